@@ -1,0 +1,93 @@
+#include "arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT   64
+#define BLOCK_BYTES ((size_t)64 << 10)
+
+/* Padded to the alignment, so that what follows it is aligned as well. */
+typedef union block {
+    struct {
+        union block *next;
+        size_t used, size; /* of the bytes behind this header */
+    };
+    char pad[ALIGNMENT];
+} block;
+
+struct th_arena {
+    block *blocks; /* the first one is being filled */
+};
+
+th_arena *th_arena_create(void)
+{
+    return calloc(1, sizeof(th_arena));
+}
+
+void th_arena_destroy(th_arena *arena)
+{
+    if (!arena)
+        return;
+    for (block *b = arena->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    free(arena);
+}
+
+static block *add_block(th_arena *arena, size_t size)
+{
+    block *b = aligned_alloc(ALIGNMENT, sizeof(block) + size);
+    if (!b)
+        return NULL;
+    *b = (block){.next = arena->blocks, .size = size};
+    arena->blocks = b;
+    return b;
+}
+
+void *th_arena_alloc(th_arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
+        return NULL;
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+
+    block *b = arena->blocks;
+    if (!b || b->size - b->used < bytes)
+        b = add_block(arena, bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES);
+    if (!b)
+        return NULL;
+    void *memory = (char *)(b + 1) + b->used;
+    b->used += bytes;
+    return memset(memory, 0, bytes);
+}
+
+void *th_arena_copy(th_arena *arena, const void *data, size_t count, size_t size)
+{
+    void *memory = th_arena_alloc(arena, count, size);
+    if (memory && count * size > 0)
+        memcpy(memory, data, count * size);
+    return memory;
+}
+
+char *th_arena_string(th_arena *arena, const char *text)
+{
+    return th_arena_copy(arena, text, strlen(text) + 1, 1);
+}
+
+char *th_arena_format(th_arena *arena, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = length < 0 ? NULL : th_arena_alloc(arena, (size_t)length + 1, 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}

@@ -1,0 +1,28 @@
+/* One block of memory per asset: allocations are never freed one by one, but all together.
+ * Not thread-safe. Private to anim. */
+#ifndef TH_ARENA_H
+#define TH_ARENA_H
+
+#include <stddef.h>
+
+typedef struct th_arena th_arena;
+
+/* NULL when out of memory. */
+th_arena *th_arena_create(void);
+
+/* Frees everything that was allocated from it. NULL is fine. */
+void th_arena_destroy(th_arena *arena);
+
+/* `count` zeroed elements of `size` bytes, aligned to 64. Never NULL for a count of 0; NULL when out of memory or when
+ * the product overflows. */
+void *th_arena_alloc(th_arena *arena, size_t count, size_t size);
+
+/* Copies of a string and of an array; NULL when out of memory. */
+char *th_arena_string(th_arena *arena, const char *text);
+void *th_arena_copy(th_arena *arena, const void *data, size_t count, size_t size);
+__attribute__((format(printf, 2, 3))) char *th_arena_format(th_arena *arena, const char *format, ...);
+
+/* th_arena_new(arena, th_joint, n): a typed th_arena_alloc. */
+#define th_arena_new(arena, type, count) ((type *)th_arena_alloc((arena), (count), sizeof(type)))
+
+#endif

@@ -1,0 +1,89 @@
+#include <throng/exact.h>
+
+#include <math.h>
+
+double th_clip_ticks(const th_clip *clip, double time_s)
+{
+    double duration = clip->duration_ticks;
+    if (!(duration > 0))
+        return 0;
+    double ticks = fmod(time_s * clip->ticks_per_second, duration);
+    if (ticks < 0)
+        ticks += duration;
+    return ticks < duration ? ticks : 0; /* a tiny negative time plus the duration may round up to it */
+}
+
+/* Index of the last key at or before `ticks`; 0 when all are later. */
+static uint32_t find_key(const th_track *track, double ticks)
+{
+    uint32_t low = 0, high = track->key_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (track->times[middle] <= ticks)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Finds the two keys around `ticks` and how far it is from one to the other; the same key twice at the ends. */
+static double bracket(const th_track *track, double ticks, uint32_t width, const float **a, const float **b)
+{
+    uint32_t key = find_key(track, ticks), next = key + 1;
+    *a = *b = track->values + (size_t)key * width;
+    if (next >= track->key_count || ticks <= track->times[key])
+        return 0;
+    *b = *a + width;
+    return (ticks - track->times[key]) / (track->times[next] - track->times[key]);
+}
+
+static void sample_linear(const th_track *track, double ticks, double out[3])
+{
+    const float *a, *b;
+    double t = bracket(track, ticks, 3, &a, &b);
+    for (int i = 0; i < 3; i++)
+        out[i] = (double)a[i] + t * ((double)b[i] - (double)a[i]);
+}
+
+static void sample_rotation(const th_track *track, double ticks, double out[4])
+{
+    const float *a, *b;
+    double t = bracket(track, ticks, 4, &a, &b), from[4], to[4];
+    for (int i = 0; i < 4; i++) {
+        from[i] = (double)a[i];
+        to[i] = (double)b[i];
+    }
+    th_quat_normalize(from); /* unit length as floats go; the last digits matter in the reference */
+    th_quat_normalize(to);
+    th_quat_slerp(from, to, t, out);
+}
+
+void th_exact_channel(const th_channel *channel, double ticks, th_trs *out)
+{
+    sample_linear(&channel->translation, ticks, out->translation);
+    sample_rotation(&channel->rotation, ticks, out->rotation);
+    sample_linear(&channel->scale, ticks, out->scale);
+}
+
+void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_dmat34 *out)
+{
+    const th_channel *channel = clip ? clip->channels : NULL;
+    const th_channel *end = clip ? channel + clip->channel_count : NULL;
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const th_joint *joint = &model->joints[j];
+        th_dmat34 local = th_dmat34_from(joint->rest);
+        if (channel != end && channel->joint == j) {
+            th_trs trs;
+            th_exact_channel(channel++, ticks, &trs);
+            local = th_dmat34_from_trs(&trs);
+        }
+        out[j] = joint->parent == TH_NO_INDEX ? local : th_dmat34_mul(out[joint->parent], local);
+    }
+}
+
+void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out)
+{
+    for (uint32_t b = 0; b < model->bind_count; b++)
+        out[b] = th_dmat34_mul(pose[model->binds[b].joint], th_dmat34_from(model->binds[b].inverse_bind));
+}

@@ -1,0 +1,81 @@
+/* A crowd: many instances of rigs, each in its own clip at its own time. Writes bone palettes.
+ *
+ * No threads, no GL: "do batches [begin, end)". A crowd is immutable once created; the time is an argument. So any
+ * thread may update any range, ranges may run at the same time, and the bytes written depend on nothing but the crowd,
+ * the time and the instruction set.
+ *
+ * Palette memory is the caller's: an instance's palette is bind_count 3x4 row-major float matrices, 48 bytes each, and
+ * starts on a 64-byte line. Padding between palettes is never written. Every byte is written once and never read. */
+#ifndef THRONG_CROWD_H
+#define THRONG_CROWD_H
+
+#include <throng/rig.h>
+
+typedef enum th_isa {
+    TH_ISA_AUTO = 0, /* the best that was built in and that this CPU has */
+    TH_ISA_SCALAR,
+    TH_ISA_AVX2, /* with FMA */
+    TH_ISA_COUNT,
+} th_isa;
+
+/* "scalar", "avx2". */
+const char *th_isa_name(th_isa isa);
+
+/* Whether this CPU, this operating system and this build can run it. */
+bool th_isa_available(th_isa isa);
+
+/* What TH_ISA_AUTO stands for here. */
+th_isa th_isa_best(void);
+
+typedef struct th_instance {
+    uint32_t rig;   /* index into th_crowd_desc.rigs */
+    uint32_t clip;  /* index into the model's clips, TH_NO_INDEX for the rest pose */
+    double phase_s; /* added to the time */
+    double speed;   /* clip seconds per second; finite, may be 0 or negative */
+} th_instance;
+
+/* Deals out a crowd: rigs in turn, clips, phases over a whole clip and speeds of 0.9 to 1.1 at random. Instance i
+ * depends on the seed and on i alone, so a larger crowd begins with the smaller one.
+ * clip: the one clip for all (taken modulo a model's clip count is wrong, so models that lack it stand in the rest
+ * pose), or TH_NO_INDEX for a mix of all clips. */
+void th_instances_scatter(const th_rig *const *rigs, uint32_t rig_count, uint32_t clip, uint64_t seed, th_instance *out,
+                          uint32_t count);
+
+typedef struct th_crowd_desc {
+    const th_rig *const *rigs; /* required; borrowed, must outlive the crowd */
+    uint32_t rig_count;
+    const th_instance *instances; /* copied */
+    uint32_t instance_count;      /* 0 is fine */
+    th_isa isa;
+} th_crowd_desc;
+
+typedef struct th_crowd th_crowd;
+
+/* TH_ERR_MEMORY, or TH_ERR_ENVIRONMENT when this machine lacks the instruction set. */
+th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *err);
+void th_crowd_destroy(th_crowd *crowd);
+
+th_isa th_crowd_isa(const th_crowd *crowd); /* never TH_ISA_AUTO */
+uint32_t th_crowd_instance_count(const th_crowd *crowd);
+uint64_t th_crowd_joint_count(const th_crowd *crowd); /* palette entries of all instances: the unit of "ns per joint" */
+uint32_t th_crowd_batch_count(const th_crowd *crowd); /* the unit of work: at most 8 instances of one rig */
+size_t th_crowd_palette_bytes(const th_crowd *crowd); /* for all instances; a multiple of 64 */
+size_t th_crowd_scratch_bytes(const th_crowd *crowd); /* for one caller of th_crowd_update at a time */
+size_t th_crowd_bytes(const th_crowd *crowd);         /* held by the crowd itself, without rigs and palettes */
+
+/* Where an instance's palette starts, in bytes from the start of the palettes. Instances of one rig are neighbours. */
+size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance);
+
+/* Writes the palettes of batches [begin, end) at time_s.
+ * palette: th_crowd_palette_bytes, aligned to 64; scratch: th_crowd_scratch_bytes, aligned to 64, one per thread.
+ * Never allocates, never fails. */
+void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch);
+
+/* Writes the same bytes in the same order as th_crowd_update and computes nothing: the floor that no pose evaluation
+ * can go below. */
+void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette);
+
+/* XXH3 over the palettes of all instances in order, padding left out. */
+uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette);
+
+#endif

@@ -1,0 +1,13 @@
+/* The embedded character: a human of our own, built by code, so that the program has something to animate without any
+ * file. 1.8 m tall, facing +Z, left hand at +X, feet on Y = 0, in metres; rigid (no scale anywhere). */
+#ifndef THRONG_HUMAN_H
+#define THRONG_HUMAN_H
+
+#include <throng/model.h>
+
+#define TH_HUMAN_NAME "human"
+
+/* Same bytes on every call. The caller frees it with th_model_free. */
+th_result th_human_create(th_model **out, th_error *err);
+
+#endif

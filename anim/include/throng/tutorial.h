@@ -1,0 +1,22 @@
+/* The yardstick: skinning as the well-known tutorials teach it, kept honest.
+ *
+ * The node tree is walked recursively; for each node the channel is looked up by comparing names one after the other,
+ * keys are searched linearly, matrices are 4x4, and the palette slot is found through a sorted table of bone names
+ * (their std::map). Floats throughout. Nothing is made slow on purpose, nothing is cached that they do not cache.
+ * Equal to th_exact_pose within float rounding; a test says so. */
+#ifndef THRONG_TUTORIAL_H
+#define THRONG_TUTORIAL_H
+
+#include <throng/model.h>
+
+typedef struct th_tutorial th_tutorial; /* immutable once created: share between threads */
+
+/* Builds the node tree with names, as the tutorials get it from Assimp. `model` is borrowed and must outlive it. */
+th_result th_tutorial_create(const th_model *model, th_tutorial **out, th_error *err);
+void th_tutorial_destroy(th_tutorial *tutorial);
+
+/* Writes bind_count 3x4 row-major matrices, 12 floats each. clip: index into the model's clips, or TH_NO_INDEX for the
+ * rest pose. Does not allocate. */
+void th_tutorial_palette(const th_tutorial *tutorial, uint32_t clip, double time_s, float *palette);
+
+#endif

@@ -1,0 +1,239 @@
+#include <throng/model.h>
+
+#include "arena.h"
+
+#include <throng/exact.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void th_model_free(th_model *model)
+{
+    if (model)
+        th_arena_destroy(model->arena);
+}
+
+uint32_t th_model_find_joint(const th_model *model, const char *name)
+{
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        if (strcmp(model->joints[j].name, name) == 0)
+            return j;
+    return TH_NO_INDEX;
+}
+
+uint32_t th_model_find_clip(const th_model *model, const char *name)
+{
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        if (strcmp(model->clips[c].name, name) == 0)
+            return c;
+    return TH_NO_INDEX;
+}
+
+/* ---- size ---- */
+
+typedef struct extent {
+    double low[3], high[3];
+} extent;
+
+static void extent_add(extent *e, const double point[3])
+{
+    for (int i = 0; i < 3; i++) {
+        e->low[i] = fmin(e->low[i], point[i]);
+        e->high[i] = fmax(e->high[i], point[i]);
+    }
+}
+
+static void extent_add_mesh(extent *e, const th_mesh *mesh, const th_dmat34 *palette)
+{
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        const th_vertex *vertex = &mesh->vertices[v];
+        double position[3] = {(double)vertex->position[0], (double)vertex->position[1], (double)vertex->position[2]};
+        double skinned[3] = {0, 0, 0}, part[3];
+        for (int k = 0; k < 4; k++) {
+            th_dmat34_point(&palette[vertex->bind[k]], position, part);
+            for (int i = 0; i < 3; i++)
+                skinned[i] += (double)vertex->weight[k] * part[i];
+        }
+        extent_add(e, skinned);
+    }
+}
+
+double th_model_measure(const th_model *model)
+{
+    extent e = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
+    th_dmat34 *pose = calloc((size_t)model->joint_count + model->bind_count + 1, sizeof *pose);
+    if (!pose)
+        return 1;
+    th_dmat34 *palette = pose + model->joint_count;
+    th_exact_pose(model, NULL, 0, pose);
+    th_exact_palette(model, pose, palette);
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        extent_add(&e, (double[3]){pose[j].m[3], pose[j].m[7], pose[j].m[11]});
+    for (uint32_t m = 0; m < model->mesh_count; m++)
+        extent_add_mesh(&e, &model->meshes[m], palette);
+    free(pose);
+
+    double size = 0;
+    for (int i = 0; i < 3; i++)
+        size = fmax(size, e.high[i] - e.low[i]);
+    return isnormal(size) ? size : 1;
+}
+
+/* ---- check ---- */
+
+static bool all_finite(const float *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
+}
+
+static th_result check_joints(const th_model *model, th_error *err)
+{
+    if (model->joint_count == 0)
+        return th_fail(err, TH_ERR_INPUT, "the model has no joint");
+    if (model->joint_count > TH_MAX_JOINTS)
+        return th_fail(err, TH_ERR_LIMIT, "%u joints, the limit is %u", model->joint_count, TH_MAX_JOINTS);
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const th_joint *joint = &model->joints[j];
+        if (!joint->name || !joint->name[0])
+            return th_fail(err, TH_ERR_INPUT, "joint %u has no name", j);
+        /* Depth first: the parent is the joint before this one, or one of that joint's ancestors. */
+        uint32_t ancestor = j == 0 ? TH_NO_INDEX : j - 1;
+        while (ancestor != TH_NO_INDEX && ancestor != joint->parent)
+            ancestor = model->joints[ancestor].parent;
+        if (ancestor != joint->parent)
+            return th_fail(err, TH_ERR_INPUT, "joint %u (%s) is out of order", j, joint->name);
+        if (!all_finite(joint->rest.m, 12))
+            return th_fail(err, TH_ERR_INPUT, "joint %s: the rest transform is not finite", joint->name);
+    }
+    return TH_OK;
+}
+
+static th_result check_binds(const th_model *model, th_error *err)
+{
+    if (model->bind_count > TH_MAX_BINDS)
+        return th_fail(err, TH_ERR_LIMIT, "%u palette entries, the limit is %u", model->bind_count, TH_MAX_BINDS);
+    for (uint32_t b = 0; b < model->bind_count; b++) {
+        const th_bind *bind = &model->binds[b];
+        if (bind->joint >= model->joint_count)
+            return th_fail(err, TH_ERR_INPUT, "bind %u names joint %u of %u", b, bind->joint, model->joint_count);
+        if (b > 0 && bind->joint < bind[-1].joint)
+            return th_fail(err, TH_ERR_INPUT, "bind %u is out of order", b);
+        if (!all_finite(bind->inverse_bind.m, 12))
+            return th_fail(err, TH_ERR_INPUT, "bind %u: the matrix is not finite", b);
+    }
+    return TH_OK;
+}
+
+static th_result check_vertex(const th_model *model, const th_mesh *mesh, uint32_t index, th_error *err)
+{
+    const th_vertex *v = &mesh->vertices[index];
+    float sum = 0;
+    for (int k = 0; k < 4; k++) {
+        sum += v->weight[k];
+        if (v->bind[k] >= model->bind_count || !(v->weight[k] >= 0) || (k > 0 && v->weight[k] > v->weight[k - 1]))
+            return th_fail(err, TH_ERR_INPUT, "mesh %s, vertex %u: bad influence %d", mesh->name, index, k);
+    }
+    if (!(fabsf(sum - 1) < 1e-3f))
+        return th_fail(err, TH_ERR_INPUT, "mesh %s, vertex %u: weights sum to %g", mesh->name, index, (double)sum);
+    if (!all_finite(v->position, 3) || !all_finite(v->normal, 3) || !all_finite(v->uv, 2))
+        return th_fail(err, TH_ERR_INPUT, "mesh %s, vertex %u is not finite", mesh->name, index);
+    return TH_OK;
+}
+
+static th_result check_meshes(const th_model *model, th_error *err)
+{
+    uint64_t vertices = 0;
+    for (uint32_t m = 0; m < model->mesh_count; m++) {
+        const th_mesh *mesh = &model->meshes[m];
+        vertices += mesh->vertex_count;
+        if (vertices > TH_MAX_VERTICES)
+            return th_fail(err, TH_ERR_LIMIT, "more than %u vertices", TH_MAX_VERTICES);
+        if (!mesh->name || mesh->material >= model->material_count || mesh->index_count % 3 != 0)
+            return th_fail(err, TH_ERR_INPUT, "mesh %u: bad name, material or index count", m);
+        for (uint32_t v = 0; v < mesh->vertex_count; v++)
+            if (check_vertex(model, mesh, v, err) != TH_OK)
+                return TH_ERR_INPUT;
+        for (uint32_t i = 0; i < mesh->index_count; i++)
+            if (mesh->indices[i] >= mesh->vertex_count)
+                return th_fail(err, TH_ERR_INPUT, "mesh %s: index %u names vertex %u of %u", mesh->name, i,
+                               mesh->indices[i], mesh->vertex_count);
+    }
+    return TH_OK;
+}
+
+static th_result check_materials(const th_model *model, th_error *err)
+{
+    for (uint32_t m = 0; m < model->material_count; m++) {
+        const th_material *material = &model->materials[m];
+        if (!material->name || !all_finite(material->base_color, 4) ||
+            (material->texture != TH_NO_INDEX && material->texture >= model->texture_count))
+            return th_fail(err, TH_ERR_INPUT, "material %u: bad name, colour or texture", m);
+    }
+    for (uint32_t t = 0; t < model->texture_count; t++)
+        if (!model->textures[t].name || (!model->textures[t].bytes && model->textures[t].byte_count > 0))
+            return th_fail(err, TH_ERR_INPUT, "texture %u: bad name or size", t);
+    return TH_OK;
+}
+
+static bool track_ok(const th_track *track, uint32_t width)
+{
+    if (track->key_count == 0 || !all_finite(track->values, (size_t)track->key_count * width))
+        return false;
+    for (uint32_t k = 0; k < track->key_count; k++)
+        if (!isfinite(track->times[k]) || (k > 0 && !(track->times[k] > track->times[k - 1])))
+            return false;
+    return true;
+}
+
+static bool rotations_ok(const th_track *track)
+{
+    for (uint32_t k = 0; k < track->key_count; k++) {
+        const float *q = track->values + 4 * (size_t)k, *before = k > 0 ? q - 4 : q;
+        float length2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+        float dot = q[0] * before[0] + q[1] * before[1] + q[2] * before[2] + q[3] * before[3];
+        if (!(fabsf(length2 - 1) < 1e-4f) || dot < -1e-4f)
+            return false;
+    }
+    return true;
+}
+
+static th_result check_clip(const th_model *model, const th_clip *clip, th_error *err)
+{
+    if (!clip->name || !clip->name[0])
+        return th_fail(err, TH_ERR_INPUT, "a clip has no name");
+    if (!(clip->duration_ticks >= 0) || !(clip->ticks_per_second > 0) || isinf(clip->duration_ticks) ||
+        isinf(clip->ticks_per_second))
+        return th_fail(err, TH_ERR_INPUT, "clip %s: bad duration or ticks per second", clip->name);
+    for (uint32_t c = 0; c < clip->channel_count; c++) {
+        const th_channel *channel = &clip->channels[c];
+        if (channel->joint >= model->joint_count || (c > 0 && channel->joint <= channel[-1].joint))
+            return th_fail(err, TH_ERR_INPUT, "clip %s: channel %u is out of order", clip->name, c);
+        if (!track_ok(&channel->translation, 3) || !track_ok(&channel->rotation, 4) || !track_ok(&channel->scale, 3) ||
+            !rotations_ok(&channel->rotation))
+            return th_fail(err, TH_ERR_INPUT, "clip %s: bad keys for joint %s", clip->name,
+                           model->joints[channel->joint].name);
+    }
+    return TH_OK;
+}
+
+th_result th_model_check(const th_model *model, th_error *err)
+{
+    th_result result = check_joints(model, err);
+    if (result == TH_OK)
+        result = check_binds(model, err);
+    if (result == TH_OK)
+        result = check_materials(model, err);
+    if (result == TH_OK)
+        result = check_meshes(model, err);
+    if (result == TH_OK && model->clip_count > TH_MAX_CLIPS)
+        result = th_fail(err, TH_ERR_LIMIT, "%u clips, the limit is %u", model->clip_count, TH_MAX_CLIPS);
+    for (uint32_t c = 0; result == TH_OK && c < model->clip_count; c++)
+        result = check_clip(model, &model->clips[c], err);
+    if (result == TH_OK && (!model->name || !isnormal(model->size) || model->size < 0))
+        result = th_fail(err, TH_ERR_INPUT, "the model has no name or no size");
+    return result;
+}
