@@ -1,0 +1,310 @@
+/* One description of each struct serves both directions: a visitor takes a struct's members one after the other and,
+ * depending on the archive's mode, appends their bytes or fills them in. So what is written and what is read cannot
+ * drift apart.
+ *
+ * A failure is remembered and turns all later visits into no-ops; it is looked at once, at the end. */
+#include "archive.h"
+
+#include "arena.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct head {
+    char magic[8];
+    uint32_t version; /* the other byte order shows up as another version */
+    uint32_t result;  /* TH_OK: a model follows; else the text of the error */
+    uint64_t size;    /* of everything, this head included */
+} head;
+
+_Static_assert(sizeof(head) == TH_ARCHIVE_HEAD_BYTES, "the head has no padding");
+_Static_assert(sizeof(th_vertex) == 60 && sizeof(th_bind) == 52, "no padding: they travel as they are");
+
+static const char magic[8] = "throng\r\n"; /* a pipe in text mode would break it */
+
+typedef struct archive {
+    uint8_t *bytes;      /* written so far, or being read */
+    size_t used, size;   /* size: allocated, or there to read */
+    th_arena *arena;     /* NULL: writing; else what is read is allocated here */
+    const char *failure; /* the first thing that went wrong */
+} archive;
+
+/* ---- bytes ---- */
+
+static void fail(archive *a, const char *failure)
+{
+    if (!a->failure)
+        a->failure = failure;
+}
+
+static bool reserve(archive *a, size_t more)
+{
+    if (more <= a->size - a->used)
+        return true;
+    size_t size = (a->used + more) * 3 / 2 + 4096;
+    uint8_t *bytes = size > a->used ? realloc(a->bytes, size) : NULL;
+    if (!bytes) {
+        fail(a, "out of memory");
+        return false;
+    }
+    a->bytes = bytes;
+    a->size = size;
+    return true;
+}
+
+static void visit(archive *a, void *data, size_t size)
+{
+    if (a->failure || size == 0)
+        return;
+    if (a->arena) {
+        if (size > a->size - a->used) {
+            fail(a, "cut short");
+            return;
+        }
+        memcpy(data, a->bytes + a->used, size);
+    } else {
+        if (!reserve(a, size))
+            return;
+        memcpy(a->bytes + a->used, data, size);
+    }
+    a->used += size;
+}
+
+#define VISIT(a, member) visit((a), &(member), sizeof(member))
+
+/* ---- arrays and strings ---- */
+
+/* Room for what is about to be read. Every element takes at least `least` bytes in the archive, so a false count
+ * cannot ask for more memory than the archive's own length explains. */
+static void *room(archive *a, uint64_t count, size_t size, size_t least)
+{
+    if (a->failure)
+        return NULL;
+    if (count > (a->size - a->used) / least) {
+        fail(a, "a count is too large");
+        return NULL;
+    }
+    void *memory = th_arena_alloc(a->arena, count, size);
+    if (!memory)
+        fail(a, "out of memory");
+    return memory;
+}
+
+/* Arrays of plain numbers. Visitors drop the const that th_model puts on its arrays: the writer only reads through
+ * these pointers, and the reader has just allocated them. */
+#define VISIT_PLAIN(a, array, count)                                                                                   \
+    do {                                                                                                               \
+        if ((a)->arena)                                                                                                \
+            (array) = room((a), (count), sizeof *(array), sizeof *(array));                                            \
+        visit((a), (void *)(array), (count) * sizeof *(array));                                                        \
+    } while (0)
+
+/* Arrays of structs; `least` as for room(): a text takes 5 bytes, a count 4, and so on. */
+#define VISIT_EACH(a, array, count, visit_element, least)                                                              \
+    do {                                                                                                               \
+        if ((a)->arena)                                                                                                \
+            (array) = room((a), (count), sizeof *(array), (least));                                                    \
+        for (uint32_t i = 0; i < (count) && !(a)->failure; i++)                                                        \
+            visit_element((a), (void *)&(array)[i]);                                                                   \
+    } while (0)
+
+static void visit_text(archive *a, const char **text)
+{
+    uint32_t length = a->arena ? 0 : (uint32_t)strlen(*text);
+    VISIT(a, length);
+    char *characters = (char *)*text;
+    if (a->arena)
+        *text = characters = room(a, (uint64_t)length + 1, 1, 1);
+    visit(a, characters, (size_t)length + 1);
+    if (!a->failure && strnlen(characters, (size_t)length + 1) != length)
+        fail(a, "a broken text");
+}
+
+/* ---- the model ---- */
+
+static void visit_joint(archive *a, th_joint *joint)
+{
+    visit_text(a, &joint->name);
+    VISIT(a, joint->parent);
+    VISIT(a, joint->rest);
+}
+
+static void visit_mesh(archive *a, th_mesh *mesh)
+{
+    visit_text(a, &mesh->name);
+    VISIT(a, mesh->material);
+    VISIT(a, mesh->vertex_count);
+    VISIT(a, mesh->index_count);
+    VISIT_PLAIN(a, mesh->vertices, mesh->vertex_count);
+    VISIT_PLAIN(a, mesh->indices, mesh->index_count);
+}
+
+static void visit_material(archive *a, th_material *material)
+{
+    visit_text(a, &material->name);
+    VISIT(a, material->base_color);
+    VISIT(a, material->texture);
+}
+
+static void visit_texture(archive *a, th_texture *texture)
+{
+    visit_text(a, &texture->name);
+    uint64_t byte_count = texture->byte_count;
+    uint8_t missing = texture->bytes == NULL;
+    VISIT(a, byte_count);
+    VISIT(a, missing);
+    if (a->arena)
+        texture->byte_count = byte_count;
+    if (!missing)
+        VISIT_PLAIN(a, texture->bytes, byte_count);
+}
+
+static void visit_track(archive *a, th_track *track, uint32_t width)
+{
+    VISIT(a, track->key_count);
+    VISIT_PLAIN(a, track->times, track->key_count);
+    VISIT_PLAIN(a, track->values, (uint64_t)track->key_count * width);
+}
+
+static void visit_channel(archive *a, th_channel *channel)
+{
+    VISIT(a, channel->joint);
+    visit_track(a, &channel->translation, 3);
+    visit_track(a, &channel->rotation, 4);
+    visit_track(a, &channel->scale, 3);
+}
+
+static void visit_clip(archive *a, th_clip *clip)
+{
+    visit_text(a, &clip->name);
+    VISIT(a, clip->duration_ticks);
+    VISIT(a, clip->ticks_per_second);
+    VISIT(a, clip->channel_count);
+    VISIT_EACH(a, clip->channels, clip->channel_count, visit_channel, 16);
+}
+
+static void visit_model(archive *a, th_model *model)
+{
+    visit_text(a, &model->name);
+    VISIT(a, model->joint_count);
+    VISIT(a, model->bind_count);
+    VISIT(a, model->mesh_count);
+    VISIT(a, model->material_count);
+    VISIT(a, model->texture_count);
+    VISIT(a, model->clip_count);
+    VISIT(a, model->note_count);
+    VISIT(a, model->size);
+    VISIT_EACH(a, model->joints, model->joint_count, visit_joint, 57);
+    VISIT_PLAIN(a, model->binds, model->bind_count);
+    VISIT_EACH(a, model->meshes, model->mesh_count, visit_mesh, 17);
+    VISIT_EACH(a, model->materials, model->material_count, visit_material, 25);
+    VISIT_EACH(a, model->textures, model->texture_count, visit_texture, 14);
+    VISIT_EACH(a, model->clips, model->clip_count, visit_clip, 25);
+    VISIT_EACH(a, model->notes, model->note_count, visit_text, 5);
+}
+
+/* ---- writing ---- */
+
+static archive begin(th_result result)
+{
+    archive a = {0};
+    head h = {.version = TH_ARCHIVE_VERSION, .result = (uint32_t)result};
+    memcpy(h.magic, magic, sizeof magic);
+    VISIT(&a, h);
+    return a;
+}
+
+static uint8_t *finish(archive *a, size_t *out_size)
+{
+    if (a->failure) {
+        free(a->bytes);
+        return NULL;
+    }
+    uint64_t size = a->used;
+    memcpy(a->bytes + offsetof(head, size), &size, sizeof size);
+    *out_size = a->used;
+    return a->bytes;
+}
+
+uint8_t *th_archive_write(const th_model *model, size_t *out_size)
+{
+    archive a = begin(TH_OK);
+    th_model copy = *model; /* visitors take what they visit as writable */
+    visit_model(&a, &copy);
+    return finish(&a, out_size);
+}
+
+uint8_t *th_archive_write_error(const th_error *error, size_t *out_size)
+{
+    assert(error->code != TH_OK);
+    archive a = begin(error->code);
+    const char *text = error->text;
+    visit_text(&a, &text);
+    return finish(&a, out_size);
+}
+
+/* ---- reading ---- */
+
+static bool read_head(const uint8_t *bytes, head *h)
+{
+    memcpy(h, bytes, sizeof *h);
+    return memcmp(h->magic, magic, sizeof magic) == 0 && h->version == TH_ARCHIVE_VERSION && h->size > sizeof *h;
+}
+
+uint64_t th_archive_size(const uint8_t bytes[TH_ARCHIVE_HEAD_BYTES])
+{
+    head h;
+    return read_head(bytes, &h) ? h.size : 0;
+}
+
+static bool is_error(uint32_t result)
+{
+    switch (result) {
+    case TH_ERR_INPUT:
+    case TH_ERR_LIMIT:
+    case TH_ERR_MEMORY:
+    case TH_ERR_ENVIRONMENT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Reads what follows the head; on success with TH_OK, *model is the caller's. */
+static th_result read_body(archive *a, th_result result, th_model **model, th_error *err)
+{
+    const char *text = "";
+    *model = room(a, 1, sizeof **model, 1);
+    if (result == TH_OK && *model)
+        visit_model(a, *model);
+    else
+        visit_text(a, &text);
+    if (!a->failure && a->used != a->size)
+        fail(a, "too long");
+    if (a->failure)
+        return th_fail(err, TH_ERR_INPUT, "the importer's answer is damaged: %s", a->failure);
+    if (result != TH_OK)
+        return th_fail(err, result, "%s", text);
+    (*model)->arena = a->arena;
+    return th_model_check(*model, err);
+}
+
+th_result th_archive_read(const uint8_t *bytes, size_t size, th_model **out, th_error *err)
+{
+    *out = NULL;
+    head h;
+    if (size < sizeof h || !read_head(bytes, &h) || h.size != size || (h.result != TH_OK && !is_error(h.result)))
+        return th_fail(err, TH_ERR_INPUT, "the importer's answer is damaged: not an archive of this version");
+
+    archive a = {.bytes = (uint8_t *)bytes, .used = sizeof h, .size = size, .arena = th_arena_create()};
+    if (!a.arena)
+        return th_fail(err, TH_ERR_MEMORY, "out of memory");
+    th_model *model;
+    th_result result = read_body(&a, (th_result)h.result, &model, err);
+    if (result != TH_OK)
+        th_arena_destroy(a.arena);
+    else
+        *out = model;
+    return result;
+}
