@@ -1,0 +1,281 @@
+/* Clips: every channel of the file, with keys as th_track wants them: finite, ascending, unit rotations. */
+#include "reply.h"
+#include "scene.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One key of any kind: x y z, or x y z w. */
+typedef struct key {
+    double time;
+    float value[4];
+    uint32_t order; /* in the file, to sort stably */
+} key;
+
+/* One track at work. */
+typedef struct track {
+    scene *s;
+    const char *where; /* for notes */
+    int width;         /* 3 or 4 */
+    key *keys;
+    uint32_t count;
+    bool repaired; /* times were changed */
+} track;
+
+/* ---- repairs, in this order ---- */
+
+static bool is_finite(const key *k, int width)
+{
+    for (int i = 0; i < width; i++)
+        if (!isfinite(k->value[i]))
+            return false;
+    return isfinite(k->time);
+}
+
+static void drop_not_finite(track *t)
+{
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < t->count; k++)
+        if (is_finite(&t->keys[k], t->width))
+            t->keys[kept++] = t->keys[k];
+    repair(t->s, REPAIR_KEY_NOT_FINITE, t->count - kept, "%s", t->where);
+    t->repaired |= kept < t->count;
+    t->count = kept;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const key *x = a, *y = b;
+    int order = (x->time > y->time) - (x->time < y->time);
+    return order ? order : (x->order > y->order) - (x->order < y->order);
+}
+
+static void sort(track *t)
+{
+    uint32_t unsorted = 0;
+    for (uint32_t k = 1; k < t->count; k++)
+        unsorted += t->keys[k].time < t->keys[k - 1].time;
+    if (unsorted == 0)
+        return;
+    repair(t->s, REPAIR_KEY_UNSORTED, unsorted, "%s", t->where);
+    t->repaired = true;
+    qsort(t->keys, t->count, sizeof *t->keys, compare_keys);
+}
+
+/* The last one of equal times stays, as it is the one that holds from that time on. */
+static void drop_repeated(track *t)
+{
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < t->count; k++)
+        if (k + 1 == t->count || t->keys[k + 1].time > t->keys[k].time)
+            t->keys[kept++] = t->keys[k];
+    repair(t->s, REPAIR_KEY_REPEATED, t->count - kept, "%s", t->where);
+    t->repaired |= kept < t->count;
+    t->count = kept;
+}
+
+/* Unit length, the short way round from key to key. Zero rotations hold what was there before, or at the beginning what
+ * comes first. Almost every file is off by some 1e-4, which is not worth a note. */
+static void make_rotations_good(track *t)
+{
+    uint32_t zero = 0, scaled = 0;
+    double before[4] = {0, 0, 0, 1};
+    bool any = false;
+    for (uint32_t k = 0; k < t->count && !any; k++) {
+        for (int i = 0; i < 4; i++)
+            before[i] = (double)t->keys[k].value[i];
+        any = th_quat_normalize(before);
+    }
+    if (!any)
+        memcpy(before, (double[4]){0, 0, 0, 1}, sizeof before);
+    for (uint32_t k = 0; k < t->count; k++) {
+        float *value = t->keys[k].value;
+        double q[4] = {(double)value[0], (double)value[1], (double)value[2], (double)value[3]};
+        double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        if (!th_quat_normalize(q)) {
+            memcpy(q, before, sizeof q);
+            zero++;
+        } else if (fabs(length - 1) > 1e-3) {
+            scaled++;
+        }
+        double dot = q[0] * before[0] + q[1] * before[1] + q[2] * before[2] + q[3] * before[3];
+        for (int i = 0; i < 4; i++) {
+            before[i] = dot < 0 ? -q[i] : q[i];
+            value[i] = (float)before[i];
+        }
+    }
+    repair(t->s, REPAIR_ROTATION_ZERO, zero, "%s", t->where);
+    repair(t->s, REPAIR_ROTATION_LENGTH, scaled, "%s", t->where);
+}
+
+/* `rest`: holds when no key is left. */
+static th_track finish(track *t, const double rest[])
+{
+    drop_not_finite(t);
+    sort(t);
+    drop_repeated(t);
+    if (t->count == 0) {
+        for (int i = 0; i < t->width; i++)
+            t->keys[0].value[i] = (float)rest[i];
+        t->keys[0].time = 0;
+        t->count = 1;
+    }
+    if (t->width == 4)
+        make_rotations_good(t);
+
+    double *times = make(t->s, double, t->count);
+    float *values = make(t->s, float, (size_t)t->count *(size_t)t->width);
+    for (uint32_t k = 0; k < t->count; k++) {
+        times[k] = t->keys[k].time;
+        memcpy(values + (size_t)k * (size_t)t->width, t->keys[k].value, (size_t)t->width * sizeof *values);
+    }
+    free(t->keys);
+    return (th_track){t->count, times, values};
+}
+
+/* ---- from Assimp ---- */
+
+static track begin(scene *s, const char *where, int width, uint32_t count)
+{
+    track t = {s, where, width, calloc((size_t)count + 1, sizeof(key)), count, false};
+    if (!t.keys)
+        give_up_memory();
+    return t;
+}
+
+static track read_vectors(scene *s, const char *where, const struct aiVectorKey *keys, uint32_t count)
+{
+    track t = begin(s, where, 3, keys ? count : 0);
+    for (uint32_t k = 0; k < t.count; k++) {
+        struct aiVector3D v = keys[k].mValue;
+        t.keys[k] = (key){keys[k].mTime, {v.x, v.y, v.z}, k};
+    }
+    return t;
+}
+
+static track read_quaternions(scene *s, const char *where, const struct aiQuatKey *keys, uint32_t count)
+{
+    track t = begin(s, where, 4, keys ? count : 0);
+    for (uint32_t k = 0; k < t.count; k++) {
+        struct aiQuaternion q = keys[k].mValue;
+        t.keys[k] = (key){keys[k].mTime, {q.x, q.y, q.z, q.w}, k};
+    }
+    return t;
+}
+
+static th_channel read_channel(scene *s, const struct aiNodeAnim *in, uint32_t joint, const char *clip, bool *repaired)
+{
+    const char *where = make_text(s, "clip %s, node %s", clip, s->model->joints[joint].name);
+    track translation = read_vectors(s, where, in->mPositionKeys, in->mNumPositionKeys);
+    track rotation = read_quaternions(s, where, in->mRotationKeys, in->mNumRotationKeys);
+    track scale = read_vectors(s, where, in->mScalingKeys, in->mNumScalingKeys);
+
+    th_trs rest = {{0, 0, 0}, {0, 0, 0, 1}, {1, 1, 1}};
+    th_dmat34 matrix = th_dmat34_from(s->model->joints[joint].rest);
+    double shear = th_dmat34_decompose(&matrix, &rest);
+    bool filled = rotation.count == 0 || scale.count == 0;
+    repair(s, REPAIR_REST_SHEARED, filled && shear > 1e-4, "%s", where);
+
+    th_channel out = {.joint = joint,
+                      .translation = finish(&translation, rest.translation),
+                      .rotation = finish(&rotation, rest.rotation),
+                      .scale = finish(&scale, rest.scale)};
+    *repaired |= translation.repaired || rotation.repaired || scale.repaired;
+    return out;
+}
+
+/* ---- clips ---- */
+
+static double last_time(const th_channel *c)
+{
+    double last = c->translation.times[c->translation.key_count - 1];
+    last = fmax(last, c->rotation.times[c->rotation.key_count - 1]);
+    return fmax(last, c->scale.times[c->scale.key_count - 1]);
+}
+
+/* The file's own duration may be longer than its keys (a pause before the loop). It is not believed when it cuts keys
+ * off, or when it was computed from keys that had to be repaired. */
+static double read_duration(scene *s, const struct aiAnimation *in, const th_clip *clip, bool repaired)
+{
+    double last = 0, given = in->mDuration;
+    for (uint32_t c = 0; c < clip->channel_count; c++)
+        last = fmax(last, last_time(&clip->channels[c]));
+    bool good = isfinite(given) && given >= last * (1 - 1e-6) && !repaired;
+    if (good)
+        return given;
+    repair(s, REPAIR_CLIP_DURATION, !(given == last), "clip %s", clip->name);
+    return last;
+}
+
+static double read_rate(scene *s, const struct aiAnimation *in, const char *name)
+{
+    if (isfinite(in->mTicksPerSecond) && in->mTicksPerSecond > 0)
+        return in->mTicksPerSecond;
+    repair(s, REPAIR_CLIP_RATE, 1, "clip %s", name);
+    return 25;
+}
+
+static int compare_channels(const void *a, const void *b)
+{
+    const th_channel *x = a, *y = b;
+    return (x->joint > y->joint) - (x->joint < y->joint);
+}
+
+static reference *read_targets(scene *s, const struct aiAnimation *in, const char *clip)
+{
+    reference *targets = make(s, reference, in->mNumChannels);
+    for (unsigned c = 0; c < in->mNumChannels; c++)
+        targets[c].name = read_text(s, &in->mChannels[c]->mNodeName);
+    resolve(s, targets, in->mNumChannels, make_text(s, "a channel of clip %s", clip));
+    return targets;
+}
+
+static void read_clip(scene *s, const struct aiAnimation *in, th_clip *out)
+{
+    const reference *targets = read_targets(s, in, out->name);
+    th_channel *channels = make(s, th_channel, in->mNumChannels);
+    bool *taken = make(s, bool, s->nodes.count);
+    bool repaired = false;
+    for (unsigned c = 0; c < in->mNumChannels; c++) {
+        uint32_t joint = targets[c].joint;
+        if (joint == TH_NO_INDEX) {
+            repair(s, REPAIR_CHANNEL_LOST, 1, "clip %s, node %s", out->name, targets[c].name);
+        } else if (taken[joint]) {
+            repair(s, REPAIR_CHANNEL_REPEATED, 1, "clip %s, node %s", out->name, targets[c].name);
+        } else {
+            taken[joint] = true;
+            channels[out->channel_count++] = read_channel(s, in->mChannels[c], joint, out->name, &repaired);
+        }
+    }
+    qsort(channels, out->channel_count, sizeof *channels, compare_channels);
+    out->channels = channels;
+    if (out->channel_count == 0)
+        return;
+    out->ticks_per_second = read_rate(s, in, out->name);
+    out->duration_ticks = read_duration(s, in, out, repaired);
+}
+
+void read_clips(scene *s)
+{
+    if (s->ai->mNumAnimations > TH_MAX_CLIPS)
+        give_up(TH_ERR_LIMIT, "%u clips, the limit is %u", s->ai->mNumAnimations, TH_MAX_CLIPS);
+    th_clip *clips = make(s, th_clip, s->ai->mNumAnimations);
+    uint32_t count = 0;
+    for (unsigned a = 0; a < s->ai->mNumAnimations; a++) {
+        const struct aiAnimation *in = s->ai->mAnimations[a];
+        th_clip *clip = &clips[count];
+        *clip = (th_clip){.name = read_text(s, &in->mName)};
+        if (!clip->name[0]) {
+            clip->name = make_text(s, "clip_%u", a);
+            repair(s, REPAIR_CLIP_UNNAMED, 1, "%s", clip->name);
+        }
+        read_clip(s, in, clip);
+        repair(s, REPAIR_CLIP_MORPHS, in->mNumMeshChannels + in->mNumMorphMeshChannels > 0, "clip %s", clip->name);
+        repair(s, REPAIR_CLIP_EMPTY, clip->channel_count == 0, "clip %s", clip->name);
+        count += clip->channel_count > 0;
+    }
+    s->model->clips = clips;
+    s->model->clip_count = count;
+}

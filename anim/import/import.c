@@ -1,0 +1,274 @@
+/* The parent's side: starts throng-import, listens to its pipe until the answer is complete, the child is gone or the
+ * time is over, and puts whatever happened into words. */
+#include <throng/import.h>
+
+#include "archive.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+typedef struct child {
+    pid_t pid;
+    int answer; /* reading end of the pipe */
+} child;
+
+typedef struct answer {
+    uint8_t *bytes;
+    size_t used, size; /* size: TH_ARCHIVE_HEAD_BYTES until the head is there, then what the head says */
+} answer;
+
+/* For messages: a path that leaves room for what is to be said about it. */
+static const char *shown(const th_import_desc *d)
+{
+    size_t length = strlen(d->path), most = 500;
+    return d->path + (length > most ? length - most : 0);
+}
+
+/* ---- what can be known before starting ---- */
+
+static th_import_desc with_defaults(const th_import_desc *desc)
+{
+    th_import_desc d = *desc;
+    if (!(d.timeout_s > 0))
+        d.timeout_s = TH_IMPORT_DEFAULT_TIMEOUT_S;
+    if (d.memory_bytes == 0)
+        d.memory_bytes = TH_IMPORT_DEFAULT_MEMORY;
+    return d;
+}
+
+/* Opened and not just looked at, so that "permission denied" shows here; without blocking, for the sake of fifos. */
+static th_result check_file(const th_import_desc *d, th_error *err)
+{
+    if (d->path[0] == '\0')
+        return th_fail(err, TH_ERR_INPUT, "the name of the model file is empty");
+    int file = open(d->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (file < 0)
+        return th_fail(err, TH_ERR_INPUT, "%s: %s", shown(d), strerrordesc_np(errno));
+    struct stat status;
+    bool known = fstat(file, &status) == 0;
+    close(file);
+    if (!known || !S_ISREG(status.st_mode))
+        return th_fail(err, TH_ERR_INPUT, "%s: %s", shown(d),
+                       known && S_ISDIR(status.st_mode) ? "is a folder" : "is not a regular file");
+    if (status.st_size == 0)
+        return th_fail(err, TH_ERR_INPUT, "%s: the file is empty", shown(d));
+    if ((uint64_t)status.st_size > d->memory_bytes)
+        return th_fail(err, TH_ERR_LIMIT, "%s: the file is larger than the importer's memory limit of %" PRIu64 " MiB",
+                       shown(d), d->memory_bytes >> 20);
+    return TH_OK;
+}
+
+/* Beside the running program: a build folder and an installation look the same. */
+static bool find_importer(char path[PATH_MAX])
+{
+    static const char name[] = "throng-import";
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    if (length < 0)
+        return false;
+    path[length] = '\0';
+    char *slash = strrchr(path, '/');
+    if (!slash || slash + 1 + sizeof name > path + PATH_MAX)
+        return false;
+    strcpy(slash + 1, name);
+    return true;
+}
+
+/* ---- the child ---- */
+
+/* posix_spawn and not fork: the caller has threads, and perhaps gigabytes of memory. Every descriptor here is
+ * close-on-exec, so children started by other threads at the same moment do not keep this pipe open. */
+static int spawn(const char *importer, char *const arguments[], int answer_fd, pid_t *out_pid)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+    int error = posix_spawn_file_actions_adddup2(&files, answer_fd, STDOUT_FILENO);
+    if (!error)
+        error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!error) /* Assimp talks a lot */
+        error = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!error)
+        error = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (!error)
+        error = posix_spawn(out_pid, importer, &files, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return error;
+}
+
+static th_result start(const th_import_desc *d, child *c, th_error *err)
+{
+    char beside[PATH_MAX];
+    const char *importer = d->importer ? d->importer : beside;
+    if (!d->importer && !find_importer(beside))
+        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot tell where throng-import is");
+
+    char memory[24], seconds[24];
+    snprintf(memory, sizeof memory, "%" PRIu64, d->memory_bytes);
+    snprintf(seconds, sizeof seconds, "%.0f", ceil(fmin(d->timeout_s, 1e6)));
+    char *arguments[] = {(char *)importer, (char *)d->path, memory, seconds, NULL};
+
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot create a pipe: %s", strerrordesc_np(errno));
+    int error = spawn(importer, arguments, ends[1], &c->pid);
+    close(ends[1]);
+    c->answer = ends[0];
+    if (error) {
+        close(ends[0]);
+        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start %s: %s", importer, strerrordesc_np(error));
+    }
+    return TH_OK;
+}
+
+/* Ends the child, whatever it is doing, and leaves no zombie. Its answer is complete or no longer wanted. */
+static int stop(child *c)
+{
+    int status = 0;
+    close(c->answer);
+    kill(c->pid, SIGKILL); /* not yet waited for, so the id is still this child's */
+    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+/* ---- listening ---- */
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* False when there is nothing to read before the deadline. */
+static bool wait_readable(int fd, double deadline_s)
+{
+    for (;;) {
+        double left_s = deadline_s - now_s();
+        if (!(left_s > 0))
+            return false;
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        int ready = poll(&p, 1, (int)fmin(ceil(left_s * 1e3), 1e6));
+        if (ready > 0)
+            return true;
+        if (ready < 0 && errno != EINTR)
+            return false;
+    }
+}
+
+/* Once the head is there: room for the rest. Untouched memory costs nothing, so a false length does no harm. */
+static bool grow(answer *a, uint64_t limit)
+{
+    uint64_t size = th_archive_size(a->bytes);
+    uint8_t *bytes = size > a->size && size <= limit ? realloc(a->bytes, size) : NULL;
+    if (!bytes)
+        return false;
+    a->bytes = bytes;
+    a->size = size;
+    return true;
+}
+
+typedef enum outcome { COMPLETE, ENDED, RUBBISH, TIMED_OUT } outcome;
+
+static outcome listen_to(const child *c, double deadline_s, uint64_t limit, answer *a)
+{
+    *a = (answer){.bytes = malloc(TH_ARCHIVE_HEAD_BYTES), .size = TH_ARCHIVE_HEAD_BYTES};
+    if (!a->bytes)
+        return RUBBISH;
+    while (a->used < a->size) {
+        if (!wait_readable(c->answer, deadline_s))
+            return TIMED_OUT;
+        ssize_t got = read(c->answer, a->bytes + a->used, a->size - a->used);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return ENDED;
+        a->used += (size_t)got;
+        if (a->used == TH_ARCHIVE_HEAD_BYTES && !grow(a, limit))
+            return RUBBISH;
+    }
+    return COMPLETE;
+}
+
+/* ---- putting it into words ---- */
+
+static th_result explain_ending(const th_import_desc *d, int status, th_error *err)
+{
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) /* the dynamic linker's */
+        return th_fail(err, TH_ERR_ENVIRONMENT, "%s: the importer cannot be started", shown(d));
+    if (WIFEXITED(status))
+        return th_fail(err, TH_ERR_INPUT, "%s: the importer gave up (exit code %d)", shown(d), WEXITSTATUS(status));
+    int signal = WTERMSIG(status);
+    if (signal == SIGXCPU)
+        return th_fail(err, TH_ERR_INPUT, "%s: no model after %g s", shown(d), d->timeout_s);
+    const char *cause = sigdescr_np(signal);
+    if (!cause)
+        cause = "unknown signal";
+    return th_fail(err, TH_ERR_INPUT, "%s: the importer crashed (%c%s)", shown(d), tolower(cause[0]), cause + 1);
+}
+
+static th_result read_answer(const th_import_desc *d, const answer *a, th_model **out, th_error *err)
+{
+    th_error inner;
+    th_result result = th_archive_read(a->bytes, a->size, out, &inner);
+    return result == TH_OK ? TH_OK : th_fail(err, result, "%s: %s", shown(d), inner.text);
+}
+
+th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
+{
+    assert(desc && desc->path && out);
+    *out = NULL;
+    th_import_desc d = with_defaults(desc);
+    double deadline_s = now_s() + d.timeout_s;
+    th_result result = check_file(&d, err);
+    child c;
+    if (result == TH_OK)
+        result = start(&d, &c, err);
+    if (result != TH_OK)
+        return result;
+
+    answer a;
+    outcome heard = listen_to(&c, deadline_s, d.memory_bytes, &a);
+    int status = stop(&c);
+    switch (heard) {
+    case COMPLETE:
+        result = read_answer(&d, &a, out, err);
+        break;
+    case ENDED:
+        result = explain_ending(&d, status, err);
+        break;
+    case RUBBISH:
+        result = th_fail(err, TH_ERR_INPUT, "%s: the importer's answer is damaged", shown(&d));
+        break;
+    case TIMED_OUT:
+        result = th_fail(err, TH_ERR_INPUT, "%s: no model after %g s", shown(&d), d.timeout_s);
+        break;
+    }
+    free(a.bytes);
+    return result;
+}

@@ -1,0 +1,52 @@
+/* throng-import FILE [MEMORY_BYTES [CPU_SECONDS]]
+ *
+ * Reads one model file with Assimp and writes it to standard output as an archive (archive.h). Not for people: started
+ * by th_import, which also says why this is a program of its own (throng/import.h). */
+#include "reply.h"
+#include "scene.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Sanitizers reserve terabytes of addresses. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+static void limit(int resource, rlim_t value)
+{
+    struct rlimit present;
+    if (getrlimit(resource, &present) == 0 && present.rlim_max < value)
+        value = present.rlim_max;
+    setrlimit(resource, &(struct rlimit){value, value});
+}
+
+/* From here on a hostile file can burn this much, and harm nothing but its own answer. */
+static void confine(rlim_t memory_bytes, rlim_t cpu_s)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left to read the answer */
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, 0); /* no file can be written; pipes do not count */
+    if (cpu_s > 0)
+        limit(RLIMIT_CPU, cpu_s);
+    if (memory_bytes > 0 && !SANITIZED)
+        limit(RLIMIT_AS, memory_bytes);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || isatty(STDOUT_FILENO))
+        return 2;
+    confine(argc > 2 ? strtoull(argv[2], NULL, 10) : 0, argc > 3 ? strtoull(argv[3], NULL, 10) : 0);
+    reply_with_model(read_scene(argv[1]));
+}

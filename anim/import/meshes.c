@@ -1,0 +1,356 @@
+/* Meshes: vertices with their weights, and triangles.
+ *
+ * A mesh with weights follows its bones wherever its node is, so it is taken once. A mesh without follows its node:
+ * every node that uses it gets a copy, bound to that node alone. */
+#include "reply.h"
+#include "scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* One mesh at work. Scratch arrays come from malloc, because meshes are large and the arena never shrinks. */
+typedef struct work {
+    const struct aiMesh *ai;
+    const char *label;            /* for notes */
+    uint32_t joint;               /* of the node it hangs on */
+    struct influence *influences; /* by vertex */
+    th_vertex *vertices;
+    uint32_t *indices;
+    uint32_t index_count;
+} work;
+
+static void *scratch(size_t count, size_t size)
+{
+    void *memory = calloc(count + 1, size);
+    if (!memory)
+        give_up_memory();
+    return memory;
+}
+
+/* ---- weights ---- */
+
+/* The largest weights of one vertex, descending, and the sum of all. */
+typedef struct influence {
+    uint16_t bind[4];
+    float weight[4];
+    float sum;
+    uint32_t count;
+} influence;
+
+static void swap_influences(influence *v, int a, int b)
+{
+    uint16_t bind = v->bind[a];
+    float weight = v->weight[a];
+    v->bind[a] = v->bind[b];
+    v->weight[a] = v->weight[b];
+    v->bind[b] = bind;
+    v->weight[b] = weight;
+}
+
+/* Two bones of a mesh may come to the same bind; then their weights add up. */
+static void add_weight(influence *v, uint16_t bind, float weight)
+{
+    int slot = 0;
+    while (slot < 4 && v->weight[slot] > 0 && v->bind[slot] != bind)
+        slot++;
+    v->sum += weight;
+    if (slot < 4 && v->weight[slot] > 0) {
+        v->weight[slot] += weight;
+    } else {
+        v->count++;
+        if (slot == 4 && weight <= v->weight[3])
+            return;
+        slot = slot < 4 ? slot : 3;
+        v->bind[slot] = bind;
+        v->weight[slot] = weight;
+    }
+    for (; slot > 0 && v->weight[slot] > v->weight[slot - 1]; slot--)
+        swap_influences(v, slot, slot - 1);
+}
+
+static reference *read_bones(scene *s, const work *w, th_mat34 *inverse_binds)
+{
+    reference *bones = scratch(w->ai->mNumBones, sizeof *bones);
+    for (unsigned b = 0; b < w->ai->mNumBones; b++) {
+        const struct aiBone *bone = w->ai->mBones[b];
+        bones[b].name = read_text(s, &bone->mName);
+        inverse_binds[b] = read_matrix(s, &bone->mOffsetMatrix, bones[b].name);
+        bones[b].inverse_bind = &inverse_binds[b];
+    }
+    resolve(s, bones, w->ai->mNumBones, make_text(s, "a bone of mesh %s", w->label));
+    return bones;
+}
+
+static void read_weights(scene *s, work *w)
+{
+    w->influences = scratch(w->ai->mNumVertices, sizeof *w->influences);
+    th_mat34 *inverse_binds = scratch(w->ai->mNumBones, sizeof *inverse_binds);
+    reference *bones = read_bones(s, w, inverse_binds);
+    for (unsigned b = 0; b < w->ai->mNumBones; b++) {
+        const struct aiBone *bone = w->ai->mBones[b];
+        if (bones[b].joint == TH_NO_INDEX) {
+            repair(s, REPAIR_BONE_LOST, 1, "%s", bones[b].name);
+            continue;
+        }
+        uint16_t bind = find_bind(s, bones[b].joint, inverse_binds[b]);
+        for (unsigned k = 0; k < bone->mNumWeights; k++) {
+            struct aiVertexWeight weight = bone->mWeights[k];
+            if (weight.mVertexId >= w->ai->mNumVertices || !(weight.mWeight >= 0) || weight.mWeight > 1e30f)
+                repair(s, REPAIR_WEIGHT_DROPPED, 1, "mesh %s, bone %s", w->label, bones[b].name);
+            else if (weight.mWeight > 0)
+                add_weight(&w->influences[weight.mVertexId], bind, weight.mWeight);
+        }
+    }
+    free(bones);
+    free(inverse_binds);
+}
+
+static bool has_weights(const work *w)
+{
+    for (unsigned v = 0; v < w->ai->mNumVertices; v++)
+        if (w->influences[v].count > 0)
+            return true;
+    return false;
+}
+
+static void count_weight_repairs(scene *s, const work *w)
+{
+    uint64_t many = 0, sum = 0, none = 0;
+    for (unsigned v = 0; v < w->ai->mNumVertices; v++) {
+        const influence *i = &w->influences[v];
+        many += i->count > 4;
+        sum += i->count > 0 && fabsf(i->sum - 1) > 1e-3f;
+        none += i->count == 0;
+    }
+    repair(s, REPAIR_WEIGHTS_MANY, many, "mesh %s", w->label);
+    repair(s, REPAIR_WEIGHTS_SUM, sum, "mesh %s", w->label);
+    repair(s, REPAIR_WEIGHTS_NONE, none, "mesh %s", w->label);
+}
+
+/* Sums to 1; a vertex without weights follows the mesh's node. Huge weights are scaled first, lest their sum overflow.
+ */
+static void write_weights(scene *s, const work *w, unsigned v, th_vertex *out)
+{
+    influence i = w->influences[v];
+    if (i.count == 0) {
+        i.bind[0] = find_bind(s, w->joint, TH_MAT34_IDENTITY);
+        i.weight[0] = 1;
+    }
+    float sum = 0;
+    for (int k = 0; k < 4; k++)
+        sum += out->weight[k] = i.weight[k] / i.weight[0];
+    for (int k = 0; k < 4; k++) {
+        out->weight[k] /= sum;
+        out->bind[k] = out->weight[k] > 0 ? i.bind[k] : 0;
+    }
+}
+
+/* ---- vertices ---- */
+
+static uint8_t to_byte(float value)
+{
+    return value >= 1 ? 255 : value > 0 ? (uint8_t)(value * 255 + 0.5f) : 0; /* not a number: 0 */
+}
+
+static void write_normal(const struct aiMesh *mesh, unsigned v, th_vertex *out, uint64_t *missing)
+{
+    struct aiVector3D n = mesh->mNormals ? mesh->mNormals[v] : (struct aiVector3D){0, 0, 0};
+    float length = sqrtf(n.x * n.x + n.y * n.y + n.z * n.z);
+    if (isnormal(length)) {
+        memcpy(out->normal, (float[3]){n.x / length, n.y / length, n.z / length}, sizeof out->normal);
+    } else {
+        memcpy(out->normal, (float[3]){0, 1, 0}, sizeof out->normal);
+        *missing += 1;
+    }
+}
+
+static void read_vertices(scene *s, work *w)
+{
+    const struct aiMesh *mesh = w->ai;
+    uint64_t bad_normals = 0, bad_uvs = 0;
+    w->vertices = scratch(mesh->mNumVertices, sizeof *w->vertices);
+    for (unsigned v = 0; v < mesh->mNumVertices; v++) {
+        th_vertex *out = &w->vertices[v];
+        struct aiVector3D p = mesh->mVertices[v];
+        memcpy(out->position, (float[3]){p.x, p.y, p.z}, sizeof out->position);
+        write_normal(mesh, v, out, &bad_normals);
+        if (mesh->mTextureCoords[0]) {
+            struct aiVector3D uv = mesh->mTextureCoords[0][v];
+            bool good = isfinite(uv.x) && isfinite(uv.y);
+            bad_uvs += !good;
+            out->uv[0] = good ? uv.x : 0;
+            out->uv[1] = good ? uv.y : 0;
+        }
+        struct aiColor4D c = mesh->mColors[0] ? mesh->mColors[0][v] : (struct aiColor4D){1, 1, 1, 1};
+        memcpy(out->color, (uint8_t[4]){to_byte(c.r), to_byte(c.g), to_byte(c.b), to_byte(c.a)}, sizeof out->color);
+        write_weights(s, w, v, out);
+    }
+    repair(s, REPAIR_NORMAL_MISSING, bad_normals, "mesh %s", w->label);
+    repair(s, REPAIR_UV_NOT_FINITE, bad_uvs, "mesh %s", w->label);
+}
+
+/* ---- triangles ---- */
+
+static bool usable(const work *w, unsigned index)
+{
+    if (index >= w->ai->mNumVertices)
+        return false;
+    const float *p = w->vertices[index].position;
+    return isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]);
+}
+
+static void read_triangles(scene *s, work *w)
+{
+    uint64_t dropped = 0;
+    w->indices = scratch(w->ai->mNumFaces, 3 * sizeof *w->indices);
+    for (unsigned f = 0; f < w->ai->mNumFaces; f++) {
+        const struct aiFace *face = &w->ai->mFaces[f];
+        if (face->mNumIndices != 3)
+            continue; /* points and lines are counted before Assimp sorts them out */
+        if (!usable(w, face->mIndices[0]) || !usable(w, face->mIndices[1]) || !usable(w, face->mIndices[2])) {
+            dropped++;
+            continue;
+        }
+        for (int i = 0; i < 3; i++)
+            w->indices[w->index_count++] = face->mIndices[i];
+    }
+    repair(s, REPAIR_TRIANGLE_DROPPED, dropped, "mesh %s", w->label);
+}
+
+/* ---- welding ---- */
+
+/* Finds `vertex` among out[0 .. *count), or puts it there. The table maps hashes to index + 1; 0 is a free slot. */
+static uint32_t weld(const th_vertex *vertex, th_vertex *out, uint32_t *count, uint32_t *table, size_t mask)
+{
+    size_t slot = XXH3_64bits(vertex, sizeof *vertex) & mask;
+    for (; table[slot]; slot = (slot + 1) & mask)
+        if (memcmp(&out[table[slot] - 1], vertex, sizeof *vertex) == 0)
+            return table[slot] - 1;
+    out[*count] = *vertex;
+    table[slot] = ++*count;
+    return *count - 1;
+}
+
+/* Vertices that are equal in everything, weights included, become one; those no triangle uses vanish. The order is that
+ * of first use. */
+static void weld_mesh(scene *s, work *w, th_mesh *out)
+{
+    size_t table_size = 64;
+    while (table_size < 2 * (size_t)w->ai->mNumVertices)
+        table_size *= 2;
+    uint32_t *table = scratch(table_size, sizeof *table);
+    th_vertex *welded = scratch(w->ai->mNumVertices, sizeof *welded);
+    uint32_t count = 0;
+    uint32_t *indices = make(s, uint32_t, w->index_count);
+    for (uint32_t i = 0; i < w->index_count; i++)
+        indices[i] = weld(&w->vertices[w->indices[i]], welded, &count, table, table_size - 1);
+    th_vertex *vertices = make(s, th_vertex, count);
+    memcpy(vertices, welded, count * sizeof *vertices);
+    free(welded);
+    free(table);
+
+    out->vertices = vertices;
+    out->vertex_count = count;
+    out->indices = indices;
+    out->index_count = w->index_count;
+}
+
+/* ---- meshes ---- */
+
+static void finish_mesh(scene *s, work *w, th_mesh *out)
+{
+    out->name = read_text(s, &w->ai->mName);
+    out->material = w->ai->mMaterialIndex < s->model->material_count ? w->ai->mMaterialIndex : 0;
+    read_vertices(s, w);
+    read_triangles(s, w);
+    weld_mesh(s, w, out);
+    free(w->vertices);
+    free(w->indices);
+}
+
+/* `users`: joints of the nodes that refer to the mesh. Writes one th_mesh, or one for each user; returns how many. */
+static uint32_t read_mesh(scene *s, uint32_t index, const uint32_t *users, uint32_t user_count, th_mesh *out)
+{
+    work w = {.ai = s->ai->mMeshes[index], .label = label_mesh(s, index), .joint = users[0]};
+    repair(s, REPAIR_MESH_MORPHED, w.ai->mNumAnimMeshes > 0, "mesh %s", w.label);
+    read_weights(s, &w);
+    bool skinned = has_weights(&w);
+    if (skinned) {
+        count_weight_repairs(s, &w);
+        repair(s, REPAIR_SKIN_REPEATED, user_count > 1, "mesh %s", w.label);
+        user_count = 1;
+    }
+    uint64_t vertices = 0;
+    for (uint32_t u = 0; u < user_count; u++) {
+        work copy = w;
+        copy.joint = users[u];
+        finish_mesh(s, &copy, &out[u]);
+        vertices += out[u].vertex_count;
+        if (vertices > TH_MAX_VERTICES)
+            give_up(TH_ERR_LIMIT, "more than %u vertices", TH_MAX_VERTICES);
+    }
+    free(w.influences);
+    return user_count;
+}
+
+/* Nodes that refer to each mesh: users[first[m] .. first[m + 1]) for mesh m. Returns how many there are. */
+static uint32_t list_users(scene *s, uint32_t **out_first, uint32_t **out_users)
+{
+    uint32_t mesh_count = s->ai->mNumMeshes, count = 0;
+    uint32_t *first = make(s, uint32_t, mesh_count + 2);
+    for (uint32_t j = 0; j < s->nodes.count; j++)
+        for (unsigned m = 0; m < s->nodes.node[j]->mNumMeshes; m++)
+            if (s->nodes.node[j]->mMeshes[m] < mesh_count) {
+                first[s->nodes.node[j]->mMeshes[m] + 2]++;
+                count++;
+            }
+    for (uint32_t m = 2; m < mesh_count + 2; m++)
+        first[m] += first[m - 1];
+    uint32_t *users = make(s, uint32_t, count);
+    for (uint32_t j = 0; j < s->nodes.count; j++)
+        for (unsigned m = 0; m < s->nodes.node[j]->mNumMeshes; m++)
+            if (s->nodes.node[j]->mMeshes[m] < mesh_count)
+                users[first[s->nodes.node[j]->mMeshes[m] + 1]++] = j;
+    *out_first = first;
+    *out_users = users;
+    return count;
+}
+
+/* Assimp makes one for files with bones and no mesh, with a material of this name. */
+static bool is_made_of_bones(const scene *s, const struct aiMesh *mesh)
+{
+    return mesh->mMaterialIndex < s->model->material_count &&
+           strcmp(s->model->materials[mesh->mMaterialIndex].name, "SkeletonMaterial") == 0;
+}
+
+void read_meshes(scene *s)
+{
+    uint32_t *first, *users;
+    uint32_t user_count = list_users(s, &first, &users);
+    th_mesh *meshes = make(s, th_mesh, user_count);
+    uint32_t count = 0;
+    for (uint32_t m = 0; m < s->ai->mNumMeshes; m++) {
+        const struct aiMesh *mesh = s->ai->mMeshes[m];
+        bool unused = first[m] == first[m + 1];
+        bool empty = !(mesh->mPrimitiveTypes & aiPrimitiveType_TRIANGLE) || !mesh->mVertices;
+        repair(s, REPAIR_MESH_UNUSED, unused, "%s", label_mesh(s, m));
+        repair(s, REPAIR_MESH_EMPTY, empty && !unused, "%s", label_mesh(s, m));
+        repair(s, REPAIR_MESH_BONES, is_made_of_bones(s, mesh), "%s", label_mesh(s, m));
+        if (!unused && !empty)
+            count += read_mesh(s, m, users + first[m], first[m + 1] - first[m], meshes + count);
+    }
+    s->model->meshes = meshes;
+    s->model->mesh_count = count;
+
+    const uint16_t *final = finish_binds(s);
+    for (uint32_t m = 0; m < count; m++)
+        for (uint32_t v = 0; v < meshes[m].vertex_count; v++) {
+            th_vertex *vertex = (th_vertex *)&meshes[m].vertices[v];
+            for (int k = 0; k < 4; k++)
+                if (vertex->weight[k] > 0)
+                    vertex->bind[k] = final[vertex->bind[k]];
+        }
+}

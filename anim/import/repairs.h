@@ -1,0 +1,81 @@
+/* Everything throng-import repairs or leaves out, in one list. A model's notes are made from it: each kind is told
+ * once, with how often it happened and where first.
+ *
+ * In the texts, [one|many] chooses by the count. */
+#ifndef TH_IMPORT_REPAIRS_H
+#define TH_IMPORT_REPAIRS_H
+
+#include <stdint.h>
+
+#define REPAIRS(X)                                                                                                     \
+    /* nodes */                                                                                                        \
+    X(NODE_UNNAMED, "[node has|nodes have] no name and got a made-up one")                                             \
+    X(NODE_RENAMED, "[joint shares its|joints share their] name with another and got a number behind it")              \
+    X(MATRIX_NOT_FINITE, "[matrix is|matrices are] not finite and became the identity")                                \
+    X(MATRIX_PROJECTIVE, "[matrix has|matrices have] a projective part, which was dropped")                            \
+    X(TEXT_BROKEN, "[name is|names are] not UTF-8 or [has|have] control characters; those became '?'")                 \
+    /* meshes */                                                                                                       \
+    X(MESH_UNUSED, "[mesh is|meshes are] used by no node and [was|were] left out")                                     \
+    X(MESH_EMPTY, "[mesh has|meshes have] no triangles and [was|were] left out")                                       \
+    X(MESH_NO_NORMALS, "[mesh has|meshes have] no normals; smooth ones were computed")                                 \
+    X(MESH_MORPHED, "[mesh has|meshes have] morph targets, which are not supported and stay at rest")                  \
+    X(MESH_BONES, "[mesh was|meshes were] made up from the bones, as the file has none")                               \
+    X(FACE_DROPPED, "[point or line was|points or lines were] left out")                                               \
+    X(TRIANGLE_DROPPED,                                                                                                \
+      "[triangle uses|triangles use] vertices that do not exist or are not finite and [was|were] dropped")             \
+    X(NORMAL_MISSING, "[normal is|normals are] zero or not finite and became straight up")                             \
+    X(UV_NOT_FINITE, "texture coordinate[ is| pairs are] not finite and became 0")                                     \
+    X(BONE_LOST, "[bone names|bones name] a node that is not in the file and [was|were] left out")                     \
+    X(BIND_INVERSE,                                                                                                    \
+      "[joint has|joints have] a rest transform without inverse; the identity is [its|their] bind matrix")             \
+    X(WEIGHT_DROPPED,                                                                                                  \
+      "[weight is|weights are] negative, not finite or [aims|aim] at no vertex and [was|were] dropped")                \
+    X(WEIGHTS_MANY, "[vertex has|vertices have] more than 4 weights; the largest 4 were kept")                         \
+    X(WEIGHTS_SUM, "[vertex has|vertices have] weights that do not sum to 1; they were scaled")                        \
+    X(WEIGHTS_NONE,                                                                                                    \
+      "[vertex of a skinned mesh has|vertices of skinned meshes have] no weights and follow[s|] the mesh's node")      \
+    X(SKIN_REPEATED, "skinned mesh[ is|es are] used by several nodes; drawn once")                                     \
+    /* materials */                                                                                                    \
+    X(COLOR_NOT_FINITE, "[colour is|colours are] not finite and became white")                                         \
+    X(TEXTURE_MISSING, "[texture was|textures were] not found and [is|are] drawn as a plain colour")                   \
+    X(TEXTURE_OUTSIDE, "[texture lies|textures lie] outside the model's folder; only the file name was tried")         \
+    X(TEXTURE_LARGE, "[texture is|textures are] too large and [was|were] left out")                                    \
+    /* clips */                                                                                                        \
+    X(CLIP_UNNAMED, "[clip has|clips have] no name and got a made-up one")                                             \
+    X(CLIP_EMPTY, "[clip moves|clips move] no node and [was|were] left out")                                           \
+    X(CLIP_MORPHS, "[clip has|clips have] channels for meshes or morph targets, which were left out")                  \
+    X(CLIP_RATE, "[clip does|clips do] not say how many ticks make a second; 25 are assumed")                          \
+    X(CLIP_DURATION, "[clip's duration does|clips' durations do] not fit the keys; the last key's time is used")       \
+    X(CHANNEL_LOST, "[channel aims|channels aim] at nodes that are not in the file and [was|were] left out")           \
+    X(CHANNEL_REPEATED, "[channel aims|channels aim] at a node that has one already and [was|were] left out")          \
+    X(REST_SHEARED, "[channel stands|channels stand] in for a rest transform with shear, which is lost")               \
+    X(KEY_NOT_FINITE, "[key is|keys are] not finite and [was|were] dropped")                                           \
+    X(KEY_UNSORTED, "[key is|keys are] out of order in time; they were sorted")                                        \
+    X(KEY_REPEATED, "[key has|keys have] the time of another; the last one was kept")                                  \
+    X(ROTATION_LENGTH, "[rotation key is|rotation keys are] not of unit length and [was|were] normalised")             \
+    X(ROTATION_ZERO, "[rotation key is|rotation keys are] zero; the nearest good one before holds")
+
+typedef enum repair_kind {
+#define REPAIR_ENUM(name, text) REPAIR_##name,
+    REPAIRS(REPAIR_ENUM)
+#undef REPAIR_ENUM
+        REPAIR_COUNT
+} repair_kind;
+
+typedef struct repairs {
+    struct {
+        uint64_t count;
+        char first[160];
+    } kind[REPAIR_COUNT];
+} repairs;
+
+struct scene;
+
+/* Counts `count` repairs of a kind; `where` is kept for the first. count 0 is fine and does nothing. */
+__attribute__((format(printf, 4, 5))) void repair(struct scene *s, repair_kind kind, uint64_t count, const char *where,
+                                                  ...);
+
+/* Turns what was counted into the model's notes. */
+void write_notes(struct scene *s);
+
+#endif

@@ -1,0 +1,66 @@
+#include "reply.h"
+
+#include "archive.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* _exit, because nothing of Assimp's should run any more. */
+static _Noreturn void send(const uint8_t *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t sent = write(STDOUT_FILENO, bytes, size);
+        if (sent < 0 && errno != EINTR)
+            _exit(1);
+        if (sent > 0) {
+            bytes += sent;
+            size -= (size_t)sent;
+        }
+    }
+    _exit(0);
+}
+
+void reply_with_model(const th_model *model)
+{
+    size_t size;
+    uint8_t *bytes = th_archive_write(model, &size);
+    if (!bytes)
+        give_up_memory();
+    send(bytes, size);
+}
+
+/* The text may quote the file or Assimp: one line, and no full stop. */
+static void tidy(char *text)
+{
+    char *last = NULL;
+    for (char *c = text; *c; c++) {
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+        if (*c != ' ' && *c != '.')
+            last = c;
+    }
+    if (last)
+        last[1] = '\0';
+}
+
+void give_up(th_result code, const char *format, ...)
+{
+    th_error error = {.code = code};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error.text, sizeof error.text, format, args);
+    va_end(args);
+    tidy(error.text);
+    size_t size;
+    uint8_t *bytes = th_archive_write_error(&error, &size);
+    if (!bytes)
+        _exit(1);
+    send(bytes, size);
+}
+
+void give_up_memory(void)
+{
+    give_up(TH_ERR_LIMIT, "the model needs more memory than the importer may use");
+}

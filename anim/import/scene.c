@@ -1,0 +1,169 @@
+#include "scene.h"
+
+#include "arena.h"
+#include "reply.h"
+
+#include <assimp/cimport.h>
+#include <assimp/postprocess.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what all parts use ---- */
+
+void *make_array(scene *s, size_t count, size_t size)
+{
+    void *memory = th_arena_alloc(s->model->arena, count, size);
+    if (!memory)
+        give_up_memory();
+    return memory;
+}
+
+const char *make_text(scene *s, const char *format, ...)
+{
+    char text[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const char *copy = th_arena_string(s->model->arena, text);
+    if (!copy)
+        give_up_memory();
+    return copy;
+}
+
+/* Length of the UTF-8 sequence at `c`, or 0 when it is none (or a control character). Overlong forms and surrogates
+ * pass for want of anyone they could hurt: names are compared and shown, never decoded. */
+static int sequence_length(const unsigned char *c)
+{
+    int length = *c < 0x80                 ? 1
+                 : *c >= 0xc2 && *c < 0xe0 ? 2
+                 : *c >= 0xe0 && *c < 0xf0 ? 3
+                 : *c >= 0xf0 && *c < 0xf5 ? 4
+                                           : 0;
+    if (*c < 0x20 || *c == 0x7f)
+        return 0;
+    for (int i = 1; i < length; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+const char *read_text(scene *s, const struct aiString *text)
+{
+    size_t length = strnlen(text->data, sizeof text->data - 1);
+    char *clean = make(s, char, length + 4); /* zeros behind it end a sequence that is cut */
+    memcpy(clean, text->data, length);
+    bool broken = false;
+    for (char *c = clean; *c;) {
+        int sequence = sequence_length((const unsigned char *)c);
+        if (sequence == 0) {
+            *c = '?';
+            broken = true;
+        }
+        c += sequence > 0 ? sequence : 1;
+    }
+    repair(s, REPAIR_TEXT_BROKEN, broken, "%s", clean);
+    return clean;
+}
+
+const char *label_mesh(scene *s, uint32_t mesh)
+{
+    const char *name = read_text(s, &s->ai->mMeshes[mesh]->mName);
+    return name[0] ? name : make_text(s, "#%u", mesh);
+}
+
+th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *where)
+{
+    const float m[16] = {matrix->a1, matrix->a2, matrix->a3, matrix->a4, matrix->b1, matrix->b2,
+                         matrix->b3, matrix->b4, matrix->c1, matrix->c2, matrix->c3, matrix->c4,
+                         matrix->d1, matrix->d2, matrix->d3, matrix->d4};
+    for (int i = 0; i < 12; i++)
+        if (!isfinite(m[i])) {
+            repair(s, REPAIR_MATRIX_NOT_FINITE, 1, "%s", where);
+            return TH_MAT34_IDENTITY;
+        }
+    bool projective = m[12] != 0 || m[13] != 0 || m[14] != 0 || m[15] != 1;
+    repair(s, REPAIR_MATRIX_PROJECTIVE, projective, "%s", where);
+    th_mat34 upper;
+    memcpy(upper.m, m, sizeof upper.m);
+    return upper;
+}
+
+/* ---- loading ---- */
+
+/* Assimp's wording, made to stand behind a file name. */
+static _Noreturn void give_up_with_assimp_error(void)
+{
+    const char *text = aiGetErrorString();
+    if (strstr(text, "bad_alloc") || strstr(text, "bad allocation"))
+        give_up_memory();
+    if (strncmp(text, "No suitable reader", 18) == 0)
+        give_up(TH_ERR_INPUT, "is not a model of any format known here");
+    give_up(TH_ERR_INPUT, "%s", text[0] ? text : "cannot be read");
+}
+
+/* What the steps below are about to hide. */
+static void count_before_processing(scene *s)
+{
+    for (unsigned m = 0; m < s->ai->mNumMeshes; m++) {
+        const struct aiMesh *mesh = s->ai->mMeshes[m];
+        const char *label = label_mesh(s, m);
+        bool surface = (mesh->mPrimitiveTypes & (aiPrimitiveType_TRIANGLE | aiPrimitiveType_POLYGON)) != 0;
+        repair(s, REPAIR_MESH_NO_NORMALS, surface && !mesh->mNormals, "mesh %s", label);
+        uint64_t dropped = 0;
+        for (unsigned f = 0; f < mesh->mNumFaces; f++)
+            dropped += mesh->mFaces[f].mNumIndices < 3;
+        repair(s, REPAIR_FACE_DROPPED, dropped, "mesh %s", label);
+    }
+}
+
+/* Two steps, to see the file as it is in between.
+ * Not asked for: JoinIdenticalVertices merges vertices without looking at their weights (meshes.c does it),
+ * LimitBoneWeights does not renormalise, ValidateDataStructure refuses equal names, MakeLeftHanded may flip twice. */
+static void load(scene *s)
+{
+    s->ai = aiImportFile(s->path, 0);
+    if (!s->ai)
+        give_up_with_assimp_error();
+    if (!s->ai->mRootNode)
+        give_up(TH_ERR_INPUT, "there is no node in it");
+    count_before_processing(s);
+    s->ai = aiApplyPostProcessing(s->ai, aiProcess_Triangulate | aiProcess_SortByPType | aiProcess_GenSmoothNormals |
+                                             aiProcess_FlipUVs);
+    if (!s->ai || !s->ai->mRootNode)
+        give_up_with_assimp_error();
+}
+
+const th_model *read_scene(const char *path)
+{
+    th_arena *arena = th_arena_create();
+    th_model *model = arena ? th_arena_new(arena, th_model, 1) : NULL;
+    scene *s = arena ? th_arena_new(arena, scene, 1) : NULL;
+    if (!model || !s)
+        give_up_memory();
+    model->arena = arena;
+    s->model = model;
+    s->path = path;
+
+    load(s);
+    const char *slash = strrchr(path, '/');
+    model->name = make_text(s, "%s", slash ? slash + 1 : path);
+    read_joints(s);
+    begin_binds(s);
+    read_materials(s);
+    read_meshes(s);
+    if (model->mesh_count == 0)
+        bind_all_joints(s);
+    read_clips(s);
+    tell_joints_apart(s);
+    write_notes(s);
+
+    model->size = th_model_measure(model);
+    th_error error;
+    th_result result = th_model_check(model, &error);
+    if (result != TH_OK)
+        give_up(result, "%s", error.text);
+    return model;
+}

@@ -1,0 +1,99 @@
+/* One file on its way from Assimp's aiScene to our th_model: what the parts of throng-import share.
+ *
+ * The parts run in this order, and each fills its share of the model:
+ *   joints.c     nodes and their names
+ *   materials.c  materials and textures
+ *   meshes.c     vertices, triangles, and the binds (binds.c) they ask for
+ *   clips.c      channels and keys
+ *   repairs.c    notes on all that was not as it should be
+ * None of them returns an error: see reply.h. */
+#ifndef TH_IMPORT_SCENE_H
+#define TH_IMPORT_SCENE_H
+
+#include "repairs.h"
+
+#include <throng/model.h>
+#include <throng/transform.h>
+
+#include <assimp/scene.h>
+#include <stddef.h>
+
+/* The file's nodes by joint index. */
+typedef struct nodes {
+    uint32_t count;
+    const struct aiNode **node;
+    const char **name; /* as the file has it: may be empty or held by several nodes */
+    uint32_t *by_name; /* joints, sorted by that name */
+    uint32_t *end;     /* one behind the last joint of the subtree */
+    th_dmat34 *rest;   /* scene_from_joint at rest */
+} nodes;
+
+/* Palette entries as they are found; sorted by joint at the end. */
+typedef struct binds {
+    uint32_t count, capacity;
+    th_bind *bind;
+    uint32_t *next;  /* another bind of the same joint */
+    uint32_t *first; /* by joint */
+} binds;
+
+typedef struct scene {
+    const struct aiScene *ai;
+    const char *path;
+    th_model *model;
+    nodes nodes;
+    binds binds;
+    repairs repairs;
+} scene;
+
+/* The finished model, checked. */
+const th_model *read_scene(const char *path);
+
+/* Zeroed memory that lives as long as the model. */
+#define make(s, type, count) ((type *)make_array((s), (count), sizeof(type)))
+void *make_array(scene *s, size_t count, size_t size);
+__attribute__((format(printf, 2, 3))) const char *make_text(scene *s, const char *format, ...);
+
+/* A text of the file's as clean UTF-8 without control characters; what is neither becomes '?'. */
+const char *read_text(scene *s, const struct aiString *text);
+
+/* What notes call a mesh: its name, or "#3" when it has none. */
+const char *label_mesh(scene *s, uint32_t mesh);
+
+/* The upper three rows. Anything a node or bone cannot have is repaired and counted as `where`'s. */
+th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *where);
+
+void read_joints(scene *s);
+void read_materials(scene *s);
+void read_meshes(scene *s);
+void read_clips(scene *s);
+
+/* Gives names of their own to joints that binds or channels refer to. Last of all. */
+void tell_joints_apart(scene *s);
+
+/* ---- references by name ---- */
+
+/* Assimp's bones and channels name the node they mean, and names need not be unique. */
+typedef struct reference {
+    const char *name;
+    const th_mat34 *inverse_bind; /* of a bone; NULL for a channel */
+    uint32_t joint;               /* found by resolve(); TH_NO_INDEX when no node has the name */
+} reference;
+
+/* All references of one mesh or one clip (`whose`, for messages), because they throw light on each other: those with a
+ * unique name show which skeleton is meant. Gives up when it stays unclear. */
+void resolve(scene *s, reference *references, uint32_t count, const char *whose);
+
+/* ---- binds ---- */
+
+void begin_binds(scene *s);
+
+/* Index of this joint and matrix among the binds, new or known. Preliminary until finish_binds. */
+uint16_t find_bind(scene *s, uint32_t joint, th_mat34 inverse_bind);
+
+/* Sorts the binds by joint and makes them the model's. Returns the final index of each preliminary one. */
+const uint16_t *finish_binds(scene *s);
+
+/* For a file without any mesh: every joint gets a bind, so that its palette can be looked at all the same. */
+void bind_all_joints(scene *s);
+
+#endif
