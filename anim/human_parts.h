@@ -1,0 +1,201 @@
+/* What the files of the embedded character share: its joints, and a little vector arithmetic. Private to human*.c.
+ *
+ *   human.c           the whole
+ *   human_skeleton.c  joints and binds: one table of bones
+ *   human_shape.c     what the body looks like: tables of tubes that blend into each other
+ *   human_mesh.c      polygons and skin weights from those tubes
+ *   human_pose.c      where everything is at one moment of a motion: waves for the body, inverse kinematics for the
+ * legs human_clips.c     the motions: tables of waves and footsteps, and the keys made from them */
+#ifndef TH_HUMAN_PARTS_H
+#define TH_HUMAN_PARTS_H
+
+#include <throng/human.h>
+
+#include <math.h>
+
+/* Depth first. Only the left side has names here: the right limb follows the left one, in the same order. */
+enum {
+    J_HIPS,
+    J_SPINE_01,
+    J_SPINE_02,
+    J_SPINE_03,
+    J_NECK,
+    J_HEAD,
+    J_CLAVICLE_L,
+    J_UPPERARM_L,
+    J_LOWERARM_L,
+    J_HAND_L,
+    J_THUMB_01_L,
+    J_THUMB_02_L,
+    J_THUMB_03_L,
+    J_INDEX_01_L,
+    J_INDEX_02_L,
+    J_INDEX_03_L,
+    J_MIDDLE_01_L,
+    J_MIDDLE_02_L,
+    J_MIDDLE_03_L,
+    J_RING_01_L,
+    J_RING_02_L,
+    J_RING_03_L,
+    J_PINKY_01_L,
+    J_PINKY_02_L,
+    J_PINKY_03_L,
+    J_CLAVICLE_R,
+    J_THIGH_L = 2 * J_CLAVICLE_R - J_CLAVICLE_L,
+    J_CALF_L,
+    J_FOOT_L,
+    J_TOE_L,
+    J_THIGH_R,
+    J_COUNT = 2 * J_THIGH_R - J_THIGH_L,
+    J_NONE = J_COUNT
+};
+
+/* The joint on the other side; joints on the midline are their own mirror image. */
+static inline uint32_t mirror_joint(uint32_t joint)
+{
+    const uint32_t arm = J_CLAVICLE_R - J_CLAVICLE_L, leg = J_THIGH_R - J_THIGH_L;
+    if (joint < J_CLAVICLE_L)
+        return joint;
+    if (joint < J_THIGH_L)
+        return joint < J_CLAVICLE_R ? joint + arm : joint - arm;
+    return joint < J_THIGH_R ? joint + leg : joint - leg;
+}
+
+typedef struct vec3 {
+    double x, y, z;
+} vec3;
+
+static inline vec3 add(vec3 a, vec3 b)
+{
+    return (vec3){a.x + b.x, a.y + b.y, a.z + b.z};
+}
+
+static inline vec3 sub(vec3 a, vec3 b)
+{
+    return (vec3){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+static inline vec3 scale(vec3 a, double s)
+{
+    return (vec3){a.x * s, a.y * s, a.z * s};
+}
+
+static inline double dot(vec3 a, vec3 b)
+{
+    return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+static inline vec3 cross(vec3 a, vec3 b)
+{
+    return (vec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+
+static inline double length(vec3 a)
+{
+    return sqrt(dot(a, a));
+}
+
+static inline vec3 unit(vec3 a)
+{
+    return scale(a, 1 / length(a));
+}
+
+static inline double clamp(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* 0 up to `low`, 1 from `high` on, and a slope of 0 at both ends. */
+static inline double smoothstep(double low, double high, double x)
+{
+    double t = clamp((x - low) / (high - low), 0, 1);
+    return t * t * (3 - 2 * t);
+}
+
+/* Where a joint is at rest, in model space. */
+vec3 th_human_joint_position(uint32_t joint);
+
+/* The frame of a bone that starts at `origin`: Y down the bone, Z as near to `front` as that allows. A turn about X
+ * moves the tip of the bone towards its front, on both sides of the body. */
+th_dmat34 th_human_bone_frame(vec3 origin, vec3 along, vec3 front);
+
+/* One closed surface in one colour, such as the shirt or the left hand: the outside of some tubes. */
+typedef struct th_human_part th_human_part;
+
+/* The grid on which a part is polygonised: lines of one axis start at `from`; each run goes on to `to` in steps. */
+typedef struct th_human_grid {
+    double from;
+    struct {
+        double to, step;
+    } runs[3];
+} th_human_grid;
+
+struct th_human_part {
+    const char *name;
+    uint8_t color[3]; /* linear, as glTF has it */
+    bool pair;        /* stated for the left side, and needed on both; otherwise symmetric by itself */
+    uint32_t tube_count;
+    const struct th_human_tube *tubes;
+    th_human_grid grid[3]; /* x y z; surrounds the part */
+};
+
+extern const th_human_part th_human_parts[];
+extern const uint32_t th_human_part_count;
+
+/* Roughly the distance to the surface: negative inside, exact in sign, smooth in space. */
+double th_human_part_distance(const th_human_part *part, vec3 point);
+
+/* How much each joint moves a point near the part; the sum is 1. */
+void th_human_part_weights(const th_human_part *part, vec3 point, double out_weights[J_COUNT]);
+
+/* What a wave moves: turns about the joint's own axes, in degrees, and the hips along the axes of the model, in metres.
+ * Signs are those of the left side. BEND: the tip moves to its front. TWIST: about the bone. TILT: sideways. */
+typedef enum th_human_motion { BEND, TWIST, TILT, MOVE_X, MOVE_Y, MOVE_Z } th_human_motion;
+
+/* ALTERNATE: the right side does the same half a cycle later. */
+typedef enum th_human_side { BOTH, ALTERNATE, LEFT, RIGHT } th_human_side;
+
+/* mean + amplitude * sin(2 pi (cycles * phase + shift)), where phase runs from 0 to 1 over the clip: whole cycles, so
+ * that it loops without a seam. */
+typedef struct th_human_wave {
+    uint32_t joint; /* on the midline or left */
+    th_human_side side;
+    th_human_motion motion;
+    double mean, amplitude, cycles, shift;
+} th_human_wave;
+
+/* A foot at one moment of its own cycle, which starts when it touches the ground. */
+typedef struct th_human_footstep {
+    double phase;
+    double pitch; /* degrees; above 0 the foot stands on its heel, below on its ball */
+    double toe;   /* degrees the toes bend up; -pitch keeps them flat on the ground */
+    double lift;  /* metres above the ground */
+} th_human_footstep;
+
+typedef struct th_human_gait {
+    double stride;  /* metres the character gets ahead in one cycle */
+    double contact; /* share of the cycle in which the foot is on the ground */
+    double lead;    /* how far in front of the hips it comes down, metres */
+    double spread;  /* from the midline to the ankle, metres */
+    double toe_out; /* degrees */
+    uint32_t step_count;
+    const th_human_footstep *steps;
+} th_human_gait;
+
+typedef struct th_human_clip {
+    const char *name;
+    uint32_t frames; /* of one cycle */
+    const th_human_gait *gait;
+    uint32_t wave_count;
+    const th_human_wave *waves;
+} th_human_clip;
+
+/* The local transforms of all joints at a phase of the clip; `rest` are those at rest. */
+void th_human_pose(const th_human_clip *clip, double phase, const th_trs rest[J_COUNT], th_trs out[J_COUNT]);
+
+/* Each adds its share to a model that has an arena; false when out of memory. In this order. */
+bool th_human_add_skeleton(th_model *model);
+bool th_human_add_mesh(th_model *model);
+bool th_human_add_clips(th_model *model);
+
+#endif
