@@ -1,0 +1,119 @@
+#include <throng/check.h>
+
+#include <throng/exact.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+/* One instance: its palette, and what it is held against. */
+typedef struct subject {
+    const th_model *model;
+    const th_dmat34 *pose;   /* true joint positions */
+    const th_dmat34 *wanted; /* true palette */
+    const th_mat34 *palette;
+    double shell, bound;
+} subject;
+
+static double distance(const double a[3], const double b[3])
+{
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+/* A scene point x belongs to the mesh point inverse(wanted) * x, which the palette puts at got * inverse(wanted) * x:
+ * `moved` is that product. This way nobody needs to know the units of mesh space. */
+static double shell_error(const th_dmat34 *moved, const double joint[3], double shell)
+{
+    double error = 0, lands[3];
+    th_dmat34_point(moved, joint, lands);
+    error = fmax(error, distance(lands, joint));
+    for (int i = 0; i < 6; i++) {
+        double point[3] = {joint[0], joint[1], joint[2]};
+        point[i / 2] += i % 2 ? -shell : shell;
+        th_dmat34_point(moved, point, lands);
+        error = fmax(error, distance(lands, point));
+    }
+    return error;
+}
+
+static double entry_error(const subject *s, uint32_t bind)
+{
+    const double *pose = s->pose[s->model->binds[bind].joint].m;
+    th_dmat34 got = th_dmat34_from(s->palette[bind]), inverse;
+    if (!th_dmat34_invert(&s->wanted[bind], &inverse)) /* scaled to nothing: no mesh point to speak of */
+        return th_dmat34_distance(&got, &s->wanted[bind]);
+    th_dmat34 moved = th_dmat34_mul(got, inverse);
+    return shell_error(&moved, (double[3]){pose[3], pose[7], pose[11]}, s->shell);
+}
+
+static void check_instance(const subject *s, uint32_t instance, th_check *check)
+{
+    for (uint32_t b = 0; b < s->model->bind_count; b++) {
+        uint32_t joint = s->model->binds[b].joint;
+        const double *pose = s->pose[joint].m;
+        double away = distance((double[3]){pose[3], pose[7], pose[11]}, (double[3]){0, 0, 0});
+        double allowed = s->bound * TH_CHECK_BOUND_FACTOR + TH_CHECK_ROUNDING * (s->model->size + away);
+        double error = entry_error(s, b);
+        if (!isfinite(error)) /* a NaN would lose every comparison and pass */
+            error = HUGE_VAL;
+        check->max_error = fmax(check->max_error, error);
+        if (error / allowed > check->excess) {
+            check->excess = error / allowed;
+            check->allowed = allowed;
+            check->instance = instance;
+            check->joint = joint;
+        }
+    }
+}
+
+/* The bound holds where a clip was compiled and the reference is the authored one. */
+static double bound_of(const th_scene *scene, uint32_t instance)
+{
+    const th_instance *i = &scene->instances[instance];
+    const th_rig *rig = scene->rigs[i->rig];
+    if (!th_scene_clip(scene, instance) || !th_rig_clip_report(rig, i->clip)->compiled)
+        return 0;
+    return th_rig_bound(rig);
+}
+
+static th_dmat34 *create_scratch(const th_scene *scene)
+{
+    size_t most = 0;
+    for (uint32_t r = 0; r < scene->rig_count; r++) {
+        const th_model *model = th_rig_model(scene->rigs[r]);
+        size_t size = (size_t)model->joint_count + model->bind_count;
+        most = size > most ? size : most;
+    }
+    return calloc(most + 1, sizeof(th_dmat34));
+}
+
+th_result th_check_palettes(const th_scene *scene, const th_crowd *crowd, const void *palette, const void *reference,
+                            double time_s, uint32_t sample, th_check *check, th_error *err)
+{
+    th_dmat34 *pose = create_scratch(scene);
+    if (!pose)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the reference pose");
+    uint32_t count = scene->instance_count, checked = count < sample ? count : sample;
+    for (uint32_t k = 0; k < checked; k++) {
+        uint32_t i = (uint32_t)((uint64_t)k * count / checked);
+        const th_model *model = th_scene_model(scene, i);
+        const th_clip *clip = th_scene_clip(scene, i);
+        th_dmat34 *wanted = pose + model->joint_count;
+        size_t offset = th_crowd_palette_offset(crowd, i);
+        th_exact_pose(model, clip, clip ? th_clip_ticks(clip, th_scene_clip_time(scene, i, time_s)) : 0, pose);
+        th_exact_palette(model, pose, wanted);
+        if (reference)
+            for (uint32_t b = 0; b < model->bind_count; b++)
+                wanted[b] = th_dmat34_from(((const th_mat34 *)((const char *)reference + offset))[b]);
+        subject s = {
+            .model = model,
+            .pose = pose,
+            .wanted = wanted,
+            .palette = (const th_mat34 *)((const char *)palette + offset),
+            .shell = TH_SHELL_M * model->size / TH_REFERENCE_SIZE_M,
+            .bound = reference ? 0 : bound_of(scene, i),
+        };
+        check_instance(&s, i, check);
+    }
+    free(pose);
+    return TH_OK;
+}

@@ -1,0 +1,20 @@
+#include <throng/clock.h>
+
+#include <time.h>
+
+static uint64_t read_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t th_clock_ns(void)
+{
+    return read_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t th_clock_cpu_ns(void)
+{
+    return read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}

@@ -1,0 +1,19 @@
+# Writes OUT with the commit that SOURCE is at, and touches the file only when that changes. Run at build time: a commit
+# looked up at configure time would be a lie after the next one.
+set(commit "")
+find_package(Git QUIET)
+if(GIT_FOUND)
+    execute_process(COMMAND ${GIT_EXECUTABLE} describe --always --dirty --abbrev=12
+        WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE commit ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+if(NOT commit)
+    set(commit unknown)
+endif()
+set(text "#define TH_BUILD_COMMIT \"${commit}\"\n")
+set(old "")
+if(EXISTS ${OUT})
+    file(READ ${OUT} old)
+endif()
+if(NOT old STREQUAL text)
+    file(WRITE ${OUT} "${text}")
+endif()

@@ -1,0 +1,95 @@
+#include <throng/frame.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CACHE_LINE = 64 };
+
+struct th_frame {
+    const th_crowd *crowd;
+    th_jobs *jobs;
+    uint32_t grain;
+    double time_s; /* this frame's arguments, for the workers to read */
+    void *palette;
+    size_t scratch_stride;
+    unsigned char *scratch; /* one piece for each worker */
+};
+
+/* Whole lines, so that no two workers write to the same one. Never 0: aligned_alloc may return NULL for that. */
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes / CACHE_LINE + 1) * CACHE_LINE;
+}
+
+th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err)
+{
+    *out = NULL;
+    size_t stride = whole_lines(th_crowd_scratch_bytes(desc->crowd));
+    th_frame *frame = malloc(sizeof *frame);
+    unsigned char *scratch = aligned_alloc(CACHE_LINE, stride * th_jobs_threads(desc->jobs));
+    if (!frame || !scratch) {
+        free(frame);
+        free(scratch);
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of %u threads", th_jobs_threads(desc->jobs));
+    }
+    *frame = (th_frame){
+        .crowd = desc->crowd,
+        .jobs = desc->jobs,
+        .grain = desc->grain ? desc->grain : TH_FRAME_DEFAULT_GRAIN,
+        .scratch_stride = stride,
+        .scratch = scratch,
+    };
+    *out = frame;
+    return TH_OK;
+}
+
+void th_frame_destroy(th_frame *frame)
+{
+    if (!frame)
+        return;
+    free(frame->scratch);
+    free(frame);
+}
+
+static void animate_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    th_frame *frame = ctx;
+    void *scratch = frame->scratch + worker * frame->scratch_stride;
+    th_crowd_update(frame->crowd, begin, end, frame->time_s, frame->palette, scratch);
+}
+
+void th_frame_animate(th_frame *frame, double time_s, void *palette)
+{
+    frame->time_s = time_s;
+    frame->palette = palette;
+    th_jobs_for(frame->jobs, th_crowd_batch_count(frame->crowd), frame->grain, animate_batches, frame);
+}
+
+th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err)
+{
+    int error = th_jobs_create(desc, out);
+    switch (error) {
+    case 0:
+        return TH_OK;
+    case ENOMEM:
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u threads", desc->threads);
+    case ENOTSUP:
+        return th_fail(err, TH_ERR_ENVIRONMENT, "this build has no scheduler %s", th_scheduler_name(desc->scheduler));
+    default:
+        return th_fail(err, TH_ERR_ENVIRONMENT, "the system refuses %u threads: %s", desc->threads, strerror(error));
+    }
+}
+
+th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err)
+{
+    size_t bytes = whole_lines(th_crowd_palette_bytes(crowd));
+    /* Linux promises more memory than there is, and kills whoever believes it. */
+    size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    *out = bytes < machine ? aligned_alloc(CACHE_LINE, bytes) : NULL;
+    if (*out)
+        return TH_OK;
+    return th_fail(err, TH_ERR_MEMORY, "no memory for the palettes of %u characters: %.1f GB",
+                   th_crowd_instance_count(crowd), (double)bytes / 1e9);
+}

@@ -1,0 +1,44 @@
+/* The machine, the build and the moment: everything a figure depends on and the code does not say. */
+#ifndef THRONG_CONTEXT_H
+#define THRONG_CONTEXT_H
+
+#include <throng/jobs.h>
+
+#include <jansson.h>
+
+enum { TH_CONTEXT_MAX_CACHES = 8 };
+
+typedef struct th_cache {
+    char type[16]; /* "Data", "Instruction" or "Unified" */
+    uint32_t level;
+    uint64_t bytes;
+    uint32_t sharing; /* hardware threads that share one */
+} th_cache;
+
+typedef struct th_context {
+    char date[32]; /* RFC 3339, local time */
+    char host[64];
+    char executable[256];
+    char cpu[96];
+    th_cpus cpus;
+    uint32_t cores; /* 0 where the topology is unknown */
+    uint32_t threads_per_core;
+    uint32_t numa_nodes;
+    double mhz;        /* of the fastest CPU now; 0 = unknown */
+    char governor[32]; /* "" where the system does not show its clock, as in most virtual machines */
+    bool virtual_machine;
+    double load[3]; /* over 1, 5 and 15 minutes; this program counts as well */
+    th_cache caches[TH_CONTEXT_MAX_CACHES];
+    uint32_t cache_count;
+} th_context;
+
+/* Reads it all. Never fails: what cannot be found out stays empty. */
+void th_context_read(th_context *context);
+
+/* Google Benchmark's context block, and ours beside it. */
+json_t *th_context_json(const th_context *context);
+
+/* "0.1.0 (1a2b3c4d5e6f)". Static storage. */
+const char *th_context_version(void);
+
+#endif

@@ -1,0 +1,35 @@
+/* A frame: animates a crowd on a pool of threads into palette memory.
+ *
+ * The only place that sees the crowd and the pool together. Everything is allocated when it is created; a frame
+ * allocates nothing. */
+#ifndef THRONG_FRAME_H
+#define THRONG_FRAME_H
+
+#include <throng/crowd.h>
+#include <throng/jobs.h>
+
+#define TH_FRAME_DEFAULT_GRAIN 4u
+
+typedef struct th_frame_desc {
+    const th_crowd *crowd; /* required; borrowed */
+    th_jobs *jobs;         /* required; borrowed */
+    uint32_t grain;        /* batches in a chunk of work; 0 = TH_FRAME_DEFAULT_GRAIN */
+} th_frame_desc;
+
+typedef struct th_frame th_frame;
+
+th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err);
+void th_frame_destroy(th_frame *frame);
+
+/* Writes the palettes of the whole crowd at time_s and returns when they are there. palette: th_crowd_palette_bytes,
+ * aligned to 64. One call at a time. */
+void th_frame_animate(th_frame *frame, double time_s, void *palette);
+
+/* th_jobs_create, with its errors in words. */
+th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err);
+
+/* Palette memory for a crowd, not yet touched, so that on a NUMA machine a page ends up near the worker that writes it
+ * first. TH_ERR_MEMORY when it does not fit the machine. The caller frees it with free(). */
+th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err);
+
+#endif

@@ -1,0 +1,163 @@
+#include <throng/json.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *th_json_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *th_json_count(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+json_t *th_json_hash(uint64_t hash)
+{
+    return json_sprintf("%016llx", (unsigned long long)hash);
+}
+
+/* Names in model files are bytes of any kind, and jansson refuses what is not UTF-8. Checking a byte at a time is slow
+ * and short; it happens only to text that was refused. */
+static json_t *repaired_text(const char *text)
+{
+    static const char replacement[] = "\xEF\xBF\xBD";
+    size_t length = strlen(text), used = 0;
+    char *out = malloc(length * 3 + 1);
+    if (!out)
+        return NULL;
+    while (*text) {
+        size_t width = 1;
+        json_t *piece = NULL;
+        for (; width <= 4 && width <= length && !piece; width++)
+            piece = json_stringn(text, width);
+        width = piece ? width - 1 : 1;
+        memcpy(out + used, piece ? text : replacement, piece ? width : 3);
+        used += piece ? width : 3;
+        text += width;
+        length -= width;
+        json_decref(piece);
+    }
+    json_t *json = json_stringn(out, used);
+    free(out);
+    return json;
+}
+
+json_t *th_json_text(const char *text)
+{
+    if (!text)
+        return json_null();
+    json_t *json = json_string(text);
+    return json ? json : repaired_text(text);
+}
+
+json_t *th_json_reals(const double *values, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        array = th_json_append(array, th_json_real(values[i]));
+    return array;
+}
+
+json_t *th_json_append(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) == 0)
+        return array;
+    json_decref(array);
+    return NULL;
+}
+
+json_t *th_json_merge(json_t *object, json_t *more)
+{
+    bool merged = json_object_update(object, more) == 0;
+    json_decref(more);
+    if (merged)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+static bool is_flat(const json_t *value)
+{
+    size_t index;
+    const char *key;
+    json_t *child;
+    json_array_foreach(value, index, child)
+    {
+        if (json_is_object(child) || json_is_array(child))
+            return false;
+    }
+    json_object_foreach((json_t *)value, key, child)
+    {
+        if (json_is_object(child) || json_is_array(child))
+            return false;
+    }
+    return true;
+}
+
+typedef struct writer {
+    FILE *file;
+    size_t flags;
+    bool failed;
+} writer;
+
+static void write_line(writer *w, const json_t *value)
+{
+    if (json_dumpf(value, w->file, w->flags) != 0)
+        w->failed = true;
+}
+
+static void write_value(writer *w, const json_t *value, int depth);
+
+static void write_object(writer *w, const json_t *object, int depth)
+{
+    const char *key, *separator = "{";
+    json_t *child;
+    json_object_foreach((json_t *)object, key, child)
+    {
+        fprintf(w->file, "%s\n%*s", separator, 2 * depth + 2, "");
+        json_t *name = json_string(key); /* for its quotes and escapes */
+        write_line(w, name);
+        json_decref(name);
+        fputs(": ", w->file);
+        write_value(w, child, depth + 1);
+        separator = ",";
+    }
+    fprintf(w->file, "\n%*s}", 2 * depth, "");
+}
+
+static void write_array(writer *w, const json_t *array, int depth)
+{
+    const char *separator = "[";
+    size_t index;
+    json_t *child;
+    json_array_foreach(array, index, child)
+    {
+        fprintf(w->file, "%s\n%*s", separator, 2 * depth + 2, "");
+        write_value(w, child, depth + 1);
+        separator = ",";
+    }
+    fprintf(w->file, "\n%*s]", 2 * depth, "");
+}
+
+static void write_value(writer *w, const json_t *value, int depth)
+{
+    if (is_flat(value))
+        write_line(w, value);
+    else if (json_is_object(value))
+        write_object(w, value, depth);
+    else
+        write_array(w, value, depth);
+}
+
+bool th_json_write(const json_t *document, int digits, FILE *file)
+{
+    writer w = {file, JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits), false};
+    write_value(&w, document, 0);
+    fputc('\n', file);
+    return !w.failed && !ferror(file);
+}
