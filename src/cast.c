@@ -1,0 +1,116 @@
+#include "cast.h"
+
+#include "suggest.h"
+
+#include <throng/human.h>
+#include <throng/import.h>
+#include <throng/table.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static th_result load(const th_options *o, const char *path, th_model **out, th_error *err)
+{
+    if (strcmp(path, TH_HUMAN_NAME) == 0)
+        return th_human_create(out, err);
+    th_import_desc desc = {.path = path, .timeout_s = o->import_timeout_s};
+    return th_import(&desc, out, err);
+}
+
+static th_result load_models(th_cast *cast, const th_options *o, th_error *err)
+{
+    static const char *const human[] = {TH_HUMAN_NAME};
+    uint32_t count = o->models.count ? o->models.count : 1;
+    const char *const *paths = o->models.count ? o->models.paths : human;
+    for (uint32_t i = 0; i < count; i++) {
+        th_result result = load(o, paths[i], &cast->models[i], err);
+        if (result != TH_OK)
+            return result;
+        cast->count++;
+    }
+    return TH_OK;
+}
+
+static th_result lend_to(th_model **model, const th_model *donor, th_error *err)
+{
+    th_model *richer;
+    th_result result = th_model_lend_clips(*model, donor, &richer, err);
+    if (result == TH_OK) {
+        th_model_free(*model);
+        *model = richer;
+    }
+    return result;
+}
+
+static th_result lend_clips(th_cast *cast, const th_options *o, th_error *err)
+{
+    for (uint32_t a = 0; a < o->animations.count; a++) {
+        th_model *donor;
+        th_result result = load(o, o->animations.paths[a], &donor, err);
+        if (result != TH_OK)
+            return result;
+        for (uint32_t m = 0; m < cast->count && result == TH_OK; m++)
+            result = lend_to(&cast->models[m], donor, err);
+        th_model_free(donor);
+        if (result != TH_OK)
+            return result;
+    }
+    return TH_OK;
+}
+
+/* By name first: a clip may be called "1". */
+static uint32_t find_clip(const th_model *model, const char *text)
+{
+    uint32_t clip = th_model_find_clip(model, text);
+    if (clip != TH_NO_INDEX || text[0] == '\0' || text[strspn(text, "0123456789")] != '\0')
+        return clip;
+    unsigned long number = strtoul(text, NULL, 10);
+    return number < model->clip_count ? (uint32_t)number : TH_NO_INDEX;
+}
+
+static int refuse_clip(const th_cast *cast, const char *text)
+{
+    th_suggestion s = {.typed = text};
+    uint32_t clips = 0;
+    char name[128];
+    for (uint32_t m = 0; m < cast->count; m++) {
+        clips += cast->models[m]->clip_count;
+        for (uint32_t c = 0; c < cast->models[m]->clip_count; c++)
+            th_suggestion_consider(&s, cast->models[m]->clips[c].name);
+    }
+    if (s.best)
+        th_complain("no clip \"%s\"; did you mean \"%s\"?", text, th_printable(s.best, name, sizeof name));
+    else if (clips == 0)
+        th_complain("no clip \"%s\": there is no clip at all", text);
+    else
+        th_complain("no clip \"%s\"; `throng inspect` lists a model's clips", text);
+    return TH_EXIT_USAGE;
+}
+
+/* With several models, one of them having the clip is enough: the others stand in their rest pose. */
+static int choose_clips(th_cast *cast, const th_options *o)
+{
+    bool all = !o->clip || strcmp(o->clip, "all") == 0, found = all;
+    for (uint32_t m = 0; m < cast->count; m++) {
+        cast->clips[m] = all ? TH_NO_INDEX : find_clip(cast->models[m], o->clip);
+        found = found || cast->clips[m] != TH_NO_INDEX;
+        if (!all && cast->clips[m] == TH_NO_INDEX)
+            cast->clips[m] = cast->models[m]->clip_count; /* one that it does not have */
+    }
+    return found ? TH_EXIT_GOOD : refuse_clip(cast, o->clip);
+}
+
+int th_cast_init(th_cast *cast, const th_options *o)
+{
+    th_error err;
+    *cast = (struct th_cast){0};
+    if (load_models(cast, o, &err) != TH_OK || lend_clips(cast, o, &err) != TH_OK)
+        return th_fail_with(&err);
+    return choose_clips(cast, o);
+}
+
+void th_cast_fini(th_cast *cast)
+{
+    for (uint32_t m = 0; m < cast->count; m++)
+        th_model_free(cast->models[m]);
+}

@@ -1,0 +1,20 @@
+/* Who plays: the models that the options name, with the clips that were lent to them and the clip that was chosen.
+ */
+#ifndef TH_CAST_H
+#define TH_CAST_H
+
+#include "options.h"
+
+#include <throng/model.h>
+
+typedef struct th_cast {
+    th_model *models[TH_OPTIONS_MAX_FILES];
+    uint32_t clips[TH_OPTIONS_MAX_FILES]; /* for each model; TH_NO_INDEX: all of them, or there is none */
+    uint32_t count;
+} th_cast;
+
+/* Loads all; complains and returns an exit code when something is amiss. th_cast_fini in any case. */
+int th_cast_init(th_cast *cast, const th_options *options);
+void th_cast_fini(th_cast *cast);
+
+#endif

@@ -1,0 +1,57 @@
+#include "command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const th_command th_command_table[] = {
+    {
+        .name = "inspect",
+        .bit = TH_COMMAND_INSPECT,
+        .operand = "[MODEL]",
+        .summary = "what is in a model, and what it becomes when it is played",
+        .details =
+            "Lists clips, meshes, textures, joints and everything that was repaired on the way in. Each clip is\n"
+            "compiled for playing: the table shows its rate, its size and the largest error this makes,\n"
+            "measured on a virtual vertex 3 cm from its joint on a human of 1.8 m, and scaled to the model.\n",
+        .run = th_command_inspect,
+    },
+    {
+        .name = "pose",
+        .bit = TH_COMMAND_POSE,
+        .operand = "[MODEL]",
+        .summary = "every joint's matrix and palette entry at one moment",
+        .details =
+            "Matrices are 3x4, row-major, in scene units. The model matrix is always that of the authored keys,\n"
+            "in double precision; the palette entry is that, too, with --sampling exact, and what the kernel\n"
+            "writes with --sampling compiled. In JSON a joint has model[12] and palette[12]; \"entry\" is the\n"
+            "index of its palette entry, or null where no mesh follows the joint; then the palette shows how\n"
+            "the joint has moved from its rest. Further entries of the same joint are in more_palettes.\n",
+        .run = th_command_pose,
+    },
+    {0},
+};
+
+const th_command *th_command_find(const char *name)
+{
+    for (const th_command *c = th_command_table; c->name; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}
+
+void th_complain(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("throng: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+int th_fail_with(const th_error *err)
+{
+    th_complain("%s", err->text);
+    return err->code == TH_ERR_INPUT || err->code == TH_ERR_LIMIT ? TH_EXIT_INPUT : TH_EXIT_ENVIRONMENT;
+}

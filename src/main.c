@@ -1,0 +1,84 @@
+/* throng COMMAND [OPTIONS]: finds the command, reads its options, runs it. */
+#include "help.h"
+#include "options.h"
+#include "output.h"
+#include "suggest.h"
+
+#include <throng/context.h>
+
+#include <string.h>
+
+static int refuse_command(const char *name)
+{
+    th_suggestion s = {.typed = name};
+    for (const th_command *c = th_command_table; c->name; c++)
+        th_suggestion_consider(&s, c->name);
+    th_suggestion_consider(&s, "help");
+    if (s.best)
+        th_complain("unknown command %s; did you mean %s?", name, s.best);
+    else
+        th_complain("unknown command %s; `throng help` lists what there is", name);
+    return TH_EXIT_USAGE;
+}
+
+static int help(int argc, char *const *argv)
+{
+    if (argc == 0) {
+        th_help_program(stdout);
+        return TH_EXIT_GOOD;
+    }
+    if (argc > 1) {
+        th_complain("help takes one command, not %d", argc);
+        return TH_EXIT_USAGE;
+    }
+    const th_command *c = th_command_find(argv[0]);
+    if (!c)
+        return refuse_command(argv[0]);
+    th_help_command(c, stdout);
+    return TH_EXIT_GOOD;
+}
+
+static int run(const th_command *c, int argc, char *const *argv)
+{
+    th_options o;
+    th_error err;
+    if (!th_options_parse(&o, c, argc, argv, &err)) {
+        th_complain("%s", err.text);
+        return TH_EXIT_USAGE;
+    }
+    if (o.help) {
+        th_help_command(c, stdout);
+        return TH_EXIT_GOOD;
+    }
+    int code = th_output_probe(&o);
+    return code == TH_EXIT_GOOD ? c->run(&o) : code;
+}
+
+static int dispatch(int argc, char *const *argv)
+{
+    if (argc < 2) {
+        th_help_program(stderr);
+        return TH_EXIT_USAGE;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return help(argc - 2, argv + 2);
+    if (strcmp(word, "--version") == 0) {
+        printf("throng %s\n", th_context_version());
+        return TH_EXIT_GOOD;
+    }
+    const th_command *c = th_command_find(word);
+    if (c)
+        return run(c, argc - 2, argv + 2);
+    if (word[0] != '-')
+        return refuse_command(word);
+    th_complain("a command comes first: throng COMMAND [OPTIONS]; `throng help` lists the commands");
+    return TH_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    int code = dispatch(argc, argv);
+    int finish = th_output_finish();
+    return code != TH_EXIT_GOOD ? code : finish;
+}

@@ -1,0 +1,406 @@
+#include "options.h"
+
+#include "suggest.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <regex.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- how values are read ---- */
+
+static bool refuse(const th_option *o, const char *text, const char *wanted, th_error *err)
+{
+    th_fail(err, TH_ERR_INPUT, "--%s takes %s, not \"%s\"", o->name, wanted, text);
+    return false;
+}
+
+/* Digits and nothing else: strtoull would take spaces, signs and rubbish behind the number. */
+static bool read_whole(const char *text, double low, double high, uint64_t *out)
+{
+    if (!isdigit((unsigned char)text[0]) || text[strspn(text, "0123456789")] != '\0')
+        return false;
+    errno = 0;
+    *out = strtoull(text, NULL, 10);
+    return errno == 0 && (double)*out >= low && (double)*out <= high;
+}
+
+static bool refuse_whole(const th_option *o, const char *text, th_error *err)
+{
+    char wanted[96];
+    snprintf(wanted, sizeof wanted, "a whole number from %.0f to %.0f", o->low, o->high);
+    return refuse(o, text, wanted, err);
+}
+
+static bool parse_whole(const th_option *o, const char *text, void *value, th_error *err)
+{
+    uint64_t number;
+    if (!read_whole(text, o->low, o->high, &number))
+        return refuse_whole(o, text, err);
+    *(uint32_t *)value = (uint32_t)number;
+    return true;
+}
+
+static bool parse_seed(const th_option *o, const char *text, void *value, th_error *err)
+{
+    if (read_whole(text, 0, HUGE_VAL, value))
+        return true;
+    return refuse(o, text, "a whole number from 0 to 18446744073709551615", err);
+}
+
+static bool parse_real(const th_option *o, const char *text, void *value, th_error *err)
+{
+    char *end, wanted[96];
+    double number = strtod(text, &end);
+    bool plain = text[strspn(text, "+-.0123456789eE")] == '\0'; /* no spaces, hexadecimal, nan or inf */
+    if (plain && end != text && *end == '\0' && number >= o->low && number <= o->high) {
+        *(double *)value = number;
+        return true;
+    }
+    snprintf(wanted, sizeof wanted, "a number from %g to %g", o->low, o->high);
+    return refuse(o, text, wanted, err);
+}
+
+static bool parse_text(const th_option *o, const char *text, void *value, th_error *err)
+{
+    if (text[0] == '\0')
+        return refuse(o, text, o->argument, err);
+    *(const char **)value = text;
+    return true;
+}
+
+static bool parse_file(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_file_list *files = value;
+    if (text[0] == '\0')
+        return refuse(o, text, "the name of a file", err);
+    if (files->count == TH_OPTIONS_MAX_FILES) {
+        th_fail(err, TH_ERR_LIMIT, "--%s can be given %d times", o->name, TH_OPTIONS_MAX_FILES);
+        return false;
+    }
+    files->paths[files->count++] = text;
+    return true;
+}
+
+static bool parse_switch(const th_option *o, const char *text, void *value, th_error *err)
+{
+    (void)o, (void)text, (void)err;
+    *(bool *)value = true;
+    return true;
+}
+
+/* Every enum that is read here counts from 0, as its names do. */
+static bool parse_choice(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_suggestion s = {.typed = text};
+    char wanted[128] = "";
+    for (unsigned i = 0; o->choices[i]; i++) {
+        if (strcmp(o->choices[i], text) == 0) {
+            *(unsigned *)value = i;
+            return true;
+        }
+        th_suggestion_consider(&s, o->choices[i]);
+        const char *separator = i == 0 ? "" : o->choices[i + 1] ? ", " : " or ";
+        size_t used = strlen(wanted);
+        snprintf(wanted + used, sizeof wanted - used, "%s%s", separator, o->choices[i]);
+    }
+    if (s.best)
+        th_fail(err, TH_ERR_INPUT, "--%s takes %s, not \"%s\"; did you mean %s?", o->name, wanted, text, s.best);
+    else
+        refuse(o, text, wanted, err);
+    return false;
+}
+
+static bool parse_regex(const th_option *o, const char *text, void *value, th_error *err)
+{
+    regex_t regex;
+    int error = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
+    if (error != 0) {
+        char why[128];
+        regerror(error, &regex, why, sizeof why);
+        th_fail(err, TH_ERR_INPUT, "--%s \"%s\" is no regular expression: %s", o->name, text, why);
+        return false;
+    }
+    regfree(&regex);
+    *(const char **)value = text;
+    return true;
+}
+
+static bool read_thread_count(const char *text, size_t length, uint32_t *out)
+{
+    char word[16];
+    uint64_t number;
+    if (length >= sizeof word)
+        return false;
+    memcpy(word, text, length);
+    word[length] = '\0';
+    if (strcmp(word, "max") == 0) {
+        number = th_cpus_read().usable;
+        number = number < TH_JOBS_MAX_THREADS ? number : TH_JOBS_MAX_THREADS;
+    } else if (!read_whole(word, 1, TH_JOBS_MAX_THREADS, &number)) {
+        return false;
+    }
+    *out = (uint32_t)number;
+    return true;
+}
+
+static bool parse_threads(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_thread_list *list = value;
+    list->count = 1;
+    if (read_thread_count(text, strlen(text), &list->counts[0]))
+        return true;
+    char wanted[96];
+    snprintf(wanted, sizeof wanted, "a whole number from 1 to %u, or max", TH_JOBS_MAX_THREADS);
+    return refuse(o, text, wanted, err);
+}
+
+/* One item of "1,2,4-8": a count, or a range of counts. */
+static bool mark_threads(const char *item, size_t length, bool *marks)
+{
+    const char *dash = memchr(item, '-', length);
+    size_t first = dash ? (size_t)(dash - item) : length;
+    uint32_t low, high;
+    if (!read_thread_count(item, first, &low))
+        return false;
+    high = low;
+    if (dash && !read_thread_count(dash + 1, length - first - 1, &high))
+        return false;
+    for (uint32_t t = low; t <= high; t++)
+        marks[t] = true;
+    return low <= high;
+}
+
+static bool parse_thread_list(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_thread_list *list = value;
+    bool marks[TH_JOBS_MAX_THREADS + 1] = {false};
+    for (const char *item = text;; item++) {
+        size_t length = strcspn(item, ",");
+        if (!mark_threads(item, length, marks)) {
+            char wanted[128];
+            snprintf(wanted, sizeof wanted, "thread counts from 1 to %u such as 1,2,4 or 1-8 or 1,max",
+                     TH_JOBS_MAX_THREADS);
+            return refuse(o, text, wanted, err);
+        }
+        item += length;
+        if (*item == '\0')
+            break;
+    }
+    list->count = 0;
+    for (uint32_t t = 1; t <= TH_JOBS_MAX_THREADS; t++)
+        if (marks[t])
+            list->counts[list->count++] = t;
+    return true;
+}
+
+/* ---- the table ---- */
+
+static const char *const isa_choices[] = {"auto", "scalar", "avx2", NULL};
+static const char *const sampling_choices[] = {"compiled", "exact", NULL};
+static const char *const scheduler_choices[] = {"own", "serial", "openmp", NULL};
+
+_Static_assert(sizeof isa_choices / sizeof *isa_choices == TH_ISA_COUNT + 1, "a name for each instruction set");
+_Static_assert(sizeof scheduler_choices / sizeof *scheduler_choices == TH_SCHEDULER_COUNT + 1,
+               "a name for each scheduler");
+
+#define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | TH_COMMAND_BENCH | TH_COMMAND_SCALE)
+#define AT(field) offsetof(th_options, field)
+
+/* clang-format off */
+const th_option th_option_table[] = {
+    {.name = "model", .argument = "FILE", .commands = TH_COMMAND_INSPECT | TH_COMMAND_POSE, .parse = parse_file, .offset = AT(models),
+     .help = "same as [MODEL]: a file, or human for the embedded one (the default)"},
+    {.name = "model", .argument = "FILE", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .repeatable = true, .parse = parse_file, .offset = AT(models),
+     .help = "model to use: a file, or human for the embedded one (the default)"},
+    {.name = "animation", .argument = "FILE", .commands = EACH, .repeatable = true, .parse = parse_file, .offset = AT(animations),
+     .help = "lend the clips of this file to the models, joint by joint of the same name"},
+    {.name = "clip", .argument = "NAME", .commands = TH_COMMAND_POSE, .parse = parse_text, .offset = AT(clip),
+     .help = "clip to play, by name or by number from 0 (default: the first)"},
+    {.name = "clip", .argument = "NAME", .fallback = "all", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_text, .offset = AT(clip),
+     .help = "clip to play, by name or by number from 0; all mixes them"},
+    {.name = "time", .argument = "S", .fallback = "0", .commands = TH_COMMAND_POSE, .parse = parse_real, .offset = AT(time_s),
+     .low = -1e9, .high = 1e9, .help = "time in the clip in seconds; wraps around its end"},
+    {.name = "count", .argument = "N", .fallback = "1000", .commands = TH_COMMAND_BENCH, .parse = parse_whole, .offset = AT(count),
+     .low = 1, .high = 1e6, .help = "characters in the crowd"},
+    {.name = "count", .argument = "N", .fallback = "10000", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(count),
+     .low = 1, .high = 1e6, .help = "characters in the crowd"},
+    {.name = "threads", .argument = "N", .fallback = "2", .commands = TH_COMMAND_BENCH, .parse = parse_threads, .offset = AT(threads),
+     .help = "threads of the jobs/ entries: a number, or max for all usable CPUs"},
+    {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_thread_list, .offset = AT(threads),
+     .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max (default: up to all usable CPUs)"},
+    {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(scheduler),
+     .choices = scheduler_choices, .help = "who hands out the work: own, serial or openmp"},
+    {.name = "grain", .argument = "N", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(grain),
+     .low = 1, .high = 1e6, .help = "batches of 8 characters in a chunk of work (default: 4)"},
+    {.name = "frames", .argument = "N", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(frames),
+     .low = 1, .high = 1e6, .help = "frames in a repetition (default: as many as take some milliseconds)"},
+    {.name = "repetitions", .argument = "N", .fallback = "25", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(repetitions),
+     .low = 1, .high = 1e5, .help = "repetitions of every measurement, taken in turn with the others"},
+    {.name = "seed", .argument = "N", .fallback = "1", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_seed, .offset = AT(seed),
+     .help = "deals out clips, phases and speeds; the same seed gives the same crowd"},
+    {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(isa),
+     .choices = isa_choices, .help = "instruction set of the kernel: auto, scalar or avx2"},
+    {.name = "sampling", .argument = "HOW", .fallback = "exact", .commands = TH_COMMAND_POSE, .parse = parse_choice, .offset = AT(sampling),
+     .choices = sampling_choices, .help = "exact: authored keys, in double; compiled: what the kernels play"},
+    {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(sampling),
+     .choices = sampling_choices, .help = "compiled: resampled keys; exact: authored keys"},
+    {.name = "error-bound", .argument = "MM", .fallback = "0.1", .commands = EACH, .parse = parse_real, .offset = AT(error_bound_mm),
+     .low = 1e-4, .high = 1e3, .help = "largest error of a compiled clip, in mm on a human of 1.8 m"},
+    {.name = "filter", .argument = "RE", .commands = TH_COMMAND_BENCH, .parse = parse_regex, .offset = AT(filter),
+     .help = "only entries that this regular expression matches"},
+    {.name = "list", .commands = TH_COMMAND_BENCH, .parse = parse_switch, .offset = AT(list),
+     .help = "name the entries and measure nothing"},
+    {.name = "export", .argument = "FILE", .commands = TH_COMMAND_INSPECT, .parse = parse_text, .offset = AT(export_path),
+     .help = "write the model as binary glTF (.glb)"},
+    {.name = "import-timeout", .argument = "S", .fallback = "8", .commands = EACH, .parse = parse_real, .offset = AT(import_timeout_s),
+     .low = 0.01, .high = 86400, .help = "give up on a file after this many seconds"},
+    {.name = "json", .commands = EACH, .parse = parse_switch, .offset = AT(json),
+     .help = "print one JSON document instead of text"},
+    {.name = "out", .argument = "FILE", .commands = EACH, .parse = parse_text, .offset = AT(out),
+     .help = "write the result to FILE as well, as JSON; all of it or nothing"},
+    {.name = "help", .commands = EACH, .parse = parse_switch, .offset = AT(help), .repeatable = true,
+     .help = "show this"},
+    {0},
+};
+/* clang-format on */
+
+/* ---- reading the command line ---- */
+
+/* The row of this name that the command has, else any row of this name, else NULL. */
+static const th_option *find_option(const th_command *command, const char *name, size_t length)
+{
+    const th_option *other = NULL;
+    for (const th_option *o = th_option_table; o->name; o++)
+        if (strlen(o->name) == length && memcmp(o->name, name, length) == 0) {
+            if (o->commands & command->bit)
+                return o;
+            other = o;
+        }
+    return other;
+}
+
+static bool refuse_unknown(const th_command *command, const char *word, size_t length, th_error *err)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    th_suggestion s = {.typed = name};
+    for (const th_option *o = th_option_table; o->name; o++)
+        if (o->commands & command->bit)
+            th_suggestion_consider(&s, o->name);
+    if (s.best)
+        th_fail(err, TH_ERR_INPUT, "unknown option --%s; did you mean --%s?", name, s.best);
+    else
+        th_fail(err, TH_ERR_INPUT, "unknown option --%s; `throng help %s` lists what there is", name, command->name);
+    return false;
+}
+
+static bool refuse_elsewhere(const th_command *command, const th_option *option, th_error *err)
+{
+    char names[128] = "";
+    uint32_t takers = 0;
+    for (const th_option *o = th_option_table; o->name; o++)
+        if (strcmp(o->name, option->name) == 0)
+            takers |= o->commands;
+    for (const th_command *c = th_command_table; c->name; c++) {
+        if (!(c->bit & takers))
+            continue;
+        size_t used = strlen(names);
+        takers &= ~c->bit;
+        snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : takers ? ", " : " and ", c->name);
+    }
+    th_fail(err, TH_ERR_INPUT, "%s takes no --%s; that is an option of %s", command->name, option->name, names);
+    return false;
+}
+
+/* Reads the option at argv[*at] and moves *at past it. */
+static bool parse_option(th_options *options, const th_command *command, int argc, char *const *argv, int *at,
+                         th_error *err)
+{
+    const char *word = strcmp(argv[*at], "-h") == 0 ? "help" : argv[*at] + 2, *text = NULL;
+    size_t length = strcspn(word, "=");
+    const th_option *o = find_option(command, word, length);
+    if (!o)
+        return refuse_unknown(command, word, length, err);
+    if (!(o->commands & command->bit))
+        return refuse_elsewhere(command, o, err);
+
+    uint64_t bit = (uint64_t)1 << (o - th_option_table);
+    if ((options->given & bit) && !o->repeatable) {
+        th_fail(err, TH_ERR_INPUT, "--%s is given twice", o->name);
+        return false;
+    }
+    options->given |= bit;
+    *at += 1;
+    if (word[length] == '=')
+        text = word + length + 1;
+    if (text && !o->argument) {
+        th_fail(err, TH_ERR_INPUT, "--%s takes no value", o->name);
+        return false;
+    }
+    if (!text && o->argument) {
+        /* "--out --json" is a forgotten file name; a file of that name can be given as "--out=--json". */
+        if (*at == argc || strncmp(argv[*at], "--", 2) == 0) {
+            th_fail(err, TH_ERR_INPUT, "--%s needs a value: --%s %s", o->name, o->name, o->argument);
+            return false;
+        }
+        text = argv[(*at)++];
+    }
+    return o->parse(o, text, (char *)options + o->offset, err);
+}
+
+static bool parse_operand(th_options *options, const th_command *command, const char *word, th_error *err)
+{
+    static const th_option as_model = {.name = "model", .argument = "FILE"};
+    if (!command->operand) {
+        th_fail(err, TH_ERR_INPUT, "unexpected \"%s\"; %s takes options only%s", word, command->name,
+                find_option(command, "model", 5) ? ", a model as --model FILE" : "");
+        return false;
+    }
+    return parse_file(&as_model, word, &options->models, err);
+}
+
+static void set_defaults(th_options *options, const th_command *command)
+{
+    *options = (struct th_options){0};
+    for (const th_option *o = th_option_table; o->name; o++)
+        if ((o->commands & command->bit) && o->fallback)
+            o->parse(o, o->fallback, (char *)options + o->offset, NULL);
+}
+
+bool th_options_parse(th_options *options, const th_command *command, int argc, char *const *argv, th_error *err)
+{
+    bool words_only = false;
+    set_defaults(options, command);
+    for (int at = 0; at < argc;) {
+        const char *word = argv[at];
+        bool is_option = !words_only && word[0] == '-' && word[1] != '\0';
+        if (is_option && strcmp(word, "--") == 0) {
+            words_only = true;
+            at++;
+        } else if (is_option && word[1] != '-' && strcmp(word, "-h") != 0) {
+            th_fail(err, TH_ERR_INPUT, "unknown option %s; options begin with two dashes", word);
+            return false;
+        } else if (is_option ? !parse_option(options, command, argc, argv, &at, err)
+                             : !parse_operand(options, command, argv[at++], err)) {
+            return false;
+        }
+    }
+    if (command->operand && options->models.count > 1) {
+        th_fail(err, TH_ERR_INPUT, "%s takes one model, not %u", command->name, options->models.count);
+        return false;
+    }
+    return true;
+}
+
+bool th_options_given(const th_options *options, const char *name)
+{
+    for (const th_option *o = th_option_table; o->name; o++)
+        if (strcmp(o->name, name) == 0 && (options->given & (uint64_t)1 << (o - th_option_table)))
+            return true;
+    return false;
+}

@@ -1,0 +1,68 @@
+/* What was asked for on the command line.
+ *
+ * One table holds each option once: its name, its argument, its default, its help, the commands that take it and how it
+ * is read. Parsing, the help texts and the suggestions all come from that table. */
+#ifndef TH_OPTIONS_H
+#define TH_OPTIONS_H
+
+#include "command.h"
+
+#include <throng/crowd.h>
+#include <throng/jobs.h>
+#include <throng/rig.h>
+
+enum { TH_OPTIONS_MAX_FILES = 64 };
+
+typedef struct th_file_list {
+    const char *paths[TH_OPTIONS_MAX_FILES];
+    uint32_t count;
+} th_file_list;
+
+typedef struct th_thread_list {
+    uint32_t counts[TH_JOBS_MAX_THREADS]; /* ascending, each once */
+    uint32_t count;
+} th_thread_list;
+
+typedef struct th_options {
+    th_file_list models; /* none: the embedded human */
+    th_file_list animations;
+    const char *clip; /* NULL when not given */
+    double time_s;
+    uint32_t count, frames, repetitions, grain; /* frames, grain: 0 when left to the program */
+    th_thread_list threads;                     /* none when not given */
+    uint64_t seed;
+    th_isa isa;
+    th_sampling sampling;
+    th_scheduler scheduler;
+    const char *filter;
+    double import_timeout_s, error_bound_mm;
+    const char *export_path, *out;
+    bool list, json, help;
+    uint64_t given; /* a bit for each row of the option table */
+} th_options;
+
+typedef struct th_option th_option;
+struct th_option {
+    const char *name;     /* without the dashes */
+    const char *argument; /* as the help shows it; NULL for a switch */
+    const char *fallback; /* the default, read by the same parser; NULL: none */
+    const char *help;
+    uint32_t commands; /* a bit for each command that takes it */
+    bool repeatable;
+    bool (*parse)(const th_option *option, const char *text, void *value, th_error *err);
+    size_t offset; /* of the value in struct th_options */
+    double low, high;
+    const char *const *choices; /* in the order of the enum; NULL at the end */
+};
+
+/* The table ends with a row without a name. An option that means different things to different commands has a row for
+ * each meaning. */
+extern const th_option th_option_table[];
+
+/* Reads the words behind the command. On failure err->text says what is wrong and what may have been meant. */
+bool th_options_parse(th_options *options, const th_command *command, int argc, char *const *argv, th_error *err);
+
+/* Whether the option was on the command line. */
+bool th_options_given(const th_options *options, const char *name);
+
+#endif

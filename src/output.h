@@ -1,0 +1,21 @@
+/* Where a command's result goes: text or one JSON document on standard output, and the document in a file as well. */
+#ifndef TH_OUTPUT_H
+#define TH_OUTPUT_H
+
+#include "options.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* Complains and returns an exit code when --out cannot be written: better before a long measurement than after it. */
+int th_output_probe(const th_options *options);
+
+/* Writes the result as the options ask for; returns an exit code. document: taken over; NULL stands for out of memory.
+ * digits: of a real number. print: writes the text for people; false when memory is out. */
+int th_output_result(const th_options *options, json_t *document, int digits,
+                     bool (*print)(const void *ctx, FILE *file), const void *ctx);
+
+/* Flushes standard output: the last moment to notice a full disk. Returns an exit code. */
+int th_output_finish(void);
+
+#endif
