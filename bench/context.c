@@ -1,5 +1,6 @@
 #include <throng/context.h>
 
+#include <throng/crowd.h>
 #include <throng/json.h>
 
 #include "build.h"
@@ -161,6 +162,6 @@ json_t *th_context_json(const th_context *c)
                             "affinity_cpus", c->cpus.affinity, "cgroup_quota_cpus",
                             c->cpus.quota > 0 ? th_json_real(c->cpus.quota) : json_null(), "usable_cpus",
                             c->cpus.usable, "compiler", TH_BUILD_COMPILER, "compiler_flags", TH_BUILD_FLAGS,
-                            "build_type", TH_BUILD_TYPE, "commit", TH_BUILD_COMMIT, "palette", "f32");
+                            "build_type", TH_BUILD_TYPE, "commit", TH_BUILD_COMMIT, "isa", th_isa_name(th_isa_best()));
     return th_json_merge(common_json(c), own);
 }

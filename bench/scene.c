@@ -1,5 +1,7 @@
 #include <throng/scene.h>
 
+#include <throng/json.h>
+
 #include <stdlib.h>
 
 /* Clips differ from model to model, so each model's instances are dealt from a deal of their own. An instance depends
@@ -96,4 +98,33 @@ double th_scene_clip_time(const th_scene *scene, uint32_t instance, double time_
 {
     const th_instance *i = &scene->instances[instance];
     return i->phase_s + i->speed * time_s;
+}
+
+/* Clips that are played exact although compiling was wanted: they cost many times as much. */
+static uint32_t count_exact(const th_rig *rig)
+{
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < th_rig_model(rig)->clip_count; c++)
+        count += !th_rig_clip_report(rig, c)->compiled;
+    return count;
+}
+
+static json_t *model_json(const th_rig *rig, uint32_t clip)
+{
+    const th_model *model = th_rig_model(rig);
+    const char *name = clip < model->clip_count ? model->clips[clip].name : clip == TH_NO_INDEX ? "all" : NULL;
+    return json_pack("{s:o, s:i, s:i, s:i, s:i, s:o}", "name", th_json_text(model->name), "joints",
+                     (int)model->joint_count, "palette_entries", (int)model->bind_count, "clips",
+                     (int)model->clip_count, "exact_clips", (int)count_exact(rig), "clip", th_json_text(name));
+}
+
+json_t *th_scene_json(const th_scene *scene, const th_scene_desc *desc)
+{
+    json_t *models = json_array();
+    for (uint32_t r = 0; r < scene->rig_count; r++)
+        models = th_json_append(models, model_json(scene->rigs[r], desc->clips ? desc->clips[r] : TH_NO_INDEX));
+    return json_pack("{s:o, s:o, s:s, s:o, s:o}", "models", models, "characters", th_json_count(scene->instance_count),
+                     "sampling", desc->sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "seed",
+                     json_sprintf("%llu", (unsigned long long)desc->seed), "error_bound_mm",
+                     th_json_real((desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M) * 1000));
 }

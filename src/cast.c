@@ -114,3 +114,16 @@ void th_cast_fini(th_cast *cast)
     for (uint32_t m = 0; m < cast->count; m++)
         th_model_free(cast->models[m]);
 }
+
+th_scene_desc th_cast_scene(const th_cast *cast, const th_options *o)
+{
+    return (th_scene_desc){
+        .models = (const th_model *const *)cast->models,
+        .model_count = cast->count,
+        .clips = cast->clips,
+        .instance_count = o->count,
+        .seed = o->seed,
+        .sampling = o->sampling,
+        .bound_m = o->error_bound_mm / 1000,
+    };
+}

@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-#include <throng/model.h>
+#include <throng/scene.h>
 
 typedef struct th_cast {
     th_model *models[TH_OPTIONS_MAX_FILES];
@@ -16,5 +16,8 @@ typedef struct th_cast {
 /* Loads all; complains and returns an exit code when something is amiss. th_cast_fini in any case. */
 int th_cast_init(th_cast *cast, const th_options *options);
 void th_cast_fini(th_cast *cast);
+
+/* A crowd of them, as the options ask for. The cast must outlive it. */
+th_scene_desc th_cast_scene(const th_cast *cast, const th_options *options);
 
 #endif

@@ -124,6 +124,17 @@ int th_output_result(const th_options *o, json_t *document, int digits, bool (*p
     return TH_EXIT_ENVIRONMENT;
 }
 
+int th_complain_of_failures(const th_report *report)
+{
+    int code = TH_EXIT_GOOD;
+    for (uint32_t r = 0; r < report->row_count; r++)
+        if (report->rows[r].failure[0]) {
+            th_complain("%s: %s", report->rows[r].name, report->rows[r].failure);
+            code = TH_EXIT_CHECK;
+        }
+    return code;
+}
+
 int th_output_finish(void)
 {
     errno = 0;

@@ -4,6 +4,8 @@
 
 #include "options.h"
 
+#include <throng/report.h>
+
 #include <jansson.h>
 #include <stdio.h>
 
@@ -14,6 +16,9 @@ int th_output_probe(const th_options *options);
  * digits: of a real number. print: writes the text for people; false when memory is out. */
 int th_output_result(const th_options *options, json_t *document, int digits,
                      bool (*print)(const void *ctx, FILE *file), const void *ctx);
+
+/* Says which entries failed their check; TH_EXIT_CHECK when there are any, else TH_EXIT_GOOD. */
+int th_complain_of_failures(const th_report *report);
 
 /* Flushes standard output: the last moment to notice a full disk. Returns an exit code. */
 int th_output_finish(void);

@@ -5,6 +5,8 @@
 
 #include <throng/crowd.h>
 
+#include <jansson.h>
+
 typedef struct th_scene_desc {
     const th_model *const *models; /* required; borrowed, must outlive the scene; instances take them in turn */
     uint32_t model_count;
@@ -33,5 +35,8 @@ th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_crowd **out, th_e
 const th_model *th_scene_model(const th_scene *scene, uint32_t instance);
 const th_clip *th_scene_clip(const th_scene *scene, uint32_t instance);
 double th_scene_clip_time(const th_scene *scene, uint32_t instance, double time_s);
+
+/* What the scene is made of, for the context of a report; NULL when memory is out. */
+json_t *th_scene_json(const th_scene *scene, const th_scene_desc *desc);
 
 #endif

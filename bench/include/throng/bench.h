@@ -1,0 +1,39 @@
+/* The bench: pose evaluation, its yardsticks and its floor on one thread; the job system on a few.
+ *
+ *   pose/<isa>/f32       compiled clips to palettes, for each instruction set this machine has
+ *   pose/exact           the same with authored keys, as clips play that cannot be compiled
+ *   pose/tutorial        the way of the tutorials
+ *   limit/palette_write  the same bytes written and nothing else
+ *   jobs/<what>/<scheduler>  fork_join:<n>: n empty chunks; even, uneven: 256 small pieces of work
+ *
+ * Frame i shows the crowd at i / 60 s, so nothing can be kept from one frame to the next. */
+#ifndef THRONG_BENCH_H
+#define THRONG_BENCH_H
+
+#include <throng/measure.h>
+#include <throng/scene.h>
+
+#define TH_BENCH_FRAME_RATE 60.0
+
+typedef struct th_bench_desc {
+    th_scene_desc scene; /* its sampling does not matter: both are measured */
+    uint32_t threads;    /* of the jobs/ entries */
+    th_measure_desc measure;
+    const char *filter; /* extended regular expression, valid; NULL: all */
+} th_bench_desc;
+
+/* Names of the entries that the filter lets through. The count may be 0. */
+typedef struct th_bench_names {
+    char names[32][64];
+    uint32_t count;
+} th_bench_names;
+
+th_bench_names th_bench_list(const char *filter);
+
+/* Checks, then times. An entry that fails its check has a row that says so. th_report_fini in the end when TH_OK. */
+th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err);
+
+/* Tables for people. False when memory is out. */
+bool th_bench_print(const th_report *report, FILE *file);
+
+#endif

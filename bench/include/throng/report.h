@@ -1,0 +1,53 @@
+/* The result of a measurement: a row for each thing that was measured, and the conditions.
+ *
+ * The document follows Google Benchmark's schema, so that its compare.py and the trackers that read it work on ours: an
+ * "iteration" row for each repetition, then "aggregate" rows over them. Times are those of one iteration, which is one
+ * frame of the whole crowd (or one call of th_jobs_for), in the row's time_unit. cpu_time is that of all threads. */
+#ifndef THRONG_REPORT_H
+#define THRONG_REPORT_H
+
+#include <throng/context.h>
+#include <throng/error.h>
+#include <throng/stats.h>
+
+#include <stdio.h>
+
+typedef struct th_row {
+    char name[64];
+    const char *time_unit; /* "ns", "us" or "ms" in the document */
+    uint32_t threads;
+    uint64_t characters; /* in one iteration; 0 where there are none */
+    uint64_t joints;     /* palette entries of all of them */
+    uint32_t iterations; /* in one repetition */
+    th_samples real_ns;  /* of one iteration; a sample for each repetition */
+    th_samples cpu_ns;
+    bool checked;     /* the palettes were held against the reference: */
+    double max_error; /* scene units; NaN where it does not apply */
+    uint64_t palette_hash;
+    bool moving;       /* the palettes of two frames differ */
+    char failure[256]; /* why the check failed, and nothing was timed; "" when all is well */
+    json_t *own;       /* further fields of these rows, or NULL */
+} th_row;
+
+typedef struct th_report {
+    th_context context;
+    json_t *scene; /* goes into the context: what was animated */
+    th_row *rows;
+    uint32_t row_count;
+} th_report;
+
+/* Reads the context and makes room for the samples of `rows` rows, all zero otherwise. */
+th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions, th_error *err);
+void th_report_fini(th_report *report);
+
+/* The whole document, or NULL when memory is out. */
+json_t *th_report_json(const th_report *report);
+
+/* What was animated and on what machine, to stand above the figures; and what makes them doubtful, to stand below. */
+void th_report_print_conditions(const th_report *report, FILE *file);
+void th_report_print_doubts(const th_report *report, FILE *file);
+
+/* The first row whose check failed, or NULL. */
+const th_row *th_report_failure(const th_report *report);
+
+#endif

@@ -1,0 +1,183 @@
+#include "entry.h"
+
+#include <throng/check.h>
+#include <throng/tutorial.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One crowd, one way to pose it. */
+typedef struct poser {
+    const th_scene *scene;
+    th_crowd *crowd;
+    void *palette, *scratch;
+    th_tutorial **tutorials; /* one for each rig; only for pose/tutorial */
+} poser;
+
+/* ---- running ---- */
+
+static void run_kernel(void *subject, uint64_t frame)
+{
+    poser *p = subject;
+    double time_s = (double)frame / TH_BENCH_FRAME_RATE;
+    th_crowd_update(p->crowd, 0, th_crowd_batch_count(p->crowd), time_s, p->palette, p->scratch);
+}
+
+static void run_tutorial(void *subject, uint64_t frame)
+{
+    poser *p = subject;
+    double time_s = (double)frame / TH_BENCH_FRAME_RATE;
+    for (uint32_t i = 0; i < p->scene->instance_count; i++) {
+        const th_instance *instance = &p->scene->instances[i];
+        float *palette = (float *)((char *)p->palette + th_crowd_palette_offset(p->crowd, i));
+        th_tutorial_palette(p->tutorials[instance->rig], instance->clip, th_scene_clip_time(p->scene, i, time_s),
+                            palette);
+    }
+}
+
+static void run_fill(void *subject, uint64_t frame)
+{
+    poser *p = subject;
+    th_crowd_fill(p->crowd, 0, th_crowd_batch_count(p->crowd), (float)frame, p->palette);
+}
+
+/* ---- checking ---- */
+
+static void describe_failure(const poser *p, const th_check *check, const char *against, th_row *row)
+{
+    const th_model *model = th_scene_model(p->scene, check->instance);
+    snprintf(row->failure, sizeof row->failure, "joint %s of character %u (%s) is %g units off %s; %g are allowed",
+             model->joints[check->joint].name, check->instance, model->name, check->excess * check->allowed, against,
+             check->allowed);
+}
+
+/* Poisons the palettes, poses one frame and holds it against the reference. */
+static th_result check_frame(const th_entry *entry, const th_stage *stage, uint64_t frame, bool against_scalar,
+                             th_row *row, th_error *err)
+{
+    poser *p = entry->subject;
+    double time_s = (double)frame / TH_BENCH_FRAME_RATE;
+    memset(p->palette, 0xff, stage->palette_bytes);
+    entry->run(p, frame);
+    th_check truth = {0}, scalar = {0};
+    th_result result = th_check_palettes(p->scene, p->crowd, p->palette, NULL, time_s, TH_STAGE_SAMPLE, &truth, err);
+    if (result == TH_OK && against_scalar)
+        result = th_check_palettes(p->scene, p->crowd, p->palette, stage->reference, time_s, UINT32_MAX, &scalar, err);
+    row->max_error = fmax(row->max_error, truth.max_error);
+    if (truth.excess > 1)
+        describe_failure(p, &truth, "the double-precision reference", row);
+    else if (scalar.excess > 1)
+        describe_failure(p, &scalar, "the scalar kernel", row);
+    return result;
+}
+
+/* Two frames: a kernel that stood still would be right in one of them at most, unless nothing moves in this scene. */
+static th_result check_poses(const th_entry *entry, const th_stage *stage, th_row *row, th_error *err)
+{
+    const poser *p = entry->subject;
+    row->checked = true;
+    th_result result = check_frame(entry, stage, 0, false, row, err);
+    if (result != TH_OK || row->failure[0])
+        return result;
+    uint64_t first = th_crowd_hash(p->crowd, p->palette);
+    result = check_frame(entry, stage, TH_STAGE_FRAME, p->scene == stage->compiled, row, err);
+    row->palette_hash = th_crowd_hash(p->crowd, p->palette);
+    row->moving = row->palette_hash != first;
+    return result;
+}
+
+/* ---- making ---- */
+
+static void destroy_poser(void *subject)
+{
+    poser *p = subject;
+    for (uint32_t r = 0; p->tutorials && r < p->scene->rig_count; r++)
+        th_tutorial_destroy(p->tutorials[r]);
+    free(p->tutorials);
+    free(p->scratch);
+    th_crowd_destroy(p->crowd);
+    free(p);
+}
+
+static th_result create_poser(th_entry *entry, const th_scene *scene, const th_stage *stage, th_row *row, th_error *err)
+{
+    poser *p = calloc(1, sizeof *p);
+    if (!p)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", entry->name);
+    entry->subject = p;
+    p->scene = scene;
+    p->palette = stage->palette;
+    th_result result = th_scene_crowd(scene, (th_isa)entry->variant, &p->crowd, err);
+    if (result != TH_OK)
+        return result;
+    p->scratch = aligned_alloc(64, (th_crowd_scratch_bytes(p->crowd) / 64 + 1) * 64);
+    if (!p->scratch)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
+    row->time_unit = "us";
+    row->threads = 1;
+    row->characters = scene->instance_count;
+    row->joints = th_crowd_joint_count(p->crowd);
+    return TH_OK;
+}
+
+static th_result create_kernel(th_entry *entry, const th_bench_desc *desc, const th_stage *stage, th_row *row,
+                               th_error *err)
+{
+    (void)desc;
+    th_result result = create_poser(entry, stage->compiled, stage, row, err);
+    return result == TH_OK ? check_poses(entry, stage, row, err) : result;
+}
+
+static th_result create_exact(th_entry *entry, const th_bench_desc *desc, const th_stage *stage, th_row *row,
+                              th_error *err)
+{
+    (void)desc;
+    th_result result = create_poser(entry, stage->exact, stage, row, err);
+    return result == TH_OK ? check_poses(entry, stage, row, err) : result;
+}
+
+static th_result create_tutorial(th_entry *entry, const th_bench_desc *desc, const th_stage *stage, th_row *row,
+                                 th_error *err)
+{
+    (void)desc;
+    th_result result = create_poser(entry, stage->exact, stage, row, err);
+    if (result != TH_OK)
+        return result;
+    poser *p = entry->subject;
+    p->tutorials = calloc(p->scene->rig_count, sizeof(th_tutorial *));
+    if (!p->tutorials)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", entry->name);
+    for (uint32_t r = 0; r < p->scene->rig_count; r++) {
+        result = th_tutorial_create(th_rig_model(p->scene->rigs[r]), &p->tutorials[r], err);
+        if (result != TH_OK)
+            return result;
+    }
+    return check_poses(entry, stage, row, err);
+}
+
+static th_result create_fill(th_entry *entry, const th_bench_desc *desc, const th_stage *stage, th_row *row,
+                             th_error *err)
+{
+    (void)desc;
+    return create_poser(entry, stage->compiled, stage, row, err);
+}
+
+uint32_t th_pose_entries(th_entry *entries)
+{
+    uint32_t count = 0;
+    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
+        if (!th_isa_available((th_isa)isa))
+            continue;
+        th_entry *e = &entries[count++];
+        *e = (th_entry){.variant = isa, .create = create_kernel, .run = run_kernel, .destroy = destroy_poser};
+        snprintf(e->name, sizeof e->name, "pose/%s/f32", th_isa_name((th_isa)isa));
+    }
+    entries[count++] = (th_entry){"pose/exact", .create = create_exact, .run = run_kernel, .destroy = destroy_poser};
+    entries[count++] =
+        (th_entry){"pose/tutorial", .create = create_tutorial, .run = run_tutorial, .destroy = destroy_poser};
+    entries[count++] =
+        (th_entry){"limit/palette_write", .create = create_fill, .run = run_fill, .destroy = destroy_poser};
+    return count;
+}

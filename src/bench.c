@@ -1,0 +1,63 @@
+/* throng bench: how fast and how exact poses are, and what the job system costs. */
+#include "cast.h"
+#include "output.h"
+#include "progress.h"
+
+#include <throng/bench.h>
+#include <throng/json.h>
+
+static bool print_names(const void *ctx, FILE *file)
+{
+    const th_bench_names *names = ctx;
+    for (uint32_t i = 0; i < names->count; i++)
+        fprintf(file, "%s\n", names->names[i]);
+    return true;
+}
+
+static int list_names(const th_options *o, const th_bench_names *names)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < names->count; i++)
+        array = th_json_append(array, json_string(names->names[i]));
+    return th_output_result(o, array, 12, print_names, names);
+}
+
+static bool print_report(const void *ctx, FILE *file)
+{
+    return th_bench_print(ctx, file);
+}
+
+static int run_bench(const th_options *o, const th_cast *cast)
+{
+    th_error err;
+    th_report report;
+    th_bench_desc desc = {
+        .scene = th_cast_scene(cast, o),
+        .threads = o->threads.counts[0],
+        .measure = {.repetitions = o->repetitions, .iterations = o->frames, .progress = th_progress()},
+        .filter = o->filter,
+    };
+    if (th_bench_run(&desc, &report, &err) != TH_OK)
+        return th_fail_with(&err);
+    int code = th_output_result(o, th_report_json(&report), 12, print_report, &report);
+    int check = th_complain_of_failures(&report);
+    th_report_fini(&report);
+    return check != TH_EXIT_GOOD ? check : code;
+}
+
+int th_command_bench(const th_options *o)
+{
+    th_bench_names names = th_bench_list(o->filter);
+    if (names.count == 0) {
+        th_complain("no entry matches \"%s\"; `throng bench --list` names them all", o->filter);
+        return TH_EXIT_USAGE;
+    }
+    if (o->list)
+        return list_names(o, &names);
+    th_cast cast;
+    int code = th_cast_init(&cast, o);
+    if (code == TH_EXIT_GOOD)
+        code = run_bench(o, &cast);
+    th_cast_fini(&cast);
+    return code;
+}

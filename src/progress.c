@@ -1,0 +1,19 @@
+#include "progress.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static void show(void *ctx, uint32_t done, uint32_t total)
+{
+    (void)ctx;
+    if (done < total)
+        fprintf(stderr, "\r%3u %% of %u repetitions", 100 * done / total, total);
+    else
+        fputs("\r\033[K", stderr); /* leave no trace */
+    fflush(stderr);
+}
+
+th_progress_fn *th_progress(void)
+{
+    return isatty(STDERR_FILENO) ? show : NULL;
+}
