@@ -29,6 +29,26 @@ const th_command th_command_table[] = {
             "the joint has moved from its rest. Further entries of the same joint are in more_palettes.\n",
         .run = th_command_pose,
     },
+    {
+        .name = "bench",
+        .bit = TH_COMMAND_BENCH,
+        .summary = "how fast and how exact poses are, and what the job system costs",
+        .details =
+            "Poses a crowd on one thread with every kernel this machine has, with authored keys, and the way the\n"
+            "tutorials teach it; the write limit is the cost of writing the palettes and nothing else. Each entry\n"
+            "is checked against double precision first, and a wrong one fails (exit code 1). Repetitions of\n"
+            "all entries take turns, so that a slow moment of the machine hits all alike.\n",
+        .run = th_command_bench,
+    },
+    {
+        .name = "scale",
+        .bit = TH_COMMAND_SCALE,
+        .summary = "the same crowd on more and more threads, and what stops it",
+        .details = "Animates the crowd with each number of threads, in turns, and compares: frame time, speed-up,\n"
+                   "efficiency, and the share of the threads' time that went into posing. All thread counts must\n"
+                   "write the same bytes, shown by the palette hash; otherwise the command fails (exit code 1).\n",
+        .run = th_command_scale,
+    },
     {0},
 };
 

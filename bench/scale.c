@@ -1,0 +1,291 @@
+#include <throng/scale.h>
+
+#include <throng/check.h>
+#include <throng/json.h>
+#include <throng/table.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHECKED_FRAME = 100, CHECKED_SAMPLE = 100, REPETITION_NS = 20000000 };
+
+#define FRAME_RATE 60.0
+
+uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS])
+{
+    uint32_t count = 0;
+    usable = usable < TH_JOBS_MAX_THREADS ? usable : TH_JOBS_MAX_THREADS;
+    for (uint32_t t = 1; t<usable; t += usable> 8 ? t : 1)
+        out[count++] = t;
+    out[count++] = usable;
+    return count;
+}
+
+/* ---- one thread count ---- */
+
+typedef struct lane {
+    th_jobs *jobs;
+    th_frame *frame;
+    void *palette; /* the same for all */
+    th_worker_stats stats[TH_JOBS_MAX_THREADS], sums[TH_JOBS_MAX_THREADS];
+} lane;
+
+static void run_frame(void *ctx, uint64_t frame)
+{
+    lane *l = ctx;
+    th_frame_animate(l->frame, (double)frame / FRAME_RATE, l->palette);
+}
+
+static void wake_workers(void *ctx)
+{
+    lane *l = ctx;
+    run_frame(l, 0);
+    th_jobs_stats_reset(l->jobs);
+}
+
+static void collect_stats(void *ctx)
+{
+    lane *l = ctx;
+    th_jobs_stats(l->jobs, l->stats);
+    for (uint32_t w = 0; w < th_jobs_threads(l->jobs); w++) {
+        l->sums[w].busy_ns += l->stats[w].busy_ns;
+        l->sums[w].wait_ns += l->stats[w].wait_ns;
+        l->sums[w].steals += l->stats[w].steals;
+        l->sums[w].parks += l->stats[w].parks;
+    }
+}
+
+static void lane_fini(lane *l)
+{
+    th_frame_destroy(l->frame);
+    th_jobs_destroy(l->jobs);
+}
+
+static th_result lane_init(lane *l, const th_scale_desc *desc, uint32_t threads, const th_crowd *crowd, void *palette,
+                           th_error *err)
+{
+    th_jobs_desc jobs = {.threads = threads, .scheduler = desc->scheduler, .placement = TH_PLACEMENT_WORKERS};
+    l->palette = palette;
+    th_result result = th_threads_create(&jobs, &l->jobs, err);
+    if (result == TH_OK)
+        result = th_frame_create(&(th_frame_desc){crowd, l->jobs, desc->grain}, &l->frame, err);
+    return result;
+}
+
+static th_scale_point summarize(const lane *l, const th_row *row, const th_row *base)
+{
+    uint32_t threads = th_jobs_threads(l->jobs);
+    th_stats real = th_samples_stats(&row->real_ns), cpu = th_samples_stats(&row->cpu_ns);
+    double frames = (double)row->iterations * row->real_ns.count, busy = 0, wait = 0, most = 0, steals = 0, parks = 0;
+    for (uint32_t w = 0; w < threads; w++) {
+        busy += (double)l->sums[w].busy_ns;
+        wait += (double)l->sums[w].wait_ns;
+        most = fmax(most, (double)l->sums[w].busy_ns);
+        steals += (double)l->sums[w].steals;
+        parks += (double)l->sums[w].parks;
+    }
+    th_scale_point point = {
+        .frame_ns = real.median,
+        .busy = busy / (busy + wait),
+        .away = fmax(0, 1 - cpu.mean / (threads * real.mean)),
+        .work_ns = busy / frames,
+        .imbalance = most * threads / busy,
+        .steals = steals / frames,
+        .parks = parks / frames,
+    };
+    point.speed_up = th_samples_stats(&base->real_ns).median / point.frame_ns;
+    point.efficiency = point.speed_up * base->threads / threads;
+    return point;
+}
+
+/* ---- the study ---- */
+
+typedef struct study {
+    const th_scale_desc *desc;
+    th_scene *scene;
+    th_crowd *crowd;
+    void *palette;
+    lane *lanes;
+    uint32_t count;
+} study;
+
+static void study_fini(study *s)
+{
+    for (uint32_t i = 0; s->lanes && i < s->count; i++)
+        lane_fini(&s->lanes[i]);
+    free(s->lanes);
+    free(s->palette);
+    th_crowd_destroy(s->crowd);
+    th_scene_destroy(s->scene);
+}
+
+static th_result study_init(study *s, const th_scale_desc *desc, const uint32_t *threads, uint32_t count, th_error *err)
+{
+    *s = (study){.desc = desc, .lanes = calloc(count, sizeof *s->lanes), .count = count};
+    if (!s->lanes)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u thread counts", count);
+    th_result result = th_scene_create(&desc->scene, &s->scene, err);
+    if (result == TH_OK)
+        result = th_scene_crowd(s->scene, desc->isa, &s->crowd, err);
+    if (result == TH_OK)
+        result = th_palette_create(s->crowd, &s->palette, err);
+    for (uint32_t i = 0; i < count && result == TH_OK; i++)
+        result = lane_init(&s->lanes[i], desc, threads[i], s->crowd, s->palette, err);
+    return result;
+}
+
+/* Poisons the palettes first: what an earlier thread count left there must not count for this one. */
+static uint64_t hash_frame(study *s, lane *l, uint64_t frame)
+{
+    memset(s->palette, 0xff, th_crowd_palette_bytes(s->crowd));
+    run_frame(l, frame);
+    return th_crowd_hash(s->crowd, s->palette);
+}
+
+static th_result check_row(study *s, lane *l, const th_row *first, th_row *row, th_error *err)
+{
+    th_check check = {0};
+    uint64_t start = hash_frame(s, l, 0);
+    row->palette_hash = hash_frame(s, l, CHECKED_FRAME);
+    th_result result = th_check_palettes(s->scene, s->crowd, s->palette, NULL, CHECKED_FRAME / FRAME_RATE,
+                                         CHECKED_SAMPLE, &check, err);
+    row->checked = true;
+    row->moving = row->palette_hash != start;
+    row->max_error = check.max_error;
+    if (check.excess > 1)
+        snprintf(row->failure, sizeof row->failure, "character %u is %g units off, %g are allowed", check.instance,
+                 check.excess * check.allowed, check.allowed);
+    else if (row->palette_hash != first->palette_hash)
+        snprintf(row->failure, sizeof row->failure, "palettes differ from those of %u thread%s", first->threads,
+                 first->threads == 1 ? "" : "s");
+    return result;
+}
+
+static th_result check_rows(study *s, th_row *rows, th_error *err)
+{
+    th_result result = TH_OK;
+    for (uint32_t i = 0; i < s->count && result == TH_OK; i++) {
+        rows[i].threads = th_jobs_threads(s->lanes[i].jobs);
+        rows[i].time_unit = "us";
+        rows[i].characters = s->scene->instance_count;
+        rows[i].joints = th_crowd_joint_count(s->crowd);
+        snprintf(rows[i].name, sizeof rows[i].name, "scale/threads:%u", rows[i].threads);
+        result = check_row(s, &s->lanes[i], &rows[0], &rows[i], err);
+    }
+    return result;
+}
+
+static void time_rows(study *s, th_row *rows)
+{
+    th_subject subjects[TH_JOBS_MAX_THREADS];
+    th_measure_desc measure = s->desc->measure;
+    measure.repetition_ns = measure.repetition_ns ? measure.repetition_ns : REPETITION_NS;
+    for (uint32_t i = 0; i < s->count; i++)
+        subjects[i] = (th_subject){wake_workers, run_frame, collect_stats, &s->lanes[i], &rows[i]};
+    th_measure(&measure, subjects, s->count);
+}
+
+static json_t *point_json(const th_scale_point *p, const th_row *row)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "characters_per_s",
+                     th_json_real((double)row->characters / p->frame_ns * 1e9), "speed_up", th_json_real(p->speed_up),
+                     "efficiency", th_json_real(p->efficiency), "busy", th_json_real(p->busy), "away",
+                     th_json_real(p->away), "imbalance", th_json_real(p->imbalance), "work_us_per_frame",
+                     th_json_real(p->work_ns / 1000), "steals_per_frame", th_json_real(p->steals), "parks_per_frame",
+                     th_json_real(p->parks));
+}
+
+static void summarize_rows(const study *s, th_scale *out)
+{
+    th_row *rows = out->report.rows;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (rows[i].failure[0])
+            continue;
+        out->points[i] = summarize(&s->lanes[i], &rows[i], &rows[0]);
+        rows[i].own = point_json(&out->points[i], &rows[i]);
+    }
+    json_t *how = json_pack("{s:s, s:s, s:i}", "isa", th_isa_name(out->isa), "scheduler",
+                            th_scheduler_name(out->scheduler), "grain", (int)out->grain);
+    out->report.scene = th_json_merge(th_scene_json(s->scene, &s->desc->scene), how);
+}
+
+static th_result run_study(study *s, th_scale *out, th_error *err)
+{
+    out->isa = th_crowd_isa(s->crowd);
+    out->scheduler = s->desc->scheduler;
+    out->grain = s->desc->grain ? s->desc->grain : TH_FRAME_DEFAULT_GRAIN;
+    out->points = calloc(s->count, sizeof *out->points);
+    if (!out->points)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u thread counts", s->count);
+    th_result result = th_report_init(&out->report, s->count, s->desc->measure.repetitions, err);
+    if (result == TH_OK)
+        result = check_rows(s, out->report.rows, err);
+    if (result == TH_OK) {
+        time_rows(s, out->report.rows);
+        summarize_rows(s, out);
+    }
+    return result;
+}
+
+th_result th_scale_run(const th_scale_desc *desc, th_scale *out, th_error *err)
+{
+    uint32_t threads[TH_JOBS_MAX_THREADS], count = desc->thread_count;
+    if (desc->threads)
+        memcpy(threads, desc->threads, count * sizeof *threads);
+    else
+        count = th_scale_threads(th_cpus_read().usable, threads);
+    if (desc->scheduler == TH_SCHEDULER_SERIAL) /* has one thread, whatever is asked */
+        count = 1;
+
+    study s;
+    *out = (th_scale){0};
+    th_result result = study_init(&s, desc, threads, count, err);
+    if (result == TH_OK)
+        result = run_study(&s, out, err);
+    study_fini(&s);
+    if (result != TH_OK)
+        th_scale_fini(out);
+    return result;
+}
+
+void th_scale_fini(th_scale *scale)
+{
+    th_report_fini(&scale->report);
+    free(scale->points);
+    *scale = (th_scale){0};
+}
+
+/* ---- text ---- */
+
+static void add_point(th_table *table, const th_row *row, const th_scale_point *p)
+{
+    th_stats stats = th_samples_stats(&row->real_ns);
+    th_table_cell(table, "%u", row->threads);
+    th_table_cell(table, "%.3f", p->frame_ns / 1e6);
+    th_table_cell(table, "%s", th_digits_from((uint64_t)((double)row->characters / p->frame_ns * 1e9)).text);
+    th_table_cell(table, "%.2f", p->speed_up);
+    th_table_cell(table, "%.0f %%", 100 * p->efficiency);
+    th_table_cell(table, "%.0f %%", 100 * p->busy);
+    th_table_cell(table, "%.1f %%", 100 * th_stats_spread(&stats));
+    th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
+}
+
+bool th_scale_print(const th_scale *scale, FILE *file)
+{
+    const th_report *report = &scale->report;
+    char verdict[512];
+    th_report_print_conditions(report, file);
+    fprintf(file, "%s kernel, %s scheduler, chunks of %u x 8 characters\n\n", th_isa_name(scale->isa),
+            th_scheduler_name(scale->scheduler), scale->grain);
+    th_table *table =
+        th_table_create(">threads|>ms/frame|>characters/s|>speed-up|>efficiency|>busy|>spread|<palette hash");
+    for (uint32_t r = 0; r < report->row_count; r++)
+        if (!report->rows[r].failure[0])
+            add_point(table, &report->rows[r], &scale->points[r]);
+    bool printed = th_table_print(table, file);
+    th_table_destroy(table);
+    fprintf(file, "\n%s\n", th_scale_verdict(scale, verdict, sizeof verdict));
+    th_report_print_doubts(report, file);
+    return printed;
+}

@@ -1,0 +1,83 @@
+/* What the figures of a scaling study mean, in words. */
+#include <throng/scale.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((format(printf, 3, 4))) static void say(char *out, size_t size, const char *format, ...)
+{
+    size_t used = strlen(out);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out + used, size - used, format, args);
+    va_end(args);
+}
+
+static const char *plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* Time is lost in two ways: the same work takes longer on each thread, or threads have no work. The larger names the
+ * reason. But both also happen to a thread that is not allowed to run, so that comes first; a thread that went to sleep
+ * by itself has parked. */
+static void say_reason(const th_scale *scale, uint32_t index, char *out, size_t size)
+{
+    const th_scale_point *base = &scale->points[0], *p = &scale->points[index];
+    double slower = p->work_ns / base->work_ns, idle = 1 - p->busy;
+    uint32_t threads = scale->report.rows[index].threads, usable = scale->report.context.cpus.usable;
+    if (threads > usable)
+        say(out, size, " Only %u CPU%s usable, so more threads cannot help.", usable, usable == 1 ? " is" : "s are");
+    else if (p->efficiency >= 0.95)
+        say(out, size, " Nothing worth naming is lost.");
+    else if (p->away > (1 - p->efficiency) / 2 && p->parks < 0.5)
+        say(out, size, " Other programs had the CPUs %.0f %% of the time; this says nothing about the work itself.",
+            100 * p->away);
+    else if (1 - 1 / slower >= idle)
+        say(out, size,
+            " Posing the same characters took the threads %.0f %% more time in all: they share memory bandwidth, "
+            "caches, "
+            "clock, or the CPUs with other programs.",
+            100 * (slower - 1));
+    else if (p->imbalance > 1.1)
+        say(out, size, " Threads were without work %.0f %% of the time: the busiest did %.2f times the average.",
+            100 * idle, p->imbalance);
+    else
+        say(out, size,
+            " Threads were without work %.0f %% of the time: starting and ending a frame of %.2f ms weighs that much.",
+            100 * idle, p->frame_ns / 1e6);
+}
+
+/* The point of a study that did not fail its check and has the most threads, or the best time. */
+static uint32_t pick(const th_scale *scale, bool fastest)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < scale->report.row_count; i++)
+        if (!scale->report.rows[i].failure[0] && (!fastest || scale->points[i].frame_ns < scale->points[best].frame_ns))
+            best = i;
+    return best;
+}
+
+char *th_scale_verdict(const th_scale *scale, char *out, size_t size)
+{
+    const th_row *rows = scale->report.rows;
+    uint32_t last = pick(scale, false), fastest = pick(scale, true);
+    out[0] = '\0';
+    if (th_report_failure(&scale->report)) {
+        say(out, size, "The palettes are wrong, so the times mean nothing.");
+        return out;
+    }
+    if (last == 0) {
+        const th_scale_point *p = &scale->points[0];
+        say(out, size, "%u thread%s: %.0f characters in the 16.7 ms of a frame at 60 Hz.", rows[0].threads,
+            plural(rows[0].threads), (double)rows[0].characters * (1e9 / 60) / p->frame_ns);
+        return out;
+    }
+    say(out, size, "%u threads animate %.2f times as many characters as %u: %.0f %% efficiency.", rows[last].threads,
+        scale->points[last].speed_up, rows[0].threads, 100 * scale->points[last].efficiency);
+    say_reason(scale, last, out, size);
+    if (fastest != last)
+        say(out, size, " %u thread%s fastest.", rows[fastest].threads, rows[fastest].threads == 1 ? " is" : "s are");
+    return out;
+}

@@ -1,0 +1,42 @@
+/* throng scale: the same crowd on more and more threads. */
+#include "cast.h"
+#include "output.h"
+#include "progress.h"
+
+#include <throng/scale.h>
+
+static bool print_scale(const void *ctx, FILE *file)
+{
+    return th_scale_print(ctx, file);
+}
+
+static int run_scale(const th_options *o, const th_cast *cast)
+{
+    th_error err;
+    th_scale scale;
+    th_scale_desc desc = {
+        .scene = th_cast_scene(cast, o),
+        .isa = o->isa,
+        .scheduler = o->scheduler,
+        .grain = o->grain,
+        .threads = o->threads.count ? o->threads.counts : NULL,
+        .thread_count = o->threads.count,
+        .measure = {.repetitions = o->repetitions, .iterations = o->frames, .progress = th_progress()},
+    };
+    if (th_scale_run(&desc, &scale, &err) != TH_OK)
+        return th_fail_with(&err);
+    int code = th_output_result(o, th_report_json(&scale.report), 12, print_scale, &scale);
+    int check = th_complain_of_failures(&scale.report);
+    th_scale_fini(&scale);
+    return check != TH_EXIT_GOOD ? check : code;
+}
+
+int th_command_scale(const th_options *o)
+{
+    th_cast cast;
+    int code = th_cast_init(&cast, o);
+    if (code == TH_EXIT_GOOD)
+        code = run_scale(o, &cast);
+    th_cast_fini(&cast);
+    return code;
+}
