@@ -2,35 +2,33 @@
 #include "arena.h"
 #include "human_parts.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #define KEYS_PER_SECOND 30
 
+/* clang-format off */
+
 /* Fingers of a hand at ease: each joint a little more closed than the one before, the little finger most. */
 #define CURLED(side, by)                                                                                               \
-    {J_INDEX_01_L, side, BEND, 12 + (by), 0, 0, 0}, {J_INDEX_02_L, side, BEND, 16 + (by), 0, 0, 0},                    \
-        {J_INDEX_03_L, side, BEND, 10 + (by), 0, 0, 0}, {J_MIDDLE_01_L, side, BEND, 16 + (by), 0, 0, 0},               \
-        {J_MIDDLE_02_L, side, BEND, 20 + (by), 0, 0, 0}, {J_MIDDLE_03_L, side, BEND, 12 + (by), 0, 0, 0},              \
-        {J_RING_01_L, side, BEND, 19 + (by), 0, 0, 0}, {J_RING_02_L, side, BEND, 23 + (by), 0, 0, 0},                  \
-        {J_RING_03_L, side, BEND, 14 + (by), 0, 0, 0}, {J_PINKY_01_L, side, BEND, 22 + (by), 0, 0, 0},                 \
-        {J_PINKY_02_L, side, BEND, 25 + (by), 0, 0, 0}, {J_PINKY_03_L, side, BEND, 15 + (by), 0, 0, 0},                \
-        {J_THUMB_01_L, side, BEND, 8, 0, 0, 0}, {J_THUMB_02_L, side, BEND, 8, 0, 0, 0},                                \
-    {                                                                                                                  \
-        J_THUMB_03_L, side, BEND, 10, 0, 0, 0                                                                          \
-    }
+    {J_THUMB_01_L,  side, BEND,  8, 0, 0, 0},        {J_THUMB_02_L,  side, BEND,  8, 0, 0, 0},                         \
+    {J_THUMB_03_L,  side, BEND, 10, 0, 0, 0},        {J_INDEX_01_L,  side, BEND, 12 + (by), 0, 0, 0},                  \
+    {J_INDEX_02_L,  side, BEND, 16 + (by), 0, 0, 0}, {J_INDEX_03_L,  side, BEND, 10 + (by), 0, 0, 0},                  \
+    {J_MIDDLE_01_L, side, BEND, 16 + (by), 0, 0, 0}, {J_MIDDLE_02_L, side, BEND, 20 + (by), 0, 0, 0},                  \
+    {J_MIDDLE_03_L, side, BEND, 12 + (by), 0, 0, 0}, {J_RING_01_L,   side, BEND, 19 + (by), 0, 0, 0},                  \
+    {J_RING_02_L,   side, BEND, 23 + (by), 0, 0, 0}, {J_RING_03_L,   side, BEND, 14 + (by), 0, 0, 0},                  \
+    {J_PINKY_01_L,  side, BEND, 22 + (by), 0, 0, 0}, {J_PINKY_02_L,  side, BEND, 25 + (by), 0, 0, 0},                  \
+    {J_PINKY_03_L,  side, BEND, 15 + (by), 0, 0, 0}
 
 /* From the T-pose to arms that hang: clavicle and upper arm together. */
-#define HANGING(side)                                                                                                  \
-    {J_CLAVICLE_L, side, TILT, -6, 0, 0, 0},                                                                           \
-    {                                                                                                                  \
-        J_UPPERARM_L, side, TILT, -71, 0, 0, 0                                                                         \
-    }
+#define HANGING(side) {J_CLAVICLE_L, side, TILT, -6, 0, 0, 0}, {J_UPPERARM_L, side, TILT, -73, 0, 0, 0}
+
+/* clang-format on */
 
 /* ---- walk ---- */
 
 static const th_human_footstep WALK_STEPS[] = {
-    {0.00, 20, 0, 0},   {0.09, 0, 0, 0},       {0.36, 0, 0, 0},      {0.48, -18, 18, 0},
-    {0.60, -56, 56, 0}, {0.70, -52, 16, 0.03}, {0.80, -18, 4, 0.04}, {0.92, 16, 4, 0.022},
+    {0.00, 20, 0, 0},   {0.09, 0, 0, 0},        {0.34, 0, 0, 0},       {0.46, -18, 18, 0},
+    {0.60, -56, 56, 0}, {0.70, -50, 40, 0.045}, {0.80, -18, 12, 0.06}, {0.92, 17, 4, 0.025},
 };
 static const th_human_gait WALK_GAIT = {TH_HUMAN_WALK_SPEED * 32 / KEYS_PER_SECOND, 0.6, 0.30, 0.078, 6, 8, WALK_STEPS};
 
@@ -38,7 +36,7 @@ static const th_human_gait WALK_GAIT = {TH_HUMAN_WALK_SPEED * 32 / KEYS_PER_SECO
 static const th_human_wave WALK[] = {
     /* The pelvis drops after contact, vaults over the standing leg, turns with the leading leg, sags on the free side.
      */
-    {J_HIPS, BOTH, MOVE_Y, -0.024, 0.02, 2, 0.65},
+    {J_HIPS, BOTH, MOVE_Y, -0.029, 0.018, 2, 0.67},
     {J_HIPS, BOTH, MOVE_X, 0, 0.018, 1, -0.05},
     {J_HIPS, BOTH, TWIST, 0, 6, 1, 0.75},
     {J_HIPS, BOTH, TILT, 0, 3.5, 1, 0.10},
@@ -71,7 +69,7 @@ static const th_human_gait STANDING = {0, 1, 0, 0.105, 9, 1, STANDING_STEPS};
 
 static const th_human_wave IDLE[] = {
     {J_HIPS, BOTH, MOVE_X, 0, 0.018, 1, 0},
-    {J_HIPS, BOTH, MOVE_Y, -0.014, 0.003, 2, 0.25},
+    {J_HIPS, BOTH, MOVE_Y, -0.006, 0.003, 2, 0.25},
     {J_HIPS, BOTH, TILT, 0, 1.6, 1, 0},
     {J_HIPS, BOTH, TWIST, 0, 2, 1, 0.1},
     {J_SPINE_01, BOTH, TILT, 0, 1.3, 1, 0.5},
@@ -91,11 +89,164 @@ static const th_human_wave IDLE[] = {
     CURLED(BOTH, 0),
 };
 
+/* ---- run and jog ---- */
+
+static const th_human_footstep RUN_STEPS[] = {
+    {0.00, 6, 0, 0},       {0.06, 0, 0, 0},      {0.15, 0, 0, 0},      {0.23, -22, 22, 0},  {0.32, -62, 62, 0},
+    {0.45, -98, 20, 0.17}, {0.60, -84, 0, 0.30}, {0.78, -28, 0, 0.20}, {0.92, 6, 4, 0.045},
+};
+static const th_human_gait RUN_GAIT = {TH_HUMAN_RUN_SPEED * 21 / KEYS_PER_SECOND, 0.32, 0.27, 0.06, 4, 9, RUN_STEPS};
+
+static const th_human_wave RUN[] = {
+    /* Lowest in the middle of a step, highest between two. */
+    {J_HIPS, BOTH, MOVE_Y, -0.042, 0.036, 2, 0.43},
+    {J_HIPS, BOTH, MOVE_X, 0, 0.01, 1, 0.09},
+    {J_HIPS, BOTH, TWIST, 0, 9, 1, 0.72},
+    {J_HIPS, BOTH, TILT, 0, 4, 1, 0.10},
+    {J_HIPS, BOTH, BEND, 8, 2, 2, 0.70},
+    {J_SPINE_01, BOTH, TWIST, 0, 6, 1, 0.22},
+    {J_SPINE_02, BOTH, TWIST, 0, 8, 1, 0.22},
+    {J_SPINE_03, BOTH, TWIST, 0, 6, 1, 0.22},
+    {J_SPINE_01, BOTH, TILT, 0, 2.5, 1, 0.60},
+    {J_SPINE_02, BOTH, TILT, 0, 2, 1, 0.60},
+    {J_SPINE_02, BOTH, BEND, 3, 1.5, 2, 0.20},
+    {J_SPINE_03, BOTH, BEND, 2, 0, 0, 0},
+    {J_NECK, BOTH, BEND, -4, 0, 0, 0},
+    {J_HEAD, BOTH, BEND, -5, 1.5, 2, 0.70},
+    {J_NECK, BOTH, TWIST, 0, 5.5, 1, 0.72},
+    {J_HEAD, BOTH, TWIST, 0, 5.5, 1, 0.72},
+    HANGING(BOTH),
+    {J_CLAVICLE_L, ALTERNATE, TWIST, 0, 4, 1, 0.75},
+    {J_UPPERARM_L, BOTH, TILT, -2, 0, 0, 0},
+    {J_UPPERARM_L, ALTERNATE, BEND, -10, 38, 1, 0.73},
+    {J_UPPERARM_L, BOTH, TWIST, 8, 0, 0, 0},
+    {J_LOWERARM_L, ALTERNATE, BEND, 86, 16, 1, 0.70},
+    {J_LOWERARM_L, BOTH, TWIST, -10, 0, 0, 0},
+    {J_HAND_L, BOTH, BEND, 6, 3, 2, 0.1},
+    CURLED(BOTH, 32),
+};
+
+static const th_human_footstep JOG_STEPS[] = {
+    {0.00, 12, 0, 0},      {0.07, 0, 0, 0},      {0.20, 0, 0, 0},      {0.30, -20, 20, 0},   {0.40, -56, 56, 0},
+    {0.52, -80, 18, 0.11}, {0.65, -62, 2, 0.18}, {0.80, -16, 0, 0.12}, {0.92, 10, 4, 0.035},
+};
+static const th_human_gait JOG_GAIT = {TH_HUMAN_JOG_SPEED * 24 / KEYS_PER_SECOND, 0.4, 0.25, 0.068, 5, 9, JOG_STEPS};
+
+static const th_human_wave JOG[] = {
+    {J_HIPS, BOTH, MOVE_Y, -0.045, 0.03, 2, 0.38},
+    {J_HIPS, BOTH, MOVE_X, 0, 0.013, 1, 0.06},
+    {J_HIPS, BOTH, TWIST, 0, 7, 1, 0.73},
+    {J_HIPS, BOTH, TILT, 0, 3.5, 1, 0.10},
+    {J_HIPS, BOTH, BEND, 5, 1.5, 2, 0.68},
+    {J_SPINE_01, BOTH, TWIST, 0, 5, 1, 0.23},
+    {J_SPINE_02, BOTH, TWIST, 0, 6, 1, 0.23},
+    {J_SPINE_03, BOTH, TWIST, 0, 5, 1, 0.23},
+    {J_SPINE_01, BOTH, TILT, 0, 2.2, 1, 0.60},
+    {J_SPINE_02, BOTH, TILT, 0, 1.8, 1, 0.60},
+    {J_SPINE_02, BOTH, BEND, 2, 1, 2, 0.15},
+    {J_NECK, BOTH, BEND, -2, 0, 0, 0},
+    {J_HEAD, BOTH, BEND, -3, 1.5, 2, 0.65},
+    {J_NECK, BOTH, TWIST, 0, 4.5, 1, 0.73},
+    {J_HEAD, BOTH, TWIST, 0, 4.5, 1, 0.73},
+    HANGING(BOTH),
+    {J_CLAVICLE_L, ALTERNATE, TWIST, 0, 3, 1, 0.75},
+    {J_UPPERARM_L, ALTERNATE, BEND, -8, 27, 1, 0.73},
+    {J_UPPERARM_L, BOTH, TWIST, 4, 0, 0, 0},
+    {J_LOWERARM_L, ALTERNATE, BEND, 72, 12, 1, 0.70},
+    {J_LOWERARM_L, BOTH, TWIST, -6, 0, 0, 0},
+    CURLED(BOTH, 24),
+};
+
+/* ---- wave, cheer and dance ---- */
+
+static const th_human_wave WAVE[] = {
+    {J_HIPS, BOTH, MOVE_X, 0.012, 0.006, 1, 0},
+    {J_HIPS, BOTH, MOVE_Y, -0.006, 0.002, 3, 0.25},
+    {J_HIPS, BOTH, TILT, 1, 1, 1, 0},
+    {J_HIPS, BOTH, TWIST, 2, 1, 1, 0.2},
+    {J_SPINE_01, BOTH, TILT, 1, 1, 1, 0.4},
+    {J_SPINE_02, BOTH, TILT, 1.5, 0.8, 3, 0.1},
+    {J_SPINE_03, BOTH, BEND, 0, 1, 1, 0.32},
+    {J_NECK, BOTH, TILT, -2, 1, 1, 0.6},
+    {J_HEAD, BOTH, TILT, -3, 2, 1, 0.65},
+    {J_HEAD, BOTH, BEND, 0, 1.5, 3, 0.1},
+    {J_HEAD, BOTH, TWIST, 0, 3, 1, 0.9},
+    /* The right arm: upper arm out and turned so that the elbow bends upwards, palm to the front. */
+    {J_CLAVICLE_L, RIGHT, TILT, 9, 1.5, 3, 0},
+    {J_UPPERARM_L, RIGHT, TILT, -4, 4, 3, 0.95},
+    {J_UPPERARM_L, RIGHT, BEND, 14, 0, 0, 0},
+    {J_UPPERARM_L, RIGHT, TWIST, -84, 4, 1, 0.3},
+    {J_LOWERARM_L, RIGHT, BEND, 82, 20, 3, 0},
+    {J_LOWERARM_L, RIGHT, BEND, 0, 5, 1, 0.3},
+    {J_HAND_L, RIGHT, TILT, 0, 14, 3, 0.40},
+    {J_HAND_L, RIGHT, BEND, -8, 4, 3, 0.2},
+    CURLED(RIGHT, -8),
+    {J_CLAVICLE_L, LEFT, TILT, -6, 1, 1, 0.8},
+    {J_UPPERARM_L, LEFT, TILT, -71, 1, 1, 0.1},
+    {J_UPPERARM_L, LEFT, BEND, -2, 2, 1, 0.4},
+    {J_UPPERARM_L, LEFT, TWIST, -10, 0, 0, 0},
+    {J_LOWERARM_L, LEFT, BEND, 16, 2, 1, 0.45},
+    {J_LOWERARM_L, LEFT, TWIST, 14, 0, 0, 0},
+    CURLED(LEFT, 0),
+};
+
+/* On the spot: the heels rise one after the other. */
+static const th_human_footstep BOUNCE_STEPS[] = {{0, 0, 0, 0}, {0.25, 0, 0, 0}, {0.5, -30, 30, 0}, {0.75, 0, 0, 0}};
+static const th_human_gait BOUNCE = {0, 1, 0, 0.115, 10, 4, BOUNCE_STEPS};
+
+static const th_human_wave CHEER[] = {
+    {J_HIPS, BOTH, MOVE_Y, -0.03, 0.02, 2, 0.75},
+    {J_HIPS, BOTH, MOVE_X, 0, 0.022, 1, 0},
+    {J_HIPS, BOTH, TILT, 0, 4, 1, 0},
+    {J_SPINE_01, BOTH, TILT, 0, 3, 1, 0.5},
+    {J_SPINE_02, BOTH, BEND, -3, 3, 2, 0.3},
+    {J_SPINE_03, BOTH, BEND, -3, 2, 2, 0.35},
+    {J_SPINE_03, BOTH, TWIST, 0, 6, 1, 0.1},
+    {J_HEAD, BOTH, BEND, -7, 4, 2, 0.4},
+    {J_HEAD, BOTH, TWIST, 0, 6, 1, 0.6},
+    {J_CLAVICLE_L, BOTH, TILT, 16, 4, 2, 0.70},
+    {J_UPPERARM_L, BOTH, TILT, 34, 10, 2, 0.72},
+    {J_UPPERARM_L, ALTERNATE, TILT, 0, 6, 1, 0},
+    {J_UPPERARM_L, BOTH, BEND, 10, 6, 2, 0.2},
+    {J_UPPERARM_L, BOTH, TWIST, -62, 0, 0, 0},
+    {J_LOWERARM_L, BOTH, BEND, 52, 22, 2, 0.20},
+    {J_HAND_L, BOTH, BEND, -4, 8, 2, 0.05},
+    CURLED(BOTH, 38),
+};
+
+static const th_human_wave DANCE[] = {
+    {J_HIPS, BOTH, MOVE_Y, -0.035, 0.018, 4, 0.75},
+    {J_HIPS, BOTH, MOVE_X, 0, 0.05, 1, 0},
+    {J_HIPS, BOTH, MOVE_X, 0, 0.012, 3, 0},
+    {J_HIPS, BOTH, TILT, 0, 6, 1, 0},
+    {J_HIPS, BOTH, TWIST, 0, 10, 1, 0.1},
+    {J_HIPS, BOTH, BEND, 4, 2, 4, 0.5},
+    {J_SPINE_01, BOTH, TILT, 0, 5, 1, 0.45},
+    {J_SPINE_02, BOTH, TILT, 0, 4, 1, 0.40},
+    {J_SPINE_02, BOTH, TWIST, 0, 8, 1, 0.65},
+    {J_SPINE_03, BOTH, TWIST, 0, 8, 1, 0.70},
+    {J_SPINE_03, BOTH, BEND, 1, 3, 4, 0.1},
+    {J_NECK, BOTH, BEND, 0, 3, 4, 0.0},
+    {J_HEAD, BOTH, BEND, 0, 5, 4, 0.95},
+    {J_HEAD, BOTH, TILT, 0, 5, 1, 0.9},
+    {J_HEAD, BOTH, TWIST, 0, 8, 1, 0.2},
+    HANGING(BOTH),
+    {J_CLAVICLE_L, ALTERNATE, TILT, 2, 5, 2, 0.75},
+    {J_UPPERARM_L, BOTH, TILT, 16, 5, 2, 0.75},
+    {J_UPPERARM_L, ALTERNATE, BEND, 18, 24, 1, 0.2},
+    {J_UPPERARM_L, BOTH, TWIST, -6, 0, 0, 0},
+    {J_LOWERARM_L, BOTH, BEND, 82, 10, 4, 0.2},
+    {J_LOWERARM_L, ALTERNATE, BEND, 0, 16, 1, 0.1},
+    {J_HAND_L, ALTERNATE, BEND, 4, 10, 2, 0.1},
+    CURLED(BOTH, 20),
+};
+
 #define WAVES(table) .wave_count = sizeof(table) / sizeof *(table), .waves = (table)
 
 static const th_human_clip CLIPS[] = {
-    {"idle", 120, &STANDING, WAVES(IDLE)},
-    {"walk", 32, &WALK_GAIT, WAVES(WALK)},
+    {"idle", 120, &STANDING, WAVES(IDLE)}, {"walk", 32, &WALK_GAIT, WAVES(WALK)}, {"jog", 24, &JOG_GAIT, WAVES(JOG)},
+    {"run", 21, &RUN_GAIT, WAVES(RUN)},    {"wave", 72, &STANDING, WAVES(WAVE)},  {"cheer", 36, &BOUNCE, WAVES(CHEER)},
+    {"dance", 60, &BOUNCE, WAVES(DANCE)},
 };
 #define CLIP_COUNT (sizeof CLIPS / sizeof *CLIPS)
 
@@ -147,9 +298,9 @@ static bool add_channel(th_arena *arena, const th_trs *poses, uint32_t frames, u
            set_track(arena, rotation, frames + 1, 4, &out->rotation) && set_track(arena, one, 1, 3, &out->scale);
 }
 
-static bool add_clip(th_arena *arena, const th_human_clip *clip, const th_trs rest[J_COUNT], th_clip *out)
+static bool add_clip(th_arena *arena, const th_human_clip *clip, const th_trs rest[J_COUNT], th_trs *poses,
+                     th_clip *out)
 {
-    static th_trs poses[MAX_KEYS * J_COUNT];
     for (uint32_t f = 0; f < clip->frames; f++)
         th_human_pose(clip, (double)f / clip->frames, rest, poses + f * J_COUNT);
 
@@ -170,17 +321,18 @@ static bool add_clip(th_arena *arena, const th_human_clip *clip, const th_trs re
 bool th_human_add_clips(th_model *model)
 {
     th_clip *clips = th_arena_new(model->arena, th_clip, CLIP_COUNT);
-    if (!clips)
-        return false;
+    th_trs *poses = malloc(sizeof(th_trs) * MAX_KEYS * J_COUNT);
+    bool ok = clips && poses;
+
     th_trs rest[J_COUNT];
     for (uint32_t j = 0; j < J_COUNT; j++) {
         th_dmat34 m = th_dmat34_from(model->joints[j].rest);
         th_dmat34_decompose(&m, &rest[j]);
     }
-    for (uint32_t i = 0; i < CLIP_COUNT; i++)
-        if (!add_clip(model->arena, &CLIPS[i], rest, &clips[i]))
-            return false;
+    for (uint32_t i = 0; ok && i < CLIP_COUNT; i++)
+        ok = add_clip(model->arena, &CLIPS[i], rest, poses, &clips[i]);
+    free(poses);
     model->clips = clips;
     model->clip_count = CLIP_COUNT;
-    return true;
+    return ok;
 }

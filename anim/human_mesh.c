@@ -29,10 +29,10 @@ static void lay_lines(builder *b, const th_human_part *part)
 {
     uint32_t stride = 1;
     for (int axis = 0; axis < 3; axis++) {
-        const th_human_grid *grid = &part->grid[axis];
+        const th_human_lines *grid = &part->grid[axis];
         uint32_t n = 0;
         b->lines[axis][n++] = grid->from;
-        for (int run = 0; run < 3; run++)
+        for (int run = 0; run < 4; run++)
             while (b->lines[axis][n - 1] < grid->runs[run].to) {
                 assert(n < MAX_LINES);
                 b->lines[axis][n] = b->lines[axis][n - 1] + grid->runs[run].step;
@@ -184,13 +184,14 @@ static void add_quad(builder *b, const uint32_t q[4])
     add_triangle(b, q[first], q[first + 2], q[(first + 3) % 4]);
 }
 
-/* The four cells around each cut edge, counter-clockwise as seen from the end of the edge that is outside. */
+/* The four cells around each cut edge, counter-clockwise as seen from the end of the edge that is outside. Edges in the
+ * border of the grid have fewer cells, but are never cut: the grid surrounds the part. */
 static void add_quads(builder *b)
 {
     uint32_t at[3];
-    for (at[2] = 1; at[2] + 1 < b->line_count[2]; at[2]++)
-        for (at[1] = 1; at[1] + 1 < b->line_count[1]; at[1]++)
-            for (at[0] = 1; at[0] + 1 < b->line_count[0]; at[0]++)
+    for (at[2] = 0; at[2] + 1 < b->line_count[2]; at[2]++)
+        for (at[1] = 0; at[1] + 1 < b->line_count[1]; at[1]++)
+            for (at[0] = 0; at[0] + 1 < b->line_count[0]; at[0]++)
                 for (uint32_t axis = 0; axis < 3; axis++) {
                     uint32_t u = b->stride[(axis + 1) % 3], v = b->stride[(axis + 2) % 3];
                     uint32_t point = at[0] + at[1] * b->stride[1] + at[2] * b->stride[2];

@@ -2,8 +2,9 @@
  *
  *   human.c           the whole
  *   human_skeleton.c  joints and binds: one table of bones
- *   human_shape.c     what the body looks like: tables of tubes that blend into each other
- *   human_mesh.c      polygons and skin weights from those tubes
+ *   human_body.c      what the body looks like: tables of tubes that melt into each other
+ *   human_shape.c     distance to those tubes, and the skin weights that follow from them
+ *   human_mesh.c      polygons from those distances
  *   human_pose.c      where everything is at one moment of a motion: waves for the body, inverse kinematics for the
  * legs human_clips.c     the motions: tables of waves and footsteps, and the keys made from them */
 #ifndef TH_HUMAN_PARTS_H
@@ -112,6 +113,8 @@ static inline double smoothstep(double low, double high, double x)
     return t * t * (3 - 2 * t);
 }
 
+/* ---- skeleton ---- */
+
 /* Where a joint is at rest, in model space. */
 vec3 th_human_joint_position(uint32_t joint);
 
@@ -119,25 +122,68 @@ vec3 th_human_joint_position(uint32_t joint);
  * moves the tip of the bone towards its front, on both sides of the body. */
 th_dmat34 th_human_bone_frame(vec3 origin, vec3 along, vec3 front);
 
-/* One closed surface in one colour, such as the shirt or the left hand: the outside of some tubes. */
-typedef struct th_human_part th_human_part;
+/* ---- shape ---- */
 
-/* The grid on which a part is polygonised: lines of one axis start at `from`; each run goes on to `to` in steps. */
-typedef struct th_human_grid {
+/* A row of joints, along which the skin is handed on: each joint takes over from the one before it, beginning at `soft`
+ * before its own place on the axis, and done at `soft` behind it. */
+typedef enum th_human_chain_id {
+    CHAIN_TORSO,
+    CHAIN_SKULL,
+    CHAIN_ARM,
+    CHAIN_LEG,
+    CHAIN_FOOT,
+    CHAIN_THUMB,
+    CHAIN_INDEX,
+    CHAIN_MIDDLE,
+    CHAIN_RING,
+    CHAIN_PINKY
+} th_human_chain_id;
+
+typedef struct th_human_chain {
+    vec3 axis;
+    struct {
+        uint32_t joint; /* J_NONE after the last one */
+        double soft;
+    } links[7];
+} th_human_chain;
+
+extern const th_human_chain th_human_chains[];
+
+/* An elliptic cross-section of a tube. */
+typedef struct th_human_station {
+    vec3 centre;
+    double width, depth; /* half of each; width along the tube's side vector */
+} th_human_station;
+
+/* A smooth surface through a row of stations, with round ends; it moves with a chain of joints. */
+typedef struct th_human_tube {
+    th_human_chain_id chain;
+    vec3 axis, side; /* unit length, at right angles */
+    double cap;      /* how far the ends reach past the first and last station */
+    double blend;    /* how softly it melts into the tubes before it */
+    double boxiness; /* 0: ellipse, 1: nearly a box */
+    bool carve;      /* takes away from what is there, instead of adding to it */
+    uint32_t station_count;
+    th_human_station stations[10];
+} th_human_tube;
+
+/* The lines of a grid on one axis: they start at `from`; each run goes on to `to` (or just beyond) in steps. */
+typedef struct th_human_lines {
     double from;
     struct {
         double to, step;
-    } runs[3];
-} th_human_grid;
+    } runs[4];
+} th_human_lines;
 
-struct th_human_part {
+/* One closed surface in one colour, such as the shirt or the left hand: the outside of some tubes. */
+typedef struct th_human_part {
     const char *name;
     uint8_t color[3]; /* linear, as glTF has it */
     bool pair;        /* stated for the left side, and needed on both; otherwise symmetric by itself */
     uint32_t tube_count;
-    const struct th_human_tube *tubes;
-    th_human_grid grid[3]; /* x y z; surrounds the part */
-};
+    const th_human_tube *tubes;
+    th_human_lines grid[3]; /* x y z; surrounds the part. Dense where the skin bends, sparse where it is straight */
+} th_human_part;
 
 extern const th_human_part th_human_parts[];
 extern const uint32_t th_human_part_count;
@@ -147,6 +193,8 @@ double th_human_part_distance(const th_human_part *part, vec3 point);
 
 /* How much each joint moves a point near the part; the sum is 1. */
 void th_human_part_weights(const th_human_part *part, vec3 point, double out_weights[J_COUNT]);
+
+/* ---- motion ---- */
 
 /* What a wave moves: turns about the joint's own axes, in degrees, and the hips along the axes of the model, in metres.
  * Signs are those of the left side. BEND: the tip moves to its front. TWIST: about the bone. TILT: sideways. */
@@ -192,6 +240,8 @@ typedef struct th_human_clip {
 
 /* The local transforms of all joints at a phase of the clip; `rest` are those at rest. */
 void th_human_pose(const th_human_clip *clip, double phase, const th_trs rest[J_COUNT], th_trs out[J_COUNT]);
+
+/* ---- the whole ---- */
 
 /* Each adds its share to a model that has an arena; false when out of memory. In this order. */
 bool th_human_add_skeleton(th_model *model);

@@ -126,17 +126,16 @@ static vec3 transform(const th_dmat34 *m, vec3 p)
     return (vec3){out[0], out[1], out[2]};
 }
 
-/* model_from_foot. It stands flat, or turns about the edge of heel or ball. */
+/* model_from_foot. It stands flat, or turns about the edge of the heel or the joint of the toes, which rest. */
 static th_dmat34 foot_frame(const th_human_gait *gait, uint32_t foot, const th_human_footstep *step)
 {
-    const vec3 heel = {0, -0.085, -0.05}, ball = {0, -0.085, 0.14}; /* from the ankle */
     double side = foot == J_FOOT_L ? 1 : -1;
     vec3 rest = th_human_joint_position(foot), toe = th_human_joint_position(foot + 1);
     vec3 ankle = {side * gait->spread, rest.y + step->lift, rest.z + foot_ahead(gait, step->phase)};
 
     th_dmat34 yaw = rotation_about(1, side * gait->toe_out), pitch = rotation_about(0, -step->pitch);
     th_dmat34 turned = th_dmat34_mul(yaw, pitch);
-    vec3 pivot = step->pitch > 0 ? heel : ball;
+    vec3 heel = {0, -rest.y, -0.06}, pivot = step->pitch > 0 ? heel : sub(toe, rest);
     ankle = add(ankle, sub(transform(&yaw, pivot), transform(&turned, pivot)));
     return th_human_bone_frame(ankle, transform(&turned, sub(toe, rest)), transform(&turned, (vec3){0, 1, 0}));
 }

@@ -10,22 +10,12 @@ typedef struct bone {
     vec3 head, tail, front; /* front: where the bone bends to; see th_human_bone_frame */
 } bone;
 
-#define FORWARD                                                                                                        \
-    {                                                                                                                  \
-        0, 0, 1                                                                                                        \
-    }
-#define UP                                                                                                             \
-    {                                                                                                                  \
-        0, 1, 0                                                                                                        \
-    }
-#define DOWN                                                                                                           \
-    {                                                                                                                  \
-        0, -1, 0                                                                                                       \
-    }
-#define INWARD                                                                                                         \
-    {                                                                                                                  \
-        -0.5, -0.5, -0.7                                                                                               \
-    } /* the thumb closes across the palm */
+/* clang-format off */
+#define FORWARD {0, 0, 1}
+#define UP      {0, 1, 0}
+#define DOWN    {0, -1, 0}
+#define INWARD  {-0.5, -0.5, -0.7} /* the thumb closes across the palm */
+/* clang-format on */
 
 /* Midline and left side; the right side is its mirror image. Segment lengths are those of a person of 1.8 m
  * (D. A. Winter, Biomechanics and Motor Control of Human Movement, 2009, figure 4.1). */

@@ -9,6 +9,8 @@
 
 /* The clips stay in place; over the ground, these are the speeds at which the standing foot does not slide, m/s. */
 #define TH_HUMAN_WALK_SPEED 1.2
+#define TH_HUMAN_JOG_SPEED  2.2
+#define TH_HUMAN_RUN_SPEED  3.2
 
 /* Same bytes on every call. The caller frees it with th_model_free. */
 th_result th_human_create(th_model **out, th_error *err);
