@@ -10,8 +10,11 @@
 
 /* ---- nodes ---- */
 
+/* Assimp's RAW reader leaves holes among the children, hence the NULL. */
 static uint32_t count_nodes(const struct aiNode *node)
 {
+    if (!node)
+        return 0;
     uint32_t count = 1;
     for (unsigned c = 0; c < node->mNumChildren && count <= TH_MAX_JOINTS; c++)
         count += count_nodes(node->mChildren[c]);
@@ -29,7 +32,8 @@ static void add_node(scene *s, th_joint *joints, const struct aiNode *node, uint
     if (parent != TH_NO_INDEX)
         n->rest[j] = th_dmat34_mul(n->rest[parent], n->rest[j]);
     for (unsigned c = 0; c < node->mNumChildren; c++)
-        add_node(s, joints, node->mChildren[c], j);
+        if (node->mChildren[c])
+            add_node(s, joints, node->mChildren[c], j);
     n->end[j] = n->count;
 }
 

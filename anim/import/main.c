@@ -23,7 +23,7 @@
 #define SANITIZED 0
 #endif
 
-static void limit(int resource, rlim_t value)
+static void limit(__rlimit_resource_t resource, rlim_t value)
 {
     struct rlimit present;
     if (getrlimit(resource, &present) == 0 && present.rlim_max < value)
@@ -36,7 +36,8 @@ static void confine(rlim_t memory_bytes, rlim_t cpu_s)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left to read the answer */
     limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, 0); /* no file can be written; pipes do not count */
+    limit(RLIMIT_FSIZE, 0);   /* no file can be written; pipes do not count */
+    signal(SIGXFSZ, SIG_IGN); /* a failed write is punishment enough */
     if (cpu_s > 0)
         limit(RLIMIT_CPU, cpu_s);
     if (memory_bytes > 0 && !SANITIZED)
@@ -47,6 +48,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2 || isatty(STDOUT_FILENO))
         return 2;
+    reply_open();
     confine(argc > 2 ? strtoull(argv[2], NULL, 10) : 0, argc > 3 ? strtoull(argv[3], NULL, 10) : 0);
     reply_with_model(read_scene(argv[1]));
 }

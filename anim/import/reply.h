@@ -7,6 +7,9 @@
 
 #include <throng/model.h>
 
+/* First of all: keeps standard output for the answer alone. What Assimp prints there goes nowhere. */
+void reply_open(void);
+
 _Noreturn void reply_with_model(const th_model *model);
 __attribute__((format(printf, 2, 3))) _Noreturn void give_up(th_result code, const char *format, ...);
 

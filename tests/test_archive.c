@@ -1,0 +1,248 @@
+/* The archive is read from a process that a hostile file may have taken over: no bytes whatever may harm the reader. */
+#include "../anim/archive.h"
+#include "../anim/arena.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEED 20240611u
+
+/* ---- a small model that uses everything ---- */
+
+static const th_joint joints[] = {
+    {"root", TH_NO_INDEX, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}},
+    {"arm", 0, {{1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0}}},
+    {"手", 1, {{1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0}}},
+};
+static const th_bind binds[] = {
+    {0, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}},
+    {1, {{1, 0, 0, -1, 0, 1, 0, 0, 0, 0, 1, 0}}},
+};
+static const th_vertex vertices[] = {
+    {.position = {0, 0, 0}, .normal = {0, 1, 0}, .weight = {1}},
+    {.position = {1, 0, 0}, .normal = {0, 1, 0}, .color = {1, 2, 3, 4}, .bind = {1, 0}, .weight = {.75f, .25f}},
+    {.position = {0, 0, 1}, .normal = {0, 1, 0}, .uv = {.5f, .25f}, .bind = {1}, .weight = {1}},
+};
+static const uint32_t indices[] = {0, 1, 2};
+static const th_mesh meshes[] = {{"cloth", 0, 3, 3, vertices, indices}, {"", 0, 0, 0, NULL, NULL}};
+static const th_material materials[] = {{"red", {1, 0, 0, 1}, 0}, {"plain", {1, 1, 1, 1}, TH_NO_INDEX}};
+static const uint8_t picture[] = {137, 'P', 'N', 'G'};
+static const th_texture textures[] = {{"*0", picture, sizeof picture}, {"lost.png", NULL, 0}};
+static const double times[] = {-1, 2.5, 4};
+static const float translations[] = {0, 0, 0, 1, 2, 3, 4, 5, 6}, scales[] = {1, 1, 1};
+static const float rotations[] = {0, 0, 0, 1, 0, 0.6f, 0, 0.8f};
+static const th_channel channels[] = {{1, {3, times, translations}, {2, times, rotations}, {1, times, scales}}};
+static const th_clip clips[] = {{"wave", 4, 25, 1, channels}, {"still", 0, 1, 0, NULL}};
+static const char *const notes[] = {"1 key was dropped", "2 textures were not found"};
+
+static const th_model sample = {
+    .name = "sample.glb",
+    .joint_count = 3,
+    .joints = joints,
+    .bind_count = 2,
+    .binds = binds,
+    .mesh_count = 2,
+    .meshes = meshes,
+    .material_count = 2,
+    .materials = materials,
+    .texture_count = 2,
+    .textures = textures,
+    .clip_count = 2,
+    .clips = clips,
+    .note_count = 2,
+    .notes = notes,
+    .size = 2,
+};
+
+/* Copied into a block of exactly its size, so that AddressSanitizer sees any byte read behind it. */
+static th_result read_copy(const uint8_t *bytes, size_t size, th_model **out, th_error *err)
+{
+    uint8_t *exact = malloc(size > 0 ? size : 1);
+    memcpy(exact, bytes, size);
+    th_result result = th_archive_read(exact, size, out, err);
+    free(exact);
+    return result;
+}
+
+static void check_tracks_equal(const th_track *a, const th_track *b, size_t width)
+{
+    cr_assert_eq(a->key_count, b->key_count);
+    cr_assert_arr_eq(a->times, b->times, a->key_count * sizeof(double));
+    cr_assert_arr_eq(a->values, b->values, a->key_count * width * sizeof(float));
+}
+
+static void check_clips_equal(const th_clip *a, const th_clip *b)
+{
+    cr_assert_str_eq(a->name, b->name);
+    cr_assert_eq(a->duration_ticks, b->duration_ticks);
+    cr_assert_eq(a->ticks_per_second, b->ticks_per_second);
+    cr_assert_eq(a->channel_count, b->channel_count);
+    for (uint32_t c = 0; c < a->channel_count; c++) {
+        cr_assert_eq(a->channels[c].joint, b->channels[c].joint);
+        check_tracks_equal(&a->channels[c].translation, &b->channels[c].translation, 3);
+        check_tracks_equal(&a->channels[c].rotation, &b->channels[c].rotation, 4);
+        check_tracks_equal(&a->channels[c].scale, &b->channels[c].scale, 3);
+    }
+}
+
+static void check_skins_equal(const th_model *a, const th_model *b)
+{
+    cr_assert_eq(a->mesh_count, b->mesh_count);
+    for (uint32_t m = 0; m < a->mesh_count; m++) {
+        const th_mesh *x = &a->meshes[m], *y = &b->meshes[m];
+        cr_assert_str_eq(x->name, y->name);
+        cr_assert(x->material == y->material && x->vertex_count == y->vertex_count && x->index_count == y->index_count);
+        if (x->vertex_count > 0)
+            cr_assert_arr_eq(x->vertices, y->vertices, x->vertex_count * sizeof(th_vertex));
+        if (x->index_count > 0)
+            cr_assert_arr_eq(x->indices, y->indices, x->index_count * sizeof(uint32_t));
+    }
+    cr_assert_eq(a->material_count, b->material_count);
+    for (uint32_t m = 0; m < a->material_count; m++) {
+        cr_assert_str_eq(a->materials[m].name, b->materials[m].name);
+        cr_assert_arr_eq(a->materials[m].base_color, b->materials[m].base_color, sizeof(float[4]));
+        cr_assert_eq(a->materials[m].texture, b->materials[m].texture);
+    }
+    cr_assert_eq(a->texture_count, b->texture_count);
+    for (uint32_t t = 0; t < a->texture_count; t++) {
+        cr_assert_str_eq(a->textures[t].name, b->textures[t].name);
+        cr_assert_eq(a->textures[t].byte_count, b->textures[t].byte_count);
+        cr_assert_eq(a->textures[t].bytes == NULL, b->textures[t].bytes == NULL);
+        if (a->textures[t].bytes)
+            cr_assert_arr_eq(a->textures[t].bytes, b->textures[t].bytes, a->textures[t].byte_count);
+    }
+}
+
+static void check_models_equal(const th_model *a, const th_model *b)
+{
+    cr_assert_str_eq(a->name, b->name);
+    cr_assert_eq(a->size, b->size);
+    cr_assert_eq(a->joint_count, b->joint_count);
+    for (uint32_t j = 0; j < a->joint_count; j++) {
+        cr_assert_str_eq(a->joints[j].name, b->joints[j].name);
+        cr_assert_eq(a->joints[j].parent, b->joints[j].parent);
+        cr_assert_arr_eq(&a->joints[j].rest, &b->joints[j].rest, sizeof(th_mat34));
+    }
+    cr_assert_eq(a->bind_count, b->bind_count);
+    cr_assert_arr_eq(a->binds, b->binds, a->bind_count * sizeof(th_bind));
+    check_skins_equal(a, b);
+    cr_assert_eq(a->clip_count, b->clip_count);
+    for (uint32_t c = 0; c < a->clip_count; c++)
+        check_clips_equal(&a->clips[c], &b->clips[c]);
+    cr_assert_eq(a->note_count, b->note_count);
+    for (uint32_t n = 0; n < a->note_count; n++)
+        cr_assert_str_eq(a->notes[n], b->notes[n]);
+}
+
+/* ---- tests ---- */
+
+Test(archive, gives_back_an_equal_model)
+{
+    size_t size;
+    uint8_t *bytes = th_archive_write(&sample, &size);
+    cr_assert_not_null(bytes);
+    cr_expect_eq(th_archive_size(bytes), size);
+    th_model *model;
+    th_error err;
+    cr_assert_eq(read_copy(bytes, size, &model, &err), TH_OK, "%s", err.text);
+    check_models_equal(&sample, model);
+
+    size_t again_size;
+    uint8_t *again = th_archive_write(model, &again_size);
+    cr_assert_eq(again_size, size);
+    cr_assert_arr_eq(again, bytes, size);
+    free(again);
+    free(bytes);
+    th_model_free(model);
+}
+
+Test(archive, carries_an_error_with_its_code)
+{
+    const th_error sent = {TH_ERR_LIMIT, "more than 65535 nodes"};
+    size_t size;
+    uint8_t *bytes = th_archive_write_error(&sent, &size);
+    th_model *model;
+    th_error err;
+    cr_expect_eq(read_copy(bytes, size, &model, &err), TH_ERR_LIMIT);
+    cr_expect_null(model);
+    cr_expect_str_eq(err.text, sent.text);
+    free(bytes);
+}
+
+Test(archive, refuses_every_truncation)
+{
+    size_t size;
+    uint8_t *bytes = th_archive_write(&sample, &size);
+    for (size_t cut = 0; cut < size; cut++) {
+        th_model *model;
+        th_error err;
+        cr_assert_eq(read_copy(bytes, cut, &model, &err), TH_ERR_INPUT);
+        cr_assert_null(model);
+        if (cut < TH_ARCHIVE_HEAD_BYTES)
+            continue;
+        uint64_t length = cut; /* and with a head that owns up to it, so that the body is read */
+        uint8_t *owned = malloc(cut);
+        memcpy(owned, bytes, cut);
+        memcpy(owned + TH_ARCHIVE_HEAD_BYTES - sizeof length, &length, sizeof length);
+        cr_assert_eq(read_copy(owned, cut, &model, &err), TH_ERR_INPUT, "cut at %zu", cut);
+        free(owned);
+    }
+    free(bytes);
+}
+
+Test(archive, refuses_what_lies_behind_the_end)
+{
+    size_t size;
+    uint8_t *bytes = th_archive_write(&sample, &size);
+    uint64_t length = size + 1;
+    uint8_t *longer = calloc(length, 1);
+    memcpy(longer, bytes, size);
+    memcpy(longer + TH_ARCHIVE_HEAD_BYTES - sizeof length, &length, sizeof length);
+    th_model *model;
+    th_error err;
+    cr_expect_eq(read_copy(longer, length, &model, &err), TH_ERR_INPUT);
+    free(longer);
+    free(bytes);
+}
+
+/* Most flips hit a number and give another, valid model. The rest must be refused without harm. */
+Test(archive, survives_random_flips)
+{
+    size_t size, refused = 0;
+    uint8_t *bytes = th_archive_write(&sample, &size);
+    uint8_t *flipped = malloc(size);
+    srand(SEED);
+    for (int round = 0; round < 20000; round++) {
+        memcpy(flipped, bytes, size);
+        for (int flips = 1 + rand() % 4; flips > 0; flips--)
+            flipped[(size_t)rand() % size] = rand() % 2 ? (uint8_t)rand() : 0xff;
+        th_model *model;
+        th_error err;
+        th_result result = read_copy(flipped, size, &model, &err);
+        if (result == TH_OK)
+            cr_assert_eq(th_model_check(model, &err), TH_OK, "seed %u round %d: %s", SEED, round, err.text);
+        else
+            cr_assert_null(model, "seed %u round %d", SEED, round);
+        refused += result != TH_OK;
+        th_model_free(model);
+    }
+    cr_expect(refused > 1000 && refused < 19000, "%zu of 20000 refused", refused);
+    free(flipped);
+    free(bytes);
+}
+
+Test(archive, knows_other_heads_when_it_sees_them)
+{
+    size_t size;
+    uint8_t *bytes = th_archive_write(&sample, &size);
+    bytes[8]++; /* another version */
+    cr_expect_eq(th_archive_size(bytes), 0);
+    memset(bytes, 'x', TH_ARCHIVE_HEAD_BYTES);
+    cr_expect_eq(th_archive_size(bytes), 0);
+    th_model *model;
+    th_error err;
+    cr_expect_eq(th_archive_read(bytes, size, &model, &err), TH_ERR_INPUT);
+    free(bytes);
+}

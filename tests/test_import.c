@@ -1,0 +1,968 @@
+/* Import, from three sides: well-formed files against an evaluation of Assimp's scene that shares no code with ours;
+ * one made-up file for everything real files do wrong; and files that want to do harm. */
+#include "fixture_gltf.h"
+#include "oracle_assimp.h"
+
+#include <throng/exact.h>
+#include <throng/import.h>
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <ftw.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SEED 7u
+
+/* ---- a folder of its own for each test ---- */
+
+static char folder[64];
+
+/* Under AddressSanitizer, crashes inside Assimp stay signals, and an exit code means a report about our own code. */
+static void make_folder(void)
+{
+    setenv("ASAN_OPTIONS", "handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0", 1);
+    strcpy(folder, "/tmp/throng-import-XXXXXX");
+    cr_assert_not_null(mkdtemp(folder));
+}
+
+/* Fails when somebody else left something there. */
+static void remove_folder(void)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(dir), entry->d_name, 0);
+    closedir(dir);
+    rmdir(folder);
+}
+
+TestSuite(import, .init = make_folder, .fini = remove_folder);
+
+static const char *in_folder(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static void write_file(const char *path, const void *bytes, size_t size, mode_t mode)
+{
+    FILE *file = fopen(path, "wb");
+    cr_assert(file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0);
+    chmod(path, mode);
+}
+
+static char *read_whole_file(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    cr_assert_not_null(file, "%s", path);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    char *bytes = malloc(*size + 1);
+    cr_assert_eq(fread(bytes, 1, *size, file), *size);
+    fclose(file);
+    return bytes;
+}
+
+/* Debian package assimp-testmodels. */
+static const char *test_models(void)
+{
+    const char *where = getenv("THRONG_TESTMODELS");
+    return where ? where : TEST_MODELS;
+}
+
+/* ---- importing ---- */
+
+static th_result import(const char *path, th_model **model, th_error *err)
+{
+    return th_import(&(th_import_desc){.path = path, .importer = TEST_IMPORTER}, model, err);
+}
+
+static th_model *import_good(const char *path)
+{
+    th_model *model;
+    th_error err;
+    cr_assert_eq(import(path, &model, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_model_check(model, &err), TH_OK, "%s: %s", path, err.text);
+    return model;
+}
+
+static void check_refused(const th_import_desc *desc, th_result code, const char *says)
+{
+    th_model *model;
+    th_error err = {0};
+    cr_expect_eq(th_import(desc, &model, &err), code, "%s: %s", desc->path, err.text);
+    cr_expect_null(model);
+    cr_expect(strstr(err.text, says), "\"%s\" should say \"%s\"", err.text, says);
+}
+
+static bool has_note(const th_model *model, const char *part)
+{
+    for (uint32_t n = 0; n < model->note_count; n++)
+        if (strstr(model->notes[n], part))
+            return true;
+    return false;
+}
+
+static void check_note(const th_model *model, const char *part)
+{
+    cr_expect(has_note(model, part), "no note says \"%s\"", part);
+    for (uint32_t n = 0; !has_note(model, part) && n < model->note_count; n++)
+        cr_log_warn("there is: %s", model->notes[n]);
+}
+
+static const th_channel *channel_of(const th_model *model, const char *joint)
+{
+    uint32_t j = th_model_find_joint(model, joint);
+    cr_assert_neq(j, TH_NO_INDEX, "no joint %s", joint);
+    for (uint32_t c = 0; c < model->clips[0].channel_count; c++)
+        if (model->clips[0].channels[c].joint == j)
+            return &model->clips[0].channels[c];
+    cr_assert_fail("no channel for %s", joint);
+    return NULL;
+}
+
+/* ---- fixtures: an arm of two joints, a triangle on it, and a turn of the lower one ---- */
+
+#define SCENE(roots) "'scene':0,'scenes':[{'nodes':[" roots "]}],"
+#define ARM_NODES                                                                                                      \
+    "{'name':'skin','mesh':0,'skin':0},{'name':'upper','children':[2]},{'name':'lower','translation':[0,1,0]}"
+#define NODES(list) "'nodes':[" list "],"
+#define SKINS       "'skins':[{'joints':[1,2],'inverseBindMatrices':3}],"
+#define SKINNED_MESHES                                                                                                 \
+    "'meshes':[{'name':'cloth','primitives':[{'attributes':{'POSITION':0,'JOINTS_0':1,'WEIGHTS_0':2}}]}]"
+#define PLAIN_MESHES "'meshes':[{'name':'box','primitives':[{'attributes':{'POSITION':0}}]}]"
+#define CLIP(node, path)                                                                                               \
+    ",'animations':[{'name':'wave','samplers':[{'input':4,'output':5}],"                                               \
+    "'channels':[{'sampler':0,'target':{'node':" node ",'path':'" path "'}}]}]"
+
+#define POSITIONS GLTF_FLOATS("VEC3", 3, 0, 0, 0, 1, 0, 0, 0, 1, 0)
+#define JOINTS    GLTF_SHORTS("VEC4", 3, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0)
+#define WEIGHTS   GLTF_FLOATS("VEC4", 3, 1, 0, 0, 0, .5f, .5f, 0, 0, .25f, .75f, 0, 0)
+#define BINDS                                                                                                          \
+    GLTF_FLOATS("MAT4", 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, -1,  \
+                0, 1)
+#define ARM_BODY(clip) SCENE("0,1") NODES(ARM_NODES) SKINS SKINNED_MESHES clip
+
+#define LENGTH(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
+
+static th_model *import_gltf(const char *body, const gltf_accessor *accessors, uint32_t count)
+{
+    gltf_write(in_folder("made.gltf"), body, accessors, count);
+    return import_good(in_folder("made.gltf"));
+}
+
+static void check_gltf_refused(const char *body, const gltf_accessor *accessors, uint32_t count, const char *says)
+{
+    gltf_write(in_folder("made.gltf"), body, accessors, count);
+    th_import_desc desc = {.path = in_folder("made.gltf"), .importer = TEST_IMPORTER};
+    check_refused(&desc, TH_ERR_INPUT, says);
+}
+
+/* The arm with these keys for the rotation of its lower joint, or something like it. */
+static th_model *import_arm(const char *body, gltf_accessor times, gltf_accessor values)
+{
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, BINDS, times, values};
+    return import_gltf(body, accessors, LENGTH(accessors));
+}
+
+#define ACCESSOR(...) ((gltf_accessor)__VA_ARGS__)
+
+/* ---- keys ---- */
+
+Test(import, sorts_keys_and_keeps_the_last_of_equal_times)
+{
+    th_model *model = import_arm(ARM_BODY(CLIP("2", "translation")), ACCESSOR(GLTF_FLOATS("SCALAR", 5, 0, 2, 1, 2, 3)),
+                                 ACCESSOR(GLTF_FLOATS("VEC3", 5, 0, 0, 0, 20, 0, 0, 10, 0, 0, 21, 0, 0, 30, 0, 0)));
+    const th_track *track = &channel_of(model, "lower")->translation;
+    cr_assert_eq(track->key_count, 4);
+    for (uint32_t k = 0; k < 4; k++)
+        cr_expect_float_eq(track->times[k], 1000.0 * k, 1e-9);
+    cr_expect_float_eq(track->values[3], 10, 1e-6);
+    cr_expect_float_eq(track->values[6], 21, 1e-6);
+    cr_expect_float_eq(model->clips[0].duration_ticks, 3000, 1e-9);
+    check_note(model, "1 key is out of order in time");
+    check_note(model, "1 key has the time of another");
+    th_model_free(model);
+}
+
+Test(import, gives_a_duration_to_unsorted_keys_whose_last_is_the_first)
+{
+    th_model *model = import_arm(ARM_BODY(CLIP("2", "translation")), ACCESSOR(GLTF_FLOATS("SCALAR", 2, 1, 0)),
+                                 ACCESSOR(GLTF_FLOATS("VEC3", 2, 1, 0, 0, 0, 0, 0)));
+    cr_expect_float_eq(model->clips[0].duration_ticks, 1000, 1e-9);
+    th_model_free(model);
+}
+
+Test(import, drops_keys_that_are_not_finite)
+{
+    th_model *model = import_arm(ARM_BODY(CLIP("2", "translation")), ACCESSOR(GLTF_FLOATS("SCALAR", 3, 0, 1, 2)),
+                                 ACCESSOR(GLTF_FLOATS("VEC3", 3, 1, 0, 0, NAN, 0, 0, 3, 0, INFINITY)));
+    cr_expect_eq(channel_of(model, "lower")->translation.key_count, 1);
+    check_note(model, "2 keys are not finite");
+    th_model_free(model);
+}
+
+Test(import, makes_rotations_unit_length_and_continuous)
+{
+    th_model *model =
+        import_arm(ARM_BODY(CLIP("2", "rotation")), ACCESSOR(GLTF_FLOATS("SCALAR", 4, 0, 1, 2, 3)),
+                   ACCESSOR(GLTF_FLOATS("VEC4", 4, 0, 0, 0, 2, 0, 0, -.6f, -.8f, 0, 0, 0, 0, 0, 0, .8f, .6f)));
+    const float *q = channel_of(model, "lower")->rotation.values;
+    const float expected[] = {0, 0, 0, 1, 0, 0, .6f, .8f, 0, 0, .6f, .8f, 0, 0, .8f, .6f};
+    for (int i = 0; i < 16; i++)
+        cr_expect_float_eq(q[i], expected[i], 1e-6, "element %d: %g", i, (double)q[i]);
+    check_note(model, "1 rotation key is zero");
+    check_note(model, "1 rotation key is not of unit length");
+    th_model_free(model);
+}
+
+Test(import, holds_the_first_good_rotation_before_itself)
+{
+    th_model *model = import_arm(ARM_BODY(CLIP("2", "rotation")), ACCESSOR(GLTF_FLOATS("SCALAR", 2, 0, 1)),
+                                 ACCESSOR(GLTF_FLOATS("VEC4", 2, 0, 0, 0, 0, 0, 0, .6f, .8f)));
+    cr_expect_float_eq(channel_of(model, "lower")->rotation.values[2], .6f, 1e-6);
+    th_model_free(model);
+}
+
+Test(import, keeps_times_before_zero_and_late_starts)
+{
+    th_model *model = import_arm(ARM_BODY(CLIP("2", "translation")), ACCESSOR(GLTF_FLOATS("SCALAR", 2, -1, 2)),
+                                 ACCESSOR(GLTF_FLOATS("VEC3", 2, 0, 0, 0, 3, 0, 0)));
+    th_trs trs;
+    th_exact_channel(channel_of(model, "lower"), 0, &trs);
+    cr_expect_float_eq(trs.translation[0], 1, 1e-6, "a third of the way");
+    th_model_free(model);
+
+    model = import_arm(ARM_BODY(CLIP("2", "translation")), ACCESSOR(GLTF_FLOATS("SCALAR", 2, 1, 2)),
+                       ACCESSOR(GLTF_FLOATS("VEC3", 2, 5, 0, 0, 6, 0, 0)));
+    cr_expect_float_eq(model->clips[0].duration_ticks, 2000, 1e-9);
+    th_exact_channel(channel_of(model, "lower"), 500, &trs);
+    cr_expect_float_eq(trs.translation[0], 5, 1e-6, "the first key holds before it");
+    cr_expect_eq(model->note_count, 1, "no normals, and nothing else to say");
+    th_model_free(model);
+}
+
+Test(import, assumes_25_ticks_when_the_file_gives_none)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/3DS/RotatingCube.3DS", test_models());
+    if (access(path, R_OK) != 0)
+        cr_skip_test("%s is not there", path);
+    th_model *model = import_good(path);
+    cr_expect_float_eq(model->clips[0].ticks_per_second, 25, 0);
+    check_note(model, "25 are assumed");
+    th_model_free(model);
+}
+
+/* ---- nodes ---- */
+
+Test(import, fills_tracks_the_file_leaves_out_from_a_mirrored_rest)
+{
+    const char *nodes = SCENE("0,1") NODES("{'name':'skin','mesh':0,'skin':0},{'name':'upper','children':[2]},"
+                                           "{'name':'lower','translation':[0,1,0],'scale':[-1,2,3]}")
+        SKINS SKINNED_MESHES CLIP("2", "rotation");
+    th_model *model = import_arm(nodes, ACCESSOR(GLTF_FLOATS("SCALAR", 2, 0, 1)),
+                                 ACCESSOR(GLTF_FLOATS("VEC4", 2, 0, 0, 0, 1, 0, 0, .6f, .8f)));
+    th_dmat34 pose[4];
+    cr_assert_eq(model->joint_count, 4, "a root is put over the two");
+    th_exact_pose(model, &model->clips[0], 1000, pose);
+    /* Translation * rotation about z by acos(.28) * scale. */
+    const double expected[12] = {.28 * -1, -.96 * 2, 0, 0, .96 * -1, .28 * 2, 0, 1, 0, 0, 3, 0};
+    const th_dmat34 *lower = &pose[th_model_find_joint(model, "lower")];
+    for (int i = 0; i < 12; i++)
+        cr_expect_float_eq(lower->m[i], expected[i], 1e-6, "element %d: %g", i, lower->m[i]);
+    th_model_free(model);
+}
+
+Test(import, names_nodes_without_a_name)
+{
+    const gltf_accessor accessors[] = {POSITIONS};
+    th_model *model = import_gltf(SCENE("0,1") NODES("{'mesh':0},{'translation':[1,0,0]}") PLAIN_MESHES, accessors, 1);
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        for (uint32_t k = 0; k < j; k++)
+            cr_expect_str_neq(model->joints[j].name, model->joints[k].name);
+    th_model_free(model);
+}
+
+/* A node for every bone, whether it has weights or not, and bones with none are no reason to lose its children. */
+Test(import, keeps_bones_without_weights)
+{
+    const gltf_accessor accessors[] = {POSITIONS, GLTF_SHORTS("VEC4", 3, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0),
+                                       GLTF_FLOATS("VEC4", 3, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0), BINDS};
+    th_model *model = import_gltf(ARM_BODY(""), accessors, LENGTH(accessors));
+    uint32_t upper = th_model_find_joint(model, "upper"), lower = th_model_find_joint(model, "lower");
+    cr_assert(upper != TH_NO_INDEX && lower != TH_NO_INDEX);
+    cr_expect_eq(model->joints[lower].parent, upper);
+    th_model_free(model);
+}
+
+/* ---- names that several nodes have ---- */
+
+#define TWO_ARMS(second)                                                                                               \
+    SCENE("0,1,3")                                                                                                     \
+    NODES("{'name':'skin','mesh':0,'skin':0},{'name':'left','children':[2]},{'name':'hand','translation':[0,1,0]},"    \
+          "{'name':'right','children':[4]," second "},{'name':'hand','translation':[0,1,0]}")                          \
+    SKINS SKINNED_MESHES
+
+Test(import, tells_bones_of_equal_name_apart_by_their_place)
+{
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, BINDS};
+    th_model *model = import_gltf(TWO_ARMS("'translation':[5,0,0]"), accessors, LENGTH(accessors));
+    uint32_t left = th_model_find_joint(model, "left");
+    for (uint32_t b = 0; b < model->bind_count; b++)
+        cr_expect(model->binds[b].joint == left || model->joints[model->binds[b].joint].parent == left);
+    cr_expect_eq(model->bind_count, 2);
+    check_note(model, "1 joint shares its name with another");
+    th_model_free(model);
+}
+
+Test(import, tells_channels_of_equal_name_apart_by_the_others)
+{
+    const gltf_accessor accessors[] = {
+        POSITIONS, JOINTS, WEIGHTS, BINDS, GLTF_FLOATS("SCALAR", 1, 0), GLTF_FLOATS("VEC3", 1, 0, 0, 9)};
+    th_model *model = import_gltf(
+        TWO_ARMS(
+            "'translation':[5,0,0]") ",'animations':[{'name':'wave','samplers':[{'input':4,'output':5}],'channels':["
+                                     "{'sampler':0,'target':{'node':3,'path':'translation'}},"
+                                     "{'sampler':0,'target':{'node':4,'path':'translation'}}]}]",
+        accessors, LENGTH(accessors));
+    uint32_t right = th_model_find_joint(model, "right");
+    cr_assert_eq(model->clips[0].channel_count, 2);
+    cr_expect_eq(model->clips[0].channels[0].joint, right);
+    cr_expect_eq(model->clips[0].channels[1].joint, right + 1);
+    th_model_free(model);
+}
+
+Test(import, refuses_names_it_cannot_tell_apart)
+{
+    const gltf_accessor accessors[] = {
+        POSITIONS, JOINTS, WEIGHTS, BINDS, GLTF_FLOATS("SCALAR", 1, 0), GLTF_FLOATS("VEC3", 1, 0, 0, 9)};
+    check_gltf_refused(TWO_ARMS("'translation':[5,0,0]") CLIP("4", "translation"), accessors, LENGTH(accessors),
+                       "/left/hand or ");
+    check_gltf_refused(TWO_ARMS("'translation':[5,0,0]") CLIP("4", "translation"), accessors, LENGTH(accessors),
+                       "/right/hand");
+}
+
+/* ---- meshes ---- */
+
+Test(import, scales_weights_to_sum_to_one)
+{
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS,
+                                       GLTF_FLOATS("VEC4", 3, .5f, .3f, 0, 0, 3, 1, 0, 0, .25f, .75f, 0, 0), BINDS};
+    th_model *model = import_gltf(ARM_BODY(""), accessors, LENGTH(accessors));
+    const th_vertex *v = model->meshes[0].vertices;
+    cr_expect_float_eq(v[0].weight[0], .625f, 1e-6);
+    cr_expect_float_eq(v[1].weight[0], .75f, 1e-6);
+    cr_expect_float_eq(v[2].weight[1], .25f, 1e-6);
+    check_note(model, "2 vertices have weights that do not sum to 1");
+    th_model_free(model);
+}
+
+/* Six bones on one vertex, in a format that can say so. */
+Test(import, keeps_the_four_largest_weights)
+{
+    th_model *model = import_good(TEST_DATA "/six_weights.x");
+    const th_vertex *v = model->meshes[0].vertices;
+    while (v->position[0] != 0 || v->position[1] != 0)
+        v++;
+    const char *expected[] = {"f", "e", "d", "c"};
+    for (int k = 0; k < 4; k++) {
+        cr_expect_str_eq(model->joints[model->binds[v->bind[k]].joint].name, expected[k]);
+        cr_expect_float_eq(v->weight[k], (6 - k) / 18.0, 1e-6);
+    }
+    check_note(model, "1 vertex has more than 4 weights");
+    th_model_free(model);
+}
+
+Test(import, binds_vertices_without_weights_to_the_mesh_node)
+{
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS,
+                                       GLTF_FLOATS("VEC4", 3, 1, 0, 0, 0, 0, 0, 0, 0, .25f, .75f, 0, 0), BINDS};
+    th_model *model = import_gltf(ARM_BODY(""), accessors, LENGTH(accessors));
+    const th_vertex *v = &model->meshes[0].vertices[1];
+    cr_expect_str_eq(model->joints[model->binds[v->bind[0]].joint].name, "skin");
+    cr_expect_float_eq(v->weight[0], 1, 0);
+    check_note(model, "1 vertex of a skinned mesh has no weights");
+    th_model_free(model);
+}
+
+Test(import, gives_each_offset_of_a_bone_its_own_palette_entry)
+{
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, BINDS,
+                                       GLTF_FLOATS("MAT4", 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0,
+                                                   0, 0, 1, 0, 0, 0, 0, 1, 0, 0, -1, 7, 1)};
+    th_model *model = import_gltf(
+        SCENE("0,1,3")
+            NODES(ARM_NODES
+                  ",{'name':'coat','mesh':1,'skin':1}") "'skins':[{'joints':[1,2],"
+                                                        "'inverseBindMatrices':3},{'joints':[1,2],'inverseBindMatrices'"
+                                                        ":4}],'meshes':[{'name':'cloth','primitives':["
+                                                        "{'attributes':{'POSITION':0,'JOINTS_0':1,'WEIGHTS_0':2}}]},{'"
+                                                        "name':'coat','primitives':["
+                                                        "{'attributes':{'POSITION':0,'JOINTS_0':1,'WEIGHTS_0':2}}]}]",
+        accessors, LENGTH(accessors));
+    cr_expect_eq(model->bind_count, 3, "one of the upper joint, two of the lower");
+    for (uint32_t m = 0; m < 2; m++) {
+        const th_vertex *v = &model->meshes[m].vertices[2]; /* .75 on the lower joint */
+        const th_bind *bind = &model->binds[v->bind[0]];
+        cr_expect_str_eq(model->joints[bind->joint].name, "lower");
+        cr_expect_float_eq(bind->inverse_bind.m[11], strcmp(model->meshes[m].name, "coat") == 0 ? 7 : 0, 0);
+    }
+    th_model_free(model);
+}
+
+Test(import, copies_a_mesh_for_every_node_that_uses_it)
+{
+    const gltf_accessor accessors[] = {POSITIONS};
+    th_model *model = import_gltf(
+        SCENE("0,1") NODES("{'name':'a','mesh':0},{'name':'b','mesh':0,'translation':[4,0,0]}") PLAIN_MESHES, accessors,
+        LENGTH(accessors));
+    cr_assert_eq(model->mesh_count, 2);
+    for (uint32_t m = 0; m < 2; m++) {
+        uint32_t joint = model->binds[model->meshes[m].vertices[0].bind[0]].joint;
+        cr_expect_str_eq(model->joints[joint].name, m == 0 ? "a" : "b");
+    }
+    cr_expect_float_eq(model->size, 5, 1e-6);
+    th_model_free(model);
+}
+
+Test(import, leaves_out_meshes_no_node_uses)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/AC/nosurfaces.ac", test_models());
+    if (access(path, R_OK) != 0)
+        cr_skip_test("%s is not there", path);
+    th_model *model = import_good(path);
+    cr_expect_eq(model->mesh_count, 0);
+    cr_expect_eq(model->bind_count, model->joint_count);
+    check_note(model, "1 mesh is used by no node and was left out");
+    th_model_free(model);
+}
+
+/* Two triangles share an edge; at one end of it their weights differ. */
+Test(import, welds_vertices_only_when_their_weights_agree)
+{
+    const gltf_accessor accessors[] = {
+        GLTF_FLOATS("VEC3", 6, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0),
+        GLTF_SHORTS("VEC4", 6, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0),
+        GLTF_FLOATS("VEC4", 6, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0), BINDS};
+    th_model *model = import_gltf(ARM_BODY(""), accessors, LENGTH(accessors));
+    cr_expect_eq(model->meshes[0].vertex_count, 5, "%u", model->meshes[0].vertex_count);
+    cr_expect_eq(model->meshes[0].index_count, 6);
+    th_model_free(model);
+}
+
+Test(import, drops_triangles_with_positions_that_are_not_finite)
+{
+    const gltf_accessor accessors[] = {GLTF_FLOATS("VEC3", 6, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1, NAN, 0, 0, 1, 0)};
+    th_model *model = import_gltf(SCENE("0") NODES("{'name':'a','mesh':0}") PLAIN_MESHES, accessors, 1);
+    cr_expect_eq(model->meshes[0].index_count, 3);
+    check_note(model, "1 triangle uses vertices that do not exist or are not finite");
+    th_model_free(model);
+}
+
+Test(import, binds_every_joint_of_a_file_without_meshes)
+{
+    const gltf_accessor accessors[] = {GLTF_FLOATS("SCALAR", 2, 0, 1), GLTF_FLOATS("VEC3", 2, 0, 0, 0, 0, 0, 1)};
+    th_model *model = import_gltf(
+        SCENE("0") NODES("{'name':'hip','children':[1],'translation':[0,1,0]},"
+                         "{'name':'knee','translation':[0,-1,0],'scale':[0,1,1]}") "'animations':[{'name':'jump','"
+                                                                                   "samplers':[{'input':0,'output':1}],"
+                                                                                   "'channels':[{'sampler':0,'target':{"
+                                                                                   "'node':0,'path':'translation'}}]}]",
+        accessors, LENGTH(accessors));
+    cr_expect_eq(model->mesh_count, 0);
+    cr_expect_eq(model->bind_count, model->joint_count);
+    uint32_t hip = th_model_find_joint(model, "hip");
+    cr_expect_eq(model->binds[hip].joint, hip);
+    cr_expect_float_eq(model->binds[hip].inverse_bind.m[7], -1, 1e-6);
+    check_note(model, "1 joint has a rest transform without inverse");
+    th_model_free(model);
+}
+
+/* ---- textures ---- */
+
+#define TEXTURED(uri)                                                                                                  \
+    SCENE("0")                                                                                                         \
+    NODES("{'name':'a','mesh':0}")                                                                                     \
+    "'images':[{'uri':'" uri "'}],'textures':[{'source':0}],'materials':[{'name':'paint','pbrMetallicRoughness':"      \
+    "{'baseColorFactor':[0.5,0.25,0,1],'baseColorTexture':{'index':0}}}],'meshes':[{'name':'box','primitives':["       \
+    "{'material':0,'attributes':{'POSITION':0,'TEXCOORD_0':1}}]}]"
+
+static void check_texture(const char *body, const char *content, const char *note)
+{
+    const gltf_accessor accessors[] = {POSITIONS, GLTF_FLOATS("VEC2", 3, 0, 0, 1, 0, 0, .75f)};
+    th_model *model = import_gltf(body, accessors, LENGTH(accessors));
+    const th_mesh *mesh = &model->meshes[0];
+    const th_material *material = &model->materials[mesh->material];
+    cr_expect_str_eq(material->name, "paint");
+    cr_expect_float_eq(material->base_color[1], .25f, 1e-6);
+    cr_expect_float_eq(mesh->vertices[2].uv[1], .75f, 1e-6, "v runs from the top of the image");
+    cr_assert_neq(material->texture, TH_NO_INDEX);
+    const th_texture *texture = &model->textures[material->texture];
+    cr_expect_eq(texture->byte_count, content ? strlen(content) : 0);
+    cr_expect_eq(texture->bytes != NULL, content != NULL);
+    if (content && texture->bytes)
+        cr_expect_arr_eq(texture->bytes, content, strlen(content));
+    if (note)
+        check_note(model, note);
+    th_model_free(model);
+}
+
+Test(import, takes_textures_from_inside_and_beside_the_file)
+{
+    check_texture(TEXTURED("data:image/png;base64,cGl4ZWxz"), "pixels", NULL);
+    write_file(in_folder("skin.png"), "on disk", 7, 0600);
+    check_texture(TEXTURED("skin.png"), "on disk", NULL);
+    check_texture(TEXTURED("C:\\\\art\\\\skin.png"), "on disk", "1 texture lies outside the model's folder");
+}
+
+Test(import, never_reads_textures_outside_the_models_folder)
+{
+    check_texture(TEXTURED("lost.png"), NULL, "1 texture was not found");
+    check_texture(TEXTURED("/etc/passwd"), NULL, "1 texture lies outside the model's folder");
+    check_texture(TEXTURED("../../etc/passwd"), NULL, "1 texture lies outside the model's folder");
+    check_texture(TEXTURED("x/../../../etc/passwd"), NULL, "1 texture lies outside the model's folder");
+}
+
+/* ---- against the oracle ---- */
+
+static double random_unit(void)
+{
+    return rand() / (RAND_MAX + 1.0);
+}
+
+/* On keys, between them, and far before and behind the clip. */
+static double random_time_s(const th_clip *clip)
+{
+    double ticks = clip->duration_ticks * (6 * random_unit() - 3);
+    if (rand() % 3 == 0) {
+        const th_track *track = &clip->channels[(uint32_t)rand() % clip->channel_count].rotation;
+        ticks = track->times[(uint32_t)rand() % track->key_count] + clip->duration_ticks * (rand() % 5 - 2);
+    }
+    return ticks / clip->ticks_per_second;
+}
+
+/* Where a loop starts anew, one rounding decides between its first and its last moment. */
+static bool on_the_seam(const th_clip *clip, double time_s)
+{
+    double turns = time_s * clip->ticks_per_second / clip->duration_ticks;
+    return turns != 0 && fabs(turns - round(turns)) < 1e-9;
+}
+
+static void check_matrix(const th_dmat34 *ours, const oracle_matrix *theirs, double size, const char *file,
+                         const char *what, double time_s)
+{
+    double largest = 1;
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 3; column++)
+            largest = fmax(largest, fabs(theirs->m[row][column]));
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 4; column++) {
+            double error = fabs(ours->m[4 * row + column] - theirs->m[row][column]);
+            cr_assert(error <= 1e-5 * (column == 3 ? size : largest), "%s, %s at %.9g s: [%d][%d] is %.9g, not %.9g",
+                      file, what, time_s, row, column, ours->m[4 * row + column], theirs->m[row][column]);
+        }
+}
+
+static const th_dmat34 *find_palette_entry(const th_model *model, const th_dmat34 *palette, uint32_t joint,
+                                           const struct aiMatrix4x4 *offset)
+{
+    for (uint32_t b = 0; b < model->bind_count; b++)
+        if (model->binds[b].joint == joint && memcmp(&model->binds[b].inverse_bind, offset, sizeof(th_mat34)) == 0)
+            return &palette[b];
+    return NULL;
+}
+
+static void check_pose(const th_model *model, const oracle *o, int clip, double time_s, const char *file)
+{
+    oracle_matrix *theirs = calloc(o->node_count, sizeof *theirs);
+    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose), *palette = calloc(model->bind_count, sizeof *palette);
+    const th_clip *c = clip < 0 ? NULL : &model->clips[clip];
+    oracle_pose(o, clip, time_s, theirs);
+    th_exact_pose(model, c, c ? th_clip_ticks(c, time_s) : 0, pose);
+    th_exact_palette(model, pose, palette);
+    for (unsigned n = 0; n < o->node_count; n++)
+        check_matrix(&pose[n], &theirs[n], model->size, file, model->joints[n].name, time_s);
+    for (unsigned m = 0; m < o->scene->mNumMeshes; m++)
+        for (unsigned b = 0; b < o->scene->mMeshes[m]->mNumBones; b++) {
+            const struct aiBone *bone = o->scene->mMeshes[m]->mBones[b];
+            unsigned node = oracle_find(o, bone->mName.data);
+            if (node == o->node_count)
+                continue; /* anim_test.x has such */
+            const th_dmat34 *ours = find_palette_entry(model, palette, node, &bone->mOffsetMatrix);
+            cr_assert_not_null(ours, "%s: no palette entry for %s", file, bone->mName.data);
+            oracle_matrix bone_matrix = oracle_bone(o, bone, theirs);
+            check_matrix(ours, &bone_matrix, model->size, file, bone->mName.data, time_s);
+        }
+    free(theirs);
+    free(pose);
+    free(palette);
+}
+
+/* Corner by corner, because welding numbers the vertices anew: positions, and the four largest weights. */
+static void check_skin(const th_model *model, const oracle *o, const char *file)
+{
+    cr_assert_eq(model->mesh_count, o->scene->mNumMeshes, "%s", file);
+    for (unsigned m = 0; m < o->scene->mNumMeshes; m++) {
+        const struct aiMesh *theirs = o->scene->mMeshes[m];
+        const th_mesh *ours = &model->meshes[m];
+        if (theirs->mPrimitiveTypes != aiPrimitiveType_TRIANGLE)
+            continue;
+        float *sums = calloc((size_t)theirs->mNumVertices * o->node_count, sizeof *sums);
+        for (unsigned b = 0; b < theirs->mNumBones; b++)
+            for (unsigned k = 0; k < theirs->mBones[b]->mNumWeights; k++)
+                sums[(size_t)theirs->mBones[b]->mWeights[k].mVertexId * o->node_count +
+                     oracle_find(o, theirs->mBones[b]->mName.data) % o->node_count] +=
+                    theirs->mBones[b]->mWeights[k].mWeight;
+        cr_assert_eq(ours->index_count, 3 * theirs->mNumFaces, "%s", file);
+        for (uint32_t i = 0; i < ours->index_count; i++) {
+            unsigned index = theirs->mFaces[i / 3].mIndices[i % 3];
+            const th_vertex *v = &ours->vertices[ours->indices[i]];
+            cr_assert_arr_eq(v->position, &theirs->mVertices[index], sizeof v->position, "%s corner %u", file, i);
+            const float *all = sums + (size_t)index * o->node_count;
+            for (int k = 1; k < 4 && theirs->mNumBones > 0 && v->weight[k] > 0; k++) {
+                float a = all[model->binds[v->bind[0]].joint], b = all[model->binds[v->bind[k]].joint];
+                cr_assert_float_eq(v->weight[k] / v->weight[0], b / a, 1e-5, "%s corner %u weight %d", file, i, k);
+            }
+        }
+        free(sums);
+    }
+}
+
+static void check_file(const char *path)
+{
+    th_model *model = import_good(path);
+    oracle o = oracle_load(path);
+    cr_assert_not_null(o.scene);
+    cr_assert_eq(model->joint_count, o.node_count);
+    cr_assert_eq(model->clip_count, o.scene->mNumAnimations);
+    srand(SEED);
+    check_pose(model, &o, -1, 0, path);
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        for (int i = 0; i < 60;) {
+            double time_s = i == 0 ? 0 : random_time_s(&model->clips[c]);
+            i++;
+            if (!on_the_seam(&model->clips[c], time_s))
+                check_pose(model, &o, (int)c, time_s, path);
+        }
+    check_skin(model, &o, path);
+    oracle_free(&o);
+    th_model_free(model);
+}
+
+static void check_files(const char *where, const char *const files[], size_t count)
+{
+    for (size_t f = 0; f < count; f++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", where, files[f]);
+        check_file(path);
+    }
+}
+
+Test(import, agrees_with_the_oracle_on_every_animated_test_model)
+{
+    static const char *const files[] = {
+        "BVH/01_01.bvh",
+        "BVH/01_03.bvh",
+        "BVH/Boxing_Toes.bvh",
+        "X/Testwuson.X",
+        "X/BCN_Epileptic.X",
+        "X/anim_test.x",
+        "FBX/animation_with_skeleton.fbx",
+        "FBX/huesitos.fbx",
+        "MDL/MDL (HL1)/man.mdl",
+        "MDL/MDL (HL1)/unnamed_bones.mdl",
+        "MDL/MDL (HL1)/sequence_transitions.mdl",
+        "MDL/MDL (HL1)/blend_additive.mdl",
+        "MDL/MDL (HL1)/duplicate_sequences.mdl",
+        "glTF2/simple_skin/simple_skin.gltf",
+        "Collada/box_nested_animation.dae",
+    };
+    if (access(test_models(), R_OK) != 0)
+        cr_skip_test("no test models in %s (Debian: assimp-testmodels)", test_models());
+    check_files(test_models(), files, LENGTH(files));
+}
+
+Test(import, agrees_with_the_oracle_on_fox_and_man)
+{
+    static const char *const files[] = {"Fox.glb", "CesiumMan.gltf"};
+    if (!getenv("THRONG_MODELS"))
+        cr_skip_test("THRONG_MODELS does not name a folder with Fox.glb and CesiumMan.gltf");
+    check_files(getenv("THRONG_MODELS"), files, LENGTH(files));
+}
+
+/* Pivots are nodes between the named ones; without them a joint's parts would be mixed up. */
+Test(import, keeps_the_pivots_of_fbx_files)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/FBX/cubes_with_mirroring_and_pivot.fbx", test_models());
+    if (access(path, R_OK) != 0)
+        cr_skip_test("%s is not there", path);
+    th_model *model = import_good(path);
+    oracle o = oracle_load(path);
+    cr_assert_eq(model->joint_count, o.node_count);
+    uint32_t pivots = 0;
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        pivots += strstr(model->joints[j].name, "_$AssimpFbx$_") != NULL;
+    cr_expect(pivots > 0);
+    check_pose(model, &o, -1, 0, path);
+    oracle_free(&o);
+    th_model_free(model);
+}
+
+/* ---- hostile input ---- */
+
+static void check_bad_path(const char *path, const char *says)
+{
+    check_refused(&(th_import_desc){.path = path, .importer = TEST_IMPORTER, .timeout_s = 5}, TH_ERR_INPUT, says);
+}
+
+Test(import, says_why_a_path_is_no_file)
+{
+    check_bad_path("", "empty");
+    check_bad_path(in_folder("lost.glb"), "lost.glb: No such file");
+    check_bad_path(folder, "is a folder");
+    check_bad_path("/dev/null", "not a regular file");
+    mkfifo(in_folder("pipe.glb"), 0600);
+    check_bad_path(in_folder("pipe.glb"), "not a regular file");
+    write_file(in_folder("empty.glb"), "", 0, 0600);
+    check_bad_path(in_folder("empty.glb"), "the file is empty");
+    write_file(in_folder("text.glb"), "Dear reader", 11, 0600);
+    check_bad_path(in_folder("text.glb"), "text.glb: ");
+    if (geteuid() == 0)
+        return; /* may read everything */
+    write_file(in_folder("secret.glb"), "x", 1, 0);
+    check_bad_path(in_folder("secret.glb"), "Permission denied");
+}
+
+Test(import, names_the_file_however_long_its_path_is)
+{
+    char path[3000];
+    memset(path, 'x', sizeof path);
+    for (size_t i = 100; i < sizeof path; i += 100)
+        path[i] = '/';
+    strcpy(path + sizeof path - 9, "fox.glb");
+    check_bad_path(path, "fox.glb: No such file");
+}
+
+/* Crashes Assimp 5.2.5. Where it does not, any outcome is fine, as long as it is one. */
+Test(import, turns_a_crash_of_the_importer_into_an_error)
+{
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS};
+    gltf_write(in_folder("made.gltf"), SCENE("0,1") NODES(ARM_NODES) "'skins':[{'joints':[1,2]}]," SKINNED_MESHES,
+               accessors, LENGTH(accessors));
+    th_model *model;
+    th_error err;
+    th_result result = import(in_folder("made.gltf"), &model, &err);
+    cr_expect(result == TH_OK || result == TH_ERR_INPUT);
+    cr_expect(result == TH_OK || strstr(err.text, "made.gltf: the importer "), "%s", err.text);
+    th_model_free(model);
+}
+
+/* Importers of all kinds: what throng-import could do if it went mad. */
+static void check_importer(const char *script, th_result code, const char *says)
+{
+    char model[256];
+    strcpy(model, in_folder("model.glb"));
+    write_file(model, "x", 1, 0600);
+    write_file(in_folder("importer"), script, strlen(script), 0700);
+    check_refused(&(th_import_desc){.path = model, .importer = in_folder("importer"), .timeout_s = 0.5}, code, says);
+    cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1, "a child is left");
+}
+
+Test(import, survives_any_importer)
+{
+    check_importer("#!/bin/sh\nkill -SEGV $$\n", TH_ERR_INPUT, "the importer crashed (segmentation fault)");
+    check_importer("#!/bin/sh\nexit 3\n", TH_ERR_INPUT, "the importer gave up (exit code 3)");
+    check_importer("#!/bin/sh\nexit 127\n", TH_ERR_ENVIRONMENT, "cannot be started");
+    check_importer("#!/bin/sh\necho Hello, here comes your model\n", TH_ERR_INPUT, "damaged");
+    check_importer("#!/bin/sh\nprintf throng\n", TH_ERR_INPUT, "gave up (exit code 0)");
+    check_importer("#!/bin/sh\nexec cat /dev/zero\n", TH_ERR_INPUT, "damaged");
+    check_importer("#!/bin/sh\nexec sleep 100\n", TH_ERR_INPUT, "no model after 0.5 s");
+    check_importer("#!/bin/sh\nprintf throng; exec sleep 100\n", TH_ERR_INPUT, "no model after 0.5 s");
+    check_importer("#!/no/such/shell\n", TH_ERR_ENVIRONMENT, "cannot start");
+}
+
+Test(import, says_when_there_is_no_importer)
+{
+    write_file(in_folder("model.glb"), "x", 1, 0600);
+    th_import_desc desc = {.path = in_folder("model.glb"), .importer = "/no/such/importer"};
+    check_refused(&desc, TH_ERR_ENVIRONMENT, "/no/such/importer");
+}
+
+Test(import, finds_the_importer_beside_the_program)
+{
+    const gltf_accessor accessors[] = {POSITIONS};
+    gltf_write(in_folder("made.gltf"), SCENE("0") NODES("{'mesh':0}") PLAIN_MESHES, accessors, 1);
+    th_model *model;
+    th_error err;
+    cr_expect_eq(th_import(&(th_import_desc){.path = in_folder("made.gltf")}, &model, &err), TH_OK, "%s", err.text);
+    th_model_free(model);
+}
+
+Test(import, keeps_to_its_memory)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/invalid/OutOfMemory.off", test_models());
+    if (access(path, R_OK) != 0)
+        cr_skip_test("%s is not there", path);
+    th_model *model;
+    th_error err;
+    th_result result = th_import(&(th_import_desc){path, TEST_IMPORTER, 8, 256u << 20}, &model, &err);
+    cr_expect(result == TH_ERR_LIMIT || result == TH_ERR_INPUT, "%s", err.text);
+    write_file(in_folder("large.glb"), "xx", 2, 0600);
+    check_refused(&(th_import_desc){in_folder("large.glb"), TEST_IMPORTER, 8, 1}, TH_ERR_LIMIT, "memory limit");
+}
+
+static void *import_often(void *path)
+{
+    for (int i = 0; i < 10; i++)
+        th_model_free(import_good(path));
+    return NULL;
+}
+
+Test(import, works_from_several_threads_at_a_time)
+{
+    static char path[256];
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, BINDS};
+    strcpy(path, in_folder("made.gltf"));
+    gltf_write(path, ARM_BODY(""), accessors, LENGTH(accessors));
+    pthread_t threads[4];
+    for (int t = 0; t < 4; t++)
+        pthread_create(&threads[t], NULL, import_often, path);
+    for (int t = 0; t < 4; t++)
+        pthread_join(threads[t], NULL);
+}
+
+/* ---- masses of files, several at a time ---- */
+
+#define SWEEP_THREADS 4
+#define SWEEP_MAX     4096
+
+static struct {
+    char *paths[SWEEP_MAX];
+    size_t count, next, good;
+    double slowest_s;
+    pthread_mutex_t lock;
+} sweep = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void import_anything(const char *path)
+{
+    th_model *model;
+    th_error err;
+    double start_s = now_s();
+    th_result result = import(path, &model, &err);
+    double took_s = now_s() - start_s;
+    cr_expect(result == TH_OK || result == TH_ERR_INPUT || result == TH_ERR_LIMIT, "%s", err.text);
+    cr_expect_eq(result == TH_OK, model != NULL);
+    bool gave_up = result != TH_OK && strstr(err.text, "exit code"); /* sanitizers do when memory runs out */
+    cr_expect(!gave_up || strstr(path, "OutOfMemory"), "%s", err.text);
+    th_model_free(model);
+    pthread_mutex_lock(&sweep.lock);
+    sweep.good += result == TH_OK;
+    sweep.slowest_s = fmax(sweep.slowest_s, took_s);
+    pthread_mutex_unlock(&sweep.lock);
+}
+
+static void *import_next(void *unused)
+{
+    for (;;) {
+        pthread_mutex_lock(&sweep.lock);
+        char *path = sweep.next < sweep.count ? sweep.paths[sweep.next++] : NULL;
+        pthread_mutex_unlock(&sweep.lock);
+        if (!path)
+            return unused;
+        import_anything(path);
+        free(path);
+    }
+}
+
+static void import_all(void)
+{
+    pthread_t threads[SWEEP_THREADS];
+    for (int t = 0; t < SWEEP_THREADS; t++)
+        pthread_create(&threads[t], NULL, import_next, NULL);
+    for (int t = 0; t < SWEEP_THREADS; t++)
+        pthread_join(threads[t], NULL);
+    cr_log_info("%zu of %zu files gave a model, the slowest took %.1f s", sweep.good, sweep.count, sweep.slowest_s);
+    cr_expect_lt(sweep.slowest_s, 10);
+}
+
+static int add_path(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status;
+    (void)where;
+    if (type == FTW_F && sweep.count < SWEEP_MAX)
+        sweep.paths[sweep.count++] = strdup(path);
+    return 0;
+}
+
+static size_t count_files(const char *where)
+{
+    size_t before = sweep.count;
+    nftw(where, add_path, 16, FTW_PHYS);
+    size_t count = sweep.count - before;
+    while (sweep.count > before)
+        free(sweep.paths[--sweep.count]);
+    return count;
+}
+
+Test(import, gives_a_model_or_an_error_for_every_test_file)
+{
+    if (access(test_models(), R_OK) != 0)
+        cr_skip_test("no test models in %s (Debian: assimp-testmodels)", test_models());
+    cr_assert_eq(chdir(folder), 0, "where anything the importer drops would land");
+    nftw(test_models(), add_path, 16, FTW_PHYS);
+    cr_expect(sweep.count > 300);
+    import_all();
+    cr_expect(sweep.good > 200);
+    cr_expect_eq(count_files(folder), 0, "a file was left behind");
+}
+
+/* Prefixes of a file, at even distances; the last one lacks a byte. */
+static void add_truncations(const char *path, int count)
+{
+    size_t size;
+    char *bytes = read_whole_file(path, &size), name[64];
+    for (int i = 1; i <= count; i++) {
+        snprintf(name, sizeof name, "%d-%s", i, strrchr(path, '/') + 1);
+        write_file(in_folder(name), bytes, (size - 1) * (size_t)i / (size_t)count, 0600);
+        sweep.paths[sweep.count++] = strdup(in_folder(name));
+    }
+    free(bytes);
+}
+
+Test(import, survives_truncated_files)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/X/Testwuson.X", test_models());
+    if (access(path, R_OK) == 0)
+        add_truncations(path, 200);
+    if (getenv("THRONG_MODELS")) {
+        snprintf(path, sizeof path, "%s/Fox.glb", getenv("THRONG_MODELS"));
+        add_truncations(path, 200);
+    }
+    if (sweep.count == 0)
+        cr_skip_test("neither Testwuson.X nor Fox.glb is there");
+    size_t files = sweep.count;
+    import_all();
+    cr_expect_eq(count_files(folder), files, "a file was left behind");
+}
