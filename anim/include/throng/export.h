@@ -5,7 +5,12 @@
 #include <throng/model.h>
 
 /* Writes to a temporary file beside `path`, then renames it: `path` holds the old bytes or the new ones, never half.
- * Imported again, the model is the same: joints, binds, meshes, clips. TH_ERR_INPUT when the file cannot be written. */
+ * TH_ERR_INPUT: the file cannot be written, or glTF cannot say what the model does: a joint whose rest transform is
+ * sheared, a mesh bound to one joint in two ways. TH_ERR_LIMIT: 4 GiB or more.
+ *
+ * Imported again, the model is the same: joints, binds, meshes, clips. Only that each mesh has a node, which is a joint
+ * more; that binds no vertex follows, meshes without triangles, and images other than PNG and JPEG are gone; and that
+ * key times, in seconds, are floats. */
 th_result th_export_glb(const th_model *model, const char *path, th_error *err);
 
 #endif

@@ -1,0 +1,237 @@
+/* Three things a th_clip can say and a glTF animation cannot, and what is written instead (section 3.11):
+ *
+ *   keys before 0 or behind the duration   Time is wrapped into [0, duration), so such a key only bends the way to its
+ *                                          neighbour inside. The track is cut there: a key sampled on that way takes
+ *                                          its place, and the motion stays what it was.
+ *   a duration behind the last key         An animation lasts as long as its last key. One track gets a second copy of
+ *                                          its last key, at the duration.
+ *   keys closer than floats can tell       Times become floats in seconds, and must ascend. A key that would fall on
+ *                                          the one before it moves to the next float.
+ *
+ * A track of one key that equals the node's own property is left out: glTF then takes the node's. */
+#include "export_clip.h"
+
+#include <throng/exact.h>
+
+#include <math.h>
+#include <string.h>
+
+/* What rounding to float may change in a number of magnitude 1 that was computed from a few others. */
+#define ROUNDING 5e-7
+
+typedef enum target_path { TRANSLATION, ROTATION, SCALE, PATH_COUNT } target_path;
+
+static const struct {
+    const char *name, *type;
+    uint32_t width;
+} properties[PATH_COUNT] = {
+    [TRANSLATION] = {"translation", "VEC3", 3},
+    [ROTATION] = {"rotation", "VEC4", 4},
+    [SCALE] = {"scale", "VEC3", 3},
+};
+
+static const th_track *track_of(const th_channel *channel, target_path path)
+{
+    return path == TRANSLATION ? &channel->translation : path == ROTATION ? &channel->rotation : &channel->scale;
+}
+
+static const double *part_of(const th_trs *trs, target_path path)
+{
+    return path == TRANSLATION ? trs->translation : path == ROTATION ? trs->rotation : trs->scale;
+}
+
+/* ---- which keys ---- */
+
+/* The keys [first, end) of a track lie within the clip; `head` and `tail` say that one sampled at 0 goes before them,
+ * and one sampled at the duration behind them. */
+typedef struct cut {
+    uint32_t first, end;
+    bool head, tail;
+    double last; /* time of the last of all these, in ticks */
+} cut;
+
+static cut cut_track(const th_track *track, double duration)
+{
+    cut c = {.first = 0, .end = track->key_count, .last = 0};
+    while (c.first < c.end && track->times[c.first] < 0)
+        c.first++;
+    while (c.end > c.first && track->times[c.end - 1] > duration)
+        c.end--;
+    c.head = c.first > 0 && (c.first == c.end || track->times[c.first] > 0);
+    if (c.first < c.end)
+        c.last = track->times[c.end - 1];
+    c.tail = c.end < track->key_count && (c.last < duration || (c.first == c.end && !c.head));
+    if (c.tail)
+        c.last = duration;
+    return c;
+}
+
+static uint32_t key_count(const cut *c)
+{
+    return c->end - c->first + c->head + c->tail;
+}
+
+static bool equals_rest(const float *value, target_path path, const th_trs *rest)
+{
+    const double *r = part_of(rest, path);
+    double magnitude = 1, difference = 0, opposite = 0; /* q and -q are the same rotation */
+    for (uint32_t i = 0; i < properties[path].width; i++) {
+        magnitude = fmax(magnitude, fabs(r[i]));
+        difference = fmax(difference, fabs((double)value[i] - r[i]));
+        opposite = fmax(opposite, fabs((double)value[i] + r[i]));
+    }
+    if (path == ROTATION)
+        difference = fmin(difference, opposite);
+    return difference <= ROUNDING * magnitude;
+}
+
+static bool left_out(const th_channel *channel, target_path path, const th_trs *rest)
+{
+    const th_track *track = track_of(channel, path);
+    return track->key_count == 1 && equals_rest(track->values, path, &rest[channel->joint]);
+}
+
+/* Time of the last key that is written, in ticks; -1 when there is none. */
+static double last_key(const th_clip *clip, const th_trs *rest)
+{
+    double last = -1;
+    for (uint32_t c = 0; c < clip->channel_count; c++)
+        for (target_path p = 0; p < PATH_COUNT; p++)
+            if (!left_out(&clip->channels[c], p, rest))
+                last = fmax(last, cut_track(track_of(&clip->channels[c], p), clip->duration_ticks).last);
+    return last;
+}
+
+/* ---- writing ---- */
+
+typedef struct writer {
+    th_glb *glb;
+    const th_clip *clip;
+    json_t *samplers, *channels;
+    th_glb_accessor times; /* those of the sampler before: mostly the next one has the same */
+    uint32_t input;        /* index of that accessor */
+} writer;
+
+static void put_time(writer *w, double ticks, float *previous)
+{
+    float time_s = (float)(ticks / w->clip->ticks_per_second);
+    *previous = time_s > *previous ? time_s : nextafterf(*previous, INFINITY);
+    th_glb_put(w->glb, previous, sizeof *previous);
+}
+
+static bool same_bytes(const th_glb *glb, const th_glb_accessor *a, const th_glb_accessor *b)
+{
+    return glb->result == TH_OK && a->count == b->count &&
+           memcmp(glb->bytes + a->start, glb->bytes + b->start, a->count * sizeof(float)) == 0;
+}
+
+static uint32_t put_times(writer *w, const th_track *track, const cut *c)
+{
+    th_glb_accessor times = {.view = w->times.view,
+                             .start = w->glb->byte_count,
+                             .component = TH_GLB_F32,
+                             .type = "SCALAR",
+                             .count = key_count(c),
+                             .extent = 1};
+    float first = 0, time = -1;
+    if (c->head)
+        put_time(w, 0, &time);
+    for (uint32_t k = c->first; k < c->end; k++)
+        put_time(w, track->times[k], &time);
+    if (c->tail)
+        put_time(w, w->clip->duration_ticks, &time);
+
+    if (same_bytes(w->glb, &times, &w->times)) {
+        w->glb->byte_count = times.start;
+        return w->input;
+    }
+    w->times = times;
+    if (w->glb->result == TH_OK)
+        memcpy(&first, w->glb->bytes + times.start, sizeof first);
+    times.min = &(double){(double)first};
+    times.max = &(double){(double)time};
+    return w->input = th_glb_add_accessor(w->glb, &times);
+}
+
+static void put_sample(writer *w, const th_channel *channel, target_path path, double ticks)
+{
+    th_trs trs;
+    th_exact_channel(channel, ticks, &trs);
+    for (uint32_t i = 0; i < properties[path].width; i++)
+        th_glb_put(w->glb, &(float){(float)part_of(&trs, path)[i]}, sizeof(float));
+}
+
+static uint32_t put_values(writer *w, const th_channel *channel, target_path path, const cut *c)
+{
+    const th_track *track = track_of(channel, path);
+    size_t width = properties[path].width;
+    th_glb_accessor values = {.view = w->times.view,
+                              .start = w->glb->byte_count,
+                              .component = TH_GLB_F32,
+                              .type = properties[path].type,
+                              .count = key_count(c)};
+    if (c->head)
+        put_sample(w, channel, path, 0);
+    th_glb_put(w->glb, track->values + c->first * width, (c->end - c->first) * width * sizeof(float));
+    if (c->tail)
+        put_sample(w, channel, path, w->clip->duration_ticks);
+    return th_glb_add_accessor(w->glb, &values);
+}
+
+/* hold: repeats the last key at the duration. */
+static void put_track(writer *w, const th_channel *channel, target_path path, bool hold)
+{
+    cut c = cut_track(track_of(channel, path), w->clip->duration_ticks);
+    c.tail |= hold;
+    uint32_t input = put_times(w, track_of(channel, path), &c);
+    uint32_t output = put_values(w, channel, path, &c);
+    json_int_t sampler = (json_int_t)json_array_size(w->samplers);
+    th_glb_append(w->glb, w->samplers,
+                  json_pack("{s:I, s:I}", "input", (json_int_t)input, "output", (json_int_t)output));
+    th_glb_append(w->glb, w->channels,
+                  json_pack("{s:I, s:{s:I, s:s}}", "sampler", sampler, "target", "node", (json_int_t)channel->joint,
+                            "path", properties[path].name));
+}
+
+/* An animation needs a channel, and this one has no motion of its own: the first joint keeps its place. */
+static void put_stillness(writer *w, const th_trs *rest)
+{
+    float t[3], r[4], s[3];
+    for (int i = 0; i < 4; i++)
+        r[i] = (float)rest->rotation[i];
+    for (int i = 0; i < 3; i++) {
+        t[i] = (float)rest->translation[i];
+        s[i] = (float)rest->scale[i];
+    }
+    const double zero = 0;
+    th_channel channel = {.joint = 0, .translation = {1, &zero, t}, .rotation = {1, &zero, r}, .scale = {1, &zero, s}};
+    put_track(w, &channel, TRANSLATION, w->clip->duration_ticks > 0);
+}
+
+static void put_tracks(writer *w, const th_trs *rest)
+{
+    double last = last_key(w->clip, rest);
+    bool hold = last < w->clip->duration_ticks;
+    if (last < 0)
+        put_stillness(w, rest);
+    for (uint32_t c = 0; c < w->clip->channel_count; c++) {
+        const th_channel *channel = &w->clip->channels[c];
+        for (target_path p = 0; p < PATH_COUNT; p++) {
+            if (left_out(channel, p, rest))
+                continue;
+            put_track(w, channel, p, hold);
+            hold = false;
+        }
+    }
+}
+
+void th_export_clip(th_glb *glb, const th_clip *clip, const th_trs *rest)
+{
+    writer w = {.glb = glb, .clip = clip, .samplers = json_array(), .channels = json_array()};
+    w.times.view = th_glb_begin_view(glb, 0, TH_GLB_PLAIN);
+    put_tracks(&w, rest);
+    th_glb_end_view(glb);
+    th_glb_add(
+        glb, "animations",
+        json_pack("{s:o, s:o, s:o}", "name", th_glb_text(clip->name), "samplers", w.samplers, "channels", w.channels));
+}

@@ -1,0 +1,12 @@
+/* A clip as a glTF animation. */
+#ifndef TH_EXPORT_CLIP_H
+#define TH_EXPORT_CLIP_H
+
+#include "export_glb.h"
+
+#include <throng/model.h>
+
+/* rest: what the nodes say, one for each joint of the model; node indices are joint indices. */
+void th_export_clip(th_glb *glb, const th_clip *clip, const th_trs *rest);
+
+#endif

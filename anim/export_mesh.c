@@ -1,0 +1,151 @@
+#include "export_mesh.h"
+
+#include <math.h>
+
+typedef struct influences {
+    uint16_t joint[4]; /* indices into the skin; 0 where the weight is 0 */
+    float weight[4];   /* different joints; sum 1 as exactly as floats can */
+} influences;
+
+static influences gather(const th_vertex *vertex, const uint32_t *skin_place)
+{
+    uint32_t joint[4] = {0}, count = 0;
+    double weight[4] = {0}, sum = 0;
+    for (int k = 0; k < 4; k++) {
+        uint32_t i = 0, j = skin_place[vertex->bind[k]];
+        if (!(vertex->weight[k] > 0))
+            continue;
+        while (i < count && joint[i] != j)
+            i++;
+        count += i == count;
+        joint[i] = j;
+        weight[i] += (double)vertex->weight[k];
+        sum += (double)vertex->weight[k];
+    }
+
+    influences out = {0};
+    double left = 1;
+    for (uint32_t i = 1; i < count; i++) {
+        out.weight[i] = (float)(weight[i] / sum);
+        out.joint[i] = out.weight[i] > 0 ? (uint16_t)joint[i] : 0;
+        left -= (double)out.weight[i];
+    }
+    out.weight[0] = (float)left; /* the heaviest takes what rounding left */
+    out.joint[0] = (uint16_t)joint[0];
+    return out;
+}
+
+/* glTF wants unit length. A normal too short to have a direction points up: nothing is lost. */
+static void unit_normal(const float normal[3], float out[3])
+{
+    double x = (double)normal[0], y = (double)normal[1], z = (double)normal[2];
+    double length = sqrt(x * x + y * y + z * z);
+    bool usable = length > 1e-12;
+    out[0] = usable ? (float)(x / length) : 0;
+    out[1] = usable ? (float)(y / length) : 1;
+    out[2] = usable ? (float)(z / length) : 0;
+}
+
+/* In the order of the attributes in add_vertices. */
+static void put_vertex(th_glb *glb, const th_vertex *vertex, const uint32_t *skin_place, bool narrow)
+{
+    influences in = gather(vertex, skin_place);
+    uint8_t joint8[4];
+    float normal[3];
+    unit_normal(vertex->normal, normal);
+    for (int k = 0; k < 4; k++)
+        joint8[k] = (uint8_t)in.joint[k];
+    th_glb_put(glb, vertex->position, sizeof vertex->position);
+    th_glb_put(glb, normal, sizeof normal);
+    th_glb_put(glb, vertex->uv, sizeof vertex->uv);
+    th_glb_put(glb, vertex->color, sizeof vertex->color);
+    th_glb_put(glb, narrow ? (const void *)joint8 : in.joint, narrow ? sizeof joint8 : sizeof in.joint);
+    th_glb_put(glb, in.weight, sizeof in.weight);
+}
+
+static void box(const th_mesh *mesh, double min[3], double max[3])
+{
+    for (int i = 0; i < 3; i++) {
+        min[i] = HUGE_VAL;
+        max[i] = -HUGE_VAL;
+        for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+            min[i] = fmin(min[i], (double)mesh->vertices[v].position[i]);
+            max[i] = fmax(max[i], (double)mesh->vertices[v].position[i]);
+        }
+    }
+}
+
+/* Returns the primitive's attributes. All lie in one bufferView, vertex by vertex, as a GPU likes to read them. */
+static json_t *add_vertices(th_glb *glb, const th_mesh *mesh, const uint32_t *skin_place, bool narrow)
+{
+    const struct {
+        const char *name, *type;
+        int component;
+        uint32_t bytes;
+    } attributes[] = {
+        {"POSITION", "VEC3", TH_GLB_F32, 12},
+        {"NORMAL", "VEC3", TH_GLB_F32, 12},
+        {"TEXCOORD_0", "VEC2", TH_GLB_F32, 8},
+        {"COLOR_0", "VEC4", TH_GLB_U8, 4},
+        {"JOINTS_0", "VEC4", narrow ? TH_GLB_U8 : TH_GLB_U16, narrow ? 4 : 8},
+        {"WEIGHTS_0", "VEC4", TH_GLB_F32, 16},
+    };
+    enum { POSITION = 0, COLOR = 3, COUNT = sizeof attributes / sizeof *attributes };
+    uint32_t stride = 0;
+    for (int i = 0; i < COUNT; i++)
+        stride += attributes[i].bytes;
+    uint32_t view = th_glb_begin_view(glb, stride, TH_GLB_VERTICES);
+    for (uint32_t v = 0; v < mesh->vertex_count; v++)
+        put_vertex(glb, &mesh->vertices[v], skin_place, narrow);
+    th_glb_end_view(glb);
+
+    double min[3], max[3];
+    box(mesh, min, max);
+    json_t *list = json_object();
+    size_t start = glb->view_start;
+    for (int i = 0; i < COUNT; i++) {
+        th_glb_accessor accessor = {
+            .view = view,
+            .start = start,
+            .component = attributes[i].component,
+            .type = attributes[i].type,
+            .count = mesh->vertex_count,
+            .normalized = i == COLOR,
+            .min = i == POSITION ? min : NULL,
+            .max = i == POSITION ? max : NULL,
+            .extent = 3,
+        };
+        th_glb_set(glb, list, attributes[i].name, json_integer(th_glb_add_accessor(glb, &accessor)));
+        start += attributes[i].bytes;
+    }
+    return list;
+}
+
+/* Two bytes each when that is enough; 65535 would restart the primitive (section 3.7.2.1). */
+static uint32_t add_indices(th_glb *glb, const th_mesh *mesh)
+{
+    const bool narrow = mesh->vertex_count <= UINT16_MAX;
+    th_glb_accessor accessor = {
+        .view = th_glb_begin_view(glb, 0, TH_GLB_INDICES),
+        .start = glb->byte_count,
+        .component = narrow ? TH_GLB_U16 : TH_GLB_U32,
+        .type = "SCALAR",
+        .count = mesh->index_count,
+    };
+    for (uint32_t i = 0; i < mesh->index_count; i++) {
+        uint16_t index16 = (uint16_t)mesh->indices[i];
+        th_glb_put(glb, narrow ? (const void *)&index16 : &mesh->indices[i], narrow ? 2 : 4);
+    }
+    th_glb_end_view(glb);
+    return th_glb_add_accessor(glb, &accessor);
+}
+
+uint32_t th_export_mesh(const th_mesh *mesh, const th_skins *skins, const th_skin *skin, th_glb *glb)
+{
+    json_t *attributes = add_vertices(glb, mesh, skins->place, skin->count <= UINT8_MAX + 1);
+    json_int_t indices = (json_int_t)add_indices(glb, mesh);
+    json_t *primitive = json_pack("{s:o, s:I, s:I}", "attributes", attributes, "indices", indices, "material",
+                                  (json_int_t)mesh->material);
+    return th_glb_add(glb, "meshes",
+                      json_pack("{s:o, s:[o]}", "name", th_glb_text(mesh->name), "primitives", primitive));
+}

@@ -1,0 +1,31 @@
+/* Which joints each mesh follows, as glTF skins. */
+#ifndef TH_EXPORT_SKIN_H
+#define TH_EXPORT_SKIN_H
+
+#include "arena.h"
+#include "export_glb.h"
+
+#include <throng/model.h>
+
+/* The binds that a mesh follows, ascending, and the skin that lists their joints in this order. */
+typedef struct th_skin {
+    uint32_t *binds;
+    uint32_t count;
+    uint32_t index; /* once th_skins_add has been called */
+} th_skin;
+
+typedef struct th_skins {
+    const th_model *model;
+    th_skin *of_mesh;
+    uint32_t *place; /* of each bind: where the skin added last lists it, if it does */
+} th_skins;
+
+/* Finds the binds of each mesh that has triangles. TH_ERR_INPUT when one follows a joint by two binds: a skin names a
+ * joint once (section 3.7.3), and a second skin would not help, as a vertex may follow both. */
+th_result th_skins_init(th_skins *skins, const th_model *model, th_arena *arena, th_error *err);
+
+/* Adds the skin of a mesh, or finds that of an earlier mesh with the same binds, and sets `place` for it. Meshes come
+ * in ascending order. */
+const th_skin *th_skins_add(th_skins *skins, uint32_t mesh, th_glb *glb);
+
+#endif
