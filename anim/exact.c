@@ -7,10 +7,14 @@ double th_clip_ticks(const th_clip *clip, double time_s)
     double duration = clip->duration_ticks;
     if (!(duration > 0))
         return 0;
-    double ticks = fmod(time_s * clip->ticks_per_second, duration);
-    if (ticks < 0)
-        ticks += duration;
-    return ticks < duration ? ticks : 0; /* a tiny negative time plus the duration may round up to it */
+    double ticks = time_s * clip->ticks_per_second;
+    if (!(ticks >= 0 && ticks < duration)) {
+        /* fmod is exact and ten times slower; this is off by a rounding of `ticks`, which carries one already. */
+        ticks -= floor(ticks / duration) * duration;
+        if (!(ticks >= 0 && ticks < duration))
+            ticks = 0;
+    }
+    return ticks;
 }
 
 /* Index of the last key at or before `ticks`; 0 when all are later. */

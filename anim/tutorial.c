@@ -1,0 +1,350 @@
+#include <throng/tutorial.h>
+
+#include "arena.h"
+
+#include <throng/exact.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct mat4 {
+    float m[4][4];
+} mat4;
+
+/* Assimp's own shapes: names lie in fixed buffers inside of what they name, keys are structs of a double and a value.
+ */
+typedef struct name_buffer {
+    uint32_t length;
+    char data[1024];
+} name_buffer;
+
+typedef struct vector_key {
+    double time;
+    float value[3];
+} vector_key;
+
+typedef struct quat_key {
+    double time;
+    float value[4];
+} quat_key;
+
+typedef struct node_anim {
+    name_buffer node_name;
+    uint32_t position_count, rotation_count, scaling_count;
+    vector_key *positions, *scalings;
+    quat_key *rotations;
+} node_anim;
+
+typedef struct animation {
+    uint32_t channel_count;
+    node_anim **channels;
+} animation;
+
+typedef struct node {
+    name_buffer name;
+    mat4 transform;
+    uint32_t child_count;
+    struct node **children;
+} node;
+
+/* One entry of the bone map: a name and the palette entries that follow it. */
+typedef struct bone {
+    const char *name;
+    uint32_t bind, bind_count;
+} bone;
+
+struct th_tutorial {
+    const th_model *model;
+    animation *animations; /* [clip] */
+    node **roots;
+    uint32_t root_count;
+    bone *bones; /* by name */
+    uint32_t bone_count;
+    mat4 *offsets; /* [bind] */
+    th_arena *arena;
+};
+
+typedef struct walk {
+    const th_tutorial *tutorial;
+    const animation *animation;
+    float ticks;
+    float *palette;
+} walk;
+
+/* ---- matrices, as a tutorial's maths header has them ---- */
+
+static mat4 mat4_mul(const mat4 *a, const mat4 *b)
+{
+    mat4 out;
+    for (int row = 0; row < 4; row++)
+        for (int col = 0; col < 4; col++)
+            out.m[row][col] = a->m[row][0] * b->m[0][col] + a->m[row][1] * b->m[1][col] + a->m[row][2] * b->m[2][col] +
+                              a->m[row][3] * b->m[3][col];
+    return out;
+}
+
+static mat4 mat4_from(const th_mat34 *a)
+{
+    mat4 out = {.m[3] = {0, 0, 0, 1}};
+    memcpy(out.m, a->m, sizeof a->m);
+    return out;
+}
+
+static mat4 mat4_translation(const float t[3])
+{
+    return (mat4){{{1, 0, 0, t[0]}, {0, 1, 0, t[1]}, {0, 0, 1, t[2]}, {0, 0, 0, 1}}};
+}
+
+static mat4 mat4_scale(const float s[3])
+{
+    return (mat4){{{s[0], 0, 0, 0}, {0, s[1], 0, 0}, {0, 0, s[2], 0}, {0, 0, 0, 1}}};
+}
+
+static mat4 mat4_rotation(const float q[4])
+{
+    float x = q[0], y = q[1], z = q[2], w = q[3];
+    return (mat4){{{1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), 0},
+                   {2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), 0},
+                   {2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y), 0},
+                   {0, 0, 0, 1}}};
+}
+
+static void quat_slerp(const float a[4], const float b[4], float t, float out[4])
+{
+    float cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], sign = 1;
+    if (cosine < 0) {
+        cosine = -cosine;
+        sign = -1;
+    }
+    float wa = 1 - t, wb = t;
+    if (1 - cosine > 0.0001f) {
+        float angle = acosf(cosine), sine = sinf(angle);
+        wa = sinf((1 - t) * angle) / sine;
+        wb = sinf(t * angle) / sine;
+    }
+    float length2 = 0;
+    for (int i = 0; i < 4; i++) {
+        out[i] = wa * a[i] + sign * wb * b[i];
+        length2 += out[i] * out[i];
+    }
+    float scale = 1 / sqrtf(length2);
+    for (int i = 0; i < 4; i++)
+        out[i] *= scale;
+}
+
+/* ---- keys ---- */
+
+/* Each finds the last key at or before the time by walking, then goes on to the next one; the ends hold. */
+
+static void interpolate_vector(const vector_key *keys, uint32_t count, float ticks, float out[3])
+{
+    uint32_t k = 0;
+    while (k + 1 < count && ticks >= (float)keys[k + 1].time)
+        k++;
+    memcpy(out, keys[k].value, sizeof keys[k].value);
+    if (k + 1 == count || ticks <= (float)keys[k].time)
+        return;
+    float t = (ticks - (float)keys[k].time) / ((float)keys[k + 1].time - (float)keys[k].time);
+    for (int i = 0; i < 3; i++)
+        out[i] += t * (keys[k + 1].value[i] - keys[k].value[i]);
+}
+
+static void interpolate_rotation(const quat_key *keys, uint32_t count, float ticks, float out[4])
+{
+    uint32_t k = 0;
+    while (k + 1 < count && ticks >= (float)keys[k + 1].time)
+        k++;
+    memcpy(out, keys[k].value, sizeof keys[k].value);
+    if (k + 1 == count || ticks <= (float)keys[k].time)
+        return;
+    float t = (ticks - (float)keys[k].time) / ((float)keys[k + 1].time - (float)keys[k].time);
+    quat_slerp(keys[k].value, keys[k + 1].value, t, out);
+}
+
+/* ---- the walk ---- */
+
+static const node_anim *find_node_anim(const animation *from, const char *name)
+{
+    for (uint32_t c = 0; c < from->channel_count; c++)
+        if (strcmp(from->channels[c]->node_name.data, name) == 0)
+            return from->channels[c];
+    return NULL;
+}
+
+static int compare_name(const void *name, const void *entry)
+{
+    return strcmp(name, ((const bone *)entry)->name);
+}
+
+static void read_hierarchy(const walk *w, const node *n, const mat4 *parent)
+{
+    mat4 transform = n->transform;
+    const node_anim *anim = w->animation ? find_node_anim(w->animation, n->name.data) : NULL;
+    if (anim) {
+        float scale[3], rotation[4], translation[3];
+        interpolate_vector(anim->scalings, anim->scaling_count, w->ticks, scale);
+        interpolate_rotation(anim->rotations, anim->rotation_count, w->ticks, rotation);
+        interpolate_vector(anim->positions, anim->position_count, w->ticks, translation);
+        mat4 s = mat4_scale(scale), r = mat4_rotation(rotation), t = mat4_translation(translation);
+        mat4 tr = mat4_mul(&t, &r);
+        transform = mat4_mul(&tr, &s);
+    }
+    mat4 global = mat4_mul(parent, &transform);
+
+    const th_tutorial *tutorial = w->tutorial;
+    const bone *b = bsearch(n->name.data, tutorial->bones, tutorial->bone_count, sizeof *b, compare_name);
+    for (uint32_t i = 0; b && i < b->bind_count; i++) {
+        mat4 entry = mat4_mul(&global, &tutorial->offsets[b->bind + i]);
+        memcpy(w->palette + 12 * (size_t)(b->bind + i), entry.m, 12 * sizeof(float));
+    }
+    for (uint32_t c = 0; c < n->child_count; c++)
+        read_hierarchy(w, n->children[c], &global);
+}
+
+void th_tutorial_palette(const th_tutorial *tutorial, uint32_t clip, double time_s, float *palette)
+{
+    walk w = {.tutorial = tutorial, .palette = palette};
+    if (clip != TH_NO_INDEX) {
+        w.animation = &tutorial->animations[clip];
+        w.ticks = (float)th_clip_ticks(&tutorial->model->clips[clip], time_s);
+    }
+    mat4 identity = mat4_from(&TH_MAT34_IDENTITY);
+    for (uint32_t r = 0; r < tutorial->root_count; r++)
+        read_hierarchy(&w, tutorial->roots[r], &identity);
+}
+
+/* ---- set-up ---- */
+
+static int compare_bones(const void *a, const void *b)
+{
+    return strcmp(((const bone *)a)->name, ((const bone *)b)->name);
+}
+
+static void set_name(name_buffer *to, const char *name)
+{
+    size_t length = strlen(name), most = sizeof to->data - 1;
+    to->length = (uint32_t)(length < most ? length : most);
+    memcpy(to->data, name, to->length);
+}
+
+static bool build_nodes(th_tutorial *tutorial)
+{
+    const th_model *model = tutorial->model;
+    th_arena *arena = tutorial->arena;
+    uint32_t *counts = th_arena_new(arena, uint32_t, model->joint_count);
+    node **nodes = th_arena_new(arena, node *, model->joint_count);
+    tutorial->roots = th_arena_new(arena, node *, model->joint_count);
+    if (!counts || !nodes || !tutorial->roots)
+        return false;
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        if (model->joints[j].parent != TH_NO_INDEX)
+            counts[model->joints[j].parent]++;
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const th_joint *joint = &model->joints[j];
+        node *n = nodes[j] = th_arena_new(arena, node, 1);
+        if (!n || !(n->children = th_arena_new(arena, node *, counts[j])))
+            return false;
+        set_name(&n->name, joint->name);
+        n->transform = mat4_from(&joint->rest);
+        if (joint->parent == TH_NO_INDEX)
+            tutorial->roots[tutorial->root_count++] = n;
+        else
+            nodes[joint->parent]->children[nodes[joint->parent]->child_count++] = n;
+    }
+    return true;
+}
+
+static vector_key *build_vectors(th_arena *arena, const th_track *track, uint32_t *count)
+{
+    vector_key *keys = th_arena_new(arena, vector_key, track->key_count);
+    *count = track->key_count;
+    for (uint32_t k = 0; keys && k < track->key_count; k++) {
+        keys[k].time = track->times[k];
+        memcpy(keys[k].value, track->values + 3 * (size_t)k, sizeof keys[k].value);
+    }
+    return keys;
+}
+
+static quat_key *build_rotations(th_arena *arena, const th_track *track, uint32_t *count)
+{
+    quat_key *keys = th_arena_new(arena, quat_key, track->key_count);
+    *count = track->key_count;
+    for (uint32_t k = 0; keys && k < track->key_count; k++) {
+        keys[k].time = track->times[k];
+        memcpy(keys[k].value, track->values + 4 * (size_t)k, sizeof keys[k].value);
+    }
+    return keys;
+}
+
+static bool build_animation(th_tutorial *tutorial, const th_clip *clip, animation *out)
+{
+    th_arena *arena = tutorial->arena;
+    out->channels = th_arena_new(arena, node_anim *, clip->channel_count);
+    if (!out->channels)
+        return false;
+    for (uint32_t c = 0; c < clip->channel_count; c++) {
+        const th_channel *channel = &clip->channels[c];
+        node_anim *anim = th_arena_new(arena, node_anim, 1);
+        if (!anim)
+            return false;
+        set_name(&anim->node_name, tutorial->model->joints[channel->joint].name);
+        anim->positions = build_vectors(arena, &channel->translation, &anim->position_count);
+        anim->rotations = build_rotations(arena, &channel->rotation, &anim->rotation_count);
+        anim->scalings = build_vectors(arena, &channel->scale, &anim->scaling_count);
+        if (!anim->positions || !anim->rotations || !anim->scalings)
+            return false;
+        out->channels[out->channel_count++] = anim;
+    }
+    return true;
+}
+
+static bool build_animations(th_tutorial *tutorial)
+{
+    const th_model *model = tutorial->model;
+    tutorial->animations = th_arena_new(tutorial->arena, animation, model->clip_count);
+    bool ok = tutorial->animations != NULL;
+    for (uint32_t c = 0; ok && c < model->clip_count; c++)
+        ok = build_animation(tutorial, &model->clips[c], &tutorial->animations[c]);
+    return ok;
+}
+
+static bool build_bones(th_tutorial *tutorial)
+{
+    const th_model *model = tutorial->model;
+    tutorial->bones = th_arena_new(tutorial->arena, bone, model->bind_count);
+    tutorial->offsets = th_arena_new(tutorial->arena, mat4, model->bind_count);
+    if (!tutorial->bones || !tutorial->offsets)
+        return false;
+    for (uint32_t b = 0; b < model->bind_count; b++) {
+        const th_bind *bind = &model->binds[b];
+        tutorial->offsets[b] = mat4_from(&bind->inverse_bind);
+        if (b > 0 && bind->joint == bind[-1].joint)
+            tutorial->bones[tutorial->bone_count - 1].bind_count++;
+        else
+            tutorial->bones[tutorial->bone_count++] = (bone){model->joints[bind->joint].name, b, 1};
+    }
+    qsort(tutorial->bones, tutorial->bone_count, sizeof *tutorial->bones, compare_bones);
+    return true;
+}
+
+th_result th_tutorial_create(const th_model *model, th_tutorial **out, th_error *err)
+{
+    *out = NULL;
+    th_arena *arena = th_arena_create();
+    th_tutorial *tutorial = arena ? th_arena_new(arena, th_tutorial, 1) : NULL;
+    if (tutorial)
+        *tutorial = (th_tutorial){.model = model, .arena = arena};
+    if (!tutorial || !build_nodes(tutorial) || !build_animations(tutorial) || !build_bones(tutorial)) {
+        th_arena_destroy(arena);
+        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
+    }
+    *out = tutorial;
+    return TH_OK;
+}
+
+void th_tutorial_destroy(th_tutorial *tutorial)
+{
+    if (tutorial)
+        th_arena_destroy(tutorial->arena);
+}
