@@ -38,6 +38,14 @@ void th_arena_destroy(th_arena *arena)
     free(arena);
 }
 
+size_t th_arena_bytes(const th_arena *arena)
+{
+    size_t bytes = sizeof *arena;
+    for (const block *b = arena->blocks; b; b = b->next)
+        bytes += sizeof *b + b->size;
+    return bytes;
+}
+
 static block *add_block(th_arena *arena, size_t size)
 {
     block *b = aligned_alloc(ALIGNMENT, sizeof(block) + size);

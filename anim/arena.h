@@ -13,6 +13,9 @@ th_arena *th_arena_create(void);
 /* Frees everything that was allocated from it. NULL is fine. */
 void th_arena_destroy(th_arena *arena);
 
+/* Bytes taken from the system. */
+size_t th_arena_bytes(const th_arena *arena);
+
 /* `count` zeroed elements of `size` bytes, aligned to 64. Never NULL for a count of 0; NULL when out of memory or when
  * the product overflows. */
 void *th_arena_alloc(th_arena *arena, size_t count, size_t size);

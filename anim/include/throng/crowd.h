@@ -36,8 +36,7 @@ typedef struct th_instance {
 
 /* Deals out a crowd: rigs in turn, clips, phases over a whole clip and speeds of 0.9 to 1.1 at random. Instance i
  * depends on the seed and on i alone, so a larger crowd begins with the smaller one.
- * clip: the one clip for all (taken modulo a model's clip count is wrong, so models that lack it stand in the rest
- * pose), or TH_NO_INDEX for a mix of all clips. */
+ * clip: the clip for all, where models that have fewer clips stand in the rest pose; TH_NO_INDEX for a mix of all. */
 void th_instances_scatter(const th_rig *const *rigs, uint32_t rig_count, uint32_t clip, uint64_t seed, th_instance *out,
                           uint32_t count);
 
@@ -71,8 +70,8 @@ size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance);
  * Never allocates, never fails. */
 void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch);
 
-/* Writes the same bytes in the same order as th_crowd_update and computes nothing: the floor that no pose evaluation
- * can go below. */
+/* Writes the same bytes as th_crowd_update, character by character, and computes nothing: the floor that no pose
+ * evaluation can go below. */
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette);
 
 /* XXH3 over the palettes of all instances in order, padding left out. */

@@ -1,0 +1,413 @@
+/* Clips for the kernel: resampled at equal distances, as few frames as keep the error bound, measured.
+ *
+ * The error is taken with the kernel itself, palette against exact palette, at virtual vertices around each joint; so
+ * it holds everything: resampling, normalised linear interpolation in place of slerp, rounding. It is measured with the
+ * scalar kernel, so that the same file gives the same clips on every machine. */
+#include "rig_private.h"
+
+#include <throng/exact.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_INTERVALS  65536u
+#define MAX_CLIP_BYTES ((size_t)256 << 20)
+#define MAX_REFINEMENT 8u /* times the authored rate */
+
+/* Joints posed while measuring, for all clips of a rig together: what keeps a hostile file from taking forever. About
+ * ten seconds. Counted, not timed, so that the outcome does not depend on the machine. */
+#define MEASURE_BUDGET 40000000
+
+/* Around a bind's joint, in the space of its mesh: a centre, and the shell's half axes. */
+typedef struct probe {
+    double center[3], axes[3][3];
+} probe;
+
+typedef struct compiler {
+    th_rig *rig;
+    const th_model *model;
+    probe *probes;    /* one a bind */
+    th_dmat34 *pose;  /* joint_count */
+    th_dmat34 *exact; /* bind_count */
+    float *palettes;  /* TH_LANES of them */
+    float *scratch;   /* of the kernel */
+    size_t palette_floats;
+    int64_t budget;
+} compiler;
+
+typedef struct worst {
+    double error, ticks;
+    uint32_t joint;
+} worst;
+
+/* ---- keys ---- */
+
+static void quat_mul(const double a[4], const double b[4], double out[4])
+{
+    double q[4] = {
+        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
+        a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
+        a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
+        a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
+    };
+    memcpy(out, q, sizeof q);
+}
+
+/* Writes the keys of one joint; returns where the next joint's begin. before: the same keys one frame earlier, or NULL;
+ * rotations take the sign that is nearer to those. */
+static float *write_keys(const th_mover *mover, const th_trs *trs, const float *before, float *out)
+{
+    if (mover->flags & TH_STEP_ROTATION) {
+        double q[4], dot = 0;
+        quat_mul(mover->before, trs->rotation, q);
+        quat_mul(q, mover->after, q);
+        for (int i = 0; before && i < 4; i++)
+            dot += q[i] * (double)before[i];
+        for (int i = 0; i < 4; i++)
+            *out++ = (float)(dot < 0 ? -q[i] : q[i]);
+    }
+    if (mover->flags & TH_STEP_SCALE) {
+        for (int i = 0; i < 3; i++)
+            *out++ = (float)(trs->scale[i] * mover->scale);
+        *out++ = 0;
+    }
+    if (mover->flags & TH_STEP_TRANSLATION) {
+        double t[3];
+        th_dmat34_point(&mover->from_parent, trs->translation, t);
+        for (int i = 0; i < 3; i++)
+            *out++ = (float)(t[i] + mover->offset[i]);
+        *out++ = 0;
+    }
+    return out;
+}
+
+static void write_frame(const th_rig *rig, const th_clip *clip, double ticks, const float *before, float *out)
+{
+    const th_channel *channel = clip ? clip->channels : NULL;
+    const th_channel *end = clip ? channel + clip->channel_count : NULL;
+    for (uint32_t m = 0; m < rig->mover_count; m++) {
+        const th_mover *mover = &rig->movers[m];
+        while (channel != end && channel->joint < mover->joint)
+            channel++;
+        th_trs trs = mover->rest;
+        if (channel != end && channel->joint == mover->joint)
+            th_exact_channel(channel, ticks, &trs);
+        float *next = write_keys(mover, &trs, before, out);
+        before = before ? before + (next - out) : NULL;
+        out = next;
+    }
+}
+
+static void write_frames(const th_rig *rig, th_playable *playable, uint32_t intervals, float *keys)
+{
+    double duration = playable->clip ? playable->clip->duration_ticks : 0;
+    playable->keys = keys;
+    playable->interval_count = intervals;
+    playable->intervals_per_tick = duration > 0 ? intervals / duration : 0;
+    for (uint32_t f = 0; f <= intervals; f++) {
+        float *frame = keys + f * rig->program.frame_floats;
+        double ticks = duration * f / intervals;
+        write_frame(rig, playable->clip, ticks, f > 0 ? frame - rig->program.frame_floats : NULL, frame);
+    }
+}
+
+/* ---- error ---- */
+
+static void set_probe(const compiler *c, const th_bind *bind, probe *p)
+{
+    th_dmat34 inverse_bind = th_dmat34_from(bind->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY;
+    th_dmat34_invert(&inverse_bind, &mesh_from_joint);
+    th_dmat34 rest = th_dmat34_mul(c->pose[bind->joint], inverse_bind), scene;
+    double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * c->model->size;
+    *p = (probe){.center = {mesh_from_joint.m[3], mesh_from_joint.m[7], mesh_from_joint.m[11]}};
+    if (!th_dmat34_invert(&rest, &scene))
+        return; /* flattened at rest: the centre alone is measured */
+    /* Back from the scene into the mesh: what is 3 cm away there. */
+    for (int axis = 0; axis < 3; axis++)
+        for (int row = 0; row < 3; row++)
+            p->axes[axis][row] = scene.m[4 * row + axis] * shell;
+}
+
+static double probe_error(const probe *p, const th_dmat34 *exact, const float *played)
+{
+    th_dmat34 difference;
+    for (int i = 0; i < 12; i++)
+        difference.m[i] = (double)played[i] - exact->m[i];
+    double center[3], largest = 0;
+    th_dmat34_point(&difference, p->center, center);
+    for (int axis = 0; axis < 3; axis++) {
+        double plus = 0, minus = 0;
+        for (int row = 0; row < 3; row++) {
+            const double *r = difference.m + 4 * row, *a = p->axes[axis];
+            double side = r[0] * a[0] + r[1] * a[1] + r[2] * a[2];
+            plus += (center[row] + side) * (center[row] + side);
+            minus += (center[row] - side) * (center[row] - side);
+        }
+        largest = fmax(largest, fmax(plus, minus));
+    }
+    return sqrt(largest);
+}
+
+/* Adds the errors at up to TH_LANES times to *w. */
+static void measure_batch(compiler *c, const th_playable *playable, const double *ticks, uint32_t count, worst *w)
+{
+    const th_rig *rig = c->rig;
+    th_lane lanes[TH_LANES];
+    for (uint32_t i = 0; i < TH_LANES; i++)
+        lanes[i] = th_playable_seek(playable, rig->program.frame_floats, ticks[i < count ? i : 0]);
+    th_pose_scalar(&rig->program, lanes, c->palettes, c->palette_floats, c->scratch);
+    for (uint32_t i = 0; i < count; i++) {
+        th_exact_pose(c->model, playable->clip, ticks[i], c->pose);
+        th_exact_palette(c->model, c->pose, c->exact);
+        for (uint32_t b = 0; b < c->model->bind_count; b++) {
+            double error = probe_error(&c->probes[b], &c->exact[b], c->palettes + i * c->palette_floats + b * TH_ENTRY);
+            if (!(error <= w->error))
+                *w = (worst){error, ticks[i], c->model->binds[b].joint};
+        }
+    }
+    c->budget -= (int64_t)count * c->model->joint_count;
+}
+
+/* Measures at the times in `ticks` and three times inside each interval. Stops early beyond the bound. */
+static worst measure(compiler *c, const th_playable *playable, const double *ticks, size_t count)
+{
+    worst w = {0};
+    for (size_t i = 0; i < count && w.error <= c->rig->bound && c->budget > 0; i += TH_LANES)
+        measure_batch(c, playable, ticks + i, (uint32_t)(count - i < TH_LANES ? count - i : TH_LANES), &w);
+    double duration = playable->clip ? playable->clip->duration_ticks : 0;
+    for (uint32_t i = 0; duration > 0 && i < playable->interval_count && w.error <= c->rig->bound && c->budget > 0;
+         i += 2) {
+        double between[6];
+        for (uint32_t k = 0; k < 6; k++) {
+            double at = i + (k < 3 ? k + 1 : k + 2) / 4.0; /* 1/4 2/4 3/4, and of the next interval */
+            between[k] = fmin(at / playable->intervals_per_tick, duration);
+        }
+        measure_batch(c, playable, between, 6, &w);
+    }
+    return w;
+}
+
+/* ---- choosing the rate ---- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* All authored key times within the clip, its two ends, and the middles between them. NULL: out of memory. */
+static double *authored_times(const th_clip *clip, size_t *out_count)
+{
+    size_t count = 2;
+    for (uint32_t i = 0; i < clip->channel_count; i++) {
+        const th_channel *channel = &clip->channels[i];
+        count += (size_t)channel->translation.key_count + channel->rotation.key_count + channel->scale.key_count;
+    }
+    double *times = malloc(2 * count * sizeof *times);
+    if (!times)
+        return NULL;
+    size_t n = 0;
+    times[n++] = 0;
+    times[n++] = clip->duration_ticks;
+    for (uint32_t i = 0; i < clip->channel_count; i++) {
+        const th_track *tracks[] = {&clip->channels[i].translation, &clip->channels[i].rotation,
+                                    &clip->channels[i].scale};
+        for (int t = 0; t < 3; t++)
+            for (uint32_t k = 0; k < tracks[t]->key_count; k++)
+                if (tracks[t]->times[k] > 0 && tracks[t]->times[k] < clip->duration_ticks)
+                    times[n++] = tracks[t]->times[k];
+    }
+    qsort(times, n, sizeof *times, compare_doubles);
+    size_t unique = 1;
+    for (size_t i = 1; i < n; i++)
+        if (times[i] > times[unique - 1])
+            times[unique++] = times[i];
+    for (size_t i = 1; i < unique; i++)
+        times[unique + i - 1] = (times[i - 1] + times[i]) / 2;
+    *out_count = 2 * unique - 1;
+    return times;
+}
+
+/* Intervals of the densest track's own grid, stretched over the whole clip. */
+static double authored_intervals(const th_clip *clip)
+{
+    double densest = 1;
+    for (uint32_t i = 0; i < clip->channel_count; i++) {
+        const th_track *tracks[] = {&clip->channels[i].translation, &clip->channels[i].rotation,
+                                    &clip->channels[i].scale};
+        for (int t = 0; t < 3; t++) {
+            uint32_t last = tracks[t]->key_count - 1;
+            if (last == 0)
+                continue;
+            double spacing = (tracks[t]->times[last] - tracks[t]->times[0]) / last;
+            densest = fmax(densest, clip->duration_ticks / spacing);
+        }
+    }
+    return round(densest);
+}
+
+typedef struct attempt {
+    float *keys;
+    th_playable playable;
+    worst worst;
+} attempt;
+
+/* Resamples to `intervals` and measures. keys is NULL when out of memory; else the caller's to free. */
+static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t intervals, const double *times, size_t count)
+{
+    const th_rig *rig = c->rig;
+    attempt a = {.playable.clip = clip};
+    a.keys = malloc(((size_t)intervals + 1) * rig->program.frame_floats * sizeof(float) + 1);
+    if (!a.keys)
+        return a;
+    write_frames(rig, &a.playable, intervals, a.keys);
+    a.worst = measure(c, &a.playable, times, count);
+    return a;
+}
+
+/* The fewest intervals that hold the bound: from the authored grid upwards until one holds, then by halving downwards,
+ * which meets the grid's divisors on its way. On failure the reason is set and keys is NULL. */
+static attempt find_rate(compiler *c, const th_clip *clip, const double *times, size_t count, const char **reason)
+{
+    size_t frame_bytes = c->rig->program.frame_floats * sizeof(float);
+    bool moves = clip && clip->duration_ticks > 0;
+    double authored = moves ? authored_intervals(clip) : 1;
+    uint32_t fails = 0, refinement = 1;
+    attempt best = {0};
+    *reason = "";
+    for (;;) {
+        double intervals = authored * refinement;
+        if (intervals > MAX_INTERVALS || intervals * (double)frame_bytes > (double)MAX_CLIP_BYTES) {
+            *reason = "it would take too many frames";
+            return best;
+        }
+        best = try_intervals(c, clip, (uint32_t)intervals, times, count);
+        bool holds = best.keys && best.worst.error <= c->rig->bound;
+        if (holds && c->budget > 0)
+            break;
+        *reason = !best.keys       ? "out of memory"
+                  : c->budget <= 0 ? "measuring its error would take too long"
+                  : authored == 0  ? "its pose is more than translation, rotation and scale"
+                                   : "no rate up to 8 times the authored one holds the error bound";
+        free(best.keys);
+        best.keys = NULL;
+        if (holds || c->budget <= 0 || !moves || refinement >= MAX_REFINEMENT)
+            return best;
+        fails = (uint32_t)intervals;
+        refinement *= 2;
+    }
+    *reason = "";
+    while (best.playable.interval_count - fails > 1 && c->budget > 0) {
+        uint32_t middle = fails + (best.playable.interval_count - fails) / 2;
+        attempt a = try_intervals(c, clip, middle, times, count);
+        if (a.keys && a.worst.error <= c->rig->bound && c->budget > 0) {
+            free(best.keys);
+            best = a;
+        } else {
+            fails = middle;
+            free(a.keys);
+        }
+    }
+    return best;
+}
+
+/* ---- clips ---- */
+
+static size_t raw_bytes(const th_clip *clip)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < clip->channel_count; i++) {
+        const th_channel *channel = &clip->channels[i];
+        bytes += 16 * ((size_t)channel->translation.key_count + channel->scale.key_count) +
+                 20 * (size_t)channel->rotation.key_count;
+    }
+    return bytes;
+}
+
+/* clip: NULL for the rest pose. */
+static th_result compile_clip(compiler *c, const th_clip *clip, th_playable *playable, th_clip_report *report,
+                              th_error *err)
+{
+    th_rig *rig = c->rig;
+    double rest_time = 0, *times = &rest_time;
+    size_t count = 1;
+    *playable = (th_playable){.clip = clip};
+    report->raw_bytes = clip ? raw_bytes(clip) : 0;
+    if (clip && !(times = authored_times(clip, &count)))
+        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", c->model->name);
+
+    attempt a = find_rate(c, clip, times, count, &report->reason);
+    if (times != &rest_time)
+        free(times);
+    if (!a.keys)
+        return TH_OK; /* played exact, and said */
+    uint32_t frames = a.playable.interval_count + 1;
+    double ticks_per_second = clip ? clip->ticks_per_second : 1;
+    *playable = a.playable;
+    playable->keys = th_arena_copy(rig->arena, a.keys, (size_t)frames * rig->program.frame_floats, sizeof(float));
+    free(a.keys);
+    if (!playable->keys)
+        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", c->model->name);
+    report->compiled = true;
+    report->frame_count = frames;
+    report->rate_hz = a.playable.intervals_per_tick * ticks_per_second;
+    report->bytes = (size_t)frames * rig->program.frame_floats * sizeof(float);
+    report->max_error = a.worst.error;
+    report->error_joint = a.worst.joint;
+    report->error_time_s = a.worst.ticks / ticks_per_second;
+    return TH_OK;
+}
+
+static void compiler_fini(compiler *c)
+{
+    free(c->probes);
+    free(c->pose);
+    free(c->exact);
+    free(c->palettes);
+    free(c->scratch);
+}
+
+static bool compiler_init(compiler *c, th_rig *rig)
+{
+    const th_model *model = rig->model;
+    *c = (compiler){.rig = rig, .model = model, .budget = MEASURE_BUDGET};
+    c->palette_floats = (size_t)model->bind_count * TH_ENTRY;
+    c->probes = calloc(model->bind_count + 1u, sizeof *c->probes);
+    c->pose = calloc(model->joint_count, sizeof *c->pose);
+    c->exact = calloc(model->bind_count + 1u, sizeof *c->exact);
+    c->palettes = calloc(c->palette_floats * TH_LANES + 1, sizeof *c->palettes);
+    c->scratch = calloc(TH_SCRATCH_FLOATS(rig->program.depth_count) + 1, sizeof *c->scratch);
+    if (!c->probes || !c->pose || !c->exact || !c->palettes || !c->scratch) {
+        compiler_fini(c);
+        return false;
+    }
+    th_exact_pose(model, NULL, 0, c->pose);
+    for (uint32_t b = 0; b < model->bind_count; b++)
+        set_probe(c, &model->binds[b], &c->probes[b]);
+    return true;
+}
+
+th_result th_rig_compile(th_rig *rig, th_sampling sampling, th_error *err)
+{
+    const th_model *model = rig->model;
+    uint32_t count = model->clip_count + 1;
+    rig->playables = th_arena_new(rig->arena, th_playable, count);
+    rig->reports = th_arena_new(rig->arena, th_clip_report, count);
+    compiler c;
+    if (!rig->playables || !rig->reports || !compiler_init(&c, rig))
+        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
+
+    th_result result = TH_OK;
+    for (uint32_t i = 0; i < count && result == TH_OK; i++) {
+        const th_clip *clip = i < model->clip_count ? &model->clips[i] : NULL;
+        rig->playables[i].clip = clip;
+        rig->reports[i].raw_bytes = clip ? raw_bytes(clip) : 0;
+        rig->reports[i].reason = "asked for";
+        if (sampling == TH_SAMPLING_COMPILED)
+            result = compile_clip(&c, clip, &rig->playables[i], &rig->reports[i], err);
+    }
+    compiler_fini(&c);
+    return result;
+}

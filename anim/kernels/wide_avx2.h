@@ -1,0 +1,87 @@
+/* Eight floats, with fused multiply-add.
+ *
+ * Lanes live in the order 0..7. Keys are four floats, so two lanes' keys fill a register: lane i in the low half and
+ * lane i + 4 in the high one. They are interpolated in that shape, and a 4x4 transpose inside each half then gives one
+ * component of all eight lanes in order. Storing goes the same way back. */
+#include "pose.h"
+
+#include <immintrin.h>
+
+typedef __m256 wf;
+
+static inline wf wf_set1(float a)
+{
+    return _mm256_set1_ps(a);
+}
+static inline wf wf_mul(wf a, wf b)
+{
+    return _mm256_mul_ps(a, b);
+}
+static inline wf wf_div(wf a, wf b)
+{
+    return _mm256_div_ps(a, b);
+}
+static inline wf wf_madd(wf a, wf b, wf c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+static inline wf wf_msub(wf a, wf b, wf c)
+{
+    return _mm256_fmsub_ps(a, b, c);
+}
+
+static inline wf wf_nmadd(wf a, wf b, wf c)
+{
+    return _mm256_fnmadd_ps(a, b, c);
+}
+
+typedef struct lane_group {
+    wf alpha[4]; /* of lanes i (low half) and i + 4 (high half) */
+    const float *key[TH_LANES];
+    size_t frame_floats;
+    float *palette;
+    size_t stride;
+} lane_group;
+
+/*  r[0] = x0 y0 z0 w0 | x4 y4 z4 w4          r[0] = x0 x1 x2 x3 | x4 x5 x6 x7
+ *  r[1] = x1 y1 z1 w1 | x5 y5 z5 w5    ->    r[1] = y0 y1 y2 y3 | y4 y5 y6 y7
+ *  r[2] = x2 y2 z2 w2 | x6 y6 z6 w6          r[2] = z0 z1 z2 z3 | z4 z5 z6 z7
+ *  r[3] = x3 y3 z3 w3 | x7 y7 z7 w7          r[3] = w0 w1 w2 w3 | w4 w5 w6 w7      and back, being its own inverse */
+static inline void transpose(wf r[4])
+{
+    wf xy01 = _mm256_unpacklo_ps(r[0], r[1]), zw01 = _mm256_unpackhi_ps(r[0], r[1]);
+    wf xy23 = _mm256_unpacklo_ps(r[2], r[3]), zw23 = _mm256_unpackhi_ps(r[2], r[3]);
+    r[0] = _mm256_shuffle_ps(xy01, xy23, _MM_SHUFFLE(1, 0, 1, 0));
+    r[1] = _mm256_shuffle_ps(xy01, xy23, _MM_SHUFFLE(3, 2, 3, 2));
+    r[2] = _mm256_shuffle_ps(zw01, zw23, _MM_SHUFFLE(1, 0, 1, 0));
+    r[3] = _mm256_shuffle_ps(zw01, zw23, _MM_SHUFFLE(3, 2, 3, 2));
+}
+
+static inline wf load_pair(const float *low, const float *high)
+{
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(low)), _mm_load_ps(high), 1);
+}
+
+static inline void wf_load_key(const lane_group *group, size_t key, wf out[4])
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++) {
+        const float *low = group->key[i] + key, *high = group->key[i + 4] + key;
+        wf a = load_pair(low, high), b = load_pair(low + group->frame_floats, high + group->frame_floats);
+        out[i] = _mm256_fmadd_ps(group->alpha[i], _mm256_sub_ps(b, a), a);
+    }
+    transpose(out);
+}
+
+/* One row of a palette entry: four floats for each lane. */
+static inline void wf_store_row(const lane_group *group, size_t at, const wf row[4])
+{
+    wf r[4] = {row[0], row[1], row[2], row[3]};
+    transpose(r);
+    float *palette = group->palette + at;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < 4; i++) {
+        _mm_store_ps(palette + i * group->stride, _mm256_castps256_ps128(r[i]));
+        _mm_store_ps(palette + (i + 4) * group->stride, _mm256_extractf128_ps(r[i], 1));
+    }
+}

@@ -1,0 +1,376 @@
+/* From a model to a program: which joints matter, what of them moves, and the space each is computed in. */
+#include "rig_private.h"
+
+#include <throng/exact.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Below these, a value counts as constant or as one. Far below any error bound, above the noise of authored floats. */
+#define STILL      1e-6 /* lengths: times the model's size */
+#define SAME_SCALE 1e-4
+
+/* A space X = scale * [rotation | translation]: see kernels/pose.h. */
+typedef struct joint_space {
+    double scale, rotation[4], translation[3];
+} joint_space;
+
+typedef struct joint_plan {
+    bool sheared;   /* the rest transform is more than translation, rotation and scale */
+    bool needed;    /* a palette entry depends on the joint */
+    uint16_t moves; /* th_step_flags: what clips move */
+    uint32_t bind, bind_count;
+    th_trs rest;
+    joint_space space; /* X */
+    uint16_t depth;
+} joint_plan;
+
+/* ---- what moves ---- */
+
+static bool differs(const float *value, const double *rest, int width, double tolerance)
+{
+    for (int i = 0; i < width; i++)
+        if (fabs((double)value[i] - rest[i]) > tolerance)
+            return true;
+    return false;
+}
+
+static bool track_moves(const th_track *track, const double *rest, int width, double tolerance)
+{
+    double opposite[4];
+    for (int i = 0; i < width; i++)
+        opposite[i] = -rest[i];
+    for (uint32_t k = 0; k < track->key_count; k++) {
+        const float *value = track->values + (size_t)k * (size_t)width;
+        bool same_rotation = width == 4 && !differs(value, opposite, 4, tolerance);
+        if (!same_rotation && differs(value, rest, width, tolerance))
+            return true;
+    }
+    return false;
+}
+
+static void find_moves(const th_model *model, joint_plan *plans)
+{
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        th_dmat34 rest = th_dmat34_from(model->joints[j].rest);
+        plans[j].sheared = th_dmat34_decompose(&rest, &plans[j].rest) > STILL;
+    }
+    for (uint32_t c = 0; c < model->clip_count; c++) {
+        const th_clip *clip = &model->clips[c];
+        for (uint32_t i = 0; i < clip->channel_count; i++) {
+            const th_channel *channel = &clip->channels[i];
+            joint_plan *p = &plans[channel->joint];
+            if (p->sheared) /* no channel can hold this joint still */
+                p->moves |= TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION;
+            if (track_moves(&channel->translation, p->rest.translation, 3, STILL * model->size))
+                p->moves |= TH_STEP_TRANSLATION;
+            if (track_moves(&channel->rotation, p->rest.rotation, 4, STILL))
+                p->moves |= TH_STEP_ROTATION;
+            if (track_moves(&channel->scale, p->rest.scale, 3, STILL))
+                p->moves |= TH_STEP_ROTATION | TH_STEP_SCALE;
+        }
+    }
+}
+
+static void find_needed(const th_model *model, joint_plan *plans)
+{
+    for (uint32_t b = 0; b < model->bind_count; b++) {
+        joint_plan *p = &plans[model->binds[b].joint];
+        if (p->bind_count++ == 0)
+            p->bind = b;
+        p->needed = true;
+    }
+    for (uint32_t j = model->joint_count; j-- > 0;)
+        if (plans[j].needed && model->joints[j].parent != TH_NO_INDEX)
+            plans[model->joints[j].parent].needed = true;
+}
+
+/* ---- spaces ---- */
+
+static const joint_space NO_SPACE = {.scale = 1, .rotation = {0, 0, 0, 1}};
+
+static th_dmat34 space_matrix(const joint_space *space)
+{
+    th_trs trs;
+    for (int i = 0; i < 3; i++) {
+        trs.translation[i] = space->translation[i];
+        trs.scale[i] = space->scale;
+    }
+    memcpy(trs.rotation, space->rotation, sizeof trs.rotation);
+    return th_dmat34_from_trs(&trs);
+}
+
+/* Reads a matrix as a space; false when it is far from one (mirrored, stretched, sheared). The space need not be exact:
+ * any choice of X gives the right palette, a close one saves work. */
+static bool space_from(const th_dmat34 *matrix, joint_space *out)
+{
+    th_trs trs;
+    double shear = th_dmat34_decompose(matrix, &trs), scale = trs.scale[1];
+    if (!(shear < SAME_SCALE) || !(scale > 1e-9 && scale < 1e9))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(trs.scale[i] / scale - 1) < SAME_SCALE))
+            return false;
+    out->scale = scale;
+    memcpy(out->rotation, trs.rotation, sizeof out->rotation);
+    memcpy(out->translation, trs.translation, sizeof out->translation);
+    return true;
+}
+
+/* The space of a joint: that of its first bind, or of the bind it would have at rest. A joint that moves must keep
+ * D = inverse(parent) T R S own free of scale; where it cannot, its space is the identity and S takes what is left. */
+static joint_space choose_space(const th_model *model, const joint_plan *p, const joint_space *parent,
+                                const th_dmat34 *rest_pose)
+{
+    th_dmat34 bind;
+    if (p->bind_count > 0)
+        bind = th_dmat34_from(model->binds[p->bind].inverse_bind);
+    else if (!th_dmat34_invert(rest_pose, &bind))
+        return NO_SPACE;
+    joint_space space;
+    if (!space_from(&bind, &space))
+        return NO_SPACE;
+    if (!(p->moves & TH_STEP_MOVES))
+        return space;
+
+    if (p->moves & TH_STEP_SCALE)
+        return NO_SPACE;
+    double wanted = parent->scale / p->rest.scale[1];
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(p->rest.scale[i] / p->rest.scale[1] - 1) < SAME_SCALE))
+            return NO_SPACE;
+    if (!(fabs(space.scale / wanted - 1) < SAME_SCALE))
+        return NO_SPACE;
+    space.scale = wanted;
+    return space;
+}
+
+static bool is_no_space(const joint_space *space)
+{
+    return memcmp(space, &NO_SPACE, sizeof *space) == 0;
+}
+
+static const joint_space *parent_space(const th_model *model, const joint_plan *plans, uint32_t joint)
+{
+    uint32_t parent = model->joints[joint].parent;
+    return parent == TH_NO_INDEX ? &NO_SPACE : &plans[parent].space;
+}
+
+static th_result find_spaces(const th_model *model, joint_plan *plans, th_error *err)
+{
+    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose);
+    if (!pose)
+        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
+    th_exact_pose(model, NULL, 0, pose);
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        joint_plan *p = &plans[j];
+        const joint_space *parent = parent_space(model, plans, j);
+        p->space = choose_space(model, p, parent, &pose[j]);
+        /* What scale is left moves with the rotation, as a key that happens to be constant. */
+        if ((p->moves & TH_STEP_ROTATION) && is_no_space(&p->space))
+            for (int i = 0; i < 3; i++)
+                if (fabs(p->rest.scale[i] / parent->scale - 1) > STILL)
+                    p->moves |= TH_STEP_SCALE;
+    }
+    free(pose);
+    return TH_OK;
+}
+
+/* ---- steps ---- */
+
+/* Vector times the linear part of the inverse of a space. */
+static void rotate_back(const joint_space *x, const double v[3], double out[3])
+{
+    const double *q = x->rotation;
+    th_trs trs = {.rotation = {-q[0], -q[1], -q[2], q[3]}, .scale = {1, 1, 1}};
+    th_dmat34 rotation = th_dmat34_from_trs(&trs);
+    th_dmat34_point(&rotation, v, out);
+    for (int i = 0; i < 3; i++)
+        out[i] /= x->scale;
+}
+
+static th_dmat34 space_inverse(const joint_space *x)
+{
+    th_dmat34 matrix = space_matrix(x), inverse = TH_DMAT34_IDENTITY;
+    bool invertible = th_dmat34_invert(&matrix, &inverse);
+    assert(invertible); /* a rotation and a scale within bounds */
+    (void)invertible;
+    return inverse;
+}
+
+/* The constant parts of D, for what keys will not replace. */
+static void set_constants(const joint_plan *p, const joint_space *parent, th_dmat34 rest, th_step *step)
+{
+    th_dmat34 back = space_inverse(parent), own = space_matrix(&p->space);
+    if (!(step->flags & TH_STEP_ROTATION)) {
+        th_mat34 d = th_mat34_from(th_dmat34_mul(back, th_dmat34_mul(rest, own)));
+        memcpy(step->local, d.m, sizeof step->local);
+        return;
+    }
+    double translation[3], offset[3];
+    th_dmat34_point(&back, p->rest.translation, translation);
+    rotate_back(&p->space, p->space.translation, offset);
+    for (int i = 0; i < 3; i++) {
+        step->local[4 * i + 3] = (float)translation[i];
+        step->offset[i] = (float)offset[i];
+        if (step->offset[i] != 0)
+            step->flags |= TH_STEP_OFFSET;
+    }
+}
+
+static void set_mover(const joint_plan *p, const joint_space *parent, th_dmat34 rest, uint32_t joint, th_mover *mover)
+{
+    *mover = (th_mover){.joint = joint, .flags = p->moves, .rest = p->rest, .scale = 1 / parent->scale};
+    for (int i = 0; i < 4; i++) {
+        mover->before[i] = i < 3 ? -parent->rotation[i] : parent->rotation[i];
+        mover->after[i] = p->space.rotation[i];
+    }
+    mover->from_parent = space_inverse(parent);
+    if (!(p->moves & TH_STEP_ROTATION)) { /* else the step's offset does it */
+        double turned[3];
+        for (int row = 0; row < 3; row++)
+            rest.m[4 * row + 3] = 0;
+        th_dmat34_point(&rest, p->space.translation, turned);
+        rotate_back(parent, turned, mover->offset);
+    }
+}
+
+/* Fills from_m for the joint's binds. Returns whether the first one is M as it is. */
+static bool set_binds(const th_model *model, const joint_plan *p, float (*from_m)[12])
+{
+    th_dmat34 back = space_inverse(&p->space), identity = TH_DMAT34_IDENTITY;
+    for (uint32_t b = p->bind; b < p->bind + p->bind_count; b++) {
+        th_dmat34 m = th_dmat34_mul(back, th_dmat34_from(model->binds[b].inverse_bind));
+        memcpy(from_m[b], th_mat34_from(m).m, sizeof from_m[b]);
+    }
+    if (p->bind_count == 0)
+        return false;
+    /* Translations of the difference are lengths in the mesh, whose scale to the scene is that of the space. */
+    th_dmat34 m = th_dmat34_mul(back, th_dmat34_from(model->binds[p->bind].inverse_bind));
+    for (int row = 0; row < 3; row++)
+        m.m[4 * row + 3] *= p->space.scale / model->size;
+    return th_dmat34_distance(&m, &identity) < STILL;
+}
+
+static th_result find_depths(const th_model *model, joint_plan *plans, th_rig *rig, th_error *err)
+{
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        uint32_t parent = model->joints[j].parent;
+        uint32_t depth = parent == TH_NO_INDEX ? 0 : plans[parent].depth + 1u;
+        if (depth >= UINT16_MAX)
+            return th_fail(err, TH_ERR_LIMIT, "%s: joint %s is more than %u levels deep", model->name,
+                           model->joints[j].name, UINT16_MAX);
+        plans[j].depth = (uint16_t)depth;
+        if (!plans[j].needed)
+            continue;
+        rig->program.step_count++;
+        rig->mover_count += (plans[j].moves & TH_STEP_MOVES) != 0;
+        if (depth >= rig->program.depth_count)
+            rig->program.depth_count = depth + 1;
+    }
+    return TH_OK;
+}
+
+static th_result emit_steps(const th_model *model, joint_plan *plans, th_rig *rig, th_error *err)
+{
+    th_result result = find_depths(model, plans, rig, err);
+    if (result != TH_OK)
+        return result;
+    th_step *step = th_arena_new(rig->arena, th_step, rig->program.step_count);
+    th_mover *mover = th_arena_new(rig->arena, th_mover, rig->mover_count);
+    float(*from_m)[12] = th_arena_alloc(rig->arena, model->bind_count, sizeof *from_m);
+    if (!step || !mover || !from_m)
+        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
+    rig->program.steps = step;
+    rig->program.from_m = (const float(*)[12])from_m;
+    rig->program.bind_count = model->bind_count;
+    rig->movers = mover;
+
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const joint_plan *p = &plans[j];
+        if (!p->needed)
+            continue;
+        *step = (th_step){.flags = p->moves, .depth = p->depth, .bind = p->bind, .bind_count = p->bind_count};
+        const joint_space *parent = parent_space(model, plans, j);
+        th_dmat34 rest = th_dmat34_from(model->joints[j].rest);
+        set_constants(p, parent, rest, step);
+        if (set_binds(model, p, from_m))
+            step->flags |= TH_STEP_DIRECT;
+        if (p->moves & TH_STEP_MOVES) {
+            uint16_t keyed = p->moves & (TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION);
+            set_mover(p, parent, rest, j, mover++);
+            rig->program.frame_floats += TH_KEY_FLOATS * (size_t)__builtin_popcount(keyed);
+        }
+        step++;
+    }
+    return TH_OK;
+}
+
+/* ---- the rig ---- */
+
+static th_result build_program(const th_model *model, th_rig *rig, th_error *err)
+{
+    joint_plan *plans = calloc(model->joint_count, sizeof *plans);
+    if (!plans)
+        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
+    find_moves(model, plans);
+    find_needed(model, plans);
+    th_result result = find_spaces(model, plans, err);
+    if (result == TH_OK)
+        result = emit_steps(model, plans, rig, err);
+    free(plans);
+    return result;
+}
+
+th_result th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *err)
+{
+    assert(desc->model && desc->bound_m >= 0);
+    *out = NULL;
+    th_arena *arena = th_arena_create();
+    th_rig *rig = arena ? th_arena_new(arena, th_rig, 1) : NULL;
+    if (!rig) {
+        th_arena_destroy(arena);
+        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", desc->model->name);
+    }
+    double bound_m = desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M;
+    *rig = (th_rig){.model = desc->model, .arena = arena};
+    rig->bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size;
+    th_result result = build_program(desc->model, rig, err);
+    if (result == TH_OK)
+        result = th_rig_compile(rig, desc->sampling, err);
+    if (result != TH_OK) {
+        th_rig_destroy(rig);
+        return result;
+    }
+    *out = rig;
+    return TH_OK;
+}
+
+void th_rig_destroy(th_rig *rig)
+{
+    if (rig)
+        th_arena_destroy(rig->arena);
+}
+
+const th_model *th_rig_model(const th_rig *rig)
+{
+    return rig->model;
+}
+
+double th_rig_bound(const th_rig *rig)
+{
+    return rig->bound;
+}
+
+const th_clip_report *th_rig_clip_report(const th_rig *rig, uint32_t clip)
+{
+    assert(clip < rig->model->clip_count);
+    return &rig->reports[clip];
+}
+
+size_t th_rig_bytes(const th_rig *rig)
+{
+    return th_arena_bytes(rig->arena);
+}

@@ -1,0 +1,54 @@
+/* What a rig is made of; for rig.c and compile.c, which make it, and crowd.c, which plays it. Private to anim. */
+#ifndef TH_RIG_PRIVATE_H
+#define TH_RIG_PRIVATE_H
+
+#include "arena.h"
+#include "kernels/pose.h"
+
+#include <throng/rig.h>
+
+/* How the authored transforms of a joint become keys of its step, which has some: for
+ * X = scale * [rotation | translation] of the joint and of its parent (see kernels/pose.h),
+ * rotation key = before * q * after, scale key = s * scale, translation key = from_parent * t + offset. */
+typedef struct th_mover {
+    uint32_t joint;
+    uint16_t flags;             /* of the step */
+    th_trs rest;                /* what a clip without a channel for this joint plays */
+    double before[4], after[4]; /* rotations of inverse(X_parent) and X */
+    double scale;               /* of inverse(X_parent) */
+    th_dmat34 from_parent;      /* inverse(X_parent) */
+    double offset[3];
+} th_mover;
+
+/* A clip as an instance plays it. */
+typedef struct th_playable {
+    const th_clip *clip;       /* NULL for the rest pose */
+    const float *keys;         /* [frame][key], aligned to 16; NULL when played exact */
+    uint32_t interval_count;   /* frames - 1; a single pose is two equal frames */
+    double intervals_per_tick; /* 0 for a single pose */
+} th_playable;
+
+struct th_rig {
+    const th_model *model;
+    double bound;
+    th_program program;
+    const th_mover *movers; /* in the order of the steps */
+    uint32_t mover_count;
+    size_t frame_floats;     /* keys of one frame; the distance of two frames */
+    th_playable *playables;  /* the model's clips, then the rest pose */
+    th_clip_report *reports; /* likewise */
+    th_arena *arena;
+};
+
+/* Fills playables and reports of a rig whose program is complete. */
+th_result th_rig_compile(th_rig *rig, th_sampling sampling, th_error *err);
+
+/* Points a lane at a compiled playable's keys at `ticks`, 0 <= ticks <= duration. */
+static inline th_lane th_playable_seek(const th_playable *playable, size_t frame_floats, double ticks)
+{
+    double at = ticks * playable->intervals_per_tick;
+    uint32_t last = playable->interval_count - 1, interval = at < (double)last ? (uint32_t)at : last;
+    return (th_lane){playable->keys + (size_t)interval * frame_floats, (float)(at - interval)};
+}
+
+#endif
