@@ -19,18 +19,24 @@ static double distance(const double a[3], const double b[3])
     return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
+/* The larger one, and NaN rather than anything: fmax() would drop it, and a kernel that wrote none would pass. */
+static double worse(double a, double b)
+{
+    return b > a || isnan(b) ? b : a;
+}
+
 /* A scene point x belongs to the mesh point inverse(wanted) * x, which the palette puts at got * inverse(wanted) * x:
  * `moved` is that product. This way nobody needs to know the units of mesh space. */
 static double shell_error(const th_dmat34 *moved, const double joint[3], double shell)
 {
-    double error = 0, lands[3];
+    double lands[3];
     th_dmat34_point(moved, joint, lands);
-    error = fmax(error, distance(lands, joint));
+    double error = distance(lands, joint);
     for (int i = 0; i < 6; i++) {
         double point[3] = {joint[0], joint[1], joint[2]};
         point[i / 2] += i % 2 ? -shell : shell;
         th_dmat34_point(moved, point, lands);
-        error = fmax(error, distance(lands, point));
+        error = worse(error, distance(lands, point));
     }
     return error;
 }
@@ -53,7 +59,7 @@ static void check_instance(const subject *s, uint32_t instance, th_check *check)
         double away = distance((double[3]){pose[3], pose[7], pose[11]}, (double[3]){0, 0, 0});
         double allowed = s->bound * TH_CHECK_BOUND_FACTOR + TH_CHECK_ROUNDING * (s->model->size + away);
         double error = entry_error(s, b);
-        if (!isfinite(error)) /* a NaN would lose every comparison and pass */
+        if (!isfinite(error))
             error = HUGE_VAL;
         check->max_error = fmax(check->max_error, error);
         if (error / allowed > check->excess) {

@@ -156,7 +156,7 @@ static void write_value(writer *w, const json_t *value, int depth)
 
 bool th_json_write(const json_t *document, int digits, FILE *file)
 {
-    writer w = {file, JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits), false};
+    writer w = {file, JSON_ENCODE_ANY | JSON_REAL_PRECISION((size_t)digits), false};
     write_value(&w, document, 0);
     fputc('\n', file);
     return !w.failed && !ferror(file);

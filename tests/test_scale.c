@@ -1,0 +1,148 @@
+/* The scaling study with tiny counts: the bytes must not depend on how the work is split. */
+#include <throng/human.h>
+#include <throng/json.h>
+#include <throng/scale.h>
+
+#include <criterion/criterion.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static th_error err;
+static th_model *human;
+
+static void make_human(void)
+{
+    cr_assert_eq(th_human_create(&human, &err), TH_OK, "%s", err.text);
+}
+
+static void free_human(void)
+{
+    th_model_free(human);
+}
+
+TestSuite(scale, .init = make_human, .fini = free_human);
+
+static th_scale study(th_scheduler scheduler, uint32_t grain, const uint32_t *threads, uint32_t thread_count)
+{
+    const th_model *models[] = {human, human};
+    th_scale_desc desc = {
+        .scene = {.models = models, .model_count = 2, .instance_count = 101, .seed = 3},
+        .scheduler = scheduler,
+        .grain = grain,
+        .threads = threads,
+        .thread_count = thread_count,
+        .measure = {.repetitions = 1, .iterations = 2},
+    };
+    th_scale scale;
+    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    return scale;
+}
+
+Test(scale, hash_does_not_depend_on_threads_grain_or_scheduler)
+{
+    static const uint32_t threads[] = {1, 2, 3, 4, 8}, grains[] = {1, 3, 1000};
+    uint64_t hash = 0;
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
+        for (int g = 0; g < 3; g++) {
+            if (!th_scheduler_available((th_scheduler)s))
+                continue;
+            th_scale scale = study((th_scheduler)s, grains[g], threads, 5);
+            cr_assert_eq(scale.report.row_count, s == TH_SCHEDULER_SERIAL ? 1 : 5);
+            for (uint32_t r = 0; r < scale.report.row_count; r++) {
+                const th_row *row = &scale.report.rows[r];
+                hash = hash ? hash : row->palette_hash;
+                cr_expect_eq(row->palette_hash, hash, "%s, scheduler %d, grain %u", row->name, s, grains[g]);
+                cr_expect_eq(row->threads, threads[r]);
+                cr_expect(row->moving && row->checked);
+                cr_expect_str_eq(row->failure, "");
+            }
+            th_scale_fini(&scale);
+        }
+}
+
+Test(scale, document_and_text_hold_every_thread_count)
+{
+    th_scale scale = study(TH_SCHEDULER_OWN, 0, (uint32_t[]){1, 2}, 2);
+    json_t *document = th_report_json(&scale.report), *rows = json_object_get(document, "benchmarks");
+    cr_assert_eq(json_array_size(rows), 2 * (1 + 4));
+    static const char *const fields[] = {"characters_per_s", "speed_up",     "efficiency",      "busy",
+                                         "imbalance",        "ns_per_joint", "steals_per_frame"};
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+            cr_expect(json_is_number(json_object_get(json_array_get(rows, i), fields[f])), "%s", fields[f]);
+    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(rows, 5), "name")), "scale/threads:2");
+    cr_expect_eq(scale.points[0].speed_up, 1);
+    cr_expect_eq(scale.points[0].efficiency, 1);
+
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    cr_expect(th_scale_print(&scale, file));
+    fclose(file);
+    cr_expect(strstr(text, "2 threads animate "), "%s", text);
+    cr_expect_not(strstr(text, "nan"), "%s", text);
+    free(text);
+    json_decref(document);
+    th_scale_fini(&scale);
+}
+
+Test(scale, picks_thread_counts_that_fit_on_a_page)
+{
+    uint32_t counts[TH_JOBS_MAX_THREADS];
+    cr_assert_eq(th_scale_threads(1, counts), 1);
+    cr_expect_eq(counts[0], 1);
+    cr_assert_eq(th_scale_threads(4, counts), 4);
+    cr_expect_arr_eq(counts, ((uint32_t[]){1, 2, 3, 4}), 4 * sizeof *counts);
+    cr_assert_eq(th_scale_threads(24, counts), 6);
+    cr_expect_arr_eq(counts, ((uint32_t[]){1, 2, 4, 8, 16, 24}), 6 * sizeof *counts);
+    cr_assert_eq(th_scale_threads(64, counts), 7);
+    cr_expect_eq(counts[6], 64);
+    cr_expect_eq(counts[th_scale_threads(100000, counts) - 1], TH_JOBS_MAX_THREADS);
+}
+
+/* ---- the verdict, on made-up figures ---- */
+
+static const char *verdict(uint32_t usable, th_scale_point last)
+{
+    static char text[512];
+    th_row rows[2] = {{.threads = 1, .characters = 100}, {.threads = 2, .characters = 100}};
+    last.speed_up = last.efficiency * 2;
+    last.frame_ns = 1e6 / last.speed_up;
+    th_scale_point points[2] = {{1e6, 1, 1, .busy = 1, .work_ns = 1e6, .imbalance = 1}, last};
+    th_scale scale = {.report = {.context.cpus.usable = usable, .rows = rows, .row_count = 2}, .points = points};
+    return th_scale_verdict(&scale, text, sizeof text);
+}
+
+static void expect_verdict(const char *part, uint32_t usable, th_scale_point last)
+{
+    const char *text = verdict(usable, last);
+    cr_expect(strstr(text, part), "%s", text);
+}
+
+Test(scale, verdict_names_what_limits)
+{
+    expect_verdict("1.96 times as many characters as 1: 98 % efficiency. Nothing", 2,
+                   (th_scale_point){.efficiency = 0.98, .busy = 0.99, .work_ns = 1e6, .imbalance = 1});
+    expect_verdict("40 % more time", 2,
+                   (th_scale_point){.efficiency = 0.7, .busy = 0.98, .work_ns = 1.4e6, .imbalance = 1});
+    expect_verdict("the busiest did 1.40 times", 2,
+                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1.4});
+    expect_verdict("starting and ending a frame", 2,
+                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1});
+    expect_verdict("Other programs had the CPUs 30 %", 2,
+                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1, .away = 0.3});
+    expect_verdict("Only 1 CPU is usable", 1,
+                   (th_scale_point){.efficiency = 0.5, .busy = 0.5, .work_ns = 1e6, .imbalance = 1});
+    expect_verdict("1 thread is fastest", 2,
+                   (th_scale_point){.efficiency = 0.4, .busy = 0.5, .work_ns = 1e6, .imbalance = 1});
+}
+
+Test(scale, verdict_of_wrong_palettes_says_so)
+{
+    th_row rows[1] = {{.threads = 1, .failure = "palettes differ"}};
+    th_scale_point points[1] = {{0}};
+    th_scale scale = {.report = {.rows = rows, .row_count = 1}, .points = points};
+    char text[512];
+    cr_expect(strstr(th_scale_verdict(&scale, text, sizeof text), "wrong"), "%s", text);
+}
