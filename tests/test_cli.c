@@ -1,0 +1,293 @@
+/* The program from outside: what it prints, where, and its exit code. */
+#include <throng/crowd.h>
+#include <throng/exact.h>
+#include <throng/human.h>
+
+#include <criterion/criterion.h>
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/throng-cli-XXXXXX";
+static char out[1 << 20], err[1 << 14]; /* of the last run */
+
+static void make_folder(void)
+{
+    cr_assert_neq(mkdtemp(folder), NULL);
+    cr_assert_eq(chdir(folder), 0);
+}
+
+static void remove_folder(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(cli, .init = make_folder, .fini = remove_folder, .timeout = 300);
+
+static void slurp(const char *path, char *text, size_t size)
+{
+    FILE *file = fopen(path, "r");
+    cr_assert_neq(file, NULL, "%s", path);
+    size_t length = fread(text, 1, size - 1, file);
+    text[length] = '\0';
+    fclose(file);
+}
+
+/* Runs `throng ARGUMENTS` by the shell; redirections in the arguments come first. */
+static int throng(const char *arguments)
+{
+    char command[1024];
+    snprintf(command, sizeof command, "{ '%s' %s ; } >.out 2>.err", TEST_PROGRAM, arguments);
+    int status = system(command);
+    slurp(".out", out, sizeof out);
+    slurp(".err", err, sizeof err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void expect(int code, const char *arguments, const char *message)
+{
+    int got = throng(arguments);
+    cr_expect_eq(got, code, "%s: exit code %d, not %d; %s", arguments, got, code, err);
+    cr_expect(strstr(err, message), "%s: %s", arguments, err);
+    cr_expect(code == 0 || strncmp(err, "throng: ", 8) == 0, "%s: %s", arguments, err);
+}
+
+static json_t *document(const char *arguments)
+{
+    json_error_t error;
+    int code = throng(arguments);
+    cr_assert_eq(code, 0, "%s: %s", arguments, err);
+    json_t *json = json_loads(out, JSON_REJECT_DUPLICATES, &error); /* refuses anything behind the document */
+    cr_assert_neq(json, NULL, "%s: %s in line %d", arguments, error.text, error.line);
+    return json;
+}
+
+/* ---- usage ---- */
+
+Test(cli, misuse_is_exit_code_2_and_says_what_helps)
+{
+    expect(2, "bnech", "unknown command bnech; did you mean bench?");
+    expect(2, "frobnicate", "unknown command frobnicate; `throng help` lists what there is");
+    expect(2, "--json", "a command comes first");
+    expect(2, "help insepct", "did you mean inspect?");
+    expect(2, "help bench scale", "help takes one command");
+    expect(2, "scale --thread 2", "unknown option --thread; did you mean --threads?");
+    expect(2, "pose --clip wlak", "no clip \"wlak\"; did you mean \"walk\"?");
+    expect(2, "pose --clip 99", "no clip \"99\"; `throng inspect` lists a model's clips");
+    expect(2, "pose --clip all", "pose shows one clip at a time");
+    expect(2, "bench --filter nothing", "no entry matches \"nothing\"");
+    cr_expect_eq(throng(""), 2);
+    cr_expect(strstr(err, "usage: throng COMMAND"), "%s", err);
+    cr_expect_str_eq(out, "");
+}
+
+Test(cli, help_and_version_go_to_standard_output)
+{
+    static const char *const calls[] = {"help", "--help", "-h", "help pose", "pose --help", "pose -h --time 3"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        expect(0, calls[i], "");
+        cr_expect(strstr(out, "usage: throng "), "%s", calls[i]);
+        cr_expect_str_eq(err, "");
+    }
+    expect(0, "--version", "");
+    cr_expect_eq(strncmp(out, "throng 0.", 9), 0, "%s", out);
+}
+
+Test(cli, unusable_files_are_exit_code_3)
+{
+    expect(3, "inspect missing.glb", "missing.glb");
+    expect(3, "pose --animation missing.bvh", "missing.bvh");
+    expect(3, "scale --model .", "");
+    expect(3, "inspect --out missing/file", "cannot write missing/file: No such file or directory");
+    expect(3, "inspect --out .", "cannot write .: Is a directory");
+    expect(3, "inspect --export missing/file.glb", "missing/file.glb");
+    FILE *file = fopen("broken.glb", "w");
+    fputs("glTF, or so it says", file);
+    fclose(file);
+    expect(3, "inspect broken.glb", "broken.glb");
+}
+
+Test(cli, what_the_machine_lacks_is_exit_code_4)
+{
+    if (!th_isa_available(TH_ISA_AVX2))
+        expect(4, "pose --sampling compiled --isa avx2", "avx2");
+    expect(4, "inspect >/dev/full", "cannot write standard output: No space left on device");
+    expect(4, "inspect --json >/dev/full", "cannot write standard output: No space left on device");
+    expect(4, "help >/dev/full", "cannot write standard output");
+    expect(4, "inspect >&-", "cannot write standard output");
+}
+
+Test(cli, broken_pipe_is_quiet)
+{
+    cr_expect_neq(throng("inspect --json | true"), -1);
+    cr_expect_str_eq(err, "");
+    throng("inspect --json | (trap '' PIPE; true)");
+    cr_expect_str_eq(err, "");
+    char command[256];
+    snprintf(command, sizeof command, "(trap '' PIPE; sleep 0.2; '%s' inspect 2>.err; echo $? >.code) | true",
+             TEST_PROGRAM);
+    cr_expect_eq(system(command), 0);
+    slurp(".err", err, sizeof err);
+    slurp(".code", out, sizeof out);
+    cr_expect_str_eq(err, "");
+    cr_expect_str_eq(out, "4\n");
+}
+
+/* ---- output ---- */
+
+Test(cli, out_replaces_the_file_in_one_step)
+{
+    static char file[1 << 20];
+    FILE *old = fopen("old.json", "w");
+    fputs("old", old);
+    fclose(old);
+    cr_assert_eq(chmod("old.json", 0640), 0);
+    cr_assert_eq(symlink("old.json", "link.json"), 0);
+    json_t *printed = document("inspect --json --out link.json");
+    slurp("old.json", file, sizeof file);
+    cr_expect_str_eq(file, out);
+    struct stat status;
+    cr_assert_eq(lstat("link.json", &status), 0);
+    cr_expect(S_ISLNK(status.st_mode));
+    cr_assert_eq(stat("old.json", &status), 0);
+    cr_expect_eq(status.st_mode & 0777, 0640);
+    json_decref(printed);
+
+    expect(0, "inspect --out text.json", "");
+    cr_expect_neq(out[0], '{', "text for people");
+    slurp("text.json", out, sizeof out);
+    cr_expect_str_eq(out, file, "and the document in the file");
+    cr_expect_eq(system("test \"$(ls)\" = \"$(printf 'link.json\\nold.json\\ntext.json')\""), 0,
+                 "nothing else is left");
+}
+
+Test(cli, out_writes_through_what_is_no_file)
+{
+    expect(0, "inspect --out /dev/null", "");
+    struct stat status;
+    cr_assert_eq(stat("/dev/null", &status), 0);
+    cr_expect(S_ISCHR(status.st_mode));
+    expect(3, "inspect --out /dev/full", "cannot write /dev/full: No space left on device");
+    cr_assert_eq(stat("/dev/full", &status), 0);
+    cr_expect(S_ISCHR(status.st_mode));
+}
+
+/* ---- inspect ---- */
+
+Test(cli, inspect_tells_the_model)
+{
+    th_model *human;
+    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
+    json_t *json = document("inspect --json");
+    cr_expect_eq(json_integer_value(json_object_get(json, "joint_count")), human->joint_count);
+    cr_expect_eq(json_array_size(json_object_get(json, "joints")), human->joint_count);
+    cr_expect_eq(json_array_size(json_object_get(json, "clips")), human->clip_count);
+    cr_expect_eq(json_array_size(json_object_get(json, "meshes")), human->mesh_count);
+    const json_t *clip = json_array_get(json_object_get(json, "clips"), 0);
+    cr_expect_str_eq(json_string_value(json_object_get(clip, "name")), human->clips[0].name);
+    cr_expect(json_is_number(json_object_get(clip, "max_error_mm")));
+    json_decref(json);
+
+    expect(0, "inspect human", "");
+    cr_expect(strstr(out, human->clips[0].name) && strstr(out, human->joints[3].name));
+    th_model_free(human);
+}
+
+Test(cli, inspect_exports_what_can_be_inspected_again)
+{
+    json_t *before = document("inspect --json --export human.glb"), *after = document("inspect human.glb --json");
+    cr_expect(json_equal(json_object_get(before, "palette_entries"), json_object_get(after, "palette_entries")));
+    cr_expect_eq(json_array_size(json_object_get(before, "clips")), json_array_size(json_object_get(after, "clips")));
+    json_decref(before);
+    json_decref(after);
+}
+
+/* ---- pose ---- */
+
+static void expect_matrix(const json_t *joint, const char *key, const double *wanted, double tolerance)
+{
+    const json_t *array = json_object_get(joint, key);
+    cr_assert_eq(json_array_size(array), 12, "%s", key);
+    for (size_t i = 0; i < 12; i++)
+        cr_expect_float_eq(json_real_value(json_array_get(array, i)), wanted[i], tolerance, "%s of %s", key,
+                           json_string_value(json_object_get(joint, "name")));
+}
+
+static void compare_pose(const char *arguments, const char *clip_name, double time_s, double tolerance)
+{
+    th_model *human;
+    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
+    th_dmat34 *pose = calloc(human->joint_count + human->bind_count, sizeof *pose),
+              *palette = pose + human->joint_count;
+    const th_clip *clip = &human->clips[th_model_find_clip(human, clip_name)];
+    double ticks = th_clip_ticks(clip, time_s);
+    th_exact_pose(human, clip, ticks, pose);
+    th_exact_palette(human, pose, palette);
+
+    json_t *json = document(arguments), *joints = json_object_get(json, "joints");
+    cr_expect_str_eq(json_string_value(json_object_get(json, "clip")), clip_name);
+    cr_expect_eq(json_real_value(json_object_get(json, "ticks")), ticks);
+    cr_assert_eq(json_array_size(joints), human->joint_count);
+    for (uint32_t j = 0; j < human->joint_count; j++) {
+        const json_t *joint = json_array_get(joints, j), *entry = json_object_get(joint, "entry");
+        uint32_t parent = human->joints[j].parent;
+        cr_expect_str_eq(json_string_value(json_object_get(joint, "name")), human->joints[j].name);
+        cr_expect_eq(json_integer_value(json_object_get(joint, "parent")), parent == TH_NO_INDEX ? -1 : (int)parent);
+        expect_matrix(joint, "model", pose[j].m, 0);
+        if (json_is_integer(entry)) {
+            cr_expect_eq(human->binds[json_integer_value(entry)].joint, j);
+            expect_matrix(joint, "palette", palette[json_integer_value(entry)].m, tolerance);
+        }
+    }
+    json_decref(json);
+    free(pose);
+    th_model_free(human);
+}
+
+Test(cli, pose_prints_the_exact_pose_to_the_last_bit)
+{
+    compare_pose("pose --clip walk --time 0.37 --json", "walk", 0.37, 0);
+    compare_pose("pose --clip=1 --time=-12.3 --json --sampling exact", "walk", -12.3, 0);
+}
+
+Test(cli, pose_prints_what_the_kernels_write)
+{
+    compare_pose("pose --clip walk --time 0.37 --json --sampling compiled --isa scalar", "walk", 0.37, 2e-4);
+    if (th_isa_available(TH_ISA_AVX2))
+        compare_pose("pose --clip walk --time 0.37 --json --sampling compiled --isa avx2", "walk", 0.37, 2e-4);
+}
+
+/* ---- bench and scale ---- */
+
+Test(cli, bench_lists_its_entries)
+{
+    json_t *names = document("bench --list --json");
+    cr_expect_gt(json_array_size(names), 7);
+    json_decref(names);
+    expect(0, "bench --list --filter tutorial", "");
+    cr_expect_str_eq(out, "pose/tutorial\n");
+}
+
+Test(cli, bench_and_scale_print_one_document)
+{
+    json_t *bench = document("bench --json --count 10 --repetitions 1 --frames 1 --filter 'pose|limit'");
+    cr_expect_gt(json_array_size(json_object_get(bench, "benchmarks")), 0);
+    cr_expect_str_eq(err, "");
+    json_decref(bench);
+    json_t *scale = document("scale --json --count 10 --repetitions 1 --frames 1 --threads 1-3 --clip run --grain 1");
+    cr_expect_eq(json_array_size(json_object_get(scale, "benchmarks")), 3 * 5);
+    json_decref(scale);
+}
+
+Test(cli, scale_prints_a_table_and_a_verdict)
+{
+    expect(0, "scale --count 20 --repetitions 2 --frames 1 --threads 1,2 --model human --model human --seed 5", "");
+    cr_expect(strstr(out, "20 characters: human") && strstr(out, "2 threads animate "), "%s", out);
+}

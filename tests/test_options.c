@@ -1,0 +1,249 @@
+/* The command line in process: every option, every kind of mistake. */
+#include "help.h"
+#include "options.h"
+#include "suggest.h"
+
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static th_options options;
+static th_error error;
+
+/* Splits "scale --count 5" and parses it. */
+static bool parse(const char *line)
+{
+    static char words[512];
+    char *argv[64];
+    int argc = 0;
+    snprintf(words, sizeof words, "%s", line);
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    error.text[0] = '\0';
+    return th_options_parse(&options, th_command_find(argv[0]), argc - 1, argv + 1, &error);
+}
+
+static void expect_refusal(const char *line, const char *text)
+{
+    cr_expect(!parse(line), "%s was taken", line);
+    cr_expect_str_eq(error.text, text, "%s", line);
+}
+
+Test(options, have_the_defaults_that_the_help_shows)
+{
+    cr_assert(parse("scale"));
+    cr_expect_eq(options.count, 10000);
+    cr_expect_eq(options.repetitions, 25);
+    cr_expect_eq(options.frames, 0);
+    cr_expect_eq(options.grain, 0);
+    cr_expect_eq(options.threads.count, 0);
+    cr_expect_eq(options.seed, 1);
+    cr_expect_eq(options.isa, TH_ISA_AUTO);
+    cr_expect_eq(options.sampling, TH_SAMPLING_COMPILED);
+    cr_expect_eq(options.scheduler, TH_SCHEDULER_OWN);
+    cr_expect_eq(options.error_bound_mm, 0.1);
+    cr_assert(parse("pose"));
+    cr_expect_eq(options.sampling, TH_SAMPLING_EXACT);
+    cr_expect_eq(options.time_s, 0);
+    cr_expect_eq(options.clip, NULL);
+    cr_assert(parse("bench"));
+    cr_expect_eq(options.count, 1000);
+    cr_expect_eq(options.threads.counts[0], 2);
+}
+
+Test(options, take_values_behind_a_space_or_an_equals_sign)
+{
+    cr_assert(parse("pose fox.glb --time -1.5e0 --clip=Walk --isa=scalar --sampling compiled --json"));
+    cr_expect_eq(options.time_s, -1.5);
+    cr_expect_str_eq(options.clip, "Walk");
+    cr_expect_eq(options.isa, TH_ISA_SCALAR);
+    cr_expect_eq(options.sampling, TH_SAMPLING_COMPILED);
+    cr_expect(options.json);
+    cr_expect_eq(options.models.count, 1);
+    cr_expect_str_eq(options.models.paths[0], "fox.glb");
+    cr_assert(parse("pose --out=--json -- --model"));
+    cr_expect_str_eq(options.out, "--json");
+    cr_expect(!options.json);
+    cr_expect_str_eq(options.models.paths[0], "--model");
+}
+
+Test(options, collect_models_and_animations)
+{
+    cr_assert(parse("bench --model a --model human --animation b --animation c --seed 18446744073709551615"));
+    cr_expect_eq(options.models.count, 2);
+    cr_expect_str_eq(options.models.paths[1], "human");
+    cr_expect_eq(options.animations.count, 2);
+    cr_expect_eq(options.seed, UINT64_MAX);
+}
+
+static void expect_threads(const char *list, uint32_t count, const uint32_t *counts)
+{
+    char line[64];
+    snprintf(line, sizeof line, "scale --threads %s", list);
+    cr_assert(parse(line), "%s", error.text);
+    cr_assert_eq(options.threads.count, count, "%s", list);
+    cr_expect_arr_eq(options.threads.counts, counts, count * sizeof *counts, "%s", list);
+}
+
+Test(options, read_lists_of_threads_in_order_and_once)
+{
+    uint32_t usable = th_cpus_read().usable;
+    expect_threads("1,2,4", 3, (uint32_t[]){1, 2, 4});
+    expect_threads("2-5", 4, (uint32_t[]){2, 3, 4, 5});
+    expect_threads("8,1-2,2", 3, (uint32_t[]){1, 2, 8});
+    expect_threads("max", 1, &usable);
+    expect_threads("256", 1, (uint32_t[]){256});
+    static const char *const bad[] = {"0", "257", "", ",", "1,", "1-", "-2", "3-1", "a", "1,,2", "1-2-3", "2.5", "+1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "scale --threads=%s", bad[i]);
+        cr_expect(!parse(line), "%s was taken", bad[i]);
+    }
+}
+
+Test(options, refuse_numbers_that_are_no_numbers)
+{
+    static const char *const whole[] = {
+        "0", "-1", "+1", "1e3", "0x10", "1.0", "10k", "1000001", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        char line[64], text[128];
+        snprintf(line, sizeof line, "bench --count %s", whole[i]);
+        snprintf(text, sizeof text, "--count takes a whole number from 1 to 1000000, not \"%s\"", whole[i]);
+        expect_refusal(line, text);
+    }
+    static const char *const real[] = {"nan", "inf", "0x1p3", "1s", "1e400", "e", ".", "1e10"};
+    for (size_t i = 0; i < sizeof real / sizeof *real; i++) {
+        char line[64], text[128];
+        snprintf(line, sizeof line, "pose --time %s", real[i]);
+        snprintf(text, sizeof text, "--time takes a number from -1e+09 to 1e+09, not \"%s\"", real[i]);
+        expect_refusal(line, text);
+    }
+    expect_refusal("bench --seed=", "--seed takes a whole number from 0 to 18446744073709551615, not \"\"");
+}
+
+Test(options, say_what_may_have_been_meant)
+{
+    expect_refusal("scale --thread 2", "unknown option --thread; did you mean --threads?");
+    expect_refusal("scale --cuont 2", "unknown option --cuont; did you mean --count?");
+    expect_refusal("bench --rep=2", "unknown option --rep; did you mean --repetitions?");
+    expect_refusal("inspect --xyzzy", "unknown option --xyzzy; `throng help inspect` lists what there is");
+    expect_refusal("pose --isa sclar", "--isa takes auto, scalar or avx2, not \"sclar\"; did you mean scalar?");
+    expect_refusal("scale --scheduler tbb", "--scheduler takes own, serial or openmp, not \"tbb\"");
+}
+
+Test(options, say_what_is_wrong)
+{
+    expect_refusal("scale -t 2", "unknown option -t; options begin with two dashes");
+    expect_refusal("inspect --threads 2", "inspect takes no --threads; that is an option of bench and scale");
+    expect_refusal("scale --time 2", "scale takes no --time; that is an option of pose");
+    expect_refusal("bench --count", "--count needs a value: --count N");
+    expect_refusal("bench --out --json", "--out needs a value: --out FILE");
+    expect_refusal("bench --json=yes", "--json takes no value");
+    expect_refusal("bench --json --json", "--json is given twice");
+    expect_refusal("bench --count 1 --count=1", "--count is given twice");
+    expect_refusal("bench fox.glb", "unexpected \"fox.glb\"; bench takes options only, a model as --model FILE");
+    expect_refusal("inspect a b", "inspect takes one model, not 2");
+    expect_refusal("inspect a --model b", "inspect takes one model, not 2");
+    expect_refusal("bench --model=", "--model takes the name of a file, not \"\"");
+    expect_refusal("bench --filter (", "--filter \"(\" is no regular expression: Unmatched ( or \\(");
+}
+
+Test(options, keep_within_the_list_of_files)
+{
+    char line[512] = "bench";
+    for (int i = 0; i < TH_OPTIONS_MAX_FILES; i++)
+        strcat(line, i < 20 ? " --model=a" : " --mod");
+    expect_refusal(line, "unknown option --mod; did you mean --model?");
+    th_command bench = *th_command_find("bench");
+    char word[] = "--model=a", *argv[TH_OPTIONS_MAX_FILES + 1];
+    for (int i = 0; i <= TH_OPTIONS_MAX_FILES; i++)
+        argv[i] = word;
+    cr_expect(th_options_parse(&options, &bench, TH_OPTIONS_MAX_FILES, argv, &error));
+    cr_expect(!th_options_parse(&options, &bench, TH_OPTIONS_MAX_FILES + 1, argv, &error));
+    cr_expect_str_eq(error.text, "--model can be given 64 times");
+}
+
+/* ---- help and parser against each other ---- */
+
+/* A value that an option with this argument takes. */
+static const char *example(const th_option *o)
+{
+    if (o->choices)
+        return o->choices[0];
+    return strcmp(o->argument, "RE") == 0 ? "a|b" : strcmp(o->argument, "FILE") == 0 ? "f" : "1";
+}
+
+static char *help_text(const th_command *c)
+{
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    th_help_command(c, file);
+    fclose(file);
+    return text;
+}
+
+Test(options, are_in_the_help_exactly_when_they_are_taken)
+{
+    for (const th_command *c = th_command_table; c->name; c++) {
+        char *help = help_text(c);
+        for (const th_option *o = th_option_table; o->name; o++) {
+            char head[64], line[128];
+            snprintf(head, sizeof head, "\n  --%s ", o->name);
+            snprintf(line, sizeof line, "%s --%s %s", c->name, o->name, o->argument ? example(o) : "");
+            bool taken = parse(line), shown = strstr(help, head) != NULL;
+            bool elsewhere = strstr(error.text, " takes no --") != NULL;
+            cr_expect_eq(taken, shown, "%s: %s", line, error.text);
+            cr_expect_eq(elsewhere, !shown, "%s: %s", line, error.text);
+        }
+        free(help);
+    }
+}
+
+Test(options, have_defaults_that_their_own_parser_takes)
+{
+    for (const th_option *o = th_option_table; o->name; o++)
+        if (o->fallback)
+            cr_expect(o->parse(o, o->fallback, (char *)&options + o->offset, &error), "--%s %s", o->name, o->fallback);
+}
+
+Test(options, fit_the_bits_that_remember_them)
+{
+    int rows = 0;
+    while (th_option_table[rows].name)
+        rows++;
+    cr_expect_leq(rows, 64);
+    cr_assert(parse("pose --isa auto"));
+    cr_expect(th_options_given(&options, "isa"));
+    cr_expect(!th_options_given(&options, "time"));
+}
+
+/* ---- suggestions ---- */
+
+Test(suggest, counts_edits)
+{
+    cr_expect_eq(th_edit_distance("", ""), 0);
+    cr_expect_eq(th_edit_distance("", "abc"), 3);
+    cr_expect_eq(th_edit_distance("kitten", "sitting"), 3);
+    cr_expect_eq(th_edit_distance("count", "cuont"), 1);
+    cr_expect_eq(th_edit_distance("ca", "abc"), 3); /* the restricted form: no edit inside a swapped pair */
+    cr_expect_eq(th_edit_distance("Walk", "wALK"), 0);
+    char longer[200];
+    memset(longer, 'a', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    cr_expect_eq(th_edit_distance(longer, "a"), sizeof longer - 1);
+}
+
+Test(suggest, keeps_silent_when_nothing_is_near)
+{
+    th_suggestion s = {.typed = "zz"};
+    th_suggestion_consider(&s, "bench");
+    th_suggestion_consider(&s, "pose");
+    cr_expect_eq(s.best, NULL);
+    s.typed = "pse";
+    th_suggestion_consider(&s, "bench");
+    th_suggestion_consider(&s, "pose");
+    cr_expect_str_eq(s.best, "pose");
+}
