@@ -2,9 +2,14 @@
 #include "arena.h"
 #include "human_parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define KEYS_PER_SECOND 30
+#define MAX_KEYS        128
+
+#define WAVES(table) .wave_count = sizeof(table) / sizeof *(table), .waves = (table)
+#define STEPS(table) .step_count = sizeof(table) / sizeof *(table), .steps = (table)
 
 /* clang-format off */
 
@@ -30,12 +35,16 @@ static const th_human_footstep WALK_STEPS[] = {
     {0.00, 20, 0, 0},   {0.09, 0, 0, 0},        {0.34, 0, 0, 0},       {0.46, -18, 18, 0},
     {0.60, -56, 56, 0}, {0.70, -50, 40, 0.045}, {0.80, -18, 12, 0.06}, {0.92, 17, 4, 0.025},
 };
-static const th_human_gait WALK_GAIT = {TH_HUMAN_WALK_SPEED * 32 / KEYS_PER_SECOND, 0.6, 0.30, 0.078, 6, 8, WALK_STEPS};
+static const th_human_gait WALK_GAIT = {.stride = TH_HUMAN_WALK_SPEED * 32 / KEYS_PER_SECOND,
+                                        .contact = 0.6,
+                                        .lead = 0.30,
+                                        .spread = 0.078,
+                                        .toe_out = 6,
+                                        STEPS(WALK_STEPS)};
 
 /* The left heel comes down at phase 0, the right one at 0.5. */
 static const th_human_wave WALK[] = {
-    /* The pelvis drops after contact, vaults over the standing leg, turns with the leading leg, sags on the free side.
-     */
+    /* The pelvis drops after contact and rises over the standing leg; it turns with the leading one. */
     {J_HIPS, BOTH, MOVE_Y, -0.029, 0.018, 2, 0.67},
     {J_HIPS, BOTH, MOVE_X, 0, 0.018, 1, -0.05},
     {J_HIPS, BOTH, TWIST, 0, 6, 1, 0.75},
@@ -65,7 +74,8 @@ static const th_human_wave WALK[] = {
 /* ---- idle ---- */
 
 static const th_human_footstep STANDING_STEPS[] = {{0, 0, 0, 0}};
-static const th_human_gait STANDING = {0, 1, 0, 0.105, 9, 1, STANDING_STEPS};
+static const th_human_gait STANDING = {
+    .stride = 0, .contact = 1, .lead = 0, .spread = 0.105, .toe_out = 9, STEPS(STANDING_STEPS)};
 
 static const th_human_wave IDLE[] = {
     {J_HIPS, BOTH, MOVE_X, 0, 0.018, 1, 0},
@@ -95,7 +105,12 @@ static const th_human_footstep RUN_STEPS[] = {
     {0.00, 6, 0, 0},       {0.06, 0, 0, 0},      {0.15, 0, 0, 0},      {0.23, -22, 22, 0},  {0.32, -62, 62, 0},
     {0.45, -98, 20, 0.17}, {0.60, -84, 0, 0.30}, {0.78, -28, 0, 0.20}, {0.92, 6, 4, 0.045},
 };
-static const th_human_gait RUN_GAIT = {TH_HUMAN_RUN_SPEED * 21 / KEYS_PER_SECOND, 0.32, 0.27, 0.06, 4, 9, RUN_STEPS};
+static const th_human_gait RUN_GAIT = {.stride = TH_HUMAN_RUN_SPEED * 21 / KEYS_PER_SECOND,
+                                       .contact = 0.32,
+                                       .lead = 0.27,
+                                       .spread = 0.06,
+                                       .toe_out = 4,
+                                       STEPS(RUN_STEPS)};
 
 static const th_human_wave RUN[] = {
     /* Lowest in the middle of a step, highest between two. */
@@ -130,7 +145,12 @@ static const th_human_footstep JOG_STEPS[] = {
     {0.00, 12, 0, 0},      {0.07, 0, 0, 0},      {0.20, 0, 0, 0},      {0.30, -20, 20, 0},   {0.40, -56, 56, 0},
     {0.52, -80, 18, 0.11}, {0.65, -62, 2, 0.18}, {0.80, -16, 0, 0.12}, {0.92, 10, 4, 0.035},
 };
-static const th_human_gait JOG_GAIT = {TH_HUMAN_JOG_SPEED * 24 / KEYS_PER_SECOND, 0.4, 0.25, 0.068, 5, 9, JOG_STEPS};
+static const th_human_gait JOG_GAIT = {.stride = TH_HUMAN_JOG_SPEED * 24 / KEYS_PER_SECOND,
+                                       .contact = 0.4,
+                                       .lead = 0.25,
+                                       .spread = 0.068,
+                                       .toe_out = 5,
+                                       STEPS(JOG_STEPS)};
 
 static const th_human_wave JOG[] = {
     {J_HIPS, BOTH, MOVE_Y, -0.045, 0.03, 2, 0.38},
@@ -192,7 +212,8 @@ static const th_human_wave WAVE[] = {
 
 /* On the spot: the heels rise one after the other. */
 static const th_human_footstep BOUNCE_STEPS[] = {{0, 0, 0, 0}, {0.25, 0, 0, 0}, {0.5, -30, 30, 0}, {0.75, 0, 0, 0}};
-static const th_human_gait BOUNCE = {0, 1, 0, 0.115, 10, 4, BOUNCE_STEPS};
+static const th_human_gait BOUNCE = {
+    .stride = 0, .contact = 1, .lead = 0, .spread = 0.115, .toe_out = 10, STEPS(BOUNCE_STEPS)};
 
 static const th_human_wave CHEER[] = {
     {J_HIPS, BOTH, MOVE_Y, -0.03, 0.02, 2, 0.75},
@@ -241,7 +262,7 @@ static const th_human_wave DANCE[] = {
     CURLED(BOTH, 20),
 };
 
-#define WAVES(table) .wave_count = sizeof(table) / sizeof *(table), .waves = (table)
+/* ---- all of them ---- */
 
 static const th_human_clip CLIPS[] = {
     {"idle", 120, &STANDING, WAVES(IDLE)}, {"walk", 32, &WALK_GAIT, WAVES(WALK)}, {"jog", 24, &JOG_GAIT, WAVES(JOG)},
@@ -280,8 +301,6 @@ static void set_rotation(const double q[4], const float *before, float out[4])
         out[i] = (float)(sign * q[i]);
 }
 
-#define MAX_KEYS 128
-
 /* poses: frame by frame, joint by joint. The last key is the first one again. */
 static bool add_channel(th_arena *arena, const th_trs *poses, uint32_t frames, uint32_t joint, th_channel *out)
 {
@@ -301,6 +320,7 @@ static bool add_channel(th_arena *arena, const th_trs *poses, uint32_t frames, u
 static bool add_clip(th_arena *arena, const th_human_clip *clip, const th_trs rest[J_COUNT], th_trs *poses,
                      th_clip *out)
 {
+    assert(clip->frames < MAX_KEYS);
     for (uint32_t f = 0; f < clip->frames; f++)
         th_human_pose(clip, (double)f / clip->frames, rest, poses + f * J_COUNT);
 

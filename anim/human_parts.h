@@ -113,6 +113,14 @@ static inline double smoothstep(double low, double high, double x)
     return t * t * (3 - 2 * t);
 }
 
+/* The cubic from a to b over `width` with these slopes at its ends, at t from 0 to 1. */
+static inline double hermite(double a, double b, double slope_a, double slope_b, double width, double t)
+{
+    double t2 = t * t, t3 = t2 * t;
+    return a * (2 * t3 - 3 * t2 + 1) + b * (3 * t2 - 2 * t3) +
+           width * (slope_a * (t3 - 2 * t2 + t) + slope_b * (t3 - t2));
+}
+
 /* ---- skeleton ---- */
 
 /* Where a joint is at rest, in model space. */

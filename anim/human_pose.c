@@ -74,13 +74,12 @@ static double step_width(const th_human_gait *gait, uint32_t i)
     return width > 0 ? width : width + 1;
 }
 
+/* Between v1 and v2; v0 and v3 are the keys around them. */
 static double curve(double v0, double v1, double v2, double v3, const double width[3], double t)
 {
     double slope = (v2 - v1) / width[1];
-    double m1 = monotone_slope((v1 - v0) / width[0], slope) * width[1];
-    double m2 = monotone_slope(slope, (v3 - v2) / width[2]) * width[1];
-    double t2 = t * t, t3 = t2 * t;
-    return v1 * (2 * t3 - 3 * t2 + 1) + v2 * (3 * t2 - 2 * t3) + m1 * (t3 - 2 * t2 + t) + m2 * (t3 - t2);
+    return hermite(v1, v2, monotone_slope((v1 - v0) / width[0], slope), monotone_slope(slope, (v3 - v2) / width[2]),
+                   width[1], t);
 }
 
 /* The first key has phase 0. */
@@ -103,12 +102,10 @@ static th_human_footstep footstep_at(const th_human_gait *gait, double phase)
  * swings to the front, and meets the ground at that same speed. */
 static double foot_ahead(const th_human_gait *gait, double phase)
 {
-    double off = gait->lead - gait->stride * gait->contact;
     if (phase <= gait->contact)
         return gait->lead - gait->stride * phase;
-    double width = 1 - gait->contact, t = (phase - gait->contact) / width, t2 = t * t, t3 = t2 * t;
-    return off * (2 * t3 - 3 * t2 + 1) + gait->lead * (3 * t2 - 2 * t3) -
-           gait->stride * width * ((t3 - 2 * t2 + t) + (t3 - t2));
+    double off = gait->lead - gait->stride * gait->contact, width = 1 - gait->contact;
+    return hermite(off, gait->lead, -gait->stride, -gait->stride, width, (phase - gait->contact) / width);
 }
 
 static th_dmat34 rotation_about(int axis, double degrees)

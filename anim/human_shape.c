@@ -8,13 +8,6 @@
 
 /* ---- distance ---- */
 
-static double hermite(double a, double b, double slope_a, double slope_b, double width, double t)
-{
-    double t2 = t * t, t3 = t2 * t;
-    return a * (2 * t3 - 3 * t2 + 1) + b * (3 * t2 - 2 * t3) +
-           width * (slope_a * (t3 - 2 * t2 + t) + slope_b * (t3 - t2));
-}
-
 static th_human_station station_slope(const th_human_tube *t, uint32_t i)
 {
     const th_human_station *a = &t->stations[i > 0 ? i - 1 : i],
