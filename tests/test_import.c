@@ -252,6 +252,51 @@ Test(import, keeps_times_before_zero_and_late_starts)
     th_model_free(model);
 }
 
+Test(import, takes_the_rest_transform_when_no_key_is_usable)
+{
+    th_model *model =
+        import_arm(SCENE("0,1") NODES("{'name':'skin','mesh':0,'skin':0},{'name':'upper','children':[2]},"
+                                      "{'name':'lower','scale':[2,3,4]}") SKINS SKINNED_MESHES CLIP("2", "scale"),
+                   ACCESSOR(GLTF_FLOATS("SCALAR", 1, 1)), ACCESSOR(GLTF_FLOATS("VEC3", 1, NAN, 0, 0)));
+    const th_track *scale = &channel_of(model, "lower")->scale;
+    cr_assert_eq(scale->key_count, 1);
+    for (int i = 0; i < 3; i++)
+        cr_expect_float_eq(scale->values[i], (float)(2 + i), 1e-6);
+    th_model_free(model);
+}
+
+#define JOINED_CLIP(mode)                                                                                              \
+    ",'animations':[{'name':'wave','samplers':[{'input':4,'output':5,'interpolation':'" mode "'}],"                    \
+    "'channels':[{'sampler':0,'target':{'node':2,'path':'translation'}}]}]"
+
+Test(import, holds_the_keys_of_steps)
+{
+    th_model *model = import_arm(ARM_BODY(JOINED_CLIP("STEP")), ACCESSOR(GLTF_FLOATS("SCALAR", 3, 0, 1, 3)),
+                                 ACCESSOR(GLTF_FLOATS("VEC3", 3, 1, 0, 0, 2, 0, 0, 3, 0, 0)));
+    const struct {
+        double ticks, x;
+    } expected[] = {{0, 1}, {500, 1}, {999.999999, 1}, {1000, 2}, {2999, 2}, {3000, 3}};
+    for (size_t i = 0; i < LENGTH(expected); i++) {
+        th_trs trs;
+        th_exact_channel(channel_of(model, "lower"), expected[i].ticks, &trs);
+        cr_expect_float_eq(trs.translation[0], expected[i].x, 1e-6, "at %g", expected[i].ticks);
+    }
+    th_model_free(model);
+}
+
+Test(import, owns_up_to_splines_it_plays_straight)
+{
+    th_model *model =
+        import_arm(ARM_BODY(JOINED_CLIP("CUBICSPLINE")), ACCESSOR(GLTF_FLOATS("SCALAR", 2, 0, 1)),
+                   ACCESSOR(GLTF_FLOATS("VEC3", 6, 9, 9, 9, 1, 0, 0, 9, 9, 9, 9, 9, 9, 2, 0, 0, 9, 9, 9)));
+    const th_track *track = &channel_of(model, "lower")->translation;
+    cr_assert_eq(track->key_count, 2);
+    cr_expect_float_eq(track->values[0], 1, 1e-6);
+    cr_expect_float_eq(track->values[3], 2, 1e-6);
+    check_note(model, "1 track is a cubic spline");
+    th_model_free(model);
+}
+
 Test(import, assumes_25_ticks_when_the_file_gives_none)
 {
     char path[512];
@@ -294,6 +339,20 @@ Test(import, names_nodes_without_a_name)
     th_model_free(model);
 }
 
+/* Where Assimp has made up no name already. */
+Test(import, gives_each_unnamed_node_a_name_of_its_own)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/MDL/MDL (HL1)/man.mdl", test_models());
+    if (access(path, R_OK) != 0)
+        cr_skip_test("%s is not there", path);
+    th_model *model = import_good(path);
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        cr_expect_eq(th_model_find_joint(model, model->joints[j].name), j);
+    check_note(model, "15 nodes have no name");
+    th_model_free(model);
+}
+
 /* A node for every bone, whether it has weights or not, and bones with none are no reason to lose its children. */
 Test(import, keeps_bones_without_weights)
 {
@@ -323,6 +382,24 @@ Test(import, tells_bones_of_equal_name_apart_by_their_place)
         cr_expect(model->binds[b].joint == left || model->joints[model->binds[b].joint].parent == left);
     cr_expect_eq(model->bind_count, 2);
     check_note(model, "1 joint shares its name with another");
+    th_model_free(model);
+}
+
+/* No bone has a name of its own that would show which arm is meant. */
+Test(import, tells_bones_apart_by_their_place_alone)
+{
+    const gltf_accessor accessors[] = {POSITIONS, GLTF_SHORTS("VEC4", 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+                                       GLTF_FLOATS("VEC4", 3, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0),
+                                       GLTF_FLOATS("MAT4", 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, -5, -1, 0, 1)};
+    th_model *model = import_gltf(
+        SCENE("0,1,3") NODES(
+            "{'name':'skin','mesh':0,'skin':0},{'name':'left','children':[2]},"
+            "{'name':'hand','translation':[0,1,0]},{'name':'right','children':[4],"
+            "'translation':[5,0,0]},{'name':'hand','translation':[0,1,0]}") "'skins':[{'joints':[4],'"
+                                                                            "inverseBindMatrices':3}]," SKINNED_MESHES,
+        accessors, LENGTH(accessors));
+    cr_assert_eq(model->bind_count, 1);
+    cr_expect_eq(model->joints[model->binds[0].joint].parent, th_model_find_joint(model, "right"));
     th_model_free(model);
 }
 
@@ -475,17 +552,19 @@ Test(import, binds_every_joint_of_a_file_without_meshes)
 {
     const gltf_accessor accessors[] = {GLTF_FLOATS("SCALAR", 2, 0, 1), GLTF_FLOATS("VEC3", 2, 0, 0, 0, 0, 0, 1)};
     th_model *model = import_gltf(
-        SCENE("0") NODES("{'name':'hip','children':[1],'translation':[0,1,0]},"
-                         "{'name':'knee','translation':[0,-1,0],'scale':[0,1,1]}") "'animations':[{'name':'jump','"
-                                                                                   "samplers':[{'input':0,'output':1}],"
-                                                                                   "'channels':[{'sampler':0,'target':{"
-                                                                                   "'node':0,'path':'translation'}}]}]",
+        SCENE("0") NODES("{'name':'hip','children':[1],'translation':[0,1,0],'rotation':[0,0,0.6,0.8]},"
+                         "{'name':'knee','children':[2],'translation':[0,-1,0],'scale':[1,2,3]},"
+                         "{'name':'flat','scale':[0,1,1]}") "'animations':[{'name':'jump','samplers':[{'input':0,"
+                                                            "'output':1}],'channels':[{'sampler':0,'target':{'node':0,"
+                                                            "'path':'translation'}}]}]",
         accessors, LENGTH(accessors));
     cr_expect_eq(model->mesh_count, 0);
-    cr_expect_eq(model->bind_count, model->joint_count);
-    uint32_t hip = th_model_find_joint(model, "hip");
-    cr_expect_eq(model->binds[hip].joint, hip);
-    cr_expect_float_eq(model->binds[hip].inverse_bind.m[7], -1, 1e-6);
+    cr_assert(model->bind_count == 3 && model->joint_count == 3);
+    th_dmat34 pose[3], palette[3], identity = TH_DMAT34_IDENTITY;
+    th_exact_pose(model, NULL, 0, pose);
+    th_exact_palette(model, pose, palette);
+    cr_expect_lt(th_dmat34_distance(&palette[0], &identity), 1e-6);
+    cr_expect_lt(th_dmat34_distance(&palette[1], &identity), 1e-6);
     check_note(model, "1 joint has a rest transform without inverse");
     th_model_free(model);
 }

@@ -21,6 +21,7 @@ typedef struct track {
     int width;         /* 3 or 4 */
     key *keys;
     uint32_t count;
+    bool step;     /* keys hold until the next one */
     bool repaired; /* times were changed */
 } track;
 
@@ -110,6 +111,29 @@ static void make_rotations_good(track *t)
     repair(t->s, REPAIR_ROTATION_LENGTH, scaled, "%s", t->where);
 }
 
+/* th_track knows only straight lines. A step is one as well: the old value is repeated at the last moment before the
+ * new one, which is the next smaller double. */
+static void write_steps_as_lines(track *t)
+{
+    if (!t->step || t->count < 2)
+        return;
+    key *keys = calloc(2 * (size_t)t->count, sizeof *keys);
+    if (!keys)
+        give_up_memory();
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < t->count; k++) {
+        double before = nextafter(t->keys[k].time, -HUGE_VAL);
+        if (k > 0 && before > t->keys[k - 1].time) {
+            keys[count] = t->keys[k - 1];
+            keys[count++].time = before;
+        }
+        keys[count++] = t->keys[k];
+    }
+    free(t->keys);
+    t->keys = keys;
+    t->count = count;
+}
+
 /* `rest`: holds when no key is left. */
 static th_track finish(track *t, const double rest[])
 {
@@ -124,6 +148,7 @@ static th_track finish(track *t, const double rest[])
     }
     if (t->width == 4)
         make_rotations_good(t);
+    write_steps_as_lines(t);
 
     double *times = make(t->s, double, t->count);
     float *values = make(t->s, float, (size_t)t->count *(size_t)t->width);
@@ -139,7 +164,7 @@ static th_track finish(track *t, const double rest[])
 
 static track begin(scene *s, const char *where, int width, uint32_t count)
 {
-    track t = {s, where, width, calloc((size_t)count + 1, sizeof(key)), count, false};
+    track t = {s, where, width, calloc((size_t)count + 1, sizeof(key)), count, false, false};
     if (!t.keys)
         give_up_memory();
     return t;
@@ -165,12 +190,17 @@ static track read_quaternions(scene *s, const char *where, const struct aiQuatKe
     return t;
 }
 
-static th_channel read_channel(scene *s, const struct aiNodeAnim *in, uint32_t joint, const char *clip, bool *repaired)
+static th_channel read_channel(scene *s, const struct aiNodeAnim *in, uint32_t joint, uint32_t index, bool *repaired)
 {
-    const char *where = make_text(s, "clip %s, node %s", clip, s->model->joints[joint].name);
+    const char *node = s->nodes.name[joint];
+    const char *where =
+        make_text(s, "clip %s, node %s", s->ai->mAnimations[index]->mName.data, s->model->joints[joint].name);
     track translation = read_vectors(s, where, in->mPositionKeys, in->mNumPositionKeys);
     track rotation = read_quaternions(s, where, in->mRotationKeys, in->mNumRotationKeys);
     track scale = read_vectors(s, where, in->mScalingKeys, in->mNumScalingKeys);
+    translation.step = is_step(s, index, node, 't');
+    rotation.step = is_step(s, index, node, 'r');
+    scale.step = is_step(s, index, node, 's');
 
     th_trs rest = {{0, 0, 0}, {0, 0, 0, 1}, {1, 1, 1}};
     th_dmat34 matrix = th_dmat34_from(s->model->joints[joint].rest);
@@ -232,8 +262,9 @@ static reference *read_targets(scene *s, const struct aiAnimation *in, const cha
     return targets;
 }
 
-static void read_clip(scene *s, const struct aiAnimation *in, th_clip *out)
+static void read_clip(scene *s, uint32_t index, th_clip *out)
 {
+    const struct aiAnimation *in = s->ai->mAnimations[index];
     const reference *targets = read_targets(s, in, out->name);
     th_channel *channels = make(s, th_channel, in->mNumChannels);
     bool *taken = make(s, bool, s->nodes.count);
@@ -246,7 +277,7 @@ static void read_clip(scene *s, const struct aiAnimation *in, th_clip *out)
             repair(s, REPAIR_CHANNEL_REPEATED, 1, "clip %s, node %s", out->name, targets[c].name);
         } else {
             taken[joint] = true;
-            channels[out->channel_count++] = read_channel(s, in->mChannels[c], joint, out->name, &repaired);
+            channels[out->channel_count++] = read_channel(s, in->mChannels[c], joint, index, &repaired);
         }
     }
     qsort(channels, out->channel_count, sizeof *channels, compare_channels);
@@ -271,7 +302,7 @@ void read_clips(scene *s)
             clip->name = make_text(s, "clip_%u", a);
             repair(s, REPAIR_CLIP_UNNAMED, 1, "%s", clip->name);
         }
-        read_clip(s, in, clip);
+        read_clip(s, a, clip);
         repair(s, REPAIR_CLIP_MORPHS, in->mNumMeshChannels + in->mNumMorphMeshChannels > 0, "clip %s", clip->name);
         repair(s, REPAIR_CLIP_EMPTY, clip->channel_count == 0, "clip %s", clip->name);
         count += clip->channel_count > 0;

@@ -4,6 +4,7 @@
  *   joints.c     nodes and their names
  *   materials.c  materials and textures
  *   meshes.c     vertices, triangles, and the binds (binds.c) they ask for
+ *   gltf.c       what Assimp leaves out of glTF files
  *   clips.c      channels and keys
  *   repairs.c    notes on all that was not as it should be
  * None of them returns an error: see reply.h. */
@@ -36,12 +37,20 @@ typedef struct binds {
     uint32_t *first; /* by joint */
 } binds;
 
+/* A track whose keys hold until the next one. */
+typedef struct step_track {
+    const char *node;
+    char property; /* 't'ranslation, 'r'otation, 's'cale */
+} step_track;
+
 typedef struct scene {
     const struct aiScene *ai;
     const char *path;
     th_model *model;
     nodes nodes;
     binds binds;
+    step_track **steps; /* by clip of the file */
+    size_t *step_counts;
     repairs repairs;
 } scene;
 
@@ -65,7 +74,11 @@ th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *whe
 void read_joints(scene *s);
 void read_materials(scene *s);
 void read_meshes(scene *s);
+void read_steps(scene *s);
 void read_clips(scene *s);
+
+/* Whether the file's clip holds the keys of this property of the node. */
+bool is_step(const scene *s, uint32_t clip, const char *node, char property);
 
 /* Gives names of their own to joints that binds or channels refer to. Last of all. */
 void tell_joints_apart(scene *s);
