@@ -365,6 +365,16 @@ Test(import, keeps_bones_without_weights)
     th_model_free(model);
 }
 
+Test(import, keeps_one_channel_for_each_node_there_is)
+{
+    th_model *model = import_good(TEST_DATA "/odd_channels.x");
+    cr_assert_eq(model->clips[0].channel_count, 1);
+    cr_expect_float_eq(channel_of(model, "arm")->translation.values[0], 1, 1e-6, "the first one");
+    check_note(model, "1 channel aims at a node that has one already");
+    check_note(model, "1 channel aims at a node that the file does not have and was left out (clip wave, node ghost)");
+    th_model_free(model);
+}
+
 /* ---- names that several nodes have ---- */
 
 #define TWO_ARMS(second)                                                                                               \

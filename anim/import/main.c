@@ -34,7 +34,7 @@ static void limit(__rlimit_resource_t resource, rlim_t value)
 /* From here on a hostile file can burn this much, and harm nothing but its own answer. */
 static void confine(rlim_t memory_bytes, rlim_t cpu_s)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody is left to read the answer */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* when the thread that waits for the answer is gone */
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);   /* no file can be written; pipes do not count */
     signal(SIGXFSZ, SIG_IGN); /* a failed write is punishment enough */
