@@ -1,0 +1,155 @@
+/* Where the limits are (cgroups(7), proc(5)):
+ *
+ *     /proc/self/cgroup      0::/web/worker       v2: hierarchy 0     MOUNT/web/worker/cpu.max
+ *                            4:cpu,cpuacct:/web   v1: by controller   MOUNT/web/cpu.cfs_{quota,period}_us
+ *     /proc/self/mountinfo   ... ROOT MOUNT ... - cgroup2 ...         or: - cgroup SOURCE OPTIONS, with "cpu" in them
+ *
+ * ROOT is the group that appears at MOUNT: "/", unless a container sees only a part; it is cut off the front of the
+ * path. A limit further up binds as well, so every folder up to the mount point is read. Systems mount both versions at
+ * once with the CPU controller in one of them, so both are read. Mount points with spaces, which are escaped there, are
+ * not found. */
+#include "cgroup.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum version {
+    VERSION_1,
+    VERSION_2,
+} version;
+
+typedef struct path {
+    char text[PATH_MAX];
+} path;
+
+static FILE *open_below(const char *root, const char *folder, const char *name)
+{
+    path whole;
+    const int length = snprintf(whole.text, sizeof whole.text, "%s%s/%s", root, folder, name);
+    return length > 0 && (size_t)length < sizeof whole.text ? fopen(whole.text, "re") : NULL;
+}
+
+static bool list_has(const char *list, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *item = list; item; item = strchr(item, ',')) {
+        item += *item == ',';
+        if (strncmp(item, word, length) == 0 && (item[length] == ',' || item[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+typedef struct place {
+    path group; /* the process's own, from the top of the hierarchy */
+    path root;  /* the group that appears at the mount point */
+    path mount;
+} place;
+
+/* A line of /proc/self/cgroup: ID:CONTROLLERS:PATH. Takes the line apart. */
+static bool parse_group(char *line, version v, place *out)
+{
+    char *controllers = strchr(line, ':');
+    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group)
+        return false;
+    *controllers++ = *group++ = '\0';
+    group[strcspn(group, "\n")] = '\0';
+    if (v == VERSION_2 ? strcmp(line, "0") != 0 : !list_has(controllers, "cpu"))
+        return false;
+    return snprintf(out->group.text, sizeof out->group.text, "%s", group) < (int)sizeof out->group.text;
+}
+
+/* A line of /proc/self/mountinfo: ID PARENT DEVICE ROOT MOUNT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS. */
+static bool parse_mount(char *line, version v, place *out)
+{
+    _Static_assert(PATH_MAX == 4096, "the widths below");
+    char type[16], options[256];
+    const char *rest = strstr(line, " - ");
+    if (!rest || sscanf(line, "%*s %*s %*s %4095s %4095s", out->root.text, out->mount.text) != 2 ||
+        sscanf(rest, " - %15s %*s %255s", type, options) != 2)
+        return false;
+    if (v == VERSION_2)
+        return strcmp(type, "cgroup2") == 0;
+    return strcmp(type, "cgroup") == 0 && list_has(options, "cpu");
+}
+
+typedef bool line_parser(char *line, version v, place *out);
+
+/* The first line of a file in /proc/self that the parser takes. */
+static bool find_line(const char *root, const char *name, line_parser *parse, version v, place *out)
+{
+    FILE *file = open_below(root, "/proc/self", name);
+    if (!file)
+        return false;
+    char *line = NULL;
+    size_t capacity = 0;
+    bool found = false;
+    while (!found && getline(&line, &capacity, file) >= 0)
+        found = parse(line, v, out);
+    free(line);
+    fclose(file);
+    return found;
+}
+
+/* 0 when there is no finite number: "max", garbage, no file. */
+static double read_number(FILE *file)
+{
+    double number = 0;
+    return file && fscanf(file, "%lf", &number) == 1 && isfinite(number) ? number : 0;
+}
+
+static double read_quota(const char *root, const char *folder, version v)
+{
+    FILE *quota_file = open_below(root, folder, v == VERSION_2 ? "cpu.max" : "cpu.cfs_quota_us");
+    FILE *period_file = v == VERSION_2 ? quota_file : open_below(root, folder, "cpu.cfs_period_us");
+    const double quota = read_number(quota_file);
+    const double period = read_number(period_file);
+    if (quota_file)
+        fclose(quota_file);
+    if (period_file && period_file != quota_file)
+        fclose(period_file);
+    return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+/* The folder of the process's group, and how much of its name is the mount point. */
+static bool find_folder(const char *root, version v, path *out_folder, size_t *out_top)
+{
+    place p;
+    if (!find_line(root, "cgroup", parse_group, v, &p) || !find_line(root, "mountinfo", parse_mount, v, &p))
+        return false;
+    const size_t cut = strcmp(p.root.text, "/") == 0 ? 0 : strlen(p.root.text);
+    const bool below = strncmp(p.group.text, p.root.text, cut) == 0 && p.group.text[cut] == '/';
+    const char *rest = below ? p.group.text + cut : "";
+    *out_top = strlen(p.mount.text);
+    return snprintf(out_folder->text, sizeof out_folder->text, "%s%s", p.mount.text, rest) <
+           (int)sizeof out_folder->text;
+}
+
+static double tightest(double a, double b)
+{
+    return a == 0 || (b > 0 && b < a) ? b : a;
+}
+
+static double version_quota(const char *root, version v)
+{
+    path folder;
+    size_t top;
+    if (!find_folder(root, v, &folder, &top))
+        return 0;
+    double quota = read_quota(root, folder.text, v);
+    for (char *slash; (slash = strrchr(folder.text + top, '/'));) {
+        *slash = '\0';
+        quota = tightest(quota, read_quota(root, folder.text, v));
+    }
+    return quota;
+}
+
+double th_cgroup_quota(const char *root)
+{
+    return tightest(version_quota(root, VERSION_1), version_quota(root, VERSION_2));
+}

@@ -1,0 +1,77 @@
+#include "cpus.h"
+
+#include "cgroup.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <unistd.h>
+
+typedef struct mask {
+    cpu_set_t *set; /* NULL when it could not be read */
+    size_t bytes;
+    uint32_t cpus; /* how many fit */
+} mask;
+
+/* The kernel refuses a set that is smaller than its own, whose size it does not tell. */
+static mask mask_read(void)
+{
+    for (uint32_t cpus = CPU_SETSIZE; cpus <= 1u << 20; cpus *= 2) {
+        const mask m = {CPU_ALLOC(cpus), CPU_ALLOC_SIZE(cpus), cpus};
+        if (!m.set)
+            break;
+        if (sched_getaffinity(0, m.bytes, m.set) == 0)
+            return m;
+        CPU_FREE(m.set);
+        if (errno != EINVAL)
+            break;
+    }
+    return (mask){0};
+}
+
+static void mask_free(mask m)
+{
+    if (m.set)
+        CPU_FREE(m.set);
+}
+
+th_cpus th_cpus_read(void)
+{
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    th_cpus cpus = {.online = online > 0 ? (uint32_t)online : 1, .quota = th_cgroup_quota("")};
+    const mask m = mask_read();
+    cpus.affinity = m.set ? (uint32_t)CPU_COUNT_S(m.bytes, m.set) : cpus.online;
+    mask_free(m);
+
+    cpus.usable = cpus.affinity < cpus.online ? cpus.affinity : cpus.online;
+    if (cpus.quota > 0 && cpus.quota < cpus.usable) {
+        const uint32_t whole = (uint32_t)cpus.quota;
+        cpus.usable = whole + (cpus.quota > whole);
+    }
+    if (cpus.usable == 0)
+        cpus.usable = 1;
+    return cpus;
+}
+
+uint32_t th_cpus_others(uint32_t *out, uint32_t max)
+{
+    const mask m = mask_read();
+    const int here = sched_getcpu();
+    uint32_t count = 0;
+    for (uint32_t cpu = 0; m.set && cpu < m.cpus && count < max; cpu++)
+        if (CPU_ISSET_S(cpu, m.bytes, m.set) && (int)cpu != here)
+            out[count++] = cpu;
+    mask_free(m);
+    return count;
+}
+
+void th_cpus_pin(pthread_t thread, uint32_t cpu)
+{
+    cpu_set_t *set = CPU_ALLOC(cpu + 1);
+    if (!set)
+        return;
+    const size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
+    CPU_ZERO_S(bytes, set);
+    CPU_SET_S(cpu, bytes, set);
+    pthread_setaffinity_np(thread, bytes, set);
+    CPU_FREE(set);
+}

@@ -1,0 +1,208 @@
+#include <throng/jobs.h>
+
+#include "cgroup.h"
+
+#include <criterion/criterion.h>
+#include <ftw.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A system of files in a folder of its own. */
+static char root[] = "/tmp/throng-cpus-XXXXXX";
+
+static void make_root(void)
+{
+    cr_assert_not_null(mkdtemp(root));
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *ftw)
+{
+    (void)status, (void)type, (void)ftw;
+    return remove(path);
+}
+
+static void remove_root(void)
+{
+    nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+TestSuite(cgroup, .init = make_root, .fini = remove_root);
+
+static void put(const char *name, const char *text)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s%s", root, name);
+    for (char *slash = path + sizeof root; (slash = strchr(slash, '/')); *slash++ = '/') {
+        *slash = '\0';
+        mkdir(path, 0700);
+    }
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void put_v2(const char *group)
+{
+    char line[512];
+    snprintf(line, sizeof line, "0::%s\n", group);
+    put("/proc/self/cgroup", line);
+    put("/proc/self/mountinfo", "22 27 0:21 / /proc rw,nosuid - proc proc rw\n"
+                                "31 24 0:27 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n");
+}
+
+static void put_v1(const char *shown, const char *group)
+{
+    char text[512];
+    snprintf(text, sizeof text, "12:cpuset:/wrong\n4:cpuacct,cpu:%s\n1:name=systemd:/wrong\n", group);
+    put("/proc/self/cgroup", text);
+    snprintf(text, sizeof text,
+             "33 32 0:28 /wrong /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"
+             "34 32 0:29 %s /sys/fs/cgroup/cpu rw shared:1 master:2 - cgroup cgroup rw,cpuacct,cpu\n",
+             shown);
+    put("/proc/self/mountinfo", text);
+}
+
+Test(cgroup, v2_limit_of_the_own_group_counts)
+{
+    put_v2("/web/worker");
+    put("/sys/fs/cgroup/web/worker/cpu.max", "150000 100000\n");
+    cr_assert_eq(th_cgroup_quota(root), 1.5);
+}
+
+Test(cgroup, v2_tighter_parent_wins)
+{
+    put_v2("/web/worker");
+    put("/sys/fs/cgroup/web/worker/cpu.max", "400000 100000\n");
+    put("/sys/fs/cgroup/web/cpu.max", "50000 100000\n");
+    cr_assert_eq(th_cgroup_quota(root), 0.5);
+}
+
+Test(cgroup, v2_looser_parent_loses)
+{
+    put_v2("/web/worker");
+    put("/sys/fs/cgroup/web/worker/cpu.max", "30000 10000\n");
+    put("/sys/fs/cgroup/web/cpu.max", "900000 100000\n");
+    cr_assert_eq(th_cgroup_quota(root), 3.0);
+}
+
+Test(cgroup, v2_limit_at_the_mount_point_counts)
+{
+    put_v2("/"); /* a container with a cgroup namespace */
+    put("/sys/fs/cgroup/cpu.max", "200000 100000\n");
+    cr_assert_eq(th_cgroup_quota(root), 2.0);
+}
+
+Test(cgroup, v2_group_outside_the_namespace_means_the_mount_point)
+{
+    put_v2("/../other");
+    put("/sys/fs/cgroup/cpu.max", "200000 100000\n");
+    cr_assert_eq(th_cgroup_quota(root), 2.0);
+}
+
+Test(cgroup, v2_max_is_no_limit)
+{
+    put_v2("/web/worker");
+    put("/sys/fs/cgroup/web/worker/cpu.max", "max 100000\n");
+    cr_assert_eq(th_cgroup_quota(root), 0.0);
+    put("/sys/fs/cgroup/web/cpu.max", "250000 100000\n");
+    cr_assert_eq(th_cgroup_quota(root), 2.5);
+}
+
+Test(cgroup, v1_limit_counts)
+{
+    put_v1("/", "/web/worker");
+    put("/sys/fs/cgroup/cpu/web/worker/cpu.cfs_quota_us", "-1\n");
+    put("/sys/fs/cgroup/cpu/web/worker/cpu.cfs_period_us", "100000\n");
+    cr_assert_eq(th_cgroup_quota(root), 0.0);
+    put("/sys/fs/cgroup/cpu/web/cpu.cfs_quota_us", "175000\n");
+    put("/sys/fs/cgroup/cpu/web/cpu.cfs_period_us", "50000\n");
+    cr_assert_eq(th_cgroup_quota(root), 3.5);
+}
+
+Test(cgroup, v1_part_shown_to_a_container_is_cut_off)
+{
+    put_v1("/docker/abc", "/docker/abc/inner");
+    put("/sys/fs/cgroup/cpu/inner/cpu.cfs_quota_us", "120000\n");
+    put("/sys/fs/cgroup/cpu/inner/cpu.cfs_period_us", "100000\n");
+    cr_assert_eq(th_cgroup_quota(root), 1.2);
+}
+
+Test(cgroup, v1_neighbour_with_the_same_beginning_is_not_ours)
+{
+    put_v1("/docker/abc", "/docker/abcdef");
+    put("/sys/fs/cgroup/cpudef/cpu.cfs_quota_us", "100000\n");
+    put("/sys/fs/cgroup/cpudef/cpu.cfs_period_us", "100000\n");
+    cr_assert_eq(th_cgroup_quota(root), 0.0);
+}
+
+Test(cgroup, both_versions_at_once_give_the_tighter)
+{
+    put_v1("/", "/");
+    put("/proc/self/cgroup", "4:cpu:/one\n0::/two\n");
+    put("/proc/self/mountinfo", "34 32 0:29 / /v1 rw - cgroup cgroup rw,cpu\n"
+                                "35 32 0:30 / /v2 rw - cgroup2 cgroup2 rw\n");
+    put("/v1/one/cpu.cfs_quota_us", "300000\n");
+    put("/v1/one/cpu.cfs_period_us", "100000\n");
+    cr_assert_eq(th_cgroup_quota(root), 3.0);
+    put("/v2/two/cpu.max", "200000 100000\n");
+    cr_assert_eq(th_cgroup_quota(root), 2.0);
+}
+
+Test(cgroup, nothing_there_is_no_limit)
+{
+    cr_assert_eq(th_cgroup_quota(root), 0.0);
+    put("/proc/self/cgroup", "0::/web\n");
+    cr_assert_eq(th_cgroup_quota(root), 0.0);
+    put_v2("/web");
+    cr_assert_eq(th_cgroup_quota(root), 0.0);
+}
+
+Test(cgroup, garbage_is_no_limit)
+{
+    static const char *const limits[] = {"",    "\n",      "0 100000",   "-5 100000", "100000",
+                                         "1 0", "one two", "nan 100000", "5 -1",      "inf 100000"};
+    put_v2("/web");
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        put("/sys/fs/cgroup/web/cpu.max", limits[i]);
+        cr_expect_eq(th_cgroup_quota(root), 0.0, "\"%s\"", limits[i]);
+    }
+    put("/proc/self/mountinfo", " - \n - cgroup2\nx y z / /sys/fs/cgroup - cgroup\n\n\xff\xfe");
+    cr_expect_eq(th_cgroup_quota(root), 0.0);
+    put_v2("/web");
+    put("/proc/self/cgroup", "\n:\n::\n0\n0:\n\xff:\xff:\xff");
+    cr_expect_eq(th_cgroup_quota(root), 0.0);
+}
+
+Test(cgroup, overlong_names_are_no_limit)
+{
+    char *line = malloc(10000);
+    snprintf(line, 10000, "0::/%09000d\n", 0);
+    put_v2("/web");
+    put("/sys/fs/cgroup/cpu.max", "100000 100000");
+    put("/proc/self/cgroup", line);
+    cr_expect_eq(th_cgroup_quota(root), 0.0);
+    free(line);
+}
+
+Test(cpus, usable_is_the_least_and_at_least_one)
+{
+    const th_cpus cpus = th_cpus_read();
+    cr_expect_geq(cpus.usable, 1);
+    cr_expect_leq(cpus.usable, cpus.online);
+    cr_expect_leq(cpus.usable, cpus.affinity);
+    cr_expect(cpus.quota == 0 || cpus.usable < cpus.quota + 1);
+}
+
+Test(cpus, affinity_follows_the_mask)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    cr_expect_eq(th_cpus_read().affinity, 1);
+    cr_expect_eq(th_cpus_read().usable, 1);
+}
