@@ -1,0 +1,12 @@
+/* The yardstick people know: one `omp for schedule(dynamic)` over the chunks. */
+#ifndef TH_JOBS_OPENMP_H
+#define TH_JOBS_OPENMP_H
+
+#include "job.h"
+
+bool th_openmp_available(void);
+
+/* Its threads run in the role of workers of `jobs`. tallies: one a thread. Only when available. */
+void th_openmp_run(const th_jobs *jobs, const th_job *job, uint32_t threads, th_tally *tallies);
+
+#endif

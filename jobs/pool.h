@@ -1,0 +1,19 @@
+/* The own scheduler: persistent workers that share one job at a time. See pool.c for how. */
+#ifndef TH_JOBS_POOL_H
+#define TH_JOBS_POOL_H
+
+#include "job.h"
+
+typedef struct th_pool th_pool;
+
+/* Starts threads - 1 workers, at least one, in the role of workers of `jobs`. tallies: one a thread, number 0 for the
+ * caller; must outlive the pool. Returns 0, ENOMEM or EAGAIN. */
+int th_pool_create(const th_jobs *jobs, uint32_t threads, th_placement placement, th_tally *tallies, th_pool **out);
+
+/* No job may be running. NULL is fine. */
+void th_pool_destroy(th_pool *pool);
+
+/* One call at a time. */
+void th_pool_run(th_pool *pool, const th_job *job);
+
+#endif

@@ -1,0 +1,525 @@
+#include <throng/jobs.h>
+
+#include "range.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The linker puts this in the place of pthread_create (--wrap): a system that runs out of threads. */
+static atomic_int threads_until_refusal = -1; /* below 0: never */
+
+int __real_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+int __wrap_pthread_create(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+    if (atomic_load(&threads_until_refusal) == 0)
+        return EAGAIN;
+    atomic_fetch_sub(&threads_until_refusal, 1);
+    return __real_pthread_create(thread, attr, start, arg);
+}
+
+static th_jobs *create(th_scheduler scheduler, uint32_t threads)
+{
+    th_jobs *jobs;
+    const th_jobs_desc desc = {.scheduler = scheduler, .threads = threads};
+    cr_assert_eq(th_jobs_create(&desc, &jobs), 0);
+    return jobs;
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void sleep_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static uint32_t threads_of_process(void)
+{
+    uint32_t count = 0;
+    DIR *dir = opendir("/proc/self/task");
+    for (const struct dirent *entry; (entry = readdir(dir));)
+        count += entry->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+static th_worker_stats sum_stats(const th_jobs *jobs)
+{
+    th_worker_stats each[TH_JOBS_MAX_THREADS], sum = {0};
+    th_jobs_stats(jobs, each);
+    for (uint32_t i = 0; i < th_jobs_threads(jobs); i++) {
+        sum.busy_ns += each[i].busy_ns;
+        sum.wait_ns += each[i].wait_ns;
+        sum.chunks += each[i].chunks;
+        sum.items += each[i].items;
+        sum.steals += each[i].steals;
+        sum.parks += each[i].parks;
+    }
+    return sum;
+}
+
+/* Notes everything the contract promises about the ranges of a call. */
+typedef struct census {
+    uint32_t count, grain, threads;
+    atomic_uchar *hits; /* one a bucket */
+    uint32_t bucket;    /* items; the grain when it is big, else 1 */
+    atomic_uint running[TH_JOBS_MAX_THREADS];
+    atomic_uint broken;
+    _Atomic(uint64_t) items;
+} census;
+
+static void note(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    census *c = ctx;
+    const bool range_is_fine = begin < end && end <= c->count && end - begin <= c->grain;
+    if (!range_is_fine || worker >= c->threads || atomic_exchange(&c->running[worker], 1) != 0) {
+        atomic_fetch_add(&c->broken, 1);
+        return;
+    }
+    for (uint64_t i = begin; i < end; i += c->bucket)
+        atomic_fetch_add_explicit(&c->hits[i / c->bucket], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->items, end - begin, memory_order_relaxed);
+    atomic_store(&c->running[worker], 0);
+}
+
+static void check_cover(th_jobs *jobs, uint32_t count, uint32_t grain, uint32_t bucket)
+{
+    const uint32_t buckets = (uint32_t)(((uint64_t)count + bucket - 1) / bucket);
+    census c = {.count = count, .grain = grain ? grain : 1, .threads = th_jobs_threads(jobs), .bucket = bucket};
+    c.hits = calloc((size_t)buckets + 1, 1);
+    th_jobs_for(jobs, count, grain, note, &c);
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < buckets; i++)
+        wrong += c.hits[i] != 1;
+    cr_expect_eq(c.broken, 0, "%u items by %u: %u bad ranges", count, grain, c.broken);
+    cr_expect_eq(wrong, 0, "%u items by %u: %u not run exactly once", count, grain, wrong);
+    cr_expect_eq(c.items, count);
+    free(c.hits);
+}
+
+static void check_all_covers(th_scheduler scheduler)
+{
+    static const uint32_t threads[] = {1, 2, 3, 8, 16};
+    static const uint32_t counts[] = {0, 1, 2, 63, 64, 65, 1000, 1000007};
+    static const uint32_t grains[] = {0, 1, 7, 64, UINT32_MAX};
+    for (size_t t = 0; t < 5; t++) {
+        th_jobs *jobs = create(scheduler, threads[t]);
+        for (size_t c = 0; c < 8; c++)
+            for (size_t g = 0; g < 5; g++)
+                check_cover(jobs, counts[c], grains[g], 1);
+        check_cover(jobs, UINT32_MAX, 1u << 20, 1u << 20);
+        check_cover(jobs, UINT32_MAX, 65537, 65537);
+        check_cover(jobs, UINT32_MAX, 10007, 10007);
+        check_cover(jobs, UINT32_MAX, UINT32_MAX - 1, UINT32_MAX - 1);
+        check_cover(jobs, UINT32_MAX, UINT32_MAX, UINT32_MAX);
+        th_jobs_destroy(jobs);
+    }
+}
+
+Test(jobs, own_runs_every_index_once)
+{
+    check_all_covers(TH_SCHEDULER_OWN);
+}
+
+Test(jobs, serial_runs_every_index_once)
+{
+    check_all_covers(TH_SCHEDULER_SERIAL);
+}
+
+Test(jobs, openmp_runs_every_index_once)
+{
+    if (!th_scheduler_available(TH_SCHEDULER_OPENMP))
+        cr_skip_test("built without OpenMP");
+    check_all_covers(TH_SCHEDULER_OPENMP);
+}
+
+/* The epoch comes round after a hundred calls (pool.c), and meets ranges that were not used for long. */
+Test(jobs, seldom_used_workers_get_their_share)
+{
+    th_jobs *jobs = create(TH_SCHEDULER_OWN, 8);
+    for (uint32_t call = 0; call < 300; call++)
+        check_cover(jobs, call % 50 == 49 || (call > 95 && call < 110) ? 100 : 2, 1, 1);
+    th_jobs_destroy(jobs);
+}
+
+Test(range, survives_packing)
+{
+    const th_range range = {.epoch = UINT32_MAX, .begin = 65534, .end = TH_RANGE_MAX};
+    const th_range back = th_range_unpack(th_range_pack(range));
+    cr_assert(back.epoch == range.epoch && back.begin == range.begin && back.end == range.end);
+}
+
+Test(range, shares_meet_and_differ_by_one_at_most)
+{
+    for (uint32_t length = 1; length <= TH_RANGE_MAX; length = length * 3 + 1)
+        for (uint32_t sharers = 1; sharers <= TH_JOBS_MAX_THREADS && sharers <= length; sharers++) {
+            uint32_t end = 0;
+            for (uint32_t i = 0; i < sharers; i++) {
+                const th_range share = th_range_share((th_range){.end = length}, i, sharers);
+                cr_assert_eq(share.begin, end);
+                cr_assert(th_range_length(share) - length / sharers <= 1);
+                end = share.end;
+            }
+            cr_assert_eq(end, length);
+            cr_assert_eq(th_range_length(th_range_share((th_range){.end = length}, sharers, sharers)), 0);
+        }
+}
+
+Test(range, thief_leaves_at_least_half)
+{
+    for (uint32_t length = 1; length < 100; length++) {
+        th_range rest = {.epoch = 3, .begin = 5, .end = 5 + length};
+        const th_range taken = th_range_cut_half(&rest);
+        cr_assert(taken.epoch == 3 && rest.begin == 5 && rest.end == taken.begin && taken.end == 5 + length);
+        cr_assert_eq(th_range_length(taken), length > 1 ? length / 2 : 1);
+    }
+}
+
+typedef struct nest {
+    th_jobs *outer, *inner;
+    uint32_t outer_worker;
+    pthread_t thread;
+    atomic_uint ran, wrong;
+} nest;
+
+static void nested_inner(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    nest *n = ctx;
+    if (n->outer == n->inner && (worker != n->outer_worker || !pthread_equal(n->thread, pthread_self())))
+        atomic_fetch_add(&n->wrong, 1);
+    atomic_fetch_add(&n->ran, end - begin);
+}
+
+static void nested_outer(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    nest *shared = ctx;
+    for (uint32_t i = begin; i < end; i++) {
+        nest mine = {shared->outer, shared->inner, worker, pthread_self(), 0, 0};
+        th_jobs_for(shared->inner, 10, 3, nested_inner, &mine);
+        atomic_fetch_add(&shared->ran, mine.ran);
+        atomic_fetch_add(&shared->wrong, mine.wrong);
+    }
+}
+
+Test(jobs, nested_calls_run_inline, .timeout = 60)
+{
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!th_scheduler_available((th_scheduler)s))
+            continue;
+        th_jobs *jobs = create((th_scheduler)s, 4);
+        nest n = {.outer = jobs, .inner = jobs};
+        th_jobs_for(jobs, 1000, 1, nested_outer, &n);
+        cr_expect_eq(n.ran, 10000);
+        cr_expect_eq(n.wrong, 0);
+        const th_worker_stats sum = sum_stats(jobs);
+        cr_expect_eq(sum.items, 1000 + 10000);
+        cr_expect_eq(sum.chunks, 1000 + 4000);
+        th_jobs_destroy(jobs);
+    }
+}
+
+Test(jobs, nested_calls_of_another_pool_are_ordinary, .timeout = 60)
+{
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!th_scheduler_available((th_scheduler)s))
+            continue;
+        nest n = {.outer = create((th_scheduler)s, 3), .inner = create(TH_SCHEDULER_OWN, 3)};
+        th_jobs_for(n.outer, 100, 1, nested_outer, &n);
+        cr_expect_eq(n.ran, 1000);
+        cr_expect_eq(sum_stats(n.inner).items, 1000);
+        th_jobs_destroy(n.outer);
+        th_jobs_destroy(n.inner);
+    }
+}
+
+typedef struct chain {
+    th_jobs *a, *b;
+    atomic_uint ran;
+} chain;
+
+static void chain_end(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    (void)worker;
+    atomic_fetch_add(&((chain *)ctx)->ran, end - begin);
+}
+
+static void chain_back_to_a(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    (void)begin, (void)end, (void)worker;
+    th_jobs_for(((chain *)ctx)->a, 5, 2, chain_end, ctx);
+}
+
+static void chain_to_b(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    (void)begin, (void)end, (void)worker;
+    th_jobs_for(((chain *)ctx)->b, 1, 1, chain_back_to_a, ctx);
+}
+
+Test(jobs, a_job_is_nested_through_another_pool_too, .timeout = 60)
+{
+    chain c = {.a = create(TH_SCHEDULER_OWN, 2), .b = create(TH_SCHEDULER_SERIAL, 1)};
+    th_jobs_for(c.a, 1, 1, chain_to_b, &c);
+    cr_assert_eq(c.ran, 5);
+    th_jobs_destroy(c.a);
+    th_jobs_destroy(c.b);
+}
+
+static void *call_often(void *arg)
+{
+    for (uint32_t i = 0; i < 300; i++)
+        check_cover(arg, 1 + i * 7, 5, 1);
+    return NULL;
+}
+
+Test(jobs, callers_take_turns, .timeout = 60)
+{
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!th_scheduler_available((th_scheduler)s))
+            continue;
+        th_jobs *jobs = create((th_scheduler)s, 3);
+        pthread_t callers[4];
+        for (int i = 0; i < 4; i++)
+            pthread_create(&callers[i], NULL, call_often, jobs);
+        for (int i = 0; i < 4; i++)
+            pthread_join(callers[i], NULL);
+        th_jobs_destroy(jobs);
+    }
+}
+
+typedef struct hold {
+    atomic_uint done;
+    uint32_t others;
+} hold;
+
+/* The first chunk ends only when all others have: the other thread must take the rest of that share. */
+static void hold_first_chunk(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    hold *h = ctx;
+    (void)end, (void)worker;
+    while (begin == 0 && atomic_load(&h->done) < h->others)
+        sched_yield();
+    atomic_fetch_add(&h->done, 1);
+}
+
+Test(jobs, uneven_work_is_stolen, .timeout = 60)
+{
+    th_jobs *jobs = create(TH_SCHEDULER_OWN, 2);
+    hold h = {.others = 63};
+    th_jobs_for(jobs, 64, 1, hold_first_chunk, &h);
+    cr_expect_eq(h.done, 64);
+    cr_expect_geq(sum_stats(jobs).steals, 1);
+    th_jobs_destroy(jobs);
+}
+
+static void work_ms(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    (void)begin, (void)end, (void)worker;
+    const uint64_t start = now_ns(CLOCK_MONOTONIC);
+    while (now_ns(CLOCK_MONOTONIC) - start < *(uint64_t *)ctx)
+        ;
+}
+
+Test(jobs, stats_add_up)
+{
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!th_scheduler_available((th_scheduler)s))
+            continue;
+        th_jobs *jobs = create((th_scheduler)s, 3);
+        const uint32_t threads = th_jobs_threads(jobs);
+        uint64_t chunk_ns = 100000;
+        th_jobs_for(jobs, 10, 1, work_ms, &chunk_ns);
+        th_jobs_stats_reset(jobs);
+        cr_expect_eq(sum_stats(jobs).items + sum_stats(jobs).busy_ns + sum_stats(jobs).wait_ns, 0);
+
+        const uint64_t start = now_ns(CLOCK_MONOTONIC);
+        th_jobs_for(jobs, 100, 3, work_ms, &chunk_ns);
+        th_jobs_for(jobs, 2, 3, work_ms, &chunk_ns); /* one chunk */
+        const uint64_t wall_ns = now_ns(CLOCK_MONOTONIC) - start;
+        th_worker_stats each[3];
+        th_jobs_stats(jobs, each);
+        for (uint32_t i = 0; i < threads; i++) {
+            cr_expect_leq(each[i].busy_ns, wall_ns);
+            cr_expect_leq(each[i].wait_ns, wall_ns);
+            cr_expect_eq(each[i].busy_ns + each[i].wait_ns, each[0].busy_ns + each[0].wait_ns);
+        }
+        const th_worker_stats sum = sum_stats(jobs);
+        cr_expect_eq(sum.items, 102);
+        cr_expect_eq(sum.chunks, 35);
+        cr_expect_geq(sum.busy_ns, 35 * chunk_ns);
+        th_jobs_destroy(jobs);
+    }
+}
+
+static void do_nothing(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    (void)begin, (void)end, (void)worker, (void)ctx;
+}
+
+Test(jobs, idle_workers_sleep)
+{
+    th_jobs *jobs = create(TH_SCHEDULER_OWN, 2);
+    th_jobs_for(jobs, 100, 1, do_nothing, NULL);
+    const uint64_t before_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    sleep_ms(100);
+    const uint64_t burnt_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns;
+    cr_expect_lt(burnt_ns, 10000000, "%lu ns", (unsigned long)burnt_ns);
+    cr_expect_geq(sum_stats(jobs).parks, 1);
+    check_cover(jobs, 1000, 1, 1); /* and they come back */
+    th_jobs_destroy(jobs);
+}
+
+typedef struct meeting {
+    atomic_uint present;
+    uint32_t expected;
+    uint32_t cpus[TH_JOBS_MAX_THREADS]; /* allowed, by worker */
+    int64_t cpu[TH_JOBS_MAX_THREADS];
+    char names[TH_JOBS_MAX_THREADS][16];
+} meeting;
+
+/* As many chunks as threads, and none ends before all have begun: each thread has one. */
+static void meet(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    meeting *m = ctx;
+    (void)begin, (void)end;
+    cpu_set_t set;
+    pthread_getaffinity_np(pthread_self(), sizeof set, &set);
+    m->cpus[worker] = (uint32_t)CPU_COUNT(&set);
+    m->cpu[worker] = sched_getcpu();
+    pthread_getname_np(pthread_self(), m->names[worker], sizeof m->names[worker]);
+    atomic_fetch_add(&m->present, 1);
+    while (atomic_load(&m->present) < m->expected)
+        sched_yield();
+}
+
+Test(jobs, all_threads_take_part, .timeout = 60)
+{
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!th_scheduler_available((th_scheduler)s))
+            continue;
+        th_jobs *jobs = create((th_scheduler)s, 8);
+        for (int call = 0; call < 50; call++) {
+            meeting m = {.expected = th_jobs_threads(jobs)};
+            th_jobs_for(jobs, m.expected, 1, meet, &m);
+            if (s == TH_SCHEDULER_OWN)
+                cr_expect_str_eq(m.names[7], "throng-7");
+        }
+        th_jobs_destroy(jobs);
+    }
+}
+
+Test(jobs, placed_workers_have_a_cpu_each_and_the_caller_is_free, .timeout = 60)
+{
+    const uint32_t cpus = th_cpus_read().affinity;
+    const uint32_t threads = cpus + 1 < 16 ? cpus + 1 : 16;
+    th_jobs *jobs;
+    const th_jobs_desc desc = {.threads = threads, .placement = TH_PLACEMENT_WORKERS};
+    cr_assert_eq(th_jobs_create(&desc, &jobs), 0);
+    meeting m = {.expected = threads};
+    th_jobs_for(jobs, threads, 1, meet, &m);
+    cr_expect_eq(m.cpus[0], cpus);
+    bool used[CPU_SETSIZE] = {false};
+    for (uint32_t i = 1; i < threads && i < cpus; i++) {
+        cr_expect_eq(m.cpus[i], 1);
+        cr_expect_not(used[m.cpu[i]]);
+        used[m.cpu[i]] = true;
+    }
+    if (threads > cpus)
+        cr_expect_eq(m.cpus[threads - 1], cpus, "for the last there is none left");
+    th_jobs_destroy(jobs);
+}
+
+static void square(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    uint64_t *values = ctx;
+    (void)worker;
+    for (uint32_t i = begin; i < end; i++)
+        values[i] = values[i] * values[i] + i;
+}
+
+Test(jobs, writes_are_visible_after_the_call)
+{
+    enum { COUNT = 5000 };
+    static uint64_t values[COUNT], expected[COUNT];
+    th_jobs *jobs = create(TH_SCHEDULER_OWN, 4);
+    for (uint32_t call = 0; call < 500; call++) {
+        for (uint32_t i = 0; i < COUNT; i++)
+            values[i] = expected[i] = i + call;
+        th_jobs_for(jobs, COUNT, 64, square, values);
+        square(0, COUNT, 0, expected);
+        cr_assert_arr_eq(values, expected, sizeof values);
+    }
+    th_jobs_destroy(jobs);
+}
+
+Test(jobs, come_and_go, .timeout = 120)
+{
+    for (uint32_t i = 0; i < 2000; i++) {
+        th_jobs *jobs = create(TH_SCHEDULER_OWN, 1 + i % 4);
+        if (i % 3 == 0)
+            check_cover(jobs, i, 4, 1);
+        th_jobs_destroy(jobs);
+    }
+    th_jobs_destroy(NULL);
+}
+
+Test(jobs, refused_threads_leave_nothing_behind)
+{
+    const uint32_t before = threads_of_process();
+    for (int allowed = 0; allowed < 7; allowed++) {
+        th_jobs *jobs = (th_jobs *)&jobs;
+        atomic_store(&threads_until_refusal, allowed);
+        cr_expect_eq(th_jobs_create(&(th_jobs_desc){.threads = 8}, &jobs), EAGAIN);
+        cr_expect_null(jobs);
+    }
+    for (int i = 0; i < 100 && threads_of_process() > before; i++)
+        sleep_ms(10); /* a joined thread stays listed for a moment */
+    cr_expect_eq(threads_of_process(), before);
+    atomic_store(&threads_until_refusal, 7);
+    th_jobs_destroy(create(TH_SCHEDULER_OWN, 8));
+}
+
+static int create_error(th_jobs_desc desc)
+{
+    th_jobs *jobs = (th_jobs *)&jobs;
+    const int error = th_jobs_create(&desc, &jobs);
+    cr_expect(!error || !jobs);
+    if (!error)
+        th_jobs_destroy(jobs);
+    return error;
+}
+
+Test(jobs, bad_descriptions_are_refused)
+{
+    cr_expect_eq(create_error((th_jobs_desc){.threads = TH_JOBS_MAX_THREADS + 1}), EINVAL);
+    cr_expect_eq(create_error((th_jobs_desc){.scheduler = TH_SCHEDULER_COUNT}), EINVAL);
+    cr_expect_eq(create_error((th_jobs_desc){.scheduler = (th_scheduler)-1}), EINVAL);
+    cr_expect_eq(create_error((th_jobs_desc){.placement = (th_placement)2}), EINVAL);
+    cr_expect_eq(create_error((th_jobs_desc){.scheduler = TH_SCHEDULER_OPENMP}),
+                 th_scheduler_available(TH_SCHEDULER_OPENMP) ? 0 : ENOTSUP);
+    cr_expect_eq(create_error((th_jobs_desc){.threads = TH_JOBS_MAX_THREADS}), 0);
+}
+
+Test(jobs, defaults_are_the_usable_cpus)
+{
+    th_jobs *jobs = create(TH_SCHEDULER_OWN, 0);
+    cr_expect_eq(th_jobs_threads(jobs), th_cpus_read().usable);
+    th_jobs_destroy(jobs);
+    jobs = create(TH_SCHEDULER_SERIAL, 5);
+    cr_expect_eq(th_jobs_threads(jobs), 1);
+    th_jobs_destroy(jobs);
+    cr_expect_str_eq(th_scheduler_name(TH_SCHEDULER_OPENMP), "openmp");
+    cr_expect_not(th_scheduler_available(TH_SCHEDULER_COUNT));
+}
