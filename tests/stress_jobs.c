@@ -1,0 +1,154 @@
+/* Random calls on random pools, checked: stress_jobs [SECONDS [SEED]]. For ThreadSanitizer as well. */
+#include <throng/jobs.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MAX_ITEMS = 3000, MAX_CALLERS = 3 };
+
+static uint64_t next_random(uint64_t *state) /* xorshift64*; Vigna, 2016 */
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * 0x2545f4914f6cdd1d;
+}
+
+static uint32_t below(uint64_t *state, uint32_t limit)
+{
+    return (uint32_t)((next_random(state) >> 32) * limit >> 32);
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+typedef struct caller {
+    th_jobs *jobs;
+    uint64_t random;
+    double end_s;
+    uint64_t calls, items; /* of this pool */
+    uint32_t salt, spread; /* of this call */
+    bool nested;
+    uint32_t values[MAX_ITEMS]; /* plain memory: a lost or doubled item, or one not yet visible, shows */
+    atomic_uint nested_items;
+} caller;
+
+static void nested_chunk(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    (void)worker;
+    atomic_fetch_add_explicit(&((caller *)ctx)->nested_items, end - begin, memory_order_relaxed);
+}
+
+/* Some items take far longer than others, and some sleep. */
+static void dawdle(uint32_t item, const caller *c)
+{
+    const uint32_t fate = (item * 2654435761u ^ c->salt) >> 20;
+    if (fate == 0)
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    for (volatile uint32_t i = 0; i < (fate % 64 == 1 ? c->spread * 50 : c->spread); i++)
+        ;
+}
+
+static void chunk(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    caller *c = ctx;
+    (void)worker;
+    for (uint32_t i = begin; i < end; i++) {
+        dawdle(i, c);
+        c->values[i] += i ^ c->salt;
+    }
+    if (c->nested)
+        th_jobs_for(c->jobs, end - begin, 2, nested_chunk, c);
+}
+
+static void call_once(caller *c)
+{
+    const uint32_t count = below(&c->random, 4) ? below(&c->random, 40) : below(&c->random, MAX_ITEMS + 1);
+    const uint32_t grain = below(&c->random, 3) ? 1 + below(&c->random, 4) : below(&c->random, 200);
+    c->salt = (uint32_t)next_random(&c->random);
+    c->spread = below(&c->random, 60);
+    c->nested = below(&c->random, 4) == 0;
+    memset(c->values, 0, sizeof c->values);
+    atomic_store(&c->nested_items, 0);
+    th_jobs_for(c->jobs, count, grain, chunk, c);
+
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < MAX_ITEMS; i++)
+        wrong += c->values[i] != (i < count ? i ^ c->salt : 0);
+    if (wrong || atomic_load(&c->nested_items) != (c->nested ? count : 0)) {
+        fprintf(stderr, "%u items by %u: %u wrong\n", count, grain, wrong);
+        exit(1);
+    }
+    c->calls++;
+    c->items += c->nested ? 2 * count : count;
+}
+
+static void *call_until_end(void *arg)
+{
+    caller *c = arg;
+    while (now_s() < c->end_s) {
+        call_once(c);
+        if (below(&c->random, 20) == 0) /* so that workers spin, fall asleep, and anything in between */
+            nanosleep(&(struct timespec){.tv_nsec = below(&c->random, 200000)}, NULL);
+    }
+    return NULL;
+}
+
+/* Several callers share a pool for a moment. Returns the number of calls. */
+static uint64_t run_pool(uint64_t *random)
+{
+    static caller callers[MAX_CALLERS];
+    const th_jobs_desc desc = {
+        .threads = below(random, 2) ? 1 + below(random, 3) : 1 + below(random, 16),
+        .placement = (th_placement)below(random, 2),
+    };
+    th_jobs *jobs;
+    if (th_jobs_create(&desc, &jobs)) {
+        fprintf(stderr, "cannot create %u threads\n", desc.threads);
+        exit(1);
+    }
+    const uint32_t count = 1 + below(random, MAX_CALLERS);
+    const double end_s = now_s() + 0.001 * below(random, 100);
+    pthread_t threads[MAX_CALLERS];
+    for (uint32_t i = 0; i < count; i++) {
+        callers[i] = (caller){.jobs = jobs, .random = next_random(random) | 1, .end_s = end_s};
+        pthread_create(&threads[i], NULL, call_until_end, &callers[i]);
+    }
+    uint64_t calls = 0, items = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        pthread_join(threads[i], NULL);
+        calls += callers[i].calls;
+        items += callers[i].items;
+    }
+    th_worker_stats stats[16];
+    th_jobs_stats(jobs, stats);
+    for (uint32_t i = 0; i < desc.threads; i++)
+        items -= stats[i].items;
+    if (items != 0) {
+        fprintf(stderr, "the counters do not add up\n");
+        exit(1);
+    }
+    th_jobs_destroy(jobs);
+    return calls;
+}
+
+int main(int argc, char **argv)
+{
+    const double seconds = argc > 1 ? atof(argv[1]) : 5;
+    const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL);
+    printf("seed %llu\n", (unsigned long long)seed);
+    fflush(stdout);
+    uint64_t random = seed * 2 + 1, pools = 0, calls = 0;
+    for (const double end_s = now_s() + seconds; now_s() < end_s; pools++)
+        calls += run_pool(&random);
+    printf("%llu calls on %llu pools\n", (unsigned long long)calls, (unsigned long long)pools);
+    return 0;
+}
