@@ -14,7 +14,8 @@
 
 #define MAX_INTERVALS  65536u
 #define MAX_CLIP_BYTES ((size_t)256 << 20)
-#define MAX_REFINEMENT 8u /* times the authored rate */
+#define MAX_REFINEMENT 8u    /* times the authored rate, */
+#define MAX_RATE_HZ    240.0 /* or up to this one, whichever is more */
 
 /* Joints posed while measuring, for all clips of a rig together: what keeps a hostile file from taking forever. About
  * ten seconds. Counted, not timed, so that the outcome does not depend on the machine. */
@@ -34,6 +35,7 @@ typedef struct compiler {
     float *palettes;  /* TH_LANES of them */
     float *scratch;   /* of the kernel */
     size_t palette_floats;
+    double suspect; /* ticks at which the last attempt was worst: measured first, so that a bad one fails at once */
     int64_t budget;
 } compiler;
 
@@ -174,6 +176,7 @@ static void measure_batch(compiler *c, const th_playable *playable, const double
 static worst measure(compiler *c, const th_playable *playable, const double *ticks, size_t count)
 {
     worst w = {0};
+    measure_batch(c, playable, &c->suspect, 1, &w);
     for (size_t i = 0; i < count && w.error <= c->rig->bound && c->budget > 0; i += TH_LANES)
         measure_batch(c, playable, ticks + i, (uint32_t)(count - i < TH_LANES ? count - i : TH_LANES), &w);
     double duration = playable->clip ? playable->clip->duration_ticks : 0;
@@ -197,55 +200,73 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* All authored key times within the clip, its two ends, and the middles between them. NULL: out of memory. */
-static double *authored_times(const th_clip *clip, size_t *out_count)
+/* The times at which a clip is measured: all authored key times, its two ends, then the middles between them. */
+typedef struct schedule {
+    double *times;
+    size_t authored; /* ascending, distinct; the middles follow */
+    size_t count;
+} schedule;
+
+static size_t collect_times(const th_track *track, double duration, double *out)
 {
-    size_t count = 2;
+    size_t n = 0;
+    for (uint32_t k = 0; k < track->key_count; k++)
+        if (track->times[k] > 0 && track->times[k] < duration)
+            out[n++] = track->times[k];
+    return n;
+}
+
+/* times is NULL when out of memory, else the caller's to free. */
+static schedule schedule_of(const th_clip *clip)
+{
+    size_t most = 2, n = 0;
     for (uint32_t i = 0; i < clip->channel_count; i++) {
         const th_channel *channel = &clip->channels[i];
-        count += (size_t)channel->translation.key_count + channel->rotation.key_count + channel->scale.key_count;
+        most += (size_t)channel->translation.key_count + channel->rotation.key_count + channel->scale.key_count;
     }
-    double *times = malloc(2 * count * sizeof *times);
+    double *times = malloc(2 * most * sizeof *times);
     if (!times)
-        return NULL;
-    size_t n = 0;
+        return (schedule){0};
     times[n++] = 0;
     times[n++] = clip->duration_ticks;
     for (uint32_t i = 0; i < clip->channel_count; i++) {
-        const th_track *tracks[] = {&clip->channels[i].translation, &clip->channels[i].rotation,
-                                    &clip->channels[i].scale};
-        for (int t = 0; t < 3; t++)
-            for (uint32_t k = 0; k < tracks[t]->key_count; k++)
-                if (tracks[t]->times[k] > 0 && tracks[t]->times[k] < clip->duration_ticks)
-                    times[n++] = tracks[t]->times[k];
+        const th_channel *channel = &clip->channels[i];
+        n += collect_times(&channel->translation, clip->duration_ticks, times + n);
+        n += collect_times(&channel->rotation, clip->duration_ticks, times + n);
+        n += collect_times(&channel->scale, clip->duration_ticks, times + n);
     }
     qsort(times, n, sizeof *times, compare_doubles);
-    size_t unique = 1;
+    size_t distinct = 1;
     for (size_t i = 1; i < n; i++)
-        if (times[i] > times[unique - 1])
-            times[unique++] = times[i];
-    for (size_t i = 1; i < unique; i++)
-        times[unique + i - 1] = (times[i - 1] + times[i]) / 2;
-    *out_count = 2 * unique - 1;
-    return times;
+        if (times[i] > times[distinct - 1])
+            times[distinct++] = times[i];
+    for (size_t i = 1; i < distinct; i++)
+        times[distinct + i - 1] = (times[i - 1] + times[i]) / 2;
+    return (schedule){times, distinct, 2 * distinct - 1};
 }
 
-/* Intervals of the densest track's own grid, stretched over the whole clip. */
-static double authored_intervals(const th_clip *clip)
+/* Euclid's algorithm on lengths: the largest step of which both are multiples, as far as `noise` lets one tell. */
+static double common_step(double a, double b, double noise)
 {
-    double densest = 1;
-    for (uint32_t i = 0; i < clip->channel_count; i++) {
-        const th_track *tracks[] = {&clip->channels[i].translation, &clip->channels[i].rotation,
-                                    &clip->channels[i].scale};
-        for (int t = 0; t < 3; t++) {
-            uint32_t last = tracks[t]->key_count - 1;
-            if (last == 0)
-                continue;
-            double spacing = (tracks[t]->times[last] - tracks[t]->times[0]) / last;
-            densest = fmax(densest, clip->duration_ticks / spacing);
-        }
+    while (b > noise) {
+        double rest = fmod(a, b);
+        a = b;
+        b = rest > b - noise ? 0 : rest;
     }
-    return round(densest);
+    return a;
+}
+
+/* Intervals of the coarsest grid that has all authored keys on it: their common step. Keys without one (times by hand,
+ * optimised away) get their average step. */
+static double authored_intervals(const schedule *s, double ticks_per_second)
+{
+    double duration = s->times[s->authored - 1], noise = 1e-5 * duration, step = duration;
+    for (size_t i = 1; i < s->authored; i++)
+        if (s->times[i] - s->times[i - 1] > noise)
+            step = common_step(step, s->times[i] - s->times[i - 1], noise);
+    double average = (double)s->authored - 1, common = round(duration / step);
+    double rate = ticks_per_second / step;
+    return common <= average * MAX_REFINEMENT || rate <= MAX_RATE_HZ ? common : average;
 }
 
 typedef struct attempt {
@@ -255,7 +276,7 @@ typedef struct attempt {
 } attempt;
 
 /* Resamples to `intervals` and measures. keys is NULL when out of memory; else the caller's to free. */
-static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t intervals, const double *times, size_t count)
+static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t intervals, const schedule *s)
 {
     const th_rig *rig = c->rig;
     attempt a = {.playable.clip = clip};
@@ -263,37 +284,39 @@ static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t interval
     if (!a.keys)
         return a;
     write_frames(rig, &a.playable, intervals, a.keys);
-    a.worst = measure(c, &a.playable, times, count);
+    a.worst = measure(c, &a.playable, s->times, s->count);
+    c->suspect = a.worst.ticks;
     return a;
 }
 
 /* The fewest intervals that hold the bound: from the authored grid upwards until one holds, then by halving downwards,
  * which meets the grid's divisors on its way. On failure the reason is set and keys is NULL. */
-static attempt find_rate(compiler *c, const th_clip *clip, const double *times, size_t count, const char **reason)
+static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s, const char **reason)
 {
     size_t frame_bytes = c->rig->program.frame_floats * sizeof(float);
     bool moves = clip && clip->duration_ticks > 0;
-    double authored = moves ? authored_intervals(clip) : 1;
+    double authored = moves ? authored_intervals(s, clip->ticks_per_second) : 1;
     uint32_t fails = 0, refinement = 1;
     attempt best = {0};
     *reason = "";
     for (;;) {
         double intervals = authored * refinement;
+        double rate = moves ? intervals / clip->duration_ticks * clip->ticks_per_second : 0;
         if (intervals > MAX_INTERVALS || intervals * (double)frame_bytes > (double)MAX_CLIP_BYTES) {
             *reason = "it would take too many frames";
             return best;
         }
-        best = try_intervals(c, clip, (uint32_t)intervals, times, count);
+        best = try_intervals(c, clip, (uint32_t)intervals, s);
         bool holds = best.keys && best.worst.error <= c->rig->bound;
         if (holds && c->budget > 0)
             break;
         *reason = !best.keys       ? "out of memory"
                   : c->budget <= 0 ? "measuring its error would take too long"
-                  : authored == 0  ? "its pose is more than translation, rotation and scale"
-                                   : "no rate up to 8 times the authored one holds the error bound";
+                  : !moves         ? "its pose is more than translation, rotation and scale"
+                                   : "no rate up to 240 Hz or 8 times the authored one holds the error bound";
         free(best.keys);
         best.keys = NULL;
-        if (holds || c->budget <= 0 || !moves || refinement >= MAX_REFINEMENT)
+        if (holds || c->budget <= 0 || !moves || (refinement >= MAX_REFINEMENT && 2 * rate > MAX_RATE_HZ))
             return best;
         fails = (uint32_t)intervals;
         refinement *= 2;
@@ -301,7 +324,7 @@ static attempt find_rate(compiler *c, const th_clip *clip, const double *times, 
     *reason = "";
     while (best.playable.interval_count - fails > 1 && c->budget > 0) {
         uint32_t middle = fails + (best.playable.interval_count - fails) / 2;
-        attempt a = try_intervals(c, clip, middle, times, count);
+        attempt a = try_intervals(c, clip, middle, s);
         if (a.keys && a.worst.error <= c->rig->bound && c->budget > 0) {
             free(best.keys);
             best = a;
@@ -331,16 +354,19 @@ static th_result compile_clip(compiler *c, const th_clip *clip, th_playable *pla
                               th_error *err)
 {
     th_rig *rig = c->rig;
-    double rest_time = 0, *times = &rest_time;
-    size_t count = 1;
+    double rest_time = 0;
+    schedule s = {&rest_time, 1, 1};
     *playable = (th_playable){.clip = clip};
     report->raw_bytes = clip ? raw_bytes(clip) : 0;
-    if (clip && !(times = authored_times(clip, &count)))
+    if (clip)
+        s = schedule_of(clip);
+    if (!s.times)
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", c->model->name);
 
-    attempt a = find_rate(c, clip, times, count, &report->reason);
-    if (times != &rest_time)
-        free(times);
+    c->suspect = 0;
+    attempt a = find_rate(c, clip, &s, &report->reason);
+    if (clip)
+        free(s.times);
     if (!a.keys)
         return TH_OK; /* played exact, and said */
     uint32_t frames = a.playable.interval_count + 1;
