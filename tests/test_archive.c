@@ -207,6 +207,19 @@ Test(archive, refuses_what_lies_behind_the_end)
     free(bytes);
 }
 
+Test(archive, refuses_a_text_without_end)
+{
+    size_t size;
+    uint8_t *bytes = th_archive_write(&sample, &size);
+    size_t end_of_name = TH_ARCHIVE_HEAD_BYTES + sizeof(uint32_t) + strlen(sample.name);
+    cr_assert_eq(bytes[end_of_name], 0);
+    bytes[end_of_name] = 'x';
+    th_model *model;
+    th_error err;
+    cr_expect_eq(read_copy(bytes, size, &model, &err), TH_ERR_INPUT);
+    free(bytes);
+}
+
 /* Most flips hit a number and give another, valid model. The rest must be refused without harm. */
 Test(archive, survives_random_flips)
 {

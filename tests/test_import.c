@@ -877,6 +877,8 @@ Test(import, survives_any_importer)
     check_importer("#!/bin/sh\nexit 127\n", TH_ERR_ENVIRONMENT, "cannot be started");
     check_importer("#!/bin/sh\necho Hello, here comes your model\n", TH_ERR_INPUT, "damaged");
     check_importer("#!/bin/sh\nprintf throng\n", TH_ERR_INPUT, "gave up (exit code 0)");
+    check_importer("#!/bin/sh\nprintf 'throng\\r\\n\\001\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\200\\001\\0\\0\\0'\n",
+                   TH_ERR_INPUT, "damaged"); /* 6 GiB are coming, says its head */
     check_importer("#!/bin/sh\nexec cat /dev/zero\n", TH_ERR_INPUT, "damaged");
     check_importer("#!/bin/sh\nexec sleep 100\n", TH_ERR_INPUT, "no model after 0.5 s");
     check_importer("#!/bin/sh\nprintf throng; exec sleep 100\n", TH_ERR_INPUT, "no model after 0.5 s");
