@@ -1,0 +1,130 @@
+#include "fixture_arm.h"
+
+#include <throng/exact.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const uint8_t arm_png[69] = {/* one red pixel */
+                             0x89, 'P',  'N',  'G',  0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d, 'I',  'H',
+                             'D',  'R',  0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x02, 0x00, 0x00,
+                             0x00, 0x90, 0x77, 0x53, 0xde, 0x00, 0x00, 0x00, 0x0c, 'I',  'D',  'A',  'T',  0x08,
+                             0xd7, 0x63, 0xf8, 0xcf, 0xc0, 0x00, 0x00, 0x03, 0x01, 0x01, 0x00, 0x18, 0xdd, 0x8d,
+                             0xb0, 0x00, 0x00, 0x00, 0x00, 'I',  'E',  'N',  'D',  0xae, 0x42, 0x60, 0x82};
+static const uint8_t bmp[] = {'B', 'M', 70, 0, 0, 0, 0, 0, 0, 0};
+
+static th_mat34 rest(double x, double y, double z, double degrees, double sx, double sy, double sz)
+{
+    double half = degrees * M_PI / 360;
+    th_trs trs = {{x, y, z}, {0, 0, sin(half), cos(half)}, {sx, sy, sz}};
+    return th_mat34_from(th_dmat34_from_trs(&trs));
+}
+
+static th_mat34 inverse(th_dmat34 a)
+{
+    if (!th_dmat34_invert(&a, &a))
+        abort();
+    return th_mat34_from(a);
+}
+
+static void build_skeleton(arm *a)
+{
+    a->joints[BASE] = (th_joint){"base", TH_NO_INDEX, TH_MAT34_IDENTITY};
+    a->joints[UPPER] = (th_joint){"upper", BASE, rest(0, 1, 0, 30, 1, 1, 1)};
+    a->joints[LOWER] = (th_joint){"lower", UPPER, rest(0, 1, 0, -50, 1, 2, 0.5)};
+    a->joints[HAND] = (th_joint){"hand \xc3\xa4", LOWER, rest(0, 0.5, 0, 0, -1, 1, 1)};
+    a->joints[PROP] = (th_joint){"sleeve", BASE, rest(0, 0, 3, 90, 1, 1, 1)};
+    a->model.joints = a->joints;
+    a->model.joint_count = JOINTS;
+
+    th_dmat34 pose[JOINTS];
+    th_exact_pose(&a->model, NULL, 0, pose);
+    /* The second mesh follows the upper arm with a matrix of its own. */
+    a->binds[0] = (th_bind){UPPER, inverse(pose[UPPER])};
+    a->binds[1] = (th_bind){UPPER, TH_MAT34_IDENTITY};
+    a->binds[2] = (th_bind){LOWER, inverse(pose[LOWER])};
+    a->binds[3] = (th_bind){HAND, inverse(pose[HAND])};
+    a->model.binds = a->binds;
+    a->model.bind_count = sizeof a->binds / sizeof *a->binds;
+}
+
+static th_vertex ring_vertex(int ring, int side, const uint16_t bind[2])
+{
+    float angle = (float)side * 6.2831853f / SIDES, along = (float)ring / (RINGS - 1);
+    return (th_vertex){
+        .position = {0.2f * cosf(angle), 3 * along, 0.2f * sinf(angle)},
+        .normal = {1.001f * cosf(angle), 0, 1.001f * sinf(angle)}, /* not quite of unit length */
+        .uv = {(float)side / SIDES, along},
+        .color = {255, (uint8_t)(40 * ring), (uint8_t)(40 * side), 255},
+        .bind = {along > 0.5f ? bind[1] : bind[0], along > 0.5f ? bind[0] : bind[1], 0, 0},
+        .weight = {0.5f + fabsf(along - 0.5f), 0.5f - fabsf(along - 0.5f), 0, 0},
+    };
+}
+
+static void build_meshes(arm *a)
+{
+    const uint16_t binds[2][2] = {{0, 2}, {1, 3}};
+    uint32_t *i = a->indices;
+    for (int m = 0; m < 2; m++)
+        for (int v = 0; v < VERTICES; v++)
+            a->vertices[m][v] = ring_vertex(v / SIDES, v % SIDES, binds[m]);
+    for (uint32_t ring = 0; ring + 1 < RINGS; ring++)
+        for (uint32_t side = 0; side < SIDES; side++) {
+            uint32_t p = ring * SIDES + side, q = ring * SIDES + (side + 1) % SIDES;
+            for (int k = 0; k < 6; k++)
+                *i++ = (const uint32_t[]){p, p + SIDES, q, q, p + SIDES, q + SIDES}[k];
+        }
+    a->textures[0] = (th_texture){"skin.png", arm_png, sizeof arm_png};
+    a->textures[1] = (th_texture){"cloth.bmp", bmp, sizeof bmp};
+    a->materials[0] = (th_material){"skin", {0.5f, 0.25f, 1.5f, 1}, 0};
+    a->materials[1] = (th_material){"cloth", {1, 1, 1, 1}, 1};
+    a->meshes[0] = (th_mesh){"skin", 0, VERTICES, INDICES, a->vertices[0], a->indices};
+    a->meshes[1] = (th_mesh){"sleeve", 1, VERTICES, INDICES, a->vertices[1], a->indices};
+    a->model.textures = a->textures;
+    a->model.texture_count = 2;
+    a->model.materials = a->materials;
+    a->model.material_count = 2;
+    a->model.meshes = a->meshes;
+    a->model.mesh_count = 2;
+}
+
+/* In ticks of 1/24 s. The first channel moves its joint from before the start; the second has tracks of different ends;
+ * the third says what its joint's rest does not. */
+static void build_clips(arm *a)
+{
+    static const double times[][3] = {[EARLY] = {-12, 12, 48}, [WHOLE] = {0, 24}, [ONCE] = {0}, [LATE] = {6}};
+    static const float turns[2][8] = {{0, 0, 0, 1, 0, 0, 0.6f, 0.8f}, {0, 0, 0.6f, 0.8f, 0.8f, 0, 0, 0.6f}};
+    memcpy(a->times, times, sizeof times);
+    memcpy(a->turns, turns, sizeof turns);
+    for (int i = 0; i < 9; i++) {
+        a->at_rest[0][i] = i % 3 == 1;
+        a->at_rest[1][i] = 1;
+        a->moving[i] = 0.25f * (float)(i + 1);
+    }
+    const double *early = a->times[EARLY], *whole = a->times[WHOLE], *once = a->times[ONCE], *late = a->times[LATE];
+    a->channels[0] = (th_channel){UPPER, {1, once, a->at_rest[0]}, {2, early, a->turns[0]}, {1, once, a->at_rest[1]}};
+    a->channels[1] = (th_channel){LOWER, {2, whole, a->moving}, {2, whole, a->turns[1]}, {3, early, a->moving}};
+    a->channels[2] = (th_channel){PROP, {1, late, a->moving}, {1, late, a->turns[0]}, {1, late, a->moving}};
+    a->clips[CUT] = (th_clip){"cut at both ends", 24, 24, 2, a->channels};
+    a->clips[LONGER] = (th_clip){"longer than its keys", 60, 24, 2, a->channels + 1};
+    a->clips[POSE] = (th_clip){"one pose", 0, 24, 3, a->channels};
+    a->clips[STILL] = (th_clip){"nothing moves", 30, 24, 0, NULL};
+    a->model.clips = a->clips;
+    a->model.clip_count = CLIPS;
+}
+
+arm *make_arm(void)
+{
+    arm *a = calloc(1, sizeof *a);
+    if (!a)
+        abort();
+    a->model.name = "arm";
+    build_skeleton(a);
+    build_meshes(a);
+    build_clips(a);
+    a->model.size = th_model_measure(&a->model);
+    if (th_model_check(&a->model, NULL) != TH_OK)
+        abort();
+    return a;
+}

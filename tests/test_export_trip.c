@@ -1,0 +1,258 @@
+/* Models exported and imported again, by joints, meshes and motion.
+ *
+ * What comes back is the same but for this, which is the format's doing or Assimp's:
+ *   - nodes for the meshes stand behind the joints, and, as a scene of several roots becomes one tree, one or two roots
+ *     before them; all rest at identity
+ *   - binds that no vertex follows, and meshes without triangles, are gone
+ *   - a joint whose channel says what its rest says has none
+ *   - materials of no mesh may be gone, and one may be added; colours are within 0 and 1
+ *   - numbers are rounded to floats: key times in seconds, and rest transforms as translation, rotation and scale */
+#include "fixture_arm.h"
+#include "fixture_folder.h"
+#include "fixture_glb.h"
+
+#include <throng/exact.h>
+#include <throng/export.h>
+#include <throng/human.h>
+#include <throng/import.h>
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct trip {
+    const th_model *there, *back;
+    uint32_t shift;   /* joint j of `there` is j + shift of `back` */
+    double tolerance; /* of a matrix element, for a model of size 1, in the first moment */
+    double time_s;    /* of the poses */
+    th_dmat34 *poses[2], *palettes[2];
+} trip;
+
+static th_model *import_model(const char *file)
+{
+    th_model *model;
+    th_error err;
+    th_import_desc desc = {.path = file, .importer = TEST_IMPORTER, .timeout_s = 60};
+    cr_assert_eq(th_import(&desc, &model, &err), TH_OK, "%s", err.text);
+    return model;
+}
+
+static uint32_t find_shift(const th_model *there, const th_model *back)
+{
+    for (uint32_t shift = 0; shift + there->joint_count <= back->joint_count; shift++) {
+        uint32_t j = 0;
+        while (j < there->joint_count && strcmp(there->joints[j].name, back->joints[shift + j].name) == 0)
+            j++;
+        if (j == there->joint_count)
+            return shift;
+    }
+    cr_assert_fail("%s: the joints do not come back under their names", there->name);
+    return 0;
+}
+
+static void check_joints(const trip *t)
+{
+    const th_dmat34 identity = TH_DMAT34_IDENTITY;
+    cr_assert_leq(t->shift, 2);
+    for (uint32_t b = 0; b < t->back->joint_count; b++) {
+        const th_joint *back = &t->back->joints[b], *there = &t->there->joints[b - t->shift];
+        th_dmat34 rest_back = th_dmat34_from(back->rest);
+        if (b < t->shift || b >= t->shift + t->there->joint_count) {
+            cr_expect_eq(th_dmat34_distance(&rest_back, &identity), 0, "added node %s", back->name);
+            continue;
+        }
+        if (there->parent == TH_NO_INDEX)
+            cr_expect(t->shift == 0 ? back->parent == TH_NO_INDEX : back->parent == t->shift - 1, "%s", back->name);
+        else
+            cr_expect_eq(back->parent, there->parent + t->shift, "%s", back->name);
+    }
+}
+
+/* Times are rounded as well, and a joint may move by the model's size in a second. */
+static double tolerance_now(const trip *t)
+{
+    return t->tolerance * (1 + t->time_s);
+}
+
+/* Translations are compared to the model's size, the other elements to the largest of them or to 1. */
+static void expect_near(const trip *t, const th_dmat34 *a, const th_dmat34 *b, const char *joint)
+{
+    double scale = 1, difference = 0;
+    for (int i = 0; i < 12; i++)
+        if (i % 4 != 3)
+            scale = fmax(scale, fabs(a->m[i]));
+    for (int i = 0; i < 12; i++)
+        difference = fmax(difference, fabs(a->m[i] - b->m[i]) / (i % 4 == 3 ? t->there->size : scale));
+    cr_expect_leq(difference, tolerance_now(t), "%s of %s differs by %g at %g s", joint, t->there->name, difference,
+                  t->time_s);
+}
+
+/* clip: TH_NO_INDEX for the rest pose. */
+static void pose_both(trip *t, uint32_t clip, double time_s)
+{
+    const th_model *models[2] = {t->there, t->back};
+    t->time_s = time_s;
+    for (int i = 0; i < 2; i++) {
+        const th_clip *c = clip == TH_NO_INDEX ? NULL : &models[i]->clips[clip];
+        th_exact_pose(models[i], c, c ? th_clip_ticks(c, time_s) : 0, t->poses[i]);
+        th_exact_palette(models[i], t->poses[i], t->palettes[i]);
+    }
+    for (uint32_t j = 0; j < t->there->joint_count; j++)
+        expect_near(t, &t->poses[0][j], &t->poses[1][j + t->shift], t->there->joints[j].name);
+}
+
+static void skin(const th_vertex *vertex, const th_dmat34 *palette, double out[3])
+{
+    const float *p = vertex->position;
+    double position[3] = {(double)p[0], (double)p[1], (double)p[2]}, part[3];
+    memset(out, 0, 3 * sizeof *out);
+    for (int k = 0; k < 4; k++) {
+        th_dmat34_point(&palette[vertex->bind[k]], position, part);
+        for (int i = 0; i < 3; i++)
+            out[i] += (double)vertex->weight[k] * part[i];
+    }
+}
+
+static void check_mesh(const trip *t, const th_mesh *there, const th_mesh *back)
+{
+    cr_assert_eq(there->index_count, back->index_count);
+    if (there->name[0])
+        cr_expect_str_eq(there->name, back->name);
+    for (uint32_t i = 0; i < there->index_count; i++) {
+        const th_vertex *a = &there->vertices[there->indices[i]], *b = &back->vertices[back->indices[i]];
+        double at_a[3], at_b[3];
+        skin(a, t->palettes[0], at_a);
+        skin(b, t->palettes[1], at_b);
+        for (int k = 0; k < 3; k++)
+            cr_assert_float_eq(at_a[k], at_b[k], 3 * tolerance_now(t) * t->there->size, "%s, corner %u", there->name,
+                               i);
+        cr_assert_float_eq(a->uv[0], b->uv[0], 1e-6);
+        cr_assert_float_eq(a->uv[1], b->uv[1], 1e-6);
+        cr_assert_arr_eq(a->color, b->color, 4);
+    }
+}
+
+static void check_meshes(const trip *t)
+{
+    uint32_t back = 0;
+    for (uint32_t m = 0; m < t->there->mesh_count; m++)
+        if (t->there->meshes[m].index_count > 0)
+            check_mesh(t, &t->there->meshes[m], &t->back->meshes[back++]);
+    cr_assert_eq(back, t->back->mesh_count);
+}
+
+/* Every bind that came back is one that was there: same joint, same matrix. */
+static void check_binds(const trip *t)
+{
+    for (uint32_t b = 0; b < t->back->bind_count && t->there->mesh_count > 0; b++) {
+        th_dmat34 back = th_dmat34_from(t->back->binds[b].inverse_bind);
+        bool found = false;
+        for (uint32_t i = 0; i < t->there->bind_count && !found; i++) {
+            th_dmat34 there = th_dmat34_from(t->there->binds[i].inverse_bind);
+            found = t->there->binds[i].joint + t->shift == t->back->binds[b].joint &&
+                    th_dmat34_distance(&there, &back) == 0;
+        }
+        cr_expect(found, "bind %u of %s came from nowhere", b, t->there->name);
+    }
+}
+
+static void check_clip(trip *t, uint32_t clip)
+{
+    const th_clip *there = &t->there->clips[clip], *back = &t->back->clips[clip];
+    double duration_s = there->duration_ticks / there->ticks_per_second;
+    cr_expect_str_eq(there->name, back->name);
+    cr_expect_float_eq(back->duration_ticks / back->ticks_per_second, duration_s, 1e-7 * duration_s);
+    for (int i = 0; i < 50; i++)
+        pose_both(t, clip, (i + 0.37) / 50 * duration_s);
+    check_meshes(t);
+}
+
+static void check_round_trip(const th_model *there, double tolerance)
+{
+    th_error err;
+    cr_assert_eq(th_export_glb(there, path, &err), TH_OK, "%s", err.text);
+    glb g = read_glb(path);
+    check_structure(&g);
+    free_glb(&g);
+    th_model *back = import_model(path);
+    trip t = {.there = there, .back = back, .shift = find_shift(there, back), .tolerance = tolerance};
+    for (int i = 0; i < 2; i++) {
+        const th_model *model = i ? back : there;
+        t.poses[i] = calloc((size_t)model->joint_count + model->bind_count, sizeof(th_dmat34));
+        t.palettes[i] = t.poses[i] + model->joint_count;
+    }
+    check_joints(&t);
+    check_binds(&t);
+    pose_both(&t, TH_NO_INDEX, 0);
+    check_meshes(&t);
+    cr_assert_eq(back->clip_count, there->clip_count);
+    for (uint32_t c = 0; c < there->clip_count; c++)
+        check_clip(&t, c);
+    free(t.poses[0]);
+    free(t.poses[1]);
+    th_model_free(back);
+}
+
+TestSuite(export_trip, .init = make_folder, .fini = remove_folder);
+
+Test(export_trip, brings_the_arm_back)
+{
+    arm *a = make_arm();
+    check_round_trip(&a->model, 1e-6);
+    free(a);
+}
+
+Test(export_trip, brings_several_trees_back)
+{
+    arm *a = make_arm();
+    a->joints[PROP].parent = TH_NO_INDEX;
+    check_round_trip(&a->model, 1e-6);
+    free(a);
+}
+
+Test(export_trip, brings_the_human_back)
+{
+    th_model *human;
+    cr_assert_eq(th_human_create(&human, NULL), TH_OK);
+    check_round_trip(human, 1e-6);
+    th_model_free(human);
+}
+
+/* Files of Debian's assimp-testmodels, and of the folder that THRONG_MODELS names. tolerance: their matrices are
+ * printed with few digits, so they are sheared. */
+static const struct {
+    const char *file;
+    double tolerance;
+} files[] = {
+    {"BVH/Boxing_Toes.bvh", 1e-6},
+    {"X/Testwuson.X", 1e-5},
+    {"FBX/animation_with_skeleton.fbx", 1e-6},
+    {"FBX/huesitos.fbx", 1e-6},
+    {"Collada/anims_with_full_rotations_between_keys.DAE", 2e-6},
+    {"glTF2/simple_skin/simple_skin.gltf", 1e-6},
+    {"Fox.glb", 1e-6},
+    {"CesiumMan.gltf", 1e-6},
+};
+
+Test(export_trip, brings_real_files_back)
+{
+    const char *folders[] = {TEST_MODELS, getenv("THRONG_MODELS")};
+    int tried = 0;
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+        for (int i = 0; i < 2; i++) {
+            char file[512];
+            snprintf(file, sizeof file, "%s/%s", folders[i] ? folders[i] : "", files[f].file);
+            if (!folders[i] || access(file, R_OK) != 0)
+                continue;
+            th_model *model = import_model(file);
+            check_round_trip(model, files[f].tolerance);
+            th_model_free(model);
+            tried++;
+        }
+    cr_log_info("%d of %zu files are there", tried, sizeof files / sizeof *files);
+    if (tried == 0)
+        cr_skip_test("neither assimp-testmodels nor THRONG_MODELS is there");
+}
