@@ -147,6 +147,8 @@ static double probe_error(const probe *p, const th_dmat34 *exact, const float *p
             plus += (center[row] + side) * (center[row] + side);
             minus += (center[row] - side) * (center[row] - side);
         }
+        if (!isfinite(plus + minus))
+            return HUGE_VAL;
         largest = fmax(largest, fmax(plus, minus));
     }
     return sqrt(largest);
@@ -165,7 +167,7 @@ static void measure_batch(compiler *c, const th_playable *playable, const double
         th_exact_palette(c->model, c->pose, c->exact);
         for (uint32_t b = 0; b < c->model->bind_count; b++) {
             double error = probe_error(&c->probes[b], &c->exact[b], c->palettes + i * c->palette_floats + b * TH_ENTRY);
-            if (!(error <= w->error))
+            if (error > w->error)
                 *w = (worst){error, ticks[i], c->model->binds[b].joint};
         }
     }

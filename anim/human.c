@@ -25,6 +25,8 @@ th_result th_human_create(th_model **out, th_error *err)
         !th_human_add_clips(model))
         goto no_memory;
     model->size = th_model_measure(model);
+    if (model->size == 0)
+        goto no_memory;
 
     th_result result = th_model_check(model, err);
     if (result == TH_OK)

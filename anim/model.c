@@ -64,7 +64,7 @@ double th_model_measure(const th_model *model)
     extent e = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
     th_dmat34 *pose = calloc((size_t)model->joint_count + model->bind_count + 1, sizeof *pose);
     if (!pose)
-        return 1;
+        return 0;
     th_dmat34 *palette = pose + model->joint_count;
     th_exact_pose(model, NULL, 0, pose);
     th_exact_palette(model, pose, palette);
@@ -234,6 +234,6 @@ th_result th_model_check(const th_model *model, th_error *err)
     for (uint32_t c = 0; result == TH_OK && c < model->clip_count; c++)
         result = check_clip(model, &model->clips[c], err);
     if (result == TH_OK && (!model->name || !isnormal(model->size) || model->size < 0))
-        result = th_fail(err, TH_ERR_INPUT, "the model has no name or no size");
+        result = th_fail(err, TH_ERR_INPUT, "the model has no name or no size (out of memory?)");
     return result;
 }

@@ -145,8 +145,9 @@ double th_dmat34_distance(const th_dmat34 *a, const th_dmat34 *b)
     double largest = 0;
     for (int i = 0; i < 12; i++) {
         double difference = fabs(a->m[i] - b->m[i]);
-        if (!(difference <= largest)) /* a NaN is a difference too */
-            largest = difference;
+        if (isnan(difference))
+            return difference;
+        largest = fmax(largest, difference);
     }
     return largest;
 }

@@ -10,6 +10,7 @@
 #include "fixture_arm.h"
 #include "fixture_folder.h"
 #include "fixture_glb.h"
+#include "random_model.h"
 
 #include <throng/exact.h>
 #include <throng/export.h>
@@ -219,6 +220,23 @@ Test(export_trip, brings_the_human_back)
     cr_assert_eq(th_human_create(&human, NULL), TH_OK);
     check_round_trip(human, 1e-6);
     th_model_free(human);
+}
+
+Test(export_trip, brings_random_models_back)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        th_model *model = random_model(&(random_desc){.seed = seed,
+                                                      .joint_count = 30,
+                                                      .shape = RANDOM_TREE,
+                                                      .scale = (random_scale)(seed % 4),
+                                                      .clip_count = 2,
+                                                      .key_count = 8,
+                                                      .uneven_keys = seed % 2,
+                                                      .swing_rad = 2,
+                                                      .double_binds = true});
+        check_round_trip(model, 1e-5);
+        th_model_free(model);
+    }
 }
 
 /* Files of Debian's assimp-testmodels, and of the folder that THRONG_MODELS names. tolerance: their matrices are

@@ -1,8 +1,190 @@
 #include <throng/model.h>
 
+#include "random_model.h"
+
 #include <criterion/criterion.h>
 
-Test(model, placeholder_until_suite_is_written)
+#include <math.h>
+#include <string.h>
+
+static th_model *small_model(uint64_t seed)
 {
-    cr_assert_eq(th_model_find_joint(&(th_model){0}, "x"), TH_NO_INDEX);
+    return random_model(&(random_desc){
+        .seed = seed, .joint_count = 12, .clip_count = 2, .key_count = 5, .swing_rad = 0.3, .double_binds = true});
+}
+
+Test(model, joints_and_clips_are_found_by_name)
+{
+    th_model *model = small_model(1);
+    cr_assert_eq(th_model_find_joint(model, "joint_3"), 3);
+    cr_assert_eq(th_model_find_joint(model, "nobody"), TH_NO_INDEX);
+    cr_assert_eq(th_model_find_clip(model, "clip_1"), 1);
+    cr_assert_eq(th_model_find_clip(model, "CLIP_1"), TH_NO_INDEX);
+    th_model_free(model);
+}
+
+Test(model, size_is_the_largest_extent_at_rest)
+{
+    th_joint joints[] = {{"a", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"b", 0, TH_MAT34_IDENTITY}};
+    joints[1].rest.m[7] = -3;
+    th_model model = {.name = "m", .joint_count = 2, .joints = joints};
+    cr_assert_float_eq(th_model_measure(&model), 3, 1e-12);
+    joints[1].rest.m[7] = 0;
+    cr_assert_eq(th_model_measure(&model), 1, "no extent at all");
+
+    th_bind bind = {1, TH_MAT34_IDENTITY};
+    th_vertex vertices[2] = {{.position = {-1, 0, 0}, .weight = {1}}, {.position = {4, 0, 0}, .weight = {1}}};
+    th_mesh mesh = {.name = "mesh", .vertex_count = 2, .vertices = vertices};
+    model.bind_count = model.mesh_count = 1;
+    model.binds = &bind;
+    model.meshes = &mesh;
+    cr_assert_float_eq(th_model_measure(&model), 5, 1e-12);
+}
+
+/* One way to break a model, and a word of what th_model_check says. */
+#define BREAK(what, word)                                                                                              \
+    do {                                                                                                               \
+        th_model *model = small_model(2);                                                                              \
+        th_joint *joints = (th_joint *)model->joints;                                                                  \
+        th_bind *binds = (th_bind *)model->binds;                                                                      \
+        th_clip *clips = (th_clip *)model->clips;                                                                      \
+        th_channel *channels = (th_channel *)clips[0].channels;                                                        \
+        float *rotation = (float *)channels[0].rotation.values;                                                        \
+        double *times = (double *)channels[0].rotation.times;                                                          \
+        (void)joints, (void)binds, (void)rotation, (void)times;                                                        \
+        what;                                                                                                          \
+        th_error err = {0};                                                                                            \
+        cr_assert_neq(th_model_check(model, &err), TH_OK, "%s", #what);                                                \
+        cr_assert(strstr(err.text, word), "%s: %s", #what, err.text);                                                  \
+        th_model_free(model);                                                                                          \
+    } while (0)
+
+Test(model, check_names_what_is_broken)
+{
+    BREAK(model->joint_count = 0, "no joint");
+    BREAK(joints[4].name = "", "no name");
+    BREAK(joints[4].parent = 4, "order");
+    BREAK(joints[0].parent = 3, "order");
+    BREAK(joints[2].rest.m[5] = NAN, "finite");
+    BREAK(binds[1].joint = 12, "joint 12 of 12");
+    BREAK(binds[0].joint = 11, "order");
+    BREAK(binds[2].inverse_bind.m[0] = INFINITY, "finite");
+    BREAK(clips[1].name = "", "no name");
+    BREAK(clips[0].ticks_per_second = 0, "ticks per second");
+    BREAK(clips[0].duration_ticks = -1, "duration");
+    BREAK(channels[1].joint = channels[0].joint, "order");
+    BREAK(channels[0].rotation.key_count = 0, "keys");
+    BREAK(times[2] = times[1], "keys");
+    BREAK(times[0] = NAN, "keys");
+    BREAK(rotation[4] += 0.1f, "keys");
+    BREAK(for (int i = 4; i < 8; i++) rotation[i] = -rotation[i], "keys");
+    BREAK(model->size = 0, "size");
+}
+
+Test(model, check_looks_at_meshes)
+{
+    th_joint joint = {"a", TH_NO_INDEX, TH_MAT34_IDENTITY};
+    th_bind bind = {0, TH_MAT34_IDENTITY};
+    th_material material = {.name = "m", .texture = TH_NO_INDEX};
+    th_vertex good[3] = {{.weight = {1}}, {.weight = {0.5f, 0.5f}}, {.weight = {1}}}, bad[3];
+    uint32_t indices[3] = {0, 1, 2};
+    th_mesh mesh = {"mesh", 0, 3, 3, bad, indices};
+    th_model model = {.name = "m",
+                      .joint_count = 1,
+                      .joints = &joint,
+                      .bind_count = 1,
+                      .binds = &bind,
+                      .mesh_count = 1,
+                      .meshes = &mesh,
+                      .material_count = 1,
+                      .materials = &material,
+                      .size = 1};
+    memcpy(bad, good, sizeof good);
+    cr_assert_eq(th_model_check(&model, NULL), TH_OK);
+    bad[1].weight[0] = 0.4f; /* no longer descending */
+    cr_assert_neq(th_model_check(&model, NULL), TH_OK);
+    memcpy(bad, good, sizeof good);
+    bad[2].weight[0] = 0.9f;
+    cr_assert_neq(th_model_check(&model, NULL), TH_OK);
+    memcpy(bad, good, sizeof good);
+    bad[2].bind[3] = 1;
+    cr_assert_neq(th_model_check(&model, NULL), TH_OK);
+    memcpy(bad, good, sizeof good);
+    bad[0].position[2] = NAN;
+    cr_assert_neq(th_model_check(&model, NULL), TH_OK);
+    memcpy(bad, good, sizeof good);
+    indices[2] = 3;
+    cr_assert_neq(th_model_check(&model, NULL), TH_OK);
+    indices[2] = 2;
+    mesh.material = 1;
+    cr_assert_neq(th_model_check(&model, NULL), TH_OK);
+    mesh.material = 0;
+    material.texture = 0;
+    cr_assert_neq(th_model_check(&model, NULL), TH_OK);
+}
+
+/* ---- lending clips ---- */
+
+Test(lend, clips_are_bound_by_name)
+{
+    th_model *base = small_model(3), *donor = small_model(4), *out;
+    th_error err;
+    ((th_joint *)donor->joints)[5].name = "stranger";
+    cr_assert_eq(th_model_lend_clips(base, donor, &out, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(out->clip_count, base->clip_count + donor->clip_count);
+    cr_assert_eq(th_model_check(out, &err), TH_OK, "%s", err.text);
+    const th_clip *lent = &out->clips[base->clip_count], *own = &donor->clips[0];
+    uint32_t lost = 0;
+    for (uint32_t c = 0; c < own->channel_count; c++)
+        lost += own->channels[c].joint == 5;
+    cr_assert_eq(lent->channel_count, own->channel_count - lost);
+    cr_assert_eq(lent->duration_ticks, own->duration_ticks);
+    for (uint32_t c = 0, d = 0; c < lent->channel_count; c++, d++) {
+        d += own->channels[d].joint == 5;
+        cr_assert_eq(lent->channels[c].joint, own->channels[d].joint);
+        cr_assert_arr_eq(lent->channels[c].rotation.values, own->channels[d].rotation.values,
+                         16 * own->channels[d].rotation.key_count);
+    }
+    if (lost)
+        cr_assert(out->note_count > 0 && strstr(out->notes[out->note_count - 1], "stranger"));
+    th_model_free(base); /* nothing of it is needed any more: ASan would tell */
+    th_model_free(donor);
+    cr_assert_eq(th_model_check(out, &err), TH_OK);
+    th_model_free(out);
+}
+
+Test(lend, other_orders_of_joints_are_fine)
+{
+    th_model *base = small_model(5), *donor = small_model(5), *out;
+    th_joint *joints = (th_joint *)donor->joints;
+    for (uint32_t j = 0; j < donor->joint_count / 2; j++) { /* the donor's names, back to front */
+        const char *name = joints[j].name;
+        joints[j].name = joints[donor->joint_count - 1 - j].name;
+        joints[donor->joint_count - 1 - j].name = name;
+    }
+    th_error err;
+    cr_assert_eq(th_model_lend_clips(base, donor, &out, &err), TH_OK);
+    cr_assert_eq(th_model_check(out, &err), TH_OK, "%s", err.text);
+    const th_clip *lent = &out->clips[2], *own = &donor->clips[0];
+    cr_assert_eq(lent->channel_count, own->channel_count);
+    for (uint32_t c = 0; c < lent->channel_count; c++)
+        cr_assert_eq(lent->channels[c].joint, 11 - own->channels[own->channel_count - 1 - c].joint);
+    th_model_free(base);
+    th_model_free(donor);
+    th_model_free(out);
+}
+
+Test(lend, strangers_and_the_empty_handed_are_refused)
+{
+    th_model *base = small_model(6), *donor = small_model(7), *out = (th_model *)1;
+    th_error err;
+    for (uint32_t j = 0; j < donor->joint_count; j++)
+        ((th_joint *)donor->joints)[j].name = "stranger";
+    cr_assert_eq(th_model_lend_clips(base, donor, &out, &err), TH_ERR_INPUT);
+    cr_assert_null(out);
+    cr_assert(strstr(err.text, "clip_0"), "%s", err.text);
+    donor->clip_count = 0;
+    cr_assert_eq(th_model_lend_clips(base, donor, &out, &err), TH_ERR_INPUT);
+    th_model_free(base);
+    th_model_free(donor);
 }

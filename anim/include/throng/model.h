@@ -44,7 +44,7 @@ typedef struct th_vertex {
     float position[3];
     float normal[3];
     float uv[2]; /* origin at the top left of the image, as glTF */
-    uint8_t color[4];
+    uint8_t color[4]; /* linear RGBA, as glTF's COLOR_0 */
     uint16_t bind[4]; /* indices into th_model.binds */
     float weight[4];  /* descending, sum 1; unused influences are bind 0 weight 0 */
 } th_vertex;
@@ -122,7 +122,8 @@ void th_model_free(th_model *model);
 uint32_t th_model_find_joint(const th_model *model, const char *name);
 uint32_t th_model_find_clip(const th_model *model, const char *name);
 
-/* Computes th_model.size from joints, binds and meshes at rest. 1 when the model has no extent at all. */
+/* Computes th_model.size from joints, binds and meshes at rest. 1 when the model has no extent at all; 0, which
+ * th_model_check refuses, when out of memory. */
 double th_model_measure(const th_model *model);
 
 /* Checks every invariant stated in this header; a builder calls it last. TH_ERR_INPUT names the first one broken. */

@@ -49,7 +49,7 @@ bool th_dmat34_invert(const th_dmat34 *a, th_dmat34 *out);
  * return value is that largest difference of an element, relative to the largest element. */
 double th_dmat34_decompose(const th_dmat34 *a, th_trs *out);
 
-/* Largest absolute difference of two elements. */
+/* Largest absolute difference of two elements; NaN when one is. */
 double th_dmat34_distance(const th_dmat34 *a, const th_dmat34 *b);
 
 /* Interpolates the short way along the great circle (K. Shoemake, Animating Rotation with Quaternion Curves, 1985).

@@ -1,0 +1,38 @@
+/* Models made up from a seed, to hold one way of computing a pose against another. */
+#ifndef RANDOM_MODEL_H
+#define RANDOM_MODEL_H
+
+#include <throng/model.h>
+
+typedef enum random_shape {
+    RANDOM_TREE,  /* each joint on a random earlier one, depth first */
+    RANDOM_CHAIN, /* as deep as can be */
+    RANDOM_STAR,  /* all on one root */
+} random_shape;
+
+typedef enum random_scale {
+    RANDOM_RIGID,       /* rotations and translations alone */
+    RANDOM_UNITS,       /* a root of scale 0.01 over a skeleton in centimetres, as FBX files have it */
+    RANDOM_UNIFORM,     /* joints of other sizes, sizes that move */
+    RANDOM_NON_UNIFORM, /* stretched and mirrored joints, stretches that move */
+} random_scale;
+
+typedef struct random_desc {
+    uint64_t seed;
+    uint32_t joint_count;
+    random_shape shape;
+    random_scale scale;
+    uint32_t clip_count;
+    uint32_t key_count; /* of a moving track, at least 2 */
+    bool uneven_keys;   /* random times that may start late and end early */
+    double swing_rad;   /* largest turn between two keys; pi gives half turns and antipodal neighbours */
+    bool double_binds;  /* some joints get a second bind with another matrix, some get none */
+} random_desc;
+
+/* Passes th_model_check. Aborts when out of memory. Free with th_model_free. */
+th_model *random_model(const random_desc *desc);
+
+/* Uniform in [low, high); advances *state. */
+double random_between(uint64_t *state, double low, double high);
+
+#endif

@@ -1,0 +1,124 @@
+#include <throng/exact.h>
+#include <throng/tutorial.h>
+
+#include "random_model.h"
+
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+Test(exact, time_wraps_over_the_duration)
+{
+    th_clip clip = {.name = "c", .duration_ticks = 30, .ticks_per_second = 24};
+    cr_assert_float_eq(th_clip_ticks(&clip, 0.5), 12, 1e-12);
+    cr_assert_float_eq(th_clip_ticks(&clip, 1.5), 6, 1e-12);
+    cr_assert_float_eq(th_clip_ticks(&clip, -0.25), 24, 1e-12);
+    cr_assert_float_eq(th_clip_ticks(&clip, 1.25), 0, 1e-12);
+    cr_assert_float_eq(th_clip_ticks(&clip, 1e6), fmod(24e6, 30), 1e-6);
+    clip.duration_ticks = 0;
+    cr_assert_eq(th_clip_ticks(&clip, 3), 0);
+}
+
+Test(exact, wrapped_time_is_always_inside)
+{
+    uint64_t state = 99;
+    th_clip clip = {.name = "c", .ticks_per_second = 1};
+    for (int n = 0; n < 100000; n++) {
+        clip.duration_ticks = random_between(&state, 0, 3);
+        double ticks = th_clip_ticks(&clip, n % 2 ? random_between(&state, -9, 9) : -1e-18 * n);
+        cr_assert(ticks >= 0 && ticks < clip.duration_ticks, "%a over %a", ticks, clip.duration_ticks);
+    }
+}
+
+static th_channel still_channel(const th_track *translation)
+{
+    static const double zero;
+    static const float unit[4] = {0, 0, 0, 1}, ones[3] = {1, 1, 1};
+    return (th_channel){0, *translation, {1, &zero, unit}, {1, &zero, ones}};
+}
+
+Test(exact, keys_are_met_exactly_and_ends_hold)
+{
+    const double times[] = {2, 5, 6};
+    const float values[] = {0, 0, 0, 3, 6, 9, 4, 4, 4};
+    th_track track = {3, times, values};
+    th_channel channel = still_channel(&track);
+    th_trs trs;
+    th_exact_channel(&channel, 1, &trs); /* before the first key */
+    cr_assert_eq(trs.translation[0], 0);
+    th_exact_channel(&channel, 5, &trs);
+    cr_assert_eq(trs.translation[2], 9);
+    th_exact_channel(&channel, 3, &trs);
+    cr_assert_float_eq(trs.translation[1], 2, 1e-12);
+    th_exact_channel(&channel, 100, &trs);
+    cr_assert_eq(trs.translation[0], 4);
+}
+
+/* One joint that turns, a child that does not, a bind whose matrix undoes the rest pose. */
+Test(exact, a_palette_entry_is_the_joints_motion_away_from_its_bind_pose)
+{
+    const double times[] = {0, 1};
+    const float turn[] = {0, 0, 0, 1, 0, 0, 0.70710678f, 0.70710678f}, ones[] = {1, 1, 1}, zeros[] = {0, 0, 0};
+    th_channel channel = {0, {1, times, zeros}, {2, times, turn}, {1, times, ones}};
+    th_clip clip = {"turn", 1, 1, 1, &channel};
+    th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"child", 0, TH_MAT34_IDENTITY}};
+    joints[1].rest.m[3] = 2;
+    th_bind bind = {1, TH_MAT34_IDENTITY};
+    bind.inverse_bind.m[3] = -2;
+    th_model model = {.joint_count = 2, .joints = joints, .bind_count = 1, .binds = &bind};
+    th_dmat34 pose[2], palette;
+    th_exact_pose(&model, NULL, 0, pose);
+    th_exact_palette(&model, pose, &palette);
+    cr_assert_lt(th_dmat34_distance(&palette, &TH_DMAT34_IDENTITY), 1e-12);
+
+    th_exact_pose(&model, &clip, 1, pose); /* a quarter turn about z carries x to y */
+    cr_assert_float_eq(pose[1].m[3], 0, 1e-6);
+    cr_assert_float_eq(pose[1].m[7], 2, 1e-6);
+    th_exact_palette(&model, pose, &palette);
+    double tip[3];
+    th_dmat34_point(&palette, (double[3]){3, 0, 0}, tip);
+    cr_assert_float_eq(tip[0], 0, 1e-6);
+    cr_assert_float_eq(tip[1], 3, 1e-6);
+}
+
+static void check_tutorial(const random_desc *desc)
+{
+    th_model *model = random_model(desc);
+    th_tutorial *tutorial;
+    th_error err;
+    cr_assert_eq(th_tutorial_create(model, &tutorial, &err), TH_OK);
+    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose), *want = calloc(model->bind_count, sizeof *want);
+    float *got = calloc(model->bind_count, 12 * sizeof *got);
+    for (uint32_t c = 0; c <= model->clip_count; c++)
+        for (int n = 0; n < 40; n++) {
+            const th_clip *clip = c < model->clip_count ? &model->clips[c] : NULL;
+            double time_s = n * 0.05371 - 0.5;
+            th_exact_pose(model, clip, clip ? th_clip_ticks(clip, time_s) : 0, pose);
+            th_exact_palette(model, pose, want);
+            th_tutorial_palette(tutorial, clip ? c : TH_NO_INDEX, time_s, got);
+            for (uint32_t b = 0; b < model->bind_count; b++)
+                for (int i = 0; i < 12; i++)
+                    cr_assert_float_eq(got[12 * b + (uint32_t)i], want[b].m[i], 3e-5 * (1 + model->size),
+                                       "seed %d clip %u time %g bind %u", (int)desc->seed, c, time_s, b);
+        }
+    free(pose);
+    free(want);
+    free(got);
+    th_tutorial_destroy(tutorial);
+    th_model_free(model);
+}
+
+Test(tutorial, equals_the_exact_evaluation)
+{
+    for (uint32_t seed = 0; seed < 24; seed++)
+        check_tutorial(&(random_desc){.seed = seed,
+                                      .joint_count = 1 + 2 * seed,
+                                      .shape = (random_shape)(seed % 3),
+                                      .scale = (random_scale)(seed / 3 % 4),
+                                      .clip_count = 2,
+                                      .key_count = 2 + seed,
+                                      .uneven_keys = seed % 2,
+                                      .swing_rad = 0.5,
+                                      .double_binds = seed % 4 == 3});
+}

@@ -1,0 +1,434 @@
+/* Rigs and crowds against the exact evaluation. */
+#include <throng/crowd.h>
+#include <throng/exact.h>
+#include <throng/human.h>
+
+#include "random_model.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD 0xA5
+
+/* A crowd with all it needs to be updated. */
+typedef struct stage {
+    th_rig *rig;
+    th_instance *instances;
+    uint32_t count;
+    th_crowd *crowd;
+    unsigned char *palette; /* with guard bytes behind, and in the padding */
+    size_t palette_bytes;
+    void *scratch;
+} stage;
+
+static th_rig *make_rig(const th_model *model, th_sampling sampling)
+{
+    th_rig *rig;
+    th_error err;
+    cr_assert_eq(th_rig_create(&(th_rig_desc){.model = model, .sampling = sampling}, &rig, &err), TH_OK, "%s",
+                 err.text);
+    return rig;
+}
+
+static void stage_init(stage *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa)
+{
+    *s = (stage){.rig = make_rig(model, sampling), .count = count};
+    const th_rig *rig = s->rig;
+    s->instances = calloc(count + 1, sizeof *s->instances);
+    th_instances_scatter(&rig, 1, TH_NO_INDEX, 11, s->instances, count);
+    for (uint32_t i = 3; i < count; i += 7)
+        s->instances[i].clip = TH_NO_INDEX; /* some in the rest pose */
+    th_error err;
+    th_crowd_desc desc = {.rigs = &rig, .rig_count = 1, .instances = s->instances, .instance_count = count, .isa = isa};
+    cr_assert_eq(th_crowd_create(&desc, &s->crowd, &err), TH_OK, "%s", err.text);
+    s->palette_bytes = th_crowd_palette_bytes(s->crowd);
+    s->palette = aligned_alloc(64, s->palette_bytes + 64);
+    s->scratch = aligned_alloc(64, th_crowd_scratch_bytes(s->crowd));
+    memset(s->palette, GUARD, s->palette_bytes + 64);
+}
+
+static void stage_fini(stage *s)
+{
+    free(s->instances);
+    free(s->palette);
+    free(s->scratch);
+    th_crowd_destroy(s->crowd);
+    th_rig_destroy(s->rig);
+}
+
+static void stage_update(stage *s, double time_s)
+{
+    th_crowd_update(s->crowd, 0, th_crowd_batch_count(s->crowd), time_s, s->palette, s->scratch);
+}
+
+/* Largest error at the virtual vertices the rig's bound speaks of, over all binds of one instance. */
+static double instance_error(const stage *s, uint32_t i, double time_s)
+{
+    const th_model *model = th_rig_model(s->rig);
+    const th_instance *instance = &s->instances[i];
+    const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
+    double at = instance->phase_s + instance->speed * time_s;
+    th_dmat34 *pose = calloc(2 * (size_t)model->joint_count, sizeof *pose), *rest = pose + model->joint_count;
+    th_exact_pose(model, clip, clip ? th_clip_ticks(clip, at) : 0, pose);
+    th_exact_pose(model, NULL, 0, rest);
+    const float *palette = (const float *)(const void *)(s->palette + th_crowd_palette_offset(s->crowd, i));
+    double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * model->size, largest = 0;
+    for (uint32_t b = 0; b < model->bind_count; b++) {
+        th_dmat34 inverse_bind = th_dmat34_from(model->binds[b].inverse_bind), joint = TH_DMAT34_IDENTITY, back;
+        th_dmat34 exact = th_dmat34_mul(pose[model->binds[b].joint], inverse_bind), played;
+        for (int k = 0; k < 12; k++)
+            played.m[k] = (double)palette[12 * b + (uint32_t)k];
+        th_dmat34_invert(&inverse_bind, &joint);
+        th_dmat34 at_rest = th_dmat34_mul(rest[model->binds[b].joint], inverse_bind);
+        if (!th_dmat34_invert(&at_rest, &back))
+            continue;
+        for (int v = 0; v < 7; v++) {
+            double vertex[3], p[3], q[3], distance2 = 0;
+            for (int k = 0; k < 3; k++)
+                vertex[k] = joint.m[4 * k + 3] + (v == 0 ? 0 : (v % 2 ? shell : -shell) * back.m[4 * k + (v - 1) / 2]);
+            th_dmat34_point(&exact, vertex, p);
+            th_dmat34_point(&played, vertex, q);
+            for (int k = 0; k < 3; k++)
+                distance2 += (p[k] - q[k]) * (p[k] - q[k]);
+            if (!(sqrt(distance2) <= largest))
+                largest = sqrt(distance2);
+        }
+    }
+    free(pose);
+    return largest;
+}
+
+/* Every way in which models differ, a few of each. */
+static random_desc variety(uint32_t n)
+{
+    return (random_desc){.seed = n,
+                         .joint_count = 1 + n * 7 % 60,
+                         .shape = (random_shape)(n % 3),
+                         .scale = (random_scale)(n / 3 % 4),
+                         .clip_count = n % 5,
+                         .key_count = 2 + n % 30,
+                         .uneven_keys = n % 7 == 6,
+                         .swing_rad = n % 11 == 10 ? 3.14 : 0.2,
+                         .double_binds = n % 2};
+}
+
+static void check_variety(th_isa isa)
+{
+    uint32_t compiled = 0, exact = 0;
+    for (uint32_t n = 0; n < 84; n++) {
+        random_desc desc = variety(n);
+        th_model *model = random_model(&desc);
+        stage s;
+        stage_init(&s, model, TH_SAMPLING_COMPILED, n % 20, isa);
+        cr_assert_eq(th_crowd_isa(s.crowd), isa);
+        for (uint32_t c = 0; c < model->clip_count; c++) {
+            const th_clip_report *report = th_rig_clip_report(s.rig, c);
+            *(report->compiled ? &compiled : &exact) += 1;
+            cr_assert(report->compiled == (report->reason[0] == 0));
+            cr_assert_leq(report->max_error, th_rig_bound(s.rig));
+        }
+        /* The kernel's rounding differs from the scalar one by which the bound was measured. */
+        double bound = 1.05 * th_rig_bound(s.rig) + 1e-6 * desc.joint_count * model->size;
+        for (int frame = -3; frame < 6; frame++) {
+            double time_s = frame * 0.31847;
+            stage_update(&s, time_s);
+            for (uint32_t i = 0; i < s.count; i++)
+                cr_assert_leq(instance_error(&s, i, time_s), bound, "model %u instance %u time %g", n, i, time_s);
+        }
+        stage_fini(&s);
+        th_model_free(model);
+    }
+    cr_log_info("%s: %u clips compiled, %u exact", th_isa_name(isa), compiled, exact);
+    cr_assert_gt(compiled, 50);
+    cr_assert_gt(exact, 5);
+}
+
+ParameterizedTestParameters(rig, stays_within_its_bound_on_all_kinds_of_models)
+{
+    static th_isa isas[] = {TH_ISA_SCALAR, TH_ISA_AVX2};
+    return cr_make_param_array(th_isa, isas, 2);
+}
+
+ParameterizedTest(const th_isa *isa, rig, stays_within_its_bound_on_all_kinds_of_models)
+{
+    if (!th_isa_available(*isa))
+        cr_skip("this CPU lacks %s", th_isa_name(*isa));
+    check_variety(*isa);
+}
+
+Test(rig, exact_sampling_is_float_rounding_away_from_the_oracle)
+{
+    for (uint32_t n = 0; n < 24; n++) {
+        random_desc desc = variety(n);
+        th_model *model = random_model(&desc);
+        stage s;
+        stage_init(&s, model, TH_SAMPLING_EXACT, 9, TH_ISA_AUTO);
+        stage_update(&s, 0.777);
+        for (uint32_t i = 0; i < s.count; i++)
+            cr_assert_leq(instance_error(&s, i, 0.777), 1e-6 * model->size);
+        stage_fini(&s);
+        th_model_free(model);
+    }
+}
+
+Test(rig, one_and_a_thousand_joints_deep_and_wide)
+{
+    for (uint32_t n = 0; n < 4; n++) {
+        random_desc desc = {.seed = n,
+                            .joint_count = n / 2 ? 1000 : 1,
+                            .shape = n % 2 ? RANDOM_CHAIN : RANDOM_STAR,
+                            .clip_count = 1,
+                            .key_count = 5,
+                            .swing_rad = 0.01};
+        th_model *model = random_model(&desc);
+        stage s;
+        stage_init(&s, model, TH_SAMPLING_COMPILED, 9, TH_ISA_AUTO);
+        stage_update(&s, 0.1);
+        double rounding = 1e-7 * desc.joint_count * model->size;
+        for (uint32_t i = 0; i < s.count; i++)
+            cr_assert_leq(instance_error(&s, i, 0.1), 1.05 * th_rig_bound(s.rig) + rounding);
+        stage_fini(&s);
+        th_model_free(model);
+    }
+}
+
+Test(rig, a_tighter_bound_takes_more_frames_and_is_held)
+{
+    th_model *model;
+    cr_assert_eq(th_human_create(&model, NULL), TH_OK);
+    th_rig *loose, *tight;
+    cr_assert_eq(th_rig_create(&(th_rig_desc){.model = model, .bound_m = 0.005}, &loose, NULL), TH_OK);
+    cr_assert_eq(th_rig_create(&(th_rig_desc){.model = model, .bound_m = 0.00002}, &tight, NULL), TH_OK);
+    uint32_t smaller = 0;
+    for (uint32_t c = 0; c < model->clip_count; c++) {
+        const th_clip_report *a = th_rig_clip_report(loose, c), *b = th_rig_clip_report(tight, c);
+        cr_assert(a->compiled);
+        cr_assert_leq(a->max_error, 0.005 * 1.001);
+        if (b->compiled) {
+            cr_assert_leq(a->frame_count, b->frame_count);
+            smaller += a->frame_count < b->frame_count;
+            cr_assert_leq(b->max_error, 0.00002 * 1.001);
+        }
+    }
+    cr_assert_gt(smaller, 2);
+    th_rig_destroy(loose);
+    th_rig_destroy(tight);
+    th_model_free(model);
+}
+
+Test(rig, the_human_compiles_whole)
+{
+    th_model *model;
+    cr_assert_eq(th_human_create(&model, NULL), TH_OK);
+    th_rig *rig = make_rig(model, TH_SAMPLING_COMPILED);
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        cr_assert(th_rig_clip_report(rig, c)->compiled, "%s", model->clips[c].name);
+    th_rig_destroy(rig);
+    th_model_free(model);
+}
+
+/* A half turn has two short ways; rounding picks one, and the sign of the next key may not follow. */
+Test(rig, half_turns_between_keys_compile)
+{
+    const double times[] = {0, 10, 20, 30};
+    const float turns[] = {0, 0, 0, 1, 0, 0, 1, -4e-5f, 0, 0, -4e-5f, -1, 0, 0, -1, 8e-5f};
+    const float ones[] = {1, 1, 1}, zeros[] = {0, 0, 0};
+    th_channel channel = {0, {1, times, zeros}, {4, times, turns}, {1, times, ones}};
+    th_clip clip = {"spin", 30, 30, 1, &channel};
+    th_joint joint = {"spinner", TH_NO_INDEX, TH_MAT34_IDENTITY};
+    th_bind bind = {0, TH_MAT34_IDENTITY};
+    th_model model = {.name = "m",
+                      .joint_count = 1,
+                      .joints = &joint,
+                      .bind_count = 1,
+                      .binds = &bind,
+                      .clip_count = 1,
+                      .clips = &clip,
+                      .size = 1};
+    th_error err;
+    cr_assert_eq(th_model_check(&model, &err), TH_OK, "%s", err.text);
+    th_rig *rig = make_rig(&model, TH_SAMPLING_COMPILED);
+    cr_assert(th_rig_clip_report(rig, 0)->compiled, "%s", th_rig_clip_report(rig, 0)->reason);
+    th_rig_destroy(rig);
+}
+
+/* ---- crowds ---- */
+
+Test(crowd, any_split_gives_the_same_bytes)
+{
+    random_desc desc = variety(8);
+    th_model *model = random_model(&desc);
+    stage s;
+    stage_init(&s, model, TH_SAMPLING_COMPILED, 61, TH_ISA_AUTO);
+    stage_update(&s, 0.4);
+    uint64_t want = th_crowd_hash(s.crowd, s.palette);
+    uint32_t batches = th_crowd_batch_count(s.crowd);
+    cr_assert_eq(batches, 8);
+    for (uint32_t grain = 1; grain <= batches; grain++) {
+        memset(s.palette, GUARD, s.palette_bytes);
+        for (uint32_t end = batches; end > 0;) { /* backwards, for good measure */
+            uint32_t begin = end > grain ? end - grain : 0;
+            th_crowd_update(s.crowd, begin, end, 0.4, s.palette, s.scratch);
+            end = begin;
+        }
+        cr_assert_eq(th_crowd_hash(s.crowd, s.palette), want, "grain %u", grain);
+    }
+    stage_update(&s, 0.41);
+    cr_assert_neq(th_crowd_hash(s.crowd, s.palette), want, "the crowd does not move");
+    stage_fini(&s);
+    th_model_free(model);
+}
+
+Test(crowd, an_instance_does_not_depend_on_its_neighbours)
+{
+    random_desc desc = variety(20);
+    th_model *model = random_model(&desc);
+    size_t bytes = 48 * (size_t)model->bind_count;
+    stage many;
+    stage_init(&many, model, TH_SAMPLING_COMPILED, 50, TH_ISA_AUTO);
+    stage_update(&many, 1.23);
+    for (uint32_t count = 1; count < 20; count++) {
+        stage few;
+        stage_init(&few, model, TH_SAMPLING_COMPILED, count, TH_ISA_AUTO);
+        stage_update(&few, 1.23);
+        for (uint32_t i = 0; i < count; i++)
+            cr_assert_arr_eq(few.palette + th_crowd_palette_offset(few.crowd, i),
+                             many.palette + th_crowd_palette_offset(many.crowd, i), bytes);
+        stage_fini(&few);
+    }
+    stage_fini(&many);
+    th_model_free(model);
+}
+
+Test(crowd, writes_palettes_and_nothing_else)
+{
+    for (uint32_t count = 0; count < 18; count++) {
+        random_desc desc = variety(count);
+        th_model *model = random_model(&desc);
+        stage s;
+        stage_init(&s, model, TH_SAMPLING_COMPILED, count, TH_ISA_AUTO);
+        stage_update(&s, 0.2);
+        size_t used = 48 * (size_t)model->bind_count, stride = (used + 63) / 64 * 64;
+        cr_assert_eq(s.palette_bytes, count * stride);
+        for (uint32_t i = 0; i < count; i++) {
+            cr_assert_eq(th_crowd_palette_offset(s.crowd, i) % 64, 0);
+            for (size_t k = used; k < stride; k++)
+                cr_assert_eq(s.palette[th_crowd_palette_offset(s.crowd, i) + k], GUARD, "padding was written");
+        }
+        for (size_t k = 0; k < 64; k++)
+            cr_assert_eq(s.palette[s.palette_bytes + k], GUARD, "written past the end");
+        stage_fini(&s);
+        th_model_free(model);
+    }
+}
+
+Test(crowd, filling_covers_the_same_bytes_as_updating)
+{
+    random_desc desc = variety(5);
+    th_model *model = random_model(&desc);
+    stage s;
+    stage_init(&s, model, TH_SAMPLING_COMPILED, 13, TH_ISA_AUTO);
+    th_crowd_fill(s.crowd, 0, th_crowd_batch_count(s.crowd), 2.5f, s.palette);
+    size_t used = 48 * (size_t)model->bind_count, written = 0;
+    for (size_t k = 0; k + 4 <= s.palette_bytes; k += 4) {
+        float value;
+        memcpy(&value, s.palette + k, 4);
+        written += value == 2.5f ? 4 : 0;
+    }
+    cr_assert_eq(written, used * s.count);
+    stage_fini(&s);
+    th_model_free(model);
+}
+
+Test(crowd, mixes_models)
+{
+    enum { MODELS = 5, COUNT = 103 };
+    th_model *models[MODELS];
+    th_rig *rigs[MODELS];
+    for (uint32_t m = 0; m < MODELS; m++) {
+        random_desc desc = variety(m * 9 + 4);
+        models[m] = random_model(&desc);
+        rigs[m] = make_rig(models[m], TH_SAMPLING_COMPILED);
+    }
+    th_instance instances[COUNT];
+    th_instances_scatter((const th_rig *const *)rigs, MODELS, TH_NO_INDEX, 3, instances, COUNT);
+    th_crowd *crowd;
+    th_crowd_desc desc = {(const th_rig *const *)rigs, MODELS, instances, COUNT, TH_ISA_AUTO};
+    cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
+    unsigned char *palette = aligned_alloc(64, th_crowd_palette_bytes(crowd));
+    void *scratch = aligned_alloc(64, th_crowd_scratch_bytes(crowd));
+    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), 0.5, palette, scratch);
+
+    for (uint32_t i = 0; i < COUNT; i++) { /* the same as alone */
+        const th_rig *rig = rigs[instances[i].rig];
+        th_instance alone = instances[i];
+        alone.rig = 0;
+        th_crowd *one;
+        th_crowd_desc one_desc = {&rig, 1, &alone, 1, TH_ISA_AUTO};
+        cr_assert_eq(th_crowd_create(&one_desc, &one, NULL), TH_OK);
+        unsigned char *want = aligned_alloc(64, th_crowd_palette_bytes(one));
+        th_crowd_update(one, 0, 1, 0.5, want, scratch);
+        cr_assert_arr_eq(palette + th_crowd_palette_offset(crowd, i), want, 48 * th_rig_model(rig)->bind_count,
+                         "instance %u", i);
+        free(want);
+        th_crowd_destroy(one);
+    }
+    free(palette);
+    free(scratch);
+    th_crowd_destroy(crowd);
+    for (uint32_t m = 0; m < MODELS; m++) {
+        th_rig_destroy(rigs[m]);
+        th_model_free(models[m]);
+    }
+}
+
+Test(crowd, a_larger_crowd_begins_with_the_smaller_one)
+{
+    random_desc desc = variety(3);
+    th_model *model = random_model(&desc);
+    const th_rig *rig = make_rig(model, TH_SAMPLING_EXACT);
+    th_instance few[10], many[100];
+    th_instances_scatter(&rig, 1, TH_NO_INDEX, 42, few, 10);
+    th_instances_scatter(&rig, 1, TH_NO_INDEX, 42, many, 100);
+    for (int i = 0; i < 10; i++)
+        cr_assert(few[i].clip == many[i].clip && few[i].phase_s == many[i].phase_s && few[i].speed == many[i].speed);
+    uint32_t clips = 0;
+    for (int i = 0; i < 100; i++) {
+        clips |= 1u << many[i].clip;
+        cr_assert(many[i].speed >= 0.9 && many[i].speed <= 1.1);
+    }
+    cr_assert_eq(clips, (1u << model->clip_count) - 1, "a mix plays every clip");
+    th_instances_scatter(&rig, 1, 1, 42, many, 100);
+    for (int i = 0; i < 100; i++)
+        cr_assert_eq(many[i].clip, 1);
+    th_instances_scatter(&rig, 1, 77, 42, many, 100);
+    cr_assert_eq(many[0].clip, TH_NO_INDEX, "a clip that the model lacks is the rest pose");
+    th_rig_destroy((th_rig *)rig);
+    th_model_free(model);
+}
+
+Test(crowd, ten_thousand_humans_take_little_beyond_their_palettes)
+{
+    th_model *model;
+    cr_assert_eq(th_human_create(&model, NULL), TH_OK);
+    stage s;
+    stage_init(&s, model, TH_SAMPLING_COMPILED, 10000, TH_ISA_AUTO);
+    size_t bytes = th_crowd_bytes(s.crowd) + th_rig_bytes(s.rig) + 64 * th_crowd_scratch_bytes(s.crowd);
+    cr_assert_lt(bytes, 100u << 20);
+    cr_log_info("%zu bytes beyond palettes of %zu, for 64 threads", bytes, s.palette_bytes);
+    stage_fini(&s);
+    th_model_free(model);
+}
+
+Test(isa, names_and_availability)
+{
+    cr_assert_str_eq(th_isa_name(TH_ISA_SCALAR), "scalar");
+    cr_assert_str_eq(th_isa_name(TH_ISA_AVX2), "avx2");
+    cr_assert(th_isa_available(TH_ISA_SCALAR));
+    cr_assert(th_isa_available(th_isa_best()));
+    cr_assert_neq(th_isa_best(), TH_ISA_AUTO);
+}
