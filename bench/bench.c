@@ -5,6 +5,7 @@
 #include <throng/json.h>
 #include <throng/table.h>
 
+#include <assert.h>
 #include <math.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ static void plan_init(plan *p, const char *filter)
     p->pose_count = keep_matching(p->entries, th_pose_entries(p->entries), filter);
     th_entry *jobs = p->entries + p->pose_count;
     p->count = p->pose_count + keep_matching(jobs, th_jobs_entries(jobs), filter);
+    assert(p->count <= MAX_ENTRIES);
 }
 
 th_bench_names th_bench_list(const char *filter)

@@ -19,24 +19,18 @@ static double distance(const double a[3], const double b[3])
     return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-/* The larger one, and NaN rather than anything: fmax() would drop it, and a kernel that wrote none would pass. */
-static double worse(double a, double b)
-{
-    return b > a || isnan(b) ? b : a;
-}
-
 /* A scene point x belongs to the mesh point inverse(wanted) * x, which the palette puts at got * inverse(wanted) * x:
  * `moved` is that product. This way nobody needs to know the units of mesh space. */
 static double shell_error(const th_dmat34 *moved, const double joint[3], double shell)
 {
     double lands[3];
     th_dmat34_point(moved, joint, lands);
-    double error = distance(lands, joint);
+    double error = distance(lands, joint); /* not 0: fmax() drops a NaN when it can */
     for (int i = 0; i < 6; i++) {
         double point[3] = {joint[0], joint[1], joint[2]};
         point[i / 2] += i % 2 ? -shell : shell;
         th_dmat34_point(moved, point, lands);
-        error = worse(error, distance(lands, point));
+        error = fmax(error, distance(lands, point));
     }
     return error;
 }

@@ -177,6 +177,18 @@ static void print_exact_clips(const json_t *scene, FILE *file)
     }
 }
 
+/* Share of the time in which a thread that never sleeps did not run. */
+static double taken_away(const th_report *report)
+{
+    double real = 0, cpu = 0;
+    for (uint32_t r = 0; r < report->row_count; r++)
+        if (report->rows[r].threads == 1 && report->rows[r].real_ns.count > 0) {
+            real += th_samples_stats(&report->rows[r].real_ns).mean * report->rows[r].iterations;
+            cpu += th_samples_stats(&report->rows[r].cpu_ns).mean * report->rows[r].iterations;
+        }
+    return real > cpu ? 1 - cpu / real : 0;
+}
+
 void th_report_print_doubts(const th_report *report, FILE *file)
 {
     const th_context *c = &report->context;
@@ -190,9 +202,9 @@ void th_report_print_doubts(const th_report *report, FILE *file)
     if (threads > c->cpus.usable)
         fprintf(file, "note: %u threads share %u usable CPU%s, so they take turns\n", threads, c->cpus.usable,
                 c->cpus.usable == 1 ? "" : "s");
-    if (c->load[0] > 0.5)
-        fprintf(file, "note: the load was %.1f before this began; other work on the machine shows in the spread\n",
-                c->load[0]);
+    if (taken_away(report) > 0.03)
+        fprintf(file, "note: other programs had the CPU %.0f %% of the time (load %.1f when this began)\n",
+                100 * taken_away(report), c->load[0]);
     if (c->governor[0] && strcmp(c->governor, "performance") != 0)
         fprintf(file, "note: the clock changes with the load (governor %s)\n", c->governor);
 }

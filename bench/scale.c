@@ -16,7 +16,7 @@ uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS])
 {
     uint32_t count = 0;
     usable = usable < TH_JOBS_MAX_THREADS ? usable : TH_JOBS_MAX_THREADS;
-    for (uint32_t t = 1; t<usable; t += usable> 8 ? t : 1)
+    for (uint32_t t = 1; t < usable; t = usable <= 8 ? t + 1 : 2 * t)
         out[count++] = t;
     out[count++] = usable;
     return count;

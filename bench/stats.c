@@ -41,13 +41,12 @@ th_stats th_samples_stats(const th_samples *samples)
     const double nan = (double)NAN;
     uint32_t n = samples->count;
     if (n == 0)
-        return (th_stats){0, nan, nan, nan, nan, nan, nan, nan};
+        return (th_stats){0, nan, nan, nan, nan, nan, nan};
 
     double *sorted = samples->values + samples->capacity;
     memcpy(sorted, samples->values, n * sizeof *sorted);
     double median = sort_and_find_median(sorted, n);
     th_stats stats = {.count = n, .median = median, .min = sorted[0], .max = sorted[n - 1]};
-    stats.p99 = sorted[(uint32_t)ceil(0.99 * n) - 1];
     for (uint32_t i = 0; i < n; i++)
         stats.mean += sorted[i] / n;
     double squares = 0;

@@ -262,13 +262,14 @@ Test(bench, document_has_the_fields_of_google_benchmark)
         cr_expect_eq(field(row, "characters"), 10);
         cr_expect_eq(field(row, "joints"), 10 * human->bind_count);
         cr_expect_float_eq(field(row, "ns_per_joint"), field(row, "real_time") * 1000 / field(row, "joints"), 1e-6);
+        cr_expect_float_eq(field(row, "us_per_character"), field(row, "real_time") / 10, 1e-6);
         cr_expect_eq(strlen(text_field(row, "palette_hash")), 16);
         cr_expect_lt(field(row, "max_error"), 1.25e-4);
         cr_expect(json_is_true(json_object_get(row, "moving")));
         if (index < 3) {
             cr_expect_str_eq(text_field(row, "run_type"), "iteration");
             cr_expect_str_eq(text_field(row, "name"), "pose/scalar/f32");
-            cr_expect_eq(field(row, "repetition_index"), index);
+            cr_expect_eq((size_t)field(row, "repetition_index"), index);
             cr_expect_eq(field(row, "iterations"), 2);
             cr_expect_gt(field(row, "real_time"), 0);
         } else {

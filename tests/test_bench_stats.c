@@ -33,7 +33,6 @@ Test(stats, match_values_by_hand_for_an_odd_count)
     /* squares of -14.8 -21.8 -19.8 -19.8 76.2 add up to 7284.8; over 4 that is 1821.2 */
     cr_expect_float_eq(s.stddev, sqrt(1821.2), 1e-9);
     cr_expect_eq(s.mad, 2); /* deviations 5 2 0 0 96 */
-    cr_expect_eq(s.p99, 100);
     cr_expect_eq(th_stats_spread(&s), 0.5);
 }
 
@@ -49,22 +48,11 @@ Test(stats, know_one_sample_and_none)
 {
     th_stats one = stats_of((double[]){7}, 1), none = stats_of(NULL, 0);
     cr_expect_eq(one.median, 7);
-    cr_expect_eq(one.p99, 7);
     cr_expect_eq(one.mad, 0);
     cr_expect(isnan(one.stddev));
     cr_expect_eq(none.count, 0);
-    cr_expect(isnan(none.median) && isnan(none.mean) && isnan(none.min) && isnan(none.p99));
+    cr_expect(isnan(none.median) && isnan(none.mean) && isnan(none.min));
     cr_expect(isnan(th_stats_spread(&none)));
-}
-
-Test(stats, find_the_99th_percentile_by_nearest_rank)
-{
-    double values[200];
-    for (int i = 0; i < 200; i++)
-        values[i] = 200 - i;
-    cr_expect_eq(stats_of(values, 200).p99, 198);
-    cr_expect_eq(stats_of(values, 100).p99, 199); /* 101 to 200 */
-    cr_expect_eq(stats_of(values, 101).p99, 199); /* 100 to 200: rank 99.99 is the 100th */
 }
 
 /* ---- JSON ---- */

@@ -22,7 +22,6 @@ typedef struct th_stats {
     double median; /* mean of the two in the middle for an even count */
     double stddev; /* of a sample: divided by count - 1 */
     double mad;    /* median absolute deviation: half of the samples lie this close to the median */
-    double p99;    /* nearest rank: the smallest sample that at least 99 % do not exceed */
 } th_stats;
 
 th_stats th_samples_stats(const th_samples *samples);
