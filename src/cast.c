@@ -4,7 +4,6 @@
 
 #include <throng/human.h>
 #include <throng/import.h>
-#include <throng/table.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,14 +71,13 @@ static int refuse_clip(const th_cast *cast, const char *text)
 {
     th_suggestion s = {.typed = text};
     uint32_t clips = 0;
-    char name[128];
     for (uint32_t m = 0; m < cast->count; m++) {
         clips += cast->models[m]->clip_count;
         for (uint32_t c = 0; c < cast->models[m]->clip_count; c++)
             th_suggestion_consider(&s, cast->models[m]->clips[c].name);
     }
     if (s.best)
-        th_complain("no clip \"%s\"; did you mean \"%s\"?", text, th_printable(s.best, name, sizeof name));
+        th_complain("no clip \"%s\"; did you mean \"%s\"?", text, s.best);
     else if (clips == 0)
         th_complain("no clip \"%s\": there is no clip at all", text);
     else

@@ -1,5 +1,7 @@
 #include "command.h"
 
+#include <throng/table.h>
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,12 +64,12 @@ const th_command *th_command_find(const char *name)
 
 void th_complain(const char *format, ...)
 {
+    char text[2048], clean[2048]; /* what comes from a file's name or inside must not command the terminal */
     va_list args;
     va_start(args, format);
-    fputs("throng: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    fprintf(stderr, "throng: %s\n", th_printable(text, clean, sizeof clean));
 }
 
 int th_fail_with(const th_error *err)

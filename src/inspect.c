@@ -6,7 +6,7 @@
 #include <throng/json.h>
 #include <throng/table.h>
 
-#include <stdlib.h>
+#include <sys/stat.h>
 
 /* What both the text and the document tell about. */
 typedef struct subject {
@@ -239,7 +239,7 @@ static bool print_joints(const th_model *model, FILE *file)
         int depth = depth_of(model, j);
         th_table_cell(table, "%u", j);
         th_table_cell(table, "%*s%s", 2 * (depth < 40 ? depth : 40), "", model->joints[j].name);
-        th_table_cell(table, entries ? "%u" : "", entries);
+        th_table_cell(table, entries ? "%u" : "-", entries);
     }
     return print_table(table, file);
 }
@@ -263,6 +263,11 @@ static bool inspect_print(const void *ctx, FILE *file)
 static int export_model(const th_model *model, const char *path)
 {
     th_error err;
+    struct stat status;
+    if (path && stat(path, &status) == 0 && !S_ISREG(status.st_mode)) { /* the export would put a file in its place */
+        th_complain("cannot write %s: not a regular file", path);
+        return TH_EXIT_INPUT;
+    }
     if (path && th_export_glb(model, path, &err) != TH_OK)
         return th_fail_with(&err);
     return TH_EXIT_GOOD;

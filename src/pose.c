@@ -149,7 +149,7 @@ static bool pose_print(const void *ctx, FILE *file)
             p->clip ? th_printable(p->clip->name, clip, sizeof clip) : "rest pose", p->options->time_s);
     if (p->clip)
         fprintf(file, " (tick %g of %g)", p->ticks, p->clip->duration_ticks);
-    fprintf(file, ", %s%s%s\n\n", p->isa ? "compiled, " : "exact", p->isa ? p->isa : "", "");
+    fprintf(file, ", %s%s\n\n", p->isa ? "compiled, " : "exact", p->isa ? p->isa : "");
     th_table *table = th_table_create(">#|<joint|>parent|>x|>y|>z|>entry|>palette x|>y|>z");
     uint32_t bind = 0;
     for (uint32_t j = 0; j < p->model->joint_count; j++) {
@@ -162,7 +162,7 @@ static bool pose_print(const void *ctx, FILE *file)
             th_table_cell(table, "%.4f", p->joints[j].m[i]);
         th_table_cell(table, bound ? "%u" : "-", bind);
         for (int i = 3; i < 12; i += 4)
-            th_table_cell(table, bound ? "%.4f" : "", bound ? p->palette[bind].m[i] : 0);
+            th_table_cell(table, bound ? "%.4f" : "-", bound ? p->palette[bind].m[i] : 0);
         while (bind < p->model->bind_count && p->model->binds[bind].joint == j)
             bind++;
     }

@@ -34,6 +34,8 @@ static int run_scale(const th_options *o, const th_cast *cast)
 int th_command_scale(const th_options *o)
 {
     th_cast cast;
+    if (o->scheduler == TH_SCHEDULER_SERIAL && o->threads.count > 0)
+        th_complain("--threads makes no difference to the serial scheduler, which has one");
     int code = th_cast_init(&cast, o);
     if (code == TH_EXIT_GOOD)
         code = run_scale(o, &cast);

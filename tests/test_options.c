@@ -120,6 +120,8 @@ Test(options, refuse_numbers_that_are_no_numbers)
         snprintf(text, sizeof text, "--time takes a number from -1e+09 to 1e+09, not \"%s\"", real[i]);
         expect_refusal(line, text);
     }
+    expect_refusal("bench --seed 18446744073709551616",
+                   "--seed takes a whole number from 0 to 18446744073709551615, not \"18446744073709551616\"");
     expect_refusal("bench --seed=", "--seed takes a whole number from 0 to 18446744073709551615, not \"\"");
 }
 
@@ -152,16 +154,12 @@ Test(options, say_what_is_wrong)
 
 Test(options, keep_within_the_list_of_files)
 {
-    char line[512] = "bench";
-    for (int i = 0; i < TH_OPTIONS_MAX_FILES; i++)
-        strcat(line, i < 20 ? " --model=a" : " --mod");
-    expect_refusal(line, "unknown option --mod; did you mean --model?");
-    th_command bench = *th_command_find("bench");
+    const th_command *bench = th_command_find("bench");
     char word[] = "--model=a", *argv[TH_OPTIONS_MAX_FILES + 1];
     for (int i = 0; i <= TH_OPTIONS_MAX_FILES; i++)
         argv[i] = word;
-    cr_expect(th_options_parse(&options, &bench, TH_OPTIONS_MAX_FILES, argv, &error));
-    cr_expect(!th_options_parse(&options, &bench, TH_OPTIONS_MAX_FILES + 1, argv, &error));
+    cr_expect(th_options_parse(&options, bench, TH_OPTIONS_MAX_FILES, argv, &error));
+    cr_expect(!th_options_parse(&options, bench, TH_OPTIONS_MAX_FILES + 1, argv, &error));
     cr_expect_str_eq(error.text, "--model can be given 64 times");
 }
 
