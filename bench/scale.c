@@ -87,6 +87,7 @@ static th_scale_point summarize(const lane *l, const th_row *row, const th_row *
     }
     th_scale_point point = {
         .frame_ns = real.median,
+        .spread = th_stats_spread(&real),
         .busy = busy / (busy + wait),
         .away = fmax(0, 1 - cpu.mean / (threads * real.mean)),
         .work_ns = busy / frames,
@@ -260,14 +261,13 @@ void th_scale_fini(th_scale *scale)
 
 static void add_point(th_table *table, const th_row *row, const th_scale_point *p)
 {
-    th_stats stats = th_samples_stats(&row->real_ns);
     th_table_cell(table, "%u", row->threads);
     th_table_cell(table, "%.3f", p->frame_ns / 1e6);
     th_table_cell(table, "%s", th_digits_from((uint64_t)((double)row->characters / p->frame_ns * 1e9)).text);
     th_table_cell(table, "%.2f", p->speed_up);
     th_table_cell(table, "%.0f %%", 100 * p->efficiency);
     th_table_cell(table, "%.0f %%", 100 * p->busy);
-    th_table_cell(table, "%.1f %%", 100 * th_stats_spread(&stats));
+    th_table_cell(table, "%.1f %%", 100 * p->spread);
     th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
 }
 
@@ -285,7 +285,9 @@ bool th_scale_print(const th_scale *scale, FILE *file)
             add_point(table, &report->rows[r], &scale->points[r]);
     bool printed = th_table_print(table, file);
     th_table_destroy(table);
-    fprintf(file, "\n%s\n", th_scale_verdict(scale, verdict, sizeof verdict));
+    fprintf(file, "\n%s\n\n", th_scale_verdict(scale, verdict, sizeof verdict));
+    fprintf(file, "Medians of %u repetitions in turns; spread: half of them lie within it.\n",
+            report->rows[0].real_ns.count);
     th_report_print_doubts(report, file);
     return printed;
 }

@@ -49,6 +49,15 @@ static void say_reason(const th_scale *scale, uint32_t index, char *out, size_t 
             100 * idle, p->frame_ns / 1e6);
 }
 
+static void say_noise(const th_scale *scale, uint32_t index, char *out, size_t size)
+{
+    const th_scale_point *base = &scale->points[0], *p = &scale->points[index];
+    double spread = p->spread > base->spread ? p->spread : base->spread;
+    if (spread > 0.05)
+        say(out, size, " Half of the repetitions lie further than %.0f %% from the median: take this as rough.",
+            100 * spread);
+}
+
 /* The point of a study that did not fail its check and has the most threads, or the best time. */
 static uint32_t pick(const th_scale *scale, bool fastest)
 {
@@ -79,5 +88,6 @@ char *th_scale_verdict(const th_scale *scale, char *out, size_t size)
     say_reason(scale, last, out, size);
     if (fastest != last)
         say(out, size, " %u thread%s fastest.", rows[fastest].threads, rows[fastest].threads == 1 ? " is" : "s are");
+    say_noise(scale, last, out, size);
     return out;
 }

@@ -109,7 +109,8 @@ static const char *verdict(uint32_t usable, th_scale_point last)
     th_row rows[2] = {{.threads = 1, .characters = 100}, {.threads = 2, .characters = 100}};
     last.speed_up = last.efficiency * 2;
     last.frame_ns = 1e6 / last.speed_up;
-    th_scale_point points[2] = {{1e6, 1, 1, .busy = 1, .work_ns = 1e6, .imbalance = 1}, last};
+    th_scale_point points[2] = {
+        {.frame_ns = 1e6, .speed_up = 1, .efficiency = 1, .busy = 1, .work_ns = 1e6, .imbalance = 1}, last};
     th_scale scale = {.report = {.context.cpus.usable = usable, .rows = rows, .row_count = 2}, .points = points};
     return th_scale_verdict(&scale, text, sizeof text);
 }
@@ -134,6 +135,8 @@ Test(scale, verdict_names_what_limits)
                    (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1, .away = 0.3});
     expect_verdict("Only 1 CPU is usable", 1,
                    (th_scale_point){.efficiency = 0.5, .busy = 0.5, .work_ns = 1e6, .imbalance = 1});
+    expect_verdict("further than 12 % from the median", 2,
+                   (th_scale_point){.efficiency = 0.98, .busy = 0.99, .work_ns = 1e6, .imbalance = 1, .spread = 0.12});
     expect_verdict("1 thread is fastest", 2,
                    (th_scale_point){.efficiency = 0.4, .busy = 0.5, .work_ns = 1e6, .imbalance = 1});
 }

@@ -25,6 +25,7 @@ uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS]);
 
 typedef struct th_scale_point {
     double frame_ns;      /* median of the repetitions */
+    double spread;        /* as th_stats_spread */
     double speed_up;      /* over the first point */
     double efficiency;    /* speed-up for each thread added: 1 is perfect */
     double busy;          /* share of all threads' time that went into posing */
