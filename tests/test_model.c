@@ -75,7 +75,7 @@ Test(model, check_names_what_is_broken)
     BREAK(channels[1].joint = channels[0].joint, "order");
     BREAK(channels[0].rotation.key_count = 0, "keys");
     BREAK(times[2] = times[1], "keys");
-    BREAK(times[0] = NAN, "keys");
+    BREAK(times[0] = nan(""), "keys");
     BREAK(rotation[4] += 0.1f, "keys");
     BREAK(for (int i = 4; i < 8; i++) rotation[i] = -rotation[i], "keys");
     BREAK(model->size = 0, "size");

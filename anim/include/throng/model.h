@@ -43,7 +43,7 @@ typedef struct th_bind {
 typedef struct th_vertex {
     float position[3];
     float normal[3];
-    float uv[2]; /* origin at the top left of the image, as glTF */
+    float uv[2];      /* origin at the top left of the image, as glTF */
     uint8_t color[4]; /* linear RGBA, as glTF's COLOR_0 */
     uint16_t bind[4]; /* indices into th_model.binds */
     float weight[4];  /* descending, sum 1; unused influences are bind 0 weight 0 */

@@ -1,0 +1,54 @@
+# For the other scripts to source: what to install, and how to build. POSIX sh.
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+build_packages="gcc cmake ninja-build pkg-config libassimp-dev libcglm-dev libjansson-dev libhwloc-dev libxxhash-dev"
+test_packages="$build_packages libcriterion-dev assimp-testmodels"
+# What `scripts/test all` needs on top: a second compiler with its OpenMP, and the formatter.
+all_packages="$test_packages clang libomp-dev clang-format"
+
+say() {
+    echo "$(basename "$0"): $*" >&2
+}
+
+# Installs those of the named Debian packages that are missing. Elsewhere it names them and goes on: they may be there
+# under other names.
+install_packages() {
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        say "this is not Debian; the build needs the equivalents of: $*"
+        return
+    fi
+    missing=
+    for package in "$@"; do
+        case $(dpkg-query -W -f='${Status}' "$package" 2>/dev/null) in
+        "install ok installed") ;;
+        *) missing="$missing $package" ;;
+        esac
+    done
+    [ -n "$missing" ] || return 0
+
+    as_root=
+    if [ "$(id -u)" != 0 ]; then
+        as_root=sudo
+        command -v sudo >/dev/null || {
+            say "missing packages, and neither root nor sudo to install them:$missing"
+            exit 4
+        }
+    fi
+    say "installing:$missing"
+    $as_root apt-get update -q >&2
+    # shellcheck disable=SC2086 # a list
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing >&2
+}
+
+# Configures (once) and builds a preset. Quiet unless it fails.
+build() {
+    log=$root/build/$1.log
+    mkdir -p "$root/build"
+    [ -f "$root/build/$1/build.ninja" ] || say "building $1"
+    if ! { (cd "$root" && cmake --preset "$1") && cmake --build "$root/build/$1"; } >"$log" 2>&1; then
+        tail -n 40 "$log" >&2
+        say "building $1 failed; the whole log: $log"
+        exit 4
+    fi
+}
