@@ -103,6 +103,8 @@ Test(scale, picks_thread_counts_that_fit_on_a_page)
 
 /* ---- the verdict, on made-up figures ---- */
 
+static double base_away;
+
 static const char *verdict(uint32_t usable, th_scale_point last)
 {
     static char text[512];
@@ -110,7 +112,8 @@ static const char *verdict(uint32_t usable, th_scale_point last)
     last.speed_up = last.efficiency * 2;
     last.frame_ns = 1e6 / last.speed_up;
     th_scale_point points[2] = {
-        {.frame_ns = 1e6, .speed_up = 1, .efficiency = 1, .busy = 1, .work_ns = 1e6, .imbalance = 1}, last};
+        {.frame_ns = 1e6, .speed_up = 1, .efficiency = 1, .busy = 1, .away = base_away, .work_ns = 1e6, .imbalance = 1},
+        last};
     th_scale scale = {.report = {.context.cpus.usable = usable, .rows = rows, .row_count = 2}, .points = points};
     return th_scale_verdict(&scale, text, sizeof text);
 }
@@ -139,6 +142,17 @@ Test(scale, verdict_names_what_limits)
                    (th_scale_point){.efficiency = 0.98, .busy = 0.99, .work_ns = 1e6, .imbalance = 1, .spread = 0.12});
     expect_verdict("1 thread is fastest", 2,
                    (th_scale_point){.efficiency = 0.4, .busy = 0.5, .work_ns = 1e6, .imbalance = 1});
+}
+
+Test(scale, verdict_blames_other_programs_first)
+{
+    base_away = 0.4;
+    expect_verdict("Other programs had the CPUs 40 %", 2,
+                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1.4});
+    base_away = 0.01;
+    expect_verdict(
+        "the busiest did", 2, /* asleep of their own accord */
+        (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1.4, .away = 0.3, .parks = 1});
 }
 
 Test(scale, verdict_of_wrong_palettes_says_so)
