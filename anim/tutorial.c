@@ -164,11 +164,28 @@ static void interpolate_rotation(const quat_key *keys, uint32_t count, float tic
 
 /* ---- the walk ---- */
 
+/* A string built from a name, as the tutorials build one for each comparison; without the allocation that theirs takes
+ * for names over 15 characters. */
+typedef struct text {
+    size_t length;
+    char data[sizeof((name_buffer *)0)->data];
+} text;
+
+static void make_text(text *to, const char *name)
+{
+    to->length = strlen(name);
+    memcpy(to->data, name, to->length + 1);
+}
+
 static const node_anim *find_node_anim(const animation *from, const char *name)
 {
-    for (uint32_t c = 0; c < from->channel_count; c++)
-        if (strcmp(from->channels[c]->node_name.data, name) == 0)
+    text wanted, candidate;
+    make_text(&wanted, name);
+    for (uint32_t c = 0; c < from->channel_count; c++) {
+        make_text(&candidate, from->channels[c]->node_name.data);
+        if (candidate.length == wanted.length && memcmp(candidate.data, wanted.data, wanted.length) == 0)
             return from->channels[c];
+    }
     return NULL;
 }
 

@@ -1,10 +1,10 @@
 /* The yardstick: skinning as the well-known tutorials teach it, kept honest.
  *
  * The node tree is walked recursively; for each node the channel is looked up by comparing names one after the other,
- * keys are searched linearly, matrices are 4x4, and the palette slot is found through a sorted table of bone names
- * (their std::map). Names and keys have the shapes of Assimp's structures, which those tutorials read directly. Floats
- * throughout. Nothing is made slow on purpose, nothing is cached that they do not cache.
- * Equal to th_exact_pose within float rounding; a test says so. */
+ * each made into a string first (their std::string, without its allocations); keys are searched linearly, matrices are
+ * 4x4, and the palette slot is found through a sorted table of bone names (their std::map). Names and keys have the
+ * shapes of Assimp's structures, which those tutorials read directly. Floats throughout. Nothing is made slow on
+ * purpose, nothing is cached that they do not cache. Equal to th_exact_pose within float rounding; a test says so. */
 #ifndef THRONG_TUTORIAL_H
 #define THRONG_TUTORIAL_H
 
