@@ -9,7 +9,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Complains and returns an exit code when --out cannot be written: better before a long measurement than after it. */
+/* Complains and returns an exit code when --out or --export cannot be written: better before a long measurement than
+ * after it. */
 int th_output_probe(const th_options *options);
 
 /* Writes the result as the options ask for; returns an exit code. document: taken over; NULL stands for out of memory.

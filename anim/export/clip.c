@@ -9,7 +9,7 @@
  *                                          the one before it moves to the next float.
  *
  * A track of one key that equals the node's own property is left out: glTF then takes the node's. */
-#include "export_clip.h"
+#include "clip.h"
 
 #include <throng/exact.h>
 

@@ -2,7 +2,7 @@
  * The tubes of a part melt into each other by I. Quilez's quadratic smooth minimum, so that shoulders, crotch and
  * finger webs need no care of their own, and the same tables give the skin weights: where tubes melt together, so do
  * theirs. */
-#include "human_parts.h"
+#include "parts.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 #include "arena.h"
-#include "human_parts.h"
+#include "parts.h"
 
 static bool add_material(th_model *model)
 {

@@ -1,4 +1,4 @@
-#include "export_skin.h"
+#include "skin.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * 1998): one vertex in every cell of a grid that the surface passes, one quad across every grid edge that it cuts.
  * Grid lines need not be evenly spaced, so rings lie close where a limb bends and far apart where it is straight. */
 #include "arena.h"
-#include "human_parts.h"
+#include "parts.h"
 
 #include <assert.h>
 #include <stdlib.h>

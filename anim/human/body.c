@@ -1,8 +1,8 @@
-/* What the body looks like, in numbers: metres, in the T-pose. How to read them: human_parts.h.
+/* What the body looks like, in numbers: metres, in the T-pose. How to read them: parts.h.
  *
  * Why clothes: each part is a closed surface of its own, so colours meet in sharp lines and openings hide in overlaps
  * (the hand begins inside the sleeve), and each has the resolution that suits it. */
-#include "human_parts.h"
+#include "parts.h"
 
 const th_human_chain th_human_chains[] = {
     [CHAIN_TORSO] = {{0, 1, 0},

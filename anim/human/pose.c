@@ -1,6 +1,6 @@
 /* One moment of a clip. The body follows its waves. The legs do not: where the feet go is what people look at, so their
  * paths are given, and the legs reach for them (two-bone inverse kinematics). */
-#include "human_parts.h"
+#include "parts.h"
 
 #include <string.h>
 

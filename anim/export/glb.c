@@ -1,6 +1,6 @@
-#include "export_glb.h"
+#include "glb.h"
 
-#include "export_file.h"
+#include <throng/file.h>
 
 #include <stdlib.h>
 #include <string.h>

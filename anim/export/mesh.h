@@ -2,7 +2,7 @@
 #ifndef TH_EXPORT_MESH_H
 #define TH_EXPORT_MESH_H
 
-#include "export_skin.h"
+#include "skin.h"
 
 /* Adds the mesh, which must have triangles, with its joints as the skin lists them: skins->place is that of `skin`.
  * Material indices are those of the model. Returns the index of the glTF mesh. */

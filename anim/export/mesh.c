@@ -1,4 +1,4 @@
-#include "export_mesh.h"
+#include "mesh.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* The clips: tables of motion, and the keys made from them. */
 #include "arena.h"
-#include "human_parts.h"
+#include "parts.h"
 
 #include <assert.h>
 #include <stdlib.h>

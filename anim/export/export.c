@@ -5,10 +5,10 @@
 #include <throng/export.h>
 
 #include "arena.h"
-#include "export_clip.h"
-#include "export_glb.h"
-#include "export_mesh.h"
-#include "export_skin.h"
+#include "clip.h"
+#include "glb.h"
+#include "mesh.h"
+#include "skin.h"
 
 #include <assert.h>
 #include <math.h>

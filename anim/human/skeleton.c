@@ -1,6 +1,6 @@
 /* The skeleton, in a T-pose: arms out, palms down, because that is where limbs and shapes are easiest to state. */
 #include "arena.h"
-#include "human_parts.h"
+#include "parts.h"
 
 #include <string.h>
 

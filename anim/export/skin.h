@@ -3,7 +3,7 @@
 #define TH_EXPORT_SKIN_H
 
 #include "arena.h"
-#include "export_glb.h"
+#include "glb.h"
 
 #include <throng/model.h>
 

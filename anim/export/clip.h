@@ -2,7 +2,7 @@
 #ifndef TH_EXPORT_CLIP_H
 #define TH_EXPORT_CLIP_H
 
-#include "export_glb.h"
+#include "glb.h"
 
 #include <throng/model.h>
 

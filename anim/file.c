@@ -1,0 +1,131 @@
+#include <throng/file.h>
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A file on its way. */
+typedef struct target {
+    char *path;      /* symbolic links followed, so that a link stays one */
+    char *temporary; /* NULL for what is written straight */
+    int fd;
+} target;
+
+static void target_close(target *t)
+{
+    if (t->fd >= 0)
+        close(t->fd);
+    if (t->temporary)
+        unlink(t->temporary);
+    free(t->temporary);
+    free(t->path);
+}
+
+/* Opens a file beside the path that nobody else has. Unlike mkstemp(), leaves the permissions to the umask, as for any
+ * file that a program creates. */
+static bool open_temporary(target *t)
+{
+    size_t size = strlen(t->path) + 32;
+    t->temporary = malloc(size);
+    if (!t->temporary)
+        return false;
+    for (unsigned attempt = 0; t->fd < 0 && attempt < 1000; attempt++) {
+        snprintf(t->temporary, size, "%s.%ld-%u.tmp", t->path, (long)getpid(), attempt);
+        t->fd = open(t->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (t->fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (t->fd < 0) {
+        free(t->temporary);
+        t->temporary = NULL; /* nothing of ours to remove */
+    }
+    return t->fd >= 0;
+}
+
+/* errno says why not. The caller closes the target either way. */
+static bool target_open(target *t, const char *path)
+{
+    struct stat status;
+    *t = (target){.path = realpath(path, NULL), .fd = -1};
+    if (!t->path)
+        return (t->path = strdup(path)) && open_temporary(t);
+    if (stat(t->path, &status) != 0)
+        return false;
+    if (!S_ISREG(status.st_mode)) {
+        /* A pipe that nobody reads is an error, not a reason to wait. */
+        t->fd = open(t->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+        return t->fd >= 0 && fcntl(t->fd, F_SETFL, 0) == 0;
+    }
+    return access(t->path, W_OK) == 0 && open_temporary(t) && fchmod(t->fd, status.st_mode & 0777) == 0;
+}
+
+static bool write_all(int fd, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t written = write(fd, bytes, count);
+        if (written < 0 && errno != EINTR)
+            return false;
+        if (written > 0) {
+            bytes += written;
+            count -= (size_t)written;
+        }
+    }
+    return true;
+}
+
+static bool target_write(target *t, const struct iovec *parts, int part_count)
+{
+    for (int i = 0; i < part_count; i++)
+        if (!write_all(t->fd, parts[i].iov_base, parts[i].iov_len))
+            return false;
+    return !t->temporary || fsync(t->fd) == 0;
+}
+
+static bool target_commit(target *t)
+{
+    int fd = t->fd;
+    t->fd = -1;
+    if (close(fd) != 0)
+        return false;
+    if (!t->temporary)
+        return true;
+    if (rename(t->temporary, t->path) != 0)
+        return false;
+    free(t->temporary);
+    t->temporary = NULL;
+    return true;
+}
+
+static th_result refuse(const char *path, th_error *err)
+{
+    const char *why = errno == ENXIO ? "nobody reads this pipe" : strerror(errno);
+    return th_fail(err, errno == ENOMEM ? TH_ERR_MEMORY : TH_ERR_INPUT, "cannot write %s: %s", path, why);
+}
+
+th_result th_file_replace(const char *path, const struct iovec *parts, int part_count, th_error *err)
+{
+    assert(path && parts);
+    target t;
+    th_result result = TH_OK;
+    if (!target_open(&t, path) || !target_write(&t, parts, part_count) || !target_commit(&t))
+        result = refuse(path, err);
+    target_close(&t);
+    return result;
+}
+
+th_result th_file_probe(const char *path, th_error *err)
+{
+    target t;
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) /* a pipe opens once */
+        return access(path, W_OK) == 0 ? TH_OK : refuse(path, err);
+    th_result result = target_open(&t, path) ? TH_OK : refuse(path, err);
+    target_close(&t);
+    return result;
+}
