@@ -1,6 +1,7 @@
 #include <throng/bench.h>
 
 #include "entry.h"
+#include "load.h"
 
 #include <throng/json.h>
 #include <throng/table.h>
@@ -94,9 +95,11 @@ th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err)
     th_result result = th_report_init(out, p.count, desc->measure.repetitions, err);
     if (result != TH_OK)
         return result;
+    th_load load = th_load_begin();
     result = run_poses(&p, desc, out, err);
     if (result == TH_OK)
         result = run_group(p.entries + p.pose_count, p.count - p.pose_count, desc, NULL, out->rows + p.pose_count, err);
+    out->others_cpus = th_load_others(&load);
     if (result != TH_OK)
         th_report_fini(out);
     return result;

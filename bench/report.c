@@ -9,7 +9,7 @@
 
 th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions, th_error *err)
 {
-    *report = (th_report){.rows = calloc(rows, sizeof *report->rows), .row_count = rows};
+    *report = (th_report){.rows = calloc(rows, sizeof *report->rows), .row_count = rows, .others_cpus = nan("")};
     th_context_read(&report->context);
     bool room = report->rows != NULL;
     for (uint32_t r = 0; room && r < rows; r++)
@@ -114,6 +114,7 @@ json_t *th_report_json(const th_report *report)
     json_t *rows = json_array(), *context = th_context_json(&report->context);
     for (uint32_t r = 0; r < report->row_count; r++)
         rows = append_entry(rows, &report->rows[r], r);
+    context = th_json_merge(context, json_pack("{s:o}", "others_cpus", th_json_real(report->others_cpus)));
     if (report->scene)
         context = th_json_merge(context, json_pack("{s:O}", "scene", report->scene));
     return json_pack("{s:o, s:o}", "context", context, "benchmarks", rows);
@@ -177,18 +178,6 @@ static void print_exact_clips(const json_t *scene, FILE *file)
     }
 }
 
-/* Share of the time in which a thread that never sleeps did not run. */
-static double taken_away(const th_report *report)
-{
-    double real = 0, cpu = 0;
-    for (uint32_t r = 0; r < report->row_count; r++)
-        if (report->rows[r].threads == 1 && report->rows[r].real_ns.count > 0) {
-            real += th_samples_stats(&report->rows[r].real_ns).mean * report->rows[r].iterations;
-            cpu += th_samples_stats(&report->rows[r].cpu_ns).mean * report->rows[r].iterations;
-        }
-    return real > cpu ? 1 - cpu / real : 0;
-}
-
 void th_report_print_doubts(const th_report *report, FILE *file)
 {
     const th_context *c = &report->context;
@@ -202,9 +191,8 @@ void th_report_print_doubts(const th_report *report, FILE *file)
     if (threads > c->cpus.usable)
         fprintf(file, "note: %u threads share %u usable CPU%s, so they take turns\n", threads, c->cpus.usable,
                 c->cpus.usable == 1 ? "" : "s");
-    if (taken_away(report) > 0.03)
-        fprintf(file, "note: other programs had the CPU %.0f %% of the time (load %.1f when this began)\n",
-                100 * taken_away(report), c->load[0]);
+    if (report->others_cpus > TH_REPORT_OTHERS_CPUS)
+        fprintf(file, "note: other programs used %.2f CPUs meanwhile\n", report->others_cpus);
     if (c->governor[0] && strcmp(c->governor, "performance") != 0)
         fprintf(file, "note: the clock changes with the load (governor %s)\n", c->governor);
 }

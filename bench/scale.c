@@ -1,5 +1,7 @@
 #include <throng/scale.h>
 
+#include "load.h"
+
 #include <throng/check.h>
 #include <throng/json.h>
 #include <throng/table.h>
@@ -76,7 +78,7 @@ static th_result lane_init(lane *l, const th_scale_desc *desc, uint32_t threads,
 static th_scale_point summarize(const lane *l, const th_row *row, const th_row *base)
 {
     uint32_t threads = th_jobs_threads(l->jobs);
-    th_stats real = th_samples_stats(&row->real_ns), cpu = th_samples_stats(&row->cpu_ns);
+    th_stats real = th_samples_stats(&row->real_ns);
     double frames = (double)row->iterations * row->real_ns.count, busy = 0, wait = 0, most = 0, steals = 0, parks = 0;
     for (uint32_t w = 0; w < threads; w++) {
         busy += (double)l->sums[w].busy_ns;
@@ -89,7 +91,6 @@ static th_scale_point summarize(const lane *l, const th_row *row, const th_row *
         .frame_ns = real.median,
         .spread = th_stats_spread(&real),
         .busy = busy / (busy + wait),
-        .away = fmax(0, 1 - cpu.mean / (threads * real.mean)),
         .work_ns = busy / frames,
         .imbalance = most * threads / busy,
         .steals = steals / frames,
@@ -189,12 +190,11 @@ static void time_rows(study *s, th_row *rows)
 
 static json_t *point_json(const th_scale_point *p, const th_row *row)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "characters_per_s",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "characters_per_s",
                      th_json_real((double)row->characters / p->frame_ns * 1e9), "speed_up", th_json_real(p->speed_up),
-                     "efficiency", th_json_real(p->efficiency), "busy", th_json_real(p->busy), "away",
-                     th_json_real(p->away), "imbalance", th_json_real(p->imbalance), "work_us_per_frame",
-                     th_json_real(p->work_ns / 1000), "steals_per_frame", th_json_real(p->steals), "parks_per_frame",
-                     th_json_real(p->parks));
+                     "efficiency", th_json_real(p->efficiency), "busy", th_json_real(p->busy), "imbalance",
+                     th_json_real(p->imbalance), "work_us_per_frame", th_json_real(p->work_ns / 1000),
+                     "steals_per_frame", th_json_real(p->steals), "parks_per_frame", th_json_real(p->parks));
 }
 
 static void summarize_rows(const study *s, th_scale *out)
@@ -223,7 +223,9 @@ static th_result run_study(study *s, th_scale *out, th_error *err)
     if (result == TH_OK)
         result = check_rows(s, out->report.rows, err);
     if (result == TH_OK) {
+        th_load load = th_load_begin();
         time_rows(s, out->report.rows);
+        out->report.others_cpus = th_load_others(&load);
         summarize_rows(s, out);
     }
     return result;

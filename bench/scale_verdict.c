@@ -19,33 +19,24 @@ static const char *plural(uint32_t count)
     return count == 1 ? "" : "s";
 }
 
-/* Share of the time in which other programs kept either point from running, where that is enough to spoil the
- * comparison; else 0. A thread that went to sleep by itself has parked. */
-static double taken_away(const th_scale_point *base, const th_scale_point *p)
-{
-    double away = p->away > (1 - p->efficiency) / 2 && p->parks < 0.5 ? p->away : 0;
-    return base->away > 0.05 && base->away > away ? base->away : away;
-}
-
 /* Time is lost in two ways: the same work takes longer on each thread, or threads have no work. The larger names the
  * reason. But both also happen to a thread that is not allowed to run, so that comes first. */
 static void say_reason(const th_scale *scale, uint32_t index, char *out, size_t size)
 {
     const th_scale_point *base = &scale->points[0], *p = &scale->points[index];
-    double slower = p->work_ns / base->work_ns, idle = 1 - p->busy, away = taken_away(base, p);
+    double slower = p->work_ns / base->work_ns, idle = 1 - p->busy;
+    double others = scale->report.others_cpus;
     uint32_t threads = scale->report.rows[index].threads, usable = scale->report.context.cpus.usable;
     if (threads > usable)
         say(out, size, " Only %u CPU%s usable, so more threads cannot help.", usable, usable == 1 ? " is" : "s are");
     else if (p->efficiency >= 0.95)
         say(out, size, " Nothing worth naming is lost.");
-    else if (away > 0)
-        say(out, size, " Other programs had the CPUs %.0f %% of the time; this says nothing about the work itself.",
-            100 * away);
+    else if (others > TH_REPORT_OTHERS_CPUS)
+        say(out, size, " Other programs used %.2f CPUs meanwhile, so this says little about the work itself.", others);
     else if (1 - 1 / slower >= idle)
         say(out, size,
             " Posing the same characters took the threads %.0f %% more time in all: they share memory bandwidth, "
-            "caches, "
-            "clock, or the CPUs with other programs.",
+            "caches or clock.",
             100 * (slower - 1));
     else if (p->imbalance > 1.1)
         say(out, size, " Threads were without work %.0f %% of the time: the busiest did %.2f times the average.",

@@ -5,6 +5,8 @@
 
 #include <criterion/criterion.h>
 
+#include <math.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +105,7 @@ Test(scale, picks_thread_counts_that_fit_on_a_page)
 
 /* ---- the verdict, on made-up figures ---- */
 
-static double base_away;
+static double others_cpus;
 
 static const char *verdict(uint32_t usable, th_scale_point last)
 {
@@ -112,9 +114,10 @@ static const char *verdict(uint32_t usable, th_scale_point last)
     last.speed_up = last.efficiency * 2;
     last.frame_ns = 1e6 / last.speed_up;
     th_scale_point points[2] = {
-        {.frame_ns = 1e6, .speed_up = 1, .efficiency = 1, .busy = 1, .away = base_away, .work_ns = 1e6, .imbalance = 1},
-        last};
-    th_scale scale = {.report = {.context.cpus.usable = usable, .rows = rows, .row_count = 2}, .points = points};
+        {.frame_ns = 1e6, .speed_up = 1, .efficiency = 1, .busy = 1, .work_ns = 1e6, .imbalance = 1}, last};
+    th_scale scale = {
+        .report = {.context.cpus.usable = usable, .rows = rows, .row_count = 2, .others_cpus = others_cpus},
+        .points = points};
     return th_scale_verdict(&scale, text, sizeof text);
 }
 
@@ -134,8 +137,6 @@ Test(scale, verdict_names_what_limits)
                    (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1.4});
     expect_verdict("starting and ending a frame", 2,
                    (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1});
-    expect_verdict("Other programs had the CPUs 30 %", 2,
-                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1, .away = 0.3});
     expect_verdict("Only 1 CPU is usable", 1,
                    (th_scale_point){.efficiency = 0.5, .busy = 0.5, .work_ns = 1e6, .imbalance = 1});
     expect_verdict("further than 12 % from the median", 2,
@@ -146,13 +147,14 @@ Test(scale, verdict_names_what_limits)
 
 Test(scale, verdict_blames_other_programs_first)
 {
-    base_away = 0.4;
-    expect_verdict("Other programs had the CPUs 40 %", 2,
+    others_cpus = 0.4;
+    expect_verdict("Other programs used 0.40 CPUs", 2,
                    (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1.4});
-    base_away = 0.01;
-    expect_verdict(
-        "the busiest did", 2, /* asleep of their own accord */
-        (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1.4, .away = 0.3, .parks = 1});
+    expect_verdict("Nothing worth naming", 2, /* they did not hurt */
+                   (th_scale_point){.efficiency = 0.97, .busy = 0.99, .work_ns = 1e6, .imbalance = 1});
+    others_cpus = nan("");
+    expect_verdict("the busiest did", 2,
+                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1.4});
 }
 
 Test(scale, verdict_of_wrong_palettes_says_so)

@@ -5,7 +5,8 @@
 #include <stdint.h>
 
 uint64_t th_clock_ns(void); /* wall time: monotonic, never adjusted backwards */
-uint64_t
-th_clock_cpu_ns(void); /* CPU time of all threads of this process; a system call, so keep it out of the timing */
+
+/* CPU time of all threads of this process; a system call, so keep it out of the timing. */
+uint64_t th_clock_cpu_ns(void);
 
 #endif

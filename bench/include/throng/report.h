@@ -12,6 +12,9 @@
 
 #include <stdio.h>
 
+/* Other programs that use more than this, in CPUs, are worth a word. */
+#define TH_REPORT_OTHERS_CPUS 0.05
+
 typedef struct th_row {
     char name[64];
     const char *time_unit; /* "ns", "us" or "ms" in the document */
@@ -34,6 +37,7 @@ typedef struct th_report {
     json_t *scene; /* goes into the context: what was animated */
     th_row *rows;
     uint32_t row_count;
+    double others_cpus; /* CPUs' worth of time that other programs used meanwhile; NaN when that is not known */
 } th_report;
 
 /* Reads the context and makes room for the samples of `rows` rows, all zero otherwise. */

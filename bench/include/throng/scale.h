@@ -30,7 +30,6 @@ typedef struct th_scale_point {
     double efficiency;    /* speed-up for each thread added: 1 is perfect */
     double busy;          /* share of all threads' time that went into posing */
     double work_ns;       /* time inside the work, all threads together, a frame; grows when they hinder each other */
-    double away;          /* share of their time in which the threads did not run: asleep, or the CPU was taken */
     double imbalance;     /* work of the busiest thread / average */
     double steals, parks; /* a frame */
 } th_scale_point;
