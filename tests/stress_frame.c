@@ -1,0 +1,93 @@
+/* The embedded crowd on random pools: stress_frame [SECONDS [SEED]]. Whatever the number of threads, the grain, the
+ * placement and the moment, the palettes of a frame have one hash. For ThreadSanitizer as well. */
+#include <throng/clock.h>
+#include <throng/frame.h>
+#include <throng/human.h>
+#include <throng/scene.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHARACTERS = 503, FRAMES = 16, MOST_THREADS = 32 };
+
+static uint64_t state;
+
+static uint32_t below(uint32_t limit)
+{
+    state ^= state << 13; /* xorshift64 */
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)((state >> 32) * limit >> 32);
+}
+
+static void insist(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "stress_frame: %s\n", what);
+    exit(1);
+}
+
+static uint64_t animate(th_frame *frame, const th_crowd *crowd, uint32_t n, void *palette)
+{
+    memset(palette, 0xff, th_crowd_palette_bytes(crowd));
+    th_frame_animate(frame, n / 60.0, palette);
+    return th_crowd_hash(crowd, palette);
+}
+
+/* One pool of random shape, some frames in random order. */
+static uint32_t try_pool(const th_crowd *crowd, const uint64_t *hashes, void *palette)
+{
+    th_jobs_desc shape = {.threads = 1 + below(MOST_THREADS), .placement = (th_placement)below(2)};
+    th_jobs *jobs;
+    th_frame *frame;
+    insist(th_threads_create(&shape, &jobs, NULL) == TH_OK, "no pool");
+    insist(th_frame_create(&(th_frame_desc){crowd, jobs, 1 + below(20)}, &frame, NULL) == TH_OK, "no frame");
+    uint32_t frames = 1 + below(20);
+    for (uint32_t i = 0; i < frames; i++) {
+        uint32_t n = below(FRAMES);
+        insist(animate(frame, crowd, n, palette) == hashes[n], "palettes differ from those of one thread");
+    }
+    th_frame_destroy(frame);
+    th_jobs_destroy(jobs);
+    return frames;
+}
+
+int main(int argc, char **argv)
+{
+    double seconds = argc > 1 ? atof(argv[1]) : 5;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1, hashes[FRAMES], frames = 0;
+    state = (seed + 1) * 0x9e3779b97f4a7c15u;
+
+    th_model *human;
+    th_scene *scene;
+    th_crowd *crowd;
+    th_jobs *serial;
+    th_frame *frame;
+    void *palette;
+    insist(th_human_create(&human, NULL) == TH_OK, "no human");
+    th_scene_desc desc = {
+        .models = (const th_model *const[]){human}, .model_count = 1, .instance_count = CHARACTERS, .seed = seed};
+    insist(th_scene_create(&desc, &scene, NULL) == TH_OK, "no scene");
+    insist(th_scene_crowd(scene, TH_ISA_AUTO, &crowd, NULL) == TH_OK, "no crowd");
+    insist(th_palette_create(crowd, &palette, NULL) == TH_OK, "no palettes");
+    insist(th_threads_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
+    insist(th_frame_create(&(th_frame_desc){crowd, serial, 0}, &frame, NULL) == TH_OK, "no frame");
+    for (uint32_t n = 0; n < FRAMES; n++)
+        hashes[n] = animate(frame, crowd, n, palette);
+    insist(hashes[0] != hashes[1], "the crowd does not move");
+    th_frame_destroy(frame);
+    th_jobs_destroy(serial);
+
+    uint32_t pools = 0;
+    for (uint64_t end = th_clock_ns() + (uint64_t)(seconds * 1e9); th_clock_ns() < end; pools++)
+        frames += try_pool(crowd, hashes, palette);
+    printf("seed %llu: %llu frames on %u pools of up to %d threads, one hash each\n", (unsigned long long)seed,
+           (unsigned long long)frames, pools, MOST_THREADS);
+    free(palette);
+    th_crowd_destroy(crowd);
+    th_scene_destroy(scene);
+    th_model_free(human);
+    return 0;
+}
