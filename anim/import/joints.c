@@ -45,21 +45,27 @@ static int compare_names(const void *a, const void *b, void *context)
     return order ? order : (x > y) - (x < y);
 }
 
-/* Joints with a name: *out_count of them, ascending. */
-static const uint32_t *joints_named(const nodes *n, const char *name, uint32_t *out_count)
+/* How many joints have a smaller name, or an equal one at most. */
+static uint32_t rank(const nodes *n, const char *name, bool or_equal)
 {
     uint32_t low = 0, high = n->count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (strcmp(n->name[n->by_name[middle]], name) < 0)
+        int order = strcmp(n->name[n->by_name[middle]], name);
+        if (order < 0 || (order == 0 && or_equal))
             low = middle + 1;
         else
             high = middle;
     }
-    while (high < n->count && strcmp(n->name[n->by_name[high]], name) == 0)
-        high++;
-    *out_count = high - low;
-    return n->by_name + low;
+    return low;
+}
+
+/* Joints with a name: *out_count of them, ascending. */
+static const uint32_t *joints_named(const nodes *n, const char *name, uint32_t *out_count)
+{
+    uint32_t first = rank(n, name, false);
+    *out_count = rank(n, name, true) - first;
+    return n->by_name + first;
 }
 
 /* A name no node has: `stem`, with as many underscores behind it as that takes. */
@@ -95,8 +101,19 @@ void read_joints(scene *s)
     s->model->joint_count = count;
 }
 
+/* The first keeps its name. */
+static void number_holders(scene *s, const uint32_t *held_by, uint32_t holders)
+{
+    th_joint *joints = (th_joint *)s->model->joints;
+    for (uint32_t h = 1; h < holders; h++) {
+        th_joint *joint = &joints[held_by[h]];
+        joint->name = unused_name(s, make_text(s, "%s#%u", joint->name, h + 1));
+        repair(s, REPAIR_NODE_RENAMED, 1, "%s", joint->name);
+    }
+}
+
 /* Numbers the holders of each name that a bind or a channel refers to, so that clips of another file find the right
- * one. The first keeps its name; names nobody refers to are left alone. */
+ * one. Names nobody refers to are left alone. */
 void tell_joints_apart(scene *s)
 {
     const th_model *model = s->model;
@@ -108,19 +125,14 @@ void tell_joints_apart(scene *s)
         for (uint32_t k = 0; k < model->clips[c].channel_count; k++)
             used[model->clips[c].channels[k].joint] = true;
 
-    th_joint *joints = (th_joint *)model->joints;
-    for (uint32_t j = 0; j < n->count; j++) {
-        uint32_t holders;
-        const uint32_t *held_by = joints_named(n, n->name[j], &holders);
-        if (!n->name[j][0] || held_by[0] != j)
-            continue; /* unnamed, or seen before */
+    uint32_t holders;
+    for (uint32_t first = 0; first < n->count; first += holders) {
+        const uint32_t *held_by = joints_named(n, n->name[n->by_name[first]], &holders);
         bool referred_to = false;
         for (uint32_t h = 0; h < holders; h++)
             referred_to |= used[held_by[h]];
-        for (uint32_t h = 1; h < holders && referred_to; h++) {
-            joints[held_by[h]].name = unused_name(s, make_text(s, "%s#%u", n->name[j], h + 1));
-            repair(s, REPAIR_NODE_RENAMED, 1, "%s", joints[held_by[h]].name);
-        }
+        if (referred_to && n->name[held_by[0]][0]) /* the unnamed have got names */
+            number_holders(s, held_by, holders);
     }
 }
 
@@ -158,26 +170,50 @@ static bool rests_at_bind(const scene *s, uint32_t joint, const th_mat34 *invers
     return th_dmat34_distance(&product, &identity) < 1e-4 * far;
 }
 
-/* The one candidate that is at rest where the bone was bound or, failing that, the one beneath the root. */
-static uint32_t choose(const scene *s, const reference *r, const uint32_t *candidates, uint32_t count, uint32_t root)
+/* The one candidate that is at rest where the bone was bound, or TH_NO_INDEX. */
+static uint32_t choose_by_bind(const scene *s, const reference *r, const uint32_t *candidates, uint32_t count)
 {
-    uint32_t at_bind = 0, under_root = 0, chosen_by_bind = TH_NO_INDEX, chosen_by_root = TH_NO_INDEX;
-    for (uint32_t c = 0; c < count; c++) {
-        bool under = root != TH_NO_INDEX && beneath(&s->nodes, candidates[c], root);
-        if (under && ++under_root)
-            chosen_by_root = candidates[c];
-        if (r->inverse_bind && rests_at_bind(s, candidates[c], r->inverse_bind) && ++at_bind)
-            chosen_by_bind = candidates[c];
-    }
-    if (at_bind == 1)
-        return chosen_by_bind;
-    return under_root == 1 ? chosen_by_root : TH_NO_INDEX;
+    uint32_t chosen = TH_NO_INDEX, fitting = 0;
+    for (uint32_t c = 0; c < count && r->inverse_bind; c++)
+        if (rests_at_bind(s, candidates[c], r->inverse_bind) && ++fitting)
+            chosen = candidates[c];
+    return fitting == 1 ? chosen : TH_NO_INDEX;
 }
 
-static const char *path_of(scene *s, uint32_t joint)
+/* How many candidates, which ascend, are less than this joint. */
+static uint32_t count_before(const uint32_t *candidates, uint32_t count, uint32_t joint)
 {
-    uint32_t parent = s->model->joints[joint].parent;
-    return make_text(s, "%s/%s", parent == TH_NO_INDEX ? "" : path_of(s, parent), s->model->joints[joint].name);
+    uint32_t low = 0;
+    while (low < count) {
+        uint32_t middle = (low + count) / 2;
+        if (candidates[middle] < joint)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
+/* The one candidate beneath the root, or TH_NO_INDEX. */
+static uint32_t choose_by_root(const scene *s, const uint32_t *candidates, uint32_t count, uint32_t root)
+{
+    if (root == TH_NO_INDEX)
+        return TH_NO_INDEX;
+    uint32_t first = count_before(candidates, count, root), end = count_before(candidates, count, s->nodes.end[root]);
+    return end - first == 1 ? candidates[first] : TH_NO_INDEX;
+}
+
+/* The joint and where it hangs, as far up as helps. */
+static const char *path_of(scene *s, uint32_t joint, int levels)
+{
+    const th_joint *j = &s->model->joints[joint];
+    const char *above = j->parent == TH_NO_INDEX ? "" : levels == 0 ? "..." : path_of(s, j->parent, levels - 1);
+    return make_text(s, "%s/%s", above, j->name);
+}
+
+static const char *describe(scene *s, uint32_t joint)
+{
+    return make_text(s, "node %u at %s", joint, path_of(s, joint, 3));
 }
 
 void resolve(scene *s, reference *references, uint32_t count, const char *whose)
@@ -192,9 +228,11 @@ void resolve(scene *s, reference *references, uint32_t count, const char *whose)
         const uint32_t *held_by = joints_named(&s->nodes, references[r].name, &holders);
         if (holders < 2)
             continue;
-        references[r].joint = choose(s, &references[r], held_by, holders, root);
+        references[r].joint = choose_by_bind(s, &references[r], held_by, holders);
+        if (references[r].joint == TH_NO_INDEX)
+            references[r].joint = choose_by_root(s, held_by, holders, root);
         if (references[r].joint == TH_NO_INDEX)
             give_up(TH_ERR_INPUT, "%s refers to a node named \"%s\", which may be %s or %s", whose, references[r].name,
-                    path_of(s, held_by[0]), path_of(s, held_by[1]));
+                    describe(s, held_by[0]), describe(s, held_by[1]));
     }
 }

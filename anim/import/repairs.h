@@ -13,7 +13,8 @@
     X(NODE_RENAMED, "[joint shares its|joints share their] name with another and got a number behind it")              \
     X(MATRIX_NOT_FINITE, "[matrix is|matrices are] not finite and became the identity")                                \
     X(MATRIX_PROJECTIVE, "[matrix has|matrices have] a projective part, which was dropped")                            \
-    X(TEXT_BROKEN, "[name is|names are] not UTF-8 or [has|have] control characters; those became '?'")                 \
+    X(TEXT_BROKEN,                                                                                                     \
+      "[name is|names are] not UTF-8 or [has|have] control characters; read as Latin-1, controls written as \\x01")    \
     /* meshes */                                                                                                       \
     X(MESH_UNUSED, "[mesh is|meshes are] used by no node and [was|were] left out")                                     \
     X(MESH_EMPTY, "[mesh has|meshes have] no triangles and [was|were] left out")                                       \

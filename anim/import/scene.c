@@ -33,41 +33,6 @@ const char *make_text(scene *s, const char *format, ...)
     return copy;
 }
 
-/* Length of the UTF-8 sequence at `c`, or 0 when it is none (or a control character). Overlong forms and surrogates
- * pass for want of anyone they could hurt: names are compared and shown, never decoded. */
-static int sequence_length(const unsigned char *c)
-{
-    int length = *c < 0x80                 ? 1
-                 : *c >= 0xc2 && *c < 0xe0 ? 2
-                 : *c >= 0xe0 && *c < 0xf0 ? 3
-                 : *c >= 0xf0 && *c < 0xf5 ? 4
-                                           : 0;
-    if (*c < 0x20 || *c == 0x7f)
-        return 0;
-    for (int i = 1; i < length; i++)
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-    return length;
-}
-
-const char *read_text(scene *s, const struct aiString *text)
-{
-    size_t length = strnlen(text->data, sizeof text->data - 1);
-    char *clean = make(s, char, length + 4); /* zeros behind it end a sequence that is cut */
-    memcpy(clean, text->data, length);
-    bool broken = false;
-    for (char *c = clean; *c;) {
-        int sequence = sequence_length((const unsigned char *)c);
-        if (sequence == 0) {
-            *c = '?';
-            broken = true;
-        }
-        c += sequence > 0 ? sequence : 1;
-    }
-    repair(s, REPAIR_TEXT_BROKEN, broken, "%s", clean);
-    return clean;
-}
-
 const char *label_mesh(scene *s, uint32_t mesh)
 {
     const char *name = read_text(s, &s->ai->mMeshes[mesh]->mName);

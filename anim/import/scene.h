@@ -6,6 +6,8 @@
  *   meshes.c     vertices, triangles, and the binds (binds.c) they ask for
  *   gltf.c       what Assimp leaves out of glTF files
  *   clips.c      channels and keys
+ * All of them use
+ *   texts.c      names, clean and distinct
  *   repairs.c    notes on all that was not as it should be
  * None of them returns an error: see reply.h. */
 #ifndef TH_IMPORT_SCENE_H
@@ -23,11 +25,17 @@
 typedef struct nodes {
     uint32_t count;
     const struct aiNode **node;
-    const char **name; /* as the file has it: may be empty or held by several nodes */
+    const char **name; /* as read_text has it: may be empty or held by several nodes */
     uint32_t *by_name; /* joints, sorted by that name */
     uint32_t *end;     /* one behind the last joint of the subtree */
     th_dmat34 *rest;   /* scene_from_joint at rest */
 } nodes;
+
+/* The texts read so far (texts.c), as the trees of search.h. */
+typedef struct known_texts {
+    void *by_raw, *by_clean;
+    uint32_t taken; /* how often a clean text was given away already */
+} known_texts;
 
 /* Palette entries as they are found; sorted by joint at the end. */
 typedef struct binds {
@@ -47,6 +55,7 @@ typedef struct scene {
     const struct aiScene *ai;
     const char *path;
     th_model *model;
+    known_texts texts;
     nodes nodes;
     binds binds;
     step_track **steps; /* by clip of the file */
@@ -62,7 +71,7 @@ const th_model *read_scene(const char *path);
 void *make_array(scene *s, size_t count, size_t size);
 __attribute__((format(printf, 2, 3))) const char *make_text(scene *s, const char *format, ...);
 
-/* A text of the file's as clean UTF-8 without control characters; what is neither becomes '?'. */
+/* A text of the file's as clean UTF-8 without control characters. Equal exactly when the file's bytes are equal. */
 const char *read_text(scene *s, const struct aiString *text);
 
 /* What notes call a mesh: its name, or "#3" when it has none. */

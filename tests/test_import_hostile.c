@@ -1,0 +1,163 @@
+/* Files and surroundings that mean harm, or look as if they did. */
+#include "fixture_folder.h"
+#include "fixture_gltf.h"
+
+#include <throng/import.h>
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+TestSuite(import_hostile, .init = make_folder, .fini = remove_folder);
+
+static th_result import(const char *file, th_model **model, th_error *err)
+{
+    *err = (th_error){0};
+    return th_import(&(th_import_desc){.path = file, .importer = TEST_IMPORTER}, model, err);
+}
+
+static th_model *import_good(const char *file)
+{
+    th_model *model;
+    th_error err;
+    cr_assert_eq(import(file, &model, &err), TH_OK, "%s", err.text);
+    return model;
+}
+
+static FILE *begin_file(const char *extension)
+{
+    snprintf(path, sizeof path, "%s/model%s", folder, extension);
+    FILE *file = fopen(path, "w");
+    cr_assert(file);
+    return file;
+}
+
+/* ---- names ---- */
+
+/* A DirectX file with a frame for each name, one in another, and a clip that moves the last two. */
+static th_model *import_frames(const char *const names[], int count)
+{
+    FILE *file = begin_file(".x");
+    fputs("xof 0303txt 0032\n", file);
+    for (int n = 0; n < count; n++)
+        fprintf(file, "Frame %s {\n", names[n]);
+    for (int n = 0; n < count; n++)
+        fputs("}\n", file);
+    fputs("AnimationSet wave {\n", file);
+    for (int n = count - 2; n < count; n++)
+        fprintf(file, "Animation { {%s} AnimationKey { 2; 1; 0;3;%d.0,0.0,0.0;;; } }\n", names[n], n);
+    fputs("}\n", file);
+    fclose(file);
+    return import_good(path);
+}
+
+static void check_frames(const char *const names[], const char *const shown[], int count)
+{
+    th_model *model = import_frames(names, count);
+    for (int n = 0; n < count; n++)
+        cr_expect_neq(th_model_find_joint(model, shown[n]), TH_NO_INDEX, "%s", shown[n]);
+    cr_assert_eq(model->clip_count, 1);
+    cr_assert_eq(model->clips[0].channel_count, 2);
+    for (int k = 0; k < 2; k++) {
+        const th_channel *channel = &model->clips[0].channels[k];
+        cr_expect_str_eq(model->joints[channel->joint].name, shown[count - 2 + k]);
+        cr_expect_float_eq(channel->translation.values[0], (float)(count - 2 + k), 1e-6);
+    }
+    th_model_free(model);
+}
+
+#define CHECK_FRAMES(names, shown) check_frames(names, shown, (int)(sizeof names / sizeof *names))
+
+Test(import_hostile, keeps_latin1_names_apart)
+{
+    const char *const names[] = {"root", "Arm_\xe9", "Arm_\xe8"}, *const shown[] = {"root", "Arm_é", "Arm_è"};
+    CHECK_FRAMES(names, shown);
+}
+
+Test(import_hostile, keeps_names_in_unknown_codes_apart)
+{
+    const char *const names[] = {"root", "\xd7\xf3\x80", "\xd3\xd2\x80"}, *const shown[] = {"root", "×ó\\x80",
+                                                                                            "ÓÒ\\x80"};
+    CHECK_FRAMES(names, shown);
+}
+
+Test(import_hostile, keeps_names_apart_that_look_the_same)
+{
+    const char *const names[] = {"root", "\xc3\xa9", "\xe9"}, *const shown[] = {"root", "é", "é~1"};
+    CHECK_FRAMES(names, shown);
+}
+
+#define TRIANGLE                                                                                                       \
+    (const gltf_accessor[])                                                                                            \
+    {                                                                                                                  \
+        GLTF_FLOATS("VEC3", 3, 0, 0, 0, 1, 0, 0, 0, 1, 0), GLTF_FLOATS("SCALAR", 1, 0),                                \
+            GLTF_FLOATS("VEC3", 1, 1, 2, 3)                                                                            \
+    }
+
+Test(import_hostile, writes_control_characters_as_their_codes)
+{
+    fclose(begin_file(".gltf"));
+    gltf_write(path,
+               "'scene':0,'scenes':[{'nodes':[0]}],'nodes':[{'name':'root','mesh':0,'children':[1,2]},"
+               "{'name':'a\\u0001'},{'name':'a\\u001b'}],'meshes':[{'primitives':[{'attributes':{'POSITION':0}}]}],"
+               "'animations':[{'samplers':[{'input':1,'output':2}],"
+               "'channels':[{'sampler':0,'target':{'node':2,'path':'translation'}}]}]",
+               TRIANGLE, 3);
+    th_model *model = import_good(path);
+    cr_expect_neq(th_model_find_joint(model, "a\\x01"), TH_NO_INDEX);
+    cr_assert_eq(model->clip_count, 1);
+    cr_expect_str_eq(model->joints[model->clips[0].channels[0].joint].name, "a\\x1b");
+    th_model_free(model);
+}
+
+/* Where two nodes cannot be told apart by their paths either. */
+Test(import_hostile, tells_which_nodes_it_cannot_tell_apart)
+{
+    fclose(begin_file(".gltf"));
+    gltf_write(path,
+               "'scene':0,'scenes':[{'nodes':[0]}],'nodes':[{'name':'root','mesh':0,'children':[1,2]},"
+               "{'name':'hand'},{'name':'hand'}],'meshes':[{'primitives':[{'attributes':{'POSITION':0}}]}],"
+               "'animations':[{'samplers':[{'input':1,'output':2}],"
+               "'channels':[{'sampler':0,'target':{'node':2,'path':'translation'}}]}]",
+               TRIANGLE, 3);
+    th_model *model;
+    th_error err;
+    cr_expect_eq(import(path, &model, &err), TH_ERR_INPUT);
+    cr_expect(strstr(err.text, "node 1 at /root/hand or node 2 at /root/hand"), "%s", err.text);
+}
+
+/* ---- time ---- */
+
+static double seconds_to_import(void)
+{
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    th_model_free(import_good(path));
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+}
+
+/* Generous: quadratic time is more than a minute. */
+static void check_time_of_siblings(const char *name)
+{
+    FILE *file = begin_file(".x");
+    fputs("xof 0303txt 0032\nFrame root {\n", file);
+    for (int n = 0; n < 60000; n++)
+        fprintf(file, "Frame %s { }\n", name);
+    fputs("}\n", file);
+    fclose(file);
+    cr_expect_lt(seconds_to_import(), 5);
+}
+
+Test(import_hostile, takes_many_nodes_without_a_name)
+{
+    check_time_of_siblings("");
+}
+
+Test(import_hostile, takes_many_nodes_of_one_name)
+{
+    check_time_of_siblings("x");
+}
