@@ -18,8 +18,8 @@
 #define MAX_RATE_HZ    240.0 /* or up to this one, whichever is more */
 
 /* Joints posed while measuring, for all clips of a rig together: what keeps a hostile file from taking forever. About
- * ten seconds. Counted, not timed, so that the outcome does not depend on the machine. */
-#define MEASURE_BUDGET 40000000
+ * six seconds. Counted, not timed, so that the outcome does not depend on the machine. */
+#define MEASURE_BUDGET 20000000
 
 /* Around a bind's joint, in the space of its mesh: a centre, and the shell's half axes. */
 typedef struct probe {
@@ -174,7 +174,8 @@ static void measure_batch(compiler *c, const th_playable *playable, const double
     c->budget -= (int64_t)count * c->model->joint_count;
 }
 
-/* Measures at the times in `ticks` and three times inside each interval. Stops early beyond the bound. */
+/* Measures at the times in `ticks`, and at a quarter and three quarters of each interval: that is where a normalised
+ * linear interpolation is furthest from slerp, while in the middle they agree. Stops early beyond the bound. */
 static worst measure(compiler *c, const th_playable *playable, const double *ticks, size_t count)
 {
     worst w = {0};
@@ -182,14 +183,13 @@ static worst measure(compiler *c, const th_playable *playable, const double *tic
     for (size_t i = 0; i < count && w.error <= c->rig->bound && c->budget > 0; i += TH_LANES)
         measure_batch(c, playable, ticks + i, (uint32_t)(count - i < TH_LANES ? count - i : TH_LANES), &w);
     double duration = playable->clip ? playable->clip->duration_ticks : 0;
-    for (uint32_t i = 0; duration > 0 && i < playable->interval_count && w.error <= c->rig->bound && c->budget > 0;
-         i += 2) {
-        double between[6];
-        for (uint32_t k = 0; k < 6; k++) {
-            double at = i + (k < 3 ? k + 1 : k + 2) / 4.0; /* 1/4 2/4 3/4, and of the next interval */
-            between[k] = fmin(at / playable->intervals_per_tick, duration);
-        }
-        measure_batch(c, playable, between, 6, &w);
+    uint32_t quarters = duration > 0 ? 2 * playable->interval_count : 0;
+    for (uint32_t i = 0; i < quarters && w.error <= c->rig->bound && c->budget > 0; i += TH_LANES) {
+        double between[TH_LANES];
+        uint32_t n = quarters - i < TH_LANES ? quarters - i : TH_LANES;
+        for (uint32_t k = 0; k < n; k++)
+            between[k] = fmin((i + k + 0.5) / 2 / playable->intervals_per_tick, duration);
+        measure_batch(c, playable, between, n, &w);
     }
     return w;
 }
@@ -271,68 +271,72 @@ static double authored_intervals(const schedule *s, double ticks_per_second)
     return common <= average * MAX_REFINEMENT || rate <= MAX_RATE_HZ ? common : average;
 }
 
+/* One resampling of a clip. */
 typedef struct attempt {
-    float *keys;
+    float *keys; /* the caller's to free; NULL when it failed: */
+    const char *reason;
     th_playable playable;
     worst worst;
 } attempt;
 
-/* Resamples to `intervals` and measures. keys is NULL when out of memory; else the caller's to free. */
 static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t intervals, const schedule *s)
 {
     const th_rig *rig = c->rig;
     attempt a = {.playable.clip = clip};
     a.keys = malloc(((size_t)intervals + 1) * rig->program.frame_floats * sizeof(float) + 1);
-    if (!a.keys)
+    if (!a.keys) {
+        a.reason = "out of memory";
         return a;
+    }
     write_frames(rig, &a.playable, intervals, a.keys);
     a.worst = measure(c, &a.playable, s->times, s->count);
     c->suspect = a.worst.ticks;
+    if (c->budget > 0 && a.worst.error <= rig->bound)
+        return a;
+    bool moves = clip && clip->duration_ticks > 0;
+    a.reason = c->budget <= 0 ? "measuring its error would take too long"
+               : moves        ? "no rate up to 240 Hz or 8 times the authored one holds the error bound"
+                              : "its pose is more than translation, rotation and scale";
+    free(a.keys);
+    a.keys = NULL;
     return a;
 }
 
-/* The fewest intervals that hold the bound: from the authored grid upwards until one holds, then by halving downwards,
- * which meets the grid's divisors on its way. On failure the reason is set and keys is NULL. */
-static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s, const char **reason)
+/* From the authored grid upwards until the bound holds. *fails: intervals of the last attempt that did not hold. */
+static attempt refine(compiler *c, const th_clip *clip, const schedule *s, uint32_t *fails)
 {
-    size_t frame_bytes = c->rig->program.frame_floats * sizeof(float);
-    bool moves = clip && clip->duration_ticks > 0;
-    double authored = moves ? authored_intervals(s, clip->ticks_per_second) : 1;
-    uint32_t fails = 0, refinement = 1;
-    attempt best = {0};
-    *reason = "";
-    for (;;) {
-        double intervals = authored * refinement;
-        double rate = moves ? intervals / clip->duration_ticks * clip->ticks_per_second : 0;
-        if (intervals > MAX_INTERVALS || intervals * (double)frame_bytes > (double)MAX_CLIP_BYTES) {
-            *reason = "it would take too many frames";
-            return best;
-        }
-        best = try_intervals(c, clip, (uint32_t)intervals, s);
-        bool holds = best.keys && best.worst.error <= c->rig->bound;
-        if (holds && c->budget > 0)
+    *fails = 0;
+    if (!clip || !(clip->duration_ticks > 0))
+        return try_intervals(c, clip, 1, s);
+    double authored = authored_intervals(s, clip->ticks_per_second);
+    double rate_hz = authored / clip->duration_ticks * clip->ticks_per_second;
+    double most = MAX_CLIP_BYTES / (double)(c->rig->program.frame_floats * sizeof(float) + 1);
+    attempt a = {.reason = "it would take too many frames"};
+    for (uint32_t times = 1; times <= MAX_REFINEMENT || times * rate_hz <= MAX_RATE_HZ; times *= 2) {
+        double intervals = authored * times;
+        if (intervals > MAX_INTERVALS || intervals > most)
             break;
-        *reason = !best.keys       ? "out of memory"
-                  : c->budget <= 0 ? "measuring its error would take too long"
-                  : !moves         ? "its pose is more than translation, rotation and scale"
-                                   : "no rate up to 240 Hz or 8 times the authored one holds the error bound";
-        free(best.keys);
-        best.keys = NULL;
-        if (holds || c->budget <= 0 || !moves || (refinement >= MAX_REFINEMENT && 2 * rate > MAX_RATE_HZ))
-            return best;
-        fails = (uint32_t)intervals;
-        refinement *= 2;
+        a = try_intervals(c, clip, (uint32_t)intervals, s);
+        if (a.keys || c->budget <= 0)
+            break;
+        *fails = (uint32_t)intervals;
     }
-    *reason = "";
-    while (best.playable.interval_count - fails > 1 && c->budget > 0) {
+    return a;
+}
+
+/* The fewest intervals that hold the bound: halving downwards from the grid meets its divisors on the way. */
+static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s)
+{
+    uint32_t fails;
+    attempt best = refine(c, clip, s, &fails);
+    while (best.keys && best.playable.interval_count - fails > 1 && c->budget > 0) {
         uint32_t middle = fails + (best.playable.interval_count - fails) / 2;
         attempt a = try_intervals(c, clip, middle, s);
-        if (a.keys && a.worst.error <= c->rig->bound && c->budget > 0) {
+        if (a.keys) {
             free(best.keys);
             best = a;
         } else {
             fails = middle;
-            free(a.keys);
         }
     }
     return best;
@@ -366,9 +370,10 @@ static th_result compile_clip(compiler *c, const th_clip *clip, th_playable *pla
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", c->model->name);
 
     c->suspect = 0;
-    attempt a = find_rate(c, clip, &s, &report->reason);
+    attempt a = find_rate(c, clip, &s);
     if (clip)
         free(s.times);
+    report->reason = a.keys ? "" : a.reason;
     if (!a.keys)
         return TH_OK; /* played exact, and said */
     uint32_t frames = a.playable.interval_count + 1;
