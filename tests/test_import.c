@@ -876,13 +876,13 @@ static void check_importer(const char *script, th_result code, const char *says)
 Test(import, survives_any_importer)
 {
     check_importer("#!/bin/sh\nkill -SEGV $$\n", TH_ERR_INPUT, "the importer crashed (segmentation fault)");
-    check_importer("#!/bin/sh\nexit 3\n", TH_ERR_INPUT, "the importer gave up (exit code 3)");
-    check_importer("#!/bin/sh\nexit 127\n", TH_ERR_ENVIRONMENT, "cannot be started");
-    check_importer("#!/bin/sh\necho Hello, here comes your model\n", TH_ERR_INPUT, "damaged");
-    check_importer("#!/bin/sh\nprintf throng\n", TH_ERR_INPUT, "gave up (exit code 0)");
+    check_importer("#!/bin/sh\nexit 3\n", TH_ERR_ENVIRONMENT, "/importer gave up without an answer (exit code 3)");
+    check_importer("#!/bin/sh\nexit 127\n", TH_ERR_ENVIRONMENT, "/importer cannot be started");
+    check_importer("#!/bin/sh\necho Hello, here comes your model\n", TH_ERR_ENVIRONMENT, "/importer is no model");
+    check_importer("#!/bin/sh\nprintf throng\n", TH_ERR_ENVIRONMENT, "(exit code 0)");
     check_importer("#!/bin/sh\nprintf 'throng\\r\\n\\001\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\200\\001\\0\\0\\0'\n",
                    TH_ERR_INPUT, "damaged"); /* 6 GiB are coming, says its head */
-    check_importer("#!/bin/sh\nexec cat /dev/zero\n", TH_ERR_INPUT, "damaged");
+    check_importer("#!/bin/sh\nexec cat /dev/zero\n", TH_ERR_ENVIRONMENT, "/importer is no model");
     check_importer("#!/bin/sh\nexec sleep 100\n", TH_ERR_INPUT, "no model after 0.5 s");
     check_importer("#!/bin/sh\nprintf throng; exec sleep 100\n", TH_ERR_INPUT, "no model after 0.5 s");
     check_importer("#!/no/such/shell\n", TH_ERR_ENVIRONMENT, "cannot start");

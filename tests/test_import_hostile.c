@@ -5,9 +5,11 @@
 #include <throng/import.h>
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -140,15 +142,20 @@ static double seconds_to_import(void)
     return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 }
 
-/* Generous: quadratic time is more than a minute. */
-static void check_time_of_siblings(const char *name)
+static void write_siblings(const char *name, int count)
 {
     FILE *file = begin_file(".x");
     fputs("xof 0303txt 0032\nFrame root {\n", file);
-    for (int n = 0; n < 60000; n++)
+    for (int n = 0; n < count; n++)
         fprintf(file, "Frame %s { }\n", name);
     fputs("}\n", file);
     fclose(file);
+}
+
+/* Generous: quadratic time is more than a minute. */
+static void check_time_of_siblings(const char *name)
+{
+    write_siblings(name, 60000);
     cr_expect_lt(seconds_to_import(), 5);
 }
 
@@ -160,4 +167,55 @@ Test(import_hostile, takes_many_nodes_without_a_name)
 Test(import_hostile, takes_many_nodes_of_one_name)
 {
     check_time_of_siblings("x");
+}
+
+/* And not with the one that may come from anywhere. Most of the second is spent before the importer begins. */
+Test(import_hostile, ends_the_importer_with_the_signal_for_time)
+{
+    write_siblings("x", 1000000);
+    pid_t child = fork();
+    if (child == 0) {
+        while (clock() < 0.97 * CLOCKS_PER_SEC)
+            ;
+        dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+        execl(TEST_IMPORTER, TEST_IMPORTER, path, "0", "1", NULL);
+        _exit(127);
+    }
+    int status;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFSIGNALED(status), "%d", status);
+    cr_expect_eq(WTERMSIG(status), SIGXCPU);
+}
+
+/* ---- paths ---- */
+
+__attribute__((format(printf, 1, 0))) static void check_path_of_descriptor(const char *format, int file)
+{
+    char name[64];
+    snprintf(name, sizeof name, format, file);
+    th_model *model = import_good(name);
+    cr_expect_str_eq(model->name, "model.x");
+    th_model_free(model);
+}
+
+Test(import_hostile, opens_what_its_own_descriptors_are)
+{
+    write_siblings("x", 1);
+    int file = open(path, O_RDONLY);
+    check_path_of_descriptor("/proc/self/fd/%d", file);
+    check_path_of_descriptor("/dev/fd/%d", file);
+
+    char link[sizeof folder + 8], name[64];
+    snprintf(link, sizeof link, "%s/link", folder);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    cr_assert_eq(symlink(name, link), 0);
+    check_path_of_descriptor(link, file);
+    unlink(link);
+
+    unlink(path);
+    th_model *model;
+    th_error err;
+    cr_expect_eq(import(name, &model, &err), TH_ERR_INPUT);
+    cr_expect(strstr(err.text, "has no name"), "%s", err.text);
+    close(file);
 }

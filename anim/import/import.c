@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,11 +36,11 @@ typedef struct answer {
     size_t used, size; /* size: TH_ARCHIVE_HEAD_BYTES until the head is there, then what the head says */
 } answer;
 
-/* For messages: a path that leaves room for what is to be said about it. */
-static const char *shown(const th_import_desc *d)
+/* For messages: the end of a path, which leaves room for what is to be said about it. */
+static const char *shown(const char *path)
 {
-    size_t length = strlen(d->path), most = 500;
-    return d->path + (length > most ? length - most : 0);
+    size_t length = strlen(path), most = 400;
+    return path + (length > most ? length - most : 0);
 }
 
 /* ---- what can be known before starting ---- */
@@ -60,18 +62,41 @@ static th_result check_file(const th_import_desc *d, th_error *err)
         return th_fail(err, TH_ERR_INPUT, "the name of the model file is empty");
     int file = open(d->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (file < 0)
-        return th_fail(err, TH_ERR_INPUT, "%s: %s", shown(d), strerrordesc_np(errno));
+        return th_fail(err, TH_ERR_INPUT, "%s: %s", shown(d->path), strerrordesc_np(errno));
     struct stat status;
     bool known = fstat(file, &status) == 0;
     close(file);
     if (!known || !S_ISREG(status.st_mode))
-        return th_fail(err, TH_ERR_INPUT, "%s: %s", shown(d),
+        return th_fail(err, TH_ERR_INPUT, "%s: %s", shown(d->path),
                        known && S_ISDIR(status.st_mode) ? "is a folder" : "is not a regular file");
     if (status.st_size == 0)
-        return th_fail(err, TH_ERR_INPUT, "%s: the file is empty", shown(d));
+        return th_fail(err, TH_ERR_INPUT, "%s: the file is empty", shown(d->path));
     if ((uint64_t)status.st_size > d->memory_bytes)
         return th_fail(err, TH_ERR_LIMIT, "%s: the file is larger than the importer's memory limit of %" PRIu64 " MiB",
-                       shown(d), d->memory_bytes >> 20);
+                       shown(d->path), d->memory_bytes >> 20);
+    return TH_OK;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* What the importer is to open. A path through /proc/self, and /dev/stdin is one, leads somewhere else in each process,
+ * in the importer to its own pipe: it gets the true path of such a file. */
+static th_result find_file(const th_import_desc *d, char true_path[PATH_MAX], const char **out, th_error *err)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
+    long file = syscall(SYS_openat2, AT_FDCWD, d->path, &how, sizeof how);
+    *out = d->path;
+    if (file >= 0)
+        close((int)file);
+    if (file >= 0 || errno != ELOOP)
+        return TH_OK;
+    *out = true_path;
+    if (!realpath(d->path, true_path) || !same_file(d->path, true_path))
+        return th_fail(err, TH_ERR_INPUT, "%s: the file behind it has no name to open it by", shown(d->path));
     return TH_OK;
 }
 
@@ -120,17 +145,16 @@ static int spawn(const char *importer, char *const arguments[], int answer_fd, p
     return error;
 }
 
-static th_result start(const th_import_desc *d, child *c, th_error *err)
+static th_result start(const th_import_desc *d, const char *importer, child *c, th_error *err)
 {
-    char beside[PATH_MAX];
-    const char *importer = d->importer ? d->importer : beside;
-    if (!d->importer && !find_importer(beside))
-        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot tell where throng-import is");
-
-    char memory[24], seconds[24];
+    char true_path[PATH_MAX], memory[24], seconds[24];
+    const char *file;
+    th_result result = find_file(d, true_path, &file, err);
+    if (result != TH_OK)
+        return result;
     snprintf(memory, sizeof memory, "%" PRIu64, d->memory_bytes);
     snprintf(seconds, sizeof seconds, "%.0f", ceil(fmin(d->timeout_s, 1e6)));
-    char *arguments[] = {(char *)importer, (char *)d->path, memory, seconds, NULL};
+    char *arguments[] = {(char *)importer, (char *)file, memory, seconds, NULL};
 
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -140,7 +164,7 @@ static th_result start(const th_import_desc *d, child *c, th_error *err)
     c->answer = ends[0];
     if (error) {
         close(ends[0]);
-        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start %s: %s", importer, strerrordesc_np(error));
+        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start %s: %s", shown(importer), strerrordesc_np(error));
     }
     return TH_OK;
 }
@@ -193,7 +217,7 @@ static bool grow(answer *a, uint64_t limit)
     return true;
 }
 
-typedef enum outcome { COMPLETE, ENDED, RUBBISH, TIMED_OUT } outcome;
+typedef enum outcome { COMPLETE, ENDED, RUBBISH, STRANGE, TIMED_OUT } outcome;
 
 static outcome listen_to(const child *c, double deadline_s, uint64_t limit, answer *a)
 {
@@ -209,6 +233,8 @@ static outcome listen_to(const child *c, double deadline_s, uint64_t limit, answ
         if (got <= 0)
             return ENDED;
         a->used += (size_t)got;
+        if (a->used == TH_ARCHIVE_HEAD_BYTES && th_archive_size(a->bytes) == 0)
+            return STRANGE;
         if (a->used == TH_ARCHIVE_HEAD_BYTES && !grow(a, limit))
             return RUBBISH;
     }
@@ -217,26 +243,34 @@ static outcome listen_to(const child *c, double deadline_s, uint64_t limit, answ
 
 /* ---- putting it into words ---- */
 
-static th_result explain_ending(const th_import_desc *d, int status, th_error *err)
+static th_result explain_timeout(const th_import_desc *d, th_error *err)
+{
+    return th_fail(err, TH_ERR_INPUT, "%s: no model after %g s", shown(d->path), d->timeout_s);
+}
+
+/* Whatever the model is, throng-import answers before it exits. One that does not cannot run here, or is another
+ * program. */
+static th_result explain_ending(const th_import_desc *d, const char *importer, int status, th_error *err)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127) /* the dynamic linker's */
-        return th_fail(err, TH_ERR_ENVIRONMENT, "%s: the importer cannot be started", shown(d));
+        return th_fail(err, TH_ERR_ENVIRONMENT, "%s: %s cannot be started", shown(d->path), shown(importer));
     if (WIFEXITED(status))
-        return th_fail(err, TH_ERR_INPUT, "%s: the importer gave up (exit code %d)", shown(d), WEXITSTATUS(status));
+        return th_fail(err, TH_ERR_ENVIRONMENT, "%s: %s gave up without an answer (exit code %d)", shown(d->path),
+                       shown(importer), WEXITSTATUS(status));
     int signal = WTERMSIG(status);
     if (signal == SIGXCPU)
-        return th_fail(err, TH_ERR_INPUT, "%s: no model after %g s", shown(d), d->timeout_s);
+        return explain_timeout(d, err);
     const char *cause = sigdescr_np(signal);
     if (!cause)
         cause = "unknown signal";
-    return th_fail(err, TH_ERR_INPUT, "%s: the importer crashed (%c%s)", shown(d), tolower(cause[0]), cause + 1);
+    return th_fail(err, TH_ERR_INPUT, "%s: the importer crashed (%c%s)", shown(d->path), tolower(cause[0]), cause + 1);
 }
 
 static th_result read_answer(const th_import_desc *d, const answer *a, th_model **out, th_error *err)
 {
     th_error inner;
     th_result result = th_archive_read(a->bytes, a->size, out, &inner);
-    return result == TH_OK ? TH_OK : th_fail(err, result, "%s: %s", shown(d), inner.text);
+    return result == TH_OK ? TH_OK : th_fail(err, result, "%s: %s", shown(d->path), inner.text);
 }
 
 th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
@@ -246,9 +280,13 @@ th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
     th_import_desc d = with_defaults(desc);
     double deadline_s = now_s() + d.timeout_s;
     th_result result = check_file(&d, err);
+    char beside[PATH_MAX];
+    const char *importer = d.importer ? d.importer : beside;
+    if (result == TH_OK && !d.importer && !find_importer(beside))
+        result = th_fail(err, TH_ERR_ENVIRONMENT, "cannot tell where throng-import is");
     child c;
     if (result == TH_OK)
-        result = start(&d, &c, err);
+        result = start(&d, importer, &c, err);
     if (result != TH_OK)
         return result;
 
@@ -260,13 +298,17 @@ th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
         result = read_answer(&d, &a, out, err);
         break;
     case ENDED:
-        result = explain_ending(&d, status, err);
+        result = explain_ending(&d, importer, status, err);
         break;
     case RUBBISH:
-        result = th_fail(err, TH_ERR_INPUT, "%s: the importer's answer is damaged", shown(&d));
+        result = th_fail(err, TH_ERR_INPUT, "%s: the importer's answer is damaged", shown(d.path));
+        break;
+    case STRANGE:
+        result = th_fail(err, TH_ERR_ENVIRONMENT, "%s: the answer of %s is no model; is it of another version?",
+                         shown(d.path), shown(importer));
         break;
     case TIMED_OUT:
-        result = th_fail(err, TH_ERR_INPUT, "%s: no model after %g s", shown(&d), d.timeout_s);
+        result = explain_timeout(&d, err);
         break;
     }
     free(a.bytes);

@@ -23,25 +23,29 @@
 #define SANITIZED 0
 #endif
 
-static void limit(__rlimit_resource_t resource, rlim_t value)
+/* The hard limit is `slack` above the soft one, and both are within what this process may have. */
+static void limit(__rlimit_resource_t resource, rlim_t soft, rlim_t slack)
 {
     struct rlimit present;
-    if (getrlimit(resource, &present) == 0 && present.rlim_max < value)
-        value = present.rlim_max;
-    setrlimit(resource, &(struct rlimit){value, value});
+    rlim_t hard = soft + slack;
+    if (getrlimit(resource, &present) == 0 && present.rlim_max < hard) {
+        hard = present.rlim_max;
+        soft = hard > slack ? hard - slack : hard;
+    }
+    setrlimit(resource, &(struct rlimit){soft, hard});
 }
 
 /* From here on a hostile file can burn this much, and harm nothing but its own answer. */
 static void confine(rlim_t memory_bytes, rlim_t cpu_s)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* when the thread that waits for the answer is gone */
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, 0);   /* no file can be written; pipes do not count */
-    signal(SIGXFSZ, SIG_IGN); /* a failed write is punishment enough */
+    limit(RLIMIT_CORE, 0, 0);
+    limit(RLIMIT_FSIZE, 0, 0); /* no file can be written; pipes do not count */
+    signal(SIGXFSZ, SIG_IGN);  /* a failed write is punishment enough */
     if (cpu_s > 0)
-        limit(RLIMIT_CPU, cpu_s);
+        limit(RLIMIT_CPU, cpu_s, 1); /* the soft one ends in SIGXCPU, which says what happened; the hard one does not */
     if (memory_bytes > 0 && !SANITIZED)
-        limit(RLIMIT_AS, memory_bytes);
+        limit(RLIMIT_AS, memory_bytes, 0);
 }
 
 int main(int argc, char **argv)

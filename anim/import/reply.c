@@ -17,6 +17,7 @@ void reply_open(void)
     if (answer_fd < 0 || nowhere < 0)
         _exit(1);
     dup2(nowhere, STDOUT_FILENO);
+    close(nowhere);
 }
 
 /* _exit, because nothing of Assimp's should run any more. */

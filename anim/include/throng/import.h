@@ -20,7 +20,7 @@ typedef struct th_import_desc {
 
 /* Any thread; several at a time are fine. Errors name the file. TH_ERR_INPUT: the file is missing, not a model, broken,
  * or crashed or outlasted the importer. TH_ERR_LIMIT: larger than a limit. TH_ERR_ENVIRONMENT: the importer could not
- * be started. The caller frees the model with th_model_free. */
+ * be started, or ended without an answer, or is no importer. The caller frees the model with th_model_free. */
 th_result th_import(const th_import_desc *desc, th_model **out, th_error *err);
 
 #endif
