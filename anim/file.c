@@ -3,11 +3,14 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A file on its way. */
@@ -15,7 +18,31 @@ typedef struct target {
     char *path;      /* symbolic links followed, so that a link stays one */
     char *temporary; /* NULL for what is written straight */
     int fd;
+    bool deaf; /* to signals, while there may be a temporary file */
+    sigset_t heard_before;
 } target;
+
+/* A signal that ends the program would leave the temporary file behind, so signals wait until it is gone. O_TMPFILE
+ * would do without, but not on every file system, and a file without a name cannot replace another in one step.
+ * Not for what is written straight: nobody knows how long a pipe takes. */
+static void go_deaf(target *t)
+{
+    sigset_t all;
+    sigfillset(&all);
+    t->deaf = pthread_sigmask(SIG_SETMASK, &all, &t->heard_before) == 0;
+}
+
+/* SIGXFSZ is for this thread alone, and said already: write() failed with EFBIG. */
+static void hear_again(target *t)
+{
+    if (!t->deaf)
+        return;
+    sigset_t file_size;
+    sigemptyset(&file_size);
+    sigaddset(&file_size, SIGXFSZ);
+    sigtimedwait(&file_size, NULL, &(struct timespec){0, 0});
+    pthread_sigmask(SIG_SETMASK, &t->heard_before, NULL);
+}
 
 static void target_close(target *t)
 {
@@ -25,6 +52,7 @@ static void target_close(target *t)
         unlink(t->temporary);
     free(t->temporary);
     free(t->path);
+    hear_again(t);
 }
 
 /* Opens a file beside the path that nobody else has. Unlike mkstemp(), leaves the permissions to the umask, as for any
@@ -35,6 +63,7 @@ static bool open_temporary(target *t)
     t->temporary = malloc(size);
     if (!t->temporary)
         return false;
+    go_deaf(t);
     for (unsigned attempt = 0; t->fd < 0 && attempt < 1000; attempt++) {
         snprintf(t->temporary, size, "%s.%ld-%u.tmp", t->path, (long)getpid(), attempt);
         t->fd = open(t->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

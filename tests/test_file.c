@@ -1,0 +1,144 @@
+/* Files replaced as a whole or not at all, whatever comes between. */
+#include "fixture_folder.h"
+
+#include <throng/file.h>
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SIZE ((size_t)1 << 18)
+#define SEED 11u
+
+TestSuite(file, .init = make_folder, .fini = remove_folder);
+
+/* SIZE times the letter. */
+static th_result write_letters(const char *where, char letter, th_error *err)
+{
+    static char bytes[SIZE];
+    memset(bytes, letter, sizeof bytes);
+    *err = (th_error){0};
+    return th_file_replace(where, &(struct iovec){bytes, sizeof bytes}, 1, err);
+}
+
+static void check_letters(const char *where)
+{
+    static char bytes[SIZE + 1];
+    int file = open(where, O_RDONLY);
+    cr_assert_geq(file, 0);
+    cr_assert_eq(read(file, bytes, sizeof bytes), (ssize_t)SIZE);
+    close(file);
+    for (size_t i = 0; i < SIZE; i++)
+        cr_assert_eq(bytes[i], bytes[0], "byte %zu", i);
+}
+
+static void write_until_killed(void)
+{
+    th_error err;
+    for (char letter = 'a';; letter = letter == 'a' ? 'b' : 'a')
+        if (th_file_probe(path, &err) != TH_OK || write_letters(path, letter, &err) != TH_OK)
+            _exit(1);
+}
+
+Test(file, leaves_nothing_behind_when_a_signal_ends_the_program)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    th_error err;
+    cr_assert_eq(write_letters(path, 'a', &err), TH_OK, "%s", err.text);
+    srand(SEED);
+    for (int round = 0; round < 60; round++) {
+        int signal_number = signals[round % 3], status;
+        pid_t child = fork();
+        if (child == 0) {
+            signal(signal_number, SIG_DFL);
+            write_until_killed();
+        }
+        usleep(3000 + (useconds_t)rand() % 5000);
+        kill(child, signal_number);
+        cr_assert_eq(waitpid(child, &status, 0), child);
+        cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == signal_number, "status %d", status);
+        cr_assert_eq(count_files(), 1, "round %d", round);
+        check_letters(path);
+    }
+}
+
+/* Were SIGXFSZ heard, now or later, it would end this test. */
+Test(file, survives_the_limit_of_file_sizes)
+{
+    th_error err;
+    sigset_t blocked;
+    cr_assert_eq(write_letters(path, 'a', &err), TH_OK, "%s", err.text);
+    signal(SIGXFSZ, SIG_DFL);
+    struct rlimit before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, before.rlim_max});
+    cr_expect_eq(write_letters(path, 'b', &err), TH_ERR_INPUT);
+    setrlimit(RLIMIT_FSIZE, &before);
+    cr_expect(strstr(err.text, strerror(EFBIG)), "%s", err.text);
+    cr_expect_eq(count_files(), 1);
+    check_letters(path);
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    cr_expect_eq(sigismember(&blocked, SIGTERM), 0, "the mask is what it was");
+}
+
+Test(file, follows_links)
+{
+    char link[sizeof path + 8];
+    snprintf(link, sizeof link, "%s.link", path);
+    th_error err;
+    cr_assert_eq(write_letters(path, 'a', &err), TH_OK, "%s", err.text);
+    cr_assert_eq(symlink("model.glb", link), 0);
+    cr_expect_eq(write_letters(link, 'b', &err), TH_OK, "%s", err.text);
+    struct stat status;
+    cr_assert_eq(lstat(link, &status), 0);
+    cr_expect(S_ISLNK(status.st_mode));
+    check_letters(path);
+    cr_expect_eq(count_files(), 2);
+    unlink(link);
+}
+
+/* A pipe stands for all that is no file. Never a device: should this fail, a privileged user would lose it. */
+Test(file, writes_straight_to_what_is_no_file)
+{
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    int reader = open(path, O_RDONLY | O_NONBLOCK);
+    th_error err;
+    cr_expect_eq(th_file_probe(path, &err), TH_OK);
+    cr_expect_eq(th_file_replace(path, &(struct iovec){(char[]){"hello"}, 5}, 1, &err), TH_OK, "%s", err.text);
+    char got[8] = {0};
+    cr_expect_eq(read(reader, got, sizeof got), 5);
+    cr_expect_str_eq(got, "hello");
+    close(reader);
+    struct stat status;
+    cr_assert_eq(stat(path, &status), 0);
+    cr_expect(S_ISFIFO(status.st_mode));
+    cr_expect_eq(count_files(), 1);
+}
+
+/* A pipe that is full and never read: a signal must still end the program. */
+Test(file, hears_signals_while_it_waits_for_a_pipe)
+{
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    int reader = open(path, O_RDONLY | O_NONBLOCK), status;
+    pid_t child = fork();
+    if (child == 0) {
+        th_error err;
+        signal(SIGTERM, SIG_DFL);
+        alarm(20); /* not for ever, should it hear nothing else */
+        _exit(write_letters(path, 'a', &err));
+    }
+    usleep(50000);
+    kill(child, SIGTERM);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "status %d", status);
+    close(reader);
+}
