@@ -124,12 +124,22 @@ static void quat_from_rotation(const double r[9], double q[4])
 
 double th_dmat34_decompose(const th_dmat34 *a, th_trs *out)
 {
-    double c[9], sign = cofactors(a->m, c) < 0 ? -1 : 1, rotation[9], largest = 0;
+    return th_dmat34_decompose_like(a, (const double[3]){1, 1, 1}, out);
+}
+
+double th_dmat34_decompose_like(const th_dmat34 *a, const double like[3], th_trs *out)
+{
+    double c[9], determinant = cofactors(a->m, c), rotation[9], largest = 0;
+    double sign[3] = {like[0] < 0 ? -1 : 1, like[1] < 0 ? -1 : 1, like[2] < 0 ? -1 : 1};
+    if (sign[0] * sign[1] * sign[2] * determinant < 0) {
+        sign[0] = determinant < 0 ? -1 : 1;
+        sign[1] = sign[2] = 1;
+    }
     for (int i = 0; i < 12; i++)
         largest = fmax(largest, fabs(a->m[i]));
     for (int col = 0; col < 3; col++) {
         double x = a->m[col], y = a->m[4 + col], z = a->m[8 + col];
-        double length = sqrt(x * x + y * y + z * z) * (col == 0 ? sign : 1);
+        double length = sqrt(x * x + y * y + z * z) * sign[col];
         out->translation[col] = a->m[4 * col + 3];
         out->scale[col] = length;
         for (int row = 0; row < 3; row++)

@@ -133,6 +133,20 @@ Test(transform, decomposing_handles_half_turns_about_every_axis)
     }
 }
 
+Test(transform, decomposing_puts_the_signs_where_they_are_wanted)
+{
+    uint64_t state = SEED;
+    for (int n = 0; n < 1000; n++) {
+        th_trs trs = random_trs(&state, -3), parts;
+        th_dmat34 m = th_dmat34_from_trs(&trs);
+        cr_assert_lt(th_dmat34_decompose_like(&m, trs.scale, &parts), 1e-12, "case %d", n);
+        for (int i = 0; i < 3; i++)
+            cr_assert_float_eq(parts.scale[i], trs.scale[i], 1e-11, "case %d", n);
+        const double other[3] = {-trs.scale[0], trs.scale[1], trs.scale[2]};
+        cr_assert_lt(th_dmat34_decompose_like(&m, other, &parts), 1e-12, "case %d: signs it cannot have", n);
+    }
+}
+
 Test(transform, decomposing_reports_shear)
 {
     th_dmat34 sheared = TH_DMAT34_IDENTITY;

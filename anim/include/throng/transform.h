@@ -49,6 +49,11 @@ bool th_dmat34_invert(const th_dmat34 *a, th_dmat34 *out);
  * return value is that largest difference of an element, relative to the largest element. */
 double th_dmat34_decompose(const th_dmat34 *a, th_trs *out);
 
+/* The same with another choice of signs: a matrix without shear has four splits, since a half turn about one axis is
+ * two mirrors across the others. The scale gets the signs of `like` (0 counts as positive), unless the matrix is
+ * mirrored and they are not, or the other way round. */
+double th_dmat34_decompose_like(const th_dmat34 *a, const double like[3], th_trs *out);
+
 /* Largest absolute difference of two elements; NaN when one is. */
 double th_dmat34_distance(const th_dmat34 *a, const th_dmat34 *b);
 
