@@ -173,6 +173,7 @@ static void visit_channel(archive *a, th_channel *channel)
     visit_track(a, &channel->translation, 3);
     visit_track(a, &channel->rotation, 4);
     visit_track(a, &channel->scale, 3);
+    VISIT(a, channel->filled);
 }
 
 static void visit_clip(archive *a, th_clip *clip)
@@ -181,7 +182,7 @@ static void visit_clip(archive *a, th_clip *clip)
     VISIT(a, clip->duration_ticks);
     VISIT(a, clip->ticks_per_second);
     VISIT(a, clip->channel_count);
-    VISIT_EACH(a, clip->channels, clip->channel_count, visit_channel, 16);
+    VISIT_EACH(a, clip->channels, clip->channel_count, visit_channel, 20);
 }
 
 static void visit_model(archive *a, th_model *model)

@@ -212,6 +212,8 @@ static th_result check_clip(const th_model *model, const th_clip *clip, th_error
         const th_channel *channel = &clip->channels[c];
         if (channel->joint >= model->joint_count || (c > 0 && channel->joint <= channel[-1].joint))
             return th_fail(err, TH_ERR_INPUT, "clip %s: channel %u is out of order", clip->name, c);
+        if (channel->filled & ~(uint32_t)(TH_TRANSLATION | TH_ROTATION | TH_SCALE))
+            return th_fail(err, TH_ERR_INPUT, "clip %s: channel %u is filled with what is no part", clip->name, c);
         if (!track_ok(&channel->translation, 3) || !track_ok(&channel->rotation, 4) || !track_ok(&channel->scale, 3) ||
             !rotations_ok(&channel->rotation))
             return th_fail(err, TH_ERR_INPUT, "clip %s: bad keys for joint %s", clip->name,

@@ -33,7 +33,8 @@ static const th_texture textures[] = {{"*0", picture, sizeof picture}, {"lost.pn
 static const double times[] = {-1, 2.5, 4};
 static const float translations[] = {0, 0, 0, 1, 2, 3, 4, 5, 6}, scales[] = {1, 1, 1};
 static const float rotations[] = {0, 0, 0, 1, 0, 0.6f, 0, 0.8f};
-static const th_channel channels[] = {{1, {3, times, translations}, {2, times, rotations}, {1, times, scales}}};
+static const th_channel channels[] = {
+    {1, {3, times, translations}, {2, times, rotations}, {1, times, scales}, TH_SCALE}};
 static const th_clip clips[] = {{"wave", 4, 25, 1, channels}, {"still", 0, 1, 0, NULL}};
 static const char *const notes[] = {"1 key was dropped", "2 textures were not found"};
 
@@ -81,6 +82,7 @@ static void check_clips_equal(const th_clip *a, const th_clip *b)
     cr_assert_eq(a->channel_count, b->channel_count);
     for (uint32_t c = 0; c < a->channel_count; c++) {
         cr_assert_eq(a->channels[c].joint, b->channels[c].joint);
+        cr_assert_eq(a->channels[c].filled, b->channels[c].filled);
         check_tracks_equal(&a->channels[c].translation, &b->channels[c].translation, 3);
         check_tracks_equal(&a->channels[c].rotation, &b->channels[c].rotation, 4);
         check_tracks_equal(&a->channels[c].scale, &b->channels[c].scale, 3);

@@ -35,7 +35,7 @@ static th_channel still_channel(const th_track *translation)
 {
     static const double zero;
     static const float unit[4] = {0, 0, 0, 1}, ones[3] = {1, 1, 1};
-    return (th_channel){0, *translation, {1, &zero, unit}, {1, &zero, ones}};
+    return (th_channel){0, *translation, {1, &zero, unit}, {1, &zero, ones}, 0};
 }
 
 Test(exact, keys_are_met_exactly_and_ends_hold)
@@ -60,7 +60,7 @@ Test(exact, a_palette_entry_is_the_joints_motion_away_from_its_bind_pose)
 {
     const double times[] = {0, 1};
     const float turn[] = {0, 0, 0, 1, 0, 0, 0.70710678f, 0.70710678f}, ones[] = {1, 1, 1}, zeros[] = {0, 0, 0};
-    th_channel channel = {0, {1, times, zeros}, {2, times, turn}, {1, times, ones}};
+    th_channel channel = {0, {1, times, zeros}, {2, times, turn}, {1, times, ones}, 0};
     th_clip clip = {"turn", 1, 1, 1, &channel};
     th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"child", 0, TH_MAT34_IDENTITY}};
     joints[1].rest.m[3] = 2;

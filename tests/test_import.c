@@ -180,6 +180,11 @@ static th_model *import_arm(const char *body, gltf_accessor times, gltf_accessor
 
 #define ACCESSOR(...) ((gltf_accessor)__VA_ARGS__)
 
+#define STILL        ACCESSOR(GLTF_FLOATS("VEC3", 2, 0, 0, 0, 0, 0, 0))
+#define UNTURNED     ACCESSOR(GLTF_FLOATS("VEC4", 2, 0, 0, 0, 1, 0, 0, 0, 1))
+#define HALF_TURN    ACCESSOR(GLTF_FLOATS("VEC4", 2, 0, 0, 1, 0, 0, 0, 1, 0))
+#define TWO(x, y, z) ACCESSOR(GLTF_FLOATS("VEC3", 2, x, y, z, x, y, z))
+
 /* ---- keys ---- */
 
 Test(import, sorts_keys_and_keeps_the_last_of_equal_times)
@@ -300,6 +305,149 @@ Test(import, owns_up_to_splines_it_plays_straight)
     th_model_free(model);
 }
 
+/* ---- glTF: what Assimp would misread ---- */
+
+static void check_integers_refused(const char *body, gltf_accessor a, gltf_accessor b, const char *says)
+{
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, BINDS, a, b};
+    check_gltf_refused(body, accessors, LENGTH(accessors), says);
+}
+
+Test(import, refuses_integers_where_floats_are_read)
+{
+    const gltf_accessor times = GLTF_FLOATS("SCALAR", 2, 0, 1);
+    check_integers_refused(ARM_BODY(CLIP("2", "rotation")), times,
+                           ACCESSOR(GLTF_SHORTS("VEC4", 2, 0, 0, 0, 1, 0, 0, 0, 1)),
+                           "the keys of animation 0 (accessor 5) are stored as unsigned 16-bit integers");
+    check_integers_refused(ARM_BODY(CLIP("2", "translation")), ACCESSOR(GLTF_SHORTS("SCALAR", 2, 0, 1)), STILL,
+                           "the key times of animation 0");
+    const gltf_accessor weights[] = {POSITIONS, JOINTS, GLTF_SHORTS("VEC4", 3, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0),
+                                     BINDS};
+    check_gltf_refused(ARM_BODY(""), weights, LENGTH(weights), "the WEIGHTS_0 of mesh 0 (accessor 2)");
+    const gltf_accessor positions[] = {GLTF_SHORTS("VEC3", 3, 0, 0, 0, 1, 0, 0, 0, 1, 0)};
+    check_gltf_refused(SCENE("0") NODES("{'mesh':0}") PLAIN_MESHES, positions, 1, "convert the file to floats");
+}
+
+Test(import, refuses_extensions_it_does_not_know)
+{
+    const gltf_accessor accessors[] = {POSITIONS};
+    check_gltf_refused("'extensionsRequired':['KHR_materials_unlit','FOO_bar']," SCENE("0") NODES("{'mesh':0}")
+                           PLAIN_MESHES,
+                       accessors, 1, "needs the glTF extension FOO_bar");
+    th_model_free(import_gltf("'extensionsRequired':['KHR_materials_unlit','KHR_texture_transform']," SCENE("0")
+                                  NODES("{'mesh':0}") PLAIN_MESHES,
+                              accessors, 1));
+}
+
+/* ---- glTF: the file's own JSON ---- */
+
+/* Steps from 0 to 1 at 1 s, in a file whose JSON begins with `oddity`. */
+static void write_steps(const char *name, const char *oddity)
+{
+    char body[8192];
+    snprintf(body, sizeof body,
+             "%s" SCENE("0") NODES("{'name':'a\\nb'}") "'animations':[{'name':'wave','samplers':[{'input':1,'output':2,"
+                                                       "'interpolation':'STEP'}],'channels':[{'sampler':0,'target':"
+                                                       "{'node':0,'path':'translation'}}]}]",
+             oddity);
+    const gltf_accessor accessors[] = {POSITIONS, /* not used: a .glb has no room for it */
+                                       GLTF_FLOATS("SCALAR", 2, 0, 1), GLTF_FLOATS("VEC3", 2, 0, 0, 0, 1, 0, 0)};
+    gltf_write(in_folder(name), body, accessors, LENGTH(accessors));
+}
+
+static void check_steps(const char *name, const char *note)
+{
+    th_model *model = import_good(in_folder(name));
+    th_trs trs;
+    th_exact_channel(&model->clips[0].channels[0], 500, &trs);
+    cr_expect_float_eq(trs.translation[0], note ? .5 : 0, 1e-6, "%s", name);
+    if (note)
+        check_note(model, note);
+    th_model_free(model);
+}
+
+/* The text again as .glb, with `padding` bytes of 0 at the end of the JSON. */
+static void write_glb(const char *name, const char *from, uint32_t padding)
+{
+    size_t size;
+    char *text = read_whole_file(in_folder(from), &size);
+    uint32_t chunk = (uint32_t)(size + padding + 3) / 4 * 4;
+    const uint32_t head[] = {0x46546c67, 2, 20 + chunk, chunk, 0x4e4f534a};
+    char *bytes = calloc(1, sizeof head + chunk);
+    memcpy(bytes, head, sizeof head);
+    memcpy(bytes + sizeof head, text, size);
+    write_file(in_folder(name), bytes, sizeof head + chunk, 0600);
+    free(bytes);
+    free(text);
+}
+
+Test(import, reads_json_as_tolerantly_as_assimp)
+{
+    write_steps("plain.gltf", "");
+    check_steps("plain.gltf", NULL);
+    write_steps("another_name.json", "");
+    check_steps("another_name.json", NULL);
+    write_steps("nul.gltf", "'extras':{'x':'\\u0000'},");
+    check_steps("nul.gltf", NULL);
+    write_steps("integer.gltf", "'extras':{'x':123456789012345678901234567890},");
+    check_steps("integer.gltf", NULL);
+    write_steps("latin1.gltf", "'extras':{'x':'\xe9'},");
+    check_steps("latin1.gltf", NULL);
+    write_glb("padded.glb", "plain.gltf", 5);
+    check_steps("padded.glb", NULL);
+}
+
+/* Lists in lists, more than our reader follows. */
+Test(import, owns_up_to_json_it_cannot_read)
+{
+    enum { DEPTH = 2100 };
+    char deep[2 * DEPTH + 32] = "'extras':{'x':";
+    memset(deep + strlen(deep), '[', DEPTH);
+    memset(deep + strlen(deep), ']', DEPTH);
+    strcat(deep, "},");
+    write_steps("deep.gltf", deep);
+    check_steps("deep.gltf", "1 clip of a glTF file whose keys may be steps or splines");
+}
+
+/* Assimp takes them for the translation of node 0, in place of its own. */
+Test(import, leaves_out_channels_that_name_no_node)
+{
+    const gltf_accessor accessors[] = {GLTF_FLOATS("SCALAR", 1, 0), GLTF_FLOATS("VEC3", 1, 1, 2, 3),
+                                       GLTF_FLOATS("VEC3", 1, 9, 9, 9)};
+    th_model *model = import_gltf(
+        SCENE("0") NODES("{'name':'a'}") "'animations':[{'name':'wave','samplers':[{'input':0,'output':1},{'input':0,"
+                                         "'output':2}],'channels':[{'sampler':0,'target':{'node':0,'path':"
+                                         "'translation'}},{'sampler':1,'target':{'path':'translation'}},{'sampler':1,"
+                                         "'target':{'path':'pointer'}}]}]",
+        accessors, LENGTH(accessors));
+    cr_expect_float_eq(channel_of(model, "a")->translation.values[0], 1, 0);
+    check_note(model, "2 channels name no node");
+    th_model_free(model);
+}
+
+Test(import, knows_what_the_file_moves_itself)
+{
+    const char *nodes = SCENE("0,1") NODES("{'name':'skin','mesh':0,'skin':0},{'name':'upper','children':[2]},"
+                                           "{'name':'lower','translation':[0,1,0],'rotation':[0,0,1,0]}")
+        SKINS SKINNED_MESHES CLIP("2", "rotation");
+    th_model *model = import_arm(nodes, ACCESSOR(GLTF_FLOATS("SCALAR", 2, 0, 1)), UNTURNED);
+    cr_expect_eq(channel_of(model, "lower")->filled, TH_TRANSLATION | TH_SCALE);
+    th_model_free(model);
+}
+
+Test(import, cleans_the_names_of_clips_in_notes)
+{
+    th_model *model =
+        import_arm(ARM_BODY(",'animations':[{'name':'E\\u001b[31m\\nX','samplers':[{'input':4,'output':5}],"
+                            "'channels':[{'sampler':0,'target':{'node':2,'path':'translation'}}]}]"),
+                   ACCESSOR(GLTF_FLOATS("SCALAR", 2, 1, 0)), ACCESSOR(GLTF_FLOATS("VEC3", 2, 1, 0, 0, 0, 0, 0)));
+    check_note(model, "1 key is out of order in time");
+    for (uint32_t n = 0; n < model->note_count; n++)
+        for (const char *c = model->notes[n]; *c; c++)
+            cr_expect(*c != '\n' && *c != '\x1b', "%s", model->notes[n]);
+    th_model_free(model);
+}
+
 Test(import, assumes_25_ticks_when_the_file_gives_none)
 {
     char path[512];
@@ -330,6 +478,57 @@ Test(import, fills_tracks_the_file_leaves_out_from_a_mirrored_rest)
     for (int i = 0; i < 12; i++)
         cr_expect_float_eq(lower->m[i], expected[i], 1e-6, "element %d: %g", i, lower->m[i]);
     th_model_free(model);
+}
+
+/* Where a joint is at a moment of the clip. */
+static void check_joint(const th_model *model, const char *joint, double ticks, const double expected[12])
+{
+    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose);
+    uint32_t j = th_model_find_joint(model, joint);
+    th_exact_pose(model, &model->clips[0], ticks, pose);
+    for (int i = 0; i < 12; i++)
+        cr_expect_float_eq(pose[j].m[i], expected[i], 1e-6, "element %d: %g", i, pose[j].m[i]);
+    free(pose);
+}
+
+/* A joint with these properties, of which the clip moves one to where it rests anyway: it must not move. */
+static void check_stays(const char *properties, const char *path, gltf_accessor rest, const double expected[12])
+{
+    char body[1024];
+    snprintf(body, sizeof body,
+             SCENE("0") NODES("{'name':'a',%s}") "'animations':[{'name':'still','samplers':[{'input':0,'output':1}],"
+                                                 "'channels':[{'sampler':0,'target':{'node':0,'path':'%s'}}]}]",
+             properties, path);
+    const gltf_accessor accessors[] = {GLTF_FLOATS("SCALAR", 2, 0, 1), rest};
+    th_model *model = import_gltf(body, accessors, LENGTH(accessors));
+    check_joint(model, "a", 500, expected);
+    th_model_free(model);
+}
+
+#define SCALED(x, y, z)                                                                                                \
+    (const double[12])                                                                                                 \
+    {                                                                                                                  \
+        x, 0, 0, 0, 0, y, 0, 0, 0, 0, z, 0                                                                             \
+    }
+
+Test(import, keeps_mirrors_where_the_file_has_them)
+{
+    check_stays("'scale':[1,1,-1]", "translation", STILL, SCALED(1, 1, -1));
+    check_stays("'scale':[1,-2,3]", "translation", STILL, SCALED(1, -2, 3));
+    check_stays("'scale':[-1,-1,1]", "translation", STILL, SCALED(-1, -1, 1));
+    check_stays("'scale':[-1,-1,-1]", "rotation", UNTURNED, SCALED(-1, -1, -1));
+    check_stays("'scale':[1,1,-1]", "rotation", HALF_TURN, SCALED(-1, -1, -1));
+    check_stays("'rotation':[0,0,1,0]", "translation", STILL, SCALED(-1, -1, 1));
+    check_stays("'rotation':[0,0,1,0]", "rotation", HALF_TURN, SCALED(-1, -1, 1));
+    check_stays("'rotation':[0,0,1,0]", "scale", TWO(1, 1, -2), SCALED(-1, -1, -2));
+    check_stays("'rotation':[0,0,1,0],'scale':[2,-1,1]", "translation", STILL, SCALED(-2, 1, 1));
+    check_stays("'extras':{}", "scale", TWO(-1, -1, 1), SCALED(-1, -1, 1));
+    check_stays("'scale':[0,-1,1]", "translation", STILL, SCALED(0, -1, 1));
+    check_stays("'matrix':[1,0,0,0,0,1,0,0,0,0,-1,0,0,0,0,1]", "translation", STILL, SCALED(1, 1, -1));
+    check_stays("'matrix':[0,1,0,0,-1,0,0,0,0,0,-1,0,0,0,0,1]", "translation", STILL,
+                (const double[12]){0, -1, 0, 0, 1, 0, 0, 0, 0, 0, -1, 0});
+    check_stays("'matrix':[0,2,0,0,-1,0,0,0,0,0,-1,0,0,0,0,1]", "scale", TWO(2, 1, -1),
+                (const double[12]){0, -1, 0, 0, 2, 0, 0, 0, 0, 0, -1, 0});
 }
 
 Test(import, names_nodes_without_a_name)
@@ -880,7 +1079,7 @@ Test(import, survives_any_importer)
     check_importer("#!/bin/sh\nexit 127\n", TH_ERR_ENVIRONMENT, "/importer cannot be started");
     check_importer("#!/bin/sh\necho Hello, here comes your model\n", TH_ERR_ENVIRONMENT, "/importer is no model");
     check_importer("#!/bin/sh\nprintf throng\n", TH_ERR_ENVIRONMENT, "(exit code 0)");
-    check_importer("#!/bin/sh\nprintf 'throng\\r\\n\\001\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\200\\001\\0\\0\\0'\n",
+    check_importer("#!/bin/sh\nprintf 'throng\\r\\n\\002\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\200\\001\\0\\0\\0'\n",
                    TH_ERR_INPUT, "damaged"); /* 6 GiB are coming, says its head */
     check_importer("#!/bin/sh\nexec cat /dev/zero\n", TH_ERR_ENVIRONMENT, "/importer is no model");
     check_importer("#!/bin/sh\nexec sleep 100\n", TH_ERR_INPUT, "no model after 0.5 s");

@@ -237,7 +237,7 @@ Test(rig, half_turns_between_keys_compile)
     const double times[] = {0, 10, 20, 30};
     const float turns[] = {0, 0, 0, 1, 0, 0, 1, -4e-5f, 0, 0, -4e-5f, -1, 0, 0, -1, 8e-5f};
     const float ones[] = {1, 1, 1}, zeros[] = {0, 0, 0};
-    th_channel channel = {0, {1, times, zeros}, {4, times, turns}, {1, times, ones}};
+    th_channel channel = {0, {1, times, zeros}, {4, times, turns}, {1, times, ones}, 0};
     th_clip clip = {"spin", 30, 30, 1, &channel};
     th_joint joint = {"spinner", TH_NO_INDEX, TH_MAT34_IDENTITY};
     th_bind bind = {0, TH_MAT34_IDENTITY};

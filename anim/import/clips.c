@@ -2,6 +2,7 @@
 #include "reply.h"
 #include "scene.h"
 
+#include <assimp/cimport.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ typedef struct track {
     uint32_t count;
     bool step;     /* keys hold until the next one */
     bool repaired; /* times were changed */
+    bool filled;   /* from the rest transform, for want of keys */
 } track;
 
 /* ---- repairs, in this order ---- */
@@ -145,6 +147,7 @@ static th_track finish(track *t, const double rest[])
             t->keys[0].value[i] = (float)rest[i];
         t->keys[0].time = 0;
         t->count = 1;
+        t->filled = true;
     }
     if (t->width == 4)
         make_rotations_good(t);
@@ -164,7 +167,7 @@ static th_track finish(track *t, const double rest[])
 
 static track begin(scene *s, const char *where, int width, uint32_t count)
 {
-    track t = {s, where, width, calloc((size_t)count + 1, sizeof(key)), count, false, false};
+    track t = {s, where, width, calloc((size_t)count + 1, sizeof(key)), count, false, false, false};
     if (!t.keys)
         give_up_memory();
     return t;
@@ -190,29 +193,76 @@ static track read_quaternions(scene *s, const char *where, const struct aiQuatKe
     return t;
 }
 
-static th_channel read_channel(scene *s, const struct aiNodeAnim *in, uint32_t joint, uint32_t index, bool *repaired)
-{
-    const char *node = s->nodes.name[joint];
-    const char *where =
-        make_text(s, "clip %s, node %s", s->ai->mAnimations[index]->mName.data, s->model->joints[joint].name);
-    track translation = read_vectors(s, where, in->mPositionKeys, in->mNumPositionKeys);
-    track rotation = read_quaternions(s, where, in->mRotationKeys, in->mNumRotationKeys);
-    track scale = read_vectors(s, where, in->mScalingKeys, in->mNumScalingKeys);
-    translation.step = is_step(s, index, node, 't');
-    rotation.step = is_step(s, index, node, 'r');
-    scale.step = is_step(s, index, node, 's');
+/* ---- what the file leaves out ---- */
 
-    th_trs rest = {{0, 0, 0}, {0, 0, 0, 1}, {1, 1, 1}};
-    th_dmat34 matrix = th_dmat34_from(s->model->joints[joint].rest);
-    double shear = th_dmat34_decompose(&matrix, &rest);
-    bool filled = rotation.count == 0 || scale.count == 0;
-    repair(s, REPAIR_REST_SHEARED, filled && shear > 1e-4, "%s", where);
+static bool same_vector(const struct aiVectorKey *k, const struct aiVector3D *v)
+{
+    return k->mTime == 0 && memcmp(&k->mValue, v, sizeof *v) == 0;
+}
+
+/* Which parts the file moves. Assimp gives the others one key, taken from its own split of the node's transform; they
+ * are told by that where the format is not one we look into ourselves. */
+static uint32_t moved_parts(const struct aiNodeAnim *in, const struct aiNode *node)
+{
+    struct aiVector3D translation, scale;
+    struct aiQuaternion rotation;
+    aiDecomposeMatrix(&node->mTransformation, &scale, &rotation, &translation);
+    const struct aiQuatKey *turn = in->mRotationKeys;
+    bool no_translation = in->mNumPositionKeys == 1 && same_vector(in->mPositionKeys, &translation);
+    bool no_rotation =
+        in->mNumRotationKeys == 1 && turn->mTime == 0 && memcmp(&turn->mValue, &rotation, sizeof rotation) == 0;
+    bool no_scale = in->mNumScalingKeys == 1 && same_vector(in->mScalingKeys, &scale);
+    return (no_translation ? 0 : TH_TRANSLATION) | (no_rotation ? 0 : TH_ROTATION) | (no_scale ? 0 : TH_SCALE);
+}
+
+/* The rest transform's parts as they go with the keys there are: one transform has several splits, and parts of two of
+ * them make a third transform. Without rotation keys, those of the scale show where the signs of a mirror belong. */
+static double split_rest(const th_mat34 *rest, const track *rotation, const track *scale, th_trs *out)
+{
+    th_dmat34 matrix = th_dmat34_from(*rest);
+    if (rotation->count > 0 || scale->count == 0)
+        return th_dmat34_decompose(&matrix, out);
+    const float *first = scale->keys[0].value;
+    return th_dmat34_decompose_like(&matrix, (double[3]){(double)first[0], (double)first[1], (double)first[2]}, out);
+}
+
+/* ---- channels ---- */
+
+/* What a clip is on its way to being. */
+typedef struct clip_work {
+    scene *s;
+    uint32_t index; /* in the file */
+    const char *name;
+    bool repaired; /* times were changed */
+} clip_work;
+
+static th_channel read_channel(clip_work *w, const struct aiNodeAnim *in, uint32_t joint)
+{
+    scene *s = w->s;
+    const char *where = make_text(s, "clip %s, node %s", w->name, s->model->joints[joint].name);
+    authorship a = {0};
+    if (!find_authorship(s, w->index, joint, &a))
+        a = (authorship){.moved = moved_parts(in, s->nodes.node[joint])};
+    uint32_t moved = a.moved;
+    track translation = read_vectors(s, where, in->mPositionKeys, moved & TH_TRANSLATION ? in->mNumPositionKeys : 0);
+    track rotation = read_quaternions(s, where, in->mRotationKeys, moved & TH_ROTATION ? in->mNumRotationKeys : 0);
+    track scale = read_vectors(s, where, in->mScalingKeys, moved & TH_SCALE ? in->mNumScalingKeys : 0);
+    translation.step = a.steps & TH_TRANSLATION;
+    rotation.step = a.steps & TH_ROTATION;
+    scale.step = a.steps & TH_SCALE;
+    repair(s, REPAIR_TRACK_SPLINE, (uint64_t)__builtin_popcount(a.splines), "%s", where);
+
+    double shear = a.has_rest ? 0 : split_rest(&s->model->joints[joint].rest, &rotation, &scale, &a.rest);
+    bool stands_in = rotation.count == 0 || scale.count == 0;
+    repair(s, REPAIR_REST_SHEARED, stands_in && shear > 1e-4, "%s", where);
 
     th_channel out = {.joint = joint,
-                      .translation = finish(&translation, rest.translation),
-                      .rotation = finish(&rotation, rest.rotation),
-                      .scale = finish(&scale, rest.scale)};
-    *repaired |= translation.repaired || rotation.repaired || scale.repaired;
+                      .translation = finish(&translation, a.rest.translation),
+                      .rotation = finish(&rotation, a.rest.rotation),
+                      .scale = finish(&scale, a.rest.scale)};
+    out.filled =
+        (translation.filled ? TH_TRANSLATION : 0) | (rotation.filled ? TH_ROTATION : 0) | (scale.filled ? TH_SCALE : 0);
+    w->repaired |= translation.repaired || rotation.repaired || scale.repaired;
     return out;
 }
 
@@ -268,7 +318,7 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
     const reference *targets = read_targets(s, in, out->name);
     th_channel *channels = make(s, th_channel, in->mNumChannels);
     bool *taken = make(s, bool, s->nodes.count);
-    bool repaired = false;
+    clip_work work = {.s = s, .index = index, .name = out->name};
     for (unsigned c = 0; c < in->mNumChannels; c++) {
         uint32_t joint = targets[c].joint;
         if (joint == TH_NO_INDEX) {
@@ -277,7 +327,7 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
             repair(s, REPAIR_CHANNEL_REPEATED, 1, "clip %s, node %s", out->name, targets[c].name);
         } else {
             taken[joint] = true;
-            channels[out->channel_count++] = read_channel(s, in->mChannels[c], joint, index, &repaired);
+            channels[out->channel_count++] = read_channel(&work, in->mChannels[c], joint);
         }
     }
     qsort(channels, out->channel_count, sizeof *channels, compare_channels);
@@ -285,7 +335,7 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
     if (out->channel_count == 0)
         return;
     out->ticks_per_second = read_rate(s, in, out->name);
-    out->duration_ticks = read_duration(s, in, out, repaired);
+    out->duration_ticks = read_duration(s, in, out, work.repaired);
 }
 
 void read_clips(scene *s)

@@ -1,94 +1,187 @@
-/* What Assimp 5.2.5 leaves out of glTF files: how the keys of a track are joined. Read from the file's own JSON
- * (Khronos, glTF 2.0 Specification, 2021, sections 3.11 and 4.4). */
-#include "scene.h"
+/* What Assimp 5.2.5 leaves out of glTF files: which keys are the file's own, how they are joined, and how the file
+ * splits a node's transform (Khronos, glTF 2.0 Specification, 2021, sections 3.5 and 3.11). */
+#include "gltf.h"
 
-#include <jansson.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#define JSON_MAX_BYTES ((size_t)256 << 20)
+/* What a channel of the file says. A later one for the same part of the same node replaces it. */
+typedef struct gltf_channel {
+    uint32_t node, part;
+    size_t order;
+    const char *mode;
+} gltf_channel;
 
-static char *read_bytes(scene *s, FILE *file, size_t *size)
+struct gltf {
+    json_t *file;
+    uint32_t *node; /* of the file, by joint; TH_NO_INDEX where none is known */
+    uint32_t clip_count;
+    gltf_channel **channels; /* by clip, ascending by node, part and order */
+    size_t *channel_counts;
+};
+
+/* ---- nodes: joint by joint, beside Assimp's tree ---- */
+
+static const json_t *node_at(const gltf *g, uint32_t index)
 {
-    if (fseek(file, 0, SEEK_END) != 0 || ftell(file) <= 0 || (size_t)ftell(file) > JSON_MAX_BYTES)
-        return NULL;
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *bytes = make(s, char, *size);
-    return fread(bytes, 1, *size, file) == *size ? bytes : NULL;
+    return gltf_at(json_object_get(g->file, "nodes"), index);
 }
 
-/* The JSON in a .gltf file, or in the first chunk of a .glb one: 12 bytes of head, then the chunk's length and type. */
-static json_t *load_json(scene *s)
+static void match_children(scene *s, const json_t *children, uint32_t parent)
 {
-    size_t length = strlen(s->path), size = 0;
-    bool text = length > 5 && strcasecmp(s->path + length - 5, ".gltf") == 0;
-    FILE *file = fopen(s->path, "rb");
-    char *bytes = file ? read_bytes(s, file, &size) : NULL;
-    if (file)
-        fclose(file);
-    if (bytes && size > 20 && memcmp(bytes, "glTF", 4) == 0) {
-        uint32_t chunk;
-        memcpy(&chunk, bytes + 12, sizeof chunk);
-        return chunk <= size - 20 ? json_loadb(bytes + 20, chunk, 0, NULL) : NULL;
+    uint32_t joint = parent + 1;
+    size_t c;
+    const json_t *child;
+    json_array_foreach(children, c, child)
+    {
+        if (joint >= s->nodes.end[parent] || !json_is_number(child))
+            return;
+        uint32_t node = (uint32_t)json_number_value(child);
+        s->gltf->node[joint] = node;
+        match_children(s, json_object_get(node_at(s->gltf, node), "children"), joint);
+        joint = s->nodes.end[joint];
     }
-    return bytes && text ? json_loadb(bytes, size, 0, NULL) : NULL;
 }
 
-/* As Assimp calls it. */
-static const char *node_name(scene *s, const json_t *list, json_int_t index)
+/* Assimp puts a root of its own above several. */
+static void match_nodes(scene *s)
 {
-    const json_t *node = index >= 0 ? json_array_get(list, (size_t)index) : NULL;
-    const char *name = json_string_value(json_object_get(node, "name"));
-    return name && name[0] ? make_text(s, "%s", name) : make_text(s, "nodes[%lld]", (long long)index);
+    const json_t *file = s->gltf->file;
+    uint32_t index = gltf_index(file, "scene");
+    const json_t *shown = gltf_at(json_object_get(file, "scenes"), index == TH_NO_INDEX ? 0 : index);
+    const json_t *roots = json_object_get(shown, "nodes"), *only = json_array_get(roots, 0);
+    if (json_array_size(roots) != 1 || !json_is_number(only)) {
+        match_children(s, roots, 0);
+        return;
+    }
+    s->gltf->node[0] = (uint32_t)json_number_value(only);
+    match_children(s, json_object_get(node_at(s->gltf, s->gltf->node[0]), "children"), 0);
+}
+
+/* ---- channels ---- */
+
+uint32_t gltf_part(const json_t *channel)
+{
+    const char *path = json_string_value(json_object_get(json_object_get(channel, "target"), "path"));
+    if (!path)
+        return 0;
+    return strcmp(path, "translation") == 0 ? TH_TRANSLATION
+           : strcmp(path, "rotation") == 0  ? TH_ROTATION
+           : strcmp(path, "scale") == 0     ? TH_SCALE
+                                            : 0;
 }
 
 static const char *sampler_mode(const json_t *animation, const json_t *channel)
 {
-    json_int_t index = json_integer_value(json_object_get(channel, "sampler"));
     const json_t *samplers = json_object_get(animation, "samplers");
-    const json_t *sampler = index >= 0 ? json_array_get(samplers, (size_t)index) : NULL;
+    const json_t *sampler = gltf_at(samplers, gltf_index(channel, "sampler"));
     const char *mode = json_string_value(json_object_get(sampler, "interpolation"));
     return mode ? mode : "LINEAR";
 }
 
-/* Steps are remembered for read_clips; splines can only be owned up to, since their tangents are lost. */
-static void read_animation(scene *s, uint32_t clip, const json_t *animation, const json_t *list)
+static int compare_channels(const void *a, const void *b)
 {
-    const json_t *channels = json_object_get(animation, "channels");
-    size_t count = json_array_size(channels), step_count = 0;
-    step_track *steps = make(s, step_track, count);
-    for (size_t c = 0; c < count; c++) {
-        const json_t *channel = json_array_get(channels, c), *target = json_object_get(channel, "target");
-        const char *path = json_string_value(json_object_get(target, "path")), *mode = sampler_mode(animation, channel);
-        if (!path || strcmp(path, "weights") == 0)
-            continue;
-        const char *node = node_name(s, list, json_integer_value(json_object_get(target, "node")));
-        repair(s, REPAIR_TRACK_SPLINE, strcmp(mode, "CUBICSPLINE") == 0, "node %s", node);
-        if (strcmp(mode, "STEP") == 0)
-            steps[step_count++] = (step_track){node, path[0]};
+    const gltf_channel *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->part != y->part)
+        return x->part < y->part ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static void read_animation(scene *s, uint32_t clip, const json_t *animation)
+{
+    const json_t *list = json_object_get(animation, "channels"), *channel;
+    gltf_channel *channels = make(s, gltf_channel, json_array_size(list));
+    size_t c, count = 0;
+    json_array_foreach(list, c, channel)
+    {
+        uint32_t node = gltf_index(json_object_get(channel, "target"), "node"), part = gltf_part(channel);
+        if (node != TH_NO_INDEX && part != 0)
+            channels[count++] = (gltf_channel){node, part, c, sampler_mode(animation, channel)};
     }
-    s->steps[clip] = steps;
-    s->step_counts[clip] = step_count;
+    qsort(channels, count, sizeof *channels, compare_channels);
+    s->gltf->channels[clip] = channels;
+    s->gltf->channel_counts[clip] = count;
+}
+
+/* ---- what clips.c asks ---- */
+
+/* The first channel of a node, or where it would be. */
+static size_t find_channels(const gltf *g, uint32_t clip, uint32_t node)
+{
+    size_t low = 0, high = g->channel_counts[clip];
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (g->channels[clip][middle].node < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void read_numbers(const json_t *list, double out[], size_t count)
+{
+    if (json_array_size(list) == count)
+        for (size_t i = 0; i < count; i++)
+            out[i] = (double)(float)json_number_value(json_array_get(list, i));
+}
+
+bool find_authorship(const scene *s, uint32_t clip, uint32_t joint, authorship *out)
+{
+    const gltf *g = s->gltf;
+    if (!g || clip >= g->clip_count || g->node[joint] == TH_NO_INDEX)
+        return false;
+    *out = (authorship){.rest = {{0, 0, 0}, {0, 0, 0, 1}, {1, 1, 1}}};
+    uint32_t index = g->node[joint];
+    for (size_t c = find_channels(g, clip, index); c < g->channel_counts[clip]; c++) {
+        const gltf_channel *channel = &g->channels[clip][c];
+        if (channel->node != index)
+            break;
+        bool step = strcmp(channel->mode, "STEP") == 0, spline = strcmp(channel->mode, "CUBICSPLINE") == 0;
+        out->moved |= channel->part;
+        out->steps = (out->steps & ~channel->part) | (step ? channel->part : 0);
+        out->splines = (out->splines & ~channel->part) | (spline ? channel->part : 0);
+    }
+    const json_t *node = node_at(g, index);
+    out->has_rest = !json_object_get(node, "matrix");
+    read_numbers(json_object_get(node, "translation"), out->rest.translation, 3);
+    read_numbers(json_object_get(node, "rotation"), out->rest.rotation, 4);
+    read_numbers(json_object_get(node, "scale"), out->rest.scale, 3);
+    return out->moved != 0;
+}
+
+/* ---- reading ---- */
+
+/* Whatever the file is called: Assimp goes by the content as well. */
+static bool is_gltf(const scene *s)
+{
+    const struct aiMetadata *about = s->ai->mMetaData;
+    for (unsigned i = 0; about && i < about->mNumProperties; i++)
+        if (strcmp(about->mKeys[i].data, "SourceAsset_Format") == 0 && about->mValues[i].mType == AI_AISTRING)
+            return strncmp(((const struct aiString *)about->mValues[i].mData)->data, "glTF2", 5) == 0;
+    return false;
 }
 
 void read_steps(scene *s)
 {
+    if (!is_gltf(s))
+        return;
+    json_t *file = load_gltf_json(s->path);
+    if (!file) {
+        repair(s, REPAIR_CLIP_UNSURE, s->ai->mNumAnimations, "its JSON is not as it should be");
+        return;
+    }
+    refuse_unreadable(s, file);
+    drop_unaimed_channels(s, file);
     uint32_t clip_count = s->ai->mNumAnimations;
-    s->steps = make(s, step_track *, clip_count);
-    s->step_counts = make(s, size_t, clip_count);
-    json_t *file = clip_count > 0 ? load_json(s) : NULL;
-    const json_t *animations = json_object_get(file, "animations");
-    for (uint32_t a = 0; a < clip_count && a < json_array_size(animations); a++)
-        read_animation(s, a, json_array_get(animations, a), json_object_get(file, "nodes"));
-    json_decref(file);
-}
-
-bool is_step(const scene *s, uint32_t clip, const char *node, char property)
-{
-    for (size_t t = 0; t < s->step_counts[clip]; t++)
-        if (s->steps[clip][t].property == property && strcmp(s->steps[clip][t].node, node) == 0)
-            return true;
-    return false;
+    s->gltf = make(s, gltf, 1);
+    *s->gltf = (gltf){file, make(s, uint32_t, s->nodes.count), clip_count, make(s, gltf_channel *, clip_count),
+                      make(s, size_t, clip_count)};
+    for (uint32_t j = 0; j < s->nodes.count; j++)
+        s->gltf->node[j] = TH_NO_INDEX;
+    match_nodes(s);
+    for (uint32_t a = 0; a < clip_count; a++)
+        read_animation(s, a, json_array_get(json_object_get(file, "animations"), a));
 }

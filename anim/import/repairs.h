@@ -48,6 +48,9 @@
     X(CLIP_RATE, "[clip does|clips do] not say how many ticks make a second; 25 are assumed")                          \
     X(CLIP_DURATION, "[clip's duration does|clips' durations do] not fit the keys; the last key's time is used")       \
     X(TRACK_SPLINE, "[track is a cubic spline|tracks are cubic splines] in the file, played straight from key to key") \
+    X(CLIP_UNSURE,                                                                                                     \
+      "[clip|clips] of a glTF file whose keys may be steps or splines, but [is|are] played straight from key to key")  \
+    X(CHANNEL_UNAIMED, "[channel names|channels name] no node or nothing to move and [was|were] left out")             \
     X(CHANNEL_LOST,                                                                                                    \
       "[channel aims at a node|channels aim at nodes] that the file does not have and [was|were] left out")            \
     X(CHANNEL_REPEATED, "[channel aims|channels aim] at a node that has one already and [was|were] left out")          \

@@ -45,11 +45,15 @@ typedef struct binds {
     uint32_t *first; /* by joint */
 } binds;
 
-/* A track whose keys hold until the next one. */
-typedef struct step_track {
-    const char *node;
-    char property; /* 't'ranslation, 'r'otation, 's'cale */
-} step_track;
+/* What a glTF file says about the keys of one joint in one clip (gltf.c). Parts are TH_TRANSLATION and so on. */
+typedef struct authorship {
+    uint32_t moved;          /* parts that have keys in the file; Assimp makes up the others */
+    uint32_t steps, splines; /* parts whose keys hold until the next one, or are joined by curves; others: straight */
+    bool has_rest;           /* the node has no matrix: */
+    th_trs rest;             /* as the node splits it */
+} authorship;
+
+typedef struct gltf gltf;
 
 typedef struct scene {
     const struct aiScene *ai;
@@ -58,8 +62,7 @@ typedef struct scene {
     known_texts texts;
     nodes nodes;
     binds binds;
-    step_track **steps; /* by clip of the file */
-    size_t *step_counts;
+    gltf *gltf; /* NULL: another format, or one that could not be made out */
     repairs repairs;
 } scene;
 
@@ -86,8 +89,8 @@ void read_meshes(scene *s);
 void read_steps(scene *s);
 void read_clips(scene *s);
 
-/* Whether the file's clip holds the keys of this property of the node. */
-bool is_step(const scene *s, uint32_t clip, const char *node, char property);
+/* False, and *out is not to be looked at, when nothing is known. */
+bool find_authorship(const scene *s, uint32_t clip, uint32_t joint, authorship *out);
 
 /* Gives names of their own to joints that binds or channels refer to. Last of all. */
 void tell_joints_apart(scene *s);

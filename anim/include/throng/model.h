@@ -80,11 +80,16 @@ typedef struct th_track {
                             more than 90 degrees apart on the 4-sphere: continuous signs) */
 } th_track;
 
+/* Parts of a transform. */
+enum { TH_TRANSLATION = 1, TH_ROTATION = 2, TH_SCALE = 4 };
+
 /* Replaces the joint's rest transform with T * R * S. What the file leaves out is filled from the rest transform by
- * whoever builds the model, so all three tracks have keys. */
+ * whoever builds the model, so all three tracks have keys. `filled` tells which are such: of one key, and no part of
+ * the movement, so that a joint of another model keeps its own instead when the clip is lent to it. */
 typedef struct th_channel {
     uint32_t joint;
     th_track translation, rotation, scale;
+    uint32_t filled; /* TH_TRANSLATION | ... */
 } th_channel;
 
 typedef struct th_clip {
@@ -129,9 +134,10 @@ double th_model_measure(const th_model *model);
 /* Checks every invariant stated in this header; a builder calls it last. TH_ERR_INPUT names the first one broken. */
 th_result th_model_check(const th_model *model, th_error *err);
 
-/* Makes a model equal to `base`, with the clips of `donor` added behind its own, bound by joint name. Channels that
- * match no joint, or more than one, are left out; notes say how many and name the first. A donor clip that would bind
- * to nothing is TH_ERR_INPUT. `base` and `donor` stay the caller's and may be freed at once. */
+/* Makes a model equal to `base`, with the clips of `donor` added behind its own, bound by joint name. What a channel
+ * was filled with is taken from the base's joint. Channels that match no joint, or more than one, are left out; notes
+ * say how many and name the first. A donor clip that would bind to nothing is TH_ERR_INPUT. `base` and `donor` stay the
+ * caller's and may be freed at once. */
 th_result th_model_lend_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err);
 
 #endif

@@ -1,0 +1,62 @@
+#include "gltf_json.h"
+
+#include <throng/model.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JSON_MAX_BYTES ((size_t)256 << 20)
+
+/* A .glb file begins with 12 bytes of head, then come the length and the type of the first chunk, which is the JSON
+ * (Khronos, glTF 2.0 Specification, 2021, section 4.4). Anything else is JSON from the beginning. */
+static size_t find_json(FILE *file)
+{
+    struct {
+        char magic[4];
+        uint32_t version, length, chunk_length, chunk_type;
+    } head;
+    if (fread(&head, sizeof head, 1, file) == 1 && memcmp(head.magic, "glTF", 4) == 0)
+        return head.chunk_length;
+    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
+    rewind(file);
+    return size > 0 ? (size_t)size : 0;
+}
+
+/* Strictly first, so that numbers stay what they are. */
+static json_t *parse(char *bytes, size_t size)
+{
+    size = strnlen(bytes, size);
+    json_t *json = json_loadb(bytes, size, JSON_ALLOW_NUL, NULL);
+    if (json)
+        return json;
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)bytes[i] >= 0x80)
+            bytes[i] = '?';
+    return json_loadb(bytes, size, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+}
+
+json_t *load_gltf_json(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    size_t size = find_json(file);
+    char *bytes = size > 0 && size <= JSON_MAX_BYTES ? malloc(size) : NULL;
+    json_t *json = bytes && fread(bytes, 1, size, file) == size ? parse(bytes, size) : NULL;
+    free(bytes);
+    fclose(file);
+    return json;
+}
+
+uint32_t gltf_index(const json_t *object, const char *member)
+{
+    const json_t *number = json_object_get(object, member);
+    double value = json_is_number(number) ? json_number_value(number) : -1;
+    return value >= 0 && value < TH_NO_INDEX ? (uint32_t)value : TH_NO_INDEX;
+}
+
+const json_t *gltf_at(const json_t *list, uint32_t index)
+{
+    return index == TH_NO_INDEX ? NULL : json_array_get(list, index);
+}

@@ -1,0 +1,19 @@
+/* The JSON of a glTF file, read once more beside Assimp, which leaves some of it out. */
+#ifndef TH_IMPORT_GLTF_JSON_H
+#define TH_IMPORT_GLTF_JSON_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* NULL when it cannot be read. As tolerant as Assimp: what comes behind a zero byte is ignored, integers may be of any
+ * length, and texts need not be UTF-8 (their odd bytes become '?'; nothing here compares them). The caller ends with
+ * json_decref. */
+json_t *load_gltf_json(const char *path);
+
+/* A member that refers to something by its index; TH_NO_INDEX when there is none. */
+uint32_t gltf_index(const json_t *object, const char *member);
+
+/* What an index refers to; NULL when there is nothing. */
+const json_t *gltf_at(const json_t *list, uint32_t index);
+
+#endif

@@ -1,0 +1,109 @@
+/* What Assimp 5.2.5 would misread without a word: extensions it does not know, and integers where it takes the bytes
+ * for floats. */
+#include "gltf.h"
+#include "reply.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- extensions ---- */
+
+/* Read by Assimp, or about things that are not drawn here (materials are a colour and a picture). */
+static bool is_known(const char *extension)
+{
+    static const char *const known[] = {"KHR_draco_mesh_compression", "KHR_texture_basisu", "KHR_texture_transform",
+                                        "KHR_lights_punctual"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(extension, known[i]) == 0)
+            return true;
+    return strncmp(extension, "KHR_materials_", 14) == 0 && strcmp(extension, "KHR_materials_variants") != 0;
+}
+
+static void refuse_extensions(scene *s, const json_t *file)
+{
+    size_t i;
+    const json_t *extension;
+    json_array_foreach(json_object_get(file, "extensionsRequired"), i, extension)
+    {
+        struct aiString name = {0};
+        snprintf(name.data, sizeof name.data, "%s", json_is_string(extension) ? json_string_value(extension) : "");
+        if (json_is_string(extension) && !is_known(name.data))
+            give_up(TH_ERR_INPUT, "needs the glTF extension %s, which this importer does not know",
+                    read_text(s, &name));
+    }
+}
+
+/* ---- accessors ---- */
+
+static const char *component_name(uint32_t type)
+{
+    switch (type) {
+    case 5120:
+        return "8-bit integers";
+    case 5121:
+        return "unsigned 8-bit integers";
+    case 5122:
+        return "16-bit integers";
+    case 5123:
+        return "unsigned 16-bit integers";
+    case 5125:
+        return "unsigned 32-bit integers";
+    default:
+        return "numbers of an unknown kind";
+    }
+}
+
+static void refuse_integers(const json_t *file, uint32_t accessor, const char *what)
+{
+    enum { FLOAT = 5126 };
+    const json_t *a = gltf_at(json_object_get(file, "accessors"), accessor);
+    uint32_t type = gltf_index(a, "componentType");
+    if (a && type != FLOAT)
+        give_up(TH_ERR_INPUT,
+                "%s (accessor %u) are stored as %s%s (componentType %u), which this importer cannot read; convert the "
+                "file to floats",
+                what, accessor, json_is_true(json_object_get(a, "normalized")) ? "normalised " : "",
+                component_name(type), type);
+}
+
+static void refuse_attributes(scene *s, const json_t *file)
+{
+    static const char *const floats[] = {"POSITION", "NORMAL", "TEXCOORD_0", "WEIGHTS_0", "WEIGHTS_1"};
+    size_t m, p;
+    const json_t *mesh, *primitive;
+    json_array_foreach(json_object_get(file, "meshes"), m, mesh)
+    {
+        json_array_foreach(json_object_get(mesh, "primitives"), p, primitive)
+        {
+            const json_t *attributes = json_object_get(primitive, "attributes");
+            for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+                refuse_integers(file, gltf_index(attributes, floats[i]),
+                                make_text(s, "the %s of mesh %zu", floats[i], m));
+        }
+    }
+}
+
+static void refuse_keys(scene *s, const json_t *file)
+{
+    size_t a, i;
+    const json_t *animation, *sampler;
+    json_array_foreach(json_object_get(file, "animations"), a, animation)
+    {
+        json_array_foreach(json_object_get(animation, "samplers"), i, sampler)
+        {
+            refuse_integers(file, gltf_index(sampler, "input"), make_text(s, "the key times of animation %zu", a));
+            refuse_integers(file, gltf_index(sampler, "output"), make_text(s, "the keys of animation %zu", a));
+        }
+    }
+}
+
+void refuse_unreadable(scene *s, const json_t *file)
+{
+    refuse_extensions(s, file);
+    refuse_attributes(s, file);
+    refuse_keys(s, file);
+    size_t i;
+    const json_t *skin;
+    json_array_foreach(json_object_get(file, "skins"), i, skin) refuse_integers(
+        file, gltf_index(skin, "inverseBindMatrices"), make_text(s, "the inverse bind matrices of skin %zu", i));
+}
