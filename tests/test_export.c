@@ -370,18 +370,26 @@ Test(export, holds_the_last_key_until_the_clip_ends)
     free(a);
 }
 
-Test(export, keeps_times_ascending_that_floats_cannot_tell_apart)
+/* The times in a file of a track's two keys, as it is in a clip that lasts 1000 s. */
+static void check_written_times(const double ticks[2], double first_s, double second_s)
 {
     arm *a = make_arm();
     a->clips[LONGER].duration_ticks = 24e3;
-    memcpy(a->times[WHOLE], (double[]){24e3 - 1e-6, 24e3}, 2 * sizeof(double));
+    memcpy(a->times[WHOLE], ticks, 2 * sizeof(double));
     glb g = export_arm(a);
     size_t input, output;
     cr_assert(find_keys(&g, LONGER, LOWER, "translation", &input, &output));
-    cr_expect_eq(number(&g, input, 0, 0), 1000);
-    cr_expect_eq(number(&g, input, 1, 0), nextafterf(1000, 2000));
+    cr_expect_eq(number(&g, input, 0, 0), first_s);
+    cr_expect_eq(number(&g, input, 1, 0), second_s);
     free_glb(&g);
     free(a);
+}
+
+Test(export, keeps_times_ascending_that_floats_cannot_tell_apart)
+{
+    check_written_times((const double[]){24e3 - 1e-6, 24e3}, (double)nextafterf(1000, 0), 1000);
+    check_written_times((const double[]){nextafter(12e3, 0), 12e3}, (double)nextafterf(500, 0), 500);
+    check_written_times((const double[]){0, 1e-60}, 0, (double)nextafterf(0, 1));
 }
 
 /* ---- what cannot be written ---- */

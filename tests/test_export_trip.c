@@ -214,6 +214,25 @@ Test(export_trip, brings_several_trees_back)
     free(a);
 }
 
+/* A step is two keys a moment apart; from the second one on, what is new holds. */
+Test(export_trip, brings_steps_back_in_time)
+{
+    arm *a = make_arm();
+    th_error err;
+    memcpy(a->times[WHOLE], (double[]){nextafter(24, 0), 24}, 2 * sizeof(double));
+    cr_assert_eq(th_export_glb(&a->model, path, &err), TH_OK, "%s", err.text);
+    th_model *back = import_model(path);
+    const th_clip *clip = &back->clips[LONGER];
+    cr_expect_str_eq(back->joints[clip->channels[0].joint].name, a->joints[LOWER].name);
+    th_trs trs;
+    th_exact_channel(&clip->channels[0], th_clip_ticks(clip, 0.9999), &trs);
+    cr_expect_float_eq(trs.translation[0], a->moving[0], 1e-6);
+    th_exact_channel(&clip->channels[0], th_clip_ticks(clip, 1), &trs);
+    cr_expect_float_eq(trs.translation[0], a->moving[3], 1e-6, "%g", trs.translation[0]);
+    th_model_free(back);
+    free(a);
+}
+
 Test(export_trip, brings_the_human_back)
 {
     th_model *human;

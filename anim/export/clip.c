@@ -6,7 +6,8 @@
  *   a duration behind the last key         An animation lasts as long as its last key. One track gets a second copy of
  *                                          its last key, at the duration.
  *   keys closer than floats can tell       Times become floats in seconds, and must ascend. A key that would fall on
- *                                          the one before it moves to the next float.
+ *                                          the one behind it moves to the float before: a step is two keys a moment
+ *                                          apart, and the second one says what holds from that time on.
  *
  * A track of one key that equals the node's own property is left out: glTF then takes the node's. */
 #include "clip.h"
@@ -112,17 +113,26 @@ typedef struct writer {
     uint32_t input;        /* index of that accessor */
 } writer;
 
-static void put_time(writer *w, double ticks, float *previous)
+static void put_time(writer *w, double ticks)
 {
-    float time_s = (float)(ticks / w->clip->ticks_per_second);
-    *previous = time_s > *previous ? time_s : nextafterf(*previous, INFINITY);
-    th_glb_put(w->glb, previous, sizeof *previous);
+    th_glb_put(w->glb, &(float){(float)(ticks / w->clip->ticks_per_second)}, sizeof(float));
+}
+
+/* Makes times ascend by moving some back or, where that would be before 0, others on. */
+static void spread(float *times, uint32_t count)
+{
+    for (uint32_t k = count - 1; k > 0; k--)
+        times[k - 1] = fminf(times[k - 1], nextafterf(times[k], -INFINITY));
+    float least = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        times[k] = fmaxf(times[k], least);
+        least = nextafterf(times[k], INFINITY);
+    }
 }
 
 static bool same_bytes(const th_glb *glb, const th_glb_accessor *a, const th_glb_accessor *b)
 {
-    return glb->result == TH_OK && a->count == b->count &&
-           memcmp(glb->bytes + a->start, glb->bytes + b->start, a->count * sizeof(float)) == 0;
+    return a->count == b->count && memcmp(glb->bytes + a->start, glb->bytes + b->start, a->count * sizeof(float)) == 0;
 }
 
 static uint32_t put_times(writer *w, const th_track *track, const cut *c)
@@ -133,23 +143,24 @@ static uint32_t put_times(writer *w, const th_track *track, const cut *c)
                              .type = "SCALAR",
                              .count = key_count(c),
                              .extent = 1};
-    float first = 0, time = -1;
     if (c->head)
-        put_time(w, 0, &time);
+        put_time(w, 0);
     for (uint32_t k = c->first; k < c->end; k++)
-        put_time(w, track->times[k], &time);
+        put_time(w, track->times[k]);
     if (c->tail)
-        put_time(w, w->clip->duration_ticks, &time);
+        put_time(w, w->clip->duration_ticks);
+    if (w->glb->result != TH_OK)
+        return 0;
+    float *seconds = (float *)(w->glb->bytes + times.start);
+    spread(seconds, times.count);
 
     if (same_bytes(w->glb, &times, &w->times)) {
         w->glb->byte_count = times.start;
         return w->input;
     }
     w->times = times;
-    if (w->glb->result == TH_OK)
-        memcpy(&first, w->glb->bytes + times.start, sizeof first);
-    times.min = &(double){(double)first};
-    times.max = &(double){(double)time};
+    times.min = &(double){(double)seconds[0]};
+    times.max = &(double){(double)seconds[times.count - 1]};
     return w->input = th_glb_add_accessor(w->glb, &times);
 }
 
