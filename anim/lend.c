@@ -3,24 +3,57 @@
 
 #include "arena.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* What of a donor's clips finds no home. */
-typedef struct unmatched {
-    uint32_t missing, ambiguous; /* channels */
-    const char *first;           /* joint of the first one */
-} unmatched;
+/* ---- where a donor's joints find their like ---- */
 
-/* The joint of this name; TH_NO_INDEX when there is none, and *several set when there is more than one. */
-static uint32_t find_only_joint(const th_model *model, const char *name, bool *several)
+enum { NOWHERE = UINT32_MAX, SEVERAL = UINT32_MAX - 1 };
+
+static int compare_names(const void *a, const void *b, void *joints)
 {
-    uint32_t found = th_model_find_joint(model, name);
-    *several = false;
-    for (uint32_t j = found; found != TH_NO_INDEX && ++j < model->joint_count;)
-        if (strcmp(model->joints[j].name, name) == 0)
-            *several = true;
-    return found;
+    const th_joint *list = joints;
+    return strcmp(list[*(const uint32_t *)a].name, list[*(const uint32_t *)b].name);
 }
+
+/* The base's joint of this name, NOWHERE or SEVERAL. by_name: its joints, sorted. */
+static uint32_t find_home(const th_model *base, const uint32_t *by_name, const char *name)
+{
+    uint32_t low = 0, high = base->joint_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (strcmp(base->joints[by_name[middle]].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == base->joint_count || strcmp(base->joints[by_name[low]].name, name) != 0)
+        return NOWHERE;
+    bool alone = low + 1 == base->joint_count || strcmp(base->joints[by_name[low + 1]].name, name) != 0;
+    return alone ? by_name[low] : SEVERAL;
+}
+
+/* For each of the donor's joints; from malloc. NULL when out of memory. */
+static uint32_t *find_homes(const th_model *base, const th_model *donor)
+{
+    uint32_t *by_name = calloc((size_t)base->joint_count + 1, sizeof *by_name);
+    uint32_t *homes = calloc((size_t)donor->joint_count + 1, sizeof *homes);
+    if (!by_name || !homes) {
+        free(by_name);
+        free(homes);
+        return NULL;
+    }
+    for (uint32_t j = 0; j < base->joint_count; j++)
+        by_name[j] = j;
+    qsort_r(by_name, base->joint_count, sizeof *by_name, compare_names, (void *)base->joints);
+    for (uint32_t j = 0; j < donor->joint_count; j++)
+        homes[j] = find_home(base, by_name, donor->joints[j].name);
+    free(by_name);
+    return homes;
+}
+
+/* ---- tracks ---- */
 
 static bool copy_track(th_arena *arena, const th_track *from, size_t width, th_track *to)
 {
@@ -30,48 +63,135 @@ static bool copy_track(th_arena *arena, const th_track *from, size_t width, th_t
     return to->times && to->values;
 }
 
-/* Puts a channel where its joint belongs; the first one of a joint wins. */
-static th_channel *insert_channel(th_channel *channels, uint32_t *count, uint32_t joint)
+/* One key for good. */
+static bool hold(th_arena *arena, const double value[], size_t width, th_track *to)
 {
-    uint32_t at = *count;
-    while (at > 0 && channels[at - 1].joint > joint)
-        at--;
-    if (at > 0 && channels[at - 1].joint == joint)
-        return NULL;
-    memmove(channels + at + 1, channels + at, (*count - at) * sizeof *channels);
-    ++*count;
-    channels[at] = (th_channel){.joint = joint};
-    return &channels[at];
+    float *values = th_arena_new(arena, float, width);
+    for (size_t i = 0; values && i < width; i++)
+        values[i] = (float)value[i];
+    *to = (th_track){1, th_arena_new(arena, double, 1), values};
+    return to->times && to->values;
 }
 
-static bool copy_clip(th_arena *arena, const th_model *base, const th_model *donor, const th_clip *from, th_clip *to,
-                      unmatched *left_out)
+static double likeness(const double a[4], const float b[4])
 {
-    th_channel *channels = th_arena_new(arena, th_channel, from->channel_count);
+    double dot = 0;
+    for (int i = 0; i < 4; i++)
+        dot += a[i] * (double)b[i];
+    return fabs(dot);
+}
+
+/* The rest transform, of its splits the one that the donor's keys were made for: with the same signs of the scale or,
+ * when the clip moves the scale itself, with the nearest rotation. */
+static th_trs split_like(const th_mat34 *rest, const th_channel *like)
+{
+    th_dmat34 matrix = th_dmat34_from(*rest);
+    th_trs best;
+    const float *s = like->scale.values;
+    th_dmat34_decompose_like(&matrix, (double[3]){(double)s[0], (double)s[1], (double)s[2]}, &best);
+    if (like->filled & TH_SCALE)
+        return best;
+    for (int flips = 0; flips < 8; flips++) {
+        th_trs other;
+        double signs[3] = {flips & 1 ? -1 : 1, flips & 2 ? -1 : 1, flips & 4 ? -1 : 1};
+        th_dmat34_decompose_like(&matrix, signs, &other);
+        if (likeness(other.rotation, like->rotation.values) > likeness(best.rotation, like->rotation.values))
+            best = other;
+    }
+    return best;
+}
+
+/* Keys the file has are lent; what it was filled with is the base's own. */
+static bool lend_channel(th_arena *arena, const th_mat34 *rest, const th_channel *from, th_channel *to)
+{
+    uint32_t filled = from->filled;
+    th_trs own = split_like(rest, from);
+    to->filled = filled;
+    return (filled & TH_TRANSLATION ? hold(arena, own.translation, 3, &to->translation)
+                                    : copy_track(arena, &from->translation, 3, &to->translation)) &&
+           (filled & TH_ROTATION ? hold(arena, own.rotation, 4, &to->rotation)
+                                 : copy_track(arena, &from->rotation, 4, &to->rotation)) &&
+           (filled & TH_SCALE ? hold(arena, own.scale, 3, &to->scale) : copy_track(arena, &from->scale, 3, &to->scale));
+}
+
+/* ---- clips ---- */
+
+/* Channels that find no home. */
+typedef struct leftover {
+    uint32_t count;
+    const char *first; /* joint of the first one */
+} leftover;
+
+typedef struct loan {
+    th_arena *arena;
+    const th_model *base, *donor;
+    const uint32_t *homes; /* by the donor's joint */
+    bool *taken;           /* by the base's joint: has a channel in the clip at hand */
+    leftover missing, ambiguous;
+} loan;
+
+static bool begin_clip(th_arena *arena, const th_clip *from, th_clip *to, th_channel **out_channels)
+{
     *to = *from;
     to->name = th_arena_string(arena, from->name);
-    to->channels = channels;
-    to->channel_count = 0;
-    if (!channels || !to->name)
-        return false;
-    for (uint32_t c = 0; c < from->channel_count; c++) {
-        const th_channel *channel = &from->channels[c];
-        const char *name = donor->joints[channel->joint].name;
-        bool several;
-        uint32_t joint = find_only_joint(base, name, &several);
-        if (joint == TH_NO_INDEX || several) {
-            *(several ? &left_out->ambiguous : &left_out->missing) += 1;
-            left_out->first = left_out->first ? left_out->first : name;
-            continue;
-        }
-        th_channel *copy = insert_channel(channels, &to->channel_count, joint);
-        if (copy && (!copy_track(arena, &channel->translation, 3, &copy->translation) ||
-                     !copy_track(arena, &channel->rotation, 4, &copy->rotation) ||
-                     !copy_track(arena, &channel->scale, 3, &copy->scale)))
-            return false;
-    }
-    return true;
+    to->channels = *out_channels = th_arena_new(arena, th_channel, from->channel_count);
+    return to->name && to->channels;
 }
+
+static bool copy_clip(th_arena *arena, const th_clip *from, th_clip *to)
+{
+    th_channel *channels;
+    bool ok = begin_clip(arena, from, to, &channels);
+    for (uint32_t c = 0; ok && c < from->channel_count; c++) {
+        const th_channel *own = &from->channels[c];
+        channels[c] = *own;
+        ok = copy_track(arena, &own->translation, 3, &channels[c].translation) &&
+             copy_track(arena, &own->rotation, 4, &channels[c].rotation) &&
+             copy_track(arena, &own->scale, 3, &channels[c].scale);
+    }
+    return ok;
+}
+
+static void leave(leftover *l, const char *name)
+{
+    l->first = l->count++ ? l->first : name;
+}
+
+static int compare_channels(const void *a, const void *b)
+{
+    const th_channel *x = a, *y = b;
+    return (x->joint > y->joint) - (x->joint < y->joint);
+}
+
+/* Of several channels for one joint the first wins. */
+static bool lend_clip(loan *l, const th_clip *from, th_clip *to)
+{
+    th_channel *channels;
+    bool ok = begin_clip(l->arena, from, to, &channels);
+    uint32_t count = 0;
+    for (uint32_t c = 0; ok && c < from->channel_count; c++) {
+        const th_channel *channel = &from->channels[c];
+        uint32_t home = l->homes[channel->joint];
+        const char *name = l->donor->joints[channel->joint].name;
+        if (home == NOWHERE) {
+            leave(&l->missing, name);
+        } else if (home == SEVERAL) {
+            leave(&l->ambiguous, name);
+        } else if (!l->taken[home]) {
+            l->taken[home] = true;
+            channels[count].joint = home;
+            ok = lend_channel(l->arena, &l->base->joints[home].rest, channel, &channels[count++]);
+        }
+    }
+    for (uint32_t c = 0; c < count; c++)
+        l->taken[channels[c].joint] = false;
+    to->channel_count = count;
+    if (ok)
+        qsort(channels, count, sizeof *channels, compare_channels);
+    return ok;
+}
+
+/* ---- the rest of a model ---- */
 
 /* Everything but the clips and notes, deep. */
 static bool copy_base(th_arena *arena, const th_model *base, th_model *out)
@@ -108,52 +228,74 @@ static bool copy_base(th_arena *arena, const th_model *base, th_model *out)
     return ok;
 }
 
-static bool copy_notes(th_arena *arena, const th_model *base, const th_model *donor, const unmatched *left_out,
-                       th_model *out)
+static const char *note_leftover(const loan *l, const leftover *left, const char *matches)
 {
-    const char **notes = th_arena_new(arena, const char *, (size_t)base->note_count + donor->note_count + 1);
-    uint32_t count = 0;
-    if (!notes)
-        return false;
-    for (uint32_t n = 0; n < base->note_count; n++)
-        if (!(notes[count++] = th_arena_string(arena, base->notes[n])))
-            return false;
-    for (uint32_t n = 0; n < donor->note_count; n++)
-        if (!(notes[count++] = th_arena_format(arena, "%s: %s", donor->name, donor->notes[n])))
-            return false;
-    if (left_out->first &&
-        !(notes[count++] =
-              th_arena_format(arena, "%s: %u channels match no joint of %s and %u match several; left out (first: %s)",
-                              donor->name, left_out->missing, base->name, left_out->ambiguous, left_out->first)))
-        return false;
-    out->notes = notes;
-    out->note_count = count;
-    return true;
+    bool one = left->count == 1;
+    return th_arena_format(l->arena, "%s: %u %s %s of %s and %s left out (%s%s)", l->donor->name, left->count,
+                           one ? "channel matches" : "channels match", matches, l->base->name, one ? "was" : "were",
+                           one ? "" : "first: ", left->first);
 }
 
-static th_result lend(th_arena *arena, const th_model *base, const th_model *donor, th_model *out, th_error *err)
+static bool copy_notes(const loan *l, th_model *out)
 {
+    const th_model *base = l->base, *donor = l->donor;
+    const char **notes = th_arena_new(l->arena, const char *, (size_t)base->note_count + donor->note_count + 2);
+    uint32_t count = 0;
+    bool ok = notes;
+    for (uint32_t n = 0; ok && n < base->note_count; n++)
+        ok = (notes[count++] = th_arena_string(l->arena, base->notes[n]));
+    for (uint32_t n = 0; ok && n < donor->note_count; n++)
+        ok = (notes[count++] = th_arena_format(l->arena, "%s: %s", donor->name, donor->notes[n]));
+    if (ok && l->missing.count > 0)
+        ok = (notes[count++] = note_leftover(l, &l->missing, "no joint"));
+    if (ok && l->ambiguous.count > 0)
+        ok = (notes[count++] = note_leftover(l, &l->ambiguous, "several joints"));
+    out->notes = notes;
+    out->note_count = count;
+    return ok;
+}
+
+static th_result lend_all(loan *l, th_clip *clips, th_error *err)
+{
+    for (uint32_t c = 0; c < l->donor->clip_count; c++) {
+        if (!lend_clip(l, &l->donor->clips[c], &clips[c]))
+            return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", l->base->name);
+        if (clips[c].channel_count == 0)
+            return th_fail(err, TH_ERR_INPUT, "%s: no channel of clip %s matches a joint of %s", l->donor->name,
+                           clips[c].name, l->base->name);
+    }
+    return TH_OK;
+}
+
+static th_result fill_model(loan *l, th_model *out, th_error *err)
+{
+    const th_model *base = l->base, *donor = l->donor;
     uint64_t total = (uint64_t)base->clip_count + donor->clip_count;
     if (total > TH_MAX_CLIPS)
         return th_fail(err, TH_ERR_LIMIT, "%s: %llu clips with those of %s, the limit is %u", base->name,
                        (unsigned long long)total, donor->name, TH_MAX_CLIPS);
-    unmatched left_out = {0};
-    th_clip *clips = th_arena_new(arena, th_clip, total);
-    bool ok = clips && copy_base(arena, base, out);
+    th_clip *clips = th_arena_new(l->arena, th_clip, total);
+    bool ok = clips && copy_base(l->arena, base, out);
     for (uint32_t c = 0; ok && c < base->clip_count; c++)
-        ok = copy_clip(arena, base, base, &base->clips[c], &clips[c], &(unmatched){0});
-    for (uint32_t c = 0; ok && c < donor->clip_count; c++) {
-        th_clip *clip = &clips[base->clip_count + c];
-        ok = copy_clip(arena, base, donor, &donor->clips[c], clip, &left_out);
-        if (ok && clip->channel_count == 0)
-            return th_fail(err, TH_ERR_INPUT, "%s: no channel of clip %s matches a joint of %s", donor->name,
-                           clip->name, base->name);
-    }
-    if (!ok || !copy_notes(arena, base, donor, &left_out, out))
+        ok = copy_clip(l->arena, &base->clips[c], &clips[c]);
+    th_result result = ok ? lend_all(l, clips + base->clip_count, err) : TH_OK;
+    if (result == TH_OK && (!ok || !copy_notes(l, out)))
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", base->name);
     out->clips = clips;
     out->clip_count = (uint32_t)total;
-    return TH_OK;
+    return result;
+}
+
+static th_result lend(th_arena *arena, const th_model *base, const th_model *donor, th_model *out, th_error *err)
+{
+    uint32_t *homes = find_homes(base, donor);
+    bool *taken = calloc((size_t)base->joint_count + 1, sizeof *taken);
+    loan l = {.arena = arena, .base = base, .donor = donor, .homes = homes, .taken = taken};
+    th_result result =
+        homes && taken ? fill_model(&l, out, err) : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", base->name);
+    free(homes);
+    free(taken);
+    return result;
 }
 
 th_result th_model_lend_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err)

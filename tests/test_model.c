@@ -1,3 +1,4 @@
+#include <throng/exact.h>
 #include <throng/model.h>
 
 #include "random_model.h"
@@ -169,6 +170,89 @@ Test(lend, other_orders_of_joints_are_fine)
     cr_assert_eq(lent->channel_count, own->channel_count);
     for (uint32_t c = 0; c < lent->channel_count; c++)
         cr_assert_eq(lent->channels[c].joint, 11 - own->channels[own->channel_count - 1 - c].joint);
+    th_model_free(base);
+    th_model_free(donor);
+    th_model_free(out);
+}
+
+static const double zero = 0;
+static const float no_move[3] = {0, 0, 0}, no_turn[4] = {0, 0, 0, 1}, half_turn[4] = {0, 0, 1, 0};
+static const float plain[3] = {1, 1, 1}, flipped[3] = {-1, -1, 1};
+
+/* A joint at rest as `rest` says, with a channel of one key each, or with no clip when there is no channel. */
+typedef struct one_joint {
+    th_joint joint;
+    th_clip clip;
+    th_model model;
+} one_joint;
+
+static const th_model *make_one(one_joint *m, const char *name, const th_trs *rest, const th_channel *channel)
+{
+    m->joint = (th_joint){"knee", TH_NO_INDEX, th_mat34_from(th_dmat34_from_trs(rest))};
+    m->clip = (th_clip){"bend", 0, 1, 1, channel};
+    m->model = (th_model){.name = name, .joint_count = 1, .joints = &m->joint, .size = 1};
+    m->model.clips = &m->clip;
+    m->model.clip_count = channel != NULL;
+    return &m->model;
+}
+
+static th_dmat34 pose_lent(const th_trs *base_rest, const th_trs *donor_rest, const th_channel *channel)
+{
+    one_joint base, donor;
+    th_model *out;
+    th_error err;
+    const th_model *b = make_one(&base, "base", base_rest, NULL), *d = make_one(&donor, "donor", donor_rest, channel);
+    cr_assert_eq(th_model_lend_clips(b, d, &out, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_model_check(out, &err), TH_OK, "%s", err.text);
+    th_dmat34 pose;
+    th_exact_pose(out, &out->clips[0], 0, &pose);
+    th_model_free(out);
+    return pose;
+}
+
+static void check_pose(th_dmat34 pose, const th_trs *expected)
+{
+    th_dmat34 matrix = th_dmat34_from_trs(expected);
+    cr_expect_lt(th_dmat34_distance(&pose, &matrix), 1e-6);
+}
+
+Test(lend, what_the_clip_does_not_move_is_the_bases_own)
+{
+    const th_trs tall = {{0, -5, 0}, {0, 0, 0, 1}, {1, 1, 1}}, small = {{0, -.5, 0}, {0, 0, 0, 1}, {2, 3, 4}};
+    const th_channel bend = {
+        0, {1, &zero, no_move}, {1, &zero, half_turn}, {1, &zero, plain}, TH_TRANSLATION | TH_SCALE};
+    check_pose(pose_lent(&small, &tall, &bend), &(th_trs){{0, -.5, 0}, {0, 0, 1, 0}, {2, 3, 4}});
+    const th_channel all = {0, {1, &zero, no_move}, {1, &zero, half_turn}, {1, &zero, plain}, 0};
+    check_pose(pose_lent(&small, &tall, &all), &(th_trs){{0, 0, 0}, {0, 0, 1, 0}, {1, 1, 1}});
+}
+
+/* The donor's keys are turns of a joint whose scale mirrors twice; the base's matrix could be read as a half turn. */
+Test(lend, mirrors_stay_where_the_donor_has_them)
+{
+    const th_trs rest = {{0, 1, 0}, {0, 0, 0, 1}, {-1, -1, 1}};
+    const th_channel turn = {
+        0, {1, &zero, no_move}, {1, &zero, no_turn}, {1, &zero, flipped}, TH_TRANSLATION | TH_SCALE};
+    check_pose(pose_lent(&rest, &rest, &turn), &rest);
+    const th_channel stretch = {
+        0, {1, &zero, no_move}, {1, &zero, no_turn}, {1, &zero, flipped}, TH_TRANSLATION | TH_ROTATION};
+    check_pose(pose_lent(&rest, &rest, &stretch), &rest);
+}
+
+/* Even where names would not find the joints. */
+Test(lend, a_bases_own_clips_stay_as_they_are)
+{
+    th_model *base = small_model(8), *donor = small_model(9), *out;
+    th_joint *joints = (th_joint *)base->joints;
+    joints[10].name = joints[11].name = "twin";
+    th_error err;
+    cr_assert_eq(th_model_lend_clips(base, donor, &out, &err), TH_OK, "%s", err.text);
+    for (uint32_t c = 0; c < base->clip_count; c++) {
+        cr_assert_eq(out->clips[c].channel_count, base->clips[c].channel_count);
+        for (uint32_t k = 0; k < base->clips[c].channel_count; k++)
+            cr_expect_eq(out->clips[c].channels[k].joint, base->clips[c].channels[k].joint);
+    }
+    for (uint32_t n = 0; n < out->note_count; n++)
+        cr_expect_null(strstr(out->notes[n], "several joints"), "nobody in the donor is called twin");
     th_model_free(base);
     th_model_free(donor);
     th_model_free(out);
