@@ -9,7 +9,8 @@
 
 /* ---- where a donor's joints find their like ---- */
 
-enum { NOWHERE = UINT32_MAX, SEVERAL = UINT32_MAX - 1 };
+#define NOWHERE TH_NO_INDEX
+#define SEVERAL (TH_NO_INDEX - 1)
 
 static int compare_names(const void *a, const void *b, void *joints)
 {
