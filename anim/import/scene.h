@@ -4,7 +4,8 @@
  *   joints.c     nodes and their names
  *   materials.c  materials and textures
  *   meshes.c     vertices, triangles, and the binds (binds.c) they ask for
- *   gltf.c       what Assimp leaves out of glTF files
+ *   gltf.c       what Assimp leaves out of glTF files or misreads, with the help of gltf_json.c, gltf_refuse.c and
+ *                gltf_reread.c
  *   clips.c      channels and keys
  * All of them use
  *   texts.c      names, clean and distinct
