@@ -275,6 +275,7 @@ static double authored_intervals(const schedule *s, double ticks_per_second)
 typedef struct attempt {
     float *keys; /* the caller's to free; NULL when it failed: */
     const char *reason;
+    bool out_of_memory;
     th_playable playable;
     worst worst;
 } attempt;
@@ -285,7 +286,7 @@ static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t interval
     attempt a = {.playable.clip = clip};
     a.keys = malloc(((size_t)intervals + 1) * rig->program.frame_floats * sizeof(float) + 1);
     if (!a.keys) {
-        a.reason = "out of memory";
+        a.out_of_memory = true;
         return a;
     }
     write_frames(rig, &a.playable, intervals, a.keys);
@@ -317,7 +318,7 @@ static attempt refine(compiler *c, const th_clip *clip, const schedule *s, uint3
         if (intervals > MAX_INTERVALS || intervals > most)
             break;
         a = try_intervals(c, clip, (uint32_t)intervals, s);
-        if (a.keys || c->budget <= 0)
+        if (a.keys || a.out_of_memory || c->budget <= 0)
             break;
         *fails = (uint32_t)intervals;
     }
@@ -355,42 +356,40 @@ static size_t raw_bytes(const th_clip *clip)
     return bytes;
 }
 
-/* clip: NULL for the rest pose. */
-static th_result compile_clip(compiler *c, const th_clip *clip, th_playable *playable, th_clip_report *report,
-                              th_error *err)
+static void set_report(const attempt *a, const th_rig *rig, th_clip_report *report)
 {
-    th_rig *rig = c->rig;
-    double rest_time = 0;
-    schedule s = {&rest_time, 1, 1};
-    *playable = (th_playable){.clip = clip};
-    report->raw_bytes = clip ? raw_bytes(clip) : 0;
-    if (clip)
-        s = schedule_of(clip);
-    if (!s.times)
-        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", c->model->name);
+    const th_playable *playable = &a->playable;
+    double ticks_per_second = playable->clip ? playable->clip->ticks_per_second : 1;
+    report->compiled = true;
+    report->reason = "";
+    report->frame_count = playable->interval_count + 1;
+    report->rate_hz = playable->intervals_per_tick * ticks_per_second;
+    report->bytes = report->frame_count * rig->program.frame_floats * sizeof(float);
+    report->max_error = a->worst.error;
+    report->error_joint = a->worst.joint;
+    report->error_time_s = a->worst.ticks / ticks_per_second;
+}
 
+/* Leaves the clip to be played exact, with a reason, when no rate holds the bound. False when out of memory. */
+static bool compile_clip(compiler *c, th_playable *playable, th_clip_report *report)
+{
+    const th_clip *clip = playable->clip;
+    double rest_time = 0;
+    schedule s = clip ? schedule_of(clip) : (schedule){&rest_time, 1, 1};
+    if (!s.times)
+        return false;
     c->suspect = 0;
     attempt a = find_rate(c, clip, &s);
     if (clip)
         free(s.times);
-    report->reason = a.keys ? "" : a.reason;
+    report->reason = a.reason;
     if (!a.keys)
-        return TH_OK; /* played exact, and said */
-    uint32_t frames = a.playable.interval_count + 1;
-    double ticks_per_second = clip ? clip->ticks_per_second : 1;
+        return !a.out_of_memory;
     *playable = a.playable;
-    playable->keys = th_arena_copy(rig->arena, a.keys, (size_t)frames * rig->program.frame_floats, sizeof(float));
+    set_report(&a, c->rig, report);
+    playable->keys = th_arena_copy(c->rig->arena, a.keys, report->bytes, 1);
     free(a.keys);
-    if (!playable->keys)
-        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", c->model->name);
-    report->compiled = true;
-    report->frame_count = frames;
-    report->rate_hz = a.playable.intervals_per_tick * ticks_per_second;
-    report->bytes = (size_t)frames * rig->program.frame_floats * sizeof(float);
-    report->max_error = a.worst.error;
-    report->error_joint = a.worst.joint;
-    report->error_time_s = a.worst.ticks / ticks_per_second;
-    return TH_OK;
+    return playable->keys != NULL;
 }
 
 static void compiler_fini(compiler *c)
@@ -431,16 +430,15 @@ th_result th_rig_compile(th_rig *rig, th_sampling sampling, th_error *err)
     compiler c;
     if (!rig->playables || !rig->reports || !compiler_init(&c, rig))
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
-
-    th_result result = TH_OK;
-    for (uint32_t i = 0; i < count && result == TH_OK; i++) {
+    bool ok = true;
+    for (uint32_t i = 0; i < count && ok; i++) {
         const th_clip *clip = i < model->clip_count ? &model->clips[i] : NULL;
         rig->playables[i].clip = clip;
         rig->reports[i].raw_bytes = clip ? raw_bytes(clip) : 0;
         rig->reports[i].reason = "asked for";
         if (sampling == TH_SAMPLING_COMPILED)
-            result = compile_clip(&c, clip, &rig->playables[i], &rig->reports[i], err);
+            ok = compile_clip(&c, &rig->playables[i], &rig->reports[i]);
     }
     compiler_fini(&c);
-    return result;
+    return ok ? TH_OK : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
 }

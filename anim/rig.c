@@ -254,14 +254,12 @@ static bool set_binds(const th_model *model, const joint_plan *p, float (*from_m
     return th_dmat34_distance(&m, &identity) < STILL;
 }
 
-static th_result find_depths(const th_model *model, joint_plan *plans, th_rig *rig, th_error *err)
+/* Depths of all joints, and how many steps and movers there will be. A depth fits: joints are at most 65,535. */
+static void count_steps(const th_model *model, joint_plan *plans, th_rig *rig)
 {
     for (uint32_t j = 0; j < model->joint_count; j++) {
         uint32_t parent = model->joints[j].parent;
         uint32_t depth = parent == TH_NO_INDEX ? 0 : plans[parent].depth + 1u;
-        if (depth >= UINT16_MAX)
-            return th_fail(err, TH_ERR_LIMIT, "%s: joint %s is more than %u levels deep", model->name,
-                           model->joints[j].name, UINT16_MAX);
         plans[j].depth = (uint16_t)depth;
         if (!plans[j].needed)
             continue;
@@ -270,14 +268,21 @@ static th_result find_depths(const th_model *model, joint_plan *plans, th_rig *r
         if (depth >= rig->program.depth_count)
             rig->program.depth_count = depth + 1;
     }
-    return TH_OK;
+}
+
+static void emit_step(const th_model *model, const joint_plan *plans, uint32_t joint, float (*from_m)[12],
+                      th_step *step)
+{
+    const joint_plan *p = &plans[joint];
+    *step = (th_step){.flags = p->moves, .depth = p->depth, .bind = p->bind, .bind_count = p->bind_count};
+    set_constants(p, parent_space(model, plans, joint), th_dmat34_from(model->joints[joint].rest), step);
+    if (set_binds(model, p, from_m))
+        step->flags |= TH_STEP_DIRECT;
 }
 
 static th_result emit_steps(const th_model *model, joint_plan *plans, th_rig *rig, th_error *err)
 {
-    th_result result = find_depths(model, plans, rig, err);
-    if (result != TH_OK)
-        return result;
+    count_steps(model, plans, rig);
     th_step *step = th_arena_new(rig->arena, th_step, rig->program.step_count);
     th_mover *mover = th_arena_new(rig->arena, th_mover, rig->mover_count);
     float(*from_m)[12] = th_arena_alloc(rig->arena, model->bind_count, sizeof *from_m);
@@ -287,23 +292,15 @@ static th_result emit_steps(const th_model *model, joint_plan *plans, th_rig *ri
     rig->program.from_m = (const float(*)[12])from_m;
     rig->program.bind_count = model->bind_count;
     rig->movers = mover;
-
     for (uint32_t j = 0; j < model->joint_count; j++) {
-        const joint_plan *p = &plans[j];
-        if (!p->needed)
+        if (!plans[j].needed)
             continue;
-        *step = (th_step){.flags = p->moves, .depth = p->depth, .bind = p->bind, .bind_count = p->bind_count};
-        const joint_space *parent = parent_space(model, plans, j);
-        th_dmat34 rest = th_dmat34_from(model->joints[j].rest);
-        set_constants(p, parent, rest, step);
-        if (set_binds(model, p, from_m))
-            step->flags |= TH_STEP_DIRECT;
-        if (p->moves & TH_STEP_MOVES) {
-            uint16_t keyed = p->moves & (TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION);
-            set_mover(p, parent, rest, j, mover++);
-            rig->program.frame_floats += TH_KEY_FLOATS * (size_t)__builtin_popcount(keyed);
-        }
-        step++;
+        emit_step(model, plans, j, from_m, step++);
+        if (!(plans[j].moves & TH_STEP_MOVES))
+            continue;
+        set_mover(&plans[j], parent_space(model, plans, j), th_dmat34_from(model->joints[j].rest), j, mover++);
+        int keys = __builtin_popcount(plans[j].moves & (TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION));
+        rig->program.frame_floats += TH_KEY_FLOATS * (size_t)keys;
     }
     return TH_OK;
 }

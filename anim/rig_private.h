@@ -34,7 +34,6 @@ struct th_rig {
     th_program program;
     const th_mover *movers; /* in the order of the steps */
     uint32_t mover_count;
-    size_t frame_floats;     /* keys of one frame; the distance of two frames */
     th_playable *playables;  /* the model's clips, then the rest pose */
     th_clip_report *reports; /* likewise */
     th_arena *arena;

@@ -16,7 +16,7 @@ typedef struct mat4 {
  */
 typedef struct name_buffer {
     uint32_t length;
-    char data[1024];
+    char data[TH_TUTORIAL_MAX_NAME + 1];
 } name_buffer;
 
 typedef struct vector_key {
@@ -177,7 +177,8 @@ static void make_text(text *to, const char *name)
     memcpy(to->data, name, to->length + 1);
 }
 
-static const node_anim *find_node_anim(const animation *from, const char *name)
+/* Not inlined: its strings would lie in every frame of the recursion. */
+__attribute__((noinline)) static const node_anim *find_node_anim(const animation *from, const char *name)
 {
     text wanted, candidate;
     make_text(&wanted, name);
@@ -240,9 +241,8 @@ static int compare_bones(const void *a, const void *b)
 
 static void set_name(name_buffer *to, const char *name)
 {
-    size_t length = strlen(name), most = sizeof to->data - 1;
-    to->length = (uint32_t)(length < most ? length : most);
-    memcpy(to->data, name, to->length);
+    to->length = (uint32_t)strlen(name);
+    memcpy(to->data, name, to->length + 1);
 }
 
 static bool build_nodes(th_tutorial *tutorial)
@@ -345,9 +345,33 @@ static bool build_bones(th_tutorial *tutorial)
     return true;
 }
 
+/* What the tutorials' structures and their recursion cannot take. */
+static th_result check_limits(const th_model *model, th_error *err)
+{
+    uint32_t *depths = calloc(model->joint_count, sizeof *depths), deepest = 0;
+    if (!depths)
+        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
+    size_t longest = 0;
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        uint32_t parent = model->joints[j].parent;
+        depths[j] = parent == TH_NO_INDEX ? 0 : depths[parent] + 1;
+        deepest = depths[j] > deepest ? depths[j] : deepest;
+        size_t length = strlen(model->joints[j].name);
+        longest = length > longest ? length : longest;
+    }
+    free(depths);
+    if (deepest > TH_TUTORIAL_MAX_DEPTH || longest > TH_TUTORIAL_MAX_NAME)
+        return th_fail(err, TH_ERR_LIMIT, "%s: the tutorials' way takes %u levels and names of %u bytes", model->name,
+                       TH_TUTORIAL_MAX_DEPTH, TH_TUTORIAL_MAX_NAME);
+    return TH_OK;
+}
+
 th_result th_tutorial_create(const th_model *model, th_tutorial **out, th_error *err)
 {
     *out = NULL;
+    th_result result = check_limits(model, err);
+    if (result != TH_OK)
+        return result;
     th_arena *arena = th_arena_create();
     th_tutorial *tutorial = arena ? th_arena_new(arena, th_tutorial, 1) : NULL;
     if (tutorial)

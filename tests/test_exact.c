@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 Test(exact, time_wraps_over_the_duration)
 {
@@ -121,4 +122,31 @@ Test(tutorial, equals_the_exact_evaluation)
                                       .uneven_keys = seed % 2,
                                       .swing_rad = 0.5,
                                       .double_binds = seed % 4 == 3});
+}
+
+Test(tutorial, states_what_its_structures_cannot_take)
+{
+    random_desc deep = {
+        .joint_count = TH_TUTORIAL_MAX_DEPTH + 1, .shape = RANDOM_CHAIN, .clip_count = 1, .key_count = 2};
+    th_model *model = random_model(&deep);
+    float *palette = calloc(model->bind_count, 12 * sizeof *palette);
+    th_tutorial *tutorial;
+    th_error err;
+    cr_assert_eq(th_tutorial_create(model, &tutorial, &err), TH_OK);
+    th_tutorial_palette(tutorial, 0, 0, palette); /* the stack holds it */
+    th_tutorial_destroy(tutorial);
+
+    char name[TH_TUTORIAL_MAX_NAME + 2];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    ((th_joint *)model->joints)[3].name = name;
+    cr_assert_eq(th_tutorial_create(model, &tutorial, &err), TH_ERR_LIMIT);
+    cr_assert_null(tutorial);
+    th_model_free(model);
+
+    deep.joint_count++;
+    model = random_model(&deep);
+    cr_assert_eq(th_tutorial_create(model, &tutorial, &err), TH_ERR_LIMIT, "one level too deep");
+    th_model_free(model);
+    free(palette);
 }

@@ -131,7 +131,8 @@ uint32_t th_model_find_clip(const th_model *model, const char *name);
  * th_model_check refuses, when out of memory. */
 double th_model_measure(const th_model *model);
 
-/* Checks every invariant stated in this header; a builder calls it last. TH_ERR_INPUT names the first one broken. */
+/* Checks the invariants stated in this header, but for unique names; a builder calls it last. TH_ERR_INPUT names the
+ * first one broken. */
 th_result th_model_check(const th_model *model, th_error *err);
 
 /* Makes a model equal to `base`, with the clips of `donor` added behind its own, bound by joint name. What a channel

@@ -39,7 +39,7 @@ typedef struct th_clip_report {
     double error_time_s;  /* and when */
 } th_clip_report;
 
-/* TH_ERR_MEMORY, or TH_ERR_LIMIT when a model is too deep or too large for a kernel. */
+/* TH_ERR_MEMORY is all that can go wrong. */
 th_result th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *err);
 void th_rig_destroy(th_rig *rig);
 

@@ -12,7 +12,12 @@
 
 typedef struct th_tutorial th_tutorial; /* immutable once created: share between threads */
 
-/* Builds the node tree with names, as the tutorials get it from Assimp. `model` is borrowed and must outlive it. */
+/* Assimp's names are that long; the recursion must fit a stack. */
+#define TH_TUTORIAL_MAX_NAME  1023u
+#define TH_TUTORIAL_MAX_DEPTH 4096u
+
+/* Builds the node tree with names, as the tutorials get it from Assimp. `model` is borrowed and must outlive it.
+ * TH_ERR_LIMIT beyond the above, or TH_ERR_MEMORY. */
 th_result th_tutorial_create(const th_model *model, th_tutorial **out, th_error *err);
 void th_tutorial_destroy(th_tutorial *tutorial);
 
