@@ -193,14 +193,9 @@ bool th_bench_print(const th_report *report, FILE *file)
                    "<entry|>ns/joint|>us/character|>vs tutorial|>vs limit|>max error|<palette hash|>frames|>spread",
                    file) &&
         print_kind(report, false, "<entry|>threads|>us/call|>least|>speed-up|>calls|>spread", file);
-    bool still = false;
-    for (uint32_t r = 0; r < report->row_count; r++)
-        still = still || (report->rows[r].checked && !report->rows[r].moving && !report->rows[r].failure[0]);
     fputs("\nMedians; spread: half of the repetitions lie within it. Max error in scene units, against double "
           "precision.\n",
           file);
-    if (still)
-        fputs("note: nothing moves in this scene, so this is the cost of standing still\n", file);
     th_report_print_doubts(report, file);
     return printed;
 }

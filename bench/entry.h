@@ -8,14 +8,9 @@
 typedef struct th_stage {
     th_scene *compiled, *exact;
     void *palette;
-    void *reference; /* palettes of the scalar kernel at TH_STAGE_FRAME */
+    void *reference; /* palettes of the scalar kernel at TH_TRIAL_FRAME */
     size_t palette_bytes;
 } th_stage;
-
-enum {
-    TH_STAGE_FRAME = 100,  /* the checked frame, whose hash is reported; the other is frame 0 */
-    TH_STAGE_SAMPLE = 100, /* characters that are held against the double-precision reference */
-};
 
 th_result th_stage_init(th_stage *stage, const th_scene_desc *desc, th_error *err);
 void th_stage_fini(th_stage *stage);

@@ -1,9 +1,9 @@
 #include "entry.h"
 
-#include <throng/check.h>
+#include <throng/frame.h>
+#include <throng/trial.h>
 #include <throng/tutorial.h>
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +21,14 @@ typedef struct poser {
 static void run_kernel(void *subject, uint64_t frame)
 {
     poser *p = subject;
-    double time_s = (double)frame / TH_BENCH_FRAME_RATE;
+    double time_s = (double)frame / TH_FRAME_RATE;
     th_crowd_update(p->crowd, 0, th_crowd_batch_count(p->crowd), time_s, p->palette, p->scratch);
 }
 
 static void run_tutorial(void *subject, uint64_t frame)
 {
     poser *p = subject;
-    double time_s = (double)frame / TH_BENCH_FRAME_RATE;
+    double time_s = (double)frame / TH_FRAME_RATE;
     for (uint32_t i = 0; i < p->scene->instance_count; i++) {
         const th_instance *instance = &p->scene->instances[i];
         float *palette = (float *)((char *)p->palette + th_crowd_palette_offset(p->crowd, i));
@@ -45,47 +45,18 @@ static void run_fill(void *subject, uint64_t frame)
 
 /* ---- checking ---- */
 
-static void describe_failure(const poser *p, const th_check *check, const char *against, th_row *row)
-{
-    const th_model *model = th_scene_model(p->scene, check->instance);
-    snprintf(row->failure, sizeof row->failure, "joint %s of character %u (%s) is %g units off %s; %g are allowed",
-             model->joints[check->joint].name, check->instance, model->name, check->excess * check->allowed, against,
-             check->allowed);
-}
-
-/* Poisons the palettes, poses one frame and holds it against the reference. */
-static th_result check_frame(const th_entry *entry, const th_stage *stage, uint64_t frame, bool against_scalar,
-                             th_row *row, th_error *err)
-{
-    poser *p = entry->subject;
-    double time_s = (double)frame / TH_BENCH_FRAME_RATE;
-    memset(p->palette, 0xff, stage->palette_bytes);
-    entry->run(p, frame);
-    th_check truth = {0}, scalar = {0};
-    th_result result = th_check_palettes(p->scene, p->crowd, p->palette, NULL, time_s, TH_STAGE_SAMPLE, &truth, err);
-    if (result == TH_OK && against_scalar)
-        result = th_check_palettes(p->scene, p->crowd, p->palette, stage->reference, time_s, UINT32_MAX, &scalar, err);
-    row->max_error = fmax(row->max_error, truth.max_error);
-    if (truth.excess > 1)
-        describe_failure(p, &truth, "the double-precision reference", row);
-    else if (scalar.excess > 1)
-        describe_failure(p, &scalar, "the scalar kernel", row);
-    return result;
-}
-
-/* Two frames: a kernel that stood still would be right in one of them at most, unless nothing moves in this scene. */
 static th_result check_poses(const th_entry *entry, const th_stage *stage, th_row *row, th_error *err)
 {
     const poser *p = entry->subject;
-    row->checked = true;
-    th_result result = check_frame(entry, stage, 0, false, row, err);
-    if (result != TH_OK || row->failure[0])
-        return result;
-    uint64_t first = th_crowd_hash(p->crowd, p->palette);
-    result = check_frame(entry, stage, TH_STAGE_FRAME, p->scene == stage->compiled, row, err);
-    row->palette_hash = th_crowd_hash(p->crowd, p->palette);
-    row->moving = row->palette_hash != first;
-    return result;
+    const th_trial trial = {
+        .scene = p->scene,
+        .crowd = p->crowd,
+        .palette = p->palette,
+        .run = entry->run,
+        .ctx = entry->subject,
+        .reference = p->scene == stage->compiled ? stage->reference : NULL,
+    };
+    return th_trial_run(&trial, row, err);
 }
 
 /* ---- making ---- */

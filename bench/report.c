@@ -178,6 +178,14 @@ static void print_exact_clips(const json_t *scene, FILE *file)
     }
 }
 
+static bool stands_still(const th_report *report)
+{
+    for (uint32_t r = 0; r < report->row_count; r++)
+        if (report->rows[r].checked && !report->rows[r].moving && !report->rows[r].failure[0])
+            return true;
+    return false;
+}
+
 void th_report_print_doubts(const th_report *report, FILE *file)
 {
     const th_context *c = &report->context;
@@ -188,6 +196,8 @@ void th_report_print_doubts(const th_report *report, FILE *file)
     fputs("note: built with assertions; measure a Release build\n", file);
 #endif
     print_exact_clips(report->scene, file);
+    if (stands_still(report))
+        fputs("note: nothing moves: this is the cost of standing still\n", file);
     if (threads > c->cpus.usable)
         fprintf(file, "note: %u threads share %u usable CPU%s, so they take turns\n", threads, c->cpus.usable,
                 c->cpus.usable == 1 ? "" : "s");

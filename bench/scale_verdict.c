@@ -78,7 +78,7 @@ char *th_scale_verdict(const th_scale *scale, char *out, size_t size)
     if (last == 0) {
         const th_scale_point *p = &scale->points[0];
         say(out, size, "%u thread%s: %.0f characters in the 16.7 ms of a frame at 60 Hz.", rows[0].threads,
-            plural(rows[0].threads), (double)rows[0].characters * (1e9 / 60) / p->frame_ns);
+            plural(rows[0].threads), (double)rows[0].characters * (1e9 / TH_FRAME_RATE) / p->frame_ns);
         return out;
     }
     say(out, size, "%u threads animate %.2f times as many characters as %u: %.0f %% efficiency.", rows[last].threads,

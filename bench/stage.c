@@ -1,6 +1,7 @@
 #include "entry.h"
 
 #include <throng/frame.h>
+#include <throng/trial.h>
 
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@ static th_result write_reference(th_stage *stage, const th_crowd *crowd, th_erro
     void *scratch = aligned_alloc(64, (th_crowd_scratch_bytes(crowd) / 64 + 1) * 64);
     if (!scratch)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
-    double time_s = TH_STAGE_FRAME / TH_BENCH_FRAME_RATE;
+    double time_s = TH_TRIAL_FRAME / TH_FRAME_RATE;
     th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_s, stage->reference, scratch);
     free(scratch);
     return TH_OK;

@@ -4,6 +4,7 @@
 #include <throng/frame.h>
 #include <throng/human.h>
 #include <throng/json.h>
+#include <throng/trial.h>
 
 #include <criterion/criterion.h>
 
@@ -191,6 +192,70 @@ Test(bench, check_accepts_what_is_right_and_finds_what_is_wrong)
     th_check unwritten = check_after(&r, leave_unwritten, 13);
     cr_expect(isinf(unwritten.excess) && unwritten.instance == 13);
     dismiss(&r);
+}
+
+/* ---- trial ---- */
+
+/* Poses the rehearsal at a frame of its own choice. */
+typedef struct frozen {
+    rehearsal *rehearsal;
+    uint64_t frame;
+} frozen;
+
+static void run_asked_frame(void *ctx, uint64_t frame)
+{
+    rehearsal *r = ctx;
+    th_frame_animate(r->frame, (double)frame / TH_FRAME_RATE, r->palette);
+}
+
+static void run_own_frame(void *ctx, uint64_t frame)
+{
+    frozen *f = ctx;
+    (void)frame;
+    run_asked_frame(f->rehearsal, f->frame);
+}
+
+static th_row try(const rehearsal *r, void (*run)(void *ctx, uint64_t frame), void *ctx)
+{
+    th_row row = {0};
+    th_trial trial = {.scene = r->scene, .crowd = r->crowd, .palette = r->palette, .run = run, .ctx = ctx};
+    cr_assert_eq(th_trial_run(&trial, &row, &err), TH_OK, "%s", err.text);
+    cr_expect(row.checked);
+    return row;
+}
+
+Test(bench, trial_finds_who_stands_still_in_either_frame)
+{
+    rehearsal r = rehearse(20, 1, TH_SAMPLING_COMPILED);
+    th_row right = try(&r, run_asked_frame, &r);
+    cr_expect_str_eq(right.failure, "");
+    cr_expect(right.moving && right.palette_hash && right.max_error > 0);
+    const uint64_t frames[] = {0, TH_TRIAL_FRAME};
+    for (int i = 0; i < 2; i++) {
+        th_row wrong = try(&r, run_own_frame, &(frozen){&r, frames[i]});
+        cr_expect(strstr(wrong.failure, "units off the double-precision reference"), "frame %d: %s", (int)frames[i],
+                  wrong.failure);
+    }
+    dismiss(&r);
+}
+
+Test(bench, scene_that_stands_still_is_fine_and_gets_a_note)
+{
+    static const uint32_t no_clip[] = {UINT32_MAX - 1};
+    th_bench_desc desc = {.scene = scene_of(10), .measure = {.repetitions = 1, .iterations = 1}, .filter = "scalar"};
+    desc.scene.clips = no_clip;
+    th_report report;
+    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
+    cr_expect_str_eq(report.rows[0].failure, "");
+    cr_expect(report.rows[0].checked && !report.rows[0].moving);
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    th_report_print_doubts(&report, file);
+    fclose(file);
+    cr_expect(strstr(text, "nothing moves"), "%s", text);
+    free(text);
+    th_report_fini(&report);
 }
 
 /* ---- report ---- */

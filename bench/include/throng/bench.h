@@ -6,14 +6,12 @@
  *   limit/palette_write  the same bytes written and nothing else
  *   jobs/<what>/<scheduler>  fork_join:<n>: n empty chunks; even, uneven: 256 small pieces of work
  *
- * Frame i shows the crowd at i / 60 s, so nothing can be kept from one frame to the next. */
+ * Frame i shows the crowd at i / TH_FRAME_RATE, so nothing can be kept from one frame to the next. */
 #ifndef THRONG_BENCH_H
 #define THRONG_BENCH_H
 
 #include <throng/measure.h>
 #include <throng/scene.h>
-
-#define TH_BENCH_FRAME_RATE 60.0
 
 typedef struct th_bench_desc {
     th_scene_desc scene; /* its sampling does not matter: both are measured */

@@ -10,6 +10,9 @@
 
 #define TH_FRAME_DEFAULT_GRAIN 4u
 
+/* Frames in a second of the scene, wherever frames are numbered. */
+#define TH_FRAME_RATE 60.0
+
 typedef struct th_frame_desc {
     const th_crowd *crowd; /* required; borrowed */
     th_jobs *jobs;         /* required; borrowed */
