@@ -19,7 +19,7 @@
 #define SIZE ((size_t)1 << 18)
 #define SEED 11u
 
-TestSuite(file, .init = make_folder, .fini = remove_folder);
+TestSuite(file, .init = make_folder, .fini = remove_folder, .timeout = 60);
 
 /* SIZE times the letter. */
 static th_result write_letters(const char *where, char letter, th_error *err)
@@ -57,11 +57,10 @@ Test(file, leaves_nothing_behind_when_a_signal_ends_the_program)
     srand(SEED);
     for (int round = 0; round < 60; round++) {
         int signal_number = signals[round % 3], status;
+        signal(signal_number, SIG_DFL); /* before the fork: a signal that is ignored is lost */
         pid_t child = fork();
-        if (child == 0) {
-            signal(signal_number, SIG_DFL);
+        if (child == 0)
             write_until_killed();
-        }
         usleep(3000 + (useconds_t)rand() % 5000);
         kill(child, signal_number);
         cr_assert_eq(waitpid(child, &status, 0), child);
@@ -129,10 +128,10 @@ Test(file, hears_signals_while_it_waits_for_a_pipe)
 {
     cr_assert_eq(mkfifo(path, 0600), 0);
     int reader = open(path, O_RDONLY | O_NONBLOCK), status;
+    signal(SIGTERM, SIG_DFL);
     pid_t child = fork();
     if (child == 0) {
         th_error err;
-        signal(SIGTERM, SIG_DFL);
         alarm(20); /* not for ever, should it hear nothing else */
         write_letters(path, 'a', &err);
         _exit(0);

@@ -175,7 +175,7 @@ Test(import_hostile, ends_the_importer_with_the_signal_for_time)
     write_siblings("x", 1000000);
     pid_t child = fork();
     if (child == 0) {
-        while (clock() < 0.97 * CLOCKS_PER_SEC)
+        while (clock() < CLOCKS_PER_SEC / 100 * 97)
             ;
         dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
         execl(TEST_IMPORTER, TEST_IMPORTER, path, "0", "1", NULL);
