@@ -16,7 +16,7 @@ typedef struct worker_group {
     double sums[MOST_ITEMS]; /* so that the compiler cannot drop the work */
 } worker_group;
 
-/* About a nanosecond a step: each waits for the one before. */
+/* A few cycles a step: each waits for the one before. */
 static double burn(uint32_t steps)
 {
     double x = 1;

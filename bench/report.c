@@ -51,9 +51,11 @@ static double unit_ns(const th_row *row)
 /* What every row of an entry begins with. */
 static json_t *head_json(const th_row *row, uint32_t family, const char *suffix, const char *type)
 {
-    return json_pack("{s:o, s:i, s:i, s:s, s:s, s:i, s:i}", "name", json_sprintf("%s%s", row->name, suffix),
-                     "family_index", (int)family, "per_family_instance_index", 0, "run_name", row->name, "run_type",
-                     type, "repetitions", (int)row->real_ns.count, "threads", (int)row->threads);
+    char name[sizeof row->name + 32];
+    snprintf(name, sizeof name, "%s%s", row->name, suffix);
+    return json_pack("{s:o, s:i, s:i, s:o, s:s, s:i, s:i}", "name", th_json_text(name), "family_index", (int)family,
+                     "per_family_instance_index", 0, "run_name", th_json_text(row->name), "run_type", type,
+                     "repetitions", (int)row->real_ns.count, "threads", (int)row->threads);
 }
 
 /* Our own fields, for a row that stands for this many nanoseconds an iteration. */
@@ -90,13 +92,16 @@ static json_t *aggregate_json(const th_row *row, uint32_t family, const char *na
     return own_json(row, real, th_json_merge(head_json(row, family, suffix, "aggregate"), json));
 }
 
+static json_t *failure_json(const th_row *row, uint32_t family)
+{
+    json_t *json = json_pack("{s:b, s:o}", "error_occurred", 1, "error_message", th_json_text(row->failure));
+    return own_json(row, (double)NAN, th_json_merge(head_json(row, family, "", "iteration"), json));
+}
+
 static json_t *append_entry(json_t *rows, const th_row *row, uint32_t family)
 {
     if (row->failure[0])
-        return th_json_append(
-            rows, own_json(row, (double)NAN,
-                           th_json_merge(head_json(row, family, "", "iteration"),
-                                         json_pack("{s:b, s:s}", "error_occurred", 1, "error_message", row->failure))));
+        return th_json_append(rows, failure_json(row, family));
     for (uint32_t r = 0; r < row->real_ns.count; r++)
         rows = th_json_append(rows, repetition_json(row, family, r));
     th_stats real = th_samples_stats(&row->real_ns), cpu = th_samples_stats(&row->cpu_ns);
@@ -149,7 +154,8 @@ static void print_machine(const th_context *c, FILE *file)
         fprintf(file, ", %u threads a core", c->threads_per_core);
     if (c->numa_nodes > 1)
         fprintf(file, ", %u NUMA nodes", c->numa_nodes);
-    fprintf(file, ", %.0f MHz", c->mhz);
+    if (c->mhz > 0)
+        fprintf(file, ", %.0f MHz", c->mhz);
     if (c->governor[0])
         fprintf(file, ", governor %s\n", c->governor);
     else

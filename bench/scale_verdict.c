@@ -20,7 +20,9 @@ static const char *plural(uint32_t count)
 }
 
 /* Time is lost in two ways: the same work takes longer on each thread, or threads have no work. The larger names the
- * reason. But both also happen to a thread that is not allowed to run, so that comes first. */
+ * reason. But both also happen to a thread that is not allowed to run, so that comes first. Waiting for a thread that
+ * does b times the average leaves the others without work for 1 - 1/b of the time: that is blamed when it explains
+ * half. */
 static void say_reason(const th_scale *scale, uint32_t index, char *out, size_t size)
 {
     const th_scale_point *base = &scale->points[0], *p = &scale->points[index];
@@ -38,7 +40,7 @@ static void say_reason(const th_scale *scale, uint32_t index, char *out, size_t 
             " Posing the same characters took the threads %.0f %% more time in all: they share memory bandwidth, "
             "caches or clock.",
             100 * (slower - 1));
-    else if (p->imbalance > 1.1)
+    else if (1 - 1 / p->imbalance >= idle / 2)
         say(out, size, " Threads were without work %.0f %% of the time: the busiest did %.2f times the average.",
             100 * idle, p->imbalance);
     else

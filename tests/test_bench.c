@@ -260,6 +260,44 @@ Test(bench, scene_that_stands_still_is_fine_and_gets_a_note)
 
 /* ---- report ---- */
 
+static th_report report_of_one(void)
+{
+    th_report report;
+    cr_assert_eq(th_report_init(&report, 1, 1, &err), TH_OK);
+    strcpy(report.rows[0].name, "row");
+    report.rows[0].time_unit = "us";
+    return report;
+}
+
+/* A failure names a joint, and the text is cut where it fills its array. */
+Test(bench, failure_cut_inside_a_character_is_still_reported)
+{
+    th_report report = report_of_one();
+    strcpy(report.rows[0].failure, "joint Kn\xC3");
+    json_t *document = th_report_json(&report);
+    cr_assert_neq(document, NULL);
+    const json_t *row = json_array_get(json_object_get(document, "benchmarks"), 0);
+    cr_expect_str_eq(json_string_value(json_object_get(row, "error_message")), "joint Kn\xEF\xBF\xBD");
+    json_decref(document);
+    th_report_fini(&report);
+}
+
+Test(bench, unknown_clock_is_left_out)
+{
+    th_report report = report_of_one();
+    char *text;
+    size_t size;
+    for (int known = 0; known < 2; known++) {
+        report.context.mhz = known ? 2900 : 0;
+        FILE *file = open_memstream(&text, &size);
+        th_report_print_conditions(&report, file);
+        fclose(file);
+        cr_expect_eq(strstr(text, " MHz") != NULL, known, "%s", text);
+        free(text);
+    }
+    th_report_fini(&report);
+}
+
 static double field(const json_t *row, const char *name)
 {
     const json_t *value = json_object_get(row, name);

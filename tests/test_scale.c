@@ -137,6 +137,10 @@ Test(scale, verdict_names_what_limits)
                    (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1.4});
     expect_verdict("starting and ending a frame", 2,
                    (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1});
+    expect_verdict("starting and ending a frame", 2, /* the busiest alone would leave 13 % without work, not 29 */
+                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1.15});
+    expect_verdict("the busiest did 1.08 times", 2,
+                   (th_scale_point){.efficiency = 0.92, .busy = 0.92, .work_ns = 1e6, .imbalance = 1.08});
     expect_verdict("Only 1 CPU is usable", 1,
                    (th_scale_point){.efficiency = 0.5, .busy = 0.5, .work_ns = 1e6, .imbalance = 1});
     expect_verdict("further than 12 % from the median", 2,

@@ -27,7 +27,7 @@ typedef struct th_scale_point {
     double frame_ns;      /* median of the repetitions */
     double spread;        /* as th_stats_spread */
     double speed_up;      /* over the first point */
-    double efficiency;    /* speed-up for each thread added: 1 is perfect */
+    double efficiency;    /* speed-up / how many times the threads: 1.8 on 2 is 0.9; 1 is perfect */
     double busy;          /* share of all threads' time that went into posing */
     double work_ns;       /* time inside the work, all threads together, a frame; grows when they hinder each other */
     double imbalance;     /* work of the busiest thread / average */
