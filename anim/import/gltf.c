@@ -164,7 +164,7 @@ static bool is_gltf(const scene *s)
     return false;
 }
 
-void read_steps(scene *s)
+void read_gltf(scene *s)
 {
     if (!is_gltf(s))
         return;

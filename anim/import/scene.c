@@ -121,7 +121,7 @@ const th_model *read_scene(const char *path)
     read_meshes(s);
     if (model->mesh_count == 0)
         bind_all_joints(s);
-    read_steps(s);
+    read_gltf(s);
     read_clips(s);
     tell_joints_apart(s);
     write_notes(s);

@@ -87,7 +87,7 @@ th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *whe
 void read_joints(scene *s);
 void read_materials(scene *s);
 void read_meshes(scene *s);
-void read_steps(scene *s);
+void read_gltf(scene *s);
 void read_clips(scene *s);
 
 /* False, and *out is not to be looked at, when nothing is known. */
