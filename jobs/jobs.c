@@ -59,6 +59,8 @@ int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
         return ENOTSUP;
 
     const uint32_t threads = resolve_threads(desc);
+    if (desc->scheduler == TH_SCHEDULER_OPENMP && th_openmp_team(threads) < threads)
+        return EAGAIN;
     const size_t bytes = sizeof(th_jobs) + threads * sizeof(th_tally);
     th_jobs *jobs = aligned_alloc(TH_LINE_BYTES, bytes);
     if (!jobs)

@@ -12,6 +12,15 @@ bool th_openmp_available(void)
     return true;
 }
 
+uint32_t th_openmp_team(uint32_t threads)
+{
+    uint32_t team = 1;
+#pragma omp parallel num_threads((int)threads)
+#pragma omp single
+    team = (uint32_t)omp_get_num_threads();
+    return team;
+}
+
 /* Called by every thread of a team: the loop below shares the chunks between them. */
 static void work(const th_job *job, th_tally *tally, uint32_t worker)
 {
@@ -40,6 +49,12 @@ void th_openmp_run(const th_jobs *jobs, const th_job *job, uint32_t threads, th_
 bool th_openmp_available(void)
 {
     return false;
+}
+
+uint32_t th_openmp_team(uint32_t threads)
+{
+    (void)threads;
+    return 1;
 }
 
 void th_openmp_run(const th_jobs *jobs, const th_job *job, uint32_t threads, th_tally *tallies)

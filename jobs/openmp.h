@@ -6,6 +6,9 @@
 
 bool th_openmp_available(void);
 
+/* How many of so many threads the runtime really gives: OMP_THREAD_LIMIT and the like may leave fewer. */
+uint32_t th_openmp_team(uint32_t threads);
+
 /* Its threads run in the role of workers of `jobs`. tallies: one a thread. Only when available. */
 void th_openmp_run(const th_jobs *jobs, const th_job *job, uint32_t threads, th_tally *tallies);
 

@@ -124,6 +124,15 @@ Test(cli, what_the_machine_lacks_is_exit_code_4)
     expect(4, "inspect >&-", "cannot write standard output");
 }
 
+Test(cli, openmp_with_fewer_threads_than_asked_for_is_exit_code_4)
+{
+    setenv("OMP_THREAD_LIMIT", "1", 1);
+    expect(4, "scale --count 10 --repetitions 1 --frames 1 --scheduler openmp --threads 2", "");
+    cr_expect(strstr(err, "the system refuses 2 threads") || strstr(err, "this build has no scheduler openmp"), "%s",
+              err);
+    cr_expect_str_eq(out, "");
+}
+
 Test(cli, broken_pipe_is_quiet)
 {
     cr_expect_neq(throng("inspect --json | true"), -1);

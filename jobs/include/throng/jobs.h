@@ -48,7 +48,8 @@ typedef struct th_jobs th_jobs;
 typedef void th_jobs_fn(uint32_t begin, uint32_t end, uint32_t worker, void *ctx);
 
 /* Returns 0 or an errno value (EINVAL for too many threads, an unknown scheduler or placement, ENOMEM, EAGAIN when the
- * system refuses a thread, ENOTSUP for OpenMP in a build without it); *out is NULL then and nothing is left behind. */
+ * system or OpenMP's runtime refuses a thread, ENOTSUP for OpenMP in a build without it); *out is NULL then and nothing
+ * is left behind. */
 int th_jobs_create(const th_jobs_desc *desc, th_jobs **out);
 
 /* Waits for a call under way, then for the workers to end. No other call may start or wait for its turn meanwhile.
