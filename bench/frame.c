@@ -1,11 +1,11 @@
 #include <throng/frame.h>
 
+#include <throng/line.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { CACHE_LINE = 64 };
 
 struct th_frame {
     const th_crowd *crowd;
@@ -17,18 +17,12 @@ struct th_frame {
     unsigned char *scratch; /* one piece for each worker */
 };
 
-/* Whole lines, so that no two workers write to the same one. Never 0: aligned_alloc may return NULL for that. */
-static size_t whole_lines(size_t bytes)
-{
-    return (bytes / CACHE_LINE + 1) * CACHE_LINE;
-}
-
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err)
 {
     *out = NULL;
-    size_t stride = whole_lines(th_crowd_scratch_bytes(desc->crowd));
+    size_t stride = th_line_round(th_crowd_scratch_bytes(desc->crowd));
     th_frame *frame = malloc(sizeof *frame);
-    unsigned char *scratch = aligned_alloc(CACHE_LINE, stride * th_jobs_threads(desc->jobs));
+    unsigned char *scratch = th_line_alloc(stride * th_jobs_threads(desc->jobs));
     if (!frame || !scratch) {
         free(frame);
         free(scratch);
@@ -84,10 +78,10 @@ th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *e
 
 th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err)
 {
-    size_t bytes = whole_lines(th_crowd_palette_bytes(crowd));
+    size_t bytes = th_crowd_palette_bytes(crowd);
     /* Linux promises more memory than there is, and kills whoever believes it. */
     size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    *out = bytes < machine ? aligned_alloc(CACHE_LINE, bytes) : NULL;
+    *out = bytes < machine ? th_line_alloc(bytes) : NULL;
     if (*out)
         return TH_OK;
     return th_fail(err, TH_ERR_MEMORY, "no memory for the palettes of %u characters: %.1f GB",

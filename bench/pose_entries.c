@@ -1,6 +1,7 @@
 #include "entry.h"
 
 #include <throng/frame.h>
+#include <throng/line.h>
 #include <throng/trial.h>
 #include <throng/tutorial.h>
 
@@ -83,7 +84,7 @@ static th_result create_poser(th_entry *entry, const th_scene *scene, const th_s
     th_result result = th_scene_crowd(scene, (th_isa)entry->variant, &p->crowd, err);
     if (result != TH_OK)
         return result;
-    p->scratch = aligned_alloc(64, (th_crowd_scratch_bytes(p->crowd) / 64 + 1) * 64);
+    p->scratch = th_line_alloc(th_crowd_scratch_bytes(p->crowd));
     if (!p->scratch)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
     row->time_unit = "us";

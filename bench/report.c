@@ -139,7 +139,7 @@ static void print_scene(const json_t *scene, FILE *file)
         int clips = (int)json_integer_value(json_object_get(model, "clips"));
         fprintf(file, "%s%s (%d palette entries, %d clip%s)", separator,
                 th_printable(json_string_value(json_object_get(model, "name")), name, sizeof name),
-                (int)json_integer_value(json_object_get(model, "palette_entries")), clips, clips == 1 ? "" : "s");
+                (int)json_integer_value(json_object_get(model, "palette_entries")), clips, th_plural((uint64_t)clips));
         separator = ", ";
     }
     fputc('\n', file);
@@ -206,7 +206,7 @@ void th_report_print_doubts(const th_report *report, FILE *file)
         fputs("note: nothing moves: this is the cost of standing still\n", file);
     if (threads > c->cpus.usable)
         fprintf(file, "note: %u threads share %u usable CPU%s, so they take turns\n", threads, c->cpus.usable,
-                c->cpus.usable == 1 ? "" : "s");
+                th_plural(c->cpus.usable));
     if (report->others_cpus > TH_REPORT_OTHERS_CPUS)
         fprintf(file, "note: other programs used %.2f CPUs meanwhile\n", report->others_cpus);
     if (c->governor[0] && strcmp(c->governor, "performance") != 0)

@@ -141,7 +141,7 @@ static th_result check_row(study *s, lane *l, const th_row *first, th_row *row, 
     th_result result = th_trial_run(&trial, row, err);
     if (!row->failure[0] && row->palette_hash != first->palette_hash)
         snprintf(row->failure, sizeof row->failure, "palettes differ from those of %u thread%s", first->threads,
-                 first->threads == 1 ? "" : "s");
+                 th_plural(first->threads));
     return result;
 }
 

@@ -1,5 +1,6 @@
 /* What the figures of a scaling study mean, in words. */
 #include <throng/scale.h>
+#include <throng/table.h>
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,11 +13,6 @@ __attribute__((format(printf, 3, 4))) static void say(char *out, size_t size, co
     va_start(args, format);
     vsnprintf(out + used, size - used, format, args);
     va_end(args);
-}
-
-static const char *plural(uint32_t count)
-{
-    return count == 1 ? "" : "s";
 }
 
 /* Time is lost in two ways: the same work takes longer on each thread, or threads have no work. The larger names the
@@ -80,7 +76,7 @@ char *th_scale_verdict(const th_scale *scale, char *out, size_t size)
     if (last == 0) {
         const th_scale_point *p = &scale->points[0];
         say(out, size, "%u thread%s: %.0f characters in the 16.7 ms of a frame at 60 Hz.", rows[0].threads,
-            plural(rows[0].threads), (double)rows[0].characters * (1e9 / TH_FRAME_RATE) / p->frame_ns);
+            th_plural(rows[0].threads), (double)rows[0].characters * (1e9 / TH_FRAME_RATE) / p->frame_ns);
         return out;
     }
     say(out, size, "%u threads animate %.2f times as many characters as %u: %.0f %% efficiency.", rows[last].threads,

@@ -1,6 +1,7 @@
 #include "entry.h"
 
 #include <throng/frame.h>
+#include <throng/line.h>
 #include <throng/trial.h>
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 /* All kernels must agree with the plain one up to rounding. */
 static th_result write_reference(th_stage *stage, const th_crowd *crowd, th_error *err)
 {
-    void *scratch = aligned_alloc(64, (th_crowd_scratch_bytes(crowd) / 64 + 1) * 64);
+    void *scratch = th_line_alloc(th_crowd_scratch_bytes(crowd));
     if (!scratch)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
     double time_s = TH_TRIAL_FRAME / TH_FRAME_RATE;

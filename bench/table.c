@@ -133,3 +133,8 @@ th_digits th_digits_from(uint64_t value)
     out.text[used] = '\0';
     return out;
 }
+
+const char *th_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}

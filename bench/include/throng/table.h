@@ -29,4 +29,7 @@ typedef struct th_digits {
 } th_digits;
 th_digits th_digits_from(uint64_t value);
 
+/* The ending of a noun that is counted: "" for 1, else "s". */
+const char *th_plural(uint64_t count);
+
 #endif
