@@ -14,12 +14,18 @@ static bool print_names(const void *ctx, FILE *file)
     return true;
 }
 
-static int list_names(const th_options *o, const th_bench_names *names)
+static json_t *names_json(const void *ctx)
 {
+    const th_bench_names *names = ctx;
     json_t *array = json_array();
     for (uint32_t i = 0; i < names->count; i++)
         array = th_json_append(array, json_string(names->names[i]));
-    return th_output_result(o, array, 12, print_names, names);
+    return array;
+}
+
+static json_t *report_json(const void *ctx)
+{
+    return th_report_json(ctx);
 }
 
 static bool print_report(const void *ctx, FILE *file)
@@ -39,7 +45,7 @@ static int run_bench(const th_options *o, const th_cast *cast)
     };
     if (th_bench_run(&desc, &report, &err) != TH_OK)
         return th_fail_with(&err);
-    int code = th_output_result(o, th_report_json(&report), 12, print_report, &report);
+    int code = th_output_result(o, &(th_output){report_json, 12, print_report}, &report);
     int check = th_complain_of_failures(&report);
     th_report_fini(&report);
     return check != TH_EXIT_GOOD ? check : code;
@@ -53,7 +59,7 @@ int th_command_bench(const th_options *o)
         return TH_EXIT_USAGE;
     }
     if (o->list)
-        return list_names(o, &names);
+        return th_output_result(o, &(th_output){names_json, 12, print_names}, &names);
     th_cast cast;
     int code = th_cast_init(&cast, o);
     if (code == TH_EXIT_GOOD)

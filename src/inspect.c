@@ -4,17 +4,26 @@
 
 #include <throng/export.h>
 #include <throng/json.h>
+#include <throng/line.h>
 #include <throng/table.h>
+
+#include <stdlib.h>
+
+/* Where a joint stands in the skeleton and in the palette. */
+typedef struct place {
+    uint32_t depth, entries;
+} place;
 
 /* What both the text and the document tell about. */
 typedef struct subject {
     const th_model *model;
     const th_rig *rig;
+    const place *places; /* one for each joint */
 } subject;
 
 static size_t palette_bytes(const th_model *model)
 {
-    return (model->bind_count * sizeof(th_mat34) + 63) / 64 * 64; /* whole cache lines, as a crowd stores it */
+    return th_line_round(model->bind_count * sizeof(th_mat34)); /* as a crowd stores it */
 }
 
 static double seconds(const th_clip *clip)
@@ -38,12 +47,17 @@ static double millimetres(const th_model *model, double length)
     return length * TH_REFERENCE_SIZE_M / model->size * 1000;
 }
 
-static uint32_t entries_of(const th_model *model, uint32_t joint)
+/* NULL when memory is out. */
+static place *create_places(const th_model *model)
 {
-    uint32_t count = 0;
-    for (uint32_t b = 0; b < model->bind_count; b++)
-        count += model->binds[b].joint == joint;
-    return count;
+    place *places = calloc((size_t)model->joint_count + 1, sizeof *places);
+    for (uint32_t j = 0; places && j < model->joint_count; j++) {
+        uint32_t parent = model->joints[j].parent; /* stands before its children */
+        places[j].depth = parent == TH_NO_INDEX ? 0 : places[parent].depth + 1;
+    }
+    for (uint32_t b = 0; places && b < model->bind_count; b++)
+        places[model->binds[b].joint].entries++;
+    return places;
 }
 
 static const char *texture_state(const th_texture *texture)
@@ -55,14 +69,15 @@ static const char *texture_state(const th_texture *texture)
 
 /* ---- JSON ---- */
 
-static json_t *joints_json(const th_model *model)
+static json_t *joints_json(const subject *s)
 {
+    const th_model *model = s->model;
     json_t *array = json_array();
     for (uint32_t j = 0; j < model->joint_count; j++) {
         const th_joint *joint = &model->joints[j];
         int parent = joint->parent == TH_NO_INDEX ? -1 : (int)joint->parent;
         array = th_json_append(array, json_pack("{s:o, s:i, s:i}", "name", th_json_text(joint->name), "parent", parent,
-                                                "palette_entries", (int)entries_of(model, j)));
+                                                "palette_entries", (int)s->places[j].entries));
     }
     return array;
 }
@@ -125,15 +140,16 @@ static json_t *notes_json(const th_model *model)
     return array;
 }
 
-static json_t *inspect_json(const subject *s)
+static json_t *inspect_json(const void *ctx)
 {
+    const subject *s = ctx;
     const th_model *model = s->model;
     return json_pack(
         "{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", th_json_text(model->name), "size",
         th_json_real(model->size), "joint_count", (int)model->joint_count, "palette_entries", (int)model->bind_count,
         "bytes_per_character", th_json_count(palette_bytes(model)), "rig_bytes", th_json_count(th_rig_bytes(s->rig)),
         "error_bound_mm", th_json_real(millimetres(model, th_rig_bound(s->rig))), "clips", clips_json(s), "meshes",
-        meshes_json(model), "textures", textures_json(model), "notes", notes_json(model), "joints", joints_json(model));
+        meshes_json(model), "textures", textures_json(model), "notes", notes_json(model), "joints", joints_json(s));
 }
 
 /* ---- text ---- */
@@ -221,22 +237,13 @@ static void print_notes(const th_model *model, FILE *file)
         fprintf(file, "  - %s\n", th_printable(model->notes[n], note, sizeof note));
 }
 
-static int depth_of(const th_model *model, uint32_t joint)
-{
-    int depth = 0;
-    for (uint32_t j = model->joints[joint].parent; j != TH_NO_INDEX; j = model->joints[j].parent)
-        depth++;
-    return depth;
-}
-
-static bool print_joints(const th_model *model, FILE *file)
+static bool print_joints(const subject *s, FILE *file)
 {
     th_table *table = th_table_create(">#|<joint|>palette entries");
-    for (uint32_t j = 0; j < model->joint_count; j++) {
-        uint32_t entries = entries_of(model, j);
-        int depth = depth_of(model, j);
+    for (uint32_t j = 0; j < s->model->joint_count; j++) {
+        uint32_t entries = s->places[j].entries, depth = s->places[j].depth;
         th_table_cell(table, "%u", j);
-        th_table_cell(table, "%*s%s", 2 * (depth < 40 ? depth : 40), "", model->joints[j].name);
+        th_table_cell(table, "%*s%s", 2 * (depth < 40 ? (int)depth : 40), "", s->model->joints[j].name);
         th_table_cell(table, entries ? "%u" : "-", entries);
     }
     return print_table(table, file);
@@ -248,12 +255,12 @@ static bool inspect_print(const void *ctx, FILE *file)
     const th_model *model = s->model;
     char name[256];
     fprintf(file, "%s: %u joint%s, %u palette entr%s, %s bytes a character; %.4g units in size\n",
-            th_printable(model->name, name, sizeof name), model->joint_count, model->joint_count == 1 ? "" : "s",
+            th_printable(model->name, name, sizeof name), model->joint_count, th_plural(model->joint_count),
             model->bind_count, model->bind_count == 1 ? "y" : "ies", th_digits_from(palette_bytes(model)).text,
             model->size);
     bool printed = print_clips(s, file) && print_meshes(model, file) && print_textures(model, file);
     print_notes(model, file);
-    return printed && print_joints(model, file);
+    return printed && print_joints(s, file);
 }
 
 /* ---- command ---- */
@@ -264,6 +271,19 @@ static int export_model(const th_model *model, const char *path)
     return !path || th_export_glb(model, path, &err) == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }
 
+static int show_model(const th_options *o, const th_model *model, const th_rig *rig)
+{
+    place *places = create_places(model);
+    if (!places) {
+        th_complain("no memory for %u joints", model->joint_count);
+        return TH_EXIT_ENVIRONMENT;
+    }
+    subject s = {model, rig, places};
+    int code = th_output_result(o, &(th_output){inspect_json, 12, inspect_print}, &s);
+    free(places);
+    return code;
+}
+
 static int inspect_model(const th_options *o, const th_model *model)
 {
     th_error err;
@@ -271,8 +291,7 @@ static int inspect_model(const th_options *o, const th_model *model)
     th_rig_desc desc = {.model = model, .bound_m = o->error_bound_mm / 1000};
     if (th_rig_create(&desc, &rig, &err) != TH_OK)
         return th_fail_with(&err);
-    subject s = {model, rig};
-    int code = th_output_result(o, inspect_json(&s), 12, inspect_print, &s);
+    int code = show_model(o, model, rig);
     th_rig_destroy(rig);
     return code == TH_EXIT_GOOD ? export_model(model, o->export_path) : code;
 }

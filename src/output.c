@@ -19,6 +19,12 @@ int th_output_probe(const th_options *o)
     return code == TH_EXIT_GOOD ? probe(o->export_path) : code;
 }
 
+static int out_of_memory(void)
+{
+    th_complain("out of memory");
+    return TH_EXIT_ENVIRONMENT;
+}
+
 static int write_file(const char *path, const json_t *document, int digits)
 {
     char *text = NULL;
@@ -32,22 +38,25 @@ static int write_file(const char *path, const json_t *document, int digits)
     return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }
 
-int th_output_result(const th_options *o, json_t *document, int digits, bool (*print)(const void *ctx, FILE *file),
-                     const void *ctx)
+static int write_document(const th_options *o, const th_output *output, const void *ctx)
 {
-    int code = TH_EXIT_GOOD;
-    bool complete = document != NULL;
-    if (complete && o->out) /* first: a reader that closes the pipe ends this program */
-        code = write_file(o->out, document, digits);
-    if (complete && o->json)
-        th_json_write(document, digits, stdout); /* what goes wrong here shows in th_output_finish */
-    else if (complete)
-        complete = print(ctx, stdout);
+    json_t *document = output->document(ctx);
+    if (!document)
+        return out_of_memory();
+    int code = o->out ? write_file(o->out, document, output->digits) : TH_EXIT_GOOD;
+    if (o->json)
+        th_json_write(document, output->digits, stdout); /* what goes wrong here shows in th_output_finish */
     json_decref(document);
-    if (complete)
-        return code;
-    th_complain("out of memory");
-    return TH_EXIT_ENVIRONMENT;
+    return code;
+}
+
+int th_output_result(const th_options *o, const th_output *output, const void *ctx)
+{
+    /* The file first: a reader that closes the pipe ends this program. */
+    int code = o->json || o->out ? write_document(o, output, ctx) : TH_EXIT_GOOD;
+    if (!o->json && !output->print(ctx, stdout))
+        return out_of_memory();
+    return code;
 }
 
 int th_complain_of_failures(const th_report *report)

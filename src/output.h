@@ -13,10 +13,15 @@
  * after it. */
 int th_output_probe(const th_options *options);
 
-/* Writes the result as the options ask for; returns an exit code. document: taken over; NULL stands for out of memory.
- * digits: of a real number. print: writes the text for people; false when memory is out. */
-int th_output_result(const th_options *options, json_t *document, int digits,
-                     bool (*print)(const void *ctx, FILE *file), const void *ctx);
+/* A result in its two forms. Only the one that is wanted is made. */
+typedef struct th_output {
+    json_t *(*document)(const void *ctx);       /* NULL when memory is out */
+    int digits;                                 /* of a real number in it */
+    bool (*print)(const void *ctx, FILE *file); /* the text for people; false when memory is out */
+} th_output;
+
+/* Writes the result as the options ask for; returns an exit code. */
+int th_output_result(const th_options *options, const th_output *output, const void *ctx);
 
 /* Says which entries failed their check; TH_EXIT_CHECK when there are any, else TH_EXIT_GOOD. */
 int th_complain_of_failures(const th_report *report);

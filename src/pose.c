@@ -123,8 +123,9 @@ static json_t *joint_json(const pose *p, uint32_t joint, uint32_t bind)
     return th_json_merge(json, json_pack("{s:o}", "more_palettes", more));
 }
 
-static json_t *pose_json(const pose *p)
+static json_t *pose_json(const void *ctx)
 {
+    const pose *p = ctx;
     json_t *joints = json_array();
     uint32_t bind = 0; /* binds ascend by joint */
     for (uint32_t j = 0; j < p->model->joint_count; j++) {
@@ -180,7 +181,8 @@ static int show_pose(const th_options *o, const th_model *model, uint32_t clip)
     th_result result = pose_init(&p, o, model, clip, &err);
     if (result == TH_OK && o->sampling == TH_SAMPLING_COMPILED)
         result = evaluate_compiled(&p, &err);
-    int code = result == TH_OK ? th_output_result(o, pose_json(&p), 17, pose_print, &p) : th_fail_with(&err);
+    const th_output output = {pose_json, 17, pose_print};
+    int code = result == TH_OK ? th_output_result(o, &output, &p) : th_fail_with(&err);
     free(p.joints);
     return code;
 }

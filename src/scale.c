@@ -5,6 +5,12 @@
 
 #include <throng/scale.h>
 
+static json_t *scale_json(const void *ctx)
+{
+    const th_scale *scale = ctx;
+    return th_report_json(&scale->report);
+}
+
 static bool print_scale(const void *ctx, FILE *file)
 {
     return th_scale_print(ctx, file);
@@ -25,7 +31,7 @@ static int run_scale(const th_options *o, const th_cast *cast)
     };
     if (th_scale_run(&desc, &scale, &err) != TH_OK)
         return th_fail_with(&err);
-    int code = th_output_result(o, th_report_json(&scale.report), 12, print_scale, &scale);
+    int code = th_output_result(o, &(th_output){scale_json, 12, print_scale}, &scale);
     int check = th_complain_of_failures(&scale.report);
     th_scale_fini(&scale);
     return check != TH_EXIT_GOOD ? check : code;
