@@ -175,27 +175,40 @@ static bool mark_threads(const char *item, size_t length, bool *marks)
     return low <= high;
 }
 
+static bool mark_thread_list(const char *text, bool *marks)
+{
+    for (const char *item = text;; item++) {
+        size_t length = strcspn(item, ",");
+        if (!mark_threads(item, length, marks))
+            return false;
+        item += length;
+        if (*item == '\0')
+            return true;
+    }
+}
+
+/* All of them live at once, because their repetitions take turns. */
 static bool parse_thread_list(const th_option *o, const char *text, void *value, th_error *err)
 {
     th_thread_list *list = value;
     bool marks[TH_JOBS_MAX_THREADS + 1] = {false};
-    for (const char *item = text;; item++) {
-        size_t length = strcspn(item, ",");
-        if (!mark_threads(item, length, marks)) {
-            char wanted[128];
-            snprintf(wanted, sizeof wanted, "thread counts from 1 to %u such as 1,2,4 or 1-8 or 1,max",
-                     TH_JOBS_MAX_THREADS);
-            return refuse(o, text, wanted, err);
-        }
-        item += length;
-        if (*item == '\0')
-            break;
+    uint32_t together = 0;
+    if (!mark_thread_list(text, marks)) {
+        char wanted[128];
+        snprintf(wanted, sizeof wanted, "thread counts from 1 to %u such as 1,2,4 or 1-8 or 1,max",
+                 TH_JOBS_MAX_THREADS);
+        return refuse(o, text, wanted, err);
     }
     list->count = 0;
     for (uint32_t t = 1; t <= TH_JOBS_MAX_THREADS; t++)
-        if (marks[t])
+        if (marks[t]) {
             list->counts[list->count++] = t;
-    return true;
+            together += t;
+        }
+    if (together > o->high)
+        th_fail(err, TH_ERR_INPUT, "--%s takes counts of at most %.0f threads together, not %u", o->name, o->high,
+                together);
+    return together <= o->high;
 }
 
 /* ---- the table ---- */
@@ -232,7 +245,7 @@ const th_option th_option_table[] = {
     {.name = "threads", .argument = "N", .fallback = "2", .commands = TH_COMMAND_BENCH, .parse = parse_threads, .offset = AT(threads),
      .help = "threads of the jobs/ entries: a number, or max for all usable CPUs"},
     {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_thread_list, .offset = AT(threads),
-     .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max (default: up to all usable CPUs)"},
+     .high = 1024, .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max; at most 1024 threads together (default: up to all usable CPUs)"},
     {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(scheduler),
      .choices = scheduler_choices, .help = "who hands out the work: own, serial or openmp"},
     {.name = "grain", .argument = "N", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(grain),

@@ -1,6 +1,7 @@
 /* The command line in process: every option, every kind of mistake. */
 #include "help.h"
 #include "options.h"
+#include "output.h"
 #include "suggest.h"
 
 #include <criterion/criterion.h>
@@ -76,6 +77,22 @@ Test(options, collect_models_and_animations)
     cr_expect_str_eq(options.models.paths[1], "human");
     cr_expect_eq(options.animations.count, 2);
     cr_expect_eq(options.seed, UINT64_MAX);
+}
+
+/* All pools of a comparison live at once. */
+Test(options, refuse_more_threads_than_fit_together)
+{
+    cr_assert(parse("scale --threads 1-44")); /* 990 */
+    cr_assert(parse("scale --threads 1-43,78"));
+    expect_refusal("scale --threads 1-43,79", "--threads takes counts of at most 1024 threads together, not 1025");
+    expect_refusal("scale --threads 1-256", "--threads takes counts of at most 1024 threads together, not 32896");
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    th_help_command(th_command_find("scale"), file);
+    fclose(file);
+    cr_expect(strstr(text, "at most 1024 threads together"), "%s", text);
+    free(text);
 }
 
 static void expect_threads(const char *list, uint32_t count, const uint32_t *counts)
@@ -244,4 +261,31 @@ Test(suggest, keeps_silent_when_nothing_is_near)
     th_suggestion_consider(&s, "bench");
     th_suggestion_consider(&s, "pose");
     cr_expect_str_eq(s.best, "pose");
+}
+
+/* ---- output ---- */
+
+static int documents, texts;
+
+static json_t *count_document(const void *ctx)
+{
+    (void)ctx;
+    documents++;
+    return json_object();
+}
+
+static bool count_text(const void *ctx, FILE *file)
+{
+    (void)ctx, (void)file;
+    texts++;
+    return true;
+}
+
+Test(output, makes_only_what_is_wanted)
+{
+    const th_output output = {count_document, 12, count_text};
+    cr_expect_eq(th_output_result(&(th_options){0}, &output, NULL), TH_EXIT_GOOD);
+    cr_expect(documents == 0 && texts == 1);
+    cr_expect_eq(th_output_result(&(th_options){.json = true}, &output, NULL), TH_EXIT_GOOD);
+    cr_expect(documents == 1 && texts == 1);
 }
