@@ -163,3 +163,10 @@ Test(table, groups_digits)
     cr_expect_str_eq(th_digits_from(1234567).text, "1,234,567");
     cr_expect_str_eq(th_digits_from(UINT64_MAX).text, "18,446,744,073,709,551,615");
 }
+
+Test(table, counts_nouns)
+{
+    cr_expect_str_eq(th_plural(0), "s");
+    cr_expect_str_eq(th_plural(1), "");
+    cr_expect_str_eq(th_plural(2), "s");
+}
