@@ -136,10 +136,11 @@ static void print_scene(const json_t *scene, FILE *file)
     json_array_foreach(json_object_get(scene, "models"), index, model)
     {
         char name[256];
+        int entries = (int)json_integer_value(json_object_get(model, "palette_entries"));
         int clips = (int)json_integer_value(json_object_get(model, "clips"));
-        fprintf(file, "%s%s (%d palette entries, %d clip%s)", separator,
-                th_printable(json_string_value(json_object_get(model, "name")), name, sizeof name),
-                (int)json_integer_value(json_object_get(model, "palette_entries")), clips, th_plural((uint64_t)clips));
+        fprintf(file, "%s%s (%d palette %s, %d clip%s)", separator,
+                th_printable(json_string_value(json_object_get(model, "name")), name, sizeof name), entries,
+                entries == 1 ? "entry" : "entries", clips, th_plural((uint64_t)clips));
         separator = ", ";
     }
     fputc('\n', file);
