@@ -19,21 +19,16 @@ typedef struct name_buffer {
     char data[TH_TUTORIAL_MAX_NAME + 1];
 } name_buffer;
 
-typedef struct vector_key {
-    double time;
-    float value[3];
-} vector_key;
-
-typedef struct quat_key {
+/* aiVectorKey and aiQuatKey are of one size: the vector is padded. */
+typedef struct anim_key {
     double time;
     float value[4];
-} quat_key;
+} anim_key;
 
 typedef struct node_anim {
     name_buffer node_name;
     uint32_t position_count, rotation_count, scaling_count;
-    vector_key *positions, *scalings;
-    quat_key *rotations;
+    anim_key *positions, *rotations, *scalings;
 } node_anim;
 
 typedef struct animation {
@@ -137,12 +132,12 @@ static void quat_slerp(const float a[4], const float b[4], float t, float out[4]
 
 /* Each finds the last key at or before the time by walking, then goes on to the next one; the ends hold. */
 
-static void interpolate_vector(const vector_key *keys, uint32_t count, float ticks, float out[3])
+static void interpolate_vector(const anim_key *keys, uint32_t count, float ticks, float out[3])
 {
     uint32_t k = 0;
     while (k + 1 < count && ticks >= (float)keys[k + 1].time)
         k++;
-    memcpy(out, keys[k].value, sizeof keys[k].value);
+    memcpy(out, keys[k].value, 3 * sizeof *out);
     if (k + 1 == count || ticks <= (float)keys[k].time)
         return;
     float t = (ticks - (float)keys[k].time) / ((float)keys[k + 1].time - (float)keys[k].time);
@@ -150,7 +145,7 @@ static void interpolate_vector(const vector_key *keys, uint32_t count, float tic
         out[i] += t * (keys[k + 1].value[i] - keys[k].value[i]);
 }
 
-static void interpolate_rotation(const quat_key *keys, uint32_t count, float ticks, float out[4])
+static void interpolate_rotation(const anim_key *keys, uint32_t count, float ticks, float out[4])
 {
     uint32_t k = 0;
     while (k + 1 < count && ticks >= (float)keys[k + 1].time)
@@ -272,24 +267,13 @@ static bool build_nodes(th_tutorial *tutorial)
     return true;
 }
 
-static vector_key *build_vectors(th_arena *arena, const th_track *track, uint32_t *count)
+static anim_key *build_keys(th_arena *arena, const th_track *track, size_t width, uint32_t *count)
 {
-    vector_key *keys = th_arena_new(arena, vector_key, track->key_count);
+    anim_key *keys = th_arena_new(arena, anim_key, track->key_count);
     *count = track->key_count;
     for (uint32_t k = 0; keys && k < track->key_count; k++) {
         keys[k].time = track->times[k];
-        memcpy(keys[k].value, track->values + 3 * (size_t)k, sizeof keys[k].value);
-    }
-    return keys;
-}
-
-static quat_key *build_rotations(th_arena *arena, const th_track *track, uint32_t *count)
-{
-    quat_key *keys = th_arena_new(arena, quat_key, track->key_count);
-    *count = track->key_count;
-    for (uint32_t k = 0; keys && k < track->key_count; k++) {
-        keys[k].time = track->times[k];
-        memcpy(keys[k].value, track->values + 4 * (size_t)k, sizeof keys[k].value);
+        memcpy(keys[k].value, track->values + width * k, width * sizeof *track->values);
     }
     return keys;
 }
@@ -306,9 +290,9 @@ static bool build_animation(th_tutorial *tutorial, const th_clip *clip, animatio
         if (!anim)
             return false;
         set_name(&anim->node_name, tutorial->model->joints[channel->joint].name);
-        anim->positions = build_vectors(arena, &channel->translation, &anim->position_count);
-        anim->rotations = build_rotations(arena, &channel->rotation, &anim->rotation_count);
-        anim->scalings = build_vectors(arena, &channel->scale, &anim->scaling_count);
+        anim->positions = build_keys(arena, &channel->translation, 3, &anim->position_count);
+        anim->rotations = build_keys(arena, &channel->rotation, 4, &anim->rotation_count);
+        anim->scalings = build_keys(arena, &channel->scale, 3, &anim->scaling_count);
         if (!anim->positions || !anim->rotations || !anim->scalings)
             return false;
         out->channels[out->channel_count++] = anim;
