@@ -46,25 +46,14 @@ typedef struct worst {
 
 /* ---- keys ---- */
 
-static void quat_mul(const double a[4], const double b[4], double out[4])
-{
-    double q[4] = {
-        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
-        a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
-        a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
-        a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
-    };
-    memcpy(out, q, sizeof q);
-}
-
 /* Writes the keys of one joint; returns where the next joint's begin. before: the same keys one frame earlier, or NULL;
  * rotations take the sign that is nearer to those. */
 static float *write_keys(const th_mover *mover, const th_trs *trs, const float *before, float *out)
 {
     if (mover->flags & TH_STEP_ROTATION) {
         double q[4], dot = 0;
-        quat_mul(mover->before, trs->rotation, q);
-        quat_mul(q, mover->after, q);
+        th_quat_mul(mover->before, trs->rotation, q);
+        th_quat_mul(q, mover->after, q);
         for (int i = 0; before && i < 4; i++)
             dot += q[i] * (double)before[i];
         for (int i = 0; i < 4; i++)

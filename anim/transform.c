@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 th_dmat34 th_dmat34_from(th_mat34 a)
 {
@@ -178,6 +179,17 @@ void th_quat_slerp(const double a[4], const double b[4], double t, double out[4]
     th_quat_normalize(q);
     for (int i = 0; i < 4; i++)
         out[i] = q[i];
+}
+
+void th_quat_mul(const double a[4], const double b[4], double out[4])
+{
+    double q[4] = {
+        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
+        a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
+        a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3],
+        a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2],
+    };
+    memcpy(out, q, sizeof q);
 }
 
 bool th_quat_normalize(double q[4])

@@ -141,12 +141,8 @@ static th_track make_rotations(maker *m, const double rest[4], double duration)
     memcpy(q, rest, sizeof q);
     for (uint32_t k = 0; k < count; k++) {
         random_rotation(m, m->desc->swing_rad, turn);
-        double next[4] = {
-            q[3] * turn[0] + q[0] * turn[3] + q[1] * turn[2] - q[2] * turn[1],
-            q[3] * turn[1] - q[0] * turn[2] + q[1] * turn[3] + q[2] * turn[0],
-            q[3] * turn[2] + q[0] * turn[1] - q[1] * turn[0] + q[2] * turn[3],
-            q[3] * turn[3] - q[0] * turn[0] - q[1] * turn[1] - q[2] * turn[2],
-        };
+        double next[4];
+        th_quat_mul(q, turn, next);
         double dot = next[0] * q[0] + next[1] * q[1] + next[2] * q[2] + next[3] * q[3];
         th_quat_normalize(next);
         for (uint32_t i = 0; i < 4; i++) {

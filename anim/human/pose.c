@@ -13,20 +13,12 @@ static double radians(double degrees)
 
 /* ---- waves ---- */
 
-static void quat_mul(const double a[4], const double b[4], double out[4])
-{
-    double r[4] = {
-        a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1], a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
-        a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3], a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2]};
-    memcpy(out, r, sizeof r);
-}
-
 /* Turns the joint about one of its own axes, after everything that turned it before. */
 static void turn(th_trs *joint, int axis, double degrees)
 {
     double q[4] = {0, 0, 0, cos(radians(degrees) / 2)};
     q[axis] = sin(radians(degrees) / 2);
-    quat_mul(joint->rotation, q, joint->rotation);
+    th_quat_mul(joint->rotation, q, joint->rotation);
 }
 
 static double wave_at(const th_human_wave *wave, double phase)

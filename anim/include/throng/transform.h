@@ -61,6 +61,9 @@ double th_dmat34_distance(const th_dmat34 *a, const th_dmat34 *b);
  * a, b: unit length. out: unit length; may alias. */
 void th_quat_slerp(const double a[4], const double b[4], double t, double out[4]);
 
+/* The rotation b, then a. out may alias. */
+void th_quat_mul(const double a[4], const double b[4], double out[4]);
+
 /* Makes q unit length. Returns false, and leaves q alone, when it is too short (below 1e-12) or not finite. */
 bool th_quat_normalize(double q[4]);
 
