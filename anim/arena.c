@@ -1,12 +1,13 @@
 #include "arena.h"
 
+#include <throng/line.h>
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIGNMENT   64
 #define BLOCK_BYTES ((size_t)64 << 10)
 
 /* Padded to the alignment, so that what follows it is aligned as well. */
@@ -15,7 +16,7 @@ typedef union block {
         union block *next;
         size_t used, size; /* of the bytes behind this header */
     };
-    char pad[ALIGNMENT];
+    char pad[TH_LINE];
 } block;
 
 struct th_arena {
@@ -48,7 +49,7 @@ size_t th_arena_bytes(const th_arena *arena)
 
 static block *add_block(th_arena *arena, size_t size)
 {
-    block *b = aligned_alloc(ALIGNMENT, sizeof(block) + size);
+    block *b = aligned_alloc(TH_LINE, sizeof(block) + size);
     if (!b)
         return NULL;
     *b = (block){.next = arena->blocks, .size = size};
@@ -61,7 +62,7 @@ void *th_arena_alloc(th_arena *arena, size_t count, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
         return NULL;
-    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    bytes = th_line_round(bytes);
 
     block *b = arena->blocks;
     if (!b || b->size - b->used < bytes)

@@ -3,14 +3,13 @@
 #include "rig_private.h"
 
 #include <throng/exact.h>
+#include <throng/line.h>
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-
-#define LINE 64
 
 /* What a frame needs of an instance; in palette order, so that a batch reads neighbours. */
 typedef struct crowd_member {
@@ -42,16 +41,11 @@ struct th_crowd {
 
 /* ---- creation ---- */
 
-static size_t round_up(size_t bytes)
-{
-    return (bytes + LINE - 1) / LINE * LINE;
-}
-
 static size_t scratch_bytes(const th_rig *rig)
 {
     size_t kernel = TH_SCRATCH_FLOATS(rig->program.depth_count) * sizeof(float);
     size_t exact = rig->model->joint_count * sizeof(th_dmat34);
-    return round_up(kernel > exact ? kernel : exact);
+    return th_line_round(kernel > exact ? kernel : exact);
 }
 
 /* Counts each group's members, and gives groups their places. */
@@ -68,7 +62,7 @@ static void place_groups(th_crowd *crowd, const th_crowd_desc *desc)
         group->batch_count = (group->member_count + TH_LANES - 1) / TH_LANES;
         group->palette_offset = crowd->palette_bytes;
         group->palette_bytes = (size_t)group->rig->model->bind_count * TH_ENTRY * sizeof(float);
-        group->palette_stride = round_up(group->palette_bytes);
+        group->palette_stride = th_line_round(group->palette_bytes);
         group->scratch_bytes = scratch_bytes(group->rig);
         members += group->member_count;
         crowd->batch_count += group->batch_count;
@@ -251,7 +245,7 @@ static uint32_t batch_members(const crowd_group *group, uint32_t batch, uint32_t
 void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch)
 {
     assert(begin <= end && end <= crowd->batch_count);
-    assert((uintptr_t)palette % LINE == 0 && (uintptr_t)scratch % LINE == 0);
+    assert((uintptr_t)palette % TH_LINE == 0 && (uintptr_t)scratch % TH_LINE == 0);
     const crowd_group *group = begin < end ? group_of_batch(crowd, begin) : NULL;
     for (uint32_t batch = begin; batch < end; batch++) {
         while (batch - group->first_batch >= group->batch_count)
