@@ -1,4 +1,6 @@
 /* The bench with tiny counts: what it checks, what it reports. Times are not looked at. */
+#include "fixture_human.h"
+
 #include <throng/bench.h>
 #include <throng/check.h>
 #include <throng/frame.h>
@@ -13,17 +15,6 @@
 #include <string.h>
 
 static th_error err;
-static th_model *human;
-
-static void make_human(void)
-{
-    cr_assert_eq(th_human_create(&human, &err), TH_OK, "%s", err.text);
-}
-
-static void free_human(void)
-{
-    th_model_free(human);
-}
 
 TestSuite(bench, .init = make_human, .fini = free_human);
 

@@ -120,7 +120,7 @@ Test(import_hostile, tells_which_nodes_it_cannot_tell_apart)
 {
     fclose(begin_file(".gltf"));
     gltf_write(path,
-               "'scene':0,'scenes':[{'nodes':[0]}],'nodes':[{'name':'root','mesh':0,'children':[1,2]},"
+               "'scene':0,'scenes':[{'nodes':[0]}],'nodes':[{'name':'body','mesh':0,'children':[1,2]},"
                "{'name':'hand'},{'name':'hand'}],'meshes':[{'primitives':[{'attributes':{'POSITION':0}}]}],"
                "'animations':[{'samplers':[{'input':1,'output':2}],"
                "'channels':[{'sampler':0,'target':{'node':2,'path':'translation'}}]}]",
@@ -128,7 +128,7 @@ Test(import_hostile, tells_which_nodes_it_cannot_tell_apart)
     th_model *model;
     th_error err;
     cr_expect_eq(import(path, &model, &err), TH_ERR_INPUT);
-    cr_expect(strstr(err.text, "node 1 at /root/hand or node 2 at /root/hand"), "%s", err.text);
+    cr_expect(strstr(err.text, "node 1 at /body/hand or node 2 at /body/hand"), "%s", err.text);
 }
 
 /* ---- time ---- */

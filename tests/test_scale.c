@@ -1,27 +1,16 @@
 /* The scaling study with tiny counts: the bytes must not depend on how the work is split. */
-#include <throng/human.h>
+#include "fixture_human.h"
+
 #include <throng/json.h>
 #include <throng/scale.h>
 
 #include <criterion/criterion.h>
 
 #include <math.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 static th_error err;
-static th_model *human;
-
-static void make_human(void)
-{
-    cr_assert_eq(th_human_create(&human, &err), TH_OK, "%s", err.text);
-}
-
-static void free_human(void)
-{
-    th_model_free(human);
-}
 
 TestSuite(scale, .init = make_human, .fini = free_human);
 
