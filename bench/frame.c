@@ -47,11 +47,12 @@ void th_frame_destroy(th_frame *frame)
     free(frame);
 }
 
-static void animate_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+static int animate_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_frame *frame = ctx;
     void *scratch = frame->scratch + worker * frame->scratch_stride;
     th_crowd_update(frame->crowd, begin, end, frame->time_s, frame->palette, scratch);
+    return 0;
 }
 
 void th_frame_animate(th_frame *frame, double time_s, void *palette)

@@ -25,27 +25,30 @@ static double burn(uint32_t steps)
     return x;
 }
 
-static void do_nothing(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+static int do_nothing(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     (void)begin, (void)end, (void)worker, (void)ctx;
+    return 0;
 }
 
-static void do_even(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+static int do_even(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     worker_group *group = ctx;
     (void)worker;
     for (uint32_t i = begin; i < end; i++)
         group->sums[i] = burn(STEPS);
+    return 0;
 }
 
 /* The same work in all, but an item's share falls from twice the mean to nothing: a split down the middle gives one
  * side three quarters. */
-static void do_uneven(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+static int do_uneven(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     worker_group *group = ctx;
     (void)worker;
     for (uint32_t i = begin; i < end; i++)
         group->sums[i] = burn(2 * STEPS * (MOST_ITEMS - 1 - i) / (MOST_ITEMS - 1));
+    return 0;
 }
 
 static void run_group(void *subject, uint64_t frame)

@@ -50,7 +50,7 @@ static void collect_stats(void *ctx)
     th_jobs_stats(l->jobs, l->stats);
     for (uint32_t w = 0; w < th_jobs_threads(l->jobs); w++) {
         l->sums[w].busy_ns += l->stats[w].busy_ns;
-        l->sums[w].wait_ns += l->stats[w].wait_ns;
+        l->sums[w].idle_ns += l->stats[w].idle_ns;
         l->sums[w].steals += l->stats[w].steals;
         l->sums[w].parks += l->stats[w].parks;
     }
@@ -80,7 +80,7 @@ static th_scale_point summarize(const lane *l, const th_row *row, const th_row *
     double frames = (double)row->iterations * row->real_ns.count, busy = 0, wait = 0, most = 0, steals = 0, parks = 0;
     for (uint32_t w = 0; w < threads; w++) {
         busy += (double)l->sums[w].busy_ns;
-        wait += (double)l->sums[w].wait_ns;
+        wait += (double)l->sums[w].idle_ns;
         most = fmax(most, (double)l->sums[w].busy_ns);
         steals += (double)l->sums[w].steals;
         parks += (double)l->sums[w].parks;

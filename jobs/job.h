@@ -1,8 +1,10 @@
-/* One call of th_jobs_for as the schedulers see it, and what their workers count. */
+/* One call as the schedulers see it, and what their workers count. */
 #ifndef TH_JOBS_JOB_H
 #define TH_JOBS_JOB_H
 
 #include <throng/jobs.h>
+
+#include "clock.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -10,40 +12,79 @@
 /* Two cache lines, because x86 fetches them in pairs: what different threads write lies this far apart. */
 #define TH_LINE_BYTES 128
 
-typedef struct th_job {
-    th_jobs_fn *fn;
+typedef struct th_trace {
+    th_trace_fn *fn; /* NULL: off */
     void *ctx;
-    uint32_t count; /* items, at least 1 */
-    uint32_t grain; /* items a chunk, at least 1; the last chunk may have fewer */
-} th_job;
+    th_clock_rate rate;
+} th_trace;
 
-/* At least 1. */
+/* A job under way, shared by all who run it. */
+typedef struct th_call {
+    th_job job;            /* count and grain are at least 1 */
+    const th_trace *trace; /* NULL: off */
+    _Atomic(int) error;    /* of the first chunk that failed; relaxed: whoever needs its value waits for the end */
+} th_call;
+
 static inline uint32_t th_job_chunks(const th_job *job)
 {
     return (job->count - 1) / job->grain + 1;
 }
 
-/* Written by its worker alone. All but `parks` change only inside a job, whose end publishes them; a worker goes to
- * sleep at any time, so `parks` is atomic (relaxed, with no partner: a mere count). */
+/* Written by its worker alone. All but the last four change only inside a call, whose end publishes them; a worker
+ * looks in vain, goes to sleep and wakes at any time, so those are atomic (relaxed, with no partner: mere counts).
+ * Times in ticks. */
 typedef struct th_tally {
-    alignas(TH_LINE_BYTES) uint64_t busy_ns;
+    alignas(TH_LINE_BYTES) uint64_t busy;
+    uint64_t span; /* from the start of each call to the worker's last chunk of it */
+    uint64_t mark; /* when the chunk under way began; for the trace */
     uint64_t chunks;
     uint64_t items;
     uint64_t steals;
+    _Atomic(uint64_t) misses;
     _Atomic(uint64_t) parks;
+    _Atomic(uint64_t) wakes;
+    _Atomic(uint64_t) wake;
 } th_tally;
 
-/* Runs `length` items from `begin` on, cut off at the end of the job, chunk by chunk. */
-static inline void th_job_run(const th_job *job, uint32_t begin, uint32_t length, uint32_t worker, th_tally *tally)
+static inline void th_tally_add(_Atomic(uint64_t) *count, uint64_t more)
 {
-    const uint32_t rest = job->count - begin;
+    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more, memory_order_relaxed);
+}
+
+/* Around a range of chunks. end: counts what the worker did since `from`, which th_tally_begin returned; call_start: of
+ * the call, or the end of the worker's range before in the same call. Returns the end. */
+static inline uint64_t th_tally_begin(th_tally *tally)
+{
+    return tally->mark = th_clock_ticks();
+}
+
+static inline uint64_t th_tally_end(th_tally *tally, uint64_t from, uint64_t call_start)
+{
+    const uint64_t end = th_clock_ticks();
+    tally->busy += end - from;
+    tally->span += end - call_start;
+    return end;
+}
+
+void th_call_trace(const th_call *call, uint32_t begin, uint32_t end, uint32_t worker, th_tally *tally);
+void th_call_fail(th_call *call, int error);
+
+/* Runs `length` items from `begin` on, cut off at the end of the job, chunk by chunk until one fails. */
+static inline void th_call_run(th_call *call, uint32_t begin, uint32_t length, uint32_t worker, th_tally *tally)
+{
+    const th_job job = call->job;
+    const uint32_t rest = job.count - begin;
     const uint32_t end = begin + (length < rest ? length : rest);
-    while (begin < end) {
-        const uint32_t items = end - begin < job->grain ? end - begin : job->grain;
-        job->fn(begin, begin + items, worker, job->ctx);
-        begin += items;
-        tally->items += items;
+    while (begin < end && atomic_load_explicit(&call->error, memory_order_relaxed) == 0) {
+        const uint32_t next = end - begin > job.grain ? begin + job.grain : end;
+        const int error = job.fn(begin, next, worker, job.ctx);
         tally->chunks++;
+        tally->items += next - begin;
+        if (call->trace)
+            th_call_trace(call, begin, next, worker, tally);
+        if (error)
+            th_call_fail(call, error);
+        begin = next;
     }
 }
 

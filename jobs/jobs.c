@@ -19,24 +19,36 @@ struct th_jobs {
     uint32_t threads;
     th_pool *pool; /* TH_SCHEDULER_OWN with more than one thread, else NULL */
     pthread_mutex_t turn;
-    uint64_t called_ns; /* spent in outermost calls; guarded by `turn` */
+    uint64_t called; /* ticks spent in outermost calls; guarded by `turn` */
+    th_trace trace;
     th_tally tallies[]; /* one a thread */
 };
 
+static const char *const names[] = {
+    [TH_SCHEDULER_OWN] = "own",
+    [TH_SCHEDULER_SERIAL] = "serial",
+    [TH_SCHEDULER_OPENMP_DYNAMIC] = "openmp-dynamic",
+    [TH_SCHEDULER_OPENMP_GUIDED] = "openmp-guided",
+    [TH_SCHEDULER_OPENMP_STATIC] = "openmp-static",
+    [TH_SCHEDULER_ONETBB] = "onetbb",
+};
+_Static_assert(sizeof names / sizeof *names == TH_SCHEDULER_COUNT, "every scheduler has a name");
+
 const char *th_scheduler_name(th_scheduler scheduler)
 {
-    static const char *const names[] = {
-        [TH_SCHEDULER_OWN] = "own",
-        [TH_SCHEDULER_SERIAL] = "serial",
-        [TH_SCHEDULER_OPENMP] = "openmp",
-    };
-    _Static_assert(sizeof names / sizeof *names == TH_SCHEDULER_COUNT, "every scheduler has a name");
     return (uint32_t)scheduler < TH_SCHEDULER_COUNT ? names[scheduler] : "unknown";
+}
+
+static bool is_openmp(th_scheduler scheduler)
+{
+    return scheduler >= TH_SCHEDULER_OPENMP_DYNAMIC && scheduler <= TH_SCHEDULER_OPENMP_STATIC;
 }
 
 bool th_scheduler_available(th_scheduler scheduler)
 {
-    return (uint32_t)scheduler < TH_SCHEDULER_COUNT && (scheduler != TH_SCHEDULER_OPENMP || th_openmp_available());
+    if (is_openmp(scheduler))
+        return th_openmp_available();
+    return scheduler == TH_SCHEDULER_OWN || scheduler == TH_SCHEDULER_SERIAL;
 }
 
 static uint32_t resolve_threads(const th_jobs_desc *desc)
@@ -52,14 +64,15 @@ static uint32_t resolve_threads(const th_jobs_desc *desc)
 int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
 {
     *out = NULL;
+    th_clock_init();
     if (desc->threads > TH_JOBS_MAX_THREADS || (uint32_t)desc->scheduler >= TH_SCHEDULER_COUNT ||
-        (uint32_t)desc->placement > TH_PLACEMENT_WORKERS)
+        (uint32_t)desc->placement >= TH_PLACEMENT_COUNT)
         return EINVAL;
     if (!th_scheduler_available(desc->scheduler))
         return ENOTSUP;
 
     const uint32_t threads = resolve_threads(desc);
-    if (desc->scheduler == TH_SCHEDULER_OPENMP && th_openmp_team(threads) < threads)
+    if (is_openmp(desc->scheduler) && th_openmp_team(threads) < threads)
         return EAGAIN;
     const size_t bytes = sizeof(th_jobs) + threads * sizeof(th_tally);
     th_jobs *jobs = aligned_alloc(TH_LINE_BYTES, bytes);
@@ -97,64 +110,140 @@ uint32_t th_jobs_threads(const th_jobs *jobs)
     return jobs->threads;
 }
 
-static void run_alone(const th_job *job, th_tally *tally)
+static const th_trace *trace_of(const th_jobs *jobs)
 {
-    const uint64_t start_ns = th_clock_ns();
-    th_job_run(job, 0, job->count, 0, tally);
-    tally->busy_ns += th_clock_ns() - start_ns;
+    return jobs->trace.fn ? &jobs->trace : NULL;
 }
 
-static void take_turn(th_jobs *jobs, const th_job *job)
+/* On the calling thread alone, whichever worker it is. */
+static int run_inline(th_jobs *jobs, const th_job *job, uint32_t worker)
 {
+    th_call call = {.job = *job, .trace = trace_of(jobs)};
+    th_call_run(&call, 0, job->count, worker, &jobs->tallies[worker]);
+    return call.error;
+}
+
+static int run_alone(th_jobs *jobs, const th_job *job, uint64_t start)
+{
+    const uint64_t from = th_tally_begin(&jobs->tallies[0]);
+    const int error = run_inline(jobs, job, 0);
+    th_tally_end(&jobs->tallies[0], from, start);
+    return error;
+}
+
+static int run_openmp(th_jobs *jobs, const th_job *job, uint64_t start)
+{
+    th_call call = {.job = *job, .trace = trace_of(jobs)};
+    th_openmp_run(jobs, jobs->scheduler, &call, jobs->threads, jobs->tallies, start);
+    return call.error;
+}
+
+static int run_outermost(th_jobs *jobs, const th_job *job)
+{
+    int error;
     th_role role;
     pthread_mutex_lock(&jobs->turn);
     th_role_enter(&role, jobs, 0);
-    const uint64_t start_ns = th_clock_ns();
+    const uint64_t start = th_clock_ticks();
     if (jobs->threads == 1 || job->count <= job->grain)
-        run_alone(job, &jobs->tallies[0]);
-    else if (jobs->scheduler == TH_SCHEDULER_OPENMP)
-        th_openmp_run(jobs, job, jobs->threads, jobs->tallies);
+        error = run_alone(jobs, job, start);
+    else if (is_openmp(jobs->scheduler))
+        error = run_openmp(jobs, job, start);
     else
-        th_pool_run(jobs->pool, job);
-    jobs->called_ns += th_clock_ns() - start_ns;
+        error = th_pool_run(jobs->pool, job, trace_of(jobs), start);
+    jobs->called += th_clock_ticks() - start;
     th_role_leave(&role);
     pthread_mutex_unlock(&jobs->turn);
+    return error;
 }
 
-void th_jobs_for(th_jobs *jobs, uint32_t count, uint32_t grain, th_jobs_fn *fn, void *ctx)
+/* The chunk around it goes on where it was. */
+static int run_nested(th_jobs *jobs, const th_job *job, uint32_t worker)
 {
-    assert(jobs && fn);
-    if (count == 0)
-        return;
-    const th_job job = {.fn = fn, .ctx = ctx, .count = count, .grain = grain ? grain : 1};
+    th_tally *tally = &jobs->tallies[worker];
+    const uint64_t mark = tally->mark;
+    tally->mark = th_clock_ticks();
+    const int error = run_inline(jobs, job, worker);
+    tally->mark = mark;
+    return error;
+}
+
+int th_jobs_run(th_jobs *jobs, const th_job *job)
+{
+    assert(jobs && job->fn);
+    if (job->count == 0)
+        return 0;
+    th_job whole = *job;
+    whole.grain = job->grain ? job->grain : 1;
     const th_role *role = th_role_find(jobs);
-    if (role)
-        th_job_run(&job, 0, count, role->worker, &jobs->tallies[role->worker]);
-    else
-        take_turn(jobs, &job);
+    return role ? run_nested(jobs, &whole, role->worker) : run_outermost(jobs, &whole);
+}
+
+void th_jobs_share(uint32_t threads, uint32_t count, uint32_t grain, const uint32_t *costs, uint32_t *shares)
+{
+    uint64_t sum = 0, before = 0;
+    uint32_t next = 1;
+    grain = grain ? grain : 1;
+    for (uint32_t i = 0; i < count; i++)
+        sum += costs[i];
+    for (uint32_t i = 0; i < count; i++) {
+        /* The first chunk whose middle lies beyond what the workers before should do. */
+        while (i % grain == 0 && next < threads && before * threads >= sum * next)
+            shares[next++ - 1] = i;
+        before += costs[i];
+    }
+    while (next < threads)
+        shares[next++ - 1] = count;
+}
+
+void th_jobs_frame_begin(th_jobs *jobs)
+{
+    if (jobs->pool)
+        th_pool_frame_begin(jobs->pool);
+}
+
+void th_jobs_frame_end(th_jobs *jobs)
+{
+    if (jobs->pool)
+        th_pool_frame_end(jobs->pool);
 }
 
 void th_jobs_stats(const th_jobs *jobs, th_worker_stats *out)
 {
+    const th_clock_rate rate = th_clock_rate_read();
+    const uint64_t called_ns = th_clock_duration_ns(&rate, jobs->called);
     for (uint32_t i = 0; i < jobs->threads; i++) {
         const th_tally *tally = &jobs->tallies[i];
+        const uint64_t busy_ns = th_clock_duration_ns(&rate, tally->busy);
         out[i] = (th_worker_stats){
-            .busy_ns = tally->busy_ns,
-            .wait_ns = jobs->called_ns - tally->busy_ns,
+            .busy_ns = busy_ns,
+            .idle_ns = called_ns - busy_ns,
+            .tail_ns = called_ns - th_clock_duration_ns(&rate, tally->span),
             .chunks = tally->chunks,
             .items = tally->items,
             .steals = tally->steals,
+            .misses = atomic_load_explicit(&tally->misses, memory_order_relaxed),
             .parks = atomic_load_explicit(&tally->parks, memory_order_relaxed),
+            .wakes = atomic_load_explicit(&tally->wakes, memory_order_relaxed),
+            .wake_ns = th_clock_duration_ns(&rate, atomic_load_explicit(&tally->wake, memory_order_relaxed)),
         };
     }
 }
 
 void th_jobs_stats_reset(th_jobs *jobs)
 {
-    jobs->called_ns = 0;
+    jobs->called = 0;
     for (uint32_t i = 0; i < jobs->threads; i++) {
         th_tally *tally = &jobs->tallies[i];
-        tally->busy_ns = tally->chunks = tally->items = tally->steals = 0;
+        tally->busy = tally->span = tally->chunks = tally->items = tally->steals = 0;
+        atomic_store_explicit(&tally->misses, 0, memory_order_relaxed);
         atomic_store_explicit(&tally->parks, 0, memory_order_relaxed);
+        atomic_store_explicit(&tally->wakes, 0, memory_order_relaxed);
+        atomic_store_explicit(&tally->wake, 0, memory_order_relaxed);
     }
+}
+
+void th_jobs_trace(th_jobs *jobs, th_trace_fn *fn, void *ctx)
+{
+    jobs->trace = (th_trace){.fn = fn, .ctx = ctx, .rate = th_clock_rate_read()};
 }

@@ -1,6 +1,5 @@
 #include "openmp.h"
 
-#include "clock.h"
 #include "role.h"
 
 #ifdef _OPENMP
@@ -21,25 +20,38 @@ uint32_t th_openmp_team(uint32_t threads)
     return team;
 }
 
-/* Called by every thread of a team: the loop below shares the chunks between them. */
-static void work(const th_job *job, th_tally *tally, uint32_t worker)
+/* Called by every thread of a team: the loops below share the chunks between them. */
+static void work(th_scheduler scheduler, th_call *call, th_tally *tally, uint32_t worker)
 {
-    const int64_t chunks = th_job_chunks(job);
-    const uint64_t start_ns = th_clock_ns();
+    const uint32_t grain = call->job.grain;
+    const int64_t chunks = th_job_chunks(&call->job);
+    if (scheduler == TH_SCHEDULER_OPENMP_DYNAMIC) {
 #pragma omp for schedule(dynamic, 1) nowait
-    for (int64_t chunk = 0; chunk < chunks; chunk++)
-        th_job_run(job, (uint32_t)chunk * job->grain, job->grain, worker, tally);
-    tally->busy_ns += th_clock_ns() - start_ns;
+        for (int64_t chunk = 0; chunk < chunks; chunk++)
+            th_call_run(call, (uint32_t)chunk * grain, grain, worker, tally);
+    } else if (scheduler == TH_SCHEDULER_OPENMP_GUIDED) {
+#pragma omp for schedule(guided, 1) nowait
+        for (int64_t chunk = 0; chunk < chunks; chunk++)
+            th_call_run(call, (uint32_t)chunk * grain, grain, worker, tally);
+    } else {
+#pragma omp for schedule(static) nowait
+        for (int64_t chunk = 0; chunk < chunks; chunk++)
+            th_call_run(call, (uint32_t)chunk * grain, grain, worker, tally);
+    }
 }
 
-void th_openmp_run(const th_jobs *jobs, const th_job *job, uint32_t threads, th_tally *tallies)
+void th_openmp_run(const th_jobs *jobs, th_scheduler scheduler, th_call *call, uint32_t threads, th_tally *tallies,
+                   uint64_t start)
 {
 #pragma omp parallel num_threads((int)threads)
     {
         const uint32_t worker = (uint32_t)omp_get_thread_num();
+        th_tally *tally = &tallies[worker];
         th_role role;
         th_role_enter(&role, jobs, worker);
-        work(job, &tallies[worker], worker);
+        const uint64_t from = th_tally_begin(tally);
+        work(scheduler, call, tally, worker);
+        th_tally_end(tally, from, start);
         th_role_leave(&role);
     }
 }
@@ -57,9 +69,10 @@ uint32_t th_openmp_team(uint32_t threads)
     return 1;
 }
 
-void th_openmp_run(const th_jobs *jobs, const th_job *job, uint32_t threads, th_tally *tallies)
+void th_openmp_run(const th_jobs *jobs, th_scheduler scheduler, th_call *call, uint32_t threads, th_tally *tallies,
+                   uint64_t start)
 {
-    (void)jobs, (void)job, (void)threads, (void)tallies;
+    (void)jobs, (void)scheduler, (void)call, (void)threads, (void)tallies, (void)start;
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* The yardstick people know: one `omp for schedule(dynamic)` over the chunks. */
+/* The yardsticks people know: one `omp for` over the chunks. */
 #ifndef TH_JOBS_OPENMP_H
 #define TH_JOBS_OPENMP_H
 
@@ -9,7 +9,9 @@ bool th_openmp_available(void);
 /* How many of so many threads the runtime really gives: OMP_THREAD_LIMIT and the like may leave fewer. */
 uint32_t th_openmp_team(uint32_t threads);
 
-/* Its threads run in the role of workers of `jobs`. tallies: one a thread. Only when available. */
-void th_openmp_run(const th_jobs *jobs, const th_job *job, uint32_t threads, th_tally *tallies);
+/* Its threads run in the role of workers of `jobs`. scheduler: one of OpenMP's. tallies: one a thread. start: of the
+ * call, in ticks. Only when available. */
+void th_openmp_run(const th_jobs *jobs, th_scheduler scheduler, th_call *call, uint32_t threads, th_tally *tallies,
+                   uint64_t start);
 
 #endif

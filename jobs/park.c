@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { FAN_OUT = 2 };
+
 static void pause_cpu(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -16,18 +18,18 @@ static void pause_cpu(void)
 #endif
 }
 
-bool th_spin_again(th_spin *spin)
+bool th_spin_again(th_spin *spin, uint64_t limit_ns)
 {
     enum { LOOKS_PER_CLOCK = 32 }; /* a pause takes 5 to 60 ns, reading the clock about 20 */
-    if (spin->limit_ns == 0)
+    if (limit_ns == 0)
         return false;
     pause_cpu();
     if (spin->looks++ % LOOKS_PER_CLOCK != 0)
         return true;
-    const uint64_t now_ns = th_clock_ns();
-    if (spin->deadline_ns == 0)
-        spin->deadline_ns = now_ns + spin->limit_ns;
-    return now_ns < spin->deadline_ns;
+    const uint64_t now_ns = th_clock_monotonic_ns();
+    if (spin->start_ns == 0)
+        spin->start_ns = now_ns;
+    return now_ns - spin->start_ns < limit_ns;
 }
 
 uint32_t th_bell_ticket(th_bell *bell)
@@ -36,20 +38,40 @@ uint32_t th_bell_ticket(th_bell *bell)
     return atomic_load(&bell->rings);
 }
 
-void th_bell_sleep(th_bell *bell, uint32_t ticket)
+uint64_t th_bell_sleep(th_bell *bell, uint32_t ticket)
 {
-    syscall(SYS_futex, &bell->rings, FUTEX_WAIT_PRIVATE, ticket, NULL, NULL, 0);
+    if (syscall(SYS_futex, &bell->rings, FUTEX_WAIT_PRIVATE, ticket, NULL, NULL, 0) != 0)
+        return 0;
+    const uint64_t now = th_clock_ticks(), rung = atomic_load_explicit(&bell->rung, memory_order_relaxed);
+    return now > rung ? now - rung : 0;
+}
+
+static void wake(th_bell *bell, uint32_t count)
+{
+    syscall(SYS_futex, &bell->rings, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
 void th_bell_return(th_bell *bell)
 {
     atomic_fetch_sub(&bell->sleepers, 1);
+    uint32_t owed = atomic_load(&bell->owed), some;
+    do {
+        some = owed < FAN_OUT ? owed : FAN_OUT;
+        if (some == 0)
+            return;
+    } while (!atomic_compare_exchange_weak(&bell->owed, &owed, owed - some));
+    wake(bell, some);
 }
 
 void th_bell_ring(th_bell *bell, uint32_t count)
 {
-    if (atomic_load(&bell->sleepers) == 0)
+    const uint32_t sleepers = atomic_load(&bell->sleepers);
+    count = count < sleepers ? count : sleepers;
+    if (count == 0)
         return;
+    const uint32_t first = count < FAN_OUT ? count : FAN_OUT;
+    atomic_store_explicit(&bell->rung, th_clock_ticks(), memory_order_relaxed);
+    atomic_store(&bell->owed, count - first);
     atomic_fetch_add(&bell->rings, 1);
-    syscall(SYS_futex, &bell->rings, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+    wake(bell, first);
 }

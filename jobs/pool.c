@@ -40,9 +40,9 @@
  * A pool with more threads than usable CPUs never spins: it would keep the CPU from the very thread it waits for. */
 #include "pool.h"
 
-#include "clock.h"
 #include "cpus.h"
 #include "park.h"
+#include "placement.h"
 #include "range.h"
 #include "role.h"
 
@@ -53,7 +53,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPIN_NS = 50000 };
+enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000 };
 
 /* So near the end that every pool soon comes round: no rare path. */
 #define FIRST_EPOCH (UINT32_MAX - 100)
@@ -65,18 +65,21 @@ typedef struct worker {
 } worker;
 
 struct th_pool {
-    alignas(TH_LINE_BYTES) _Atomic(uint64_t) call; /* all portions, as a range; none: the workers shall end */
-    alignas(TH_LINE_BYTES) th_job job;
+    alignas(TH_LINE_BYTES) _Atomic(uint64_t) opened; /* all portions, as a range; none: the workers shall end */
+    _Atomic(uint32_t) frames_begun, frames_ended;
+    alignas(TH_LINE_BYTES) th_call call;
+    uint64_t start;               /* of the call, in ticks */
     uint32_t portion;             /* items */
     _Atomic(uint32_t) unfinished; /* portions */
     alignas(TH_LINE_BYTES) th_bell call_bell;
     th_bell finish_bell;
-    uint64_t spin_ns;
-    uint32_t epoch; /* the caller's */
+    alignas(TH_LINE_BYTES) const th_jobs *jobs;
+    th_tally *tallies; /* one a thread */
+    uint64_t spin_ns, frame_spin_ns;
     uint32_t threads;
     uint32_t started; /* workers that run */
-    const th_jobs *jobs;
-    th_tally *tallies; /* one a thread */
+    _Atomic(bool) is_weighted;
+    _Atomic(uint16_t) cuts[TH_JOBS_MAX_THREADS]; /* where the share of each worker begins, when the call is weighted */
     worker workers[];
 };
 
@@ -85,28 +88,43 @@ static uint32_t sharers(const th_pool *pool, th_range call)
     return call.end < pool->threads ? call.end : pool->threads;
 }
 
+static th_range share(const th_pool *pool, th_range call, uint32_t index)
+{
+    const uint32_t count = sharers(pool, call);
+    if (!atomic_load_explicit(&pool->is_weighted, memory_order_relaxed) || index >= count)
+        return th_range_share(call, index, count);
+    const bool is_last = index + 1 == count;
+    return (th_range){
+        .epoch = call.epoch,
+        .begin = atomic_load_explicit(&pool->cuts[index], memory_order_relaxed),
+        .end = is_last ? call.end : atomic_load_explicit(&pool->cuts[index + 1], memory_order_relaxed),
+    };
+}
+
 /* What is free of the range that was read from worker `index`. */
-static th_range free_part(th_pool *pool, th_range call, uint32_t index, uint64_t word)
+static th_range free_part(const th_pool *pool, th_range call, uint32_t index, uint64_t word)
 {
     const th_range range = th_range_unpack(word);
     if (range.epoch == call.epoch)
         return range;
-    const bool is_over = atomic_load(&pool->call) != th_range_pack(call); /* then the range may be a later call's */
-    return is_over ? (th_range){0} : th_range_share(call, index, sharers(pool, call));
+    const bool is_over = atomic_load(&pool->opened) != th_range_pack(call); /* then the range may be a later call's */
+    return is_over ? (th_range){0} : share(pool, call, index);
 }
 
-static bool take(th_pool *pool, th_range call, uint32_t index, th_range_cut *cut, th_range *out)
+/* word: as last seen in the worker's range; brought up to date. */
+static bool take(th_pool *pool, th_range call, uint32_t index, th_range_cut *cut, uint64_t *word, th_range *out)
 {
-    _Atomic(uint64_t) *range = &pool->workers[index].range;
-    uint64_t seen = atomic_load_explicit(range, memory_order_acquire);
     for (;;) {
-        th_range rest = free_part(pool, call, index, seen);
+        th_range rest = free_part(pool, call, index, *word);
         if (th_range_length(rest) == 0)
             return false;
         *out = cut(&rest);
-        if (atomic_compare_exchange_weak_explicit(range, &seen, th_range_pack(rest), memory_order_acq_rel,
-                                                  memory_order_acquire))
+        const uint64_t left = th_range_pack(rest);
+        if (atomic_compare_exchange_weak_explicit(&pool->workers[index].range, word, left, memory_order_acq_rel,
+                                                  memory_order_acquire)) {
+            *word = left;
             return true;
+        }
     }
 }
 
@@ -114,62 +132,85 @@ static bool take(th_pool *pool, th_range call, uint32_t index, th_range_cut *cut
  * there is never anything to take from those who have none. */
 static bool steal(th_pool *pool, th_range call, uint32_t self)
 {
+    th_tally *tally = &pool->tallies[self];
     const uint32_t count = sharers(pool, call);
     for (uint32_t i = 1; i <= count; i++) {
         const uint32_t victim = (self + i) % count;
+        if (victim == self)
+            continue;
         th_range taken;
-        if (victim != self && take(pool, call, victim, th_range_cut_half, &taken)) {
-            pool->tallies[self].steals++; /* first: once stored, others may take it all and end the call */
+        uint64_t word = atomic_load_explicit(&pool->workers[victim].range, memory_order_acquire);
+        if (take(pool, call, victim, th_range_cut_half, &word, &taken)) {
+            tally->steals++; /* first: once stored, others may take it all and end the call */
             atomic_store_explicit(&pool->workers[self].range, th_range_pack(taken), memory_order_release);
             return true;
         }
+        th_tally_add(&tally->misses, 1);
     }
     return false;
 }
 
-/* Runs what is left of the worker's own range. */
-static void run_range(th_pool *pool, th_range call, uint32_t self)
+/* Runs what is left of the worker's own range. from: when its last range ended, or 0. Returns when this one did. */
+static uint64_t run_range(th_pool *pool, th_range call, uint32_t self, uint64_t from)
 {
+    uint64_t word = atomic_load_explicit(&pool->workers[self].range, memory_order_acquire);
     th_range portion;
-    if (!take(pool, call, self, th_range_cut_first, &portion))
-        return;
-    const th_job job = pool->job;
-    const uint32_t length = pool->portion;
+    if (!take(pool, call, self, th_range_cut_first, &word, &portion))
+        return from;
     th_tally *tally = &pool->tallies[self];
+    const uint32_t length = pool->portion;
+    const uint64_t start = th_tally_begin(tally);
     uint32_t done = 0;
-    const uint64_t start_ns = th_clock_ns();
     do {
-        th_job_run(&job, portion.begin * length, length, self, tally);
+        th_call_run(&pool->call, portion.begin * length, length, self, tally);
         done++;
-    } while (take(pool, call, self, th_range_cut_first, &portion));
-    tally->busy_ns += th_clock_ns() - start_ns;
+    } while (take(pool, call, self, th_range_cut_first, &word, &portion));
+    const uint64_t end = th_tally_end(tally, start, from ? from : pool->start);
     if (atomic_fetch_sub(&pool->unfinished, done) == done)
         th_bell_ring(&pool->finish_bell, 1);
+    return end;
 }
 
 static void work(th_pool *pool, th_range call, uint32_t self)
 {
+    uint64_t from = 0;
     do
-        run_range(pool, call, self);
+        from = run_range(pool, call, self, from);
     while (steal(pool, call, self));
+}
+
+/* ---- the workers' side ---- */
+
+static uint64_t spin_limit_ns(th_pool *pool)
+{
+    return atomic_load(&pool->frames_begun) == atomic_load(&pool->frames_ended) ? pool->spin_ns : pool->frame_spin_ns;
+}
+
+static void park(th_bell *bell, uint32_t ticket, th_tally *tally)
+{
+    th_tally_add(&tally->parks, 1);
+    const uint64_t woken = th_bell_sleep(bell, ticket);
+    th_tally_add(&tally->wakes, woken > 0);
+    th_tally_add(&tally->wake, woken);
 }
 
 static th_range next_call(th_pool *pool, th_range last, th_tally *tally)
 {
     const uint64_t seen = th_range_pack(last);
-    th_spin spin = {.limit_ns = pool->spin_ns};
-    uint64_t call;
-    while ((call = atomic_load(&pool->call)) == seen) {
-        if (th_spin_again(&spin))
+    uint32_t begun = atomic_load(&pool->frames_begun);
+    th_spin spin = {0};
+    uint64_t word;
+    while ((word = atomic_load(&pool->opened)) == seen) {
+        if (th_spin_again(&spin, spin_limit_ns(pool)))
             continue;
         const uint32_t ticket = th_bell_ticket(&pool->call_bell);
-        if (atomic_load(&pool->call) == seen) {
-            atomic_fetch_add_explicit(&tally->parks, 1, memory_order_relaxed);
-            th_bell_sleep(&pool->call_bell, ticket);
-        }
+        if (atomic_load(&pool->opened) == seen && atomic_load(&pool->frames_begun) == begun)
+            park(&pool->call_bell, ticket, tally);
         th_bell_return(&pool->call_bell);
+        begun = atomic_load(&pool->frames_begun);
+        spin = (th_spin){0};
     }
-    return th_range_unpack(call);
+    return th_range_unpack(word);
 }
 
 static void *worker_main(void *arg)
@@ -189,60 +230,87 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
+/* ---- the caller's side ---- */
+
 /* Writes all ranges, as empty ones of the call that has ended. No call may be open. */
-static void mark_ranges(th_pool *pool)
+static void mark_ranges(th_pool *pool, uint32_t epoch)
 {
-    const uint64_t empty = th_range_pack((th_range){.epoch = pool->epoch});
+    const uint64_t empty = th_range_pack((th_range){.epoch = epoch});
     for (uint32_t i = 0; i < pool->threads; i++)
         atomic_store_explicit(&pool->workers[i].range, empty, memory_order_release);
 }
 
 static th_range open_call(th_pool *pool, uint32_t portions)
 {
-    if (pool->epoch % (UINT32_MAX / 2 + 1) == 0)
-        mark_ranges(pool);
-    const th_range call = {.epoch = ++pool->epoch, .end = portions};
-    atomic_store(&pool->call, th_range_pack(call));
+    const uint32_t epoch = th_range_unpack(atomic_load_explicit(&pool->opened, memory_order_relaxed)).epoch;
+    if (epoch % (UINT32_MAX / 2 + 1) == 0)
+        mark_ranges(pool, epoch);
+    const th_range call = {.epoch = epoch + 1, .end = portions};
+    atomic_store(&pool->opened, th_range_pack(call));
     return call;
+}
+
+/* At least one portion for each sharer, whatever the shares say. */
+static void cut_shares(th_pool *pool, const th_job *job, uint32_t portions)
+{
+    const uint32_t count = portions < pool->threads ? portions : pool->threads;
+    uint32_t cut = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        const uint32_t wanted = job->shares[i - 1] / pool->portion, least = cut + 1, most = portions - (count - i);
+        cut = wanted < least ? least : wanted > most ? most : wanted;
+        atomic_store_explicit(&pool->cuts[i], (uint16_t)cut, memory_order_relaxed);
+    }
 }
 
 static void wait_for_others(th_pool *pool)
 {
-    th_spin spin = {.limit_ns = pool->spin_ns};
+    th_spin spin = {0};
     while (atomic_load(&pool->unfinished) > 0) {
-        if (th_spin_again(&spin))
+        if (th_spin_again(&spin, spin_limit_ns(pool)))
             continue;
         const uint32_t ticket = th_bell_ticket(&pool->finish_bell);
-        if (atomic_load(&pool->unfinished) > 0) {
-            atomic_fetch_add_explicit(&pool->tallies[0].parks, 1, memory_order_relaxed);
-            th_bell_sleep(&pool->finish_bell, ticket);
-        }
+        if (atomic_load(&pool->unfinished) > 0)
+            park(&pool->finish_bell, ticket, &pool->tallies[0]);
         th_bell_return(&pool->finish_bell);
     }
 }
 
-void th_pool_run(th_pool *pool, const th_job *job)
+int th_pool_run(th_pool *pool, const th_job *job, const th_trace *trace, uint64_t start)
 {
     const uint32_t chunks = th_job_chunks(job);
     const uint32_t together = (chunks - 1) / TH_RANGE_MAX + 1; /* chunks a portion */
     const uint32_t portions = (chunks - 1) / together + 1;
-    pool->job = *job;
+    pool->call.job = *job;
+    pool->call.trace = trace;
+    atomic_store_explicit(&pool->call.error, 0, memory_order_relaxed);
+    pool->start = start;
     pool->portion = job->grain * together;
     atomic_store_explicit(&pool->unfinished, portions, memory_order_relaxed);
+    atomic_store_explicit(&pool->is_weighted, job->shares != NULL, memory_order_relaxed);
+    if (job->shares)
+        cut_shares(pool, job, portions);
     const th_range call = open_call(pool, portions);
-    th_bell_ring(&pool->call_bell, portions - 1);
+    th_bell_ring(&pool->call_bell, sharers(pool, call) - 1);
     work(pool, call, 0);
     wait_for_others(pool);
+    return atomic_load_explicit(&pool->call.error, memory_order_relaxed);
 }
 
-/* As far as there are CPUs besides the caller's; who is left over goes where the system puts it. */
-static void place_workers(const th_pool *pool)
+void th_pool_frame_begin(th_pool *pool)
 {
-    uint32_t cpus[TH_JOBS_MAX_THREADS];
-    const uint32_t count = th_cpus_others(cpus, pool->threads - 1);
-    for (uint32_t i = 0; i < count; i++)
-        th_cpus_pin(pool->workers[i + 1].thread, cpus[i]);
+    if (pool->spin_ns == 0)
+        return;
+    atomic_fetch_add(&pool->frames_begun, 1);
+    th_bell_ring(&pool->call_bell, pool->threads - 1);
 }
+
+void th_pool_frame_end(th_pool *pool)
+{
+    if (pool->spin_ns > 0)
+        atomic_fetch_add(&pool->frames_ended, 1);
+}
+
+/* ---- starting and ending ---- */
 
 /* With all signals blocked: those are for the program's own threads. */
 static int start_workers(th_pool *pool)
@@ -261,6 +329,15 @@ static int start_workers(th_pool *pool)
     return error ? EAGAIN : 0;
 }
 
+static int place_workers(const th_pool *pool, th_placement placement)
+{
+    uint32_t cpus[TH_JOBS_MAX_THREADS], count;
+    const int error = th_placement_find(placement, pool->threads - 1, cpus, &count);
+    for (uint32_t i = 0; i < count; i++)
+        th_cpus_pin(pool->workers[i + 1].thread, cpus[i]);
+    return error;
+}
+
 int th_pool_create(const th_jobs *jobs, uint32_t threads, th_placement placement, th_tally *tallies, th_pool **out)
 {
     *out = NULL;
@@ -272,17 +349,19 @@ int th_pool_create(const th_jobs *jobs, uint32_t threads, th_placement placement
     pool->jobs = jobs;
     pool->tallies = tallies;
     pool->threads = threads;
-    pool->spin_ns = threads <= th_cpus_read().usable ? SPIN_NS : 0;
-    pool->epoch = FIRST_EPOCH;
-    atomic_init(&pool->call, th_range_pack((th_range){.epoch = FIRST_EPOCH}));
-    mark_ranges(pool);
-    const int error = start_workers(pool);
+    if (threads <= th_cpus_read().usable) {
+        pool->spin_ns = SPIN_NS;
+        pool->frame_spin_ns = FRAME_SPIN_NS;
+    }
+    atomic_init(&pool->opened, th_range_pack((th_range){.epoch = FIRST_EPOCH}));
+    mark_ranges(pool, FIRST_EPOCH);
+    int error = start_workers(pool);
+    if (!error)
+        error = place_workers(pool, placement);
     if (error) {
         th_pool_destroy(pool);
         return error;
     }
-    if (placement == TH_PLACEMENT_WORKERS)
-        place_workers(pool);
     *out = pool;
     return 0;
 }

@@ -97,7 +97,7 @@ static bool parse_switch(const th_option *o, const char *text, void *value, th_e
 static bool parse_choice(const th_option *o, const char *text, void *value, th_error *err)
 {
     th_suggestion s = {.typed = text};
-    char wanted[128] = "";
+    char wanted[192] = "";
     for (unsigned i = 0; o->choices[i]; i++) {
         if (strcmp(o->choices[i], text) == 0) {
             *(unsigned *)value = i;
@@ -215,7 +215,8 @@ static bool parse_thread_list(const th_option *o, const char *text, void *value,
 
 static const char *const isa_choices[] = {"auto", "scalar", "avx2", NULL};
 static const char *const sampling_choices[] = {"compiled", "exact", NULL};
-static const char *const scheduler_choices[] = {"own", "serial", "openmp", NULL};
+static const char *const scheduler_choices[] = {"own",    "serial", "openmp-dynamic", "openmp-guided", "openmp-static",
+                                                "onetbb", NULL};
 
 _Static_assert(sizeof isa_choices / sizeof *isa_choices == TH_ISA_COUNT + 1, "a name for each instruction set");
 _Static_assert(sizeof scheduler_choices / sizeof *scheduler_choices == TH_SCHEDULER_COUNT + 1,
@@ -247,7 +248,7 @@ const th_option th_option_table[] = {
     {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_thread_list, .offset = AT(threads),
      .high = 1024, .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max; at most 1024 threads together (default: up to all usable CPUs)"},
     {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(scheduler),
-     .choices = scheduler_choices, .help = "who hands out the work: own, serial or openmp"},
+     .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb"},
     {.name = "grain", .argument = "N", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(grain),
      .low = 1, .high = 1e6, .help = "batches of 8 characters in a chunk of work (default: 4)"},
     {.name = "frames", .argument = "N", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(frames),

@@ -41,10 +41,11 @@ typedef struct caller {
     atomic_uint nested_items;
 } caller;
 
-static void nested_chunk(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+static int nested_chunk(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     (void)worker;
     atomic_fetch_add_explicit(&((caller *)ctx)->nested_items, end - begin, memory_order_relaxed);
+    return 0;
 }
 
 /* Some items take far longer than others, and some sleep. */
@@ -57,7 +58,7 @@ static void dawdle(uint32_t item, const caller *c)
         ;
 }
 
-static void chunk(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+static int chunk(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     caller *c = ctx;
     (void)worker;
@@ -67,6 +68,7 @@ static void chunk(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     }
     if (c->nested)
         th_jobs_for(c->jobs, end - begin, 2, nested_chunk, c);
+    return 0;
 }
 
 static void call_once(caller *c)

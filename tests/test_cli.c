@@ -128,7 +128,7 @@ Test(cli, openmp_with_fewer_threads_than_asked_for_is_exit_code_4)
 {
     setenv("OMP_THREAD_LIMIT", "1", 1);
     /* clang's runtime has a word of its own first. */
-    cr_expect_eq(throng("scale --count 10 --repetitions 1 --frames 1 --scheduler openmp --threads 2"), 4);
+    cr_expect_eq(throng("scale --count 10 --repetitions 1 --frames 1 --scheduler openmp-dynamic --threads 2"), 4);
     cr_expect(strstr(err, "the system refuses 2 threads") || strstr(err, "this build has no scheduler openmp"), "%s",
               err);
     cr_expect_str_eq(out, "");

@@ -149,7 +149,7 @@ Test(options, say_what_may_have_been_meant)
     expect_refusal("bench --rep=2", "unknown option --rep; did you mean --repetitions?");
     expect_refusal("inspect --xyzzy", "unknown option --xyzzy; `throng help inspect` lists what there is");
     expect_refusal("pose --isa sclar", "--isa takes auto, scalar or avx2, not \"sclar\"; did you mean scalar?");
-    expect_refusal("scale --scheduler tbb", "--scheduler takes own, serial or openmp, not \"tbb\"");
+    expect_refusal("scale --scheduler tbb", "--scheduler takes own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb, not \"tbb\"");
 }
 
 Test(options, say_what_is_wrong)
