@@ -4,13 +4,16 @@
  *     |    epoch    |   begin   |   end    |
  *
  * The epoch names the call, so that who comes late cannot mistake one call's range for another's. It takes half of the
- * word: in 16 bits it would come round within the time a thread is preempted. That leaves 65,535 portions a call. */
+ * word: in 16 bits it would come round within the time a thread is preempted. That leaves 65,534 portions a call. */
 #ifndef TH_JOBS_RANGE_H
 #define TH_JOBS_RANGE_H
 
 #include <stdint.h>
 
-#define TH_RANGE_MAX 65535u
+#define TH_RANGE_MAX 65534u
+
+/* Added to a range's word, takes its first portion. An empty range may so come to begin one behind its end. */
+#define TH_RANGE_FIRST (1u << 16)
 
 typedef struct th_range {
     uint32_t epoch;
@@ -26,14 +29,14 @@ static inline th_range th_range_unpack(uint64_t word)
 {
     return (th_range){
         .epoch = (uint32_t)(word >> 32),
-        .begin = (uint32_t)(word >> 16) & TH_RANGE_MAX,
-        .end = (uint32_t)word & TH_RANGE_MAX,
+        .begin = (uint32_t)(word >> 16) & UINT16_MAX,
+        .end = (uint32_t)word & UINT16_MAX,
     };
 }
 
 static inline uint32_t th_range_length(th_range range)
 {
-    return range.end - range.begin;
+    return range.begin < range.end ? range.end - range.begin : 0;
 }
 
 /* The part of `whole` that worker `index` begins with. The first `sharers` have one, the others an empty one. */
