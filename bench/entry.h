@@ -4,25 +4,35 @@
 
 #include <throng/bench.h>
 
-/* What the pose entries share: the same characters, and memory to write to. */
+/* What entries share. */
 typedef struct th_stage {
-    th_scene *compiled, *exact;
-    void *palette;
-    void *reference; /* palettes of the scalar kernel at TH_TRIAL_FRAME */
+    th_scene *compiled, *exact; /* of the poses: the same characters, */
+    void *palette;              /* and memory to write to */
+    void *reference;            /* palettes of the scalar kernel at TH_TRIAL_FRAME */
     size_t palette_bytes;
+    double steps_per_us; /* of the jobs: see jobs_work.h */
 } th_stage;
 
+/* For poses. */
 th_result th_stage_init(th_stage *stage, const th_scene_desc *desc, th_error *err);
 void th_stage_fini(th_stage *stage);
 
 typedef struct th_entry th_entry;
 struct th_entry {
     char name[64];
-    int variant; /* an instruction set, or a scheduler */
-    uint32_t items;
+    int variant;       /* an instruction set, or a scheduler */
+    const void *shape; /* what is done; neighbours of one shape are compared, so they are measured in turn */
+    const void *rival; /* who does it */
+    bool is_baseline;  /* what the others of its shape are held against */
     th_result (*create)(th_entry *entry, const th_bench_desc *desc, const th_stage *stage, th_row *row, th_error *err);
     void *subject; /* what create made */
+    /* As those of th_subject; lap, as that of th_measure_desc, is the same for all of a shape. */
+    void (*before)(void *subject);
     void (*run)(void *subject, uint64_t frame);
+    th_lap (*lap)(void *subject, uint64_t frame);
+    void (*after)(void *subject);
+    /* Adds further figures to the row. baseline: NULL when it is not among what was measured. May be NULL. */
+    void (*summarize)(const th_entry *entry, const th_row *baseline, th_row *row);
     void (*destroy)(void *subject);
 };
 

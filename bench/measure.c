@@ -2,11 +2,33 @@
 
 #include <throng/clock.h>
 
-static uint64_t run_ns(const th_subject *s, uint64_t first, uint32_t iterations)
+static th_lap run_laps(const th_subject *s, const th_measure_desc *desc, uint64_t first, uint32_t iterations)
 {
-    uint64_t start = th_clock_ns();
+    th_lap sum = {0};
+    for (uint32_t i = 0; i < iterations; i++) {
+        const th_lap lap = desc->lap(s->ctx, first + i);
+        sum.real_ns += lap.real_ns;
+        sum.cpu_ns += lap.cpu_ns;
+    }
+    return sum;
+}
+
+static th_lap run(const th_subject *s, const th_measure_desc *desc, uint64_t first, uint32_t iterations)
+{
+    if (desc->lap)
+        return run_laps(s, desc, first, iterations);
+    const uint64_t cpu = th_clock_cpu_ns(), start = th_clock_ns();
     for (uint32_t i = 0; i < iterations; i++)
         s->run(s->ctx, first + i);
+    const uint64_t real = th_clock_ns() - start;
+    return (th_lap){real, th_clock_cpu_ns() - cpu};
+}
+
+/* With what does not count. */
+static uint64_t run_ns(const th_subject *s, const th_measure_desc *desc, uint32_t iterations)
+{
+    const uint64_t start = th_clock_ns();
+    run(s, desc, 0, iterations);
     return th_clock_ns() - start;
 }
 
@@ -15,25 +37,23 @@ static uint32_t calibrate(const th_subject *s, const th_measure_desc *desc)
 {
     uint64_t wanted_ns = desc->repetition_ns ? desc->repetition_ns : TH_MEASURE_REPETITION_NS;
     uint32_t iterations = 1;
-    uint64_t ns = run_ns(s, 0, 1);
+    uint64_t ns = run_ns(s, desc, 1);
     while (ns < wanted_ns / 10 && iterations < 1u << 24)
-        ns = run_ns(s, 0, iterations *= 2);
+        ns = run_ns(s, desc, iterations *= 2);
     if (desc->iterations)
         return desc->iterations;
     uint64_t fit = iterations * wanted_ns / (ns ? ns : 1);
     return fit > 1 ? (uint32_t)fit : 1;
 }
 
-static void repeat(const th_subject *s, uint32_t repetition)
+static void repeat(const th_subject *s, const th_measure_desc *desc, uint32_t repetition)
 {
     th_row *row = s->row;
     if (s->before)
         s->before(s->ctx);
-    uint64_t cpu = th_clock_cpu_ns();
-    uint64_t real = run_ns(s, (uint64_t)repetition * row->iterations, row->iterations);
-    cpu = th_clock_cpu_ns() - cpu;
-    th_samples_add(&row->real_ns, (double)real / row->iterations);
-    th_samples_add(&row->cpu_ns, (double)cpu / row->iterations);
+    const th_lap sum = run(s, desc, (uint64_t)repetition * row->iterations, row->iterations);
+    th_samples_add(&row->real_ns, (double)sum.real_ns / row->iterations);
+    th_samples_add(&row->cpu_ns, (double)sum.cpu_ns / row->iterations);
     if (s->after)
         s->after(s->ctx);
 }
@@ -48,7 +68,7 @@ void th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
             /* There and back, so that nobody always follows the same neighbour. */
             const th_subject *s = &subjects[r % 2 ? count - 1 - i : i];
             if (!s->row->failure[0])
-                repeat(s, r);
+                repeat(s, desc, r);
         }
         if (desc->progress)
             desc->progress(desc->progress_ctx, r + 1, desc->repetitions);

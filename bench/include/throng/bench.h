@@ -4,7 +4,7 @@
  *   pose/exact           the same with authored keys, as clips play that cannot be compiled
  *   pose/tutorial        the way of the tutorials
  *   limit/palette_write  the same bytes written and nothing else
- *   jobs/<what>/<scheduler>  fork_join:<n>: n empty chunks; even, uneven: 256 small pieces of work
+ *   jobs/<what>/<scheduler>  calls of the job system, and of others for comparison; docs/measuring.md lists them
  *
  * Frame i shows the crowd at i / TH_FRAME_RATE, so nothing can be kept from one frame to the next. */
 #ifndef THRONG_BENCH_H
@@ -20,9 +20,11 @@ typedef struct th_bench_desc {
     const char *filter; /* extended regular expression, valid; NULL: all */
 } th_bench_desc;
 
+enum { TH_BENCH_MAX_ENTRIES = 192 };
+
 /* Names of the entries that the filter lets through. The count may be 0. */
 typedef struct th_bench_names {
-    char names[32][64];
+    char names[TH_BENCH_MAX_ENTRIES][64];
     uint32_t count;
 } th_bench_names;
 

@@ -4,10 +4,15 @@
 
 #include <throng/report.h>
 
+/* What an iteration says that it took. */
+typedef struct th_lap {
+    uint64_t real_ns, cpu_ns;
+} th_lap;
+
 typedef struct th_subject {
     void (*before)(void *ctx);              /* before each repetition, not timed; may be NULL */
     void (*run)(void *ctx, uint64_t frame); /* one iteration; frame: never the same number twice in a repetition */
-    void (*after)(void *ctx);               /* after each repetition, not timed; may be NULL */
+    void (*after)(void *ctx);               /* after each repetition, not timed; may be NULL, may fail the row */
     void *ctx;
     th_row *row; /* gets the samples and the number of iterations; rows with a failure are skipped */
 } th_subject;
@@ -16,6 +21,9 @@ typedef struct th_measure_desc {
     uint32_t repetitions;
     uint32_t iterations;    /* in each; 0: for each subject as many as take repetition_ns */
     uint64_t repetition_ns; /* 0 = TH_MEASURE_REPETITION_NS */
+    /* Instead of run, for all subjects, as what is compared is timed alike: an iteration of which only a part counts,
+     * and which says how long that took. NULL: run. */
+    th_lap (*lap)(void *ctx, uint64_t frame);
     void (*progress)(void *ctx, uint32_t done, uint32_t total); /* now and then, between timings; may be NULL */
     void *progress_ctx;
 } th_measure_desc;
