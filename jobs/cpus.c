@@ -3,20 +3,13 @@
 #include "cgroup.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <unistd.h>
 
-typedef struct mask {
-    cpu_set_t *set; /* NULL when it could not be read */
-    size_t bytes;
-    uint32_t cpus; /* how many fit */
-} mask;
-
 /* The kernel refuses a set that is smaller than its own, whose size it does not tell. */
-static mask mask_read(void)
+th_cpu_mask th_cpu_mask_read(void)
 {
     for (uint32_t cpus = CPU_SETSIZE; cpus <= 1u << 20; cpus *= 2) {
-        const mask m = {CPU_ALLOC(cpus), CPU_ALLOC_SIZE(cpus), cpus};
+        const th_cpu_mask m = {CPU_ALLOC(cpus), CPU_ALLOC_SIZE(cpus), cpus};
         if (!m.set)
             break;
         if (sched_getaffinity(0, m.bytes, m.set) == 0)
@@ -25,22 +18,22 @@ static mask mask_read(void)
         if (errno != EINVAL)
             break;
     }
-    return (mask){0};
+    return (th_cpu_mask){0};
 }
 
-static void mask_free(mask m)
+void th_cpu_mask_free(th_cpu_mask mask)
 {
-    if (m.set)
-        CPU_FREE(m.set);
+    if (mask.set)
+        CPU_FREE(mask.set);
 }
 
 th_cpus th_cpus_read(void)
 {
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     th_cpus cpus = {.online = online > 0 ? (uint32_t)online : 1, .quota = th_cgroup_quota("")};
-    const mask m = mask_read();
+    const th_cpu_mask m = th_cpu_mask_read();
     cpus.affinity = m.set ? (uint32_t)CPU_COUNT_S(m.bytes, m.set) : cpus.online;
-    mask_free(m);
+    th_cpu_mask_free(m);
 
     cpus.usable = cpus.affinity < cpus.online ? cpus.affinity : cpus.online;
     if (cpus.quota > 0 && cpus.quota < cpus.usable) {
@@ -54,13 +47,13 @@ th_cpus th_cpus_read(void)
 
 uint32_t th_cpus_others(uint32_t *out, uint32_t max)
 {
-    const mask m = mask_read();
+    const th_cpu_mask m = th_cpu_mask_read();
     const int here = sched_getcpu();
     uint32_t count = 0;
     for (uint32_t cpu = 0; m.set && cpu < m.cpus && count < max; cpu++)
         if (CPU_ISSET_S(cpu, m.bytes, m.set) && (int)cpu != here)
             out[count++] = cpu;
-    mask_free(m);
+    th_cpu_mask_free(m);
     return count;
 }
 

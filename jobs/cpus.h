@@ -5,6 +5,17 @@
 #include <throng/jobs.h>
 
 #include <pthread.h>
+#include <sched.h>
+
+/* The calling thread's affinity mask, as CPU_ISSET_S and its kin take it. */
+typedef struct th_cpu_mask {
+    cpu_set_t *set; /* NULL when it could not be read */
+    size_t bytes;
+    uint32_t cpus; /* how many fit */
+} th_cpu_mask;
+
+th_cpu_mask th_cpu_mask_read(void);
+void th_cpu_mask_free(th_cpu_mask mask);
 
 /* Writes up to `max` CPUs of the calling thread's affinity mask in rising order, without the one it runs on; returns
  * how many. */

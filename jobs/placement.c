@@ -1,8 +1,20 @@
+/* Placing workers in the machine's tree: machine, package, caches, cores, hardware threads.
+ *
+ * Two CPUs are as near as the lowest object that holds both is low. hwloc's own number of a CPU counts the leaves from
+ * left to right, so going by it among CPUs that are equally near fills one cache, one package after the other; the
+ * system's number would not, as on most machines with hyperthreads it goes once round all cores and then again.
+ *
+ * Compact and cores are one sort each. Spread takes one CPU after the other, each time one whose nearest neighbour
+ * among those taken is farthest; among those, the one on the emptier side, from the machine downwards. Emptier alone
+ * would not do: where only one core of a package is allowed, its second thread is in the emptier package, but it shares
+ * that core. Finding the best set of every size instead would move all workers when one more comes. */
 #include "placement.h"
 
 #include "cpus.h"
 
 #include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
 
 static const char *const names[] = {
     [TH_PLACEMENT_NONE] = "none",     [TH_PLACEMENT_WORKERS] = "workers", [TH_PLACEMENT_COMPACT] = "compact",
@@ -15,16 +27,222 @@ const char *th_placement_name(th_placement placement)
     return (uint32_t)placement < TH_PLACEMENT_COUNT ? names[placement] : "unknown";
 }
 
+/* ---- what there is to choose from ---- */
+
+typedef struct place {
+    hwloc_obj_t pu;
+    uint32_t round; /* cores: how many threads of the same core come first */
+    int nearness;   /* depth of the lowest object that holds the caller as well */
+} place;
+
+typedef struct places {
+    place *all; /* from left to right */
+    uint32_t count;
+    hwloc_obj_t caller; /* NULL: not in the topology */
+} places;
+
+static int find_places(const th_ground *ground, places *out)
+{
+    const int most = hwloc_get_nbobjs_by_type(ground->topology, HWLOC_OBJ_PU);
+    *out = (places){.all = calloc((size_t)most, sizeof *out->all)};
+    if (!out->all)
+        return ENOMEM;
+    out->caller = hwloc_get_pu_obj_by_os_index(ground->topology, ground->here);
+    hwloc_obj_t pu = NULL;
+    while ((pu = hwloc_get_next_obj_by_type(ground->topology, HWLOC_OBJ_PU, pu)))
+        if (pu != out->caller && hwloc_bitmap_isset(ground->allowed, pu->os_index))
+            out->all[out->count++].pu = pu;
+    return 0;
+}
+
+/* ---- compact, cores ---- */
+
+static void measure_nearness(const th_ground *ground, places *p)
+{
+    for (uint32_t i = 0; p->caller && i < p->count; i++)
+        p->all[i].nearness = hwloc_get_common_ancestor_obj(ground->topology, p->caller, p->all[i].pu)->depth;
+}
+
+/* Virtual machines may have none; then each CPU is its own. */
+static hwloc_obj_t core_of(const th_ground *ground, hwloc_obj_t pu)
+{
+    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(ground->topology, HWLOC_OBJ_CORE, pu);
+    return core ? core : pu;
+}
+
+static void count_rounds(const th_ground *ground, places *p)
+{
+    hwloc_obj_t callers = p->caller ? core_of(ground, p->caller) : NULL, core = NULL;
+    for (uint32_t i = 0; i < p->count; i++) {
+        hwloc_obj_t before = core;
+        core = core_of(ground, p->all[i].pu);
+        p->all[i].round = core == before ? p->all[i - 1].round + 1 : core == callers;
+    }
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const place *p = a, *q = b;
+    if (p->round != q->round)
+        return p->round < q->round ? -1 : 1;
+    if (p->nearness != q->nearness)
+        return p->nearness > q->nearness ? -1 : 1;
+    return p->pu->logical_index < q->pu->logical_index ? -1 : 1;
+}
+
+/* ---- spread ---- */
+
+typedef struct load_map {
+    uint32_t *loads; /* how many CPUs are taken below each object, level by level */
+    size_t width;    /* no level has more objects than the lowest */
+} load_map;
+
+static uint32_t *load_of(const load_map *m, hwloc_obj_t object)
+{
+    return &m->loads[(size_t)object->depth * m->width + object->logical_index];
+}
+
+static void occupy(load_map *m, hwloc_obj_t pu)
+{
+    for (hwloc_obj_t object = pu; object; object = object->parent)
+        ++*load_of(m, object);
+}
+
+/* Depth of the lowest object that holds this CPU and a taken one. */
+static int crowding(const load_map *m, hwloc_obj_t pu)
+{
+    hwloc_obj_t object = pu;
+    while (object && *load_of(m, object) == 0)
+        object = object->parent;
+    return object ? object->depth : -1;
+}
+
+static hwloc_obj_t child_above(hwloc_obj_t ancestor, hwloc_obj_t object)
+{
+    while (object->parent != ancestor)
+        object = object->parent;
+    return object;
+}
+
+/* Whether the load is less on the side of a, where the ways from the machine down to a and b part. */
+static bool is_emptier(const th_ground *ground, const load_map *m, hwloc_obj_t a, hwloc_obj_t b)
+{
+    hwloc_obj_t fork = hwloc_get_common_ancestor_obj(ground->topology, a, b);
+    return *load_of(m, child_above(fork, a)) < *load_of(m, child_above(fork, b));
+}
+
+/* One must be free. */
+static hwloc_obj_t find_loneliest(const th_ground *ground, const load_map *m, const places *p)
+{
+    hwloc_obj_t best = NULL;
+    int least = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        hwloc_obj_t pu = p->all[i].pu;
+        if (*load_of(m, pu) > 0)
+            continue;
+        const int depth = crowding(m, pu);
+        if (!best || depth < least || (depth == least && is_emptier(ground, m, pu, best))) {
+            best = pu;
+            least = depth;
+        }
+    }
+    return best;
+}
+
+static int spread(const th_ground *ground, const places *p, uint32_t wanted, uint32_t *cpus)
+{
+    load_map m = {.width = (size_t)hwloc_get_nbobjs_by_type(ground->topology, HWLOC_OBJ_PU)};
+    m.loads = calloc((size_t)hwloc_topology_get_depth(ground->topology) * m.width, sizeof *m.loads);
+    if (!m.loads)
+        return ENOMEM;
+    if (p->caller)
+        occupy(&m, p->caller);
+    for (uint32_t i = 0; i < wanted; i++) {
+        hwloc_obj_t pu = find_loneliest(ground, &m, p);
+        occupy(&m, pu);
+        cpus[i] = pu->os_index;
+    }
+    free(m.loads);
+    return 0;
+}
+
+/* ---- the plan ---- */
+
+int th_placement_plan(th_placement placement, const th_ground *ground, uint32_t workers, uint32_t *cpus,
+                      uint32_t *count)
+{
+    places p;
+    *count = 0;
+    int error = find_places(ground, &p);
+    if (error)
+        return error;
+    const uint32_t wanted = workers < p.count ? workers : p.count;
+    if (placement == TH_PLACEMENT_SPREAD) {
+        error = spread(ground, &p, wanted, cpus);
+    } else {
+        measure_nearness(ground, &p);
+        if (placement == TH_PLACEMENT_CORES)
+            count_rounds(ground, &p);
+        qsort(p.all, p.count, sizeof *p.all, compare_places);
+        for (uint32_t i = 0; i < wanted; i++)
+            cpus[i] = p.all[i].pu->os_index;
+    }
+    free(p.all);
+    *count = error ? 0 : wanted;
+    return error;
+}
+
+/* ---- this machine ---- */
+
+/* All CPUs, as the mask says which ones are allowed. Some of hwloc's ways of looking would move the caller about. */
+static int read_topology(hwloc_topology_t *out)
+{
+    const unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
+    errno = 0;
+    if (hwloc_topology_init(out) != 0)
+        return errno ? errno : ENOMEM;
+    if (hwloc_topology_set_flags(*out, flags) == 0 && hwloc_topology_load(*out) == 0)
+        return 0;
+    const int error = errno ? errno : EIO;
+    hwloc_topology_destroy(*out);
+    return error;
+}
+
+static int read_allowed(hwloc_cpuset_t *out)
+{
+    *out = hwloc_bitmap_alloc();
+    const th_cpu_mask mask = th_cpu_mask_read();
+    int error = *out ? 0 : ENOMEM;
+    for (uint32_t cpu = 0; mask.set && cpu < mask.cpus && !error; cpu++)
+        if (CPU_ISSET_S(cpu, mask.bytes, mask.set) && hwloc_bitmap_set(*out, cpu) != 0)
+            error = ENOMEM;
+    th_cpu_mask_free(mask);
+    return error;
+}
+
+static int plan_here(th_placement placement, uint32_t workers, uint32_t *cpus, uint32_t *count)
+{
+    hwloc_topology_t topology;
+    hwloc_cpuset_t allowed = NULL;
+    int error = read_topology(&topology);
+    if (error)
+        return error;
+    error = read_allowed(&allowed);
+    if (!error) {
+        const th_ground ground = {topology, allowed, (uint32_t)sched_getcpu()};
+        error = th_placement_plan(placement, &ground, workers, cpus, count);
+    }
+    hwloc_bitmap_free(allowed);
+    hwloc_topology_destroy(topology);
+    return error;
+}
+
+/* Reading the topology takes milliseconds: only where it is needed. */
 int th_placement_find(th_placement placement, uint32_t workers, uint32_t *cpus, uint32_t *count)
 {
     *count = 0;
-    switch (placement) {
-    case TH_PLACEMENT_NONE:
-        return 0;
-    case TH_PLACEMENT_WORKERS:
+    if (placement == TH_PLACEMENT_WORKERS)
         *count = th_cpus_others(cpus, workers);
-        return 0;
-    default:
-        return ENOTSUP;
-    }
+    const bool needs_topology = placement > TH_PLACEMENT_WORKERS;
+    return needs_topology ? plan_here(placement, workers, cpus, count) : 0;
 }

@@ -1,0 +1,462 @@
+/* Plans on machines that are not there, and the placing of real workers. */
+#include "placement.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { MAX_CPUS = 256, UNKNOWN = 9999 };
+
+/* The linker puts these in the place of the real ones (--wrap). */
+static int callocs_until_failure = -1; /* below 0: never */
+static int pretended_cpu = -1;         /* of every thread; below 0: the real one */
+static int topologies;                 /* loaded so far */
+static bool refuse_topology;
+
+void *__real_calloc(size_t, size_t);
+void *__wrap_calloc(size_t, size_t);
+int __real_sched_getcpu(void);
+int __wrap_sched_getcpu(void);
+int __real_hwloc_topology_load(hwloc_topology_t);
+int __wrap_hwloc_topology_load(hwloc_topology_t);
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return callocs_until_failure >= 0 && callocs_until_failure-- == 0 ? NULL : __real_calloc(count, size);
+}
+
+int __wrap_sched_getcpu(void)
+{
+    return pretended_cpu >= 0 ? pretended_cpu : __real_sched_getcpu();
+}
+
+int __wrap_hwloc_topology_load(hwloc_topology_t topology)
+{
+    topologies++;
+    errno = ENODEV;
+    return refuse_topology ? -1 : __real_hwloc_topology_load(topology);
+}
+
+/* ---- machines ---- */
+
+static const th_placement planned[] = {TH_PLACEMENT_COMPACT, TH_PLACEMENT_SPREAD, TH_PLACEMENT_CORES};
+enum { PLANNED = sizeof planned / sizeof *planned };
+
+/* Two packages, numbered as Linux does: once round all cores, then round their second threads. */
+static const char linux_like[] = "pack:2 core:4 pu:2(indexes=0,8,1,9,2,10,3,11,4,12,5,13,6,14,7,15)";
+
+static hwloc_topology_t build(const char *machine)
+{
+    hwloc_topology_t topology;
+    cr_assert_eq(hwloc_topology_init(&topology), 0);
+    cr_assert_eq(hwloc_topology_set_synthetic(topology, machine), 0, "%s", machine);
+    cr_assert_eq(__real_hwloc_topology_load(topology), 0);
+    return topology;
+}
+
+static hwloc_cpuset_t read_set(const char *list)
+{
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    cr_assert_eq(hwloc_bitmap_list_sscanf(set, list), 0);
+    return set;
+}
+
+/* ---- plans that were made by hand ---- */
+
+static void expect_plan(th_placement placement, const char *machine, const char *allowed, uint32_t here, uint32_t count,
+                        const uint32_t *expected)
+{
+    uint32_t cpus[MAX_CPUS], got;
+    hwloc_topology_t topology = build(machine);
+    hwloc_cpuset_t set = read_set(allowed);
+    const th_ground ground = {topology, set, here};
+    cr_assert_eq(th_placement_plan(placement, &ground, MAX_CPUS, cpus, &got), 0);
+    cr_expect_eq(got, count, "%s on %s: %u CPUs", th_placement_name(placement), machine, got);
+    for (uint32_t i = 0; i < got && i < count; i++)
+        cr_expect_eq(cpus[i], expected[i], "%s on %s of %s from %u: worker %u on %u, not %u",
+                     th_placement_name(placement), allowed, machine, here, i, cpus[i], expected[i]);
+    hwloc_bitmap_free(set);
+    hwloc_topology_destroy(topology);
+}
+
+#define EXPECT_PLAN(placement, machine, allowed, here, ...)                                                            \
+    expect_plan(placement, machine, allowed, here, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t),               \
+                (uint32_t[]){__VA_ARGS__})
+
+Test(placement, two_packages_of_two_caches_of_two_cores_of_two_threads)
+{
+    static const char machine[] = "pack:2 l3:2 core:2 pu:2";
+    EXPECT_PLAN(TH_PLACEMENT_COMPACT, machine, "0-15", 5, 4, 6, 7, 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15);
+    EXPECT_PLAN(TH_PLACEMENT_CORES, machine, "0-15", 5, 6, 0, 2, 8, 10, 12, 14, 4, 7, 1, 3, 9, 11, 13, 15);
+    EXPECT_PLAN(TH_PLACEMENT_SPREAD, machine, "0-15", 5, 8, 0, 12, 2, 10, 6, 14, 1, 9, 4, 13, 3, 11, 7, 15);
+}
+
+Test(placement, threads_of_a_core_are_found_by_the_tree_and_not_by_their_numbers)
+{
+    EXPECT_PLAN(TH_PLACEMENT_COMPACT, linux_like, "0-15", 6, 14, 4, 12, 5, 13, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11);
+    EXPECT_PLAN(TH_PLACEMENT_CORES, linux_like, "0-15", 6, 4, 5, 7, 0, 1, 2, 3, 14, 12, 13, 15, 8, 9, 10, 11);
+    EXPECT_PLAN(TH_PLACEMENT_SPREAD, linux_like, "0-15", 6, 0, 1, 4, 2, 5, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15);
+}
+
+Test(placement, first_threads_that_are_masked_out_leave_the_second_to_stand_for_the_core)
+{
+    EXPECT_PLAN(TH_PLACEMENT_COMPACT, "core:4 pu:2", "0,1,3-5", 0, 1, 3, 4, 5);
+    EXPECT_PLAN(TH_PLACEMENT_CORES, "core:4 pu:2", "0,1,3-5", 0, 3, 4, 1, 5);
+    EXPECT_PLAN(TH_PLACEMENT_SPREAD, "core:4 pu:2", "0,1,3-5", 0, 3, 4, 1, 5);
+}
+
+/* A whole package against one core of the other: sharing a core is worse than sharing a package. */
+Test(placement, spread_prefers_a_core_of_its_own_in_the_fuller_package)
+{
+    static const char machine[] = "pack:2 core:4 pu:2";
+    EXPECT_PLAN(TH_PLACEMENT_SPREAD, machine, "0-9", 0, 8, 2, 4, 6, 9, 1, 3, 5, 7);
+    EXPECT_PLAN(TH_PLACEMENT_CORES, machine, "0-9", 0, 2, 4, 6, 8, 1, 3, 5, 7, 9);
+    EXPECT_PLAN(TH_PLACEMENT_COMPACT, machine, "0-9", 8, 9, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+Test(placement, caller_counts_even_where_its_cpu_may_not_be_used)
+{
+    EXPECT_PLAN(TH_PLACEMENT_COMPACT, "pack:2 core:2 pu:2", "0-3,6", 7, 6, 0, 1, 2, 3);
+    EXPECT_PLAN(TH_PLACEMENT_CORES, "pack:2 core:2 pu:2", "0-3,6", 7, 0, 2, 6, 1, 3);
+    EXPECT_PLAN(TH_PLACEMENT_SPREAD, "pack:2 core:2 pu:2", "0-3,6", 7, 0, 2, 6, 1, 3);
+}
+
+Test(placement, without_a_caller_all_cpus_are_free)
+{
+    EXPECT_PLAN(TH_PLACEMENT_COMPACT, "pack:2 core:2 pu:2", "0-7", UNKNOWN, 0, 1, 2, 3, 4, 5, 6, 7);
+    EXPECT_PLAN(TH_PLACEMENT_CORES, "pack:2 core:2 pu:2", "0-7", UNKNOWN, 0, 2, 4, 6, 1, 3, 5, 7);
+    EXPECT_PLAN(TH_PLACEMENT_SPREAD, "pack:2 core:2 pu:2", "0-7", UNKNOWN, 0, 4, 2, 6, 1, 5, 3, 7);
+}
+
+Test(placement, machine_without_cores_has_as_many_as_cpus)
+{
+    EXPECT_PLAN(TH_PLACEMENT_CORES, "l3:2 pu:3", "0-5", 4, 3, 5, 0, 1, 2);
+    EXPECT_PLAN(TH_PLACEMENT_SPREAD, "l3:2 pu:3", "0-5", 4, 0, 1, 3, 2, 5);
+}
+
+Test(placement, nothing_allowed_is_an_empty_plan)
+{
+    static const char *const nowhere[] = {"", "2", "17-40"}; /* none, the caller's, none of this machine */
+    for (size_t i = 0; i < 3 * PLANNED; i++)
+        expect_plan(planned[i % PLANNED], "core:2 pu:2", nowhere[i / PLANNED], 2, 0, NULL);
+}
+
+Test(placement, plan_fails_when_memory_is_out)
+{
+    hwloc_topology_t topology = build("core:2 pu:2");
+    hwloc_cpuset_t allowed = read_set("0-3");
+    const th_ground ground = {topology, allowed, 0};
+    uint32_t cpus[MAX_CPUS], count;
+    for (int i = 0; i < PLANNED; i++) {
+        const int allocations = planned[i] == TH_PLACEMENT_SPREAD ? 2 : 1;
+        for (int fail = 0; fail <= allocations; fail++) {
+            callocs_until_failure = fail;
+            const int error = th_placement_plan(planned[i], &ground, MAX_CPUS, cpus, &count);
+            callocs_until_failure = -1;
+            cr_expect_eq(error, fail < allocations ? ENOMEM : 0);
+            cr_expect_eq(count, fail < allocations ? 0 : 3);
+        }
+    }
+    hwloc_bitmap_free(allowed);
+    hwloc_topology_destroy(topology);
+}
+
+/* ---- what holds for any plan ---- */
+
+/* A plan on a machine, with what a check needs to judge it on its own terms. */
+typedef struct trial {
+    th_placement placement;
+    th_ground ground;
+    uint32_t cpus[MAX_CPUS], count;
+    hwloc_obj_t taken[MAX_CPUS + 1]; /* the caller, if the machine has it, and those before the one looked at */
+    uint32_t taken_count;
+} trial;
+
+static hwloc_obj_t pu_of(const trial *t, uint32_t cpu)
+{
+    return hwloc_get_pu_obj_by_os_index(t->ground.topology, cpu);
+}
+
+/* Depth of the lowest object that holds both. */
+static int nearness(const trial *t, hwloc_obj_t a, hwloc_obj_t b)
+{
+    return hwloc_get_common_ancestor_obj(t->ground.topology, a, b)->depth;
+}
+
+static bool is_taken(const trial *t, hwloc_obj_t pu)
+{
+    for (uint32_t i = 0; i < t->taken_count; i++)
+        if (t->taken[i] == pu)
+            return true;
+    return false;
+}
+
+static bool is_free(const trial *t, hwloc_obj_t pu)
+{
+    return hwloc_bitmap_isset(t->ground.allowed, pu->os_index) && !is_taken(t, pu);
+}
+
+static uint32_t taken_below(const trial *t, hwloc_obj_t object)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->taken_count; i++)
+        count += hwloc_bitmap_isset(object->cpuset, t->taken[i]->os_index) != 0;
+    return count;
+}
+
+static hwloc_obj_t core_of(const trial *t, hwloc_obj_t pu)
+{
+    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(t->ground.topology, HWLOC_OBJ_CORE, pu);
+    return core ? core : pu;
+}
+
+/* How unwelcome a CPU is to a placement as things stand; the lower the better. */
+static int cost(const trial *t, hwloc_obj_t pu)
+{
+    hwloc_obj_t caller = pu_of(t, t->ground.here);
+    const int distance = caller ? 100 - nearness(t, pu, caller) : 0;
+    if (t->placement == TH_PLACEMENT_COMPACT)
+        return distance;
+    if (t->placement == TH_PLACEMENT_CORES)
+        return 1000 * (int)taken_below(t, core_of(t, pu)) + distance;
+    int nearest = 0;
+    for (uint32_t i = 0; i < t->taken_count; i++)
+        nearest = nearness(t, pu, t->taken[i]) > nearest ? nearness(t, pu, t->taken[i]) : nearest;
+    return nearest;
+}
+
+static void check_choice(const trial *t, hwloc_obj_t chosen)
+{
+    const int paid = cost(t, chosen);
+    for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(t->ground.topology, HWLOC_OBJ_PU, pu));)
+        if (is_free(t, pu))
+            cr_assert_leq(paid, cost(t, pu), "%s from %u: %u before %u", th_placement_name(t->placement),
+                          t->ground.here, chosen->os_index, pu->os_index);
+}
+
+static void check_plan(trial *t)
+{
+    hwloc_obj_t caller = pu_of(t, t->ground.here);
+    t->taken_count = caller != NULL;
+    t->taken[0] = caller;
+    for (uint32_t i = 0; i < t->count; i++) {
+        hwloc_obj_t chosen = pu_of(t, t->cpus[i]);
+        cr_assert(chosen && is_free(t, chosen), "CPU %u is not there, not allowed, the caller's or used twice",
+                  t->cpus[i]);
+        check_choice(t, chosen);
+        t->taken[t->taken_count++] = chosen;
+    }
+}
+
+static uint32_t count_free(const th_ground *ground)
+{
+    uint32_t count = 0;
+    for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(ground->topology, HWLOC_OBJ_PU, pu));)
+        count += hwloc_bitmap_isset(ground->allowed, pu->os_index) && pu->os_index != ground->here;
+    return count;
+}
+
+static void check_placement(const th_ground *ground, th_placement placement, uint32_t workers)
+{
+    trial t = {.placement = placement, .ground = *ground};
+    uint32_t more[MAX_CPUS], more_count;
+    const uint32_t places = count_free(ground);
+    for (uint32_t i = 0; i < MAX_CPUS; i++)
+        t.cpus[i] = UNKNOWN;
+    cr_assert_eq(th_placement_plan(placement, ground, workers, t.cpus, &t.count), 0);
+    cr_assert_eq(t.count, workers < places ? workers : places);
+    for (uint32_t i = t.count; i < MAX_CPUS; i++)
+        cr_assert_eq(t.cpus[i], UNKNOWN, "written beyond what is counted");
+    check_plan(&t);
+    cr_assert_eq(th_placement_plan(placement, ground, MAX_CPUS, more, &more_count), 0);
+    cr_assert_arr_eq(t.cpus, more, t.count * sizeof *more, "fewer workers get the beginning of the same plan");
+}
+
+static const char *const machines[] = {
+    "pu:1",
+    "pu:5",
+    "core:1 pu:2",
+    "core:4 pu:1",
+    "l2:4 core:1 pu:2",
+    "l3:3 core:2 pu:3",
+    "pack:2 l3:2 core:4 pu:2",
+    "pack:4 numa:2 l3:1 l2:2 core:2 pu:2",
+    "group:2 pack:2 l3:2 core:3 pu:1",
+    linux_like,
+};
+enum { MACHINES = sizeof machines / sizeof *machines };
+
+static uint32_t below(uint64_t *random, uint32_t limit)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*random >> 33) % limit;
+}
+
+/* Each CPU with a probability of 1/4, 2/4, 3/4 or 4/4. */
+static hwloc_cpuset_t draw_set(uint64_t *random, uint32_t cpus)
+{
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    const uint32_t density = 1 + below(random, 4);
+    for (uint32_t cpu = 0; cpu < cpus; cpu++)
+        if (below(random, 4) < density)
+            hwloc_bitmap_set(set, cpu);
+    return set;
+}
+
+static void check_drawn(const char *machine, uint64_t *random)
+{
+    hwloc_topology_t topology = build(machine);
+    const uint32_t cpus = (uint32_t)hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+    hwloc_cpuset_t present = draw_set(random, cpus);
+    if (below(random, 2)) /* CPUs that are off: a lopsided tree. Refused when nothing would be left. */
+        hwloc_topology_restrict(topology, present, 0);
+    for (int i = 0; i < 20; i++) {
+        hwloc_cpuset_t allowed = draw_set(random, cpus);
+        const th_ground ground = {topology, allowed, below(random, cpus + 1)};
+        for (int p = 0; p < PLANNED; p++)
+            check_placement(&ground, planned[p], below(random, cpus + 2));
+        hwloc_bitmap_free(allowed);
+    }
+    hwloc_bitmap_free(present);
+    hwloc_topology_destroy(topology);
+}
+
+Test(placement, every_choice_is_allowed_and_the_best_there_is, .timeout = 120)
+{
+    uint64_t random = 1;
+    for (int i = 0; i < 10 * MACHINES; i++)
+        check_drawn(machines[i % MACHINES], &random);
+}
+
+/* Where the tree is even and all is allowed, siblings never differ by more than one. */
+Test(placement, spread_keeps_even_trees_balanced)
+{
+    static const char *const even[] = {"pack:2 l3:2 core:4 pu:2", "l3:3 core:2 pu:3", linux_like};
+    for (int m = 0; m < 3; m++) {
+        trial t = {.placement = TH_PLACEMENT_SPREAD, .ground = {build(even[m]), read_set("0-63"), 3}};
+        cr_assert_eq(th_placement_plan(t.placement, &t.ground, MAX_CPUS, t.cpus, &t.count), 0);
+        t.taken[t.taken_count++] = pu_of(&t, 3);
+        for (uint32_t i = 0; i < t.count; i++) {
+            t.taken[t.taken_count++] = pu_of(&t, t.cpus[i]);
+            for (hwloc_obj_t object = t.taken[i + 1]; object->parent; object = object->parent)
+                for (unsigned s = 0; s < object->parent->arity; s++)
+                    cr_assert_leq(taken_below(&t, object), 1 + taken_below(&t, object->parent->children[s]));
+        }
+        hwloc_bitmap_free((hwloc_bitmap_t)t.ground.allowed);
+        hwloc_topology_destroy(t.ground.topology);
+    }
+}
+
+/* ---- this machine ---- */
+
+static void *find_on_one_cpu(void *arg)
+{
+    const size_t cpu = *(uint32_t *)arg;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    cr_assert_eq(pthread_setaffinity_np(pthread_self(), sizeof one, &one), 0);
+    for (int p = TH_PLACEMENT_WORKERS; p < TH_PLACEMENT_COUNT; p++) {
+        uint32_t cpus[MAX_CPUS], count;
+        pretended_cpu = -1;
+        cr_expect_eq(th_placement_find((th_placement)p, MAX_CPUS, cpus, &count), 0);
+        cr_expect_eq(count, 0, "%s leaves the affinity mask", th_placement_name((th_placement)p));
+        pretended_cpu = UNKNOWN;
+        cr_expect_eq(th_placement_find((th_placement)p, MAX_CPUS, cpus, &count), 0);
+        cr_expect(count == 1 && cpus[0] == cpu, "%s: %u CPUs", th_placement_name((th_placement)p), count);
+    }
+    return NULL;
+}
+
+Test(placement, keeps_to_the_affinity_mask_of_the_creating_thread)
+{
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed))
+            continue;
+        pthread_t thread;
+        cr_assert_eq(pthread_create(&thread, NULL, find_on_one_cpu, &cpu), 0);
+        pthread_join(thread, NULL);
+    }
+}
+
+Test(placement, only_plans_by_topology_load_one)
+{
+    for (int p = 0; p < TH_PLACEMENT_COUNT; p++) {
+        uint32_t cpus[MAX_CPUS], count;
+        const int before = topologies;
+        cr_assert_eq(th_placement_find((th_placement)p, 1, cpus, &count), 0);
+        cr_expect_eq(topologies - before, p > TH_PLACEMENT_WORKERS);
+    }
+}
+
+Test(placement, no_pool_when_the_topology_is_refused)
+{
+    refuse_topology = true;
+    for (int p = 0; p < TH_PLACEMENT_COUNT; p++) {
+        th_jobs *jobs;
+        const th_jobs_desc desc = {.threads = 3, .placement = (th_placement)p};
+        cr_expect_eq(th_jobs_create(&desc, &jobs), p > TH_PLACEMENT_WORKERS ? ENODEV : 0);
+        cr_expect_eq(jobs != NULL, p <= TH_PLACEMENT_WORKERS);
+        th_jobs_destroy(jobs);
+    }
+}
+
+typedef struct meeting {
+    atomic_uint present;
+    uint32_t expected;
+    cpu_set_t masks[MAX_CPUS]; /* by worker */
+} meeting;
+
+/* As many chunks as threads, and none ends before all have begun: each thread has one. */
+static int meet(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    meeting *m = ctx;
+    (void)begin, (void)end;
+    pthread_getaffinity_np(pthread_self(), sizeof m->masks[worker], &m->masks[worker]);
+    atomic_fetch_add(&m->present, 1);
+    while (atomic_load(&m->present) < m->expected)
+        sched_yield();
+    return 0;
+}
+
+/* With one worker more than there are CPUs. here: one of these, or UNKNOWN: all of them are for workers. */
+static void check_pool(th_placement placement, const cpu_set_t *allowed, uint32_t here)
+{
+    uint32_t cpus[MAX_CPUS], count;
+    const uint32_t places = (uint32_t)CPU_COUNT(allowed) - (here != UNKNOWN);
+    meeting m = {.expected = (uint32_t)CPU_COUNT(allowed) + 2};
+    th_jobs *jobs;
+    const th_jobs_desc desc = {.threads = m.expected, .placement = placement};
+    pretended_cpu = (int)here;
+    cr_assert_eq(th_placement_find(placement, m.expected - 1, cpus, &count), 0);
+    cr_expect_eq(count, placement == TH_PLACEMENT_NONE ? 0 : places);
+    cr_assert_eq(th_jobs_create(&desc, &jobs), 0);
+    th_jobs_for(jobs, m.expected, 1, meet, &m);
+    cr_expect(CPU_EQUAL(&m.masks[0], allowed), "%s moved the caller", th_placement_name(placement));
+    for (uint32_t i = 1; i < m.expected; i++) {
+        const bool is_placed = i <= count;
+        cr_expect_eq(CPU_COUNT(&m.masks[i]), is_placed ? 1 : CPU_COUNT(allowed));
+        cr_expect(!is_placed || CPU_ISSET(cpus[i - 1], &m.masks[i]), "%s: worker %u is not on CPU %u",
+                  th_placement_name(placement), i, cpus[i - 1]);
+    }
+    th_jobs_destroy(jobs);
+}
+
+Test(placement, workers_of_a_pool_are_where_the_plan_says, .timeout = 60)
+{
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    if (CPU_COUNT(&allowed) + 2 > (int)TH_JOBS_MAX_THREADS)
+        cr_skip_test("more CPUs than a pool has threads");
+    for (uint32_t p = 0; p < TH_PLACEMENT_COUNT; p++) {
+        check_pool((th_placement)p, &allowed, UNKNOWN);
+        for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+            if (CPU_ISSET(cpu, &allowed))
+                check_pool((th_placement)p, &allowed, cpu);
+    }
+}
