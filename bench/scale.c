@@ -65,7 +65,7 @@ static void lane_fini(lane *l)
 static th_result lane_init(lane *l, const th_scale_desc *desc, uint32_t threads, const th_crowd *crowd, void *palette,
                            th_error *err)
 {
-    th_jobs_desc jobs = {.threads = threads, .scheduler = desc->scheduler, .placement = TH_PLACEMENT_WORKERS};
+    th_jobs_desc jobs = {.threads = threads, .scheduler = desc->scheduler, .placement = desc->placement};
     l->palette = palette;
     th_result result = th_threads_create(&jobs, &l->jobs, err);
     if (result == TH_OK)
@@ -189,8 +189,9 @@ static void summarize_rows(const study *s, th_scale *out)
         out->points[i] = summarize(&s->lanes[i], &rows[i], &rows[0]);
         rows[i].own = point_json(&out->points[i], &rows[i]);
     }
-    json_t *how = json_pack("{s:s, s:s, s:i}", "isa", th_isa_name(out->isa), "scheduler",
-                            th_scheduler_name(out->scheduler), "grain", (int)out->grain);
+    json_t *how =
+        json_pack("{s:s, s:s, s:s, s:i}", "isa", th_isa_name(out->isa), "scheduler", th_scheduler_name(out->scheduler),
+                  "placement", th_placement_name(out->placement), "grain", (int)out->grain);
     out->report.scene = th_json_merge(th_scene_json(s->scene, &s->desc->scene), how);
 }
 
@@ -198,6 +199,7 @@ static th_result run_study(study *s, th_scale *out, th_error *err)
 {
     out->isa = th_crowd_isa(s->crowd);
     out->scheduler = s->desc->scheduler;
+    out->placement = out->scheduler == TH_SCHEDULER_OWN ? s->desc->placement : TH_PLACEMENT_NONE;
     out->grain = s->desc->grain ? s->desc->grain : TH_FRAME_DEFAULT_GRAIN;
     out->points = calloc(s->count, sizeof *out->points);
     if (!out->points)
@@ -261,8 +263,8 @@ bool th_scale_print(const th_scale *scale, FILE *file)
     const th_report *report = &scale->report;
     char verdict[512];
     th_report_print_conditions(report, file);
-    fprintf(file, "%s kernel, %s scheduler, chunks of %u x 8 characters\n\n", th_isa_name(scale->isa),
-            th_scheduler_name(scale->scheduler), scale->grain);
+    fprintf(file, "%s kernel, %s scheduler, placement %s, chunks of %u x 8 characters\n\n", th_isa_name(scale->isa),
+            th_scheduler_name(scale->scheduler), th_placement_name(scale->placement), scale->grain);
     th_table *table =
         th_table_create(">threads|>ms/frame|>characters/s|>speed-up|>efficiency|>busy|>spread|<palette hash");
     for (uint32_t r = 0; r < report->row_count; r++)

@@ -217,10 +217,13 @@ static const char *const isa_choices[] = {"auto", "scalar", "avx2", NULL};
 static const char *const sampling_choices[] = {"compiled", "exact", NULL};
 static const char *const scheduler_choices[] = {"own",    "serial", "openmp-dynamic", "openmp-guided", "openmp-static",
                                                 "onetbb", NULL};
+static const char *const placement_choices[] = {"none", "workers", "compact", "spread", "cores", NULL};
 
 _Static_assert(sizeof isa_choices / sizeof *isa_choices == TH_ISA_COUNT + 1, "a name for each instruction set");
 _Static_assert(sizeof scheduler_choices / sizeof *scheduler_choices == TH_SCHEDULER_COUNT + 1,
                "a name for each scheduler");
+_Static_assert(sizeof placement_choices / sizeof *placement_choices == TH_PLACEMENT_COUNT + 1,
+               "a name for each placement");
 
 #define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | TH_COMMAND_BENCH | TH_COMMAND_SCALE)
 #define AT(field) offsetof(th_options, field)
@@ -249,6 +252,8 @@ const th_option th_option_table[] = {
      .high = 1024, .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max; at most 1024 threads together (default: up to all usable CPUs)"},
     {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(scheduler),
      .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb"},
+    {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(placement),
+     .choices = placement_choices, .help = "CPUs of the own scheduler's workers: none: as the system likes; workers: one each; compact: near the caller; spread: far apart; cores: near, but one to a core first"},
     {.name = "grain", .argument = "N", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(grain),
      .low = 1, .high = 1e6, .help = "batches of 8 characters in a chunk of work (default: 4)"},
     {.name = "frames", .argument = "N", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(frames),

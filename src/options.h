@@ -34,6 +34,7 @@ typedef struct th_options {
     th_isa isa;
     th_sampling sampling;
     th_scheduler scheduler;
+    th_placement placement;
     const char *filter;
     double import_timeout_s, error_bound_mm;
     const char *export_path, *out;

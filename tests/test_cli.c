@@ -320,6 +320,32 @@ Test(cli, bench_and_scale_print_one_document)
     json_decref(scale);
 }
 
+static void expect_placement(const char *options, const char *placement)
+{
+    char arguments[256];
+    snprintf(arguments, sizeof arguments, "scale --json --count 10 --repetitions 1 --frames 1 %s", options);
+    json_t *scale = document(arguments), *scene = json_object_get(json_object_get(scale, "context"), "scene");
+    cr_expect_str_eq(json_string_value(json_object_get(scene, "placement")), placement, "%s", options);
+    json_decref(scale);
+}
+
+Test(cli, scale_says_where_its_workers_were)
+{
+    expect_placement("--threads 1,2", "workers");
+    cr_expect_str_eq(err, "");
+    static const char *const names[] = {"none", "workers", "compact", "spread", "cores"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char options[64];
+        snprintf(options, sizeof options, "--threads 1,2,3 --placement %s", names[i]);
+        expect_placement(options, names[i]);
+        cr_expect_str_eq(err, "");
+    }
+    expect_placement("--scheduler serial --placement cores", "none");
+    cr_expect(strstr(err, "--placement makes no difference to the serial scheduler"), "%s", err);
+    expect(0, "scale --count 10 --repetitions 1 --frames 1 --placement spread", "");
+    cr_expect(strstr(out, " kernel, own scheduler, placement spread, chunks of 4 x 8 characters\n"), "%s", out);
+}
+
 Test(cli, scale_prints_a_table_and_a_verdict)
 {
     expect(0, "scale --count 20 --repetitions 2 --frames 1 --threads 1,2 --model human --model human --seed 5", "");

@@ -44,6 +44,7 @@ Test(options, have_the_defaults_that_the_help_shows)
     cr_expect_eq(options.isa, TH_ISA_AUTO);
     cr_expect_eq(options.sampling, TH_SAMPLING_COMPILED);
     cr_expect_eq(options.scheduler, TH_SCHEDULER_OWN);
+    cr_expect_eq(options.placement, TH_PLACEMENT_WORKERS);
     cr_expect_eq(options.error_bound_mm, 0.1);
     cr_assert(parse("pose"));
     cr_expect_eq(options.sampling, TH_SAMPLING_EXACT);
@@ -120,6 +121,21 @@ Test(options, read_lists_of_threads_in_order_and_once)
     }
 }
 
+Test(options, name_schedulers_and_placements_as_the_library_does)
+{
+    char line[64];
+    for (unsigned i = 0; i < TH_SCHEDULER_COUNT; i++) {
+        snprintf(line, sizeof line, "scale --scheduler %s", th_scheduler_name((th_scheduler)i));
+        cr_assert(parse(line), "%s", error.text);
+        cr_expect_eq(options.scheduler, i, "%s", line);
+    }
+    for (unsigned i = 0; i < TH_PLACEMENT_COUNT; i++) {
+        snprintf(line, sizeof line, "scale --placement %s", th_placement_name((th_placement)i));
+        cr_assert(parse(line), "%s", error.text);
+        cr_expect_eq(options.placement, i, "%s", line);
+    }
+}
+
 Test(options, refuse_numbers_that_are_no_numbers)
 {
     static const char *const whole[] = {
@@ -149,7 +165,11 @@ Test(options, say_what_may_have_been_meant)
     expect_refusal("bench --rep=2", "unknown option --rep; did you mean --repetitions?");
     expect_refusal("inspect --xyzzy", "unknown option --xyzzy; `throng help inspect` lists what there is");
     expect_refusal("pose --isa sclar", "--isa takes auto, scalar or avx2, not \"sclar\"; did you mean scalar?");
-    expect_refusal("scale --scheduler tbb", "--scheduler takes own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb, not \"tbb\"");
+    expect_refusal(
+        "scale --scheduler tbb",
+        "--scheduler takes own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb, not \"tbb\"");
+    expect_refusal("scale --placement core",
+                   "--placement takes none, workers, compact, spread or cores, not \"core\"; did you mean cores?");
 }
 
 Test(options, say_what_is_wrong)

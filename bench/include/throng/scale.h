@@ -14,6 +14,7 @@ typedef struct th_scale_desc {
     th_scene_desc scene;
     th_isa isa;
     th_scheduler scheduler;
+    th_placement placement;
     uint32_t grain;          /* as th_frame_desc */
     const uint32_t *threads; /* ascending; NULL: as th_scale_threads */
     uint32_t thread_count;
@@ -39,6 +40,7 @@ typedef struct th_scale {
     th_scale_point *points;
     th_isa isa; /* that really ran */
     th_scheduler scheduler;
+    th_placement placement; /* none where the scheduler takes none */
     uint32_t grain;
 } th_scale;
 
