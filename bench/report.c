@@ -27,6 +27,7 @@ void th_report_fini(th_report *report)
         th_samples_fini(&report->rows[r].real_ns);
         th_samples_fini(&report->rows[r].cpu_ns);
         json_decref(report->rows[r].own);
+        json_decref(report->rows[r].once);
     }
     free(report->rows);
     json_decref(report->scene);
@@ -105,7 +106,8 @@ static json_t *append_entry(json_t *rows, const th_row *row, uint32_t family)
     for (uint32_t r = 0; r < row->real_ns.count; r++)
         rows = th_json_append(rows, repetition_json(row, family, r));
     th_stats real = th_samples_stats(&row->real_ns), cpu = th_samples_stats(&row->cpu_ns);
-    rows = th_json_append(rows, aggregate_json(row, family, "mean", real.mean, cpu.mean));
+    json_t *mean = aggregate_json(row, family, "mean", real.mean, cpu.mean);
+    rows = th_json_append(rows, row->once ? th_json_merge(mean, json_copy(row->once)) : mean);
     rows = th_json_append(rows, aggregate_json(row, family, "median", real.median, cpu.median));
     rows = th_json_append(rows, aggregate_json(row, family, "min", real.min, cpu.min));
     rows = th_json_append(rows, aggregate_json(row, family, "mad", real.mad, cpu.mad));

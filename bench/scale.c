@@ -1,6 +1,7 @@
 #include <throng/scale.h>
 
 #include "load.h"
+#include "scale_workers.h"
 
 #include <throng/json.h>
 #include <throng/table.h>
@@ -28,7 +29,7 @@ typedef struct lane {
     th_jobs *jobs;
     th_frame *frame;
     void *palette; /* the same for all */
-    th_worker_stats stats[TH_JOBS_MAX_THREADS], sums[TH_JOBS_MAX_THREADS];
+    th_worker_stats sums[TH_JOBS_MAX_THREADS];
 } lane;
 
 static void run_frame(void *ctx, uint64_t frame)
@@ -37,23 +38,20 @@ static void run_frame(void *ctx, uint64_t frame)
     th_frame_animate(l->frame, (double)frame / TH_FRAME_RATE, l->palette);
 }
 
-static void wake_workers(void *ctx)
+/* Repetitions lie between these two, as a program that draws does its frames. */
+static void begin_frames(void *ctx)
 {
     lane *l = ctx;
+    th_jobs_frame_begin(l->jobs);
     run_frame(l, 0);
     th_jobs_stats_reset(l->jobs);
 }
 
-static void collect_stats(void *ctx)
+static void end_frames(void *ctx)
 {
     lane *l = ctx;
-    th_jobs_stats(l->jobs, l->stats);
-    for (uint32_t w = 0; w < th_jobs_threads(l->jobs); w++) {
-        l->sums[w].busy_ns += l->stats[w].busy_ns;
-        l->sums[w].idle_ns += l->stats[w].idle_ns;
-        l->sums[w].steals += l->stats[w].steals;
-        l->sums[w].parks += l->stats[w].parks;
-    }
+    th_workers_add(l->jobs, l->sums);
+    th_jobs_frame_end(l->jobs);
 }
 
 static void lane_fini(lane *l)
@@ -73,26 +71,23 @@ static th_result lane_init(lane *l, const th_scale_desc *desc, uint32_t threads,
     return result;
 }
 
+static double frames_of(const th_row *row)
+{
+    return (double)row->iterations * row->real_ns.count;
+}
+
 static th_scale_point summarize(const lane *l, const th_row *row, const th_row *base)
 {
     uint32_t threads = th_jobs_threads(l->jobs);
     th_stats real = th_samples_stats(&row->real_ns);
-    double frames = (double)row->iterations * row->real_ns.count, busy = 0, wait = 0, most = 0, steals = 0, parks = 0;
-    for (uint32_t w = 0; w < threads; w++) {
-        busy += (double)l->sums[w].busy_ns;
-        wait += (double)l->sums[w].idle_ns;
-        most = fmax(most, (double)l->sums[w].busy_ns);
-        steals += (double)l->sums[w].steals;
-        parks += (double)l->sums[w].parks;
-    }
+    th_worker_stats total = th_workers_total(l->sums, threads);
+    double all = (double)(total.busy_ns + total.idle_ns);
     th_scale_point point = {
         .frame_ns = real.median,
         .spread = th_stats_spread(&real),
-        .busy = busy / (busy + wait),
-        .work_ns = busy / frames,
-        .imbalance = most * threads / busy,
-        .steals = steals / frames,
-        .parks = parks / frames,
+        .busy = (double)total.busy_ns / all,
+        .tail = (double)total.tail_ns / all,
+        .work_ns = (double)total.busy_ns / frames_of(row),
     };
     point.speed_up = th_samples_stats(&base->real_ns).median / point.frame_ns;
     point.efficiency = point.speed_up * base->threads / threads;
@@ -108,6 +103,7 @@ typedef struct study {
     void *palette;
     lane *lanes;
     uint32_t count;
+    th_recording recording;
 } study;
 
 static void study_fini(study *s)
@@ -115,9 +111,15 @@ static void study_fini(study *s)
     for (uint32_t i = 0; s->lanes && i < s->count; i++)
         lane_fini(&s->lanes[i]);
     free(s->lanes);
+    th_recording_fini(&s->recording);
     free(s->palette);
     th_crowd_destroy(s->crowd);
     th_scene_destroy(s->scene);
+}
+
+static uint32_t grain_of(const th_scale_desc *desc)
+{
+    return desc->grain ? desc->grain : TH_FRAME_DEFAULT_GRAIN;
 }
 
 static th_result study_init(study *s, const th_scale_desc *desc, const uint32_t *threads, uint32_t count, th_error *err)
@@ -130,6 +132,9 @@ static th_result study_init(study *s, const th_scale_desc *desc, const uint32_t 
         result = th_scene_crowd(s->scene, desc->isa, &s->crowd, err);
     if (result == TH_OK)
         result = th_palette_create(s->crowd, &s->palette, err);
+    uint32_t grain = grain_of(desc);
+    if (result == TH_OK && !th_recording_init(&s->recording, th_crowd_batch_count(s->crowd), grain, 1))
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for the trace of a frame");
     for (uint32_t i = 0; i < count && result == TH_OK; i++)
         result = lane_init(&s->lanes[i], desc, threads[i], s->crowd, s->palette, err);
     return result;
@@ -167,17 +172,36 @@ static void time_rows(study *s, th_row *rows)
     th_measure_desc measure = s->desc->measure;
     measure.repetition_ns = measure.repetition_ns ? measure.repetition_ns : REPETITION_NS;
     for (uint32_t i = 0; i < s->count; i++)
-        subjects[i] = (th_subject){wake_workers, run_frame, collect_stats, &s->lanes[i], &rows[i]};
+        subjects[i] = (th_subject){
+            .before = begin_frames, .run = run_frame, .after = end_frames, .ctx = &s->lanes[i], .row = &rows[i]};
     th_measure(&measure, subjects, s->count);
 }
 
 static json_t *point_json(const th_scale_point *p, const th_row *row)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "characters_per_s",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "characters_per_s",
                      th_json_real((double)row->characters / p->frame_ns * 1e9), "speed_up", th_json_real(p->speed_up),
-                     "efficiency", th_json_real(p->efficiency), "busy", th_json_real(p->busy), "imbalance",
-                     th_json_real(p->imbalance), "work_us_per_frame", th_json_real(p->work_ns / 1000),
-                     "steals_per_frame", th_json_real(p->steals), "parks_per_frame", th_json_real(p->parks));
+                     "efficiency", th_json_real(p->efficiency), "busy", th_json_real(p->busy), "tail",
+                     th_json_real(p->tail), "work_us_per_frame", th_json_real(p->work_ns / 1000));
+}
+
+/* One more frame, which nobody times. */
+static json_t *trace_frame(const study *s, lane *l)
+{
+    th_recording recording = s->recording;
+    th_jobs_frame_begin(l->jobs);
+    run_frame(l, 0);
+    th_recording_begin(&recording, l->jobs);
+    run_frame(l, 1);
+    th_recording_end(&recording, l->jobs);
+    th_jobs_frame_end(l->jobs);
+    return th_recording_json(&recording);
+}
+
+static json_t *once_json(const study *s, lane *l, const th_row *row)
+{
+    return json_pack("{s:o, s:o}", "workers", th_workers_json(l->sums, row->threads, frames_of(row)), "trace",
+                     trace_frame(s, l));
 }
 
 static void summarize_rows(const study *s, th_scale *out)
@@ -188,6 +212,7 @@ static void summarize_rows(const study *s, th_scale *out)
             continue;
         out->points[i] = summarize(&s->lanes[i], &rows[i], &rows[0]);
         rows[i].own = point_json(&out->points[i], &rows[i]);
+        rows[i].once = once_json(s, &s->lanes[i], &rows[i]);
     }
     json_t *how =
         json_pack("{s:s, s:s, s:s, s:i}", "isa", th_isa_name(out->isa), "scheduler", th_scheduler_name(out->scheduler),
@@ -200,7 +225,7 @@ static th_result run_study(study *s, th_scale *out, th_error *err)
     out->isa = th_crowd_isa(s->crowd);
     out->scheduler = s->desc->scheduler;
     out->placement = out->scheduler == TH_SCHEDULER_OWN ? s->desc->placement : TH_PLACEMENT_NONE;
-    out->grain = s->desc->grain ? s->desc->grain : TH_FRAME_DEFAULT_GRAIN;
+    out->grain = grain_of(s->desc);
     out->points = calloc(s->count, sizeof *out->points);
     if (!out->points)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u thread counts", s->count);
@@ -254,6 +279,7 @@ static void add_point(th_table *table, const th_row *row, const th_scale_point *
     th_table_cell(table, "%.2f", p->speed_up);
     th_table_cell(table, "%.0f %%", 100 * p->efficiency);
     th_table_cell(table, "%.0f %%", 100 * p->busy);
+    th_table_cell(table, "%.1f %%", 100 * p->tail);
     th_table_cell(table, "%.1f %%", 100 * p->spread);
     th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
 }
@@ -266,7 +292,7 @@ bool th_scale_print(const th_scale *scale, FILE *file)
     fprintf(file, "%s kernel, %s scheduler, placement %s, chunks of %u x 8 characters\n\n", th_isa_name(scale->isa),
             th_scheduler_name(scale->scheduler), th_placement_name(scale->placement), scale->grain);
     th_table *table =
-        th_table_create(">threads|>ms/frame|>characters/s|>speed-up|>efficiency|>busy|>spread|<palette hash");
+        th_table_create(">threads|>ms/frame|>characters/s|>speed-up|>efficiency|>busy|>tail|>spread|<palette hash");
     for (uint32_t r = 0; r < report->row_count; r++)
         if (!report->rows[r].failure[0])
             add_point(table, &report->rows[r], &scale->points[r]);

@@ -16,9 +16,8 @@ __attribute__((format(printf, 3, 4))) static void say(char *out, size_t size, co
 }
 
 /* Time is lost in two ways: the same work takes longer on each thread, or threads have no work. The larger names the
- * reason. But both also happen to a thread that is not allowed to run, so that comes first. Waiting for a thread that
- * does b times the average leaves the others without work for 1 - 1/b of the time: that is blamed when it explains
- * half. */
+ * reason. But both also happen to a thread that is not allowed to run, so that comes first. A thread without work waits
+ * for its first chunk, for one to steal, or for the last thread to end; it says which it mostly was. */
 static void say_reason(const th_scale *scale, uint32_t index, char *out, size_t size)
 {
     const th_scale_point *base = &scale->points[0], *p = &scale->points[index];
@@ -36,12 +35,13 @@ static void say_reason(const th_scale *scale, uint32_t index, char *out, size_t 
             " Posing the same characters took the threads %.0f %% more time in all: they share memory bandwidth, "
             "caches or clock.",
             100 * (slower - 1));
-    else if (1 - 1 / p->imbalance >= idle / 2)
-        say(out, size, " Threads were without work %.0f %% of the time: the busiest did %.2f times the average.",
-            100 * idle, p->imbalance);
+    else if (p->tail > idle / 2)
+        say(out, size, " Threads were without work %.0f %% of the time, mostly waiting for others to end their part.",
+            100 * idle);
     else
         say(out, size,
-            " Threads were without work %.0f %% of the time: starting and ending a frame of %.2f ms weighs that much.",
+            " Threads were without work %.0f %% of the time, mostly before they had any: starting a frame of %.2f ms "
+            "weighs that much.",
             100 * idle, p->frame_ns / 1e6);
 }
 

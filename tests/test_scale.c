@@ -14,11 +14,13 @@ static th_error err;
 
 TestSuite(scale, .init = make_human, .fini = free_human);
 
+enum { CHARACTERS = 101, BATCHES = 14 }; /* of two models: 51 and 50 of them, eight at a time */
+
 static th_scale study(th_scheduler scheduler, uint32_t grain, const uint32_t *threads, uint32_t thread_count)
 {
     const th_model *models[] = {human, human};
     th_scale_desc desc = {
-        .scene = {.models = models, .model_count = 2, .instance_count = 101, .seed = 3},
+        .scene = {.models = models, .model_count = 2, .instance_count = CHARACTERS, .seed = 3},
         .scheduler = scheduler,
         .grain = grain,
         .threads = threads,
@@ -28,6 +30,46 @@ static th_scale study(th_scheduler scheduler, uint32_t grain, const uint32_t *th
     th_scale scale;
     cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
     return scale;
+}
+
+static double number(const json_t *json, const char *name)
+{
+    const json_t *value = json_object_get(json, name);
+    cr_assert(json_is_number(value), "%s", name);
+    return json_number_value(value);
+}
+
+/* Every batch of a frame is some worker's, in what was counted and in what was recorded. */
+static void expect_whole_frame(const th_row *row, uint32_t grain)
+{
+    const json_t *workers = json_object_get(row->once, "workers"), *trace = json_object_get(row->once, "trace");
+    const json_t *worker, *span;
+    size_t index, at = 0;
+    double items = 0, chunks = 0;
+    cr_assert_eq(json_array_size(workers), row->threads);
+    json_array_foreach(workers, index, worker)
+    {
+        items += number(worker, "items");
+        chunks += number(worker, "chunks");
+        cr_expect_leq(number(worker, "tail_us"), number(worker, "idle_us"));
+        cr_expect_eq(json_is_null(json_object_get(worker, "wake_us")), number(worker, "wakes") == 0);
+    }
+    cr_expect_eq(items, BATCHES, "%s, grain %u: %g items", row->name, grain, items);
+    cr_expect_eq(chunks, (BATCHES - 1) / grain + 1, "%s, grain %u: %g chunks", row->name, grain, chunks);
+    cr_assert_eq(json_array_size(trace), (BATCHES - 1) / grain + 1);
+    json_array_foreach(trace, index, span)
+    {
+        int who, begin, end;
+        double start_us, end_us;
+        cr_assert_eq(json_unpack((json_t *)span, "[i, i, i, F, F]", &who, &begin, &end, &start_us, &end_us), 0);
+        cr_expect_lt((uint32_t)who, row->threads);
+        cr_expect_eq((size_t)begin, at);
+        cr_expect_gt(end, begin);
+        cr_expect_leq(start_us, end_us);
+        cr_expect_lt(fabs(start_us), 1e6, "%g us after the frame began", start_us);
+        at = (size_t)end;
+    }
+    cr_expect_eq(at, BATCHES);
 }
 
 Test(scale, hash_does_not_depend_on_threads_grain_or_scheduler)
@@ -47,6 +89,7 @@ Test(scale, hash_does_not_depend_on_threads_grain_or_scheduler)
                 cr_expect_eq(row->threads, threads[r]);
                 cr_expect(row->moving && row->checked);
                 cr_expect_str_eq(row->failure, "");
+                expect_whole_frame(row, grains[g]);
             }
             th_scale_fini(&scale);
         }
@@ -57,12 +100,18 @@ Test(scale, document_and_text_hold_every_thread_count)
     th_scale scale = study(TH_SCHEDULER_OWN, 0, (uint32_t[]){1, 2}, 2);
     json_t *document = th_report_json(&scale.report), *rows = json_object_get(document, "benchmarks");
     cr_assert_eq(json_array_size(rows), 2 * (1 + 4));
-    static const char *const fields[] = {"characters_per_s", "speed_up",     "efficiency",      "busy",
-                                         "imbalance",        "ns_per_joint", "steals_per_frame"};
+    static const char *const fields[] = {"characters_per_s", "speed_up",         "efficiency", "busy", "tail",
+                                         "ns_per_joint",     "work_us_per_frame"};
     for (size_t i = 0; i < json_array_size(rows); i++)
         for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
             cr_expect(json_is_number(json_object_get(json_array_get(rows, i), fields[f])), "%s", fields[f]);
     cr_expect_str_eq(json_string_value(json_object_get(json_array_get(rows, 5), "name")), "scale/threads:2");
+    for (size_t i = 0; i < json_array_size(rows); i++) { /* once for each thread count: a trace is long */
+        const json_t *row = json_array_get(rows, i), *aggregate = json_object_get(row, "aggregate_name");
+        bool is_mean = aggregate && strcmp(json_string_value(aggregate), "mean") == 0;
+        cr_expect_eq(json_is_array(json_object_get(row, "workers")), is_mean);
+        cr_expect_eq(json_is_array(json_object_get(row, "trace")), is_mean);
+    }
     cr_expect_eq(scale.points[0].speed_up, 1);
     cr_expect_eq(scale.points[0].efficiency, 1);
 
@@ -102,8 +151,7 @@ static const char *verdict(uint32_t usable, th_scale_point last)
     th_row rows[2] = {{.threads = 1, .characters = 100}, {.threads = 2, .characters = 100}};
     last.speed_up = last.efficiency * 2;
     last.frame_ns = 1e6 / last.speed_up;
-    th_scale_point points[2] = {
-        {.frame_ns = 1e6, .speed_up = 1, .efficiency = 1, .busy = 1, .work_ns = 1e6, .imbalance = 1}, last};
+    th_scale_point points[2] = {{.frame_ns = 1e6, .speed_up = 1, .efficiency = 1, .busy = 1, .work_ns = 1e6}, last};
     th_scale scale = {
         .report = {.context.cpus.usable = usable, .rows = rows, .row_count = 2, .others_cpus = others_cpus},
         .points = points};
@@ -119,35 +167,29 @@ static void expect_verdict(const char *part, uint32_t usable, th_scale_point las
 Test(scale, verdict_names_what_limits)
 {
     expect_verdict("1.96 times as many characters as 1: 98 % efficiency. Nothing", 2,
-                   (th_scale_point){.efficiency = 0.98, .busy = 0.99, .work_ns = 1e6, .imbalance = 1});
-    expect_verdict("40 % more time", 2,
-                   (th_scale_point){.efficiency = 0.7, .busy = 0.98, .work_ns = 1.4e6, .imbalance = 1});
-    expect_verdict("the busiest did 1.40 times", 2,
-                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1.4});
-    expect_verdict("starting and ending a frame", 2,
-                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1});
-    expect_verdict("starting and ending a frame", 2, /* the busiest alone would leave 13 % without work, not 29 */
-                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1.15});
-    expect_verdict("the busiest did 1.08 times", 2,
-                   (th_scale_point){.efficiency = 0.92, .busy = 0.92, .work_ns = 1e6, .imbalance = 1.08});
-    expect_verdict("Only 1 CPU is usable", 1,
-                   (th_scale_point){.efficiency = 0.5, .busy = 0.5, .work_ns = 1e6, .imbalance = 1});
+                   (th_scale_point){.efficiency = 0.98, .busy = 0.99, .work_ns = 1e6});
+    expect_verdict("40 % more time", 2, (th_scale_point){.efficiency = 0.7, .busy = 0.98, .work_ns = 1.4e6});
+    expect_verdict("without work 29 % of the time, mostly waiting for others", 2,
+                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .tail = 0.2, .work_ns = 1e6});
+    expect_verdict("without work 29 % of the time, mostly before", 2,
+                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .tail = 0.1, .work_ns = 1e6});
+    expect_verdict("starting a frame of 0.71 ms", 2, (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6});
+    expect_verdict("Only 1 CPU is usable", 1, (th_scale_point){.efficiency = 0.5, .busy = 0.5, .work_ns = 1e6});
     expect_verdict("further than 12 % from the median", 2,
-                   (th_scale_point){.efficiency = 0.98, .busy = 0.99, .work_ns = 1e6, .imbalance = 1, .spread = 0.12});
-    expect_verdict("1 thread is fastest", 2,
-                   (th_scale_point){.efficiency = 0.4, .busy = 0.5, .work_ns = 1e6, .imbalance = 1});
+                   (th_scale_point){.efficiency = 0.98, .busy = 0.99, .work_ns = 1e6, .spread = 0.12});
+    expect_verdict("1 thread is fastest", 2, (th_scale_point){.efficiency = 0.4, .busy = 0.5, .work_ns = 1e6});
 }
 
 Test(scale, verdict_blames_other_programs_first)
 {
     others_cpus = 0.4;
     expect_verdict("Other programs used 0.40 CPUs", 2,
-                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1.4});
+                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6});
     expect_verdict("Nothing worth naming", 2, /* they did not hurt */
-                   (th_scale_point){.efficiency = 0.97, .busy = 0.99, .work_ns = 1e6, .imbalance = 1});
+                   (th_scale_point){.efficiency = 0.97, .busy = 0.99, .work_ns = 1e6});
     others_cpus = nan("");
-    expect_verdict("the busiest did", 2,
-                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6, .imbalance = 1.4});
+    expect_verdict("waiting for others", 2,
+                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .tail = 0.2, .work_ns = 1e6});
 }
 
 Test(scale, verdict_of_wrong_palettes_says_so)

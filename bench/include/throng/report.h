@@ -30,6 +30,7 @@ typedef struct th_row {
     bool moving;       /* the palettes of two frames differ */
     char failure[256]; /* why the check failed, and nothing was timed; "" when all is well */
     json_t *own;       /* further fields of these rows, or NULL */
+    json_t *once;      /* further fields of the row of means alone, too large to repeat; or NULL */
 } th_row;
 
 typedef struct th_report {

@@ -1,8 +1,9 @@
 /* The scaling study: the same crowd on more and more threads, and what stops it.
  *
  * Every thread count writes the same palettes into the same memory, checked before anything is timed; repetitions of
- * all counts take turns. Each repetition begins with a frame that is not timed: it wakes the workers, as a program
- * that draws would find them awake. */
+ * all counts take turns. A repetition lies between th_jobs_frame_begin and th_jobs_frame_end, and begins with a frame
+ * that is not timed: so workers are awake, as a program that draws would find them. In the end each count runs one more
+ * frame, not timed, of which every chunk is recorded. */
 #ifndef THRONG_SCALE_H
 #define THRONG_SCALE_H
 
@@ -25,14 +26,13 @@ typedef struct th_scale_desc {
 uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS]);
 
 typedef struct th_scale_point {
-    double frame_ns;      /* median of the repetitions */
-    double spread;        /* as th_stats_spread */
-    double speed_up;      /* over the first point */
-    double efficiency;    /* speed-up / how many times the threads: 1.8 on 2 is 0.9; 1 is perfect */
-    double busy;          /* share of all threads' time that went into posing */
-    double work_ns;       /* time inside the work, all threads together, a frame; grows when they hinder each other */
-    double imbalance;     /* work of the busiest thread / average */
-    double steals, parks; /* a frame */
+    double frame_ns;   /* median of the repetitions */
+    double spread;     /* as th_stats_spread */
+    double speed_up;   /* over the first point */
+    double efficiency; /* speed-up / how many times the threads: 1.8 on 2 is 0.9; 1 is perfect */
+    double busy;       /* share of all threads' time that went into posing */
+    double tail;       /* share that threads with nothing left to do waited for the last one of the frame */
+    double work_ns;    /* time inside the work, all threads together, a frame; grows when they hinder each other */
 } th_scale_point;
 
 typedef struct th_scale {
