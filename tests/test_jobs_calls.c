@@ -1,0 +1,421 @@
+/* What goes with a call: errors, shares by cost, frames, traces. */
+#include <throng/jobs.h>
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static th_jobs *create(th_scheduler scheduler, uint32_t threads)
+{
+    th_jobs *jobs;
+    const th_jobs_desc desc = {.scheduler = scheduler, .threads = threads};
+    cr_assert_eq(th_jobs_create(&desc, &jobs), 0);
+    return jobs;
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void sleep_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static void busy_us(uint64_t us)
+{
+    const uint64_t start = now_ns(CLOCK_MONOTONIC);
+    while (now_ns(CLOCK_MONOTONIC) - start < us * 1000)
+        ;
+}
+
+/* ---- errors ---- */
+
+enum { MANY = 100000 };
+
+typedef struct failing {
+    th_jobs *jobs;
+    uint32_t from, until; /* these items fail, with their number */
+    atomic_uint ran;
+} failing;
+
+static int fail_some(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    failing *f = ctx;
+    (void)worker;
+    atomic_fetch_add(&f->ran, end - begin);
+    if (f->jobs)
+        busy_us(10); /* all of them would take a second */
+    return begin >= f->from && begin < f->until ? (int)begin : 0;
+}
+
+Test(call, the_first_error_stops_it_and_is_returned, .timeout = 60)
+{
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!th_scheduler_available((th_scheduler)s))
+            continue;
+        th_jobs *jobs = create((th_scheduler)s, 4);
+        failing f = {.jobs = jobs, .from = 100, .until = 101};
+        cr_expect_eq(th_jobs_for(jobs, MANY, 1, fail_some, &f), 100, "%s", th_scheduler_name((th_scheduler)s));
+        cr_expect_lt(f.ran, MANY / 2, "%s: %u", th_scheduler_name((th_scheduler)s), f.ran);
+        if (s == TH_SCHEDULER_SERIAL)
+            cr_expect_eq(f.ran, 101);
+
+        failing well = {0};
+        cr_expect_eq(th_jobs_for(jobs, 1000, 1, fail_some, &well), 0, "it is forgotten with the next call");
+        cr_expect_eq(well.ran, 1000);
+        th_jobs_destroy(jobs);
+    }
+}
+
+Test(call, one_of_many_errors_is_returned)
+{
+    th_jobs *jobs = create(TH_SCHEDULER_OWN, 4);
+    for (uint32_t call = 0; call < 500; call++) {
+        failing f = {.from = 10, .until = 40};
+        const int error = th_jobs_for(jobs, 50, 1, fail_some, &f);
+        cr_assert(error >= 10 && error < 40, "%d", error);
+    }
+    th_jobs_destroy(jobs);
+}
+
+static int fail_inside(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    failing inner = {.from = 5, .until = 6};
+    (void)end, (void)worker;
+    const int error = th_jobs_for(ctx, 10, 1, fail_some, &inner);
+    return error == 5 && inner.ran == 6 ? 0 : 1 + (int)begin;
+}
+
+Test(call, a_nested_error_is_the_business_of_who_made_the_call)
+{
+    th_jobs *jobs = create(TH_SCHEDULER_OWN, 3);
+    cr_expect_eq(th_jobs_for(jobs, 1000, 1, fail_inside, jobs), 0);
+    th_jobs_destroy(jobs);
+}
+
+/* ---- shares ---- */
+
+static uint32_t next_random(uint32_t limit)
+{
+    static uint64_t state = 0x9e3779b97f4a7c15;
+    state ^= state << 13; /* xorshift64; Marsaglia, 2003 */
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)((state >> 32) * limit >> 32);
+}
+
+static uint64_t sum_costs(const uint32_t *costs, uint32_t begin, uint32_t end)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = begin; i < end; i++)
+        sum += costs[i];
+    return sum;
+}
+
+Test(shares, are_of_equal_cost_up_to_a_chunk)
+{
+    static uint32_t costs[3000], shares[TH_JOBS_MAX_THREADS];
+    for (int round = 0; round < 2000; round++) {
+        const uint32_t count = 1 + next_random(3000), grain = 1 + next_random(20), threads = 1 + next_random(40);
+        const uint32_t most = next_random(4) ? 100 : UINT32_MAX;
+        uint64_t chunk = 0;
+        for (uint32_t i = 0; i < count; i++)
+            costs[i] = next_random(3) ? next_random(most) : 0;
+        for (uint32_t i = 0; i < count; i += grain) {
+            const uint64_t cost = sum_costs(costs, i, i + grain < count ? i + grain : count);
+            chunk = cost > chunk ? cost : chunk;
+        }
+        const uint64_t sum = sum_costs(costs, 0, count);
+        th_jobs_share(threads, count, grain, costs, shares);
+        for (uint32_t w = 0; w < threads; w++) {
+            const uint32_t begin = w ? shares[w - 1] : 0, end = w + 1 < threads ? shares[w] : count;
+            cr_assert(begin <= end && end <= count && (begin % grain == 0 || begin == count));
+            cr_assert_leq(sum_costs(costs, begin, end), sum / threads + 1 + chunk);
+        }
+    }
+}
+
+typedef struct hits {
+    uint8_t of[MANY];
+} hits;
+
+static int hit(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    (void)worker;
+    for (uint32_t i = begin; i < end; i++)
+        ((hits *)ctx)->of[i]++;
+    return 0;
+}
+
+/* Also when they are nonsense. */
+Test(shares, cover_every_item_once)
+{
+    static hits h;
+    uint32_t shares[15], costs[1000];
+    for (uint32_t threads = 2; threads <= 16; threads++) {
+        th_jobs *jobs = create(TH_SCHEDULER_OWN, threads);
+        for (int call = 0; call < 200; call++) {
+            const bool is_huge = call == 0; /* several chunks to a portion */
+            const uint32_t count = is_huge ? MANY : 1 + next_random(1000), grain = is_huge ? 1 : 1 + next_random(9);
+            for (uint32_t i = 0; i < 1000; i++)
+                costs[i] = next_random(10);
+            if (call % 2)
+                th_jobs_share(threads, count, grain, costs, shares);
+            else
+                for (uint32_t w = 0; w < 15; w++)
+                    shares[w] = next_random(2) ? next_random(count) : next_random(UINT32_MAX);
+            memset(&h, 0, sizeof h);
+            const th_job job = {.fn = hit, .ctx = &h, .count = count, .grain = grain, .shares = shares};
+            cr_assert_eq(th_jobs_run(jobs, &job), 0);
+            for (uint32_t i = 0; i < MANY; i++)
+                cr_assert_eq(h.of[i], i < count, "item %u of %u", i, count);
+        }
+        th_jobs_destroy(jobs);
+    }
+}
+
+typedef struct beginning {
+    atomic_uint first[2]; /* item of each worker, + 1 */
+} beginning;
+
+/* Nobody goes on before both have begun, so nothing is stolen before. */
+static int begin_together(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    beginning *b = ctx;
+    uint32_t none = 0;
+    (void)end;
+    atomic_compare_exchange_strong(&b->first[worker], &none, begin + 1);
+    while (!atomic_load(&b->first[0]) || !atomic_load(&b->first[1]))
+        ;
+    return 0;
+}
+
+Test(shares, are_where_workers_begin, .timeout = 60)
+{
+    static const uint32_t wanted[] = {1, 77, 500, 999};
+    th_jobs *jobs = create(TH_SCHEDULER_OWN, 2);
+    for (size_t i = 0; i < 4; i++) {
+        beginning b = {0};
+        const th_job job = {.fn = begin_together, .ctx = &b, .count = 1000, .grain = 1, .shares = &wanted[i]};
+        th_jobs_run(jobs, &job);
+        cr_expect_eq(b.first[0], 1);
+        cr_expect_eq(b.first[1], wanted[i] + 1);
+    }
+    th_jobs_destroy(jobs);
+}
+
+/* ---- frames ---- */
+
+static uint64_t burnt_ns_in(long ms)
+{
+    const uint64_t before_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    sleep_ms(ms);
+    return now_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns;
+}
+
+static th_worker_stats stats_of(const th_jobs *jobs, uint32_t worker)
+{
+    th_worker_stats each[TH_JOBS_MAX_THREADS];
+    th_jobs_stats(jobs, each);
+    return each[worker];
+}
+
+static void wait_until_parked(const th_jobs *jobs, uint64_t parks)
+{
+    for (int i = 0; i < 1000 && stats_of(jobs, 1).parks < parks; i++)
+        sleep_ms(1);
+    cr_assert_geq(stats_of(jobs, 1).parks, parks);
+}
+
+static th_jobs *create_for_frames(void)
+{
+    if (th_cpus_read().usable < 2)
+        cr_skip_test("only one usable CPU: nobody spins");
+    th_jobs *jobs = create(TH_SCHEDULER_OWN, 2);
+    wait_until_parked(jobs, 1);
+    return jobs;
+}
+
+Test(frame, wakes_the_workers_before_there_is_work)
+{
+    th_jobs *jobs = create_for_frames();
+    th_jobs_frame_begin(jobs);
+    for (int i = 0; i < 1000 && stats_of(jobs, 1).wakes == 0; i++)
+        busy_us(1000);
+    cr_expect_eq(stats_of(jobs, 1).wakes, 1);
+    cr_expect_gt(stats_of(jobs, 1).wake_ns, 0);
+    th_jobs_frame_end(jobs);
+    th_jobs_destroy(jobs);
+}
+
+Test(frame, keeps_workers_awake_and_lets_them_sleep_after_it)
+{
+    th_jobs *jobs = create_for_frames();
+    th_jobs_frame_begin(jobs);
+    const uint64_t within_ns = burnt_ns_in(4);
+    th_jobs_frame_end(jobs);
+    const uint64_t after_ns = burnt_ns_in(50);
+    cr_expect_gt(within_ns, 500000, "%lu ns", (unsigned long)within_ns);
+    cr_expect_lt(after_ns, 3000000, "%lu ns", (unsigned long)after_ns);
+    th_jobs_destroy(jobs);
+}
+
+Test(frame, lasts_until_the_last_of_several_ends)
+{
+    th_jobs *jobs = create_for_frames();
+    th_jobs_frame_begin(jobs);
+    th_jobs_frame_begin(jobs);
+    th_jobs_frame_end(jobs);
+    const uint64_t within_ns = burnt_ns_in(8);
+    cr_expect_gt(within_ns, 1000000, "%lu ns", (unsigned long)within_ns);
+    th_jobs_frame_end(jobs);
+    wait_until_parked(jobs, 2);
+    th_jobs_destroy(jobs);
+}
+
+Test(frame, that_is_never_ended_burns_nothing)
+{
+    th_jobs *jobs = create_for_frames();
+    th_jobs_frame_begin(jobs);
+    const uint64_t burnt_ns = burnt_ns_in(200);
+    cr_expect_lt(burnt_ns, 50000000, "%lu ns", (unsigned long)burnt_ns);
+    static hits h;
+    th_jobs_for(jobs, 1000, 1, hit, &h); /* and they come back */
+    for (uint32_t i = 0; i < 1000; i++)
+        cr_assert_eq(h.of[i], 1);
+    th_jobs_destroy(jobs);
+}
+
+Test(frame, means_nothing_to_more_threads_than_cpus_and_to_other_schedulers)
+{
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!th_scheduler_available((th_scheduler)s))
+            continue;
+        th_jobs *jobs = create((th_scheduler)s, th_cpus_read().usable + 1);
+        sleep_ms(20);
+        th_jobs_frame_begin(jobs);
+        const uint64_t burnt_ns = burnt_ns_in(50);
+        th_jobs_frame_end(jobs);
+        if (s == TH_SCHEDULER_OWN)
+            cr_expect_lt(burnt_ns, 5000000, "%lu ns", (unsigned long)burnt_ns);
+        th_jobs_destroy(jobs);
+    }
+}
+
+/* ---- watching ---- */
+
+static int short_or_long(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    beginning *b = ctx;
+    begin_together(begin, end, worker, b);
+    busy_us(begin == 0 ? 20000 : 1000);
+    return 0;
+}
+
+Test(stats, the_tail_is_what_comes_after_the_last_chunk, .timeout = 60)
+{
+    th_jobs *jobs = create(TH_SCHEDULER_OWN, 2);
+    beginning b = {0};
+    th_jobs_for(jobs, 2, 1, short_or_long, &b);
+    const th_worker_stats caller = stats_of(jobs, 0), other = stats_of(jobs, 1);
+    cr_expect_geq(other.tail_ns, 10000000);
+    cr_expect_lt(caller.tail_ns, 10000000);
+    cr_expect_leq(other.tail_ns, other.idle_ns);
+    cr_expect_leq(caller.tail_ns, caller.idle_ns);
+    cr_expect_geq(other.misses, 1);
+    th_jobs_stats_reset(jobs);
+    const th_worker_stats none = stats_of(jobs, 1);
+    cr_expect_eq(none.tail_ns + none.misses + none.wakes + none.wake_ns + none.steals, 0);
+    th_jobs_destroy(jobs);
+}
+
+typedef struct record {
+    th_span spans[8][2000];
+    uint32_t counts[8];
+} record;
+
+static void note_span(const th_span *span, void *ctx)
+{
+    record *r = ctx;
+    r->spans[span->worker][r->counts[span->worker]++] = *span;
+}
+
+static int wait_10_us(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    (void)worker, (void)ctx;
+    busy_us(10 * (end - begin));
+    return 0;
+}
+
+Test(trace, tells_of_every_chunk_in_order, .timeout = 60)
+{
+    static record r;
+    enum { COUNT = 500 };
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!th_scheduler_available((th_scheduler)s))
+            continue;
+        th_jobs *jobs = create((th_scheduler)s, 3);
+        memset(&r, 0, sizeof r);
+        th_jobs_trace(jobs, note_span, &r);
+        sleep_ms(50); /* for clocks to drift apart, if they do */
+        const uint64_t before_ns = now_ns(CLOCK_MONOTONIC);
+        th_jobs_for(jobs, COUNT, 3, wait_10_us, NULL);
+        const uint64_t after_ns = now_ns(CLOCK_MONOTONIC);
+        uint32_t hit_count[COUNT] = {0}, chunks = 0;
+        for (uint32_t w = 0; w < th_jobs_threads(jobs); w++) {
+            uint64_t last_ns = before_ns - 20000, traced_ns = 0; /* clocks are compared only so well */
+            for (uint32_t i = 0; i < r.counts[w]; i++) {
+                const th_span *span = &r.spans[w][i];
+                cr_assert(span->start_ns >= last_ns &&
+                          span->end_ns >= span->start_ns + 9000 * (span->end - span->begin));
+                last_ns = span->end_ns;
+                traced_ns += span->end_ns - span->start_ns;
+                for (uint32_t k = span->begin; k < span->end; k++)
+                    hit_count[k]++;
+            }
+            chunks += r.counts[w];
+            cr_assert_leq(last_ns, after_ns + 20000);
+            cr_assert_leq(traced_ns, stats_of(jobs, w).busy_ns + 1000 * r.counts[w]);
+        }
+        cr_expect_eq(chunks, (COUNT + 2) / 3);
+        for (uint32_t k = 0; k < COUNT; k++)
+            cr_assert_eq(hit_count[k], 1);
+
+        th_jobs_trace(jobs, NULL, NULL);
+        th_jobs_for(jobs, COUNT, 3, wait_10_us, NULL);
+        for (uint32_t w = 0; w < 8; w++)
+            chunks -= r.counts[w];
+        cr_expect_eq(chunks, 0, "nothing more after the end");
+        th_jobs_destroy(jobs);
+    }
+}
+
+static int nest_once(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    (void)end, (void)worker;
+    busy_us(50);
+    if (begin == 0)
+        th_jobs_for(ctx, 2, 1, wait_10_us, NULL);
+    busy_us(50);
+    return 0;
+}
+
+Test(trace, a_nested_chunk_lies_within_the_one_around_it)
+{
+    static record r;
+    th_jobs *jobs = create(TH_SCHEDULER_OWN, 1);
+    th_jobs_trace(jobs, note_span, &r);
+    th_jobs_for(jobs, 1, 1, nest_once, jobs);
+    cr_assert_eq(r.counts[0], 3);
+    const th_span *inner = r.spans[0], *outer = &r.spans[0][2];
+    cr_expect(outer->start_ns + 40000 <= inner[0].start_ns && inner[0].end_ns <= inner[1].start_ns);
+    cr_expect(inner[1].end_ns + 40000 <= outer->end_ns);
+    th_jobs_destroy(jobs);
+}
