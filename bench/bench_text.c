@@ -64,10 +64,26 @@ static void add_overhead(th_table *table, const th_row *row)
         th_table_cell(table, "-");
 }
 
-static void add_job(th_table *table, const th_report *report, const th_row *row)
+/* How long "jobs/fork_join:2/" is of "jobs/fork_join:2/own". */
+static int what_length(const th_row *row)
 {
+    const char *slash = strrchr(row->name, '/');
+    return slash ? (int)(slash - row->name) + 1 : 0;
+}
+
+static bool is_same_what(const th_row *a, const th_row *b)
+{
+    const int length = what_length(a);
+    return length == what_length(b) && strncmp(a->name, b->name, (size_t)length) == 0;
+}
+
+/* last: the row above; NULL: none. A blank line parts what is not compared. */
+static void add_job(th_table *table, const th_row *last, const th_row *row)
+{
+    enum { COLUMNS = 11 };
     th_stats stats = th_samples_stats(&row->real_ns);
-    (void)report;
+    for (int i = 0; last && !is_same_what(last, row) && i < COLUMNS; i++)
+        th_table_cell(table, "%s", "");
     th_table_cell(table, "%s", row->name);
     th_table_cell(table, "%u", row->threads);
     th_table_cell(table, "%.2f", stats.median / 1000);
@@ -81,25 +97,127 @@ static void add_job(th_table *table, const th_report *report, const th_row *row)
     add_ratio(table, 100 * th_stats_spread(&stats), " %");
 }
 
+/* ---- who wins where ---- */
+
+/* The figures of one comparison; NULL where a scheduler takes no part. */
+typedef struct contest {
+    const th_row *first;
+    const th_row *rows[TH_SCHEDULER_COUNT];
+    uint32_t count;
+} contest;
+
+static contest contest_of(const th_report *report, uint32_t first)
+{
+    contest c = {.first = &report->rows[first]};
+    for (uint32_t r = first; r < report->row_count && is_same_what(c.first, &report->rows[r]); r++)
+        for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
+            if (strcmp(report->rows[r].name + what_length(c.first), th_scheduler_name((th_scheduler)s)) == 0 &&
+                !report->rows[r].failure[0]) {
+                c.rows[s] = &report->rows[r];
+                c.count++;
+            }
+    return c;
+}
+
+/* Of those with threads: the plain loop is what they are held against. */
+static th_stats winner_of(const contest *c)
+{
+    th_stats best = {.median = HUGE_VAL};
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!c->rows[s] || s == TH_SCHEDULER_SERIAL)
+            continue;
+        const th_stats stats = th_samples_stats(&c->rows[s]->real_ns);
+        if (stats.median < best.median)
+            best = stats;
+    }
+    return best;
+}
+
+/* The standard error of the median, as it is for samples that scatter normally. */
+static double noise_of(const th_stats *stats)
+{
+    return 1.4826 * 1.2533 * stats->mad / sqrt(stats->count);
+}
+
+static bool is_as_quick(const th_stats *stats, const th_stats *best)
+{
+    return stats->median - best->median <= 2 * hypot(noise_of(stats), noise_of(best));
+}
+
+static void add_contest(th_table *table, const contest *c)
+{
+    const th_stats best = winner_of(c);
+    th_table_cell(table, "%.*s", what_length(c->first) - 1, c->first->name);
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!th_scheduler_available((th_scheduler)s))
+            continue;
+        if (!c->rows[s]) {
+            th_table_cell(table, "-");
+            continue;
+        }
+        const th_stats stats = th_samples_stats(&c->rows[s]->real_ns);
+        const bool wins = s != TH_SCHEDULER_SERIAL && is_as_quick(&stats, &best);
+        th_table_cell(table, "%s%.2f", wins ? "* " : "", stats.median / 1000);
+    }
+}
+
+static th_table *create_contests(void)
+{
+    char columns[256] = "<us/call";
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
+        if (th_scheduler_available((th_scheduler)s)) {
+            const size_t used = strlen(columns);
+            snprintf(columns + used, sizeof columns - used, "|>%s", th_scheduler_name((th_scheduler)s));
+        }
+    return th_table_create(columns);
+}
+
+/* Only where somebody competes. */
+static bool print_contests(const th_report *report, FILE *file)
+{
+    uint32_t shown = 0;
+    th_table *table = create_contests();
+    for (uint32_t r = 0; r < report->row_count; r++) {
+        if (report->rows[r].characters > 0 || (r > 0 && is_same_what(&report->rows[r - 1], &report->rows[r])))
+            continue;
+        const contest c = contest_of(report, r);
+        if (c.count > 1) {
+            add_contest(table, &c);
+            shown++;
+        }
+    }
+    if (shown > 0)
+        fputc('\n', file);
+    const bool printed = shown == 0 || th_table_print(table, file);
+    th_table_destroy(table);
+    if (shown > 0)
+        fputs("\n* the quickest with threads, and those whom only noise may part from it\n", file);
+    return printed;
+}
+
 /* ---- all ---- */
+
+#define POSE_COLUMNS "<entry|>ns/joint|>us/character|>vs tutorial|>vs limit|>max error|<palette hash|>frames|>spread"
+#define JOB_COLUMNS                                                                                                    \
+    "<entry|>threads|>us/call|>least|>speed-up|>efficiency|>worst tenth|>overhead|>idle cores|>calls|>spread"
 
 static bool print_kind(const th_report *report, bool poses, const char *columns, FILE *file)
 {
-    uint32_t shown = 0;
+    const th_row *last = NULL;
     th_table *table = th_table_create(columns);
     for (uint32_t r = 0; r < report->row_count; r++) {
         const th_row *row = &report->rows[r];
         if (row->failure[0] || (row->characters > 0) != poses)
             continue;
-        shown++;
         if (poses)
             add_pose(table, report, row);
         else
-            add_job(table, report, row);
+            add_job(table, last, row);
+        last = row;
     }
-    if (shown > 0)
+    if (last)
         fputc('\n', file);
-    bool printed = shown == 0 || th_table_print(table, file);
+    bool printed = !last || th_table_print(table, file);
     th_table_destroy(table);
     return printed;
 }
@@ -107,14 +225,8 @@ static bool print_kind(const th_report *report, bool poses, const char *columns,
 bool th_bench_print(const th_report *report, FILE *file)
 {
     th_report_print_conditions(report, file);
-    bool printed =
-        print_kind(report, true,
-                   "<entry|>ns/joint|>us/character|>vs tutorial|>vs limit|>max error|<palette hash|>frames|>spread",
-                   file) &&
-        print_kind(
-            report, false,
-            "<entry|>threads|>us/call|>least|>speed-up|>efficiency|>worst tenth|>overhead|>idle cores|>calls|>spread",
-            file);
+    bool printed = print_kind(report, true, POSE_COLUMNS, file) && print_kind(report, false, JOB_COLUMNS, file) &&
+                   print_contests(report, file);
     fputs("\nMedians; spread: half of the repetitions lie within it. Max error in scene units, against double "
           "precision.\n",
           file);

@@ -1,4 +1,5 @@
 /* The bench with tiny counts: what it checks, what it reports. Times are not looked at. */
+#include "../bench/jobs_crew.h"
 #include "fixture_human.h"
 
 #include <throng/bench.h>
@@ -426,5 +427,247 @@ Test(bench, failed_check_becomes_a_row_without_times)
     cr_expect_str_eq(text_field(failed, "error_message"), "wrong");
     cr_expect_eq(json_object_get(failed, "real_time"), NULL);
     json_decref(document);
+    th_report_fini(&report);
+}
+
+/* ---- jobs ---- */
+
+/* Which figures an entry has, by the beginning of its name. */
+typedef struct figures {
+    const char *prefix, *names;
+} figures;
+
+static const figures all_figures[] = {
+    {"jobs/fork_join:", ""},
+    {"jobs/chunk/", "chunk_ns"},
+    {"jobs/trace/", "chunk_ns"},
+    {"jobs/job:", "speed_up efficiency overhead_ns"},
+    {"jobs/uneven:", "speed_up efficiency overhead_ns"},
+    {"jobs/stages:", "speed_up efficiency overhead_ns"},
+    {"jobs/wake:", "idle_cores"},
+    {"jobs/frame:", "speed_up efficiency idle_cores"},
+    {"jobs/oversubscribed:", "speed_up efficiency overhead_ns p10_efficiency"},
+};
+
+static void expect_figures(const th_row *row)
+{
+    static const char *const names[] = {"speed_up", "efficiency", "overhead_ns",
+                                        "chunk_ns", "idle_cores", "p10_efficiency"};
+    size_t f = 0;
+    while (strncmp(row->name, all_figures[f].prefix, strlen(all_figures[f].prefix)) != 0)
+        cr_assert_lt(++f, sizeof all_figures / sizeof *all_figures, "%s", row->name);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const json_t *value = json_object_get(row->own, names[i]);
+        cr_expect_eq(json_is_real(value), strstr(all_figures[f].names, names[i]) != NULL, "%s of %s", names[i],
+                     row->name);
+        if (value && i != 2 && i != 3) /* what is a difference may be anything */
+            cr_expect_geq(json_real_value(value), 0, "%s of %s", names[i], row->name);
+    }
+}
+
+static uint32_t threads_wanted(const char *name)
+{
+    if (strstr(name, "/serial") || strstr(name, "/chunk/") || strstr(name, "/trace/"))
+        return 1;
+    return strstr(name, "/oversubscribed:") ? 2 * th_cpus_read().usable : 2;
+}
+
+Test(bench, jobs_are_timed_and_have_their_figures)
+{
+    th_report report;
+    json_decref(run("^jobs/", 1, &report));
+    cr_expect_gt(report.row_count, 50);
+    for (uint32_t i = 0; i < report.row_count; i++) {
+        const th_row *row = &report.rows[i];
+        cr_assert_str_eq(row->failure, "");
+        cr_expect_eq(row->threads, threads_wanted(row->name), "%s: %u", row->name, row->threads);
+        cr_expect_eq(row->iterations, 2);
+        cr_expect_gt(row->real_ns.values[0], 0, "%s", row->name);
+        cr_expect_lt(row->real_ns.values[0], 10e9, "%s", row->name);
+        expect_figures(row);
+    }
+    th_report_fini(&report);
+}
+
+Test(bench, figures_need_what_they_are_held_against)
+{
+    th_report report;
+    json_decref(run("^jobs/job:1us/own", 1, &report));
+    cr_assert_eq(report.row_count, 1);
+    cr_expect(json_is_null(json_object_get(report.rows[0].own, "speed_up")));
+    th_report_fini(&report);
+}
+
+Test(bench, jobs_run_on_one_thread)
+{
+    th_bench_desc desc = {
+        .threads = 1, .measure = {.repetitions = 1, .iterations = 1}, .filter = "^jobs/(wake|stages)"};
+    th_report report;
+    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
+    for (uint32_t i = 0; i < report.row_count; i++) {
+        cr_expect_str_eq(report.rows[i].failure, "");
+        cr_expect_eq(report.rows[i].threads, 1);
+    }
+    th_report_fini(&report);
+}
+
+static th_crew *make_crew(th_row *row)
+{
+    th_crew *crew;
+    const th_jobs_desc jobs = {.threads = 2};
+    const th_crew_desc desc = {.jobs = &jobs,
+                               .items = 100,
+                               .grain = 8,
+                               .item_ns = 50,
+                               .steps_per_us = 100,
+                               .costs = TH_COSTS_RANDOM,
+                               .row = row};
+    cr_assert_eq(th_crew_create(&desc, &crew, &err), TH_OK, "%s", err.text);
+    th_crew_prepare(crew);
+    th_crew_call(crew, 0);
+    return crew;
+}
+
+Test(bench, work_that_is_missing_or_wrong_fails_the_row)
+{
+    th_row right = {.name = "right"}, less = {.name = "less"}, other = {.name = "other"};
+    th_crew *crew = make_crew(&right);
+    th_crew_check(crew);
+    cr_expect_str_eq(right.failure, "");
+    th_crew_destroy(crew);
+
+    crew = make_crew(&less);
+    crew->job.count--;
+    th_crew_call(crew, 1);
+    crew->job.count++;
+    th_crew_check(crew);
+    cr_expect_str_eq(less.failure, "199 items were run instead of 200");
+    th_crew_destroy(crew);
+
+    crew = make_crew(&other);
+    crew->work->steps[99]++;
+    th_crew_call(crew, 1);
+    th_crew_check(crew);
+    cr_expect_str_eq(other.failure, "as many items were run as should be, but not the right ones");
+    th_crew_destroy(crew);
+}
+
+/* The mean must be what was asked, and the shapes what their names say. */
+Test(bench, work_is_shared_out_as_its_name_says)
+{
+    enum { COUNT = 4096, STEPS_PER_US = 800, MEAN = 200 };
+    for (int costs = TH_COSTS_EVEN; costs <= TH_COSTS_RANDOM; costs++) {
+        th_work *work = th_work_create(COUNT, 250, (th_costs)costs, STEPS_PER_US);
+        uint64_t sum = 0, front = 0, parts = 0;
+        uint32_t least = UINT32_MAX, most = 0;
+        for (uint32_t i = 0; i < COUNT; i++) {
+            sum += work->steps[i];
+            front += i < COUNT / 2 ? work->steps[i] : 0;
+            least = work->steps[i] < least ? work->steps[i] : least;
+            most = work->steps[i] > most ? work->steps[i] : most;
+        }
+        const double in_front = (double)front / (double)sum, ratio = (double)most / (double)least;
+        static const double fronts[] = {0.5, 0.25, 0.75, 8.0 / 23, 0.5};
+        static const double ratios[] = {1, 0, 0, 8, 16};
+        cr_expect_float_eq((double)sum / COUNT, MEAN, 1, "%d", costs);
+        cr_expect_float_eq(in_front, fronts[costs], 0.02, "%d: %g", costs, in_front);
+        cr_expect(ratios[costs] == 0 ? least == 0 && most == 2 * MEAN : fabs(ratio / ratios[costs] - 1) < 0.02,
+                  "%d: %g", costs, ratio);
+        for (uint32_t i = 0; i < COUNT; i += 16) /* ranges add up, whoever does them */
+            th_work_do(work, i, i + 16, &parts);
+        cr_expect_eq(parts, work->checksum);
+        free(work);
+    }
+}
+
+Test(bench, table_says_who_wins)
+{
+    static const struct {
+        const char *name;
+        double ns[3];
+    } rows[] = {
+        {"jobs/x/own", {1000, 1010, 990}},
+        {"jobs/x/serial", {100, 100, 100}},
+        {"jobs/x/openmp-dynamic", {1005, 1005, 1100}},
+        {"jobs/x/openmp-static", {3000, 3001, 2999}},
+        {"jobs/alone/own", {1, 1, 1}},
+    };
+    th_report report;
+    cr_assert_eq(th_report_init(&report, 5, 3, &err), TH_OK);
+    for (uint32_t i = 0; i < 5; i++) {
+        strcpy(report.rows[i].name, rows[i].name);
+        report.rows[i].time_unit = "ns";
+        for (int k = 0; k < 3; k++)
+            th_samples_add(&report.rows[i].real_ns, rows[i].ns[k]);
+    }
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    cr_expect(th_bench_print(&report, file));
+    fclose(file);
+    const char *line = strstr(text, "\n  jobs/x  ");
+    cr_assert_neq(line, NULL, "%s", text);
+    cr_expect(strstr(line, "* 1.00"), "%s", line);
+    cr_expect(strstr(line, " 0.10") && !strstr(line, "* 0.10"), "%s", line);
+    if (th_scheduler_available(TH_SCHEDULER_OPENMP_DYNAMIC)) {
+        cr_expect(strstr(line, "* 1.01") || strstr(line, "* 1.00"), "%s", line);
+        cr_expect(strstr(line, " 3.00") && !strstr(line, "* 3.00"), "%s", line);
+    }
+    cr_expect_not(strstr(line, "jobs/alone"), "%s", line);
+    free(text);
+    th_report_fini(&report);
+}
+
+/* ---- measuring ---- */
+
+static uint64_t iterations_run;
+
+static void count_iteration(void *ctx, uint64_t frame)
+{
+    (void)ctx, (void)frame;
+    iterations_run++;
+}
+
+static th_lap claim_a_second(void *ctx, uint64_t frame)
+{
+    count_iteration(ctx, frame);
+    return (th_lap){.real_ns = 1000000000, .cpu_ns = 3};
+}
+
+Test(bench, laps_count_as_they_say)
+{
+    th_row row = {0};
+    const th_subject subject = {.run = count_iteration, .row = &row};
+    const th_measure_desc desc = {.repetitions = 2, .iterations = 5, .lap = claim_a_second};
+    cr_assert(th_samples_init(&row.real_ns, 2) && th_samples_init(&row.cpu_ns, 2));
+    th_measure(&desc, &subject, 1);
+    cr_expect_eq(row.real_ns.count, 2);
+    cr_expect_eq(row.real_ns.values[1], 1e9);
+    cr_expect_eq(row.cpu_ns.values[1], 3);
+    cr_expect_geq(iterations_run, 2 * 5 + 1, "there is a run that does not count");
+    th_samples_fini(&row.real_ns);
+    th_samples_fini(&row.cpu_ns);
+}
+
+static uint32_t last_done, last_total;
+
+static void note_progress(void *ctx, uint32_t done, uint32_t total)
+{
+    (void)ctx;
+    cr_expect_eq(done, last_done + 1);
+    last_done = done;
+    last_total = total;
+}
+
+Test(bench, progress_runs_once_through_all_comparisons)
+{
+    th_bench_desc desc = {
+        .threads = 2,
+        .measure = {.repetitions = 3, .iterations = 1, .progress = note_progress},
+        .filter = "^jobs/fork_join",
+    };
+    th_report report;
+    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
+    cr_expect(last_done == 9 && last_total == 9, "%u of %u", last_done, last_total);
     th_report_fini(&report);
 }
