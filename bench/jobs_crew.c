@@ -76,6 +76,7 @@ static th_result create_threads(th_crew *crew, const th_crew_desc *desc, th_erro
     crew->row->threads = th_jobs_threads(crew->jobs);
     if (desc->is_awaited) /* a chunk for each */
         crew->job.count = crew->row->threads;
+    crew->is_traced = desc->is_traced;
     if (desc->is_traced)
         th_jobs_trace(crew->jobs, keep_span, crew);
     return TH_OK;
@@ -183,7 +184,9 @@ void th_crew_check(void *ctx)
                  (unsigned long long)wanted);
     else if (crew->work && sum != crew->calls * crew->work->checksum)
         snprintf(failure, size, "as many items were run as should be, but not the right ones");
-    else if (crew->job.fn == await_second && crew->has_missed)
+    else if (crew->is_traced && crew->traced != wanted / crew->job.grain)
+        snprintf(failure, size, "the trace saw %llu chunks", (unsigned long long)crew->traced);
+    else if (crew->has_missed)
         snprintf(failure, size, "no second thread came within a second");
 }
 

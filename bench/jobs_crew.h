@@ -15,21 +15,22 @@
 #define TH_CREW_RING 256
 
 typedef struct th_crew {
-    th_jobs *jobs;         /* NULL: a plain loop */
-    th_job job;            /* a call */
-    th_work *work;         /* what its items cost; NULL: nothing */
-    th_row *row;           /* gets the failure when work went missing */
-    uint32_t serial_steps; /* 100 microseconds, for those ways that begin so */
+    th_jobs *jobs; /* NULL: a plain loop */
+    th_job job;    /* a call */
+    th_work *work; /* what its items cost; NULL: nothing */
+    th_row *row;   /* gets the failure when work went missing */
+    bool is_traced;
+    uint32_t serial_steps;       /* 100 microseconds, for those ways that begin so */
+    alignas(128) uint64_t calls; /* in this repetition; from here on the caller writes, apart from what workers read */
     uint64_t serial_sum;
     bool is_measured;              /* from the first repetition on */
     bool has_missed;               /* a call to which no second thread came */
-    uint64_t calls;                /* in this repetition */
-    uint64_t traced;               /* chunks, in this repetition */
-    th_span ring[TH_CREW_RING];    /* the last of them */
     uint64_t idle_ns, idle_cpu_ns; /* while it slept */
     double *call_ns;               /* of each call, where that is kept */
     size_t call_count, call_capacity;
-    _Atomic(uint64_t) arrived_ns; /* when the second thread came; 0: not yet */
+    uint64_t traced;                           /* chunks, in this repetition */
+    th_span ring[TH_CREW_RING];                /* the last of them */
+    alignas(128) _Atomic(uint64_t) arrived_ns; /* when the second thread came; 0: not yet */
     struct {
         alignas(128) uint64_t sum; /* of the worker's checksums; a pair of cache lines for each worker */
     } workers[TH_JOBS_MAX_THREADS];
