@@ -24,11 +24,15 @@ typedef struct crowd_group {
     uint32_t first_batch, batch_count;
     size_t palette_offset, palette_stride, palette_bytes; /* stride: bytes rounded up to whole lines */
     size_t scratch_bytes;                                 /* without the palettes of a partial batch */
+    size_t pose_offset, pose_stride;                      /* of a batch: the kernel's for all lanes, then, */
+    size_t exact_offset;                                  /* if some play exact, model->joint_count matrices a lane */
 } crowd_group;
 
 struct th_crowd {
     th_isa isa;
     th_pose_fn *pose;
+    th_sample_fn *sample;
+    th_resolve_fn *resolve;
     th_fill_fn *fill;
     crowd_group *groups;
     uint32_t group_count;
@@ -36,7 +40,7 @@ struct th_crowd {
     uint32_t *member_of; /* [instance] */
     uint32_t *group_of;  /* [instance] */
     uint32_t instance_count, batch_count;
-    size_t palette_bytes, scratch_bytes, bytes;
+    size_t palette_bytes, scratch_bytes, pose_bytes, bytes;
 };
 
 /* ---- creation ---- */
@@ -72,6 +76,22 @@ static void place_groups(th_crowd *crowd, const th_crowd_desc *desc)
     }
 }
 
+/* After the members, for it depends on how they are played. */
+static void place_poses(th_crowd *crowd)
+{
+    for (uint32_t g = 0; g < crowd->group_count; g++) {
+        crowd_group *group = &crowd->groups[g];
+        bool exact = false;
+        for (uint32_t i = 0; i < group->member_count; i++)
+            exact |= !crowd->members[group->first_member + i].playable->keys;
+        group->pose_offset = crowd->pose_bytes;
+        group->exact_offset = th_line_round(TH_POSE_FLOATS(group->rig->program.step_count) * sizeof(float));
+        size_t lanes = exact ? TH_LANES * group->rig->model->joint_count * sizeof(th_dmat34) : 0;
+        group->pose_stride = group->exact_offset + th_line_round(lanes);
+        crowd->pose_bytes += group->batch_count * group->pose_stride;
+    }
+}
+
 static void place_members(th_crowd *crowd, const th_crowd_desc *desc)
 {
     for (uint32_t g = 0; g < desc->rig_count; g++)
@@ -100,8 +120,11 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
         return th_fail(err, TH_ERR_MEMORY, "out of memory for a crowd");
     size_t count = desc->instance_count;
     *crowd = (th_crowd){.isa = isa, .instance_count = desc->instance_count, .group_count = desc->rig_count};
-    crowd->pose = isa == TH_ISA_AVX2 ? th_pose_avx2 : th_pose_scalar;
-    crowd->fill = isa == TH_ISA_AVX2 ? th_fill_avx2 : th_fill_scalar;
+    bool avx2 = isa == TH_ISA_AVX2;
+    crowd->pose = avx2 ? th_pose_avx2 : th_pose_scalar;
+    crowd->sample = avx2 ? th_sample_avx2 : th_sample_scalar;
+    crowd->resolve = avx2 ? th_resolve_avx2 : th_resolve_scalar;
+    crowd->fill = avx2 ? th_fill_avx2 : th_fill_scalar;
     crowd->groups = calloc((size_t)desc->rig_count + 1, sizeof *crowd->groups);
     crowd->members = calloc(count + 1, sizeof *crowd->members);
     crowd->member_of = calloc(count + 1, sizeof *crowd->member_of);
@@ -114,6 +137,7 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
                    count * (sizeof *crowd->members + sizeof *crowd->member_of + sizeof *crowd->group_of);
     place_groups(crowd, desc);
     place_members(crowd, desc);
+    place_poses(crowd);
     *out = crowd;
     return TH_OK;
 }
@@ -164,6 +188,11 @@ size_t th_crowd_scratch_bytes(const th_crowd *crowd)
     return crowd->scratch_bytes;
 }
 
+size_t th_crowd_pose_bytes(const th_crowd *crowd)
+{
+    return crowd->pose_bytes;
+}
+
 size_t th_crowd_bytes(const th_crowd *crowd)
 {
     return crowd->bytes;
@@ -182,87 +211,188 @@ size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance)
 
 /* ---- a frame ---- */
 
-/* Authored keys, for clips that could not be compiled. */
-static void update_exact(const th_model *model, const th_clip *clip, double ticks, th_dmat34 *pose, float *palette)
+/* Up to TH_LANES members of a group. */
+typedef struct batch {
+    const crowd_group *group;
+    uint32_t index; /* within the group */
+    uint32_t first, count;
+} batch;
+
+/* group: of this batch or one before. */
+static batch batch_at(const crowd_group *group, uint32_t index)
 {
-    th_exact_pose(model, clip, ticks, pose);
+    while (index - group->first_batch >= group->batch_count)
+        group++;
+    const uint32_t within = index - group->first_batch, before = within * TH_LANES;
+    const uint32_t rest = group->member_count - before;
+    return (batch){group, within, group->first_member + before, rest < TH_LANES ? rest : TH_LANES};
+}
+
+static double ticks_of(const crowd_member *member, double time_s)
+{
+    const th_clip *clip = member->playable->clip;
+    return clip ? th_clip_ticks(clip, member->phase_s + member->speed * time_s) : 0;
+}
+
+/* Lanes of the members whose clips are compiled, the first one's in those that are left; returns how many there are. */
+static uint32_t seek_lanes(const th_crowd *crowd, const batch *b, double time_s, th_lane lanes[TH_LANES])
+{
+    uint32_t used = 0;
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        const crowd_member *member = &crowd->members[i];
+        if (member->playable->keys)
+            lanes[used++] =
+                th_playable_seek(member->playable, b->group->rig->program.frame_floats, ticks_of(member, time_s));
+    }
+    for (uint32_t i = used; i > 0 && i < TH_LANES; i++)
+        lanes[i] = lanes[0];
+    return used;
+}
+
+/* Where the kernel writes the palettes of a batch. Lanes write theirs side by side. So does a whole batch of compiled
+ * clips, straight into place; a partial one goes through the scratch, and close_palettes brings it there. */
+static float *open_palettes(const batch *b, uint32_t used, char *palettes, char *scratch)
+{
+    const bool whole = used == TH_LANES;
+    char *out = whole ? palettes + palette_offset(b->group, b->first) : scratch + b->group->scratch_bytes;
+    return (float *)(void *)out;
+}
+
+static void close_palettes(const th_crowd *crowd, const batch *b, uint32_t used, char *palettes, const char *scratch)
+{
+    if (used == TH_LANES)
+        return;
+    const char *from = scratch + b->group->scratch_bytes;
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        if (!crowd->members[i].playable->keys)
+            continue;
+        memcpy(palettes + palette_offset(b->group, i), from, b->group->palette_bytes);
+        from += b->group->palette_stride;
+    }
+}
+
+/* From the exact transforms of all joints relative to their parents; pose: room for as many. */
+static void resolve_exact(const th_model *model, const th_dmat34 *local, th_dmat34 *pose, char *palette)
+{
+    th_exact_resolve(model, local, pose);
     for (uint32_t b = 0; b < model->bind_count; b++) {
         const th_bind *bind = &model->binds[b];
         th_mat34 entry = th_mat34_from(th_dmat34_mul(pose[bind->joint], th_dmat34_from(bind->inverse_bind)));
-        memcpy(palette + (size_t)b * TH_ENTRY, entry.m, sizeof entry.m);
+        memcpy(palette + b * sizeof entry.m, entry.m, sizeof entry.m);
     }
 }
 
-/* Lanes write their palettes side by side. So does a whole batch of compiled clips, straight into place; a partial one
- * goes through the scratch. */
-static void update_batch(const th_crowd *crowd, const crowd_group *group, uint32_t first, uint32_t count, double time_s,
-                         char *palettes, char *scratch)
+static void update_batch(const th_crowd *crowd, const batch *b, double time_s, char *palettes, char *scratch)
 {
+    const crowd_group *group = b->group;
     const th_rig *rig = group->rig;
     th_lane lanes[TH_LANES];
-    char *places[TH_LANES];
-    uint32_t used = 0;
-    for (uint32_t i = first; i < first + count; i++) {
+    const uint32_t used = seek_lanes(crowd, b, time_s, lanes);
+    for (uint32_t i = b->first; used < b->count && i < b->first + b->count; i++) {
         const crowd_member *member = &crowd->members[i];
-        const th_playable *playable = member->playable;
-        char *palette = palettes + palette_offset(group, i);
-        double ticks = playable->clip ? th_clip_ticks(playable->clip, member->phase_s + member->speed * time_s) : 0;
-        if (!playable->keys) {
-            update_exact(rig->model, playable->clip, ticks, (th_dmat34 *)(void *)scratch, (float *)(void *)palette);
+        if (member->playable->keys)
             continue;
-        }
-        lanes[used] = th_playable_seek(playable, rig->program.frame_floats, ticks);
-        places[used++] = palette;
+        th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
+        th_exact_sample(rig->model, member->playable->clip, ticks_of(member, time_s), pose);
+        resolve_exact(rig->model, pose, pose, palettes + palette_offset(group, i));
     }
     if (used == 0)
         return;
-    bool whole = used == TH_LANES;
-    for (uint32_t i = used; i < TH_LANES; i++)
-        lanes[i] = lanes[0];
-    char *out = whole ? places[0] : scratch + group->scratch_bytes;
-    crowd->pose(&rig->program, lanes, (float *)(void *)out, group->palette_stride / sizeof(float),
+    crowd->pose(&rig->program, lanes, open_palettes(b, used, palettes, scratch), group->palette_stride / sizeof(float),
                 (float *)(void *)scratch);
-    for (uint32_t i = 0; !whole && i < used; i++)
-        memcpy(places[i], out + i * group->palette_stride, group->palette_bytes);
-}
-
-static const crowd_group *group_of_batch(const th_crowd *crowd, uint32_t batch)
-{
-    const crowd_group *group = crowd->groups;
-    while (batch - group->first_batch >= group->batch_count)
-        group++;
-    return group;
-}
-
-/* Members of a batch. */
-static uint32_t batch_members(const crowd_group *group, uint32_t batch, uint32_t *first)
-{
-    uint32_t begin = (batch - group->first_batch) * TH_LANES;
-    *first = group->first_member + begin;
-    return group->member_count - begin < TH_LANES ? group->member_count - begin : TH_LANES;
+    close_palettes(crowd, b, used, palettes, scratch);
 }
 
 void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch)
 {
     assert(begin <= end && end <= crowd->batch_count);
     assert((uintptr_t)palette % TH_LINE == 0 && (uintptr_t)scratch % TH_LINE == 0);
-    const crowd_group *group = begin < end ? group_of_batch(crowd, begin) : NULL;
-    for (uint32_t batch = begin; batch < end; batch++) {
-        while (batch - group->first_batch >= group->batch_count)
-            group++;
-        uint32_t first, count = batch_members(group, batch, &first);
-        update_batch(crowd, group, first, count, time_s, palette, scratch);
+    batch b = {.group = crowd->groups};
+    for (uint32_t i = begin; i < end; i++) {
+        b = batch_at(b.group, i);
+        update_batch(crowd, &b, time_s, palette, scratch);
+    }
+}
+
+/* ---- a frame in two halves ---- */
+
+/* Of all lanes, for the kernel. */
+static size_t pose_offset(const batch *b)
+{
+    return b->group->pose_offset + b->index * b->group->pose_stride;
+}
+
+/* Of a member that is played exact. */
+static size_t exact_offset(const batch *b, uint32_t member)
+{
+    return pose_offset(b) + b->group->exact_offset +
+           (member - b->first) * b->group->rig->model->joint_count * sizeof(th_dmat34);
+}
+
+static void sample_batch(const th_crowd *crowd, const batch *b, double time_s, char *poses)
+{
+    const th_rig *rig = b->group->rig;
+    th_lane lanes[TH_LANES];
+    if (seek_lanes(crowd, b, time_s, lanes) > 0)
+        crowd->sample(&rig->program, lanes, (float *)(void *)(poses + pose_offset(b)));
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        const crowd_member *member = &crowd->members[i];
+        if (!member->playable->keys)
+            th_exact_sample(rig->model, member->playable->clip, ticks_of(member, time_s),
+                            (th_dmat34 *)(void *)(poses + exact_offset(b, i)));
+    }
+}
+
+static void resolve_batch(const th_crowd *crowd, const batch *b, const char *poses, char *palettes, char *scratch)
+{
+    const crowd_group *group = b->group;
+    uint32_t used = 0;
+    for (uint32_t i = b->first; i < b->first + b->count; i++) {
+        const bool compiled = crowd->members[i].playable->keys != NULL;
+        used += compiled;
+        if (!compiled)
+            resolve_exact(group->rig->model, (const th_dmat34 *)(const void *)(poses + exact_offset(b, i)),
+                          (th_dmat34 *)(void *)scratch, palettes + palette_offset(group, i));
+    }
+    if (used == 0)
+        return;
+    crowd->resolve(&group->rig->program, (const float *)(const void *)(poses + pose_offset(b)),
+                   open_palettes(b, used, palettes, scratch), group->palette_stride / sizeof(float),
+                   (float *)(void *)scratch);
+    close_palettes(crowd, b, used, palettes, scratch);
+}
+
+void th_crowd_sample(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *poses)
+{
+    assert(begin <= end && end <= crowd->batch_count);
+    assert((uintptr_t)poses % TH_LINE == 0);
+    batch b = {.group = crowd->groups};
+    for (uint32_t i = begin; i < end; i++) {
+        b = batch_at(b.group, i);
+        sample_batch(crowd, &b, time_s, poses);
+    }
+}
+
+void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const void *poses, void *palette,
+                      void *scratch)
+{
+    assert(begin <= end && end <= crowd->batch_count);
+    assert((uintptr_t)poses % TH_LINE == 0 && (uintptr_t)palette % TH_LINE == 0 && (uintptr_t)scratch % TH_LINE == 0);
+    batch b = {.group = crowd->groups};
+    for (uint32_t i = begin; i < end; i++) {
+        b = batch_at(b.group, i);
+        resolve_batch(crowd, &b, poses, palette, scratch);
     }
 }
 
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette)
 {
     assert(begin <= end && end <= crowd->batch_count);
-    for (uint32_t batch = begin; batch < end; batch++) {
-        const crowd_group *group = group_of_batch(crowd, batch);
-        uint32_t first, count = batch_members(group, batch, &first);
-        for (uint32_t i = first; i < first + count; i++)
-            crowd->fill((float *)((char *)palette + palette_offset(group, i)), group->palette_bytes / sizeof(float),
+    batch b = {.group = crowd->groups};
+    for (uint32_t k = begin; k < end; k++) {
+        b = batch_at(b.group, k);
+        for (uint32_t i = b.first; i < b.first + b.count; i++)
+            crowd->fill((float *)((char *)palette + palette_offset(b.group, i)), b.group->palette_bytes / sizeof(float),
                         value);
     }
 }

@@ -70,20 +70,33 @@ void th_exact_channel(const th_channel *channel, double ticks, th_trs *out)
     sample_linear(&channel->scale, ticks, out->scale);
 }
 
-void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_dmat34 *out)
+void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, th_dmat34 *out_local)
 {
     const th_channel *channel = clip ? clip->channels : NULL;
     const th_channel *end = clip ? channel + clip->channel_count : NULL;
     for (uint32_t j = 0; j < model->joint_count; j++) {
-        const th_joint *joint = &model->joints[j];
-        th_dmat34 local = th_dmat34_from(joint->rest);
         if (channel != end && channel->joint == j) {
             th_trs trs;
             th_exact_channel(channel++, ticks, &trs);
-            local = th_dmat34_from_trs(&trs);
+            out_local[j] = th_dmat34_from_trs(&trs);
+        } else {
+            out_local[j] = th_dmat34_from(model->joints[j].rest);
         }
-        out[j] = joint->parent == TH_NO_INDEX ? local : th_dmat34_mul(out[joint->parent], local);
     }
+}
+
+void th_exact_resolve(const th_model *model, const th_dmat34 *local, th_dmat34 *out)
+{
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const uint32_t parent = model->joints[j].parent;
+        out[j] = parent == TH_NO_INDEX ? local[j] : th_dmat34_mul(out[parent], local[j]);
+    }
+}
+
+void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_dmat34 *out)
+{
+    th_exact_sample(model, clip, ticks, out);
+    th_exact_resolve(model, out, out);
 }
 
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out)

@@ -1,5 +1,6 @@
 #include <throng/frame.h>
 
+#include <throng/clock.h>
 #include <throng/line.h>
 
 #include <errno.h>
@@ -15,26 +16,44 @@ struct th_frame {
     void *palette;
     size_t scratch_stride;
     unsigned char *scratch; /* one piece for each worker */
+    void *poses;            /* NULL: stages are fused */
+    th_stage_times times;
 };
+
+const char *th_stages_name(th_stages stages)
+{
+    return stages == TH_STAGES_SEPARATE ? "separate" : "fused";
+}
+
+/* Linux promises more memory than there is, and kills whoever believes it. */
+static void *allocate_large(size_t bytes)
+{
+    const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    return bytes < machine ? th_line_alloc(bytes) : NULL;
+}
 
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err)
 {
     *out = NULL;
     size_t stride = th_line_round(th_crowd_scratch_bytes(desc->crowd));
     th_frame *frame = malloc(sizeof *frame);
-    unsigned char *scratch = th_line_alloc(stride * th_jobs_threads(desc->jobs));
-    if (!frame || !scratch) {
-        free(frame);
-        free(scratch);
-        return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of %u threads", th_jobs_threads(desc->jobs));
-    }
+    if (!frame)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a frame");
     *frame = (th_frame){
         .crowd = desc->crowd,
         .jobs = desc->jobs,
         .grain = desc->grain ? desc->grain : TH_FRAME_DEFAULT_GRAIN,
         .scratch_stride = stride,
-        .scratch = scratch,
+        .scratch = th_line_alloc(stride * th_jobs_threads(desc->jobs)),
     };
+    if (desc->stages == TH_STAGES_SEPARATE)
+        frame->poses = allocate_large(th_crowd_pose_bytes(desc->crowd));
+    if (!frame->scratch || (desc->stages == TH_STAGES_SEPARATE && !frame->poses)) {
+        const char *what = frame->scratch ? "poses" : "scratch";
+        th_frame_destroy(frame);
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the %s of %u characters on %u threads", what,
+                       th_crowd_instance_count(desc->crowd), th_jobs_threads(desc->jobs));
+    }
     *out = frame;
     return TH_OK;
 }
@@ -43,6 +62,7 @@ void th_frame_destroy(th_frame *frame)
 {
     if (!frame)
         return;
+    free(frame->poses);
     free(frame->scratch);
     free(frame);
 }
@@ -55,11 +75,44 @@ static int animate_batches(uint32_t begin, uint32_t end, uint32_t worker, void *
     return 0;
 }
 
+static int sample_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    th_frame *frame = ctx;
+    (void)worker;
+    th_crowd_sample(frame->crowd, begin, end, frame->time_s, frame->poses);
+    return 0;
+}
+
+static int resolve_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    th_frame *frame = ctx;
+    void *scratch = frame->scratch + worker * frame->scratch_stride;
+    th_crowd_resolve(frame->crowd, begin, end, frame->poses, frame->palette, scratch);
+    return 0;
+}
+
+static uint64_t run_stage(th_frame *frame, th_jobs_fn *stage)
+{
+    const uint64_t start = th_clock_ns();
+    th_jobs_for(frame->jobs, th_crowd_batch_count(frame->crowd), frame->grain, stage, frame);
+    return th_clock_ns() - start;
+}
+
 void th_frame_animate(th_frame *frame, double time_s, void *palette)
 {
     frame->time_s = time_s;
     frame->palette = palette;
-    th_jobs_for(frame->jobs, th_crowd_batch_count(frame->crowd), frame->grain, animate_batches, frame);
+    if (!frame->poses) {
+        th_jobs_for(frame->jobs, th_crowd_batch_count(frame->crowd), frame->grain, animate_batches, frame);
+        return;
+    }
+    frame->times.sample_ns += run_stage(frame, sample_batches);
+    frame->times.resolve_ns += run_stage(frame, resolve_batches);
+}
+
+th_stage_times th_frame_stage_times(const th_frame *frame)
+{
+    return frame->times;
 }
 
 th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err)
@@ -80,9 +133,7 @@ th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *e
 th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err)
 {
     size_t bytes = th_crowd_palette_bytes(crowd);
-    /* Linux promises more memory than there is, and kills whoever believes it. */
-    size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    *out = bytes < machine ? th_line_alloc(bytes) : NULL;
+    *out = allocate_large(bytes);
     if (*out)
         return TH_OK;
     return th_fail(err, TH_ERR_MEMORY, "no memory for the palettes of %u characters: %.1f GB",

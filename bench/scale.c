@@ -30,6 +30,7 @@ typedef struct lane {
     th_frame *frame;
     void *palette; /* the same for all */
     th_worker_stats sums[TH_JOBS_MAX_THREADS];
+    th_stage_times before, stages; /* when the repetition began; of all repetitions */
 } lane;
 
 static void run_frame(void *ctx, uint64_t frame)
@@ -44,12 +45,16 @@ static void begin_frames(void *ctx)
     lane *l = ctx;
     th_jobs_frame_begin(l->jobs);
     run_frame(l, 0);
+    l->before = th_frame_stage_times(l->frame);
     th_jobs_stats_reset(l->jobs);
 }
 
 static void end_frames(void *ctx)
 {
     lane *l = ctx;
+    const th_stage_times now = th_frame_stage_times(l->frame);
+    l->stages.sample_ns += now.sample_ns - l->before.sample_ns;
+    l->stages.resolve_ns += now.resolve_ns - l->before.resolve_ns;
     th_workers_add(l->jobs, l->sums);
     th_jobs_frame_end(l->jobs);
 }
@@ -67,7 +72,7 @@ static th_result lane_init(lane *l, const th_scale_desc *desc, uint32_t threads,
     l->palette = palette;
     th_result result = th_threads_create(&jobs, &l->jobs, err);
     if (result == TH_OK)
-        result = th_frame_create(&(th_frame_desc){crowd, l->jobs, desc->grain}, &l->frame, err);
+        result = th_frame_create(&(th_frame_desc){crowd, l->jobs, desc->grain, desc->stages}, &l->frame, err);
     return result;
 }
 
@@ -132,8 +137,8 @@ static th_result study_init(study *s, const th_scale_desc *desc, const uint32_t 
         result = th_scene_crowd(s->scene, desc->isa, &s->crowd, err);
     if (result == TH_OK)
         result = th_palette_create(s->crowd, &s->palette, err);
-    uint32_t grain = grain_of(desc);
-    if (result == TH_OK && !th_recording_init(&s->recording, th_crowd_batch_count(s->crowd), grain, 1))
+    const uint32_t grain = grain_of(desc), calls = desc->stages == TH_STAGES_SEPARATE ? 2 : 1;
+    if (result == TH_OK && !th_recording_init(&s->recording, th_crowd_batch_count(s->crowd), grain, calls))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for the trace of a frame");
     for (uint32_t i = 0; i < count && result == TH_OK; i++)
         result = lane_init(&s->lanes[i], desc, threads[i], s->crowd, s->palette, err);
@@ -185,6 +190,16 @@ static json_t *point_json(const th_scale_point *p, const th_row *row)
                      th_json_real(p->tail), "work_us_per_frame", th_json_real(p->work_ns / 1000));
 }
 
+/* Nothing for fused ones. */
+static json_t *stages_json(const lane *l, const th_row *row)
+{
+    const double us = 1e3 * frames_of(row);
+    if (l->stages.sample_ns == 0)
+        return json_object();
+    return json_pack("{s:o, s:o}", "sample_us_per_frame", th_json_real((double)l->stages.sample_ns / us),
+                     "resolve_us_per_frame", th_json_real((double)l->stages.resolve_ns / us));
+}
+
 /* One more frame, which nobody times. */
 static json_t *trace_frame(const study *s, lane *l)
 {
@@ -211,12 +226,12 @@ static void summarize_rows(const study *s, th_scale *out)
         if (rows[i].failure[0])
             continue;
         out->points[i] = summarize(&s->lanes[i], &rows[i], &rows[0]);
-        rows[i].own = point_json(&out->points[i], &rows[i]);
+        rows[i].own = th_json_merge(point_json(&out->points[i], &rows[i]), stages_json(&s->lanes[i], &rows[i]));
         rows[i].once = once_json(s, &s->lanes[i], &rows[i]);
     }
-    json_t *how =
-        json_pack("{s:s, s:s, s:s, s:i}", "isa", th_isa_name(out->isa), "scheduler", th_scheduler_name(out->scheduler),
-                  "placement", th_placement_name(out->placement), "grain", (int)out->grain);
+    json_t *how = json_pack("{s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "scheduler",
+                            th_scheduler_name(out->scheduler), "placement", th_placement_name(out->placement), "grain",
+                            (int)out->grain, "stages", th_stages_name(out->stages));
     out->report.scene = th_json_merge(th_scene_json(s->scene, &s->desc->scene), how);
 }
 
@@ -226,6 +241,7 @@ static th_result run_study(study *s, th_scale *out, th_error *err)
     out->scheduler = s->desc->scheduler;
     out->placement = out->scheduler == TH_SCHEDULER_OWN ? s->desc->placement : TH_PLACEMENT_NONE;
     out->grain = grain_of(s->desc);
+    out->stages = s->desc->stages;
     out->points = calloc(s->count, sizeof *out->points);
     if (!out->points)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u thread counts", s->count);
@@ -289,8 +305,9 @@ bool th_scale_print(const th_scale *scale, FILE *file)
     const th_report *report = &scale->report;
     char verdict[512];
     th_report_print_conditions(report, file);
-    fprintf(file, "%s kernel, %s scheduler, placement %s, chunks of %u x 8 characters\n\n", th_isa_name(scale->isa),
-            th_scheduler_name(scale->scheduler), th_placement_name(scale->placement), scale->grain);
+    fprintf(file, "%s kernel, %s scheduler, placement %s, chunks of %u x 8 characters%s\n\n", th_isa_name(scale->isa),
+            th_scheduler_name(scale->scheduler), th_placement_name(scale->placement), scale->grain,
+            scale->stages == TH_STAGES_SEPARATE ? ", separate stages" : "");
     th_table *table =
         th_table_create(">threads|>ms/frame|>characters/s|>speed-up|>efficiency|>busy|>tail|>spread|<palette hash");
     for (uint32_t r = 0; r < report->row_count; r++)

@@ -218,12 +218,14 @@ static const char *const sampling_choices[] = {"compiled", "exact", NULL};
 static const char *const scheduler_choices[] = {"own",    "serial", "openmp-dynamic", "openmp-guided", "openmp-static",
                                                 "onetbb", NULL};
 static const char *const placement_choices[] = {"none", "workers", "compact", "spread", "cores", NULL};
+static const char *const stages_choices[] = {"fused", "separate", NULL};
 
 _Static_assert(sizeof isa_choices / sizeof *isa_choices == TH_ISA_COUNT + 1, "a name for each instruction set");
 _Static_assert(sizeof scheduler_choices / sizeof *scheduler_choices == TH_SCHEDULER_COUNT + 1,
                "a name for each scheduler");
 _Static_assert(sizeof placement_choices / sizeof *placement_choices == TH_PLACEMENT_COUNT + 1,
                "a name for each placement");
+_Static_assert(sizeof stages_choices / sizeof *stages_choices == TH_STAGES_COUNT + 1, "a name for each way of stages");
 
 #define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | TH_COMMAND_BENCH | TH_COMMAND_SCALE)
 #define AT(field) offsetof(th_options, field)
@@ -256,6 +258,8 @@ const th_option th_option_table[] = {
      .choices = placement_choices, .help = "CPUs of the own scheduler's workers: none: as the system likes; workers: one each; compact: near the caller; spread: far apart; cores: near, but one to a core first"},
     {.name = "grain", .argument = "N", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(grain),
      .low = 1, .high = 1e6, .help = "batches of 8 characters in a chunk of work (default: 4)"},
+    {.name = "stages", .argument = "HOW", .fallback = "fused", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(stages),
+     .choices = stages_choices, .help = "fused: keys to palettes in one pass; separate: all poses first, to see what each stage takes"},
     {.name = "frames", .argument = "N", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(frames),
      .low = 1, .high = 1e6, .help = "frames in a repetition (default: as many as take some milliseconds)"},
     {.name = "repetitions", .argument = "N", .fallback = "25", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(repetitions),

@@ -7,8 +7,7 @@
 
 #include "command.h"
 
-#include <throng/crowd.h>
-#include <throng/jobs.h>
+#include <throng/frame.h>
 #include <throng/rig.h>
 
 enum { TH_OPTIONS_MAX_FILES = 64 };
@@ -35,6 +34,7 @@ typedef struct th_options {
     th_sampling sampling;
     th_scheduler scheduler;
     th_placement placement;
+    th_stages stages;
     const char *filter;
     double import_timeout_s, error_bound_mm;
     const char *export_path, *out;

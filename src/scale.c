@@ -26,6 +26,7 @@ static int run_scale(const th_options *o, const th_cast *cast)
         .scheduler = o->scheduler,
         .placement = o->placement,
         .grain = o->grain,
+        .stages = o->stages,
         .threads = o->threads.count ? o->threads.counts : NULL,
         .thread_count = o->threads.count,
         .measure = {.repetitions = o->repetitions, .iterations = o->frames, .progress = th_progress()},

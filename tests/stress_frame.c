@@ -1,5 +1,5 @@
 /* The embedded crowd on random pools: stress_frame [SECONDS [SEED]]. Whatever the number of threads, the grain, the
- * placement and the moment, the palettes of a frame have one hash. For ThreadSanitizer as well. */
+ * placement, the stages and the moment, the palettes of a frame have one hash. For ThreadSanitizer as well. */
 #include <throng/clock.h>
 #include <throng/frame.h>
 #include <throng/human.h>
@@ -43,7 +43,8 @@ static uint32_t try_pool(const th_crowd *crowd, const uint64_t *hashes, void *pa
     th_jobs *jobs;
     th_frame *frame;
     insist(th_threads_create(&shape, &jobs, NULL) == TH_OK, "no pool");
-    insist(th_frame_create(&(th_frame_desc){crowd, jobs, 1 + below(20)}, &frame, NULL) == TH_OK, "no frame");
+    th_frame_desc how = {crowd, jobs, 1 + below(20), (th_stages)below(TH_STAGES_COUNT)};
+    insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
     uint32_t frames = 1 + below(20);
     for (uint32_t i = 0; i < frames; i++) {
         uint32_t n = below(FRAMES);
@@ -73,7 +74,7 @@ int main(int argc, char **argv)
     insist(th_scene_crowd(scene, TH_ISA_AUTO, &crowd, NULL) == TH_OK, "no crowd");
     insist(th_palette_create(crowd, &palette, NULL) == TH_OK, "no palettes");
     insist(th_threads_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
-    insist(th_frame_create(&(th_frame_desc){crowd, serial, 0}, &frame, NULL) == TH_OK, "no frame");
+    insist(th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = serial}, &frame, NULL) == TH_OK, "no frame");
     for (uint32_t n = 0; n < FRAMES; n++)
         hashes[n] = animate(frame, crowd, n, palette);
     insist(hashes[0] != hashes[1], "the crowd does not move");

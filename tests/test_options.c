@@ -45,6 +45,7 @@ Test(options, have_the_defaults_that_the_help_shows)
     cr_expect_eq(options.sampling, TH_SAMPLING_COMPILED);
     cr_expect_eq(options.scheduler, TH_SCHEDULER_OWN);
     cr_expect_eq(options.placement, TH_PLACEMENT_WORKERS);
+    cr_expect_eq(options.stages, TH_STAGES_FUSED);
     cr_expect_eq(options.error_bound_mm, 0.1);
     cr_assert(parse("pose"));
     cr_expect_eq(options.sampling, TH_SAMPLING_EXACT);
@@ -121,7 +122,7 @@ Test(options, read_lists_of_threads_in_order_and_once)
     }
 }
 
-Test(options, name_schedulers_and_placements_as_the_library_does)
+Test(options, name_schedulers_placements_and_stages_as_the_library_does)
 {
     char line[64];
     for (unsigned i = 0; i < TH_SCHEDULER_COUNT; i++) {
@@ -133,6 +134,11 @@ Test(options, name_schedulers_and_placements_as_the_library_does)
         snprintf(line, sizeof line, "scale --placement %s", th_placement_name((th_placement)i));
         cr_assert(parse(line), "%s", error.text);
         cr_expect_eq(options.placement, i, "%s", line);
+    }
+    for (unsigned i = 0; i < TH_STAGES_COUNT; i++) {
+        snprintf(line, sizeof line, "scale --stages %s", th_stages_name((th_stages)i));
+        cr_assert(parse(line), "%s", error.text);
+        cr_expect_eq(options.stages, i, "%s", line);
     }
 }
 

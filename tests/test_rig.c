@@ -283,6 +283,52 @@ Test(crowd, any_split_gives_the_same_bytes)
     th_model_free(model);
 }
 
+/* In halves, cut differently, the palettes of stage_update, padding and all. */
+static void check_halves(stage *s, double time_s)
+{
+    unsigned char *whole = aligned_alloc(64, s->palette_bytes + 64);
+    size_t pose_bytes = th_crowd_pose_bytes(s->crowd);
+    unsigned char *poses = aligned_alloc(64, pose_bytes + 64);
+    uint32_t batches = th_crowd_batch_count(s->crowd);
+    cr_assert_eq(pose_bytes % 64, 0);
+    stage_update(s, time_s);
+    memcpy(whole, s->palette, s->palette_bytes + 64);
+    memset(s->palette, GUARD, s->palette_bytes + 64);
+    memset(poses, GUARD, pose_bytes + 64);
+    for (uint32_t b = batches; b > 0; b--)
+        th_crowd_sample(s->crowd, b - 1, b, time_s, poses);
+    th_crowd_resolve(s->crowd, batches / 3, batches, poses, s->palette, s->scratch);
+    th_crowd_resolve(s->crowd, 0, batches / 3, poses, s->palette, s->scratch);
+    cr_assert(memcmp(s->palette, whole, s->palette_bytes + 64) == 0, "model %s", th_rig_model(s->rig)->name);
+    for (size_t k = 0; k < 64; k++)
+        cr_assert_eq(poses[pose_bytes + k], GUARD, "written past the end");
+    free(whole);
+    free(poses);
+}
+
+ParameterizedTestParameters(crowd, halves_write_the_same_bytes)
+{
+    static th_isa isas[] = {TH_ISA_SCALAR, TH_ISA_AVX2};
+    return cr_make_param_array(th_isa, isas, 2);
+}
+
+ParameterizedTest(const th_isa *isa, crowd, halves_write_the_same_bytes)
+{
+    if (!th_isa_available(*isa))
+        cr_skip("this CPU lacks %s", th_isa_name(*isa));
+    for (uint32_t n = 0; n < 84; n++) { /* some of these have clips of both kinds */
+        random_desc desc = variety(n);
+        th_model *model = random_model(&desc);
+        for (int sampling = TH_SAMPLING_COMPILED; sampling <= TH_SAMPLING_EXACT; sampling++) {
+            stage s;
+            stage_init(&s, model, (th_sampling)sampling, n % 30, *isa);
+            check_halves(&s, 0.31);
+            stage_fini(&s);
+        }
+        th_model_free(model);
+    }
+}
+
 Test(crowd, an_instance_does_not_depend_on_its_neighbours)
 {
     random_desc desc = variety(20);

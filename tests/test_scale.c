@@ -39,11 +39,12 @@ static double number(const json_t *json, const char *name)
     return json_number_value(value);
 }
 
-/* Every batch of a frame is some worker's, in what was counted and in what was recorded. */
-static void expect_whole_frame(const th_row *row, uint32_t grain)
+/* Every batch of a frame is some worker's, once in each call, in what was counted and in what was recorded. */
+static void expect_whole_frame(const th_row *row, uint32_t grain, uint32_t calls)
 {
     const json_t *workers = json_object_get(row->once, "workers"), *trace = json_object_get(row->once, "trace");
     const json_t *worker, *span;
+    const uint32_t all_chunks = calls * ((BATCHES - 1) / grain + 1);
     size_t index, at = 0;
     double items = 0, chunks = 0;
     cr_assert_eq(json_array_size(workers), row->threads);
@@ -54,22 +55,22 @@ static void expect_whole_frame(const th_row *row, uint32_t grain)
         cr_expect_leq(number(worker, "tail_us"), number(worker, "idle_us"));
         cr_expect_eq(json_is_null(json_object_get(worker, "wake_us")), number(worker, "wakes") == 0);
     }
-    cr_expect_eq(items, BATCHES, "%s, grain %u: %g items", row->name, grain, items);
-    cr_expect_eq(chunks, (BATCHES - 1) / grain + 1, "%s, grain %u: %g chunks", row->name, grain, chunks);
-    cr_assert_eq(json_array_size(trace), (BATCHES - 1) / grain + 1);
+    cr_expect_eq(items, calls * BATCHES, "%s, grain %u: %g items", row->name, grain, items);
+    cr_expect_eq(chunks, all_chunks, "%s, grain %u: %g chunks", row->name, grain, chunks);
+    cr_assert_eq(json_array_size(trace), all_chunks);
     json_array_foreach(trace, index, span)
     {
         int who, begin, end;
         double start_us, end_us;
         cr_assert_eq(json_unpack((json_t *)span, "[i, i, i, F, F]", &who, &begin, &end, &start_us, &end_us), 0);
         cr_expect_lt((uint32_t)who, row->threads);
-        cr_expect_eq((size_t)begin, at);
+        cr_expect_eq((size_t)begin, at % BATCHES);
         cr_expect_gt(end, begin);
         cr_expect_leq(start_us, end_us);
         cr_expect_lt(fabs(start_us), 1e6, "%g us after the frame began", start_us);
-        at = (size_t)end;
+        at += (size_t)(end - begin);
     }
-    cr_expect_eq(at, BATCHES);
+    cr_expect_eq(at, calls * BATCHES);
 }
 
 Test(scale, hash_does_not_depend_on_threads_grain_or_scheduler)
@@ -89,10 +90,49 @@ Test(scale, hash_does_not_depend_on_threads_grain_or_scheduler)
                 cr_expect_eq(row->threads, threads[r]);
                 cr_expect(row->moving && row->checked);
                 cr_expect_str_eq(row->failure, "");
-                expect_whole_frame(row, grains[g]);
+                expect_whole_frame(row, grains[g], 1);
             }
             th_scale_fini(&scale);
         }
+}
+
+Test(scale, separate_stages_write_the_same_bytes_and_say_what_each_takes)
+{
+    const th_model *models[] = {human, human};
+    for (int sampling = TH_SAMPLING_COMPILED; sampling <= TH_SAMPLING_EXACT; sampling++) {
+        uint64_t hash = 0;
+        for (int stages = 0; stages < TH_STAGES_COUNT; stages++) {
+            th_scale_desc desc = {
+                .scene = {.models = models,
+                          .model_count = 2,
+                          .instance_count = CHARACTERS,
+                          .sampling = (th_sampling)sampling},
+                .grain = 3,
+                .stages = (th_stages)stages,
+                .threads = (uint32_t[]){1, 3},
+                .thread_count = 2,
+                .measure = {.repetitions = 2, .iterations = 2},
+            };
+            th_scale scale;
+            cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+            for (uint32_t r = 0; r < 2; r++) {
+                const th_row *row = &scale.report.rows[r];
+                const bool separate = stages == TH_STAGES_SEPARATE;
+                hash = hash ? hash : row->palette_hash;
+                cr_expect_eq(row->palette_hash, hash, "%s, stages %d", row->name, stages);
+                expect_whole_frame(row, 3, separate ? 2 : 1);
+                cr_expect_eq(json_object_get(row->own, "sample_us_per_frame") != NULL, separate);
+                if (!separate)
+                    continue;
+                double sum = number(row->own, "sample_us_per_frame") + number(row->own, "resolve_us_per_frame");
+                double frame = th_samples_stats(&row->real_ns).mean / 1000;
+                cr_expect(sum <= frame * 1.001 && sum > frame / 2, "%g of %g us", sum, frame);
+            }
+            cr_expect_str_eq(json_string_value(json_object_get(scale.report.scene, "stages")),
+                             th_stages_name((th_stages)stages));
+            th_scale_fini(&scale);
+        }
+    }
 }
 
 Test(scale, document_and_text_hold_every_thread_count)

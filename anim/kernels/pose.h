@@ -66,11 +66,19 @@ typedef struct th_lane {
 typedef void th_pose_fn(const th_program *program, const th_lane lanes[TH_LANES], float *palette, size_t stride,
                         float *scratch);
 
+/* The same in two halves, of which the first writes every step's D for all lanes, and the second reads them. pose:
+ * TH_POSE_FLOATS, aligned to 64; how D lies in it is the instruction set's own affair. */
+#define TH_POSE_FLOATS(step_count) ((size_t)(step_count)*TH_ENTRY * TH_LANES)
+typedef void th_sample_fn(const th_program *program, const th_lane lanes[TH_LANES], float *pose);
+typedef void th_resolve_fn(const th_program *program, const float *pose, float *palette, size_t stride, float *scratch);
+
 /* Stores `value` to `count` floats, as wide as the instruction set stores. palette: aligned to 64. */
 typedef void th_fill_fn(float *palette, size_t count, float value);
 
 /* Error of each against double precision, as rounding goes: about 1e-7 of the model's size for each level of depth. */
 th_pose_fn th_pose_scalar, th_pose_avx2;
+th_sample_fn th_sample_scalar, th_sample_avx2;
+th_resolve_fn th_resolve_scalar, th_resolve_avx2;
 th_fill_fn th_fill_scalar, th_fill_avx2;
 
 #endif

@@ -59,7 +59,8 @@ uint32_t th_crowd_instance_count(const th_crowd *crowd);
 uint64_t th_crowd_joint_count(const th_crowd *crowd); /* palette entries of all instances: the unit of "ns per joint" */
 uint32_t th_crowd_batch_count(const th_crowd *crowd); /* the unit of work: at most 8 instances of one rig */
 size_t th_crowd_palette_bytes(const th_crowd *crowd); /* for all instances; a multiple of 64 */
-size_t th_crowd_scratch_bytes(const th_crowd *crowd); /* for one caller of th_crowd_update at a time */
+size_t th_crowd_scratch_bytes(const th_crowd *crowd); /* for one caller of a function below at a time */
+size_t th_crowd_pose_bytes(const th_crowd *crowd);    /* of all instances, for th_crowd_sample; a multiple of 64 */
 size_t th_crowd_bytes(const th_crowd *crowd);         /* held by the crowd itself, without rigs and palettes */
 
 /* Where an instance's palette starts, in bytes from the start of the palettes. Instances of one rig are neighbours. */
@@ -69,6 +70,14 @@ size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance);
  * palette: th_crowd_palette_bytes, aligned to 64; scratch: th_crowd_scratch_bytes, aligned to 64, one per thread.
  * Never allocates, never fails. */
 void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch);
+
+/* th_crowd_update in two halves, to see what each costs: keys to the transforms of joints relative to their parents,
+ * and these to palettes, the same bytes. Slower: poses, as large as palettes and larger, go out to memory and back.
+ * poses: th_crowd_pose_bytes, aligned to 64, read only by th_crowd_resolve of the same crowd and the same batches.
+ * Clips that are played exact have halves, too; poses then hold double precision. */
+void th_crowd_sample(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *poses);
+void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const void *poses, void *palette,
+                      void *scratch);
 
 /* Writes the same bytes as th_crowd_update, character by character, and computes nothing: the floor that no pose
  * evaluation can go below. */

@@ -17,6 +17,11 @@ void th_exact_channel(const th_channel *channel, double ticks, th_trs *out);
  * clip: NULL for the rest pose; then `ticks` does not matter. */
 void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_dmat34 *out);
 
+/* The two halves of th_exact_pose: each joint's transform relative to its parent, then model space. out: may be local.
+ */
+void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, th_dmat34 *out_local);
+void th_exact_resolve(const th_model *model, const th_dmat34 *local, th_dmat34 *out);
+
 /* Palette from such a pose: out[b] = pose[binds[b].joint] * binds[b].inverse_bind, bind_count of them. */
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out);
 

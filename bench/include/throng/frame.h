@@ -13,10 +13,20 @@
 /* Frames in a second of the scene, wherever frames are numbered. */
 #define TH_FRAME_RATE 60.0
 
+typedef enum th_stages {
+    TH_STAGES_FUSED = 0, /* keys to palettes in one pass */
+    TH_STAGES_SEPARATE,  /* all poses, and when the last is there, all palettes: slower, but each stage can be timed */
+    TH_STAGES_COUNT,
+} th_stages;
+
+/* "fused", "separate". */
+const char *th_stages_name(th_stages stages);
+
 typedef struct th_frame_desc {
     const th_crowd *crowd; /* required; borrowed */
     th_jobs *jobs;         /* required; borrowed */
     uint32_t grain;        /* batches in a chunk of work; 0 = TH_FRAME_DEFAULT_GRAIN */
+    th_stages stages;      /* separate ones take memory for the poses of the whole crowd */
 } th_frame_desc;
 
 typedef struct th_frame th_frame;
@@ -27,6 +37,13 @@ void th_frame_destroy(th_frame *frame);
 /* Writes the palettes of the whole crowd at time_s and returns when they are there. palette: th_crowd_palette_bytes,
  * aligned to 64. One call at a time. */
 void th_frame_animate(th_frame *frame, double time_s, void *palette);
+
+/* How long separate stages took, all frames since the frame was created together; 0 for fused ones. */
+typedef struct th_stage_times {
+    uint64_t sample_ns, resolve_ns;
+} th_stage_times;
+
+th_stage_times th_frame_stage_times(const th_frame *frame);
 
 /* th_jobs_create, with its errors in words. */
 th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err);

@@ -17,6 +17,7 @@ typedef struct th_scale_desc {
     th_scheduler scheduler;
     th_placement placement;
     uint32_t grain;          /* as th_frame_desc */
+    th_stages stages;        /* likewise */
     const uint32_t *threads; /* ascending; NULL: as th_scale_threads */
     uint32_t thread_count;
     th_measure_desc measure;
@@ -42,6 +43,7 @@ typedef struct th_scale {
     th_scheduler scheduler;
     th_placement placement; /* none where the scheduler takes none */
     uint32_t grain;
+    th_stages stages;
 } th_scale;
 
 /* Checks, then times. A row says so when its palettes are wrong or differ from those of the first. th_scale_fini in the
