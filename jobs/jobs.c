@@ -1,9 +1,10 @@
-/* The public functions: checks, defaults, turns, nested calls, statistics. The work is done by pool.c, openmp.c or the
- * plain loop below. */
+/* The public functions: checks, defaults, turns, nested calls, statistics. The work is done by pool.c, openmp.c,
+ * onetbb.c or the plain loop below. */
 #include <throng/jobs.h>
 
 #include "clock.h"
 #include "job.h"
+#include "onetbb.h"
 #include "openmp.h"
 #include "pool.h"
 #include "role.h"
@@ -17,7 +18,8 @@
 struct th_jobs {
     th_scheduler scheduler;
     uint32_t threads;
-    th_pool *pool; /* TH_SCHEDULER_OWN with more than one thread, else NULL */
+    th_pool *pool;     /* TH_SCHEDULER_OWN with more than one thread, else NULL */
+    th_onetbb *onetbb; /* TH_SCHEDULER_ONETBB likewise */
     pthread_mutex_t turn;
     uint64_t called; /* ticks spent in outermost calls; guarded by `turn` */
     th_trace trace;
@@ -48,6 +50,8 @@ bool th_scheduler_available(th_scheduler scheduler)
 {
     if (is_openmp(scheduler))
         return th_openmp_available();
+    if (scheduler == TH_SCHEDULER_ONETBB)
+        return th_onetbb_available();
     return scheduler == TH_SCHEDULER_OWN || scheduler == TH_SCHEDULER_SERIAL;
 }
 
@@ -61,6 +65,28 @@ static uint32_t resolve_threads(const th_jobs_desc *desc)
     return usable < TH_JOBS_MAX_THREADS ? usable : TH_JOBS_MAX_THREADS;
 }
 
+/* The other runtimes end the process when the system refuses them a thread: so threads of our own go first and see. */
+static int try_threads(th_jobs *jobs)
+{
+    th_pool *pool;
+    const int error = th_pool_create(jobs, jobs->threads, TH_PLACEMENT_NONE, jobs->tallies, &pool);
+    th_pool_destroy(pool);
+    memset(jobs->tallies, 0, jobs->threads * sizeof *jobs->tallies);
+    return error;
+}
+
+static int start_threads(th_jobs *jobs, th_placement placement)
+{
+    if (jobs->scheduler == TH_SCHEDULER_OWN)
+        return th_pool_create(jobs, jobs->threads, placement, jobs->tallies, &jobs->pool);
+    const int error = try_threads(jobs);
+    if (error)
+        return error;
+    if (is_openmp(jobs->scheduler))
+        return th_openmp_team(jobs->threads) < jobs->threads ? EAGAIN : 0;
+    return th_onetbb_create(jobs, jobs->threads, jobs->tallies, &jobs->onetbb);
+}
+
 int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
 {
     *out = NULL;
@@ -72,8 +98,6 @@ int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
         return ENOTSUP;
 
     const uint32_t threads = resolve_threads(desc);
-    if (is_openmp(desc->scheduler) && th_openmp_team(threads) < threads)
-        return EAGAIN;
     const size_t bytes = sizeof(th_jobs) + threads * sizeof(th_tally);
     th_jobs *jobs = aligned_alloc(TH_LINE_BYTES, bytes);
     if (!jobs)
@@ -81,12 +105,10 @@ int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
     memset(jobs, 0, bytes);
     jobs->scheduler = desc->scheduler;
     jobs->threads = threads;
-    if (desc->scheduler == TH_SCHEDULER_OWN && threads > 1) {
-        const int error = th_pool_create(jobs, threads, desc->placement, jobs->tallies, &jobs->pool);
-        if (error) {
-            free(jobs);
-            return error;
-        }
+    const int error = threads > 1 ? start_threads(jobs, desc->placement) : 0;
+    if (error) {
+        free(jobs);
+        return error;
     }
     pthread_mutex_init(&jobs->turn, NULL);
     *out = jobs;
@@ -102,6 +124,7 @@ void th_jobs_destroy(th_jobs *jobs)
     pthread_mutex_unlock(&jobs->turn);
     pthread_mutex_destroy(&jobs->turn);
     th_pool_destroy(jobs->pool);
+    th_onetbb_destroy(jobs->onetbb);
     free(jobs);
 }
 
@@ -149,6 +172,8 @@ static int run_outermost(th_jobs *jobs, const th_job *job)
         error = run_alone(jobs, job, start);
     else if (is_openmp(jobs->scheduler))
         error = run_openmp(jobs, job, start);
+    else if (jobs->onetbb)
+        error = th_onetbb_run(jobs->onetbb, job, trace_of(jobs), start);
     else
         error = th_pool_run(jobs->pool, job, trace_of(jobs), start);
     jobs->called += th_clock_ticks() - start;

@@ -11,12 +11,24 @@ bool th_openmp_available(void)
     return true;
 }
 
+/* With OMP_DYNAMIC the runtime may give fewer threads than asked for, by the load of the moment: the answer of
+ * th_openmp_team would hold for no call after it, and a measurement not for the threads in its name. Returns what to
+ * set again afterwards. */
+static int insist_on_threads(void)
+{
+    const int before = omp_get_dynamic();
+    omp_set_dynamic(false);
+    return before;
+}
+
 uint32_t th_openmp_team(uint32_t threads)
 {
     uint32_t team = 1;
+    const int dynamic = insist_on_threads();
 #pragma omp parallel num_threads((int)threads)
 #pragma omp single
     team = (uint32_t)omp_get_num_threads();
+    omp_set_dynamic(dynamic);
     return team;
 }
 
@@ -43,17 +55,20 @@ static void work(th_scheduler scheduler, th_call *call, th_tally *tally, uint32_
 void th_openmp_run(const th_jobs *jobs, th_scheduler scheduler, th_call *call, uint32_t threads, th_tally *tallies,
                    uint64_t start)
 {
+    const int dynamic = insist_on_threads();
 #pragma omp parallel num_threads((int)threads)
     {
         const uint32_t worker = (uint32_t)omp_get_thread_num();
         th_tally *tally = &tallies[worker];
         th_role role;
         th_role_enter(&role, jobs, worker);
-        const uint64_t from = th_tally_begin(tally);
+        const uint64_t chunks = tally->chunks, from = th_tally_begin(tally);
         work(scheduler, call, tally, worker);
-        th_tally_end(tally, from, start);
+        if (tally->chunks > chunks)
+            th_tally_end(tally, from, start);
         th_role_leave(&role);
     }
+    omp_set_dynamic(dynamic);
 }
 
 #else

@@ -4,8 +4,8 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 
 build_packages="gcc cmake ninja-build pkg-config libassimp-dev libcglm-dev libjansson-dev libhwloc-dev libxxhash-dev"
 test_packages="$build_packages libcriterion-dev assimp-testmodels"
-# What `scripts/test all` needs on top: a second compiler with its OpenMP, and the formatter.
-all_packages="$test_packages clang libomp-dev clang-format"
+# What `scripts/test all` needs on top: a second compiler with its OpenMP, oneTBB and its language, and the formatter.
+all_packages="$test_packages clang libomp-dev g++ libtbb-dev clang-format"
 
 say() {
     echo "$(basename "$0"): $*" >&2

@@ -113,6 +113,8 @@ static void check_cover(th_jobs *jobs, uint32_t count, uint32_t grain, uint32_t 
 
 static void check_all_covers(th_scheduler scheduler)
 {
+    if (!th_scheduler_available(scheduler))
+        cr_skip_test("built without %s", th_scheduler_name(scheduler));
     static const uint32_t threads[] = {1, 2, 3, 8, 16};
     static const uint32_t counts[] = {0, 1, 2, 63, 64, 65, 1000, 1000007};
     static const uint32_t grains[] = {0, 1, 7, 64, UINT32_MAX};
@@ -140,11 +142,55 @@ Test(jobs, serial_runs_every_index_once)
     check_all_covers(TH_SCHEDULER_SERIAL);
 }
 
-Test(jobs, openmp_runs_every_index_once)
+Test(jobs, openmp_dynamic_runs_every_index_once)
 {
-    if (!th_scheduler_available(TH_SCHEDULER_OPENMP_DYNAMIC))
-        cr_skip_test("built without OpenMP");
     check_all_covers(TH_SCHEDULER_OPENMP_DYNAMIC);
+}
+
+Test(jobs, openmp_guided_runs_every_index_once)
+{
+    check_all_covers(TH_SCHEDULER_OPENMP_GUIDED);
+}
+
+Test(jobs, openmp_static_runs_every_index_once)
+{
+    check_all_covers(TH_SCHEDULER_OPENMP_STATIC);
+}
+
+Test(jobs, onetbb_runs_every_index_once)
+{
+    check_all_covers(TH_SCHEDULER_ONETBB);
+}
+
+typedef struct failure {
+    uint32_t begin; /* of the chunk that fails */
+    atomic_uint items;
+} failure;
+
+static int fail_once(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    failure *f = ctx;
+    (void)worker;
+    atomic_fetch_add(&f->items, end - begin);
+    return begin == f->begin ? 42 : 0;
+}
+
+/* So many chunks that even a thread that loses its CPU while it fails does so long before the end. */
+Test(jobs, a_chunk_that_fails_ends_the_call, .timeout = 60)
+{
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!th_scheduler_available((th_scheduler)s))
+            continue;
+        th_jobs *jobs = create((th_scheduler)s, 4);
+        const uint32_t count = 1u << 22;
+        failure f = {.begin = 0};
+        cr_expect_eq(th_jobs_for(jobs, count, 1, fail_once, &f), 42, "%s", th_scheduler_name((th_scheduler)s));
+        cr_expect_lt(f.items, count / 2, "%s", th_scheduler_name((th_scheduler)s));
+        f = (failure){.begin = 999};
+        cr_expect_eq(th_jobs_for(jobs, 1000, 1, fail_once, &f), 42, "%s", th_scheduler_name((th_scheduler)s));
+        check_cover(jobs, 1000, 3, 1);
+        th_jobs_destroy(jobs);
+    }
 }
 
 /* The epoch comes round after a hundred calls (pool.c), and meets ranges that were not used for long. */
@@ -158,7 +204,7 @@ Test(jobs, seldom_used_workers_get_their_share)
 
 Test(range, survives_packing)
 {
-    const th_range range = {.epoch = UINT32_MAX, .begin = 65534, .end = TH_RANGE_MAX};
+    const th_range range = {.epoch = UINT32_MAX, .begin = 65533, .end = TH_RANGE_MAX};
     const th_range back = th_range_unpack(th_range_pack(range));
     cr_assert(back.epoch == range.epoch && back.begin == range.begin && back.end == range.end);
 }
@@ -239,12 +285,15 @@ Test(jobs, nested_calls_of_another_pool_are_ordinary, .timeout = 60)
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
-        nest n = {.outer = create((th_scheduler)s, 3), .inner = create(TH_SCHEDULER_OWN, 3)};
-        th_jobs_for(n.outer, 100, 1, nested_outer, &n);
-        cr_expect_eq(n.ran, 1000);
-        cr_expect_eq(sum_stats(n.inner).items, 1000);
-        th_jobs_destroy(n.outer);
-        th_jobs_destroy(n.inner);
+        const th_scheduler inner[] = {TH_SCHEDULER_OWN, (th_scheduler)s};
+        for (int i = 0; i < 2; i++) {
+            nest n = {.outer = create((th_scheduler)s, 3), .inner = create(inner[i], 3)};
+            th_jobs_for(n.outer, 100, 1, nested_outer, &n);
+            cr_expect_eq(n.ran, 1000);
+            cr_expect_eq(sum_stats(n.inner).items, 1000);
+            th_jobs_destroy(n.outer);
+            th_jobs_destroy(n.inner);
+        }
     }
 }
 
@@ -361,6 +410,7 @@ Test(jobs, stats_add_up)
         for (uint32_t i = 0; i < threads; i++) {
             cr_expect_leq(each[i].busy_ns, wall_ns);
             cr_expect_leq(each[i].idle_ns, wall_ns);
+            cr_expect_leq(each[i].tail_ns, each[i].idle_ns);
             cr_expect_eq(each[i].busy_ns + each[i].idle_ns, each[0].busy_ns + each[0].idle_ns);
         }
         const th_worker_stats sum = sum_stats(jobs);
@@ -390,12 +440,32 @@ Test(jobs, idle_workers_sleep)
     th_jobs_destroy(jobs);
 }
 
+/* With fewer chunks than threads somebody has none of them. */
+Test(jobs, who_had_no_chunk_was_idle_all_the_time)
+{
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!th_scheduler_available((th_scheduler)s))
+            continue;
+        th_jobs *jobs = create((th_scheduler)s, 4);
+        th_jobs_for(jobs, 2, 1, do_nothing, NULL);
+        th_worker_stats each[4];
+        th_jobs_stats(jobs, each);
+        for (uint32_t i = 0; i < th_jobs_threads(jobs); i++)
+            if (each[i].chunks == 0) {
+                cr_expect_eq(each[i].busy_ns, 0, "%s", th_scheduler_name((th_scheduler)s));
+                cr_expect_eq(each[i].tail_ns, each[i].idle_ns, "%s", th_scheduler_name((th_scheduler)s));
+            }
+        th_jobs_destroy(jobs);
+    }
+}
+
 typedef struct meeting {
     atomic_uint present;
     uint32_t expected;
     uint32_t cpus[TH_JOBS_MAX_THREADS]; /* allowed, by worker */
     int64_t cpu[TH_JOBS_MAX_THREADS];
     char names[TH_JOBS_MAX_THREADS][16];
+    pthread_t threads[TH_JOBS_MAX_THREADS];
 } meeting;
 
 /* As many chunks as threads, and none ends before all have begun: each thread has one. */
@@ -408,6 +478,7 @@ static int meet(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     m->cpus[worker] = (uint32_t)CPU_COUNT(&set);
     m->cpu[worker] = sched_getcpu();
     pthread_getname_np(pthread_self(), m->names[worker], sizeof m->names[worker]);
+    m->threads[worker] = pthread_self();
     atomic_fetch_add(&m->present, 1);
     while (atomic_load(&m->present) < m->expected)
         sched_yield();
@@ -419,14 +490,17 @@ Test(jobs, all_threads_take_part, .timeout = 60)
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
+        th_jobs *smaller = create((th_scheduler)s, 2); /* whose size is its own affair */
         th_jobs *jobs = create((th_scheduler)s, 8);
         for (int call = 0; call < 50; call++) {
             meeting m = {.expected = th_jobs_threads(jobs)};
             th_jobs_for(jobs, m.expected, 1, meet, &m);
+            cr_expect(pthread_equal(m.threads[0], pthread_self()), "%s", th_scheduler_name((th_scheduler)s));
             if (s == TH_SCHEDULER_OWN)
                 cr_expect_str_eq(m.names[7], "throng-7");
         }
         th_jobs_destroy(jobs);
+        th_jobs_destroy(smaller);
     }
 }
 
@@ -477,7 +551,7 @@ Test(jobs, writes_are_visible_after_the_call)
 
 Test(jobs, come_and_go, .timeout = 120)
 {
-    for (uint32_t i = 0; i < 2000; i++) {
+    for (uint32_t i = 0; i < 10000; i++) {
         th_jobs *jobs = create(TH_SCHEDULER_OWN, 1 + i % 4);
         if (i % 3 == 0)
             check_cover(jobs, i, 4, 1);
@@ -489,11 +563,16 @@ Test(jobs, come_and_go, .timeout = 120)
 Test(jobs, refused_threads_leave_nothing_behind)
 {
     const uint32_t before = threads_of_process();
-    for (int allowed = 0; allowed < 7; allowed++) {
-        th_jobs *jobs = (th_jobs *)&jobs;
-        atomic_store(&threads_until_refusal, allowed);
-        cr_expect_eq(th_jobs_create(&(th_jobs_desc){.threads = 8}, &jobs), EAGAIN);
-        cr_expect_null(jobs);
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (s == TH_SCHEDULER_SERIAL || !th_scheduler_available((th_scheduler)s))
+            continue;
+        const th_jobs_desc desc = {.scheduler = (th_scheduler)s, .threads = 8};
+        for (int allowed = 0; allowed < 7; allowed++) {
+            th_jobs *jobs = (th_jobs *)&jobs;
+            atomic_store(&threads_until_refusal, allowed);
+            cr_expect_eq(th_jobs_create(&desc, &jobs), EAGAIN, "%s", th_scheduler_name((th_scheduler)s));
+            cr_expect_null(jobs);
+        }
     }
     for (int i = 0; i < 100 && threads_of_process() > before; i++)
         sleep_ms(10); /* a joined thread stays listed for a moment */
@@ -518,9 +597,11 @@ Test(jobs, bad_descriptions_are_refused)
     cr_expect_eq(create_error((th_jobs_desc){.scheduler = TH_SCHEDULER_COUNT}), EINVAL);
     cr_expect_eq(create_error((th_jobs_desc){.scheduler = (th_scheduler)-1}), EINVAL);
     cr_expect_eq(create_error((th_jobs_desc){.placement = TH_PLACEMENT_COUNT}), EINVAL);
-    cr_expect_eq(create_error((th_jobs_desc){.scheduler = TH_SCHEDULER_OPENMP_DYNAMIC}),
-                 th_scheduler_available(TH_SCHEDULER_OPENMP_DYNAMIC) ? 0 : ENOTSUP);
-    cr_expect_eq(create_error((th_jobs_desc){.threads = TH_JOBS_MAX_THREADS}), 0);
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        const th_jobs_desc desc = {.scheduler = (th_scheduler)s, .threads = TH_JOBS_MAX_THREADS};
+        cr_expect_eq(create_error(desc), th_scheduler_available((th_scheduler)s) ? 0 : ENOTSUP, "%s",
+                     th_scheduler_name((th_scheduler)s));
+    }
 }
 
 Test(jobs, defaults_are_the_usable_cpus)

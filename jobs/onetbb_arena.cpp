@@ -1,0 +1,61 @@
+/* The only C++ here, for an interface that is C++.
+ *
+ * The numbers of the workers are those of the arena's slots. The first is reserved for a thread that comes from
+ * outside: that is the caller, as there is one at a time, so it is always number 0 and never has to wait for a slot.
+ *
+ * tbb::parallel_for has auto_partitioner by default, so that is what people know: about four ranges a thread, halved
+ * again when somebody comes for work. */
+#include "onetbb_arena.h"
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <cerrno>
+#include <new>
+
+struct th_onetbb_arena {
+    th_onetbb_arena(uint32_t threads, uint32_t most)
+        : limit(tbb::global_control::max_allowed_parallelism, most), arena(static_cast<int>(threads), 1)
+    {
+        arena.initialize();
+    }
+
+    /* By default the whole process gets as many threads as there are CPUs. The least limit in force counts, so that of
+     * one pool must not bind another: all ask for the most, and the arena limits each to its own. */
+    tbb::global_control limit;
+    tbb::task_arena arena;
+};
+
+template <typename action> static int catching(const action &act)
+{
+    try {
+        act();
+        return 0;
+    } catch (const std::bad_alloc &) {
+        return ENOMEM;
+    } catch (...) {
+        return EAGAIN;
+    }
+}
+
+int th_onetbb_arena_create(uint32_t threads, uint32_t most, th_onetbb_arena **out)
+{
+    *out = nullptr;
+    return catching([=] { *out = new th_onetbb_arena(threads, most); });
+}
+
+void th_onetbb_arena_destroy(th_onetbb_arena *arena)
+{
+    delete arena;
+}
+
+int th_onetbb_arena_run(th_onetbb_arena *arena, uint32_t count, th_onetbb_arena_fn *fn, void *ctx)
+{
+    const auto run = [=](const tbb::blocked_range<uint32_t> &range) {
+        fn(range.begin(), range.end(), static_cast<uint32_t>(tbb::this_task_arena::current_thread_index()), ctx);
+    };
+    const tbb::blocked_range<uint32_t> all(0, count);
+    return catching([&] { arena->arena.execute([&] { tbb::parallel_for(all, run, tbb::auto_partitioner()); }); });
+}
