@@ -10,7 +10,9 @@
 
 #include <stdint.h>
 
+#ifndef TH_RANGE_MAX
 #define TH_RANGE_MAX 65534u
+#endif
 
 /* Added to a range's word, takes its first portion. An empty range may so come to begin one behind its end. */
 #define TH_RANGE_FIRST (1u << 16)
