@@ -8,9 +8,11 @@ enum { BASE_NS = 10000000 };
 
 bool th_clock_counts;
 
-static struct {
+typedef struct moment {
     uint64_t ticks, ns;
-} start;
+} moment;
+
+static moment start;
 
 static bool kernel_counts(void)
 {
@@ -23,11 +25,25 @@ static bool kernel_counts(void)
     return is_tsc;
 }
 
+/* Both clocks, read together: of some tries the one that was interrupted least. */
+static moment look(void)
+{
+    moment best = {0};
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 5; i++) {
+        const uint64_t before = th_clock_ticks(), ns = th_clock_monotonic_ns(), after = th_clock_ticks();
+        if (after - before < least) {
+            least = after - before;
+            best = (moment){.ticks = before + least / 2, .ns = ns};
+        }
+    }
+    return best;
+}
+
 static void init(void)
 {
     th_clock_counts = kernel_counts();
-    start.ticks = th_clock_ticks();
-    start.ns = th_clock_monotonic_ns();
+    start = look();
 }
 
 void th_clock_init(void)
@@ -36,12 +52,21 @@ void th_clock_init(void)
     pthread_once(&once, init);
 }
 
+static double ns_per_tick(moment now)
+{
+    return (double)(now.ns - start.ns) / (double)(now.ticks - start.ticks);
+}
+
+uint64_t th_clock_ticks_in(uint64_t ns)
+{
+    return (uint64_t)((double)ns / ns_per_tick(look()));
+}
+
 th_clock_rate th_clock_rate_read(void)
 {
-    uint64_t elapsed_ns = th_clock_monotonic_ns() - start.ns;
+    const uint64_t elapsed_ns = th_clock_monotonic_ns() - start.ns;
     if (elapsed_ns < BASE_NS)
         nanosleep(&(struct timespec){.tv_nsec = (long)(BASE_NS - elapsed_ns)}, NULL);
-    th_clock_rate rate = {.ticks = th_clock_ticks(), .ns = th_clock_monotonic_ns()};
-    rate.ns_per_tick = (double)(rate.ns - start.ns) / (double)(rate.ticks - start.ticks);
-    return rate;
+    const moment now = look();
+    return (th_clock_rate){.ticks = now.ticks, .ns = now.ns, .ns_per_tick = (uint64_t)(ns_per_tick(now) * 0x1p32)};
 }

@@ -51,18 +51,24 @@ static inline void th_tally_add(_Atomic(uint64_t) *count, uint64_t more)
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more, memory_order_relaxed);
 }
 
-/* Around a range of chunks. end: counts what the worker did since `from`, which th_tally_begin returned; call_start: of
- * the call, or the end of the worker's range before in the same call. Returns the end. */
+/* What the worker did between two moments, in ticks. call_start: of the call, or the end of the worker's range before
+ * in the same call. */
+static inline void th_tally_count(th_tally *tally, uint64_t begin, uint64_t end, uint64_t call_start)
+{
+    tally->busy += end - begin;
+    tally->span += end - call_start;
+}
+
+/* Around a range of chunks. begin: what th_tally_begin returned. Returns the end. */
 static inline uint64_t th_tally_begin(th_tally *tally)
 {
     return tally->mark = th_clock_ticks();
 }
 
-static inline uint64_t th_tally_end(th_tally *tally, uint64_t from, uint64_t call_start)
+static inline uint64_t th_tally_end(th_tally *tally, uint64_t begin, uint64_t call_start)
 {
     const uint64_t end = th_clock_ticks();
-    tally->busy += end - from;
-    tally->span += end - call_start;
+    th_tally_count(tally, begin, end, call_start);
     return end;
 }
 

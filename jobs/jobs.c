@@ -223,8 +223,13 @@ void th_jobs_share(uint32_t threads, uint32_t count, uint32_t grain, const uint3
 
 void th_jobs_frame_begin(th_jobs *jobs)
 {
-    if (jobs->pool)
-        th_pool_frame_begin(jobs->pool);
+    if (!jobs->pool)
+        return;
+    if (pthread_mutex_trylock(&jobs->turn) == 0) { /* else somebody else's call is under way, who has seen to it */
+        th_pool_make_way(jobs->pool);
+        pthread_mutex_unlock(&jobs->turn);
+    }
+    th_pool_frame_begin(jobs->pool);
 }
 
 void th_jobs_frame_end(th_jobs *jobs)

@@ -53,12 +53,13 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000 };
+enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000, CLAIM_NS = 2000 };
 
 /* So near the end that every pool soon comes round: no rare path. */
 #define FIRST_EPOCH (UINT32_MAX - 100)
@@ -67,6 +68,7 @@ typedef struct worker {
     alignas(TH_LINE_BYTES) _Atomic(uint64_t) range; /* see range.h */
     th_pool *pool;
     pthread_t thread; /* not of worker 0, the caller */
+    int cpu;          /* where it is pinned; -1: nowhere */
 } worker;
 
 struct th_pool {
@@ -81,8 +83,10 @@ struct th_pool {
     alignas(TH_LINE_BYTES) const th_jobs *jobs;
     th_tally *tallies; /* one a thread */
     uint64_t spin_ns, frame_spin_ns;
+    uint64_t claim_ticks;
     uint32_t threads;
     uint32_t started; /* workers that run */
+    int caller_cpu;   /* where it was last seen */
     _Atomic(bool) is_weighted;
     _Atomic(uint16_t) cuts[TH_JOBS_MAX_THREADS]; /* where the share of each worker begins, when the call is weighted */
     worker workers[];
@@ -116,7 +120,7 @@ static th_range free_part(const th_pool *pool, th_range call, uint32_t index, ui
     return is_over ? (th_range){0} : share(pool, call, index);
 }
 
-static bool take(th_pool *pool, th_range call, uint32_t index, th_range_cut *cut, th_range *out)
+static bool take(th_pool *pool, th_range call, uint32_t index, th_range_cut *cut, uint32_t most, th_range *out)
 {
     _Atomic(uint64_t) *range = &pool->workers[index].range;
     uint64_t seen = atomic_load_explicit(range, memory_order_acquire);
@@ -124,7 +128,7 @@ static bool take(th_pool *pool, th_range call, uint32_t index, th_range_cut *cut
         th_range rest = free_part(pool, call, index, seen);
         if (th_range_length(rest) == 0)
             return false;
-        *out = cut(&rest);
+        *out = cut(&rest, most);
         if (atomic_compare_exchange_weak_explicit(range, &seen, th_range_pack(rest), memory_order_acq_rel,
                                                   memory_order_acquire))
             return true;
@@ -142,7 +146,7 @@ static bool steal(th_pool *pool, th_range call, uint32_t self)
         if (victim == self)
             continue;
         th_range taken;
-        if (take(pool, call, victim, th_range_cut_half, &taken)) {
+        if (take(pool, call, victim, th_range_cut_back, UINT32_MAX, &taken)) {
             tally->steals++; /* first: once stored, others may take it all and end the call */
             atomic_store_explicit(&pool->workers[self].range, th_range_pack(taken), memory_order_release);
             return true;
@@ -152,25 +156,43 @@ static bool steal(th_pool *pool, th_range call, uint32_t self)
     return false;
 }
 
-/* Runs what is left of the worker's own range. from: when its last range in this call ended, 0 at first; brought up to
- * date. False when the call is over: then looking for work would only tear ranges away from those who open the next. */
-static bool run_range(th_pool *pool, th_range call, uint32_t self, uint64_t *from)
+/* A worker's part in a call. */
+typedef struct stint {
+    uint64_t from;  /* when its last range ended, in ticks; 0 before the first */
+    uint32_t claim; /* portions to take next from the front of its own range */
+} stint;
+
+/* A claim takes a portion at a time, or as many as are done in CLAIM_NS together: what is claimed nobody can steal, but
+ * for a call of cheap chunks the claims cost more than the chunks. */
+static uint32_t next_claim(const th_pool *pool, uint32_t claim, uint64_t ticks)
 {
-    _Atomic(uint64_t) *range = &pool->workers[self].range;
-    th_range portion;
-    if (!take(pool, call, self, th_range_cut_first, &portion))
+    if (ticks < pool->claim_ticks / 2)
+        return claim <= TH_RANGE_MAX ? 2 * claim : claim;
+    return ticks > pool->claim_ticks && claim > 1 ? claim / 2 : claim;
+}
+
+/* Runs what is left of the worker's own range. False when the call is over: then looking for work would only tear
+ * ranges away from those who open the next. */
+static bool run_range(th_pool *pool, th_range call, uint32_t self, stint *s)
+{
+    th_range portions;
+    if (!take(pool, call, self, th_range_cut_front, s->claim, &portions))
         return true;
     th_tally *tally = &pool->tallies[self];
     const uint32_t length = pool->portion;
     const uint64_t start = th_tally_begin(tally);
+    uint64_t now = start;
     uint32_t done = 0;
     do {
-        th_call_run(&pool->call, portion.begin * length, length, self, tally);
-        done++;
-        /* Cannot be another call's range: this one is not over before `done` has been subtracted. */
-        portion = th_range_unpack(atomic_fetch_add_explicit(range, TH_RANGE_FIRST, memory_order_acq_rel));
-    } while (th_range_length(portion) > 0);
-    *from = th_tally_end(tally, start, *from ? *from : pool->start);
+        const uint64_t before = now;
+        const uint32_t count = th_range_length(portions);
+        th_call_run(&pool->call, portions.begin * length, count * length, self, tally);
+        done += count;
+        now = th_clock_ticks();
+        s->claim = next_claim(pool, s->claim, now - before);
+    } while (take(pool, call, self, th_range_cut_front, s->claim, &portions));
+    th_tally_count(tally, start, now, s->from ? s->from : pool->start);
+    s->from = now;
     if (atomic_fetch_sub(&pool->unfinished, done) != done)
         return true;
     th_bell_ring(&pool->finish_bell, 1);
@@ -179,8 +201,8 @@ static bool run_range(th_pool *pool, th_range call, uint32_t self, uint64_t *fro
 
 static void work(th_pool *pool, th_range call, uint32_t self)
 {
-    uint64_t from = 0;
-    while (run_range(pool, call, self, &from) && steal(pool, call, self))
+    stint s = {.claim = 1};
+    while (run_range(pool, call, self, &s) && steal(pool, call, self))
         ;
 }
 
@@ -280,8 +302,25 @@ static void wait_for_others(th_pool *pool)
     }
 }
 
+/* After a sleep the caller may find itself on a worker's CPU. The two would take turns there, a spinning worker for
+ * milliseconds, until the system notices; so the worker takes the CPU that the caller has left. */
+void th_pool_make_way(th_pool *pool)
+{
+    const int here = sched_getcpu(), before = pool->caller_cpu;
+    if (here == before)
+        return;
+    pool->caller_cpu = here;
+    for (uint32_t i = 1; i < pool->threads; i++)
+        if (pool->workers[i].cpu == here) {
+            pool->workers[i].cpu = before;
+            th_cpus_pin(pool->workers[i].thread, (uint32_t)before);
+            return;
+        }
+}
+
 int th_pool_run(th_pool *pool, const th_job *job, const th_trace *trace, uint64_t start)
 {
+    th_pool_make_way(pool);
     const uint32_t chunks = th_job_chunks(job);
     const uint32_t together = (chunks - 1) / TH_RANGE_MAX + 1; /* chunks a portion */
     const uint32_t portions = (chunks - 1) / together + 1;
@@ -327,6 +366,7 @@ static int start_workers(th_pool *pool)
     for (uint32_t i = 1; i < pool->threads && !error; i++) {
         worker *next = &pool->workers[i];
         next->pool = pool;
+        next->cpu = -1;
         error = pthread_create(&next->thread, NULL, worker_main, next);
         pool->started += !error;
     }
@@ -334,12 +374,14 @@ static int start_workers(th_pool *pool)
     return error ? EAGAIN : 0;
 }
 
-static int place_workers(const th_pool *pool, th_placement placement)
+static int place_workers(th_pool *pool, th_placement placement)
 {
     uint32_t cpus[TH_JOBS_MAX_THREADS], count;
     const int error = th_placement_find(placement, pool->threads - 1, cpus, &count);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        pool->workers[i + 1].cpu = (int)cpus[i];
         th_cpus_pin(pool->workers[i + 1].thread, cpus[i]);
+    }
     return error;
 }
 
@@ -354,6 +396,7 @@ int th_pool_create(const th_jobs *jobs, uint32_t threads, th_placement placement
     pool->jobs = jobs;
     pool->tallies = tallies;
     pool->threads = threads;
+    pool->caller_cpu = sched_getcpu();
     if (threads <= th_cpus_read().usable) {
         pool->spin_ns = SPIN_NS;
         pool->frame_spin_ns = FRAME_SPIN_NS;
@@ -363,6 +406,7 @@ int th_pool_create(const th_jobs *jobs, uint32_t threads, th_placement placement
     int error = start_workers(pool);
     if (!error)
         error = place_workers(pool, placement);
+    pool->claim_ticks = th_clock_ticks_in(CLAIM_NS);
     if (error) {
         th_pool_destroy(pool);
         return error;

@@ -16,7 +16,10 @@ void th_pool_destroy(th_pool *pool);
 /* One call at a time. start: of the call, in ticks. Returns what the first chunk that failed did, or 0. */
 int th_pool_run(th_pool *pool, const th_job *job, const th_trace *trace, uint64_t start);
 
-/* As th_jobs_frame_begin and _end. */
+/* Moves the worker on whose CPU the calling thread runs, if there is one. Between calls; th_pool_run does so itself. */
+void th_pool_make_way(th_pool *pool);
+
+/* As th_jobs_frame_begin and _end; any thread, at any time. */
 void th_pool_frame_begin(th_pool *pool);
 void th_pool_frame_end(th_pool *pool);
 

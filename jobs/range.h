@@ -4,18 +4,15 @@
  *     |    epoch    |   begin   |   end    |
  *
  * The epoch names the call, so that who comes late cannot mistake one call's range for another's. It takes half of the
- * word: in 16 bits it would come round within the time a thread is preempted. That leaves 65,534 portions a call. */
+ * word: in 16 bits it would come round within the time a thread is preempted. That leaves 65,535 portions a call. */
 #ifndef TH_JOBS_RANGE_H
 #define TH_JOBS_RANGE_H
 
 #include <stdint.h>
 
 #ifndef TH_RANGE_MAX
-#define TH_RANGE_MAX 65534u
+#define TH_RANGE_MAX 65535u
 #endif
-
-/* Added to a range's word, takes its first portion. An empty range may so come to begin one behind its end. */
-#define TH_RANGE_FIRST (1u << 16)
 
 typedef struct th_range {
     uint32_t epoch;
@@ -38,7 +35,7 @@ static inline th_range th_range_unpack(uint64_t word)
 
 static inline uint32_t th_range_length(th_range range)
 {
-    return range.begin < range.end ? range.end - range.begin : 0;
+    return range.end - range.begin;
 }
 
 /* The part of `whole` that worker `index` begins with. The first `sharers` have one, the others an empty one. */
@@ -52,21 +49,23 @@ static inline th_range th_range_share(th_range whole, uint32_t index, uint32_t s
     };
 }
 
-/* Cuts a part off a range that is not empty, and returns the part. */
-typedef th_range th_range_cut(th_range *range);
+/* Cuts a part of at most `most` portions (not 0) off a range that is not empty, and returns it. */
+typedef th_range th_range_cut(th_range *range, uint32_t most);
 
-static inline th_range th_range_cut_first(th_range *range)
+/* From the front, for the owner: a quarter, rounded up, so that there is something left to steal. */
+static inline th_range th_range_cut_front(th_range *range, uint32_t most)
 {
-    const uint32_t first = range->begin++;
-    return (th_range){.epoch = range->epoch, .begin = first, .end = first + 1};
+    const uint32_t quarter = (th_range_length(*range) + 3) / 4, first = range->begin;
+    range->begin += most < quarter ? most : quarter;
+    return (th_range){.epoch = range->epoch, .begin = first, .end = range->begin};
 }
 
-/* The back half, rounded down but at least one: what a thief carries away is out of others' sight until it has stored
- * it, so it should not be more than what it leaves. */
-static inline th_range th_range_cut_half(th_range *range)
+/* From the back, for a thief: half, rounded down but at least one. What a thief carries away is out of others' sight
+ * until it has stored it, so it should not be more than what it leaves. */
+static inline th_range th_range_cut_back(th_range *range, uint32_t most)
 {
-    const uint32_t length = th_range_length(*range), end = range->end;
-    range->end -= length > 1 ? length / 2 : 1;
+    const uint32_t length = th_range_length(*range), half = length > 1 ? length / 2 : 1, end = range->end;
+    range->end -= most < half ? most : half;
     return (th_range){.epoch = range->epoch, .begin = range->end, .end = end};
 }
 

@@ -204,7 +204,7 @@ Test(jobs, seldom_used_workers_get_their_share)
 
 Test(range, survives_packing)
 {
-    const th_range range = {.epoch = UINT32_MAX, .begin = 65533, .end = TH_RANGE_MAX};
+    const th_range range = {.epoch = UINT32_MAX, .begin = 65534, .end = TH_RANGE_MAX};
     const th_range back = th_range_unpack(th_range_pack(range));
     cr_assert(back.epoch == range.epoch && back.begin == range.begin && back.end == range.end);
 }
@@ -229,10 +229,22 @@ Test(range, thief_leaves_at_least_half)
 {
     for (uint32_t length = 1; length < 100; length++) {
         th_range rest = {.epoch = 3, .begin = 5, .end = 5 + length};
-        const th_range taken = th_range_cut_half(&rest);
+        const th_range taken = th_range_cut_back(&rest, UINT32_MAX);
         cr_assert(taken.epoch == 3 && rest.begin == 5 && rest.end == taken.begin && taken.end == 5 + length);
         cr_assert_eq(th_range_length(taken), length > 1 ? length / 2 : 1);
     }
+}
+
+Test(range, owner_leaves_three_quarters)
+{
+    for (uint32_t length = 1; length < 100; length++)
+        for (uint32_t most = 1; most < 40; most++) {
+            th_range rest = {.epoch = 3, .begin = 5, .end = 5 + length};
+            const th_range taken = th_range_cut_front(&rest, most);
+            cr_assert(taken.epoch == 3 && taken.begin == 5 && taken.end == rest.begin && rest.end == 5 + length);
+            cr_assert(th_range_length(taken) >= 1 && th_range_length(taken) <= most);
+            cr_assert(th_range_length(taken) == most || th_range_length(taken) == (length + 3) / 4);
+        }
 }
 
 typedef struct nest {

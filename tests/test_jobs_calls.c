@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,76 @@ Test(frame, means_nothing_to_more_threads_than_cpus_and_to_other_schedulers)
             cr_expect_lt(burnt_ns, 5000000, "%lu ns", (unsigned long)burnt_ns);
         th_jobs_destroy(jobs);
     }
+}
+
+/* ---- a caller who moves ---- */
+
+typedef struct whereabouts {
+    beginning both;
+    cpu_set_t allowed[2];
+} whereabouts;
+
+static int look_around(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    whereabouts *w = ctx;
+    begin_together(begin, end, worker, &w->both);
+    pthread_getaffinity_np(pthread_self(), sizeof w->allowed[worker], &w->allowed[worker]);
+    return 0;
+}
+
+static cpu_set_t only(size_t cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    return set;
+}
+
+/* Two CPUs of those allowed; where there are not so many, the test ends here. */
+static void pick_cpus(size_t cpus[2])
+{
+    cpu_set_t allowed;
+    size_t count = 0;
+    pthread_getaffinity_np(pthread_self(), sizeof allowed, &allowed);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && count < 2; cpu++)
+        if (CPU_ISSET(cpu, &allowed))
+            cpus[count++] = cpu;
+    if (count < 2)
+        cr_skip_test("only one CPU");
+}
+
+static void check_worker_is_on(th_jobs *jobs, size_t cpu)
+{
+    whereabouts w = {0};
+    const cpu_set_t wanted = only(cpu);
+    th_jobs_for(jobs, 2, 1, look_around, &w);
+    cr_expect(CPU_EQUAL(&w.allowed[1], &wanted), "not on CPU %zu alone", cpu);
+}
+
+Test(placement, a_worker_makes_way_for_the_caller, .timeout = 60)
+{
+    size_t cpus[2];
+    pick_cpus(cpus);
+    cpu_set_t everywhere;
+    pthread_getaffinity_np(pthread_self(), sizeof everywhere, &everywhere);
+    const cpu_set_t first = only(cpus[0]), second = only(cpus[1]), both[] = {first, second};
+    th_jobs *jobs;
+    const th_jobs_desc desc = {.threads = 2, .placement = TH_PLACEMENT_WORKERS};
+    cpu_set_t pair;
+    CPU_OR(&pair, &first, &second);
+    pthread_setaffinity_np(pthread_self(), sizeof pair, &pair);
+    cr_assert_eq(th_jobs_create(&desc, &jobs), 0);
+    for (int turn = 0; turn < 20; turn++) {
+        const int here = turn % 2;
+        pthread_setaffinity_np(pthread_self(), sizeof *both, &both[here]);
+        if (turn % 3 == 0)
+            th_jobs_frame_begin(jobs);
+        check_worker_is_on(jobs, cpus[!here]);
+        if (turn % 3 == 0)
+            th_jobs_frame_end(jobs);
+    }
+    pthread_setaffinity_np(pthread_self(), sizeof everywhere, &everywhere);
+    th_jobs_destroy(jobs);
 }
 
 /* ---- watching ---- */

@@ -18,8 +18,9 @@ typedef enum th_scheduler {
     TH_SCHEDULER_COUNT,
 } th_scheduler;
 
-/* Where the workers go. The creating thread is never moved; it counts as the one that holds the CPU it runs on. Workers
- * for whom no CPU is left go where the system puts them. Only CPUs of the creating thread's affinity mask are used. */
+/* Where the workers go. A calling thread is never moved: it holds the CPU it runs on, and when it turns up on a worker's,
+ * the worker takes the one it had before. Workers for whom no CPU is left go where the system puts them. Only CPUs of
+ * the creating thread's affinity mask are used. */
 typedef enum th_placement {
     TH_PLACEMENT_NONE = 0, /* the operating system's choice */
     TH_PLACEMENT_WORKERS,  /* each worker pinned to a CPU of its own, in the order the system numbers them */
