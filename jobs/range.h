@@ -52,11 +52,11 @@ static inline th_range th_range_share(th_range whole, uint32_t index, uint32_t s
 /* Cuts a part of at most `most` portions (not 0) off a range that is not empty, and returns it. */
 typedef th_range th_range_cut(th_range *range, uint32_t most);
 
-/* From the front, for the owner: a quarter, rounded up, so that there is something left to steal. */
+/* From the front, for the owner: half, rounded up, so that there is something left to steal. */
 static inline th_range th_range_cut_front(th_range *range, uint32_t most)
 {
-    const uint32_t quarter = (th_range_length(*range) + 3) / 4, first = range->begin;
-    range->begin += most < quarter ? most : quarter;
+    const uint32_t half = (th_range_length(*range) + 1) / 2, first = range->begin;
+    range->begin += most < half ? most : half;
     return (th_range){.epoch = range->epoch, .begin = first, .end = range->begin};
 }
 
