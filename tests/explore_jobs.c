@@ -171,12 +171,10 @@ static explore_plan draw_plan(uint64_t seed, const village *people)
     plan.frames = draw(&random, 2);
     plan.traces = plan.callers == 1 && draw(&random, 4);
     plan.other_threads = plan.nests && draw(&random, 2) ? draw_threads(&random) : 0;
-    if (draw(&random, 4)) { /* a short life: the end comes before everybody has settled */
-        plan.threads = 2 + explore_below(&random, 12);
-        plan.start = EXPLORE_LATE;
+    if (!draw(&random, 4)) { /* a short life, quickly tried: the end comes before everybody has settled */
+        const bool spins = plan.spins;
+        plan = (explore_plan){.threads = 2 + explore_below(&random, 12), .spins = spins, .random = seed + 1};
         plan.calls = explore_below(&random, 2);
-        plan.callers = 1;
-        plan.other_threads = plan.earlier = 0;
     } else if (draw(&random, 8)) {
         plan.crowd = people->crowd;
         plan.palette = people->palette;
