@@ -17,6 +17,7 @@ struct th_frame {
     size_t scratch_stride;
     unsigned char *scratch; /* one piece for each worker */
     void *poses;            /* NULL: stages are fused */
+    uint32_t *shares;       /* of equal cost, as rigs differ */
     th_stage_times times;
 };
 
@@ -32,10 +33,31 @@ static void *allocate_large(size_t bytes)
     return bytes < machine ? th_line_alloc(bytes) : NULL;
 }
 
+static bool share_batches(th_frame *frame)
+{
+    const uint32_t threads = th_jobs_threads(frame->jobs), count = th_crowd_batch_count(frame->crowd);
+    uint32_t *costs = calloc((size_t)count + 1, sizeof *costs);
+    frame->shares = calloc(threads, sizeof *frame->shares);
+    if (costs && frame->shares) {
+        for (uint32_t i = 0; i < count; i++)
+            costs[i] = th_crowd_batch_cost(frame->crowd, i);
+        th_jobs_share(threads, count, frame->grain, costs, frame->shares);
+    }
+    free(costs);
+    return costs && frame->shares;
+}
+
+static bool allocate(th_frame *frame, th_stages stages)
+{
+    frame->scratch = th_line_alloc(frame->scratch_stride * th_jobs_threads(frame->jobs));
+    if (stages == TH_STAGES_SEPARATE)
+        frame->poses = allocate_large(th_crowd_pose_bytes(frame->crowd));
+    return frame->scratch && (frame->poses || stages != TH_STAGES_SEPARATE) && share_batches(frame);
+}
+
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err)
 {
     *out = NULL;
-    size_t stride = th_line_round(th_crowd_scratch_bytes(desc->crowd));
     th_frame *frame = malloc(sizeof *frame);
     if (!frame)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a frame");
@@ -43,15 +65,11 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
         .crowd = desc->crowd,
         .jobs = desc->jobs,
         .grain = desc->grain ? desc->grain : TH_FRAME_DEFAULT_GRAIN,
-        .scratch_stride = stride,
-        .scratch = th_line_alloc(stride * th_jobs_threads(desc->jobs)),
+        .scratch_stride = th_line_round(th_crowd_scratch_bytes(desc->crowd)),
     };
-    if (desc->stages == TH_STAGES_SEPARATE)
-        frame->poses = allocate_large(th_crowd_pose_bytes(desc->crowd));
-    if (!frame->scratch || (desc->stages == TH_STAGES_SEPARATE && !frame->poses)) {
-        const char *what = frame->scratch ? "poses" : "scratch";
+    if (!allocate(frame, desc->stages)) {
         th_frame_destroy(frame);
-        return th_fail(err, TH_ERR_MEMORY, "no memory for the %s of %u characters on %u threads", what,
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a frame of %u characters on %u threads",
                        th_crowd_instance_count(desc->crowd), th_jobs_threads(desc->jobs));
     }
     *out = frame;
@@ -62,6 +80,7 @@ void th_frame_destroy(th_frame *frame)
 {
     if (!frame)
         return;
+    free(frame->shares);
     free(frame->poses);
     free(frame->scratch);
     free(frame);
@@ -91,10 +110,18 @@ static int resolve_batches(uint32_t begin, uint32_t end, uint32_t worker, void *
     return 0;
 }
 
+/* Returns how long it took. */
 static uint64_t run_stage(th_frame *frame, th_jobs_fn *stage)
 {
+    const th_job job = {
+        .fn = stage,
+        .ctx = frame,
+        .count = th_crowd_batch_count(frame->crowd),
+        .grain = frame->grain,
+        .shares = frame->shares,
+    };
     const uint64_t start = th_clock_ns();
-    th_jobs_for(frame->jobs, th_crowd_batch_count(frame->crowd), frame->grain, stage, frame);
+    th_jobs_run(frame->jobs, &job);
     return th_clock_ns() - start;
 }
 
@@ -103,7 +130,7 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
     frame->time_s = time_s;
     frame->palette = palette;
     if (!frame->poses) {
-        th_jobs_for(frame->jobs, th_crowd_batch_count(frame->crowd), frame->grain, animate_batches, frame);
+        run_stage(frame, animate_batches);
         return;
     }
     frame->times.sample_ns += run_stage(frame, sample_batches);

@@ -390,6 +390,39 @@ Test(crowd, filling_covers_the_same_bytes_as_updating)
     th_model_free(model);
 }
 
+/* Steps for a batch, joints for each of its members that plays exact: a thousand joints are dearer than one. */
+Test(crowd, batches_of_larger_models_cost_more)
+{
+    random_desc small = variety(1), large = variety(1);
+    small.joint_count = 5;
+    large.joint_count = 50;
+    th_model *models[] = {random_model(&small), random_model(&large)};
+    uint32_t costs[2][3];
+    for (int s = 0; s < 2; s++) {
+        const th_sampling sampling = s ? TH_SAMPLING_EXACT : TH_SAMPLING_COMPILED;
+        th_rig *rigs[] = {make_rig(models[0], sampling), make_rig(models[1], sampling)};
+        th_instance instances[8 + 9]; /* a batch of the first, one and a bit of the second */
+        for (uint32_t i = 0; i < 17; i++)
+            instances[i] = (th_instance){.rig = i >= 8, .speed = 1};
+        th_crowd *crowd;
+        th_crowd_desc desc = {(const th_rig *const *)rigs, 2, instances, 17, TH_ISA_AUTO};
+        cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
+        cr_assert_eq(th_crowd_batch_count(crowd), 3);
+        for (uint32_t b = 0; b < 3; b++)
+            costs[s][b] = th_crowd_batch_cost(crowd, b);
+        th_crowd_destroy(crowd);
+        th_rig_destroy(rigs[0]);
+        th_rig_destroy(rigs[1]);
+    }
+    for (int m = 0; m < 2; m++)
+        th_model_free(models[m]);
+    cr_expect(costs[0][0] > 0 && costs[0][0] < costs[0][1]);
+    cr_expect_eq(costs[0][1], costs[0][2], "lanes without a member take as long");
+    cr_expect_eq(costs[1][1], 8 * costs[1][2]);
+    for (int b = 0; b < 3; b++)
+        cr_expect_gt(costs[1][b], costs[0][b]);
+}
+
 Test(crowd, mixes_models)
 {
     enum { MODELS = 5, COUNT = 103 };
