@@ -239,7 +239,7 @@ static th_result run_study(study *s, th_scale *out, th_error *err)
 {
     out->isa = th_crowd_isa(s->crowd);
     out->scheduler = s->desc->scheduler;
-    out->placement = out->scheduler == TH_SCHEDULER_OWN ? s->desc->placement : TH_PLACEMENT_NONE;
+    out->placement = out->scheduler == TH_SCHEDULER_SERIAL ? TH_PLACEMENT_NONE : s->desc->placement;
     out->grain = grain_of(s->desc);
     out->stages = s->desc->stages;
     out->points = calloc(s->count, sizeof *out->points);

@@ -8,6 +8,7 @@
 #include "openmp.h"
 #include "pool.h"
 #include "role.h"
+#include "seats.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -20,6 +21,7 @@ struct th_jobs {
     uint32_t threads;
     th_pool *pool;     /* TH_SCHEDULER_OWN with more than one thread, else NULL */
     th_onetbb *onetbb; /* TH_SCHEDULER_ONETBB likewise */
+    th_seats *seats;   /* NULL: workers go where the system puts them */
     pthread_mutex_t turn;
     uint64_t called; /* ticks spent in outermost calls; guarded by `turn` */
     th_trace trace;
@@ -69,16 +71,16 @@ static uint32_t resolve_threads(const th_jobs_desc *desc)
 static int try_threads(th_jobs *jobs)
 {
     th_pool *pool;
-    const int error = th_pool_create(jobs, jobs->threads, TH_PLACEMENT_NONE, jobs->tallies, &pool);
+    const int error = th_pool_create(jobs, jobs->threads, jobs->tallies, &pool);
     th_pool_destroy(pool);
     memset(jobs->tallies, 0, jobs->threads * sizeof *jobs->tallies);
     return error;
 }
 
-static int start_threads(th_jobs *jobs, th_placement placement)
+static int start_threads(th_jobs *jobs)
 {
     if (jobs->scheduler == TH_SCHEDULER_OWN)
-        return th_pool_create(jobs, jobs->threads, placement, jobs->tallies, &jobs->pool);
+        return th_pool_create(jobs, jobs->threads, jobs->tallies, &jobs->pool);
     const int error = try_threads(jobs);
     if (error)
         return error;
@@ -105,12 +107,16 @@ int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
     memset(jobs, 0, bytes);
     jobs->scheduler = desc->scheduler;
     jobs->threads = threads;
-    const int error = threads > 1 ? start_threads(jobs, desc->placement) : 0;
+    pthread_mutex_init(&jobs->turn, NULL);
+    int error = threads > 1 ? start_threads(jobs) : 0;
+    if (!error && threads > 1) {
+        error = th_seats_take(jobs, desc->placement, &jobs->seats);
+        th_jobs_stats_reset(jobs);
+    }
     if (error) {
-        free(jobs);
+        th_jobs_destroy(jobs);
         return error;
     }
-    pthread_mutex_init(&jobs->turn, NULL);
     *out = jobs;
     return 0;
 }
@@ -125,6 +131,7 @@ void th_jobs_destroy(th_jobs *jobs)
     pthread_mutex_destroy(&jobs->turn);
     th_pool_destroy(jobs->pool);
     th_onetbb_destroy(jobs->onetbb);
+    free(jobs->seats);
     free(jobs);
 }
 
@@ -168,6 +175,7 @@ static int run_outermost(th_jobs *jobs, const th_job *job)
     pthread_mutex_lock(&jobs->turn);
     th_role_enter(&role, jobs, 0);
     const uint64_t start = th_clock_ticks();
+    th_seats_make_way(jobs->seats);
     if (jobs->threads == 1 || job->count <= job->grain)
         error = run_alone(jobs, job, start);
     else if (is_openmp(jobs->scheduler))
@@ -226,7 +234,7 @@ void th_jobs_frame_begin(th_jobs *jobs)
     if (!jobs->pool)
         return;
     if (pthread_mutex_trylock(&jobs->turn) == 0) { /* else somebody else's call is under way, who has seen to it */
-        th_pool_make_way(jobs->pool);
+        th_seats_make_way(jobs->seats);
         pthread_mutex_unlock(&jobs->turn);
     }
     th_pool_frame_begin(jobs->pool);

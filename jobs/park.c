@@ -71,7 +71,9 @@ void th_bell_ring(th_bell *bell, uint32_t count)
         return;
     const uint32_t first = count < FAN_OUT ? count : FAN_OUT;
     atomic_store_explicit(&bell->rung, th_clock_ticks(), memory_order_relaxed);
-    atomic_store(&bell->owed, count - first);
+    /* Before owed: one who returns meanwhile would spend it on wake-ups that find nobody, while others are still about
+     * to fall asleep on the old ticket. After this, nobody does. */
     atomic_fetch_add(&bell->rings, 1);
+    atomic_store(&bell->owed, count - first);
     wake(bell, first);
 }

@@ -47,13 +47,11 @@
 
 #include "cpus.h"
 #include "park.h"
-#include "placement.h"
 #include "range.h"
 #include "role.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +66,6 @@ typedef struct worker {
     alignas(TH_LINE_BYTES) _Atomic(uint64_t) range; /* see range.h */
     th_pool *pool;
     pthread_t thread; /* not of worker 0, the caller */
-    int cpu;          /* where it is pinned; -1: nowhere */
 } worker;
 
 struct th_pool {
@@ -86,7 +83,6 @@ struct th_pool {
     uint64_t claim_ticks;
     uint32_t threads;
     uint32_t started; /* workers that run */
-    int caller_cpu;   /* where it was last seen */
     _Atomic(bool) is_weighted;
     _Atomic(uint16_t) cuts[TH_JOBS_MAX_THREADS]; /* where the share of each worker begins, when the call is weighted */
     worker workers[];
@@ -302,25 +298,8 @@ static void wait_for_others(th_pool *pool)
     }
 }
 
-/* After a sleep the caller may find itself on a worker's CPU. The two would take turns there, a spinning worker for
- * milliseconds, until the system notices; so the worker takes the CPU that the caller has left. */
-void th_pool_make_way(th_pool *pool)
-{
-    const int here = sched_getcpu(), before = pool->caller_cpu;
-    if (here == before)
-        return;
-    pool->caller_cpu = here;
-    for (uint32_t i = 1; i < pool->threads; i++)
-        if (pool->workers[i].cpu == here) {
-            pool->workers[i].cpu = before;
-            th_cpus_pin(pool->workers[i].thread, (uint32_t)before);
-            return;
-        }
-}
-
 int th_pool_run(th_pool *pool, const th_job *job, const th_trace *trace, uint64_t start)
 {
-    th_pool_make_way(pool);
     const uint32_t chunks = th_job_chunks(job);
     const uint32_t together = (chunks - 1) / TH_RANGE_MAX + 1; /* chunks a portion */
     const uint32_t portions = (chunks - 1) / together + 1;
@@ -366,7 +345,6 @@ static int start_workers(th_pool *pool)
     for (uint32_t i = 1; i < pool->threads && !error; i++) {
         worker *next = &pool->workers[i];
         next->pool = pool;
-        next->cpu = -1;
         error = pthread_create(&next->thread, NULL, worker_main, next);
         pool->started += !error;
     }
@@ -374,18 +352,7 @@ static int start_workers(th_pool *pool)
     return error ? EAGAIN : 0;
 }
 
-static int place_workers(th_pool *pool, th_placement placement)
-{
-    uint32_t cpus[TH_JOBS_MAX_THREADS], count;
-    const int error = th_placement_find(placement, pool->threads - 1, cpus, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        pool->workers[i + 1].cpu = (int)cpus[i];
-        th_cpus_pin(pool->workers[i + 1].thread, cpus[i]);
-    }
-    return error;
-}
-
-int th_pool_create(const th_jobs *jobs, uint32_t threads, th_placement placement, th_tally *tallies, th_pool **out)
+int th_pool_create(const th_jobs *jobs, uint32_t threads, th_tally *tallies, th_pool **out)
 {
     *out = NULL;
     const size_t bytes = sizeof(th_pool) + threads * sizeof(worker);
@@ -396,16 +363,13 @@ int th_pool_create(const th_jobs *jobs, uint32_t threads, th_placement placement
     pool->jobs = jobs;
     pool->tallies = tallies;
     pool->threads = threads;
-    pool->caller_cpu = sched_getcpu();
     if (threads <= th_cpus_read().usable) {
         pool->spin_ns = SPIN_NS;
         pool->frame_spin_ns = FRAME_SPIN_NS;
     }
     atomic_init(&pool->opened, th_range_pack((th_range){.epoch = FIRST_EPOCH}));
     mark_ranges(pool, FIRST_EPOCH);
-    int error = start_workers(pool);
-    if (!error)
-        error = place_workers(pool, placement);
+    const int error = start_workers(pool);
     pool->claim_ticks = th_clock_ticks_in(CLAIM_NS);
     if (error) {
         th_pool_destroy(pool);

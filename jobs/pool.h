@@ -7,17 +7,14 @@
 typedef struct th_pool th_pool;
 
 /* Starts threads - 1 workers, at least one, in the role of workers of `jobs`. tallies: one a thread, number 0 for the
- * caller; must outlive the pool. Returns 0 or an errno value, as th_jobs_create. */
-int th_pool_create(const th_jobs *jobs, uint32_t threads, th_placement placement, th_tally *tallies, th_pool **out);
+ * caller; must outlive the pool. Returns 0, ENOMEM or EAGAIN. */
+int th_pool_create(const th_jobs *jobs, uint32_t threads, th_tally *tallies, th_pool **out);
 
 /* No job may be running. NULL is fine. */
 void th_pool_destroy(th_pool *pool);
 
 /* One call at a time. start: of the call, in ticks. Returns what the first chunk that failed did, or 0. */
 int th_pool_run(th_pool *pool, const th_job *job, const th_trace *trace, uint64_t start);
-
-/* Moves the worker on whose CPU the calling thread runs, if there is one. Between calls; th_pool_run does so itself. */
-void th_pool_make_way(th_pool *pool);
 
 /* As th_jobs_frame_begin and _end; any thread, at any time. */
 void th_pool_frame_begin(th_pool *pool);

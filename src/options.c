@@ -255,7 +255,7 @@ const th_option th_option_table[] = {
     {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(scheduler),
      .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb"},
     {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(placement),
-     .choices = placement_choices, .help = "CPUs of the own scheduler's workers: none: as the system likes; workers: one each; compact: near the caller; spread: far apart; cores: near, but one to a core first"},
+     .choices = placement_choices, .help = "CPUs of the workers: none: as the system likes; workers: one each; compact: near the caller; spread: far apart; cores: near, but one to a core first"},
     {.name = "grain", .argument = "N", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(grain),
      .low = 1, .high = 1e6, .help = "batches of 8 characters in a chunk of work (default: 4)"},
     {.name = "stages", .argument = "HOW", .fallback = "fused", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(stages),

@@ -44,9 +44,8 @@ int th_command_scale(const th_options *o)
     th_cast cast;
     if (o->scheduler == TH_SCHEDULER_SERIAL && o->threads.count > 0)
         th_complain("--threads makes no difference to the serial scheduler, which has one");
-    if (o->scheduler != TH_SCHEDULER_OWN && th_options_given(o, "placement"))
-        th_complain("--placement makes no difference to the %s scheduler; only the own one places its workers",
-                    th_scheduler_name(o->scheduler));
+    if (o->scheduler == TH_SCHEDULER_SERIAL && th_options_given(o, "placement"))
+        th_complain("--placement makes no difference to the serial scheduler, which has no workers");
     int code = th_cast_init(&cast, o);
     if (code == TH_EXIT_GOOD)
         code = run_scale(o, &cast);

@@ -18,9 +18,9 @@ typedef enum th_scheduler {
     TH_SCHEDULER_COUNT,
 } th_scheduler;
 
-/* Where the workers go. A calling thread is never moved: it holds the CPU it runs on, and when it turns up on a worker's,
- * the worker takes the one it had before. Workers for whom no CPU is left go where the system puts them. Only CPUs of
- * the creating thread's affinity mask are used. */
+/* Where the workers go. A calling thread is never moved: it holds the CPU it runs on, and when it turns up on a
+ * worker's, the worker takes the one it had before. Workers for whom no CPU is left go where the system puts them. Only
+ * CPUs of the creating thread's affinity mask are used. */
 typedef enum th_placement {
     TH_PLACEMENT_NONE = 0, /* the operating system's choice */
     TH_PLACEMENT_WORKERS,  /* each worker pinned to a CPU of its own, in the order the system numbers them */
@@ -44,7 +44,7 @@ typedef struct th_jobs_desc {
     /* With the calling thread; 0 = th_cpus_read().usable; at most TH_JOBS_MAX_THREADS. TH_SCHEDULER_SERIAL has one. */
     uint32_t threads;
     th_scheduler scheduler;
-    th_placement placement; /* for TH_SCHEDULER_OWN; the others' threads belong to their runtimes */
+    th_placement placement; /* of the workers of any scheduler; a yardstick's stay where they are after the pool */
 } th_jobs_desc;
 
 #define TH_JOBS_MAX_THREADS 256u
