@@ -57,7 +57,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000, CLAIM_NS = 5000 };
+enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000, CLAIM_NS = 2500 };
 
 /* So near the end that every pool soon comes round: no rare path. */
 #define FIRST_EPOCH (UINT32_MAX - 100)
