@@ -109,10 +109,10 @@ int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
     jobs->threads = threads;
     pthread_mutex_init(&jobs->turn, NULL);
     int error = threads > 1 ? start_threads(jobs) : 0;
-    if (!error && threads > 1) {
+    if (!error && threads > 1)
         error = th_seats_take(jobs, desc->placement, &jobs->seats);
+    if (jobs->seats) /* which took a call */
         th_jobs_stats_reset(jobs);
-    }
     if (error) {
         th_jobs_destroy(jobs);
         return error;

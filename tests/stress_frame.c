@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHARACTERS = 503, FRAMES = 16, MOST_THREADS = 32 };
+enum { CHARACTERS = 503, FRAMES = 16, MOST_THREADS = 128 };
 
 static uint64_t state;
 
@@ -39,17 +39,22 @@ static uint64_t animate(th_frame *frame, const th_crowd *crowd, uint32_t n, void
 /* One pool of random shape, some frames in random order. */
 static uint32_t try_pool(const th_crowd *crowd, const uint64_t *hashes, void *palette)
 {
-    th_jobs_desc shape = {.threads = 1 + below(MOST_THREADS), .placement = (th_placement)below(2)};
+    th_jobs_desc shape = {.threads = 1 + below(MOST_THREADS), .placement = (th_placement)below(TH_PLACEMENT_COUNT)};
     th_jobs *jobs;
     th_frame *frame;
     insist(th_threads_create(&shape, &jobs, NULL) == TH_OK, "no pool");
     th_frame_desc how = {crowd, jobs, 1 + below(20), (th_stages)below(TH_STAGES_COUNT)};
     insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
     uint32_t frames = 1 + below(20);
+    bool in_frame = below(2);
+    if (in_frame)
+        th_jobs_frame_begin(jobs);
     for (uint32_t i = 0; i < frames; i++) {
         uint32_t n = below(FRAMES);
         insist(animate(frame, crowd, n, palette) == hashes[n], "palettes differ from those of one thread");
     }
+    if (in_frame)
+        th_jobs_frame_end(jobs);
     th_frame_destroy(frame);
     th_jobs_destroy(jobs);
     return frames;

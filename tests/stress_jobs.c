@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_ITEMS = 3000, MAX_CALLERS = 3 };
+enum { MAX_ITEMS = 3000, MAX_CALLERS = 3, MAX_THREADS = 32 };
 
 static uint64_t next_random(uint64_t *state) /* xorshift64*; Vigna, 2016 */
 {
@@ -37,6 +37,7 @@ typedef struct caller {
     uint64_t calls, items; /* of this pool */
     uint32_t salt, spread; /* of this call */
     bool nested;
+    uint32_t fails;             /* this item does; MAX_ITEMS or more: none */
     uint32_t values[MAX_ITEMS]; /* plain memory: a lost or doubled item, or one not yet visible, shows */
     atomic_uint nested_items;
 } caller;
@@ -58,17 +59,51 @@ static void dawdle(uint32_t item, const caller *c)
         ;
 }
 
+/* Never 0. */
+static uint32_t value_of(uint32_t item, const caller *c)
+{
+    return (item ^ c->salt) | 1;
+}
+
 static int chunk(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     caller *c = ctx;
     (void)worker;
     for (uint32_t i = begin; i < end; i++) {
         dawdle(i, c);
-        c->values[i] += i ^ c->salt;
+        c->values[i] += value_of(i, c);
     }
     if (c->nested)
         th_jobs_for(c->jobs, end - begin, 2, nested_chunk, c);
-    return 0;
+    return begin <= c->fails && c->fails < end ? 1 + (int)c->fails : 0;
+}
+
+static int run_job(caller *c, uint32_t count, uint32_t grain)
+{
+    uint32_t shares[MAX_THREADS];
+    th_job job = {.fn = chunk, .ctx = c, .count = count, .grain = grain};
+    if (below(&c->random, 2))
+        job.shares = shares;
+    for (uint32_t i = 0; i < MAX_THREADS; i++)
+        shares[i] = below(&c->random, 8) ? below(&c->random, count + 1) : (uint32_t)next_random(&c->random);
+    return th_jobs_run(c->jobs, &job);
+}
+
+/* Every item once; when an item failed, that one, and each of the others once or not at all. Returns how many. */
+static uint32_t check(const caller *c, uint32_t count, int error)
+{
+    const bool has_failed = c->fails < count;
+    uint32_t ran = 0, wrong = error != (has_failed ? 1 + (int)c->fails : 0);
+    for (uint32_t i = 0; i < MAX_ITEMS; i++) {
+        const bool may_be_missing = i >= count || (has_failed && i != c->fails);
+        ran += c->values[i] != 0;
+        wrong += c->values[i] ? i >= count || c->values[i] != value_of(i, c) : !may_be_missing;
+    }
+    if (wrong || atomic_load(&c->nested_items) != (c->nested ? ran : 0)) {
+        fprintf(stderr, "%u items: %u wrong\n", count, wrong);
+        exit(1);
+    }
+    return ran;
 }
 
 static void call_once(caller *c)
@@ -78,26 +113,31 @@ static void call_once(caller *c)
     c->salt = (uint32_t)next_random(&c->random);
     c->spread = below(&c->random, 60);
     c->nested = below(&c->random, 4) == 0;
+    c->fails = below(&c->random, 8) ? MAX_ITEMS : below(&c->random, count + 1);
     memset(c->values, 0, sizeof c->values);
     atomic_store(&c->nested_items, 0);
-    th_jobs_for(c->jobs, count, grain, chunk, c);
-
-    uint32_t wrong = 0;
-    for (uint32_t i = 0; i < MAX_ITEMS; i++)
-        wrong += c->values[i] != (i < count ? i ^ c->salt : 0);
-    if (wrong || atomic_load(&c->nested_items) != (c->nested ? count : 0)) {
-        fprintf(stderr, "%u items by %u: %u wrong\n", count, grain, wrong);
-        exit(1);
-    }
+    const uint32_t ran = check(c, count, run_job(c, count, grain));
     c->calls++;
-    c->items += c->nested ? 2 * count : count;
+    c->items += c->nested ? 2 * ran : ran;
+}
+
+static void call_frame(caller *c)
+{
+    const uint32_t calls = below(&c->random, 5);
+    th_jobs_frame_begin(c->jobs);
+    for (uint32_t i = 0; i < calls; i++)
+        call_once(c);
+    th_jobs_frame_end(c->jobs);
 }
 
 static void *call_until_end(void *arg)
 {
     caller *c = arg;
     while (now_s() < c->end_s) {
-        call_once(c);
+        if (below(&c->random, 4))
+            call_once(c);
+        else
+            call_frame(c);
         if (below(&c->random, 20) == 0) /* so that workers spin, fall asleep, and anything in between */
             nanosleep(&(struct timespec){.tv_nsec = below(&c->random, 200000)}, NULL);
     }
@@ -109,8 +149,8 @@ static uint64_t run_pool(uint64_t *random)
 {
     static caller callers[MAX_CALLERS];
     const th_jobs_desc desc = {
-        .threads = below(random, 2) ? 1 + below(random, 3) : 1 + below(random, 16),
-        .placement = (th_placement)below(random, 2),
+        .threads = below(random, 2) ? 1 + below(random, 3) : 1 + below(random, MAX_THREADS),
+        .placement = (th_placement)below(random, TH_PLACEMENT_COUNT),
     };
     th_jobs *jobs;
     if (th_jobs_create(&desc, &jobs)) {
@@ -130,7 +170,7 @@ static uint64_t run_pool(uint64_t *random)
         calls += callers[i].calls;
         items += callers[i].items;
     }
-    th_worker_stats stats[16];
+    th_worker_stats stats[MAX_THREADS];
     th_jobs_stats(jobs, stats);
     for (uint32_t i = 0; i < desc.threads; i++)
         items -= stats[i].items;
