@@ -152,8 +152,10 @@ th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *e
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u threads", desc->threads);
     case ENOTSUP:
         return th_fail(err, TH_ERR_ENVIRONMENT, "this build has no scheduler %s", th_scheduler_name(desc->scheduler));
-    default:
+    case EAGAIN:
         return th_fail(err, TH_ERR_ENVIRONMENT, "the system refuses %u threads: %s", desc->threads, strerror(error));
+    default:
+        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start or place %u threads: %s", desc->threads, strerror(error));
     }
 }
 

@@ -150,7 +150,10 @@ static th_result create_crew(th_entry *entry, const th_bench_desc *desc, const t
         .row = row,
     };
     row->time_unit = "ns";
-    return th_crew_create(&crew, (th_crew **)&entry->subject, err);
+    th_crew *subject = NULL;
+    const th_result result = th_crew_create(&crew, &subject, err);
+    entry->subject = subject;
+    return result;
 }
 
 static json_t *figure(json_t *json, bool applies, const char *name, double value)

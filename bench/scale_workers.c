@@ -94,7 +94,8 @@ static void record(const th_span *span, void *ctx)
     while (at < end && r->spans[at].end_ns > 0)
         at += r->chunks;
     assert(at < end);
-    r->spans[at] = *span;
+    if (at < end)
+        r->spans[at] = *span;
 }
 
 void th_recording_begin(th_recording *r, th_jobs *jobs)

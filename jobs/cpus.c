@@ -27,6 +27,11 @@ void th_cpu_mask_free(th_cpu_mask mask)
         CPU_FREE(mask.set);
 }
 
+bool th_cpu_mask_has(th_cpu_mask mask, int cpu)
+{
+    return mask.set && cpu >= 0 && (uint32_t)cpu < mask.cpus && CPU_ISSET_S((size_t)cpu, mask.bytes, mask.set);
+}
+
 th_cpus th_cpus_read(void)
 {
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -45,10 +50,9 @@ th_cpus th_cpus_read(void)
     return cpus;
 }
 
-uint32_t th_cpus_others(uint32_t *out, uint32_t max)
+uint32_t th_cpus_others(int here, uint32_t *out, uint32_t max)
 {
     const th_cpu_mask m = th_cpu_mask_read();
-    const int here = sched_getcpu();
     uint32_t count = 0;
     for (uint32_t cpu = 0; m.set && cpu < m.cpus && count < max; cpu++)
         if (CPU_ISSET_S(cpu, m.bytes, m.set) && (int)cpu != here)
@@ -59,12 +63,10 @@ uint32_t th_cpus_others(uint32_t *out, uint32_t max)
 
 void th_cpus_pin(pthread_t thread, uint32_t cpu)
 {
-    cpu_set_t *set = CPU_ALLOC(cpu + 1);
-    if (!set)
+    enum { SETS = 8 }; /* of 1,024 CPUs: as many as Linux can be built for */
+    cpu_set_t sets[SETS] = {0};
+    if (cpu >= SETS * CPU_SETSIZE)
         return;
-    const size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
-    CPU_ZERO_S(bytes, set);
-    CPU_SET_S(cpu, bytes, set);
-    pthread_setaffinity_np(thread, bytes, set);
-    CPU_FREE(set);
+    CPU_SET_S(cpu, sizeof sets, sets);
+    pthread_setaffinity_np(thread, sizeof sets, sets);
 }

@@ -16,12 +16,12 @@ typedef struct th_cpu_mask {
 
 th_cpu_mask th_cpu_mask_read(void);
 void th_cpu_mask_free(th_cpu_mask mask);
+bool th_cpu_mask_has(th_cpu_mask mask, int cpu);
 
-/* Writes up to `max` CPUs of the calling thread's affinity mask in rising order, without the one it runs on; returns
- * how many. */
-uint32_t th_cpus_others(uint32_t *out, uint32_t max);
+/* Writes up to `max` CPUs of the calling thread's affinity mask in rising order, without `here`; returns how many. */
+uint32_t th_cpus_others(int here, uint32_t *out, uint32_t max);
 
-/* A wish: when the system refuses, the thread stays where it may. */
+/* A wish: when the system refuses, the thread stays where it may. Allocates nothing. */
 void th_cpus_pin(pthread_t thread, uint32_t cpu);
 
 #endif

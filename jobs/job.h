@@ -48,7 +48,7 @@ typedef struct th_tally {
 
 static inline void th_tally_add(_Atomic(uint64_t) *count, uint64_t more)
 {
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more, memory_order_relaxed);
+    atomic_fetch_add_explicit(count, more, memory_order_relaxed);
 }
 
 /* What the worker did between two moments, in ticks. call_start: of the call, or the end of the worker's range before

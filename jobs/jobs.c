@@ -89,6 +89,14 @@ static int start_threads(th_jobs *jobs)
     return th_onetbb_create(jobs, jobs->threads, jobs->tallies, &jobs->onetbb);
 }
 
+static int seat_workers(th_jobs *jobs, th_placement placement)
+{
+    pthread_t threads[TH_JOBS_MAX_THREADS];
+    if (jobs->pool)
+        th_pool_threads(jobs->pool, threads);
+    return th_seats_create(placement, jobs->threads - 1, jobs->pool ? threads : NULL, &jobs->seats);
+}
+
 int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
 {
     *out = NULL;
@@ -110,9 +118,7 @@ int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
     pthread_mutex_init(&jobs->turn, NULL);
     int error = threads > 1 ? start_threads(jobs) : 0;
     if (!error && threads > 1)
-        error = th_seats_take(jobs, desc->placement, &jobs->seats);
-    if (jobs->seats) /* which took a call */
-        th_jobs_stats_reset(jobs);
+        error = seat_workers(jobs, desc->placement);
     if (error) {
         th_jobs_destroy(jobs);
         return error;
@@ -131,7 +137,7 @@ void th_jobs_destroy(th_jobs *jobs)
     pthread_mutex_destroy(&jobs->turn);
     th_pool_destroy(jobs->pool);
     th_onetbb_destroy(jobs->onetbb);
-    free(jobs->seats);
+    th_seats_destroy(jobs->seats);
     free(jobs);
 }
 
@@ -164,7 +170,7 @@ static int run_alone(th_jobs *jobs, const th_job *job, uint64_t start)
 static int run_openmp(th_jobs *jobs, const th_job *job, uint64_t start)
 {
     th_call call = {.job = *job, .trace = trace_of(jobs)};
-    th_openmp_run(jobs, jobs->scheduler, &call, jobs->threads, jobs->tallies, start);
+    th_openmp_run(jobs, jobs->scheduler, &call, jobs->threads, jobs->tallies, jobs->seats, start);
     return call.error;
 }
 
@@ -181,7 +187,7 @@ static int run_outermost(th_jobs *jobs, const th_job *job)
     else if (is_openmp(jobs->scheduler))
         error = run_openmp(jobs, job, start);
     else if (jobs->onetbb)
-        error = th_onetbb_run(jobs->onetbb, job, trace_of(jobs), start);
+        error = th_onetbb_run(jobs->onetbb, job, trace_of(jobs), jobs->seats, start);
     else
         error = th_pool_run(jobs->pool, job, trace_of(jobs), start);
     jobs->called += th_clock_ticks() - start;
@@ -220,7 +226,7 @@ void th_jobs_share(uint32_t threads, uint32_t count, uint32_t grain, const uint3
     for (uint32_t i = 0; i < count; i++)
         sum += costs[i];
     for (uint32_t i = 0; i < count; i++) {
-        /* The first chunk whose middle lies beyond what the workers before should do. */
+        /* The first chunk before which is all that the workers before should do. */
         while (i % grain == 0 && next < threads && before * threads >= sum * next)
             shares[next++ - 1] = i;
         before += costs[i];
@@ -246,6 +252,12 @@ void th_jobs_frame_end(th_jobs *jobs)
         th_pool_frame_end(jobs->pool);
 }
 
+/* Clocks of two CPUs may differ by some nanoseconds. */
+static uint64_t rest_of(uint64_t whole, uint64_t part)
+{
+    return part < whole ? whole - part : 0;
+}
+
 void th_jobs_stats(const th_jobs *jobs, th_worker_stats *out)
 {
     const th_clock_rate rate = th_clock_rate_read();
@@ -255,8 +267,8 @@ void th_jobs_stats(const th_jobs *jobs, th_worker_stats *out)
         const uint64_t busy_ns = th_clock_duration_ns(&rate, tally->busy);
         out[i] = (th_worker_stats){
             .busy_ns = busy_ns,
-            .idle_ns = called_ns - busy_ns,
-            .tail_ns = called_ns - th_clock_duration_ns(&rate, tally->span),
+            .idle_ns = rest_of(called_ns, busy_ns),
+            .tail_ns = rest_of(called_ns, th_clock_duration_ns(&rate, tally->span)),
             .chunks = tally->chunks,
             .items = tally->items,
             .steals = tally->steals,

@@ -84,6 +84,7 @@ void th_onetbb_destroy(th_onetbb *tbb)
 
 typedef struct loop {
     th_onetbb *tbb;
+    const th_seats *seats;
     th_call call;
     uint64_t start;
 } loop;
@@ -98,6 +99,7 @@ static void run_chunks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     assert((worker == 0) == (th_role_find(l->tbb->jobs) != NULL)); /* only the caller has a role already */
 
     th_role role;
+    th_seats_sit(l->seats, worker);
     th_role_enter(&role, l->tbb->jobs, worker);
     const uint32_t first = begin * job->grain;
     const uint64_t length = (uint64_t)(end - begin) * job->grain, rest = job->count - first;
@@ -108,9 +110,9 @@ static void run_chunks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     th_role_leave(&role);
 }
 
-int th_onetbb_run(th_onetbb *tbb, const th_job *job, const th_trace *trace, uint64_t start)
+int th_onetbb_run(th_onetbb *tbb, const th_job *job, const th_trace *trace, const th_seats *seats, uint64_t start)
 {
-    loop l = {.tbb = tbb, .call = {.job = *job, .trace = trace}, .start = start};
+    loop l = {.tbb = tbb, .seats = seats, .call = {.job = *job, .trace = trace}, .start = start};
     const int error = th_onetbb_arena_run(tbb->arena, th_job_chunks(job), run_chunks, &l);
     return l.call.error ? l.call.error : error;
 }
@@ -134,9 +136,9 @@ void th_onetbb_destroy(th_onetbb *tbb)
     (void)tbb;
 }
 
-int th_onetbb_run(th_onetbb *tbb, const th_job *job, const th_trace *trace, uint64_t start)
+int th_onetbb_run(th_onetbb *tbb, const th_job *job, const th_trace *trace, const th_seats *seats, uint64_t start)
 {
-    (void)tbb, (void)job, (void)trace, (void)start;
+    (void)tbb, (void)job, (void)trace, (void)seats, (void)start;
     return ENOTSUP;
 }
 

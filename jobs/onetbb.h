@@ -3,6 +3,7 @@
 #define TH_JOBS_ONETBB_H
 
 #include "job.h"
+#include "seats.h"
 
 typedef struct th_onetbb th_onetbb;
 
@@ -15,6 +16,6 @@ void th_onetbb_destroy(th_onetbb *tbb); /* NULL is fine */
 
 /* Its threads run in the role of workers of the pool. One call at a time. start: of the call, in ticks. Returns what
  * the first failing chunk returned, or ENOMEM or EAGAIN when the runtime itself gave up. */
-int th_onetbb_run(th_onetbb *tbb, const th_job *job, const th_trace *trace, uint64_t start);
+int th_onetbb_run(th_onetbb *tbb, const th_job *job, const th_trace *trace, const th_seats *seats, uint64_t start);
 
 #endif

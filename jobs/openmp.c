@@ -53,7 +53,7 @@ static void work(th_scheduler scheduler, th_call *call, th_tally *tally, uint32_
 }
 
 void th_openmp_run(const th_jobs *jobs, th_scheduler scheduler, th_call *call, uint32_t threads, th_tally *tallies,
-                   uint64_t start)
+                   const th_seats *seats, uint64_t start)
 {
     const int dynamic = insist_on_threads();
 #pragma omp parallel num_threads((int)threads)
@@ -61,6 +61,7 @@ void th_openmp_run(const th_jobs *jobs, th_scheduler scheduler, th_call *call, u
         const uint32_t worker = (uint32_t)omp_get_thread_num();
         th_tally *tally = &tallies[worker];
         th_role role;
+        th_seats_sit(seats, worker);
         th_role_enter(&role, jobs, worker);
         const uint64_t chunks = tally->chunks, from = th_tally_begin(tally);
         work(scheduler, call, tally, worker);
@@ -85,9 +86,9 @@ uint32_t th_openmp_team(uint32_t threads)
 }
 
 void th_openmp_run(const th_jobs *jobs, th_scheduler scheduler, th_call *call, uint32_t threads, th_tally *tallies,
-                   uint64_t start)
+                   const th_seats *seats, uint64_t start)
 {
-    (void)jobs, (void)scheduler, (void)call, (void)threads, (void)tallies, (void)start;
+    (void)jobs, (void)scheduler, (void)call, (void)threads, (void)tallies, (void)seats, (void)start;
 }
 
 #endif

@@ -3,6 +3,7 @@
 #define TH_JOBS_OPENMP_H
 
 #include "job.h"
+#include "seats.h"
 
 bool th_openmp_available(void);
 
@@ -14,6 +15,6 @@ uint32_t th_openmp_team(uint32_t threads);
  * call, in ticks. Only when available. Where the runtime gives fewer threads than at first, because the call is made
  * from inside another parallel region, those run it all. */
 void th_openmp_run(const th_jobs *jobs, th_scheduler scheduler, th_call *call, uint32_t threads, th_tally *tallies,
-                   uint64_t start);
+                   const th_seats *seats, uint64_t start);
 
 #endif

@@ -40,10 +40,11 @@ uint32_t th_bell_ticket(th_bell *bell)
 
 uint64_t th_bell_sleep(th_bell *bell, uint32_t ticket)
 {
+    const uint64_t before = atomic_load_explicit(&bell->rung, memory_order_relaxed);
     if (syscall(SYS_futex, &bell->rings, FUTEX_WAIT_PRIVATE, ticket, NULL, NULL, 0) != 0)
         return 0;
     const uint64_t now = th_clock_ticks(), rung = atomic_load_explicit(&bell->rung, memory_order_relaxed);
-    return now > rung ? now - rung : 0;
+    return rung != before && now > rung ? now - rung : 0;
 }
 
 static void wake(th_bell *bell, uint32_t count)
@@ -74,6 +75,8 @@ void th_bell_ring(th_bell *bell, uint32_t count)
     /* Before owed: one who returns meanwhile would spend it on wake-ups that find nobody, while others are still about
      * to fall asleep on the old ticket. After this, nobody does. */
     atomic_fetch_add(&bell->rings, 1);
-    atomic_store(&bell->owed, count - first);
+    uint32_t owed = atomic_load(&bell->owed);
+    while (owed < count - first && !atomic_compare_exchange_weak(&bell->owed, &owed, count - first))
+        ; /* what an earlier ring still owes stays owed */
     wake(bell, first);
 }

@@ -35,7 +35,7 @@ typedef struct th_bell {
     _Atomic(uint32_t) rings;
     _Atomic(uint32_t) sleepers; /* between ticket and return */
     _Atomic(uint32_t) owed;     /* still to be woken by those who were */
-    _Atomic(uint64_t) rung;     /* when, in ticks */
+    _Atomic(uint64_t) rung;     /* when last, in ticks */
 } th_bell;
 
 uint32_t th_bell_ticket(th_bell *bell);

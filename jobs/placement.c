@@ -220,7 +220,7 @@ static int read_allowed(hwloc_cpuset_t *out)
     return error;
 }
 
-static int plan_here(th_placement placement, uint32_t workers, uint32_t *cpus, uint32_t *count)
+static int plan_here(th_placement placement, int here, uint32_t workers, uint32_t *cpus, uint32_t *count)
 {
     hwloc_topology_t topology;
     hwloc_cpuset_t allowed = NULL;
@@ -229,7 +229,7 @@ static int plan_here(th_placement placement, uint32_t workers, uint32_t *cpus, u
         return error;
     error = read_allowed(&allowed);
     if (!error) {
-        const th_ground ground = {topology, allowed, (uint32_t)sched_getcpu()};
+        const th_ground ground = {topology, allowed, (uint32_t)here};
         error = th_placement_plan(placement, &ground, workers, cpus, count);
     }
     hwloc_bitmap_free(allowed);
@@ -238,11 +238,11 @@ static int plan_here(th_placement placement, uint32_t workers, uint32_t *cpus, u
 }
 
 /* Reading the topology takes milliseconds: only where it is needed. */
-int th_placement_find(th_placement placement, uint32_t workers, uint32_t *cpus, uint32_t *count)
+int th_placement_find(th_placement placement, int here, uint32_t workers, uint32_t *cpus, uint32_t *count)
 {
     *count = 0;
     if (placement == TH_PLACEMENT_WORKERS)
-        *count = th_cpus_others(cpus, workers);
+        *count = th_cpus_others(here, cpus, workers);
     const bool needs_topology = placement > TH_PLACEMENT_WORKERS;
-    return needs_topology ? plan_here(placement, workers, cpus, count) : 0;
+    return needs_topology ? plan_here(placement, here, workers, cpus, count) : 0;
 }

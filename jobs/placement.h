@@ -6,9 +6,9 @@
 
 #include <hwloc.h>
 
-/* For `workers` workers, from the calling thread's affinity mask and where that thread runs now: cpus gets one for each
- * of the first *count of them; none is left for the others. Returns 0 or an errno value: ENOMEM, or what hwloc says. */
-int th_placement_find(th_placement placement, uint32_t workers, uint32_t *cpus, uint32_t *count);
+/* For `workers` workers of a caller on CPU `here`, from the calling thread's affinity mask: cpus gets one for each of
+ * the first *count of them; none is left for the others. Returns 0 or an errno value: ENOMEM, or what hwloc says. */
+int th_placement_find(th_placement placement, int here, uint32_t workers, uint32_t *cpus, uint32_t *count);
 
 /* What a plan goes by. */
 typedef struct th_ground {

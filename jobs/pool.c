@@ -50,6 +50,7 @@
 #include "range.h"
 #include "role.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -160,8 +161,10 @@ typedef struct stint {
 
 /* A claim takes a portion at a time, or as many as are done in CLAIM_NS together: what is claimed nobody can steal, but
  * for a call of cheap chunks the claims cost more than the chunks. */
-static uint32_t next_claim(const th_pool *pool, uint32_t claim, uint64_t ticks)
+static uint32_t next_claim(const th_pool *pool, uint32_t claim, uint32_t got, uint64_t ticks)
 {
+    if (got < claim) /* at the end of a range, which says little */
+        return claim;
     if (ticks < pool->claim_ticks / 2)
         return claim <= TH_RANGE_MAX ? 2 * claim : claim;
     return ticks > pool->claim_ticks && claim > 1 ? claim / 2 : claim;
@@ -185,7 +188,7 @@ static bool run_range(th_pool *pool, th_range call, uint32_t self, stint *s)
         th_call_run(&pool->call, portions.begin * length, count * length, self, tally);
         done += count;
         now = th_clock_ticks();
-        s->claim = next_claim(pool, s->claim, now - before);
+        s->claim = next_claim(pool, s->claim, count, now - before);
     } while (take(pool, call, self, th_range_cut_front, s->claim, &portions));
     th_tally_count(tally, start, now, s->from ? s->from : pool->start);
     s->from = now;
@@ -309,7 +312,8 @@ int th_pool_run(th_pool *pool, const th_job *job, const th_trace *trace, uint64_
     pool->start = start;
     pool->portion = job->grain * together;
     atomic_store_explicit(&pool->unfinished, portions, memory_order_relaxed);
-    atomic_store_explicit(&pool->is_weighted, job->shares != NULL, memory_order_relaxed);
+    if (atomic_load_explicit(&pool->is_weighted, memory_order_relaxed) != (job->shares != NULL))
+        atomic_store_explicit(&pool->is_weighted, job->shares != NULL, memory_order_relaxed);
     if (job->shares)
         cut_shares(pool, job, portions);
     const th_range call = open_call(pool, portions);
@@ -329,8 +333,10 @@ void th_pool_frame_begin(th_pool *pool)
 
 void th_pool_frame_end(th_pool *pool)
 {
-    if (pool->spin_ns > 0)
-        atomic_fetch_add(&pool->frames_ended, 1);
+    if (pool->spin_ns == 0)
+        return;
+    assert(atomic_load(&pool->frames_ended) != atomic_load(&pool->frames_begun));
+    atomic_fetch_add(&pool->frames_ended, 1);
 }
 
 /* ---- starting and ending ---- */
@@ -340,6 +346,10 @@ static int start_workers(th_pool *pool)
 {
     sigset_t all, before;
     sigfillset(&all);
+    sigdelset(&all, SIGSEGV); /* faults of a thread's own, which handlers such as AddressSanitizer's shall see */
+    sigdelset(&all, SIGBUS);
+    sigdelset(&all, SIGFPE);
+    sigdelset(&all, SIGILL);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int error = 0;
     for (uint32_t i = 1; i < pool->threads && !error; i++) {
@@ -377,6 +387,12 @@ int th_pool_create(const th_jobs *jobs, uint32_t threads, th_tally *tallies, th_
     }
     *out = pool;
     return 0;
+}
+
+void th_pool_threads(const th_pool *pool, pthread_t *out)
+{
+    for (uint32_t i = 1; i < pool->threads; i++)
+        out[i - 1] = pool->workers[i].thread;
 }
 
 void th_pool_destroy(th_pool *pool)

@@ -4,11 +4,16 @@
 
 #include "job.h"
 
+#include <pthread.h>
+
 typedef struct th_pool th_pool;
 
 /* Starts threads - 1 workers, at least one, in the role of workers of `jobs`. tallies: one a thread, number 0 for the
  * caller; must outlive the pool. Returns 0, ENOMEM or EAGAIN. */
 int th_pool_create(const th_jobs *jobs, uint32_t threads, th_tally *tallies, th_pool **out);
+
+/* Of the workers from 1 on: threads - 1 of them. */
+void th_pool_threads(const th_pool *pool, pthread_t *out);
 
 /* No job may be running. NULL is fine. */
 void th_pool_destroy(th_pool *pool);

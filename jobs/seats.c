@@ -1,72 +1,79 @@
 #include "seats.h"
 
-#include "clock.h"
 #include "cpus.h"
 #include "placement.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 typedef struct seat {
+    _Atomic(int) cpu; /* relaxed: who reads an old one sits down a call later */
     pthread_t thread;
-    int cpu;
 } seat;
 
 struct th_seats {
+    th_cpu_mask allowed;
     int caller_cpu; /* where it was last seen */
-    uint32_t count;
-    seat seats[]; /* of those workers that have one */
+    bool has_threads;
+    uint32_t count; /* of workers from 1 on; there may be more workers than CPUs */
+    seat seats[];
 };
 
-typedef struct roll_call {
-    uint64_t deadline_ns;
-    uint32_t threads;
-    atomic_uint present;
-    pthread_t of[TH_JOBS_MAX_THREADS];
-} roll_call;
-
-/* Nobody leaves before all have come, so each worker has one chunk of as many as there are threads. */
-static int answer(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+int th_seats_create(th_placement placement, uint32_t workers, const pthread_t *threads, th_seats **out)
 {
-    roll_call *roll = ctx;
-    (void)begin;
-    roll->of[worker] = pthread_self();
-    atomic_fetch_add(&roll->present, end - begin);
-    while (atomic_load(&roll->present) < roll->threads) {
-        sched_yield();
-        if (th_clock_monotonic_ns() > roll->deadline_ns)
-            return EAGAIN;
-    }
-    return 0;
-}
-
-int th_seats_take(th_jobs *jobs, th_placement placement, th_seats **out)
-{
-    const uint32_t threads = th_jobs_threads(jobs);
     uint32_t cpus[TH_JOBS_MAX_THREADS], count;
     *out = NULL;
     if (placement == TH_PLACEMENT_NONE)
         return 0;
-    /* On a busy machine threads come late; one that has not come after ten seconds never will. */
-    roll_call roll = {.deadline_ns = th_clock_monotonic_ns() + 10000000000u, .threads = threads};
-    int error = th_jobs_for(jobs, threads, 1, answer, &roll);
-    if (!error)
-        error = th_placement_find(placement, threads - 1, cpus, &count);
+    const int here = sched_getcpu();
+    const int error = th_placement_find(placement, here, workers, cpus, &count);
     if (error)
         return error;
-    th_seats *seats = malloc(sizeof *seats + count * sizeof(seat));
+    th_seats *seats = calloc(1, sizeof *seats + count * sizeof(seat));
     if (!seats)
         return ENOMEM;
-    *seats = (th_seats){.caller_cpu = sched_getcpu(), .count = count};
+    seats->allowed = th_cpu_mask_read();
+    seats->caller_cpu = here;
+    seats->has_threads = threads != NULL;
+    seats->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        seats->seats[i] = (seat){.thread = roll.of[i + 1], .cpu = (int)cpus[i]};
-        th_cpus_pin(roll.of[i + 1], cpus[i]);
+        atomic_init(&seats->seats[i].cpu, (int)cpus[i]);
+        if (threads) {
+            seats->seats[i].thread = threads[i];
+            th_cpus_pin(threads[i], cpus[i]);
+        }
     }
     *out = seats;
     return 0;
+}
+
+void th_seats_destroy(th_seats *seats)
+{
+    if (!seats)
+        return;
+    th_cpu_mask_free(seats->allowed);
+    free(seats);
+}
+
+void th_seats_sit(const th_seats *seats, uint32_t worker)
+{
+    static _Thread_local int held = -1;
+    if (!seats || worker == 0 || worker > seats->count)
+        return;
+    const int cpu = atomic_load_explicit(&seats->seats[worker - 1].cpu, memory_order_relaxed);
+    if (cpu == held)
+        return;
+    th_cpus_pin(pthread_self(), (uint32_t)cpu);
+    held = cpu;
+}
+
+static void move(th_seats *seats, seat *s, int cpu)
+{
+    atomic_store_explicit(&s->cpu, cpu, memory_order_relaxed);
+    if (seats->has_threads)
+        th_cpus_pin(s->thread, (uint32_t)cpu);
 }
 
 void th_seats_make_way(th_seats *seats)
@@ -74,11 +81,13 @@ void th_seats_make_way(th_seats *seats)
     const int here = seats ? sched_getcpu() : -1;
     if (!seats || here == seats->caller_cpu)
         return;
-    for (uint32_t i = 0; i < seats->count; i++)
-        if (seats->seats[i].cpu == here) {
-            seats->seats[i].cpu = seats->caller_cpu;
-            th_cpus_pin(seats->seats[i].thread, (uint32_t)seats->caller_cpu);
-            break;
-        }
+    const int before = seats->caller_cpu;
     seats->caller_cpu = here;
+    if (!th_cpu_mask_has(seats->allowed, before))
+        return;
+    for (uint32_t i = 0; i < seats->count; i++)
+        if (atomic_load_explicit(&seats->seats[i].cpu, memory_order_relaxed) == here) {
+            move(seats, &seats->seats[i], before);
+            return;
+        }
 }

@@ -37,9 +37,10 @@ const th_command th_command_table[] = {
         .summary = "how fast and how exact poses are, and what the job system costs",
         .details =
             "Poses a crowd on one thread with every kernel this machine has, with authored keys, and the way the\n"
-            "tutorials teach it; the write limit is the cost of writing the palettes and nothing else. Each entry\n"
-            "is checked against double precision first, and a wrong one fails (exit code 1). Repetitions of\n"
-            "all entries take turns, so that a slow moment of the machine hits all alike.\n",
+            "tutorials teach it; the write limit is the cost of writing the palettes and nothing else. Poses are\n"
+            "checked against double precision first, and wrong ones fail (exit code 1). The jobs/ entries compare\n"
+            "schedulers at the same work. Repetitions of what is compared take turns, so that a slow moment of\n"
+            "the machine hits all alike.\n",
         .run = th_command_bench,
     },
     {

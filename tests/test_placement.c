@@ -362,10 +362,10 @@ static void *find_on_one_cpu(void *arg)
     for (int p = TH_PLACEMENT_WORKERS; p < TH_PLACEMENT_COUNT; p++) {
         uint32_t cpus[MAX_CPUS], count;
         pretended_cpu = -1;
-        cr_expect_eq(th_placement_find((th_placement)p, MAX_CPUS, cpus, &count), 0);
+        cr_expect_eq(th_placement_find((th_placement)p, sched_getcpu(), MAX_CPUS, cpus, &count), 0);
         cr_expect_eq(count, 0, "%s leaves the affinity mask", th_placement_name((th_placement)p));
         pretended_cpu = UNKNOWN;
-        cr_expect_eq(th_placement_find((th_placement)p, MAX_CPUS, cpus, &count), 0);
+        cr_expect_eq(th_placement_find((th_placement)p, sched_getcpu(), MAX_CPUS, cpus, &count), 0);
         cr_expect(count == 1 && cpus[0] == cpu, "%s: %u CPUs", th_placement_name((th_placement)p), count);
     }
     return NULL;
@@ -389,7 +389,7 @@ Test(placement, only_plans_by_topology_load_one)
     for (int p = 0; p < TH_PLACEMENT_COUNT; p++) {
         uint32_t cpus[MAX_CPUS], count;
         const int before = topologies;
-        cr_assert_eq(th_placement_find((th_placement)p, 1, cpus, &count), 0);
+        cr_assert_eq(th_placement_find((th_placement)p, sched_getcpu(), 1, cpus, &count), 0);
         cr_expect_eq(topologies - before, p > TH_PLACEMENT_WORKERS);
     }
 }
@@ -433,7 +433,7 @@ static void check_pool(th_placement placement, const cpu_set_t *allowed, uint32_
     th_jobs *jobs;
     const th_jobs_desc desc = {.threads = m.expected, .placement = placement};
     pretended_cpu = (int)here;
-    cr_assert_eq(th_placement_find(placement, m.expected - 1, cpus, &count), 0);
+    cr_assert_eq(th_placement_find(placement, sched_getcpu(), m.expected - 1, cpus, &count), 0);
     cr_expect_eq(count, placement == TH_PLACEMENT_NONE ? 0 : places);
     cr_assert_eq(th_jobs_create(&desc, &jobs), 0);
     th_jobs_for(jobs, m.expected, 1, meet, &m);
@@ -445,6 +445,38 @@ static void check_pool(th_placement placement, const cpu_set_t *allowed, uint32_
                   th_placement_name(placement), i, cpus[i - 1]);
     }
     th_jobs_destroy(jobs);
+}
+
+/* Its runtime ends threads that a smaller team has no use for, and starts others when the larger one is back. */
+Test(placement, yardsticks_stay_placed_when_their_threads_change, .timeout = 60)
+{
+    cpu_set_t allowed;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    if (CPU_COUNT(&allowed) < 2)
+        cr_skip_test("only one CPU");
+    pretended_cpu = UNKNOWN; /* so that there is a CPU for worker 2 */
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!th_scheduler_available((th_scheduler)s) || s == TH_SCHEDULER_SERIAL)
+            continue;
+        uint32_t cpus[2], count;
+        th_jobs *pools[2];
+        for (uint32_t i = 0; i < 2; i++) {
+            const th_jobs_desc desc = {
+                .threads = 2 + i, .scheduler = (th_scheduler)s, .placement = TH_PLACEMENT_WORKERS};
+            cr_assert_eq(th_jobs_create(&desc, &pools[i]), 0);
+        }
+        cr_assert_eq(th_placement_find(TH_PLACEMENT_WORKERS, sched_getcpu(), 2, cpus, &count), 0);
+        for (uint32_t turn = 0; turn < 10; turn++) {
+            meeting m = {.expected = 2 + turn % 2};
+            th_jobs_for(pools[turn % 2], m.expected, 1, meet, &m);
+            cr_expect(CPU_EQUAL(&m.masks[0], &allowed), "%s moved the caller", th_scheduler_name((th_scheduler)s));
+            for (uint32_t w = 1; w < m.expected; w++)
+                cr_expect(CPU_COUNT(&m.masks[w]) == 1 && CPU_ISSET(cpus[w - 1], &m.masks[w]), "%s, turn %u: worker %u",
+                          th_scheduler_name((th_scheduler)s), turn, w);
+        }
+        th_jobs_destroy(pools[0]);
+        th_jobs_destroy(pools[1]);
+    }
 }
 
 Test(placement, workers_of_a_pool_are_where_the_plan_says, .timeout = 60)

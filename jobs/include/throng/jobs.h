@@ -19,8 +19,8 @@ typedef enum th_scheduler {
 } th_scheduler;
 
 /* Where the workers go. A calling thread is never moved: it holds the CPU it runs on, and when it turns up on a
- * worker's, the worker takes the one it had before. Workers for whom no CPU is left go where the system puts them. Only
- * CPUs of the creating thread's affinity mask are used. */
+ * worker's, the worker takes the one where the caller before was. Workers for whom no CPU is left go where the system
+ * puts them. Only CPUs of the creating thread's affinity mask are used. */
 typedef enum th_placement {
     TH_PLACEMENT_NONE = 0, /* the operating system's choice */
     TH_PLACEMENT_WORKERS,  /* each worker pinned to a CPU of its own, in the order the system numbers them */
@@ -51,9 +51,9 @@ typedef struct th_jobs_desc {
 
 typedef struct th_jobs th_jobs;
 
-/* Returns 0 or an errno value (EINVAL for too many threads, an unknown scheduler or placement, ENOMEM, EAGAIN when the
- * system or the yardstick's runtime refuses a thread, ENOTSUP for a scheduler that this build lacks);
- * *out is NULL then and nothing is left behind. */
+/* Returns 0 or an errno value: EINVAL for too many threads, an unknown scheduler or placement; ENOMEM; EAGAIN when the
+ * system or the yardstick's runtime refuses a thread; ENOTSUP for a scheduler that this build lacks; anything else when
+ * the placement needs the machine's topology and it cannot be read. *out is NULL then and nothing is left behind. */
 int th_jobs_create(const th_jobs_desc *desc, th_jobs **out);
 
 /* Waits for a call under way, then for the workers to end. No other call may start or wait for its turn meanwhile.
@@ -99,7 +99,7 @@ static inline int th_jobs_for(th_jobs *jobs, uint32_t count, uint32_t grain, th_
 }
 
 /* Fills in shares of about equal cost: `threads` - 1 of them. costs: of each item, in any unit; sums must stay below
- * 2^64. Takes time proportional to count, so do it once where the same items are run often. */
+ * 2^56. Takes time proportional to count, so do it once where the same items are run often. */
 void th_jobs_share(uint32_t threads, uint32_t count, uint32_t grain, const uint32_t *costs, uint32_t *shares);
 
 /* A frame: some calls that follow each other closely. Waking a thread takes 30 to 60 microseconds; begin a frame as
