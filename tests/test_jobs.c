@@ -1,4 +1,4 @@
-#include <throng/jobs.h>
+#include "fixture_jobs.h"
 
 #include "range.h"
 
@@ -24,26 +24,6 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
         return EAGAIN;
     atomic_fetch_sub(&threads_until_refusal, 1);
     return __real_pthread_create(thread, attr, start, arg);
-}
-
-static th_jobs *create(th_scheduler scheduler, uint32_t threads)
-{
-    th_jobs *jobs;
-    const th_jobs_desc desc = {.scheduler = scheduler, .threads = threads};
-    cr_assert_eq(th_jobs_create(&desc, &jobs), 0);
-    return jobs;
-}
-
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void sleep_ms(long ms)
-{
-    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
 }
 
 static uint32_t threads_of_process(void)
@@ -119,7 +99,7 @@ static void check_all_covers(th_scheduler scheduler)
     static const uint32_t counts[] = {0, 1, 2, 63, 64, 65, 1000, 1000007};
     static const uint32_t grains[] = {0, 1, 7, 64, UINT32_MAX};
     for (size_t t = 0; t < 5; t++) {
-        th_jobs *jobs = create(scheduler, threads[t]);
+        th_jobs *jobs = create_jobs(scheduler, threads[t]);
         for (size_t c = 0; c < 8; c++)
             for (size_t g = 0; g < 5; g++)
                 check_cover(jobs, counts[c], grains[g], 1);
@@ -181,7 +161,7 @@ Test(jobs, a_chunk_that_fails_ends_the_call, .timeout = 60)
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
-        th_jobs *jobs = create((th_scheduler)s, 4);
+        th_jobs *jobs = create_jobs((th_scheduler)s, 4);
         const uint32_t count = 1u << 22;
         failure f = {.begin = 0};
         cr_expect_eq(th_jobs_for(jobs, count, 1, fail_once, &f), 42, "%s", th_scheduler_name((th_scheduler)s));
@@ -196,7 +176,7 @@ Test(jobs, a_chunk_that_fails_ends_the_call, .timeout = 60)
 /* The epoch comes round after a hundred calls (pool.c), and meets ranges that were not used for long. */
 Test(jobs, seldom_used_workers_get_their_share)
 {
-    th_jobs *jobs = create(TH_SCHEDULER_OWN, 8);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 8);
     for (uint32_t call = 0; call < 300; call++)
         check_cover(jobs, call % 50 == 49 || (call > 95 && call < 110) ? 100 : 2, 1, 1);
     th_jobs_destroy(jobs);
@@ -280,7 +260,7 @@ Test(jobs, nested_calls_run_inline, .timeout = 60)
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
-        th_jobs *jobs = create((th_scheduler)s, 4);
+        th_jobs *jobs = create_jobs((th_scheduler)s, 4);
         nest n = {.outer = jobs, .inner = jobs};
         th_jobs_for(jobs, 1000, 1, nested_outer, &n);
         cr_expect_eq(n.ran, 10000);
@@ -299,7 +279,7 @@ Test(jobs, nested_calls_of_another_pool_are_ordinary, .timeout = 60)
             continue;
         const th_scheduler inner[] = {TH_SCHEDULER_OWN, (th_scheduler)s};
         for (int i = 0; i < 2; i++) {
-            nest n = {.outer = create((th_scheduler)s, 3), .inner = create(inner[i], 3)};
+            nest n = {.outer = create_jobs((th_scheduler)s, 3), .inner = create_jobs(inner[i], 3)};
             th_jobs_for(n.outer, 100, 1, nested_outer, &n);
             cr_expect_eq(n.ran, 1000);
             cr_expect_eq(sum_stats(n.inner).items, 1000);
@@ -337,7 +317,7 @@ static int chain_to_b(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 Test(jobs, a_job_is_nested_through_another_pool_too, .timeout = 60)
 {
-    chain c = {.a = create(TH_SCHEDULER_OWN, 2), .b = create(TH_SCHEDULER_SERIAL, 1)};
+    chain c = {.a = create_jobs(TH_SCHEDULER_OWN, 2), .b = create_jobs(TH_SCHEDULER_SERIAL, 1)};
     th_jobs_for(c.a, 1, 1, chain_to_b, &c);
     cr_assert_eq(c.ran, 5);
     th_jobs_destroy(c.a);
@@ -356,7 +336,7 @@ Test(jobs, callers_take_turns, .timeout = 60)
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
-        th_jobs *jobs = create((th_scheduler)s, 3);
+        th_jobs *jobs = create_jobs((th_scheduler)s, 3);
         pthread_t callers[4];
         for (int i = 0; i < 4; i++)
             pthread_create(&callers[i], NULL, call_often, jobs);
@@ -384,7 +364,7 @@ static int hold_first_chunk(uint32_t begin, uint32_t end, uint32_t worker, void 
 
 Test(jobs, uneven_work_is_stolen, .timeout = 60)
 {
-    th_jobs *jobs = create(TH_SCHEDULER_OWN, 2);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 2);
     hold h = {.others = 63};
     th_jobs_for(jobs, 64, 1, hold_first_chunk, &h);
     cr_expect_eq(h.done, 64);
@@ -406,7 +386,7 @@ Test(jobs, stats_add_up)
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
-        th_jobs *jobs = create((th_scheduler)s, 3);
+        th_jobs *jobs = create_jobs((th_scheduler)s, 3);
         const uint32_t threads = th_jobs_threads(jobs);
         uint64_t chunk_ns = 100000;
         th_jobs_for(jobs, 10, 1, work_ms, &chunk_ns);
@@ -441,7 +421,7 @@ static int do_nothing(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 Test(jobs, idle_workers_sleep)
 {
-    th_jobs *jobs = create(TH_SCHEDULER_OWN, 2);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 2);
     th_jobs_for(jobs, 100, 1, do_nothing, NULL);
     const uint64_t before_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
     sleep_ms(100);
@@ -458,7 +438,7 @@ Test(jobs, who_had_no_chunk_was_idle_all_the_time)
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
-        th_jobs *jobs = create((th_scheduler)s, 4);
+        th_jobs *jobs = create_jobs((th_scheduler)s, 4);
         th_jobs_for(jobs, 2, 1, do_nothing, NULL);
         th_worker_stats each[4];
         th_jobs_stats(jobs, each);
@@ -502,8 +482,8 @@ Test(jobs, all_threads_take_part, .timeout = 60)
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
-        th_jobs *smaller = create((th_scheduler)s, 2); /* whose size is its own affair */
-        th_jobs *jobs = create((th_scheduler)s, 8);
+        th_jobs *smaller = create_jobs((th_scheduler)s, 2); /* whose size is its own affair */
+        th_jobs *jobs = create_jobs((th_scheduler)s, 8);
         for (int call = 0; call < 50; call++) {
             meeting m = {.expected = th_jobs_threads(jobs)};
             th_jobs_for(jobs, m.expected, 1, meet, &m);
@@ -550,7 +530,7 @@ Test(jobs, writes_are_visible_after_the_call)
 {
     enum { COUNT = 5000 };
     static uint64_t values[COUNT], expected[COUNT];
-    th_jobs *jobs = create(TH_SCHEDULER_OWN, 4);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 4);
     for (uint32_t call = 0; call < 500; call++) {
         for (uint32_t i = 0; i < COUNT; i++)
             values[i] = expected[i] = i + call;
@@ -564,7 +544,7 @@ Test(jobs, writes_are_visible_after_the_call)
 Test(jobs, come_and_go, .timeout = 120)
 {
     for (uint32_t i = 0; i < 10000; i++) {
-        th_jobs *jobs = create(TH_SCHEDULER_OWN, 1 + i % 4);
+        th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 1 + i % 4);
         if (i % 3 == 0)
             check_cover(jobs, i, 4, 1);
         th_jobs_destroy(jobs);
@@ -590,7 +570,7 @@ Test(jobs, refused_threads_leave_nothing_behind)
         sleep_ms(10); /* a joined thread stays listed for a moment */
     cr_expect_eq(threads_of_process(), before);
     atomic_store(&threads_until_refusal, 7);
-    th_jobs_destroy(create(TH_SCHEDULER_OWN, 8));
+    th_jobs_destroy(create_jobs(TH_SCHEDULER_OWN, 8));
 }
 
 static int create_error(th_jobs_desc desc)
@@ -618,10 +598,10 @@ Test(jobs, bad_descriptions_are_refused)
 
 Test(jobs, defaults_are_the_usable_cpus)
 {
-    th_jobs *jobs = create(TH_SCHEDULER_OWN, 0);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 0);
     cr_expect_eq(th_jobs_threads(jobs), th_cpus_read().usable);
     th_jobs_destroy(jobs);
-    jobs = create(TH_SCHEDULER_SERIAL, 5);
+    jobs = create_jobs(TH_SCHEDULER_SERIAL, 5);
     cr_expect_eq(th_jobs_threads(jobs), 1);
     th_jobs_destroy(jobs);
     cr_expect_str_eq(th_scheduler_name(TH_SCHEDULER_OPENMP_DYNAMIC), "openmp-dynamic");

@@ -1,5 +1,5 @@
 /* What goes with a call: errors, shares by cost, frames, traces. */
-#include <throng/jobs.h>
+#include "fixture_jobs.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -8,26 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static th_jobs *create(th_scheduler scheduler, uint32_t threads)
-{
-    th_jobs *jobs;
-    const th_jobs_desc desc = {.scheduler = scheduler, .threads = threads};
-    cr_assert_eq(th_jobs_create(&desc, &jobs), 0);
-    return jobs;
-}
-
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void sleep_ms(long ms)
-{
-    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
-}
 
 static void busy_us(uint64_t us)
 {
@@ -61,7 +41,7 @@ Test(call, the_first_error_stops_it_and_is_returned, .timeout = 60)
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
-        th_jobs *jobs = create((th_scheduler)s, 4);
+        th_jobs *jobs = create_jobs((th_scheduler)s, 4);
         failing f = {.jobs = jobs, .from = 100, .until = 101};
         cr_expect_eq(th_jobs_for(jobs, MANY, 1, fail_some, &f), 100, "%s", th_scheduler_name((th_scheduler)s));
         cr_expect_lt(f.ran, MANY / 2, "%s: %u", th_scheduler_name((th_scheduler)s), f.ran);
@@ -77,7 +57,7 @@ Test(call, the_first_error_stops_it_and_is_returned, .timeout = 60)
 
 Test(call, one_of_many_errors_is_returned)
 {
-    th_jobs *jobs = create(TH_SCHEDULER_OWN, 4);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 4);
     for (uint32_t call = 0; call < 500; call++) {
         failing f = {.from = 10, .until = 40};
         const int error = th_jobs_for(jobs, 50, 1, fail_some, &f);
@@ -96,7 +76,7 @@ static int fail_inside(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 Test(call, a_nested_error_is_the_business_of_who_made_the_call)
 {
-    th_jobs *jobs = create(TH_SCHEDULER_OWN, 3);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 3);
     cr_expect_eq(th_jobs_for(jobs, 1000, 1, fail_inside, jobs), 0);
     th_jobs_destroy(jobs);
 }
@@ -161,7 +141,7 @@ Test(shares, cover_every_item_once)
     static hits h;
     uint32_t shares[15], costs[1000];
     for (uint32_t threads = 2; threads <= 16; threads++) {
-        th_jobs *jobs = create(TH_SCHEDULER_OWN, threads);
+        th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, threads);
         for (int call = 0; call < 200; call++) {
             const bool is_huge = call == 0; /* several chunks to a portion */
             const uint32_t count = is_huge ? MANY : 1 + next_random(1000), grain = is_huge ? 1 : 1 + next_random(9);
@@ -201,7 +181,7 @@ static int begin_together(uint32_t begin, uint32_t end, uint32_t worker, void *c
 Test(shares, are_where_workers_begin, .timeout = 60)
 {
     static const uint32_t wanted[] = {1, 77, 500, 999};
-    th_jobs *jobs = create(TH_SCHEDULER_OWN, 2);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 2);
     for (size_t i = 0; i < 4; i++) {
         beginning b = {0};
         const th_job job = {.fn = begin_together, .ctx = &b, .count = 1000, .grain = 1, .shares = &wanted[i]};
@@ -239,7 +219,7 @@ static th_jobs *create_for_frames(void)
 {
     if (th_cpus_read().usable < 2)
         cr_skip_test("only one usable CPU: nobody spins");
-    th_jobs *jobs = create(TH_SCHEDULER_OWN, 2);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 2);
     wait_until_parked(jobs, 1);
     return jobs;
 }
@@ -299,7 +279,7 @@ Test(frame, means_nothing_to_more_threads_than_cpus_and_to_other_schedulers)
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
-        th_jobs *jobs = create((th_scheduler)s, th_cpus_read().usable + 1);
+        th_jobs *jobs = create_jobs((th_scheduler)s, th_cpus_read().usable + 1);
         sleep_ms(20);
         th_jobs_frame_begin(jobs);
         const uint64_t burnt_ns = burnt_ns_in(50);
@@ -392,7 +372,7 @@ static int short_or_long(uint32_t begin, uint32_t end, uint32_t worker, void *ct
 
 Test(stats, the_tail_is_what_comes_after_the_last_chunk, .timeout = 60)
 {
-    th_jobs *jobs = create(TH_SCHEDULER_OWN, 2);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 2);
     beginning b = {0};
     th_jobs_for(jobs, 2, 1, short_or_long, &b);
     const th_worker_stats caller = stats_of(jobs, 0), other = stats_of(jobs, 1);
@@ -432,7 +412,7 @@ Test(trace, tells_of_every_chunk_in_order, .timeout = 60)
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
-        th_jobs *jobs = create((th_scheduler)s, 3);
+        th_jobs *jobs = create_jobs((th_scheduler)s, 3);
         memset(&r, 0, sizeof r);
         th_jobs_trace(jobs, note_span, &r);
         sleep_ms(50); /* for clocks to drift apart, if they do */
@@ -481,7 +461,7 @@ static int nest_once(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 Test(trace, a_nested_chunk_lies_within_the_one_around_it)
 {
     static record r;
-    th_jobs *jobs = create(TH_SCHEDULER_OWN, 1);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 1);
     th_jobs_trace(jobs, note_span, &r);
     th_jobs_for(jobs, 1, 1, nest_once, jobs);
     cr_assert_eq(r.counts[0], 3);

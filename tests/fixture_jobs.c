@@ -1,0 +1,23 @@
+#include "fixture_jobs.h"
+
+#include <criterion/criterion.h>
+
+th_jobs *create_jobs(th_scheduler scheduler, uint32_t threads)
+{
+    th_jobs *jobs;
+    const th_jobs_desc desc = {.scheduler = scheduler, .threads = threads};
+    cr_assert_eq(th_jobs_create(&desc, &jobs), 0);
+    return jobs;
+}
+
+uint64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void sleep_ms(long ms)
+{
+    nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
