@@ -150,7 +150,7 @@ static void measure_batch(compiler *c, const th_playable *playable, const double
     th_lane lanes[TH_LANES];
     for (uint32_t i = 0; i < TH_LANES; i++)
         lanes[i] = th_playable_seek(playable, rig->program.frame_floats, ticks[i < count ? i : 0]);
-    th_pose_scalar(&rig->program, lanes, c->palettes, c->palette_floats, c->scratch);
+    th_kernels_scalar.pose(&rig->program, lanes, c->palettes, c->palette_floats, c->scratch);
     for (uint32_t i = 0; i < count; i++) {
         th_exact_pose(c->model, playable->clip, ticks[i], c->pose);
         th_exact_palette(c->model, c->pose, c->exact);

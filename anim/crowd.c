@@ -1,5 +1,6 @@
 #include <throng/crowd.h>
 
+#include "kernels/isa.h"
 #include "rig_private.h"
 
 #include <throng/exact.h>
@@ -30,10 +31,7 @@ typedef struct crowd_group {
 
 struct th_crowd {
     th_isa isa;
-    th_pose_fn *pose;
-    th_sample_fn *sample;
-    th_resolve_fn *resolve;
-    th_fill_fn *fill;
+    const th_kernels *kernels;
     crowd_group *groups;
     uint32_t group_count;
     crowd_member *members;
@@ -119,12 +117,10 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
     if (!crowd)
         return th_fail(err, TH_ERR_MEMORY, "out of memory for a crowd");
     size_t count = desc->instance_count;
-    *crowd = (th_crowd){.isa = isa, .instance_count = desc->instance_count, .group_count = desc->rig_count};
-    bool avx2 = isa == TH_ISA_AVX2;
-    crowd->pose = avx2 ? th_pose_avx2 : th_pose_scalar;
-    crowd->sample = avx2 ? th_sample_avx2 : th_sample_scalar;
-    crowd->resolve = avx2 ? th_resolve_avx2 : th_resolve_scalar;
-    crowd->fill = avx2 ? th_fill_avx2 : th_fill_scalar;
+    *crowd = (th_crowd){.isa = isa,
+                        .kernels = th_isa_kernels(isa),
+                        .instance_count = desc->instance_count,
+                        .group_count = desc->rig_count};
     crowd->groups = calloc((size_t)desc->rig_count + 1, sizeof *crowd->groups);
     crowd->members = calloc(count + 1, sizeof *crowd->members);
     crowd->member_of = calloc(count + 1, sizeof *crowd->member_of);
@@ -313,8 +309,8 @@ static void update_batch(const th_crowd *crowd, const batch *b, double time_s, c
     }
     if (used == 0)
         return;
-    crowd->pose(&rig->program, lanes, open_palettes(b, used, palettes, scratch), group->palette_stride / sizeof(float),
-                (float *)(void *)scratch);
+    crowd->kernels->pose(&rig->program, lanes, open_palettes(b, used, palettes, scratch),
+                         group->palette_stride / sizeof(float), (float *)(void *)scratch);
     close_palettes(crowd, b, used, palettes, scratch);
 }
 
@@ -349,7 +345,7 @@ static void sample_batch(const th_crowd *crowd, const batch *b, double time_s, c
     const th_rig *rig = b->group->rig;
     th_lane lanes[TH_LANES];
     if (seek_lanes(crowd, b, time_s, lanes) > 0)
-        crowd->sample(&rig->program, lanes, (float *)(void *)(poses + pose_offset(b)));
+        crowd->kernels->sample(&rig->program, lanes, (float *)(void *)(poses + pose_offset(b)));
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const crowd_member *member = &crowd->members[i];
         if (!member->playable->keys)
@@ -371,9 +367,9 @@ static void resolve_batch(const th_crowd *crowd, const batch *b, const char *pos
     }
     if (used == 0)
         return;
-    crowd->resolve(&group->rig->program, (const float *)(const void *)(poses + pose_offset(b)),
-                   open_palettes(b, used, palettes, scratch), group->palette_stride / sizeof(float),
-                   (float *)(void *)scratch);
+    crowd->kernels->resolve(&group->rig->program, (const float *)(const void *)(poses + pose_offset(b)),
+                            open_palettes(b, used, palettes, scratch), group->palette_stride / sizeof(float),
+                            (float *)(void *)scratch);
     close_palettes(crowd, b, used, palettes, scratch);
 }
 
@@ -407,8 +403,8 @@ void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float va
     for (uint32_t k = begin; k < end; k++) {
         b = batch_at(b.group, k);
         for (uint32_t i = b.first; i < b.first + b.count; i++)
-            crowd->fill((float *)((char *)palette + palette_offset(b.group, i)), b.group->palette_bytes / sizeof(float),
-                        value);
+            crowd->kernels->fill((float *)((char *)palette + palette_offset(b.group, i)),
+                                 b.group->palette_bytes / sizeof(float), value);
     }
 }
 

@@ -1,8 +1,17 @@
-#include <throng/crowd.h>
+#include "isa.h"
+
+static const char *const names[TH_ISA_COUNT] = {"auto", "scalar", "avx2"};
+
+/* Of this build. */
+static const th_kernels *const kernels[TH_ISA_COUNT] = {
+    [TH_ISA_SCALAR] = &th_kernels_scalar,
+#ifdef TH_HAVE_X86
+    [TH_ISA_AVX2] = &th_kernels_avx2,
+#endif
+};
 
 const char *th_isa_name(th_isa isa)
 {
-    static const char *const names[TH_ISA_COUNT] = {"auto", "scalar", "avx2"};
     return (unsigned)isa < TH_ISA_COUNT ? names[isa] : "unknown";
 }
 
@@ -12,20 +21,25 @@ bool th_isa_available(th_isa isa)
     case TH_ISA_AUTO:
     case TH_ISA_SCALAR:
         return true;
+#ifdef TH_HAVE_X86
     case TH_ISA_AVX2:
-#ifdef TH_HAVE_AVX2
         /* The compiler's run-time support asks XGETBV as well: the operating system must save the registers. */
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-        return false;
 #endif
-    case TH_ISA_COUNT:
-        break;
+    default:
+        return false;
     }
-    return false;
 }
 
 th_isa th_isa_best(void)
 {
-    return th_isa_available(TH_ISA_AVX2) ? TH_ISA_AVX2 : TH_ISA_SCALAR;
+    int best = TH_ISA_COUNT - 1; /* each is faster than the one before */
+    while (!th_isa_available((th_isa)best))
+        best--;
+    return (th_isa)best;
+}
+
+const th_kernels *th_isa_kernels(th_isa isa)
+{
+    return kernels[isa];
 }

@@ -75,10 +75,14 @@ typedef void th_resolve_fn(const th_program *program, const float *pose, float *
 /* Stores `value` to `count` floats, as wide as the instruction set stores. palette: aligned to 64. */
 typedef void th_fill_fn(float *palette, size_t count, float value);
 
+typedef struct th_kernels {
+    th_pose_fn *pose;
+    th_sample_fn *sample;
+    th_resolve_fn *resolve;
+    th_fill_fn *fill;
+} th_kernels;
+
 /* Error of each against double precision, as rounding goes: about 1e-7 of the model's size for each level of depth. */
-th_pose_fn th_pose_scalar, th_pose_avx2;
-th_sample_fn th_sample_scalar, th_sample_avx2;
-th_resolve_fn th_resolve_scalar, th_resolve_avx2;
-th_fill_fn th_fill_scalar, th_fill_avx2;
+extern const th_kernels th_kernels_scalar, th_kernels_avx2;
 
 #endif

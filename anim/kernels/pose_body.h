@@ -1,5 +1,5 @@
 /* The algorithm of pose.h, written once over a vector of WIDTH floats. Each pose_<isa>.c includes a wide_<isa>.h, which
- * defines that vector, and then this file. */
+ * defines that vector and where as many lanes have their keys and palettes, and then this file. */
 
 /* What both the whole and its halves call: left alone, gcc -O2 makes it one function for all, and AVX2 takes a quarter
  * longer. */
@@ -153,4 +153,42 @@ static inline void run_resolve(const th_program *program, const lane_group *lane
         descend(step, lanes, (const wide34 *)pose + i, slot);
         store_binds(program, step, lanes, slot);
     }
+}
+
+/* ---- a batch, WIDTH lanes at a time ---- */
+
+static void pose_batch(const th_program *program, const th_lane lanes[TH_LANES], float *palette, size_t stride,
+                       float *scratch)
+{
+    for (size_t first = 0; first < TH_LANES; first += WIDTH) {
+        lane_group group = wf_sources(program, lanes + first);
+        wf_aim(&group, palette + first * stride, stride);
+        run(program, &group, scratch);
+    }
+}
+
+static void sample_batch(const th_program *program, const th_lane lanes[TH_LANES], float *pose)
+{
+    for (size_t first = 0; first < TH_LANES; first += WIDTH) {
+        const lane_group group = wf_sources(program, lanes + first);
+        run_sample(program, &group, pose + first * program->step_count * TH_ENTRY);
+    }
+}
+
+static void resolve_batch(const th_program *program, const float *pose, float *palette, size_t stride, float *scratch)
+{
+    for (size_t first = 0; first < TH_LANES; first += WIDTH) {
+        lane_group group = {.palette = NULL};
+        wf_aim(&group, palette + first * stride, stride);
+        run_resolve(program, &group, pose + first * program->step_count * TH_ENTRY, scratch);
+    }
+}
+
+static void fill(float *palette, size_t count, float value)
+{
+    size_t whole = count / WIDTH * WIDTH;
+    for (size_t i = 0; i < whole; i += WIDTH)
+        wf_store(palette + i, wf_set1(value));
+    for (size_t i = whole; i < count; i++)
+        palette[i] = value;
 }

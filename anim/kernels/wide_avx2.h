@@ -7,6 +7,8 @@
 
 #include <immintrin.h>
 
+#define WIDTH 8
+
 typedef __m256 wf;
 
 static inline wf wf_set1(float a)
@@ -37,11 +39,27 @@ static inline wf wf_nmadd(wf a, wf b, wf c)
 
 typedef struct lane_group {
     wf alpha[4]; /* of lanes i (low half) and i + 4 (high half) */
-    const float *key[TH_LANES];
+    const float *key[WIDTH];
     size_t frame_floats;
     float *palette;
     size_t stride;
 } lane_group;
+
+static inline lane_group wf_sources(const th_program *program, const th_lane lanes[WIDTH])
+{
+    lane_group group = {.frame_floats = program->frame_floats};
+    for (int i = 0; i < WIDTH; i++)
+        group.key[i] = lanes[i].key;
+    for (int i = 0; i < 4; i++)
+        group.alpha[i] = _mm256_set_m128(_mm_set1_ps(lanes[i + 4].alpha), _mm_set1_ps(lanes[i].alpha));
+    return group;
+}
+
+static inline void wf_aim(lane_group *group, float *palette, size_t stride)
+{
+    group->palette = palette;
+    group->stride = stride;
+}
 
 /*  r[0] = x0 y0 z0 w0 | x4 y4 z4 w4          r[0] = x0 x1 x2 x3 | x4 x5 x6 x7
  *  r[1] = x1 y1 z1 w1 | x5 y5 z5 w5    ->    r[1] = y0 y1 y2 y3 | y4 y5 y6 y7
@@ -84,4 +102,9 @@ static inline void wf_store_row(const lane_group *group, size_t at, const wf row
         _mm_store_ps(palette + i * group->stride, _mm256_castps256_ps128(r[i]));
         _mm_store_ps(palette + (i + 4) * group->stride, _mm256_extractf128_ps(r[i], 1));
     }
+}
+
+static inline void wf_store(float *out, wf a)
+{
+    _mm256_store_ps(out, a);
 }

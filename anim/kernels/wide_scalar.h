@@ -1,6 +1,8 @@
 /* One float: portable, and the baseline in every table. */
 #include "pose.h"
 
+#define WIDTH 1
+
 typedef float wf;
 
 static inline wf wf_set1(float a)
@@ -36,6 +38,17 @@ typedef struct lane_group {
     float *palette;
 } lane_group;
 
+static inline lane_group wf_sources(const th_program *program, const th_lane lanes[WIDTH])
+{
+    return (lane_group){.key = lanes->key, .frame_floats = program->frame_floats, .alpha = lanes->alpha};
+}
+
+static inline void wf_aim(lane_group *lane, float *palette, size_t stride)
+{
+    (void)stride; /* to the next lane's */
+    lane->palette = palette;
+}
+
 static inline void wf_load_key(const lane_group *lane, size_t key, wf out[4])
 {
     const float *a = lane->key + key, *b = a + lane->frame_floats;
@@ -47,4 +60,9 @@ static inline void wf_store_row(const lane_group *lane, size_t at, const wf row[
 {
     for (int i = 0; i < 4; i++)
         lane->palette[at + (size_t)i] = row[i];
+}
+
+static inline void wf_store(float *out, wf a)
+{
+    *out = a;
 }
