@@ -213,7 +213,7 @@ static bool parse_thread_list(const th_option *o, const char *text, void *value,
 
 /* ---- the table ---- */
 
-static const char *const isa_choices[] = {"auto", "scalar", "avx2", NULL};
+static const char *const isa_choices[] = {"auto", "scalar", "sse4", "avx2", NULL};
 static const char *const sampling_choices[] = {"compiled", "exact", NULL};
 static const char *const scheduler_choices[] = {"own",    "serial", "openmp-dynamic", "openmp-guided", "openmp-static",
                                                 "onetbb", NULL};
@@ -267,7 +267,7 @@ const th_option th_option_table[] = {
     {.name = "seed", .argument = "N", .fallback = "1", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_seed, .offset = AT(seed),
      .help = "deals out clips, phases and speeds; the same seed gives the same crowd"},
     {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(isa),
-     .choices = isa_choices, .help = "instruction set of the kernel: auto, scalar or avx2"},
+     .choices = isa_choices, .help = "instruction set of the kernel: auto, scalar, sse4 or avx2"},
     {.name = "sampling", .argument = "HOW", .fallback = "exact", .commands = TH_COMMAND_POSE, .parse = parse_choice, .offset = AT(sampling),
      .choices = sampling_choices, .help = "exact: authored keys, in double; compiled: what the kernels play"},
     {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(sampling),

@@ -1,5 +1,6 @@
 /* The embedded crowd on random pools: stress_frame [SECONDS [SEED]]. Whatever the number of threads, the grain, the
- * placement, the stages and the moment, the palettes of a frame have one hash. For ThreadSanitizer as well. */
+ * placement, the stages and the moment, the palettes of a frame have one hash on one instruction set. For
+ * ThreadSanitizer as well. */
 #include <throng/clock.h>
 #include <throng/frame.h>
 #include <throng/human.h>
@@ -10,6 +11,12 @@
 #include <string.h>
 
 enum { CHARACTERS = 503, FRAMES = 16, MOST_THREADS = 128 };
+
+/* One instruction set. */
+typedef struct kind {
+    th_crowd *crowd;
+    uint64_t hashes[FRAMES]; /* of one thread */
+} kind;
 
 static uint64_t state;
 
@@ -36,14 +43,28 @@ static uint64_t animate(th_frame *frame, const th_crowd *crowd, uint32_t n, void
     return th_crowd_hash(crowd, palette);
 }
 
+static void make_kind(const th_scene *scene, th_isa isa, void *palette, kind *out)
+{
+    th_jobs *serial;
+    th_frame *frame;
+    insist(th_scene_crowd(scene, isa, &out->crowd, NULL) == TH_OK, "no crowd");
+    insist(th_threads_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
+    insist(th_frame_create(&(th_frame_desc){.crowd = out->crowd, .jobs = serial}, &frame, NULL) == TH_OK, "no frame");
+    for (uint32_t n = 0; n < FRAMES; n++)
+        out->hashes[n] = animate(frame, out->crowd, n, palette);
+    insist(out->hashes[0] != out->hashes[1], "the crowd does not move");
+    th_frame_destroy(frame);
+    th_jobs_destroy(serial);
+}
+
 /* One pool of random shape, some frames in random order. */
-static uint32_t try_pool(const th_crowd *crowd, const uint64_t *hashes, void *palette)
+static uint32_t try_pool(const kind *k, void *palette)
 {
     th_jobs_desc shape = {.threads = 1 + below(MOST_THREADS), .placement = (th_placement)below(TH_PLACEMENT_COUNT)};
     th_jobs *jobs;
     th_frame *frame;
     insist(th_threads_create(&shape, &jobs, NULL) == TH_OK, "no pool");
-    th_frame_desc how = {crowd, jobs, 1 + below(20), (th_stages)below(TH_STAGES_COUNT)};
+    th_frame_desc how = {k->crowd, jobs, 1 + below(20), (th_stages)below(TH_STAGES_COUNT)};
     insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
     uint32_t frames = 1 + below(20);
     bool in_frame = below(2);
@@ -51,7 +72,7 @@ static uint32_t try_pool(const th_crowd *crowd, const uint64_t *hashes, void *pa
         th_jobs_frame_begin(jobs);
     for (uint32_t i = 0; i < frames; i++) {
         uint32_t n = below(FRAMES);
-        insist(animate(frame, crowd, n, palette) == hashes[n], "palettes differ from those of one thread");
+        insist(animate(frame, k->crowd, n, palette) == k->hashes[n], "palettes differ from those of one thread");
     }
     if (in_frame)
         th_jobs_frame_end(jobs);
@@ -63,36 +84,33 @@ static uint32_t try_pool(const th_crowd *crowd, const uint64_t *hashes, void *pa
 int main(int argc, char **argv)
 {
     double seconds = argc > 1 ? atof(argv[1]) : 5;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1, hashes[FRAMES], frames = 0;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1, frames = 0;
     state = (seed + 1) * 0x9e3779b97f4a7c15u;
 
     th_model *human;
     th_scene *scene;
-    th_crowd *crowd;
-    th_jobs *serial;
-    th_frame *frame;
+    th_crowd *any;
     void *palette;
     insist(th_human_create(&human, NULL) == TH_OK, "no human");
     th_scene_desc desc = {
         .models = (const th_model *const[]){human}, .model_count = 1, .instance_count = CHARACTERS, .seed = seed};
     insist(th_scene_create(&desc, &scene, NULL) == TH_OK, "no scene");
-    insist(th_scene_crowd(scene, TH_ISA_AUTO, &crowd, NULL) == TH_OK, "no crowd");
-    insist(th_palette_create(crowd, &palette, NULL) == TH_OK, "no palettes");
-    insist(th_threads_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
-    insist(th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = serial}, &frame, NULL) == TH_OK, "no frame");
-    for (uint32_t n = 0; n < FRAMES; n++)
-        hashes[n] = animate(frame, crowd, n, palette);
-    insist(hashes[0] != hashes[1], "the crowd does not move");
-    th_frame_destroy(frame);
-    th_jobs_destroy(serial);
+    insist(th_scene_crowd(scene, TH_ISA_AUTO, &any, NULL) == TH_OK, "no crowd");
+    insist(th_palette_create(any, &palette, NULL) == TH_OK, "no palettes");
+    th_crowd_destroy(any);
+    kind kinds[TH_ISA_COUNT];
+    uint32_t kind_count = 0, pools = 0;
+    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
+        if (th_isa_available((th_isa)isa))
+            make_kind(scene, (th_isa)isa, palette, &kinds[kind_count++]);
 
-    uint32_t pools = 0;
     for (uint64_t end = th_clock_ns() + (uint64_t)(seconds * 1e9); th_clock_ns() < end; pools++)
-        frames += try_pool(crowd, hashes, palette);
-    printf("seed %llu: %llu frames on %u pools of up to %d threads, one hash each\n", (unsigned long long)seed,
-           (unsigned long long)frames, pools, MOST_THREADS);
+        frames += try_pool(&kinds[below(kind_count)], palette);
+    printf("seed %llu: %llu frames on %u pools of up to %d threads, %u instruction sets, one hash each\n",
+           (unsigned long long)seed, (unsigned long long)frames, pools, MOST_THREADS, kind_count);
     free(palette);
-    th_crowd_destroy(crowd);
+    for (uint32_t k = 0; k < kind_count; k++)
+        th_crowd_destroy(kinds[k].crowd);
     th_scene_destroy(scene);
     th_model_free(human);
     return 0;

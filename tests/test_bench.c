@@ -328,6 +328,21 @@ Test(bench, lists_what_the_filter_lets_through)
     cr_expect_eq(th_bench_list("nothing").count, 0);
 }
 
+Test(bench, poses_with_every_instruction_set_of_this_machine)
+{
+    th_bench_names names = th_bench_list("^pose/.*/f32$");
+    uint32_t count = 0;
+    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
+        char name[64];
+        snprintf(name, sizeof name, "pose/%s/f32", th_isa_name((th_isa)isa));
+        if (!th_isa_available((th_isa)isa))
+            continue;
+        cr_assert_lt(count, names.count, "no %s", name);
+        cr_expect_str_eq(names.names[count++], name);
+    }
+    cr_expect_eq(names.count, count);
+}
+
 Test(bench, document_has_the_fields_of_google_benchmark)
 {
     th_report report;

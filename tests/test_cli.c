@@ -116,8 +116,13 @@ Test(cli, unusable_files_are_exit_code_3)
 
 Test(cli, what_the_machine_lacks_is_exit_code_4)
 {
-    if (!th_isa_available(TH_ISA_AVX2))
-        expect(4, "pose --sampling compiled --isa avx2", "avx2");
+    for (int isa = TH_ISA_AUTO; isa < TH_ISA_COUNT; isa++) {
+        const char *name = th_isa_name((th_isa)isa);
+        char line[64];
+        snprintf(line, sizeof line, "pose --sampling compiled --isa %s", name);
+        if (!th_isa_available((th_isa)isa))
+            expect(4, line, name);
+    }
     expect(4, "inspect >/dev/full", "cannot write standard output: No space left on device");
     expect(4, "inspect --json >/dev/full", "cannot write standard output: No space left on device");
     expect(4, "help >/dev/full", "cannot write standard output");
@@ -293,9 +298,13 @@ Test(cli, pose_prints_the_exact_pose_to_the_last_bit)
 
 Test(cli, pose_prints_what_the_kernels_write)
 {
-    compare_pose("pose --clip walk --time 0.37 --json --sampling compiled --isa scalar", "walk", 0.37, 2e-4);
-    if (th_isa_available(TH_ISA_AVX2))
-        compare_pose("pose --clip walk --time 0.37 --json --sampling compiled --isa avx2", "walk", 0.37, 2e-4);
+    for (int isa = TH_ISA_AUTO; isa < TH_ISA_COUNT; isa++) {
+        char line[128];
+        snprintf(line, sizeof line, "pose --clip walk --time 0.37 --json --sampling compiled --isa %s",
+                 th_isa_name((th_isa)isa));
+        if (th_isa_available((th_isa)isa))
+            compare_pose(line, "walk", 0.37, 2e-4);
+    }
 }
 
 /* ---- bench and scale ---- */

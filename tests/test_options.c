@@ -72,6 +72,16 @@ Test(options, take_values_behind_a_space_or_an_equals_sign)
     cr_expect_str_eq(options.models.paths[0], "--model");
 }
 
+Test(options, know_every_instruction_set_by_its_name)
+{
+    for (int isa = TH_ISA_AUTO; isa < TH_ISA_COUNT; isa++) {
+        char line[64];
+        snprintf(line, sizeof line, "scale --isa %s", th_isa_name((th_isa)isa));
+        cr_assert(parse(line), "%s: %s", line, error.text);
+        cr_expect_eq(options.isa, (th_isa)isa, "%s", line);
+    }
+}
+
 Test(options, collect_models_and_animations)
 {
     cr_assert(parse("bench --model a --model human --animation b --animation c --seed 18446744073709551615"));
@@ -170,7 +180,7 @@ Test(options, say_what_may_have_been_meant)
     expect_refusal("scale --cuont 2", "unknown option --cuont; did you mean --count?");
     expect_refusal("bench --rep=2", "unknown option --rep; did you mean --repetitions?");
     expect_refusal("inspect --xyzzy", "unknown option --xyzzy; `throng help inspect` lists what there is");
-    expect_refusal("pose --isa sclar", "--isa takes auto, scalar or avx2, not \"sclar\"; did you mean scalar?");
+    expect_refusal("pose --isa sclar", "--isa takes auto, scalar, sse4 or avx2, not \"sclar\"; did you mean scalar?");
     expect_refusal(
         "scale --scheduler tbb",
         "--scheduler takes own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb, not \"tbb\"");

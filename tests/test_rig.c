@@ -65,41 +65,92 @@ static void stage_update(stage *s, double time_s)
     th_crowd_update(s->crowd, 0, th_crowd_batch_count(s->crowd), time_s, s->palette, s->scratch);
 }
 
-/* Largest error at the virtual vertices the rig's bound speaks of, over all binds of one instance. */
+/* How far apart two palette entries of a bind put the virtual vertices that the rig's bound speaks of. rest: of the
+ * bind's joint. */
+static double entry_distance(const th_model *model, const th_bind *bind, const th_dmat34 *rest, const th_dmat34 *one,
+                             const th_dmat34 *other)
+{
+    th_dmat34 inverse_bind = th_dmat34_from(bind->inverse_bind), joint = TH_DMAT34_IDENTITY, back;
+    th_dmat34_invert(&inverse_bind, &joint);
+    th_dmat34 at_rest = th_dmat34_mul(*rest, inverse_bind);
+    if (!th_dmat34_invert(&at_rest, &back))
+        return 0;
+    double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * model->size, largest = 0;
+    for (int v = 0; v < 7; v++) {
+        double vertex[3], p[3], q[3], distance2 = 0;
+        for (int k = 0; k < 3; k++)
+            vertex[k] = joint.m[4 * k + 3] + (v == 0 ? 0 : (v % 2 ? shell : -shell) * back.m[4 * k + (v - 1) / 2]);
+        th_dmat34_point(one, vertex, p);
+        th_dmat34_point(other, vertex, q);
+        for (int k = 0; k < 3; k++)
+            distance2 += (p[k] - q[k]) * (p[k] - q[k]);
+        if (!(sqrt(distance2) <= largest))
+            largest = sqrt(distance2);
+    }
+    return largest;
+}
+
+static th_dmat34 palette_entry(const stage *s, uint32_t instance, uint32_t bind)
+{
+    th_mat34 entry;
+    memcpy(&entry, s->palette + th_crowd_palette_offset(s->crowd, instance) + bind * sizeof entry, sizeof entry);
+    return th_dmat34_from(entry);
+}
+
+/* Largest distance over all binds of one instance from the exact pose. */
 static double instance_error(const stage *s, uint32_t i, double time_s)
 {
     const th_model *model = th_rig_model(s->rig);
     const th_instance *instance = &s->instances[i];
     const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
-    double at = instance->phase_s + instance->speed * time_s;
+    double at = instance->phase_s + instance->speed * time_s, largest = 0;
     th_dmat34 *pose = calloc(2 * (size_t)model->joint_count, sizeof *pose), *rest = pose + model->joint_count;
     th_exact_pose(model, clip, clip ? th_clip_ticks(clip, at) : 0, pose);
     th_exact_pose(model, NULL, 0, rest);
-    const float *palette = (const float *)(const void *)(s->palette + th_crowd_palette_offset(s->crowd, i));
-    double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * model->size, largest = 0;
     for (uint32_t b = 0; b < model->bind_count; b++) {
-        th_dmat34 inverse_bind = th_dmat34_from(model->binds[b].inverse_bind), joint = TH_DMAT34_IDENTITY, back;
-        th_dmat34 exact = th_dmat34_mul(pose[model->binds[b].joint], inverse_bind), played;
-        for (int k = 0; k < 12; k++)
-            played.m[k] = (double)palette[12 * b + (uint32_t)k];
-        th_dmat34_invert(&inverse_bind, &joint);
-        th_dmat34 at_rest = th_dmat34_mul(rest[model->binds[b].joint], inverse_bind);
-        if (!th_dmat34_invert(&at_rest, &back))
-            continue;
-        for (int v = 0; v < 7; v++) {
-            double vertex[3], p[3], q[3], distance2 = 0;
-            for (int k = 0; k < 3; k++)
-                vertex[k] = joint.m[4 * k + 3] + (v == 0 ? 0 : (v % 2 ? shell : -shell) * back.m[4 * k + (v - 1) / 2]);
-            th_dmat34_point(&exact, vertex, p);
-            th_dmat34_point(&played, vertex, q);
-            for (int k = 0; k < 3; k++)
-                distance2 += (p[k] - q[k]) * (p[k] - q[k]);
-            if (!(sqrt(distance2) <= largest))
-                largest = sqrt(distance2);
-        }
+        const th_bind *bind = &model->binds[b];
+        th_dmat34 exact = th_dmat34_mul(pose[bind->joint], th_dmat34_from(bind->inverse_bind));
+        th_dmat34 played = palette_entry(s, i, b);
+        double distance = entry_distance(model, bind, &rest[bind->joint], &exact, &played);
+        if (!(distance <= largest))
+            largest = distance;
     }
     free(pose);
     return largest;
+}
+
+/* Largest distance over all palettes of two crowds of the same instances. */
+static double crowd_distance(const stage *one, const stage *other)
+{
+    const th_model *model = th_rig_model(one->rig);
+    th_dmat34 *rest = calloc(model->joint_count, sizeof *rest);
+    double largest = 0;
+    th_exact_pose(model, NULL, 0, rest);
+    for (uint32_t i = 0; i < one->count; i++)
+        for (uint32_t b = 0; b < model->bind_count; b++) {
+            th_dmat34 p = palette_entry(one, i, b), q = palette_entry(other, i, b);
+            double distance = entry_distance(model, &model->binds[b], &rest[model->binds[b].joint], &p, &q);
+            if (!(distance <= largest))
+                largest = distance;
+        }
+    free(rest);
+    return largest;
+}
+
+/* All instruction sets, for tests of whatever a kernel does. */
+static struct criterion_test_params each_isa(void)
+{
+    static th_isa isas[TH_ISA_COUNT];
+    size_t count = 0;
+    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
+        isas[count++] = (th_isa)isa;
+    return cr_make_param_array(th_isa, isas, count);
+}
+
+static void skip_without(th_isa isa)
+{
+    if (!th_isa_available(isa))
+        cr_skip("this machine lacks %s", th_isa_name(isa));
 }
 
 /* Every way in which models differ, a few of each. */
@@ -149,14 +200,12 @@ static void check_variety(th_isa isa)
 
 ParameterizedTestParameters(rig, stays_within_its_bound_on_all_kinds_of_models)
 {
-    static th_isa isas[] = {TH_ISA_SCALAR, TH_ISA_AVX2};
-    return cr_make_param_array(th_isa, isas, 2);
+    return each_isa();
 }
 
 ParameterizedTest(const th_isa *isa, rig, stays_within_its_bound_on_all_kinds_of_models)
 {
-    if (!th_isa_available(*isa))
-        cr_skip("this CPU lacks %s", th_isa_name(*isa));
+    skip_without(*isa);
     check_variety(*isa);
 }
 
@@ -258,12 +307,18 @@ Test(rig, half_turns_between_keys_compile)
 
 /* ---- crowds ---- */
 
-Test(crowd, any_split_gives_the_same_bytes)
+ParameterizedTestParameters(crowd, any_split_gives_the_same_bytes)
 {
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, crowd, any_split_gives_the_same_bytes)
+{
+    skip_without(*isa);
     random_desc desc = variety(8);
     th_model *model = random_model(&desc);
     stage s;
-    stage_init(&s, model, TH_SAMPLING_COMPILED, 61, TH_ISA_AUTO);
+    stage_init(&s, model, TH_SAMPLING_COMPILED, 61, *isa);
     stage_update(&s, 0.4);
     uint64_t want = th_crowd_hash(s.crowd, s.palette);
     uint32_t batches = th_crowd_batch_count(s.crowd);
@@ -308,14 +363,12 @@ static void check_halves(stage *s, double time_s)
 
 ParameterizedTestParameters(crowd, halves_write_the_same_bytes)
 {
-    static th_isa isas[] = {TH_ISA_SCALAR, TH_ISA_AVX2};
-    return cr_make_param_array(th_isa, isas, 2);
+    return each_isa();
 }
 
 ParameterizedTest(const th_isa *isa, crowd, halves_write_the_same_bytes)
 {
-    if (!th_isa_available(*isa))
-        cr_skip("this CPU lacks %s", th_isa_name(*isa));
+    skip_without(*isa);
     for (uint32_t n = 0; n < 84; n++) { /* some of these have clips of both kinds */
         random_desc desc = variety(n);
         th_model *model = random_model(&desc);
@@ -329,17 +382,23 @@ ParameterizedTest(const th_isa *isa, crowd, halves_write_the_same_bytes)
     }
 }
 
-Test(crowd, an_instance_does_not_depend_on_its_neighbours)
+ParameterizedTestParameters(crowd, an_instance_does_not_depend_on_its_neighbours)
 {
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, crowd, an_instance_does_not_depend_on_its_neighbours)
+{
+    skip_without(*isa);
     random_desc desc = variety(20);
     th_model *model = random_model(&desc);
     size_t bytes = 48 * (size_t)model->bind_count;
     stage many;
-    stage_init(&many, model, TH_SAMPLING_COMPILED, 50, TH_ISA_AUTO);
+    stage_init(&many, model, TH_SAMPLING_COMPILED, 50, *isa);
     stage_update(&many, 1.23);
     for (uint32_t count = 1; count < 20; count++) {
         stage few;
-        stage_init(&few, model, TH_SAMPLING_COMPILED, count, TH_ISA_AUTO);
+        stage_init(&few, model, TH_SAMPLING_COMPILED, count, *isa);
         stage_update(&few, 1.23);
         for (uint32_t i = 0; i < count; i++)
             cr_assert_arr_eq(few.palette + th_crowd_palette_offset(few.crowd, i),
@@ -350,13 +409,19 @@ Test(crowd, an_instance_does_not_depend_on_its_neighbours)
     th_model_free(model);
 }
 
-Test(crowd, writes_palettes_and_nothing_else)
+ParameterizedTestParameters(crowd, writes_palettes_and_nothing_else)
 {
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, crowd, writes_palettes_and_nothing_else)
+{
+    skip_without(*isa);
     for (uint32_t count = 0; count < 18; count++) {
         random_desc desc = variety(count);
         th_model *model = random_model(&desc);
         stage s;
-        stage_init(&s, model, TH_SAMPLING_COMPILED, count, TH_ISA_AUTO);
+        stage_init(&s, model, TH_SAMPLING_COMPILED, count, *isa);
         stage_update(&s, 0.2);
         size_t used = 48 * (size_t)model->bind_count, stride = (used + 63) / 64 * 64;
         cr_assert_eq(s.palette_bytes, count * stride);
@@ -372,12 +437,18 @@ Test(crowd, writes_palettes_and_nothing_else)
     }
 }
 
-Test(crowd, filling_covers_the_same_bytes_as_updating)
+ParameterizedTestParameters(crowd, filling_covers_the_same_bytes_as_updating)
 {
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, crowd, filling_covers_the_same_bytes_as_updating)
+{
+    skip_without(*isa);
     random_desc desc = variety(5);
     th_model *model = random_model(&desc);
     stage s;
-    stage_init(&s, model, TH_SAMPLING_COMPILED, 13, TH_ISA_AUTO);
+    stage_init(&s, model, TH_SAMPLING_COMPILED, 13, *isa);
     th_crowd_fill(s.crowd, 0, th_crowd_batch_count(s.crowd), 2.5f, s.palette);
     size_t used = 48 * (size_t)model->bind_count, written = 0;
     for (size_t k = 0; k + 4 <= s.palette_bytes; k += 4) {
@@ -503,11 +574,79 @@ Test(crowd, ten_thousand_humans_take_little_beyond_their_palettes)
     th_model_free(model);
 }
 
+/* In float, by the rounding of kernels/pose.h; sse4 does what scalar does, in the same order. */
+ParameterizedTestParameters(isa, kernels_agree_with_the_scalar_one)
+{
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, isa, kernels_agree_with_the_scalar_one)
+{
+    skip_without(*isa);
+    double most = 0;
+    for (uint32_t n = 0; n < 84; n++) {
+        random_desc desc = variety(n);
+        th_model *model = random_model(&desc);
+        stage scalar, other;
+        stage_init(&scalar, model, TH_SAMPLING_COMPILED, n % 20, TH_ISA_SCALAR);
+        stage_init(&other, model, TH_SAMPLING_COMPILED, n % 20, *isa);
+        for (int frame = -3; frame < 6; frame++) {
+            stage_update(&scalar, frame * 0.31847);
+            stage_update(&other, frame * 0.31847);
+            double distance = crowd_distance(&scalar, &other), unit = desc.joint_count * model->size;
+            cr_assert_leq(distance, 5e-7 * unit, "model %u frame %d", n, frame);
+            if (*isa == TH_ISA_SSE4)
+                cr_assert_arr_eq(other.palette, scalar.palette, scalar.palette_bytes, "model %u frame %d", n, frame);
+            most = fmax(most, distance / unit);
+        }
+        stage_fini(&scalar);
+        stage_fini(&other);
+        th_model_free(model);
+    }
+    cr_log_info("%s: at most %.2g of the size and joints away from scalar", th_isa_name(*isa), most);
+}
+
 Test(isa, names_and_availability)
 {
-    cr_assert_str_eq(th_isa_name(TH_ISA_SCALAR), "scalar");
-    cr_assert_str_eq(th_isa_name(TH_ISA_AVX2), "avx2");
-    cr_assert(th_isa_available(TH_ISA_SCALAR));
-    cr_assert(th_isa_available(th_isa_best()));
-    cr_assert_neq(th_isa_best(), TH_ISA_AUTO);
+    const char *names[TH_ISA_COUNT] = {"auto", "scalar", "sse4", "avx2"};
+    for (int isa = 0; isa < TH_ISA_COUNT; isa++)
+        cr_expect_str_eq(th_isa_name((th_isa)isa), names[isa]);
+    cr_expect_str_eq(th_isa_name(TH_ISA_COUNT), "unknown");
+    cr_expect(!th_isa_available(TH_ISA_COUNT));
+    cr_expect(th_isa_available(TH_ISA_AUTO) && th_isa_available(TH_ISA_SCALAR));
+    cr_expect(th_isa_available(TH_ISA_SSE4) || !th_isa_available(TH_ISA_AVX2), "no CPU has AVX2 without SSE4.1");
+}
+
+Test(isa, best_is_the_last_that_is_available)
+{
+    th_isa best = th_isa_best();
+    cr_assert_neq(best, TH_ISA_AUTO);
+    cr_expect(th_isa_available(best));
+    for (int isa = (int)best + 1; isa < TH_ISA_COUNT; isa++)
+        cr_expect(!th_isa_available((th_isa)isa));
+}
+
+ParameterizedTestParameters(isa, the_one_asked_for_runs)
+{
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, isa, the_one_asked_for_runs)
+{
+    random_desc desc = variety(4);
+    th_model *model = random_model(&desc);
+    const th_rig *rig = make_rig(model, TH_SAMPLING_COMPILED);
+    th_crowd *crowd;
+    th_error err = {.text = ""};
+    th_result result = th_crowd_create(&(th_crowd_desc){.rigs = &rig, .rig_count = 1, .isa = *isa}, &crowd, &err);
+    if (th_isa_available(*isa)) {
+        cr_assert_eq(result, TH_OK, "%s", err.text);
+        cr_expect_eq(th_crowd_isa(crowd), *isa);
+    } else {
+        cr_expect_eq(result, TH_ERR_ENVIRONMENT);
+        cr_expect(strstr(err.text, th_isa_name(*isa)), "%s", err.text);
+    }
+    th_crowd_destroy(crowd);
+    th_rig_destroy((th_rig *)rig);
+    th_model_free(model);
 }

@@ -16,11 +16,13 @@ TestSuite(scale, .init = make_human, .fini = free_human);
 
 enum { CHARACTERS = 101, BATCHES = 14 }; /* of two models: 51 and 50 of them, eight at a time */
 
-static th_scale study(th_scheduler scheduler, uint32_t grain, const uint32_t *threads, uint32_t thread_count)
+static th_scale study(th_isa isa, th_scheduler scheduler, uint32_t grain, const uint32_t *threads,
+                      uint32_t thread_count)
 {
     const th_model *models[] = {human, human};
     th_scale_desc desc = {
         .scene = {.models = models, .model_count = 2, .instance_count = CHARACTERS, .seed = 3},
+        .isa = isa,
         .scheduler = scheduler,
         .grain = grain,
         .threads = threads,
@@ -81,7 +83,7 @@ Test(scale, hash_does_not_depend_on_threads_grain_or_scheduler)
         for (int g = 0; g < 3; g++) {
             if (!th_scheduler_available((th_scheduler)s))
                 continue;
-            th_scale scale = study((th_scheduler)s, grains[g], threads, 5);
+            th_scale scale = study(TH_ISA_AUTO, (th_scheduler)s, grains[g], threads, 5);
             cr_assert_eq(scale.report.row_count, s == TH_SCHEDULER_SERIAL ? 1 : 5);
             for (uint32_t r = 0; r < scale.report.row_count; r++) {
                 const th_row *row = &scale.report.rows[r];
@@ -94,6 +96,25 @@ Test(scale, hash_does_not_depend_on_threads_grain_or_scheduler)
             }
             th_scale_fini(&scale);
         }
+}
+
+Test(scale, every_instruction_set_has_one_hash_for_any_number_of_threads)
+{
+    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
+        if (!th_isa_available((th_isa)isa))
+            continue;
+        th_scale scale = study((th_isa)isa, TH_SCHEDULER_OWN, 1, (uint32_t[]){1, 2, 3, 8}, 4);
+        cr_expect_eq(scale.isa, (th_isa)isa);
+        cr_assert_eq(scale.report.row_count, 4);
+        for (uint32_t r = 0; r < 4; r++) {
+            const th_row *row = &scale.report.rows[r];
+            cr_expect(row->checked && row->moving);
+            cr_expect_str_eq(row->failure, "");
+            cr_expect_eq(row->palette_hash, scale.report.rows[0].palette_hash, "%s, %s", th_isa_name((th_isa)isa),
+                         row->name);
+        }
+        th_scale_fini(&scale);
+    }
 }
 
 Test(scale, separate_stages_write_the_same_bytes_and_say_what_each_takes)
@@ -137,7 +158,7 @@ Test(scale, separate_stages_write_the_same_bytes_and_say_what_each_takes)
 
 Test(scale, document_and_text_hold_every_thread_count)
 {
-    th_scale scale = study(TH_SCHEDULER_OWN, 0, (uint32_t[]){1, 2}, 2);
+    th_scale scale = study(TH_ISA_AUTO, TH_SCHEDULER_OWN, 0, (uint32_t[]){1, 2}, 2);
     json_t *document = th_report_json(&scale.report), *rows = json_object_get(document, "benchmarks");
     cr_assert_eq(json_array_size(rows), 2 * (1 + 4));
     static const char *const fields[] = {"characters_per_s", "speed_up",         "efficiency", "busy", "tail",

@@ -1,11 +1,12 @@
 #include "isa.h"
 
-static const char *const names[TH_ISA_COUNT] = {"auto", "scalar", "avx2"};
+static const char *const names[TH_ISA_COUNT] = {"auto", "scalar", "sse4", "avx2"};
 
 /* Of this build. */
 static const th_kernels *const kernels[TH_ISA_COUNT] = {
     [TH_ISA_SCALAR] = &th_kernels_scalar,
 #ifdef TH_HAVE_X86
+    [TH_ISA_SSE4] = &th_kernels_sse4,
     [TH_ISA_AVX2] = &th_kernels_avx2,
 #endif
 };
@@ -22,6 +23,8 @@ bool th_isa_available(th_isa isa)
     case TH_ISA_SCALAR:
         return true;
 #ifdef TH_HAVE_X86
+    case TH_ISA_SSE4:
+        return __builtin_cpu_supports("sse4.1");
     case TH_ISA_AVX2:
         /* The compiler's run-time support asks XGETBV as well: the operating system must save the registers. */
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");

@@ -83,6 +83,6 @@ typedef struct th_kernels {
 } th_kernels;
 
 /* Error of each against double precision, as rounding goes: about 1e-7 of the model's size for each level of depth. */
-extern const th_kernels th_kernels_scalar, th_kernels_avx2;
+extern const th_kernels th_kernels_scalar, th_kernels_sse4, th_kernels_avx2;
 
 #endif

@@ -1,8 +1,8 @@
 /* The algorithm of pose.h, written once over a vector of WIDTH floats. Each pose_<isa>.c includes a wide_<isa>.h, which
  * defines that vector and where as many lanes have their keys and palettes, and then this file. */
 
-/* What both the whole and its halves call: left alone, gcc -O2 makes it one function for all, and AVX2 takes a quarter
- * longer. */
+/* What is called from several places. Left alone, gcc -O2 makes it functions of their own, or copies vectors in the
+ * memory between, and AVX2 or SSE4 takes a quarter longer. */
 #define KEPT_INLINE static inline __attribute__((always_inline))
 
 typedef struct wide34 {
@@ -10,7 +10,7 @@ typedef struct wide34 {
 } wide34;
 
 /* Rotation matrix of a quaternion of any length: normalising takes 2 / dot(q, q) and no square root. */
-static inline void linear_from_quat(const wf q[4], wide34 *d)
+KEPT_INLINE void linear_from_quat(const wf q[4], wide34 *d)
 {
     wf x = q[0], y = q[1], z = q[2], w = q[3];
     wf dot = wf_madd(x, x, wf_madd(y, y, wf_madd(z, z, wf_mul(w, w))));
@@ -73,7 +73,7 @@ KEPT_INLINE size_t sample(const th_step *step, const lane_group *lanes, size_t k
 }
 
 /* One row of a product. */
-static inline void multiply_row(const wf r[4], const wide34 *b, wf out[4])
+KEPT_INLINE void multiply_row(const wf r[4], const wide34 *b, wf out[4])
 {
 #pragma GCC unroll 12
     for (int col = 0; col < 3; col++)

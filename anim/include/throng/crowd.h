@@ -14,11 +14,12 @@
 typedef enum th_isa {
     TH_ISA_AUTO = 0, /* the best that was built in and that this CPU has */
     TH_ISA_SCALAR,
+    TH_ISA_SSE4, /* 4.1 */
     TH_ISA_AVX2, /* with FMA */
     TH_ISA_COUNT,
 } th_isa;
 
-/* "scalar", "avx2". */
+/* "scalar", "sse4", "avx2". */
 const char *th_isa_name(th_isa isa);
 
 /* Whether this CPU, this operating system and this build can run it. */

@@ -1,0 +1,5 @@
+#include "wide_sse4.h"
+
+#include "pose_body.h"
+
+const th_kernels th_kernels_sse4 = {pose_batch, sample_batch, resolve_batch, fill};
