@@ -390,8 +390,9 @@ ParameterizedTestParameters(crowd, an_instance_does_not_depend_on_its_neighbours
 ParameterizedTest(const th_isa *isa, crowd, an_instance_does_not_depend_on_its_neighbours)
 {
     skip_without(*isa);
-    random_desc desc = variety(20);
+    random_desc desc = variety(24);
     th_model *model = random_model(&desc);
+    cr_assert_gt(model->clip_count, 0);
     size_t bytes = 48 * (size_t)model->bind_count;
     stage many;
     stage_init(&many, model, TH_SAMPLING_COMPILED, 50, *isa);
