@@ -165,6 +165,10 @@ static void visit_track(archive *a, th_track *track, uint32_t width)
     VISIT(a, track->key_count);
     VISIT_PLAIN(a, track->times, track->key_count);
     VISIT_PLAIN(a, track->values, (uint64_t)track->key_count * width);
+    uint8_t spline = track->tangents != NULL;
+    VISIT(a, spline);
+    if (spline)
+        VISIT_PLAIN(a, track->tangents, 2 * (uint64_t)track->key_count * width);
 }
 
 static void visit_channel(archive *a, th_channel *channel)
@@ -182,7 +186,7 @@ static void visit_clip(archive *a, th_clip *clip)
     VISIT(a, clip->duration_ticks);
     VISIT(a, clip->ticks_per_second);
     VISIT(a, clip->channel_count);
-    VISIT_EACH(a, clip->channels, clip->channel_count, visit_channel, 20);
+    VISIT_EACH(a, clip->channels, clip->channel_count, visit_channel, 23);
 }
 
 static void visit_model(archive *a, th_model *model)

@@ -21,6 +21,15 @@
  * six seconds. Counted, not timed, so that the outcome does not depend on the machine. */
 #define MEASURE_BUDGET 20000000
 
+/* The times at which a clip is measured: all authored key times, its two ends, then those between them: the middles,
+ * and the quarters as well where splines may swing to both sides of a line. */
+typedef struct schedule {
+    double *times;
+    size_t authored; /* ascending, distinct; those between follow */
+    size_t count;
+    bool splines;
+} schedule;
+
 /* Around a bind's joint, in the space of its mesh: a centre, and the shell's half axes. */
 typedef struct probe {
     double center[3], axes[3][3];
@@ -163,21 +172,26 @@ static void measure_batch(compiler *c, const th_playable *playable, const double
     c->budget -= (int64_t)count * c->model->joint_count;
 }
 
-/* Measures at the times in `ticks`, and at a quarter and three quarters of each interval: that is where a normalised
- * linear interpolation is furthest from slerp, while in the middle they agree. Stops early beyond the bound. */
-static worst measure(compiler *c, const th_playable *playable, const double *ticks, size_t count)
+/* Measures at the times of the schedule, and at a quarter and three quarters of each interval: that is where a
+ * normalised linear interpolation is furthest from slerp, while in the middle they agree. A spline is as a rule
+ * furthest from the line below it in the middle. Stops early beyond the bound. */
+static worst measure(compiler *c, const th_playable *playable, const schedule *s)
 {
+    static const double lines[] = {0.25, 0.75}, splines[] = {0.25, 0.5, 0.75};
     worst w = {0};
     measure_batch(c, playable, &c->suspect, 1, &w);
-    for (size_t i = 0; i < count && w.error <= c->rig->bound && c->budget > 0; i += TH_LANES)
-        measure_batch(c, playable, ticks + i, (uint32_t)(count - i < TH_LANES ? count - i : TH_LANES), &w);
+    for (size_t i = 0; i < s->count && w.error <= c->rig->bound && c->budget > 0; i += TH_LANES)
+        measure_batch(c, playable, s->times + i, (uint32_t)(s->count - i < TH_LANES ? s->count - i : TH_LANES), &w);
     double duration = playable->clip ? playable->clip->duration_ticks : 0;
-    uint32_t quarters = duration > 0 ? 2 * playable->interval_count : 0;
-    for (uint32_t i = 0; i < quarters && w.error <= c->rig->bound && c->budget > 0; i += TH_LANES) {
+    const double *parts = s->splines ? splines : lines;
+    uint32_t part_count = s->splines ? 3 : 2, total = duration > 0 ? part_count * playable->interval_count : 0;
+    for (uint32_t i = 0; i < total && w.error <= c->rig->bound && c->budget > 0; i += TH_LANES) {
         double between[TH_LANES];
-        uint32_t n = quarters - i < TH_LANES ? quarters - i : TH_LANES;
-        for (uint32_t k = 0; k < n; k++)
-            between[k] = fmin((i + k + 0.5) / 2 / playable->intervals_per_tick, duration);
+        uint32_t n = total - i < TH_LANES ? total - i : TH_LANES;
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t interval = (i + k) / part_count;
+            between[k] = fmin((interval + parts[(i + k) % part_count]) / playable->intervals_per_tick, duration);
+        }
         measure_batch(c, playable, between, n, &w);
     }
     return w;
@@ -190,13 +204,6 @@ static int compare_doubles(const void *a, const void *b)
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
-
-/* The times at which a clip is measured: all authored key times, its two ends, then the middles between them. */
-typedef struct schedule {
-    double *times;
-    size_t authored; /* ascending, distinct; the middles follow */
-    size_t count;
-} schedule;
 
 static size_t collect_times(const th_track *track, double duration, double *out)
 {
@@ -211,11 +218,13 @@ static size_t collect_times(const th_track *track, double duration, double *out)
 static schedule schedule_of(const th_clip *clip)
 {
     size_t most = 2, n = 0;
+    bool splines = false;
     for (uint32_t i = 0; i < clip->channel_count; i++) {
         const th_channel *channel = &clip->channels[i];
         most += (size_t)channel->translation.key_count + channel->rotation.key_count + channel->scale.key_count;
+        splines |= channel->translation.tangents || channel->rotation.tangents || channel->scale.tangents;
     }
-    double *times = malloc(2 * most * sizeof *times);
+    double *times = malloc((splines ? 4 : 2) * most * sizeof *times);
     if (!times)
         return (schedule){0};
     times[n++] = 0;
@@ -231,9 +240,16 @@ static schedule schedule_of(const th_clip *clip)
     for (size_t i = 1; i < n; i++)
         if (times[i] > times[distinct - 1])
             times[distinct++] = times[i];
-    for (size_t i = 1; i < distinct; i++)
-        times[distinct + i - 1] = (times[i - 1] + times[i]) / 2;
-    return (schedule){times, distinct, 2 * distinct - 1};
+    size_t count = distinct;
+    for (size_t i = 1; i < distinct; i++) {
+        double middle = (times[i - 1] + times[i]) / 2;
+        times[count++] = middle;
+        if (splines) {
+            times[count++] = (times[i - 1] + middle) / 2;
+            times[count++] = (middle + times[i]) / 2;
+        }
+    }
+    return (schedule){times, distinct, count, splines};
 }
 
 /* Euclid's algorithm on lengths: the largest step of which both are multiples, as far as `noise` lets one tell. */
@@ -279,7 +295,7 @@ static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t interval
         return a;
     }
     write_frames(rig, &a.playable, intervals, a.keys);
-    a.worst = measure(c, &a.playable, s->times, s->count);
+    a.worst = measure(c, &a.playable, s);
     c->suspect = a.worst.ticks;
     if (c->budget > 0 && a.worst.error <= rig->bound)
         return a;
@@ -334,13 +350,18 @@ static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s)
 
 /* ---- clips ---- */
 
+static size_t track_bytes(const th_track *track, size_t width)
+{
+    return track->key_count * sizeof(float) * (1 + width + (track->tangents ? 2 * width : 0));
+}
+
 static size_t raw_bytes(const th_clip *clip)
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < clip->channel_count; i++) {
         const th_channel *channel = &clip->channels[i];
-        bytes += 16 * ((size_t)channel->translation.key_count + channel->scale.key_count) +
-                 20 * (size_t)channel->rotation.key_count;
+        bytes += track_bytes(&channel->translation, 3) + track_bytes(&channel->rotation, 4) +
+                 track_bytes(&channel->scale, 3);
     }
     return bytes;
 }
@@ -364,7 +385,7 @@ static bool compile_clip(compiler *c, th_playable *playable, th_clip_report *rep
 {
     const th_clip *clip = playable->clip;
     double rest_time = 0;
-    schedule s = clip ? schedule_of(clip) : (schedule){&rest_time, 1, 1};
+    schedule s = clip ? schedule_of(clip) : (schedule){&rest_time, 1, 1, false};
     if (!s.times)
         return false;
     c->suspect = 0;

@@ -42,16 +42,52 @@ static double bracket(const th_track *track, double ticks, uint32_t width, const
     return (ticks - track->times[key]) / (track->times[next] - track->times[key]);
 }
 
-static void sample_linear(const th_track *track, double ticks, double out[3])
+/* The spline between the keys around `ticks`. Tangents are changes per tick, hence the length of the interval. */
+static void sample_spline(const th_track *track, double ticks, uint32_t width, double out[])
 {
+    const float *a, *b;
+    double t = bracket(track, ticks, width, &a, &b), t2 = t * t, t3 = t2 * t, length = 0;
+    uint32_t key = (uint32_t)((size_t)(a - track->values) / width);
+    const float *leave = track->tangents + (2 * (size_t)key + 1) * width, *arrive = leave;
+    if (b != a) {
+        length = track->times[key + 1] - track->times[key];
+        arrive += width;
+    }
+    for (uint32_t i = 0; i < width; i++)
+        out[i] = (2 * t3 - 3 * t2 + 1) * (double)a[i] + length * (t3 - 2 * t2 + t) * (double)leave[i] +
+                 (3 * t2 - 2 * t3) * (double)b[i] + length * (t3 - t2) * (double)arrive[i];
+}
+
+static void sample_vector(const th_track *track, double ticks, double out[3])
+{
+    if (track->tangents) {
+        sample_spline(track, ticks, 3, out);
+        return;
+    }
     const float *a, *b;
     double t = bracket(track, ticks, 3, &a, &b);
     for (int i = 0; i < 3; i++)
         out[i] = (double)a[i] + t * ((double)b[i] - (double)a[i]);
 }
 
+/* Where the curve meets 0, which is no rotation, the key before holds. */
+static void sample_rotation_spline(const th_track *track, double ticks, double out[4])
+{
+    sample_spline(track, ticks, 4, out);
+    if (th_quat_normalize(out))
+        return;
+    const float *key = track->values + 4 * (size_t)find_key(track, ticks);
+    for (int i = 0; i < 4; i++)
+        out[i] = (double)key[i];
+    th_quat_normalize(out);
+}
+
 static void sample_rotation(const th_track *track, double ticks, double out[4])
 {
+    if (track->tangents) {
+        sample_rotation_spline(track, ticks, out);
+        return;
+    }
     const float *a, *b;
     double t = bracket(track, ticks, 4, &a, &b), from[4], to[4];
     for (int i = 0; i < 4; i++) {
@@ -65,9 +101,9 @@ static void sample_rotation(const th_track *track, double ticks, double out[4])
 
 void th_exact_channel(const th_channel *channel, double ticks, th_trs *out)
 {
-    sample_linear(&channel->translation, ticks, out->translation);
+    sample_vector(&channel->translation, ticks, out->translation);
     sample_rotation(&channel->rotation, ticks, out->rotation);
-    sample_linear(&channel->scale, ticks, out->scale);
+    sample_vector(&channel->scale, ticks, out->scale);
 }
 
 void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, th_dmat34 *out_local)

@@ -181,7 +181,10 @@ static th_result check_materials(const th_model *model, th_error *err)
 
 static bool track_ok(const th_track *track, uint32_t width)
 {
-    if (track->key_count == 0 || !all_finite(track->values, (size_t)track->key_count * width))
+    size_t numbers = (size_t)track->key_count * width;
+    if (track->key_count == 0 || !all_finite(track->values, numbers))
+        return false;
+    if (track->tangents && (track->key_count < 2 || !all_finite(track->tangents, 2 * numbers)))
         return false;
     for (uint32_t k = 0; k < track->key_count; k++)
         if (!isfinite(track->times[k]) || (k > 0 && !(track->times[k] > track->times[k - 1])))
@@ -195,7 +198,9 @@ static bool rotations_ok(const th_track *track)
         const float *q = track->values + 4 * (size_t)k, *before = k > 0 ? q - 4 : q;
         float length2 = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
         float dot = q[0] * before[0] + q[1] * before[1] + q[2] * before[2] + q[3] * before[3];
-        if (!(fabsf(length2 - 1) < 1e-4f) || dot < -1e-4f)
+        bool good =
+            track->tangents ? isfinite(length2) && length2 >= 1e-12f : fabsf(length2 - 1) < 1e-4f && dot >= -1e-4f;
+        if (!good)
             return false;
     }
     return true;

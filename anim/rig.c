@@ -37,6 +37,19 @@ static bool differs(const float *value, const double *rest, int width, double to
     return false;
 }
 
+/* Tangents that lead away from equal keys; a tangent of 1 leads no further than a quarter of the interval. */
+static bool spline_bends(const th_track *track, int width, double tolerance)
+{
+    static const double still[4];
+    for (uint32_t k = 0; k + 1 < track->key_count; k++) {
+        const float *leave = track->tangents + (2 * (size_t)k + 1) * (size_t)width, *arrive = leave + width;
+        double slope = tolerance * 4 / (track->times[k + 1] - track->times[k]);
+        if (differs(leave, still, width, slope) || differs(arrive, still, width, slope))
+            return true;
+    }
+    return false;
+}
+
 static bool track_moves(const th_track *track, const double *rest, int width, double tolerance)
 {
     double opposite[4];
@@ -44,11 +57,11 @@ static bool track_moves(const th_track *track, const double *rest, int width, do
         opposite[i] = -rest[i];
     for (uint32_t k = 0; k < track->key_count; k++) {
         const float *value = track->values + (size_t)k * (size_t)width;
-        bool same_rotation = width == 4 && !differs(value, opposite, 4, tolerance);
+        bool same_rotation = width == 4 && !track->tangents && !differs(value, opposite, 4, tolerance);
         if (!same_rotation && differs(value, rest, width, tolerance))
             return true;
     }
-    return false;
+    return track->tangents && spline_bends(track, width, tolerance);
 }
 
 static void find_moves(const th_model *model, joint_plan *plans)

@@ -29,6 +29,7 @@ typedef struct node_anim {
     name_buffer node_name;
     uint32_t position_count, rotation_count, scaling_count;
     anim_key *positions, *rotations, *scalings;
+    const float *position_tangents, *rotation_tangents, *scaling_tangents; /* the model's; NULL but for splines */
 } node_anim;
 
 typedef struct animation {
@@ -105,6 +106,13 @@ static mat4 mat4_rotation(const float q[4])
                    {0, 0, 0, 1}}};
 }
 
+static void quat_normalize(float q[4])
+{
+    float scale = 1 / sqrtf(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int i = 0; i < 4; i++)
+        q[i] *= scale;
+}
+
 static void quat_slerp(const float a[4], const float b[4], float t, float out[4])
 {
     float cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], sign = 1;
@@ -118,21 +126,26 @@ static void quat_slerp(const float a[4], const float b[4], float t, float out[4]
         wa = sinf((1 - t) * angle) / sine;
         wb = sinf(t * angle) / sine;
     }
-    float length2 = 0;
-    for (int i = 0; i < 4; i++) {
-        out[i] = wa * a[i] + sign * wb * b[i];
-        length2 += out[i] * out[i];
-    }
-    float scale = 1 / sqrtf(length2);
     for (int i = 0; i < 4; i++)
-        out[i] *= scale;
+        out[i] = wa * a[i] + sign * wb * b[i];
+    quat_normalize(out);
 }
 
 /* ---- keys ---- */
 
 /* Each finds the last key at or before the time by walking, then goes on to the next one; the ends hold. */
 
-static void interpolate_vector(const anim_key *keys, uint32_t count, float ticks, float out[3])
+/* The spline from a key to the next; tangents: those of this key. */
+static void interpolate_spline(const anim_key *key, const float *tangents, int width, float t, float out[])
+{
+    const float *leave = tangents + width, *arrive = leave + width;
+    float t2 = t * t, t3 = t2 * t, length = (float)(key[1].time - key[0].time);
+    for (int i = 0; i < width; i++)
+        out[i] = (2 * t3 - 3 * t2 + 1) * key[0].value[i] + length * (t3 - 2 * t2 + t) * leave[i] +
+                 (3 * t2 - 2 * t3) * key[1].value[i] + length * (t3 - t2) * arrive[i];
+}
+
+static void interpolate_vector(const anim_key *keys, const float *tangents, uint32_t count, float ticks, float out[3])
 {
     uint32_t k = 0;
     while (k + 1 < count && ticks >= (float)keys[k + 1].time)
@@ -141,11 +154,15 @@ static void interpolate_vector(const anim_key *keys, uint32_t count, float ticks
     if (k + 1 == count || ticks <= (float)keys[k].time)
         return;
     float t = (ticks - (float)keys[k].time) / ((float)keys[k + 1].time - (float)keys[k].time);
+    if (tangents) {
+        interpolate_spline(&keys[k], tangents + 6 * (size_t)k, 3, t, out);
+        return;
+    }
     for (int i = 0; i < 3; i++)
         out[i] += t * (keys[k + 1].value[i] - keys[k].value[i]);
 }
 
-static void interpolate_rotation(const anim_key *keys, uint32_t count, float ticks, float out[4])
+static void interpolate_rotation(const anim_key *keys, const float *tangents, uint32_t count, float ticks, float out[4])
 {
     uint32_t k = 0;
     while (k + 1 < count && ticks >= (float)keys[k + 1].time)
@@ -154,7 +171,12 @@ static void interpolate_rotation(const anim_key *keys, uint32_t count, float tic
     if (k + 1 == count || ticks <= (float)keys[k].time)
         return;
     float t = (ticks - (float)keys[k].time) / ((float)keys[k + 1].time - (float)keys[k].time);
-    quat_slerp(keys[k].value, keys[k + 1].value, t, out);
+    if (tangents) {
+        interpolate_spline(&keys[k], tangents + 8 * (size_t)k, 4, t, out);
+        quat_normalize(out);
+    } else {
+        quat_slerp(keys[k].value, keys[k + 1].value, t, out);
+    }
 }
 
 /* ---- the walk ---- */
@@ -196,9 +218,9 @@ static void read_hierarchy(const walk *w, const node *n, const mat4 *parent)
     const node_anim *anim = w->animation ? find_node_anim(w->animation, n->name.data) : NULL;
     if (anim) {
         float scale[3], rotation[4], translation[3];
-        interpolate_vector(anim->scalings, anim->scaling_count, w->ticks, scale);
-        interpolate_rotation(anim->rotations, anim->rotation_count, w->ticks, rotation);
-        interpolate_vector(anim->positions, anim->position_count, w->ticks, translation);
+        interpolate_vector(anim->scalings, anim->scaling_tangents, anim->scaling_count, w->ticks, scale);
+        interpolate_rotation(anim->rotations, anim->rotation_tangents, anim->rotation_count, w->ticks, rotation);
+        interpolate_vector(anim->positions, anim->position_tangents, anim->position_count, w->ticks, translation);
         mat4 s = mat4_scale(scale), r = mat4_rotation(rotation), t = mat4_translation(translation);
         mat4 tr = mat4_mul(&t, &r);
         transform = mat4_mul(&tr, &s);
@@ -295,6 +317,9 @@ static bool build_animation(th_tutorial *tutorial, const th_clip *clip, animatio
         anim->scalings = build_keys(arena, &channel->scale, 3, &anim->scaling_count);
         if (!anim->positions || !anim->rotations || !anim->scalings)
             return false;
+        anim->position_tangents = channel->translation.tangents;
+        anim->rotation_tangents = channel->rotation.tangents;
+        anim->scaling_tangents = channel->scale.tangents;
         out->channels[out->channel_count++] = anim;
     }
     return true;

@@ -41,6 +41,18 @@ static uint64_t key_count(const th_clip *clip)
     return keys;
 }
 
+static uint64_t spline_count(const th_clip *clip)
+{
+    uint64_t splines = 0;
+    for (uint32_t c = 0; c < clip->channel_count; c++) {
+        const th_channel *channel = &clip->channels[c];
+        const th_track *const tracks[] = {&channel->translation, &channel->rotation, &channel->scale};
+        for (size_t t = 0; t < sizeof tracks / sizeof *tracks; t++)
+            splines += tracks[t]->tangents != NULL;
+    }
+    return splines;
+}
+
 /* Scene units to millimetres on a human of 1.8 m. */
 static double millimetres(const th_model *model, double length)
 {
@@ -100,10 +112,11 @@ static json_t *clips_json(const subject *s)
     json_t *array = json_array();
     for (uint32_t c = 0; c < s->model->clip_count; c++) {
         const th_clip *clip = &s->model->clips[c];
-        json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:i, s:o}", "name", th_json_text(clip->name), "duration_s",
-                                 th_json_real(seconds(clip)), "duration_ticks", th_json_real(clip->duration_ticks),
-                                 "ticks_per_second", th_json_real(clip->ticks_per_second), "channels",
-                                 (int)clip->channel_count, "keys", th_json_count(key_count(clip)));
+        json_t *json =
+            json_pack("{s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "name", th_json_text(clip->name), "duration_s",
+                      th_json_real(seconds(clip)), "duration_ticks", th_json_real(clip->duration_ticks),
+                      "ticks_per_second", th_json_real(clip->ticks_per_second), "channels", (int)clip->channel_count,
+                      "keys", th_json_count(key_count(clip)), "splines", th_json_count(spline_count(clip)));
         array = th_json_append(array, th_json_merge(json, compiled_json(s, th_rig_clip_report(s->rig, c))));
     }
     return array;
@@ -171,6 +184,7 @@ static void add_clip(th_table *table, const subject *s, uint32_t index)
     th_table_cell(table, "%g", clip->ticks_per_second);
     th_table_cell(table, "%u", clip->channel_count);
     th_table_cell(table, "%s", th_digits_from(key_count(clip)).text);
+    th_table_cell(table, "%s", th_digits_from(spline_count(clip)).text);
     if (!report->compiled) {
         for (int i = 0; i < 4; i++)
             th_table_cell(table, "-");
@@ -191,8 +205,8 @@ static bool print_clips(const subject *s, FILE *file)
         fputs("\nno clip: stands in its bind pose\n", file);
         return true;
     }
-    th_table *table =
-        th_table_create("<clip|>seconds|>ticks/s|>channels|>keys|>Hz|>frames|>bytes|>of authored|<worst error");
+    th_table *table = th_table_create(
+        "<clip|>seconds|>ticks/s|>channels|>keys|>splines|>Hz|>frames|>bytes|>of authored|<worst error");
     for (uint32_t c = 0; c < s->model->clip_count; c++)
         add_clip(table, s, c);
     return print_table(table, file);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICKS_PER_SECOND 24.0
+#define TICKS_PER_SECOND        24.0
+#define SPLINE_TICKS_PER_SECOND 3.0 /* their keys stand further apart */
 
 typedef struct maker {
     const random_desc *desc;
@@ -121,6 +122,19 @@ static double *make_times(maker *m, uint32_t count, double duration)
     return times;
 }
 
+/* One moving track in four becomes a spline; `most`: how far a tangent may lead in an interval. */
+static void make_tangents(maker *m, th_track *track, uint32_t width, double most)
+{
+    if (!m->desc->splines || track->key_count < 2 || !chance(m, 0.25))
+        return;
+    uint32_t count = track->key_count;
+    float *tangents = th_arena_new(m->arena, float, 2 * (size_t)count * width);
+    double length = (track->times[count - 1] - track->times[0]) / (count - 1);
+    for (uint32_t i = 0; i < 2 * count * width; i++)
+        tangents[i] = (float)(between(m, -most, most) / length);
+    track->tangents = tangents;
+}
+
 static th_track make_vectors(maker *m, const double rest[3], double spread, bool factor, double duration)
 {
     uint32_t count = spread > 0 ? m->desc->key_count : 1;
@@ -130,7 +144,13 @@ static th_track make_vectors(maker *m, const double rest[3], double spread, bool
             double by = spread > 0 ? between(m, -spread, spread) : 0;
             values[3 * k + i] = (float)(factor ? rest[i] * (1 + by) : rest[i] + by);
         }
-    return (th_track){count, count > 1 ? make_times(m, count, duration) : th_arena_new(m->arena, double, 1), values};
+    th_track track = {count, count > 1 ? make_times(m, count, duration) : th_arena_new(m->arena, double, 1), values,
+                      NULL};
+    double largest = spread;
+    for (int i = 0; factor && i < 3; i++)
+        largest = fmax(largest, spread * fabs(rest[i]));
+    make_tangents(m, &track, 3, largest);
+    return track;
 }
 
 static th_track make_rotations(maker *m, const double rest[4], double duration)
@@ -150,7 +170,9 @@ static th_track make_rotations(maker *m, const double rest[4], double duration)
             values[4 * k + i] = (float)q[i];
         }
     }
-    return (th_track){count, make_times(m, count, duration), values};
+    th_track track = {count, make_times(m, count, duration), values, NULL};
+    make_tangents(m, &track, 4, fmin(m->desc->swing_rad, 1) / 4);
+    return track;
 }
 
 static void make_clips(maker *m)
@@ -158,6 +180,7 @@ static void make_clips(maker *m)
     th_clip *clips = th_arena_new(m->arena, th_clip, m->desc->clip_count);
     for (uint32_t c = 0; c < m->desc->clip_count; c++) {
         double duration = 1 + (m->desc->key_count - 1) * (1 + c % 3);
+        double rate = m->desc->splines ? SPLINE_TICKS_PER_SECOND : TICKS_PER_SECOND;
         th_channel *channels = th_arena_new(m->arena, th_channel, m->desc->joint_count);
         uint32_t n = 0;
         for (uint32_t j = 0; j < m->desc->joint_count; j++) {
@@ -174,7 +197,7 @@ static void make_clips(maker *m)
             channels[n].scale = make_vectors(m, rest.scale, stretch, true, duration);
             n++;
         }
-        clips[c] = (th_clip){th_arena_format(m->arena, "clip_%u", c), duration, TICKS_PER_SECOND, n, channels};
+        clips[c] = (th_clip){th_arena_format(m->arena, "clip_%u", c), duration, rate, n, channels};
     }
     m->model->clips = clips;
     m->model->clip_count = m->desc->clip_count;

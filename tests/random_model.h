@@ -26,6 +26,7 @@ typedef struct random_desc {
     uint32_t key_count; /* of a moving track, at least 2 */
     bool uneven_keys;   /* random times that may start late and end early */
     double swing_rad;   /* largest turn between two keys; pi gives half turns and antipodal neighbours */
+    bool splines;       /* some tracks are */
     bool double_binds;  /* some joints get a second bind with another matrix, some get none */
 } random_desc;
 

@@ -230,6 +230,7 @@ Test(cli, inspect_tells_the_model)
     const json_t *clip = json_array_get(json_object_get(json, "clips"), 0);
     cr_expect_str_eq(json_string_value(json_object_get(clip, "name")), human->clips[0].name);
     cr_expect(json_is_number(json_object_get(clip, "max_error_mm")));
+    cr_expect(json_is_integer(json_object_get(clip, "splines")));
     json_decref(json);
 
     expect(0, "inspect human", "");

@@ -36,14 +36,14 @@ static th_channel still_channel(const th_track *translation)
 {
     static const double zero;
     static const float unit[4] = {0, 0, 0, 1}, ones[3] = {1, 1, 1};
-    return (th_channel){0, *translation, {1, &zero, unit}, {1, &zero, ones}, 0};
+    return (th_channel){0, *translation, {1, &zero, unit, NULL}, {1, &zero, ones, NULL}, 0};
 }
 
 Test(exact, keys_are_met_exactly_and_ends_hold)
 {
     const double times[] = {2, 5, 6};
     const float values[] = {0, 0, 0, 3, 6, 9, 4, 4, 4};
-    th_track track = {3, times, values};
+    th_track track = {3, times, values, NULL};
     th_channel channel = still_channel(&track);
     th_trs trs;
     th_exact_channel(&channel, 1, &trs); /* before the first key */
@@ -56,12 +56,46 @@ Test(exact, keys_are_met_exactly_and_ends_hold)
     cr_assert_eq(trs.translation[0], 4);
 }
 
+/* A spline in numbers that one can follow: halfway it is the mean of its keys, and an eighth of the interval times the
+ * difference of the tangents. */
+Test(exact, a_spline_goes_by_its_tangents)
+{
+    const double times[] = {2, 6};
+    const float values[] = {1, 0, 0, 3, 0, 0}, tangents[] = {9, 9, 9, 0.5f, 1, 0, -0.5f, 0, 1, 9, 9, 9};
+    th_track track = {2, times, values, tangents};
+    th_channel channel = still_channel(&track);
+    th_trs trs;
+    th_exact_channel(&channel, 1, &trs); /* before the first key */
+    cr_assert_eq(trs.translation[0], 1);
+    th_exact_channel(&channel, 4, &trs);
+    cr_assert_float_eq(trs.translation[0], 2 + 4 * 1.0 / 8, 1e-12);
+    cr_assert_float_eq(trs.translation[1], 4 * 1.0 / 8, 1e-12);
+    cr_assert_float_eq(trs.translation[2], -4 * 1.0 / 8, 1e-12);
+    th_exact_channel(&channel, 6, &trs);
+    cr_assert_eq(trs.translation[0], 3);
+    th_exact_channel(&channel, 7, &trs);
+    cr_assert_eq(trs.translation[2], 0);
+}
+
+/* Straight from a rotation to its opposite, which is the same. */
+Test(exact, a_spline_through_no_rotation_holds_the_key_before)
+{
+    const double times[] = {0, 2}, zero = 0;
+    const float turns[] = {0, 0, 0.6f, 0.8f, 0, 0, -0.6f, -0.8f}, tangents[16] = {0}, ones[3] = {1, 1, 1};
+    th_channel channel = {0, {1, &zero, ones, NULL}, {2, times, turns, tangents}, {1, &zero, ones, NULL}, 0};
+    th_trs trs;
+    th_exact_channel(&channel, 1, &trs);
+    cr_assert_float_eq(trs.rotation[2], 0.6, 1e-7);
+    th_exact_channel(&channel, 1.5, &trs);
+    cr_assert_float_eq(trs.rotation[2], -0.6, 1e-7);
+}
+
 /* One joint that turns, a child that does not, a bind whose matrix undoes the rest pose. */
 Test(exact, a_palette_entry_is_the_joints_motion_away_from_its_bind_pose)
 {
     const double times[] = {0, 1};
     const float turn[] = {0, 0, 0, 1, 0, 0, 0.70710678f, 0.70710678f}, ones[] = {1, 1, 1}, zeros[] = {0, 0, 0};
-    th_channel channel = {0, {1, times, zeros}, {2, times, turn}, {1, times, ones}, 0};
+    th_channel channel = {0, {1, times, zeros, NULL}, {2, times, turn, NULL}, {1, times, ones, NULL}, 0};
     th_clip clip = {"turn", 1, 1, 1, &channel};
     th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"child", 0, TH_MAT34_IDENTITY}};
     joints[1].rest.m[3] = 2;
@@ -121,6 +155,7 @@ Test(tutorial, equals_the_exact_evaluation)
                                       .key_count = 2 + seed,
                                       .uneven_keys = seed % 2,
                                       .swing_rad = 0.5,
+                                      .splines = seed % 2 == 0 || seed % 5 == 1,
                                       .double_binds = seed % 4 == 3});
 }
 

@@ -50,9 +50,9 @@ Test(model, size_is_the_largest_extent_at_rest)
         th_bind *binds = (th_bind *)model->binds;                                                                      \
         th_clip *clips = (th_clip *)model->clips;                                                                      \
         th_channel *channels = (th_channel *)clips[0].channels;                                                        \
-        float *rotation = (float *)channels[0].rotation.values;                                                        \
+        float *rotation = (float *)channels[0].rotation.values, tangents[40] = {0};                                    \
         double *times = (double *)channels[0].rotation.times;                                                          \
-        (void)joints, (void)binds, (void)rotation, (void)times;                                                        \
+        (void)joints, (void)binds, (void)rotation, (void)times, (void)tangents;                                        \
         what;                                                                                                          \
         th_error err = {0};                                                                                            \
         cr_assert_neq(th_model_check(model, &err), TH_OK, "%s", #what);                                                \
@@ -79,7 +79,26 @@ Test(model, check_names_what_is_broken)
     BREAK(times[0] = nan(""), "keys");
     BREAK(rotation[4] += 0.1f, "keys");
     BREAK(for (int i = 4; i < 8; i++) rotation[i] = -rotation[i], "keys");
+    BREAK(channels[0].rotation.tangents = tangents; tangents[39] = NAN, "keys");
+    BREAK(channels[0].rotation.tangents = tangents; memset(rotation + 4, 0, 4 * sizeof *rotation), "keys");
+    BREAK(channels[0].rotation.tangents = tangents; channels[0].rotation.key_count = 1, "keys");
     BREAK(model->size = 0, "size");
+}
+
+/* Length and signs of a spline's rotations are part of its curve. */
+Test(model, check_takes_rotations_of_splines_as_they_are)
+{
+    th_model *model = small_model(2);
+    th_track *track = (th_track *)&model->clips[0].channels[0].rotation;
+    cr_assert_eq(track->key_count, 5);
+    const float tangents[40] = {0};
+    track->tangents = tangents;
+    for (int i = 4; i < 8; i++)
+        ((float *)track->values)[i] *= -1.5f;
+    cr_expect_eq(th_model_check(model, NULL), TH_OK);
+    track->tangents = NULL;
+    cr_expect_neq(th_model_check(model, NULL), TH_OK);
+    th_model_free(model);
 }
 
 Test(model, check_looks_at_meshes)
@@ -154,6 +173,34 @@ Test(lend, clips_are_bound_by_name)
     th_model_free(out);
 }
 
+static void check_same_motion(const th_model *a, uint32_t clip_a, const th_model *b, uint32_t clip_b)
+{
+    th_dmat34 pose_a[12], pose_b[12];
+    cr_assert(a->joint_count == 12 && b->joint_count == 12);
+    for (int n = 0; n < 50; n++) {
+        th_exact_pose(a, &a->clips[clip_a], 0.1 * n, pose_a);
+        th_exact_pose(b, &b->clips[clip_b], 0.1 * n, pose_b);
+        for (uint32_t j = 0; j < 12; j++)
+            cr_assert_lt(th_dmat34_distance(&pose_a[j], &pose_b[j]), 1e-6);
+    }
+}
+
+Test(lend, splines_keep_their_curves)
+{
+    random_desc desc = {
+        .seed = 8, .joint_count = 12, .clip_count = 2, .key_count = 5, .swing_rad = 0.3, .splines = true};
+    th_model *base = random_model(&desc), *donor = random_model(&desc), *out;
+    cr_assert_eq(th_model_lend_clips(base, donor, &out, NULL), TH_OK);
+    th_model_free(donor); /* nothing of it is needed any more: ASan would tell */
+    cr_assert_eq(th_model_check(out, NULL), TH_OK);
+    for (uint32_t c = 0; c < 2; c++) {
+        check_same_motion(base, c, out, c);
+        check_same_motion(base, c, out, 2 + c);
+    }
+    th_model_free(base);
+    th_model_free(out);
+}
+
 Test(lend, other_orders_of_joints_are_fine)
 {
     th_model *base = small_model(5), *donor = small_model(5), *out;
@@ -220,9 +267,9 @@ Test(lend, what_the_clip_does_not_move_is_the_bases_own)
 {
     const th_trs tall = {{0, -5, 0}, {0, 0, 0, 1}, {1, 1, 1}}, small = {{0, -.5, 0}, {0, 0, 0, 1}, {2, 3, 4}};
     const th_channel bend = {
-        0, {1, &zero, no_move}, {1, &zero, half_turn}, {1, &zero, plain}, TH_TRANSLATION | TH_SCALE};
+        0, {1, &zero, no_move, NULL}, {1, &zero, half_turn, NULL}, {1, &zero, plain, NULL}, TH_TRANSLATION | TH_SCALE};
     check_pose(pose_lent(&small, &tall, &bend), &(th_trs){{0, -.5, 0}, {0, 0, 1, 0}, {2, 3, 4}});
-    const th_channel all = {0, {1, &zero, no_move}, {1, &zero, half_turn}, {1, &zero, plain}, 0};
+    const th_channel all = {0, {1, &zero, no_move, NULL}, {1, &zero, half_turn, NULL}, {1, &zero, plain, NULL}, 0};
     check_pose(pose_lent(&small, &tall, &all), &(th_trs){{0, 0, 0}, {0, 0, 1, 0}, {1, 1, 1}});
 }
 
@@ -231,10 +278,13 @@ Test(lend, mirrors_stay_where_the_donor_has_them)
 {
     const th_trs rest = {{0, 1, 0}, {0, 0, 0, 1}, {-1, -1, 1}};
     const th_channel turn = {
-        0, {1, &zero, no_move}, {1, &zero, no_turn}, {1, &zero, flipped}, TH_TRANSLATION | TH_SCALE};
+        0, {1, &zero, no_move, NULL}, {1, &zero, no_turn, NULL}, {1, &zero, flipped, NULL}, TH_TRANSLATION | TH_SCALE};
     check_pose(pose_lent(&rest, &rest, &turn), &rest);
-    const th_channel stretch = {
-        0, {1, &zero, no_move}, {1, &zero, no_turn}, {1, &zero, flipped}, TH_TRANSLATION | TH_ROTATION};
+    const th_channel stretch = {0,
+                                {1, &zero, no_move, NULL},
+                                {1, &zero, no_turn, NULL},
+                                {1, &zero, flipped, NULL},
+                                TH_TRANSLATION | TH_ROTATION};
     check_pose(pose_lent(&rest, &rest, &stretch), &rest);
 }
 

@@ -164,12 +164,23 @@ static random_desc variety(uint32_t n)
                          .key_count = 2 + n % 30,
                          .uneven_keys = n % 7 == 6,
                          .swing_rad = n % 11 == 10 ? 3.14 : 0.2,
+                         .splines = n % 8 == 3,
                          .double_binds = n % 2};
+}
+
+static bool has_splines(const th_clip *clip)
+{
+    for (uint32_t c = 0; c < clip->channel_count; c++) {
+        const th_channel *channel = &clip->channels[c];
+        if (channel->translation.tangents || channel->rotation.tangents || channel->scale.tangents)
+            return true;
+    }
+    return false;
 }
 
 static void check_variety(th_isa isa)
 {
-    uint32_t compiled = 0, exact = 0;
+    uint32_t compiled = 0, exact = 0, splines = 0;
     for (uint32_t n = 0; n < 84; n++) {
         random_desc desc = variety(n);
         th_model *model = random_model(&desc);
@@ -179,6 +190,7 @@ static void check_variety(th_isa isa)
         for (uint32_t c = 0; c < model->clip_count; c++) {
             const th_clip_report *report = th_rig_clip_report(s.rig, c);
             *(report->compiled ? &compiled : &exact) += 1;
+            splines += report->compiled && has_splines(&model->clips[c]);
             cr_assert(report->compiled == (report->reason[0] == 0));
             cr_assert_leq(report->max_error, th_rig_bound(s.rig));
         }
@@ -193,9 +205,10 @@ static void check_variety(th_isa isa)
         stage_fini(&s);
         th_model_free(model);
     }
-    cr_log_info("%s: %u clips compiled, %u exact", th_isa_name(isa), compiled, exact);
+    cr_log_info("%s: %u clips compiled, %u of them with splines; %u exact", th_isa_name(isa), compiled, splines, exact);
     cr_assert_gt(compiled, 50);
     cr_assert_gt(exact, 5);
+    cr_assert_gt(splines, 5);
 }
 
 ParameterizedTestParameters(rig, stays_within_its_bound_on_all_kinds_of_models)
@@ -280,13 +293,71 @@ Test(rig, the_human_compiles_whole)
     th_model_free(model);
 }
 
+/* The largest error of a clip, looked for at many times. Its one joint has no parent and binds with the identity. */
+static double dense_error(stage *s, const th_clip *clip)
+{
+    double largest = 0, duration_s = clip->duration_ticks / clip->ticks_per_second;
+    cr_assert(s->count == 1 && s->instances[0].clip == 0);
+    for (int n = 0; n < 20000; n++) {
+        double time_s = (n + 0.5) / 20000 * duration_s;
+        stage_update(s, time_s);
+        largest = fmax(largest, instance_error(s, 0, time_s));
+    }
+    return largest;
+}
+
+/* Splines that leave the joint's rest between equal keys: nothing but tangents tells, and the error is between frames
+ * that are right. reported: whether the clip holds its bound at far more times than those at which it was measured. */
+static void check_bend(const float tangents[12], const double times[2])
+{
+    const float ones[] = {1, 1, 1}, zeros[] = {0, 0, 0, 0, 0, 0}, unit[] = {0, 0, 0, 1};
+    th_channel channel = {0, {2, times, zeros, tangents}, {1, times, unit, NULL}, {1, times, ones, NULL}, 0};
+    th_clip clip = {"bend", 30, 30, 1, &channel};
+    th_joint joint = {"knee", TH_NO_INDEX, TH_MAT34_IDENTITY};
+    th_bind bind = {0, TH_MAT34_IDENTITY};
+    th_model model = {.name = "m",
+                      .joint_count = 1,
+                      .joints = &joint,
+                      .bind_count = 1,
+                      .binds = &bind,
+                      .clip_count = 1,
+                      .clips = &clip,
+                      .size = 1};
+    cr_assert_eq(th_model_check(&model, NULL), TH_OK);
+    stage s;
+    stage_init(&s, &model, TH_SAMPLING_COMPILED, 1, TH_ISA_SCALAR);
+    s.instances[0] = (th_instance){.clip = 0, .speed = 1};
+    th_crowd_destroy(s.crowd);
+    th_crowd_desc desc = {(const th_rig *const *)&s.rig, 1, s.instances, 1, TH_ISA_SCALAR};
+    cr_assert_eq(th_crowd_create(&desc, &s.crowd, NULL), TH_OK);
+    const th_clip_report *report = th_rig_clip_report(s.rig, 0);
+    cr_assert(report->compiled, "%s", report->reason);
+    cr_expect_gt(report->frame_count, 8);
+    double dense = dense_error(&s, &clip);
+    cr_expect_leq(dense, 1.07 * th_rig_bound(s.rig), "%g, measured as %g", dense, report->max_error);
+    cr_expect_leq(dense, 1.07 * report->max_error, "%g, measured as %g", dense, report->max_error);
+    stage_fini(&s);
+}
+
+Test(rig, splines_are_measured_where_they_stray_most)
+{
+    const float bow[12] = {0, 0, 0, .02f, 0, 0, -.02f, 0, 0}, swing[12] = {0, 0, 0, 0, .03f, 0, 0, .03f, 0};
+    const float wiggle[12] = {0, 0, 0, 0, 0, .001f, 0, 0, .001f};
+    check_bend(bow, (const double[]){0, 30});
+    check_bend(swing, (const double[]){0, 30});
+    check_bend(bow, (const double[]){2, 17.5});
+    check_bend(swing, (const double[]){-20, 12.5});
+    check_bend(swing, (const double[]){8, 18});
+    check_bend(wiggle, (const double[]){10.03, 11.07}); /* between two frames, were it not looked for */
+}
+
 /* A half turn has two short ways; rounding picks one, and the sign of the next key may not follow. */
 Test(rig, half_turns_between_keys_compile)
 {
     const double times[] = {0, 10, 20, 30};
     const float turns[] = {0, 0, 0, 1, 0, 0, 1, -4e-5f, 0, 0, -4e-5f, -1, 0, 0, -1, 8e-5f};
     const float ones[] = {1, 1, 1}, zeros[] = {0, 0, 0};
-    th_channel channel = {0, {1, times, zeros}, {4, times, turns}, {1, times, ones}, 0};
+    th_channel channel = {0, {1, times, zeros, NULL}, {4, times, turns, NULL}, {1, times, ones, NULL}, 0};
     th_clip clip = {"spin", 30, 30, 1, &channel};
     th_joint joint = {"spinner", TH_NO_INDEX, TH_MAT34_IDENTITY};
     th_bind bind = {0, TH_MAT34_IDENTITY};

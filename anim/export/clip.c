@@ -215,7 +215,8 @@ static void put_stillness(writer *w, const th_trs *rest)
         s[i] = (float)rest->scale[i];
     }
     const double zero = 0;
-    th_channel channel = {.joint = 0, .translation = {1, &zero, t}, .rotation = {1, &zero, r}, .scale = {1, &zero, s}};
+    th_channel channel = {
+        .joint = 0, .translation = {1, &zero, t, NULL}, .rotation = {1, &zero, r, NULL}, .scale = {1, &zero, s, NULL}};
     put_track(w, &channel, TRANSLATION, w->clip->duration_ticks > 0);
 }
 

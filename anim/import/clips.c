@@ -160,7 +160,7 @@ static th_track finish(track *t, const double rest[])
         memcpy(values + (size_t)k * (size_t)t->width, t->keys[k].value, (size_t)t->width * sizeof *values);
     }
     free(t->keys);
-    return (th_track){t->count, times, values};
+    return (th_track){t->count, times, values, NULL};
 }
 
 /* ---- from Assimp ---- */

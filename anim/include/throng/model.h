@@ -72,12 +72,19 @@ typedef struct th_texture {
 } th_texture;
 
 /* Keys of one property. Times are in ticks, finite, strictly ascending. At least one key. Before the first key the
- * first one holds, after the last the last one. Between keys: linear; rotations by slerp, the short way. */
+ * first one holds, after the last the last one.
+ *
+ * Between keys a track without tangents is linear; rotations go by slerp, the short way. One with tangents, of at least
+ * two keys, is a cubic Hermite spline, each component for itself; rotations are normalised afterwards and take the way
+ * that their signs say (Khronos, glTF 2.0 Specification, 2021, appendix C, CUBICSPLINE). */
 typedef struct th_track {
     uint32_t key_count;
     const double *times;
-    const float *values; /* key_count * 3 (translation, scale) or * 4 (rotation: unit length, neighbours never
-                            more than 90 degrees apart on the 4-sphere: continuous signs) */
+    const float *values;   /* key_count * 3 (translation, scale) or * 4 (rotation: unit length, neighbours never
+                              more than 90 degrees apart on the 4-sphere: continuous signs; those of a spline may have
+                              any signs, and any length but 0) */
+    const float *tangents; /* NULL, or for each key the one that leads to it, then the one that leads away: of the size
+                              of a value each, change per tick */
 } th_track;
 
 /* Parts of a transform. */

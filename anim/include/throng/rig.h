@@ -33,7 +33,7 @@ typedef struct th_clip_report {
     uint32_t frame_count; /* at equal distances from 0 to the duration, both ends included */
     double rate_hz;       /* frames a second */
     size_t bytes;         /* of compiled keys */
-    size_t raw_bytes;     /* of the authored keys: a time and its value, each as 4-byte numbers */
+    size_t raw_bytes;     /* of the authored keys: a time, its value and its tangents, as 4-byte numbers */
     double max_error;     /* measured at points between and on keys; compiled clips only */
     uint32_t error_joint; /* where */
     double error_time_s;  /* and when */
