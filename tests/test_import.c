@@ -292,19 +292,6 @@ Test(import, holds_the_keys_of_steps)
     th_model_free(model);
 }
 
-Test(import, owns_up_to_splines_it_plays_straight)
-{
-    th_model *model =
-        import_arm(ARM_BODY(JOINED_CLIP("CUBICSPLINE")), ACCESSOR(GLTF_FLOATS("SCALAR", 2, 0, 1)),
-                   ACCESSOR(GLTF_FLOATS("VEC3", 6, 9, 9, 9, 1, 0, 0, 9, 9, 9, 9, 9, 9, 2, 0, 0, 9, 9, 9)));
-    const th_track *track = &channel_of(model, "lower")->translation;
-    cr_assert_eq(track->key_count, 2);
-    cr_expect_float_eq(track->values[0], 1, 1e-6);
-    cr_expect_float_eq(track->values[3], 2, 1e-6);
-    check_note(model, "1 track is a cubic spline");
-    th_model_free(model);
-}
-
 /* ---- glTF: what Assimp would misread ---- */
 
 static void check_integers_refused(const char *body, gltf_accessor a, gltf_accessor b, const char *says)

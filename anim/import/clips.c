@@ -23,6 +23,7 @@ typedef struct track {
     key *keys;
     uint32_t count;
     bool step;     /* keys hold until the next one */
+    float *spline; /* keys are joined by a curve: by their order, as read_spline has it; else NULL */
     bool repaired; /* times were changed */
     bool filled;   /* from the rest transform, for want of keys */
 } track;
@@ -79,6 +80,14 @@ static void drop_repeated(track *t)
     t->count = kept;
 }
 
+static bool is_zero_rotation(const float q[4])
+{
+    double length2 = 0;
+    for (int i = 0; i < 4; i++)
+        length2 += (double)q[i] * (double)q[i];
+    return length2 < 1e-11;
+}
+
 /* Unit length, the short way round from key to key. Zero rotations hold what was there before, or at the beginning what
  * comes first. Almost every file is off by some 1e-4, which is not worth a note. */
 static void make_rotations_good(track *t)
@@ -113,6 +122,45 @@ static void make_rotations_good(track *t)
     repair(t->s, REPAIR_ROTATION_LENGTH, scaled, "%s", t->where);
 }
 
+/* A spline's rotations stay what they are, as length and signs are part of the curve; only zero is none. */
+static void replace_zero_rotations(track *t)
+{
+    static const float none[4] = {0, 0, 0, 1};
+    const float *before = NULL;
+    uint32_t zero = 0;
+    for (uint32_t k = 0; k < t->count && !before; k++)
+        if (!is_zero_rotation(t->keys[k].value))
+            before = t->keys[k].value;
+    for (uint32_t k = 0; k < t->count; k++) {
+        float *value = t->keys[k].value;
+        if (is_zero_rotation(value)) {
+            memcpy(value, before ? before : none, sizeof none);
+            zero++;
+        }
+        before = value;
+    }
+    repair(t->s, REPAIR_ROTATION_ZERO, zero, "%s", t->where);
+}
+
+/* Per tick, and finite. What leads to the first key and away from the last one is never used and becomes 0. */
+static const float *finish_tangents(track *t, double ticks_per_second)
+{
+    uint32_t width = (uint32_t)t->width, broken = 0;
+    float *tangents = make(t->s, float, 2 * (size_t)t->count * width);
+    for (uint32_t k = 0; k < t->count; k++)
+        for (uint32_t side = 0; side < 2; side++) {
+            const float *in = t->spline + (3 * (size_t)t->keys[k].order + 2 * side) * width;
+            bool used = side ? k + 1 < t->count : k > 0, good = true;
+            for (uint32_t i = 0; i < width; i++)
+                good &= isfinite(in[i]);
+            for (uint32_t i = 0; used && good && i < width; i++)
+                tangents[(2 * (size_t)k + side) * width + i] = (float)((double)in[i] / ticks_per_second);
+            broken += used && !good;
+        }
+    repair(t->s, REPAIR_TANGENT_NOT_FINITE, broken, "%s", t->where);
+    return tangents;
+}
+
 /* th_track knows only straight lines. A step is one as well: the old value is repeated at the last moment before the
  * new one, which is the next smaller double. */
 static void write_steps_as_lines(track *t)
@@ -137,7 +185,7 @@ static void write_steps_as_lines(track *t)
 }
 
 /* `rest`: holds when no key is left. */
-static th_track finish(track *t, const double rest[])
+static th_track finish(track *t, const double rest[], double ticks_per_second)
 {
     drop_not_finite(t);
     sort(t);
@@ -149,8 +197,9 @@ static th_track finish(track *t, const double rest[])
         t->count = 1;
         t->filled = true;
     }
+    bool spline = t->spline && t->count > 1;
     if (t->width == 4)
-        make_rotations_good(t);
+        (spline ? replace_zero_rotations : make_rotations_good)(t);
     write_steps_as_lines(t);
 
     double *times = make(t->s, double, t->count);
@@ -159,15 +208,17 @@ static th_track finish(track *t, const double rest[])
         times[k] = t->keys[k].time;
         memcpy(values + (size_t)k * (size_t)t->width, t->keys[k].value, (size_t)t->width * sizeof *values);
     }
+    const float *tangents = spline ? finish_tangents(t, ticks_per_second) : NULL;
     free(t->keys);
-    return (th_track){t->count, times, values, NULL};
+    free(t->spline);
+    return (th_track){t->count, times, values, tangents};
 }
 
 /* ---- from Assimp ---- */
 
 static track begin(scene *s, const char *where, int width, uint32_t count)
 {
-    track t = {s, where, width, calloc((size_t)count + 1, sizeof(key)), count, false, false, false};
+    track t = {s, where, width, calloc((size_t)count + 1, sizeof(key)), count, false, NULL, false, false};
     if (!t.keys)
         give_up_memory();
     return t;
@@ -233,8 +284,21 @@ typedef struct clip_work {
     scene *s;
     uint32_t index; /* in the file */
     const char *name;
+    double rate;   /* ticks per second */
     bool repaired; /* times were changed */
 } clip_work;
+
+/* The values as well, so that they and the tangents come from one reading. */
+static void read_curve(const clip_work *w, const authorship *a, uint32_t joint, uint32_t part, track *t)
+{
+    t->step = a->steps & part;
+    if (!(a->splines & part) || t->count == 0)
+        return;
+    t->spline = read_spline(w->s, w->index, joint, part, t->count, t->where);
+    for (uint32_t k = 0; k < t->count; k++)
+        memcpy(t->keys[k].value, t->spline + (3 * (size_t)k + 1) * (size_t)t->width,
+               (size_t)t->width * sizeof *t->spline);
+}
 
 static th_channel read_channel(clip_work *w, const struct aiNodeAnim *in, uint32_t joint)
 {
@@ -247,19 +311,18 @@ static th_channel read_channel(clip_work *w, const struct aiNodeAnim *in, uint32
     track translation = read_vectors(s, where, in->mPositionKeys, moved & TH_TRANSLATION ? in->mNumPositionKeys : 0);
     track rotation = read_quaternions(s, where, in->mRotationKeys, moved & TH_ROTATION ? in->mNumRotationKeys : 0);
     track scale = read_vectors(s, where, in->mScalingKeys, moved & TH_SCALE ? in->mNumScalingKeys : 0);
-    translation.step = a.steps & TH_TRANSLATION;
-    rotation.step = a.steps & TH_ROTATION;
-    scale.step = a.steps & TH_SCALE;
-    repair(s, REPAIR_TRACK_SPLINE, (uint64_t)__builtin_popcount(a.splines), "%s", where);
+    read_curve(w, &a, joint, TH_TRANSLATION, &translation);
+    read_curve(w, &a, joint, TH_ROTATION, &rotation);
+    read_curve(w, &a, joint, TH_SCALE, &scale);
 
     double shear = a.has_rest ? 0 : split_rest(&s->model->joints[joint].rest, &rotation, &scale, &a.rest);
     bool stands_in = rotation.count == 0 || scale.count == 0;
     repair(s, REPAIR_REST_SHEARED, stands_in && shear > 1e-4, "%s", where);
 
     th_channel out = {.joint = joint,
-                      .translation = finish(&translation, a.rest.translation),
-                      .rotation = finish(&rotation, a.rest.rotation),
-                      .scale = finish(&scale, a.rest.scale)};
+                      .translation = finish(&translation, a.rest.translation, w->rate),
+                      .rotation = finish(&rotation, a.rest.rotation, w->rate),
+                      .scale = finish(&scale, a.rest.scale, w->rate)};
     out.filled =
         (translation.filled ? TH_TRANSLATION : 0) | (rotation.filled ? TH_ROTATION : 0) | (scale.filled ? TH_SCALE : 0);
     w->repaired |= translation.repaired || rotation.repaired || scale.repaired;
@@ -289,12 +352,10 @@ static double read_duration(scene *s, const struct aiAnimation *in, const th_cli
     return last;
 }
 
-static double read_rate(scene *s, const struct aiAnimation *in, const char *name)
+static double read_rate(const struct aiAnimation *in)
 {
-    if (isfinite(in->mTicksPerSecond) && in->mTicksPerSecond > 0)
-        return in->mTicksPerSecond;
-    repair(s, REPAIR_CLIP_RATE, 1, "clip %s", name);
-    return 25;
+    bool good = isfinite(in->mTicksPerSecond) && in->mTicksPerSecond > 0;
+    return good ? in->mTicksPerSecond : 25;
 }
 
 static int compare_channels(const void *a, const void *b)
@@ -318,7 +379,7 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
     const reference *targets = read_targets(s, in, out->name);
     th_channel *channels = make(s, th_channel, in->mNumChannels);
     bool *taken = make(s, bool, s->nodes.count);
-    clip_work work = {.s = s, .index = index, .name = out->name};
+    clip_work work = {.s = s, .index = index, .name = out->name, .rate = read_rate(in)};
     for (unsigned c = 0; c < in->mNumChannels; c++) {
         uint32_t joint = targets[c].joint;
         if (joint == TH_NO_INDEX) {
@@ -334,7 +395,8 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
     out->channels = channels;
     if (out->channel_count == 0)
         return;
-    out->ticks_per_second = read_rate(s, in, out->name);
+    out->ticks_per_second = work.rate;
+    repair(s, REPAIR_CLIP_RATE, work.rate != in->mTicksPerSecond, "clip %s", out->name);
     out->duration_ticks = read_duration(s, in, out, work.repaired);
 }
 

@@ -10,6 +10,7 @@ typedef struct gltf_channel {
     uint32_t node, part;
     size_t order;
     const char *mode;
+    const json_t *sampler;
 } gltf_channel;
 
 struct gltf {
@@ -18,6 +19,7 @@ struct gltf {
     uint32_t clip_count;
     gltf_channel **channels; /* by clip, ascending by node, part and order */
     size_t *channel_counts;
+    gltf_buffer *buffers;
 };
 
 /* ---- nodes: joint by joint, beside Assimp's tree ---- */
@@ -71,12 +73,12 @@ uint32_t gltf_part(const json_t *channel)
                                             : 0;
 }
 
-static const char *sampler_mode(const json_t *animation, const json_t *channel)
+static gltf_channel read_channel(const json_t *animation, const json_t *channel, size_t order)
 {
-    const json_t *samplers = json_object_get(animation, "samplers");
-    const json_t *sampler = gltf_at(samplers, gltf_index(channel, "sampler"));
+    const json_t *target = json_object_get(channel, "target");
+    const json_t *sampler = gltf_at(json_object_get(animation, "samplers"), gltf_index(channel, "sampler"));
     const char *mode = json_string_value(json_object_get(sampler, "interpolation"));
-    return mode ? mode : "LINEAR";
+    return (gltf_channel){gltf_index(target, "node"), gltf_part(channel), order, mode ? mode : "LINEAR", sampler};
 }
 
 static int compare_channels(const void *a, const void *b)
@@ -96,9 +98,8 @@ static void read_animation(scene *s, uint32_t clip, const json_t *animation)
     size_t c, count = 0;
     json_array_foreach(list, c, channel)
     {
-        uint32_t node = gltf_index(json_object_get(channel, "target"), "node"), part = gltf_part(channel);
-        if (node != TH_NO_INDEX && part != 0)
-            channels[count++] = (gltf_channel){node, part, c, sampler_mode(animation, channel)};
+        channels[count] = read_channel(animation, channel, c);
+        count += channels[count].node != TH_NO_INDEX && channels[count].part != 0;
     }
     qsort(channels, count, sizeof *channels, compare_channels);
     s->gltf->channels[clip] = channels;
@@ -152,6 +153,20 @@ bool find_authorship(const scene *s, uint32_t clip, uint32_t joint, authorship *
     return out->moved != 0;
 }
 
+float *read_spline(const scene *s, uint32_t clip, uint32_t joint, uint32_t part, uint32_t key_count, const char *where)
+{
+    const gltf *g = s->gltf;
+    const json_t *sampler = NULL;
+    uint32_t node = g->node[joint];
+    const gltf_channel *channel = g->channels[clip] + find_channels(g, clip, node);
+    const gltf_channel *end = g->channels[clip] + g->channel_counts[clip];
+    for (; channel < end && channel->node == node; channel++)
+        if (channel->part == part)
+            sampler = channel->sampler;
+    return read_gltf_floats(s, g->file, g->buffers, gltf_index(sampler, "output"), part == TH_ROTATION ? 4 : 3,
+                            3 * (size_t)key_count, where);
+}
+
 /* ---- reading ---- */
 
 /* Whatever the file is called: Assimp goes by the content as well. */
@@ -177,8 +192,12 @@ void read_gltf(scene *s)
     drop_unaimed_channels(s, file);
     uint32_t clip_count = s->ai->mNumAnimations;
     s->gltf = make(s, gltf, 1);
-    *s->gltf = (gltf){file, make(s, uint32_t, s->nodes.count), clip_count, make(s, gltf_channel *, clip_count),
-                      make(s, size_t, clip_count)};
+    *s->gltf = (gltf){file,
+                      make(s, uint32_t, s->nodes.count),
+                      clip_count,
+                      make(s, gltf_channel *, clip_count),
+                      make(s, size_t, clip_count),
+                      make(s, gltf_buffer, json_array_size(json_object_get(file, "buffers")))};
     for (uint32_t j = 0; j < s->nodes.count; j++)
         s->gltf->node[j] = TH_NO_INDEX;
     match_nodes(s);

@@ -49,6 +49,19 @@ json_t *load_gltf_json(const char *path)
     return json;
 }
 
+char *read_whole_file(const char *path, size_t *out_size)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
+    rewind(file);
+    char *bytes = size > 0 ? malloc((size_t)size) : NULL;
+    *out_size = bytes ? fread(bytes, 1, (size_t)size, file) : 0;
+    fclose(file);
+    return bytes;
+}
+
 uint32_t gltf_index(const json_t *object, const char *member)
 {
     const json_t *number = json_object_get(object, member);

@@ -63,14 +63,7 @@ static void flush_nothing(struct aiFile *file)
 static memory read_disk(const char *path)
 {
     memory m = {0};
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return m;
-    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
-    rewind(file);
-    m.bytes = size > 0 ? malloc((size_t)size) : NULL;
-    m.size = m.bytes ? fread(m.bytes, 1, (size_t)size, file) : 0;
-    fclose(file);
+    m.bytes = read_whole_file(path, &m.size);
     return m;
 }
 

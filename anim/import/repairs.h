@@ -47,7 +47,6 @@
     X(CLIP_MORPHS, "[clip has|clips have] channels for meshes or morph targets, which were left out")                  \
     X(CLIP_RATE, "[clip does|clips do] not say how many ticks make a second; 25 are assumed")                          \
     X(CLIP_DURATION, "[clip's duration does|clips' durations do] not fit the keys; the last key's time is used")       \
-    X(TRACK_SPLINE, "[track is a cubic spline|tracks are cubic splines] in the file, played straight from key to key") \
     X(CLIP_UNSURE,                                                                                                     \
       "[clip|clips] of a glTF file whose keys may be steps or splines, but [is|are] played straight from key to key")  \
     X(CHANNEL_UNAIMED, "[channel names|channels name] no node or nothing to move and [was|were] left out")             \
@@ -58,6 +57,7 @@
     X(KEY_NOT_FINITE, "[key is|keys are] not finite and [was|were] dropped")                                           \
     X(KEY_UNSORTED, "[key is|keys are] out of order in time; they were sorted")                                        \
     X(KEY_REPEATED, "[key has|keys have] the time of another; the last one was kept")                                  \
+    X(TANGENT_NOT_FINITE, "[tangent is|tangents are] not finite and became 0")                                         \
     X(ROTATION_LENGTH, "[rotation key is|rotation keys are] not of unit length and [was|were] normalised")             \
     X(ROTATION_ZERO, "[rotation key is|rotation keys are] zero; the nearest good one before holds")
 

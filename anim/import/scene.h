@@ -5,7 +5,7 @@
  *   materials.c  materials and textures
  *   meshes.c     vertices, triangles, and the binds (binds.c) they ask for
  *   gltf.c       what Assimp leaves out of glTF files or misreads, with the help of gltf_json.c, gltf_refuse.c and
- *                gltf_reread.c
+ *                gltf_reread.c, and the keys of splines with that of gltf_accessor.c and gltf_buffer.c
  *   clips.c      channels and keys
  * All of them use
  *   texts.c      names, clean and distinct
@@ -92,6 +92,11 @@ void read_clips(scene *s);
 
 /* False, and *out is not to be looked at, when nothing is known. */
 bool find_authorship(const scene *s, uint32_t clip, uint32_t joint, authorship *out);
+
+/* The numbers behind a part that find_authorship counts among the splines: for each of the track's keys the tangent
+ * that leads to it, its value, and the tangent that leads away, 4 floats each for rotations, else 3; changes per
+ * second. From malloc. Gives up, naming `where`, when the file does not have them. */
+float *read_spline(const scene *s, uint32_t clip, uint32_t joint, uint32_t part, uint32_t key_count, const char *where);
 
 /* Gives names of their own to joints that binds or channels refer to. Last of all. */
 void tell_joints_apart(scene *s);
