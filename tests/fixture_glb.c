@@ -155,15 +155,28 @@ static void check_accessor(const glb *g, size_t index)
     }
 }
 
+static void check_unit(const glb *g, size_t accessor, size_t element)
+{
+    double length2 = 0;
+    for (size_t i = 0; i < 4; i++)
+        length2 += number(g, accessor, element, i) * number(g, accessor, element, i);
+    cr_assert_float_eq(length2, 1, 1e-4, "rotation %zu of accessor %zu", element, accessor);
+}
+
 static void check_samplers(const glb *g)
 {
     for (size_t c = 0; c < items(g, "animations"); c++) {
         const json_t *samplers = json_object_get(item(g, "animations", c), "samplers");
         for (size_t s = 0; s < json_array_size(samplers); s++) {
-            size_t input = integer(json_array_get(samplers, s), "input");
-            const json_t *times = item(g, "accessors", input),
-                         *values = item(g, "accessors", integer(json_array_get(samplers, s), "output"));
-            cr_assert_eq(integer(times, "count"), integer(values, "count"));
+            const json_t *sampler = json_array_get(samplers, s);
+            size_t input = integer(sampler, "input"), output = integer(sampler, "output");
+            const json_t *times = item(g, "accessors", input), *values = item(g, "accessors", output);
+            const char *mode = json_string_value(json_object_get(sampler, "interpolation"));
+            size_t each = mode && strcmp(mode, "CUBICSPLINE") == 0 ? 3 : 1, count = integer(values, "count");
+            cr_assert_eq(each * integer(times, "count"), count);
+            cr_assert_geq(count, each == 3 ? 6 : 1, "a spline of one key");
+            for (size_t k = each / 2; width_of(values) == 4 && k < count; k += each)
+                check_unit(g, output, k);
             cr_assert(json_object_get(times, "min") && json_object_get(times, "max"));
             cr_assert_geq(number(g, input, 0, 0), 0);
             for (size_t k = 1; k < integer(times, "count"); k++)

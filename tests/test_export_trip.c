@@ -241,6 +241,30 @@ Test(export_trip, brings_the_human_back)
     th_model_free(human);
 }
 
+/* As splines, not as lines: their few keys, and tangents per second on the way. */
+Test(export_trip, brings_splines_back)
+{
+    th_error err;
+    th_model *there = random_model(
+        &(random_desc){.seed = 5, .joint_count = 20, .clip_count = 1, .key_count = 6, .swing_rad = 1, .splines = true});
+    cr_assert_eq(th_export_glb(there, path, &err), TH_OK, "%s", err.text);
+    th_model *back = import_model(path);
+    cr_assert_eq(there->clips[0].channel_count, back->clips[0].channel_count);
+    double rate[] = {there->clips[0].ticks_per_second, back->clips[0].ticks_per_second};
+    uint32_t splines = 0;
+    for (uint32_t c = 0; c < there->clips[0].channel_count; c++) {
+        const th_track *a = &there->clips[0].channels[c].rotation, *b = &back->clips[0].channels[c].rotation;
+        cr_assert_eq(a->tangents == NULL, b->tangents == NULL);
+        cr_assert_eq(a->key_count, b->key_count);
+        splines += a->tangents != NULL;
+        for (uint32_t i = 4; a->tangents && i < 8 * a->key_count - 4; i++)
+            cr_assert_float_eq((double)a->tangents[i] * rate[0], (double)b->tangents[i] * rate[1], 1e-5);
+    }
+    cr_expect_gt(splines, 2);
+    th_model_free(back);
+    th_model_free(there);
+}
+
 Test(export_trip, brings_random_models_back)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -252,6 +276,7 @@ Test(export_trip, brings_random_models_back)
                                                       .key_count = 8,
                                                       .uneven_keys = seed % 2,
                                                       .swing_rad = 2,
+                                                      .splines = seed % 3,
                                                       .double_binds = true});
         check_round_trip(model, 1e-5);
         th_model_free(model);

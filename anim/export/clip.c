@@ -9,12 +9,17 @@
  *                                          the one behind it moves to the float before: a step is two keys a moment
  *                                          apart, and the second one says what holds from that time on.
  *
+ * Splines are cut by spline.c, and have no keys outside when they come here.
+ *
  * A track of one key that equals the node's own property is left out: glTF then takes the node's. */
 #include "clip.h"
+
+#include "spline.h"
 
 #include <throng/exact.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What rounding to float may change in a number of magnitude 1 that was computed from a few others. */
@@ -172,6 +177,32 @@ static void put_sample(writer *w, const th_channel *channel, target_path path, d
         th_glb_put(w->glb, &(float){(float)part_of(&trs, path)[i]}, sizeof(float));
 }
 
+static void put_numbers(writer *w, const float *numbers, size_t count)
+{
+    static const float zeros[4];
+    th_glb_put(w->glb, numbers ? numbers : zeros, count * sizeof *numbers);
+}
+
+/* A key of a spline is the tangent that leads to it, its value, and the tangent that leads away, per second. Those that
+ * nobody uses are 0. */
+static void put_spline(writer *w, const th_track *track, size_t width, bool hold)
+{
+    for (uint32_t k = 0; k < track->key_count; k++) {
+        const float *in = track->tangents + 2 * k * width;
+        float seconds[2][4];
+        for (size_t i = 0; i < 2 * width; i++)
+            seconds[i / width][i % width] = (float)((double)in[i] * w->clip->ticks_per_second);
+        put_numbers(w, k > 0 ? seconds[0] : NULL, width);
+        put_numbers(w, track->values + k * width, width);
+        put_numbers(w, k + 1 < track->key_count ? seconds[1] : NULL, width);
+    }
+    if (hold) {
+        put_numbers(w, NULL, width);
+        put_numbers(w, track->values + (track->key_count - 1) * width, width);
+        put_numbers(w, NULL, width);
+    }
+}
+
 static uint32_t put_values(writer *w, const th_channel *channel, target_path path, const cut *c)
 {
     const th_track *track = track_of(channel, path);
@@ -180,7 +211,11 @@ static uint32_t put_values(writer *w, const th_channel *channel, target_path pat
                               .start = w->glb->byte_count,
                               .component = TH_GLB_F32,
                               .type = properties[path].type,
-                              .count = key_count(c)};
+                              .count = key_count(c) * (track->tangents ? 3 : 1)};
+    if (track->tangents) {
+        put_spline(w, track, width, c->tail);
+        return th_glb_add_accessor(w->glb, &values);
+    }
     if (c->head)
         put_sample(w, channel, path, 0);
     th_glb_put(w->glb, track->values + c->first * width, (c->end - c->first) * width * sizeof(float));
@@ -197,8 +232,10 @@ static void put_track(writer *w, const th_channel *channel, target_path path, bo
     uint32_t input = put_times(w, track_of(channel, path), &c);
     uint32_t output = put_values(w, channel, path, &c);
     json_int_t sampler = (json_int_t)json_array_size(w->samplers);
-    th_glb_append(w->glb, w->samplers,
-                  json_pack("{s:I, s:I}", "input", (json_int_t)input, "output", (json_int_t)output));
+    json_t *json = json_pack("{s:I, s:I}", "input", (json_int_t)input, "output", (json_int_t)output);
+    if (track_of(channel, path)->tangents)
+        th_glb_set(w->glb, json, "interpolation", json_string("CUBICSPLINE"));
+    th_glb_append(w->glb, w->samplers, json);
     th_glb_append(w->glb, w->channels,
                   json_pack("{s:I, s:{s:I, s:s}}", "sampler", sampler, "target", "node", (json_int_t)channel->joint,
                             "path", properties[path].name));
@@ -237,7 +274,7 @@ static void put_tracks(writer *w, const th_trs *rest)
     }
 }
 
-void th_export_clip(th_glb *glb, const th_clip *clip, const th_trs *rest)
+static void put_clip(th_glb *glb, const th_clip *clip, const th_trs *rest)
 {
     writer w = {.glb = glb, .clip = clip, .samplers = json_array(), .channels = json_array()};
     w.times.view = th_glb_begin_view(glb, 0, TH_GLB_PLAIN);
@@ -246,4 +283,53 @@ void th_export_clip(th_glb *glb, const th_clip *clip, const th_trs *rest)
     th_glb_add(
         glb, "animations",
         json_pack("{s:o, s:o, s:o}", "name", th_glb_text(clip->name), "samplers", w.samplers, "channels", w.channels));
+}
+
+/* ---- splines ---- */
+
+static th_track *spline_of(th_channel *channel, target_path path)
+{
+    th_track *track = path == TRANSLATION ? &channel->translation
+                      : path == ROTATION  ? &channel->rotation
+                                          : &channel->scale;
+    return track->tangents ? track : NULL;
+}
+
+static bool lies_within(const th_track *track, double duration)
+{
+    return track->times[0] >= 0 && track->times[track->key_count - 1] <= duration;
+}
+
+/* pieces: as many tracks as channels have; those that were cut are the caller's to free. */
+static bool cut_splines(const th_clip *clip, th_channel *channels, th_track *pieces)
+{
+    bool ok = true;
+    for (uint32_t c = 0; c < clip->channel_count; c++)
+        for (target_path p = 0; ok && p < PATH_COUNT; p++) {
+            th_track *track = spline_of(&channels[c], p), *piece = &pieces[c * PATH_COUNT + p];
+            if (!track || lies_within(track, clip->duration_ticks))
+                continue;
+            ok = th_spline_cut(track, properties[p].width, clip->duration_ticks, piece);
+            *track = *piece;
+        }
+    return ok;
+}
+
+void th_export_clip(th_glb *glb, const th_clip *clip, const th_trs *rest)
+{
+    size_t count = clip->channel_count;
+    th_channel *channels = calloc(count + 1, sizeof *channels);
+    th_track *pieces = calloc(count * PATH_COUNT + 1, sizeof *pieces);
+    th_clip within = *clip;
+    within.channels = channels;
+    if (channels && count > 0)
+        memcpy(channels, clip->channels, count * sizeof *channels);
+    if (channels && pieces && cut_splines(clip, channels, pieces))
+        put_clip(glb, &within, rest);
+    else if (glb->result == TH_OK)
+        glb->result = TH_ERR_MEMORY;
+    for (size_t i = 0; pieces && i < count * PATH_COUNT; i++)
+        th_spline_free(&pieces[i]);
+    free(pieces);
+    free(channels);
 }

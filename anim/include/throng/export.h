@@ -9,8 +9,9 @@
  * sheared, a mesh bound to one joint in two ways. TH_ERR_LIMIT: 4 GiB or more.
  *
  * Imported again, the model is the same: joints, binds, meshes, clips. Only that each mesh has a node, which is a joint
- * more; that binds no vertex follows, meshes without triangles, and images other than PNG and JPEG are gone; and that
- * key times, in seconds, are floats. */
+ * more; that binds no vertex follows, meshes without triangles, and images other than PNG and JPEG are gone; that key
+ * times, in seconds, are floats; and that a rotation's spline that reaches beyond its clip has more keys, close
+ * together, where it is cut. */
 th_result th_export_glb(const th_model *model, const char *path, th_error *err);
 
 #endif
