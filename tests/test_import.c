@@ -1,10 +1,10 @@
 /* Import, from three sides: well-formed files against an evaluation of Assimp's scene that shares no code with ours;
  * one made-up file for everything real files do wrong; and files that want to do harm. */
 #include "fixture_gltf.h"
+#include "fixture_import.h"
 #include "oracle_assimp.h"
 
 #include <throng/exact.h>
-#include <throng/import.h>
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -84,20 +84,6 @@ static const char *test_models(void)
 }
 
 /* ---- importing ---- */
-
-static th_result import(const char *path, th_model **model, th_error *err)
-{
-    return th_import(&(th_import_desc){.path = path, .importer = TEST_IMPORTER}, model, err);
-}
-
-static th_model *import_good(const char *path)
-{
-    th_model *model;
-    th_error err;
-    cr_assert_eq(import(path, &model, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_model_check(model, &err), TH_OK, "%s: %s", path, err.text);
-    return model;
-}
 
 static void check_refused(const th_import_desc *desc, th_result code, const char *says)
 {

@@ -1,8 +1,7 @@
 /* Files and surroundings that mean harm, or look as if they did. */
 #include "fixture_folder.h"
 #include "fixture_gltf.h"
-
-#include <throng/import.h>
+#include "fixture_import.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -14,20 +13,6 @@
 #include <unistd.h>
 
 TestSuite(import_hostile, .init = make_folder, .fini = remove_folder);
-
-static th_result import(const char *file, th_model **model, th_error *err)
-{
-    *err = (th_error){0};
-    return th_import(&(th_import_desc){.path = file, .importer = TEST_IMPORTER}, model, err);
-}
-
-static th_model *import_good(const char *file)
-{
-    th_model *model;
-    th_error err;
-    cr_assert_eq(import(file, &model, &err), TH_OK, "%s", err.text);
-    return model;
-}
 
 static FILE *begin_file(const char *extension)
 {

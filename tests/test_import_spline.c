@@ -2,9 +2,9 @@
  * appendix C) written down once more; and splines that are not as they should be. */
 #include "fixture_folder.h"
 #include "fixture_gltf.h"
+#include "fixture_import.h"
 
 #include <throng/exact.h>
-#include <throng/import.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -14,21 +14,6 @@
 #include <unistd.h>
 
 #define LENGTH(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
-
-static th_result import(const char *file, th_model **model, th_error *err)
-{
-    *err = (th_error){0};
-    return th_import(&(th_import_desc){.path = file, .importer = TEST_IMPORTER}, model, err);
-}
-
-static th_model *import_good(const char *file)
-{
-    th_model *model;
-    th_error err;
-    cr_assert_eq(import(file, &model, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_model_check(model, &err), TH_OK, "%s", err.text);
-    return model;
-}
 
 static const char *in_folder(const char *name)
 {
