@@ -3,7 +3,6 @@
 #include <throng/clock.h>
 #include <throng/frame.h>
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -315,16 +314,7 @@ th_lap th_crew_frame(void *ctx, uint64_t frame)
 
 /* ---- afterwards ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double th_crew_slow_call_ns(const th_crew *crew)
 {
-    if (crew->call_count == 0)
-        return (double)NAN;
-    qsort(crew->call_ns, crew->call_count, sizeof *crew->call_ns, ascending);
-    return crew->call_ns[(crew->call_count * 9 + 9) / 10 - 1];
+    return th_quantile(crew->call_ns, crew->call_count, 0.9);
 }

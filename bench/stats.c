@@ -59,6 +59,14 @@ th_stats th_samples_stats(const th_samples *samples)
     return stats;
 }
 
+double th_quantile(double *values, size_t count, double part)
+{
+    if (count == 0)
+        return (double)NAN;
+    qsort(values, count, sizeof *values, ascending);
+    return values[(size_t)ceil(part * (double)count) - 1];
+}
+
 double th_stats_spread(const th_stats *stats)
 {
     return stats->median > 0 ? stats->mad / stats->median : (double)NAN;

@@ -170,3 +170,14 @@ Test(table, counts_nouns)
     cr_expect_str_eq(th_plural(1), "");
     cr_expect_str_eq(th_plural(2), "s");
 }
+
+Test(stats, quantile_is_the_nearest_rank)
+{
+    double values[] = {5, 1, 4, 2, 3, 10, 9, 8, 7, 6};
+    cr_expect_eq(th_quantile(values, 10, 0.9), 9);
+    cr_expect_eq(th_quantile(values, 10, 0.91), 10);
+    cr_expect_eq(th_quantile(values, 10, 1), 10);
+    cr_expect_eq(th_quantile(values, 10, 0.01), 1);
+    cr_expect_eq(th_quantile(values, 1, 0.5), 1);
+    cr_expect(isnan(th_quantile(NULL, 0, 0.5)));
+}

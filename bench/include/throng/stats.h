@@ -3,6 +3,7 @@
 #define THRONG_STATS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct th_samples {
@@ -25,6 +26,10 @@ typedef struct th_stats {
 } th_stats;
 
 th_stats th_samples_stats(const th_samples *samples);
+
+/* The smallest value that at least a `part` (above 0, up to 1) of them do not exceed: the nearest rank. NaN for none.
+ * Sorts them. */
+double th_quantile(double *values, size_t count, double part);
 
 /* mad / median, the robust "plus or minus" that reports show. NaN where it means nothing. */
 double th_stats_spread(const th_stats *stats);
