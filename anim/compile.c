@@ -3,9 +3,11 @@
  * The error is taken with the kernel itself, palette against exact palette, at virtual vertices around each joint; so
  * it holds everything: resampling, normalised linear interpolation in place of slerp, rounding. It is measured with the
  * scalar kernel, so that the same file gives the same clips on every machine. */
+#include "kernels/isa.h"
 #include "rig_private.h"
 
 #include <throng/exact.h>
+#include <throng/line.h>
 
 #include <assert.h>
 #include <math.h>
@@ -20,6 +22,8 @@
 /* Joints posed while measuring, for all clips of a rig together: what keeps a hostile file from taking forever. About
  * six seconds. Counted, not timed, so that the outcome does not depend on the machine. */
 #define MEASURE_BUDGET 20000000
+
+#define MEASURED_AT_ONCE 8u /* times; a multiple of the width of either kernel */
 
 /* The times at which a clip is measured: all authored key times, its two ends, then those between them: the middles,
  * and the quarters as well where splines may swing to both sides of a line. */
@@ -41,8 +45,9 @@ typedef struct compiler {
     probe *probes;    /* one a bind */
     th_dmat34 *pose;  /* joint_count */
     th_dmat34 *exact; /* bind_count */
-    float *palettes;  /* TH_LANES of them */
-    float *scratch;   /* of the kernel */
+    const th_kernels *kernels;
+    float *palettes; /* MEASURED_AT_ONCE of them */
+    float *scratch;  /* of the kernel */
     size_t palette_floats;
     double suspect; /* ticks at which the last attempt was worst: measured first, so that a bad one fails at once */
     int64_t budget;
@@ -103,13 +108,13 @@ static void write_frame(const th_rig *rig, const th_clip *clip, double ticks, co
 static void write_frames(const th_rig *rig, th_playable *playable, uint32_t intervals, float *keys)
 {
     double duration = playable->clip ? playable->clip->duration_ticks : 0;
-    playable->keys = keys;
+    size_t frame_floats = rig->program.frame_bytes / sizeof(float);
+    playable->keys = (const char *)keys;
     playable->interval_count = intervals;
-    playable->intervals_per_tick = duration > 0 ? intervals / duration : 0;
     for (uint32_t f = 0; f <= intervals; f++) {
-        float *frame = keys + f * rig->program.frame_floats;
+        float *frame = keys + f * frame_floats;
         double ticks = duration * f / intervals;
-        write_frame(rig, playable->clip, ticks, f > 0 ? frame - rig->program.frame_floats : NULL, frame);
+        write_frame(rig, playable->clip, ticks, f > 0 ? frame - frame_floats : NULL, frame);
     }
 }
 
@@ -152,14 +157,25 @@ static double probe_error(const probe *p, const th_dmat34 *exact, const float *p
     return sqrt(largest);
 }
 
-/* Adds the errors at up to TH_LANES times to *w. */
-static void measure_batch(compiler *c, const th_playable *playable, const double *ticks, uint32_t count, worst *w)
+static double duration_of(const th_playable *playable)
+{
+    return playable->clip ? playable->clip->duration_ticks : 0;
+}
+
+/* Adds the errors at up to MEASURED_AT_ONCE times to *w. */
+static void measure_some(compiler *c, const th_playable *playable, const double *ticks, uint32_t count, worst *w)
 {
     const th_rig *rig = c->rig;
-    th_lane lanes[TH_LANES];
-    for (uint32_t i = 0; i < TH_LANES; i++)
-        lanes[i] = th_playable_seek(playable, rig->program.frame_floats, ticks[i < count ? i : 0]);
-    th_kernels_scalar.pose(&rig->program, lanes, c->palettes, c->palette_floats, c->scratch);
+    const double duration = duration_of(playable);
+    for (uint32_t first = 0; first < MEASURED_AT_ONCE; first += c->kernels->width) {
+        th_lanes lanes;
+        for (uint32_t i = 0; i < c->kernels->width; i++) {
+            const double at = ticks[first + i < count ? first + i : 0];
+            th_playable_seek(playable, rig->program.frame_bytes, duration > 0 ? at / duration : 0, &lanes, i);
+        }
+        th_kernels_pose(c->kernels, &rig->program, &lanes, c->palettes + first * c->palette_floats, c->palette_floats,
+                        c->scratch);
+    }
     for (uint32_t i = 0; i < count; i++) {
         th_exact_pose(c->model, playable->clip, ticks[i], c->pose);
         th_exact_palette(c->model, c->pose, c->exact);
@@ -179,20 +195,21 @@ static worst measure(compiler *c, const th_playable *playable, const schedule *s
 {
     static const double lines[] = {0.25, 0.75}, splines[] = {0.25, 0.5, 0.75};
     worst w = {0};
-    measure_batch(c, playable, &c->suspect, 1, &w);
-    for (size_t i = 0; i < s->count && w.error <= c->rig->bound && c->budget > 0; i += TH_LANES)
-        measure_batch(c, playable, s->times + i, (uint32_t)(s->count - i < TH_LANES ? s->count - i : TH_LANES), &w);
-    double duration = playable->clip ? playable->clip->duration_ticks : 0;
+    measure_some(c, playable, &c->suspect, 1, &w);
+    for (size_t i = 0; i < s->count && w.error <= c->rig->bound && c->budget > 0; i += MEASURED_AT_ONCE)
+        measure_some(c, playable, s->times + i,
+                     (uint32_t)(s->count - i < MEASURED_AT_ONCE ? s->count - i : MEASURED_AT_ONCE), &w);
+    double duration = duration_of(playable);
     const double *parts = s->splines ? splines : lines;
     uint32_t part_count = s->splines ? 3 : 2, total = duration > 0 ? part_count * playable->interval_count : 0;
-    for (uint32_t i = 0; i < total && w.error <= c->rig->bound && c->budget > 0; i += TH_LANES) {
-        double between[TH_LANES];
-        uint32_t n = total - i < TH_LANES ? total - i : TH_LANES;
+    for (uint32_t i = 0; i < total && w.error <= c->rig->bound && c->budget > 0; i += MEASURED_AT_ONCE) {
+        double between[MEASURED_AT_ONCE];
+        uint32_t n = total - i < MEASURED_AT_ONCE ? total - i : MEASURED_AT_ONCE;
         for (uint32_t k = 0; k < n; k++) {
             uint32_t interval = (i + k) / part_count;
-            between[k] = fmin((interval + parts[(i + k) % part_count]) / playable->intervals_per_tick, duration);
+            between[k] = duration * (interval + parts[(i + k) % part_count]) / playable->interval_count;
         }
-        measure_batch(c, playable, between, n, &w);
+        measure_some(c, playable, between, n, &w);
     }
     return w;
 }
@@ -289,7 +306,7 @@ static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t interval
 {
     const th_rig *rig = c->rig;
     attempt a = {.playable.clip = clip};
-    a.keys = malloc(((size_t)intervals + 1) * rig->program.frame_floats * sizeof(float) + 1);
+    a.keys = malloc(((size_t)intervals + 1) * rig->program.frame_bytes + 1);
     if (!a.keys) {
         a.out_of_memory = true;
         return a;
@@ -316,7 +333,7 @@ static attempt refine(compiler *c, const th_clip *clip, const schedule *s, uint3
         return try_intervals(c, clip, 1, s);
     double authored = authored_intervals(s, clip->ticks_per_second);
     double rate_hz = authored / clip->duration_ticks * clip->ticks_per_second;
-    double most = MAX_CLIP_BYTES / (double)(c->rig->program.frame_floats * sizeof(float) + 1);
+    double most = MAX_CLIP_BYTES / (double)(c->rig->program.frame_bytes + 1);
     attempt a = {.reason = "it would take too many frames"};
     for (uint32_t times = 1; times <= MAX_REFINEMENT || times * rate_hz <= MAX_RATE_HZ; times *= 2) {
         double intervals = authored * times;
@@ -369,12 +386,12 @@ static size_t raw_bytes(const th_clip *clip)
 static void set_report(const attempt *a, const th_rig *rig, th_clip_report *report)
 {
     const th_playable *playable = &a->playable;
-    double ticks_per_second = playable->clip ? playable->clip->ticks_per_second : 1;
+    double ticks_per_second = playable->clip ? playable->clip->ticks_per_second : 1, duration = duration_of(playable);
     report->compiled = true;
     report->reason = "";
     report->frame_count = playable->interval_count + 1;
-    report->rate_hz = playable->intervals_per_tick * ticks_per_second;
-    report->bytes = report->frame_count * rig->program.frame_floats * sizeof(float);
+    report->rate_hz = duration > 0 ? playable->interval_count / duration * ticks_per_second : 0;
+    report->bytes = report->frame_count * rig->program.frame_bytes;
     report->max_error = a->worst.error;
     report->error_joint = a->worst.joint;
     report->error_time_s = a->worst.ticks / ticks_per_second;
@@ -415,12 +432,13 @@ static bool compiler_init(compiler *c, th_rig *rig)
 {
     const th_model *model = rig->model;
     *c = (compiler){.rig = rig, .model = model, .budget = MEASURE_BUDGET};
-    c->palette_floats = (size_t)model->bind_count * TH_ENTRY;
+    c->kernels = th_isa_kernels(th_isa_available(TH_ISA_SSE4) ? TH_ISA_SSE4 : TH_ISA_SCALAR); /* the same bytes */
+    c->palette_floats = th_line_round(model->bind_count * TH_ENTRY * sizeof(float)) / sizeof(float);
     c->probes = calloc(model->bind_count + 1u, sizeof *c->probes);
     c->pose = calloc(model->joint_count, sizeof *c->pose);
     c->exact = calloc(model->bind_count + 1u, sizeof *c->exact);
-    c->palettes = calloc(c->palette_floats * TH_LANES + 1, sizeof *c->palettes);
-    c->scratch = calloc(TH_SCRATCH_FLOATS(rig->program.depth_count) + 1, sizeof *c->scratch);
+    c->palettes = th_line_alloc(c->palette_floats * MEASURED_AT_ONCE * sizeof *c->palettes);
+    c->scratch = th_line_alloc(TH_SCRATCH_FLOATS(rig->program.depth_count, c->kernels->width) * sizeof *c->scratch);
     if (!c->probes || !c->pose || !c->exact || !c->palettes || !c->scratch) {
         compiler_fini(c);
         return false;

@@ -12,10 +12,14 @@
 #include <string.h>
 #include <xxhash.h>
 
+/* Members of a batch; the last batch of a group may have up to that many more, and one less, which saves lanes. */
+#define BATCH     16u
+#define MAX_BATCH (2 * BATCH - 1)
+
 /* What a frame needs of an instance; in palette order, so that a batch reads neighbours. */
 typedef struct crowd_member {
     const th_playable *playable;
-    double phase_s, speed;
+    double phase, speed; /* in whole clips, and whole clips a second; 0 for a single pose */
 } crowd_member;
 
 /* All instances of one rig. Their batches and palettes are neighbours. */
@@ -24,9 +28,9 @@ typedef struct crowd_group {
     uint32_t first_member, member_count;
     uint32_t first_batch, batch_count;
     size_t palette_offset, palette_stride, palette_bytes; /* stride: bytes rounded up to whole lines */
-    size_t scratch_bytes;                                 /* without the palettes of a partial batch */
-    size_t pose_offset, pose_stride;                      /* of a batch: the kernel's for all lanes, then, */
-    size_t exact_offset;                                  /* if some play exact, model->joint_count matrices a lane */
+    size_t scratch_bytes;                                 /* without the palettes of lanes that are not neighbours */
+    size_t pose_offset, pose_stride;                      /* poses of compiled clips; stride: of BATCH lanes */
+    size_t exact_offset, exact_stride;                    /* of exact ones, if there are any; stride: of a member */
 } crowd_group;
 
 struct th_crowd {
@@ -43,9 +47,9 @@ struct th_crowd {
 
 /* ---- creation ---- */
 
-static size_t scratch_bytes(const th_rig *rig)
+static size_t scratch_bytes(const th_rig *rig, uint32_t width)
 {
-    size_t kernel = TH_SCRATCH_FLOATS(rig->program.depth_count) * sizeof(float);
+    size_t kernel = TH_SCRATCH_FLOATS(rig->program.depth_count, width) * sizeof(float);
     size_t exact = rig->model->joint_count * sizeof(th_dmat34);
     return th_line_round(kernel > exact ? kernel : exact);
 }
@@ -61,15 +65,15 @@ static void place_groups(th_crowd *crowd, const th_crowd_desc *desc)
         group->rig = desc->rigs[g];
         group->first_member = members;
         group->first_batch = crowd->batch_count;
-        group->batch_count = (group->member_count + TH_LANES - 1) / TH_LANES;
+        group->batch_count = group->member_count < BATCH ? group->member_count > 0 : group->member_count / BATCH;
         group->palette_offset = crowd->palette_bytes;
         group->palette_bytes = (size_t)group->rig->model->bind_count * TH_ENTRY * sizeof(float);
         group->palette_stride = th_line_round(group->palette_bytes);
-        group->scratch_bytes = scratch_bytes(group->rig);
+        group->scratch_bytes = scratch_bytes(group->rig, crowd->kernels->width);
         members += group->member_count;
         crowd->batch_count += group->batch_count;
         crowd->palette_bytes += group->member_count * group->palette_stride;
-        size_t scratch = group->scratch_bytes + TH_LANES * group->palette_stride;
+        size_t scratch = group->scratch_bytes + crowd->kernels->width * group->palette_stride;
         crowd->scratch_bytes = scratch > crowd->scratch_bytes ? scratch : crowd->scratch_bytes;
     }
 }
@@ -83,11 +87,20 @@ static void place_poses(th_crowd *crowd)
         for (uint32_t i = 0; i < group->member_count; i++)
             exact |= !crowd->members[group->first_member + i].playable->keys;
         group->pose_offset = crowd->pose_bytes;
-        group->exact_offset = th_line_round(TH_POSE_FLOATS(group->rig->program.step_count) * sizeof(float));
-        size_t lanes = exact ? TH_LANES * group->rig->model->joint_count * sizeof(th_dmat34) : 0;
-        group->pose_stride = group->exact_offset + th_line_round(lanes);
-        crowd->pose_bytes += group->batch_count * group->pose_stride;
+        group->pose_stride = TH_POSE_FLOATS(group->rig->program.step_count, BATCH) * sizeof(float);
+        group->exact_offset = group->pose_offset + (group->batch_count + 1) * group->pose_stride;
+        group->exact_stride = group->rig->model->joint_count * sizeof(th_dmat34);
+        crowd->pose_bytes = group->exact_offset + th_line_round(exact ? group->member_count * group->exact_stride : 0);
     }
+}
+
+static crowd_member member_of(const th_playable *playable, const th_instance *instance)
+{
+    const th_clip *clip = playable->clip;
+    const double duration_s = clip ? clip->duration_ticks / clip->ticks_per_second : 0;
+    if (!(duration_s > 0))
+        return (crowd_member){.playable = playable};
+    return (crowd_member){playable, instance->phase_s / duration_s, instance->speed / duration_s};
 }
 
 static void place_members(th_crowd *crowd, const th_crowd_desc *desc)
@@ -101,7 +114,7 @@ static void place_members(th_crowd *crowd, const th_crowd_desc *desc)
         uint32_t clip = instance->clip == TH_NO_INDEX ? model->clip_count : instance->clip;
         assert(clip <= model->clip_count && isfinite(instance->phase_s) && isfinite(instance->speed));
         uint32_t at = group->first_member + group->member_count++;
-        crowd->members[at] = (crowd_member){&group->rig->playables[clip], instance->phase_s, instance->speed};
+        crowd->members[at] = member_of(&group->rig->playables[clip], instance);
         crowd->member_of[i] = at;
         crowd->group_of[i] = instance->rig;
     }
@@ -207,7 +220,7 @@ size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance)
 
 /* ---- a frame ---- */
 
-/* Up to TH_LANES members of a group. */
+/* Some members of a group. */
 typedef struct batch {
     const crowd_group *group;
     uint32_t index; /* within the group */
@@ -219,67 +232,96 @@ static batch batch_at(const crowd_group *group, uint32_t index)
 {
     while (index - group->first_batch >= group->batch_count)
         group++;
-    const uint32_t within = index - group->first_batch, before = within * TH_LANES;
-    const uint32_t rest = group->member_count - before;
-    return (batch){group, within, group->first_member + before, rest < TH_LANES ? rest : TH_LANES};
+    const uint32_t within = index - group->first_batch, before = within * BATCH;
+    const bool last = within + 1 == group->batch_count;
+    return (batch){group, within, group->first_member + before, last ? group->member_count - before : BATCH};
 }
 
 uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t index)
 {
-    enum { EXACT_JOINT = 4 }; /* steps of a batch in the time that an exact joint takes, AVX2: 120 ns to 8 times 3.5 */
+    enum { EXACT_JOINT = 4 }; /* steps of all lanes in the time of an exact joint: 105 ns to 16 of 1.7 or 8 of 3 */
     assert(index < crowd->batch_count);
     const batch b = batch_at(crowd->groups, index);
     const th_rig *rig = b.group->rig;
-    uint32_t cost = 0, compiled = 0;
+    uint32_t exact = 0;
     for (uint32_t i = b.first; i < b.first + b.count; i++)
-        if (crowd->members[i].playable->keys)
-            compiled = rig->program.step_count;
-        else
-            cost += EXACT_JOINT * rig->model->joint_count;
-    return cost + compiled;
+        exact += !crowd->members[i].playable->keys;
+    const uint32_t width = crowd->kernels->width, runs = (b.count - exact + width - 1) / width;
+    return runs * rig->program.step_count + exact * EXACT_JOINT * rig->model->joint_count;
+}
+
+/* How far the member is into its clip, from 0 to 1. */
+static double part_of(const crowd_member *member, double time_s)
+{
+    const double clips = member->phase + member->speed * time_s;
+    if (!(fabs(clips) < 0x1p51)) /* no fraction left, or none that an integer could help to find */
+        return 0;
+    const double part = clips - (double)(int64_t)clips;
+    return part < 0 ? part + 1 : part;
 }
 
 static double ticks_of(const crowd_member *member, double time_s)
 {
-    const th_clip *clip = member->playable->clip;
-    return clip ? th_clip_ticks(clip, member->phase_s + member->speed * time_s) : 0;
+    return member->playable->clip ? part_of(member, time_s) * member->playable->clip->duration_ticks : 0;
 }
 
-/* Lanes of the members whose clips are compiled, the first one's in those that are left; returns how many there are. */
-static uint32_t seek_lanes(const th_crowd *crowd, const batch *b, double time_s, th_lane lanes[TH_LANES])
+/* The members of a batch whose clips are compiled. */
+typedef struct compiled {
+    uint32_t members[MAX_BATCH];
+    uint32_t count;
+} compiled;
+
+static compiled compiled_of(const th_crowd *crowd, const batch *b)
 {
-    uint32_t used = 0;
-    for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const crowd_member *member = &crowd->members[i];
-        if (member->playable->keys)
-            lanes[used++] =
-                th_playable_seek(member->playable, b->group->rig->program.frame_floats, ticks_of(member, time_s));
+    compiled c = {.count = 0};
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        if (crowd->members[i].playable->keys)
+            c.members[c.count++] = i;
+    return c;
+}
+
+/* Those that go through the kernel together. */
+typedef struct run {
+    const uint32_t *members;
+    uint32_t count;  /* at most the kernel's width */
+    bool neighbours; /* `width` of them, whose palettes lie side by side */
+} run;
+
+/* The n-th run. The last one reaches back into the one before, so that it is whole: posing a member twice gives the
+ * same bytes. */
+static run run_at(const compiled *c, uint32_t n, uint32_t width)
+{
+    uint32_t first = n * width;
+    if (first + width > c->count)
+        first = c->count > width ? c->count - width : 0;
+    const uint32_t *members = c->members + first, count = c->count < width ? c->count : width;
+    return (run){members, count, count == width && members[width - 1] - members[0] == width - 1};
+}
+
+/* Lanes that are left play what the first one plays. */
+static th_lanes seek(const th_crowd *crowd, const th_rig *rig, const run *r, double time_s)
+{
+    th_lanes lanes;
+    for (uint32_t i = 0; i < crowd->kernels->width; i++) {
+        const crowd_member *member = &crowd->members[r->members[i < r->count ? i : 0]];
+        th_playable_seek(member->playable, rig->program.frame_bytes, part_of(member, time_s), &lanes, i);
     }
-    for (uint32_t i = used; i > 0 && i < TH_LANES; i++)
-        lanes[i] = lanes[0];
-    return used;
+    return lanes;
 }
 
-/* Where the kernel writes the palettes of a batch. Lanes write theirs side by side. So does a whole batch of compiled
- * clips, straight into place; a partial one goes through the scratch, and close_palettes brings it there. */
-static float *open_palettes(const batch *b, uint32_t used, char *palettes, char *scratch)
+/* Where the kernel writes the palettes of a run. Those of neighbours go straight into place; others through the
+ * scratch, from where close_palettes brings them there. */
+static float *open_palettes(const crowd_group *group, const run *r, char *palettes, char *scratch)
 {
-    const bool whole = used == TH_LANES;
-    char *out = whole ? palettes + palette_offset(b->group, b->first) : scratch + b->group->scratch_bytes;
+    char *out = r->neighbours ? palettes + palette_offset(group, r->members[0]) : scratch + group->scratch_bytes;
     return (float *)(void *)out;
 }
 
-static void close_palettes(const th_crowd *crowd, const batch *b, uint32_t used, char *palettes, const char *scratch)
+static void close_palettes(const crowd_group *group, const run *r, char *palettes, const char *scratch)
 {
-    if (used == TH_LANES)
-        return;
-    const char *from = scratch + b->group->scratch_bytes;
-    for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        if (!crowd->members[i].playable->keys)
-            continue;
-        memcpy(palettes + palette_offset(b->group, i), from, b->group->palette_bytes);
-        from += b->group->palette_stride;
-    }
+    const char *from = scratch + group->scratch_bytes;
+    for (uint32_t i = 0; i < r->count && !r->neighbours; i++, from += group->palette_stride)
+        memcpy(palettes + palette_offset(group, r->members[i]), from, group->palette_bytes);
 }
 
 /* From the exact transforms of all joints relative to their parents; pose: room for as many. */
@@ -293,25 +335,30 @@ static void resolve_exact(const th_model *model, const th_dmat34 *local, th_dmat
     }
 }
 
+static void update_exact(const crowd_group *group, const crowd_member *member, double time_s, char *palette,
+                         char *scratch)
+{
+    const th_model *model = group->rig->model;
+    th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
+    th_exact_sample(model, member->playable->clip, ticks_of(member, time_s), pose);
+    resolve_exact(model, pose, pose, palette);
+}
+
 static void update_batch(const th_crowd *crowd, const batch *b, double time_s, char *palettes, char *scratch)
 {
     const crowd_group *group = b->group;
-    const th_rig *rig = group->rig;
-    th_lane lanes[TH_LANES];
-    const uint32_t used = seek_lanes(crowd, b, time_s, lanes);
-    for (uint32_t i = b->first; used < b->count && i < b->first + b->count; i++) {
-        const crowd_member *member = &crowd->members[i];
-        if (member->playable->keys)
-            continue;
-        th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
-        th_exact_sample(rig->model, member->playable->clip, ticks_of(member, time_s), pose);
-        resolve_exact(rig->model, pose, pose, palettes + palette_offset(group, i));
+    const compiled c = compiled_of(crowd, b);
+    for (uint32_t i = b->first; c.count < b->count && i < b->first + b->count; i++)
+        if (!crowd->members[i].playable->keys)
+            update_exact(group, &crowd->members[i], time_s, palettes + palette_offset(group, i), scratch);
+    const uint32_t width = crowd->kernels->width;
+    for (uint32_t n = 0; n * width < c.count; n++) {
+        const run r = run_at(&c, n, width);
+        const th_lanes lanes = seek(crowd, group->rig, &r, time_s);
+        th_kernels_pose(crowd->kernels, &group->rig->program, &lanes, open_palettes(group, &r, palettes, scratch),
+                        group->palette_stride / sizeof(float), (float *)(void *)scratch);
+        close_palettes(group, &r, palettes, scratch);
     }
-    if (used == 0)
-        return;
-    crowd->kernels->pose(&rig->program, lanes, open_palettes(b, used, palettes, scratch),
-                         group->palette_stride / sizeof(float), (float *)(void *)scratch);
-    close_palettes(crowd, b, used, palettes, scratch);
 }
 
 void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch)
@@ -327,50 +374,57 @@ void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double
 
 /* ---- a frame in two halves ---- */
 
-/* Of all lanes, for the kernel. */
-static size_t pose_offset(const batch *b)
+/* Of the n-th run of a batch. */
+static size_t pose_offset(const batch *b, uint32_t n, uint32_t width)
 {
-    return b->group->pose_offset + b->index * b->group->pose_stride;
+    const crowd_group *group = b->group;
+    const size_t lanes = TH_POSE_FLOATS(group->rig->program.step_count, width) * sizeof(float);
+    return group->pose_offset + b->index * group->pose_stride + n * lanes;
 }
 
 /* Of a member that is played exact. */
-static size_t exact_offset(const batch *b, uint32_t member)
+static size_t exact_offset(const crowd_group *group, uint32_t member)
 {
-    return pose_offset(b) + b->group->exact_offset +
-           (member - b->first) * b->group->rig->model->joint_count * sizeof(th_dmat34);
+    return group->exact_offset + (member - group->first_member) * group->exact_stride;
 }
 
 static void sample_batch(const th_crowd *crowd, const batch *b, double time_s, char *poses)
 {
     const th_rig *rig = b->group->rig;
-    th_lane lanes[TH_LANES];
-    if (seek_lanes(crowd, b, time_s, lanes) > 0)
-        crowd->kernels->sample(&rig->program, lanes, (float *)(void *)(poses + pose_offset(b)));
+    const compiled c = compiled_of(crowd, b);
+    const uint32_t width = crowd->kernels->width;
+    for (uint32_t n = 0; n * width < c.count; n++) {
+        const run r = run_at(&c, n, width);
+        const th_lanes lanes = seek(crowd, rig, &r, time_s);
+        crowd->kernels->sample(&rig->program, 0, rig->program.step_count, &lanes,
+                               (float *)(void *)(poses + pose_offset(b, n, width)));
+    }
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const crowd_member *member = &crowd->members[i];
         if (!member->playable->keys)
             th_exact_sample(rig->model, member->playable->clip, ticks_of(member, time_s),
-                            (th_dmat34 *)(void *)(poses + exact_offset(b, i)));
+                            (th_dmat34 *)(void *)(poses + exact_offset(b->group, i)));
     }
 }
 
 static void resolve_batch(const th_crowd *crowd, const batch *b, const char *poses, char *palettes, char *scratch)
 {
     const crowd_group *group = b->group;
-    uint32_t used = 0;
-    for (uint32_t i = b->first; i < b->first + b->count; i++) {
-        const bool compiled = crowd->members[i].playable->keys != NULL;
-        used += compiled;
-        if (!compiled)
-            resolve_exact(group->rig->model, (const th_dmat34 *)(const void *)(poses + exact_offset(b, i)),
-                          (th_dmat34 *)(void *)scratch, palettes + palette_offset(group, i));
+    const th_program *program = &group->rig->program;
+    const compiled c = compiled_of(crowd, b);
+    const uint32_t width = crowd->kernels->width;
+    for (uint32_t n = 0; n * width < c.count; n++) {
+        const run r = run_at(&c, n, width);
+        crowd->kernels->resolve(program, 0, program->step_count,
+                                (const float *)(const void *)(poses + pose_offset(b, n, width)),
+                                open_palettes(group, &r, palettes, scratch), group->palette_stride / sizeof(float),
+                                (float *)(void *)scratch);
+        close_palettes(group, &r, palettes, scratch);
     }
-    if (used == 0)
-        return;
-    crowd->kernels->resolve(&group->rig->program, (const float *)(const void *)(poses + pose_offset(b)),
-                            open_palettes(b, used, palettes, scratch), group->palette_stride / sizeof(float),
-                            (float *)(void *)scratch);
-    close_palettes(crowd, b, used, palettes, scratch);
+    for (uint32_t i = b->first; i < b->first + b->count; i++)
+        if (!crowd->members[i].playable->keys)
+            resolve_exact(group->rig->model, (const th_dmat34 *)(const void *)(poses + exact_offset(group, i)),
+                          (th_dmat34 *)(void *)scratch, palettes + palette_offset(group, i));
 }
 
 void th_crowd_sample(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *poses)

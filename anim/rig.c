@@ -289,32 +289,57 @@ static void emit_step(const th_model *model, const joint_plan *plans, uint32_t j
     const joint_plan *p = &plans[joint];
     *step = (th_step){.flags = p->moves, .depth = p->depth, .bind = p->bind, .bind_count = p->bind_count};
     set_constants(p, parent_space(model, plans, joint), th_dmat34_from(model->joints[joint].rest), step);
-    if (set_binds(model, p, from_m))
-        step->flags |= TH_STEP_DIRECT;
+    const bool direct = set_binds(model, p, from_m);
+    step->flags |= direct ? TH_STEP_DIRECT : 0;
+    step->flags |= p->bind_count > direct ? TH_STEP_PRODUCTS : 0;
 }
 
+/* Where a step finds its parent's M: with the step before, or where the parent kept it. */
+static void chain_steps(th_step *steps, uint32_t count, uint32_t *last_at_depth)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        last_at_depth[steps[i].depth] = i;
+        if (steps[i].depth == 0)
+            continue;
+        const uint32_t parent = last_at_depth[steps[i].depth - 1];
+        if (parent + 1 == i && i % TH_BLOCK != 0)
+            steps[i].flags |= TH_STEP_CHAINED;
+        else
+            steps[parent].flags |= TH_STEP_KEPT;
+    }
+}
+
+/* At most 65,535 joints of 48 bytes of keys each: offsets fit. */
 static th_result emit_steps(const th_model *model, joint_plan *plans, th_rig *rig, th_error *err)
 {
     count_steps(model, plans, rig);
-    th_step *step = th_arena_new(rig->arena, th_step, rig->program.step_count);
+    th_step *const steps = th_arena_new(rig->arena, th_step, rig->program.step_count), *step = steps;
+    uint32_t *last_at_depth = calloc(rig->program.depth_count + 1u, sizeof *last_at_depth);
     th_mover *mover = th_arena_new(rig->arena, th_mover, rig->mover_count);
     float(*from_m)[12] = th_arena_alloc(rig->arena, model->bind_count, sizeof *from_m);
-    if (!step || !mover || !from_m)
+    if (!steps || !mover || !from_m || !last_at_depth) {
+        free(last_at_depth);
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
-    rig->program.steps = step;
+    }
+    rig->program.steps = steps;
     rig->program.from_m = (const float(*)[12])from_m;
     rig->program.bind_count = model->bind_count;
     rig->movers = mover;
+    size_t key = 0;
     for (uint32_t j = 0; j < model->joint_count; j++) {
         if (!plans[j].needed)
             continue;
-        emit_step(model, plans, j, from_m, step++);
+        emit_step(model, plans, j, from_m, step);
+        step++->key = (uint32_t)key;
         if (!(plans[j].moves & TH_STEP_MOVES))
             continue;
         set_mover(&plans[j], parent_space(model, plans, j), th_dmat34_from(model->joints[j].rest), j, mover++);
         int keys = __builtin_popcount(plans[j].moves & (TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION));
-        rig->program.frame_floats += TH_KEY_FLOATS * (size_t)keys;
+        key += TH_KEY_FLOATS * sizeof(float) * (size_t)keys;
     }
+    rig->program.frame_bytes = key;
+    chain_steps(steps, rig->program.step_count, last_at_depth);
+    free(last_at_depth);
     return TH_OK;
 }
 

@@ -22,10 +22,9 @@ typedef struct th_mover {
 
 /* A clip as an instance plays it. */
 typedef struct th_playable {
-    const th_clip *clip;       /* NULL for the rest pose */
-    const float *keys;         /* [frame][key], aligned to 16; NULL when played exact */
-    uint32_t interval_count;   /* frames - 1; a single pose is two equal frames */
-    double intervals_per_tick; /* 0 for a single pose */
+    const th_clip *clip;     /* NULL for the rest pose */
+    const char *keys;        /* frames of program.frame_bytes, aligned to 16; NULL when played exact */
+    uint32_t interval_count; /* frames - 1; a single pose is two equal frames */
 } th_playable;
 
 struct th_rig {
@@ -42,12 +41,14 @@ struct th_rig {
 /* Fills playables and reports of a rig whose program is complete. */
 th_result th_rig_compile(th_rig *rig, th_sampling sampling, th_error *err);
 
-/* Points a lane at a compiled playable's keys at `ticks`, 0 <= ticks <= duration. */
-static inline th_lane th_playable_seek(const th_playable *playable, size_t frame_floats, double ticks)
+/* Points a lane at a compiled playable's keys at `part` of its clip, from 0 to 1. */
+static inline void th_playable_seek(const th_playable *playable, size_t frame_bytes, double part, th_lanes *lanes,
+                                    uint32_t lane)
 {
-    double at = ticks * playable->intervals_per_tick;
+    double at = part * playable->interval_count;
     uint32_t last = playable->interval_count - 1, interval = at < (double)last ? (uint32_t)at : last;
-    return (th_lane){playable->keys + (size_t)interval * frame_floats, (float)(at - interval)};
+    lanes->frame[lane] = playable->keys + (size_t)interval * frame_bytes;
+    lanes->alpha[lane] = (float)(at - interval);
 }
 
 #endif

@@ -305,7 +305,7 @@ bool th_scale_print(const th_scale *scale, FILE *file)
     const th_report *report = &scale->report;
     char verdict[512];
     th_report_print_conditions(report, file);
-    fprintf(file, "%s kernel, %s scheduler, placement %s, chunks of %u x 8 characters%s\n\n", th_isa_name(scale->isa),
+    fprintf(file, "%s kernel, %s scheduler, placement %s, chunks of %u x 16 characters%s\n\n", th_isa_name(scale->isa),
             th_scheduler_name(scale->scheduler), th_placement_name(scale->placement), scale->grain,
             scale->stages == TH_STAGES_SEPARATE ? ", separate stages" : "");
     th_table *table =

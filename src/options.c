@@ -213,7 +213,7 @@ static bool parse_thread_list(const th_option *o, const char *text, void *value,
 
 /* ---- the table ---- */
 
-static const char *const isa_choices[] = {"auto", "scalar", "sse4", "avx2", NULL};
+static const char *const isa_choices[] = {"auto", "scalar", "sse4", "avx2", "avx512", NULL};
 static const char *const sampling_choices[] = {"compiled", "exact", NULL};
 static const char *const scheduler_choices[] = {"own",    "serial", "openmp-dynamic", "openmp-guided", "openmp-static",
                                                 "onetbb", NULL};
@@ -257,7 +257,7 @@ const th_option th_option_table[] = {
     {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(placement),
      .choices = placement_choices, .help = "CPUs of the workers: none: as the system likes; workers: one each; compact: near the caller; spread: far apart; cores: near, but one to a core first"},
     {.name = "grain", .argument = "N", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(grain),
-     .low = 1, .high = 1e6, .help = "batches of 8 characters in a chunk of work (default: 4)"},
+     .low = 1, .high = 1e6, .help = "batches of 16 characters in a chunk of work (default: 2)"},
     {.name = "stages", .argument = "HOW", .fallback = "fused", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(stages),
      .choices = stages_choices, .help = "fused: keys to palettes in one pass; separate: all poses first, to see what each stage takes"},
     {.name = "frames", .argument = "N", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(frames),
@@ -267,7 +267,7 @@ const th_option th_option_table[] = {
     {.name = "seed", .argument = "N", .fallback = "1", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_seed, .offset = AT(seed),
      .help = "deals out clips, phases and speeds; the same seed gives the same crowd"},
     {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(isa),
-     .choices = isa_choices, .help = "instruction set of the kernel: auto, scalar, sse4 or avx2"},
+     .choices = isa_choices, .help = "instruction set of the kernel: auto, scalar, sse4, avx2 or avx512"},
     {.name = "sampling", .argument = "HOW", .fallback = "exact", .commands = TH_COMMAND_POSE, .parse = parse_choice, .offset = AT(sampling),
      .choices = sampling_choices, .help = "exact: authored keys, in double; compiled: what the kernels play"},
     {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(sampling),

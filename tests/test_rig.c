@@ -389,7 +389,7 @@ ParameterizedTest(const th_isa *isa, crowd, any_split_gives_the_same_bytes)
     random_desc desc = variety(8);
     th_model *model = random_model(&desc);
     stage s;
-    stage_init(&s, model, TH_SAMPLING_COMPILED, 61, *isa);
+    stage_init(&s, model, TH_SAMPLING_COMPILED, 8 * 16 + 13, *isa);
     stage_update(&s, 0.4);
     uint64_t want = th_crowd_hash(s.crowd, s.palette);
     uint32_t batches = th_crowd_batch_count(s.crowd);
@@ -544,11 +544,11 @@ Test(crowd, batches_of_larger_models_cost_more)
     for (int s = 0; s < 2; s++) {
         const th_sampling sampling = s ? TH_SAMPLING_EXACT : TH_SAMPLING_COMPILED;
         th_rig *rigs[] = {make_rig(models[0], sampling), make_rig(models[1], sampling)};
-        th_instance instances[8 + 9]; /* a batch of the first, one and a bit of the second */
-        for (uint32_t i = 0; i < 17; i++)
-            instances[i] = (th_instance){.rig = i >= 8, .speed = 1};
+        th_instance instances[16 + 35]; /* a batch of the first; one, and one that is longer, of the second */
+        for (uint32_t i = 0; i < 51; i++)
+            instances[i] = (th_instance){.rig = i >= 16, .speed = 1};
         th_crowd *crowd;
-        th_crowd_desc desc = {(const th_rig *const *)rigs, 2, instances, 17, TH_ISA_AUTO};
+        th_crowd_desc desc = {(const th_rig *const *)rigs, 2, instances, 51, TH_ISA_AUTO};
         cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
         cr_assert_eq(th_crowd_batch_count(crowd), 3);
         for (uint32_t b = 0; b < 3; b++)
@@ -560,8 +560,8 @@ Test(crowd, batches_of_larger_models_cost_more)
     for (int m = 0; m < 2; m++)
         th_model_free(models[m]);
     cr_expect(costs[0][0] > 0 && costs[0][0] < costs[0][1]);
-    cr_expect_eq(costs[0][1], costs[0][2], "lanes without a member take as long");
-    cr_expect_eq(costs[1][1], 8 * costs[1][2]);
+    cr_expect(costs[0][1] < costs[0][2] && costs[0][2] <= 2 * costs[0][1], "one run more");
+    cr_expect_eq(19 * costs[1][1], 16 * costs[1][2]);
     for (int b = 0; b < 3; b++)
         cr_expect_gt(costs[1][b], costs[0][b]);
 }
@@ -680,7 +680,7 @@ ParameterizedTest(const th_isa *isa, isa, kernels_agree_with_the_scalar_one)
 
 Test(isa, names_and_availability)
 {
-    const char *names[TH_ISA_COUNT] = {"auto", "scalar", "sse4", "avx2"};
+    const char *names[TH_ISA_COUNT] = {"auto", "scalar", "sse4", "avx2", "avx512"};
     for (int isa = 0; isa < TH_ISA_COUNT; isa++)
         cr_expect_str_eq(th_isa_name((th_isa)isa), names[isa]);
     cr_expect_str_eq(th_isa_name(TH_ISA_COUNT), "unknown");
@@ -689,13 +689,13 @@ Test(isa, names_and_availability)
     cr_expect(th_isa_available(TH_ISA_SSE4) || !th_isa_available(TH_ISA_AVX2), "no CPU has AVX2 without SSE4.1");
 }
 
-Test(isa, best_is_the_last_that_is_available)
+Test(isa, best_is_one_that_is_available)
 {
     th_isa best = th_isa_best();
     cr_assert_neq(best, TH_ISA_AUTO);
     cr_expect(th_isa_available(best));
-    for (int isa = (int)best + 1; isa < TH_ISA_COUNT; isa++)
-        cr_expect(!th_isa_available((th_isa)isa));
+    const th_isa least = th_isa_available(TH_ISA_AVX2) ? TH_ISA_AVX2 : TH_ISA_SCALAR;
+    cr_expect_geq(best, least);
 }
 
 ParameterizedTestParameters(isa, the_one_asked_for_runs)

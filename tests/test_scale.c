@@ -14,7 +14,7 @@ static th_error err;
 
 TestSuite(scale, .init = make_human, .fini = free_human);
 
-enum { CHARACTERS = 101, BATCHES = 14 }; /* of two models: 51 and 50 of them, eight at a time */
+enum { CHARACTERS = 101, BATCHES = 6 }; /* of two models: 51 and 50 of them, sixteen and more at a time */
 
 static th_scale study(th_isa isa, th_scheduler scheduler, uint32_t grain, const uint32_t *threads,
                       uint32_t thread_count)

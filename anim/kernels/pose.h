@@ -1,6 +1,6 @@
-/* The pose kernel: from compiled keys to palettes, eight instances of one rig at a time. Private to anim.
+/* The pose kernels: from compiled keys to palettes, some instances of one rig at a time. Private to anim.
  *
- * The kernel walks the steps of a program front to back. All lanes do the same step at the same time, so the hierarchy
+ * A kernel walks the steps of a program front to back. All lanes do the same step at the same time, so the hierarchy
  * costs nothing extra and no lane waits; which clip a lane plays, and when, is only a matter of its key pointers.
  *
  * The algebra. A joint's global transform is G_j = G_parent L_j, and a palette entry is P = G_j B with B the inverse
@@ -13,16 +13,21 @@
  * rotation of D_j is conj(x_parent) q x_j, which is linear in the authored q, so keys are moved into this space once,
  * when the clip is compiled, and interpolating them there gives exactly the same result. Its translation is
  * R_D c_j + T' with c_j constant and T' linear in the authored translation. Where this cannot be done (scale that
- * moves), X_j is the identity, D_j is L_j, and the product with B stays. rig.c decides, joint by joint. */
+ * moves), X_j is the identity, D_j is L_j, and the product with B stays. rig.c decides, joint by joint.
+ *
+ * A kernel comes in two halves: sampling makes D of keys, resolving makes M, hence palettes, of D. They take turns, a
+ * block of steps each: one loop over both would be so long that the processor sees no further than the joint it is at,
+ * and waits for it. Within a block M stays in registers from parent to child. */
 #ifndef TH_POSE_H
 #define TH_POSE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#define TH_LANES      8  /* instances a batch, whatever the width of the registers */
+#define TH_MAX_WIDTH  16 /* lanes of the widest kernel */
+#define TH_BLOCK      16 /* steps that are sampled before the first of them is resolved */
 #define TH_KEY_FLOATS 4  /* a key is one quaternion, or a vector and a zero */
-#define TH_ENTRY      12 /* floats of a palette entry */
+#define TH_ENTRY      12 /* numbers of a palette entry */
 
 enum th_step_flags {
     TH_STEP_ROTATION = 1,    /* the linear part comes from a key, else from `local` */
@@ -30,15 +35,19 @@ enum th_step_flags {
     TH_STEP_TRANSLATION = 4, /* the translation comes from a key, else from `local` */
     TH_STEP_OFFSET = 8,      /* rotation times `offset` is added to the translation; only with ROTATION */
     TH_STEP_DIRECT = 16,     /* M is the first bind's palette entry as it is */
+    TH_STEP_PRODUCTS = 32,   /* there are binds for which M takes one more product */
+    TH_STEP_CHAINED = 64,    /* the step before is the parent, in the same block */
+    TH_STEP_KEPT = 128,      /* a step that is not CHAINED will ask for M */
     TH_STEP_MOVES = TH_STEP_ROTATION | TH_STEP_TRANSLATION,
 };
 
-/* One joint. A step's keys follow those of the step before: rotation, scale, translation, as its flags say. */
+/* One joint. */
 typedef struct th_step {
     float local[12]; /* what does not move of D */
     float offset[3]; /* c */
     uint16_t flags;  /* th_step_flags */
     uint16_t depth;  /* 0 for a root; the parent is whatever step last had depth - 1 */
+    uint32_t key;    /* where its keys begin in a frame, in bytes: rotation, scale, translation, as its flags say */
     uint32_t bind;   /* the joint's first palette entry; its entries are neighbours */
     uint32_t bind_count;
 } th_step;
@@ -47,42 +56,60 @@ typedef struct th_program {
     const th_step *steps;
     uint32_t step_count;
     uint32_t depth_count;      /* deepest step + 1 */
-    size_t frame_floats;       /* keys of one frame */
+    size_t frame_bytes;        /* keys of one frame */
     uint32_t bind_count;       /* palette entries of an instance */
     const float (*from_m)[12]; /* for each bind: inverse(X) B, so that P = M * from_m; unused for a DIRECT one */
 } th_program;
 
-/* What differs between the instances of a batch. */
-typedef struct th_lane {
-    const float *key; /* the frame at or before the lane's time; the next frame lies frame_floats behind it */
-    float alpha;      /* 0 at that frame, 1 at the next */
-} th_lane;
+/* What differs between the instances that are posed together. */
+typedef struct th_lanes {
+    _Alignas(64) float alpha[TH_MAX_WIDTH]; /* 0 at the frame, 1 at the next */
+    const void *frame[TH_MAX_WIDTH];        /* at or before the lane's time; the next lies frame_bytes behind it */
+} th_lanes;
 
-/* Scratch of a kernel: M of the current step's ancestors, one slot a depth, all lanes; aligned to 64. */
-#define TH_SCRATCH_FLOATS(depth_count) ((size_t)(depth_count)*TH_ENTRY * TH_LANES)
+/* What the halves hand over: D of each step for all lanes, aligned to 64; how it lies in there is the instruction
+ * set's own affair. */
+#define TH_POSE_FLOATS(step_count, width) ((size_t)(step_count)*TH_ENTRY * (width))
 
-/* Writes bind_count palette entries for each lane; lane i's begin at palette + i * stride (in floats). palette is
- * aligned to 64 bytes, stride a multiple of 16 floats. */
-typedef void th_pose_fn(const th_program *program, const th_lane lanes[TH_LANES], float *palette, size_t stride,
-                        float *scratch);
+/* Scratch of resolving: M of the current step's ancestors, one slot a depth, all lanes; aligned to 64. */
+#define TH_SLOT_FLOATS(depth_count, width) ((size_t)(depth_count)*TH_ENTRY * (width))
 
-/* The same in two halves, of which the first writes every step's D for all lanes, and the second reads them. pose:
- * TH_POSE_FLOATS, aligned to 64; how D lies in it is the instruction set's own affair. */
-#define TH_POSE_FLOATS(step_count) ((size_t)(step_count)*TH_ENTRY * TH_LANES)
-typedef void th_sample_fn(const th_program *program, const th_lane lanes[TH_LANES], float *pose);
-typedef void th_resolve_fn(const th_program *program, const float *pose, float *palette, size_t stride, float *scratch);
+/* D of steps [first, first + count), the first of them to the beginning of pose. first: a multiple of TH_BLOCK. */
+typedef void th_sample_fn(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,
+                          float *pose);
+
+/* The palette entries of the same steps, for each lane; lane i's palette begins at palette + i * stride (in floats).
+ * palette is aligned to 64 bytes, stride a multiple of 16 floats. */
+typedef void th_resolve_fn(const th_program *program, uint32_t first, uint32_t count, const float *pose, float *palette,
+                           size_t stride, float *slots);
 
 /* Stores `value` to `count` floats, as wide as the instruction set stores. palette: aligned to 64. */
 typedef void th_fill_fn(float *palette, size_t count, float value);
 
 typedef struct th_kernels {
-    th_pose_fn *pose;
+    uint32_t width; /* lanes */
     th_sample_fn *sample;
     th_resolve_fn *resolve;
     th_fill_fn *fill;
 } th_kernels;
 
-/* Error of each against double precision, as rounding goes: about 1e-7 of the model's size for each level of depth. */
-extern const th_kernels th_kernels_scalar, th_kernels_sse4, th_kernels_avx2;
+/* Scratch of both halves together. */
+#define TH_SCRATCH_FLOATS(depth_count, width) (TH_POSE_FLOATS(TH_BLOCK, width) + TH_SLOT_FLOATS(depth_count, width))
+
+/* Palettes of `width` lanes, all steps. */
+static inline void th_kernels_pose(const th_kernels *kernels, const th_program *program, const th_lanes *lanes,
+                                   float *palette, size_t stride, float *scratch)
+{
+    float *slots = scratch + TH_POSE_FLOATS(TH_BLOCK, kernels->width);
+    for (uint32_t first = 0; first < program->step_count; first += TH_BLOCK) {
+        const uint32_t rest = program->step_count - first, count = rest < TH_BLOCK ? rest : TH_BLOCK;
+        kernels->sample(program, first, count, lanes, scratch);
+        kernels->resolve(program, first, count, scratch, palette, stride, slots);
+    }
+}
+
+/* Error of each against double precision, as rounding goes: about 1e-7 of the model's size for each level of depth.
+ * Those with fused multiply-add agree to the last bit, and so do those without. */
+extern const th_kernels th_kernels_scalar, th_kernels_sse4, th_kernels_avx2, th_kernels_avx512;
 
 #endif

@@ -1,5 +1,5 @@
 /* The algorithm of pose.h, written once over a vector of WIDTH floats. Each pose_<isa>.c includes a wide_<isa>.h, which
- * defines that vector and where as many lanes have their keys and palettes, and then this file. */
+ * defines that vector and how lanes find their keys and palettes, and then this file. */
 
 /* What is called from several places. Left alone, gcc -O2 makes it functions of their own, or copies vectors in the
  * memory between, and AVX2 or SSE4 takes a quarter longer. */
@@ -8,6 +8,28 @@
 typedef struct wide34 {
     wf m[12];
 } wide34;
+
+/* An assignment may become a call of memcpy. */
+KEPT_INLINE void copy(wide34 *to, const wide34 *from)
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 12; i++)
+        to->m[i] = from->m[i];
+}
+
+/* ---- sampling ---- */
+
+/* The key at `at`, between a frame and the next. */
+KEPT_INLINE void interpolate(const sources *lanes, size_t at, size_t frame_bytes, wf out[4])
+{
+    wf a[4], b[4];
+    wf_load(lanes, at, a);
+    wf_load(lanes, at + frame_bytes, b);
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++)
+        out[i] = wf_madd(lanes->alpha[i], wf_sub(b[i], a[i]), a[i]);
+    wf_transpose(out);
+}
 
 /* Rotation matrix of a quaternion of any length: normalising takes 2 / dot(q, q) and no square root. */
 KEPT_INLINE void linear_from_quat(const wf q[4], wide34 *d)
@@ -28,33 +50,34 @@ KEPT_INLINE void linear_from_quat(const wf q[4], wide34 *d)
     d->m[10] = wf_nmadd(x, xk, wf_nmadd(y, yk, one));
 }
 
-/* D of a step. Returns the position of the next step's keys. */
-KEPT_INLINE size_t sample(const th_step *step, const lane_group *lanes, size_t key, wide34 *d)
+/* D of a step. flags: the step's, a constant where they are common. */
+KEPT_INLINE void sample_step(const th_step *step, unsigned flags, const sources *lanes, size_t frame_bytes, wide34 *out)
 {
+    size_t key = step->key;
+    wide34 d;
     wf k[4];
-    if (step->flags & TH_STEP_ROTATION) {
-        wf_load_key(lanes, key, k);
-        key += TH_KEY_FLOATS;
-        linear_from_quat(k, d);
+    if (flags & TH_STEP_ROTATION) {
+        interpolate(lanes, key, frame_bytes, k);
+        key += TH_KEY_FLOATS * sizeof(float);
+        linear_from_quat(k, &d);
     } else {
 #pragma GCC unroll 12
         for (int row = 0; row < 3; row++)
 #pragma GCC unroll 12
             for (int col = 0; col < 3; col++)
-                d->m[4 * row + col] = wf_set1(step->local[4 * row + col]);
+                d.m[4 * row + col] = wf_set1(step->local[4 * row + col]);
     }
-    if (step->flags & TH_STEP_SCALE) {
-        wf_load_key(lanes, key, k);
-        key += TH_KEY_FLOATS;
+    if (flags & TH_STEP_SCALE) {
+        interpolate(lanes, key, frame_bytes, k);
+        key += TH_KEY_FLOATS * sizeof(float);
 #pragma GCC unroll 12
         for (int row = 0; row < 3; row++)
 #pragma GCC unroll 12
             for (int col = 0; col < 3; col++)
-                d->m[4 * row + col] = wf_mul(d->m[4 * row + col], k[col]);
+                d.m[4 * row + col] = wf_mul(d.m[4 * row + col], k[col]);
     }
-    if (step->flags & TH_STEP_TRANSLATION) {
-        wf_load_key(lanes, key, k);
-        key += TH_KEY_FLOATS;
+    if (flags & TH_STEP_TRANSLATION) {
+        interpolate(lanes, key, frame_bytes, k);
     } else {
 #pragma GCC unroll 12
         for (int row = 0; row < 3; row++)
@@ -62,15 +85,32 @@ KEPT_INLINE size_t sample(const th_step *step, const lane_group *lanes, size_t k
     }
 #pragma GCC unroll 12
     for (int row = 0; row < 3; row++) {
-        const wf *r = d->m + 4 * row;
-        d->m[4 * row + 3] = k[row];
-        if (step->flags & TH_STEP_OFFSET)
-            d->m[4 * row + 3] =
+        const wf *r = d.m + 4 * row;
+        d.m[4 * row + 3] = k[row];
+        if (flags & TH_STEP_OFFSET)
+            d.m[4 * row + 3] =
                 wf_madd(r[0], wf_set1(step->offset[0]),
                         wf_madd(r[1], wf_set1(step->offset[1]), wf_madd(r[2], wf_set1(step->offset[2]), k[row])));
     }
-    return key;
+    copy(out, &d);
 }
+
+static void sample(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes, float *pose)
+{
+    enum { SAMPLED = TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION | TH_STEP_OFFSET };
+    enum { COMMON = TH_STEP_ROTATION | TH_STEP_OFFSET }; /* nearly all joints of a character */
+    const sources from = wf_sources(lanes);
+    const size_t frame_bytes = program->frame_bytes;
+    const th_step *step = program->steps + first, *end = step + count;
+    for (wide34 *out = (wide34 *)pose; step != end; step++, out++) {
+        if ((step->flags & SAMPLED) == COMMON)
+            sample_step(step, COMMON, &from, frame_bytes, out);
+        else
+            sample_step(step, step->flags, &from, frame_bytes, out);
+    }
+}
+
+/* ---- resolving ---- */
 
 /* One row of a product. */
 KEPT_INLINE void multiply_row(const wf r[4], const wide34 *b, wf out[4])
@@ -81,106 +121,60 @@ KEPT_INLINE void multiply_row(const wf r[4], const wide34 *b, wf out[4])
     out[3] = wf_madd(r[0], b->m[3], wf_madd(r[1], b->m[7], wf_madd(r[2], b->m[11], r[3])));
 }
 
-/* M of a step from its parent's, which lies one slot below; a row that is a palette's goes out at once. */
-KEPT_INLINE void descend(const th_step *step, const lane_group *lanes, const wide34 *d, wide34 *slot)
+KEPT_INLINE void multiply(const wide34 *a, const wide34 *b, wide34 *out)
 {
-    size_t at = (size_t)step->bind * TH_ENTRY;
 #pragma GCC unroll 12
-    for (int row = 0; row < 12; row += 4) {
-        wf m[4];
-        if (step->depth > 0) {
-            multiply_row(slot[-1].m + row, d, m);
-        } else {
+    for (int row = 0; row < 12; row += 4)
+        multiply_row(a->m + row, b, out->m + row);
+}
+
+KEPT_INLINE void store_entry(const wide34 *p, float *entry, size_t stride)
+{
 #pragma GCC unroll 12
-            for (int col = 0; col < 4; col++)
-                m[col] = d->m[row + col];
-        }
-#pragma GCC unroll 12
-        for (int col = 0; col < 4; col++)
-            slot->m[row + col] = m[col];
-        if (step->flags & TH_STEP_DIRECT)
-            wf_store_row(lanes, at + (size_t)row, m);
-    }
+    for (int row = 0; row < 12; row += 4)
+        wf_store_row(p->m + row, entry + row, stride);
 }
 
 /* The binds for which M takes one more product. */
-KEPT_INLINE void store_binds(const th_program *program, const th_step *step, const lane_group *lanes, const wide34 *m)
+KEPT_INLINE void store_products(const th_program *program, const th_step *step, const wide34 *m, float *palette,
+                                size_t stride)
 {
     uint32_t bind = step->bind + ((step->flags & TH_STEP_DIRECT) != 0), end = step->bind + step->bind_count;
     for (; bind < end; bind++) {
-        wide34 from_m;
+        wide34 from_m, p;
 #pragma GCC unroll 12
         for (int i = 0; i < 12; i++)
             from_m.m[i] = wf_set1(program->from_m[bind][i]);
-#pragma GCC unroll 12
-        for (int row = 0; row < 12; row += 4) {
-            wf p[4];
-            multiply_row(m->m + row, &from_m, p);
-            wf_store_row(lanes, (size_t)bind * TH_ENTRY + (size_t)row, p);
+        multiply(m, &from_m, &p);
+        store_entry(&p, palette + (size_t)bind * TH_ENTRY, stride);
+    }
+}
+
+static void resolve(const th_program *program, uint32_t first, uint32_t count, const float *pose, float *palette,
+                    size_t stride, float *slots)
+{
+    const th_step *step = program->steps + first, *end = step + count;
+    wide34 m;                       /* of the step before */
+    copy(&m, (const wide34 *)pose); /* the first one is not chained */
+    for (const wide34 *d = (const wide34 *)pose; step != end; step++, d++) {
+        const unsigned flags = step->flags;
+        wide34 *slot = (wide34 *)slots + step->depth, product;
+        if (step->depth == 0) {
+            copy(&m, d);
+        } else {
+            if (!(flags & TH_STEP_CHAINED))
+                copy(&m, slot - 1);
+            multiply(&m, d, &product);
+            copy(&m, &product);
         }
-    }
-}
-
-static inline void run(const th_program *program, const lane_group *lanes, float *scratch)
-{
-    const th_step *end = program->steps + program->step_count;
-    size_t key = 0;
-    for (const th_step *step = program->steps; step != end; step++) {
-        wide34 d, *slot = (wide34 *)scratch + step->depth;
-        key = sample(step, lanes, key, &d);
-        descend(step, lanes, &d, slot);
-        store_binds(program, step, lanes, slot);
-    }
-}
-
-static inline void run_sample(const th_program *program, const lane_group *lanes, float *pose)
-{
-    size_t key = 0;
-    for (uint32_t i = 0; i < program->step_count; i++) {
-        wide34 d, *out = (wide34 *)pose + i;
-        key = sample(&program->steps[i], lanes, key, &d);
-#pragma GCC unroll 12
-        for (int k = 0; k < 12; k++)
-            out->m[k] = d.m[k];
-    }
-}
-
-static inline void run_resolve(const th_program *program, const lane_group *lanes, const float *pose, float *scratch)
-{
-    for (uint32_t i = 0; i < program->step_count; i++) {
-        const th_step *step = &program->steps[i];
-        wide34 *slot = (wide34 *)scratch + step->depth;
-        descend(step, lanes, (const wide34 *)pose + i, slot);
-        store_binds(program, step, lanes, slot);
-    }
-}
-
-/* ---- a batch, WIDTH lanes at a time ---- */
-
-static void pose_batch(const th_program *program, const th_lane lanes[TH_LANES], float *palette, size_t stride,
-                       float *scratch)
-{
-    for (size_t first = 0; first < TH_LANES; first += WIDTH) {
-        lane_group group = wf_sources(program, lanes + first);
-        wf_aim(&group, palette + first * stride, stride);
-        run(program, &group, scratch);
-    }
-}
-
-static void sample_batch(const th_program *program, const th_lane lanes[TH_LANES], float *pose)
-{
-    for (size_t first = 0; first < TH_LANES; first += WIDTH) {
-        const lane_group group = wf_sources(program, lanes + first);
-        run_sample(program, &group, pose + first * program->step_count * TH_ENTRY);
-    }
-}
-
-static void resolve_batch(const th_program *program, const float *pose, float *palette, size_t stride, float *scratch)
-{
-    for (size_t first = 0; first < TH_LANES; first += WIDTH) {
-        lane_group group = {.palette = NULL};
-        wf_aim(&group, palette + first * stride, stride);
-        run_resolve(program, &group, pose + first * program->step_count * TH_ENTRY, scratch);
+        if (flags & TH_STEP_DIRECT)
+            store_entry(&m, palette + (size_t)step->bind * TH_ENTRY, stride);
+        if (flags & TH_STEP_KEPT)
+            copy(slot, &m);
+        if (__builtin_expect(flags & TH_STEP_PRODUCTS, 0)) {
+            const wide34 same = m; /* whose address may be taken: m itself is to stay in registers */
+            store_products(program, step, &same, palette, stride);
+        }
     }
 }
 

@@ -15,6 +15,10 @@ static inline wf wf_set1(float a)
 {
     return _mm256_set1_ps(a);
 }
+static inline wf wf_sub(wf a, wf b)
+{
+    return _mm256_sub_ps(a, b);
+}
 static inline wf wf_mul(wf a, wf b)
 {
     return _mm256_mul_ps(a, b);
@@ -37,35 +41,26 @@ static inline wf wf_nmadd(wf a, wf b, wf c)
     return _mm256_fnmadd_ps(a, b, c);
 }
 
-typedef struct lane_group {
+typedef struct sources {
     wf alpha[4]; /* of lanes i (low half) and i + 4 (high half) */
-    const float *key[WIDTH];
-    size_t frame_floats;
-    float *palette;
-    size_t stride;
-} lane_group;
+    const char *frame[WIDTH];
+} sources;
 
-static inline lane_group wf_sources(const th_program *program, const th_lane lanes[WIDTH])
+static inline sources wf_sources(const th_lanes *lanes)
 {
-    lane_group group = {.frame_floats = program->frame_floats};
+    sources from;
     for (int i = 0; i < WIDTH; i++)
-        group.key[i] = lanes[i].key;
+        from.frame[i] = lanes->frame[i];
     for (int i = 0; i < 4; i++)
-        group.alpha[i] = _mm256_set_m128(_mm_set1_ps(lanes[i + 4].alpha), _mm_set1_ps(lanes[i].alpha));
-    return group;
-}
-
-static inline void wf_aim(lane_group *group, float *palette, size_t stride)
-{
-    group->palette = palette;
-    group->stride = stride;
+        from.alpha[i] = _mm256_set_m128(_mm_set1_ps(lanes->alpha[i + 4]), _mm_set1_ps(lanes->alpha[i]));
+    return from;
 }
 
 /*  r[0] = x0 y0 z0 w0 | x4 y4 z4 w4          r[0] = x0 x1 x2 x3 | x4 x5 x6 x7
  *  r[1] = x1 y1 z1 w1 | x5 y5 z5 w5    ->    r[1] = y0 y1 y2 y3 | y4 y5 y6 y7
  *  r[2] = x2 y2 z2 w2 | x6 y6 z6 w6          r[2] = z0 z1 z2 z3 | z4 z5 z6 z7
  *  r[3] = x3 y3 z3 w3 | x7 y7 z7 w7          r[3] = w0 w1 w2 w3 | w4 w5 w6 w7      and back, being its own inverse */
-static inline void transpose(wf r[4])
+static inline void wf_transpose(wf r[4])
 {
     wf xy01 = _mm256_unpacklo_ps(r[0], r[1]), zw01 = _mm256_unpackhi_ps(r[0], r[1]);
     wf xy23 = _mm256_unpacklo_ps(r[2], r[3]), zw23 = _mm256_unpackhi_ps(r[2], r[3]);
@@ -75,32 +70,25 @@ static inline void transpose(wf r[4])
     r[3] = _mm256_shuffle_ps(zw01, zw23, _MM_SHUFFLE(3, 2, 3, 2));
 }
 
-static inline wf load_pair(const float *low, const float *high)
-{
-    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(low)), _mm_load_ps(high), 1);
-}
-
-static inline void wf_load_key(const lane_group *group, size_t key, wf out[4])
+/* Four floats of each lane, lanes i and i + 4 in out[i]. */
+static inline void wf_load(const sources *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++) {
-        const float *low = group->key[i] + key, *high = group->key[i + 4] + key;
-        wf a = load_pair(low, high), b = load_pair(low + group->frame_floats, high + group->frame_floats);
-        out[i] = _mm256_fmadd_ps(group->alpha[i], _mm256_sub_ps(b, a), a);
+        const float *low = (const float *)(from->frame[i] + at), *high = (const float *)(from->frame[i + 4] + at);
+        out[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(low)), _mm_load_ps(high), 1);
     }
-    transpose(out);
 }
 
-/* One row of a palette entry: four floats for each lane. */
-static inline void wf_store_row(const lane_group *group, size_t at, const wf row[4])
+/* Four floats for each lane. */
+static inline void wf_store_row(const wf row[4], float *out, size_t stride)
 {
     wf r[4] = {row[0], row[1], row[2], row[3]};
-    transpose(r);
-    float *palette = group->palette + at;
-#pragma GCC unroll 4
+    wf_transpose(r);
+#pragma GCC unroll 12
     for (size_t i = 0; i < 4; i++) {
-        _mm_store_ps(palette + i * group->stride, _mm256_castps256_ps128(r[i]));
-        _mm_store_ps(palette + (i + 4) * group->stride, _mm256_extractf128_ps(r[i], 1));
+        _mm_store_ps(out + i * stride, _mm256_castps256_ps128(r[i]));
+        _mm_store_ps(out + (i + 4) * stride, _mm256_extractf128_ps(r[i], 1));
     }
 }
 

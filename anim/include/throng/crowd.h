@@ -5,7 +5,7 @@
  * the time and the instruction set.
  *
  * Palette memory is the caller's: an instance's palette is bind_count 3x4 row-major float matrices, 48 bytes each, and
- * starts on a 64-byte line. Padding between palettes is never written. Every byte is written once and never read. */
+ * starts on a 64-byte line. Padding between palettes is never written, and nothing is read. */
 #ifndef THRONG_CROWD_H
 #define THRONG_CROWD_H
 
@@ -16,10 +16,11 @@ typedef enum th_isa {
     TH_ISA_SCALAR,
     TH_ISA_SSE4, /* 4.1 */
     TH_ISA_AVX2, /* with FMA */
+    TH_ISA_AVX512,
     TH_ISA_COUNT,
 } th_isa;
 
-/* "scalar", "sse4", "avx2". */
+/* "scalar", "sse4", "avx2", "avx512". */
 const char *th_isa_name(th_isa isa);
 
 /* Whether this CPU, this operating system and this build can run it. */
@@ -58,7 +59,8 @@ void th_crowd_destroy(th_crowd *crowd);
 th_isa th_crowd_isa(const th_crowd *crowd); /* never TH_ISA_AUTO */
 uint32_t th_crowd_instance_count(const th_crowd *crowd);
 uint64_t th_crowd_joint_count(const th_crowd *crowd); /* palette entries of all instances: the unit of "ns per joint" */
-uint32_t th_crowd_batch_count(const th_crowd *crowd); /* the unit of work: at most 8 instances of one rig */
+uint32_t th_crowd_batch_count(const th_crowd *crowd); /* the unit of work: 16 instances of one rig; fewer, or up to 31,
+                                                         at the end of its instances */
 uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t batch); /* how long it takes, compared with others */
 size_t th_crowd_palette_bytes(const th_crowd *crowd);                /* for all instances; a multiple of 64 */
 size_t th_crowd_scratch_bytes(const th_crowd *crowd);                /* for one caller of a function below at a time */

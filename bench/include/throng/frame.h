@@ -8,7 +8,7 @@
 #include <throng/crowd.h>
 #include <throng/jobs.h>
 
-#define TH_FRAME_DEFAULT_GRAIN 4u
+#define TH_FRAME_DEFAULT_GRAIN 2u
 
 /* Frames in a second of the scene, wherever frames are numbered. */
 #define TH_FRAME_RATE 60.0

@@ -1,0 +1,5 @@
+#include "wide_avx512.h"
+
+#include "pose_body.h"
+
+const th_kernels th_kernels_avx512 = {WIDTH, sample, resolve, fill};

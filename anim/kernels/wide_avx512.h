@@ -1,0 +1,103 @@
+/* Sixteen floats, the same operations as in wide_avx2.h on twice as many lanes: lanes i, i + 4, i + 8 and i + 12 share
+ * a register where keys have their shape. */
+#include "pose.h"
+
+#include <immintrin.h>
+
+#define WIDTH 16
+
+typedef __m512 wf;
+
+static inline wf wf_set1(float a)
+{
+    return _mm512_set1_ps(a);
+}
+static inline wf wf_sub(wf a, wf b)
+{
+    return _mm512_sub_ps(a, b);
+}
+static inline wf wf_mul(wf a, wf b)
+{
+    return _mm512_mul_ps(a, b);
+}
+static inline wf wf_div(wf a, wf b)
+{
+    return _mm512_div_ps(a, b);
+}
+static inline wf wf_madd(wf a, wf b, wf c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+static inline wf wf_msub(wf a, wf b, wf c)
+{
+    return _mm512_fmsub_ps(a, b, c);
+}
+
+static inline wf wf_nmadd(wf a, wf b, wf c)
+{
+    return _mm512_fnmadd_ps(a, b, c);
+}
+
+typedef struct sources {
+    wf alpha[4]; /* of lanes i, i + 4, i + 8, i + 12 */
+    const char *frame[WIDTH];
+} sources;
+
+static inline sources wf_sources(const th_lanes *lanes)
+{
+    const wf alpha = _mm512_load_ps(lanes->alpha);
+    const __m512i quarter = _mm512_set_epi32(12, 12, 12, 12, 8, 8, 8, 8, 4, 4, 4, 4, 0, 0, 0, 0);
+    sources from;
+    for (int i = 0; i < 4; i++)
+        from.alpha[i] = _mm512_permutexvar_ps(_mm512_add_epi32(quarter, _mm512_set1_epi32(i)), alpha);
+    for (int i = 0; i < WIDTH; i++)
+        from.frame[i] = lanes->frame[i];
+    return from;
+}
+
+/* 4x4 in each quarter. */
+static inline void wf_transpose(wf r[4])
+{
+    wf xy01 = _mm512_unpacklo_ps(r[0], r[1]), zw01 = _mm512_unpackhi_ps(r[0], r[1]);
+    wf xy23 = _mm512_unpacklo_ps(r[2], r[3]), zw23 = _mm512_unpackhi_ps(r[2], r[3]);
+    r[0] = _mm512_shuffle_ps(xy01, xy23, _MM_SHUFFLE(1, 0, 1, 0));
+    r[1] = _mm512_shuffle_ps(xy01, xy23, _MM_SHUFFLE(3, 2, 3, 2));
+    r[2] = _mm512_shuffle_ps(zw01, zw23, _MM_SHUFFLE(1, 0, 1, 0));
+    r[3] = _mm512_shuffle_ps(zw01, zw23, _MM_SHUFFLE(3, 2, 3, 2));
+}
+
+static inline __m128 load_quarter(const sources *from, int lane, size_t at)
+{
+    return _mm_load_ps((const float *)(from->frame[lane] + at));
+}
+
+/* Four floats of each lane, four lanes in out[i]. */
+static inline void wf_load(const sources *from, size_t at, wf out[4])
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++) {
+        wf quarters = _mm512_castps128_ps512(load_quarter(from, i, at));
+        quarters = _mm512_insertf32x4(quarters, load_quarter(from, i + 4, at), 1);
+        quarters = _mm512_insertf32x4(quarters, load_quarter(from, i + 8, at), 2);
+        out[i] = _mm512_insertf32x4(quarters, load_quarter(from, i + 12, at), 3);
+    }
+}
+
+/* Four floats for each lane. */
+static inline void wf_store_row(const wf row[4], float *out, size_t stride)
+{
+    wf r[4] = {row[0], row[1], row[2], row[3]};
+    wf_transpose(r);
+#pragma GCC unroll 12
+    for (size_t i = 0; i < 4; i++) {
+        _mm_store_ps(out + i * stride, _mm512_castps512_ps128(r[i]));
+        _mm_store_ps(out + (i + 4) * stride, _mm512_extractf32x4_ps(r[i], 1));
+        _mm_store_ps(out + (i + 8) * stride, _mm512_extractf32x4_ps(r[i], 2));
+        _mm_store_ps(out + (i + 12) * stride, _mm512_extractf32x4_ps(r[i], 3));
+    }
+}
+
+static inline void wf_store(float *out, wf a)
+{
+    _mm512_store_ps(out, a);
+}
