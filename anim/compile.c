@@ -173,7 +173,8 @@ static void measure_some(compiler *c, const th_playable *playable, const double 
             const double at = ticks[first + i < count ? first + i : 0];
             th_playable_seek(playable, rig->program.frame_bytes, duration > 0 ? at / duration : 0, &lanes, i);
         }
-        th_kernels_pose(c->kernels, &rig->program, &lanes, c->palettes + first * c->palette_floats, c->palette_floats,
+        th_kernels_pose(c->kernels, &rig->program, &lanes, TH_PALETTE_F32,
+                        (char *)(c->palettes + first * c->palette_floats), c->palette_floats * sizeof *c->palettes,
                         c->scratch);
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -35,6 +35,7 @@ typedef struct crowd_group {
 
 struct th_crowd {
     th_isa isa;
+    th_palette format;
     const th_kernels *kernels;
     crowd_group *groups;
     uint32_t group_count;
@@ -67,7 +68,7 @@ static void place_groups(th_crowd *crowd, const th_crowd_desc *desc)
         group->first_batch = crowd->batch_count;
         group->batch_count = group->member_count < BATCH ? group->member_count > 0 : group->member_count / BATCH;
         group->palette_offset = crowd->palette_bytes;
-        group->palette_bytes = (size_t)group->rig->model->bind_count * TH_ENTRY * sizeof(float);
+        group->palette_bytes = group->rig->model->bind_count * th_palette_entry_bytes(crowd->format);
         group->palette_stride = th_line_round(group->palette_bytes);
         group->scratch_bytes = scratch_bytes(group->rig, crowd->kernels->width);
         members += group->member_count;
@@ -131,6 +132,7 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
         return th_fail(err, TH_ERR_MEMORY, "out of memory for a crowd");
     size_t count = desc->instance_count;
     *crowd = (th_crowd){.isa = isa,
+                        .format = desc->palette,
                         .kernels = th_isa_kernels(isa),
                         .instance_count = desc->instance_count,
                         .group_count = desc->rig_count};
@@ -167,6 +169,11 @@ void th_crowd_destroy(th_crowd *crowd)
 th_isa th_crowd_isa(const th_crowd *crowd)
 {
     return crowd->isa;
+}
+
+th_palette th_crowd_palette(const th_crowd *crowd)
+{
+    return crowd->format;
 }
 
 uint32_t th_crowd_instance_count(const th_crowd *crowd)
@@ -311,10 +318,9 @@ static th_lanes seek(const th_crowd *crowd, const th_rig *rig, const run *r, dou
 
 /* Where the kernel writes the palettes of a run. Those of neighbours go straight into place; others through the
  * scratch, from where close_palettes brings them there. */
-static float *open_palettes(const crowd_group *group, const run *r, char *palettes, char *scratch)
+static char *open_palettes(const crowd_group *group, const run *r, char *palettes, char *scratch)
 {
-    char *out = r->neighbours ? palettes + palette_offset(group, r->members[0]) : scratch + group->scratch_bytes;
-    return (float *)(void *)out;
+    return r->neighbours ? palettes + palette_offset(group, r->members[0]) : scratch + group->scratch_bytes;
 }
 
 static void close_palettes(const crowd_group *group, const run *r, char *palettes, const char *scratch)
@@ -325,23 +331,24 @@ static void close_palettes(const crowd_group *group, const run *r, char *palette
 }
 
 /* From the exact transforms of all joints relative to their parents; pose: room for as many. */
-static void resolve_exact(const th_model *model, const th_dmat34 *local, th_dmat34 *pose, char *palette)
+static void resolve_exact(const th_crowd *crowd, const th_model *model, const th_dmat34 *local, th_dmat34 *pose,
+                          char *palette)
 {
     th_exact_resolve(model, local, pose);
     for (uint32_t b = 0; b < model->bind_count; b++) {
         const th_bind *bind = &model->binds[b];
         th_mat34 entry = th_mat34_from(th_dmat34_mul(pose[bind->joint], th_dmat34_from(bind->inverse_bind)));
-        memcpy(palette + b * sizeof entry.m, entry.m, sizeof entry.m);
+        th_palette_write(crowd->format, entry.m, palette + b * th_palette_entry_bytes(crowd->format));
     }
 }
 
-static void update_exact(const crowd_group *group, const crowd_member *member, double time_s, char *palette,
-                         char *scratch)
+static void update_exact(const th_crowd *crowd, const crowd_group *group, const crowd_member *member, double time_s,
+                         char *palette, char *scratch)
 {
     const th_model *model = group->rig->model;
     th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
     th_exact_sample(model, member->playable->clip, ticks_of(member, time_s), pose);
-    resolve_exact(model, pose, pose, palette);
+    resolve_exact(crowd, model, pose, pose, palette);
 }
 
 static void update_batch(const th_crowd *crowd, const batch *b, double time_s, char *palettes, char *scratch)
@@ -350,13 +357,13 @@ static void update_batch(const th_crowd *crowd, const batch *b, double time_s, c
     const compiled c = compiled_of(crowd, b);
     for (uint32_t i = b->first; c.count < b->count && i < b->first + b->count; i++)
         if (!crowd->members[i].playable->keys)
-            update_exact(group, &crowd->members[i], time_s, palettes + palette_offset(group, i), scratch);
+            update_exact(crowd, group, &crowd->members[i], time_s, palettes + palette_offset(group, i), scratch);
     const uint32_t width = crowd->kernels->width;
     for (uint32_t n = 0; n * width < c.count; n++) {
         const run r = run_at(&c, n, width);
         const th_lanes lanes = seek(crowd, group->rig, &r, time_s);
-        th_kernels_pose(crowd->kernels, &group->rig->program, &lanes, open_palettes(group, &r, palettes, scratch),
-                        group->palette_stride / sizeof(float), (float *)(void *)scratch);
+        th_kernels_pose(crowd->kernels, &group->rig->program, &lanes, crowd->format,
+                        open_palettes(group, &r, palettes, scratch), group->palette_stride, (float *)(void *)scratch);
         close_palettes(group, &r, palettes, scratch);
     }
 }
@@ -415,15 +422,14 @@ static void resolve_batch(const th_crowd *crowd, const batch *b, const char *pos
     const uint32_t width = crowd->kernels->width;
     for (uint32_t n = 0; n * width < c.count; n++) {
         const run r = run_at(&c, n, width);
-        crowd->kernels->resolve(program, 0, program->step_count,
-                                (const float *)(const void *)(poses + pose_offset(b, n, width)),
-                                open_palettes(group, &r, palettes, scratch), group->palette_stride / sizeof(float),
-                                (float *)(void *)scratch);
+        crowd->kernels->resolve[crowd->format](
+            program, 0, program->step_count, (const float *)(const void *)(poses + pose_offset(b, n, width)),
+            open_palettes(group, &r, palettes, scratch), group->palette_stride, (float *)(void *)scratch);
         close_palettes(group, &r, palettes, scratch);
     }
     for (uint32_t i = b->first; i < b->first + b->count; i++)
         if (!crowd->members[i].playable->keys)
-            resolve_exact(group->rig->model, (const th_dmat34 *)(const void *)(poses + exact_offset(group, i)),
+            resolve_exact(crowd, group->rig->model, (const th_dmat34 *)(const void *)(poses + exact_offset(group, i)),
                           (th_dmat34 *)(void *)scratch, palettes + palette_offset(group, i));
 }
 

@@ -10,7 +10,8 @@ typedef struct subject {
     const th_model *model;
     const th_dmat34 *pose;   /* true joint positions */
     const th_dmat34 *wanted; /* true palette */
-    const th_mat34 *palette;
+    th_palette format;
+    const char *palette;
     double shell, bound;
 } subject;
 
@@ -38,11 +39,31 @@ static double shell_error(const th_dmat34 *moved, const double joint[3], double 
 static double entry_error(const subject *s, uint32_t bind)
 {
     const double *pose = s->pose[s->model->binds[bind].joint].m;
-    th_dmat34 got = th_dmat34_from(s->palette[bind]), inverse;
+    th_mat34 entry;
+    th_palette_read(s->format, s->palette + bind * th_palette_entry_bytes(s->format), entry.m);
+    th_dmat34 got = th_dmat34_from(entry), inverse;
     if (!th_dmat34_invert(&s->wanted[bind], &inverse)) /* scaled to nothing: no mesh point to speak of */
         return th_dmat34_distance(&got, &s->wanted[bind]);
     th_dmat34 moved = th_dmat34_mul(got, inverse);
     return shell_error(&moved, (double[3]){pose[3], pose[7], pose[11]}, s->shell);
+}
+
+/* How far rounding to the palette's format may move a point of the shell: each number of the entry by 2^-11 of itself.
+ */
+static double format_error(const subject *s, uint32_t bind)
+{
+    const double *pose = s->pose[s->model->binds[bind].joint].m, *w = s->wanted[bind].m;
+    th_dmat34 inverse;
+    if (s->format != TH_PALETTE_F16 || !th_dmat34_invert(&s->wanted[bind], &inverse))
+        return 0;
+    double mesh[3], squares = 0;
+    th_dmat34_point(&inverse, (double[3]){pose[3], pose[7], pose[11]}, mesh);
+    for (int row = 0; row < 12; row += 4) {
+        const double sum = fabs(w[row] * mesh[0]) + fabs(w[row + 1] * mesh[1]) + fabs(w[row + 2] * mesh[2]) +
+                           fabs(w[row + 3]) + 2 * s->shell;
+        squares += sum * sum;
+    }
+    return sqrt(squares) * 0x1p-11;
 }
 
 static void check_instance(const subject *s, uint32_t instance, th_check *check)
@@ -51,7 +72,8 @@ static void check_instance(const subject *s, uint32_t instance, th_check *check)
         uint32_t joint = s->model->binds[b].joint;
         const double *pose = s->pose[joint].m;
         double away = distance((double[3]){pose[3], pose[7], pose[11]}, (double[3]){0, 0, 0});
-        double allowed = s->bound * TH_CHECK_BOUND_FACTOR + TH_CHECK_ROUNDING * (s->model->size + away);
+        double allowed =
+            s->bound * TH_CHECK_BOUND_FACTOR + TH_CHECK_ROUNDING * (s->model->size + away) + format_error(s, b);
         double error = entry_error(s, b);
         if (!isfinite(error))
             error = HUGE_VAL;
@@ -108,7 +130,8 @@ th_result th_check_palettes(const th_scene *scene, const th_crowd *crowd, const 
             .model = model,
             .pose = pose,
             .wanted = wanted,
-            .palette = (const th_mat34 *)((const char *)palette + offset),
+            .format = th_crowd_palette(crowd),
+            .palette = (const char *)palette + offset,
             .shell = TH_SHELL_M * model->size / TH_REFERENCE_SIZE_M,
             .bound = reference ? 0 : bound_of(scene, i),
         };

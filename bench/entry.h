@@ -20,7 +20,8 @@ void th_stage_fini(th_stage *stage);
 typedef struct th_entry th_entry;
 struct th_entry {
     char name[64];
-    int variant;       /* an instruction set */
+    th_isa isa;
+    th_palette palette;
     const void *shape; /* what is done; neighbours of one shape are compared, so they are measured in turn */
     const void *rival; /* who does it */
     bool is_baseline;  /* what the others of its shape are held against */

@@ -55,7 +55,7 @@ static th_result check_poses(const th_entry *entry, const th_stage *stage, th_ro
         .palette = p->palette,
         .run = entry->run,
         .ctx = entry->subject,
-        .reference = p->scene == stage->compiled ? stage->reference : NULL,
+        .reference = p->scene == stage->compiled && entry->palette == TH_PALETTE_F32 ? stage->reference : NULL,
     };
     return th_trial_run(&trial, row, err);
 }
@@ -81,7 +81,7 @@ static th_result create_poser(th_entry *entry, const th_scene *scene, const th_s
     entry->subject = p;
     p->scene = scene;
     p->palette = stage->palette;
-    th_result result = th_scene_crowd(scene, (th_isa)entry->variant, &p->crowd, err);
+    th_result result = th_scene_crowd(scene, entry->isa, entry->palette, &p->crowd, err);
     if (result != TH_OK)
         return result;
     p->scratch = th_line_alloc(th_crowd_scratch_bytes(p->crowd));
@@ -138,13 +138,17 @@ static th_result create_fill(th_entry *entry, const th_bench_desc *desc, const t
 
 uint32_t th_pose_entries(th_entry *entries)
 {
+    const uint32_t variants = (TH_ISA_COUNT - TH_ISA_SCALAR) * TH_PALETTE_COUNT;
     uint32_t count = 0;
-    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
-        if (!th_isa_available((th_isa)isa))
+    for (uint32_t v = 0; v < variants; v++) {
+        const th_isa isa = (th_isa)(TH_ISA_SCALAR + v / TH_PALETTE_COUNT);
+        const th_palette palette = (th_palette)(v % TH_PALETTE_COUNT);
+        if (!th_isa_available(isa))
             continue;
         th_entry *e = &entries[count++];
-        *e = (th_entry){.variant = isa, .create = create_kernel, .run = run_kernel, .destroy = destroy_poser};
-        snprintf(e->name, sizeof e->name, "pose/%s/f32", th_isa_name((th_isa)isa));
+        *e = (th_entry){
+            .isa = isa, .palette = palette, .create = create_kernel, .run = run_kernel, .destroy = destroy_poser};
+        snprintf(e->name, sizeof e->name, "pose/%s/%s", th_isa_name(isa), th_palette_name(palette));
     }
     entries[count++] = (th_entry){"pose/exact", .create = create_exact, .run = run_kernel, .destroy = destroy_poser};
     entries[count++] =

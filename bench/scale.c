@@ -134,7 +134,7 @@ static th_result study_init(study *s, const th_scale_desc *desc, const uint32_t 
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u thread counts", count);
     th_result result = th_scene_create(&desc->scene, &s->scene, err);
     if (result == TH_OK)
-        result = th_scene_crowd(s->scene, desc->isa, &s->crowd, err);
+        result = th_scene_crowd(s->scene, desc->isa, desc->palette, &s->crowd, err);
     if (result == TH_OK)
         result = th_palette_create(s->crowd, &s->palette, err);
     const uint32_t grain = grain_of(desc), calls = desc->stages == TH_STAGES_SEPARATE ? 2 : 1;
@@ -229,15 +229,17 @@ static void summarize_rows(const study *s, th_scale *out)
         rows[i].own = th_json_merge(point_json(&out->points[i], &rows[i]), stages_json(&s->lanes[i], &rows[i]));
         rows[i].once = once_json(s, &s->lanes[i], &rows[i]);
     }
-    json_t *how = json_pack("{s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "scheduler",
-                            th_scheduler_name(out->scheduler), "placement", th_placement_name(out->placement), "grain",
-                            (int)out->grain, "stages", th_stages_name(out->stages));
+    json_t *how =
+        json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "palette",
+                  th_palette_name(out->palette), "scheduler", th_scheduler_name(out->scheduler), "placement",
+                  th_placement_name(out->placement), "grain", (int)out->grain, "stages", th_stages_name(out->stages));
     out->report.scene = th_json_merge(th_scene_json(s->scene, &s->desc->scene), how);
 }
 
 static th_result run_study(study *s, th_scale *out, th_error *err)
 {
     out->isa = th_crowd_isa(s->crowd);
+    out->palette = s->desc->palette;
     out->scheduler = s->desc->scheduler;
     out->placement = out->scheduler == TH_SCHEDULER_SERIAL ? TH_PLACEMENT_NONE : s->desc->placement;
     out->grain = grain_of(s->desc);
@@ -305,8 +307,9 @@ bool th_scale_print(const th_scale *scale, FILE *file)
     const th_report *report = &scale->report;
     char verdict[512];
     th_report_print_conditions(report, file);
-    fprintf(file, "%s kernel, %s scheduler, placement %s, chunks of %u x 16 characters%s\n\n", th_isa_name(scale->isa),
-            th_scheduler_name(scale->scheduler), th_placement_name(scale->placement), scale->grain,
+    fprintf(file, "%s kernel, %s palettes, %s scheduler, placement %s, chunks of %u x 16 characters%s\n\n",
+            th_isa_name(scale->isa), th_palette_name(scale->palette), th_scheduler_name(scale->scheduler),
+            th_placement_name(scale->placement), scale->grain,
             scale->stages == TH_STAGES_SEPARATE ? ", separate stages" : "");
     th_table *table =
         th_table_create(">threads|>ms/frame|>characters/s|>speed-up|>efficiency|>busy|>tail|>spread|<palette hash");

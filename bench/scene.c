@@ -70,7 +70,7 @@ void th_scene_destroy(th_scene *scene)
     free(scene);
 }
 
-th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_crowd **out, th_error *err)
+th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_palette palette, th_crowd **out, th_error *err)
 {
     th_crowd_desc desc = {
         .rigs = scene->rigs,
@@ -78,6 +78,7 @@ th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_crowd **out, th_e
         .instances = scene->instances,
         .instance_count = scene->instance_count,
         .isa = isa,
+        .palette = palette,
     };
     return th_crowd_create(&desc, out, err);
 }

@@ -21,7 +21,7 @@ static th_result write_reference(th_stage *stage, const th_crowd *crowd, th_erro
 static th_result create_palettes(th_stage *stage, th_error *err)
 {
     th_crowd *crowd;
-    th_result result = th_scene_crowd(stage->compiled, TH_ISA_SCALAR, &crowd, err);
+    th_result result = th_scene_crowd(stage->compiled, TH_ISA_SCALAR, TH_PALETTE_F32, &crowd, err);
     if (result != TH_OK)
         return result;
     stage->palette_bytes = th_crowd_palette_bytes(crowd);

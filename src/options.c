@@ -214,6 +214,7 @@ static bool parse_thread_list(const th_option *o, const char *text, void *value,
 /* ---- the table ---- */
 
 static const char *const isa_choices[] = {"auto", "scalar", "sse4", "avx2", "avx512", NULL};
+static const char *const palette_choices[] = {"f32", "f16", NULL};
 static const char *const sampling_choices[] = {"compiled", "exact", NULL};
 static const char *const scheduler_choices[] = {"own",    "serial", "openmp-dynamic", "openmp-guided", "openmp-static",
                                                 "onetbb", NULL};
@@ -221,6 +222,7 @@ static const char *const placement_choices[] = {"none", "workers", "compact", "s
 static const char *const stages_choices[] = {"fused", "separate", NULL};
 
 _Static_assert(sizeof isa_choices / sizeof *isa_choices == TH_ISA_COUNT + 1, "a name for each instruction set");
+_Static_assert(sizeof palette_choices / sizeof *palette_choices == TH_PALETTE_COUNT + 1, "a name for each format");
 _Static_assert(sizeof scheduler_choices / sizeof *scheduler_choices == TH_SCHEDULER_COUNT + 1,
                "a name for each scheduler");
 _Static_assert(sizeof placement_choices / sizeof *placement_choices == TH_PLACEMENT_COUNT + 1,
@@ -268,6 +270,8 @@ const th_option th_option_table[] = {
      .help = "deals out clips, phases and speeds; the same seed gives the same crowd"},
     {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(isa),
      .choices = isa_choices, .help = "instruction set of the kernel: auto, scalar, sse4, avx2 or avx512"},
+    {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(palette),
+     .choices = palette_choices, .help = "numbers of the palettes: f32, or f16 in half the memory"},
     {.name = "sampling", .argument = "HOW", .fallback = "exact", .commands = TH_COMMAND_POSE, .parse = parse_choice, .offset = AT(sampling),
      .choices = sampling_choices, .help = "exact: authored keys, in double; compiled: what the kernels play"},
     {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(sampling),

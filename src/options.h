@@ -31,6 +31,7 @@ typedef struct th_options {
     th_thread_list threads;                     /* none when not given */
     uint64_t seed;
     th_isa isa;
+    th_palette palette;
     th_sampling sampling;
     th_scheduler scheduler;
     th_placement placement;

@@ -52,9 +52,12 @@ static th_result evaluate_crowd(pose *p, const th_crowd *crowd, th_error *err)
         result = th_palette_create(crowd, &palette, err);
     if (result == TH_OK) {
         th_frame_animate(frame, p->options->time_s, palette);
-        const th_mat34 *entries = palette;
-        for (uint32_t b = 0; b < p->model->bind_count; b++)
-            p->palette[b] = th_dmat34_from(entries[b]);
+        const th_palette format = p->options->palette;
+        for (uint32_t b = 0; b < p->model->bind_count; b++) {
+            th_mat34 entry;
+            th_palette_read(format, (const char *)palette + b * th_palette_entry_bytes(format), entry.m);
+            p->palette[b] = th_dmat34_from(entry);
+        }
         p->isa = th_isa_name(th_crowd_isa(crowd));
     }
     free(palette);
@@ -78,6 +81,7 @@ static th_result evaluate_compiled(pose *p, th_error *err)
         .instances = &instance,
         .instance_count = 1,
         .isa = p->options->isa,
+        .palette = p->options->palette,
     };
     result = th_crowd_create(&crowd_desc, &crowd, err);
     if (result == TH_OK)
@@ -194,8 +198,11 @@ int th_command_pose(const th_options *o)
         th_complain("pose shows one clip at a time: --clip NAME");
         return TH_EXIT_USAGE;
     }
-    if (o->sampling == TH_SAMPLING_EXACT && th_options_given(o, "isa"))
-        th_complain("--isa makes no difference to exact sampling; --sampling compiled runs the kernel");
+    static const char *const of_kernels[] = {"isa", "palette"};
+    for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
+        if (o->sampling == TH_SAMPLING_EXACT && th_options_given(o, of_kernels[i]))
+            th_complain("--%s makes no difference to exact sampling; --sampling compiled runs the kernel",
+                        of_kernels[i]);
     int code = th_cast_init(&cast, o);
     if (code == TH_EXIT_GOOD && cast.models[0]->clip_count == 0)
         th_complain("%s has no clip: this is its rest pose", cast.models[0]->name);

@@ -23,6 +23,7 @@ static int run_scale(const th_options *o, const th_cast *cast)
     th_scale_desc desc = {
         .scene = th_cast_scene(cast, o),
         .isa = o->isa,
+        .palette = o->palette,
         .scheduler = o->scheduler,
         .placement = o->placement,
         .grain = o->grain,

@@ -47,7 +47,7 @@ static void make_kind(const th_scene *scene, th_isa isa, void *palette, kind *ou
 {
     th_jobs *serial;
     th_frame *frame;
-    insist(th_scene_crowd(scene, isa, &out->crowd, NULL) == TH_OK, "no crowd");
+    insist(th_scene_crowd(scene, isa, TH_PALETTE_F32, &out->crowd, NULL) == TH_OK, "no crowd");
     insist(th_threads_create(&(th_jobs_desc){.scheduler = TH_SCHEDULER_SERIAL}, &serial, NULL) == TH_OK, "no thread");
     insist(th_frame_create(&(th_frame_desc){.crowd = out->crowd, .jobs = serial}, &frame, NULL) == TH_OK, "no frame");
     for (uint32_t n = 0; n < FRAMES; n++)
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
     th_scene_desc desc = {
         .models = (const th_model *const[]){human}, .model_count = 1, .instance_count = CHARACTERS, .seed = seed};
     insist(th_scene_create(&desc, &scene, NULL) == TH_OK, "no scene");
-    insist(th_scene_crowd(scene, TH_ISA_AUTO, &any, NULL) == TH_OK, "no crowd");
+    insist(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &any, NULL) == TH_OK, "no crowd");
     insist(th_palette_create(any, &palette, NULL) == TH_OK, "no palettes");
     th_crowd_destroy(any);
     kind kinds[TH_ISA_COUNT];

@@ -78,7 +78,7 @@ static rehearsal rehearse(uint32_t count, uint32_t threads, th_sampling sampling
     th_scene_desc desc = scene_of(count);
     desc.sampling = sampling;
     cr_assert_eq(th_scene_create(&desc, &r.scene, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_scene_crowd(r.scene, TH_ISA_AUTO, &r.crowd, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_scene_crowd(r.scene, TH_ISA_AUTO, TH_PALETTE_F32, &r.crowd, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = threads}, &r.jobs, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_frame_create(&(th_frame_desc){.crowd = r.crowd, .jobs = r.jobs}, &r.frame, &err), TH_OK);
     cr_assert_eq(th_palette_create(r.crowd, &r.palette, &err), TH_OK);

@@ -1,6 +1,7 @@
 /* Rigs and crowds against the exact evaluation. */
 #include <throng/crowd.h>
 #include <throng/exact.h>
+#include <throng/half.h>
 #include <throng/human.h>
 
 #include "random_model.h"
@@ -34,7 +35,8 @@ static th_rig *make_rig(const th_model *model, th_sampling sampling)
     return rig;
 }
 
-static void stage_init(stage *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa)
+static void stage_init_with(stage *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa,
+                            th_palette palette)
 {
     *s = (stage){.rig = make_rig(model, sampling), .count = count};
     const th_rig *rig = s->rig;
@@ -43,7 +45,12 @@ static void stage_init(stage *s, const th_model *model, th_sampling sampling, ui
     for (uint32_t i = 3; i < count; i += 7)
         s->instances[i].clip = TH_NO_INDEX; /* some in the rest pose */
     th_error err;
-    th_crowd_desc desc = {.rigs = &rig, .rig_count = 1, .instances = s->instances, .instance_count = count, .isa = isa};
+    th_crowd_desc desc = {.rigs = &rig,
+                          .rig_count = 1,
+                          .instances = s->instances,
+                          .instance_count = count,
+                          .isa = isa,
+                          .palette = palette};
     cr_assert_eq(th_crowd_create(&desc, &s->crowd, &err), TH_OK, "%s", err.text);
     s->palette_bytes = th_crowd_palette_bytes(s->crowd);
     s->palette = aligned_alloc(64, s->palette_bytes + 64);
@@ -58,6 +65,11 @@ static void stage_fini(stage *s)
     free(s->scratch);
     th_crowd_destroy(s->crowd);
     th_rig_destroy(s->rig);
+}
+
+static void stage_init(stage *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa)
+{
+    stage_init_with(s, model, sampling, count, isa, TH_PALETTE_F32);
 }
 
 static void stage_update(stage *s, double time_s)
@@ -328,7 +340,7 @@ static void check_bend(const float tangents[12], const double times[2])
     stage_init(&s, &model, TH_SAMPLING_COMPILED, 1, TH_ISA_SCALAR);
     s.instances[0] = (th_instance){.clip = 0, .speed = 1};
     th_crowd_destroy(s.crowd);
-    th_crowd_desc desc = {(const th_rig *const *)&s.rig, 1, s.instances, 1, TH_ISA_SCALAR};
+    th_crowd_desc desc = {(const th_rig *const *)&s.rig, 1, s.instances, 1, TH_ISA_SCALAR, TH_PALETTE_F32};
     cr_assert_eq(th_crowd_create(&desc, &s.crowd, NULL), TH_OK);
     const th_clip_report *report = th_rig_clip_report(s.rig, 0);
     cr_assert(report->compiled, "%s", report->reason);
@@ -453,6 +465,81 @@ ParameterizedTest(const th_isa *isa, crowd, halves_write_the_same_bytes)
     }
 }
 
+/* Entries of half precision are those of single precision, rounded, and nothing is written beside them. */
+static void check_halves_of_singles(const stage *singles, const stage *halves)
+{
+    const uint32_t binds = th_rig_model(singles->rig)->bind_count;
+    for (uint32_t i = 0; i < singles->count; i++) {
+        const unsigned char *single = singles->palette + th_crowd_palette_offset(singles->crowd, i);
+        const unsigned char *half = halves->palette + th_crowd_palette_offset(halves->crowd, i);
+        for (uint32_t k = 0; k < 12 * binds; k++) {
+            float value;
+            uint16_t got;
+            memcpy(&value, single + k * sizeof value, sizeof value);
+            memcpy(&got, half + k * sizeof got, sizeof got);
+            cr_assert_eq(got, th_half_from_float(value), "instance %u number %u: %g as %#x", i, k, (double)value, got);
+        }
+        for (size_t k = 24 * (size_t)binds; k % 64 != 0; k++)
+            cr_assert_eq(half[k], GUARD, "padding");
+    }
+    for (size_t k = 0; k < 64; k++)
+        cr_assert_eq(halves->palette[halves->palette_bytes + k], GUARD, "written past the end");
+}
+
+ParameterizedTestParameters(crowd, half_precision_is_single_precision_rounded)
+{
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, crowd, half_precision_is_single_precision_rounded)
+{
+    skip_without(*isa);
+    for (uint32_t n = 0; n < 84; n++) {
+        random_desc desc = variety(n);
+        th_model *model = random_model(&desc);
+        stage singles, halves;
+        stage_init(&singles, model, TH_SAMPLING_COMPILED, n % 40, *isa);
+        stage_init_with(&halves, model, TH_SAMPLING_COMPILED, n % 40, *isa, TH_PALETTE_F16);
+        stage_update(&singles, 0.7);
+        stage_update(&halves, 0.7);
+        check_halves_of_singles(&singles, &halves);
+        check_halves(&halves, 0.7);
+        stage_fini(&singles);
+        stage_fini(&halves);
+        th_model_free(model);
+    }
+}
+
+/* A joint that never moves, far away or hardly at all: its palette entry is its place. */
+ParameterizedTestParameters(crowd, half_precision_at_its_limits)
+{
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, crowd, half_precision_at_its_limits)
+{
+    static const float places[][3] = {
+        {65504, 65519.996F, 65520}, {-65520, -1e9F, 3e38F}, {6.1e-5F, 6.0e-5F, -1e-5F}, {2.99e-8F, 2.98e-8F, -1e-30F}};
+    skip_without(*isa);
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+        th_joint joint = {"far", TH_NO_INDEX, TH_MAT34_IDENTITY};
+        th_bind bind = {0, TH_MAT34_IDENTITY};
+        th_model model = {.name = "m", .joint_count = 1, .joints = &joint, .bind_count = 1, .binds = &bind, .size = 1};
+        uint16_t entry[12];
+        stage s;
+        for (size_t i = 0; i < 3; i++)
+            joint.rest.m[4 * i + 3] = places[p][i];
+        stage_init_with(&s, &model, TH_SAMPLING_COMPILED, 40, *isa, TH_PALETTE_F16);
+        stage_update(&s, 0);
+        for (uint32_t k = 0; k < s.count; k++) {
+            memcpy(entry, s.palette + th_crowd_palette_offset(s.crowd, k), sizeof entry);
+            for (size_t i = 0; i < 3; i++)
+                cr_expect_eq(entry[4 * i + 3], th_half_from_float(places[p][i]), "%g", (double)places[p][i]);
+        }
+        stage_fini(&s);
+    }
+}
+
 ParameterizedTestParameters(crowd, an_instance_does_not_depend_on_its_neighbours)
 {
     return each_isa();
@@ -548,7 +635,7 @@ Test(crowd, batches_of_larger_models_cost_more)
         for (uint32_t i = 0; i < 51; i++)
             instances[i] = (th_instance){.rig = i >= 16, .speed = 1};
         th_crowd *crowd;
-        th_crowd_desc desc = {(const th_rig *const *)rigs, 2, instances, 51, TH_ISA_AUTO};
+        th_crowd_desc desc = {(const th_rig *const *)rigs, 2, instances, 51, TH_ISA_AUTO, TH_PALETTE_F32};
         cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
         cr_assert_eq(th_crowd_batch_count(crowd), 3);
         for (uint32_t b = 0; b < 3; b++)
@@ -579,7 +666,7 @@ Test(crowd, mixes_models)
     th_instance instances[COUNT];
     th_instances_scatter((const th_rig *const *)rigs, MODELS, TH_NO_INDEX, 3, instances, COUNT);
     th_crowd *crowd;
-    th_crowd_desc desc = {(const th_rig *const *)rigs, MODELS, instances, COUNT, TH_ISA_AUTO};
+    th_crowd_desc desc = {(const th_rig *const *)rigs, MODELS, instances, COUNT, TH_ISA_AUTO, TH_PALETTE_F32};
     cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
     unsigned char *palette = aligned_alloc(64, th_crowd_palette_bytes(crowd));
     void *scratch = aligned_alloc(64, th_crowd_scratch_bytes(crowd));
@@ -590,7 +677,7 @@ Test(crowd, mixes_models)
         th_instance alone = instances[i];
         alone.rig = 0;
         th_crowd *one;
-        th_crowd_desc one_desc = {&rig, 1, &alone, 1, TH_ISA_AUTO};
+        th_crowd_desc one_desc = {&rig, 1, &alone, 1, TH_ISA_AUTO, TH_PALETTE_F32};
         cr_assert_eq(th_crowd_create(&one_desc, &one, NULL), TH_OK);
         unsigned char *want = aligned_alloc(64, th_crowd_palette_bytes(one));
         th_crowd_update(one, 0, 1, 0.5, want, scratch);

@@ -28,7 +28,7 @@ bool th_isa_available(th_isa isa)
         return __builtin_cpu_supports("sse4.1");
     case TH_ISA_AVX2:
         /* The compiler's run-time support asks XGETBV as well: the operating system must save the registers. */
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
     case TH_ISA_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma");
 #endif

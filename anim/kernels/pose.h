@@ -21,13 +21,15 @@
 #ifndef TH_POSE_H
 #define TH_POSE_H
 
+#include <throng/palette.h>
+
 #include <stddef.h>
 #include <stdint.h>
 
 #define TH_MAX_WIDTH  16 /* lanes of the widest kernel */
 #define TH_BLOCK      16 /* steps that are sampled before the first of them is resolved */
 #define TH_KEY_FLOATS 4  /* a key is one quaternion, or a vector and a zero */
-#define TH_ENTRY      12 /* numbers of a palette entry */
+#define TH_ENTRY      12 /* numbers of a palette entry or a matrix */
 
 enum th_step_flags {
     TH_STEP_ROTATION = 1,    /* the linear part comes from a key, else from `local` */
@@ -78,18 +80,18 @@ typedef struct th_lanes {
 typedef void th_sample_fn(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,
                           float *pose);
 
-/* The palette entries of the same steps, for each lane; lane i's palette begins at palette + i * stride (in floats).
- * palette is aligned to 64 bytes, stride a multiple of 16 floats. */
-typedef void th_resolve_fn(const th_program *program, uint32_t first, uint32_t count, const float *pose, float *palette,
+/* The palette entries of the same steps, for each lane; lane i's palette begins at palette + i * stride (in bytes).
+ * palette is aligned to 64, stride a multiple of 64. */
+typedef void th_resolve_fn(const th_program *program, uint32_t first, uint32_t count, const float *pose, char *palette,
                            size_t stride, float *slots);
 
-/* Stores `value` to `count` floats, as wide as the instruction set stores. palette: aligned to 64. */
-typedef void th_fill_fn(float *palette, size_t count, float value);
+/* Stores `value` to `count` floats, as wide as the instruction set stores. out: aligned to 64. */
+typedef void th_fill_fn(float *out, size_t count, float value);
 
 typedef struct th_kernels {
     uint32_t width; /* lanes */
     th_sample_fn *sample;
-    th_resolve_fn *resolve;
+    th_resolve_fn *resolve[TH_PALETTE_COUNT];
     th_fill_fn *fill;
 } th_kernels;
 
@@ -98,13 +100,14 @@ typedef struct th_kernels {
 
 /* Palettes of `width` lanes, all steps. */
 static inline void th_kernels_pose(const th_kernels *kernels, const th_program *program, const th_lanes *lanes,
-                                   float *palette, size_t stride, float *scratch)
+                                   th_palette format, char *palette, size_t stride, float *scratch)
 {
     float *slots = scratch + TH_POSE_FLOATS(TH_BLOCK, kernels->width);
+    th_resolve_fn *const resolve = kernels->resolve[format];
     for (uint32_t first = 0; first < program->step_count; first += TH_BLOCK) {
         const uint32_t rest = program->step_count - first, count = rest < TH_BLOCK ? rest : TH_BLOCK;
         kernels->sample(program, first, count, lanes, scratch);
-        kernels->resolve(program, first, count, scratch, palette, stride, slots);
+        resolve(program, first, count, scratch, palette, stride, slots);
     }
 }
 

@@ -2,4 +2,4 @@
 
 #include "pose_body.h"
 
-const th_kernels th_kernels_avx512 = {WIDTH, sample, resolve, fill};
+const th_kernels th_kernels_avx512 = KERNELS;

@@ -128,16 +128,21 @@ KEPT_INLINE void multiply(const wide34 *a, const wide34 *b, wide34 *out)
         multiply_row(a->m + row, b, out->m + row);
 }
 
-KEPT_INLINE void store_entry(const wide34 *p, float *entry, size_t stride)
+KEPT_INLINE void store_entry(const wide34 *p, th_palette format, uint32_t bind, char *palette, size_t stride)
 {
+    char *entry = palette + bind * th_palette_entry_bytes(format);
+    if (format == TH_PALETTE_F16) {
+        wf_store_halves(p->m, entry, stride);
+        return;
+    }
 #pragma GCC unroll 12
-    for (int row = 0; row < 12; row += 4)
-        wf_store_row(p->m + row, entry + row, stride);
+    for (size_t row = 0; row < 3; row++)
+        wf_store_row(p->m + 4 * row, entry + row * 4 * sizeof(float), stride);
 }
 
 /* The binds for which M takes one more product. */
-KEPT_INLINE void store_products(const th_program *program, const th_step *step, const wide34 *m, float *palette,
-                                size_t stride)
+KEPT_INLINE void store_products(const th_program *program, const th_step *step, const wide34 *m, th_palette format,
+                                char *palette, size_t stride)
 {
     uint32_t bind = step->bind + ((step->flags & TH_STEP_DIRECT) != 0), end = step->bind + step->bind_count;
     for (; bind < end; bind++) {
@@ -146,12 +151,12 @@ KEPT_INLINE void store_products(const th_program *program, const th_step *step, 
         for (int i = 0; i < 12; i++)
             from_m.m[i] = wf_set1(program->from_m[bind][i]);
         multiply(m, &from_m, &p);
-        store_entry(&p, palette + (size_t)bind * TH_ENTRY, stride);
+        store_entry(&p, format, bind, palette, stride);
     }
 }
 
-static void resolve(const th_program *program, uint32_t first, uint32_t count, const float *pose, float *palette,
-                    size_t stride, float *slots)
+KEPT_INLINE void resolve(const th_program *program, uint32_t first, uint32_t count, const float *pose,
+                         th_palette format, char *palette, size_t stride, float *slots)
 {
     const th_step *step = program->steps + first, *end = step + count;
     wide34 m;                       /* of the step before */
@@ -168,21 +173,40 @@ static void resolve(const th_program *program, uint32_t first, uint32_t count, c
             copy(&m, &product);
         }
         if (flags & TH_STEP_DIRECT)
-            store_entry(&m, palette + (size_t)step->bind * TH_ENTRY, stride);
+            store_entry(&m, format, step->bind, palette, stride);
         if (flags & TH_STEP_KEPT)
             copy(slot, &m);
         if (__builtin_expect(flags & TH_STEP_PRODUCTS, 0)) {
             const wide34 same = m; /* whose address may be taken: m itself is to stay in registers */
-            store_products(program, step, &same, palette, stride);
+            store_products(program, step, &same, format, palette, stride);
         }
     }
 }
 
-static void fill(float *palette, size_t count, float value)
+static void resolve_f32(const th_program *program, uint32_t first, uint32_t count, const float *pose, char *palette,
+                        size_t stride, float *slots)
+{
+    resolve(program, first, count, pose, TH_PALETTE_F32, palette, stride, slots);
+}
+
+static void resolve_f16(const th_program *program, uint32_t first, uint32_t count, const float *pose, char *palette,
+                        size_t stride, float *slots)
+{
+    resolve(program, first, count, pose, TH_PALETTE_F16, palette, stride, slots);
+}
+
+/* ---- the floor ---- */
+
+static void fill(float *out, size_t count, float value)
 {
     size_t whole = count / WIDTH * WIDTH;
     for (size_t i = 0; i < whole; i += WIDTH)
-        wf_store(palette + i, wf_set1(value));
+        wf_store(out + i, wf_set1(value));
     for (size_t i = whole; i < count; i++)
-        palette[i] = value;
+        out[i] = value;
 }
+
+#define KERNELS                                                                                                        \
+    {                                                                                                                  \
+        WIDTH, sample, {resolve_f32, resolve_f16}, fill                                                                \
+    }

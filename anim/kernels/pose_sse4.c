@@ -2,4 +2,4 @@
 
 #include "pose_body.h"
 
-const th_kernels th_kernels_sse4 = {WIDTH, sample, resolve, fill};
+const th_kernels th_kernels_sse4 = KERNELS;

@@ -1,6 +1,8 @@
 /* One float: portable, and the baseline in every table. */
 #include "pose.h"
 
+#include <throng/half.h>
+
 #include <string.h>
 
 #define WIDTH 1
@@ -58,10 +60,19 @@ static inline void wf_transpose(wf r[4])
     (void)r;
 }
 
-static inline void wf_store_row(const wf row[4], float *out, size_t stride)
+static inline void wf_store_row(const wf row[4], char *out, size_t stride)
 {
     (void)stride; /* to the next lane's */
-    memcpy(out, row, 4 * sizeof *out);
+    memcpy(out, row, 4 * sizeof *row);
+}
+
+static inline void wf_store_halves(const wf m[12], char *out, size_t stride)
+{
+    (void)stride;
+    uint16_t halves[12];
+    for (int i = 0; i < 12; i++)
+        halves[i] = th_half_from_float(m[i]);
+    memcpy(out, halves, sizeof halves);
 }
 
 static inline void wf_store(float *out, wf a)

@@ -1,5 +1,5 @@
 /* Four floats, without fused multiply-add: every operation is that of wide_scalar.h, in the same order, so the palettes
- * are the scalar kernel's to the last bit. Nothing here needs more than SSE2. */
+ * are the scalar kernel's to the last bit. */
 #include "pose.h"
 
 #include <smmintrin.h>
@@ -68,13 +68,48 @@ static inline void wf_transpose(wf r[4])
 }
 
 /* Four floats for each lane. */
-static inline void wf_store_row(const wf row[4], float *out, size_t stride)
+static inline void wf_store_row(const wf row[4], char *out, size_t stride)
 {
     wf r[4] = {row[0], row[1], row[2], row[3]};
     wf_transpose(r);
 #pragma GCC unroll 12
     for (size_t i = 0; i < WIDTH; i++)
-        _mm_store_ps(out + i * stride, r[i]);
+        _mm_store_ps((float *)(out + i * stride), r[i]);
+}
+
+/* In the low half of each 32 bits; see th_half_from_float. */
+static inline __m128i halves(wf a)
+{
+    const __m128i bits = _mm_castps_si128(a), size = _mm_and_si128(bits, _mm_set1_epi32(0x7fffffff));
+    const __m128i odd = _mm_and_si128(_mm_srli_epi32(size, 13), _mm_set1_epi32(1));
+    const __m128i normal =
+        _mm_srli_epi32(_mm_add_epi32(_mm_add_epi32(size, odd), _mm_set1_epi32(0xfff - 0x38000000)), 13);
+    const __m128i small = _mm_sub_epi32(_mm_castps_si128(_mm_add_ps(_mm_castsi128_ps(size), _mm_set1_ps(0.5F))),
+                                        _mm_castps_si128(_mm_set1_ps(0.5F)));
+    const __m128i nan =
+        _mm_or_si128(_mm_set1_epi32(0x7e00), _mm_and_si128(_mm_srli_epi32(size, 13), _mm_set1_epi32(0x3ff)));
+    __m128i all = _mm_blendv_epi8(normal, small, _mm_cmplt_epi32(size, _mm_set1_epi32(0x38800000)));
+    all = _mm_blendv_epi8(all, _mm_set1_epi32(0x7c00), _mm_cmpgt_epi32(size, _mm_set1_epi32(0x477fefff)));
+    all = _mm_blendv_epi8(all, nan, _mm_cmpgt_epi32(size, _mm_set1_epi32(0x7f800000)));
+    return _mm_or_si128(all, _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(0x8000)));
+}
+
+/* A palette entry for each lane. */
+static inline void wf_store_halves(const wf m[12], char *out, size_t stride)
+{
+    wf r[12];
+#pragma GCC unroll 12
+    for (int row = 0; row < 12; row += 4) {
+        for (int i = 0; i < 4; i++)
+            r[row + i] = m[row + i];
+        wf_transpose(r + row);
+    }
+#pragma GCC unroll 12
+    for (size_t i = 0; i < WIDTH; i++) {
+        const __m128i third = halves(r[8 + i]);
+        _mm_storeu_si128((__m128i *)(void *)(out + i * stride), _mm_packus_epi32(halves(r[i]), halves(r[4 + i])));
+        _mm_storel_epi64((__m128i *)(void *)(out + i * stride + 16), _mm_packus_epi32(third, third));
+    }
 }
 
 static inline void wf_store(float *out, wf a)

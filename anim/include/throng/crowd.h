@@ -4,11 +4,12 @@
  * thread may update any range, ranges may run at the same time, and the bytes written depend on nothing but the crowd,
  * the time and the instruction set.
  *
- * Palette memory is the caller's: an instance's palette is bind_count 3x4 row-major float matrices, 48 bytes each, and
+ * Palette memory is the caller's: an instance's palette is bind_count entries of the crowd's format (palette.h), and
  * starts on a 64-byte line. Padding between palettes is never written, and nothing is read. */
 #ifndef THRONG_CROWD_H
 #define THRONG_CROWD_H
 
+#include <throng/palette.h>
 #include <throng/rig.h>
 
 typedef enum th_isa {
@@ -48,6 +49,7 @@ typedef struct th_crowd_desc {
     const th_instance *instances; /* copied */
     uint32_t instance_count;      /* 0 is fine */
     th_isa isa;
+    th_palette palette;
 } th_crowd_desc;
 
 typedef struct th_crowd th_crowd;
@@ -57,6 +59,7 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
 void th_crowd_destroy(th_crowd *crowd);
 
 th_isa th_crowd_isa(const th_crowd *crowd); /* never TH_ISA_AUTO */
+th_palette th_crowd_palette(const th_crowd *crowd);
 uint32_t th_crowd_instance_count(const th_crowd *crowd);
 uint64_t th_crowd_joint_count(const th_crowd *crowd); /* palette entries of all instances: the unit of "ns per joint" */
 uint32_t th_crowd_batch_count(const th_crowd *crowd); /* the unit of work: 16 instances of one rig; fewer, or up to 31,

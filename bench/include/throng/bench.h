@@ -1,6 +1,6 @@
 /* The bench: pose evaluation, its yardsticks and its floor on one thread; the job system on a few.
  *
- *   pose/<isa>/f32       compiled clips to palettes, for each instruction set this machine has
+ *   pose/<isa>/<format>  compiled clips to palettes, for each instruction set this machine has
  *   pose/exact           the same with authored keys, as clips play that cannot be compiled
  *   pose/tutorial        the way of the tutorials
  *   limit/palette_write  the same bytes written and nothing else

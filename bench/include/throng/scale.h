@@ -14,6 +14,7 @@
 typedef struct th_scale_desc {
     th_scene_desc scene;
     th_isa isa;
+    th_palette palette;
     th_scheduler scheduler;
     th_placement placement;
     uint32_t grain;          /* as th_frame_desc */
@@ -40,6 +41,7 @@ typedef struct th_scale {
     th_report report; /* one row for each thread count: */
     th_scale_point *points;
     th_isa isa; /* that really ran */
+    th_palette palette;
     th_scheduler scheduler;
     th_placement placement; /* none where the scheduler takes none */
     uint32_t grain;

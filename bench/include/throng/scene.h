@@ -28,8 +28,8 @@ typedef struct th_scene {
 th_result th_scene_create(const th_scene_desc *desc, th_scene **out, th_error *err);
 void th_scene_destroy(th_scene *scene);
 
-/* The scene's crowd on one instruction set. The scene must outlive it. */
-th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_crowd **out, th_error *err);
+/* The scene's crowd on one instruction set and with palettes of one format. The scene must outlive it. */
+th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_palette palette, th_crowd **out, th_error *err);
 
 /* Which model an instance is, which clip it plays (NULL: the rest pose), and when in that clip it is at `time_s`. */
 const th_model *th_scene_model(const th_scene *scene, uint32_t instance);
