@@ -98,7 +98,7 @@ static void write_frame(const th_rig *rig, const th_clip *clip, double ticks, co
             channel++;
         th_trs trs = mover->rest;
         if (channel != end && channel->joint == mover->joint)
-            th_exact_channel(channel, ticks, &trs);
+            th_exact_channel(channel, ticks, TH_INTERPOLATION_AUTHORED, &trs);
         float *next = write_keys(mover, &trs, before, out);
         before = before ? before + (next - out) : NULL;
         out = next;
@@ -178,7 +178,7 @@ static void measure_some(compiler *c, const th_playable *playable, const double 
                         c->scratch);
     }
     for (uint32_t i = 0; i < count; i++) {
-        th_exact_pose(c->model, playable->clip, ticks[i], c->pose);
+        th_exact_pose(c->model, playable->clip, ticks[i], TH_INTERPOLATION_AUTHORED, c->pose);
         th_exact_palette(c->model, c->pose, c->exact);
         for (uint32_t b = 0; b < c->model->bind_count; b++) {
             double error = probe_error(&c->probes[b], &c->exact[b], c->palettes + i * c->palette_floats + b * TH_ENTRY);
@@ -444,7 +444,7 @@ static bool compiler_init(compiler *c, th_rig *rig)
         compiler_fini(c);
         return false;
     }
-    th_exact_pose(model, NULL, 0, c->pose);
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, c->pose);
     for (uint32_t b = 0; b < model->bind_count; b++)
         set_probe(c, &model->binds[b], &c->probes[b]);
     return true;

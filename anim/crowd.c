@@ -347,7 +347,7 @@ static void update_exact(const th_crowd *crowd, const crowd_group *group, const 
 {
     const th_model *model = group->rig->model;
     th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
-    th_exact_sample(model, member->playable->clip, ticks_of(member, time_s), pose);
+    th_exact_sample(model, member->playable->clip, ticks_of(member, time_s), TH_INTERPOLATION_AUTHORED, pose);
     resolve_exact(crowd, model, pose, pose, palette);
 }
 
@@ -409,7 +409,7 @@ static void sample_batch(const th_crowd *crowd, const batch *b, double time_s, c
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const crowd_member *member = &crowd->members[i];
         if (!member->playable->keys)
-            th_exact_sample(rig->model, member->playable->clip, ticks_of(member, time_s),
+            th_exact_sample(rig->model, member->playable->clip, ticks_of(member, time_s), TH_INTERPOLATION_AUTHORED,
                             (th_dmat34 *)(void *)(poses + exact_offset(b->group, i)));
     }
 }

@@ -31,89 +31,175 @@ static uint32_t find_key(const th_track *track, double ticks)
     return low;
 }
 
-/* Finds the two keys around `ticks` and how far it is from one to the other; the same key twice at the ends. */
-static double bracket(const th_track *track, double ticks, uint32_t width, const float **a, const float **b)
+/* The keys around a time and how far it is from one to the other; the same key twice at the ends, and where keys hold.
+ */
+typedef struct interval {
+    uint32_t from, to;
+    double t;
+} interval;
+
+static interval find_interval(const th_track *track, double ticks, th_interpolation interpolation)
 {
     uint32_t key = find_key(track, ticks), next = key + 1;
-    *a = *b = track->values + (size_t)key * width;
-    if (next >= track->key_count || ticks <= track->times[key])
-        return 0;
-    *b = *a + width;
-    return (ticks - track->times[key]) / (track->times[next] - track->times[key]);
+    if (next >= track->key_count || ticks <= track->times[key] || interpolation == TH_INTERPOLATION_STEP)
+        return (interval){key, key, 0};
+    return (interval){key, next, (ticks - track->times[key]) / (track->times[next] - track->times[key])};
 }
 
-/* The spline between the keys around `ticks`. Tangents are changes per tick, hence the length of the interval. */
-static void sample_spline(const th_track *track, double ticks, uint32_t width, double out[])
+static void load(const th_track *track, uint32_t key, uint32_t width, double out[])
 {
-    const float *a, *b;
-    double t = bracket(track, ticks, width, &a, &b), t2 = t * t, t3 = t2 * t, length = 0;
-    uint32_t key = (uint32_t)((size_t)(a - track->values) / width);
-    const float *leave = track->tangents + (2 * (size_t)key + 1) * width, *arrive = leave;
-    if (b != a) {
-        length = track->times[key + 1] - track->times[key];
-        arrive += width;
-    }
     for (uint32_t i = 0; i < width; i++)
-        out[i] = (2 * t3 - 3 * t2 + 1) * (double)a[i] + length * (t3 - 2 * t2 + t) * (double)leave[i] +
-                 (3 * t2 - 2 * t3) * (double)b[i] + length * (t3 - t2) * (double)arrive[i];
+        out[i] = (double)track->values[(size_t)key * width + i];
 }
 
-static void sample_vector(const th_track *track, double ticks, double out[3])
+/* A float quaternion is of unit length as floats go; the last digits matter in the reference. */
+static void load_rotation(const th_track *track, uint32_t key, double out[4])
 {
-    if (track->tangents) {
-        sample_spline(track, ticks, 3, out);
-        return;
-    }
-    const float *a, *b;
-    double t = bracket(track, ticks, 3, &a, &b);
-    for (int i = 0; i < 3; i++)
-        out[i] = (double)a[i] + t * ((double)b[i] - (double)a[i]);
-}
-
-/* Where the curve meets 0, which is no rotation, the key before holds. */
-static void sample_rotation_spline(const th_track *track, double ticks, double out[4])
-{
-    sample_spline(track, ticks, 4, out);
-    if (th_quat_normalize(out))
-        return;
-    const float *key = track->values + 4 * (size_t)find_key(track, ticks);
-    for (int i = 0; i < 4; i++)
-        out[i] = (double)key[i];
+    load(track, key, 4, out);
     th_quat_normalize(out);
 }
 
-static void sample_rotation(const th_track *track, double ticks, double out[4])
+/* ---- cubic ---- */
+
+/* What an interval's ends and the tangents there count for, in this order; tangents are changes in an interval. */
+static void hermite(double t, double out[4])
 {
-    if (track->tangents) {
-        sample_rotation_spline(track, ticks, out);
+    double t2 = t * t, t3 = t2 * t;
+    out[0] = 2 * t3 - 3 * t2 + 1;
+    out[1] = t3 - 2 * t2 + t;
+    out[2] = 3 * t2 - 2 * t3;
+    out[3] = t3 - t2;
+}
+
+/* Tangents are changes per tick, hence the length of the interval. */
+static void sample_spline(const th_track *track, interval at, uint32_t width, double out[])
+{
+    double h[4], a[4], b[4], length = track->times[at.to] - track->times[at.from];
+    const float *leave = track->tangents + (2 * (size_t)at.from + 1) * width;
+    const float *arrive = track->tangents + 2 * (size_t)at.to * width;
+    hermite(at.t, h);
+    load(track, at.from, width, a);
+    load(track, at.to, width, b);
+    for (uint32_t i = 0; i < width; i++)
+        out[i] = h[0] * a[i] + length * h[1] * (double)leave[i] + h[2] * b[i] + length * h[3] * (double)arrive[i];
+}
+
+static void turn_towards(const double neighbour[4], double q[4])
+{
+    double dot = q[0] * neighbour[0] + q[1] * neighbour[1] + q[2] * neighbour[2] + q[3] * neighbour[3];
+    for (int i = 0; dot < 0 && i < 4; i++)
+        q[i] = -q[i];
+}
+
+/* The four keys that shape an interval; at the ends of the track the outer ones are the interval's own. */
+static void load_four(const th_track *track, const uint32_t keys[4], uint32_t width, double out[4][4])
+{
+    for (int n = 0; n < 4; n++)
+        (width == 4 ? load_rotation(track, keys[n], out[n]) : load(track, keys[n], width, out[n]));
+    if (width == 4) {
+        turn_towards(out[1], out[0]);
+        turn_towards(out[1], out[2]);
+        turn_towards(out[2], out[3]);
+    }
+}
+
+static void sample_catmull_rom(const th_track *track, interval at, uint32_t width, double out[])
+{
+    if (at.from == at.to) {
+        load(track, at.from, width, out);
         return;
     }
-    const float *a, *b;
-    double t = bracket(track, ticks, 4, &a, &b), from[4], to[4];
-    for (int i = 0; i < 4; i++) {
-        from[i] = (double)a[i];
-        to[i] = (double)b[i];
-    }
-    th_quat_normalize(from); /* unit length as floats go; the last digits matter in the reference */
-    th_quat_normalize(to);
-    th_quat_slerp(from, to, t, out);
+    const double *times = track->times;
+    const uint32_t keys[4] = {at.from > 0 ? at.from - 1 : 0, at.from, at.to,
+                              at.to + 1 < track->key_count ? at.to + 1 : at.to};
+    double h[4], v[4][4], length = times[at.to] - times[at.from];
+    hermite(at.t, h);
+    load_four(track, keys, width, v);
+    h[1] *= length / (times[at.to] - times[keys[0]]); /* at most 1, however close the keys are */
+    h[3] *= length / (times[keys[3]] - times[at.from]);
+    for (uint32_t i = 0; i < width; i++)
+        out[i] = h[0] * v[1][i] + h[1] * (v[2][i] - v[0][i]) + h[2] * v[2][i] + h[3] * (v[3][i] - v[1][i]);
 }
 
-void th_exact_channel(const th_channel *channel, double ticks, th_trs *out)
+static void sample_cubic(const th_track *track, interval at, uint32_t width, double out[])
 {
-    sample_vector(&channel->translation, ticks, out->translation);
-    sample_rotation(&channel->rotation, ticks, out->rotation);
-    sample_vector(&channel->scale, ticks, out->scale);
+    (track->tangents ? sample_spline : sample_catmull_rom)(track, at, width, out);
 }
 
-void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, th_dmat34 *out_local)
+/* ---- tracks ---- */
+
+static th_interpolation mode_of(const th_track *track, th_interpolation interpolation)
+{
+    if (interpolation != TH_INTERPOLATION_AUTHORED)
+        return interpolation;
+    return track->tangents ? TH_INTERPOLATION_CUBIC : TH_INTERPOLATION_SLERP;
+}
+
+static void sample_vector(const th_track *track, double ticks, th_interpolation interpolation, double out[3])
+{
+    interval at = find_interval(track, ticks, interpolation);
+    if (mode_of(track, interpolation) == TH_INTERPOLATION_CUBIC) {
+        sample_cubic(track, at, 3, out);
+        return;
+    }
+    double a[3], b[3];
+    load(track, at.from, 3, a);
+    load(track, at.to, 3, b);
+    for (int i = 0; i < 3; i++)
+        out[i] = a[i] + at.t * (b[i] - a[i]);
+}
+
+/* Where the curve meets 0, which is no rotation, the key before holds. */
+static void sample_cubic_rotation(const th_track *track, interval at, double out[4])
+{
+    sample_cubic(track, at, 4, out);
+    if (!th_quat_normalize(out))
+        load_rotation(track, at.from, out);
+}
+
+static void nlerp(const double a[4], double b[4], double t, double out[4])
+{
+    turn_towards(a, b);
+    for (int i = 0; i < 4; i++)
+        out[i] = a[i] + t * (b[i] - a[i]);
+    th_quat_normalize(out);
+}
+
+static void sample_rotation(const th_track *track, double ticks, th_interpolation interpolation, double out[4])
+{
+    interval at = find_interval(track, ticks, interpolation);
+    double a[4], b[4];
+    load_rotation(track, at.from, a);
+    load_rotation(track, at.to, b);
+    switch (mode_of(track, interpolation)) {
+    case TH_INTERPOLATION_CUBIC:
+        sample_cubic_rotation(track, at, out);
+        break;
+    case TH_INTERPOLATION_STEP:
+    case TH_INTERPOLATION_NLERP:
+        nlerp(a, b, at.t, out);
+        break;
+    default:
+        th_quat_slerp(a, b, at.t, out);
+    }
+}
+
+void th_exact_channel(const th_channel *channel, double ticks, th_interpolation interpolation, th_trs *out)
+{
+    sample_vector(&channel->translation, ticks, interpolation, out->translation);
+    sample_rotation(&channel->rotation, ticks, interpolation, out->rotation);
+    sample_vector(&channel->scale, ticks, interpolation, out->scale);
+}
+
+void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
+                     th_dmat34 *out_local)
 {
     const th_channel *channel = clip ? clip->channels : NULL;
     const th_channel *end = clip ? channel + clip->channel_count : NULL;
     for (uint32_t j = 0; j < model->joint_count; j++) {
         if (channel != end && channel->joint == j) {
             th_trs trs;
-            th_exact_channel(channel++, ticks, &trs);
+            th_exact_channel(channel++, ticks, interpolation, &trs);
             out_local[j] = th_dmat34_from_trs(&trs);
         } else {
             out_local[j] = th_dmat34_from(model->joints[j].rest);
@@ -129,9 +215,10 @@ void th_exact_resolve(const th_model *model, const th_dmat34 *local, th_dmat34 *
     }
 }
 
-void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_dmat34 *out)
+void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
+                   th_dmat34 *out)
 {
-    th_exact_sample(model, clip, ticks, out);
+    th_exact_sample(model, clip, ticks, interpolation, out);
     th_exact_resolve(model, out, out);
 }
 

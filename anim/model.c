@@ -66,7 +66,7 @@ double th_model_measure(const th_model *model)
     if (!pose)
         return 0;
     th_dmat34 *palette = pose + model->joint_count;
-    th_exact_pose(model, NULL, 0, pose);
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(model, pose, palette);
     for (uint32_t j = 0; j < model->joint_count; j++)
         extent_add(&e, (double[3]){pose[j].m[3], pose[j].m[7], pose[j].m[11]});

@@ -176,7 +176,7 @@ static th_result find_spaces(const th_model *model, joint_plan *plans, th_error 
     th_dmat34 *pose = calloc(model->joint_count, sizeof *pose);
     if (!pose)
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
-    th_exact_pose(model, NULL, 0, pose);
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     for (uint32_t j = 0; j < model->joint_count; j++) {
         joint_plan *p = &plans[j];
         const joint_space *parent = parent_space(model, plans, j);

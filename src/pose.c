@@ -33,8 +33,8 @@ static th_result pose_init(pose *p, const th_options *o, const th_model *model, 
     p->rest = p->joints + joints;
     p->palette = p->rest + joints;
     p->ticks = p->clip ? th_clip_ticks(p->clip, o->time_s) : 0;
-    th_exact_pose(model, NULL, 0, p->rest);
-    th_exact_pose(model, p->clip, p->ticks, p->joints);
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, p->rest);
+    th_exact_pose(model, p->clip, p->ticks, TH_INTERPOLATION_AUTHORED, p->joints);
     th_exact_palette(model, p->joints, p->palette);
     return TH_OK;
 }

@@ -39,7 +39,7 @@ static void build_skeleton(arm *a)
     a->model.joint_count = JOINTS;
 
     th_dmat34 pose[JOINTS];
-    th_exact_pose(&a->model, NULL, 0, pose);
+    th_exact_pose(&a->model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     /* The second mesh follows the upper arm with a matrix of its own. */
     a->binds[0] = (th_bind){UPPER, inverse(pose[UPPER])};
     a->binds[1] = (th_bind){UPPER, TH_MAT34_IDENTITY};

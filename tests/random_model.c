@@ -92,7 +92,7 @@ static void make_binds(maker *m)
     uint32_t count = m->desc->joint_count, n = 0;
     th_dmat34 *pose = calloc(count, sizeof *pose);
     th_bind *binds = th_arena_new(m->arena, th_bind, 2 * (size_t)count);
-    th_exact_pose(m->model, NULL, 0, pose);
+    th_exact_pose(m->model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     for (uint32_t j = 0; j < count; j++) {
         if (m->desc->double_binds && n > 0 && chance(m, 0.3))
             continue;

@@ -268,7 +268,7 @@ static void compare_pose(const char *arguments, const char *clip_name, double ti
               *palette = pose + human->joint_count;
     const th_clip *clip = &human->clips[th_model_find_clip(human, clip_name)];
     double ticks = th_clip_ticks(clip, time_s);
-    th_exact_pose(human, clip, ticks, pose);
+    th_exact_pose(human, clip, ticks, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(human, pose, palette);
 
     json_t *json = document(arguments), *joints = json_object_get(json, "joints");

@@ -46,13 +46,13 @@ Test(exact, keys_are_met_exactly_and_ends_hold)
     th_track track = {3, times, values, NULL};
     th_channel channel = still_channel(&track);
     th_trs trs;
-    th_exact_channel(&channel, 1, &trs); /* before the first key */
+    th_exact_channel(&channel, 1, TH_INTERPOLATION_AUTHORED, &trs); /* before the first key */
     cr_assert_eq(trs.translation[0], 0);
-    th_exact_channel(&channel, 5, &trs);
+    th_exact_channel(&channel, 5, TH_INTERPOLATION_AUTHORED, &trs);
     cr_assert_eq(trs.translation[2], 9);
-    th_exact_channel(&channel, 3, &trs);
+    th_exact_channel(&channel, 3, TH_INTERPOLATION_AUTHORED, &trs);
     cr_assert_float_eq(trs.translation[1], 2, 1e-12);
-    th_exact_channel(&channel, 100, &trs);
+    th_exact_channel(&channel, 100, TH_INTERPOLATION_AUTHORED, &trs);
     cr_assert_eq(trs.translation[0], 4);
 }
 
@@ -65,15 +65,15 @@ Test(exact, a_spline_goes_by_its_tangents)
     th_track track = {2, times, values, tangents};
     th_channel channel = still_channel(&track);
     th_trs trs;
-    th_exact_channel(&channel, 1, &trs); /* before the first key */
+    th_exact_channel(&channel, 1, TH_INTERPOLATION_AUTHORED, &trs); /* before the first key */
     cr_assert_eq(trs.translation[0], 1);
-    th_exact_channel(&channel, 4, &trs);
+    th_exact_channel(&channel, 4, TH_INTERPOLATION_AUTHORED, &trs);
     cr_assert_float_eq(trs.translation[0], 2 + 4 * 1.0 / 8, 1e-12);
     cr_assert_float_eq(trs.translation[1], 4 * 1.0 / 8, 1e-12);
     cr_assert_float_eq(trs.translation[2], -4 * 1.0 / 8, 1e-12);
-    th_exact_channel(&channel, 6, &trs);
+    th_exact_channel(&channel, 6, TH_INTERPOLATION_AUTHORED, &trs);
     cr_assert_eq(trs.translation[0], 3);
-    th_exact_channel(&channel, 7, &trs);
+    th_exact_channel(&channel, 7, TH_INTERPOLATION_AUTHORED, &trs);
     cr_assert_eq(trs.translation[2], 0);
 }
 
@@ -84,9 +84,9 @@ Test(exact, a_spline_through_no_rotation_holds_the_key_before)
     const float turns[] = {0, 0, 0.6f, 0.8f, 0, 0, -0.6f, -0.8f}, tangents[16] = {0}, ones[3] = {1, 1, 1};
     th_channel channel = {0, {1, &zero, ones, NULL}, {2, times, turns, tangents}, {1, &zero, ones, NULL}, 0};
     th_trs trs;
-    th_exact_channel(&channel, 1, &trs);
+    th_exact_channel(&channel, 1, TH_INTERPOLATION_AUTHORED, &trs);
     cr_assert_float_eq(trs.rotation[2], 0.6, 1e-7);
-    th_exact_channel(&channel, 1.5, &trs);
+    th_exact_channel(&channel, 1.5, TH_INTERPOLATION_AUTHORED, &trs);
     cr_assert_float_eq(trs.rotation[2], -0.6, 1e-7);
 }
 
@@ -103,11 +103,11 @@ Test(exact, a_palette_entry_is_the_joints_motion_away_from_its_bind_pose)
     bind.inverse_bind.m[3] = -2;
     th_model model = {.joint_count = 2, .joints = joints, .bind_count = 1, .binds = &bind};
     th_dmat34 pose[2], palette;
-    th_exact_pose(&model, NULL, 0, pose);
+    th_exact_pose(&model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(&model, pose, &palette);
     cr_assert_lt(th_dmat34_distance(&palette, &TH_DMAT34_IDENTITY), 1e-12);
 
-    th_exact_pose(&model, &clip, 1, pose); /* a quarter turn about z carries x to y */
+    th_exact_pose(&model, &clip, 1, TH_INTERPOLATION_AUTHORED, pose); /* a quarter turn about z carries x to y */
     cr_assert_float_eq(pose[1].m[3], 0, 1e-6);
     cr_assert_float_eq(pose[1].m[7], 2, 1e-6);
     th_exact_palette(&model, pose, &palette);
@@ -129,7 +129,7 @@ static void check_tutorial(const random_desc *desc)
         for (int n = 0; n < 40; n++) {
             const th_clip *clip = c < model->clip_count ? &model->clips[c] : NULL;
             double time_s = n * 0.05371 - 0.5;
-            th_exact_pose(model, clip, clip ? th_clip_ticks(clip, time_s) : 0, pose);
+            th_exact_pose(model, clip, clip ? th_clip_ticks(clip, time_s) : 0, TH_INTERPOLATION_AUTHORED, pose);
             th_exact_palette(model, pose, want);
             th_tutorial_palette(tutorial, clip ? c : TH_NO_INDEX, time_s, got);
             for (uint32_t b = 0; b < model->bind_count; b++)

@@ -303,7 +303,7 @@ Test(export, cuts_keys_outside_the_clip_without_changing_the_motion)
     check_times(&g, input, 3, (double[]){0, 0.5, 1});
     for (size_t k = 0; k < 3; k++) {
         th_trs exact;
-        th_exact_channel(&a->channels[1], 12 * (double)k, &exact);
+        th_exact_channel(&a->channels[1], 12 * (double)k, TH_INTERPOLATION_AUTHORED, &exact);
         for (size_t i = 0; i < 3; i++)
             cr_expect_float_eq(number(&g, output, k, i), exact.scale[i], 1e-6);
     }

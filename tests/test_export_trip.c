@@ -98,7 +98,7 @@ static void pose_both(trip *t, uint32_t clip, double time_s)
     t->time_s = time_s;
     for (int i = 0; i < 2; i++) {
         const th_clip *c = clip == TH_NO_INDEX ? NULL : &models[i]->clips[clip];
-        th_exact_pose(models[i], c, c ? th_clip_ticks(c, time_s) : 0, t->poses[i]);
+        th_exact_pose(models[i], c, c ? th_clip_ticks(c, time_s) : 0, TH_INTERPOLATION_AUTHORED, t->poses[i]);
         th_exact_palette(models[i], t->poses[i], t->palettes[i]);
     }
     for (uint32_t j = 0; j < t->there->joint_count; j++)
@@ -225,9 +225,9 @@ Test(export_trip, brings_steps_back_in_time)
     const th_clip *clip = &back->clips[LONGER];
     cr_expect_str_eq(back->joints[clip->channels[0].joint].name, a->joints[LOWER].name);
     th_trs trs;
-    th_exact_channel(&clip->channels[0], th_clip_ticks(clip, 0.9999), &trs);
+    th_exact_channel(&clip->channels[0], th_clip_ticks(clip, 0.9999), TH_INTERPOLATION_AUTHORED, &trs);
     cr_expect_float_eq(trs.translation[0], a->moving[0], 1e-6);
-    th_exact_channel(&clip->channels[0], th_clip_ticks(clip, 1), &trs);
+    th_exact_channel(&clip->channels[0], th_clip_ticks(clip, 1), TH_INTERPOLATION_AUTHORED, &trs);
     cr_expect_float_eq(trs.translation[0], a->moving[3], 1e-6, "%g", trs.translation[0]);
     th_model_free(back);
     free(a);

@@ -107,7 +107,7 @@ static vec3 joint_in(const th_dmat34 *of, const char *name)
 
 static vec3 joint_at(const th_clip *clip, double ticks, const char *name)
 {
-    th_exact_pose(human, clip, ticks, pose);
+    th_exact_pose(human, clip, ticks, TH_INTERPOLATION_AUTHORED, pose);
     return joint_in(pose, name);
 }
 
@@ -131,7 +131,7 @@ static double lowest_point(void)
 
 static double lowest_point_at(const th_clip *clip, double ticks)
 {
-    th_exact_pose(human, clip, ticks, pose);
+    th_exact_pose(human, clip, ticks, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(human, pose, palette);
     return lowest_point();
 }
@@ -232,7 +232,7 @@ Test(human, stands_on_the_floor_1_8_m_tall_and_faces_z)
     cr_assert_float_eq(high.x - low.x, 1.8, 0.05, "span %g", high.x - low.x);
     cr_assert_gt(nose, 0.1);
 
-    th_exact_pose(human, NULL, 0, pose);
+    th_exact_pose(human, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     cr_assert_gt(joint_in(pose, "hand_l").x, 0.5);
     cr_assert_lt(joint_in(pose, "hand_r").x, -0.5);
     cr_assert_gt(joint_in(pose, "toe_l").z, joint_in(pose, "foot_l").z + 0.1);
@@ -352,7 +352,7 @@ static vec3 probe_at(const th_clip *clip, double ticks, const char *joint)
 {
     const double beside[3] = {0.1, 0.1, 0.1};
     double p[3];
-    th_exact_pose(human, clip, ticks, pose);
+    th_exact_pose(human, clip, ticks, TH_INTERPOLATION_AUTHORED, pose);
     th_dmat34_point(&pose[th_model_find_joint(human, joint)], beside, p);
     return (vec3){p[0], p[1], p[2]};
 }

@@ -233,14 +233,14 @@ Test(import, keeps_times_before_zero_and_late_starts)
     th_model *model = import_arm(ARM_BODY(CLIP("2", "translation")), ACCESSOR(GLTF_FLOATS("SCALAR", 2, -1, 2)),
                                  ACCESSOR(GLTF_FLOATS("VEC3", 2, 0, 0, 0, 3, 0, 0)));
     th_trs trs;
-    th_exact_channel(channel_of(model, "lower"), 0, &trs);
+    th_exact_channel(channel_of(model, "lower"), 0, TH_INTERPOLATION_AUTHORED, &trs);
     cr_expect_float_eq(trs.translation[0], 1, 1e-6, "a third of the way");
     th_model_free(model);
 
     model = import_arm(ARM_BODY(CLIP("2", "translation")), ACCESSOR(GLTF_FLOATS("SCALAR", 2, 1, 2)),
                        ACCESSOR(GLTF_FLOATS("VEC3", 2, 5, 0, 0, 6, 0, 0)));
     cr_expect_float_eq(model->clips[0].duration_ticks, 2000, 1e-9);
-    th_exact_channel(channel_of(model, "lower"), 500, &trs);
+    th_exact_channel(channel_of(model, "lower"), 500, TH_INTERPOLATION_AUTHORED, &trs);
     cr_expect_float_eq(trs.translation[0], 5, 1e-6, "the first key holds before it");
     cr_expect_eq(model->note_count, 1, "no normals, and nothing else to say");
     th_model_free(model);
@@ -272,7 +272,7 @@ Test(import, holds_the_keys_of_steps)
     } expected[] = {{0, 1}, {500, 1}, {999.999999, 1}, {1000, 2}, {2999, 2}, {3000, 3}};
     for (size_t i = 0; i < LENGTH(expected); i++) {
         th_trs trs;
-        th_exact_channel(channel_of(model, "lower"), expected[i].ticks, &trs);
+        th_exact_channel(channel_of(model, "lower"), expected[i].ticks, TH_INTERPOLATION_AUTHORED, &trs);
         cr_expect_float_eq(trs.translation[0], expected[i].x, 1e-6, "at %g", expected[i].ticks);
     }
     th_model_free(model);
@@ -332,7 +332,7 @@ static void check_steps(const char *name, const char *note)
 {
     th_model *model = import_good(in_folder(name));
     th_trs trs;
-    th_exact_channel(&model->clips[0].channels[0], 500, &trs);
+    th_exact_channel(&model->clips[0].channels[0], 500, TH_INTERPOLATION_AUTHORED, &trs);
     cr_expect_float_eq(trs.translation[0], note ? .5 : 0, 1e-6, "%s", name);
     if (note)
         check_note(model, note);
@@ -444,7 +444,7 @@ Test(import, fills_tracks_the_file_leaves_out_from_a_mirrored_rest)
                                  ACCESSOR(GLTF_FLOATS("VEC4", 2, 0, 0, 0, 1, 0, 0, .6f, .8f)));
     th_dmat34 pose[4];
     cr_assert_eq(model->joint_count, 4, "a root is put over the two");
-    th_exact_pose(model, &model->clips[0], 1000, pose);
+    th_exact_pose(model, &model->clips[0], 1000, TH_INTERPOLATION_AUTHORED, pose);
     /* Translation * rotation about z by acos(.28) * scale. */
     const double expected[12] = {.28 * -1, -.96 * 2, 0, 0, .96 * -1, .28 * 2, 0, 1, 0, 0, 3, 0};
     const th_dmat34 *lower = &pose[th_model_find_joint(model, "lower")];
@@ -458,7 +458,7 @@ static void check_joint(const th_model *model, const char *joint, double ticks, 
 {
     th_dmat34 *pose = calloc(model->joint_count, sizeof *pose);
     uint32_t j = th_model_find_joint(model, joint);
-    th_exact_pose(model, &model->clips[0], ticks, pose);
+    th_exact_pose(model, &model->clips[0], ticks, TH_INTERPOLATION_AUTHORED, pose);
     for (int i = 0; i < 12; i++)
         cr_expect_float_eq(pose[j].m[i], expected[i], 1e-6, "element %d: %g", i, pose[j].m[i]);
     free(pose);
@@ -746,7 +746,7 @@ Test(import, binds_every_joint_of_a_file_without_meshes)
     cr_expect_eq(model->mesh_count, 0);
     cr_assert(model->bind_count == 3 && model->joint_count == 3);
     th_dmat34 pose[3], palette[3], identity = TH_DMAT34_IDENTITY;
-    th_exact_pose(model, NULL, 0, pose);
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(model, pose, palette);
     cr_expect_lt(th_dmat34_distance(&palette[0], &identity), 1e-6);
     cr_expect_lt(th_dmat34_distance(&palette[1], &identity), 1e-6);
@@ -854,7 +854,7 @@ static void check_pose(const th_model *model, const oracle *o, int clip, double 
     th_dmat34 *pose = calloc(model->joint_count, sizeof *pose), *palette = calloc(model->bind_count, sizeof *palette);
     const th_clip *c = clip < 0 ? NULL : &model->clips[clip];
     oracle_pose(o, clip, time_s, theirs);
-    th_exact_pose(model, c, c ? th_clip_ticks(c, time_s) : 0, pose);
+    th_exact_pose(model, c, c ? th_clip_ticks(c, time_s) : 0, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(model, pose, palette);
     for (unsigned n = 0; n < o->node_count; n++)
         check_matrix(&pose[n], &theirs[n], model->size, file, model->joints[n].name, time_s);

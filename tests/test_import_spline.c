@@ -166,7 +166,8 @@ static void check_joint(const th_model *model, const char *joint, double time_s,
                         mode scale)
 {
     th_trs trs;
-    th_exact_channel(channel_of(model, joint), time_s * model->clips[0].ticks_per_second, &trs);
+    th_exact_channel(channel_of(model, joint), time_s * model->clips[0].ticks_per_second, TH_INTERPOLATION_AUTHORED,
+                     &trs);
     check_part(trs.translation, translation, moves[0], 3, time_s);
     check_part(trs.rotation, rotation, turns[0], 4, time_s);
     check_part(trs.scale, scale, moves[0], 3, time_s);
@@ -279,7 +280,8 @@ static void check_spline(const spline_file *f)
     for (int n = 0; n < 40; n++) {
         th_trs trs;
         double time_s = (n + 0.123) / 10;
-        th_exact_channel(channel_of(model, "a"), time_s * model->clips[0].ticks_per_second, &trs);
+        th_exact_channel(channel_of(model, "a"), time_s * model->clips[0].ticks_per_second, TH_INTERPOLATION_AUTHORED,
+                         &trs);
         check_part(trs.translation, CUBICSPLINE, moves[0], 3, time_s);
     }
     th_model_free(model);

@@ -178,8 +178,8 @@ static void check_same_motion(const th_model *a, uint32_t clip_a, const th_model
     th_dmat34 pose_a[12], pose_b[12];
     cr_assert(a->joint_count == 12 && b->joint_count == 12);
     for (int n = 0; n < 50; n++) {
-        th_exact_pose(a, &a->clips[clip_a], 0.1 * n, pose_a);
-        th_exact_pose(b, &b->clips[clip_b], 0.1 * n, pose_b);
+        th_exact_pose(a, &a->clips[clip_a], 0.1 * n, TH_INTERPOLATION_AUTHORED, pose_a);
+        th_exact_pose(b, &b->clips[clip_b], 0.1 * n, TH_INTERPOLATION_AUTHORED, pose_b);
         for (uint32_t j = 0; j < 12; j++)
             cr_assert_lt(th_dmat34_distance(&pose_a[j], &pose_b[j]), 1e-6);
     }
@@ -252,7 +252,7 @@ static th_dmat34 pose_lent(const th_trs *base_rest, const th_trs *donor_rest, co
     cr_assert_eq(th_model_lend_clips(b, d, &out, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_model_check(out, &err), TH_OK, "%s", err.text);
     th_dmat34 pose;
-    th_exact_pose(out, &out->clips[0], 0, &pose);
+    th_exact_pose(out, &out->clips[0], 0, TH_INTERPOLATION_AUTHORED, &pose);
     th_model_free(out);
     return pose;
 }

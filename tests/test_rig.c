@@ -117,8 +117,8 @@ static double instance_error(const stage *s, uint32_t i, double time_s)
     const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
     double at = instance->phase_s + instance->speed * time_s, largest = 0;
     th_dmat34 *pose = calloc(2 * (size_t)model->joint_count, sizeof *pose), *rest = pose + model->joint_count;
-    th_exact_pose(model, clip, clip ? th_clip_ticks(clip, at) : 0, pose);
-    th_exact_pose(model, NULL, 0, rest);
+    th_exact_pose(model, clip, clip ? th_clip_ticks(clip, at) : 0, TH_INTERPOLATION_AUTHORED, pose);
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, rest);
     for (uint32_t b = 0; b < model->bind_count; b++) {
         const th_bind *bind = &model->binds[b];
         th_dmat34 exact = th_dmat34_mul(pose[bind->joint], th_dmat34_from(bind->inverse_bind));
@@ -137,7 +137,7 @@ static double crowd_distance(const stage *one, const stage *other)
     const th_model *model = th_rig_model(one->rig);
     th_dmat34 *rest = calloc(model->joint_count, sizeof *rest);
     double largest = 0;
-    th_exact_pose(model, NULL, 0, rest);
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, rest);
     for (uint32_t i = 0; i < one->count; i++)
         for (uint32_t b = 0; b < model->bind_count; b++) {
             th_dmat34 p = palette_entry(one, i, b), q = palette_entry(other, i, b);

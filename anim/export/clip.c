@@ -172,7 +172,7 @@ static uint32_t put_times(writer *w, const th_track *track, const cut *c)
 static void put_sample(writer *w, const th_channel *channel, target_path path, double ticks)
 {
     th_trs trs;
-    th_exact_channel(channel, ticks, &trs);
+    th_exact_channel(channel, ticks, TH_INTERPOLATION_AUTHORED, &trs);
     for (uint32_t i = 0; i < properties[path].width; i++)
         th_glb_put(w->glb, &(float){(float)part_of(&trs, path)[i]}, sizeof(float));
 }
