@@ -8,6 +8,7 @@
 #include "command.h"
 
 #include <throng/frame.h>
+#include <throng/interpolation.h>
 #include <throng/rig.h>
 
 enum { TH_OPTIONS_MAX_FILES = 64 };
@@ -33,6 +34,7 @@ typedef struct th_options {
     th_isa isa;
     th_palette palette;
     th_sampling sampling;
+    th_interpolation interpolation;
     th_scheduler scheduler;
     th_placement placement;
     th_stages stages;

@@ -15,6 +15,7 @@ typedef struct pose {
     const th_model *model;
     const th_clip *clip; /* NULL: the rest pose */
     double ticks;
+    th_interpolation interpolation;
     const char *isa;    /* NULL with exact sampling: the reference is no kernel */
     th_dmat34 *joints;  /* scene_from_joint now, in double */
     th_dmat34 *rest;    /* and at rest */
@@ -26,6 +27,8 @@ typedef struct pose {
 static th_result pose_init(pose *p, const th_options *o, const th_model *model, uint32_t clip, th_error *err)
 {
     *p = (pose){.options = o, .model = model, .clip = clip < model->clip_count ? &model->clips[clip] : NULL};
+    if (o->sampling == TH_SAMPLING_EXACT)
+        p->interpolation = o->interpolation;
     size_t joints = model->joint_count;
     p->joints = calloc(2 * joints + model->bind_count, sizeof *p->joints);
     if (!p->joints)
@@ -34,7 +37,7 @@ static th_result pose_init(pose *p, const th_options *o, const th_model *model, 
     p->palette = p->rest + joints;
     p->ticks = p->clip ? th_clip_ticks(p->clip, o->time_s) : 0;
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, p->rest);
-    th_exact_pose(model, p->clip, p->ticks, TH_INTERPOLATION_AUTHORED, p->joints);
+    th_exact_pose(model, p->clip, p->ticks, p->interpolation, p->joints);
     th_exact_palette(model, p->joints, p->palette);
     return TH_OK;
 }
@@ -137,11 +140,12 @@ static json_t *pose_json(const void *ctx)
         while (bind < p->model->bind_count && p->model->binds[bind].joint == j)
             bind++;
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o}", "model", th_json_text(p->model->name), "clip",
+    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o}", "model", th_json_text(p->model->name), "clip",
                      th_json_text(p->clip ? p->clip->name : NULL), "time_s", th_json_real(p->options->time_s), "ticks",
                      th_json_real(p->ticks), "sampling",
-                     p->options->sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "model_sampling", "exact", "isa",
-                     th_json_text(p->isa), "joints", joints);
+                     p->options->sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "interpolation",
+                     th_interpolation_name(p->interpolation), "model_sampling", "exact", "isa", th_json_text(p->isa),
+                     "joints", joints);
 }
 
 /* ---- text ---- */
@@ -154,7 +158,10 @@ static bool pose_print(const void *ctx, FILE *file)
             p->clip ? th_printable(p->clip->name, clip, sizeof clip) : "rest pose", p->options->time_s);
     if (p->clip)
         fprintf(file, " (tick %g of %g)", p->ticks, p->clip->duration_ticks);
-    fprintf(file, ", %s%s\n\n", p->isa ? "compiled, " : "exact", p->isa ? p->isa : "");
+    fprintf(file, ", %s%s", p->isa ? "compiled, " : "exact", p->isa ? p->isa : "");
+    if (p->interpolation != TH_INTERPOLATION_AUTHORED)
+        fprintf(file, ", %s", th_interpolation_name(p->interpolation));
+    fputs("\n\n", file);
     th_table *table = th_table_create(">#|<joint|>parent|>x|>y|>z|>entry|>palette x|>y|>z");
     uint32_t bind = 0;
     for (uint32_t j = 0; j < p->model->joint_count; j++) {
@@ -203,6 +210,8 @@ int th_command_pose(const th_options *o)
         if (o->sampling == TH_SAMPLING_EXACT && th_options_given(o, of_kernels[i]))
             th_complain("--%s makes no difference to exact sampling; --sampling compiled runs the kernel",
                         of_kernels[i]);
+    if (o->sampling == TH_SAMPLING_COMPILED && o->interpolation != TH_INTERPOLATION_AUTHORED)
+        th_complain("--interpolation makes no difference to compiled sampling, which plays the clip as authored");
     int code = th_cast_init(&cast, o);
     if (code == TH_EXIT_GOOD && cast.models[0]->clip_count == 0)
         th_complain("%s has no clip: this is its rest pose", cast.models[0]->name);

@@ -260,7 +260,8 @@ static void expect_matrix(const json_t *joint, const char *key, const double *wa
                            json_string_value(json_object_get(joint, "name")));
 }
 
-static void compare_pose(const char *arguments, const char *clip_name, double time_s, double tolerance)
+static void compare_pose(const char *arguments, const char *clip_name, double time_s, th_interpolation interpolation,
+                         double tolerance)
 {
     th_model *human;
     cr_assert_eq(th_human_create(&human, NULL), TH_OK);
@@ -268,11 +269,12 @@ static void compare_pose(const char *arguments, const char *clip_name, double ti
               *palette = pose + human->joint_count;
     const th_clip *clip = &human->clips[th_model_find_clip(human, clip_name)];
     double ticks = th_clip_ticks(clip, time_s);
-    th_exact_pose(human, clip, ticks, TH_INTERPOLATION_AUTHORED, pose);
+    th_exact_pose(human, clip, ticks, interpolation, pose);
     th_exact_palette(human, pose, palette);
 
     json_t *json = document(arguments), *joints = json_object_get(json, "joints");
     cr_expect_str_eq(json_string_value(json_object_get(json, "clip")), clip_name);
+    cr_expect_str_eq(json_string_value(json_object_get(json, "interpolation")), th_interpolation_name(interpolation));
     cr_expect_eq(json_real_value(json_object_get(json, "ticks")), ticks);
     cr_assert_eq(json_array_size(joints), human->joint_count);
     for (uint32_t j = 0; j < human->joint_count; j++) {
@@ -293,8 +295,23 @@ static void compare_pose(const char *arguments, const char *clip_name, double ti
 
 Test(cli, pose_prints_the_exact_pose_to_the_last_bit)
 {
-    compare_pose("pose --clip walk --time 0.37 --json", "walk", 0.37, 0);
-    compare_pose("pose --clip=1 --time=-12.3 --json --sampling exact", "walk", -12.3, 0);
+    compare_pose("pose --clip walk --time 0.37 --json", "walk", 0.37, TH_INTERPOLATION_AUTHORED, 0);
+    compare_pose("pose --clip=1 --time=-12.3 --json --sampling exact", "walk", -12.3, TH_INTERPOLATION_AUTHORED, 0);
+}
+
+Test(cli, pose_interpolates_as_told)
+{
+    for (int how = TH_INTERPOLATION_AUTHORED; how < TH_INTERPOLATION_COUNT; how++) {
+        char line[128];
+        snprintf(line, sizeof line, "pose --clip walk --time 0.37 --json --interpolation %s",
+                 th_interpolation_name((th_interpolation)how));
+        compare_pose(line, "walk", 0.37, (th_interpolation)how, 0);
+    }
+    expect(0, "pose --interpolation cubic", "");
+    cr_expect(strstr(out, ", exact, cubic\n"), "%s", out);
+    expect(0, "pose --interpolation authored", "");
+    cr_expect(strstr(out, ", exact\n"), "%s", out);
+    expect(0, "pose --interpolation step --sampling compiled", "makes no difference to compiled sampling");
 }
 
 Test(cli, pose_prints_what_the_kernels_write)
@@ -304,7 +321,7 @@ Test(cli, pose_prints_what_the_kernels_write)
         snprintf(line, sizeof line, "pose --clip walk --time 0.37 --json --sampling compiled --isa %s",
                  th_isa_name((th_isa)isa));
         if (th_isa_available((th_isa)isa))
-            compare_pose(line, "walk", 0.37, 2e-4);
+            compare_pose(line, "walk", 0.37, TH_INTERPOLATION_AUTHORED, 2e-4);
     }
 }
 

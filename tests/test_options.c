@@ -49,6 +49,7 @@ Test(options, have_the_defaults_that_the_help_shows)
     cr_expect_eq(options.error_bound_mm, 0.1);
     cr_assert(parse("pose"));
     cr_expect_eq(options.sampling, TH_SAMPLING_EXACT);
+    cr_expect_eq(options.interpolation, TH_INTERPOLATION_AUTHORED);
     cr_expect_eq(options.time_s, 0);
     cr_expect_eq(options.clip, NULL);
     cr_assert(parse("bench"));
@@ -132,9 +133,14 @@ Test(options, read_lists_of_threads_in_order_and_once)
     }
 }
 
-Test(options, name_schedulers_placements_and_stages_as_the_library_does)
+Test(options, name_schedulers_placements_stages_and_interpolations_as_the_library_does)
 {
     char line[64];
+    for (unsigned i = 0; i < TH_INTERPOLATION_COUNT; i++) {
+        snprintf(line, sizeof line, "pose --interpolation %s", th_interpolation_name((th_interpolation)i));
+        cr_assert(parse(line), "%s", error.text);
+        cr_expect_eq(options.interpolation, i, "%s", line);
+    }
     for (unsigned i = 0; i < TH_SCHEDULER_COUNT; i++) {
         snprintf(line, sizeof line, "scale --scheduler %s", th_scheduler_name((th_scheduler)i));
         cr_assert(parse(line), "%s", error.text);
