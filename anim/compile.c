@@ -1,8 +1,9 @@
 /* Clips for the kernel: resampled at equal distances, as few frames as keep the error bound, measured.
  *
  * The error is taken with the kernel itself, palette against exact palette, at virtual vertices around each joint; so
- * it holds everything: resampling, normalised linear interpolation in place of slerp, rounding. It is measured with the
- * scalar kernel, so that the same file gives the same clips on every machine. */
+ * it holds everything: resampling, normalised linear interpolation in place of slerp, rounding. It is measured with a
+ * kernel without fused multiply-add, so that the same file gives the same clips on every machine. */
+#include "frames.h"
 #include "kernels/isa.h"
 #include "rig_private.h"
 
@@ -57,66 +58,6 @@ typedef struct worst {
     double error, ticks;
     uint32_t joint;
 } worst;
-
-/* ---- keys ---- */
-
-/* Writes the keys of one joint; returns where the next joint's begin. before: the same keys one frame earlier, or NULL;
- * rotations take the sign that is nearer to those. */
-static float *write_keys(const th_mover *mover, const th_trs *trs, const float *before, float *out)
-{
-    if (mover->flags & TH_STEP_ROTATION) {
-        double q[4], dot = 0;
-        th_quat_mul(mover->before, trs->rotation, q);
-        th_quat_mul(q, mover->after, q);
-        for (int i = 0; before && i < 4; i++)
-            dot += q[i] * (double)before[i];
-        for (int i = 0; i < 4; i++)
-            *out++ = (float)(dot < 0 ? -q[i] : q[i]);
-    }
-    if (mover->flags & TH_STEP_SCALE) {
-        for (int i = 0; i < 3; i++)
-            *out++ = (float)(trs->scale[i] * mover->scale);
-        *out++ = 0;
-    }
-    if (mover->flags & TH_STEP_TRANSLATION) {
-        double t[3];
-        th_dmat34_point(&mover->from_parent, trs->translation, t);
-        for (int i = 0; i < 3; i++)
-            *out++ = (float)(t[i] + mover->offset[i]);
-        *out++ = 0;
-    }
-    return out;
-}
-
-static void write_frame(const th_rig *rig, const th_clip *clip, double ticks, const float *before, float *out)
-{
-    const th_channel *channel = clip ? clip->channels : NULL;
-    const th_channel *end = clip ? channel + clip->channel_count : NULL;
-    for (uint32_t m = 0; m < rig->mover_count; m++) {
-        const th_mover *mover = &rig->movers[m];
-        while (channel != end && channel->joint < mover->joint)
-            channel++;
-        th_trs trs = mover->rest;
-        if (channel != end && channel->joint == mover->joint)
-            th_exact_channel(channel, ticks, TH_INTERPOLATION_AUTHORED, &trs);
-        float *next = write_keys(mover, &trs, before, out);
-        before = before ? before + (next - out) : NULL;
-        out = next;
-    }
-}
-
-static void write_frames(const th_rig *rig, th_playable *playable, uint32_t intervals, float *keys)
-{
-    double duration = playable->clip ? playable->clip->duration_ticks : 0;
-    size_t frame_floats = rig->program.frame_bytes / sizeof(float);
-    playable->keys = (const char *)keys;
-    playable->interval_count = intervals;
-    for (uint32_t f = 0; f <= intervals; f++) {
-        float *frame = keys + f * frame_floats;
-        double ticks = duration * f / intervals;
-        write_frame(rig, playable->clip, ticks, f > 0 ? frame - frame_floats : NULL, frame);
-    }
-}
 
 /* ---- error ---- */
 
@@ -178,7 +119,7 @@ static void measure_some(compiler *c, const th_playable *playable, const double 
                         c->scratch);
     }
     for (uint32_t i = 0; i < count; i++) {
-        th_exact_pose(c->model, playable->clip, ticks[i], TH_INTERPOLATION_AUTHORED, c->pose);
+        th_exact_pose(c->model, playable->clip, ticks[i], c->rig->interpolation, c->pose);
         th_exact_palette(c->model, c->pose, c->exact);
         for (uint32_t b = 0; b < c->model->bind_count; b++) {
             double error = probe_error(&c->probes[b], &c->exact[b], c->palettes + i * c->palette_floats + b * TH_ENTRY);
@@ -189,6 +130,13 @@ static void measure_some(compiler *c, const th_playable *playable, const double 
     c->budget -= (int64_t)count * c->model->joint_count;
 }
 
+/* Steps are as large as they are at their times, and which side of them a time lies on is a matter of rounding: there
+ * only the times between are measured. */
+static size_t first_measured(const compiler *c, const schedule *s)
+{
+    return c->rig->program.curve == TH_INTERPOLATION_STEP && s->count > s->authored ? s->authored : 0;
+}
+
 /* Measures at the times of the schedule, and at a quarter and three quarters of each interval: that is where a
  * normalised linear interpolation is furthest from slerp, while in the middle they agree. A spline is as a rule
  * furthest from the line below it in the middle. Stops early beyond the bound. */
@@ -197,7 +145,8 @@ static worst measure(compiler *c, const th_playable *playable, const schedule *s
     static const double lines[] = {0.25, 0.75}, splines[] = {0.25, 0.5, 0.75};
     worst w = {0};
     measure_some(c, playable, &c->suspect, 1, &w);
-    for (size_t i = 0; i < s->count && w.error <= c->rig->bound && c->budget > 0; i += MEASURED_AT_ONCE)
+    for (size_t i = first_measured(c, s); i < s->count && w.error <= c->rig->bound && c->budget > 0;
+         i += MEASURED_AT_ONCE)
         measure_some(c, playable, s->times + i,
                      (uint32_t)(s->count - i < MEASURED_AT_ONCE ? s->count - i : MEASURED_AT_ONCE), &w);
     double duration = duration_of(playable);
@@ -281,8 +230,30 @@ static double common_step(double a, double b, double noise)
     return a;
 }
 
+/* The most frequent length of the intervals between authored keys. When fewer than half are alike, a tick, if so short
+ * a time may be a frame, else the average. */
+static double usual_step(const schedule *s, double ticks_per_second, double noise)
+{
+    const size_t count = s->authored - 1;
+    double usual = ticks_per_second <= MAX_RATE_HZ ? 1 : s->times[count] / (double)count;
+    double *steps = malloc(count * sizeof *steps);
+    if (!steps)
+        return usual;
+    for (size_t i = 0; i < count; i++)
+        steps[i] = s->times[i + 1] - s->times[i];
+    qsort(steps, count, sizeof *steps, compare_doubles);
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin + 1; end < count && steps[end] - steps[begin] <= noise; end++)
+            ;
+        if (2 * (end - begin) >= count && steps[begin] > noise)
+            usual = steps[begin];
+    }
+    free(steps);
+    return usual;
+}
+
 /* Intervals of the coarsest grid that has all authored keys on it: their common step. Keys without one (times by hand,
- * optimised away) get their average step. */
+ * optimised away, some put in between) get the usual step. */
 static double authored_intervals(const schedule *s, double ticks_per_second)
 {
     double duration = s->times[s->authored - 1], noise = 1e-5 * duration, step = duration;
@@ -291,12 +262,14 @@ static double authored_intervals(const schedule *s, double ticks_per_second)
             step = common_step(step, s->times[i] - s->times[i - 1], noise);
     double average = (double)s->authored - 1, common = round(duration / step);
     double rate = ticks_per_second / step;
-    return common <= average * MAX_REFINEMENT || rate <= MAX_RATE_HZ ? common : average;
+    if (common <= average * MAX_REFINEMENT || rate <= MAX_RATE_HZ)
+        return common;
+    return fmax(1, round(duration / usual_step(s, ticks_per_second, noise)));
 }
 
 /* One resampling of a clip. */
 typedef struct attempt {
-    float *keys; /* the caller's to free; NULL when it failed: */
+    void *keys; /* the caller's to free; NULL when it failed: */
     const char *reason;
     bool out_of_memory;
     th_playable playable;
@@ -306,13 +279,13 @@ typedef struct attempt {
 static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t intervals, const schedule *s)
 {
     const th_rig *rig = c->rig;
-    attempt a = {.playable.clip = clip};
-    a.keys = malloc(((size_t)intervals + 1) * rig->program.frame_bytes + 1);
-    if (!a.keys) {
-        a.out_of_memory = true;
-        return a;
+    attempt a = {.playable = {.clip = clip, .interval_count = intervals}};
+    a.keys = malloc(th_frames_count(&rig->program, intervals) * rig->program.frame_bytes + 1);
+    if (!a.keys || !th_frames_write(rig, clip, intervals, a.keys)) {
+        free(a.keys);
+        return (attempt){.out_of_memory = true};
     }
-    write_frames(rig, &a.playable, intervals, a.keys);
+    a.playable.keys = a.keys;
     a.worst = measure(c, &a.playable, s);
     c->suspect = a.worst.ticks;
     if (c->budget > 0 && a.worst.error <= rig->bound)
@@ -392,7 +365,7 @@ static void set_report(const attempt *a, const th_rig *rig, th_clip_report *repo
     report->reason = "";
     report->frame_count = playable->interval_count + 1;
     report->rate_hz = duration > 0 ? playable->interval_count / duration * ticks_per_second : 0;
-    report->bytes = report->frame_count * rig->program.frame_bytes;
+    report->bytes = th_frames_count(&rig->program, playable->interval_count) * rig->program.frame_bytes;
     report->max_error = a->worst.error;
     report->error_joint = a->worst.joint;
     report->error_time_s = a->worst.ticks / ticks_per_second;
@@ -457,8 +430,12 @@ th_result th_rig_compile(th_rig *rig, th_sampling sampling, th_error *err)
     rig->playables = th_arena_new(rig->arena, th_playable, count);
     rig->reports = th_arena_new(rig->arena, th_clip_report, count);
     compiler c;
-    if (!rig->playables || !rig->reports || !compiler_init(&c, rig))
+    th_range *ranges = th_arena_new(rig->arena, th_range, rig->program.frame_bytes / th_keys_bytes(TH_KEYS_16) + 1);
+    if (!rig->playables || !rig->reports || !ranges || !compiler_init(&c, rig))
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
+    rig->program.ranges = ranges;
+    if (rig->program.keys == TH_KEYS_16)
+        th_frames_find_ranges(rig, ranges);
     bool ok = true;
     for (uint32_t i = 0; i < count && ok; i++) {
         const th_clip *clip = i < model->clip_count ? &model->clips[i] : NULL;

@@ -347,7 +347,7 @@ static void update_exact(const th_crowd *crowd, const crowd_group *group, const 
 {
     const th_model *model = group->rig->model;
     th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
-    th_exact_sample(model, member->playable->clip, ticks_of(member, time_s), TH_INTERPOLATION_AUTHORED, pose);
+    th_exact_sample(model, member->playable->clip, ticks_of(member, time_s), group->rig->interpolation, pose);
     resolve_exact(crowd, model, pose, pose, palette);
 }
 
@@ -403,13 +403,13 @@ static void sample_batch(const th_crowd *crowd, const batch *b, double time_s, c
     for (uint32_t n = 0; n * width < c.count; n++) {
         const run r = run_at(&c, n, width);
         const th_lanes lanes = seek(crowd, rig, &r, time_s);
-        crowd->kernels->sample(&rig->program, 0, rig->program.step_count, &lanes,
-                               (float *)(void *)(poses + pose_offset(b, n, width)));
+        crowd->kernels->sample[rig->program.keys][rig->program.curve](
+            &rig->program, 0, rig->program.step_count, &lanes, (float *)(void *)(poses + pose_offset(b, n, width)));
     }
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const crowd_member *member = &crowd->members[i];
         if (!member->playable->keys)
-            th_exact_sample(rig->model, member->playable->clip, ticks_of(member, time_s), TH_INTERPOLATION_AUTHORED,
+            th_exact_sample(rig->model, member->playable->clip, ticks_of(member, time_s), rig->interpolation,
                             (th_dmat34 *)(void *)(poses + exact_offset(b->group, i)));
     }
 }

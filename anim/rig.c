@@ -335,7 +335,7 @@ static th_result emit_steps(const th_model *model, joint_plan *plans, th_rig *ri
             continue;
         set_mover(&plans[j], parent_space(model, plans, j), th_dmat34_from(model->joints[j].rest), j, mover++);
         int keys = __builtin_popcount(plans[j].moves & (TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION));
-        key += TH_KEY_FLOATS * sizeof(float) * (size_t)keys;
+        key += th_keys_bytes(rig->program.keys) * (size_t)keys;
     }
     rig->program.frame_bytes = key;
     chain_steps(steps, rig->program.step_count, last_at_depth);
@@ -370,7 +370,9 @@ th_result th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *err)
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", desc->model->name);
     }
     double bound_m = desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M;
-    *rig = (th_rig){.model = desc->model, .arena = arena};
+    *rig = (th_rig){.model = desc->model, .interpolation = desc->interpolation, .arena = arena};
+    rig->program.keys = desc->keys;
+    rig->program.curve = desc->interpolation ? desc->interpolation : TH_INTERPOLATION_NLERP;
     rig->bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size;
     th_result result = build_program(desc->model, rig, err);
     if (result == TH_OK)
@@ -397,6 +399,16 @@ const th_model *th_rig_model(const th_rig *rig)
 double th_rig_bound(const th_rig *rig)
 {
     return rig->bound;
+}
+
+th_interpolation th_rig_interpolation(const th_rig *rig)
+{
+    return rig->interpolation;
+}
+
+th_keys th_rig_keys(const th_rig *rig)
+{
+    return rig->program.keys;
 }
 
 const th_clip_report *th_rig_clip_report(const th_rig *rig, uint32_t clip)

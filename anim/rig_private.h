@@ -1,4 +1,5 @@
-/* What a rig is made of; for rig.c and compile.c, which make it, and crowd.c, which plays it. Private to anim. */
+/* What a rig is made of; for rig.c, frames.c and compile.c, which make it, and crowd.c, which plays it. Private to
+ * anim. */
 #ifndef TH_RIG_PRIVATE_H
 #define TH_RIG_PRIVATE_H
 
@@ -22,14 +23,16 @@ typedef struct th_mover {
 
 /* A clip as an instance plays it. */
 typedef struct th_playable {
-    const th_clip *clip;     /* NULL for the rest pose */
-    const char *keys;        /* frames of program.frame_bytes, aligned to 16; NULL when played exact */
+    const th_clip *clip; /* NULL for the rest pose */
+    const char *keys; /* frames of program.frame_bytes, aligned to 16; CUBIC: with one before the first and one behind
+                       * the last; NULL when played exact */
     uint32_t interval_count; /* frames - 1; a single pose is two equal frames */
 } th_playable;
 
 struct th_rig {
     const th_model *model;
     double bound;
+    th_interpolation interpolation;
     th_program program;
     const th_mover *movers; /* in the order of the steps */
     uint32_t mover_count;

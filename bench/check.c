@@ -122,7 +122,7 @@ th_result th_check_palettes(const th_scene *scene, const th_crowd *crowd, const 
         th_dmat34 *wanted = pose + model->joint_count;
         size_t offset = th_crowd_palette_offset(crowd, i);
         th_exact_pose(model, clip, clip ? th_clip_ticks(clip, th_scene_clip_time(scene, i, time_s)) : 0,
-                      TH_INTERPOLATION_AUTHORED, pose);
+                      th_rig_interpolation(scene->rigs[scene->instances[i].rig]), pose);
         th_exact_palette(model, pose, wanted);
         if (reference)
             for (uint32_t b = 0; b < model->bind_count; b++)

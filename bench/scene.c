@@ -34,7 +34,8 @@ static th_result create_rigs(th_scene *scene, const th_scene_desc *desc, th_erro
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u rigs", desc->model_count);
     for (uint32_t m = 0; m < desc->model_count; m++) {
         th_rig *rig;
-        th_rig_desc rig_desc = {.model = desc->models[m], .sampling = desc->sampling, .bound_m = desc->bound_m};
+        th_rig_desc rig_desc = desc->rig;
+        rig_desc.model = desc->models[m];
         th_result result = th_rig_create(&rig_desc, &rig, err);
         if (result != TH_OK)
             return result;
@@ -124,8 +125,10 @@ json_t *th_scene_json(const th_scene *scene, const th_scene_desc *desc)
     json_t *models = json_array();
     for (uint32_t r = 0; r < scene->rig_count; r++)
         models = th_json_append(models, model_json(scene->rigs[r], desc->clips ? desc->clips[r] : TH_NO_INDEX));
-    return json_pack("{s:o, s:o, s:s, s:o, s:o}", "models", models, "characters", th_json_count(scene->instance_count),
-                     "sampling", desc->sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "seed",
-                     json_sprintf("%llu", (unsigned long long)desc->seed), "error_bound_mm",
-                     th_json_real((desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M) * 1000));
+    const double bound_m = desc->rig.bound_m > 0 ? desc->rig.bound_m : TH_DEFAULT_BOUND_M;
+    return json_pack(
+        "{s:o, s:o, s:s, s:s, s:i, s:o, s:o}", "models", models, "characters", th_json_count(scene->instance_count),
+        "sampling", desc->rig.sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "interpolation",
+        th_interpolation_name(desc->rig.interpolation), "key_bits", desc->rig.keys == TH_KEYS_16 ? 16 : 32, "seed",
+        json_sprintf("%llu", (unsigned long long)desc->seed), "error_bound_mm", th_json_real(bound_m * 1000));
 }

@@ -38,8 +38,8 @@ th_result th_stage_init(th_stage *stage, const th_scene_desc *desc, th_error *er
 {
     *stage = (th_stage){0};
     th_scene_desc compiled = *desc, exact = *desc;
-    compiled.sampling = TH_SAMPLING_COMPILED;
-    exact.sampling = TH_SAMPLING_EXACT;
+    compiled.rig.sampling = TH_SAMPLING_COMPILED;
+    exact.rig = (th_rig_desc){.sampling = TH_SAMPLING_EXACT};
     th_result result = th_scene_create(&compiled, &stage->compiled, err);
     if (result == TH_OK)
         result = th_scene_create(&exact, &stage->exact, err);

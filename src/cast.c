@@ -113,6 +113,16 @@ void th_cast_fini(th_cast *cast)
         th_model_free(cast->models[m]);
 }
 
+th_rig_desc th_cast_rig(const th_options *o)
+{
+    return (th_rig_desc){
+        .sampling = o->sampling,
+        .interpolation = o->interpolation,
+        .keys = o->keys,
+        .bound_m = o->error_bound_mm / 1000,
+    };
+}
+
 th_scene_desc th_cast_scene(const th_cast *cast, const th_options *o)
 {
     return (th_scene_desc){
@@ -121,7 +131,6 @@ th_scene_desc th_cast_scene(const th_cast *cast, const th_options *o)
         .clips = cast->clips,
         .instance_count = o->count,
         .seed = o->seed,
-        .sampling = o->sampling,
-        .bound_m = o->error_bound_mm / 1000,
+        .rig = th_cast_rig(o),
     };
 }

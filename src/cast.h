@@ -17,6 +17,9 @@ typedef struct th_cast {
 int th_cast_init(th_cast *cast, const th_options *options);
 void th_cast_fini(th_cast *cast);
 
+/* How the options want models compiled. */
+th_rig_desc th_cast_rig(const th_options *options);
+
 /* A crowd of them, as the options ask for. The cast must outlive it. */
 th_scene_desc th_cast_scene(const th_cast *cast, const th_options *options);
 

@@ -302,7 +302,8 @@ static int inspect_model(const th_options *o, const th_model *model)
 {
     th_error err;
     th_rig *rig;
-    th_rig_desc desc = {.model = model, .bound_m = o->error_bound_mm / 1000};
+    th_rig_desc desc = th_cast_rig(o);
+    desc.model = model;
     if (th_rig_create(&desc, &rig, &err) != TH_OK)
         return th_fail_with(&err);
     int code = show_model(o, model, rig);

@@ -216,6 +216,7 @@ static bool parse_thread_list(const th_option *o, const char *text, void *value,
 static const char *const isa_choices[] = {"auto", "scalar", "sse4", "avx2", "avx512", NULL};
 static const char *const palette_choices[] = {"f32", "f16", NULL};
 static const char *const sampling_choices[] = {"compiled", "exact", NULL};
+static const char *const keys_choices[] = {"32", "16", NULL};
 static const char *const interpolation_choices[] = {"authored", "step", "nlerp", "slerp", "fast-slerp", "cubic", NULL};
 static const char *const scheduler_choices[] = {"own",    "serial", "openmp-dynamic", "openmp-guided", "openmp-static",
                                                 "onetbb", NULL};
@@ -224,6 +225,7 @@ static const char *const stages_choices[] = {"fused", "separate", NULL};
 
 _Static_assert(sizeof isa_choices / sizeof *isa_choices == TH_ISA_COUNT + 1, "a name for each instruction set");
 _Static_assert(sizeof palette_choices / sizeof *palette_choices == TH_PALETTE_COUNT + 1, "a name for each format");
+_Static_assert(sizeof keys_choices / sizeof *keys_choices == TH_KEYS_COUNT + 1, "a name for each format");
 _Static_assert(sizeof interpolation_choices / sizeof *interpolation_choices == TH_INTERPOLATION_COUNT + 1,
                "a name for each interpolation");
 _Static_assert(sizeof scheduler_choices / sizeof *scheduler_choices == TH_SCHEDULER_COUNT + 1,
@@ -279,8 +281,10 @@ const th_option th_option_table[] = {
      .choices = sampling_choices, .help = "exact: authored keys, in double; compiled: what the kernels play"},
     {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(sampling),
      .choices = sampling_choices, .help = "compiled: resampled keys; exact: authored keys"},
-    {.name = "interpolation", .argument = "HOW", .fallback = "authored", .commands = TH_COMMAND_POSE, .parse = parse_choice, .offset = AT(interpolation),
-     .choices = interpolation_choices, .help = "between two keys, with exact sampling: authored: as the file says; for all tracks: step, nlerp, slerp, fast-slerp or cubic"},
+    {.name = "interpolation", .argument = "HOW", .fallback = "authored", .commands = EACH, .parse = parse_choice, .offset = AT(interpolation),
+     .choices = interpolation_choices, .help = "between two keys: authored: as the file says; for all tracks: step, nlerp, slerp, fast-slerp or cubic"},
+    {.name = "keys", .argument = "BITS", .fallback = "32", .commands = EACH, .parse = parse_choice, .offset = AT(keys),
+     .choices = keys_choices, .help = "numbers of compiled keys: 32, or 16 in half the memory"},
     {.name = "error-bound", .argument = "MM", .fallback = "0.1", .commands = EACH, .parse = parse_real, .offset = AT(error_bound_mm),
      .low = 1e-4, .high = 1e3, .help = "largest error of a compiled clip, in mm on a human of 1.8 m"},
     {.name = "filter", .argument = "RE", .commands = TH_COMMAND_BENCH, .parse = parse_regex, .offset = AT(filter),

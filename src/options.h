@@ -9,6 +9,7 @@
 
 #include <throng/frame.h>
 #include <throng/interpolation.h>
+#include <throng/keys.h>
 #include <throng/rig.h>
 
 enum { TH_OPTIONS_MAX_FILES = 64 };
@@ -35,6 +36,7 @@ typedef struct th_options {
     th_palette palette;
     th_sampling sampling;
     th_interpolation interpolation;
+    th_keys keys;
     th_scheduler scheduler;
     th_placement placement;
     th_stages stages;

@@ -15,7 +15,6 @@ typedef struct pose {
     const th_model *model;
     const th_clip *clip; /* NULL: the rest pose */
     double ticks;
-    th_interpolation interpolation;
     const char *isa;    /* NULL with exact sampling: the reference is no kernel */
     th_dmat34 *joints;  /* scene_from_joint now, in double */
     th_dmat34 *rest;    /* and at rest */
@@ -27,8 +26,6 @@ typedef struct pose {
 static th_result pose_init(pose *p, const th_options *o, const th_model *model, uint32_t clip, th_error *err)
 {
     *p = (pose){.options = o, .model = model, .clip = clip < model->clip_count ? &model->clips[clip] : NULL};
-    if (o->sampling == TH_SAMPLING_EXACT)
-        p->interpolation = o->interpolation;
     size_t joints = model->joint_count;
     p->joints = calloc(2 * joints + model->bind_count, sizeof *p->joints);
     if (!p->joints)
@@ -37,7 +34,7 @@ static th_result pose_init(pose *p, const th_options *o, const th_model *model, 
     p->palette = p->rest + joints;
     p->ticks = p->clip ? th_clip_ticks(p->clip, o->time_s) : 0;
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, p->rest);
-    th_exact_pose(model, p->clip, p->ticks, p->interpolation, p->joints);
+    th_exact_pose(model, p->clip, p->ticks, o->interpolation, p->joints);
     th_exact_palette(model, p->joints, p->palette);
     return TH_OK;
 }
@@ -73,7 +70,8 @@ static th_result evaluate_compiled(pose *p, th_error *err)
 {
     th_rig *rig;
     th_crowd *crowd = NULL;
-    th_rig_desc rig_desc = {.model = p->model, .bound_m = p->options->error_bound_mm / 1000};
+    th_rig_desc rig_desc = th_cast_rig(p->options);
+    rig_desc.model = p->model;
     th_result result = th_rig_create(&rig_desc, &rig, err);
     if (result != TH_OK)
         return result;
@@ -144,8 +142,8 @@ static json_t *pose_json(const void *ctx)
                      th_json_text(p->clip ? p->clip->name : NULL), "time_s", th_json_real(p->options->time_s), "ticks",
                      th_json_real(p->ticks), "sampling",
                      p->options->sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "interpolation",
-                     th_interpolation_name(p->interpolation), "model_sampling", "exact", "isa", th_json_text(p->isa),
-                     "joints", joints);
+                     th_interpolation_name(p->options->interpolation), "model_sampling", "exact", "isa",
+                     th_json_text(p->isa), "joints", joints);
 }
 
 /* ---- text ---- */
@@ -159,8 +157,8 @@ static bool pose_print(const void *ctx, FILE *file)
     if (p->clip)
         fprintf(file, " (tick %g of %g)", p->ticks, p->clip->duration_ticks);
     fprintf(file, ", %s%s", p->isa ? "compiled, " : "exact", p->isa ? p->isa : "");
-    if (p->interpolation != TH_INTERPOLATION_AUTHORED)
-        fprintf(file, ", %s", th_interpolation_name(p->interpolation));
+    if (p->options->interpolation != TH_INTERPOLATION_AUTHORED)
+        fprintf(file, ", %s", th_interpolation_name(p->options->interpolation));
     fputs("\n\n", file);
     th_table *table = th_table_create(">#|<joint|>parent|>x|>y|>z|>entry|>palette x|>y|>z");
     uint32_t bind = 0;
@@ -205,13 +203,11 @@ int th_command_pose(const th_options *o)
         th_complain("pose shows one clip at a time: --clip NAME");
         return TH_EXIT_USAGE;
     }
-    static const char *const of_kernels[] = {"isa", "palette"};
+    static const char *const of_kernels[] = {"isa", "palette", "keys"};
     for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
         if (o->sampling == TH_SAMPLING_EXACT && th_options_given(o, of_kernels[i]))
             th_complain("--%s makes no difference to exact sampling; --sampling compiled runs the kernel",
                         of_kernels[i]);
-    if (o->sampling == TH_SAMPLING_COMPILED && o->interpolation != TH_INTERPOLATION_AUTHORED)
-        th_complain("--interpolation makes no difference to compiled sampling, which plays the clip as authored");
     int code = th_cast_init(&cast, o);
     if (code == TH_EXIT_GOOD && cast.models[0]->clip_count == 0)
         th_complain("%s has no clip: this is its rest pose", cast.models[0]->name);

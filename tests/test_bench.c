@@ -76,7 +76,7 @@ static rehearsal rehearse(uint32_t count, uint32_t threads, th_sampling sampling
 {
     rehearsal r;
     th_scene_desc desc = scene_of(count);
-    desc.sampling = sampling;
+    desc.rig.sampling = sampling;
     cr_assert_eq(th_scene_create(&desc, &r.scene, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_scene_crowd(r.scene, TH_ISA_AUTO, TH_PALETTE_F32, &r.crowd, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = threads}, &r.jobs, &err), TH_OK, "%s", err.text);
@@ -346,7 +346,7 @@ Test(bench, poses_with_every_instruction_set_of_this_machine)
 Test(bench, document_has_the_fields_of_google_benchmark)
 {
     th_report report;
-    json_t *document = run("pose/scalar", 3, &report), *context = json_object_get(document, "context");
+    json_t *document = run("pose/scalar/f32", 3, &report), *context = json_object_get(document, "context");
     static const char *const texts[] = {"date",      "host_name", "executable",     "library_build_type",
                                         "cpu_model", "compiler",  "compiler_flags", "commit",
                                         "isa"};

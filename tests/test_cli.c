@@ -311,7 +311,6 @@ Test(cli, pose_interpolates_as_told)
     cr_expect(strstr(out, ", exact, cubic\n"), "%s", out);
     expect(0, "pose --interpolation authored", "");
     cr_expect(strstr(out, ", exact\n"), "%s", out);
-    expect(0, "pose --interpolation step --sampling compiled", "makes no difference to compiled sampling");
 }
 
 Test(cli, pose_prints_what_the_kernels_write)

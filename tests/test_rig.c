@@ -1,10 +1,9 @@
 /* Rigs and crowds against the exact evaluation. */
-#include <throng/crowd.h>
 #include <throng/exact.h>
 #include <throng/half.h>
 #include <throng/human.h>
 
-#include "random_model.h"
+#include "fixture_crowd.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -12,183 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define GUARD 0xA5
-
-/* A crowd with all it needs to be updated. */
-typedef struct stage {
-    th_rig *rig;
-    th_instance *instances;
-    uint32_t count;
-    th_crowd *crowd;
-    unsigned char *palette; /* with guard bytes behind, and in the padding */
-    size_t palette_bytes;
-    void *scratch;
-} stage;
-
-static th_rig *make_rig(const th_model *model, th_sampling sampling)
-{
-    th_rig *rig;
-    th_error err;
-    cr_assert_eq(th_rig_create(&(th_rig_desc){.model = model, .sampling = sampling}, &rig, &err), TH_OK, "%s",
-                 err.text);
-    return rig;
-}
-
-static void stage_init_with(stage *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa,
-                            th_palette palette)
-{
-    *s = (stage){.rig = make_rig(model, sampling), .count = count};
-    const th_rig *rig = s->rig;
-    s->instances = calloc(count + 1, sizeof *s->instances);
-    th_instances_scatter(&rig, 1, TH_NO_INDEX, 11, s->instances, count);
-    for (uint32_t i = 3; i < count; i += 7)
-        s->instances[i].clip = TH_NO_INDEX; /* some in the rest pose */
-    th_error err;
-    th_crowd_desc desc = {.rigs = &rig,
-                          .rig_count = 1,
-                          .instances = s->instances,
-                          .instance_count = count,
-                          .isa = isa,
-                          .palette = palette};
-    cr_assert_eq(th_crowd_create(&desc, &s->crowd, &err), TH_OK, "%s", err.text);
-    s->palette_bytes = th_crowd_palette_bytes(s->crowd);
-    s->palette = aligned_alloc(64, s->palette_bytes + 64);
-    s->scratch = aligned_alloc(64, th_crowd_scratch_bytes(s->crowd));
-    memset(s->palette, GUARD, s->palette_bytes + 64);
-}
-
-static void stage_fini(stage *s)
-{
-    free(s->instances);
-    free(s->palette);
-    free(s->scratch);
-    th_crowd_destroy(s->crowd);
-    th_rig_destroy(s->rig);
-}
-
-static void stage_init(stage *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa)
-{
-    stage_init_with(s, model, sampling, count, isa, TH_PALETTE_F32);
-}
-
-static void stage_update(stage *s, double time_s)
-{
-    th_crowd_update(s->crowd, 0, th_crowd_batch_count(s->crowd), time_s, s->palette, s->scratch);
-}
-
-/* How far apart two palette entries of a bind put the virtual vertices that the rig's bound speaks of. rest: of the
- * bind's joint. */
-static double entry_distance(const th_model *model, const th_bind *bind, const th_dmat34 *rest, const th_dmat34 *one,
-                             const th_dmat34 *other)
-{
-    th_dmat34 inverse_bind = th_dmat34_from(bind->inverse_bind), joint = TH_DMAT34_IDENTITY, back;
-    th_dmat34_invert(&inverse_bind, &joint);
-    th_dmat34 at_rest = th_dmat34_mul(*rest, inverse_bind);
-    if (!th_dmat34_invert(&at_rest, &back))
-        return 0;
-    double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * model->size, largest = 0;
-    for (int v = 0; v < 7; v++) {
-        double vertex[3], p[3], q[3], distance2 = 0;
-        for (int k = 0; k < 3; k++)
-            vertex[k] = joint.m[4 * k + 3] + (v == 0 ? 0 : (v % 2 ? shell : -shell) * back.m[4 * k + (v - 1) / 2]);
-        th_dmat34_point(one, vertex, p);
-        th_dmat34_point(other, vertex, q);
-        for (int k = 0; k < 3; k++)
-            distance2 += (p[k] - q[k]) * (p[k] - q[k]);
-        if (!(sqrt(distance2) <= largest))
-            largest = sqrt(distance2);
-    }
-    return largest;
-}
-
-static th_dmat34 palette_entry(const stage *s, uint32_t instance, uint32_t bind)
-{
-    th_mat34 entry;
-    memcpy(&entry, s->palette + th_crowd_palette_offset(s->crowd, instance) + bind * sizeof entry, sizeof entry);
-    return th_dmat34_from(entry);
-}
-
-/* Largest distance over all binds of one instance from the exact pose. */
-static double instance_error(const stage *s, uint32_t i, double time_s)
-{
-    const th_model *model = th_rig_model(s->rig);
-    const th_instance *instance = &s->instances[i];
-    const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
-    double at = instance->phase_s + instance->speed * time_s, largest = 0;
-    th_dmat34 *pose = calloc(2 * (size_t)model->joint_count, sizeof *pose), *rest = pose + model->joint_count;
-    th_exact_pose(model, clip, clip ? th_clip_ticks(clip, at) : 0, TH_INTERPOLATION_AUTHORED, pose);
-    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, rest);
-    for (uint32_t b = 0; b < model->bind_count; b++) {
-        const th_bind *bind = &model->binds[b];
-        th_dmat34 exact = th_dmat34_mul(pose[bind->joint], th_dmat34_from(bind->inverse_bind));
-        th_dmat34 played = palette_entry(s, i, b);
-        double distance = entry_distance(model, bind, &rest[bind->joint], &exact, &played);
-        if (!(distance <= largest))
-            largest = distance;
-    }
-    free(pose);
-    return largest;
-}
-
-/* Largest distance over all palettes of two crowds of the same instances. */
-static double crowd_distance(const stage *one, const stage *other)
-{
-    const th_model *model = th_rig_model(one->rig);
-    th_dmat34 *rest = calloc(model->joint_count, sizeof *rest);
-    double largest = 0;
-    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, rest);
-    for (uint32_t i = 0; i < one->count; i++)
-        for (uint32_t b = 0; b < model->bind_count; b++) {
-            th_dmat34 p = palette_entry(one, i, b), q = palette_entry(other, i, b);
-            double distance = entry_distance(model, &model->binds[b], &rest[model->binds[b].joint], &p, &q);
-            if (!(distance <= largest))
-                largest = distance;
-        }
-    free(rest);
-    return largest;
-}
-
-/* All instruction sets, for tests of whatever a kernel does. */
-static struct criterion_test_params each_isa(void)
-{
-    static th_isa isas[TH_ISA_COUNT];
-    size_t count = 0;
-    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
-        isas[count++] = (th_isa)isa;
-    return cr_make_param_array(th_isa, isas, count);
-}
-
-static void skip_without(th_isa isa)
-{
-    if (!th_isa_available(isa))
-        cr_skip("this machine lacks %s", th_isa_name(isa));
-}
-
-/* Every way in which models differ, a few of each. */
-static random_desc variety(uint32_t n)
-{
-    return (random_desc){.seed = n,
-                         .joint_count = 1 + n * 7 % 60,
-                         .shape = (random_shape)(n % 3),
-                         .scale = (random_scale)(n / 3 % 4),
-                         .clip_count = n % 5,
-                         .key_count = 2 + n % 30,
-                         .uneven_keys = n % 7 == 6,
-                         .swing_rad = n % 11 == 10 ? 3.14 : 0.2,
-                         .splines = n % 8 == 3,
-                         .double_binds = n % 2};
-}
-
-static bool has_splines(const th_clip *clip)
-{
-    for (uint32_t c = 0; c < clip->channel_count; c++) {
-        const th_channel *channel = &clip->channels[c];
-        if (channel->translation.tangents || channel->rotation.tangents || channel->scale.tangents)
-            return true;
-    }
-    return false;
-}
 
 static void check_variety(th_isa isa)
 {
@@ -499,7 +321,7 @@ ParameterizedTest(const th_isa *isa, crowd, half_precision_is_single_precision_r
         th_model *model = random_model(&desc);
         stage singles, halves;
         stage_init(&singles, model, TH_SAMPLING_COMPILED, n % 40, *isa);
-        stage_init_with(&halves, model, TH_SAMPLING_COMPILED, n % 40, *isa, TH_PALETTE_F16);
+        stage_init_with(&halves, model, (th_rig_desc){0}, n % 40, *isa, TH_PALETTE_F16);
         stage_update(&singles, 0.7);
         stage_update(&halves, 0.7);
         check_halves_of_singles(&singles, &halves);
@@ -529,7 +351,7 @@ ParameterizedTest(const th_isa *isa, crowd, half_precision_at_its_limits)
         stage s;
         for (size_t i = 0; i < 3; i++)
             joint.rest.m[4 * i + 3] = places[p][i];
-        stage_init_with(&s, &model, TH_SAMPLING_COMPILED, 40, *isa, TH_PALETTE_F16);
+        stage_init_with(&s, &model, (th_rig_desc){0}, 40, *isa, TH_PALETTE_F16);
         stage_update(&s, 0);
         for (uint32_t k = 0; k < s.count; k++) {
             memcpy(entry, s.palette + th_crowd_palette_offset(s.crowd, k), sizeof entry);

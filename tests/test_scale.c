@@ -127,7 +127,7 @@ Test(scale, separate_stages_write_the_same_bytes_and_say_what_each_takes)
                 .scene = {.models = models,
                           .model_count = 2,
                           .instance_count = CHARACTERS,
-                          .sampling = (th_sampling)sampling},
+                          .rig.sampling = (th_sampling)sampling},
                 .grain = 3,
                 .stages = (th_stages)stages,
                 .threads = (uint32_t[]){1, 3},

@@ -21,15 +21,18 @@
 #ifndef TH_POSE_H
 #define TH_POSE_H
 
+#include <throng/interpolation.h>
+#include <throng/keys.h>
 #include <throng/palette.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define TH_MAX_WIDTH  16 /* lanes of the widest kernel */
-#define TH_BLOCK      16 /* steps that are sampled before the first of them is resolved */
-#define TH_KEY_FLOATS 4  /* a key is one quaternion, or a vector and a zero */
-#define TH_ENTRY      12 /* numbers of a palette entry or a matrix */
+#define TH_MAX_WIDTH 16 /* lanes of the widest kernel */
+#define TH_BLOCK     16 /* steps that are sampled before the first of them is resolved */
+#define TH_KEY       4  /* numbers of a key: one quaternion, or a vector and a zero */
+#define TH_ENTRY     12 /* numbers of a palette entry or a matrix */
 
 enum th_step_flags {
     TH_STEP_ROTATION = 1,    /* the linear part comes from a key, else from `local` */
@@ -54,19 +57,27 @@ typedef struct th_step {
     uint32_t bind_count;
 } th_step;
 
+/* What the numbers n of a 16-bit key stand for: base + span * n. */
+typedef struct th_range {
+    float base[TH_KEY], span[TH_KEY];
+} th_range;
+
 typedef struct th_program {
+    th_keys keys;
+    th_interpolation curve; /* between frames; not AUTHORED */
     const th_step *steps;
     uint32_t step_count;
     uint32_t depth_count;      /* deepest step + 1 */
     size_t frame_bytes;        /* keys of one frame */
+    const th_range *ranges;    /* of each key of a frame; 16-bit keys only */
     uint32_t bind_count;       /* palette entries of an instance */
     const float (*from_m)[12]; /* for each bind: inverse(X) B, so that P = M * from_m; unused for a DIRECT one */
 } th_program;
 
 /* What differs between the instances that are posed together. */
 typedef struct th_lanes {
-    _Alignas(64) float alpha[TH_MAX_WIDTH]; /* 0 at the frame, 1 at the next */
-    const void *frame[TH_MAX_WIDTH];        /* at or before the lane's time; the next lies frame_bytes behind it */
+    _Alignas(64) float alpha[TH_MAX_WIDTH]; /* 0 at the frame at or before the lane's time, 1 at the next */
+    const void *frame[TH_MAX_WIDTH];        /* that frame, CUBIC: the one before it; others follow, frame_bytes apart */
 } th_lanes;
 
 /* What the halves hand over: D of each step for all lanes, aligned to 64; how it lies in there is the instruction
@@ -90,7 +101,7 @@ typedef void th_fill_fn(float *out, size_t count, float value);
 
 typedef struct th_kernels {
     uint32_t width; /* lanes */
-    th_sample_fn *sample;
+    th_sample_fn *sample[TH_KEYS_COUNT][TH_INTERPOLATION_COUNT];
     th_resolve_fn *resolve[TH_PALETTE_COUNT];
     th_fill_fn *fill;
 } th_kernels;
@@ -103,10 +114,11 @@ static inline void th_kernels_pose(const th_kernels *kernels, const th_program *
                                    th_palette format, char *palette, size_t stride, float *scratch)
 {
     float *slots = scratch + TH_POSE_FLOATS(TH_BLOCK, kernels->width);
+    th_sample_fn *const sample = kernels->sample[program->keys][program->curve];
     th_resolve_fn *const resolve = kernels->resolve[format];
     for (uint32_t first = 0; first < program->step_count; first += TH_BLOCK) {
         const uint32_t rest = program->step_count - first, count = rest < TH_BLOCK ? rest : TH_BLOCK;
-        kernels->sample(program, first, count, lanes, scratch);
+        sample(program, first, count, lanes, scratch);
         resolve(program, first, count, scratch, palette, stride, slots);
     }
 }

@@ -41,8 +41,12 @@ static inline wf wf_nmadd(wf a, wf b, wf c)
     return _mm256_fnmadd_ps(a, b, c);
 }
 
+static inline wf wf_load(const float *in)
+{
+    return _mm256_load_ps(in);
+}
+
 typedef struct sources {
-    wf alpha[4]; /* of lanes i (low half) and i + 4 (high half) */
     const char *frame[WIDTH];
 } sources;
 
@@ -51,9 +55,14 @@ static inline sources wf_sources(const th_lanes *lanes)
     sources from;
     for (int i = 0; i < WIDTH; i++)
         from.frame[i] = lanes->frame[i];
-    for (int i = 0; i < 4; i++)
-        from.alpha[i] = _mm256_set_m128(_mm_set1_ps(lanes->alpha[i + 4]), _mm_set1_ps(lanes->alpha[i]));
     return from;
+}
+
+/* A number of each lane, four times: lanes i (low half) and i + 4 (high half) in out[i]. */
+static inline void wf_shape(const float *values, wf out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = _mm256_set_m128(_mm_set1_ps(values[i + 4]), _mm_set1_ps(values[i]));
 }
 
 /*  r[0] = x0 y0 z0 w0 | x4 y4 z4 w4          r[0] = x0 x1 x2 x3 | x4 x5 x6 x7
@@ -70,14 +79,27 @@ static inline void wf_transpose(wf r[4])
     r[3] = _mm256_shuffle_ps(zw01, zw23, _MM_SHUFFLE(3, 2, 3, 2));
 }
 
-/* Four floats of each lane, lanes i and i + 4 in out[i]. */
-static inline void wf_load(const sources *from, size_t at, wf out[4])
+/* A key of each lane, lanes i and i + 4 in out[i]. */
+static inline void wf_load_floats(const sources *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++) {
         const float *low = (const float *)(from->frame[i] + at), *high = (const float *)(from->frame[i + 4] + at);
         out[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(low)), _mm_load_ps(high), 1);
     }
+}
+
+static inline __m128i load_shorts(const char *low, const char *high)
+{
+    const __m128d one = _mm_load_sd((const double *)(const void *)low);
+    return _mm_castpd_si128(_mm_loadh_pd(one, (const double *)(const void *)high));
+}
+
+static inline void wf_load_shorts(const sources *from, size_t at, wf out[4])
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++)
+        out[i] = _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(load_shorts(from->frame[i] + at, from->frame[i + 4] + at)));
 }
 
 /* Four floats for each lane. */

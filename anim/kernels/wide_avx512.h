@@ -38,21 +38,30 @@ static inline wf wf_nmadd(wf a, wf b, wf c)
     return _mm512_fnmadd_ps(a, b, c);
 }
 
+static inline wf wf_load(const float *in)
+{
+    return _mm512_load_ps(in);
+}
+
 typedef struct sources {
-    wf alpha[4]; /* of lanes i, i + 4, i + 8, i + 12 */
     const char *frame[WIDTH];
 } sources;
 
 static inline sources wf_sources(const th_lanes *lanes)
 {
-    const wf alpha = _mm512_load_ps(lanes->alpha);
-    const __m512i quarter = _mm512_set_epi32(12, 12, 12, 12, 8, 8, 8, 8, 4, 4, 4, 4, 0, 0, 0, 0);
     sources from;
-    for (int i = 0; i < 4; i++)
-        from.alpha[i] = _mm512_permutexvar_ps(_mm512_add_epi32(quarter, _mm512_set1_epi32(i)), alpha);
     for (int i = 0; i < WIDTH; i++)
         from.frame[i] = lanes->frame[i];
     return from;
+}
+
+/* A number of each lane, four times: lanes i, i + 4, i + 8 and i + 12 in out[i]. */
+static inline void wf_shape(const float *values, wf out[4])
+{
+    const wf all = _mm512_load_ps(values);
+    const __m512i quarters = _mm512_set_epi32(12, 12, 12, 12, 8, 8, 8, 8, 4, 4, 4, 4, 0, 0, 0, 0);
+    for (int i = 0; i < 4; i++)
+        out[i] = _mm512_permutexvar_ps(_mm512_add_epi32(quarters, _mm512_set1_epi32(i)), all);
 }
 
 /* 4x4 in each quarter. */
@@ -71,8 +80,8 @@ static inline __m128 load_quarter(const sources *from, int lane, size_t at)
     return _mm_load_ps((const float *)(from->frame[lane] + at));
 }
 
-/* Four floats of each lane, four lanes in out[i]. */
-static inline void wf_load(const sources *from, size_t at, wf out[4])
+/* A key of each lane, four lanes in out[i]. */
+static inline void wf_load_floats(const sources *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++) {
@@ -80,6 +89,22 @@ static inline void wf_load(const sources *from, size_t at, wf out[4])
         quarters = _mm512_insertf32x4(quarters, load_quarter(from, i + 4, at), 1);
         quarters = _mm512_insertf32x4(quarters, load_quarter(from, i + 8, at), 2);
         out[i] = _mm512_insertf32x4(quarters, load_quarter(from, i + 12, at), 3);
+    }
+}
+
+static inline __m128i load_shorts(const char *low, const char *high)
+{
+    const __m128d one = _mm_load_sd((const double *)(const void *)low);
+    return _mm_castpd_si128(_mm_loadh_pd(one, (const double *)(const void *)high));
+}
+
+static inline void wf_load_shorts(const sources *from, size_t at, wf out[4])
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++) {
+        const __m128i low = load_shorts(from->frame[i] + at, from->frame[i + 4] + at);
+        const __m128i high = load_shorts(from->frame[i + 8] + at, from->frame[i + 12] + at);
+        out[i] = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_set_m128i(high, low)));
     }
 }
 

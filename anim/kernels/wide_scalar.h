@@ -39,20 +39,37 @@ static inline wf wf_nmadd(wf a, wf b, wf c)
     return c - a * b;
 }
 
+static inline wf wf_load(const float *in)
+{
+    return *in;
+}
+
 typedef struct sources {
-    wf alpha[4]; /* four times the same */
     const char *frame;
 } sources;
 
 static inline sources wf_sources(const th_lanes *lanes)
 {
-    const float alpha = lanes->alpha[0];
-    return (sources){{alpha, alpha, alpha, alpha}, lanes->frame[0]};
+    return (sources){lanes->frame[0]};
 }
 
-static inline void wf_load(const sources *from, size_t at, wf out[4])
+static inline void wf_shape(const float *values, wf out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = values[0];
+}
+
+static inline void wf_load_floats(const sources *from, size_t at, wf out[4])
 {
     memcpy(out, from->frame + at, 4 * sizeof *out);
+}
+
+static inline void wf_load_shorts(const sources *from, size_t at, wf out[4])
+{
+    int16_t shorts[4];
+    memcpy(shorts, from->frame + at, sizeof shorts);
+    for (int i = 0; i < 4; i++)
+        out[i] = shorts[i];
 }
 
 static inline void wf_transpose(wf r[4])

@@ -38,27 +38,44 @@ static inline wf wf_nmadd(wf a, wf b, wf c)
     return _mm_sub_ps(c, _mm_mul_ps(a, b));
 }
 
+static inline wf wf_load(const float *in)
+{
+    return _mm_load_ps(in);
+}
+
 typedef struct sources {
-    wf alpha[4]; /* each of one lane */
     const char *frame[WIDTH];
 } sources;
 
 static inline sources wf_sources(const th_lanes *lanes)
 {
     sources from;
-    for (int i = 0; i < WIDTH; i++) {
+    for (int i = 0; i < WIDTH; i++)
         from.frame[i] = lanes->frame[i];
-        from.alpha[i] = _mm_set1_ps(lanes->alpha[i]);
-    }
     return from;
 }
 
-/* Four floats of each lane, one lane in out[i]. */
-static inline void wf_load(const sources *from, size_t at, wf out[4])
+/* A number of each lane, four times: one lane in out[i]. */
+static inline void wf_shape(const float *values, wf out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = _mm_set1_ps(values[i]);
+}
+
+/* A key of each lane, one lane in out[i]. */
+static inline void wf_load_floats(const sources *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++)
         out[i] = _mm_load_ps((const float *)(from->frame[i] + at));
+}
+
+static inline void wf_load_shorts(const sources *from, size_t at, wf out[4])
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++)
+        out[i] =
+            _mm_cvtepi32_ps(_mm_cvtepi16_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(from->frame[i] + at))));
 }
 
 /* One lane's x y z w become one component of four lanes, and back. */

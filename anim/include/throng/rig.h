@@ -5,6 +5,8 @@
 #ifndef THRONG_RIG_H
 #define THRONG_RIG_H
 
+#include <throng/interpolation.h>
+#include <throng/keys.h>
 #include <throng/model.h>
 
 typedef enum th_sampling {
@@ -21,6 +23,10 @@ typedef enum th_sampling {
 typedef struct th_rig_desc {
     const th_model *model; /* required */
     th_sampling sampling;
+    /* Between authored keys, and again between compiled ones: the bound is on what the second adds. AUTHORED clips are
+     * compiled for NLERP, the fastest that turns smoothly. */
+    th_interpolation interpolation;
+    th_keys keys;   /* of compiled clips */
     double bound_m; /* largest error of a compiled clip for a model of 1.8 m; 0 = TH_DEFAULT_BOUND_M */
 } th_rig_desc;
 
@@ -45,6 +51,8 @@ void th_rig_destroy(th_rig *rig);
 
 const th_model *th_rig_model(const th_rig *rig);
 double th_rig_bound(const th_rig *rig); /* in scene units */
+th_interpolation th_rig_interpolation(const th_rig *rig);
+th_keys th_rig_keys(const th_rig *rig);
 const th_clip_report *th_rig_clip_report(const th_rig *rig, uint32_t clip);
 size_t th_rig_bytes(const th_rig *rig); /* everything the rig holds */
 

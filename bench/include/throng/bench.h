@@ -14,7 +14,7 @@
 #include <throng/scene.h>
 
 typedef struct th_bench_desc {
-    th_scene_desc scene; /* its sampling does not matter: both are measured */
+    th_scene_desc scene; /* its rig.sampling does not matter: both are measured */
     uint32_t threads;    /* of the jobs/ entries */
     th_measure_desc measure;
     const char *filter; /* extended regular expression, valid; NULL: all */

@@ -13,8 +13,7 @@ typedef struct th_scene_desc {
     const uint32_t *clips; /* one for each model: a clip, TH_NO_INDEX for a mix of all; NULL: a mix for each */
     uint32_t instance_count;
     uint64_t seed;
-    th_sampling sampling;
-    double bound_m; /* as th_rig_desc */
+    th_rig_desc rig; /* how each model is compiled; its `model` is not looked at */
 } th_scene_desc;
 
 /* Read only. */

@@ -1,0 +1,17 @@
+/* Frames: a clip at equal distances, as keys in the kernel's space and format. For compile.c. Private to anim. */
+#ifndef TH_FRAMES_H
+#define TH_FRAMES_H
+
+#include "rig_private.h"
+
+/* Frames that th_frames_write writes: the intervals' ends, and what a cubic curve wants beyond them. */
+uint32_t th_frames_count(const th_program *program, uint32_t intervals);
+
+/* Writes a clip, or the rest pose for NULL. out: th_frames_count of program.frame_bytes each, aligned to 16. False when
+ * memory is out. */
+bool th_frames_write(const th_rig *rig, const th_clip *clip, uint32_t intervals, void *out);
+
+/* Finds out what the numbers of 16-bit keys range over in all clips and the rest pose. ranges: one for each key. */
+void th_frames_find_ranges(const th_rig *rig, th_range *ranges);
+
+#endif

@@ -1,0 +1,18 @@
+/* Formats of compiled keys. */
+#ifndef THRONG_KEYS_H
+#define THRONG_KEYS_H
+
+#include <stddef.h>
+
+typedef enum th_keys {
+    TH_KEYS_32 = 0, /* single precision, 16 bytes a key */
+    TH_KEYS_16,     /* 8 bytes: each number in 65,535 steps over what it takes on in all clips of the model */
+    TH_KEYS_COUNT,
+} th_keys;
+
+static inline size_t th_keys_bytes(th_keys keys)
+{
+    return keys == TH_KEYS_16 ? 8 : 16;
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* Interpolation modes and key formats in the kernels, against exact sampling in the same mode. */
+#include <throng/exact.h>
+
+#include "fixture_crowd.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+static const th_interpolation modes[] = {TH_INTERPOLATION_STEP, TH_INTERPOLATION_NLERP, TH_INTERPOLATION_SLERP,
+                                         TH_INTERPOLATION_FAST_SLERP, TH_INTERPOLATION_CUBIC};
+enum { MODES = sizeof modes / sizeof *modes, MODELS = 48 };
+
+static th_rig_desc way(uint32_t mode, int keys)
+{
+    return (th_rig_desc){.interpolation = modes[mode], .keys = (th_keys)keys};
+}
+
+static uint32_t count_compiled(const stage *s)
+{
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < th_rig_model(s->rig)->clip_count; c++) {
+        const th_clip_report *report = th_rig_clip_report(s->rig, c);
+        count += report->compiled;
+        cr_assert_leq(report->max_error, th_rig_bound(s->rig));
+    }
+    return count;
+}
+
+static uint32_t check_way(th_isa isa, uint32_t mode, int keys)
+{
+    uint32_t compiled = 0;
+    for (uint32_t n = 0; n < MODELS; n++) {
+        random_desc desc = variety(n);
+        th_model *model = random_model(&desc);
+        stage s;
+        stage_init_with(&s, model, way(mode, keys), n % 20, isa, TH_PALETTE_F32);
+        cr_assert_eq(th_rig_interpolation(s.rig), modes[mode]);
+        compiled += count_compiled(&s);
+        /* The bound was measured with another rounding, and not at these times. */
+        const double bound = 1.25 * th_rig_bound(s.rig) + 1e-6 * desc.joint_count * model->size;
+        for (int frame = -2; frame < 5; frame++) {
+            const double time_s = frame * 0.31847;
+            stage_update(&s, time_s);
+            for (uint32_t i = 0; i < s.count; i++)
+                cr_assert_leq(instance_error(&s, i, time_s), bound, "%s, %d keys, model %u instance %u time %g",
+                              th_interpolation_name(modes[mode]), keys, n, i, time_s);
+        }
+        stage_fini(&s);
+        th_model_free(model);
+    }
+    return compiled;
+}
+
+ParameterizedTestParameters(interpolation_kernels, stay_within_their_bound)
+{
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, interpolation_kernels, stay_within_their_bound)
+{
+    skip_without(*isa);
+    for (uint32_t mode = 0; mode < MODES; mode++)
+        for (int keys = 0; keys < TH_KEYS_COUNT; keys++) {
+            const uint32_t compiled = check_way(*isa, mode, keys);
+            cr_log_info("%s, %s, %d: %u clips compiled", th_isa_name(*isa), th_interpolation_name(modes[mode]), keys,
+                        compiled);
+            cr_assert_gt(compiled, 25, "%s, %d", th_interpolation_name(modes[mode]), keys);
+        }
+}
+
+/* Those without fused multiply-add write the same bytes, and so do those with it. */
+static void expect_same_bytes(th_isa one, th_isa other)
+{
+    if (!th_isa_available(one) || !th_isa_available(other))
+        return;
+    for (uint32_t n = 0; n < MODELS; n++) {
+        random_desc desc = variety(n);
+        th_model *model = random_model(&desc);
+        stage a, b;
+        const th_rig_desc how = way(n % MODES, n / MODES % 2);
+        stage_init_with(&a, model, how, 37, one, TH_PALETTE_F32);
+        stage_init_with(&b, model, how, 37, other, TH_PALETTE_F32);
+        stage_update(&a, 0.9);
+        stage_update(&b, 0.9);
+        cr_assert_eq(th_crowd_hash(a.crowd, a.palette), th_crowd_hash(b.crowd, b.palette), "%s and %s, model %u",
+                     th_isa_name(one), th_isa_name(other), n);
+        stage_fini(&a);
+        stage_fini(&b);
+        th_model_free(model);
+    }
+}
+
+Test(interpolation_kernels, agree_to_the_last_bit)
+{
+    expect_same_bytes(TH_ISA_SCALAR, TH_ISA_SSE4);
+    expect_same_bytes(TH_ISA_AVX2, TH_ISA_AVX512);
+}
+
+/* ---- a joint that turns about an axis by one angle between its two keys ---- */
+
+typedef struct turn {
+    double times[2];
+    float zeros[6], ones[6], keys[8];
+    th_channel channel;
+    th_clip clip;
+    th_joint joint;
+    th_bind bind;
+    th_model model;
+} turn;
+
+static void turn_init(turn *t, double angle)
+{
+    static const double axis[3] = {0.48, -0.6, 0.64};
+    *t = (turn){.times = {0, 30}, .ones = {1, 1, 1, 1, 1, 1}};
+    t->keys[3] = 1;
+    for (int i = 0; i < 3; i++)
+        t->keys[4 + i] = (float)(axis[i] * sin(angle / 2));
+    t->keys[7] = (float)cos(angle / 2);
+    t->channel =
+        (th_channel){0, {1, t->times, t->zeros, NULL}, {2, t->times, t->keys, NULL}, {1, t->times, t->ones, NULL}, 0};
+    t->clip = (th_clip){"turn", 30, 30, 1, &t->channel};
+    t->joint = (th_joint){"joint", TH_NO_INDEX, TH_MAT34_IDENTITY};
+    t->bind = (th_bind){0, TH_MAT34_IDENTITY};
+    t->model = (th_model){.name = "m",
+                          .joint_count = 1,
+                          .joints = &t->joint,
+                          .bind_count = 1,
+                          .binds = &t->bind,
+                          .clip_count = 1,
+                          .clips = &t->clip,
+                          .size = 1};
+    cr_assert_eq(th_model_check(&t->model, NULL), TH_OK);
+}
+
+/* The angle between two rotations. */
+static double angle_between(const th_dmat34 *one, const th_mat34 *other)
+{
+    double squares = 0;
+    for (int i = 0; i < 12; i++)
+        if (i % 4 < 3)
+            squares += (one->m[i] - (double)other->m[i]) * (one->m[i] - (double)other->m[i]);
+    return 2 * asin(fmin(1, sqrt(squares / 8)));
+}
+
+/* How far a mode is from slerp, at most, on 32-bit keys whose only interval is the whole clip. */
+static double largest_error(const turn *t, th_interpolation mode, th_isa isa)
+{
+    stage s;
+    stage_init_with(&s, &t->model, (th_rig_desc){.interpolation = mode, .bound_m = 100}, 1, isa, TH_PALETTE_F32);
+    cr_assert_eq(th_rig_clip_report(s.rig, 0)->frame_count, 2);
+    th_crowd_destroy(s.crowd);
+    s.instances[0] = (th_instance){.clip = 0, .speed = 1};
+    const th_crowd_desc desc = {(const th_rig *const *)&s.rig, 1, s.instances, 1, isa, TH_PALETTE_F32};
+    cr_assert_eq(th_crowd_create(&desc, &s.crowd, NULL), TH_OK);
+    double largest = 0;
+    for (int i = 0; i < 200; i++) {
+        const double time_s = i / 200.0;
+        th_dmat34 exact;
+        stage_update(&s, time_s);
+        th_exact_pose(&t->model, &t->clip, th_clip_ticks(&t->clip, time_s), TH_INTERPOLATION_SLERP, &exact);
+        largest = fmax(largest, angle_between(&exact, (const th_mat34 *)(const void *)s.palette));
+    }
+    stage_fini(&s);
+    return largest;
+}
+
+ParameterizedTestParameters(interpolation_kernels, slerps_are_as_exact_as_they_say)
+{
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, interpolation_kernels, slerps_are_as_exact_as_they_say)
+{
+    static const struct {
+        double degrees, fast, nlerp_at_least;
+    } turns[] = {{5, 1e-6, 1e-6}, {60, 1.8e-5, 4e-3}, {90, 5.6e-5, 0.015}, {150, 7.5e-5, 0.07}, {179.9, 1.4e-4, 0.14}};
+    skip_without(*isa);
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+        turn t;
+        turn_init(&t, turns[i].degrees * 3.14159265358979 / 180);
+        const double slerp = largest_error(&t, TH_INTERPOLATION_SLERP, *isa);
+        const double fast = largest_error(&t, TH_INTERPOLATION_FAST_SLERP, *isa);
+        const double nlerp = largest_error(&t, TH_INTERPOLATION_NLERP, *isa);
+        cr_log_info("%s, %g degrees: slerp %.2g, fast slerp %.2g, nlerp %.2g rad off", th_isa_name(*isa),
+                    turns[i].degrees, slerp, fast, nlerp);
+        cr_expect_leq(slerp, 5e-7, "%g degrees: %g", turns[i].degrees, slerp);
+        cr_expect_leq(fast, turns[i].fast, "%g degrees: %g", turns[i].degrees, fast);
+        cr_expect_geq(nlerp, turns[i].nlerp_at_least, "%g degrees: %g", turns[i].degrees, nlerp);
+    }
+}
+
+/* 16-bit keys take half the memory, and say when they are not exact enough. */
+Test(interpolation_kernels, short_keys_take_half_or_say_why_not)
+{
+    random_desc desc = {.seed = 3, .joint_count = 20, .clip_count = 2, .key_count = 20, .swing_rad = 0.2};
+    th_model *model = random_model(&desc);
+    th_rig *wide = make_rig_as(model, (th_rig_desc){.bound_m = 0.01});
+    th_rig *shorts = make_rig_as(model, (th_rig_desc){.bound_m = 0.01, .keys = TH_KEYS_16});
+    for (uint32_t c = 0; c < model->clip_count; c++) {
+        const th_clip_report *a = th_rig_clip_report(wide, c), *b = th_rig_clip_report(shorts, c);
+        cr_assert(a->compiled && b->compiled);
+        cr_expect_eq(a->bytes / a->frame_count, 2 * (b->bytes / b->frame_count));
+    }
+    th_rig_destroy(wide);
+    th_rig_destroy(shorts);
+    shorts = make_rig_as(model, (th_rig_desc){.bound_m = 1e-6, .keys = TH_KEYS_16});
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        cr_expect(!th_rig_clip_report(shorts, c)->compiled && th_rig_clip_report(shorts, c)->reason[0]);
+    th_rig_destroy(shorts);
+    th_model_free(model);
+}
