@@ -20,10 +20,6 @@
 #define MAX_REFINEMENT 8u    /* times the authored rate, */
 #define MAX_RATE_HZ    240.0 /* or up to this one, whichever is more */
 
-/* Joints posed while measuring, for all clips of a rig together: what keeps a hostile file from taking forever. About
- * six seconds. Counted, not timed, so that the outcome does not depend on the machine. */
-#define MEASURE_BUDGET 20000000
-
 #define MEASURED_AT_ONCE 8u /* times; a multiple of the width of either kernel */
 
 /* The times at which a clip is measured: all authored key times, its two ends, then those between them: the middles,
@@ -402,10 +398,10 @@ static void compiler_fini(compiler *c)
     free(c->scratch);
 }
 
-static bool compiler_init(compiler *c, th_rig *rig)
+static bool compiler_init(compiler *c, th_rig *rig, int64_t budget)
 {
     const th_model *model = rig->model;
-    *c = (compiler){.rig = rig, .model = model, .budget = MEASURE_BUDGET};
+    *c = (compiler){.rig = rig, .model = model, .budget = budget};
     c->kernels = th_isa_kernels(th_isa_available(TH_ISA_SSE4) ? TH_ISA_SSE4 : TH_ISA_SCALAR); /* the same bytes */
     c->palette_floats = th_line_round(model->bind_count * TH_ENTRY * sizeof(float)) / sizeof(float);
     c->probes = calloc(model->bind_count + 1u, sizeof *c->probes);
@@ -423,7 +419,7 @@ static bool compiler_init(compiler *c, th_rig *rig)
     return true;
 }
 
-th_result th_rig_compile(th_rig *rig, th_sampling sampling, th_error *err)
+th_result th_rig_compile(th_rig *rig, th_sampling sampling, int64_t *budget, th_error *err)
 {
     const th_model *model = rig->model;
     uint32_t count = model->clip_count + 1;
@@ -431,7 +427,7 @@ th_result th_rig_compile(th_rig *rig, th_sampling sampling, th_error *err)
     rig->reports = th_arena_new(rig->arena, th_clip_report, count);
     compiler c;
     th_range *ranges = th_arena_new(rig->arena, th_range, rig->program.frame_bytes / th_keys_bytes(TH_KEYS_16) + 1);
-    if (!rig->playables || !rig->reports || !ranges || !compiler_init(&c, rig))
+    if (!rig->playables || !rig->reports || !ranges || !compiler_init(&c, rig, *budget))
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
     rig->program.ranges = ranges;
     if (rig->program.keys == TH_KEYS_16)
@@ -445,6 +441,7 @@ th_result th_rig_compile(th_rig *rig, th_sampling sampling, th_error *err)
         if (sampling == TH_SAMPLING_COMPILED)
             ok = compile_clip(&c, &rig->playables[i], &rig->reports[i]);
     }
+    *budget = c.budget;
     compiler_fini(&c);
     return ok ? TH_OK : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
 }

@@ -12,6 +12,10 @@
 #define STILL      1e-6 /* lengths: times the model's size */
 #define SAME_SCALE 1e-4
 
+/* A joint that clips shift no further than this part of the error bound is held still, which is most joints of a file
+ * whose tool wrote out every channel, with noise. */
+#define STILL_PART (1.0 / 16)
+
 /* A space X = scale * [rotation | translation]: see kernels/pose.h. */
 typedef struct joint_space {
     double scale, rotation[4], translation[3];
@@ -64,7 +68,8 @@ static bool track_moves(const th_track *track, const double *rest, int width, do
     return track->tangents && spline_bends(track, width, tolerance);
 }
 
-static void find_moves(const th_model *model, joint_plan *plans)
+/* shift: translations that are not further from rest do not count. */
+static void find_moves(const th_model *model, double shift, joint_plan *plans)
 {
     for (uint32_t j = 0; j < model->joint_count; j++) {
         th_dmat34 rest = th_dmat34_from(model->joints[j].rest);
@@ -77,7 +82,7 @@ static void find_moves(const th_model *model, joint_plan *plans)
             joint_plan *p = &plans[channel->joint];
             if (p->sheared) /* no channel can hold this joint still */
                 p->moves |= TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION;
-            if (track_moves(&channel->translation, p->rest.translation, 3, STILL * model->size))
+            if (track_moves(&channel->translation, p->rest.translation, 3, shift))
                 p->moves |= TH_STEP_TRANSLATION;
             if (track_moves(&channel->rotation, p->rest.rotation, 4, STILL))
                 p->moves |= TH_STEP_ROTATION;
@@ -345,12 +350,12 @@ static th_result emit_steps(const th_model *model, joint_plan *plans, th_rig *ri
 
 /* ---- the rig ---- */
 
-static th_result build_program(const th_model *model, th_rig *rig, th_error *err)
+static th_result build_program(const th_model *model, double shift, th_rig *rig, th_error *err)
 {
     joint_plan *plans = calloc(model->joint_count, sizeof *plans);
     if (!plans)
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
-    find_moves(model, plans);
+    find_moves(model, shift, plans);
     find_needed(model, plans);
     th_result result = find_spaces(model, plans, err);
     if (result == TH_OK)
@@ -359,29 +364,55 @@ static th_result build_program(const th_model *model, th_rig *rig, th_error *err
     return result;
 }
 
-th_result th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *err)
+static th_result create_rig(const th_rig_desc *desc, double bound, double shift, int64_t *budget, th_rig **out,
+                            th_error *err)
 {
-    assert(desc->model && desc->bound_m >= 0);
-    *out = NULL;
     th_arena *arena = th_arena_create();
     th_rig *rig = arena ? th_arena_new(arena, th_rig, 1) : NULL;
+    *out = NULL;
     if (!rig) {
         th_arena_destroy(arena);
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", desc->model->name);
     }
-    double bound_m = desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M;
-    *rig = (th_rig){.model = desc->model, .interpolation = desc->interpolation, .arena = arena};
+    *rig = (th_rig){.model = desc->model, .interpolation = desc->interpolation, .bound = bound, .arena = arena};
     rig->program.keys = desc->keys;
     rig->program.curve = desc->interpolation ? desc->interpolation : TH_INTERPOLATION_NLERP;
-    rig->bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size;
-    th_result result = build_program(desc->model, rig, err);
+    th_result result = build_program(desc->model, shift, rig, err);
     if (result == TH_OK)
-        result = th_rig_compile(rig, desc->sampling, err);
+        result = th_rig_compile(rig, desc->sampling, budget, err);
     if (result != TH_OK) {
         th_rig_destroy(rig);
         return result;
     }
     *out = rig;
+    return TH_OK;
+}
+
+static uint32_t count_exact(const th_rig *rig)
+{
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < rig->model->clip_count; c++)
+        count += !rig->reports[c].compiled;
+    return count;
+}
+
+/* Small shifts are held still unless that is what keeps a clip from its bound. */
+th_result th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *err)
+{
+    assert(desc->model && desc->bound_m >= 0);
+    const double bound_m = desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M;
+    const double bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size, noise = STILL * desc->model->size;
+    const double shift = fmax(noise, bound * STILL_PART);
+    int64_t budget = TH_COMPILE_BUDGET;
+    th_result result = create_rig(desc, bound, shift, &budget, out, err);
+    if (result != TH_OK || desc->sampling == TH_SAMPLING_EXACT || count_exact(*out) == 0 || !(shift > noise))
+        return result;
+    th_rig *strict, *worse;
+    if (create_rig(desc, bound, noise, &budget, &strict, NULL) != TH_OK)
+        return TH_OK;
+    worse = count_exact(strict) < count_exact(*out) ? *out : strict;
+    *out = worse == strict ? *out : strict;
+    th_rig_destroy(worse);
     return TH_OK;
 }
 

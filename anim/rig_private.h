@@ -41,8 +41,13 @@ struct th_rig {
     th_arena *arena;
 };
 
-/* Fills playables and reports of a rig whose program is complete. */
-th_result th_rig_compile(th_rig *rig, th_sampling sampling, th_error *err);
+/* Joints posed while measuring, for all clips of a rig together: what keeps a hostile file from taking forever. About
+ * six seconds. Counted, not timed, so that the outcome does not depend on the machine. */
+#define TH_COMPILE_BUDGET 20000000
+
+/* Fills playables and reports of a rig whose program is complete. *budget: how many joints may be posed; what is left
+ * of it comes back. */
+th_result th_rig_compile(th_rig *rig, th_sampling sampling, int64_t *budget, th_error *err);
 
 /* Points a lane at a compiled playable's keys at `part` of its clip, from 0 to 1. */
 static inline void th_playable_seek(const th_playable *playable, size_t frame_bytes, double part, th_lanes *lanes,
