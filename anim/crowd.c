@@ -36,6 +36,7 @@ typedef struct crowd_group {
 struct th_crowd {
     th_isa isa;
     th_palette format;
+    th_writes writes;
     const th_kernels *kernels;
     crowd_group *groups;
     uint32_t group_count;
@@ -133,6 +134,7 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
     size_t count = desc->instance_count;
     *crowd = (th_crowd){.isa = isa,
                         .format = desc->palette,
+                        .writes = desc->writes,
                         .kernels = th_isa_kernels(isa),
                         .instance_count = desc->instance_count,
                         .group_count = desc->rig_count};
@@ -316,30 +318,52 @@ static th_lanes seek(const th_crowd *crowd, const th_rig *rig, const run *r, dou
     return lanes;
 }
 
+static bool goes_straight(const th_crowd *crowd, const run *r)
+{
+    return r->neighbours && crowd->writes == TH_WRITES_CACHED;
+}
+
 /* Where the kernel writes the palettes of a run. Those of neighbours go straight into place; others through the
  * scratch, from where close_palettes brings them there. */
-static char *open_palettes(const crowd_group *group, const run *r, char *palettes, char *scratch)
+static char *open_palettes(const th_crowd *crowd, const crowd_group *group, const run *r, char *palettes, char *scratch)
 {
-    return r->neighbours ? palettes + palette_offset(group, r->members[0]) : scratch + group->scratch_bytes;
+    const bool straight = goes_straight(crowd, r);
+    return straight ? palettes + palette_offset(group, r->members[0]) : scratch + group->scratch_bytes;
 }
 
-static void close_palettes(const crowd_group *group, const run *r, char *palettes, const char *scratch)
+static void bring_palette(const th_crowd *crowd, const crowd_group *group, char *from, char *to)
 {
-    const char *from = scratch + group->scratch_bytes;
-    for (uint32_t i = 0; i < r->count && !r->neighbours; i++, from += group->palette_stride)
-        memcpy(palettes + palette_offset(group, r->members[i]), from, group->palette_bytes);
+    if (crowd->writes == TH_WRITES_CACHED) {
+        memcpy(to, from, group->palette_bytes);
+        return;
+    }
+    memset(from + group->palette_bytes, 0, group->palette_stride - group->palette_bytes);
+    crowd->kernels->stream(to, from, group->palette_stride);
 }
 
-/* From the exact transforms of all joints relative to their parents; pose: room for as many. */
-static void resolve_exact(const th_crowd *crowd, const th_model *model, const th_dmat34 *local, th_dmat34 *pose,
-                          char *palette)
+static void close_palettes(const th_crowd *crowd, const crowd_group *group, const run *r, char *palettes, char *scratch)
 {
+    char *from = scratch + group->scratch_bytes;
+    for (uint32_t i = 0; i < r->count && !goes_straight(crowd, r); i++, from += group->palette_stride)
+        bring_palette(crowd, group, from, palettes + palette_offset(group, r->members[i]));
+}
+
+/* From the exact transforms of all joints relative to their parents; scratch: room for as many, and for a palette. */
+static void resolve_exact(const th_crowd *crowd, const crowd_group *group, const th_dmat34 *local, char *palette,
+                          char *scratch)
+{
+    const th_model *model = group->rig->model;
+    const size_t entry_bytes = th_palette_entry_bytes(crowd->format);
+    th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
+    char *out = crowd->writes == TH_WRITES_CACHED ? palette : scratch + group->scratch_bytes;
     th_exact_resolve(model, local, pose);
     for (uint32_t b = 0; b < model->bind_count; b++) {
         const th_bind *bind = &model->binds[b];
         th_mat34 entry = th_mat34_from(th_dmat34_mul(pose[bind->joint], th_dmat34_from(bind->inverse_bind)));
-        th_palette_write(crowd->format, entry.m, palette + b * th_palette_entry_bytes(crowd->format));
+        th_palette_write(crowd->format, entry.m, out + b * entry_bytes);
     }
+    if (out != palette)
+        bring_palette(crowd, group, out, palette);
 }
 
 static void update_exact(const th_crowd *crowd, const crowd_group *group, const crowd_member *member, double time_s,
@@ -348,7 +372,7 @@ static void update_exact(const th_crowd *crowd, const crowd_group *group, const 
     const th_model *model = group->rig->model;
     th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
     th_exact_sample(model, member->playable->clip, ticks_of(member, time_s), group->rig->interpolation, pose);
-    resolve_exact(crowd, model, pose, pose, palette);
+    resolve_exact(crowd, group, pose, palette, scratch);
 }
 
 static void update_batch(const th_crowd *crowd, const batch *b, double time_s, char *palettes, char *scratch)
@@ -363,8 +387,9 @@ static void update_batch(const th_crowd *crowd, const batch *b, double time_s, c
         const run r = run_at(&c, n, width);
         const th_lanes lanes = seek(crowd, group->rig, &r, time_s);
         th_kernels_pose(crowd->kernels, &group->rig->program, &lanes, crowd->format,
-                        open_palettes(group, &r, palettes, scratch), group->palette_stride, (float *)(void *)scratch);
-        close_palettes(group, &r, palettes, scratch);
+                        open_palettes(crowd, group, &r, palettes, scratch), group->palette_stride,
+                        (float *)(void *)scratch);
+        close_palettes(crowd, group, &r, palettes, scratch);
     }
 }
 
@@ -377,6 +402,7 @@ void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double
         b = batch_at(b.group, i);
         update_batch(crowd, &b, time_s, palette, scratch);
     }
+    crowd->kernels->fence();
 }
 
 /* ---- a frame in two halves ---- */
@@ -424,13 +450,13 @@ static void resolve_batch(const th_crowd *crowd, const batch *b, const char *pos
         const run r = run_at(&c, n, width);
         crowd->kernels->resolve[crowd->format](
             program, 0, program->step_count, (const float *)(const void *)(poses + pose_offset(b, n, width)),
-            open_palettes(group, &r, palettes, scratch), group->palette_stride, (float *)(void *)scratch);
-        close_palettes(group, &r, palettes, scratch);
+            open_palettes(crowd, group, &r, palettes, scratch), group->palette_stride, (float *)(void *)scratch);
+        close_palettes(crowd, group, &r, palettes, scratch);
     }
     for (uint32_t i = b->first; i < b->first + b->count; i++)
         if (!crowd->members[i].playable->keys)
-            resolve_exact(crowd, group->rig->model, (const th_dmat34 *)(const void *)(poses + exact_offset(group, i)),
-                          (th_dmat34 *)(void *)scratch, palettes + palette_offset(group, i));
+            resolve_exact(crowd, group, (const th_dmat34 *)(const void *)(poses + exact_offset(group, i)),
+                          palettes + palette_offset(group, i), scratch);
 }
 
 void th_crowd_sample(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *poses)
@@ -454,6 +480,7 @@ void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const
         b = batch_at(b.group, i);
         resolve_batch(crowd, &b, poses, palette, scratch);
     }
+    crowd->kernels->fence();
 }
 
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette)

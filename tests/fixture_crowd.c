@@ -23,7 +23,7 @@ th_rig *make_rig(const th_model *model, th_sampling sampling)
     return make_rig_as(model, (th_rig_desc){.sampling = sampling});
 }
 
-void stage_init_with(stage *s, const th_model *model, th_rig_desc how, uint32_t count, th_isa isa, th_palette palette)
+void stage_init_with(stage *s, const th_model *model, th_rig_desc how, uint32_t count, th_crowd_desc as)
 {
     *s = (stage){.rig = make_rig_as(model, how), .count = count};
     const th_rig *rig = s->rig;
@@ -32,13 +32,11 @@ void stage_init_with(stage *s, const th_model *model, th_rig_desc how, uint32_t 
     for (uint32_t i = 3; i < count; i += 7)
         s->instances[i].clip = TH_NO_INDEX; /* some in the rest pose */
     th_error err;
-    th_crowd_desc desc = {.rigs = &rig,
-                          .rig_count = 1,
-                          .instances = s->instances,
-                          .instance_count = count,
-                          .isa = isa,
-                          .palette = palette};
-    cr_assert_eq(th_crowd_create(&desc, &s->crowd, &err), TH_OK, "%s", err.text);
+    as.rigs = &rig;
+    as.rig_count = 1;
+    as.instances = s->instances;
+    as.instance_count = count;
+    cr_assert_eq(th_crowd_create(&as, &s->crowd, &err), TH_OK, "%s", err.text);
     s->palette_bytes = th_crowd_palette_bytes(s->crowd);
     s->palette = aligned_alloc(64, s->palette_bytes + 64);
     s->scratch = aligned_alloc(64, th_crowd_scratch_bytes(s->crowd));
@@ -56,7 +54,7 @@ void stage_fini(stage *s)
 
 void stage_init(stage *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa)
 {
-    stage_init_with(s, model, (th_rig_desc){.sampling = sampling}, count, isa, TH_PALETTE_F32);
+    stage_init_with(s, model, (th_rig_desc){.sampling = sampling}, count, (th_crowd_desc){.isa = isa});
 }
 
 void stage_update(stage *s, double time_s)

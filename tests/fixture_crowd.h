@@ -22,8 +22,8 @@ typedef struct stage {
 th_rig *make_rig_as(const th_model *model, th_rig_desc desc);
 th_rig *make_rig(const th_model *model, th_sampling sampling);
 
-/* Clips, phases and speeds at random, some in the rest pose. */
-void stage_init_with(stage *s, const th_model *model, th_rig_desc how, uint32_t count, th_isa isa, th_palette palette);
+/* Clips, phases and speeds at random, some in the rest pose. as: instruction set, palettes and writes. */
+void stage_init_with(stage *s, const th_model *model, th_rig_desc how, uint32_t count, th_crowd_desc as);
 void stage_init(stage *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa);
 void stage_fini(stage *s);
 void stage_update(stage *s, double time_s);

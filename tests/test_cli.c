@@ -369,7 +369,8 @@ Test(cli, scale_says_where_its_workers_were)
     expect_placement("--scheduler serial --placement cores", "none");
     cr_expect(strstr(err, "--placement makes no difference to the serial scheduler"), "%s", err);
     expect(0, "scale --count 10 --repetitions 1 --frames 1 --placement spread", "");
-    cr_expect(strstr(out, " kernel, f32 palettes, own scheduler, placement spread, chunks of 2 x 16 characters\n"), "%s", out);
+    cr_expect(strstr(out, " kernel, f32 palettes, own scheduler, placement spread, chunks of 2 x 16 characters\n"),
+              "%s", out);
 }
 
 Test(cli, scale_prints_a_table_and_a_verdict)

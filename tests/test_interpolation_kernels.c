@@ -36,7 +36,7 @@ static uint32_t check_way(th_isa isa, uint32_t mode, int keys)
         random_desc desc = variety(n);
         th_model *model = random_model(&desc);
         stage s;
-        stage_init_with(&s, model, way(mode, keys), n % 20, isa, TH_PALETTE_F32);
+        stage_init_with(&s, model, way(mode, keys), n % 20, (th_crowd_desc){.isa = isa});
         cr_assert_eq(th_rig_interpolation(s.rig), modes[mode]);
         compiled += count_compiled(&s);
         /* The bound was measured with another rounding, and not at these times. */
@@ -81,8 +81,8 @@ static void expect_same_bytes(th_isa one, th_isa other)
         th_model *model = random_model(&desc);
         stage a, b;
         const th_rig_desc how = way(n % MODES, n / MODES % 2);
-        stage_init_with(&a, model, how, 37, one, TH_PALETTE_F32);
-        stage_init_with(&b, model, how, 37, other, TH_PALETTE_F32);
+        stage_init_with(&a, model, how, 37, (th_crowd_desc){.isa = one});
+        stage_init_with(&b, model, how, 37, (th_crowd_desc){.isa = other});
         stage_update(&a, 0.9);
         stage_update(&b, 0.9);
         cr_assert_eq(th_crowd_hash(a.crowd, a.palette), th_crowd_hash(b.crowd, b.palette), "%s and %s, model %u",
@@ -149,11 +149,13 @@ static double angle_between(const th_dmat34 *one, const th_mat34 *other)
 static double largest_error(const turn *t, th_interpolation mode, th_isa isa)
 {
     stage s;
-    stage_init_with(&s, &t->model, (th_rig_desc){.interpolation = mode, .bound_m = 100}, 1, isa, TH_PALETTE_F32);
+    stage_init_with(&s, &t->model, (th_rig_desc){.interpolation = mode, .bound_m = 100}, 1,
+                    (th_crowd_desc){.isa = isa});
     cr_assert_eq(th_rig_clip_report(s.rig, 0)->frame_count, 2);
     th_crowd_destroy(s.crowd);
     s.instances[0] = (th_instance){.clip = 0, .speed = 1};
-    const th_crowd_desc desc = {(const th_rig *const *)&s.rig, 1, s.instances, 1, isa, TH_PALETTE_F32};
+    const th_crowd_desc desc = {
+        (const th_rig *const *)&s.rig, 1, s.instances, 1, isa, TH_PALETTE_F32, TH_WRITES_CACHED};
     cr_assert_eq(th_crowd_create(&desc, &s.crowd, NULL), TH_OK);
     double largest = 0;
     for (int i = 0; i < 200; i++) {

@@ -162,7 +162,8 @@ static void check_bend(const float tangents[12], const double times[2])
     stage_init(&s, &model, TH_SAMPLING_COMPILED, 1, TH_ISA_SCALAR);
     s.instances[0] = (th_instance){.clip = 0, .speed = 1};
     th_crowd_destroy(s.crowd);
-    th_crowd_desc desc = {(const th_rig *const *)&s.rig, 1, s.instances, 1, TH_ISA_SCALAR, TH_PALETTE_F32};
+    th_crowd_desc desc = {
+        (const th_rig *const *)&s.rig, 1, s.instances, 1, TH_ISA_SCALAR, TH_PALETTE_F32, TH_WRITES_CACHED};
     cr_assert_eq(th_crowd_create(&desc, &s.crowd, NULL), TH_OK);
     const th_clip_report *report = th_rig_clip_report(s.rig, 0);
     cr_assert(report->compiled, "%s", report->reason);
@@ -321,13 +322,54 @@ ParameterizedTest(const th_isa *isa, crowd, half_precision_is_single_precision_r
         th_model *model = random_model(&desc);
         stage singles, halves;
         stage_init(&singles, model, TH_SAMPLING_COMPILED, n % 40, *isa);
-        stage_init_with(&halves, model, (th_rig_desc){0}, n % 40, *isa, TH_PALETTE_F16);
+        stage_init_with(&halves, model, (th_rig_desc){0}, n % 40,
+                        (th_crowd_desc){.isa = *isa, .palette = TH_PALETTE_F16});
         stage_update(&singles, 0.7);
         stage_update(&halves, 0.7);
         check_halves_of_singles(&singles, &halves);
         check_halves(&halves, 0.7);
         stage_fini(&singles);
         stage_fini(&halves);
+        th_model_free(model);
+    }
+}
+
+/* The bytes of cached writes, and zeros between palettes. */
+static void check_streamed(const stage *cached, const stage *streamed)
+{
+    const size_t bytes =
+        th_rig_model(cached->rig)->bind_count * th_palette_entry_bytes(th_crowd_palette(cached->crowd));
+    cr_assert_eq(th_crowd_hash(streamed->crowd, streamed->palette), th_crowd_hash(cached->crowd, cached->palette));
+    for (uint32_t i = 0; i < streamed->count; i++)
+        for (size_t at = th_crowd_palette_offset(streamed->crowd, i) + bytes; at % 64 != 0; at++)
+            cr_assert_eq(streamed->palette[at], 0);
+    for (size_t k = 0; k < 64; k++)
+        cr_assert_eq(streamed->palette[streamed->palette_bytes + k], GUARD, "written past the end");
+}
+
+ParameterizedTestParameters(crowd, streamed_writes_are_the_same_bytes)
+{
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, crowd, streamed_writes_are_the_same_bytes)
+{
+    skip_without(*isa);
+    for (uint32_t n = 0; n < 84; n++) {
+        random_desc desc = variety(n);
+        th_model *model = random_model(&desc);
+        const th_crowd_desc as = {.isa = *isa, .palette = (th_palette)(n / 2 % 2)};
+        th_crowd_desc past = as;
+        past.writes = TH_WRITES_STREAMED;
+        stage cached, streamed;
+        stage_init_with(&cached, model, (th_rig_desc){0}, n % 40, as);
+        stage_init_with(&streamed, model, (th_rig_desc){0}, n % 40, past);
+        stage_update(&cached, 0.7);
+        stage_update(&streamed, 0.7);
+        check_streamed(&cached, &streamed);
+        check_halves(&streamed, 0.7);
+        stage_fini(&cached);
+        stage_fini(&streamed);
         th_model_free(model);
     }
 }
@@ -351,7 +393,7 @@ ParameterizedTest(const th_isa *isa, crowd, half_precision_at_its_limits)
         stage s;
         for (size_t i = 0; i < 3; i++)
             joint.rest.m[4 * i + 3] = places[p][i];
-        stage_init_with(&s, &model, (th_rig_desc){0}, 40, *isa, TH_PALETTE_F16);
+        stage_init_with(&s, &model, (th_rig_desc){0}, 40, (th_crowd_desc){.isa = *isa, .palette = TH_PALETTE_F16});
         stage_update(&s, 0);
         for (uint32_t k = 0; k < s.count; k++) {
             memcpy(entry, s.palette + th_crowd_palette_offset(s.crowd, k), sizeof entry);
@@ -457,7 +499,8 @@ Test(crowd, batches_of_larger_models_cost_more)
         for (uint32_t i = 0; i < 51; i++)
             instances[i] = (th_instance){.rig = i >= 16, .speed = 1};
         th_crowd *crowd;
-        th_crowd_desc desc = {(const th_rig *const *)rigs, 2, instances, 51, TH_ISA_AUTO, TH_PALETTE_F32};
+        th_crowd_desc desc = {
+            (const th_rig *const *)rigs, 2, instances, 51, TH_ISA_AUTO, TH_PALETTE_F32, TH_WRITES_CACHED};
         cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
         cr_assert_eq(th_crowd_batch_count(crowd), 3);
         for (uint32_t b = 0; b < 3; b++)
@@ -488,7 +531,8 @@ Test(crowd, mixes_models)
     th_instance instances[COUNT];
     th_instances_scatter((const th_rig *const *)rigs, MODELS, TH_NO_INDEX, 3, instances, COUNT);
     th_crowd *crowd;
-    th_crowd_desc desc = {(const th_rig *const *)rigs, MODELS, instances, COUNT, TH_ISA_AUTO, TH_PALETTE_F32};
+    th_crowd_desc desc = {
+        (const th_rig *const *)rigs, MODELS, instances, COUNT, TH_ISA_AUTO, TH_PALETTE_F32, TH_WRITES_CACHED};
     cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
     unsigned char *palette = aligned_alloc(64, th_crowd_palette_bytes(crowd));
     void *scratch = aligned_alloc(64, th_crowd_scratch_bytes(crowd));
@@ -499,7 +543,7 @@ Test(crowd, mixes_models)
         th_instance alone = instances[i];
         alone.rig = 0;
         th_crowd *one;
-        th_crowd_desc one_desc = {&rig, 1, &alone, 1, TH_ISA_AUTO, TH_PALETTE_F32};
+        th_crowd_desc one_desc = {&rig, 1, &alone, 1, TH_ISA_AUTO, TH_PALETTE_F32, TH_WRITES_CACHED};
         cr_assert_eq(th_crowd_create(&one_desc, &one, NULL), TH_OK);
         unsigned char *want = aligned_alloc(64, th_crowd_palette_bytes(one));
         th_crowd_update(one, 0, 1, 0.5, want, scratch);

@@ -99,11 +99,18 @@ typedef void th_resolve_fn(const th_program *program, uint32_t first, uint32_t c
 /* Stores `value` to `count` floats, as wide as the instruction set stores. out: aligned to 64. */
 typedef void th_fill_fn(float *out, size_t count, float value);
 
+/* Copies whole lines past the caches, in order. Both aligned to 64, bytes a multiple of 64. After the last copy, fence.
+ */
+typedef void th_stream_fn(void *to, const void *from, size_t bytes);
+typedef void th_fence_fn(void);
+
 typedef struct th_kernels {
     uint32_t width; /* lanes */
     th_sample_fn *sample[TH_KEYS_COUNT][TH_INTERPOLATION_COUNT];
     th_resolve_fn *resolve[TH_PALETTE_COUNT];
     th_fill_fn *fill;
+    th_stream_fn *stream;
+    th_fence_fn *fence;
 } th_kernels;
 
 /* Scratch of both halves together. */

@@ -355,11 +355,28 @@ static void fill(float *out, size_t count, float value)
         out[i] = value;
 }
 
+/* ---- past the caches ---- */
+
+static void stream(void *to, const void *from, size_t bytes)
+{
+    const float *in = from;
+    for (float *out = to; bytes > 0; bytes -= 64, in += 16, out += 16) {
+#pragma GCC unroll 16
+        for (size_t i = 0; i < 16; i += WIDTH)
+            wf_stream(out + i, wf_load(in + i));
+    }
+}
+
+static void fence(void)
+{
+    wf_fence();
+}
+
 /* Nothing is compiled as AUTHORED. */
 #define KERNELS                                                                                                        \
     {                                                                                                                  \
         .width = WIDTH,                                                                                                \
         .sample = {{NULL, step_32, nlerp_32, slerp_32, fast_slerp_32, cubic_32},                                       \
                    {NULL, step_16, nlerp_16, slerp_16, fast_slerp_16, cubic_16}},                                      \
-        .resolve = {resolve_f32, resolve_f16}, .fill = fill,                                                           \
+        .resolve = {resolve_f32, resolve_f16}, .fill = fill, .stream = stream, .fence = fence,                         \
     }

@@ -151,3 +151,13 @@ static inline void wf_store(float *out, wf a)
 {
     _mm256_store_ps(out, a);
 }
+
+static inline void wf_stream(float *out, wf a)
+{
+    _mm256_stream_ps(out, a);
+}
+
+static inline void wf_fence(void)
+{
+    _mm_sfence();
+}

@@ -168,3 +168,13 @@ static inline void wf_store(float *out, wf a)
 {
     _mm512_store_ps(out, a);
 }
+
+static inline void wf_stream(float *out, wf a)
+{
+    _mm512_stream_ps(out, a);
+}
+
+static inline void wf_fence(void)
+{
+    _mm_sfence();
+}

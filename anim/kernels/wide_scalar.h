@@ -96,3 +96,12 @@ static inline void wf_store(float *out, wf a)
 {
     *out = a;
 }
+
+static inline void wf_stream(float *out, wf a)
+{
+    *out = a;
+}
+
+static inline void wf_fence(void)
+{
+}

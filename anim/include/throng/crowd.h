@@ -5,7 +5,8 @@
  * the time and the instruction set.
  *
  * Palette memory is the caller's: an instance's palette is bind_count entries of the crowd's format (palette.h), and
- * starts on a 64-byte line. Padding between palettes is never written, and nothing is read. */
+ * starts on a 64-byte line. Nothing is read. Padding between palettes is never
+ * written, but for streamed writes, which set it to zero. */
 #ifndef THRONG_CROWD_H
 #define THRONG_CROWD_H
 
@@ -50,6 +51,7 @@ typedef struct th_crowd_desc {
     uint32_t instance_count;      /* 0 is fine */
     th_isa isa;
     th_palette palette;
+    th_writes writes;
 } th_crowd_desc;
 
 typedef struct th_crowd th_crowd;

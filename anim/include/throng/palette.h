@@ -11,6 +11,16 @@ typedef enum th_palette {
     TH_PALETTE_COUNT,
 } th_palette;
 
+typedef enum th_writes {
+    TH_WRITES_CACHED = 0, /* where the kernel has them, in pieces of 8 and 16 bytes to many palettes at a time */
+    TH_WRITES_STREAMED,   /* one palette after the other, in order, in whole lines past the caches: for memory that is
+                           * write-combined, or is not read soon and would push out what is */
+    TH_WRITES_COUNT,
+} th_writes;
+
+/* "cached", "streamed". */
+const char *th_writes_name(th_writes writes);
+
 /* "f32", "f16". */
 const char *th_palette_name(th_palette format);
 
