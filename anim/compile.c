@@ -20,13 +20,18 @@
 #define MAX_REFINEMENT 8u    /* times the authored rate, */
 #define MAX_RATE_HZ    240.0 /* or up to this one, whichever is more */
 
+#define FRAMES_OF_A_POSE 2 /* joints written to a frame in the time that one takes to be measured */
+#define TOO_LONG         "measuring its error would take too long"
+
 #define MEASURED_AT_ONCE 8u /* times; a multiple of the width of either kernel */
 
 /* The times at which a clip is measured: all authored key times, its two ends, then those between them: the middles,
- * and the quarters as well where splines may swing to both sides of a line. */
+ * and the quarters as well where splines may swing to both sides of a line. Steps have none at their keys, where which
+ * side a time lies on is a matter of rounding, but shortly before and behind them. */
 typedef struct schedule {
     double *times;
     size_t authored; /* ascending, distinct; those between follow */
+    size_t first;    /* that is measured */
     size_t count;
     bool splines;
 } schedule;
@@ -104,7 +109,7 @@ static void measure_some(compiler *c, const th_playable *playable, const double 
 {
     const th_rig *rig = c->rig;
     const double duration = duration_of(playable);
-    for (uint32_t first = 0; first < MEASURED_AT_ONCE; first += c->kernels->width) {
+    for (uint32_t first = 0; first < count; first += c->kernels->width) {
         th_lanes lanes;
         for (uint32_t i = 0; i < c->kernels->width; i++) {
             const double at = ticks[first + i < count ? first + i : 0];
@@ -126,13 +131,6 @@ static void measure_some(compiler *c, const th_playable *playable, const double 
     c->budget -= (int64_t)count * c->model->joint_count;
 }
 
-/* Steps are as large as they are at their times, and which side of them a time lies on is a matter of rounding: there
- * only the times between are measured. */
-static size_t first_measured(const compiler *c, const schedule *s)
-{
-    return c->rig->program.curve == TH_INTERPOLATION_STEP && s->count > s->authored ? s->authored : 0;
-}
-
 /* Measures at the times of the schedule, and at a quarter and three quarters of each interval: that is where a
  * normalised linear interpolation is furthest from slerp, while in the middle they agree. A spline is as a rule
  * furthest from the line below it in the middle. Stops early beyond the bound. */
@@ -141,8 +139,7 @@ static worst measure(compiler *c, const th_playable *playable, const schedule *s
     static const double lines[] = {0.25, 0.75}, splines[] = {0.25, 0.5, 0.75};
     worst w = {0};
     measure_some(c, playable, &c->suspect, 1, &w);
-    for (size_t i = first_measured(c, s); i < s->count && w.error <= c->rig->bound && c->budget > 0;
-         i += MEASURED_AT_ONCE)
+    for (size_t i = s->first; i < s->count && w.error <= c->rig->bound && c->budget > 0; i += MEASURED_AT_ONCE)
         measure_some(c, playable, s->times + i,
                      (uint32_t)(s->count - i < MEASURED_AT_ONCE ? s->count - i : MEASURED_AT_ONCE), &w);
     double duration = duration_of(playable);
@@ -177,9 +174,21 @@ static size_t collect_times(const th_track *track, double duration, double *out)
     return n;
 }
 
-/* times is NULL when out of memory, else the caller's to free. */
-static schedule schedule_of(const th_clip *clip)
+/* Adds `parts` of each interval between authored times. */
+static void add_between(schedule *s, const double *parts, size_t count)
 {
+    for (size_t i = 1; i < s->authored; i++)
+        for (size_t p = 0; p < count; p++)
+            s->times[s->count++] = s->times[i - 1] + (s->times[i] - s->times[i - 1]) * parts[p];
+}
+
+enum { MOST_PARTS = 3 };
+
+/* times is NULL when out of memory, else the caller's to free. */
+static schedule schedule_of(const th_clip *clip, bool steps)
+{
+    static const double middles[] = {0.5}, quarters[] = {0.5, 0.25, 0.75};
+    static const double around[] = {0.5, TH_STEP_LATE, 1 - TH_STEP_LATE};
     size_t most = 2, n = 0;
     bool splines = false;
     for (uint32_t i = 0; i < clip->channel_count; i++) {
@@ -187,7 +196,7 @@ static schedule schedule_of(const th_clip *clip)
         most += (size_t)channel->translation.key_count + channel->rotation.key_count + channel->scale.key_count;
         splines |= channel->translation.tangents || channel->rotation.tangents || channel->scale.tangents;
     }
-    double *times = malloc((splines ? 4 : 2) * most * sizeof *times);
+    double *times = malloc((1 + MOST_PARTS) * most * sizeof *times);
     if (!times)
         return (schedule){0};
     times[n++] = 0;
@@ -203,16 +212,11 @@ static schedule schedule_of(const th_clip *clip)
     for (size_t i = 1; i < n; i++)
         if (times[i] > times[distinct - 1])
             times[distinct++] = times[i];
-    size_t count = distinct;
-    for (size_t i = 1; i < distinct; i++) {
-        double middle = (times[i - 1] + times[i]) / 2;
-        times[count++] = middle;
-        if (splines) {
-            times[count++] = (times[i - 1] + middle) / 2;
-            times[count++] = (middle + times[i]) / 2;
-        }
-    }
-    return (schedule){times, distinct, count, splines};
+    schedule s = {.times = times, .authored = distinct, .count = distinct, .splines = splines};
+    if (steps)
+        s.first = distinct > 1 ? distinct : 0;
+    add_between(&s, steps ? around : splines ? quarters : middles, steps || splines ? 3 : 1);
+    return s;
 }
 
 /* Euclid's algorithm on lengths: the largest step of which both are multiples, as far as `noise` lets one tell. */
@@ -275,7 +279,10 @@ typedef struct attempt {
 static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t intervals, const schedule *s)
 {
     const th_rig *rig = c->rig;
-    attempt a = {.playable = {.clip = clip, .interval_count = intervals}};
+    attempt a = {.playable = {.clip = clip, .interval_count = intervals}, .reason = TOO_LONG};
+    c->budget -= (int64_t)intervals * rig->mover_count / FRAMES_OF_A_POSE;
+    if (c->budget <= 0)
+        return a;
     a.keys = malloc(th_frames_count(&rig->program, intervals) * rig->program.frame_bytes + 1);
     if (!a.keys || !th_frames_write(rig, clip, intervals, a.keys)) {
         free(a.keys);
@@ -287,7 +294,7 @@ static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t interval
     if (c->budget > 0 && a.worst.error <= rig->bound)
         return a;
     bool moves = clip && clip->duration_ticks > 0;
-    a.reason = c->budget <= 0 ? "measuring its error would take too long"
+    a.reason = c->budget <= 0 ? TOO_LONG
                : moves        ? "no rate up to 240 Hz or 8 times the authored one holds the error bound"
                               : "its pose is more than translation, rotation and scale";
     free(a.keys);
@@ -325,6 +332,10 @@ static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s)
     while (best.keys && best.playable.interval_count - fails > 1 && c->budget > 0) {
         uint32_t middle = fails + (best.playable.interval_count - fails) / 2;
         attempt a = try_intervals(c, clip, middle, s);
+        if (a.out_of_memory) {
+            free(best.keys);
+            return a;
+        }
         if (a.keys) {
             free(best.keys);
             best = a;
@@ -372,7 +383,8 @@ static bool compile_clip(compiler *c, th_playable *playable, th_clip_report *rep
 {
     const th_clip *clip = playable->clip;
     double rest_time = 0;
-    schedule s = clip ? schedule_of(clip) : (schedule){&rest_time, 1, 1, false};
+    const bool steps = c->rig->program.curve == TH_INTERPOLATION_STEP;
+    schedule s = clip ? schedule_of(clip, steps) : (schedule){.times = &rest_time, .authored = 1, .count = 1};
     if (!s.times)
         return false;
     c->suspect = 0;
@@ -426,12 +438,9 @@ th_result th_rig_compile(th_rig *rig, th_sampling sampling, int64_t *budget, th_
     rig->playables = th_arena_new(rig->arena, th_playable, count);
     rig->reports = th_arena_new(rig->arena, th_clip_report, count);
     compiler c;
-    th_range *ranges = th_arena_new(rig->arena, th_range, rig->program.frame_bytes / th_keys_bytes(TH_KEYS_16) + 1);
-    if (!rig->playables || !rig->reports || !ranges || !compiler_init(&c, rig, *budget))
+    const bool ranged = rig->program.keys != TH_KEYS_16 || th_frames_find_ranges(rig, budget);
+    if (!rig->playables || !rig->reports || !ranged || !compiler_init(&c, rig, *budget))
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
-    rig->program.ranges = ranges;
-    if (rig->program.keys == TH_KEYS_16)
-        th_frames_find_ranges(rig, ranges);
     bool ok = true;
     for (uint32_t i = 0; i < count && ok; i++) {
         const th_clip *clip = i < model->clip_count ? &model->clips[i] : NULL;

@@ -90,7 +90,8 @@ static void place_poses(th_crowd *crowd)
             exact |= !crowd->members[group->first_member + i].playable->keys;
         group->pose_offset = crowd->pose_bytes;
         group->pose_stride = TH_POSE_FLOATS(group->rig->program.step_count, BATCH) * sizeof(float);
-        group->exact_offset = group->pose_offset + (group->batch_count + 1) * group->pose_stride;
+        const uint32_t strides = group->batch_count > 0 ? group->batch_count + 1 : 0;
+        group->exact_offset = group->pose_offset + strides * group->pose_stride;
         group->exact_stride = group->rig->model->joint_count * sizeof(th_dmat34);
         crowd->pose_bytes = group->exact_offset + th_line_round(exact ? group->member_count * group->exact_stride : 0);
     }
@@ -102,7 +103,9 @@ static crowd_member member_of(const th_playable *playable, const th_instance *in
     const double duration_s = clip ? clip->duration_ticks / clip->ticks_per_second : 0;
     if (!(duration_s > 0))
         return (crowd_member){.playable = playable};
-    return (crowd_member){playable, instance->phase_s / duration_s, instance->speed / duration_s};
+    /* A little late: at the time of a key, rounding must not show what was before it. */
+    const double late = 0x1p-32;
+    return (crowd_member){playable, instance->phase_s / duration_s + late, instance->speed / duration_s};
 }
 
 static void place_members(th_crowd *crowd, const th_crowd_desc *desc)

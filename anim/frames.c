@@ -103,15 +103,16 @@ bool th_frames_write(const th_rig *rig, const th_clip *clip, uint32_t intervals,
 {
     const size_t numbers = frame_numbers(rig), bytes = rig->program.frame_bytes;
     const double duration = clip ? clip->duration_ticks : 0;
+    const double late = rig->program.curve == TH_INTERPOLATION_STEP ? TH_STEP_LATE / 2 : 0;
     const bool cubic = is_cubic(&rig->program);
     float *all = malloc(3 * numbers * sizeof *all + 1), *now = all, *before = all + numbers, *beyond = before + numbers;
     if (!all)
         return false;
     char *at = (char *)out + (cubic ? bytes : 0);
-    write_frame(rig, NULL, 0, NULL,
-                before); /* the signs of the rest pose, so that all clips range over the same side */
+    /* Signs begin as those of the rest pose, so that all clips range over the same side. */
+    write_frame(rig, NULL, 0, NULL, before);
     for (uint32_t f = 0; f <= intervals; f++, at += bytes) {
-        write_frame(rig, clip, duration * f / intervals, before, now);
+        write_frame(rig, clip, fmin(duration, duration * (f + late) / intervals), before, now);
         store_frame(rig, now, at);
         if (cubic && f == 1)
             store_beyond(rig, before, now, beyond, out);
@@ -129,106 +130,123 @@ bool th_frames_write(const th_rig *rig, const th_clip *clip, uint32_t intervals,
 
 enum { JOINT_KEYS = 3 };
 
-/* Of a joint's keys. */
+typedef struct joint_keys {
+    float numbers[JOINT_KEYS * TH_KEY];
+} joint_keys;
+
+/* What is known of a joint's keys so far, while its clips are gone through. */
 typedef struct extremes {
-    float least[JOINT_KEYS * TH_KEY], most[JOINT_KEYS * TH_KEY];
-    float now[JOINT_KEYS * TH_KEY];
-    size_t count;
-} extremes;
-
-static void add_rest(extremes *x, const th_mover *mover)
-{
-    x->count = (size_t)(write_keys(mover, &mover->rest, NULL, x->now) - x->now);
-    memcpy(x->least, x->now, sizeof x->least);
-    memcpy(x->most, x->now, sizeof x->most);
-}
-
-static void add_keys(extremes *x, const float *keys)
-{
-    for (size_t i = 0; i < x->count; i++) {
-        x->least[i] = fminf(x->least[i], keys[i]);
-        x->most[i] = fmaxf(x->most[i], keys[i]);
-    }
-}
-
-/* A joint in a clip. */
-typedef struct movement {
     const th_rig *rig;
     const th_mover *mover;
     const th_channel *channel;
-    double duration;
-} movement;
+    th_range *ranges; /* base: the least so far, span: the most */
+    joint_keys now, rest;
+    size_t count;
+    int64_t *budget;
+} extremes;
 
-static void add_moment(extremes *x, const movement *m, double ticks)
+static void add_keys(extremes *x, const joint_keys *keys)
+{
+    for (size_t i = 0; i < x->count; i++) {
+        th_range *range = &x->ranges[i / TH_KEY];
+        range->base[i % TH_KEY] = fminf(range->base[i % TH_KEY], keys->numbers[i]);
+        range->span[i % TH_KEY] = fmaxf(range->span[i % TH_KEY], keys->numbers[i]);
+    }
+}
+
+static void add_moment(extremes *x, double ticks)
 {
     th_trs trs;
-    float before[JOINT_KEYS * TH_KEY];
-    memcpy(before, x->now, sizeof before);
-    th_exact_channel(m->channel, ticks, m->rig->interpolation, &trs);
-    write_keys(m->mover, &trs, before, x->now);
-    add_keys(x, x->now);
+    const joint_keys before = x->now;
+    th_exact_channel(x->channel, ticks, x->rig->interpolation, &trs);
+    write_keys(x->mover, &trs, before.numbers, x->now.numbers);
+    add_keys(x, &x->now);
+    --*x->budget;
 }
 
 /* The keys beyond an end of a cubic curve, when it is compiled on the grid of this track. */
-static void add_beyond(extremes *x, const movement *m, double end, double inner)
+static void add_beyond(extremes *x, double end, double inner)
 {
-    float last[JOINT_KEYS * TH_KEY], beyond[JOINT_KEYS * TH_KEY];
-    if (!is_cubic(&m->rig->program))
+    joint_keys beyond;
+    if (!is_cubic(&x->rig->program))
         return;
-    add_moment(x, m, end);
-    memcpy(last, x->now, sizeof last);
-    add_moment(x, m, inner);
+    add_moment(x, end);
+    const joint_keys last = x->now;
+    add_moment(x, inner);
     for (size_t i = 0; i < x->count; i++)
-        beyond[i] = 2 * last[i] - x->now[i];
-    add_keys(x, beyond);
-    memcpy(x->now, last, sizeof last);
+        beyond.numbers[i] = 2 * last.numbers[i] - x->now.numbers[i];
+    add_keys(x, &beyond);
+    x->now = last;
 }
 
-/* At its keys and, for curves, between them and beyond. */
-static void add_track(extremes *x, const movement *m, const th_track *track)
+/* At its keys, and where it may go further between them, there. */
+static void add_track(extremes *x, const th_track *track, bool bends, double duration)
 {
-    enum { PARTS = 4 };
+    const bool cubic = is_cubic(&x->rig->program) || track->tangents;
+    const int parts = cubic ? 16 : bends ? 4 : 1;
     const uint32_t last = track->key_count - 1;
-    add_beyond(x, m, 0, track->times[last > 0 && !(track->times[0] > 0)]);
-    for (uint32_t k = 0; k <= last; k++) {
+    x->now = x->rest;
+    add_moment(x, 0);
+    add_beyond(x, 0, track->times[last > 0 && !(track->times[0] > 0)]);
+    for (uint32_t k = 0; k <= last && *x->budget > 0; k++) {
         const double time = track->times[k], next = track->times[k < last ? k + 1 : k];
-        for (int part = 0; part < PARTS; part++)
-            add_moment(x, m, time + (next - time) * part / PARTS);
+        for (int part = 0; part < parts; part++)
+            add_moment(x, time + (next - time) * part / parts);
     }
-    add_beyond(x, m, m->duration, track->times[last > 0 && !(track->times[last] < m->duration) ? last - 1 : last]);
+    add_beyond(x, duration, track->times[last > 0 && !(track->times[last] < duration) ? last - 1 : last]);
 }
 
-static void add_clip(extremes *x, const th_rig *rig, const th_mover *mover, const th_clip *clip)
+static void begin_joint(extremes *x, const th_mover *mover, th_range *ranges)
 {
-    for (uint32_t c = 0; c < clip->channel_count && clip->channels[c].joint <= mover->joint; c++) {
-        const th_channel *channel = &clip->channels[c];
-        const movement m = {rig, mover, channel, clip->duration_ticks};
-        if (channel->joint != mover->joint)
+    x->mover = mover;
+    x->ranges = ranges;
+    x->count = (size_t)(write_keys(mover, &mover->rest, NULL, x->rest.numbers) - x->rest.numbers);
+}
+
+static void add_clip(extremes *x, const th_clip *clip, th_range *ranges)
+{
+    const th_channel *channel = clip->channels, *end = channel + clip->channel_count;
+    for (uint32_t m = 0; m < x->rig->mover_count; m++) {
+        begin_joint(x, &x->rig->movers[m], ranges);
+        ranges += x->count / TH_KEY;
+        while (channel != end && channel->joint < x->mover->joint)
+            channel++;
+        if (channel == end || channel->joint != x->mover->joint)
             continue;
-        add_track(x, &m, &channel->translation);
-        add_track(x, &m, &channel->rotation);
-        add_track(x, &m, &channel->scale);
+        x->channel = channel;
+        add_track(x, &channel->translation, false, clip->duration_ticks);
+        add_track(x, &channel->rotation, true, clip->duration_ticks);
+        add_track(x, &channel->scale, false, clip->duration_ticks);
     }
 }
 
-/* A little more than was seen: curves may go beyond what was looked at. */
-static void set_range(const float *least, const float *most, th_range *range)
+static void begin_ranges(extremes *x, th_range *ranges)
 {
-    const float steps = 65000;
-    for (int i = 0; i < TH_KEY; i++) {
-        range->base[i] = (least[i] + most[i]) / 2;
-        range->span[i] = (most[i] - least[i]) / steps;
+    for (uint32_t m = 0; m < x->rig->mover_count; m++) {
+        begin_joint(x, &x->rig->movers[m], ranges);
+        ranges += x->count / TH_KEY;
+        for (size_t i = 0; i < x->count; i++)
+            x->ranges[i / TH_KEY].base[i % TH_KEY] = x->ranges[i / TH_KEY].span[i % TH_KEY] = x->rest.numbers[i];
     }
 }
 
-void th_frames_find_ranges(const th_rig *rig, th_range *ranges)
+bool th_frames_find_ranges(th_rig *rig, int64_t *budget)
 {
-    for (uint32_t m = 0; m < rig->mover_count; m++) {
-        extremes x;
-        add_rest(&x, &rig->movers[m]);
-        for (uint32_t c = 0; c < rig->model->clip_count; c++)
-            add_clip(&x, rig, &rig->movers[m], &rig->model->clips[c]);
-        for (size_t i = 0; i < x.count; i += TH_KEY)
-            set_range(x.least + i, x.most + i, ranges++);
+    const float steps = 65000; /* of 65,535: the rest is for curves that go further than was looked */
+    const size_t count = rig->program.frame_bytes / th_keys_bytes(TH_KEYS_16);
+    th_range *ranges = th_arena_new(rig->arena, th_range, count);
+    extremes x = {.rig = rig, .budget = budget};
+    if (!ranges)
+        return false;
+    rig->program.ranges = ranges;
+    begin_ranges(&x, ranges);
+    for (uint32_t c = 0; c<rig->model->clip_count && * budget> 0; c++)
+        add_clip(&x, &rig->model->clips[c], ranges);
+    for (size_t i = 0; i < count * TH_KEY; i++) {
+        float *base = &ranges[i / TH_KEY].base[i % TH_KEY], *span = &ranges[i / TH_KEY].span[i % TH_KEY];
+        const float least = *base, most = *span;
+        *base = (least + most) / 2;
+        *span = (most - least) / steps;
     }
+    return true;
 }

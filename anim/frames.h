@@ -4,6 +4,9 @@
 
 #include "rig_private.h"
 
+/* Frames of a step curve are taken so much of an interval late, so that rounding does not catch the key before. */
+#define TH_STEP_LATE 0.02
+
 /* Frames that th_frames_write writes: the intervals' ends, and what a cubic curve wants beyond them. */
 uint32_t th_frames_count(const th_program *program, uint32_t intervals);
 
@@ -11,7 +14,8 @@ uint32_t th_frames_count(const th_program *program, uint32_t intervals);
  * memory is out. */
 bool th_frames_write(const th_rig *rig, const th_clip *clip, uint32_t intervals, void *out);
 
-/* Finds out what the numbers of 16-bit keys range over in all clips and the rest pose. ranges: one for each key. */
-void th_frames_find_ranges(const th_rig *rig, th_range *ranges);
+/* Finds out what the numbers of 16-bit keys range over in all clips and the rest pose, and sets program.ranges.
+ * *budget: see th_rig_compile; ends early when it is spent. False when memory is out. */
+bool th_frames_find_ranges(th_rig *rig, int64_t *budget);
 
 #endif

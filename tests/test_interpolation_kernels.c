@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const th_interpolation modes[] = {TH_INTERPOLATION_STEP, TH_INTERPOLATION_NLERP, TH_INTERPOLATION_SLERP,
                                          TH_INTERPOLATION_FAST_SLERP, TH_INTERPOLATION_CUBIC};
@@ -192,6 +193,123 @@ ParameterizedTest(const th_isa *isa, interpolation_kernels, slerps_are_as_exact_
         cr_expect_leq(fast, turns[i].fast, "%g degrees: %g", turns[i].degrees, fast);
         cr_expect_geq(nlerp, turns[i].nlerp_at_least, "%g degrees: %g", turns[i].degrees, nlerp);
     }
+}
+
+/* ---- a joint with one key a frame ---- */
+
+enum { FRAMES = 41 };
+
+typedef struct spin {
+    double times[2][FRAMES];
+    float keys[2][4 * FRAMES];
+    float zeros[3], ones[3];
+    th_channel channels[2];
+    th_clip clips[2];
+    th_joint joint;
+    th_bind bind;
+    th_model model;
+} spin;
+
+/* Clip c turns by turns[c] in all, each about an axis of its own, in frames of a thirtieth of a second. */
+static void spin_init(spin *s, const double turns[2])
+{
+    static const double axes[2][3] = {{0, 1, 0}, {0.8, 0, -0.6}};
+    *s = (spin){.ones = {1, 1, 1}};
+    for (uint32_t c = 0; c < 2; c++) {
+        for (int k = 0; k < FRAMES; k++) {
+            const double half = turns[c] / 2 * k / (FRAMES - 1);
+            s->times[c][k] = k;
+            for (int i = 0; i < 3; i++)
+                s->keys[c][4 * k + i] = (float)(axes[c][i] * sin(half));
+            s->keys[c][4 * k + 3] = (float)cos(half);
+        }
+        s->channels[c] = (th_channel){0,
+                                      {1, s->times[c], s->zeros, NULL},
+                                      {FRAMES, s->times[c], s->keys[c], NULL},
+                                      {1, s->times[c], s->ones, NULL},
+                                      0};
+        s->clips[c] = (th_clip){"spin", FRAMES - 1, 30, 1, &s->channels[c]};
+    }
+    s->joint = (th_joint){"joint", TH_NO_INDEX, TH_MAT34_IDENTITY};
+    s->bind = (th_bind){0, TH_MAT34_IDENTITY};
+    s->model = (th_model){.name = "m",
+                          .joint_count = 1,
+                          .joints = &s->joint,
+                          .bind_count = 1,
+                          .binds = &s->bind,
+                          .clip_count = 2,
+                          .clips = s->clips,
+                          .size = 1};
+    cr_assert_eq(th_model_check(&s->model, NULL), TH_OK);
+}
+
+/* The ranges of 16-bit keys are on the side of the sphere on which clips are written, in whatever order they come. */
+Test(interpolation_kernels, ranges_do_not_depend_on_the_order_of_clips)
+{
+    static const double turns[][2] = {{6.28, 1.57}, {1.57, 6.28}, {-6.28, 4.0}};
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+        spin s;
+        spin_init(&s, turns[i]);
+        th_rig *rig = make_rig_as(&s.model, (th_rig_desc){.keys = TH_KEYS_16});
+        for (uint32_t c = 0; c < 2; c++)
+            cr_expect(th_rig_clip_report(rig, c)->compiled, "%zu, clip %u: %s", i, c,
+                      th_rig_clip_report(rig, c)->reason);
+        th_rig_destroy(rig);
+    }
+}
+
+/* A step may be off the grid by a fiftieth of a frame, not more: nobody measures closer. */
+Test(interpolation_kernels, steps_that_miss_the_grid_are_not_compiled)
+{
+    static const struct {
+        double early;
+        bool compiled;
+    } cases[] = {{0, true}, {0.003, true}, {-0.003, true}, {0.24, false}, {-0.06, false}, {0.06, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        spin s;
+        spin_init(&s, (double[2]){3, 3});
+        s.times[0][7] -= cases[i].early;
+        th_rig *rig = make_rig_as(&s.model, (th_rig_desc){.interpolation = TH_INTERPOLATION_STEP});
+        cr_expect_eq(th_rig_clip_report(rig, 0)->compiled, cases[i].compiled, "%g", cases[i].early);
+        cr_expect(th_rig_clip_report(rig, 1)->compiled);
+        th_rig_destroy(rig);
+    }
+}
+
+static void pose_at(const stage *s, double time_s, th_mat34 *out)
+{
+    th_crowd_update(s->crowd, 0, 1, time_s, s->palette, s->scratch);
+    memcpy(out, s->palette, sizeof *out);
+}
+
+/* However times round: at a key that key, compiled or not. */
+static void check_steps_at_keys(spin *spinner, th_sampling sampling)
+{
+    stage s;
+    stage_init_with(&s, &spinner->model, (th_rig_desc){.sampling = sampling, .interpolation = TH_INTERPOLATION_STEP}, 1,
+                    (th_crowd_desc){0});
+    th_crowd_destroy(s.crowd);
+    s.instances[0] = (th_instance){.clip = 0, .speed = 1};
+    const th_crowd_desc desc = {
+        .rigs = (const th_rig *const *)&s.rig, .rig_count = 1, .instances = s.instances, .instance_count = 1};
+    cr_assert_eq(th_crowd_create(&desc, &s.crowd, NULL), TH_OK);
+    for (int k = 0; k < 400; k++) {
+        th_mat34 at, behind;
+        if (k % (FRAMES - 1) == 0) /* where the clip begins again, its end is as good */
+            continue;
+        pose_at(&s, k / 30.0, &at);
+        pose_at(&s, (k + 0.5) / 30.0, &behind);
+        cr_assert_arr_eq(at.m, behind.m, 12, "key %d", k);
+    }
+    stage_fini(&s);
+}
+
+Test(interpolation_kernels, steps_show_a_key_at_its_time)
+{
+    spin s;
+    spin_init(&s, (double[2]){3, 3});
+    check_steps_at_keys(&s, TH_SAMPLING_COMPILED);
+    check_steps_at_keys(&s, TH_SAMPLING_EXACT);
 }
 
 /* 16-bit keys take half the memory, and say when they are not exact enough. */

@@ -288,6 +288,19 @@ ParameterizedTest(const th_isa *isa, crowd, halves_write_the_same_bytes)
     }
 }
 
+/* Nothing to write, and nothing to read. */
+Test(crowd, halves_of_a_model_without_binds)
+{
+    random_desc desc = variety(8);
+    th_model *model = random_model(&desc), bare = *model;
+    bare.bind_count = bare.mesh_count = 0;
+    stage s;
+    stage_init(&s, &bare, TH_SAMPLING_COMPILED, 20, TH_ISA_AUTO);
+    check_halves(&s, 0.31);
+    stage_fini(&s);
+    th_model_free(model);
+}
+
 /* Entries of half precision are those of single precision, rounded, and nothing is written beside them. */
 static void check_halves_of_singles(const stage *singles, const stage *halves)
 {

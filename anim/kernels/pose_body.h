@@ -71,10 +71,11 @@ KEPT_INLINE void load(const sources *from, way w, size_t at, wf out[4])
 }
 
 /* Numbers of 16-bit keys to what they stand for. */
-KEPT_INLINE void widen(const th_range *range, way w, wf key[4])
+KEPT_INLINE void widen(const th_program *program, size_t at, way w, wf key[4])
 {
     if (w.keys == TH_KEYS_32)
         return;
+    const th_range *range = program->ranges + at / th_keys_bytes(TH_KEYS_16);
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++)
         key[i] = wf_madd(key[i], wf_set1(range->span[i]), wf_set1(range->base[i]));
@@ -143,21 +144,20 @@ KEPT_INLINE void combine(const sources *from, const blend *by, way w, size_t at,
 KEPT_INLINE void interpolate(const th_program *program, const sources *from, const blend *by, way w, size_t at,
                              bool rotation, wf out[4])
 {
-    const th_range *range = program->ranges + at / th_keys_bytes(TH_KEYS_16);
     if (rotation && (w.mode == TH_INTERPOLATION_SLERP || w.mode == TH_INTERPOLATION_FAST_SLERP)) {
         wf a[4], b[4];
         load(from, w, at, a);
         load(from, w, at + program->frame_bytes, b);
         wf_transpose(a);
         wf_transpose(b);
-        widen(range, w, a);
-        widen(range, w, b);
+        widen(program, at, w, a);
+        widen(program, at, w, b);
         slerp(by, w.mode == TH_INTERPOLATION_FAST_SLERP, a, b, out);
         return;
     }
     combine(from, by, w, at, program->frame_bytes, out);
     wf_transpose(out);
-    widen(range, w, out);
+    widen(program, at, w, out);
 }
 
 /* Rotation matrix of a quaternion of any length: normalising takes 2 / dot(q, q) and no square root. */
@@ -308,8 +308,10 @@ KEPT_INLINE void resolve(const th_program *program, uint32_t first, uint32_t cou
                          th_palette format, char *palette, size_t stride, float *slots)
 {
     const th_step *step = program->steps + first, *end = step + count;
-    wide34 m;                       /* of the step before */
-    copy(&m, (const wide34 *)pose); /* the first one is not chained */
+    wide34 m; /* of the step before */
+    if (count == 0)
+        return;
+    copy(&m, (const wide34 *)pose); /* anything: the first one is not chained */
     for (const wide34 *d = (const wide34 *)pose; step != end; step++, d++) {
         const unsigned flags = step->flags;
         wide34 *slot = (wide34 *)slots + step->depth, product;
