@@ -428,8 +428,8 @@ static void sample_batch(const th_crowd *crowd, const batch *b, double time_s, c
 {
     const th_rig *rig = b->group->rig;
     const compiled c = compiled_of(crowd, b);
-    const uint32_t width = crowd->kernels->width;
-    for (uint32_t n = 0; n * width < c.count; n++) {
+    const uint32_t width = crowd->kernels->width, steps = b->group->rig->program.step_count;
+    for (uint32_t n = 0; steps > 0 && n * width < c.count; n++) {
         const run r = run_at(&c, n, width);
         const th_lanes lanes = seek(crowd, rig, &r, time_s);
         crowd->kernels->sample[rig->program.keys][rig->program.curve](
@@ -448,8 +448,8 @@ static void resolve_batch(const th_crowd *crowd, const batch *b, const char *pos
     const crowd_group *group = b->group;
     const th_program *program = &group->rig->program;
     const compiled c = compiled_of(crowd, b);
-    const uint32_t width = crowd->kernels->width;
-    for (uint32_t n = 0; n * width < c.count; n++) {
+    const uint32_t width = crowd->kernels->width, steps = b->group->rig->program.step_count;
+    for (uint32_t n = 0; steps > 0 && n * width < c.count; n++) {
         const run r = run_at(&c, n, width);
         crowd->kernels->resolve[crowd->format](
             program, 0, program->step_count, (const float *)(const void *)(poses + pose_offset(b, n, width)),

@@ -87,7 +87,8 @@ typedef struct th_lanes {
 /* Scratch of resolving: M of the current step's ancestors, one slot a depth, all lanes; aligned to 64. */
 #define TH_SLOT_FLOATS(depth_count, width) ((size_t)(depth_count)*TH_ENTRY * (width))
 
-/* D of steps [first, first + count), the first of them to the beginning of pose. first: a multiple of TH_BLOCK. */
+/* D of steps [first, first + count), the first of them to the beginning of pose. first: a multiple of TH_BLOCK; count:
+ * at least 1, here and below. */
 typedef void th_sample_fn(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,
                           float *pose);
 
