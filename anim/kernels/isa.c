@@ -1,5 +1,9 @@
 #include "isa.h"
 
+#ifdef TH_HAVE_X86
+#include <cpuid.h>
+#endif
+
 static const char *const names[TH_ISA_COUNT] = {"auto", "scalar", "sse4", "avx2", "avx512"};
 
 /* Of this build. */
@@ -17,6 +21,15 @@ const char *th_isa_name(th_isa isa)
     return (unsigned)isa < TH_ISA_COUNT ? names[isa] : "unknown";
 }
 
+#ifdef TH_HAVE_X86
+/* Clang's __builtin_cpu_supports does not know it. */
+static bool has_f16c(void)
+{
+    unsigned a, b, c = 0, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 bool th_isa_available(th_isa isa)
 {
     switch (isa) {
@@ -28,7 +41,7 @@ bool th_isa_available(th_isa isa)
         return __builtin_cpu_supports("sse4.1");
     case TH_ISA_AVX2:
         /* The compiler's run-time support asks XGETBV as well: the operating system must save the registers. */
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     case TH_ISA_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma");
 #endif
