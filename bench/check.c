@@ -97,6 +97,12 @@ static double bound_of(const th_scene *scene, uint32_t instance)
     return th_rig_bound(rig);
 }
 
+static th_interpolation interpolation_of(const th_check_desc *desc, uint32_t instance)
+{
+    const th_rig *rig = desc->scene->rigs[desc->scene->instances[instance].rig];
+    return desc->as_authored ? TH_INTERPOLATION_AUTHORED : th_rig_interpolation(rig);
+}
+
 static th_dmat34 *create_scratch(const th_scene *scene)
 {
     size_t most = 0;
@@ -108,33 +114,33 @@ static th_dmat34 *create_scratch(const th_scene *scene)
     return calloc(most + 1, sizeof(th_dmat34));
 }
 
-th_result th_check_palettes(const th_scene *scene, const th_crowd *crowd, const void *palette, const void *reference,
-                            double time_s, uint32_t sample, th_check *check, th_error *err)
+th_result th_check_palettes(const th_check_desc *desc, th_check *check, th_error *err)
 {
+    const th_scene *scene = desc->scene;
     th_dmat34 *pose = create_scratch(scene);
     if (!pose)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the reference pose");
-    uint32_t count = scene->instance_count, checked = count < sample ? count : sample;
+    uint32_t count = scene->instance_count, checked = count < desc->sample ? count : desc->sample;
     for (uint32_t k = 0; k < checked; k++) {
         uint32_t i = (uint32_t)((uint64_t)k * count / checked);
         const th_model *model = th_scene_model(scene, i);
         const th_clip *clip = th_scene_clip(scene, i);
         th_dmat34 *wanted = pose + model->joint_count;
-        size_t offset = th_crowd_palette_offset(crowd, i);
-        th_exact_pose(model, clip, clip ? th_clip_ticks(clip, th_scene_clip_time(scene, i, time_s)) : 0,
-                      th_rig_interpolation(scene->rigs[scene->instances[i].rig]), pose);
+        size_t offset = th_crowd_palette_offset(desc->crowd, i);
+        th_exact_pose(model, clip, clip ? th_clip_ticks(clip, th_scene_clip_time(scene, i, desc->time_s)) : 0,
+                      interpolation_of(desc, i), pose);
         th_exact_palette(model, pose, wanted);
-        if (reference)
+        if (desc->reference)
             for (uint32_t b = 0; b < model->bind_count; b++)
-                wanted[b] = th_dmat34_from(((const th_mat34 *)((const char *)reference + offset))[b]);
+                wanted[b] = th_dmat34_from(((const th_mat34 *)((const char *)desc->reference + offset))[b]);
         subject s = {
             .model = model,
             .pose = pose,
             .wanted = wanted,
-            .format = th_crowd_palette(crowd),
-            .palette = (const char *)palette + offset,
+            .format = th_crowd_palette(desc->crowd),
+            .palette = (const char *)desc->palette + offset,
             .shell = TH_SHELL_M * model->size / TH_REFERENCE_SIZE_M,
-            .bound = reference ? 0 : bound_of(scene, i),
+            .bound = desc->reference ? 0 : bound_of(scene, i),
         };
         check_instance(&s, i, check);
     }

@@ -70,6 +70,8 @@ static json_t *own_json(const th_row *row, double real_ns, json_t *json)
     if (row->checked)
         json = th_json_merge(json, json_pack("{s:o, s:o, s:b}", "max_error", th_json_real(row->max_error),
                                              "palette_hash", th_json_hash(row->palette_hash), "moving", row->moving));
+    if (row->checked && row->overrides)
+        json = th_json_merge(json, json_pack("{s:o}", "from_authored", th_json_real(row->from_authored)));
     return row->own ? th_json_merge(json, json_copy(row->own)) : json;
 }
 

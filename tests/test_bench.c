@@ -153,7 +153,9 @@ static th_check check_after(rehearsal *r, void (*spoil)(float *palette), uint32_
     th_frame_animate(r->frame, 1.5, r->palette);
     if (spoil)
         spoil((float *)((char *)r->palette + th_crowd_palette_offset(r->crowd, instance)));
-    cr_assert_eq(th_check_palettes(r->scene, r->crowd, r->palette, NULL, 1.5, UINT32_MAX, &check, &err), TH_OK);
+    const th_check_desc desc = {
+        .scene = r->scene, .crowd = r->crowd, .palette = r->palette, .time_s = 1.5, .sample = UINT32_MAX};
+    cr_assert_eq(th_check_palettes(&desc, &check, &err), TH_OK);
     return check;
 }
 

@@ -23,10 +23,18 @@ typedef struct th_check {
     double allowed; /* scene units, there */
 } th_check;
 
-/* Checks the palettes of `crowd` (made from `scene`) at time_s, for up to `sample` instances spread over the crowd.
- * reference: f32 palettes of the same crowd, which is f32 as well, that must agree up to rounding; NULL: the double-precision evaluation of
- * the authored keys. */
-th_result th_check_palettes(const th_scene *scene, const th_crowd *crowd, const void *palette, const void *reference,
-                            double time_s, uint32_t sample, th_check *check, th_error *err);
+typedef struct th_check_desc {
+    const th_scene *scene;
+    const th_crowd *crowd; /* made from the scene */
+    const void *palette;   /* of the crowd at */
+    double time_s;
+    uint32_t sample; /* at most so many instances are looked at, spread over the crowd */
+    /* What to hold them against: f32 palettes of the same crowd, itself f32, that must agree up to rounding. NULL: the
+     * double-precision evaluation of the authored keys, interpolated as the scene's rigs say, */
+    const void *reference;
+    bool as_authored; /* or as the file says; then only max_error means anything */
+} th_check_desc;
+
+th_result th_check_palettes(const th_check_desc *desc, th_check *check, th_error *err);
 
 #endif

@@ -24,8 +24,10 @@ typedef struct th_row {
     uint32_t iterations; /* in one repetition */
     th_samples real_ns;  /* of one iteration; a sample for each repetition */
     th_samples cpu_ns;
-    bool checked;     /* the palettes were held against the reference: */
-    double max_error; /* scene units; NaN where it does not apply */
+    bool checked;         /* the palettes were held against the reference: */
+    double max_error;     /* scene units; NaN where it does not apply */
+    bool overrides;       /* the interpolation is not as the file says, and how far the palettes are from that is */
+    double from_authored; /* scene units */
     uint64_t palette_hash;
     bool moving;       /* the palettes of two frames differ */
     char failure[256]; /* why the check failed, and nothing was timed; "" when all is well */

@@ -17,7 +17,8 @@ typedef struct th_trial {
     const th_scene *scene;
     const th_crowd *crowd;                  /* of that scene */
     void *palette;                          /* that is where run writes */
-    void (*run)(void *ctx, uint64_t frame); /* poses the crowd as it is at frame / TH_FRAME_RATE */
+    void (*run)(void *ctx, uint64_t frame); /* poses the crowd as it is at */
+    double (*time_s)(uint64_t frame);       /* NULL: frame / TH_FRAME_RATE */
     void *ctx;
     /* Palettes of the scalar kernel at TH_TRIAL_FRAME, which all characters must match up to rounding; NULL: no such
      * comparison. */
