@@ -28,12 +28,20 @@ typedef struct plan {
     uint32_t pose_count, count;
 } plan;
 
+static void add(plan *p, uint32_t (*fill_in)(th_entry *entries), const char *filter)
+{
+    th_entry *first = p->entries + p->count;
+    const uint32_t count = fill_in(first);
+    assert(p->count + count <= TH_BENCH_MAX_ENTRIES);
+    p->count += keep_matching(first, count, filter);
+}
+
 static void plan_init(plan *p, const char *filter)
 {
-    p->pose_count = keep_matching(p->entries, th_pose_entries(p->entries), filter);
-    th_entry *jobs = p->entries + p->pose_count;
-    p->count = p->pose_count + keep_matching(jobs, th_jobs_entries(jobs), filter);
-    assert(p->count <= TH_BENCH_MAX_ENTRIES);
+    p->count = 0;
+    add(p, th_pose_entries, filter);
+    p->pose_count = p->count;
+    add(p, th_jobs_entries, filter);
 }
 
 th_bench_names th_bench_list(const char *filter)
@@ -73,11 +81,27 @@ static void summarize(const th_entry *entries, uint32_t count, th_row *rows)
             entries[i].summarize(&entries[i], baseline, &rows[i]);
 }
 
-static th_result run_group(th_entry *entries, uint32_t count, const th_bench_desc *desc, const th_stage *stage,
-                           th_row *rows, th_error *err)
+/* Before the first entry is made, as all write to the same memory. */
+static th_result set_stage(th_stage *stage, th_entry *entries, uint32_t count, th_error *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        th_entry *e = &entries[i];
+        th_scene_desc scene = stage->asked;
+        if (!e->cast)
+            continue;
+        e->cast(e, stage, &scene);
+        const th_result result = th_stage_add(stage, &scene, &e->set, err);
+        if (result != TH_OK)
+            return result;
+    }
+    return th_stage_furnish(stage, err);
+}
+
+static th_result run_group(th_entry *entries, uint32_t count, const th_bench_desc *desc, th_stage *stage, th_row *rows,
+                           th_error *err)
 {
     th_subject subjects[TH_BENCH_MAX_ENTRIES];
-    th_result result = TH_OK;
+    th_result result = set_stage(stage, entries, count, err);
     for (uint32_t i = 0; i < count && result == TH_OK; i++) {
         const th_entry *e = &entries[i];
         memcpy(rows[i].name, e->name, sizeof rows[i].name);
@@ -93,6 +117,7 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
     for (uint32_t i = 0; i < count; i++)
         if (entries[i].subject)
             entries[i].destroy(entries[i].subject);
+    th_stage_clear(stage);
     return result;
 }
 
@@ -106,7 +131,7 @@ static uint32_t group_length(const plan *p, uint32_t first)
 }
 
 /* What is compared is measured in turn, and nothing else exists meanwhile: threads of others might run. */
-static th_result run_groups(plan *p, const th_bench_desc *desc, const th_stage *stage, th_row *rows, th_error *err)
+static th_result run_groups(plan *p, const th_bench_desc *desc, th_stage *stage, th_row *rows, th_error *err)
 {
     th_bench_desc inner = *desc;
     progress told = {.outer = &desc->measure};
@@ -124,13 +149,13 @@ static th_result run_groups(plan *p, const th_bench_desc *desc, const th_stage *
 
 static th_result run_all(plan *p, const th_bench_desc *desc, th_report *out, th_error *err)
 {
-    th_stage stage = {0};
-    th_result result = p->pose_count > 0 ? th_stage_init(&stage, &desc->scene, err) : TH_OK;
+    th_stage stage;
+    th_result result = th_stage_init(&stage, &desc->scene, err);
     stage.steps_per_us = p->count > p->pose_count ? th_work_calibrate() : 0;
     if (result == TH_OK)
         result = run_groups(p, desc, &stage, out->rows, err);
     if (result == TH_OK && p->pose_count > 0)
-        out->scene = th_scene_json(stage.compiled, &desc->scene);
+        out->scene = th_scene_json(stage.casts[TH_SAMPLING_COMPILED][desc->scene.rig.interpolation], &desc->scene);
     th_stage_fini(&stage);
     return result;
 }

@@ -2,20 +2,9 @@
 #ifndef TH_ENTRY_H
 #define TH_ENTRY_H
 
+#include "stage.h"
+
 #include <throng/bench.h>
-
-/* What entries share. */
-typedef struct th_stage {
-    th_scene *compiled, *exact; /* of the poses: the same characters, */
-    void *palette;              /* and memory to write to */
-    void *reference;            /* palettes of the scalar kernel at TH_TRIAL_FRAME */
-    size_t palette_bytes;
-    double steps_per_us; /* of the jobs: see jobs_work.h */
-} th_stage;
-
-/* For poses. */
-th_result th_stage_init(th_stage *stage, const th_scene_desc *desc, th_error *err);
-void th_stage_fini(th_stage *stage);
 
 typedef struct th_entry th_entry;
 struct th_entry {
@@ -25,6 +14,9 @@ struct th_entry {
     const void *shape; /* what is done; neighbours of one shape are compared, so they are measured in turn */
     const void *rival; /* who does it */
     bool is_baseline;  /* what the others of its shape are held against */
+    /* Makes the scene that was asked for (of compiled clips) that of the entry. NULL: there is none. */
+    void (*cast)(const th_entry *entry, const th_stage *stage, th_scene_desc *desc);
+    const th_set *set; /* what came of it */
     th_result (*create)(th_entry *entry, const th_bench_desc *desc, const th_stage *stage, th_row *row, th_error *err);
     void *subject; /* what create made */
     /* As those of th_subject; lap, as that of th_measure_desc, is the same for all of a shape. */
@@ -38,7 +30,7 @@ struct th_entry {
 };
 
 /* Fill in what there is on this machine; return how many. */
-uint32_t th_pose_entries(th_entry *entries);
-uint32_t th_jobs_entries(th_entry *entries);
+uint32_t th_pose_entries(th_entry *entries); /* pose/ and limit/ */
+uint32_t th_jobs_entries(th_entry *entries); /* jobs/ */
 
 #endif

@@ -32,7 +32,12 @@ static th_result create_rigs(th_scene *scene, const th_scene_desc *desc, th_erro
     scene->rigs = calloc((size_t)desc->model_count + 1, sizeof *scene->rigs);
     if (!scene->rigs)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u rigs", desc->model_count);
+    scene->borrows_rigs = desc->rigs != NULL;
     for (uint32_t m = 0; m < desc->model_count; m++) {
+        if (desc->rigs) {
+            scene->rigs[scene->rig_count++] = desc->rigs[m];
+            continue;
+        }
         th_rig *rig;
         th_rig_desc rig_desc = desc->rig;
         rig_desc.model = desc->models[m];
@@ -64,7 +69,7 @@ void th_scene_destroy(th_scene *scene)
 {
     if (!scene)
         return;
-    for (uint32_t r = 0; r < scene->rig_count; r++)
+    for (uint32_t r = 0; !scene->borrows_rigs && r < scene->rig_count; r++)
         th_rig_destroy((th_rig *)scene->rigs[r]);
     free(scene->rigs);
     free(scene->instances);
@@ -103,31 +108,31 @@ double th_scene_clip_time(const th_scene *scene, uint32_t instance, double time_
 }
 
 /* Clips that are played exact although compiling was wanted: they cost many times as much. */
-static uint32_t count_exact(const th_rig *rig)
+static json_t *exact_clips_json(const th_rig *rig)
 {
     uint32_t count = 0;
-    for (uint32_t c = 0; c < th_rig_model(rig)->clip_count; c++)
+    for (uint32_t c = 0; rig && c < th_rig_model(rig)->clip_count; c++)
         count += !th_rig_clip_report(rig, c)->compiled;
-    return count;
+    return rig ? th_json_count(count) : json_null();
 }
 
-static json_t *model_json(const th_rig *rig, uint32_t clip)
+static json_t *model_json(const th_model *model, const th_rig *rig, uint32_t clip)
 {
-    const th_model *model = th_rig_model(rig);
     const char *name = clip < model->clip_count ? model->clips[clip].name : clip == TH_NO_INDEX ? "all" : NULL;
-    return json_pack("{s:o, s:i, s:i, s:i, s:i, s:o}", "name", th_json_text(model->name), "joints",
+    return json_pack("{s:o, s:i, s:i, s:i, s:o, s:o}", "name", th_json_text(model->name), "joints",
                      (int)model->joint_count, "palette_entries", (int)model->bind_count, "clips",
-                     (int)model->clip_count, "exact_clips", (int)count_exact(rig), "clip", th_json_text(name));
+                     (int)model->clip_count, "exact_clips", exact_clips_json(rig), "clip", th_json_text(name));
 }
 
 json_t *th_scene_json(const th_scene *scene, const th_scene_desc *desc)
 {
     json_t *models = json_array();
-    for (uint32_t r = 0; r < scene->rig_count; r++)
-        models = th_json_append(models, model_json(scene->rigs[r], desc->clips ? desc->clips[r] : TH_NO_INDEX));
+    for (uint32_t m = 0; m < desc->model_count; m++)
+        models = th_json_append(models, model_json(desc->models[m], scene ? scene->rigs[m] : NULL,
+                                                   desc->clips ? desc->clips[m] : TH_NO_INDEX));
     const double bound_m = desc->rig.bound_m > 0 ? desc->rig.bound_m : TH_DEFAULT_BOUND_M;
     return json_pack(
-        "{s:o, s:o, s:s, s:s, s:i, s:o, s:o}", "models", models, "characters", th_json_count(scene->instance_count),
+        "{s:o, s:o, s:s, s:s, s:i, s:o, s:o}", "models", models, "characters", th_json_count(desc->instance_count),
         "sampling", desc->rig.sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "interpolation",
         th_interpolation_name(desc->rig.interpolation), "key_bits", desc->rig.keys == TH_KEYS_16 ? 16 : 32, "seed",
         json_sprintf("%llu", (unsigned long long)desc->seed), "error_bound_mm", th_json_real(bound_m * 1000));

@@ -13,13 +13,15 @@ typedef struct th_scene_desc {
     const uint32_t *clips; /* one for each model: a clip, TH_NO_INDEX for a mix of all; NULL: a mix for each */
     uint32_t instance_count;
     uint64_t seed;
-    th_rig_desc rig; /* how each model is compiled; its `model` is not looked at */
+    th_rig_desc rig;           /* how each model is compiled; its `model` is not looked at */
+    const th_rig *const *rigs; /* the models compiled like that already, borrowed; NULL: the scene compiles its own */
 } th_scene_desc;
 
 /* Read only. */
 typedef struct th_scene {
     const th_rig **rigs;
     uint32_t rig_count;
+    bool borrows_rigs;
     th_instance *instances;
     uint32_t instance_count;
 } th_scene;
@@ -35,7 +37,8 @@ const th_model *th_scene_model(const th_scene *scene, uint32_t instance);
 const th_clip *th_scene_clip(const th_scene *scene, uint32_t instance);
 double th_scene_clip_time(const th_scene *scene, uint32_t instance, double time_s);
 
-/* What the scene is made of, for the context of a report; NULL when memory is out. */
+/* What the scene is made of, for the context of a report; NULL when memory is out. scene: of desc, whatever its number
+ * of instances; NULL: nobody has compiled it, and which clips play exact is not known. */
 json_t *th_scene_json(const th_scene *scene, const th_scene_desc *desc);
 
 #endif
