@@ -40,6 +40,8 @@ static void plan_init(plan *p, const char *filter)
 {
     p->count = 0;
     add(p, th_pose_entries, filter);
+    add(p, th_interp_entries, filter);
+    add(p, th_crowd_entries, filter);
     p->pose_count = p->count;
     add(p, th_jobs_entries, filter);
 }

@@ -7,6 +7,34 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- rows ---- */
+
+static double figure_of(const th_row *row, const char *name)
+{
+    const json_t *value = json_object_get(row->own, name);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+/* How long "jobs/fork_join:2/" is of "jobs/fork_join:2/own". */
+static int what_length(const th_row *row)
+{
+    const char *slash = strrchr(row->name, '/');
+    return slash ? (int)(slash - row->name) + 1 : 0;
+}
+
+static bool is_same_what(const th_row *a, const th_row *b)
+{
+    const int length = what_length(a);
+    return length == what_length(b) && strncmp(a->name, b->name, (size_t)length) == 0;
+}
+
+/* A blank line parts what is not compared. last: the row above; NULL: none. */
+static void part_rows(th_table *table, const th_row *last, const th_row *row, int columns)
+{
+    for (int i = 0; last && !is_same_what(last, row) && i < columns; i++)
+        th_table_cell(table, "%s", "");
+}
+
 /* ---- poses ---- */
 
 static double median_of(const th_report *report, const char *name)
@@ -25,12 +53,17 @@ static void add_ratio(th_table *table, double ratio, const char *suffix)
         th_table_cell(table, "-");
 }
 
+static void add_cost(th_table *table, const th_row *row, const th_stats *stats)
+{
+    th_table_cell(table, "%s", row->name);
+    th_table_cell(table, "%.2f", stats->median / (double)row->joints);
+    th_table_cell(table, "%.3f", stats->median / 1000 / (double)row->characters);
+}
+
 static void add_pose(th_table *table, const th_report *report, const th_row *row)
 {
     th_stats stats = th_samples_stats(&row->real_ns);
-    th_table_cell(table, "%s", row->name);
-    th_table_cell(table, "%.2f", stats.median / (double)row->joints);
-    th_table_cell(table, "%.3f", stats.median / 1000 / (double)row->characters);
+    add_cost(table, row, &stats);
     add_ratio(table, median_of(report, "pose/tutorial") / stats.median, "x");
     add_ratio(table, stats.median / median_of(report, "limit/palette_write"), "x");
     if (row->checked) {
@@ -44,13 +77,38 @@ static void add_pose(th_table *table, const th_report *report, const th_row *row
     add_ratio(table, 100 * th_stats_spread(&stats), " %");
 }
 
-/* ---- jobs ---- */
+/* ---- other ways to play the crowd ---- */
 
-static double figure_of(const th_row *row, const char *name)
+/* "271,360", "203,112 (14 % exact)", "exact". */
+static void add_keys(th_table *table, const th_row *row)
 {
-    const json_t *value = json_object_get(row->own, name);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+    const double bytes = figure_of(row, "key_bytes");
+    const double exact = figure_of(row, "exact_characters") / (double)row->characters;
+    if (exact <= 0)
+        th_table_cell(table, "%s", th_digits_from((uint64_t)bytes).text);
+    else if (exact < 1)
+        th_table_cell(table, "%s (%.3g %% exact)", th_digits_from((uint64_t)bytes).text, 100 * exact);
+    else
+        th_table_cell(table, "exact");
 }
+
+static void add_variation(th_table *table, const th_row *last, const th_row *row)
+{
+    th_stats stats = th_samples_stats(&row->real_ns);
+    part_rows(table, last, row, 9);
+    add_cost(table, row, &stats);
+    th_table_cell(table, "%.2g", row->max_error);
+    if (row->overrides)
+        th_table_cell(table, "%.2g", row->from_authored);
+    else
+        th_table_cell(table, "-");
+    add_keys(table, row);
+    th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
+    th_table_cell(table, "%u x %u", stats.count, row->iterations);
+    add_ratio(table, 100 * th_stats_spread(&stats), " %");
+}
+
+/* ---- jobs ---- */
 
 /* Beyond a fair share of the serial time, in microseconds a call; or beyond the plain loop, in nanoseconds a chunk. */
 static void add_overhead(th_table *table, const th_row *row)
@@ -64,26 +122,10 @@ static void add_overhead(th_table *table, const th_row *row)
         th_table_cell(table, "-");
 }
 
-/* How long "jobs/fork_join:2/" is of "jobs/fork_join:2/own". */
-static int what_length(const th_row *row)
-{
-    const char *slash = strrchr(row->name, '/');
-    return slash ? (int)(slash - row->name) + 1 : 0;
-}
-
-static bool is_same_what(const th_row *a, const th_row *b)
-{
-    const int length = what_length(a);
-    return length == what_length(b) && strncmp(a->name, b->name, (size_t)length) == 0;
-}
-
-/* last: the row above; NULL: none. A blank line parts what is not compared. */
 static void add_job(th_table *table, const th_row *last, const th_row *row)
 {
-    enum { COLUMNS = 11 };
     th_stats stats = th_samples_stats(&row->real_ns);
-    for (int i = 0; last && !is_same_what(last, row) && i < COLUMNS; i++)
-        th_table_cell(table, "%s", "");
+    part_rows(table, last, row, 11);
     th_table_cell(table, "%s", row->name);
     th_table_cell(table, "%u", row->threads);
     th_table_cell(table, "%.2f", stats.median / 1000);
@@ -197,20 +239,38 @@ static bool print_contests(const th_report *report, FILE *file)
 
 /* ---- all ---- */
 
-#define POSE_COLUMNS "<entry|>ns/joint|>us/character|>vs tutorial|>vs limit|>max error|<palette hash|>frames|>spread"
-#define JOB_COLUMNS                                                                                                    \
-    "<entry|>threads|>us/call|>least|>speed-up|>efficiency|>worst tenth|>overhead|>idle cores|>calls|>spread"
+typedef enum kind {
+    KIND_POSE, /* what the tutorials and the floor are measured with */
+    KIND_VARIATION,
+    KIND_JOB,
+    KIND_COUNT,
+} kind;
 
-static bool print_kind(const th_report *report, bool poses, const char *columns, FILE *file)
+static const char *const columns[KIND_COUNT] = {
+    "<entry|>ns/joint|>us/character|>vs tutorial|>vs limit|>max error|<palette hash|>frames|>spread",
+    "<entry|>ns/joint|>us/character|>max error|>from authored|>key bytes|<palette hash|>frames|>spread",
+    "<entry|>threads|>us/call|>least|>speed-up|>efficiency|>worst tenth|>overhead|>idle cores|>calls|>spread",
+};
+
+static kind kind_of(const th_row *row)
+{
+    if (row->characters == 0)
+        return KIND_JOB;
+    return strncmp(row->name, "pose/", 5) == 0 || strncmp(row->name, "limit/", 6) == 0 ? KIND_POSE : KIND_VARIATION;
+}
+
+static bool print_kind(const th_report *report, kind wanted, FILE *file)
 {
     const th_row *last = NULL;
-    th_table *table = th_table_create(columns);
+    th_table *table = th_table_create(columns[wanted]);
     for (uint32_t r = 0; r < report->row_count; r++) {
         const th_row *row = &report->rows[r];
-        if (row->failure[0] || (row->characters > 0) != poses)
+        if (row->failure[0] || kind_of(row) != wanted)
             continue;
-        if (poses)
+        if (wanted == KIND_POSE)
             add_pose(table, report, row);
+        else if (wanted == KIND_VARIATION)
+            add_variation(table, last, row);
         else
             add_job(table, last, row);
         last = row;
@@ -225,10 +285,12 @@ static bool print_kind(const th_report *report, bool poses, const char *columns,
 bool th_bench_print(const th_report *report, FILE *file)
 {
     th_report_print_conditions(report, file);
-    bool printed = print_kind(report, true, POSE_COLUMNS, file) && print_kind(report, false, JOB_COLUMNS, file) &&
-                   print_contests(report, file);
+    bool printed = true;
+    for (int k = 0; k < KIND_COUNT; k++)
+        printed = print_kind(report, (kind)k, file) && printed;
+    printed = print_contests(report, file) && printed;
     fputs("\nMedians; spread: half of the repetitions lie within it. Max error in scene units, against double "
-          "precision.\n",
+          "precision;\nfrom authored: likewise, interpolated as the file says.\n",
           file);
     th_report_print_doubts(report, file);
     return printed;

@@ -30,7 +30,9 @@ struct th_entry {
 };
 
 /* Fill in what there is on this machine; return how many. */
-uint32_t th_pose_entries(th_entry *entries); /* pose/ and limit/ */
-uint32_t th_jobs_entries(th_entry *entries); /* jobs/ */
+uint32_t th_pose_entries(th_entry *entries);   /* pose/ and limit/ */
+uint32_t th_interp_entries(th_entry *entries); /* interp/ */
+uint32_t th_crowd_entries(th_entry *entries);  /* crowd/, play/ and clips/ */
+uint32_t th_jobs_entries(th_entry *entries);   /* jobs/ */
 
 #endif

@@ -38,9 +38,11 @@ const th_command th_command_table[] = {
         .details =
             "Poses a crowd on one thread with every kernel this machine has, with authored keys, and the way the\n"
             "tutorials teach it; the write limit is the cost of writing the palettes and nothing else. Poses are\n"
-            "checked against double precision first, and wrong ones fail (exit code 1). The jobs/ entries compare\n"
-            "schedulers at the same work. Repetitions of what is compared take turns, so that a slow moment of\n"
-            "the machine hits all alike.\n",
+            "checked against double precision first, and wrong ones fail (exit code 1). The interp/ entries play\n"
+            "all tracks in one way each, and say how far that is from what the file says; crowd/, play/ and clips/\n"
+            "compare sizes of the crowd, time that jumps and more clips. The jobs/ entries compare schedulers at\n"
+            "the same work. Repetitions of what is compared take turns, so that a slow moment of the machine hits\n"
+            "all alike.\n",
         .run = th_command_bench,
     },
     {

@@ -1,6 +1,7 @@
 /* The bench with tiny counts: what it checks, what it reports. Times are not looked at. */
 #include "../bench/jobs_crew.h"
 #include "fixture_human.h"
+#include "random_model.h"
 
 #include <throng/bench.h>
 #include <throng/check.h>
@@ -445,6 +446,344 @@ Test(bench, failed_check_becomes_a_row_without_times)
     cr_expect_eq(json_object_get(failed, "real_time"), NULL);
     json_decref(document);
     th_report_fini(&report);
+}
+
+/* ---- other ways to play the crowd ---- */
+
+/* Between the bench and the kernels, by the linker's --wrap: remembers the last moments, and spoils palettes. */
+enum { MOMENTS = 30 };
+static double moments[MOMENTS]; /* [n % MOMENTS] */
+static uint32_t moment_count;
+static th_isa spoiled_isa; /* TH_ISA_AUTO: none */
+static uint32_t spoiled_instance;
+
+void __real_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
+                            void *scratch);
+void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
+                            void *scratch);
+
+void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
+                            void *scratch)
+{
+    __real_th_crowd_update(crowd, begin, end, time_s, palette, scratch);
+    moments[moment_count++ % MOMENTS] = time_s;
+    if (th_crowd_isa(crowd) != spoiled_isa || th_crowd_instance_count(crowd) <= spoiled_instance)
+        return;
+    char *entry = (char *)palette + th_crowd_palette_offset(crowd, spoiled_instance);
+    ((float *)entry)[3] += 0.01f;
+}
+
+/* Rigs made so far: compiled for which interpolation, and not compiled. */
+static uint32_t rigs_compiled[TH_INTERPOLATION_COUNT], rigs_exact;
+
+th_result __real_th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *e);
+th_result __wrap_th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *e);
+
+th_result __wrap_th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *e)
+{
+    if (desc->sampling == TH_SAMPLING_EXACT)
+        rigs_exact++;
+    else
+        rigs_compiled[desc->interpolation]++;
+    return __real_th_rig_create(desc, out, e);
+}
+
+static th_report report_on(th_scene_desc scene, const char *filter)
+{
+    th_report report;
+    const th_bench_desc desc = {.scene = scene, .measure = {.repetitions = 1, .iterations = 1}, .filter = filter};
+    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
+    return report;
+}
+
+static const th_row *row_of(const th_report *report, const char *name)
+{
+    uint32_t r = 0;
+    while (r < report->row_count && strcmp(report->rows[r].name, name) != 0)
+        r++;
+    cr_assert_lt(r, report->row_count, "no %s", name);
+    return &report->rows[r];
+}
+
+static const th_row *best_row(const th_report *report, const char *format)
+{
+    char name[64];
+    snprintf(name, sizeof name, format, th_isa_name(th_isa_best()));
+    return row_of(report, name);
+}
+
+static bool begins(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+static bool ends(const char *name, const char *suffix)
+{
+    const size_t length = strlen(name), end = strlen(suffix);
+    return length >= end && strcmp(name + length - end, suffix) == 0;
+}
+
+#define VARIATIONS "^(interp|crowd|play|clips)/"
+
+Test(bench, every_mode_has_every_instruction_set)
+{
+    const th_bench_names names = th_bench_list("^interp/");
+    uint32_t count = 0;
+    for (int mode = TH_INTERPOLATION_STEP; mode < TH_INTERPOLATION_COUNT; mode++)
+        for (int isa = TH_ISA_SCALAR; isa <= TH_ISA_COUNT; isa++) {
+            char name[64];
+            if (isa < TH_ISA_COUNT && !th_isa_available((th_isa)isa))
+                continue;
+            snprintf(name, sizeof name, "interp/%s/%s", th_interpolation_name((th_interpolation)mode),
+                     isa < TH_ISA_COUNT ? th_isa_name((th_isa)isa) : "exact");
+            cr_assert_lt(count, names.count, "no %s", name);
+            cr_expect_str_eq(names.names[count++], name);
+        }
+    cr_expect_eq(names.count, count);
+}
+
+Test(bench, crowds_and_what_they_play_are_listed)
+{
+    static const char *const wanted[] = {"crowd/1",      "crowd/8",     "crowd/100", "crowd/1000", "crowd/10000",
+                                         "play/forward", "play/random", "clips/one", "clips/all"};
+    const th_bench_names names = th_bench_list("^(crowd|play|clips)/");
+    cr_assert_eq(names.count, sizeof wanted / sizeof *wanted);
+    for (uint32_t i = 0; i < names.count; i++)
+        cr_expect_str_eq(names.names[i], wanted[i]);
+}
+
+static void expect_sound(const th_row *row, uint64_t characters)
+{
+    const bool exact = ends(row->name, "/exact");
+    cr_expect_str_eq(row->failure, "");
+    cr_expect(row->checked && row->moving && row->palette_hash, "%s", row->name);
+    cr_expect_eq(row->characters, characters, "%s", row->name);
+    cr_expect_eq(row->joints, characters * human->bind_count, "%s", row->name);
+    cr_expect(row->max_error > 0 && row->max_error < (exact ? 1e-6 : 1.25e-4), "%s: %g", row->name, row->max_error);
+    cr_expect_eq(row->overrides, begins(row->name, "interp/"), "%s", row->name);
+    cr_expect_eq(field(row->own, "key_bytes") > 0, !exact, "%s", row->name);
+    cr_expect_eq((uint64_t)field(row->own, "exact_characters"), exact ? characters : 0, "%s", row->name);
+}
+
+Test(bench, variations_are_checked_and_tell_their_keys)
+{
+    th_report report = report_on(scene_of(20), VARIATIONS);
+    cr_assert_gt(report.row_count, 9);
+    for (uint32_t r = 0; r < report.row_count; r++) {
+        const th_row *row = &report.rows[r];
+        expect_sound(row, begins(row->name, "crowd/") ? strtoull(row->name + strlen("crowd/"), NULL, 10) : 20);
+    }
+    th_report_fini(&report);
+}
+
+/* The same crowd at the same frame is the same bytes, whatever the entry is called. */
+Test(bench, hashes_agree_where_the_crowd_is_the_same)
+{
+    th_report report = report_on(scene_of(100), "^pose/.*(f32|exact)|/slerp/exact|^crowd/|^play/|^clips/");
+    const uint64_t hash = best_row(&report, "pose/%s/f32")->palette_hash;
+    cr_expect_eq(row_of(&report, "play/forward")->palette_hash, hash);
+    cr_expect_eq(row_of(&report, "crowd/100")->palette_hash, hash);
+    cr_expect_eq(row_of(&report, "clips/all")->palette_hash, hash);
+    cr_expect_neq(row_of(&report, "play/random")->palette_hash, hash);
+    cr_expect_neq(row_of(&report, "crowd/8")->palette_hash, hash);
+    cr_expect_neq(row_of(&report, "clips/one")->palette_hash, hash);
+    cr_expect_eq(row_of(&report, "interp/slerp/exact")->palette_hash, row_of(&report, "pose/exact")->palette_hash);
+    th_report_fini(&report);
+
+    th_scene_desc first = scene_of(100);
+    const uint32_t clip = 0;
+    first.clips = &clip;
+    th_report of_first = report_on(first, "^pose/|^clips/");
+    const uint64_t first_hash = best_row(&of_first, "pose/%s/f32")->palette_hash;
+    cr_expect_eq(row_of(&of_first, "clips/one")->palette_hash, first_hash);
+    cr_expect_eq(row_of(&of_first, "clips/all")->palette_hash, hash, "whatever --clip says");
+    th_report_fini(&of_first);
+}
+
+Test(bench, wrong_kernel_fails_its_rows_and_no_others)
+{
+    for (int isa = TH_ISA_SSE4; isa < TH_ISA_COUNT; isa++) {
+        if (!th_isa_available((th_isa)isa))
+            continue;
+        char suffix[32];
+        snprintf(suffix, sizeof suffix, "/%s", th_isa_name((th_isa)isa));
+        spoiled_isa = (th_isa)isa;
+        th_report report = report_on(scene_of(10), "^interp/|^crowd/1$|^play/|^clips/");
+        for (uint32_t r = 0; r < report.row_count; r++) {
+            const th_row *row = &report.rows[r];
+            const bool on_best = !begins(row->name, "interp/") || ends(row->name, "/exact");
+            const bool spoiled = ends(row->name, suffix) || (on_best && spoiled_isa == th_isa_best());
+            cr_expect_eq(row->failure[0] != 0, spoiled, "%s: %s", row->name, row->failure);
+        }
+        th_report_fini(&report);
+    }
+}
+
+/* Two of three characters are held against the scalar kernel alone, also where the time is one of the entry's own. */
+Test(bench, wrong_character_outside_the_sample_is_found)
+{
+    if (th_isa_best() == TH_ISA_SCALAR)
+        cr_skip("nothing to hold against the scalar kernel");
+    spoiled_isa = th_isa_best();
+    spoiled_instance = 4; /* of 300 the sample has 0, 3, 6; of 1,000 0, 10, 20 */
+    th_report report = report_on(scene_of(300), "^crowd/1000$|^play/|^clips/");
+    for (uint32_t r = 0; r < report.row_count; r++)
+        cr_expect(strstr(report.rows[r].failure, "character 4 ") &&
+                      strstr(report.rows[r].failure, "off the scalar kernel"),
+                  "%s: %s", report.rows[r].name, report.rows[r].failure);
+    th_report_fini(&report);
+}
+
+/* Of a repetition of MOMENTS frames of this entry. */
+static void note_moments(const char *filter)
+{
+    th_report report;
+    const th_bench_desc desc = {
+        .scene = scene_of(3), .measure = {.repetitions = 1, .iterations = MOMENTS}, .filter = filter};
+    moment_count = 0;
+    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
+    cr_assert_gt(moment_count, MOMENTS);
+    th_report_fini(&report);
+}
+
+Test(bench, random_play_jumps_and_forward_play_does_not)
+{
+    double least = HUGE_VAL, most = 0;
+    uint32_t far = 0;
+    note_moments("^play/random$");
+    for (uint32_t i = 0; i < MOMENTS; i++) {
+        const double here = moments[(moment_count + i) % MOMENTS], next = moments[(moment_count + i + 1) % MOMENTS];
+        least = fmin(least, here);
+        most = fmax(most, here);
+        far += fabs(next - here) > 60;
+    }
+    cr_expect(least >= 0 && least < 900 && most > 2700 && most < 3600, "from %g to %g", least, most);
+    cr_expect_geq(far, MOMENTS - 4);
+
+    note_moments("^play/forward$");
+    for (uint32_t i = 0; i < MOMENTS; i++)
+        cr_expect_float_eq(moments[(moment_count + i) % MOMENTS], i / TH_FRAME_RATE, 1e-9);
+}
+
+static double from_authored_of_turns(double swing_rad)
+{
+    const random_desc random = {
+        .seed = 5, .joint_count = 12, .shape = RANDOM_CHAIN, .clip_count = 1, .key_count = 20, .swing_rad = swing_rad};
+    th_model *model = random_model(&random);
+    const th_scene_desc scene = {.models = (const th_model *const *)&model, .model_count = 1, .instance_count = 50};
+    th_report report = report_on(scene, "^interp/nlerp/exact$");
+    cr_assert_str_eq(report.rows[0].failure, "");
+    const double distance = report.rows[0].from_authored / model->size;
+    th_report_fini(&report);
+    th_model_free(model);
+    return distance;
+}
+
+Test(bench, nlerp_is_far_from_slerp_where_turns_are_wide)
+{
+    const double close = from_authored_of_turns(0.01), wide = from_authored_of_turns(3.0);
+    cr_expect_lt(close, 1e-6);
+    cr_expect_gt(wide, 0.01);
+}
+
+Test(bench, modes_differ_from_the_file_as_far_as_they_should)
+{
+    th_report report = report_on(scene_of(50), "^interp/");
+    const double step = row_of(&report, "interp/step/exact")->from_authored;
+    const double nlerp = row_of(&report, "interp/nlerp/exact")->from_authored;
+    cr_expect(step > 0.05 && step < 0.5, "%g", step);
+    cr_expect(nlerp > 1e-5 && nlerp < 1e-3, "%g", nlerp);
+    cr_expect_float_eq(row_of(&report, "interp/step/scalar")->from_authored, step, 1.25e-4);
+    cr_expect_lt(row_of(&report, "interp/slerp/exact")->from_authored, 1e-6);
+    json_t *document = th_report_json(&report);
+    cr_expect_eq(field(json_array_get(json_object_get(document, "benchmarks"), 0), "from_authored"),
+                 row_of(&report, "interp/step/scalar")->from_authored);
+    json_decref(document);
+    th_report_fini(&report);
+}
+
+/* --interpolation and --keys reach all but the yardsticks; interp/ has modes of its own. */
+Test(bench, entries_honour_interpolation_and_keys)
+{
+    th_scene_desc scene = scene_of(8);
+    th_report full = report_on(scene, "^interp/(step|cubic)/scalar");
+    scene.rig.interpolation = TH_INTERPOLATION_CUBIC;
+    scene.rig.keys = TH_KEYS_16;
+    th_report report = report_on(scene, "^pose/|^interp/|^crowd/8|^play/forward|^clips/all");
+    const th_row *cubic = best_row(&report, "interp/cubic/%s");
+    static const char *const same[] = {"crowd/8", "play/forward", "clips/all"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        cr_expect_eq(row_of(&report, same[i])->palette_hash, cubic->palette_hash, "%s", same[i]);
+        cr_expect(row_of(&report, same[i])->overrides, "%s", same[i]);
+    }
+    cr_expect_eq(best_row(&report, "pose/%s/f32")->palette_hash, cubic->palette_hash);
+    cr_expect_not(row_of(&report, "pose/exact")->overrides);
+    cr_expect_not(row_of(&report, "pose/tutorial")->overrides);
+    for (uint32_t r = 0; r < full.row_count; r++) {
+        const double more = field(full.rows[r].own, "key_bytes"),
+                     less = field(row_of(&report, full.rows[r].name)->own, "key_bytes");
+        cr_expect(less < 0.75 * more, "%s: %g, %g", full.rows[r].name, less, more);
+    }
+    th_report_fini(&report);
+    th_report_fini(&full);
+}
+
+static uint32_t compiled_in_all(void)
+{
+    uint32_t count = 0;
+    for (int i = 0; i < TH_INTERPOLATION_COUNT; i++)
+        count += rigs_compiled[i];
+    return count;
+}
+
+Test(bench, compiles_what_the_filter_needs_and_once)
+{
+    th_report report = report_on(scene_of(5), "^interp/step/");
+    cr_expect(rigs_compiled[TH_INTERPOLATION_STEP] == 1 && compiled_in_all() == 1 && rigs_exact == 1);
+    const json_t *model = json_array_get(json_object_get(report.scene, "models"), 0);
+    cr_expect(json_is_null(json_object_get(model, "exact_clips")), "nobody can know");
+    th_report_fini(&report);
+
+    report = report_on(scene_of(5), "^(pose|limit|crowd|play|clips)/");
+    cr_expect(rigs_compiled[TH_INTERPOLATION_AUTHORED] == 1 && compiled_in_all() == 2 && rigs_exact == 2);
+    model = json_array_get(json_object_get(report.scene, "models"), 0);
+    cr_expect_eq(json_integer_value(json_object_get(model, "exact_clips")), 0);
+    th_report_fini(&report);
+
+    report = report_on(scene_of(5), "^limit/");
+    cr_expect_eq(compiled_in_all(), 2);
+    th_report_fini(&report);
+}
+
+static void expect_in_text(const th_report *report, const char *what)
+{
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    cr_expect(th_bench_print(report, file));
+    fclose(file);
+    cr_expect(strstr(text, what), "%s", text);
+    free(text);
+}
+
+/* A bound that only rounding breaks lets some clips through and others not. */
+Test(bench, characters_that_play_exact_are_counted_and_shown)
+{
+    th_scene_desc scene = scene_of(40);
+    scene.rig.bound_m = 8e-7;
+    th_report some = report_on(scene, "^interp/step/scalar");
+    const double exact = field(some.rows[0].own, "exact_characters");
+    cr_expect(exact > 0 && exact < 40, "%g", exact);
+    cr_expect_gt(field(some.rows[0].own, "key_bytes"), 0);
+    expect_in_text(&some, " % exact)");
+    th_report_fini(&some);
+
+    scene.rig.bound_m = 1e-9;
+    th_report all = report_on(scene, "^interp/nlerp/scalar");
+    cr_expect_eq(field(all.rows[0].own, "exact_characters"), 40);
+    cr_expect_eq(field(all.rows[0].own, "key_bytes"), 0);
+    expect_in_text(&all, "  exact  ");
+    th_report_fini(&all);
 }
 
 /* ---- jobs ---- */

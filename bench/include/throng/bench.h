@@ -1,9 +1,13 @@
 /* The bench: pose evaluation, its yardsticks and its floor on one thread; the job system on a few.
  *
- *   pose/<isa>/<format>  compiled clips to palettes, for each instruction set this machine has
- *   pose/exact           the same with authored keys, as clips play that cannot be compiled
+ *   pose/<isa>/<format>  compiled clips to palettes, for each instruction set this machine has, as is asked for
+ *   pose/exact           the same with authored keys, as the file says
  *   pose/tutorial        the way of the tutorials
  *   limit/palette_write  the same bytes written and nothing else
+ *   interp/<mode>/<isa>  all tracks interpolated in that mode, compiled; or in double precision, <isa> being "exact"
+ *   crowd/<count>        so many characters, whatever the scene's number, on the best instruction set
+ *   play/<how>           forward; or random: at another moment each frame
+ *   clips/<which>        one: the first clip of each model; all: a mix of them
  *   jobs/<what>/<scheduler>  calls of the job system, and of others for comparison; docs/measuring.md lists them
  *
  * Frame i shows the crowd at i / TH_FRAME_RATE, so nothing can be kept from one frame to the next. */
@@ -14,13 +18,13 @@
 #include <throng/scene.h>
 
 typedef struct th_bench_desc {
-    th_scene_desc scene; /* its rig.sampling does not matter: both are measured */
+    th_scene_desc scene; /* its rig.sampling and rigs do not matter: both are measured, what is needed is compiled */
     uint32_t threads;    /* of the jobs/ entries */
     th_measure_desc measure;
     const char *filter; /* extended regular expression, valid; NULL: all */
 } th_bench_desc;
 
-enum { TH_BENCH_MAX_ENTRIES = 192 };
+enum { TH_BENCH_MAX_ENTRIES = 256 };
 
 /* Names of the entries that the filter lets through. The count may be 0. */
 typedef struct th_bench_names {
