@@ -48,22 +48,35 @@ static double entry_error(const subject *s, uint32_t bind)
     return shell_error(&moved, (double[3]){pose[3], pose[7], pose[11]}, s->shell);
 }
 
-/* How far rounding to the palette's format may move a point of the shell: each number of the entry by 2^-11 of itself.
- */
+/* How far rounding to half precision may move a number; small ones have fewer digits. */
+static double half_error(double value)
+{
+    return fmax(fabs(value) * 0x1p-11, 0x1p-25);
+}
+
+/* How far rounding to the palette's format may move the joint, and points of the shell around it. Where the entry has
+ * no inverse, entry_error compares numbers. */
 static double format_error(const subject *s, uint32_t bind)
 {
     const double *pose = s->pose[s->model->binds[bind].joint].m, *w = s->wanted[bind].m;
+    double mesh[3] = {0}, shell[3] = {1, 1, 1}, squares = 0;
     th_dmat34 inverse;
-    if (s->format != TH_PALETTE_F16 || !th_dmat34_invert(&s->wanted[bind], &inverse))
+    if (s->format != TH_PALETTE_F16)
         return 0;
-    double mesh[3], squares = 0;
-    th_dmat34_point(&inverse, (double[3]){pose[3], pose[7], pose[11]}, mesh);
+    if (th_dmat34_invert(&s->wanted[bind], &inverse)) {
+        th_dmat34_point(&inverse, (double[3]){pose[3], pose[7], pose[11]}, mesh);
+        for (int col = 0; col < 3; col++) {
+            const double *row = inverse.m + 4 * col;
+            shell[col] = s->shell * fmax(fabs(row[0]), fmax(fabs(row[1]), fabs(row[2])));
+        }
+    }
     for (int row = 0; row < 12; row += 4) {
-        const double sum = fabs(w[row] * mesh[0]) + fabs(w[row + 1] * mesh[1]) + fabs(w[row + 2] * mesh[2]) +
-                           fabs(w[row + 3]) + 2 * s->shell;
+        double sum = half_error(w[row + 3]);
+        for (int col = 0; col < 3; col++)
+            sum += half_error(w[row + col]) * (fabs(mesh[col]) + shell[col]);
         squares += sum * sum;
     }
-    return sqrt(squares) * 0x1p-11;
+    return sqrt(squares);
 }
 
 static void check_instance(const subject *s, uint32_t instance, th_check *check)

@@ -7,7 +7,8 @@
 
 typedef enum th_palette {
     TH_PALETTE_F32 = 0, /* 48 bytes an entry */
-    TH_PALETTE_F16,     /* 24: each number rounded to half precision, 1 part in 2048 at most; beyond 65504, infinity */
+    TH_PALETTE_F16, /* 24: each number rounded to half precision, off by 1 part in 2048 at most, below 2^-14 by 2^-25
+                       at most; beyond 65504, infinity */
     TH_PALETTE_COUNT,
 } th_palette;
 

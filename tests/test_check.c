@@ -1,0 +1,138 @@
+/* What a check allows palettes of half precision: all that rounding explains, and not much more. */
+#include <throng/check.h>
+#include <throng/half.h>
+#include <throng/line.h>
+
+#include "random_model.h"
+
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 24 };
+
+static const double TIME_S = 0.7;
+
+static random_desc plain(uint64_t seed)
+{
+    return (random_desc){.seed = seed, .joint_count = 30, .clip_count = 2, .key_count = 10, .swing_rad = 0.2};
+}
+
+/* ---- models in other units ---- */
+
+static void scale_translations(const th_model *model, float factor)
+{
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        for (uint32_t i = 0; i < model->clips[c].channel_count; i++) {
+            const th_track *track = &model->clips[c].channels[i].translation;
+            for (uint32_t k = 0; k < 3 * track->key_count; k++)
+                ((float *)track->values)[k] *= factor;
+        }
+}
+
+/* The scene and the mesh, both in units that are smaller by this factor. */
+static void scale_model(th_model *model, float factor)
+{
+    for (int row = 3; row < 12; row += 4) {
+        for (uint32_t j = 0; j < model->joint_count; j++)
+            ((th_joint *)model->joints)[j].rest.m[row] *= factor;
+        for (uint32_t b = 0; b < model->bind_count; b++)
+            ((th_bind *)model->binds)[b].inverse_bind.m[row] *= factor;
+    }
+    scale_translations(model, factor);
+    model->size = th_model_measure(model);
+}
+
+/* The mesh alone. */
+static void scale_mesh(th_model *model, float factor)
+{
+    for (uint32_t b = 0; b < model->bind_count; b++)
+        for (int i = 0; i < 12; i++)
+            if (i % 4 < 3)
+                ((th_bind *)model->binds)[b].inverse_bind.m[i] /= factor;
+    model->size = th_model_measure(model);
+}
+
+/* Everything upwards. */
+static void stretch_root(th_model *model, float factor)
+{
+    for (int i = 4; i < 8; i++)
+        ((th_joint *)model->joints)[0].rest.m[i] *= factor;
+    model->clip_count = 0;
+    model->size = th_model_measure(model);
+}
+
+/* As files hide parts. */
+static void flatten_a_joint(th_model *model, float factor)
+{
+    th_joint *joint = (th_joint *)&model->joints[model->joint_count / 2];
+    for (int i = 0; i < 12; i++)
+        if (i % 4 < 3)
+            joint->rest.m[i] *= factor;
+    model->clip_count = 0;
+    model->size = th_model_measure(model);
+}
+
+/* ---- checking ---- */
+
+/* spoil: added to the heights of one character's first entry, as a part of the model's size. */
+static double excess_of(const th_model *model, double spoil)
+{
+    th_scene *scene;
+    th_crowd *crowd;
+    th_check check = {0};
+    const th_scene_desc desc = {.models = &model, .model_count = 1, .instance_count = COUNT, .seed = 1};
+    cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
+    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F16, &crowd, NULL), TH_OK);
+    char *palette = th_line_alloc(th_crowd_palette_bytes(crowd));
+    void *scratch = th_line_alloc(th_crowd_scratch_bytes(crowd));
+    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), TIME_S, palette, scratch);
+    float entry[12];
+    char *first = palette + th_crowd_palette_offset(crowd, 3);
+    th_palette_read(TH_PALETTE_F16, first, entry);
+    entry[7] += (float)(spoil * model->size);
+    th_palette_write(TH_PALETTE_F16, entry, first);
+    const th_check_desc how = {.scene = scene, .crowd = crowd, .palette = palette, .time_s = TIME_S, .sample = COUNT};
+    cr_assert_eq(th_check_palettes(&how, &check, NULL), TH_OK);
+    free(palette);
+    free(scratch);
+    th_crowd_destroy(crowd);
+    th_scene_destroy(scene);
+    return check.excess;
+}
+
+static void check_changed(void (*change)(th_model *, float), float factor, random_desc desc)
+{
+    th_model *model = random_model(&desc);
+    change(model, factor);
+    const double excess = excess_of(model, 0);
+    cr_expect_leq(excess, 1, "factor %g: %g of what is allowed", (double)factor, excess);
+    th_model_free(model);
+}
+
+Test(check, half_precision_is_no_failure_in_any_units)
+{
+    for (float factor = 1e-7F; factor < 2e3F; factor *= 10)
+        check_changed(scale_model, factor, plain(5));
+    for (float factor = 1e-3F; factor < 2e6F; factor *= 100)
+        check_changed(scale_mesh, factor, plain(5));
+    for (float factor = 3; factor < 2000; factor *= 4)
+        check_changed(stretch_root, factor, plain(5));
+    check_changed(flatten_a_joint, 0, plain(5));
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        random_desc desc = plain(seed);
+        desc.scale = RANDOM_NON_UNIFORM;
+        check_changed(scale_model, 1, desc);
+    }
+}
+
+Test(check, what_is_further_off_fails)
+{
+    random_desc desc = plain(5);
+    th_model *model = random_model(&desc);
+    cr_expect_gt(excess_of(model, 0.03), 1);
+    cr_expect_leq(excess_of(model, 0), 1);
+    th_model_free(model);
+}
