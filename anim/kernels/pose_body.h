@@ -308,7 +308,7 @@ KEPT_INLINE void resolve(const th_program *program, uint32_t first, uint32_t cou
                          th_palette format, char *palette, size_t stride, float *slots)
 {
     const th_step *step = program->steps + first, *end = step + count;
-    wide34 m; /* of the step before */
+    wide34 m;                       /* of the step before */
     copy(&m, (const wide34 *)pose); /* anything: the first one is not chained */
     for (const wide34 *d = (const wide34 *)pose; step != end; step++, d++) {
         const unsigned flags = step->flags;
