@@ -80,6 +80,12 @@ typedef struct th_lanes {
     const void *frame[TH_MAX_WIDTH];        /* that frame, CUBIC: the one before it; others follow, frame_bytes apart */
 } th_lanes;
 
+/* The bytes at `at` of a lane's frame, or of one behind it. */
+static inline const char *th_lanes_at(const th_lanes *lanes, int lane, size_t at)
+{
+    return (const char *)lanes->frame[lane] + at;
+}
+
 /* What the halves hand over: D of each step for all lanes, aligned to 64; how it lies in there is the instruction
  * set's own affair. */
 #define TH_POSE_FLOATS(step_count, width) ((size_t)(step_count)*TH_ENTRY * (width))

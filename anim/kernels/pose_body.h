@@ -62,7 +62,7 @@ typedef struct way {
     th_interpolation mode;
 } way;
 
-KEPT_INLINE void load(const sources *from, way w, size_t at, wf out[4])
+KEPT_INLINE void load(const th_lanes *from, way w, size_t at, wf out[4])
 {
     if (w.keys == TH_KEYS_16)
         wf_load_shorts(from, at, out);
@@ -114,7 +114,7 @@ KEPT_INLINE void slerp(const blend *by, bool fast, const wf a[4], const wf b[4],
 }
 
 /* Blends in the shape of keys. stride: from frame to frame. */
-KEPT_INLINE void combine(const sources *from, const blend *by, way w, size_t at, size_t stride, wf out[4])
+KEPT_INLINE void combine(const th_lanes *from, const blend *by, way w, size_t at, size_t stride, wf out[4])
 {
     wf a[4], b[4];
     load(from, w, at, a);
@@ -141,7 +141,7 @@ KEPT_INLINE void combine(const sources *from, const blend *by, way w, size_t at,
             wf_madd(by->weights[1][i], b[i], wf_madd(by->weights[2][i], c[i], wf_mul(by->weights[3][i], d[i]))));
 }
 
-KEPT_INLINE void interpolate(const th_program *program, const sources *from, const blend *by, way w, size_t at,
+KEPT_INLINE void interpolate(const th_program *program, const th_lanes *from, const blend *by, way w, size_t at,
                              bool rotation, wf out[4])
 {
     if (rotation && (w.mode == TH_INTERPOLATION_SLERP || w.mode == TH_INTERPOLATION_FAST_SLERP)) {
@@ -180,7 +180,7 @@ KEPT_INLINE void linear_from_quat(const wf q[4], wide34 *d)
 }
 
 /* D of a step. flags: the step's, a constant where they are common. */
-KEPT_INLINE void sample_step(const th_program *program, const th_step *step, unsigned flags, const sources *from,
+KEPT_INLINE void sample_step(const th_program *program, const th_step *step, unsigned flags, const th_lanes *from,
                              const blend *by, way w, wide34 *out)
 {
     const size_t key_bytes = th_keys_bytes(w.keys);
@@ -231,7 +231,7 @@ KEPT_INLINE void sample(const th_program *program, uint32_t first, uint32_t coun
 {
     enum { SAMPLED = TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION | TH_STEP_OFFSET };
     enum { COMMON = TH_STEP_ROTATION | TH_STEP_OFFSET }; /* nearly all joints of a character */
-    const sources from = wf_sources(lanes);
+    const th_lanes from = *lanes;                        /* no store to a pose can change a copy */
     const blend by = blend_of(lanes, w.mode);
     const th_step *step = program->steps + first, *end = step + count;
     for (wide34 *out = (wide34 *)pose; step != end; step++, out++) {

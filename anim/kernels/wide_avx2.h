@@ -46,18 +46,6 @@ static inline wf wf_load(const float *in)
     return _mm256_load_ps(in);
 }
 
-typedef struct sources {
-    const char *frame[WIDTH];
-} sources;
-
-static inline sources wf_sources(const th_lanes *lanes)
-{
-    sources from;
-    for (int i = 0; i < WIDTH; i++)
-        from.frame[i] = lanes->frame[i];
-    return from;
-}
-
 /* A number of each lane, four times: lanes i (low half) and i + 4 (high half) in out[i]. */
 static inline void wf_shape(const float *values, wf out[4])
 {
@@ -80,11 +68,12 @@ static inline void wf_transpose(wf r[4])
 }
 
 /* A key of each lane, lanes i and i + 4 in out[i]. */
-static inline void wf_load_floats(const sources *from, size_t at, wf out[4])
+static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++) {
-        const float *low = (const float *)(from->frame[i] + at), *high = (const float *)(from->frame[i + 4] + at);
+        const float *low = (const float *)(th_lanes_at(from, i, at)),
+                    *high = (const float *)(th_lanes_at(from, i + 4, at));
         out[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(low)), _mm_load_ps(high), 1);
     }
 }
@@ -95,11 +84,12 @@ static inline __m128i load_shorts(const char *low, const char *high)
     return _mm_castpd_si128(_mm_loadh_pd(one, (const double *)(const void *)high));
 }
 
-static inline void wf_load_shorts(const sources *from, size_t at, wf out[4])
+static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++)
-        out[i] = _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(load_shorts(from->frame[i] + at, from->frame[i + 4] + at)));
+        out[i] = _mm256_cvtepi32_ps(
+            _mm256_cvtepi16_epi32(load_shorts(th_lanes_at(from, i, at), th_lanes_at(from, i + 4, at))));
 }
 
 /* Four floats for each lane. */

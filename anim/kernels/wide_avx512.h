@@ -43,18 +43,6 @@ static inline wf wf_load(const float *in)
     return _mm512_load_ps(in);
 }
 
-typedef struct sources {
-    const char *frame[WIDTH];
-} sources;
-
-static inline sources wf_sources(const th_lanes *lanes)
-{
-    sources from;
-    for (int i = 0; i < WIDTH; i++)
-        from.frame[i] = lanes->frame[i];
-    return from;
-}
-
 /* A number of each lane, four times: lanes i, i + 4, i + 8 and i + 12 in out[i]. */
 static inline void wf_shape(const float *values, wf out[4])
 {
@@ -75,13 +63,13 @@ static inline void wf_transpose(wf r[4])
     r[3] = _mm512_shuffle_ps(zw01, zw23, _MM_SHUFFLE(3, 2, 3, 2));
 }
 
-static inline __m128 load_quarter(const sources *from, int lane, size_t at)
+static inline __m128 load_quarter(const th_lanes *from, int lane, size_t at)
 {
-    return _mm_load_ps((const float *)(from->frame[lane] + at));
+    return _mm_load_ps((const float *)(th_lanes_at(from, lane, at)));
 }
 
 /* A key of each lane, four lanes in out[i]. */
-static inline void wf_load_floats(const sources *from, size_t at, wf out[4])
+static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++) {
@@ -98,12 +86,12 @@ static inline __m128i load_shorts(const char *low, const char *high)
     return _mm_castpd_si128(_mm_loadh_pd(one, (const double *)(const void *)high));
 }
 
-static inline void wf_load_shorts(const sources *from, size_t at, wf out[4])
+static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++) {
-        const __m128i low = load_shorts(from->frame[i] + at, from->frame[i + 4] + at);
-        const __m128i high = load_shorts(from->frame[i + 8] + at, from->frame[i + 12] + at);
+        const __m128i low = load_shorts(th_lanes_at(from, i, at), th_lanes_at(from, i + 4, at));
+        const __m128i high = load_shorts(th_lanes_at(from, i + 8, at), th_lanes_at(from, i + 12, at));
         out[i] = _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(_mm256_set_m128i(high, low)));
     }
 }

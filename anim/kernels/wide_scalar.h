@@ -44,30 +44,21 @@ static inline wf wf_load(const float *in)
     return *in;
 }
 
-typedef struct sources {
-    const char *frame;
-} sources;
-
-static inline sources wf_sources(const th_lanes *lanes)
-{
-    return (sources){lanes->frame[0]};
-}
-
 static inline void wf_shape(const float *values, wf out[4])
 {
     for (int i = 0; i < 4; i++)
         out[i] = values[0];
 }
 
-static inline void wf_load_floats(const sources *from, size_t at, wf out[4])
+static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
 {
-    memcpy(out, from->frame + at, 4 * sizeof *out);
+    memcpy(out, th_lanes_at(from, 0, at), 4 * sizeof *out);
 }
 
-static inline void wf_load_shorts(const sources *from, size_t at, wf out[4])
+static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
 {
     int16_t shorts[4];
-    memcpy(shorts, from->frame + at, sizeof shorts);
+    memcpy(shorts, th_lanes_at(from, 0, at), sizeof shorts);
     for (int i = 0; i < 4; i++)
         out[i] = shorts[i];
 }

@@ -43,18 +43,6 @@ static inline wf wf_load(const float *in)
     return _mm_load_ps(in);
 }
 
-typedef struct sources {
-    const char *frame[WIDTH];
-} sources;
-
-static inline sources wf_sources(const th_lanes *lanes)
-{
-    sources from;
-    for (int i = 0; i < WIDTH; i++)
-        from.frame[i] = lanes->frame[i];
-    return from;
-}
-
 /* A number of each lane, four times: one lane in out[i]. */
 static inline void wf_shape(const float *values, wf out[4])
 {
@@ -63,19 +51,19 @@ static inline void wf_shape(const float *values, wf out[4])
 }
 
 /* A key of each lane, one lane in out[i]. */
-static inline void wf_load_floats(const sources *from, size_t at, wf out[4])
+static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++)
-        out[i] = _mm_load_ps((const float *)(from->frame[i] + at));
+        out[i] = _mm_load_ps((const float *)(th_lanes_at(from, i, at)));
 }
 
-static inline void wf_load_shorts(const sources *from, size_t at, wf out[4])
+static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++)
-        out[i] =
-            _mm_cvtepi32_ps(_mm_cvtepi16_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(from->frame[i] + at))));
+        out[i] = _mm_cvtepi32_ps(
+            _mm_cvtepi16_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(th_lanes_at(from, i, at)))));
 }
 
 /* One lane's x y z w become one component of four lanes, and back. */
