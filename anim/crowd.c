@@ -16,16 +16,17 @@
 #define BATCH     16u
 #define MAX_BATCH (2 * BATCH - 1)
 
-/* What a frame needs of an instance; in palette order, so that a batch reads neighbours. */
+/* What a frame needs of an instance. */
 typedef struct crowd_member {
     const th_playable *playable;
     double phase, speed; /* in whole clips, and whole clips a second; 0 for a single pose */
 } crowd_member;
 
-/* All instances of one rig. Their batches and palettes are neighbours. */
+/* All instances of one rig that are shown. Their batches and palettes are neighbours. */
 typedef struct crowd_group {
     const th_rig *rig;
     uint32_t first_member, member_count;
+    bool exact; /* some instances play exact, shown or not */
     uint32_t first_batch, batch_count;
     size_t palette_offset, palette_stride, palette_bytes; /* stride: bytes rounded up to whole lines */
     size_t scratch_bytes;                                 /* without the palettes of lanes that are not neighbours */
@@ -40,10 +41,11 @@ struct th_crowd {
     const th_kernels *kernels;
     crowd_group *groups;
     uint32_t group_count;
-    crowd_member *members;
-    uint32_t *member_of; /* [instance] */
-    uint32_t *group_of;  /* [instance] */
-    uint32_t instance_count, batch_count;
+    crowd_member *all;     /* [instance] */
+    crowd_member *members; /* those that are shown, in palette order, so that a batch reads neighbours */
+    uint32_t *member_of;   /* [instance]; of one that is not shown, anything */
+    uint32_t *group_of;    /* [instance] */
+    uint32_t instance_count, shown_count, batch_count;
     size_t palette_bytes, scratch_bytes, pose_bytes, bytes;
 };
 
@@ -56,44 +58,42 @@ static size_t scratch_bytes(const th_rig *rig, uint32_t width)
     return th_line_round(kernel > exact ? kernel : exact);
 }
 
-/* Counts each group's members, and gives groups their places. */
-static void place_groups(th_crowd *crowd, const th_crowd_desc *desc)
+/* What a group is, whoever is shown. */
+static void set_groups(th_crowd *crowd, const th_crowd_desc *desc)
 {
-    for (uint32_t i = 0; i < desc->instance_count; i++)
-        crowd->groups[desc->instances[i].rig].member_count++;
-    uint32_t members = 0;
     for (uint32_t g = 0; g < desc->rig_count; g++) {
         crowd_group *group = &crowd->groups[g];
         group->rig = desc->rigs[g];
-        group->first_member = members;
-        group->first_batch = crowd->batch_count;
-        group->batch_count = group->member_count < BATCH ? group->member_count > 0 : group->member_count / BATCH;
-        group->palette_offset = crowd->palette_bytes;
         group->palette_bytes = group->rig->model->bind_count * th_palette_entry_bytes(crowd->format);
         group->palette_stride = th_line_round(group->palette_bytes);
         group->scratch_bytes = scratch_bytes(group->rig, crowd->kernels->width);
-        members += group->member_count;
-        crowd->batch_count += group->batch_count;
-        crowd->palette_bytes += group->member_count * group->palette_stride;
-        size_t scratch = group->scratch_bytes + crowd->kernels->width * group->palette_stride;
+        group->pose_stride = TH_POSE_FLOATS(group->rig->program.step_count, BATCH) * sizeof(float);
+        group->exact_stride = group->rig->model->joint_count * sizeof(th_dmat34);
+        const size_t scratch = group->scratch_bytes + crowd->kernels->width * group->palette_stride;
         crowd->scratch_bytes = scratch > crowd->scratch_bytes ? scratch : crowd->scratch_bytes;
     }
 }
 
-/* After the members, for it depends on how they are played. */
-static void place_poses(th_crowd *crowd)
+/* Gives groups, whose members are counted, their places. */
+static void place_groups(th_crowd *crowd)
 {
+    uint32_t members = 0;
+    crowd->batch_count = 0;
+    crowd->palette_bytes = crowd->pose_bytes = 0;
     for (uint32_t g = 0; g < crowd->group_count; g++) {
         crowd_group *group = &crowd->groups[g];
-        bool exact = false;
-        for (uint32_t i = 0; i < group->member_count; i++)
-            exact |= !crowd->members[group->first_member + i].playable->keys;
+        group->first_member = members;
+        group->first_batch = crowd->batch_count;
+        group->batch_count = group->member_count < BATCH ? group->member_count > 0 : group->member_count / BATCH;
+        group->palette_offset = crowd->palette_bytes;
         group->pose_offset = crowd->pose_bytes;
-        group->pose_stride = TH_POSE_FLOATS(group->rig->program.step_count, BATCH) * sizeof(float);
         const uint32_t strides = group->batch_count > 0 ? group->batch_count + 1 : 0;
         group->exact_offset = group->pose_offset + strides * group->pose_stride;
-        group->exact_stride = group->rig->model->joint_count * sizeof(th_dmat34);
-        crowd->pose_bytes = group->exact_offset + th_line_round(exact ? group->member_count * group->exact_stride : 0);
+        members += group->member_count;
+        crowd->batch_count += group->batch_count;
+        crowd->palette_bytes += group->member_count * group->palette_stride;
+        const size_t exact = group->exact ? group->member_count * group->exact_stride : 0;
+        crowd->pose_bytes = group->exact_offset + th_line_round(exact);
     }
 }
 
@@ -108,21 +108,45 @@ static crowd_member member_of(const th_playable *playable, const th_instance *in
     return (crowd_member){playable, instance->phase_s / duration_s + late, instance->speed / duration_s};
 }
 
-static void place_members(th_crowd *crowd, const th_crowd_desc *desc)
+static void set_instances(th_crowd *crowd, const th_crowd_desc *desc)
 {
-    for (uint32_t g = 0; g < desc->rig_count; g++)
-        crowd->groups[g].member_count = 0;
     for (uint32_t i = 0; i < desc->instance_count; i++) {
         const th_instance *instance = &desc->instances[i];
         crowd_group *group = &crowd->groups[instance->rig];
         const th_model *model = group->rig->model;
         uint32_t clip = instance->clip == TH_NO_INDEX ? model->clip_count : instance->clip;
         assert(clip <= model->clip_count && isfinite(instance->phase_s) && isfinite(instance->speed));
-        uint32_t at = group->first_member + group->member_count++;
-        crowd->members[at] = member_of(&group->rig->playables[clip], instance);
-        crowd->member_of[i] = at;
+        crowd->all[i] = member_of(&group->rig->playables[clip], instance);
         crowd->group_of[i] = instance->rig;
+        group->exact |= !crowd->all[i].playable->keys;
     }
+}
+
+void th_crowd_show(th_crowd *crowd, const uint32_t *instances, uint32_t count)
+{
+    assert(count <= crowd->instance_count);
+    for (uint32_t g = 0; g < crowd->group_count; g++)
+        crowd->groups[g].member_count = 0;
+    for (uint32_t k = 0; k < count; k++)
+        crowd->groups[crowd->group_of[instances ? instances[k] : k]].member_count++;
+    place_groups(crowd);
+    for (uint32_t g = 0; g < crowd->group_count; g++)
+        crowd->groups[g].member_count = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const uint32_t i = instances ? instances[k] : k;
+        crowd_group *group = &crowd->groups[crowd->group_of[i]];
+        const uint32_t at = group->first_member + group->member_count++;
+        crowd->members[at] = crowd->all[i];
+        crowd->member_of[i] = at;
+    }
+    crowd->shown_count = count;
+}
+
+th_palette_run th_crowd_palettes(const th_crowd *crowd, uint32_t rig)
+{
+    assert(rig < crowd->group_count);
+    const crowd_group *group = &crowd->groups[rig];
+    return (th_palette_run){group->palette_offset, group->palette_stride, group->member_count};
 }
 
 th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *err)
@@ -142,18 +166,19 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
                         .instance_count = desc->instance_count,
                         .group_count = desc->rig_count};
     crowd->groups = calloc((size_t)desc->rig_count + 1, sizeof *crowd->groups);
+    crowd->all = calloc(count + 1, sizeof *crowd->all);
     crowd->members = calloc(count + 1, sizeof *crowd->members);
     crowd->member_of = calloc(count + 1, sizeof *crowd->member_of);
     crowd->group_of = calloc(count + 1, sizeof *crowd->group_of);
-    if (!crowd->groups || !crowd->members || !crowd->member_of || !crowd->group_of) {
+    if (!crowd->groups || !crowd->all || !crowd->members || !crowd->member_of || !crowd->group_of) {
         th_crowd_destroy(crowd);
         return th_fail(err, TH_ERR_MEMORY, "out of memory for a crowd of %u", desc->instance_count);
     }
     crowd->bytes = sizeof *crowd + desc->rig_count * sizeof *crowd->groups +
-                   count * (sizeof *crowd->members + sizeof *crowd->member_of + sizeof *crowd->group_of);
-    place_groups(crowd, desc);
-    place_members(crowd, desc);
-    place_poses(crowd);
+                   count * (2 * sizeof *crowd->members + sizeof *crowd->member_of + sizeof *crowd->group_of);
+    set_groups(crowd, desc);
+    set_instances(crowd, desc);
+    th_crowd_show(crowd, NULL, desc->instance_count);
     *out = crowd;
     return TH_OK;
 }
@@ -163,6 +188,7 @@ void th_crowd_destroy(th_crowd *crowd)
     if (!crowd)
         return;
     free(crowd->groups);
+    free(crowd->all);
     free(crowd->members);
     free(crowd->member_of);
     free(crowd->group_of);
@@ -504,6 +530,7 @@ uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette)
     if (!state)
         abort(); /* no hash is worse than no program: it would read as a wrong result */
     XXH3_64bits_reset(state);
+    assert(crowd->shown_count == crowd->instance_count);
     for (uint32_t i = 0; i < crowd->instance_count; i++) {
         const crowd_group *group = &crowd->groups[crowd->group_of[i]];
         XXH3_64bits_update(state, (const char *)palette + palette_offset(group, crowd->member_of[i]),

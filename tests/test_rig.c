@@ -347,6 +347,91 @@ ParameterizedTest(const th_isa *isa, crowd, half_precision_is_single_precision_r
     }
 }
 
+/* ---- some of a crowd ---- */
+
+enum { SHOWN_MODELS = 3, SHOWN_COUNT = 211 };
+
+typedef struct gathering {
+    th_model *models[SHOWN_MODELS];
+    th_rig *rigs[SHOWN_MODELS];
+    th_instance instances[SHOWN_COUNT];
+    th_crowd *crowd;
+    unsigned char *whole, *some;
+    void *scratch;
+} gathering;
+
+static void gathering_init(gathering *g)
+{
+    for (uint32_t m = 0; m < SHOWN_MODELS; m++) {
+        random_desc desc = variety(m * 9 + 4);
+        g->models[m] = random_model(&desc);
+        g->rigs[m] = make_rig(g->models[m], TH_SAMPLING_COMPILED);
+    }
+    th_instances_scatter((const th_rig *const *)g->rigs, SHOWN_MODELS, TH_NO_INDEX, 3, g->instances, SHOWN_COUNT);
+    const th_crowd_desc desc = {.rigs = (const th_rig *const *)g->rigs,
+                                .rig_count = SHOWN_MODELS,
+                                .instances = g->instances,
+                                .instance_count = SHOWN_COUNT};
+    cr_assert_eq(th_crowd_create(&desc, &g->crowd, NULL), TH_OK);
+    g->whole = aligned_alloc(64, th_crowd_palette_bytes(g->crowd));
+    g->some = aligned_alloc(64, th_crowd_palette_bytes(g->crowd));
+    g->scratch = aligned_alloc(64, th_crowd_scratch_bytes(g->crowd));
+    th_crowd_update(g->crowd, 0, th_crowd_batch_count(g->crowd), 0.6, g->whole, g->scratch);
+}
+
+static void gathering_fini(gathering *g)
+{
+    th_crowd_destroy(g->crowd);
+    for (uint32_t m = 0; m < SHOWN_MODELS; m++) {
+        th_rig_destroy(g->rigs[m]);
+        th_model_free(g->models[m]);
+    }
+    free(g->whole);
+    free(g->some);
+    free(g->scratch);
+}
+
+/* Every shown instance's palette is what it is in the whole crowd, and they lie as promised. */
+static void check_shown(gathering *g, const uint32_t *shown, uint32_t count, const size_t *offsets)
+{
+    uint32_t seen[SHOWN_MODELS] = {0};
+    th_crowd_show(g->crowd, shown, count);
+    memset(g->some, GUARD, th_crowd_palette_bytes(g->crowd));
+    th_crowd_update(g->crowd, 0, th_crowd_batch_count(g->crowd), 0.6, g->some, g->scratch);
+    for (uint32_t k = 0; k < count; k++) {
+        const uint32_t i = shown[k], rig = g->instances[i].rig;
+        const th_palette_run run = th_crowd_palettes(g->crowd, rig);
+        const size_t at = run.offset + seen[rig]++ * run.stride;
+        cr_assert_eq(at, th_crowd_palette_offset(g->crowd, i));
+        cr_assert_arr_eq(g->some + at, g->whole + offsets[i], 48 * g->models[rig]->bind_count, "%u of %u", k, count);
+    }
+    for (uint32_t m = 0; m < SHOWN_MODELS; m++)
+        cr_assert_eq(seen[m], th_crowd_palettes(g->crowd, m).count);
+}
+
+Test(crowd, shows_some_of_its_instances_in_any_order)
+{
+    gathering g;
+    size_t offsets[SHOWN_COUNT];
+    uint32_t shown[SHOWN_COUNT];
+    gathering_init(&g);
+    const uint64_t hash = th_crowd_hash(g.crowd, g.whole);
+    const size_t bytes = th_crowd_palette_bytes(g.crowd);
+    for (uint32_t i = 0; i < SHOWN_COUNT; i++)
+        offsets[i] = th_crowd_palette_offset(g.crowd, i);
+    for (uint32_t step = 1; step < 120; step += 7) { /* prime to the count: no instance twice */
+        const uint32_t count = SHOWN_COUNT * (step % 11) / 11;
+        for (uint32_t k = 0; k < count; k++)
+            shown[k] = (k + step) * step % SHOWN_COUNT;
+        check_shown(&g, shown, count, offsets);
+        cr_assert_leq(th_crowd_palette_bytes(g.crowd), bytes);
+    }
+    th_crowd_show(g.crowd, NULL, SHOWN_COUNT);
+    th_crowd_update(g.crowd, 0, th_crowd_batch_count(g.crowd), 0.6, g.some, g.scratch);
+    cr_assert_eq(th_crowd_hash(g.crowd, g.some), hash);
+    gathering_fini(&g);
+}
+
 /* The bytes of cached writes, and zeros between palettes. */
 static void check_streamed(const stage *cached, const stage *streamed)
 {

@@ -1,8 +1,8 @@
 /* A crowd: many instances of rigs, each in its own clip at its own time. Writes bone palettes.
  *
- * No threads, no GL: "do batches [begin, end)". A crowd is immutable once created; the time is an argument. So any
- * thread may update any range, ranges may run at the same time, and the bytes written depend on nothing but the crowd,
- * the time and the instruction set.
+ * No threads, no GL: "do batches [begin, end)". A crowd does not change but by th_crowd_show; the time is an argument.
+ * So any thread may update any range, ranges may run at the same time, and the bytes written depend on nothing but the
+ * crowd, the time and the instruction set.
  *
  * Palette memory is the caller's: an instance's palette is bind_count entries of the crowd's format (palette.h), and
  * starts on a 64-byte line. Nothing is read. Padding between palettes is never
@@ -72,7 +72,20 @@ size_t th_crowd_scratch_bytes(const th_crowd *crowd);                /* for one 
 size_t th_crowd_pose_bytes(const th_crowd *crowd); /* of all instances, for th_crowd_sample; a multiple of 64 */
 size_t th_crowd_bytes(const th_crowd *crowd);      /* held by the crowd itself, without rigs and palettes */
 
-/* Where an instance's palette starts, in bytes from the start of the palettes. Instances of one rig are neighbours. */
+/* Poses only these instances from now on, none of them twice; counts and sizes above, none of which grow, then speak of
+ * them. Palettes lie by rig, those of a rig in the order given here. NULL: all, as a new crowd does. Takes some
+ * nanoseconds for each of them, and nothing for the others; not while anybody updates the crowd. */
+void th_crowd_show(th_crowd *crowd, const uint32_t *instances, uint32_t count);
+
+/* The palettes of a rig's instances that are shown: from `offset` on, `stride` bytes apart. */
+typedef struct th_palette_run {
+    size_t offset, stride;
+    uint32_t count;
+} th_palette_run;
+
+th_palette_run th_crowd_palettes(const th_crowd *crowd, uint32_t rig);
+
+/* Where the palette of an instance that is shown starts, in bytes from the start of the palettes. */
 size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance);
 
 /* Writes the palettes of batches [begin, end) at time_s.
@@ -92,7 +105,7 @@ void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const
  * evaluation can go below. */
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette);
 
-/* XXH3 over the palettes of all instances in order, padding left out. */
+/* XXH3 over the palettes of all instances, which must all be shown, in order, padding left out. */
 uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette);
 
 #endif
