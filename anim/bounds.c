@@ -1,0 +1,179 @@
+#include "bounds_private.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define MARGIN     (1.0 / 500)
+#define BARE_JOINT (1.0 / 20) /* of the model's size */
+
+static double distance(const double a[3], const double b[3])
+{
+    double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+    return sqrt(x * x + y * y + z * z);
+}
+
+/* ---- balls in motion ---- */
+
+/* An upper bound of how much the matrix stretches anything; the factor itself where axes stay at right angles.
+ * The eigenvalues of its square are no larger than the largest sum of a row (S. Gershgorin, 1931). */
+static double stretch(const th_dmat34 *a)
+{
+    double largest = 0;
+    for (int i = 0; i < 3; i++) {
+        double sum = 0;
+        for (int j = 0; j < 3; j++)
+            sum += fabs(a->m[i] * a->m[j] + a->m[4 + i] * a->m[4 + j] + a->m[8 + i] * a->m[8 + j]);
+        largest = fmax(largest, sum);
+    }
+    return sqrt(largest);
+}
+
+static void balls_now(const th_body *b, th_ball *out)
+{
+    for (uint32_t i = 0; i < b->ball_count; i++) {
+        const th_dmat34 *joint = &b->pose[b->joint[i]];
+        th_dmat34_point(joint, b->ball[i].centre, out[i].centre);
+        out[i].radius = b->vertex_count > 0 ? b->ball[i].radius * stretch(joint) : b->model->size * BARE_JOINT;
+    }
+}
+
+/* A path that leaves the middle of its chord by d is a curve that leaves the two chords of its halves by d / 4 at most,
+ * while a sphere around the ends and around a ball of radius d in the middle has d / 2 to spare there. */
+static void grow_middle(const th_ball *before, th_ball *middle, const th_ball *after)
+{
+    double chord[3];
+    for (int i = 0; i < 3; i++)
+        chord[i] = before->centre[i] / 2 + after->centre[i] / 2;
+    double bulge = middle->radius - (before->radius / 2 + after->radius / 2);
+    middle->radius += distance(chord, middle->centre) + fabs(bulge);
+}
+
+typedef void balls_fn(void *ctx, const th_ball *balls, uint32_t count);
+
+/* Calls fn for the balls at each moment of the clip, those between grown. */
+static bool each_moment(th_body *b, const th_clip *clip, const th_moments *moments, balls_fn *fn, void *ctx)
+{
+    th_ball *store = calloc(3 * (size_t)b->ball_count + 1, sizeof *store);
+    th_ball *before = store, *middle = store + b->ball_count, *after = middle + b->ball_count;
+    for (uint32_t i = 0; store && i < moments->count; i++) {
+        th_ball *now = i % 2 ? middle : after;
+        th_body_pose(b, clip, moments->ticks[i]);
+        balls_now(b, now);
+        if (i % 2)
+            continue;
+        for (uint32_t n = 0; i > 0 && n < b->ball_count; n++)
+            grow_middle(&before[n], &middle[n], &after[n]);
+        if (i > 0)
+            fn(ctx, middle, b->ball_count);
+        fn(ctx, after, b->ball_count);
+        after = before;
+        before = now;
+    }
+    free(store);
+    return store != NULL;
+}
+
+typedef bool clip_fn(th_body *b, const th_clip *clip, const th_moments *moments, void *ctx);
+
+/* Calls fn for the clip, the rest pose, or all of them. False when out of memory. */
+static bool each_clip(th_body *b, uint32_t clip, clip_fn *fn, void *ctx)
+{
+    const th_model *model = b->model;
+    bool good = true;
+    for (uint32_t c = 0; c <= model->clip_count && good; c++) { /* the last one stands for the rest pose */
+        bool rest = c == model->clip_count;
+        if (clip != TH_ALL_CLIPS && clip != (rest ? TH_NO_INDEX : c))
+            continue;
+        const th_clip *played = rest ? NULL : &model->clips[c];
+        th_moments moments;
+        good = th_moments_init(&moments, model, played, clip == TH_ALL_CLIPS ? model->clip_count + 1 : 1) &&
+               fn(b, played, &moments, ctx);
+        th_moments_fini(&moments);
+    }
+    return good;
+}
+
+/* ---- the sphere ---- */
+
+typedef struct box {
+    double low[3], high[3];
+} box;
+
+static void widen_box(void *ctx, const th_ball *balls, uint32_t count)
+{
+    box *whole = ctx;
+    for (uint32_t n = 0; n < count; n++)
+        for (int i = 0; i < 3; i++) {
+            whole->low[i] = fmin(whole->low[i], balls[n].centre[i] - balls[n].radius);
+            whole->high[i] = fmax(whole->high[i], balls[n].centre[i] + balls[n].radius);
+        }
+}
+
+static bool box_clip(th_body *b, const th_clip *clip, const th_moments *moments, void *ctx)
+{
+    return each_moment(b, clip, moments, widen_box, ctx);
+}
+
+static void widen_sphere(void *ctx, const th_ball *balls, uint32_t count)
+{
+    th_bounds *sphere = ctx;
+    for (uint32_t n = 0; n < count; n++) {
+        const th_ball *b = &balls[n];
+        sphere->radius = fmax(sphere->radius, distance(sphere->centre, b->centre) + b->radius);
+        sphere->reach = fmax(sphere->reach, hypot(b->centre[0], b->centre[2]) + b->radius);
+    }
+}
+
+static bool hold_clip(th_body *b, const th_clip *clip, const th_moments *moments, void *ctx)
+{
+    th_bounds *bounds = ctx;
+    th_soles soles = {0};
+    bool good = each_moment(b, clip, moments, widen_sphere, bounds) && th_soles_init(&soles, b, clip, moments);
+    if (good)
+        bounds->lowest_y = fmin(bounds->lowest_y, soles.ground);
+    th_soles_fini(&soles);
+    return good;
+}
+
+static bool find_bounds(th_body *b, uint32_t clip, th_bounds *out)
+{
+    box whole = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
+    if (!each_clip(b, clip, box_clip, &whole))
+        return false;
+    for (int i = 0; i < 3; i++)
+        out->centre[i] = whole.low[i] / 2 + whole.high[i] / 2;
+    out->lowest_y = HUGE_VAL;
+    if (!each_clip(b, clip, hold_clip, out))
+        return false;
+    out->radius += MARGIN * (out->radius + distance(out->centre, (double[3]){0, 0, 0}));
+    return true;
+}
+
+th_result th_model_bounds(const th_model *model, uint32_t clip, th_interpolation interpolation, th_bounds *out,
+                          th_error *err)
+{
+    assert(model && out && (clip < model->clip_count || clip == TH_NO_INDEX || clip == TH_ALL_CLIPS));
+    *out = (th_bounds){.radius = 0};
+    th_body b;
+    bool good = th_body_init(&b, model, interpolation);
+    if (good && b.ball_count > 0)
+        good = find_bounds(&b, clip, out);
+    th_body_fini(&b);
+    return good ? TH_OK : th_fail(err, TH_ERR_MEMORY, "there is no memory left to bound %s", model->name);
+}
+
+th_bounds th_bounds_union(const th_bounds *a, const th_bounds *b)
+{
+    const th_bounds *large = a->radius >= b->radius ? a : b, *small = large == a ? b : a;
+    double apart = distance(a->centre, b->centre);
+    th_bounds out = *large;
+    out.reach = fmax(a->reach, b->reach);
+    out.lowest_y = fmin(a->lowest_y, b->lowest_y);
+    if (apart + small->radius > large->radius) {
+        out.radius = (apart + a->radius + b->radius) / 2;
+        for (int i = 0; i < 3; i++)
+            out.centre[i] += (small->centre[i] - large->centre[i]) * (out.radius - large->radius) / apart;
+    }
+    return out;
+}

@@ -1,0 +1,62 @@
+/* What bounds.c and travel.c share: the moments of a clip to look at, and what is looked at. Private to anim. */
+#ifndef TH_BOUNDS_PRIVATE_H
+#define TH_BOUNDS_PRIVATE_H
+
+#include <throng/bounds.h>
+
+/* Moments of a clip, in ticks. Those of odd index lie in the middle between their neighbours; the last is even. */
+typedef struct th_moments {
+    double *ticks;
+    uint32_t count;
+} th_moments;
+
+/* Each interval between keys in the same even number of parts, or the whole clip in equal ones. One moment for the rest
+ * pose (NULL). clip_count: how many clips share the budget. False when out of memory. */
+bool th_moments_init(th_moments *moments, const th_model *model, const th_clip *clip, uint32_t clip_count);
+void th_moments_fini(th_moments *moments);
+
+int th_compare_doubles(const void *a, const void *b); /* for qsort */
+
+typedef struct th_ball {
+    double centre[3], radius;
+} th_ball;
+
+/* A model in a pose: balls that ride on joints and hold all vertices; the joints themselves, without a radius, where
+ * there are no vertices. */
+typedef struct th_body {
+    const th_model *model;
+    th_interpolation interpolation;
+    uint32_t ball_count;
+    uint32_t *joint; /* each ball's */
+    th_ball *ball;   /* in the joint's space */
+    size_t vertex_count;
+    th_dmat34 *pose, *palette;
+} th_body;
+
+/* False when out of memory; th_body_fini either way. */
+bool th_body_init(th_body *b, const th_model *model, th_interpolation interpolation);
+void th_body_fini(th_body *b);
+
+void th_body_pose(th_body *b, const th_clip *clip, double ticks);
+
+/* Points that may touch the ground: vertices; joints where there are none. And how low each of them gets. */
+typedef struct th_sole {
+    const th_vertex *vertex; /* NULL: a joint */
+    uint32_t joint;
+    double lowest;
+} th_sole;
+
+typedef struct th_soles {
+    th_sole *sole;
+    size_t count;
+    double ground; /* the lowest of all; infinite when there are none */
+} th_soles;
+
+/* Through the moments of a clip. False when out of memory; th_soles_fini either way. */
+bool th_soles_init(th_soles *s, th_body *b, const th_clip *clip, const th_moments *moments);
+void th_soles_fini(th_soles *s);
+
+/* Where it is in the body's pose. */
+void th_sole_place(const th_body *b, const th_sole *sole, double out[3]);
+
+#endif

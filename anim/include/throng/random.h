@@ -1,0 +1,24 @@
+/* Random numbers that are a good hash of a seed and a counter: no state, so the n-th is there without those before (G.
+ * Steele, D. Lea, C. Flood, Fast Splittable Pseudorandom Number Generators, 2014). What depends on the n-th alone stays
+ * what it is when there are more. */
+#ifndef THRONG_RANDOM_H
+#define THRONG_RANDOM_H
+
+#include <stdint.h>
+
+/* A number of a stream; itself fit to be the seed of another. */
+static inline uint64_t th_random_bits(uint64_t seed, uint64_t n)
+{
+    uint64_t x = seed + (n + 1) * 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
+
+/* In [0, 1). */
+static inline double th_random_unit(uint64_t seed, uint64_t n)
+{
+    return (double)(th_random_bits(seed, n) >> 11) * 0x1p-53;
+}
+
+#endif

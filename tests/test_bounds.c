@@ -1,0 +1,389 @@
+/* Spheres that hold what they say, and are no larger than they need; clips that walk as fast as they are said to. */
+#include "fixture_human.h"
+#include "fixture_import.h"
+#include "random_model.h"
+
+#include <throng/bounds.h>
+#include <throng/human.h>
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SEED 20240607u
+#define PI   3.14159265358979
+
+TestSuite(bounds, .init = make_human, .fini = free_human, .timeout = 120);
+TestSuite(travel, .init = make_human, .fini = free_human, .timeout = 120);
+
+/* ---- brute force ---- */
+
+/* What all vertices of a model do, pose by pose. */
+typedef struct brute {
+    double radius; /* the farthest from the sphere's centre */
+    double reach;  /* and from the Y axis */
+    double lowest; /* the least height */
+} brute;
+
+static void skin(const th_vertex *vertex, const th_dmat34 *palette, double out[3])
+{
+    double position[3] = {(double)vertex->position[0], (double)vertex->position[1], (double)vertex->position[2]};
+    out[0] = out[1] = out[2] = 0;
+    for (int k = 0; k < 4; k++) {
+        double part[3];
+        th_dmat34_point(&palette[vertex->bind[k]], position, part);
+        for (int i = 0; i < 3; i++)
+            out[i] += (double)vertex->weight[k] * part[i];
+    }
+}
+
+static void look(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
+                 const th_bounds *bounds, brute *seen)
+{
+    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose), *palette = calloc(model->bind_count, sizeof *palette);
+    th_exact_pose(model, clip, ticks, interpolation, pose);
+    th_exact_palette(model, pose, palette);
+    for (uint32_t m = 0; m < model->mesh_count; m++)
+        for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
+            double at[3], away = 0;
+            skin(&model->meshes[m].vertices[v], palette, at);
+            for (int i = 0; i < 3; i++)
+                away += (at[i] - bounds->centre[i]) * (at[i] - bounds->centre[i]);
+            seen->radius = fmax(seen->radius, sqrt(away));
+            seen->reach = fmax(seen->reach, hypot(at[0], at[2]));
+            seen->lowest = fmin(seen->lowest, at[1]);
+        }
+    free(pose);
+    free(palette);
+}
+
+/* Moments at random, one in each of so many equal parts. */
+static brute look_through(const th_model *model, uint32_t clip, th_interpolation interpolation, const th_bounds *bounds,
+                          int moments)
+{
+    brute seen = {0, 0, HUGE_VAL};
+    uint64_t state = SEED;
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        for (int i = 0; i < moments && (clip == c || clip == TH_ALL_CLIPS); i++)
+            look(model, &model->clips[c], model->clips[c].duration_ticks * random_between(&state, i, i + 1) / moments,
+                 interpolation, bounds, &seen);
+    if (clip >= TH_ALL_CLIPS)
+        look(model, NULL, 0, TH_INTERPOLATION_AUTHORED, bounds, &seen);
+    return seen;
+}
+
+static th_bounds bounds_of(const th_model *model, uint32_t clip, th_interpolation interpolation)
+{
+    th_bounds bounds;
+    th_error err = {0};
+    cr_assert_eq(th_model_bounds(model, clip, interpolation, &bounds, &err), TH_OK, "%s", err.text);
+    return bounds;
+}
+
+/* most: how much larger than need be the radius may be. low: how far the lowest point may be off, of the model's size.
+ */
+static void check_bounds(const th_model *model, uint32_t clip, th_interpolation interpolation, int moments, double most,
+                         double low)
+{
+    th_bounds bounds = bounds_of(model, clip, interpolation);
+    brute seen = look_through(model, clip, interpolation, &bounds, moments);
+    const char *what = th_interpolation_name(interpolation);
+    cr_expect_leq(seen.radius, bounds.radius, "%s, clip %d, %s: a vertex %g outside of %g", model->name, (int)clip,
+                  what, seen.radius - bounds.radius, bounds.radius);
+    cr_expect_leq(bounds.radius, most * seen.radius, "%s, clip %d, %s: radius %g, of which %g is needed", model->name,
+                  (int)clip, what, bounds.radius, seen.radius);
+    cr_expect(bounds.reach >= seen.reach && bounds.reach <= 2 * most * seen.reach, "%s, clip %d, %s: reach %g, not %g",
+              model->name, (int)clip, what, bounds.reach, seen.reach);
+    cr_expect_float_eq(bounds.lowest_y, seen.lowest, low * model->size, "%s, clip %d, %s: lowest %g, not %g",
+                       model->name, (int)clip, what, bounds.lowest_y, seen.lowest);
+}
+
+/* ---- spheres ---- */
+
+Test(bounds, hold_the_human_in_every_clip)
+{
+    for (uint32_t c = 0; c < human->clip_count; c++)
+        check_bounds(human, c, TH_INTERPOLATION_AUTHORED, 60, 1.1, 0.002);
+    check_bounds(human, TH_NO_INDEX, TH_INTERPOLATION_AUTHORED, 0, 1.1, 0);
+    check_bounds(human, TH_ALL_CLIPS, TH_INTERPOLATION_AUTHORED, 30, 1.1, 0.002);
+}
+
+/* The human of 1.8 m, feet on the ground; arms reach beyond when it cheers. */
+Test(bounds, of_the_human_are_what_one_would_guess)
+{
+    th_bounds idle = bounds_of(human, th_model_find_clip(human, "idle"), TH_INTERPOLATION_AUTHORED);
+    cr_expect_float_eq(idle.centre[1], 0.9, 0.06, "%g", idle.centre[1]);
+    cr_expect(idle.radius > 0.9 && idle.radius < 1, "%g", idle.radius);
+    cr_expect_float_eq(idle.lowest_y, 0, 0.01, "%g", idle.lowest_y);
+}
+
+/* Vertices around every joint, of up to four influences, some of them far from their joint. */
+static void add_mesh(th_model *model, th_mesh *mesh, th_vertex *vertices, uint32_t count, uint64_t seed)
+{
+    uint64_t state = seed * 2654435761u + 88172645463325252u;
+    for (uint32_t v = 0; v < count; v++) {
+        th_vertex *vertex = &vertices[v];
+        *vertex = (th_vertex){.normal = {0, 1, 0}};
+        double left = 1;
+        for (int i = 0; i < 3; i++)
+            vertex->position[i] = (float)(random_between(&state, -0.5, 0.5) * model->size);
+        uint32_t bind = (uint32_t)random_between(&state, 0, model->bind_count);
+        for (int k = 0; k < 4 && left > 0; k++) { /* halves, so that they descend */
+            double part = k == 3 || random_between(&state, 0, 1) < 0.3 ? left : left / 2;
+            vertex->bind[k] = (uint16_t)((bind + (uint32_t)k) % model->bind_count);
+            vertex->weight[k] = (float)part;
+            left -= part;
+        }
+    }
+    *mesh = (th_mesh){.name = "mesh", .vertex_count = count, .vertices = vertices};
+    model->meshes = mesh;
+    model->mesh_count = 1;
+}
+
+static void check_random(const random_desc *desc, th_interpolation interpolation, double most)
+{
+    enum { VERTICES = 40 };
+    th_vertex vertices[VERTICES];
+    th_mesh mesh;
+    th_model *model = random_model(desc);
+    add_mesh(model, &mesh, vertices, VERTICES, desc->seed);
+    model->size = th_model_measure(model);
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        check_bounds(model, c, interpolation, 2000, most, 0.05);
+    check_bounds(model, TH_ALL_CLIPS, interpolation, 2000, most, 0.05);
+    th_model_free(model);
+}
+
+/* Half the vertices follow joints that are nowhere near, so the balls are large. */
+Test(bounds, hold_random_models)
+{
+    for (uint64_t seed = 1; seed <= 12; seed++)
+        for (int scale = RANDOM_RIGID; scale <= RANDOM_NON_UNIFORM; scale++) {
+            random_desc desc = {.seed = seed,
+                                .joint_count = 12,
+                                .shape = (random_shape)(seed % 3),
+                                .scale = (random_scale)scale,
+                                .clip_count = 2,
+                                .key_count = 7,
+                                .uneven_keys = seed % 2,
+                                .swing_rad = seed % 4 ? 0.6 : PI,
+                                .splines = seed % 5 == 0,
+                                .double_binds = seed % 2};
+            check_random(&desc, TH_INTERPOLATION_AUTHORED, 4);
+        }
+}
+
+Test(bounds, hold_every_interpolation)
+{
+    random_desc desc = {.seed = SEED, .joint_count = 20, .clip_count = 2, .key_count = 9, .swing_rad = 1};
+    for (int mode = TH_INTERPOLATION_AUTHORED; mode < TH_INTERPOLATION_COUNT; mode++)
+        check_random(&desc, (th_interpolation)mode, 3);
+}
+
+/* Two keys and a half turn of a long arm between them: the sphere must know where the arm swings through. */
+Test(bounds, hold_what_swings_wide_between_keys)
+{
+    random_desc desc = {
+        .seed = 5, .joint_count = 2, .shape = RANDOM_CHAIN, .clip_count = 1, .key_count = 2, .swing_rad = PI};
+    for (desc.seed = 1; desc.seed < 30; desc.seed++)
+        check_random(&desc, TH_INTERPOLATION_AUTHORED, 2);
+}
+
+/* Two vertices: one still, at y = -3; one on an arm of length 1 that points up at rest and swings between -80 and 40
+ * degrees, so often that there are but two samples a swing, and none where it points up. */
+typedef struct swing {
+    th_model model;
+    th_joint joints[2];
+    th_bind binds[2];
+    th_vertex vertices[2];
+    th_mesh mesh;
+    th_clip clip;
+    th_channel channel;
+    double times[65];
+    float rotations[65][4], translation[3], scale[3];
+} swing;
+
+static void make_swing(swing *s)
+{
+    *s = (swing){
+        .joints = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"arm", 0, TH_MAT34_IDENTITY}},
+        .binds = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}},
+        .vertices = {{.position = {0, -3, 0}, .weight = {1}}, {.position = {0, 1, 0}, .weight = {1}, .bind = {1}}},
+        .scale = {1, 1, 1}};
+    for (int k = 0; k < 65; k++) {
+        double half = (k % 2 ? 40 : -80) * PI / 180 / 2;
+        s->times[k] = k;
+        s->rotations[k][2] = (float)sin(half);
+        s->rotations[k][3] = (float)cos(half);
+    }
+    s->mesh = (th_mesh){.name = "mesh", .vertex_count = 2, .vertices = s->vertices};
+    s->channel = (th_channel){.joint = 1,
+                              .translation = {1, s->times, s->translation, NULL},
+                              .rotation = {65, s->times, s->rotations[0], NULL},
+                              .scale = {1, s->times, s->scale, NULL}};
+    s->clip = (th_clip){"swing", 64, 1, 1, &s->channel};
+    s->model = (th_model){.name = "swing",
+                          .joint_count = 2,
+                          .joints = s->joints,
+                          .bind_count = 2,
+                          .binds = s->binds,
+                          .mesh_count = 1,
+                          .meshes = &s->mesh,
+                          .clip_count = 1,
+                          .clips = &s->clip,
+                          .size = 4};
+}
+
+Test(bounds, hold_what_happens_between_samples)
+{
+    swing s;
+    make_swing(&s);
+    check_bounds(&s.model, 0, TH_INTERPOLATION_AUTHORED, 1000, 1.1, 0);
+}
+
+/* Two vertices: 4 apart, their middle 1 away from the origin. */
+Test(bounds, leave_the_margin_they_state)
+{
+    swing s;
+    make_swing(&s);
+    th_bounds bounds = bounds_of(&s.model, TH_NO_INDEX, TH_INTERPOLATION_AUTHORED);
+    cr_expect_float_eq(bounds.centre[1], -1, 1e-9);
+    cr_expect_float_eq(bounds.radius, 2 + 3.0 / 500, 1e-9, "%g", bounds.radius);
+}
+
+/* More keys than samples. */
+Test(bounds, hold_clips_of_many_keys)
+{
+    random_desc desc = {.seed = SEED, .joint_count = 3, .clip_count = 1, .key_count = 5000, .swing_rad = 0.05};
+    check_random(&desc, TH_INTERPOLATION_AUTHORED, 2);
+}
+
+Test(bounds, of_a_model_without_vertices_are_those_of_its_joints)
+{
+    random_desc desc = {.seed = SEED, .joint_count = 20, .clip_count = 2, .key_count = 9, .swing_rad = 1};
+    th_model *model = random_model(&desc);
+    th_bounds bounds = bounds_of(model, 0, TH_INTERPOLATION_AUTHORED);
+    th_dmat34 pose[20];
+    double reach = 0, lowest = HUGE_VAL;
+    for (double t = 0; t <= model->clips[0].duration_ticks; t += 0.01) {
+        th_exact_pose(model, &model->clips[0], t, TH_INTERPOLATION_AUTHORED, pose);
+        for (int j = 0; j < 20; j++) {
+            double x = pose[j].m[3] - bounds.centre[0], y = pose[j].m[7] - bounds.centre[1],
+                   z = pose[j].m[11] - bounds.centre[2];
+            reach = fmax(reach, sqrt(x * x + y * y + z * z));
+            lowest = fmin(lowest, pose[j].m[7]);
+        }
+    }
+    cr_expect(reach + 0.05 * model->size <= bounds.radius && bounds.radius < 1.2 * reach + 0.05 * model->size,
+              "%g around %g", bounds.radius, reach);
+    cr_expect_float_eq(bounds.lowest_y, lowest, 0.01 * model->size);
+    th_model_free(model);
+}
+
+Test(bounds, unite)
+{
+    th_bounds a = {{0, 0, 0}, 1, 1, 0.5}, b = {{4, 0, 0}, 2, 6, -1}, inside = {{0.1, 0, 0}, 0.5, 0.6, 3};
+    th_bounds both = th_bounds_union(&a, &b), same = th_bounds_union(&inside, &a);
+    cr_expect_float_eq(both.centre[0], 2.5, 1e-12, "from -1 to 6");
+    cr_expect_float_eq(both.radius, 3.5, 1e-12);
+    cr_expect_float_eq(both.lowest_y, -1, 0);
+    cr_expect_float_eq(both.reach, 6, 0);
+    cr_expect_float_eq(same.centre[0], 0, 0);
+    cr_expect_float_eq(same.radius, 1, 0);
+}
+
+/* ---- travel ---- */
+
+static th_travel travel_of(const th_model *model, uint32_t clip)
+{
+    th_travel travel;
+    th_error err = {0};
+    cr_assert_lt(clip, model->clip_count);
+    cr_assert_eq(th_clip_travel(model, clip, TH_INTERPOLATION_AUTHORED, &travel, &err), TH_OK, "%s", err.text);
+    return travel;
+}
+
+Test(travel, of_the_human_is_found_by_its_feet)
+{
+    const struct {
+        const char *name;
+        double speed;
+    } gaits[] = {{"walk", TH_HUMAN_WALK_SPEED}, {"jog", TH_HUMAN_JOG_SPEED}, {"run", TH_HUMAN_RUN_SPEED}};
+    for (size_t g = 0; g < sizeof gaits / sizeof *gaits; g++) {
+        th_travel travel = travel_of(human, th_model_find_clip(human, gaits[g].name));
+        cr_expect_eq(travel.kind, TH_TRAVEL_FEET, "%s", gaits[g].name);
+        cr_expect_float_eq(travel.speed, gaits[g].speed, 0.03 * gaits[g].speed, "%s: %g m/s", gaits[g].name,
+                           travel.speed);
+        cr_expect_float_eq(travel.heading_rad, 0, 0.03, "%s: %g", gaits[g].name, travel.heading_rad);
+    }
+}
+
+Test(travel, is_not_what_stands_waves_or_dances)
+{
+    const char *names[] = {"idle", "wave", "cheer", "dance"};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        th_travel travel = travel_of(human, th_model_find_clip(human, names[n]));
+        cr_expect_eq(travel.kind, TH_TRAVEL_NONE, "%s: %g m/s", names[n], travel.speed);
+        cr_expect_eq(travel.speed, 0);
+    }
+    th_travel rest = {.kind = TH_TRAVEL_ROOT};
+    cr_assert_eq(th_clip_travel(human, TH_NO_INDEX, TH_INTERPOLATION_AUTHORED, &rest, NULL), TH_OK);
+    cr_expect_eq(rest.kind, TH_TRAVEL_NONE);
+}
+
+/* Sends the hips of a clip off at (x, z) m/s. */
+static void push_root(uint32_t clip, double x, double z)
+{
+    const th_clip *c = &human->clips[clip];
+    cr_assert_eq(c->channels[0].joint, 0);
+    const th_track *track = &c->channels[0].translation;
+    float *values = (float *)track->values;
+    cr_assert_gt(track->key_count, 1);
+    for (uint32_t k = 0; k < track->key_count; k++) {
+        values[3 * k] += (float)(x * track->times[k] / c->ticks_per_second);
+        values[3 * k + 2] += (float)(z * track->times[k] / c->ticks_per_second);
+    }
+}
+
+Test(travel, of_a_root_that_moves_is_its_way)
+{
+    uint32_t walk = th_model_find_clip(human, "walk"), idle = th_model_find_clip(human, "idle");
+    push_root(walk, 0, TH_HUMAN_WALK_SPEED);
+    th_travel travel = travel_of(human, walk);
+    cr_expect_eq(travel.kind, TH_TRAVEL_ROOT);
+    cr_expect_float_eq(travel.speed, TH_HUMAN_WALK_SPEED, 1e-3, "%g", travel.speed);
+    cr_expect_float_eq(travel.heading_rad, 0, 1e-3);
+    cr_expect_float_eq(travel.loop_s, human->clips[walk].duration_ticks / human->clips[walk].ticks_per_second, 1e-9);
+
+    push_root(idle, -0.5, 0);
+    travel = travel_of(human, idle);
+    cr_expect_eq(travel.kind, TH_TRAVEL_ROOT);
+    cr_expect_float_eq(travel.heading_rad, -PI / 2, 1e-3, "towards -X: %g", travel.heading_rad);
+    check_bounds(human, idle, TH_INTERPOLATION_AUTHORED, 60, 1.1, 0.002);
+}
+
+/* ---- a real file ---- */
+
+Test(bounds, hold_the_fox_and_tell_its_gaits)
+{
+    const char *models = getenv("THRONG_MODELS");
+    if (!models)
+        cr_skip_test("THRONG_MODELS does not name a folder with Fox.glb");
+    char path[512];
+    snprintf(path, sizeof path, "%s/Fox.glb", models);
+    th_model *fox = import_good(path);
+    for (uint32_t c = 0; c < fox->clip_count; c++)
+        check_bounds(fox, c, TH_INTERPOLATION_AUTHORED, 200, 1.15, 0.002);
+    th_travel stand = travel_of(fox, th_model_find_clip(fox, "Survey")),
+              walk = travel_of(fox, th_model_find_clip(fox, "Walk")),
+              run = travel_of(fox, th_model_find_clip(fox, "Run"));
+    cr_expect_eq(stand.kind, TH_TRAVEL_NONE, "%g", stand.speed);
+    cr_expect_eq(walk.kind, TH_TRAVEL_FEET);
+    cr_expect_eq(run.kind, TH_TRAVEL_FEET);
+    cr_expect(walk.speed > 0.3 * fox->size && run.speed > 2 * walk.speed, "walks at %g, runs at %g, is %g long",
+              walk.speed, run.speed, fox->size);
+    cr_expect_float_eq(walk.heading_rad, 0, 0.05, "%g", walk.heading_rad);
+    cr_expect_float_eq(run.heading_rad, 0, 0.05, "%g", run.heading_rad);
+    th_model_free(fox);
+}
