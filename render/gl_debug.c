@@ -1,0 +1,99 @@
+/* Messages are fetched from the driver's own log, not called back: so they come on this thread, and a driver that works
+ * on a thread of its own may go on doing so. It keeps at least one (Mesa ten) and drops what comes after. */
+#include "gl_backend.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void th_gl_debug_init(void)
+{
+    glEnable(GL_DEBUG_OUTPUT);
+    glDebugMessageControl(GL_DONT_CARE, GL_DONT_CARE, GL_DONT_CARE, 0, NULL, GL_TRUE);
+    glDebugMessageControl(GL_DONT_CARE, GL_DONT_CARE, GL_DEBUG_SEVERITY_NOTIFICATION, 0, NULL, GL_FALSE);
+    glDebugMessageControl(GL_DONT_CARE, GL_DEBUG_TYPE_PERFORMANCE, GL_DONT_CARE, 0, NULL, GL_FALSE);
+}
+
+const char *th_gl_error_name(GLenum error)
+{
+    switch (error) {
+    case GL_INVALID_ENUM:
+        return "GL_INVALID_ENUM";
+    case GL_INVALID_VALUE:
+        return "GL_INVALID_VALUE";
+    case GL_INVALID_OPERATION:
+        return "GL_INVALID_OPERATION";
+    case GL_INVALID_FRAMEBUFFER_OPERATION:
+        return "GL_INVALID_FRAMEBUFFER_OPERATION";
+    case GL_OUT_OF_MEMORY:
+        return "GL_OUT_OF_MEMORY";
+    default:
+        return "an unknown OpenGL error";
+    }
+}
+
+/* Takes the oldest message out of the log. One that does not fit would stay there for ever, so its text is dropped. */
+static bool take_message(char *text, GLsizei capacity)
+{
+    GLint length = 0;
+    glGetIntegerv(GL_DEBUG_NEXT_LOGGED_MESSAGE_LENGTH, &length);
+    if (length <= capacity)
+        return glGetDebugMessageLog(1, capacity, NULL, NULL, NULL, NULL, NULL, text) != 0;
+    snprintf(text, (size_t)capacity, "a message of %d bytes", length);
+    return glGetDebugMessageLog(1, 0, NULL, NULL, NULL, NULL, NULL, NULL) != 0;
+}
+
+static void keep_line(char *line, size_t capacity, const char *text)
+{
+    const size_t fits = strnlen(text, capacity - 1);
+    memcpy(line, text, fits);
+    line[fits] = '\0';
+    for (char *c = line; *c; c++) {
+        if (*c == '\n')
+            *c = ' ';
+    }
+    size_t length = strlen(line);
+    while (length > 0 && line[length - 1] == ' ')
+        line[--length] = '\0';
+}
+
+static void take_messages(th_gl *gl)
+{
+    char text[4096];
+    while (gl->debug && take_message(text, sizeof text)) {
+        if (gl->messages == 0)
+            keep_line(gl->first, sizeof gl->first, text);
+        if (gl->messages == gl->checked)
+            keep_line(gl->unchecked, sizeof gl->unchecked, text);
+        gl->messages++;
+    }
+}
+
+uint32_t th_gl_messages(th_gl *gl, const char **out_first)
+{
+    take_messages(gl);
+    if (out_first)
+        *out_first = gl->messages ? gl->first : NULL;
+    return gl->messages;
+}
+
+/* The oldest error; the driver may have one flag for each kind. A context that is lost gives errors without end. */
+static GLenum take_errors(void)
+{
+    GLenum first = glGetError();
+    GLenum error = first;
+    for (int i = 0; i < 16 && error; i++)
+        error = glGetError();
+    return first;
+}
+
+th_result th_gl_check(th_gl *gl, const char *where, th_error *err)
+{
+    GLenum error = take_errors();
+    take_messages(gl);
+    bool told = gl->messages > gl->checked;
+    gl->checked = gl->messages;
+    if (error == GL_NO_ERROR && !told)
+        return TH_OK;
+    return th_fail(err, error == GL_OUT_OF_MEMORY ? TH_ERR_MEMORY : TH_ERR_ENVIRONMENT, "%s: %s%s%s", where,
+                   error ? th_gl_error_name(error) : "", error && told ? ": " : "", told ? gl->unchecked : "");
+}

@@ -1,0 +1,77 @@
+#include "gl_backend.h"
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+/* GLFW is one for the whole program: it goes with the last window. */
+static uint32_t window_count;
+
+static const char *last_error(void)
+{
+    const char *text = NULL;
+    glfwGetError(&text);
+    return text ? text : "GLFW does not say why";
+}
+
+static void glfw_release(void)
+{
+    if (window_count == 0)
+        glfwTerminate();
+}
+
+/* Nothing is drawn to the window but finished pictures, so it needs no depth, no stencil and no samples. */
+static GLFWwindow *create_window(const th_gl_desc *desc, int major, int minor)
+{
+    glfwDefaultWindowHints();
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, major);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, minor);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, desc->debug);
+    glfwWindowHint(GLFW_DEPTH_BITS, 0);
+    glfwWindowHint(GLFW_STENCIL_BITS, 0);
+    return glfwCreateWindow(desc->width ? (int)desc->width : 1280, desc->height ? (int)desc->height : 720,
+                            desc->title ? desc->title : "Throng", NULL, NULL);
+}
+
+static bool use_window(th_gl *gl, const th_gl_desc *desc, th_gl_tried *tried)
+{
+    gl->window = create_window(desc, 4, 3);
+    if (!gl->window) {
+        const char *why = last_error();
+        gl->window = create_window(desc, 3, 2); /* for th_gl_load to say which version there is */
+        if (!gl->window) {
+            th_gl_failed(tried, "window", "%s", why);
+            return false;
+        }
+    }
+    glfwMakeContextCurrent(gl->window);
+    if (!th_gl_load(gl, glfwGetProcAddress, "window", tried)) {
+        glfwDestroyWindow(gl->window);
+        gl->window = NULL;
+        return false;
+    }
+    return true;
+}
+
+bool th_gl_open_window(th_gl *gl, const th_gl_desc *desc, th_gl_tried *tried)
+{
+    if (!glfwInit()) {
+        th_gl_failed(tried, "window", "%s", last_error());
+        return false;
+    }
+    if (!use_window(gl, desc, tried)) {
+        glfw_release();
+        return false;
+    }
+    window_count++;
+    glfwSwapInterval(desc->vsync ? 1 : 0);
+    gl->info.kind = TH_GL_KIND_WINDOW;
+    return true;
+}
+
+void th_gl_close_window(th_gl *gl)
+{
+    glfwDestroyWindow(gl->window);
+    window_count--;
+    glfw_release();
+}

@@ -1,0 +1,25 @@
+/* Shader programs, from embedded pieces. */
+#ifndef TH_PROGRAM_H
+#define TH_PROGRAM_H
+
+#include <glad/gl.h>
+#include <shader.h>
+#include <throng/error.h>
+
+enum { TH_PROGRAM_PIECES = 8, TH_PROGRAM_DEFINES = 16 };
+
+typedef struct th_program_desc {
+    const char *name; /* for messages */
+    /* A stage's source: these pieces one after the other, up to the first NULL. A stage without any is left out. */
+    const th_shader *vertex[TH_PROGRAM_PIECES];
+    const th_shader *fragment[TH_PROGRAM_PIECES];
+    const th_shader *compute[TH_PROGRAM_PIECES];
+    const char *defines[TH_PROGRAM_DEFINES]; /* for all stages, up to the first NULL: "INFLUENCES 4", "FOG" */
+} th_program_desc;
+
+/* Compiles and links; the version is 430 core. Errors name the program, the piece and the line within it, and end in
+ * what the driver has to say. TH_ERR_ENVIRONMENT: shaders come with the program, so it is the driver that is at fault.
+ * The caller ends it with glDeleteProgram. `*out_program` is 0 after an error. */
+th_result th_program_create(const th_program_desc *desc, GLuint *out_program, th_error *err);
+
+#endif
