@@ -1,0 +1,18 @@
+/* Distances from a surface of triangles. */
+#ifndef TH_SURFACE_H
+#define TH_SURFACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct th_surface th_surface;
+
+/* positions: three floats a vertex; borrowed, as the indices. NULL when out of memory. */
+th_surface *th_surface_create(const float *positions, const uint32_t *indices, size_t triangle_count);
+void th_surface_destroy(th_surface *surface);
+
+/* Distance of the point that is farthest from the surface; 0 without points, HUGE_VAL without triangles. May stop with
+ * any value above `limit` once one is that far. Positions that are not finite may make it NaN, and do no other harm. */
+double th_surface_farthest(const th_surface *surface, const float *points, size_t point_count, double limit);
+
+#endif

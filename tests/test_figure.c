@@ -1,0 +1,771 @@
+/* Figures, held against the models they come from. */
+#include "fixture_figure.h"
+#include "fixture_import.h"
+#include "random_model.h"
+
+#include <throng/exact.h>
+#include <throng/half.h>
+#include <throng/human.h>
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(figure);
+
+/* ---- memory that is refused once: linked with --wrap ---- */
+
+static long until_refusal = -1; /* allocations before the one that fails; below 0: none does */
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+static bool may_allocate(void)
+{
+    return until_refusal < 0 || until_refusal-- > 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return may_allocate() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return may_allocate() ? __real_calloc(count, size) : NULL;
+}
+
+void *__wrap_realloc(void *memory, size_t size)
+{
+    return may_allocate() ? __real_realloc(memory, size) : NULL;
+}
+
+/* ---- real models ---- */
+
+static void check_errors(const th_model *model, const th_figure *figure)
+{
+    th_dmat34 *palettes = make_error_poses(model);
+    for (uint32_t l = 1; l < figure->lod_count; l++)
+        for (uint32_t p = 0; p < ERROR_POSES; p++)
+            cr_expect_leq(farthest_from_level(figure, l, palettes + p * model->bind_count),
+                          (double)figure->lod_error[l] * 1.00001, "%s, level %u, pose %u", model->name, l, p);
+    free(palettes);
+}
+
+static void check_whole(const th_model *model)
+{
+    th_figure *figure = create_figure(model);
+    check_figure(model, figure);
+    check_same_triangles(model, figure);
+    if (figure->vertex_count < 3000)
+        check_errors(model, figure);
+    th_figure_destroy(figure);
+}
+
+static th_model *make_human(void)
+{
+    th_model *model;
+    cr_assert_eq(th_human_create(&model, NULL), TH_OK);
+    return model;
+}
+
+Test(figure, has_all_of_the_human)
+{
+    th_model *human = make_human();
+    check_whole(human);
+    th_model_free(human);
+}
+
+Test(figure, says_how_far_the_levels_of_the_human_are_off)
+{
+    th_model *human = make_human();
+    th_figure *figure = create_figure(human);
+    th_dmat34 *palettes = make_error_poses(human);
+    const double all = figure->parts[0].lods[0].index_count, most[] = {1, 0.5, 0.25, 0.16};
+    cr_assert_eq(figure->lod_count, 4);
+    for (uint32_t l = 1; l < figure->lod_count; l++) {
+        double farthest = 0;
+        for (uint32_t p = 0; p < ERROR_POSES; p++)
+            farthest = fmax(farthest, farthest_from_level(figure, l, palettes + p * human->bind_count));
+        cr_expect_float_eq(farthest, (double)figure->lod_error[l], 1e-6);
+        cr_expect_leq(farthest_from_level(figure, l, palettes + human->bind_count), TH_FIGURE_LOD_ERROR * human->size);
+        cr_expect_leq(figure->parts[0].lods[l].index_count, most[l] * all);
+    }
+    free(palettes);
+    th_figure_destroy(figure);
+    th_model_free(human);
+}
+
+Test(figure, has_all_of_fox_and_man)
+{
+    static const char *const files[] = {"Fox.glb", "CesiumMan.gltf"};
+    if (!getenv("THRONG_MODELS"))
+        cr_skip_test("THRONG_MODELS does not name a folder with Fox.glb and CesiumMan.gltf");
+    for (int f = 0; f < 2; f++) {
+        char file[512];
+        snprintf(file, sizeof file, "%s/%s", getenv("THRONG_MODELS"), files[f]);
+        th_model *model = import_good(file);
+        check_whole(model);
+        th_figure *figure = create_figure(model);
+        cr_expect_eq(figure->note_count, 0);
+        cr_expect_eq(figure->image_count, 1);
+        cr_expect_eq(figure->materials[figure->parts[0].material].image, 0);
+        cr_expect_geq(figure->lod_count, 2);
+        th_figure_destroy(figure);
+        th_model_free(model);
+    }
+}
+
+/* Scales in the skeleton, several meshes, meshes without bones, texture coordinates far from the image. */
+Test(figure, has_all_of_other_files)
+{
+    static const char *const files[] = {"BVH/Boxing_Toes.bvh",
+                                        "X/Testwuson.X",
+                                        "FBX/huesitos.fbx",
+                                        "FBX/spider.fbx",
+                                        "Collada/duck.dae",
+                                        "MD5/SimpleCube.md5mesh",
+                                        "B3D/WusonBlitz.b3d",
+                                        "OBJ/spider.obj",
+                                        "glTF2/simple_skin/simple_skin.gltf",
+                                        "glTF2/BoxTextured-glTF-Binary/BoxTextured.glb",
+                                        "glTF2/ClearCoat-glTF/ClearCoatTest.gltf"};
+    const char *from = getenv("THRONG_TESTMODELS") ? getenv("THRONG_TESTMODELS") : TEST_MODELS;
+    int tried = 0;
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        char file[512];
+        snprintf(file, sizeof file, "%s/%s", from, files[f]);
+        if (access(file, R_OK) != 0)
+            continue;
+        th_model *model = import_good(file);
+        check_whole(model);
+        th_model_free(model);
+        tried++;
+    }
+    cr_log_info("%d of %zu files are there", tried, sizeof files / sizeof *files);
+    if (tried == 0)
+        cr_skip_test("no test models in %s (Debian: assimp-testmodels)", from);
+}
+
+/* But for images. */
+static void check_equal(const th_figure *a, const th_figure *b)
+{
+    cr_assert(a->vertex_count == b->vertex_count && a->index_count == b->index_count && a->lod_count == b->lod_count);
+    cr_expect_eq(memcmp(a->vertices, b->vertices, a->vertex_count * sizeof *a->vertices), 0);
+    cr_expect_eq(memcmp(a->indices, b->indices, a->index_count * sizeof *a->indices), 0);
+    cr_expect_eq(memcmp(a->lod_error, b->lod_error, sizeof a->lod_error), 0);
+    cr_expect_eq(memcmp(a->binds, b->binds, a->bind_count * sizeof *a->binds), 0);
+    cr_expect_eq(a->line_end_count, b->line_end_count);
+}
+
+Test(figure, is_the_same_every_time)
+{
+    th_model *human = make_human();
+    th_figure *one = create_figure(human), *other = create_figure(human);
+    check_equal(one, other);
+    th_figure_destroy(one);
+    th_figure_destroy(other);
+    th_model_free(human);
+}
+
+/* ---- small and odd models ---- */
+
+static void check_stick(stick *s, uint32_t mesh_count)
+{
+    s->model.mesh_count = mesh_count;
+    check_whole(&s->model);
+}
+
+Test(figure, of_nothing_is_empty)
+{
+    stick *s = make_stick();
+    s->model.material_count = 0;
+    th_figure *figure = create_figure(&s->model);
+    check_figure(&s->model, figure);
+    cr_expect(figure->part_count == 0 && figure->vertex_count == 0 && figure->index_count == 0);
+    cr_expect(!figure->parts && !figure->vertices && !figure->indices && !figure->materials && !figure->images);
+    cr_expect_eq(figure->lod_count, 1);
+    cr_expect_eq(figure->line_end_count, 2 * (STICK_JOINTS - 1));
+    for (uint32_t b = 0; b < figure->bind_count; b++)
+        cr_expect_eq(figure->binds[b].radius, -1);
+    th_figure_destroy(figure);
+
+    s->model.bind_count = 0;
+    figure = create_figure(&s->model);
+    cr_expect(!figure->binds && !figure->line_ends && figure->line_end_count == 0);
+    th_figure_destroy(figure);
+    free(s);
+    th_figure_destroy(NULL);
+}
+
+Test(figure, takes_one_triangle_and_leaves_out_none)
+{
+    stick *s = make_stick();
+    th_vertex corners[] = {stick_vertex(0, 0, 0, 0), stick_vertex(1, 0, 0, 1), stick_vertex(-0.0F, 1, 0, 299)};
+    const uint32_t indices[] = {0, 1, 2};
+    s->meshes[0] = (th_mesh){"none", 0, 3, 0, corners, NULL};
+    s->meshes[1] = (th_mesh){"one", 1, 3, 3, corners, indices};
+    s->meshes[2] = (th_mesh){"nothing at all", 0, 0, 0, NULL, NULL};
+    check_stick(s, 3);
+    th_figure *figure = create_figure(&s->model);
+    cr_expect_eq(figure->part_count, 1);
+    cr_expect_eq(figure->parts[0].material, 1);
+    cr_expect_eq(figure->materials[1].image, TH_NO_INDEX);
+    cr_expect_arr_eq(figure->materials[1].base_color, s->materials[1].base_color, sizeof(float[4]));
+    th_figure_destroy(figure);
+    free(s);
+}
+
+Test(figure, keeps_degenerate_triangles_and_drops_unused_and_equal_vertices)
+{
+    stick *s = make_stick();
+    th_vertex v[7];
+    for (int i = 0; i < 7; i++)
+        v[i] = stick_vertex((float)(i % 3), (float)(i % 2), 0, 0);
+    v[6] = v[0];
+    memset(v[5].normal, 0, sizeof v[5].normal);
+    const uint32_t indices[] = {0, 0, 1, 1, 1, 1, 0, 1, 3, 0, 1, 6, 5, 1, 2};
+    s->meshes[0] = (th_mesh){"odd", 0, 7, 15, v, indices};
+    check_stick(s, 1);
+    th_figure *figure = create_figure(&s->model);
+    cr_expect_eq(figure->vertex_count, 5, "4 is in no triangle, 6 is 0 again");
+    th_figure_destroy(figure);
+    free(s);
+}
+
+Test(figure, takes_any_heap_of_triangles)
+{
+    enum { VERTICES_OF_HEAP = 300, TRIANGLES_OF_HEAP = 500 };
+    stick *s = make_stick();
+    th_vertex v[VERTICES_OF_HEAP];
+    uint32_t indices[3 * TRIANGLES_OF_HEAP];
+    uint64_t state = 7;
+    for (int round = 0; round < 100; round++) {
+        int grid = 2 + round % 5;
+        for (int i = 0; i < VERTICES_OF_HEAP; i++) {
+            float at[3];
+            for (int k = 0; k < 3; k++)
+                at[k] = (float)floor(random_between(&state, 0, grid)) *
+                        (float[]){3e38F / 5, 1e37F, 0.25F, 0.25F, 0.25F, 1e-30F, 1e-42F}[round % 7];
+            v[i] = stick_vertex(at[0], at[1], at[2], (uint16_t)random_between(&state, 0, STICK_JOINTS));
+        }
+        for (int i = 0; i < 3 * TRIANGLES_OF_HEAP; i++)
+            indices[i] = (uint32_t)random_between(&state, 0, VERTICES_OF_HEAP);
+        for (int m = 0; m < 3; m++)
+            s->meshes[m] = (th_mesh){"heap", 0, VERTICES_OF_HEAP, TRIANGLES_OF_HEAP / 3 * 3, v, indices + 500 * m};
+        s->model.mesh_count = 3;
+        check_whole(&s->model);
+    }
+    free(s);
+}
+
+/* ---- vertices ---- */
+
+/* One triangle whose corners are all the given vertex, but for the place. */
+static th_figure *pack_one(stick *s, th_vertex vertex)
+{
+    static const uint32_t indices[] = {0, 1, 2};
+    th_vertex corners[3] = {vertex, vertex, vertex};
+    corners[1].position[0] += 1;
+    corners[2].position[1] += 1;
+    s->meshes[0] = (th_mesh){"one", 0, 3, 3, corners, indices};
+    check_stick(s, 1);
+    return create_figure(&s->model);
+}
+
+Test(figure, weights_lose_as_little_as_can_be)
+{
+    static const struct {
+        float weight[4];
+        uint8_t want[4];
+    } cases[] = {
+        {{1, 0, 0, 0}, {255, 0, 0, 0}},
+        {{0.5F, 0.5F, 0, 0}, {128, 127, 0, 0}},
+        {{0.25F, 0.25F, 0.25F, 0.25F}, {64, 64, 64, 63}},
+        {{0.334F, 0.333F, 0.333F, 0}, {85, 85, 85, 0}},
+        {{0.998F, 0.001F, 0.0005F, 0.0005F}, {255, 0, 0, 0}},
+        {{0.9F, 0.09F, 0.007F, 0.003F}, {229, 23, 2, 1}},
+        {{0.5005F, 0.4999F, 0, 0}, {128, 127, 0, 0}}, /* sums to 1.0004 */
+    };
+    stick *s = make_stick();
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        th_vertex vertex = stick_vertex(0, 0, 0, 5);
+        for (uint16_t k = 0; k < 4; k++)
+            vertex.bind[k] = 5 + k;
+        memcpy(vertex.weight, cases[c].weight, sizeof vertex.weight);
+        th_figure *figure = pack_one(s, vertex);
+        cr_expect_arr_eq(figure->vertices[0].weight, cases[c].want, 4, "case %zu", c);
+        th_figure_destroy(figure);
+    }
+    free(s);
+}
+
+Test(figure, weights_of_any_kind_sum_to_255)
+{
+    stick *s = make_stick();
+    uint64_t state = 3;
+    for (int round = 0; round < 2000; round++) {
+        th_vertex vertex = stick_vertex(0, 0, 0, 9);
+        double left = 1, most = 1;
+        for (int k = 0; k < 4; k++) {
+            most = fmin(most, left);
+            double share = k == 3 ? left : random_between(&state, fmin(left / (4 - k), most), most);
+            vertex.weight[k] = (float)share;
+            left = fmax(left - share, 0);
+        }
+        bool descending = true;
+        for (int k = 1; k < 4; k++)
+            descending &= vertex.weight[k] <= vertex.weight[k - 1];
+        if (descending)
+            th_figure_destroy(pack_one(s, vertex));
+    }
+    free(s);
+}
+
+static void check_uv(stick *s, float u, float v, double near_u, double near_v)
+{
+    th_vertex vertex = stick_vertex(0, 0, 0, 0);
+    vertex.uv[0] = u;
+    vertex.uv[1] = v;
+    th_figure *figure = pack_one(s, vertex);
+    cr_expect_float_eq((double)th_half_to_float(figure->vertices[0].uv[0]), near_u, 0x1p-12, "%g", (double)u);
+    cr_expect_float_eq((double)th_half_to_float(figure->vertices[0].uv[1]), near_v, 0x1p-12, "%g", (double)v);
+    th_figure_destroy(figure);
+}
+
+Test(figure, texture_coordinates_move_next_to_the_image)
+{
+    stick *s = make_stick();
+    check_uv(s, 0.25F, 0.75F, 0.25, 0.75);
+    check_uv(s, 0, 1, 0, 0);
+    check_uv(s, -0.75F, 1000.25F, 0.25, 0.25);
+    check_uv(s, 1e6F, -1e9F, 0, 0);
+    check_uv(s, 3e38F, -3e38F, 0, 0);
+    free(s);
+}
+
+Test(figure, texture_coordinates_that_half_precision_spoils_are_noted)
+{
+    stick *s = make_stick();
+    static const uint32_t indices[] = {0, 1, 2};
+    th_vertex corners[3] = {stick_vertex(0, 0, 0, 0), stick_vertex(1, 0, 0, 0), stick_vertex(0, 1, 0, 0)};
+    corners[1].uv[0] = 4001.3F;
+    s->meshes[0] = (th_mesh){"road", 0, 3, 3, corners, indices};
+    s->model.mesh_count = 1;
+    th_figure *figure = create_figure(&s->model);
+    cr_expect_eq(figure->note_count, 0, "there is no image");
+    th_figure_destroy(figure);
+
+    /* A TGA of 100 x 1 pixels. */
+    uint8_t tga[18 + 300] = {[2] = 2, [12] = 100, [14] = 1, [16] = 24};
+    s->textures[0] = (th_texture){"road.tga", tga, sizeof tga};
+    s->model.texture_count = 1;
+    s->materials[0].texture = 0;
+    figure = create_figure(&s->model);
+    cr_expect_eq(figure->image_count, 1);
+    cr_expect(figure_notes(figure, "mesh road: texture coordinates are rounded by up to 30 pixels"));
+    th_figure_destroy(figure);
+
+    corners[1].uv[0] = 3e38F;
+    figure = create_figure(&s->model);
+    check_figure(&s->model, figure);
+    for (uint32_t v = 0; v < figure->vertex_count; v++)
+        cr_expect(isfinite(th_half_to_float(figure->vertices[v].uv[0])));
+    th_figure_destroy(figure);
+    free(s);
+}
+
+/* ---- levels of detail ---- */
+
+/* A closed ball with a seam of texture coordinates down its side, cut in two meshes along the equator, on the first
+ * joints of the stick. */
+typedef struct ball {
+    th_vertex vertices[2][2000];
+    uint32_t indices[2][12000];
+} ball;
+
+static uint32_t add_ball_vertex(th_vertex *vertices, uint32_t *count, int ring, int side, int rings, int sides)
+{
+    double around = 2 * M_PI * (side % sides) / sides, down = M_PI * ring / rings, y = cos(down);
+    double across = ring % rings == 0 ? 0 : sin(down), bind = 1 + y;
+    th_vertex v = stick_vertex((float)(across * cos(around)), (float)y, (float)(across * sin(around)), 0);
+    memcpy(v.normal, v.position, sizeof v.normal);
+    v.uv[0] = ring % rings == 0 ? 0.5F : (float)side / (float)sides;
+    v.uv[1] = (float)ring / (float)rings;
+    double upper = bind - floor(bind);
+    bool more = upper > 0.5;
+    v.bind[0] = (uint16_t)(more ? ceil(bind) : floor(bind));
+    v.bind[1] = (uint16_t)(more ? floor(bind) : ceil(bind));
+    v.weight[0] = (float)(more ? upper : 1 - upper);
+    v.weight[1] = 1 - v.weight[0];
+    vertices[*count] = v;
+    return (*count)++;
+}
+
+static void add_ball_mesh(ball *b, int half, int rings, int sides, th_mesh *out)
+{
+    uint32_t vertices = 0, indices = 0;
+    for (int ring = half * rings / 2; ring < (half + 1) * rings / 2; ring++)
+        for (int side = 0; side < sides; side++) {
+            uint32_t corner[4];
+            for (int c = 0; c < 4; c++)
+                corner[c] = add_ball_vertex(b->vertices[half], &vertices, ring + c / 2, side + c % 2, rings, sides);
+            const uint32_t two[6] = {corner[0], corner[1], corner[2], corner[2], corner[1], corner[3]};
+            for (int i = ring == 0 ? 3 : 0; i < (ring == rings - 1 ? 3 : 6); i++)
+                b->indices[half][indices++] = two[i];
+        }
+    *out = (th_mesh){
+        half == 0 ? "north" : "south", (uint32_t)half, vertices, indices, b->vertices[half], b->indices[half]};
+}
+
+Test(figure, levels_have_no_gaps_between_meshes_nor_at_seams)
+{
+    stick *s = make_stick();
+    ball *b = calloc(1, sizeof *b);
+    for (int half = 0; half < 2; half++)
+        add_ball_mesh(b, half, 24, 36, &s->meshes[half]);
+    check_stick(s, 2);
+    th_figure *figure = create_figure(&s->model);
+    cr_assert_eq(figure->part_count, 2);
+    cr_assert_geq(figure->lod_count, 3);
+    for (uint32_t l = 0; l < figure->lod_count; l++)
+        cr_expect_eq(count_open_edges(figure, l, true), 0, "level %u", l);
+    th_figure_destroy(figure);
+    free(b);
+    free(s);
+}
+
+/* A hinge all the way round: the halves move apart, but not before they do. The pole ties them together. */
+Test(figure, levels_have_no_gaps_at_rest_where_weights_differ)
+{
+    stick *s = make_stick();
+    ball *b = calloc(1, sizeof *b);
+    for (int half = 0; half < 2; half++) {
+        add_ball_mesh(b, half, 24, 36, &s->meshes[half]);
+        for (uint32_t v = 0; v < s->meshes[half].vertex_count; v++) {
+            th_vertex *to = &b->vertices[half][v];
+            to->bind[0] = half == 0 || to->position[1] < -0.999F ? 10 : 11;
+            memcpy(to->weight, (float[4]){1}, sizeof to->weight);
+        }
+    }
+    check_stick(s, 2);
+    th_figure *figure = create_figure(&s->model);
+    cr_assert_geq(figure->lod_count, 3);
+    for (uint32_t l = 0; l < figure->lod_count; l++)
+        cr_expect_eq(count_open_edges(figure, l, false), 0, "level %u", l);
+    th_figure_destroy(figure);
+    free(b);
+    free(s);
+}
+
+/* A scale between mesh and scene, which the limit and the errors have to go by; of 2^7, so that nothing is rounded. */
+Test(figure, errors_are_in_scene_units)
+{
+    stick *s = make_stick();
+    ball *b = calloc(1, sizeof *b);
+    for (int half = 0; half < 2; half++)
+        add_ball_mesh(b, half, 24, 36, &s->meshes[half]);
+    s->model.mesh_count = 2;
+    th_figure *small = create_figure(&s->model);
+    for (int i = 0; i < 3; i++)
+        s->joints[0].rest.m[5 * i] = 128;
+    s->model.size *= 128;
+    th_figure *large = create_figure(&s->model);
+    cr_assert_eq(small->lod_count, large->lod_count);
+    cr_expect_eq(memcmp(small->vertices, large->vertices, small->vertex_count * sizeof *small->vertices), 0);
+    for (uint32_t l = 1; l < small->lod_count; l++)
+        cr_expect_eq(large->lod_error[l], 128 * small->lod_error[l]);
+    th_figure_destroy(small);
+    th_figure_destroy(large);
+    free(b);
+    free(s);
+}
+
+/* Turned about the root, some of it would lie beyond the largest float. */
+Test(figure, has_no_levels_where_numbers_end)
+{
+    stick *s = make_stick();
+    ball *b = calloc(1, sizeof *b);
+    add_ball_mesh(b, 0, 24, 36, &s->meshes[0]);
+    for (uint32_t v = 0; v < s->meshes[0].vertex_count; v++)
+        for (int i = 0; i < 3; i++)
+            b->vertices[0][v].position[i] = b->vertices[0][v].position[i] * 1e37F + (i < 2 ? 2.8e38F : 0);
+    s->model.size = 2e37;
+    check_stick(s, 1);
+    th_figure *figure = create_figure(&s->model);
+    cr_expect_eq(figure->lod_count, 1);
+    th_figure_destroy(figure);
+    free(b);
+    free(s);
+}
+
+/* A straight tube with a knee: flat along its length, as it was bound. */
+Test(figure, levels_keep_the_rings_that_bend)
+{
+    enum { RINGS_OF_TUBE = 41, SIDES_OF_TUBE = 24 };
+    stick *s = make_stick();
+    static th_vertex v[RINGS_OF_TUBE * SIDES_OF_TUBE];
+    static uint32_t indices[(RINGS_OF_TUBE - 1) * SIDES_OF_TUBE * 6];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < RINGS_OF_TUBE * SIDES_OF_TUBE; i++) {
+        double around = 2 * M_PI * (i % SIDES_OF_TUBE) / SIDES_OF_TUBE, up = (double)(i / SIDES_OF_TUBE) / 20 - 1;
+        double upper = fmin(fmax(0.5 + 4 * up, 0), 1);
+        v[i] = stick_vertex((float)(0.2 * sin(around)), (float)up, (float)(0.2 * cos(around)), upper > 0.5);
+        v[i].bind[1] = upper <= 0.5;
+        v[i].weight[0] = (float)fmax(upper, 1 - upper);
+        v[i].weight[1] = 1 - v[i].weight[0];
+    }
+    for (uint32_t i = 0; i < (RINGS_OF_TUBE - 1) * SIDES_OF_TUBE; i++) {
+        const uint32_t next = i % SIDES_OF_TUBE == SIDES_OF_TUBE - 1 ? i + 1 - SIDES_OF_TUBE : i + 1;
+        const uint32_t two[6] = {i, next, i + SIDES_OF_TUBE, i + SIDES_OF_TUBE, next, next + SIDES_OF_TUBE};
+        for (int k = 0; k < 6; k++)
+            indices[count++] = two[k];
+    }
+    s->meshes[0] = (th_mesh){"tube", 0, RINGS_OF_TUBE * SIDES_OF_TUBE, count, v, indices};
+    check_stick(s, 1);
+    th_figure *figure = create_figure(&s->model);
+    cr_expect_eq(figure->lod_count, 4);
+    for (uint32_t l = 1; l < figure->lod_count; l++)
+        cr_expect_leq(figure->lod_error[l], 0.02F, "level %u", l);
+    th_figure_destroy(figure);
+    free(s);
+}
+
+/* The second ball is out of reach of the first one's joints, and so small that its own size is the limit. */
+Test(figure, meshes_without_a_common_bind_get_their_own_levels)
+{
+    stick *s = make_stick();
+    ball *b = calloc(2, sizeof *b);
+    for (int m = 0; m < 2; m++) {
+        add_ball_mesh(&b[m], 0, m == 0 ? 24 : 4, m == 0 ? 36 : 5, &s->meshes[m]);
+        for (uint32_t v = 0; m == 1 && v < s->meshes[1].vertex_count; v++) {
+            b[1].vertices[0][v].bind[0] += 200;
+            b[1].vertices[0][v].bind[1] += 200;
+            for (int i = 0; i < 3; i++)
+                b[1].vertices[0][v].position[i] *= 0.01F;
+        }
+    }
+    check_stick(s, 2);
+    th_figure *figure = create_figure(&s->model);
+    cr_assert_geq(figure->lod_count, 3);
+    const th_figure_part *coarse = &figure->parts[1];
+    for (uint32_t l = 1; l < figure->lod_count; l++) {
+        cr_expect_eq(memcmp(&coarse->lods[l], &coarse->lods[0], sizeof *coarse->lods), 0, "cannot be any coarser");
+        cr_expect_gt(figure->parts[0].lods[l].error, 0);
+    }
+    th_figure_destroy(figure);
+    free(b);
+    free(s);
+}
+
+/* ---- skeleton ---- */
+
+static void scene_point(const th_dmat34 *palette, const float at[3], double out[3])
+{
+    th_dmat34_point(palette, (double[3]){(double)at[0], (double)at[1], (double)at[2]}, out);
+}
+
+static double length_between(const float a[3], const float b[3])
+{
+    double sum = 0;
+    for (int i = 0; i < 3; i++)
+        sum += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+    return sqrt(sum);
+}
+
+Test(figure, spheres_of_binds_reach_their_farthest_vertex)
+{
+    th_model *human = make_human();
+    th_figure *figure = create_figure(human);
+    double *reach = malloc(human->bind_count * sizeof *reach);
+    for (uint32_t b = 0; b < human->bind_count; b++) {
+        const th_dmat34 inverse_bind = th_dmat34_from(human->binds[b].inverse_bind);
+        double joint[3];
+        reach[b] = -1;
+        scene_point(&inverse_bind, figure->binds[b].center, joint);
+        for (int i = 0; i < 3; i++)
+            cr_expect_float_eq(joint[i], 0, 1e-6);
+    }
+    for (uint32_t v = 0; v < figure->vertex_count; v++)
+        for (int k = 0; k < 4 && figure->vertices[v].weight[k] > 0; k++) {
+            const uint16_t b = figure->vertices[v].bind[k];
+            reach[b] = fmax(reach[b], length_between(figure->vertices[v].position, figure->binds[b].center));
+        }
+    for (uint32_t b = 0; b < human->bind_count; b++) {
+        cr_expect_geq((double)figure->binds[b].radius, reach[b]);
+        cr_expect_float_eq((double)figure->binds[b].radius, reach[b], 1e-6);
+    }
+    free(reach);
+    th_figure_destroy(figure);
+    th_model_free(human);
+}
+
+/* The human's palettes are rigid: spheres stay as large as they are. */
+static void check_bounds(const th_model *human, const th_figure *figure, const th_dmat34 *palette)
+{
+    double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    for (uint32_t b = 0; b < human->bind_count; b++) {
+        double center[3], radius = (double)figure->binds[b].radius;
+        scene_point(&palette[b], figure->binds[b].center, center);
+        for (int i = 0; i < 3 && radius >= 0; i++) {
+            low[i] = fmin(low[i], center[i] - radius);
+            high[i] = fmax(high[i], center[i] + radius);
+        }
+    }
+    for (uint32_t v = 0; v < figure->vertex_count; v++) {
+        double skinned[3];
+        skin_vertex(palette, &figure->vertices[v], skinned);
+        for (int i = 0; i < 3; i++)
+            cr_assert(skinned[i] >= low[i] - 1e-6 && skinned[i] <= high[i] + 1e-6, "vertex %u", v);
+    }
+}
+
+Test(figure, spheres_of_binds_bound_any_pose)
+{
+    th_model *human = make_human();
+    th_figure *figure = create_figure(human);
+    th_dmat34 *pose = malloc(human->joint_count * sizeof *pose), *palette = malloc(human->bind_count * sizeof *palette);
+    for (uint32_t c = 0; c < human->clip_count; c++)
+        for (double at = 0; at < 1; at += 0.21) {
+            th_exact_pose(human, &human->clips[c], at * human->clips[c].duration_ticks, TH_INTERPOLATION_AUTHORED,
+                          pose);
+            th_exact_palette(human, pose, palette);
+            check_bounds(human, figure, palette);
+        }
+    free(pose);
+    free(palette);
+    th_figure_destroy(figure);
+    th_model_free(human);
+}
+
+static bool is_above(const th_model *model, uint32_t joint, uint32_t above)
+{
+    do
+        joint = model->joints[joint].parent;
+    while (joint != TH_NO_INDEX && joint != above);
+    return joint == above;
+}
+
+static void check_lines(const th_model *model, const th_figure *figure)
+{
+    th_dmat34 *pose = malloc(model->joint_count * sizeof *pose), *palette = malloc(model->bind_count * sizeof *palette);
+    th_exact_pose(model, model->clips, model->clips[0].duration_ticks / 3, TH_INTERPOLATION_AUTHORED, pose);
+    th_exact_palette(model, pose, palette);
+    for (uint32_t e = 0; e < figure->line_end_count; e++) {
+        const th_figure_line_end *end = &figure->line_ends[e];
+        const uint32_t joint = model->binds[end->bind].joint;
+        double at[3];
+        scene_point(&palette[end->bind], end->position, at);
+        for (int i = 0; i < 3; i++)
+            cr_assert_float_eq(at[i], pose[joint].m[4 * i + 3], 1e-5 * model->size, "line %u", e / 2);
+        cr_assert(e % 2 == 0 || is_above(model, joint, model->binds[end[-1].bind].joint));
+    }
+    free(pose);
+    free(palette);
+}
+
+/* Joints with a bind below another joint with one. */
+static uint32_t count_lines(const th_model *model)
+{
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < model->bind_count; b++) {
+        bool above = false;
+        for (uint32_t other = 0; other < model->bind_count; other++)
+            above |= is_above(model, model->binds[b].joint, model->binds[other].joint);
+        count += above && (b == 0 || model->binds[b].joint != model->binds[b - 1].joint);
+    }
+    return count;
+}
+
+Test(figure, lines_follow_the_joints_from_palettes_alone)
+{
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        th_model *model = random_model(&(random_desc){.seed = seed,
+                                                      .joint_count = 40,
+                                                      .shape = RANDOM_TREE,
+                                                      .scale = (random_scale)(seed % 4),
+                                                      .clip_count = 1,
+                                                      .key_count = 4,
+                                                      .swing_rad = 1,
+                                                      .double_binds = true});
+        th_figure *figure = create_figure(model);
+        check_lines(model, figure);
+        cr_expect_eq(figure->line_end_count, 2 * count_lines(model), "seed %u", (unsigned)seed);
+        th_figure_destroy(figure);
+        th_model_free(model);
+    }
+}
+
+/* A joint that was bound with a matrix of no size has no place of its own: the line goes on to the next. */
+Test(figure, lines_pass_over_binds_without_a_place)
+{
+    stick *s = make_stick();
+    memset(&s->binds[1].inverse_bind, 0, sizeof s->binds[1].inverse_bind);
+    th_figure *figure = pack_one(s, stick_vertex(4, 5, 6, 1));
+    cr_expect_eq(figure->line_end_count, 2 * (STICK_JOINTS - 2));
+    cr_expect_eq(figure->line_ends[0].bind, 0);
+    cr_expect_eq(figure->line_ends[1].bind, 2);
+    cr_expect(figure->binds[1].radius >= 1 && figure->binds[1].radius < 1.5F, "about one of the three vertices");
+    th_figure_destroy(figure);
+    free(s);
+}
+
+/* ---- errors ---- */
+
+/* Of a figure with levels, an image and a note. An image that there is no memory for is left out, and noted. */
+Test(figure, reports_that_memory_is_out)
+{
+    static uint8_t tga[18 + 3] = {[2] = 2, [12] = 1, [14] = 1, [16] = 24};
+    stick *s = make_stick();
+    ball *b = calloc(1, sizeof *b);
+    for (uint32_t half = 0; half < 2; half++) {
+        add_ball_mesh(b, (int)half, 12, 18, &s->meshes[half]);
+        s->textures[half] = (th_texture){"it", half == 0 ? tga : NULL, half == 0 ? sizeof tga : 0};
+        s->materials[half].texture = half;
+    }
+    s->model.mesh_count = s->model.texture_count = 2;
+    th_figure *figure, *whole = create_figure(&s->model);
+    cr_assert(whole->lod_count > 1 && whole->image_count == 1 && whole->note_count == 1);
+    th_error err;
+    long tried = 0;
+    for (bool refused = true; refused; tried++) {
+        until_refusal = tried;
+        const th_result result = th_figure_create(&s->model, &figure, &err);
+        refused = until_refusal < 0;
+        until_refusal = -1;
+        cr_assert(result == TH_OK ? figure != NULL : result == TH_ERR_MEMORY && !figure, "after %ld allocations",
+                  tried);
+        cr_assert(refused || result == TH_OK);
+        if (result == TH_OK) {
+            check_equal(figure, whole);
+            cr_expect_eq(figure->note_count + figure->image_count, 2, "after %ld allocations", tried);
+        }
+        th_figure_destroy(figure);
+    }
+    cr_log_info("%ld allocations", tried);
+    cr_expect_gt(tried, 50);
+    th_figure_destroy(whole);
+    free(b);
+    free(s);
+}
+
+Test(figure, refuses_more_triangles_than_an_index_can_count)
+{
+    stick *s = make_stick();
+    th_vertex corner = stick_vertex(0, 0, 0, 0);
+    s->meshes[0] = s->meshes[1] = (th_mesh){"endless", 0, 1, 3u << 28, &corner, NULL};
+    s->model.mesh_count = 2;
+    th_figure *figure;
+    th_error err = {0};
+    cr_expect_eq(th_figure_create(&s->model, &figure, &err), TH_ERR_LIMIT);
+    cr_expect_null(figure);
+    cr_expect(strstr(err.text, "536870912 triangles, the limit is 357913941"), "%s", err.text);
+    free(s);
+}

@@ -1,0 +1,248 @@
+/* Pictures, sound ones and others. */
+#include "fixture_arm.h"
+#include "fixture_figure.h"
+
+#include "image.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(image);
+
+/* 16 x 16, grey, as small as can be: a baseline JPEG with one table of each kind, of three symbols and of one. */
+static const uint8_t jpeg[] = {
+    0xff, 0xd8, 0xff, 0xdb, 0x00, 0x43, 0x00, 16,   11,  10,  16,   24, 40,   51,   61,   12,   12,   14,
+    19,   26,   58,   60,   55,   14,   13,   16,   24,  40,  57,   69, 56,   14,   17,   22,   29,   51,
+    87,   80,   62,   18,   22,   37,   56,   68,   109, 103, 77,   24, 35,   55,   64,   81,   104,  113,
+    92,   49,   64,   78,   87,   103,  121,  120,  101, 72,  92,   95, 98,   112,  100,  103,  99,   0xff,
+    0xc0, 0x00, 0x0b, 8,    0,    16,   0,    16,   1,   1,   0x11, 0,  0xff, 0xc4, 0x00, 0x16, 0x00, 0,
+    3,    0,    0,    0,    0,    0,    0,    0,    0,   0,   0,    0,  0,    0,    0,    0,    4,    5,
+    0xff, 0xc4, 0x00, 0x14, 0x10, 1,    0,    0,    0,   0,   0,    0,  0,    0,    0,    0,    0,    0,
+    0,    0,    0,    0,    0xff, 0xda, 0x00, 0x08, 1,   1,   0,    0,  63,   0,    0x64, 0x00, 0xff, 0xd9};
+enum { JPEG_TABLE = 84 }; /* where its first Huffman table begins: marker, length, which, 16 counts, symbols */
+
+/* 3 x 2: red, green, blue; half transparent black, white, white. */
+static const uint8_t tga[18 + 24] = {0, 0,   2,  0,    0, 0,   0,   0,   0,   0,   0,   0,   3,   0,
+                                     2, 0,   32, 0x28, 0, 0,   255, 255, 0,   255, 0,   255, 255, 0,
+                                     0, 255, 0,  0,    0, 128, 255, 255, 255, 255, 255, 255, 255, 255};
+
+static th_result decode(const uint8_t *bytes, size_t count, th_figure_image *out, th_error *err)
+{
+    return th_image_decode(bytes, count, TH_FIGURE_MAX_IMAGE_BYTES, out, err);
+}
+
+static void check_refused(const uint8_t *bytes, size_t count, th_result code, const char *says)
+{
+    th_figure_image image;
+    th_error err = {0};
+    cr_expect_eq(decode(bytes, count, &image, &err), code, "%s", err.text);
+    cr_expect_null(image.rgba);
+    cr_expect(strstr(err.text, says), "\"%s\" should say \"%s\"", err.text, says);
+}
+
+Test(image, has_its_pixels_from_the_top_left)
+{
+    static const uint8_t want[] = {255, 0, 0, 255, 0,   255, 0,   255, 0,   0,   255, 255,
+                                   0,   0, 0, 128, 255, 255, 255, 255, 255, 255, 255, 255};
+    th_figure_image image;
+    cr_assert_eq(decode(tga, sizeof tga, &image, NULL), TH_OK);
+    cr_expect(image.width == 3 && image.height == 2);
+    cr_expect_arr_eq(image.rgba, want, sizeof want);
+    th_image_free(&image);
+
+    cr_assert_eq(decode(arm_png, sizeof arm_png, &image, NULL), TH_OK);
+    cr_expect(image.width == 1 && image.height == 1);
+    cr_expect_arr_eq(image.rgba, ((uint8_t[]){255, 0, 0, 255}), 4);
+    th_image_free(&image);
+
+    th_error err = {0};
+    cr_assert_eq(decode(jpeg, sizeof jpeg, &image, &err), TH_OK, "%s", err.text);
+    cr_expect(image.width == 16 && image.height == 16);
+    for (uint32_t p = 0; p < 256; p++)
+        cr_expect_arr_eq(image.rgba + 4 * p, ((uint8_t[]){146, 146, 146, 255}), 4, "pixel %u", p);
+    th_image_free(&image);
+}
+
+Test(image, that_is_none_is_refused)
+{
+    static const uint8_t text[] = "P6 this is no image of a kind we read, but long enough to be one";
+    check_refused(NULL, 0, TH_ERR_INPUT, "is missing");
+    check_refused(text, 0, TH_ERR_INPUT, "is missing");
+    check_refused(text, sizeof text, TH_ERR_INPUT, "cannot be read (unknown image type)");
+    check_refused(arm_png, sizeof arm_png - 20, TH_ERR_INPUT, "cannot be decoded");
+    check_refused(text, (size_t)3 << 30, TH_ERR_LIMIT, "is a file of 3221225472 bytes, the limit is 268435456");
+}
+
+/* Only the header is looked at: there are no pixels to look at. */
+static void check_size(uint32_t width, uint32_t height, const char *says)
+{
+    uint8_t png[sizeof arm_png];
+    memcpy(png, arm_png, sizeof png);
+    for (int i = 0; i < 4; i++) {
+        png[16 + i] = (uint8_t)(width >> (24 - 8 * i));
+        png[20 + i] = (uint8_t)(height >> (24 - 8 * i));
+    }
+    check_refused(png, sizeof png, TH_ERR_LIMIT, says);
+}
+
+Test(image, that_is_too_large_is_refused_by_its_header)
+{
+    check_size(16384, 4097, "has 16384 x 4097 pixels, 268500992 bytes; there is room for 268435456");
+    uint8_t wide[sizeof tga];
+    memcpy(wide, tga, sizeof tga);
+    wide[12] = 1;
+    wide[13] = 64;
+    check_refused(wide, sizeof wide, TH_ERR_LIMIT, "has 16385 x 2 pixels, the limit is 16384 each way");
+
+    th_figure_image image;
+    cr_expect_eq(th_image_decode(tga, sizeof tga, 23, &image, NULL), TH_ERR_LIMIT);
+    cr_assert_eq(th_image_decode(tga, sizeof tga, 24, &image, NULL), TH_OK);
+    th_image_free(&image);
+}
+
+/* In a block of its own, so that reading beyond the end is seen. */
+static bool try_bytes(const uint8_t *bytes, size_t count)
+{
+    uint8_t *copy = malloc(count + (count == 0));
+    memcpy(copy, bytes, count);
+    th_figure_image image;
+    th_error err = {0};
+    const bool good = decode(copy, count, &image, &err) == TH_OK;
+    cr_assert(good ? image.rgba != NULL : !image.rgba && err.text[0]);
+    for (const char *c = err.text; *c; c++)
+        cr_assert(*c >= ' ' && *c <= '~');
+    free(copy);
+    if (good)
+        th_image_free(&image);
+    return good;
+}
+
+static const struct {
+    const uint8_t *bytes;
+    size_t count;
+} seeds[] = {{arm_png, sizeof arm_png}, {jpeg, sizeof jpeg}, {tga, sizeof tga}};
+
+Test(image, survives_truncation)
+{
+    for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++)
+        for (size_t count = 0; count <= seeds[s].count; count++)
+            try_bytes(seeds[s].bytes, count);
+}
+
+static uint32_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (uint32_t)(*state >> 32);
+}
+
+Test(image, survives_random_bytes)
+{
+    uint64_t state = 11;
+    uint32_t good = 0;
+    for (int round = 0; round < 60000; round++) {
+        uint8_t bytes[256];
+        const size_t s = next_random(&state) % 3, count = seeds[s].count;
+        memcpy(bytes, seeds[s].bytes, count);
+        for (uint32_t n = next_random(&state) % 6; n > 0; n--)
+            bytes[next_random(&state) % count] = (uint8_t)(next_random(&state) >> (n % 2 ? 24 : 28));
+        good += try_bytes(bytes, next_random(&state) % 4 == 0 ? next_random(&state) % count : count);
+    }
+    cr_log_info("%u images were decoded", good);
+    cr_expect_gt(good, 1000);
+}
+
+/* ---- Huffman tables that are too large ---- */
+
+/* The JPEG with 16 counts of `each` in place of its first table's, and as many symbols. */
+static size_t make_hostile(uint8_t each, uint8_t out[8192])
+{
+    const size_t symbols = 16 * (size_t)each, rest = JPEG_TABLE + 24;
+    memcpy(out, jpeg, JPEG_TABLE);
+    const uint8_t head[] = {0xff, 0xc4, (uint8_t)((19 + symbols) >> 8), (uint8_t)(19 + symbols), 0};
+    memcpy(out + JPEG_TABLE, head, sizeof head);
+    memset(out + JPEG_TABLE + 5, each, 16);
+    memset(out + JPEG_TABLE + 21, 1, symbols);
+    memcpy(out + JPEG_TABLE + 21 + symbols, jpeg + rest, sizeof jpeg - rest);
+    return JPEG_TABLE + 21 + symbols + sizeof jpeg - rest;
+}
+
+Test(image, with_a_table_that_overflows_is_refused)
+{
+    static uint8_t bytes[8192];
+    cr_assert(jpeg[JPEG_TABLE] == 0xff && jpeg[JPEG_TABLE + 1] == 0xc4 && jpeg[JPEG_TABLE + 24] == 0xff);
+    cr_expect(th_image_jpeg_sound(jpeg, sizeof jpeg));
+    cr_expect(th_image_jpeg_sound(bytes, make_hostile(16, bytes)), "256 symbols are as many as there may be");
+    check_refused(bytes, make_hostile(17, bytes), TH_ERR_INPUT, "a Huffman table has too many symbols");
+    check_refused(bytes, make_hostile(255, bytes), TH_ERR_INPUT, "a Huffman table has too many symbols");
+}
+
+/* Wherever stb would find it: behind filling, behind a second table, behind the data of a scan, beyond the end. */
+Test(image, with_a_hidden_table_that_overflows_is_refused)
+{
+    static uint8_t table[8192], bytes[16384];
+    const size_t whole = make_hostile(17, table);
+    const uint8_t *bad = table + JPEG_TABLE;
+    const size_t bad_count = whole - JPEG_TABLE;
+    static const uint8_t fill[] = {0xff, 0xff, 0xff}, app[] = {0xff, 0xe1, 0, 4, 0xff, 0xd9};
+
+    memcpy(bytes, jpeg, 2); /* an end that is none, in a segment */
+    memcpy(bytes + 2, app, sizeof app);
+    memcpy(bytes + 2 + sizeof app, bad, bad_count);
+    check_refused(bytes, 2 + sizeof app + bad_count, TH_ERR_INPUT, "too many symbols");
+
+    memcpy(bytes, jpeg, 2);
+    memcpy(bytes + 2, fill, sizeof fill);
+    memcpy(bytes + 5, bad, bad_count);
+    check_refused(bytes, 5 + bad_count, TH_ERR_INPUT, "too many symbols");
+
+    memcpy(bytes, jpeg, sizeof jpeg - 2); /* behind a scan, with data and a restart between */
+    memcpy(bytes + sizeof jpeg - 2, (uint8_t[]){0xff, 0x00, 0xff, 0xd3, 1}, 5);
+    memcpy(bytes + sizeof jpeg + 3, bad, bad_count);
+    check_refused(bytes, sizeof jpeg + 3 + bad_count, TH_ERR_INPUT, "too many symbols");
+
+    memcpy(bytes, jpeg, JPEG_TABLE); /* the second table of a segment */
+    const uint8_t two[] = {0xff, 0xc4, 0x10, 0, 0};
+    memcpy(bytes + JPEG_TABLE, two, sizeof two);
+    memset(bytes + JPEG_TABLE + 5, 0, 17);
+    memset(bytes + JPEG_TABLE + 22, 100, 16);
+    check_refused(bytes, JPEG_TABLE + 38, TH_ERR_INPUT, "too many symbols");
+}
+
+/* ---- images of figures ---- */
+
+Test(image, that_cannot_be_decoded_is_a_note)
+{
+    arm *a = make_arm();
+    a->textures[0].bytes = NULL;
+    a->textures[0].byte_count = 0;
+    th_figure *figure = create_figure(&a->model);
+    cr_expect_eq(figure->image_count, 0);
+    cr_expect_eq(figure->note_count, 2);
+    cr_expect(figure_notes(figure, "texture skin.png is missing; a plain colour takes its place"));
+    cr_expect(figure_notes(figure, "texture cloth.bmp cannot be read ("));
+    for (uint32_t m = 0; m < 2; m++) {
+        cr_expect_eq(figure->materials[m].image, TH_NO_INDEX);
+        cr_expect_arr_eq(figure->materials[m].base_color, a->materials[m].base_color, sizeof(float[4]));
+    }
+    th_figure_destroy(figure);
+    free(a);
+}
+
+Test(image, of_two_materials_is_decoded_once)
+{
+    arm *a = make_arm();
+    a->textures[1] = (th_texture){"cloth.tga", tga, sizeof tga};
+    a->textures[0] = (th_texture){"unused.png", NULL, 0};
+    a->materials[0].texture = 1;
+    th_figure *figure = create_figure(&a->model);
+    cr_expect_eq(figure->note_count, 0, "what nobody uses may be missing");
+    cr_assert_eq(figure->image_count, 1);
+    cr_expect(figure->materials[0].image == 0 && figure->materials[1].image == 0);
+    cr_expect_eq(figure->images[0].width, 3);
+    th_figure_destroy(figure);
+    free(a);
+}
