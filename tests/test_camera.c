@@ -1,0 +1,267 @@
+/* Cameras look where they say, at all of what they were asked to show, and their frusta agree with their matrices. */
+#include "random_model.h"
+
+#include <throng/camera.h>
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#define SEED 77u
+#define PI   3.14159265f
+
+static uint64_t state;
+
+static void seed(void)
+{
+    state = SEED;
+}
+
+TestSuite(camera, .init = seed);
+
+static float between(float low, float high)
+{
+    return (float)random_between(&state, (double)low, (double)high);
+}
+
+/* Column-major, and the last column is the translation. */
+static void apply(const float m[16], const float p[3], double out[4])
+{
+    for (int row = 0; row < 4; row++) {
+        out[row] = (double)m[12 + row];
+        for (int col = 0; col < 3; col++)
+            out[row] += (double)m[4 * col + row] * (double)p[col];
+    }
+}
+
+static th_camera random_camera(void)
+{
+    return (th_camera){.target = {between(-50, 50), between(-5, 5), between(-50, 50)},
+                       .distance = between(1, 30),
+                       .yaw_rad = between(-4, 4),
+                       .pitch_rad = between(-PI / 2, PI / 2),
+                       .fov_y_rad = between(0.3f, 2),
+                       .near_z = between(0.05f, 1),
+                       .far_z = between(50, 500)};
+}
+
+#define expect_vec3(got, x, y, z, tolerance)                                                                           \
+    do {                                                                                                               \
+        cr_expect_float_eq((got)[0], x, tolerance, "x: %g, not %g", (double)(got)[0], (double)(x));                    \
+        cr_expect_float_eq((got)[1], y, tolerance, "y: %g, not %g", (double)(got)[1], (double)(y));                    \
+        cr_expect_float_eq((got)[2], z, tolerance, "z: %g, not %g", (double)(got)[2], (double)(z));                    \
+    } while (0)
+
+Test(camera, looks_from_the_eye_to_the_target)
+{
+    for (int i = 0; i < 100; i++) {
+        float eye[3] = {between(-9, 9), between(-9, 9), between(-9, 9)}, target[3] = {1, between(-9, 9), 2}, got[3];
+        th_camera camera = th_camera_look_at(eye, target);
+        float view[16], above[3] = {eye[0], eye[1] + 1, eye[2]};
+        double at[4];
+        th_camera_eye(&camera, got);
+        expect_vec3(got, eye[0], eye[1], eye[2], 1e-5f);
+        th_camera_view(&camera, view);
+        apply(view, eye, at);
+        expect_vec3(at, 0, 0, 0, 1e-5);
+        apply(view, target, at);
+        expect_vec3(at, 0, 0, (double)-camera.distance, 1e-5);
+        apply(view, above, at);
+        cr_expect_float_eq(at[0], 0, 1e-5, "the horizon is level");
+        cr_expect_gt(at[1], 0, "the sky is up");
+    }
+}
+
+Test(camera, has_its_right_where_a_right_handed_scene_has_it)
+{
+    th_camera camera = th_camera_look_at((float[]){0, 1, 5}, (float[]){0, 1, 0});
+    float clip[16];
+    double at[4];
+    th_camera_clip(&camera, 1, clip);
+    apply(clip, (float[]){0.5f, 1, 0}, at);
+    cr_expect(at[0] > 0 && fabs(at[1]) < 1e-6 && at[3] > 0);
+    th_camera_orbit(&camera, PI / 2, 0);
+    float eye[3], right[3], up[3], forward[3];
+    th_camera_eye(&camera, eye);
+    expect_vec3(eye, 5, 1, 0, 1e-5f);
+    th_camera_axes(&camera, right, up, forward);
+    expect_vec3(right, 0, 0, -1, 1e-6f);
+    expect_vec3(up, 0, 1, 0, 1e-6f);
+    expect_vec3(forward, -1, 0, 0, 1e-6f);
+}
+
+Test(camera, looks_straight_down)
+{
+    th_camera camera = th_camera_look_at((float[]){3, 9, 4}, (float[]){3, 1, 4});
+    float view[16];
+    double at[4];
+    th_camera_view(&camera, view);
+    apply(view, (float[]){3, 1, 3}, at);
+    expect_vec3(at, 0, 1, -8, 1e-5);
+    th_camera_orbit(&camera, 0, 1);
+    cr_expect_leq(camera.pitch_rad, PI / 2, "not over the top");
+}
+
+Test(camera, orbits_the_target_turns_about_the_eye_and_moves_both)
+{
+    for (int i = 0; i < 50; i++) {
+        th_camera camera = random_camera(), before = camera;
+        float eye[3], now[3], right[3], up[3], forward[3];
+        th_camera_orbit(&camera, between(-9, 9), between(-1, 1));
+        cr_expect(memcmp(camera.target, before.target, sizeof camera.target) == 0);
+        cr_expect_leq(fabsf(camera.yaw_rad), PI * 1.0001f);
+
+        th_camera_eye(&camera, eye);
+        th_camera_turn(&camera, between(-9, 9), between(-1, 1));
+        th_camera_eye(&camera, now);
+        expect_vec3(now, eye[0], eye[1], eye[2], 1e-4f);
+
+        before = camera;
+        th_camera_axes(&camera, right, up, forward);
+        th_camera_move(&camera, 1, 2, 3);
+        th_camera_eye(&camera, eye);
+        for (int n = 0; n < 3; n++)
+            cr_expect_float_eq(eye[n], now[n] + right[n] + 2 * up[n] + 3 * forward[n], 1e-4f);
+        th_camera_zoom(&camera, 0.5f);
+        cr_expect_float_eq(camera.distance, before.distance / 2, 1e-6f);
+    }
+}
+
+/* What a projection is by its definition. */
+Test(camera, projects_as_a_pinhole_does)
+{
+    for (int i = 0; i < 200; i++) {
+        th_camera camera = random_camera();
+        float aspect = between(0.4f, 3), projection[16], p[3] = {between(-9, 9), between(-9, 9), between(-90, -1)};
+        double at[4], slope = tan((double)camera.fov_y_rad / 2), depth = -(double)p[2];
+        double n = (double)camera.near_z, f = (double)camera.far_z;
+        th_camera_projection(&camera, aspect, projection);
+        apply(projection, p, at);
+        cr_expect_float_eq(at[0] / at[3], (double)p[0] / depth / slope / (double)aspect, 1e-5);
+        cr_expect_float_eq(at[1] / at[3], (double)p[1] / depth / slope, 1e-5);
+        cr_expect_float_eq(at[2] / at[3], (f + n) / (f - n) - 2 * f * n / (f - n) / depth, 1e-4);
+        cr_expect_float_eq(th_camera_pixels(&camera, 720) * (p[1] / (float)depth), 360 * at[1] / at[3], 0.01,
+                           "pixels from the middle");
+    }
+}
+
+/* ---- frames ---- */
+
+static void random_on_sphere(const float centre[3], float radius, float out[3])
+{
+    float length = 0;
+    while (!(length > 0.1f && length < 1)) {
+        for (int i = 0; i < 3; i++)
+            out[i] = between(-1, 1);
+        length = sqrtf(out[0] * out[0] + out[1] * out[1] + out[2] * out[2]);
+    }
+    for (int i = 0; i < 3; i++)
+        out[i] = centre[i] + radius * out[i] / length;
+}
+
+Test(camera, frames_a_sphere_so_that_it_touches_the_edges)
+{
+    for (int i = 0; i < 40; i++) {
+        th_camera camera = random_camera(), before = camera;
+        float centre[3] = {between(-9, 9), 1, between(-9, 9)}, radius = between(0.1f, 60), aspect = between(0.4f, 3);
+        float clip[16], point[3];
+        double at[4], widest = 0, deepest = 0;
+        th_camera_frame(&camera, centre, radius, aspect);
+        cr_expect(camera.yaw_rad == before.yaw_rad && camera.pitch_rad == before.pitch_rad, "it does not turn");
+        th_camera_clip(&camera, aspect, clip);
+        for (int n = 0; n < 20000; n++) {
+            random_on_sphere(centre, radius, point);
+            apply(clip, point, at);
+            widest = fmax(widest, fmax(fabs(at[0]), fabs(at[1])) / at[3]);
+            deepest = fmax(deepest, fabs(at[2]) / at[3]);
+        }
+        cr_expect(widest > 0.995 && widest < 1.0001, "aspect %g: up to %g of the picture", (double)aspect, widest);
+        cr_expect(deepest > 0.97 && deepest < 1.001, "%g of the depth", deepest);
+    }
+}
+
+Test(camera, fits_its_depth_to_a_sphere_wherever_the_eye_is)
+{
+    for (int i = 0; i < 300; i++) {
+        th_camera camera = random_camera();
+        float centre[3] = {between(-40, 40), 1, between(-40, 40)}, radius = between(0.1f, 60), view[16], point[3];
+        double at[4];
+        th_camera_fit_depth(&camera, centre, radius);
+        cr_expect(camera.near_z > 0 && camera.far_z > camera.near_z && camera.far_z <= 10001 * camera.near_z,
+                  "%g to %g", (double)camera.near_z, (double)camera.far_z);
+        th_camera_view(&camera, view);
+        for (int n = 0; n < 50; n++) {
+            random_on_sphere(centre, radius, point);
+            apply(view, point, at);
+            cr_expect_leq(-at[2], (double)camera.far_z * 1.0001 + 1e-4);
+            cr_expect(-at[2] >= (double)camera.near_z * 0.9999 - 1e-4 || camera.far_z >= 9999 * camera.near_z);
+        }
+    }
+}
+
+/* ---- frusta ---- */
+
+static bool inside(const th_frustum *frustum, const float p[3], double slack)
+{
+    for (int i = 0; i < 6; i++) {
+        const float *plane = frustum->plane[i];
+        double length = 0, at = (double)plane[3];
+        for (int n = 0; n < 3; n++) {
+            at += (double)plane[n] * (double)p[n];
+            length += (double)plane[n] * (double)plane[n];
+        }
+        cr_assert_float_eq(length, 1, 1e-5);
+        if (at < -slack)
+            return false;
+    }
+    return true;
+}
+
+static bool drawn(const float clip[16], const float p[3])
+{
+    double at[4];
+    apply(clip, p, at);
+    return fabs(at[0]) <= at[3] && fabs(at[1]) <= at[3] && fabs(at[2]) <= at[3];
+}
+
+Test(camera, sees_what_its_frustum_holds)
+{
+    int seen = 0;
+    for (int i = 0; i < 300; i++) {
+        th_camera camera = random_camera();
+        float aspect = between(0.4f, 3), clip[16], right[3], up[3], forward[3], eye[3], p[3];
+        th_camera_clip(&camera, aspect, clip);
+        th_camera_eye(&camera, eye);
+        th_camera_axes(&camera, right, up, forward);
+        th_frustum frustum;
+        th_camera_frustum(&camera, aspect, &frustum);
+        for (int n = 0; n < 1000; n++) {
+            float depth = between(-0.1f, 1.2f) * camera.far_z * (n % 2 ? 1 : 0.01f), x = between(-3, 3) * depth,
+                  y = between(-3, 3) * depth;
+            for (int k = 0; k < 3; k++)
+                p[k] = eye[k] + depth * forward[k] + x * right[k] + y * up[k];
+            bool visible = drawn(clip, p);
+            seen += visible;
+            cr_expect(!visible || inside(&frustum, p, 1e-4), "what is drawn is in the frustum");
+            cr_expect(visible || !inside(&frustum, p, -1e-3) || depth > camera.far_z * 0.998f, "and nothing else");
+        }
+    }
+    cr_expect_gt(seen, 5000, "%d", seen);
+}
+
+/* A light's: orthographic, turned and moved. */
+Test(camera, takes_the_frustum_of_any_matrix)
+{
+    const float clip[16] = {0, 0.2f, 0, 0, -0.1f, 0, 0, 0, 0, 0, -0.05f, 0, 0.5f, 0.25f, 0, 1};
+    th_frustum frustum;
+    th_frustum_from_matrix(clip, &frustum);
+    int seen = 0;
+    for (int n = 0; n < 20000; n++) {
+        float p[3] = {between(-10, 10), between(-20, 20), between(-30, 30)};
+        bool visible = drawn(clip, p);
+        seen += visible;
+        cr_expect(!visible || inside(&frustum, p, 1e-4));
+        cr_expect(visible || !inside(&frustum, p, -1e-4));
+    }
+    cr_expect_gt(seen, 1000, "%d", seen);
+}

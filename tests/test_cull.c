@@ -1,0 +1,347 @@
+/* Nobody who is seen is left out, few are listed who are not, and the lists are in order. */
+#include "random_model.h"
+
+#include <throng/cull.h>
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEED  31337u
+#define COUNT 3000u /* no multiple of a block */
+
+enum { KINDS = 5, FIGURES = 3, LODS = 4 };
+
+/* Two clips of one figure; one whose sphere is beside its axis; one that is a point. */
+static const th_cull_kind kinds[KINDS] = {
+    {{{0, 0.9f, 0}, 1}, 0}, {{{0, 1.1f, 0}, 1.2f}, 0}, {{{3, 1, -2}, 0.5f}, 1},
+    {{{0, 0, 0}, 0}, 2},    {{{0, 50, 5}, 60}, 2},
+};
+static uint32_t kind_of[COUNT];
+static th_location placements[COUNT];
+static uint64_t state;
+
+static float between(float low, float high)
+{
+    return (float)random_between(&state, (double)low, (double)high);
+}
+
+static void make_crowd(void)
+{
+    state = SEED;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        kind_of[i] = (uint32_t)between(0, KINDS);
+        float scale = kind_of[i] == 4 ? 0.01f : between(0.5f, 2);
+        placements[i] = (th_location){{between(-60, 60), between(-2, 2), between(-60, 60)}, between(-4, 4), scale};
+    }
+}
+
+TestSuite(cull, .init = make_crowd, .timeout = 60);
+
+static th_cull *create(uint32_t count, uint32_t views)
+{
+    th_cull *cull;
+    th_error err = {0};
+    th_cull_desc desc = {.kinds = kinds,
+                         .kind_count = KINDS,
+                         .instance_kinds = kind_of,
+                         .instance_count = count,
+                         .figure_count = FIGURES,
+                         .lod_count = LODS,
+                         .view_count = views};
+    cr_assert_eq(th_cull_create(&desc, &cull, &err), TH_OK, "%s", err.text);
+    return cull;
+}
+
+static th_camera random_camera(void)
+{
+    th_camera camera = th_camera_look_at((float[]){between(-70, 70), between(-3, 60), between(-70, 70)},
+                                         (float[]){between(-30, 30), between(-9, 9), between(-30, 30)});
+    camera.fov_y_rad = between(0.2f, 2);
+    camera.far_z = between(30, 200);
+    return camera;
+}
+
+static const float ASPECT = 1.6f;
+
+static th_cull_view view_of(const th_camera *camera)
+{
+    th_cull_view view = {.pixels = th_camera_pixels(camera, 720), .lod_px = {100, 30, 10}};
+    th_camera_eye(camera, view.eye);
+    th_camera_frustum(camera, ASPECT, &view.frustum);
+    return view;
+}
+
+static void run(th_cull *cull, uint32_t view_index, const th_cull_view *view)
+{
+    uint32_t blocks = th_cull_block_count(cull);
+    th_cull_classify(cull, view_index, view, 0, blocks);
+    th_cull_sum(cull, view_index);
+    th_cull_scatter(cull, view_index, 0, blocks);
+}
+
+/* ---- who is seen ---- */
+
+static void transform(const th_mat34 *m, const double p[3], double out[3])
+{
+    for (int row = 0; row < 3; row++) {
+        out[row] = (double)m->m[4 * row + 3];
+        for (int col = 0; col < 3; col++)
+            out[row] += (double)m->m[4 * row + col] * p[col];
+    }
+}
+
+static bool drawn(const float clip[16], const double p[3])
+{
+    double at[4];
+    for (int row = 0; row < 4; row++) {
+        at[row] = (double)clip[12 + row];
+        for (int col = 0; col < 3; col++)
+            at[row] += (double)clip[4 * col + row] * p[col];
+    }
+    return fabs(at[0]) <= at[3] && fabs(at[1]) <= at[3] && fabs(at[2]) <= at[3];
+}
+
+/* Whether any of some points in the instance's sphere is; the last ones on its surface. */
+static bool any_drawn(const float clip[16], uint32_t i)
+{
+    const th_sphere *sphere = &kinds[kind_of[i]].sphere;
+    th_mat34 m = th_location_matrix(&placements[i]);
+    for (int n = 0; n < 60; n++) {
+        double p[3], way[3], at[3], length = 0;
+        for (int k = 0; k < 3; k++) {
+            way[k] = random_between(&state, -1, 1);
+            length += way[k] * way[k];
+        }
+        double far = (n < 20 ? random_between(&state, 0, 1) : 1) * (double)sphere->radius / fmax(sqrt(length), 1e-3);
+        for (int k = 0; k < 3; k++)
+            p[k] = (double)sphere->centre[k] + far * way[k];
+        transform(&m, p, at);
+        if (drawn(clip, at))
+            return true;
+    }
+    return false;
+}
+
+/* Marks those in the view's groups. */
+static void mark_seen(const th_cull *cull, uint32_t view_index, bool *seen)
+{
+    const uint32_t *list = th_cull_list(cull, view_index);
+    memset(seen, 0, COUNT * sizeof *seen);
+    for (uint32_t n = 0; n < th_cull_seen_count(cull, view_index); n++)
+        seen[list[n]] = true;
+}
+
+Test(cull, never_loses_who_is_seen)
+{
+    static bool seen[COUNT];
+    th_cull *cull = create(COUNT, 1);
+    th_cull_move(cull, 0, COUNT, placements);
+    uint32_t checked = 0, listed = 0;
+    for (int round = 0; round < 60; round++) {
+        th_camera camera = random_camera();
+        th_cull_view view = view_of(&camera);
+        float clip[16];
+        th_camera_clip(&camera, ASPECT, clip);
+        run(cull, 0, &view);
+        mark_seen(cull, 0, seen);
+        listed += th_cull_seen_count(cull, 0);
+        for (uint32_t i = 0; i < COUNT; i++)
+            if (any_drawn(clip, i)) {
+                checked++;
+                cr_expect(seen[i], "round %d: %u of kind %u is lost", round, i, kind_of[i]);
+            }
+    }
+    cr_expect(checked > 20000 && listed < 2 * checked, "%u seen, %u listed", checked, listed);
+    th_cull_destroy(cull);
+}
+
+/* How far the instance's sphere, moved onto its axis, reaches into the frustum, in the worst direction; in double. */
+static double reach(const th_frustum *frustum, uint32_t i)
+{
+    const th_sphere *sphere = &kinds[kind_of[i]].sphere;
+    const th_location *p = &placements[i];
+    double least = HUGE_VAL, scale = (double)p->scale;
+    double radius = ((double)sphere->radius + hypot((double)sphere->centre[0], (double)sphere->centre[2])) * scale;
+    double at[3] = {(double)p->position[0], (double)p->position[1] + (double)sphere->centre[1] * scale,
+                    (double)p->position[2]};
+    for (int n = 0; n < 6; n++) {
+        double d = (double)frustum->plane[n][3];
+        for (int k = 0; k < 3; k++)
+            d += (double)frustum->plane[n][k] * at[k];
+        least = fmin(least, d + radius);
+    }
+    return least;
+}
+
+Test(cull, lists_nobody_outside_of_a_plane)
+{
+    static bool seen[COUNT];
+    th_cull *cull = create(COUNT, 1);
+    th_cull_move(cull, 0, COUNT, placements);
+    for (int round = 0; round < 60; round++) {
+        th_camera camera = random_camera();
+        th_cull_view view = view_of(&camera);
+        run(cull, 0, &view);
+        mark_seen(cull, 0, seen);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            double in = reach(&view.frustum, i);
+            cr_expect(fabs(in) < 1e-3 || seen[i] == (in > 0), "round %d: %u, %g", round, i, in);
+        }
+    }
+    th_cull_destroy(cull);
+}
+
+/* ---- how they are listed ---- */
+
+static double size_px(const th_cull_view *view, uint32_t i)
+{
+    const th_sphere *sphere = &kinds[kind_of[i]].sphere;
+    const th_location *p = &placements[i];
+    double scale = (double)p->scale, away = 0;
+    double radius = ((double)sphere->radius + hypot((double)sphere->centre[0], (double)sphere->centre[2])) * scale;
+    for (int k = 0; k < 3; k++) {
+        double at = (double)p->position[k] + (k == 1 ? (double)sphere->centre[1] * scale : 0);
+        away += (at - (double)view->eye[k]) * (at - (double)view->eye[k]);
+    }
+    return 2 * radius / sqrt(away) * (double)view->pixels;
+}
+
+static uint32_t lod_at(const th_cull_view *view, double px)
+{
+    uint32_t lod = 0;
+    while (lod < LODS - 1 && px < (double)view->lod_px[lod])
+        lod++;
+    return lod;
+}
+
+Test(cull, groups_by_figure_and_size_in_order)
+{
+    th_cull *cull = create(COUNT, 1);
+    th_cull_move(cull, 0, COUNT, placements);
+    uint32_t of_level[LODS] = {0};
+    for (int round = 0; round < 20; round++) {
+        th_camera camera = random_camera();
+        th_cull_view view = view_of(&camera);
+        run(cull, 0, &view);
+        const th_cull_group *groups = th_cull_groups(cull, 0);
+        const uint32_t *list = th_cull_list(cull, 0);
+        bool listed[COUNT] = {false};
+        uint32_t at = 0;
+        for (uint32_t g = 0; g < FIGURES * LODS; g++) {
+            cr_assert(groups[g].figure == g / LODS && groups[g].lod == g % LODS && groups[g].first == at);
+            of_level[groups[g].lod] += groups[g].count;
+            for (uint32_t n = at; n < at + groups[g].count; n++) {
+                uint32_t i = list[n];
+                double px = size_px(&view, i);
+                cr_expect_eq(kinds[kind_of[i]].figure, groups[g].figure);
+                cr_expect(lod_at(&view, px * 1.0001) <= groups[g].lod && lod_at(&view, px * 0.9999) >= groups[g].lod,
+                          "%g pixels at level %u", px, groups[g].lod);
+                cr_expect(n == at || list[n - 1] < i, "in order");
+                listed[i] = true;
+            }
+            at += groups[g].count;
+        }
+        cr_expect_eq(at, th_cull_seen_count(cull, 0));
+        for (uint32_t n = at; n < COUNT; n++) {
+            cr_expect_not(listed[list[n]], "the unseen come last, once each");
+            listed[list[n]] = true;
+        }
+        for (uint32_t i = 0; i < COUNT; i++)
+            cr_expect(listed[i]);
+    }
+    for (int n = 0; n < LODS; n++)
+        cr_expect_gt(of_level[n], 100, "level %d: %u", n, of_level[n]);
+    th_cull_destroy(cull);
+}
+
+Test(cull, is_the_same_in_any_pieces)
+{
+    th_camera camera = random_camera();
+    th_cull_view view = view_of(&camera);
+    th_cull *whole = create(COUNT, 1), *pieces = create(COUNT, 1);
+    th_cull_move(whole, 0, COUNT, placements);
+    for (uint32_t begin = 0; begin < COUNT; begin += 100)
+        th_cull_move(pieces, begin, begin + 100, placements + begin);
+    run(whole, 0, &view);
+    for (uint32_t b = th_cull_block_count(pieces); b-- > 0;)
+        th_cull_classify(pieces, 0, &view, b, b + 1);
+    th_cull_sum(pieces, 0);
+    for (uint32_t b = th_cull_block_count(pieces); b-- > 0;)
+        th_cull_scatter(pieces, 0, b, b + 1);
+    cr_expect_eq(th_cull_seen_count(whole, 0), th_cull_seen_count(pieces, 0));
+    cr_expect(memcmp(th_cull_list(whole, 0), th_cull_list(pieces, 0), COUNT * sizeof(uint32_t)) == 0);
+    cr_expect(memcmp(th_cull_groups(whole, 0), th_cull_groups(pieces, 0), FIGURES * LODS * sizeof(th_cull_group)) == 0);
+    th_cull_destroy(whole);
+    th_cull_destroy(pieces);
+}
+
+Test(cull, keeps_views_apart)
+{
+    th_cull *both = create(COUNT, 2), *one = create(COUNT, 1);
+    th_cull_move(both, 0, COUNT, placements);
+    th_cull_move(one, 0, COUNT, placements);
+    th_camera cameras[2] = {random_camera(), random_camera()};
+    th_cull_view views[2] = {view_of(&cameras[0]), view_of(&cameras[1])};
+    run(both, 0, &views[0]);
+    run(both, 1, &views[1]);
+    for (uint32_t v = 0; v < 2; v++) {
+        run(one, 0, &views[v]);
+        cr_expect_eq(th_cull_seen_count(both, v), th_cull_seen_count(one, 0));
+        cr_expect(memcmp(th_cull_list(both, v), th_cull_list(one, 0), COUNT * sizeof(uint32_t)) == 0, "view %u", v);
+    }
+    th_cull_destroy(both);
+    th_cull_destroy(one);
+}
+
+/* ---- edges ---- */
+
+/* Faults should show. */
+Test(cull, shows_who_is_nowhere_and_all_to_a_camera_that_is)
+{
+    th_cull *cull = create(10, 1);
+    th_camera camera = th_camera_look_at((float[]){0, 0, 4}, (float[]){0, 0, 0});
+    th_cull_view view = view_of(&camera);
+    run(cull, 0, &view);
+    cr_expect_eq(th_cull_seen_count(cull, 0), 0, "not before they are told where");
+    for (int i = 0; i < 10; i++)
+        placements[i].position[2] = i == 3 ? (float)NAN : 1000;
+    th_cull_move(cull, 0, 10, placements);
+    run(cull, 0, &view);
+    cr_expect_eq(th_cull_seen_count(cull, 0), 1);
+    cr_expect_eq(th_cull_list(cull, 0)[0], 3);
+    for (int p = 0; p < 6; p++)
+        view.frustum.plane[p][3] = (float)NAN;
+    run(cull, 0, &view);
+    cr_expect_eq(th_cull_seen_count(cull, 0), 10);
+    th_cull_destroy(cull);
+}
+
+Test(cull, works_for_any_number)
+{
+    static const uint32_t counts[] = {0, 1, TH_CULL_BLOCK - 1, TH_CULL_BLOCK, TH_CULL_BLOCK + 1, 2 * TH_CULL_BLOCK};
+    th_camera camera = th_camera_look_at((float[]){0, 0, 400}, (float[]){0, 0, 0});
+    th_cull_view view = view_of(&camera);
+    for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+        th_cull *cull = create(counts[n], 1);
+        th_cull_move(cull, 0, counts[n], placements);
+        run(cull, 0, &view);
+        cr_expect_eq(th_cull_seen_count(cull, 0), counts[n]);
+        th_cull_destroy(cull);
+    }
+    th_cull_destroy(NULL);
+}
+
+Test(cull, refuses_more_figures_than_it_can_number)
+{
+    th_cull *cull;
+    th_error err = {0};
+    th_cull_desc desc = {.figure_count = TH_CULL_MAX_FIGURES + 1, .lod_count = 4};
+    cr_expect_eq(th_cull_create(&desc, &cull, &err), TH_ERR_LIMIT);
+    cr_expect_null(cull);
+    cr_expect(strstr(err.text, "16384"), "%s", err.text);
+    desc.figure_count--;
+    cr_expect_eq(th_cull_create(&desc, &cull, &err), TH_OK);
+    th_cull_destroy(cull);
+}

@@ -1,0 +1,301 @@
+/* Everyone has a place of his own, and walks no faster and no slower than his feet. */
+#include "random_model.h"
+
+#include <throng/layout.h>
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT 2000u
+#define SEED  4242u
+#define PI    3.14159265358979
+
+enum { WALKS, RUNS, STANDS, STRIDES, SIDEWAYS, STANCES };
+
+/* STRIDES: the clip itself moves it. SIDEWAYS: of centimetres, along its +X. */
+static const th_stance stances[STANCES] = {
+    [WALKS] = {{{0, 0.9f, 0}, 1}, 0.6f, 0, 1, 1.2f, 0, 0},
+    [RUNS] = {{{0, 0.9f, 0}, 1}, 0.7f, -0.01f, 1, 3.2f, 0, 0},
+    [STANDS] = {{{0, 0.9f, 0}, 1}, 0.4f, 0.02f, 1, 0, 0, 0},
+    [STRIDES] = {{{0, 0.9f, 0.6f}, 1.5f}, 0.5f, 0, 1, 1.5f, 0, 1.25f},
+    [SIDEWAYS] = {{{5, 40, 0}, 60}, 50, -2, 0.01f, 80, (float)(PI / 2), 0},
+};
+
+static th_stander standers[COUNT];
+static th_location placed[COUNT], again[COUNT];
+
+static void make_standers(void)
+{
+    uint64_t state = SEED;
+    for (uint32_t i = 0; i < COUNT; i++)
+        standers[i] = (th_stander){.stance = i % STANCES,
+                                   .phase_s = random_between(&state, 0, 2),
+                                   .speed = random_between(&state, 0.5, 1.5) * (i % 7 == 0 ? -1 : 1)};
+}
+
+TestSuite(layout, .init = make_standers);
+
+static th_layout layout_of(th_layout_kind kind, uint32_t count)
+{
+    return th_layout_make(&(th_layout_desc){.kind = kind,
+                                            .seed = SEED,
+                                            .stances = stances,
+                                            .stance_count = STANCES,
+                                            .standers = standers,
+                                            .count = count,
+                                            .scale_spread = 0.1f});
+}
+
+static double apart(const th_location *a, const th_location *b)
+{
+    return hypot((double)(a->position[0] - b->position[0]), (double)(a->position[2] - b->position[2]));
+}
+
+static double nearest(const th_location *p, uint32_t count)
+{
+    double least = HUGE_VAL;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            least = fmin(least, apart(&p[i], &p[j]));
+    return least;
+}
+
+Test(layout, has_names)
+{
+    cr_expect_str_eq(th_layout_name(TH_LAYOUT_GRID), "grid");
+    cr_expect_str_eq(th_layout_name(TH_LAYOUT_RING), "ring");
+    cr_expect_str_eq(th_layout_name(TH_LAYOUT_STREET), "street");
+    cr_expect_str_eq(th_layout_name(TH_LAYOUT_COUNT), "unknown");
+}
+
+/* Whoever stands still: on a street walkers pass. */
+Test(layout, keeps_everyone_apart)
+{
+    for (th_layout_kind kind = TH_LAYOUT_GRID; kind <= TH_LAYOUT_RING; kind++) {
+        th_layout layout = layout_of(kind, COUNT);
+        th_layout_place(&layout, 0, COUNT, 0, placed);
+        cr_expect_geq(nearest(placed, COUNT), 2 * 0.7 * 1.1, "%s: twice the largest reach", th_layout_name(kind));
+        cr_expect_leq(nearest(placed, COUNT), 2 * 0.7 * 1.2, "%s: and no more than needed", th_layout_name(kind));
+    }
+    for (uint32_t i = 0; i < COUNT; i++)
+        standers[i].speed = 0;
+    th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);
+    th_layout_place(&layout, 0, COUNT, 0, placed);
+    cr_expect_geq(nearest(placed, COUNT), 0.7, "%g on the kerb", nearest(placed, COUNT));
+}
+
+Test(layout, takes_the_spacing_it_is_given)
+{
+    th_layout layout = layout_of(TH_LAYOUT_GRID, 25);
+    layout.desc.spacing = 3;
+    layout = th_layout_make(&layout.desc);
+    th_layout_place(&layout, 0, 25, 0, placed);
+    cr_expect_float_eq(nearest(placed, 25), 3, 1e-5);
+    double widest = 0;
+    for (uint32_t i = 0; i < 25; i++)
+        widest = fmax(widest, fabs((double)placed[i].position[0]));
+    cr_expect_float_eq(widest, 6, 1e-5, "25 are 5 by 5");
+}
+
+Test(layout, stands_on_the_ground)
+{
+    for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
+        th_layout layout = layout_of(kind, COUNT);
+        float least = 9, most = 0;
+        th_layout_place(&layout, 0, COUNT, 3, placed);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const th_stance *stance = &stances[standers[i].stance];
+            cr_expect_float_eq(placed[i].position[1] + stance->lowest_y * placed[i].scale, 0, 1e-6f);
+            least = fminf(least, placed[i].scale / stance->scale);
+            most = fmaxf(most, placed[i].scale / stance->scale);
+        }
+        cr_expect(least >= 0.8999f && least < 0.91f && most <= 1.1001f && most > 1.09f, "sizes from %g to %g",
+                  (double)least, (double)most);
+    }
+}
+
+Test(layout, depends_on_seed_instance_and_time_alone)
+{
+    for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
+        th_layout layout = layout_of(kind, COUNT);
+        th_layout_place(&layout, 0, COUNT, 12.5, placed);
+        for (uint32_t begin = 0, end; begin < COUNT; begin = end) { /* in pieces */
+            end = begin + 1 + begin % 97 < COUNT ? begin + 1 + begin % 97 : COUNT;
+            th_layout_place(&layout, begin, end, 12.5, again + begin);
+        }
+        cr_expect(memcmp(placed, again, sizeof placed) == 0, "%s", th_layout_name(kind));
+
+        layout.desc.seed++;
+        layout = th_layout_make(&layout.desc);
+        th_layout_place(&layout, 0, COUNT, 12.5, again);
+        cr_expect(memcmp(placed, again, sizeof placed) != 0, "%s", th_layout_name(kind));
+    }
+}
+
+Test(layout, moves_nobody_when_there_are_more)
+{
+    for (th_layout_kind kind = TH_LAYOUT_GRID; kind <= TH_LAYOUT_RING; kind++) {
+        th_layout few = layout_of(kind, 300), many = layout_of(kind, COUNT);
+        th_layout_place(&few, 0, 300, 0, placed);
+        th_layout_place(&many, 0, 300, 0, again);
+        cr_expect(memcmp(placed, again, 300 * sizeof *placed) == 0, "%s", th_layout_name(kind));
+    }
+}
+
+/* Where an instance looks, or walks. */
+static void direction(uint32_t i, const th_location *p, double out[2])
+{
+    double angle = (double)(p->heading_rad + stances[standers[i].stance].facing_rad);
+    out[0] = sin(angle);
+    out[1] = cos(angle);
+}
+
+Test(layout, looks_to_the_front_in_a_grid_and_inward_in_a_ring)
+{
+    th_layout grid = layout_of(TH_LAYOUT_GRID, COUNT), ring = layout_of(TH_LAYOUT_RING, COUNT);
+    th_layout_place(&grid, 0, COUNT, 0, placed);
+    th_layout_place(&ring, 0, COUNT, 0, again);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        double at[2], radius = hypot((double)again[i].position[0], (double)again[i].position[2]);
+        direction(i, &placed[i], at);
+        cr_expect(fabs(at[0]) < 1e-5 && at[1] > 0);
+        direction(i, &again[i], at);
+        cr_expect_float_eq(at[0] * (double)again[i].position[0] + at[1] * (double)again[i].position[2], -radius,
+                           1e-4 * radius);
+        cr_expect_gt(radius, 2 * (double)ring.desc.spacing * 0.99, "the middle is free");
+    }
+}
+
+/* ---- the street ---- */
+
+/* The body's way along its direction between two moments, or NAN when it came in again at the other end. A clip that
+ * moves its model has it somewhere within a loop. */
+static double way_between(const th_layout *layout, uint32_t i, double from_s, double to_s)
+{
+    const th_stance *stance = &stances[standers[i].stance];
+    double at[2], walked[2], times[2] = {from_s, to_s};
+    for (int n = 0; n < 2; n++) {
+        th_location p;
+        th_layout_place(layout, i, i + 1, times[n], &p);
+        direction(i, &p, at);
+        walked[n] = (double)p.position[0] * at[0] + (double)p.position[2] * at[1];
+        if (stance->loop_s > 0) {
+            double clip_s = standers[i].phase_s + standers[i].speed * times[n], loop_s = (double)stance->loop_s;
+            walked[n] += (clip_s - floor(clip_s / loop_s) * loop_s) * (double)(stance->speed * p.scale);
+        }
+    }
+    double way = walked[1] - walked[0];
+    return fabs(way) > (double)layout->length / 2 ? (double)NAN : way;
+}
+
+Test(layout, walks_at_the_speed_of_the_feet)
+{
+    th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);
+    uint64_t state = SEED;
+    int wrapped = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const th_stance *stance = &stances[standers[i].stance];
+        for (int n = 0; n < 20; n++) {
+            th_location p;
+            double from_s = random_between(&state, 0, 500), duration_s = random_between(&state, 0.001, 5);
+            th_layout_place(&layout, i, i + 1, from_s, &p);
+            double way = way_between(&layout, i, from_s, from_s + duration_s);
+            double expected = (double)(stance->speed * p.scale) * standers[i].speed * duration_s;
+            wrapped += isnan(way);
+            cr_expect(isnan(way) || fabs(way - expected) < 1e-3, "%u from %g s: %g, not %g", i, from_s, way, expected);
+        }
+    }
+    cr_expect(wrapped > 0 && wrapped < 5000, "%d", wrapped);
+}
+
+Test(layout, keeps_walkers_on_the_street_on_their_side_in_their_direction)
+{
+    th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);
+    double half = layout.lanes * (double)layout.desc.spacing / 2;
+    cr_expect(layout.lanes % 2 == 0 && layout.lanes > 8, "%u lanes", layout.lanes);
+    for (double time_s = 0; time_s < 5000; time_s += 333) {
+        th_layout_place(&layout, 0, COUNT, time_s, placed);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            double x = (double)placed[i].position[0], at[2];
+            direction(i, &placed[i], at);
+            cr_expect_leq(fabs((double)placed[i].position[2]), (double)layout.length * 0.5001);
+            if (standers[i].stance == STANDS)
+                cr_expect(fabs(x) > half && at[0] * x < -0.999 * fabs(x), "%u looks on from %g", i, x);
+            else
+                cr_expect(fabs(x) < half && at[1] * x < -0.999 * fabs(x), "%u walks at %g, to its right of %g", i, x,
+                          half);
+        }
+    }
+}
+
+/* At any time about as many in every part of the street. */
+Test(layout, fills_the_street_evenly)
+{
+    th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);
+    for (double time_s = 0; time_s < 1000; time_s += 110) {
+        uint32_t parts[8] = {0};
+        th_layout_place(&layout, 0, COUNT, time_s, placed);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            double part = 8 * ((double)placed[i].position[2] / (double)layout.length + 0.5);
+            parts[(int)fmin(fmax(part, 0), 7)]++;
+        }
+        for (int p = 0; p < 8; p++)
+            cr_expect(parts[p] > COUNT / 16 && parts[p] < COUNT / 4, "%u in part %d at %g s", parts[p], p, time_s);
+    }
+}
+
+/* ---- what follows ---- */
+
+static void apply(const th_mat34 *m, const float p[3], double out[3])
+{
+    for (int row = 0; row < 3; row++) {
+        out[row] = (double)m->m[4 * row + 3];
+        for (int col = 0; col < 3; col++)
+            out[row] += (double)m->m[4 * row + col] * (double)p[col];
+    }
+}
+
+Test(layout, makes_matrices_that_scale_turn_and_move)
+{
+    th_mat34 m = th_location_matrix(&(th_location){{10, 20, 30}, (float)(PI / 2), 2});
+    const double moved[3][3] = {{10, 20, 28}, {10, 22, 30}, {12, 20, 30}}; /* of the unit vectors */
+    for (int axis = 0; axis < 3; axis++) {
+        float unit[3] = {0};
+        double at[3];
+        unit[axis] = 1;
+        apply(&m, unit, at);
+        for (int i = 0; i < 3; i++)
+            cr_expect_float_eq(at[i], moved[axis][i], 1e-5, "axis %d, coordinate %d: %g", axis, i, at[i]);
+    }
+}
+
+Test(layout, holds_everyone_in_its_bounds)
+{
+    static const uint32_t counts[] = {1, 2, 9, 10, 100, COUNT};
+    for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++)
+        for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+            th_layout layout = layout_of(kind, counts[n]);
+            th_sphere bounds = th_layout_bounds(&layout);
+            double farthest = 0;
+            for (double time_s = 0; time_s < 300; time_s += 37) {
+                th_layout_place(&layout, 0, counts[n], time_s, placed);
+                for (uint32_t i = 0; i < counts[n]; i++) {
+                    const th_sphere *sphere = &stances[standers[i].stance].sphere;
+                    th_mat34 m = th_location_matrix(&placed[i]);
+                    double at[3], radius = (double)(sphere->radius * placed[i].scale),
+                                  middle = (double)bounds.centre[1];
+                    apply(&m, sphere->centre, at);
+                    /* From the ground to its top, as a cylinder. */
+                    farthest =
+                        fmax(farthest, hypot(hypot(at[0], at[2]) + radius, fmax(at[1] + radius - middle, middle)));
+                }
+            }
+            cr_expect_leq(farthest, (double)bounds.radius, "%s of %u", th_layout_name(kind), counts[n]);
+            cr_expect_leq((double)bounds.radius, 2.5 * farthest, "%s of %u: %g", th_layout_name(kind), counts[n],
+                          (double)bounds.radius);
+        }
+    th_layout nobody = layout_of(TH_LAYOUT_GRID, 0);
+    cr_expect_gt(th_layout_bounds(&nobody).radius, 0);
+}
