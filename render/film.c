@@ -1,0 +1,209 @@
+#include <throng/film.h>
+
+#include "video.h"
+
+#include <throng/file.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stb/stb_image_write.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct th_film {
+    th_film_desc desc; /* its path is of no use after opening */
+    uint32_t added;
+    bool failed;
+    th_video *video; /* NULL: PNG files */
+    uint8_t *rgb;    /* a picture without its alpha */
+    /* Names of PNG files: what stands before the number and after it. */
+    char *before, *name;
+    const char *after;
+    bool numbered;
+    int digits;
+};
+
+/* ---- names ---- */
+
+typedef enum format { MP4 = TH_VIDEO_MP4, MKV = TH_VIDEO_MKV, WEBM = TH_VIDEO_WEBM, PNG, UNKNOWN } film_format;
+
+static film_format format_of(const char *path)
+{
+    static const char *const ends[] = {[MP4] = ".mp4", [MKV] = ".mkv", [WEBM] = ".webm", [PNG] = ".png"};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    for (int f = 0; f < UNKNOWN; f++)
+        if (dot && dot > name && strcasecmp(dot, ends[f]) == 0)
+            return (film_format)f;
+    return UNKNOWN;
+}
+
+/* Takes the name apart by hand: one from outside is nothing to give to printf. */
+static th_result parse_name(th_film *f, const char *path, th_error *err)
+{
+    const size_t length = strlen(path);
+    f->before = strdup(path);
+    f->name = malloc(length + 16);
+    if (!f->before || !f->name)
+        return th_fail(err, TH_ERR_MEMORY, "there is no memory left for a picture's name");
+    char *at = strchr(f->before, '%');
+    f->after = f->before + length;
+    if (!at && f->desc.frame_count > 1)
+        return th_fail(err, TH_ERR_INPUT, "%s: %u pictures need a number in their name, as in f-%%04d.png", path,
+                       f->desc.frame_count);
+    if (!at)
+        return TH_OK;
+    const char *end = at + 1;
+    if (end[0] == '0' && end[1] >= '1' && end[1] <= '9') {
+        f->digits = end[1] - '0';
+        end += 2;
+    }
+    if (*end != 'd' || strchr(end, '%'))
+        return th_fail(err, TH_ERR_INPUT, "%s: the only %% in a picture's name is that of its number, %%d or %%04d",
+                       path);
+    *at = '\0';
+    f->after = end + 1;
+    f->numbered = true;
+    return TH_OK;
+}
+
+static const char *name_of(const th_film *f, uint32_t frame)
+{
+    size_t room = strlen(f->before) + strlen(f->after) + 16;
+    if (f->numbered)
+        snprintf(f->name, room, "%s%0*u%s", f->before, f->digits, frame, f->after);
+    else
+        strcpy(f->name, f->before);
+    return f->name;
+}
+
+/* ---- opening ---- */
+
+static th_result check(const th_film_desc *desc, th_error *err)
+{
+    const uint32_t w = desc->width, h = desc->height;
+    if (desc->path[0] == '\0')
+        return th_fail(err, TH_ERR_INPUT, "the name of the film is empty");
+    if (format_of(desc->path) == UNKNOWN)
+        return th_fail(err, TH_ERR_INPUT, "%s: a film's name ends with .png, .mp4, .mkv or .webm", desc->path);
+    if (w == 0 || h == 0)
+        return th_fail(err, TH_ERR_INPUT, "%s: a picture of %u by %u pixels is none", desc->path, w, h);
+    if (w > TH_FILM_MAX_SIDE || h > TH_FILM_MAX_SIDE || (uint64_t)w * h > TH_FILM_MAX_PIXELS)
+        return th_fail(err, TH_ERR_LIMIT, "%s: %u by %u pixels, the limit is %u a side and %u in all", desc->path, w, h,
+                       TH_FILM_MAX_SIDE, TH_FILM_MAX_PIXELS);
+    if (format_of(desc->path) != PNG && !(desc->frames_per_s > 0 && desc->frames_per_s <= 1000))
+        return th_fail(err, TH_ERR_INPUT, "%s: %g frames a second are none", desc->path, desc->frames_per_s);
+    return TH_OK;
+}
+
+static th_result open_pictures(th_film *f, const char *path, th_error *err)
+{
+    th_result result = parse_name(f, path, err);
+    if (result != TH_OK)
+        return result;
+    f->rgb = malloc((size_t)f->desc.width * f->desc.height * 3);
+    if (!f->rgb)
+        return th_fail(err, TH_ERR_MEMORY, "there is no memory left for a picture");
+    return th_file_probe(name_of(f, 0), err);
+}
+
+th_result th_film_open(const th_film_desc *desc, th_film **out, th_error *err)
+{
+    assert(desc && desc->path && out);
+    *out = NULL;
+    th_result result = check(desc, err);
+    if (result != TH_OK)
+        return result;
+    th_film *f = calloc(1, sizeof *f);
+    if (!f)
+        return th_fail(err, TH_ERR_MEMORY, "there is no memory left for a film");
+    f->desc = *desc;
+    f->desc.path = NULL;
+    film_format format = format_of(desc->path);
+    if (format == PNG)
+        result = open_pictures(f, desc->path, err);
+    else if ((result = th_file_probe(desc->path, err)) == TH_OK)
+        result = th_video_open(desc, (th_video_format)format, &f->video, err);
+    if (result == TH_OK)
+        *out = f;
+    else
+        th_film_abandon(f);
+    return result;
+}
+
+/* ---- frames ---- */
+
+typedef struct png_file {
+    const char *path;
+    th_result result;
+    bool written;
+    th_error *err;
+} png_file;
+
+static void write_png(void *ctx, void *bytes, int count)
+{
+    png_file *file = ctx;
+    file->result = th_file_replace(file->path, &(struct iovec){bytes, (size_t)count}, 1, file->err);
+    file->written = true;
+}
+
+static th_result add_picture(th_film *f, const uint8_t *rgba, th_error *err)
+{
+    const size_t pixels = (size_t)f->desc.width * f->desc.height;
+    for (size_t i = 0; i < pixels; i++)
+        memcpy(f->rgb + 3 * i, rgba + 4 * i, 3);
+    png_file file = {.path = name_of(f, f->added), .err = err};
+    stbi_write_png_to_func(write_png, &file, (int)f->desc.width, (int)f->desc.height, 3, f->rgb,
+                           3 * (int)f->desc.width);
+    if (!file.written)
+        return th_fail(err, TH_ERR_MEMORY, "there is no memory left to write %s", file.path);
+    return file.result;
+}
+
+th_result th_film_add(th_film *f, const uint8_t *rgba, th_error *err)
+{
+    assert(!f->failed && f->added < f->desc.frame_count);
+    th_result result;
+    if (f->video)
+        result = th_video_add(f->video, rgba, err);
+    else
+        result = add_picture(f, rgba, err);
+    f->failed = result != TH_OK;
+    f->added++;
+    return result;
+}
+
+/* ---- ending ---- */
+
+static void destroy(th_film *f)
+{
+    free(f->rgb);
+    free(f->before);
+    free(f->name);
+    free(f);
+}
+
+th_result th_film_close(th_film *f, th_error *err)
+{
+    assert(!f->failed);
+    th_result result = TH_OK;
+    if (f->video && f->added == 0) {
+        th_video_abandon(f->video);
+        result = th_fail(err, TH_ERR_INPUT, "a video needs at least one frame");
+    } else if (f->video) {
+        result = th_video_close(f->video, err);
+    }
+    destroy(f);
+    return result;
+}
+
+void th_film_abandon(th_film *f)
+{
+    if (!f)
+        return;
+    if (f->video)
+        th_video_abandon(f->video);
+    destroy(f);
+}

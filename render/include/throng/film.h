@@ -1,0 +1,44 @@
+/* Pictures to files: PNG, one or many, or a video through ffmpeg.
+ *
+ * No GL. A film is used by one thread at a time. Each file is all there or not at all: until a PNG is written, until a
+ * video is closed, what was there before stays. */
+#ifndef THRONG_FILM_H
+#define THRONG_FILM_H
+
+#include <throng/error.h>
+
+#include <stdint.h>
+
+#define TH_FILM_MAX_SIDE   16384u
+#define TH_FILM_MAX_PIXELS (1u << 26)
+
+typedef struct th_film_desc {
+    /* required. By its end, in capitals or not:
+     *   .png                a picture. For more than one the name needs a place for the frame's number, which counts
+     *                       from 0: %d, or %04d for at least four digits (1 to 9). No other % may be in it
+     *   .mp4 .mkv .webm     a video: H.264, H.264, VP9. An odd side gets its last row or column twice. The name may
+     * have any % */
+    const char *path;
+    uint32_t width, height; /* pixels */
+    uint32_t frame_count;   /* how many will be added; fewer are fine, but none make no video */
+    double frames_per_s;    /* of a video; above 0, at most 1000 */
+} th_film_desc;
+
+typedef struct th_film th_film;
+
+/* Checks whatever can be before the first frame. TH_ERR_INPUT: the name is none of the above, or cannot be written;
+ * TH_ERR_LIMIT: the picture is too large; TH_ERR_ENVIRONMENT: no ffmpeg; TH_ERR_MEMORY. */
+th_result th_film_open(const th_film_desc *desc, th_film **out, th_error *err);
+
+/* rgba: width * height * 4 bytes, sRGB, the top row first, rows without gaps. Alpha is left out: the picture is opaque.
+ * After an error nothing is left but th_film_abandon. TH_ERR_INPUT: a PNG cannot be written; TH_ERR_ENVIRONMENT: ffmpeg
+ * gave up, and the text has what it said; TH_ERR_MEMORY. */
+th_result th_film_add(th_film *film, const uint8_t *rgba, th_error *err);
+
+/* Finishes: a video is in its place now. The film is gone, whatever comes back. Errors as those of th_film_add. */
+th_result th_film_close(th_film *film, th_error *err);
+
+/* The film is gone, and a video that was not closed, too; PNGs that were added stay. NULL is fine. */
+void th_film_abandon(th_film *film);
+
+#endif
