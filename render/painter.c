@@ -1,0 +1,335 @@
+#include <throng/painter.h>
+
+#include "chunk.h"
+#include "program.h"
+#include "shadow.h"
+#include "upload.h"
+
+#include <cglm/cglm.h>
+#include <shaders.h>
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT }; /* texture units */
+
+/* A program and where its uniforms are; -1, which GL ignores, where it has none. */
+typedef struct paint {
+    GLuint program;
+    GLint first_row, row_stride, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
+        base_color, plain, center, reach, height, cell;
+} paint;
+
+struct th_painter {
+    th_palette palette;
+    th_fetch fetch;
+    size_t block_bytes, block_alignment;
+    paint crowd, depth, skeleton, ground, sky;
+    th_upload *uploads; /* one a figure */
+    uint32_t upload_count;
+    th_shadow shadow;
+    GLuint palette_texture, nothing; /* nothing: a vertex array without vertices */
+};
+
+/* ---- programs ---- */
+
+static GLint uniform(const paint *p, const char *name)
+{
+    return glGetUniformLocation(p->program, name);
+}
+
+static void bind_sampler(const paint *p, const char *name, GLint unit)
+{
+    glProgramUniform1i(p->program, uniform(p, name), unit);
+}
+
+static void find_uniforms(paint *p)
+{
+    p->first_row = uniform(p, "u_first_row");
+    p->row_stride = uniform(p, "u_row_stride");
+    p->clip_from_world = uniform(p, "u_clip_from_world");
+    p->world_from_clip = uniform(p, "u_world_from_clip");
+    p->eye = uniform(p, "u_eye");
+    p->to_sun = uniform(p, "u_to_sun");
+    p->shadow_from_world = uniform(p, "u_shadow_from_world");
+    p->fog_density = uniform(p, "u_fog_density");
+    p->base_color = uniform(p, "u_base_color");
+    p->plain = uniform(p, "u_plain");
+    p->center = uniform(p, "u_center");
+    p->reach = uniform(p, "u_reach");
+    p->height = uniform(p, "u_height");
+    p->cell = uniform(p, "u_cell");
+    bind_sampler(p, "u_palette", PALETTE_UNIT);
+    bind_sampler(p, "u_texture", IMAGE_UNIT);
+    bind_sampler(p, "u_shadow", SHADOW_UNIT);
+}
+
+static th_result make_paint(const th_painter *painter, th_program_desc desc, const char *define, paint *out,
+                            th_error *err)
+{
+    uint32_t count = 0;
+    if (painter->fetch == TH_FETCH_TEXTURE)
+        desc.defines[count++] = "PALETTE_TEXTURE";
+    else if (painter->palette == TH_PALETTE_F16)
+        desc.defines[count++] = "PALETTE_F16";
+    if (painter->shadow.pixels == 0)
+        desc.defines[count++] = "NO_SHADOW";
+    desc.defines[count] = define;
+    th_result result = th_program_create(&desc, &out->program, err);
+    if (result == TH_OK)
+        find_uniforms(out);
+    return result;
+}
+
+static th_result make_paints(th_painter *p, th_error *err)
+{
+    const th_shader *palette = &th_shader_palette_glsl, *instance = &th_shader_instance_glsl,
+                    *light = &th_shader_light_glsl;
+    th_result result = make_paint(p,
+                                  (th_program_desc){.name = "crowd",
+                                                    .vertex = {palette, instance, &th_shader_crowd_vert},
+                                                    .fragment = {light, &th_shader_crowd_frag}},
+                                  NULL, &p->crowd, err);
+    if (result == TH_OK)
+        result = make_paint(p,
+                            (th_program_desc){.name = "depth",
+                                              .vertex = {palette, instance, &th_shader_crowd_vert},
+                                              .fragment = {&th_shader_depth_frag}},
+                            "DEPTH_ONLY", &p->depth, err);
+    if (result == TH_OK)
+        result = make_paint(p,
+                            (th_program_desc){.name = "skeleton",
+                                              .vertex = {palette, instance, &th_shader_skeleton_vert},
+                                              .fragment = {&th_shader_skeleton_frag}},
+                            NULL, &p->skeleton, err);
+    if (result == TH_OK)
+        result = make_paint(p,
+                            (th_program_desc){.name = "ground",
+                                              .vertex = {&th_shader_ground_vert},
+                                              .fragment = {light, &th_shader_ground_frag}},
+                            NULL, &p->ground, err);
+    if (result == TH_OK)
+        result = make_paint(
+            p,
+            (th_program_desc){.name = "sky", .vertex = {&th_shader_sky_vert}, .fragment = {light, &th_shader_sky_frag}},
+            NULL, &p->sky, err);
+    return result;
+}
+
+/* ---- making ---- */
+
+static void set_fetch(th_painter *p, const th_painter_desc *desc)
+{
+    const th_gl_info *info = th_gl_get_info(desc->gl);
+    GLint alignment = 1;
+    p->fetch = desc->fetch;
+    if (p->fetch == TH_FETCH_AUTO)
+        p->fetch = info->software ? TH_FETCH_TEXTURE : TH_FETCH_STORAGE;
+    if (p->fetch == TH_FETCH_TEXTURE) {
+        glGetIntegerv(GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT, &alignment);
+        p->block_alignment = (size_t)alignment;
+        p->block_bytes = info->texture_buffer_texels * th_palette_entry_bytes(desc->palette) / 3;
+    } else {
+        p->block_alignment = info->storage_offset_alignment;
+        p->block_bytes = info->storage_block_bytes;
+    }
+    if (desc->block_bytes > 0 && desc->block_bytes < p->block_bytes)
+        p->block_bytes = desc->block_bytes;
+}
+
+static th_result upload_figures(th_painter *p, const th_painter_desc *desc, th_error *err)
+{
+    p->uploads = calloc((size_t)desc->figure_count + 1, sizeof *p->uploads);
+    if (!p->uploads)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u figures", desc->figure_count);
+    for (uint32_t f = 0; f < desc->figure_count; f++) {
+        th_result result = th_upload_init(&p->uploads[f], desc->figures[f], err);
+        p->upload_count = f + 1;
+        if (result != TH_OK)
+            return result;
+    }
+    return TH_OK;
+}
+
+th_result th_painter_create(const th_painter_desc *desc, th_painter **out, th_error *err)
+{
+    *out = NULL;
+    th_painter *p = calloc(1, sizeof *p);
+    if (!p)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a painter");
+    p->palette = desc->palette;
+    set_fetch(p, desc);
+    glGenVertexArrays(1, &p->nothing);
+    glGenTextures(1, &p->palette_texture);
+    th_result result = th_shadow_init(&p->shadow, desc->shadow_pixels, err);
+    if (result == TH_OK)
+        result = make_paints(p, err);
+    if (result == TH_OK)
+        result = upload_figures(p, desc, err);
+    if (result == TH_OK)
+        result = th_gl_check((th_gl *)desc->gl, "while figures were uploaded", err);
+    if (result != TH_OK) {
+        th_painter_destroy(p);
+        return result;
+    }
+    *out = p;
+    return TH_OK;
+}
+
+void th_painter_destroy(th_painter *p)
+{
+    if (!p)
+        return;
+    for (uint32_t f = 0; f < p->upload_count; f++)
+        th_upload_fini(&p->uploads[f]);
+    free(p->uploads);
+    th_shadow_fini(&p->shadow);
+    const paint *const paints[] = {&p->crowd, &p->depth, &p->skeleton, &p->ground, &p->sky};
+    for (size_t i = 0; i < sizeof paints / sizeof *paints; i++)
+        glDeleteProgram(paints[i]->program);
+    glDeleteTextures(1, &p->palette_texture);
+    glDeleteVertexArrays(1, &p->nothing);
+    free(p);
+}
+
+th_fetch th_painter_get_fetch(const th_painter *painter)
+{
+    return painter->fetch;
+}
+
+const char *th_fetch_name(th_fetch fetch)
+{
+    return fetch == TH_FETCH_TEXTURE ? "texture" : "storage";
+}
+
+/* ---- crowds ---- */
+
+static void bind_chunk(const th_painter *p, const paint *with, const th_draw *draw, const th_chunk *chunk,
+                       th_ring_place place)
+{
+    const GLuint row_bytes = (GLuint)th_palette_entry_bytes(p->palette) / 3;
+    const GLintptr offset = (GLintptr)(place.offset + chunk->offset);
+    if (p->fetch == TH_FETCH_TEXTURE) {
+        const GLenum format = p->palette == TH_PALETTE_F16 ? GL_RGBA16F : GL_RGBA32F;
+        glActiveTexture(GL_TEXTURE0 + PALETTE_UNIT);
+        glBindTexture(GL_TEXTURE_BUFFER, p->palette_texture);
+        glTexBufferRange(GL_TEXTURE_BUFFER, format, place.buffer, offset, (GLsizeiptr)chunk->bytes);
+    } else {
+        glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, place.buffer, offset, (GLsizeiptr)chunk->bytes);
+    }
+    glUniform1ui(with->first_row, (GLuint)chunk->lead / row_bytes);
+    glUniform1ui(with->row_stride, (GLuint)draw->palette_stride / row_bytes);
+}
+
+static void draw_part(const th_upload *upload, const paint *with, const th_upload_part *part, const th_draw *draw,
+                      uint32_t count)
+{
+    const uint32_t lod = draw->lod < upload->lod_count ? draw->lod : upload->lod_count - 1;
+    const th_figure_lod *level = &part->lods[lod];
+    if (with->base_color >= 0) {
+        glUniform4fv(with->base_color, 1, part->base_color);
+        glActiveTexture(GL_TEXTURE0 + IMAGE_UNIT);
+        glBindTexture(GL_TEXTURE_2D, part->image);
+    }
+    glDrawElementsInstancedBaseVertex(GL_TRIANGLES, (GLsizei)level->index_count, GL_UNSIGNED_INT,
+                                      (const void *)(uintptr_t)(level->first_index * sizeof(uint32_t)), (GLsizei)count,
+                                      (GLint)part->base_vertex);
+}
+
+static void draw_chunk(const th_painter *p, const paint *with, const th_draw *draw, const th_chunk *chunk,
+                       th_ring_place place, bool skeletons)
+{
+    const th_upload *upload = &p->uploads[draw->figure];
+    const size_t stands = place.offset + draw->stand_offset + chunk->first * sizeof(th_stand);
+    bind_chunk(p, with, draw, chunk, place);
+    glBindVertexArray(skeletons ? upload->skeleton_array : upload->mesh_array);
+    glBindVertexBuffer(TH_UPLOAD_STANDS, place.buffer, (GLintptr)stands, sizeof(th_stand));
+    if (skeletons)
+        glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, (GLsizei)chunk->count);
+    for (uint32_t i = 0; !skeletons && i < upload->part_count; i++)
+        draw_part(upload, with, &upload->parts[i], draw, chunk->count);
+}
+
+static void draw_crowds(const th_painter *p, const paint *with, bool skeletons, const th_ring *ring,
+                        const th_draw *draws, uint32_t count)
+{
+    const th_ring_place place = th_ring_get_place(ring);
+    for (uint32_t d = 0; d < count; d++) {
+        const th_draw *draw = &draws[d];
+        assert(draw->figure < p->upload_count);
+        const size_t bytes = p->uploads[draw->figure].palette_entries * th_palette_entry_bytes(p->palette);
+        th_chunk chunk = {0};
+        while (bytes > 0 && th_chunk_next(draw, bytes, p->block_bytes, p->block_alignment, &chunk))
+            draw_chunk(p, with, draw, &chunk, place, skeletons);
+    }
+}
+
+/* ---- a picture ---- */
+
+static void use(const paint *with, const th_painter *p, const th_view *view)
+{
+    glUseProgram(with->program);
+    glUniformMatrix4fv(with->clip_from_world, 1, GL_FALSE, view->clip_from_world);
+    glUniform3fv(with->eye, 1, view->eye);
+    glUniform3fv(with->to_sun, 1, view->to_sun);
+    glUniform1f(with->fog_density, view->fog_density);
+    glUniform1f(with->plain, view->plain ? 1 : 0);
+    glUniformMatrix4fv(with->shadow_from_world, 1, GL_FALSE, p->shadow.map_from_world);
+    glActiveTexture(GL_TEXTURE0 + SHADOW_UNIT);
+    glBindTexture(GL_TEXTURE_2D, p->shadow.map);
+}
+
+static void draw_shadows(th_painter *p, const th_view *view, const th_ring *ring, const th_draw *draws, uint32_t count)
+{
+    if (p->shadow.pixels == 0)
+        return;
+    th_shadow_begin(&p->shadow, view->to_sun, view->shadow_center, view->shadow_radius);
+    glUseProgram(p->depth.program);
+    glUniformMatrix4fv(p->depth.clip_from_world, 1, GL_FALSE, p->shadow.clip_from_world);
+    draw_crowds(p, &p->depth, false, ring, draws, count);
+    th_shadow_end(&p->shadow);
+}
+
+static void draw_ground(const th_painter *p, const th_view *view)
+{
+    if (!(view->ground_cell > 0))
+        return;
+    use(&p->ground, p, view);
+    glUniform2f(p->ground.center, view->eye[0], view->eye[2]);
+    glUniform1f(p->ground.reach, view->ground_reach);
+    glUniform1f(p->ground.height, view->ground_height);
+    glUniform1f(p->ground.cell, view->ground_cell);
+    glBindVertexArray(p->nothing);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+/* Behind everything. */
+static void draw_sky(const th_painter *p, const th_view *view)
+{
+    mat4 clip_from_world, world_from_clip;
+    memcpy(clip_from_world, view->clip_from_world, sizeof clip_from_world);
+    glm_mat4_inv(clip_from_world, world_from_clip);
+    use(&p->sky, p, view);
+    glUniformMatrix4fv(p->sky.world_from_clip, 1, GL_FALSE, world_from_clip[0]);
+    glBindVertexArray(p->nothing);
+    glDepthFunc(GL_LEQUAL);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    glDepthFunc(GL_LESS);
+}
+
+void th_painter_draw(th_painter *p, const th_target *target, const th_view *view, const th_ring *ring,
+                     const th_draw *draws, uint32_t draw_count)
+{
+    glEnable(GL_DEPTH_TEST);
+    draw_shadows(p, view, ring, draws, draw_count);
+    th_target_bind(target);
+    glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+    const paint *with = view->skeletons ? &p->skeleton : &p->crowd;
+    use(with, p, view);
+    draw_crowds(p, with, view->skeletons, ring, draws, draw_count);
+    draw_ground(p, view);
+    draw_sky(p, view);
+    glBindVertexArray(0);
+    glUseProgram(0);
+}

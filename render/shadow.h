@@ -1,0 +1,23 @@
+/* A shadow map: the crowd's depth as the sun sees it. Private to render. */
+#ifndef TH_SHADOW_H
+#define TH_SHADOW_H
+
+#include <glad/gl.h>
+#include <throng/error.h>
+
+typedef struct th_shadow {
+    uint32_t pixels; /* a side; 0: there is none */
+    GLuint map, framebuffer;
+    float clip_from_world[16]; /* of the last th_shadow_begin */
+    float map_from_world[16];  /* the same, but from 0 to 1 */
+} th_shadow;
+
+/* th_shadow_fini in any case. */
+th_result th_shadow_init(th_shadow *shadow, uint32_t pixels, th_error *err);
+void th_shadow_fini(th_shadow *shadow);
+
+/* What is drawn between these is drawn into the map. The ball is what falls into it. */
+void th_shadow_begin(th_shadow *shadow, const float to_sun[3], const float center[3], float radius);
+void th_shadow_end(const th_shadow *shadow);
+
+#endif

@@ -1,0 +1,42 @@
+// Light of an open sky and a low sun, and the haze of a distance. All colours are linear.
+uniform vec3 u_eye;
+uniform vec3 u_to_sun; // of length 1
+uniform mat4 u_shadow_from_world;
+uniform float u_fog_density; // part that is lost in one unit of length, squared
+uniform sampler2DShadow u_shadow;
+
+const vec3 SUN = vec3(1.00, 0.90, 0.74) * 1.9;
+const vec3 SKY = vec3(0.28, 0.38, 0.55);
+const vec3 EARTH = vec3(0.22, 0.20, 0.17);
+const vec3 HAZE = vec3(0.44, 0.55, 0.68);
+
+// Part of the sun's light that arrives, of nine looks at the shadow map. Beyond the map everything is lit.
+float sunlight(vec3 world, float facing)
+{
+#ifdef NO_SHADOW
+    return 1.0;
+#else
+    vec3 at = (u_shadow_from_world * vec4(world, 1)).xyz;
+    if (any(lessThan(at, vec3(0))) || any(greaterThan(at, vec3(1))))
+        return 1.0;
+    float texel = 1.0 / float(textureSize(u_shadow, 0).x), lit = 0.0;
+    at.z -= texel * (1.0 + 2.0 * (1.0 - facing));
+    for (int x = -1; x <= 1; x++)
+        for (int y = -1; y <= 1; y++)
+            lit += texture(u_shadow, at + vec3(x, y, 0) * texel);
+    return lit / 9.0;
+#endif
+}
+
+vec3 shade(vec3 albedo, vec3 normal, vec3 world)
+{
+    float facing = max(dot(normal, u_to_sun), 0.0);
+    vec3 ambient = mix(EARTH, SKY, 0.5 + 0.5 * normal.y);
+    return albedo * (ambient + SUN * facing * (facing > 0.0 ? sunlight(world, facing) : 0.0));
+}
+
+vec3 fog(vec3 color, vec3 world)
+{
+    vec3 away = world - u_eye;
+    return mix(HAZE, color, exp(-u_fog_density * dot(away, away)));
+}

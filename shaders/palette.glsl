@@ -1,0 +1,71 @@
+// A bone palette: entries of three rows, one palette after the other. gl_InstanceID counts from 0 in every draw, so the
+// draw says where its first palette begins.
+uniform uint u_first_row;  // of the draw's first palette, in rows from the beginning of what is bound
+uniform uint u_row_stride; // rows from palette to palette
+
+#if defined(PALETTE_TEXTURE)
+uniform samplerBuffer u_palette; // RGBA, of either size
+vec4 palette_row(uint row)
+{
+    return texelFetch(u_palette, int(row));
+}
+#elif defined(PALETTE_F16)
+layout(std430, binding = 0) readonly buffer Palette
+{
+    uvec2 rows[];
+};
+vec4 palette_row(uint row)
+{
+    uvec2 halves = rows[row];
+    return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y));
+}
+#else
+layout(std430, binding = 0) readonly buffer Palette
+{
+    vec4 rows[];
+};
+vec4 palette_row(uint row)
+{
+    return rows[row];
+}
+#endif
+
+struct Bone
+{
+    vec4 x, y, z; // rows of a 3x4 matrix
+};
+
+void add_bone(inout Bone bone, uint first, uint bind, float weight)
+{
+    uint row = first + 3u * bind;
+    bone.x += weight * palette_row(row);
+    bone.y += weight * palette_row(row + 1u);
+    bone.z += weight * palette_row(row + 2u);
+}
+
+// Weights descend: most vertices have no third influence.
+Bone blend_bones(uvec4 binds, vec4 weights)
+{
+    uint first = u_first_row + uint(gl_InstanceID) * u_row_stride;
+    Bone bone = Bone(vec4(0), vec4(0), vec4(0));
+    add_bone(bone, first, binds.x, weights.x);
+    if (weights.y > 0.0)
+        add_bone(bone, first, binds.y, weights.y);
+    if (weights.z > 0.0) {
+        add_bone(bone, first, binds.z, weights.z);
+        add_bone(bone, first, binds.w, weights.w);
+    }
+    return bone;
+}
+
+vec3 skin_point(Bone bone, vec3 p)
+{
+    return vec3(dot(bone.x, vec4(p, 1)), dot(bone.y, vec4(p, 1)), dot(bone.z, vec4(p, 1)));
+}
+
+// Right for non-uniform scale, too: the cofactors of a matrix turn normals as its inverse transposed does.
+vec3 skin_normal(Bone bone, vec3 n)
+{
+    vec3 x = bone.x.xyz, y = bone.y.xyz, z = bone.z.xyz;
+    return vec3(dot(cross(y, z), n), dot(cross(z, x), n), dot(cross(x, y), n));
+}

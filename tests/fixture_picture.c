@@ -1,0 +1,186 @@
+#include "fixture_picture.h"
+
+#include <throng/crowd.h>
+#include <throng/line.h>
+
+#include <cglm/cglm.h>
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEED = 1, NAN_BYTE = 0xFF };
+
+/* ---- casts ---- */
+
+void cast_add(cast *c, th_model *model)
+{
+    th_error err;
+    const uint32_t i = c->count++;
+    cr_assert_lt(i, CAST);
+    c->models[i] = model;
+    cr_assert_eq(th_rig_create(&(th_rig_desc){.model = model}, &c->rigs[i], &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_figure_create(model, &c->figures[i], &err), TH_OK, "%s", err.text);
+}
+
+void cast_free(cast *c)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        th_figure_destroy(c->figures[i]);
+        th_rig_destroy(c->rigs[i]);
+        th_model_free(c->models[i]);
+    }
+    c->count = 0;
+}
+
+/* ---- stages ---- */
+
+th_view view_of_square(uint32_t side)
+{
+    const float extent = (float)side;
+    th_view view = {.to_sun = {-0.72F, 0.6F, 0.3487F},
+                    .shadow_radius = extent + 1,
+                    .ground_cell = 1,
+                    .ground_reach = 100,
+                    .fog_density = 1 / (900 + 36 * extent * extent)};
+    const float away = 1.3F + extent;
+    vec3 eye = {0.5F * away, 0.7F + 0.45F * away, away}, at = {0, 0.7F, 0}, up = {0, 1, 0};
+    mat4 camera, projection, clip;
+    glm_lookat(eye, at, up, camera);
+    glm_perspective(glm_rad(45), 16.0F / 9, 0.1F, 200, projection);
+    glm_mat4_mul(projection, camera, clip);
+    memcpy(view.clip_from_world, clip, sizeof view.clip_from_world);
+    memcpy(view.eye, eye, sizeof view.eye);
+    return view;
+}
+
+th_stand stand_on_square(uint32_t i, uint32_t side, double model_size)
+{
+    const float middle = (float)(side - 1) / 2, angle = 0.7F * (float)i;
+    return (th_stand){.position = {(float)(i % side) - middle, 0, (float)(i / side) - middle},
+                      .scale = (float)(TH_REFERENCE_SIZE_M / model_size),
+                      .heading = {cosf(angle), sinf(angle)},
+                      .tint = {(uint8_t)(200 + i % 56), (uint8_t)(180 + i * 7 % 70), (uint8_t)(160 + i * 13 % 90),
+                               (uint8_t)(i % 3 * 100)}};
+}
+
+void *stage_alloc(stage *s, size_t bytes)
+{
+    s->slot_bytes = bytes;
+    s->slot = th_line_alloc(bytes);
+    cr_assert_not_null(s->slot);
+    return memset(s->slot, NAN_BYTE, bytes);
+}
+
+void stage_free(stage *s)
+{
+    free(s->slot);
+}
+
+static th_crowd *make_crowd(const cast *c, uint32_t count, th_palette palette)
+{
+    const th_rig *const *rigs = (const th_rig *const *)c->rigs;
+    th_instance *instances = calloc((size_t)count + 1, sizeof *instances);
+    th_crowd *crowd;
+    th_error err;
+    th_instances_scatter(rigs, c->count, TH_NO_INDEX, SEED, instances, count);
+    const th_crowd_desc desc = {.rigs = rigs,
+                                .rig_count = c->count,
+                                .instances = instances,
+                                .instance_count = count,
+                                .isa = TH_ISA_SCALAR,
+                                .palette = palette};
+    cr_assert_eq(th_crowd_create(&desc, &crowd, &err), TH_OK, "%s", err.text);
+    free(instances);
+    return crowd;
+}
+
+/* Scattered instances take rigs in turns: character k of figure f is instance k * count + f. */
+static void add_stands(stage *s, const cast *c, const th_crowd *crowd, size_t stands, uint32_t side)
+{
+    for (uint32_t f = 0; f < c->count; f++) {
+        const th_palette_run run = th_crowd_palettes(crowd, f);
+        s->figures[s->figure_count++] = c->figures[f];
+        s->draws[s->draw_count++] = (th_draw){.figure = f,
+                                              .count = run.count,
+                                              .palette_offset = run.offset,
+                                              .palette_stride = run.stride,
+                                              .stand_offset = stands};
+        th_stand *out = (th_stand *)(s->slot + stands);
+        for (uint32_t k = 0; k < run.count; k++)
+            out[k] = stand_on_square(k * c->count + f, side, c->models[f]->size);
+        stands += run.count * sizeof(th_stand);
+    }
+}
+
+stage stage_crowd(const cast *c, uint32_t count, uint32_t side, double time_s, th_palette palette)
+{
+    stage s = {.palette = palette, .view = view_of_square(side)};
+    th_crowd *crowd = make_crowd(c, count, palette);
+    const size_t palettes = th_crowd_palette_bytes(crowd);
+    stage_alloc(&s, palettes + count * sizeof(th_stand));
+    void *scratch = th_line_alloc(th_crowd_scratch_bytes(crowd));
+    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_s, s.slot, scratch);
+    add_stands(&s, c, crowd, palettes, side);
+    free(scratch);
+    th_crowd_destroy(crowd);
+    return s;
+}
+
+/* ---- pictures ---- */
+
+static th_ring *make_ring(const th_gl *gl, const stage *s, const way *w)
+{
+    th_ring *ring;
+    th_error err;
+    const th_ring_desc desc = {.bytes = s->slot_bytes, .upload = w->upload, .guard = true};
+    cr_assert_eq(th_ring_create(gl, &desc, &ring, &err), TH_OK, "%s", err.text);
+    for (int frame = 0; frame < 3; frame++) {
+        memset(th_ring_begin(ring), NAN_BYTE, s->slot_bytes);
+        cr_assert(th_ring_end(ring));
+        th_ring_fence(ring);
+    }
+    memcpy(th_ring_begin(ring), s->slot, s->slot_bytes);
+    cr_assert(th_ring_end(ring));
+    return ring;
+}
+
+static th_painter *make_painter(const th_gl *gl, const stage *s, const way *w)
+{
+    th_painter *painter;
+    th_error err;
+    const th_painter_desc desc = {.gl = gl,
+                                  .figures = s->figures,
+                                  .figure_count = s->figure_count,
+                                  .palette = s->palette,
+                                  .fetch = w->fetch,
+                                  .shadow_pixels = w->shadow_pixels,
+                                  .block_bytes = w->block_bytes};
+    cr_assert_eq(th_painter_create(&desc, &painter, &err), TH_OK, "%s", err.text);
+    return painter;
+}
+
+uint8_t *shoot_slot(const th_gl *gl, const stage *s, const way *w, th_ring *ring)
+{
+    th_target *target;
+    th_error err;
+    const th_target_desc desc = {.width = w->width, .height = w->height, .samples = w->samples};
+    cr_assert_eq(th_target_create(&desc, &target, &err), TH_OK, "%s", err.text);
+    th_painter *painter = make_painter(gl, s, w);
+    th_painter_draw(painter, target, &s->view, ring, s->draws, s->draw_count);
+    th_ring_fence(ring);
+    th_target_resolve(target);
+    uint8_t *rgba = malloc(th_target_bytes(target));
+    th_target_read(target, rgba);
+    th_painter_destroy(painter);
+    th_target_destroy(target);
+    return rgba;
+}
+
+uint8_t *shoot(const th_gl *gl, const stage *s, const way *w)
+{
+    th_ring *ring = make_ring(gl, s, w);
+    uint8_t *rgba = shoot_slot(gl, s, w, ring);
+    th_ring_destroy(ring);
+    return rgba;
+}

@@ -1,0 +1,197 @@
+#include "fixture_skin.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STRIDE = 64 };
+
+/* Rows of a 3x4 matrix. */
+typedef struct affine {
+    double m[3][4];
+} affine;
+
+static affine blend(const stage *s, const char *palette, const th_figure_vertex *v)
+{
+    affine out = {0};
+    for (int k = 0; k < 4; k++) {
+        float entry[12];
+        if (v->weight[k] == 0)
+            continue;
+        th_palette_read(s->palette, palette + v->bind[k] * th_palette_entry_bytes(s->palette), entry);
+        for (int i = 0; i < 12; i++)
+            out.m[i / 4][i % 4] += v->weight[k] / 255.0 * (double)entry[i];
+    }
+    return out;
+}
+
+/* As painter.h says: (0, 0, 1) turns to (sin, 0, cos). */
+static affine place(const affine *a, const th_stand *stand)
+{
+    const double c = (double)stand->heading[0], s = (double)stand->heading[1], size = (double)stand->scale;
+    const double turn[3][3] = {{c, 0, s}, {0, 1, 0}, {-s, 0, c}};
+    affine out = {0};
+    for (int row = 0; row < 3; row++) {
+        for (int i = 0; i < 12; i++)
+            out.m[row][i % 4] += size * turn[row][i / 4] * a->m[i / 4][i % 4];
+        out.m[row][3] += (double)stand->position[row];
+    }
+    return out;
+}
+
+static void turn_vector(const affine *a, const double v[3], double out[3])
+{
+    for (int row = 0; row < 3; row++)
+        out[row] = a->m[row][0] * v[0] + a->m[row][1] * v[1] + a->m[row][2] * v[2];
+}
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Of the surface that two tangents span once they have moved. Points out, also where the transform mirrors. */
+static void turn_normal(const affine *a, const double n[3], double out[3])
+{
+    const double axis[3] = {fabs(n[0]) < 0.6, fabs(n[0]) >= 0.6, 0};
+    double u[3], v[3], moved_u[3], moved_v[3], moved_n[3];
+    cross(n, axis, u);
+    cross(n, u, v);
+    turn_vector(a, u, moved_u);
+    turn_vector(a, v, moved_v);
+    turn_vector(a, n, moved_n);
+    cross(moved_u, moved_v, out);
+    const double length = sqrt(dot(out, out)) * (dot(out, moved_n) < 0 ? -1 : 1);
+    for (int i = 0; i < 3; i++)
+        out[i] /= length;
+}
+
+static void unpack_normal(uint32_t packed, double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = (double)((int32_t)(packed << (22 - 10 * i)) >> 22) / 511;
+}
+
+static uint32_t pack_normal(const double n[3])
+{
+    uint32_t packed = 0;
+    for (int i = 0; i < 3; i++)
+        packed |= ((uint32_t)lround(n[i] * 511) & 1023) << 10 * i;
+    return packed;
+}
+
+/* Of an array that may be empty. */
+static void *copy(const void *data, size_t bytes)
+{
+    void *out = malloc(bytes + 1);
+    cr_assert_not_null(out);
+    return bytes > 0 ? memcpy(out, data, bytes) : out;
+}
+
+/* True when the transform mirrors. */
+static bool skin_vertex(const stage *s, const th_draw *draw, uint32_t k, th_figure_vertex *v)
+{
+    const th_stand *stand = (const th_stand *)(s->slot + draw->stand_offset) + k;
+    const affine bone = blend(s, s->slot + draw->palette_offset + k * draw->palette_stride, v);
+    const affine whole = place(&bone, stand);
+    const double position[3] = {(double)v->position[0], (double)v->position[1], (double)v->position[2]};
+    const double x[3] = {whole.m[0][0], whole.m[1][0], whole.m[2][0]},
+                 y[3] = {whole.m[0][1], whole.m[1][1], whole.m[2][1]},
+                 z[3] = {whole.m[0][2], whole.m[1][2], whole.m[2][2]};
+    double moved[3], normal[3], turned[3], across[3];
+    turn_vector(&whole, position, moved);
+    unpack_normal(v->normal, normal);
+    turn_normal(&whole, normal, turned);
+    for (int i = 0; i < 3; i++)
+        v->position[i] = (float)(moved[i] + whole.m[i][3]);
+    v->normal = pack_normal(turned);
+    memset(v->bind, 0, sizeof v->bind);
+    memcpy(v->weight, (const uint8_t[]){255, 0, 0, 0}, 4);
+    cross(x, y, across);
+    return dot(across, z) < 0;
+}
+
+/* Turns back the winding that a mirror turned round, and counts all vertices from the first. */
+static th_figure_part *make_parts(const th_figure *from, const bool *mirrored, uint32_t *indices)
+{
+    th_figure_part *parts = calloc((size_t)from->part_count + 1, sizeof *parts);
+    for (uint32_t p = 0; p < from->part_count; p++) {
+        const th_figure_lod *lod = &from->parts[p].lods[0];
+        uint32_t *corner = indices + lod->first_index;
+        parts[p] = from->parts[p];
+        parts[p].base_vertex = 0;
+        for (uint32_t i = 0; i < lod->index_count; i++)
+            corner[i] += from->parts[p].base_vertex;
+        for (uint32_t i = 0; i < lod->index_count; i += 3) {
+            const uint32_t second = corner[i + 1];
+            if (!mirrored[corner[i]])
+                continue;
+            corner[i + 1] = corner[i + 2];
+            corner[i + 2] = second;
+        }
+    }
+    return parts;
+}
+
+static th_figure *skin_figure(const stage *s, const th_draw *draw, uint32_t k)
+{
+    const th_figure *from = s->figures[draw->figure];
+    th_figure *out = copy(from, sizeof *out);
+    th_figure_vertex *vertices = copy(from->vertices, from->vertex_count * sizeof *vertices);
+    uint32_t *indices = copy(from->indices, from->index_count * sizeof *indices);
+    bool *mirrored = calloc((size_t)from->vertex_count + 1, sizeof *mirrored);
+    for (uint32_t v = 0; v < from->vertex_count; v++)
+        mirrored[v] = skin_vertex(s, draw, k, &vertices[v]);
+    out->parts = make_parts(from, mirrored, indices);
+    free(mirrored);
+    out->vertices = vertices;
+    out->indices = indices;
+    out->bind_count = 1;
+    out->line_end_count = 0;
+    return out;
+}
+
+static void add_character(stage *out, const stage *from, const th_draw *draw, uint32_t k)
+{
+    const uint32_t i = out->figure_count++;
+    const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    th_stand *stand = (th_stand *)(out->slot + DRAWS * STRIDE) + i;
+    cr_assert_lt(i, DRAWS);
+    out->figures[i] = skin_figure(from, draw, k);
+    out->draws[out->draw_count++] = (th_draw){.figure = i,
+                                              .count = 1,
+                                              .palette_offset = i * STRIDE,
+                                              .palette_stride = STRIDE,
+                                              .stand_offset = (size_t)((char *)stand - out->slot)};
+    th_palette_write(TH_PALETTE_F32, identity, out->slot + i * STRIDE);
+    *stand = (th_stand){.scale = 1, .heading = {1, 0}};
+    memcpy(stand->tint, ((const th_stand *)(from->slot + draw->stand_offset))[k].tint, sizeof stand->tint);
+}
+
+stage stage_skinned(const stage *from)
+{
+    stage out = {.palette = TH_PALETTE_F32, .view = from->view};
+    stage_alloc(&out, DRAWS * (STRIDE + sizeof(th_stand)));
+    for (uint32_t d = 0; d < from->draw_count; d++)
+        for (uint32_t k = 0; k < from->draws[d].count; k++)
+            add_character(&out, from, &from->draws[d], k);
+    return out;
+}
+
+void stage_skinned_free(stage *skinned)
+{
+    for (uint32_t f = 0; f < skinned->figure_count; f++) {
+        free((void *)skinned->figures[f]->parts);
+        free((void *)skinned->figures[f]->vertices);
+        free((void *)skinned->figures[f]->indices);
+        free((void *)skinned->figures[f]);
+    }
+    stage_free(skinned);
+}

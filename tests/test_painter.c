@@ -1,0 +1,522 @@
+/* The painter: every way to draw a picture gives the same picture, and what is in it is where it belongs. */
+#include "fixture_boxes.h"
+#include "fixture_context.h"
+#include "fixture_golden.h"
+#include "fixture_picture.h"
+#include "fixture_skin.h"
+#include "random_model.h"
+
+#include <throng/human.h>
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 320, HEIGHT = 180, PIXELS = WIDTH * HEIGHT, SIDE = 6, PALETTE_ALIGNMENT = 64 };
+
+static const way plainly = {.width = WIDTH, .height = HEIGHT, .fetch = TH_FETCH_TEXTURE};
+static const way with_shadows = {
+    .width = WIDTH, .height = HEIGHT, .fetch = TH_FETCH_TEXTURE, .shadow_pixels = 512, .samples = 4};
+
+/* ---- what is drawn ---- */
+
+static cast cast_human(void)
+{
+    cast c = {0};
+    th_model *model;
+    th_error err;
+    cr_assert_eq(th_human_create(&model, &err), TH_OK, "%s", err.text);
+    cast_add(&c, model);
+    return c;
+}
+
+static size_t palette_stride(const th_figure *figure, th_palette palette)
+{
+    const size_t bytes = figure->bind_count * th_palette_entry_bytes(palette);
+    return (bytes + PALETTE_ALIGNMENT - 1) / PALETTE_ALIGNMENT * PALETTE_ALIGNMENT;
+}
+
+static void random_rotation(uint64_t *state, double q[4])
+{
+    for (int k = 0; k < 4; k++)
+        q[k] = random_between(state, -1, 1) + (k == 3 ? 0.1 : 0);
+    th_quat_normalize(q);
+}
+
+/* Boxes become prisms, stretched along axes that are not their own; some are mirrored. They are on a spiral, so that
+ * all can be seen. */
+static void random_entry(uint64_t *state, uint32_t i, uint32_t count, bool mirrors, float out[12])
+{
+    const double part = (i + 0.5) / count, size = 2 / cbrt(count);
+    th_trs turn = {.scale = {1, 1, 1}},
+           trs = {.translation = {1.5 * sqrt(part) * cos(2.4 * i), 0.3 + 1.2 * random_between(state, 0, 1),
+                                  1.5 * sqrt(part) * sin(2.4 * i)}};
+    random_rotation(state, turn.rotation);
+    random_rotation(state, trs.rotation);
+    for (int k = 0; k < 3; k++)
+        trs.scale[k] = size * random_between(state, 0.2, 1.4) * (mirrors && random_between(state, 0, 1) < 0.3 ? -1 : 1);
+    const th_mat34 matrix = th_mat34_from(th_dmat34_mul(th_dmat34_from_trs(&trs), th_dmat34_from_trs(&turn)));
+    memcpy(out, &matrix, 12 * sizeof *out);
+}
+
+/* `count` characters of a figure of boxes in random poses; strides of any size. */
+static stage stage_boxes(const th_figure *figure, uint32_t count, size_t stride, th_palette palette, bool mirrors)
+{
+    stage s = {.figures = {figure}, .figure_count = 1, .palette = palette, .view = view_of_square(4), .draw_count = 1};
+    uint64_t state = 5;
+    s.draws[0] = (th_draw){.count = count, .palette_stride = stride, .stand_offset = count * stride};
+    stage_alloc(&s, count * (stride + sizeof(th_stand)));
+    for (uint32_t k = 0; k < count; k++) {
+        char *entries = s.slot + k * stride;
+        for (uint32_t i = 0; i < figure->bind_count; i++) {
+            float entry[12];
+            random_entry(&state, i, figure->bind_count, mirrors, entry);
+            th_palette_write(palette, entry, entries + i * th_palette_entry_bytes(palette));
+        }
+        th_stand *stand = (th_stand *)(s.slot + s.draws[0].stand_offset) + k;
+        *stand = stand_on_square(k, 2, TH_REFERENCE_SIZE_M / (0.6 + 0.2 * k));
+        for (int i = 0; i < 3; i += 2)
+            stand->position[i] *= 2.5F;
+    }
+    return s;
+}
+
+/* ---- comparing ---- */
+
+static void expect_same(const th_gl *gl, const char *what, const stage *s, const way *w, const uint8_t *wanted)
+{
+    uint8_t *rgba = shoot(gl, s, w);
+    const difference d = compare_pictures(rgba, wanted, w->width, w->height);
+    cr_expect_arr_eq(rgba, wanted, (size_t)w->width * w->height * 4, "%s: %u pixels off, RMSE %.2g", what, d.pixels_off,
+                     d.rmse);
+    free(rgba);
+}
+
+static uint32_t count_other_pixels(const uint8_t *a, const uint8_t *b)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < PIXELS; i++)
+        count += memcmp(a + 4 * i, b + 4 * i, 4) != 0;
+    return count;
+}
+
+/* The ways to draw a picture: fetches, uploads, and blocks that hold 1, 2, 7 and all characters. */
+static void check_ways(const th_gl *gl, const stage *s, const uint8_t *wanted)
+{
+    const size_t stride = s->draws[0].palette_stride;
+    const size_t blocks[] = {0, 1, 2 * stride, 7 * stride + 100};
+    way w = plainly;
+    for (int fetch = TH_FETCH_STORAGE; fetch <= TH_FETCH_TEXTURE; fetch++)
+        for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
+            char what[100];
+            w.fetch = (th_fetch)fetch;
+            w.block_bytes = blocks[b];
+            w.upload = b % 2 ? TH_RING_UNSYNCHRONIZED : TH_RING_AUTO;
+            snprintf(what, sizeof what, "%u of %s by %s, blocks of %zu bytes", s->draws[0].count,
+                     th_palette_name(s->palette), th_fetch_name(w.fetch), w.block_bytes);
+            expect_same(gl, what, s, &w, wanted);
+        }
+}
+
+/* ---- every way gives the same picture ---- */
+
+static void check_crowds(th_palette palette)
+{
+    th_gl *gl = open_context();
+    cast c = cast_human();
+    const uint32_t counts[] = {0, 1, 2, 33};
+    uint8_t *nobody = NULL;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        stage s = stage_crowd(&c, counts[i], SIDE, 1.25, palette);
+        uint8_t *wanted = shoot(gl, &s, &plainly);
+        if (!nobody)
+            nobody = wanted;
+        cr_expect_geq(count_other_pixels(wanted, nobody), 150 * counts[i], "%u characters hardly to be seen",
+                      counts[i]);
+        check_ways(gl, &s, wanted);
+        stage_free(&s);
+        if (wanted != nobody)
+            free(wanted);
+    }
+    free(nobody);
+    cast_free(&c);
+    close_context(gl);
+}
+
+Test(painter, all_ways_give_the_same_picture)
+{
+    check_crowds(TH_PALETTE_F32);
+}
+
+Test(painter, all_ways_give_the_same_picture_of_half_precision)
+{
+    check_crowds(TH_PALETTE_F16);
+}
+
+/* As it is by one draw of them all. */
+Test(painter, a_draw_for_each_character_gives_the_same_picture)
+{
+    th_gl *gl = open_context();
+    cast c = cast_human();
+    stage s = stage_crowd(&c, 33, SIDE, 1.25, TH_PALETTE_F32);
+    uint8_t *wanted = shoot(gl, &s, &with_shadows);
+    const th_draw all = s.draws[0];
+    for (s.draw_count = 0; s.draw_count < all.count; s.draw_count++) {
+        th_draw *draw = &s.draws[s.draw_count];
+        *draw = all;
+        draw->count = 1;
+        draw->palette_offset += s.draw_count * all.palette_stride;
+        draw->stand_offset += s.draw_count * sizeof(th_stand);
+    }
+    expect_same(gl, "one by one", &s, &with_shadows, wanted);
+    free(wanted);
+    stage_free(&s);
+    cast_free(&c);
+    close_context(gl);
+}
+
+/* Characters a long way from each other reach the driver's own limit, 128 MiB on llvmpipe, without there being many.
+ * Where it is far higher they are one piece. */
+static void check_far(const th_gl *gl, const stage *near, size_t stride, th_fetch fetch, const uint8_t *wanted)
+{
+    const uint32_t count = near->draws[0].count;
+    const size_t near_stride = near->draws[0].palette_stride;
+    const way w = {.width = WIDTH, .height = HEIGHT, .fetch = fetch};
+    stage far = *near;
+    th_ring *ring;
+    th_error err;
+    far.draws[0].palette_stride = stride;
+    far.draws[0].stand_offset = count * stride;
+    cr_assert_eq(th_ring_create(gl, &(th_ring_desc){.bytes = count * (stride + sizeof(th_stand))}, &ring, &err), TH_OK);
+    char *slot = th_ring_begin(ring);
+    for (uint32_t k = 0; k < count; k++)
+        memcpy(slot + k * stride, near->slot + k * near_stride, near_stride);
+    memcpy(slot + count * stride, near->slot + near->draws[0].stand_offset, count * sizeof(th_stand));
+    th_ring_end(ring);
+    uint8_t *rgba = shoot_slot(gl, &far, &w, ring);
+    cr_expect_arr_eq(rgba, wanted, PIXELS * 4, "%s: %u pixels differ", th_fetch_name(fetch),
+                     count_other_pixels(rgba, wanted));
+    free(rgba);
+    th_ring_destroy(ring);
+}
+
+Test(painter, more_than_the_driver_binds_at_once)
+{
+    th_gl *gl = open_context();
+    th_figure *figure = boxes_create(5);
+    stage near = stage_boxes(figure, 4, palette_stride(figure, TH_PALETTE_F32), TH_PALETTE_F32, false);
+    uint8_t *wanted = shoot(gl, &near, &plainly);
+    const size_t limit = th_gl_get_info(gl)->storage_block_bytes, most = (size_t)128 << 20;
+    const size_t stride = (limit < most ? limit : most) / 3 / PALETTE_ALIGNMENT * PALETTE_ALIGNMENT;
+    check_far(gl, &near, stride, TH_FETCH_STORAGE, wanted);
+    check_far(gl, &near, stride, TH_FETCH_TEXTURE, wanted);
+    free(wanted);
+    stage_free(&near);
+    boxes_destroy(figure);
+    close_context(gl);
+}
+
+/* ---- what is in it is where it belongs ---- */
+
+/* Normals are rounded to 10 bits once more on the way, and edges move by the rounding of single precision. */
+static void expect_skinned(const th_gl *gl, const char *what, const stage *s)
+{
+    stage skinned = stage_skinned(s);
+    const uint32_t most_off = PIXELS / 5000;
+    uint8_t *rgba = shoot(gl, s, &with_shadows), *wanted = shoot(gl, &skinned, &with_shadows);
+    const difference d = compare_pictures(rgba, wanted, WIDTH, HEIGHT);
+    cr_log_info("%s: %u pixels off, RMSE %.2g", what, d.pixels_off, d.rmse);
+    cr_expect(d.pixels_off <= most_off && d.rmse <= 1e-3, "%s: %u pixels off, RMSE %.2g", what, d.pixels_off, d.rmse);
+    free(rgba);
+    free(wanted);
+    stage_skinned_free(&skinned);
+}
+
+Test(painter, humans_are_skinned_as_on_the_cpu)
+{
+    th_gl *gl = open_context();
+    cast c = cast_human();
+    for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
+        stage s = stage_crowd(&c, 9, 3, 1.25, (th_palette)palette);
+        expect_skinned(gl, th_palette_name(s.palette), &s);
+        stage_free(&s);
+    }
+    cast_free(&c);
+    close_context(gl);
+}
+
+static void check_boxes(uint32_t count, bool mirrors)
+{
+    th_gl *gl = open_context();
+    th_figure *figure = boxes_create(count);
+    for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
+        const size_t stride = palette_stride(figure, (th_palette)palette);
+        stage s = stage_boxes(figure, 4, stride, (th_palette)palette, mirrors);
+        expect_skinned(gl, th_palette_name(s.palette), &s);
+        stage_free(&s);
+    }
+    boxes_destroy(figure);
+    close_context(gl);
+}
+
+Test(painter, non_uniform_scale_is_lit_as_on_the_cpu)
+{
+    check_boxes(12, false);
+}
+
+Test(painter, mirrors_are_lit_as_on_the_cpu)
+{
+    check_boxes(12, true);
+}
+
+Test(painter, more_than_256_binds)
+{
+    check_boxes(300, false);
+}
+
+/* A skeleton's lines are those between the places where its joints came to be. */
+Test(painter, skeleton_lines_end_at_joints)
+{
+    th_gl *gl = open_context();
+    th_figure *figure = boxes_create(300);
+    stage s = stage_boxes(figure, 1, palette_stride(figure, TH_PALETTE_F32), TH_PALETTE_F32, false);
+    s.view.skeletons = true;
+    uint8_t *wanted = shoot(gl, &s, &plainly);
+    check_ways(gl, &s, wanted);
+
+    th_figure still = *figure;
+    th_figure_line_end *ends = calloc(still.line_end_count, sizeof *ends);
+    for (uint32_t i = 0; i < still.line_end_count; i++) {
+        float entry[12];
+        th_palette_read(TH_PALETTE_F32, s.slot + figure->line_ends[i].bind * sizeof entry, entry);
+        ends[i] = (th_figure_line_end){{entry[3], entry[7], entry[11]}, 0};
+    }
+    th_palette_write(TH_PALETTE_F32, (const float[]){1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, s.slot);
+    still.line_ends = ends;
+    s.figures[0] = &still;
+    expect_same(gl, "joints", &s, &plainly, wanted);
+    free(ends);
+    free(wanted);
+    stage_free(&s);
+    boxes_destroy(figure);
+    close_context(gl);
+}
+
+/* `more` behind what is in the slot. */
+static void add_stage(stage *s, const stage *more)
+{
+    stage both = *s;
+    const size_t behind = (s->slot_bytes + PALETTE_ALIGNMENT - 1) / PALETTE_ALIGNMENT * PALETTE_ALIGNMENT;
+    stage_alloc(&both, behind + more->slot_bytes);
+    memcpy(both.slot, s->slot, s->slot_bytes);
+    memcpy(both.slot + behind, more->slot, more->slot_bytes);
+    for (uint32_t d = 0; d < more->draw_count; d++) {
+        th_draw *draw = &both.draws[both.draw_count++];
+        *draw = more->draws[d];
+        draw->figure += s->figure_count;
+        draw->palette_offset += behind;
+        draw->stand_offset += behind;
+    }
+    for (uint32_t f = 0; f < more->figure_count; f++)
+        both.figures[both.figure_count++] = more->figures[f];
+    stage_free(s);
+    *s = both;
+}
+
+/* Among them a skeleton without meshes. Whoever is drawn first: what is nearer hides what is farther. */
+Test(painter, several_figures_in_one_picture)
+{
+    th_gl *gl = open_context();
+    cast c = cast_human();
+    cast_add(&c, random_model(&(random_desc){.seed = 3, .joint_count = 300, .clip_count = 1, .key_count = 5}));
+    th_figure *boxes = boxes_create(5);
+    stage s = stage_crowd(&c, 10, 4, 1.25, TH_PALETTE_F32);
+    stage more = stage_boxes(boxes, 4, palette_stride(boxes, TH_PALETTE_F32), TH_PALETTE_F32, true);
+    add_stage(&s, &more);
+    expect_skinned(gl, "three figures", &s);
+
+    uint8_t *wanted = shoot(gl, &s, &with_shadows);
+    const th_draw first = s.draws[0];
+    s.draws[0] = s.draws[2];
+    s.draws[2] = first;
+    expect_same(gl, "in another order", &s, &with_shadows, wanted);
+    free(wanted);
+    stage_free(&s);
+    stage_free(&more);
+    boxes_destroy(boxes);
+    cast_free(&c);
+    close_context(gl);
+}
+
+/* ---- what the view and the draws ask for ---- */
+
+static th_figure_vertex *paint_black(const th_figure *figure)
+{
+    th_figure_vertex *vertices = malloc(figure->vertex_count * sizeof *vertices);
+    memcpy(vertices, figure->vertices, figure->vertex_count * sizeof *vertices);
+    for (uint32_t v = 0; v < figure->vertex_count; v++)
+        memset(vertices[v].color, 0, 3);
+    return vertices;
+}
+
+Test(painter, a_plain_picture_is_of_tints_alone)
+{
+    th_gl *gl = open_context();
+    th_figure *figure = boxes_create(5);
+    stage s = stage_boxes(figure, 4, palette_stride(figure, TH_PALETTE_F32), TH_PALETTE_F32, false);
+    const th_figure_vertex *colored = figure->vertices;
+    th_figure_vertex *black = paint_black(figure);
+    uint8_t *materials = shoot(gl, &s, &plainly);
+    s.view.plain = true;
+    uint8_t *plain = shoot(gl, &s, &plainly);
+    figure->vertices = black;
+    expect_same(gl, "black boxes", &s, &plainly, plain);
+    cr_expect_gt(count_other_pixels(plain, materials), 500);
+    ((th_stand *)(s.slot + s.draws[0].stand_offset))[0].tint[3] ^= 255;
+    uint8_t *tinted = shoot(gl, &s, &plainly);
+    cr_expect_gt(count_other_pixels(plain, tinted), 100);
+    figure->vertices = colored;
+    free(black);
+    free(materials);
+    free(plain);
+    free(tinted);
+    stage_free(&s);
+    boxes_destroy(figure);
+    close_context(gl);
+}
+
+Test(painter, a_level_of_detail_that_is_not_there_is_the_last_one)
+{
+    th_gl *gl = open_context();
+    cast c = cast_human();
+    stage s = stage_crowd(&c, 4, 2, 1.25, TH_PALETTE_F32);
+    uint8_t *finest = shoot(gl, &s, &plainly);
+    s.draws[0].lod = c.figures[0]->lod_count - 1;
+    uint8_t *coarsest = shoot(gl, &s, &plainly);
+    cr_assert_gt(s.draws[0].lod, 0);
+    cr_expect_gt(count_other_pixels(finest, coarsest), 100);
+    s.draws[0].lod = 101;
+    expect_same(gl, "level 101", &s, &plainly, coarsest);
+    free(finest);
+    free(coarsest);
+    stage_free(&s);
+    cast_free(&c);
+    close_context(gl);
+}
+
+/* A file may hold joints and nothing that follows them. */
+Test(painter, a_figure_of_nothing_draws_nothing)
+{
+    th_gl *gl = open_context();
+    th_figure *figure = boxes_create(0);
+    for (int skeletons = 0; skeletons < 2; skeletons++)
+        for (int fetch = TH_FETCH_STORAGE; fetch <= TH_FETCH_TEXTURE; fetch++) {
+            stage s = stage_boxes(figure, 4, palette_stride(figure, TH_PALETTE_F32), TH_PALETTE_F32, false);
+            way w = with_shadows;
+            w.fetch = (th_fetch)fetch;
+            s.view.skeletons = skeletons;
+            uint8_t *drawn = shoot(gl, &s, &w);
+            s.draw_count = 0;
+            expect_same(gl, th_fetch_name(w.fetch), &s, &w, drawn);
+            free(drawn);
+            stage_free(&s);
+        }
+    boxes_destroy(figure);
+    close_context(gl);
+}
+
+static void expect_error(const th_painter_desc *desc, th_result wanted, const char *text)
+{
+    th_painter *painter;
+    th_error err = {0};
+    cr_expect_eq(th_painter_create(desc, &painter, &err), wanted);
+    cr_expect(strstr(err.text, text), "%s", err.text);
+    cr_expect_null(painter);
+}
+
+Test(painter, what_is_too_large_is_an_error)
+{
+    th_gl *gl = open_context();
+    th_figure *figure = boxes_create(2);
+    const th_figure_image wide = {1 << 20, 1, figure->images[0].rgba};
+    expect_error(&(th_painter_desc){.gl = gl, .shadow_pixels = 1 << 20}, TH_ERR_LIMIT, "1048576 pixels a side");
+    figure->images = &wide;
+    expect_error(&(th_painter_desc){.gl = gl, .figures = (const th_figure *const[]){figure}, .figure_count = 1},
+                 TH_ERR_LIMIT, "1048576 x 1 pixels");
+    boxes_destroy(figure);
+    close_context(gl);
+}
+
+Test(painter, the_driver_decides_how_palettes_are_read)
+{
+    th_gl *gl = open_context();
+    th_painter *painter;
+    th_error err;
+    cr_assert_eq(th_painter_create(&(th_painter_desc){.gl = gl}, &painter, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(th_painter_get_fetch(painter), th_gl_get_info(gl)->software ? TH_FETCH_TEXTURE : TH_FETCH_STORAGE);
+    th_painter_destroy(painter);
+    th_painter_destroy(NULL);
+    close_context(gl);
+}
+
+/* ---- what anybody would see ---- */
+
+/* A larger crowd begins with the smaller one. */
+Test(painter, more_characters_fill_more_of_the_picture)
+{
+    th_gl *gl = open_context();
+    cast c = cast_human();
+    uint8_t *empty = NULL;
+    uint32_t before = 0;
+    for (uint32_t count = 0; count <= SIDE * SIDE; count += 6) {
+        stage s = stage_crowd(&c, count, SIDE, 1.25, TH_PALETTE_F32);
+        uint8_t *rgba = shoot(gl, &s, &plainly);
+        if (!empty)
+            empty = rgba;
+        const uint32_t filled = count_other_pixels(rgba, empty);
+        cr_expect(count == 0 || filled > before + 300, "%u characters fill %u pixels, %u fill %u", count, filled,
+                  count - 6, before);
+        before = filled;
+        stage_free(&s);
+        if (rgba != empty)
+            free(rgba);
+    }
+    free(empty);
+    cast_free(&c);
+    close_context(gl);
+}
+
+/* The lowest pixel of a character in a picture without shadows touches the shadow that it casts in the other: the
+ * ground is darker there. */
+Test(painter, characters_stand_where_their_shadows_begin)
+{
+    th_gl *gl = open_context();
+    cast c = cast_human();
+    stage s = stage_crowd(&c, 1, 1, 0, TH_PALETTE_F32);
+    stage nobody = stage_crowd(&c, 0, 1, 0, TH_PALETTE_F32);
+    uint8_t *standing = shoot(gl, &s, &plainly), *empty = shoot(gl, &nobody, &plainly);
+    way shadows = plainly;
+    shadows.shadow_pixels = 1024;
+    uint8_t *shaded = shoot(gl, &s, &shadows);
+    int foot = -1, near = 0, shadow = 0;
+    for (int i = 0; i < PIXELS; i++)
+        if (memcmp(standing + 4 * i, empty + 4 * i, 4) != 0)
+            foot = i;
+    for (int i = 0; i < PIXELS; i++) {
+        const bool ground = memcmp(standing + 4 * i, empty + 4 * i, 4) == 0;
+        const bool dark = ground && shaded[4 * i] + 10 < empty[4 * i];
+        shadow += dark;
+        near += dark && abs(i % WIDTH - foot % WIDTH) <= 4 && abs(i / WIDTH - foot / WIDTH) <= 4;
+    }
+    cr_expect_gt(shadow, 300);
+    cr_expect_gt(near, 3, "the lowest pixel, %d %d, is away from any shadow", foot % WIDTH, foot / WIDTH);
+    free(standing);
+    free(empty);
+    free(shaded);
+    stage_free(&s);
+    stage_free(&nobody);
+    cast_free(&c);
+    close_context(gl);
+}

@@ -1,0 +1,409 @@
+/* The ring: what is drawn is what was written for that frame, however far the CPU is ahead. Mesa's own thread
+ * (mesa_glthread) lets it be far ahead even where the CPU draws. */
+#include "fixture_context.h"
+
+#include <throng/ring.h>
+#include <throng/target.h>
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <glad/gl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A frame is a row of the picture; a pixel looks at a run of words, which should all hold the number of the frame. */
+enum { FRAMES = 1500, ROWS = 400, PIXELS = 64, RUN = 64, WORDS = PIXELS * RUN };
+
+static const char vertex_source[] = "#version 430 core\n"
+                                    "void main()\n"
+                                    "{\n"
+                                    "    vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0;\n"
+                                    "    gl_Position = vec4(corner, 0, 1);\n"
+                                    "}\n";
+
+/* Red, green and blue: the first word. Alpha: 0 when the words are not all the same. */
+static const char fragment_source[] =
+    "#version 430 core\n"
+    "layout(std430, binding = 0) readonly buffer Slot { uint words[]; };\n"
+    "layout(location = 0) out vec4 o_color;\n"
+    "void main()\n"
+    "{\n"
+    "    uint at = uint(gl_FragCoord.x) * 64u, first = words[at], same = 255u;\n"
+    "    for (uint i = 1u; i < 64u; i++)\n"
+    "        if (words[at + i] != first)\n"
+    "            same = 0u;\n"
+    "    o_color = vec4(first & 255u, first >> 8 & 255u, first >> 16 & 255u, same) / 255.0;\n"
+    "}\n";
+
+typedef struct scene {
+    th_gl *gl;
+    th_ring *ring;
+    th_target *target;
+    GLuint program, nothing; /* nothing: a vertex array without vertices */
+    uint32_t frame;          /* of the last write */
+} scene;
+
+/* ---- making ---- */
+
+static GLuint compile(GLenum type, const char *source)
+{
+    const GLuint shader = glCreateShader(type);
+    GLint good;
+    glShaderSource(shader, 1, &source, NULL);
+    glCompileShader(shader);
+    glGetShaderiv(shader, GL_COMPILE_STATUS, &good);
+    cr_assert(good);
+    return shader;
+}
+
+static GLuint make_program(void)
+{
+    const GLuint vertex = compile(GL_VERTEX_SHADER, vertex_source);
+    const GLuint fragment = compile(GL_FRAGMENT_SHADER, fragment_source);
+    const GLuint program = glCreateProgram();
+    GLint good;
+    glAttachShader(program, vertex);
+    glAttachShader(program, fragment);
+    glLinkProgram(program);
+    glGetProgramiv(program, GL_LINK_STATUS, &good);
+    cr_assert(good);
+    glDeleteShader(vertex);
+    glDeleteShader(fragment);
+    return program;
+}
+
+static th_ring *make_ring(const th_gl *gl, const th_ring_desc *desc)
+{
+    th_ring *ring;
+    th_error err;
+    cr_assert_eq(th_ring_create(gl, desc, &ring, &err), TH_OK, "%s", err.text);
+    return ring;
+}
+
+static scene make_scene(const th_ring_desc *desc)
+{
+    scene s = {.gl = open_context()};
+    th_error err;
+    const th_target_desc target = {.width = PIXELS, .height = ROWS};
+    s.ring = make_ring(s.gl, desc);
+    cr_assert_eq(th_target_create(&target, &s.target, &err), TH_OK, "%s", err.text);
+    s.program = make_program();
+    glGenVertexArrays(1, &s.nothing);
+    return s;
+}
+
+static void free_scene(scene *s)
+{
+    glDeleteProgram(s->program);
+    glDeleteVertexArrays(1, &s->nothing);
+    th_target_destroy(s->target);
+    th_ring_destroy(s->ring);
+    close_context(s->gl);
+}
+
+/* ---- frames ---- */
+
+typedef struct filling {
+    uint32_t *words;
+    uint32_t value;
+} filling;
+
+static void *write_words(void *arg)
+{
+    const filling *w = arg;
+    for (uint32_t i = 0; i < WORDS; i++)
+        w->words[i] = w->value;
+    return NULL;
+}
+
+/* As a program has it: workers write, the context's thread waits for them. */
+static void write_frame(scene *s, uint32_t frame)
+{
+    filling w = {th_ring_begin(s->ring), frame};
+    pthread_t worker;
+    cr_assert_not_null(w.words);
+    cr_assert_eq((uintptr_t)w.words % 64, 0);
+    if (frame % 8 == 0) {
+        cr_assert_eq(pthread_create(&worker, NULL, write_words, &w), 0);
+        pthread_join(worker, NULL);
+    } else {
+        write_words(&w);
+    }
+    cr_assert(th_ring_end(s->ring));
+}
+
+static void draw_row(const scene *s, uint32_t row)
+{
+    const th_ring_place place = th_ring_get_place(s->ring);
+    th_target_bind(s->target);
+    glDisable(GL_FRAMEBUFFER_SRGB); /* numbers, not light */
+    glViewport(0, (GLint)row, PIXELS, 1);
+    glUseProgram(s->program);
+    glBindVertexArray(s->nothing);
+    cr_assert_eq(place.offset % 4096, 0);
+    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, place.buffer, (GLintptr)place.offset, WORDS * sizeof(uint32_t));
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    th_ring_fence(s->ring);
+}
+
+/* The rows of frames [first, first + count). Returns how many pixels are wrong. */
+static uint32_t check_rows(const scene *s, uint32_t first, uint32_t count)
+{
+    static uint8_t picture[ROWS][PIXELS][4];
+    uint32_t late = 0, mixed = 0;
+    th_target_read(s->target, picture[0][0]);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t x = 0; x < PIXELS; x++) {
+            const uint8_t *pixel = picture[ROWS - 1 - i][x]; /* the top row comes first */
+            const uint32_t frame = pixel[0] | (uint32_t)pixel[1] << 8 | (uint32_t)pixel[2] << 16;
+            mixed += pixel[3] != 255;
+            late += pixel[3] == 255 && frame != first + i;
+        }
+    cr_expect(late + mixed == 0, "frames %u to %u: %u pixels of another frame and %u of several, of %u", first,
+              first + count - 1, late, mixed, count * PIXELS);
+    return late + mixed;
+}
+
+static void run_frames(scene *s)
+{
+    for (uint32_t done = 0; done < FRAMES;) {
+        const uint32_t count = FRAMES - done < ROWS ? FRAMES - done : ROWS;
+        for (uint32_t i = 0; i < count; i++) {
+            write_frame(s, 1000 + done + i);
+            draw_row(s, i);
+        }
+        if (check_rows(s, 1000 + done, count) > 0)
+            return;
+        done += count;
+    }
+}
+
+/* ---- uploads ---- */
+
+/* Whether Mesa runs on a thread of its own, which it names so. Else a test for it would say nothing. */
+static bool has_mesa_thread(void)
+{
+    bool found = false;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *task; tasks && (task = readdir(tasks));) {
+        char name[300], text[32] = "";
+        snprintf(name, sizeof name, "/proc/self/task/%s/comm", task->d_name);
+        FILE *file = fopen(name, "r");
+        if (!file)
+            continue;
+        if (fgets(text, sizeof text, file) && strstr(text, ":gl0"))
+            found = true;
+        fclose(file);
+    }
+    if (tasks)
+        closedir(tasks);
+    return found;
+}
+
+static void check_upload(th_ring_upload asked, th_ring_upload wanted, bool threaded)
+{
+    if (threaded)
+        setenv("mesa_glthread", "true", 1);
+    scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .upload = asked});
+    if (wanted == TH_RING_PERSISTENT && !th_gl_get_info(s.gl)->buffer_storage)
+        cr_skip_test("no ARB_buffer_storage here");
+    cr_assert_eq(th_ring_get_upload(s.ring), wanted, "%s", th_ring_upload_name(th_ring_get_upload(s.ring)));
+    if (threaded && is_llvmpipe(s.gl))
+        cr_expect(has_mesa_thread(), "mesa_glthread does nothing");
+    run_frames(&s);
+    free_scene(&s);
+}
+
+static void hide_buffer_storage(void)
+{
+    setenv("MESA_EXTENSION_OVERRIDE", "-GL_ARB_buffer_storage", 1);
+}
+
+Test(ring, persistent_frames_arrive_whole_and_in_time)
+{
+    check_upload(TH_RING_AUTO, TH_RING_PERSISTENT, false);
+}
+
+Test(ring, persistent_frames_arrive_whole_and_in_time_from_far_ahead)
+{
+    check_upload(TH_RING_PERSISTENT, TH_RING_PERSISTENT, true);
+}
+
+Test(ring, unsynchronized_frames_arrive_whole_and_in_time)
+{
+    check_upload(TH_RING_UNSYNCHRONIZED, TH_RING_UNSYNCHRONIZED, false);
+}
+
+Test(ring, unsynchronized_frames_arrive_whole_and_in_time_from_far_ahead)
+{
+    check_upload(TH_RING_UNSYNCHRONIZED, TH_RING_UNSYNCHRONIZED, true);
+}
+
+static void check_fallback(bool threaded)
+{
+    hide_buffer_storage();
+    th_gl *gl = open_context();
+    const bool hidden = !th_gl_get_info(gl)->buffer_storage;
+    close_context(gl);
+    if (!hidden)
+        cr_skip_test("this driver cannot hide an extension");
+    check_upload(TH_RING_AUTO, TH_RING_UNSYNCHRONIZED, threaded);
+}
+
+Test(ring, a_driver_without_buffer_storage_gets_another_upload)
+{
+    check_fallback(false);
+}
+
+Test(ring, a_driver_without_buffer_storage_gets_another_upload_from_far_ahead)
+{
+    check_fallback(true);
+}
+
+Test(ring, persistent_is_an_error_where_the_driver_cannot)
+{
+    hide_buffer_storage();
+    th_gl *gl = open_context();
+    if (th_gl_get_info(gl)->buffer_storage)
+        cr_skip_test("this driver cannot hide an extension");
+    th_ring *ring;
+    th_error err;
+    cr_assert_eq(th_ring_create(gl, &(th_ring_desc){.bytes = 64, .upload = TH_RING_PERSISTENT}, &ring, &err),
+                 TH_ERR_ENVIRONMENT);
+    cr_expect(strstr(err.text, "ARB_buffer_storage"), "%s", err.text);
+    cr_expect_null(ring);
+    close_context(gl);
+}
+
+/* ---- sizes ---- */
+
+Test(ring, slots_of_nothing_and_of_odd_sizes)
+{
+    th_gl *gl = open_context();
+    const size_t sizes[] = {0, 1, 4095, 4096, 4097, 1000000};
+    const th_ring_upload uploads[] = {TH_RING_AUTO, TH_RING_UNSYNCHRONIZED};
+    for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
+        const size_t bytes = sizes[i / 2];
+        th_ring *ring = make_ring(gl, &(th_ring_desc){.bytes = bytes, .upload = uploads[i % 2], .guard = true});
+        uint32_t offsets = 0;
+        for (int frame = 0; frame < 7; frame++) {
+            void *slot = th_ring_begin(ring);
+            cr_assert_not_null(slot);
+            memset(slot, frame, bytes);
+            cr_assert(th_ring_end(ring));
+            offsets |= th_ring_get_place(ring).offset == 0;
+            th_ring_fence(ring);
+        }
+        cr_expect_eq(offsets, 1);
+        th_ring_destroy(ring);
+    }
+    th_ring_destroy(NULL);
+    close_context(gl);
+}
+
+/* Three times this is little, in 64 bits. */
+Test(ring, more_than_there_is_memory_is_an_error)
+{
+    th_gl *gl = open_context();
+    th_ring *ring;
+    th_error err;
+    cr_assert_eq(th_ring_create(gl, &(th_ring_desc){.bytes = SIZE_MAX / 3 + 4096}, &ring, &err), TH_ERR_MEMORY);
+    cr_expect(strstr(err.text, "palette slots"), "%s", err.text);
+    cr_expect_null(ring);
+    close_context(gl);
+}
+
+/* ---- the guard ---- */
+
+static scene make_guarded(void)
+{
+    scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t), .guard = true});
+    if (th_ring_get_upload(s.ring) != TH_RING_PERSISTENT || !th_gl_get_info(s.gl)->software)
+        cr_skip_test("slots can be guarded only where they stay mapped and the CPU draws");
+    return s;
+}
+
+Test(ring, a_guarded_ring_draws_the_same)
+{
+    scene s = make_guarded();
+    run_frames(&s);
+    free_scene(&s);
+}
+
+/* The driver gets its pages back as it gave them. */
+Test(ring, a_guard_ends_with_its_ring)
+{
+    th_gl *gl = open_context();
+    for (int i = 0; i < 20; i++) {
+        th_ring *ring = make_ring(gl, &(th_ring_desc){.bytes = 1 << 20, .guard = true});
+        memset(th_ring_begin(ring), i, 1 << 20);
+        th_ring_end(ring);
+        th_ring_destroy(ring);
+        GLuint buffer;
+        glGenBuffers(1, &buffer);
+        glBindBuffer(GL_COPY_WRITE_BUFFER, buffer);
+        glBufferData(GL_COPY_WRITE_BUFFER, 4 << 20, NULL, GL_STREAM_DRAW);
+        memset(glMapBuffer(GL_COPY_WRITE_BUFFER, GL_WRITE_ONLY), i, 4 << 20);
+        glUnmapBuffer(GL_COPY_WRITE_BUFFER);
+        glDeleteBuffers(1, &buffer);
+    }
+    close_context(gl);
+}
+
+static sigjmp_buf before_write;
+
+static void on_fault(int signal)
+{
+    (void)signal;
+    siglongjmp(before_write, 1);
+}
+
+/* Criterion's .signal would want one of a test that is skipped, too. */
+static bool is_caught(volatile char *at)
+{
+    const struct sigaction fault = {.sa_handler = on_fault};
+    struct sigaction other;
+    volatile bool caught = true;
+    sigaction(SIGSEGV, &fault, &other);
+    if (sigsetjmp(before_write, 1) == 0) {
+        *at = 1;
+        caught = false;
+    }
+    sigaction(SIGSEGV, &other, NULL);
+    return caught;
+}
+
+Test(ring, a_guard_catches_a_write_to_a_slot_that_has_ended)
+{
+    scene s = make_guarded();
+    char *slot = th_ring_begin(s.ring);
+    cr_expect_not(is_caught(slot));
+    cr_expect_not(is_caught(slot + WORDS));
+    th_ring_end(s.ring);
+    cr_expect(is_caught(slot));
+    cr_expect(is_caught(slot + WORDS));
+    th_ring_fence(s.ring);
+    run_frames(&s);
+    free_scene(&s);
+}
+
+Test(ring, a_guard_catches_a_write_beyond_the_slot)
+{
+    scene s = make_guarded();
+    const size_t bytes = WORDS * sizeof(uint32_t);
+    for (int frame = 0; frame < 3; frame++) {
+        char *slot = th_ring_begin(s.ring);
+        cr_expect_not(is_caught(slot + bytes - 1));
+        if (th_ring_get_place(s.ring).offset <= bytes)
+            cr_expect(is_caught(slot + (bytes + 4096) / 4096 * 4096));
+        else
+            cr_expect(is_caught(slot - 1));
+        th_ring_end(s.ring);
+        th_ring_fence(s.ring);
+    }
+    free_scene(&s);
+}
