@@ -15,9 +15,10 @@ struct th_frame {
     double time_s; /* this frame's arguments, for the workers to read */
     void *palette;
     size_t scratch_stride;
-    unsigned char *scratch; /* one piece for each worker */
-    void *poses;            /* NULL: stages are fused */
-    uint32_t *shares;       /* of equal cost, as rigs differ */
+    unsigned char *scratch;   /* one piece for each worker */
+    void *poses;              /* NULL: stages are fused */
+    uint32_t *costs, *shares; /* shares of equal cost, as rigs differ */
+    uint32_t shared;          /* batches that shares are for */
     th_stage_times times;
 };
 
@@ -33,18 +34,13 @@ static void *allocate_large(size_t bytes)
     return bytes < machine ? th_line_alloc(bytes) : NULL;
 }
 
-static bool share_batches(th_frame *frame)
+static void share_batches(th_frame *frame)
 {
-    const uint32_t threads = th_jobs_threads(frame->jobs), count = th_crowd_batch_count(frame->crowd);
-    uint32_t *costs = calloc((size_t)count + 1, sizeof *costs);
-    frame->shares = calloc(threads, sizeof *frame->shares);
-    if (costs && frame->shares) {
-        for (uint32_t i = 0; i < count; i++)
-            costs[i] = th_crowd_batch_cost(frame->crowd, i);
-        th_jobs_share(threads, count, frame->grain, costs, frame->shares);
-    }
-    free(costs);
-    return costs && frame->shares;
+    const uint32_t count = th_crowd_batch_count(frame->crowd);
+    for (uint32_t i = 0; i < count; i++)
+        frame->costs[i] = th_crowd_batch_cost(frame->crowd, i);
+    th_jobs_share(th_jobs_threads(frame->jobs), count, frame->grain, frame->costs, frame->shares);
+    frame->shared = count;
 }
 
 static bool allocate(th_frame *frame, th_stages stages)
@@ -52,7 +48,9 @@ static bool allocate(th_frame *frame, th_stages stages)
     frame->scratch = th_line_alloc(frame->scratch_stride * th_jobs_threads(frame->jobs));
     if (stages == TH_STAGES_SEPARATE)
         frame->poses = allocate_large(th_crowd_pose_bytes(frame->crowd));
-    return frame->scratch && (frame->poses || stages != TH_STAGES_SEPARATE) && share_batches(frame);
+    frame->costs = calloc((size_t)th_crowd_batch_count(frame->crowd) + 1, sizeof *frame->costs);
+    frame->shares = calloc(th_jobs_threads(frame->jobs), sizeof *frame->shares);
+    return frame->scratch && frame->costs && frame->shares && (frame->poses || stages != TH_STAGES_SEPARATE);
 }
 
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err)
@@ -72,6 +70,7 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
         return th_fail(err, TH_ERR_MEMORY, "no memory for a frame of %u characters on %u threads",
                        th_crowd_instance_count(desc->crowd), th_jobs_threads(desc->jobs));
     }
+    share_batches(frame);
     *out = frame;
     return TH_OK;
 }
@@ -80,6 +79,7 @@ void th_frame_destroy(th_frame *frame)
 {
     if (!frame)
         return;
+    free(frame->costs);
     free(frame->shares);
     free(frame->poses);
     free(frame->scratch);
@@ -129,6 +129,8 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
 {
     frame->time_s = time_s;
     frame->palette = palette;
+    if (th_crowd_batch_count(frame->crowd) != frame->shared)
+        share_batches(frame); /* others are shown than before */
     if (!frame->poses) {
         run_stage(frame, animate_batches);
         return;

@@ -54,6 +54,16 @@ const th_command th_command_table[] = {
                    "write the same bytes, shown by the palette hash; otherwise the command fails (exit code 1).\n",
         .run = th_command_scale,
     },
+    {
+        .name = "render",
+        .bit = TH_COMMAND_RENDER,
+        .summary = "pictures of a crowd, without a window",
+        .details =
+            "Draws frames at equal distances of time and writes them as PNG files: --out crowd-%03d.png. The same\n"
+            "options give the same pictures on the same driver. Characters out of sight are neither posed nor\n"
+            "drawn. Works without a display and without a GPU, where it is slow.\n",
+        .run = th_command_render,
+    },
     {0},
 };
 

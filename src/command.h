@@ -24,6 +24,7 @@ enum {
     TH_COMMAND_POSE = 1 << 1,
     TH_COMMAND_BENCH = 1 << 2,
     TH_COMMAND_SCALE = 1 << 3,
+    TH_COMMAND_RENDER = 1 << 4,
 };
 
 typedef struct th_command {
@@ -45,6 +46,7 @@ int th_command_inspect(const struct th_options *options);
 int th_command_pose(const struct th_options *options);
 int th_command_bench(const struct th_options *options);
 int th_command_scale(const struct th_options *options);
+int th_command_render(const struct th_options *options);
 
 /* "throng: ..." on standard error. */
 __attribute__((format(printf, 1, 2))) void th_complain(const char *format, ...);

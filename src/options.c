@@ -115,6 +115,24 @@ static bool parse_choice(const th_option *o, const char *text, void *value, th_e
     return false;
 }
 
+static bool parse_size(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_size *size = value;
+    char width[8] = "";
+    uint64_t w = 0, h = 0;
+    const char *x = strchr(text, 'x');
+    if (x && x - text < (ptrdiff_t)sizeof width) {
+        memcpy(width, text, (size_t)(x - text));
+        if (read_whole(width, o->low, o->high, &w) && read_whole(x + 1, o->low, o->high, &h)) {
+            *size = (th_size){(uint32_t)w, (uint32_t)h};
+            return true;
+        }
+    }
+    char wanted[96];
+    snprintf(wanted, sizeof wanted, "a width and a height from %.0f to %.0f, such as 1280x720", o->low, o->high);
+    return refuse(o, text, wanted, err);
+}
+
 static bool parse_regex(const th_option *o, const char *text, void *value, th_error *err)
 {
     regex_t regex;
@@ -221,6 +239,10 @@ static const char *const interpolation_choices[] = {"authored", "step", "nlerp",
 static const char *const scheduler_choices[] = {"own",    "serial", "openmp-dynamic", "openmp-guided", "openmp-static",
                                                 "onetbb", NULL};
 static const char *const placement_choices[] = {"none", "workers", "compact", "spread", "cores", NULL};
+static const char *const layout_choices[] = {"grid", "ring", "street", NULL};
+static const char *const look_choices[] = {"natural", "lod", "skeleton", NULL};
+static const char *const fetch_choices[] = {"auto", "storage", "texture", NULL};
+static const char *const upload_choices[] = {"auto", "persistent", "unsynchronized", NULL};
 static const char *const stages_choices[] = {"fused", "separate", NULL};
 
 _Static_assert(sizeof isa_choices / sizeof *isa_choices == TH_ISA_COUNT + 1, "a name for each instruction set");
@@ -232,22 +254,27 @@ _Static_assert(sizeof scheduler_choices / sizeof *scheduler_choices == TH_SCHEDU
                "a name for each scheduler");
 _Static_assert(sizeof placement_choices / sizeof *placement_choices == TH_PLACEMENT_COUNT + 1,
                "a name for each placement");
+_Static_assert(sizeof layout_choices / sizeof *layout_choices == TH_LAYOUT_COUNT + 1, "a name for each layout");
+_Static_assert(sizeof look_choices / sizeof *look_choices == TH_LOOK_COUNT + 1, "a name for each look");
+_Static_assert(sizeof fetch_choices / sizeof *fetch_choices == TH_FETCH_TEXTURE + 2, "a name for each way of fetching");
+_Static_assert(sizeof upload_choices / sizeof *upload_choices == TH_RING_UNSYNCHRONIZED + 2, "a name for each upload");
 _Static_assert(sizeof stages_choices / sizeof *stages_choices == TH_STAGES_COUNT + 1, "a name for each way of stages");
 
-#define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | TH_COMMAND_BENCH | TH_COMMAND_SCALE)
+#define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | TH_COMMAND_BENCH | TH_COMMAND_SCALE | TH_COMMAND_RENDER)
+#define CROWDS    (TH_COMMAND_BENCH | TH_COMMAND_SCALE | TH_COMMAND_RENDER)
 #define AT(field) offsetof(th_options, field)
 
 /* clang-format off */
 const th_option th_option_table[] = {
     {.name = "model", .argument = "FILE", .commands = TH_COMMAND_INSPECT | TH_COMMAND_POSE, .parse = parse_file, .offset = AT(models),
      .help = "same as [MODEL]: a file, or human for the embedded one (the default)"},
-    {.name = "model", .argument = "FILE", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .repeatable = true, .parse = parse_file, .offset = AT(models),
+    {.name = "model", .argument = "FILE", .commands = CROWDS, .repeatable = true, .parse = parse_file, .offset = AT(models),
      .help = "model to use: a file, or human for the embedded one (the default)"},
     {.name = "animation", .argument = "FILE", .commands = EACH, .repeatable = true, .parse = parse_file, .offset = AT(animations),
      .help = "lend the clips of this file to the models, joint by joint of the same name"},
     {.name = "clip", .argument = "NAME", .commands = TH_COMMAND_POSE, .parse = parse_text, .offset = AT(clip),
      .help = "clip to play, by name or by number from 0 (default: the first)"},
-    {.name = "clip", .argument = "NAME", .fallback = "all", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_text, .offset = AT(clip),
+    {.name = "clip", .argument = "NAME", .fallback = "all", .commands = CROWDS, .parse = parse_text, .offset = AT(clip),
      .help = "clip to play, by name or by number from 0; all mixes them"},
     {.name = "time", .argument = "S", .fallback = "0", .commands = TH_COMMAND_POSE, .parse = parse_real, .offset = AT(time_s),
      .low = -1e9, .high = 1e9, .help = "time in the clip in seconds; wraps around its end"},
@@ -255,6 +282,38 @@ const th_option th_option_table[] = {
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
     {.name = "count", .argument = "N", .fallback = "10000", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(count),
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
+    {.name = "count", .argument = "N", .fallback = "100", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(count),
+     .low = 1, .high = 1e6, .help = "characters in the crowd"},
+    {.name = "threads", .argument = "N", .fallback = "max", .commands = TH_COMMAND_RENDER, .parse = parse_threads, .offset = AT(threads),
+     .help = "threads that pose: a number, or max for all usable CPUs"},
+    {.name = "out", .argument = "FILE", .fallback = "throng.png", .commands = TH_COMMAND_RENDER, .parse = parse_text, .offset = AT(film),
+     .help = "where pictures go: one .png, several with %d for their number, as in crowd-%03d.png, or a video: .mp4, .mkv, .webm"},
+    {.name = "size", .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_RENDER, .parse = parse_size, .offset = AT(picture),
+     .low = 16, .high = 8192, .help = "pixels of a picture"},
+    {.name = "frames", .argument = "N", .fallback = "1", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(frames),
+     .low = 1, .high = 1e6, .help = "how many pictures"},
+    {.name = "fps", .argument = "N", .fallback = "30", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(fps),
+     .low = 0.001, .high = 1000, .help = "pictures in a second of the crowd's time"},
+    {.name = "start", .argument = "S", .fallback = "0", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(start_s),
+     .low = -1e6, .high = 1e6, .help = "time of the first picture in seconds"},
+    {.name = "yaw", .argument = "DEG", .fallback = "25", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(yaw_deg),
+     .low = -360, .high = 360, .help = "where the camera stands: 0 is in front, 90 to the right of the picture's depth"},
+    {.name = "pitch", .argument = "DEG", .fallback = "18", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(pitch_deg),
+     .low = 0, .high = 89, .help = "how far down the camera looks"},
+    {.name = "zoom", .argument = "F", .fallback = "1", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(zoom),
+     .low = 0.01, .high = 1000, .help = "how many times closer than to see all"},
+    {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(layout),
+     .choices = layout_choices, .help = "grid, ring, or street, where those who walk do"},
+    {.name = "look", .argument = "NAME", .fallback = "natural", .commands = TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(look),
+     .choices = look_choices, .help = "natural, lod (colours for levels of detail) or skeleton"},
+    {.name = "samples", .argument = "N", .fallback = "4", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(samples),
+     .low = 1, .high = 64, .help = "samples a pixel, against jagged edges"},
+    {.name = "shadow", .argument = "N", .fallback = "2048", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(shadow),
+     .low = 0, .high = 16384, .help = "pixels of a side of the shadow map; 0: no shadows"},
+    {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(fetch),
+     .choices = fetch_choices, .help = "how shaders read palettes: storage, texture (faster without a GPU), or auto"},
+    {.name = "upload", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(upload),
+     .choices = upload_choices, .help = "memory that workers write to: persistent, unsynchronized, or auto"},
     {.name = "threads", .argument = "N", .fallback = "2", .commands = TH_COMMAND_BENCH, .parse = parse_threads, .offset = AT(threads),
      .help = "threads of the jobs/ entries: a number, or max for all usable CPUs"},
     {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_thread_list, .offset = AT(threads),
@@ -271,15 +330,15 @@ const th_option th_option_table[] = {
      .low = 1, .high = 1e6, .help = "frames in a repetition (default: as many as take some milliseconds)"},
     {.name = "repetitions", .argument = "N", .fallback = "25", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(repetitions),
      .low = 1, .high = 1e5, .help = "repetitions of every measurement, taken in turn with the others"},
-    {.name = "seed", .argument = "N", .fallback = "1", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_seed, .offset = AT(seed),
+    {.name = "seed", .argument = "N", .fallback = "1", .commands = CROWDS, .parse = parse_seed, .offset = AT(seed),
      .help = "deals out clips, phases and speeds; the same seed gives the same crowd"},
-    {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(isa),
+    {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE | TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(isa),
      .choices = isa_choices, .help = "instruction set of the kernel: auto, scalar, sse4, avx2 or avx512"},
-    {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(palette),
+    {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE | TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(palette),
      .choices = palette_choices, .help = "numbers of the palettes: f32, or f16 in half the memory"},
     {.name = "sampling", .argument = "HOW", .fallback = "exact", .commands = TH_COMMAND_POSE, .parse = parse_choice, .offset = AT(sampling),
      .choices = sampling_choices, .help = "exact: authored keys, in double; compiled: what the kernels play"},
-    {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(sampling),
+    {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = TH_COMMAND_SCALE | TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(sampling),
      .choices = sampling_choices, .help = "compiled: resampled keys; exact: authored keys"},
     {.name = "interpolation", .argument = "HOW", .fallback = "authored", .commands = EACH, .parse = parse_choice, .offset = AT(interpolation),
      .choices = interpolation_choices, .help = "between two keys: authored: as the file says; for all tracks: step, nlerp, slerp, fast-slerp or cubic"},
@@ -297,7 +356,7 @@ const th_option th_option_table[] = {
      .low = 0.01, .high = 86400, .help = "give up on a file after this many seconds"},
     {.name = "json", .commands = EACH, .parse = parse_switch, .offset = AT(json),
      .help = "print one JSON document instead of text"},
-    {.name = "out", .argument = "FILE", .commands = EACH, .parse = parse_text, .offset = AT(out),
+    {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER, .parse = parse_text, .offset = AT(out),
      .help = "write the result to FILE as well, as JSON; all of it or nothing"},
     {.name = "help", .commands = EACH, .parse = parse_switch, .offset = AT(help), .repeatable = true,
      .help = "show this"},

@@ -10,6 +10,8 @@
 #include <throng/frame.h>
 #include <throng/interpolation.h>
 #include <throng/keys.h>
+#include <throng/layout.h>
+#include <throng/painter.h>
 #include <throng/rig.h>
 
 enum { TH_OPTIONS_MAX_FILES = 64 };
@@ -23,6 +25,18 @@ typedef struct th_thread_list {
     uint32_t counts[TH_JOBS_MAX_THREADS]; /* ascending, each once */
     uint32_t count;
 } th_thread_list;
+
+typedef struct th_size {
+    uint32_t width, height;
+} th_size;
+
+/* What a picture is to show. */
+typedef enum th_look {
+    TH_LOOK_NATURAL = 0, /* materials, and a tint for each character */
+    TH_LOOK_LOD,         /* white, yellow, orange and red: levels of detail */
+    TH_LOOK_SKELETON,    /* bones as lines */
+    TH_LOOK_COUNT,
+} th_look;
 
 typedef struct th_options {
     th_file_list models; /* none: the embedded human */
@@ -43,6 +57,14 @@ typedef struct th_options {
     const char *filter;
     double import_timeout_s, error_bound_mm;
     const char *export_path, *out;
+    const char *film; /* where pictures go */
+    th_size picture;
+    double fps, start_s, yaw_deg, pitch_deg, zoom;
+    uint32_t samples, shadow;
+    th_layout_kind layout;
+    th_look look;
+    th_fetch fetch;
+    th_ring_upload upload;
     bool list, json, help;
     uint64_t given; /* a bit for each row of the option table */
 } th_options;

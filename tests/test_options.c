@@ -198,7 +198,7 @@ Test(options, say_what_may_have_been_meant)
 Test(options, say_what_is_wrong)
 {
     expect_refusal("scale -t 2", "unknown option -t; options begin with two dashes");
-    expect_refusal("inspect --threads 2", "inspect takes no --threads; that is an option of bench and scale");
+    expect_refusal("inspect --threads 2", "inspect takes no --threads; that is an option of bench, scale and render");
     expect_refusal("scale --time 2", "scale takes no --time; that is an option of pose");
     expect_refusal("bench --count", "--count needs a value: --count N");
     expect_refusal("bench --out --json", "--out needs a value: --out FILE");
@@ -230,7 +230,11 @@ static const char *example(const th_option *o)
 {
     if (o->choices)
         return o->choices[0];
-    return strcmp(o->argument, "RE") == 0 ? "a|b" : strcmp(o->argument, "FILE") == 0 ? "f" : "1";
+    static const char *const examples[][2] = {{"RE", "a|b"}, {"FILE", "f"}, {"WxH", "64x36"}};
+    for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+        if (strcmp(o->argument, examples[i][0]) == 0)
+            return examples[i][1];
+    return "1";
 }
 
 static char *help_text(const th_command *c)

@@ -1,0 +1,158 @@
+/* throng render: pictures of a crowd, without a window. */
+#include "output.h"
+#include "progress.h"
+#include "show.h"
+
+#include <throng/clock.h>
+#include <throng/film.h>
+#include <throng/json.h>
+#include <throng/table.h>
+
+#include <stdlib.h>
+
+typedef struct rendering {
+    const th_options *options;
+    th_gl *gl;
+    th_show *show;
+    th_target *target;
+    th_film *film;
+    uint8_t *pixels;
+    uint64_t place_ns, wait_ns, pose_ns, draw_ns, read_ns, write_ns; /* of all frames */
+    uint64_t shown;
+} rendering;
+
+static th_result begin(rendering *r, const th_cast *cast, th_error *err)
+{
+    const th_options *o = r->options;
+    const th_gl_desc gl = {.want = TH_GL_HEADLESS};
+    const th_target_desc target = {o->picture.width, o->picture.height, o->samples};
+    const th_film_desc film = {.path = o->film,
+                               .width = o->picture.width,
+                               .height = o->picture.height,
+                               .frame_count = o->frames,
+                               .frames_per_s = o->fps};
+    th_result result = th_film_open(&film, &r->film, err);
+    if (result == TH_OK)
+        result = th_gl_create(&gl, &r->gl, err);
+    if (result == TH_OK)
+        result = th_target_create(&target, &r->target, err);
+    if (result == TH_OK)
+        result = th_show_create(o, cast, r->gl, &r->show, err);
+    if (result != TH_OK)
+        return result;
+    r->pixels = malloc(th_target_bytes(r->target));
+    return r->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
+}
+
+static void add_stats(rendering *r)
+{
+    const th_show_stats stats = th_show_get_stats(r->show);
+    r->place_ns += stats.place_ns;
+    r->wait_ns += stats.wait_ns;
+    r->pose_ns += stats.pose_ns;
+    r->draw_ns += stats.draw_ns;
+    r->shown += stats.shown;
+}
+
+static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t frame, th_error *err)
+{
+    const th_options *o = r->options;
+    th_show_frame(r->show, o->start_s + frame / o->fps, camera, r->target, o->picture.width, o->picture.height);
+    add_stats(r);
+    const uint64_t drawn = th_clock_ns();
+    th_target_resolve(r->target);
+    th_target_read(r->target, r->pixels);
+    const uint64_t read = th_clock_ns();
+    th_result result = th_film_add(r->film, r->pixels, err);
+    r->read_ns += read - drawn;
+    r->write_ns += th_clock_ns() - read;
+    return result;
+}
+
+static th_result draw_frames(rendering *r, th_error *err)
+{
+    const th_options *o = r->options;
+    const th_camera camera = th_show_camera(r->show, (float)o->picture.width / (float)o->picture.height);
+    th_progress_fn *progress = th_progress();
+    th_result result = TH_OK;
+    for (uint32_t frame = 0; frame < o->frames && result == TH_OK; frame++) {
+        result = draw_frame(r, &camera, frame, err);
+        if (progress)
+            progress(NULL, frame + 1, o->frames);
+    }
+    if (result == TH_OK)
+        result = th_gl_check(r->gl, "while the crowd was drawn", err);
+    if (result != TH_OK)
+        return result;
+    th_film *film = r->film;
+    r->film = NULL;
+    return th_film_close(film, err);
+}
+
+static void end(rendering *r)
+{
+    free(r->pixels);
+    th_film_abandon(r->film);
+    th_show_destroy(r->show);
+    th_target_destroy(r->target);
+    th_gl_destroy(r->gl);
+}
+
+/* ---- what was done ---- */
+
+static double milliseconds(const rendering *r, uint64_t ns)
+{
+    return (double)ns / 1e6 / r->options->frames;
+}
+
+static json_t *rendering_json(const void *ctx)
+{
+    const rendering *r = ctx;
+    const th_options *o = r->options;
+    const th_gl_info *info = th_gl_get_info(r->gl);
+    return json_pack(
+        "{s:o, s:i, s:i, s:o, s:o, s:f, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
+        "out", th_json_text(o->film), "width", (int)o->picture.width, "height", (int)o->picture.height, "frames",
+        th_json_count(o->frames), "characters", th_json_count(o->count), "shown_per_frame",
+        (double)r->shown / o->frames, "context", th_gl_kind_name(info->kind), "renderer", th_json_text(info->renderer),
+        "version", th_json_text(info->version), "software", (int)info->software, "palette", th_palette_name(o->palette),
+        "fetch", th_fetch_name(th_painter_get_fetch(th_show_painter(r->show))), "upload",
+        th_ring_upload_name(th_ring_get_upload(th_show_ring(r->show))), "isa",
+        th_isa_name(th_crowd_isa(th_show_crowd(r->show))), "ms_per_frame", "place", milliseconds(r, r->place_ns),
+        "wait", milliseconds(r, r->wait_ns), "pose", milliseconds(r, r->pose_ns), "draw", milliseconds(r, r->draw_ns),
+        "read", milliseconds(r, r->read_ns), "write", milliseconds(r, r->write_ns));
+}
+
+static bool print_rendering(const void *ctx, FILE *file)
+{
+    const rendering *r = ctx;
+    const th_options *o = r->options;
+    const th_gl_info *info = th_gl_get_info(r->gl);
+    fprintf(file, "%s: %u of %u x %u, %s characters, %.0f of them seen\n", o->film, o->frames, o->picture.width,
+            o->picture.height, th_digits_from(o->count).text, (double)r->shown / o->frames);
+    fprintf(file, "%s, %s, %s palettes by %s, %s\n", info->renderer, th_gl_kind_name(info->kind),
+            th_palette_name(o->palette), th_fetch_name(th_painter_get_fetch(th_show_painter(r->show))),
+            th_ring_upload_name(th_ring_get_upload(th_show_ring(r->show))));
+    fprintf(file, "ms a frame: place %.2f, wait %.2f, pose %.2f, draw %.2f, read %.2f, write %.2f\n",
+            milliseconds(r, r->place_ns), milliseconds(r, r->wait_ns), milliseconds(r, r->pose_ns),
+            milliseconds(r, r->draw_ns), milliseconds(r, r->read_ns), milliseconds(r, r->write_ns));
+    return true;
+}
+
+int th_command_render(const th_options *o)
+{
+    th_cast cast;
+    th_error err;
+    rendering r = {.options = o};
+    int code = th_cast_init(&cast, o);
+    if (code == TH_EXIT_GOOD) {
+        th_result result = begin(&r, &cast, &err);
+        if (result == TH_OK)
+            result = draw_frames(&r, &err);
+        code = result == TH_OK ? th_output_result(o, &(th_output){rendering_json, 6, print_rendering}, &r)
+                               : th_fail_with(&err);
+        end(&r);
+    }
+    th_cast_fini(&cast);
+    return code;
+}

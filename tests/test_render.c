@@ -1,0 +1,128 @@
+/* `throng render` from outside: pictures, what is said of them, and what goes wrong. */
+#include "fixture_program.h"
+
+#include <criterion/criterion.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char picture[2][1 << 21];
+
+/* No OpenGL at all is no failure of the program's. */
+static void make_folder_and_try(void)
+{
+    make_folder();
+    if (throng("render --count 1 --size 16x16 --out try.png") == 4)
+        cr_skip("no OpenGL: %s", err);
+}
+
+TestSuite(render, .init = make_folder_and_try, .fini = remove_folder, .timeout = 300);
+
+static size_t read_picture(const char *name, char *into)
+{
+    FILE *file = fopen(name, "rb");
+    cr_assert_neq(file, NULL, "%s", name);
+    const size_t bytes = fread(into, 1, sizeof picture[0], file);
+    fclose(file);
+    return bytes;
+}
+
+static bool are_same(const char *one, const char *other)
+{
+    const size_t a = read_picture(one, picture[0]), b = read_picture(other, picture[1]);
+    return a == b && memcmp(picture[0], picture[1], a) == 0;
+}
+
+/* The same crowd in a small picture, some other way. */
+static void draw(const char *name, const char *options)
+{
+    char line[256];
+    snprintf(line, sizeof line, "render --count 40 --size 160x90 --start 1.5 --out %s %s", name, options);
+    expect(0, line, "");
+    cr_assert_eq(access(name, F_OK), 0, "%s", line);
+}
+
+Test(render, gives_the_same_picture_whichever_way_palettes_go)
+{
+    static const char *const ways[] = {"",
+                                       "--fetch storage",
+                                       "--fetch texture",
+                                       "--upload unsynchronized",
+                                       "--upload persistent --fetch storage",
+                                       "--threads 1",
+                                       "--isa avx2"};
+    draw("first.png", "");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (strstr(ways[i], "avx2") && throng("pose --sampling compiled --isa avx2") != 0)
+            continue;
+        draw("other.png", ways[i]);
+        if (!strstr(ways[i], "avx2")) /* on another machine the first may round otherwise */
+            cr_expect(are_same("first.png", "other.png"), "%s", ways[i]);
+    }
+}
+
+Test(render, shows_what_it_is_told)
+{
+    static const char *const ways[] = {"--palette f16",   "--look lod",  "--look skeleton", "--shadow 0",
+                                       "--layout ring",   "--seed 2",    "--start 1.6",     "--yaw 60",
+                                       "--layout street", "--samples 1", "--clip walk",     "--interpolation step",
+                                       "--zoom 2",        "--pitch 60"};
+    draw("first.png", "");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const char *start = strstr(ways[i], "--start") ? "" : "--start 1.5";
+        char options[256];
+        snprintf(options, sizeof options, "render --count 40 --size 160x90 --out other.png %s %s", start, ways[i]);
+        expect(0, options, "");
+        cr_expect(!are_same("first.png", "other.png"), "%s changes nothing", ways[i]);
+    }
+}
+
+Test(render, numbers_frames_and_moves_on)
+{
+    expect(0, "render --count 8 --size 64x36 --frames 3 --out f-%02d.png", "");
+    cr_expect(access("f-00.png", F_OK) == 0 && access("f-02.png", F_OK) == 0 && access("f-03.png", F_OK) != 0);
+    cr_expect(!are_same("f-00.png", "f-01.png"));
+    expect(0, "render --count 8 --size 64x36 --start 0.0666666666666667 --out one.png", "");
+    cr_expect(are_same("f-02.png", "one.png"), "two thirtieths of a second later");
+}
+
+Test(render, document_says_what_was_drawn)
+{
+    json_t *json = document("render --count 30 --size 64x36 --frames 2 --out f%d.png --json");
+    cr_expect_eq(json_integer_value(json_object_get(json, "characters")), 30);
+    cr_expect_eq(json_integer_value(json_object_get(json, "width")), 64);
+    const double shown = json_real_value(json_object_get(json, "shown_per_frame"));
+    cr_expect(shown > 0 && shown <= 30, "%g", shown);
+    cr_expect(json_is_string(json_object_get(json, "renderer")));
+    cr_expect_eq(json_object_size(json_object_get(json, "ms_per_frame")), 6);
+    json_decref(json);
+    json = document("render --count 3000 --size 64x36 --zoom 30 --pitch 60 --out f.png --json");
+    cr_expect_lt(json_real_value(json_object_get(json, "shown_per_frame")), 1500, "who is out of sight is left out");
+    json_decref(json);
+}
+
+Test(render, says_what_is_wrong_and_leaves_nothing)
+{
+    expect(2, "render --size 64", "--size takes a width and a height");
+    expect(2, "render --size 64x", "--size takes a width and a height");
+    expect(2, "render --size 8x8", "--size takes a width and a height from 16 to 8192");
+    expect(2, "render --look nice", "--look takes natural, lod or skeleton");
+    expect(2, "render --frames 0", "--frames takes a whole number");
+    expect(3, "render --frames 2 --count 1 --size 16x16 --out same.png", "same.png");
+    expect(3, "render --count 1 --size 16x16 --out missing/f.png", "missing/f.png");
+    expect(3, "render --count 1 --size 16x16 --out f.bmp", "f.bmp");
+    expect(3, "render --model missing.glb", "missing.glb");
+    cr_expect(access("same.png", F_OK) != 0 && access("f.bmp", F_OK) != 0);
+}
+
+Test(render, without_opengl_it_says_what_was_tried)
+{
+    setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent", 1);
+    setenv("LIBGL_DRIVERS_PATH", "/nonexistent", 1);
+    unsetenv("DISPLAY");
+    expect(4, "render --count 1 --size 16x16 --out f.png", "OpenGL");
+    cr_expect(access("f.png", F_OK) != 0);
+}
