@@ -370,6 +370,13 @@ static void bring_palette(const th_crowd *crowd, const crowd_group *group, char 
     crowd->kernels->stream(to, from, group->palette_stride);
 }
 
+/* Behind the last palette of a call; cached writes need none, and would wait for their own stores. */
+static void finish_writes(const th_crowd *crowd)
+{
+    if (crowd->writes == TH_WRITES_STREAMED)
+        crowd->kernels->fence();
+}
+
 static void close_palettes(const th_crowd *crowd, const crowd_group *group, const run *r, char *palettes, char *scratch)
 {
     char *from = scratch + group->scratch_bytes;
@@ -431,7 +438,7 @@ void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double
         b = batch_at(b.group, i);
         update_batch(crowd, &b, time_s, palette, scratch);
     }
-    crowd->kernels->fence();
+    finish_writes(crowd);
 }
 
 /* ---- a frame in two halves ---- */
@@ -459,7 +466,7 @@ static void sample_batch(const th_crowd *crowd, const batch *b, double time_s, c
         const run r = run_at(&c, n, width);
         const th_lanes lanes = seek(crowd, rig, &r, time_s);
         crowd->kernels->sample[rig->program.keys][rig->program.curve](
-            &rig->program, 0, rig->program.step_count, &lanes, (float *)(void *)(poses + pose_offset(b, n, width)));
+            &rig->program, 0, steps, &lanes, (float *)(void *)(poses + pose_offset(b, n, width)));
     }
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const crowd_member *member = &crowd->members[i];
@@ -478,7 +485,7 @@ static void resolve_batch(const th_crowd *crowd, const batch *b, const char *pos
     for (uint32_t n = 0; steps > 0 && n * width < c.count; n++) {
         const run r = run_at(&c, n, width);
         crowd->kernels->resolve[crowd->format](
-            program, 0, program->step_count, (const float *)(const void *)(poses + pose_offset(b, n, width)),
+            program, 0, steps, (const float *)(const void *)(poses + pose_offset(b, n, width)),
             open_palettes(crowd, group, &r, palettes, scratch), group->palette_stride, (float *)(void *)scratch);
         close_palettes(crowd, group, &r, palettes, scratch);
     }
@@ -509,7 +516,7 @@ void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const
         b = batch_at(b.group, i);
         resolve_batch(crowd, &b, poses, palette, scratch);
     }
-    crowd->kernels->fence();
+    finish_writes(crowd);
 }
 
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette)
