@@ -240,7 +240,7 @@ bool th_frames_find_ranges(th_rig *rig, int64_t *budget)
         return false;
     rig->program.ranges = ranges;
     begin_ranges(&x, ranges);
-    for (uint32_t c = 0; c<rig->model->clip_count && * budget> 0; c++)
+    for (uint32_t c = 0; *budget > 0 && c < rig->model->clip_count; c++)
         add_clip(&x, &rig->model->clips[c], ranges);
     for (size_t i = 0; i < count * TH_KEY; i++) {
         float *base = &ranges[i / TH_KEY].base[i % TH_KEY], *span = &ranges[i / TH_KEY].span[i % TH_KEY];

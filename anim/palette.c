@@ -7,11 +7,6 @@ const char *th_palette_name(th_palette format)
     return format == TH_PALETTE_F16 ? "f16" : "f32";
 }
 
-const char *th_writes_name(th_writes writes)
-{
-    return writes == TH_WRITES_STREAMED ? "streamed" : "cached";
-}
-
 void th_palette_read(th_palette format, const void *entry, float out[12])
 {
     uint16_t halves[12];

@@ -388,14 +388,6 @@ static th_result create_rig(const th_rig_desc *desc, double bound, double shift,
     return TH_OK;
 }
 
-static uint32_t count_exact(const th_rig *rig)
-{
-    uint32_t count = 0;
-    for (uint32_t c = 0; c < rig->model->clip_count; c++)
-        count += !rig->reports[c].compiled;
-    return count;
-}
-
 /* Small shifts are held still unless that is what keeps a clip from its bound. */
 th_result th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *err)
 {
@@ -405,12 +397,12 @@ th_result th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *err)
     const double shift = fmax(noise, bound * STILL_PART);
     int64_t budget = TH_COMPILE_BUDGET;
     th_result result = create_rig(desc, bound, shift, &budget, out, err);
-    if (result != TH_OK || desc->sampling == TH_SAMPLING_EXACT || count_exact(*out) == 0 || !(shift > noise))
+    if (result != TH_OK || desc->sampling == TH_SAMPLING_EXACT || th_rig_exact_clips(*out) == 0 || !(shift > noise))
         return result;
     th_rig *strict, *worse;
     if (create_rig(desc, bound, noise, &budget, &strict, NULL) != TH_OK)
         return TH_OK;
-    worse = count_exact(strict) < count_exact(*out) ? *out : strict;
+    worse = th_rig_exact_clips(strict) < th_rig_exact_clips(*out) ? *out : strict;
     *out = worse == strict ? *out : strict;
     th_rig_destroy(worse);
     return TH_OK;
@@ -446,6 +438,14 @@ const th_clip_report *th_rig_clip_report(const th_rig *rig, uint32_t clip)
 {
     assert(clip < rig->model->clip_count);
     return &rig->reports[clip];
+}
+
+uint32_t th_rig_exact_clips(const th_rig *rig)
+{
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < rig->model->clip_count; c++)
+        count += !rig->reports[c].compiled;
+    return count;
 }
 
 size_t th_rig_bytes(const th_rig *rig)

@@ -107,21 +107,13 @@ double th_scene_clip_time(const th_scene *scene, uint32_t instance, double time_
     return i->phase_s + i->speed * time_s;
 }
 
-/* Clips that are played exact although compiling was wanted: they cost many times as much. */
-static json_t *exact_clips_json(const th_rig *rig)
-{
-    uint32_t count = 0;
-    for (uint32_t c = 0; rig && c < th_rig_model(rig)->clip_count; c++)
-        count += !th_rig_clip_report(rig, c)->compiled;
-    return rig ? th_json_count(count) : json_null();
-}
-
 static json_t *model_json(const th_model *model, const th_rig *rig, uint32_t clip)
 {
     const char *name = clip < model->clip_count ? model->clips[clip].name : clip == TH_NO_INDEX ? "all" : NULL;
     return json_pack("{s:o, s:i, s:i, s:i, s:o, s:o}", "name", th_json_text(model->name), "joints",
                      (int)model->joint_count, "palette_entries", (int)model->bind_count, "clips",
-                     (int)model->clip_count, "exact_clips", exact_clips_json(rig), "clip", th_json_text(name));
+                     (int)model->clip_count, "exact_clips", rig ? th_json_count(th_rig_exact_clips(rig)) : json_null(),
+                     "clip", th_json_text(name));
 }
 
 json_t *th_scene_json(const th_scene *scene, const th_scene_desc *desc)

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 /* One is written, one is drawn, and one is in the driver's queue. */
 enum { SLOTS = 3, PAGE = 4096 };
@@ -20,19 +19,11 @@ struct th_ring {
     char *mapping; /* of all slots; NULL when each is mapped for itself */
     GLsync fences[SLOTS];
     uint32_t slot; /* the current one */
-    uint64_t waited_ns;
 };
 
 static size_t offset_of(const th_ring *ring)
 {
     return ring->slot * ring->slot_bytes;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static void protect(const th_ring *ring, uint32_t slot, bool writable)
@@ -117,12 +108,10 @@ static void wait_for(GLsync fence)
 void *th_ring_begin(th_ring *ring)
 {
     const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
-    const uint64_t start = now_ns();
     ring->slot = (ring->slot + 1) % SLOTS;
     wait_for(ring->fences[ring->slot]);
     glDeleteSync(ring->fences[ring->slot]);
     ring->fences[ring->slot] = NULL;
-    ring->waited_ns = now_ns() - start;
     if (ring->mapping) {
         protect(ring, ring->slot, true);
         return ring->mapping + offset_of(ring);
@@ -159,11 +148,6 @@ th_ring_upload th_ring_get_upload(const th_ring *ring)
 const char *th_ring_upload_name(th_ring_upload upload)
 {
     return upload == TH_RING_UNSYNCHRONIZED ? "unsynchronized" : "persistent";
-}
-
-uint64_t th_ring_waited_ns(const th_ring *ring)
-{
-    return ring->waited_ns;
 }
 
 th_ring_place th_ring_get_place(const th_ring *ring)

@@ -19,9 +19,6 @@ typedef enum th_writes {
     TH_WRITES_COUNT,
 } th_writes;
 
-/* "cached", "streamed". */
-const char *th_writes_name(th_writes writes);
-
 /* "f32", "f16". */
 const char *th_palette_name(th_palette format);
 

@@ -54,6 +54,7 @@ double th_rig_bound(const th_rig *rig); /* in scene units */
 th_interpolation th_rig_interpolation(const th_rig *rig);
 th_keys th_rig_keys(const th_rig *rig);
 const th_clip_report *th_rig_clip_report(const th_rig *rig, uint32_t clip);
-size_t th_rig_bytes(const th_rig *rig); /* everything the rig holds */
+uint32_t th_rig_exact_clips(const th_rig *rig); /* how many clips are not compiled: they cost many times as much */
+size_t th_rig_bytes(const th_rig *rig);         /* everything the rig holds */
 
 #endif

@@ -41,7 +41,6 @@ const char *th_ring_upload_name(th_ring_upload upload); /* "persistent", "unsync
 void *th_ring_begin(th_ring *ring);                     /* aligned to 64; NULL when the driver fails to map */
 bool th_ring_end(th_ring *ring);                        /* false: the driver lost what was written */
 void th_ring_fence(th_ring *ring);
-uint64_t th_ring_waited_ns(const th_ring *ring); /* in the last th_ring_begin */
 
 /* Where the slot of the last th_ring_begin lies: a buffer object, and bytes from its beginning, a multiple of 4096. */
 typedef struct th_ring_place {
