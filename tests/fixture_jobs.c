@@ -21,3 +21,10 @@ void sleep_ms(long ms)
 {
     nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
 }
+
+uint64_t burnt_ns_in(long ms)
+{
+    const uint64_t before_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    sleep_ms(ms);
+    return now_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns;
+}

@@ -12,4 +12,9 @@ th_jobs *create_jobs(th_scheduler scheduler, uint32_t threads);
 uint64_t now_ns(clockid_t clock);
 void sleep_ms(long ms); /* below a second */
 
+/* CPU time that the whole process takes while the caller sleeps. A busy machine keeps threads from the CPU, or charges
+ * them for the time it took from them: what holds on a quiet one must be seen in one of some tries. */
+uint64_t burnt_ns_in(long ms);
+enum { TRIES = 50 };
+
 #endif

@@ -423,10 +423,10 @@ Test(jobs, idle_workers_sleep)
 {
     th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 2);
     th_jobs_for(jobs, 100, 1, do_nothing, NULL);
-    const uint64_t before_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
-    sleep_ms(100);
-    const uint64_t burnt_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID) - before_ns;
-    cr_expect_lt(burnt_ns, 10000000, "%lu ns", (unsigned long)burnt_ns);
+    bool is_quiet = false;
+    for (int i = 0; i < TRIES && !is_quiet; i++)
+        is_quiet = burnt_ns_in(100) < 10000000;
+    cr_expect(is_quiet);
     cr_expect_geq(sum_stats(jobs).parks, 1);
     check_cover(jobs, 1000, 1, 1); /* and they come back */
     th_jobs_destroy(jobs);
