@@ -120,11 +120,21 @@ th_result th_target_resize(th_target *target, uint32_t width, uint32_t height, t
     return TH_OK;
 }
 
-void th_target_bind(const th_target *target)
+static void bind_framebuffer(const th_target *target, GLuint framebuffer)
 {
-    glBindFramebuffer(GL_FRAMEBUFFER, target->drawn);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glViewport(0, 0, (GLsizei)target->width, (GLsizei)target->height);
     glEnable(GL_FRAMEBUFFER_SRGB);
+}
+
+void th_target_bind(const th_target *target)
+{
+    bind_framebuffer(target, target->drawn);
+}
+
+void th_target_bind_resolved(const th_target *target)
+{
+    bind_framebuffer(target, target->resolved);
 }
 
 /* With GL_FRAMEBUFFER_SRGB the average is one of linear values; without it, a copy is of the bytes. */

@@ -3,7 +3,7 @@
 root=$(cd "$(dirname "$0")/.." && pwd)
 
 build_packages="gcc cmake ninja-build pkg-config libassimp-dev libcglm-dev libjansson-dev libhwloc-dev libxxhash-dev"
-build_packages="$build_packages libglfw3-dev libmeshoptimizer-dev libstb-dev python3-glad"
+build_packages="$build_packages libglfw3-dev libmeshoptimizer-dev libstb-dev python3-glad fonts-dejavu-core"
 # An OpenGL that needs no GPU, for `throng render` on a server.
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
 # For tests a display that needs no screen.

@@ -11,8 +11,8 @@
  * not know what that is, and both show the same bytes.
  *
  * Places are framebuffer pixels, the origin top left, and are rounded to whole ones. Whatever lies outside of the
- * picture, is not a number or has no extent is left out. All calls on the context's thread. Once its buffer has grown to
- * a frame's size, a frame allocates nothing. */
+ * picture, is not a number or has no extent is left out. All calls on the context's thread. Once its buffer has grown
+ * to a frame's size, a frame allocates nothing. */
 #ifndef THRONG_HUD_H
 #define THRONG_HUD_H
 
@@ -59,8 +59,9 @@ typedef struct th_hud_guide {
     const char *label; /* one line, UTF-8; NULL: none */
 } th_hud_guide;
 
-/* Stacked bars, all as wide as fits, the newest at the right. Where bars are more than pixels, a pixel shows the highest
- * of its bars, so that no peak is lost. Values above `top` are cut there. */
+/* Stacked bars, all as wide as fits, the newest at the right. Where bars are more than pixels, a pixel shows the
+ * highest of its bars, so that no peak is lost. Values above `top` are cut there. A guide's line lies on top of a bar
+ * of its value; a label that would cover the one before is left out. */
 typedef struct th_hud_graph_desc {
     float x, y, width, height;
     const th_hud_series *series; /* the first is the lowest layer */
@@ -70,7 +71,7 @@ typedef struct th_hud_graph_desc {
     float top;       /* value at full height, above 0 */
     const th_hud_guide *guides;
     uint32_t guide_count;
-    th_rgba guide_color; /* lines are fainter than the labels, which stand right of the bars, within `width` */
+    th_rgba guide_color; /* lines are half as opaque as the labels, which stand right of the bars, within `width` */
 } th_hud_graph_desc;
 
 void th_hud_graph(th_hud *hud, const th_hud_graph_desc *desc);

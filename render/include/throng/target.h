@@ -28,6 +28,9 @@ void th_target_bind(const th_target *target);
  * to do. Leaves the target bound. */
 void th_target_resolve(const th_target *target);
 
+/* What is drawn from here on lies on top of the resolved picture, without antialiasing and without depth. */
+void th_target_bind_resolved(const th_target *target);
+
 /* Copies the resolved picture to all of the window, which must have one; th_gl_swap shows it. Leaves the window's
  * framebuffer bound. */
 void th_target_show(const th_target *target, const th_gl *gl);

@@ -1,0 +1,3 @@
+/* Nothing but stb's code. */
+#define STB_TRUETYPE_IMPLEMENTATION
+#include <stb/stb_truetype.h>
