@@ -28,10 +28,10 @@ typedef struct crowd_group {
     uint32_t first_member, member_count;
     bool exact; /* some instances play exact, shown or not */
     uint32_t first_batch, batch_count;
-    size_t palette_offset, palette_stride, palette_bytes; /* stride: bytes rounded up to whole lines */
-    size_t scratch_bytes;                                 /* without the palettes of lanes that are not neighbours */
-    size_t pose_offset, pose_stride;                      /* poses of compiled clips; stride: of BATCH lanes */
-    size_t exact_offset, exact_stride;                    /* of exact ones, if there are any; stride: of a member */
+    size_t palette_offset, palette_stride, palette_bytes;
+    size_t scratch_bytes;              /* without the palettes of lanes that are not neighbours */
+    size_t pose_offset, pose_stride;   /* poses of compiled clips; stride: of BATCH lanes */
+    size_t exact_offset, exact_stride; /* of exact ones, if there are any; stride: of a member */
 } crowd_group;
 
 struct th_crowd {
@@ -65,7 +65,7 @@ static void set_groups(th_crowd *crowd, const th_crowd_desc *desc)
         crowd_group *group = &crowd->groups[g];
         group->rig = desc->rigs[g];
         group->palette_bytes = group->rig->model->bind_count * th_palette_entry_bytes(crowd->format);
-        group->palette_stride = th_line_round(group->palette_bytes);
+        group->palette_stride = th_palette_stride(crowd->format, group->rig->model->bind_count);
         group->scratch_bytes = scratch_bytes(group->rig, crowd->kernels->width);
         group->pose_stride = TH_POSE_FLOATS(group->rig->program.step_count, BATCH) * sizeof(float);
         group->exact_stride = group->rig->model->joint_count * sizeof(th_dmat34);

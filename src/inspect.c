@@ -4,7 +4,7 @@
 
 #include <throng/export.h>
 #include <throng/json.h>
-#include <throng/line.h>
+#include <throng/palette.h>
 #include <throng/table.h>
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ typedef struct subject {
 
 static size_t palette_bytes(const th_model *model)
 {
-    return th_line_round(model->bind_count * sizeof(th_mat34)); /* as a crowd stores it */
+    return th_palette_stride(TH_PALETTE_F32, model->bind_count); /* as a crowd stores it */
 }
 
 static double seconds(const th_clip *clip)

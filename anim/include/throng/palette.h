@@ -3,7 +3,10 @@
 #ifndef THRONG_PALETTE_H
 #define THRONG_PALETTE_H
 
+#include <throng/line.h>
+
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum th_palette {
     TH_PALETTE_F32 = 0, /* 48 bytes an entry */
@@ -25,6 +28,15 @@ const char *th_palette_name(th_palette format);
 static inline size_t th_palette_entry_bytes(th_palette format)
 {
     return format == TH_PALETTE_F16 ? 24 : 48;
+}
+
+/* From a character's palette to the next: whole lines, but not whole pages. A kernel writes the same entry of all its
+ * lanes at once, and lines that are whole pages apart compete for one set of the first cache, which has fewer ways than
+ * AVX-512 has lanes: a joint took 7.3 ns to write instead of 1.9. */
+static inline size_t th_palette_stride(th_palette format, uint32_t entries)
+{
+    const size_t page = 4096, bytes = th_line_round(entries * th_palette_entry_bytes(format));
+    return bytes > 0 && bytes % page == 0 ? bytes + TH_LINE : bytes;
 }
 
 /* Reads one entry. */
