@@ -194,7 +194,10 @@ static void add_clip(th_table *table, const subject *s, uint32_t index)
     th_table_cell(table, "%.4g", report->rate_hz);
     th_table_cell(table, "%u", report->frame_count);
     th_table_cell(table, "%s", th_digits_from(report->bytes).text);
-    th_table_cell(table, "%.0f %%", 100 * (double)report->bytes / (double)report->raw_bytes);
+    if (report->raw_bytes > 0)
+        th_table_cell(table, "%.0f %%", 100 * (double)report->bytes / (double)report->raw_bytes);
+    else
+        th_table_cell(table, "-");
     th_table_cell(table, "%.4f mm (%.3g units), %s at %.2f s", millimetres(s->model, report->max_error),
                   report->max_error, s->model->joints[report->error_joint].name, report->error_time_s);
 }
