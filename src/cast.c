@@ -1,6 +1,7 @@
 #include "cast.h"
 
 #include "suggest.h"
+#include "synthetic_text.h"
 
 #include <throng/human.h>
 #include <throng/import.h>
@@ -12,6 +13,10 @@ static th_result load(const th_options *o, const char *path, th_model **out, th_
 {
     if (strcmp(path, TH_HUMAN_NAME) == 0)
         return th_human_create(out, err);
+    if (th_synthetic_named(path)) {
+        th_synthetic_desc synthetic;
+        return th_synthetic_parse(path, &synthetic, err) ? th_synthetic_create(&synthetic, out, err) : err->code;
+    }
     th_import_desc desc = {.path = path, .timeout_s = o->import_timeout_s};
     return th_import(&desc, out, err);
 }

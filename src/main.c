@@ -3,6 +3,7 @@
 #include "options.h"
 #include "output.h"
 #include "suggest.h"
+#include "synthetic_text.h"
 
 #include <throng/context.h>
 
@@ -30,6 +31,10 @@ static int help(int argc, char *const *argv)
     if (argc > 1) {
         th_complain("help takes one command, not %d", argc);
         return TH_EXIT_USAGE;
+    }
+    if (strcmp(argv[0], TH_SYNTHETIC_NAME) == 0) {
+        th_help_synthetic(stdout);
+        return TH_EXIT_GOOD;
     }
     const th_command *c = th_command_find(argv[0]);
     if (!c)

@@ -1,9 +1,9 @@
 #include "options.h"
 
+#include "number.h"
 #include "suggest.h"
+#include "synthetic_text.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <regex.h>
 #include <stddef.h>
@@ -17,16 +17,6 @@ static bool refuse(const th_option *o, const char *text, const char *wanted, th_
 {
     th_fail(err, TH_ERR_INPUT, "--%s takes %s, not \"%s\"", o->name, wanted, text);
     return false;
-}
-
-/* Digits and nothing else: strtoull would take spaces, signs and rubbish behind the number. */
-static bool read_whole(const char *text, double low, double high, uint64_t *out)
-{
-    if (!isdigit((unsigned char)text[0]) || text[strspn(text, "0123456789")] != '\0')
-        return false;
-    errno = 0;
-    *out = strtoull(text, NULL, 10);
-    return errno == 0 && (double)*out >= low && (double)*out <= high;
 }
 
 static bool refuse_whole(const th_option *o, const char *text, th_error *err)
@@ -78,6 +68,9 @@ static bool parse_file(const th_option *o, const char *text, void *value, th_err
     th_file_list *files = value;
     if (text[0] == '\0')
         return refuse(o, text, "the name of a file", err);
+    th_synthetic_desc synthetic;
+    if (th_synthetic_named(text) && !th_synthetic_parse(text, &synthetic, err))
+        return false;
     if (files->count == TH_OPTIONS_MAX_FILES) {
         th_fail(err, TH_ERR_LIMIT, "--%s can be given %d times", o->name, TH_OPTIONS_MAX_FILES);
         return false;
@@ -267,9 +260,9 @@ _Static_assert(sizeof stages_choices / sizeof *stages_choices == TH_STAGES_COUNT
 /* clang-format off */
 const th_option th_option_table[] = {
     {.name = "model", .argument = "FILE", .commands = TH_COMMAND_INSPECT | TH_COMMAND_POSE, .parse = parse_file, .offset = AT(models),
-     .help = "same as [MODEL]: a file, or human for the embedded one (the default)"},
+     .help = "same as [MODEL]: a file, human for the embedded one (the default), or synthetic:... for one made to order (`throng help synthetic`)"},
     {.name = "model", .argument = "FILE", .commands = CROWDS, .repeatable = true, .parse = parse_file, .offset = AT(models),
-     .help = "model to use: a file, or human for the embedded one (the default)"},
+     .help = "model to use: a file, human for the embedded one (the default), or synthetic:... for one made to order (`throng help synthetic`)"},
     {.name = "animation", .argument = "FILE", .commands = EACH, .repeatable = true, .parse = parse_file, .offset = AT(animations),
      .help = "lend the clips of this file to the models, joint by joint of the same name"},
     {.name = "clip", .argument = "NAME", .commands = TH_COMMAND_POSE, .parse = parse_text, .offset = AT(clip),

@@ -30,6 +30,11 @@ Test(cli, misuse_is_exit_code_2_and_says_what_helps)
     expect(2, "pose --clip 99", "no clip \"99\"; `throng inspect` lists a model's clips");
     expect(2, "pose --clip all", "pose shows one clip at a time");
     expect(2, "bench --filter nothing", "no entry matches \"nothing\"");
+    expect(2, "inspect synthetic:joints=0", "synthetic:joints takes a whole number from 1 to 1000, not \"0\"");
+    expect(2, "bench --model synthetic:shap=star", "synthetic has no key \"shap\"; did you mean shape?");
+    expect(2, "scale --model synthetic:depth=9,joints=8", "synthetic:depth of a tree of 8 joints takes 2 to 8, not 9");
+    expect(2, "render --model human --model synthetic:depth=2,shape=chain", "synthetic:depth is for shape=tree");
+    expect(2, "pose --animation synthetic:", "synthetic takes KEY=VALUE,..., not \"\"");
     cr_expect_eq(throng(""), 2);
     cr_expect(strstr(err, "usage: throng COMMAND"), "%s", err);
     cr_expect_str_eq(out, "");
@@ -37,10 +42,11 @@ Test(cli, misuse_is_exit_code_2_and_says_what_helps)
 
 Test(cli, help_and_version_go_to_standard_output)
 {
-    static const char *const calls[] = {"help", "--help", "-h", "help pose", "pose --help", "pose -h --time 3"};
+    static const char *const calls[] = {"help",          "--help", "-h", "help pose", "pose --help", "pose -h --time 3",
+                                        "help synthetic"};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         expect(0, calls[i], "");
-        cr_expect(strstr(out, "usage: throng "), "%s", calls[i]);
+        cr_expect(strstr(out, "usage: throng ") || strstr(out, "joints=64"), "%s", calls[i]);
         cr_expect_str_eq(err, "");
     }
     expect(0, "--version", "");
@@ -194,6 +200,27 @@ Test(cli, inspect_exports_what_can_be_inspected_again)
     cr_expect_eq(json_array_size(json_object_get(before, "clips")), json_array_size(json_object_get(after, "clips")));
     json_decref(before);
     json_decref(after);
+}
+
+/* Every command that takes a model takes one made to order. */
+Test(cli, models_made_to_order_are_models)
+{
+    json_t *doc = document("inspect synthetic:joints=9,shape=star,clips=2 --json --export star.glb");
+    cr_expect_eq(json_integer_value(json_object_get(doc, "joint_count")), 9);
+    cr_expect_eq(json_array_size(json_object_get(doc, "clips")), 2);
+    cr_expect_str_eq(json_string_value(json_object_get(doc, "name")), "synthetic:joints=9,shape=star,clips=2");
+    json_decref(doc);
+    expect(0, "inspect star.glb", "");
+    cr_expect(strstr(out, "9 palette entries"), "%s", out);
+    doc = document("pose --json --model synthetic:shape=chain,joints=5 --animation synthetic:clips=2,keys=9 --clip 2");
+    cr_expect_eq(json_array_size(json_object_get(doc, "joints")), 5);
+    json_decref(doc);
+    doc = document("bench --json --count 8 --repetitions 1 --frames 1 --filter '^pose/scalar/f32$' --model star.glb "
+                   "--model synthetic:joints=3 --model human");
+    json_decref(doc);
+    expect(0, "scale --count 8 --threads 1 --repetitions 1 --frames 1 --model synthetic:moving=0,scale=on", "");
+    expect(0, "inspect synthetic:moving=0", "");
+    cr_expect(!strstr(out, "nan"), "%s", out);
 }
 
 /* ---- pose ---- */

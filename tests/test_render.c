@@ -66,10 +66,10 @@ Test(render, gives_the_same_picture_whichever_way_palettes_go)
 
 Test(render, shows_what_it_is_told)
 {
-    static const char *const ways[] = {"--palette f16",   "--look lod",  "--look skeleton", "--shadow 0",
-                                       "--layout ring",   "--seed 2",    "--start 1.6",     "--yaw 60",
-                                       "--layout street", "--samples 1", "--clip walk",     "--interpolation step",
-                                       "--zoom 2",        "--pitch 60"};
+    static const char *const ways[] = {
+        "--palette f16", "--look lod",           "--look skeleton", "--shadow 0",      "--layout ring",
+        "--seed 2",      "--start 1.6",          "--yaw 60",        "--layout street", "--samples 1",
+        "--clip walk",   "--interpolation step", "--zoom 2",        "--pitch 60",      "--model synthetic:shape=star"};
     draw("first.png", "");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const char *start = strstr(ways[i], "--start") ? "" : "--start 1.5";

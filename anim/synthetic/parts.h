@@ -1,0 +1,67 @@
+/* What the files of synthetic models share.
+ *
+ *   synthetic.c  the whole
+ *   skeleton.c   who hangs on whom, and where
+ *   mesh.c       a bone for every joint
+ *   clips.c      the sway */
+#ifndef TH_SYNTHETIC_PARTS_H
+#define TH_SYNTHETIC_PARTS_H
+
+#include "arena.h"
+
+#include <throng/random.h>
+#include <throng/synthetic.h>
+
+#include <math.h>
+
+#define HEIGHT_M 1.8
+
+/* A joint and what grows from it, along its own Y axis. Metres. */
+typedef struct th_bone {
+    uint32_t parent, level; /* level: of the root 0 */
+    double offset;          /* from the parent's joint along the parent's axis */
+    double rotation[4];     /* parent_from_joint at rest */
+    double length, radius, tip_radius;
+} th_bone;
+
+/* Each use of the seed has a stream of its own. */
+enum { STREAM_LIMBS, STREAM_BENDS, STREAM_CLIPS };
+
+/* sin(2 pi turns), good to 1e-11: Taylor's series on a quarter turn to either side. Unlike a library's, the same bits
+ * everywhere. */
+static inline double sin_turns(double turns)
+{
+    double x = turns - floor(turns + 0.5);
+    x = x > 0.25 ? 0.5 - x : x < -0.25 ? -0.5 - x : x;
+    x *= 6.283185307179586;
+    const double x2 = x * x;
+    double term = x, sum = x;
+    for (int n = 2; n < 18; n += 2) {
+        term *= -x2 / (n * (n + 1));
+        sum += term;
+    }
+    return sum;
+}
+
+static inline double cos_turns(double turns)
+{
+    return sin_turns(turns + 0.25);
+}
+
+/* Turns about an axis (0 X, 1 Y, 2 Z). */
+static inline void turn_about(int axis, double turns, double out[4])
+{
+    out[0] = out[1] = out[2] = 0;
+    out[axis] = sin_turns(turns / 2);
+    out[3] = cos_turns(turns / 2);
+}
+
+/* Depth first; the arrays have desc->joints elements. */
+void th_synthetic_lay_bones(const th_synthetic_desc *desc, th_bone *bones);
+
+/* Each adds its share to a model that has an arena; false when out of memory. In this order. */
+bool th_synthetic_add_skeleton(th_model *model, const th_bone *bones, uint32_t count);
+bool th_synthetic_add_mesh(th_model *model, const th_bone *bones);
+bool th_synthetic_add_clips(th_model *model, const th_bone *bones, const th_synthetic_desc *desc);
+
+#endif

@@ -1,0 +1,22 @@
+/* Numbers as people type them. */
+#ifndef TH_NUMBER_H
+#define TH_NUMBER_H
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Digits and nothing else: strtoull would take spaces, signs and rubbish behind the number. */
+static inline bool read_whole(const char *text, double low, double high, uint64_t *out)
+{
+    if (!isdigit((unsigned char)text[0]) || text[strspn(text, "0123456789")] != '\0')
+        return false;
+    errno = 0;
+    *out = strtoull(text, NULL, 10);
+    return errno == 0 && (double)*out >= low && (double)*out <= high;
+}
+
+#endif

@@ -1,0 +1,543 @@
+/* Models made to order: what was asked for is what there is; and the words that ask. */
+#include "synthetic_text.h"
+
+#include <throng/exact.h>
+#include <throng/random.h>
+#include <throng/rig.h>
+
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(synthetic, .timeout = 120);
+
+/* ---- running out of memory ---- */
+
+static long allocations_left = -1; /* below 0: as many as wanted */
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+static bool may_allocate(void)
+{
+    if (allocations_left < 0)
+        return true;
+    return allocations_left-- > 0 || (allocations_left = 0, false);
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return may_allocate() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return may_allocate() ? __real_calloc(count, size) : NULL;
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+    return may_allocate() ? __real_aligned_alloc(alignment, size) : NULL;
+}
+
+/* ---- helpers ---- */
+
+static th_error error;
+
+static th_model *make(const char *words)
+{
+    char text[256];
+    th_synthetic_desc desc;
+    th_model *model = NULL;
+    snprintf(text, sizeof text, TH_SYNTHETIC_NAME "%s%s", *words ? ":" : "", words);
+    cr_assert(th_synthetic_parse(text, &desc, &error), "%s", error.text);
+    cr_assert_eq(th_synthetic_create(&desc, &model, &error), TH_OK, "%s", error.text);
+    cr_assert_str_eq(model->name, text);
+    return model;
+}
+
+static uint32_t depth_of(const th_model *model)
+{
+    uint32_t level[TH_SYNTHETIC_MAX_JOINTS], deepest = 0;
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const uint32_t parent = model->joints[j].parent;
+        level[j] = parent == TH_NO_INDEX ? 1 : level[parent] + 1;
+        deepest = level[j] > deepest ? level[j] : deepest;
+    }
+    return deepest;
+}
+
+static uint64_t add_to_hash(uint64_t hash, const void *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++) /* FNV-1a */
+        hash = (hash ^ ((const unsigned char *)data)[i]) * 0x100000001B3u;
+    return hash;
+}
+
+static uint64_t add_track(uint64_t hash, const th_track *track, size_t width)
+{
+    hash = add_to_hash(hash, track->times, track->key_count * sizeof *track->times);
+    return add_to_hash(hash, track->values, track->key_count * width * sizeof *track->values);
+}
+
+/* Of everything that is played or drawn. */
+static uint64_t hash_of(const th_model *model)
+{
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        hash = add_to_hash(hash, &model->joints[j].parent, sizeof model->joints[j].parent);
+        hash = add_to_hash(hash, &model->joints[j].rest, sizeof model->joints[j].rest);
+        hash = add_to_hash(hash, &model->binds[j].inverse_bind, sizeof model->binds[j].inverse_bind);
+    }
+    for (uint32_t m = 0; m < model->mesh_count; m++) {
+        const th_mesh *mesh = &model->meshes[m];
+        hash = add_to_hash(hash, mesh->vertices, mesh->vertex_count * sizeof *mesh->vertices);
+        hash = add_to_hash(hash, mesh->indices, mesh->index_count * sizeof *mesh->indices);
+    }
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        for (uint32_t i = 0; i < model->clips[c].channel_count; i++) {
+            const th_channel *channel = &model->clips[c].channels[i];
+            hash = add_track(hash, &channel->translation, 3);
+            hash = add_track(hash, &channel->rotation, 4);
+            hash = add_track(hash, &channel->scale, 3);
+        }
+    return hash;
+}
+
+static uint64_t hash_of_words(const char *words)
+{
+    th_model *model = make(words);
+    uint64_t hash = hash_of(model);
+    th_model_free(model);
+    return hash;
+}
+
+/* ---- skeletons ---- */
+
+static void expect_skeleton(const char *words, uint32_t joints, uint32_t depth)
+{
+    th_model *model = make(words);
+    cr_expect_eq(model->joint_count, joints, "%s", words);
+    cr_expect_eq(depth_of(model), depth, "%s: %u deep", words, depth_of(model));
+    cr_expect_eq(model->bind_count, joints, "%s", words);
+    for (uint32_t j = 0; j < joints; j++)
+        cr_expect(j == 0 ? model->joints[j].parent == TH_NO_INDEX : model->joints[j].parent < j, "%s: %u", words, j);
+    th_model_free(model);
+}
+
+Test(synthetic, has_the_joints_and_the_depth_asked_for)
+{
+    static const uint32_t counts[] = {1, 2, 3, 8, 64, 333, 1000};
+    char words[128];
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        const uint32_t n = counts[i];
+        snprintf(words, sizeof words, "joints=%u", n);
+        expect_skeleton(words, n, n < 12 ? n : 12);
+        snprintf(words, sizeof words, "joints=%u,shape=chain", n);
+        expect_skeleton(words, n, n);
+        snprintf(words, sizeof words, "joints=%u,shape=star", n);
+        expect_skeleton(words, n, n < 2 ? n : 2);
+    }
+    for (uint32_t seed = 0; seed < 20; seed++)
+        for (uint32_t depth = 2; depth <= 40; depth++) {
+            snprintf(words, sizeof words, "joints=40,depth=%u,seed=%u,keys=3,mesh=off", depth, seed);
+            expect_skeleton(words, 40, depth);
+        }
+    expect_skeleton("joints=1000,depth=2", 1000, 2);
+    expect_skeleton("joints=1000,depth=3", 1000, 3);
+    expect_skeleton("joints=1000,depth=999", 1000, 999);
+}
+
+static uint32_t leaves_of(const th_model *model)
+{
+    uint32_t leaves = 0;
+    for (uint32_t j = 0; j < model->joint_count; j++) /* depth first: a joint's first child is the next joint */
+        leaves += j + 1 == model->joint_count || model->joints[j + 1].parent != j;
+    return leaves;
+}
+
+/* The embedded human has 52 joints, 11 deep, and 13 ends: fingers, toes and a head. */
+Test(synthetic, tree_branches_about_as_a_body_does)
+{
+    uint32_t ends = 0;
+    for (uint32_t seed = 0; seed < 50; seed++) {
+        char words[64];
+        snprintf(words, sizeof words, "joints=52,depth=11,seed=%u", seed);
+        th_model *model = make(words);
+        cr_expect(leaves_of(model) >= 5 && leaves_of(model) <= 32, "%s: %u ends", words, leaves_of(model));
+        ends += leaves_of(model);
+        th_model_free(model);
+    }
+    cr_expect(ends > 50 * 10 && ends < 50 * 20, "%g ends on average", ends / 50.0);
+}
+
+Test(synthetic, stands_on_the_ground_and_is_of_human_size)
+{
+    static const char *const words[] = {
+        "", "shape=chain,joints=1000", "shape=star,joints=200", "joints=1000", "joints=300,depth=2", "joints=1"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        th_model *model = make(words[i]);
+        float lowest = HUGE_VALF, highest = -HUGE_VALF;
+        for (uint32_t v = 0; v < model->meshes[0].vertex_count; v++) {
+            lowest = fminf(lowest, model->meshes[0].vertices[v].position[1]);
+            highest = fmaxf(highest, model->meshes[0].vertices[v].position[1]);
+        }
+        cr_expect(fabsf(lowest) < 0.1F, "%s: %g", words[i], (double)lowest);
+        cr_expect(highest > 1.6F && highest < 2.5F, "%s: %g", words[i], (double)highest);
+        th_model_free(model);
+    }
+}
+
+/* ---- meshes ---- */
+
+static void expect_outward(const th_mesh *mesh, uint32_t triangle, const char *words)
+{
+    const th_vertex *v[3];
+    double side[2][3], facing[3], normal[3] = {0, 0, 0};
+    for (int k = 0; k < 3; k++)
+        v[k] = &mesh->vertices[mesh->indices[3 * triangle + (uint32_t)k]];
+    for (int i = 0; i < 3; i++) {
+        side[0][i] = (double)v[1]->position[i] - (double)v[0]->position[i];
+        side[1][i] = (double)v[2]->position[i] - (double)v[0]->position[i];
+        for (int k = 0; k < 3; k++)
+            normal[i] += (double)v[k]->normal[i];
+    }
+    for (int i = 0; i < 3; i++)
+        facing[i] = side[0][(i + 1) % 3] * side[1][(i + 2) % 3] - side[0][(i + 2) % 3] * side[1][(i + 1) % 3];
+    cr_expect(facing[0] * normal[0] + facing[1] * normal[1] + facing[2] * normal[2] > 0, "%s: triangle %u", words,
+              triangle);
+}
+
+Test(synthetic, mesh_is_closed_and_looks_outward)
+{
+    static const char *const words[] = {"", "shape=chain", "shape=star"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        th_model *model = make(words[i]);
+        const th_mesh *mesh = &model->meshes[0];
+        const uint32_t corners = mesh->vertex_count;
+        int8_t *edges = calloc((size_t)corners * corners, 1); /* each of them once there and once back */
+        for (uint32_t t = 0; t < mesh->index_count / 3; t++) {
+            expect_outward(mesh, t, words[i]);
+            for (uint32_t k = 0; k < 3; k++) {
+                const uint32_t a = mesh->indices[3 * t + k], b = mesh->indices[3 * t + (k + 1) % 3];
+                edges[a * corners + b]++;
+                edges[b * corners + a]--;
+            }
+        }
+        for (size_t e = 0; e < (size_t)corners * corners; e++)
+            cr_assert_eq(edges[e], 0, "%s", words[i]);
+        free(edges);
+        th_model_free(model);
+    }
+    th_model *bare = make("mesh=off");
+    cr_expect_eq(bare->mesh_count, 0);
+    cr_expect_eq(bare->bind_count, 64);
+    th_model_free(bare);
+}
+
+/* ---- clips ---- */
+
+static void expect_loop(const th_track *track, uint32_t width, uint32_t keys, const char *words)
+{
+    cr_assert_eq(track->key_count, keys, "%s", words);
+    for (uint32_t k = 0; k < keys; k++)
+        cr_assert_eq(track->times[k], k, "%s", words);
+    cr_expect_arr_eq(track->values, track->values + (size_t)(keys - 1) * width, width * sizeof *track->values, "%s",
+                     words);
+    cr_expect_neq(memcmp(track->values, track->values + width, width * sizeof *track->values), 0, "%s: stands still",
+                  words);
+}
+
+static void expect_still(const th_track *track, const char *words)
+{
+    cr_expect_eq(track->key_count, 1, "%s", words);
+    cr_expect_eq(track->times[0], 0, "%s", words);
+}
+
+Test(synthetic, clips_are_loops_of_the_keys_asked_for)
+{
+    static const uint32_t counts[] = {3, 4, 13, 60, 1000};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (int scale = 0; scale < 2; scale++) {
+            char words[128];
+            snprintf(words, sizeof words, "joints=20,clips=3,rate=24,keys=%u,scale=%s", counts[i],
+                     scale ? "on" : "off");
+            th_model *model = make(words);
+            cr_assert_eq(model->clip_count, 3);
+            for (uint32_t c = 0; c < 3; c++) {
+                const th_clip *clip = &model->clips[c];
+                cr_expect_eq(clip->duration_ticks, counts[i] - 1);
+                cr_expect_eq(clip->ticks_per_second, 24);
+                cr_assert_eq(clip->channel_count, 20);
+                for (uint32_t j = 0; j < 20; j++) {
+                    const th_channel *channel = &clip->channels[j];
+                    expect_loop(&channel->rotation, 4, counts[i], words);
+                    (scale ? expect_loop(&channel->scale, 3, counts[i], words) : expect_still(&channel->scale, words));
+                    (j == 0 ? expect_loop(&channel->translation, 3, counts[i], words)
+                            : expect_still(&channel->translation, words));
+                    const uint32_t filled = (j == 0 ? 0 : TH_TRANSLATION) | (scale ? 0 : TH_SCALE);
+                    cr_expect_eq(channel->filled, filled, "%s", words);
+                }
+            }
+            th_model_free(model);
+        }
+}
+
+/* A second has at most one cycle of the wave and its ripple; 0.05 turns of them are at most 40 degrees a second. */
+Test(synthetic, motion_is_smooth)
+{
+    static const char *const words[] = {"", "shape=chain,keys=300", "shape=star,clips=5", "joints=5,rate=120,keys=900"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        th_model *model = make(words[i]);
+        for (uint32_t c = 0; c < model->clip_count; c++)
+            for (uint32_t j = 0; j < model->clips[c].channel_count; j++) {
+                const th_track *track = &model->clips[c].channels[j].rotation;
+                double fastest = 0;
+                for (uint32_t k = 1; k < track->key_count; k++) {
+                    double chord = 0;
+                    for (int n = 0; n < 4; n++) {
+                        double by = (double)track->values[4 * k + (uint32_t)n] -
+                                    (double)track->values[4 * (k - 1) + (uint32_t)n];
+                        chord += by * by;
+                    }
+                    fastest = fmax(fastest, 2 * sqrt(chord) * model->clips[c].ticks_per_second);
+                }
+                cr_expect(fastest < 1.9 && fastest > 0.001, "%s: joint %u, %g rad/s", words[i], j, fastest);
+            }
+        th_model_free(model);
+    }
+}
+
+Test(synthetic, as_many_joints_move_as_asked_for)
+{
+    static const uint32_t expected[][3] = {{10, 0, 0}, {10, 30, 3}, {10, 100, 10}, {1000, 1, 10}, {333, 50, 167}};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        char words[64];
+        snprintf(words, sizeof words, "joints=%u,moving=%u", expected[i][0], expected[i][1]);
+        th_model *model = make(words);
+        cr_expect_eq(model->clips[0].channel_count, expected[i][2], "%s: %u", words, model->clips[0].channel_count);
+        th_model_free(model);
+    }
+}
+
+/* The hardest come first: rounding adds up along a chain, and most of all where sizes multiply. */
+Test(synthetic, all_clips_compile_within_the_bound)
+{
+    static const char *const words[] = {"shape=chain,joints=1000,scale=on",
+                                        "shape=chain,joints=1000",
+                                        "shape=star,joints=1000",
+                                        "joints=1000,depth=500,scale=on",
+                                        "keys=3",
+                                        "rate=1",
+                                        "rate=240,keys=500",
+                                        "clips=8,keys=30",
+                                        "moving=0",
+                                        "joints=1"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        th_model *model = make(words[i]);
+        th_rig *rig = NULL;
+        cr_assert_eq(th_rig_create(&(th_rig_desc){.model = model}, &rig, &error), TH_OK, "%s", error.text);
+        for (uint32_t c = 0; c < model->clip_count; c++) {
+            const th_clip_report *report = th_rig_clip_report(rig, c);
+            cr_expect(report->compiled && report->max_error <= th_rig_bound(rig), "%s: %s", words[i], report->reason);
+            cr_expect(report->rate_hz <= 2 * model->clips[c].ticks_per_second, "%s: %g Hz", words[i], report->rate_hz);
+        }
+        th_rig_destroy(rig);
+        th_model_free(model);
+    }
+}
+
+/* ---- the same everywhere ---- */
+
+/* Seen with gcc 12 and clang 14, at -O1 to -O3. They change only when models are to look different. */
+Test(synthetic, same_words_give_the_same_bytes_on_every_machine)
+{
+    static const struct {
+        const char *words;
+        uint64_t hash;
+    } known[] = {
+        {"", 0x2DEEA133E4D48A4Eu},
+        {"shape=chain,joints=300,scale=on", 0x3086073F80E69E15u},
+        {"shape=star,joints=100,clips=3", 0xCDBF8611F5EF0AB3u},
+        {"joints=1000,depth=20,seed=7,moving=60", 0xABBA2014C39FC6D1u},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const uint64_t hash = hash_of_words(known[i].words);
+        cr_expect_eq(hash, known[i].hash, "%s: 0x%016llXu", known[i].words, (unsigned long long)hash);
+    }
+}
+
+Test(synthetic, seed_changes_the_limbs_and_the_sway)
+{
+    cr_expect_neq(hash_of_words("seed=1"), hash_of_words("seed=2"));
+    cr_expect_neq(hash_of_words("seed=1"), hash_of_words("seed=18446744073709551615"));
+    cr_expect_neq(hash_of_words("shape=star,seed=1"), hash_of_words("shape=star,seed=2"));
+    cr_expect_eq(hash_of_words("seed=1"), hash_of_words(""));
+    th_model *one = make("seed=1,mesh=off"), *other = make("seed=2,mesh=off");
+    uint32_t elsewhere = 0;
+    for (uint32_t j = 0; j < one->joint_count; j++)
+        elsewhere += one->joints[j].parent != other->joints[j].parent;
+    cr_expect_gt(elsewhere, 0);
+    th_model_free(one);
+    th_model_free(other);
+}
+
+static void expect_too_much(th_synthetic_desc desc)
+{
+    th_model *model = (th_model *)&error; /* must be overwritten */
+    cr_expect_eq(th_synthetic_create(&desc, &model, &error), TH_ERR_LIMIT);
+    cr_expect_eq(model, NULL);
+}
+
+Test(synthetic, what_is_beyond_the_limits_is_not_made)
+{
+    const th_synthetic_desc usual = TH_SYNTHETIC_DEFAULT;
+    th_synthetic_desc d;
+    expect_too_much((d = usual, d.shape = TH_SYNTHETIC_SHAPE_COUNT, d));
+    expect_too_much((d = usual, d.joints = 0, d));
+    expect_too_much((d = usual, d.joints = TH_SYNTHETIC_MAX_JOINTS + 1, d));
+    expect_too_much((d = usual, d.depth = 65, d));
+    expect_too_much((d = usual, d.depth = 1, d));
+    expect_too_much((d = usual, d.shape = TH_SYNTHETIC_STAR, d.depth = 2, d));
+    expect_too_much((d = usual, d.clips = 0, d));
+    expect_too_much((d = usual, d.clips = TH_SYNTHETIC_MAX_CLIPS + 1, d));
+    expect_too_much((d = usual, d.keys = TH_SYNTHETIC_MIN_KEYS - 1, d));
+    expect_too_much((d = usual, d.joints = 1, d.keys = TH_SYNTHETIC_MAX_KEYS + 1, d));
+    expect_too_much((d = usual, d.keys = TH_SYNTHETIC_MAX_WORK / 64 + 1, d));
+    expect_too_much((d = usual, d.rate = 0, d));
+    expect_too_much((d = usual, d.rate = TH_SYNTHETIC_MAX_RATE + 1, d));
+    expect_too_much((d = usual, d.moving = 101, d));
+}
+
+Test(synthetic, survives_running_out_of_memory)
+{
+    th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
+    desc.joints = 1000; /* so that arrays are too large to share a block of the arena */
+    desc.keys = 300;
+    th_result result = TH_ERR_MEMORY;
+    long n = 0;
+    for (; result != TH_OK && n < 5000; n++) {
+        th_model *model = (th_model *)&error; /* must be overwritten */
+        allocations_left = n;
+        result = th_synthetic_create(&desc, &model, &error);
+        allocations_left = -1;
+        cr_assert(result == TH_OK || (result == TH_ERR_MEMORY && !model), "%ld: %d", n, (int)result);
+        if (result == TH_OK)
+            th_model_free(model);
+        else
+            cr_assert_eq(error.code, TH_ERR_MEMORY, "%ld", n);
+    }
+    cr_expect(n > 20 && n < 5000, "%ld allocations", n);
+}
+
+/* ---- words ---- */
+
+Test(synthetic, words_say_what_is_made)
+{
+    th_synthetic_desc d;
+    const char *text = "synthetic:shape=star,joints=1000,clips=2,keys=7,rate=240,moving=0,scale=on,mesh=off,"
+                       "seed=18446744073709551615";
+    cr_assert(th_synthetic_parse(text, &d, &error), "%s", error.text);
+    cr_expect_eq(d.shape, TH_SYNTHETIC_STAR);
+    cr_expect_eq(d.joints, 1000);
+    cr_expect_eq(d.clips, 2);
+    cr_expect_eq(d.keys, 7);
+    cr_expect_eq(d.rate, 240);
+    cr_expect_eq(d.moving, 0);
+    cr_expect(d.moving_scale);
+    cr_expect(d.no_mesh);
+    cr_expect_eq(d.seed, UINT64_MAX);
+    cr_expect_str_eq(d.name, text);
+
+    const th_synthetic_desc usual = TH_SYNTHETIC_DEFAULT;
+    cr_assert(th_synthetic_parse("synthetic", &d, &error));
+    cr_expect_eq(d.joints, usual.joints);
+    cr_expect_eq(d.shape, TH_SYNTHETIC_TREE);
+    cr_assert(th_synthetic_parse("synthetic:depth=1,joints=1,scale=off,mesh=on,shape=tree", &d, &error));
+    cr_expect_eq(d.depth, 1);
+    cr_assert(th_synthetic_parse("synthetic:depth=64", &d, &error));
+    cr_expect_eq(d.depth, 64);
+
+    cr_expect(th_synthetic_named("synthetic") && th_synthetic_named("synthetic:"));
+    cr_expect(!th_synthetic_named("synthetic.glb") && !th_synthetic_named("./synthetic") && !th_synthetic_named("s"));
+}
+
+static void expect_refusal(const char *text, const char *message)
+{
+    th_synthetic_desc desc;
+    cr_expect(!th_synthetic_parse(text, &desc, &error), "%s was taken", text);
+    cr_expect_str_eq(error.text, message, "%s", text);
+}
+
+Test(synthetic, words_that_make_no_sense_are_refused_with_what_would)
+{
+    expect_refusal("synthetic:", "synthetic takes KEY=VALUE,..., not \"\"");
+    expect_refusal("synthetic:joints=8,", "synthetic takes KEY=VALUE,..., not \"\"");
+    expect_refusal("synthetic:joints", "synthetic takes KEY=VALUE,..., not \"joints\"");
+    expect_refusal("synthetic:joint=8", "synthetic has no key \"joint\"; did you mean joints?");
+    expect_refusal("synthetic:x=8", "synthetic has no key \"x\"; `throng help synthetic` lists what there is");
+    expect_refusal("synthetic:joints=0", "synthetic:joints takes a whole number from 1 to 1000, not \"0\"");
+    expect_refusal("synthetic:joints=1001", "synthetic:joints takes a whole number from 1 to 1000, not \"1001\"");
+    expect_refusal("synthetic:joints= 8", "synthetic:joints takes a whole number from 1 to 1000, not \" 8\"");
+    expect_refusal("synthetic:keys=2", "synthetic:keys takes a whole number from 3 to 50000, not \"2\"");
+    expect_refusal("synthetic:clips=65", "synthetic:clips takes a whole number from 1 to 64, not \"65\"");
+    expect_refusal("synthetic:rate=0", "synthetic:rate takes a whole number from 1 to 240, not \"0\"");
+    expect_refusal("synthetic:moving=101", "synthetic:moving takes a whole number from 0 to 100, not \"101\"");
+    expect_refusal("synthetic:shape=cube", "synthetic:shape takes tree, chain or star, not \"cube\"");
+    expect_refusal("synthetic:mesh=1", "synthetic:mesh takes on or off, not \"1\"");
+    expect_refusal("synthetic:seed=18446744073709551616",
+                   "synthetic:seed takes a whole number from 0 to 18446744073709551615, not \"18446744073709551616\"");
+    expect_refusal("synthetic:keys=9,keys=9", "synthetic:keys is given twice");
+    expect_refusal("synthetic:depth=9,joints=8", "synthetic:depth of a tree of 8 joints takes 2 to 8, not 9");
+    expect_refusal("synthetic:depth=1", "synthetic:depth of a tree of 64 joints takes 2 to 64, not 1");
+    expect_refusal("synthetic:depth=8,shape=chain,joints=8",
+                   "synthetic:depth is for shape=tree: of a chain of 8 joints it is 8");
+    expect_refusal("synthetic:shape=star,depth=3", "synthetic:depth is for shape=tree: of a star of 64 joints it is 2");
+    expect_refusal("synthetic:joints=1000,clips=2,keys=1001",
+                   "synthetic: joints * clips * keys is 2002000, and may be 2000000");
+}
+
+Test(synthetic, words_that_are_too_long_are_refused)
+{
+    char text[600] = "synthetic:joints=";
+    memset(text + strlen(text), '1', sizeof text - strlen(text) - 1);
+    text[sizeof text - 1] = '\0';
+    expect_refusal(text, "synthetic: KEY=VALUE,... longer than 511 letters");
+}
+
+/* Whatever is taken can be made. */
+Test(synthetic, any_words_are_either_refused_or_made)
+{
+    static const char letters[] = "synthetic:joints=depth=keys=,,,==0123456789shape=tree,chain,star,-+ %\xff";
+    static const char *const seeds[] = {"synthetic:joints=9,depth=3,keys=5", "synthetic:shape=chain,joints=12,clips=2",
+                                        "synthetic:shape=star,moving=30,scale=on", "synthetic:seed=5,rate=60,mesh=off"};
+    uint32_t taken = 0, refused = 0;
+    for (uint64_t n = 0; n < 20000; n++) {
+        char text[128];
+        snprintf(text, sizeof text, "%s", seeds[n % 4]);
+        const size_t length = strlen(text), first = strlen("synthetic:");
+        for (uint64_t edit = 0; edit <= n % 3; edit++) {
+            const uint64_t bits = th_random_bits(n, edit);
+            text[first + (bits >> 8) % (length - first)] = letters[(bits >> 40) % sizeof letters]; /* may end it */
+        }
+        th_synthetic_desc desc;
+        th_model *model;
+        error.text[0] = '\0';
+        if (!th_synthetic_parse(text, &desc, &error)) {
+            cr_assert(error.text[0] != '\0', "%s", text);
+            refused++;
+        } else if (++taken % 4 == 0) {
+            cr_assert_eq(th_synthetic_create(&desc, &model, &error), TH_OK, "%s: %s", text, error.text);
+            cr_assert(model->joint_count == desc.joints && depth_of(model) == th_synthetic_depth(&desc), "%s", text);
+            th_model_free(model);
+        }
+    }
+    cr_expect(taken > 300 && refused > 1000, "%u taken, %u refused", taken, refused);
+}
