@@ -1,259 +1,37 @@
-#include "show.h"
+#include "show_parts.h"
 
-#include <throng/bounds.h>
 #include <throng/clock.h>
-#include <throng/cull.h>
-#include <throng/frame.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEGREE (3.14159265358979 / 180)
+#define PI     3.14159265358979
+#define DEGREE (PI / 180)
 #define FLAT   0.62 /* a crowd is flat: the ball around it has room above and below */
 #define GROUND 24   /* how far the ground reaches, in radii of the crowd */
 
 /* From the south-east and above, late in the afternoon. */
 static const float to_sun[3] = {0.46F, 0.62F, 0.64F};
 
-struct th_show {
-    const th_options *options;
-    th_scene *scene;
-    th_crowd *crowd;
-    th_jobs *jobs;
-    th_frame *frame;
-    th_ring *ring;
-    th_painter *painter;
-    size_t stands_offset; /* in a slot, behind the palettes */
-    th_stance *stances;   /* for each rig its clips, then its rest pose */
-    uint32_t *first_stance;
-    th_stander *standers;
-    th_layout layout;
-    th_location *places; /* [instance], of this frame */
-    th_cull *cull;
-    th_draw *draws; /* one for each rig and level */
-    float size;     /* of the first model, in the scene */
-    th_show_stats stats;
-};
-
-/* ---- who stands how ---- */
-
-static th_result make_stance(const th_options *o, const th_model *model, uint32_t clip, float scale, th_stance *out,
-                             th_error *err)
-{
-    th_bounds bounds;
-    th_travel travel;
-    const uint32_t which = clip < model->clip_count ? clip : TH_NO_INDEX;
-    th_result result = th_model_bounds(model, which, o->interpolation, &bounds, err);
-    if (result == TH_OK)
-        result = th_clip_travel(model, which, o->interpolation, &travel, err);
-    if (result != TH_OK)
-        return result;
-    *out = (th_stance){
-        .sphere = {{(float)bounds.centre[0], (float)bounds.centre[1], (float)bounds.centre[2]}, (float)bounds.radius},
-        .reach = (float)bounds.reach,
-        .lowest_y = (float)bounds.lowest_y,
-        .scale = scale,
-        .speed = (float)travel.speed,
-        .facing_rad = (float)travel.heading_rad,
-        .loop_s = (float)travel.loop_s,
-    };
-    return TH_OK;
-}
-
-/* Models of very different units would not be seen together: they are brought to the size of the first. */
-static float scale_of(const th_show *show, uint32_t rig)
-{
-    const double size = th_rig_model(show->scene->rigs[rig])->size, first = th_rig_model(show->scene->rigs[0])->size;
-    const double ratio = size / first;
-    return ratio > 10 || ratio < 0.1 ? (float)(1 / ratio) : 1;
-}
-
-static th_result make_stances(th_show *show, th_error *err)
-{
-    const th_scene *scene = show->scene;
-    uint32_t count = 0;
-    show->first_stance = calloc((size_t)scene->rig_count + 1, sizeof *show->first_stance);
-    for (uint32_t r = 0; show->first_stance && r < scene->rig_count; r++) {
-        show->first_stance[r] = count;
-        count += th_rig_model(scene->rigs[r])->clip_count + 1;
-    }
-    show->stances = calloc((size_t)count + 1, sizeof *show->stances);
-    if (!show->first_stance || !show->stances)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u clips", count);
-    for (uint32_t r = 0; r < scene->rig_count; r++) {
-        const th_model *model = th_rig_model(scene->rigs[r]);
-        for (uint32_t c = 0; c <= model->clip_count; c++) {
-            th_stance *stance = &show->stances[show->first_stance[r] + c];
-            th_result result = make_stance(show->options, model, c, scale_of(show, r), stance, err);
-            if (result != TH_OK)
-                return result;
-        }
-    }
-    return TH_OK;
-}
-
-static uint32_t stance_count(const th_show *show)
-{
-    const uint32_t last = show->scene->rig_count - 1;
-    return show->first_stance[last] + th_rig_model(show->scene->rigs[last])->clip_count + 1;
-}
-
-static th_result make_layout(th_show *show, th_error *err)
-{
-    const th_scene *scene = show->scene;
-    show->standers = calloc((size_t)scene->instance_count + 1, sizeof *show->standers);
-    show->places = calloc((size_t)scene->instance_count + 1, sizeof *show->places);
-    if (!show->standers || !show->places)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for the places of %u characters", scene->instance_count);
-    for (uint32_t i = 0; i < scene->instance_count; i++) {
-        const th_instance *instance = &scene->instances[i];
-        const uint32_t clips = th_rig_model(scene->rigs[instance->rig])->clip_count;
-        const uint32_t clip = instance->clip < clips ? instance->clip : clips;
-        show->standers[i] = (th_stander){show->first_stance[instance->rig] + clip, instance->phase_s, instance->speed};
-    }
-    const th_layout_desc desc = {
-        .kind = show->options->layout,
-        .seed = show->options->seed,
-        .stances = show->stances,
-        .stance_count =
-            show->first_stance[scene->rig_count - 1] + th_rig_model(scene->rigs[scene->rig_count - 1])->clip_count + 1,
-        .standers = show->standers,
-        .count = scene->instance_count,
-        .scale_spread = 0.06F,
-    };
-    show->layout = th_layout_make(&desc);
-    show->size = (float)th_rig_model(scene->rigs[0])->size;
-    return TH_OK;
-}
-
-static th_result make_cull(th_show *show, th_error *err)
-{
-    const uint32_t kinds = stance_count(show), count = show->scene->instance_count;
-    th_cull_kind *kind = calloc((size_t)kinds + 1, sizeof *kind);
-    uint32_t *of_instance = calloc((size_t)count + 1, sizeof *of_instance);
-    th_result result = kind && of_instance ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", count);
-    if (result == TH_OK) {
-        for (uint32_t r = 0, k = 0; r < show->scene->rig_count; r++)
-            for (uint32_t c = 0; c <= th_rig_model(show->scene->rigs[r])->clip_count; c++, k++)
-                kind[k] = (th_cull_kind){show->stances[k].sphere, r};
-        for (uint32_t i = 0; i < count; i++)
-            of_instance[i] = show->standers[i].stance;
-        const th_cull_desc desc = {.kinds = kind,
-                                   .kind_count = kinds,
-                                   .instance_kinds = of_instance,
-                                   .instance_count = count,
-                                   .figure_count = show->scene->rig_count,
-                                   .lod_count = TH_FIGURE_LODS,
-                                   .view_count = 1};
-        result = th_cull_create(&desc, &show->cull, err);
-    }
-    free(kind);
-    free(of_instance);
-    return result;
-}
-
-/* ---- making ---- */
-
-static th_result make_figures(th_show *show, th_gl *gl, th_error *err)
-{
-    const th_scene *scene = show->scene;
-    th_figure **figures = calloc((size_t)scene->rig_count + 1, sizeof *figures);
-    th_result result = figures ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u figures", scene->rig_count);
-    for (uint32_t r = 0; r < scene->rig_count && result == TH_OK; r++)
-        result = th_figure_create(th_rig_model(scene->rigs[r]), &figures[r], err);
-    const th_painter_desc desc = {
-        .gl = gl,
-        .figures = (const th_figure *const *)figures,
-        .figure_count = scene->rig_count,
-        .palette = show->options->palette,
-        .fetch = show->options->fetch,
-        .shadow_pixels = show->options->shadow,
-    };
-    if (result == TH_OK)
-        result = th_painter_create(&desc, &show->painter, err);
-    for (uint32_t r = 0; figures && r < scene->rig_count; r++)
-        th_figure_destroy(figures[r]);
-    free(figures);
-    return result;
-}
-
-static th_result make_crowd(th_show *show, th_gl *gl, th_error *err)
-{
-    const th_options *o = show->options;
-    const uint32_t count = show->scene->instance_count;
-    th_result result = th_scene_crowd(show->scene, o->isa, o->palette, &show->crowd, err);
-    if (result == TH_OK)
-        result = th_threads_create(&(th_jobs_desc){.threads = o->threads.counts[0]}, &show->jobs, err);
-    if (result == TH_OK)
-        result = th_frame_create(&(th_frame_desc){.crowd = show->crowd, .jobs = show->jobs}, &show->frame, err);
-    if (result != TH_OK)
-        return result;
-    show->stands_offset = th_crowd_palette_bytes(show->crowd);
-    const th_ring_desc ring = {.bytes = show->stands_offset + count * sizeof(th_stand), .upload = o->upload};
-    show->draws = calloc((size_t)show->scene->rig_count * TH_FIGURE_LODS + 1, sizeof *show->draws);
-    if (!show->draws)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a list of %u characters", count);
-    return th_ring_create(gl, &ring, &show->ring, err);
-}
-
-th_result th_show_create(const th_options *options, const th_cast *cast, th_gl *gl, th_show **out, th_error *err)
-{
-    *out = NULL;
-    th_show *show = calloc(1, sizeof *show);
-    if (!show)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a show");
-    show->options = options;
-    const th_scene_desc desc = th_cast_scene(cast, options);
-    th_result result = th_scene_create(&desc, &show->scene, err);
-    if (result == TH_OK)
-        result = make_stances(show, err);
-    if (result == TH_OK)
-        result = make_layout(show, err);
-    if (result == TH_OK)
-        result = make_cull(show, err);
-    if (result == TH_OK)
-        result = make_crowd(show, gl, err);
-    if (result == TH_OK)
-        result = make_figures(show, gl, err);
-    if (result == TH_OK)
-        *out = show;
-    else
-        th_show_destroy(show);
-    return result;
-}
-
-void th_show_destroy(th_show *show)
-{
-    if (!show)
-        return;
-    th_painter_destroy(show->painter);
-    th_ring_destroy(show->ring);
-    th_frame_destroy(show->frame);
-    th_jobs_destroy(show->jobs);
-    th_crowd_destroy(show->crowd);
-    th_scene_destroy(show->scene);
-    free(show->first_stance);
-    free(show->stances);
-    free(show->standers);
-    free(show->places);
-    th_cull_destroy(show->cull);
-    free(show->draws);
-    free(show);
-}
-
 /* ---- what the camera sees ---- */
 
 th_camera th_show_camera(const th_show *show, float aspect)
 {
-    const th_options *o = show->options;
+    const th_options *o = &show->options;
     const th_sphere all = th_layout_bounds(&show->layout);
     th_camera camera = th_camera_look_at((float[3]){0, 0, 1}, (float[3]){0, 0, 0});
     th_camera_orbit(&camera, (float)(o->yaw_deg * DEGREE), (float)(o->pitch_deg * DEGREE));
     th_camera_frame(&camera, all.centre, all.radius, aspect);
     th_camera_zoom(&camera, (float)(FLAT / o->zoom));
-    th_camera_fit_depth(&camera, all.centre, GROUND * all.radius);
+    th_show_fit_depth(show, &camera);
     return camera;
+}
+
+void th_show_fit_depth(const th_show *show, th_camera *camera)
+{
+    const th_sphere all = th_layout_bounds(&show->layout);
+    th_camera_fit_depth(camera, all.centre, GROUND * all.radius);
 }
 
 /* The arguments of the jobs below. */
@@ -306,7 +84,7 @@ static void set_tint(const th_show *show, uint32_t instance, uint32_t lod, uint8
 {
     static const uint8_t levels[TH_FIGURE_LODS][4] = {
         {255, 255, 255, 255}, {250, 210, 60, 255}, {240, 130, 40, 255}, {220, 50, 50, 255}};
-    if (show->options->look == TH_LOOK_LOD) {
+    if (show->options.look == TH_LOOK_LOD) {
         memcpy(out, levels[lod], sizeof levels[lod]);
         return;
     }
@@ -334,7 +112,7 @@ static void prepare_draws(th_show *show, char *slot)
 {
     const th_cull_group *group = th_cull_groups(show->cull, 0);
     memset(show->stats.by_lod, 0, sizeof show->stats.by_lod);
-    for (uint32_t r = 0; r < show->scene->rig_count; r++) {
+    for (uint32_t r = 0; r < show->cast.count; r++) {
         const th_palette_run run = th_crowd_palettes(show->crowd, r);
         size_t offset = run.offset;
         for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++, group++) {
@@ -360,11 +138,11 @@ static th_view view_of(const th_show *show, const th_camera *camera, float aspec
     th_view view = {
         .to_sun = {to_sun[0], to_sun[1], to_sun[2]},
         .shadow_radius = near,
-        .ground_cell = 0.6F * show->size,
+        .ground_cell = 0.6F * (float)show->cast.models[0]->size,
         .ground_reach = GROUND * all.radius,
         .fog_density = 0.012F / (all.radius * all.radius),
-        .plain = show->options->look == TH_LOOK_LOD,
-        .skeletons = show->options->look == TH_LOOK_SKELETON,
+        .plain = show->options.look == TH_LOOK_LOD,
+        .skeletons = show->options.look == TH_LOOK_SKELETON,
     };
     memcpy(view.shadow_center, near < all.radius ? camera->target : all.centre, sizeof view.shadow_center);
     th_camera_clip(camera, aspect, view.clip_from_world);
@@ -390,7 +168,7 @@ void th_show_frame(th_show *show, double time_s, const th_camera *camera, const 
     const uint64_t posed = th_clock_ns();
     if (slot && th_ring_end(show->ring)) {
         const th_view view = view_of(show, camera, aspect);
-        th_painter_draw(show->painter, target, &view, show->ring, show->draws, show->scene->rig_count * TH_FIGURE_LODS);
+        th_painter_draw(show->painter, target, &view, show->ring, show->draws, show->cast.count * TH_FIGURE_LODS);
     }
     th_ring_fence(show->ring);
     show->stats.place_ns = placed - begin;
@@ -417,4 +195,55 @@ const th_ring *th_show_ring(const th_show *show)
 const th_crowd *th_show_crowd(const th_show *show)
 {
     return show->crowd;
+}
+
+const th_options *th_show_options(const th_show *show)
+{
+    return &show->options;
+}
+
+th_jobs *th_show_jobs(const th_show *show)
+{
+    return show->jobs;
+}
+
+/* ---- one of them ---- */
+
+/* How far the clip itself has moved a model from where it is placed, in the model's units. */
+static float moved(const th_stance *stance, const th_stander *stander, double time_s)
+{
+    const double now_s = stander->phase_s + stander->speed * time_s, loop_s = (double)stance->loop_s;
+    return loop_s > 0 ? (float)((now_s - floor(now_s / loop_s) * loop_s) * (double)stance->speed) : 0;
+}
+
+th_subject th_show_subject(const th_show *show, uint32_t instance, double time_s)
+{
+    const th_stander *stander = &show->standers[instance];
+    const th_stance *stance = &show->stances[stander->stance];
+    th_location at;
+    th_layout_place(&show->layout, instance, instance + 1, time_s, &at);
+    const float way_rad = at.heading_rad + stance->facing_rad, far = at.scale * moved(stance, stander, time_s);
+    const float height = at.scale * (float)show->cast.models[show->scene->instances[instance].rig]->size;
+    return (th_subject){
+        .centre = {at.position[0] + far * sinf(way_rad), height / 2, at.position[2] + far * cosf(way_rad)},
+        .way_rad = way_rad,
+        .height = height};
+}
+
+static bool walks(const th_show *show, uint32_t instance)
+{
+    const th_stander *stander = &show->standers[instance];
+    return show->stances[stander->stance].speed > 0 && stander->speed > 0;
+}
+
+uint32_t th_show_walker(const th_show *show, uint32_t instance, bool before)
+{
+    const uint32_t count = show->scene->instance_count, step = before ? count - 1 : 1;
+    uint32_t next = instance % count;
+    for (uint32_t k = 0; k < count; k++) {
+        next = (uint32_t)(((uint64_t)next + step) % count);
+        if (walks(show, next))
+            return next;
+    }
+    return (uint32_t)(((uint64_t)instance + step) % count);
 }

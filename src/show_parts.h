@@ -1,0 +1,38 @@
+/* What a show is made of. Parts may belong to two shows at a time (th_show_prepare), so nothing here changes but what a
+ * frame computes anew. */
+#ifndef TH_SHOW_PARTS_H
+#define TH_SHOW_PARTS_H
+
+#include "show.h"
+
+#include <throng/cull.h>
+#include <throng/frame.h>
+
+struct th_show {
+    th_options options;
+    th_cast cast; /* the models are borrowed; the clips are those of the options */
+    th_show_stats stats;
+
+    th_rig **rigs;       /* [model] */
+    th_figure **figures; /* [model] */
+    th_stance *stances;  /* for each model its clips, then its rest pose */
+    uint32_t *first_stance;
+    uint32_t stance_count;
+
+    th_scene *scene;
+    th_stander *standers; /* [instance] */
+    th_location *places;  /* [instance], of this frame */
+    th_cull *cull;
+    th_layout layout;
+
+    th_crowd *crowd;
+    size_t stands_offset; /* in a slot, behind the palettes of all */
+    th_jobs *jobs;
+    th_frame *frame;
+    th_draw *draws; /* one for each model and level */
+
+    th_ring *ring;
+    th_painter *painter;
+};
+
+#endif
