@@ -64,6 +64,18 @@ const th_command th_command_table[] = {
             "drawn. Works without a display and without a GPU, where it is slow.\n",
         .run = th_command_render,
     },
+    {
+        .name = "view",
+        .bit = TH_COMMAND_VIEW,
+        .summary = "a window in which the crowd moves, and how long that takes",
+        .details =
+            "Drag to turn, wheel to come nearer; c flies or follows somebody who walks. Keys change the crowd's\n"
+            "size, threads, scheduler, palettes, interpolation, clip, layout and look while it moves; F1 shows\n"
+            "all of them. F12 writes throng-0001.png, or the first such name that is free, into the current\n"
+            "folder. Escape or closing the window ends, with exit code 0 and a summary of all frames. Needs a\n"
+            "display. Where a CPU draws, --count is 100 unless given.\n",
+        .run = th_command_view,
+    },
     {0},
 };
 
@@ -85,8 +97,13 @@ void th_complain(const char *format, ...)
     fprintf(stderr, "throng: %s\n", th_printable(text, clean, sizeof clean));
 }
 
+int th_exit_code(const th_error *err)
+{
+    return err->code == TH_ERR_INPUT || err->code == TH_ERR_LIMIT ? TH_EXIT_INPUT : TH_EXIT_ENVIRONMENT;
+}
+
 int th_fail_with(const th_error *err)
 {
     th_complain("%s", err->text);
-    return err->code == TH_ERR_INPUT || err->code == TH_ERR_LIMIT ? TH_EXIT_INPUT : TH_EXIT_ENVIRONMENT;
+    return th_exit_code(err);
 }

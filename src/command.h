@@ -25,6 +25,7 @@ enum {
     TH_COMMAND_BENCH = 1 << 2,
     TH_COMMAND_SCALE = 1 << 3,
     TH_COMMAND_RENDER = 1 << 4,
+    TH_COMMAND_VIEW = 1 << 5,
 };
 
 typedef struct th_command {
@@ -47,11 +48,15 @@ int th_command_pose(const struct th_options *options);
 int th_command_bench(const struct th_options *options);
 int th_command_scale(const struct th_options *options);
 int th_command_render(const struct th_options *options);
+int th_command_view(const struct th_options *options);
 
 /* "throng: ..." on standard error. */
 __attribute__((format(printf, 1, 2))) void th_complain(const char *format, ...);
 
-/* Complains about err and returns the exit code that goes with it. */
+/* The exit code that goes with it. */
+int th_exit_code(const th_error *err);
+
+/* Complains about err and returns its exit code. */
 int th_fail_with(const th_error *err);
 
 #endif

@@ -236,6 +236,7 @@ static const char *const layout_choices[] = {"grid", "ring", "street", NULL};
 static const char *const look_choices[] = {"natural", "lod", "skeleton", NULL};
 static const char *const fetch_choices[] = {"auto", "storage", "texture", NULL};
 static const char *const upload_choices[] = {"auto", "persistent", "unsynchronized", NULL};
+static const char *const vsync_choices[] = {"on", "off", NULL};
 static const char *const stages_choices[] = {"fused", "separate", NULL};
 
 _Static_assert(sizeof isa_choices / sizeof *isa_choices == TH_ISA_COUNT + 1, "a name for each instruction set");
@@ -251,11 +252,18 @@ _Static_assert(sizeof layout_choices / sizeof *layout_choices == TH_LAYOUT_COUNT
 _Static_assert(sizeof look_choices / sizeof *look_choices == TH_LOOK_COUNT + 1, "a name for each look");
 _Static_assert(sizeof fetch_choices / sizeof *fetch_choices == TH_FETCH_TEXTURE + 2, "a name for each way of fetching");
 _Static_assert(sizeof upload_choices / sizeof *upload_choices == TH_RING_UNSYNCHRONIZED + 2, "a name for each upload");
+_Static_assert(sizeof vsync_choices / sizeof *vsync_choices == TH_VSYNC_OFF + 2, "a name for each vsync");
 _Static_assert(sizeof stages_choices / sizeof *stages_choices == TH_STAGES_COUNT + 1, "a name for each way of stages");
 
-#define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | TH_COMMAND_BENCH | TH_COMMAND_SCALE | TH_COMMAND_RENDER)
-#define CROWDS    (TH_COMMAND_BENCH | TH_COMMAND_SCALE | TH_COMMAND_RENDER)
+#define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | TH_COMMAND_BENCH | TH_COMMAND_SCALE | DRAWING)
+#define CROWDS    (TH_COMMAND_BENCH | TH_COMMAND_SCALE | DRAWING)
+#define DRAWING   (TH_COMMAND_RENDER | TH_COMMAND_VIEW)
 #define AT(field) offsetof(th_options, field)
+
+const char *th_look_name(th_look look)
+{
+    return look_choices[look];
+}
 
 /* clang-format off */
 const th_option th_option_table[] = {
@@ -271,13 +279,13 @@ const th_option th_option_table[] = {
      .help = "clip to play, by name or by number from 0; all mixes them"},
     {.name = "time", .argument = "S", .fallback = "0", .commands = TH_COMMAND_POSE, .parse = parse_real, .offset = AT(time_s),
      .low = -1e9, .high = 1e9, .help = "time in the clip in seconds; wraps around its end"},
-    {.name = "count", .argument = "N", .fallback = "1000", .commands = TH_COMMAND_BENCH, .parse = parse_whole, .offset = AT(count),
+    {.name = "count", .argument = "N", .fallback = "1000", .commands = TH_COMMAND_BENCH | TH_COMMAND_VIEW, .parse = parse_whole, .offset = AT(count),
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
     {.name = "count", .argument = "N", .fallback = "10000", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(count),
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
     {.name = "count", .argument = "N", .fallback = "100", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(count),
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
-    {.name = "threads", .argument = "N", .fallback = "max", .commands = TH_COMMAND_RENDER, .parse = parse_threads, .offset = AT(threads),
+    {.name = "threads", .argument = "N", .fallback = "max", .commands = DRAWING, .parse = parse_threads, .offset = AT(threads),
      .help = "threads that pose: a number, or max for all usable CPUs"},
     {.name = "out", .argument = "FILE", .fallback = "throng.png", .commands = TH_COMMAND_RENDER, .parse = parse_text, .offset = AT(film),
      .help = "where pictures go: one .png, several with %d for their number, as in crowd-%03d.png, or a video: .mp4, .mkv, .webm"},
@@ -285,35 +293,41 @@ const th_option th_option_table[] = {
      .low = 16, .high = 8192, .help = "pixels of a picture"},
     {.name = "frames", .argument = "N", .fallback = "1", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(frames),
      .low = 1, .high = 1e6, .help = "how many pictures"},
+    {.name = "size", .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_VIEW, .parse = parse_size, .offset = AT(picture),
+     .low = 16, .high = 8192, .help = "the window, in the display's coordinates"},
+    {.name = "frames", .argument = "N", .commands = TH_COMMAND_VIEW, .parse = parse_whole, .offset = AT(frames),
+     .low = 1, .high = 1e9, .help = "end after so many frames (default: when the window is closed)"},
+    {.name = "vsync", .argument = "HOW", .fallback = "on", .commands = TH_COMMAND_VIEW, .parse = parse_choice, .offset = AT(vsync),
+     .choices = vsync_choices, .help = "on: a frame waits for the display; off: frames as fast as they come"},
     {.name = "fps", .argument = "N", .fallback = "30", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(fps),
      .low = 0.001, .high = 1000, .help = "pictures in a second of the crowd's time"},
-    {.name = "start", .argument = "S", .fallback = "0", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(start_s),
-     .low = -1e6, .high = 1e6, .help = "time of the first picture in seconds"},
-    {.name = "yaw", .argument = "DEG", .fallback = "25", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(yaw_deg),
+    {.name = "start", .argument = "S", .fallback = "0", .commands = DRAWING, .parse = parse_real, .offset = AT(start_s),
+     .low = -1e6, .high = 1e6, .help = "time at the beginning in seconds"},
+    {.name = "yaw", .argument = "DEG", .fallback = "25", .commands = DRAWING, .parse = parse_real, .offset = AT(yaw_deg),
      .low = -360, .high = 360, .help = "where the camera stands: 0 is in front, 90 to the right of the picture's depth"},
-    {.name = "pitch", .argument = "DEG", .fallback = "18", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(pitch_deg),
+    {.name = "pitch", .argument = "DEG", .fallback = "18", .commands = DRAWING, .parse = parse_real, .offset = AT(pitch_deg),
      .low = 0, .high = 89, .help = "how far down the camera looks"},
-    {.name = "zoom", .argument = "F", .fallback = "1", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(zoom),
+    {.name = "zoom", .argument = "F", .fallback = "1", .commands = DRAWING, .parse = parse_real, .offset = AT(zoom),
      .low = 0.01, .high = 1000, .help = "how many times closer than to see all"},
-    {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(layout),
+    {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = DRAWING, .parse = parse_choice, .offset = AT(layout),
      .choices = layout_choices, .help = "grid, ring, or street, where those who walk do"},
-    {.name = "look", .argument = "NAME", .fallback = "natural", .commands = TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(look),
+    {.name = "look", .argument = "NAME", .fallback = "natural", .commands = DRAWING, .parse = parse_choice, .offset = AT(look),
      .choices = look_choices, .help = "natural, lod (colours for levels of detail) or skeleton"},
-    {.name = "samples", .argument = "N", .fallback = "4", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(samples),
+    {.name = "samples", .argument = "N", .fallback = "4", .commands = DRAWING, .parse = parse_whole, .offset = AT(samples),
      .low = 1, .high = 64, .help = "samples a pixel, against jagged edges"},
-    {.name = "shadow", .argument = "N", .fallback = "2048", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(shadow),
+    {.name = "shadow", .argument = "N", .fallback = "2048", .commands = DRAWING, .parse = parse_whole, .offset = AT(shadow),
      .low = 0, .high = 16384, .help = "pixels of a side of the shadow map; 0: no shadows"},
-    {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(fetch),
+    {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = DRAWING, .parse = parse_choice, .offset = AT(fetch),
      .choices = fetch_choices, .help = "how shaders read palettes: storage, texture (faster without a GPU), or auto"},
-    {.name = "upload", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(upload),
+    {.name = "upload", .argument = "HOW", .fallback = "auto", .commands = DRAWING, .parse = parse_choice, .offset = AT(upload),
      .choices = upload_choices, .help = "memory that workers write to: persistent, unsynchronized, or auto"},
     {.name = "threads", .argument = "N", .fallback = "2", .commands = TH_COMMAND_BENCH, .parse = parse_threads, .offset = AT(threads),
      .help = "threads of the jobs/ entries: a number, or max for all usable CPUs"},
     {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_thread_list, .offset = AT(threads),
      .high = 1024, .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max; at most 1024 threads together (default: up to all usable CPUs)"},
-    {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(scheduler),
+    {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = TH_COMMAND_SCALE | TH_COMMAND_VIEW, .parse = parse_choice, .offset = AT(scheduler),
      .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb"},
-    {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(placement),
+    {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE | TH_COMMAND_VIEW, .parse = parse_choice, .offset = AT(placement),
      .choices = placement_choices, .help = "CPUs of the workers: none: as the system likes; workers: one each; compact: near the caller; spread: far apart; cores: near, but one to a core first"},
     {.name = "grain", .argument = "N", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(grain),
      .low = 1, .high = 1e6, .help = "batches of 16 characters in a chunk of work (default: 2)"},
@@ -325,13 +339,13 @@ const th_option th_option_table[] = {
      .low = 1, .high = 1e5, .help = "repetitions of every measurement, taken in turn with the others"},
     {.name = "seed", .argument = "N", .fallback = "1", .commands = CROWDS, .parse = parse_seed, .offset = AT(seed),
      .help = "deals out clips, phases and speeds; the same seed gives the same crowd"},
-    {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE | TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(isa),
+    {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE | DRAWING, .parse = parse_choice, .offset = AT(isa),
      .choices = isa_choices, .help = "instruction set of the kernel: auto, scalar, sse4, avx2 or avx512"},
-    {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE | TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(palette),
+    {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE | DRAWING, .parse = parse_choice, .offset = AT(palette),
      .choices = palette_choices, .help = "numbers of the palettes: f32, or f16 in half the memory"},
     {.name = "sampling", .argument = "HOW", .fallback = "exact", .commands = TH_COMMAND_POSE, .parse = parse_choice, .offset = AT(sampling),
      .choices = sampling_choices, .help = "exact: authored keys, in double; compiled: what the kernels play"},
-    {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = TH_COMMAND_SCALE | TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(sampling),
+    {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = TH_COMMAND_SCALE | DRAWING, .parse = parse_choice, .offset = AT(sampling),
      .choices = sampling_choices, .help = "compiled: resampled keys; exact: authored keys"},
     {.name = "interpolation", .argument = "HOW", .fallback = "authored", .commands = EACH, .parse = parse_choice, .offset = AT(interpolation),
      .choices = interpolation_choices, .help = "between two keys: authored: as the file says; for all tracks: step, nlerp, slerp, fast-slerp or cubic"},

@@ -38,6 +38,14 @@ typedef enum th_look {
     TH_LOOK_COUNT,
 } th_look;
 
+/* "natural", "lod", "skeleton". */
+const char *th_look_name(th_look look);
+
+typedef enum th_vsync {
+    TH_VSYNC_ON = 0,
+    TH_VSYNC_OFF,
+} th_vsync;
+
 typedef struct th_options {
     th_file_list models; /* none: the embedded human */
     th_file_list animations;
@@ -63,6 +71,7 @@ typedef struct th_options {
     uint32_t samples, shadow;
     th_layout_kind layout;
     th_look look;
+    th_vsync vsync;
     th_fetch fetch;
     th_ring_upload upload;
     bool list, json, help;

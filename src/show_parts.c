@@ -187,7 +187,7 @@ static th_result make_frame(th_show *show, th_error *err)
 {
     if (show->frame)
         return TH_OK;
-    th_crowd_show(show->crowd, NULL, 0); /* a frame has room for as many as it finds */
+    th_crowd_show(show->crowd, NULL, show->scene->instance_count); /* a frame has room for as many as it finds */
     return th_frame_create(&(th_frame_desc){.crowd = show->crowd, .jobs = show->jobs}, &show->frame, err);
 }
 
