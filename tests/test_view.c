@@ -376,18 +376,35 @@ Test(view, window_shows_the_picture_at_any_size)
     quit();
 }
 
-Test(view, ends_promptly_while_models_are_read)
+/* Takes long enough to be caught at it. */
+static void write_large_model(const char *path)
 {
-    char arguments[1024] = "--size 256x160 --error-bound 0.0005";
-    for (int k = 0; k < 60; k++)
-        strcat(arguments, " --model human");
-    start(arguments);
-    await_title("loading", true);
-    const picture waiting = shoot();
+    FILE *file = fopen(path, "w");
+    for (int k = 0; k < 300000; k++)
+        fprintf(file, "v %d %d %d\nf -1 -1 -1\n", k % 7, k % 11, k % 13);
+    cr_assert_eq(fclose(file), 0);
+}
+
+/* The importer stands still, so there will never be a model. */
+Test(view, ends_while_models_are_read_and_leaves_nobody_behind)
+{
+    char child[64] = "", line[64];
+    write_large_model("large.obj");
+    start("--size 256x160 --model large.obj --import-timeout 80000");
+    for (int k = 0; k < 20 * PATIENCE_S && !child[0]; k++, usleep(10000))
+        ask(child, sizeof child, "grep -ls '^PPid:[^0-9]*%d$' /proc/[0-9]*/status", (int)viewer);
+    cr_assert(child[0], "no importer");
+    const pid_t importer = atoi(child + strlen("/proc/"));
+    kill(importer, SIGSTOP);
+    const picture waiting = shoot(); /* the window reacts */
     stbi_image_free(waiting.rgb);
     await_title("loading", true);
     quit();
     cr_expect_eq(out[0], '\0', "%s", out);
+    bool gone = false;
+    for (int k = 0; k < 20 * PATIENCE_S && !gone; k++, usleep(50000))
+        gone = !ask(line, sizeof line, "grep -s '^State:' %s", child) || strchr(line, 'Z');
+    cr_expect(gone, "the importer is still there: %s", line);
 }
 
 Test(view, ends_when_the_window_is_closed_or_the_frames_are_over)
