@@ -225,6 +225,14 @@ uint32_t th_crowd_batch_count(const th_crowd *crowd)
     return crowd->batch_count;
 }
 
+uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance)
+{
+    assert(instance < crowd->instance_count);
+    const crowd_group *group = &crowd->groups[crowd->group_of[instance]];
+    const uint32_t within = (crowd->member_of[instance] - group->first_member) / BATCH, last = group->batch_count - 1;
+    return group->first_batch + (within < last ? within : last);
+}
+
 size_t th_crowd_palette_bytes(const th_crowd *crowd)
 {
     return crowd->palette_bytes;

@@ -1,5 +1,7 @@
 #include "show.h"
 
+#include "tint.h"
+
 #include <throng/bounds.h>
 #include <throng/clock.h>
 #include <throng/cull.h>
@@ -184,9 +186,11 @@ static th_result make_crowd(th_show *show, th_gl *gl, th_error *err)
     const uint32_t count = show->scene->instance_count;
     th_result result = th_scene_crowd(show->scene, o->isa, o->palette, &show->crowd, err);
     if (result == TH_OK)
-        result = th_threads_create(&(th_jobs_desc){.threads = o->threads.counts[0]}, &show->jobs, err);
+        result = th_threads_create(&(th_jobs_desc){.threads = o->threads.counts[0], .scheduler = o->scheduler},
+                                   &show->jobs, err);
     if (result == TH_OK)
-        result = th_frame_create(&(th_frame_desc){.crowd = show->crowd, .jobs = show->jobs}, &show->frame, err);
+        result = th_frame_create(&(th_frame_desc){.crowd = show->crowd, .jobs = show->jobs, .workers = true},
+                                 &show->frame, err);
     if (result != TH_OK)
         return result;
     show->stands_offset = th_crowd_palette_bytes(show->crowd);
@@ -302,18 +306,17 @@ static void look(th_show *show, double time_s, const th_camera *camera, float as
 
 /* ---- a frame ---- */
 
-static void set_tint(const th_show *show, uint32_t instance, uint32_t lod, uint8_t out[4])
+/* Who posed somebody is known once he is posed. */
+static th_tint tint_of(const th_show *show, uint32_t instance, uint32_t lod)
 {
-    static const uint8_t levels[TH_FIGURE_LODS][4] = {
-        {255, 255, 255, 255}, {250, 210, 60, 255}, {240, 130, 40, 255}, {220, 50, 50, 255}};
-    if (show->options->look == TH_LOOK_LOD) {
-        memcpy(out, levels[lod], sizeof levels[lod]);
-        return;
+    switch (show->options->look) {
+    case TH_LOOK_LOD:
+        return th_tint_lod(lod);
+    case TH_LOOK_WORKERS:
+        return th_tint_worker(th_frame_worker(show->frame, instance));
+    default:
+        return th_tint_instance(instance);
     }
-    const uint32_t hash = (instance + 1) * 2654435761u;
-    for (int k = 0; k < 3; k++)
-        out[k] = (uint8_t)(170 + (hash >> (8 * k + 4)) % 86);
-    out[3] = 150;
 }
 
 static void write_stands(const th_show *show, const th_cull_group *group, th_stand *out)
@@ -324,7 +327,7 @@ static void write_stands(const th_show *show, const th_cull_group *group, th_sta
         out[k] = (th_stand){.position = {at->position[0], at->position[1], at->position[2]},
                             .scale = at->scale,
                             .heading = {cosf(at->heading_rad), sinf(at->heading_rad)}};
-        set_tint(show, list[k], group->lod, out[k].tint);
+        memcpy(out[k].tint, tint_of(show, list[k], group->lod).rgba, sizeof out[k].tint);
     }
 }
 
@@ -363,7 +366,7 @@ static th_view view_of(const th_show *show, const th_camera *camera, float aspec
         .ground_cell = 0.6F * show->size,
         .ground_reach = GROUND * all.radius,
         .fog_density = 0.012F / (all.radius * all.radius),
-        .plain = show->options->look == TH_LOOK_LOD,
+        .plain = show->options->look == TH_LOOK_LOD || show->options->look == TH_LOOK_WORKERS,
         .skeletons = show->options->look == TH_LOOK_SKELETON,
     };
     memcpy(view.shadow_center, near < all.radius ? camera->target : all.centre, sizeof view.shadow_center);

@@ -66,10 +66,10 @@ Test(render, gives_the_same_picture_whichever_way_palettes_go)
 
 Test(render, shows_what_it_is_told)
 {
-    static const char *const ways[] = {"--palette f16",   "--look lod",  "--look skeleton", "--shadow 0",
-                                       "--layout ring",   "--seed 2",    "--start 1.6",     "--yaw 60",
-                                       "--layout street", "--samples 1", "--clip walk",     "--interpolation step",
-                                       "--zoom 2",        "--pitch 60"};
+    static const char *const ways[] = {
+        "--palette f16", "--look lod",  "--look workers",       "--look skeleton", "--shadow 0",
+        "--layout ring", "--seed 2",    "--start 1.6",          "--yaw 60",        "--layout street",
+        "--samples 1",   "--clip walk", "--interpolation step", "--zoom 2",        "--pitch 60"};
     draw("first.png", "");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const char *start = strstr(ways[i], "--start") ? "" : "--start 1.5";
@@ -109,7 +109,7 @@ Test(render, says_what_is_wrong_and_leaves_nothing)
     expect(2, "render --size 64", "--size takes a width and a height");
     expect(2, "render --size 64x", "--size takes a width and a height");
     expect(2, "render --size 8x8", "--size takes a width and a height from 16 to 8192");
-    expect(2, "render --look nice", "--look takes natural, lod or skeleton");
+    expect(2, "render --look nice", "--look takes natural, lod, skeleton or workers");
     expect(2, "render --frames 0", "--frames takes a whole number");
     expect(3, "render --frames 2 --count 1 --size 16x16 --out same.png", "same.png");
     expect(3, "render --count 1 --size 16x16 --out missing/f.png", "missing/f.png");

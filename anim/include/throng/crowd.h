@@ -66,9 +66,10 @@ uint32_t th_crowd_instance_count(const th_crowd *crowd);
 uint64_t th_crowd_joint_count(const th_crowd *crowd); /* palette entries of all instances: the unit of "ns per joint" */
 uint32_t th_crowd_batch_count(const th_crowd *crowd); /* the unit of work: 16 instances of one rig; fewer, or up to 31,
                                                          at the end of its instances */
-uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t batch); /* how long it takes, compared with others */
-size_t th_crowd_palette_bytes(const th_crowd *crowd);                /* for all instances; a multiple of 64 */
-size_t th_crowd_scratch_bytes(const th_crowd *crowd);                /* for one caller of a function below at a time */
+uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance); /* of one that is shown */
+uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t batch);  /* how long it takes, compared with others */
+size_t th_crowd_palette_bytes(const th_crowd *crowd);                 /* for all instances; a multiple of 64 */
+size_t th_crowd_scratch_bytes(const th_crowd *crowd);                 /* for one caller of a function below at a time */
 size_t th_crowd_pose_bytes(const th_crowd *crowd); /* of all instances, for th_crowd_sample; a multiple of 64 */
 size_t th_crowd_bytes(const th_crowd *crowd);      /* held by the crowd itself, without rigs and palettes */
 
