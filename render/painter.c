@@ -258,6 +258,8 @@ static void draw_crowds(const th_painter *p, const paint *with, bool skeletons, 
     for (uint32_t d = 0; d < count; d++) {
         const th_draw *draw = &draws[d];
         assert(draw->figure < p->upload_count);
+        if (draw->shadow_only && with != &p->depth)
+            continue;
         const size_t bytes = p->uploads[draw->figure].palette_entries * th_palette_entry_bytes(p->palette);
         th_chunk chunk = {0};
         while (bytes > 0 && th_chunk_next(draw, bytes, p->block_bytes, p->block_alignment, &chunk))
@@ -316,6 +318,17 @@ static void draw_sky(const th_painter *p, const th_view *view)
     glDepthFunc(GL_LEQUAL);
     glDrawArrays(GL_TRIANGLES, 0, 3);
     glDepthFunc(GL_LESS);
+}
+
+bool th_painter_shadow_frustum(const th_painter *p, const th_view *view, th_frustum *out)
+{
+    float clip_from_world[16];
+    *out = (th_frustum){0};
+    if (p->shadow.pixels == 0)
+        return false;
+    th_shadow_matrix(p->shadow.pixels, view->to_sun, view->shadow_center, view->shadow_radius, clip_from_world);
+    th_frustum_from_matrix(clip_from_world, out);
+    return true;
 }
 
 void th_painter_draw(th_painter *p, const th_target *target, const th_view *view, const th_ring *ring,
