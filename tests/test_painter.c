@@ -280,21 +280,42 @@ Test(painter, humans_are_skinned_as_on_the_cpu)
     close_context(gl);
 }
 
+/* How many pixels shadows change. */
+static uint32_t count_shadow_pixels(const th_gl *gl, const stage *s)
+{
+    const way without = {.width = WIDTH, .height = HEIGHT, .samples = 4};
+    uint8_t *shadow = shoot(gl, s, &with_shadows), *lit = shoot(gl, s, &without);
+    const uint32_t count = count_other_pixels(shadow, lit);
+    free(shadow);
+    free(lit);
+    return count;
+}
+
 /* The map is a small piece of the ground, where the head's shadow falls; the head is nearer to the sun than the map. */
 Test(painter, shadows_come_from_beyond_the_map)
 {
     th_gl *gl = open_context();
     cast c = cast_human();
     stage s = stage_crowd(&c, 1, 1, 1.25, TH_PALETTE_F32);
-    const way without = {.width = WIDTH, .height = HEIGHT, .samples = 4};
     const float *sun = s.view.to_sun, head = 1.6F;
     for (int k = 0; k < 3; k += 2)
         s.view.shadow_center[k] = -head / sun[1] * sun[k];
     s.view.shadow_radius = 0.4F;
-    uint8_t *shadow = shoot(gl, &s, &with_shadows), *lit = shoot(gl, &s, &without);
-    cr_expect_gt(count_other_pixels(shadow, lit), 100);
-    free(shadow);
-    free(lit);
+    cr_expect_gt(count_shadow_pixels(gl, &s), 100);
+    stage_free(&s);
+    cast_free(&c);
+    close_context(gl);
+}
+
+Test(painter, skeletons_throw_shadows_of_lines)
+{
+    th_gl *gl = open_context();
+    cast c = cast_human();
+    stage s = stage_crowd(&c, 1, 1, 1.25, TH_PALETTE_F32);
+    const uint32_t of_mesh = count_shadow_pixels(gl, &s);
+    s.view.skeletons = true;
+    const uint32_t of_lines = count_shadow_pixels(gl, &s);
+    cr_expect(of_lines > 300 && of_lines < of_mesh / 2, "%u, of the mesh %u", of_lines, of_mesh);
     stage_free(&s);
     cast_free(&c);
     close_context(gl);
