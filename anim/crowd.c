@@ -142,6 +142,11 @@ void th_crowd_show(th_crowd *crowd, const uint32_t *instances, uint32_t count)
     crowd->shown_count = count;
 }
 
+void th_crowd_set_writes(th_crowd *crowd, th_writes writes)
+{
+    crowd->writes = writes;
+}
+
 th_palette_run th_crowd_palettes(const th_crowd *crowd, uint32_t rig)
 {
     assert(rig < crowd->group_count);
@@ -205,6 +210,11 @@ th_isa th_crowd_isa(const th_crowd *crowd)
 th_palette th_crowd_palette(const th_crowd *crowd)
 {
     return crowd->format;
+}
+
+th_writes th_crowd_writes(const th_crowd *crowd)
+{
+    return crowd->writes;
 }
 
 uint32_t th_crowd_instance_count(const th_crowd *crowd)

@@ -203,7 +203,10 @@ static th_result make_crowd(th_show *show, th_gl *gl, th_error *err)
     show->draws = calloc((size_t)LISTS * show->scene->rig_count * TH_FIGURE_LODS + 1, sizeof *show->draws);
     if (!show->posed || !show->draws)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a list of %u characters", count);
-    return th_ring_create(gl, &ring, &show->ring, err);
+    result = th_ring_create(gl, &ring, &show->ring, err);
+    if (result == TH_OK)
+        th_crowd_set_writes(show->crowd, th_ring_write_combined(show->ring) ? TH_WRITES_STREAMED : TH_WRITES_CACHED);
+    return result;
 }
 
 th_result th_show_create(const th_options *options, const th_cast *cast, th_gl *gl, th_show **out, th_error *err)
@@ -345,10 +348,11 @@ static void write_stands(const th_show *show, uint32_t first, uint32_t count, ui
 {
     for (uint32_t k = first; k < first + count; k++) {
         const th_location *at = &show->places[show->posed[k]];
-        out[k] = (th_stand){.position = {at->position[0], at->position[1], at->position[2]},
-                            .scale = at->scale,
-                            .heading = {cosf(at->heading_rad), sinf(at->heading_rad)}};
-        memcpy(out[k].tint, tint_of(show, show->posed[k], lod).rgba, sizeof out[k].tint);
+        th_stand stand = {.position = {at->position[0], at->position[1], at->position[2]},
+                          .scale = at->scale,
+                          .heading = {cosf(at->heading_rad), sinf(at->heading_rad)}};
+        memcpy(stand.tint, tint_of(show, show->posed[k], lod).rgba, sizeof stand.tint);
+        out[k] = stand; /* at once: the slot may be write-combined */
     }
 }
 
