@@ -142,6 +142,11 @@ void th_crowd_show(th_crowd *crowd, const uint32_t *instances, uint32_t count)
     crowd->shown_count = count;
 }
 
+void th_crowd_set_writes(th_crowd *crowd, th_writes writes)
+{
+    crowd->writes = writes;
+}
+
 th_palette_run th_crowd_palettes(const th_crowd *crowd, uint32_t rig)
 {
     assert(rig < crowd->group_count);
@@ -207,6 +212,11 @@ th_palette th_crowd_palette(const th_crowd *crowd)
     return crowd->format;
 }
 
+th_writes th_crowd_writes(const th_crowd *crowd)
+{
+    return crowd->writes;
+}
+
 uint32_t th_crowd_instance_count(const th_crowd *crowd)
 {
     return crowd->instance_count;
@@ -223,6 +233,14 @@ uint64_t th_crowd_joint_count(const th_crowd *crowd)
 uint32_t th_crowd_batch_count(const th_crowd *crowd)
 {
     return crowd->batch_count;
+}
+
+uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance)
+{
+    assert(instance < crowd->instance_count);
+    const crowd_group *group = &crowd->groups[crowd->group_of[instance]];
+    const uint32_t within = (crowd->member_of[instance] - group->first_member) / BATCH, last = group->batch_count - 1;
+    return group->first_batch + (within < last ? within : last);
 }
 
 size_t th_crowd_palette_bytes(const th_crowd *crowd)

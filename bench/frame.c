@@ -3,6 +3,7 @@
 #include <throng/clock.h>
 #include <throng/line.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct th_frame {
     void *poses;              /* NULL: stages are fused */
     uint32_t *costs, *shares; /* shares of equal cost, as rigs differ */
     uint32_t shared;          /* batches that shares are for */
+    uint8_t *workers;         /* [batch]; NULL: nobody asks */
     th_stage_times times;
 };
 
@@ -34,6 +36,8 @@ static void *allocate_large(size_t bytes)
     return bytes < machine ? th_line_alloc(bytes) : NULL;
 }
 
+_Static_assert(TH_JOBS_MAX_THREADS <= UINT8_MAX + 1, "a worker fits a byte");
+
 static void share_batches(th_frame *frame)
 {
     const uint32_t count = th_crowd_batch_count(frame->crowd);
@@ -43,14 +47,18 @@ static void share_batches(th_frame *frame)
     frame->shared = count;
 }
 
-static bool allocate(th_frame *frame, th_stages stages)
+static bool allocate(th_frame *frame, const th_frame_desc *desc)
 {
+    const size_t batches = th_crowd_batch_count(frame->crowd);
     frame->scratch = th_line_alloc(frame->scratch_stride * th_jobs_threads(frame->jobs));
-    if (stages == TH_STAGES_SEPARATE)
+    if (desc->stages == TH_STAGES_SEPARATE)
         frame->poses = allocate_large(th_crowd_pose_bytes(frame->crowd));
-    frame->costs = calloc((size_t)th_crowd_batch_count(frame->crowd) + 1, sizeof *frame->costs);
+    if (desc->workers)
+        frame->workers = calloc(batches + 1, sizeof *frame->workers);
+    frame->costs = calloc(batches + 1, sizeof *frame->costs);
     frame->shares = calloc(th_jobs_threads(frame->jobs), sizeof *frame->shares);
-    return frame->scratch && frame->costs && frame->shares && (frame->poses || stages != TH_STAGES_SEPARATE);
+    return frame->scratch && frame->costs && frame->shares && (frame->poses || desc->stages != TH_STAGES_SEPARATE) &&
+           (frame->workers || !desc->workers);
 }
 
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err)
@@ -65,7 +73,7 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
         .grain = desc->grain ? desc->grain : TH_FRAME_DEFAULT_GRAIN,
         .scratch_stride = th_line_round(th_crowd_scratch_bytes(desc->crowd)),
     };
-    if (!allocate(frame, desc->stages)) {
+    if (!allocate(frame, desc)) {
         th_frame_destroy(frame);
         return th_fail(err, TH_ERR_MEMORY, "no memory for a frame of %u characters on %u threads",
                        th_crowd_instance_count(desc->crowd), th_jobs_threads(desc->jobs));
@@ -79,6 +87,7 @@ void th_frame_destroy(th_frame *frame)
 {
     if (!frame)
         return;
+    free(frame->workers);
     free(frame->costs);
     free(frame->shares);
     free(frame->poses);
@@ -86,11 +95,18 @@ void th_frame_destroy(th_frame *frame)
     free(frame);
 }
 
+static void note_worker(th_frame *frame, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    if (frame->workers)
+        memset(frame->workers + begin, (int)worker, end - begin);
+}
+
 static int animate_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_frame *frame = ctx;
     void *scratch = frame->scratch + worker * frame->scratch_stride;
     th_crowd_update(frame->crowd, begin, end, frame->time_s, frame->palette, scratch);
+    note_worker(frame, begin, end, worker);
     return 0;
 }
 
@@ -107,6 +123,7 @@ static int resolve_batches(uint32_t begin, uint32_t end, uint32_t worker, void *
     th_frame *frame = ctx;
     void *scratch = frame->scratch + worker * frame->scratch_stride;
     th_crowd_resolve(frame->crowd, begin, end, frame->poses, frame->palette, scratch);
+    note_worker(frame, begin, end, worker);
     return 0;
 }
 
@@ -137,6 +154,12 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
     }
     frame->times.sample_ns += run_stage(frame, sample_batches);
     frame->times.resolve_ns += run_stage(frame, resolve_batches);
+}
+
+uint32_t th_frame_worker(const th_frame *frame, uint32_t instance)
+{
+    assert(frame->workers);
+    return frame->workers[th_crowd_batch_of(frame->crowd, instance)];
 }
 
 th_stage_times th_frame_stage_times(const th_frame *frame)

@@ -72,7 +72,9 @@ static th_result lane_init(lane *l, const th_scale_desc *desc, uint32_t threads,
     l->palette = palette;
     th_result result = th_threads_create(&jobs, &l->jobs, err);
     if (result == TH_OK)
-        result = th_frame_create(&(th_frame_desc){crowd, l->jobs, desc->grain, desc->stages}, &l->frame, err);
+        result = th_frame_create(
+            &(th_frame_desc){.crowd = crowd, .jobs = l->jobs, .grain = desc->grain, .stages = desc->stages}, &l->frame,
+            err);
     return result;
 }
 

@@ -233,7 +233,7 @@ static const char *const scheduler_choices[] = {"own",    "serial", "openmp-dyna
                                                 "onetbb", NULL};
 static const char *const placement_choices[] = {"none", "workers", "compact", "spread", "cores", NULL};
 static const char *const layout_choices[] = {"grid", "ring", "street", NULL};
-static const char *const look_choices[] = {"natural", "lod", "skeleton", NULL};
+static const char *const look_choices[] = {"natural", "lod", "skeleton", "workers", NULL};
 static const char *const fetch_choices[] = {"auto", "storage", "texture", NULL};
 static const char *const upload_choices[] = {"auto", "persistent", "unsynchronized", NULL};
 static const char *const vsync_choices[] = {"on", "off", NULL};
@@ -312,7 +312,7 @@ const th_option th_option_table[] = {
     {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = DRAWING, .parse = parse_choice, .offset = AT(layout),
      .choices = layout_choices, .help = "grid, ring, or street, where those who walk do"},
     {.name = "look", .argument = "NAME", .fallback = "natural", .commands = DRAWING, .parse = parse_choice, .offset = AT(look),
-     .choices = look_choices, .help = "natural, lod (colours for levels of detail) or skeleton"},
+     .choices = look_choices, .help = "natural, lod or workers (colours for levels of detail, or for the threads that posed the characters), or skeleton"},
     {.name = "samples", .argument = "N", .fallback = "4", .commands = DRAWING, .parse = parse_whole, .offset = AT(samples),
      .low = 1, .high = 64, .help = "samples a pixel, against jagged edges"},
     {.name = "shadow", .argument = "N", .fallback = "2048", .commands = DRAWING, .parse = parse_whole, .offset = AT(shadow),
@@ -325,7 +325,7 @@ const th_option th_option_table[] = {
      .help = "threads of the jobs/ entries: a number, or max for all usable CPUs"},
     {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_thread_list, .offset = AT(threads),
      .high = 1024, .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max; at most 1024 threads together (default: up to all usable CPUs)"},
-    {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = TH_COMMAND_SCALE | TH_COMMAND_VIEW, .parse = parse_choice, .offset = AT(scheduler),
+    {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = TH_COMMAND_SCALE | DRAWING, .parse = parse_choice, .offset = AT(scheduler),
      .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb"},
     {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE | TH_COMMAND_VIEW, .parse = parse_choice, .offset = AT(placement),
      .choices = placement_choices, .help = "CPUs of the workers: none: as the system likes; workers: one each; compact: near the caller; spread: far apart; cores: near, but one to a core first"},

@@ -35,6 +35,7 @@ typedef enum th_look {
     TH_LOOK_NATURAL = 0, /* materials, and a tint for each character */
     TH_LOOK_LOD,         /* white, yellow, orange and red: levels of detail */
     TH_LOOK_SKELETON,    /* bones as lines */
+    TH_LOOK_WORKERS,     /* a colour for each worker thread: who posed whom in this frame */
     TH_LOOK_COUNT,
 } th_look;
 

@@ -18,7 +18,7 @@ typedef struct rendering {
     th_film *film;
     uint8_t *pixels;
     uint64_t place_ns, wait_ns, pose_ns, draw_ns, read_ns, write_ns; /* of all frames */
-    uint64_t shown;
+    uint64_t evaluated[TH_FIGURE_LODS], drawn[TH_FIGURE_LODS];       /* by level of detail, of all frames */
 } rendering;
 
 static th_result begin(rendering *r, const th_cast *cast, th_error *err)
@@ -51,7 +51,10 @@ static void add_stats(rendering *r)
     r->wait_ns += stats.wait_ns;
     r->pose_ns += stats.pose_ns;
     r->draw_ns += stats.draw_ns;
-    r->shown += stats.shown;
+    for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++) {
+        r->evaluated[lod] += stats.posed_by_lod[lod];
+        r->drawn[lod] += stats.by_lod[lod];
+    }
 }
 
 static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t frame, th_error *err)
@@ -105,22 +108,49 @@ static double milliseconds(const rendering *r, uint64_t ns)
     return (double)ns / 1e6 / r->options->frames;
 }
 
+static double per_frame(const rendering *r, const uint64_t by_lod[TH_FIGURE_LODS])
+{
+    double sum = 0;
+    for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++)
+        sum += (double)by_lod[lod];
+    return sum / r->options->frames;
+}
+
+static json_t *levels_json(const rendering *r, const uint64_t by_lod[TH_FIGURE_LODS])
+{
+    json_t *levels = json_array();
+    for (uint32_t lod = 0; levels && lod < TH_FIGURE_LODS; lod++)
+        json_array_append_new(levels, json_real((double)by_lod[lod] / r->options->frames));
+    return levels;
+}
+
 static json_t *rendering_json(const void *ctx)
 {
     const rendering *r = ctx;
     const th_options *o = r->options;
     const th_gl_info *info = th_gl_get_info(r->gl);
     return json_pack(
-        "{s:o, s:i, s:i, s:o, s:o, s:f, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
+        "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:{s:f, s:f, s:f, s:f, "
+        "s:f, s:f}}",
         "out", th_json_text(o->film), "width", (int)o->picture.width, "height", (int)o->picture.height, "frames",
-        th_json_count(o->frames), "characters", th_json_count(o->count), "shown_per_frame",
-        (double)r->shown / o->frames, "context", th_gl_kind_name(info->kind), "renderer", th_json_text(info->renderer),
-        "version", th_json_text(info->version), "software", (int)info->software, "palette", th_palette_name(o->palette),
-        "fetch", th_fetch_name(th_painter_get_fetch(th_show_painter(r->show))), "upload",
+        th_json_count(o->frames), "characters", th_json_count(o->count), "evaluated_per_frame",
+        per_frame(r, r->evaluated), "evaluated_by_lod", levels_json(r, r->evaluated), "drawn_per_frame",
+        per_frame(r, r->drawn), "drawn_by_lod", levels_json(r, r->drawn), "context", th_gl_kind_name(info->kind),
+        "renderer", th_json_text(info->renderer), "version", th_json_text(info->version), "software",
+        (int)info->software, "palette", th_palette_name(o->palette), "fetch",
+        th_fetch_name(th_painter_get_fetch(th_show_painter(r->show))), "upload",
         th_ring_upload_name(th_ring_get_upload(th_show_ring(r->show))), "isa",
         th_isa_name(th_crowd_isa(th_show_crowd(r->show))), "ms_per_frame", "place", milliseconds(r, r->place_ns),
         "wait", milliseconds(r, r->wait_ns), "pose", milliseconds(r, r->pose_ns), "draw", milliseconds(r, r->draw_ns),
         "read", milliseconds(r, r->read_ns), "write", milliseconds(r, r->write_ns));
+}
+
+static void print_levels(const rendering *r, const char *what, const uint64_t by_lod[TH_FIGURE_LODS], FILE *file)
+{
+    fprintf(file, "%s %.0f a frame, at levels of detail", what, per_frame(r, by_lod));
+    for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++)
+        fprintf(file, "%s %u: %.0f", lod > 0 ? "," : "", lod, (double)by_lod[lod] / r->options->frames);
+    fputc('\n', file);
 }
 
 static bool print_rendering(const void *ctx, FILE *file)
@@ -128,8 +158,10 @@ static bool print_rendering(const void *ctx, FILE *file)
     const rendering *r = ctx;
     const th_options *o = r->options;
     const th_gl_info *info = th_gl_get_info(r->gl);
-    fprintf(file, "%s: %u of %u x %u, %s characters, %.0f of them seen\n", o->film, o->frames, o->picture.width,
-            o->picture.height, th_digits_from(o->count).text, (double)r->shown / o->frames);
+    fprintf(file, "%s: %u of %u x %u, %s characters\n", o->film, o->frames, o->picture.width, o->picture.height,
+            th_digits_from(o->count).text);
+    print_levels(r, "evaluated", r->evaluated, file);
+    print_levels(r, "drawn", r->drawn, file);
     fprintf(file, "%s, %s, %s palettes by %s, %s\n", info->renderer, th_gl_kind_name(info->kind),
             th_palette_name(o->palette), th_fetch_name(th_painter_get_fetch(th_show_painter(r->show))),
             th_ring_upload_name(th_ring_get_upload(th_show_ring(r->show))));

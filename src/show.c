@@ -1,5 +1,7 @@
 #include "show_parts.h"
 
+#include "tint.h"
+
 #include <throng/clock.h>
 
 #include <math.h>
@@ -39,9 +41,11 @@ typedef struct looking {
     th_show *show;
     double time_s;
     th_cull_view view;
+    th_cull_light sun;
+    uint32_t lists; /* without shadows there are no casters */
 } looking;
 
-/* Places the characters of some blocks, and sees which of them are seen. */
+/* Places the characters of some blocks, and sees which of them are seen, and whose shadows. */
 static int look_at_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     const looking *l = ctx;
@@ -51,7 +55,9 @@ static int look_at_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *c
     (void)worker;
     th_layout_place(&show->layout, first, last, l->time_s, show->places + first);
     th_cull_move(show->cull, first, last, show->places + first);
-    th_cull_classify(show->cull, 0, &l->view, begin, end);
+    th_cull_classify(show->cull, TH_SHOW_SEEN, &l->view, begin, end);
+    if (l->lists > TH_SHOW_CASTERS)
+        th_cull_classify_casters(show->cull, TH_SHOW_CASTERS, TH_SHOW_SEEN, &l->view, &l->sun, begin, end);
     return 0;
 }
 
@@ -59,76 +65,101 @@ static int scatter_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *c
 {
     const looking *l = ctx;
     (void)worker;
-    th_cull_scatter(l->show->cull, 0, begin, end);
+    for (uint32_t list = 0; list < l->lists; list++)
+        th_cull_scatter(l->show->cull, list, begin, end);
     return 0;
 }
 
-/* Everybody's place, and the list of those that the camera sees. */
-static void look(th_show *show, double time_s, const th_camera *camera, float aspect, float height)
+/* Everybody's place, and the lists of those who are to be posed. Returns how many lists there are. */
+static uint32_t look(th_show *show, double time_s, const th_camera *camera, const th_view *view, float aspect,
+                     float height)
 {
-    looking l = {.show = show, .time_s = time_s, .view.lod_px = {180, 80, 32}};
+    looking l = {.show = show, .time_s = time_s, .view.lod_px = {180, 80, 32}, .sun.ground = view->ground_height};
     const uint32_t blocks = th_cull_block_count(show->cull);
     th_camera_frustum(camera, aspect, &l.view.frustum);
     th_camera_eye(camera, l.view.eye);
     l.view.pixels = th_camera_pixels(camera, height);
+    memcpy(l.sun.to_light, view->to_sun, sizeof l.sun.to_light);
+    l.lists = th_painter_shadow_frustum(show->painter, view, &l.sun.map) ? TH_SHOW_LISTS : TH_SHOW_CASTERS;
     th_jobs_for(show->jobs, blocks, 4, look_at_blocks, &l);
-    th_cull_sum(show->cull, 0);
+    for (uint32_t list = 0; list < l.lists; list++)
+        th_cull_sum(show->cull, list);
     th_jobs_for(show->jobs, blocks, 4, scatter_blocks, &l);
-    show->stats.shown = th_cull_seen_count(show->cull, 0);
-    th_crowd_show(show->crowd, th_cull_list(show->cull, 0), show->stats.shown);
+    show->stats.posed = 0;
+    for (uint32_t list = 0; list < l.lists; list++) {
+        const uint32_t count = th_cull_seen_count(show->cull, list);
+        memcpy(show->posed + show->stats.posed, th_cull_list(show->cull, list), count * sizeof *show->posed);
+        show->stats.posed += count;
+    }
+    show->stats.shown = th_cull_seen_count(show->cull, TH_SHOW_SEEN);
+    th_crowd_show(show->crowd, show->posed, show->stats.posed);
+    return l.lists;
 }
 
 /* ---- a frame ---- */
 
-static void set_tint(const th_show *show, uint32_t instance, uint32_t lod, uint8_t out[4])
+/* Who posed somebody is known once he is posed. */
+static th_tint tint_of(const th_show *show, uint32_t instance, uint32_t lod)
 {
-    static const uint8_t levels[TH_FIGURE_LODS][4] = {
-        {255, 255, 255, 255}, {250, 210, 60, 255}, {240, 130, 40, 255}, {220, 50, 50, 255}};
-    if (show->options.look == TH_LOOK_LOD) {
-        memcpy(out, levels[lod], sizeof levels[lod]);
-        return;
-    }
-    const uint32_t hash = (instance + 1) * 2654435761u;
-    for (int k = 0; k < 3; k++)
-        out[k] = (uint8_t)(170 + (hash >> (8 * k + 4)) % 86);
-    out[3] = 150;
-}
-
-static void write_stands(const th_show *show, const th_cull_group *group, th_stand *out)
-{
-    const uint32_t *list = th_cull_list(show->cull, 0);
-    for (uint32_t k = group->first; k < group->first + group->count; k++) {
-        const th_location *at = &show->places[list[k]];
-        out[k] = (th_stand){.position = {at->position[0], at->position[1], at->position[2]},
-                            .scale = at->scale,
-                            .heading = {cosf(at->heading_rad), sinf(at->heading_rad)}};
-        set_tint(show, list[k], group->lod, out[k].tint);
+    switch (show->options.look) {
+    case TH_LOOK_LOD:
+        return th_tint_lod(lod);
+    case TH_LOOK_WORKERS:
+        return th_tint_worker(th_frame_worker(show->frame, instance));
+    default:
+        return th_tint_instance(instance);
     }
 }
 
-/* A draw for each rig and level of detail. The palettes of a rig lie in the order of the list, one level behind the
- * other. */
-static void prepare_draws(th_show *show, char *slot)
+static void write_stands(const th_show *show, uint32_t first, uint32_t count, uint32_t lod, th_stand *out)
 {
-    const th_cull_group *group = th_cull_groups(show->cull, 0);
+    for (uint32_t k = first; k < first + count; k++) {
+        const th_location *at = &show->places[show->posed[k]];
+        th_stand stand = {.position = {at->position[0], at->position[1], at->position[2]},
+                          .scale = at->scale,
+                          .heading = {cosf(at->heading_rad), sinf(at->heading_rad)}};
+        memcpy(stand.tint, tint_of(show, show->posed[k], lod).rgba, sizeof stand.tint);
+        out[k] = stand; /* at once: the slot may be write-combined */
+    }
+}
+
+/* The draws of a rig in one list, a level of detail after the other; its palettes begin at *offset. */
+static th_draw *prepare_rig(th_show *show, uint32_t list, uint32_t rig, size_t *offset, char *slot, th_draw *draw)
+{
+    const th_cull_group *group = th_cull_groups(show->cull, list) + rig * TH_FIGURE_LODS;
+    const size_t stride = th_crowd_palettes(show->crowd, rig).stride;
+    for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++, group++) {
+        const uint32_t first = (list == TH_SHOW_SEEN ? 0 : show->stats.shown) + group->first;
+        *draw++ = (th_draw){
+            .figure = rig,
+            .lod = lod,
+            .count = group->count,
+            .palette_offset = *offset,
+            .palette_stride = stride,
+            .stand_offset = show->stands_offset + first * sizeof(th_stand),
+            .shadow_only = list == TH_SHOW_CASTERS,
+        };
+        *offset += group->count * stride;
+        show->stats.posed_by_lod[lod] += group->count;
+        show->stats.by_lod[lod] += list == TH_SHOW_SEEN ? group->count : 0;
+        write_stands(show, first, group->count, lod, (th_stand *)(void *)(slot + show->stands_offset));
+    }
+    return draw;
+}
+
+/* A draw for each rig, list and level of detail. The palettes of a rig lie in the order in which its instances were
+ * posed: seen or not, then by level. Returns how many draws. */
+static uint32_t prepare_draws(th_show *show, uint32_t lists, char *slot)
+{
+    th_draw *draw = show->draws;
     memset(show->stats.by_lod, 0, sizeof show->stats.by_lod);
+    memset(show->stats.posed_by_lod, 0, sizeof show->stats.posed_by_lod);
     for (uint32_t r = 0; r < show->cast.count; r++) {
-        const th_palette_run run = th_crowd_palettes(show->crowd, r);
-        size_t offset = run.offset;
-        for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++, group++) {
-            show->draws[r * TH_FIGURE_LODS + lod] = (th_draw){
-                .figure = r,
-                .lod = lod,
-                .count = group->count,
-                .palette_offset = offset,
-                .palette_stride = run.stride,
-                .stand_offset = show->stands_offset + group->first * sizeof(th_stand),
-            };
-            offset += group->count * run.stride;
-            show->stats.by_lod[lod] += group->count;
-            write_stands(show, group, (th_stand *)(void *)(slot + show->stands_offset));
-        }
+        size_t offset = th_crowd_palettes(show->crowd, r).offset;
+        for (uint32_t list = 0; list < lists; list++)
+            draw = prepare_rig(show, list, r, &offset, slot, draw);
     }
+    return (uint32_t)(draw - show->draws);
 }
 
 static th_view view_of(const th_show *show, const th_camera *camera, float aspect)
@@ -141,7 +172,7 @@ static th_view view_of(const th_show *show, const th_camera *camera, float aspec
         .ground_cell = 0.6F * (float)show->cast.models[0]->size,
         .ground_reach = GROUND * all.radius,
         .fog_density = 0.012F / (all.radius * all.radius),
-        .plain = show->options.look == TH_LOOK_LOD,
+        .plain = show->options.look == TH_LOOK_LOD || show->options.look == TH_LOOK_WORKERS,
         .skeletons = show->options.look == TH_LOOK_SKELETON,
     };
     memcpy(view.shadow_center, near < all.radius ? camera->target : all.centre, sizeof view.shadow_center);
@@ -154,22 +185,22 @@ void th_show_frame(th_show *show, double time_s, const th_camera *camera, const 
                    uint32_t height)
 {
     const float aspect = (float)width / (float)height;
+    const th_view view = view_of(show, camera, aspect);
     const uint64_t begin = th_clock_ns();
+    uint32_t draws = 0;
     th_jobs_frame_begin(show->jobs);
-    look(show, time_s, camera, aspect, (float)height);
+    const uint32_t lists = look(show, time_s, camera, &view, aspect, (float)height);
     const uint64_t placed = th_clock_ns();
     char *slot = th_ring_begin(show->ring);
     const uint64_t waited = th_clock_ns();
     if (slot) {
         th_frame_animate(show->frame, time_s, slot);
-        prepare_draws(show, slot);
+        draws = prepare_draws(show, lists, slot);
     }
     th_jobs_frame_end(show->jobs);
     const uint64_t posed = th_clock_ns();
-    if (slot && th_ring_end(show->ring)) {
-        const th_view view = view_of(show, camera, aspect);
-        th_painter_draw(show->painter, target, &view, show->ring, show->draws, show->cast.count * TH_FIGURE_LODS);
-    }
+    if (slot && th_ring_end(show->ring))
+        th_painter_draw(show->painter, target, &view, show->ring, show->draws, draws);
     th_ring_fence(show->ring);
     show->stats.place_ns = placed - begin;
     show->stats.wait_ns = waited - placed;

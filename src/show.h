@@ -17,12 +17,14 @@ typedef struct th_show th_show;
 
 /* Of the last frame. */
 typedef struct th_show_stats {
-    uint32_t shown;                  /* characters posed and drawn */
-    uint32_t by_lod[TH_FIGURE_LODS]; /* of these */
-    uint64_t place_ns;               /* placing, culling, sorting */
-    uint64_t wait_ns;                /* for the GPU to be done with the slot */
-    uint64_t pose_ns;                /* until the last palette was written */
-    uint64_t draw_ns;                /* telling the driver; a software renderer draws later */
+    uint32_t posed;                        /* characters evaluated: those drawn, and casters of shadows out of sight */
+    uint32_t posed_by_lod[TH_FIGURE_LODS]; /* of these */
+    uint32_t shown;                        /* characters drawn in the picture */
+    uint32_t by_lod[TH_FIGURE_LODS];       /* of these */
+    uint64_t place_ns;                     /* placing, culling, sorting */
+    uint64_t wait_ns;                      /* for the GPU to be done with the slot */
+    uint64_t pose_ns;                      /* until the last palette was written */
+    uint64_t draw_ns;                      /* telling the driver; a software renderer draws later */
 } th_show_stats;
 
 /* The cast, and the texts that options speak of, must outlive the show. TH_ERR_INPUT: no model has the clip. */

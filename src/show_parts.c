@@ -153,7 +153,7 @@ static th_result make_cull(th_show *show, th_error *err)
                                    .instance_count = count,
                                    .figure_count = show->cast.count,
                                    .lod_count = TH_FIGURE_LODS,
-                                   .view_count = 1};
+                                   .view_count = TH_SHOW_LISTS};
         result = th_cull_create(&desc, &show->cull, err);
     }
     free(kind);
@@ -188,16 +188,18 @@ static th_result make_frame(th_show *show, th_error *err)
     if (show->frame)
         return TH_OK;
     th_crowd_show(show->crowd, NULL, show->scene->instance_count); /* a frame has room for as many as it finds */
-    return th_frame_create(&(th_frame_desc){.crowd = show->crowd, .jobs = show->jobs}, &show->frame, err);
+    return th_frame_create(&(th_frame_desc){.crowd = show->crowd, .jobs = show->jobs, .workers = true}, &show->frame,
+                           err);
 }
 
 static th_result make_ring(th_show *show, th_gl *gl, th_error *err)
 {
-    if (show->ring)
-        return TH_OK;
     const size_t stands = show->scene->instance_count * sizeof(th_stand);
     const th_ring_desc desc = {.bytes = show->stands_offset + stands, .upload = show->options.upload};
-    return th_ring_create(gl, &desc, &show->ring, err);
+    th_result result = show->ring ? TH_OK : th_ring_create(gl, &desc, &show->ring, err);
+    if (result == TH_OK)
+        th_crowd_set_writes(show->crowd, th_ring_write_combined(show->ring) ? TH_WRITES_STREAMED : TH_WRITES_CACHED);
+    return result;
 }
 
 static th_result make_painter(th_show *show, th_gl *gl, th_error *err)
@@ -217,8 +219,11 @@ static th_result make_painter(th_show *show, th_gl *gl, th_error *err)
 
 static th_result make_draws(th_show *show, th_error *err)
 {
-    show->draws = calloc((size_t)show->cast.count * TH_FIGURE_LODS + 1, sizeof *show->draws);
-    return show->draws ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for draws of %u models", show->cast.count);
+    const uint32_t count = show->scene->instance_count;
+    show->posed = calloc((size_t)count + 1, sizeof *show->posed);
+    show->draws = calloc((size_t)TH_SHOW_LISTS * show->cast.count * TH_FIGURE_LODS + 1, sizeof *show->draws);
+    return show->posed && show->draws ? TH_OK
+                                      : th_fail(err, TH_ERR_MEMORY, "no memory for a list of %u characters", count);
 }
 
 /* ---- all ---- */
@@ -347,6 +352,7 @@ void th_show_retire(th_show *show, const th_show *heir)
     free(own(show->standers, heir->standers));
     free(own(show->places, heir->places));
     retire_models(show, heir);
+    free(show->posed);
     free(show->draws);
     free(show);
 }

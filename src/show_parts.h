@@ -8,6 +8,9 @@
 #include <throng/cull.h>
 #include <throng/frame.h>
 
+/* Lists of characters: the camera's, and that of those who only throw a shadow into its picture. */
+enum { TH_SHOW_SEEN, TH_SHOW_CASTERS, TH_SHOW_LISTS };
+
 struct th_show {
     th_options options;
     th_cast cast; /* the models are borrowed; the clips are those of the options */
@@ -29,7 +32,8 @@ struct th_show {
     size_t stands_offset; /* in a slot, behind the palettes of all */
     th_jobs *jobs;
     th_frame *frame;
-    th_draw *draws; /* one for each model and level */
+    uint32_t *posed; /* instances: those seen, then the casters */
+    th_draw *draws;  /* one for each list, model and level */
 
     th_ring *ring;
     th_painter *painter;

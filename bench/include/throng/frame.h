@@ -27,6 +27,7 @@ typedef struct th_frame_desc {
     th_jobs *jobs;         /* required; borrowed */
     uint32_t grain;        /* batches in a chunk of work; 0 = TH_FRAME_DEFAULT_GRAIN */
     th_stages stages;      /* separate ones take memory for the poses of the whole crowd */
+    bool workers;          /* remembers who posed whom, for th_frame_worker */
 } th_frame_desc;
 
 typedef struct th_frame th_frame;
@@ -37,6 +38,10 @@ void th_frame_destroy(th_frame *frame);
 /* Writes the palettes of the whole crowd at time_s and returns when they are there. palette: th_crowd_palette_bytes,
  * aligned to 64. One call at a time. */
 void th_frame_animate(th_frame *frame, double time_s, void *palette);
+
+/* The worker (0: the thread that called) that wrote this instance's palette in the last th_frame_animate, which is one
+ * of those that the crowd has shown since. Only with th_frame_desc.workers. */
+uint32_t th_frame_worker(const th_frame *frame, uint32_t instance);
 
 /* How long separate stages took, all frames since the frame was created together; 0 for fused ones. */
 typedef struct th_stage_times {

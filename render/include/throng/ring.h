@@ -38,6 +38,7 @@ void th_ring_destroy(th_ring *ring); /* NULL does nothing */
 
 th_ring_upload th_ring_get_upload(const th_ring *ring); /* never AUTO */
 const char *th_ring_upload_name(th_ring_upload upload); /* "persistent", "unsynchronized" */
+bool th_ring_write_combined(const th_ring *ring);       /* slots may be: whole lines in order are written fastest */
 void *th_ring_begin(th_ring *ring);                     /* aligned to 64; NULL when the driver fails to map */
 bool th_ring_end(th_ring *ring);                        /* false: the driver lost what was written */
 void th_ring_fence(th_ring *ring);
