@@ -30,6 +30,7 @@ struct th_show {
     th_stander *standers;
     th_layout layout;
     th_location *places; /* [instance], of this frame */
+    bool placed;         /* for good */
     th_cull *cull;
     th_draw *draws; /* one for each rig and level */
     float size;     /* of the first model, in the scene */
@@ -271,8 +272,10 @@ static int look_at_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *c
     const uint32_t count = show->scene->instance_count, first = begin * TH_CULL_BLOCK, behind = end * TH_CULL_BLOCK;
     const uint32_t last = behind < count ? behind : count;
     (void)worker;
-    th_layout_place(&show->layout, first, last, l->time_s, show->places + first);
-    th_cull_move(show->cull, first, last, show->places + first);
+    if (!show->placed) {
+        th_layout_place(&show->layout, first, last, l->time_s, show->places + first);
+        th_cull_move(show->cull, first, last, show->places + first);
+    }
     th_cull_classify(show->cull, 0, &l->view, begin, end);
     return 0;
 }
@@ -294,6 +297,7 @@ static void look(th_show *show, double time_s, const th_camera *camera, float as
     th_camera_eye(camera, l.view.eye);
     l.view.pixels = th_camera_pixels(camera, height);
     th_jobs_for(show->jobs, blocks, 4, look_at_blocks, &l);
+    show->placed = th_layout_is_still(&show->layout);
     th_cull_sum(show->cull, 0);
     th_jobs_for(show->jobs, blocks, 4, scatter_blocks, &l);
     show->stats.shown = th_cull_seen_count(show->cull, 0);
@@ -372,31 +376,51 @@ static th_view view_of(const th_show *show, const th_camera *camera, float aspec
     return view;
 }
 
-void th_show_frame(th_show *show, double time_s, const th_camera *camera, const th_target *target, uint32_t width,
-                   uint32_t height)
+/* Waits first, while workers sleep: between th_jobs_frame_begin and _end they would spin. */
+bool th_show_pose(th_show *show, double time_s, const th_camera *camera, uint32_t width, uint32_t height)
 {
-    const float aspect = (float)width / (float)height;
     const uint64_t begin = th_clock_ns();
-    th_jobs_frame_begin(show->jobs);
-    look(show, time_s, camera, aspect, (float)height);
-    const uint64_t placed = th_clock_ns();
     char *slot = th_ring_begin(show->ring);
     const uint64_t waited = th_clock_ns();
+    th_jobs_frame_begin(show->jobs);
+    look(show, time_s, camera, (float)width / (float)height, (float)height);
+    const uint64_t placed = th_clock_ns();
     if (slot) {
         th_frame_animate(show->frame, time_s, slot);
         prepare_draws(show, slot);
     }
     th_jobs_frame_end(show->jobs);
-    const uint64_t posed = th_clock_ns();
-    if (slot && th_ring_end(show->ring)) {
-        const th_view view = view_of(show, camera, aspect);
-        th_painter_draw(show->painter, target, &view, show->ring, show->draws, show->scene->rig_count * TH_FIGURE_LODS);
-    }
+    const bool kept = slot && th_ring_end(show->ring);
+    show->stats.wait_ns = waited - begin;
+    show->stats.place_ns = placed - waited;
+    show->stats.pose_ns = th_clock_ns() - placed;
+    show->stats.draw_ns = 0;
+    return kept;
+}
+
+static void draw(th_show *show, const th_camera *camera, const th_target *target, float aspect)
+{
+    const uint64_t begin = th_clock_ns();
+    const th_view view = view_of(show, camera, aspect);
+    th_painter_draw(show->painter, target, &view, show->ring, show->draws, show->scene->rig_count * TH_FIGURE_LODS);
     th_ring_fence(show->ring);
-    show->stats.place_ns = placed - begin;
-    show->stats.wait_ns = waited - placed;
-    show->stats.pose_ns = posed - waited;
-    show->stats.draw_ns = th_clock_ns() - posed;
+    show->stats.draw_ns = th_clock_ns() - begin;
+}
+
+void th_show_frame(th_show *show, double time_s, const th_camera *camera, const th_target *target, uint32_t width,
+                   uint32_t height)
+{
+    if (th_show_pose(show, time_s, camera, width, height))
+        draw(show, camera, target, (float)width / (float)height);
+}
+
+void th_show_again(th_show *show, const th_camera *camera, const th_target *target, uint32_t width, uint32_t height)
+{
+    const uint64_t begin = th_clock_ns();
+    th_ring_again(show->ring);
+    show->stats.place_ns = show->stats.pose_ns = 0;
+    show->stats.wait_ns = th_clock_ns() - begin;
+    draw(show, camera, target, (float)width / (float)height);
 }
 
 th_show_stats th_show_get_stats(const th_show *show)
@@ -417,4 +441,9 @@ const th_ring *th_show_ring(const th_show *show)
 const th_crowd *th_show_crowd(const th_show *show)
 {
     return show->crowd;
+}
+
+const th_scene *th_show_scene(const th_show *show)
+{
+    return show->scene;
 }

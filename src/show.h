@@ -35,9 +35,17 @@ th_camera th_show_camera(const th_show *show, float aspect);
 void th_show_frame(th_show *show, double time_s, const th_camera *camera, const th_target *target, uint32_t width,
                    uint32_t height);
 
+/* The same up to drawing. False when the driver lost what was written. */
+bool th_show_pose(th_show *show, double time_s, const th_camera *camera, uint32_t width, uint32_t height);
+
+/* The same with palettes that are already in place. The last TH_RING_SLOTS frames must have been of one moment, seen by
+ * this camera. */
+void th_show_again(th_show *show, const th_camera *camera, const th_target *target, uint32_t width, uint32_t height);
+
 th_show_stats th_show_get_stats(const th_show *show);
 const th_painter *th_show_painter(const th_show *show);
 const th_ring *th_show_ring(const th_show *show);
 const th_crowd *th_show_crowd(const th_show *show);
+const th_scene *th_show_scene(const th_show *show);
 
 #endif
