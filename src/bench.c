@@ -53,7 +53,7 @@ static int run_bench(const th_options *o, const th_cast *cast)
 
 int th_command_bench(const th_options *o)
 {
-    th_bench_names names = th_bench_list(o->filter);
+    th_bench_names names = th_bench_list(o->filter, NULL);
     if (names.count == 0) {
         th_complain("no entry matches \"%s\"; `throng bench --list` names them all", o->filter);
         return TH_EXIT_USAGE;
