@@ -43,6 +43,7 @@ typedef struct th_options {
     th_file_list animations;
     const char *clip; /* NULL when not given */
     double time_s;
+    uint32_t drawn;                             /* characters in a picture of the bench */
     uint32_t count, frames, repetitions, grain; /* frames, grain: 0 when left to the program */
     th_thread_list threads;                     /* none when not given */
     uint64_t seed;
