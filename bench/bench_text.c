@@ -139,6 +139,40 @@ static void add_job(th_table *table, const th_row *last, const th_row *row)
     add_ratio(table, 100 * th_stats_spread(&stats), " %");
 }
 
+/* ---- frames ---- */
+
+static void add_frame(th_table *table, const th_row *last, const th_row *row)
+{
+    static const char *const stages[] = {"place_ms", "wait_ms", "pose_ms", "draw_ms"};
+    th_stats stats = th_samples_stats(&row->real_ns);
+    part_rows(table, last, row, 12);
+    th_table_cell(table, "%s", row->name);
+    th_table_cell(table, "%s", th_digits_from(row->characters).text);
+    th_table_cell(table, "%s", th_digits_from((uint64_t)figure_of(row, "seen")).text);
+    th_table_cell(table, "%.3f", stats.median / 1e6);
+    th_table_cell(table, "%.3f", stats.min / 1e6);
+    add_ratio(table, figure_of(row, "vs_drawn_again"), "x");
+    for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
+        th_table_cell(table, "%.3f", figure_of(row, stages[s]));
+    th_table_cell(table, "%u x %u", stats.count, row->iterations);
+    add_ratio(table, 100 * th_stats_spread(&stats), " %");
+}
+
+static int integer_of(const json_t *object, const char *name)
+{
+    return (int)json_integer_value(json_object_get(object, name));
+}
+
+static void print_picture(const json_t *picture, FILE *file)
+{
+    char renderer[256];
+    if (!picture)
+        return;
+    fprintf(file, "\n%d x %d pixels, samples %d, shadow map %d, by %s\n", integer_of(picture, "width"),
+            integer_of(picture, "height"), integer_of(picture, "samples"), integer_of(picture, "shadow"),
+            th_printable(json_string_value(json_object_get(picture, "renderer")), renderer, sizeof renderer));
+}
+
 /* ---- who wins where ---- */
 
 /* The figures of one comparison; NULL where a scheduler takes no part. */
@@ -243,6 +277,7 @@ typedef enum kind {
     KIND_POSE, /* what the tutorials and the floor are measured with */
     KIND_VARIATION,
     KIND_JOB,
+    KIND_FRAME,
     KIND_COUNT,
 } kind;
 
@@ -250,12 +285,15 @@ static const char *const columns[KIND_COUNT] = {
     "<entry|>ns/joint|>us/character|>vs tutorial|>vs limit|>max error|<palette hash|>frames|>spread",
     "<entry|>ns/joint|>us/character|>max error|>from authored|>key bytes|<palette hash|>frames|>spread",
     "<entry|>threads|>us/call|>least|>speed-up|>efficiency|>worst tenth|>overhead|>idle cores|>calls|>spread",
+    "<entry|>characters|>seen|>ms/frame|>least|>vs drawn again|>place|>wait|>pose|>draw|>frames|>spread",
 };
 
 static kind kind_of(const th_row *row)
 {
     if (row->characters == 0)
         return KIND_JOB;
+    if (strncmp(row->name, "frame/", 6) == 0)
+        return KIND_FRAME;
     return strncmp(row->name, "pose/", 5) == 0 || strncmp(row->name, "limit/", 6) == 0 ? KIND_POSE : KIND_VARIATION;
 }
 
@@ -271,8 +309,10 @@ static bool print_kind(const th_report *report, kind wanted, FILE *file)
             add_pose(table, report, row);
         else if (wanted == KIND_VARIATION)
             add_variation(table, last, row);
-        else
+        else if (wanted == KIND_JOB)
             add_job(table, last, row);
+        else
+            add_frame(table, last, row);
         last = row;
     }
     if (last)
@@ -286,9 +326,11 @@ bool th_bench_print(const th_report *report, FILE *file)
 {
     th_report_print_conditions(report, file);
     bool printed = true;
-    for (int k = 0; k < KIND_COUNT; k++)
+    for (int k = 0; k < KIND_FRAME; k++)
         printed = print_kind(report, (kind)k, file) && printed;
     printed = print_contests(report, file) && printed;
+    print_picture(report->picture, file);
+    printed = print_kind(report, KIND_FRAME, file) && printed;
     fputs("\nMedians; spread: half of the repetitions lie within it. Max error in scene units, against double "
           "precision;\nfrom authored: likewise, interpolated as the file says.\n",
           file);

@@ -34,5 +34,6 @@ uint32_t th_pose_entries(th_entry *entries);   /* pose/ and limit/ */
 uint32_t th_interp_entries(th_entry *entries); /* interp/ */
 uint32_t th_crowd_entries(th_entry *entries);  /* crowd/, play/ and clips/ */
 uint32_t th_jobs_entries(th_entry *entries);   /* jobs/ */
+uint32_t th_guest_entries(const th_guests *guests, th_entry *entries);
 
 #endif

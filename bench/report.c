@@ -31,13 +31,22 @@ void th_report_fini(th_report *report)
     }
     free(report->rows);
     json_decref(report->scene);
+    json_decref(report->picture);
     *report = (th_report){0};
 }
 
 const th_row *th_report_failure(const th_report *report)
 {
     for (uint32_t r = 0; r < report->row_count; r++)
-        if (report->rows[r].failure[0])
+        if (report->rows[r].failure[0] && !report->rows[r].left_out)
+            return &report->rows[r];
+    return NULL;
+}
+
+const th_row *th_report_left_out(const th_report *report)
+{
+    for (uint32_t r = 0; r < report->row_count; r++)
+        if (report->rows[r].left_out)
             return &report->rows[r];
     return NULL;
 }
@@ -97,7 +106,8 @@ static json_t *aggregate_json(const th_row *row, uint32_t family, const char *na
 
 static json_t *failure_json(const th_row *row, uint32_t family)
 {
-    json_t *json = json_pack("{s:b, s:o}", "error_occurred", 1, "error_message", th_json_text(row->failure));
+    json_t *json = json_pack("{s:b, s:o}", row->left_out ? "skipped" : "error_occurred", 1,
+                             row->left_out ? "skip_message" : "error_message", th_json_text(row->failure));
     return own_json(row, (double)NAN, th_json_merge(head_json(row, family, "", "iteration"), json));
 }
 
@@ -126,6 +136,8 @@ json_t *th_report_json(const th_report *report)
     context = th_json_merge(context, json_pack("{s:o}", "others_cpus", th_json_real(report->others_cpus)));
     if (report->scene)
         context = th_json_merge(context, json_pack("{s:O}", "scene", report->scene));
+    if (report->picture)
+        context = th_json_merge(context, json_pack("{s:O}", "picture", report->picture));
     return json_pack("{s:o, s:o}", "context", context, "benchmarks", rows);
 }
 
@@ -197,6 +209,20 @@ static bool stands_still(const th_report *report)
     return false;
 }
 
+static void print_left_out(const th_report *report, FILE *file)
+{
+    const th_row *first = th_report_left_out(report);
+    uint32_t count = 0;
+    char why[sizeof first->failure];
+    for (uint32_t r = 0; r < report->row_count; r++)
+        count += report->rows[r].left_out;
+    if (count > 1)
+        fprintf(file, "note: %s and %u more are left out: %s\n", first->name, count - 1,
+                th_printable(first->failure, why, sizeof why));
+    else if (count == 1)
+        fprintf(file, "note: %s is left out: %s\n", first->name, th_printable(first->failure, why, sizeof why));
+}
+
 void th_report_print_doubts(const th_report *report, FILE *file)
 {
     const th_context *c = &report->context;
@@ -207,6 +233,7 @@ void th_report_print_doubts(const th_report *report, FILE *file)
     fputs("note: built with assertions; measure a Release build\n", file);
 #endif
     print_exact_clips(report->scene, file);
+    print_left_out(report, file);
     if (stands_still(report))
         fputs("note: nothing moves: this is the cost of standing still\n", file);
     if (threads > c->cpus.usable)

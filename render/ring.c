@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* One is written, one is drawn, and one is in the driver's queue. */
-enum { SLOTS = 3, PAGE = 4096 };
+enum { SLOTS = TH_RING_SLOTS, PAGE = 4096 };
 
 #define MOST_BYTES ((size_t)PTRDIFF_MAX / SLOTS - PAGE) /* in a slot: GLsizeiptr is signed */
 
@@ -106,13 +105,18 @@ static void wait_for(GLsync fence)
         ;
 }
 
-void *th_ring_begin(th_ring *ring)
+void th_ring_again(th_ring *ring)
 {
-    const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
     ring->slot = (ring->slot + 1) % SLOTS;
     wait_for(ring->fences[ring->slot]);
     glDeleteSync(ring->fences[ring->slot]);
     ring->fences[ring->slot] = NULL;
+}
+
+void *th_ring_begin(th_ring *ring)
+{
+    const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
+    th_ring_again(ring);
     if (ring->mapping) {
         protect(ring, ring->slot, true);
         return ring->mapping + offset_of(ring);

@@ -41,8 +41,9 @@ const th_command th_command_table[] = {
             "checked against double precision first, and wrong ones fail (exit code 1). The interp/ entries play\n"
             "all tracks in one way each, and say how far that is from what the file says; crowd/, play/ and clips/\n"
             "compare sizes of the crowd, time that jumps and more clips. The jobs/ entries compare schedulers at\n"
-            "the same work. Repetitions of what is compared take turns, so that a slow moment of the machine hits\n"
-            "all alike.\n",
+            "the same work. The frame/ entries draw whole frames of small pictures, and say where the time goes;\n"
+            "without OpenGL they are left out. Repetitions of what is compared take turns, so that a slow moment\n"
+            "of the machine hits all alike.\n",
         .run = th_command_bench,
     },
     {

@@ -285,12 +285,16 @@ const th_option th_option_table[] = {
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
     {.name = "count", .argument = "N", .fallback = "100", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(count),
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
+    {.name = "drawn", .argument = "N", .fallback = "20", .commands = TH_COMMAND_BENCH, .parse = parse_whole, .offset = AT(drawn),
+     .low = 1, .high = 1e4, .help = "characters in the pictures of frame/ entries"},
     {.name = "threads", .argument = "N", .fallback = "max", .commands = DRAWING, .parse = parse_threads, .offset = AT(threads),
      .help = "threads that pose: a number, or max for all usable CPUs"},
     {.name = "out", .argument = "FILE", .fallback = "throng.png", .commands = TH_COMMAND_RENDER, .parse = parse_text, .offset = AT(film),
      .help = "where pictures go: one .png, several with %d for their number, as in crowd-%03d.png, or a video: .mp4, .mkv, .webm"},
     {.name = "size", .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_RENDER, .parse = parse_size, .offset = AT(picture),
      .low = 16, .high = 8192, .help = "pixels of a picture"},
+    {.name = "size", .argument = "WxH", .fallback = "160x90", .commands = TH_COMMAND_BENCH, .parse = parse_size, .offset = AT(picture),
+     .low = 16, .high = 8192, .help = "pixels of the pictures of frame/ entries"},
     {.name = "frames", .argument = "N", .fallback = "1", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(frames),
      .low = 1, .high = 1e6, .help = "how many pictures"},
     {.name = "size", .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_VIEW, .parse = parse_size, .offset = AT(picture),
@@ -309,20 +313,22 @@ const th_option th_option_table[] = {
      .low = 0, .high = 89, .help = "how far down the camera looks"},
     {.name = "zoom", .argument = "F", .fallback = "1", .commands = DRAWING, .parse = parse_real, .offset = AT(zoom),
      .low = 0.01, .high = 1000, .help = "how many times closer than to see all"},
-    {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = DRAWING, .parse = parse_choice, .offset = AT(layout),
+    {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = TH_COMMAND_BENCH | DRAWING, .parse = parse_choice, .offset = AT(layout),
      .choices = layout_choices, .help = "grid, ring, or street, where those who walk do"},
     {.name = "look", .argument = "NAME", .fallback = "natural", .commands = DRAWING, .parse = parse_choice, .offset = AT(look),
      .choices = look_choices, .help = "natural, lod or workers (colours for levels of detail, or for the threads that posed the characters), or skeleton"},
-    {.name = "samples", .argument = "N", .fallback = "4", .commands = DRAWING, .parse = parse_whole, .offset = AT(samples),
+    {.name = "samples", .argument = "N", .fallback = "4", .commands = TH_COMMAND_BENCH | DRAWING, .parse = parse_whole, .offset = AT(samples),
      .low = 1, .high = 64, .help = "samples a pixel, against jagged edges"},
+    {.name = "shadow", .argument = "N", .fallback = "512", .commands = TH_COMMAND_BENCH, .parse = parse_whole, .offset = AT(shadow),
+     .low = 0, .high = 16384, .help = "pixels of a side of the shadow map of frame/ entries; 0: no shadows"},
     {.name = "shadow", .argument = "N", .fallback = "2048", .commands = DRAWING, .parse = parse_whole, .offset = AT(shadow),
      .low = 0, .high = 16384, .help = "pixels of a side of the shadow map; 0: no shadows"},
-    {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = DRAWING, .parse = parse_choice, .offset = AT(fetch),
+    {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | DRAWING, .parse = parse_choice, .offset = AT(fetch),
      .choices = fetch_choices, .help = "how shaders read palettes: storage, texture (faster without a GPU), or auto"},
-    {.name = "upload", .argument = "HOW", .fallback = "auto", .commands = DRAWING, .parse = parse_choice, .offset = AT(upload),
+    {.name = "upload", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | DRAWING, .parse = parse_choice, .offset = AT(upload),
      .choices = upload_choices, .help = "memory that workers write to: persistent, unsynchronized, or auto"},
     {.name = "threads", .argument = "N", .fallback = "2", .commands = TH_COMMAND_BENCH, .parse = parse_threads, .offset = AT(threads),
-     .help = "threads of the jobs/ entries: a number, or max for all usable CPUs"},
+     .help = "threads of the jobs/ and frame/ entries: a number, or max for all usable CPUs"},
     {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_thread_list, .offset = AT(threads),
      .high = 1024, .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max; at most 1024 threads together (default: up to all usable CPUs)"},
     {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = TH_COMMAND_SCALE | DRAWING, .parse = parse_choice, .offset = AT(scheduler),
@@ -370,6 +376,7 @@ const th_option th_option_table[] = {
     {0},
 };
 /* clang-format on */
+_Static_assert(sizeof th_option_table / sizeof *th_option_table <= TH_OPTIONS_MAX_ROWS, "a flag for each row");
 
 /* ---- reading the command line ---- */
 
@@ -431,12 +438,12 @@ static bool parse_option(th_options *options, const th_command *command, int arg
     if (!(o->commands & command->bit))
         return refuse_elsewhere(command, o, err);
 
-    uint64_t bit = (uint64_t)1 << (o - th_option_table);
-    if ((options->given & bit) && !o->repeatable) {
+    bool *given = &options->given[o - th_option_table];
+    if (*given && !o->repeatable) {
         th_fail(err, TH_ERR_INPUT, "--%s is given twice", o->name);
         return false;
     }
-    options->given |= bit;
+    *given = true;
     *at += 1;
     if (word[length] == '=')
         text = word + length + 1;
@@ -502,7 +509,7 @@ bool th_options_parse(th_options *options, const th_command *command, int argc, 
 bool th_options_given(const th_options *options, const char *name)
 {
     for (const th_option *o = th_option_table; o->name; o++)
-        if (strcmp(o->name, name) == 0 && (options->given & (uint64_t)1 << (o - th_option_table)))
+        if (strcmp(o->name, name) == 0 && options->given[o - th_option_table])
             return true;
     return false;
 }

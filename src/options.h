@@ -14,7 +14,7 @@
 #include <throng/painter.h>
 #include <throng/rig.h>
 
-enum { TH_OPTIONS_MAX_FILES = 64 };
+enum { TH_OPTIONS_MAX_FILES = 64, TH_OPTIONS_MAX_ROWS = 128 };
 
 typedef struct th_file_list {
     const char *paths[TH_OPTIONS_MAX_FILES];
@@ -52,6 +52,7 @@ typedef struct th_options {
     th_file_list animations;
     const char *clip; /* NULL when not given */
     double time_s;
+    uint32_t drawn;                             /* characters in a picture of the bench */
     uint32_t count, frames, repetitions, grain; /* frames, grain: 0 when left to the program */
     th_thread_list threads;                     /* none when not given */
     uint64_t seed;
@@ -76,7 +77,7 @@ typedef struct th_options {
     th_fetch fetch;
     th_ring_upload upload;
     bool list, json, help;
-    uint64_t given; /* a bit for each row of the option table */
+    bool given[TH_OPTIONS_MAX_ROWS]; /* for each row of the option table */
 } th_options;
 
 typedef struct th_option th_option;

@@ -53,8 +53,10 @@ static int look_at_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *c
     const uint32_t count = show->scene->instance_count, first = begin * TH_CULL_BLOCK, behind = end * TH_CULL_BLOCK;
     const uint32_t last = behind < count ? behind : count;
     (void)worker;
-    th_layout_place(&show->layout, first, last, l->time_s, show->places + first);
-    th_cull_move(show->cull, first, last, show->places + first);
+    if (!show->placed) {
+        th_layout_place(&show->layout, first, last, l->time_s, show->places + first);
+        th_cull_move(show->cull, first, last, show->places + first);
+    }
     th_cull_classify(show->cull, TH_SHOW_SEEN, &l->view, begin, end);
     if (l->lists > TH_SHOW_CASTERS)
         th_cull_classify_casters(show->cull, TH_SHOW_CASTERS, TH_SHOW_SEEN, &l->view, &l->sun, begin, end);
@@ -71,9 +73,9 @@ static int scatter_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *c
 }
 
 /* Everybody's place, and the lists of those who are to be posed. Returns how many lists there are. */
-static uint32_t look(th_show *show, double time_s, const th_camera *camera, const th_view *view, float aspect,
-                     float height)
+static uint32_t look(th_show *show, double time_s, const th_camera *camera, float aspect, float height)
 {
+    const th_view *view = &show->view;
     looking l = {.show = show, .time_s = time_s, .view.lod_px = {180, 80, 32}, .sun.ground = view->ground_height};
     const uint32_t blocks = th_cull_block_count(show->cull);
     th_camera_frustum(camera, aspect, &l.view.frustum);
@@ -82,6 +84,7 @@ static uint32_t look(th_show *show, double time_s, const th_camera *camera, cons
     memcpy(l.sun.to_light, view->to_sun, sizeof l.sun.to_light);
     l.lists = th_painter_shadow_frustum(show->painter, view, &l.sun.map) ? TH_SHOW_LISTS : TH_SHOW_CASTERS;
     th_jobs_for(show->jobs, blocks, 4, look_at_blocks, &l);
+    show->placed = th_layout_is_still(&show->layout);
     for (uint32_t list = 0; list < l.lists; list++)
         th_cull_sum(show->cull, list);
     th_jobs_for(show->jobs, blocks, 4, scatter_blocks, &l);
@@ -148,8 +151,8 @@ static th_draw *prepare_rig(th_show *show, uint32_t list, uint32_t rig, size_t *
 }
 
 /* A draw for each rig, list and level of detail. The palettes of a rig lie in the order in which its instances were
- * posed: seen or not, then by level. Returns how many draws. */
-static uint32_t prepare_draws(th_show *show, uint32_t lists, char *slot)
+ * posed: seen or not, then by level. */
+static void prepare_draws(th_show *show, uint32_t lists, char *slot)
 {
     th_draw *draw = show->draws;
     memset(show->stats.by_lod, 0, sizeof show->stats.by_lod);
@@ -159,7 +162,7 @@ static uint32_t prepare_draws(th_show *show, uint32_t lists, char *slot)
         for (uint32_t list = 0; list < lists; list++)
             draw = prepare_rig(show, list, r, &offset, slot, draw);
     }
-    return (uint32_t)(draw - show->draws);
+    show->draw_count = (uint32_t)(draw - show->draws);
 }
 
 static th_view view_of(const th_show *show, const th_camera *camera, float aspect)
@@ -181,31 +184,52 @@ static th_view view_of(const th_show *show, const th_camera *camera, float aspec
     return view;
 }
 
+/* Waits first, while workers sleep: between th_jobs_frame_begin and _end they would spin. */
+bool th_show_pose(th_show *show, double time_s, const th_camera *camera, uint32_t width, uint32_t height)
+{
+    const uint64_t begin = th_clock_ns();
+    const float aspect = (float)width / (float)height;
+    char *slot = th_ring_begin(show->ring);
+    const uint64_t waited = th_clock_ns();
+    th_jobs_frame_begin(show->jobs);
+    show->view = view_of(show, camera, aspect);
+    const uint32_t lists = look(show, time_s, camera, aspect, (float)height);
+    const uint64_t placed = th_clock_ns();
+    if (slot) {
+        th_frame_animate(show->frame, time_s, slot);
+        prepare_draws(show, lists, slot);
+    }
+    th_jobs_frame_end(show->jobs);
+    const bool kept = slot && th_ring_end(show->ring);
+    show->stats.wait_ns = waited - begin;
+    show->stats.place_ns = placed - waited;
+    show->stats.pose_ns = th_clock_ns() - placed;
+    show->stats.draw_ns = 0;
+    return kept;
+}
+
+static void draw(th_show *show, const th_target *target)
+{
+    const uint64_t begin = th_clock_ns();
+    th_painter_draw(show->painter, target, &show->view, show->ring, show->draws, show->draw_count);
+    th_ring_fence(show->ring);
+    show->stats.draw_ns = th_clock_ns() - begin;
+}
+
 void th_show_frame(th_show *show, double time_s, const th_camera *camera, const th_target *target, uint32_t width,
                    uint32_t height)
 {
-    const float aspect = (float)width / (float)height;
-    const th_view view = view_of(show, camera, aspect);
+    if (th_show_pose(show, time_s, camera, width, height))
+        draw(show, target);
+}
+
+void th_show_again(th_show *show, const th_target *target)
+{
     const uint64_t begin = th_clock_ns();
-    uint32_t draws = 0;
-    th_jobs_frame_begin(show->jobs);
-    const uint32_t lists = look(show, time_s, camera, &view, aspect, (float)height);
-    const uint64_t placed = th_clock_ns();
-    char *slot = th_ring_begin(show->ring);
-    const uint64_t waited = th_clock_ns();
-    if (slot) {
-        th_frame_animate(show->frame, time_s, slot);
-        draws = prepare_draws(show, lists, slot);
-    }
-    th_jobs_frame_end(show->jobs);
-    const uint64_t posed = th_clock_ns();
-    if (slot && th_ring_end(show->ring))
-        th_painter_draw(show->painter, target, &view, show->ring, show->draws, draws);
-    th_ring_fence(show->ring);
-    show->stats.place_ns = placed - begin;
-    show->stats.wait_ns = waited - placed;
-    show->stats.pose_ns = posed - waited;
-    show->stats.draw_ns = th_clock_ns() - posed;
+    th_ring_again(show->ring);
+    show->stats.place_ns = show->stats.pose_ns = 0;
+    show->stats.wait_ns = th_clock_ns() - begin;
+    draw(show, target);
 }
 
 th_show_stats th_show_get_stats(const th_show *show)
@@ -228,6 +252,11 @@ const th_crowd *th_show_crowd(const th_show *show)
     return show->crowd;
 }
 
+const th_scene *th_show_scene(const th_show *show)
+{
+    return show->scene;
+}
+
 const th_options *th_show_options(const th_show *show)
 {
     return &show->options;
@@ -247,7 +276,7 @@ static float moved(const th_stance *stance, const th_stander *stander, double ti
     return loop_s > 0 ? (float)((now_s - floor(now_s / loop_s) * loop_s) * (double)stance->speed) : 0;
 }
 
-th_subject th_show_subject(const th_show *show, uint32_t instance, double time_s)
+th_character th_show_character(const th_show *show, uint32_t instance, double time_s)
 {
     const th_stander *stander = &show->standers[instance];
     const th_stance *stance = &show->stances[stander->stance];
@@ -255,7 +284,7 @@ th_subject th_show_subject(const th_show *show, uint32_t instance, double time_s
     th_layout_place(&show->layout, instance, instance + 1, time_s, &at);
     const float way_rad = at.heading_rad + stance->facing_rad, far = at.scale * moved(stance, stander, time_s);
     const float height = at.scale * (float)show->cast.models[show->scene->instances[instance].rig]->size;
-    return (th_subject){
+    return (th_character){
         .centre = {at.position[0] + far * sinf(way_rad), height / 2, at.position[2] + far * cosf(way_rad)},
         .way_rad = way_rad,
         .height = height};

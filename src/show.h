@@ -58,7 +58,15 @@ void th_show_fit_depth(const th_show *show, th_camera *camera);
 void th_show_frame(th_show *show, double time_s, const th_camera *camera, const th_target *target, uint32_t width,
                    uint32_t height);
 
+/* The same up to drawing. False when the driver lost what was written. */
+bool th_show_pose(th_show *show, double time_s, const th_camera *camera, uint32_t width, uint32_t height);
+
+/* What was last posed, drawn again with palettes that are in place. The last TH_RING_SLOTS frames must have been the
+ * same. */
+void th_show_again(th_show *show, const th_target *target);
+
 th_show_stats th_show_get_stats(const th_show *show);
+const th_scene *th_show_scene(const th_show *show);
 const th_options *th_show_options(const th_show *show);
 const th_painter *th_show_painter(const th_show *show);
 const th_ring *th_show_ring(const th_show *show);
@@ -68,13 +76,13 @@ th_jobs *th_show_jobs(const th_show *show);
 /* ---- one of them ---- */
 
 /* The middle of a character, as it moves. */
-typedef struct th_subject {
+typedef struct th_character {
     float centre[3];
     float way_rad; /* where it goes: 0 is along +Z, a quarter turn along +X */
     float height;
-} th_subject;
+} th_character;
 
-th_subject th_show_subject(const th_show *show, uint32_t instance, double time_s);
+th_character th_show_character(const th_show *show, uint32_t instance, double time_s);
 
 /* The next one behind `instance`, or before it, that walks; where nobody does, the next of all. Goes round. */
 uint32_t th_show_walker(const th_show *show, uint32_t instance, bool before);

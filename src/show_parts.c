@@ -107,8 +107,7 @@ static th_result make_scene(th_show *show, th_error *err)
         return result;
     const th_scene *scene = show->scene;
     show->standers = calloc((size_t)scene->instance_count + 1, sizeof *show->standers);
-    show->places = calloc((size_t)scene->instance_count + 1, sizeof *show->places);
-    if (!show->standers || !show->places)
+    if (!show->standers)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the places of %u characters", scene->instance_count);
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         const th_instance *instance = &scene->instances[i];
@@ -131,6 +130,14 @@ static void make_layout(th_show *show)
         .scale_spread = 0.06F,
     };
     show->layout = th_layout_make(&desc);
+}
+
+static th_result make_places(th_show *show, th_error *err)
+{
+    const uint32_t count = show->scene->instance_count;
+    if (!show->places)
+        show->places = calloc((size_t)count + 1, sizeof *show->places);
+    return show->places ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for the places of %u characters", count);
 }
 
 static th_result make_cull(th_show *show, th_error *err)
@@ -237,6 +244,7 @@ static void share(th_show *show, const th_show *base)
         stances && a->sampling == b->sampling && a->keys == b->keys && a->error_bound_mm == b->error_bound_mm;
     const bool scene = rigs && a->count == b->count && a->seed == b->seed &&
                        memcmp(show->cast.clips, base->cast.clips, sizeof base->cast.clips) == 0;
+    const bool places = scene && a->layout == b->layout; /* found once, as a rule */
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
     const bool jobs =
         a->threads.counts[0] == b->threads.counts[0] && a->scheduler == b->scheduler && a->placement == b->placement;
@@ -247,8 +255,8 @@ static void share(th_show *show, const th_show *base)
     show->rigs = rigs ? base->rigs : NULL;
     show->scene = scene ? base->scene : NULL;
     show->standers = scene ? base->standers : NULL;
-    show->places = scene ? base->places : NULL;
-    show->cull = scene ? base->cull : NULL;
+    show->places = places ? base->places : NULL;
+    show->cull = places ? base->cull : NULL;
     show->crowd = crowd ? base->crowd : NULL;
     show->stands_offset = base->stands_offset;
     show->jobs = jobs ? base->jobs : NULL;
@@ -277,6 +285,8 @@ th_result th_show_prepare(const th_options *options, const th_cast *cast, const 
         result = make_stances(show, err);
     if (result == TH_OK)
         result = make_scene(show, err);
+    if (result == TH_OK)
+        result = make_places(show, err);
     if (result == TH_OK)
         result = make_cull(show, err);
     if (result == TH_OK)

@@ -24,16 +24,19 @@ struct th_show {
 
     th_scene *scene;
     th_stander *standers; /* [instance] */
-    th_location *places;  /* [instance], of this frame */
-    th_cull *cull;
     th_layout layout;
+    th_location *places; /* [instance], of this frame */
+    bool placed;         /* for good: nobody walks */
+    th_cull *cull;
 
     th_crowd *crowd;
     size_t stands_offset; /* in a slot, behind the palettes of all */
     th_jobs *jobs;
     th_frame *frame;
     uint32_t *posed; /* instances: those seen, then the casters */
-    th_draw *draws;  /* one for each list, model and level */
+    th_draw *draws;  /* at most one for each list, model and level */
+    uint32_t draw_count;
+    th_view view; /* of the last frame */
 
     th_ring *ring;
     th_painter *painter;

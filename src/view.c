@@ -127,7 +127,7 @@ static void see_all(viewer *v)
 static void follow(viewer *v, bool before)
 {
     const uint32_t instance = th_show_walker(v->show, v->viewpoint.followed, before);
-    const th_subject subject = th_show_subject(v->show, instance, v->time_s);
+    const th_character subject = th_show_character(v->show, instance, v->time_s);
     th_viewpoint_follow(&v->viewpoint, instance, &subject);
 }
 
@@ -198,7 +198,7 @@ static void act(viewer *v)
 static void move(viewer *v, double elapsed_s)
 {
     const th_motion motion = th_controls_take(th_window_controls(v->window));
-    const th_subject subject = th_show_subject(v->show, v->viewpoint.followed, v->time_s);
+    const th_character subject = th_show_character(v->show, v->viewpoint.followed, v->time_s);
     if (!v->viewpoint.touched)
         see_all(v); /* whatever the crowd and the window have become */
     if (v->viewpoint.viewing == TH_VIEWING_FOLLOW)

@@ -26,7 +26,7 @@ void th_viewpoint_see_all(th_viewpoint *v, const th_camera *camera)
     v->touched = false;
 }
 
-void th_viewpoint_follow(th_viewpoint *v, uint32_t instance, const th_subject *subject)
+void th_viewpoint_follow(th_viewpoint *v, uint32_t instance, const th_character *subject)
 {
     v->viewing = TH_VIEWING_FOLLOW;
     v->followed = instance;
@@ -37,7 +37,7 @@ void th_viewpoint_follow(th_viewpoint *v, uint32_t instance, const th_subject *s
     th_viewpoint_keep_up(v, subject);
 }
 
-void th_viewpoint_keep_up(th_viewpoint *v, const th_subject *subject)
+void th_viewpoint_keep_up(th_viewpoint *v, const th_character *subject)
 {
     memcpy(v->camera.target, subject->centre, sizeof v->camera.target);
 }

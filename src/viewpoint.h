@@ -27,10 +27,10 @@ typedef struct th_viewpoint {
 void th_viewpoint_see_all(th_viewpoint *viewpoint, const th_camera *camera);
 
 /* Behind the character, which is followed from now on. */
-void th_viewpoint_follow(th_viewpoint *viewpoint, uint32_t instance, const th_subject *subject);
+void th_viewpoint_follow(th_viewpoint *viewpoint, uint32_t instance, const th_character *subject);
 
 /* The character has moved. */
-void th_viewpoint_keep_up(th_viewpoint *viewpoint, const th_subject *subject);
+void th_viewpoint_keep_up(th_viewpoint *viewpoint, const th_character *subject);
 
 /* The camera stays where it is. Not for TH_VIEWING_FOLLOW. */
 void th_viewpoint_set(th_viewpoint *viewpoint, th_viewing viewing);

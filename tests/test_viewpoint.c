@@ -162,7 +162,7 @@ Test(viewpoint, the_eye_stays_above_the_ground)
 
 Test(viewpoint, follows_from_behind_and_keeps_up)
 {
-    const th_subject subject = {.centre = {5, 0.9F, -7}, .way_rad = 1, .height = HEIGHT};
+    const th_character subject = {.centre = {5, 0.9F, -7}, .way_rad = 1, .height = HEIGHT};
     const float ahead[3] = {5 + sinf(1), 0.9F, -7 + cosf(1)};
     float eye[3];
     th_viewpoint_follow(&viewpoint, 42, &subject);
@@ -171,7 +171,7 @@ Test(viewpoint, follows_from_behind_and_keeps_up)
     th_camera_eye(&viewpoint.camera, eye);
     cr_expect_gt(far_from(eye, ahead), far_from(eye, subject.centre), "behind");
     const th_camera before = viewpoint.camera;
-    const th_subject later = {.centre = {6, 0.9F, -6}, .way_rad = 2, .height = HEIGHT};
+    const th_character later = {.centre = {6, 0.9F, -6}, .way_rad = 2, .height = HEIGHT};
     th_viewpoint_keep_up(&viewpoint, &later);
     cr_expect_float_eq(far_from(viewpoint.camera.target, later.centre), 0, 1e-6F);
     cr_expect_eq(viewpoint.camera.yaw_rad, before.yaw_rad, "the hand turns, not the character");
