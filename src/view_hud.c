@@ -115,17 +115,23 @@ static void say_times(const th_board *b, page *p)
         say(p, faint_color, "GPU -");
 }
 
+static void say_levels(page *p, const uint32_t by_lod[TH_FIGURE_LODS])
+{
+    char levels[128] = "";
+    for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++)
+        snprintf(levels + strlen(levels), sizeof levels - strlen(levels), "%s%s", lod ? " + " : "",
+                 th_digits_from(by_lod[lod]).text);
+    say(p, faint_color, "by detail %s", levels);
+}
+
 static void say_crowd(const th_board *b, page *p)
 {
     const th_show_stats stats = th_show_get_stats(b->show);
     const th_options *o = th_show_options(b->show);
-    char lods[128] = "";
-    for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++)
-        snprintf(lods + strlen(lods), sizeof lods - strlen(lods), "%s%s", lod ? " + " : "",
-                 th_digits_from(stats.by_lod[lod]).text);
-    say(p, text_color, "%s of %s characters posed and drawn", th_digits_from(stats.shown).text,
-        th_digits_from(o->count).text);
-    say(p, faint_color, "by detail %s", lods);
+    say(p, text_color, "%s of %s characters posed", th_digits_from(stats.posed).text, th_digits_from(o->count).text);
+    say_levels(p, stats.posed_by_lod);
+    say(p, text_color, "%s drawn", th_digits_from(stats.shown).text);
+    say_levels(p, stats.by_lod);
     say(p, faint_color, "%s, %s, %s%s", o->clip && strcmp(o->clip, "all") != 0 ? o->clip : "all clips",
         th_layout_name(o->layout), th_look_name(o->look), o->shadow ? "" : ", no shadows");
     say(p, faint_color, "%s, %s palettes, %s", th_interpolation_name(o->interpolation), th_palette_name(o->palette),

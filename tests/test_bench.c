@@ -770,7 +770,7 @@ static void expect_in_text(const th_report *report, const char *what)
 Test(bench, characters_that_play_exact_are_counted_and_shown)
 {
     th_scene_desc scene = scene_of(40);
-    scene.rig.bound_m = 8e-7;
+    scene.rig.bound_m = 5.5e-7;
     th_report some = report_on(scene, "^interp/step/scalar");
     const double exact = field(some.rows[0].own, "exact_characters");
     cr_expect(exact > 0 && exact < 40, "%g", exact);

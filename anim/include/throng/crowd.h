@@ -6,8 +6,8 @@
  * crowd, the time and the instruction set.
  *
  * Palette memory is the caller's: an instance's palette is bind_count entries of the crowd's format (palette.h), and
- * starts on a 64-byte line. Nothing is read. Padding between palettes is never
- * written, but for streamed writes, which set it to zero. */
+ * starts on a 64-byte line. Nothing is read. Palettes are written in whole lines, each from front to back, the rest of
+ * the last one zero. */
 #ifndef THRONG_CROWD_H
 #define THRONG_CROWD_H
 
