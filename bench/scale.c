@@ -1,6 +1,5 @@
 #include <throng/scale.h>
 
-#include "load.h"
 #include "scale_workers.h"
 
 #include <throng/json.h>
@@ -229,11 +228,15 @@ static void summarize_rows(const study *s, th_scale *out)
         rows[i].own = th_json_merge(point_json(&out->points[i], &rows[i]), stages_json(&s->lanes[i], &rows[i]));
         rows[i].once = once_json(s, &s->lanes[i], &rows[i]);
     }
-    json_t *how =
-        json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "palette",
-                  th_palette_name(out->palette), "scheduler", th_scheduler_name(out->scheduler), "placement",
-                  th_placement_name(out->placement), "grain", (int)out->grain, "stages", th_stages_name(out->stages));
-    out->report.scene = th_json_merge(th_scene_json(s->scene, &s->desc->scene), how);
+}
+
+static json_t *study_json(const study *s, const th_scale *scale)
+{
+    json_t *how = json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(scale->isa), "palette",
+                            th_palette_name(scale->palette), "scheduler", th_scheduler_name(scale->scheduler),
+                            "placement", th_placement_name(scale->placement), "grain", (int)scale->grain, "stages",
+                            th_stages_name(scale->stages));
+    return th_json_merge(th_scene_json(s->scene, &s->desc->scene), how);
 }
 
 static th_result run_study(study *s, th_scale *out, th_error *err)
@@ -247,14 +250,16 @@ static th_result run_study(study *s, th_scale *out, th_error *err)
     out->points = calloc(s->count, sizeof *out->points);
     if (!out->points)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u thread counts", s->count);
-    th_result result = th_report_init(&out->report, s->count, s->desc->measure.repetitions, err);
+    th_result result = th_measure_report(&s->desc->measure, s->count, &out->report, err);
     if (result == TH_OK)
         result = check_rows(s, out->report.rows, err);
     if (result == TH_OK) {
-        th_load load = th_load_begin();
+        const th_noise_mark begin = th_noise_begin();
         time_rows(s, out->report.rows);
-        out->report.others_cpus = th_load_others(&load);
-        summarize_rows(s, out);
+        out->report.noise = th_noise_end(&begin);
+        if (!out->report.is_rehearsal)
+            summarize_rows(s, out);
+        out->report.scene = study_json(s, out);
     }
     return result;
 }
@@ -299,28 +304,44 @@ static void add_point(th_table *table, const th_row *row, const th_scale_point *
     th_table_cell(table, "%.0f %%", 100 * p->busy);
     th_table_cell(table, "%.1f %%", 100 * p->tail);
     th_table_cell(table, "%.1f %%", 100 * p->spread);
+    const double precision = th_median_precision(&row->real_ns);
+    th_table_cell(table, isfinite(precision) ? "%.1f %%" : "-", 100 * precision);
     th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
 }
 
-bool th_scale_print(const th_scale *scale, FILE *file)
+static bool print_points(const th_scale *scale, th_format format, FILE *file)
 {
     const th_report *report = &scale->report;
     char verdict[512];
-    th_report_print_conditions(report, file);
-    fprintf(file, "%s kernel, %s palettes, %s scheduler, placement %s, chunks of %u x 16 characters%s\n\n",
-            th_isa_name(scale->isa), th_palette_name(scale->palette), th_scheduler_name(scale->scheduler),
-            th_placement_name(scale->placement), scale->grain,
-            scale->stages == TH_STAGES_SEPARATE ? ", separate stages" : "");
-    th_table *table =
-        th_table_create(">threads|>ms/frame|>characters/s|>speed-up|>efficiency|>busy|>tail|>spread|<palette hash");
+    th_table *table = th_table_create(
+        ">threads|>ms/frame|>characters/s|>speed-up|>efficiency|>busy|>tail|>spread|>known to|<palette hash");
     for (uint32_t r = 0; r < report->row_count; r++)
         if (!report->rows[r].failure[0])
             add_point(table, &report->rows[r], &scale->points[r]);
-    bool printed = th_table_print(table, file);
+    fputc('\n', file);
+    const bool printed = th_table_write(table, format, file);
     th_table_destroy(table);
-    fprintf(file, "\n%s\n\n", th_scale_verdict(scale, verdict, sizeof verdict));
-    fprintf(file, "Medians of %u repetitions in turns; spread: half of them lie within it.\n",
-            report->rows[0].real_ns.count);
-    th_report_print_doubts(report, file);
+    fputc('\n', file);
+    th_write_line(file, format, "%s", th_scale_verdict(scale, verdict, sizeof verdict));
+    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
+    th_write_line(
+        file, format,
+        "Medians of %u repetition%s in random order. Spread: half of them lie within it. Known to: with %.0f %% "
+        "confidence the median is that close.",
+        report->rows[0].real_ns.count, th_plural(report->rows[0].real_ns.count), 100 * TH_CONFIDENCE);
+    return printed;
+}
+
+bool th_scale_print(const th_scale *scale, th_format format, FILE *file)
+{
+    const th_report *report = &scale->report;
+    th_report_print_conditions(report, format, file);
+    th_write_line(file, format, "%s kernel, %s palettes, %s scheduler, placement %s, chunks of %u x 16 characters%s",
+                  th_isa_name(scale->isa), th_palette_name(scale->palette), th_scheduler_name(scale->scheduler),
+                  th_placement_name(scale->placement), scale->grain,
+                  scale->stages == TH_STAGES_SEPARATE ? ", separate stages" : "");
+    const bool printed =
+        report->is_rehearsal ? th_report_print_rehearsal(report, format, file) : print_points(scale, format, file);
+    th_report_print_doubts(report, format, file);
     return printed;
 }

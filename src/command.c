@@ -41,15 +41,16 @@ const th_command th_command_table[] = {
             "checked against double precision first, and wrong ones fail (exit code 1). The interp/ entries play\n"
             "all tracks in one way each, and say how far that is from what the file says; crowd/, play/ and clips/\n"
             "compare sizes of the crowd, time that jumps and more clips. The jobs/ entries compare schedulers at\n"
-            "the same work. Repetitions of what is compared take turns, so that a slow moment of the machine hits\n"
-            "all alike.\n",
+            "the same work. What is compared is repeated in rounds, in random order, so that a slow moment of the\n"
+            "machine hits all alike, until the medians are known to --precision or --max-time is over. Figures\n"
+            "that deserve doubt come with a note that says why.\n",
         .run = th_command_bench,
     },
     {
         .name = "scale",
         .bit = TH_COMMAND_SCALE,
         .summary = "the same crowd on more and more threads, and what stops it",
-        .details = "Animates the crowd with each number of threads, in turns, and compares: frame time, speed-up,\n"
+        .details = "Animates the crowd with each number of threads, in random order, and compares: frame time, speed-up,\n"
                    "efficiency, and the share of the threads' time that went into posing. All thread counts must\n"
                    "write the same bytes, shown by the palette hash; otherwise the command fails (exit code 1).\n",
         .run = th_command_scale,

@@ -79,6 +79,18 @@ static bool parse_file(const th_option *o, const char *text, void *value, th_err
     return true;
 }
 
+static bool parse_report_file(const th_option *o, const char *text, void *value, th_error *err)
+{
+    static const char *const endings[] = {".json", ".csv", ".md"};
+    const char *ending = strrchr(text, '.');
+    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
+        if (strcmp(ending, endings[i]) == 0) {
+            *(const char **)value = text;
+            return true;
+        }
+    return refuse(o, text, "a file whose name ends in .json, .csv or .md", err);
+}
+
 static bool parse_switch(const th_option *o, const char *text, void *value, th_error *err)
 {
     (void)o, (void)text, (void)err;
@@ -255,6 +267,7 @@ _Static_assert(sizeof stages_choices / sizeof *stages_choices == TH_STAGES_COUNT
 
 #define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | TH_COMMAND_BENCH | TH_COMMAND_SCALE | TH_COMMAND_RENDER)
 #define CROWDS    (TH_COMMAND_BENCH | TH_COMMAND_SCALE | TH_COMMAND_RENDER)
+#define MEASURES  (TH_COMMAND_BENCH | TH_COMMAND_SCALE)
 #define AT(field) offsetof(th_options, field)
 
 /* clang-format off */
@@ -321,8 +334,18 @@ const th_option th_option_table[] = {
      .choices = stages_choices, .help = "fused: keys to palettes in one pass; separate: all poses first, to see what each stage takes"},
     {.name = "frames", .argument = "N", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(frames),
      .low = 1, .high = 1e6, .help = "frames in a repetition (default: as many as take some milliseconds)"},
-    {.name = "repetitions", .argument = "N", .fallback = "25", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(repetitions),
-     .low = 1, .high = 1e5, .help = "repetitions of every measurement, taken in turn with the others"},
+    {.name = "repetitions", .argument = "N", .commands = MEASURES, .parse = parse_whole, .offset = AT(repetitions),
+     .low = 1, .high = 1e5, .help = "repetitions of every measurement (default: as many as --precision takes in the time there is)"},
+    {.name = "precision", .argument = "PERCENT", .fallback = "1", .commands = MEASURES, .parse = parse_real, .offset = AT(precision_percent),
+     .low = 0.01, .high = 100, .help = "repeat until 95 % confidence intervals of all medians that are compared are within this of them"},
+    {.name = "min-time", .argument = "S", .fallback = "0", .commands = MEASURES, .parse = parse_real, .offset = AT(min_time_s),
+     .low = 0, .high = 86400, .help = "repeat for at least so many seconds an entry, on average over what is compared"},
+    {.name = "max-time", .argument = "S", .fallback = "0.25", .commands = TH_COMMAND_BENCH, .parse = parse_real, .offset = AT(max_time_s),
+     .low = 0.001, .high = 86400, .help = "give up on the precision after so many seconds an entry, likewise"},
+    {.name = "max-time", .argument = "S", .fallback = "2", .commands = TH_COMMAND_SCALE, .parse = parse_real, .offset = AT(max_time_s),
+     .low = 0.001, .high = 86400, .help = "give up on the precision after so many seconds a number of threads, on average"},
+    {.name = "dry-run", .commands = MEASURES, .parse = parse_switch, .offset = AT(dry_run),
+     .help = "run everything once, check the palettes, time nothing"},
     {.name = "seed", .argument = "N", .fallback = "1", .commands = CROWDS, .parse = parse_seed, .offset = AT(seed),
      .help = "deals out clips, phases and speeds; the same seed gives the same crowd"},
     {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE | TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(isa),
@@ -349,13 +372,17 @@ const th_option th_option_table[] = {
      .low = 0.01, .high = 86400, .help = "give up on a file after this many seconds"},
     {.name = "json", .commands = EACH, .parse = parse_switch, .offset = AT(json),
      .help = "print one JSON document instead of text"},
-    {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER, .parse = parse_text, .offset = AT(out),
+    {.name = "out", .argument = "FILE", .commands = MEASURES, .parse = parse_report_file, .offset = AT(out),
+     .help = "write the result to FILE as well, as its name says: .json, .csv or .md (Markdown); all of it or nothing"},
+    {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER & ~MEASURES, .parse = parse_text, .offset = AT(out),
      .help = "write the result to FILE as well, as JSON; all of it or nothing"},
     {.name = "help", .commands = EACH, .parse = parse_switch, .offset = AT(help), .repeatable = true,
      .help = "show this"},
     {0},
 };
 /* clang-format on */
+
+_Static_assert(sizeof th_option_table / sizeof *th_option_table <= TH_OPTIONS_MAX_ROWS, "each row can be given");
 
 /* ---- reading the command line ---- */
 
@@ -417,12 +444,12 @@ static bool parse_option(th_options *options, const th_command *command, int arg
     if (!(o->commands & command->bit))
         return refuse_elsewhere(command, o, err);
 
-    uint64_t bit = (uint64_t)1 << (o - th_option_table);
-    if ((options->given & bit) && !o->repeatable) {
+    bool *given = &options->given[o - th_option_table];
+    if (*given && !o->repeatable) {
         th_fail(err, TH_ERR_INPUT, "--%s is given twice", o->name);
         return false;
     }
-    options->given |= bit;
+    *given = true;
     *at += 1;
     if (word[length] == '=')
         text = word + length + 1;
@@ -488,7 +515,7 @@ bool th_options_parse(th_options *options, const th_command *command, int argc, 
 bool th_options_given(const th_options *options, const char *name)
 {
     for (const th_option *o = th_option_table; o->name; o++)
-        if (strcmp(o->name, name) == 0 && (options->given & (uint64_t)1 << (o - th_option_table)))
+        if (strcmp(o->name, name) == 0 && options->given[o - th_option_table])
             return true;
     return false;
 }

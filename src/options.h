@@ -14,7 +14,7 @@
 #include <throng/painter.h>
 #include <throng/rig.h>
 
-enum { TH_OPTIONS_MAX_FILES = 64 };
+enum { TH_OPTIONS_MAX_FILES = 64, TH_OPTIONS_MAX_ROWS = 128 };
 
 typedef struct th_file_list {
     const char *paths[TH_OPTIONS_MAX_FILES];
@@ -43,8 +43,9 @@ typedef struct th_options {
     th_file_list animations;
     const char *clip; /* NULL when not given */
     double time_s;
-    uint32_t count, frames, repetitions, grain; /* frames, grain: 0 when left to the program */
-    th_thread_list threads;                     /* none when not given */
+    uint32_t count, frames, repetitions, grain; /* all but count: 0 when left to the program */
+    double precision_percent, min_time_s, max_time_s;
+    th_thread_list threads; /* none when not given */
     uint64_t seed;
     th_isa isa;
     th_palette palette;
@@ -65,8 +66,8 @@ typedef struct th_options {
     th_look look;
     th_fetch fetch;
     th_ring_upload upload;
-    bool list, json, help;
-    uint64_t given; /* a bit for each row of the option table */
+    bool list, dry_run, json, help;
+    bool given[TH_OPTIONS_MAX_ROWS]; /* for each row of the option table */
 } th_options;
 
 typedef struct th_option th_option;

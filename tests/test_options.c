@@ -36,7 +36,7 @@ Test(options, have_the_defaults_that_the_help_shows)
 {
     cr_assert(parse("scale"));
     cr_expect_eq(options.count, 10000);
-    cr_expect_eq(options.repetitions, 25);
+    cr_expect_eq(options.repetitions, 0);
     cr_expect_eq(options.frames, 0);
     cr_expect_eq(options.grain, 0);
     cr_expect_eq(options.threads.count, 0);
@@ -230,7 +230,7 @@ static const char *example(const th_option *o)
 {
     if (o->choices)
         return o->choices[0];
-    static const char *const examples[][2] = {{"RE", "a|b"}, {"FILE", "f"}, {"WxH", "64x36"}};
+    static const char *const examples[][2] = {{"RE", "a|b"}, {"FILE", "f.md"}, {"WxH", "64x36"}};
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         if (strcmp(o->argument, examples[i][0]) == 0)
             return examples[i][1];
@@ -330,7 +330,7 @@ static bool count_text(const void *ctx, FILE *file)
 
 Test(output, makes_only_what_is_wanted)
 {
-    const th_output output = {count_document, 12, count_text};
+    const th_output output = {.document = count_document, .digits = 12, .print = count_text};
     cr_expect_eq(th_output_result(&(th_options){0}, &output, NULL), TH_EXIT_GOOD);
     cr_expect(documents == 0 && texts == 1);
     cr_expect_eq(th_output_result(&(th_options){.json = true}, &output, NULL), TH_EXIT_GOOD);

@@ -160,13 +160,13 @@ Test(scale, document_and_text_hold_every_thread_count)
 {
     th_scale scale = study(TH_ISA_AUTO, TH_SCHEDULER_OWN, 0, (uint32_t[]){1, 2}, 2);
     json_t *document = th_report_json(&scale.report), *rows = json_object_get(document, "benchmarks");
-    cr_assert_eq(json_array_size(rows), 2 * (1 + 4));
+    cr_assert_eq(json_array_size(rows), 2 * (1 + 7)); /* one repetition: neither stddev nor cv */
     static const char *const fields[] = {"characters_per_s", "speed_up",         "efficiency", "busy", "tail",
                                          "ns_per_joint",     "work_us_per_frame"};
     for (size_t i = 0; i < json_array_size(rows); i++)
         for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
             cr_expect(json_is_number(json_object_get(json_array_get(rows, i), fields[f])), "%s", fields[f]);
-    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(rows, 5), "name")), "scale/threads:2");
+    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(rows, 8), "name")), "scale/threads:2");
     for (size_t i = 0; i < json_array_size(rows); i++) { /* once for each thread count: a trace is long */
         const json_t *row = json_array_get(rows, i), *aggregate = json_object_get(row, "aggregate_name");
         bool is_mean = aggregate && strcmp(json_string_value(aggregate), "mean") == 0;
@@ -179,7 +179,7 @@ Test(scale, document_and_text_hold_every_thread_count)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    cr_expect(th_scale_print(&scale, file));
+    cr_expect(th_scale_print(&scale, TH_FORMAT_TEXT, file));
     fclose(file);
     cr_expect(strstr(text, "2 threads animate "), "%s", text);
     cr_expect_not(strstr(text, "nan"), "%s", text);
@@ -214,7 +214,7 @@ static const char *verdict(uint32_t usable, th_scale_point last)
     last.frame_ns = 1e6 / last.speed_up;
     th_scale_point points[2] = {{.frame_ns = 1e6, .speed_up = 1, .efficiency = 1, .busy = 1, .work_ns = 1e6}, last};
     th_scale scale = {
-        .report = {.context.cpus.usable = usable, .rows = rows, .row_count = 2, .others_cpus = others_cpus},
+        .report = {.context.cpus.usable = usable, .rows = rows, .row_count = 2, .noise.others_cpus = others_cpus},
         .points = points};
     return th_scale_verdict(&scale, text, sizeof text);
 }

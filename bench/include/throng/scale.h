@@ -56,7 +56,7 @@ void th_scale_fini(th_scale *scale);
 /* One or two plain sentences: how well it scales, and what limits it where the counters show that. Returns out. */
 char *th_scale_verdict(const th_scale *scale, char *out, size_t size);
 
-/* The study for people. False when memory is out. */
-bool th_scale_print(const th_scale *scale, FILE *file);
+/* The study for people, as text or Markdown. False when memory is out. */
+bool th_scale_print(const th_scale *scale, th_format format, FILE *file);
 
 #endif
