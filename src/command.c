@@ -50,9 +50,10 @@ const th_command th_command_table[] = {
         .name = "scale",
         .bit = TH_COMMAND_SCALE,
         .summary = "the same crowd on more and more threads, and what stops it",
-        .details = "Animates the crowd with each number of threads, in random order, and compares: frame time, speed-up,\n"
-                   "efficiency, and the share of the threads' time that went into posing. All thread counts must\n"
-                   "write the same bytes, shown by the palette hash; otherwise the command fails (exit code 1).\n",
+        .details =
+            "Animates the crowd with each number of threads, in random order, and compares: frame time, speed-up,\n"
+            "efficiency, and the share of the threads' time that went into posing. All thread counts must\n"
+            "write the same bytes, shown by the palette hash; otherwise the command fails (exit code 1).\n",
         .run = th_command_scale,
     },
     {
