@@ -243,10 +243,15 @@ static double relative_error(const th_fit_point *point)
     if (!th_samples_init(&samples, point->repetitions))
         return (double)NAN;
     for (uint32_t i = 0; i < point->repetitions; i++)
-        th_samples_add(&samples, point->time_s[i]);
+        th_samples_add(&samples, point->time_ns[i]);
     const th_stats stats = th_samples_stats(&samples);
     th_samples_fini(&samples);
     return fmax(1.4826 * 1.2533 * th_stats_spread(&stats) / sqrt(point->repetitions), LEAST_ERROR);
+}
+
+static double per_second(double items, double time_ns)
+{
+    return items / time_ns * 1e9;
 }
 
 typedef struct points {
@@ -298,13 +303,14 @@ static bool points_init(points *p, const th_fit_point *given, uint32_t count)
         return false;
     double *times = p->times;
     for (uint32_t i = 0; i < count; times += given[i++].repetitions) {
-        memcpy(times, given[i].time_s, given[i].repetitions * sizeof *times);
+        memcpy(times, given[i].time_ns, given[i].repetitions * sizeof *times);
         qsort(times, given[i].repetitions, sizeof *times, ascending);
         p->samples[i] = (sample){times, given[i].repetitions};
-        p->scale = fmax(p->scale, given[i].items / median(&p->samples[i]));
+        p->scale = fmax(p->scale, per_second(given[i].items, median(&p->samples[i])));
     }
     for (uint32_t i = 0; i < count; i++) {
-        const double x = given[i].items / median(&p->samples[i]) / p->scale, error = relative_error(&given[i]);
+        const double x = per_second(given[i].items, median(&p->samples[i])) / p->scale,
+                     error = relative_error(&given[i]);
         p->sights[i] = (sight){given[i].threads, x, 1 / (x * error)};
         if (isnan(error))
             return false;
@@ -344,7 +350,8 @@ static void resample(const points *p, const problem *fitted, const curve *start,
         const uint64_t stream = th_random_bits(seed, r);
         for (uint32_t i = 0; i < p->count; i++)
             fitted->sights[i].throughput =
-                p->given[i].items / resampled_median(&p->samples[i], th_random_bits(stream, i), p->drawn) / p->scale;
+                per_second(p->given[i].items, resampled_median(&p->samples[i], th_random_bits(stream, i), p->drawn)) /
+                p->scale;
         const curve l = descend(fitted, *start);
         figures_of(&l, p->scale, figures);
         for (int f = 0; f < FIGURES; f++)

@@ -53,7 +53,11 @@ const th_command th_command_table[] = {
         .details =
             "Animates the crowd with each number of threads, in random order, and compares: frame time, speed-up,\n"
             "efficiency, and the share of the threads' time that went into posing. All thread counts must\n"
-            "write the same bytes, shown by the palette hash; otherwise the command fails (exit code 1).\n",
+            "write the same bytes, shown by the palette hash; otherwise the command fails (exit code 1).\n"
+            "Amdahl's law and the Universal Scalability Law are fitted to four points or more, and frames of\n"
+            "which a part is left out, with the bandwidth of the memory, tell what is the limit: computing,\n"
+            "memory, cores, imbalance, wake-ups or a serial part. Several --grain, --count or --scheduler are\n"
+            "compared in a map; what is said of one curve is said of the first.\n",
         .run = th_command_scale,
     },
     {

@@ -35,6 +35,46 @@ static bool parse_whole(const th_option *o, const char *text, void *value, th_er
     return true;
 }
 
+/* The next word of a list such as "1,2,4", and *text moves past it. False when it is too long for any word. */
+static bool next_word(const char **text, char *word, size_t size)
+{
+    const size_t length = strcspn(*text, ",");
+    if (length >= size)
+        return false;
+    memcpy(word, *text, length);
+    word[length] = '\0';
+    *text += length;
+    return true;
+}
+
+static bool refuse_repeated(const th_option *o, const char *word, th_error *err)
+{
+    th_fail(err, TH_ERR_INPUT, "--%s has %s twice", o->name, word);
+    return false;
+}
+
+static bool parse_whole_list(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_number_list *list = value;
+    const uint32_t most = sizeof list->values / sizeof *list->values;
+    char word[16], wanted[128];
+    list->count = 0;
+    for (const char *at = text;; at++) {
+        uint64_t number;
+        if (list->count == most || !next_word(&at, word, sizeof word) || !read_whole(word, o->low, o->high, &number)) {
+            snprintf(wanted, sizeof wanted, "up to %u whole numbers from %.0f to %.0f, such as 1,2,4", most, o->low,
+                     o->high);
+            return refuse(o, text, wanted, err);
+        }
+        for (uint32_t i = 0; i < list->count; i++)
+            if (list->values[i] == number)
+                return refuse_repeated(o, word, err);
+        list->values[list->count++] = (uint32_t)number;
+        if (*at == '\0')
+            return true;
+    }
+}
+
 static bool parse_seed(const th_option *o, const char *text, void *value, th_error *err)
 {
     if (read_whole(text, 0, HUGE_VAL, value))
@@ -118,6 +158,38 @@ static bool parse_choice(const th_option *o, const char *text, void *value, th_e
     else
         refuse(o, text, wanted, err);
     return false;
+}
+
+static void take_all_schedulers(th_scheduler_list *list)
+{
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
+        if (th_scheduler_available((th_scheduler)s))
+            list->values[list->count++] = (th_scheduler)s;
+}
+
+/* One or several of the names, or all that this build has. */
+static bool parse_schedulers(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_scheduler_list *list = value;
+    char word[32];
+    list->count = 0;
+    if (strcmp(text, "all") == 0) {
+        take_all_schedulers(list);
+        return true;
+    }
+    for (const char *at = text;; at++) {
+        unsigned choice;
+        if (!next_word(&at, word, sizeof word))
+            return parse_choice(o, text, &choice, err); /* which says what is wrong */
+        if (!parse_choice(o, word, &choice, err))
+            return false;
+        for (uint32_t i = 0; i < list->count; i++)
+            if (list->values[i] == (th_scheduler)choice)
+                return refuse_repeated(o, word, err);
+        list->values[list->count++] = (th_scheduler)choice;
+        if (*at == '\0')
+            return true;
+    }
 }
 
 static bool parse_size(const th_option *o, const char *text, void *value, th_error *err)
@@ -286,8 +358,8 @@ const th_option th_option_table[] = {
      .low = -1e9, .high = 1e9, .help = "time in the clip in seconds; wraps around its end"},
     {.name = "count", .argument = "N", .fallback = "1000", .commands = TH_COMMAND_BENCH, .parse = parse_whole, .offset = AT(count),
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
-    {.name = "count", .argument = "N", .fallback = "10000", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(count),
-     .low = 1, .high = 1e6, .help = "characters in the crowd"},
+    {.name = "count", .argument = "LIST", .fallback = "10000", .commands = TH_COMMAND_SCALE, .parse = parse_whole_list, .offset = AT(counts),
+     .low = 1, .high = 1e6, .help = "characters in the crowd; several numbers, such as 100,1000, give a map"},
     {.name = "count", .argument = "N", .fallback = "100", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(count),
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
     {.name = "threads", .argument = "N", .fallback = "max", .commands = TH_COMMAND_RENDER, .parse = parse_threads, .offset = AT(threads),
@@ -324,12 +396,12 @@ const th_option th_option_table[] = {
      .help = "threads of the jobs/ entries: a number, or max for all usable CPUs"},
     {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_thread_list, .offset = AT(threads),
      .high = 1024, .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max; at most 1024 threads together (default: up to all usable CPUs)"},
-    {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(scheduler),
-     .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb"},
+    {.name = "scheduler", .argument = "LIST", .fallback = "own", .commands = TH_COMMAND_SCALE, .parse = parse_schedulers, .offset = AT(schedulers),
+     .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static, onetbb, several of them, or all"},
     {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(placement),
      .choices = placement_choices, .help = "CPUs of the workers: none: as the system likes; workers: one each; compact: near the caller; spread: far apart; cores: near, but one to a core first"},
-    {.name = "grain", .argument = "N", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(grain),
-     .low = 1, .high = 1e6, .help = "batches of 16 characters in a chunk of work (default: 2)"},
+    {.name = "grain", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_whole_list, .offset = AT(grains),
+     .low = 1, .high = 1e6, .help = "batches of 16 characters in a chunk of work; several numbers give a map (default: 2)"},
     {.name = "stages", .argument = "HOW", .fallback = "fused", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(stages),
      .choices = stages_choices, .help = "fused: keys to palettes in one pass; separate: all poses first, to see what each stage takes"},
     {.name = "frames", .argument = "N", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(frames),

@@ -26,6 +26,17 @@ typedef struct th_thread_list {
     uint32_t count;
 } th_thread_list;
 
+/* Whole numbers to compare, in the order given, each once. */
+typedef struct th_number_list {
+    uint32_t values[16];
+    uint32_t count;
+} th_number_list;
+
+typedef struct th_scheduler_list {
+    th_scheduler values[TH_SCHEDULER_COUNT];
+    uint32_t count;
+} th_scheduler_list;
+
 typedef struct th_size {
     uint32_t width, height;
 } th_size;
@@ -43,16 +54,17 @@ typedef struct th_options {
     th_file_list animations;
     const char *clip; /* NULL when not given */
     double time_s;
-    uint32_t count, frames, repetitions, grain; /* all but count: 0 when left to the program */
+    uint32_t count, frames, repetitions; /* frames, repetitions: 0 when left to the program */
     double precision_percent, min_time_s, max_time_s;
-    th_thread_list threads; /* none when not given */
+    th_number_list counts, grains; /* of scale; no grains when not given */
+    th_thread_list threads;        /* none when not given */
     uint64_t seed;
     th_isa isa;
     th_palette palette;
     th_sampling sampling;
     th_interpolation interpolation;
     th_keys keys;
-    th_scheduler scheduler;
+    th_scheduler_list schedulers;
     th_placement placement;
     th_stages stages;
     const char *filter;

@@ -5,10 +5,12 @@
 
 #include <throng/scale.h>
 
+/* All points of a study take turns. */
+enum { MAX_POINTS = 240, MAX_THREADS = 1024 };
+
 static json_t *scale_json(const void *ctx)
 {
-    const th_scale *scale = ctx;
-    return th_report_json(&scale->report);
+    return th_scale_json(ctx);
 }
 
 static bool scale_csv(const void *ctx, FILE *file)
@@ -35,10 +37,14 @@ static int run_scale(const th_options *o, const th_measure_desc *measure, const 
         .scene = th_cast_scene(cast, o),
         .isa = o->isa,
         .palette = o->palette,
-        .scheduler = o->scheduler,
         .placement = o->placement,
-        .grain = o->grain,
         .stages = o->stages,
+        .schedulers = o->schedulers.values,
+        .scheduler_count = o->schedulers.count,
+        .counts = o->counts.values,
+        .count_count = o->counts.count,
+        .grains = o->grains.count ? o->grains.values : NULL,
+        .grain_count = o->grains.count,
         .threads = o->threads.count ? o->threads.counts : NULL,
         .thread_count = o->threads.count,
         .measure = *measure,
@@ -53,15 +59,41 @@ static int run_scale(const th_options *o, const th_measure_desc *measure, const 
     return check != TH_EXIT_GOOD ? check : code;
 }
 
+/* What is asked for, or left to the program, all together. */
+static int refuse_too_much(const th_options *o)
+{
+    uint32_t usable[TH_JOBS_MAX_THREADS], count = o->threads.count, threads = 0;
+    const uint32_t *counts = o->threads.counts;
+    if (count == 0) {
+        count = th_scale_threads(th_cpus_read().usable, usable);
+        counts = usable;
+    }
+    for (uint32_t t = 0; t < count; t++)
+        threads += counts[t] * o->schedulers.count;
+    const uint32_t grains = o->grains.count ? o->grains.count : 1;
+    const uint32_t points = count * o->schedulers.count * o->counts.count * grains;
+    if (points > MAX_POINTS)
+        th_complain(
+            "scale compares at most %d points, not %u: %u thread counts x %u schedulers x %u counts x %u grains",
+            MAX_POINTS, points, count, o->schedulers.count, o->counts.count, grains);
+    else if (threads > MAX_THREADS)
+        th_complain("scale has at most %d threads together, not the %u of %u schedulers", MAX_THREADS, threads,
+                    o->schedulers.count);
+    return points > MAX_POINTS || threads > MAX_THREADS ? TH_EXIT_USAGE : TH_EXIT_GOOD;
+}
+
 int th_command_scale(const th_options *o)
 {
     th_measure_desc measure;
-    int code = th_measuring_init(&measure, o);
+    const bool serial = o->schedulers.count == 1 && o->schedulers.values[0] == TH_SCHEDULER_SERIAL;
+    int code = refuse_too_much(o);
+    if (code == TH_EXIT_GOOD)
+        code = th_measuring_init(&measure, o);
     if (code != TH_EXIT_GOOD)
         return code;
-    if (o->scheduler == TH_SCHEDULER_SERIAL && o->threads.count > 0)
+    if (serial && o->threads.count > 0)
         th_complain("--threads makes no difference to the serial scheduler, which has one");
-    if (o->scheduler == TH_SCHEDULER_SERIAL && th_options_given(o, "placement"))
+    if (serial && th_options_given(o, "placement"))
         th_complain("--placement makes no difference to the serial scheduler, which has no workers");
     th_cast cast;
     code = th_cast_init(&cast, o);

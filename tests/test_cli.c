@@ -2,6 +2,7 @@
 #include <throng/crowd.h>
 #include <throng/exact.h>
 #include <throng/human.h>
+#include <throng/jobs.h>
 
 #include "fixture_program.h"
 
@@ -319,9 +320,25 @@ Test(cli, bench_and_scale_print_one_document)
     cr_expect_str_eq(err, "");
     json_decref(bench);
     json_t *scale = document("scale --json --count 10 --repetitions 1 --frames 1 --threads 1-3 --clip run --grain 1");
-    cr_expect_eq(json_array_size(json_object_get(scale, "benchmarks")),
-                 3 * 8); /* one repetition: neither stddev nor cv */
+    const size_t with_cpus = th_cpus_read().usable < 3 ? th_cpus_read().usable : 3, parts = with_cpus > 1 ? 2 : 1;
+    cr_expect_geq(json_array_size(json_object_get(scale, "benchmarks")), 8 * (3 + 5 * parts + 2 * with_cpus));
+    cr_expect(json_is_string(json_object_get(json_object_get(json_object_get(scale, "scaling"), "verdict"), "limit")));
     json_decref(scale);
+}
+
+Test(cli, scale_compares_schedulers_counts_and_grains)
+{
+    json_t *scale =
+        document("scale --json --scheduler own,serial --count 20,10 --grain 1,2 --threads 1,2 --repetitions 1 "
+                 "--frames 1");
+    const json_t *curves = json_object_get(json_object_get(scale, "scaling"), "curves");
+    cr_assert_eq(json_array_size(curves), 8);
+    cr_expect_eq(json_integer_value(json_object_get(json_array_get(curves, 7), "characters")), 10);
+    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(curves, 7), "scheduler")), "serial");
+    json_decref(scale);
+    expect(2, "scale --count 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --grain 1,2,3,4 --threads 1-4",
+           "scale compares at most 240 points, not 256: 4 thread counts x 1 schedulers x 16 counts x 4 grains");
+    expect(2, "scale --scheduler own,serial --threads 1-40", "scale has at most 1024 threads together, not the 1640");
 }
 
 /* ---- how often, and what is written ---- */
@@ -435,5 +452,6 @@ Test(cli, scale_says_where_its_workers_were)
 Test(cli, scale_prints_a_table_and_a_verdict)
 {
     expect(0, "scale --count 20 --repetitions 2 --frames 1 --threads 1,2 --model human --model human --seed 5", "");
-    cr_expect(strstr(out, "20 characters: human") && strstr(out, "2 threads animate "), "%s", out);
+    const char *headline = th_cpus_read().usable > 1 ? "2 threads animate " : "1 thread: ";
+    cr_expect(strstr(out, "20 characters: human") && strstr(out, headline), "%s", out);
 }

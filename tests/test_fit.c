@@ -13,7 +13,7 @@ enum { MAX_POINTS = 12, REPETITIONS = 15, TRIALS = 300 };
 #define GAMMA 2e6 /* items a second on one thread */
 
 typedef struct data {
-    double time_s[MAX_POINTS][REPETITIONS];
+    double time_ns[MAX_POINTS][REPETITIONS];
     th_fit_point points[MAX_POINTS];
     uint32_t count;
 } data;
@@ -36,8 +36,8 @@ static data made_up(const double *threads, uint32_t count, double sigma, double 
     data d = {.count = count};
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t r = 0; r < REPETITIONS; r++)
-            d.time_s[i][r] = ITEMS / true_throughput(threads[i], sigma, kappa) *
-                             exp(spread * noise(seed, (uint64_t)i * REPETITIONS + r));
+            d.time_ns[i][r] = 1e9 * ITEMS / true_throughput(threads[i], sigma, kappa) *
+                              exp(spread * noise(seed, (uint64_t)i * REPETITIONS + r));
     for (uint32_t i = 0; i < count; i++)
         d.points[i].threads = threads[i];
     return d;
@@ -48,7 +48,7 @@ static th_fit fit(th_fit_law law, data *d, uint32_t repetitions)
 {
     th_fit out;
     for (uint32_t i = 0; i < d->count; i++)
-        d->points[i] = (th_fit_point){d->points[i].threads, ITEMS, d->time_s[i], repetitions};
+        d->points[i] = (th_fit_point){d->points[i].threads, ITEMS, d->time_ns[i], repetitions};
     cr_assert(th_fit_run(law, d->points, d->count, 7, &out));
     cr_assert_eq(out.law, law);
     cr_assert_eq(out.point_count, d->count);
@@ -185,8 +185,8 @@ Test(fit, a_noisy_point_weighs_less)
 {
     data quiet = made_up(to_sixteen, TO_SIXTEEN, 0.05, 0.001, 0.001, 3), noisy = quiet;
     for (uint32_t r = 0; r < REPETITIONS; r++) {
-        quiet.time_s[4][r] *= 1.3;
-        noisy.time_s[4][r] *= 1.3 * exp(0.5 * noise(9, r));
+        quiet.time_ns[4][r] *= 1.3;
+        noisy.time_ns[4][r] *= 1.3 * exp(0.5 * noise(9, r));
     }
     const double off_quiet = fabs(fit(TH_FIT_USL, &quiet, REPETITIONS).sigma.value - 0.05);
     const double off_noisy = fabs(fit(TH_FIT_USL, &noisy, REPETITIONS).sigma.value - 0.05);
@@ -227,9 +227,9 @@ Test(fit, residuals_are_relative_to_the_points)
     const th_fit f = fit(TH_FIT_USL, &d, 1);
     double relative = 0, squares = 0, mean = 0, total = 0;
     for (uint32_t i = 0; i < d.count; i++)
-        mean += ITEMS / d.time_s[i][0] / d.count;
+        mean += 1e9 * ITEMS / d.time_ns[i][0] / d.count;
     for (uint32_t i = 0; i < d.count; i++) {
-        const double x = ITEMS / d.time_s[i][0], off = x - th_fit_at(&f, to_sixteen[i]);
+        const double x = 1e9 * ITEMS / d.time_ns[i][0], off = x - th_fit_at(&f, to_sixteen[i]);
         relative += off / x * (off / x) / d.count;
         squares += off * off;
         total += (x - mean) * (x - mean);
@@ -266,7 +266,7 @@ Test(fit, more_than_perfect_scaling_is_perfect)
 {
     data d = made_up(to_sixteen, TO_SIXTEEN, 0, 0, 0, 1);
     for (uint32_t r = 0; r < REPETITIONS; r++)
-        d.time_s[7][r] *= 0.8;
+        d.time_ns[7][r] *= 0.8;
     const th_fit f = fit(TH_FIT_USL, &d, REPETITIONS);
     cr_expect_eq(f.sigma.value, 0);
     cr_expect_eq(f.kappa.value, 0);

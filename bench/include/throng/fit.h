@@ -19,10 +19,10 @@
 #define TH_FIT_MIN_POINTS 4u
 
 typedef struct th_fit_point {
-    double threads;       /* at least 1 */
-    double items;         /* that are done in */
-    const double *time_s; /* each repetition; above 0, any order; borrowed */
-    uint32_t repetitions; /* at least 1 */
+    double threads;        /* at least 1 */
+    double items;          /* that are done in */
+    const double *time_ns; /* each repetition; above 0, any order; borrowed */
+    uint32_t repetitions;  /* at least 1 */
 } th_fit_point;
 
 typedef enum th_fit_law { TH_FIT_AMDAHL = 0, TH_FIT_USL, TH_FIT_LAW_COUNT } th_fit_law;
