@@ -113,6 +113,10 @@ Test(doubts, medians_that_are_not_known_are_named)
     }
     const char *text = doubts_of(&report);
     cr_expect(strstr(text, "2 of 3 medians are known less well than to 1 %; the least, of row/2, to 13 %"), "%s", text);
+    for (uint32_t i = 0; i < 20; i++)
+        report.rows[2].real_ns.values[i] *= i % 2 ? 1 : 20;
+    text = doubts_of(&report);
+    cr_expect(strstr(text, "of row/2, to 93 %"), "%s", text);
     report.precision = 0; /* nobody asked for one: 5 % */
     text = doubts_of(&report);
     cr_expect(strstr(text, "1 of 3 medians are known less well than to 5 %"), "%s", text);
