@@ -412,7 +412,7 @@ const th_option th_option_table[] = {
      .low = 0.01, .high = 100, .help = "repeat until 95 % confidence intervals of all medians that are compared are within this of them"},
     {.name = "min-time", .argument = "S", .fallback = "0", .commands = MEASURES, .parse = parse_real, .offset = AT(min_time_s),
      .low = 0, .high = 86400, .help = "repeat for at least so many seconds an entry, on average over what is compared"},
-    {.name = "max-time", .argument = "S", .fallback = "0.25", .commands = TH_COMMAND_BENCH, .parse = parse_real, .offset = AT(max_time_s),
+    {.name = "max-time", .argument = "S", .fallback = "0.2", .commands = TH_COMMAND_BENCH, .parse = parse_real, .offset = AT(max_time_s),
      .low = 0.001, .high = 86400, .help = "give up on the precision after so many seconds an entry, likewise"},
     {.name = "max-time", .argument = "S", .fallback = "2", .commands = TH_COMMAND_SCALE, .parse = parse_real, .offset = AT(max_time_s),
      .low = 0.001, .high = 86400, .help = "give up on the precision after so many seconds a number of threads, on average"},
