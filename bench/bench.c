@@ -2,7 +2,6 @@
 
 #include "entry.h"
 #include "jobs_work.h"
-#include "load.h"
 
 #include <assert.h>
 #include <regex.h>
@@ -60,18 +59,19 @@ th_bench_names th_bench_list(const char *filter, const th_guests *guests)
 
 /* ---- running them ---- */
 
-/* How far all groups together are; each reports from 0 to its number of repetitions. */
+/* Which comparison is under way, of how many. */
 typedef struct progress {
     const th_measure_desc *outer;
-    uint32_t done, total;
+    uint32_t comparison, comparisons;
 } progress;
 
-static void tell_progress(void *ctx, uint32_t done, uint32_t total)
+static void tell_progress(void *ctx, const th_measure_state *state)
 {
     const progress *p = ctx;
-    (void)total;
-    if (p->outer->progress)
-        p->outer->progress(p->outer->progress_ctx, p->done + done, p->total);
+    th_measure_state told = *state;
+    told.comparison = p->comparison;
+    told.comparisons = p->comparisons;
+    p->outer->progress(p->outer->progress_ctx, &told);
 }
 
 static void summarize(const th_entry *entries, uint32_t count, th_row *rows)
@@ -116,7 +116,8 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
         th_measure_desc measure = desc->measure;
         measure.lap = entries->lap;
         th_measure(&measure, subjects, count);
-        summarize(entries, count, rows);
+        if (!measure.is_rehearsal)
+            summarize(entries, count, rows);
     }
     for (uint32_t i = 0; i < count; i++)
         if (entries[i].subject)
@@ -139,14 +140,14 @@ static th_result run_groups(plan *p, const th_bench_desc *desc, th_stage *stage,
 {
     th_bench_desc inner = *desc;
     progress told = {.outer = &desc->measure};
-    inner.measure.progress = tell_progress;
+    inner.measure.progress = desc->measure.progress ? tell_progress : NULL;
     inner.measure.progress_ctx = &told;
     for (uint32_t i = 0; i < p->count; i += group_length(p, i))
-        told.total += desc->measure.repetitions;
+        told.comparisons++;
     th_result result = TH_OK;
     for (uint32_t i = 0; i < p->count && result == TH_OK; i += group_length(p, i)) {
+        told.comparison++;
         result = run_group(p->entries + i, group_length(p, i), &inner, stage, rows + i, err);
-        told.done += desc->measure.repetitions;
     }
     return result;
 }
@@ -170,12 +171,12 @@ th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err)
 {
     plan p;
     plan_init(&p, desc->filter, desc->guests);
-    th_result result = th_report_init(out, p.count, desc->measure.repetitions, err);
+    th_result result = th_measure_report(&desc->measure, p.count, out, err);
     if (result != TH_OK)
         return result;
-    th_load load = th_load_begin();
+    const th_noise_mark begin = th_noise_begin();
     result = run_all(&p, desc, out, err);
-    out->others_cpus = th_load_others(&load);
+    out->noise = th_noise_end(&begin);
     if (result != TH_OK)
         th_report_fini(out);
     return result;

@@ -2,6 +2,7 @@
 #include <throng/bench.h>
 
 #include <throng/json.h>
+#include <throng/rank_test.h>
 #include <throng/table.h>
 
 #include <math.h>
@@ -53,6 +54,13 @@ static void add_ratio(th_table *table, double ratio, const char *suffix)
         th_table_cell(table, "-");
 }
 
+/* Of the samples, and of their median. */
+static void add_scatter(th_table *table, const th_row *row, const th_stats *stats)
+{
+    add_ratio(table, 100 * th_stats_spread(stats), " %");
+    add_ratio(table, 100 * th_median_precision(&row->real_ns), " %");
+}
+
 static void add_cost(th_table *table, const th_row *row, const th_stats *stats)
 {
     th_table_cell(table, "%s", row->name);
@@ -74,7 +82,7 @@ static void add_pose(th_table *table, const th_report *report, const th_row *row
         th_table_cell(table, "-");
     }
     th_table_cell(table, "%u x %u", stats.count, row->iterations);
-    add_ratio(table, 100 * th_stats_spread(&stats), " %");
+    add_scatter(table, row, &stats);
 }
 
 /* ---- other ways to play the crowd ---- */
@@ -95,7 +103,7 @@ static void add_keys(th_table *table, const th_row *row)
 static void add_variation(th_table *table, const th_row *last, const th_row *row)
 {
     th_stats stats = th_samples_stats(&row->real_ns);
-    part_rows(table, last, row, 9);
+    part_rows(table, last, row, 10);
     add_cost(table, row, &stats);
     th_table_cell(table, "%.2g", row->max_error);
     if (row->overrides)
@@ -105,7 +113,7 @@ static void add_variation(th_table *table, const th_row *last, const th_row *row
     add_keys(table, row);
     th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
     th_table_cell(table, "%u x %u", stats.count, row->iterations);
-    add_ratio(table, 100 * th_stats_spread(&stats), " %");
+    add_scatter(table, row, &stats);
 }
 
 /* ---- jobs ---- */
@@ -125,7 +133,7 @@ static void add_overhead(th_table *table, const th_row *row)
 static void add_job(th_table *table, const th_row *last, const th_row *row)
 {
     th_stats stats = th_samples_stats(&row->real_ns);
-    part_rows(table, last, row, 11);
+    part_rows(table, last, row, 12);
     th_table_cell(table, "%s", row->name);
     th_table_cell(table, "%u", row->threads);
     th_table_cell(table, "%.2f", stats.median / 1000);
@@ -136,7 +144,7 @@ static void add_job(th_table *table, const th_row *last, const th_row *row)
     add_overhead(table, row);
     add_ratio(table, figure_of(row, "idle_cores"), "");
     th_table_cell(table, "%u x %u", stats.count, row->iterations);
-    add_ratio(table, 100 * th_stats_spread(&stats), " %");
+    add_scatter(table, row, &stats);
 }
 
 /* ---- frames ---- */
@@ -145,7 +153,7 @@ static void add_frame(th_table *table, const th_row *last, const th_row *row)
 {
     static const char *const stages[] = {"place_ms", "wait_ms", "pose_ms", "draw_ms"};
     th_stats stats = th_samples_stats(&row->real_ns);
-    part_rows(table, last, row, 12);
+    part_rows(table, last, row, 13);
     th_table_cell(table, "%s", row->name);
     th_table_cell(table, "%s", th_digits_from(row->characters).text);
     th_table_cell(table, "%s", th_digits_from((uint64_t)figure_of(row, "seen")).text);
@@ -155,7 +163,7 @@ static void add_frame(th_table *table, const th_row *last, const th_row *row)
     for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
         th_table_cell(table, "%.3f", figure_of(row, stages[s]));
     th_table_cell(table, "%u x %u", stats.count, row->iterations);
-    add_ratio(table, 100 * th_stats_spread(&stats), " %");
+    add_scatter(table, row, &stats);
 }
 
 static int integer_of(const json_t *object, const char *name)
@@ -163,14 +171,14 @@ static int integer_of(const json_t *object, const char *name)
     return (int)json_integer_value(json_object_get(object, name));
 }
 
-static void print_picture(const json_t *picture, FILE *file)
+static void print_picture(const json_t *picture, th_format format, FILE *file)
 {
-    char renderer[256];
     if (!picture)
         return;
-    fprintf(file, "\n%d x %d pixels, samples %d, shadow map %d, by %s\n", integer_of(picture, "width"),
-            integer_of(picture, "height"), integer_of(picture, "samples"), integer_of(picture, "shadow"),
-            th_printable(json_string_value(json_object_get(picture, "renderer")), renderer, sizeof renderer));
+    fputc('\n', file);
+    th_write_line(file, format, "%d x %d pixels, samples %d, shadow map %d, by %s", integer_of(picture, "width"),
+                  integer_of(picture, "height"), integer_of(picture, "samples"), integer_of(picture, "shadow"),
+                  json_string_value(json_object_get(picture, "renderer")));
 }
 
 /* ---- who wins where ---- */
@@ -196,33 +204,30 @@ static contest contest_of(const th_report *report, uint32_t first)
 }
 
 /* Of those with threads: the plain loop is what they are held against. */
-static th_stats winner_of(const contest *c)
+static const th_row *winner_of(const contest *c)
 {
-    th_stats best = {.median = HUGE_VAL};
+    const th_row *best = NULL;
+    double least = HUGE_VAL;
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!c->rows[s] || s == TH_SCHEDULER_SERIAL)
             continue;
-        const th_stats stats = th_samples_stats(&c->rows[s]->real_ns);
-        if (stats.median < best.median)
-            best = stats;
+        const double median = th_samples_stats(&c->rows[s]->real_ns).median;
+        if (median < least) {
+            least = median;
+            best = c->rows[s];
+        }
     }
     return best;
 }
 
-/* The standard error of the median, as it is for samples that scatter normally. */
-static double noise_of(const th_stats *stats)
+static bool is_as_quick(const th_row *row, const th_row *best)
 {
-    return 1.4826 * 1.2533 * stats->mad / sqrt(stats->count);
-}
-
-static bool is_as_quick(const th_stats *stats, const th_stats *best)
-{
-    return stats->median - best->median <= 2 * hypot(noise_of(stats), noise_of(best));
+    return row == best || th_rank_test_run(&row->real_ns, &best->real_ns).p > 1 - TH_CONFIDENCE;
 }
 
 static void add_contest(th_table *table, const contest *c)
 {
-    const th_stats best = winner_of(c);
+    const th_row *best = winner_of(c);
     th_table_cell(table, "%.*s", what_length(c->first) - 1, c->first->name);
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
@@ -231,9 +236,8 @@ static void add_contest(th_table *table, const contest *c)
             th_table_cell(table, "-");
             continue;
         }
-        const th_stats stats = th_samples_stats(&c->rows[s]->real_ns);
-        const bool wins = s != TH_SCHEDULER_SERIAL && is_as_quick(&stats, &best);
-        th_table_cell(table, "%s%.2f", wins ? "* " : "", stats.median / 1000);
+        const bool wins = s != TH_SCHEDULER_SERIAL && is_as_quick(c->rows[s], best);
+        th_table_cell(table, "%s%.2f", wins ? "* " : "", th_samples_stats(&c->rows[s]->real_ns).median / 1000);
     }
 }
 
@@ -249,7 +253,7 @@ static th_table *create_contests(void)
 }
 
 /* Only where somebody competes. */
-static bool print_contests(const th_report *report, FILE *file)
+static bool print_contests(const th_report *report, th_format format, FILE *file)
 {
     uint32_t shown = 0;
     th_table *table = create_contests();
@@ -264,10 +268,12 @@ static bool print_contests(const th_report *report, FILE *file)
     }
     if (shown > 0)
         fputc('\n', file);
-    const bool printed = shown == 0 || th_table_print(table, file);
+    const bool printed = shown == 0 || th_table_write(table, format, file);
     th_table_destroy(table);
     if (shown > 0)
-        fputs("\n* the quickest with threads, and those whom only noise may part from it\n", file);
+        fputc('\n', file);
+    if (shown > 0)
+        th_write_line(file, format, "* the quickest with threads, and those whom only chance may part from it");
     return printed;
 }
 
@@ -282,10 +288,10 @@ typedef enum kind {
 } kind;
 
 static const char *const columns[KIND_COUNT] = {
-    "<entry|>ns/joint|>us/character|>vs tutorial|>vs limit|>max error|<palette hash|>frames|>spread",
-    "<entry|>ns/joint|>us/character|>max error|>from authored|>key bytes|<palette hash|>frames|>spread",
-    "<entry|>threads|>us/call|>least|>speed-up|>efficiency|>worst tenth|>overhead|>idle cores|>calls|>spread",
-    "<entry|>characters|>seen|>ms/frame|>least|>vs drawn again|>place|>wait|>pose|>draw|>frames|>spread",
+    "<entry|>ns/joint|>us/character|>vs tutorial|>vs limit|>max error|<palette hash|>frames|>spread|>known to",
+    "<entry|>ns/joint|>us/character|>max error|>from authored|>key bytes|<palette hash|>frames|>spread|>known to",
+    "<entry|>threads|>us/call|>least|>speed-up|>efficiency|>worst tenth|>overhead|>idle cores|>calls|>spread|>known to",
+    "<entry|>characters|>seen|>ms/frame|>least|>vs drawn again|>place|>wait|>pose|>draw|>frames|>spread|>known to",
 };
 
 static kind kind_of(const th_row *row)
@@ -297,7 +303,7 @@ static kind kind_of(const th_row *row)
     return strncmp(row->name, "pose/", 5) == 0 || strncmp(row->name, "limit/", 6) == 0 ? KIND_POSE : KIND_VARIATION;
 }
 
-static bool print_kind(const th_report *report, kind wanted, FILE *file)
+static bool print_kind(const th_report *report, kind wanted, th_format format, FILE *file)
 {
     const th_row *last = NULL;
     th_table *table = th_table_create(columns[wanted]);
@@ -317,23 +323,37 @@ static bool print_kind(const th_report *report, kind wanted, FILE *file)
     }
     if (last)
         fputc('\n', file);
-    bool printed = !last || th_table_print(table, file);
+    bool printed = !last || th_table_write(table, format, file);
     th_table_destroy(table);
     return printed;
 }
 
-bool th_bench_print(const th_report *report, FILE *file)
+static bool print_figures(const th_report *report, th_format format, FILE *file)
 {
-    th_report_print_conditions(report, file);
     bool printed = true;
     for (int k = 0; k < KIND_FRAME; k++)
-        printed = print_kind(report, (kind)k, file) && printed;
-    printed = print_contests(report, file) && printed;
-    print_picture(report->picture, file);
-    printed = print_kind(report, KIND_FRAME, file) && printed;
-    fputs("\nMedians; spread: half of the repetitions lie within it. Max error in scene units, against double "
-          "precision;\nfrom authored: likewise, interpolated as the file says.\n",
-          file);
-    th_report_print_doubts(report, file);
+        printed = print_kind(report, (kind)k, format, file) && printed;
+    printed = print_contests(report, format, file) && printed;
+    print_picture(report->picture, format, file);
+    printed = print_kind(report, KIND_FRAME, format, file) && printed;
+    fputc('\n', file);
+    th_write_line(
+        file, format,
+        "Medians. Spread: half of the repetitions lie within it. Known to: with %.0f %% confidence the median "
+        "is that close.",
+        100 * TH_CONFIDENCE);
+    th_write_line(
+        file, format,
+        "Max error in scene units, against double precision; from authored: likewise, interpolated as the file "
+        "says.");
+    return printed;
+}
+
+bool th_bench_print(const th_report *report, th_format format, FILE *file)
+{
+    th_report_print_conditions(report, format, file);
+    const bool printed =
+        report->is_rehearsal ? th_report_print_rehearsal(report, format, file) : print_figures(report, format, file);
+    th_report_print_doubts(report, format, file);
     return printed;
 }

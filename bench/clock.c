@@ -14,6 +14,19 @@ uint64_t th_clock_ns(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t th_clock_step_ns(void)
+{
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 100; i++) {
+        const uint64_t before = th_clock_ns();
+        uint64_t after;
+        while ((after = th_clock_ns()) == before)
+            ;
+        least = after - before < least ? after - before : least;
+    }
+    return least;
+}
+
 uint64_t th_clock_cpu_ns(void)
 {
     return read_ns(CLOCK_PROCESS_CPUTIME_ID);

@@ -1,5 +1,6 @@
 #include <throng/context.h>
 
+#include <throng/clock.h>
 #include <throng/crowd.h>
 #include <throng/json.h>
 
@@ -9,6 +10,7 @@
 #include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +28,40 @@ static void read_line(const char *path, char *out, size_t size)
     out[strcspn(out, "\n")] = '\0';
     if (file)
         fclose(file);
+}
+
+/* "always [madvise] never": the word in brackets. */
+static void read_chosen(const char *path, char *out, size_t size)
+{
+    char line[128];
+    read_line(path, line, sizeof line);
+    const char *chosen = strchr(line, '[');
+    snprintf(out, size, "%.*s", chosen ? (int)strcspn(chosen + 1, "]") : 0, chosen ? chosen + 1 : "");
+}
+
+static th_boost boost_of(const char *text, char on)
+{
+    return text[0] == '\0' ? TH_BOOST_UNKNOWN : text[0] == on ? TH_BOOST_ON : TH_BOOST_OFF;
+}
+
+static void read_system(th_context *c)
+{
+    struct utsname name;
+    char text[16];
+    if (uname(&name) == 0)
+        snprintf(c->system, sizeof c->system, "%.16s %.64s", name.sysname, name.release);
+    c->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+    c->clock_step_ns = th_clock_step_ns();
+    read_chosen("/sys/kernel/mm/transparent_hugepage/enabled", c->huge_pages, sizeof c->huge_pages);
+    read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", c->clock_source,
+              sizeof c->clock_source);
+    read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", c->governor, sizeof c->governor);
+    read_line("/sys/devices/system/cpu/cpufreq/boost", text, sizeof text);
+    c->boost = boost_of(text, '1');
+    if (c->boost == TH_BOOST_UNKNOWN) {
+        read_line("/sys/devices/system/cpu/intel_pstate/no_turbo", text, sizeof text);
+        c->boost = boost_of(text, '0');
+    }
 }
 
 static void read_moment(th_context *c)
@@ -63,7 +99,6 @@ static void read_cpuinfo(th_context *c)
     }
     if (file)
         fclose(file);
-    read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", c->governor, sizeof c->governor);
 }
 
 static const char *cache_type(hwloc_obj_cache_type_t type)
@@ -122,6 +157,7 @@ void th_context_read(th_context *context)
 {
     *context = (th_context){.cpus = th_cpus_read()};
     read_moment(context);
+    read_system(context);
     read_cpuinfo(context);
     read_topology(context);
 }
@@ -153,15 +189,34 @@ static json_t *common_json(const th_context *c)
                      "json_schema_version", 1);
 }
 
+static json_t *text_or_null(const char *text)
+{
+    return th_json_text(text[0] ? text : NULL);
+}
+
+static json_t *boost_json(th_boost boost)
+{
+    return boost == TH_BOOST_UNKNOWN ? json_null() : json_boolean(boost == TH_BOOST_ON);
+}
+
+static json_t *machine_json(const th_context *c)
+{
+    json_t *json =
+        json_pack("{s:o, s:i, s:i, s:b, s:i, s:o, s:o, s:b, s:i, s:o, s:i}", "cpu_model", th_json_text(c->cpu), "cores",
+                  c->cores, "threads_per_core", c->threads_per_core, "smt", c->threads_per_core > 1, "numa_nodes",
+                  c->numa_nodes, "governor", text_or_null(c->governor), "boost", boost_json(c->boost),
+                  "virtual_machine", c->virtual_machine, "affinity_cpus", c->cpus.affinity, "cgroup_quota_cpus",
+                  c->cpus.quota > 0 ? th_json_real(c->cpus.quota) : json_null(), "usable_cpus", c->cpus.usable);
+    return th_json_merge(json,
+                         json_pack("{s:o, s:i, s:o, s:o, s:o}", "system", text_or_null(c->system), "page_size",
+                                   (int)c->page_bytes, "huge_pages", text_or_null(c->huge_pages), "clock_source",
+                                   text_or_null(c->clock_source), "clock_step_ns", th_json_count(c->clock_step_ns)));
+}
+
 json_t *th_context_json(const th_context *c)
 {
-    json_t *own = json_pack("{s:o, s:i, s:i, s:b, s:i, s:o, s:b, s:i, s:o, s:i, s:s, s:s, s:s, s:s, s:s}", "cpu_model",
-                            th_json_text(c->cpu), "cores", c->cores, "threads_per_core", c->threads_per_core, "smt",
-                            c->threads_per_core > 1, "numa_nodes", c->numa_nodes, "governor",
-                            th_json_text(c->governor[0] ? c->governor : NULL), "virtual_machine", c->virtual_machine,
-                            "affinity_cpus", c->cpus.affinity, "cgroup_quota_cpus",
-                            c->cpus.quota > 0 ? th_json_real(c->cpus.quota) : json_null(), "usable_cpus",
-                            c->cpus.usable, "compiler", TH_BUILD_COMPILER, "compiler_flags", TH_BUILD_FLAGS,
-                            "build_type", TH_BUILD_TYPE, "commit", TH_BUILD_COMMIT, "isa", th_isa_name(th_isa_best()));
-    return th_json_merge(common_json(c), own);
+    json_t *build =
+        json_pack("{s:s, s:s, s:s, s:s, s:s}", "compiler", TH_BUILD_COMPILER, "compiler_flags", TH_BUILD_FLAGS,
+                  "build_type", TH_BUILD_TYPE, "commit", TH_BUILD_COMMIT, "isa", th_isa_name(th_isa_best()));
+    return th_json_merge(th_json_merge(common_json(c), machine_json(c)), build);
 }

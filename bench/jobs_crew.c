@@ -1,5 +1,7 @@
 #include "jobs_crew.h"
 
+#include "settle.h"
+
 #include <throng/clock.h>
 #include <throng/frame.h>
 
@@ -111,20 +113,6 @@ static void sleep_ns(uint64_t ns)
     nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
 }
 
-/* Waits until no thread of this process runs. Those of OpenMP's runtimes go on spinning after a call, GCC's for some
- * milliseconds, LLVM's for 200, and would take the CPU from whoever is measured next. Told to spin for ever, they do:
- * hence a limit. The kernel counts a running thread's time at its ticks, up to 4 ms apart. */
-static void wait_for_quiet(void)
-{
-    enum { LOOKS = 60 };
-    uint64_t used_ns = UINT64_MAX;
-    for (int i = 0; i < LOOKS && used_ns > 4 * MS / 20; i++) {
-        const uint64_t before_ns = th_clock_cpu_ns();
-        sleep_ns(4 * MS);
-        used_ns = th_clock_cpu_ns() - before_ns;
-    }
-}
-
 static void call(th_crew *crew)
 {
     crew->calls++;
@@ -150,14 +138,14 @@ static void warm_up(th_crew *crew)
 
 void th_crew_prepare(void *ctx)
 {
-    wait_for_quiet();
+    th_settle();
     warm_up(ctx);
 }
 
 void th_crew_prepare_frame(void *ctx)
 {
     th_crew *crew = ctx;
-    wait_for_quiet();
+    th_settle();
     th_jobs_frame_begin(crew->jobs);
     warm_up(crew);
 }

@@ -158,7 +158,7 @@ static th_result create_crew(th_entry *entry, const th_bench_desc *desc, const t
 
 static json_t *figure(json_t *json, bool applies, const char *name, double value)
 {
-    return applies ? th_json_merge(json, json_pack("{s:o}", name, th_json_real(value))) : json;
+    return applies ? th_json_set(json, name, th_json_real(value)) : json;
 }
 
 static void summarize_crew(const th_entry *entry, const th_row *baseline, th_row *row)

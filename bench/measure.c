@@ -1,6 +1,33 @@
 #include <throng/measure.h>
 
 #include <throng/clock.h>
+#include <throng/random.h>
+
+#include <assert.h>
+#include <math.h>
+
+/* ---- how much ---- */
+
+/* Long enough that the rounds do not run out before the least time has passed. */
+static uint64_t repetition_ns_of(const th_measure_desc *desc)
+{
+    const uint64_t ns = desc->repetition_ns ? desc->repetition_ns : TH_MEASURE_REPETITION_NS;
+    const uint64_t wanted = desc->repetitions ? 0 : desc->min_ns / (TH_MEASURE_MOST_ROUNDS / 2);
+    return ns > wanted ? ns : wanted;
+}
+
+th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_report *out, th_error *err)
+{
+    const uint32_t most = desc->repetitions ? desc->repetitions : TH_MEASURE_MOST_ROUNDS;
+    const th_result result = th_report_init(out, rows, desc->is_rehearsal ? 0 : most, err);
+    if (result == TH_OK) {
+        out->precision = desc->repetitions ? 0 : desc->precision;
+        out->is_rehearsal = desc->is_rehearsal;
+    }
+    return result;
+}
+
+/* ---- one repetition ---- */
 
 static th_lap run_laps(const th_subject *s, const th_measure_desc *desc, uint64_t first, uint32_t iterations)
 {
@@ -24,6 +51,26 @@ static th_lap run(const th_subject *s, const th_measure_desc *desc, uint64_t fir
     return (th_lap){real, th_clock_cpu_ns() - cpu};
 }
 
+static th_lap repeat(const th_subject *s, const th_measure_desc *desc, uint64_t first, uint32_t iterations)
+{
+    if (s->before)
+        s->before(s->ctx);
+    const th_lap sum = run(s, desc, first, iterations);
+    if (s->after)
+        s->after(s->ctx);
+    return sum;
+}
+
+static void add_sample(const th_subject *s, const th_measure_desc *desc, uint32_t round)
+{
+    th_row *row = s->row;
+    const th_lap sum = repeat(s, desc, (uint64_t)round * row->iterations, row->iterations);
+    th_samples_add(&row->real_ns, (double)sum.real_ns / row->iterations);
+    th_samples_add(&row->cpu_ns, (double)sum.cpu_ns / row->iterations);
+}
+
+/* ---- warming up ---- */
+
 /* Of three runs the least, with what does not count: the first one may have to wake threads. */
 static uint64_t least_ns(const th_subject *s, const th_measure_desc *desc, uint32_t iterations)
 {
@@ -40,42 +87,115 @@ static uint64_t least_ns(const th_subject *s, const th_measure_desc *desc, uint3
 /* Doubles the number until a repetition takes a tenth of its time, so that the estimate comes from a warm run. */
 static uint32_t calibrate(const th_subject *s, const th_measure_desc *desc)
 {
-    uint64_t wanted_ns = desc->repetition_ns ? desc->repetition_ns : TH_MEASURE_REPETITION_NS;
+    const uint64_t wanted_ns = repetition_ns_of(desc);
     uint32_t iterations = 1;
     uint64_t ns = least_ns(s, desc, 1);
     while (ns < wanted_ns / 10 && iterations < 1u << 24)
         ns = least_ns(s, desc, iterations *= 2);
-    if (desc->iterations)
-        return desc->iterations;
-    uint64_t fit = iterations * wanted_ns / (ns ? ns : 1);
+    const uint64_t fit = iterations * wanted_ns / (ns ? ns : 1);
     return fit > 1 ? (uint32_t)fit : 1;
 }
 
-static void repeat(const th_subject *s, const th_measure_desc *desc, uint32_t repetition)
+/* ---- rounds ---- */
+
+typedef struct rounds {
+    const th_measure_desc *desc;
+    const th_subject *subjects;
+    uint32_t count, done;
+    uint64_t start_ns;
+    uint32_t next_look, good_looks;
+    th_measure_state state;
+} rounds;
+
+static void warm_up(const rounds *r)
 {
-    th_row *row = s->row;
-    if (s->before)
-        s->before(s->ctx);
-    const th_lap sum = run(s, desc, (uint64_t)repetition * row->iterations, row->iterations);
-    th_samples_add(&row->real_ns, (double)sum.real_ns / row->iterations);
-    th_samples_add(&row->cpu_ns, (double)sum.cpu_ns / row->iterations);
-    if (s->after)
-        s->after(s->ctx);
+    for (uint32_t i = 0; i < r->count; i++) {
+        const th_subject *s = &r->subjects[i];
+        if (s->row->failure[0])
+            continue;
+        s->row->iterations = r->desc->iterations ? r->desc->iterations : calibrate(s, r->desc);
+        s->row->iterations_timed_at_once = r->desc->lap ? 1 : s->row->iterations;
+        run(s, r->desc, 0, s->row->iterations);
+    }
+}
+
+/* R. Durstenfeld, Algorithm 235: Random permutation, 1964. */
+static void shuffle(const rounds *r, uint32_t *order)
+{
+    const uint64_t seed = th_random_bits(r->desc->seed, r->done);
+    for (uint32_t i = 0; i < r->count; i++)
+        order[i] = i;
+    for (uint32_t i = r->count; i > 1; i--) {
+        const uint32_t other = (uint32_t)((th_random_bits(seed, i) >> 32) * i >> 32), last = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = last;
+    }
+}
+
+static void run_round(rounds *r)
+{
+    uint32_t order[TH_MEASURE_MOST_SUBJECTS];
+    shuffle(r, order);
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!r->subjects[order[i]].row->failure[0])
+            add_sample(&r->subjects[order[i]], r->desc, r->done);
+    r->state.rounds = ++r->done;
+    if (r->desc->progress)
+        r->desc->progress(r->desc->progress_ctx, &r->state);
+}
+
+/* ---- when to stop ---- */
+
+static double worst_precision(const rounds *r)
+{
+    double worst = 0;
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!r->subjects[i].row->failure[0])
+            worst = fmax(worst, th_median_precision(&r->subjects[i].row->real_ns));
+    return worst;
+}
+
+/* Looks are few, a quarter of the rounds apart, and one good look may be luck. */
+static bool is_known(rounds *r)
+{
+    if (r->done < r->next_look)
+        return false;
+    r->next_look += r->next_look / 4;
+    r->state.precision = worst_precision(r);
+    r->good_looks = r->state.precision <= r->desc->precision ? r->good_looks + 1 : 0;
+    return r->good_looks >= 2;
+}
+
+static bool is_done(rounds *r)
+{
+    const th_measure_desc *desc = r->desc;
+    if (desc->repetitions > 0)
+        return r->done == desc->repetitions;
+    if (r->done < TH_MEASURE_LEAST_ROUNDS)
+        return false;
+    const uint64_t ns_each = (th_clock_ns() - r->start_ns) / r->count;
+    const bool known = is_known(r), late = desc->max_ns > 0 && ns_each >= desc->max_ns;
+    return (known && ns_each >= desc->min_ns) || late || r->done == TH_MEASURE_MOST_ROUNDS;
+}
+
+static void rehearse(const rounds *r)
+{
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!r->subjects[i].row->failure[0])
+            repeat(&r->subjects[i], r->desc, 0, 1);
 }
 
 void th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (!subjects[i].row->failure[0])
-            subjects[i].row->iterations = calibrate(&subjects[i], desc);
-    for (uint32_t r = 0; r < desc->repetitions; r++) {
-        for (uint32_t i = 0; i < count; i++) {
-            /* There and back, so that nobody always follows the same neighbour. */
-            const th_subject *s = &subjects[r % 2 ? count - 1 - i : i];
-            if (!s->row->failure[0])
-                repeat(s, desc, r);
-        }
-        if (desc->progress)
-            desc->progress(desc->progress_ctx, r + 1, desc->repetitions);
+    assert(count <= TH_MEASURE_MOST_SUBJECTS);
+    rounds r = {.desc = desc, .subjects = subjects, .count = count, .next_look = TH_MEASURE_FIRST_LOOK};
+    if (desc->is_rehearsal) {
+        rehearse(&r);
+        return;
     }
+    r.state = (th_measure_state){subjects[0].row->name, 1, 1, 0, (double)NAN};
+    warm_up(&r);
+    r.start_ns = th_clock_ns();
+    while (!is_done(&r))
+        run_round(&r);
 }

@@ -1,7 +1,7 @@
 #include <throng/scale.h>
 
-#include "load.h"
-#include "scale_workers.h"
+#include "scale_study.h"
+#include "traffic.h"
 
 #include <throng/json.h>
 #include <throng/table.h>
@@ -9,9 +9,11 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { REPETITION_NS = 20000000 };
+enum { REPETITION_NS = 20000000, MEMORY_REPETITIONS = 10 };
+
+/* Of the bootstrap; any will do. */
+#define FIT_SEED 1u
 
 uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS])
 {
@@ -23,179 +25,200 @@ uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS])
     return count;
 }
 
-/* ---- one thread count ---- */
+/* ---- rows ---- */
 
-typedef struct lane {
-    th_jobs *jobs;
-    th_frame *frame;
-    void *palette; /* the same for all */
-    th_worker_stats sums[TH_JOBS_MAX_THREADS];
-    th_stage_times before, stages; /* when the repetition began; of all repetitions */
-} lane;
-
-static void run_frame(void *ctx, uint64_t frame)
+static th_row *part_row(const th_study *s, uint32_t part, int ablation)
 {
-    lane *l = ctx;
-    th_frame_animate(l->frame, (double)frame / TH_FRAME_RATE, l->palette);
+    return &s->out->report.rows[th_study_part_lane(s, part, (th_ablation)ablation)];
 }
 
-/* Repetitions lie between these two, as a program that draws does its frames. */
-static void begin_frames(void *ctx)
+static th_row *memory_row(const th_study *s, uint32_t index, uint32_t traffic)
 {
-    lane *l = ctx;
-    th_jobs_frame_begin(l->jobs);
-    run_frame(l, 0);
-    l->before = th_frame_stage_times(l->frame);
-    th_jobs_stats_reset(l->jobs);
+    return &s->out->report.rows[th_study_lane_count(s) + index * th_traffic_kinds() + traffic];
 }
 
-static void end_frames(void *ctx)
+/* What a row says of the crowd that it is about. */
+static void set_crowd(const th_study *s, uint32_t crowd, uint32_t threads, th_row *row)
 {
-    lane *l = ctx;
-    const th_stage_times now = th_frame_stage_times(l->frame);
-    l->stages.sample_ns += now.sample_ns - l->before.sample_ns;
-    l->stages.resolve_ns += now.resolve_ns - l->before.resolve_ns;
-    th_workers_add(l->jobs, l->sums);
-    th_jobs_frame_end(l->jobs);
+    row->time_unit = "us";
+    row->threads = threads;
+    row->characters = s->scenes[crowd]->instance_count;
+    row->joints = th_crowd_joint_count(s->crowds[crowd]);
 }
 
-static void lane_fini(lane *l)
+/* "scale/threads:2"; what else the study varies stands before the threads. */
+static void name_point(const th_study *s, const th_scale_curve *curve, th_row *row)
 {
-    th_frame_destroy(l->frame);
-    th_jobs_destroy(l->jobs);
+    const size_t size = sizeof row->name;
+    size_t used = (size_t)snprintf(row->name, size, "scale/");
+    if (s->desc.scheduler_count > 1)
+        used += (size_t)snprintf(row->name + used, size - used, "%s/", th_scheduler_name(curve->scheduler));
+    if (s->desc.count_count > 1)
+        used += (size_t)snprintf(row->name + used, size - used, "count:%u/", curve->characters);
+    if (s->desc.grain_count > 1)
+        used += (size_t)snprintf(row->name + used, size - used, "grain:%u/", curve->grain);
+    snprintf(row->name + used, size - used, "threads:%u", row->threads);
 }
 
-static th_result lane_init(lane *l, const th_scale_desc *desc, uint32_t threads, const th_crowd *crowd, void *palette,
-                           th_error *err)
+static void set_point_rows(const th_study *s)
 {
-    th_jobs_desc jobs = {.threads = threads, .scheduler = desc->scheduler, .placement = desc->placement};
-    l->palette = palette;
-    th_result result = th_threads_create(&jobs, &l->jobs, err);
-    if (result == TH_OK)
-        result = th_frame_create(
-            &(th_frame_desc){.crowd = crowd, .jobs = l->jobs, .grain = desc->grain, .stages = desc->stages}, &l->frame,
-            err);
-    return result;
+    const th_scale *out = s->out;
+    for (uint32_t c = 0; c < out->curve_count; c++)
+        for (uint32_t p = out->curves[c].first; p < out->curves[c].first + out->curves[c].count; p++) {
+            set_crowd(s, th_study_crowd(s, c), out->points[p].threads, &out->report.rows[p]);
+            name_point(s, &out->curves[c], &out->report.rows[p]);
+        }
 }
 
-static double frames_of(const th_row *row)
+static void set_part_rows(const th_study *s)
 {
-    return (double)row->iterations * row->real_ns.count;
+    for (uint32_t part = 0; part < s->out->part_count; part++)
+        for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+            th_row *row = part_row(s, part, a);
+            set_crowd(s, 0, s->out->points[th_study_part_point(s, part)].threads, row);
+            snprintf(row->name, sizeof row->name, "scale/%s/threads:%u", th_ablation_name((th_ablation)a),
+                     row->threads);
+        }
 }
 
-static th_scale_point summarize(const lane *l, const th_row *row, const th_row *base)
+static void set_memory_rows(const th_study *s)
 {
-    uint32_t threads = th_jobs_threads(l->jobs);
-    th_stats real = th_samples_stats(&row->real_ns);
-    th_worker_stats total = th_workers_total(l->sums, threads);
-    double all = (double)(total.busy_ns + total.idle_ns);
-    th_scale_point point = {
-        .frame_ns = real.median,
-        .spread = th_stats_spread(&real),
-        .busy = (double)total.busy_ns / all,
-        .tail = (double)total.tail_ns / all,
-        .work_ns = (double)total.busy_ns / frames_of(row),
+    for (uint32_t i = 0; i < s->out->memory_count; i++)
+        for (uint32_t t = 0; t < th_traffic_kinds(); t++) {
+            th_row *row = memory_row(s, i, t);
+            row->time_unit = "us";
+            row->threads = s->out->memory[i].threads;
+            snprintf(row->name, sizeof row->name, "scale/memory_%s/threads:%u", th_traffic_name((th_traffic)t),
+                     row->threads);
+        }
+}
+
+/* ---- checking ---- */
+
+static th_result check_point(const th_study *s, uint32_t point, uint32_t crowd, const th_row *first, th_error *err)
+{
+    th_row *row = &s->out->report.rows[point];
+    const th_trial trial = {
+        .scene = s->scenes[crowd],
+        .crowd = s->crowds[crowd],
+        .palette = s->palette,
+        .run = th_lane_run,
+        .ctx = &s->lanes[point],
     };
-    point.speed_up = th_samples_stats(&base->real_ns).median / point.frame_ns;
-    point.efficiency = point.speed_up * base->threads / threads;
-    return point;
-}
-
-/* ---- the study ---- */
-
-typedef struct study {
-    const th_scale_desc *desc;
-    th_scene *scene;
-    th_crowd *crowd;
-    void *palette;
-    lane *lanes;
-    uint32_t count;
-    th_recording recording;
-} study;
-
-static void study_fini(study *s)
-{
-    for (uint32_t i = 0; s->lanes && i < s->count; i++)
-        lane_fini(&s->lanes[i]);
-    free(s->lanes);
-    th_recording_fini(&s->recording);
-    free(s->palette);
-    th_crowd_destroy(s->crowd);
-    th_scene_destroy(s->scene);
-}
-
-static uint32_t grain_of(const th_scale_desc *desc)
-{
-    return desc->grain ? desc->grain : TH_FRAME_DEFAULT_GRAIN;
-}
-
-static th_result study_init(study *s, const th_scale_desc *desc, const uint32_t *threads, uint32_t count, th_error *err)
-{
-    *s = (study){.desc = desc, .lanes = calloc(count, sizeof *s->lanes), .count = count};
-    if (!s->lanes)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u thread counts", count);
-    th_result result = th_scene_create(&desc->scene, &s->scene, err);
-    if (result == TH_OK)
-        result = th_scene_crowd(s->scene, desc->isa, desc->palette, &s->crowd, err);
-    if (result == TH_OK)
-        result = th_palette_create(s->crowd, &s->palette, err);
-    const uint32_t grain = grain_of(desc), calls = desc->stages == TH_STAGES_SEPARATE ? 2 : 1;
-    if (result == TH_OK && !th_recording_init(&s->recording, th_crowd_batch_count(s->crowd), grain, calls))
-        result = th_fail(err, TH_ERR_MEMORY, "no memory for the trace of a frame");
-    for (uint32_t i = 0; i < count && result == TH_OK; i++)
-        result = lane_init(&s->lanes[i], desc, threads[i], s->crowd, s->palette, err);
-    return result;
-}
-
-static th_result check_row(study *s, lane *l, const th_row *first, th_row *row, th_error *err)
-{
-    const th_trial trial = {.scene = s->scene, .crowd = s->crowd, .palette = s->palette, .run = run_frame, .ctx = l};
-    th_result result = th_trial_run(&trial, row, err);
+    const th_result result = th_trial_run(&trial, row, err);
     if (!row->failure[0] && row->palette_hash != first->palette_hash)
-        snprintf(row->failure, sizeof row->failure, "palettes differ from those of %u thread%s", first->threads,
-                 th_plural(first->threads));
+        snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", first->name);
     return result;
 }
 
-static th_result check_rows(study *s, th_row *rows, th_error *err)
+/* All curves of as many characters have the palettes of the first of them. */
+static th_result check_points(const th_study *s, th_error *err)
 {
+    const th_scale *out = s->out;
     th_result result = TH_OK;
     /* A page of memory ends up near the thread that touches it first, and the check does so on this one. */
-    run_frame(&s->lanes[s->count - 1], 0);
-    for (uint32_t i = 0; i < s->count && result == TH_OK; i++) {
-        rows[i].threads = th_jobs_threads(s->lanes[i].jobs);
-        rows[i].time_unit = "us";
-        rows[i].characters = s->scene->instance_count;
-        rows[i].joints = th_crowd_joint_count(s->crowd);
-        snprintf(rows[i].name, sizeof rows[i].name, "scale/threads:%u", rows[i].threads);
-        result = check_row(s, &s->lanes[i], &rows[0], &rows[i], err);
+    for (uint32_t c = 0; c < out->curve_count; c++)
+        th_lane_run(&s->lanes[out->curves[c].first + out->curves[c].count - 1], 0);
+    for (uint32_t c = 0; c < out->curve_count; c++) {
+        const uint32_t crowd = th_study_crowd(s, c);
+        const th_row *first = &out->report.rows[out->curves[crowd * s->desc.grain_count].first];
+        for (uint32_t i = 0; i < out->curves[c].count && result == TH_OK; i++)
+            result = check_point(s, out->curves[c].first + i, crowd, first, err);
     }
     return result;
 }
 
-static void time_rows(study *s, th_row *rows)
+/* ---- timing ---- */
+
+static th_measure_desc measure_desc(const th_study *s)
 {
-    th_subject subjects[TH_JOBS_MAX_THREADS];
-    th_measure_desc measure = s->desc->measure;
+    th_measure_desc measure = s->desc.measure;
     measure.repetition_ns = measure.repetition_ns ? measure.repetition_ns : REPETITION_NS;
-    for (uint32_t i = 0; i < s->count; i++)
-        subjects[i] = (th_subject){
-            .before = begin_frames, .run = run_frame, .after = end_frames, .ctx = &s->lanes[i], .row = &rows[i]};
-    th_measure(&measure, subjects, s->count);
+    return measure;
 }
 
-static json_t *point_json(const th_scale_point *p, const th_row *row)
+static th_result time_lanes(const th_study *s, th_error *err)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "characters_per_s",
-                     th_json_real((double)row->characters / p->frame_ns * 1e9), "speed_up", th_json_real(p->speed_up),
-                     "efficiency", th_json_real(p->efficiency), "busy", th_json_real(p->busy), "tail",
-                     th_json_real(p->tail), "work_us_per_frame", th_json_real(p->work_ns / 1000));
+    const uint32_t count = th_study_lane_count(s);
+    const th_measure_desc measure = measure_desc(s);
+    th_subject *subjects = calloc(count, sizeof *subjects);
+    if (!subjects)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u points", count);
+    for (uint32_t i = 0; i < count; i++)
+        subjects[i] = (th_subject){th_lane_begin, th_lane_run, th_lane_end, &s->lanes[i], &s->out->report.rows[i]};
+    th_measure(&measure, subjects, count);
+    free(subjects);
+    return TH_OK;
+}
+
+static th_result time_memory(const th_study *s, th_error *err)
+{
+    th_jobs *pools[TH_JOBS_MAX_THREADS];
+    th_scale *out = s->out;
+    th_traffic_desc desc = {
+        .pools = pools,
+        .pool_count = out->memory_count,
+        .settles = s->lanes[0].settles,
+        .bytes = th_traffic_round(s->desc.memory_bytes ? s->desc.memory_bytes
+                                                       : th_traffic_default_bytes(&out->report.context)),
+        .measure = measure_desc(s),
+    };
+    for (uint32_t i = 0; i < out->memory_count; i++)
+        pools[i] = s->lanes[i].jobs;
+    desc.measure.progress = NULL; /* it takes a moment */
+    if (desc.measure.repetitions == 0 || desc.measure.repetitions > MEMORY_REPETITIONS)
+        desc.measure.repetitions = MEMORY_REPETITIONS;
+    out->memory_bytes = desc.bytes;
+    return th_traffic_measure(&desc, memory_row(s, 0, 0), err);
+}
+
+/* ---- what came of it ---- */
+
+/* A fit has the points that are right and have a CPU for each thread. */
+static th_result fit_curve(const th_study *s, th_scale_curve *curve, th_error *err)
+{
+    th_fit_point points[TH_JOBS_MAX_THREADS];
+    uint32_t count = 0;
+    for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
+        const th_row *row = &s->out->report.rows[i];
+        if (!row->failure[0] && !s->out->points[i].oversubscribed)
+            points[count++] =
+                (th_fit_point){row->threads, (double)row->characters, row->real_ns.values, row->real_ns.count};
+    }
+    for (int law = 0; law < TH_FIT_LAW_COUNT; law++)
+        if (!th_fit_run((th_fit_law)law, points, count, FIT_SEED, &curve->fits[law]))
+            return th_fail(err, TH_ERR_MEMORY, "no memory to fit a law to %u points", count);
+    return TH_OK;
+}
+
+static json_t *point_json(const th_scale_curve *curve, const th_scale_point *p)
+{
+    const double characters_per_s = (double)curve->characters / p->frame_ns * 1e9;
+    json_t *json = json_pack("{s:s, s:i, s:b}", "scheduler", th_scheduler_name(curve->scheduler), "grain",
+                             (int)curve->grain, "oversubscribed", p->oversubscribed);
+    const struct {
+        const char *name;
+        double value;
+    } fields[] = {
+        {"characters_per_s", characters_per_s},
+        {"speed_up", p->speed_up},
+        {"efficiency", p->efficiency},
+        {"karp_flatt", p->karp_flatt},
+        {"busy", p->busy},
+        {"tail", p->tail},
+        {"serial", p->serial},
+        {"imbalance", p->imbalance},
+        {"work_us_per_frame", p->work_ns / 1000},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        json = th_json_merge(json, json_pack("{s:o}", fields[i].name, th_json_real(fields[i].value)));
+    return json;
 }
 
 /* Nothing for fused ones. */
-static json_t *stages_json(const lane *l, const th_row *row)
+static json_t *stages_json(const th_lane *l, const th_row *row)
 {
-    const double us = 1e3 * frames_of(row);
+    const double us = 1e3 * th_lane_frames(row);
     if (l->stages.sample_ns == 0)
         return json_object();
     return json_pack("{s:o, s:o}", "sample_us_per_frame", th_json_real((double)l->stages.sample_ns / us),
@@ -203,80 +226,156 @@ static json_t *stages_json(const lane *l, const th_row *row)
 }
 
 /* One more frame, which nobody times. */
-static json_t *trace_frame(const study *s, lane *l)
+static json_t *trace_frame(const th_study *s, th_lane *l)
 {
     th_recording recording = s->recording;
     th_jobs_frame_begin(l->jobs);
-    run_frame(l, 0);
+    th_lane_run(l, 0);
     th_recording_begin(&recording, l->jobs);
-    run_frame(l, 1);
+    th_lane_run(l, 1);
     th_recording_end(&recording, l->jobs);
     th_jobs_frame_end(l->jobs);
     return th_recording_json(&recording);
 }
 
-static json_t *once_json(const study *s, lane *l, const th_row *row)
+static json_t *once_json(const th_study *s, th_lane *l, const th_row *row)
 {
-    return json_pack("{s:o, s:o}", "workers", th_workers_json(l->sums, row->threads, frames_of(row)), "trace",
+    return json_pack("{s:o, s:o}", "workers", th_workers_json(l->sums, row->threads, th_lane_frames(row)), "trace",
                      trace_frame(s, l));
 }
 
-static void summarize_rows(const study *s, th_scale *out)
+static void summarize_curve(const th_study *s, uint32_t index)
 {
-    th_row *rows = out->report.rows;
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (rows[i].failure[0])
+    const th_scale_curve *curve = &s->out->curves[index];
+    for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
+        th_row *row = &s->out->report.rows[i];
+        th_scale_point *point = &s->out->points[i];
+        if (row->failure[0])
             continue;
-        out->points[i] = summarize(&s->lanes[i], &rows[i], &rows[0]);
-        rows[i].own = th_json_merge(point_json(&out->points[i], &rows[i]), stages_json(&s->lanes[i], &rows[i]));
-        rows[i].once = once_json(s, &s->lanes[i], &rows[i]);
+        *point = th_lane_point(&s->lanes[i], row, &s->out->report.rows[curve->first], s->usable_cpus);
+        row->own = th_json_merge(point_json(curve, point), stages_json(&s->lanes[i], row));
+        if (index == 0)
+            row->once = once_json(s, &s->lanes[i], row);
     }
-    json_t *how =
-        json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "palette",
-                  th_palette_name(out->palette), "scheduler", th_scheduler_name(out->scheduler), "placement",
-                  th_placement_name(out->placement), "grain", (int)out->grain, "stages", th_stages_name(out->stages));
-    out->report.scene = th_json_merge(th_scene_json(s->scene, &s->desc->scene), how);
 }
 
-static th_result run_study(study *s, th_scale *out, th_error *err)
+static void summarize_parts(const th_study *s)
 {
-    out->isa = th_crowd_isa(s->crowd);
-    out->palette = s->desc->palette;
-    out->scheduler = s->desc->scheduler;
-    out->placement = out->scheduler == TH_SCHEDULER_SERIAL ? TH_PLACEMENT_NONE : s->desc->placement;
-    out->grain = grain_of(s->desc);
-    out->stages = s->desc->stages;
-    out->points = calloc(s->count, sizeof *out->points);
-    if (!out->points)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u thread counts", s->count);
-    th_result result = th_report_init(&out->report, s->count, s->desc->measure.repetitions, err);
-    if (result == TH_OK)
-        result = check_rows(s, out->report.rows, err);
-    if (result == TH_OK) {
-        th_load load = th_load_begin();
-        time_rows(s, out->report.rows);
-        out->report.others_cpus = th_load_others(&load);
-        summarize_rows(s, out);
+    for (uint32_t p = 0; p < s->out->part_count; p++) {
+        th_scale_parts *parts = &s->out->parts[p];
+        for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+            th_row *row = part_row(s, p, a);
+            parts->threads = row->threads;
+            parts->frame_ns[a] = th_samples_stats(&row->real_ns).median;
+            parts->work_ns[a] = th_lane_work_ns(&s->lanes[th_study_part_lane(s, p, (th_ablation)a)], row);
+            row->own = json_pack("{s:o}", "work_us_per_frame", th_json_real(parts->work_ns[a] / 1000));
+        }
     }
+}
+
+static void summarize_memory(const th_study *s)
+{
+    for (uint32_t i = 0; i < s->out->memory_count; i++)
+        for (uint32_t t = 0; t < TH_TRAFFIC_COUNT; t++) {
+            double *bytes_per_s = &s->out->memory[i].bytes_per_s[t];
+            *bytes_per_s = (double)NAN;
+            if (t >= th_traffic_kinds())
+                continue;
+            th_row *row = memory_row(s, i, t);
+            *bytes_per_s = (double)s->out->memory_bytes / th_samples_stats(&row->real_ns).median * 1e9;
+            row->own = json_pack("{s:o}", "bytes_per_second", th_json_real(*bytes_per_s));
+        }
+}
+
+static void judge(const th_study *s)
+{
+    th_scale *out = s->out;
+    const uint32_t last = th_study_part_point(s, 1);
+    uint32_t fastest = 0;
+    for (uint32_t i = 1; i <= last; i++)
+        fastest = out->points[i].frame_ns < out->points[fastest].frame_ns ? i : fastest;
+    const th_scale_figures figures = {
+        .usable_cpus = s->usable_cpus,
+        .most_threads = out->points[out->curves[0].count - 1].threads,
+        .fastest_threads = out->points[fastest].threads,
+        .others_cpus = out->report.noise.others_cpus,
+        .characters = out->curves[0].characters,
+        .palette_bytes = (double)out->palette_bytes,
+        .base = out->points[0],
+        .last = out->points[last],
+        .base_parts = out->parts[0],
+        .parts = out->parts[out->part_count - 1],
+        .memory = out->memory[out->memory_count - 1],
+    };
+    if (th_report_failure(&out->report))
+        snprintf(out->verdict.text, sizeof out->verdict.text, "The palettes are wrong, so the times mean nothing.");
+    else
+        th_scale_judge(&figures, &out->verdict);
+}
+
+static th_result summarize(const th_study *s, th_error *err)
+{
+    th_result result = TH_OK;
+    for (uint32_t c = 0; c < s->out->curve_count && result == TH_OK; c++) {
+        summarize_curve(s, c);
+        result = fit_curve(s, &s->out->curves[c], err);
+    }
+    summarize_parts(s);
+    summarize_memory(s);
+    judge(s);
     return result;
+}
+
+/* ---- the study ---- */
+
+static void describe(const th_study *s)
+{
+    th_scale *out = s->out;
+    const th_scale_curve *curve = &out->curves[0];
+    const bool serial = s->desc.scheduler_count == 1 && curve->scheduler == TH_SCHEDULER_SERIAL;
+    th_scene_desc scene = s->desc.scene;
+    scene.instance_count = curve->characters;
+    out->isa = th_crowd_isa(s->crowds[0]);
+    out->palette = s->desc.palette;
+    out->placement = serial ? TH_PLACEMENT_NONE : s->desc.placement;
+    out->stages = s->desc.stages;
+    out->palette_bytes = th_crowd_joint_count(s->crowds[0]) * th_palette_entry_bytes(out->palette);
+    json_t *how =
+        json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "palette",
+                  th_palette_name(out->palette), "scheduler", th_scheduler_name(curve->scheduler), "placement",
+                  th_placement_name(out->placement), "grain", (int)curve->grain, "stages", th_stages_name(out->stages));
+    out->report.scene = th_json_merge(th_scene_json(s->scenes[0], &scene), how);
+}
+
+static th_result run_study(const th_study *s, th_error *err)
+{
+    th_scale *out = s->out;
+    const uint32_t rows = th_study_lane_count(s) + out->memory_count * th_traffic_kinds();
+    th_result result = th_measure_report(&s->desc.measure, rows, &out->report, err);
+    if (result != TH_OK)
+        return result;
+    describe(s);
+    set_point_rows(s);
+    set_part_rows(s);
+    set_memory_rows(s);
+    result = check_points(s, err);
+    const th_noise_mark begin = th_noise_begin();
+    if (result == TH_OK)
+        result = time_lanes(s, err);
+    out->report.noise = th_noise_end(&begin);
+    if (result == TH_OK)
+        result = time_memory(s, err);
+    return result == TH_OK && !out->report.is_rehearsal ? summarize(s, err) : result;
 }
 
 th_result th_scale_run(const th_scale_desc *desc, th_scale *out, th_error *err)
 {
-    uint32_t threads[TH_JOBS_MAX_THREADS], count = desc->thread_count;
-    if (desc->threads)
-        memcpy(threads, desc->threads, count * sizeof *threads);
-    else
-        count = th_scale_threads(th_cpus_read().usable, threads);
-    if (desc->scheduler == TH_SCHEDULER_SERIAL) /* has one thread, whatever is asked */
-        count = 1;
-
-    study s;
+    th_study study;
     *out = (th_scale){0};
-    th_result result = study_init(&s, desc, threads, count, err);
+    th_result result = th_study_init(&study, desc, out, err);
     if (result == TH_OK)
-        result = run_study(&s, out, err);
-    study_fini(&s);
+        result = run_study(&study, err);
+    th_study_fini(&study);
     if (result != TH_OK)
         th_scale_fini(out);
     return result;
@@ -286,43 +385,7 @@ void th_scale_fini(th_scale *scale)
 {
     th_report_fini(&scale->report);
     free(scale->points);
+    free(scale->curves);
+    free(scale->memory);
     *scale = (th_scale){0};
-}
-
-/* ---- text ---- */
-
-static void add_point(th_table *table, const th_row *row, const th_scale_point *p)
-{
-    th_table_cell(table, "%u", row->threads);
-    th_table_cell(table, "%.3f", p->frame_ns / 1e6);
-    th_table_cell(table, "%s", th_digits_from((uint64_t)((double)row->characters / p->frame_ns * 1e9)).text);
-    th_table_cell(table, "%.2f", p->speed_up);
-    th_table_cell(table, "%.0f %%", 100 * p->efficiency);
-    th_table_cell(table, "%.0f %%", 100 * p->busy);
-    th_table_cell(table, "%.1f %%", 100 * p->tail);
-    th_table_cell(table, "%.1f %%", 100 * p->spread);
-    th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
-}
-
-bool th_scale_print(const th_scale *scale, FILE *file)
-{
-    const th_report *report = &scale->report;
-    char verdict[512];
-    th_report_print_conditions(report, file);
-    fprintf(file, "%s kernel, %s palettes, %s scheduler, placement %s, chunks of %u x 16 characters%s\n\n",
-            th_isa_name(scale->isa), th_palette_name(scale->palette), th_scheduler_name(scale->scheduler),
-            th_placement_name(scale->placement), scale->grain,
-            scale->stages == TH_STAGES_SEPARATE ? ", separate stages" : "");
-    th_table *table =
-        th_table_create(">threads|>ms/frame|>characters/s|>speed-up|>efficiency|>busy|>tail|>spread|<palette hash");
-    for (uint32_t r = 0; r < report->row_count; r++)
-        if (!report->rows[r].failure[0])
-            add_point(table, &report->rows[r], &scale->points[r]);
-    bool printed = th_table_print(table, file);
-    th_table_destroy(table);
-    fprintf(file, "\n%s\n\n", th_scale_verdict(scale, verdict, sizeof verdict));
-    fprintf(file, "Medians of %u repetitions in turns; spread: half of them lie within it.\n",
-            report->rows[0].real_ns.count);
-    th_report_print_doubts(report, file);
-    return printed;
 }

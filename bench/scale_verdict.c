@@ -1,89 +1,217 @@
 /* What the figures of a scaling study mean, in words. */
 #include <throng/scale.h>
-#include <throng/table.h>
+#include <throng/words.h>
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
+#include <math.h>
 
-__attribute__((format(printf, 3, 4))) static void say(char *out, size_t size, const char *format, ...)
+/* Less than this is not worth naming; a reason is one that accounts for this part of what is lost. */
+#define LITTLE 0.05
+#define MOST   0.5
+
+const char *th_limit_name(th_limit limit)
 {
-    size_t used = strlen(out);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(out + used, size - used, format, args);
-    va_end(args);
+    static const char *const names[] = {"unclear",  "compute", "memory", "cores", "imbalance",
+                                        "wake_ups", "serial",  "cpus",   "others"};
+    _Static_assert(sizeof names / sizeof *names == TH_LIMIT_COUNT, "a name for each");
+    return names[limit];
 }
 
-/* Time is lost in two ways: the same work takes longer on each thread, or threads have no work. The larger names the
- * reason. But both also happen to a thread that is not allowed to run, so that comes first. A thread without work waits
- * for its first chunk, for one to steal, or for the last thread to end; it says which it mostly was. */
-static void say_reason(const th_scale *scale, uint32_t index, char *out, size_t size)
+/* ---- where the time went ---- */
+
+/* Shares of all threads' time. */
+typedef struct account {
+    double slower; /* the same work takes longer */
+    double slower_in_cache;
+    double tail, before, serial;
+} account;
+
+/* All the threads of the last point did beyond what those of the first did for the same frame. That a part which stays
+ * in the cache takes longer is no fault of memory. */
+static account account_of(const th_scale_figures *f)
 {
-    const th_scale_point *base = &scale->points[0], *p = &scale->points[index];
-    double slower = p->work_ns / base->work_ns, idle = 1 - p->busy;
-    double others = scale->report.others_cpus;
-    uint32_t threads = scale->report.rows[index].threads, usable = scale->report.context.cpus.usable;
-    if (threads > usable)
-        say(out, size, " Only %u CPU%s usable, so more threads cannot help.", usable, usable == 1 ? " is" : "s are");
-    else if (p->efficiency >= 0.95)
-        say(out, size, " Nothing worth naming is lost.");
-    else if (others > TH_REPORT_OTHERS_CPUS)
-        say(out, size, " Other programs used %.2f CPUs meanwhile, so this says little about the work itself.", others);
-    else if (1 - 1 / slower >= idle)
-        say(out, size,
-            " Posing the same characters took the threads %.0f %% more time in all: they share memory bandwidth, "
-            "caches or clock.",
-            100 * (slower - 1));
-    else if (p->tail > idle / 2)
-        say(out, size, " Threads were without work %.0f %% of the time, mostly waiting for others to end their part.",
-            100 * idle);
+    const th_scale_point *a = &f->base, *b = &f->last;
+    const double cached = f->parts.work_ns[TH_ABLATION_NO_WRITE] - f->base_parts.work_ns[TH_ABLATION_NO_WRITE];
+    const double working = (1 - b->serial) * b->busy;
+    const double slower = fmax(0, working * (1 - a->work_ns / b->work_ns));
+    return (account){
+        .slower = slower,
+        .slower_in_cache = fmin(slower, fmax(0, working * cached / b->work_ns)),
+        .tail = fmax(0, (1 - b->serial) * b->tail - (1 - a->serial) * a->tail),
+        .before = fmax(0, (1 - b->serial) * (1 - b->busy - b->tail) - (1 - a->serial) * (1 - a->busy - a->tail)),
+        .serial = fmax(0, b->serial - a->serial),
+    };
+}
+
+static void book(const account *a, th_verdict *v)
+{
+    v->losses[TH_LIMIT_MEMORY] = a->slower - a->slower_in_cache;
+    v->losses[TH_LIMIT_CORES] = a->slower_in_cache;
+    v->losses[TH_LIMIT_IMBALANCE] = a->tail;
+    v->losses[TH_LIMIT_WAKE_UPS] = a->before;
+    v->losses[TH_LIMIT_SERIAL] = a->serial;
+}
+
+static th_limit largest_loss(const th_verdict *v)
+{
+    th_limit largest = TH_LIMIT_UNCLEAR;
+    for (int l = 0; l < TH_LIMIT_COUNT; l++)
+        if (v->losses[l] > v->losses[largest])
+            largest = (th_limit)l;
+    return largest;
+}
+
+/* ---- words ---- */
+
+/* What a frame costs because its palettes leave the cache, as a share of it. */
+static double share_of_writing(const th_scale_figures *f)
+{
+    return 1 - f->parts.frame_ns[TH_ABLATION_NO_WRITE] / f->last.frame_ns;
+}
+
+static double slower_by(double now, double before)
+{
+    return 100 * (now / before - 1);
+}
+
+static void say_bandwidth(const th_scale_figures *f, th_verdict *v)
+{
+    const double bytes = f->palette_bytes * 1e9;
+    th_append(v->text, sizeof v->text,
+              " They are written at %.1f GB/s; nothing but writing them gets to %.1f, writing a large block to %.1f.",
+              bytes / f->last.frame_ns / 1e9, bytes / f->parts.frame_ns[TH_ABLATION_WRITE] / 1e9,
+              f->memory.bytes_per_s[TH_TRAFFIC_WRITE] / 1e9);
+}
+
+/* Next to nothing is lost between the threads: what is a single one's time? */
+static th_limit say_scaling(const th_scale_figures *f, th_verdict *v)
+{
+    const double *parts = f->parts.frame_ns, frame = f->last.frame_ns, writing = share_of_writing(f);
+    if (f->last.threads > f->base.threads)
+        th_append(v->text, sizeof v->text, " Nothing worth naming is lost between them.");
+    if (writing >= MOST) {
+        th_append(v->text, sizeof v->text,
+                  " Memory is the limit: %.0f %% of a frame goes into bringing palettes out of the cache.",
+                  100 * writing);
+        say_bandwidth(f, v);
+        return TH_LIMIT_MEMORY;
+    }
+    th_append(
+        v->text, sizeof v->text,
+        " Computing is the limit: where palettes stay in the cache, a frame takes %.0f %% of its time; sampling alone "
+        "takes %.0f %%, handing out empty chunks %.1f %%.",
+        100 * fmin(1, 1 - writing), 100 * parts[TH_ABLATION_SAMPLING] / frame, 100 * parts[TH_ABLATION_EMPTY] / frame);
+    return TH_LIMIT_COMPUTE;
+}
+
+static void say_loss(const th_scale_figures *f, th_verdict *v)
+{
+    const double cached =
+        slower_by(f->parts.work_ns[TH_ABLATION_NO_WRITE], f->base_parts.work_ns[TH_ABLATION_NO_WRITE]);
+    const double slower = slower_by(f->last.work_ns, f->base.work_ns), share = 100 * v->losses[v->limit];
+    switch (v->limit) {
+    case TH_LIMIT_MEMORY:
+        th_append(
+            v->text, sizeof v->text,
+            " Memory is the limit: the same work takes %.0f %% longer in all, but %.0f %% where palettes stay in the "
+            "cache.",
+            slower, fmax(0, cached));
+        say_bandwidth(f, v);
+        break;
+    case TH_LIMIT_CORES:
+        th_append(
+            v->text, sizeof v->text,
+            " The cores are the limit: the same work takes %.0f %% longer in all, and still %.0f %% where palettes "
+            "stay in the cache. Threads share a core, or the clock falls.",
+            slower, cached);
+        break;
+    case TH_LIMIT_IMBALANCE:
+        th_append(
+            v->text, sizeof v->text,
+            " Imbalance is the limit: %.0f %% of the threads' time they wait for the last one to end its part. Over "
+            "all frames the busiest works %.0f %% longer than the mean.",
+            share, 100 * f->last.imbalance);
+        break;
+    case TH_LIMIT_WAKE_UPS:
+        th_append(
+            v->text, sizeof v->text,
+            " Wake-ups are the limit: %.0f %% of the threads' time they wait for something to do. Empty chunks alone "
+            "take %.1f us of a frame's %.1f us.",
+            share, f->parts.frame_ns[TH_ABLATION_EMPTY] / 1e3, f->last.frame_ns / 1e3);
+        break;
+    case TH_LIMIT_SERIAL:
+        th_append(v->text, sizeof v->text,
+                  " A serial part is the limit: %.0f %% of a frame passes outside of calls, on one thread.", share);
+        break;
+    default:
+        th_append(v->text, sizeof v->text,
+                  " It is not clear why. Of the threads' time, memory explains %.0f %%, shared cores or clock %.0f %%, "
+                  "imbalance %.0f %%, wake-ups %.0f %%, a serial part %.0f %%.",
+                  100 * v->losses[TH_LIMIT_MEMORY], 100 * v->losses[TH_LIMIT_CORES],
+                  100 * v->losses[TH_LIMIT_IMBALANCE], 100 * v->losses[TH_LIMIT_WAKE_UPS],
+                  100 * v->losses[TH_LIMIT_SERIAL]);
+    }
+}
+
+/* ---- the verdict ---- */
+
+static double spread_of(const th_scale_figures *f)
+{
+    return fmax(f->base.spread, f->last.spread);
+}
+
+/* Other programs both slow work down and keep threads from it, so they come first; then what is too noisy to tell. */
+static th_limit judge_loss(const th_scale_figures *f, th_verdict *v)
+{
+    if (f->others_cpus > TH_REPORT_OTHERS_CPUS) {
+        th_append(v->text, sizeof v->text,
+                  " Other programs used %.2f CPUs meanwhile, so this says little about the work itself.",
+                  f->others_cpus);
+        return TH_LIMIT_OTHERS;
+    }
+    if (v->lost < 2 * spread_of(f)) {
+        th_append(v->text, sizeof v->text, " It is not clear why: no more is lost than repetitions differ.");
+        return TH_LIMIT_UNCLEAR;
+    }
+    v->limit = largest_loss(v);
+    if (v->losses[v->limit] < MOST * v->lost)
+        v->limit = TH_LIMIT_UNCLEAR;
+    say_loss(f, v);
+    return v->limit;
+}
+
+static void say_headline(const th_scale_figures *f, th_verdict *v)
+{
+    const th_scale_point *a = &f->base, *b = &f->last;
+    if (a->threads == b->threads)
+        th_append(v->text, sizeof v->text, "%u thread%s: %.0f characters in the 16.7 ms of a frame at 60 Hz.",
+                  b->threads, th_plural(b->threads), (double)f->characters * (1e9 / TH_FRAME_RATE) / b->frame_ns);
     else
-        say(out, size,
-            " Threads were without work %.0f %% of the time, mostly before they had any: starting a frame of %.2f ms "
-            "weighs that much.",
-            100 * idle, p->frame_ns / 1e6);
+        th_append(v->text, sizeof v->text,
+                  "%u threads animate %.2f times as many characters as %u: %.0f %% efficiency.", b->threads,
+                  b->speed_up, a->threads, 100 * b->efficiency);
 }
 
-static void say_noise(const th_scale *scale, uint32_t index, char *out, size_t size)
+void th_scale_judge(const th_scale_figures *f, th_verdict *out)
 {
-    const th_scale_point *base = &scale->points[0], *p = &scale->points[index];
-    double spread = p->spread > base->spread ? p->spread : base->spread;
-    if (spread > 0.05)
-        say(out, size, " Half of the repetitions lie further than %.0f %% from the median: take this as rough.",
-            100 * spread);
-}
-
-/* The point of a study that did not fail its check and has the most threads, or the best time. */
-static uint32_t pick(const th_scale *scale, bool fastest)
-{
-    uint32_t best = 0;
-    for (uint32_t i = 1; i < scale->report.row_count; i++)
-        if (!scale->report.rows[i].failure[0] && (!fastest || scale->points[i].frame_ns < scale->points[best].frame_ns))
-            best = i;
-    return best;
-}
-
-char *th_scale_verdict(const th_scale *scale, char *out, size_t size)
-{
-    const th_row *rows = scale->report.rows;
-    uint32_t last = pick(scale, false), fastest = pick(scale, true);
-    out[0] = '\0';
-    if (th_report_failure(&scale->report)) {
-        say(out, size, "The palettes are wrong, so the times mean nothing.");
-        return out;
+    *out = (th_verdict){0};
+    say_headline(f, out);
+    if (f->last.threads > f->base.threads) {
+        const account a = account_of(f);
+        out->lost = 1 - f->last.efficiency;
+        book(&a, out);
     }
-    if (last == 0) {
-        const th_scale_point *p = &scale->points[0];
-        say(out, size, "%u thread%s: %.0f characters in the 16.7 ms of a frame at 60 Hz.", rows[0].threads,
-            th_plural(rows[0].threads), (double)rows[0].characters * (1e9 / TH_FRAME_RATE) / p->frame_ns);
-        return out;
+    if (f->last.threads == f->base.threads && f->most_threads > f->last.threads) {
+        out->limit = TH_LIMIT_CPUS;
+        th_append(out->text, sizeof out->text, " Only %u CPU%s usable, so more threads cannot help.", f->usable_cpus,
+                  f->usable_cpus == 1 ? " is" : "s are");
+    } else {
+        out->limit = out->lost < LITTLE ? say_scaling(f, out) : judge_loss(f, out);
     }
-    say(out, size, "%u threads animate %.2f times as many characters as %u: %.0f %% efficiency.", rows[last].threads,
-        scale->points[last].speed_up, rows[0].threads, 100 * scale->points[last].efficiency);
-    say_reason(scale, last, out, size);
-    if (fastest != last)
-        say(out, size, " %u thread%s fastest.", rows[fastest].threads, rows[fastest].threads == 1 ? " is" : "s are");
-    say_noise(scale, last, out, size);
-    return out;
+    if (f->fastest_threads != f->last.threads)
+        th_append(out->text, sizeof out->text, " %u thread%s fastest.", f->fastest_threads,
+                  f->fastest_threads == 1 ? " is" : "s are");
+    if (spread_of(f) > LITTLE)
+        th_append(out->text, sizeof out->text,
+                  " Half of the repetitions lie further than %.0f %% from the median: take this as rough.",
+                  100 * spread_of(f));
 }

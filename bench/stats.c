@@ -1,5 +1,7 @@
 #include <throng/stats.h>
 
+#include <throng/random.h>
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,8 +9,9 @@
 
 bool th_samples_init(th_samples *samples, uint32_t capacity)
 {
-    /* The second half is where th_samples_stats sorts, so that asking for statistics cannot fail. */
-    *samples = (th_samples){.values = calloc(2 * ((size_t)capacity + 1), sizeof(double)), .capacity = capacity};
+    /* The second third is where they are sorted, and the last where resamples are tallied, so that asking for
+     * statistics cannot fail. */
+    *samples = (th_samples){.values = calloc(3 * ((size_t)capacity + 1), sizeof(double)), .capacity = capacity};
     return samples->values != NULL;
 }
 
@@ -30,33 +33,29 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double sort_and_find_median(double *values, uint32_t count)
+/* ---- by order ---- */
+
+static double *sort(const th_samples *samples)
 {
-    qsort(values, count, sizeof *values, ascending);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+    double *sorted = samples->values + samples->capacity;
+    memcpy(sorted, samples->values, samples->count * sizeof *sorted);
+    qsort(sorted, samples->count, sizeof *sorted, ascending);
+    return sorted;
 }
 
-th_stats th_samples_stats(const th_samples *samples)
+const double *th_samples_sorted(const th_samples *samples)
 {
-    const double nan = (double)NAN;
-    uint32_t n = samples->count;
-    if (n == 0)
-        return (th_stats){0, nan, nan, nan, nan, nan, nan};
+    return sort(samples);
+}
 
-    double *sorted = samples->values + samples->capacity;
-    memcpy(sorted, samples->values, n * sizeof *sorted);
-    double median = sort_and_find_median(sorted, n);
-    th_stats stats = {.count = n, .median = median, .min = sorted[0], .max = sorted[n - 1]};
-    for (uint32_t i = 0; i < n; i++)
-        stats.mean += sorted[i] / n;
-    double squares = 0;
-    for (uint32_t i = 0; i < n; i++)
-        squares += (sorted[i] - stats.mean) * (sorted[i] - stats.mean);
-    stats.stddev = n > 1 ? sqrt(squares / (n - 1)) : nan;
-    for (uint32_t i = 0; i < n; i++)
-        sorted[i] = fabs(sorted[i] - stats.median);
-    stats.mad = sort_and_find_median(sorted, n);
-    return stats;
+static double middle_of(const double *sorted, uint32_t count)
+{
+    return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+}
+
+static double nearest_rank(const double *sorted, size_t count, double part)
+{
+    return sorted[(size_t)ceil(part * (double)count) - 1];
 }
 
 double th_quantile(double *values, size_t count, double part)
@@ -64,10 +63,102 @@ double th_quantile(double *values, size_t count, double part)
     if (count == 0)
         return (double)NAN;
     qsort(values, count, sizeof *values, ascending);
-    return values[(size_t)ceil(part * (double)count) - 1];
+    return nearest_rank(values, count, part);
+}
+
+/* ---- statistics ---- */
+
+static double deviation(const double *values, uint32_t count, double mean)
+{
+    double squares = 0;
+    for (uint32_t i = 0; i < count; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    return count > 1 ? sqrt(squares / (count - 1)) : (double)NAN;
+}
+
+static uint32_t count_outliers(const double *distances, uint32_t count, double mad)
+{
+    uint32_t outliers = 0;
+    for (uint32_t i = 0; i < count; i++)
+        outliers += 0.6745 * distances[i] > 3.5 * mad;
+    return outliers;
+}
+
+th_stats th_samples_stats(const th_samples *samples)
+{
+    const double nan = (double)NAN;
+    const uint32_t n = samples->count;
+    if (n == 0)
+        return (th_stats){0, nan, nan, nan, nan, nan, nan, nan, nan, nan, 0};
+
+    double *sorted = sort(samples);
+    th_stats stats = {
+        .count = n,
+        .min = sorted[0],
+        .max = sorted[n - 1],
+        .median = middle_of(sorted, n),
+        .p95 = nearest_rank(sorted, n, 0.95),
+        .p99 = nearest_rank(sorted, n, 0.99),
+    };
+    for (uint32_t i = 0; i < n; i++)
+        stats.mean += sorted[i] / n;
+    stats.stddev = deviation(sorted, n, stats.mean);
+    stats.cv = stats.mean > 0 ? stats.stddev / stats.mean : nan;
+    double *distances = sorted;
+    for (uint32_t i = 0; i < n; i++)
+        distances[i] = fabs(sorted[i] - stats.median);
+    qsort(distances, n, sizeof *distances, ascending);
+    stats.mad = middle_of(distances, n);
+    stats.outliers = count_outliers(distances, n, stats.mad);
+    return stats;
 }
 
 double th_stats_spread(const th_stats *stats)
 {
     return stats->median > 0 ? stats->mad / stats->median : (double)NAN;
+}
+
+/* ---- how well the median is known ---- */
+
+enum { RESAMPLES = 2000 };
+
+/* The value of a rank among so many of each: the samples in rising order, each as often as it was drawn. */
+static uint32_t index_of_rank(const uint32_t *tally, uint32_t rank)
+{
+    uint32_t i = 0;
+    for (uint32_t seen = tally[0]; seen <= rank; seen += tally[++i])
+        ;
+    return i;
+}
+
+static double resampled_median(const double *sorted, uint32_t count, uint32_t *tally, uint64_t seed)
+{
+    memset(tally, 0, count * sizeof *tally);
+    for (uint32_t i = 0; i < count; i++)
+        tally[(th_random_bits(seed, i) >> 32) * count >> 32]++;
+    const double upper = sorted[index_of_rank(tally, count / 2)];
+    return count % 2 ? upper : (sorted[index_of_rank(tally, count / 2 - 1)] + upper) / 2;
+}
+
+th_interval th_median_interval(const th_samples *samples)
+{
+    if (samples->count == 0)
+        return (th_interval){(double)NAN, (double)NAN};
+    const double *sorted = sort(samples);
+    uint32_t *tally = (uint32_t *)(samples->values + 2 * (size_t)samples->capacity);
+    double medians[RESAMPLES];
+    for (uint32_t r = 0; r < RESAMPLES; r++)
+        medians[r] = resampled_median(sorted, samples->count, tally, th_random_bits(samples->count, r));
+    qsort(medians, RESAMPLES, sizeof *medians, ascending);
+    const double tail = (1 - TH_CONFIDENCE) / 2;
+    return (th_interval){nearest_rank(medians, RESAMPLES, tail), nearest_rank(medians, RESAMPLES, 1 - tail)};
+}
+
+double th_median_precision(const th_samples *samples)
+{
+    if (samples->count < 2)
+        return (double)NAN;
+    const th_interval interval = th_median_interval(samples);
+    const double median = middle_of(sort(samples), samples->count);
+    return median > 0 ? (interval.high - interval.low) / 2 / median : (double)NAN;
 }

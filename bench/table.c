@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_COLUMNS = 16, MAX_CELL = 256 };
+enum { MAX_COLUMNS = 128, MAX_CELL = 512 };
 
 struct th_table {
     char **cells; /* row by row; the first row holds the headings */
@@ -13,6 +13,8 @@ struct th_table {
     bool right[MAX_COLUMNS];
     bool failed;
 };
+
+/* ---- filling ---- */
 
 th_table *th_table_create(const char *columns)
 {
@@ -40,15 +42,6 @@ void th_table_destroy(th_table *table)
         free(table->cells[i]);
     free(table->cells);
     free(table);
-}
-
-char *th_printable(const char *text, char *out, size_t size)
-{
-    size_t used = 0;
-    for (; *text && used + 1 < size; text++)
-        out[used++] = (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text;
-    out[used] = '\0';
-    return out;
 }
 
 static bool reserve(th_table *table)
@@ -80,6 +73,62 @@ void th_table_cell(th_table *table, const char *format, ...)
         table->failed = true;
 }
 
+static void add_number(th_table *table, const json_t *value)
+{
+    if (json_is_integer(value))
+        th_table_cell(table, "%lld", (long long)json_integer_value(value));
+    else
+        th_table_cell(table, "%.12g", json_real_value(value));
+}
+
+static void add_value(th_table *table, const json_t *value)
+{
+    if (json_is_number(value))
+        add_number(table, value);
+    else if (json_is_boolean(value))
+        th_table_cell(table, "%d", json_is_true(value));
+    else
+        th_table_cell(table, "%s", json_is_string(value) ? json_string_value(value) : "");
+}
+
+/* The names that any of them has: an object with the kind of each as its value. */
+static json_t *all_names(const json_t *objects)
+{
+    json_t *names = json_object(), *object, *value;
+    size_t index;
+    const char *name;
+    bool whole = names != NULL;
+    json_array_foreach(objects, index, object) json_object_foreach(object, name, value)
+    {
+        const bool is_text = json_is_string(value) || json_is_true(json_object_get(names, name));
+        whole = whole && json_object_set_new(names, name, json_boolean(is_text)) == 0;
+    }
+    if (!whole)
+        json_decref(names);
+    return whole ? names : NULL;
+}
+
+th_table *th_table_from_objects(const json_t *objects)
+{
+    json_t *names = all_names(objects), *object, *is_text;
+    th_table *table = names && json_object_size(names) <= MAX_COLUMNS ? calloc(1, sizeof *table) : NULL;
+    size_t index;
+    const char *name;
+    if (table) {
+        json_object_foreach(names, name, is_text)
+        {
+            table->right[table->column_count++] = !json_is_true(is_text);
+            th_table_cell(table, "%s", name);
+        }
+        json_array_foreach(objects, index, object) json_object_foreach(names, name, is_text)
+            add_value(table, json_object_get(object, name));
+    }
+    json_decref(names);
+    return table;
+}
+
+/* ---- writing ---- */
+
 /* Code points, which is what a terminal shows one column wide in all scripts we format for. */
 static int text_width(const char *text)
 {
@@ -89,52 +138,114 @@ static int text_width(const char *text)
     return width;
 }
 
-static void print_row(const th_table *table, char *const *row, const int *widths, FILE *file)
+static void print_padded(const char *text, int width, bool right, FILE *file)
 {
-    int used = table->column_count; /* nothing but spaces behind the last text */
+    const int missing = width - text_width(text), padding = missing > 0 ? missing : 0;
+    fprintf(file, "%*s%s%*s", right ? padding : 0, "", text, right ? 0 : padding, "");
+}
+
+/* Cells up to the last one that is not empty, so that nothing but text ends a line. */
+static int used_columns(const th_table *table, char *const *row)
+{
+    int used = table->column_count;
     while (used > 0 && row[used - 1][0] == '\0')
         used--;
+    return used;
+}
+
+static void print_text(const th_table *table, char *const *row, const int *widths, FILE *file)
+{
+    const int used = used_columns(table, row);
     for (int c = 0; c < used; c++) {
-        int padding = widths[c] - text_width(row[c]);
-        if (table->right[c])
-            fprintf(file, "  %*s%s", padding, "", row[c]);
-        else
-            fprintf(file, "  %s%*s", row[c], c + 1 < used ? padding : 0, "");
+        fputs("  ", file);
+        print_padded(row[c], c + 1 < used || table->right[c] ? widths[c] : 0, table->right[c], file);
     }
     fputc('\n', file);
 }
 
-bool th_table_print(const th_table *table, FILE *file)
+static void print_markdown(const th_table *table, char *const *row, const int *widths, FILE *file)
+{
+    char escaped[2 * MAX_CELL];
+    for (int c = 0; c < table->column_count; c++) {
+        fputs(c == 0 ? "| " : " | ", file);
+        print_padded(th_markdown(row[c], escaped), widths[c], table->right[c], file);
+    }
+    fputs(" |\n", file);
+}
+
+/* Below the headings: which side the columns are aligned to. */
+static void print_rule(const th_table *table, const int *widths, FILE *file)
+{
+    for (int c = 0; c < table->column_count; c++) {
+        fputs(table->right[c] ? "|-" : "|:", file);
+        for (int i = 0; i < widths[c]; i++)
+            fputc('-', file);
+        fputc(table->right[c] ? ':' : '-', file);
+    }
+    fputs("|\n", file);
+}
+
+static void print_csv_cell(const char *text, FILE *file)
+{
+    const bool quoted = strpbrk(text, ",\"") != NULL;
+    fputs(quoted ? "\"" : "", file);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', file);
+        fputc(*text, file);
+    }
+    fputs(quoted ? "\"" : "", file);
+}
+
+static void print_csv(const th_table *table, char *const *row, FILE *file)
+{
+    for (int c = 0; c < table->column_count; c++) {
+        fputs(c == 0 ? "" : ",", file);
+        print_csv_cell(row[c], file);
+    }
+    fputs("\r\n", file);
+}
+
+static void measure_widths(const th_table *table, th_format format, size_t rows, int *widths)
+{
+    const size_t columns = (size_t)table->column_count;
+    char escaped[2 * MAX_CELL];
+    for (size_t i = 0; i < rows * columns; i++) {
+        const char *cell = table->cells[i];
+        const int width = text_width(format == TH_FORMAT_MARKDOWN ? th_markdown(cell, escaped) : cell);
+        if (widths[i % columns] < width)
+            widths[i % columns] = width;
+    }
+}
+
+static void write_row(const th_table *table, char *const *row, const int *widths, th_format format, FILE *file)
+{
+    if (format == TH_FORMAT_TEXT)
+        print_text(table, row, widths, file);
+    else if (used_columns(table, row) == 0)
+        return;
+    else if (format == TH_FORMAT_CSV)
+        print_csv(table, row, file);
+    else
+        print_markdown(table, row, widths, file);
+}
+
+bool th_table_write(const th_table *table, th_format format, FILE *file)
 {
     if (!table || table->failed)
         return false;
     int widths[MAX_COLUMNS] = {0};
-    size_t columns = (size_t)table->column_count, rows = table->cell_count / columns;
-    for (size_t i = 0; i < rows * columns; i++) {
-        int width = text_width(table->cells[i]);
-        if (widths[i % columns] < width)
-            widths[i % columns] = width;
+    const size_t columns = (size_t)table->column_count, rows = table->cell_count / columns;
+    measure_widths(table, format, rows, widths);
+    for (size_t r = 0; r < rows; r++) {
+        write_row(table, table->cells + r * columns, widths, format, file);
+        if (r == 0 && format == TH_FORMAT_MARKDOWN)
+            print_rule(table, widths, file);
     }
-    for (size_t r = 0; r < rows; r++)
-        print_row(table, table->cells + r * columns, widths, file);
     return true;
 }
 
-th_digits th_digits_from(uint64_t value)
+bool th_table_print(const th_table *table, FILE *file)
 {
-    char plain[24];
-    int length = snprintf(plain, sizeof plain, "%llu", (unsigned long long)value), used = 0;
-    th_digits out;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            out.text[used++] = ',';
-        out.text[used++] = plain[i];
-    }
-    out.text[used] = '\0';
-    return out;
-}
-
-const char *th_plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
+    return th_table_write(table, TH_FORMAT_TEXT, file);
 }

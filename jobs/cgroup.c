@@ -7,7 +7,9 @@
  * ROOT is the group that appears at MOUNT: "/", unless a container sees only a part; it is cut off the front of the
  * path. A limit further up binds as well, so every folder up to the mount point is read. Systems mount both versions at
  * once with the CPU controller in one of them, so both are read. Mount points with spaces, which are escaped there, are
- * not found. */
+ * not found.
+ *
+ * Beside the limit lies cpu.stat, with a line "throttled_usec N" in v2, and in v1 "throttled_time N" in nanoseconds. */
 #include "cgroup.h"
 
 #include <limits.h>
@@ -130,26 +132,56 @@ static bool find_folder(const char *root, version v, path *out_folder, size_t *o
            (int)sizeof out_folder->text;
 }
 
+/* What a group says of itself: its limit in CPUs, 0 for none, or how long limits held it back, in seconds. */
+typedef double reader(const char *root, const char *folder, version v);
+
+static double read_throttled(const char *root, const char *folder, version v)
+{
+    const char *format = v == VERSION_2 ? "throttled_usec %lf" : "throttled_time %lf";
+    char line[128];
+    double time = 0;
+    FILE *file = open_below(root, folder, "cpu.stat");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, format, &time) != 1)
+        ;
+    if (file)
+        fclose(file);
+    return v == VERSION_2 ? time / 1e6 : time / 1e9;
+}
+
 static double tightest(double a, double b)
 {
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-static double version_quota(const char *root, version v)
+static double longest(double a, double b)
+{
+    return b > a ? b : a;
+}
+
+/* Asks the process's group and all above it. */
+static double ask_groups(const char *root, version v, reader *read, double (*choose)(double a, double b))
 {
     path folder;
     size_t top;
     if (!find_folder(root, v, &folder, &top))
         return 0;
-    double quota = read_quota(root, folder.text, v);
+    double chosen = read(root, folder.text, v);
     for (char *slash; (slash = strrchr(folder.text + top, '/'));) {
         *slash = '\0';
-        quota = tightest(quota, read_quota(root, folder.text, v));
+        chosen = choose(chosen, read(root, folder.text, v));
     }
-    return quota;
+    return chosen;
 }
 
 double th_cgroup_quota(const char *root)
 {
-    return tightest(version_quota(root, VERSION_1), version_quota(root, VERSION_2));
+    return tightest(ask_groups(root, VERSION_1, read_quota, tightest),
+                    ask_groups(root, VERSION_2, read_quota, tightest));
+}
+
+uint64_t th_cgroup_throttled_ns(const char *root)
+{
+    const double s = longest(ask_groups(root, VERSION_1, read_throttled, longest),
+                             ask_groups(root, VERSION_2, read_throttled, longest));
+    return s > 0 && s < 1e9 ? (uint64_t)(s * 1e9 + 0.5) : 0; /* garbage is no time */
 }

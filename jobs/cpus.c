@@ -50,6 +50,11 @@ th_cpus th_cpus_read(void)
     return cpus;
 }
 
+uint64_t th_cpus_throttled_ns(void)
+{
+    return th_cgroup_throttled_ns("");
+}
+
 uint32_t th_cpus_others(int here, uint32_t *out, uint32_t max)
 {
     const th_cpu_mask m = th_cpu_mask_read();

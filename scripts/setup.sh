@@ -8,9 +8,9 @@ build_packages="$build_packages libglfw3-dev libmeshoptimizer-dev libstb-dev pyt
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
 # For tests a display that needs no screen.
 test_packages="$build_packages libcriterion-dev assimp-testmodels xvfb xauth xdotool"
-# What `scripts/test all` needs on top: a second compiler with its OpenMP, oneTBB and its language, ffmpeg for films, and
-# the formatter.
-all_packages="$test_packages clang libomp-dev g++ libtbb-dev ffmpeg clang-format"
+# What `scripts/test all` needs on top: a second compiler with its OpenMP, oneTBB and its language, ffmpeg for films,
+# Google Benchmark's compare.py, and the formatter.
+all_packages="$test_packages clang libomp-dev g++ libtbb-dev ffmpeg libbenchmark-tools python3-scipy clang-format"
 
 say() {
     echo "$(basename "$0"): $*" >&2

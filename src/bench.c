@@ -1,11 +1,32 @@
 /* throng bench: how fast and how exact poses are, and what the job system costs. */
 #include "cast.h"
 #include "frame_entries.h"
+#include "measuring.h"
 #include "output.h"
-#include "progress.h"
 
 #include <throng/bench.h>
 #include <throng/json.h>
+#include <throng/table.h>
+
+static bool write_names(const th_bench_names *names, th_format format, FILE *file)
+{
+    th_table *table = th_table_create("<name");
+    for (uint32_t i = 0; i < names->count; i++)
+        th_table_cell(table, "%s", names->names[i]);
+    const bool written = th_table_write(table, format, file);
+    th_table_destroy(table);
+    return written;
+}
+
+static bool names_csv(const void *ctx, FILE *file)
+{
+    return write_names(ctx, TH_FORMAT_CSV, file);
+}
+
+static bool names_markdown(const void *ctx, FILE *file)
+{
+    return write_names(ctx, TH_FORMAT_MARKDOWN, file);
+}
 
 static bool print_names(const void *ctx, FILE *file)
 {
@@ -29,9 +50,19 @@ static json_t *report_json(const void *ctx)
     return th_report_json(ctx);
 }
 
+static bool report_csv(const void *ctx, FILE *file)
+{
+    return th_report_csv(ctx, file);
+}
+
+static bool report_markdown(const void *ctx, FILE *file)
+{
+    return th_bench_print(ctx, TH_FORMAT_MARKDOWN, file);
+}
+
 static bool print_report(const void *ctx, FILE *file)
 {
-    return th_bench_print(ctx, file);
+    return th_bench_print(ctx, TH_FORMAT_TEXT, file);
 }
 
 /* Of what was asked for, this machine can do nothing. */
@@ -49,12 +80,13 @@ static int show_report(const th_options *o, const th_report *report)
         th_complain("%s", th_report_left_out(report)->failure);
         return TH_EXIT_ENVIRONMENT;
     }
-    int code = th_output_result(o, &(th_output){report_json, 12, print_report}, report);
+    const th_output output = {report_json, 12, print_report, report_csv, report_markdown};
+    int code = th_output_result(o, &output, report);
     int check = th_complain_of_failures(report);
     return check != TH_EXIT_GOOD ? check : code;
 }
 
-static int run_bench(const th_options *o, const th_cast *cast)
+static int run_bench(const th_options *o, const th_measure_desc *measure, const th_cast *cast)
 {
     th_error err;
     th_report report;
@@ -64,12 +96,13 @@ static int run_bench(const th_options *o, const th_cast *cast)
     th_bench_desc desc = {
         .scene = th_cast_scene(cast, o),
         .threads = o->threads.counts[0],
-        .measure = {.repetitions = o->repetitions, .iterations = o->frames, .progress = th_progress()},
+        .measure = *measure,
         .filter = o->filter,
         .guests = &guests,
     };
     const th_result result = th_bench_run(&desc, &report, &err);
     th_frame_entries_fini(&frames);
+    th_measuring_end();
     if (result != TH_OK)
         return th_fail_with(&err);
     int code = show_report(o, &report);
@@ -85,12 +118,18 @@ int th_command_bench(const th_options *o)
         th_complain("no entry matches \"%s\"; `throng bench --list` names them all", o->filter);
         return TH_EXIT_USAGE;
     }
-    if (o->list)
-        return th_output_result(o, &(th_output){names_json, 12, print_names}, &names);
+    if (o->list) {
+        const th_output output = {names_json, 12, print_names, names_csv, names_markdown};
+        return th_output_result(o, &output, &names);
+    }
+    th_measure_desc measure;
+    int code = th_measuring_init(&measure, o);
+    if (code != TH_EXIT_GOOD)
+        return code;
     th_cast cast;
-    int code = th_cast_init(&cast, o);
+    code = th_cast_init(&cast, o);
     if (code == TH_EXIT_GOOD)
-        code = run_bench(o, &cast);
+        code = run_bench(o, &measure, &cast);
     th_cast_fini(&cast);
     return code;
 }

@@ -42,17 +42,23 @@ const th_command th_command_table[] = {
             "all tracks in one way each, and say how far that is from what the file says; crowd/, play/ and clips/\n"
             "compare sizes of the crowd, time that jumps and more clips. The jobs/ entries compare schedulers at\n"
             "the same work. The frame/ entries draw whole frames of small pictures, and say where the time goes;\n"
-            "without OpenGL they are left out. Repetitions of what is compared take turns, so that a slow moment\n"
-            "of the machine hits all alike.\n",
+            "without OpenGL they are left out. What is compared is repeated in rounds, in random order, so that a\n"
+            "slow moment of the machine hits all alike, until the medians are known to --precision or --max-time\n"
+            "is over. Figures that deserve doubt come with a note that says why.\n",
         .run = th_command_bench,
     },
     {
         .name = "scale",
         .bit = TH_COMMAND_SCALE,
         .summary = "the same crowd on more and more threads, and what stops it",
-        .details = "Animates the crowd with each number of threads, in turns, and compares: frame time, speed-up,\n"
-                   "efficiency, and the share of the threads' time that went into posing. All thread counts must\n"
-                   "write the same bytes, shown by the palette hash; otherwise the command fails (exit code 1).\n",
+        .details =
+            "Animates the crowd with each number of threads, in random order, and compares: frame time, speed-up,\n"
+            "efficiency, and the share of the threads' time that went into posing. All thread counts must\n"
+            "write the same bytes, shown by the palette hash; otherwise the command fails (exit code 1).\n"
+            "Amdahl's law and the Universal Scalability Law are fitted to four points or more, and frames of\n"
+            "which a part is left out, with the bandwidth of the memory, tell what is the limit: computing,\n"
+            "memory, cores, imbalance, wake-ups or a serial part. Several --grain, --count or --scheduler are\n"
+            "compared in a map; what is said of one curve is said of the first.\n",
         .run = th_command_scale,
     },
     {

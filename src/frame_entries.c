@@ -154,7 +154,7 @@ static void end_repetition(void *ctx)
 {
     subject *s = ctx;
     th_error err;
-    for (int i = 0; i < STAGES; i++)
+    for (int i = 0; i < STAGES && s->stages[i].count < s->stages[i].capacity; i++) /* a dry run has no room */
         th_samples_add(&s->stages[i], (double)s->stage_ns[i] / s->frames);
     th_gl_finish(s->shared->gl);
     if (th_gl_check(s->shared->gl, "while frames were drawn", &err) != TH_OK)
@@ -254,7 +254,7 @@ static th_result create(const th_guest *guest, void *host, th_row *row, void **o
     bool room = s != NULL;
     *out = s;
     for (int i = 0; room && i < STAGES; i++)
-        room = th_samples_init(&s->stages[i], e->few.repetitions);
+        room = th_samples_init(&s->stages[i], row->real_ns.capacity);
     if (!room)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", guest->name);
     s->kind = guest->what;

@@ -296,7 +296,7 @@ static int show_model(const th_options *o, const th_model *model, const th_rig *
         return TH_EXIT_ENVIRONMENT;
     }
     subject s = {model, rig, places};
-    int code = th_output_result(o, &(th_output){inspect_json, 12, inspect_print}, &s);
+    int code = th_output_result(o, &(th_output){.document = inspect_json, .digits = 12, .print = inspect_print}, &s);
     free(places);
     return code;
 }

@@ -35,6 +35,46 @@ static bool parse_whole(const th_option *o, const char *text, void *value, th_er
     return true;
 }
 
+/* The next word of a list such as "1,2,4", and *text moves past it. False when it is too long for any word. */
+static bool next_word(const char **text, char *word, size_t size)
+{
+    const size_t length = strcspn(*text, ",");
+    if (length >= size)
+        return false;
+    memcpy(word, *text, length);
+    word[length] = '\0';
+    *text += length;
+    return true;
+}
+
+static bool refuse_repeated(const th_option *o, const char *word, th_error *err)
+{
+    th_fail(err, TH_ERR_INPUT, "--%s has %s twice", o->name, word);
+    return false;
+}
+
+static bool parse_whole_list(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_number_list *list = value;
+    const uint32_t most = sizeof list->values / sizeof *list->values;
+    char word[16], wanted[128];
+    list->count = 0;
+    for (const char *at = text;; at++) {
+        uint64_t number;
+        if (list->count == most || !next_word(&at, word, sizeof word) || !read_whole(word, o->low, o->high, &number)) {
+            snprintf(wanted, sizeof wanted, "up to %u whole numbers from %.0f to %.0f, such as 1,2,4", most, o->low,
+                     o->high);
+            return refuse(o, text, wanted, err);
+        }
+        for (uint32_t i = 0; i < list->count; i++)
+            if (list->values[i] == number)
+                return refuse_repeated(o, word, err);
+        list->values[list->count++] = (uint32_t)number;
+        if (*at == '\0')
+            return true;
+    }
+}
+
 static bool parse_seed(const th_option *o, const char *text, void *value, th_error *err)
 {
     if (read_whole(text, 0, HUGE_VAL, value))
@@ -79,6 +119,18 @@ static bool parse_file(const th_option *o, const char *text, void *value, th_err
     return true;
 }
 
+static bool parse_report_file(const th_option *o, const char *text, void *value, th_error *err)
+{
+    static const char *const endings[] = {".json", ".csv", ".md"};
+    const char *ending = strrchr(text, '.');
+    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
+        if (strcmp(ending, endings[i]) == 0) {
+            *(const char **)value = text;
+            return true;
+        }
+    return refuse(o, text, "a file whose name ends in .json, .csv or .md", err);
+}
+
 static bool parse_switch(const th_option *o, const char *text, void *value, th_error *err)
 {
     (void)o, (void)text, (void)err;
@@ -106,6 +158,38 @@ static bool parse_choice(const th_option *o, const char *text, void *value, th_e
     else
         refuse(o, text, wanted, err);
     return false;
+}
+
+static void take_all_schedulers(th_scheduler_list *list)
+{
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
+        if (th_scheduler_available((th_scheduler)s))
+            list->values[list->count++] = (th_scheduler)s;
+}
+
+/* One or several of the names, or all that this build has. */
+static bool parse_schedulers(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_scheduler_list *list = value;
+    char word[32];
+    list->count = 0;
+    if (strcmp(text, "all") == 0) {
+        take_all_schedulers(list);
+        return true;
+    }
+    for (const char *at = text;; at++) {
+        unsigned choice;
+        if (!next_word(&at, word, sizeof word))
+            return parse_choice(o, text, &choice, err); /* which says what is wrong */
+        if (!parse_choice(o, word, &choice, err))
+            return false;
+        for (uint32_t i = 0; i < list->count; i++)
+            if (list->values[i] == (th_scheduler)choice)
+                return refuse_repeated(o, word, err);
+        list->values[list->count++] = (th_scheduler)choice;
+        if (*at == '\0')
+            return true;
+    }
 }
 
 static bool parse_size(const th_option *o, const char *text, void *value, th_error *err)
@@ -258,6 +342,7 @@ _Static_assert(sizeof stages_choices / sizeof *stages_choices == TH_STAGES_COUNT
 #define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | TH_COMMAND_BENCH | TH_COMMAND_SCALE | DRAWING)
 #define CROWDS    (TH_COMMAND_BENCH | TH_COMMAND_SCALE | DRAWING)
 #define DRAWING   (TH_COMMAND_RENDER | TH_COMMAND_VIEW)
+#define MEASURES  (TH_COMMAND_BENCH | TH_COMMAND_SCALE)
 #define AT(field) offsetof(th_options, field)
 
 const char *th_look_name(th_look look)
@@ -281,8 +366,8 @@ const th_option th_option_table[] = {
      .low = -1e9, .high = 1e9, .help = "time in the clip in seconds; wraps around its end"},
     {.name = "count", .argument = "N", .fallback = "1000", .commands = TH_COMMAND_BENCH | TH_COMMAND_VIEW, .parse = parse_whole, .offset = AT(count),
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
-    {.name = "count", .argument = "N", .fallback = "10000", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(count),
-     .low = 1, .high = 1e6, .help = "characters in the crowd"},
+    {.name = "count", .argument = "LIST", .fallback = "10000", .commands = TH_COMMAND_SCALE, .parse = parse_whole_list, .offset = AT(counts),
+     .low = 1, .high = 1e6, .help = "characters in the crowd; several numbers, such as 100,1000, give a map"},
     {.name = "count", .argument = "N", .fallback = "100", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(count),
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
     {.name = "drawn", .argument = "N", .fallback = "20", .commands = TH_COMMAND_BENCH, .parse = parse_whole, .offset = AT(drawn),
@@ -331,18 +416,30 @@ const th_option th_option_table[] = {
      .help = "threads of the jobs/ and frame/ entries: a number, or max for all usable CPUs"},
     {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_thread_list, .offset = AT(threads),
      .high = 1024, .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max; at most 1024 threads together (default: up to all usable CPUs)"},
-    {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = TH_COMMAND_SCALE | DRAWING, .parse = parse_choice, .offset = AT(scheduler),
+    {.name = "scheduler", .argument = "LIST", .fallback = "own", .commands = TH_COMMAND_SCALE, .parse = parse_schedulers, .offset = AT(schedulers),
+     .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static, onetbb, several of them, or all"},
+    {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = DRAWING, .parse = parse_choice, .offset = AT(scheduler),
      .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb"},
     {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE | TH_COMMAND_VIEW, .parse = parse_choice, .offset = AT(placement),
      .choices = placement_choices, .help = "CPUs of the workers: none: as the system likes; workers: one each; compact: near the caller; spread: far apart; cores: near, but one to a core first"},
-    {.name = "grain", .argument = "N", .commands = TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(grain),
-     .low = 1, .high = 1e6, .help = "batches of 16 characters in a chunk of work (default: 2)"},
+    {.name = "grain", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_whole_list, .offset = AT(grains),
+     .low = 1, .high = 1e6, .help = "batches of 16 characters in a chunk of work; several numbers give a map (default: 2)"},
     {.name = "stages", .argument = "HOW", .fallback = "fused", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(stages),
      .choices = stages_choices, .help = "fused: keys to palettes in one pass; separate: all poses first, to see what each stage takes"},
     {.name = "frames", .argument = "N", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(frames),
      .low = 1, .high = 1e6, .help = "frames in a repetition (default: as many as take some milliseconds)"},
-    {.name = "repetitions", .argument = "N", .fallback = "25", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(repetitions),
-     .low = 1, .high = 1e5, .help = "repetitions of every measurement, taken in turn with the others"},
+    {.name = "repetitions", .argument = "N", .commands = MEASURES, .parse = parse_whole, .offset = AT(repetitions),
+     .low = 1, .high = 1e5, .help = "repetitions of every measurement (default: as many as --precision takes in the time there is)"},
+    {.name = "precision", .argument = "PERCENT", .fallback = "1", .commands = MEASURES, .parse = parse_real, .offset = AT(precision_percent),
+     .low = 0.01, .high = 100, .help = "repeat until 95 % confidence intervals of all medians that are compared are within this of them"},
+    {.name = "min-time", .argument = "S", .fallback = "0", .commands = MEASURES, .parse = parse_real, .offset = AT(min_time_s),
+     .low = 0, .high = 86400, .help = "repeat for at least so many seconds an entry, on average over what is compared"},
+    {.name = "max-time", .argument = "S", .fallback = "0.2", .commands = TH_COMMAND_BENCH, .parse = parse_real, .offset = AT(max_time_s),
+     .low = 0.001, .high = 86400, .help = "give up on the precision after so many seconds an entry, likewise"},
+    {.name = "max-time", .argument = "S", .fallback = "2", .commands = TH_COMMAND_SCALE, .parse = parse_real, .offset = AT(max_time_s),
+     .low = 0.001, .high = 86400, .help = "give up on the precision after so many seconds a number of threads, on average"},
+    {.name = "dry-run", .commands = MEASURES, .parse = parse_switch, .offset = AT(dry_run),
+     .help = "run everything once, check the palettes, time nothing"},
     {.name = "seed", .argument = "N", .fallback = "1", .commands = CROWDS, .parse = parse_seed, .offset = AT(seed),
      .help = "deals out clips, phases and speeds; the same seed gives the same crowd"},
     {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE | DRAWING, .parse = parse_choice, .offset = AT(isa),
@@ -369,7 +466,9 @@ const th_option th_option_table[] = {
      .low = 0.01, .high = 86400, .help = "give up on a file after this many seconds"},
     {.name = "json", .commands = EACH, .parse = parse_switch, .offset = AT(json),
      .help = "print one JSON document instead of text"},
-    {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER, .parse = parse_text, .offset = AT(out),
+    {.name = "out", .argument = "FILE", .commands = MEASURES, .parse = parse_report_file, .offset = AT(out),
+     .help = "write the result to FILE as well, as its name says: .json, .csv or .md (Markdown); all of it or nothing"},
+    {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER & ~MEASURES, .parse = parse_text, .offset = AT(out),
      .help = "write the result to FILE as well, as JSON; all of it or nothing"},
     {.name = "help", .commands = EACH, .parse = parse_switch, .offset = AT(help), .repeatable = true,
      .help = "show this"},

@@ -26,6 +26,17 @@ typedef struct th_thread_list {
     uint32_t count;
 } th_thread_list;
 
+/* Whole numbers to compare, in the order given, each once. */
+typedef struct th_number_list {
+    uint32_t values[16];
+    uint32_t count;
+} th_number_list;
+
+typedef struct th_scheduler_list {
+    th_scheduler values[TH_SCHEDULER_COUNT];
+    uint32_t count;
+} th_scheduler_list;
+
 typedef struct th_size {
     uint32_t width, height;
 } th_size;
@@ -39,7 +50,7 @@ typedef enum th_look {
     TH_LOOK_COUNT,
 } th_look;
 
-/* "natural", "lod", "skeleton". */
+/* "natural", "lod", "skeleton", "workers". */
 const char *th_look_name(th_look look);
 
 typedef enum th_vsync {
@@ -52,15 +63,18 @@ typedef struct th_options {
     th_file_list animations;
     const char *clip; /* NULL when not given */
     double time_s;
-    uint32_t drawn;                             /* characters in a picture of the bench */
-    uint32_t count, frames, repetitions, grain; /* frames, grain: 0 when left to the program */
-    th_thread_list threads;                     /* none when not given */
+    uint32_t drawn;                      /* characters in a picture of the bench */
+    uint32_t count, frames, repetitions; /* frames, repetitions: 0 when left to the program */
+    double precision_percent, min_time_s, max_time_s;
+    th_number_list counts, grains; /* of scale; no grains when not given */
+    th_thread_list threads;        /* none when not given */
     uint64_t seed;
     th_isa isa;
     th_palette palette;
     th_sampling sampling;
     th_interpolation interpolation;
     th_keys keys;
+    th_scheduler_list schedulers; /* of scale */
     th_scheduler scheduler;
     th_placement placement;
     th_stages stages;
@@ -76,7 +90,7 @@ typedef struct th_options {
     th_vsync vsync;
     th_fetch fetch;
     th_ring_upload upload;
-    bool list, json, help;
+    bool list, dry_run, json, help;
     bool given[TH_OPTIONS_MAX_ROWS]; /* for each row of the option table */
 } th_options;
 

@@ -25,12 +25,30 @@ static int out_of_memory(void)
     return TH_EXIT_ENVIRONMENT;
 }
 
-static int write_file(const char *path, const json_t *document, int digits)
+static bool write_json(const th_output *output, const void *ctx, FILE *file)
+{
+    json_t *document = output->document(ctx);
+    const bool written = document && th_json_write(document, output->digits, file);
+    json_decref(document);
+    return written;
+}
+
+static bool write_form(const th_output *output, const void *ctx, const char *ending, FILE *file)
+{
+    if (output->csv && strcmp(ending, ".csv") == 0)
+        return output->csv(ctx, file);
+    if (output->markdown && strcmp(ending, ".md") == 0)
+        return output->markdown(ctx, file);
+    return write_json(output, ctx, file);
+}
+
+static int write_file(const char *path, const th_output *output, const void *ctx)
 {
     char *text = NULL;
     size_t size = 0;
+    const char *ending = strrchr(path, '.');
     FILE *file = open_memstream(&text, &size);
-    bool made = file && th_json_write(document, digits, file);
+    bool made = file && write_form(output, ctx, ending ? ending : "", file);
     made = file && fclose(file) == 0 && made;
     th_error err = {TH_ERR_MEMORY, "out of memory"};
     th_result result = made ? th_file_replace(path, &(struct iovec){text, size}, 1, &err) : TH_ERR_MEMORY;
@@ -38,25 +56,13 @@ static int write_file(const char *path, const json_t *document, int digits)
     return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }
 
-static int write_document(const th_options *o, const th_output *output, const void *ctx)
-{
-    json_t *document = output->document(ctx);
-    if (!document)
-        return out_of_memory();
-    int code = o->out ? write_file(o->out, document, output->digits) : TH_EXIT_GOOD;
-    if (o->json)
-        th_json_write(document, output->digits, stdout); /* what goes wrong here shows in th_output_finish */
-    json_decref(document);
-    return code;
-}
-
 int th_output_result(const th_options *o, const th_output *output, const void *ctx)
 {
     /* The file first: a reader that closes the pipe ends this program. */
-    int code = o->json || o->out ? write_document(o, output, ctx) : TH_EXIT_GOOD;
-    if (!o->json && !output->print(ctx, stdout))
-        return out_of_memory();
-    return code;
+    int code = o->out ? write_file(o->out, output, ctx) : TH_EXIT_GOOD;
+    const bool made = o->json ? write_json(output, ctx, stdout) : output->print(ctx, stdout);
+    /* A stream that fails shows in th_output_finish. */
+    return made || ferror(stdout) ? code : out_of_memory();
 }
 
 int th_complain_of_failures(const th_report *report)

@@ -1,4 +1,5 @@
-/* Where a command's result goes: text or one JSON document on standard output, and the document in a file as well. */
+/* Where a command's result goes: text or one JSON document on standard output, and the document, or another form that
+ * the file's name asks for, in a file as well. */
 #ifndef TH_OUTPUT_H
 #define TH_OUTPUT_H
 
@@ -13,11 +14,14 @@
  * after it. */
 int th_output_probe(const th_options *options);
 
-/* A result in its two forms. Only the one that is wanted is made. */
+/* A result in all its forms. Only what is wanted is made. Functions return NULL or false when memory is out. */
 typedef struct th_output {
-    json_t *(*document)(const void *ctx);       /* NULL when memory is out */
+    json_t *(*document)(const void *ctx);
     int digits;                                 /* of a real number in it */
-    bool (*print)(const void *ctx, FILE *file); /* the text for people; false when memory is out */
+    bool (*print)(const void *ctx, FILE *file); /* the text for people */
+    /* What --out writes when the file's name says so; both NULL where a command knows JSON alone. */
+    bool (*csv)(const void *ctx, FILE *file);
+    bool (*markdown)(const void *ctx, FILE *file);
 } th_output;
 
 /* Writes the result as the options ask for; returns an exit code. */

@@ -190,7 +190,7 @@ static int show_pose(const th_options *o, const th_model *model, uint32_t clip)
     th_result result = pose_init(&p, o, model, clip, &err);
     if (result == TH_OK && o->sampling == TH_SAMPLING_COMPILED)
         result = evaluate_compiled(&p, &err);
-    const th_output output = {pose_json, 17, pose_print};
+    const th_output output = {.document = pose_json, .digits = 17, .print = pose_print};
     int code = result == TH_OK ? th_output_result(o, &output, &p) : th_fail_with(&err);
     free(p.joints);
     return code;

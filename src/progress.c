@@ -7,7 +7,7 @@ static void show(void *ctx, uint32_t done, uint32_t total)
 {
     (void)ctx;
     if (done < total)
-        fprintf(stderr, "\r%3u %% of %u repetitions", 100 * done / total, total);
+        fprintf(stderr, "\r%3u %% of %u frames", 100 * done / total, total);
     else
         fputs("\r\033[K", stderr); /* leave no trace */
     fflush(stderr);

@@ -181,8 +181,10 @@ int th_command_render(const th_options *o)
         th_result result = begin(&r, &cast, &err);
         if (result == TH_OK)
             result = draw_frames(&r, &err);
-        code = result == TH_OK ? th_output_result(o, &(th_output){rendering_json, 6, print_rendering}, &r)
-                               : th_fail_with(&err);
+        code = result == TH_OK
+                   ? th_output_result(
+                         o, &(th_output){.document = rendering_json, .digits = 6, .print = print_rendering}, &r)
+                   : th_fail_with(&err);
         end(&r);
     }
     th_cast_fini(&cast);

@@ -488,7 +488,7 @@ int th_command_view(const th_options *o)
     else
         v.code = th_fail_with(&err);
     if (v.code == TH_EXIT_GOOD)
-        v.code = th_output_result(o, &(th_output){view_json, 6, print_view}, &v);
+        v.code = th_output_result(o, &(th_output){.document = view_json, .digits = 6, .print = print_view}, &v);
     if (v.change.under_way) {
         /* Nobody waits for a thread whose work is no longer wanted; the system can take away what it has. */
         const int code = th_output_finish();

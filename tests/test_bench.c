@@ -246,7 +246,7 @@ Test(bench, scene_that_stands_still_is_fine_and_gets_a_note)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    th_report_print_doubts(&report, file);
+    th_report_print_doubts(&report, TH_FORMAT_TEXT, file);
     fclose(file);
     cr_expect(strstr(text, "nothing moves"), "%s", text);
     free(text);
@@ -285,7 +285,7 @@ Test(bench, unknown_clock_is_left_out)
     for (int known = 0; known < 2; known++) {
         report.context.mhz = known ? 2900 : 0;
         FILE *file = open_memstream(&text, &size);
-        th_report_print_conditions(&report, file);
+        th_report_print_conditions(&report, TH_FORMAT_TEXT, file);
         fclose(file);
         cr_expect_eq(strstr(text, " MHz") != NULL, known, "%s", text);
         free(text);
@@ -355,30 +355,29 @@ Test(bench, document_has_the_fields_of_google_benchmark)
                                         "isa"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         text_field(context, texts[i]);
-    static const char *const numbers[] = {"num_cpus", "mhz_per_cpu", "usable_cpus", "cores", "numa_nodes"};
+    static const char *const numbers[] = {"num_cpus",   "mhz_per_cpu", "usable_cpus",   "cores",
+                                          "numa_nodes", "page_size",   "clock_step_ns", "throttled_s"};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         field(context, numbers[i]);
     cr_expect(json_is_boolean(json_object_get(context, "cpu_scaling_enabled")));
     cr_expect_eq(json_array_size(json_object_get(context, "load_avg")), 3);
     cr_expect(json_is_array(json_object_get(context, "caches")));
+    cr_expect(json_is_array(json_object_get(context, "doubts")));
+    static const char *const maybe[] = {"governor",     "boost",       "huge_pages",  "cgroup_quota_cpus",
+                                        "clock_source", "others_cpus", "stolen_cpus", "precision"};
+    for (size_t i = 0; i < sizeof maybe / sizeof *maybe; i++)
+        cr_expect_neq(json_object_get(context, maybe[i]), NULL, "%s", maybe[i]);
 
-    static const char *const aggregates[] = {"mean", "median", "min", "mad", "stddev"};
+    static const char *const aggregates[] = {"mean", "median", "stddev", "cv", "min", "max", "p95", "p99", "mad"};
     const json_t *rows = json_object_get(document, "benchmarks"), *row;
     size_t index;
-    cr_assert_eq(json_array_size(rows), 3 + 5);
+    cr_assert_eq(json_array_size(rows), 3 + 9);
     json_array_foreach(rows, index, row)
     {
         cr_expect_str_eq(text_field(row, "run_name"), "pose/scalar/f32");
         cr_expect_str_eq(text_field(row, "time_unit"), "us");
         cr_expect_eq(field(row, "repetitions"), 3);
         cr_expect_eq(field(row, "threads"), 1);
-        cr_expect_eq(field(row, "characters"), 10);
-        cr_expect_eq(field(row, "joints"), 10 * human->bind_count);
-        cr_expect_float_eq(field(row, "ns_per_joint"), field(row, "real_time") * 1000 / field(row, "joints"), 1e-6);
-        cr_expect_float_eq(field(row, "us_per_character"), field(row, "real_time") / 10, 1e-6);
-        cr_expect_eq(strlen(text_field(row, "palette_hash")), 16);
-        cr_expect_lt(field(row, "max_error"), 1.25e-4);
-        cr_expect(json_is_true(json_object_get(row, "moving")));
         if (index < 3) {
             cr_expect_str_eq(text_field(row, "run_type"), "iteration");
             cr_expect_str_eq(text_field(row, "name"), "pose/scalar/f32");
@@ -387,12 +386,23 @@ Test(bench, document_has_the_fields_of_google_benchmark)
             cr_expect_gt(field(row, "real_time"), 0);
         } else {
             const char *name = aggregates[index - 3];
+            const bool is_cv = strcmp(name, "cv") == 0;
             char expected[64];
             snprintf(expected, sizeof expected, "pose/scalar/f32_%s", name);
             cr_expect_str_eq(text_field(row, "run_type"), "aggregate");
             cr_expect_str_eq(text_field(row, "aggregate_name"), name);
+            cr_expect_str_eq(text_field(row, "aggregate_unit"), is_cv ? "percentage" : "time");
             cr_expect_str_eq(text_field(row, "name"), expected);
+            if (is_cv) /* no time */
+                continue;
         }
+        cr_expect_eq(field(row, "characters"), 10);
+        cr_expect_eq(field(row, "joints"), 10 * human->bind_count);
+        cr_expect_float_eq(field(row, "ns_per_joint"), field(row, "real_time") * 1000 / field(row, "joints"), 1e-6);
+        cr_expect_float_eq(field(row, "us_per_character"), field(row, "real_time") / 10, 1e-6);
+        cr_expect_eq(strlen(text_field(row, "palette_hash")), 16);
+        cr_expect_lt(field(row, "max_error"), 1.25e-4);
+        cr_expect(json_is_true(json_object_get(row, "moving")));
     }
     json_decref(document);
     th_report_fini(&report);
@@ -406,7 +416,7 @@ Test(bench, all_entries_run_and_the_text_shows_them)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    cr_expect(th_bench_print(&report, file));
+    cr_expect(th_bench_print(&report, TH_FORMAT_TEXT, file));
     fclose(file);
     th_bench_names names = th_bench_list(NULL, NULL);
     cr_assert_eq(report.row_count, names.count);
@@ -421,7 +431,7 @@ Test(bench, all_entries_run_and_the_text_shows_them)
     th_report_fini(&report);
 }
 
-Test(bench, failed_check_becomes_a_row_without_times)
+Test(bench, failed_check_becomes_a_row_of_its_own)
 {
     th_report report;
     cr_assert_eq(th_report_init(&report, 2, 1, &err), TH_OK);
@@ -437,13 +447,14 @@ Test(bench, failed_check_becomes_a_row_without_times)
     cr_expect_eq(th_report_failure(&report), &report.rows[1]);
     json_t *document = th_report_json(&report);
     const json_t *rows = json_object_get(document, "benchmarks");
-    cr_assert_eq(json_array_size(rows), 1 + 4 + 1); /* no stddev of one value */
+    cr_assert_eq(json_array_size(rows), 1 + 7 + 1); /* neither stddev nor cv of one value */
     cr_expect_eq(field(json_array_get(rows, 0), "real_time"), 1);
     cr_expect_eq(field(json_array_get(rows, 0), "cpu_time"), 2);
-    const json_t *failed = json_array_get(rows, 5);
+    const json_t *failed = json_array_get(rows, 8);
     cr_expect(json_is_true(json_object_get(failed, "error_occurred")));
     cr_expect_str_eq(text_field(failed, "error_message"), "wrong");
-    cr_expect_eq(json_object_get(failed, "real_time"), NULL);
+    cr_expect_eq(field(failed, "iterations"), 0);
+    cr_expect_eq(field(failed, "real_time"), 0, "for compare.py, which looks for it in every row");
     json_decref(document);
     th_report_fini(&report);
 }
@@ -760,7 +771,7 @@ static void expect_in_text(const th_report *report, const char *what)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    cr_expect(th_bench_print(report, file));
+    cr_expect(th_bench_print(report, TH_FORMAT_TEXT, file));
     fclose(file);
     cr_expect(strstr(text, what), "%s", text);
     free(text);
@@ -940,26 +951,26 @@ Test(bench, table_says_who_wins)
 {
     static const struct {
         const char *name;
-        double ns[3];
+        double ns[5];
     } rows[] = {
-        {"jobs/x/own", {1000, 1010, 990}},
-        {"jobs/x/serial", {100, 100, 100}},
-        {"jobs/x/openmp-dynamic", {1005, 1005, 1100}},
-        {"jobs/x/openmp-static", {3000, 3001, 2999}},
-        {"jobs/alone/own", {1, 1, 1}},
+        {"jobs/x/own", {1000, 1010, 990, 1020, 980}},
+        {"jobs/x/serial", {100, 100, 100, 100, 100}},
+        {"jobs/x/openmp-dynamic", {1005, 1005, 1100, 985, 1015}},
+        {"jobs/x/openmp-static", {3000, 3001, 2999, 3002, 2998}},
+        {"jobs/alone/own", {1, 1, 1, 1, 1}},
     };
     th_report report;
-    cr_assert_eq(th_report_init(&report, 5, 3, &err), TH_OK);
+    cr_assert_eq(th_report_init(&report, 5, 5, &err), TH_OK);
     for (uint32_t i = 0; i < 5; i++) {
         strcpy(report.rows[i].name, rows[i].name);
         report.rows[i].time_unit = "ns";
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 5; k++)
             th_samples_add(&report.rows[i].real_ns, rows[i].ns[k]);
     }
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    cr_expect(th_bench_print(&report, file));
+    cr_expect(th_bench_print(&report, TH_FORMAT_TEXT, file));
     fclose(file);
     const char *line = strstr(text, "\n  jobs/x  ");
     cr_assert_neq(line, NULL, "%s", text);
@@ -974,48 +985,23 @@ Test(bench, table_says_who_wins)
     th_report_fini(&report);
 }
 
-/* ---- measuring ---- */
+/* ---- progress and rehearsals ---- */
 
-static uint64_t iterations_run;
+static uint32_t told, last_comparison, last_rounds;
 
-static void count_iteration(void *ctx, uint64_t frame)
-{
-    (void)ctx, (void)frame;
-    iterations_run++;
-}
-
-static th_lap claim_a_second(void *ctx, uint64_t frame)
-{
-    count_iteration(ctx, frame);
-    return (th_lap){.real_ns = 1000000000, .cpu_ns = 3};
-}
-
-Test(bench, laps_count_as_they_say)
-{
-    th_row row = {0};
-    const th_subject subject = {.run = count_iteration, .row = &row};
-    const th_measure_desc desc = {.repetitions = 2, .iterations = 5, .lap = claim_a_second};
-    cr_assert(th_samples_init(&row.real_ns, 2) && th_samples_init(&row.cpu_ns, 2));
-    th_measure(&desc, &subject, 1);
-    cr_expect_eq(row.real_ns.count, 2);
-    cr_expect_eq(row.real_ns.values[1], 1e9);
-    cr_expect_eq(row.cpu_ns.values[1], 3);
-    cr_expect_geq(iterations_run, 2 * 5 + 1, "there is a run that does not count");
-    th_samples_fini(&row.real_ns);
-    th_samples_fini(&row.cpu_ns);
-}
-
-static uint32_t last_done, last_total;
-
-static void note_progress(void *ctx, uint32_t done, uint32_t total)
+static void note_progress(void *ctx, const th_measure_state *state)
 {
     (void)ctx;
-    cr_expect_eq(done, last_done + 1);
-    last_done = done;
-    last_total = total;
+    cr_expect_eq(state->rounds, told % 3 + 1);
+    cr_expect_eq(state->comparison, told / 3 + 1);
+    cr_expect_eq(state->comparisons, 3);
+    cr_expect_eq(strncmp(state->name, "jobs/fork_join:", 15), 0);
+    told++;
+    last_comparison = state->comparison;
+    last_rounds = state->rounds;
 }
 
-Test(bench, progress_runs_once_through_all_comparisons)
+Test(bench, progress_goes_through_all_comparisons)
 {
     th_bench_desc desc = {
         .threads = 2,
@@ -1024,6 +1010,38 @@ Test(bench, progress_runs_once_through_all_comparisons)
     };
     th_report report;
     cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
-    cr_expect(last_done == 9 && last_total == 9, "%u of %u", last_done, last_total);
+    cr_expect(told == 9 && last_comparison == 3 && last_rounds == 3, "%u", told);
     th_report_fini(&report);
+}
+
+Test(bench, rehearsal_checks_all_and_times_nothing)
+{
+    th_bench_desc desc = {.scene = scene_of(20), .threads = 2, .measure = {.is_rehearsal = true}};
+    th_report report;
+    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
+    for (uint32_t r = 0; r < report.row_count; r++) {
+        const th_row *row = &report.rows[r];
+        cr_expect_str_eq(row->failure, "");
+        cr_expect_eq(row->real_ns.count, 0);
+        cr_expect_eq(row->checked, row->characters > 0 && strncmp(row->name, "limit/", 6) != 0, "%s", row->name);
+        cr_expect_eq(row->own && json_object_get(row->own, "speed_up"), false, "%s", row->name);
+    }
+    json_t *document = th_report_json(&report);
+    cr_expect(json_is_true(json_object_get(json_object_get(document, "context"), "dry_run")));
+    cr_expect_eq(json_array_size(json_object_get(document, "benchmarks")), report.row_count);
+    json_decref(document);
+    expect_in_text(&report, "limit/palette_write");
+    expect_in_text(&report, "nothing was timed");
+    th_report_fini(&report);
+}
+
+Test(bench, rehearsal_finds_what_is_wrong)
+{
+    th_row row = {.name = "row"};
+    th_crew *crew = make_crew(&row);
+    crew->work->steps[99]++;
+    const th_subject subject = {th_crew_prepare, th_crew_call, th_crew_check, crew, &row};
+    th_measure(&(th_measure_desc){.is_rehearsal = true}, &subject, 1);
+    cr_expect_str_eq(row.failure, "as many items were run as should be, but not the right ones");
+    th_crew_destroy(crew);
 }

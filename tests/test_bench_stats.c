@@ -53,6 +53,113 @@ Test(stats, know_one_sample_and_none)
     cr_expect_eq(none.count, 0);
     cr_expect(isnan(none.median) && isnan(none.mean) && isnan(none.min));
     cr_expect(isnan(th_stats_spread(&none)));
+    cr_expect(isnan(none.p95) && isnan(none.cv) && none.outliers == 0);
+    cr_expect(one.p95 == 7 && one.p99 == 7 && isnan(one.cv) && one.outliers == 0);
+}
+
+Test(stats, tail_and_outliers_of_many)
+{
+    double values[200];
+    for (int i = 0; i < 200; i++)
+        values[i] = 1000 + (i * 7 % 200); /* each from 1000 to 1199 once */
+    th_stats s = stats_of(values, 200);
+    cr_expect_eq(s.p95, 1189);
+    cr_expect_eq(s.p99, 1197);
+    cr_expect_float_eq(s.cv, sqrt(200 * 201 / 12.0) / 1099.5, 1e-12);
+    cr_expect_eq(s.mad, 50);
+    cr_expect_eq(s.outliers, 0);
+    values[0] = 1099.5 + 259; /* 3.5 / 0.6745 of the mad are 259.45 */
+    cr_expect_eq(stats_of(values, 200).outliers, 0);
+    values[0] = 1099.5 + 261;
+    cr_expect_eq(stats_of(values, 200).outliers, 1);
+    values[1] = 0;
+    s = stats_of(values, 200);
+    cr_expect_eq(s.outliers, 2);
+    cr_expect(s.max == 1360.5 && s.min == 0, "and they are still there");
+}
+
+/* ---- the interval of the median ---- */
+
+static th_samples samples_of(const double *values, uint32_t count)
+{
+    th_samples samples;
+    cr_assert(th_samples_init(&samples, count));
+    for (uint32_t i = 0; i < count; i++)
+        th_samples_add(&samples, values[i]);
+    return samples;
+}
+
+static double choose(int n, int k)
+{
+    return k == 0 ? 1 : choose(n, k - 1) * (n - k + 1) / k;
+}
+
+/* That of an odd number of resampled values is at most the i-th of the samples when more than half of those that are
+ * drawn are among the first i: B. Efron, The Jackknife, the Bootstrap and Other Resampling Plans, 1982, section 10. */
+static double at_most(int count, int i)
+{
+    double p = 0;
+    for (int k = (count + 1) / 2; k <= count; k++)
+        p += choose(count, k) * pow((double)i / count, k) * pow(1 - (double)i / count, count - k);
+    return p;
+}
+
+Test(interval, is_that_of_all_resamples_there_are)
+{
+    static const int counts[] = {5, 11, 25, 51};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        double values[51];
+        for (int i = 0; i < counts[c]; i++)
+            values[i] = (i * 2 + 1) % counts[c]; /* each once, so a value is its own rank */
+        th_samples samples = samples_of(values, (uint32_t)counts[c]);
+        const th_interval interval = th_median_interval(&samples);
+        int low = 0, high = 0;
+        while (at_most(counts[c], low + 1) < 0.025)
+            low++;
+        while (at_most(counts[c], high + 1) < 0.975)
+            high++;
+        cr_expect(fabs(interval.low - low) <= (low > 5), "%d: %g, not %d", counts[c], interval.low, low);
+        cr_expect(fabs(interval.high - high) <= (low > 5), "%d: %g, not %d", counts[c], interval.high, high);
+        const double half = (interval.high - interval.low) / 2;
+        cr_expect_float_eq(th_median_precision(&samples), half / (counts[c] / 2), 1e-12);
+        th_samples_fini(&samples);
+    }
+}
+
+Test(interval, of_an_even_count_lies_around_the_median)
+{
+    double values[100];
+    for (int i = 0; i < 100; i++)
+        values[i] = i + 1;
+    th_samples samples = samples_of(values, 100);
+    const th_interval interval = th_median_interval(&samples), again = th_median_interval(&samples);
+    cr_expect_float_eq(interval.low, 50.5 - 1.96 * 5, 1.5, "%g", interval.low); /* the deviation of a rank is 5 */
+    cr_expect_float_eq(interval.high, 50.5 + 1.96 * 5, 1.5, "%g", interval.high);
+    cr_expect(interval.low == again.low && interval.high == again.high);
+    th_samples_fini(&samples);
+}
+
+/* In 3.5 of 100 resamples the median is at most 1.5, in 0.9 it is 1: C(6,3) (1/6)^3 (5/6)^3 (1 - (4/5)^3), and more
+ * than three that are 1. */
+Test(interval, of_an_even_count_may_end_between_two_samples)
+{
+    th_samples samples = samples_of((double[]){6, 2, 4, 1, 3, 5}, 6);
+    const th_interval interval = th_median_interval(&samples);
+    cr_expect(interval.low == 1.5 && interval.high == 5.5, "%g, %g", interval.low, interval.high);
+    th_samples_fini(&samples);
+}
+
+Test(interval, of_few_or_equal_samples)
+{
+    th_samples none = samples_of(NULL, 0), one = samples_of((double[]){7}, 1),
+               same = samples_of((double[]){7, 7, 7}, 3);
+    cr_expect(isnan(th_median_interval(&none).low) && isnan(th_median_precision(&none)));
+    cr_expect(th_median_interval(&one).low == 7 && th_median_interval(&one).high == 7);
+    cr_expect(isnan(th_median_precision(&one)), "one sample says nothing");
+    cr_expect_eq(th_median_precision(&same), 0);
+    th_samples_fini(&none);
+    th_samples_fini(&one);
+    th_samples_fini(&same);
 }
 
 /* ---- JSON ---- */
@@ -114,6 +221,8 @@ Test(json, is_poisoned_by_a_missing_part)
     cr_expect_eq(th_json_append(NULL, json_null()), NULL);
     cr_expect_eq(th_json_merge(json_object(), NULL), NULL);
     cr_expect_eq(th_json_merge(NULL, json_object()), NULL);
+    cr_expect_eq(th_json_set(json_object(), "name", NULL), NULL);
+    cr_expect_eq(th_json_set(NULL, "name", json_object()), NULL);
 }
 
 Test(json, tells_when_the_stream_failed)
@@ -128,14 +237,21 @@ Test(json, tells_when_the_stream_failed)
 
 /* ---- tables ---- */
 
-static char *printed(const th_table *table)
+static char *written(const th_table *table, th_format format)
 {
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    cr_assert(th_table_print(table, file));
+    cr_assert(th_table_write(table, format, file));
     fclose(file);
     return text;
+}
+
+static void expect_text(const th_table *table, th_format format, const char *wanted)
+{
+    char *text = written(table, format);
+    cr_expect_str_eq(text, wanted);
+    free(text);
 }
 
 Test(table, aligns_left_and_right_and_leaves_no_spaces_behind)
@@ -147,12 +263,70 @@ Test(table, aligns_left_and_right_and_leaves_no_spaces_behind)
     th_table_cell(table, "b\x1B[2J");
     th_table_cell(table, "7");
     th_table_cell(table, "%s", "");
-    char *text = printed(table);
-    cr_expect_str_eq(text, "  name      n  rest\n"
-                           "  caf\xC3\xA9   1000  x\n"
-                           "  b?[2J     7\n");
-    free(text);
+    expect_text(table, TH_FORMAT_TEXT,
+                "  name      n  rest\n"
+                "  caf\xC3\xA9   1000  x\n"
+                "  b?[2J     7\n");
     th_table_destroy(table);
+}
+
+static th_table *awkward_table(void)
+{
+    static const char *const cells[] = {"a,b", "1", "say \"hi\"", "-2", "", "", "x|y_z_ *", "3", " a\nb", ""};
+    th_table *table = th_table_create("<what, then|>n");
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        th_table_cell(table, "%s", cells[i]);
+    return table;
+}
+
+Test(table, csv_is_that_of_rfc_4180)
+{
+    th_table *table = awkward_table();
+    expect_text(table, TH_FORMAT_CSV,
+                "\"what, then\",n\r\n"
+                "\"a,b\",1\r\n"
+                "\"say \"\"hi\"\"\",-2\r\n"
+                "x|y_z_ *,3\r\n"
+                " a?b,\r\n");
+    th_table_destroy(table);
+}
+
+Test(table, markdown_escapes_markup_and_aligns_its_source)
+{
+    th_table *table = awkward_table();
+    expect_text(table, TH_FORMAT_MARKDOWN,
+                "| what, then  |  n |\n"
+                "|:------------|---:|\n"
+                "| a,b         |  1 |\n"
+                "| say \"hi\"    | -2 |\n"
+                "| x\\|y_z\\_ \\* |  3 |\n"
+                "|  a?b        |    |\n");
+    th_table_destroy(table);
+}
+
+Test(table, of_objects_has_a_column_for_each_name)
+{
+    json_t *objects = json_pack("[{s:s, s:i}, {s:f, s:s, s:b, s:n}]", "name", "one", "n", 1, "real", 0.1, "name", "two",
+                                "is", 1, "none");
+    th_table *table = th_table_from_objects(objects);
+    expect_text(table, TH_FORMAT_CSV, "name,n,real,is,none\r\none,1,,,\r\ntwo,,0.1,1,\r\n");
+    th_table_destroy(table);
+    json_decref(objects);
+}
+
+Test(words, lines_are_made_printable_and_markdown_is_escaped)
+{
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    th_write_line(file, TH_FORMAT_TEXT, "a\x1B[2J %d", 1);
+    th_write_line(file, TH_FORMAT_MARKDOWN, "limit/palette_write <%s>", "_x_");
+    fclose(file);
+    cr_expect_str_eq(text, "a?[2J 1\nlimit/palette_write \\<\\_x\\_>\n\n");
+    free(text);
+    char short_text[8] = "ab";
+    th_append(short_text, sizeof short_text, "%s", "cdefghij");
+    cr_expect_str_eq(short_text, "abcdefg");
 }
 
 Test(table, groups_digits)

@@ -2,6 +2,7 @@
 #include <throng/crowd.h>
 #include <throng/exact.h>
 #include <throng/human.h>
+#include <throng/jobs.h>
 
 #include "fixture_program.h"
 
@@ -153,20 +154,23 @@ Test(cli, out_keeps_the_old_file_when_the_new_one_cannot_be_finished)
 {
     char command[512];
     snprintf(command, sizeof command,
-             "echo old >kept; (ulimit -f 1; trap '' XFSZ; '%s' inspect --out kept >.out 2>.err)", TEST_PROGRAM);
+             "echo old >kept; echo old >kept.json; (ulimit -f 1; trap '' XFSZ; '%s' inspect --out kept >.out 2>.err)",
+             TEST_PROGRAM);
     cr_expect_eq(WEXITSTATUS(system(command)), 3);
     slurp(".err", err, sizeof err);
     cr_expect(strstr(err, "cannot write kept: File too large"), "%s", err);
     /* A document that fits the buffer fails only when that is flushed. */
     snprintf(command, sizeof command,
-             "(ulimit -f 0; trap '' XFSZ; '%s' bench --list --out kept 2>&1 >pipe.out) | cat >.err", TEST_PROGRAM);
+             "(ulimit -f 0; trap '' XFSZ; '%s' bench --list --out kept.json 2>&1 >pipe.out) | cat >.err", TEST_PROGRAM);
     cr_expect_eq(system("mkfifo pipe.out; cat pipe.out >.out &"), 0);
     cr_expect_eq(system(command), 0);
     slurp(".err", err, sizeof err);
-    cr_expect(strstr(err, "cannot write kept: File too large"), "%s", err);
+    cr_expect(strstr(err, "cannot write kept.json: File too large"), "%s", err);
     slurp("kept", out, sizeof out);
     cr_expect_str_eq(out, "old\n");
-    cr_expect_eq(system("rm pipe.out; test \"$(ls)\" = kept"), 0, "nothing else is left");
+    slurp("kept.json", out, sizeof out);
+    cr_expect_str_eq(out, "old\n");
+    cr_expect_eq(system("rm pipe.out; test \"$(ls)\" = \"$(printf 'kept\\nkept.json')\""), 0, "nothing else is left");
 }
 
 /* ---- inspect ---- */
@@ -315,8 +319,8 @@ Test(cli, bench_leaves_out_what_cannot_be_drawn)
     setenv("LIBGL_DRIVERS_PATH", "/nonexistent", 1);
     expect(0, "bench --count 2 --repetitions 1 --frames 1 --filter '^(limit|frame)/'", "");
     cr_expect(strstr(out, "note: frame/all_seen/whole and 5 more are left out: ") && strstr(out, "OpenGL"), "%s", out);
-    expect(4, "bench --repetitions 1 --filter ^frame/ --out kept", "OpenGL");
-    cr_expect(out[0] == '\0' && access("kept", F_OK) != 0, "%s", out);
+    expect(4, "bench --repetitions 1 --filter ^frame/ --out kept.json", "OpenGL");
+    cr_expect(out[0] == '\0' && access("kept.json", F_OK) != 0, "%s", out);
 }
 
 Test(cli, bench_and_scale_print_one_document)
@@ -326,8 +330,106 @@ Test(cli, bench_and_scale_print_one_document)
     cr_expect_str_eq(err, "");
     json_decref(bench);
     json_t *scale = document("scale --json --count 10 --repetitions 1 --frames 1 --threads 1-3 --clip run --grain 1");
-    cr_expect_eq(json_array_size(json_object_get(scale, "benchmarks")), 3 * 5);
+    const size_t with_cpus = th_cpus_read().usable < 3 ? th_cpus_read().usable : 3, parts = with_cpus > 1 ? 2 : 1;
+    cr_expect_geq(json_array_size(json_object_get(scale, "benchmarks")), 8 * (3 + 5 * parts + 2 * with_cpus));
+    cr_expect(json_is_string(json_object_get(json_object_get(json_object_get(scale, "scaling"), "verdict"), "limit")));
     json_decref(scale);
+}
+
+Test(cli, scale_compares_schedulers_counts_and_grains)
+{
+    json_t *scale =
+        document("scale --json --scheduler own,serial --count 20,10 --grain 1,2 --threads 1,2 --repetitions 1 "
+                 "--frames 1");
+    const json_t *curves = json_object_get(json_object_get(scale, "scaling"), "curves");
+    cr_assert_eq(json_array_size(curves), 8);
+    cr_expect_eq(json_integer_value(json_object_get(json_array_get(curves, 7), "characters")), 10);
+    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(curves, 7), "scheduler")), "serial");
+    json_decref(scale);
+    expect(2, "scale --count 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --grain 1,2,3,4 --threads 1-4",
+           "scale compares at most 240 points, not 256: 4 thread counts x 1 schedulers x 16 counts x 4 grains");
+    expect(2, "scale --scheduler own,serial --threads 1-40", "scale has at most 1024 threads together, not the 1640");
+}
+
+/* ---- how often, and what is written ---- */
+
+#define QUICK "--count 10 --repetitions 2 --frames 1 "
+
+Test(cli, contradicting_ways_to_measure_are_exit_code_2)
+{
+    expect(2, "bench --repetitions 3 --min-time 1",
+           "--repetitions fixes how often everything is repeated, so --min-time");
+    expect(2, "scale --precision 2 --repetitions 3", "so --precision cannot be given with it");
+    expect(2, "bench --repetitions 3 --max-time 1", "so --max-time cannot be given with it");
+    expect(2, "bench --min-time 2 --max-time 1", "--min-time 2 is more than --max-time 1");
+    expect(2, "bench --precision 0", "--precision takes a number from 0.01 to 100, not \"0\"");
+    expect(2, "bench --out result.xml", "--out takes a file whose name ends in .json, .csv or .md, not \"result.xml\"");
+    expect(2, "scale --out result", "--out takes a file whose name ends in .json, .csv or .md, not \"result\"");
+}
+
+Test(cli, precision_and_times_decide_how_often)
+{
+    json_t *hurried = document("bench --json --count 10 --frames 1 --filter limit --precision 0.01 --max-time 0.001");
+    const json_t *row = json_array_get(json_object_get(hurried, "benchmarks"), 0);
+    cr_expect_geq(json_integer_value(json_object_get(row, "repetitions")), 9);
+    cr_expect_float_eq(json_real_value(json_object_get(json_object_get(hurried, "context"), "precision")), 1e-4, 1e-12);
+    json_decref(hurried);
+    json_t *content = document("bench --json --count 10 --frames 1 --filter limit --precision 100");
+    row = json_array_get(json_object_get(content, "benchmarks"), 0);
+    cr_expect_leq(json_integer_value(json_object_get(row, "repetitions")), 18);
+    json_decref(content);
+}
+
+Test(cli, out_is_what_the_name_says)
+{
+    static const char *const commands[] = {"bench " QUICK "--filter 'pose|limit'", "scale " QUICK "--threads 1,2",
+                                           "bench --list"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        static const char *const files[] = {"f.json", "f.csv", "f.md"};
+        for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+            char line[256];
+            snprintf(line, sizeof line, "%s --out %s", commands[i], files[f]);
+            expect(0, line, "");
+        }
+        json_t *json = json_load_file("f.json", JSON_REJECT_DUPLICATES, NULL);
+        cr_expect_neq(json, NULL, "%s", commands[i]);
+        json_decref(json);
+        slurp("f.csv", out, sizeof out);
+        cr_expect_eq(strncmp(out, "name", 4), 0, "%s", out);
+        cr_expect(strstr(out, i == 1 ? "\r\nscale/threads:2," : "\r\nlimit/palette_write"), "%s", out);
+        slurp("f.md", out, sizeof out);
+        cr_expect(strstr(out, i == 1 ? "\n| threads |" : i == 0 ? "\n| entry " : "| name "), "%s", out);
+        cr_expect(strstr(out, "\n|-") || strstr(out, "\n|:"), "%s", out);
+    }
+}
+
+/* Every document is one that a strict reader takes, and no number in it is none. */
+Test(cli, documents_are_strict_json)
+{
+    static const char *const commands[] = {
+        "bench --json " QUICK "--filter 'pose|limit|chunk'",
+        "bench --json --count 10 --repetitions 1 --frames 1 --filter 'jobs/(frame|fork_join)'",
+        "bench --json --dry-run --count 10 --filter '^[^j]'",
+        "bench --json --list",
+        "scale --json " QUICK "--threads 1,2 --stages separate",
+        "scale --json --dry-run --count 10 --threads 1,2",
+        "inspect --json",
+        "pose --json",
+    };
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        json_decref(document(commands[i]));
+        cr_expect_not(strstr(out, "nan") || strstr(out, "NaN") || strstr(out, "nfinity"), "%s", commands[i]);
+    }
+}
+
+Test(cli, dry_run_checks_all_and_times_nothing)
+{
+    expect(0, "bench --dry-run --count 10 --filter '^[^j]'", "");
+    cr_expect(strstr(out, "pose/tutorial") && strstr(out, "nothing was timed"), "%s", out);
+    cr_expect_not(strstr(out, "ns/joint"), "%s", out);
+    expect(0, "scale --dry-run --count 10 --threads 1-3", "");
+    cr_expect(strstr(out, "scale/threads:3") && strstr(out, "nothing was timed"), "%s", out);
+    cr_expect_not(strstr(out, "speed-up"), "%s", out);
 }
 
 static void expect_placement(const char *options, const char *placement)
@@ -360,5 +462,6 @@ Test(cli, scale_says_where_its_workers_were)
 Test(cli, scale_prints_a_table_and_a_verdict)
 {
     expect(0, "scale --count 20 --repetitions 2 --frames 1 --threads 1,2 --model human --model human --seed 5", "");
-    cr_expect(strstr(out, "20 characters: human") && strstr(out, "2 threads animate "), "%s", out);
+    const char *headline = th_cpus_read().usable > 1 ? "2 threads animate " : "1 thread: ";
+    cr_expect(strstr(out, "20 characters: human") && strstr(out, headline), "%s", out);
 }

@@ -188,6 +188,36 @@ Test(cgroup, overlong_names_are_no_limit)
     free(line);
 }
 
+Test(cgroup, throttled_time_is_the_most_of_all_groups)
+{
+    put_v2("/web/worker");
+    cr_expect_eq(th_cgroup_throttled_ns(root), 0);
+    put("/sys/fs/cgroup/web/worker/cpu.stat", "usage_usec 99\nnr_throttled 2\nthrottled_usec 1500\n");
+    cr_expect_eq(th_cgroup_throttled_ns(root), 1500000);
+    put("/sys/fs/cgroup/web/cpu.stat", "throttled_usec 2500\nnr_bursts 0\n");
+    cr_expect_eq(th_cgroup_throttled_ns(root), 2500000);
+    put_v1("/", "/web");
+    put("/sys/fs/cgroup/cpu/web/cpu.stat", "nr_periods 9\nnr_throttled 2\nthrottled_time 123456789\n");
+    cr_expect_eq(th_cgroup_throttled_ns(root), 123456789);
+}
+
+Test(cgroup, garbage_is_no_throttled_time)
+{
+    static const char *const texts[] = {"",
+                                        "\n",
+                                        "throttled_usec",
+                                        "throttled_usec x",
+                                        "throttled_usec -5",
+                                        "throttled_usec nan",
+                                        "throttled_usec inf",
+                                        "throttled_usec 1e16"};
+    put_v2("/web");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        put("/sys/fs/cgroup/web/cpu.stat", texts[i]);
+        cr_expect_eq(th_cgroup_throttled_ns(root), 0, "\"%s\"", texts[i]);
+    }
+}
+
 Test(cpus, usable_is_the_least_and_at_least_one)
 {
     const th_cpus cpus = th_cpus_read();

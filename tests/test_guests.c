@@ -109,7 +109,7 @@ static void expect_text(const th_report *report, const char *wanted)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    cr_expect(th_bench_print(report, file));
+    cr_expect(th_bench_print(report, TH_FORMAT_TEXT, file));
     fclose(file);
     cr_expect(strstr(text, wanted), "no \"%s\" in\n%s", wanted, text);
     free(text);

@@ -35,15 +35,17 @@ static void expect_refusal(const char *line, const char *text)
 Test(options, have_the_defaults_that_the_help_shows)
 {
     cr_assert(parse("scale"));
-    cr_expect_eq(options.count, 10000);
-    cr_expect_eq(options.repetitions, 25);
+    cr_assert_eq(options.counts.count, 1);
+    cr_expect_eq(options.counts.values[0], 10000);
+    cr_expect_eq(options.repetitions, 0);
     cr_expect_eq(options.frames, 0);
-    cr_expect_eq(options.grain, 0);
+    cr_expect_eq(options.grains.count, 0);
     cr_expect_eq(options.threads.count, 0);
     cr_expect_eq(options.seed, 1);
     cr_expect_eq(options.isa, TH_ISA_AUTO);
     cr_expect_eq(options.sampling, TH_SAMPLING_COMPILED);
-    cr_expect_eq(options.scheduler, TH_SCHEDULER_OWN);
+    cr_assert_eq(options.schedulers.count, 1);
+    cr_expect_eq(options.schedulers.values[0], TH_SCHEDULER_OWN);
     cr_expect_eq(options.placement, TH_PLACEMENT_WORKERS);
     cr_expect_eq(options.stages, TH_STAGES_FUSED);
     cr_expect_eq(options.error_bound_mm, 0.1);
@@ -133,6 +135,66 @@ Test(options, read_lists_of_threads_in_order_and_once)
     }
 }
 
+static void expect_numbers(const char *line, const th_number_list *list, uint32_t count, const uint32_t *values)
+{
+    cr_assert(parse(line), "%s", error.text);
+    cr_assert_eq(list->count, count, "%s", line);
+    cr_expect_arr_eq(list->values, values, count * sizeof *values, "%s", line);
+}
+
+Test(options, read_lists_of_numbers_in_the_order_given)
+{
+    expect_numbers("scale --count 100", &options.counts, 1, (uint32_t[]){100});
+    expect_numbers("scale --count 1000,10,100", &options.counts, 3, (uint32_t[]){1000, 10, 100});
+    expect_numbers("scale --grain 4,1", &options.grains, 2, (uint32_t[]){4, 1});
+    cr_assert(parse("scale --grain 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"));
+    static const char *const bad[] = {"0",
+                                      "",
+                                      ",",
+                                      "1,",
+                                      ",1",
+                                      "1,,2",
+                                      "1-4",
+                                      "2.5",
+                                      "max",
+                                      "1000001",
+                                      "1,a",
+                                      "+1",
+                                      "1, 2",
+                                      "99999999999999999999999",
+                                      "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "scale --count=%s", bad[i]);
+        cr_expect(!parse(line), "%s was taken", bad[i]);
+    }
+    expect_refusal("scale --grain 2,b",
+                   "--grain takes up to 16 whole numbers from 1 to 1000000, such as 1,2,4, not \"2,b\"");
+    expect_refusal("scale --grain 2,4,2", "--grain has 2 twice");
+}
+
+Test(options, read_lists_of_schedulers)
+{
+    cr_assert(parse("scale --scheduler serial,own"));
+    cr_assert_eq(options.schedulers.count, 2);
+    cr_expect_eq(options.schedulers.values[0], TH_SCHEDULER_SERIAL);
+    cr_expect_eq(options.schedulers.values[1], TH_SCHEDULER_OWN);
+    cr_assert(parse("scale --scheduler all"));
+    uint32_t available = 0;
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
+        available += th_scheduler_available((th_scheduler)s);
+    cr_expect_eq(options.schedulers.count, available);
+    cr_expect_eq(options.schedulers.values[0], TH_SCHEDULER_OWN);
+    static const char *const bad[] = {
+        "", ",", "own,", "own,,serial", "own,all", "own,serial,own", "a-name-that-no-scheduler-would-ever-have"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "scale --scheduler=%s", bad[i]);
+        cr_expect(!parse(line), "%s was taken", bad[i]);
+    }
+    expect_refusal("scale --scheduler own,serial,own", "--scheduler has own twice");
+}
+
 Test(options, name_schedulers_placements_stages_and_interpolations_as_the_library_does)
 {
     char line[64];
@@ -144,7 +206,7 @@ Test(options, name_schedulers_placements_stages_and_interpolations_as_the_librar
     for (unsigned i = 0; i < TH_SCHEDULER_COUNT; i++) {
         snprintf(line, sizeof line, "scale --scheduler %s", th_scheduler_name((th_scheduler)i));
         cr_assert(parse(line), "%s", error.text);
-        cr_expect_eq(options.scheduler, i, "%s", line);
+        cr_expect_eq(options.schedulers.values[0], i, "%s", line);
     }
     for (unsigned i = 0; i < TH_PLACEMENT_COUNT; i++) {
         snprintf(line, sizeof line, "scale --placement %s", th_placement_name((th_placement)i));
@@ -231,7 +293,7 @@ static const char *example(const th_option *o)
 {
     if (o->choices)
         return o->choices[0];
-    static const char *const examples[][2] = {{"RE", "a|b"}, {"FILE", "f"}, {"WxH", "64x36"}};
+    static const char *const examples[][2] = {{"RE", "a|b"}, {"FILE", "f.md"}, {"WxH", "64x36"}};
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
         if (strcmp(o->argument, examples[i][0]) == 0)
             return examples[i][1];
@@ -331,7 +393,7 @@ static bool count_text(const void *ctx, FILE *file)
 
 Test(output, makes_only_what_is_wanted)
 {
-    const th_output output = {count_document, 12, count_text};
+    const th_output output = {.document = count_document, .digits = 12, .print = count_text};
     cr_expect_eq(th_output_result(&(th_options){0}, &output, NULL), TH_EXIT_GOOD);
     cr_expect(documents == 0 && texts == 1);
     cr_expect_eq(th_output_result(&(th_options){.json = true}, &output, NULL), TH_EXIT_GOOD);

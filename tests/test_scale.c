@@ -1,8 +1,10 @@
 /* The scaling study with tiny counts: the bytes must not depend on how the work is split. */
+#include "ablation.h"
 #include "fixture_human.h"
+#include "traffic.h"
 
 #include <throng/json.h>
-#include <throng/scale.h>
+#include <throng/line.h>
 
 #include <criterion/criterion.h>
 
@@ -15,23 +17,38 @@ static th_error err;
 TestSuite(scale, .init = make_human, .fini = free_human);
 
 enum { CHARACTERS = 101, BATCHES = 6 }; /* of two models: 51 and 50 of them, sixteen and more at a time */
+enum { MEMORY = 1 << 20 };
+enum { PER_ROW = 8 }; /* a repetition, and all but two aggregates: one has neither stddev nor cv */
 
-static th_scale study(th_isa isa, th_scheduler scheduler, uint32_t grain, const uint32_t *threads,
-                      uint32_t thread_count)
+static th_scale study_grains(th_isa isa, th_scheduler scheduler, const uint32_t *grains, uint32_t grain_count,
+                             const uint32_t *threads, uint32_t thread_count)
 {
     const th_model *models[] = {human, human};
     th_scale_desc desc = {
         .scene = {.models = models, .model_count = 2, .instance_count = CHARACTERS, .seed = 3},
         .isa = isa,
-        .scheduler = scheduler,
-        .grain = grain,
+        .schedulers = &scheduler,
+        .scheduler_count = 1,
+        .grains = grains,
+        .grain_count = grain_count,
         .threads = threads,
         .thread_count = thread_count,
+        .memory_bytes = MEMORY,
         .measure = {.repetitions = 1, .iterations = 2},
     };
     th_scale scale;
     cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
     return scale;
+}
+
+static th_scale study(th_isa isa, uint32_t grain, const uint32_t *threads, uint32_t thread_count)
+{
+    return study_grains(isa, TH_SCHEDULER_OWN, &grain, 1, threads, thread_count);
+}
+
+static uint32_t usable_cpus(void)
+{
+    return th_cpus_read().usable;
 }
 
 static double number(const json_t *json, const char *name)
@@ -75,27 +92,35 @@ static void expect_whole_frame(const th_row *row, uint32_t grain, uint32_t calls
     cr_expect_eq(at, calls * BATCHES);
 }
 
+/* The first curve has a trace. */
+static void expect_same_palettes(const th_scale *scale, uint64_t *hash)
+{
+    for (uint32_t r = 0; r < scale->point_count; r++) {
+        const th_row *row = &scale->report.rows[r];
+        *hash = *hash ? *hash : row->palette_hash;
+        cr_expect_eq(row->palette_hash, *hash, "%s, %s", row->name, th_scheduler_name(scale->curves[0].scheduler));
+        cr_expect(row->moving && row->checked);
+        cr_expect_str_eq(row->failure, "");
+        if (r < scale->curves[0].count)
+            expect_whole_frame(row, scale->curves[0].grain, 1);
+    }
+}
+
 Test(scale, hash_does_not_depend_on_threads_grain_or_scheduler)
 {
-    static const uint32_t threads[] = {1, 2, 3, 4, 8}, grains[] = {1, 3, 1000};
+    static const uint32_t threads[] = {1, 2, 3, 4, 8}, grains[] = {1, 3, 1000, 1, 3};
     uint64_t hash = 0;
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
-        for (int g = 0; g < 3; g++) {
-            if (!th_scheduler_available((th_scheduler)s))
-                continue;
-            th_scale scale = study(TH_ISA_AUTO, (th_scheduler)s, grains[g], threads, 5);
-            cr_assert_eq(scale.report.row_count, s == TH_SCHEDULER_SERIAL ? 1 : 5);
-            for (uint32_t r = 0; r < scale.report.row_count; r++) {
-                const th_row *row = &scale.report.rows[r];
-                hash = hash ? hash : row->palette_hash;
-                cr_expect_eq(row->palette_hash, hash, "%s, scheduler %d, grain %u", row->name, s, grains[g]);
-                cr_expect_eq(row->threads, threads[r]);
-                cr_expect(row->moving && row->checked);
-                cr_expect_str_eq(row->failure, "");
-                expect_whole_frame(row, grains[g], 1);
-            }
-            th_scale_fini(&scale);
-        }
+    for (uint32_t s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        if (!th_scheduler_available((th_scheduler)s))
+            continue;
+        th_scale scale = study_grains(TH_ISA_AUTO, (th_scheduler)s, grains + s % 3, 3, threads, 5);
+        const uint32_t points = s == TH_SCHEDULER_SERIAL ? 1 : 5;
+        cr_assert_eq(scale.point_count, 3 * points);
+        for (uint32_t p = 0; p < scale.point_count; p++)
+            cr_expect_eq(scale.points[p].threads, threads[p % points]);
+        expect_same_palettes(&scale, &hash);
+        th_scale_fini(&scale);
+    }
 }
 
 Test(scale, every_instruction_set_has_one_hash_for_any_number_of_threads)
@@ -103,9 +128,9 @@ Test(scale, every_instruction_set_has_one_hash_for_any_number_of_threads)
     for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
         if (!th_isa_available((th_isa)isa))
             continue;
-        th_scale scale = study((th_isa)isa, TH_SCHEDULER_OWN, 1, (uint32_t[]){1, 2, 3, 8}, 4);
+        th_scale scale = study((th_isa)isa, 1, (uint32_t[]){1, 2, 3, 8}, 4);
         cr_expect_eq(scale.isa, (th_isa)isa);
-        cr_assert_eq(scale.report.row_count, 4);
+        cr_assert_eq(scale.point_count, 4);
         for (uint32_t r = 0; r < 4; r++) {
             const th_row *row = &scale.report.rows[r];
             cr_expect(row->checked && row->moving);
@@ -128,10 +153,12 @@ Test(scale, separate_stages_write_the_same_bytes_and_say_what_each_takes)
                           .model_count = 2,
                           .instance_count = CHARACTERS,
                           .rig.sampling = (th_sampling)sampling},
-                .grain = 3,
+                .grains = (uint32_t[]){3},
+                .grain_count = 1,
                 .stages = (th_stages)stages,
                 .threads = (uint32_t[]){1, 3},
                 .thread_count = 2,
+                .memory_bytes = MEMORY,
                 .measure = {.repetitions = 2, .iterations = 2},
             };
             th_scale scale;
@@ -156,36 +183,390 @@ Test(scale, separate_stages_write_the_same_bytes_and_say_what_each_takes)
     }
 }
 
-Test(scale, document_and_text_hold_every_thread_count)
+/* ---- what comes of it ---- */
+
+/* On each number of threads that have a CPU each, but at least on the first. */
+static uint32_t with_cpus(const uint32_t *threads, uint32_t count)
 {
-    th_scale scale = study(TH_ISA_AUTO, TH_SCHEDULER_OWN, 0, (uint32_t[]){1, 2}, 2);
-    json_t *document = th_report_json(&scale.report), *rows = json_object_get(document, "benchmarks");
-    cr_assert_eq(json_array_size(rows), 2 * (1 + 4));
-    static const char *const fields[] = {"characters_per_s", "speed_up",         "efficiency", "busy", "tail",
-                                         "ns_per_joint",     "work_us_per_frame"};
+    uint32_t with = 1;
+    while (with < count && threads[with] <= usable_cpus())
+        with++;
+    return with;
+}
+
+static const json_t *row_named(const json_t *rows, const char *name)
+{
     for (size_t i = 0; i < json_array_size(rows); i++)
-        for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
-            cr_expect(json_is_number(json_object_get(json_array_get(rows, i), fields[f])), "%s", fields[f]);
-    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(rows, 5), "name")), "scale/threads:2");
-    for (size_t i = 0; i < json_array_size(rows); i++) { /* once for each thread count: a trace is long */
+        if (strcmp(json_string_value(json_object_get(json_array_get(rows, i), "name")), name) == 0)
+            return json_array_get(rows, i);
+    cr_assert_fail("no row %s", name);
+    return NULL;
+}
+
+static void expect_rows_of_points(const json_t *rows)
+{
+    static const char *const fields[] = {
+        "characters_per_s", "speed_up",     "efficiency",       "busy", "tail", "serial",
+        "imbalance",        "ns_per_joint", "work_us_per_frame"};
+    for (size_t i = 0; i < 2 * PER_ROW; i++) {
         const json_t *row = json_array_get(rows, i), *aggregate = json_object_get(row, "aggregate_name");
-        bool is_mean = aggregate && strcmp(json_string_value(aggregate), "mean") == 0;
+        const bool is_mean = aggregate && strcmp(json_string_value(aggregate), "mean") == 0;
+        for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+            cr_expect(json_is_number(json_object_get(row, fields[f])), "%s", fields[f]);
+        cr_expect_eq(json_is_null(json_object_get(row, "karp_flatt")), i < PER_ROW, "none of the first point");
+        cr_expect_eq(json_is_true(json_object_get(row, "oversubscribed")), i >= PER_ROW && usable_cpus() < 2);
+        /* Once for each thread count: a trace is long. */
         cr_expect_eq(json_is_array(json_object_get(row, "workers")), is_mean);
         cr_expect_eq(json_is_array(json_object_get(row, "trace")), is_mean);
     }
+}
+
+static void expect_scaling(const json_t *scaling, uint32_t with)
+{
+    const json_t *curve = json_array_get(json_object_get(scaling, "curves"), 0);
+    const json_t *usl = json_object_get(json_object_get(curve, "fits"), "usl");
+    const json_t *verdict = json_object_get(scaling, "verdict");
+    cr_expect_eq(json_array_size(json_object_get(scaling, "curves")), 1);
+    cr_expect_eq(json_array_size(json_object_get(curve, "points")), 2);
+    cr_expect_str_eq(json_string_value(json_object_get(usl, "status")), "too_few_points");
+    cr_expect(json_is_null(json_object_get(json_object_get(usl, "sigma"), "value")));
+    cr_expect_eq(number(usl, "points"), with);
+    cr_expect_eq(json_array_size(json_object_get(scaling, "ablation")), with);
+    cr_expect_eq(json_array_size(json_object_get(scaling, "memory_bytes_per_s")), with);
+    cr_expect_gt(number(json_array_get(json_object_get(scaling, "memory_bytes_per_s"), 0), "read"), 0);
+    cr_expect(json_is_string(json_object_get(verdict, "limit")) && json_is_string(json_object_get(verdict, "text")));
+}
+
+Test(scale, document_holds_every_thread_count_part_and_traffic)
+{
+    const uint32_t threads[] = {1, 2}, with = with_cpus(threads, 2);
+    th_scale scale = study(TH_ISA_AUTO, 0, threads, 2);
+    json_t *document = th_scale_json(&scale), *rows = json_object_get(document, "benchmarks");
+    cr_assert_eq(json_array_size(rows), PER_ROW * (2 + with * TH_ABLATION_COUNT + with * th_traffic_kinds()));
+    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(rows, PER_ROW), "name")), "scale/threads:2");
+    expect_rows_of_points(rows);
+    expect_scaling(json_object_get(document, "scaling"), with);
+    for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+        char name[64];
+        snprintf(name, sizeof name, "scale/%s/threads:1", th_ablation_name((th_ablation)a));
+        cr_expect(json_is_number(json_object_get(row_named(rows, name), "work_us_per_frame")), "%s", name);
+    }
+    const json_t *read = row_named(rows, "scale/memory_read/threads:1");
+    cr_expect_float_eq(number(read, "bytes_per_second") * number(read, "real_time"), MEMORY * 1e6, 1);
     cr_expect_eq(scale.points[0].speed_up, 1);
     cr_expect_eq(scale.points[0].efficiency, 1);
+    cr_expect_eq(scale.points[1].efficiency, scale.points[1].speed_up / 2);
+    cr_expect_eq(scale.points[1].karp_flatt, th_fit_karp_flatt(scale.points[1].speed_up, 2));
+    json_decref(document);
+    th_scale_fini(&scale);
+}
 
+static char *text_of(const th_scale *scale)
+{
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    cr_expect(th_scale_print(&scale, file));
+    cr_assert(th_scale_print(scale, TH_FORMAT_TEXT, file));
     fclose(file);
-    cr_expect(strstr(text, "2 threads animate "), "%s", text);
-    cr_expect_not(strstr(text, "nan"), "%s", text);
+    return text;
+}
+
+static void expect_text(const char *text, const char *part)
+{
+    cr_expect(strstr(text, part), "no \"%s\" in:\n%s", part, text);
+}
+
+Test(scale, text_holds_the_points_the_verdict_and_the_parts)
+{
+    const uint32_t threads[] = {1, usable_cpus() + 1};
+    th_scale scale = study(TH_ISA_AUTO, 0, threads, 2);
+    char *text = text_of(&scale), marked[32];
+    snprintf(marked, sizeof marked, " %u* ", threads[1]);
+    expect_text(text, marked);
+    expect_text(text, "more threads than usable CPUs: in no fit and no verdict");
+    expect_text(text, scale.verdict.text);
+    expect_text(text, "Too few points to fit a law of scaling: 1 thread count with");
+    expect_text(text, "no palette write");
+    expect_text(text, "streaming write");
+    cr_expect_not(strstr(text, "nan") || strstr(text, "inf"), "%s", text);
+    cr_expect_not(strstr(text, "Millions"), "a map of one curve: %s", text);
     free(text);
+    th_scale_fini(&scale);
+}
+
+/* ---- a study of more CPUs than there may be here ---- */
+
+/* Made-up times of 1 to 32 threads. The caller frees it with th_scale_fini. */
+static th_scale made_up(double sigma, double kappa)
+{
+    enum { POINTS = 6 };
+    th_scale scale = {.point_count = POINTS, .curve_count = 1, .part_count = 1};
+    th_fit_point fitted[POINTS];
+    cr_assert_eq(th_report_init(&scale.report, POINTS, 3, &err), TH_OK);
+    scale.points = calloc(POINTS, sizeof *scale.points);
+    scale.curves = calloc(1, sizeof *scale.curves);
+    scale.parts[0].threads = 32;
+    scale.curves[0] = (th_scale_curve){.characters = 1000, .grain = 2, .count = POINTS};
+    for (uint32_t i = 0; i < POINTS; i++) {
+        const double n = 1u << i, frame_ns = 1e6 * (1 + sigma * (n - 1) + kappa * n * (n - 1)) / n;
+        th_row *row = &scale.report.rows[i];
+        scale.points[i] = (th_scale_point){.threads = 1u << i, .frame_ns = frame_ns};
+        row->characters = 1000;
+        row->time_unit = "us";
+        for (int r = -1; r <= 1; r++)
+            th_samples_add(&row->real_ns, frame_ns * (1 + 0.01 * r)), th_samples_add(&row->cpu_ns, frame_ns);
+        fitted[i] = (th_fit_point){n, 1000, row->real_ns.values, 3};
+    }
+    for (int law = 0; law < TH_FIT_LAW_COUNT; law++)
+        cr_assert(th_fit_run((th_fit_law)law, fitted, POINTS, 1, &scale.curves[0].fits[law]));
+    return scale;
+}
+
+/* sigma 0.02, kappa 0.005: sqrt(0.98 / 0.005) = 14 threads, 1e6 14 / (1 + 0.26 + 0.91) characters a second. */
+Test(scale, text_and_document_hold_the_fits)
+{
+    th_scale scale = made_up(0.02, 0.005);
+    char *text = text_of(&scale);
+    expect_text(text, "\nUniversal Scalability Law: residual 0.0 %, R^2 1.0000, sigma 0.02 (");
+    expect_text(text, ", kappa 0.005 (");
+    expect_text(text, "; peak of 6,451,612 characters/s at 14 threads (");
+    expect_text(text, "\nAmdahl's law: residual 1");
+    expect_text(text, "; no peak, but no more than ");
+    free(text);
+    json_t *document = th_scale_json(&scale);
+    const json_t *curve = json_array_get(json_object_get(json_object_get(document, "scaling"), "curves"), 0);
+    const json_t *fits = json_object_get(curve, "fits"), *usl = json_object_get(fits, "usl");
+    const json_t *kappa = json_object_get(usl, "kappa"), *amdahl = json_object_get(fits, "amdahl");
+    cr_expect_str_eq(json_string_value(json_object_get(usl, "status")), "good");
+    cr_expect_float_eq(number(kappa, "value"), 0.005, 1e-6);
+    cr_expect_lt(json_number_value(json_array_get(json_object_get(kappa, "interval"), 0)), 0.005);
+    cr_expect_gt(json_number_value(json_array_get(json_object_get(kappa, "interval"), 1)), 0.005);
+    cr_expect_float_eq(number(json_object_get(usl, "peak_threads"), "value"), 14, 1e-3);
+    cr_expect(json_is_null(json_object_get(json_object_get(amdahl, "peak_threads"), "value")), "infinite");
+    cr_expect_gt(number(amdahl, "rms"), 0.1);
     json_decref(document);
     th_scale_fini(&scale);
+}
+
+Test(scale, text_says_where_a_peak_is_a_guess)
+{
+    th_scale scale = made_up(0.02, 1e-6);
+    char *text = text_of(&scale);
+    expect_text(text, ", far beyond what was measured.");
+    cr_expect_not(strstr(text, "nan") || strstr(text, "inf"), "%s", text);
+    free(text);
+    th_scale_fini(&scale);
+}
+
+/* ---- several curves ---- */
+
+static th_scale sweep(void)
+{
+    const th_model *models[] = {human};
+    const th_scale_desc desc = {
+        .scene = {.models = models, .model_count = 1, .seed = 3},
+        .schedulers = (th_scheduler[]){TH_SCHEDULER_OWN, TH_SCHEDULER_SERIAL},
+        .scheduler_count = 2,
+        .counts = (uint32_t[]){70, 20},
+        .count_count = 2,
+        .grains = (uint32_t[]){1, 0, 50},
+        .grain_count = 3,
+        .threads = (uint32_t[]){1, 2},
+        .thread_count = 2,
+        .memory_bytes = MEMORY,
+        .measure = {.repetitions = 1, .iterations = 1},
+    };
+    th_scale scale;
+    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    return scale;
+}
+
+Test(scale, every_scheduler_count_and_grain_is_a_curve)
+{
+    static const uint32_t counts[] = {70, 20}, grains[] = {1, TH_FRAME_DEFAULT_GRAIN, 50};
+    th_scale scale = sweep();
+    cr_assert_eq(scale.curve_count, 12);
+    cr_assert_eq(scale.point_count, 6 * 2 + 6);
+    for (uint32_t c = 0; c < 12; c++) {
+        const th_scale_curve *curve = &scale.curves[c];
+        const th_row *row = &scale.report.rows[curve->first];
+        cr_expect_eq(curve->scheduler, c < 6 ? TH_SCHEDULER_OWN : TH_SCHEDULER_SERIAL);
+        cr_expect_eq(curve->characters, counts[c / 3 % 2]);
+        cr_expect_eq(curve->grain, grains[c % 3]);
+        cr_expect_eq(curve->count, c < 6 ? 2 : 1);
+        cr_expect_eq(row->characters, curve->characters, "%s", row->name);
+        cr_expect_eq(row->palette_hash, scale.report.rows[scale.curves[c / 3 % 2 * 3].first].palette_hash);
+        cr_expect_eq(scale.points[curve->first].speed_up, 1);
+    }
+    cr_expect_neq(scale.report.rows[0].palette_hash, scale.report.rows[6].palette_hash, "70 and 20 characters");
+    cr_expect_str_eq(scale.report.rows[11].name, "scale/own/count:20/grain:50/threads:2");
+    th_scale_fini(&scale);
+}
+
+Test(scale, map_has_a_line_for_every_curve)
+{
+    th_scale scale = sweep();
+    char *text = text_of(&scale);
+    expect_text(text, "chunks of 1 x 16 characters: the first of 12 curves\n");
+    expect_text(text, "Millions of characters a second");
+    expect_text(text, "  scheduler  characters  grain ");
+    expect_text(text, "\n  own                70      1 ");
+    expect_text(text, "\n  serial             20     50 ");
+    expect_text(text, "Best: ");
+    free(text);
+    th_scale_fini(&scale);
+}
+
+/* ---- wrong palettes ---- */
+
+static uint32_t threads_to_spoil; /* the hash of what so many have written is another */
+static uint32_t hashes;
+
+uint64_t __real_th_crowd_hash(const th_crowd *crowd, const void *palette);
+uint64_t __wrap_th_crowd_hash(const th_crowd *crowd, const void *palette);
+uint64_t __wrap_th_crowd_hash(const th_crowd *crowd, const void *palette)
+{
+    const uint32_t trial = hashes++ / 2; /* of two frames each */
+    return __real_th_crowd_hash(crowd, palette) ^ (threads_to_spoil > 0 && trial + 1 == threads_to_spoil);
+}
+
+Test(scale, palettes_that_differ_fail_their_point_and_leave_no_verdict)
+{
+    threads_to_spoil = 2;
+    th_scale scale = study(TH_ISA_AUTO, 1, (uint32_t[]){1, 2, 3}, 3);
+    cr_expect_str_eq(scale.report.rows[0].failure, "");
+    cr_expect_str_eq(scale.report.rows[1].failure, "palettes differ from those of scale/threads:1");
+    cr_expect_str_eq(scale.report.rows[2].failure, "");
+    cr_expect_eq(scale.points[1].frame_ns, 0);
+    cr_expect_leq(scale.curves[0].fits[TH_FIT_USL].point_count, 2);
+    char *text = text_of(&scale);
+    expect_text(text, "The palettes are wrong, so the times mean nothing.");
+    cr_expect_not(strstr(text, "nan") || strstr(text, "inf"), "%s", text);
+    free(text);
+    json_t *document = th_scale_json(&scale), *scaling = json_object_get(document, "scaling");
+    const json_t *curve = json_array_get(json_object_get(scaling, "curves"), 0);
+    cr_expect_eq(json_array_size(json_object_get(curve, "points")), 2);
+    cr_expect_str_eq(json_string_value(json_object_get(json_object_get(scaling, "verdict"), "limit")), "unclear");
+    json_decref(document);
+    th_scale_fini(&scale);
+}
+
+/* ---- parts of frames ---- */
+
+static th_scene *mixed_scene(uint32_t count)
+{
+    th_scene *scene;
+    const th_model *models[] = {human, human};
+    const th_scene_desc desc = {.models = models, .model_count = 2, .instance_count = count, .seed = 3};
+    cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK, "%s", err.text);
+    return scene;
+}
+
+/* As far as palettes go: padding is never written. */
+static void expect_piece(const th_crowd *piece, const char *palettes, const char *kept)
+{
+    const size_t bytes = human->bind_count * th_palette_entry_bytes(TH_PALETTE_F32);
+    for (uint32_t i = 0; i < th_crowd_instance_count(piece); i++)
+        cr_expect_arr_eq(palettes + i * th_line_round(bytes), kept + i * th_line_round(bytes), bytes);
+}
+
+Test(scale, pieces_pose_what_the_whole_crowd_does)
+{
+    static const uint32_t counts[] = {CHARACTERS, 64, 3, 0}; /* of two models in turn */
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        th_crowd *whole;
+        th_pieces pieces;
+        th_scene *scene = mixed_scene(counts[c]);
+        cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &whole, &err), TH_OK);
+        cr_assert_eq(th_pieces_init(&pieces, scene, whole, &err), TH_OK);
+        cr_assert_eq(pieces.count, th_crowd_batch_count(whole));
+        char *palettes = th_line_alloc(th_crowd_palette_bytes(whole)), *kept = th_line_alloc(pieces.palette_bytes);
+        void *scratch = th_line_alloc(th_crowd_scratch_bytes(whole));
+        th_crowd_update(whole, 0, pieces.count, 1.5, palettes, scratch);
+        size_t at = 0;
+        for (uint32_t i = 0; i < pieces.count; at += th_crowd_palette_bytes(pieces.crowds[i++])) {
+            cr_expect_leq(th_crowd_scratch_bytes(pieces.crowds[i]), pieces.scratch_bytes);
+            cr_expect_leq(th_crowd_pose_bytes(pieces.crowds[i]), pieces.pose_bytes);
+            th_crowd_update(pieces.crowds[i], 0, 1, 1.5, kept, scratch);
+            expect_piece(pieces.crowds[i], palettes + at, kept);
+        }
+        cr_expect_eq(at, th_crowd_palette_bytes(whole));
+        free(palettes), free(kept), free(scratch);
+        th_pieces_fini(&pieces);
+        th_crowd_destroy(whole);
+        th_scene_destroy(scene);
+    }
+}
+
+/* What an ablation does to palettes that are garbage, and what it keeps for itself. */
+typedef struct left_over {
+    bool wrote_all, wrote_any, kept_last_batch;
+} left_over;
+
+static left_over ablate(th_ablation ablation)
+{
+    left_over found = {true, false, false};
+    th_crowd *crowd;
+    th_pieces pieces;
+    th_jobs *jobs;
+    th_ablated *ablated;
+    th_scene *scene = mixed_scene(CHARACTERS);
+    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, &err), TH_OK);
+    cr_assert_eq(th_pieces_init(&pieces, scene, crowd, &err), TH_OK);
+    cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = 1}, &jobs, &err), TH_OK);
+    const th_ablated_desc desc = {ablation, crowd, &pieces, jobs, 1};
+    cr_assert_eq(th_ablated_create(&desc, &ablated, &err), TH_OK);
+    const size_t bytes = th_crowd_palette_bytes(crowd), entries = human->bind_count * 48;
+    char *palettes = th_line_alloc(bytes), *wanted = th_line_alloc(pieces.palette_bytes);
+    void *scratch = th_line_alloc(pieces.scratch_bytes);
+    memset(palettes, 0xff, bytes);
+    th_ablated_run(ablated, 1.5, palettes);
+    for (uint32_t i = 0; i < CHARACTERS; i++) {
+        uint32_t word;
+        memcpy(&word, palettes + th_crowd_palette_offset(crowd, i) + entries - sizeof word, sizeof word);
+        found.wrote_all = found.wrote_all && word != UINT32_MAX;
+        found.wrote_any = found.wrote_any || word != UINT32_MAX;
+    }
+    th_crowd_update(pieces.crowds[pieces.count - 1], 0, 1, 1.5, wanted, scratch);
+    found.kept_last_batch = memcmp(wanted, th_ablated_kept(ablated), entries) == 0;
+    free(palettes), free(wanted), free(scratch);
+    th_ablated_destroy(ablated);
+    th_jobs_destroy(jobs);
+    th_pieces_fini(&pieces);
+    th_crowd_destroy(crowd);
+    th_scene_destroy(scene);
+    return found;
+}
+
+Test(scale, ablations_leave_out_what_they_say)
+{
+    static const struct {
+        th_ablation ablation;
+        bool writes, keeps;
+    } cases[] = {{TH_ABLATION_NO_WRITE, false, true},
+                 {TH_ABLATION_NO_HIERARCHY, true, false},
+                 {TH_ABLATION_SAMPLING, false, false},
+                 {TH_ABLATION_WRITE, true, false},
+                 {TH_ABLATION_EMPTY, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const left_over found = ablate(cases[i].ablation);
+        const char *name = th_ablation_name(cases[i].ablation);
+        cr_expect_eq(found.wrote_all, cases[i].writes, "%s", name);
+        cr_expect_eq(found.wrote_any, cases[i].writes, "%s", name);
+        cr_expect_eq(found.kept_last_batch, cases[i].keeps, "%s", name);
+    }
+}
+
+Test(scale, bandwidth_is_measured_over_more_than_the_caches)
+{
+    th_context context = {.cpus.online = 16, .cache_count = 2};
+    context.caches[0] = (th_cache){"Data", 1, 32768, 2};
+    context.caches[1] = (th_cache){"Unified", 3, 16 << 20, 8}; /* two of them */
+    cr_expect_eq(th_traffic_default_bytes(&context), (size_t)4 * 2 * (16 << 20));
+    context.cache_count = 0;
+    cr_expect_eq(th_traffic_default_bytes(&context), (size_t)32 << 20);
+    cr_expect_eq(th_traffic_round(1), 256 * 1024);
+    cr_expect_eq(th_traffic_round(256 * 1024), 256 * 1024);
 }
 
 Test(scale, picks_thread_counts_that_fit_on_a_page)
@@ -204,60 +585,160 @@ Test(scale, picks_thread_counts_that_fit_on_a_page)
 
 /* ---- the verdict, on made-up figures ---- */
 
-static double others_cpus;
-
-static const char *verdict(uint32_t usable, th_scale_point last)
+/* Two threads against one: half the time, and every part of it scales. */
+static th_scale_figures perfect(void)
 {
-    static char text[512];
-    th_row rows[2] = {{.threads = 1, .characters = 100}, {.threads = 2, .characters = 100}};
-    last.speed_up = last.efficiency * 2;
-    last.frame_ns = 1e6 / last.speed_up;
-    th_scale_point points[2] = {{.frame_ns = 1e6, .speed_up = 1, .efficiency = 1, .busy = 1, .work_ns = 1e6}, last};
-    th_scale scale = {
-        .report = {.context.cpus.usable = usable, .rows = rows, .row_count = 2, .others_cpus = others_cpus},
-        .points = points};
-    return th_scale_verdict(&scale, text, sizeof text);
+    th_scale_figures f = {
+        .usable_cpus = 2,
+        .most_threads = 2,
+        .fastest_threads = 2,
+        .characters = 100,
+        .palette_bytes = 2.5e5,
+        .base = {.threads = 1, .frame_ns = 1e6, .speed_up = 1, .efficiency = 1, .busy = 1, .work_ns = 1e6},
+        .last = {.threads = 2, .frame_ns = 5e5, .speed_up = 2, .efficiency = 1, .busy = 1, .work_ns = 1e6},
+        .base_parts = {.threads = 1, .frame_ns = {9e5, 7e5, 4e5, 2e5, 1e3}, .work_ns = {9e5, 7e5, 4e5, 2e5, 500}},
+        .parts = {.threads = 2, .frame_ns = {4.5e5, 3.5e5, 2e5, 1e5, 1e3}, .work_ns = {9e5, 7e5, 4e5, 2e5, 1000}},
+        .memory = {.threads = 2, .bytes_per_s = {2e10, 3e10, 2.5e10}},
+    };
+    return f;
 }
 
-static void expect_verdict(const char *part, uint32_t usable, th_scale_point last)
+/* The same with so much lost. */
+static th_scale_figures losing(double lost)
 {
-    const char *text = verdict(usable, last);
-    cr_expect(strstr(text, part), "%s", text);
+    th_scale_figures f = perfect();
+    f.last.efficiency = 1 - lost;
+    f.last.speed_up = 2 * f.last.efficiency;
+    f.last.frame_ns = 1e6 / f.last.speed_up;
+    return f;
 }
 
-Test(scale, verdict_names_what_limits)
+static th_verdict expect_limit(th_limit limit, const char *part, const th_scale_figures *f)
 {
-    expect_verdict("1.96 times as many characters as 1: 98 % efficiency. Nothing", 2,
-                   (th_scale_point){.efficiency = 0.98, .busy = 0.99, .work_ns = 1e6});
-    expect_verdict("40 % more time", 2, (th_scale_point){.efficiency = 0.7, .busy = 0.98, .work_ns = 1.4e6});
-    expect_verdict("without work 29 % of the time, mostly waiting for others", 2,
-                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .tail = 0.2, .work_ns = 1e6});
-    expect_verdict("without work 29 % of the time, mostly before", 2,
-                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .tail = 0.1, .work_ns = 1e6});
-    expect_verdict("starting a frame of 0.71 ms", 2, (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6});
-    expect_verdict("Only 1 CPU is usable", 1, (th_scale_point){.efficiency = 0.5, .busy = 0.5, .work_ns = 1e6});
-    expect_verdict("further than 12 % from the median", 2,
-                   (th_scale_point){.efficiency = 0.98, .busy = 0.99, .work_ns = 1e6, .spread = 0.12});
-    expect_verdict("1 thread is fastest", 2, (th_scale_point){.efficiency = 0.4, .busy = 0.5, .work_ns = 1e6});
+    th_verdict v;
+    th_scale_judge(f, &v);
+    cr_expect_str_eq(th_limit_name(v.limit), th_limit_name(limit), "%s", v.text);
+    cr_expect(strstr(v.text, part), "no \"%s\" in: %s", part, v.text);
+    cr_expect_not(strstr(v.text, "nan") || strstr(v.text, "inf"), "%s", v.text);
+    return v;
 }
 
-Test(scale, verdict_blames_other_programs_first)
+Test(verdict, computing_is_the_limit_where_nothing_is_lost)
 {
-    others_cpus = 0.4;
-    expect_verdict("Other programs used 0.40 CPUs", 2,
-                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .work_ns = 1e6});
-    expect_verdict("Nothing worth naming", 2, /* they did not hurt */
-                   (th_scale_point){.efficiency = 0.97, .busy = 0.99, .work_ns = 1e6});
-    others_cpus = nan("");
-    expect_verdict("waiting for others", 2,
-                   (th_scale_point){.efficiency = 0.7, .busy = 0.71, .tail = 0.2, .work_ns = 1e6});
+    th_scale_figures f = perfect();
+    expect_limit(TH_LIMIT_COMPUTE, "2 threads animate 2.00 times as many characters as 1: 100 % efficiency. Nothing",
+                 &f);
+    expect_limit(TH_LIMIT_COMPUTE, "stay in the cache, a frame takes 90 %", &f);
+    expect_limit(TH_LIMIT_COMPUTE, "sampling alone takes 40 %", &f);
+    f = losing(0.04);
+    expect_limit(TH_LIMIT_COMPUTE, "96 % efficiency", &f);
 }
 
-Test(scale, verdict_of_wrong_palettes_says_so)
+Test(verdict, memory_is_the_limit_where_work_outside_of_the_cache_takes_longer)
 {
-    th_row rows[1] = {{.threads = 1, .failure = "palettes differ"}};
-    th_scale_point points[1] = {{0}};
-    th_scale scale = {.report = {.rows = rows, .row_count = 1}, .points = points};
-    char text[512];
-    cr_expect(strstr(th_scale_verdict(&scale, text, sizeof text), "wrong"), "%s", text);
+    th_scale_figures f = losing(0.3);
+    f.last.work_ns = 1.4e6; /* 0.4 of 1.4 */
+    const th_verdict v = expect_limit(TH_LIMIT_MEMORY, "takes 40 % longer in all, but 0 % where", &f);
+    cr_expect_float_eq(v.lost, 0.3, 1e-9);
+    cr_expect_float_eq(v.losses[TH_LIMIT_MEMORY], 0.4 / 1.4, 1e-9);
+    cr_expect_float_eq(v.losses[TH_LIMIT_CORES], 0, 1e-9);
+    expect_limit(TH_LIMIT_MEMORY, "nothing but writing them gets to 2.5, writing a large block to 20.0", &f);
+}
+
+Test(verdict, memory_is_the_limit_where_writing_is_most_of_a_frame)
+{
+    th_scale_figures f = perfect();
+    f.parts.frame_ns[TH_ABLATION_NO_WRITE] = 2e5;
+    expect_limit(TH_LIMIT_MEMORY, "60 % of a frame goes into bringing palettes out of the cache", &f);
+}
+
+Test(verdict, cores_are_the_limit_where_work_in_the_cache_takes_longer_too)
+{
+    th_scale_figures f = losing(0.3);
+    f.last.work_ns = 1.4e6;
+    f.parts.work_ns[TH_ABLATION_NO_WRITE] = 1.25e6;
+    const th_verdict v = expect_limit(TH_LIMIT_CORES, "40 % longer in all, and still 39 %", &f);
+    cr_expect_float_eq(v.losses[TH_LIMIT_CORES], 0.35 / 1.4, 1e-9);
+    cr_expect_float_eq(v.losses[TH_LIMIT_MEMORY], 0.05 / 1.4, 1e-9);
+}
+
+Test(verdict, imbalance_is_the_limit_where_threads_wait_for_the_last)
+{
+    th_scale_figures f = losing(0.3);
+    f.last.busy = 0.7;
+    f.last.tail = 0.25;
+    f.last.imbalance = 0.4;
+    const th_verdict v = expect_limit(TH_LIMIT_IMBALANCE, "25 % of the threads' time they wait for the last", &f);
+    cr_expect_float_eq(v.losses[TH_LIMIT_WAKE_UPS], 0.05, 1e-9);
+    expect_limit(TH_LIMIT_IMBALANCE, "the busiest works 40 % longer", &f);
+}
+
+Test(verdict, wake_ups_are_the_limit_where_threads_wait_for_work)
+{
+    th_scale_figures f = losing(0.3);
+    f.last.busy = 0.7;
+    f.last.tail = 0.02;
+    expect_limit(TH_LIMIT_WAKE_UPS, "28 % of the threads' time they wait for something to do", &f);
+    expect_limit(TH_LIMIT_WAKE_UPS, "Empty chunks alone take 1.0 us of a frame's 714.3 us", &f);
+}
+
+Test(verdict, a_serial_part_is_the_limit_where_time_passes_outside_of_calls)
+{
+    th_scale_figures f = losing(0.3);
+    f.last.serial = 0.28;
+    f.base.serial = 0.01;
+    const th_verdict v = expect_limit(TH_LIMIT_SERIAL, "27 % of a frame passes outside of calls", &f);
+    cr_expect_float_eq(v.losses[TH_LIMIT_SERIAL], 0.27, 1e-9);
+}
+
+Test(verdict, says_when_it_is_not_clear)
+{
+    th_scale_figures f = losing(0.4); /* no single one is half of it */
+    f.last.work_ns = 1e6 / 0.85;
+    f.last.busy = 0.8;
+    f.last.tail = 0.1;
+    expect_limit(TH_LIMIT_UNCLEAR, "memory explains 12 %, shared cores or clock 0 %, imbalance 10 %, wake-ups 10 %",
+                 &f);
+    f = losing(0.3); /* nothing shows at all */
+    expect_limit(TH_LIMIT_UNCLEAR, "It is not clear why. Of the threads' time, memory explains 0 %", &f);
+    f.last.tail = 0.3;
+    f.last.busy = 0.7;
+    f.base.spread = 0.2;
+    expect_limit(TH_LIMIT_UNCLEAR, "no more is lost than repetitions differ", &f);
+    expect_limit(TH_LIMIT_UNCLEAR, "further than 20 % from the median: take this as rough", &f);
+}
+
+Test(verdict, blames_other_programs_first)
+{
+    th_scale_figures f = losing(0.3);
+    f.last.busy = 0.7;
+    f.last.tail = 0.25;
+    f.others_cpus = 0.4;
+    expect_limit(TH_LIMIT_OTHERS, "Other programs used 0.40 CPUs", &f);
+    f.others_cpus = nan("");
+    expect_limit(TH_LIMIT_IMBALANCE, "Imbalance", &f);
+    f = losing(0.03); /* they did not hurt */
+    f.others_cpus = 0.4;
+    expect_limit(TH_LIMIT_COMPUTE, "Nothing worth naming", &f);
+}
+
+Test(verdict, more_threads_than_cpus_are_left_out)
+{
+    th_scale_figures f = perfect();
+    f.most_threads = 8;
+    expect_limit(TH_LIMIT_COMPUTE, "2 threads animate 2.00 times", &f);
+    f.last = f.base;
+    f.parts = f.base_parts;
+    f.fastest_threads = f.usable_cpus = 1;
+    expect_limit(TH_LIMIT_CPUS, "1 thread: 1667 characters in the 16.7 ms of a frame at 60 Hz. Only 1 CPU is usable",
+                 &f);
+    f.most_threads = 1;
+    expect_limit(TH_LIMIT_COMPUTE, "1 thread: 1667 characters", &f);
+}
+
+Test(verdict, says_who_is_faster)
+{
+    th_scale_figures f = losing(0.6);
+    f.fastest_threads = 1;
+    expect_limit(TH_LIMIT_UNCLEAR, "1 thread is fastest", &f);
 }

@@ -223,7 +223,7 @@ static void expect_steady_walk(const char *what)
     uint32_t walked = 0;
     for (uint32_t frame = 0; frame < 300; frame++) {
         const th_character now = th_show_character(show, 7, frame / 60.0),
-                         next = th_show_character(show, 7, (frame + 1) / 60.0);
+                           next = th_show_character(show, 7, (frame + 1) / 60.0);
         const float dx = next.centre[0] - now.centre[0], dz = next.centre[2] - now.centre[2], far = hypotf(dx, dz);
         if (far > 1)
             continue; /* comes in again at the other end */

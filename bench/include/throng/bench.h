@@ -40,7 +40,7 @@ th_bench_names th_bench_list(const char *filter, const th_guests *guests);
 /* Checks, then times. An entry that fails its check has a row that says so. th_report_fini in the end when TH_OK. */
 th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err);
 
-/* Tables for people. False when memory is out. */
-bool th_bench_print(const th_report *report, FILE *file);
+/* Tables for people, as text or Markdown. False when memory is out. */
+bool th_bench_print(const th_report *report, th_format format, FILE *file);
 
 #endif

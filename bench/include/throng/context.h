@@ -15,6 +15,13 @@ typedef struct th_cache {
     uint32_t sharing; /* hardware threads that share one */
 } th_cache;
 
+/* Whether cores may run faster for a while than they can all the time. */
+typedef enum th_boost {
+    TH_BOOST_UNKNOWN = 0,
+    TH_BOOST_OFF,
+    TH_BOOST_ON,
+} th_boost;
+
 typedef struct th_context {
     char date[32]; /* RFC 3339, local time */
     char host[64];
@@ -26,8 +33,14 @@ typedef struct th_context {
     uint32_t numa_nodes;
     double mhz;        /* of the fastest CPU now; 0 = unknown */
     char governor[32]; /* "" where the system does not show its clock, as in most virtual machines */
+    th_boost boost;
+    char clock_source[32];  /* of the system, "tsc" on most machines; "" = unknown */
+    uint64_t clock_step_ns; /* as th_clock_step_ns */
     bool virtual_machine;
-    double load[3]; /* over 1, 5 and 15 minutes; this program counts as well */
+    double load[3];      /* over 1, 5 and 15 minutes; this program counts as well */
+    char system[96];     /* kernel and release: "Linux 6.1.0" */
+    uint32_t page_bytes; /* of memory */
+    char huge_pages[16]; /* transparent ones: "always", "madvise", "never"; "" = unknown */
     th_cache caches[TH_CONTEXT_MAX_CACHES];
     uint32_t cache_count;
 } th_context;

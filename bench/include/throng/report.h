@@ -8,21 +8,26 @@
 
 #include <throng/context.h>
 #include <throng/error.h>
+#include <throng/noise.h>
 #include <throng/stats.h>
-
-#include <stdio.h>
+#include <throng/words.h>
 
 /* Other programs that use more than this, in CPUs, are worth a word. */
 #define TH_REPORT_OTHERS_CPUS 0.05
+
+/* Fewer repetitions than these are, too: Google Benchmark's compare.py asks for as many, for the same test of Mann and
+ * Whitney. */
+#define TH_REPORT_FEW 9
 
 typedef struct th_row {
     char name[64];
     const char *time_unit; /* "ns", "us" or "ms" in the document */
     uint32_t threads;
-    uint64_t characters; /* in one iteration; 0 where there are none */
-    uint64_t joints;     /* palette entries of all of them */
-    uint32_t iterations; /* in one repetition */
-    th_samples real_ns;  /* of one iteration; a sample for each repetition */
+    uint64_t characters;               /* in one iteration; 0 where there are none */
+    uint64_t joints;                   /* palette entries of all of them */
+    uint32_t iterations;               /* in one repetition */
+    uint32_t iterations_timed_at_once; /* all of them, or 1: between two looks at the clock */
+    th_samples real_ns;                /* of one iteration; a sample for each repetition */
     th_samples cpu_ns;
     bool checked;         /* the palettes were held against the reference: */
     double max_error;     /* scene units; NaN where it does not apply */
@@ -42,7 +47,9 @@ typedef struct th_report {
     json_t *picture; /* likewise: what was drawn, how large, by whom; or NULL */
     th_row *rows;
     uint32_t row_count;
-    double others_cpus; /* CPUs' worth of time that other programs used meanwhile; NaN when that is not known */
+    th_noise noise;
+    double precision;  /* that all medians were to be known to; 0 where the number of repetitions was given */
+    bool is_rehearsal; /* nothing was timed */
 } th_report;
 
 /* Reads the context and makes room for the samples of `rows` rows, all zero otherwise. */
@@ -52,9 +59,20 @@ void th_report_fini(th_report *report);
 /* The whole document, or NULL when memory is out. */
 json_t *th_report_json(const th_report *report);
 
-/* What was animated and on what machine, to stand above the figures; and what makes them doubtful, to stand below. */
-void th_report_print_conditions(const th_report *report, FILE *file);
-void th_report_print_doubts(const th_report *report, FILE *file);
+/* The same as a table for other programs, a row for each entry that says all there is to say, with the conditions in
+ * columns of their own. Times in nanoseconds. False when memory is out. */
+bool th_report_csv(const th_report *report, FILE *file);
+
+/* What was animated and on what machine, to stand above the figures. */
+void th_report_print_conditions(const th_report *report, th_format format, FILE *file);
+
+/* Which palettes were right, for a rehearsal, which has no figures. False when memory is out. */
+bool th_report_print_rehearsal(const th_report *report, th_format format, FILE *file);
+
+/* What makes the figures doubtful, as texts of one sentence; NULL when memory is out. And the same, to stand below
+ * them. */
+json_t *th_report_doubts(const th_report *report);
+void th_report_print_doubts(const th_report *report, th_format format, FILE *file);
 
 /* The first row whose check failed, or NULL. */
 const th_row *th_report_failure(const th_report *report);

@@ -1,4 +1,6 @@
-/* Samples of a measurement and what can be said about them. No sample is ever dropped. */
+/* Samples of a measurement and what can be said about them. No sample is ever dropped.
+ *
+ * Any thread, but two must not ask about the same samples at once: they are sorted in memory that comes with them. */
 #ifndef THRONG_STATS_H
 #define THRONG_STATS_H
 
@@ -20,12 +22,20 @@ void th_samples_add(th_samples *samples, double value);
 typedef struct th_stats {
     uint32_t count;
     double min, max, mean;
-    double median; /* mean of the two in the middle for an even count */
-    double stddev; /* of a sample: divided by count - 1 */
-    double mad;    /* median absolute deviation: half of the samples lie this close to the median */
+    double median;   /* mean of the two in the middle for an even count */
+    double p95, p99; /* as th_quantile */
+    double stddev;   /* of a sample: divided by count - 1 */
+    double cv;       /* coefficient of variation: stddev / mean */
+    double mad;      /* median absolute deviation: half of the samples lie this close to the median */
+    /* Values whose modified z-score, 0.6745 |value - median| / mad, is above 3.5 (B. Iglewicz, D. Hoaglin, How to
+     * Detect and Handle Outliers, 1993). Counted, and part of all the rest. */
+    uint32_t outliers;
 } th_stats;
 
 th_stats th_samples_stats(const th_samples *samples);
+
+/* The samples in rising order, good until the next question about them. */
+const double *th_samples_sorted(const th_samples *samples);
 
 /* The smallest value that at least a `part` (above 0, up to 1) of them do not exceed: the nearest rank. NaN for none.
  * Sorts them. */
@@ -33,5 +43,21 @@ double th_quantile(double *values, size_t count, double part);
 
 /* mad / median, the robust "plus or minus" that reports show. NaN where it means nothing. */
 double th_stats_spread(const th_stats *stats);
+
+#define TH_CONFIDENCE 0.95
+
+typedef struct th_interval {
+    double low, high;
+} th_interval;
+
+/* Where the median of what the samples were drawn from lies, with a confidence of TH_CONFIDENCE: the percentile
+ * bootstrap (B. Efron, R. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13), of 2000 resamples by a fixed
+ * seed: the same samples give the same interval. Not BCa, which corrects by a jackknife that is inconsistent for
+ * medians (the same, chapter 11). NaN for none; a point for one. */
+th_interval th_median_interval(const th_samples *samples);
+
+/* Half the width of that interval / median: 0.01 where the median is known to 1 %. NaN where that means nothing, and
+ * for fewer than two samples. */
+double th_median_precision(const th_samples *samples);
 
 #endif

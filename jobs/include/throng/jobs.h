@@ -40,6 +40,10 @@ typedef struct th_cpus {
 
 th_cpus th_cpus_read(void);
 
+/* For how long a cgroup's quota has kept threads of this process's group from running, since the group was made: all of
+ * its threads and CPUs together, in nanoseconds; 0 where there is no quota, or the system does not tell. */
+uint64_t th_cpus_throttled_ns(void);
+
 typedef struct th_jobs_desc {
     /* With the calling thread; 0 = th_cpus_read().usable; at most TH_JOBS_MAX_THREADS. TH_SCHEDULER_SERIAL has one. */
     uint32_t threads;

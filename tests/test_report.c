@@ -1,0 +1,258 @@
+/* Reports on made-up figures: the table for other programs, and what makes figures doubtful. */
+#include <throng/json.h>
+#include <throng/report.h>
+
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static th_error err;
+
+/* A quiet machine, and `rows` steady rows of so many samples each, a millisecond give or take 0.1 %. */
+static th_report report_of(uint32_t rows, uint32_t samples)
+{
+    th_report report;
+    cr_assert_eq(th_report_init(&report, rows, samples, &err), TH_OK, "%s", err.text);
+    report.context = (th_context){.cpus = {.online = 4, .affinity = 4, .usable = 4}, .clock_step_ns = 20};
+    report.noise = (th_noise){0};
+    report.precision = 0.01;
+    for (uint32_t r = 0; r < rows; r++) {
+        th_row *row = &report.rows[r];
+        snprintf(row->name, sizeof row->name, "row/%u", r);
+        row->time_unit = "us";
+        row->threads = row->iterations = row->iterations_timed_at_once = 1;
+        for (uint32_t i = 0; i < samples; i++) {
+            th_samples_add(&row->real_ns, 1e6 + 1e3 * (i * 7 % 3 - 1.0));
+            th_samples_add(&row->cpu_ns, 1e6);
+        }
+    }
+    return report;
+}
+
+/* ---- doubts ---- */
+
+/* What is said, a line for each; but for what an unoptimised build says of itself. */
+static const char *doubts_of(const th_report *report)
+{
+    static char text[4096];
+    size_t index;
+    const json_t *doubt;
+    json_t *doubts = th_report_doubts(report);
+    text[0] = '\0';
+    cr_assert(json_is_array(doubts));
+    json_array_foreach(doubts, index, doubt) if (!strstr(json_string_value(doubt), "assertions"))
+        th_append(text, sizeof text, "%s\n", json_string_value(doubt));
+    json_decref(doubts);
+    return text;
+}
+
+static void expect_doubt(const th_report *report, const char *wanted)
+{
+    cr_expect_str_eq(doubts_of(report), wanted);
+}
+
+Test(doubts, quiet_machine_and_steady_figures_leave_none)
+{
+    th_report report = report_of(3, 20);
+    expect_doubt(&report, "");
+    th_report_fini(&report);
+}
+
+Test(doubts, company_on_the_machine_is_named)
+{
+    th_report report = report_of(1, 20);
+    report.noise = (th_noise){.others_cpus = 0.3, .stolen_cpus = 0.12, .throttled_s = 1.5};
+    expect_doubt(&report, "other programs used 0.30 CPUs meanwhile\n"
+                          "the host of this virtual machine kept 0.12 CPUs of it for others\n"
+                          "the cgroup's quota held threads back for 1.50 s\n");
+    report.noise = (th_noise){.others_cpus = nan(""), .stolen_cpus = nan("")};
+    report.context.load[0] = 2;
+    expect_doubt(&report, "the machine had a load of 2.0 in the minute before, and this was too short to see what "
+                          "others used\n");
+    report.context.load[0] = 0.2;
+    expect_doubt(&report, "");
+    th_report_fini(&report);
+}
+
+Test(doubts, clock_that_changes_is_named)
+{
+    th_report report = report_of(1, 20);
+    strcpy(report.context.governor, "performance");
+    report.context.boost = TH_BOOST_OFF;
+    expect_doubt(&report, "");
+    strcpy(report.context.governor, "schedutil");
+    report.context.boost = TH_BOOST_ON;
+    expect_doubt(&report, "the clock changes with the load (governor schedutil)\n"
+                          "the clock changes with heat and with how many cores are busy (boost is on)\n");
+    th_report_fini(&report);
+}
+
+Test(doubts, too_many_threads_are_named)
+{
+    th_report report = report_of(2, 20);
+    report.rows[1].threads = 9;
+    expect_doubt(&report, "9 threads share 4 usable CPUs, so they take turns\n");
+    th_report_fini(&report);
+}
+
+Test(doubts, few_samples_are_named)
+{
+    th_report report = report_of(2, 8);
+    expect_doubt(&report, "2 entries have fewer than 9 repetitions, too few to tell chance from change\n");
+    th_report_fini(&report);
+}
+
+Test(doubts, medians_that_are_not_known_are_named)
+{
+    th_report report = report_of(3, 20);
+    for (uint32_t i = 0; i < 20; i++) {
+        report.rows[1].real_ns.values[i] *= i % 2 ? 1 : 1.03;
+        report.rows[2].real_ns.values[i] *= i % 2 ? 1 : 1.3;
+    }
+    const char *text = doubts_of(&report);
+    cr_expect(strstr(text, "2 of 3 medians are known less well than to 1 %; the least, of row/2, to 13 %"), "%s", text);
+    for (uint32_t i = 0; i < 20; i++)
+        report.rows[2].real_ns.values[i] *= i % 2 ? 1 : 20;
+    text = doubts_of(&report);
+    cr_expect(strstr(text, "of row/2, to 93 %"), "%s", text);
+    report.precision = 0; /* nobody asked for one: 5 % */
+    text = doubts_of(&report);
+    cr_expect(strstr(text, "1 of 3 medians are known less well than to 5 %"), "%s", text);
+    th_report_fini(&report);
+}
+
+Test(doubts, coarse_clock_is_named)
+{
+    th_report report = report_of(2, 20);
+    report.context.clock_step_ns = 15000;
+    report.rows[0].iterations = report.rows[0].iterations_timed_at_once = 2;
+    expect_doubt(&report, "the clock, in steps of 15000 ns, is coarse for 1 entry, most for row/1\n");
+    th_report_fini(&report);
+}
+
+Test(doubts, drift_is_named)
+{
+    th_report report = report_of(2, 40);
+    for (uint32_t i = 20; i < 40; i++)
+        report.rows[1].real_ns.values[i] *= 1.025;
+    const char *text = doubts_of(&report);
+    cr_expect(strstr(text, "1 entry was not steady: the second half of the repetitions of row/1 differs by 2.5 %"),
+              "%s", text);
+    th_report_fini(&report);
+}
+
+Test(doubts, rows_that_failed_or_were_not_timed_are_left_alone)
+{
+    th_report report = report_of(2, 5);
+    report.rows[0].real_ns.count = 0;
+    strcpy(report.rows[1].failure, "wrong");
+    expect_doubt(&report, "");
+    report.is_rehearsal = true;
+    report.noise.others_cpus = 2;
+    expect_doubt(&report, "");
+    th_report_fini(&report);
+}
+
+/* The system's ticks are coarse. */
+Test(noise, is_known_after_a_while_and_not_before)
+{
+    const th_noise_mark begin = th_noise_begin();
+    const th_noise soon = th_noise_end(&begin);
+    cr_expect(isnan(soon.others_cpus) && isnan(soon.stolen_cpus));
+    nanosleep(&(struct timespec){.tv_nsec = 250000000}, NULL);
+    const th_noise later = th_noise_end(&begin);
+    cr_expect(later.others_cpus >= 0 && later.others_cpus < 1e6, "%g", later.others_cpus);
+    cr_expect(later.stolen_cpus >= 0 && later.throttled_s >= 0);
+}
+
+/* ---- JSON ---- */
+
+Test(report, median_says_how_well_it_is_known)
+{
+    th_report report = report_of(1, 20);
+    report.rows[0].real_ns.values[3] = 9e6;
+    json_t *document = th_report_json(&report);
+    const json_t *row = json_array_get(json_object_get(document, "benchmarks"), 21);
+    cr_expect_str_eq(json_string_value(json_object_get(row, "name")), "row/0_median");
+    const th_interval interval = th_median_interval(&report.rows[0].real_ns);
+    cr_expect_eq(json_real_value(json_object_get(row, "real_time_low")), interval.low / 1000);
+    cr_expect_eq(json_real_value(json_object_get(row, "real_time_high")), interval.high / 1000);
+    cr_expect_eq(json_real_value(json_object_get(row, "confidence")), 0.95);
+    cr_expect_eq(json_integer_value(json_object_get(row, "outliers")), 1);
+    json_decref(document);
+    th_report_fini(&report);
+}
+
+/* ---- CSV ---- */
+
+static char *csv_of(const th_report *report)
+{
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    cr_assert(th_report_csv(report, file));
+    fclose(file);
+    return text;
+}
+
+/* Cell of a row (0: the headings), without quotes. */
+static const char *cell_of(const char *text, int row, int column)
+{
+    static char cell[256];
+    size_t used = 0;
+    while (row-- > 0)
+        text = strstr(text, "\r\n") + 2;
+    for (bool quoted = false; column >= 0 && (quoted || *text != '\r'); text++) {
+        quoted ^= *text == '"';
+        if (!quoted && *text == ',')
+            column--;
+        else if (column == 0 && *text != '"')
+            cell[used++] = *text;
+    }
+    cell[used] = '\0';
+    return cell;
+}
+
+static void expect_cell(const char *text, int row, const char *column, const char *wanted)
+{
+    int c = 0;
+    while (strcmp(cell_of(text, 0, c), column) != 0)
+        cr_assert_lt(c++, 128, "no %s", column);
+    cr_expect_str_eq(cell_of(text, row, c), wanted, "%s", column);
+}
+
+Test(report, csv_has_a_row_for_each_entry_with_all_there_is_to_say)
+{
+    th_report report = report_of(3, 5);
+    report.rows[0].own = json_pack("{s:f, s:[i]}", "speed_up", 1.5, "long", 1);
+    report.rows[1].checked = report.rows[1].moving = true;
+    report.rows[1].max_error = 0.25;
+    report.rows[1].palette_hash = 0xab;
+    strcpy(report.rows[2].failure, "wrong, by \"far\"");
+    report.scene = json_pack("{s:s, s:[]}", "sampling", "exact", "models");
+    strcpy(report.context.cpu, "a CPU, or so");
+    char *text = csv_of(&report);
+    expect_cell(text, 1, "name", "row/0");
+    expect_cell(text, 1, "median_ns", "1000000");
+    expect_cell(text, 1, "min_ns", "999000");
+    expect_cell(text, 1, "cpu_median_ns", "1000000");
+    expect_cell(text, 1, "repetitions", "5");
+    expect_cell(text, 1, "speed_up", "1.5");
+    expect_cell(text, 2, "speed_up", "");
+    expect_cell(text, 2, "palette_hash", "00000000000000ab");
+    expect_cell(text, 2, "max_error", "0.25");
+    expect_cell(text, 2, "moving", "1");
+    expect_cell(text, 3, "error_message", "wrong, by far"); /* unquoted by cell_of */
+    for (int row = 1; row <= 3; row++) {
+        expect_cell(text, row, "cpu_model", "a CPU, or so");
+        expect_cell(text, row, "scene_sampling", "exact");
+        expect_cell(text, row, "usable_cpus", "4");
+    }
+    cr_expect_not(strstr(text, "nan"), "%s", text);
+    cr_expect_not(strstr(text, "long"), "%s", text);
+    free(text);
+    th_report_fini(&report);
+}
