@@ -49,7 +49,7 @@ static bool seems_readable(const char *name)
     for (int i = 0; dot && companions[i]; i++)
         if (strcasecmp(dot, companions[i]) == 0)
             return false;
-    return dot != NULL && dot != name;
+    return dot != NULL && name[0] != '.';
 }
 
 static json_t *add_folder(json_t *names, const char *folder)

@@ -55,7 +55,10 @@ static th_result add_number(command_line *line, const struct option *o, const js
         return th_fail(err, TH_ERR_INPUT, "option %s is a %snumber", o->name, o->kind == WHOLE ? "whole " : "");
     if (!(number >= 0 && number <= most))
         return th_fail(err, TH_ERR_LIMIT, "option %s is limited to %.0f here", o->name, most);
-    snprintf(text, sizeof text, "%.15g", number);
+    if (o->kind == WHOLE)
+        snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else
+        snprintf(text, sizeof text, "%.15g", number);
     return add(line, o->name, text) ? TH_OK : th_fail(err, TH_ERR_LIMIT, "too many options");
 }
 

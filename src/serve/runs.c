@@ -127,8 +127,10 @@ static int follow(th_runs *r, run *current, const th_child *child, run_state *ou
         if (fds[1].revents & POLLIN && read(r->wake_fd, &count, sizeof count) < 0)
             return -1;
         hear(r, current, &h, child->stderr_fd);
-        if (waitpid(child->pid, &status, WNOHANG) == child->pid)
+        if (waitpid(child->pid, &status, WNOHANG) == child->pid) {
+            hear(r, current, &h, child->stderr_fd); /* its last words */
             return status;
+        }
         if (asked_ns == 0 && (*out_state = end_wanted(r, current)) != DONE) {
             asked_ns = th_clock_ns();
             kill(-child->pid, SIGTERM);
