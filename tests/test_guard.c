@@ -209,9 +209,8 @@ Test(throttle, many_addresses_do_not_make_it_grow_or_forget_the_busy_one)
     for (unsigned i = 0; i < 5000; i++) {
         snprintf(address, sizeof address, "11.%u.%u.1", i / 256, i % 256);
         admits(address, 1e-7 * i);
-        admits("10.0.0.1", 1e-7 * i);
+        cr_expect_not(admits("10.0.0.1", 1e-7 * i), "%u", i);
     }
-    cr_expect_not(admits("10.0.0.1", 0.001));
 }
 
 /* ---- token and address ---- */

@@ -96,6 +96,9 @@ Test(serve, sigint_stops_it_like_sigterm_and_sighup_does_not)
 {
     start("--count 10");
     kill(s.pid, SIGHUP);
+    for (int i = 0; i < 300 && !(slurp(".log", err, sizeof err), strstr(err, "SIGHUP")); i++)
+        usleep(20000);
+    usleep(200000);
     cr_expect_eq(ask("GET", "/healthz", NULL), 200);
     cr_expect_str_eq(a.body, "ok\n");
     cr_expect_eq(server_end(&s, SIGINT), 0);

@@ -194,10 +194,15 @@ Test(catalogue, names_lead_to_files_of_the_folders_and_nowhere_else, .init = ent
     char path[PATH_MAX];
     mkdir("models", 0700);
     mkdir("models/deep.glb", 0700);
-    static const char *const files[] = {"models/a.glb", "models/.hidden.glb", "secret.glb", "models/deep.glb/b.glb"};
+    mkdir("secret", 0700); /* as long as models: only its letters tell */
+    mkdir("models-more", 0700);
+    static const char *const files[] = {"models/a.glb",          "models/.hidden.glb", "secret.glb",
+                                        "models/deep.glb/b.glb", "secret/b.glb",       "models-more/b.glb"};
     for (size_t f = 0; f < sizeof files / sizeof *files; f++)
         fclose(fopen(files[f], "w"));
     cr_assert_eq(symlink("../secret.glb", "models/out.glb"), 0);
+    cr_assert_eq(symlink("../secret/b.glb", "models/out1.glb"), 0);
+    cr_assert_eq(symlink("../models-more/b.glb", "models/out2.glb"), 0);
     cr_assert_eq(symlink("a.glb", "models/in.glb"), 0);
     cr_assert_eq(mkfifo("models/pipe.glb", 0600), 0);
     const th_catalogue c = {
@@ -211,6 +216,8 @@ Test(catalogue, names_lead_to_files_of_the_folders_and_nowhere_else, .init = ent
     cr_expect(strstr(path, "/models/a.glb"), "%s", path);
     cr_expect_eq(th_catalogue_find(&c, "in.glb", path, NULL), TH_OK);
     static const char *const wrong[] = {"out.glb",
+                                        "out1.glb",
+                                        "out2.glb",
                                         ".hidden.glb",
                                         "deep.glb",
                                         "deep.glb/b.glb",
