@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ bool server_start(server *s, const char *arguments)
         return false;
     s->pid = fork();
     if (s->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves no server behind */
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
         close(ends[1]);

@@ -142,8 +142,7 @@ static th_reply patch_settings(th_server_state *s, const th_request *r)
         result = th_catalogue_find(&s->catalogue, wanted.models[m], path, &err);
     if (result != TH_OK)
         return th_reply_error(400, result == TH_ERR_LIMIT ? "beyond_limit" : "bad_settings", err.text);
-    th_director_wish(s->director, &wanted);
-    const bool changing = th_director_read(s->director).changing;
+    const bool changing = th_director_wish(s->director, &wanted);
     return reply_json(changing ? 202 : 200, th_settings_json(&wanted));
 }
 

@@ -138,7 +138,7 @@ static void *direct(void *arg)
     return NULL;
 }
 
-void th_director_wish(th_director *d, const th_settings *settings)
+bool th_director_wish(th_director *d, const th_settings *settings)
 {
     pthread_mutex_lock(&d->lock);
     d->state.wanted = *settings;
@@ -151,7 +151,9 @@ void th_director_wish(th_director *d, const th_settings *settings)
         d->state.error[0] = '\0';
         pthread_cond_signal(&d->wished);
     }
+    const bool changing = d->state.changing;
     pthread_mutex_unlock(&d->lock);
+    return changing;
 }
 
 void th_director_hold(th_director *d, bool held)

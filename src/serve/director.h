@@ -29,9 +29,9 @@ th_result th_director_create(const th_director_desc *desc, const th_settings *se
                              th_error *err);
 void th_director_destroy(th_director *director); /* waits for a crowd that is being made */
 
-/* Changes *settings in force to those: rate and pause at once, anything else when the crowd is made. Of wishes that
- * come while one is made the last counts. Any thread. */
-void th_director_wish(th_director *director, const th_settings *settings);
+/* Changes the settings in force to these: rate and pause at once, anything else when the crowd is made, which is what
+ * true means. Of wishes that come while one is made the last counts. Any thread. */
+bool th_director_wish(th_director *director, const th_settings *settings);
 
 /* Pauses whatever the settings say, for a measurement that wants the CPUs. Any thread. */
 void th_director_hold(th_director *director, bool held);

@@ -6,17 +6,17 @@
 
 #include <limits.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #define MEMORY_BYTES  32768u       /* of a connection: head and reply buffers */
 #define IDLE_S        30u          /* without a byte in either direction */
 #define REQUEST_NS    15000000000u /* from the opening to the end of the first reply */
 #define NEXT_NS       60000000000u /* from the end of a reply to the end of the next */
+#define ENDED_NS      2000000000u  /* for a reply to a client that will say no more */
 #define DISCARD_BYTES (1u << 20)   /* of a body that is refused: read, so that the client gets to see why */
 
 /* The library's idle time starts again with every byte; a deadline does not. */
@@ -272,9 +272,21 @@ static void notice_connection(void *cls, struct MHD_Connection *c, void **contex
     }
 }
 
+/* The library does not always notice that a client has gone while half of a request was there: its end comes with the
+ * last bytes, and nothing after them. One that only ended its side may still wait for a reply. */
+static void notice_ends(th_http *http, uint64_t now_ns)
+{
+    for (connection *c = http->connections; c; c = c->next) {
+        struct pollfd end = {c->fd, POLLRDHUP, 0};
+        if (c->deadline_ns > now_ns + ENDED_NS && poll(&end, 1, 0) == 1)
+            c->deadline_ns = now_ns + ENDED_NS;
+    }
+}
+
 void th_http_close_stalled(th_http *http)
 {
     const uint64_t now_ns = th_clock_ns();
+    notice_ends(http, now_ns);
     for (connection *c = http->connections; c; c = c->next)
         if (c->deadline_ns && now_ns > c->deadline_ns) {
             c->deadline_ns = now_ns + NEXT_NS; /* not again while the library is at it */

@@ -84,7 +84,7 @@ static void write_traffic(FILE *f, const th_traffic *t)
     th_prometheus_number(f, "throng_http_connections", TH_METRIC_GAUGE, "Connections that are open.",
                          (double)t->connections);
     th_prometheus_number(f, "throng_http_connections_stalled_total", TH_METRIC_COUNTER,
-                         "Connections closed because a request took too long to arrive.", (double)t->stalled);
+                         "Connections closed because their client was too slow, or gone.", (double)t->stalled);
     th_prometheus_number(f, "throng_event_clients", TH_METRIC_GAUGE, "Clients that listen to events.",
                          (double)t->event_clients);
     th_prometheus_number(f, "throng_events_skipped_total", TH_METRIC_COUNTER, "Events that slow clients did not get.",
