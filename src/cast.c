@@ -119,6 +119,22 @@ void th_cast_fini(th_cast *cast)
         th_model_free(cast->models[m]);
 }
 
+th_result th_cast_load(const th_options *o, const char *path, th_model **out, th_error *err)
+{
+    th_cast one = {0};
+    th_result result = load(o, path, &one.models[0], err);
+    *out = NULL;
+    if (result != TH_OK)
+        return result;
+    one.count = 1;
+    result = lend_clips(&one, o, err);
+    if (result == TH_OK)
+        *out = one.models[0];
+    else
+        th_cast_fini(&one);
+    return result;
+}
+
 th_rig_desc th_cast_rig(const th_options *o)
 {
     return (th_rig_desc){

@@ -72,6 +72,22 @@ const th_command th_command_table[] = {
         .run = th_command_render,
     },
     {
+        .name = "serve",
+        .bit = TH_COMMAND_SERVE,
+        .summary = "a crowd that keeps running, watched and steered over HTTP",
+        .details =
+            "Animates the crowd at a set rate until SIGTERM or SIGINT. Prints its address when it is ready; there\n"
+            "are a page for browsers, /metrics for Prometheus, /healthz, and an API of JSON and server-sent events\n"
+            "under /api, which /api/openapi.json describes. Count, threads, rate, models, clips and interpolation\n"
+            "can be changed while it runs, and other commands be run and their results read.\n"
+            "\n"
+            "Only this machine can reach it unless --listen says otherwise; then it takes a token of 16 characters\n"
+            "or more, in --token-file or the environment variable THRONG_TOKEN, that clients show as\n"
+            "\"Authorization: Bearer TOKEN\". It speaks no TLS: that is for a proxy in front. Where built with\n"
+            "libsystemd it tells systemd when it is ready, and feeds the watchdog. docs/serving.md has it all.\n",
+        .run = th_command_serve,
+    },
+    {
         .name = "view",
         .bit = TH_COMMAND_VIEW,
         .summary = "a window in which the crowd moves, and how long that takes",

@@ -26,6 +26,7 @@ enum {
     TH_COMMAND_SCALE = 1 << 3,
     TH_COMMAND_RENDER = 1 << 4,
     TH_COMMAND_VIEW = 1 << 5,
+    TH_COMMAND_SERVE = 1 << 6,
 };
 
 typedef struct th_command {
@@ -49,6 +50,7 @@ int th_command_bench(const struct th_options *options);
 int th_command_scale(const struct th_options *options);
 int th_command_render(const struct th_options *options);
 int th_command_view(const struct th_options *options);
+int th_command_serve(const struct th_options *options);
 
 /* "throng: ..." on standard error. */
 __attribute__((format(printf, 1, 2))) void th_complain(const char *format, ...);

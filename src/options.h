@@ -6,6 +6,7 @@
 #define TH_OPTIONS_H
 
 #include "command.h"
+#include "serve/log.h"
 
 #include <throng/frame.h>
 #include <throng/interpolation.h>
@@ -91,6 +92,12 @@ typedef struct th_options {
     th_fetch fetch;
     th_ring_upload upload;
     bool list, dry_run, json, help;
+    const char *listen, *token_file, *results;
+    th_file_list allow_hosts, model_folders;
+    double rate_hz, max_memory_mb, max_requests_hz; /* memory, requests: 0 when left to the program */
+    uint32_t max_count;
+    th_log_level log_level;
+    th_log_format log_format;
     bool given[TH_OPTIONS_MAX_ROWS]; /* for each row of the option table */
 } th_options;
 
