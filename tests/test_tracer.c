@@ -1,15 +1,18 @@
 /* The tracer: what it is told is what its file says. */
 #include "fixture_jobs.h"
 #include "fixture_trace.h"
+#include "tracing.h"
 
 #include <throng/clock.h>
 #include <throng/tracer.h>
 
 #include <criterion/criterion.h>
+#include <criterion/redirect.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static th_error err;
 
@@ -370,6 +373,24 @@ Test(tracer, keeps_the_newest_and_counts_the_rest)
     cr_expect_eq(number_of(json_object_get(first, "args"), "frame"), MORE);
     cr_expect(is_near(other(trace, "complete_from_us"), number_of(first, "ts") + number_of(first, "dur")));
     json_decref(trace);
+}
+
+Test(tracer, of_which_the_program_tells)
+{
+    char path[] = "/tmp/throng-trace-XXXXXX", said[512];
+    const int fd = mkstemp(path);
+    th_options o = {.trace = path};
+    cr_redirect_stderr();
+    cr_assert_eq(th_tracing_begin(&o, th_command_find("scale")), TH_EXIT_GOOD);
+    for (uint32_t i = 0; i < TH_TRACER_EVENTS + 5; i++)
+        th_tracer_count(o.tracer, "level", i);
+    cr_expect_eq(th_tracing_end(&o, TH_EXIT_GOOD), TH_EXIT_GOOD);
+    FILE *err_file = cr_get_redirected_stderr();
+    fflush(stderr);
+    cr_assert_neq(fgets(said, sizeof said, err_file), NULL);
+    cr_expect(strstr(said, "holds the last 131,072 events") && strstr(said, "; 5 before were dropped"), "%s", said);
+    close(fd);
+    unlink(path);
 }
 
 static int do_nothing(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
