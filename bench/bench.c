@@ -2,6 +2,7 @@
 
 #include "entry.h"
 #include "jobs_work.h"
+#include "traced_frames.h"
 
 #include <assert.h>
 #include <regex.h>
@@ -85,6 +86,29 @@ static void summarize(const th_entry *entries, uint32_t count, th_row *rows)
             entries[i].summarize(&entries[i], baseline, &rows[i]);
 }
 
+static void run_entry(void *entry, uint64_t frame)
+{
+    const th_entry *e = entry;
+    if (e->lap)
+        e->lap(e->subject, frame);
+    else
+        e->run(e->subject, frame);
+}
+
+static void trace_entries(th_entry *entries, uint32_t count, const th_row *rows, th_tracer *tracer)
+{
+    for (uint32_t i = 0; tracer && i < count; i++) {
+        th_entry *e = &entries[i];
+        if (rows[i].failure[0])
+            continue;
+        if (e->before)
+            e->before(e->subject);
+        th_traced_frames(tracer, &rows[i], e->pool ? e->pool(e->subject) : NULL, run_entry, e);
+        if (e->after)
+            e->after(e->subject);
+    }
+}
+
 /* Before the first entry is made, as all write to the same memory. */
 static th_result set_stage(th_stage *stage, th_entry *entries, uint32_t count, th_error *err)
 {
@@ -105,6 +129,7 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
                            th_error *err)
 {
     th_subject subjects[TH_BENCH_MAX_ENTRIES];
+    th_tracer_begin(desc->tracer, "prepare");
     th_result result = set_stage(stage, entries, count, err);
     for (uint32_t i = 0; i < count && result == TH_OK; i++) {
         const th_entry *e = &entries[i];
@@ -115,14 +140,18 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
     if (result == TH_OK) {
         th_measure_desc measure = desc->measure;
         measure.lap = entries->lap;
+        th_tracer_next(desc->tracer, "measure");
         th_measure(&measure, subjects, count);
         if (!measure.is_rehearsal)
             summarize(entries, count, rows);
+        th_tracer_next(desc->tracer, "trace");
+        trace_entries(entries, count, rows, desc->tracer);
     }
     for (uint32_t i = 0; i < count; i++)
         if (entries[i].subject)
             entries[i].destroy(entries[i].subject);
     th_stage_clear(stage);
+    th_tracer_end(desc->tracer);
     return result;
 }
 

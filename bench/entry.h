@@ -5,6 +5,7 @@
 #include "stage.h"
 
 #include <throng/bench.h>
+#include <throng/jobs.h>
 
 typedef struct th_entry th_entry;
 struct th_entry {
@@ -24,6 +25,7 @@ struct th_entry {
     void (*run)(void *subject, uint64_t frame);
     th_lap (*lap)(void *subject, uint64_t frame);
     void (*after)(void *subject);
+    th_jobs *(*pool)(void *subject); /* whose chunks a trace is to have; NULL: nobody's */
     /* Adds further figures to the row. baseline: NULL when it is not among what was measured. May be NULL. */
     void (*summarize)(const th_entry *entry, const th_row *baseline, th_row *row);
     void (*destroy)(void *subject);

@@ -1,7 +1,7 @@
 #include <throng/frame.h>
 
-#include <throng/clock.h>
 #include <throng/line.h>
+#include <throng/tracer.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -22,6 +22,7 @@ struct th_frame {
     uint32_t shared;          /* batches that shares are for */
     uint8_t *workers;         /* [batch]; NULL: nobody asks */
     th_stage_times times;
+    th_tracer *tracer;
 };
 
 const char *th_stages_name(th_stages stages)
@@ -127,8 +128,7 @@ static int resolve_batches(uint32_t begin, uint32_t end, uint32_t worker, void *
     return 0;
 }
 
-/* Returns how long it took. */
-static uint64_t run_stage(th_frame *frame, th_jobs_fn *stage)
+static void run_stage(th_frame *frame, th_jobs_fn *stage)
 {
     const th_job job = {
         .fn = stage,
@@ -137,9 +137,7 @@ static uint64_t run_stage(th_frame *frame, th_jobs_fn *stage)
         .grain = frame->grain,
         .shares = frame->shares,
     };
-    const uint64_t start = th_clock_ns();
     th_jobs_run(frame->jobs, &job);
-    return th_clock_ns() - start;
 }
 
 void th_frame_animate(th_frame *frame, double time_s, void *palette)
@@ -152,8 +150,12 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
         run_stage(frame, animate_batches);
         return;
     }
-    frame->times.sample_ns += run_stage(frame, sample_batches);
-    frame->times.resolve_ns += run_stage(frame, resolve_batches);
+    const uint64_t begin = th_tracer_begin(frame->tracer, "sample");
+    run_stage(frame, sample_batches);
+    const uint64_t sampled = th_tracer_next(frame->tracer, "resolve");
+    run_stage(frame, resolve_batches);
+    frame->times.sample_ns += sampled - begin;
+    frame->times.resolve_ns += th_tracer_end(frame->tracer) - sampled;
 }
 
 uint32_t th_frame_worker(const th_frame *frame, uint32_t instance)
@@ -165,6 +167,11 @@ uint32_t th_frame_worker(const th_frame *frame, uint32_t instance)
 th_stage_times th_frame_stage_times(const th_frame *frame)
 {
     return frame->times;
+}
+
+void th_frame_trace(th_frame *frame, th_tracer *tracer)
+{
+    frame->tracer = tracer;
 }
 
 th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err)

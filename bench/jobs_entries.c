@@ -196,6 +196,7 @@ static uint32_t add(th_entry *entries, const shape *s)
             .lap = s->way->lap,
             .after = s->way->after,
             .summarize = summarize_crew,
+            .pool = th_crew_pool,
             .destroy = th_crew_destroy,
         };
         snprintf(e->name, sizeof e->name, "jobs/%s/%s", s->name, r->name ? r->name : th_scheduler_name(r->scheduler));

@@ -97,6 +97,7 @@ static int run_bench(const th_options *o, const th_measure_desc *measure, const 
         .scene = th_cast_scene(cast, o),
         .threads = o->threads.counts[0],
         .measure = *measure,
+        .tracer = o->tracer,
         .filter = o->filter,
         .guests = &guests,
     };
@@ -127,7 +128,9 @@ int th_command_bench(const th_options *o)
     if (code != TH_EXIT_GOOD)
         return code;
     th_cast cast;
+    th_tracer_begin(o->tracer, "load");
     code = th_cast_init(&cast, o);
+    th_tracer_end(o->tracer);
     if (code == TH_EXIT_GOOD)
         code = run_bench(o, &measure, &cast);
     th_cast_fini(&cast);

@@ -498,6 +498,8 @@ const th_option th_option_table[] = {
      .help = "write the result to FILE as well, as its name says: .json, .csv or .md (Markdown); all of it or nothing"},
     {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER & ~MEASURES, .parse = parse_text, .offset = AT(out),
      .help = "write the result to FILE as well, as JSON; all of it or nothing"},
+    {.name = "trace", .argument = "FILE", .commands = CROWDS, .parse = parse_text, .offset = AT(trace),
+     .help = "write what ran when on which thread, for ui.perfetto.dev or chrome://tracing"},
     {.name = "help", .commands = PLAYED, .parse = parse_switch, .offset = AT(help), .repeatable = true,
      .help = "show this"},
     {0},

@@ -14,6 +14,7 @@
 #include <throng/layout.h>
 #include <throng/painter.h>
 #include <throng/rig.h>
+#include <throng/tracer.h>
 
 enum { TH_OPTIONS_MAX_FILES = 64, TH_OPTIONS_MAX_ROWS = 128 };
 
@@ -81,7 +82,7 @@ typedef struct th_options {
     th_stages stages;
     const char *filter;
     double import_timeout_s, error_bound_mm;
-    const char *export_path, *out;
+    const char *export_path, *out, *trace;
     const char *film; /* where pictures go */
     th_size picture;
     double fps, start_s, yaw_deg, pitch_deg, zoom;
@@ -99,6 +100,7 @@ typedef struct th_options {
     th_log_level log_level;
     th_log_format log_format;
     bool given[TH_OPTIONS_MAX_ROWS]; /* for each row of the option table */
+    th_tracer *tracer;               /* of --trace; NULL without, which all that take one allow */
 } th_options;
 
 typedef struct th_option th_option;

@@ -16,7 +16,9 @@ static int probe(const char *path)
 int th_output_probe(const th_options *o)
 {
     int code = probe(o->out);
-    return code == TH_EXIT_GOOD ? probe(o->export_path) : code;
+    if (code == TH_EXIT_GOOD)
+        code = probe(o->export_path);
+    return code == TH_EXIT_GOOD ? probe(o->trace) : code;
 }
 
 static int out_of_memory(void)

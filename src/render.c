@@ -3,10 +3,10 @@
 #include "progress.h"
 #include "show.h"
 
-#include <throng/clock.h>
 #include <throng/film.h>
 #include <throng/json.h>
 #include <throng/table.h>
+#include <throng/tracer.h>
 
 #include <stdlib.h>
 
@@ -40,6 +40,7 @@ static th_result begin(rendering *r, const th_cast *cast, th_error *err)
         result = th_show_create(o, cast, r->gl, &r->show, err);
     if (result != TH_OK)
         return result;
+    th_show_trace(r->show, o->tracer);
     r->pixels = malloc(th_target_bytes(r->target));
     return r->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
 }
@@ -60,15 +61,17 @@ static void add_stats(rendering *r)
 static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t frame, th_error *err)
 {
     const th_options *o = r->options;
+    th_tracer_frame_begin(o->tracer, th_show_jobs(r->show), frame);
     th_show_frame(r->show, o->start_s + frame / o->fps, camera, r->target, o->picture.width, o->picture.height);
     add_stats(r);
-    const uint64_t drawn = th_clock_ns();
+    const uint64_t drawn = th_tracer_begin(o->tracer, "read");
     th_target_resolve(r->target);
     th_target_read(r->target, r->pixels);
-    const uint64_t read = th_clock_ns();
+    const uint64_t read = th_tracer_next(o->tracer, "write");
     th_result result = th_film_add(r->film, r->pixels, err);
     r->read_ns += read - drawn;
-    r->write_ns += th_clock_ns() - read;
+    r->write_ns += th_tracer_end(o->tracer) - read;
+    th_tracer_frame_end(o->tracer, th_show_jobs(r->show));
     return result;
 }
 
@@ -176,11 +179,15 @@ int th_command_render(const th_options *o)
     th_cast cast;
     th_error err;
     rendering r = {.options = o};
+    th_tracer_begin(o->tracer, "load");
     int code = th_cast_init(&cast, o);
     if (code == TH_EXIT_GOOD) {
+        th_tracer_next(o->tracer, "prepare");
         th_result result = begin(&r, &cast, &err);
+        th_tracer_next(o->tracer, "draw frames");
         if (result == TH_OK)
             result = draw_frames(&r, &err);
+        th_tracer_next(o->tracer, "finish");
         code = result == TH_OK
                    ? th_output_result(
                          o, &(th_output){.document = rendering_json, .digits = 6, .print = print_rendering}, &r)
@@ -188,5 +195,6 @@ int th_command_render(const th_options *o)
         end(&r);
     }
     th_cast_fini(&cast);
+    th_tracer_end(o->tracer);
     return code;
 }

@@ -2,8 +2,6 @@
 
 #include "tint.h"
 
-#include <throng/clock.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,17 +182,29 @@ static th_view view_of(const th_show *show, const th_camera *camera, float aspec
     return view;
 }
 
+void th_show_trace(th_show *show, th_tracer *tracer)
+{
+    show->tracer = tracer;
+}
+
+static void trace_counters(const th_show *show)
+{
+    th_tracer_count(show->tracer, "characters shown", show->stats.shown);
+    th_tracer_count(show->tracer, "ns a joint",
+                    (double)show->stats.pose_ns / (double)th_crowd_joint_count(show->crowd));
+}
+
 /* Waits first, while workers sleep: between th_jobs_frame_begin and _end they would spin. */
 bool th_show_pose(th_show *show, double time_s, const th_camera *camera, uint32_t width, uint32_t height)
 {
-    const uint64_t begin = th_clock_ns();
+    const uint64_t begin = th_tracer_begin(show->tracer, "wait");
     const float aspect = (float)width / (float)height;
     char *slot = th_ring_begin(show->ring);
-    const uint64_t waited = th_clock_ns();
+    const uint64_t waited = th_tracer_next(show->tracer, "place");
     th_jobs_frame_begin(show->jobs);
     show->view = view_of(show, camera, aspect);
     const uint32_t lists = look(show, time_s, camera, aspect, (float)height);
-    const uint64_t placed = th_clock_ns();
+    const uint64_t placed = th_tracer_next(show->tracer, "pose");
     if (slot) {
         th_frame_animate(show->frame, time_s, slot);
         prepare_draws(show, lists, slot);
@@ -203,17 +213,18 @@ bool th_show_pose(th_show *show, double time_s, const th_camera *camera, uint32_
     const bool kept = slot && th_ring_end(show->ring);
     show->stats.wait_ns = waited - begin;
     show->stats.place_ns = placed - waited;
-    show->stats.pose_ns = th_clock_ns() - placed;
+    show->stats.pose_ns = th_tracer_end(show->tracer) - placed;
     show->stats.draw_ns = 0;
+    trace_counters(show);
     return kept;
 }
 
 static void draw(th_show *show, const th_target *target)
 {
-    const uint64_t begin = th_clock_ns();
+    const uint64_t begin = th_tracer_begin(show->tracer, "draw");
     th_painter_draw(show->painter, target, &show->view, show->ring, show->draws, show->draw_count);
     th_ring_fence(show->ring);
-    show->stats.draw_ns = th_clock_ns() - begin;
+    show->stats.draw_ns = th_tracer_end(show->tracer) - begin;
 }
 
 void th_show_frame(th_show *show, double time_s, const th_camera *camera, const th_target *target, uint32_t width,
@@ -225,10 +236,10 @@ void th_show_frame(th_show *show, double time_s, const th_camera *camera, const 
 
 void th_show_again(th_show *show, const th_target *target)
 {
-    const uint64_t begin = th_clock_ns();
+    const uint64_t begin = th_tracer_begin(show->tracer, "wait");
     th_ring_again(show->ring);
     show->stats.place_ns = show->stats.pose_ns = 0;
-    show->stats.wait_ns = th_clock_ns() - begin;
+    show->stats.wait_ns = th_tracer_end(show->tracer) - begin;
     draw(show, target);
 }
 

@@ -12,6 +12,7 @@
 #include <throng/gl.h>
 #include <throng/layout.h>
 #include <throng/painter.h>
+#include <throng/tracer.h>
 
 typedef struct th_show th_show;
 
@@ -54,6 +55,9 @@ th_camera th_show_camera(const th_show *show, float aspect);
 
 /* Fits near and far to the ground and all that stands on it. */
 void th_show_fit_depth(const th_show *show, th_camera *camera);
+
+/* From now on the stages of a frame are spans of the tracer (NULL: of none), and its figures counters. */
+void th_show_trace(th_show *show, th_tracer *tracer);
 
 void th_show_frame(th_show *show, double time_s, const th_camera *camera, const th_target *target, uint32_t width,
                    uint32_t height);

@@ -15,6 +15,7 @@ struct th_show {
     th_options options;
     th_cast cast; /* the models are borrowed; the clips are those of the options */
     th_show_stats stats;
+    th_tracer *tracer; /* NULL, or gets them */
 
     th_rig **rigs;       /* [model] */
     th_figure **figures; /* [model] */

@@ -5,6 +5,7 @@
 #include "change.h"
 #include "output.h"
 #include "screenshot.h"
+#include "tracing.h"
 #include "tune.h"
 #include "view_hud.h"
 #include "window.h"
@@ -105,12 +106,15 @@ static void end_change(viewer *v)
 {
     th_error err;
     const bool first = !v->show;
+    th_tracer_begin(v->given->tracer, "change");
     const int code = th_change_end(&v->change, th_window_gl(v->window), &v->show, &err);
+    th_tracer_end(v->given->tracer);
     if (code != TH_EXIT_GOOD) {
         give_up_change(v, code, &err);
         return;
     }
     th_jobs_stats_reset(th_show_jobs(v->show));
+    th_show_trace(v->show, v->given->tracer);
     v->viewpoint.followed %= th_show_options(v->show)->count;
     if (first)
         v->began_s = now_s();
@@ -321,19 +325,27 @@ static void shoot(viewer *v)
 static void draw_frame(viewer *v)
 {
     const th_canvas *c = v->canvas;
+    th_tracer *tracer = v->given->tracer;
+    th_jobs *jobs = v->show ? th_show_jobs(v->show) : NULL;
+    th_tracer_frame_begin(tracer, jobs, v->frames);
     th_gpu_clock_begin(v->gpu_clock);
-    if (v->show) {
+    if (v->show)
         th_show_frame(v->show, v->time_s, &v->viewpoint.camera, c->target, c->width, c->height);
+    th_tracer_begin(tracer, "resolve");
+    if (v->show)
         th_target_resolve(c->target);
-    }
+    th_tracer_next(tracer, "hud");
     th_target_bind_resolved(c->target);
     draw_board(v);
     th_gpu_clock_end(v->gpu_clock);
     if (v->shoots)
         shoot(v);
     v->shoots = false;
+    th_tracer_next(tracer, "swap");
     th_target_show(c->target, th_window_gl(v->window));
     th_gl_swap(th_window_gl(v->window));
+    th_tracer_end(tracer);
+    th_tracer_frame_end(tracer, jobs);
     if (v->show) {
         time_frame(v);
         v->frames++;
@@ -366,7 +378,9 @@ static void fit(viewer *v)
 
 static void turn_over(viewer *v, double elapsed_s)
 {
+    th_tracer_begin(v->given->tracer, "fit");
     fit(v);
+    th_tracer_end(v->given->tracer);
     act(v);
     if (th_change_ready(&v->change))
         end_change(v);
@@ -399,7 +413,9 @@ static void loop(viewer *v)
     while (goes_on(v)) {
         /* Nothing is drawn, or not more than some words while others need the CPUs. */
         const double wait_s = !v->canvas ? 0.1 : !v->show ? 0.02 : 0;
+        th_tracer_begin(v->given->tracer, "events");
         th_window_poll(v->window, wait_s);
+        th_tracer_end(v->given->tracer);
         const double s = now_s();
         turn_over(v, fmin(s - last_s, LONGEST_STEP_S));
         last_s = s;
@@ -483,7 +499,10 @@ int th_command_view(const th_options *o)
     viewer v = {.given = o, .wanted = *o, .rate = 1, .vsync = o->vsync == TH_VSYNC_ON, .density = 1};
     v.time_s = o->start_s;
     v.readings.gpu_ms = -1;
-    if (begin(&v, &err) == TH_OK)
+    th_tracer_begin(o->tracer, "prepare");
+    const th_result begun = begin(&v, &err);
+    th_tracer_end(o->tracer);
+    if (begun == TH_OK)
         loop(&v);
     else
         v.code = th_fail_with(&err);
@@ -491,9 +510,12 @@ int th_command_view(const th_options *o)
         v.code = th_output_result(o, &(th_output){.document = view_json, .digits = 6, .print = print_view}, &v);
     if (v.change.under_way) {
         /* Nobody waits for a thread whose work is no longer wanted; the system can take away what it has. */
+        v.code = th_tracing_end(o, v.code);
         const int code = th_output_finish();
         _exit(v.code != TH_EXIT_GOOD ? v.code : code);
     }
+    th_tracer_begin(o->tracer, "finish");
     end(&v);
+    th_tracer_end(o->tracer);
     return v.code;
 }

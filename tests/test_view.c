@@ -4,6 +4,7 @@
  * In builds with asserts the program ends with an exit code of its own when OpenGL has anything to object; that every
  * run here ends with 0 says that it had not. */
 #include "fixture_program.h"
+#include "fixture_trace.h"
 
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
@@ -425,6 +426,23 @@ Test(view, ends_when_the_window_is_closed_or_the_frames_are_over)
     cr_expect_eq(json_object_size(json_object_get(json, "frame_ms")), 3);
     cr_expect(json_is_string(json_object_get(json, "renderer")));
     json_decref(json);
+}
+
+Test(view, leaves_a_trace_of_its_frames)
+{
+    static const char *const stages[] = {"wait", "place", "pose", "draw"};
+    static char text[1 << 20];
+    expect(0, "view --size 256x160 --count 40 --samples 1 --frames 3 --trace t.json", "");
+    slurp("t.json", text, sizeof text);
+    json_t *trace = trace_read(text);
+    for (int i = 0; i < 4; i++)
+        cr_expect_eq(sum_spans(trace, "throng view", "stage", stages[i]).count, 3, "%s", stages[i]);
+    const size_t frames = sum_spans(trace, NULL, "frame", NULL).count;
+    cr_expect_geq(frames, 3, "and those that say that a model is read");
+    cr_expect_eq(sum_spans(trace, NULL, "stage", "hud").count, frames);
+    cr_expect_eq(sum_spans(trace, NULL, "stage", "swap").count, frames);
+    cr_expect_gt(sum_spans(trace, NULL, "chunk", "pose").count, 0);
+    json_decref(trace);
 }
 
 Test(view, unusable_models_are_said)

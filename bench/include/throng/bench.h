@@ -18,6 +18,7 @@
 #include <throng/guest.h>
 #include <throng/measure.h>
 #include <throng/scene.h>
+#include <throng/tracer.h>
 
 typedef struct th_bench_desc {
     th_scene_desc scene; /* its rig.sampling and rigs do not matter: both are measured, what is needed is compiled */
@@ -25,6 +26,7 @@ typedef struct th_bench_desc {
     th_measure_desc measure;
     const char *filter;      /* extended regular expression, valid; NULL: all */
     const th_guests *guests; /* NULL: none */
+    th_tracer *tracer;       /* NULL, or gets some more frames of each entry, not timed */
 } th_bench_desc;
 
 enum { TH_BENCH_MAX_ENTRIES = 256 };

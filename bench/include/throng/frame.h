@@ -7,6 +7,7 @@
 
 #include <throng/crowd.h>
 #include <throng/jobs.h>
+#include <throng/tracer.h>
 
 #define TH_FRAME_DEFAULT_GRAIN 2u
 
@@ -49,6 +50,10 @@ typedef struct th_stage_times {
 } th_stage_times;
 
 th_stage_times th_frame_stage_times(const th_frame *frame);
+
+/* From now on separate stages are spans of the tracer (NULL: of none), which the calling thread must be the main one
+ * of. */
+void th_frame_trace(th_frame *frame, th_tracer *tracer);
 
 /* th_jobs_create, with its errors in words. */
 th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err);
