@@ -25,6 +25,7 @@ enum {
     TH_COMMAND_BENCH = 1 << 2,
     TH_COMMAND_SCALE = 1 << 3,
     TH_COMMAND_RENDER = 1 << 4,
+    TH_COMMAND_STRESS = 1 << 5,
 };
 
 typedef struct th_command {
@@ -46,6 +47,7 @@ int th_command_inspect(const struct th_options *options);
 int th_command_pose(const struct th_options *options);
 int th_command_bench(const struct th_options *options);
 int th_command_scale(const struct th_options *options);
+int th_command_stress(const struct th_options *options);
 int th_command_render(const struct th_options *options);
 
 /* "throng: ..." on standard error. */
