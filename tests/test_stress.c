@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static th_error err;
 
@@ -72,6 +73,33 @@ Test(stress, of_a_number_measures_each_frame_of_the_same_crowd)
     }
     cr_expect_str_eq(stress.report.rows[1].name, "stress/threads:2");
     cr_expect(strstr(stress.headline, "101 characters"), "%s", stress.headline);
+    th_stress_fini(&stress);
+}
+
+static uint32_t disturb_every; /* so many frames; 0: as the system says */
+static uint32_t asked;         /* for the switches so far: before each frame and after it */
+
+int __real_getrusage(int who, struct rusage *usage);
+int __wrap_getrusage(int who, struct rusage *usage);
+
+int __wrap_getrusage(int who, struct rusage *usage)
+{
+    const int result = __real_getrusage(who, usage);
+    if (disturb_every > 0)
+        usage->ru_nivcsw = ++asked / (2 * disturb_every);
+    return result;
+}
+
+Test(stress, frames_that_others_disturbed_are_counted_and_count)
+{
+    const th_stress_desc desc = describe(20, (uint32_t[]){1, 2}, 2);
+    disturb_every = 10;
+    th_stress stress = run(&desc);
+    for (uint32_t i = 0; i < 2; i++) {
+        expect_point(&stress, i, 20);
+        cr_expect_eq(stress.points[i].disturbed, 29 + i, "every tenth of 598");
+        cr_expect_eq(stress.points[i].times.count, FRAMES);
+    }
     th_stress_fini(&stress);
 }
 
