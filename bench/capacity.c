@@ -255,6 +255,16 @@ static th_result start(search *s, const th_capacity_desc *desc, const th_capacit
     return TH_OK;
 }
 
+/* Every number that fails is lower than those that failed before, but a look may have been wrong about one that held.
+ */
+static uint32_t fails_from(const th_capacity *found)
+{
+    for (uint32_t i = found->probe_count; i-- > 0;)
+        if (!found->probes[i].held && found->probes[i].items > found->items)
+            return found->probes[i].items;
+    return 0;
+}
+
 th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subject *subject, th_capacity *out,
                            th_error *err)
 {
@@ -267,6 +277,7 @@ th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subje
         result = narrow(&s, first);
     if (result == TH_OK)
         result = settle(&s, s.held);
+    out->fails_from = fails_from(out);
     out->is_most = out->items > 0 && out->items == round_down(desc->most);
     th_samples_fini(&s.times);
     return result;
@@ -282,6 +293,7 @@ th_result th_capacity_try(const th_capacity_desc *desc, const th_capacity_subjec
         result = confirm(&s, items, true, &p);
     if (result == TH_OK && p->held)
         out->items = items;
+    out->fails_from = fails_from(out);
     th_samples_fini(&s.times);
     return result;
 }

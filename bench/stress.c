@@ -106,18 +106,6 @@ static th_result measure(study *s, th_stress_point *point, th_error *err)
     return th_capacity_find(&capacity, &subject, &point->search, err);
 }
 
-/* The least number above that was seen to fail. */
-static uint32_t fails_from(const th_capacity *search)
-{
-    uint32_t least = 0;
-    for (uint32_t i = 0; i < search->probe_count; i++) {
-        const th_capacity_probe *p = &search->probes[i];
-        if (!p->held && p->items > search->items && (least == 0 || p->items < least))
-            least = p->items;
-    }
-    return least;
-}
-
 /* The last frames of the stand are those that count. */
 static void describe_point(const study *s, const th_row *row, th_stress_point *point)
 {
@@ -125,7 +113,6 @@ static void describe_point(const study *s, const th_row *row, th_stress_point *p
     const th_capacity_probe *last = &search->probes[search->probe_count - 1];
     point->held = search->items > 0;
     point->characters = s->out->searched ? search->items : last->items;
-    point->fails_from = fails_from(search);
     point->out_of_memory = search->is_most;
     point->frames = last->frames;
     point->late = last->late;

@@ -13,7 +13,7 @@ static void add_point(th_table *table, const th_stress_point *p, const th_row *r
 {
     th_table_cell(table, "%u", p->threads);
     th_table_cell(table, "%s", th_digits_from(p->characters).text);
-    th_table_cell(table, "%s", p->fails_from ? th_digits_from(p->fails_from).text : "-");
+    th_table_cell(table, "%s", p->search.fails_from ? th_digits_from(p->search.fails_from).text : "-");
     th_table_cell(table, "%s", p->held ? "yes" : "no");
     add_ms(table, p->times.p99);
     add_ms(table, p->times.median);

@@ -23,9 +23,10 @@ typedef struct machine {
     double drift;    /* likewise, of what changes slowly: frames 100 apart know little of each other */
     double spike_ms; /* with */
     double spike_chance;
+    uint32_t slow_frames; /* the first ones take 30 times as long */
     /* Where it is: */
     uint64_t seed, drawn;
-    uint32_t items, prepared, fails_at;
+    uint32_t items, frames, prepared, fails_at; /* fails_at: that preparation fails; 0: none does */
     double drifted;
 } machine;
 
@@ -52,7 +53,7 @@ static th_result prepare(void *ctx, uint32_t items, th_error *error)
     machine *m = ctx;
     m->items = items;
     m->prepared++;
-    if (m->fails_at > 0 && items >= m->fails_at)
+    if (m->prepared == m->fails_at)
         return th_fail(error, TH_ERR_MEMORY, "%u are too many", items);
     return TH_OK;
 }
@@ -67,6 +68,8 @@ static double frame(void *ctx)
     }
     if (unit(m) < m->spike_chance)
         ms += m->spike_ms;
+    if (m->frames++ < m->slow_frames)
+        ms *= 30;
     return ms * 1e6;
 }
 
@@ -218,17 +221,51 @@ Test(capacity, counts_the_run_of_the_number_that_is_told)
     cr_expect_eq(found.items % 1000, 0, "%u: three digits", found.items);
 }
 
-Test(capacity, is_not_found_where_nothing_can_be_prepared)
+/* Whichever stage it happens in. */
+Test(capacity, is_not_found_where_something_cannot_be_prepared)
 {
-    static const uint32_t fails_at[] = {1, 100, 50000, 110000};
-    for (size_t i = 0; i < sizeof fails_at / sizeof *fails_at; i++) {
-        machine m = {HUMAN, .spread = 0.02, .fails_at = fails_at[i]};
+    const machine m = {HUMAN, .spread = 0.03, .spike_ms = 5, .spike_chance = 0.009};
+    const th_capacity found = find(m, 0, MOST);
+    cr_assert_gt(found.probe_count, 10);
+    for (uint32_t i = 1; i <= found.probe_count; i++) {
+        machine fails = m;
         const th_capacity_desc desc = {.budget_ns = BUDGET_MS * 1e6, .most = MOST, .frames = FRAMES};
-        const th_capacity_subject subject = {prepare, frame, &m};
-        th_capacity found;
-        cr_expect_eq(th_capacity_find(&desc, &subject, &found, &err), TH_ERR_MEMORY);
+        const th_capacity_subject subject = {prepare, frame, &fails};
+        th_capacity none;
+        fails.seed = th_random_bits(20, 0);
+        fails.fails_at = i;
+        cr_expect_eq(th_capacity_find(&desc, &subject, &none, &err), TH_ERR_MEMORY, "probe %u", i);
         cr_expect(strstr(err.text, "are too many"), "%s", err.text);
+        cr_expect_eq(fails.prepared, i, "and it ends there");
+        cr_expect_eq(none.items, 0);
     }
+}
+
+Test(capacity, tells_the_least_number_above_that_failed)
+{
+    const machine m = {HUMAN, .spread = 0.03, .spike_ms = 5, .spike_chance = 0.009};
+    for (uint64_t i = 0; i < TRIALS; i++) {
+        const th_capacity found = find(m, i, MOST);
+        bool seen = false;
+        for (uint32_t p = 0; p < found.probe_count; p++) {
+            const th_capacity_probe *probe = &found.probes[p];
+            seen = seen || (probe->items == found.fails_from && !probe->held);
+            cr_expect(probe->held || probe->items >= found.fails_from);
+        }
+        cr_expect(seen && found.fails_from > found.items, "%u above %u", found.fails_from, found.items);
+    }
+}
+
+/* The looks take 54 frames: the one at 10,000 items is wrong about them. */
+Test(capacity, survives_a_machine_that_was_slow_to_begin_with)
+{
+    const machine m = {HUMAN, .spread = 0.03, .slow_frames = 54};
+    const th_capacity found = find(m, 0, 10000);
+    cr_expect_not(found.probes[5].held);
+    cr_expect_eq(found.probes[5].items, 10000);
+    cr_expect_eq(found.items, 10000);
+    cr_expect(found.is_most);
+    cr_expect_eq(found.fails_from, 0, "what held did not fail");
 }
 
 /* ---- one number ---- */

@@ -64,6 +64,7 @@ enum { TH_CAPACITY_MAX_PROBES = 192 };
 
 typedef struct th_capacity {
     uint32_t items;                                   /* 0: not even one */
+    uint32_t fails_from;                              /* the least number above that was seen not to hold it; 0: none */
     bool is_most;                                     /* nobody knows whether more would hold it as well */
     th_capacity_probe probes[TH_CAPACITY_MAX_PROBES]; /* in their order; where items is not 0 the last one counts */
     uint32_t probe_count;

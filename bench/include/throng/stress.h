@@ -42,7 +42,6 @@ typedef struct th_stress_point {
     uint32_t threads;
     uint32_t characters; /* that hold the budget; of no search: that were tried */
     bool held;           /* false: not even one does; of no search: these do not */
-    uint32_t fails_from; /* the least of those above that were seen not to hold it; 0: none */
     bool out_of_memory;  /* more may hold it, but do not fit */
     /* Of the frames that count: */
     uint32_t frames, late;
