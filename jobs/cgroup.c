@@ -9,7 +9,11 @@
  * once with the CPU controller in one of them, so both are read. Mount points with spaces, which are escaped there, are
  * not found.
  *
- * Beside the limit lies cpu.stat, with a line "throttled_usec N" in v2, and in v1 "throttled_time N" in nanoseconds. */
+ * Beside the limit lies cpu.stat, with a line "throttled_usec N" in v2, and in v1 "throttled_time N" in nanoseconds.
+ *
+ * Memory is a controller like the CPU: in v2 memory.max, memory.current and memory.stat, in v1 memory.limit_in_bytes,
+ * memory.usage_in_bytes and memory.stat. What is used counts the cache of files, of which the part that nobody has
+ * touched lately (inactive_file, in v1 total_inactive_file) is given up when memory runs short. */
 #include "cgroup.h"
 
 #include <limits.h>
@@ -23,6 +27,15 @@ typedef enum version {
     VERSION_1,
     VERSION_2,
 } version;
+
+/* Where a controller's groups are: v1 has a hierarchy for each, v2 one for all. */
+typedef struct hierarchy {
+    version version;
+    const char *controller;
+} hierarchy;
+
+/* Version 1 has this where it has none. */
+#define NO_LIMIT 0x1p62
 
 typedef struct path {
     char text[PATH_MAX];
@@ -53,7 +66,7 @@ typedef struct place {
 } place;
 
 /* A line of /proc/self/cgroup: ID:CONTROLLERS:PATH. Takes the line apart. */
-static bool parse_group(char *line, version v, place *out)
+static bool parse_group(char *line, hierarchy h, place *out)
 {
     char *controllers = strchr(line, ':');
     char *group = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -61,13 +74,13 @@ static bool parse_group(char *line, version v, place *out)
         return false;
     *controllers++ = *group++ = '\0';
     group[strcspn(group, "\n")] = '\0';
-    if (v == VERSION_2 ? strcmp(line, "0") != 0 : !list_has(controllers, "cpu"))
+    if (h.version == VERSION_2 ? strcmp(line, "0") != 0 : !list_has(controllers, h.controller))
         return false;
     return snprintf(out->group.text, sizeof out->group.text, "%s", group) < (int)sizeof out->group.text;
 }
 
 /* A line of /proc/self/mountinfo: ID PARENT DEVICE ROOT MOUNT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS. */
-static bool parse_mount(char *line, version v, place *out)
+static bool parse_mount(char *line, hierarchy h, place *out)
 {
     _Static_assert(PATH_MAX == 4096, "the widths below");
     char type[16], options[256];
@@ -75,15 +88,15 @@ static bool parse_mount(char *line, version v, place *out)
     if (!rest || sscanf(line, "%*s %*s %*s %4095s %4095s", out->root.text, out->mount.text) != 2 ||
         sscanf(rest, " - %15s %*s %255s", type, options) != 2)
         return false;
-    if (v == VERSION_2)
+    if (h.version == VERSION_2)
         return strcmp(type, "cgroup2") == 0;
-    return strcmp(type, "cgroup") == 0 && list_has(options, "cpu");
+    return strcmp(type, "cgroup") == 0 && list_has(options, h.controller);
 }
 
-typedef bool line_parser(char *line, version v, place *out);
+typedef bool line_parser(char *line, hierarchy h, place *out);
 
 /* The first line of a file in /proc/self that the parser takes. */
-static bool find_line(const char *root, const char *name, line_parser *parse, version v, place *out)
+static bool find_line(const char *root, const char *name, line_parser *parse, hierarchy h, place *out)
 {
     FILE *file = open_below(root, "/proc/self", name);
     if (!file)
@@ -92,7 +105,7 @@ static bool find_line(const char *root, const char *name, line_parser *parse, ve
     size_t capacity = 0;
     bool found = false;
     while (!found && getline(&line, &capacity, file) >= 0)
-        found = parse(line, v, out);
+        found = parse(line, h, out);
     free(line);
     fclose(file);
     return found;
@@ -119,10 +132,10 @@ static double read_quota(const char *root, const char *folder, version v)
 }
 
 /* The folder of the process's group, and how much of its name is the mount point. */
-static bool find_folder(const char *root, version v, path *out_folder, size_t *out_top)
+static bool find_folder(const char *root, hierarchy h, path *out_folder, size_t *out_top)
 {
     place p;
-    if (!find_line(root, "cgroup", parse_group, v, &p) || !find_line(root, "mountinfo", parse_mount, v, &p))
+    if (!find_line(root, "cgroup", parse_group, h, &p) || !find_line(root, "mountinfo", parse_mount, h, &p))
         return false;
     const size_t cut = strcmp(p.root.text, "/") == 0 ? 0 : strlen(p.root.text);
     const bool below = strncmp(p.group.text, p.root.text, cut) == 0 && p.group.text[cut] == '/';
@@ -132,20 +145,39 @@ static bool find_folder(const char *root, version v, path *out_folder, size_t *o
            (int)sizeof out_folder->text;
 }
 
-/* What a group says of itself: its limit in CPUs, 0 for none, or how long limits held it back, in seconds. */
+/* What a group says of itself: its limit in CPUs or in bytes that are left, 0 for none; or how long limits held it
+ * back, in seconds. */
 typedef double reader(const char *root, const char *folder, version v);
 
-static double read_throttled(const char *root, const char *folder, version v)
+/* The number in the first line of that format; 0 when there is none. */
+static double read_line(const char *root, const char *folder, const char *name, const char *format)
 {
-    const char *format = v == VERSION_2 ? "throttled_usec %lf" : "throttled_time %lf";
     char line[128];
-    double time = 0;
-    FILE *file = open_below(root, folder, "cpu.stat");
-    while (file && fgets(line, sizeof line, file) && sscanf(line, format, &time) != 1)
+    double number = 0;
+    FILE *file = open_below(root, folder, name);
+    while (file && fgets(line, sizeof line, file) && sscanf(line, format, &number) != 1)
         ;
     if (file)
         fclose(file);
-    return v == VERSION_2 ? time / 1e6 : time / 1e9;
+    return number;
+}
+
+static double read_throttled(const char *root, const char *folder, version v)
+{
+    if (v == VERSION_2)
+        return read_line(root, folder, "cpu.stat", "throttled_usec %lf") / 1e6;
+    return read_line(root, folder, "cpu.stat", "throttled_time %lf") / 1e9;
+}
+
+/* At least 1 where there is a limit. */
+static double read_memory_left(const char *root, const char *folder, version v)
+{
+    const bool is_2 = v == VERSION_2;
+    const double limit = read_line(root, folder, is_2 ? "memory.max" : "memory.limit_in_bytes", "%lf");
+    const double used = read_line(root, folder, is_2 ? "memory.current" : "memory.usage_in_bytes", "%lf");
+    const char *format = is_2 ? "inactive_file %lf" : "total_inactive_file %lf";
+    const double left = limit - used + read_line(root, folder, "memory.stat", format);
+    return limit > 0 && limit < NO_LIMIT ? fmax(left, 1) : 0;
 }
 
 static double tightest(double a, double b)
@@ -159,29 +191,38 @@ static double longest(double a, double b)
 }
 
 /* Asks the process's group and all above it. */
-static double ask_groups(const char *root, version v, reader *read, double (*choose)(double a, double b))
+static double ask_hierarchy(const char *root, hierarchy h, reader *read, double (*choose)(double a, double b))
 {
     path folder;
     size_t top;
-    if (!find_folder(root, v, &folder, &top))
+    if (!find_folder(root, h, &folder, &top))
         return 0;
-    double chosen = read(root, folder.text, v);
+    double chosen = read(root, folder.text, h.version);
     for (char *slash; (slash = strrchr(folder.text + top, '/'));) {
         *slash = '\0';
-        chosen = choose(chosen, read(root, folder.text, v));
+        chosen = choose(chosen, read(root, folder.text, h.version));
     }
     return chosen;
 }
 
+static double ask_groups(const char *root, const char *controller, reader *read, double (*choose)(double a, double b))
+{
+    return choose(ask_hierarchy(root, (hierarchy){VERSION_1, controller}, read, choose),
+                  ask_hierarchy(root, (hierarchy){VERSION_2, controller}, read, choose));
+}
+
 double th_cgroup_quota(const char *root)
 {
-    return tightest(ask_groups(root, VERSION_1, read_quota, tightest),
-                    ask_groups(root, VERSION_2, read_quota, tightest));
+    return ask_groups(root, "cpu", read_quota, tightest);
 }
 
 uint64_t th_cgroup_throttled_ns(const char *root)
 {
-    const double s = longest(ask_groups(root, VERSION_1, read_throttled, longest),
-                             ask_groups(root, VERSION_2, read_throttled, longest));
+    const double s = ask_groups(root, "cpu", read_throttled, longest);
     return s > 0 && s < 1e9 ? (uint64_t)(s * 1e9 + 0.5) : 0; /* garbage is no time */
+}
+
+double th_cgroup_memory_left(const char *root)
+{
+    return ask_groups(root, "memory", read_memory_left, tightest);
 }

@@ -1,4 +1,4 @@
-/* The CPU time that control groups grant this process, and refuse it. */
+/* The CPU time and memory that control groups grant this process, and refuse it. */
 #ifndef TH_JOBS_CGROUP_H
 #define TH_JOBS_CGROUP_H
 
@@ -11,5 +11,8 @@ double th_cgroup_quota(const char *root);
 
 /* Nanoseconds for which a quota has kept threads from running, the most that any of these groups tells; 0 = none. */
 uint64_t th_cgroup_throttled_ns(const char *root);
+
+/* Bytes that this process and its group may still take, the tightest of these groups; 0 = no limit. */
+double th_cgroup_memory_left(const char *root);
 
 #endif

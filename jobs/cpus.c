@@ -3,6 +3,7 @@
 #include "cgroup.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
 /* The kernel refuses a set that is smaller than its own, whose size it does not tell. */
@@ -53,6 +54,20 @@ th_cpus th_cpus_read(void)
 uint64_t th_cpus_throttled_ns(void)
 {
     return th_cgroup_throttled_ns("");
+}
+
+uint64_t th_memory_available(void)
+{
+    char line[128];
+    double bytes = 0;
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "MemAvailable: %lf kB", &bytes) != 1)
+        ;
+    if (file)
+        fclose(file);
+    const double left = th_cgroup_memory_left("");
+    bytes *= 1024;
+    return (uint64_t)(bytes == 0 || (left > 0 && left < bytes) ? left : bytes);
 }
 
 uint32_t th_cpus_others(int here, uint32_t *out, uint32_t max)

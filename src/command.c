@@ -62,6 +62,19 @@ const th_command th_command_table[] = {
         .run = th_command_scale,
     },
     {
+        .name = "stress",
+        .bit = TH_COMMAND_STRESS,
+        .summary = "the largest crowd whose frames hold a time budget",
+        .details =
+            "Looks for the most characters of which the 99th percentile of frame times is within --budget-ms, and\n"
+            "confirms them with a run of --frames frames: with 95 % confidence no more than 1 % of all frames take\n"
+            "longer. A frame wakes the threads and animates every character; frames begin on the ticks of a clock,\n"
+            "as those of a game do. Frames in which other programs took a CPU away are counted, and count. With\n"
+            "--count there is no search: exit code 1 when so many do not hold the budget. Takes about a minute for\n"
+            "each number of threads.\n",
+        .run = th_command_stress,
+    },
+    {
         .name = "render",
         .bit = TH_COMMAND_RENDER,
         .summary = "pictures of a crowd, without a window",

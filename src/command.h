@@ -27,6 +27,7 @@ enum {
     TH_COMMAND_RENDER = 1 << 4,
     TH_COMMAND_VIEW = 1 << 5,
     TH_COMMAND_SERVE = 1 << 6,
+    TH_COMMAND_STRESS = 1 << 7,
 };
 
 typedef struct th_command {
@@ -48,6 +49,7 @@ int th_command_inspect(const struct th_options *options);
 int th_command_pose(const struct th_options *options);
 int th_command_bench(const struct th_options *options);
 int th_command_scale(const struct th_options *options);
+int th_command_stress(const struct th_options *options);
 int th_command_render(const struct th_options *options);
 int th_command_view(const struct th_options *options);
 int th_command_serve(const struct th_options *options);

@@ -344,11 +344,13 @@ _Static_assert(sizeof log_format_choices / sizeof *log_format_choices == TH_LOG_
                "a name for each format");
 _Static_assert(sizeof stages_choices / sizeof *stages_choices == TH_STAGES_COUNT + 1, "a name for each way of stages");
 
-#define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | TH_COMMAND_BENCH | TH_COMMAND_SCALE | DRAWING)
-#define CROWDS    (TH_COMMAND_BENCH | TH_COMMAND_SCALE | DRAWING)
-#define DRAWING   (TH_COMMAND_RENDER | TH_COMMAND_VIEW)
+#define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | CROWDS)
 #define PLAYED    (EACH | TH_COMMAND_SERVE)
-#define MEASURES  (TH_COMMAND_BENCH | TH_COMMAND_SCALE)
+#define CROWDS    (MEASURES | DRAWING)
+#define DRAWING   (TH_COMMAND_RENDER | TH_COMMAND_VIEW)
+#define MEASURES  (REPEATS | TH_COMMAND_STRESS)
+#define REPEATS   (TH_COMMAND_BENCH | TH_COMMAND_SCALE)
+#define ONE_WAY   (TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_SERVE | DRAWING)
 #define AT(field) offsetof(th_options, field)
 
 const char *th_look_name(th_look look)
@@ -374,6 +376,8 @@ const th_option th_option_table[] = {
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
     {.name = "count", .argument = "LIST", .fallback = "10000", .commands = TH_COMMAND_SCALE, .parse = parse_whole_list, .offset = AT(counts),
      .low = 1, .high = 1e6, .help = "characters in the crowd; several numbers, such as 100,1000, give a map"},
+    {.name = "count", .argument = "N", .commands = TH_COMMAND_STRESS, .parse = parse_whole, .offset = AT(count),
+     .low = 1, .high = 1e9, .help = "no search: whether so many characters hold the budget"},
     {.name = "count", .argument = "N", .fallback = "100", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(count),
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
     {.name = "drawn", .argument = "N", .fallback = "20", .commands = TH_COMMAND_BENCH, .parse = parse_whole, .offset = AT(drawn),
@@ -422,11 +426,13 @@ const th_option th_option_table[] = {
      .help = "threads of the jobs/ and frame/ entries: a number, or max for all usable CPUs"},
     {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_thread_list, .offset = AT(threads),
      .high = 1024, .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max; at most 1024 threads together (default: up to all usable CPUs)"},
+    {.name = "threads", .argument = "LIST", .fallback = "max", .commands = TH_COMMAND_STRESS, .parse = parse_thread_list, .offset = AT(threads),
+     .high = 1024, .help = "a search for each thread count, such as 1,2,4 or 1-8 or 1,max: max is all usable CPUs"},
     {.name = "scheduler", .argument = "LIST", .fallback = "own", .commands = TH_COMMAND_SCALE, .parse = parse_schedulers, .offset = AT(schedulers),
      .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static, onetbb, several of them, or all"},
     {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = DRAWING, .parse = parse_choice, .offset = AT(scheduler),
      .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb"},
-    {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE | TH_COMMAND_VIEW, .parse = parse_choice, .offset = AT(placement),
+    {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_VIEW, .parse = parse_choice, .offset = AT(placement),
      .choices = placement_choices, .help = "CPUs of the workers: none: as the system likes; workers: one each; compact: near the caller; spread: far apart; cores: near, but one to a core first"},
     {.name = "grain", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_whole_list, .offset = AT(grains),
      .low = 1, .high = 1e6, .help = "batches of 16 characters in a chunk of work; several numbers give a map (default: 2)"},
@@ -434,11 +440,15 @@ const th_option th_option_table[] = {
      .choices = stages_choices, .help = "fused: keys to palettes in one pass; separate: all poses first, to see what each stage takes"},
     {.name = "frames", .argument = "N", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(frames),
      .low = 1, .high = 1e6, .help = "frames in a repetition (default: as many as take some milliseconds)"},
-    {.name = "repetitions", .argument = "N", .commands = MEASURES, .parse = parse_whole, .offset = AT(repetitions),
+    {.name = "budget-ms", .argument = "MS", .fallback = "16.6", .commands = TH_COMMAND_STRESS, .parse = parse_real, .offset = AT(budget_ms),
+     .low = 0.001, .high = 1e4, .help = "milliseconds that a frame may take, and from one frame to the next"},
+    {.name = "frames", .argument = "N", .fallback = "1800", .commands = TH_COMMAND_STRESS, .parse = parse_whole, .offset = AT(frames),
+     .low = 299, .high = 1e5, .help = "frames of the run that counts; fewer than 299 cannot show that 99 % are in time"},
+    {.name = "repetitions", .argument = "N", .commands = REPEATS, .parse = parse_whole, .offset = AT(repetitions),
      .low = 1, .high = 1e5, .help = "repetitions of every measurement (default: as many as --precision takes in the time there is)"},
-    {.name = "precision", .argument = "PERCENT", .fallback = "1", .commands = MEASURES, .parse = parse_real, .offset = AT(precision_percent),
+    {.name = "precision", .argument = "PERCENT", .fallback = "1", .commands = REPEATS, .parse = parse_real, .offset = AT(precision_percent),
      .low = 0.01, .high = 100, .help = "repeat until 95 % confidence intervals of all medians that are compared are within this of them"},
-    {.name = "min-time", .argument = "S", .fallback = "0", .commands = MEASURES, .parse = parse_real, .offset = AT(min_time_s),
+    {.name = "min-time", .argument = "S", .fallback = "0", .commands = REPEATS, .parse = parse_real, .offset = AT(min_time_s),
      .low = 0, .high = 86400, .help = "repeat for at least so many seconds an entry, on average over what is compared"},
     {.name = "max-time", .argument = "S", .fallback = "0.2", .commands = TH_COMMAND_BENCH, .parse = parse_real, .offset = AT(max_time_s),
      .low = 0.001, .high = 86400, .help = "give up on the precision after so many seconds an entry, likewise"},
@@ -448,13 +458,13 @@ const th_option th_option_table[] = {
      .help = "run everything once, check the palettes, time nothing"},
     {.name = "seed", .argument = "N", .fallback = "1", .commands = CROWDS | TH_COMMAND_SERVE, .parse = parse_seed, .offset = AT(seed),
      .help = "deals out clips, phases and speeds; the same seed gives the same crowd"},
-    {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE | DRAWING | TH_COMMAND_SERVE, .parse = parse_choice, .offset = AT(isa),
+    {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = parse_choice, .offset = AT(isa),
      .choices = isa_choices, .help = "instruction set of the kernel: auto, scalar, sse4, avx2 or avx512"},
-    {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | TH_COMMAND_SCALE | DRAWING | TH_COMMAND_SERVE, .parse = parse_choice, .offset = AT(palette),
+    {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = parse_choice, .offset = AT(palette),
      .choices = palette_choices, .help = "numbers of the palettes: f32, or f16 in half the memory"},
     {.name = "sampling", .argument = "HOW", .fallback = "exact", .commands = TH_COMMAND_POSE, .parse = parse_choice, .offset = AT(sampling),
      .choices = sampling_choices, .help = "exact: authored keys, in double; compiled: what the kernels play"},
-    {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = TH_COMMAND_SCALE | DRAWING | TH_COMMAND_SERVE, .parse = parse_choice, .offset = AT(sampling),
+    {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = ONE_WAY, .parse = parse_choice, .offset = AT(sampling),
      .choices = sampling_choices, .help = "compiled: resampled keys; exact: authored keys"},
     {.name = "interpolation", .argument = "HOW", .fallback = "authored", .commands = PLAYED, .parse = parse_choice, .offset = AT(interpolation),
      .choices = interpolation_choices, .help = "between two keys: authored: as the file says; for all tracks: step, nlerp, slerp, fast-slerp or cubic"},
@@ -498,7 +508,7 @@ const th_option th_option_table[] = {
      .help = "write the result to FILE as well, as its name says: .json, .csv or .md (Markdown); all of it or nothing"},
     {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER & ~MEASURES, .parse = parse_text, .offset = AT(out),
      .help = "write the result to FILE as well, as JSON; all of it or nothing"},
-    {.name = "trace", .argument = "FILE", .commands = CROWDS, .parse = parse_text, .offset = AT(trace),
+    {.name = "trace", .argument = "FILE", .commands = REPEATS | DRAWING, .parse = parse_text, .offset = AT(trace),
      .help = "write what ran when on which thread, for ui.perfetto.dev or chrome://tracing"},
     {.name = "help", .commands = PLAYED, .parse = parse_switch, .offset = AT(help), .repeatable = true,
      .help = "show this"},

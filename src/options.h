@@ -66,8 +66,8 @@ typedef struct th_options {
     const char *clip; /* NULL when not given */
     double time_s;
     uint32_t drawn;                      /* characters in a picture of the bench */
-    uint32_t count, frames, repetitions; /* frames, repetitions: 0 when left to the program */
-    double precision_percent, min_time_s, max_time_s;
+    uint32_t count, frames, repetitions; /* 0 when left to the program */
+    double precision_percent, min_time_s, max_time_s, budget_ms;
     th_number_list counts, grains; /* of scale; no grains when not given */
     th_thread_list threads;        /* none when not given */
     uint64_t seed;

@@ -413,6 +413,7 @@ Test(cli, documents_are_strict_json)
         "bench --json --list",
         "scale --json " QUICK "--threads 1,2 --stages separate",
         "scale --json --dry-run --count 10 --threads 1,2",
+        "stress --json --dry-run --count 10 --threads 1,2",
         "inspect --json",
         "pose --json",
     };
@@ -457,6 +458,42 @@ Test(cli, scale_says_where_its_workers_were)
     expect(0, "scale --count 10 --repetitions 1 --frames 1 --placement spread", "");
     cr_expect(strstr(out, " kernel, f32 palettes, own scheduler, placement spread, chunks of 2 x 16 characters\n"),
               "%s", out);
+}
+
+Test(cli, stress_fails_where_the_budget_is_not_held)
+{
+    expect(1, "stress --budget-ms 0.001 --frames 299 --threads 1",
+           "stress/threads:1: not even one character can hold 0.001 ms");
+    cr_expect(strstr(out, "Not even one character holds 0.001 ms (1e+06 Hz)"), "%s", out);
+    expect(1, "stress --budget-ms 0.001 --frames 299 --count 100 --threads 1,2",
+           "stress/threads:2: so many characters do not hold");
+    cr_expect(strstr(out, "100 characters do not hold 0.001 ms"), "%s", out);
+    cr_expect(strstr(out, "human, 52 palette entries; "), "%s", out);
+}
+
+Test(cli, stress_writes_one_document)
+{
+    char text[1 << 16];
+    cr_expect_eq(
+        throng("stress --json --budget-ms 0.001 --frames 299 --count 100 --threads 1-3 --out s.csv --isa scalar"), 1);
+    json_t *stress = json_loads(out, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *points = json_object_get(json_object_get(stress, "stress"), "points");
+    cr_assert_eq(json_array_size(points), 3);
+    cr_expect_eq(json_array_size(json_object_get(stress, "benchmarks")), 3 * (299 + 9));
+    cr_expect_eq(json_integer_value(json_object_get(json_array_get(points, 1), "late")), 299);
+    json_decref(stress);
+    slurp("s.csv", text, sizeof text);
+    cr_expect(strstr(text, "\r\nstress/threads:3,3,299,1,"), "%s", text);
+    expect(0, "stress --dry-run --count 10 --threads 1-3", "");
+    cr_expect(strstr(out, "stress/threads:3") && strstr(out, "nothing was timed"), "%s", out);
+}
+
+Test(cli, stress_refuses_what_cannot_be)
+{
+    expect(2, "stress --frames 298", "--frames takes a whole number from 299 to 100000, not \"298\"");
+    expect(2, "stress --budget-ms 0", "--budget-ms takes a number from 0.001 to 10000, not \"0\"");
+    expect(2, "stress --repetitions 3", "stress takes no --repetitions; that is an option of bench and scale");
+    expect(4, "stress --count 1000000000", "1000000000 characters take ");
 }
 
 Test(cli, scale_prints_a_table_and_a_verdict)

@@ -218,6 +218,52 @@ Test(cgroup, garbage_is_no_throttled_time)
     }
 }
 
+Test(cgroup, memory_left_is_the_tightest_of_all_groups)
+{
+    put_v2("/web/worker");
+    cr_expect_eq(th_cgroup_memory_left(root), 0);
+    put("/sys/fs/cgroup/web/worker/memory.max", "9000000\n");
+    put("/sys/fs/cgroup/web/worker/memory.current", "4000000\n");
+    cr_expect_eq(th_cgroup_memory_left(root), 5000000);
+    put("/sys/fs/cgroup/web/worker/memory.stat", "anon 3\nfile 4\nactive_file 77\ninactive_file 1000000\n");
+    cr_expect_eq(th_cgroup_memory_left(root), 6000000, "the cache of files is given up");
+    put("/sys/fs/cgroup/web/memory.max", "3000000\n");
+    cr_expect_eq(th_cgroup_memory_left(root), 3000000);
+    put("/sys/fs/cgroup/web/memory.current", "3100000\n");
+    cr_expect_eq(th_cgroup_memory_left(root), 1, "nothing left is not the same as no limit");
+}
+
+Test(cgroup, v1_memory_is_another_hierarchy_than_cpu)
+{
+    put_v1("/", "/wrong");
+    put("/proc/self/cgroup", "4:cpu:/wrong\n5:memory:/web\n");
+    put("/proc/self/mountinfo", "34 32 0:29 / /cpu rw - cgroup cgroup rw,cpu\n"
+                                "35 32 0:30 / /memory rw - cgroup cgroup rw,memory\n");
+    put("/memory/memory.limit_in_bytes", "9223372036854771712\n"); /* what v1 has where there is no limit */
+    cr_expect_eq(th_cgroup_memory_left(root), 0);
+    put("/memory/web/memory.limit_in_bytes", "8000000\n");
+    put("/memory/web/memory.usage_in_bytes", "5000000\n");
+    put("/memory/web/memory.stat", "inactive_file 7\ntotal_inactive_file 500000\n");
+    cr_expect_eq(th_cgroup_memory_left(root), 3500000);
+}
+
+Test(cgroup, garbage_is_no_limit_of_memory)
+{
+    static const char *const limits[] = {"", "\n", "max", "0", "-5", "nan", "inf", "lots"};
+    put_v2("/web");
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        put("/sys/fs/cgroup/web/memory.max", limits[i]);
+        cr_expect_eq(th_cgroup_memory_left(root), 0, "\"%s\"", limits[i]);
+    }
+}
+
+Test(cpus, some_memory_is_available_and_less_than_there_is)
+{
+    const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    cr_expect_gt(th_memory_available(), 1 << 20);
+    cr_expect_lt((double)th_memory_available(), machine);
+}
+
 Test(cpus, usable_is_the_least_and_at_least_one)
 {
     const th_cpus cpus = th_cpus_read();

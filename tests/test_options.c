@@ -261,7 +261,7 @@ Test(options, say_what_is_wrong)
 {
     expect_refusal("scale -t 2", "unknown option -t; options begin with two dashes");
     expect_refusal("inspect --threads 2",
-                   "inspect takes no --threads; that is an option of bench, scale, render, serve and view");
+                   "inspect takes no --threads; that is an option of bench, scale, stress, render, serve and view");
     expect_refusal("scale --time 2", "scale takes no --time; that is an option of pose");
     expect_refusal("bench --count", "--count needs a value: --count N");
     expect_refusal("bench --out --json", "--out needs a value: --out FILE");
@@ -288,14 +288,14 @@ Test(options, keep_within_the_list_of_files)
 
 /* ---- help and parser against each other ---- */
 
-/* A value that an option with this argument takes. */
+/* A value that an option with this argument, or of this name, takes. */
 static const char *example(const th_option *o)
 {
     if (o->choices)
         return o->choices[0];
-    static const char *const examples[][2] = {{"RE", "a|b"}, {"FILE", "f.md"}, {"WxH", "64x36"}};
+    static const char *const examples[][2] = {{"RE", "a|b"}, {"FILE", "f.md"}, {"WxH", "64x36"}, {"frames", "300"}};
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
-        if (strcmp(o->argument, examples[i][0]) == 0)
+        if (strcmp(o->argument, examples[i][0]) == 0 || strcmp(o->name, examples[i][0]) == 0)
             return examples[i][1];
     return "1";
 }

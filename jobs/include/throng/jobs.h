@@ -44,6 +44,10 @@ th_cpus th_cpus_read(void);
  * its threads and CPUs together, in nanoseconds; 0 where there is no quota, or the system does not tell. */
 uint64_t th_cpus_throttled_ns(void);
 
+/* Bytes of memory that this process may take before the system has to write pages to disk, or a cgroup's limit ends it;
+ * 0 where the system does not tell. */
+uint64_t th_memory_available(void);
+
 typedef struct th_jobs_desc {
     /* With the calling thread; 0 = th_cpus_read().usable; at most TH_JOBS_MAX_THREADS. TH_SCHEDULER_SERIAL has one. */
     uint32_t threads;

@@ -1,0 +1,299 @@
+#include <throng/capacity.h>
+
+#include <assert.h>
+#include <math.h>
+
+#define RISK 0.05
+
+/* The two shares that a test of the search tells apart, a factor of two on either side of what is asked. */
+#define FEW_LATE  (TH_CAPACITY_LATE / 2)
+#define MANY_LATE (TH_CAPACITY_LATE * 2)
+
+/* The search ends when what held and what failed are this close. */
+#define CLOSE 1.02
+
+enum { LOOK_FRAMES = 9 };
+
+const char *th_capacity_stage_name(th_capacity_stage stage)
+{
+    static const char *const names[] = {"bracket", "search", "confirm"};
+    return names[stage];
+}
+
+/* ---- how many may be late ---- */
+
+/* Of up to `late` late frames, where each is late with the probability `share`. */
+static double chance_of(uint32_t late, uint32_t frames, double share)
+{
+    double chance = 0;
+    for (uint32_t k = 0; k <= late; k++)
+        chance += exp(lgamma(frames + 1.0) - lgamma(k + 1.0) - lgamma(frames - k + 1.0) + k * log(share) +
+                      (frames - k) * log1p(-share));
+    return chance;
+}
+
+uint32_t th_capacity_allowed(uint32_t frames)
+{
+    uint32_t late = 0;
+    while (late < frames && chance_of(late + 1, frames, TH_CAPACITY_LATE) <= RISK)
+        late++;
+    return late;
+}
+
+double th_capacity_late_at_most(uint32_t late, uint32_t frames)
+{
+    if (late >= frames)
+        return 1;
+    double low = 0, high = 1;
+    for (int i = 0; i < 50; i++) {
+        const double middle = (low + high) / 2;
+        if (chance_of(late, frames, middle) > RISK)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+/* ---- probes ---- */
+
+typedef struct search {
+    const th_capacity_desc *desc;
+    const th_capacity_subject *subject;
+    th_capacity *out;
+    th_samples times;      /* of the probe under way */
+    uint32_t allowed;      /* to be late in a run that counts */
+    uint32_t held, failed; /* the most that held and the least that failed; 0: none yet */
+    th_error *err;
+} search;
+
+/* When the list is full, which takes a strange machine, the last one makes room. */
+static th_result begin(search *s, th_capacity_stage stage, uint32_t items, th_capacity_probe **out)
+{
+    th_capacity *c = s->out;
+    c->probe_count += c->probe_count < TH_CAPACITY_MAX_PROBES;
+    *out = &c->probes[c->probe_count - 1];
+    **out = (th_capacity_probe){.stage = stage, .items = items, .median_ns = (double)NAN, .p99_ns = (double)NAN};
+    s->times.count = 0;
+    return s->subject->prepare(s->subject->ctx, items, s->err);
+}
+
+/* Whether it was late. */
+static bool run_frame(search *s, th_capacity_probe *p)
+{
+    const double ns = s->subject->frame(s->subject->ctx);
+    const bool late = ns > s->desc->budget_ns;
+    th_samples_add(&s->times, ns);
+    p->frames++;
+    p->late += late;
+    if (s->desc->progress)
+        s->desc->progress(s->desc->progress_ctx, p);
+    return late;
+}
+
+static void end(search *s, th_capacity_probe *p, bool held)
+{
+    const th_stats stats = th_samples_stats(&s->times);
+    p->median_ns = stats.median;
+    p->p99_ns = stats.p99;
+    p->held = held;
+}
+
+/* So many times the items would just hold it, if times grow as they do, and but for this share of the frames. */
+static double room(search *s, double late)
+{
+    return s->desc->budget_ns / th_quantile(s->times.values, s->times.count, 1 - late);
+}
+
+static th_result look(search *s, uint32_t items, th_capacity_probe **out)
+{
+    const th_result result = begin(s, TH_CAPACITY_BRACKET, items, out);
+    for (int i = 0; i < LOOK_FRAMES && result == TH_OK; i++)
+        run_frame(s, *out);
+    if (result == TH_OK)
+        end(s, *out, th_samples_stats(&s->times).median <= s->desc->budget_ns);
+    return result;
+}
+
+/* The sequential probability ratio test. Where it cannot decide, the share seen does. */
+static th_result test(search *s, uint32_t items, th_capacity_probe **out)
+{
+    const double late = log(MANY_LATE / FEW_LATE), in_time = log1p(-MANY_LATE) - log1p(-FEW_LATE);
+    const double enough = log((1 - RISK) / RISK);
+    double evidence = 0;
+    th_capacity_probe *p;
+    const th_result result = begin(s, TH_CAPACITY_SEARCH, items, out);
+    if (result != TH_OK)
+        return result;
+    for (p = *out; fabs(evidence) < enough && p->frames < s->desc->frames;)
+        evidence += run_frame(s, p) ? late : in_time;
+    end(s, p, fabs(evidence) < enough ? p->late <= TH_CAPACITY_LATE * p->frames : evidence < 0);
+    return TH_OK;
+}
+
+/* A run that counts. One that fails goes on until its times tell by how much, where nobody wants to see all of it. */
+static th_result confirm(search *s, uint32_t items, bool to_the_end, th_capacity_probe **out)
+{
+    const th_result result = begin(s, TH_CAPACITY_CONFIRM, items, out);
+    if (result != TH_OK)
+        return result;
+    th_capacity_probe *p = *out;
+    while (p->frames < s->desc->frames && (to_the_end || p->late <= 3 * s->allowed))
+        run_frame(s, p);
+    end(s, p, p->late <= s->allowed);
+    return TH_OK;
+}
+
+/* ---- the stages ---- */
+
+static uint32_t times(uint32_t items, double factor, uint32_t most)
+{
+    const double product = items * factor;
+    return product >= most ? most : product < 1 ? 1 : (uint32_t)product;
+}
+
+/* How many are worth a test: what has a median of nine tenths of the budget. */
+static th_result bracket(search *s, uint32_t *out_first)
+{
+    th_capacity_probe *p;
+    uint32_t items = 1;
+    for (;;) {
+        const th_result result = look(s, items, &p);
+        if (result != TH_OK)
+            return result;
+        const double fits = s->desc->budget_ns / p->median_ns;
+        if (!p->held || items == s->desc->most) {
+            *out_first = times(items, 0.9 * fits, s->desc->most);
+            return TH_OK;
+        }
+        items = times(items, fmin(fmax(fits / 2, 2), 16), s->desc->most);
+    }
+}
+
+/* After a test of so many that held: more of them. `suggested` times as many are about right. */
+static uint32_t go_up(const search *s, double suggested)
+{
+    const double least = (double)s->held + fmax(1, s->held * (CLOSE - 1)), most = s->failed ? s->failed : s->desc->most;
+    double next = fmax(s->held * fmin(suggested, 2), least);
+    if (s->failed && next > most / CLOSE)
+        next = fmax(sqrt((double)s->held * most), s->held + 1.0);
+    return next >= s->desc->most ? s->desc->most : (uint32_t)next;
+}
+
+/* After one that failed: halfway to what held. As long as nothing has, ever longer steps. */
+static uint32_t go_down(const search *s, double suggested, double *step)
+{
+    if (s->held > 0)
+        return (uint32_t)fmax(sqrt((double)s->held * s->failed), s->held + 1.0);
+    *step *= *step;
+    return times(s->failed, fmin(*step, suggested), s->failed - 1);
+}
+
+static bool is_found(const search *s)
+{
+    if (s->failed == 1 || s->held == s->desc->most)
+        return true;
+    return s->held > 0 && s->failed > 0 && (s->failed <= s->held + 1 || s->failed <= s->held * CLOSE);
+}
+
+static th_result narrow(search *s, uint32_t items)
+{
+    double step = 0.95;
+    while (!is_found(s)) {
+        th_capacity_probe *p;
+        const th_result result = test(s, items, &p);
+        if (result != TH_OK)
+            return result;
+        *(p->held ? &s->held : &s->failed) = items;
+        if (!is_found(s))
+            items = p->held ? go_up(s, room(s, FEW_LATE)) : go_down(s, room(s, 0.5), &step);
+    }
+    return TH_OK;
+}
+
+/* Of 1,000 items and more, three digits: what is quoted is what was measured. */
+static uint32_t round_down(uint32_t items)
+{
+    uint32_t unit = 1;
+    while (items / unit >= 1000)
+        unit *= 10;
+    return items / unit * unit;
+}
+
+/* As far down as the run's own times say, but by 1 % at least, and at most by 1, 2, 4, 8, 8, ... %: a run that
+ * fails may have had bad luck. */
+static th_result settle(search *s, uint32_t items)
+{
+    double step = 0.99;
+    while (items > 0) {
+        th_capacity_probe *p;
+        items = round_down(items);
+        const th_result result = confirm(s, items, false, &p);
+        if (result != TH_OK)
+            return result;
+        if (p->held)
+            break;
+        const double suggested = room(s, (double)s->allowed / s->desc->frames);
+        items = items == 1 ? 0 : times(items, fmax(step, fmin(suggested, 0.99)), items - 1);
+        step = fmax(step * step, 0.92);
+    }
+    s->out->items = items;
+    return TH_OK;
+}
+
+/* ---- all of it ---- */
+
+static th_result start(search *s, const th_capacity_desc *desc, const th_capacity_subject *subject, th_capacity *out,
+                       th_error *err)
+{
+    assert(desc->most > 0 && desc->frames >= TH_CAPACITY_LEAST_FRAMES);
+    *out = (th_capacity){0};
+    *s = (search){.desc = desc, .subject = subject, .out = out, .err = err};
+    s->allowed = th_capacity_allowed(desc->frames);
+    if (!th_samples_init(&s->times, desc->frames))
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
+    return TH_OK;
+}
+
+/* Every number that fails is lower than those that failed before, but a look may have been wrong about one that held.
+ */
+static uint32_t fails_from(const th_capacity *found)
+{
+    for (uint32_t i = found->probe_count; i-- > 0;)
+        if (!found->probes[i].held && found->probes[i].items > found->items)
+            return found->probes[i].items;
+    return 0;
+}
+
+th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subject *subject, th_capacity *out,
+                           th_error *err)
+{
+    search s;
+    uint32_t first = 1;
+    th_result result = start(&s, desc, subject, out, err);
+    if (result == TH_OK)
+        result = bracket(&s, &first);
+    if (result == TH_OK)
+        result = narrow(&s, first);
+    if (result == TH_OK)
+        result = settle(&s, s.held);
+    out->fails_from = fails_from(out);
+    out->is_most = out->items > 0 && out->items == round_down(desc->most);
+    th_samples_fini(&s.times);
+    return result;
+}
+
+th_result th_capacity_try(const th_capacity_desc *desc, const th_capacity_subject *subject, uint32_t items,
+                          th_capacity *out, th_error *err)
+{
+    search s;
+    th_capacity_probe *p = NULL;
+    th_result result = start(&s, desc, subject, out, err);
+    if (result == TH_OK)
+        result = confirm(&s, items, true, &p);
+    if (result == TH_OK && p->held)
+        out->items = items;
+    out->fails_from = fails_from(out);
+    th_samples_fini(&s.times);
+    return result;
+}

@@ -1,0 +1,236 @@
+#include <throng/stress.h>
+
+#include "stress_headline.h"
+#include "stress_stand.h"
+
+#include <throng/json.h>
+#include <throng/trial.h>
+
+#include <stdlib.h>
+
+/* Posed and checked before a search, which begins with a single one. */
+enum { CHECKED = 1000 };
+
+/* Nobody has memory for as many, and their number fits anywhere. */
+enum { MOST_CHARACTERS = 1000000000 };
+
+typedef struct study {
+    const th_stress_desc *desc;
+    th_stress *out;
+    th_stand stand;
+    uint32_t most;       /* characters that fit into memory */
+    uint32_t threads;    /* under way */
+    uint64_t first_hash; /* of the crowd that all numbers of threads pose first */
+} study;
+
+/* ---- memory ---- */
+
+static uint64_t usable_memory(const th_stress_desc *desc)
+{
+    const uint64_t available = th_memory_available();
+    if (desc->memory > 0)
+        return desc->memory;
+    return available > 0 ? available / 5 * 4 : UINT64_MAX;
+}
+
+static th_result find_most(study *s, th_error *err)
+{
+    th_stress *out = s->out;
+    const uint32_t asked = s->desc->scene.instance_count;
+    const th_result result = th_stand_character_bytes(&s->stand, &out->bytes_per_character, err);
+    if (result != TH_OK)
+        return result;
+    out->memory = usable_memory(s->desc);
+    const double fit = (double)out->memory / out->bytes_per_character;
+    s->most = fit < 1 ? 1 : fit < MOST_CHARACTERS ? (uint32_t)fit : MOST_CHARACTERS;
+    if (asked <= s->most)
+        return TH_OK;
+    return th_fail(err, TH_ERR_MEMORY, "%u characters take %.1f GB of memory, and only %.1f GB can be had", asked,
+                   asked * out->bytes_per_character / 1e9, (double)out->memory / 1e9);
+}
+
+/* ---- checking ---- */
+
+/* The crowd under test. */
+static th_result check(study *s, th_row *row, th_error *err)
+{
+    const th_trial trial = {
+        .scene = s->stand.scene,
+        .crowd = s->stand.crowd,
+        .palette = s->stand.palette,
+        .run = th_stand_run,
+        .ctx = &s->stand,
+    };
+    row->characters = th_crowd_instance_count(s->stand.crowd);
+    row->joints = th_crowd_joint_count(s->stand.crowd);
+    return th_trial_run(&trial, row, err);
+}
+
+static th_result check_first(study *s, th_row *row, th_error *err)
+{
+    const uint32_t asked = s->desc->scene.instance_count, fewest = s->most < CHECKED ? s->most : CHECKED;
+    th_result result = th_stand_prepare(&s->stand, asked ? asked : fewest, err);
+    if (result == TH_OK)
+        result = check(s, row, err);
+    if (result != TH_OK || row->failure[0])
+        return result;
+    if (s->first_hash == 0)
+        s->first_hash = row->palette_hash;
+    if (row->palette_hash != s->first_hash)
+        snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", s->out->report.rows[0].name);
+    return TH_OK;
+}
+
+/* ---- one number of threads ---- */
+
+static void show(void *ctx, const th_capacity_probe *probe)
+{
+    const study *s = ctx;
+    const th_stress_state state = {s->threads, probe, s->desc->frames};
+    s->desc->progress(s->desc->progress_ctx, &state);
+}
+
+static th_result measure(study *s, th_stress_point *point, th_error *err)
+{
+    const th_stress_desc *d = s->desc;
+    const th_capacity_subject subject = {th_stand_prepare, th_stand_frame, &s->stand};
+    const th_capacity_desc capacity = {
+        .budget_ns = d->budget_ns,
+        .most = s->most,
+        .frames = d->frames,
+        .progress = d->progress ? show : NULL,
+        .progress_ctx = s,
+    };
+    if (d->scene.instance_count > 0)
+        return th_capacity_try(&capacity, &subject, d->scene.instance_count, &point->search, err);
+    return th_capacity_find(&capacity, &subject, &point->search, err);
+}
+
+/* The last frames of the stand are those that count. */
+static void describe_point(const study *s, const th_row *row, th_stress_point *point)
+{
+    const th_capacity *search = &point->search;
+    const th_capacity_probe *last = &search->probes[search->probe_count - 1];
+    point->held = search->items > 0;
+    point->characters = s->out->searched ? search->items : last->items;
+    point->out_of_memory = search->is_most;
+    point->frames = last->frames;
+    point->late = last->late;
+    point->disturbed = row->real_ns.count - s->stand.undisturbed.count;
+    point->times = th_samples_stats(&row->real_ns);
+    point->undisturbed = th_samples_stats(&s->stand.undisturbed);
+}
+
+static json_t *own_json(const th_stress *out, const th_stress_point *p)
+{
+    return json_pack("{s:o, s:b, s:i, s:o, s:i, s:o}", "budget_ms", th_json_real(out->budget_ns / 1e6), "held", p->held,
+                     "late", (int)p->late, "late_share_at_most",
+                     th_json_real(th_capacity_late_at_most(p->late, p->frames)), "disturbed", (int)p->disturbed,
+                     "undisturbed_p99_ms", th_json_real(p->undisturbed.p99 / 1e6));
+}
+
+static th_result run_point(study *s, th_row *row, th_stress_point *point, th_error *err)
+{
+    th_result result = th_stand_hire(&s->stand, point->threads, row, err);
+    s->threads = point->threads;
+    if (result == TH_OK)
+        result = check_first(s, row, err);
+    if (result != TH_OK || row->failure[0] || s->out->report.is_rehearsal)
+        return result;
+    result = measure(s, point, err);
+    if (result != TH_OK)
+        return result;
+    describe_point(s, row, point);
+    row->own = own_json(s->out, point);
+    return check(s, row, err);
+}
+
+/* ---- all of them ---- */
+
+static th_result lay_out(study *s, th_error *err)
+{
+    const th_stress_desc *d = s->desc;
+    th_stress *out = s->out;
+    *out = (th_stress){
+        .points = calloc(d->thread_count, sizeof *out->points),
+        .budget_ns = d->budget_ns,
+        .frames = d->frames,
+        .searched = d->scene.instance_count == 0,
+        .palette = d->palette,
+        .placement = d->placement,
+    };
+    if (!out->points)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u numbers of threads", d->thread_count);
+    const th_result result = th_report_init(&out->report, d->thread_count, d->is_rehearsal ? 0 : d->frames, err);
+    if (result != TH_OK)
+        return result;
+    out->point_count = d->thread_count;
+    out->report.is_rehearsal = d->is_rehearsal;
+    for (uint32_t i = 0; i < d->thread_count; i++) {
+        th_row *row = &out->report.rows[i];
+        row->threads = out->points[i].threads = d->threads[i];
+        row->time_unit = "ms";
+        row->iterations = row->iterations_timed_at_once = 1;
+        snprintf(row->name, sizeof row->name, "stress/threads:%u", row->threads);
+    }
+    return TH_OK;
+}
+
+static const th_stress_point *best_point(const th_stress *out)
+{
+    const th_stress_point *best = &out->points[0];
+    for (uint32_t i = 1; i < out->point_count; i++)
+        if (out->points[i].characters > best->characters)
+            best = &out->points[i];
+    return best;
+}
+
+static void describe(study *s)
+{
+    th_stress *out = s->out;
+    th_scene_desc scene = s->desc->scene;
+    scene.instance_count = best_point(out)->characters;
+    if (scene.instance_count == 0)
+        scene.instance_count = (uint32_t)out->report.rows[0].characters;
+    out->isa = th_crowd_isa(s->stand.crowd);
+    json_t *how = json_pack("{s:s, s:s, s:s, s:s, s:i}", "isa", th_isa_name(out->isa), "palette",
+                            th_palette_name(out->palette), "scheduler", th_scheduler_name(TH_SCHEDULER_OWN),
+                            "placement", th_placement_name(out->placement), "grain", (int)TH_FRAME_DEFAULT_GRAIN);
+    out->report.scene = th_json_merge(th_scene_json(s->stand.cast, &scene), how);
+    if (!out->report.is_rehearsal)
+        th_stress_write_headline(out, best_point(out));
+}
+
+static th_result run_study(study *s, th_error *err)
+{
+    th_result result = lay_out(s, err);
+    if (result == TH_OK)
+        result = th_stand_init(&s->stand, s->desc, err);
+    if (result == TH_OK)
+        result = find_most(s, err);
+    const th_noise_mark begin = th_noise_begin();
+    for (uint32_t i = 0; i < s->desc->thread_count && result == TH_OK; i++)
+        result = run_point(s, &s->out->report.rows[i], &s->out->points[i], err);
+    if (result != TH_OK)
+        return result;
+    s->out->report.noise = th_noise_end(&begin);
+    describe(s);
+    return TH_OK;
+}
+
+th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *err)
+{
+    study s = {.desc = desc, .out = out};
+    const th_result result = run_study(&s, err);
+    th_stand_fini(&s.stand);
+    if (result != TH_OK)
+        th_stress_fini(out);
+    return result;
+}
+
+void th_stress_fini(th_stress *stress)
+{
+    th_report_fini(&stress->report);
+    free(stress->points);
+    *stress = (th_stress){0};
+}

@@ -1,0 +1,50 @@
+#include "stress_headline.h"
+
+enum { MOST_NAMES = 3 };
+
+static void add_models(char *line, size_t size, const json_t *scene)
+{
+    size_t index;
+    const json_t *model, *models = json_object_get(scene, "models");
+    json_array_foreach(models, index, model)
+    {
+        if (index == MOST_NAMES) {
+            th_append(line, size, " and %zu more", json_array_size(models) - MOST_NAMES);
+            return;
+        }
+        const int entries = (int)json_integer_value(json_object_get(model, "palette_entries"));
+        th_append(line, size, "%s%s, %d palette %s", index == 0 ? "" : "; ",
+                  json_string_value(json_object_get(model, "name")), entries, entries == 1 ? "entry" : "entries");
+    }
+}
+
+/* "134,000 characters hold", "not even one character holds", "20,000 characters do not hold". */
+static void add_result(char *line, size_t size, const th_stress_point *point)
+{
+    const bool one = point->characters == 1;
+    if (point->characters == 0)
+        th_append(line, size, "Not even one character");
+    else
+        th_append(line, size, "%s character%s", th_digits_from(point->characters).text, one ? "" : "s");
+    if (point->held || point->characters == 0)
+        th_append(line, size, " %s", one || point->characters == 0 ? "holds" : "hold");
+    else
+        th_append(line, size, " %s not hold", one ? "does" : "do");
+}
+
+void th_stress_write_headline(th_stress *stress, const th_stress_point *point)
+{
+    char *line = stress->headline;
+    const size_t size = sizeof stress->headline;
+    const double budget_ms = stress->budget_ns / 1e6;
+    const th_context *context = &stress->report.context;
+    line[0] = '\0';
+    add_result(line, size, point);
+    th_append(line, size, " %.4g ms (%.4g Hz)", budget_ms, 1000 / budget_ms);
+    if (point->frames > 0)
+        th_append(line, size, ": p99 of %.4g ms", point->times.p99 / 1e6);
+    th_append(line, size, " on %u thread%s (", point->threads, th_plural(point->threads));
+    add_models(line, size, stress->report.scene);
+    th_append(line, size, "; %s, %s, %s; throng %s)", context->cpu[0] ? context->cpu : "unknown CPU",
+              th_isa_name(stress->isa), th_palette_name(stress->palette), th_context_version());
+}

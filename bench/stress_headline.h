@@ -1,0 +1,10 @@
+/* The line of a stress test that people quote. Private to bench. */
+#ifndef TH_STRESS_HEADLINE_H
+#define TH_STRESS_HEADLINE_H
+
+#include <throng/stress.h>
+
+/* Into stress->headline, about one of its points, from this and the report. */
+void th_stress_write_headline(th_stress *stress, const th_stress_point *point);
+
+#endif

@@ -1,0 +1,153 @@
+#include "stress_stand.h"
+
+#include <throng/clock.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { WARM_UP_FRAMES = 2 };
+
+th_result th_stand_init(th_stand *s, const th_stress_desc *desc, th_error *err)
+{
+    th_scene_desc nobody = desc->scene;
+    nobody.instance_count = 0;
+    *s = (th_stand){.desc = desc};
+    if (!th_samples_init(&s->undisturbed, desc->frames))
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
+    return th_scene_create(&nobody, &s->cast, err);
+}
+
+static void clear(th_stand *s)
+{
+    th_frame_destroy(s->frame);
+    th_crowd_destroy(s->crowd);
+    th_scene_destroy(s->scene);
+    s->frame = NULL;
+    s->crowd = NULL;
+    s->scene = NULL;
+}
+
+void th_stand_fini(th_stand *s)
+{
+    clear(s);
+    th_scene_destroy(s->cast);
+    th_jobs_destroy(s->jobs);
+    th_samples_fini(&s->undisturbed);
+    free(s->palette);
+}
+
+th_result th_stand_hire(th_stand *s, uint32_t threads, th_row *row, th_error *err)
+{
+    clear(s);
+    th_jobs_destroy(s->jobs);
+    s->row = row;
+    return th_threads_create(&(th_jobs_desc){.threads = threads, .placement = s->desc->placement}, &s->jobs, err);
+}
+
+/* ---- crowds ---- */
+
+static th_result create_crowd(const th_stand *s, uint32_t characters, th_scene **scene, th_crowd **crowd, th_error *err)
+{
+    th_scene_desc desc = s->desc->scene;
+    desc.instance_count = characters;
+    desc.rigs = s->cast->rigs;
+    *crowd = NULL;
+    const th_result result = th_scene_create(&desc, scene, err);
+    return result == TH_OK ? th_scene_crowd(*scene, s->desc->isa, s->desc->palette, crowd, err) : result;
+}
+
+th_result th_stand_character_bytes(const th_stand *s, double *out, th_error *err)
+{
+    const uint32_t characters = 256 * s->cast->rig_count;
+    th_scene *scene;
+    th_crowd *crowd;
+    const th_result result = create_crowd(s, characters, &scene, &crowd, err);
+    if (result == TH_OK) /* a scene deals its instances from a list as long */
+        *out = (double)(th_crowd_palette_bytes(crowd) + th_crowd_bytes(crowd)) / characters + 2 * sizeof(th_instance);
+    th_crowd_destroy(crowd);
+    th_scene_destroy(scene);
+    return result;
+}
+
+static th_result reserve_palette(th_stand *s, th_error *err)
+{
+    const size_t bytes = th_crowd_palette_bytes(s->crowd);
+    if (bytes <= s->palette_bytes)
+        return TH_OK;
+    free(s->palette);
+    s->palette_bytes = 0;
+    const th_result result = th_palette_create(s->crowd, &s->palette, err);
+    s->palette_bytes = result == TH_OK ? bytes : 0;
+    return result;
+}
+
+static void forget_frames(th_stand *s)
+{
+    if (s->row)
+        s->row->real_ns.count = s->row->cpu_ns.count = 0;
+    s->undisturbed.count = 0;
+    s->number = 0;
+}
+
+th_result th_stand_prepare(void *stand, uint32_t characters, th_error *err)
+{
+    th_stand *s = stand;
+    clear(s);
+    forget_frames(s);
+    th_result result = create_crowd(s, characters, &s->scene, &s->crowd, err);
+    if (result == TH_OK)
+        result = reserve_palette(s, err);
+    if (result == TH_OK)
+        result = th_frame_create(&(th_frame_desc){.crowd = s->crowd, .jobs = s->jobs}, &s->frame, err);
+    for (uint64_t i = 0; i < WARM_UP_FRAMES && result == TH_OK; i++)
+        th_stand_run(s, i);
+    s->due_ns = th_clock_ns();
+    return result;
+}
+
+/* ---- frames ---- */
+
+void th_stand_run(void *stand, uint64_t frame)
+{
+    th_stand *s = stand;
+    th_jobs_frame_begin(s->jobs);
+    th_frame_animate(s->frame, (double)frame / TH_FRAME_RATE, s->palette);
+    th_jobs_frame_end(s->jobs);
+}
+
+static void wait_for_tick(th_stand *s)
+{
+    const uint64_t now = th_clock_ns();
+    if (s->due_ns < now)
+        s->due_ns = now;
+    const struct timespec due = {(time_t)(s->due_ns / 1000000000u), (long)(s->due_ns % 1000000000u)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
+        ;
+    s->due_ns += (uint64_t)s->desc->budget_ns;
+}
+
+/* How often somebody else was given the CPU of a thread of ours that wanted it. */
+static long disturbances(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+double th_stand_frame(void *stand)
+{
+    th_stand *s = stand;
+    wait_for_tick(s);
+    const long before = disturbances();
+    const uint64_t cpu = th_clock_cpu_ns(), start = th_clock_ns();
+    th_stand_run(s, s->number++);
+    const double ns = (double)(th_clock_ns() - start), cpu_ns = (double)(th_clock_cpu_ns() - cpu);
+    if (s->row) {
+        th_samples_add(&s->row->real_ns, ns);
+        th_samples_add(&s->row->cpu_ns, cpu_ns);
+    }
+    if (disturbances() == before)
+        th_samples_add(&s->undisturbed, ns);
+    return ns;
+}

@@ -1,0 +1,100 @@
+#include <throng/stress.h>
+
+#include <throng/table.h>
+
+#include <math.h>
+
+static void add_ms(th_table *table, double ns)
+{
+    th_table_cell(table, isnan(ns) ? "-" : "%.3f", ns / 1e6);
+}
+
+static void add_point(th_table *table, const th_stress_point *p, const th_row *row)
+{
+    th_table_cell(table, "%u", p->threads);
+    th_table_cell(table, "%s", th_digits_from(p->characters).text);
+    th_table_cell(table, "%s", p->search.fails_from ? th_digits_from(p->search.fails_from).text : "-");
+    th_table_cell(table, "%s", p->held ? "yes" : "no");
+    add_ms(table, p->times.p99);
+    add_ms(table, p->times.median);
+    add_ms(table, p->times.max);
+    th_table_cell(table, "%u", p->late);
+    th_table_cell(table, "%u", p->disturbed);
+    add_ms(table, p->undisturbed.p99);
+    th_table_cell(table, "%s", th_digits_from(p->frames).text);
+    th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
+}
+
+static bool print_points(const th_stress *stress, th_format format, FILE *file)
+{
+    th_table *table =
+        th_table_create(">threads|>characters|>fails from|<held|>p99 ms|>median|>longest|>late|>disturbed|"
+                        ">p99 of the rest|>frames|<palette hash");
+    for (uint32_t i = 0; i < stress->point_count; i++)
+        if (!stress->report.rows[i].failure[0])
+            add_point(table, &stress->points[i], &stress->report.rows[i]);
+    const bool printed = th_table_write(table, format, file);
+    th_table_destroy(table);
+    return printed;
+}
+
+static void print_rule(const th_stress *stress, th_format format, FILE *file)
+{
+    th_write_line(file, format,
+                  "Held: with %.0f %% confidence at most %.0f %% of frames are late, take longer than %.4g ms; of %s "
+                  "frames %u may. Disturbed: another program took a CPU from one of our threads; these frames count.",
+                  100 * TH_CONFIDENCE, 100 * TH_CAPACITY_LATE, stress->budget_ns / 1e6,
+                  th_digits_from(stress->frames).text, th_capacity_allowed(stress->frames));
+}
+
+static void print_memory(const th_stress *stress, th_format format, FILE *file)
+{
+    for (uint32_t i = 0; i < stress->point_count; i++)
+        if (stress->points[i].out_of_memory) {
+            th_write_line(file, format,
+                          "More characters on %u thread%s may hold it, but a character takes %.1f KB, and %.1f GB of "
+                          "memory can be had.",
+                          stress->points[i].threads, th_plural(stress->points[i].threads),
+                          stress->bytes_per_character / 1e3, (double)stress->memory / 1e9);
+        }
+}
+
+/* Where a point would be a good deal better without other programs, the figure is about them. */
+static void print_disturbed(const th_stress *stress, th_format format, FILE *file)
+{
+    for (uint32_t i = 0; i < stress->point_count; i++) {
+        const th_stress_point *p = &stress->points[i];
+        if (p->disturbed > TH_CAPACITY_LATE * p->frames)
+            th_write_line(file, format,
+                          "note: other programs disturbed %.2g %% of the frames on %u thread%s: this is the capacity "
+                          "of the machine with them",
+                          100.0 * p->disturbed / p->frames, p->threads, th_plural(p->threads));
+    }
+}
+
+static bool print_figures(const th_stress *stress, th_format format, FILE *file)
+{
+    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
+    const bool printed = print_points(stress, format, file);
+    fputc('\n', file);
+    print_rule(stress, format, file);
+    print_memory(stress, format, file);
+    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
+    th_write_line(file, format, "%s", stress->headline);
+    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
+    print_disturbed(stress, format, file);
+    return printed;
+}
+
+bool th_stress_print(const th_stress *stress, th_format format, FILE *file)
+{
+    const th_report *report = &stress->report;
+    th_report_print_conditions(report, format, file);
+    th_write_line(file, format, "%s kernel, %s palettes, %s scheduler, placement %s, frames on ticks of %.4g ms",
+                  th_isa_name(stress->isa), th_palette_name(stress->palette), th_scheduler_name(TH_SCHEDULER_OWN),
+                  th_placement_name(stress->placement), stress->budget_ns / 1e6);
+    const bool printed =
+        report->is_rehearsal ? th_report_print_rehearsal(report, format, file) : print_figures(stress, format, file);
+    th_report_print_doubts(report, format, file);
+    return printed;
+}

@@ -1,0 +1,112 @@
+/* throng stress: the largest crowd whose frames hold a time budget. */
+#include "cast.h"
+#include "output.h"
+
+#include <throng/clock.h>
+#include <throng/stress.h>
+
+#include <unistd.h>
+
+/* ---- the line ---- */
+
+#define SHOW_NS 100000000u
+
+static uint64_t shown_ns; /* when the line was last written; 0: never */
+
+static void show(void *ctx, const th_stress_state *s)
+{
+    static const char *const stages[] = {"how many about", "looking for the number", "the run that counts"};
+    const th_capacity_probe *p = s->probe;
+    (void)ctx;
+    const uint64_t now = th_clock_ns();
+    if (now - shown_ns < SHOW_NS)
+        return;
+    shown_ns = now;
+    fprintf(stderr, "\r\033[K%u thread%s, %s: %s character%s, %u frame%s", s->threads, th_plural(s->threads),
+            stages[p->stage], th_digits_from(p->items).text, th_plural(p->items), p->frames, th_plural(p->frames));
+    if (p->stage == TH_CAPACITY_CONFIRM)
+        fprintf(stderr, " of %u", s->frames);
+    fprintf(stderr, ", %u late", p->late);
+    fflush(stderr);
+}
+
+static void end_line(void)
+{
+    if (shown_ns > 0)
+        fputs("\r\033[K", stderr);
+    shown_ns = 0;
+}
+
+/* ---- the command ---- */
+
+static json_t *stress_json(const void *ctx)
+{
+    return th_stress_json(ctx);
+}
+
+static bool stress_csv(const void *ctx, FILE *file)
+{
+    const th_stress *stress = ctx;
+    return th_report_csv(&stress->report, file);
+}
+
+static bool stress_markdown(const void *ctx, FILE *file)
+{
+    return th_stress_print(ctx, TH_FORMAT_MARKDOWN, file);
+}
+
+static bool print_stress(const void *ctx, FILE *file)
+{
+    return th_stress_print(ctx, TH_FORMAT_TEXT, file);
+}
+
+static int complain_of_late_frames(const th_stress *stress)
+{
+    int code = TH_EXIT_GOOD;
+    for (uint32_t i = 0; i < stress->point_count; i++)
+        if (!stress->points[i].held) {
+            th_complain("%s: %s hold %.4g ms", stress->report.rows[i].name,
+                        stress->searched ? "not even one character can" : "so many characters do not",
+                        stress->budget_ns / 1e6);
+            code = TH_EXIT_CHECK;
+        }
+    return code;
+}
+
+static int run_stress(const th_options *o, const th_cast *cast)
+{
+    th_error err;
+    th_stress stress;
+    const th_stress_desc desc = {
+        .scene = th_cast_scene(cast, o),
+        .isa = o->isa,
+        .palette = o->palette,
+        .placement = o->placement,
+        .threads = o->threads.counts,
+        .thread_count = o->threads.count,
+        .budget_ns = o->budget_ms * 1e6,
+        .frames = o->frames,
+        .is_rehearsal = o->dry_run,
+        .progress = isatty(STDERR_FILENO) ? show : NULL,
+    };
+    const th_result result = th_stress_run(&desc, &stress, &err);
+    end_line();
+    if (result != TH_OK)
+        return th_fail_with(&err);
+    int code = th_output_result(o, &(th_output){stress_json, 12, print_stress, stress_csv, stress_markdown}, &stress);
+    int check = th_complain_of_failures(&stress.report);
+    if (check == TH_EXIT_GOOD && !o->dry_run)
+        check = complain_of_late_frames(&stress);
+    th_stress_fini(&stress);
+    return check != TH_EXIT_GOOD ? check : code;
+}
+
+int th_command_stress(const th_options *o)
+{
+    th_cast cast;
+    int code = th_cast_init(&cast, o);
+    if (code == TH_EXIT_GOOD)
+        code = run_stress(o, &cast);
+    th_cast_fini(&cast);
+    return code;
+}

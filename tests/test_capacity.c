@@ -1,0 +1,329 @@
+/* The search for what holds a budget, on made-up frame times: many trials by seed, so chance has no say in a test. */
+#include <throng/capacity.h>
+#include <throng/random.h>
+
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+static th_error err;
+
+enum { FRAMES = 1800, MOST = 10000000, TRIALS = 100 };
+
+#define BUDGET_MS 16.6
+#define PI        3.14159265358979323846
+
+/* A frame takes (fixed + items each) ms, times exp(spread x), x normal; some take `spike` ms more. */
+typedef struct machine {
+    const char *name;
+    double fixed_ms, each_ms;
+    double knee;     /* items beyond this many cost half as much again; 0: none do */
+    double spread;   /* about the standard deviation, relative */
+    double drift;    /* likewise, of what changes slowly: frames 100 apart know little of each other */
+    double spike_ms; /* with */
+    double spike_chance;
+    uint32_t slow_frames; /* the first ones take 30 times as long */
+    /* Where it is: */
+    uint64_t seed, drawn;
+    uint32_t items, frames, prepared, fails_at; /* fails_at: that preparation fails; 0: none does */
+    double drifted;
+} machine;
+
+static double unit(machine *m)
+{
+    return th_random_unit(m->seed, m->drawn++);
+}
+
+/* G. Box, M. Muller, A Note on the Generation of Random Normal Deviates, 1958. */
+static double normal(machine *m)
+{
+    const double radius = sqrt(-2 * log(1 - unit(m))), angle = 2 * PI * unit(m);
+    return radius * cos(angle);
+}
+
+static double plain_ms(const machine *m, double items)
+{
+    const double beyond = m->knee > 0 ? fmax(0, items - m->knee) : 0;
+    return m->fixed_ms + m->each_ms * (items + beyond / 2);
+}
+
+static th_result prepare(void *ctx, uint32_t items, th_error *error)
+{
+    machine *m = ctx;
+    m->items = items;
+    m->prepared++;
+    if (m->prepared == m->fails_at)
+        return th_fail(error, TH_ERR_MEMORY, "%u are too many", items);
+    return TH_OK;
+}
+
+static double frame(void *ctx)
+{
+    machine *m = ctx;
+    double ms = plain_ms(m, m->items) * exp(m->spread * normal(m));
+    if (m->drift > 0) {
+        m->drifted = 0.99 * m->drifted + m->drift * sqrt(1 - 0.99 * 0.99) * normal(m);
+        ms *= exp(m->drifted);
+    }
+    if (unit(m) < m->spike_chance)
+        ms += m->spike_ms;
+    if (m->frames++ < m->slow_frames)
+        ms *= 30;
+    return ms * 1e6;
+}
+
+/* The share of its frames that are late in truth. Drift and spread together are normal as well. */
+static double late_share(const machine *m, double items)
+{
+    const double spread = hypot(m->spread, m->drift), plain = plain_ms(m, items);
+    const double usual = erfc(log(BUDGET_MS / plain) / spread / sqrt(2)) / 2;
+    const double left = BUDGET_MS - m->spike_ms;
+    const double spiked = left > 0 ? erfc(log(left / plain) / spread / sqrt(2)) / 2 : 1;
+    return usual * (1 - m->spike_chance) + spiked * m->spike_chance;
+}
+
+/* The most items of which no more than this share is late. */
+static double true_capacity(const machine *m, double share)
+{
+    double low = 0, high = 1e9;
+    for (int i = 0; i < 100; i++) {
+        const double middle = (low + high) / 2;
+        if (late_share(m, middle) > share)
+            high = middle;
+        else
+            low = middle;
+    }
+    return low;
+}
+
+static th_capacity find(machine m, uint64_t trial, uint32_t most)
+{
+    const th_capacity_desc desc = {.budget_ns = BUDGET_MS * 1e6, .most = most, .frames = FRAMES};
+    const th_capacity_subject subject = {prepare, frame, &m};
+    th_capacity found;
+    m.seed = th_random_bits(20, trial);
+    cr_assert_eq(th_capacity_find(&desc, &subject, &found, &err), TH_OK, "%s", err.text);
+    return found;
+}
+
+/* What some trials have in common. */
+typedef struct trials {
+    uint32_t near, agree, honest, probes;
+} trials;
+
+/* near: between `low` and `high`, give or take 5 %; agree: with the one before; honest: no more late than promised. */
+static trials try_often(const machine *m, double low, double high)
+{
+    trials t = {0};
+    uint32_t before = 0;
+    for (uint64_t i = 0; i < TRIALS; i++) {
+        const th_capacity found = find(*m, i, MOST);
+        t.near += found.items >= 0.95 * low && found.items <= 1.05 * high;
+        t.honest += late_share(m, found.items) <= TH_CAPACITY_LATE;
+        t.agree += i % 2 && fabs((double)found.items / before - 1) <= 0.05;
+        t.probes += found.probe_count;
+        before = found.items;
+    }
+    return t;
+}
+
+#define HUMAN .fixed_ms = 0.05, .each_ms = 1.2e-4
+
+Test(capacity, is_found_within_5_percent_where_times_scatter_little)
+{
+    static const machine machines[] = {
+        {.name = "quiet", HUMAN, .spread = 0.01},
+        {.name = "usual", HUMAN, .spread = 0.03},
+        {.name = "restless", HUMAN, .spread = 0.08},
+        {.name = "rare spikes", HUMAN, .spread = 0.03, .spike_ms = 5, .spike_chance = 0.002},
+        {.name = "cache", .fixed_ms = 0.05, .each_ms = 1e-4, .knee = 20000, .spread = 0.02},
+        {.name = "drifting", HUMAN, .spread = 0.02, .drift = 0.02},
+        {.name = "large items", .each_ms = 0.05, .spread = 0.02},
+    };
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        const double truth = true_capacity(&machines[i], TH_CAPACITY_LATE);
+        const trials t = try_often(&machines[i], truth, truth);
+        cr_expect_geq(t.near, TRIALS * 95 / 100, "%s: %u of %d near %.0f", machines[i].name, t.near, TRIALS, truth);
+        cr_expect_geq(t.agree, TRIALS / 2 * 95 / 100, "%s: %u of %d agree", machines[i].name, t.agree, TRIALS / 2);
+        cr_expect_geq(t.honest, TRIALS * 95 / 100, "%s: %u of %d are honest", machines[i].name, t.honest, TRIALS);
+        cr_expect_leq(t.probes, TRIALS * 16, "%s: %u probes", machines[i].name, t.probes);
+    }
+}
+
+/* Spikes that come about as often as frames may be late: then nobody can know in 1,800 frames which it is, and what is
+ * found lies between what is safe (0.3 % are late) and what is true. */
+Test(capacity, is_safe_where_spikes_decide)
+{
+    static const machine machines[] = {
+        {.name = "spikes of 0.5 %", HUMAN, .spread = 0.03, .spike_ms = 5, .spike_chance = 0.005},
+        {.name = "spikes of 0.9 %", HUMAN, .spread = 0.03, .spike_ms = 5, .spike_chance = 0.009},
+        {.name = "spikes of 2 %", HUMAN, .spread = 0.03, .spike_ms = 5, .spike_chance = 0.02},
+        {.name = "spikes of 20 %", HUMAN, .spread = 0.03, .spike_ms = 12, .spike_chance = 0.2},
+        {.name = "wild", HUMAN, .spread = 0.3},
+    };
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        const double safe = true_capacity(&machines[i], 0.003), truth = true_capacity(&machines[i], TH_CAPACITY_LATE);
+        const trials t = try_often(&machines[i], safe, truth);
+        cr_expect_geq(t.near, TRIALS * 95 / 100, "%s: %u of %d between %.0f and %.0f", machines[i].name, t.near, TRIALS,
+                      safe, truth);
+        cr_expect_geq(t.honest, TRIALS * 95 / 100, "%s: %u of %d are honest", machines[i].name, t.honest, TRIALS);
+    }
+}
+
+/* Three take 19 ms. */
+Test(capacity, of_few_items_is_exact)
+{
+    const machine two = {.fixed_ms = 1, .each_ms = 6, .spread = 0.02};
+    for (uint64_t i = 0; i < TRIALS; i++)
+        cr_expect_eq(find(two, i, MOST).items, 2, "trial %llu", (unsigned long long)i);
+}
+
+Test(capacity, is_nothing_where_even_one_is_late_or_noise_alone_is)
+{
+    static const machine machines[] = {
+        {.name = "slow", .fixed_ms = 17, .each_ms = 1e-4, .spread = 0.02},
+        {.name = "one too many", .each_ms = 20, .spread = 0.01},
+        {.name = "noise", HUMAN, .spread = 0.02, .spike_ms = 30, .spike_chance = 0.05},
+    };
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        const th_capacity found = find(machines[i], 0, MOST);
+        cr_expect_eq(found.items, 0, "%s: %u", machines[i].name, found.items);
+        cr_expect_not(found.is_most);
+        cr_expect_not(found.probes[found.probe_count - 1].held);
+        cr_expect_eq(found.probes[found.probe_count - 1].items, 1);
+    }
+}
+
+Test(capacity, ends_at_the_most_there_is_room_for)
+{
+    const machine m = {HUMAN, .spread = 0.02}; /* has 131,000 */
+    static const uint32_t most[] = {1, 2, 999, 64321}, quoted[] = {1, 2, 999, 64300};
+    for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+        const th_capacity found = find(m, 0, most[i]);
+        cr_expect_eq(found.items, quoted[i], "%u of %u", found.items, most[i]);
+        cr_expect(found.is_most);
+    }
+    cr_expect_not(find(m, 0, MOST).is_most);
+}
+
+Test(capacity, counts_the_run_of_the_number_that_is_told)
+{
+    const machine m = {HUMAN, .spread = 0.03};
+    const th_capacity found = find(m, 0, MOST);
+    const th_capacity_probe *last = &found.probes[found.probe_count - 1];
+    cr_expect_eq(last->stage, TH_CAPACITY_CONFIRM);
+    cr_expect_eq(last->items, found.items);
+    cr_expect_eq(last->frames, FRAMES);
+    cr_expect(last->held && last->late <= th_capacity_allowed(FRAMES));
+    cr_expect_lt(last->median_ns, last->p99_ns);
+    cr_expect_leq(last->p99_ns, BUDGET_MS * 1e6);
+    cr_expect_eq(found.items % 1000, 0, "%u: three digits", found.items);
+}
+
+/* Whichever stage it happens in. */
+Test(capacity, is_not_found_where_something_cannot_be_prepared)
+{
+    const machine m = {HUMAN, .spread = 0.03, .spike_ms = 5, .spike_chance = 0.009};
+    const th_capacity found = find(m, 0, MOST);
+    cr_assert_gt(found.probe_count, 10);
+    for (uint32_t i = 1; i <= found.probe_count; i++) {
+        machine fails = m;
+        const th_capacity_desc desc = {.budget_ns = BUDGET_MS * 1e6, .most = MOST, .frames = FRAMES};
+        const th_capacity_subject subject = {prepare, frame, &fails};
+        th_capacity none;
+        fails.seed = th_random_bits(20, 0);
+        fails.fails_at = i;
+        cr_expect_eq(th_capacity_find(&desc, &subject, &none, &err), TH_ERR_MEMORY, "probe %u", i);
+        cr_expect(strstr(err.text, "are too many"), "%s", err.text);
+        cr_expect_eq(fails.prepared, i, "and it ends there");
+        cr_expect_eq(none.items, 0);
+    }
+}
+
+Test(capacity, tells_the_least_number_above_that_failed)
+{
+    const machine m = {HUMAN, .spread = 0.03, .spike_ms = 5, .spike_chance = 0.009};
+    for (uint64_t i = 0; i < TRIALS; i++) {
+        const th_capacity found = find(m, i, MOST);
+        bool seen = false;
+        for (uint32_t p = 0; p < found.probe_count; p++) {
+            const th_capacity_probe *probe = &found.probes[p];
+            seen = seen || (probe->items == found.fails_from && !probe->held);
+            cr_expect(probe->held || probe->items >= found.fails_from);
+        }
+        cr_expect(seen && found.fails_from > found.items, "%u above %u", found.fails_from, found.items);
+    }
+}
+
+/* Eight looks take 72 frames, and the last one finds half of what there is room for too many. */
+Test(capacity, survives_a_machine_that_was_slow_to_begin_with)
+{
+    const machine m = {HUMAN, .spread = 0.03, .slow_frames = 72};
+    const th_capacity found = find(m, 0, 10000);
+    cr_expect_eq(found.probes[7].stage, TH_CAPACITY_BRACKET);
+    cr_expect(!found.probes[7].held && found.probes[7].items < 10000);
+    cr_expect_eq(found.items, 10000);
+    cr_expect(found.is_most);
+    cr_expect_eq(found.fails_from, 0, "what held did not fail");
+}
+
+/* ---- one number ---- */
+
+static th_capacity try_number(machine m, uint64_t trial, uint32_t items, uint32_t frames)
+{
+    const th_capacity_desc desc = {.budget_ns = BUDGET_MS * 1e6, .most = MOST, .frames = frames};
+    const th_capacity_subject subject = {prepare, frame, &m};
+    th_capacity tried;
+    m.seed = th_random_bits(30, trial);
+    cr_assert_eq(th_capacity_try(&desc, &subject, items, &tried, &err), TH_OK, "%s", err.text);
+    return tried;
+}
+
+Test(capacity, of_a_number_is_tried_to_the_end)
+{
+    const machine m = {HUMAN, .spread = 0.02};
+    const th_capacity good = try_number(m, 0, 100000, 500), bad = try_number(m, 0, 200000, 500);
+    cr_expect_eq(good.items, 100000);
+    cr_expect_eq(bad.items, 0);
+    cr_expect_eq(bad.probe_count, 1);
+    cr_expect_eq(bad.probes[0].items, 200000);
+    cr_expect_eq(bad.probes[0].frames, 500);
+    cr_expect_eq(bad.probes[0].late, 500);
+}
+
+/* Of a number with just a few late frames too many, 5 % of the runs may say that it holds. */
+Test(capacity, is_rarely_claimed_where_it_is_not)
+{
+    const machine m = {HUMAN, .spread = 0.03};
+    const uint32_t items = (uint32_t)true_capacity(&m, 0.0101);
+    uint32_t claimed = 0;
+    for (uint64_t i = 0; i < 400; i++)
+        claimed += try_number(m, i, items, FRAMES).items > 0;
+    cr_expect_leq(claimed, 20, "%u of 400", claimed);
+    cr_expect_gt(claimed, 2, "%u of 400: a rule that strict wastes what the machine can do", claimed);
+}
+
+/* ---- how many may be late ---- */
+
+/* The sums of the binomial distribution solved for the share with exact whole numbers, elsewhere. */
+Test(capacity, late_share_has_the_bound_of_clopper_and_pearson)
+{
+    cr_expect_float_eq(th_capacity_late_at_most(0, 299), 1 - pow(0.05, 1.0 / 299), 1e-9);
+    cr_expect_float_eq(th_capacity_late_at_most(0, 100), 0.029513, 1e-6);
+    cr_expect_float_eq(th_capacity_late_at_most(4, 1000), 0.0091295, 1e-6);
+    cr_expect_float_eq(th_capacity_late_at_most(9, 10), pow(0.95, 0.1), 1e-9);
+    cr_expect_eq(th_capacity_late_at_most(10, 10), 1);
+}
+
+Test(capacity, allows_what_that_bound_does)
+{
+    cr_expect_eq(th_capacity_allowed(TH_CAPACITY_LEAST_FRAMES), 0);
+    cr_expect_gt(th_capacity_late_at_most(0, TH_CAPACITY_LEAST_FRAMES - 1), TH_CAPACITY_LATE);
+    cr_expect_eq(th_capacity_allowed(1000), 4);
+    for (uint32_t frames = 299; frames <= 100000; frames += frames / 2) {
+        const uint32_t allowed = th_capacity_allowed(frames);
+        cr_expect_leq(th_capacity_late_at_most(allowed, frames), TH_CAPACITY_LATE, "%u", frames);
+        cr_expect_gt(th_capacity_late_at_most(allowed + 1, frames), TH_CAPACITY_LATE, "%u", frames);
+    }
+}

@@ -1,0 +1,328 @@
+/* The stress test with tiny crowds. How many hold a budget is up to the machine, and no test asks. */
+#include "fixture_human.h"
+
+#include <throng/json.h>
+#include <throng/stress.h>
+
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static th_error err;
+
+TestSuite(stress, .init = make_human, .fini = free_human);
+
+enum { FRAMES = 299 };
+
+static th_stress_desc describe(uint32_t characters, const uint32_t *threads, uint32_t thread_count)
+{
+    static const th_model *models[2];
+    models[0] = models[1] = human;
+    return (th_stress_desc){
+        .scene = {.models = models, .model_count = 2, .instance_count = characters, .seed = 3},
+        .threads = threads,
+        .thread_count = thread_count,
+        .budget_ns = 1e5,
+        .frames = FRAMES,
+    };
+}
+
+static th_stress run(const th_stress_desc *desc)
+{
+    th_stress stress;
+    cr_assert_eq(th_stress_run(desc, &stress, &err), TH_OK, "%s", err.text);
+    return stress;
+}
+
+static double number(const json_t *json, const char *name)
+{
+    const json_t *value = json_object_get(json, name);
+    cr_assert(json_is_number(value), "%s", name);
+    return json_number_value(value);
+}
+
+/* ---- frames ---- */
+
+static void expect_point(const th_stress *stress, uint32_t index, uint32_t characters)
+{
+    const th_stress_point *p = &stress->points[index];
+    const th_row *row = &stress->report.rows[index];
+    cr_expect_eq(p->characters, characters);
+    cr_expect_eq(p->frames, FRAMES);
+    cr_expect_eq(row->real_ns.count, FRAMES);
+    cr_expect_eq(row->cpu_ns.count, FRAMES);
+    cr_expect_eq(p->disturbed + p->undisturbed.count, FRAMES);
+    cr_expect_eq(p->held, p->late == 0);
+    cr_expect_eq(p->times.max > stress->budget_ns, p->late > 0);
+    cr_expect(row->checked && row->moving);
+    cr_expect_str_eq(row->failure, "");
+    cr_expect_eq(row->characters, characters);
+}
+
+Test(stress, of_a_number_measures_each_frame_of_the_same_crowd)
+{
+    const uint32_t threads[] = {1, 2, 3};
+    const th_stress_desc desc = describe(101, threads, 3);
+    th_stress stress = run(&desc);
+    for (uint32_t i = 0; i < 3; i++) {
+        expect_point(&stress, i, 101);
+        cr_expect_eq(stress.report.rows[i].palette_hash, stress.report.rows[0].palette_hash);
+    }
+    cr_expect_str_eq(stress.report.rows[1].name, "stress/threads:2");
+    cr_expect(strstr(stress.headline, "101 characters"), "%s", stress.headline);
+    th_stress_fini(&stress);
+}
+
+static uint32_t disturb_every; /* so many frames; 0: as the system says */
+static uint32_t asked;         /* for the switches so far: before each frame and after it */
+
+int __real_getrusage(int who, struct rusage *usage);
+int __wrap_getrusage(int who, struct rusage *usage);
+
+int __wrap_getrusage(int who, struct rusage *usage)
+{
+    const int result = __real_getrusage(who, usage);
+    if (disturb_every > 0)
+        usage->ru_nivcsw = ++asked / (2 * disturb_every);
+    return result;
+}
+
+Test(stress, frames_that_others_disturbed_are_counted_and_count)
+{
+    const th_stress_desc desc = describe(20, (uint32_t[]){1, 2}, 2);
+    disturb_every = 10;
+    th_stress stress = run(&desc);
+    for (uint32_t i = 0; i < 2; i++) {
+        expect_point(&stress, i, 20);
+        cr_expect_eq(stress.points[i].disturbed, 29 + i, "every tenth of 598");
+        cr_expect_eq(stress.points[i].times.count, FRAMES);
+    }
+    th_stress_fini(&stress);
+}
+
+/* What was looked at on the way, the run that counts, and the crowd that is checked after it are one. */
+Test(stress, without_a_number_ends_with_a_crowd_or_with_nobody)
+{
+    th_stress_desc desc = describe(0, (uint32_t[]){1}, 1);
+    desc.isa = TH_ISA_SCALAR;
+    th_stress stress = run(&desc);
+    const th_stress_point *p = &stress.points[0];
+    const th_capacity *search = &p->search;
+    cr_expect_eq(stress.isa, TH_ISA_SCALAR);
+    cr_expect_eq(p->characters, search->items);
+    cr_expect_eq(p->held, p->characters > 0);
+    cr_expect_eq(stress.report.rows[0].real_ns.count, search->probes[search->probe_count - 1].frames);
+    if (p->held)
+        expect_point(&stress, 0, p->characters);
+    th_stress_fini(&stress);
+}
+
+Test(stress, of_a_budget_that_nobody_holds_says_so)
+{
+    th_stress_desc desc = describe(0, (uint32_t[]){1, 2}, 2);
+    desc.budget_ns = 10; /* a look at the clock takes longer */
+    th_stress stress = run(&desc);
+    for (uint32_t i = 0; i < 2; i++) {
+        cr_expect_eq(stress.points[i].characters, 0);
+        cr_expect_not(stress.points[i].held);
+        cr_expect_eq(stress.points[i].search.fails_from, 1);
+    }
+    cr_expect(strstr(stress.headline, "Not even one character holds 1e-05 ms"), "%s", stress.headline);
+    th_stress_fini(&stress);
+}
+
+Test(stress, rehearsal_checks_and_times_nothing)
+{
+    th_stress_desc desc = describe(0, (uint32_t[]){1, 2}, 2);
+    desc.is_rehearsal = true;
+    th_stress stress = run(&desc);
+    for (uint32_t i = 0; i < 2; i++) {
+        cr_expect(stress.report.rows[i].checked && stress.report.rows[i].moving);
+        cr_expect_eq(stress.report.rows[i].real_ns.count, 0);
+        cr_expect_eq(stress.report.rows[i].palette_hash, stress.report.rows[0].palette_hash);
+    }
+    json_t *document = th_stress_json(&stress);
+    cr_expect_null(json_object_get(document, "stress"));
+    json_decref(document);
+    th_stress_fini(&stress);
+}
+
+/* ---- palettes that are wrong ---- */
+
+static uint32_t hashes; /* asked for so far */
+static uint64_t changed_from = UINT32_MAX;
+
+uint64_t __real_th_crowd_hash(const th_crowd *crowd, const void *palette);
+uint64_t __wrap_th_crowd_hash(const th_crowd *crowd, const void *palette);
+
+uint64_t __wrap_th_crowd_hash(const th_crowd *crowd, const void *palette)
+{
+    return __real_th_crowd_hash(crowd, palette) + (hashes++ >= changed_from);
+}
+
+/* Two hashes for each check: before the frames, and after them. */
+Test(stress, palettes_that_differ_between_threads_fail)
+{
+    th_stress_desc desc = describe(20, (uint32_t[]){1, 2}, 2);
+    changed_from = 4;
+    th_stress stress = run(&desc);
+    cr_expect_str_eq(stress.report.rows[0].failure, "");
+    cr_expect_str_eq(stress.report.rows[1].failure, "palettes differ from those of stress/threads:1");
+    cr_expect_eq(stress.report.rows[1].real_ns.count, 0, "nothing is timed");
+    json_t *document = th_stress_json(&stress);
+    cr_expect_eq(json_array_size(json_object_get(json_object_get(document, "stress"), "points")), 1);
+    json_decref(document);
+    th_stress_fini(&stress);
+}
+
+/* ---- memory ---- */
+
+Test(stress, more_characters_than_memory_are_refused)
+{
+    th_stress_desc desc = describe(2000, (uint32_t[]){1}, 1);
+    th_stress stress;
+    desc.memory = 2000000;
+    cr_expect_eq(th_stress_run(&desc, &stress, &err), TH_ERR_MEMORY);
+    cr_expect(strstr(err.text, "2000 characters take 0.0") && strstr(err.text, "only 0.0 GB can be had"), "%s",
+              err.text);
+}
+
+/* A human's palette of 52 matrices, and what a crowd knows of it. */
+Test(stress, tells_the_memory_of_a_character)
+{
+    const th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
+    th_stress stress = run(&desc);
+    cr_expect_gt(stress.bytes_per_character, 52 * 48);
+    cr_expect_lt(stress.bytes_per_character, 52 * 48 + 400);
+    cr_expect_gt(stress.memory, 1 << 20);
+    th_stress_fini(&stress);
+}
+
+/* ---- what is told ---- */
+
+/* A made-up result: 134,000 on two threads, of which 30 of 1,800 frames were disturbed; on one, memory was the limit.
+ * The caller frees it with th_stress_fini. */
+static th_stress made_up(void)
+{
+    th_stress stress = {
+        .points = calloc(2, sizeof *stress.points),
+        .point_count = 2,
+        .budget_ns = 16.6e6,
+        .frames = 1800,
+        .searched = true,
+        .memory = 2000000000,
+        .bytes_per_character = 2600,
+        .headline = "134,000 characters hold it",
+    };
+    cr_assert_eq(th_report_init(&stress.report, 2, 3, &err), TH_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        th_stress_point *p = &stress.points[i];
+        th_row *row = &stress.report.rows[i];
+        *p = (th_stress_point){.threads = i + 1, .characters = 67000 * (i + 1), .held = true, .frames = 1800};
+        p->search = (th_capacity){.items = p->characters, .probe_count = 1};
+        p->search.probes[0] = (th_capacity_probe){TH_CAPACITY_CONFIRM, p->characters, 1800, 4, true, 15e6, 16e6};
+        p->late = 4;
+        row->threads = i + 1;
+        row->time_unit = "ms";
+        for (int f = 0; f < 3; f++) {
+            th_samples_add(&row->real_ns, 15e6 + f * 5e5);
+            th_samples_add(&row->cpu_ns, 15e6);
+        }
+        p->times = p->undisturbed = th_samples_stats(&row->real_ns);
+    }
+    stress.points[0].out_of_memory = true;
+    stress.points[1].disturbed = 30;
+    stress.points[1].search.fails_from = 137000;
+    return stress;
+}
+
+static char *text_of(const th_stress *stress, th_format format)
+{
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    cr_assert(th_stress_print(stress, format, file));
+    fclose(file);
+    return text;
+}
+
+static void expect_text(const char *text, const char *part)
+{
+    cr_expect(strstr(text, part), "no \"%s\" in:\n%s", part, text);
+}
+
+Test(stress, text_says_what_holds_and_what_is_doubtful)
+{
+    th_stress stress = made_up();
+    stress.report.scene = json_object();
+    char *text = text_of(&stress, TH_FORMAT_TEXT), *markdown = text_of(&stress, TH_FORMAT_MARKDOWN);
+    expect_text(text, "\n134,000 characters hold it\n");
+    expect_text(text, "2     134,000     137,000  yes   16.000  15.500   16.000     4         30           16.000");
+    expect_text(text, "at most 1 % of frames are late, take longer than 16.6 ms; of 1,800 frames 10 may.");
+    expect_text(text, "More characters on 1 thread may hold it, but a character takes 2.6 KB, and 2.0 GB of memory");
+    expect_text(text, "note: other programs disturbed 1.7 % of the frames on 2 threads: ");
+    cr_expect_not(strstr(text, "frames on 1 thread:"), "%s", text);
+    expect_text(markdown, "134,000 |    137,000 | yes  |");
+    free(text);
+    free(markdown);
+    th_stress_fini(&stress);
+}
+
+Test(stress, text_has_no_nan_where_every_frame_was_disturbed)
+{
+    th_stress stress = made_up();
+    const th_samples none = {0};
+    stress.report.scene = json_object();
+    stress.points[1].undisturbed = th_samples_stats(&none);
+    char *text = text_of(&stress, TH_FORMAT_TEXT);
+    cr_expect_not(strstr(text, "nan"), "%s", text);
+    free(text);
+    json_t *document = th_stress_json(&stress);
+    const json_t *points = json_object_get(json_object_get(document, "stress"), "points");
+    cr_expect(json_is_null(json_object_get(json_array_get(points, 1), "undisturbed_p99_ms")));
+    json_decref(document);
+    th_stress_fini(&stress);
+}
+
+Test(stress, document_holds_the_points_and_how_they_were_found)
+{
+    th_stress stress = made_up();
+    stress.report.scene = json_object();
+    json_t *document = th_stress_json(&stress), *json = json_object_get(document, "stress");
+    const json_t *points = json_object_get(json, "points"), *second = json_array_get(points, 1);
+    const json_t *probe = json_array_get(json_object_get(second, "probes"), 0);
+    cr_expect_str_eq(json_string_value(json_object_get(json, "headline")), stress.headline);
+    cr_expect_float_eq(number(json, "budget_ms"), 16.6, 1e-9);
+    cr_expect_eq(number(json, "late_share_allowed"), TH_CAPACITY_LATE);
+    cr_assert_eq(json_array_size(points), 2);
+    cr_expect(json_is_null(json_object_get(json_array_get(points, 0), "fails_from")));
+    cr_expect(json_is_true(json_object_get(json_array_get(points, 0), "out_of_memory")));
+    cr_expect_eq(number(second, "characters"), 134000);
+    cr_expect_eq(number(second, "fails_from"), 137000);
+    cr_expect_eq(number(second, "late_share_at_most"), th_capacity_late_at_most(4, 1800));
+    cr_expect_str_eq(json_string_value(json_object_get(probe, "stage")), "confirm");
+    cr_expect_eq(number(probe, "p99_ms"), 16);
+    json_decref(document);
+    th_stress_fini(&stress);
+}
+
+/* In each row, as trackers of benchmarks look at rows alone. */
+Test(stress, rows_say_what_the_budget_was_and_how_many_were_late)
+{
+    const th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
+    th_stress stress = run(&desc);
+    json_t *document = th_stress_json(&stress), *rows = json_object_get(document, "benchmarks");
+    const json_t *row = json_array_get(rows, FRAMES - 1);
+    cr_expect_str_eq(json_string_value(json_object_get(row, "name")), "stress/threads:1");
+    cr_expect_str_eq(json_string_value(json_object_get(row, "run_type")), "iteration");
+    cr_expect_eq(number(row, "characters"), 20);
+    cr_expect_float_eq(number(row, "budget_ms"), 0.1, 1e-9);
+    cr_expect_eq(number(row, "late"), stress.points[0].late);
+    cr_expect_eq(number(row, "disturbed"), stress.points[0].disturbed);
+    cr_expect_gt(number(json_array_get(rows, FRAMES), "real_time"), 0);
+    json_decref(document);
+    th_stress_fini(&stress);
+}
