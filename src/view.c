@@ -162,7 +162,6 @@ static void act_on_time(viewer *v, th_action action)
     }
 }
 
-/* These need no show. */
 static void act_on_window(viewer *v, th_action action)
 {
     if (action == TH_ACTION_HELP || (action == TH_ACTION_QUIT && v->helps))
@@ -186,10 +185,10 @@ static void act(viewer *v)
     th_controls *controls = th_window_controls(v->window);
     for (th_action action; (action = th_controls_next(controls)) != TH_ACTION_NONE;) {
         act_on_window(v, action);
+        act_on_time(v, action);
         if (!v->show || !v->canvas)
             continue;
         act_on_camera(v, action);
-        act_on_time(v, action);
         if (th_tune(&v->wanted, action, &v->cast, v->given))
             v->stale = true;
     }
@@ -351,7 +350,7 @@ static void draw_frame(viewer *v)
 /* Letters as high on any display, but small enough for figures and help to have room. */
 static float text_px(const th_canvas *c)
 {
-    const float px = fminf(TEXT_PX * c->density, fminf((float)c->height / 25, (float)c->width / 80));
+    const float px = fminf(TEXT_PX * c->density, fminf((float)c->height / 28, (float)c->width / 80));
     return roundf(fminf(fmaxf(px, LEAST_TEXT_PX), TH_HUD_MAX_TEXT_PX));
 }
 

@@ -110,6 +110,7 @@ static void await_title(const char *text, bool there)
 static void begin(const char *arguments)
 {
     start(arguments);
+    await_title("Throng - ", true); /* before that it says nothing */
     await_title("loading", false);
 }
 
