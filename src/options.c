@@ -515,6 +515,7 @@ const th_option th_option_table[] = {
     {0},
 };
 /* clang-format on */
+
 _Static_assert(sizeof th_option_table / sizeof *th_option_table <= TH_OPTIONS_MAX_ROWS, "a flag for each row");
 
 /* ---- reading the command line ---- */

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define TEXT_PX        16.0F /* where a pixel is a pixel */
+#define LEAST_TEXT_PX  9.0F  /* what smaller windows get before figures and help are cut */
 #define MESSAGE_S      5.0
 #define READINGS_S     0.3
 #define LONGEST_STEP_S 0.25 /* a frame that took longer moves the crowd by this */
@@ -39,7 +40,7 @@ typedef struct viewer {
     th_window *window;
     const th_canvas *canvas; /* NULL while there is nothing to draw to */
     th_hud *hud;
-    float density; /* that letters are for */
+    float text_px;
     th_gpu_clock *gpu_clock;
 
     th_viewpoint viewpoint;
@@ -165,7 +166,6 @@ static void act_on_time(viewer *v, th_action action)
     }
 }
 
-/* These need no show. */
 static void act_on_window(viewer *v, th_action action)
 {
     if (action == TH_ACTION_HELP || (action == TH_ACTION_QUIT && v->helps))
@@ -189,10 +189,10 @@ static void act(viewer *v)
     th_controls *controls = th_window_controls(v->window);
     for (th_action action; (action = th_controls_next(controls)) != TH_ACTION_NONE;) {
         act_on_window(v, action);
+        act_on_time(v, action);
         if (!v->show || !v->canvas)
             continue;
         act_on_camera(v, action);
-        act_on_time(v, action);
         if (th_tune(&v->wanted, action, &v->cast, v->given))
             v->stale = true;
     }
@@ -359,7 +359,13 @@ static void draw_frame(viewer *v)
 
 /* ---- the loop ---- */
 
-/* Letters of another size where the window has come to a display of another density. */
+/* Letters as high on any display, but small enough for figures and help to have room. */
+static float text_px(const th_canvas *c)
+{
+    const float px = fminf(TEXT_PX * c->density, fminf((float)c->height / 28, (float)c->width / 80));
+    return roundf(fminf(fmaxf(px, LEAST_TEXT_PX), TH_HUD_MAX_TEXT_PX));
+}
+
 static void fit(viewer *v)
 {
     th_error err;
@@ -368,11 +374,10 @@ static void fit(viewer *v)
         if (!v->canvas)
             end_with(v, th_fail_with(&err));
     }
-    if (!v->canvas || v->canvas->density == v->density)
+    if (!v->canvas || text_px(v->canvas) == v->text_px)
         return;
-    v->density = v->canvas->density;
-    const float px = fminf(fmaxf(TEXT_PX * v->density, TH_HUD_MIN_TEXT_PX), TH_HUD_MAX_TEXT_PX);
-    if (th_hud_set_text_px(v->hud, px, &err) != TH_OK)
+    v->text_px = text_px(v->canvas);
+    if (th_hud_set_text_px(v->hud, v->text_px, &err) != TH_OK)
         tell(v, "%s", err.text);
 }
 
@@ -496,7 +501,7 @@ static bool print_view(const void *ctx, FILE *file)
 int th_command_view(const th_options *o)
 {
     th_error err;
-    viewer v = {.given = o, .wanted = *o, .rate = 1, .vsync = o->vsync == TH_VSYNC_ON, .density = 1};
+    viewer v = {.given = o, .wanted = *o, .rate = 1, .vsync = o->vsync == TH_VSYNC_ON};
     v.time_s = o->start_s;
     v.readings.gpu_ms = -1;
     th_tracer_begin(o->tracer, "prepare");

@@ -27,6 +27,12 @@ static page page_at(th_hud *hud, float x, float y)
     return (page){hud, x, y, th_hud_line_px(hud), th_hud_text_width(hud, "m")};
 }
 
+static page blind(page p)
+{
+    p.hud = NULL;
+    return p;
+}
+
 /* At a column of the line. */
 static void put(const page *p, float column, th_rgba color, const char *text)
 {
@@ -187,8 +193,7 @@ static void say_figures(const th_board *b, page *p)
 void th_board_figures(const th_board *b)
 {
     const float margin = th_hud_line_px(b->hud);
-    page measured = page_at(b->hud, margin, margin), p = measured;
-    measured.hud = NULL;
+    page p = page_at(b->hud, margin, margin), measured = blind(p);
     say_figures(b, &measured);
     th_hud_panel(b->hud, margin / 2, margin / 2, COLUMNS * p.letter + margin, measured.y, panel_color);
     say_figures(b, &p);
@@ -196,7 +201,7 @@ void th_board_figures(const th_board *b)
 
 /* ---- help ---- */
 
-enum { KEY_COLUMNS = 25, TEXT_COLUMNS = 48 };
+enum { KEY_COLUMNS = 25, TEXT_COLUMNS = 46 };
 
 /* Half of the lines, up to a heading; all of them in a narrow window. */
 static uint32_t first_column(uint32_t rows, bool narrow)
@@ -207,7 +212,8 @@ static uint32_t first_column(uint32_t rows, bool narrow)
     return rows;
 }
 
-static void say_bindings(page p, uint32_t begin, uint32_t end)
+/* Returns where they end. */
+static float say_bindings(page p, uint32_t begin, uint32_t end)
 {
     for (uint32_t r = begin; r < end; r++) {
         const th_binding *row = &th_bindings[r];
@@ -218,26 +224,21 @@ static void say_bindings(page p, uint32_t begin, uint32_t end)
             put(&p, 0, busy_color, row->keys);
         p.y += p.line;
     }
+    return p.y;
 }
 
 void th_board_help(const th_board *b)
 {
-    page p = page_at(b->hud, 0, 0);
-    uint32_t rows = 0, headings = 0;
-    for (; th_bindings[rows].text; rows++)
-        headings += !th_bindings[rows].keys;
+    const th_rgba color = {panel_color.r, panel_color.g, panel_color.b, 236};
+    uint32_t rows = 0;
+    while (th_bindings[rows].text)
+        rows++;
+    const page p = page_at(b->hud, 0, 0);
     const float column = (KEY_COLUMNS + TEXT_COLUMNS) * p.letter, margin = p.line;
     const uint32_t split = first_column(rows, 2 * column + 4 * margin > (float)b->width);
-    const uint32_t columns = split < rows ? 2 : 1;
-    const float width = (float)columns * column + 2 * margin;
-    const float height = ((float)(columns == 1           ? rows
-                                  : split > rows - split ? split
-                                                         : rows - split) +
-                          (float)headings / 2) *
-                             p.line +
-                         2 * margin;
+    const float width = (split < rows ? 2 : 1) * column + 2 * margin;
+    const float height = fmaxf(say_bindings(blind(p), 0, split), say_bindings(blind(p), split, rows)) + 2 * margin;
     const float x = fmaxf(0, ((float)b->width - width) / 2), y = fmaxf(0, ((float)b->height - height) / 2);
-    const th_rgba color = {panel_color.r, panel_color.g, panel_color.b, 236};
     th_hud_panel(b->hud, x, y, width, height, color);
     say_bindings(page_at(b->hud, x + margin, y + margin), 0, split);
     say_bindings(page_at(b->hud, x + margin + column, y + margin), split, rows);
