@@ -12,7 +12,10 @@
 /* The search ends when what held and what failed are this close. */
 #define CLOSE 1.02
 
-enum { LOOK_FRAMES = 9 };
+/* When a run that held leaves room for this many times the items, the machine has become quicker. */
+#define WORTH_A_RUN 1.05
+
+enum { LOOK_FRAMES = 9, MOST_CLIMBS = 4 };
 
 const char *th_capacity_stage_name(th_capacity_stage stage)
 {
@@ -220,24 +223,55 @@ static uint32_t round_down(uint32_t items)
     return items / unit * unit;
 }
 
+/* The run that was just made counts, until another does. */
+static void keep(search *s, const th_capacity_probe *p)
+{
+    s->out->counted = *p;
+    s->subject->keep(s->subject->ctx);
+}
+
 /* As far down as the run's own times say, but by 1 % at least, and at most by 1, 2, 4, 8, 8, ... %: a run that
  * fails may have had bad luck. */
 static th_result settle(search *s, uint32_t items)
 {
     double step = 0.99;
-    while (items > 0) {
+    for (; items > 0 && s->out->items == 0;) {
         th_capacity_probe *p;
         items = round_down(items);
         const th_result result = confirm(s, items, false, &p);
         if (result != TH_OK)
             return result;
-        if (p->held)
-            break;
+        if (p->held) {
+            keep(s, p);
+            s->out->items = items;
+        }
         const double suggested = room(s, (double)s->allowed / s->desc->frames);
         items = items == 1 ? 0 : times(items, fmax(step, fmin(suggested, 0.99)), items - 1);
         step = fmax(step * step, 0.92);
     }
-    s->out->items = items;
+    return TH_OK;
+}
+
+/* Up again, where the run that held has much room left: those before it had met a slow moment of the machine. */
+static th_result climb(search *s)
+{
+    th_capacity *c = s->out;
+    double hope = room(s, (double)s->allowed / s->desc->frames), ceiling = s->desc->most;
+    for (int i = 0; i < MOST_CLIMBS; i++) {
+        th_capacity_probe *p;
+        const uint32_t next = round_down(times(c->items, fmin(hope, 2) / CLOSE, (uint32_t)ceiling));
+        if (next < c->items * WORTH_A_RUN)
+            return TH_OK;
+        const th_result result = confirm(s, next, false, &p);
+        if (result != TH_OK)
+            return result;
+        if (p->held) {
+            keep(s, p);
+            c->items = next;
+            hope = room(s, (double)s->allowed / s->desc->frames);
+        } else
+            ceiling = sqrt((double)c->items * next);
+    }
     return TH_OK;
 }
 
@@ -255,14 +289,25 @@ static th_result start(search *s, const th_capacity_desc *desc, const th_capacit
     return TH_OK;
 }
 
-/* Every number that fails is lower than those that failed before, but a look may have been wrong about one that held.
- */
-static uint32_t fails_from(const th_capacity *found)
+/* What failed, above the number found and below it. */
+static void tell_failures(th_capacity *c)
 {
-    for (uint32_t i = found->probe_count; i-- > 0;)
-        if (!found->probes[i].held && found->probes[i].items > found->items)
-            return found->probes[i].items;
-    return 0;
+    for (uint32_t i = 0; i < c->probe_count; i++) {
+        const th_capacity_probe *p = &c->probes[i];
+        uint32_t *least = p->items > c->items ? &c->fails_from : &c->failed_once;
+        if (!p->held && p->items != c->items && (*least == 0 || p->items < *least))
+            *least = p->items;
+    }
+}
+
+/* Where no run has held, the last frames are what there is. */
+static void finish(search *s)
+{
+    th_capacity *c = s->out;
+    if (c->items == 0)
+        keep(s, &c->probes[c->probe_count - 1]);
+    tell_failures(c);
+    c->is_most = c->items > 0 && c->items == round_down(s->desc->most);
 }
 
 th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subject *subject, th_capacity *out,
@@ -277,8 +322,10 @@ th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subje
         result = narrow(&s, first);
     if (result == TH_OK)
         result = settle(&s, s.held);
-    out->fails_from = fails_from(out);
-    out->is_most = out->items > 0 && out->items == round_down(desc->most);
+    if (result == TH_OK && out->items > 0)
+        result = climb(&s);
+    if (result == TH_OK)
+        finish(&s);
     th_samples_fini(&s.times);
     return result;
 }
@@ -291,9 +338,10 @@ th_result th_capacity_try(const th_capacity_desc *desc, const th_capacity_subjec
     th_result result = start(&s, desc, subject, out, err);
     if (result == TH_OK)
         result = confirm(&s, items, true, &p);
+    if (result == TH_OK)
+        keep(&s, p);
     if (result == TH_OK && p->held)
         out->items = items;
-    out->fails_from = fails_from(out);
     th_samples_fini(&s.times);
     return result;
 }

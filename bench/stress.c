@@ -18,9 +18,10 @@ typedef struct study {
     const th_stress_desc *desc;
     th_stress *out;
     th_stand stand;
-    uint32_t most;       /* characters that fit into memory */
-    uint32_t threads;    /* under way */
-    uint64_t first_hash; /* of the crowd that all numbers of threads pose first */
+    uint32_t most;          /* characters that fit into memory */
+    th_row *row;            /* under way, */
+    th_stress_point *point; /* and what comes of it */
+    uint64_t first_hash;    /* of the crowd that all numbers of threads pose first */
 } study;
 
 /* ---- memory ---- */
@@ -86,14 +87,43 @@ static th_result check_first(study *s, th_row *row, th_error *err)
 static void show(void *ctx, const th_capacity_probe *probe)
 {
     const study *s = ctx;
-    const th_stress_state state = {s->threads, probe, s->desc->frames};
+    const th_stress_state state = {s->point->threads, probe, s->desc->frames};
     s->desc->progress(s->desc->progress_ctx, &state);
 }
 
-static th_result measure(study *s, th_stress_point *point, th_error *err)
+static void copy(const th_samples *from, th_samples *to)
+{
+    to->count = 0;
+    for (uint32_t i = 0; i < from->count; i++)
+        th_samples_add(to, from->values[i]);
+}
+
+static void keep(void *ctx)
+{
+    const study *s = ctx;
+    copy(&s->stand.real, &s->row->real_ns);
+    copy(&s->stand.cpu, &s->row->cpu_ns);
+    s->point->disturbed = s->stand.real.count - s->stand.undisturbed.count;
+    s->point->times = th_samples_stats(&s->stand.real);
+    s->point->undisturbed = th_samples_stats(&s->stand.undisturbed);
+}
+
+static th_result prepare(void *ctx, uint32_t characters, th_error *err)
+{
+    study *s = ctx;
+    return th_stand_prepare(&s->stand, characters, err);
+}
+
+static double run_frame(void *ctx)
+{
+    study *s = ctx;
+    return th_stand_frame(&s->stand);
+}
+
+static th_result measure(study *s, th_error *err)
 {
     const th_stress_desc *d = s->desc;
-    const th_capacity_subject subject = {th_stand_prepare, th_stand_frame, &s->stand};
+    const th_capacity_subject subject = {prepare, run_frame, keep, s};
     const th_capacity_desc capacity = {
         .budget_ns = d->budget_ns,
         .most = s->most,
@@ -102,23 +132,19 @@ static th_result measure(study *s, th_stress_point *point, th_error *err)
         .progress_ctx = s,
     };
     if (d->scene.instance_count > 0)
-        return th_capacity_try(&capacity, &subject, d->scene.instance_count, &point->search, err);
-    return th_capacity_find(&capacity, &subject, &point->search, err);
+        return th_capacity_try(&capacity, &subject, d->scene.instance_count, &s->point->search, err);
+    return th_capacity_find(&capacity, &subject, &s->point->search, err);
 }
 
-/* The last frames of the stand are those that count. */
-static void describe_point(const study *s, const th_row *row, th_stress_point *point)
+static void describe_point(const study *s)
 {
+    th_stress_point *point = s->point;
     const th_capacity *search = &point->search;
-    const th_capacity_probe *last = &search->probes[search->probe_count - 1];
     point->held = search->items > 0;
-    point->characters = s->out->searched ? search->items : last->items;
+    point->characters = s->out->searched ? search->items : search->counted.items;
     point->out_of_memory = search->is_most;
-    point->frames = last->frames;
-    point->late = last->late;
-    point->disturbed = row->real_ns.count - s->stand.undisturbed.count;
-    point->times = th_samples_stats(&row->real_ns);
-    point->undisturbed = th_samples_stats(&s->stand.undisturbed);
+    point->frames = search->counted.frames;
+    point->late = search->counted.late;
 }
 
 static json_t *own_json(const th_stress *out, const th_stress_point *p)
@@ -129,19 +155,21 @@ static json_t *own_json(const th_stress *out, const th_stress_point *p)
                      "undisturbed_p99_ms", th_json_real(p->undisturbed.p99 / 1e6));
 }
 
-static th_result run_point(study *s, th_row *row, th_stress_point *point, th_error *err)
+static th_result run_point(study *s, th_error *err)
 {
-    th_result result = th_stand_hire(&s->stand, point->threads, row, err);
-    s->threads = point->threads;
+    th_row *row = s->row;
+    th_result result = th_stand_hire(&s->stand, s->point->threads, err);
     if (result == TH_OK)
         result = check_first(s, row, err);
     if (result != TH_OK || row->failure[0] || s->out->report.is_rehearsal)
         return result;
-    result = measure(s, point, err);
+    result = measure(s, err);
+    if (result == TH_OK)
+        result = th_stand_prepare(&s->stand, s->point->search.counted.items, err);
     if (result != TH_OK)
         return result;
-    describe_point(s, row, point);
-    row->own = own_json(s->out, point);
+    describe_point(s);
+    row->own = own_json(s->out, s->point);
     return check(s, row, err);
 }
 
@@ -209,8 +237,11 @@ static th_result run_study(study *s, th_error *err)
     if (result == TH_OK)
         result = find_most(s, err);
     const th_noise_mark begin = th_noise_begin();
-    for (uint32_t i = 0; i < s->desc->thread_count && result == TH_OK; i++)
-        result = run_point(s, &s->out->report.rows[i], &s->out->points[i], err);
+    for (uint32_t i = 0; i < s->desc->thread_count && result == TH_OK; i++) {
+        s->row = &s->out->report.rows[i];
+        s->point = &s->out->points[i];
+        result = run_point(s, err);
+    }
     if (result != TH_OK)
         return result;
     s->out->report.noise = th_noise_end(&begin);

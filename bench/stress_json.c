@@ -2,6 +2,11 @@
 
 #include <throng/json.h>
 
+static json_t *number_json(uint32_t number)
+{
+    return number ? th_json_count(number) : json_null();
+}
+
 static json_t *probe_json(const th_capacity_probe *p)
 {
     return json_pack("{s:s, s:i, s:i, s:i, s:b, s:o, s:o}", "stage", th_capacity_stage_name(p->stage), "characters",
@@ -14,10 +19,10 @@ static json_t *point_json(const th_stress_point *p)
     json_t *probes = json_array();
     for (uint32_t i = 0; i < p->search.probe_count; i++)
         probes = th_json_append(probes, probe_json(&p->search.probes[i]));
-    return json_pack("{s:i, s:i, s:b, s:o, s:b, s:i, s:i, s:o, s:o, s:i, s:o, s:o}", "threads", (int)p->threads,
-                     "characters", (int)p->characters, "held", p->held, "fails_from",
-                     p->search.fails_from ? th_json_count(p->search.fails_from) : json_null(), "out_of_memory",
-                     p->out_of_memory, "frames", (int)p->frames, "late", (int)p->late, "late_share_at_most",
+    return json_pack("{s:i, s:i, s:b, s:o, s:o, s:b, s:i, s:i, s:o, s:o, s:i, s:o, s:o}", "threads", (int)p->threads,
+                     "characters", (int)p->characters, "held", p->held, "fails_from", number_json(p->search.fails_from),
+                     "failed_once", number_json(p->search.failed_once), "out_of_memory", p->out_of_memory, "frames",
+                     (int)p->frames, "late", (int)p->late, "late_share_at_most",
                      th_json_real(th_capacity_late_at_most(p->late, p->frames)), "p99_ms",
                      th_json_real(p->times.p99 / 1e6), "disturbed", (int)p->disturbed, "undisturbed_p99_ms",
                      th_json_real(p->undisturbed.p99 / 1e6), "probes", probes);

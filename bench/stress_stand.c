@@ -14,7 +14,10 @@ th_result th_stand_init(th_stand *s, const th_stress_desc *desc, th_error *err)
     th_scene_desc nobody = desc->scene;
     nobody.instance_count = 0;
     *s = (th_stand){.desc = desc};
-    if (!th_samples_init(&s->undisturbed, desc->frames))
+    bool room = th_samples_init(&s->real, desc->frames);
+    room = th_samples_init(&s->cpu, desc->frames) && room;
+    room = th_samples_init(&s->undisturbed, desc->frames) && room;
+    if (!room)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
     return th_scene_create(&nobody, &s->cast, err);
 }
@@ -34,15 +37,16 @@ void th_stand_fini(th_stand *s)
     clear(s);
     th_scene_destroy(s->cast);
     th_jobs_destroy(s->jobs);
+    th_samples_fini(&s->real);
+    th_samples_fini(&s->cpu);
     th_samples_fini(&s->undisturbed);
     free(s->palette);
 }
 
-th_result th_stand_hire(th_stand *s, uint32_t threads, th_row *row, th_error *err)
+th_result th_stand_hire(th_stand *s, uint32_t threads, th_error *err)
 {
     clear(s);
     th_jobs_destroy(s->jobs);
-    s->row = row;
     return th_threads_create(&(th_jobs_desc){.threads = threads, .placement = s->desc->placement}, &s->jobs, err);
 }
 
@@ -83,19 +87,11 @@ static th_result reserve_palette(th_stand *s, th_error *err)
     return result;
 }
 
-static void forget_frames(th_stand *s)
+th_result th_stand_prepare(th_stand *s, uint32_t characters, th_error *err)
 {
-    if (s->row)
-        s->row->real_ns.count = s->row->cpu_ns.count = 0;
-    s->undisturbed.count = 0;
-    s->number = 0;
-}
-
-th_result th_stand_prepare(void *stand, uint32_t characters, th_error *err)
-{
-    th_stand *s = stand;
     clear(s);
-    forget_frames(s);
+    s->real.count = s->cpu.count = s->undisturbed.count = 0;
+    s->number = 0;
     th_result result = create_crowd(s, characters, &s->scene, &s->crowd, err);
     if (result == TH_OK)
         result = reserve_palette(s, err);
@@ -135,18 +131,15 @@ static long disturbances(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
-double th_stand_frame(void *stand)
+double th_stand_frame(th_stand *s)
 {
-    th_stand *s = stand;
     wait_for_tick(s);
     const long before = disturbances();
     const uint64_t cpu = th_clock_cpu_ns(), start = th_clock_ns();
     th_stand_run(s, s->number++);
     const double ns = (double)(th_clock_ns() - start), cpu_ns = (double)(th_clock_cpu_ns() - cpu);
-    if (s->row) {
-        th_samples_add(&s->row->real_ns, ns);
-        th_samples_add(&s->row->cpu_ns, cpu_ns);
-    }
+    th_samples_add(&s->real, ns);
+    th_samples_add(&s->cpu, cpu_ns);
     if (disturbances() == before)
         th_samples_add(&s->undisturbed, ns);
     return ns;

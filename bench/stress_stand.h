@@ -14,23 +14,26 @@ typedef struct th_stand {
     void *palette; /* of the largest crowd so far */
     size_t palette_bytes;
     uint64_t number, due_ns; /* of the next frame */
-    th_row *row;             /* gets the frames of the crowd under test, and no others; NULL: nobody wants them */
-    th_samples undisturbed;  /* those of them that no other program had a part in, in nanoseconds */
+    /* Nanoseconds of the frames since the crowd was made; `undisturbed`: those of them that no other program had a part
+     * in. */
+    th_samples real, cpu, undisturbed;
 } th_stand;
 
 /* Compiles the rigs. th_stand_fini in the end, whatever comes back. */
 th_result th_stand_init(th_stand *stand, const th_stress_desc *desc, th_error *err);
 void th_stand_fini(th_stand *stand);
 
-/* Other threads, and another row, from now on. */
-th_result th_stand_hire(th_stand *stand, uint32_t threads, th_row *row, th_error *err);
+/* Other threads from now on. */
+th_result th_stand_hire(th_stand *stand, uint32_t threads, th_error *err);
 
 /* Memory that each character takes, palette and all. */
 th_result th_stand_character_bytes(const th_stand *stand, double *out, th_error *err);
 
-/* For th_capacity_subject. */
-th_result th_stand_prepare(void *stand, uint32_t characters, th_error *err);
-double th_stand_frame(void *stand);
+/* Makes a crowd of so many, and warms up. */
+th_result th_stand_prepare(th_stand *stand, uint32_t characters, th_error *err);
+
+/* Waits for the tick; returns how long the frame took, in nanoseconds. */
+double th_stand_frame(th_stand *stand);
 
 /* For th_trial: no tick, nothing timed. */
 void th_stand_run(void *stand, uint64_t frame);

@@ -59,8 +59,8 @@ static void print_memory(const th_stress *stress, th_format format, FILE *file)
         }
 }
 
-/* Where a point would be a good deal better without other programs, the figure is about them. */
-static void print_disturbed(const th_stress *stress, th_format format, FILE *file)
+/* What makes a figure one of the machine's company, or of a moment. */
+static void print_company(const th_stress *stress, th_format format, FILE *file)
 {
     for (uint32_t i = 0; i < stress->point_count; i++) {
         const th_stress_point *p = &stress->points[i];
@@ -69,6 +69,11 @@ static void print_disturbed(const th_stress *stress, th_format format, FILE *fil
                           "note: other programs disturbed %.2g %% of the frames on %u thread%s: this is the capacity "
                           "of the machine with them",
                           100.0 * p->disturbed / p->frames, p->threads, th_plural(p->threads));
+        if (p->search.failed_once > 0)
+            th_write_line(file, format,
+                          "note: the machine was not steady: on %u thread%s fewer characters, %s, had failed a moment "
+                          "before",
+                          p->threads, th_plural(p->threads), th_digits_from(p->search.failed_once).text);
     }
 }
 
@@ -82,7 +87,7 @@ static bool print_figures(const th_stress *stress, th_format format, FILE *file)
     fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
     th_write_line(file, format, "%s", stress->headline);
     fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
-    print_disturbed(stress, format, file);
+    print_company(stress, format, file);
     return printed;
 }
 

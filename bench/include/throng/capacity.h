@@ -12,7 +12,7 @@
  *   search   tests that go on until they know (A. Wald, Sequential Tests of Statistical Hypotheses, 1945): either at
  *            most 0.5 % are late or at least 2 %, wrong in 5 % of the cases at most. Each is at a number that the times
  *            so far suggest, or halfway between what held and what failed
- *   confirm  the run that counts; where it fails, fewer items get a run as well
+ *   confirm  the run that counts; where it fails, fewer items get a run as well; where it has room for many more, more
  *
  * Knows neither crowds nor clocks. */
 #ifndef THRONG_CAPACITY_H
@@ -31,6 +31,7 @@ typedef struct th_capacity_subject {
     /* Before frames of so many items. What takes time at first shall be over when it returns. */
     th_result (*prepare)(void *ctx, uint32_t items, th_error *err);
     double (*frame)(void *ctx); /* the next one; returns how long it took, in nanoseconds */
+    void (*keep)(void *ctx);    /* the frames since then are those that count, until it is called again */
     void *ctx;
 } th_capacity_subject;
 
@@ -63,10 +64,12 @@ typedef struct th_capacity_desc {
 enum { TH_CAPACITY_MAX_PROBES = 192 };
 
 typedef struct th_capacity {
-    uint32_t items;                                   /* 0: not even one */
-    uint32_t fails_from;                              /* the least number above that was seen not to hold it; 0: none */
-    bool is_most;                                     /* nobody knows whether more would hold it as well */
-    th_capacity_probe probes[TH_CAPACITY_MAX_PROBES]; /* in their order; where items is not 0 the last one counts */
+    uint32_t items;            /* 0: not even one */
+    th_capacity_probe counted; /* the run that counts: of as many items; where there are none, the last one */
+    uint32_t fails_from;       /* the least number above that was seen not to hold it; 0: none */
+    uint32_t failed_once;      /* the least below that did not at some other moment; 0: none */
+    bool is_most;              /* nobody knows whether more would hold it as well */
+    th_capacity_probe probes[TH_CAPACITY_MAX_PROBES]; /* in their order */
     uint32_t probe_count;
 } th_capacity;
 
