@@ -1,4 +1,5 @@
 /* throng render: pictures of a crowd, without a window. */
+#include "checks.h"
 #include "output.h"
 #include "progress.h"
 #include "show.h"
@@ -24,7 +25,7 @@ typedef struct rendering {
 static th_result begin(rendering *r, const th_cast *cast, th_error *err)
 {
     const th_options *o = r->options;
-    const th_gl_desc gl = {.want = TH_GL_HEADLESS};
+    const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_CHECKS};
     const th_target_desc target = {o->picture.width, o->picture.height, o->samples};
     const th_film_desc film = {.path = o->film,
                                .width = o->picture.width,

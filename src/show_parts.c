@@ -1,5 +1,7 @@
 #include "show_parts.h"
 
+#include "checks.h"
+
 #include <throng/bounds.h>
 
 #include <stdlib.h>
@@ -202,7 +204,8 @@ static th_result make_frame(th_show *show, th_error *err)
 static th_result make_ring(th_show *show, th_gl *gl, th_error *err)
 {
     const size_t stands = show->scene->instance_count * sizeof(th_stand);
-    const th_ring_desc desc = {.bytes = show->stands_offset + stands, .upload = show->options.upload};
+    const th_ring_desc desc = {
+        .bytes = show->stands_offset + stands, .upload = show->options.upload, .guard = TH_CHECKS};
     th_result result = show->ring ? TH_OK : th_ring_create(gl, &desc, &show->ring, err);
     if (result == TH_OK)
         th_crowd_set_writes(show->crowd, th_ring_write_combined(show->ring) ? TH_WRITES_STREAMED : TH_WRITES_CACHED);

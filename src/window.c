@@ -1,16 +1,12 @@
 #include "window.h"
 
+#include "checks.h"
+
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef NDEBUG
-#define DEBUG false
-#else
-#define DEBUG true
-#endif
 
 struct th_window {
     th_gl *gl;
@@ -87,7 +83,7 @@ th_result th_window_open(const th_options *o, th_window **out, th_error *err)
                              .width = o->picture.width,
                              .height = o->picture.height,
                              .vsync = o->vsync == TH_VSYNC_ON,
-                             .debug = DEBUG};
+                             .debug = TH_CHECKS};
     th_result result = th_gl_create(&desc, &w->gl, err);
     if (result != TH_OK) {
         free(w);
