@@ -260,15 +260,24 @@ static double height(const th_body *b, const th_sole *sole)
 
 bool th_soles_init(th_soles *s, th_body *b, const th_clip *clip, const th_moments *moments)
 {
-    if (!list_soles(s, b, moments->count))
+    double *lowest = malloc(moments->count * sizeof *lowest); /* at each moment */
+    if (!list_soles(s, b, moments->count) || !lowest) {
+        free(lowest);
         return false;
-    for (uint32_t i = 0; i < moments->count; i++) {
-        th_body_pose(b, clip, moments->ticks[i]);
-        for (size_t n = 0; n < s->count; n++)
-            s->sole[n].lowest = fmin(s->sole[n].lowest, height(b, &s->sole[n]));
     }
-    for (size_t n = 0; n < s->count; n++)
-        s->ground = fmin(s->ground, s->sole[n].lowest);
+    for (uint32_t i = 0; i < moments->count; i++) {
+        lowest[i] = HUGE_VAL;
+        th_body_pose(b, clip, moments->ticks[i]);
+        for (size_t n = 0; n < s->count; n++) {
+            const double y = height(b, &s->sole[n]);
+            s->sole[n].lowest = fmin(s->sole[n].lowest, y);
+            lowest[i] = fmin(lowest[i], y);
+        }
+    }
+    qsort(lowest, moments->count, sizeof *lowest, th_compare_doubles);
+    s->ground = lowest[0];
+    s->usual = lowest[moments->count / 2];
+    free(lowest);
     return true;
 }
 

@@ -50,6 +50,7 @@ typedef struct th_soles {
     th_sole *sole;
     size_t count;
     double ground; /* the lowest of all; infinite when there are none */
+    double usual;  /* the lowest at a moment is below this at half of them */
 } th_soles;
 
 /* Through the moments of a clip. False when out of memory; th_soles_fini either way. */

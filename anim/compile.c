@@ -49,7 +49,7 @@ typedef struct compiler {
     th_dmat34 *exact; /* bind_count */
     const th_kernels *kernels;
     float *palettes; /* MEASURED_AT_ONCE of them */
-    float *scratch;  /* of the kernel */
+    float *matrices; /* of as many times as the kernel has lanes */
     size_t palette_floats;
     double suspect; /* ticks at which the last attempt was worst: measured first, so that a bad one fails at once */
     int64_t budget;
@@ -111,13 +111,14 @@ static void measure_some(compiler *c, const th_playable *playable, const double 
     const double duration = duration_of(playable);
     for (uint32_t first = 0; first < count; first += c->kernels->width) {
         th_lanes lanes;
+        char *palettes[TH_MAX_WIDTH];
         for (uint32_t i = 0; i < c->kernels->width; i++) {
+            palettes[i] = (char *)(c->palettes + (first + i) * c->palette_floats);
             const double at = ticks[first + i < count ? first + i : 0];
             th_playable_seek(playable, rig->program.frame_bytes, duration > 0 ? at / duration : 0, &lanes, i);
         }
-        th_kernels_pose(c->kernels, &rig->program, &lanes, TH_PALETTE_F32,
-                        (char *)(c->palettes + first * c->palette_floats), c->palette_floats * sizeof *c->palettes,
-                        c->scratch);
+        th_kernels_pose(c->kernels, &rig->program, &lanes, c->kernels->write[TH_PALETTE_F32][false], c->matrices,
+                        palettes);
     }
     for (uint32_t i = 0; i < count; i++) {
         th_exact_pose(c->model, playable->clip, ticks[i], c->rig->interpolation, c->pose);
@@ -407,7 +408,7 @@ static void compiler_fini(compiler *c)
     free(c->pose);
     free(c->exact);
     free(c->palettes);
-    free(c->scratch);
+    free(c->matrices);
 }
 
 static bool compiler_init(compiler *c, th_rig *rig, int64_t budget)
@@ -420,8 +421,8 @@ static bool compiler_init(compiler *c, th_rig *rig, int64_t budget)
     c->pose = calloc(model->joint_count, sizeof *c->pose);
     c->exact = calloc(model->bind_count + 1u, sizeof *c->exact);
     c->palettes = th_line_alloc(c->palette_floats * MEASURED_AT_ONCE * sizeof *c->palettes);
-    c->scratch = th_line_alloc(TH_SCRATCH_FLOATS(rig->program.depth_count, c->kernels->width) * sizeof *c->scratch);
-    if (!c->probes || !c->pose || !c->exact || !c->palettes || !c->scratch) {
+    c->matrices = th_line_alloc(th_scratch_floats(&rig->program, c->kernels->width) * sizeof *c->matrices);
+    if (!c->probes || !c->pose || !c->exact || !c->palettes || !c->matrices) {
         compiler_fini(c);
         return false;
     }

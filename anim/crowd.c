@@ -28,16 +28,17 @@ typedef struct crowd_group {
     uint32_t first_member, member_count;
     bool exact; /* some instances play exact, shown or not */
     uint32_t first_batch, batch_count;
-    size_t palette_offset, palette_stride, palette_bytes;
-    size_t scratch_bytes;              /* without the palettes of lanes that are not neighbours */
-    size_t pose_offset, pose_stride;   /* poses of compiled clips; stride: of BATCH lanes */
-    size_t exact_offset, exact_stride; /* of exact ones, if there are any; stride: of a member */
+    size_t palette_offset, palette_stride, palette_bytes; /* stride: as th_palette_stride */
+    size_t scratch_bytes;                                 /* without the palette of a member that plays exact */
+    size_t pose_offset, pose_stride;                      /* poses of compiled clips; stride: of BATCH lanes */
+    size_t exact_offset, exact_stride;                    /* of exact ones, if there are any; stride: of a member */
 } crowd_group;
 
 struct th_crowd {
     th_isa isa;
     th_palette format;
     th_writes writes;
+    bool streamed; /* as many as are shown */
     const th_kernels *kernels;
     crowd_group *groups;
     uint32_t group_count;
@@ -53,7 +54,7 @@ struct th_crowd {
 
 static size_t scratch_bytes(const th_rig *rig, uint32_t width)
 {
-    size_t kernel = TH_SCRATCH_FLOATS(rig->program.depth_count, width) * sizeof(float);
+    size_t kernel = th_scratch_floats(&rig->program, width) * sizeof(float);
     size_t exact = rig->model->joint_count * sizeof(th_dmat34);
     return th_line_round(kernel > exact ? kernel : exact);
 }
@@ -67,9 +68,9 @@ static void set_groups(th_crowd *crowd, const th_crowd_desc *desc)
         group->palette_bytes = group->rig->model->bind_count * th_palette_entry_bytes(crowd->format);
         group->palette_stride = th_palette_stride(crowd->format, group->rig->model->bind_count);
         group->scratch_bytes = scratch_bytes(group->rig, crowd->kernels->width);
-        group->pose_stride = TH_POSE_FLOATS(group->rig->program.step_count, BATCH) * sizeof(float);
+        group->pose_stride = TH_MATRICES_FLOATS(group->rig->program.step_count, BATCH) * sizeof(float);
         group->exact_stride = group->rig->model->joint_count * sizeof(th_dmat34);
-        const size_t scratch = group->scratch_bytes + crowd->kernels->width * group->palette_stride;
+        const size_t scratch = group->scratch_bytes + group->palette_stride;
         crowd->scratch_bytes = scratch > crowd->scratch_bytes ? scratch : crowd->scratch_bytes;
     }
 }
@@ -95,6 +96,8 @@ static void place_groups(th_crowd *crowd)
         const size_t exact = group->exact ? group->member_count * group->exact_stride : 0;
         crowd->pose_bytes = group->exact_offset + th_line_round(exact);
     }
+    const bool large = crowd->palette_bytes > TH_STREAM_BYTES;
+    crowd->streamed = crowd->writes == TH_WRITES_STREAMED || (crowd->writes == TH_WRITES_AUTO && large);
 }
 
 static crowd_member member_of(const th_playable *playable, const th_instance *instance)
@@ -140,6 +143,11 @@ void th_crowd_show(th_crowd *crowd, const uint32_t *instances, uint32_t count)
         crowd->member_of[i] = at;
     }
     crowd->shown_count = count;
+}
+
+void th_crowd_set_writes(th_crowd *crowd, th_writes writes)
+{
+    crowd->writes = writes;
 }
 
 th_palette_run th_crowd_palettes(const th_crowd *crowd, uint32_t rig)
@@ -207,6 +215,11 @@ th_palette th_crowd_palette(const th_crowd *crowd)
     return crowd->format;
 }
 
+th_writes th_crowd_writes(const th_crowd *crowd)
+{
+    return crowd->writes;
+}
+
 uint32_t th_crowd_instance_count(const th_crowd *crowd)
 {
     return crowd->instance_count;
@@ -223,6 +236,14 @@ uint64_t th_crowd_joint_count(const th_crowd *crowd)
 uint32_t th_crowd_batch_count(const th_crowd *crowd)
 {
     return crowd->batch_count;
+}
+
+uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance)
+{
+    assert(instance < crowd->instance_count);
+    const crowd_group *group = &crowd->groups[crowd->group_of[instance]];
+    const uint32_t within = (crowd->member_of[instance] - group->first_member) / BATCH, last = group->batch_count - 1;
+    return group->first_batch + (within < last ? within : last);
 }
 
 size_t th_crowd_palette_bytes(const th_crowd *crowd)
@@ -321,8 +342,7 @@ static compiled compiled_of(const th_crowd *crowd, const batch *b)
 /* Those that go through the kernel together. */
 typedef struct run {
     const uint32_t *members;
-    uint32_t count;  /* at most the kernel's width */
-    bool neighbours; /* `width` of them, whose palettes lie side by side */
+    uint32_t count; /* at most the kernel's width */
 } run;
 
 /* The n-th run. The last one reaches back into the one before, so that it is whole: posing a member twice gives the
@@ -332,56 +352,43 @@ static run run_at(const compiled *c, uint32_t n, uint32_t width)
     uint32_t first = n * width;
     if (first + width > c->count)
         first = c->count > width ? c->count - width : 0;
-    const uint32_t *members = c->members + first, count = c->count < width ? c->count : width;
-    return (run){members, count, count == width && members[width - 1] - members[0] == width - 1};
+    return (run){c->members + first, c->count < width ? c->count : width};
 }
 
-/* Lanes that are left play what the first one plays. */
+/* Lanes that are left play what the first one plays, to the same palette. */
+static uint32_t member_at(const run *r, uint32_t lane)
+{
+    return r->members[lane < r->count ? lane : 0];
+}
+
 static th_lanes seek(const th_crowd *crowd, const th_rig *rig, const run *r, double time_s)
 {
     th_lanes lanes;
     for (uint32_t i = 0; i < crowd->kernels->width; i++) {
-        const crowd_member *member = &crowd->members[r->members[i < r->count ? i : 0]];
+        const crowd_member *member = &crowd->members[member_at(r, i)];
         th_playable_seek(member->playable, rig->program.frame_bytes, part_of(member, time_s), &lanes, i);
     }
     return lanes;
 }
 
-static bool goes_straight(const th_crowd *crowd, const run *r)
+static th_write_fn *write_of(const th_crowd *crowd)
 {
-    return r->neighbours && crowd->writes == TH_WRITES_CACHED;
+    return crowd->kernels->write[crowd->format][crowd->streamed];
 }
 
-/* Where the kernel writes the palettes of a run. Those of neighbours go straight into place; others through the
- * scratch, from where close_palettes brings them there. */
-static char *open_palettes(const th_crowd *crowd, const crowd_group *group, const run *r, char *palettes, char *scratch)
+/* Where the palettes of a run go. */
+static void find_palettes(const th_crowd *crowd, const crowd_group *group, const run *r, char *palettes,
+                          char *out[TH_MAX_WIDTH])
 {
-    const bool straight = goes_straight(crowd, r);
-    return straight ? palettes + palette_offset(group, r->members[0]) : scratch + group->scratch_bytes;
-}
-
-static void bring_palette(const th_crowd *crowd, const crowd_group *group, char *from, char *to)
-{
-    if (crowd->writes == TH_WRITES_CACHED) {
-        memcpy(to, from, group->palette_bytes);
-        return;
-    }
-    memset(from + group->palette_bytes, 0, group->palette_stride - group->palette_bytes);
-    crowd->kernels->stream(to, from, group->palette_stride);
+    for (uint32_t i = 0; i < crowd->kernels->width; i++)
+        out[i] = palettes + palette_offset(group, member_at(r, i));
 }
 
 /* Behind the last palette of a call; cached writes need none, and would wait for their own stores. */
 static void finish_writes(const th_crowd *crowd)
 {
-    if (crowd->writes == TH_WRITES_STREAMED)
+    if (crowd->streamed)
         crowd->kernels->fence();
-}
-
-static void close_palettes(const th_crowd *crowd, const crowd_group *group, const run *r, char *palettes, char *scratch)
-{
-    char *from = scratch + group->scratch_bytes;
-    for (uint32_t i = 0; i < r->count && !goes_straight(crowd, r); i++, from += group->palette_stride)
-        bring_palette(crowd, group, from, palettes + palette_offset(group, r->members[i]));
 }
 
 /* From the exact transforms of all joints relative to their parents; scratch: room for as many, and for a palette. */
@@ -391,15 +398,18 @@ static void resolve_exact(const th_crowd *crowd, const crowd_group *group, const
     const th_model *model = group->rig->model;
     const size_t entry_bytes = th_palette_entry_bytes(crowd->format);
     th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
-    char *out = crowd->writes == TH_WRITES_CACHED ? palette : scratch + group->scratch_bytes;
+    char *whole = scratch + group->scratch_bytes;
     th_exact_resolve(model, local, pose);
     for (uint32_t b = 0; b < model->bind_count; b++) {
         const th_bind *bind = &model->binds[b];
         th_mat34 entry = th_mat34_from(th_dmat34_mul(pose[bind->joint], th_dmat34_from(bind->inverse_bind)));
-        th_palette_write(crowd->format, entry.m, out + b * entry_bytes);
+        th_palette_write(crowd->format, entry.m, whole + b * entry_bytes);
     }
-    if (out != palette)
-        bring_palette(crowd, group, out, palette);
+    memset(whole + group->palette_bytes, 0, group->palette_stride - group->palette_bytes);
+    if (crowd->streamed)
+        crowd->kernels->stream(palette, whole, group->palette_stride);
+    else
+        memcpy(palette, whole, group->palette_stride);
 }
 
 static void update_exact(const th_crowd *crowd, const crowd_group *group, const crowd_member *member, double time_s,
@@ -422,10 +432,9 @@ static void update_batch(const th_crowd *crowd, const batch *b, double time_s, c
     for (uint32_t n = 0; n * width < c.count; n++) {
         const run r = run_at(&c, n, width);
         const th_lanes lanes = seek(crowd, group->rig, &r, time_s);
-        th_kernels_pose(crowd->kernels, &group->rig->program, &lanes, crowd->format,
-                        open_palettes(crowd, group, &r, palettes, scratch), group->palette_stride,
-                        (float *)(void *)scratch);
-        close_palettes(crowd, group, &r, palettes, scratch);
+        char *out[TH_MAX_WIDTH];
+        find_palettes(crowd, group, &r, palettes, out);
+        th_kernels_pose(crowd->kernels, &group->rig->program, &lanes, write_of(crowd), (float *)(void *)scratch, out);
     }
 }
 
@@ -447,7 +456,7 @@ void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double
 static size_t pose_offset(const batch *b, uint32_t n, uint32_t width)
 {
     const crowd_group *group = b->group;
-    const size_t lanes = TH_POSE_FLOATS(group->rig->program.step_count, width) * sizeof(float);
+    const size_t lanes = TH_MATRICES_FLOATS(group->rig->program.step_count, width) * sizeof(float);
     return group->pose_offset + b->index * group->pose_stride + n * lanes;
 }
 
@@ -480,14 +489,17 @@ static void resolve_batch(const th_crowd *crowd, const batch *b, const char *pos
 {
     const crowd_group *group = b->group;
     const th_program *program = &group->rig->program;
+    float *matrices = (float *)(void *)scratch;
     const compiled c = compiled_of(crowd, b);
     const uint32_t width = crowd->kernels->width, steps = b->group->rig->program.step_count;
     for (uint32_t n = 0; steps > 0 && n * width < c.count; n++) {
         const run r = run_at(&c, n, width);
-        crowd->kernels->resolve[crowd->format](
-            program, 0, steps, (const float *)(const void *)(poses + pose_offset(b, n, width)),
-            open_palettes(crowd, group, &r, palettes, scratch), group->palette_stride, (float *)(void *)scratch);
-        close_palettes(crowd, group, &r, palettes, scratch);
+        char *out[TH_MAX_WIDTH];
+        find_palettes(crowd, group, &r, palettes, out);
+        th_kernels_begin(crowd->kernels, program, matrices);
+        crowd->kernels->resolve(program, 0, steps, (const float *)(const void *)(poses + pose_offset(b, n, width)),
+                                matrices);
+        write_of(crowd)(program, 0, program->ready[(steps - 1) / TH_BLOCK], matrices, out);
     }
     for (uint32_t i = b->first; i < b->first + b->count; i++)
         if (!crowd->members[i].playable->keys)

@@ -11,6 +11,7 @@
 /* Below these, a value counts as constant or as one. Far below any error bound, above the noise of authored floats. */
 #define STILL      1e-6 /* lengths: times the model's size */
 #define SAME_SCALE 1e-4
+#define SAME_POINT 2.5e-7 /* times the model's size: what rounding does to a joint's place in its parent */
 
 /* A joint that clips shift no further than this part of the error bound is held still, which is most joints of a file
  * whose tool wrote out every channel, with noise. */
@@ -28,7 +29,7 @@ typedef struct joint_plan {
     uint32_t bind, bind_count;
     th_trs rest;
     joint_space space; /* X */
-    uint16_t depth;
+    uint32_t step;
 } joint_plan;
 
 /* ---- what moves ---- */
@@ -219,7 +220,7 @@ static th_dmat34 space_inverse(const joint_space *x)
 }
 
 /* The constant parts of D, for what keys will not replace. */
-static void set_constants(const joint_plan *p, const joint_space *parent, th_dmat34 rest, th_step *step)
+static void set_constants(const joint_plan *p, const joint_space *parent, th_dmat34 rest, double size, th_step *step)
 {
     th_dmat34 back = space_inverse(parent), own = space_matrix(&p->space);
     if (!(step->flags & TH_STEP_ROTATION)) {
@@ -228,6 +229,7 @@ static void set_constants(const joint_plan *p, const joint_space *parent, th_dma
         return;
     }
     double translation[3], offset[3];
+    bool pivots = step->flags == TH_STEP_ROTATION && step->parent != TH_NO_PARENT;
     th_dmat34_point(&back, p->rest.translation, translation);
     rotate_back(&p->space, p->space.translation, offset);
     for (int i = 0; i < 3; i++) {
@@ -235,7 +237,13 @@ static void set_constants(const joint_plan *p, const joint_space *parent, th_dma
         step->offset[i] = (float)offset[i];
         if (step->offset[i] != 0)
             step->flags |= TH_STEP_OFFSET;
+        pivots &= fabs(translation[i] + offset[i]) * parent->scale < SAME_POINT * size;
     }
+    if (!pivots)
+        return;
+    step->flags = TH_STEP_ROTATION | TH_STEP_PIVOT;
+    for (int i = 0; i < 3; i++)
+        step->offset[i] = (float)translation[i];
 }
 
 static void set_mover(const joint_plan *p, const joint_space *parent, th_dmat34 rest, uint32_t joint, th_mover *mover)
@@ -255,97 +263,127 @@ static void set_mover(const joint_plan *p, const joint_space *parent, th_dmat34 
     }
 }
 
-/* Fills from_m for the joint's binds. Returns whether the first one is M as it is. */
-static bool set_binds(const th_model *model, const joint_plan *p, float (*from_m)[12])
+/* Whether a bind's palette entry is M as it is. product: inverse(X) B. */
+static bool is_direct(const th_model *model, const joint_plan *p, th_dmat34 product)
 {
-    th_dmat34 back = space_inverse(&p->space), identity = TH_DMAT34_IDENTITY;
-    for (uint32_t b = p->bind; b < p->bind + p->bind_count; b++) {
-        th_dmat34 m = th_dmat34_mul(back, th_dmat34_from(model->binds[b].inverse_bind));
-        memcpy(from_m[b], th_mat34_from(m).m, sizeof from_m[b]);
-    }
-    if (p->bind_count == 0)
-        return false;
+    const th_dmat34 identity = TH_DMAT34_IDENTITY;
     /* Translations of the difference are lengths in the mesh, whose scale to the scene is that of the space. */
-    th_dmat34 m = th_dmat34_mul(back, th_dmat34_from(model->binds[p->bind].inverse_bind));
     for (int row = 0; row < 3; row++)
-        m.m[4 * row + 3] *= p->space.scale / model->size;
-    return th_dmat34_distance(&m, &identity) < STILL;
+        product.m[4 * row + 3] *= p->space.scale / model->size;
+    return th_dmat34_distance(&product, &identity) < STILL;
 }
 
-/* Depths of all joints, and how many steps and movers there will be. A depth fits: joints are at most 65,535. */
+/* Where a palette entry comes from. */
+typedef struct source {
+    uint32_t matrix, step; /* which is there when this step is resolved */
+} source;
+
+/* The step's products, and where the joint's palette entries come from. products: room for all binds. */
+static void set_binds(const th_model *model, const joint_plan *p, th_program *program, float (*products)[12],
+                      th_step *step, source *sources)
+{
+    const th_dmat34 back = space_inverse(&p->space);
+    step->product = program->product_count;
+    for (uint32_t b = p->bind; b < p->bind + p->bind_count; b++) {
+        const th_dmat34 product = th_dmat34_mul(back, th_dmat34_from(model->binds[b].inverse_bind));
+        if (b == p->bind && is_direct(model, p, product)) {
+            sources[b] = (source){p->step, p->step};
+            continue;
+        }
+        sources[b] = (source){program->step_count + program->product_count, p->step};
+        memcpy(products[program->product_count++], th_mat34_from(product).m, sizeof *products);
+    }
+    step->product_count = program->product_count - step->product;
+}
+
 static void count_steps(const th_model *model, joint_plan *plans, th_rig *rig)
 {
     for (uint32_t j = 0; j < model->joint_count; j++) {
-        uint32_t parent = model->joints[j].parent;
-        uint32_t depth = parent == TH_NO_INDEX ? 0 : plans[parent].depth + 1u;
-        plans[j].depth = (uint16_t)depth;
         if (!plans[j].needed)
             continue;
-        rig->program.step_count++;
+        plans[j].step = rig->program.step_count++;
         rig->mover_count += (plans[j].moves & TH_STEP_MOVES) != 0;
-        if (depth >= rig->program.depth_count)
-            rig->program.depth_count = depth + 1;
     }
 }
 
-static void emit_step(const th_model *model, const joint_plan *plans, uint32_t joint, float (*from_m)[12],
-                      th_step *step)
+static th_step step_of(const th_model *model, const joint_plan *plans, uint32_t joint)
 {
     const joint_plan *p = &plans[joint];
-    *step = (th_step){.flags = p->moves, .depth = p->depth, .bind = p->bind, .bind_count = p->bind_count};
-    set_constants(p, parent_space(model, plans, joint), th_dmat34_from(model->joints[joint].rest), step);
-    const bool direct = set_binds(model, p, from_m);
-    step->flags |= direct ? TH_STEP_DIRECT : 0;
-    step->flags |= p->bind_count > direct ? TH_STEP_PRODUCTS : 0;
+    const uint32_t parent = model->joints[joint].parent;
+    th_step step = {.flags = p->moves, .parent = parent == TH_NO_INDEX ? TH_NO_PARENT : plans[parent].step};
+    set_constants(p, parent_space(model, plans, joint), th_dmat34_from(model->joints[joint].rest), model->size, &step);
+    return step;
 }
 
-/* Where a step finds its parent's M: with the step before, or where the parent kept it. */
-static void chain_steps(th_step *steps, uint32_t count, uint32_t *last_at_depth)
+/* What fills up the last lines is of the matrix that is zero. */
+static void set_rows(const th_program *program, const source *sources, uint32_t *rows)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        last_at_depth[steps[i].depth] = i;
-        if (steps[i].depth == 0)
-            continue;
-        const uint32_t parent = last_at_depth[steps[i].depth - 1];
-        if (parent + 1 == i && i % TH_BLOCK != 0)
-            steps[i].flags |= TH_STEP_CHAINED;
-        else
-            steps[parent].flags |= TH_STEP_KEPT;
+    const uint32_t used = 3 * program->bind_count, zero = 3 * (th_program_matrices(program) - 1);
+    for (uint32_t i = 0; i < used; i++)
+        rows[i] = 3 * sources[i / 3].matrix + i % 3;
+    for (uint32_t i = used; i < used + TH_LINE_ROWS; i++)
+        rows[i] = zero;
+}
+
+/* ready: of each block. */
+static void set_ready(const th_program *program, const source *sources, uint32_t *ready)
+{
+    const uint32_t blocks = (program->step_count + TH_BLOCK - 1) / TH_BLOCK;
+    uint32_t bind = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        while (bind < program->bind_count && sources[bind].step / TH_BLOCK <= i)
+            bind++;
+        const uint32_t rows = 3 * bind + (bind < program->bind_count ? 0 : TH_LINE_ROWS - 1);
+        ready[i] = rows / TH_LINE_ROWS * TH_LINE_ROWS;
     }
 }
 
 /* At most 65,535 joints of 48 bytes of keys each: offsets fit. */
-static th_result emit_steps(const th_model *model, joint_plan *plans, th_rig *rig, th_error *err)
+static void emit_steps(const th_model *model, const joint_plan *plans, th_rig *rig, th_step *steps,
+                       float (*products)[12], source *sources)
 {
-    count_steps(model, plans, rig);
-    th_step *const steps = th_arena_new(rig->arena, th_step, rig->program.step_count), *step = steps;
-    uint32_t *last_at_depth = calloc(rig->program.depth_count + 1u, sizeof *last_at_depth);
-    th_mover *mover = th_arena_new(rig->arena, th_mover, rig->mover_count);
-    float(*from_m)[12] = th_arena_alloc(rig->arena, model->bind_count, sizeof *from_m);
-    if (!steps || !mover || !from_m || !last_at_depth) {
-        free(last_at_depth);
-        return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
-    }
-    rig->program.steps = steps;
-    rig->program.from_m = (const float(*)[12])from_m;
-    rig->program.bind_count = model->bind_count;
-    rig->movers = mover;
+    th_mover *mover = (th_mover *)rig->movers;
     size_t key = 0;
     for (uint32_t j = 0; j < model->joint_count; j++) {
-        if (!plans[j].needed)
+        const joint_plan *p = &plans[j];
+        if (!p->needed)
             continue;
-        emit_step(model, plans, j, from_m, step);
-        step++->key = (uint32_t)key;
-        if (!(plans[j].moves & TH_STEP_MOVES))
+        th_step *step = &steps[p->step];
+        *step = step_of(model, plans, j);
+        set_binds(model, p, &rig->program, products, step, sources);
+        step->key = (uint32_t)key;
+        if (!(p->moves & TH_STEP_MOVES))
             continue;
-        set_mover(&plans[j], parent_space(model, plans, j), th_dmat34_from(model->joints[j].rest), j, mover++);
-        int keys = __builtin_popcount(plans[j].moves & (TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION));
+        set_mover(p, parent_space(model, plans, j), th_dmat34_from(model->joints[j].rest), j, mover++);
+        int keys = __builtin_popcount(p->moves & (TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION));
         key += th_keys_bytes(rig->program.keys) * (size_t)keys;
     }
     rig->program.frame_bytes = key;
-    chain_steps(steps, rig->program.step_count, last_at_depth);
-    free(last_at_depth);
-    return TH_OK;
+}
+
+static th_result create_steps(const th_model *model, joint_plan *plans, th_rig *rig, th_error *err)
+{
+    count_steps(model, plans, rig);
+    th_program *program = &rig->program;
+    th_step *steps = th_arena_new(rig->arena, th_step, program->step_count);
+    th_mover *movers = th_arena_new(rig->arena, th_mover, rig->mover_count);
+    float(*products)[12] = th_arena_alloc(rig->arena, model->bind_count, sizeof *products);
+    uint32_t *rows = th_arena_new(rig->arena, uint32_t, 3 * model->bind_count + TH_LINE_ROWS);
+    uint32_t *ready = th_arena_new(rig->arena, uint32_t, program->step_count / TH_BLOCK + 1);
+    source *sources = calloc(model->bind_count + 1u, sizeof *sources);
+    if (steps && movers && products && rows && ready && sources) {
+        program->steps = steps;
+        program->products = (const float(*)[12])products;
+        program->rows = rows;
+        program->ready = ready;
+        program->bind_count = model->bind_count;
+        rig->movers = movers;
+        emit_steps(model, plans, rig, steps, products, sources);
+        set_rows(program, sources, rows);
+        set_ready(program, sources, ready);
+    }
+    free(sources);
+    return rig->movers ? TH_OK : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
 }
 
 /* ---- the rig ---- */
@@ -359,7 +397,7 @@ static th_result build_program(const th_model *model, double shift, th_rig *rig,
     find_needed(model, plans);
     th_result result = find_spaces(model, plans, err);
     if (result == TH_OK)
-        result = emit_steps(model, plans, rig, err);
+        result = create_steps(model, plans, rig, err);
     free(plans);
     return result;
 }

@@ -39,17 +39,21 @@ static bool root_travels(th_body *b, const th_clip *clip, th_travel *out)
 
 /* ---- by the feet ---- */
 
-/* Velocities along the ground of points on it, per tick, and for how long there were any. */
+/* Velocities along the ground of points that are below a height, per tick, and for how long there were any. */
 typedef struct contact {
+    double reach;
     double *x, *z;
     size_t count, room;
     double ticks;
 } contact;
 
-/* Keeps the soles that get to the ground, and no more than there is room for. Returns how high that reaches. */
-static double keep_low(th_soles *s, const th_body *b, uint32_t moment_count)
+/* Feet are on the ground at the lowest point of the clip. Where hooves swing through it, that is not so: then those
+ * that are near to where something usually is, half of the time, go the other way. */
+enum { LOWEST, USUAL, GROUNDS };
+
+/* Keeps the soles that get below `reach`, and no more than there is room for. */
+static void keep_low(th_soles *s, double reach, uint32_t moment_count)
 {
-    double reach = s->ground + CONTACT * b->model->size;
     size_t low = 0, kept = 0, seen = 0;
     for (size_t n = 0; n < s->count; n++)
         low += s->sole[n].lowest < reach;
@@ -58,58 +62,74 @@ static double keep_low(th_soles *s, const th_body *b, uint32_t moment_count)
         if (s->sole[n].lowest < reach && seen++ % step == 0)
             s->sole[kept++] = s->sole[n];
     s->count = kept;
-    return reach;
+}
+
+static void add_velocity(contact *c, const double before[3], const double now[3], double ticks)
+{
+    assert(c->count < c->room);
+    c->x[c->count] = (now[0] - before[0]) / ticks;
+    c->z[c->count++] = (now[2] - before[2]) / ticks;
 }
 
 /* before: where the soles were `ticks` earlier; updated. */
-static void see_contact(contact *c, const th_body *b, const th_soles *s, double reach, double ticks,
-                        double (*before)[3])
+static void see_contacts(contact c[GROUNDS], const th_body *b, const th_soles *s, double ticks, double (*before)[3])
 {
-    size_t had = c->count;
+    const size_t had[GROUNDS] = {c[LOWEST].count, c[USUAL].count};
     for (size_t n = 0; n < s->count; n++) {
         double now[3];
         th_sole_place(b, &s->sole[n], now);
-        if (ticks > 0 && now[1] < reach && before[n][1] < reach) {
-            assert(c->count < c->room);
-            c->x[c->count] = (now[0] - before[n][0]) / ticks;
-            c->z[c->count++] = (now[2] - before[n][2]) / ticks;
-        }
+        for (int g = 0; g < GROUNDS; g++)
+            if (ticks > 0 && now[1] < c[g].reach && before[n][1] < c[g].reach)
+                add_velocity(&c[g], before[n], now, ticks);
         memcpy(before[n], now, sizeof now);
     }
-    if (c->count > had)
-        c->ticks += ticks;
+    for (int g = 0; g < GROUNDS; g++)
+        c[g].ticks += c[g].count > had[g] ? ticks : 0;
 }
 
-static bool find_contact(th_body *b, const th_clip *clip, const th_moments *moments, th_soles *s, contact *c)
+static bool find_contacts(th_body *b, const th_clip *clip, const th_moments *moments, th_soles *s, contact c[GROUNDS])
 {
     if (!th_soles_init(s, b, clip, moments))
         return false;
-    double reach = keep_low(s, b, moments->count);
-    c->room = s->count * moments->count;
-    c->x = calloc(c->room + 1, sizeof *c->x);
-    c->z = calloc(c->room + 1, sizeof *c->z);
+    c[LOWEST].reach = s->ground + CONTACT * b->model->size;
+    c[USUAL].reach = s->usual + CONTACT * b->model->size;
+    keep_low(s, c[USUAL].reach, moments->count);
     double(*before)[3] = calloc(s->count + 1, sizeof *before);
-    bool good = before && c->x && c->z;
+    bool good = before;
+    for (int g = 0; g < GROUNDS; g++) {
+        c[g].room = s->count * moments->count;
+        c[g].x = calloc(c[g].room + 1, sizeof *c[g].x);
+        c[g].z = calloc(c[g].room + 1, sizeof *c[g].z);
+        good = good && c[g].x && c[g].z;
+    }
     for (uint32_t i = 0; i < moments->count && good; i++) {
         th_body_pose(b, clip, moments->ticks[i]);
-        see_contact(c, b, s, reach, i > 0 ? moments->ticks[i] - moments->ticks[i - 1] : 0, before);
+        see_contacts(c, b, s, i > 0 ? moments->ticks[i] - moments->ticks[i - 1] : 0, before);
     }
     free(before);
     return good;
 }
 
-/* The ground moves against the walker. */
-static void judge_contact(contact *c, const th_body *b, const th_clip *clip, th_travel *out)
+/* Sorts them. */
+static double median(double *values, size_t count)
 {
-    if (c->count == 0 || c->ticks < clip->duration_ticks / 4)
+    qsort(values, count, sizeof *values, th_compare_doubles);
+    return values[count / 2];
+}
+
+/* The ground moves against the walker. */
+static void judge_contacts(contact c[GROUNDS], const th_body *b, const th_clip *clip, th_travel *out)
+{
+    contact *low = &c[LOWEST], *usual = &c[USUAL];
+    if (low->count == 0 || low->ticks < clip->duration_ticks / 4)
         return;
-    qsort(c->x, c->count, sizeof *c->x, th_compare_doubles);
-    qsort(c->z, c->count, sizeof *c->z, th_compare_doubles);
-    const size_t middle = c->count / 2, low = c->count / 4, high = c->count - 1 - low;
-    double speed = hypot(c->x[middle], c->z[middle]) * clip->ticks_per_second;
-    double spread = hypot(c->x[high] - c->x[low], c->z[high] - c->z[low]) * clip->ticks_per_second;
-    if (speed > SLOWEST * b->model->size && spread < speed)
-        *out = (th_travel){TH_TRAVEL_FEET, speed, atan2(-c->x[middle], -c->z[middle]), 0};
+    const double x = median(low->x, low->count), z = median(low->z, low->count);
+    const size_t first = low->count / 4, last = low->count - 1 - first;
+    const double speed = hypot(x, z) * clip->ticks_per_second;
+    const double spread = hypot(low->x[last] - low->x[first], low->z[last] - low->z[first]) * clip->ticks_per_second;
+    const bool agree = x * median(usual->x, usual->count) + z * median(usual->z, usual->count) > 0;
+    if (speed > SLOWEST * b->model->size && spread < speed && agree)
+        *out = (th_travel){TH_TRAVEL_FEET, speed, atan2(-x, -z), 0};
 }
 
 static bool find_travel(th_body *b, const th_clip *clip, th_travel *out)
@@ -118,12 +138,14 @@ static bool find_travel(th_body *b, const th_clip *clip, th_travel *out)
         return true;
     th_moments moments;
     th_soles soles = {0};
-    contact c = {0};
-    bool good = th_moments_init(&moments, b->model, clip, 1) && find_contact(b, clip, &moments, &soles, &c);
+    contact c[GROUNDS] = {0};
+    bool good = th_moments_init(&moments, b->model, clip, 1) && find_contacts(b, clip, &moments, &soles, c);
     if (good)
-        judge_contact(&c, b, clip, out);
-    free(c.x);
-    free(c.z);
+        judge_contacts(c, b, clip, out);
+    for (int g = 0; g < GROUNDS; g++) {
+        free(c[g].x);
+        free(c[g].z);
+    }
     th_soles_fini(&soles);
     th_moments_fini(&moments);
     return good;

@@ -2,6 +2,7 @@
 
 #include "entry.h"
 #include "jobs_work.h"
+#include "traced_frames.h"
 
 #include <assert.h>
 #include <regex.h>
@@ -23,32 +24,34 @@ static uint32_t keep_matching(th_entry *entries, uint32_t count, const char *fil
 }
 
 typedef struct plan {
-    th_entry entries[TH_BENCH_MAX_ENTRIES]; /* those about poses first */
-    uint32_t pose_count, count;
+    th_entry entries[TH_BENCH_MAX_ENTRIES]; /* in this order: */
+    uint32_t pose_count, jobs_count, guest_count;
+    uint32_t count; /* of all */
 } plan;
 
-static void add(plan *p, uint32_t (*fill_in)(th_entry *entries), const char *filter)
+/* Keeps those of the entries behind the last one that the filter lets through. */
+static uint32_t add(plan *p, uint32_t count, const char *filter)
 {
-    th_entry *first = p->entries + p->count;
-    const uint32_t count = fill_in(first);
     assert(p->count + count <= TH_BENCH_MAX_ENTRIES);
-    p->count += keep_matching(first, count, filter);
+    const uint32_t kept = keep_matching(p->entries + p->count, count, filter);
+    p->count += kept;
+    return kept;
 }
 
-static void plan_init(plan *p, const char *filter)
+static void plan_init(plan *p, const char *filter, const th_guests *guests)
 {
     p->count = 0;
-    add(p, th_pose_entries, filter);
-    add(p, th_interp_entries, filter);
-    add(p, th_crowd_entries, filter);
-    p->pose_count = p->count;
-    add(p, th_jobs_entries, filter);
+    p->pose_count = add(p, th_pose_entries(p->entries), filter);
+    p->pose_count += add(p, th_interp_entries(p->entries + p->count), filter);
+    p->pose_count += add(p, th_crowd_entries(p->entries + p->count), filter);
+    p->jobs_count = add(p, th_jobs_entries(p->entries + p->count), filter);
+    p->guest_count = guests ? add(p, th_guest_entries(guests, p->entries + p->count), filter) : 0;
 }
 
-th_bench_names th_bench_list(const char *filter)
+th_bench_names th_bench_list(const char *filter, const th_guests *guests)
 {
     plan p;
-    plan_init(&p, filter);
+    plan_init(&p, filter, guests);
     th_bench_names names = {.count = p.count};
     for (uint32_t i = 0; i < p.count; i++)
         memcpy(names.names[i], p.entries[i].name, sizeof names.names[i]);
@@ -83,6 +86,29 @@ static void summarize(const th_entry *entries, uint32_t count, th_row *rows)
             entries[i].summarize(&entries[i], baseline, &rows[i]);
 }
 
+static void run_entry(void *entry, uint64_t frame)
+{
+    const th_entry *e = entry;
+    if (e->lap)
+        e->lap(e->subject, frame);
+    else
+        e->run(e->subject, frame);
+}
+
+static void trace_entries(th_entry *entries, uint32_t count, const th_row *rows, th_tracer *tracer)
+{
+    for (uint32_t i = 0; tracer && i < count; i++) {
+        th_entry *e = &entries[i];
+        if (rows[i].failure[0])
+            continue;
+        if (e->before)
+            e->before(e->subject);
+        th_traced_frames(tracer, &rows[i], e->pool ? e->pool(e->subject) : NULL, run_entry, e);
+        if (e->after)
+            e->after(e->subject);
+    }
+}
+
 /* Before the first entry is made, as all write to the same memory. */
 static th_result set_stage(th_stage *stage, th_entry *entries, uint32_t count, th_error *err)
 {
@@ -103,6 +129,7 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
                            th_error *err)
 {
     th_subject subjects[TH_BENCH_MAX_ENTRIES];
+    th_tracer_begin(desc->tracer, "prepare");
     th_result result = set_stage(stage, entries, count, err);
     for (uint32_t i = 0; i < count && result == TH_OK; i++) {
         const th_entry *e = &entries[i];
@@ -113,14 +140,18 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
     if (result == TH_OK) {
         th_measure_desc measure = desc->measure;
         measure.lap = entries->lap;
+        th_tracer_next(desc->tracer, "measure");
         th_measure(&measure, subjects, count);
         if (!measure.is_rehearsal)
             summarize(entries, count, rows);
+        th_tracer_next(desc->tracer, "trace");
+        trace_entries(entries, count, rows, desc->tracer);
     }
     for (uint32_t i = 0; i < count; i++)
         if (entries[i].subject)
             entries[i].destroy(entries[i].subject);
     th_stage_clear(stage);
+    th_tracer_end(desc->tracer);
     return result;
 }
 
@@ -154,11 +185,13 @@ static th_result run_all(plan *p, const th_bench_desc *desc, th_report *out, th_
 {
     th_stage stage;
     th_result result = th_stage_init(&stage, &desc->scene, err);
-    stage.steps_per_us = p->count > p->pose_count ? th_work_calibrate() : 0;
+    stage.steps_per_us = p->jobs_count > 0 ? th_work_calibrate() : 0;
     if (result == TH_OK)
         result = run_groups(p, desc, &stage, out->rows, err);
-    if (result == TH_OK && p->pose_count > 0)
+    if (result == TH_OK && p->pose_count + p->guest_count > 0)
         out->scene = th_scene_json(stage.casts[TH_SAMPLING_COMPILED][desc->scene.rig.interpolation], &desc->scene);
+    if (result == TH_OK && p->guest_count > 0)
+        out->picture = desc->guests->describe(desc->guests->host);
     th_stage_fini(&stage);
     return result;
 }
@@ -166,7 +199,7 @@ static th_result run_all(plan *p, const th_bench_desc *desc, th_report *out, th_
 th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err)
 {
     plan p;
-    plan_init(&p, desc->filter);
+    plan_init(&p, desc->filter, desc->guests);
     th_result result = th_measure_report(&desc->measure, p.count, out, err);
     if (result != TH_OK)
         return result;

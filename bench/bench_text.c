@@ -147,6 +147,40 @@ static void add_job(th_table *table, const th_row *last, const th_row *row)
     add_scatter(table, row, &stats);
 }
 
+/* ---- frames ---- */
+
+static void add_frame(th_table *table, const th_row *last, const th_row *row)
+{
+    static const char *const stages[] = {"place_ms", "wait_ms", "pose_ms", "draw_ms"};
+    th_stats stats = th_samples_stats(&row->real_ns);
+    part_rows(table, last, row, 13);
+    th_table_cell(table, "%s", row->name);
+    th_table_cell(table, "%s", th_digits_from(row->characters).text);
+    th_table_cell(table, "%s", th_digits_from((uint64_t)figure_of(row, "seen")).text);
+    th_table_cell(table, "%.3f", stats.median / 1e6);
+    th_table_cell(table, "%.3f", stats.min / 1e6);
+    add_ratio(table, figure_of(row, "vs_drawn_again"), "x");
+    for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
+        th_table_cell(table, "%.3f", figure_of(row, stages[s]));
+    th_table_cell(table, "%u x %u", stats.count, row->iterations);
+    add_scatter(table, row, &stats);
+}
+
+static int integer_of(const json_t *object, const char *name)
+{
+    return (int)json_integer_value(json_object_get(object, name));
+}
+
+static void print_picture(const json_t *picture, th_format format, FILE *file)
+{
+    if (!picture)
+        return;
+    fputc('\n', file);
+    th_write_line(file, format, "%d x %d pixels, samples %d, shadow map %d, by %s", integer_of(picture, "width"),
+                  integer_of(picture, "height"), integer_of(picture, "samples"), integer_of(picture, "shadow"),
+                  json_string_value(json_object_get(picture, "renderer")));
+}
+
 /* ---- who wins where ---- */
 
 /* The figures of one comparison; NULL where a scheduler takes no part. */
@@ -249,6 +283,7 @@ typedef enum kind {
     KIND_POSE, /* what the tutorials and the floor are measured with */
     KIND_VARIATION,
     KIND_JOB,
+    KIND_FRAME,
     KIND_COUNT,
 } kind;
 
@@ -256,12 +291,15 @@ static const char *const columns[KIND_COUNT] = {
     "<entry|>ns/joint|>us/character|>vs tutorial|>vs limit|>max error|<palette hash|>frames|>spread|>known to",
     "<entry|>ns/joint|>us/character|>max error|>from authored|>key bytes|<palette hash|>frames|>spread|>known to",
     "<entry|>threads|>us/call|>least|>speed-up|>efficiency|>worst tenth|>overhead|>idle cores|>calls|>spread|>known to",
+    "<entry|>characters|>seen|>ms/frame|>least|>vs drawn again|>place|>wait|>pose|>draw|>frames|>spread|>known to",
 };
 
 static kind kind_of(const th_row *row)
 {
     if (row->characters == 0)
         return KIND_JOB;
+    if (strncmp(row->name, "frame/", 6) == 0)
+        return KIND_FRAME;
     return strncmp(row->name, "pose/", 5) == 0 || strncmp(row->name, "limit/", 6) == 0 ? KIND_POSE : KIND_VARIATION;
 }
 
@@ -277,8 +315,10 @@ static bool print_kind(const th_report *report, kind wanted, th_format format, F
             add_pose(table, report, row);
         else if (wanted == KIND_VARIATION)
             add_variation(table, last, row);
-        else
+        else if (wanted == KIND_JOB)
             add_job(table, last, row);
+        else
+            add_frame(table, last, row);
         last = row;
     }
     if (last)
@@ -291,9 +331,11 @@ static bool print_kind(const th_report *report, kind wanted, th_format format, F
 static bool print_figures(const th_report *report, th_format format, FILE *file)
 {
     bool printed = true;
-    for (int k = 0; k < KIND_COUNT; k++)
+    for (int k = 0; k < KIND_FRAME; k++)
         printed = print_kind(report, (kind)k, format, file) && printed;
     printed = print_contests(report, format, file) && printed;
+    print_picture(report->picture, format, file);
+    printed = print_kind(report, KIND_FRAME, format, file) && printed;
     fputc('\n', file);
     th_write_line(
         file, format,

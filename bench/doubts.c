@@ -24,6 +24,18 @@ __attribute__((format(printf, 2, 3))) static void say(json_t **doubts, const cha
     *doubts = th_json_append(*doubts, th_json_text(th_printable(text, clean, sizeof clean)));
 }
 
+/* "0.9 %", "7 %", "110 %" */
+typedef struct percent {
+    char text[24];
+} percent;
+
+static percent percent_of(double part)
+{
+    percent p;
+    snprintf(p.text, sizeof p.text, 100 * part < 10 ? "%.2g %%" : "%.0f %%", 100 * part);
+    return p;
+}
+
 /* ---- the scene ---- */
 
 static void doubt_clips(const json_t *scene, json_t **doubts)
@@ -47,6 +59,18 @@ static bool stands_still(const th_report *report)
         if (report->rows[r].checked && !report->rows[r].moving && !report->rows[r].failure[0])
             return true;
     return false;
+}
+
+static void doubt_left_out(const th_report *report, json_t **doubts)
+{
+    const th_row *first = th_report_left_out(report);
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < report->row_count; r++)
+        count += report->rows[r].left_out;
+    if (count > 1)
+        say(doubts, "%s and %u more are left out: %s", first->name, count - 1, first->failure);
+    else if (count == 1)
+        say(doubts, "%s is left out: %s", first->name, first->failure);
 }
 
 /* ---- the machine ---- */
@@ -154,20 +178,22 @@ static void doubt_samples(const th_report *report, json_t **doubts)
         say(doubts, "%u entr%s fewer than %d repetitions, too few to tell chance from change", few.count,
             few.count == 1 ? "y has" : "ies have", TH_REPORT_FEW);
     if (vague.count > 0)
-        say(doubts, "%u of %u medians are known less well than to %.3g %%; the least, of %s, to %.2g %%", vague.count,
-            timed, 100 * wanted, vague.worst->name, 100 * vague.value);
+        say(doubts, "%u of %u medians are known less well than to %s; the least, of %s, to %s", vague.count, timed,
+            percent_of(wanted).text, vague.worst->name, percent_of(vague.value).text);
     if (coarse.count > 0)
         say(doubts, "the clock, in steps of %.0f ns, is coarse for %u entr%s, most for %s", step_ns, coarse.count,
             coarse.count == 1 ? "y" : "ies", coarse.worst->name);
     if (drifting.count > 0)
-        say(doubts, "%u entr%s not steady: the second half of the repetitions of %s differs by %.2g %% from the first",
-            drifting.count, drifting.count == 1 ? "y was" : "ies were", drifting.worst->name, 100 * drifting.value);
+        say(doubts, "%u entr%s not steady: the second half of the repetitions of %s differs by %s from the first",
+            drifting.count, drifting.count == 1 ? "y was" : "ies were", drifting.worst->name,
+            percent_of(drifting.value).text);
 }
 
 json_t *th_report_doubts(const th_report *report)
 {
     json_t *doubts = json_array();
     doubt_clips(report->scene, &doubts);
+    doubt_left_out(report, &doubts);
     if (stands_still(report))
         say(&doubts, "nothing moves: this is the cost of standing still");
     if (report->is_rehearsal)

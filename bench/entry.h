@@ -5,6 +5,7 @@
 #include "stage.h"
 
 #include <throng/bench.h>
+#include <throng/jobs.h>
 
 typedef struct th_entry th_entry;
 struct th_entry {
@@ -24,6 +25,7 @@ struct th_entry {
     void (*run)(void *subject, uint64_t frame);
     th_lap (*lap)(void *subject, uint64_t frame);
     void (*after)(void *subject);
+    th_jobs *(*pool)(void *subject); /* whose chunks a trace is to have; NULL: nobody's */
     /* Adds further figures to the row. baseline: NULL when it is not among what was measured. May be NULL. */
     void (*summarize)(const th_entry *entry, const th_row *baseline, th_row *row);
     void (*destroy)(void *subject);
@@ -34,5 +36,6 @@ uint32_t th_pose_entries(th_entry *entries);   /* pose/ and limit/ */
 uint32_t th_interp_entries(th_entry *entries); /* interp/ */
 uint32_t th_crowd_entries(th_entry *entries);  /* crowd/, play/ and clips/ */
 uint32_t th_jobs_entries(th_entry *entries);   /* jobs/ */
+uint32_t th_guest_entries(const th_guests *guests, th_entry *entries);
 
 #endif

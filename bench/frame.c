@@ -1,8 +1,9 @@
 #include <throng/frame.h>
 
-#include <throng/clock.h>
 #include <throng/line.h>
+#include <throng/tracer.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,9 @@ struct th_frame {
     void *poses;              /* NULL: stages are fused */
     uint32_t *costs, *shares; /* shares of equal cost, as rigs differ */
     uint32_t shared;          /* batches that shares are for */
+    uint8_t *workers;         /* [batch]; NULL: nobody asks */
     th_stage_times times;
+    th_tracer *tracer;
 };
 
 const char *th_stages_name(th_stages stages)
@@ -34,6 +37,8 @@ static void *allocate_large(size_t bytes)
     return bytes < machine ? th_line_alloc(bytes) : NULL;
 }
 
+_Static_assert(TH_JOBS_MAX_THREADS <= UINT8_MAX + 1, "a worker fits a byte");
+
 static void share_batches(th_frame *frame)
 {
     const uint32_t count = th_crowd_batch_count(frame->crowd);
@@ -43,14 +48,18 @@ static void share_batches(th_frame *frame)
     frame->shared = count;
 }
 
-static bool allocate(th_frame *frame, th_stages stages)
+static bool allocate(th_frame *frame, const th_frame_desc *desc)
 {
+    const size_t batches = th_crowd_batch_count(frame->crowd);
     frame->scratch = th_line_alloc(frame->scratch_stride * th_jobs_threads(frame->jobs));
-    if (stages == TH_STAGES_SEPARATE)
+    if (desc->stages == TH_STAGES_SEPARATE)
         frame->poses = allocate_large(th_crowd_pose_bytes(frame->crowd));
-    frame->costs = calloc((size_t)th_crowd_batch_count(frame->crowd) + 1, sizeof *frame->costs);
+    if (desc->workers)
+        frame->workers = calloc(batches + 1, sizeof *frame->workers);
+    frame->costs = calloc(batches + 1, sizeof *frame->costs);
     frame->shares = calloc(th_jobs_threads(frame->jobs), sizeof *frame->shares);
-    return frame->scratch && frame->costs && frame->shares && (frame->poses || stages != TH_STAGES_SEPARATE);
+    return frame->scratch && frame->costs && frame->shares && (frame->poses || desc->stages != TH_STAGES_SEPARATE) &&
+           (frame->workers || !desc->workers);
 }
 
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err)
@@ -65,7 +74,7 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
         .grain = desc->grain ? desc->grain : TH_FRAME_DEFAULT_GRAIN,
         .scratch_stride = th_line_round(th_crowd_scratch_bytes(desc->crowd)),
     };
-    if (!allocate(frame, desc->stages)) {
+    if (!allocate(frame, desc)) {
         th_frame_destroy(frame);
         return th_fail(err, TH_ERR_MEMORY, "no memory for a frame of %u characters on %u threads",
                        th_crowd_instance_count(desc->crowd), th_jobs_threads(desc->jobs));
@@ -79,6 +88,7 @@ void th_frame_destroy(th_frame *frame)
 {
     if (!frame)
         return;
+    free(frame->workers);
     free(frame->costs);
     free(frame->shares);
     free(frame->poses);
@@ -86,11 +96,18 @@ void th_frame_destroy(th_frame *frame)
     free(frame);
 }
 
+static void note_worker(th_frame *frame, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    if (frame->workers)
+        memset(frame->workers + begin, (int)worker, end - begin);
+}
+
 static int animate_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_frame *frame = ctx;
     void *scratch = frame->scratch + worker * frame->scratch_stride;
     th_crowd_update(frame->crowd, begin, end, frame->time_s, frame->palette, scratch);
+    note_worker(frame, begin, end, worker);
     return 0;
 }
 
@@ -107,11 +124,11 @@ static int resolve_batches(uint32_t begin, uint32_t end, uint32_t worker, void *
     th_frame *frame = ctx;
     void *scratch = frame->scratch + worker * frame->scratch_stride;
     th_crowd_resolve(frame->crowd, begin, end, frame->poses, frame->palette, scratch);
+    note_worker(frame, begin, end, worker);
     return 0;
 }
 
-/* Returns how long it took. */
-static uint64_t run_stage(th_frame *frame, th_jobs_fn *stage)
+static void run_stage(th_frame *frame, th_jobs_fn *stage)
 {
     const th_job job = {
         .fn = stage,
@@ -120,9 +137,7 @@ static uint64_t run_stage(th_frame *frame, th_jobs_fn *stage)
         .grain = frame->grain,
         .shares = frame->shares,
     };
-    const uint64_t start = th_clock_ns();
     th_jobs_run(frame->jobs, &job);
-    return th_clock_ns() - start;
 }
 
 void th_frame_animate(th_frame *frame, double time_s, void *palette)
@@ -135,13 +150,28 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
         run_stage(frame, animate_batches);
         return;
     }
-    frame->times.sample_ns += run_stage(frame, sample_batches);
-    frame->times.resolve_ns += run_stage(frame, resolve_batches);
+    const uint64_t begin = th_tracer_begin(frame->tracer, "sample");
+    run_stage(frame, sample_batches);
+    const uint64_t sampled = th_tracer_next(frame->tracer, "resolve");
+    run_stage(frame, resolve_batches);
+    frame->times.sample_ns += sampled - begin;
+    frame->times.resolve_ns += th_tracer_end(frame->tracer) - sampled;
+}
+
+uint32_t th_frame_worker(const th_frame *frame, uint32_t instance)
+{
+    assert(frame->workers);
+    return frame->workers[th_crowd_batch_of(frame->crowd, instance)];
 }
 
 th_stage_times th_frame_stage_times(const th_frame *frame)
 {
     return frame->times;
+}
+
+void th_frame_trace(th_frame *frame, th_tracer *tracer)
+{
+    frame->tracer = tracer;
 }
 
 th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err)

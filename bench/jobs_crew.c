@@ -302,6 +302,12 @@ th_lap th_crew_frame(void *ctx, uint64_t frame)
 
 /* ---- afterwards ---- */
 
+th_jobs *th_crew_pool(void *ctx)
+{
+    const th_crew *crew = ctx;
+    return crew->is_traced ? NULL : crew->jobs;
+}
+
 double th_crew_slow_call_ns(const th_crew *crew)
 {
     return th_quantile(crew->call_ns, crew->call_count, 0.9);

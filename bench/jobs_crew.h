@@ -70,6 +70,9 @@ th_lap th_crew_wake_frame(void *crew, uint64_t frame);
 /* After a sleep of 14 ms, a frame: 100 us of serial work, then three calls. */
 th_lap th_crew_frame(void *crew, uint64_t frame);
 
+/* For a trace: the threads, NULL where they are traced already. */
+th_jobs *th_crew_pool(void *crew);
+
 /* Of the calls kept, the time within which 9 of 10 stayed; NaN for none. */
 double th_crew_slow_call_ns(const th_crew *crew);
 

@@ -158,7 +158,7 @@ static th_result create_crew(th_entry *entry, const th_bench_desc *desc, const t
 
 static json_t *figure(json_t *json, bool applies, const char *name, double value)
 {
-    return applies ? th_json_merge(json, json_pack("{s:o}", name, th_json_real(value))) : json;
+    return applies ? th_json_set(json, name, th_json_real(value)) : json;
 }
 
 static void summarize_crew(const th_entry *entry, const th_row *baseline, th_row *row)
@@ -196,6 +196,7 @@ static uint32_t add(th_entry *entries, const shape *s)
             .lap = s->way->lap,
             .after = s->way->after,
             .summarize = summarize_crew,
+            .pool = th_crew_pool,
             .destroy = th_crew_destroy,
         };
         snprintf(e->name, sizeof e->name, "jobs/%s/%s", s->name, r->name ? r->name : th_scheduler_name(r->scheduler));

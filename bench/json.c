@@ -79,6 +79,14 @@ json_t *th_json_merge(json_t *object, json_t *more)
     return NULL;
 }
 
+json_t *th_json_set(json_t *object, const char *name, json_t *value)
+{
+    if (json_object_set_new(object, name, value) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 /* ---- writing ---- */
 
 static bool is_flat(const json_t *value)

@@ -29,13 +29,22 @@ void th_report_fini(th_report *report)
     }
     free(report->rows);
     json_decref(report->scene);
+    json_decref(report->picture);
     *report = (th_report){0};
 }
 
 const th_row *th_report_failure(const th_report *report)
 {
     for (uint32_t r = 0; r < report->row_count; r++)
-        if (report->rows[r].failure[0])
+        if (report->rows[r].failure[0] && !report->rows[r].left_out)
+            return &report->rows[r];
+    return NULL;
+}
+
+const th_row *th_report_left_out(const th_report *report)
+{
+    for (uint32_t r = 0; r < report->row_count; r++)
+        if (report->rows[r].left_out)
             return &report->rows[r];
     return NULL;
 }

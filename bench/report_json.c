@@ -34,7 +34,7 @@ static json_t *own_json(const th_row *row, double real_ns, json_t *json)
         json = th_json_merge(json, json_pack("{s:o, s:o, s:b}", "max_error", th_json_real(row->max_error),
                                              "palette_hash", th_json_hash(row->palette_hash), "moving", row->moving));
     if (row->checked && row->overrides)
-        json = th_json_merge(json, json_pack("{s:o}", "from_authored", th_json_real(row->from_authored)));
+        json = th_json_set(json, "from_authored", th_json_real(row->from_authored));
     return row->own ? th_json_merge(json, json_copy(row->own)) : json;
 }
 
@@ -97,9 +97,10 @@ static json_t *append_aggregates(json_t *rows, const th_row *row, uint32_t famil
 /* As Google Benchmark has it, because its compare.py looks for times in every row. */
 static json_t *failure_json(const th_row *row, uint32_t family)
 {
-    json_t *json = json_pack("{s:b, s:o, s:i, s:i, s:f, s:f, s:s}", "error_occurred", 1, "error_message",
-                             th_json_text(row->failure), "repetition_index", 0, "iterations", 0, "real_time", 0.0,
-                             "cpu_time", 0.0, "time_unit", row->time_unit ? row->time_unit : "ns");
+    json_t *json = json_pack("{s:b, s:o, s:i, s:i, s:f, s:f, s:s}", row->left_out ? "skipped" : "error_occurred", 1,
+                             row->left_out ? "skip_message" : "error_message", th_json_text(row->failure),
+                             "repetition_index", 0, "iterations", 0, "real_time", 0.0, "cpu_time", 0.0, "time_unit",
+                             row->time_unit ? row->time_unit : "ns");
     return own_json(row, (double)NAN, th_json_merge(head_json(row, family, "", "iteration"), json));
 }
 
@@ -129,9 +130,11 @@ json_t *th_report_json(const th_report *report)
     json_t *rows = json_array();
     for (uint32_t r = 0; r < report->row_count; r++)
         rows = append_entry(rows, &report->rows[r], r);
-    json_t *context = th_json_merge(context_json(report), json_pack("{s:o}", "doubts", th_report_doubts(report)));
+    json_t *context = th_json_set(context_json(report), "doubts", th_report_doubts(report));
     if (report->scene)
-        context = th_json_merge(context, json_pack("{s:O}", "scene", report->scene));
+        context = th_json_set(context, "scene", json_incref(report->scene));
+    if (report->picture)
+        context = th_json_set(context, "picture", json_incref(report->picture));
     return json_pack("{s:o, s:o}", "context", context, "benchmarks", rows);
 }
 
@@ -160,7 +163,7 @@ static json_t *add_plain(json_t *json, const char *prefix, const json_t *more)
         char column[96];
         snprintf(column, sizeof column, "%s%s", prefix, name);
         if (!json_is_object(value) && !json_is_array(value))
-            json = th_json_merge(json, json_pack("{s:O}", column, value));
+            json = th_json_set(json, column, json_incref(value));
     }
     return json;
 }
@@ -173,8 +176,7 @@ static json_t *row_json(const th_report *report, const th_row *row, const json_t
     json_t *own = own_json(row, median, json_object());
     json = add_plain(th_json_merge(json, times_json(row)), "", own);
     json_decref(own);
-    json =
-        th_json_merge(json, json_pack("{s:o}", "error_message", th_json_text(row->failure[0] ? row->failure : NULL)));
+    json = th_json_set(json, "error_message", th_json_text(row->failure[0] ? row->failure : NULL));
     return add_plain(add_plain(json, "", context), "scene_", report->scene);
 }
 

@@ -326,6 +326,13 @@ static th_result summarize(const th_study *s, th_error *err)
     return result;
 }
 
+static void trace_lanes(const th_study *s)
+{
+    for (uint32_t i = 0; s->desc.tracer && i < th_study_lane_count(s); i++)
+        if (!s->out->report.rows[i].failure[0])
+            th_lane_trace(&s->lanes[i], &s->out->report.rows[i], s->desc.tracer);
+}
+
 /* ---- the study ---- */
 
 static void describe(const th_study *s)
@@ -358,24 +365,33 @@ static th_result run_study(const th_study *s, th_error *err)
     set_point_rows(s);
     set_part_rows(s);
     set_memory_rows(s);
+    th_tracer_next(s->desc.tracer, "check");
     result = check_points(s, err);
+    th_tracer_next(s->desc.tracer, "measure");
     const th_noise_mark begin = th_noise_begin();
     if (result == TH_OK)
         result = time_lanes(s, err);
     out->report.noise = th_noise_end(&begin);
     if (result == TH_OK)
         result = time_memory(s, err);
-    return result == TH_OK && !out->report.is_rehearsal ? summarize(s, err) : result;
+    if (result == TH_OK && !out->report.is_rehearsal)
+        result = summarize(s, err);
+    th_tracer_next(s->desc.tracer, "trace");
+    if (result == TH_OK)
+        trace_lanes(s);
+    return result;
 }
 
 th_result th_scale_run(const th_scale_desc *desc, th_scale *out, th_error *err)
 {
     th_study study;
     *out = (th_scale){0};
+    th_tracer_begin(desc->tracer, "prepare");
     th_result result = th_study_init(&study, desc, out, err);
     if (result == TH_OK)
         result = run_study(&study, err);
     th_study_fini(&study);
+    th_tracer_end(desc->tracer);
     if (result != TH_OK)
         th_scale_fini(out);
     return result;

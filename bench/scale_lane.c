@@ -2,6 +2,7 @@
 
 #include "scale_workers.h"
 #include "settle.h"
+#include "traced_frames.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,6 +70,20 @@ void th_lane_end(void *lane)
     l->stages.sample_ns += now.sample_ns - l->before.sample_ns;
     l->stages.resolve_ns += now.resolve_ns - l->before.resolve_ns;
     th_workers_add(l->jobs, l->sums);
+    th_jobs_frame_end(l->jobs);
+}
+
+void th_lane_trace(th_lane *l, const th_row *row, th_tracer *tracer)
+{
+    if (l->settles)
+        th_settle();
+    th_jobs_frame_begin(l->jobs);
+    th_lane_run(l, 0);
+    if (l->frame)
+        th_frame_trace(l->frame, tracer);
+    th_traced_frames(tracer, row, l->jobs, th_lane_run, l);
+    if (l->frame)
+        th_frame_trace(l->frame, NULL);
     th_jobs_frame_end(l->jobs);
 }
 

@@ -25,6 +25,9 @@ void th_lane_begin(void *lane);
 void th_lane_run(void *lane, uint64_t frame);
 void th_lane_end(void *lane);
 
+/* Some frames more, as th_lane_begin would have them. */
+void th_lane_trace(th_lane *lane, const th_row *row, th_tracer *tracer);
+
 /* Of all repetitions together. */
 th_worker_stats th_lane_total(const th_lane *lane);
 

@@ -193,7 +193,9 @@ static th_result create_whole(th_study *s, uint32_t scheduler, uint32_t count, u
         .palette = s->palette,
         .settles = has_spinners(&s->desc),
     };
-    return th_lane_whole(lane, &(th_frame_desc){s->crowds[count], lane->jobs, curve->grain, s->desc.stages}, err);
+    const th_frame_desc frame = {
+        .crowd = s->crowds[count], .jobs = lane->jobs, .grain = curve->grain, .stages = s->desc.stages};
+    return th_lane_whole(lane, &frame, err);
 }
 
 static th_result create_part(th_study *s, uint32_t part, th_ablation ablation, th_error *err)

@@ -55,7 +55,7 @@ static json_t *worker_json(const th_worker_stats *s, double frames)
     };
     json_t *json = json_object();
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        json = th_json_merge(json, json_pack("{s:o}", fields[i].name, th_json_real(fields[i].value)));
+        json = th_json_set(json, fields[i].name, th_json_real(fields[i].value));
     return json;
 }
 

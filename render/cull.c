@@ -158,21 +158,32 @@ void th_cull_move(th_cull *c, uint32_t begin, uint32_t end, const th_location *p
 
 /* ---- classifying ---- */
 
+enum { CAMERA_PLANES = 6, CASTER_PLANES = 12 };
+
 /* What does not change from one instance to the next. */
 typedef struct test {
-    float plane[6][4];
+    float plane[CASTER_PLANES][4];
+    /* A shadow is a sphere that moves away from the light until it is under the ground. On this way, of so many units
+     * for each unit of height, it gets so much nearer to the inner side of a plane. */
+    float push[CASTER_PLANES];
+    float ground;
     float eye[3];
     float limit2[TH_CULL_MAX_LODS - 1]; /* below this (radius / distance)^2 it is a level coarser */
     uint16_t unseen;                    /* the last bucket */
 } test;
 
+static void set_planes(test *t, int first, const th_frustum *frustum)
+{
+    memcpy(t->plane[first], frustum->plane, sizeof frustum->plane);
+    for (int p = first; p < first + 6; p++)
+        t->plane[p][3] += SLACK * fabsf(t->plane[p][3]);
+}
+
 static test test_of(const th_cull *c, const th_cull_view *seen)
 {
     test t = {.unseen = (uint16_t)c->group_count};
-    memcpy(t.plane, seen->frustum.plane, sizeof t.plane);
+    set_planes(&t, 0, &seen->frustum);
     memcpy(t.eye, seen->eye, sizeof t.eye);
-    for (int p = 0; p < 6; p++)
-        t.plane[p][3] += SLACK * fabsf(t.plane[p][3]);
     for (uint32_t n = 0; n + 1 < c->lod_count; n++) {
         float limit = seen->lod_px[n] / (2 * seen->pixels);
         t.limit2[n] = limit * limit;
@@ -180,18 +191,33 @@ static test test_of(const th_cull *c, const th_cull_view *seen)
     return t;
 }
 
-/* Whether a sphere is outside of one of the planes: 0 or 1. */
-static inline int32_t outside(const test *t, float x, float y, float z, float radius)
+static void add_light(test *t, const th_cull_light *light)
 {
+    const float *to = light->to_light;
+    set_planes(t, CAMERA_PLANES, &light->map);
+    t->ground = light->ground;
+    for (int p = 0; p < CASTER_PLANES; p++) {
+        const float away = t->plane[p][0] * to[0] + t->plane[p][1] * to[1] + t->plane[p][2] * to[2];
+        t->push[p] = (1 + SLACK) * fmaxf(-away, 0) / to[1];
+    }
+}
+
+/* Whether a sphere, or all of its shadow, is outside of one of the planes: 0 or 1. */
+static inline int32_t outside(const test *t, int planes, float x, float y, float z, float radius)
+{
+    const float above = y + radius - t->ground, height = above > 0 ? above : 0;
     int32_t out = 0;
-    for (int p = 0; p < 6; p++)
-        out |= t->plane[p][0] * x + t->plane[p][1] * y + t->plane[p][2] * z + t->plane[p][3] + radius < 0;
+    for (int p = 0; p < planes; p++) {
+        const float push = planes > CAMERA_PLANES ? t->push[p] * height : 0;
+        out |= t->plane[p][0] * x + t->plane[p][1] * y + t->plane[p][2] * z + t->plane[p][3] + radius + push < 0;
+    }
     return out;
 }
 
-/* Arithmetic instead of branches, 32 bits wide throughout, in arrays side by side: compilers make vector code of it.
- * A sphere that is no number is seen. */
-static void classify_block(const th_cull *c, const test *all, uint32_t block, uint16_t *restrict bucket)
+/* Arithmetic instead of branches, 32 bits wide throughout, in arrays side by side: compilers make vector code of it,
+ * one for each number of planes. A sphere that is no number is seen. */
+static inline void classify_block(const th_cull *c, const test *all, int planes, uint32_t block,
+                                  uint16_t *restrict bucket)
 {
     const size_t first = (size_t)block * TH_CULL_BLOCK;
     const float *restrict x = c->x + first, *restrict y = c->y + first, *restrict z = c->z + first;
@@ -205,7 +231,7 @@ static void classify_block(const th_cull *c, const test *all, uint32_t block, ui
         int32_t lod = 0;
         for (uint32_t n = 0; n < TH_CULL_MAX_LODS - 1; n++)
             lod += radius2 < t.limit2[n] * distance2;
-        level[i] = lod | -outside(&t, x[i], y[i], z[i], radius[i]);
+        level[i] = lod | -outside(&t, planes, x[i], y[i], z[i], radius[i]);
     }
     for (uint32_t i = 0; i < TH_CULL_BLOCK; i++)
         bucket[i] = (uint16_t)(level[i] < 0 ? t.unseen : first_bucket[i] + level[i]);
@@ -217,6 +243,14 @@ static uint32_t block_end(const th_cull *c, uint32_t block)
     return block + 1 < c->block_count ? end : c->instance_count;
 }
 
+static void count_block(const th_cull *c, view *v, uint32_t block)
+{
+    uint32_t *counts = v->counts + (size_t)block * c->row, end = block_end(c, block);
+    memset(counts, 0, c->row * sizeof *counts);
+    for (uint32_t i = block * TH_CULL_BLOCK; i < end; i++)
+        counts[v->bucket[i]]++;
+}
+
 void th_cull_classify(th_cull *c, uint32_t view_index, const th_cull_view *seen, uint32_t begin_block,
                       uint32_t end_block)
 {
@@ -224,11 +258,31 @@ void th_cull_classify(th_cull *c, uint32_t view_index, const th_cull_view *seen,
     view *v = &c->views[view_index];
     const test t = test_of(c, seen);
     for (uint32_t b = begin_block; b < end_block; b++) {
-        uint32_t *counts = v->counts + (size_t)b * c->row, end = block_end(c, b);
-        classify_block(c, &t, b, v->bucket + (size_t)b * TH_CULL_BLOCK);
-        memset(counts, 0, c->row * sizeof *counts);
-        for (uint32_t i = b * TH_CULL_BLOCK; i < end; i++)
-            counts[v->bucket[i]]++;
+        classify_block(c, &t, CAMERA_PLANES, b, v->bucket + (size_t)b * TH_CULL_BLOCK);
+        count_block(c, v, b);
+    }
+}
+
+static void leave_out_seen(const th_cull *c, const uint16_t *restrict seen, uint16_t *restrict bucket)
+{
+    const uint16_t unseen = (uint16_t)c->group_count;
+    for (uint32_t i = 0; i < TH_CULL_BLOCK; i++)
+        bucket[i] = seen[i] == unseen ? bucket[i] : unseen;
+}
+
+void th_cull_classify_casters(th_cull *c, uint32_t view_index, uint32_t camera, const th_cull_view *seen,
+                              const th_cull_light *light, uint32_t begin_block, uint32_t end_block)
+{
+    assert(view_index < c->view_count && begin_block <= end_block && end_block <= c->block_count);
+    assert(camera < c->view_count && camera != view_index && light->to_light[1] > 0);
+    view *v = &c->views[view_index];
+    test t = test_of(c, seen);
+    add_light(&t, light);
+    for (uint32_t b = begin_block; b < end_block; b++) {
+        const size_t first = (size_t)b * TH_CULL_BLOCK;
+        classify_block(c, &t, CASTER_PLANES, b, v->bucket + first);
+        leave_out_seen(c, c->views[camera].bucket + first, v->bucket + first);
+        count_block(c, v, b);
     }
 }
 

@@ -136,6 +136,8 @@ static th_result build(builder *b, th_error *err)
     if (result == TH_OK)
         result = th_geometry_coarsen(b->model, &b->geometry, err);
     if (result == TH_OK)
+        result = th_geometry_correct_normals(&b->geometry, err);
+    if (result == TH_OK)
         result = th_geometry_order(&b->geometry, err);
     if (result == TH_OK)
         result = make_bones(b, err);

@@ -21,6 +21,12 @@ void th_geometry_free(th_geometry *geometry)
     *geometry = (th_geometry){0};
 }
 
+bool th_geometry_repeats(const th_figure_part *part, uint32_t lod)
+{
+    return lod > 0 && part->lods[lod].first_index == part->lods[lod - 1].first_index &&
+           part->lods[lod].index_count == part->lods[lod - 1].index_count;
+}
+
 static th_result allocate(const th_model *model, th_geometry *g, th_error *err)
 {
     uint64_t parts = 0, vertices = 0, indices = 0;

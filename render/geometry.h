@@ -1,4 +1,5 @@
-/* A figure's meshes while they are built. Steps, in this order: pack, coarsen, order. */
+/* A figure's meshes while they are built. Steps, in this order: pack, coarsen, correct the normals,
+ * order. */
 #ifndef TH_GEOMETRY_H
 #define TH_GEOMETRY_H
 
@@ -18,8 +19,14 @@ th_result th_geometry_pack(const th_model *model, th_geometry *out, th_error *er
 /* Adds the coarser levels. */
 th_result th_geometry_coarsen(const th_model *model, th_geometry *geometry, th_error *err);
 
+/* Where the normals of coarse levels are not like those of level 0, their triangles get vertices of their own. */
+th_result th_geometry_correct_normals(th_geometry *geometry, th_error *err);
+
 /* Puts triangles and vertices of each part in the order a GPU likes best. */
 th_result th_geometry_order(th_geometry *geometry, th_error *err);
+
+/* Whether a part has no level of its own here, but again the one before. */
+bool th_geometry_repeats(const th_figure_part *part, uint32_t lod);
 
 void th_geometry_free(th_geometry *geometry);
 

@@ -138,3 +138,9 @@ void th_gl_swap(th_gl *gl)
     else
         glFlush();
 }
+
+void th_gl_finish(th_gl *gl)
+{
+    (void)gl;
+    glFinish();
+}

@@ -172,6 +172,11 @@ void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, doub
     }
 }
 
+bool th_layout_is_still(const th_layout *layout)
+{
+    return layout->desc.kind != TH_LAYOUT_STREET;
+}
+
 /* How far from the middle places are. */
 static double extent(const th_layout *layout)
 {

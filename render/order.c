@@ -7,12 +7,6 @@
 /* How much worse the vertex cache may do for less overdraw; meshoptimizer's own advice. */
 #define OVERDRAW_THRESHOLD 1.05F
 
-static bool repeats(const th_figure_part *part, uint32_t lod)
-{
-    return lod > 0 && part->lods[lod].first_index == part->lods[lod - 1].first_index &&
-           part->lods[lod].index_count == part->lods[lod - 1].index_count;
-}
-
 static void order_triangles(const th_figure_part *part, const th_figure_lod *lod, th_geometry *g, uint32_t *scratch)
 {
     uint32_t *indices = g->indices + lod->first_index;
@@ -28,7 +22,7 @@ static void order_vertices(const th_figure_part *part, th_geometry *g, uint32_t 
 {
     size_t count = 0;
     for (uint32_t l = g->lod_count; l-- > 0;) {
-        if (repeats(part, l))
+        if (th_geometry_repeats(part, l))
             continue;
         const th_figure_lod *lod = &part->lods[l];
         memcpy(scratch + count, g->indices + lod->first_index, lod->index_count * sizeof *scratch);
@@ -39,7 +33,7 @@ static void order_vertices(const th_figure_part *part, th_geometry *g, uint32_t 
     meshopt_remapVertexBuffer(vertices, vertices, part->vertex_count, sizeof *vertices, remap);
     for (uint32_t l = 0; l < g->lod_count; l++) {
         uint32_t *indices = g->indices + part->lods[l].first_index;
-        if (!repeats(part, l))
+        if (!th_geometry_repeats(part, l))
             meshopt_remapIndexBuffer(indices, indices, part->lods[l].index_count, remap);
     }
 }
@@ -50,7 +44,7 @@ th_result th_geometry_order(th_geometry *g, th_error *err)
     uint32_t *remap = malloc((g->vertex_count + (size_t)1) * sizeof *remap);
     for (uint32_t p = 0; scratch && remap && p < g->part_count; p++) {
         for (uint32_t l = 0; l < g->lod_count; l++)
-            if (!repeats(&g->parts[p], l))
+            if (!th_geometry_repeats(&g->parts[p], l))
                 order_triangles(&g->parts[p], &g->parts[p].lods[l], g, scratch);
         order_vertices(&g->parts[p], g, scratch, remap);
     }

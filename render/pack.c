@@ -9,7 +9,7 @@
 
 _Static_assert(sizeof(th_figure_vertex) == 36, "vertices are compared and drawn as bytes");
 
-static uint32_t pack_normal(const float normal[3])
+uint32_t th_pack_normal(const float normal[3])
 {
     double n[3], length = 0;
     for (int i = 0; i < 3; i++) {
@@ -25,6 +25,14 @@ static uint32_t pack_normal(const float normal[3])
     for (int i = 0; i < 3; i++)
         packed |= ((uint32_t)lrint(n[i] / length * 511) & 0x3ff) << (10 * i);
     return packed;
+}
+
+void th_unpack_normal(uint32_t packed, float out[3])
+{
+    for (int i = 0; i < 3; i++) {
+        const int32_t bits = (int32_t)(packed >> (10 * i) & 0x3ff);
+        out[i] = (float)(bits < 512 ? bits : bits - 1024) / 511;
+    }
 }
 
 /* Rounds down, and gives what is missing to 255 to those that lost most (the largest remainder method). Equal weights
@@ -87,7 +95,7 @@ void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_figur
 {
     for (int i = 0; i < 3; i++)
         out->position[i] = vertex->position[i] + 0.0F; /* -0 becomes 0: who compares bytes shall find them equal */
-    out->normal = pack_normal(vertex->normal);
+    out->normal = th_pack_normal(vertex->normal);
     for (int i = 0; i < 2; i++)
         out->uv[i] = pack_uv(vertex->uv[i], uv_offset[i]);
     memcpy(out->color, vertex->color, sizeof out->color);

@@ -8,6 +8,9 @@
  * precision is finest. */
 void th_pack_uv_offset(const th_mesh *mesh, double offset[2]);
 
+uint32_t th_pack_normal(const float normal[3]); /* of any length; without one, (0, 0, 1) */
+void th_unpack_normal(uint32_t packed, float out[3]);
+
 void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_figure_vertex *out);
 
 /* Largest difference that packing made to a texture coordinate, in pixels of an image of that size. */

@@ -25,7 +25,7 @@ struct th_painter {
     th_palette palette;
     th_fetch fetch;
     size_t block_bytes, block_alignment;
-    paint crowd, depth, skeleton, ground, sky;
+    paint crowd, crowd_depth, skeleton, skeleton_depth, ground, sky;
     th_upload *uploads; /* one a figure */
     uint32_t upload_count;
     th_shadow shadow;
@@ -85,35 +85,23 @@ static th_result make_paint(const th_painter *painter, th_program_desc desc, con
 static th_result make_paints(th_painter *p, th_error *err)
 {
     const th_shader *palette = &th_shader_palette_glsl, *instance = &th_shader_instance_glsl,
-                    *light = &th_shader_light_glsl;
-    th_result result = make_paint(p,
-                                  (th_program_desc){.name = "crowd",
-                                                    .vertex = {palette, instance, &th_shader_crowd_vert},
-                                                    .fragment = {light, &th_shader_crowd_frag}},
-                                  NULL, &p->crowd, err);
-    if (result == TH_OK)
-        result = make_paint(p,
-                            (th_program_desc){.name = "depth",
-                                              .vertex = {palette, instance, &th_shader_crowd_vert},
-                                              .fragment = {&th_shader_depth_frag}},
-                            "DEPTH_ONLY", &p->depth, err);
-    if (result == TH_OK)
-        result = make_paint(p,
-                            (th_program_desc){.name = "skeleton",
-                                              .vertex = {palette, instance, &th_shader_skeleton_vert},
-                                              .fragment = {&th_shader_skeleton_frag}},
-                            NULL, &p->skeleton, err);
-    if (result == TH_OK)
-        result = make_paint(p,
-                            (th_program_desc){.name = "ground",
-                                              .vertex = {&th_shader_ground_vert},
-                                              .fragment = {light, &th_shader_ground_frag}},
-                            NULL, &p->ground, err);
-    if (result == TH_OK)
-        result = make_paint(
-            p,
-            (th_program_desc){.name = "sky", .vertex = {&th_shader_sky_vert}, .fragment = {light, &th_shader_sky_frag}},
-            NULL, &p->sky, err);
+                    *light = &th_shader_light_glsl, *mesh = &th_shader_crowd_vert, *bones = &th_shader_skeleton_vert,
+                    *depth = &th_shader_depth_frag;
+    const struct {
+        paint *out;
+        th_program_desc desc;
+        const char *define;
+    } paints[] = {
+        {&p->crowd, {"crowd", {palette, instance, mesh}, {light, &th_shader_crowd_frag}, {0}, {0}}, NULL},
+        {&p->crowd_depth, {"crowd_depth", {palette, instance, mesh}, {depth}, {0}, {0}}, "DEPTH_ONLY"},
+        {&p->skeleton, {"skeleton", {palette, instance, bones}, {&th_shader_skeleton_frag}, {0}, {0}}, NULL},
+        {&p->skeleton_depth, {"skeleton_depth", {palette, instance, bones}, {depth}, {0}, {0}}, "DEPTH_ONLY"},
+        {&p->ground, {"ground", {&th_shader_ground_vert}, {light, &th_shader_ground_frag}, {0}, {0}}, NULL},
+        {&p->sky, {"sky", {&th_shader_sky_vert}, {light, &th_shader_sky_frag}, {0}, {0}}, NULL},
+    };
+    th_result result = TH_OK;
+    for (size_t i = 0; i < sizeof paints / sizeof *paints && result == TH_OK; i++)
+        result = make_paint(p, paints[i].desc, paints[i].define, paints[i].out, err);
     return result;
 }
 
@@ -185,7 +173,7 @@ void th_painter_destroy(th_painter *p)
         th_upload_fini(&p->uploads[f]);
     free(p->uploads);
     th_shadow_fini(&p->shadow);
-    const paint *const paints[] = {&p->crowd, &p->depth, &p->skeleton, &p->ground, &p->sky};
+    const paint *const paints[] = {&p->crowd, &p->crowd_depth, &p->skeleton, &p->skeleton_depth, &p->ground, &p->sky};
     for (size_t i = 0; i < sizeof paints / sizeof *paints; i++)
         glDeleteProgram(paints[i]->program);
     glDeleteTextures(1, &p->palette_texture);
@@ -251,17 +239,20 @@ static void draw_chunk(const th_painter *p, const paint *with, const th_draw *dr
         draw_part(upload, with, &upload->parts[i], draw, chunk->count);
 }
 
-static void draw_crowds(const th_painter *p, const paint *with, bool skeletons, const th_ring *ring,
+/* into_map: depth alone, and of those who are out of sight as well. */
+static void draw_crowds(const th_painter *p, const paint *with, const th_view *view, bool into_map, const th_ring *ring,
                         const th_draw *draws, uint32_t count)
 {
     const th_ring_place place = th_ring_get_place(ring);
     for (uint32_t d = 0; d < count; d++) {
         const th_draw *draw = &draws[d];
         assert(draw->figure < p->upload_count);
+        if (draw->shadow_only && !into_map)
+            continue;
         const size_t bytes = p->uploads[draw->figure].palette_entries * th_palette_entry_bytes(p->palette);
         th_chunk chunk = {0};
         while (bytes > 0 && th_chunk_next(draw, bytes, p->block_bytes, p->block_alignment, &chunk))
-            draw_chunk(p, with, draw, &chunk, place, skeletons);
+            draw_chunk(p, with, draw, &chunk, place, view->skeletons);
     }
 }
 
@@ -285,9 +276,10 @@ static void draw_shadows(th_painter *p, const th_view *view, const th_ring *ring
     if (p->shadow.pixels == 0)
         return;
     th_shadow_begin(&p->shadow, view->to_sun, view->shadow_center, view->shadow_radius);
-    glUseProgram(p->depth.program);
-    glUniformMatrix4fv(p->depth.clip_from_world, 1, GL_FALSE, p->shadow.clip_from_world);
-    draw_crowds(p, &p->depth, false, ring, draws, count);
+    const paint *with = view->skeletons ? &p->skeleton_depth : &p->crowd_depth;
+    glUseProgram(with->program);
+    glUniformMatrix4fv(with->clip_from_world, 1, GL_FALSE, p->shadow.clip_from_world);
+    draw_crowds(p, with, view, true, ring, draws, count);
     th_shadow_end(&p->shadow);
 }
 
@@ -318,6 +310,17 @@ static void draw_sky(const th_painter *p, const th_view *view)
     glDepthFunc(GL_LESS);
 }
 
+bool th_painter_shadow_frustum(const th_painter *p, const th_view *view, th_frustum *out)
+{
+    float clip_from_world[16];
+    *out = (th_frustum){0};
+    if (p->shadow.pixels == 0)
+        return false;
+    th_shadow_matrix(p->shadow.pixels, view->to_sun, view->shadow_center, view->shadow_radius, clip_from_world);
+    th_frustum_from_matrix(clip_from_world, out);
+    return true;
+}
+
 void th_painter_draw(th_painter *p, const th_target *target, const th_view *view, const th_ring *ring,
                      const th_draw *draws, uint32_t draw_count)
 {
@@ -327,7 +330,7 @@ void th_painter_draw(th_painter *p, const th_target *target, const th_view *view
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
     const paint *with = view->skeletons ? &p->skeleton : &p->crowd;
     use(with, p, view);
-    draw_crowds(p, with, view->skeletons, ring, draws, draw_count);
+    draw_crowds(p, with, view, false, ring, draws, draw_count);
     draw_ground(p, view);
     draw_sky(p, view);
     glBindVertexArray(0);

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* One is written, one is drawn, and one is in the driver's queue. */
-enum { SLOTS = 3, PAGE = 4096 };
+enum { SLOTS = TH_RING_SLOTS, PAGE = 4096 };
 
 #define MOST_BYTES ((size_t)PTRDIFF_MAX / SLOTS - PAGE) /* in a slot: GLsizeiptr is signed */
 
@@ -15,7 +14,7 @@ struct th_ring {
     GLuint buffer;
     size_t slot_bytes; /* whole pages, so that each can be protected for itself */
     th_ring_upload upload;
-    bool guard;
+    bool guard, write_combined;
     char *mapping; /* of all slots; NULL when each is mapped for itself */
     GLsync fences[SLOTS];
     uint32_t slot; /* the current one */
@@ -73,6 +72,7 @@ th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **ou
     ring->upload = desc->upload;
     if (ring->upload == TH_RING_AUTO)
         ring->upload = info->buffer_storage ? TH_RING_PERSISTENT : TH_RING_UNSYNCHRONIZED;
+    ring->write_combined = !info->software; /* a GPU's driver does not say, and often maps that way */
     ring->guard = desc->guard && ring->upload == TH_RING_PERSISTENT && info->software;
     if (desc->bytes > MOST_BYTES || !fill_buffer(ring)) {
         th_ring_destroy(ring);
@@ -105,13 +105,18 @@ static void wait_for(GLsync fence)
         ;
 }
 
-void *th_ring_begin(th_ring *ring)
+void th_ring_again(th_ring *ring)
 {
-    const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
     ring->slot = (ring->slot + 1) % SLOTS;
     wait_for(ring->fences[ring->slot]);
     glDeleteSync(ring->fences[ring->slot]);
     ring->fences[ring->slot] = NULL;
+}
+
+void *th_ring_begin(th_ring *ring)
+{
+    const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
+    th_ring_again(ring);
     if (ring->mapping) {
         protect(ring, ring->slot, true);
         return ring->mapping + offset_of(ring);
@@ -148,6 +153,11 @@ th_ring_upload th_ring_get_upload(const th_ring *ring)
 const char *th_ring_upload_name(th_ring_upload upload)
 {
     return upload == TH_RING_UNSYNCHRONIZED ? "unsynchronized" : "persistent";
+}
+
+bool th_ring_write_combined(const th_ring *ring)
+{
+    return ring->write_combined;
 }
 
 th_ring_place th_ring_get_place(const th_ring *ring)

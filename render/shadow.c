@@ -37,23 +37,31 @@ void th_shadow_fini(th_shadow *s)
 }
 
 /* The map's middle stays on whole texels of the ground, so that shadows do not shimmer when the camera moves. */
-static void set_matrices(th_shadow *s, const float to_sun[3], const float center[3], float radius)
+void th_shadow_matrix(uint32_t pixels, const float to_sun[3], const float center[3], float radius,
+                      float out_clip_from_world[16])
 {
-    mat4 view, projection, clip, to_map = {{0.5F, 0, 0, 0}, {0, 0.5F, 0, 0}, {0, 0, 0.5F, 0}, {0.5F, 0.5F, 0.5F, 1}};
+    mat4 view, projection, clip;
     vec3 up = {0, 1, 0}, origin = {0, 0, 0}, sun = {to_sun[0], to_sun[1], to_sun[2]}, middle;
     if (fabsf(sun[1]) > 0.99F)
         glm_vec3_copy((vec3){0, 0, 1}, up);
     glm_lookat(sun, origin, up, view);
     glm_mat4_mulv3(view, (vec3){center[0], center[1], center[2]}, 1, middle);
-    const float texel = 2 * radius / (float)s->pixels;
+    const float texel = 2 * radius / (float)pixels;
     for (int i = 0; i < 2; i++)
         middle[i] = roundf(middle[i] / texel) * texel;
     glm_ortho(middle[0] - radius, middle[0] + radius, middle[1] - radius, middle[1] + radius, -middle[2] - radius,
               -middle[2] + radius, projection);
     glm_mat4_mul(projection, view, clip);
-    memcpy(s->clip_from_world, clip, sizeof s->clip_from_world);
-    glm_mat4_mul(to_map, clip, view);
-    memcpy(s->map_from_world, view, sizeof s->map_from_world);
+    memcpy(out_clip_from_world, clip, sizeof clip);
+}
+
+static void set_matrices(th_shadow *s, const float to_sun[3], const float center[3], float radius)
+{
+    mat4 clip, map, to_map = {{0.5F, 0, 0, 0}, {0, 0.5F, 0, 0}, {0, 0, 0.5F, 0}, {0.5F, 0.5F, 0.5F, 1}};
+    th_shadow_matrix(s->pixels, to_sun, center, radius, s->clip_from_world);
+    memcpy(clip, s->clip_from_world, sizeof clip);
+    glm_mat4_mul(to_map, clip, map);
+    memcpy(s->map_from_world, map, sizeof s->map_from_world);
 }
 
 void th_shadow_begin(th_shadow *s, const float to_sun[3], const float center[3], float radius)
@@ -62,6 +70,7 @@ void th_shadow_begin(th_shadow *s, const float to_sun[3], const float center[3],
     glBindFramebuffer(GL_FRAMEBUFFER, s->framebuffer);
     glViewport(0, 0, (GLsizei)s->pixels, (GLsizei)s->pixels);
     glClear(GL_DEPTH_BUFFER_BIT);
+    glEnable(GL_DEPTH_CLAMP);
     glEnable(GL_POLYGON_OFFSET_FILL);
     glPolygonOffset(1.5F, 2);
 }
@@ -70,5 +79,6 @@ void th_shadow_end(const th_shadow *s)
 {
     (void)s;
     glDisable(GL_POLYGON_OFFSET_FILL);
+    glDisable(GL_DEPTH_CLAMP);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
 }

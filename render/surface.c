@@ -176,13 +176,18 @@ static double to_edge(const double point[3], const double from[3], const double 
     return dot(to_point, to_point);
 }
 
+static void corners_of(const th_surface *s, uint32_t triangle, double out[3][3])
+{
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < 3; i++)
+            out[c][i] = (double)s->positions[3 * (size_t)s->indices[3 * (size_t)triangle + (size_t)c] + (size_t)i];
+}
+
 /* Above or below the triangle the distance is that of its plane, elsewhere that of the nearest edge. */
 static double to_triangle(const th_surface *s, uint32_t triangle, const double point[3])
 {
     double corner[3][3], edge[3][3], normal[3], side[3], to_point[3], nearest = HUGE_VAL;
-    for (int c = 0; c < 3; c++)
-        for (int i = 0; i < 3; i++)
-            corner[c][i] = (double)s->positions[3 * (size_t)s->indices[3 * (size_t)triangle + (size_t)c] + (size_t)i];
+    corners_of(s, triangle, corner);
     for (int c = 0; c < 3; c++)
         subtract(corner[(c + 1) % 3], corner[c], edge[c]);
     cross(edge[0], edge[1], normal);
@@ -213,7 +218,7 @@ static double to_node(const node *n, const double point[3])
 }
 
 /* Exact, unless it is at most `enough`: then some value that is. */
-static double to_surface(const th_surface *s, const double point[3], double enough)
+static double to_surface(const th_surface *s, const double point[3], double enough, uint32_t *out_triangle)
 {
     uint32_t open[DEEPEST], open_count = 0;
     double nearest = HUGE_VAL;
@@ -223,8 +228,11 @@ static double to_surface(const th_surface *s, const double point[3], double enou
         const node *n = &s->nodes[at];
         if (to_node(n, point) >= nearest)
             continue;
-        for (uint32_t b = n->first; b < n->first + n->count; b++)
-            nearest = smaller(nearest, to_triangle(s, s->boxes[b].triangle, point));
+        for (uint32_t b = n->first; b < n->first + n->count; b++) {
+            const double distance = to_triangle(s, s->boxes[b].triangle, point);
+            *out_triangle = distance < nearest ? s->boxes[b].triangle : *out_triangle;
+            nearest = smaller(nearest, distance);
+        }
         if (n->count == 0) {
             const bool left_first = to_node(n + 1, point) <= to_node(&s->nodes[n->right], point);
             open[open_count++] = left_first ? n->right : at + 1;
@@ -239,9 +247,30 @@ double th_surface_farthest(const th_surface *s, const float *points, size_t poin
     if (s->triangle_count == 0)
         return point_count > 0 ? HUGE_VAL : 0;
     double farthest = 0;
+    uint32_t triangle;
     for (size_t p = 0; p < point_count && farthest <= limit * limit; p++) {
         const double point[3] = {(double)points[3 * p], (double)points[3 * p + 1], (double)points[3 * p + 2]};
-        farthest = larger(farthest, to_surface(s, point, farthest));
+        farthest = larger(farthest, to_surface(s, point, farthest, &triangle));
     }
     return sqrt(farthest);
+}
+
+uint32_t th_surface_nearest(const th_surface *s, const double point[3], double out_weights[3])
+{
+    uint32_t triangle = 0;
+    double corner[3][3], edge[3][3], normal[3], side[3], to_point[3], sum = 0;
+    to_surface(s, point, 0, &triangle);
+    corners_of(s, triangle, corner);
+    for (int c = 0; c < 3; c++)
+        subtract(corner[(c + 2) % 3], corner[(c + 1) % 3], edge[c]); /* opposite to the corner */
+    cross(edge[0], edge[1], normal);
+    for (int c = 0; c < 3; c++) {
+        subtract(point, corner[(c + 1) % 3], to_point);
+        cross(edge[c], to_point, side);
+        out_weights[c] = larger(dot(side, normal), 0);
+        sum += out_weights[c];
+    }
+    for (int c = 0; c < 3; c++)
+        out_weights[c] = sum > 0 ? out_weights[c] / sum : 1.0 / 3;
+    return triangle;
 }

@@ -4,13 +4,15 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 
 build_packages="gcc cmake ninja-build pkg-config libassimp-dev libcglm-dev libjansson-dev libhwloc-dev libxxhash-dev"
 build_packages="$build_packages libglfw3-dev libmeshoptimizer-dev libstb-dev python3-glad fonts-dejavu-core"
+build_packages="$build_packages libmicrohttpd-dev"
 # An OpenGL that needs no GPU, for `throng render` on a server.
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
 # For tests a display that needs no screen.
-test_packages="$build_packages libcriterion-dev assimp-testmodels xvfb xauth"
+test_packages="$build_packages libcriterion-dev assimp-testmodels xvfb xauth xdotool"
 # What `scripts/test all` needs on top: a second compiler with its OpenMP, oneTBB and its language, ffmpeg for films,
-# Google Benchmark's compare.py, and the formatter.
-all_packages="$test_packages clang libomp-dev g++ libtbb-dev ffmpeg libbenchmark-tools python3-scipy clang-format"
+# Google Benchmark's compare.py, a service manager's library and a judge of metrics, and the formatter.
+all_packages="$test_packages clang libomp-dev g++ libtbb-dev ffmpeg libbenchmark-tools python3-scipy"
+all_packages="$all_packages libsystemd-dev prometheus clang-format"
 
 say() {
     echo "$(basename "$0"): $*" >&2

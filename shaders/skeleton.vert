@@ -4,12 +4,16 @@ layout(location = 4) in uint a_bind;
 
 uniform mat4 u_clip_from_world;
 
+#ifndef DEPTH_ONLY
 flat out vec4 v_tint;
+#endif
 
 void main()
 {
     Bone bone = Bone(vec4(0), vec4(0), vec4(0));
     add_bone(bone, u_first_row + uint(gl_InstanceID) * u_row_stride, a_bind, 1.0);
     gl_Position = u_clip_from_world * vec4(place(skin_point(bone, a_position)), 1);
+#ifndef DEPTH_ONLY
     v_tint = vec4(pow(i_tint.rgb, vec3(2.2)), i_tint.a);
+#endif
 }

@@ -1,5 +1,6 @@
 /* throng bench: how fast and how exact poses are, and what the job system costs. */
 #include "cast.h"
+#include "frame_entries.h"
 #include "measuring.h"
 #include "output.h"
 
@@ -64,30 +65,56 @@ static bool print_report(const void *ctx, FILE *file)
     return th_bench_print(ctx, TH_FORMAT_TEXT, file);
 }
 
+/* Of what was asked for, this machine can do nothing. */
+static bool is_all_left_out(const th_report *report)
+{
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < report->row_count; r++)
+        count += report->rows[r].left_out;
+    return count == report->row_count;
+}
+
+static int show_report(const th_options *o, const th_report *report)
+{
+    if (is_all_left_out(report)) {
+        th_complain("%s", th_report_left_out(report)->failure);
+        return TH_EXIT_ENVIRONMENT;
+    }
+    const th_output output = {report_json, 12, print_report, report_csv, report_markdown};
+    int code = th_output_result(o, &output, report);
+    int check = th_complain_of_failures(report);
+    return check != TH_EXIT_GOOD ? check : code;
+}
+
 static int run_bench(const th_options *o, const th_measure_desc *measure, const th_cast *cast)
 {
     th_error err;
     th_report report;
+    th_frame_entries frames;
+    th_frame_entries_init(&frames, o, cast);
+    const th_guests guests = th_frame_entries_guests(&frames);
     th_bench_desc desc = {
         .scene = th_cast_scene(cast, o),
         .threads = o->threads.counts[0],
         .measure = *measure,
+        .tracer = o->tracer,
         .filter = o->filter,
+        .guests = &guests,
     };
-    th_result result = th_bench_run(&desc, &report, &err);
+    const th_result result = th_bench_run(&desc, &report, &err);
+    th_frame_entries_fini(&frames);
     th_measuring_end();
     if (result != TH_OK)
         return th_fail_with(&err);
-    const th_output output = {report_json, 12, print_report, report_csv, report_markdown};
-    int code = th_output_result(o, &output, &report);
-    int check = th_complain_of_failures(&report);
+    int code = show_report(o, &report);
     th_report_fini(&report);
-    return check != TH_EXIT_GOOD ? check : code;
+    return code;
 }
 
 int th_command_bench(const th_options *o)
 {
-    th_bench_names names = th_bench_list(o->filter);
+    const th_guests guests = th_frame_entries_guests(NULL);
+    th_bench_names names = th_bench_list(o->filter, &guests);
     if (names.count == 0) {
         th_complain("no entry matches \"%s\"; `throng bench --list` names them all", o->filter);
         return TH_EXIT_USAGE;
@@ -101,7 +128,9 @@ int th_command_bench(const th_options *o)
     if (code != TH_EXIT_GOOD)
         return code;
     th_cast cast;
+    th_tracer_begin(o->tracer, "load");
     code = th_cast_init(&cast, o);
+    th_tracer_end(o->tracer);
     if (code == TH_EXIT_GOOD)
         code = run_bench(o, &measure, &cast);
     th_cast_fini(&cast);

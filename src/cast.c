@@ -72,7 +72,7 @@ static uint32_t find_clip(const th_model *model, const char *text)
     return number < model->clip_count ? (uint32_t)number : TH_NO_INDEX;
 }
 
-static int refuse_clip(const th_cast *cast, const char *text)
+static th_result refuse_clip(const th_cast *cast, const char *text, th_error *err)
 {
     th_suggestion s = {.typed = text};
     uint32_t clips = 0;
@@ -82,25 +82,23 @@ static int refuse_clip(const th_cast *cast, const char *text)
             th_suggestion_consider(&s, cast->models[m]->clips[c].name);
     }
     if (s.best)
-        th_complain("no clip \"%s\"; did you mean \"%s\"?", text, s.best);
-    else if (clips == 0)
-        th_complain("no clip \"%s\": there is no clip at all", text);
-    else
-        th_complain("no clip \"%s\"; `throng inspect` lists a model's clips", text);
-    return TH_EXIT_USAGE;
+        return th_fail(err, TH_ERR_INPUT, "no clip \"%s\"; did you mean \"%s\"?", text, s.best);
+    if (clips == 0)
+        return th_fail(err, TH_ERR_INPUT, "no clip \"%s\": there is no clip at all", text);
+    return th_fail(err, TH_ERR_INPUT, "no clip \"%s\"; `throng inspect` lists a model's clips", text);
 }
 
 /* With several models, one of them having the clip is enough: the others stand in their rest pose. */
-static int choose_clips(th_cast *cast, const th_options *o)
+th_result th_cast_choose(th_cast *cast, const char *clip, th_error *err)
 {
-    bool all = !o->clip || strcmp(o->clip, "all") == 0, found = all;
+    bool all = !clip || strcmp(clip, "all") == 0, found = all;
     for (uint32_t m = 0; m < cast->count; m++) {
-        cast->clips[m] = all ? TH_NO_INDEX : find_clip(cast->models[m], o->clip);
+        cast->clips[m] = all ? TH_NO_INDEX : find_clip(cast->models[m], clip);
         found = found || cast->clips[m] != TH_NO_INDEX;
         if (!all && cast->clips[m] == TH_NO_INDEX)
             cast->clips[m] = cast->models[m]->clip_count; /* one that it does not have */
     }
-    return found ? TH_EXIT_GOOD : refuse_clip(cast, o->clip);
+    return found ? TH_OK : refuse_clip(cast, clip, err);
 }
 
 int th_cast_init(th_cast *cast, const th_options *o)
@@ -109,13 +107,32 @@ int th_cast_init(th_cast *cast, const th_options *o)
     *cast = (struct th_cast){0};
     if (load_models(cast, o, &err) != TH_OK || lend_clips(cast, o, &err) != TH_OK)
         return th_fail_with(&err);
-    return choose_clips(cast, o);
+    if (th_cast_choose(cast, o->clip, &err) == TH_OK)
+        return TH_EXIT_GOOD;
+    th_complain("%s", err.text);
+    return TH_EXIT_USAGE;
 }
 
 void th_cast_fini(th_cast *cast)
 {
     for (uint32_t m = 0; m < cast->count; m++)
         th_model_free(cast->models[m]);
+}
+
+th_result th_cast_load(const th_options *o, const char *path, th_model **out, th_error *err)
+{
+    th_cast one = {0};
+    th_result result = load(o, path, &one.models[0], err);
+    *out = NULL;
+    if (result != TH_OK)
+        return result;
+    one.count = 1;
+    result = lend_clips(&one, o, err);
+    if (result == TH_OK)
+        *out = one.models[0];
+    else
+        th_cast_fini(&one);
+    return result;
 }
 
 th_rig_desc th_cast_rig(const th_options *o)

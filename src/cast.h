@@ -17,6 +17,12 @@ typedef struct th_cast {
 int th_cast_init(th_cast *cast, const th_options *options);
 void th_cast_fini(th_cast *cast);
 
+/* Another clip, by name or by number; NULL or "all": a mix. TH_ERR_INPUT when no model has it. */
+th_result th_cast_choose(th_cast *cast, const char *clip, th_error *err);
+
+/* One more model, with the clips that the options lend. */
+th_result th_cast_load(const th_options *options, const char *path, th_model **out, th_error *err);
+
 /* How the options want models compiled. */
 th_rig_desc th_cast_rig(const th_options *options);
 

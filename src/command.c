@@ -41,9 +41,10 @@ const th_command th_command_table[] = {
             "checked against double precision first, and wrong ones fail (exit code 1). The interp/ entries play\n"
             "all tracks in one way each, and say how far that is from what the file says; crowd/, play/ and clips/\n"
             "compare sizes of the crowd, time that jumps and more clips. The jobs/ entries compare schedulers at\n"
-            "the same work. What is compared is repeated in rounds, in random order, so that a slow moment of the\n"
-            "machine hits all alike, until the medians are known to --precision or --max-time is over. Figures\n"
-            "that deserve doubt come with a note that says why.\n",
+            "the same work. The frame/ entries draw whole frames of small pictures, and say where the time goes;\n"
+            "without OpenGL they are left out. What is compared is repeated in rounds, in random order, so that a\n"
+            "slow moment of the machine hits all alike, until the medians are known to --precision or --max-time\n"
+            "is over. Figures that deserve doubt come with a note that says why.\n",
         .run = th_command_bench,
     },
     {
@@ -83,6 +84,34 @@ const th_command th_command_table[] = {
             "drawn. Works without a display and without a GPU, where it is slow.\n",
         .run = th_command_render,
     },
+    {
+        .name = "serve",
+        .bit = TH_COMMAND_SERVE,
+        .summary = "a crowd that keeps running, watched and steered over HTTP",
+        .details =
+            "Animates the crowd at a set rate until SIGTERM or SIGINT. Prints its address when it is ready; there\n"
+            "are a page for browsers, /metrics for Prometheus, /healthz, and an API of JSON and server-sent events\n"
+            "under /api, which /api/openapi.json describes. Count, threads, rate, models, clips and interpolation\n"
+            "can be changed while it runs, and other commands be run and their results read.\n"
+            "\n"
+            "Only this machine can reach it unless --listen says otherwise; then it takes a token of 16 characters\n"
+            "or more, in --token-file or the environment variable THRONG_TOKEN, that clients show as\n"
+            "\"Authorization: Bearer TOKEN\". It speaks no TLS: that is for a proxy in front. Where built with\n"
+            "libsystemd it tells systemd when it is ready, and feeds the watchdog. docs/serving.md has it all.\n",
+        .run = th_command_serve,
+    },
+    {
+        .name = "view",
+        .bit = TH_COMMAND_VIEW,
+        .summary = "a window in which the crowd moves, and how long that takes",
+        .details =
+            "Drag to turn, wheel to come nearer; c flies or follows somebody who walks. Keys change the crowd's\n"
+            "size, threads, scheduler, palettes, interpolation, clip, layout and look while it moves; F1 shows\n"
+            "all of them. F12 writes throng-0001.png, or the first such name that is free, into the current\n"
+            "folder. Escape or closing the window ends, with exit code 0 and a summary of all frames. Needs a\n"
+            "display. Where a CPU draws, --count is 100 unless given.\n",
+        .run = th_command_view,
+    },
     {0},
 };
 
@@ -104,8 +133,13 @@ void th_complain(const char *format, ...)
     fprintf(stderr, "throng: %s\n", th_printable(text, clean, sizeof clean));
 }
 
+int th_exit_code(const th_error *err)
+{
+    return err->code == TH_ERR_INPUT || err->code == TH_ERR_LIMIT ? TH_EXIT_INPUT : TH_EXIT_ENVIRONMENT;
+}
+
 int th_fail_with(const th_error *err)
 {
     th_complain("%s", err->text);
-    return err->code == TH_ERR_INPUT || err->code == TH_ERR_LIMIT ? TH_EXIT_INPUT : TH_EXIT_ENVIRONMENT;
+    return th_exit_code(err);
 }

@@ -25,7 +25,9 @@ enum {
     TH_COMMAND_BENCH = 1 << 2,
     TH_COMMAND_SCALE = 1 << 3,
     TH_COMMAND_RENDER = 1 << 4,
-    TH_COMMAND_STRESS = 1 << 5,
+    TH_COMMAND_VIEW = 1 << 5,
+    TH_COMMAND_SERVE = 1 << 6,
+    TH_COMMAND_STRESS = 1 << 7,
 };
 
 typedef struct th_command {
@@ -49,11 +51,16 @@ int th_command_bench(const struct th_options *options);
 int th_command_scale(const struct th_options *options);
 int th_command_stress(const struct th_options *options);
 int th_command_render(const struct th_options *options);
+int th_command_view(const struct th_options *options);
+int th_command_serve(const struct th_options *options);
 
 /* "throng: ..." on standard error. */
 __attribute__((format(printf, 1, 2))) void th_complain(const char *format, ...);
 
-/* Complains about err and returns the exit code that goes with it. */
+/* The exit code that goes with it. */
+int th_exit_code(const th_error *err);
+
+/* Complains about err and returns its exit code. */
 int th_fail_with(const th_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include "output.h"
 #include "suggest.h"
 #include "synthetic_text.h"
+#include "tracing.h"
 
 #include <throng/context.h>
 
@@ -56,7 +57,9 @@ static int run(const th_command *c, int argc, char *const *argv)
         return TH_EXIT_GOOD;
     }
     int code = th_output_probe(&o);
-    return code == TH_EXIT_GOOD ? c->run(&o) : code;
+    if (code == TH_EXIT_GOOD)
+        code = th_tracing_begin(&o, c);
+    return code == TH_EXIT_GOOD ? th_tracing_end(&o, c->run(&o)) : code;
 }
 
 static int dispatch(int argc, char *const *argv)

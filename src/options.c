@@ -317,9 +317,12 @@ static const char *const scheduler_choices[] = {"own",    "serial", "openmp-dyna
                                                 "onetbb", NULL};
 static const char *const placement_choices[] = {"none", "workers", "compact", "spread", "cores", NULL};
 static const char *const layout_choices[] = {"grid", "ring", "street", NULL};
-static const char *const look_choices[] = {"natural", "lod", "skeleton", NULL};
+static const char *const look_choices[] = {"natural", "lod", "skeleton", "workers", NULL};
 static const char *const fetch_choices[] = {"auto", "storage", "texture", NULL};
 static const char *const upload_choices[] = {"auto", "persistent", "unsynchronized", NULL};
+static const char *const vsync_choices[] = {"on", "off", NULL};
+static const char *const log_level_choices[] = {"error", "warning", "info", "debug", NULL};
+static const char *const log_format_choices[] = {"text", "json", NULL};
 static const char *const stages_choices[] = {"fused", "separate", NULL};
 
 _Static_assert(sizeof isa_choices / sizeof *isa_choices == TH_ISA_COUNT + 1, "a name for each instruction set");
@@ -335,30 +338,41 @@ _Static_assert(sizeof layout_choices / sizeof *layout_choices == TH_LAYOUT_COUNT
 _Static_assert(sizeof look_choices / sizeof *look_choices == TH_LOOK_COUNT + 1, "a name for each look");
 _Static_assert(sizeof fetch_choices / sizeof *fetch_choices == TH_FETCH_TEXTURE + 2, "a name for each way of fetching");
 _Static_assert(sizeof upload_choices / sizeof *upload_choices == TH_RING_UNSYNCHRONIZED + 2, "a name for each upload");
+_Static_assert(sizeof vsync_choices / sizeof *vsync_choices == TH_VSYNC_OFF + 2, "a name for each vsync");
+_Static_assert(sizeof log_level_choices / sizeof *log_level_choices == TH_LOG_LEVEL_COUNT + 1, "a name for each level");
+_Static_assert(sizeof log_format_choices / sizeof *log_format_choices == TH_LOG_FORMAT_COUNT + 1,
+               "a name for each format");
 _Static_assert(sizeof stages_choices / sizeof *stages_choices == TH_STAGES_COUNT + 1, "a name for each way of stages");
 
 #define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | CROWDS)
-#define CROWDS    (MEASURES | TH_COMMAND_RENDER)
+#define PLAYED    (EACH | TH_COMMAND_SERVE)
+#define CROWDS    (MEASURES | DRAWING)
+#define DRAWING   (TH_COMMAND_RENDER | TH_COMMAND_VIEW)
 #define MEASURES  (REPEATS | TH_COMMAND_STRESS)
 #define REPEATS   (TH_COMMAND_BENCH | TH_COMMAND_SCALE)
-#define ONE_WAY   (TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_RENDER)
+#define ONE_WAY   (TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_SERVE | DRAWING)
 #define AT(field) offsetof(th_options, field)
+
+const char *th_look_name(th_look look)
+{
+    return look_choices[look];
+}
 
 /* clang-format off */
 const th_option th_option_table[] = {
     {.name = "model", .argument = "FILE", .commands = TH_COMMAND_INSPECT | TH_COMMAND_POSE, .parse = parse_file, .offset = AT(models),
      .help = "same as [MODEL]: a file, human for the embedded one (the default), or synthetic:... for one made to order (`throng help synthetic`)"},
-    {.name = "model", .argument = "FILE", .commands = CROWDS, .repeatable = true, .parse = parse_file, .offset = AT(models),
+    {.name = "model", .argument = "FILE", .commands = CROWDS | TH_COMMAND_SERVE, .repeatable = true, .parse = parse_file, .offset = AT(models),
      .help = "model to use: a file, human for the embedded one (the default), or synthetic:... for one made to order (`throng help synthetic`)"},
-    {.name = "animation", .argument = "FILE", .commands = EACH, .repeatable = true, .parse = parse_file, .offset = AT(animations),
+    {.name = "animation", .argument = "FILE", .commands = PLAYED, .repeatable = true, .parse = parse_file, .offset = AT(animations),
      .help = "lend the clips of this file to the models, joint by joint of the same name"},
     {.name = "clip", .argument = "NAME", .commands = TH_COMMAND_POSE, .parse = parse_text, .offset = AT(clip),
      .help = "clip to play, by name or by number from 0 (default: the first)"},
-    {.name = "clip", .argument = "NAME", .fallback = "all", .commands = CROWDS, .parse = parse_text, .offset = AT(clip),
+    {.name = "clip", .argument = "NAME", .fallback = "all", .commands = CROWDS | TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(clip),
      .help = "clip to play, by name or by number from 0; all mixes them"},
     {.name = "time", .argument = "S", .fallback = "0", .commands = TH_COMMAND_POSE, .parse = parse_real, .offset = AT(time_s),
      .low = -1e9, .high = 1e9, .help = "time in the clip in seconds; wraps around its end"},
-    {.name = "count", .argument = "N", .fallback = "1000", .commands = TH_COMMAND_BENCH, .parse = parse_whole, .offset = AT(count),
+    {.name = "count", .argument = "N", .fallback = "1000", .commands = TH_COMMAND_BENCH | TH_COMMAND_VIEW | TH_COMMAND_SERVE, .parse = parse_whole, .offset = AT(count),
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
     {.name = "count", .argument = "LIST", .fallback = "10000", .commands = TH_COMMAND_SCALE, .parse = parse_whole_list, .offset = AT(counts),
      .low = 1, .high = 1e6, .help = "characters in the crowd; several numbers, such as 100,1000, give a map"},
@@ -366,45 +380,59 @@ const th_option th_option_table[] = {
      .low = 1, .high = 1e9, .help = "no search: whether so many characters hold the budget"},
     {.name = "count", .argument = "N", .fallback = "100", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(count),
      .low = 1, .high = 1e6, .help = "characters in the crowd"},
-    {.name = "threads", .argument = "N", .fallback = "max", .commands = TH_COMMAND_RENDER, .parse = parse_threads, .offset = AT(threads),
+    {.name = "drawn", .argument = "N", .fallback = "20", .commands = TH_COMMAND_BENCH, .parse = parse_whole, .offset = AT(drawn),
+     .low = 1, .high = 1e4, .help = "characters in the pictures of frame/ entries"},
+    {.name = "threads", .argument = "N", .fallback = "max", .commands = DRAWING | TH_COMMAND_SERVE, .parse = parse_threads, .offset = AT(threads),
      .help = "threads that pose: a number, or max for all usable CPUs"},
     {.name = "out", .argument = "FILE", .fallback = "throng.png", .commands = TH_COMMAND_RENDER, .parse = parse_text, .offset = AT(film),
      .help = "where pictures go: one .png, several with %d for their number, as in crowd-%03d.png, or a video: .mp4, .mkv, .webm"},
     {.name = "size", .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_RENDER, .parse = parse_size, .offset = AT(picture),
      .low = 16, .high = 8192, .help = "pixels of a picture"},
+    {.name = "size", .argument = "WxH", .fallback = "160x90", .commands = TH_COMMAND_BENCH, .parse = parse_size, .offset = AT(picture),
+     .low = 16, .high = 8192, .help = "pixels of the pictures of frame/ entries"},
     {.name = "frames", .argument = "N", .fallback = "1", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(frames),
      .low = 1, .high = 1e6, .help = "how many pictures"},
+    {.name = "size", .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_VIEW, .parse = parse_size, .offset = AT(picture),
+     .low = 16, .high = 8192, .help = "the window, in the display's coordinates"},
+    {.name = "frames", .argument = "N", .commands = TH_COMMAND_VIEW, .parse = parse_whole, .offset = AT(frames),
+     .low = 1, .high = 1e9, .help = "end after so many frames (default: when the window is closed)"},
+    {.name = "vsync", .argument = "HOW", .fallback = "on", .commands = TH_COMMAND_VIEW, .parse = parse_choice, .offset = AT(vsync),
+     .choices = vsync_choices, .help = "on: a frame waits for the display; off: frames as fast as they come"},
     {.name = "fps", .argument = "N", .fallback = "30", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(fps),
      .low = 0.001, .high = 1000, .help = "pictures in a second of the crowd's time"},
-    {.name = "start", .argument = "S", .fallback = "0", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(start_s),
-     .low = -1e6, .high = 1e6, .help = "time of the first picture in seconds"},
-    {.name = "yaw", .argument = "DEG", .fallback = "25", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(yaw_deg),
+    {.name = "start", .argument = "S", .fallback = "0", .commands = DRAWING, .parse = parse_real, .offset = AT(start_s),
+     .low = -1e6, .high = 1e6, .help = "time at the beginning in seconds"},
+    {.name = "yaw", .argument = "DEG", .fallback = "25", .commands = DRAWING, .parse = parse_real, .offset = AT(yaw_deg),
      .low = -360, .high = 360, .help = "where the camera stands: 0 is in front, 90 to the right of the picture's depth"},
-    {.name = "pitch", .argument = "DEG", .fallback = "18", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(pitch_deg),
+    {.name = "pitch", .argument = "DEG", .fallback = "18", .commands = DRAWING, .parse = parse_real, .offset = AT(pitch_deg),
      .low = 0, .high = 89, .help = "how far down the camera looks"},
-    {.name = "zoom", .argument = "F", .fallback = "1", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(zoom),
+    {.name = "zoom", .argument = "F", .fallback = "1", .commands = DRAWING, .parse = parse_real, .offset = AT(zoom),
      .low = 0.01, .high = 1000, .help = "how many times closer than to see all"},
-    {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(layout),
+    {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = TH_COMMAND_BENCH | DRAWING, .parse = parse_choice, .offset = AT(layout),
      .choices = layout_choices, .help = "grid, ring, or street, where those who walk do"},
-    {.name = "look", .argument = "NAME", .fallback = "natural", .commands = TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(look),
-     .choices = look_choices, .help = "natural, lod (colours for levels of detail) or skeleton"},
-    {.name = "samples", .argument = "N", .fallback = "4", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(samples),
+    {.name = "look", .argument = "NAME", .fallback = "natural", .commands = DRAWING, .parse = parse_choice, .offset = AT(look),
+     .choices = look_choices, .help = "natural, lod or workers (colours for levels of detail, or for the threads that posed the characters), or skeleton"},
+    {.name = "samples", .argument = "N", .fallback = "4", .commands = TH_COMMAND_BENCH | DRAWING, .parse = parse_whole, .offset = AT(samples),
      .low = 1, .high = 64, .help = "samples a pixel, against jagged edges"},
-    {.name = "shadow", .argument = "N", .fallback = "2048", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(shadow),
+    {.name = "shadow", .argument = "N", .fallback = "512", .commands = TH_COMMAND_BENCH, .parse = parse_whole, .offset = AT(shadow),
+     .low = 0, .high = 16384, .help = "pixels of a side of the shadow map of frame/ entries; 0: no shadows"},
+    {.name = "shadow", .argument = "N", .fallback = "2048", .commands = DRAWING, .parse = parse_whole, .offset = AT(shadow),
      .low = 0, .high = 16384, .help = "pixels of a side of the shadow map; 0: no shadows"},
-    {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(fetch),
+    {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | DRAWING, .parse = parse_choice, .offset = AT(fetch),
      .choices = fetch_choices, .help = "how shaders read palettes: storage, texture (faster without a GPU), or auto"},
-    {.name = "upload", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_RENDER, .parse = parse_choice, .offset = AT(upload),
+    {.name = "upload", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | DRAWING, .parse = parse_choice, .offset = AT(upload),
      .choices = upload_choices, .help = "memory that workers write to: persistent, unsynchronized, or auto"},
     {.name = "threads", .argument = "N", .fallback = "2", .commands = TH_COMMAND_BENCH, .parse = parse_threads, .offset = AT(threads),
-     .help = "threads of the jobs/ entries: a number, or max for all usable CPUs"},
+     .help = "threads of the jobs/ and frame/ entries: a number, or max for all usable CPUs"},
     {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_thread_list, .offset = AT(threads),
      .high = 1024, .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max; at most 1024 threads together (default: up to all usable CPUs)"},
     {.name = "threads", .argument = "LIST", .fallback = "max", .commands = TH_COMMAND_STRESS, .parse = parse_thread_list, .offset = AT(threads),
      .high = 1024, .help = "a search for each thread count, such as 1,2,4 or 1-8 or 1,max: max is all usable CPUs"},
     {.name = "scheduler", .argument = "LIST", .fallback = "own", .commands = TH_COMMAND_SCALE, .parse = parse_schedulers, .offset = AT(schedulers),
      .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static, onetbb, several of them, or all"},
-    {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE | TH_COMMAND_STRESS, .parse = parse_choice, .offset = AT(placement),
+    {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = DRAWING, .parse = parse_choice, .offset = AT(scheduler),
+     .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb"},
+    {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_VIEW, .parse = parse_choice, .offset = AT(placement),
      .choices = placement_choices, .help = "CPUs of the workers: none: as the system likes; workers: one each; compact: near the caller; spread: far apart; cores: near, but one to a core first"},
     {.name = "grain", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_whole_list, .offset = AT(grains),
      .low = 1, .high = 1e6, .help = "batches of 16 characters in a chunk of work; several numbers give a map (default: 2)"},
@@ -422,13 +450,13 @@ const th_option th_option_table[] = {
      .low = 0.01, .high = 100, .help = "repeat until 95 % confidence intervals of all medians that are compared are within this of them"},
     {.name = "min-time", .argument = "S", .fallback = "0", .commands = REPEATS, .parse = parse_real, .offset = AT(min_time_s),
      .low = 0, .high = 86400, .help = "repeat for at least so many seconds an entry, on average over what is compared"},
-    {.name = "max-time", .argument = "S", .fallback = "0.25", .commands = TH_COMMAND_BENCH, .parse = parse_real, .offset = AT(max_time_s),
+    {.name = "max-time", .argument = "S", .fallback = "0.2", .commands = TH_COMMAND_BENCH, .parse = parse_real, .offset = AT(max_time_s),
      .low = 0.001, .high = 86400, .help = "give up on the precision after so many seconds an entry, likewise"},
     {.name = "max-time", .argument = "S", .fallback = "2", .commands = TH_COMMAND_SCALE, .parse = parse_real, .offset = AT(max_time_s),
      .low = 0.001, .high = 86400, .help = "give up on the precision after so many seconds a number of threads, on average"},
     {.name = "dry-run", .commands = MEASURES, .parse = parse_switch, .offset = AT(dry_run),
      .help = "run everything once, check the palettes, time nothing"},
-    {.name = "seed", .argument = "N", .fallback = "1", .commands = CROWDS, .parse = parse_seed, .offset = AT(seed),
+    {.name = "seed", .argument = "N", .fallback = "1", .commands = CROWDS | TH_COMMAND_SERVE, .parse = parse_seed, .offset = AT(seed),
      .help = "deals out clips, phases and speeds; the same seed gives the same crowd"},
     {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = parse_choice, .offset = AT(isa),
      .choices = isa_choices, .help = "instruction set of the kernel: auto, scalar, sse4, avx2 or avx512"},
@@ -438,11 +466,11 @@ const th_option th_option_table[] = {
      .choices = sampling_choices, .help = "exact: authored keys, in double; compiled: what the kernels play"},
     {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = ONE_WAY, .parse = parse_choice, .offset = AT(sampling),
      .choices = sampling_choices, .help = "compiled: resampled keys; exact: authored keys"},
-    {.name = "interpolation", .argument = "HOW", .fallback = "authored", .commands = EACH, .parse = parse_choice, .offset = AT(interpolation),
+    {.name = "interpolation", .argument = "HOW", .fallback = "authored", .commands = PLAYED, .parse = parse_choice, .offset = AT(interpolation),
      .choices = interpolation_choices, .help = "between two keys: authored: as the file says; for all tracks: step, nlerp, slerp, fast-slerp or cubic"},
-    {.name = "keys", .argument = "BITS", .fallback = "32", .commands = EACH, .parse = parse_choice, .offset = AT(keys),
+    {.name = "keys", .argument = "BITS", .fallback = "32", .commands = PLAYED, .parse = parse_choice, .offset = AT(keys),
      .choices = keys_choices, .help = "numbers of compiled keys: 32, or 16 in half the memory"},
-    {.name = "error-bound", .argument = "MM", .fallback = "0.1", .commands = EACH, .parse = parse_real, .offset = AT(error_bound_mm),
+    {.name = "error-bound", .argument = "MM", .fallback = "0.1", .commands = PLAYED, .parse = parse_real, .offset = AT(error_bound_mm),
      .low = 1e-4, .high = 1e3, .help = "largest error of a compiled clip, in mm on a human of 1.8 m"},
     {.name = "filter", .argument = "RE", .commands = TH_COMMAND_BENCH, .parse = parse_regex, .offset = AT(filter),
      .help = "only entries that this regular expression matches"},
@@ -450,21 +478,45 @@ const th_option th_option_table[] = {
      .help = "name the entries and measure nothing"},
     {.name = "export", .argument = "FILE", .commands = TH_COMMAND_INSPECT, .parse = parse_text, .offset = AT(export_path),
      .help = "write the model as binary glTF (.glb)"},
-    {.name = "import-timeout", .argument = "S", .fallback = "8", .commands = EACH, .parse = parse_real, .offset = AT(import_timeout_s),
+    {.name = "import-timeout", .argument = "S", .fallback = "8", .commands = PLAYED, .parse = parse_real, .offset = AT(import_timeout_s),
      .low = 0.01, .high = 86400, .help = "give up on a file after this many seconds"},
+    {.name = "listen", .argument = "ADDR:PORT", .fallback = "127.0.0.1:8347", .commands = TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(listen),
+     .help = "where to listen, such as [::1]:8347; port 0 takes any; an address that others can reach needs a token"},
+    {.name = "rate", .argument = "HZ", .fallback = "60", .commands = TH_COMMAND_SERVE, .parse = parse_real, .offset = AT(rate_hz),
+     .low = 0, .high = 1000, .help = "ticks a second; 0: as many as possible"},
+    {.name = "models", .argument = "DIR", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = parse_file, .offset = AT(model_folders),
+     .help = "folder whose model files clients may ask for, by name"},
+    {.name = "results", .argument = "DIR", .commands = TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(results),
+     .help = "folder for the results of runs; each is written whole or not at all (default: kept in memory)"},
+    {.name = "token-file", .argument = "FILE", .commands = TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(token_file),
+     .help = "file whose first line is the token that clients must show (default: the environment variable THRONG_TOKEN)"},
+    {.name = "allow-host", .argument = "NAME", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = parse_file, .offset = AT(allow_hosts),
+     .help = "name under which clients may ask, beside localhost, addresses, and the machine's own where others can reach it"},
+    {.name = "max-count", .argument = "N", .fallback = "100000", .commands = TH_COMMAND_SERVE, .parse = parse_whole, .offset = AT(max_count),
+     .low = 1, .high = 1e6, .help = "most characters that a client may ask for"},
+    {.name = "max-memory", .argument = "MB", .commands = TH_COMMAND_SERVE, .parse = parse_real, .offset = AT(max_memory_mb),
+     .low = 1, .high = 1e9, .help = "most memory of a crowd that a client may ask for (default: a quarter of the machine's)"},
+    {.name = "max-requests", .argument = "HZ", .commands = TH_COMMAND_SERVE, .parse = parse_real, .offset = AT(max_requests_hz),
+     .low = 0.1, .high = 1e6, .help = "requests a second that one address may send (default: 100, and this machine any number)"},
+    {.name = "log-level", .argument = "LEVEL", .fallback = "info", .commands = TH_COMMAND_SERVE, .parse = parse_choice, .offset = AT(log_level),
+     .choices = log_level_choices, .help = "what is said on standard error: error, warning, info or debug"},
+    {.name = "log-format", .argument = "NAME", .fallback = "text", .commands = TH_COMMAND_SERVE, .parse = parse_choice, .offset = AT(log_format),
+     .choices = log_format_choices, .help = "text, or a JSON object for each line"},
     {.name = "json", .commands = EACH, .parse = parse_switch, .offset = AT(json),
      .help = "print one JSON document instead of text"},
     {.name = "out", .argument = "FILE", .commands = MEASURES, .parse = parse_report_file, .offset = AT(out),
      .help = "write the result to FILE as well, as its name says: .json, .csv or .md (Markdown); all of it or nothing"},
     {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER & ~MEASURES, .parse = parse_text, .offset = AT(out),
      .help = "write the result to FILE as well, as JSON; all of it or nothing"},
-    {.name = "help", .commands = EACH, .parse = parse_switch, .offset = AT(help), .repeatable = true,
+    {.name = "trace", .argument = "FILE", .commands = REPEATS | DRAWING, .parse = parse_text, .offset = AT(trace),
+     .help = "write what ran when on which thread, for ui.perfetto.dev or chrome://tracing"},
+    {.name = "help", .commands = PLAYED, .parse = parse_switch, .offset = AT(help), .repeatable = true,
      .help = "show this"},
     {0},
 };
 /* clang-format on */
 
-_Static_assert(sizeof th_option_table / sizeof *th_option_table <= TH_OPTIONS_MAX_ROWS, "each row can be given");
+_Static_assert(sizeof th_option_table / sizeof *th_option_table <= TH_OPTIONS_MAX_ROWS, "a flag for each row");
 
 /* ---- reading the command line ---- */
 

@@ -6,6 +6,7 @@
 #define TH_OPTIONS_H
 
 #include "command.h"
+#include "serve/log.h"
 
 #include <throng/frame.h>
 #include <throng/interpolation.h>
@@ -13,6 +14,7 @@
 #include <throng/layout.h>
 #include <throng/painter.h>
 #include <throng/rig.h>
+#include <throng/tracer.h>
 
 enum { TH_OPTIONS_MAX_FILES = 64, TH_OPTIONS_MAX_ROWS = 128 };
 
@@ -46,14 +48,24 @@ typedef enum th_look {
     TH_LOOK_NATURAL = 0, /* materials, and a tint for each character */
     TH_LOOK_LOD,         /* white, yellow, orange and red: levels of detail */
     TH_LOOK_SKELETON,    /* bones as lines */
+    TH_LOOK_WORKERS,     /* a colour for each worker thread: who posed whom in this frame */
     TH_LOOK_COUNT,
 } th_look;
+
+/* "natural", "lod", "skeleton", "workers". */
+const char *th_look_name(th_look look);
+
+typedef enum th_vsync {
+    TH_VSYNC_ON = 0,
+    TH_VSYNC_OFF,
+} th_vsync;
 
 typedef struct th_options {
     th_file_list models; /* none: the embedded human */
     th_file_list animations;
     const char *clip; /* NULL when not given */
     double time_s;
+    uint32_t drawn;                      /* characters in a picture of the bench */
     uint32_t count, frames, repetitions; /* 0 when left to the program */
     double precision_percent, min_time_s, max_time_s, budget_ms;
     th_number_list counts, grains; /* of scale; no grains when not given */
@@ -64,22 +76,31 @@ typedef struct th_options {
     th_sampling sampling;
     th_interpolation interpolation;
     th_keys keys;
-    th_scheduler_list schedulers;
+    th_scheduler_list schedulers; /* of scale */
+    th_scheduler scheduler;
     th_placement placement;
     th_stages stages;
     const char *filter;
     double import_timeout_s, error_bound_mm;
-    const char *export_path, *out;
+    const char *export_path, *out, *trace;
     const char *film; /* where pictures go */
     th_size picture;
     double fps, start_s, yaw_deg, pitch_deg, zoom;
     uint32_t samples, shadow;
     th_layout_kind layout;
     th_look look;
+    th_vsync vsync;
     th_fetch fetch;
     th_ring_upload upload;
     bool list, dry_run, json, help;
+    const char *listen, *token_file, *results;
+    th_file_list allow_hosts, model_folders;
+    double rate_hz, max_memory_mb, max_requests_hz; /* memory, requests: 0 when left to the program */
+    uint32_t max_count;
+    th_log_level log_level;
+    th_log_format log_format;
     bool given[TH_OPTIONS_MAX_ROWS]; /* for each row of the option table */
+    th_tracer *tracer;               /* of --trace; NULL without, which all that take one allow */
 } th_options;
 
 typedef struct th_option th_option;

@@ -1,6 +1,7 @@
 #include "progress.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static void show(void *ctx, uint32_t done, uint32_t total)
@@ -15,5 +16,5 @@ static void show(void *ctx, uint32_t done, uint32_t total)
 
 th_progress_fn *th_progress(void)
 {
-    return isatty(STDERR_FILENO) ? show : NULL;
+    return isatty(STDERR_FILENO) || getenv("THRONG_PROGRESS") ? show : NULL;
 }

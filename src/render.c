@@ -3,10 +3,10 @@
 #include "progress.h"
 #include "show.h"
 
-#include <throng/clock.h>
 #include <throng/film.h>
 #include <throng/json.h>
 #include <throng/table.h>
+#include <throng/tracer.h>
 
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ typedef struct rendering {
     th_film *film;
     uint8_t *pixels;
     uint64_t place_ns, wait_ns, pose_ns, draw_ns, read_ns, write_ns; /* of all frames */
-    uint64_t shown;
+    uint64_t evaluated[TH_FIGURE_LODS], drawn[TH_FIGURE_LODS];       /* by level of detail, of all frames */
 } rendering;
 
 static th_result begin(rendering *r, const th_cast *cast, th_error *err)
@@ -40,6 +40,7 @@ static th_result begin(rendering *r, const th_cast *cast, th_error *err)
         result = th_show_create(o, cast, r->gl, &r->show, err);
     if (result != TH_OK)
         return result;
+    th_show_trace(r->show, o->tracer);
     r->pixels = malloc(th_target_bytes(r->target));
     return r->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
 }
@@ -51,21 +52,26 @@ static void add_stats(rendering *r)
     r->wait_ns += stats.wait_ns;
     r->pose_ns += stats.pose_ns;
     r->draw_ns += stats.draw_ns;
-    r->shown += stats.shown;
+    for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++) {
+        r->evaluated[lod] += stats.posed_by_lod[lod];
+        r->drawn[lod] += stats.by_lod[lod];
+    }
 }
 
 static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t frame, th_error *err)
 {
     const th_options *o = r->options;
+    th_tracer_frame_begin(o->tracer, th_show_jobs(r->show), frame);
     th_show_frame(r->show, o->start_s + frame / o->fps, camera, r->target, o->picture.width, o->picture.height);
     add_stats(r);
-    const uint64_t drawn = th_clock_ns();
+    const uint64_t drawn = th_tracer_begin(o->tracer, "read");
     th_target_resolve(r->target);
     th_target_read(r->target, r->pixels);
-    const uint64_t read = th_clock_ns();
+    const uint64_t read = th_tracer_next(o->tracer, "write");
     th_result result = th_film_add(r->film, r->pixels, err);
     r->read_ns += read - drawn;
-    r->write_ns += th_clock_ns() - read;
+    r->write_ns += th_tracer_end(o->tracer) - read;
+    th_tracer_frame_end(o->tracer, th_show_jobs(r->show));
     return result;
 }
 
@@ -105,22 +111,49 @@ static double milliseconds(const rendering *r, uint64_t ns)
     return (double)ns / 1e6 / r->options->frames;
 }
 
+static double per_frame(const rendering *r, const uint64_t by_lod[TH_FIGURE_LODS])
+{
+    double sum = 0;
+    for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++)
+        sum += (double)by_lod[lod];
+    return sum / r->options->frames;
+}
+
+static json_t *levels_json(const rendering *r, const uint64_t by_lod[TH_FIGURE_LODS])
+{
+    json_t *levels = json_array();
+    for (uint32_t lod = 0; levels && lod < TH_FIGURE_LODS; lod++)
+        json_array_append_new(levels, json_real((double)by_lod[lod] / r->options->frames));
+    return levels;
+}
+
 static json_t *rendering_json(const void *ctx)
 {
     const rendering *r = ctx;
     const th_options *o = r->options;
     const th_gl_info *info = th_gl_get_info(r->gl);
     return json_pack(
-        "{s:o, s:i, s:i, s:o, s:o, s:f, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:{s:f, s:f, s:f, s:f, s:f, s:f}}",
+        "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:{s:f, s:f, s:f, s:f, "
+        "s:f, s:f}}",
         "out", th_json_text(o->film), "width", (int)o->picture.width, "height", (int)o->picture.height, "frames",
-        th_json_count(o->frames), "characters", th_json_count(o->count), "shown_per_frame",
-        (double)r->shown / o->frames, "context", th_gl_kind_name(info->kind), "renderer", th_json_text(info->renderer),
-        "version", th_json_text(info->version), "software", (int)info->software, "palette", th_palette_name(o->palette),
-        "fetch", th_fetch_name(th_painter_get_fetch(th_show_painter(r->show))), "upload",
+        th_json_count(o->frames), "characters", th_json_count(o->count), "evaluated_per_frame",
+        per_frame(r, r->evaluated), "evaluated_by_lod", levels_json(r, r->evaluated), "drawn_per_frame",
+        per_frame(r, r->drawn), "drawn_by_lod", levels_json(r, r->drawn), "context", th_gl_kind_name(info->kind),
+        "renderer", th_json_text(info->renderer), "version", th_json_text(info->version), "software",
+        (int)info->software, "palette", th_palette_name(o->palette), "fetch",
+        th_fetch_name(th_painter_get_fetch(th_show_painter(r->show))), "upload",
         th_ring_upload_name(th_ring_get_upload(th_show_ring(r->show))), "isa",
         th_isa_name(th_crowd_isa(th_show_crowd(r->show))), "ms_per_frame", "place", milliseconds(r, r->place_ns),
         "wait", milliseconds(r, r->wait_ns), "pose", milliseconds(r, r->pose_ns), "draw", milliseconds(r, r->draw_ns),
         "read", milliseconds(r, r->read_ns), "write", milliseconds(r, r->write_ns));
+}
+
+static void print_levels(const rendering *r, const char *what, const uint64_t by_lod[TH_FIGURE_LODS], FILE *file)
+{
+    fprintf(file, "%s %.0f a frame, at levels of detail", what, per_frame(r, by_lod));
+    for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++)
+        fprintf(file, "%s %u: %.0f", lod > 0 ? "," : "", lod, (double)by_lod[lod] / r->options->frames);
+    fputc('\n', file);
 }
 
 static bool print_rendering(const void *ctx, FILE *file)
@@ -128,8 +161,10 @@ static bool print_rendering(const void *ctx, FILE *file)
     const rendering *r = ctx;
     const th_options *o = r->options;
     const th_gl_info *info = th_gl_get_info(r->gl);
-    fprintf(file, "%s: %u of %u x %u, %s characters, %.0f of them seen\n", o->film, o->frames, o->picture.width,
-            o->picture.height, th_digits_from(o->count).text, (double)r->shown / o->frames);
+    fprintf(file, "%s: %u of %u x %u, %s characters\n", o->film, o->frames, o->picture.width, o->picture.height,
+            th_digits_from(o->count).text);
+    print_levels(r, "evaluated", r->evaluated, file);
+    print_levels(r, "drawn", r->drawn, file);
     fprintf(file, "%s, %s, %s palettes by %s, %s\n", info->renderer, th_gl_kind_name(info->kind),
             th_palette_name(o->palette), th_fetch_name(th_painter_get_fetch(th_show_painter(r->show))),
             th_ring_upload_name(th_ring_get_upload(th_show_ring(r->show))));
@@ -144,11 +179,15 @@ int th_command_render(const th_options *o)
     th_cast cast;
     th_error err;
     rendering r = {.options = o};
+    th_tracer_begin(o->tracer, "load");
     int code = th_cast_init(&cast, o);
     if (code == TH_EXIT_GOOD) {
+        th_tracer_next(o->tracer, "prepare");
         th_result result = begin(&r, &cast, &err);
+        th_tracer_next(o->tracer, "draw frames");
         if (result == TH_OK)
             result = draw_frames(&r, &err);
+        th_tracer_next(o->tracer, "finish");
         code = result == TH_OK
                    ? th_output_result(
                          o, &(th_output){.document = rendering_json, .digits = 6, .print = print_rendering}, &r)
@@ -156,5 +195,6 @@ int th_command_render(const th_options *o)
         end(&r);
     }
     th_cast_fini(&cast);
+    th_tracer_end(o->tracer);
     return code;
 }

@@ -48,6 +48,7 @@ static int run_scale(const th_options *o, const th_measure_desc *measure, const 
         .threads = o->threads.count ? o->threads.counts : NULL,
         .thread_count = o->threads.count,
         .measure = *measure,
+        .tracer = o->tracer,
     };
     th_result result = th_scale_run(&desc, &scale, &err);
     th_measuring_end();
@@ -96,7 +97,9 @@ int th_command_scale(const th_options *o)
     if (serial && th_options_given(o, "placement"))
         th_complain("--placement makes no difference to the serial scheduler, which has no workers");
     th_cast cast;
+    th_tracer_begin(o->tracer, "load");
     code = th_cast_init(&cast, o);
+    th_tracer_end(o->tracer);
     if (code == TH_EXIT_GOOD)
         code = run_scale(o, &measure, &cast);
     th_cast_fini(&cast);

@@ -12,32 +12,83 @@
 #include <throng/gl.h>
 #include <throng/layout.h>
 #include <throng/painter.h>
+#include <throng/tracer.h>
 
 typedef struct th_show th_show;
 
 /* Of the last frame. */
 typedef struct th_show_stats {
-    uint32_t shown;                  /* characters posed and drawn */
-    uint32_t by_lod[TH_FIGURE_LODS]; /* of these */
-    uint64_t place_ns;               /* placing, culling, sorting */
-    uint64_t wait_ns;                /* for the GPU to be done with the slot */
-    uint64_t pose_ns;                /* until the last palette was written */
-    uint64_t draw_ns;                /* telling the driver; a software renderer draws later */
+    uint32_t posed;                        /* characters evaluated: those drawn, and casters of shadows out of sight */
+    uint32_t posed_by_lod[TH_FIGURE_LODS]; /* of these */
+    uint32_t shown;                        /* characters drawn in the picture */
+    uint32_t by_lod[TH_FIGURE_LODS];       /* of these */
+    uint64_t place_ns;                     /* placing, culling, sorting */
+    uint64_t wait_ns;                      /* for the GPU to be done with the slot */
+    uint64_t pose_ns;                      /* until the last palette was written */
+    uint64_t draw_ns;                      /* telling the driver; a software renderer draws later */
 } th_show_stats;
 
-/* Options and cast must outlive the show. */
+/* The cast, and the texts that options speak of, must outlive the show. TH_ERR_INPUT: no model has the clip. */
 th_result th_show_create(const th_options *options, const th_cast *cast, th_gl *gl, th_show **out, th_error *err);
 void th_show_destroy(th_show *show); /* NULL does nothing */
+
+/* ---- changing ----
+ *
+ * A show never changes; another one takes its place, and has the parts that the change does not concern from it:
+ *
+ *     th_show_prepare   on any thread, while the base goes on drawing: all that takes long
+ *     th_show_complete  between two frames: threads, and what OpenGL keeps
+ *     th_show_retire    the one that is left, or the new one where something failed
+ *
+ * Either may draw a frame until one is retired. */
+
+/* base: NULL has nothing to share; else it must not be retired meanwhile. */
+th_result th_show_prepare(const th_options *options, const th_cast *cast, const th_show *base, th_show **out,
+                          th_error *err);
+th_result th_show_complete(th_show *show, th_gl *gl, th_error *err);
+void th_show_retire(th_show *show, const th_show *heir); /* destroys what is not the heir's as well */
+
+/* ---- drawing ---- */
 
 /* One that sees the whole crowd, from where the options say. */
 th_camera th_show_camera(const th_show *show, float aspect);
 
+/* Fits near and far to the ground and all that stands on it. */
+void th_show_fit_depth(const th_show *show, th_camera *camera);
+
+/* From now on the stages of a frame are spans of the tracer (NULL: of none), and its figures counters. */
+void th_show_trace(th_show *show, th_tracer *tracer);
+
 void th_show_frame(th_show *show, double time_s, const th_camera *camera, const th_target *target, uint32_t width,
                    uint32_t height);
 
+/* The same up to drawing. False when the driver lost what was written. */
+bool th_show_pose(th_show *show, double time_s, const th_camera *camera, uint32_t width, uint32_t height);
+
+/* What was last posed, drawn again with palettes that are in place. The last TH_RING_SLOTS frames must have been the
+ * same. */
+void th_show_again(th_show *show, const th_target *target);
+
 th_show_stats th_show_get_stats(const th_show *show);
+const th_scene *th_show_scene(const th_show *show);
+const th_options *th_show_options(const th_show *show);
 const th_painter *th_show_painter(const th_show *show);
 const th_ring *th_show_ring(const th_show *show);
 const th_crowd *th_show_crowd(const th_show *show);
+th_jobs *th_show_jobs(const th_show *show);
+
+/* ---- one of them ---- */
+
+/* The middle of a character, as it moves. */
+typedef struct th_character {
+    float centre[3];
+    float way_rad; /* where it goes: 0 is along +Z, a quarter turn along +X */
+    float height;
+} th_character;
+
+th_character th_show_character(const th_show *show, uint32_t instance, double time_s);
+
+/* The next one behind `instance`, or before it, that walks; where nobody does, the next of all. Goes round. */
+uint32_t th_show_walker(const th_show *show, uint32_t instance, bool before);
 
 #endif

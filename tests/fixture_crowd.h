@@ -14,7 +14,7 @@ typedef struct stage {
     th_instance *instances;
     uint32_t count;
     th_crowd *crowd;
-    unsigned char *palette; /* with guard bytes behind, and in the padding */
+    unsigned char *palette; /* with guard bytes behind, and all over it before the first update */
     size_t palette_bytes;
     void *scratch;
 } stage;

@@ -93,7 +93,7 @@ static void check_ranges(const th_figure *f)
                       lod->index_count <= f->index_count - lod->first_index);
             for (uint32_t i = 0; i < lod->index_count; i++) {
                 cr_assert_lt(f->indices[lod->first_index + i], part->vertex_count);
-                used[part->base_vertex + f->indices[lod->first_index + i]] |= l == 0;
+                used[part->base_vertex + f->indices[lod->first_index + i]] = true;
             }
         }
     }

@@ -64,7 +64,8 @@ static uint32_t try_pool(const kind *k, void *palette)
     th_jobs *jobs;
     th_frame *frame;
     insist(th_threads_create(&shape, &jobs, NULL) == TH_OK, "no pool");
-    th_frame_desc how = {k->crowd, jobs, 1 + below(20), (th_stages)below(TH_STAGES_COUNT)};
+    th_frame_desc how = {
+        .crowd = k->crowd, .jobs = jobs, .grain = 1 + below(20), .stages = (th_stages)below(TH_STAGES_COUNT)};
     insist(th_frame_create(&how, &frame, NULL) == TH_OK, "no frame");
     uint32_t frames = 1 + below(20);
     bool in_frame = below(2);

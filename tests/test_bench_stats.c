@@ -221,6 +221,8 @@ Test(json, is_poisoned_by_a_missing_part)
     cr_expect_eq(th_json_append(NULL, json_null()), NULL);
     cr_expect_eq(th_json_merge(json_object(), NULL), NULL);
     cr_expect_eq(th_json_merge(NULL, json_object()), NULL);
+    cr_expect_eq(th_json_set(json_object(), "name", NULL), NULL);
+    cr_expect_eq(th_json_set(NULL, "name", json_object()), NULL);
 }
 
 Test(json, tells_when_the_stream_failed)

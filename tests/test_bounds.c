@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define SEED 20240607u
 #define PI   3.14159265358979
@@ -386,4 +387,19 @@ Test(bounds, hold_the_fox_and_tell_its_gaits)
     cr_expect_float_eq(walk.heading_rad, 0, 0.05, "%g", walk.heading_rad);
     cr_expect_float_eq(run.heading_rad, 0, 0.05, "%g", run.heading_rad);
     th_model_free(fox);
+}
+
+/* The hooves of this one swing below the ground, which is not how it goes: it would walk backwards. */
+Test(travel, is_not_told_by_hooves_that_swing_through_the_ground)
+{
+    if (access(TEST_MODELS "/X/Testwuson.X", R_OK) != 0)
+        cr_skip_test(TEST_MODELS " has no X/Testwuson.X");
+    th_model *wuson = import_good(TEST_MODELS "/X/Testwuson.X");
+    cr_assert_eq(wuson->clip_count, 3);
+    for (uint32_t c = 0; c < wuson->clip_count; c++) {
+        const th_travel travel = travel_of(wuson, c);
+        cr_expect_eq(travel.kind, TH_TRAVEL_NONE, "%s: %g towards %g", wuson->clips[c].name, travel.speed,
+                     travel.heading_rad);
+    }
+    th_model_free(wuson);
 }

@@ -309,8 +309,18 @@ Test(cli, bench_lists_its_entries)
     json_t *names = document("bench --list --json");
     cr_expect_gt(json_array_size(names), 7);
     json_decref(names);
-    expect(0, "bench --list --filter tutorial", "");
-    cr_expect_str_eq(out, "pose/tutorial\n");
+    expect(0, "bench --list --filter 'tutorial|^frame/all.*/w'", "");
+    cr_expect_str_eq(out, "pose/tutorial\nframe/all_seen/whole\n");
+}
+
+Test(cli, bench_leaves_out_what_cannot_be_drawn)
+{
+    setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent", 1);
+    setenv("LIBGL_DRIVERS_PATH", "/nonexistent", 1);
+    expect(0, "bench --count 2 --repetitions 1 --frames 1 --filter '^(limit|frame)/'", "");
+    cr_expect(strstr(out, "note: frame/all_seen/whole and 5 more are left out: ") && strstr(out, "OpenGL"), "%s", out);
+    expect(4, "bench --repetitions 1 --filter ^frame/ --out kept.json", "OpenGL");
+    cr_expect(out[0] == '\0' && access("kept.json", F_OK) != 0, "%s", out);
 }
 
 Test(cli, bench_and_scale_print_one_document)

@@ -92,32 +92,43 @@ static void transform(const th_mat34 *m, const double p[3], double out[3])
     }
 }
 
-static bool drawn(const float clip[16], const double p[3])
+static void to_clip(const float clip[16], const double p[3], double at[4])
 {
-    double at[4];
     for (int row = 0; row < 4; row++) {
         at[row] = (double)clip[12 + row];
         for (int col = 0; col < 3; col++)
             at[row] += (double)clip[4 * col + row] * p[col];
     }
+}
+
+static bool drawn(const float clip[16], const double p[3])
+{
+    double at[4];
+    to_clip(clip, p, at);
     return fabs(at[0]) <= at[3] && fabs(at[1]) <= at[3] && fabs(at[2]) <= at[3];
 }
 
-/* Whether any of some points in the instance's sphere is; the last ones on its surface. */
-static bool any_drawn(const float clip[16], uint32_t i)
+/* Some point in the instance's sphere; on its surface from the 20th on. */
+static void point_in_sphere(uint32_t i, int n, double out[3])
 {
     const th_sphere *sphere = &kinds[kind_of[i]].sphere;
     th_mat34 m = th_location_matrix(&placements[i]);
+    double p[3], way[3], length = 0;
+    for (int k = 0; k < 3; k++) {
+        way[k] = random_between(&state, -1, 1);
+        length += way[k] * way[k];
+    }
+    double far = (n < 20 ? random_between(&state, 0, 1) : 1) * (double)sphere->radius / fmax(sqrt(length), 1e-3);
+    for (int k = 0; k < 3; k++)
+        p[k] = (double)sphere->centre[k] + far * way[k];
+    transform(&m, p, out);
+}
+
+static bool any_drawn(const float clip[16], uint32_t i)
+{
     for (int n = 0; n < 60; n++) {
-        double p[3], way[3], at[3], length = 0;
-        for (int k = 0; k < 3; k++) {
-            way[k] = random_between(&state, -1, 1);
-            length += way[k] * way[k];
-        }
-        double far = (n < 20 ? random_between(&state, 0, 1) : 1) * (double)sphere->radius / fmax(sqrt(length), 1e-3);
-        for (int k = 0; k < 3; k++)
-            p[k] = (double)sphere->centre[k] + far * way[k];
-        transform(&m, p, at);
+        double at[3];
+        point_in_sphere(i, n, at);
         if (drawn(clip, at))
             return true;
     }
@@ -190,6 +201,118 @@ Test(cull, lists_nobody_outside_of_a_plane)
             cr_expect(fabs(in) < 1e-3 || seen[i] == (in > 0), "round %d: %u, %g", round, i, in);
         }
     }
+    th_cull_destroy(cull);
+}
+
+/* ---- who throws a shadow ---- */
+
+/* The clip space of a light's map: of a cube around the origin. */
+static void light_clip(const float to_light[3], float side, float out[16])
+{
+    const float level = hypotf(to_light[0], to_light[2]);
+    const float right[3] = {to_light[2] / level, 0, -to_light[0] / level};
+    const float up[3] = {to_light[1] * right[2], level, -to_light[1] * right[0]};
+    memset(out, 0, 16 * sizeof *out);
+    for (int k = 0; k < 3; k++) {
+        out[4 * k] = right[k] / side;
+        out[4 * k + 1] = up[k] / side;
+        out[4 * k + 2] = -to_light[k] / side;
+    }
+    out[15] = 1;
+}
+
+static th_cull_light random_light(float out_clip[16])
+{
+    const float height = between(0.2f, 1.4f), angle = between(-4, 4);
+    th_cull_light light = {.to_light = {cosf(height) * sinf(angle), sinf(height), cosf(height) * cosf(angle)},
+                           .ground = between(-3, 0)};
+    light_clip(light.to_light, between(10, 60), out_clip);
+    th_frustum_from_matrix(out_clip, &light.map);
+    return light;
+}
+
+/* Whether the shadow of some point of the instance is seen, on its way to the ground. The map has no end towards the
+ * light. */
+static bool any_cast(const float clip[16], const float map[16], const th_cull_light *light, uint32_t i)
+{
+    for (int n = 0; n < 60; n++) {
+        double at[3], in_map[4];
+        point_in_sphere(i, n, at);
+        const double length = (at[1] - (double)light->ground) / (double)light->to_light[1];
+        const double way = length * (n % 2 ? 1 : random_between(&state, 0, 1));
+        for (int k = 0; k < 3; k++)
+            at[k] -= way * (double)light->to_light[k];
+        to_clip(map, at, in_map);
+        if (length > 0 && drawn(clip, at) && fabs(in_map[0]) <= 1 && fabs(in_map[1]) <= 1 && fabs(in_map[2]) <= 1)
+            return true;
+    }
+    return false;
+}
+
+static void run_casters(th_cull *cull, const th_cull_view *view, const th_cull_light *light)
+{
+    uint32_t blocks = th_cull_block_count(cull);
+    run(cull, 0, view);
+    th_cull_classify_casters(cull, 1, 0, view, light, 0, blocks);
+    th_cull_sum(cull, 1);
+    th_cull_scatter(cull, 1, 0, blocks);
+}
+
+Test(cull, never_loses_a_shadow_that_is_seen)
+{
+    static bool seen[COUNT], casts[COUNT];
+    th_cull *cull = create(COUNT, 2);
+    th_cull_move(cull, 0, COUNT, placements);
+    uint32_t checked = 0, listed = 0;
+    for (int round = 0; round < 60; round++) {
+        th_camera camera = random_camera();
+        th_cull_view view = view_of(&camera);
+        float clip[16], map[16];
+        const th_cull_light light = random_light(map);
+        th_camera_clip(&camera, ASPECT, clip);
+        run_casters(cull, &view, &light);
+        mark_seen(cull, 0, seen);
+        mark_seen(cull, 1, casts);
+        listed += th_cull_seen_count(cull, 1);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            cr_expect(!seen[i] || !casts[i], "round %d: %u is in both lists", round, i);
+            if (seen[i] || !any_cast(clip, map, &light, i))
+                continue;
+            checked++;
+            cr_expect(casts[i], "round %d: the shadow of %u of kind %u is lost", round, i, kind_of[i]);
+        }
+    }
+    cr_expect(checked > 800 && listed < 4 * checked, "%u are casters, %u listed", checked, listed);
+    th_cull_destroy(cull);
+}
+
+/* The camera looks down at a spot, the light comes from +X: who stands there throws his shadow in, on the other side or
+ * too far away nobody does. */
+Test(cull, casters_stand_on_the_side_of_the_light)
+{
+    const float up = sqrtf(0.5f);
+    th_cull_light light = {.to_light = {up, up, 0}};
+    th_camera camera = th_camera_look_at((float[]){0, 20, 0.01f}, (float[]){0, 0, 0});
+    th_cull_view view = view_of(&camera);
+    const float half_width = 20 * tanf(camera.fov_y_rad / 2) * ASPECT;
+    float map[16];
+    light_clip(light.to_light, 50, map);
+    th_frustum_from_matrix(map, &light.map);
+    const float beside[] = {2.5f, -2.5f, 12}; /* metres outside of the picture's edge, to its right */
+    for (int n = 0; n < 3; n++) {
+        kind_of[n] = 0;
+        placements[n] = (th_location){.position = {copysignf(half_width, beside[n]) + beside[n], 0, 0}, .scale = 1};
+    }
+    th_cull *cull = create(3, 2);
+    th_cull_move(cull, 0, 3, placements);
+    run_casters(cull, &view, &light);
+    cr_expect_eq(th_cull_seen_count(cull, 0), 0);
+    cr_expect_eq(th_cull_seen_count(cull, 1), 1);
+    cr_expect_eq(th_cull_list(cull, 1)[0], 0);
+    light_clip(light.to_light, 2, map); /* a map that ends before him */
+    th_frustum_from_matrix(map, &light.map);
+    run_casters(cull, &view, &light);
+    cr_expect_eq(th_cull_seen_count(cull, 1), 0);
     th_cull_destroy(cull);
 }
 

@@ -465,6 +465,81 @@ Test(figure, levels_have_no_gaps_at_rest_where_weights_differ)
     free(s);
 }
 
+/* A drum, upright: a flat top, a narrow rim that is rounded, and a side. */
+enum { DRUM_SIDES = 48, DRUM_TOP = 3, DRUM_RIM = 3, DRUM_SIDE = 3, DRUM_RINGS = DRUM_TOP + DRUM_RIM + DRUM_SIDE };
+
+typedef struct drum {
+    th_vertex vertices[DRUM_RINGS * DRUM_SIDES];
+    uint32_t indices[(DRUM_RINGS - 1) * DRUM_SIDES * 6];
+} drum;
+
+static th_vertex drum_vertex(int ring, int side)
+{
+    const float radius = 0.5F, rim = 0.02F, turn = 2 * (float)M_PI * (float)side / DRUM_SIDES;
+    const float tilt = (float)M_PI / 2 * (float)(ring - DRUM_TOP + 1) / (DRUM_RIM + 1); /* of the rim's normals */
+    const float lean = ring < DRUM_TOP ? 0 : ring < DRUM_TOP + DRUM_RIM ? tilt : (float)M_PI / 2;
+    const float inner = ring < DRUM_TOP ? radius * (float)(ring + 1) / DRUM_TOP : radius;
+    const float down = ring < DRUM_TOP + DRUM_RIM ? 0 : (float)(ring - DRUM_TOP - DRUM_RIM + 1) * 0.5F / DRUM_SIDE;
+    const float away = inner + rim * sinf(lean), height = 1 - rim * (1 - cosf(lean)) - down;
+    th_vertex v = stick_vertex(away * sinf(turn), height, away * cosf(turn), 0);
+    memcpy(v.normal, (float[3]){sinf(lean) * sinf(turn), cosf(lean), sinf(lean) * cosf(turn)}, sizeof v.normal);
+    return v;
+}
+
+static void add_drum(drum *d, th_mesh *out)
+{
+    uint32_t count = 0;
+    for (int ring = 0; ring < DRUM_RINGS; ring++)
+        for (int side = 0; side < DRUM_SIDES; side++) {
+            d->vertices[ring * DRUM_SIDES + side] = drum_vertex(ring, side);
+            if (ring + 1 == DRUM_RINGS)
+                continue;
+            const uint32_t a = (uint32_t)(ring * DRUM_SIDES + side), c = a + DRUM_SIDES;
+            const uint32_t b = (uint32_t)(ring * DRUM_SIDES + (side + 1) % DRUM_SIDES), e = b + DRUM_SIDES;
+            memcpy(&d->indices[count], (uint32_t[6]){a, c, b, b, c, e}, 6 * sizeof *d->indices);
+            count += 6;
+        }
+    *out = (th_mesh){"drum", 0, DRUM_RINGS * DRUM_SIDES, count, d->vertices, d->indices};
+}
+
+/* How far a corner's normal is from up, where the triangle begins on the flat top; else 0. */
+static double tilt_on_top(const th_figure_vertex *v, const uint32_t *index, uint32_t corner)
+{
+    double inside[3];
+    for (int i = 0; i < 3; i++) {
+        double sum = 0;
+        for (int c = 0; c < 3; c++)
+            sum += (double)v[index[c]].position[i];
+        inside[i] = 0.7 * (double)v[index[corner]].position[i] + 0.1 * sum;
+    }
+    if (hypot(inside[0], inside[2]) > 0.5 || inside[1] < 0.9)
+        return 0;
+    const int bits = (int)(v[index[corner]].normal >> 10 & 0x3ff);
+    return acos(fmin((bits < 512 ? bits : bits - 1024) / 511.0, 1));
+}
+
+Test(figure, what_is_flat_stays_flat_where_the_rim_is_left_out)
+{
+    stick *s = make_stick();
+    drum *d = calloc(1, sizeof *d);
+    add_drum(d, &s->meshes[0]);
+    check_stick(s, 1);
+    th_figure *figure = create_figure(&s->model);
+    cr_assert_geq(figure->lod_count, 3);
+    for (uint32_t l = 1; l < figure->lod_count; l++) {
+        const th_figure_lod *lod = &figure->parts[0].lods[l];
+        const uint32_t *indices = figure->indices + lod->first_index;
+        double most = 0;
+        for (uint32_t i = 0; i < lod->index_count; i++)
+            most = fmax(most, tilt_on_top(figure->vertices, indices + i / 3 * 3, i % 3));
+        cr_expect_lt(most, 31 * M_PI / 180, "level %u, %u triangles: %g degrees", l, lod->index_count / 3,
+                     most * 180 / M_PI);
+    }
+    th_figure_destroy(figure);
+    free(d);
+    free(s);
+}
+
 /* A scale between mesh and scene, which the limit and the errors have to go by; of 2^7, so that nothing is rounded. */
 Test(figure, errors_are_in_scene_units)
 {

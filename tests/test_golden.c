@@ -27,6 +27,86 @@ static cast cast_human(void)
     return c;
 }
 
+/* ---- a human of several meshes ---- */
+
+enum { TROUSERS, SHIRT, HEAD, OUTFIT, CHECKS = 8, BMP_HEADER = 54, BMP_BYTES = BMP_HEADER + CHECKS * CHECKS * 3 };
+
+/* What a model's meshes, materials and texture are made of. */
+typedef struct wardrobe {
+    th_mesh meshes[OUTFIT];
+    th_material materials[OUTFIT];
+    th_texture texture;
+    uint8_t bmp[BMP_BYTES];
+    th_vertex *vertices;
+    uint32_t *indices[OUTFIT];
+} wardrobe;
+
+static void wardrobe_free(wardrobe *w)
+{
+    free(w->vertices);
+    for (int m = 0; m < OUTFIT; m++)
+        free(w->indices[m]);
+}
+
+/* A chessboard of red and white. */
+static void draw_checks(uint8_t *bmp)
+{
+    static const uint8_t header[] = {
+        'B', 'M', [10] = BMP_HEADER, [14] = 40, [18] = CHECKS, [22] = CHECKS, [26] = 1, [28] = 24};
+    memcpy(bmp, header, sizeof header);
+    for (int i = 0; i < CHECKS * CHECKS; i++) {
+        const bool red = (i / CHECKS + i % CHECKS) % 2;
+        memcpy(bmp + BMP_HEADER + 3 * i, (uint8_t[]){red ? 40 : 240, red ? 30 : 240, red ? 200 : 240}, 3);
+    }
+}
+
+/* White, and as the texture shines on him from the front. */
+static void copy_vertices(wardrobe *w, const th_mesh *mesh)
+{
+    w->vertices = malloc(mesh->vertex_count * sizeof *w->vertices);
+    memcpy(w->vertices, mesh->vertices, mesh->vertex_count * sizeof *w->vertices);
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        th_vertex *vertex = &w->vertices[v];
+        memset(vertex->color, 255, sizeof vertex->color);
+        for (int i = 0; i < 2; i++)
+            vertex->uv[i] = 2 * vertex->position[i];
+    }
+}
+
+static th_model *dress(wardrobe *w)
+{
+    static const th_material materials[OUTFIT] = {{"trousers", {0.05F, 0.2F, 0.1F, 1}, TH_NO_INDEX},
+                                                  {"shirt", {1, 1, 1, 1}, 0},
+                                                  {"head", {0.7F, 0.5F, 0.1F, 1}, TH_NO_INDEX}};
+    th_model *model;
+    th_error err;
+    cr_assert_eq(th_human_create(&model, &err), TH_OK, "%s", err.text);
+    const th_mesh *mesh = &model->meshes[0];
+    cr_assert_eq(model->mesh_count, 1);
+    copy_vertices(w, mesh);
+    for (int m = 0; m < OUTFIT; m++) {
+        w->materials[m] = materials[m];
+        w->indices[m] = malloc(mesh->index_count * sizeof *w->indices[m]);
+        w->meshes[m] = (th_mesh){materials[m].name, (uint32_t)m, mesh->vertex_count, 0, w->vertices, w->indices[m]};
+    }
+    for (uint32_t i = 0; i < mesh->index_count; i += 3) {
+        const float y = w->vertices[mesh->indices[i]].position[1];
+        const int m = y < 0.95F ? TROUSERS : y < 1.5F ? SHIRT : HEAD;
+        memcpy(w->indices[m] + w->meshes[m].index_count, mesh->indices + i, 3 * sizeof **w->indices);
+        w->meshes[m].index_count += 3;
+    }
+    draw_checks(w->bmp);
+    w->texture = (th_texture){"checks.bmp", w->bmp, BMP_BYTES};
+    model->meshes = w->meshes;
+    model->materials = w->materials;
+    model->textures = &w->texture;
+    model->mesh_count = model->material_count = OUTFIT;
+    model->texture_count = 1;
+    return model;
+}
+
+/* ---- stages ---- */
+
 /* As a heat map has it: from blue to red. */
 static void tint_all(stage *s)
 {
@@ -79,6 +159,90 @@ Test(golden, humans)
 Test(golden, humans_of_half_precision)
 {
     check_human("humans_f16", TH_PALETTE_F16, MATERIALS, &with_shadows);
+}
+
+/* The same stored picture for each way from workers to shaders. */
+static void check_ways(const char *name, th_palette palette)
+{
+    static const th_ring_upload uploads[] = {TH_RING_PERSISTENT, TH_RING_UNSYNCHRONIZED};
+    static const th_fetch fetches[] = {TH_FETCH_STORAGE, TH_FETCH_TEXTURE};
+    th_gl *gl = open_llvmpipe();
+    cast c = cast_human();
+    stage s = make_stage(&c, time_s, palette, MATERIALS);
+    for (size_t i = 0; i < 4; i++) {
+        way w = with_shadows;
+        w.upload = uploads[i / 2];
+        w.fetch = fetches[i % 2];
+        check_picture(name, gl, &s, &w);
+    }
+    stage_free(&s);
+    cast_free(&c);
+    close_context(gl);
+}
+
+Test(golden, humans_any_way)
+{
+    check_ways("humans", TH_PALETTE_F32);
+}
+
+Test(golden, humans_of_half_precision_any_way)
+{
+    check_ways("humans_f16", TH_PALETTE_F16);
+}
+
+/* From the left to the right in each row, and from the back to the front: levels 0 to 3, and again. */
+Test(golden, levels_of_detail)
+{
+    th_gl *gl = open_llvmpipe();
+    cast c = cast_human();
+    stage s = make_stage(&c, time_s, TH_PALETTE_F32, MATERIALS);
+    const th_draw all = s.draws[0];
+    for (s.draw_count = 0; s.draw_count < all.count; s.draw_count++) {
+        th_draw *draw = &s.draws[s.draw_count];
+        *draw = all;
+        draw->count = 1;
+        draw->lod = s.draw_count % TH_FIGURE_LODS;
+        draw->palette_offset += s.draw_count * all.palette_stride;
+        draw->stand_offset += s.draw_count * sizeof(th_stand);
+    }
+    check_picture("levels", gl, &s, &with_shadows);
+    stage_free(&s);
+    cast_free(&c);
+    close_context(gl);
+}
+
+/* Everybody wide and flat, as a palette makes him whose root is scaled. */
+Test(golden, scale_that_differs_by_axis)
+{
+    th_gl *gl = open_llvmpipe();
+    cast c = cast_human();
+    stage s = make_stage(&c, time_s, TH_PALETTE_F32, MATERIALS);
+    const float scale[3] = {1.5F, 0.75F, 0.5F};
+    for (uint32_t k = 0; k < s.draws[0].count; k++) {
+        float *palette = (float *)(s.slot + s.draws[0].palette_offset + k * s.draws[0].palette_stride);
+        for (uint32_t i = 0; i < 12 * c.figures[0]->bind_count; i++)
+            palette[i] *= scale[i / 4 % 3];
+    }
+    check_picture("squashed", gl, &s, &with_shadows);
+    stage_free(&s);
+    cast_free(&c);
+    close_context(gl);
+}
+
+Test(golden, several_meshes_and_materials)
+{
+    th_gl *gl = open_llvmpipe();
+    wardrobe w = {0};
+    cast c = {0};
+    cast_add(&c, dress(&w));
+    cr_assert_eq(c.figures[0]->part_count, OUTFIT);
+    cr_assert_eq(c.figures[0]->image_count, 1);
+    stage s = make_stage(&c, time_s, TH_PALETTE_F32, MATERIALS);
+    check_picture("outfits", gl, &s, &with_shadows);
+    stage_free(&s);
+    cast_free(&c);
+    wardrobe_free(&w);
+    close_context(gl);
 }
 
 Test(golden, skeletons)

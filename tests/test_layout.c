@@ -134,6 +134,17 @@ Test(layout, depends_on_seed_instance_and_time_alone)
     }
 }
 
+Test(layout, knows_where_nobody_moves)
+{
+    for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
+        const th_layout layout = layout_of(kind, COUNT);
+        th_layout_place(&layout, 0, COUNT, 12.5, placed);
+        th_layout_place(&layout, 0, COUNT, 14, again);
+        cr_expect_eq(memcmp(placed, again, sizeof placed) == 0, th_layout_is_still(&layout), "%s",
+                     th_layout_name(kind));
+    }
+}
+
 Test(layout, moves_nobody_when_there_are_more)
 {
     for (th_layout_kind kind = TH_LAYOUT_GRID; kind <= TH_LAYOUT_RING; kind++) {

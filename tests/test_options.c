@@ -261,7 +261,7 @@ Test(options, say_what_is_wrong)
 {
     expect_refusal("scale -t 2", "unknown option -t; options begin with two dashes");
     expect_refusal("inspect --threads 2",
-                   "inspect takes no --threads; that is an option of bench, scale, stress and render");
+                   "inspect takes no --threads; that is an option of bench, scale, stress, render, serve and view");
     expect_refusal("scale --time 2", "scale takes no --time; that is an option of pose");
     expect_refusal("bench --count", "--count needs a value: --count N");
     expect_refusal("bench --out --json", "--out needs a value: --out FILE");
@@ -334,12 +334,8 @@ Test(options, have_defaults_that_their_own_parser_takes)
             cr_expect(o->parse(o, o->fallback, (char *)&options + o->offset, &error), "--%s %s", o->name, o->fallback);
 }
 
-Test(options, fit_the_bits_that_remember_them)
+Test(options, remember_which_were_given)
 {
-    int rows = 0;
-    while (th_option_table[rows].name)
-        rows++;
-    cr_expect_leq(rows, 64);
     cr_assert(parse("pose --isa auto"));
     cr_expect(th_options_given(&options, "isa"));
     cr_expect(!th_options_given(&options, "time"));

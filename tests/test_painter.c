@@ -220,6 +220,39 @@ Test(painter, more_than_the_driver_binds_at_once)
 
 /* ---- what is in it is where it belongs ---- */
 
+/* Of somebody out of sight there is the shadow, and without a shadow map nothing. */
+Test(painter, shadow_only_is_a_shadow_and_no_more)
+{
+    th_gl *gl = open_context();
+    cast c = cast_human();
+    stage s = stage_crowd(&c, 2, SIDE, 1.25, TH_PALETTE_F32);
+    const way without = {.width = WIDTH, .height = HEIGHT, .samples = 4};
+    s.draws[1] = s.draws[0]; /* the second character by himself */
+    s.draws[1].palette_offset += s.draws[1].palette_stride;
+    s.draws[1].stand_offset += sizeof(th_stand);
+    s.draws[0].count = s.draws[1].count = s.draw_count = 1;
+    uint8_t *alone = shoot(gl, &s, &with_shadows), *alone_unlit = shoot(gl, &s, &without);
+    s.draw_count = 2;
+    uint8_t *both = shoot(gl, &s, &with_shadows);
+    s.draws[1].shadow_only = true;
+    uint8_t *shadow = shoot(gl, &s, &with_shadows);
+    expect_same(gl, "without a map", &s, &without, alone_unlit);
+    uint32_t darker = 0, brighter = 0;
+    for (uint32_t i = 0; i < 4 * PIXELS; i++) {
+        darker += shadow[i] < alone[i];
+        brighter += shadow[i] > alone[i];
+    }
+    cr_expect(darker > 200 && brighter == 0, "%u darker, %u brighter", darker, brighter);
+    cr_expect_gt(count_other_pixels(shadow, both), 100);
+    free(shadow);
+    free(both);
+    free(alone);
+    free(alone_unlit);
+    stage_free(&s);
+    cast_free(&c);
+    close_context(gl);
+}
+
 /* Normals are rounded to 10 bits once more on the way, and edges move by the rounding of single precision. */
 static void expect_skinned(const th_gl *gl, const char *what, const stage *s)
 {
@@ -243,6 +276,47 @@ Test(painter, humans_are_skinned_as_on_the_cpu)
         expect_skinned(gl, th_palette_name(s.palette), &s);
         stage_free(&s);
     }
+    cast_free(&c);
+    close_context(gl);
+}
+
+/* How many pixels shadows change. */
+static uint32_t count_shadow_pixels(const th_gl *gl, const stage *s)
+{
+    const way without = {.width = WIDTH, .height = HEIGHT, .samples = 4};
+    uint8_t *shadow = shoot(gl, s, &with_shadows), *lit = shoot(gl, s, &without);
+    const uint32_t count = count_other_pixels(shadow, lit);
+    free(shadow);
+    free(lit);
+    return count;
+}
+
+/* The map is a small piece of the ground, where the head's shadow falls; the head is nearer to the sun than the map. */
+Test(painter, shadows_come_from_beyond_the_map)
+{
+    th_gl *gl = open_context();
+    cast c = cast_human();
+    stage s = stage_crowd(&c, 1, 1, 1.25, TH_PALETTE_F32);
+    const float *sun = s.view.to_sun, head = 1.6F;
+    for (int k = 0; k < 3; k += 2)
+        s.view.shadow_center[k] = -head / sun[1] * sun[k];
+    s.view.shadow_radius = 0.4F;
+    cr_expect_gt(count_shadow_pixels(gl, &s), 100);
+    stage_free(&s);
+    cast_free(&c);
+    close_context(gl);
+}
+
+Test(painter, skeletons_throw_shadows_of_lines)
+{
+    th_gl *gl = open_context();
+    cast c = cast_human();
+    stage s = stage_crowd(&c, 1, 1, 1.25, TH_PALETTE_F32);
+    const uint32_t of_mesh = count_shadow_pixels(gl, &s);
+    s.view.skeletons = true;
+    const uint32_t of_lines = count_shadow_pixels(gl, &s);
+    cr_expect(of_lines > 300 && of_lines < of_mesh / 2, "%u, of the mesh %u", of_lines, of_mesh);
+    stage_free(&s);
     cast_free(&c);
     close_context(gl);
 }

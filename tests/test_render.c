@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,10 +67,22 @@ Test(render, gives_the_same_picture_whichever_way_palettes_go)
 
 Test(render, shows_what_it_is_told)
 {
-    static const char *const ways[] = {
-        "--palette f16", "--look lod",           "--look skeleton", "--shadow 0",      "--layout ring",
-        "--seed 2",      "--start 1.6",          "--yaw 60",        "--layout street", "--samples 1",
-        "--clip walk",   "--interpolation step", "--zoom 2",        "--pitch 60",      "--model synthetic:shape=star"};
+    static const char *const ways[] = {"--palette f16",
+                                       "--look lod",
+                                       "--look workers",
+                                       "--look skeleton",
+                                       "--shadow 0",
+                                       "--layout ring",
+                                       "--seed 2",
+                                       "--start 1.6",
+                                       "--yaw 60",
+                                       "--layout street",
+                                       "--samples 1",
+                                       "--clip walk",
+                                       "--interpolation step",
+                                       "--zoom 2",
+                                       "--pitch 60",
+                                       "--model synthetic:shape=star"};
     draw("first.png", "");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const char *start = strstr(ways[i], "--start") ? "" : "--start 1.5";
@@ -89,19 +102,49 @@ Test(render, numbers_frames_and_moves_on)
     cr_expect(are_same("f-02.png", "one.png"), "two thirtieths of a second later");
 }
 
+/* Levels of detail add up. Returns how many there are in a frame. */
+static double check_levels(const json_t *json, const char *what)
+{
+    char key[64];
+    snprintf(key, sizeof key, "%s_per_frame", what);
+    const double count = json_real_value(json_object_get(json, key));
+    snprintf(key, sizeof key, "%s_by_lod", what);
+    const json_t *levels = json_object_get(json, key), *level;
+    double sum = 0;
+    size_t n;
+    cr_expect_eq(json_array_size(levels), 4);
+    json_array_foreach(levels, n, level) sum += json_real_value(level);
+    cr_expect(count > 0 && fabs(sum - count) < 1e-6 * count, "%s: %g, %g by level", what, count, sum);
+    return count;
+}
+
 Test(render, document_says_what_was_drawn)
 {
     json_t *json = document("render --count 30 --size 64x36 --frames 2 --out f%d.png --json");
     cr_expect_eq(json_integer_value(json_object_get(json, "characters")), 30);
     cr_expect_eq(json_integer_value(json_object_get(json, "width")), 64);
-    const double shown = json_real_value(json_object_get(json, "shown_per_frame"));
-    cr_expect(shown > 0 && shown <= 30, "%g", shown);
+    check_levels(json, "evaluated");
+    check_levels(json, "drawn");
     cr_expect(json_is_string(json_object_get(json, "renderer")));
     cr_expect_eq(json_object_size(json_object_get(json, "ms_per_frame")), 6);
     json_decref(json);
-    json = document("render --count 3000 --size 64x36 --zoom 30 --pitch 60 --out f.png --json");
-    cr_expect_lt(json_real_value(json_object_get(json, "shown_per_frame")), 1500, "who is out of sight is left out");
+}
+
+/* The camera looks at some of a street: more are evaluated than drawn, as shadows come in from outside, but no more
+ * than are drawn where there are no shadows. */
+Test(render, leaves_out_who_is_out_of_sight)
+{
+    const char *street = "render --count 3000 --size 64x36 --layout street --zoom 12 --pitch 40 --out f.png --json";
+    char no_shadow[256];
+    snprintf(no_shadow, sizeof no_shadow, "%s --shadow 0", street);
+    json_t *json = document(street), *unlit = document(no_shadow);
+    const double evaluated = check_levels(json, "evaluated"), drawn = check_levels(json, "drawn");
+    cr_expect(drawn > 100 && drawn < 1500 && evaluated > drawn && evaluated < 1.5 * drawn, "%g evaluated, %g drawn",
+              evaluated, drawn);
+    cr_expect_eq(check_levels(unlit, "evaluated"), drawn);
+    cr_expect_eq(check_levels(unlit, "drawn"), drawn);
     json_decref(json);
+    json_decref(unlit);
 }
 
 Test(render, says_what_is_wrong_and_leaves_nothing)
@@ -109,7 +152,7 @@ Test(render, says_what_is_wrong_and_leaves_nothing)
     expect(2, "render --size 64", "--size takes a width and a height");
     expect(2, "render --size 64x", "--size takes a width and a height");
     expect(2, "render --size 8x8", "--size takes a width and a height from 16 to 8192");
-    expect(2, "render --look nice", "--look takes natural, lod or skeleton");
+    expect(2, "render --look nice", "--look takes natural, lod, skeleton or workers");
     expect(2, "render --frames 0", "--frames takes a whole number");
     expect(3, "render --frames 2 --count 1 --size 16x16 --out same.png", "same.png");
     expect(3, "render --count 1 --size 16x16 --out missing/f.png", "missing/f.png");

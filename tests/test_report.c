@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static th_error err;
 
@@ -113,6 +114,10 @@ Test(doubts, medians_that_are_not_known_are_named)
     }
     const char *text = doubts_of(&report);
     cr_expect(strstr(text, "2 of 3 medians are known less well than to 1 %; the least, of row/2, to 13 %"), "%s", text);
+    for (uint32_t i = 0; i < 20; i++)
+        report.rows[2].real_ns.values[i] *= i % 2 ? 1 : 20;
+    text = doubts_of(&report);
+    cr_expect(strstr(text, "of row/2, to 93 %"), "%s", text);
     report.precision = 0; /* nobody asked for one: 5 % */
     text = doubts_of(&report);
     cr_expect(strstr(text, "1 of 3 medians are known less well than to 5 %"), "%s", text);
@@ -149,6 +154,18 @@ Test(doubts, rows_that_failed_or_were_not_timed_are_left_alone)
     report.noise.others_cpus = 2;
     expect_doubt(&report, "");
     th_report_fini(&report);
+}
+
+/* The system's ticks are coarse. */
+Test(noise, is_known_after_a_while_and_not_before)
+{
+    const th_noise_mark begin = th_noise_begin();
+    const th_noise soon = th_noise_end(&begin);
+    cr_expect(isnan(soon.others_cpus) && isnan(soon.stolen_cpus));
+    nanosleep(&(struct timespec){.tv_nsec = 250000000}, NULL);
+    const th_noise later = th_noise_end(&begin);
+    cr_expect(later.others_cpus >= 0 && later.others_cpus < 1e6, "%g", later.others_cpus);
+    cr_expect(later.stolen_cpus >= 0 && later.throttled_s >= 0);
 }
 
 /* ---- JSON ---- */

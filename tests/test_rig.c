@@ -174,6 +174,42 @@ static void check_bend(const float tangents[12], const double times[2])
     stage_fini(&s);
 }
 
+/* A joint turned by 90 degrees whose rest pose has it `off` from where the bind pose has it. */
+static double error_of_turn(float off)
+{
+    const double time = 0;
+    const float place[] = {0, 1, 0}, turn[] = {0, 0, 0.70710678F, 0.70710678F}, one[] = {1, 1, 1};
+    const th_channel channel = {1, {1, &time, place, NULL}, {1, &time, turn, NULL}, {1, &time, one, NULL}, 0};
+    const th_clip clip = {"turn", 1, 1, 1, &channel};
+    th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"arm", 0, TH_MAT34_IDENTITY}};
+    th_bind binds[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
+    const th_model model = {.name = "m",
+                            .joint_count = 2,
+                            .joints = joints,
+                            .bind_count = 2,
+                            .binds = binds,
+                            .clip_count = 1,
+                            .clips = &clip,
+                            .size = 1};
+    joints[1].rest.m[7] = 1;
+    binds[1].inverse_bind.m[3] = -off;
+    binds[1].inverse_bind.m[7] = -1;
+    stage s;
+    stage_init(&s, &model, TH_SAMPLING_COMPILED, 1, TH_ISA_SCALAR);
+    stage_update(&s, 0.5);
+    const double error = instance_error(&s, 0, 0.5);
+    stage_fini(&s);
+    return error;
+}
+
+/* Then it does not just turn about itself, however nearly. */
+Test(rig, a_joint_may_rest_where_it_was_not_bound)
+{
+    static const float offs[] = {0, 1e-7F, 1e-6F, 1e-5F, 1e-3F, 1};
+    for (size_t i = 0; i < sizeof offs / sizeof *offs; i++)
+        cr_expect_lt(error_of_turn(offs[i]), 5e-7, "%g", (double)offs[i]);
+}
+
 Test(rig, splines_are_measured_where_they_stray_most)
 {
     const float bow[12] = {0, 0, 0, .02f, 0, 0, -.02f, 0, 0}, swing[12] = {0, 0, 0, 0, .03f, 0, 0, .03f, 0};
@@ -316,7 +352,7 @@ static void check_halves_of_singles(const stage *singles, const stage *halves)
             cr_assert_eq(got, th_half_from_float(value), "instance %u number %u: %g as %#x", i, k, (double)value, got);
         }
         for (size_t k = 24 * (size_t)binds; k % 64 != 0; k++)
-            cr_assert_eq(half[k], GUARD, "padding");
+            cr_assert_eq(half[k], 0, "padding");
     }
     for (size_t k = 0; k < 64; k++)
         cr_assert_eq(halves->palette[halves->palette_bytes + k], GUARD, "written past the end");
@@ -432,15 +468,10 @@ Test(crowd, shows_some_of_its_instances_in_any_order)
     gathering_fini(&g);
 }
 
-/* The bytes of cached writes, and zeros between palettes. */
+/* The bytes of cached writes. */
 static void check_streamed(const stage *cached, const stage *streamed)
 {
-    const size_t bytes =
-        th_rig_model(cached->rig)->bind_count * th_palette_entry_bytes(th_crowd_palette(cached->crowd));
-    cr_assert_eq(th_crowd_hash(streamed->crowd, streamed->palette), th_crowd_hash(cached->crowd, cached->palette));
-    for (uint32_t i = 0; i < streamed->count; i++)
-        for (size_t at = th_crowd_palette_offset(streamed->crowd, i) + bytes; at % 64 != 0; at++)
-            cr_assert_eq(streamed->palette[at], 0);
+    cr_assert_eq(memcmp(streamed->palette, cached->palette, cached->palette_bytes), 0);
     for (size_t k = 0; k < 64; k++)
         cr_assert_eq(streamed->palette[streamed->palette_bytes + k], GUARD, "written past the end");
 }
@@ -564,7 +595,7 @@ ParameterizedTest(const th_isa *isa, crowd, writes_palettes_and_nothing_else)
         for (uint32_t i = 0; i < count; i++) {
             cr_assert_eq(th_crowd_palette_offset(s.crowd, i) % 64, 0);
             for (size_t k = used; k < stride; k++)
-                cr_assert_eq(s.palette[th_crowd_palette_offset(s.crowd, i) + k], GUARD, "padding was written");
+                cr_assert_eq(s.palette[th_crowd_palette_offset(s.crowd, i) + k], k < th_line_round(used) ? 0 : GUARD);
         }
         for (size_t k = 0; k < 64; k++)
             cr_assert_eq(s.palette[s.palette_bytes + k], GUARD, "written past the end");

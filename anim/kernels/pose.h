@@ -15,46 +15,55 @@
  * R_D c_j + T' with c_j constant and T' linear in the authored translation. Where this cannot be done (scale that
  * moves), X_j is the identity, D_j is L_j, and the product with B stays. rig.c decides, joint by joint.
  *
- * A kernel comes in two halves: sampling makes D of keys, resolving makes M, hence palettes, of D. They take turns, a
- * block of steps each: one loop over both would be so long that the processor sees no further than the joint it is at,
- * and waits for it. Within a block M stays in registers from parent to child. */
+ * Nearly always T' = -c_j: the joint hangs from its parent where the bind pose has it. Then D_j turns about the point
+ * a = -c_j, and with R for the linear part of M and t for its translation,
+ *
+ *     t_j = t_parent + (R_parent - R_j) a,
+ *
+ * half the multiplications of both translations, and D_j needs none.
+ *
+ * A kernel comes in three parts: sampling makes D of keys, resolving makes M of D, writing makes palettes of M. The
+ * first two take turns, a block of steps each: one loop over both would be so long that the processor sees no further
+ * than the joint it is at, and waits for it. Only writing knows of formats and of what palettes look like. */
 #ifndef TH_POSE_H
 #define TH_POSE_H
 
 #include <throng/interpolation.h>
 #include <throng/keys.h>
+#include <throng/line.h>
 #include <throng/palette.h>
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define TH_MAX_WIDTH 16 /* lanes of the widest kernel */
-#define TH_BLOCK     16 /* steps that are sampled before the first of them is resolved */
+#define TH_BLOCK     8  /* steps that are sampled before the first of them is resolved */
 #define TH_KEY       4  /* numbers of a key: one quaternion, or a vector and a zero */
 #define TH_ENTRY     12 /* numbers of a palette entry or a matrix */
+#define TH_LINE_ROWS 8  /* rows of palette entries that fill a line, in the smallest format */
 
 enum th_step_flags {
     TH_STEP_ROTATION = 1,    /* the linear part comes from a key, else from `local` */
     TH_STEP_SCALE = 2,       /* ... times a scale that comes from a key; only with ROTATION */
     TH_STEP_TRANSLATION = 4, /* the translation comes from a key, else from `local` */
     TH_STEP_OFFSET = 8,      /* rotation times `offset` is added to the translation; only with ROTATION */
-    TH_STEP_DIRECT = 16,     /* M is the first bind's palette entry as it is */
-    TH_STEP_PRODUCTS = 32,   /* there are binds for which M takes one more product */
-    TH_STEP_CHAINED = 64,    /* the step before is the parent, in the same block */
-    TH_STEP_KEPT = 128,      /* a step that is not CHAINED will ask for M */
+    TH_STEP_PIVOT = 16,      /* D turns about `offset`, which is all there is of translation; only with ROTATION and a
+                              * parent, without the others */
     TH_STEP_MOVES = TH_STEP_ROTATION | TH_STEP_TRANSLATION,
 };
+
+#define TH_NO_PARENT UINT32_MAX
 
 /* One joint. */
 typedef struct th_step {
     float local[12]; /* what does not move of D */
-    float offset[3]; /* c */
-    uint16_t flags;  /* th_step_flags */
-    uint16_t depth;  /* 0 for a root; the parent is whatever step last had depth - 1 */
+    float offset[3]; /* c; PIVOT: a */
+    uint32_t flags;  /* th_step_flags */
+    uint32_t parent; /* the parent's step, an earlier one; or TH_NO_PARENT */
     uint32_t key;    /* where its keys begin in a frame, in bytes: rotation, scale, translation, as its flags say */
-    uint32_t bind;   /* the joint's first palette entry; its entries are neighbours */
-    uint32_t bind_count;
+    uint32_t product, product_count; /* its own in program.products */
 } th_step;
 
 /* What the numbers n of a 16-bit key stand for: base + span * n. */
@@ -67,11 +76,14 @@ typedef struct th_program {
     th_interpolation curve; /* between frames; not AUTHORED */
     const th_step *steps;
     uint32_t step_count;
-    uint32_t depth_count;      /* deepest step + 1 */
-    size_t frame_bytes;        /* keys of one frame */
-    const th_range *ranges;    /* of each key of a frame; 16-bit keys only */
-    uint32_t bind_count;       /* palette entries of an instance */
-    const float (*from_m)[12]; /* for each bind: inverse(X) B, so that P = M * from_m; unused for a DIRECT one */
+    size_t frame_bytes;          /* keys of one frame */
+    const th_range *ranges;      /* of each key of a frame; 16-bit keys only */
+    const float (*products)[12]; /* inverse(X) B of the binds for which M takes one more product: P = M * product */
+    uint32_t product_count;
+    uint32_t bind_count;   /* palette entries of an instance */
+    const uint32_t *ready; /* for each block, up to which row palettes can be written when it is resolved */
+    const uint32_t *rows;  /* for each row of a palette, in order, which row of the matrices it is; filled up with rows
+                            * of zeros to whole lines of any format */
 } th_program;
 
 /* What differs between the instances that are posed together. */
@@ -86,54 +98,76 @@ static inline const char *th_lanes_at(const th_lanes *lanes, int lane, size_t at
     return (const char *)lanes->frame[lane] + at;
 }
 
-/* What the halves hand over: D of each step for all lanes, aligned to 64; how it lies in there is the instruction
- * set's own affair. */
-#define TH_POSE_FLOATS(step_count, width) ((size_t)(step_count)*TH_ENTRY * (width))
+/* What the parts hand over, aligned to 64: TH_ENTRY vectors of all lanes for a matrix. */
+#define TH_MATRICES_FLOATS(count, width) ((size_t)(count)*TH_ENTRY * (width))
 
-/* Scratch of resolving: M of the current step's ancestors, one slot a depth, all lanes; aligned to 64. */
-#define TH_SLOT_FLOATS(depth_count, width) ((size_t)(depth_count)*TH_ENTRY * (width))
+/* How many matrices there are: M of each step, M times each product, and one of zeros. */
+static inline uint32_t th_program_matrices(const th_program *program)
+{
+    return program->step_count + program->product_count + 1;
+}
 
-/* D of steps [first, first + count), the first of them to the beginning of pose. first: a multiple of TH_BLOCK; count:
- * at least 1, here and below. */
+/* D of steps [first, first + count), the first of them to the beginning of pose. count: at least 1, here and below. */
 typedef void th_sample_fn(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,
                           float *pose);
 
-/* The palette entries of the same steps, for each lane; lane i's palette begins at palette + i * stride (in bytes).
- * palette is aligned to 64, stride a multiple of 64. */
-typedef void th_resolve_fn(const th_program *program, uint32_t first, uint32_t count, const float *pose, char *palette,
-                           size_t stride, float *slots);
+/* Matrices of the same steps, from their D in pose, and those of their products. All steps before are resolved. */
+typedef void th_resolve_fn(const th_program *program, uint32_t first, uint32_t count, const float *pose,
+                           float *matrices);
+
+/* Rows [first, end) of palettes, in whole lines, each lane's in order; what a palette does not fill of its last line is
+ * set to zero. first, end: multiples of TH_LINE_ROWS; palettes: of each lane, aligned to 64. Lanes with the same keys
+ * may share one. */
+typedef void th_write_fn(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
+                         char *const *palettes);
 
 /* Stores `value` to `count` floats, as wide as the instruction set stores. out: aligned to 64. */
 typedef void th_fill_fn(float *out, size_t count, float value);
 
-/* Copies whole lines past the caches, in order. Both aligned to 64, bytes a multiple of 64. After the last copy, fence.
- */
+/* Copies whole lines past the caches, in order. Both aligned to 64, bytes a multiple of 64. */
 typedef void th_stream_fn(void *to, const void *from, size_t bytes);
+
+/* After the last of what is streamed. */
 typedef void th_fence_fn(void);
 
 typedef struct th_kernels {
     uint32_t width; /* lanes */
     th_sample_fn *sample[TH_KEYS_COUNT][TH_INTERPOLATION_COUNT];
-    th_resolve_fn *resolve[TH_PALETTE_COUNT];
+    th_resolve_fn *resolve;
+    th_write_fn *write[TH_PALETTE_COUNT][2]; /* [][streamed] */
     th_fill_fn *fill;
     th_stream_fn *stream;
     th_fence_fn *fence;
 } th_kernels;
 
-/* Scratch of both halves together. */
-#define TH_SCRATCH_FLOATS(depth_count, width) (TH_POSE_FLOATS(TH_BLOCK, width) + TH_SLOT_FLOATS(depth_count, width))
-
-/* Palettes of `width` lanes, all steps. */
-static inline void th_kernels_pose(const th_kernels *kernels, const th_program *program, const th_lanes *lanes,
-                                   th_palette format, char *palette, size_t stride, float *scratch)
+/* Once before any resolving. */
+static inline void th_kernels_begin(const th_kernels *kernels, const th_program *program, float *matrices)
 {
-    float *slots = scratch + TH_POSE_FLOATS(TH_BLOCK, kernels->width);
+    const size_t used = TH_MATRICES_FLOATS(th_program_matrices(program) - 1, kernels->width);
+    memset(matrices + used, 0, TH_MATRICES_FLOATS(1, kernels->width) * sizeof *matrices);
+}
+
+/* Scratch of all parts together. */
+static inline size_t th_scratch_floats(const th_program *program, uint32_t width)
+{
+    return TH_MATRICES_FLOATS(th_program_matrices(program) + TH_BLOCK, width);
+}
+
+/* Palettes of `width` lanes, all steps. write: one of these kernels'. */
+static inline void th_kernels_pose(const th_kernels *kernels, const th_program *program, const th_lanes *lanes,
+                                   th_write_fn *write, float *scratch, char *const *palettes)
+{
+    float *const pose = scratch, *const matrices = scratch + TH_MATRICES_FLOATS(TH_BLOCK, kernels->width);
     th_sample_fn *const sample = kernels->sample[program->keys][program->curve];
-    th_resolve_fn *const resolve = kernels->resolve[format];
+    uint32_t written = 0;
+    th_kernels_begin(kernels, program, matrices);
     for (uint32_t first = 0; first < program->step_count; first += TH_BLOCK) {
         const uint32_t rest = program->step_count - first, count = rest < TH_BLOCK ? rest : TH_BLOCK;
-        sample(program, first, count, lanes, scratch);
-        resolve(program, first, count, scratch, palette, stride, slots);
+        const uint32_t ready = program->ready[first / TH_BLOCK];
+        sample(program, first, count, lanes, pose);
+        kernels->resolve(program, first, count, pose, matrices);
+        write(program, written, ready, matrices, palettes);
+        written = ready;
     }
 }
 

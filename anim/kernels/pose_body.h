@@ -17,6 +17,15 @@ KEPT_INLINE void copy(wide34 *to, const wide34 *from)
         to->m[i] = from->m[i];
 }
 
+KEPT_INLINE void copy_linear(wide34 *to, const wide34 *from)
+{
+#pragma GCC unroll 12
+    for (int row = 0; row < 12; row += 4)
+#pragma GCC unroll 12
+        for (int col = 0; col < 3; col++)
+            to->m[row + col] = from->m[row + col];
+}
+
 /* ---- sampling ---- */
 
 /* How lanes go from frame to frame: what a mode needs of their alphas. */
@@ -207,6 +216,10 @@ KEPT_INLINE void sample_step(const th_program *program, const th_step *step, uns
             for (int col = 0; col < 3; col++)
                 d.m[4 * row + col] = wf_mul(d.m[4 * row + col], k[col]);
     }
+    if (flags & TH_STEP_PIVOT) {
+        copy_linear(out, &d);
+        return;
+    }
     if (flags & TH_STEP_TRANSLATION) {
         interpolate(program, from, by, w, key, false, k);
     } else {
@@ -229,13 +242,12 @@ KEPT_INLINE void sample_step(const th_program *program, const th_step *step, uns
 KEPT_INLINE void sample(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes, way w,
                         float *pose)
 {
-    enum { SAMPLED = TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION | TH_STEP_OFFSET };
-    enum { COMMON = TH_STEP_ROTATION | TH_STEP_OFFSET }; /* nearly all joints of a character */
-    const th_lanes from = *lanes;                        /* no store to a pose can change a copy */
+    enum { COMMON = TH_STEP_ROTATION | TH_STEP_PIVOT }; /* nearly all joints of a character */
+    const th_lanes from = *lanes;                       /* no store to a pose can change a copy */
     const blend by = blend_of(lanes, w.mode);
     const th_step *step = program->steps + first, *end = step + count;
     for (wide34 *out = (wide34 *)pose; step != end; step++, out++) {
-        if ((step->flags & SAMPLED) == COMMON)
+        if (__builtin_expect(step->flags == COMMON, 1))
             sample_step(program, step, COMMON, &from, &by, w, out);
         else
             sample_step(program, step, step->flags, &from, &by, w, out);
@@ -261,88 +273,115 @@ SAMPLE(cubic_16, TH_KEYS_16, TH_INTERPOLATION_CUBIC)
 
 /* ---- resolving ---- */
 
-/* One row of a product. */
-KEPT_INLINE void multiply_row(const wf r[4], const wide34 *b, wf out[4])
+/* The linear part of one row of a product. */
+KEPT_INLINE void multiply_linear(const wf r[3], const wide34 *b, wf out[3])
 {
 #pragma GCC unroll 12
     for (int col = 0; col < 3; col++)
         out[col] = wf_madd(r[0], b->m[col], wf_madd(r[1], b->m[4 + col], wf_mul(r[2], b->m[8 + col])));
-    out[3] = wf_madd(r[0], b->m[3], wf_madd(r[1], b->m[7], wf_madd(r[2], b->m[11], r[3])));
 }
 
-KEPT_INLINE void multiply(const wide34 *a, const wide34 *b, wide34 *out)
+/* A function of its own, so that the common kind of step has all registers to itself. */
+static __attribute__((noinline)) void multiply(const wide34 *a, const wide34 *b, wide34 *out)
 {
+    wide34 d;
+    copy(&d, b);
 #pragma GCC unroll 12
-    for (int row = 0; row < 12; row += 4)
-        multiply_row(a->m + row, b, out->m + row);
-}
-
-KEPT_INLINE void store_entry(const wide34 *p, th_palette format, uint32_t bind, char *palette, size_t stride)
-{
-    char *entry = palette + bind * th_palette_entry_bytes(format);
-    if (format == TH_PALETTE_F16) {
-        wf_store_halves(p->m, entry, stride);
-        return;
+    for (int row = 0; row < 12; row += 4) {
+        const wf r[4] = {a->m[row], a->m[row + 1], a->m[row + 2], a->m[row + 3]};
+        multiply_linear(r, &d, out->m + row);
+        out->m[row + 3] = wf_madd(r[0], d.m[3], wf_madd(r[1], d.m[7], wf_madd(r[2], d.m[11], r[3])));
     }
-#pragma GCC unroll 12
-    for (size_t row = 0; row < 3; row++)
-        wf_store_row(p->m + 4 * row, entry + row * 4 * sizeof(float), stride);
 }
 
-/* The binds for which M takes one more product. */
-KEPT_INLINE void store_products(const th_program *program, const th_step *step, const wide34 *m, th_palette format,
-                                char *palette, size_t stride)
+/* The same for a b that turns about `pivot`. */
+KEPT_INLINE void turn(const wide34 *a, const wide34 *b, const float pivot[3], wide34 *out)
 {
-    uint32_t bind = step->bind + ((step->flags & TH_STEP_DIRECT) != 0), end = step->bind + step->bind_count;
-    for (; bind < end; bind++) {
-        wide34 from_m, p;
+    const wf x = wf_set1(pivot[0]), y = wf_set1(pivot[1]), z = wf_set1(pivot[2]);
+    wide34 d;
+    copy_linear(&d, b);
+#pragma GCC unroll 12
+    for (int row = 0; row < 12; row += 4) {
+        const wf r[4] = {a->m[row], a->m[row + 1], a->m[row + 2], a->m[row + 3]};
+        wf turned[3];
+        multiply_linear(r, &d, turned);
+#pragma GCC unroll 12
+        for (int col = 0; col < 3; col++)
+            out->m[row + col] = turned[col];
+        out->m[row + 3] = wf_madd(wf_sub(r[0], turned[0]), x,
+                                  wf_madd(wf_sub(r[1], turned[1]), y, wf_madd(wf_sub(r[2], turned[2]), z, r[3])));
+    }
+}
+
+static void multiply_products(const th_program *program, const th_step *step, const wide34 *m, wide34 *out)
+{
+    for (uint32_t p = step->product; p < step->product + step->product_count; p++) {
+        wide34 product;
 #pragma GCC unroll 12
         for (int i = 0; i < 12; i++)
-            from_m.m[i] = wf_set1(program->from_m[bind][i]);
-        multiply(m, &from_m, &p);
-        store_entry(&p, format, bind, palette, stride);
+            product.m[i] = wf_set1(program->products[p][i]);
+        multiply(m, &product, out + p);
     }
 }
 
-KEPT_INLINE void resolve(const th_program *program, uint32_t first, uint32_t count, const float *pose,
-                         th_palette format, char *palette, size_t stride, float *slots)
+static void resolve(const th_program *program, uint32_t first, uint32_t count, const float *pose, float *matrices)
 {
+    wide34 *const all = (wide34 *)matrices, *m = all + first;
+    const wide34 *d = (const wide34 *)pose;
     const th_step *step = program->steps + first, *end = step + count;
-    wide34 m;                       /* of the step before */
-    copy(&m, (const wide34 *)pose); /* anything: the first one is not chained */
-    for (const wide34 *d = (const wide34 *)pose; step != end; step++, d++) {
-        const unsigned flags = step->flags;
-        wide34 *slot = (wide34 *)slots + step->depth, product;
-        if (step->depth == 0) {
-            copy(&m, d);
-        } else {
-            if (!(flags & TH_STEP_CHAINED))
-                copy(&m, slot - 1);
-            multiply(&m, d, &product);
-            copy(&m, &product);
-        }
-        if (flags & TH_STEP_DIRECT)
-            store_entry(&m, format, step->bind, palette, stride);
-        if (flags & TH_STEP_KEPT)
-            copy(slot, &m);
-        if (__builtin_expect(flags & TH_STEP_PRODUCTS, 0)) {
-            const wide34 same = m; /* whose address may be taken: m itself is to stay in registers */
-            store_products(program, step, &same, format, palette, stride);
-        }
+    for (; step != end; step++, d++, m++) {
+        if (step->flags & TH_STEP_PIVOT)
+            turn(all + step->parent, d, step->offset, m);
+        else if (step->parent != TH_NO_PARENT)
+            multiply(all + step->parent, d, m);
+        else
+            copy(m, d);
+        if (__builtin_expect(step->product_count > 0, 0))
+            multiply_products(program, step, m, all + program->step_count);
     }
 }
 
-static void resolve_f32(const th_program *program, uint32_t first, uint32_t count, const float *pose, char *palette,
-                        size_t stride, float *slots)
+/* ---- writing ---- */
+
+/* In half precision numbers travel in pairs, each in a float's place. */
+KEPT_INLINE void write_palettes(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
+                                th_palette format, bool streamed, char *const *palettes)
 {
-    resolve(program, first, count, pose, TH_PALETTE_F32, palette, stride, slots);
+    const size_t pair = format == TH_PALETTE_F16 ? 2 : 1;
+    const size_t whole = th_line_round(program->bind_count * th_palette_entry_bytes(format)) / sizeof(float);
+    const size_t last = 4 * end / pair < whole ? 4 * end / pair : whole;
+    float *out[WIDTH]; /* no store to a palette can change a copy */
+#pragma GCC unroll 16
+    for (size_t i = 0; i < WIDTH; i++)
+        out[i] = (float *)(void *)palettes[i];
+    for (size_t at = 4 * first / pair; at < last; at += WIDTH) {
+        const uint32_t *row = program->rows + at * pair / 4;
+        const size_t skip = WIDTH < 4 ? at * pair % 4 : 0;
+        wf r[WIDTH];
+#pragma GCC unroll 16
+        for (size_t i = 0; i < WIDTH; i++) {
+            const size_t n = skip + i * pair;
+            const float *number = matrices + ((size_t)row[n / 4] * 4 + n % 4) * WIDTH;
+            r[i] = pair == 2 ? wf_pair(wf_load(number), wf_load(number + WIDTH)) : wf_load(number);
+        }
+        wf_turn(r);
+#pragma GCC unroll 16
+        for (size_t i = 0; i < WIDTH; i++)
+            streamed ? wf_stream(out[i] + at, r[i]) : wf_store(out[i] + at, r[i]);
+    }
 }
 
-static void resolve_f16(const th_program *program, uint32_t first, uint32_t count, const float *pose, char *palette,
-                        size_t stride, float *slots)
-{
-    resolve(program, first, count, pose, TH_PALETTE_F16, palette, stride, slots);
-}
+#define WRITE(name, format, streamed)                                                                                  \
+    static void name(const th_program *program, uint32_t first, uint32_t end, const float *matrices,                   \
+                     char *const *palettes)                                                                            \
+    {                                                                                                                  \
+        write_palettes(program, first, end, matrices, format, streamed, palettes);                                     \
+    }
+
+WRITE(write_f32, TH_PALETTE_F32, false)
+WRITE(stream_f32, TH_PALETTE_F32, true)
+WRITE(write_f16, TH_PALETTE_F16, false)
+WRITE(stream_f16, TH_PALETTE_F16, true)
 
 /* ---- the floor ---- */
 
@@ -378,5 +417,6 @@ static void fence(void)
         .width = WIDTH,                                                                                                \
         .sample = {{NULL, step_32, nlerp_32, slerp_32, fast_slerp_32, cubic_32},                                       \
                    {NULL, step_16, nlerp_16, slerp_16, fast_slerp_16, cubic_16}},                                      \
-        .resolve = {resolve_f32, resolve_f16}, .fill = fill, .stream = stream, .fence = fence,                         \
+        .resolve = resolve, .write = {{write_f32, stream_f32}, {write_f16, stream_f16}}, .fill = fill,                 \
+        .stream = stream, .fence = fence,                                                                              \
     }

@@ -92,49 +92,27 @@ static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
             _mm256_cvtepi16_epi32(load_shorts(th_lanes_at(from, i, at), th_lanes_at(from, i + 4, at))));
 }
 
-/* Four floats for each lane. */
-static inline void wf_store_row(const wf row[4], char *out, size_t stride)
+/* Of eight numbers of all lanes, each lane's. */
+static inline void wf_turn(wf r[8])
 {
-    wf r[4] = {row[0], row[1], row[2], row[3]};
     wf_transpose(r);
-#pragma GCC unroll 12
-    for (size_t i = 0; i < 4; i++) {
-        _mm_store_ps((float *)(out + i * stride), _mm256_castps256_ps128(r[i]));
-        _mm_store_ps((float *)(out + (i + 4) * stride), _mm256_extractf128_ps(r[i], 1));
+    wf_transpose(r + 4);
+    for (int i = 0; i < 4; i++) {
+        const wf low = r[i], high = r[i + 4];
+        r[i] = _mm256_permute2f128_ps(low, high, 0x20);
+        r[i + 4] = _mm256_permute2f128_ps(low, high, 0x31);
     }
 }
 
-static inline __m128i halves(wf a)
+static inline __m256i halves(wf a)
 {
-    return _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT);
+    return _mm256_cvtepu16_epi32(_mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
 }
 
-/* Components 0 to 3 of eight lanes, then 4 to 7: pairs of lanes with four components each. */
-static inline void transpose_halves(const wf m[4], __m128i out[4])
+/* Both in half precision. */
+static inline wf wf_pair(wf low, wf high)
 {
-    __m128i x = halves(m[0]), y = halves(m[1]), z = halves(m[2]), w = halves(m[3]);
-    __m128i xy_low = _mm_unpacklo_epi16(x, y), xy_high = _mm_unpackhi_epi16(x, y);
-    __m128i zw_low = _mm_unpacklo_epi16(z, w), zw_high = _mm_unpackhi_epi16(z, w);
-    out[0] = _mm_unpacklo_epi32(xy_low, zw_low);   /* lanes 0 and 1 */
-    out[1] = _mm_unpackhi_epi32(xy_low, zw_low);   /* 2 and 3 */
-    out[2] = _mm_unpacklo_epi32(xy_high, zw_high); /* 4 and 5 */
-    out[3] = _mm_unpackhi_epi32(xy_high, zw_high); /* 6 and 7 */
-}
-
-/* A palette entry for each lane. */
-static inline void wf_store_halves(const wf m[12], char *out, size_t stride)
-{
-    __m128i rows[3][4];
-    for (int row = 0; row < 3; row++)
-        transpose_halves(m + 4 * row, rows[row]);
-#pragma GCC unroll 12
-    for (size_t i = 0; i < 4; i++) {
-        char *even = out + 2 * i * stride, *odd = even + stride;
-        _mm_storeu_si128((__m128i *)(void *)even, _mm_unpacklo_epi64(rows[0][i], rows[1][i]));
-        _mm_storeu_si128((__m128i *)(void *)odd, _mm_unpackhi_epi64(rows[0][i], rows[1][i]));
-        _mm_storel_epi64((__m128i *)(void *)(even + 16), rows[2][i]);
-        _mm_storeh_pd((double *)(void *)(odd + 16), _mm_castsi128_pd(rows[2][i]));
-    }
+    return _mm256_castsi256_ps(_mm256_or_si256(halves(low), _mm256_slli_epi32(halves(high), 16)));
 }
 
 static inline void wf_store(float *out, wf a)

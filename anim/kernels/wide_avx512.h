@@ -96,60 +96,34 @@ static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
     }
 }
 
-/* Four floats for each lane. */
-static inline void wf_store_row(const wf row[4], char *out, size_t stride)
+/* Of sixteen numbers of all lanes, each lane's. */
+static inline void wf_turn(wf r[16])
 {
-    wf r[4] = {row[0], row[1], row[2], row[3]};
-    wf_transpose(r);
 #pragma GCC unroll 12
-    for (size_t i = 0; i < 4; i++) {
-        _mm_store_ps((float *)(out + i * stride), _mm512_castps512_ps128(r[i]));
-        _mm_store_ps((float *)(out + (i + 4) * stride), _mm512_extractf32x4_ps(r[i], 1));
-        _mm_store_ps((float *)(out + (i + 8) * stride), _mm512_extractf32x4_ps(r[i], 2));
-        _mm_store_ps((float *)(out + (i + 12) * stride), _mm512_extractf32x4_ps(r[i], 3));
+    for (int i = 0; i < 16; i += 4)
+        wf_transpose(r + i);
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++) { /* now quarters */
+        const wf low01 = _mm512_shuffle_f32x4(r[i], r[i + 4], _MM_SHUFFLE(1, 0, 1, 0));
+        const wf high01 = _mm512_shuffle_f32x4(r[i], r[i + 4], _MM_SHUFFLE(3, 2, 3, 2));
+        const wf low23 = _mm512_shuffle_f32x4(r[i + 8], r[i + 12], _MM_SHUFFLE(1, 0, 1, 0));
+        const wf high23 = _mm512_shuffle_f32x4(r[i + 8], r[i + 12], _MM_SHUFFLE(3, 2, 3, 2));
+        r[i] = _mm512_shuffle_f32x4(low01, low23, _MM_SHUFFLE(2, 0, 2, 0));
+        r[i + 4] = _mm512_shuffle_f32x4(low01, low23, _MM_SHUFFLE(3, 1, 3, 1));
+        r[i + 8] = _mm512_shuffle_f32x4(high01, high23, _MM_SHUFFLE(2, 0, 2, 0));
+        r[i + 12] = _mm512_shuffle_f32x4(high01, high23, _MM_SHUFFLE(3, 1, 3, 1));
     }
 }
 
-static inline __m256i halves(wf a)
+static inline __m512i halves(wf a)
 {
-    return _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT);
+    return _mm512_cvtepu16_epi32(_mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
 }
 
-/* As in wide_avx2.h, lanes 0 to 7 in the low halves, 8 to 15 in the high ones. */
-static inline void transpose_halves(const wf m[4], __m256i out[4])
+/* Both in half precision. */
+static inline wf wf_pair(wf low, wf high)
 {
-    __m256i x = halves(m[0]), y = halves(m[1]), z = halves(m[2]), w = halves(m[3]);
-    __m256i xy_low = _mm256_unpacklo_epi16(x, y), xy_high = _mm256_unpackhi_epi16(x, y);
-    __m256i zw_low = _mm256_unpacklo_epi16(z, w), zw_high = _mm256_unpackhi_epi16(z, w);
-    out[0] = _mm256_unpacklo_epi32(xy_low, zw_low);
-    out[1] = _mm256_unpackhi_epi32(xy_low, zw_low);
-    out[2] = _mm256_unpacklo_epi32(xy_high, zw_high);
-    out[3] = _mm256_unpackhi_epi32(xy_high, zw_high);
-}
-
-/* Of two lanes. */
-static inline void store_pair(__m128i first, __m128i second, __m128i third, char *out, size_t stride)
-{
-    _mm_storeu_si128((__m128i *)(void *)out, _mm_unpacklo_epi64(first, second));
-    _mm_storeu_si128((__m128i *)(void *)(out + stride), _mm_unpackhi_epi64(first, second));
-    _mm_storel_epi64((__m128i *)(void *)(out + 16), third);
-    _mm_storeh_pd((double *)(void *)(out + stride + 16), _mm_castsi128_pd(third));
-}
-
-/* A palette entry for each lane. */
-static inline void wf_store_halves(const wf m[12], char *out, size_t stride)
-{
-    __m256i rows[3][4];
-    for (int row = 0; row < 3; row++)
-        transpose_halves(m + 4 * row, rows[row]);
-#pragma GCC unroll 12
-    for (size_t i = 0; i < 4; i++) {
-        char *low = out + 2 * i * stride, *high = low + 8 * stride;
-        store_pair(_mm256_castsi256_si128(rows[0][i]), _mm256_castsi256_si128(rows[1][i]),
-                   _mm256_castsi256_si128(rows[2][i]), low, stride);
-        store_pair(_mm256_extracti128_si256(rows[0][i], 1), _mm256_extracti128_si256(rows[1][i], 1),
-                   _mm256_extracti128_si256(rows[2][i], 1), high, stride);
-    }
+    return _mm512_castsi512_ps(_mm512_or_si512(halves(low), _mm512_slli_epi32(halves(high), 16)));
 }
 
 static inline void wf_store(float *out, wf a)

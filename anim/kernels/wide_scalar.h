@@ -68,19 +68,18 @@ static inline void wf_transpose(wf r[4])
     (void)r;
 }
 
-static inline void wf_store_row(const wf row[4], char *out, size_t stride)
+static inline void wf_turn(wf r[1])
 {
-    (void)stride; /* to the next lane's */
-    memcpy(out, row, 4 * sizeof *row);
+    (void)r;
 }
 
-static inline void wf_store_halves(const wf m[12], char *out, size_t stride)
+/* Both in half precision. */
+static inline wf wf_pair(wf low, wf high)
 {
-    (void)stride;
-    uint16_t halves[12];
-    for (int i = 0; i < 12; i++)
-        halves[i] = th_half_from_float(m[i]);
-    memcpy(out, halves, sizeof halves);
+    const uint16_t halves[2] = {th_half_from_float(low), th_half_from_float(high)};
+    wf both;
+    memcpy(&both, halves, sizeof both);
+    return both;
 }
 
 static inline void wf_store(float *out, wf a)

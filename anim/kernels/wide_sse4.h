@@ -72,14 +72,10 @@ static inline void wf_transpose(wf r[4])
     _MM_TRANSPOSE4_PS(r[0], r[1], r[2], r[3]);
 }
 
-/* Four floats for each lane. */
-static inline void wf_store_row(const wf row[4], char *out, size_t stride)
+/* Of four numbers of all lanes, each lane's. */
+static inline void wf_turn(wf r[4])
 {
-    wf r[4] = {row[0], row[1], row[2], row[3]};
     wf_transpose(r);
-#pragma GCC unroll 12
-    for (size_t i = 0; i < WIDTH; i++)
-        _mm_store_ps((float *)(out + i * stride), r[i]);
 }
 
 /* In the low half of each 32 bits; see th_half_from_float. */
@@ -99,22 +95,10 @@ static inline __m128i halves(wf a)
     return _mm_or_si128(all, _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(0x8000)));
 }
 
-/* A palette entry for each lane. */
-static inline void wf_store_halves(const wf m[12], char *out, size_t stride)
+/* Both in half precision. */
+static inline wf wf_pair(wf low, wf high)
 {
-    wf r[12];
-#pragma GCC unroll 12
-    for (int row = 0; row < 12; row += 4) {
-        for (int i = 0; i < 4; i++)
-            r[row + i] = m[row + i];
-        wf_transpose(r + row);
-    }
-#pragma GCC unroll 12
-    for (size_t i = 0; i < WIDTH; i++) {
-        const __m128i third = halves(r[8 + i]);
-        _mm_storeu_si128((__m128i *)(void *)(out + i * stride), _mm_packus_epi32(halves(r[i]), halves(r[4 + i])));
-        _mm_storel_epi64((__m128i *)(void *)(out + i * stride + 16), _mm_packus_epi32(third, third));
-    }
+    return _mm_castsi128_ps(_mm_or_si128(halves(low), _mm_slli_epi32(halves(high), 16)));
 }
 
 static inline void wf_store(float *out, wf a)

@@ -60,7 +60,8 @@ typedef struct th_travel {
  * speed is estimated, from the vertices (the joints, of a model without any) within 1.5 % of the model's size above the
  * lowest point of the clip: the median of their velocities is that of feet on the ground. A clip is one that stays in
  * place where this is less than 5 % of the model's size a second, where the velocities disagree (the middle half of
- * them spreads over more than the speed), or where nothing is near the ground for three quarters of the time. */
+ * them spreads over more than the speed), or where nothing is near the ground for three quarters of the time; and where
+ * what is near the height at which something usually is goes the other way: feet that swing below it do not walk. */
 th_result th_clip_travel(const th_model *model, uint32_t clip, th_interpolation interpolation, th_travel *out,
                          th_error *err);
 

@@ -1,12 +1,13 @@
 /* A crowd: many instances of rigs, each in its own clip at its own time. Writes bone palettes.
  *
- * No threads, no GL: "do batches [begin, end)". A crowd does not change but by th_crowd_show; the time is an argument.
+ * No threads, no GL: "do batches [begin, end)". A crowd does not change but by th_crowd_show and th_crowd_set_writes;
+ * the time is an argument.
  * So any thread may update any range, ranges may run at the same time, and the bytes written depend on nothing but the
  * crowd, the time and the instruction set.
  *
  * Palette memory is the caller's: an instance's palette is bind_count entries of the crowd's format (palette.h), and
- * starts on a 64-byte line. Nothing is read. Padding between palettes is never
- * written, but for streamed writes, which set it to zero. */
+ * starts on a 64-byte line. Nothing is read. Palettes are written in whole lines, each from front to back, the rest of
+ * the last one zero. */
 #ifndef THRONG_CROWD_H
 #define THRONG_CROWD_H
 
@@ -62,13 +63,15 @@ void th_crowd_destroy(th_crowd *crowd);
 
 th_isa th_crowd_isa(const th_crowd *crowd); /* never TH_ISA_AUTO */
 th_palette th_crowd_palette(const th_crowd *crowd);
+th_writes th_crowd_writes(const th_crowd *crowd);
 uint32_t th_crowd_instance_count(const th_crowd *crowd);
 uint64_t th_crowd_joint_count(const th_crowd *crowd); /* palette entries of all instances: the unit of "ns per joint" */
 uint32_t th_crowd_batch_count(const th_crowd *crowd); /* the unit of work: 16 instances of one rig; fewer, or up to 31,
                                                          at the end of its instances */
-uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t batch); /* how long it takes, compared with others */
-size_t th_crowd_palette_bytes(const th_crowd *crowd);                /* for all instances; a multiple of 64 */
-size_t th_crowd_scratch_bytes(const th_crowd *crowd);                /* for one caller of a function below at a time */
+uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance); /* of one that is shown */
+uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t batch);  /* how long it takes, compared with others */
+size_t th_crowd_palette_bytes(const th_crowd *crowd);                 /* for all instances; a multiple of 64 */
+size_t th_crowd_scratch_bytes(const th_crowd *crowd);                 /* for one caller of a function below at a time */
 size_t th_crowd_pose_bytes(const th_crowd *crowd); /* of all instances, for th_crowd_sample; a multiple of 64 */
 size_t th_crowd_bytes(const th_crowd *crowd);      /* held by the crowd itself, without rigs and palettes */
 
@@ -76,6 +79,10 @@ size_t th_crowd_bytes(const th_crowd *crowd);      /* held by the crowd itself, 
  * them. Palettes lie by rig, those of a rig in the order given here. NULL: all, as a new crowd does. Takes some
  * nanoseconds for each of them, and nothing for the others; not while anybody updates the crowd. */
 void th_crowd_show(th_crowd *crowd, const uint32_t *instances, uint32_t count);
+
+/* For who learns later what kind of memory palettes go to; the bytes are the same. Not while anybody updates the crowd.
+ */
+void th_crowd_set_writes(th_crowd *crowd, th_writes writes);
 
 /* The palettes of a rig's instances that are shown: from `offset` on, `stride` bytes apart. */
 typedef struct th_palette_run {

@@ -16,11 +16,15 @@ typedef enum th_palette {
 } th_palette;
 
 typedef enum th_writes {
-    TH_WRITES_CACHED = 0, /* where the kernel has them, in pieces of 8 and 16 bytes to many palettes at a time */
-    TH_WRITES_STREAMED,   /* one palette after the other, in order, in whole lines past the caches: for memory that is
-                           * write-combined, or is not read soon and would push out what is */
+    TH_WRITES_AUTO = 0, /* streamed when a crowd's palettes are more than TH_STREAM_BYTES, else cached */
+    TH_WRITES_CACHED,   /* for those who read them soon, or write them over */
+    TH_WRITES_STREAMED, /* past the caches: for memory that is write-combined, or is not read soon and would push out
+                         * what is */
     TH_WRITES_COUNT,
 } th_writes;
+
+/* More than caches hold of what is written once a frame, and have room for beside keys. */
+#define TH_STREAM_BYTES ((size_t)8 << 20)
 
 /* "f32", "f16". */
 const char *th_palette_name(th_palette format);

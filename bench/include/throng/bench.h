@@ -9,19 +9,24 @@
  *   play/<how>           forward; or random: at another moment each frame
  *   clips/<which>        one: the first clip of each model; all: a mix of them
  *   jobs/<what>/<scheduler>  calls of the job system, and of others for comparison; docs/measuring.md lists them
+ *   and what the program brings along (guest.h)
  *
  * Frame i shows the crowd at i / TH_FRAME_RATE, so nothing can be kept from one frame to the next. */
 #ifndef THRONG_BENCH_H
 #define THRONG_BENCH_H
 
+#include <throng/guest.h>
 #include <throng/measure.h>
 #include <throng/scene.h>
+#include <throng/tracer.h>
 
 typedef struct th_bench_desc {
     th_scene_desc scene; /* its rig.sampling and rigs do not matter: both are measured, what is needed is compiled */
     uint32_t threads;    /* of the jobs/ entries */
     th_measure_desc measure;
-    const char *filter; /* extended regular expression, valid; NULL: all */
+    const char *filter;      /* extended regular expression, valid; NULL: all */
+    const th_guests *guests; /* NULL: none */
+    th_tracer *tracer;       /* NULL, or gets some more frames of each entry, not timed */
 } th_bench_desc;
 
 enum { TH_BENCH_MAX_ENTRIES = 256 };
@@ -32,7 +37,7 @@ typedef struct th_bench_names {
     uint32_t count;
 } th_bench_names;
 
-th_bench_names th_bench_list(const char *filter);
+th_bench_names th_bench_list(const char *filter, const th_guests *guests);
 
 /* Checks, then times. An entry that fails its check has a row that says so. th_report_fini in the end when TH_OK. */
 th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err);

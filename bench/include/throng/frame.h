@@ -7,6 +7,7 @@
 
 #include <throng/crowd.h>
 #include <throng/jobs.h>
+#include <throng/tracer.h>
 
 #define TH_FRAME_DEFAULT_GRAIN 2u
 
@@ -27,6 +28,7 @@ typedef struct th_frame_desc {
     th_jobs *jobs;         /* required; borrowed */
     uint32_t grain;        /* batches in a chunk of work; 0 = TH_FRAME_DEFAULT_GRAIN */
     th_stages stages;      /* separate ones take memory for the poses of the whole crowd */
+    bool workers;          /* remembers who posed whom, for th_frame_worker */
 } th_frame_desc;
 
 typedef struct th_frame th_frame;
@@ -38,12 +40,20 @@ void th_frame_destroy(th_frame *frame);
  * aligned to 64. One call at a time. */
 void th_frame_animate(th_frame *frame, double time_s, void *palette);
 
+/* The worker (0: the thread that called) that wrote this instance's palette in the last th_frame_animate, which is one
+ * of those that the crowd has shown since. Only with th_frame_desc.workers. */
+uint32_t th_frame_worker(const th_frame *frame, uint32_t instance);
+
 /* How long separate stages took, all frames since the frame was created together; 0 for fused ones. */
 typedef struct th_stage_times {
     uint64_t sample_ns, resolve_ns;
 } th_stage_times;
 
 th_stage_times th_frame_stage_times(const th_frame *frame);
+
+/* From now on separate stages are spans of the tracer (NULL: of none), which the calling thread must be the main one
+ * of. */
+void th_frame_trace(th_frame *frame, th_tracer *tracer);
 
 /* th_jobs_create, with its errors in words. */
 th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err);

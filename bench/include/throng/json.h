@@ -16,9 +16,10 @@ json_t *th_json_hash(uint64_t hash);    /* 16 hex digits as text: JavaScript wou
 json_t *th_json_text(const char *text); /* null for NULL; bytes that are no UTF-8 become U+FFFD */
 json_t *th_json_reals(const double *values, size_t count);
 
-/* Take ownership of both arguments; return the first, or NULL. */
+/* Take ownership of all that is JSON; return the first, or NULL. */
 json_t *th_json_append(json_t *array, json_t *value);
 json_t *th_json_merge(json_t *object, json_t *more);
+json_t *th_json_set(json_t *object, const char *name, json_t *value);
 
 /* Writes a document and a newline. What holds only plain values stays on one line; anything else is indented.
  * digits: of a real, 17 give back the same double. False when memory or the stream failed. */

@@ -36,13 +36,15 @@ typedef struct th_row {
     uint64_t palette_hash;
     bool moving;       /* the palettes of two frames differ */
     char failure[256]; /* why the check failed, and nothing was timed; "" when all is well */
+    bool left_out;     /* nothing was to be checked or timed here, and `failure` says why: that is nobody's fault */
     json_t *own;       /* further fields of these rows, or NULL */
     json_t *once;      /* further fields of the row of means alone, too large to repeat; or NULL */
 } th_row;
 
 typedef struct th_report {
     th_context context;
-    json_t *scene; /* goes into the context: what was animated */
+    json_t *scene;   /* goes into the context: what was animated */
+    json_t *picture; /* likewise: what was drawn, how large, by whom; or NULL */
     th_row *rows;
     uint32_t row_count;
     th_noise noise;
@@ -74,5 +76,8 @@ void th_report_print_doubts(const th_report *report, th_format format, FILE *fil
 
 /* The first row whose check failed, or NULL. */
 const th_row *th_report_failure(const th_report *report);
+
+/* The first row that was left out, or NULL. */
+const th_row *th_report_left_out(const th_report *report);
 
 #endif

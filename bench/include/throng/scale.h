@@ -14,6 +14,7 @@
 #include <throng/frame.h>
 #include <throng/measure.h>
 #include <throng/scene.h>
+#include <throng/tracer.h>
 
 /* Lists that are NULL have one value. */
 typedef struct th_scale_desc {
@@ -29,6 +30,7 @@ typedef struct th_scale_desc {
     uint32_t scheduler_count, count_count, grain_count, thread_count;
     size_t memory_bytes; /* of the block whose bandwidth is measured; 0: as th_traffic_default_bytes */
     th_measure_desc measure;
+    th_tracer *tracer; /* NULL, or gets some more frames of each row, not timed */
 } th_scale_desc;
 
 /* Thread counts worth comparing on `usable` CPUs: all up to 8, beyond that powers of two and the last. */

@@ -43,6 +43,13 @@ typedef struct th_cull_view {
                                            depth, so that no level changes when the camera turns */
 } th_cull_view;
 
+/* A light from far away whose shadows are drawn by a map. */
+typedef struct th_cull_light {
+    float to_light[3]; /* of length 1; upwards */
+    float ground;      /* the lowest height at which a shadow is seen */
+    th_frustum map;    /* what is in the map, and would be in one without an end towards the light */
+} th_cull_light;
+
 /* Characters of one figure at one level of detail: list[first] to list[first + count - 1], ascending. */
 typedef struct th_cull_group {
     uint32_t figure, lod;
@@ -62,6 +69,12 @@ uint32_t th_cull_block_count(const th_cull *cull);
 void th_cull_move(th_cull *cull, uint32_t begin, uint32_t end, const th_location *placements);
 
 void th_cull_classify(th_cull *cull, uint32_t view, const th_cull_view *seen, uint32_t begin_block, uint32_t end_block);
+
+/* Instead of th_cull_classify, for a list of those who are out of sight but throw their shadows into it: they are not
+ * in the list of `camera`, another view, whose blocks have been classified for the same `seen`. */
+void th_cull_classify_casters(th_cull *cull, uint32_t view, uint32_t camera, const th_cull_view *seen,
+                              const th_cull_light *light, uint32_t begin_block, uint32_t end_block);
+
 void th_cull_sum(th_cull *cull, uint32_t view);
 void th_cull_scatter(th_cull *cull, uint32_t view, uint32_t begin_block, uint32_t end_block);
 

@@ -46,7 +46,8 @@ typedef struct th_figure_part {
     uint32_t mesh; /* index into th_model.meshes */
     uint32_t material;
     uint32_t base_vertex;               /* is added to each index of the part */
-    uint32_t vertex_count;              /* vertices that coarse levels use come first */
+    uint32_t vertex_count;              /* vertices that coarse levels use come first; some of them have a twin in
+                                           level 0, the same but for the normal */
     th_figure_lod lods[TH_FIGURE_LODS]; /* th_figure.lod_count of them; what cannot be made coarser repeats its range */
 } th_figure_part;
 
@@ -105,7 +106,7 @@ typedef struct th_figure {
 } th_figure;
 
 /* `model` has passed th_model_check. TH_ERR_LIMIT: too many indices. TH_ERR_MEMORY; but meshoptimizer ends the program
- * when it gets no memory. Textures that are missing or cannot be decoded are noted, not errors. Takes some 7 s for a
+ * when it gets no memory. Textures that are missing or cannot be decoded are noted, not errors. Takes some 10 s for a
  * million triangles. */
 th_result th_figure_create(const th_model *model, th_figure **out, th_error *err);
 

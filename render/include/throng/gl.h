@@ -64,6 +64,9 @@ struct GLFWwindow *th_gl_window(const th_gl *gl);
 /* Shows what was drawn to the window. Without one it only has the driver begin with the work so far. */
 void th_gl_swap(th_gl *gl);
 
+/* Waits until all work so far is done. */
+void th_gl_finish(th_gl *gl);
+
 /* How many messages a debug context has given since it was created: errors, undefined behaviour, what is deprecated or
  * not portable. Notifications do not count, nor does advice on performance. It is at least so many: a driver keeps only
  * its first few from one call to the next. `out_first`, which may be NULL, becomes the text of the first one ever, or

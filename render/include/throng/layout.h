@@ -11,6 +11,7 @@
 #include <throng/error.h>
 #include <throng/transform.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum th_layout_kind {
@@ -75,6 +76,9 @@ typedef struct th_location {
 } th_location;
 
 th_layout th_layout_make(const th_layout_desc *desc);
+
+/* Nobody ever moves: placing them once is enough. */
+bool th_layout_is_still(const th_layout *layout);
 
 /* Places instances [begin, end): out[0] is that of `begin`. Where the clip itself moves a model, it is placed where
  * that movement begins, a whole loop further each time the clip starts over. */

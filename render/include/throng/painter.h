@@ -8,6 +8,7 @@
 #ifndef THRONG_PAINTER_H
 #define THRONG_PAINTER_H
 
+#include <throng/camera.h>
 #include <throng/figure.h>
 #include <throng/palette.h>
 #include <throng/ring.h>
@@ -54,6 +55,7 @@ typedef struct th_draw {
     size_t palette_offset, palette_stride; /* of the first, and from one to the next; bytes in the ring's slot, a
                                               multiple of 64 */
     size_t stand_offset;                   /* of the first th_stand; bytes in the slot, a multiple of 16 */
+    bool shadow_only;                      /* they are out of sight, and their shadows are not */
 } th_draw;
 
 /* What the picture is of. Matrices are column-major, for OpenGL's clip space. */
@@ -68,6 +70,10 @@ typedef struct th_view {
     bool plain;                            /* tints alone, no materials: for heat maps */
     bool skeletons;                        /* bones as lines, instead of meshes */
 } th_view;
+
+/* What would be in the shadow map. It goes on towards the sun: what is there is drawn as if it were at that end. False
+ * and all zero where there are no shadows. */
+bool th_painter_shadow_frustum(const th_painter *painter, const th_view *view, th_frustum *out);
 
 /* Draws to the target, which is bound afterwards and not resolved. The ring's current slot holds what draws speak of,
  * and has ended (th_ring_end); th_ring_fence is the caller's. */

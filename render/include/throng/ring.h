@@ -17,6 +17,9 @@
 
 typedef struct th_ring th_ring;
 
+/* One is written, one is drawn, and one is in the driver's queue. */
+enum { TH_RING_SLOTS = 3 };
+
 typedef enum th_ring_upload {
     TH_RING_AUTO = 0,       /* persistent where the driver can, else unsynchronized */
     TH_RING_PERSISTENT,     /* mapped once and for all (ARB_buffer_storage) */
@@ -38,9 +41,13 @@ void th_ring_destroy(th_ring *ring); /* NULL does nothing */
 
 th_ring_upload th_ring_get_upload(const th_ring *ring); /* never AUTO */
 const char *th_ring_upload_name(th_ring_upload upload); /* "persistent", "unsynchronized" */
+bool th_ring_write_combined(const th_ring *ring);       /* slots may be: whole lines in order are written fastest */
 void *th_ring_begin(th_ring *ring);                     /* aligned to 64; NULL when the driver fails to map */
 bool th_ring_end(th_ring *ring);                        /* false: the driver lost what was written */
 void th_ring_fence(th_ring *ring);
+
+/* Instead of begin and end, to draw once more what was written TH_RING_SLOTS frames ago: waits as begin does. */
+void th_ring_again(th_ring *ring);
 
 /* Where the slot of the last th_ring_begin lies: a buffer object, and bytes from its beginning, a multiple of 4096. */
 typedef struct th_ring_place {

@@ -1,0 +1,213 @@
+#include "controls.h"
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+#include <stddef.h>
+
+const th_binding th_bindings[] = {
+    {NULL, "Camera"},
+    {"drag", "turn around the target; flying: look around"},
+    {"right drag, shift drag", "move sideways and up"},
+    {"wheel", "nearer, farther; flying: the speed"},
+    {"W A S D  Q E", "move, down and up; with shift faster"},
+    {"arrows", "turn"},
+    {"c", "orbit, fly, follow"},
+    {"n N", "follow the next, the previous one who walks"},
+    {"f, Home", "see all"},
+    {NULL, "Time"},
+    {"Space", "pause"},
+    {". ,", "a step of 1/60 s, forward, back"},
+    {"[ ]  Backspace", "slower, faster; real time"},
+    {NULL, "Crowd"},
+    {"PgUp PgDn", "twice, half as many"},
+    {"+ -", "a tenth more, fewer"},
+    {"m M", "next, previous clip, or a mix of all"},
+    {"l L", "layout: grid, ring, street"},
+    {NULL, "Work"},
+    {"t T", "a thread more, fewer"},
+    {"j J", "scheduler"},
+    {"i I", "interpolation"},
+    {"p", "palettes of f32 or f16"},
+    {NULL, "Picture"},
+    {"k K", "look: materials, heat maps, skeletons"},
+    {"o", "shadows"},
+    {"v", "wait for the display, or not"},
+    {"F11", "full screen"},
+    {"F12, x", "screenshot"},
+    {"Tab", "figures, or the picture alone"},
+    {"F1, h", "this help"},
+    {"Esc, Ctrl+Q", "quit"},
+    {NULL, NULL},
+};
+
+/* ---- actions ---- */
+
+static void push(th_controls *c, th_action action)
+{
+    if (action != TH_ACTION_NONE && c->count < TH_CONTROLS_QUEUE)
+        c->queue[(c->first + c->count++) % TH_CONTROLS_QUEUE] = action;
+}
+
+th_action th_controls_next(th_controls *c)
+{
+    if (c->count == 0)
+        return TH_ACTION_NONE;
+    const th_action action = c->queue[c->first];
+    c->first = (c->first + 1) % TH_CONTROLS_QUEUE;
+    c->count--;
+    return action;
+}
+
+/* While its key is held down; a switch would flicker. */
+static bool repeatable(th_action action)
+{
+    switch (action) {
+    case TH_ACTION_MORE:
+    case TH_ACTION_FEWER:
+    case TH_ACTION_DOUBLE:
+    case TH_ACTION_HALVE:
+    case TH_ACTION_STEP:
+    case TH_ACTION_STEP_BACK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void th_controls_char(th_controls *c, uint32_t codepoint)
+{
+    static const uint8_t actions[128] = {
+        ['h'] = TH_ACTION_HELP,
+        ['x'] = TH_ACTION_SCREENSHOT,
+        ['v'] = TH_ACTION_VSYNC,
+        ['c'] = TH_ACTION_CAMERA,
+        ['f'] = TH_ACTION_SEE_ALL,
+        ['n'] = TH_ACTION_FOLLOW_NEXT,
+        ['N'] = TH_ACTION_FOLLOW_PREVIOUS,
+        [' '] = TH_ACTION_PAUSE,
+        ['.'] = TH_ACTION_STEP,
+        [','] = TH_ACTION_STEP_BACK,
+        ['['] = TH_ACTION_SLOWER,
+        [']'] = TH_ACTION_FASTER,
+        ['+'] = TH_ACTION_MORE,
+        ['='] = TH_ACTION_MORE, /* the same key without shift, on many keyboards */
+        ['-'] = TH_ACTION_FEWER,
+        ['t'] = TH_ACTION_MORE_THREADS,
+        ['T'] = TH_ACTION_FEWER_THREADS,
+        ['j'] = TH_ACTION_NEXT_SCHEDULER,
+        ['J'] = TH_ACTION_PREVIOUS_SCHEDULER,
+        ['p'] = TH_ACTION_PALETTE,
+        ['i'] = TH_ACTION_NEXT_INTERPOLATION,
+        ['I'] = TH_ACTION_PREVIOUS_INTERPOLATION,
+        ['m'] = TH_ACTION_NEXT_CLIP,
+        ['M'] = TH_ACTION_PREVIOUS_CLIP,
+        ['l'] = TH_ACTION_NEXT_LAYOUT,
+        ['L'] = TH_ACTION_PREVIOUS_LAYOUT,
+        ['k'] = TH_ACTION_NEXT_LOOK,
+        ['K'] = TH_ACTION_PREVIOUS_LOOK,
+        ['o'] = TH_ACTION_SHADOWS,
+    };
+    const th_action meant = codepoint < sizeof actions ? (th_action)actions[codepoint] : TH_ACTION_NONE;
+    if (!c->repeats || repeatable(meant))
+        push(c, meant);
+}
+
+static th_action action_of(int key, int mods)
+{
+    switch (key) {
+    case GLFW_KEY_ESCAPE:
+        return TH_ACTION_QUIT;
+    case GLFW_KEY_Q:
+        return mods & GLFW_MOD_CONTROL ? TH_ACTION_QUIT : TH_ACTION_NONE;
+    case GLFW_KEY_F1:
+        return TH_ACTION_HELP;
+    case GLFW_KEY_F11:
+        return TH_ACTION_FULL_SCREEN;
+    case GLFW_KEY_F12:
+        return TH_ACTION_SCREENSHOT;
+    case GLFW_KEY_TAB:
+        return TH_ACTION_FIGURES;
+    case GLFW_KEY_HOME:
+        return TH_ACTION_SEE_ALL;
+    case GLFW_KEY_BACKSPACE:
+        return TH_ACTION_REAL_TIME;
+    case GLFW_KEY_PAGE_UP:
+        return TH_ACTION_DOUBLE;
+    case GLFW_KEY_PAGE_DOWN:
+        return TH_ACTION_HALVE;
+    default:
+        return TH_ACTION_NONE;
+    }
+}
+
+/* ---- moving ---- */
+
+/* Two keys for each axis of `walk`, then of `swing`: the one that counts up and the one that counts down. Then shift.
+ */
+static const int moving_keys[] = {
+    GLFW_KEY_D,     GLFW_KEY_A,    GLFW_KEY_E,  GLFW_KEY_Q,    GLFW_KEY_W,          GLFW_KEY_S,
+    GLFW_KEY_RIGHT, GLFW_KEY_LEFT, GLFW_KEY_UP, GLFW_KEY_DOWN, GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT,
+};
+
+static void hold(th_controls *c, int key, bool down)
+{
+    for (uint32_t k = 0; k < sizeof moving_keys / sizeof *moving_keys; k++)
+        if (moving_keys[k] == key)
+            c->held = down ? c->held | 1u << k : c->held & ~(1u << k);
+}
+
+void th_controls_key(th_controls *c, int key, int action, int mods)
+{
+    c->repeats = action == GLFW_REPEAT;
+    hold(c, key, action != GLFW_RELEASE && !(mods & GLFW_MOD_CONTROL));
+    const th_action meant = action == GLFW_RELEASE ? TH_ACTION_NONE : action_of(key, mods);
+    if (!c->repeats || repeatable(meant))
+        push(c, meant);
+}
+
+void th_controls_button(th_controls *c, int button, int action, int mods)
+{
+    c->buttons = action == GLFW_PRESS ? c->buttons | 1u << button : c->buttons & ~(1u << button);
+    if (action == GLFW_PRESS)
+        c->pans = button != GLFW_MOUSE_BUTTON_LEFT || (mods & GLFW_MOD_SHIFT);
+}
+
+void th_controls_cursor(th_controls *c, double x, double y, double height)
+{
+    float *drag = c->pans ? c->motion.pan : c->motion.turn;
+    if (c->buttons != 0 && c->placed) {
+        drag[0] += (float)((x - c->cursor[0]) / height);
+        drag[1] += (float)((y - c->cursor[1]) / height);
+    }
+    c->cursor[0] = x;
+    c->cursor[1] = y;
+    c->placed = true;
+}
+
+void th_controls_scroll(th_controls *c, double notches)
+{
+    c->motion.wheel += (float)notches;
+}
+
+void th_controls_release(th_controls *c)
+{
+    c->buttons = c->held = 0;
+}
+
+static float axis(const th_controls *c, uint32_t pair)
+{
+    return (float)(c->held >> 2 * pair & 1) - (float)(c->held >> (2 * pair + 1) & 1);
+}
+
+th_motion th_controls_take(th_controls *c)
+{
+    th_motion motion = c->motion;
+    for (uint32_t k = 0; k < 3; k++)
+        motion.walk[k] = axis(c, k);
+    for (uint32_t k = 0; k < 2; k++)
+        motion.swing[k] = axis(c, 3 + k);
+    motion.fast = c->held >> 10 != 0;
+    c->motion = (th_motion){0};
+    return motion;
+}

@@ -1,0 +1,96 @@
+/* throng serve: a crowd that keeps running. */
+#include "cast.h"
+
+#include "serve/server.h"
+
+#include <throng/human.h>
+
+#include <string.h>
+#include <unistd.h>
+
+static th_result load(void *ctx, const char *path, th_model **out, th_error *err)
+{
+    return th_cast_load(ctx, path, out, err);
+}
+
+/* The commands that measure and give one document. */
+static const char *const *run_kinds(void)
+{
+    static const char *const known[] = {"scale", "stress"};
+    static const char *there[sizeof known / sizeof *known + 1];
+    uint32_t count = 0;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (th_command_find(known[k]))
+            there[count++] = known[k];
+    there[count] = NULL;
+    return there;
+}
+
+static uint32_t max_threads(uint32_t wanted)
+{
+    const uint32_t usable = th_cpus_read().usable;
+    return wanted > usable ? wanted : usable < TH_JOBS_MAX_THREADS ? usable : TH_JOBS_MAX_THREADS;
+}
+
+static uint64_t max_memory(double megabytes)
+{
+    const uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    return megabytes > 0 ? (uint64_t)(megabytes * 1e6) : machine / 4;
+}
+
+/* What a client could send for the options. */
+static th_result first_settings(const th_options *o, const th_server_desc *desc, th_settings *out, th_error *err)
+{
+    json_t *models = json_array(), *clips = json_object();
+    for (uint32_t m = 0; m < desc->catalogue.file_count && m < o->models.count; m++)
+        json_array_append_new(models, json_string(th_catalogue_name(o->models.paths[m])));
+    if (o->models.count == 0)
+        json_array_append_new(models, json_string(TH_HUMAN_NAME));
+    if (strcmp(o->clip, "all") != 0)
+        json_object_set_new(clips, o->clip, json_integer(1));
+    json_t *patch = json_pack("{s:i, s:i, s:f, s:b, s:o, s:o, s:s}", "count", (int)o->count, "threads",
+                              (int)o->threads.counts[0], "rate_hz", o->rate_hz, "paused", 0, "models", models, "clips",
+                              clips, "interpolation", th_interpolation_name(o->interpolation));
+    th_result result = patch ? th_settings_patch(out, patch, &desc->limits, err)
+                             : th_fail(err, TH_ERR_INPUT, "names must be UTF-8 here");
+    json_decref(patch);
+    return result;
+}
+
+static void list_models(const th_options *o, th_catalogue *out)
+{
+    bool human = false;
+    for (uint32_t m = 0; m < o->models.count; m++) {
+        out->files[out->file_count++] = o->models.paths[m];
+        human = human || strcmp(o->models.paths[m], TH_HUMAN_NAME) == 0;
+    }
+    if (!human && out->file_count < TH_CATALOGUE_FILES)
+        out->files[out->file_count++] = TH_HUMAN_NAME;
+    out->folder_count = o->model_folders.count;
+    memcpy(out->folders, o->model_folders.paths, o->model_folders.count * sizeof *out->folders);
+}
+
+int th_command_serve(const th_options *o)
+{
+    th_error err;
+    th_server_desc desc = {
+        .listen = o->listen,
+        .token_file = o->token_file,
+        .hosts = o->allow_hosts.paths,
+        .host_count = o->allow_hosts.count,
+        .results = o->results,
+        .run_kinds = run_kinds(),
+        .requests_per_s = o->max_requests_hz,
+        .director = {.company = {.load = load, .load_ctx = (void *)o, .rig = th_cast_rig(o)},
+                     .troupe = {.isa = o->isa, .palette = o->palette, .seed = o->seed}},
+        .limits = {o->max_count, max_threads(o->threads.counts[0]), max_memory(o->max_memory_mb)},
+        .log_level = o->log_level,
+        .log_format = o->log_format,
+    };
+    list_models(o, &desc.catalogue);
+    if (first_settings(o, &desc, &desc.settings, &err) != TH_OK || th_server_check(&desc, &err) != TH_OK) {
+        th_complain("%s", err.text);
+        return TH_EXIT_USAGE;
+    }
+    return th_server_run(&desc, &err) == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+}

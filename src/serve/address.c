@@ -1,0 +1,97 @@
+#include "address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Splits "host:port", "[host]:port", "host"; a lone IPv6 address has more colons than one. */
+static bool split(const char *text, char host[256], char port[8])
+{
+    const char *host_end, *colon;
+    if (text[0] == '[') {
+        host_end = strchr(++text, ']');
+        colon = host_end ? host_end + 1 : NULL;
+    } else {
+        colon = strchr(text, ':');
+        if (colon && strchr(colon + 1, ':'))
+            colon = NULL;
+        host_end = colon = colon ? colon : text + strlen(text);
+    }
+    if (!host_end || host_end == text || host_end - text >= 256 || (*colon != ':' && *colon != '\0'))
+        return false;
+    snprintf(host, 256, "%.*s", (int)(host_end - text), text);
+    const char *number = *colon == ':' ? colon + 1 : strchr(TH_ADDRESS_DEFAULT, ':') + 1;
+    if (number[0] == '\0' || strlen(number) > 5 || number[strspn(number, "0123456789")] != '\0')
+        return false;
+    strcpy(port, number);
+    unsigned value;
+    return sscanf(port, "%u", &value) == 1 && value <= 65535;
+}
+
+th_result th_address_parse(const char *text, th_address *out, th_error *err)
+{
+    char host[256], port[8];
+    struct addrinfo *found = NULL;
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    if (!split(text, host, port))
+        return th_fail(err, TH_ERR_INPUT, "--listen takes ADDRESS:PORT such as %s or [::1]:8347, not \"%s\"",
+                       TH_ADDRESS_DEFAULT, text);
+    const int error = getaddrinfo(host, port, &hints, &found);
+    if (error)
+        return th_fail(err, TH_ERR_INPUT, "--listen %s: %s", text, gai_strerror(error));
+    *out = (th_address){.size = found->ai_addrlen};
+    memcpy(&out->bytes, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    return TH_OK;
+}
+
+bool th_address_is_loopback(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const void *)address;
+        return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+    }
+    if (address->sa_family != AF_INET6)
+        return false;
+    const struct in6_addr *v6 = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    return IN6_IS_ADDR_LOOPBACK(v6) || (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == 127);
+}
+
+th_address_text th_address_print(const struct sockaddr *address)
+{
+    th_address_text out = {"?"};
+    char host[INET6_ADDRSTRLEN] = "?";
+    if (address->sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const void *)address;
+        inet_ntop(AF_INET, &v4->sin_addr, host, sizeof host);
+        snprintf(out.text, sizeof out.text, "%s:%u", host, ntohs(v4->sin_port));
+    } else if (address->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const void *)address;
+        inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof host);
+        snprintf(out.text, sizeof out.text, "[%s]:%u", host, ntohs(v6->sin6_port));
+    }
+    return out;
+}
+
+th_result th_address_listen(th_address *address, int *out_fd, th_error *err)
+{
+    struct sockaddr *where = (struct sockaddr *)&address->bytes;
+    const int on = 1;
+    const int fd = socket(where->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    /* An address that connections of a server before still linger at can be used again at once. */
+    const bool listens = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+                         bind(fd, where, address->size) == 0 && listen(fd, SOMAXCONN) == 0;
+    if (!listens || getsockname(fd, where, &address->size) != 0) {
+        const int error = errno;
+        if (fd >= 0)
+            close(fd);
+        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot listen on %s: %s", th_address_print(where).text,
+                       strerror(error));
+    }
+    *out_fd = fd;
+    return TH_OK;
+}

@@ -1,0 +1,33 @@
+/* Where the server listens. */
+#ifndef TH_SERVE_ADDRESS_H
+#define TH_SERVE_ADDRESS_H
+
+#include <throng/error.h>
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#define TH_ADDRESS_DEFAULT "127.0.0.1:8347"
+
+typedef struct th_address {
+    struct sockaddr_storage bytes;
+    socklen_t size;
+} th_address;
+
+/* "127.0.0.1:8347", "[::1]:8347", "localhost:8347"; without a port 8347. TH_ERR_INPUT. */
+th_result th_address_parse(const char *text, th_address *out, th_error *err);
+
+/* Whether only this machine can reach it. */
+bool th_address_is_loopback(const struct sockaddr *address);
+
+/* "127.0.0.1:8347", "[::1]:8347". */
+typedef struct th_address_text {
+    char text[64];
+} th_address_text;
+th_address_text th_address_print(const struct sockaddr *address);
+
+/* A socket that listens there; *address then says at which port, where that was 0. TH_ERR_ENVIRONMENT. The caller
+ * closes it. */
+th_result th_address_listen(th_address *address, int *out_fd, th_error *err);
+
+#endif

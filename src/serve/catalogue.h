@@ -1,0 +1,33 @@
+/* The models that may be asked for, by name: those that the server was started with, and the files of folders that it
+ * was told. Names from the network are never paths. */
+#ifndef TH_SERVE_CATALOGUE_H
+#define TH_SERVE_CATALOGUE_H
+
+#include <throng/error.h>
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdint.h>
+
+enum { TH_CATALOGUE_FOLDERS = 64, TH_CATALOGUE_FILES = 64, TH_CATALOGUE_MOST = 1000 };
+
+/* Borrowed texts. */
+typedef struct th_catalogue {
+    const char *files[TH_CATALOGUE_FILES]; /* paths or built-in names; the name is what follows the last slash */
+    uint32_t file_count;
+    const char *folders[TH_CATALOGUE_FOLDERS];
+    uint32_t folder_count;
+} th_catalogue;
+
+/* What a file is called. */
+const char *th_catalogue_name(const char *path);
+
+/* The path of a name: a file given at the start, else a regular file that lies in a folder itself, without a leading
+ * dot, behind no symbolic link that leads out of the folder. TH_ERR_INPUT when there is none. Any thread. */
+th_result th_catalogue_find(const th_catalogue *catalogue, const char *name, char out_path[PATH_MAX], th_error *err);
+
+/* An array of names: files, then those of the folders, sorted, at most TH_CATALOGUE_MOST. Folders are read each time.
+ */
+json_t *th_catalogue_json(const th_catalogue *catalogue);
+
+#endif

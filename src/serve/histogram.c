@@ -1,0 +1,91 @@
+#include "histogram.h"
+
+#include <math.h>
+
+/* Buckets 0 to 15 are whole microseconds; then octave o, [2^o, 2^(o+1)) us for o from 4 on, has sixteen. */
+static uint32_t bucket_of(uint64_t ns)
+{
+    const uint64_t us = ns / 1000;
+    if (us < TH_HISTOGRAM_PARTS)
+        return (uint32_t)us;
+    const uint32_t octave = 63u - (uint32_t)__builtin_clzll(us);
+    if (octave >= TH_HISTOGRAM_OCTAVES)
+        return TH_HISTOGRAM_BUCKETS - 1;
+    const uint32_t part = (uint32_t)(us >> (octave - 4)) - TH_HISTOGRAM_PARTS;
+    return (octave - 3) * TH_HISTOGRAM_PARTS + part;
+}
+
+static double bucket_begin_ns(uint32_t bucket)
+{
+    if (bucket < TH_HISTOGRAM_PARTS)
+        return bucket * 1e3;
+    const uint32_t octave = bucket / TH_HISTOGRAM_PARTS + 3, part = bucket % TH_HISTOGRAM_PARTS;
+    return ldexp(TH_HISTOGRAM_PARTS + part, (int)octave - 4) * 1e3;
+}
+
+void th_histogram_add(th_histogram *h, uint64_t ns)
+{
+    h->counts[bucket_of(ns)]++;
+    h->total++;
+    h->sum_ns += ns;
+    h->max_ns = ns > h->max_ns ? ns : h->max_ns;
+}
+
+void th_histogram_difference(const th_histogram *later, const th_histogram *earlier, th_histogram *out)
+{
+    *out = (th_histogram){.sum_ns = later->sum_ns - earlier->sum_ns};
+    for (uint32_t b = 0; b < TH_HISTOGRAM_BUCKETS; b++) {
+        out->counts[b] = later->counts[b] - earlier->counts[b];
+        out->total += out->counts[b];
+        if (out->counts[b])
+            out->max_ns = (uint64_t)bucket_begin_ns(b + 1);
+    }
+    if (out->max_ns > later->max_ns)
+        out->max_ns = later->max_ns;
+}
+
+double th_histogram_quantile(const th_histogram *h, double part)
+{
+    if (h->total == 0)
+        return 0;
+    const uint64_t rank = (uint64_t)fmax(1, ceil(part * (double)h->total));
+    uint64_t before = 0;
+    uint32_t b = 0;
+    while (before + h->counts[b] < rank)
+        before += h->counts[b++];
+    const double begin = bucket_begin_ns(b), width = bucket_begin_ns(b + 1) - begin;
+    return fmin(begin + width * (double)(rank - before) / (double)h->counts[b], (double)h->max_ns);
+}
+
+uint64_t th_histogram_below(const th_histogram *h, uint32_t octave)
+{
+    uint64_t sum = 0;
+    for (uint32_t b = 0; b < (octave - 3) * TH_HISTOGRAM_PARTS; b++)
+        sum += h->counts[b];
+    return sum;
+}
+
+/* One thread writes, so a load and a store do for what would else be a locked addition. */
+static void raise_by(_Atomic uint64_t *word, uint64_t more)
+{
+    atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + more, memory_order_relaxed);
+}
+
+void th_tally_add(th_tally *t, uint64_t ns)
+{
+    raise_by(&t->counts[bucket_of(ns)], 1);
+    raise_by(&t->sum_ns, ns);
+    if (ns > atomic_load_explicit(&t->max_ns, memory_order_relaxed))
+        atomic_store_explicit(&t->max_ns, ns, memory_order_relaxed);
+}
+
+void th_tally_read(th_tally *t, th_histogram *out)
+{
+    out->total = 0;
+    for (uint32_t b = 0; b < TH_HISTOGRAM_BUCKETS; b++) {
+        out->counts[b] = atomic_load_explicit(&t->counts[b], memory_order_relaxed);
+        out->total += out->counts[b];
+    }
+    out->sum_ns = atomic_load_explicit(&t->sum_ns, memory_order_relaxed);
+    out->max_ns = atomic_load_explicit(&t->max_ns, memory_order_relaxed);
+}

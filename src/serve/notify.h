@@ -1,0 +1,14 @@
+/* Tells systemd how the service is, where there is a systemd and this program was built with its library. */
+#ifndef TH_SERVE_NOTIFY_H
+#define TH_SERVE_NOTIFY_H
+
+#include <stdbool.h>
+
+/* Whether this build can. */
+bool th_notify_built(void);
+
+void th_notify_ready(const char *where);
+void th_notify_alive(void); /* for its watchdog */
+void th_notify_stopping(void);
+
+#endif

@@ -1,0 +1,66 @@
+#include "prometheus.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+void th_prometheus_begin(FILE *file, const char *name, th_metric_type type, const char *help)
+{
+    static const char *const types[] = {"counter", "gauge", "histogram"};
+    fprintf(file, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, types[type]);
+}
+
+static void write_label_value(FILE *file, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '\n')
+            fputs("\\n", file);
+        else if (*text == '"' || *text == '\\')
+            fprintf(file, "\\%c", *text);
+        else
+            fputc(*text, file);
+}
+
+/* Whole numbers as such: counters beyond 2^53 are not reached in a thousand years. */
+static void write_value(FILE *file, double value)
+{
+    fprintf(file, fabs(value) < 0x1p53 && value == floor(value) ? " %.0f\n" : " %.12g\n", value);
+}
+
+void th_prometheus_sample(FILE *file, const char *name, double value, const char *const labels[])
+{
+    fputs(name, file);
+    for (int l = 0; labels && labels[l]; l += 2) {
+        fprintf(file, "%c%s=\"", l ? ',' : '{', labels[l]);
+        write_label_value(file, labels[l + 1]);
+        fputc('"', file);
+    }
+    if (labels && labels[0])
+        fputc('}', file);
+    write_value(file, value);
+}
+
+void th_prometheus_number(FILE *file, const char *name, th_metric_type type, const char *help, double value)
+{
+    th_prometheus_begin(file, name, type, help);
+    th_prometheus_sample(file, name, value, NULL);
+}
+
+void th_prometheus_histogram(FILE *file, const char *name, const char *help, const th_histogram *h)
+{
+    char bucket[96], sum[96], count[96], bound[32];
+    snprintf(bucket, sizeof bucket, "%s_bucket", name);
+    snprintf(sum, sizeof sum, "%s_sum", name);
+    snprintf(count, sizeof count, "%s_count", name);
+    th_prometheus_begin(file, name, TH_METRIC_HISTOGRAM, help);
+    for (uint32_t octave = 4; octave <= TH_HISTOGRAM_OCTAVES; octave++) {
+        /* What lasted longer than the last octave lies in its last bucket. */
+        const bool last = octave == TH_HISTOGRAM_OCTAVES;
+        if (last)
+            snprintf(bound, sizeof bound, "+Inf");
+        else
+            snprintf(bound, sizeof bound, "%.6f", ldexp(1e-6, (int)octave));
+        th_prometheus_sample(file, bucket, (double)th_histogram_below(h, octave), (const char *[]){"le", bound, NULL});
+    }
+    th_prometheus_sample(file, sum, (double)h->sum_ns * 1e-9, NULL);
+    th_prometheus_sample(file, count, (double)h->total, NULL);
+}

@@ -1,0 +1,282 @@
+#include "server.h"
+
+#include "address.h"
+#include "events.h"
+#include "guard.h"
+#include "http.h"
+#include "notify.h"
+#include "server_state.h"
+#include "thread.h"
+
+#include <throng/clock.h>
+
+#include <errno.h>
+#include <malloc.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BEAT_NS 1000000000u
+
+typedef struct server {
+    const th_server_desc *desc;
+    th_address address;
+    th_address_text address_text;
+    int listen_fd, signal_fd;
+    th_guard guard;
+    th_server_state state;
+    th_events *events;
+    th_http *http;
+    uint64_t beat_ns;   /* when the next one is due */
+    uint64_t runner_ns; /* the runner's clock at the last one */
+    bool stops;
+} server;
+
+bool th_server_notifies(void)
+{
+    return th_notify_built();
+}
+
+th_result th_server_check(const th_server_desc *desc, th_error *err)
+{
+    th_address address;
+    th_result result = th_address_parse(desc->listen, &address, err);
+    if (result != TH_OK)
+        return result;
+    if (!th_address_is_loopback((struct sockaddr *)&address.bytes) && !desc->token_file && !getenv(TH_TOKEN_VARIABLE))
+        return th_fail(err, TH_ERR_INPUT,
+                       "--listen %s can be reached by other machines and so needs a token: --token-file FILE, or the "
+                       "environment variable " TH_TOKEN_VARIABLE,
+                       desc->listen);
+    if (desc->settings.count > desc->limits.max_count)
+        return th_fail(err, TH_ERR_INPUT, "--count %u is more than --max-count %u", desc->settings.count,
+                       desc->limits.max_count);
+    return TH_OK;
+}
+
+/* ---- the beat, once a second ---- */
+
+static void publish_state(server *s)
+{
+    json_t *json = th_state_json(&s->state);
+    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    if (text)
+        th_events_publish(s->events, "state", text);
+    free(text);
+    json_decref(json);
+}
+
+/* Only a crowd that goes on is alive. */
+static void tell_watchdog(server *s)
+{
+    const uint64_t now_ns = th_runner_read(th_director_runner(s->state.director)).now_ns;
+    if (now_ns != s->runner_ns)
+        th_notify_alive();
+    s->runner_ns = now_ns;
+}
+
+static void beat(server *s)
+{
+    th_server_state_beat(&s->state);
+    s->state.traffic.event_clients = th_events_clients(s->events);
+    s->state.traffic.events_skipped = th_events_skipped(s->events);
+    publish_state(s);
+    tell_watchdog(s);
+    th_http_close_stalled(s->http);
+}
+
+/* ---- the loop ---- */
+
+static void hear_signals(server *s)
+{
+    struct signalfd_siginfo info;
+    while (read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        const bool hangup = info.ssi_signo == SIGHUP;
+        th_log(TH_LOG_INFO,
+               hangup ? "SIGHUP: there is nothing to reload; settings change through the API, others by a "
+                        "restart"
+                      : "signal %u: stopping",
+               info.ssi_signo);
+        s->stops = s->stops || !hangup;
+    }
+}
+
+static int wait_ms(server *s)
+{
+    const uint64_t now_ns = th_clock_ns();
+    const int to_beat = now_ns < s->beat_ns ? (int)((s->beat_ns - now_ns) / 1000000 + 1) : 0;
+    const int of_http = th_http_timeout_ms(s->http);
+    return of_http >= 0 && of_http < to_beat ? of_http : to_beat;
+}
+
+static void loop(server *s)
+{
+    s->beat_ns = th_clock_ns() + BEAT_NS;
+    while (!s->stops) {
+        struct pollfd fds[] = {{th_http_fd(s->http), POLLIN, 0}, {s->signal_fd, POLLIN, 0}};
+        poll(fds, 2, wait_ms(s));
+        if (fds[1].revents)
+            hear_signals(s);
+        if (th_clock_ns() >= s->beat_ns) {
+            beat(s);
+            s->beat_ns += BEAT_NS;
+            if (s->beat_ns < th_clock_ns())
+                s->beat_ns = th_clock_ns() + BEAT_NS;
+        }
+        th_http_run(s->http);
+    }
+}
+
+/* ---- start and stop ---- */
+
+/* Before there are threads, which inherit it. */
+static th_result take_signals(server *s, th_error *err)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    signal(SIGPIPE, SIG_IGN);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    s->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+    return s->signal_fd >= 0 ? TH_OK : th_fail(err, TH_ERR_ENVIRONMENT, "no signalfd: %s", strerror(errno));
+}
+
+/* Large blocks go back to the system when they are freed, however many crowds come and go; by default the threshold
+ * grows with what is freed. And connections need descriptors. */
+static void set_process_limits(void)
+{
+    struct rlimit files;
+    const rlim_t wanted = 2 * TH_HTTP_CONNECTIONS;
+    mallopt(M_MMAP_THRESHOLD, 256 << 10);
+    mallopt(M_ARENA_MAX, 2);
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < wanted) {
+        files.rlim_cur = files.rlim_max < wanted ? files.rlim_max : wanted;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
+static th_result check_folders(const th_server_desc *d, th_error *err)
+{
+    struct stat status;
+    for (uint32_t f = 0; f < d->catalogue.folder_count; f++)
+        if (stat(d->catalogue.folders[f], &status) != 0 || !S_ISDIR(status.st_mode))
+            return th_fail(err, TH_ERR_INPUT, "--models %s is no folder", d->catalogue.folders[f]);
+    if (d->results && (stat(d->results, &status) != 0 || !S_ISDIR(status.st_mode) || access(d->results, W_OK) != 0))
+        return th_fail(err, TH_ERR_INPUT, "--results %s is no folder that can be written to", d->results);
+    return TH_OK;
+}
+
+static th_result set_up_guard(server *s, th_error *err)
+{
+    static char machine[256];
+    const th_server_desc *d = s->desc;
+    for (uint32_t h = 0; h < d->host_count && h + 1 < TH_GUARD_HOSTS; h++)
+        s->guard.hosts[s->guard.host_count++] = d->hosts[h];
+    s->guard.listen = (struct sockaddr *)&s->address.bytes;
+    if (!th_address_is_loopback(s->guard.listen) && gethostname(machine, sizeof machine - 1) == 0)
+        s->guard.hosts[s->guard.host_count++] = machine;
+    s->guard.throttle.per_s = d->requests_per_s > 0 ? d->requests_per_s : TH_SERVER_REQUESTS_PER_S;
+    s->guard.throttle.counts_loopback = d->requests_per_s > 0;
+    return th_token_read(d->token_file, &s->guard.token, err);
+}
+
+static void set_up_state(server *s)
+{
+    const th_server_desc *d = s->desc;
+    const time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    s->state.listen = s->address_text.text;
+    s->state.catalogue = d->catalogue;
+    s->state.limits = d->limits;
+    s->state.run_kinds = d->run_kinds;
+    s->state.fixed = d->director;
+    s->state.fixed.company.catalogue = &s->state.catalogue;
+    s->state.fixed.troupe.max_memory_bytes = d->limits.max_memory_bytes;
+    s->state.start_ns = th_clock_ns();
+    s->state.has_notify = th_notify_built();
+    strftime(s->state.started, sizeof s->state.started, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    th_context_read(&s->state.machine);
+}
+
+/* The crowd and the runs before this thread gets nice: theirs are not. */
+static th_result start(server *s, th_error *err)
+{
+    const th_server_desc *d = s->desc;
+    th_result result = check_folders(d, err);
+    if (result == TH_OK)
+        result = th_address_parse(d->listen, &s->address, err);
+    if (result == TH_OK)
+        result = th_address_listen(&s->address, &s->listen_fd, err);
+    if (result == TH_OK)
+        result = set_up_guard(s, err);
+    if (result == TH_OK)
+        result = take_signals(s, err);
+    if (result != TH_OK)
+        return result;
+    s->address_text = th_address_print((struct sockaddr *)&s->address.bytes);
+    set_process_limits();
+    set_up_state(s);
+    result = th_director_create(&s->state.fixed, &d->settings, &s->state.director, err);
+    const th_runs_desc runs = {d->run_kinds, d->results, &s->state.catalogue, s->state.director, d->limits};
+    if (result == TH_OK)
+        result = th_runs_create(&runs, &s->state.runs, err);
+    th_thread_be_nice();
+    if (result == TH_OK && !(s->events = th_events_create()))
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for events");
+    if (result == TH_OK)
+        result = th_http_create(&s->guard, &s->state, s->events, s->listen_fd, &s->http, err);
+    if (result == TH_OK)
+        s->listen_fd = -1; /* not ours any more */
+    return result;
+}
+
+static void stop(server *s)
+{
+    th_notify_stopping();
+    if (s->http) {
+        th_events_close(s->events);
+        th_http_run(s->http);
+        th_http_run(s->http);
+    }
+    th_http_destroy(s->http);
+    th_events_destroy(s->events);
+    th_runs_destroy(s->state.runs);
+    th_director_destroy(s->state.director);
+    if (s->listen_fd >= 0)
+        close(s->listen_fd);
+    if (s->signal_fd >= 0)
+        close(s->signal_fd);
+}
+
+th_result th_server_run(const th_server_desc *desc, th_error *err)
+{
+    server *s = calloc(1, sizeof *s);
+    if (!s)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a server");
+    s->desc = desc;
+    s->listen_fd = s->signal_fd = -1;
+    th_log_init(desc->log_level, desc->log_format);
+    th_result result = start(s, err);
+    if (result == TH_OK) {
+        printf("http://%s/\n", s->address_text.text);
+        fflush(stdout);
+        th_log(TH_LOG_INFO, "listening on %s%s", s->address_text.text,
+               s->guard.token.text[0] ? ", with a token" : ", for everybody on this machine");
+        th_notify_ready(s->address_text.text);
+        loop(s);
+    }
+    stop(s);
+    if (result == TH_OK)
+        th_log(TH_LOG_INFO, "stopped");
+    free(s);
+    return result;
+}

@@ -1,0 +1,26 @@
+/* How many requests an address may send: a bucket for each, that holds twice a second's worth of tokens and is filled
+ * evenly (the token bucket of J. Turner, New Directions in Communications, 1986). A fixed number of buckets: of those
+ * that collide the one that was not asked for the longest makes room. */
+#ifndef TH_SERVE_THROTTLE_H
+#define TH_SERVE_THROTTLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+enum { TH_THROTTLE_BUCKETS = 1024 };
+
+typedef struct th_throttle {
+    double per_s; /* 0: no limit */
+    bool counts_loopback;
+    struct th_throttle_bucket {
+        uint64_t key[2]; /* an IPv4 address, or the first 64 bits of an IPv6 address: what one customer has */
+        uint64_t seen_ns;
+        double tokens;
+    } buckets[TH_THROTTLE_BUCKETS];
+} th_throttle;
+
+/* Takes a token; false when there is none. now_ns never goes back. */
+bool th_throttle_admits(th_throttle *throttle, const struct sockaddr *address, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,43 @@
+#include "tint.h"
+
+#include <throng/figure.h>
+
+#include <math.h>
+
+th_tint th_tint_instance(uint32_t instance)
+{
+    const uint32_t hash = (instance + 1) * 2654435761u;
+    th_tint tint = {{0, 0, 0, 150}};
+    for (int k = 0; k < 3; k++)
+        tint.rgba[k] = (uint8_t)(170 + (hash >> (8 * k + 4)) % 86);
+    return tint;
+}
+
+th_tint th_tint_lod(uint32_t lod)
+{
+    static const th_tint levels[TH_FIGURE_LODS] = {
+        {{255, 255, 255, 255}}, {{250, 210, 60, 255}}, {{240, 130, 40, 255}}, {{220, 50, 50, 255}}};
+    return levels[lod];
+}
+
+/* Steps of the golden ratio, which never come close to one another soon; light and dark by turns. */
+static th_tint step_hue(uint32_t step)
+{
+    const double hue = fmod(step * 0.618033988749895, 1), value = step % 2 ? 0.55 : 0.95, saturation = 0.7;
+    th_tint tint = {{0, 0, 0, 255}};
+    for (int k = 0; k < 3; k++) {
+        const double away = fabs(fmod(hue * 6 + 6 - 2 * k, 6) - 3); /* from where the channel is missing */
+        const double part = fmin(fmax(away - 1, 0), 1);
+        tint.rgba[k] = (uint8_t)lrint(255 * value * (1 - saturation + saturation * part));
+    }
+    return tint;
+}
+
+th_tint th_tint_worker(uint32_t worker)
+{
+    static const th_tint okabe_ito[] = {{{230, 159, 0, 255}},   {{86, 180, 233, 255}}, {{0, 158, 115, 255}},
+                                        {{240, 228, 66, 255}},  {{0, 114, 178, 255}},  {{213, 94, 0, 255}},
+                                        {{204, 121, 167, 255}}, {{200, 200, 200, 255}}};
+    const uint32_t count = sizeof okabe_ito / sizeof *okabe_ito;
+    return worker < count ? okabe_ito[worker] : step_hue(worker - count);
+}

@@ -1,0 +1,271 @@
+#include "view_hud.h"
+
+#include <throng/table.h>
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COLUMNS 50 /* characters in a line of the figures */
+
+static const th_rgba text_color = {236, 240, 245, 255}, faint_color = {160, 170, 184, 255},
+                     panel_color = {14, 18, 26, 200}, back_color = {24, 30, 40, 255}, busy_color = {92, 200, 140, 255},
+                     idle_color = {60, 68, 80, 255};
+
+static const th_rgba part_colors[TH_FRAME_PARTS] = {
+    {92, 200, 140, 255}, {240, 180, 70, 255}, {110, 150, 250, 255}, {112, 122, 140, 255}};
+
+/* Where the next line goes. */
+typedef struct page {
+    th_hud *hud; /* NULL: nothing is drawn, to see how long the page is */
+    float x, y, line, letter;
+} page;
+
+static page page_at(th_hud *hud, float x, float y)
+{
+    return (page){hud, x, y, th_hud_line_px(hud), th_hud_text_width(hud, "m")};
+}
+
+static page blind(page p)
+{
+    p.hud = NULL;
+    return p;
+}
+
+/* At a column of the line. */
+static void put(const page *p, float column, th_rgba color, const char *text)
+{
+    if (p->hud)
+        th_hud_text(p->hud, p->x + column * p->letter, p->y, color, text);
+}
+
+/* A line. */
+__attribute__((format(printf, 3, 4))) static void say(page *p, th_rgba color, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    put(p, 0, color, text);
+    p->y += p->line;
+}
+
+/* ---- figures ---- */
+
+/* High enough for all but the rarest frames, and a number that people like. */
+static double graph_top(double p99_ms)
+{
+    static const double steps[] = {1, 2, 5};
+    for (double ten = 1; ten < 1e6; ten *= 10)
+        for (int k = 0; k < 3; k++)
+            if (1.15 * p99_ms < steps[k] * ten)
+                return steps[k] * ten;
+    return 1e6;
+}
+
+static void draw_graph(const th_board *b, page *p)
+{
+    static const th_hud_guide rates[] = {
+        {1000 / 240.0F, "240/s"}, {1000 / 60.0F, "60/s"}, {1000 / 30.0F, "30/s"}, {100, "10/s"}, {1000, "1/s"},
+        {10000, "0.1/s"}};
+    th_hud_guide guides[sizeof rates / sizeof *rates];
+    th_hud_series series[TH_FRAME_PARTS];
+    const float top = (float)graph_top(b->readings->p99_ms);
+    uint32_t count = 0;
+    for (size_t g = 0; g < sizeof rates / sizeof *rates; g++)
+        if (rates[g].value <= top && rates[g].value > top / 6)
+            guides[count++] = rates[g];
+    for (uint32_t part = 0; part < TH_FRAME_PARTS; part++)
+        series[part] = (th_hud_series){b->history->ms[part], part_colors[part]};
+    const th_hud_graph_desc desc = {
+        .x = p->x,
+        .y = p->y,
+        .width = COLUMNS * p->letter,
+        .height = 6 * p->line,
+        .series = series,
+        .series_count = TH_FRAME_PARTS,
+        .bar_count = TH_HISTORY_FRAMES,
+        .oldest = b->history->next,
+        .top = top,
+        .guides = guides,
+        .guide_count = count,
+        .guide_color = text_color,
+    };
+    if (p->hud)
+        th_hud_graph(p->hud, &desc);
+    p->y += desc.height + 0.4F * p->line;
+}
+
+static void say_times(const th_board *b, page *p)
+{
+    const th_readings *r = b->readings;
+    for (uint32_t part = 0; part < TH_FRAME_PARTS; part++) {
+        const float column = (float)part * (COLUMNS / (float)TH_FRAME_PARTS);
+        char name[16], ms[32];
+        snprintf(name, sizeof name, "%9s", th_frame_part_name((th_frame_part)part));
+        snprintf(ms, sizeof ms, "%9.2f", r->mean_ms[part]);
+        put(p, column, part_colors[part], name);
+        p->y += p->line;
+        put(p, column, text_color, ms);
+        p->y -= p->line;
+    }
+    p->y += 2 * p->line;
+    say(p, text_color, "median %.2f   p95 %.2f   p99 %.2f ms", r->median_ms, r->p95_ms, r->p99_ms);
+    if (!b->gl->timer_queries)
+        say(p, faint_color, "wall time: no GPU clock here that can be trusted");
+    else if (r->gpu_ms >= 0)
+        say(p, text_color, "GPU %.2f ms by its own clock, the rest wall time", r->gpu_ms);
+    else
+        say(p, faint_color, "GPU -");
+}
+
+static void say_levels(page *p, const uint32_t by_lod[TH_FIGURE_LODS])
+{
+    char levels[128] = "";
+    for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++)
+        snprintf(levels + strlen(levels), sizeof levels - strlen(levels), "%s%s", lod ? " + " : "",
+                 th_digits_from(by_lod[lod]).text);
+    say(p, faint_color, "by detail %s", levels);
+}
+
+static void say_crowd(const th_board *b, page *p)
+{
+    const th_show_stats stats = th_show_get_stats(b->show);
+    const th_options *o = th_show_options(b->show);
+    say(p, text_color, "%s of %s characters posed", th_digits_from(stats.posed).text, th_digits_from(o->count).text);
+    say_levels(p, stats.posed_by_lod);
+    say(p, text_color, "%s drawn", th_digits_from(stats.shown).text);
+    say_levels(p, stats.by_lod);
+    say(p, faint_color, "%s, %s, %s%s", o->clip && strcmp(o->clip, "all") != 0 ? o->clip : "all clips",
+        th_layout_name(o->layout), th_look_name(o->look), o->shadow ? "" : ", no shadows");
+    say(p, faint_color, "%s, %s palettes, %s", th_interpolation_name(o->interpolation), th_palette_name(o->palette),
+        th_isa_name(th_crowd_isa(th_show_crowd(b->show))));
+}
+
+/* A bar for each worker. */
+static void draw_workers(const th_board *b, page *p)
+{
+    const th_readings *r = b->readings;
+    const th_options *o = th_show_options(b->show);
+    float sum = 0;
+    for (uint32_t w = 0; w < r->threads; w++)
+        sum += r->busy[w];
+    say(p, text_color, "%u thread%s (%s), %.0f %% busy while they pose", r->threads, th_plural(r->threads),
+        th_scheduler_name(o->scheduler), r->threads ? 100 * (double)sum / r->threads : 0);
+    const float height = 1.6F * p->line, step = fminf(COLUMNS * p->letter / (float)r->threads, 4 * p->letter);
+    const float width = fmaxf(1, step - fmaxf(1, step / 8));
+    for (uint32_t w = 0; w < r->threads && p->hud; w++) {
+        const float x = p->x + (float)w * step, full = fminf(1, r->busy[w]) * height;
+        th_hud_panel(p->hud, x, p->y, width, height, idle_color);
+        th_hud_panel(p->hud, x, p->y + height - full, width, full, busy_color);
+    }
+    p->y += height + 0.4F * p->line;
+}
+
+static void say_machine(const th_board *b, page *p)
+{
+    const th_viewpoint *v = b->viewpoint;
+    char followed[48] = "";
+    if (v->viewing == TH_VIEWING_FOLLOW)
+        snprintf(followed, sizeof followed, " %s", th_digits_from(v->followed).text);
+    say(p, faint_color, "%.*s", COLUMNS, b->gl->renderer);
+    say(p, faint_color, "by %s, %s%s", th_fetch_name(th_painter_get_fetch(th_show_painter(b->show))),
+        th_ring_upload_name(th_ring_get_upload(th_show_ring(b->show))), b->vsync ? ", vsync" : "");
+    say(p, text_color, "%s%s   %.2f s at x%g%s", th_viewing_name(v->viewing), followed, b->time_s, b->rate,
+        b->paused ? ", paused" : "");
+    say(p, faint_color, "F1 help   Tab hides this");
+}
+
+static void say_figures(const th_board *b, page *p)
+{
+    say(p, text_color, "%.1f frames/s   %u x %u pixels", b->readings->frames_per_s, b->width, b->height);
+    draw_graph(b, p);
+    say_times(b, p);
+    p->y += 0.4F * p->line;
+    say_crowd(b, p);
+    p->y += 0.4F * p->line;
+    draw_workers(b, p);
+    say_machine(b, p);
+}
+
+void th_board_figures(const th_board *b)
+{
+    const float margin = th_hud_line_px(b->hud);
+    page p = page_at(b->hud, margin, margin), measured = blind(p);
+    say_figures(b, &measured);
+    th_hud_panel(b->hud, margin / 2, margin / 2, COLUMNS * p.letter + margin, measured.y, panel_color);
+    say_figures(b, &p);
+}
+
+/* ---- help ---- */
+
+enum { KEY_COLUMNS = 25, TEXT_COLUMNS = 46 };
+
+/* Half of the lines, up to a heading; all of them in a narrow window. */
+static uint32_t first_column(uint32_t rows, bool narrow)
+{
+    for (uint32_t r = rows / 2; r < rows && !narrow; r++)
+        if (!th_bindings[r].keys)
+            return r;
+    return rows;
+}
+
+/* Returns where they end. */
+static float say_bindings(page p, uint32_t begin, uint32_t end)
+{
+    for (uint32_t r = begin; r < end; r++) {
+        const th_binding *row = &th_bindings[r];
+        if (!row->keys && r > begin)
+            p.y += p.line / 2;
+        put(&p, row->keys ? KEY_COLUMNS : 0, row->keys ? text_color : faint_color, row->text);
+        if (row->keys)
+            put(&p, 0, busy_color, row->keys);
+        p.y += p.line;
+    }
+    return p.y;
+}
+
+void th_board_help(const th_board *b)
+{
+    const th_rgba color = {panel_color.r, panel_color.g, panel_color.b, 236};
+    uint32_t rows = 0;
+    while (th_bindings[rows].text)
+        rows++;
+    const page p = page_at(b->hud, 0, 0);
+    const float column = (KEY_COLUMNS + TEXT_COLUMNS) * p.letter, margin = p.line;
+    const uint32_t split = first_column(rows, 2 * column + 4 * margin > (float)b->width);
+    const float width = (split < rows ? 2 : 1) * column + 2 * margin;
+    const float height = fmaxf(say_bindings(blind(p), 0, split), say_bindings(blind(p), split, rows)) + 2 * margin;
+    const float x = fmaxf(0, ((float)b->width - width) / 2), y = fmaxf(0, ((float)b->height - height) / 2);
+    th_hud_panel(b->hud, x, y, width, height, color);
+    say_bindings(page_at(b->hud, x + margin, y + margin), 0, split);
+    say_bindings(page_at(b->hud, x + margin + column, y + margin), split, rows);
+}
+
+/* ---- words ---- */
+
+static void say_in_middle(const th_board *b, float y, th_rgba color, const char *text)
+{
+    page p = page_at(b->hud, 0, y);
+    const float width = th_hud_text_width(b->hud, text), x = fmaxf(p.line, ((float)b->width - width) / 2);
+    th_hud_panel(b->hud, x - p.line, y - p.line / 2, width + 2 * p.line, 2 * p.line, panel_color);
+    p.x = x;
+    say(&p, color, "%s", text);
+}
+
+void th_board_message(const th_board *b, const char *text)
+{
+    say_in_middle(b, (float)b->height - 3 * th_hud_line_px(b->hud), text_color, text);
+}
+
+void th_board_wait(const th_board *b, const char *doing, double waited_s)
+{
+    const float line = th_hud_line_px(b->hud), middle = (float)b->height / 2;
+    char text[256];
+    th_hud_panel(b->hud, -line, -line, (float)b->width + 2 * line, (float)b->height + 2 * line, back_color);
+    snprintf(text, sizeof text, "%s… %.0f s", doing, floor(waited_s));
+    say_in_middle(b, middle - 2 * line, text_color, text);
+    say_in_middle(b, middle + line, faint_color, "Escape quits");
+}

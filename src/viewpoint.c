@@ -1,0 +1,118 @@
+#include "viewpoint.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PI           3.14159265F
+#define ORBIT_RAD    PI   /* by a drag over the window's height */
+#define LOOK_RAD     1.5F /* the same when flying */
+#define SWING_RAD    1.2F /* by an arrow key in a second */
+#define WHEEL_ZOOM   0.88F
+#define WHEEL_PACE   1.25F
+#define WALK         0.8F /* of the distance to the target in a second */
+#define FAST         4
+#define LOWEST_PITCH 0.01F
+
+const char *th_viewing_name(th_viewing viewing)
+{
+    static const char *const names[] = {"orbit", "fly", "follow"};
+    return names[viewing];
+}
+
+void th_viewpoint_see_all(th_viewpoint *v, const th_camera *camera)
+{
+    v->camera = *camera;
+    v->viewing = TH_VIEWING_ORBIT;
+    v->touched = false;
+}
+
+void th_viewpoint_follow(th_viewpoint *v, uint32_t instance, const th_character *subject)
+{
+    v->viewing = TH_VIEWING_FOLLOW;
+    v->followed = instance;
+    v->touched = true;
+    v->camera.distance = 3.4F * subject->height;
+    v->camera.yaw_rad = remainderf(subject->way_rad + PI + 0.5F, 2 * PI);
+    v->camera.pitch_rad = 0.22F;
+    th_viewpoint_keep_up(v, subject);
+}
+
+void th_viewpoint_keep_up(th_viewpoint *v, const th_character *subject)
+{
+    memcpy(v->camera.target, subject->centre, sizeof v->camera.target);
+}
+
+void th_viewpoint_set(th_viewpoint *v, th_viewing viewing)
+{
+    v->viewing = viewing;
+    v->touched = true;
+    v->pace = 0.5F * v->camera.distance;
+}
+
+/* What is grabbed at the target's distance stays under the cursor. */
+static void pan(th_camera *camera, const float drag[2])
+{
+    const float height = 2 * camera->distance * tanf(camera->fov_y_rad / 2);
+    th_camera_move(camera, -drag[0] * height, drag[1] * height, 0);
+}
+
+/* Along the ground, whichever way the camera is tilted. */
+static void walk(th_camera *camera, const float way[3], float far)
+{
+    const float sine = sinf(camera->yaw_rad), cosine = cosf(camera->yaw_rad);
+    camera->target[0] += far * (way[0] * cosine - way[2] * sine);
+    camera->target[1] += far * way[1];
+    camera->target[2] += far * (-way[0] * sine - way[2] * cosine);
+}
+
+/* Few enough for a power that floats can hold. */
+static float notches(const th_motion *m)
+{
+    return fminf(fmaxf(m->wheel, -50), 50);
+}
+
+static void orbit(th_viewpoint *v, const th_motion *m, float height, float elapsed_s)
+{
+    th_camera *camera = &v->camera;
+    const float swing = SWING_RAD * elapsed_s, far = WALK * camera->distance * elapsed_s * (m->fast ? FAST : 1);
+    th_camera_orbit(camera, swing * m->swing[0] - ORBIT_RAD * m->turn[0], swing * m->swing[1] + ORBIT_RAD * m->turn[1]);
+    camera->pitch_rad = fmaxf(camera->pitch_rad, LOWEST_PITCH);
+    th_camera_zoom(camera, powf(WHEEL_ZOOM, notches(m)));
+    camera->distance = fminf(fmaxf(camera->distance, 0.3F * height), 1e5F * height);
+    if (v->viewing == TH_VIEWING_FOLLOW)
+        return;
+    pan(camera, m->pan);
+    walk(camera, m->walk, far);
+}
+
+static void fly(th_viewpoint *v, const th_motion *m, float height, float elapsed_s)
+{
+    th_camera *camera = &v->camera;
+    const float swing = SWING_RAD * elapsed_s;
+    v->pace = fminf(fmaxf(v->pace * powf(WHEEL_PACE, notches(m)), 0.05F * height), 1e3F * height);
+    const float far = v->pace * elapsed_s * (m->fast ? FAST : 1);
+    th_camera_turn(camera, -swing * m->swing[0] - LOOK_RAD * m->turn[0], LOOK_RAD * m->turn[1] - swing * m->swing[1]);
+    pan(camera, m->pan);
+    th_camera_move(camera, far * m->walk[0], 0, far * m->walk[2]);
+    camera->target[1] += far * m->walk[1];
+}
+
+static bool moves(const th_motion *m)
+{
+    return m->turn[0] != 0 || m->turn[1] != 0 || m->pan[0] != 0 || m->pan[1] != 0 || m->wheel != 0 || m->walk[0] != 0 ||
+           m->walk[1] != 0 || m->walk[2] != 0 || m->swing[0] != 0 || m->swing[1] != 0;
+}
+
+void th_viewpoint_move(th_viewpoint *v, const th_motion *m, float height, float elapsed_s)
+{
+    float eye[3];
+    if (!moves(m))
+        return;
+    v->touched = true;
+    if (v->viewing == TH_VIEWING_FLY)
+        fly(v, m, height, elapsed_s);
+    else
+        orbit(v, m, height, elapsed_s);
+    th_camera_eye(&v->camera, eye);
+    v->camera.target[1] += fmaxf(0, 0.05F * height - eye[1]);
+}

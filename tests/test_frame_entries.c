@@ -1,0 +1,214 @@
+/* The bench's entries that draw, in tiny pictures; and the show's frames that they are made of. Times are not looked
+ * at. */
+#include "fixture_context.h"
+#include "frame_entries.h"
+
+#include <throng/bench.h>
+
+#include <criterion/criterion.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 64, HEIGHT = 36 };
+
+static th_error err;
+
+/* "bench --drawn 3". What it says is good until the next call. */
+__attribute__((format(printf, 1, 2))) static th_options parse(const char *format, ...)
+{
+    static char line[256];
+    char *words[32];
+    int count = 0;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
+        words[count++] = word;
+    th_options o;
+    cr_assert(th_options_parse(&o, th_command_find(words[0]), count - 1, words + 1, &err), "%s", err.text);
+    return o;
+}
+
+/* ---- entries ---- */
+
+static th_report report_of(const th_options *o)
+{
+    th_cast cast;
+    th_report report;
+    th_frame_entries entries;
+    cr_assert_eq(th_cast_init(&cast, o), TH_EXIT_GOOD);
+    th_frame_entries_init(&entries, o, &cast);
+    const th_guests guests = th_frame_entries_guests(&entries);
+    const th_bench_desc desc = {
+        .scene = th_cast_scene(&cast, o),
+        .threads = 1,
+        .measure = {.repetitions = o->repetitions, .iterations = o->frames},
+        .filter = o->filter,
+        .guests = &guests,
+    };
+    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
+    th_frame_entries_fini(&entries);
+    th_cast_fini(&cast);
+    const th_row *missing = th_report_left_out(&report);
+    if (missing) {
+        fprintf(stderr, "skipped: no OpenGL here: %s\n", missing->failure);
+        cr_skip_test("%s", missing->failure);
+    }
+    return report;
+}
+
+#define TINY "bench --size 64x36 --shadow 64 --repetitions 2 --frames 2"
+
+static const th_row *row_of(const th_report *report, const char *name)
+{
+    uint32_t r = 0;
+    while (r < report->row_count && strcmp(report->rows[r].name, name) != 0)
+        r++;
+    cr_assert_lt(r, report->row_count, "no %s", name);
+    return &report->rows[r];
+}
+
+static double figure(const th_row *row, const char *name)
+{
+    const json_t *value = json_object_get(row->own, name);
+    cr_assert(json_is_number(value), "%s has no %s", row->name, name);
+    return json_number_value(value);
+}
+
+/* forward: of the same crowd. */
+static void expect_picture(const th_report *report, const char *name, bool many, const th_row *forward)
+{
+    char again[64];
+    const th_row *row = row_of(report, name);
+    snprintf(again, sizeof again, "%.*s/drawn_again", (int)(strrchr(name, '/') - name), name);
+    const double again_ns = th_samples_stats(&row_of(report, again)->real_ns).median;
+    cr_expect_str_eq(row->failure, "");
+    cr_expect_eq(row->real_ns.count, 2);
+    cr_expect_eq(row->characters, many ? 1200 : 12, "%s", name);
+    cr_expect_eq(row->joints, row->characters * forward->joints / 12);
+    cr_expect(many ? !row->checked : row->checked && row->moving && row->palette_hash == forward->palette_hash, "%s",
+              name);
+    cr_expect_float_eq(figure(row, "vs_drawn_again"), th_samples_stats(&row->real_ns).median / again_ns, 1e-9);
+    const double seen = figure(row, "seen");
+    cr_expect(many ? seen > 6 && seen <= 12 : seen == 12, "%s: %g", name, seen);
+    const bool poses = strcmp(name, again) != 0, draws = !strstr(name, "posed");
+    cr_expect_eq(figure(row, "place_ms") > 0, poses, "%s", name);
+    cr_expect_eq(figure(row, "pose_ms") > 0, poses, "%s", name);
+    cr_expect(!draws || figure(row, "draw_ms") > 0, "%s", name);
+}
+
+Test(frame_entries, say_what_they_drew_and_where_the_time_went, .timeout = 300)
+{
+    static const char *const whats[] = {"whole", "drawn_again", "posed"};
+    const th_options o = parse(TINY " --drawn 12 --count 12 --filter ^frame/|^play/forward");
+    th_report report = report_of(&o);
+    cr_assert_eq(report.row_count, 7);
+    for (size_t i = 0; i < 6; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "frame/%s/%s", i < 3 ? "all_seen" : "1_percent_seen", whats[i % 3]);
+        expect_picture(&report, name, i >= 3, &report.rows[0]);
+    }
+    cr_expect_eq(json_integer_value(json_object_get(report.picture, "width")), 64);
+    cr_expect_not_null(json_object_get(report.picture, "renderer"));
+    th_report_fini(&report);
+}
+
+Test(frame_entries, run_alone, .timeout = 300)
+{
+    static const char *const names[] = {"all_seen/whole", "all_seen/drawn_again", "1_percent_seen/posed"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const th_options o = parse(TINY " --drawn 3 --filter ^frame/%s$", names[i]);
+        th_report report = report_of(&o);
+        cr_assert_eq(report.row_count, 1);
+        cr_expect(report.rows[0].real_ns.count == 2 && report.rows[0].failure[0] == '\0', "%s", names[i]);
+        cr_expect_eq(json_is_null(json_object_get(report.rows[0].own, "vs_drawn_again")), i != 1, "%s", names[i]);
+        th_report_fini(&report);
+    }
+}
+
+/* ---- frames ---- */
+
+typedef struct stage {
+    th_options options;
+    th_cast cast;
+    th_gl *gl;
+    th_target *target;
+    th_show *show;
+    th_camera camera;
+} stage;
+
+static void stage_init(stage *s, const th_options *o)
+{
+    *s = (stage){.options = *o, .gl = open_context()};
+    cr_assert_eq(th_cast_init(&s->cast, &s->options), TH_EXIT_GOOD);
+    cr_assert_eq(th_target_create(&(th_target_desc){WIDTH, HEIGHT, 1}, &s->target, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_show_create(&s->options, &s->cast, s->gl, &s->show, &err), TH_OK, "%s", err.text);
+    s->camera = th_show_camera(s->show, (float)WIDTH / HEIGHT);
+}
+
+static void stage_fini(stage *s)
+{
+    th_show_destroy(s->show);
+    th_target_destroy(s->target);
+    close_context(s->gl);
+    th_cast_fini(&s->cast);
+}
+
+static void read_picture(const stage *s, uint8_t *pixels)
+{
+    th_target_resolve(s->target);
+    th_target_read(s->target, pixels);
+}
+
+static void draw(stage *s, double time_s, uint8_t *pixels)
+{
+    th_show_frame(s->show, time_s, &s->camera, s->target, WIDTH, HEIGHT);
+    read_picture(s, pixels);
+}
+
+static void check_again(const char *upload)
+{
+    enum { BYTES = WIDTH * HEIGHT * 4 };
+    static uint8_t first[TH_RING_SLOTS][BYTES], again[BYTES];
+    stage s;
+    const th_options o = parse("render --count 9 --upload %s", upload);
+    stage_init(&s, &o);
+    for (int i = 0; i < TH_RING_SLOTS; i++)
+        draw(&s, 0.3 * i, first[i]);
+    cr_expect(memcmp(first[0], first[1], BYTES) != 0 && memcmp(first[1], first[2], BYTES) != 0);
+    for (int i = 0; i < 2 * TH_RING_SLOTS; i++) {
+        th_show_again(s.show, s.target);
+        read_picture(&s, again);
+        cr_expect_eq(memcmp(again, first[i % TH_RING_SLOTS], BYTES), 0, "%s, %d", upload, i);
+    }
+    stage_fini(&s);
+}
+
+Test(frame_entries, drawn_again_a_frame_is_the_same)
+{
+    check_again("auto");
+    check_again("unsynchronized");
+}
+
+/* Places that are kept from frame to frame are those of the moment. */
+Test(frame_entries, who_walks_has_walked)
+{
+    enum { BYTES = WIDTH * HEIGHT * 4 };
+    static const char *const layouts[] = {"grid", "ring", "street"};
+    static uint8_t sudden[BYTES], after[BYTES];
+    for (int l = 0; l < TH_LAYOUT_COUNT; l++) {
+        stage s;
+        const th_options o = parse("render --count 40 --layout %s --clip walk", layouts[l]);
+        stage_init(&s, &o);
+        draw(&s, 2, sudden);
+        stage_fini(&s);
+        stage_init(&s, &o);
+        draw(&s, 0, after);
+        draw(&s, 2, after);
+        cr_expect_eq(memcmp(sudden, after, BYTES), 0, "%s", layouts[l]);
+        stage_fini(&s);
+    }
+}

@@ -1,0 +1,129 @@
+/* What `throng render` draws, held against pictures that somebody has looked at (tests/golden): culling, levels of
+ * detail, looks and layouts, as they come together in a show. */
+#include "fixture_golden.h"
+#include "fixture_program.h"
+
+#include "image.h"
+
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LEVELS    "--count 400 --look lod --zoom 4 --pitch 12"
+#define WORKERS   "--count 30 --look workers --layout ring"
+#define SKELETONS "--count 9 --look skeleton"
+
+enum { WIDTH = 640, HEIGHT = 360, MOST_BYTES = 1 << 21 };
+
+static const double time_s = 1.25, late_s = 1.25 - 1.0 / 60;
+
+static void skip_suite(const char *why, const char *detail)
+{
+    fprintf(stderr, "skipped: %s %s\n", why, detail);
+    cr_skip_test("%s %s", why, detail);
+}
+
+static void make_folder_and_try(void)
+{
+    make_folder();
+    if (throng("render --count 1 --size 16x16 --out try.png") == 4)
+        skip_suite("no OpenGL here:", err);
+    if (!strstr(out, "llvmpipe"))
+        skip_suite("the stored pictures are those of llvmpipe, and this is", out);
+}
+
+TestSuite(golden_render, .init = make_folder_and_try, .fini = remove_folder, .timeout = 300);
+
+/* Draws with one thread and without vectors, so that everybody draws the same. */
+static th_figure_image draw(const char *options, double start_s)
+{
+    static uint8_t bytes[MOST_BYTES];
+    char line[512];
+    th_figure_image image;
+    th_error error;
+    snprintf(line, sizeof line, "render --size %dx%d --start %g --threads 1 --isa scalar --out picture.png %s", WIDTH,
+             HEIGHT, start_s, options);
+    expect(0, line, "");
+    FILE *file = fopen("picture.png", "rb");
+    cr_assert_neq(file, NULL);
+    const size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    cr_assert_eq(th_image_decode(bytes, size, SIZE_MAX, &image, &error), TH_OK, "%s", error.text);
+    return image;
+}
+
+static void check_render(const char *name, const char *options)
+{
+    th_figure_image image = draw(options, time_s);
+    check_golden(name, image.rgba, WIDTH, HEIGHT);
+    th_image_free(&image);
+}
+
+/* Along the left edge lie shadows of people who stand beyond it. */
+Test(golden_render, street_with_shadows_of_those_out_of_sight)
+{
+    check_render("street", "--count 400 --layout street --zoom 8 --pitch 35 --yaw 115");
+}
+
+/* Near ones are finer. */
+Test(golden_render, levels_of_detail)
+{
+    check_render("look_lod", LEVELS);
+}
+
+/* One thread has one colour. */
+Test(golden_render, workers)
+{
+    check_render("look_workers", WORKERS);
+}
+
+Test(golden_render, skeletons_and_their_shadows)
+{
+    check_render("look_skeleton", SKELETONS);
+}
+
+static void check_model(const char *name, const char *file)
+{
+    char options[256];
+    if (access(file, R_OK) != 0)
+        cr_skip_test("there is no %s", file);
+    snprintf(options, sizeof options, "--count 9 --model %s", file);
+    check_render(name, options);
+}
+
+/* All look to the front: its clips stay in place. */
+Test(golden_render, animals)
+{
+    check_model("wuson", TEST_MODELS "/X/Testwuson.X");
+}
+
+/* A recording without meshes: Assimp makes one of the bones. */
+Test(golden_render, recorded_motion)
+{
+    check_model("boxers", TEST_MODELS "/BVH/Boxing_Toes.bvh");
+}
+
+/* The stored picture is not this one. */
+static void expect_other(const char *name, const char *options, double start_s)
+{
+    static uint8_t golden[WIDTH * HEIGHT * 4];
+    th_figure_image image = draw(options, start_s);
+    read_golden(name, WIDTH, HEIGHT, golden);
+    const difference d = compare_pictures(image.rgba, golden, WIDTH, HEIGHT);
+    cr_expect_not(d.same, "%s, %s: %u pixels off, RMSE %.2g", name, options, d.pixels_off, d.rmse);
+    th_image_free(&image);
+}
+
+Test(golden_render, what_is_late_or_has_no_shadow_is_seen)
+{
+    static const char *const looks[] = {"look_lod", LEVELS, "look_workers", WORKERS, "look_skeleton", SKELETONS};
+    for (size_t i = 0; i < sizeof looks / sizeof *looks; i += 2) {
+        char unlit[256];
+        snprintf(unlit, sizeof unlit, "%s --shadow 0", looks[i + 1]);
+        expect_other(looks[i], looks[i + 1], late_s);
+        expect_other(looks[i], unlit, time_s);
+    }
+}

@@ -1,0 +1,165 @@
+/* Entries that a program brings into the bench, by two that only count what is done with them. */
+#include <throng/bench.h>
+#include <throng/human.h>
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is done with a guest, in letters. */
+typedef struct diary {
+    char text[64];
+    uint32_t runs; /* since the repetition began */
+} diary;
+
+typedef struct house {
+    diary good, bad;
+} house;
+
+static th_error err;
+
+static void note(void *ctx, char what)
+{
+    diary *d = ctx;
+    const size_t length = strlen(d->text);
+    if (length + 1 < sizeof d->text && (length == 0 || d->text[length - 1] != what))
+        d->text[length] = what;
+}
+
+static th_result create(const th_guest *guest, void *host, th_row *row, void **out, th_error *e)
+{
+    house *h = host;
+    diary *d = *out = guest->what ? &h->bad : &h->good;
+    note(d, 'c');
+    row->threads = 1;
+    row->characters = row->joints = 1;
+    return guest->what ? th_fail(e, TH_ERR_ENVIRONMENT, "there is no stage") : TH_OK;
+}
+
+static void before(void *ctx)
+{
+    note(ctx, 'b');
+    ((diary *)ctx)->runs = 0;
+}
+
+static void run(void *ctx, uint64_t frame)
+{
+    (void)frame;
+    note(ctx, 'r');
+    ((diary *)ctx)->runs++;
+}
+
+static void after(void *ctx)
+{
+    note(ctx, ((diary *)ctx)->runs == 3 ? 'a' : '?');
+}
+
+static void summarize(void *ctx, const th_row *baseline, th_row *row)
+{
+    note(ctx, baseline == row ? 's' : '?');
+    row->own = json_pack("{s:i}", "seen", 42);
+}
+
+static void destroy(void *ctx)
+{
+    note(ctx, 'd');
+}
+
+#define ALL .create = create, .before = before, .run = run, .after = after, .summarize = summarize, .destroy = destroy
+
+static const th_guest entries[] = {
+    {.name = "frame/good", .shape = "one", .is_baseline = true, ALL},
+    {.name = "frame/bad", .shape = "other", .what = "bad", ALL},
+};
+
+static json_t *describe(void *host)
+{
+    (void)host;
+    return json_pack("{s:i, s:s}", "width", 7, "renderer", "a hand");
+}
+
+static th_guests guests_of(house *h)
+{
+    return (th_guests){entries, 2, h, describe};
+}
+
+static th_report report_of(house *h, const char *filter)
+{
+    static th_model *human;
+    th_report report;
+    const th_guests guests = guests_of(h);
+    cr_assert(human || th_human_create(&human, &err) == TH_OK);
+    const th_model *models[] = {human};
+    const th_bench_desc desc = {
+        .scene = {.models = models, .model_count = 1, .instance_count = 5},
+        .threads = 1,
+        .measure = {.repetitions = 2, .iterations = 3},
+        .filter = filter,
+        .guests = &guests,
+    };
+    cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
+    th_model_free(human);
+    human = NULL;
+    return report;
+}
+
+static void expect_text(const th_report *report, const char *wanted)
+{
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    cr_expect(th_bench_print(report, TH_FORMAT_TEXT, file));
+    fclose(file);
+    cr_expect(strstr(text, wanted), "no \"%s\" in\n%s", wanted, text);
+    free(text);
+}
+
+Test(guests, come_last_in_the_list_and_are_filtered)
+{
+    const th_guests guests = guests_of(NULL);
+    const th_bench_names all = th_bench_list(NULL, &guests), own = th_bench_list(NULL, NULL);
+    cr_assert_eq(all.count, own.count + 2);
+    cr_expect_str_eq(all.names[own.count], "frame/good");
+    cr_expect_str_eq(all.names[own.count + 1], "frame/bad");
+    const th_bench_names bad = th_bench_list("frame/b", &guests);
+    cr_expect(bad.count == 1 && strcmp(bad.names[0], "frame/bad") == 0);
+}
+
+Test(guests, are_measured_like_others)
+{
+    house h = {0};
+    th_report report = report_of(&h, "^(frame/good|limit/)");
+    cr_assert_eq(report.row_count, 2);
+    cr_expect_str_eq(h.good.text, "crbrabrasd"); /* first to find out how many iterations */
+    cr_expect_eq(report.rows[1].real_ns.count, 2);
+    cr_expect_eq(report.rows[1].iterations, 3);
+    cr_expect_eq(json_integer_value(json_object_get(report.picture, "width")), 7);
+    expect_text(&report, "frame/good");
+    expect_text(&report, "by a hand");
+    th_report_fini(&report);
+}
+
+Test(guests, that_cannot_are_left_out_with_a_reason)
+{
+    house h = {0};
+    th_report report = report_of(&h, "^frame/");
+    const th_row *bad = &report.rows[1];
+    cr_assert_eq(report.row_count, 2);
+    cr_expect_str_eq(h.bad.text, "cd");
+    cr_expect(bad->left_out && bad->real_ns.count == 0 && strcmp(bad->failure, "there is no stage") == 0);
+    cr_expect_eq(th_report_left_out(&report), bad);
+    cr_expect_null(th_report_failure(&report));
+    expect_text(&report, "note: frame/bad is left out: there is no stage");
+    json_t *document = th_report_json(&report);
+    cr_assert_not_null(document);
+    const json_t *rows = json_object_get(document, "benchmarks");
+    const json_t *row = json_array_get(rows, json_array_size(rows) - 1);
+    cr_expect(json_is_true(json_object_get(row, "skipped")) && !json_object_get(row, "error_occurred"));
+    cr_expect_str_eq(json_string_value(json_object_get(row, "skip_message")), "there is no stage");
+    const json_t *context = json_object_get(document, "context");
+    cr_expect_not_null(json_object_get(json_object_get(context, "picture"), "renderer"));
+    cr_expect_not_null(json_object_get(context, "scene"));
+    json_decref(document);
+    th_report_fini(&report);
+}

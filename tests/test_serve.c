@@ -1,0 +1,485 @@
+/* `throng serve` from outside. */
+#include "fixture_program.h"
+#include "fixture_server.h"
+
+#include <criterion/criterion.h>
+
+#include <dirent.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(serve, .init = make_folder, .fini = remove_folder, .timeout = 120);
+
+static server s;
+static answer a;
+
+static void start(const char *arguments)
+{
+    if (server_start(&s, arguments))
+        return;
+    slurp(".log", err, sizeof err);
+    cr_assert_fail("serve %s does not start: %s", arguments, err);
+}
+
+static void stop(void)
+{
+    const int code = server_end(&s, SIGTERM);
+    slurp(".log", err, sizeof err);
+    cr_expect_eq(code, 0, "exit code %d: %s", code, err);
+    cr_expect(!strstr(err, "Sanitizer"), "%s", err);
+}
+
+static int ask(const char *method, const char *path, const char *body)
+{
+    server_ask(&s, method, path, "", body, &a);
+    return a.status;
+}
+
+static bool has(const char *text)
+{
+    return strstr(a.body, text) != NULL;
+}
+
+/* Asks again until the text is there, for as long as a loaded machine may take. */
+static bool comes(const char *path, const char *text)
+{
+    for (int i = 0; i < 300; i++) {
+        ask("GET", path, NULL);
+        if (has(text))
+            return true;
+        usleep(100000);
+    }
+    return false;
+}
+
+static double number_at(const json_t *json, const char *a1, const char *a2)
+{
+    return json_number_value(json_object_get(json_object_get(json, a1), a2));
+}
+
+/* ---- start and stop ---- */
+
+Test(serve, a_command_line_without_sense_is_refused_before_anything_starts)
+{
+    expect(2, "serve --listen 0.0.0.0:0", "--listen 0.0.0.0:0 can be reached by other machines and so needs a token");
+    expect(2, "serve --listen [::]:0", "needs a token");
+    expect(2, "serve --listen nonsense:x", "--listen takes ADDRESS:PORT");
+    expect(2, "serve --count 10 --max-count 5", "5");
+    expect(2, "serve --log-level loud", "--log-level takes error, warning, info or debug");
+    expect(2, "serve --out x", "serve takes no --out");
+    expect(3, "serve --listen 127.0.0.1:0 --token-file missing", "missing");
+    expect(3, "serve --listen 127.0.0.1:0 --models missing", "missing");
+    expect(3, "serve --listen 127.0.0.1:0 --results missing", "missing");
+    expect(3, "serve --listen 127.0.0.1:0 --model missing.glb", "missing.glb");
+    expect(3, "serve --listen 127.0.0.1:0 --clip nothing", "nothing");
+    expect(3, "serve --listen 127.0.0.1:0 --count 100000 --max-memory 1", "the limit is 1.0 MB");
+}
+
+Test(serve, an_address_that_is_taken_is_exit_code_4)
+{
+    char arguments[64];
+    start("--count 10");
+    snprintf(arguments, sizeof arguments, "serve --listen 127.0.0.1:%d", s.port);
+    expect(4, arguments, "Address already in use");
+    stop();
+}
+
+Test(serve, sigint_stops_it_like_sigterm_and_sighup_does_not)
+{
+    start("--count 10");
+    kill(s.pid, SIGHUP);
+    for (int i = 0; i < 300 && !(slurp(".log", err, sizeof err), strstr(err, "SIGHUP")); i++)
+        usleep(20000);
+    usleep(200000);
+    cr_expect_eq(ask("GET", "/healthz", NULL), 200);
+    cr_expect_str_eq(a.body, "ok\n");
+    cr_expect_eq(server_end(&s, SIGINT), 0);
+    slurp(".log", err, sizeof err);
+    cr_expect(strstr(err, "SIGHUP: there is nothing to reload"), "%s", err);
+}
+
+Test(serve, its_log_can_be_json)
+{
+    start("--count 10 --log-format json --log-level debug");
+    ask("GET", "/nothing\"here", NULL);
+    stop();
+    FILE *log = fopen(".log", "r");
+    char line[4096];
+    int lines = 0;
+    for (; fgets(line, sizeof line, log); lines++) {
+        json_t *json = json_loads(line, 0, NULL);
+        cr_expect(json_is_string(json_object_get(json, "time")) && json_is_string(json_object_get(json, "level")) &&
+                      json_is_string(json_object_get(json, "message")),
+                  "%s", line);
+        json_decref(json);
+    }
+    cr_expect_gt(lines, 2);
+    fclose(log);
+}
+
+/* ---- watching ---- */
+
+Test(serve, the_crowd_ticks_and_says_so_everywhere)
+{
+    start("--count 40 --threads 1 --rate 200");
+    cr_expect(comes("/api/state", "\"last_second\":{"));
+    json_t *first = server_document(&s, "/api/state");
+    usleep(300000);
+    json_t *second = server_document(&s, "/api/state");
+    cr_assert(first && second);
+    const double ticks = number_at(second, "ticks", "total");
+    cr_expect_gt(ticks, number_at(first, "ticks", "total"));
+    cr_expect_gt(number_at(second, "ticks", "crowd_time_s"), number_at(first, "ticks", "crowd_time_s"));
+    cr_expect_eq(number_at(second, "ticks", "characters_total"), 40 * ticks);
+    cr_expect_eq(number_at(second, "crowd", "characters"), 40);
+    cr_expect_gt(number_at(second, "crowd", "palette_bytes"), 40 * 48);
+    cr_expect_eq(json_array_size(json_object_get(second, "worker_busy_s")), 1);
+    cr_expect_geq(server_metric(&s, "throng_ticks_total"), ticks);
+    cr_expect_eq(server_metric(&s, "throng_characters"), 40);
+    cr_expect_eq(server_metric(&s, "throng_rate_target_hertz"), 200);
+    cr_expect_gt(server_metric(&s, "throng_worker_busy_seconds_total{worker=\"0\"}"), 0);
+    cr_expect_eq(ask("GET", "/api/history?seconds=1", NULL), 200);
+    cr_expect(has("\"p99_s\":["), "%s", a.body);
+    cr_expect_eq(ask("GET", "/api/history?seconds=0", NULL), 400);
+    cr_expect_eq(ask("GET", "/api/history?seconds=3601", NULL), 400);
+    json_decref(first);
+    json_decref(second);
+    stop();
+}
+
+Test(serve, metrics_are_as_prometheus_wants_them)
+{
+    if (system("command -v promtool >/dev/null") != 0)
+        cr_skip("promtool (prometheus) is not installed");
+    start("--count 10");
+    ask("GET", "/metrics", NULL);
+    cr_expect(strstr(a.head, "\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"), "%s", a.head);
+    FILE *judge = popen("promtool check metrics >.judged 2>&1", "w");
+    fwrite(a.body, 1, a.size, judge);
+    const int status = pclose(judge);
+    slurp(".judged", err, sizeof err);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0 && err[0] == '\0', "%s", err);
+    stop();
+}
+
+Test(serve, events_come_by_themselves_and_a_client_that_does_not_read_holds_nobody_up)
+{
+    static const char request[] = "GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    char text[8192];
+    start("--count 10");
+    const int deaf = server_connect(&s), small = 2048;
+    setsockopt(deaf, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    cr_assert_eq(write(deaf, request, strlen(request)), (ssize_t)strlen(request));
+    const int fd = server_connect(&s);
+    cr_assert_eq(write(fd, request, strlen(request)), (ssize_t)strlen(request));
+    int events = 0;
+    bool typed = false;
+    while (events < 3) {
+        struct pollfd ready = {fd, POLLIN, 0};
+        cr_assert_eq(poll(&ready, 1, 20000), 1, "no event for 20 s");
+        const ssize_t count = read(fd, text, sizeof text - 1);
+        cr_assert_gt(count, 0);
+        text[count] = '\0';
+        typed = typed || strstr(text, "Content-Type: text/event-stream");
+        for (const char *at = text; (at = strstr(at, "\nevent: state\ndata: {")); at++)
+            events++;
+    }
+    cr_expect(typed);
+    cr_expect_eq(server_metric(&s, "throng_event_clients"), 2);
+    close(fd);
+    close(deaf);
+    stop();
+}
+
+Test(serve, the_end_ends_streams_of_events)
+{
+    static const char request[] = "GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    char text[8192];
+    start("--count 10");
+    const int fd = server_connect(&s);
+    cr_assert_eq(write(fd, request, strlen(request)), (ssize_t)strlen(request));
+    cr_assert_gt(read(fd, text, sizeof text), 0);
+    stop();
+    while (read(fd, text, sizeof text) > 0)
+        ;
+    close(fd);
+}
+
+/* ---- steering ---- */
+
+Test(serve, settings_change_while_it_runs)
+{
+    start("--count 40 --threads 1");
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"count\": 70, \"interpolation\": \"slerp\"}"), 202, "%s", a.body);
+    cr_expect(comes("/api/settings", "\"count\":70"));
+    cr_expect(has("\"interpolation\":\"slerp\""));
+    cr_expect_eq(server_metric(&s, "throng_characters"), 70);
+    cr_expect_eq(server_metric(&s, "throng_changes_total{result=\"done\"}"), 1);
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"rate_hz\": 120}"), 200);
+    cr_expect_eq(server_metric(&s, "throng_rate_target_hertz"), 120);
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"clips\": {\"walk\": 2, \"run\": 1}}"), 202);
+    cr_expect(comes("/api/settings", "\"walk\":2.0"));
+    stop();
+}
+
+Test(serve, a_pause_stops_the_ticks_until_it_ends)
+{
+    start("--count 10 --rate 0");
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"paused\": true}"), 200);
+    cr_expect(comes("/metrics", "\nthrong_paused 1\n"));
+    const double ticks = server_metric(&s, "throng_ticks_total"),
+                 clock = server_metric(&s, "throng_crowd_clock_seconds");
+    usleep(300000);
+    cr_expect_eq(server_metric(&s, "throng_ticks_total"), ticks);
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"paused\": false}"), 200);
+    cr_expect(comes("/metrics", "\nthrong_paused 0\n"));
+    cr_expect_lt(server_metric(&s, "throng_crowd_clock_seconds"), clock + 0.3, "the crowd's clock stood still");
+    stop();
+}
+
+Test(serve, a_change_that_cannot_be_made_leaves_the_crowd_and_its_reason)
+{
+    FILE *broken = fopen("broken.glb", "w");
+    fputs("glTF, or so it says", broken);
+    fclose(broken);
+    start("--count 40 --models . --max-count 50000 --max-memory 30");
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"clips\": {\"wlak\": 1}}"), 202);
+    cr_expect(comes("/api/state", "no model has a clip \\\"wlak\\\""), "%s", a.body);
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"models\": [\"broken.glb\"]}"), 202, "%s", a.body);
+    cr_expect(comes("/api/state", "broken.glb: "), "%s", a.body);
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"count\": 50000}"), 202);
+    cr_expect(comes("/api/state", "the limit is 30.0 MB"), "%s", a.body);
+    cr_expect(has("\"count\":40,") && has("\"models\":[\"human\"]") && has("\"clips\":{}"), "%s", a.body);
+    cr_expect_eq(server_metric(&s, "throng_changes_total{result=\"failed\"}"), 3);
+    const double ticks = server_metric(&s, "throng_ticks_total");
+    usleep(200000);
+    cr_expect_gt(server_metric(&s, "throng_ticks_total"), ticks);
+    stop();
+}
+
+/* ---- refusing ---- */
+
+static void refuses(int status, const char *method, const char *path, const char *headers, const char *body,
+                    const char *code)
+{
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "{\"error\":{\"code\":\"%s\"", code);
+    server_ask(&s, method, path, headers, body, &a);
+    cr_expect_eq(a.status, status, "%s %s %s: %d", method, path, headers, a.status);
+    cr_expect(has(wanted), "%s %s %s: %s", method, path, headers, a.body);
+}
+
+Test(serve, what_it_refuses_it_refuses_with_the_status_that_says_why)
+{
+    static char large[20001];
+    memset(large, ' ', sizeof large - 1);
+    start("--count 10");
+    refuses(404, "GET", "/nothing", "", NULL, "not_found");
+    refuses(404, "GET", "/api/../../etc/passwd", "", NULL, "not_found");
+    refuses(404, "GET", "/%2e%2e/etc/passwd", "", NULL, "not_found");
+    refuses(405, "DELETE", "/api/state", "", NULL, "wrong_method");
+    cr_expect(strstr(a.head, "\r\nAllow: GET, HEAD\r\n"), "%s", a.head);
+    refuses(405, "OPTIONS", "/api/settings", "", NULL, "wrong_method");
+    refuses(400, "PATCH", "/api/settings", "", "{\"count\": 1", "bad_json");
+    refuses(400, "PATCH", "/api/settings", "", "{\"count\": 1, \"count\": 2}", "bad_json");
+    refuses(400, "PATCH", "/api/settings", "", "{\"count\": 0}", "bad_settings");
+    refuses(400, "PATCH", "/api/settings", "", "{\"models\": [\"../secret\"]}", "bad_settings");
+    refuses(400, "PATCH", "/api/settings", "", "{\"count\": 99999999}", "beyond_limit");
+    refuses(400, "POST", "/api/runs", "", "{\"kind\": \"serve\"}", "bad_run");
+    refuses(400, "GET", "/api/state", "Content-Length: 0\r\nContent-Length: 0\r\n", NULL, "ambiguous");
+    refuses(403, "PATCH", "/api/settings", "Origin: http://evil.example\r\n", "{}", "foreign_origin");
+    refuses(403, "GET", "/api/state", "Sec-Fetch-Site: cross-site\r\n", NULL, "foreign_origin");
+    refuses(411, "POST", "/api/runs", "Content-Type: application/json\r\n", NULL, "no_length");
+    refuses(413, "PATCH", "/api/settings", "", large, "too_large");
+    refuses(415, "PATCH", "/api/settings", "Content-Type: text/plain\r\nContent-Length: 0\r\n", NULL, "not_json");
+    refuses(404, "GET", "/api/runs/7", "", NULL, "no_run");
+    refuses(404, "GET", "/api/runs/7/result", "", NULL, "no_result");
+    refuses(404, "DELETE", "/api/runs/7", "", NULL, "no_run");
+
+    static const char stranger[] = "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n";
+    server_say(&s, stranger, strlen(stranger), &a);
+    cr_expect_eq(a.status, 421);
+    static const char chunks[] = "POST /api/runs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                                 "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n";
+    server_say(&s, chunks, strlen(chunks), &a);
+    cr_expect_eq(a.status, 400);
+    cr_expect_eq(ask("GET", "/healthz", NULL), 200);
+    cr_expect_eq(server_metric(&s, "throng_http_requests_total{code=\"421\"}"), 1);
+    stop();
+}
+
+Test(serve, every_answer_has_the_headers_that_browsers_obey)
+{
+    static const char *const paths[] = {"/", "/healthz", "/metrics", "/api/state", "/nothing"};
+    static const char *const headers[] = {"\r\nX-Content-Type-Options: nosniff\r\n", "\r\nX-Frame-Options: DENY\r\n",
+                                          "\r\nReferrer-Policy: no-referrer\r\n",
+                                          "\r\nContent-Security-Policy: default-src 'none'; ",
+                                          "\r\nCache-Control: no-store\r\n"};
+    start("--count 10");
+    for (size_t p = 0; p < sizeof paths / sizeof *paths; p++) {
+        ask("GET", paths[p], NULL);
+        for (size_t h = 0; h < sizeof headers / sizeof *headers; h++)
+            cr_expect(strstr(a.head, headers[h]), "%s: %s in %s", paths[p], headers[h], a.head);
+        cr_expect(!strstr(a.head, "Access-Control-Allow"), "%s", a.head);
+    }
+    stop();
+}
+
+Test(serve, with_a_token_only_what_is_open_goes_without)
+{
+    FILE *file = fopen("token", "w");
+    fputs("correct-horse-battery\n", file);
+    fclose(file);
+    chmod("token", 0600);
+    start("--count 10 --token-file token");
+    cr_expect_eq(ask("GET", "/healthz", NULL), 200);
+    cr_expect_eq(ask("GET", "/", NULL), 200);
+    cr_expect_eq(ask("GET", "/api/openapi.json", NULL), 200);
+    refuses(401, "GET", "/metrics", "", NULL, "no_token");
+    cr_expect(strstr(a.head, "\r\nWWW-Authenticate: Bearer"), "%s", a.head);
+    refuses(401, "GET", "/api/events", "", NULL, "no_token");
+    refuses(401, "GET", "/api/state", "Authorization: Bearer correct-horse-batterx\r\n", NULL, "no_token");
+    refuses(401, "PATCH", "/api/settings", "", "{\"count\": 20}", "no_token");
+    server_ask(&s, "PATCH", "/api/settings", "Authorization: Bearer correct-horse-battery\r\n", "{\"count\": 20}", &a);
+    cr_expect_eq(a.status, 202);
+    stop();
+    cr_expect(!strstr(err, "chmod 600"), "%s", err);
+}
+
+Test(serve, too_many_requests_are_told_to_wait)
+{
+    start("--count 10 --max-requests 5");
+    int refused = 0;
+    for (int i = 0; i < 40; i++)
+        refused += ask("GET", "/healthz", NULL) == 429;
+    cr_expect_gt(refused, 5);
+    stop();
+}
+
+/* ---- runs ---- */
+
+static const char small_run[] = "{\"kind\": \"scale\", \"options\": {\"count\": 20, \"threads\": \"1\","
+                                " \"repetitions\": 5, \"frames\": 2}}";
+static const char endless_run[] = "{\"kind\": \"scale\", \"options\": {\"repetitions\": 1000, \"frames\": 10000}}";
+
+static int count_results(const char *suffix)
+{
+    int count = 0;
+    DIR *folder = opendir("results");
+    for (struct dirent *e; (e = readdir(folder));)
+        count +=
+            strlen(e->d_name) > strlen(suffix) && strcmp(e->d_name + strlen(e->d_name) - strlen(suffix), suffix) == 0;
+    closedir(folder);
+    return count;
+}
+
+Test(serve, a_run_is_started_followed_and_read)
+{
+    mkdir("results", 0700);
+    start("--count 10 --results results");
+    cr_expect_eq(ask("POST", "/api/runs", small_run), 202, "%s", a.body);
+    cr_expect(comes("/api/runs/1", "\"state\":\"done\""), "%s", a.body);
+    cr_expect(has("\"progress\":1.0") && has("\"exit_code\":0"), "%s", a.body);
+    json_t *result = server_document(&s, "/api/runs/1/result");
+    cr_expect(json_is_object(json_object_get(result, "context")), "it is the command's document");
+    json_decref(result);
+    cr_expect_eq(count_results(".json"), 1);
+    cr_expect_eq(server_metric(&s, "throng_runs_total{result=\"done\"}"), 1);
+    refuses(409, "DELETE", "/api/runs/1", "", NULL, "over");
+    stop();
+}
+
+Test(serve, a_run_that_fails_says_why)
+{
+    start("--count 10");
+    cr_expect_eq(ask("POST", "/api/runs", "{\"kind\": \"scale\", \"options\": {\"clip\": \"wlak\"}}"), 202);
+    cr_expect(comes("/api/runs/1", "\"state\":\"failed\""), "%s", a.body);
+    cr_expect(has("\"exit_code\":2") && has("did you mean \\\"walk\\\"?"), "%s", a.body);
+    stop();
+}
+
+Test(serve, the_crowd_is_held_during_a_run_unless_asked_otherwise)
+{
+    start("--count 10");
+    cr_expect_eq(ask("POST", "/api/runs", endless_run), 202);
+    cr_expect(comes("/api/state", "\"paused_by\":\"run\""));
+    refuses(409, "POST", "/api/runs", "", small_run, "busy");
+    cr_expect_eq(ask("DELETE", "/api/runs/1", NULL), 202);
+    cr_expect(comes("/api/runs", "\"state\":\"cancelled\""));
+    cr_expect(comes("/api/state", "\"paused_by\":null"));
+    cr_expect_eq(ask("POST", "/api/runs",
+                     "{\"kind\": \"scale\", \"pause\": false, \"options\": {\"repetitions\": 1000,"
+                     " \"frames\": 10000}}"),
+                 202);
+    cr_expect_eq(ask("GET", "/api/state", NULL), 200);
+    cr_expect(has("\"paused_by\":null") && has("\"run\":{\"id\":2"), "%s", a.body);
+    stop();
+}
+
+/* Whether a process of this group is left. */
+static bool child_lives(pid_t server_pid)
+{
+    char command[96];
+    snprintf(command, sizeof command, "pgrep -P %d >.children", (int)server_pid);
+    return system(command) == 0;
+}
+
+static pid_t child_of(pid_t server_pid)
+{
+    char text[64] = "";
+    for (int i = 0; i < 100 && !child_lives(server_pid); i++)
+        usleep(20000);
+    slurp(".children", text, sizeof text);
+    return (pid_t)atoi(text);
+}
+
+Test(serve, no_run_outlives_the_server_however_that_ends)
+{
+    static const int signals[] = {SIGTERM, SIGKILL};
+    for (int i = 0; i < 2; i++) {
+        start("--count 10");
+        cr_expect_eq(ask("POST", "/api/runs", endless_run), 202);
+        const pid_t child = child_of(s.pid);
+        cr_assert_gt(child, 0);
+        cr_expect_eq(server_end(&s, signals[i]), signals[i] == SIGTERM ? 0 : -1);
+        bool gone = false;
+        for (int n = 0; n < 250 && !gone; n++) {
+            gone = kill(child, 0) != 0;
+            usleep(20000);
+        }
+        cr_expect(gone, "signal %d", signals[i]);
+    }
+}
+
+/* Results are large and killed at a random moment: a file that has its name is whole. */
+Test(serve, a_kill_leaves_whole_results_or_none)
+{
+    mkdir("results", 0700);
+    for (int i = 0; i < 12; i++) {
+        char name[512];
+        start("--count 10 --results results");
+        cr_expect_eq(ask("POST", "/api/runs", small_run), 202);
+        usleep((useconds_t)(40000 + 25000 * i));
+        server_end(&s, SIGKILL);
+        usleep(100000);
+        DIR *folder = opendir("results");
+        for (struct dirent *e; (e = readdir(folder));) {
+            json_error_t why;
+            snprintf(name, sizeof name, "results/%s", e->d_name);
+            if (!strstr(e->d_name, ".json") || strstr(e->d_name, ".tmp"))
+                continue;
+            json_t *whole = json_load_file(name, 0, &why);
+            cr_expect(whole, "%s: %s", name, why.text);
+            json_decref(whole);
+        }
+        closedir(folder);
+    }
+}

@@ -1,0 +1,100 @@
+/* Ticks counted: histograms, and the last hour by seconds. */
+#include "histogram.h"
+#include "timeline.h"
+
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+static th_histogram h;
+
+Test(histogram, quantiles_are_off_by_three_per_cent_at_most)
+{
+    for (uint64_t us = 1; us <= 100000; us++)
+        th_histogram_add(&h, us * 1000);
+    static const double parts[] = {0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1};
+    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+        const double truth = parts[p] * 1e8, found = th_histogram_quantile(&h, parts[p]);
+        cr_expect(fabs(found - truth) <= 0.03 * truth + 1000, "%g: %g ns, not %g", parts[p], found, truth);
+    }
+    cr_expect_eq(h.total, 100000);
+    cr_expect_eq(h.max_ns, 100000000);
+}
+
+Test(histogram, each_time_lies_where_its_octave_says)
+{
+    for (uint32_t octave = 4; octave < TH_HISTOGRAM_OCTAVES; octave++) {
+        const uint64_t edge_ns = (1000ull << octave);
+        h = (th_histogram){0};
+        th_histogram_add(&h, edge_ns - 1);
+        th_histogram_add(&h, edge_ns);
+        cr_expect_eq(th_histogram_below(&h, octave), 1, "2^%u us", octave);
+        cr_expect_eq(th_histogram_below(&h, octave + 1), 2, "2^%u us", octave);
+    }
+}
+
+Test(histogram, what_is_too_long_or_nothing_at_all_counts_too)
+{
+    th_histogram_add(&h, 0);
+    th_histogram_add(&h, 1000ull << 40);
+    cr_expect_eq(th_histogram_below(&h, TH_HISTOGRAM_OCTAVES), 2);
+    cr_expect_eq(h.max_ns, 1000ull << 40);
+    h = (th_histogram){0};
+    cr_expect_eq(th_histogram_quantile(&h, 0.99), 0);
+}
+
+Test(histogram, a_single_value_is_all_its_quantiles)
+{
+    th_histogram_add(&h, 1234567);
+    cr_expect_leq(th_histogram_quantile(&h, 0.01), 1234567);
+    cr_expect_leq(th_histogram_quantile(&h, 1), 1234567);
+    cr_expect_geq(th_histogram_quantile(&h, 1), 1234567 * 0.97);
+}
+
+Test(histogram, a_difference_holds_what_came_between)
+{
+    static th_histogram before, both, between;
+    static th_tally tally;
+    th_tally_add(&tally, 5000000);
+    th_tally_read(&tally, &before);
+    for (int i = 0; i < 10; i++)
+        th_tally_add(&tally, 100000);
+    th_tally_read(&tally, &both);
+    th_histogram_difference(&both, &before, &between);
+    cr_expect_eq(between.total, 10);
+    cr_expect_eq(between.sum_ns, 1000000);
+    cr_expect(between.max_ns >= 100000 && between.max_ns < 110000, "%lu", (unsigned long)between.max_ns);
+    cr_expect(fabs(th_histogram_quantile(&between, 0.5) - 100000) < 3000);
+}
+
+static th_timeline timeline;
+static th_second seconds[TH_TIMELINE_SECONDS];
+
+static void add_seconds(uint64_t first, uint64_t behind)
+{
+    for (uint64_t s = first; s < behind; s++)
+        th_timeline_add(&timeline, &(th_second){.end_s = (double)s, .ticks = s, .busy = 0.5});
+}
+
+Test(timeline, begins_empty_and_gives_back_what_was_added)
+{
+    cr_expect_eq(th_timeline_read(&timeline, seconds, 10), 0);
+    add_seconds(0, 5);
+    cr_assert_eq(th_timeline_read(&timeline, seconds, 10), 5);
+    for (uint32_t s = 0; s < 5; s++)
+        cr_expect_eq(seconds[s].ticks, s);
+    cr_assert_eq(th_timeline_read(&timeline, seconds, 2), 2);
+    cr_expect_eq(seconds[0].ticks, 3);
+    cr_expect_eq(seconds[1].ticks, 4);
+}
+
+Test(timeline, keeps_the_last_hour_in_order)
+{
+    add_seconds(0, 3 * TH_TIMELINE_SECONDS + 17);
+    const uint32_t count = th_timeline_read(&timeline, seconds, TH_TIMELINE_SECONDS);
+    cr_assert_eq(count, TH_TIMELINE_SECONDS - 1);
+    for (uint32_t s = 0; s < count; s++)
+        cr_assert_eq(seconds[s].ticks, 2 * TH_TIMELINE_SECONDS + 18 + s);
+    cr_expect_eq(seconds[count - 1].busy, 0.5);
+}

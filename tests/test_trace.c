@@ -1,0 +1,159 @@
+/* --trace from outside: what is in the file, and what goes wrong. */
+#include "fixture_program.h"
+#include "fixture_trace.h"
+
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TRIES = 5, MOST = 16 };
+
+static char text[1 << 22];
+
+TestSuite(trace, .init = make_folder, .fini = remove_folder, .timeout = 300);
+
+/* Runs the program with a trace and reads that. */
+static json_t *trace_of(const char *arguments)
+{
+    char line[512];
+    snprintf(line, sizeof line, "%s --trace t.json", arguments);
+    cr_assert_eq(throng(line), 0, "%s: %s", line, err);
+    slurp("t.json", text, sizeof text);
+    return trace_read(text);
+}
+
+static double wall_us(const json_t *trace)
+{
+    return number_of(json_object_get(trace, "otherData"), "wall_us");
+}
+
+/* Share of the run that the main thread's outermost stages do not account for. */
+static double unnamed_share(const json_t *trace, const char *const *stages)
+{
+    double us = 0;
+    for (; *stages; stages++) {
+        const span_sum sum = sum_spans(trace, NULL, "stage", *stages);
+        cr_expect_gt(sum.count, 0, "%s", *stages);
+        us += sum.us;
+    }
+    return 1 - us / wall_us(trace);
+}
+
+/* Somebody else may take the CPU just between two stages: hence several tries. */
+static void expect_accounted(const char *arguments, const char *const *stages)
+{
+    double frames = 1, run = 1;
+    for (int i = 0; i < TRIES && (frames > 0.02 || run > 0.02); i++) {
+        json_t *trace = trace_of(arguments);
+        frames = fmin(frames, uncovered_share(trace));
+        run = fmin(run, unnamed_share(trace, stages));
+        json_decref(trace);
+    }
+    cr_expect_lt(frames, 0.02, "%s: %g of the frames are in no stage", arguments, frames);
+    cr_expect_lt(run, 0.02, "%s: %g of the run is in no stage", arguments, run);
+}
+
+/* Some frames of the row, with so many chunks each. */
+static size_t expect_frames(const json_t *trace, const char *row, size_t chunks)
+{
+    const size_t frames = sum_spans(trace, row, "frame", NULL).count;
+    cr_expect(frames >= 1 && frames <= MOST, "%s: %zu frames", row, frames);
+    cr_expect_eq(sum_spans(trace, row, "chunk", NULL).count, chunks * frames, "%s", row);
+    return frames;
+}
+
+Test(trace, of_scale_has_some_frames_of_each_row)
+{
+    static const char *const rows[] = {"scale/threads:1", "scale/threads:2", "scale/sampling/threads:1"};
+    json_t *trace = trace_of("scale --count 100 --threads 1,2 --repetitions 2 --frames 2");
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        expect_frames(trace, rows[r], 3); /* 6 batches, two in a chunk */
+        cr_expect_leq(sum_spans(trace, rows[r], "chunk", "run").us, 2 * sum_spans(trace, rows[r], "frame", NULL).us);
+    }
+    json_decref(trace);
+}
+
+Test(trace, of_separate_stages_tells_them_apart)
+{
+    json_t *trace = trace_of("scale --count 100 --threads 2 --repetitions 2 --frames 2 --stages separate");
+    static const char *const stages[] = {"sample", "resolve"};
+    const size_t frames = expect_frames(trace, "scale/threads:2", 2 * 3);
+    for (int i = 0; i < 2; i++) {
+        cr_expect_eq(sum_spans(trace, "scale/threads:2", "stage", stages[i]).count, frames);
+        cr_expect_eq(sum_spans(trace, NULL, "stage", stages[i]).count, frames, "none of frames that are timed");
+        cr_expect_eq(sum_spans(trace, "scale/threads:2", "chunk", stages[i]).count, 3 * frames);
+    }
+    json_decref(trace);
+}
+
+Test(trace, of_scale_accounts_for_its_time)
+{
+    static const char *const stages[] = {"load", "prepare", "check", "measure", "trace", NULL};
+    expect_accounted("scale --count 1000 --repetitions 2 --frames 2 --threads 1,2", stages);
+}
+
+Test(trace, of_bench_has_some_frames_of_each_entry)
+{
+    static const struct {
+        const char *name;
+        size_t chunks; /* in a frame */
+    } entries[] = {{"play/forward", 0},
+                   {"pose/tutorial", 0},
+                   {"jobs/stages:64/own", 3 * 8},
+                   {"jobs/stages:64/serial", 3 * 8},
+                   {"jobs/frame:60hz/own", 3 * 125},
+                   {"jobs/trace/on", 0},
+                   {"jobs/trace/off", 256}};
+    json_t *trace = trace_of("bench --count 20 --repetitions 2 --frames 2 --filter "
+                             "'play/forward|pose/tutorial|jobs/(stages|frame).*/(own|serial)|jobs/trace'");
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        expect_frames(trace, entries[i].name, entries[i].chunks);
+    json_decref(trace);
+}
+
+/* The document has six digits, the trace nanoseconds. */
+static void expect_same(const json_t *trace, const json_t *document, const char *stage, uint32_t frames)
+{
+    const double ms = number_of(json_object_get(document, "ms_per_frame"), stage);
+    const span_sum sum = sum_spans(trace, "throng render", "stage", stage);
+    cr_expect_eq(sum.count, frames, "%s", stage);
+    cr_expect_float_eq(sum.us / 1e3 / frames, ms, 1e-5 * ms + 1e-6, "%s", stage);
+}
+
+Test(trace, of_render_agrees_with_what_it_says)
+{
+    static const char *const stages[] = {"place", "wait", "pose", "draw", "read", "write"}, *const whole[] = {
+                                                                                                "load", "prepare",
+                                                                                                "draw frames", "finish",
+                                                                                                NULL};
+    static const char line[] = "render --count 64 --size 320x180 --frames 3 --out f%d.png";
+    char with_json[128];
+    if (throng("render --count 1 --size 16x16 --out try.png") == 4)
+        cr_skip("no OpenGL: %s", err);
+    expect_accounted(line, whole);
+    snprintf(with_json, sizeof with_json, "%s --json --trace t.json", line);
+    json_t *json = document(with_json);
+    slurp("t.json", text, sizeof text);
+    json_t *trace = trace_read(text);
+    for (int i = 0; i < 6; i++)
+        expect_same(trace, json, stages[i], 3);
+    cr_expect_eq(sum_spans(trace, NULL, "frame", NULL).count, 3);
+    cr_expect_gt(sum_spans(trace, NULL, "chunk", "place").count, 0);
+    cr_expect_eq(sum_spans(trace, NULL, "chunk", "pose").count, 3 * 2, "4 batches, two in a chunk");
+    cr_expect(strstr(text, "\"characters shown\"") && strstr(text, "\"ns a joint\""));
+    json_decref(trace);
+    json_decref(json);
+}
+
+Test(trace, is_written_only_when_the_command_went_well)
+{
+    expect(2, "inspect --trace t.json", "inspect takes no --trace; that is an option of");
+    expect(3, "scale --model missing.glb --trace missing/t.json", "missing/t.json"); /* before anything else */
+    expect(3, "scale --model missing.glb --trace t.json", "missing.glb");
+    cr_expect_neq(access("t.json", F_OK), 0);
+}

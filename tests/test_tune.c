@@ -1,0 +1,171 @@
+/* What keys make of options. */
+#include "tune.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static th_clip one[] = {{.name = "idle"}, {.name = "walk"}, {.name = "idle"}};
+static th_clip other[] = {{.name = "walk"}, {.name = "jump"}};
+static th_model models[] = {{.name = "one", .clip_count = 3, .clips = one},
+                            {.name = "bare"},
+                            {.name = "other", .clip_count = 2, .clips = other}};
+static const th_cast cast = {.models = {&models[0], &models[1], &models[2]}, .count = 3};
+static th_options given, options;
+
+static void set(void)
+{
+    given = (th_options){.count = 100, .threads = {.counts = {2}, .count = 1}, .shadow = 512};
+    options = given;
+}
+
+TestSuite(tune, .init = set);
+
+static bool tune(th_action action)
+{
+    return th_tune(&options, action, &cast, &given);
+}
+
+Test(tune, sizes_of_the_crowd)
+{
+    cr_expect(tune(TH_ACTION_DOUBLE));
+    cr_expect_eq(options.count, 200);
+    cr_expect(tune(TH_ACTION_HALVE));
+    cr_expect(tune(TH_ACTION_MORE));
+    cr_expect_eq(options.count, 110);
+    cr_expect(tune(TH_ACTION_FEWER));
+    cr_expect_eq(options.count, 99);
+    options.count = 5;
+    cr_expect(tune(TH_ACTION_MORE));
+    cr_expect_eq(options.count, 6);
+    options.count = 1;
+    cr_expect(!tune(TH_ACTION_HALVE) && !tune(TH_ACTION_FEWER));
+    cr_expect_eq(options.count, 1);
+    options.count = 999999;
+    cr_expect(tune(TH_ACTION_DOUBLE));
+    cr_expect_eq(options.count, 1000000);
+    cr_expect(!tune(TH_ACTION_MORE));
+}
+
+Test(tune, threads_within_what_there_can_be)
+{
+    cr_expect(tune(TH_ACTION_MORE_THREADS));
+    cr_expect_eq(options.threads.counts[0], 3);
+    options.threads.counts[0] = 1;
+    cr_expect(!tune(TH_ACTION_FEWER_THREADS));
+    options.threads.counts[0] = TH_JOBS_MAX_THREADS;
+    cr_expect(!tune(TH_ACTION_MORE_THREADS));
+}
+
+/* As in a build without OpenMP. */
+bool __wrap_th_scheduler_available(th_scheduler scheduler);
+bool __wrap_th_scheduler_available(th_scheduler scheduler)
+{
+    return scheduler == TH_SCHEDULER_OWN || scheduler == TH_SCHEDULER_SERIAL || scheduler == TH_SCHEDULER_ONETBB;
+}
+
+Test(tune, schedulers_that_the_build_has_and_no_others)
+{
+    static const th_scheduler round[] = {TH_SCHEDULER_SERIAL, TH_SCHEDULER_ONETBB, TH_SCHEDULER_OWN};
+    for (int k = 0; k < 3; k++) {
+        cr_expect(tune(TH_ACTION_NEXT_SCHEDULER));
+        cr_expect_eq(options.scheduler, round[k]);
+    }
+    cr_expect(tune(TH_ACTION_PREVIOUS_SCHEDULER));
+    cr_expect_eq(options.scheduler, TH_SCHEDULER_ONETBB);
+}
+
+/* `count` steps forward are a round, and each step back is one. */
+static void expect_round(th_action next, th_action previous, const unsigned *value, unsigned count)
+{
+    for (unsigned k = 0; k < count; k++) {
+        cr_expect_eq(*value, k);
+        cr_expect(tune(next));
+    }
+    for (unsigned k = 0; k < count; k++) {
+        cr_expect(tune(previous));
+        cr_expect_eq(*value, count - 1 - k);
+    }
+}
+
+Test(tune, choices_go_round)
+{
+    expect_round(TH_ACTION_NEXT_INTERPOLATION, TH_ACTION_PREVIOUS_INTERPOLATION, (unsigned *)&options.interpolation,
+                 TH_INTERPOLATION_COUNT);
+    expect_round(TH_ACTION_NEXT_LAYOUT, TH_ACTION_PREVIOUS_LAYOUT, (unsigned *)&options.layout, TH_LAYOUT_COUNT);
+    expect_round(TH_ACTION_NEXT_LOOK, TH_ACTION_PREVIOUS_LOOK, (unsigned *)&options.look, TH_LOOK_COUNT);
+    expect_round(TH_ACTION_PALETTE, TH_ACTION_PALETTE, (unsigned *)&options.palette, TH_PALETTE_COUNT);
+}
+
+Test(tune, shadows_come_back_as_they_were)
+{
+    cr_expect(tune(TH_ACTION_SHADOWS));
+    cr_expect_eq(options.shadow, 0);
+    cr_expect(tune(TH_ACTION_SHADOWS));
+    cr_expect_eq(options.shadow, 512);
+    given.shadow = options.shadow = 0;
+    cr_expect(tune(TH_ACTION_SHADOWS));
+    cr_expect_gt(options.shadow, 0);
+}
+
+static void expect_clips(th_action action, const char *const *names, size_t count)
+{
+    for (size_t k = 0; k < count; k++) {
+        cr_expect(tune(action));
+        if (names[k])
+            cr_expect_str_eq(options.clip, names[k]);
+        else
+            cr_expect_eq(options.clip, NULL);
+    }
+}
+
+Test(tune, clips_of_all_models_each_name_once)
+{
+    static const char *const forward[] = {"idle", "walk", "jump", NULL, "idle"};
+    static const char *const back[] = {NULL, "jump", "walk", "idle", NULL};
+    expect_clips(TH_ACTION_NEXT_CLIP, forward, 5);
+    expect_clips(TH_ACTION_PREVIOUS_CLIP, back, 5);
+    options.clip = "1"; /* walk, by number */
+    expect_clips(TH_ACTION_NEXT_CLIP, forward + 2, 1);
+    options.clip = "all";
+    expect_clips(TH_ACTION_PREVIOUS_CLIP, back + 1, 1);
+}
+
+Test(tune, no_clips_are_a_mix_of_none)
+{
+    const th_cast bare = {.models = {&models[1]}, .count = 1};
+    th_tune(&options, TH_ACTION_NEXT_CLIP, &bare, &given);
+    cr_expect_eq(options.clip, NULL);
+}
+
+Test(tune, leaves_alone_what_is_others_business)
+{
+    static const th_action others[] = {TH_ACTION_NONE, TH_ACTION_QUIT, TH_ACTION_PAUSE, TH_ACTION_CAMERA};
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+        cr_expect(!tune(others[k]));
+    cr_expect_eq(memcmp(&options, &given, sizeof given), 0);
+}
+
+static void expect_description(const char *text)
+{
+    char got[256];
+    th_tune_describe(&options, got, sizeof got);
+    cr_expect_str_eq(got, text);
+}
+
+Test(tune, says_what_is_out_of_the_ordinary)
+{
+    options.count = 12345;
+    expect_description("12,345 characters, 2 threads");
+    options = (th_options){.count = 1,
+                           .threads = {.counts = {1}},
+                           .scheduler = TH_SCHEDULER_SERIAL,
+                           .palette = TH_PALETTE_F16,
+                           .interpolation = TH_INTERPOLATION_NLERP,
+                           .clip = "walk",
+                           .layout = TH_LAYOUT_RING,
+                           .look = TH_LOOK_LOD};
+    expect_description("1 character, 1 thread, serial, f16, nlerp, walk, ring, lod, no shadows");
+    char cut[20];
+    th_tune_describe(&options, cut, sizeof cut);
+    cr_expect_str_eq(cut, "1 character, 1 thre");
+}
