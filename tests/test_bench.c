@@ -1,6 +1,7 @@
 /* The bench with tiny counts: what it checks, what it reports. Times are not looked at. */
 #include "../bench/jobs_crew.h"
 #include "fixture_human.h"
+#include "fixture_memory.h"
 #include "random_model.h"
 
 #include <throng/bench.h>
@@ -28,41 +29,6 @@ static th_scene_desc scene_of(uint32_t count)
 }
 
 /* ---- frame ---- */
-
-static size_t allocations; /* counted by the linker's --wrap */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    allocations++;
-    return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    allocations++;
-    return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    allocations++;
-    return __real_realloc(old, size);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    allocations++;
-    return __real_aligned_alloc(alignment, size);
-}
 
 /* A scene with all that it takes to animate it. */
 typedef struct rehearsal {

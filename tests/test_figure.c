@@ -1,6 +1,7 @@
 /* Figures, held against the models they come from. */
 #include "fixture_figure.h"
 #include "fixture_import.h"
+#include "fixture_memory.h"
 #include "random_model.h"
 
 #include <throng/exact.h>
@@ -15,37 +16,6 @@
 #include <unistd.h>
 
 TestSuite(figure);
-
-/* ---- memory that is refused once: linked with --wrap ---- */
-
-static long until_refusal = -1; /* allocations before the one that fails; below 0: none does */
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-static bool may_allocate(void)
-{
-    return until_refusal < 0 || until_refusal-- > 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return may_allocate() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return may_allocate() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return may_allocate() ? __real_realloc(memory, size) : NULL;
-}
 
 /* ---- real models ---- */
 
@@ -811,10 +781,11 @@ Test(figure, reports_that_memory_is_out)
     th_error err;
     long tried = 0;
     for (bool refused = true; refused; tried++) {
-        until_refusal = tried;
+        allocations = 0;
+        failing_allocation = (size_t)tried + 1;
         const th_result result = th_figure_create(&s->model, &figure, &err);
-        refused = until_refusal < 0;
-        until_refusal = -1;
+        refused = allocations >= failing_allocation;
+        failing_allocation = 0;
         cr_assert(result == TH_OK ? figure != NULL : result == TH_ERR_MEMORY && !figure, "after %ld allocations",
                   tried);
         cr_assert(refused || result == TH_OK);

@@ -1,5 +1,6 @@
 /* The head-up display: what it draws is where it was told, and nothing else is. */
 #include "fixture_gl.h"
+#include "fixture_memory.h"
 
 #include <throng/hud.h>
 #include <throng/target.h>
@@ -18,36 +19,6 @@ static const th_rgba white = {255, 255, 255, 255}, red = {255, 0, 0, 255}, green
 static th_target *target;
 static th_hud *hud;
 static uint8_t picture[BYTES], other[BYTES];
-
-/* ---- allocations, by the linker's --wrap ---- */
-
-static size_t allocations;
-static bool no_memory;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    allocations++;
-    return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    allocations++;
-    return __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    allocations++;
-    return no_memory ? NULL : __real_realloc(old, size);
-}
 
 /* ---- pictures ---- */
 
@@ -481,19 +452,19 @@ Test(hud, frames_allocate_nothing_once_it_has_grown)
 Test(hud, without_memory_it_draws_what_it_can)
 {
     open_hud(0);
-    no_memory = true;
+    allocations_left = 0;
     begin();
     draw_scene(0, 0);
     end(picture);
     cr_expect_eq(count_all(picture), 0);
-    no_memory = false;
+    allocations_left = -1;
     begin();
     th_hud_panel(hud, 0, 0, 50, 50, red);
-    no_memory = true;
+    allocations_left = 0;
     draw_much(1000);
     th_hud_panel(hud, 100, 100, 50, 50, red);
     end(picture);
-    no_memory = false;
+    allocations_left = -1;
     cr_expect(is(at(picture, 10, 48), red));
     cr_expect_eq(count_lit(picture, 100, 100, 150, 150), 0);
     close_hud();

@@ -1,3 +1,5 @@
+#include "fixture_memory.h"
+
 #include <throng/exact.h>
 #include <throng/human.h>
 
@@ -6,39 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- allocations that fail on demand (the linker redirects them here) ---- */
-
-static long allocations_left = -1; /* below 0: as many as there are */
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-static bool may_allocate(void)
-{
-    if (allocations_left < 0)
-        return true;
-    return allocations_left-- > 0 || (allocations_left = 0, false);
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return may_allocate() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return may_allocate() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return may_allocate() ? __real_aligned_alloc(alignment, size) : NULL;
-}
 
 /* ---- helpers ---- */
 

@@ -1,4 +1,5 @@
 /* Models made to order: what was asked for is what there is; and the words that ask. */
+#include "fixture_memory.h"
 #include "synthetic_text.h"
 
 #include <throng/exact.h>
@@ -13,39 +14,6 @@
 #include <string.h>
 
 TestSuite(synthetic, .timeout = 120);
-
-/* ---- running out of memory ---- */
-
-static long allocations_left = -1; /* below 0: as many as wanted */
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-static bool may_allocate(void)
-{
-    if (allocations_left < 0)
-        return true;
-    return allocations_left-- > 0 || (allocations_left = 0, false);
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return may_allocate() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return may_allocate() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return may_allocate() ? __real_aligned_alloc(alignment, size) : NULL;
-}
 
 /* ---- helpers ---- */
 

@@ -1,5 +1,6 @@
 /* The tracer: what it is told is what its file says. */
 #include "fixture_jobs.h"
+#include "fixture_memory.h"
 #include "fixture_trace.h"
 #include "tracing.h"
 
@@ -15,44 +16,6 @@
 #include <unistd.h>
 
 static th_error err;
-
-/* ---- allocations, counted by the linker's --wrap; one of them may fail ---- */
-
-static size_t allocations, failing;
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-static bool fails(void)
-{
-    return ++allocations == failing;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails() ? NULL : __real_realloc(old, size);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return fails() ? NULL : __real_aligned_alloc(alignment, size);
-}
 
 /* ---- helpers ---- */
 
@@ -447,7 +410,7 @@ static bool try_without_memory(th_jobs *jobs, size_t n)
     th_tracer *tracer;
     char *text = NULL;
     allocations = 0;
-    failing = n;
+    failing_allocation = n;
     th_result result = th_tracer_create("test", &tracer, &err);
     cr_assert_eq(tracer != NULL, result == TH_OK);
     th_tracer_group(tracer, "other");
@@ -456,7 +419,7 @@ static bool try_without_memory(th_jobs *jobs, size_t n)
     th_tracer_frame_end(tracer, jobs);
     if (result == TH_OK)
         result = write_text(tracer, &text);
-    failing = 0;
+    failing_allocation = 0;
     th_tracer_destroy(tracer);
     if (result == TH_OK)
         json_decref(trace_read(text));
