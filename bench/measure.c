@@ -1,5 +1,7 @@
 #include <throng/measure.h>
 
+#include "pulse.h"
+
 #include <throng/clock.h>
 #include <throng/random.h>
 
@@ -64,7 +66,9 @@ static th_lap repeat(const th_subject *s, const th_measure_desc *desc, uint64_t 
 static void add_sample(const th_subject *s, const th_measure_desc *desc, uint32_t round)
 {
     th_row *row = s->row;
+    const double pulse_ns = th_pulse_ns();
     const th_lap sum = repeat(s, desc, (uint64_t)round * row->iterations, row->iterations);
+    th_samples_add(&row->pulse_ns, fmin(pulse_ns, th_pulse_ns())); /* the longer one may have met an interrupt */
     th_samples_add(&row->real_ns, (double)sum.real_ns / row->iterations);
     th_samples_add(&row->cpu_ns, (double)sum.cpu_ns / row->iterations);
 }

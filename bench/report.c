@@ -7,12 +7,14 @@ th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions,
 {
     *report = (th_report){.rows = calloc(rows, sizeof *report->rows),
                           .row_count = rows,
+                          .process_count = 1,
                           .noise = {.others_cpus = nan(""), .stolen_cpus = nan("")}};
     th_context_read(&report->context);
     bool room = report->rows != NULL;
     for (uint32_t r = 0; room && r < rows; r++)
         room = th_samples_init(&report->rows[r].real_ns, repetitions) &&
-               th_samples_init(&report->rows[r].cpu_ns, repetitions);
+               th_samples_init(&report->rows[r].cpu_ns, repetitions) &&
+               th_samples_init(&report->rows[r].pulse_ns, repetitions);
     if (room)
         return TH_OK;
     th_report_fini(report);
@@ -24,6 +26,7 @@ void th_report_fini(th_report *report)
     for (uint32_t r = 0; report->rows && r < report->row_count; r++) {
         th_samples_fini(&report->rows[r].real_ns);
         th_samples_fini(&report->rows[r].cpu_ns);
+        th_samples_fini(&report->rows[r].pulse_ns);
         json_decref(report->rows[r].own);
         json_decref(report->rows[r].once);
     }

@@ -38,12 +38,23 @@ static json_t *own_json(const th_row *row, double real_ns, json_t *json)
     return row->own ? th_json_merge(json, json_copy(row->own)) : json;
 }
 
+static uint32_t process_of(const th_row *row, uint32_t sample)
+{
+    uint32_t process = 0;
+    while (process < row->process_count && row->ends[process] <= sample)
+        process++;
+    return process;
+}
+
 static json_t *repetition_json(const th_row *row, uint32_t family, uint32_t repetition)
 {
     double real = row->real_ns.values[repetition], cpu = row->cpu_ns.values[repetition], unit = unit_ns(row);
-    json_t *json = json_pack("{s:i, s:i, s:o, s:o, s:s}", "repetition_index", (int)repetition, "iterations",
-                             (int)row->iterations, "real_time", th_json_real(real / unit), "cpu_time",
-                             th_json_real(cpu / unit), "time_unit", row->time_unit);
+    json_t *json =
+        json_pack("{s:i, s:i, s:o, s:o, s:s, s:i}", "repetition_index", (int)repetition, "iterations",
+                  (int)row->iterations, "real_time", th_json_real(real / unit), "cpu_time", th_json_real(cpu / unit),
+                  "time_unit", row->time_unit, "process", (int)process_of(row, repetition));
+    if (repetition < row->pulse_ns.count)
+        json = th_json_set(json, "pulse_ns", th_json_real(row->pulse_ns.values[repetition]));
     return own_json(row, real, th_json_merge(head_json(row, family, "", "iteration"), json));
 }
 
@@ -118,10 +129,11 @@ static json_t *append_entry(json_t *rows, const th_row *row, uint32_t family)
 /* What the machine is, and what was said of this run. */
 static json_t *context_json(const th_report *report)
 {
-    json_t *own = json_pack(
-        "{s:o, s:o, s:o, s:o, s:b}", "others_cpus", th_json_real(report->noise.others_cpus), "stolen_cpus",
-        th_json_real(report->noise.stolen_cpus), "throttled_s", th_json_real(report->noise.throttled_s), "precision",
-        report->precision > 0 ? th_json_real(report->precision) : json_null(), "dry_run", report->is_rehearsal);
+    json_t *own = json_pack("{s:o, s:o, s:o, s:o, s:b, s:i}", "others_cpus", th_json_real(report->noise.others_cpus),
+                            "stolen_cpus", th_json_real(report->noise.stolen_cpus), "throttled_s",
+                            th_json_real(report->noise.throttled_s), "precision",
+                            report->precision > 0 ? th_json_real(report->precision) : json_null(), "dry_run",
+                            report->is_rehearsal, "processes", (int)report->process_count);
     return th_json_merge(th_context_json(&report->context), own);
 }
 

@@ -68,7 +68,7 @@ static void set_up(play *p, th_measure_desc *desc, double (*draw)(uint64_t seed,
         p->actors[i] = (actor){.draw = draw, .seed = desc->seed + i, .number = i, .row = row};
         p->subjects[i] = (th_subject){begin, NULL, end, &p->actors[i], row};
         row->time_unit = "ns";
-        row->real_ns.count = row->cpu_ns.count = 0;
+        row->real_ns.count = row->cpu_ns.count = row->pulse_ns.count = 0;
     }
 }
 
@@ -94,6 +94,9 @@ Test(measure, laps_count_as_they_say_but_not_while_warming_up)
         cr_expect_eq(row->real_ns.values[1], 1e6);
         cr_expect_eq(row->cpu_ns.values[1], 3);
         cr_expect(row->iterations == 7 && row->iterations_timed_at_once == 1);
+        cr_expect_eq(row->pulse_ns.count, 2, "the pulse of each repetition");
+        /* A step is a few cycles: from that of 10 GHz up to a slow core under an emulator. */
+        cr_expect(row->pulse_ns.values[1] > 0.1 && row->pulse_ns.values[1] < 1000, "%g", row->pulse_ns.values[1]);
         cr_expect_eq(p.actors[i].laps, 3 * 7, "a repetition that does not count, and two that do");
     }
     th_report_fini(&p.report);

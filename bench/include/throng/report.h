@@ -19,6 +19,9 @@
  * Whitney. */
 #define TH_REPORT_FEW 9
 
+/* Processes that can take part in one report. */
+enum { TH_REPORT_MOST_PROCESSES = 64 };
+
 typedef struct th_row {
     char name[64];
     const char *time_unit; /* "ns", "us" or "ms" in the document */
@@ -29,6 +32,9 @@ typedef struct th_row {
     uint32_t iterations_timed_at_once; /* all of them, or 1: between two looks at the clock */
     th_samples real_ns;                /* of one iteration; a sample for each repetition */
     th_samples cpu_ns;
+    th_samples pulse_ns; /* of the core meanwhile, as th_pulse_ns of pulse.h; none: not known */
+    /* Who took the samples: those from ends[p - 1] (or 0) to ends[p] are of process p. */
+    uint32_t ends[TH_REPORT_MOST_PROCESSES], process_count;
     bool checked;         /* the palettes were held against the reference: */
     double max_error;     /* scene units; NaN where it does not apply */
     bool overrides;       /* the interpolation is not as the file says, and how far the palettes are from that is */
@@ -48,8 +54,9 @@ typedef struct th_report {
     th_row *rows;
     uint32_t row_count;
     th_noise noise;
-    double precision;  /* that all medians were to be known to; 0 where the number of repetitions was given */
-    bool is_rehearsal; /* nothing was timed */
+    uint32_t process_count; /* that took part, one after the other */
+    double precision;       /* that all medians were to be known to; 0 where the number of repetitions was given */
+    bool is_rehearsal;      /* nothing was timed */
 } th_report;
 
 /* Reads the context and makes room for the samples of `rows` rows, all zero otherwise. */
