@@ -27,6 +27,21 @@ void th_samples_add(th_samples *samples, double value)
     samples->values[samples->count++] = value;
 }
 
+bool th_samples_append(th_samples *samples, const th_samples *more)
+{
+    th_samples all;
+    if (!th_samples_init(&all, samples->count + more->count))
+        return false;
+    if (samples->count > 0)
+        memcpy(all.values, samples->values, samples->count * sizeof *all.values);
+    if (more->count > 0)
+        memcpy(all.values + samples->count, more->values, more->count * sizeof *all.values);
+    all.count = all.capacity;
+    th_samples_fini(samples);
+    *samples = all;
+    return true;
+}
+
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -140,18 +155,41 @@ static double resampled_median(const double *sorted, uint32_t count, uint32_t *t
     return count % 2 ? upper : (sorted[index_of_rank(tally, count / 2 - 1)] + upper) / 2;
 }
 
-th_interval th_median_interval(const th_samples *samples)
+static void resample(const th_samples *samples, uint64_t seed, double *medians)
 {
-    if (samples->count == 0)
-        return (th_interval){(double)NAN, (double)NAN};
     const double *sorted = sort(samples);
     uint32_t *tally = (uint32_t *)(samples->values + 2 * (size_t)samples->capacity);
-    double medians[RESAMPLES];
     for (uint32_t r = 0; r < RESAMPLES; r++)
-        medians[r] = resampled_median(sorted, samples->count, tally, th_random_bits(samples->count, r));
-    qsort(medians, RESAMPLES, sizeof *medians, ascending);
+        medians[r] = resampled_median(sorted, samples->count, tally, th_random_bits(seed, r));
+}
+
+/* Sorts them. */
+static th_interval middle_part(double *values)
+{
+    qsort(values, RESAMPLES, sizeof *values, ascending);
     const double tail = (1 - TH_CONFIDENCE) / 2;
-    return (th_interval){nearest_rank(medians, RESAMPLES, tail), nearest_rank(medians, RESAMPLES, 1 - tail)};
+    return (th_interval){nearest_rank(values, RESAMPLES, tail), nearest_rank(values, RESAMPLES, 1 - tail)};
+}
+
+th_interval th_median_interval(const th_samples *samples)
+{
+    double medians[RESAMPLES];
+    if (samples->count == 0)
+        return (th_interval){(double)NAN, (double)NAN};
+    resample(samples, samples->count, medians);
+    return middle_part(medians);
+}
+
+th_interval th_ratio_interval(const th_samples *over, const th_samples *under)
+{
+    double ratios[RESAMPLES], medians[RESAMPLES];
+    if (over->count == 0 || under->count == 0 || sort(under)[0] <= 0)
+        return (th_interval){(double)NAN, (double)NAN};
+    resample(over, 2 * (uint64_t)over->count, ratios); /* seeds that differ, so that the sets do not go together */
+    resample(under, 2 * (uint64_t)under->count + 1, medians);
+    for (uint32_t r = 0; r < RESAMPLES; r++)
+        ratios[r] /= medians[r];
+    return middle_part(ratios);
 }
 
 double th_median_precision(const th_samples *samples)

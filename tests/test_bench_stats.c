@@ -1,5 +1,6 @@
 /* Statistics, JSON and tables against values worked out by hand. */
 #include <throng/json.h>
+#include <throng/random.h>
 #include <throng/stats.h>
 #include <throng/table.h>
 
@@ -147,6 +148,70 @@ Test(interval, of_an_even_count_may_end_between_two_samples)
     const th_interval interval = th_median_interval(&samples);
     cr_expect(interval.low == 1.5 && interval.high == 5.5, "%g, %g", interval.low, interval.high);
     th_samples_fini(&samples);
+}
+
+/* Numbers of a normal shape, by adding up those of an even one. */
+static void fill(th_samples *samples, uint32_t count, uint64_t seed, double mean)
+{
+    cr_assert(th_samples_init(samples, count));
+    for (uint32_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (uint32_t k = 0; k < 12; k++)
+            sum += th_random_unit(th_random_bits(seed, i), k);
+        th_samples_add(samples, mean * (1 + 0.05 * (sum - 6)));
+    }
+}
+
+Test(interval, of_a_ratio_holds_it_as_often_as_it_says)
+{
+    enum { TRIALS = 400 };
+    uint32_t held = 0;
+    double width = 0;
+    for (uint64_t t = 0; t < TRIALS; t++) {
+        th_samples over, under;
+        fill(&over, 15, 2 * t, 21);
+        fill(&under, 25, 2 * t + 1, 20);
+        const th_interval ratio = th_ratio_interval(&over, &under);
+        held += ratio.low <= 1.05 && 1.05 <= ratio.high;
+        width += (ratio.high - ratio.low) / TRIALS;
+        th_samples_fini(&over);
+        th_samples_fini(&under);
+    }
+    cr_expect(held > 0.92 * TRIALS && held < 0.99 * TRIALS, "%u of %d", held, TRIALS);
+    /* 1.05 times 3.92 standard errors of a difference of medians, each 1.25 times 5 % over the root of its count */
+    cr_expect_float_eq(width, 1.05 * 3.92 * 1.25 * 0.05 * sqrt(1 / 15.0 + 1 / 25.0), 0.02);
+}
+
+Test(interval, of_a_ratio_means_nothing_without_samples_or_with_zeros)
+{
+    th_samples none, some, zero;
+    cr_assert(th_samples_init(&none, 0));
+    cr_assert(th_samples_init(&zero, 2));
+    fill(&some, 5, 1, 1);
+    th_samples_add(&zero, 0);
+    th_samples_add(&zero, 1);
+    cr_expect(isnan(th_ratio_interval(&some, &none).low));
+    cr_expect(isnan(th_ratio_interval(&none, &some).high));
+    cr_expect(isnan(th_ratio_interval(&some, &zero).low));
+    cr_expect_eq(th_ratio_interval(&zero, &some).low, 0);
+    th_samples_fini(&none);
+    th_samples_fini(&some);
+    th_samples_fini(&zero);
+}
+
+Test(stats, more_samples_are_put_behind)
+{
+    th_samples samples, more;
+    cr_assert(th_samples_init(&samples, 1));
+    fill(&more, 3, 7, 1);
+    th_samples_add(&samples, 5);
+    cr_assert(th_samples_append(&samples, &more));
+    cr_expect_eq(samples.count, 4);
+    cr_expect_eq(samples.values[0], 5);
+    cr_expect_eq(samples.values[3], more.values[2]);
+    cr_expect_eq(th_samples_stats(&samples).max, 5);
+    th_samples_fini(&samples);
+    th_samples_fini(&more);
 }
 
 Test(interval, of_few_or_equal_samples)

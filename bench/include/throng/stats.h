@@ -18,6 +18,9 @@ bool th_samples_init(th_samples *samples, uint32_t capacity);
 void th_samples_fini(th_samples *samples);
 void th_samples_add(th_samples *samples, double value);
 
+/* Makes room for more, and adds them. False, and nothing has changed, when memory is out. */
+bool th_samples_append(th_samples *samples, const th_samples *more);
+
 /* All NaN for no samples; stddev is NaN for one. */
 typedef struct th_stats {
     uint32_t count;
@@ -55,6 +58,10 @@ typedef struct th_interval {
  * seed: the same samples give the same interval. Not BCa, which corrects by a jackknife that is inconsistent for
  * medians (the same, chapter 11). NaN for none; a point for one. */
 th_interval th_median_interval(const th_samples *samples);
+
+/* Likewise where the ratio of the two medians lies; each set is resampled on its own. NaN where one is empty or the
+ * median of the second may be 0. */
+th_interval th_ratio_interval(const th_samples *over, const th_samples *under);
 
 /* Half the width of that interval / median: 0.01 where the median is known to 1 %. NaN where that means nothing, and
  * for fewer than two samples. */

@@ -1,0 +1,341 @@
+/* Records: what is written is read back, and what is no result is refused with words that help. */
+#include "fixture_record.h"
+
+#include <throng/random.h>
+
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static th_error err;
+
+/* ---- what is read ---- */
+
+Test(record, gives_back_what_a_report_wrote)
+{
+    th_report report = report_of(2, 3, 4, steady);
+    th_record *record = record_of(&report, "some.json");
+    cr_expect(record->is_ours);
+    cr_expect_str_eq(record->name, "some.json");
+    cr_expect_eq(record->entry_count, 2);
+    const th_record_entry *e = th_record_find(record, "row/1");
+    const th_row *row = &report.rows[1];
+    cr_assert(e);
+    cr_expect_eq(e->real_ns.count, 12);
+    for (uint32_t i = 0; i < 12; i++) {
+        cr_expect_float_eq(e->real_ns.values[i], row->real_ns.values[i], 1e-3);
+        cr_expect_float_eq(e->cpu_ns.values[i], row->cpu_ns.values[i], 1e-3);
+        cr_expect_float_eq(e->pulse_ns.values[i], 1, 1e-9);
+    }
+    cr_expect_eq(e->process_count, 3);
+    for (uint32_t p = 0; p < 3; p++)
+        cr_expect_eq(e->ends[p], 4 * (p + 1));
+    cr_expect_eq(e->characters, 10);
+    cr_expect_eq(e->joints, 520);
+    cr_expect_str_eq(e->palette_hash, "1234567890abcdf0");
+    cr_expect_eq(e->max_error, 1e-4);
+    cr_expect(isnan(e->from_authored));
+    cr_expect_null(e->failure);
+    cr_expect_null(th_record_find(record, "row/2"));
+    th_record_free(record);
+    th_report_fini(&report);
+}
+
+Test(record, knows_failed_and_skipped_entries_and_dry_runs)
+{
+    th_report report = report_of(2, 1, 4, steady);
+    strcpy(report.rows[1].failure, "wrong");
+    th_record *record = record_of(&report, "");
+    cr_expect_str_eq(record->entries[1].failure, "wrong");
+    cr_expect_eq(record->entries[1].real_ns.count, 0);
+    th_record_free(record);
+    th_report_fini(&report);
+
+    report = report_of(1, 1, 4, steady);
+    report.rows[0].left_out = true;
+    strcpy(report.rows[0].failure, "no display");
+    record = record_of(&report, "");
+    cr_expect_null(record->entries[0].failure);
+    cr_expect_eq(record->entries[0].real_ns.count, 0);
+    th_record_free(record);
+    th_report_fini(&report);
+
+    report = report_of(1, 0, 0, steady);
+    report.is_rehearsal = true;
+    record = record_of(&report, "");
+    cr_expect_eq(record->entries[0].real_ns.count, 0);
+    cr_expect_eq(record->entries[0].process_count, 0);
+    cr_expect_str_eq(record->entries[0].palette_hash, "1234567890abcdef");
+    th_record_free(record);
+    th_report_fini(&report);
+}
+
+/* As Google Benchmark 1.7 writes it, with a counter that has a name of ours. */
+static const char foreign[] =
+    "{\"context\": {\"date\": \"2024-01-01\", \"host_name\": \"h\", \"num_cpus\": 2, \"mhz_per_cpu\": 2600,"
+    " \"cpu_scaling_enabled\": false, \"caches\": [], \"library_build_type\": \"release\"},\n"
+    "\"benchmarks\": [\n"
+    "{\"name\": \"BM_Copy/8\", \"family_index\": 0, \"run_name\": \"BM_Copy/8\", \"run_type\": \"iteration\","
+    " \"repetitions\": 2, \"repetition_index\": 0, \"threads\": 1, \"iterations\": 1000, \"real_time\": 1.5e+00,"
+    " \"cpu_time\": 1.25, \"time_unit\": \"us\", \"joints\": 5.2e+01, \"palette_hash\": 7},\n"
+    "{\"name\": \"BM_Copy/8\", \"run_name\": \"BM_Copy/8\", \"run_type\": \"iteration\", \"threads\": 1,"
+    " \"real_time\": 2, \"cpu_time\": 1, \"time_unit\": \"us\"},\n"
+    "{\"name\": \"BM_Copy/8_mean\", \"run_name\": \"BM_Copy/8\", \"run_type\": \"aggregate\", \"threads\": 1,"
+    " \"aggregate_name\": \"mean\", \"real_time\": 1.75, \"cpu_time\": 1.1, \"time_unit\": \"us\"},\n"
+    "{\"name\": \"BM_Old\", \"iterations\": 5, \"real_time\": 3, \"cpu_time\": 3, \"time_unit\": \"ns\"}]}";
+
+Test(record, reads_the_times_of_google_benchmark)
+{
+    th_record *record;
+    cr_assert_eq(th_record_parse(foreign, strlen(foreign), "gb.json", &record, &err), TH_OK, "%s", err.text);
+    cr_expect_not(record->is_ours);
+    cr_expect_eq(record->entry_count, 2);
+    const th_record_entry *e = &record->entries[0];
+    cr_expect_str_eq(e->name, "BM_Copy/8");
+    cr_expect_eq(e->real_ns.count, 2);
+    cr_expect_eq(e->real_ns.values[0], 1500);
+    cr_expect_eq(e->cpu_ns.values[1], 1000);
+    cr_expect_eq(e->pulse_ns.count, 0);
+    cr_expect_eq(e->process_count, 1);
+    cr_expect_eq(e->joints, 0, "means something else there");
+    cr_expect_null(e->palette_hash);
+    cr_expect_eq(record->entries[1].threads, 1);
+    cr_expect_eq(record->entries[1].real_ns.values[0], 3);
+    th_record_free(record);
+}
+
+/* ---- what is refused ---- */
+
+static void expect_refused(const char *text, size_t size, const char *words)
+{
+    th_record *record = (th_record *)1;
+    err.text[0] = '\0';
+    cr_expect_eq(th_record_parse(text, size, "x.json", &record, &err), TH_ERR_INPUT, "%.*s", (int)size, text);
+    cr_expect_null(record);
+    cr_expect(strstr(err.text, words), "\"%s\" is not in: %s", words, err.text);
+    cr_expect_eq(strncmp(err.text, "x.json: ", 8), 0, "%s", err.text);
+}
+
+static void refuses(const char *text, const char *words)
+{
+    expect_refused(text, strlen(text), words);
+}
+
+Test(record, says_where_a_text_is_no_json)
+{
+    refuses("", "no JSON: line 1, column 0");
+    refuses("{\"context\": {},\n  \"benchmarks\": [1, oops]}", "no JSON: line 2, column 24: invalid token near 'oops'");
+    refuses("{\"a\": NaN}", "invalid token near 'NaN'");
+    refuses("{\"a\": 1, \"a\": 2}", "duplicate object key");
+    refuses("{} {}", "end of file expected");
+    refuses("{\"a\": \"\xff\"}", "line 1, column 7: unable to decode byte 0xff");
+    expect_refused("{}\0", 3, "no JSON");
+}
+
+Test(record, says_what_a_foreign_document_lacks)
+{
+    refuses("[]", "no result of throng, nor of Google Benchmark: it is no object");
+    refuses("{\"version\": 3}", "context is missing");
+    refuses("{\"context\": 1, \"benchmarks\": []}", "context is no object");
+    refuses("{\"context\": {}}", "benchmarks is missing");
+    refuses("{\"context\": {}, \"benchmarks\": {}}", "benchmarks is no array");
+    refuses("{\"context\": {}, \"benchmarks\": []}", "benchmarks has no repetitions");
+    refuses("{\"context\": {}, \"benchmarks\": [{\"name\": \"a_mean\", \"run_type\": \"aggregate\"}]}",
+            "only figures over them");
+    refuses("{\"context\": {}, \"benchmarks\": [7]}", "benchmarks[0]: is no object");
+    refuses("{\"context\": {}, \"benchmarks\": [{}]}", "benchmarks[0]: name is missing");
+}
+
+/* A document of one row and what is said when a field of its second repetition is set to a value; "-": is taken away.
+ */
+static void refuses_field(const char *field, const char *value, const char *words)
+{
+    th_report report = report_of(1, 1, 2, steady);
+    json_t *document = document_of(&report), *row = json_array_get(json_object_get(document, "benchmarks"), 1);
+    if (strcmp(value, "-") == 0)
+        json_object_del(row, field);
+    else
+        json_object_set_new(row, field, json_loads(value, JSON_DECODE_ANY, NULL));
+    char *text = json_dumps(document, 0), place[256];
+    snprintf(place, sizeof place, "benchmarks[1]%s: %s %s", strcmp(field, "name") == 0 ? "" : " (row/0)", field, words);
+    refuses(text, place);
+    free(text);
+    json_decref(document);
+    th_report_fini(&report);
+}
+
+Test(record, names_the_row_and_the_field_that_is_wrong)
+{
+    refuses_field("name", "-", "is missing");
+    refuses_field("name", "3", "is no text");
+    refuses_field("run_name", "3", "is no text");
+    refuses_field("run_type", "\"other\"", "is neither iteration nor aggregate");
+    refuses_field("run_type", "[]", "is no text");
+    refuses_field("real_time", "-", "is missing");
+    refuses_field("real_time", "null", "is no number");
+    refuses_field("real_time", "\"1\"", "is no number");
+    refuses_field("real_time", "-1", "is negative");
+    refuses_field("cpu_time", "-", "is missing");
+    refuses_field("time_unit", "-", "is missing");
+    refuses_field("time_unit", "\"hours\"", "is none of");
+    refuses_field("threads", "0", "is no whole number within bounds");
+    refuses_field("threads", "1.5", "is no whole number within bounds");
+    refuses_field("threads", "-1", "is no whole number within bounds");
+    refuses_field("threads", "2", "differs from row to row");
+    refuses_field("characters", "1", "or joints differ");
+    refuses_field("palette_hash", "\"12\"", "is not 16 hexadecimal digits");
+    refuses_field("palette_hash", "\"ffffffffffffffff\"", "differs from row to row");
+    refuses_field("palette_hash", "-", "differs from row to row");
+    refuses_field("max_error", "\"small\"", "is no number");
+    refuses_field("max_error", "-1e-9", "is negative");
+    refuses_field("pulse_ns", "-", "is in some rows only");
+    refuses_field("pulse_ns", "0", "is not above 0");
+    refuses_field("process", "2", "is out of order");
+    refuses_field("process", "64", "is no whole number within bounds");
+    refuses_field("error_occurred", "1", "is neither true nor false");
+    refuses_field("error_message", "1", "is no text");
+    refuses_field("skipped", "0", "is neither true nor false");
+}
+
+Test(record, truncated_at_any_byte_is_refused)
+{
+    th_report report = report_of(1, 1, 2, steady);
+    json_t *document = document_of(&report);
+    char *text = json_dumps(document, JSON_COMPACT);
+    const size_t size = strlen(text);
+    for (size_t length = 0; length < size; length++) {
+        char *exact = malloc(length + 1); /* so that reading beyond shows */
+        cr_assert(exact);
+        memcpy(exact, text, length);
+        th_record *record;
+        cr_expect_eq(th_record_parse(exact, length, "x.json", &record, &err), TH_ERR_INPUT, "%zu", length);
+        cr_expect(strstr(err.text, "x.json: no JSON: line 1, column "), "%s", err.text);
+        free(exact);
+    }
+    free(text);
+    json_decref(document);
+    th_report_fini(&report);
+}
+
+/* Bytes changed at random: refused or read, but never worse. */
+Test(record, survives_damage)
+{
+    th_report report = report_of(1, 2, 2, steady);
+    json_t *document = document_of(&report);
+    char *text = json_dumps(document, 0);
+    const size_t size = strlen(text);
+    uint32_t read = 0;
+    for (uint32_t trial = 0; trial < 3000; trial++) {
+        const uint64_t bits = th_random_bits(7, trial);
+        const size_t at = bits % size;
+        const char old = text[at];
+        text[at] = "0123456789\"{}[]:,.-eEntf\\ "[(bits >> 40) % 26];
+        th_record *record;
+        const th_result result = th_record_parse(text, size, "x.json", &record, &err);
+        cr_expect(result == TH_OK || result == TH_ERR_INPUT);
+        read += result == TH_OK;
+        th_record_free(record);
+        text[at] = old;
+    }
+    cr_expect(read > 100 && read < 2900, "%u", read);
+    free(text);
+    json_decref(document);
+    th_report_fini(&report);
+}
+
+Test(record, many_megabytes_are_read_and_files_that_are_none_refused)
+{
+    th_report report = report_of(40, 10, 100, steady);
+    json_t *document = document_of(&report);
+    char folder[] = "/tmp/throng-record-XXXXXX", path[64];
+    cr_assert(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/big.json", folder);
+    cr_assert_eq(json_dump_file(document, path, JSON_INDENT(2)), 0);
+    th_record *record;
+    cr_expect_eq(th_record_read(path, &record, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(record->entry_count, 40);
+    cr_expect_eq(record->entries[39].real_ns.count, 1000);
+    th_record_free(record);
+    unlink(path);
+    cr_expect_eq(th_record_read(path, &record, &err), TH_ERR_INPUT);
+    cr_expect(strstr(err.text, "big.json: No such file or directory"), "%s", err.text);
+    cr_expect_eq(th_record_read(folder, &record, &err), TH_ERR_INPUT);
+    cr_expect(strstr(err.text, "Is a directory"), "%s", err.text);
+    rmdir(folder);
+    json_decref(document);
+    th_report_fini(&report);
+}
+
+/* ---- several processes, one report ---- */
+
+Test(record, of_another_process_goes_into_the_report)
+{
+    th_report report = report_of(1, 1, 4, steady), other = report_of(1, 1, 3, steady_again);
+    report.rows[0].process_count = 0; /* as a measurement leaves it */
+    other.rows[0].process_count = 0;
+    other.rows[0].max_error = 2e-4;
+    report.noise.others_cpus = 0.5;
+    other.noise.others_cpus = 0.1;
+    th_record *record = record_of(&other, "other");
+    cr_assert_eq(th_record_add_to(record, &report, &err), TH_OK, "%s", err.text);
+    const th_row *row = &report.rows[0];
+    cr_expect_eq(row->real_ns.count, 7);
+    cr_expect_eq(row->pulse_ns.count, 7);
+    cr_expect_float_eq(row->cpu_ns.values[6], steady_again(0, 0, 2), 1e-3);
+    cr_expect_eq(row->process_count, 2);
+    cr_expect_eq(row->ends[0], 4);
+    cr_expect_eq(row->ends[1], 7);
+    cr_expect_eq(row->max_error, 2e-4);
+    cr_expect_float_eq(report.noise.others_cpus, 0.3, 1e-9);
+    cr_expect_eq(report.process_count, 2);
+    cr_expect_str_eq(row->failure, "");
+
+    th_record *both = record_of(&report, "both");
+    cr_expect_eq(both->entries[0].process_count, 2);
+    cr_expect_eq(both->entries[0].ends[0], 4);
+    cr_assert_eq(th_record_add_to(record, &report, &err), TH_OK, "%s", err.text);
+    cr_expect_float_eq(report.noise.others_cpus, 0.7 / 3, 1e-9, "the mean over processes");
+    report.noise.others_cpus = (double)NAN;
+    cr_assert_eq(th_record_add_to(record, &report, &err), TH_OK, "%s", err.text);
+    cr_expect_float_eq(report.noise.others_cpus, 0.1, 1e-9, "of those that know");
+    th_record_free(both);
+    th_record_free(record);
+    th_report_fini(&other);
+    th_report_fini(&report);
+}
+
+Test(record, of_another_process_with_other_palettes_fails_the_entry)
+{
+    th_report report = report_of(1, 1, 4, steady), other = report_of(1, 1, 4, steady);
+    other.rows[0].palette_hash++;
+    th_record *record = record_of(&other, "other");
+    cr_assert_eq(th_record_add_to(record, &report, &err), TH_OK, "%s", err.text);
+    cr_expect_str_eq(report.rows[0].failure, "its palettes differ from process to process");
+    th_record_free(record);
+    strcpy(report.rows[0].failure, "");
+    strcpy(other.rows[0].failure, "joint x is off");
+    record = record_of(&other, "other");
+    cr_assert_eq(th_record_add_to(record, &report, &err), TH_OK, "%s", err.text);
+    cr_expect_str_eq(report.rows[0].failure, "joint x is off");
+    th_record_free(record);
+    strcpy(other.rows[0].name, "another");
+    record = record_of(&other, "other");
+    cr_expect_eq(th_record_add_to(record, &report, &err), TH_ERR_INPUT);
+    cr_expect_str_eq(err.text, "other: no row/0");
+    th_record_free(record);
+    th_report_fini(&other);
+    th_report_fini(&report);
+}
+
+Test(record, there_is_a_most_of_processes)
+{
+    th_report report = report_of(1, 40, 1, steady);
+    th_record *record = record_of(&report, "many");
+    cr_expect_eq(th_record_add_to(record, &report, &err), TH_ERR_LIMIT);
+    cr_expect_str_eq(err.text, "many: more than 64 processes");
+    th_record_free(record);
+    th_report_fini(&report);
+}
