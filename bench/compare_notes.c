@@ -1,0 +1,152 @@
+#include "compare_notes.h"
+
+#include "conditions.h"
+
+#include <throng/json.h>
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Scatter that deserves a word: changes up to this stay unseen. */
+#define WIDE_FLOOR 0.05
+
+/* When the entries of a comparison have changed by this together, the machine has, more likely than all of the code. */
+#define COMMON_CHANGE 0.02
+enum { FEWEST_FOR_COMMON = 4 };
+
+__attribute__((format(printf, 2, 3))) static void say(json_t **notes, const char *format, ...)
+{
+    char text[1024], clean[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    *notes = th_json_append(*notes, th_json_text(th_printable(text, clean, sizeof clean)));
+}
+
+/* ---- the records ---- */
+
+static void note_company(const th_record *record, json_t **notes)
+{
+    const double others = json_number_value(json_object_get(record->context, "others_cpus"));
+    if (others > TH_REPORT_OTHERS_CPUS)
+        say(notes, "other programs used %.2f CPUs while %s was measured", others, record->name);
+}
+
+static void note_build(const th_record *record, json_t **notes)
+{
+    const char *build = json_string_value(json_object_get(record->context, "library_build_type"));
+    if (build && strcmp(build, "debug") == 0)
+        say(notes, "%s was built with assertions; measure a Release build", record->name);
+}
+
+static void note_pulse(const th_comparison *c, json_t **notes)
+{
+    if (c->old_record->entries[0].pulse_ns.count == 0 || c->new_record->entries[0].pulse_ns.count == 0)
+        say(notes, "how fast the core ran is not in both records, so a change of its clock looks like one of the code");
+}
+
+/* ---- the entries ---- */
+
+static uint32_t count_timed(const th_comparison *c)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < c->count; i++)
+        count += isfinite(c->changes[i].change) ? 1 : 0;
+    return count;
+}
+
+static void note_processes(const th_comparison *c, json_t **notes)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        if (isfinite(c->changes[i].change) && c->changes[i].unit == TH_UNIT_REPETITION) {
+            say(notes,
+                "with fewer than %d processes on each side changes below %.0f %% are none, as processes may differ by "
+                "that; bench --processes %d sees less",
+                TH_COMPARE_FEWEST_PROCESSES, 100 * TH_COMPARE_PROCESS_NOISE, TH_COMPARE_GOOD_PROCESSES);
+            return;
+        }
+}
+
+/* Of the rank test: twice one in all the ways to deal the units to the two sides. */
+static double least_p(const th_change *change)
+{
+    const double a = change->counts[0], b = change->counts[1];
+    return 2 / exp(lgamma(a + b + 1) - lgamma(a + 1) - lgamma(b + 1));
+}
+
+static void note_power(const th_comparison *c, json_t **notes)
+{
+    const uint32_t timed = count_timed(c);
+    uint32_t blind = 0;
+    const th_change *worst = NULL;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (isfinite(c->changes[i].change) && least_p(&c->changes[i]) * timed >= TH_COMPARE_ALPHA) {
+            blind++;
+            worst = worst && least_p(worst) > least_p(&c->changes[i]) ? worst : &c->changes[i];
+        }
+    if (worst)
+        say(notes,
+            "no change of %u of %u entries can be told from chance, however large: among so many, %u against %u %s "
+            "are too few; measure more, or fewer entries",
+            blind, timed, worst->counts[0], worst->counts[1],
+            worst->unit == TH_UNIT_PROCESS ? "processes" : "repetitions");
+}
+
+static void note_scatter(const th_comparison *c, json_t **notes)
+{
+    const th_change *worst = NULL;
+    uint32_t wide = 0;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->changes[i].unit == TH_UNIT_PROCESS && c->changes[i].floor > WIDE_FLOOR) {
+            wide++;
+            worst = worst && worst->floor > c->changes[i].floor ? worst : &c->changes[i];
+        }
+    if (worst)
+        say(notes,
+            "%u of %u entries scatter by more than %.0f %%, and changes below that stay unseen; most, %s by %.3g %%",
+            wide, count_timed(c), 100 * WIDE_FLOOR, worst->name, 100 * worst->floor);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void note_common_change(const th_comparison *c, json_t **notes)
+{
+    double *changes = malloc(((size_t)c->count + 1) * sizeof *changes);
+    uint32_t count = 0;
+    for (uint32_t i = 0; changes && i < c->count; i++)
+        if (isfinite(c->changes[i].change))
+            changes[count++] = c->changes[i].change;
+    if (count >= FEWEST_FOR_COMMON) {
+        qsort(changes, count, sizeof *changes, ascending);
+        const double low = changes[count / 10], high = changes[count - 1 - count / 10];
+        const double least = low > 0 ? low : high < 0 ? high : 0; /* nine of ten have changed by as much */
+        if (fabs(least) > COMMON_CHANGE)
+            say(notes, "nearly all entries are at least %.1f %% %s: that looks like the machine, or like the compiler",
+                100 * fabs(least), least > 0 ? "slower" : "faster");
+    }
+    free(changes);
+}
+
+json_t *th_compare_notes(const th_comparison *c)
+{
+    json_t *notes = th_conditions_doubt(c->old_record, c->new_record);
+    note_company(c->old_record, &notes);
+    note_company(c->new_record, &notes);
+    note_build(c->old_record, &notes);
+    note_build(c->new_record, &notes);
+    if (count_timed(c) == 0)
+        return notes;
+    note_pulse(c, &notes);
+    note_processes(c, &notes);
+    note_power(c, &notes);
+    note_scatter(c, &notes);
+    note_common_change(c, &notes);
+    return notes;
+}

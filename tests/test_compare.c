@@ -1,0 +1,570 @@
+/* Verdicts on made-up results. */
+#include "fixture_record.h"
+
+#include <throng/compare.h>
+#include <throng/random.h>
+
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static th_error err;
+
+/* Two reports, and what comes of comparing them. */
+typedef struct pair {
+    th_report reports[2];
+    th_record *records[2];
+    th_compare_desc desc;
+    th_comparison result;
+} pair;
+
+static pair pair_of(uint32_t rows, uint32_t processes, made_up_time *old_ns, made_up_time *new_ns)
+{
+    return (pair){
+        .reports = {report_of(rows, processes, 20, old_ns), report_of(rows, processes, 20, new_ns)},
+        .desc.threshold = 0.03,
+    };
+}
+
+static th_result compare(pair *p)
+{
+    p->records[0] = record_of(&p->reports[0], "old.json");
+    p->records[1] = record_of(&p->reports[1], "new.json");
+    p->desc.old_record = p->records[0];
+    p->desc.new_record = p->records[1];
+    return th_compare(&p->desc, &p->result, &err);
+}
+
+static void forget(pair *p)
+{
+    if (p->result.changes)
+        th_comparison_fini(&p->result);
+    th_record_free(p->records[0]);
+    th_record_free(p->records[1]);
+}
+
+static void end(pair *p)
+{
+    forget(p);
+    th_report_fini(&p->reports[0]);
+    th_report_fini(&p->reports[1]);
+}
+
+static void expect_verdict(const pair *p, uint32_t row, th_verdict verdict)
+{
+    const th_change *c = &p->result.changes[row];
+    cr_expect_eq(c->verdict, verdict, "%s: %s: %+.2f %%, p %g, floor %.2f %%", c->name, th_verdict_name(c->verdict),
+                 100 * c->change, c->p, 100 * c->floor);
+}
+
+/* Times all of the samples of a row of the new report by a factor. */
+static void stretch(pair *p, uint32_t row, double factor)
+{
+    th_row *r = &p->reports[1].rows[row];
+    for (uint32_t i = 0; i < r->real_ns.count; i++) {
+        r->real_ns.values[i] *= factor;
+        r->cpu_ns.values[i] *= factor;
+    }
+}
+
+static bool is_noted(const json_t *texts, const char *words)
+{
+    size_t index;
+    const json_t *text;
+    json_array_foreach(texts, index, text) if (strstr(json_string_value(text), words)) return true;
+    return false;
+}
+
+/* ---- times ---- */
+
+Test(compare, two_of_one_build_are_the_same)
+{
+    pair p = pair_of(20, 12, steady, steady_again);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    for (uint32_t r = 0; r < 20; r++)
+        expect_verdict(&p, r, TH_VERDICT_SAME);
+    cr_expect_eq(p.result.verdicts[TH_VERDICT_SAME], 20);
+    cr_expect_not(th_comparison_is_bad(&p.result));
+    end(&p);
+}
+
+Test(compare, slower_is_a_regression_and_quicker_a_gain)
+{
+    pair p = pair_of(20, 12, steady, steady_again);
+    stretch(&p, 3, 1.05);
+    stretch(&p, 5, 0.95);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    for (uint32_t r = 0; r < 20; r++)
+        expect_verdict(&p, r, r == 3 ? TH_VERDICT_REGRESSION : r == 5 ? TH_VERDICT_GAIN : TH_VERDICT_SAME);
+    const th_change *c = &p.result.changes[3];
+    cr_expect_float_eq(c->change, 0.05, 0.01);
+    cr_expect(c->interval.low < c->change && c->change < c->interval.high);
+    cr_expect(c->interval.low > 0.03 && c->interval.high < 0.07, "%g, %g", c->interval.low, c->interval.high);
+    cr_expect_float_eq(c->new_ns / c->old_ns, 1 + c->change, 1e-12);
+    cr_expect_float_eq(c->old_ns, 1e6, 1e4);
+    cr_expect_eq(c->unit, TH_UNIT_PROCESS);
+    cr_expect_eq(c->counts[0], 12);
+    cr_expect(th_comparison_is_bad(&p.result));
+    end(&p);
+}
+
+Test(compare, the_other_way_round_a_regression_is_a_gain)
+{
+    pair p = pair_of(2, 12, steady, steady_again);
+    stretch(&p, 1, 1.06);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    const th_change there = p.result.changes[1];
+    th_comparison_fini(&p.result);
+    p.desc.old_record = p.records[1];
+    p.desc.new_record = p.records[0];
+    cr_assert_eq(th_compare(&p.desc, &p.result, &err), TH_OK);
+    expect_verdict(&p, 1, TH_VERDICT_GAIN);
+    cr_expect_float_eq((1 + there.change) * (1 + p.result.changes[1].change), 1, 1e-9);
+    cr_expect_float_eq(there.p, p.result.changes[1].p, 1e-12);
+    end(&p);
+}
+
+Test(compare, a_change_below_the_threshold_is_none)
+{
+    pair p = pair_of(1, 12, steady, steady_again);
+    stretch(&p, 0, 1.05);
+    p.desc.threshold = 0.08;
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 0, TH_VERDICT_SAME);
+    cr_expect(p.result.changes[0].p < 1e-3, "though it is none by chance");
+    end(&p);
+}
+
+/* Processes far from each other, and none of them knows. */
+static double wild(uint32_t row, uint32_t process, uint32_t repetition)
+{
+    return steady(row, process, repetition) * (1 + 0.4 * th_random_unit(row + 10, process));
+}
+
+static double wild_again(uint32_t row, uint32_t process, uint32_t repetition)
+{
+    return steady(row, process, repetition) * (1 + 0.4 * th_random_unit(row + 20, process));
+}
+
+Test(compare, the_scatter_between_processes_is_the_floor)
+{
+    pair p = pair_of(4, 12, wild, wild_again);
+    stretch(&p, 0, 1.05);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    for (uint32_t r = 0; r < 4; r++) {
+        expect_verdict(&p, r, TH_VERDICT_SAME);
+        cr_expect(p.result.changes[r].floor > 0.05, "%g", p.result.changes[r].floor);
+    }
+    cr_expect(is_noted(p.result.notes, "4 of 4 entries scatter by more than 5 %"));
+    end(&p);
+}
+
+/* Every process has the same clock, a tenth quicker on the second day, and its times follow. */
+Test(compare, the_pulse_of_the_core_is_no_change)
+{
+    pair p = pair_of(1, 12, steady, steady_again);
+    th_row *row = &p.reports[1].rows[0];
+    stretch(&p, 0, 0.9);
+    for (uint32_t i = 0; i < row->pulse_ns.count; i++)
+        row->pulse_ns.values[i] *= 0.9;
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 0, TH_VERDICT_SAME);
+    cr_expect_float_eq(p.result.changes[0].change, 0, 0.01);
+    forget(&p);
+    row->pulse_ns.count = 0; /* not known: then it is the time that counts */
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 0, TH_VERDICT_GAIN);
+    cr_expect(is_noted(p.result.notes, "how fast the core ran is not in both records"));
+    end(&p);
+}
+
+/* Other programs stretch wall time. With more than one thread there is nothing else. */
+Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
+{
+    pair p = pair_of(3, 12, steady, steady_again);
+    p.reports[0].rows[1].threads = p.reports[1].rows[1].threads = 2;
+    for (int side = 0; side < 2; side++) /* as Google Benchmark names it */
+        strcpy(p.reports[side].rows[2].name, "BM_Wait/real_time/8");
+    for (uint32_t r = 0; r < 3; r++)
+        for (uint32_t i = 0; i < p.reports[1].rows[r].real_ns.count; i++)
+            p.reports[1].rows[r].real_ns.values[i] *= 1.5;
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 0, TH_VERDICT_SAME);
+    expect_verdict(&p, 1, TH_VERDICT_REGRESSION);
+    expect_verdict(&p, 2, TH_VERDICT_REGRESSION);
+    cr_expect_float_eq(p.result.changes[1].old_ns, 2e6, 2e4);
+    end(&p);
+}
+
+/* Half of all repetitions and more are disturbed, by anything. */
+static double disturbed(uint32_t row, uint32_t process, uint32_t repetition)
+{
+    const double part = th_random_unit(th_random_bits(process, row), repetition);
+    return steady_again(row, process, repetition) * (part < 0.7 ? 1 + part : 1);
+}
+
+Test(compare, disturbed_repetitions_do_not_count)
+{
+    pair p = pair_of(10, 12, steady, disturbed);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    for (uint32_t r = 0; r < 10; r++)
+        expect_verdict(&p, r, TH_VERDICT_SAME);
+    end(&p);
+}
+
+/* Among a hundred entries one differs by luck at 5 %; together they must not. */
+Test(compare, many_entries_do_not_cry_wolf)
+{
+    uint32_t small = 0;
+    pair p = pair_of(100, 8, steady, steady_again);
+    p.desc.threshold = 0;
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    for (uint32_t r = 0; r < 100; r++) {
+        expect_verdict(&p, r, TH_VERDICT_SAME);
+        small += p.result.changes[r].p < 1;
+    }
+    cr_expect(small < 50, "%u", small);
+    end(&p);
+}
+
+/* By hand: 5 against 5 that do not overlap have p = 2 / 252; the smallest of three counts for all, the next for two. */
+Test(compare, corrects_p_as_holm_does)
+{
+    pair p = pair_of(3, 5, steady, steady_again);
+    stretch(&p, 0, 1.5);
+    stretch(&p, 2, 2);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_expect_float_eq(p.result.changes[0].p, 3 * 2 / 252.0, 1e-9, "%g", p.result.changes[0].p);
+    cr_expect_float_eq(p.result.changes[2].p, 3 * 2 / 252.0, 1e-9, "no less than the one before");
+    cr_expect(p.result.changes[1].p > 0.05);
+    end(&p);
+}
+
+Test(compare, too_few_processes_for_so_many_entries_are_noted)
+{
+    pair p = pair_of(8, 5, steady, steady_again);
+    stretch(&p, 0, 2);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 0, TH_VERDICT_SAME);
+    cr_expect(is_noted(p.result.notes, "no change of 8 of 8 entries can be told from chance"));
+    end(&p);
+}
+
+Test(compare, with_one_process_each_small_changes_are_none)
+{
+    pair p = pair_of(2, 1, steady, steady_again);
+    stretch(&p, 0, 1.06);
+    stretch(&p, 1, 1.15);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_expect_eq(p.result.changes[0].unit, TH_UNIT_REPETITION);
+    cr_expect_eq(p.result.changes[0].counts[0], 20);
+    cr_expect(p.result.changes[0].p < 1e-6, "and yet it may be where memory lies");
+    expect_verdict(&p, 0, TH_VERDICT_SAME);
+    expect_verdict(&p, 1, TH_VERDICT_REGRESSION);
+    cr_expect(is_noted(p.result.notes, "with fewer than 5 processes on each side"));
+    end(&p);
+}
+
+static double nothing(uint32_t row, uint32_t process, uint32_t repetition)
+{
+    (void)row, (void)process, (void)repetition;
+    return 0;
+}
+
+Test(compare, times_of_nothing_and_no_times_are_untimed)
+{
+    pair p = pair_of(1, 6, nothing, steady);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 0, TH_VERDICT_UNTIMED);
+    cr_expect(isnan(p.result.changes[0].change) && isnan(p.result.changes[0].p));
+    cr_expect_not(th_comparison_is_bad(&p.result));
+    end(&p);
+    p = pair_of(1, 6, steady, nothing);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 0, TH_VERDICT_UNTIMED);
+    end(&p);
+    p = (pair){.reports = {report_of(2, 6, 20, steady), report_of(2, 0, 0, steady)}, .desc.threshold = 0.03};
+    p.reports[1].is_rehearsal = true;
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_expect_eq(p.result.verdicts[TH_VERDICT_UNTIMED], 2);
+    end(&p);
+}
+
+/* Who shares the caches with more programs is slower. */
+Test(compare, other_company_raises_the_floor)
+{
+    pair p = pair_of(1, 12, steady, steady_again);
+    stretch(&p, 0, 1.05);
+    p.reports[0].noise.others_cpus = 0.5;
+    p.reports[1].noise.others_cpus = 1.5;
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 0, TH_VERDICT_SAME);
+    cr_expect(p.result.changes[0].floor > 0.06);
+    forget(&p);
+    p.reports[0].noise.others_cpus = 1.5; /* as much as the other one had */
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 0, TH_VERDICT_REGRESSION);
+    forget(&p);
+    p.reports[0].noise.others_cpus = (double)NAN; /* on a system that does not tell */
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 0, TH_VERDICT_REGRESSION);
+    end(&p);
+}
+
+/* ---- which entries ---- */
+
+Test(compare, entries_of_one_side_are_told_and_do_no_harm)
+{
+    pair p = pair_of(3, 6, steady, steady_again);
+    strcpy(p.reports[0].rows[0].name, "gone");
+    strcpy(p.reports[1].rows[2].name, "added");
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_expect_eq(p.result.count, 5);
+    cr_expect_eq(p.result.verdicts[TH_VERDICT_ONLY_OLD], 2);
+    cr_expect_eq(p.result.verdicts[TH_VERDICT_ONLY_NEW], 2);
+    cr_expect_str_eq(p.result.changes[2].name, "added");
+    expect_verdict(&p, 2, TH_VERDICT_ONLY_NEW);
+    cr_expect_str_eq(p.result.changes[3].name, "gone");
+    expect_verdict(&p, 3, TH_VERDICT_ONLY_OLD);
+    cr_expect_not(th_comparison_is_bad(&p.result));
+    end(&p);
+}
+
+Test(compare, only_what_the_filter_lets_through_counts)
+{
+    pair p = pair_of(12, 6, steady, steady_again);
+    stretch(&p, 3, 1.2);
+    p.desc.filter = "row/[12]$";
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_expect_eq(p.result.count, 2);
+    cr_expect_not(th_comparison_is_bad(&p.result));
+    forget(&p);
+    p.desc.filter = "nothing";
+    cr_expect_eq(compare(&p), TH_ERR_INPUT);
+    cr_expect_str_eq(err.text, "old.json and new.json have no entry in common that the filter lets through");
+    end(&p);
+}
+
+Test(compare, records_without_a_common_entry_are_refused)
+{
+    pair p = pair_of(1, 6, steady, steady_again);
+    strcpy(p.reports[1].rows[0].name, "another");
+    cr_expect_eq(compare(&p), TH_ERR_INPUT);
+    cr_expect_str_eq(err.text, "old.json and new.json have no entry in common");
+    end(&p);
+}
+
+/* ---- palettes ---- */
+
+Test(compare, other_palettes_and_larger_errors_are_failures_of_their_own)
+{
+    pair p = pair_of(6, 6, steady, steady_again);
+    p.reports[1].rows[0].palette_hash++;
+    p.reports[1].rows[1].max_error *= 1.02;
+    p.reports[1].rows[2].max_error *= 1.005; /* the last digits of a library */
+    p.reports[1].rows[3].max_error *= 0.5;
+    strcpy(p.reports[1].rows[4].failure, "joint hand is off");
+    for (int side = 0; side < 2; side++)
+        p.reports[side].rows[5].overrides = true;
+    p.reports[0].rows[5].from_authored = 1e-3;
+    p.reports[1].rows[5].from_authored = 2e-3;
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_expect_str_eq(p.result.changes[0].problem,
+                     "its palettes are others: 1234567890abcdf0, no longer 1234567890abcdef");
+    cr_expect_str_eq(p.result.changes[1].problem, "its error has grown from 0.0001 to 0.000102");
+    cr_expect_str_eq(p.result.changes[2].problem, "");
+    cr_expect_str_eq(p.result.changes[3].problem, "");
+    cr_expect_str_eq(p.result.changes[4].problem, "it failed: joint hand is off");
+    expect_verdict(&p, 4, TH_VERDICT_UNTIMED);
+    cr_expect_str_eq(p.result.changes[5].problem, "it is 0.002 from what the file says, no longer 0.001");
+    cr_expect_eq(p.result.problems, 4);
+    cr_expect_eq(p.result.verdicts[TH_VERDICT_REGRESSION], 0);
+    cr_expect(th_comparison_is_bad(&p.result));
+    end(&p);
+}
+
+Test(compare, what_failed_before_and_no_longer_does_is_fine)
+{
+    pair p = pair_of(1, 6, steady, steady_again);
+    strcpy(p.reports[0].rows[0].failure, "joint hand is off");
+    p.reports[0].rows[0].palette_hash++;
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_expect_str_eq(p.result.changes[0].problem, "");
+    expect_verdict(&p, 0, TH_VERDICT_UNTIMED);
+    end(&p);
+}
+
+/* ---- conditions ---- */
+
+/* Compares two equal results, one field of the new one's context being another. */
+static th_result compare_with(const char *field, json_t *value, bool force, th_comparison *out, th_record *records[2])
+{
+    th_report report = report_of(1, 6, 20, steady);
+    json_t *document = document_of(&report), *context = json_object_get(document, "context");
+    cr_assert_eq(parse_document(document, "old.json", &records[0], &err), TH_OK, "%s", err.text);
+    json_t *place = strncmp(field, "scene.", 6) == 0 ? json_object_get(context, "scene") : context;
+    json_object_set_new(place, place == context ? field : field + 6, value);
+    cr_assert_eq(parse_document(document, "new.json", &records[1], &err), TH_OK, "%s", err.text);
+    json_decref(document);
+    th_report_fini(&report);
+    const th_compare_desc desc = {records[0], records[1], NULL, 0.03, force};
+    return th_compare(&desc, out, &err);
+}
+
+static void expect_refused(const char *field)
+{
+    char words[128];
+    th_comparison c;
+    th_record *records[2];
+    cr_expect_eq(compare_with(field, json_string("odd"), false, &c, records), TH_ERR_INPUT, "%s", field);
+    snprintf(words, sizeof words, "not measured under the same conditions: %s is ", field);
+    cr_expect_eq(strncmp(err.text, words, strlen(words)), 0, "%s", err.text);
+    cr_expect(strstr(err.text, " in old.json and \"odd\" in new.json"), "%s", err.text);
+    th_record_free(records[0]);
+    th_record_free(records[1]);
+
+    cr_expect_eq(compare_with(field, json_string("odd"), true, &c, records), TH_OK, "%s", err.text);
+    cr_expect_eq(json_array_size(c.differences), 1);
+    th_comparison_fini(&c);
+    th_record_free(records[0]);
+    th_record_free(records[1]);
+}
+
+Test(compare, other_conditions_are_refused_by_name_unless_forced)
+{
+    static const char *const fields[] = {
+        "cpu_model",  "num_cpus",         "usable_cpus",  "cgroup_quota_cpus",  "governor",
+        "compiler",   "compiler_flags",   "build_type",   "library_build_type", "isa",
+        "scene.seed", "scene.characters", "scene.models", "scene.extra",
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        expect_refused(fields[i]);
+}
+
+Test(compare, what_is_found_out_or_hardly_matters_may_differ)
+{
+    static const char *const fields[] = {"date", "commit", "load_avg", "executable", "host_name", "system"};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        th_comparison c;
+        th_record *records[2];
+        json_t *value = strcmp(fields[i], "load_avg") == 0 ? json_pack("[f]", 7.0) : json_string("odd");
+        cr_expect_eq(compare_with(fields[i], value, false, &c, records), TH_OK, "%s", err.text);
+        cr_expect_eq(is_noted(c.notes, "\"odd\" in new.json"), i >= 4, "%s", fields[i]);
+        th_comparison_fini(&c);
+        th_record_free(records[0]);
+        th_record_free(records[1]);
+    }
+    th_comparison c;
+    th_record *records[2];
+    json_t *models = json_pack("[{s:s, s:i}]", "name", "human", "exact_clips", 3);
+    cr_expect_eq(compare_with("scene.models", models, false, &c, records), TH_OK, "%s", err.text);
+    th_comparison_fini(&c);
+    th_record_free(records[0]);
+    th_record_free(records[1]);
+}
+
+Test(compare, other_numbers_of_threads_or_characters_are_refused)
+{
+    pair p = pair_of(1, 6, steady, steady_again);
+    p.reports[1].rows[0].threads = 2;
+    cr_expect_eq(compare(&p), TH_ERR_INPUT);
+    cr_expect(strstr(err.text, "row/0 has 1 threads in old.json and 2 in new.json"), "%s", err.text);
+    forget(&p);
+    p.reports[1].rows[0].threads = 1;
+    p.reports[1].rows[0].joints = 530;
+    cr_expect_eq(compare(&p), TH_ERR_INPUT);
+    cr_expect(strstr(err.text, "row/0 has other characters in new.json than in old.json"), "%s", err.text);
+    end(&p);
+}
+
+/* Another instruction set rounds otherwise, another scene has other palettes. */
+Test(compare, palettes_of_other_conditions_are_not_compared)
+{
+    pair p = pair_of(1, 6, steady, steady_again);
+    p.reports[1].rows[0].palette_hash++;
+    p.reports[1].rows[0].max_error *= 2;
+    json_object_set_new(p.reports[1].scene, "seed", json_string("2"));
+    p.desc.force = true;
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_expect_str_eq(p.result.changes[0].problem, "");
+    cr_expect_not(th_comparison_is_bad(&p.result));
+    end(&p);
+}
+
+/* ---- notes ---- */
+
+Test(compare, company_and_a_change_of_all_are_noted)
+{
+    pair p = pair_of(6, 6, steady, steady_again);
+    p.reports[0].noise.others_cpus = 0.7;
+    for (uint32_t r = 0; r < 6; r++)
+        stretch(&p, r, 1.1);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_expect(is_noted(p.result.notes, "other programs used 0.70 CPUs while old.json was measured"));
+    cr_expect(is_noted(p.result.notes, "nearly all entries are at least 9.") &&
+              is_noted(p.result.notes, " % slower: that looks like the machine"));
+    end(&p);
+}
+
+/* ---- forms ---- */
+
+static void expect_text(bool (*write)(const th_comparison *c, FILE *file), const th_comparison *c,
+                        const char *const *words)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    cr_assert(write(c, file));
+    fclose(file);
+    for (; *words; words++)
+        cr_expect(strstr(text, *words), "\"%s\" is not in:\n%s", *words, text);
+    cr_expect_null(strstr(text, "nan"));
+    free(text);
+}
+
+static bool print(const th_comparison *c, FILE *file)
+{
+    return th_comparison_print(c, TH_FORMAT_TEXT, file);
+}
+
+static bool print_markdown(const th_comparison *c, FILE *file)
+{
+    return th_comparison_print(c, TH_FORMAT_MARKDOWN, file);
+}
+
+Test(compare, says_the_same_in_every_form)
+{
+    pair p = pair_of(3, 12, steady, steady_again);
+    stretch(&p, 0, 1.5);
+    p.reports[1].rows[1].palette_hash++;
+    strcpy(p.reports[1].rows[2].name, "new|one");
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    static const char *const words[] = {"old: old.json",
+                                        "row/0",
+                                        "+50.",
+                                        "regression",
+                                        "same, WRONG",
+                                        "1 regression, 0 gains, 1 the same, 1 gone, 1 new. WRONG:",
+                                        "row/1: its palettes are others",
+                                        NULL};
+    expect_text(print, &p.result, words);
+    expect_text(print_markdown, &p.result,
+                (const char *const[]){"| row/0", "| new\\|one", "|:--", "1 regression", NULL});
+    expect_text(
+        th_comparison_csv, &p.result,
+        (const char *const[]){"name,verdict,old_ns,new_ns,change,", "row/0,regression,", "new|one,only in new,", NULL});
+    json_t *json = th_comparison_json(&p.result);
+    cr_assert(json);
+    cr_expect_eq(json_integer_value(json_object_get(json, "regressions")), 1);
+    cr_expect_eq(json_integer_value(json_object_get(json, "problems")), 1);
+    cr_expect(json_is_false(json_object_get(json, "good")));
+    const json_t *entries = json_object_get(json, "entries"), *first = json_array_get(entries, 0);
+    cr_expect_eq(json_array_size(entries), 4);
+    cr_expect_str_eq(json_string_value(json_object_get(first, "verdict")), "regression");
+    cr_expect_float_eq(json_number_value(json_object_get(first, "change")), p.result.changes[0].change, 1e-12);
+    cr_expect(json_is_null(json_object_get(json_array_get(entries, 2), "change")));
+    json_decref(json);
+    end(&p);
+}
