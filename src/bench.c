@@ -3,6 +3,7 @@
 #include "frame_entries.h"
 #include "measuring.h"
 #include "output.h"
+#include "processes.h"
 
 #include <throng/bench.h>
 #include <throng/json.h>
@@ -106,7 +107,9 @@ static int run_bench(const th_options *o, const th_measure_desc *measure, const 
     th_measuring_end();
     if (result != TH_OK)
         return th_fail_with(&err);
-    int code = show_report(o, &report);
+    int code = th_processes_add(o, &report);
+    if (code == TH_EXIT_GOOD)
+        code = show_report(o, &report);
     th_report_fini(&report);
     return code;
 }
@@ -117,6 +120,10 @@ int th_command_bench(const th_options *o)
     th_bench_names names = th_bench_list(o->filter, &guests);
     if (names.count == 0) {
         th_complain("no entry matches \"%s\"; `throng bench --list` names them all", o->filter);
+        return TH_EXIT_USAGE;
+    }
+    if (o->list && o->save) {
+        th_complain("--list measures nothing that could be kept by --save");
         return TH_EXIT_USAGE;
     }
     if (o->list) {

@@ -28,12 +28,13 @@ enum {
     TH_COMMAND_VIEW = 1 << 5,
     TH_COMMAND_SERVE = 1 << 6,
     TH_COMMAND_STRESS = 1 << 7,
+    TH_COMMAND_COMPARE = 1 << 8,
 };
 
 typedef struct th_command {
     const char *name;
     uint32_t bit;
-    const char *operand; /* "[MODEL]" where a word without dashes is a model; NULL where there is none */
+    const char *operand; /* what words without dashes are: "[MODEL]", "OLD NEW"; NULL where there are none */
     const char *summary; /* one line */
     const char *details; /* the rest of the help */
     int (*run)(const struct th_options *options);
@@ -50,6 +51,7 @@ int th_command_pose(const struct th_options *options);
 int th_command_bench(const struct th_options *options);
 int th_command_scale(const struct th_options *options);
 int th_command_stress(const struct th_options *options);
+int th_command_compare(const struct th_options *options);
 int th_command_render(const struct th_options *options);
 int th_command_view(const struct th_options *options);
 int th_command_serve(const struct th_options *options);

@@ -1,5 +1,7 @@
 #include "measuring.h"
 
+#include "processes.h"
+
 #include <throng/clock.h>
 #include <throng/frame.h>
 
@@ -55,6 +57,7 @@ int th_measuring_init(th_measure_desc *measure, const th_options *o)
         .min_ns = (uint64_t)(o->min_time_s * 1e9),
         .max_ns = (uint64_t)(fmax(o->min_time_s, o->max_time_s) * 1e9),
         .iterations = o->frames,
+        .repetition_ns = (uint64_t)(th_processes_repetition_ms(o) * 1e6),
         .seed = o->seed,
         .is_rehearsal = o->dry_run,
         .progress = isatty(STDERR_FILENO) ? show : NULL,

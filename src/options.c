@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include "baseline.h"
 #include "number.h"
 #include "suggest.h"
 #include "synthetic_text.h"
@@ -129,6 +130,15 @@ static bool parse_report_file(const th_option *o, const char *text, void *value,
             return true;
         }
     return refuse(o, text, "a file whose name ends in .json, .csv or .md", err);
+}
+
+/* A file name that is safe in any folder, and that no option looks like. */
+static bool parse_name(const th_option *o, const char *text, void *value, th_error *err)
+{
+    if (!th_baseline_is_name(text))
+        return refuse(o, text, "a name of up to 64 letters, digits, dots, dashes and underscores", err);
+    *(const char **)value = text;
+    return true;
 }
 
 static bool parse_switch(const th_option *o, const char *text, void *value, th_error *err)
@@ -446,6 +456,8 @@ const th_option th_option_table[] = {
      .low = 299, .high = 1e5, .help = "frames of the run that counts; fewer than 299 cannot show that 99 % are in time"},
     {.name = "repetitions", .argument = "N", .commands = REPEATS, .parse = parse_whole, .offset = AT(repetitions),
      .low = 1, .high = 1e5, .help = "repetitions of every measurement (default: as many as --precision takes in the time there is)"},
+    {.name = "repetition-time", .argument = "MS", .commands = REPEATS, .parse = parse_real, .offset = AT(repetition_ms),
+     .low = 0.01, .high = 1e6, .help = "what a repetition takes at least (default: 5, with several processes 1)"},
     {.name = "precision", .argument = "PERCENT", .fallback = "1", .commands = REPEATS, .parse = parse_real, .offset = AT(precision_percent),
      .low = 0.01, .high = 100, .help = "repeat until 95 % confidence intervals of all medians that are compared are within this of them"},
     {.name = "min-time", .argument = "S", .fallback = "0", .commands = REPEATS, .parse = parse_real, .offset = AT(min_time_s),
@@ -472,7 +484,15 @@ const th_option th_option_table[] = {
      .choices = keys_choices, .help = "numbers of compiled keys: 32, or 16 in half the memory"},
     {.name = "error-bound", .argument = "MM", .fallback = "0.1", .commands = PLAYED, .parse = parse_real, .offset = AT(error_bound_mm),
      .low = 1e-4, .high = 1e3, .help = "largest error of a compiled clip, in mm on a human of 1.8 m"},
-    {.name = "filter", .argument = "RE", .commands = TH_COMMAND_BENCH, .parse = parse_regex, .offset = AT(filter),
+    {.name = "processes", .argument = "N", .commands = TH_COMMAND_BENCH, .for_one = true, .parse = parse_whole, .offset = AT(processes),
+     .low = 1, .high = TH_REPORT_MOST_PROCESSES, .help = "measure in so many processes, one after the other (default: 12 with --save, else 1)"},
+    {.name = "baseline", .argument = "NAME", .commands = TH_COMMAND_COMPARE, .parse = parse_name, .offset = AT(baseline),
+     .help = "OLD is what was kept by --save NAME; only NEW is given then"},
+    {.name = "threshold", .argument = "PERCENT", .fallback = "2.5", .commands = TH_COMMAND_COMPARE, .parse = parse_real, .offset = AT(threshold_percent),
+     .low = 0, .high = 1e6, .help = "smaller changes are none"},
+    {.name = "force", .commands = TH_COMMAND_COMPARE, .parse = parse_switch, .offset = AT(force),
+     .help = "compare results of different machines, builds or scenes"},
+    {.name = "filter", .argument = "RE", .commands = TH_COMMAND_BENCH | TH_COMMAND_COMPARE, .parse = parse_regex, .offset = AT(filter),
      .help = "only entries that this regular expression matches"},
     {.name = "list", .commands = TH_COMMAND_BENCH, .parse = parse_switch, .offset = AT(list),
      .help = "name the entries and measure nothing"},
@@ -502,15 +522,17 @@ const th_option th_option_table[] = {
      .choices = log_level_choices, .help = "what is said on standard error: error, warning, info or debug"},
     {.name = "log-format", .argument = "NAME", .fallback = "text", .commands = TH_COMMAND_SERVE, .parse = parse_choice, .offset = AT(log_format),
      .choices = log_format_choices, .help = "text, or a JSON object for each line"},
-    {.name = "json", .commands = EACH, .parse = parse_switch, .offset = AT(json),
+    {.name = "json", .commands = EACH | TH_COMMAND_COMPARE, .for_one = true, .parse = parse_switch, .offset = AT(json),
      .help = "print one JSON document instead of text"},
-    {.name = "out", .argument = "FILE", .commands = MEASURES, .parse = parse_report_file, .offset = AT(out),
+    {.name = "save", .argument = "NAME", .commands = REPEATS, .for_one = true, .parse = parse_name, .offset = AT(save),
+     .help = "keep the result under this name, to compare with; replaces one of the same name"},
+    {.name = "out", .argument = "FILE", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = parse_report_file, .offset = AT(out),
      .help = "write the result to FILE as well, as its name says: .json, .csv or .md (Markdown); all of it or nothing"},
     {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER & ~MEASURES, .parse = parse_text, .offset = AT(out),
      .help = "write the result to FILE as well, as JSON; all of it or nothing"},
-    {.name = "trace", .argument = "FILE", .commands = REPEATS | DRAWING, .parse = parse_text, .offset = AT(trace),
+    {.name = "trace", .argument = "FILE", .commands = REPEATS | DRAWING, .for_one = true, .parse = parse_text, .offset = AT(trace),
      .help = "write what ran when on which thread, for ui.perfetto.dev or chrome://tracing"},
-    {.name = "help", .commands = PLAYED, .parse = parse_switch, .offset = AT(help), .repeatable = true,
+    {.name = "help", .commands = PLAYED | TH_COMMAND_COMPARE, .parse = parse_switch, .offset = AT(help), .repeatable = true,
      .help = "show this"},
     {0},
 };
@@ -571,6 +593,7 @@ static bool parse_option(th_options *options, const th_command *command, int arg
                          th_error *err)
 {
     const char *word = strcmp(argv[*at], "-h") == 0 ? "help" : argv[*at] + 2, *text = NULL;
+    const int first = *at;
     size_t length = strcspn(word, "=");
     const th_option *o = find_option(command, word, length);
     if (!o)
@@ -599,12 +622,16 @@ static bool parse_option(th_options *options, const th_command *command, int arg
         }
         text = argv[(*at)++];
     }
+    for (int i = first; i < *at && !o->for_one && options->again_count < TH_OPTIONS_MAX_WORDS; i++)
+        options->again[options->again_count++] = argv[i];
     return o->parse(o, text, (char *)options + o->offset, err);
 }
 
 static bool parse_operand(th_options *options, const th_command *command, const char *word, th_error *err)
 {
     static const th_option as_model = {.name = "model", .argument = "FILE"};
+    if (command->bit == TH_COMMAND_COMPARE)
+        return parse_file(&as_model, word, &options->records, err);
     if (!command->operand) {
         th_fail(err, TH_ERR_INPUT, "unexpected \"%s\"; %s takes options only%s", word, command->name,
                 find_option(command, "model", 5) ? ", a model as --model FILE" : "");

@@ -13,10 +13,11 @@
 #include <throng/keys.h>
 #include <throng/layout.h>
 #include <throng/painter.h>
+#include <throng/report.h>
 #include <throng/rig.h>
 #include <throng/tracer.h>
 
-enum { TH_OPTIONS_MAX_FILES = 64, TH_OPTIONS_MAX_ROWS = 128 };
+enum { TH_OPTIONS_MAX_FILES = 64, TH_OPTIONS_MAX_ROWS = 128, TH_OPTIONS_MAX_WORDS = 512 };
 
 typedef struct th_file_list {
     const char *paths[TH_OPTIONS_MAX_FILES];
@@ -68,6 +69,7 @@ typedef struct th_options {
     uint32_t drawn;                      /* characters in a picture of the bench */
     uint32_t count, frames, repetitions; /* 0 when left to the program */
     double precision_percent, min_time_s, max_time_s, budget_ms;
+    double repetition_ms;          /* 0 when left to the program */
     th_number_list counts, grains; /* of scale; no grains when not given */
     th_thread_list threads;        /* none when not given */
     uint64_t seed;
@@ -83,7 +85,11 @@ typedef struct th_options {
     const char *filter;
     double import_timeout_s, error_bound_mm;
     const char *export_path, *out, *trace;
-    const char *film; /* where pictures go */
+    th_file_list records;        /* to compare */
+    const char *save, *baseline; /* names of baselines; NULL when not given */
+    double threshold_percent;
+    uint32_t processes; /* 0 when left to the program */
+    const char *film;   /* where pictures go */
     th_size picture;
     double fps, start_s, yaw_deg, pitch_deg, zoom;
     uint32_t samples, shadow;
@@ -92,7 +98,7 @@ typedef struct th_options {
     th_vsync vsync;
     th_fetch fetch;
     th_ring_upload upload;
-    bool list, dry_run, json, help;
+    bool list, dry_run, force, json, help;
     const char *listen, *token_file, *results;
     th_file_list allow_hosts, model_folders;
     double rate_hz, max_memory_mb, max_requests_hz; /* memory, requests: 0 when left to the program */
@@ -101,6 +107,9 @@ typedef struct th_options {
     th_log_format log_format;
     bool given[TH_OPTIONS_MAX_ROWS]; /* for each row of the option table */
     th_tracer *tracer;               /* of --trace; NULL without, which all that take one allow */
+    /* The options as they were given, but for those that are for one process alone: for another to measure the same. */
+    const char *again[TH_OPTIONS_MAX_WORDS];
+    uint32_t again_count;
 } th_options;
 
 typedef struct th_option th_option;
@@ -111,6 +120,7 @@ struct th_option {
     const char *help;
     uint32_t commands; /* a bit for each command that takes it */
     bool repeatable;
+    bool for_one; /* not for further processes that measure the same */
     bool (*parse)(const th_option *option, const char *text, void *value, th_error *err);
     size_t offset; /* of the value in struct th_options */
     double low, high;

@@ -1,5 +1,7 @@
 #include "output.h"
 
+#include "baseline.h"
+
 #include <throng/file.h>
 #include <throng/json.h>
 
@@ -13,9 +15,18 @@ static int probe(const char *path)
     return !path || th_file_probe(path, &err) == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }
 
+static int probe_baseline(const char *name)
+{
+    char path[TH_BASELINE_MAX_PATH];
+    th_error err;
+    return th_baseline_prepare(name, path, &err) == TH_OK ? probe(path) : th_fail_with(&err);
+}
+
 int th_output_probe(const th_options *o)
 {
     int code = probe(o->out);
+    if (code == TH_EXIT_GOOD && o->save)
+        code = probe_baseline(o->save);
     if (code == TH_EXIT_GOOD)
         code = probe(o->export_path);
     return code == TH_EXIT_GOOD ? probe(o->trace) : code;
@@ -58,10 +69,19 @@ static int write_file(const char *path, const th_output *output, const void *ctx
     return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }
 
+static int save(const char *name, const th_output *output, const void *ctx)
+{
+    char path[TH_BASELINE_MAX_PATH];
+    th_error err;
+    return th_baseline_prepare(name, path, &err) == TH_OK ? write_file(path, output, ctx) : th_fail_with(&err);
+}
+
 int th_output_result(const th_options *o, const th_output *output, const void *ctx)
 {
     /* The file first: a reader that closes the pipe ends this program. */
     int code = o->out ? write_file(o->out, output, ctx) : TH_EXIT_GOOD;
+    if (code == TH_EXIT_GOOD && o->save)
+        code = save(o->save, output, ctx);
     const bool made = o->json ? write_json(output, ctx, stdout) : output->print(ctx, stdout);
     /* A stream that fails shows in th_output_finish. */
     return made || ferror(stdout) ? code : out_of_memory();

@@ -341,6 +341,15 @@ Test(options, remember_which_were_given)
     cr_expect(!th_options_given(&options, "time"));
 }
 
+Test(options, for_further_processes_are_those_that_say_what_to_measure)
+{
+    cr_assert(parse("bench --count 5 --save a --filter=x --out b.json --json --processes 3 --seed 7"));
+    static const char *const again[] = {"--count", "5", "--filter=x", "--seed", "7"};
+    cr_assert_eq(options.again_count, 5);
+    for (int i = 0; i < 5; i++)
+        cr_expect_str_eq(options.again[i], again[i]);
+}
+
 /* ---- suggestions ---- */
 
 Test(suggest, counts_edits)

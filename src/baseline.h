@@ -1,0 +1,21 @@
+/* Baselines: results that are kept under a name, to compare with. They are files NAME.json in
+ * $XDG_DATA_HOME/throng/baselines, or where that is not set, $HOME/.local/share/throng/baselines. */
+#ifndef TH_BASELINE_H
+#define TH_BASELINE_H
+
+#include <throng/error.h>
+
+#include <stdbool.h>
+
+enum { TH_BASELINE_MAX_PATH = 4096 };
+
+/* Up to 64 letters, digits, dots, dashes and underscores; neither a dot nor a dash in front. */
+bool th_baseline_is_name(const char *text);
+
+/* path: room for TH_BASELINE_MAX_PATH. TH_ERR_ENVIRONMENT when the environment names no folder. */
+th_result th_baseline_path(const char *name, char *path, th_error *err);
+
+/* The same, and makes the folder. */
+th_result th_baseline_prepare(const char *name, char *path, th_error *err);
+
+#endif

@@ -1,0 +1,114 @@
+/* throng compare: what became slower, faster or wrong from one result to another. */
+#include "baseline.h"
+#include "output.h"
+
+#include <throng/compare.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the two results ---- */
+
+static th_result read_baseline(const char *name, th_record **out, th_error *err)
+{
+    char path[TH_BASELINE_MAX_PATH];
+    *out = NULL;
+    th_result result = th_baseline_path(name, path, err);
+    if (result == TH_OK && access(path, F_OK) != 0)
+        result = th_fail(err, TH_ERR_INPUT, "no baseline %s, which would be %s; `throng bench --save %s` makes one",
+                         name, path, name);
+    if (result == TH_OK)
+        result = th_record_read(path, out, err);
+    if (result == TH_OK)
+        snprintf((*out)->name, sizeof(*out)->name, "baseline %s", name);
+    return result;
+}
+
+/* A file, or the name of a baseline where there is no such file. */
+static th_result read_side(const char *word, th_record **out, th_error *err)
+{
+    char path[TH_BASELINE_MAX_PATH];
+    const bool is_baseline = access(word, F_OK) != 0 && th_baseline_is_name(word) &&
+                             th_baseline_path(word, path, NULL) == TH_OK && access(path, F_OK) == 0;
+    return is_baseline ? read_baseline(word, out, err) : th_record_read(word, out, err);
+}
+
+static th_result read_sides(const th_options *o, th_record *sides[2], th_error *err)
+{
+    const char *const *words = o->records.paths;
+    th_result result = o->baseline ? read_baseline(o->baseline, &sides[0], err) : read_side(*words++, &sides[0], err);
+    return result == TH_OK ? read_side(*words, &sides[1], err) : result;
+}
+
+/* ---- the command ---- */
+
+static json_t *comparison_json(const void *ctx)
+{
+    return th_comparison_json(ctx);
+}
+
+static bool comparison_csv(const void *ctx, FILE *file)
+{
+    return th_comparison_csv(ctx, file);
+}
+
+static bool comparison_markdown(const void *ctx, FILE *file)
+{
+    return th_comparison_print(ctx, TH_FORMAT_MARKDOWN, file);
+}
+
+static bool print_comparison(const void *ctx, FILE *file)
+{
+    return th_comparison_print(ctx, TH_FORMAT_TEXT, file);
+}
+
+/* Says what became worse; TH_EXIT_CHECK when anything did, else TH_EXIT_GOOD. */
+static int complain_of(const th_comparison *comparison)
+{
+    for (uint32_t i = 0; i < comparison->count; i++) {
+        const th_change *c = &comparison->changes[i];
+        if (c->problem[0])
+            th_complain("%s: %s", c->name, c->problem);
+        if (c->verdict == TH_VERDICT_REGRESSION)
+            th_complain("%s: %.1f %% slower", c->name, 100 * c->change);
+    }
+    return th_comparison_is_bad(comparison) ? TH_EXIT_CHECK : TH_EXIT_GOOD;
+}
+
+static int compare(const th_options *o, th_record *const sides[2])
+{
+    th_comparison comparison;
+    th_error err;
+    const th_compare_desc desc = {
+        .old_record = sides[0],
+        .new_record = sides[1],
+        .filter = o->filter,
+        .threshold = o->threshold_percent / 100,
+        .force = o->force,
+    };
+    if (th_compare(&desc, &comparison, &err) != TH_OK)
+        return th_fail_with(&err);
+    const th_output output = {comparison_json, 12, print_comparison, comparison_csv, comparison_markdown};
+    const int code = th_output_result(o, &output, &comparison);
+    const int check = complain_of(&comparison);
+    th_comparison_fini(&comparison);
+    return code == TH_EXIT_GOOD ? check : code;
+}
+
+int th_command_compare(const th_options *o)
+{
+    const uint32_t wanted = o->baseline ? 1 : 2;
+    if (o->records.count != wanted) {
+        th_complain("compare takes %s, not %u; `throng help compare` shows how",
+                    o->baseline ? "one result beside --baseline" : "two results, OLD and NEW", o->records.count);
+        return TH_EXIT_USAGE;
+    }
+    th_record *sides[2] = {NULL, NULL};
+    th_error err;
+    const th_result result = read_sides(o, sides, &err);
+    const int code = result == TH_OK ? compare(o, sides) : th_fail_with(&err);
+    th_record_free(sides[0]);
+    th_record_free(sides[1]);
+    return code;
+}

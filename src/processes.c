@@ -1,0 +1,166 @@
+#include "processes.h"
+
+#include <throng/record.h>
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { KEPT_PROCESSES = 12 }; /* where the result is kept to be compared */
+#define SHORT_REPETITION_MS 1.0
+
+uint32_t th_processes_count(const th_options *o)
+{
+    if (o->processes > 0)
+        return o->processes;
+    return o->save && o->repetitions == 0 && !o->dry_run ? KEPT_PROCESSES : 1;
+}
+
+double th_processes_repetition_ms(const th_options *o)
+{
+    return o->repetition_ms > 0 || th_processes_count(o) == 1 ? o->repetition_ms : SHORT_REPETITION_MS;
+}
+
+/* ---- one process ---- */
+
+/* What it is called with. */
+typedef struct call {
+    const char *words[TH_OPTIONS_MAX_WORDS + 8];
+    uint32_t count;
+    char repetition[48];
+} call;
+
+static void add(call *c, const char *word)
+{
+    c->words[c->count++] = word;
+}
+
+static void call_init(call *c, const th_options *o)
+{
+    *c = (call){.count = 0};
+    add(c, "throng");
+    add(c, "bench");
+    add(c, "--json");
+    add(c, "--processes=1");
+    if (o->repetition_ms == 0 && o->frames == 0) {
+        snprintf(c->repetition, sizeof c->repetition, "--repetition-time=%g", th_processes_repetition_ms(o));
+        add(c, c->repetition);
+    }
+    for (uint32_t i = 0; i < o->again_count; i++)
+        add(c, o->again[i]);
+}
+
+/* Its output goes to files without names: a pipe would have to be read meanwhile. Returns its status, or -1 with errno
+ * when it could not be run. */
+static int run(const call *c, int out, int err)
+{
+    posix_spawn_file_actions_t files;
+    pid_t pid;
+    int status;
+    if ((errno = posix_spawn_file_actions_init(&files)) != 0)
+        return -1;
+    errno = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+    if (errno == 0)
+        errno = posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
+    if (errno == 0)
+        errno = posix_spawn(&pid, "/proc/self/exe", &files, NULL, (char *const *)c->words, environ);
+    const int failure = errno;
+    posix_spawn_file_actions_destroy(&files);
+    errno = failure;
+    if (failure != 0)
+        return -1;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -1;
+    return status;
+}
+
+/* What it has written, with a zero behind it; NULL when memory is out. free() it. */
+static char *text_of(int fd, size_t *size)
+{
+    const off_t end = lseek(fd, 0, SEEK_END);
+    char *text = end < 0 ? NULL : calloc(1, (size_t)end + 1);
+    *size = 0;
+    while (text && *size < (size_t)end) {
+        const ssize_t got = pread(fd, text + *size, (size_t)end - *size, (off_t)*size);
+        if (got <= 0)
+            break;
+        *size += (size_t)got;
+    }
+    return text;
+}
+
+/* ---- its result ---- */
+
+/* A process that found wrong palettes has a result, too, and says so in it. */
+static bool has_result(int status)
+{
+    return status >= 0 && WIFEXITED(status) &&
+           (WEXITSTATUS(status) == TH_EXIT_GOOD || WEXITSTATUS(status) == TH_EXIT_CHECK);
+}
+
+static int complain_of(int status, const char *said)
+{
+    if (status < 0)
+        th_complain("cannot run another process: %s", strerror(errno));
+    else if (WIFSIGNALED(status))
+        th_complain("a process of the measurement was ended by signal %d", WTERMSIG(status));
+    else
+        th_complain("a process of the measurement ended with exit code %d: %s", WEXITSTATUS(status), said ? said : "");
+    return TH_EXIT_ENVIRONMENT;
+}
+
+static int add_result(const char *text, size_t size, th_report *report)
+{
+    th_error err;
+    th_record *record;
+    th_result result = th_record_parse(text, size, "the result of another process", &record, &err);
+    if (result == TH_OK)
+        result = th_record_add_to(record, report, &err);
+    th_record_free(record);
+    return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+}
+
+static int run_one(const call *c, th_report *report)
+{
+    const int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
+    size_t size = 0, said_size;
+    const int status = out < 0 || err < 0 ? -1 : run(c, out, err);
+    char *text = status < 0 ? NULL : text_of(out, &size), *said = status < 0 ? NULL : text_of(err, &said_size);
+    int code;
+    if (!has_result(status))
+        code = complain_of(status, said);
+    else if (text)
+        code = add_result(text, size, report);
+    else
+        code = th_fail_with(&(th_error){TH_ERR_MEMORY, "no memory for the result of another process"});
+    free(said);
+    free(text);
+    if (out >= 0)
+        close(out);
+    if (err >= 0)
+        close(err);
+    return code;
+}
+
+int th_processes_add(const th_options *o, th_report *report)
+{
+    call c;
+    int code = TH_EXIT_GOOD;
+    const uint32_t count = th_processes_count(o);
+    const bool is_seen = isatty(STDERR_FILENO);
+    call_init(&c, o);
+    for (uint32_t p = 1; p < count && code == TH_EXIT_GOOD; p++) {
+        if (is_seen)
+            fprintf(stderr, "\r\033[Kprocess %u of %u", p + 1, count);
+        code = run_one(&c, report);
+        if (is_seen)
+            fputs("\r\033[K", stderr);
+    }
+    return code;
+}

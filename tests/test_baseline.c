@@ -1,0 +1,215 @@
+/* Results that are kept and compared, from outside: files, names, processes and exit codes. */
+#include "fixture_program.h"
+
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Baselines lie in the test's own folder. */
+static void begin(void)
+{
+    char here[256];
+    make_folder();
+    cr_assert(getcwd(here, sizeof here));
+    setenv("XDG_DATA_HOME", here, 1);
+}
+
+TestSuite(baseline, .init = begin, .fini = remove_folder, .timeout = 300);
+
+/* Quick, and not for its times. */
+#define MEASURE "bench --filter 'pose/scalar/f32|limit' --count 20 --frames 1 --repetitions 12 "
+
+static json_t *load(const char *path)
+{
+    json_error_t error;
+    json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    cr_assert(json, "%s: %s in line %d", path, error.text, error.line);
+    return json;
+}
+
+/* Writes the rows of a file with a field changed: times this factor, or to this text. */
+static void change_rows(const char *from, const char *to, const char *field, double factor, const char *text)
+{
+    json_t *document = load(from), *row;
+    size_t index;
+    json_array_foreach(json_object_get(document, "benchmarks"), index, row)
+    {
+        const json_t *value = json_object_get(row, field);
+        if (text && value)
+            json_object_set_new(row, field, json_string(text));
+        else if (value)
+            json_object_set_new(row, field, json_real(json_number_value(value) * factor));
+    }
+    cr_assert_eq(json_dump_file(document, to, 0), 0);
+    json_decref(document);
+}
+
+/* ---- keeping ---- */
+
+Test(baseline, save_keeps_the_result_under_its_name)
+{
+    json_t *printed = document(MEASURE "--save first.1_a-b --json");
+    json_t *kept = load("throng/baselines/first.1_a-b.json");
+    cr_expect(json_equal(printed, kept));
+    json_decref(kept);
+    json_decref(printed);
+    expect(0, MEASURE "--save first.1_a-b", "");
+    cr_expect_eq(system("test \"$(ls throng/baselines)\" = first.1_a-b.json"), 0, "replaced, and nothing else left");
+    expect(0, "compare --baseline first.1_a-b first.1_a-b --threshold 10000", "");
+    cr_expect(strstr(out, "old: baseline first.1_a-b, commit "), "%s", out);
+    expect(0, "compare first.1_a-b throng/baselines/first.1_a-b.json --threshold 10000", "");
+    cr_expect(strstr(out, "new: throng/baselines/first.1_a-b.json, commit "), "%s", out);
+}
+
+Test(baseline, names_that_leave_the_folder_are_misuse)
+{
+    static const char *const names[] = {"a/b", "../a", ".a", "..", "-a", "'a b'", "''", "a:b"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "bench --filter limit --dry-run --save=%s", names[i]);
+        expect(2, line, "--save takes a name of up to 64 letters");
+        snprintf(line, sizeof line, "compare new.json --baseline=%s", names[i]);
+        expect(2, line, "--baseline takes a name of up to 64 letters");
+    }
+    expect(2, "bench --list --save a", "--list measures nothing");
+}
+
+Test(baseline, folder_follows_the_environment)
+{
+    setenv("HOME", getenv("XDG_DATA_HOME"), 1);
+    setenv("XDG_DATA_HOME", "relative/is/ignored", 1);
+    expect(0, MEASURE "--dry-run --save a", "");
+    cr_expect_eq(access(".local/share/throng/baselines/a.json", R_OK), 0);
+    unsetenv("HOME");
+    expect(4, MEASURE "--dry-run --save a", "neither XDG_DATA_HOME nor HOME is a folder");
+    setenv("XDG_DATA_HOME", "/dev/null", 1);
+    expect(3, MEASURE "--dry-run --save a", "cannot make /dev/null/throng: Not a directory");
+}
+
+/* ---- processes ---- */
+
+Test(baseline, processes_measure_one_after_the_other_into_one_result)
+{
+    json_t *json = document(MEASURE "--processes 3 --json"), *row;
+    cr_expect_eq(json_integer_value(json_object_get(json_object_get(json, "context"), "processes")), 3);
+    int counts[2][3] = {{0}};
+    size_t index;
+    json_array_foreach(json_object_get(json, "benchmarks"), index, row)
+    {
+        const json_int_t family = json_integer_value(json_object_get(row, "family_index"));
+        const json_t *process = json_object_get(row, "process");
+        cr_expect_eq(json_integer_value(json_object_get(row, "repetitions")), 36);
+        if (process)
+            counts[family][json_integer_value(process)]++;
+    }
+    for (int family = 0; family < 2; family++)
+        for (int p = 0; p < 3; p++)
+            cr_expect_eq(counts[family][p], 12);
+    json_decref(json);
+}
+
+Test(baseline, what_is_kept_is_measured_in_twelve_processes)
+{
+    json_t *json = document("bench --filter limit --count 1 --max-time 0.001 --save a --json");
+    cr_expect_eq(json_integer_value(json_object_get(json_object_get(json, "context"), "processes")), 12);
+    json_decref(json);
+    json = document("bench --filter limit --count 1 --max-time 0.001 --json");
+    cr_expect_eq(json_integer_value(json_object_get(json_object_get(json, "context"), "processes")), 1);
+    json_decref(json);
+}
+
+/* ---- comparing ---- */
+
+Test(baseline, exit_code_says_whether_anything_became_worse)
+{
+    expect(0, MEASURE "--processes 6 --out a.json", "");
+    change_rows("a.json", "slow.json", "cpu_time", 1.5, NULL);
+    change_rows("a.json", "other.json", "palette_hash", 0, "0123456789abcdef");
+    change_rows("a.json", "coarse.json", "max_error", 2, NULL);
+    expect(0, "compare a.json a.json", "");
+    expect(1, "compare a.json slow.json", "throng: pose/scalar/f32: 50.0 % slower\n");
+    cr_expect(strstr(out, "2 regressions, 0 gains"), "%s", out);
+    expect(0, "compare slow.json a.json", "");
+    cr_expect(strstr(out, "0 regressions, 2 gains"), "%s", out);
+    expect(0, "compare a.json slow.json --threshold 60", "");
+    expect(1, "compare a.json other.json", "pose/scalar/f32: its palettes are others");
+    cr_expect(strstr(out, "its palettes are others: 0123456789abcdef, no longer "), "%s", out);
+    expect(1, "compare a.json coarse.json --threshold 60", "pose/scalar/f32: its error has grown");
+    cr_expect(strstr(out, "its error has grown from "), "%s", out);
+    expect(0, "compare a.json slow.json --filter nowhere || true", "no entry in common that the filter lets through");
+}
+
+Test(baseline, results_of_other_conditions_are_refused_unless_forced)
+{
+    expect(0, MEASURE "--out a.json", "");
+    expect(0, MEASURE "--seed 2 --out b.json", "");
+    expect(3, "compare a.json b.json", "not measured under the same conditions: scene.seed is \"1\" in a.json");
+    expect(0, "compare a.json b.json --force --threshold 100000", "");
+    cr_expect(strstr(out, "differs: scene.seed is \"1\" in a.json and \"2\" in b.json"), "%s", out);
+}
+
+Test(baseline, dry_runs_compare_palettes_alone)
+{
+    expect(0, MEASURE "--dry-run --out a.json", "");
+    change_rows("a.json", "b.json", "palette_hash", 0, "0123456789abcdef");
+    expect(0, "compare a.json a.json", "");
+    cr_expect(strstr(out, "0 the same, 2 without times"), "%s", out);
+    expect(1, "compare a.json b.json", "its palettes are others");
+}
+
+Test(baseline, scaling_studies_are_compared_as_well)
+{
+    expect(0, "scale --count 20 --threads 1,2 --frames 1 --repetitions 12 --save a", "");
+    expect(0, "compare a a", "");
+    cr_expect(strstr(out, "scale/threads:2"), "%s", out);
+}
+
+Test(baseline, every_form_is_written)
+{
+    static char text[1 << 16];
+    expect(0, MEASURE "--out a.json", "");
+    json_t *json = document("compare a.json a.json --json --out c.json"), *same = load("c.json");
+    cr_expect(json_equal(json, same));
+    cr_expect(json_is_true(json_object_get(json, "good")));
+    json_decref(same);
+    json_decref(json);
+    expect(0, "compare a.json a.json --out c.md", "");
+    slurp("c.md", text, sizeof text);
+    cr_expect(strstr(text, "| pose/scalar/f32 "), "%s", text);
+    expect(0, "compare a.json a.json --out c.csv", "");
+    slurp("c.csv", text, sizeof text);
+    cr_expect_eq(strncmp(text, "name,verdict,", 13), 0, "%s", text);
+}
+
+/* ---- misuse and rubbish ---- */
+
+Test(baseline, compare_takes_two_results)
+{
+    expect(2, "compare", "compare takes two results, OLD and NEW, not 0");
+    expect(2, "compare a.json", "compare takes two results, OLD and NEW, not 1");
+    expect(2, "compare a b c", "compare takes two results, OLD and NEW, not 3");
+    expect(2, "compare a.json b.json --baseline c", "compare takes one result beside --baseline, not 2");
+    expect(2, "compare a b --threshold -1", "--threshold takes a number from 0");
+    expect(2, "compare a b --out c.txt", "a file whose name ends in .json, .csv or .md");
+    expect(2, "compare a b --model fox.glb", "compare takes no --model");
+}
+
+Test(baseline, what_is_no_result_is_exit_code_3)
+{
+    expect(0, MEASURE "--out a.json", "");
+    expect(3, "compare a.json missing.json", "cannot read missing.json: No such file or directory");
+    expect(3, "compare missing a.json", "cannot read missing: No such file or directory");
+    expect(3, "compare --baseline missing a.json", "no baseline missing, which would be ");
+    expect(3, "compare . a.json", "cannot read .: Is a directory");
+    cr_assert_eq(system("echo '{' >open.json; echo '{\"context\": {}}' >bare.json; head -c 999 a.json >cut.json"), 0);
+    expect(3, "compare a.json open.json", "open.json: no JSON: line 2, column 0");
+    expect(3, "compare a.json bare.json",
+           "bare.json: no result of throng, nor of Google Benchmark: benchmarks is miss");
+    expect(3, "compare cut.json a.json", "cut.json: no JSON: line ");
+    change_rows("a.json", "text.json", "cpu_time", 0, "fast");
+    expect(3, "compare a.json text.json", "text.json: benchmarks[0] (pose/scalar/f32): cpu_time is no number");
+}
