@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const unsigned char th_hud_font_file[]; /* of the build folder */
+extern const unsigned char th_embedded_hud_font[]; /* of the build folder */
 
 /* Cells: ASCII's letters, those of Latin-1, these, and the box. */
 static const uint16_t symbols[] = {u'–', u'—', u'‘', u'’', u'“', u'”', u'•', u'…', u'←', u'↑', u'→',
@@ -120,7 +120,7 @@ static void fill_cell(th_hud_font *font, uint32_t cell)
 th_result th_hud_font_init(th_hud_font *font, uint32_t line_px, th_error *err)
 {
     stbtt_fontinfo face;
-    if (!stbtt_InitFont(&face, th_hud_font_file, 0))
+    if (!stbtt_InitFont(&face, th_embedded_hud_font, 0))
         return th_fail(err, TH_ERR_ENVIRONMENT, "the embedded font is no TrueType");
     const fit f = fit_line(&face, (int)line_px);
     font->advance_px = (uint32_t)f.advance_px;
