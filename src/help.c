@@ -18,23 +18,60 @@ void th_help_program(FILE *file)
           file);
 }
 
-static void print_option(const th_option *o, FILE *file)
+/* ---- a command ---- */
+
+enum { LINE = 100, HEAD = 64 };
+
+/* "--count N" */
+static int write_head(const th_option *o, char head[HEAD])
 {
-    char head[32];
-    snprintf(head, sizeof head, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
-    fprintf(file, "  %-20s%s", head, o->help);
-    if (o->fallback)
-        fprintf(file, " (default: %s)", o->fallback);
-    if (o->repeatable && o->argument)
-        fputs("; may be given again", file);
+    return snprintf(head, HEAD, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+}
+
+/* Words on lines that begin at a column, where the first one already stands. */
+static void print_words(const char *text, int column, FILE *file)
+{
+    int at = column;
+    while (*text) {
+        const int length = (int)strcspn(text, " ");
+        if (at > column && at + 1 + length > LINE) {
+            fprintf(file, "\n%*s", column, "");
+            at = column;
+        }
+        at += fprintf(file, "%s%.*s", at > column ? " " : "", length, text);
+        text += length;
+        text += *text == ' ';
+    }
     fputc('\n', file);
+}
+
+static void print_option(const th_option *o, int column, FILE *file)
+{
+    char head[HEAD], text[1024];
+    write_head(o, head);
+    snprintf(text, sizeof text, "%s%s%s%s%s", o->help, o->fallback ? " (default: " : "", o->fallback ? o->fallback : "",
+             o->fallback ? ")" : "", o->repeatable && o->argument ? "; may be given again" : "");
+    fprintf(file, "  %-*s", column - 2, head);
+    print_words(text, column, file);
+}
+
+/* Where what options do begins: behind the longest of their names. */
+static int column_of(const th_command *command)
+{
+    char head[HEAD];
+    int longest = 0;
+    for (const th_option *o = th_option_table; o->name; o++)
+        if ((o->commands & command->bit) && write_head(o, head) > longest)
+            longest = write_head(o, head);
+    return longest + 4;
 }
 
 void th_help_command(const th_command *command, FILE *file)
 {
     fprintf(file, "throng %s: %s\n\nusage: throng %s [OPTIONS]%s%s\n\n%s\n", command->name, command->summary,
             command->name, command->operand ? " " : "", command->operand ? command->operand : "", command->details);
+    const int column = column_of(command);
     for (const th_option *o = th_option_table; o->name; o++)
         if (o->commands & command->bit)
-            print_option(o, file);
+            print_option(o, column, file);
 }

@@ -101,13 +101,9 @@ Test(options, refuse_more_threads_than_fit_together)
     cr_assert(parse("scale --threads 1-43,78"));
     expect_refusal("scale --threads 1-43,79", "--threads takes counts of at most 1024 threads together, not 1025");
     expect_refusal("scale --threads 1-256", "--threads takes counts of at most 1024 threads together, not 32896");
-    char *text;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    th_help_command(th_command_find("scale"), file);
-    fclose(file);
-    cr_expect(strstr(text, "at most 1024 threads together"), "%s", text);
-    free(text);
+    for (const th_option *o = th_option_table; o->name; o++)
+        if (strcmp(o->name, "threads") == 0 && (o->commands & th_command_find("scale")->bit))
+            cr_expect(strstr(o->help, "at most 1024 threads together"), "%s", o->help);
 }
 
 static void expect_threads(const char *list, uint32_t count, const uint32_t *counts)
@@ -300,11 +296,11 @@ static const char *example(const th_option *o)
     return "1";
 }
 
+/* Until the next call. */
 static char *help_text(const th_command *c)
 {
-    char *text;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
+    static char text[1 << 16];
+    FILE *file = fmemopen(text, sizeof text, "w");
     th_help_command(c, file);
     fclose(file);
     return text;
@@ -323,7 +319,24 @@ Test(options, are_in_the_help_exactly_when_they_are_taken)
             cr_expect_eq(taken, shown, "%s: %s", line, error.text);
             cr_expect_eq(elsewhere, !shown, "%s: %s", line, error.text);
         }
-        free(help);
+    }
+}
+
+/* "  --name ARGUMENT  what it does", and lines of that alone. */
+Test(options, have_their_help_in_one_column_of_lines_that_fit)
+{
+    for (const th_command *c = th_command_table; c->name; c++) {
+        char *help = help_text(c);
+        size_t column = 0, length;
+        for (char *line = strstr(help, "\n  --") + 1; *line; line += length + 1) {
+            length = strcspn(line, "\n");
+            line[length] = '\0';
+            const char *gap = line[2] == '-' ? strstr(line + 2, "  ") : line;
+            const size_t begin = gap ? (size_t)(gap - line) + strspn(gap, " ") : 0;
+            column = column ? column : begin;
+            cr_expect_eq(begin, column, "%s: %s", c->name, line);
+            cr_expect_leq(length, 100, "%s: %s", c->name, line);
+        }
     }
 }
 
