@@ -3,6 +3,7 @@
 #include "compare_notes.h"
 #include "conditions.h"
 
+#include <throng/crowd.h>
 #include <throng/json.h>
 #include <throng/rank_test.h>
 
@@ -93,7 +94,7 @@ static void units_fini(units *u)
 
 /* What two records have to do with each other. */
 typedef struct relation {
-    bool share_palettes;
+    th_conditions_shared shared;
     double floor[2]; /* for repetitions and processes, beside that of the samples: th_unit */
 } relation;
 
@@ -110,7 +111,7 @@ static relation relation_of(const th_record *a, const th_record *b)
 {
     const double company = company_noise(a, b);
     return (relation){
-        .share_palettes = th_conditions_share_palettes(a, b),
+        .shared = th_conditions_share(a, b),
         .floor = {[TH_UNIT_REPETITION] = company + TH_COMPARE_PROCESS_NOISE, [TH_UNIT_PROCESS] = company},
     };
 }
@@ -145,15 +146,27 @@ static void check_errors(const th_record_entry *a, const th_record_entry *b, th_
                  b->from_authored, a->from_authored);
 }
 
+/* "pose/avx2/f32" runs the same code on any machine that has it. */
+static bool names_kernel(const char *name)
+{
+    for (th_isa isa = TH_ISA_AUTO + 1; isa < TH_ISA_COUNT; isa++) {
+        const char *isa_name = th_isa_name(isa), *part = strstr(name, isa_name);
+        if (part && part > name && part[-1] == '/' && (part[strlen(isa_name)] == '/' || !part[strlen(isa_name)]))
+            return true;
+    }
+    return false;
+}
+
 static void check_palettes(const th_record_entry *a, const th_record_entry *b, const relation *r, th_change *out)
 {
+    const bool same_work = r->shared.scene && (r->shared.isa || names_kernel(b->name));
     if (b->failure)
         snprintf(out->problem, sizeof out->problem, "it failed: %s", b->failure);
     else if (a->failure)
         return; /* its figures are those of what was wrong */
-    else if (r->share_palettes)
+    else if (same_work)
         check_errors(a, b, out);
-    if (!out->problem[0] && r->share_palettes && a->palette_hash && b->palette_hash &&
+    if (!out->problem[0] && same_work && r->shared.libc && a->palette_hash && b->palette_hash &&
         strcmp(a->palette_hash, b->palette_hash) != 0)
         snprintf(out->problem, sizeof out->problem, "its palettes are others: %s, no longer %s", b->palette_hash,
                  a->palette_hash);

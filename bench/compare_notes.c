@@ -139,10 +139,10 @@ json_t *th_compare_notes(const th_comparison *c)
     json_t *notes = th_conditions_doubt(c->old_record, c->new_record);
     note_company(c->old_record, &notes);
     note_company(c->new_record, &notes);
-    note_build(c->old_record, &notes);
-    note_build(c->new_record, &notes);
     if (count_timed(c) == 0)
         return notes;
+    note_build(c->old_record, &notes);
+    note_build(c->new_record, &notes);
     note_pulse(c, &notes);
     note_processes(c, &notes);
     note_power(c, &notes);

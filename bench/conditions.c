@@ -84,9 +84,17 @@ static void compare_entries(json_t **texts, const th_record *old_record, const t
     }
 }
 
+static bool has_times(const th_record *record)
+{
+    for (uint32_t i = 0; i < record->entry_count; i++)
+        if (record->entries[i].real_ns.count > 0)
+            return true;
+    return false;
+}
+
 json_t *th_conditions_differ(const th_record *old_record, const th_record *new_record)
 {
-    static const char *const names[] = {
+    static const char *const of_times[] = {
         "cpu_model",
         "num_cpus",
         "cores",
@@ -106,7 +114,8 @@ json_t *th_conditions_differ(const th_record *old_record, const th_record *new_r
         NULL,
     };
     json_t *texts = json_array();
-    compare_fields(&texts, names, old_record, new_record);
+    if (has_times(old_record) && has_times(new_record))
+        compare_fields(&texts, of_times, old_record, new_record);
     compare_part(&texts, "scene", old_record, new_record);
     compare_part(&texts, "picture", old_record, new_record);
     compare_entries(&texts, old_record, new_record);
@@ -116,20 +125,28 @@ json_t *th_conditions_differ(const th_record *old_record, const th_record *new_r
 json_t *th_conditions_doubt(const th_record *old_record, const th_record *new_record)
 {
     static const char *const names[] = {
-        "host_name", "system", "page_size", "huge_pages", "clock_source", NULL,
+        "host_name", "system", "libc", "page_size", "huge_pages", "clock_source", NULL,
     };
     json_t *texts = json_array();
     compare_fields(&texts, names, old_record, new_record);
     return texts;
 }
 
-bool th_conditions_share_palettes(const th_record *old_record, const th_record *new_record)
+static bool share_fields(const char *name, const th_record *old_record, const th_record *new_record)
 {
-    static const char *const names[] = {"isa", NULL};
+    const json_t *a = json_object_get(old_record->context, name), *b = json_object_get(new_record->context, name);
+    return a == b || json_equal(a, b);
+}
+
+th_conditions_shared th_conditions_share(const th_record *old_record, const th_record *new_record)
+{
     json_t *texts = json_array();
-    compare_fields(&texts, names, old_record, new_record);
     compare_part(&texts, "scene", old_record, new_record);
-    const bool same = texts && json_array_size(texts) == 0;
+    const th_conditions_shared shared = {
+        .scene = texts && json_array_size(texts) == 0,
+        .isa = share_fields("isa", old_record, new_record),
+        .libc = share_fields("libc", old_record, new_record),
+    };
     json_decref(texts);
-    return same;
+    return shared;
 }

@@ -50,6 +50,7 @@ static void read_system(th_context *c)
     char text[16];
     if (uname(&name) == 0)
         snprintf(c->system, sizeof c->system, "%.16s %.64s", name.sysname, name.release);
+    confstr(_CS_GNU_LIBC_VERSION, c->libc, sizeof c->libc);
     c->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
     c->clock_step_ns = th_clock_step_ns();
     read_chosen("/sys/kernel/mm/transparent_hugepage/enabled", c->huge_pages, sizeof c->huge_pages);
@@ -207,10 +208,10 @@ static json_t *machine_json(const th_context *c)
                   c->numa_nodes, "governor", text_or_null(c->governor), "boost", boost_json(c->boost),
                   "virtual_machine", c->virtual_machine, "affinity_cpus", c->cpus.affinity, "cgroup_quota_cpus",
                   c->cpus.quota > 0 ? th_json_real(c->cpus.quota) : json_null(), "usable_cpus", c->cpus.usable);
-    return th_json_merge(json,
-                         json_pack("{s:o, s:i, s:o, s:o, s:o}", "system", text_or_null(c->system), "page_size",
-                                   (int)c->page_bytes, "huge_pages", text_or_null(c->huge_pages), "clock_source",
-                                   text_or_null(c->clock_source), "clock_step_ns", th_json_count(c->clock_step_ns)));
+    return th_json_merge(json, json_pack("{s:o, s:s, s:i, s:o, s:o, s:o}", "system", text_or_null(c->system), "libc",
+                                         c->libc, "page_size", (int)c->page_bytes, "huge_pages",
+                                         text_or_null(c->huge_pages), "clock_source", text_or_null(c->clock_source),
+                                         "clock_step_ns", th_json_count(c->clock_step_ns)));
 }
 
 json_t *th_context_json(const th_context *c)

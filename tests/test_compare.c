@@ -493,6 +493,47 @@ Test(compare, palettes_of_other_conditions_are_not_compared)
     end(&p);
 }
 
+/* Takes the times away, gives the only entry a name and the new context a field, and breaks the new palettes. */
+static void expect_untimed(const char *name, const char *field, const char *value, const char *problem)
+{
+    pair p = pair_of(1, 6, steady, steady_again);
+    for (int s = 0; s < 2; s++) {
+        p.reports[s].rows[0].real_ns.count = p.reports[s].rows[0].cpu_ns.count = 0;
+        p.reports[s].rows[0].process_count = 0;
+        p.reports[s].is_rehearsal = true;
+        snprintf(p.reports[s].rows[0].name, sizeof p.reports[s].rows[0].name, "%s", name);
+    }
+    p.reports[1].rows[0].palette_hash++;
+    json_t *document = document_of(&p.reports[1]);
+    json_object_set_new(json_object_get(document, "context"), field, json_string(value));
+    th_record *before = record_of(&p.reports[0], "old.json"), *after;
+    cr_assert_eq(parse_document(document, "new.json", &after, &err), TH_OK, "%s", err.text);
+    json_decref(document);
+    const th_compare_desc desc = {before, after, NULL, 0.03, false};
+    th_comparison c;
+    cr_assert_eq(th_compare(&desc, &c, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(c.changes[0].verdict, TH_VERDICT_UNTIMED);
+    cr_expect_eq(strncmp(c.changes[0].problem, problem, strlen(problem)), 0, "%s", c.changes[0].problem);
+    cr_expect_eq(problem[0] == '\0', c.changes[0].problem[0] == '\0', "%s", c.changes[0].problem);
+    th_comparison_fini(&c);
+    th_record_free(before);
+    th_record_free(after);
+    end(&p);
+}
+
+/* Palettes depend on what is posed, on the kernel, and on the sines that clips were made with. */
+Test(compare, palettes_without_times_may_come_from_another_machine)
+{
+    expect_untimed("pose/avx2/f32", "cpu_model", "odd", "its palettes are others");
+    expect_untimed("pose/avx2/f32", "compiler", "odd", "its palettes are others");
+    expect_untimed("pose/avx2/f32", "isa", "odd", "its palettes are others");
+    expect_untimed("pose/avx2", "isa", "odd", "its palettes are others");
+    expect_untimed("avx2/pose", "isa", "odd", "");
+    expect_untimed("pose/avx29", "isa", "odd", "");
+    expect_untimed("threads:2", "isa", "odd", "");
+    expect_untimed("pose/avx2/f32", "libc", "odd", "");
+}
+
 /* ---- notes ---- */
 
 Test(compare, company_and_a_change_of_all_are_noted)

@@ -81,8 +81,8 @@ typedef struct th_compare_desc {
     bool force;                               /* whatever the conditions */
 } th_compare_desc;
 
-/* TH_ERR_INPUT when the records have no entry in common, or were not measured under the same conditions: machine,
- * compiler, flags, instruction set, scene, picture, threads. */
+/* TH_ERR_INPUT when the records have no entry in common, or were not measured under the same conditions: scene,
+ * picture, threads, and, where both have times, machine, compiler, flags and instruction set. */
 th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *err);
 void th_comparison_fini(th_comparison *comparison);
 

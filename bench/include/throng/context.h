@@ -39,6 +39,7 @@ typedef struct th_context {
     bool virtual_machine;
     double load[3];      /* over 1, 5 and 15 minutes; this program counts as well */
     char system[96];     /* kernel and release: "Linux 6.1.0" */
+    char libc[32];       /* "glibc 2.36": sine and cosine are its own */
     uint32_t page_bytes; /* of memory */
     char huge_pages[16]; /* transparent ones: "always", "madvise", "never"; "" = unknown */
     th_cache caches[TH_CONTEXT_MAX_CACHES];
