@@ -130,7 +130,8 @@ static void measure_change(const units *u, const relation *r, th_change *out)
     const th_interval ratio = th_ratio_interval(&u->ns[1], &u->ns[0]);
     out->verdict = TH_VERDICT_SAME;
     out->change = out->new_ns / out->old_ns - 1;
-    out->interval = (th_interval){ratio.low - 1, ratio.high - 1};
+    if (stats[0].count > 1 && stats[1].count > 1)
+        out->interval = (th_interval){ratio.low - 1, ratio.high - 1};
     out->floor = (ratio.high - ratio.low) / 2 + r->floor[u->kind];
     out->p = th_rank_test_run(&u->ns[0], &u->ns[1]).p;
 }
@@ -144,6 +145,11 @@ static void check_errors(const th_record_entry *a, const th_record_entry *b, th_
     else if (b->from_authored > a->from_authored * most)
         snprintf(out->problem, sizeof out->problem, "it is %.3g from what the file says, no longer %.3g",
                  b->from_authored, a->from_authored);
+}
+
+static void note_failure(const th_record_entry *e, th_change *out)
+{
+    snprintf(out->problem, sizeof out->problem, "it failed: %s", e->failure);
 }
 
 /* "pose/avx2/f32" runs the same code on any machine that has it. */
@@ -161,7 +167,7 @@ static void check_palettes(const th_record_entry *a, const th_record_entry *b, c
 {
     const bool same_work = r->shared.scene && (r->shared.isa || names_kernel(b->name));
     if (b->failure)
-        snprintf(out->problem, sizeof out->problem, "it failed: %s", b->failure);
+        note_failure(b, out);
     else if (a->failure)
         return; /* its figures are those of what was wrong */
     else if (same_work)
@@ -183,6 +189,14 @@ static th_change unknown_change(const char *name, th_verdict verdict)
                        .interval = {nan, nan},
                        .p = nan,
                        .floor = nan};
+}
+
+static th_change new_entry(const th_record_entry *e)
+{
+    th_change change = unknown_change(e->name, TH_VERDICT_ONLY_NEW);
+    if (e->failure)
+        note_failure(e, &change);
+    return change;
 }
 
 static bool compare_entry(const th_record_entry *a, const th_record_entry *b, const relation *r, th_change *out)
@@ -224,11 +238,23 @@ static bool correct_for_number(th_comparison *c)
     return true;
 }
 
-static void judge(th_change *change, double threshold)
+/* The least p that the rank test can have, with everything of one side above all of the other: twice one in all the
+ * ways to deal the units to the two. */
+static double least_p(const th_change *change)
+{
+    const double a = change->counts[0], b = change->counts[1];
+    return 2 / exp(lgamma(a + b + 1) - lgamma(a + 1) - lgamma(b + 1));
+}
+
+static void judge(th_change *change, double threshold, uint32_t timed)
 {
     const double size = fabs(change->change);
-    if (change->verdict == TH_VERDICT_SAME && change->p < TH_COMPARE_ALPHA && size > threshold && size > change->floor)
+    if (change->verdict != TH_VERDICT_SAME)
+        return;
+    if (change->p < TH_COMPARE_ALPHA && size > threshold && size > change->floor)
         change->verdict = change->change > 0 ? TH_VERDICT_REGRESSION : TH_VERDICT_GAIN;
+    else if (least_p(change) * timed >= TH_COMPARE_ALPHA)
+        change->verdict = TH_VERDICT_UNKNOWN;
 }
 
 static bool compare_wanted(const th_compare_desc *desc, const regex_t *wanted, th_comparison *out)
@@ -244,7 +270,7 @@ static bool compare_wanted(const th_compare_desc *desc, const regex_t *wanted, t
         if (old)
             room = compare_entry(old, e, &related, change);
         else
-            *change = unknown_change(e->name, TH_VERDICT_ONLY_NEW);
+            *change = new_entry(e);
     }
     for (uint32_t i = 0; i < a->entry_count && room; i++)
         if (!th_record_find(b, a->entries[i].name) && (!wanted || regexec(wanted, a->entries[i].name, 0, NULL, 0) == 0))
@@ -266,8 +292,11 @@ static bool compare_all(const th_compare_desc *desc, th_comparison *out)
 
 static void count_verdicts(th_comparison *c)
 {
+    uint32_t timed = 0;
+    for (uint32_t i = 0; i < c->count; i++)
+        timed += isfinite(c->changes[i].p) ? 1 : 0;
     for (uint32_t i = 0; i < c->count; i++) {
-        judge(&c->changes[i], c->threshold);
+        judge(&c->changes[i], c->threshold, timed);
         c->verdicts[c->changes[i].verdict]++;
         c->problems += c->changes[i].problem[0] != '\0';
     }
@@ -328,6 +357,7 @@ bool th_comparison_is_bad(const th_comparison *comparison)
 
 const char *th_verdict_name(th_verdict verdict)
 {
-    static const char *const names[] = {"same", "regression", "gain", "untimed", "only in old", "only in new"};
+    static const char *const names[] = {"same",    "regression",  "gain",       "unknown",
+                                        "untimed", "only in old", "only in new"};
     return names[verdict];
 }

@@ -64,35 +64,40 @@ static void note_processes(const th_comparison *c, json_t **notes)
         if (isfinite(c->changes[i].change) && c->changes[i].unit == TH_UNIT_REPETITION) {
             say(notes,
                 "with fewer than %d processes on each side changes below %.0f %% are none, as processes may differ by "
-                "that; bench --processes %d sees less",
+                "that; smaller ones show with %d processes (bench --processes)",
                 TH_COMPARE_FEWEST_PROCESSES, 100 * TH_COMPARE_PROCESS_NOISE, TH_COMPARE_GOOD_PROCESSES);
             return;
         }
 }
 
-/* Of the rank test: twice one in all the ways to deal the units to the two sides. */
-static double least_p(const th_change *change)
-{
-    const double a = change->counts[0], b = change->counts[1];
-    return 2 / exp(lgamma(a + b + 1) - lgamma(a + 1) - lgamma(b + 1));
-}
-
 static void note_power(const th_comparison *c, json_t **notes)
 {
-    const uint32_t timed = count_timed(c);
-    uint32_t blind = 0;
     const th_change *worst = NULL;
-    for (uint32_t i = 0; i < c->count; i++)
-        if (isfinite(c->changes[i].change) && least_p(&c->changes[i]) * timed >= TH_COMPARE_ALPHA) {
-            blind++;
-            worst = worst && least_p(worst) > least_p(&c->changes[i]) ? worst : &c->changes[i];
-        }
+    for (uint32_t i = 0; i < c->count; i++) {
+        const th_change *change = &c->changes[i];
+        if (change->verdict == TH_VERDICT_UNKNOWN &&
+            (!worst || change->counts[0] + change->counts[1] < worst->counts[0] + worst->counts[1]))
+            worst = change;
+    }
     if (worst)
         say(notes,
             "no change of %u of %u entries can be told from chance, however large: among so many, %u against %u %s "
             "are too few; measure more, or fewer entries",
-            blind, timed, worst->counts[0], worst->counts[1],
+            c->verdicts[TH_VERDICT_UNKNOWN], count_timed(c), worst->counts[0], worst->counts[1],
             worst->unit == TH_UNIT_PROCESS ? "processes" : "repetitions");
+}
+
+/* What is in one record only cannot be compared. */
+static void note_palettes(const th_comparison *c, json_t **notes)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < c->old_record->entry_count; i++) {
+        const th_record_entry *a = &c->old_record->entries[i], *b = th_record_find(c->new_record, a->name);
+        count += b && !a->failure && !b->failure && !a->palette_hash != !b->palette_hash ? 1 : 0;
+    }
+    if (count > 0)
+        say(notes, "%u %s palettes in one result only, so nothing is said of them", count,
+            count == 1 ? "entry has" : "entries have");
 }
 
 static void note_scatter(const th_comparison *c, json_t **notes)
@@ -139,6 +144,7 @@ json_t *th_compare_notes(const th_comparison *c)
     json_t *notes = th_conditions_doubt(c->old_record, c->new_record);
     note_company(c->old_record, &notes);
     note_company(c->new_record, &notes);
+    note_palettes(c, &notes);
     if (count_timed(c) == 0)
         return notes;
     note_build(c->old_record, &notes);

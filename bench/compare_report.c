@@ -75,6 +75,14 @@ static void add_time(th_table *table, double ns)
         th_table_cell(table, "%.2f ms", ns / 1e6);
 }
 
+static void add_interval(th_table *table, th_interval interval)
+{
+    if (isnan(interval.low))
+        th_table_cell(table, "-");
+    else
+        th_table_cell(table, "%+.1f to %+.1f %%", 100 * interval.low, 100 * interval.high);
+}
+
 static void add_change(th_table *table, const th_comparison *comparison, const th_change *c)
 {
     th_table_cell(table, "%s", c->name);
@@ -85,9 +93,10 @@ static void add_change(th_table *table, const th_comparison *comparison, const t
             th_table_cell(table, "-");
     } else {
         th_table_cell(table, "%+.1f %%", 100 * c->change);
-        th_table_cell(table, "%+.1f to %+.1f %%", 100 * c->interval.low, 100 * c->interval.high);
+        add_interval(table, c->interval);
         th_table_cell(table, c->p < 0.001 ? "%.0e" : "%.3f", c->p);
-        th_table_cell(table, "%.1f %%", 100 * fmax(c->floor, comparison->threshold));
+        th_table_cell(table, c->verdict == TH_VERDICT_UNKNOWN ? "-" : "%.1f %%",
+                      100 * fmax(c->floor, comparison->threshold));
     }
     th_table_cell(table, "%s%s", th_verdict_name(c->verdict), c->problem[0] ? ", WRONG" : "");
 }
@@ -129,6 +138,8 @@ static void print_sum(const th_comparison *c, th_format format, FILE *file)
     th_append(line, sizeof line, "%u regression%s, %u gain%s, %u the same", v[TH_VERDICT_REGRESSION],
               th_plural(v[TH_VERDICT_REGRESSION]), v[TH_VERDICT_GAIN], th_plural(v[TH_VERDICT_GAIN]),
               v[TH_VERDICT_SAME]);
+    if (v[TH_VERDICT_UNKNOWN])
+        th_append(line, sizeof line, ", %u unknown", v[TH_VERDICT_UNKNOWN]);
     if (v[TH_VERDICT_UNTIMED])
         th_append(line, sizeof line, ", %u without times", v[TH_VERDICT_UNTIMED]);
     if (v[TH_VERDICT_ONLY_OLD])

@@ -71,12 +71,14 @@ static void compare_entries(json_t **texts, const th_record *old_record, const t
     for (uint32_t i = 0; i < new_record->entry_count; i++) {
         const th_record_entry *b = &new_record->entries[i], *a = th_record_find(old_record, b->name);
         char text[512];
-        if (a && a->threads != b->threads) {
+        if (!a || a->threads == 0 || b->threads == 0)
+            continue;
+        if (a->threads != b->threads) {
             snprintf(text, sizeof text, "%.200s has %u threads in %.100s and %u in %.100s", b->name, a->threads,
                      old_record->name, b->threads, new_record->name);
             *texts = th_json_append(*texts, th_json_text(text));
         }
-        if (a && (a->characters != b->characters || a->joints != b->joints)) {
+        if (a->characters != b->characters || a->joints != b->joints) {
             snprintf(text, sizeof text, "%.200s has other characters in %.100s than in %.100s", b->name,
                      new_record->name, old_record->name);
             *texts = th_json_append(*texts, th_json_text(text));
@@ -111,6 +113,8 @@ json_t *th_conditions_differ(const th_record *old_record, const th_record *new_r
         "build_type",
         "library_build_type",
         "isa",
+        "repetition_ms",
+        "repetition_frames",
         NULL,
     };
     json_t *texts = json_array();

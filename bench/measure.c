@@ -23,6 +23,8 @@ th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_repor
     const uint32_t most = desc->repetitions ? desc->repetitions : TH_MEASURE_MOST_ROUNDS;
     const th_result result = th_report_init(out, rows, desc->is_rehearsal ? 0 : most, err);
     if (result == TH_OK) {
+        out->repetition_ns = desc->iterations ? 0 : repetition_ns_of(desc);
+        out->iterations = desc->iterations;
         out->precision = desc->repetitions ? 0 : desc->precision;
         out->is_rehearsal = desc->is_rehearsal;
     }

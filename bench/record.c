@@ -132,7 +132,10 @@ static bool read_hash(const line *l, const char **out)
 static bool read_traits(const line *l, traits *out)
 {
     *out = (traits){.max_error = (double)NAN, .from_authored = (double)NAN};
-    if (!read_count(l, "threads", 1, 1, UINT32_MAX, &out->threads) || !read_failure(l, out))
+    if (!read_failure(l, out))
+        return false;
+    const uint64_t fewest = out->failure || out->skipped ? 0 : 1; /* it may not have come to that */
+    if (!read_count(l, "threads", 1, fewest, UINT32_MAX, &out->threads))
         return false;
     return !l->is_ours || (read_count(l, "characters", 0, 0, UINT64_MAX, &out->characters) &&
                            read_count(l, "joints", 0, 0, UINT64_MAX, &out->joints) &&
@@ -308,6 +311,12 @@ static bool refuse_document(const th_record *record, const char *why, th_error *
     return false;
 }
 
+static bool is_object_or_none(const json_t *context, const char *name)
+{
+    const json_t *value = json_object_get(context, name);
+    return !value || json_is_object(value);
+}
+
 static bool read_document(th_record *record, th_error *err)
 {
     const json_t *rows = json_object_get(record->document, "benchmarks");
@@ -316,6 +325,8 @@ static bool read_document(th_record *record, th_error *err)
         return refuse_document(record, "it is no object", err);
     if (!json_is_object(record->context))
         return refuse_document(record, record->context ? "context is no object" : "context is missing", err);
+    if (!is_object_or_none(record->context, "scene") || !is_object_or_none(record->context, "picture"))
+        return refuse_document(record, "scene or picture is no object", err);
     if (!json_is_array(rows))
         return refuse_document(record, rows ? "benchmarks is no array" : "benchmarks is missing", err);
     record->is_ours = json_is_string(json_object_get(record->context, "commit"));

@@ -126,15 +126,21 @@ static json_t *append_entry(json_t *rows, const th_row *row, uint32_t family)
     return append_aggregates(rows, row, family);
 }
 
+static json_t *positive_or_null(double value)
+{
+    return value > 0 ? th_json_real(value) : json_null();
+}
+
 /* What the machine is, and what was said of this run. */
 static json_t *context_json(const th_report *report)
 {
     json_t *own = json_pack("{s:o, s:o, s:o, s:o, s:b, s:i}", "others_cpus", th_json_real(report->noise.others_cpus),
                             "stolen_cpus", th_json_real(report->noise.stolen_cpus), "throttled_s",
-                            th_json_real(report->noise.throttled_s), "precision",
-                            report->precision > 0 ? th_json_real(report->precision) : json_null(), "dry_run",
-                            report->is_rehearsal, "processes", (int)report->process_count);
-    return th_json_merge(th_context_json(&report->context), own);
+                            th_json_real(report->noise.throttled_s), "precision", positive_or_null(report->precision),
+                            "dry_run", report->is_rehearsal, "processes", (int)report->process_count);
+    json_t *repetition = json_pack("{s:o, s:o}", "repetition_ms", positive_or_null((double)report->repetition_ns / 1e6),
+                                   "repetition_frames", positive_or_null(report->iterations));
+    return th_json_merge(th_context_json(&report->context), th_json_merge(own, repetition));
 }
 
 json_t *th_report_json(const th_report *report)

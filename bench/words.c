@@ -5,11 +5,31 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* Bytes of a control character at the begin of a text, or of one that turns the direction of what follows it; 0: it is
+ * another. In UTF-8, as all texts. */
+static size_t control_length(const char *text)
+{
+    static const char *const signs[] = {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d",
+                                        "\u202e", "\u2028", "\u2029", "\u2066", "\u2067", "\u2068", "\u2069"};
+    const unsigned char *c = (const unsigned char *)text;
+    if (c[0] < ' ' || c[0] == 0x7f)
+        return 1;
+    if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+        return 2;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (strncmp(text, signs[i], strlen(signs[i])) == 0)
+            return strlen(signs[i]);
+    return 0;
+}
+
 char *th_printable(const char *text, char *out, size_t size)
 {
     size_t used = 0;
-    for (; *text && used + 1 < size; text++)
-        out[used++] = (unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text;
+    while (*text && used + 1 < size) {
+        const size_t length = control_length(text);
+        out[used++] = length ? '?' : *text;
+        text += length ? length : 1;
+    }
     out[used] = '\0';
     return out;
 }

@@ -161,6 +161,25 @@ Test(baseline, dry_runs_compare_palettes_alone)
     expect(1, "compare a.json b.json", "its palettes are others");
 }
 
+/* Where there is no OpenGL, pictures are left out, and the rest is as good as ever. */
+Test(baseline, entries_that_are_left_out_harm_nothing)
+{
+    setenv("LIBGL_DRIVERS_PATH", "/nonexistent", 1);
+    setenv("__EGL_VENDOR_LIBRARY_DIRS", "/nonexistent", 1);
+    expect(0,
+           "bench --filter 'limit|frame/all_seen/whole' --count 20 --frames 1 --repetitions 12 --processes 2 --save a",
+           "");
+    expect(0, "compare a a", "");
+    cr_expect(strstr(out, "1 without times"), "%s", out);
+}
+
+Test(baseline, a_folder_is_no_result_and_hides_no_baseline)
+{
+    expect(0, MEASURE "--dry-run --save a", "");
+    cr_assert_eq(mkdir("a", 0777), 0);
+    expect(0, "compare a a", "");
+}
+
 Test(baseline, scaling_studies_are_compared_as_well)
 {
     expect(0, "scale --count 20 --threads 1,2 --frames 1 --repetitions 12 --save a", "");
@@ -201,8 +220,8 @@ Test(baseline, compare_takes_two_results)
 Test(baseline, what_is_no_result_is_exit_code_3)
 {
     expect(0, MEASURE "--out a.json", "");
-    expect(3, "compare a.json missing.json", "cannot read missing.json: No such file or directory");
-    expect(3, "compare missing a.json", "cannot read missing: No such file or directory");
+    expect(3, "compare a.json ./missing", "cannot read ./missing: No such file or directory");
+    expect(3, "compare missing a.json", "no file missing, and no baseline of that name, which would be /");
     expect(3, "compare --baseline missing a.json", "no baseline missing, which would be ");
     expect(3, "compare . a.json", "cannot read .: Is a directory");
     cr_assert_eq(system("echo '{' >open.json; echo '{\"context\": {}}' >bare.json; head -c 999 a.json >cut.json"), 0);

@@ -247,8 +247,24 @@ Test(compare, too_few_processes_for_so_many_entries_are_noted)
     pair p = pair_of(8, 5, steady, steady_again);
     stretch(&p, 0, 2);
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    expect_verdict(&p, 0, TH_VERDICT_SAME);
+    expect_verdict(&p, 0, TH_VERDICT_UNKNOWN);
+    expect_verdict(&p, 7, TH_VERDICT_UNKNOWN);
     cr_expect(is_noted(p.result.notes, "no change of 8 of 8 entries can be told from chance"));
+    end(&p);
+}
+
+/* As Google Benchmark measures unless told otherwise. */
+Test(compare, of_one_repetition_nothing_is_known)
+{
+    pair p = pair_of(1, 1, steady, steady_again);
+    for (int s = 0; s < 2; s++) {
+        th_row *row = &p.reports[s].rows[0];
+        row->real_ns.count = row->cpu_ns.count = row->pulse_ns.count = row->ends[0] = 1;
+    }
+    stretch(&p, 0, 100);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 0, TH_VERDICT_UNKNOWN);
+    cr_expect(isnan(p.result.changes[0].interval.low), "an interval of one value");
     end(&p);
 }
 
@@ -314,6 +330,27 @@ Test(compare, other_company_raises_the_floor)
 }
 
 /* ---- which entries ---- */
+
+Test(compare, a_new_entry_that_fails_is_a_failure)
+{
+    pair p = pair_of(2, 6, steady, steady_again);
+    strcpy(p.reports[1].rows[1].name, "added");
+    strcpy(p.reports[1].rows[1].failure, "off by a metre");
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 1, TH_VERDICT_ONLY_NEW);
+    cr_expect_str_eq(p.result.changes[1].problem, "it failed: off by a metre");
+    cr_expect(th_comparison_is_bad(&p.result));
+    end(&p);
+}
+
+Test(compare, palettes_of_one_side_are_noted)
+{
+    pair p = pair_of(2, 6, steady, steady_again);
+    p.reports[1].rows[1].checked = false;
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    cr_expect(is_noted(p.result.notes, "1 entry has palettes in one result only"));
+    end(&p);
+}
 
 Test(compare, entries_of_one_side_are_told_and_do_no_harm)
 {
@@ -435,9 +472,10 @@ static void expect_refused(const char *field)
 Test(compare, other_conditions_are_refused_by_name_unless_forced)
 {
     static const char *const fields[] = {
-        "cpu_model",  "num_cpus",         "usable_cpus",  "cgroup_quota_cpus",  "governor",
-        "compiler",   "compiler_flags",   "build_type",   "library_build_type", "isa",
-        "scene.seed", "scene.characters", "scene.models", "scene.extra",
+        "cpu_model",     "num_cpus",          "usable_cpus", "cgroup_quota_cpus",  "governor",
+        "compiler",      "compiler_flags",    "build_type",  "library_build_type", "isa",
+        "repetition_ms", "repetition_frames", "scene.seed",  "scene.characters",   "scene.models",
+        "scene.extra",
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         expect_refused(fields[i]);

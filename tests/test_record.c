@@ -57,6 +57,7 @@ Test(record, knows_failed_and_skipped_entries_and_dry_runs)
     report = report_of(1, 1, 4, steady);
     report.rows[0].left_out = true;
     strcpy(report.rows[0].failure, "no display");
+    report.rows[0].threads = 0;
     record = record_of(&report, "");
     cr_expect_null(record->entries[0].failure);
     cr_expect_eq(record->entries[0].real_ns.count, 0);
@@ -141,6 +142,7 @@ Test(record, says_what_a_foreign_document_lacks)
     refuses("{\"version\": 3}", "context is missing");
     refuses("{\"context\": 1, \"benchmarks\": []}", "context is no object");
     refuses("{\"context\": {}}", "benchmarks is missing");
+    refuses("{\"context\": {\"scene\": true}, \"benchmarks\": []}", "scene or picture is no object");
     refuses("{\"context\": {}, \"benchmarks\": {}}", "benchmarks is no array");
     refuses("{\"context\": {}, \"benchmarks\": []}", "benchmarks has no repetitions");
     refuses("{\"context\": {}, \"benchmarks\": [{\"name\": \"a_mean\", \"run_type\": \"aggregate\"}]}",

@@ -39,6 +39,7 @@ typedef enum th_verdict {
     TH_VERDICT_SAME = 0,   /* nothing that is larger than the threshold, the floor and chance */
     TH_VERDICT_REGRESSION, /* slower */
     TH_VERDICT_GAIN,       /* faster */
+    TH_VERDICT_UNKNOWN,    /* too few units: no change could be told from chance, however large */
     TH_VERDICT_UNTIMED,    /* no times, or times of 0, in either record */
     TH_VERDICT_ONLY_OLD,   /* the entry is in one record only */
     TH_VERDICT_ONLY_NEW,

@@ -12,8 +12,8 @@ enum { TH_RECORD_MOST_BYTES = 1 << 28 };
 
 /* Repetitions of one thing. */
 typedef struct th_record_entry {
-    const char *name; /* "run_name" where there is one */
-    uint32_t threads;
+    const char *name;            /* "run_name" where there is one */
+    uint32_t threads;            /* 0: not known, of what was skipped */
     uint64_t characters, joints; /* in an iteration; 0: not known */
     /* One sample a repetition, of one iteration, as in th_row. None after a dry run, and where the entry failed. */
     th_samples real_ns, cpu_ns, pulse_ns;

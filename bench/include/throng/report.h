@@ -55,6 +55,8 @@ typedef struct th_report {
     uint32_t row_count;
     th_noise noise;
     uint32_t process_count; /* that took part, one after the other */
+    uint64_t repetition_ns; /* that a repetition was to take; 0: not said */
+    uint32_t iterations;    /* that it was to have; likewise */
     double precision;       /* that all medians were to be known to; 0 where the number of repetitions was given */
     bool is_rehearsal;      /* nothing was timed */
 } th_report;
