@@ -197,6 +197,6 @@ th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err)
     *out = allocate_large(bytes);
     if (*out)
         return TH_OK;
-    return th_fail(err, TH_ERR_MEMORY, "no memory for the palettes of %u characters: %.1f GB",
-                   th_crowd_instance_count(crowd), (double)bytes / 1e9);
+    return th_fail(err, TH_ERR_MEMORY, "no memory for the palettes of %u characters: %.3g MB",
+                   th_crowd_instance_count(crowd), (double)bytes / 1e6);
 }

@@ -25,7 +25,7 @@ static int refuse_command(const char *name)
 
 static int help(int argc, char *const *argv)
 {
-    if (argc == 0) {
+    if (argc == 0 || (argc == 1 && strcmp(argv[0], "help") == 0)) {
         th_help_program(stdout);
         return TH_EXIT_GOOD;
     }

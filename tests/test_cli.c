@@ -43,8 +43,8 @@ Test(cli, misuse_is_exit_code_2_and_says_what_helps)
 
 Test(cli, help_and_version_go_to_standard_output)
 {
-    static const char *const calls[] = {"help",          "--help", "-h", "help pose", "pose --help", "pose -h --time 3",
-                                        "help synthetic"};
+    static const char *const calls[] = {"help",      "help help",   "--help",           "-h",
+                                        "help pose", "pose --help", "pose -h --time 3", "help synthetic"};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         expect(0, calls[i], "");
         cr_expect(strstr(out, "usage: throng ") || strstr(out, "joints=64"), "%s", calls[i]);
