@@ -124,7 +124,7 @@ static void write_title(const th_row *row, char *out, size_t size)
             snprintf(out, size, "%s", titles[i].title);
             return;
         }
-    snprintf(out, size, "%.*s", (int)(prefix_of(row) > 0 ? prefix_of(row) - 1 : strlen(row->name)), row->name);
+    snprintf(out, size, "%.*s", (int)(prefix_of(row) > 1 ? prefix_of(row) - 1 : strlen(row->name)), row->name);
 }
 
 /* What others are held against. */

@@ -445,6 +445,8 @@ static void draw_memory(const th_scale *scale, FILE *file)
         .keys = keys,
         .key_count = TH_TRAFFIC_COUNT,
     };
+    if (scale->memory_count == 0)
+        return;
     desc.x.least_step = 1;
     th_axis_include(&desc.x, 0);
     th_axis_include(&desc.x, scale->memory[scale->memory_count - 1].threads);
