@@ -180,6 +180,7 @@ Test(page, scale_says_the_limit_and_how_it_was_called)
 
 Test(page, scale_of_many_curves_has_a_cell_for_each)
 {
+    static const char figure[] = "Crowd and grain, scheduler own";
     th_scale scale = made_up_scale(0.0002);
     free(scale.curves);
     scale.curves = calloc(POINTS, sizeof *scale.curves);
@@ -190,6 +191,14 @@ Test(page, scale_of_many_curves_has_a_cell_for_each)
     web_page p = scale_page(&scale, "");
     expect_clean(&p);
     cr_expect_eq(page_count(&p, "//s:rect[starts-with(@class, 'cell')]"), POINTS);
+    for (int i = 1; i < POINTS; i++) {
+        double here[2], before[2];
+        for (int a = 0; a < 2; a++) {
+            numbers_of(&p, figure, "cell", i, a ? "y" : "x", &before[a], 1);
+            cr_assert_eq(numbers_of(&p, figure, "cell", i + 1, a ? "y" : "x", &here[a], 1), 1);
+        }
+        cr_expect(i == 3 ? here[1] > before[1] && here[0] < before[0] : here[1] <= before[1] && here[0] > before[0]);
+    }
     cr_expect_eq(page_count(&p, "//h:figure[.//s:rect[starts-with(@class, 'cell')]]//s:text[@class='tick']"), 2 + 3);
     page_free(&p);
     th_scale_fini(&scale);
@@ -340,7 +349,7 @@ static th_report made_up_bench(void)
         th_row *row = &report.rows[r];
         strcpy(row->name, names[r]);
         for (uint32_t i = 0; i < row->real_ns.count; i++)
-            row->real_ns.values[i] *= r == 1 ? 0.1 : r == 3 ? 0.05 : 1;
+            row->real_ns.values[i] *= (r == 1 ? 0.1 : r == 3 ? 0.05 : 1) * (1 + 0.2 * (i % 3));
         row->overrides = r == 5;
         row->from_authored = 0.125;
     }

@@ -91,7 +91,7 @@ Test(page_compare, shows_large_changes_as_ratios)
 
 Test(page_compare, bands_are_what_is_no_change)
 {
-    sides s = {.reports = {report_of(2, 6, 20, steady), report_of(2, 6, 20, changed)}};
+    sides s = {.reports = {report_of(2, 1, 20, steady), report_of(2, 1, 20, changed)}};
     compare(&s);
     for (int i = 0; i < 2; i++) {
         double left, width;
