@@ -483,3 +483,85 @@ Test(serve, a_kill_leaves_whole_results_or_none)
         closedir(folder);
     }
 }
+
+/* ---- pictures ---- */
+
+static const char picture[] = "/api/picture.png?width=96&height=64";
+
+/* The skip of those who have no OpenGL. */
+static void ask_for_picture(void)
+{
+    ask("GET", picture, NULL);
+    if (a.status == 503 && has("\"no_picture\"")) {
+        server_end(&s, SIGTERM);
+        cr_skip_test("no OpenGL here: %s", a.body);
+    }
+    cr_assert_eq(a.status, 200, "%s", a.body);
+    cr_expect(strstr(a.head, "\r\nContent-Type: image/png\r\n"), "%s", a.head);
+}
+
+Test(serve, a_picture_shows_the_crowd_as_it_is)
+{
+    static answer first;
+    static const unsigned char head[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13,
+                                         'I',  'H', 'D', 'R', 0,    0,    0,    96,   0, 0, 0, 64};
+    start("--count 3 --rate 200");
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"paused\": true}"), 200);
+    cr_expect(comes("/metrics", "\nthrong_paused 1\n"));
+    ask_for_picture();
+    cr_expect_arr_eq(a.body, head, sizeof head);
+    first = a;
+    sleep(6); /* it rests */
+    ask_for_picture();
+    cr_expect(a.size == first.size && memcmp(a.body, first.body, a.size) == 0, "nothing moves in a pause");
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"clips\": {\"dance\": 1}}"), 202);
+    cr_expect(comes("/api/settings", "\"dance\":1.0"));
+    sleep(6);
+    ask_for_picture();
+    cr_expect(a.size != first.size || memcmp(a.body, first.body, a.size) != 0, "they dance now");
+    cr_expect_gt(server_metric(&s, "throng_cpu_seconds_total{part=\"pictures\"}"), 0);
+    stop();
+}
+
+Test(serve, all_who_wait_for_a_picture_get_it_and_the_end_waits_for_none)
+{
+    static const char request[] = "GET /api/picture.png?width=64&height=64 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    char text[64];
+    int fds[20];
+    start("--count 3");
+    ask_for_picture();
+    for (int i = 0; i < 20; i++) {
+        fds[i] = server_connect(&s);
+        cr_assert_eq(write(fds[i], request, strlen(request)), (ssize_t)strlen(request));
+    }
+    close(fds[0]); /* has gone before there is one */
+    for (int i = 1; i < 20; i++) {
+        cr_assert_eq(read(fds[i], text, 15), 15);
+        cr_expect_arr_eq(text, "HTTP/1.1 200 OK", 15, "%.15s", text);
+        close(fds[i]);
+    }
+    const int fd = server_connect(&s);
+    static const char other[] = "GET /api/picture.png?width=80&height=64 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    cr_assert_eq(write(fd, other, strlen(other)), (ssize_t)strlen(other));
+    usleep(200000);
+    stop();
+    cr_assert_eq(read(fd, text, 15), 15);
+    cr_expect_arr_eq(text, "HTTP/1.1 503 Se", 15, "%.15s", text);
+    close(fd);
+}
+
+Test(serve, without_a_picture_it_says_why)
+{
+    setenv("__EGL_VENDOR_LIBRARY_DIRS", "/nowhere", 1);
+    start("--count 10");
+    refuses(503, "GET", picture, "", NULL, "no_picture");
+    cr_expect(has("EGL"), "%s", a.body);
+    refuses(400, "GET", "/api/picture.png?width=1281", "", NULL, "bad_query");
+    refuses(400, "GET", "/api/picture.png?height=x", "", NULL, "bad_query");
+    refuses(400, "GET", "/api/picture.png?height=", "", NULL, "bad_query");
+    cr_expect_eq(ask("POST", "/api/runs", endless_run), 202);
+    cr_expect(comes("/api/state", "\"paused_by\":\"run\""));
+    refuses(503, "GET", picture, "", NULL, "no_picture");
+    cr_expect(has("a measuring run has the CPUs"), "%s", a.body);
+    stop();
+}

@@ -104,13 +104,44 @@ static th_reply get_settings(th_server_state *s, const th_request *r)
     return reply_json(200, th_settings_json(&d.settings));
 }
 
+/* *value stays as it is where the query does not name it. */
+static bool read_whole(const char *text, unsigned least, unsigned most, unsigned *value)
+{
+    if (!text)
+        return true;
+    const size_t digits = strspn(text, "0123456789");
+    if (digits > 4 || text[digits] != '\0')
+        return false;
+    *value = (unsigned)strtoul(text, NULL, 10);
+    return *value >= least && *value <= most;
+}
+
 static th_reply get_history(th_server_state *s, const th_request *r)
 {
     unsigned seconds = 300;
-    if (r->seconds && (strlen(r->seconds) > 4 || r->seconds[strspn(r->seconds, "0123456789")] != '\0' ||
-                       sscanf(r->seconds, "%u", &seconds) != 1 || seconds < 1 || seconds > TH_TIMELINE_SECONDS))
+    if (!read_whole(r->seconds, 1, TH_TIMELINE_SECONDS, &seconds))
         return th_reply_error(400, "bad_query", "seconds is a whole number from 1 to 3600");
     return reply_json(200, th_history_json(s, seconds));
+}
+
+static th_reply get_picture(th_server_state *s, const th_request *r)
+{
+    th_error err;
+    unsigned width = 640, height = 360;
+    th_reply reply = {.status = 200, .type = "image/png", .release = th_photo_release};
+    if (!read_whole(r->width, TH_PHOTO_LEAST_SIDE, TH_PHOTO_MOST_WIDTH, &width) ||
+        !read_whole(r->height, TH_PHOTO_LEAST_SIDE, TH_PHOTO_MOST_HEIGHT, &height))
+        return th_reply_error(400, "bad_query", "width and height are whole numbers from 16 to 1280 and to 720");
+    if (th_director_read(s->director).held)
+        return th_reply_error(503, "no_picture", "a measuring run has the CPUs");
+    switch (th_photographer_ask(s->photographer, width, height, &reply.body, &reply.size, &err)) {
+    case TH_PHOTO_TAKEN:
+        return reply;
+    case TH_PHOTO_LATER:
+        return (th_reply){.status = 0};
+    default:
+        return th_reply_error(503, "no_picture", err.text);
+    }
 }
 
 /* ---- what is changed ---- */
@@ -214,6 +245,7 @@ const th_route th_route_table[] = {
     {"GET", "/api/history", {0}, get_history},
     {"GET", "/api/machine", {0}, get_machine},
     {"GET", "/api/models", {0}, get_models},
+    {"GET", "/api/picture.png", {0}, get_picture},
     {"GET", "/api/settings", {0}, get_settings},
     {"PATCH", "/api/settings", {.has_body = true}, patch_settings},
     {"GET", "/api/runs", {0}, get_runs},
