@@ -6,6 +6,8 @@
 #include <throng/film.h>
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 struct th_picture {
     th_options options;
@@ -47,6 +49,23 @@ static void clear(void *ctx)
     p->gl = NULL;
 }
 
+/* Drivers compile shaders for the CPU or the GPU, and end the process where they may not (systemd's
+ * MemoryDenyWriteExecute). */
+static th_result may_compile(th_error *err)
+{
+    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
+    const bool may = mprotect(page, size, PROT_READ | PROT_EXEC) == 0;
+    munmap(page, size);
+    return may ? TH_OK
+               : th_fail(
+                     err, TH_ERR_ENVIRONMENT,
+                     "memory must not be made executable here, as with systemd's MemoryDenyWriteExecute; drivers of "
+                     "OpenGL need that");
+}
+
 static th_result set_up(void *ctx, const th_studio_cast *studio, th_error *err)
 {
     th_picture *p = ctx;
@@ -57,7 +76,9 @@ static th_result set_up(void *ctx, const th_studio_cast *studio, th_error *err)
     p->cast = (th_cast){.count = company->count, .rigs = company->rigs, .instances = studio->instances};
     for (uint32_t m = 0; m < company->count; m++)
         p->cast.models[m] = company->models[m];
-    th_result result = th_gl_create(&gl, &p->gl, err);
+    th_result result = may_compile(err);
+    if (result == TH_OK)
+        result = th_gl_create(&gl, &p->gl, err);
     if (result == TH_OK)
         result = th_show_create(&p->options, &p->cast, p->gl, &p->show, err);
     if (result != TH_OK)

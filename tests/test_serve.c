@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -563,5 +564,89 @@ Test(serve, without_a_picture_it_says_why)
     cr_expect(comes("/api/state", "\"paused_by\":\"run\""));
     refuses(503, "GET", picture, "", NULL, "no_picture");
     cr_expect(has("a measuring run has the CPUs"), "%s", a.body);
+    stop();
+}
+
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#endif
+
+/* Which a driver would not survive, and the server with it. */
+Test(serve, where_memory_cannot_become_code_there_is_no_picture)
+{
+    if (prctl(PR_SET_MDWE, 1, 0, 0, 0) != 0)
+        cr_skip_test("this kernel cannot forbid it");
+    start("--count 10");
+    refuses(503, "GET", picture, "", NULL, "no_picture");
+    cr_expect(has("MemoryDenyWriteExecute"), "%s", a.body);
+    stop();
+}
+
+/* ---- results ---- */
+
+static void leave(const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "results/%s", name);
+    FILE *file = fopen(path, "w");
+    fputs(text, file);
+    fclose(file);
+}
+
+Test(serve, results_of_an_earlier_life_are_runs_as_well)
+{
+    static const char whole[] = "{\"benchmarks\": [], \"old\": true}";
+    mkdir("results", 0700);
+    leave("stress-20260201T000000Z-1.json", whole);
+    leave("scale-20260131T120000Z-30.json", "{\"benchmarks\": [], \"oldest\": true}");
+    leave("scale-20260202T000000Z-2.json", "{\"bench");
+    leave("scale-20260202T000000Z-3.json", "[]");
+    mkdir("results/scale-20260203T000000Z-1.json", 0700);
+    symlink("stress-20260201T000000Z-1.json", "results/scale-20260204T000000Z-1.json");
+    mkfifo("results/scale-20260205T000000Z-1.json", 0600);
+    static const char *const others[] = {"scale-20260203T000000Z-01.json",  "scale-20260203T000000Z-1.json.tmp",
+                                         "serve-20260203T000000Z-1.json",   "scale-20260203T00000Z-1.json",
+                                         "scale-20260203T000000Z--1.json",  "scale-20260203T000000Z-1 .json",
+                                         "x-scale-20260203T000000Z-1.json", "scale.json"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        leave(others[i], whole);
+    start("--count 10 --results results");
+    json_t *all = server_document(&s, "/api/runs"), *runs = json_object_get(all, "runs");
+    cr_assert_eq(json_array_size(runs), 2);
+    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(runs, 0), "file")),
+                     "stress-20260201T000000Z-1.json");
+    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(runs, 1), "started")), "2026-01-31T12:00:00Z");
+    cr_expect(json_is_true(json_object_get(json_array_get(runs, 1), "earlier")));
+    json_decref(all);
+    cr_expect_eq(ask("GET", "/api/runs/1/result", NULL), 200);
+    cr_expect_str_eq(a.body, "{\"benchmarks\": [], \"oldest\": true}");
+    refuses(409, "DELETE", "/api/runs/1", "", NULL, "over");
+    cr_expect_eq(ask("POST", "/api/runs", small_run), 202);
+    cr_expect(has("\"id\":3,") && has("\"earlier\":false"), "%s", a.body);
+    cr_expect(comes("/api/runs/3", "\"state\":\"done\""), "%s", a.body);
+    stop();
+    int left_out = 0;
+    for (const char *at = err; (at = strstr(at, " is left out: ")); at++)
+        left_out++;
+    cr_expect_eq(left_out, 5, "%s", err);
+}
+
+Test(serve, of_many_results_the_newest_are_runs)
+{
+    char name[64];
+    mkdir("results", 0700);
+    for (int day = 28; day > 0; day--) {
+        snprintf(name, sizeof name, "scale-202601%02dT120000Z-%d.json", day % 14 + 1, day);
+        leave(name, "{\"benchmarks\": []}");
+    }
+    start("--count 10 --results results");
+    json_t *all = server_document(&s, "/api/runs"), *runs = json_object_get(all, "runs");
+    cr_expect_eq(json_array_size(runs), 15);
+    for (size_t i = 0; i < 15; i++) {
+        snprintf(name, sizeof name, "scale-202601%02dT120000Z-%d.json", (int)(14 - i / 2),
+                 (int)(13 - i / 2 + 14 - i % 2 * 14));
+        cr_expect_str_eq(json_string_value(json_object_get(json_array_get(runs, i), "file")), name);
+    }
+    json_decref(all);
     stop();
 }

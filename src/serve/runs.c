@@ -2,6 +2,7 @@
 
 #include "child.h"
 #include "log.h"
+#include "results.h"
 #include "thread.h"
 
 #include <throng/clock.h>
@@ -19,9 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LONGEST_NS    3600000000000u /* of a run */
-#define PATIENCE_NS   2000000000u    /* between SIGTERM and SIGKILL */
-#define LARGEST_BYTES (32 << 20)     /* of a document */
+#define LONGEST_NS  3600000000000u /* of a run */
+#define PATIENCE_NS 2000000000u    /* between SIGTERM and SIGKILL */
 
 typedef enum run_state { RUNNING, DONE, FAILED, CANCELLED } run_state;
 
@@ -32,13 +32,14 @@ typedef struct run {
     run_state state;
     bool pause;
     json_t *request; /* NULL: none */
-    char started[24];
+    char started[TH_RESULT_STARTED];
+    bool earlier; /* of an earlier life: how it went is not known */
     uint64_t start_ns, end_ns;
     double progress; /* 0 to 1; below 0: not known */
     int exit_code;
     char message[512]; /* the last thing it said that was no progress */
     char file[PATH_MAX];
-    int document; /* a file in memory; -1: none */
+    int document; /* a file, in memory but for earlier ones */
 } run;
 
 struct th_runs {
@@ -102,7 +103,7 @@ static run_state end_wanted(th_runs *r, run *current)
 {
     struct stat status = {0};
     const bool slow = th_clock_ns() - current->start_ns > LONGEST_NS;
-    const bool large = fstat(current->document, &status) == 0 && status.st_size > LARGEST_BYTES;
+    const bool large = fstat(current->document, &status) == 0 && status.st_size > TH_RESULT_BYTES;
     pthread_mutex_lock(&r->lock);
     const run_state state = r->cancelled || r->stopped ? CANCELLED : slow || large ? FAILED : DONE;
     if (state == FAILED)
@@ -233,8 +234,7 @@ static void forget(run *old)
     if (old->id == 0)
         return;
     json_decref(old->request);
-    if (old->document >= 0)
-        close(old->document);
+    close(old->document);
     old->id = 0;
 }
 
@@ -269,13 +269,9 @@ static bool complete_arguments(th_runs *r, run *fresh, char **words, char ***out
     all[0] = strdup("throng");
     memcpy(all + 1, words, count * sizeof *all);
     if (r->desc.results) {
-        char stamp[24], word[PATH_MAX + 8];
-        int used = 0;
-        for (const char *c = fresh->started; *c; c++) /* 20260131T120000Z */
-            if (*c != '-' && *c != ':')
-                stamp[used++] = *c;
-        stamp[used] = '\0';
-        snprintf(fresh->file, sizeof fresh->file, "%s/%s-%s-%u.json", r->desc.results, words[0], stamp, fresh->id);
+        char word[PATH_MAX + 8];
+        const th_result_name name = th_result_name_of(words[0], fresh->started, fresh->id);
+        snprintf(fresh->file, sizeof fresh->file, "%s/%s.json", r->desc.results, name.text);
         snprintf(word, sizeof word, "--out=%s", fresh->file);
         all[count + 1] = strdup(word);
     }
@@ -332,6 +328,26 @@ bool th_runs_cancel(th_runs *r, uint32_t id)
 
 /* ---- life ---- */
 
+static void forget_all(th_runs *r)
+{
+    for (uint32_t i = 0; i < TH_RUNS_KEPT; i++)
+        forget(&r->kept[i]);
+}
+
+/* Numbered anew: those of several lives have the same numbers. */
+static void recall(th_runs *r)
+{
+    th_result_entry entries[TH_RUNS_KEPT - 1]; /* a place is left for the next */
+    const uint32_t count = th_results_read(r->desc.results, r->desc.kinds, entries, TH_RUNS_KEPT - 1);
+    for (uint32_t i = 0; i < count; i++) {
+        run *one = &r->kept[++r->last_id % TH_RUNS_KEPT];
+        *one = (run){.id = r->last_id, .state = DONE, .earlier = true, .document = entries[i].document, .progress = 1};
+        one->request = json_pack("{s:s}", "kind", entries[i].kind);
+        memcpy(one->started, entries[i].started, sizeof one->started);
+        snprintf(one->file, sizeof one->file, "%s.json", entries[i].name.text);
+    }
+}
+
 th_result th_runs_create(const th_runs_desc *desc, th_runs **out, th_error *err)
 {
     *out = NULL;
@@ -339,12 +355,15 @@ th_result th_runs_create(const th_runs_desc *desc, th_runs **out, th_error *err)
     if (!r)
         return th_fail(err, TH_ERR_MEMORY, "no memory for runs");
     r->desc = *desc;
+    if (desc->results)
+        recall(r);
     pthread_mutex_init(&r->lock, NULL);
     r->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     const int error = r->wake_fd < 0 ? errno : pthread_create(&r->thread, NULL, attend, r);
     if (error) {
         if (r->wake_fd >= 0)
             close(r->wake_fd);
+        forget_all(r);
         free(r);
         return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error));
     }
@@ -362,8 +381,7 @@ void th_runs_destroy(th_runs *r)
     pthread_mutex_unlock(&r->lock);
     wake(r);
     pthread_join(r->thread, NULL);
-    for (uint32_t i = 0; i < TH_RUNS_KEPT; i++)
-        forget(&r->kept[i]);
+    forget_all(r);
     close(r->wake_fd);
     pthread_mutex_destroy(&r->lock);
     free(r);
@@ -378,12 +396,13 @@ static json_t *run_json(const run *one)
         fstat(one->document, &document);
     const uint64_t end_ns = one->state == RUNNING ? th_clock_ns() : one->end_ns;
     json_t *options = json_object_get(one->request, "options");
-    return json_pack("{s:i, s:o, s:s, s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id", (int)one->id, "kind",
+    return json_pack("{s:i, s:o, s:s, s:o, s:b, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "id", (int)one->id, "kind",
                      json_incref(json_object_get(one->request, "kind")), "state", state_names[one->state], "options",
                      options ? json_incref(options) : json_object(), "pause", one->pause, "started", one->started,
-                     "elapsed_s", th_json_real((double)(end_ns - one->start_ns) * 1e-9), "progress",
+                     "earlier", one->earlier, "elapsed_s",
+                     one->earlier ? json_null() : th_json_real((double)(end_ns - one->start_ns) * 1e-9), "progress",
                      one->progress < 0 ? json_null() : th_json_real(one->progress), "exit_code",
-                     one->state == RUNNING ? json_null() : json_integer(one->exit_code), "message",
+                     one->state == RUNNING || one->earlier ? json_null() : json_integer(one->exit_code), "message",
                      one->message[0] ? th_json_text(one->message) : json_null(), "result_bytes",
                      th_json_count((uint64_t)document.st_size), "file",
                      one->file[0] ? th_json_text(th_catalogue_name(one->file)) : json_null());
