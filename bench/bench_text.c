@@ -1,6 +1,8 @@
 /* What the bench measured, as tables for people. */
 #include <throng/bench.h>
 
+#include "figures.h"
+
 #include <throng/json.h>
 #include <throng/rank_test.h>
 #include <throng/table.h>
@@ -328,7 +330,7 @@ static bool print_kind(const th_report *report, kind wanted, th_format format, F
     return printed;
 }
 
-static bool print_figures(const th_report *report, th_format format, FILE *file)
+bool th_bench_print_figures(const th_report *report, th_format format, FILE *file)
 {
     bool printed = true;
     for (int k = 0; k < KIND_FRAME; k++)
@@ -352,8 +354,8 @@ static bool print_figures(const th_report *report, th_format format, FILE *file)
 bool th_bench_print(const th_report *report, th_format format, FILE *file)
 {
     th_report_print_conditions(report, format, file);
-    const bool printed =
-        report->is_rehearsal ? th_report_print_rehearsal(report, format, file) : print_figures(report, format, file);
+    const bool printed = report->is_rehearsal ? th_report_print_rehearsal(report, format, file)
+                                              : th_bench_print_figures(report, format, file);
     th_report_print_doubts(report, format, file);
     return printed;
 }

@@ -1,6 +1,8 @@
 /* A comparison for other programs and for people. */
 #include <throng/compare.h>
 
+#include "figures.h"
+
 #include <throng/json.h>
 #include <throng/table.h>
 
@@ -141,11 +143,8 @@ static void print_sum(const th_comparison *c, th_format format, FILE *file)
             th_write_line(file, format, "%s: %s", c->changes[i].name, c->changes[i].problem);
 }
 
-bool th_comparison_print(const th_comparison *c, th_format format, FILE *file)
+bool th_comparison_print_figures(const th_comparison *c, th_format format, FILE *file)
 {
-    print_record("old", c->old_record, format, file);
-    print_record("new", c->new_record, format, file);
-    fputc('\n', file);
     const bool printed = print_table(c, format, file);
     fputc('\n', file);
     print_sum(c, format, file);
@@ -153,7 +152,26 @@ bool th_comparison_print(const th_comparison *c, th_format format, FILE *file)
                   "A change is called one when it is larger than \"seen from\" and has p < %.2g. Interval: %.0f %% "
                   "confidence, by bootstrap; p: rank test, for all entries together (Holm).",
                   TH_COMPARE_ALPHA, 100 * TH_CONFIDENCE);
+    return printed;
+}
+
+void th_comparison_print_notes(const th_comparison *c, th_format format, FILE *file)
+{
     print_texts(c->differences, "differs", format, file);
     print_texts(c->notes, "note", format, file);
+}
+
+void th_comparison_print_sides(const th_comparison *c, th_format format, FILE *file)
+{
+    print_record("old", c->old_record, format, file);
+    print_record("new", c->new_record, format, file);
+}
+
+bool th_comparison_print(const th_comparison *c, th_format format, FILE *file)
+{
+    th_comparison_print_sides(c, format, file);
+    fputc('\n', file);
+    const bool printed = th_comparison_print_figures(c, format, file);
+    th_comparison_print_notes(c, format, file);
     return printed;
 }

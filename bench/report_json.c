@@ -137,17 +137,22 @@ static json_t *context_json(const th_report *report)
     return th_json_merge(th_context_json(&report->context), own);
 }
 
-json_t *th_report_json(const th_report *report)
+json_t *th_report_context_json(const th_report *report)
 {
-    json_t *rows = json_array();
-    for (uint32_t r = 0; r < report->row_count; r++)
-        rows = append_entry(rows, &report->rows[r], r);
     json_t *context = th_json_set(context_json(report), "doubts", th_report_doubts(report));
     if (report->scene)
         context = th_json_set(context, "scene", json_incref(report->scene));
     if (report->picture)
         context = th_json_set(context, "picture", json_incref(report->picture));
-    return json_pack("{s:o, s:o}", "context", context, "benchmarks", rows);
+    return context;
+}
+
+json_t *th_report_json(const th_report *report)
+{
+    json_t *rows = json_array();
+    for (uint32_t r = 0; r < report->row_count; r++)
+        rows = append_entry(rows, &report->rows[r], r);
+    return json_pack("{s:o, s:o}", "context", th_report_context_json(report), "benchmarks", rows);
 }
 
 /* ---- the table ---- */

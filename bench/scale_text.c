@@ -1,4 +1,7 @@
 #include <throng/scale.h>
+
+#include "figures.h"
+
 #include <throng/table.h>
 #include <throng/words.h>
 
@@ -285,7 +288,7 @@ static bool is_oversubscribed(const th_scale *scale)
     return false;
 }
 
-static void print_how(const th_scale *scale, th_format format, FILE *file)
+void th_scale_print_how(const th_scale *scale, th_format format, FILE *file)
 {
     const th_scale_curve *curve = &scale->curves[0];
     line l = {""};
@@ -307,7 +310,8 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     fputc('\n', file);
     if (is_oversubscribed(scale))
         th_write_line(file, format, "* more threads than usable CPUs: in no fit and no verdict");
-    th_write_line(file, format, "%s", scale->verdict.text);
+    if (format != TH_FORMAT_HTML) /* a page has it at its head */
+        th_write_line(file, format, "%s", scale->verdict.text);
     print_fits(&scale->curves[0], scale->parts[scale->part_count - 1].threads, format, file);
     print_gap(format, file);
     print_heading("Frames of which a part is left out:", format, file);
@@ -320,7 +324,7 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     return printed;
 }
 
-static bool print_study(const th_scale *scale, th_format format, FILE *file)
+bool th_scale_print_figures(const th_scale *scale, th_format format, FILE *file)
 {
     const uint32_t repetitions = scale->report.rows[0].real_ns.count;
     bool printed = print_first_curve(scale, format, file);
@@ -338,9 +342,9 @@ bool th_scale_print(const th_scale *scale, th_format format, FILE *file)
 {
     const th_report *report = &scale->report;
     th_report_print_conditions(report, format, file);
-    print_how(scale, format, file);
-    const bool printed =
-        report->is_rehearsal ? th_report_print_rehearsal(report, format, file) : print_study(scale, format, file);
+    th_scale_print_how(scale, format, file);
+    const bool printed = report->is_rehearsal ? th_report_print_rehearsal(report, format, file)
+                                              : th_scale_print_figures(scale, format, file);
     th_report_print_doubts(report, format, file);
     return printed;
 }

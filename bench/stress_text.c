@@ -1,5 +1,7 @@
 #include <throng/stress.h>
 
+#include "figures.h"
+
 #include <throng/table.h>
 
 #include <math.h>
@@ -77,7 +79,7 @@ static void print_company(const th_stress *stress, th_format format, FILE *file)
     }
 }
 
-static bool print_figures(const th_stress *stress, th_format format, FILE *file)
+bool th_stress_print_figures(const th_stress *stress, th_format format, FILE *file)
 {
     fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
     const bool printed = print_points(stress, format, file);
@@ -85,21 +87,27 @@ static bool print_figures(const th_stress *stress, th_format format, FILE *file)
     print_rule(stress, format, file);
     print_memory(stress, format, file);
     fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
-    th_write_line(file, format, "%s", stress->headline);
+    if (format != TH_FORMAT_HTML) /* a page has it at its head */
+        th_write_line(file, format, "%s", stress->headline);
     fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
     print_company(stress, format, file);
     return printed;
+}
+
+void th_stress_print_how(const th_stress *stress, th_format format, FILE *file)
+{
+    th_write_line(file, format, "%s kernel, %s palettes, %s scheduler, placement %s, frames on ticks of %.4g ms",
+                  th_isa_name(stress->isa), th_palette_name(stress->palette), th_scheduler_name(TH_SCHEDULER_OWN),
+                  th_placement_name(stress->placement), stress->budget_ns / 1e6);
 }
 
 bool th_stress_print(const th_stress *stress, th_format format, FILE *file)
 {
     const th_report *report = &stress->report;
     th_report_print_conditions(report, format, file);
-    th_write_line(file, format, "%s kernel, %s palettes, %s scheduler, placement %s, frames on ticks of %.4g ms",
-                  th_isa_name(stress->isa), th_palette_name(stress->palette), th_scheduler_name(TH_SCHEDULER_OWN),
-                  th_placement_name(stress->placement), stress->budget_ns / 1e6);
-    const bool printed =
-        report->is_rehearsal ? th_report_print_rehearsal(report, format, file) : print_figures(stress, format, file);
+    th_stress_print_how(stress, format, file);
+    const bool printed = report->is_rehearsal ? th_report_print_rehearsal(report, format, file)
+                                              : th_stress_print_figures(stress, format, file);
     th_report_print_doubts(report, format, file);
     return printed;
 }

@@ -206,6 +206,18 @@ static void print_csv(const th_table *table, char *const *row, FILE *file)
     fputs("\r\n", file);
 }
 
+static void print_html(const th_table *table, char *const *row, bool is_head, FILE *file)
+{
+    fputs(is_head ? "<thead><tr>" : "<tr>", file);
+    for (int c = 0; c < table->column_count; c++) {
+        const char *kind = is_head ? "th scope=\"col\"" : c == 0 ? "th scope=\"row\"" : "td";
+        fprintf(file, "<%s%s>", kind, table->right[c] ? " class=\"right\"" : "");
+        th_write_html(row[c], file);
+        fprintf(file, "</%.2s>", kind);
+    }
+    fputs(is_head ? "</tr></thead>\n<tbody>\n" : "</tr>\n", file);
+}
+
 static void measure_widths(const th_table *table, th_format format, size_t rows, int *widths)
 {
     const size_t columns = (size_t)table->column_count;
@@ -218,16 +230,21 @@ static void measure_widths(const th_table *table, th_format format, size_t rows,
     }
 }
 
-static void write_row(const th_table *table, char *const *row, const int *widths, th_format format, FILE *file)
+static void write_row(const th_table *table, size_t r, const int *widths, th_format format, FILE *file)
 {
+    char *const *row = table->cells + r * (size_t)table->column_count;
     if (format == TH_FORMAT_TEXT)
         print_text(table, row, widths, file);
     else if (used_columns(table, row) == 0)
         return;
     else if (format == TH_FORMAT_CSV)
         print_csv(table, row, file);
+    else if (format == TH_FORMAT_HTML)
+        print_html(table, row, r == 0, file);
     else
         print_markdown(table, row, widths, file);
+    if (r == 0 && format == TH_FORMAT_MARKDOWN)
+        print_rule(table, widths, file);
 }
 
 bool th_table_write(const th_table *table, th_format format, FILE *file)
@@ -237,11 +254,13 @@ bool th_table_write(const th_table *table, th_format format, FILE *file)
     int widths[MAX_COLUMNS] = {0};
     const size_t columns = (size_t)table->column_count, rows = table->cell_count / columns;
     measure_widths(table, format, rows, widths);
-    for (size_t r = 0; r < rows; r++) {
-        write_row(table, table->cells + r * columns, widths, format, file);
-        if (r == 0 && format == TH_FORMAT_MARKDOWN)
-            print_rule(table, widths, file);
-    }
+    /* Too wide for a narrow window, it can be moved inside of its own box, by keys as well. */
+    if (format == TH_FORMAT_HTML)
+        fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>\n", file);
+    for (size_t r = 0; r < rows; r++)
+        write_row(table, r, widths, format, file);
+    if (format == TH_FORMAT_HTML)
+        fputs("</tbody></table></div>\n", file);
     return true;
 }
 

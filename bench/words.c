@@ -34,6 +34,62 @@ char *th_markdown(const char *text, char *out)
     return out;
 }
 
+/* ---- HTML ---- */
+
+/* Bytes of the character that the text begins with; 0 where there is none that XML allows. */
+static size_t character_bytes(const char *text)
+{
+    static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    const unsigned char first = (unsigned char)*text;
+    const size_t more = first < 0x80 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
+    uint32_t code = more == 0 ? first : first & (0x3Fu >> more);
+    if ((first & 0xC0) == 0x80 || first >= 0xF8)
+        return 0;
+    for (size_t i = 1; i <= more; i++) {
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+        code = code << 6 | (text[i] & 0x3F);
+    }
+    const bool is_control = code < ' ' ? code != '\t' && code != '\n' : code >= 0x7F && code < 0xA0;
+    const bool is_none = (code >= 0xD800 && code < 0xE000) || (code & 0xFFFE) == 0xFFFE || code > 0x10FFFF;
+    return code < least[more] || is_control || is_none ? 0 : more + 1;
+}
+
+static const char *entity_of(char c)
+{
+    switch (c) {
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '&':
+        return "&amp;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+void th_write_html(const char *text, FILE *file)
+{
+    while (*text) {
+        const size_t bytes = character_bytes(text);
+        const char *entity = entity_of(*text);
+        if (bytes == 0)
+            fputs("\xEF\xBF\xBD", file);
+        else if (entity)
+            fputs(entity, file);
+        else
+            fwrite(text, 1, bytes, file);
+        text += bytes > 0 ? bytes : 1;
+    }
+}
+
+/* ---- lines ---- */
+
 void th_append(char *out, size_t size, const char *format, ...)
 {
     const size_t used = strlen(out);
@@ -51,10 +107,15 @@ void th_write_line(FILE *file, th_format format, const char *line, ...)
     vsnprintf(text, sizeof text, line, args);
     va_end(args);
     th_printable(text, clean, sizeof clean);
-    if (format == TH_FORMAT_MARKDOWN)
+    if (format == TH_FORMAT_MARKDOWN) {
         fprintf(file, "%s\n\n", th_markdown(clean, escaped));
-    else
+    } else if (format == TH_FORMAT_HTML) {
+        fputs("<p>", file);
+        th_write_html(clean, file);
+        fputs("</p>\n", file);
+    } else {
         fprintf(file, "%s\n", clean);
+    }
 }
 
 th_digits th_digits_from(uint64_t value)

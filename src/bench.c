@@ -7,6 +7,7 @@
 
 #include <throng/bench.h>
 #include <throng/json.h>
+#include <throng/page.h>
 #include <throng/table.h>
 
 static bool write_names(const th_bench_names *names, th_format format, FILE *file)
@@ -61,6 +62,11 @@ static bool report_markdown(const void *ctx, FILE *file)
     return th_bench_print(ctx, TH_FORMAT_MARKDOWN, file);
 }
 
+static bool report_page(const void *ctx, const char *command, FILE *file)
+{
+    return th_bench_page(ctx, command, file);
+}
+
 static bool print_report(const void *ctx, FILE *file)
 {
     return th_bench_print(ctx, TH_FORMAT_TEXT, file);
@@ -81,7 +87,7 @@ static int show_report(const th_options *o, const th_report *report)
         th_complain("%s", th_report_left_out(report)->failure);
         return TH_EXIT_ENVIRONMENT;
     }
-    const th_output output = {report_json, 12, print_report, report_csv, report_markdown};
+    const th_output output = {report_json, 12, print_report, report_csv, report_markdown, report_page};
     int code = th_output_result(o, &output, report);
     int check = th_complain_of_failures(report);
     return check != TH_EXIT_GOOD ? check : code;
@@ -126,8 +132,12 @@ int th_command_bench(const th_options *o)
         th_complain("--list measures nothing that could be kept by --save");
         return TH_EXIT_USAGE;
     }
+    if (o->list && o->report) {
+        th_complain("--list measures nothing that --report could show");
+        return TH_EXIT_USAGE;
+    }
     if (o->list) {
-        const th_output output = {names_json, 12, print_names, names_csv, names_markdown};
+        const th_output output = {names_json, 12, print_names, names_csv, names_markdown, NULL};
         return th_output_result(o, &output, &names);
     }
     th_measure_desc measure;

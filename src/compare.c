@@ -3,6 +3,7 @@
 #include "output.h"
 
 #include <throng/compare.h>
+#include <throng/page.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +59,11 @@ static bool comparison_markdown(const void *ctx, FILE *file)
     return th_comparison_print(ctx, TH_FORMAT_MARKDOWN, file);
 }
 
+static bool comparison_page(const void *ctx, const char *command, FILE *file)
+{
+    return th_comparison_page(ctx, command, file);
+}
+
 static bool print_comparison(const void *ctx, FILE *file)
 {
     return th_comparison_print(ctx, TH_FORMAT_TEXT, file);
@@ -89,7 +95,8 @@ static int compare(const th_options *o, th_record *const sides[2])
     };
     if (th_compare(&desc, &comparison, &err) != TH_OK)
         return th_fail_with(&err);
-    const th_output output = {comparison_json, 12, print_comparison, comparison_csv, comparison_markdown};
+    const th_output output = {comparison_json, 12, print_comparison, comparison_csv, comparison_markdown,
+                              comparison_page};
     const int code = th_output_result(o, &output, &comparison);
     const int check = complain_of(&comparison);
     th_comparison_fini(&comparison);

@@ -5,6 +5,8 @@
 #include "suggest.h"
 #include "synthetic_text.h"
 
+#include <throng/words.h>
+
 #include <math.h>
 #include <regex.h>
 #include <stddef.h>
@@ -120,16 +122,19 @@ static bool parse_file(const th_option *o, const char *text, void *value, th_err
     return true;
 }
 
-static bool parse_report_file(const th_option *o, const char *text, void *value, th_error *err)
+/* A file whose name ends in one of the choices. */
+static bool parse_named_file(const th_option *o, const char *text, void *value, th_error *err)
 {
-    static const char *const endings[] = {".json", ".csv", ".md"};
+    char wanted[96] = "a file whose name ends in ";
     const char *ending = strrchr(text, '.');
-    for (size_t i = 0; ending && i < sizeof endings / sizeof *endings; i++)
-        if (strcmp(ending, endings[i]) == 0) {
+    for (uint32_t i = 0; o->choices[i]; i++) {
+        if (ending && strcmp(ending, o->choices[i]) == 0) {
             *(const char **)value = text;
             return true;
         }
-    return refuse(o, text, "a file whose name ends in .json, .csv or .md", err);
+        th_append(wanted, sizeof wanted, "%s%s", i == 0 ? "" : o->choices[i + 1] ? ", " : " or ", o->choices[i]);
+    }
+    return refuse(o, text, wanted, err);
 }
 
 /* A file name that is safe in any folder, and that no option looks like. */
@@ -333,6 +338,8 @@ static const char *const upload_choices[] = {"auto", "persistent", "unsynchroniz
 static const char *const vsync_choices[] = {"on", "off", NULL};
 static const char *const log_level_choices[] = {"error", "warning", "info", "debug", NULL};
 static const char *const log_format_choices[] = {"text", "json", NULL};
+static const char *const result_endings[] = {".json", ".csv", ".md", NULL};
+static const char *const page_endings[] = {".html", ".htm", NULL};
 static const char *const stages_choices[] = {"fused", "separate", NULL};
 
 _Static_assert(sizeof isa_choices / sizeof *isa_choices == TH_ISA_COUNT + 1, "a name for each instruction set");
@@ -526,10 +533,12 @@ const th_option th_option_table[] = {
      .help = "print one JSON document instead of text"},
     {.name = "save", .argument = "NAME", .commands = REPEATS, .for_one = true, .parse = parse_name, .offset = AT(save),
      .help = "keep the result under this name, to compare with; replaces one of the same name"},
-    {.name = "out", .argument = "FILE", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = parse_report_file, .offset = AT(out),
-     .help = "write the result to FILE as well, as its name says: .json, .csv or .md (Markdown); all of it or nothing"},
+    {.name = "out", .argument = "FILE", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = parse_named_file, .offset = AT(out),
+     .choices = result_endings, .help = "write the result to FILE as well, as its name says: .json, .csv or .md (Markdown); all of it or nothing"},
     {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER & ~MEASURES, .parse = parse_text, .offset = AT(out),
      .help = "write the result to FILE as well, as JSON; all of it or nothing"},
+    {.name = "report", .argument = "FILE", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = parse_named_file, .offset = AT(report),
+     .choices = page_endings, .help = "write the result to FILE as well, as a page with plots for browsers (.html); all of it or nothing"},
     {.name = "trace", .argument = "FILE", .commands = REPEATS | DRAWING, .for_one = true, .parse = parse_text, .offset = AT(trace),
      .help = "write what ran when on which thread, for ui.perfetto.dev or chrome://tracing"},
     {.name = "help", .commands = PLAYED | TH_COMMAND_COMPARE, .parse = parse_switch, .offset = AT(help), .repeatable = true,
@@ -652,6 +661,9 @@ bool th_options_parse(th_options *options, const th_command *command, int argc, 
 {
     bool words_only = false;
     set_defaults(options, command);
+    options->command = command;
+    options->words = argv;
+    options->word_count = argc;
     for (int at = 0; at < argc;) {
         const char *word = argv[at];
         bool is_option = !words_only && word[0] == '-' && word[1] != '\0';

@@ -84,7 +84,7 @@ typedef struct th_options {
     th_stages stages;
     const char *filter;
     double import_timeout_s, error_bound_mm;
-    const char *export_path, *out, *trace;
+    const char *export_path, *out, *report, *trace;
     th_file_list records;        /* to compare */
     const char *save, *baseline; /* names of baselines; NULL when not given */
     double threshold_percent;
@@ -107,6 +107,9 @@ typedef struct th_options {
     th_log_format log_format;
     bool given[TH_OPTIONS_MAX_ROWS]; /* for each row of the option table */
     th_tracer *tracer;               /* of --trace; NULL without, which all that take one allow */
+    const th_command *command;
+    char *const *words; /* behind the command, as they were given */
+    int word_count;
     /* The options as they were given, but for those that are for one process alone: for another to measure the same. */
     const char *again[TH_OPTIONS_MAX_WORDS];
     uint32_t again_count;

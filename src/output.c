@@ -25,6 +25,8 @@ static int probe_baseline(const char *name)
 int th_output_probe(const th_options *o)
 {
     int code = probe(o->out);
+    if (code == TH_EXIT_GOOD)
+        code = probe(o->report);
     if (code == TH_EXIT_GOOD && o->save)
         code = probe_baseline(o->save);
     if (code == TH_EXIT_GOOD)
@@ -55,18 +57,78 @@ static bool write_form(const th_output *output, const void *ctx, const char *end
     return write_json(output, ctx, file);
 }
 
+/* The text of a file, made in memory first. */
+typedef struct draft {
+    char *text;
+    size_t size;
+    FILE *file; /* NULL when memory is out */
+} draft;
+
+static void begin_draft(draft *d)
+{
+    *d = (draft){.text = NULL};
+    d->file = open_memstream(&d->text, &d->size);
+}
+
+/* Writes it, if it was made. */
+static int end_draft(draft *d, bool made, const char *path)
+{
+    th_error err = {TH_ERR_MEMORY, "out of memory"};
+    made = d->file && fclose(d->file) == 0 && made;
+    const th_result result = made ? th_file_replace(path, &(struct iovec){d->text, d->size}, 1, &err) : TH_ERR_MEMORY;
+    free(d->text);
+    return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+}
+
 static int write_file(const char *path, const th_output *output, const void *ctx)
+{
+    const char *ending = strrchr(path, '.');
+    draft d;
+    begin_draft(&d);
+    return end_draft(&d, d.file && write_form(output, ctx, ending ? ending : "", d.file), path);
+}
+
+/* ---- pages ---- */
+
+/* As a shell takes it. */
+static void write_word(const char *word, FILE *file)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+    if (word[0] && word[strspn(word, plain)] == '\0') {
+        fprintf(file, " %s", word);
+        return;
+    }
+    fputs(" '", file);
+    for (; *word; word++)
+        fputs(*word == '\'' ? "'\\''" : (const char[]){*word, '\0'}, file);
+    fputc('\'', file);
+}
+
+/* The line that this program was called with; NULL when memory is out. free() it. */
+static char *command_line(const th_options *o)
 {
     char *text = NULL;
     size_t size = 0;
-    const char *ending = strrchr(path, '.');
     FILE *file = open_memstream(&text, &size);
-    bool made = file && write_form(output, ctx, ending ? ending : "", file);
-    made = file && fclose(file) == 0 && made;
-    th_error err = {TH_ERR_MEMORY, "out of memory"};
-    th_result result = made ? th_file_replace(path, &(struct iovec){text, size}, 1, &err) : TH_ERR_MEMORY;
+    if (!file)
+        return NULL;
+    fprintf(file, "throng %s", o->command->name);
+    for (int i = 0; i < o->word_count; i++)
+        write_word(o->words[i], file);
+    if (fclose(file) == 0)
+        return text;
     free(text);
-    return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+    return NULL;
+}
+
+static int write_page(const th_options *o, const th_output *output, const void *ctx)
+{
+    char *command = command_line(o);
+    draft d;
+    begin_draft(&d);
+    const int code = end_draft(&d, command && d.file && output->page(ctx, command, d.file), o->report);
+    free(command);
+    return code;
 }
 
 static int save(const char *name, const th_output *output, const void *ctx)
@@ -80,6 +142,8 @@ int th_output_result(const th_options *o, const th_output *output, const void *c
 {
     /* The file first: a reader that closes the pipe ends this program. */
     int code = o->out ? write_file(o->out, output, ctx) : TH_EXIT_GOOD;
+    if (code == TH_EXIT_GOOD && o->report)
+        code = write_page(o, output, ctx);
     if (code == TH_EXIT_GOOD && o->save)
         code = save(o->save, output, ctx);
     const bool made = o->json ? write_json(output, ctx, stdout) : output->print(ctx, stdout);

@@ -10,8 +10,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Complains and returns an exit code when --out, --save, --export or --trace cannot be written: better before a
- * long measurement than after it. */
+/* Complains and returns an exit code when --out, --report, --save, --export or --trace cannot be written:
+ * better before a long measurement than after it. */
 int th_output_probe(const th_options *options);
 
 /* A result in all its forms. Only what is wanted is made. Functions return NULL or false when memory is out. */
@@ -22,6 +22,8 @@ typedef struct th_output {
     /* What --out writes when the file's name says so; both NULL where a command knows JSON alone. */
     bool (*csv)(const void *ctx, FILE *file);
     bool (*markdown)(const void *ctx, FILE *file);
+    /* What --report writes; NULL where a command has none. command: the line that made the result. */
+    bool (*page)(const void *ctx, const char *command, FILE *file);
 } th_output;
 
 /* Writes the result as the options ask for; returns an exit code. */

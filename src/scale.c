@@ -3,6 +3,7 @@
 #include "measuring.h"
 #include "output.h"
 
+#include <throng/page.h>
 #include <throng/scale.h>
 
 /* All points of a study take turns. */
@@ -22,6 +23,11 @@ static bool scale_csv(const void *ctx, FILE *file)
 static bool scale_markdown(const void *ctx, FILE *file)
 {
     return th_scale_print(ctx, TH_FORMAT_MARKDOWN, file);
+}
+
+static bool scale_page(const void *ctx, const char *command, FILE *file)
+{
+    return th_scale_page(ctx, command, file);
 }
 
 static bool print_scale(const void *ctx, FILE *file)
@@ -54,7 +60,8 @@ static int run_scale(const th_options *o, const th_measure_desc *measure, const 
     th_measuring_end();
     if (result != TH_OK)
         return th_fail_with(&err);
-    int code = th_output_result(o, &(th_output){scale_json, 12, print_scale, scale_csv, scale_markdown}, &scale);
+    int code =
+        th_output_result(o, &(th_output){scale_json, 12, print_scale, scale_csv, scale_markdown, scale_page}, &scale);
     int check = th_complain_of_failures(&scale.report);
     th_scale_fini(&scale);
     return check != TH_EXIT_GOOD ? check : code;

@@ -3,6 +3,7 @@
 #include "output.h"
 
 #include <throng/clock.h>
+#include <throng/page.h>
 #include <throng/stress.h>
 
 #include <unistd.h>
@@ -55,6 +56,11 @@ static bool stress_markdown(const void *ctx, FILE *file)
     return th_stress_print(ctx, TH_FORMAT_MARKDOWN, file);
 }
 
+static bool stress_page(const void *ctx, const char *command, FILE *file)
+{
+    return th_stress_page(ctx, command, file);
+}
+
 static bool print_stress(const void *ctx, FILE *file)
 {
     return th_stress_print(ctx, TH_FORMAT_TEXT, file);
@@ -93,7 +99,8 @@ static int run_stress(const th_options *o, const th_cast *cast)
     end_line();
     if (result != TH_OK)
         return th_fail_with(&err);
-    int code = th_output_result(o, &(th_output){stress_json, 12, print_stress, stress_csv, stress_markdown}, &stress);
+    int code = th_output_result(
+        o, &(th_output){stress_json, 12, print_stress, stress_csv, stress_markdown, stress_page}, &stress);
     int check = th_complain_of_failures(&stress.report);
     if (check == TH_EXIT_GOOD && !o->dry_run)
         check = complain_of_late_frames(&stress);

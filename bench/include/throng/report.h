@@ -63,11 +63,12 @@ typedef struct th_report {
 th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions, th_error *err);
 void th_report_fini(th_report *report);
 
-/* The whole document, or NULL when memory is out. */
+/* The whole document, and its "context" alone. NULL when memory is out. */
 json_t *th_report_json(const th_report *report);
+json_t *th_report_context_json(const th_report *report);
 
-/* The same as a table for other programs, a row for each entry that says all there is to say, with the conditions in
- * columns of their own. Times in nanoseconds. False when memory is out. */
+/* The document as a table for other programs, a row for each entry that says all there is to say, with the conditions
+ * in columns of their own. Times in nanoseconds. False when memory is out. */
 bool th_report_csv(const th_report *report, FILE *file);
 
 /* What was animated and on what machine, to stand above the figures. */

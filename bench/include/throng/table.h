@@ -1,4 +1,5 @@
-/* A table of texts, and the three ways to write it: for people, for pull requests, and for other programs. */
+/* A table of texts, and the four ways to write it: for people, for pull requests, for browsers, and for other programs.
+ */
 #ifndef THRONG_TABLE_H
 #define THRONG_TABLE_H
 

@@ -10,6 +10,7 @@ typedef enum th_format {
     TH_FORMAT_TEXT = 0, /* for a terminal */
     TH_FORMAT_MARKDOWN, /* as GitHub Flavored Markdown has it, and fit to be read as it is */
     TH_FORMAT_CSV,      /* tables only: RFC 4180 */
+    TH_FORMAT_HTML,     /* a part of a page, which is XML as well */
 } th_format;
 
 /* The text with control characters replaced, cut to fit: names come out of files, and a terminal obeys them. Returns
@@ -19,10 +20,14 @@ char *th_printable(const char *text, char *out, size_t size);
 /* The text with a backslash before what Markdown would take for markup. out: room for twice the text. Returns out. */
 char *th_markdown(const char *text, char *out);
 
+/* Writes the text, for HTML and XML, inside of an element or of an attribute. Bytes that are no UTF-8, and characters
+ * that XML does not allow, become U+FFFD. */
+void th_write_html(const char *text, FILE *file);
+
 /* Adds to the text in out, cut to fit. */
 __attribute__((format(printf, 3, 4))) void th_append(char *out, size_t size, const char *format, ...);
 
-/* A line of its own, up to 1023 bytes, made printable; in Markdown a paragraph. */
+/* A line of its own, up to 1023 bytes, made printable; in Markdown and HTML a paragraph. */
 __attribute__((format(printf, 3, 4))) void th_write_line(FILE *file, th_format format, const char *line, ...);
 
 /* 1234567 as "1,234,567". */

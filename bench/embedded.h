@@ -1,0 +1,10 @@
+/* A file that is part of the program: page.css of this folder. Private to bench. */
+#ifndef TH_BENCH_EMBEDDED_H
+#define TH_BENCH_EMBEDDED_H
+
+#include <stddef.h>
+
+extern const unsigned char th_embedded_report_style[];
+extern const size_t th_embedded_report_style_size;
+
+#endif
