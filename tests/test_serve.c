@@ -393,8 +393,46 @@ Test(serve, a_run_is_started_followed_and_read)
     cr_expect(json_is_object(json_object_get(result, "context")), "it is the command's document");
     json_decref(result);
     cr_expect_eq(count_results(".json"), 1);
+    cr_expect_eq(count_results(".html"), 1);
     cr_expect_eq(server_metric(&s, "throng_runs_total{result=\"done\"}"), 1);
     refuses(409, "DELETE", "/api/runs/1", "", NULL, "over");
+    stop();
+    start("--count 10 --results results");
+    cr_expect_eq(ask("GET", "/api/runs/1/report", NULL), 200);
+    cr_expect(strncmp(a.body, "<!DOCTYPE html>", 15) == 0, "%.80s", a.body);
+    stop();
+}
+
+Test(serve, a_report_is_a_page_without_rights_that_leaves_no_file_behind)
+{
+    char here[256], folders[320];
+    cr_assert(getcwd(here, sizeof here));
+    setenv("TMPDIR", here, 1);
+    snprintf(folders, sizeof folders, "ls -d '%s'/throng-run-* >/dev/null 2>&1", here);
+    start("--count 10");
+    cr_expect_eq(ask("POST", "/api/runs",
+                     "{\"kind\": \"scale\", \"options\": {\"count\": 20, \"repetitions\": 1000, \"frames\": 10000}}"),
+                 202);
+    refuses(404, "GET", "/api/runs/1/report", "", NULL, "no_report");
+    cr_expect(comes("/api/runs/1", " repetition"), "%s", a.body);
+    json_t *run = server_document(&s, "/api/runs/1");
+    const double progress = json_number_value(json_object_get(run, "progress"));
+    cr_expect(progress > 0 && progress < 0.9, "%g of 1000 repetitions", progress);
+    json_decref(run);
+    cr_expect_eq(system(folders), 0, "it writes there");
+    cr_expect_eq(ask("DELETE", "/api/runs/1", NULL), 202);
+    cr_expect(comes("/api/runs", "\"state\":\"cancelled\""));
+    cr_expect_eq(ask("POST", "/api/runs", small_run), 202);
+    cr_expect(comes("/api/runs/2", "\"state\":\"done\""), "%s", a.body);
+    cr_expect(has("\"doing\":null") && !has("\"report_bytes\":0"), "%s", a.body);
+    cr_expect_neq(system(folders), 0, "nothing stays");
+    cr_expect_eq(ask("GET", "/api/runs/2/report", NULL), 200);
+    cr_expect(strncmp(a.body, "<!DOCTYPE html>", 15) == 0 && has("<svg"), "%.80s", a.body);
+    cr_expect(strstr(a.head, "\r\nContent-Type: text/html; charset=utf-8\r\n"), "%s", a.head);
+    cr_expect(strstr(a.head,
+                     "\r\nContent-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+                     "sandbox; frame-ancestors 'none'\r\n"),
+              "%s", a.head);
     stop();
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-static const char type_json[] = "application/json; charset=utf-8";
+static const char type_json[] = "application/json; charset=utf-8", type_html[] = "text/html; charset=utf-8";
 
 /* ---- replies ---- */
 
@@ -61,7 +61,7 @@ static th_reply get_page(th_server_state *s, const th_request *r)
     static const char placeholder[] = "NONCENONCENONCENONCENONCENONCENO";
     _Static_assert(sizeof placeholder == TH_NONCE_LENGTH + 1, "replaced where it stands");
     (void)s, (void)r;
-    th_reply reply = reply_copy("text/html; charset=utf-8", th_embedded_page, th_embedded_page_size);
+    th_reply reply = reply_copy(type_html, th_embedded_page, th_embedded_page_size);
     unsigned char bytes[TH_NONCE_LENGTH / 2];
     if (!reply.body || getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
         return reply;
@@ -229,8 +229,15 @@ static th_reply delete_run(th_server_state *s, const th_request *r)
 static th_reply get_result(th_server_state *s, const th_request *r)
 {
     th_reply reply = {.status = 200, .type = type_json};
-    reply.body = th_runs_result(s->runs, r->id, &reply.size);
+    reply.body = th_runs_read(s->runs, r->id, TH_RUN_RESULT, &reply.size);
     return reply.body ? reply : th_reply_error(404, "no_result", "this run has no result, or not yet");
+}
+
+static th_reply get_report(th_server_state *s, const th_request *r)
+{
+    th_reply reply = {.status = 200, .type = type_html, .is_report = true};
+    reply.body = th_runs_read(s->runs, r->id, TH_RUN_REPORT, &reply.size);
+    return reply.body ? reply : th_reply_error(404, "no_report", "this run has no report, or not yet");
 }
 
 /* ---- the table ---- */
@@ -253,6 +260,7 @@ const th_route th_route_table[] = {
     {"GET", "/api/runs/{id}", {0}, get_run},
     {"DELETE", "/api/runs/{id}", {0}, delete_run},
     {"GET", "/api/runs/{id}/result", {0}, get_result},
+    {"GET", "/api/runs/{id}/report", {0}, get_report},
     {0},
 };
 

@@ -20,6 +20,7 @@ typedef struct th_reply {
     char *body;       /* the receiver releases it. NULL when memory is out */
     size_t size;
     void (*release)(void *body);     /* NULL: free */
+    bool is_report;                  /* a page that another program wrote: styles, and no rights */
     char nonce[TH_NONCE_LENGTH + 1]; /* that scripts and styles of a page must show; "": it has none */
 } th_reply;
 

@@ -72,6 +72,9 @@ static void add_headers(struct MHD_Response *response, const th_reply *reply)
                  "default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; connect-src 'self'; "
                  "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
                  reply->nonce, reply->nonce);
+    if (reply->is_report)
+        snprintf(policy, sizeof policy,
+                 "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'");
     MHD_add_response_header(response, "Content-Security-Policy", policy);
     MHD_add_response_header(response, "Content-Type", reply->type);
 }

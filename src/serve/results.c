@@ -75,20 +75,49 @@ static uint32_t keep(th_result_entry *kept, uint32_t count, uint32_t most, const
 
 /* ---- files ---- */
 
-/* What is wrong with it; NULL: nothing. */
-static const char *judge(int fd)
+int th_result_open(int folder, const char *file, const char **out_why)
 {
     struct stat status;
+    const int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    *out_why = NULL;
     if (fd < 0)
-        return strerror(errno);
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-        return "it is no regular file";
-    if (status.st_size > TH_RESULT_BYTES)
-        return "it has more than 32 MB";
-    json_t *whole = json_loadfd(fd, 0, NULL);
+        *out_why = strerror(errno);
+    else if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        *out_why = "it is no regular file";
+    else if (status.st_size > TH_RESULT_BYTES)
+        *out_why = "it has more than 32 MB";
+    if (!*out_why || fd < 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int open_document(int folder, const char *file, const char **out_why)
+{
+    const int fd = th_result_open(folder, file, out_why);
+    json_t *whole = fd >= 0 ? json_loadfd(fd, 0, NULL) : NULL;
     const bool good = json_is_array(json_object_get(whole, "benchmarks"));
     json_decref(whole);
-    return good ? NULL : "it is no whole result";
+    if (fd < 0 || good)
+        return fd;
+    *out_why = "it is no whole result";
+    close(fd);
+    return -1;
+}
+
+static bool open_files(int folder, const char *path, th_result_entry *e)
+{
+    const char *why, *ignored;
+    char document[TH_RESULT_NAME + 8], report[TH_RESULT_NAME + 8];
+    snprintf(document, sizeof document, "%s.json", e->name.text);
+    snprintf(report, sizeof report, "%s.html", e->name.text);
+    e->document = open_document(folder, document, &why);
+    if (e->document < 0) {
+        th_log(TH_LOG_WARNING, "%s/%s is left out: %s", path, document, why);
+        return false;
+    }
+    e->report = th_result_open(folder, report, &ignored);
+    return true;
 }
 
 uint32_t th_results_read(const char *folder, const char *const *kinds, th_result_entry *out, uint32_t most)
@@ -99,19 +128,9 @@ uint32_t th_results_read(const char *folder, const char *const *kinds, th_result
     for (struct dirent *e; files && (e = readdir(files));)
         if (parse(e->d_name, kinds, &entry))
             count = keep(out, count, most, &entry);
-    for (uint32_t i = 0; i < count; i++) {
-        char file[TH_RESULT_NAME + 8];
-        snprintf(file, sizeof file, "%s.json", out[i].name.text);
-        out[i].document = openat(dirfd(files), file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        const char *wrong = judge(out[i].document);
-        if (!wrong) {
+    for (uint32_t i = 0; i < count; i++)
+        if (open_files(dirfd(files), folder, &out[i]))
             out[good++] = out[i];
-            continue;
-        }
-        th_log(TH_LOG_WARNING, "%s/%s is left out: %s", folder, file, wrong);
-        if (out[i].document >= 0)
-            close(out[i].document);
-    }
     if (files)
         closedir(files);
     return good;

@@ -9,6 +9,8 @@
 #include <throng/json.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -37,9 +39,12 @@ typedef struct run {
     uint64_t start_ns, end_ns;
     double progress; /* 0 to 1; below 0: not known */
     int exit_code;
-    char message[512]; /* the last thing it said that was no progress */
+    char doing[512];   /* the last it said of its progress */
+    char message[512]; /* the last it said otherwise */
     char file[PATH_MAX];
-    int document; /* a file, in memory but for earlier ones */
+    char report_file[PATH_MAX]; /* while it runs */
+    int document;               /* a file, in memory but for earlier ones */
+    int report;                 /* a file; -1: none */
 } run;
 
 struct th_runs {
@@ -68,16 +73,28 @@ typedef struct hearing {
     size_t length;
 } hearing;
 
-static void hear_line(th_runs *r, run *current, const char *line)
+/* "1 of 2: scale/threads:1 and its like, 7 repetitions": how far that is, where anybody can know. */
+static double progress_of(const run *current, const char *line)
 {
-    unsigned percent;
+    unsigned number, of, rounds;
+    const json_t *options = json_object_get(current->request, "options");
+    const double wanted = (double)json_integer_value(json_object_get(options, "repetitions"));
+    if (sscanf(line, "%u of %u: %*[^,], %u", &number, &of, &rounds) != 3 || number > of || (of < 2 && !(wanted > 0)))
+        return current->progress;
+    return (number - 1 + (wanted > 0 ? fmin(rounds / wanted, 1) : 0)) / of;
+}
+
+static void hear_line(th_runs *r, run *current, const char *line, bool is_progress)
+{
     while (line[0] == '\033' && line[1] && line[2]) /* "erase the line" */
         line += 3;
     pthread_mutex_lock(&r->lock);
-    if (sscanf(line, "%u %%", &percent) == 1 && percent <= 100)
-        current->progress = percent / 100.0;
-    else if (line[0] != '\0')
+    if (is_progress) {
+        snprintf(current->doing, sizeof current->doing, "%s", line);
+        current->progress = progress_of(current, line);
+    } else if (line[0] != '\0') {
         snprintf(current->message, sizeof current->message, "%s", strncmp(line, "throng: ", 8) == 0 ? line + 8 : line);
+    }
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -91,10 +108,9 @@ static void hear(th_runs *r, run *current, hearing *h, int fd)
             if (!ends && h->length + 1 < sizeof h->line)
                 h->line[h->length++] = text[i];
             h->line[h->length] = '\0';
-            if (ends || text[i] == '%') {
-                hear_line(r, current, h->line);
-                h->length = ends ? 0 : h->length;
-            }
+            if (ends)
+                hear_line(r, current, h->line, text[i] == '\r');
+            h->length = ends ? 0 : h->length;
         }
 }
 
@@ -139,6 +155,23 @@ static int follow(th_runs *r, run *current, const th_child *child, run_state *ou
             kill(-child->pid, SIGKILL);
         }
     }
+}
+
+/* Where there is no folder for results, its own goes with it: an open file is enough. */
+static void take_report(th_runs *r, run *current)
+{
+    const char *why;
+    if (!current->report_file[0])
+        return;
+    const int report = th_result_open(AT_FDCWD, current->report_file, &why);
+    pthread_mutex_lock(&r->lock);
+    current->report = report;
+    pthread_mutex_unlock(&r->lock);
+    if (r->desc.results)
+        return;
+    unlink(current->report_file);
+    *strrchr(current->report_file, '/') = '\0';
+    rmdir(current->report_file);
 }
 
 static void conclude(th_runs *r, run *current, run_state state, int status)
@@ -186,6 +219,7 @@ static void carry_out(th_runs *r, run *current, char **arguments)
     }
     if (current->pause)
         th_director_hold(r->desc.director, false);
+    take_report(r, current);
     conclude(r, current, state, status);
 }
 
@@ -235,6 +269,8 @@ static void forget(run *old)
         return;
     json_decref(old->request);
     close(old->document);
+    if (old->report >= 0)
+        close(old->report);
     old->id = 0;
 }
 
@@ -249,7 +285,7 @@ static bool begin(th_runs *r, const json_t *request, uint32_t id, th_error *err)
         return false;
     }
     forget(fresh);
-    *fresh = (run){.id = id, .document = document, .start_ns = th_clock_ns(), .progress = -1};
+    *fresh = (run){.id = id, .document = document, .report = -1, .start_ns = th_clock_ns(), .progress = -1};
     fresh->request = json_deep_copy(request);
     fresh->pause = !json_is_false(json_object_get(request, "pause"));
     gmtime_r(&now, &utc);
@@ -257,27 +293,54 @@ static bool begin(th_runs *r, const json_t *request, uint32_t id, th_error *err)
     return true;
 }
 
-/* Behind the program's name and before its options. */
+/* One for the report of a run, where there is none for results. */
+static bool make_folder(char folder[PATH_MAX])
+{
+    const char *where = getenv("TMPDIR");
+    return snprintf(folder, PATH_MAX, "%s/throng-run-XXXXXX", where && where[0] == '/' ? where : "/tmp") < PATH_MAX &&
+           mkdtemp(folder) != NULL;
+}
+
+static void name_files(th_runs *r, run *fresh, const char *kind)
+{
+    char folder[PATH_MAX];
+    const th_result_name name = th_result_name_of(kind, fresh->started, fresh->id);
+    if (r->desc.results)
+        snprintf(fresh->file, sizeof fresh->file, "%s/%s.json", r->desc.results, name.text);
+    if (r->desc.results || make_folder(folder))
+        snprintf(fresh->report_file, sizeof fresh->report_file, "%.*s/%s.html", PATH_MAX - TH_RESULT_NAME - 8,
+                 r->desc.results ? r->desc.results : folder, name.text);
+    else
+        th_log(TH_LOG_WARNING, "run %u has no report: no folder for it: %s", fresh->id, strerror(errno));
+}
+
+static char *option_of(const char *name, const char *file)
+{
+    char word[PATH_MAX + 16];
+    snprintf(word, sizeof word, "--%s=%s", name, file);
+    return strdup(word);
+}
+
+/* The program's name before them, and files behind. */
 static bool complete_arguments(th_runs *r, run *fresh, char **words, char ***out)
 {
     size_t count = 0;
     while (words[count])
         count++;
-    char **all = calloc(count + 3, sizeof *all);
+    char **all = calloc(count + 4, sizeof *all);
     if (!all)
         return false;
+    name_files(r, fresh, words[0]);
     all[0] = strdup("throng");
     memcpy(all + 1, words, count * sizeof *all);
-    if (r->desc.results) {
-        char word[PATH_MAX + 8];
-        const th_result_name name = th_result_name_of(words[0], fresh->started, fresh->id);
-        snprintf(fresh->file, sizeof fresh->file, "%s/%s.json", r->desc.results, name.text);
-        snprintf(word, sizeof word, "--out=%s", fresh->file);
-        all[count + 1] = strdup(word);
-    }
     free(words);
     *out = all;
-    return all[0] && (!r->desc.results || all[count + 1]);
+    bool good = all[0] != NULL;
+    if (fresh->file[0])
+        good = (all[++count] = option_of("out", fresh->file)) && good;
+    if (fresh->report_file[0])
+        good = (all[++count] = option_of("report", fresh->report_file)) && good;
+    return good;
 }
 
 th_run_answer th_runs_start(th_runs *r, const json_t *request, uint32_t *out_id, th_error *err)
@@ -341,7 +404,12 @@ static void recall(th_runs *r)
     const uint32_t count = th_results_read(r->desc.results, r->desc.kinds, entries, TH_RUNS_KEPT - 1);
     for (uint32_t i = 0; i < count; i++) {
         run *one = &r->kept[++r->last_id % TH_RUNS_KEPT];
-        *one = (run){.id = r->last_id, .state = DONE, .earlier = true, .document = entries[i].document, .progress = 1};
+        *one = (run){.id = r->last_id,
+                     .state = DONE,
+                     .earlier = true,
+                     .document = entries[i].document,
+                     .report = entries[i].report,
+                     .progress = 1};
         one->request = json_pack("{s:s}", "kind", entries[i].kind);
         memcpy(one->started, entries[i].started, sizeof one->started);
         snprintf(one->file, sizeof one->file, "%s.json", entries[i].name.text);
@@ -389,23 +457,32 @@ void th_runs_destroy(th_runs *r)
 
 /* ---- watching ---- */
 
+static uint64_t size_of(const run *one, int file)
+{
+    struct stat status;
+    return one->state != RUNNING && file >= 0 && fstat(file, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return text[0] ? th_json_text(text) : json_null();
+}
+
 static json_t *run_json(const run *one)
 {
-    struct stat document = {0};
-    if (one->state != RUNNING)
-        fstat(one->document, &document);
     const uint64_t end_ns = one->state == RUNNING ? th_clock_ns() : one->end_ns;
+    const double elapsed_s = (double)(end_ns - one->start_ns) * 1e-9;
     json_t *options = json_object_get(one->request, "options");
-    return json_pack("{s:i, s:o, s:s, s:o, s:b, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "id", (int)one->id, "kind",
-                     json_incref(json_object_get(one->request, "kind")), "state", state_names[one->state], "options",
-                     options ? json_incref(options) : json_object(), "pause", one->pause, "started", one->started,
-                     "earlier", one->earlier, "elapsed_s",
-                     one->earlier ? json_null() : th_json_real((double)(end_ns - one->start_ns) * 1e-9), "progress",
-                     one->progress < 0 ? json_null() : th_json_real(one->progress), "exit_code",
-                     one->state == RUNNING || one->earlier ? json_null() : json_integer(one->exit_code), "message",
-                     one->message[0] ? th_json_text(one->message) : json_null(), "result_bytes",
-                     th_json_count((uint64_t)document.st_size), "file",
-                     one->file[0] ? th_json_text(th_catalogue_name(one->file)) : json_null());
+    return json_pack(
+        "{s:i, s:o, s:s, s:o, s:b, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", (int)one->id, "kind",
+        json_incref(json_object_get(one->request, "kind")), "state", state_names[one->state], "options",
+        options ? json_incref(options) : json_object(), "pause", one->pause, "started", one->started, "earlier",
+        one->earlier, "elapsed_s", one->earlier ? json_null() : th_json_real(elapsed_s), "progress",
+        one->progress < 0 ? json_null() : th_json_real(one->progress), "doing",
+        one->state == RUNNING ? text_or_null(one->doing) : json_null(), "exit_code",
+        one->state == RUNNING || one->earlier ? json_null() : json_integer(one->exit_code), "message",
+        text_or_null(one->message), "result_bytes", th_json_count(size_of(one, one->document)), "report_bytes",
+        th_json_count(size_of(one, one->report)), "file", text_or_null(th_catalogue_name(one->file)));
 }
 
 json_t *th_runs_json(th_runs *r, uint32_t id)
@@ -438,21 +515,19 @@ json_t *th_runs_active_json(th_runs *r)
     return json;
 }
 
-char *th_runs_result(th_runs *r, uint32_t id, size_t *out_size)
+char *th_runs_read(th_runs *r, uint32_t id, th_run_file which, size_t *out_size)
 {
-    struct stat status;
     char *text = NULL;
     pthread_mutex_lock(&r->lock);
     const run *one = find(r, id);
-    if (one && one->state != RUNNING && fstat(one->document, &status) == 0 && status.st_size > 0) {
-        *out_size = (size_t)status.st_size;
-        text = malloc(*out_size);
-        if (text && pread(one->document, text, *out_size, 0) != status.st_size) {
-            free(text);
-            text = NULL;
-        }
+    const int file = !one ? -1 : which == TH_RUN_RESULT ? one->document : one->report;
+    const size_t size = one ? (size_t)size_of(one, file) : 0;
+    if (size > 0 && (text = malloc(size)) && pread(file, text, size, 0) != (ssize_t)size) {
+        free(text);
+        text = NULL;
     }
     pthread_mutex_unlock(&r->lock);
+    *out_size = size;
     return text;
 }
 
