@@ -131,7 +131,7 @@ static th_result shoot(th_photographer *p, order o, photo **out, th_error *err)
 /* With the lock, which is open while it draws. */
 static void carry_out(th_photographer *p)
 {
-    const uint64_t one = 1, begin_ns = th_clock_ns();
+    const uint64_t one = 1, begin_ns = th_thread_cpu_ns(pthread_self());
     photo *fresh = NULL, *old = p->last;
     th_error why = {0};
     p->busy_with = p->wanted;
@@ -145,7 +145,7 @@ static void carry_out(th_photographer *p)
     p->last = fresh;
     p->why = why;
     p->taken_ns = th_clock_ns();
-    const uint64_t rest_ns = REST * (p->taken_ns - begin_ns);
+    const uint64_t rest_ns = REST * (th_thread_cpu_ns(pthread_self()) - begin_ns);
     p->rested_ns = p->taken_ns + (rest_ns > SECOND_NS ? rest_ns : SECOND_NS);
     release(old);
     ssize_t ignored = write(p->taken_fd, &one, sizeof one);

@@ -25,8 +25,8 @@ typedef enum th_photo_answer {
     TH_PHOTO_FAILED, /* there is none, and err says why */
 } th_photo_answer;
 
-/* Any thread; never waits. After a picture the thread rests four times as long as that took, and a second at least,
- * whoever asks for which size: it never takes more than a fifth of a CPU. Meanwhile the picture is recent. */
+/* Any thread; never waits. After a picture the thread rests for four times the CPU time that it took, and a second at
+ * least, whoever asks for which size: it never takes more than a fifth of a CPU. Meanwhile the picture is recent. */
 th_photo_answer th_photographer_ask(th_photographer *photographer, uint32_t width, uint32_t height, char **out,
                                     size_t *out_size, th_error *err);
 void th_photo_release(void *png); /* any thread */
