@@ -36,16 +36,16 @@ static unit unit_of(const th_row *row)
     return (unit){"us a call", 1e3};
 }
 
-typedef struct cost {
-    double median;
-    th_interval interval;
-} cost;
+static double cost_of(const th_row *row)
+{
+    return th_samples_stats(&row->real_ns).median / unit_of(row).ns;
+}
 
-static cost cost_of(const th_row *row)
+static th_interval cost_interval(const th_row *row)
 {
     const double ns = unit_of(row).ns;
     const th_interval i = th_median_interval(&row->real_ns);
-    return (cost){th_samples_stats(&row->real_ns).median / ns, {i.low / ns, i.high / ns}};
+    return (th_interval){i.low / ns, i.high / ns};
 }
 
 static const th_row *row_named(const th_report *report, const char *name)
@@ -65,7 +65,7 @@ static const th_row *quickest_pose(const th_report *report)
     for (uint32_t r = 0; r < report->row_count; r++) {
         const th_row *row = &report->rows[r];
         if (has_figures(row) && has_prefix(row, "pose/") && strstr(row->name, "/f32") &&
-            (!best || cost_of(row).median < cost_of(best).median))
+            (!best || cost_of(row) < cost_of(best)))
             best = row;
     }
     return best;
@@ -81,13 +81,11 @@ static void write_headline(const th_report *report, char *out, size_t size)
         th_append(out, size, "%u entr%s measured", report->row_count, report->row_count == 1 ? "y" : "ies");
         return;
     }
-    th_append(out, size, "%s: %.2f ns a joint", best->name, cost_of(best).median);
+    th_append(out, size, "%s: %.2f ns a joint", best->name, cost_of(best));
     if (tutorial && tutorial != best)
-        th_append(out, size, ", %.3g times as fast as the tutorials' way",
-                  cost_of(tutorial).median / cost_of(best).median);
+        th_append(out, size, ", %.3g times as fast as the tutorials' way", cost_of(tutorial) / cost_of(best));
     if (limit)
-        th_append(out, size, ", %.3g times what writing the palettes takes",
-                  cost_of(best).median / cost_of(limit).median);
+        th_append(out, size, ", %.3g times what writing the palettes takes", cost_of(best) / cost_of(limit));
 }
 
 /* ---- groups of entries that are compared ---- */
@@ -124,7 +122,7 @@ static void write_title(const th_row *row, char *out, size_t size)
             snprintf(out, size, "%s", titles[i].title);
             return;
         }
-    snprintf(out, size, "%.*s", (int)(prefix_of(row) > 0 ? prefix_of(row) - 1 : strlen(row->name)), row->name);
+    snprintf(out, size, "%.*s", (int)(prefix_of(row) > 1 ? prefix_of(row) - 1 : strlen(row->name)), row->name);
 }
 
 /* What others are held against. */
@@ -137,10 +135,11 @@ static th_ink ink_of(const th_row *row)
 
 static void draw_cost(th_plot *plot, const th_row *row, uint32_t place)
 {
-    const cost c = cost_of(row);
-    th_plot_interval_x(plot, ink_of(row), c.interval, place + 0.5);
-    th_plot_point(plot, ink_of(row), false, c.median, place + 0.5, "%s: %.4g %s (%.4g to %.4g), %u repetitions",
-                  row->name, c.median, unit_of(row).name, c.interval.low, c.interval.high, row->real_ns.count);
+    const double cost = cost_of(row);
+    const th_interval interval = cost_interval(row);
+    th_plot_interval_x(plot, ink_of(row), interval, place + 0.5);
+    th_plot_point(plot, ink_of(row), false, cost, place + 0.5, "%s: %.4g %s (%.4g to %.4g), %u repetitions", row->name,
+                  cost, unit_of(row).name, interval.low, interval.high, row->real_ns.count);
 }
 
 /* Some rows that follow each other. False when memory is out. */
@@ -163,8 +162,9 @@ static bool draw_group(const th_row *rows, uint32_t count, FILE *file)
     for (uint32_t i = 0; i < count; i++) {
         names[i] = rows[i].name + prefix_of(&rows[i]);
         if (has_figures(&rows[i])) {
-            th_axis_include(&desc.x, cost_of(&rows[i]).interval.low);
-            th_axis_include(&desc.x, cost_of(&rows[i]).interval.high);
+            const th_interval interval = cost_interval(&rows[i]);
+            th_axis_include(&desc.x, interval.low);
+            th_axis_include(&desc.x, interval.high);
         }
     }
     th_plot_begin(&plot, &desc, file);
@@ -236,7 +236,7 @@ static void label_errors(th_plot *plot, const th_report *report)
     const char *what;
     for (uint32_t r = 0; r < report->row_count; r++)
         if (mode_of(&report->rows[r], &what))
-            th_plot_label(plot, cost_of(&report->rows[r]).median, error_of(&report->rows[r]), what);
+            th_plot_label(plot, cost_of(&report->rows[r]), error_of(&report->rows[r]), what);
 }
 
 /* Those that were measured and have an error to show. */
@@ -271,23 +271,23 @@ static void draw_errors(const th_report *report, FILE *file)
     const th_row *limit = row_named(report, "limit/palette_write");
     for (uint32_t r = 0; r < report->row_count; r++)
         if (mode_of(&report->rows[r], &what) && error_of(&report->rows[r]) > 0) {
-            th_axis_include(&desc.x, cost_of(&report->rows[r]).median);
+            th_axis_include(&desc.x, cost_of(&report->rows[r]));
             th_axis_include(&desc.y, error_of(&report->rows[r]));
         }
     desc.key_count = find_modes(report, keys);
     if (desc.key_count == 0)
         return;
     if (limit)
-        th_axis_include(&desc.x, cost_of(limit).median);
+        th_axis_include(&desc.x, cost_of(limit));
     th_plot_begin(&plot, &desc, file);
     if (limit)
-        th_plot_rule_x(&plot, cost_of(limit).median, "writing alone");
+        th_plot_rule_x(&plot, cost_of(limit), "writing alone");
     for (uint32_t r = 0; r < report->row_count; r++) {
         const th_row *row = &report->rows[r];
         const th_key *mode = mode_of(row, &what);
         if (mode)
-            th_plot_point(&plot, mode->ink, false, cost_of(row).median, error_of(row),
-                          "%s: %.3g ns a joint, error %.2g", row->name, cost_of(row).median, error_of(row));
+            th_plot_point(&plot, mode->ink, false, cost_of(row), error_of(row), "%s: %.3g ns a joint, error %.2g",
+                          row->name, cost_of(row), error_of(row));
     }
     label_errors(&plot, report);
     th_plot_end(&plot);

@@ -121,7 +121,7 @@ static void draw_group(const forest *all, uint32_t first, uint32_t count, const 
     char title[64];
     forest f = {.comparison = all->comparison, .changes = all->changes + first, .count = count};
     const size_t length = group_length(f.changes[0]);
-    snprintf(title, sizeof title, "%.*s", (int)length, f.changes[0]->name);
+    snprintf(title, sizeof title, "%.*s", (int)(length > 0 ? length : strlen(f.changes[0]->name)), f.changes[0]->name);
     for (uint32_t i = 0; i < count; i++) {
         const char *rest = f.changes[i]->name + length;
         names[i] = rest[0] == '/' && rest[1] ? rest + 1 : f.changes[i]->name;

@@ -349,7 +349,7 @@ void th_plot_cell(th_plot *plot, uint32_t row, uint32_t column, double share, co
     fprintf(plot->file, " class=\"cell\" fill=\"%s\" fill-opacity=\"%.2f\">", inks[TH_INK_SKY],
             0.05 + 0.75 * share * share);
     WRITE_TITLE(plot, "rect", title);
-    write_text(plot, th_axis_at(&plot->x, column + 0.5), th_axis_at(&plot->y, row + 0.5) + 4, "middle", "key", text);
+    write_text(plot, th_axis_at(&plot->x, column + 0.5), th_axis_at(&plot->y, row + 0.5) + 4, "middle", "value", text);
 }
 
 /* ---- names of lines and points ---- */

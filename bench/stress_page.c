@@ -17,7 +17,7 @@ static bool has_figures(const th_stress *stress, uint32_t point)
 /* ---- frame times ---- */
 
 /* Frames by how long they took: `width` for each bin from `low`, and those that are far beyond all others. */
-enum { MOST_BINS = 48 };
+enum { MOST_BINS = 80 };
 
 typedef struct histogram {
     double low, width; /* ms */

@@ -8,7 +8,7 @@ build_packages="$build_packages libmicrohttpd-dev"
 # An OpenGL that needs no GPU, for `throng render` on a server.
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
 # For tests a display that needs no screen.
-test_packages="$build_packages libcriterion-dev assimp-testmodels xvfb xauth xdotool"
+test_packages="$build_packages libcriterion-dev libxml2-dev assimp-testmodels xvfb xauth xdotool"
 # What `scripts/test all` needs on top: a second compiler with its OpenMP, oneTBB and its language, ffmpeg for films,
 # Google Benchmark's compare.py, a service manager's library and a judge of metrics, and the formatter.
 all_packages="$test_packages clang libomp-dev g++ libtbb-dev ffmpeg libbenchmark-tools python3-scipy"

@@ -380,6 +380,70 @@ Test(cli, precision_and_times_decide_how_often)
     json_decref(content);
 }
 
+Test(cli, report_is_refused_before_anything_is_measured)
+{
+    expect(2, "bench --report page.pdf", "--report takes a file whose name ends in .html or .htm, not \"page.pdf\"");
+    expect(2, "stress --report html", "--report takes a file whose name ends in .html or .htm, not \"html\"");
+    expect(2, "bench --list --report page.html", "--list measures nothing that --report could show");
+    expect(2, "render --report page.html", "render takes no --report");
+    expect(3, "bench " QUICK "--filter limit --report missing/page.html",
+           "cannot write missing/page.html: No such file or directory");
+    expect(3, "compare a b --report missing/page.html", "cannot write missing/page.html: No such file or directory");
+    cr_expect_eq(system("mkdir folder.html"), 0);
+    expect(3, "scale " QUICK "--report folder.html", "cannot write folder.html: Is a directory");
+    cr_expect_eq(system("rmdir folder.html; test -z \"$(ls)\""), 0, "nothing is left");
+}
+
+static void expect_page(const char *path, const char *part)
+{
+    slurp(path, out, sizeof out);
+    cr_expect_eq(strncmp(out, "<!DOCTYPE html>", 15), 0, "%s: %s", path, out);
+    cr_expect(strstr(out, part), "%s has no %s", path, part);
+    cr_expect(strstr(out, "</html>"), "%s has no end", path);
+}
+
+Test(cli, report_is_a_page_beside_the_other_results)
+{
+    static const struct {
+        const char *arguments, *part;
+    } calls[] = {
+        {"bench " QUICK "--filter 'li.*t'",
+         "<code>throng bench --count 10 --repetitions 2 --frames 1 --filter &#39;li.*t&#39; "},
+        {"scale " QUICK "--threads 1,2", "<h3>Speed-up</h3>"},
+        {"scale --dry-run --count 10", "A dry run"},
+        {"stress --count 10 --frames 299 --budget-ms 10000 --dry-run --isa=scalar", "stress --count 10 --frames 299"},
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "%s --json --out out.json --report page.htm", calls[i].arguments);
+        json_t *json = document(line), *same = json_load_file("out.json", JSON_REJECT_DUPLICATES, NULL);
+        cr_expect(json_equal(json, same), "%s", line);
+        json_decref(json);
+        json_decref(same);
+        expect_page("page.htm", calls[i].part);
+    }
+    expect(0, "bench " QUICK "--filter limit --out a.json", "");
+    expect(0, "compare a.json a.json --report page.html", "");
+    cr_expect(strstr(out, "0 regressions"), "the text as ever: %s", out);
+    expect_page("page.html", "<code>throng compare a.json a.json --report page.html</code>");
+}
+
+Test(cli, report_keeps_the_old_page_when_the_new_one_cannot_be_finished)
+{
+    char command[512];
+    expect(0, "bench " QUICK "--filter limit --out a.json", "");
+    snprintf(
+        command, sizeof command,
+        "echo old >kept.html; (ulimit -f 1; trap '' XFSZ; '%s' compare a.json a.json --report kept.html >.out 2>.err)",
+        TEST_PROGRAM);
+    cr_expect_eq(WEXITSTATUS(system(command)), 3);
+    slurp(".err", err, sizeof err);
+    cr_expect(strstr(err, "cannot write kept.html: File too large"), "%s", err);
+    slurp("kept.html", out, sizeof out);
+    cr_expect_str_eq(out, "old\n");
+    cr_expect_eq(system("test \"$(ls)\" = \"$(printf 'a.json\nkept.html')\""), 0, "nothing else is left");
+}
+
 Test(cli, out_is_what_the_name_says)
 {
     static const char *const commands[] = {"bench " QUICK "--filter 'pose|limit'", "scale " QUICK "--threads 1,2",

@@ -1,0 +1,307 @@
+#include "scale_plots.h"
+
+#include <throng/words.h>
+
+#include <math.h>
+
+/* ---- where the time of threads goes ---- */
+
+/* Parts of a whole, one behind the other. */
+static void draw_parts(th_plot *plot, uint32_t row, const char *name, const double *parts, const th_key *keys,
+                       uint32_t count, const char *unit)
+{
+    double from = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (parts[i] > 0)
+            th_plot_bar(plot, keys[i].ink, from, from + parts[i], row + 0.15, row + 0.85, "%s: %s %.3g %s", name,
+                        keys[i].text, parts[i], unit);
+        from += parts[i] > 0 ? parts[i] : 0;
+    }
+}
+
+static const th_key time_keys[] = {{"in the work", TH_INK_BLUE, false},
+                                   {"waiting for the last one", TH_INK_VERMILION, false},
+                                   {"looking for work", TH_INK_OCHRE, false},
+                                   {"outside of calls", TH_INK_GREY, false}};
+
+static void draw_shares(const th_scale *scale, FILE *file)
+{
+    const th_scale_curve *curve = &scale->curves[0];
+    char names[TH_JOBS_MAX_THREADS][16];
+    const char *rows[TH_JOBS_MAX_THREADS];
+    th_plot plot;
+    for (uint32_t i = 0; i < curve->count; i++) {
+        const th_scale_point *p = &scale->points[curve->first + i];
+        snprintf(names[i], sizeof names[i], "%u%s", p->threads, p->oversubscribed ? "*" : "");
+        rows[i] = names[i];
+    }
+    th_plot_desc desc = {
+        .title = "Where the time of all threads goes",
+        .note = "Threads times frame time. Behind the bars: by how much the busiest worker is above the mean.",
+        .x_title = "percent",
+        .y_title = "threads",
+        .x = th_axis_linear(),
+        .rows = rows,
+        .row_count = curve->count,
+        .keys = time_keys,
+        .key_count = 4,
+    };
+    th_axis_include(&desc.x, 0);
+    th_axis_include(&desc.x, 112);
+    th_plot_begin(&plot, &desc, file);
+    for (uint32_t i = 0; i < curve->count; i++) {
+        const th_scale_point *p = &scale->points[curve->first + i];
+        const double in_calls = 100 * (1 - p->serial);
+        const double parts[] = {in_calls * p->busy, in_calls * p->tail, in_calls * fmax(0, 1 - p->busy - p->tail),
+                                100 * p->serial};
+        char text[24];
+        if (!th_scale_has_figures(scale, curve->first + i))
+            continue;
+        draw_parts(&plot, i, names[i], parts, time_keys, 4, "%");
+        snprintf(text, sizeof text, "+%.1f %%", 100 * p->imbalance);
+        th_plot_label(&plot, 99, i + 0.5, text);
+    }
+    th_plot_end(&plot);
+}
+
+static double figure_of(const json_t *object, const char *name)
+{
+    const json_t *value = json_object_get(object, name);
+    return json_is_number(value) ? json_number_value(value) : 0;
+}
+
+/* Rows of workers; where there are many, not each has a name. */
+enum { NAMED_WORKERS = 32 };
+
+typedef struct worker_names {
+    char texts[TH_JOBS_MAX_THREADS][16];
+    const char *rows[TH_JOBS_MAX_THREADS];
+} worker_names;
+
+static const char *const *name_workers(worker_names *names, uint32_t count)
+{
+    for (uint32_t w = 0; w < count; w++) {
+        const bool is_named = count <= NAMED_WORKERS || w % 8 == 0;
+        snprintf(names->texts[w], sizeof names->texts[w], is_named ? "worker %u" : "", w);
+        names->rows[w] = names->texts[w];
+    }
+    return names->rows;
+}
+
+static double worker_height(uint32_t count)
+{
+    return count > NAMED_WORKERS ? fmax(2, 544.0 / count) : 0;
+}
+
+static void draw_workers(const th_scale *scale, FILE *file)
+{
+    const th_scale_curve *curve = &scale->curves[0];
+    const th_scale_point *last = th_scale_last(scale, curve);
+    const json_t *workers = last ? json_object_get(scale->report.rows[last - scale->points].once, "workers") : NULL;
+    const uint32_t count = (uint32_t)json_array_size(workers);
+    worker_names names;
+    char title[64];
+    th_plot plot;
+    if (count < 2 || count > TH_JOBS_MAX_THREADS)
+        return;
+    snprintf(title, sizeof title, "Each worker, %u threads", count);
+    th_plot_desc desc = {
+        .title = title,
+        .note = "On average over all frames that were timed.",
+        .x_title = "microseconds a frame",
+        .y_title = "",
+        .x = th_axis_linear(),
+        .rows = name_workers(&names, count),
+        .row_count = count,
+        .row_height = worker_height(count),
+        .keys = time_keys,
+        .key_count = 3,
+    };
+    th_axis_include(&desc.x, 0);
+    for (uint32_t w = 0; w < count; w++) {
+        const json_t *worker = json_array_get(workers, w);
+        th_axis_include(&desc.x, figure_of(worker, "busy_us") + figure_of(worker, "idle_us"));
+    }
+    th_plot_begin(&plot, &desc, file);
+    for (uint32_t w = 0; w < count; w++) {
+        const json_t *worker = json_array_get(workers, w);
+        const double tail = figure_of(worker, "tail_us");
+        const double parts[] = {figure_of(worker, "busy_us"), tail, figure_of(worker, "idle_us") - tail};
+        char name[24];
+        snprintf(name, sizeof name, "worker %u", w);
+        draw_parts(&plot, w, name, parts, time_keys, 3, "us");
+    }
+    th_plot_end(&plot);
+}
+
+/* ---- one frame ---- */
+
+enum { MOST_CHUNKS = 4000 }; /* more would be a blur of megabytes */
+
+/* [worker, begin, end, start_us, end_us] */
+static void draw_chunk(th_plot *plot, const json_t *chunk)
+{
+    const uint32_t worker = (uint32_t)json_integer_value(json_array_get(chunk, 0));
+    const int begin = (int)json_integer_value(json_array_get(chunk, 1));
+    const int end = (int)json_integer_value(json_array_get(chunk, 2));
+    const double from = json_number_value(json_array_get(chunk, 3)), to = json_number_value(json_array_get(chunk, 4));
+    th_plot_bar(plot, begin / (end - begin) % 2 ? TH_INK_SKY : TH_INK_BLUE, from, to, worker + 0.1, worker + 0.9,
+                "worker %u, batches %d to %d: %.1f to %.1f us", worker, begin, end, from, to);
+}
+
+static void draw_frame(const th_scale *scale, FILE *file)
+{
+    const th_scale_point *last = th_scale_last(scale, &scale->curves[0]);
+    const json_t *trace = last ? json_object_get(scale->report.rows[last - scale->points].once, "trace") : NULL;
+    worker_names names;
+    size_t index;
+    const json_t *chunk;
+    th_plot plot;
+    if (json_array_size(trace) == 0 || json_array_size(trace) > MOST_CHUNKS)
+        return;
+    th_plot_desc desc = {
+        .title = "One frame, chunk by chunk",
+        .note = "A frame of its own, after those that were timed.",
+        .x_title = "microseconds",
+        .y_title = "",
+        .x = th_axis_linear(),
+        .rows = name_workers(&names, last->threads),
+        .row_count = last->threads,
+        .row_height = worker_height(last->threads),
+    };
+    json_array_foreach(trace, index, chunk)
+    {
+        th_axis_include(&desc.x, json_number_value(json_array_get(chunk, 3)));
+        th_axis_include(&desc.x, json_number_value(json_array_get(chunk, 4)));
+    }
+    th_plot_begin(&plot, &desc, file);
+    json_array_foreach(trace, index, chunk) draw_chunk(&plot, chunk);
+    th_plot_end(&plot);
+}
+
+/* ---- losses, parts, memory ---- */
+
+static void draw_losses(const th_scale *scale, FILE *file)
+{
+    static const char *const names[] = {"memory", "cores", "imbalance", "wake-ups", "serial part"};
+    const th_verdict *v = &scale->verdict;
+    const th_scale_point *last = th_scale_last(scale, &scale->curves[0]);
+    th_plot_desc desc = {
+        .title = "What is lost",
+        .note = "Shares of all threads' time, as far as they are explained.",
+        .x_title = "percent",
+        .y_title = "",
+        .x = th_axis_linear(),
+        .rows = names,
+        .row_count = 5,
+    };
+    th_plot plot;
+    if (!last || last->threads == scale->points[0].threads)
+        return;
+    th_axis_include(&desc.x, 0);
+    th_axis_include(&desc.x, fmax(1, 100 * v->lost));
+    for (int l = TH_LIMIT_MEMORY; l <= TH_LIMIT_SERIAL; l++)
+        th_axis_include(&desc.x, 100 * v->losses[l]);
+    th_plot_begin(&plot, &desc, file);
+    for (int l = TH_LIMIT_MEMORY; l <= TH_LIMIT_SERIAL; l++)
+        th_plot_bar(&plot, (th_limit)l == v->limit ? TH_INK_VERMILION : TH_INK_BLUE, 0, 100 * v->losses[l],
+                    l - TH_LIMIT_MEMORY + 0.15, l - TH_LIMIT_MEMORY + 0.85, "%s: %.1f %%", names[l - TH_LIMIT_MEMORY],
+                    100 * v->losses[l]);
+    th_plot_rule_x(&plot, 100 * v->lost, "lost in all");
+    th_plot_end(&plot);
+}
+
+static double whole_frame(const th_scale *scale, const th_scale_parts *parts)
+{
+    for (uint32_t i = 0; i < scale->curves[0].count; i++)
+        if (scale->points[i].threads == parts->threads && th_scale_has_figures(scale, i))
+            return scale->points[i].frame_ns;
+    return (double)NAN;
+}
+
+static void draw_ablation(const th_scale *scale, FILE *file)
+{
+    static const char *const names[] = {"whole frame",   "no palette write", "no hierarchy",
+                                        "sampling only", "write only",       "empty chunks"};
+    static const th_ink part_inks[] = {TH_INK_BLUE, TH_INK_VERMILION};
+    char texts[2][24];
+    th_key keys[2];
+    th_plot plot;
+    th_plot_desc desc = {
+        .title = "Frames of which a part is left out",
+        .note = "Medians. What a bar is shorter than the whole, that part costs.",
+        .x_title = "milliseconds a frame",
+        .y_title = "",
+        .x = th_axis_linear(),
+        .rows = names,
+        .row_count = 1 + TH_ABLATION_COUNT,
+        .row_height = 24,
+        .keys = keys,
+        .key_count = scale->part_count,
+    };
+    th_axis_include(&desc.x, 0);
+    for (uint32_t i = 0; i < scale->part_count; i++) {
+        const th_scale_parts *parts = &scale->parts[i];
+        snprintf(texts[i], sizeof texts[i], "%u thread%s", parts->threads, th_plural(parts->threads));
+        keys[i] = (th_key){texts[i], part_inks[i], false};
+        th_axis_include(&desc.x, whole_frame(scale, parts) / 1e6);
+        for (int a = 0; a < TH_ABLATION_COUNT; a++)
+            th_axis_include(&desc.x, parts->frame_ns[a] / 1e6);
+    }
+    th_plot_begin(&plot, &desc, file);
+    for (uint32_t i = 0; i < scale->part_count; i++)
+        for (int row = 0; row <= TH_ABLATION_COUNT; row++) {
+            const th_scale_parts *parts = &scale->parts[i];
+            const double ms = (row == 0 ? whole_frame(scale, parts) : parts->frame_ns[row - 1]) / 1e6;
+            const double height = 0.7 / scale->part_count, top = row + 0.15 + i * height;
+            th_plot_bar(&plot, keys[i].ink, 0, ms, top, top + height, "%s, %s: %.3f ms", names[row], texts[i], ms);
+        }
+    th_plot_end(&plot);
+}
+
+static void draw_memory(const th_scale *scale, FILE *file)
+{
+    static const th_key keys[] = {
+        {"write", TH_INK_BLUE, false}, {"read", TH_INK_VERMILION, false}, {"streaming write", TH_INK_GREEN, false}};
+    th_plot plot;
+    th_plot_desc desc = {
+        .title = "Bandwidth of the memory",
+        .note = "Of a block larger than the caches: what the program moves.",
+        .x_title = "threads",
+        .y_title = "GB/s",
+        .x = th_axis_linear(),
+        .y = th_axis_linear(),
+        .keys = keys,
+        .key_count = TH_TRAFFIC_COUNT,
+    };
+    if (scale->memory_count == 0)
+        return;
+    desc.x.least_step = 1;
+    th_axis_include(&desc.x, 0);
+    th_axis_include(&desc.x, scale->memory[scale->memory_count - 1].threads);
+    th_axis_include(&desc.y, 0);
+    for (uint32_t i = 0; i < scale->memory_count; i++)
+        for (int t = 0; t < TH_TRAFFIC_COUNT; t++)
+            th_axis_include(&desc.y, scale->memory[i].bytes_per_s[t] / 1e9);
+    th_plot_begin(&plot, &desc, file);
+    for (int t = 0; t < TH_TRAFFIC_COUNT; t++)
+        for (uint32_t i = 0; i < scale->memory_count; i++) {
+            const th_scale_memory *m = &scale->memory[i], *before = i > 0 ? m - 1 : m;
+            const double x[] = {before->threads, m->threads};
+            const double y[] = {before->bytes_per_s[t] / 1e9, m->bytes_per_s[t] / 1e9};
+            th_plot_line(&plot, keys[t].ink, false, x, y, 2);
+            th_plot_point(&plot, keys[t].ink, false, x[1], y[1], "%s, %u thread%s: %.1f GB/s", keys[t].text, m->threads,
+                          th_plural(m->threads), y[1]);
+        }
+    th_plot_end(&plot);
+}
+
+void th_scale_plot_time(const th_scale *scale, FILE *file)
+{
+    draw_losses(scale, file);
+    draw_shares(scale, file);
+    draw_workers(scale, file);
+    draw_frame(scale, file);
+    draw_ablation(scale, file);
+    draw_memory(scale, file);
+}

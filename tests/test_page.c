@@ -1,0 +1,442 @@
+/* Pages of made-up results: what they show is what was measured, and no name gets out of its place. */
+#include "fixture_page.h"
+#include "fixture_record.h"
+
+#include <throng/bench.h>
+#include <throng/page.h>
+#include <throng/scale.h>
+#include <throng/stress.h>
+#include <throng/table.h>
+
+#include <criterion/criterion.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOSTILE "</title><script>alert(1)</script>&\"'\xff\x01"
+
+static th_error err;
+
+/* ---- texts ---- */
+
+static const char *html_of(const char *text)
+{
+    static char out[256];
+    FILE *file = fmemopen(out, sizeof out, "w");
+    th_write_html(text, file);
+    fclose(file);
+    return out;
+}
+
+Test(html, markup_becomes_text)
+{
+    cr_expect_str_eq(html_of("a < b > c & \"d\" 'e'"), "a &lt; b &gt; c &amp; &quot;d&quot; &#39;e&#39;");
+}
+
+#define NONE "\xEF\xBF\xBD"
+
+Test(html, what_xml_does_not_allow_is_replaced)
+{
+    static const struct {
+        const char *text, *html;
+    } cases[] = {
+        {"gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80", "gr\xC3\xBC\xC3\x9F \xE2\x82\xAC \xF0\x9F\x98\x80"},
+        {"tab\tline\n", "tab\tline\n"},
+        {"\x01\x1B\x7F", NONE NONE NONE},
+        {"\xC2\x85", NONE NONE},                   /* a control character of two bytes */
+        {"\xFFz\xC3", NONE "z" NONE},              /* no character, and half of one */
+        {"\xC0\xAF", NONE NONE},                   /* a slash in too many bytes */
+        {"\xED\xA0\x80", NONE NONE NONE},          /* half of a pair */
+        {"\xEF\xBF\xBF", NONE NONE NONE},          /* U+FFFF */
+        {"\xF4\x90\x80\x80", NONE NONE NONE NONE}, /* beyond the last */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_str_eq(html_of(cases[i].text), cases[i].html, "case %zu: %s", i, html_of(cases[i].text));
+}
+
+Test(html, table_has_a_cell_for_each_and_no_blank_rows)
+{
+    web_page p = page_begin();
+    th_table *table = th_table_create("<name|>number");
+    th_table_cell(table, "%s", "<b>");
+    th_table_cell(table, "%d", 7);
+    th_table_cell(table, "%s", "");
+    th_table_cell(table, "%s", "");
+    fputs("<div xmlns=\"http://www.w3.org/1999/xhtml\">", p.file);
+    cr_assert(th_table_write(table, TH_FORMAT_HTML, p.file));
+    fputs("</div>", p.file);
+    page_read(&p);
+    cr_expect_eq(page_count(&p, "//h:tr"), 2);
+    cr_expect_str_eq(page_text(&p, "//h:thead/h:tr/h:th[2]"), "number");
+    cr_expect_str_eq(page_text(&p, "//h:tbody/h:tr/h:th"), "<b>");
+    cr_expect_str_eq(page_text(&p, "//h:tbody/h:tr/h:td[@class='right']"), "7");
+    th_table_destroy(table);
+    page_free(&p);
+}
+
+/* ---- scale ---- */
+
+enum { POINTS = 6 };
+
+/* Times of 1 to 32 threads by the Universal Scalability Law. The last are more than there are CPUs. th_scale_fini. */
+static th_scale made_up_scale(double kappa)
+{
+    th_scale scale = {.point_count = POINTS, .curve_count = 1, .part_count = 2, .memory_count = 2};
+    th_fit_point fitted[POINTS];
+    cr_assert_eq(th_report_init(&scale.report, POINTS, 3, &err), TH_OK);
+    scale.report.noise = (th_noise){0};
+    scale.points = calloc(POINTS, sizeof *scale.points);
+    scale.curves = calloc(1, sizeof *scale.curves);
+    scale.memory = calloc(2, sizeof *scale.memory);
+    scale.memory[0] = (th_scale_memory){1, {1e10, 2e10, (double)NAN}};
+    scale.memory[1] = (th_scale_memory){16, {3e10, 5e10, (double)NAN}};
+    scale.parts[0] = (th_scale_parts){.threads = 1, .frame_ns = {8e5, 6e5, 5e5, 3e5, 1e3}};
+    scale.parts[1] = (th_scale_parts){.threads = 16, .frame_ns = {8e4, 6e4, 5e4, 3e4, 1e3}};
+    scale.curves[0] = (th_scale_curve){.characters = 1000, .grain = 2, .count = POINTS};
+    strcpy(scale.verdict.text, "It is the memory.");
+    scale.verdict.limit = TH_LIMIT_MEMORY;
+    for (uint32_t i = 0; i < POINTS; i++) {
+        const double n = 1u << i, frame_ns = 1e6 * (1 + 0.02 * (n - 1) + kappa * n * (n - 1)) / n;
+        th_row *row = &scale.report.rows[i];
+        scale.points[i] = (th_scale_point){
+            .threads = 1u << i,
+            .frame_ns = frame_ns,
+            .speed_up = 1e6 / frame_ns,
+            .efficiency = 1e6 / frame_ns / n,
+            .karp_flatt = i == 0 ? (double)NAN : 0.02,
+            .busy = 0.8,
+            .tail = 0.1,
+            .serial = 0.05,
+            .imbalance = 0.03,
+            .oversubscribed = i == POINTS - 1,
+        };
+        snprintf(row->name, sizeof row->name, "scale/threads:%u", 1u << i);
+        row->characters = 1000;
+        row->threads = 1u << i;
+        row->time_unit = "us";
+        for (int r = -1; r <= 1; r++)
+            th_samples_add(&row->real_ns, frame_ns * (1 + 0.1 * r)), th_samples_add(&row->cpu_ns, frame_ns);
+        fitted[i] = (th_fit_point){n, 1000, row->real_ns.values, 3};
+    }
+    for (int law = 0; law < TH_FIT_LAW_COUNT; law++)
+        cr_assert(th_fit_run((th_fit_law)law, fitted, POINTS, 1, &scale.curves[0].fits[law]));
+    return scale;
+}
+
+static web_page scale_page(const th_scale *scale, const char *command)
+{
+    web_page p = page_begin();
+    cr_assert(th_scale_page(scale, command, p.file));
+    page_read(&p);
+    return p;
+}
+
+/* 1 / 10 of the span of the axis that the ticks are rounded to, twice. */
+static void expect_near(double value, double wanted, double span)
+{
+    cr_expect_float_eq(value, wanted, span * 0.003, "%g, not %g", value, wanted);
+}
+
+Test(page, scale_shows_points_intervals_and_fits_where_the_figures_are)
+{
+    static const char figure[] = "Speed-up";
+    th_scale scale = made_up_scale(0.0002);
+    web_page p = scale_page(&scale, "throng scale");
+    expect_clean(&p);
+    for (uint32_t i = 0; i < POINTS; i++) {
+        double interval[8], point[2];
+        const bool is_hollow = i == POINTS - 1;
+        const th_interval wanted =
+            i == 0 ? (th_interval){1, 1}
+                   : th_ratio_interval(&scale.report.rows[0].real_ns, &scale.report.rows[i].real_ns);
+        cr_assert_eq(numbers_of(&p, figure, "interval", (int)i + 1, "d", interval, 3), 3); /* M x low V high */
+        expect_near(value_at(&p, figure, false, true, interval[0]), scale.points[i].threads, scale.points[i].threads);
+        expect_near(value_at(&p, figure, true, false, interval[1]), wanted.low, 32);
+        expect_near(value_at(&p, figure, true, false, interval[2]), wanted.high, 32);
+        cr_assert_eq(numbers_of(&p, figure, is_hollow ? "hollow" : "mark", is_hollow ? 1 : (int)i + 1, "d", point, 2),
+                     2);
+        expect_near(value_at(&p, figure, true, false, point[1]), scale.points[i].speed_up, 32);
+    }
+    double law[4];
+    cr_assert_eq(numbers_of(&p, figure, "line", 3, "d", law, 2), 2, "ideal, Amdahl, Gunther");
+    expect_near(value_at(&p, figure, true, false, law[1]), 1, 32);
+    page_free(&p);
+    th_scale_fini(&scale);
+}
+
+Test(page, scale_says_the_limit_and_how_it_was_called)
+{
+    th_scale scale = made_up_scale(0.0002);
+    web_page p = scale_page(&scale, "throng scale --model " HOSTILE);
+    cr_expect(strstr(page_text(&p, "//h:p[@class='headline']"), "times as fast on 16 threads as on 1"), "%s",
+              page_text(&p, "//h:p[@class='headline']"));
+    cr_expect(strstr(page_text(&p, "//h:p[@class='headline']"), "limited by memory"));
+    cr_expect_str_eq(page_text(&p, "//h:p[@class='lead']"), "It is the memory.");
+    cr_expect_str_eq(page_text(&p, "//h:code"), "throng scale --model </title><script>alert(1)</script>&\"'" NONE NONE);
+    page_free(&p);
+    th_scale_fini(&scale);
+}
+
+Test(page, scale_of_many_curves_has_a_cell_for_each)
+{
+    static const char figure[] = "Crowd and grain, scheduler own";
+    th_scale scale = made_up_scale(0.0002);
+    free(scale.curves);
+    scale.curves = calloc(POINTS, sizeof *scale.curves);
+    scale.curve_count = POINTS;
+    for (uint32_t i = 0; i < POINTS; i++)
+        scale.curves[i] =
+            (th_scale_curve){.characters = i < 3 ? 100 : 1000, .grain = 1 + i % 3, .first = i, .count = 1};
+    web_page p = scale_page(&scale, "");
+    expect_clean(&p);
+    cr_expect_eq(page_count(&p, "//s:rect[starts-with(@class, 'cell')]"), POINTS);
+    for (int i = 1; i < POINTS; i++) {
+        double here[2], before[2];
+        for (int a = 0; a < 2; a++) {
+            numbers_of(&p, figure, "cell", i, a ? "y" : "x", &before[a], 1);
+            cr_assert_eq(numbers_of(&p, figure, "cell", i + 1, a ? "y" : "x", &here[a], 1), 1);
+        }
+        cr_expect(i == 3 ? here[1] > before[1] && here[0] < before[0] : here[1] <= before[1] && here[0] > before[0]);
+    }
+    cr_expect_eq(page_count(&p, "//h:figure[.//s:rect[starts-with(@class, 'cell')]]//s:text[@class='tick']"), 2 + 3);
+    page_free(&p);
+    th_scale_fini(&scale);
+}
+
+Test(page, scale_without_a_good_point_has_no_plots_and_says_why)
+{
+    th_scale scale = made_up_scale(0.0002);
+    for (uint32_t i = 0; i < POINTS; i++) {
+        snprintf(scale.report.rows[i].failure, sizeof scale.report.rows[i].failure, "wrong %u " HOSTILE, i);
+        scale.points[i] = (th_scale_point){.threads = 1u << i};
+    }
+    web_page p = scale_page(&scale, "");
+    expect_clean(&p);
+    cr_expect_eq(page_count(&p, "//s:svg"), 0);
+    cr_expect(strstr(page_text(&p, "//h:p[@class='headline']"), "6 of 6 entries failed"), "%s",
+              page_text(&p, "//h:p[@class='headline']"));
+    cr_expect_eq(page_count(&p, "//h:section[h:h2='Failed']//h:tbody/h:tr"), POINTS);
+    page_free(&p);
+    th_scale_fini(&scale);
+}
+
+Test(page, scale_with_a_first_point_that_failed_has_no_number_that_is_none)
+{
+    th_scale scale = made_up_scale(0.0002);
+    strcpy(scale.report.rows[0].failure, "wrong");
+    scale.points[0] = (th_scale_point){.threads = 1};
+    web_page p = scale_page(&scale, "");
+    expect_clean(&p);
+    page_free(&p);
+    th_scale_fini(&scale);
+}
+
+/* ---- stress ---- */
+
+enum { FRAMES = 1000 };
+
+/* 67,000 characters on one thread: 900 frames of 12 to 15 ms, 99 of 17, one of a second. th_stress_fini. */
+static th_stress made_up_stress(void)
+{
+    th_stress stress = {.points = calloc(1, sizeof *stress.points),
+                        .point_count = 1,
+                        .budget_ns = 16.6e6,
+                        .frames = FRAMES,
+                        .searched = true,
+                        .headline = "67,000 characters hold it " HOSTILE};
+    cr_assert_eq(th_report_init(&stress.report, 1, FRAMES, &err), TH_OK);
+    stress.report.noise = (th_noise){0};
+    th_row *row = &stress.report.rows[0];
+    th_stress_point *p = &stress.points[0];
+    strcpy(row->name, "stress/threads:1");
+    row->threads = 1;
+    row->time_unit = "ms";
+    for (int f = 0; f < FRAMES; f++) {
+        th_samples_add(&row->real_ns, f < 900 ? 12e6 + 3e6 * f / 900 : f < 999 ? 17e6 : 1e9);
+        th_samples_add(&row->cpu_ns, 12e6);
+    }
+    *p = (th_stress_point){.threads = 1, .characters = 67000, .held = true, .frames = FRAMES, .late = 100};
+    p->times = th_samples_stats(&row->real_ns);
+    p->undisturbed = th_samples_stats(&(th_samples){0});
+    p->search = (th_capacity){.items = 67000, .probe_count = 3, .fails_from = 70000};
+    p->search.probes[0] = (th_capacity_probe){TH_CAPACITY_BRACKET, 16, 5, 0, true, 1e4, 1e4};
+    p->search.probes[1] = (th_capacity_probe){TH_CAPACITY_SEARCH, 70000, 100, 50, false, 16e6, 20e6};
+    p->search.probes[2] = (th_capacity_probe){TH_CAPACITY_SEARCH, 60000, 100, 0, true, 12e6, (double)NAN};
+    p->search.counted = (th_capacity_probe){TH_CAPACITY_CONFIRM, 67000, FRAMES, 100, true, 13e6, 17e6};
+    return stress;
+}
+
+static web_page stress_page(const th_stress *stress)
+{
+    web_page p = page_begin();
+    cr_assert(th_stress_page(stress, "throng stress", p.file));
+    page_read(&p);
+    return p;
+}
+
+Test(page, stress_shows_every_frame_or_says_how_many_it_does_not)
+{
+    static const char figure[] = "Frame times of 67,000 characters";
+    th_stress stress = made_up_stress();
+    web_page p = stress_page(&stress);
+    char path[256];
+    uint32_t shown = 0, late = 0;
+    expect_clean(&p);
+    snprintf(path, sizeof path, "//h:figure[.//h:h3='%s']//s:rect", figure);
+    const int bars = page_count(&p, path);
+    cr_assert_gt(bars, 10);
+    for (int b = 1; b <= bars; b++) {
+        double from, to, left, width;
+        unsigned frames;
+        snprintf(path, sizeof path, "(//h:figure[.//h:h3='%s']//s:rect)[%d]/s:title", figure, b);
+        cr_assert_eq(sscanf(page_text(&p, path), "%lf to %lf ms: %u", &from, &to, &frames), 3);
+        snprintf(path, sizeof path, "(//h:figure[.//h:h3='%s']//s:rect)[%d]/@x", figure, b);
+        left = atof(page_text(&p, path));
+        snprintf(path, sizeof path, "(//h:figure[.//h:h3='%s']//s:rect)[%d]/@width", figure, b);
+        width = atof(page_text(&p, path));
+        expect_near(value_at(&p, figure, false, false, left), from, 10);
+        expect_near(value_at(&p, figure, false, false, left + width), to, 10);
+        shown += frames;
+        late += from > 16.6 ? frames : 0;
+    }
+    cr_expect_eq(shown, FRAMES - 1);
+    cr_expect_eq(late, 99);
+    snprintf(path, sizeof path, "//h:figure[.//h:h3='%s']//h:p", figure);
+    cr_expect(strstr(page_text(&p, path), "1 more took longer than is shown, up to 1000 ms"), "%s",
+              page_text(&p, path));
+    page_free(&p);
+    th_stress_fini(&stress);
+}
+
+Test(page, stress_shows_the_budget_the_p99_and_what_was_tried)
+{
+    static const char figure[] = "Frame times of 67,000 characters";
+    th_stress stress = made_up_stress();
+    web_page p = stress_page(&stress);
+    double budget[2], p99[2], probe[2];
+    cr_assert_eq(numbers_of(&p, figure, "rule", 1, "d", budget, 2), 2);
+    cr_assert_eq(numbers_of(&p, figure, "rule", 2, "d", p99, 2), 2);
+    expect_near(value_at(&p, figure, false, false, budget[0]), 16.6, 10);
+    expect_near(value_at(&p, figure, false, false, p99[0]), 17, 10);
+    /* One of those tried is far off, one has no p99. */
+    cr_assert_eq(numbers_of(&p, "The search", "mark", 1, "d", probe, 2), 2);
+    cr_expect_eq(numbers_of(&p, "The search", "mark", 2, "d", p99, 2), 0);
+    cr_expect_eq(numbers_of(&p, "The search", "hollow", 1, "d", p99, 2), 0);
+    expect_near(value_at(&p, "The search", true, false, probe[1]), 20, 10);
+    cr_expect(strstr(page_text(&p, "//h:p[@class='headline']"), "67,000 characters hold it </title><script>"));
+    page_free(&p);
+    th_stress_fini(&stress);
+}
+
+/* ---- bench ---- */
+
+static web_page bench_page(const th_report *report)
+{
+    web_page p = page_begin();
+    cr_assert(th_bench_page(report, "throng bench", p.file));
+    page_read(&p);
+    return p;
+}
+
+/* Poses, their floor, and interpolations. th_report_fini. */
+static th_report made_up_bench(void)
+{
+    static const char *const names[] = {"pose/scalar/f32",   "pose/avx2/f32",    "pose/tutorial", "limit/palette_write",
+                                        "interp/slerp/avx2", "interp/step/avx2", "jobs/a:1/own"};
+    th_report report = report_of(sizeof names / sizeof *names, 1, 20, steady);
+    for (uint32_t r = 0; r < report.row_count; r++) {
+        th_row *row = &report.rows[r];
+        strcpy(row->name, names[r]);
+        for (uint32_t i = 0; i < row->real_ns.count; i++)
+            row->real_ns.values[i] *= (r == 1 ? 0.1 : r == 3 ? 0.05 : 1) * (1 + 0.2 * (i % 3));
+        row->overrides = r == 5;
+        row->from_authored = 0.125;
+    }
+    report.rows[4].max_error = 0; /* which a logarithmic axis cannot show */
+    report.rows[6].characters = report.rows[6].joints = 0;
+    report.rows[6].checked = false;
+    return report;
+}
+
+Test(page, bench_shows_the_cost_of_each_entry)
+{
+    static const char figure[] = "Poses: from keys to palettes";
+    th_report report = made_up_bench();
+    web_page p = bench_page(&report);
+    expect_clean(&p);
+    for (uint32_t r = 0; r < 4; r++) {
+        double point[2], interval[4];
+        const double ns = th_samples_stats(&report.rows[r].real_ns).median / 520;
+        const th_interval wanted = th_median_interval(&report.rows[r].real_ns);
+        cr_assert_eq(numbers_of(&p, figure, "mark", (int)r + 1, "d", point, 2), 2);
+        cr_assert_eq(numbers_of(&p, figure, "interval", (int)r + 1, "d", interval, 3), 3); /* M low y H high */
+        expect_near(value_at(&p, figure, false, true, point[0]) / ns, 1, 5);
+        expect_near(value_at(&p, figure, false, true, interval[0]) * 520 / wanted.low, 1, 5);
+        expect_near(value_at(&p, figure, false, true, interval[2]) * 520 / wanted.high, 1, 5);
+    }
+    cr_expect(strstr(page_text(&p, "//h:p[@class='headline']"), "pose/avx2/f32: "), "the quickest");
+    cr_expect(strstr(page_text(&p, "//h:p[@class='headline']"), "10 times as fast as the tutorials' way"), "%s",
+              page_text(&p, "//h:p[@class='headline']"));
+    cr_expect_eq(page_count(&p, "//h:figure[.//h:h3='jobs/a:1']"), 1);
+    page_free(&p);
+    th_report_fini(&report);
+}
+
+Test(page, bench_shows_errors_from_what_the_file_says)
+{
+    static const char figure[] = "Error against cost";
+    th_report report = made_up_bench();
+    web_page p = bench_page(&report);
+    double point[2];
+    cr_assert_eq(numbers_of(&p, figure, "mark", 4, "d", point, 2), 2, "three that play what the file says, and step");
+    expect_near(value_at(&p, figure, true, true, point[1]) / 0.125, 1, 20);
+    cr_expect_eq(numbers_of(&p, figure, "mark", 5, "d", point, 2), 0, "no error, no point");
+    cr_expect_eq(page_count(&p, "//h:figure[.//h:h3='Error against cost']//s:text[@class='key']"), 2,
+                 "as authored, step");
+    page_free(&p);
+    th_report_fini(&report);
+}
+
+Test(page, bench_of_many_entries_with_any_name_is_well_formed)
+{
+    enum { MANY = 200 };
+    th_report report = report_of(MANY, 1, 9, steady);
+    for (uint32_t r = 0; r < MANY; r++)
+        snprintf(report.rows[r].name, sizeof report.rows[r].name, "%.*s/%u/" HOSTILE, (int)(r % 9), "ab<c&d]]>", r);
+    strcpy(report.context.host, HOSTILE);
+    strcpy(report.context.cpu, "]]><CPU>\xC3");
+    json_object_set_new(report.scene, "hostile", json_string("<i>&amp;"));
+    web_page p = bench_page(&report);
+    expect_clean(&p);
+    cr_expect_eq(page_count(&p, "//s:path[starts-with(@class, 'mark')]/s:title"), MANY);
+    cr_expect_eq(page_count(&p, "//h:td[.='<i>&amp;amp;']"), 0);
+    cr_expect_eq(page_count(&p, "//h:tr[h:th='scene.hostile']/h:td[contains(., '<i>&')]"), 1);
+    page_free(&p);
+    th_report_fini(&report);
+}
+
+Test(page, bench_rehearsed_has_no_plots)
+{
+    th_report report = made_up_bench();
+    report.is_rehearsal = true;
+    for (uint32_t r = 0; r < report.row_count; r++)
+        report.rows[r].real_ns.count = report.rows[r].cpu_ns.count = 0;
+    web_page p = bench_page(&report);
+    expect_clean(&p);
+    cr_expect_eq(page_count(&p, "//s:svg"), 0);
+    cr_expect(strstr(page_text(&p, "//h:p[@class='headline']"), "A dry run"));
+    page_free(&p);
+    th_report_fini(&report);
+}
+
+Test(page, that_cannot_be_written_says_so)
+{
+    char room[1000];
+    th_report report = made_up_bench();
+    FILE *file = fmemopen(room, sizeof room, "w");
+    setvbuf(file, NULL, _IONBF, 0);
+    cr_expect_not(th_bench_page(&report, "", file));
+    fclose(file);
+    th_report_fini(&report);
+}
