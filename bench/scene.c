@@ -3,6 +3,7 @@
 #include <throng/json.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Clips differ from model to model, so each model's instances are dealt from a deal of their own. An instance depends
  * on the seed and its index alone, which is why the pieces fit together. */
@@ -16,7 +17,9 @@ static th_result deal_instances(th_scene *scene, const th_scene_desc *desc, th_e
         free(deal);
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", count);
     }
-    for (uint32_t r = 0; r < scene->rig_count; r++) {
+    if (desc->instances)
+        memcpy(scene->instances, desc->instances, count * sizeof *scene->instances);
+    for (uint32_t r = 0; !desc->instances && r < scene->rig_count; r++) {
         uint32_t clip = desc->clips ? desc->clips[r] : TH_NO_INDEX;
         th_instances_scatter(scene->rigs, scene->rig_count, clip, desc->seed, deal, count);
         for (uint32_t i = 0; i < count; i++)

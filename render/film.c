@@ -135,31 +135,62 @@ th_result th_film_open(const th_film_desc *desc, th_film **out, th_error *err)
 
 /* ---- frames ---- */
 
-typedef struct png_file {
-    const char *path;
+/* What takes a PNG. */
+typedef struct png_taker {
+    const char *path; /* NULL: memory */
+    unsigned char *bytes;
+    size_t size;
     th_result result;
     bool written;
     th_error *err;
-} png_file;
+} png_taker;
 
 static void write_png(void *ctx, void *bytes, int count)
 {
-    png_file *file = ctx;
+    png_taker *file = ctx;
     file->result = th_file_replace(file->path, &(struct iovec){bytes, (size_t)count}, 1, file->err);
     file->written = true;
 }
 
+static void keep_png(void *ctx, void *bytes, int count)
+{
+    png_taker *memory = ctx;
+    memory->size = (size_t)count;
+    memory->bytes = malloc(memory->size);
+    memory->written = memory->bytes != NULL;
+    if (memory->written)
+        memcpy(memory->bytes, bytes, memory->size);
+}
+
+/* rgb: room for the picture without its alpha. */
+static void encode(const uint8_t *rgba, uint32_t width, uint32_t height, uint8_t *rgb, png_taker *taker)
+{
+    const size_t pixels = (size_t)width * height;
+    for (size_t i = 0; i < pixels; i++)
+        memcpy(rgb + 3 * i, rgba + 4 * i, 3);
+    stbi_write_png_to_func(taker->path ? write_png : keep_png, taker, (int)width, (int)height, 3, rgb, 3 * (int)width);
+}
+
 static th_result add_picture(th_film *f, const uint8_t *rgba, th_error *err)
 {
-    const size_t pixels = (size_t)f->desc.width * f->desc.height;
-    for (size_t i = 0; i < pixels; i++)
-        memcpy(f->rgb + 3 * i, rgba + 4 * i, 3);
-    png_file file = {.path = name_of(f, f->added), .err = err};
-    stbi_write_png_to_func(write_png, &file, (int)f->desc.width, (int)f->desc.height, 3, f->rgb,
-                           3 * (int)f->desc.width);
+    png_taker file = {.path = name_of(f, f->added), .err = err};
+    encode(rgba, f->desc.width, f->desc.height, f->rgb, &file);
     if (!file.written)
         return th_fail(err, TH_ERR_MEMORY, "there is no memory left to write %s", file.path);
     return file.result;
+}
+
+th_result th_png_encode(const uint8_t *rgba, uint32_t width, uint32_t height, unsigned char **out, size_t *out_size,
+                        th_error *err)
+{
+    png_taker memory = {0};
+    uint8_t *rgb = malloc((size_t)width * height * 3);
+    if (rgb)
+        encode(rgba, width, height, rgb, &memory);
+    free(rgb);
+    *out = memory.bytes;
+    *out_size = memory.size;
+    return memory.written ? TH_OK : th_fail(err, TH_ERR_MEMORY, "there is no memory left for a picture");
 }
 
 th_result th_film_add(th_film *f, const uint8_t *rgba, th_error *err)

@@ -154,5 +154,7 @@ th_scene_desc th_cast_scene(const th_cast *cast, const th_options *o)
         .instance_count = o->count,
         .seed = o->seed,
         .rig = th_cast_rig(o),
+        .rigs = cast->rigs,
+        .instances = cast->instances,
     };
 }

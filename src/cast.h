@@ -11,6 +11,9 @@ typedef struct th_cast {
     th_model *models[TH_OPTIONS_MAX_FILES];
     uint32_t clips[TH_OPTIONS_MAX_FILES]; /* for each model; TH_NO_INDEX: all of them, or there is none */
     uint32_t count;
+    /* What others have made of them already, borrowed; NULL: nothing. th_cast_init leaves them NULL. */
+    const th_rig *const *rigs;    /* for each model, compiled as the options say */
+    const th_instance *instances; /* as many as the options' count */
 } th_cast;
 
 /* Loads all; complains and returns an exit code when something is amiss. th_cast_fini in any case. */

@@ -1,13 +1,13 @@
 #include "measuring.h"
 
 #include "processes.h"
+#include "progress.h"
 
 #include <throng/clock.h>
 #include <throng/frame.h>
 
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
 
 /* ---- the line ---- */
 
@@ -60,7 +60,7 @@ int th_measuring_init(th_measure_desc *measure, const th_options *o)
         .repetition_ns = (uint64_t)(th_processes_repetition_ms(o) * 1e6),
         .seed = o->seed,
         .is_rehearsal = o->dry_run,
-        .progress = isatty(STDERR_FILENO) ? show : NULL,
+        .progress = th_progress_wanted() ? show : NULL,
     };
     return TH_EXIT_GOOD;
 }

@@ -514,7 +514,7 @@ const th_option th_option_table[] = {
     {.name = "models", .argument = "DIR", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = parse_file, .offset = AT(model_folders),
      .help = "folder whose model files clients may ask for, by name"},
     {.name = "results", .argument = "DIR", .commands = TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(results),
-     .help = "folder for the results of runs; each is written whole or not at all (default: kept in memory)"},
+     .help = "folder for results and reports of runs; each is written whole or not at all (default: kept in memory)"},
     {.name = "token-file", .argument = "FILE", .commands = TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(token_file),
      .help = "file whose first line is the token that clients must show (default: the environment variable THRONG_TOKEN)"},
     {.name = "allow-host", .argument = "NAME", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = parse_file, .offset = AT(allow_hosts),

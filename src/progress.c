@@ -14,7 +14,12 @@ static void show(void *ctx, uint32_t done, uint32_t total)
     fflush(stderr);
 }
 
+bool th_progress_wanted(void)
+{
+    return isatty(STDERR_FILENO) || getenv("THRONG_PROGRESS");
+}
+
 th_progress_fn *th_progress(void)
 {
-    return isatty(STDERR_FILENO) || getenv("THRONG_PROGRESS") ? show : NULL;
+    return th_progress_wanted() ? show : NULL;
 }

@@ -1,5 +1,6 @@
 /* throng serve: a crowd that keeps running. */
 #include "cast.h"
+#include "picture.h"
 
 #include "serve/server.h"
 
@@ -92,5 +93,12 @@ int th_command_serve(const th_options *o)
         th_complain("%s", err.text);
         return TH_EXIT_USAGE;
     }
-    return th_server_run(&desc, &err) == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+    th_picture *picture;
+    th_result result = th_picture_create(o, &picture, &err);
+    if (result == TH_OK) {
+        desc.studio = th_picture_studio(picture);
+        result = th_server_run(&desc, &err);
+    }
+    th_picture_destroy(picture);
+    return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }

@@ -17,6 +17,10 @@ static th_result make_rigs(th_show *show, th_error *err)
     if (!show->rigs)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u rigs", show->cast.count);
     for (uint32_t r = 0; r < show->cast.count; r++) {
+        if (show->cast.rigs) {
+            show->rigs[r] = (th_rig *)show->cast.rigs[r];
+            continue;
+        }
         th_rig_desc desc = th_cast_rig(&show->options);
         desc.model = show->cast.models[r];
         th_result result = th_rig_create(&desc, &show->rigs[r], err);
@@ -338,7 +342,7 @@ static void retire_models(th_show *show, const th_show *heir)
 {
     th_rig **rigs = own(show->rigs, heir->rigs);
     th_figure **figures = own(show->figures, heir->figures);
-    for (uint32_t r = 0; rigs && r < show->cast.count; r++)
+    for (uint32_t r = 0; rigs && !show->cast.rigs && r < show->cast.count; r++)
         th_rig_destroy(rigs[r]);
     for (uint32_t r = 0; figures && r < show->cast.count; r++)
         th_figure_destroy(figures[r]);

@@ -17,7 +17,7 @@ struct th_show {
     th_show_stats stats;
     th_tracer *tracer; /* NULL, or gets them */
 
-    th_rig **rigs;       /* [model] */
+    th_rig **rigs;       /* [model]; not ours where the cast has them */
     th_figure **figures; /* [model] */
     th_stance *stances;  /* for each model its clips, then its rest pose */
     uint32_t *first_stance;

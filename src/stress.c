@@ -1,12 +1,11 @@
 /* throng stress: the largest crowd whose frames hold a time budget. */
 #include "cast.h"
 #include "output.h"
+#include "progress.h"
 
 #include <throng/clock.h>
 #include <throng/page.h>
 #include <throng/stress.h>
-
-#include <unistd.h>
 
 /* ---- the line ---- */
 
@@ -93,7 +92,7 @@ static int run_stress(const th_options *o, const th_cast *cast)
         .budget_ns = o->budget_ms * 1e6,
         .frames = o->frames,
         .is_rehearsal = o->dry_run,
-        .progress = isatty(STDERR_FILENO) ? show : NULL,
+        .progress = th_progress_wanted() ? show : NULL,
     };
     const th_result result = th_stress_run(&desc, &stress, &err);
     end_line();

@@ -88,6 +88,20 @@ Test(film, writes_a_picture_that_reads_back)
     expect_picture("one.PNG", noise);
 }
 
+Test(film, encodes_a_picture_without_a_file)
+{
+    th_error err = {0};
+    unsigned char *png = NULL;
+    size_t size = 0;
+    expect_ok(th_png_encode(noise, WIDTH, HEIGHT, &png, &size, &err), err);
+    cr_expect_eq(count_files(), 0);
+    FILE *file = fopen(in_folder("two.png"), "wb");
+    cr_assert(png && fwrite(png, 1, size, file) == size);
+    fclose(file);
+    free(png);
+    expect_picture("two.png", noise);
+}
+
 Test(film, numbers_pictures)
 {
     static const char *const names[][4] = {{"a%03d.png", "a000.png", "a001.png", "a002.png"},

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -392,8 +393,46 @@ Test(serve, a_run_is_started_followed_and_read)
     cr_expect(json_is_object(json_object_get(result, "context")), "it is the command's document");
     json_decref(result);
     cr_expect_eq(count_results(".json"), 1);
+    cr_expect_eq(count_results(".html"), 1);
     cr_expect_eq(server_metric(&s, "throng_runs_total{result=\"done\"}"), 1);
     refuses(409, "DELETE", "/api/runs/1", "", NULL, "over");
+    stop();
+    start("--count 10 --results results");
+    cr_expect_eq(ask("GET", "/api/runs/1/report", NULL), 200);
+    cr_expect(strncmp(a.body, "<!DOCTYPE html>", 15) == 0, "%.80s", a.body);
+    stop();
+}
+
+Test(serve, a_report_is_a_page_without_rights_that_leaves_no_file_behind)
+{
+    char here[256], folders[320];
+    cr_assert(getcwd(here, sizeof here));
+    setenv("TMPDIR", here, 1);
+    snprintf(folders, sizeof folders, "ls -d '%s'/throng-run-* >/dev/null 2>&1", here);
+    start("--count 10");
+    cr_expect_eq(ask("POST", "/api/runs",
+                     "{\"kind\": \"scale\", \"options\": {\"count\": 20, \"repetitions\": 1000, \"frames\": 500}}"),
+                 202);
+    refuses(404, "GET", "/api/runs/1/report", "", NULL, "no_report");
+    cr_expect(comes("/api/runs/1", " repetition"), "%s", a.body);
+    json_t *run = server_document(&s, "/api/runs/1");
+    const double progress = json_number_value(json_object_get(run, "progress"));
+    cr_expect(progress > 0 && progress < 0.9, "%g of 1000 repetitions", progress);
+    json_decref(run);
+    cr_expect_eq(system(folders), 0, "it writes there");
+    cr_expect_eq(ask("DELETE", "/api/runs/1", NULL), 202);
+    cr_expect(comes("/api/runs", "\"state\":\"cancelled\""));
+    cr_expect_eq(ask("POST", "/api/runs", small_run), 202);
+    cr_expect(comes("/api/runs/2", "\"state\":\"done\""), "%s", a.body);
+    cr_expect(has("\"doing\":null") && !has("\"report_bytes\":0"), "%s", a.body);
+    cr_expect_neq(system(folders), 0, "nothing stays");
+    cr_expect_eq(ask("GET", "/api/runs/2/report", NULL), 200);
+    cr_expect(strncmp(a.body, "<!DOCTYPE html>", 15) == 0 && has("<svg"), "%.80s", a.body);
+    cr_expect(strstr(a.head, "\r\nContent-Type: text/html; charset=utf-8\r\n"), "%s", a.head);
+    cr_expect(strstr(a.head,
+                     "\r\nContent-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+                     "sandbox; frame-ancestors 'none'\r\n"),
+              "%s", a.head);
     stop();
 }
 
@@ -482,4 +521,171 @@ Test(serve, a_kill_leaves_whole_results_or_none)
         }
         closedir(folder);
     }
+}
+
+/* ---- pictures ---- */
+
+static const char picture[] = "/api/picture.png?width=96&height=64";
+
+/* Again where a loaded machine takes long; a skip where there is no OpenGL. */
+static void ask_for_picture(void)
+{
+    for (int i = 0; i < 20 && (i == 0 || has("\"too_slow\"")); i++)
+        ask("GET", picture, NULL);
+    if (a.status == 503 && has("\"no_picture\"")) {
+        server_end(&s, SIGTERM);
+        cr_skip_test("no OpenGL here: %s", a.body);
+    }
+    cr_assert_eq(a.status, 200, "%s", a.body);
+    cr_expect(strstr(a.head, "\r\nContent-Type: image/png\r\n"), "%s", a.head);
+}
+
+Test(serve, a_picture_shows_the_crowd_as_it_is)
+{
+    static answer first;
+    static const unsigned char head[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13,
+                                         'I',  'H', 'D', 'R', 0,    0,    0,    96,   0, 0, 0, 64};
+    start("--count 3 --rate 200");
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"paused\": true}"), 200);
+    cr_expect(comes("/metrics", "\nthrong_paused 1\n"));
+    ask_for_picture();
+    cr_expect_arr_eq(a.body, head, sizeof head);
+    first = a;
+    sleep(6); /* it rests */
+    ask_for_picture();
+    cr_expect(a.size == first.size && memcmp(a.body, first.body, a.size) == 0, "nothing moves in a pause");
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"clips\": {\"dance\": 1}}"), 202);
+    cr_expect(comes("/api/settings", "\"dance\":1.0"));
+    sleep(6);
+    ask_for_picture();
+    cr_expect(a.size != first.size || memcmp(a.body, first.body, a.size) != 0, "they dance now");
+    cr_expect_gt(server_metric(&s, "throng_cpu_seconds_total{part=\"pictures\"}"), 0);
+    stop();
+}
+
+Test(serve, all_who_wait_for_a_picture_get_it_and_the_end_waits_for_none)
+{
+    static const char request[] = "GET /api/picture.png?width=64&height=64 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    char text[64];
+    int fds[20];
+    start("--count 3");
+    ask_for_picture();
+    for (int i = 0; i < 20; i++) {
+        fds[i] = server_connect(&s);
+        cr_assert_eq(write(fds[i], request, strlen(request)), (ssize_t)strlen(request));
+    }
+    close(fds[0]); /* has gone before there is one */
+    for (int i = 1; i < 20; i++) {
+        cr_assert_eq(read(fds[i], text, 13), 13);
+        cr_expect(strncmp(text, "HTTP/1.1 200 ", 13) == 0 || strncmp(text, "HTTP/1.1 503 ", 13) == 0, "%.13s", text);
+        close(fds[i]);
+    }
+    const int fd = server_connect(&s);
+    static const char other[] = "GET /api/picture.png?width=80&height=64 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    cr_assert_eq(write(fd, other, strlen(other)), (ssize_t)strlen(other));
+    usleep(200000);
+    stop();
+    cr_assert_eq(read(fd, text, 15), 15);
+    cr_expect_arr_eq(text, "HTTP/1.1 503 Se", 15, "%.15s", text);
+    close(fd);
+}
+
+Test(serve, without_a_picture_it_says_why)
+{
+    setenv("__EGL_VENDOR_LIBRARY_DIRS", "/nowhere", 1);
+    start("--count 10");
+    refuses(503, "GET", picture, "", NULL, "no_picture");
+    cr_expect(has("EGL"), "%s", a.body);
+    refuses(400, "GET", "/api/picture.png?width=1281", "", NULL, "bad_query");
+    refuses(400, "GET", "/api/picture.png?height=x", "", NULL, "bad_query");
+    refuses(400, "GET", "/api/picture.png?height=", "", NULL, "bad_query");
+    cr_expect_eq(ask("POST", "/api/runs", endless_run), 202);
+    cr_expect(comes("/api/state", "\"paused_by\":\"run\""));
+    refuses(503, "GET", picture, "", NULL, "no_picture");
+    cr_expect(has("a measuring run has the CPUs"), "%s", a.body);
+    stop();
+}
+
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#endif
+
+/* Which a driver would not survive, and the server with it. */
+Test(serve, where_memory_cannot_become_code_there_is_no_picture)
+{
+    if (prctl(PR_SET_MDWE, 1, 0, 0, 0) != 0)
+        cr_skip_test("this kernel cannot forbid it");
+    start("--count 10");
+    refuses(503, "GET", picture, "", NULL, "no_picture");
+    cr_expect(has("MemoryDenyWriteExecute"), "%s", a.body);
+    stop();
+}
+
+/* ---- results ---- */
+
+static void leave(const char *name, const char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, "results/%s", name);
+    FILE *file = fopen(path, "w");
+    fputs(text, file);
+    fclose(file);
+}
+
+Test(serve, results_of_an_earlier_life_are_runs_as_well)
+{
+    static const char whole[] = "{\"benchmarks\": [], \"old\": true}";
+    mkdir("results", 0700);
+    leave("stress-20260201T000000Z-1.json", whole);
+    leave("scale-20260131T120000Z-30.json", "{\"benchmarks\": [], \"oldest\": true}");
+    leave("scale-20260202T000000Z-2.json", "{\"bench");
+    leave("scale-20260202T000000Z-3.json", "[]");
+    mkdir("results/scale-20260203T000000Z-1.json", 0700);
+    symlink("stress-20260201T000000Z-1.json", "results/scale-20260204T000000Z-1.json");
+    mkfifo("results/scale-20260205T000000Z-1.json", 0600);
+    static const char *const others[] = {"scale-20260203T000000Z-01.json",  "scale-20260203T000000Z-1.json.tmp",
+                                         "serve-20260203T000000Z-1.json",   "scale-20260203T00000Z-1.json",
+                                         "scale-20260203T000000Z--1.json",  "scale-20260203T000000Z-1 .json",
+                                         "x-scale-20260203T000000Z-1.json", "scale.json"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        leave(others[i], whole);
+    start("--count 10 --results results");
+    json_t *all = server_document(&s, "/api/runs"), *runs = json_object_get(all, "runs");
+    cr_assert_eq(json_array_size(runs), 2);
+    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(runs, 0), "file")),
+                     "stress-20260201T000000Z-1.json");
+    cr_expect_str_eq(json_string_value(json_object_get(json_array_get(runs, 1), "started")), "2026-01-31T12:00:00Z");
+    cr_expect(json_is_true(json_object_get(json_array_get(runs, 1), "earlier")));
+    json_decref(all);
+    cr_expect_eq(ask("GET", "/api/runs/1/result", NULL), 200);
+    cr_expect_str_eq(a.body, "{\"benchmarks\": [], \"oldest\": true}");
+    refuses(409, "DELETE", "/api/runs/1", "", NULL, "over");
+    cr_expect_eq(ask("POST", "/api/runs", small_run), 202);
+    cr_expect(has("\"id\":3,") && has("\"earlier\":false"), "%s", a.body);
+    cr_expect(comes("/api/runs/3", "\"state\":\"done\""), "%s", a.body);
+    stop();
+    int left_out = 0;
+    for (const char *at = err; (at = strstr(at, " is left out: ")); at++)
+        left_out++;
+    cr_expect_eq(left_out, 5, "%s", err);
+}
+
+Test(serve, of_many_results_the_newest_are_runs)
+{
+    char name[64];
+    mkdir("results", 0700);
+    for (int day = 28; day > 0; day--) {
+        snprintf(name, sizeof name, "scale-202601%02dT120000Z-%d.json", day % 14 + 1, day);
+        leave(name, "{\"benchmarks\": []}");
+    }
+    start("--count 10 --results results");
+    json_t *all = server_document(&s, "/api/runs"), *runs = json_object_get(all, "runs");
+    cr_expect_eq(json_array_size(runs), 15);
+    for (size_t i = 0; i < 15; i++) {
+        snprintf(name, sizeof name, "scale-202601%02dT120000Z-%d.json", (int)(14 - i / 2),
+                 (int)(13 - i / 2 + 14 - i % 2 * 14));
+        cr_expect_str_eq(json_string_value(json_object_get(json_array_get(runs, i), "file")), name);
+    }
+    json_decref(all);
+    stop();
 }

@@ -59,7 +59,7 @@ Test(settings, nonsense_changes_nothing)
         {"{\"count\": 0}", TH_ERR_INPUT},
         {"{\"count\": -5}", TH_ERR_INPUT},
         {"{\"count\": 1.5}", TH_ERR_INPUT},
-        {"{\"count\": \"5\"}", TH_ERR_INPUT},
+        {"{\"count\": \"five\"}", TH_ERR_INPUT},
         {"{\"count\": 1001}", TH_ERR_LIMIT},
         {"{\"count\": 9223372036854775807}", TH_ERR_LIMIT},
         {"{\"threads\": 5}", TH_ERR_LIMIT},
@@ -140,6 +140,10 @@ Test(run_arguments, options_become_words)
                      "scale --json --count=1000 --threads=1,2-4 --isa=avx2 --seed=9000000000000000 --clip=a b "
                      "--model=human ");
     expect_arguments("{\"kind\": \"scale\", \"options\": {\"budget_ms\": 2.5}}", "scale --json --budget-ms=2.5 ");
+    expect_arguments(
+        "{\"kind\": \"scale\", \"options\": {\"count\": \"10,100\", \"grain\": 2, \"scheduler\": \"own,serial\","
+        " \"max_time\": 0.5}}",
+        "scale --json --count=10,100 --grain=2 --scheduler=own,serial --max-time=0.5 ");
 }
 
 Test(run_arguments, what_could_do_harm_or_makes_no_sense_is_refused)
@@ -154,12 +158,19 @@ Test(run_arguments, what_could_do_harm_or_makes_no_sense_is_refused)
         "{\"kind\": \"scale\", \"pause\": \"no\"}",
         "{\"kind\": \"scale\", \"options\": []}",
         "{\"kind\": \"scale\", \"options\": {\"out\": \"/etc/passwd\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"report\": \"/tmp/x.html\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"count\": \"10,100000000\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"count\": \"10-20\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"count\": 1.5}}",
+        "{\"kind\": \"scale\", \"options\": {\"scheduler\": \"own;serial\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"isa\": \"avx2,sse4\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"max_time\": 601}}",
         "{\"kind\": \"scale\", \"options\": {\"animation\": \"/etc/passwd\"}}",
         "{\"kind\": \"scale\", \"options\": {\"model\": \"/etc/passwd\"}}",
         "{\"kind\": \"scale\", \"options\": {\"models\": [\"/etc/passwd\"]}}",
         "{\"kind\": \"scale\", \"options\": {\"models\": \"human\"}}",
         "{\"kind\": \"scale\", \"options\": {\"count\": 1001}}",
-        "{\"kind\": \"scale\", \"options\": {\"count\": \"5\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"count\": \"five\"}}",
         "{\"kind\": \"scale\", \"options\": {\"count\": 1.5}}",
         "{\"kind\": \"scale\", \"options\": {\"repetitions\": 1001}}",
         "{\"kind\": \"scale\", \"options\": {\"threads\": \"5\"}}",

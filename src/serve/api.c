@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-static const char type_json[] = "application/json; charset=utf-8";
+static const char type_json[] = "application/json; charset=utf-8", type_html[] = "text/html; charset=utf-8";
 
 /* ---- replies ---- */
 
@@ -61,7 +61,7 @@ static th_reply get_page(th_server_state *s, const th_request *r)
     static const char placeholder[] = "NONCENONCENONCENONCENONCENONCENO";
     _Static_assert(sizeof placeholder == TH_NONCE_LENGTH + 1, "replaced where it stands");
     (void)s, (void)r;
-    th_reply reply = reply_copy("text/html; charset=utf-8", th_embedded_page, th_embedded_page_size);
+    th_reply reply = reply_copy(type_html, th_embedded_page, th_embedded_page_size);
     unsigned char bytes[TH_NONCE_LENGTH / 2];
     if (!reply.body || getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
         return reply;
@@ -104,13 +104,44 @@ static th_reply get_settings(th_server_state *s, const th_request *r)
     return reply_json(200, th_settings_json(&d.settings));
 }
 
+/* *value stays as it is where the query does not name it. */
+static bool read_whole(const char *text, unsigned least, unsigned most, unsigned *value)
+{
+    if (!text)
+        return true;
+    const size_t digits = strspn(text, "0123456789");
+    if (digits > 4 || text[digits] != '\0')
+        return false;
+    *value = (unsigned)strtoul(text, NULL, 10);
+    return *value >= least && *value <= most;
+}
+
 static th_reply get_history(th_server_state *s, const th_request *r)
 {
     unsigned seconds = 300;
-    if (r->seconds && (strlen(r->seconds) > 4 || r->seconds[strspn(r->seconds, "0123456789")] != '\0' ||
-                       sscanf(r->seconds, "%u", &seconds) != 1 || seconds < 1 || seconds > TH_TIMELINE_SECONDS))
+    if (!read_whole(r->seconds, 1, TH_TIMELINE_SECONDS, &seconds))
         return th_reply_error(400, "bad_query", "seconds is a whole number from 1 to 3600");
     return reply_json(200, th_history_json(s, seconds));
+}
+
+static th_reply get_picture(th_server_state *s, const th_request *r)
+{
+    th_error err;
+    unsigned width = 640, height = 360;
+    th_reply reply = {.status = 200, .type = "image/png", .release = th_photo_release};
+    if (!read_whole(r->width, TH_PHOTO_LEAST_SIDE, TH_PHOTO_MOST_WIDTH, &width) ||
+        !read_whole(r->height, TH_PHOTO_LEAST_SIDE, TH_PHOTO_MOST_HEIGHT, &height))
+        return th_reply_error(400, "bad_query", "width and height are whole numbers from 16 to 1280 and to 720");
+    if (th_director_read(s->director).held)
+        return th_reply_error(503, "no_picture", "a measuring run has the CPUs");
+    switch (th_photographer_ask(s->photographer, width, height, &reply.body, &reply.size, &err)) {
+    case TH_PHOTO_TAKEN:
+        return reply;
+    case TH_PHOTO_LATER:
+        return (th_reply){.status = 0};
+    default:
+        return th_reply_error(503, "no_picture", err.text);
+    }
 }
 
 /* ---- what is changed ---- */
@@ -198,8 +229,15 @@ static th_reply delete_run(th_server_state *s, const th_request *r)
 static th_reply get_result(th_server_state *s, const th_request *r)
 {
     th_reply reply = {.status = 200, .type = type_json};
-    reply.body = th_runs_result(s->runs, r->id, &reply.size);
+    reply.body = th_runs_read(s->runs, r->id, TH_RUN_RESULT, &reply.size);
     return reply.body ? reply : th_reply_error(404, "no_result", "this run has no result, or not yet");
+}
+
+static th_reply get_report(th_server_state *s, const th_request *r)
+{
+    th_reply reply = {.status = 200, .type = type_html, .is_report = true};
+    reply.body = th_runs_read(s->runs, r->id, TH_RUN_REPORT, &reply.size);
+    return reply.body ? reply : th_reply_error(404, "no_report", "this run has no report, or not yet");
 }
 
 /* ---- the table ---- */
@@ -214,6 +252,7 @@ const th_route th_route_table[] = {
     {"GET", "/api/history", {0}, get_history},
     {"GET", "/api/machine", {0}, get_machine},
     {"GET", "/api/models", {0}, get_models},
+    {"GET", "/api/picture.png", {0}, get_picture},
     {"GET", "/api/settings", {0}, get_settings},
     {"PATCH", "/api/settings", {.has_body = true}, patch_settings},
     {"GET", "/api/runs", {0}, get_runs},
@@ -221,6 +260,7 @@ const th_route th_route_table[] = {
     {"GET", "/api/runs/{id}", {0}, get_run},
     {"DELETE", "/api/runs/{id}", {0}, delete_run},
     {"GET", "/api/runs/{id}/result", {0}, get_result},
+    {"GET", "/api/runs/{id}/report", {0}, get_report},
     {0},
 };
 

@@ -6,19 +6,21 @@
 #include "server_state.h"
 
 typedef struct th_request {
-    uint32_t id;         /* the number in the path, where the route has one */
-    const char *seconds; /* of the query; NULL: not given */
-    const char *body;    /* `size` bytes */
+    uint32_t id;                          /* the number in the path, where the route has one */
+    const char *seconds, *width, *height; /* of the query; NULL: not given */
+    const char *body;                     /* `size` bytes */
     size_t size;
 } th_request;
 
 enum { TH_NONCE_LENGTH = 32 };
 
 typedef struct th_reply {
-    unsigned status;
+    unsigned status;  /* 0: not there yet; ask again later */
     const char *type; /* of the content; static storage */
-    char *body;       /* malloc'd; the receiver frees it. NULL when memory is out */
+    char *body;       /* the receiver releases it. NULL when memory is out */
     size_t size;
+    void (*release)(void *body);     /* NULL: free */
+    bool is_report;                  /* a page that another program wrote: styles, and no rights */
     char nonce[TH_NONCE_LENGTH + 1]; /* that scripts and styles of a page must show; "": it has none */
 } th_reply;
 

@@ -34,7 +34,7 @@ th_result th_company_create(const th_company_desc *desc, const th_settings *sett
     th_company *company = calloc(1, sizeof *company);
     if (!company)
         return th_fail(err, TH_ERR_MEMORY, "no memory for models");
-    company->users = 1;
+    atomic_init(&company->users, 1);
     company->interpolation = settings->interpolation;
     for (uint32_t m = 0; m < settings->model_count; m++) {
         th_result result = add(company, desc, settings->models[m], err);
@@ -47,9 +47,14 @@ th_result th_company_create(const th_company_desc *desc, const th_settings *sett
     return TH_OK;
 }
 
+void th_company_use(th_company *company)
+{
+    atomic_fetch_add_explicit(&company->users, 1, memory_order_relaxed);
+}
+
 void th_company_release(th_company *company)
 {
-    if (!company || --company->users > 0)
+    if (!company || atomic_fetch_sub_explicit(&company->users, 1, memory_order_acq_rel) > 1)
         return;
     for (uint32_t m = 0; m < company->count; m++) {
         th_rig_destroy((th_rig *)company->rigs[m]);

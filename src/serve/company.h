@@ -7,6 +7,8 @@
 
 #include <throng/rig.h>
 
+#include <stdatomic.h>
+
 /* Loads what the catalogue calls by a name. Any thread. */
 typedef th_result th_load_fn(void *ctx, const char *path, th_model **out, th_error *err);
 
@@ -20,7 +22,7 @@ typedef struct th_company_desc {
     th_rig_desc rig; /* its model and interpolation are not looked at */
 } th_company_desc;
 
-/* Read only, but for the owner's count of users. */
+/* Read only, but for the count of users. */
 typedef struct th_company {
     char names[TH_SETTINGS_MODELS][TH_SETTINGS_NAME];
     th_interpolation interpolation;
@@ -28,13 +30,14 @@ typedef struct th_company {
     const th_rig *rigs[TH_SETTINGS_MODELS];
     uint32_t count;
     size_t bytes; /* of the rigs */
-    uint32_t users;
+    atomic_uint users;
 } th_company;
 
 /* Begins with one user. May take seconds. */
 th_result th_company_create(const th_company_desc *desc, const th_settings *settings, th_company **out, th_error *err);
 
-/* One user less; the last one frees it. NULL is fine. The caller sees to it that users come and go in one thread. */
+/* A user more, by one who is; a user less, and the last one frees it. NULL is fine. Any thread. */
+void th_company_use(th_company *company);
 void th_company_release(th_company *company);
 
 bool th_company_fits(const th_company *company, const th_settings *settings);

@@ -244,6 +244,17 @@ th_runner *th_director_runner(th_director *d)
     return d->runner;
 }
 
+th_company *th_director_lend(th_director *d, th_settings *out_settings, uint64_t *out_number)
+{
+    pthread_mutex_lock(&d->lock);
+    th_company *company = d->company;
+    th_company_use(company);
+    *out_settings = d->state.settings;
+    *out_number = d->state.done;
+    pthread_mutex_unlock(&d->lock);
+    return company;
+}
+
 static json_t *clips_json(const th_rig *rig)
 {
     const th_model *model = th_rig_model(rig);

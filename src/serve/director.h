@@ -40,6 +40,10 @@ void th_director_hold(th_director *director, bool held);
 th_director_state th_director_read(th_director *director);
 th_runner *th_director_runner(th_director *director);
 
+/* The models that play, for th_company_release, with the settings of their crowd; *out_number is another one when
+ * another crowd plays. Any thread. */
+th_company *th_director_lend(th_director *director, th_settings *out_settings, uint64_t *out_number);
+
 /* The models that play: [{"name", "joints", "palette_entries", "clips": [{"name", "seconds", "exact"}]}]. Any thread.
  */
 json_t *th_director_models_json(th_director *director);

@@ -17,6 +17,7 @@
 #define REQUEST_NS    15000000000u /* from the opening to the end of the first reply */
 #define NEXT_NS       60000000000u /* from the end of a reply to the end of the next */
 #define ENDED_NS      2000000000u  /* for a reply to a client that will say no more */
+#define PATIENCE_NS   10000000000u /* for an answer that is not there yet */
 #define DISCARD_BYTES (1u << 20)   /* of a body that is refused: read, so that the client gets to see why */
 
 /* The library's idle time starts again with every byte; a deadline does not. */
@@ -32,6 +33,8 @@ struct th_http {
     th_server_state *state;
     th_events *events;
     connection *connections;
+    struct exchange *waiting; /* suspended, for an answer that comes later */
+    bool closed;
 };
 
 /* One request and its answer. */
@@ -41,6 +44,9 @@ typedef struct exchange {
     th_refusal refusal; /* status 0: none */
     th_methods allow;
     bool closes; /* the connection, after the reply */
+    uint64_t begun_ns;
+    struct MHD_Connection *connection;
+    struct exchange *next; /* of those that wait */
     char body[TH_GUARD_BODY_BYTES];
     uint64_t body_bytes; /* as they came, kept or not */
 } exchange;
@@ -66,6 +72,9 @@ static void add_headers(struct MHD_Response *response, const th_reply *reply)
                  "default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; connect-src 'self'; "
                  "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
                  reply->nonce, reply->nonce);
+    if (reply->is_report)
+        snprintf(policy, sizeof policy,
+                 "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'");
     MHD_add_response_header(response, "Content-Security-Policy", policy);
     MHD_add_response_header(response, "Content-Type", reply->type);
 }
@@ -79,12 +88,13 @@ static void count(th_http *http, unsigned status)
 static enum MHD_Result send_reply(th_http *http, struct MHD_Connection *c, const exchange *x, th_reply reply)
 {
     static char empty[] = "";
-    struct MHD_Response *response = reply.body
-                                        ? MHD_create_response_from_buffer(reply.size, reply.body, MHD_RESPMEM_MUST_FREE)
-                                        : MHD_create_response_from_buffer(0, empty, MHD_RESPMEM_PERSISTENT);
+    MHD_ContentReaderFreeCallback release = reply.release ? reply.release : free;
+    struct MHD_Response *response =
+        reply.body ? MHD_create_response_from_buffer_with_free_callback(reply.size, reply.body, release)
+                   : MHD_create_response_from_buffer(0, empty, MHD_RESPMEM_PERSISTENT);
     const unsigned status = reply.body ? reply.status : 500;
     if (!response) {
-        free(reply.body);
+        release(reply.body);
         return MHD_NO;
     }
     add_headers(response, &reply);
@@ -180,12 +190,27 @@ static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const c
     head_reader reader = {.head = {.method = method, .path = url, .address = info->client_addr}};
     MHD_get_connection_values(c, MHD_HEADER_KIND, read_header, &reader);
     judge(http, &reader.head, reader.repeats, x);
+    x->connection = c;
+    x->begun_ns = th_clock_ns();
     x->request.seconds = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
+    x->request.width = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "width");
+    x->request.height = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "height");
     /* What is left of a body that nobody reads must not be taken for the next request. */
     x->closes = x->refusal.status && has_body(&reader.head);
     th_log(TH_LOG_DEBUG, "%s %.200s %s from %s", method, url, x->refusal.status ? x->refusal.code : "",
            th_address_print(reader.head.address).text);
     return x;
+}
+
+/* The library asks again when the connection is resumed. */
+static enum MHD_Result wait_for_answer(th_http *http, exchange *x)
+{
+    if (http->closed || th_clock_ns() - x->begun_ns > PATIENCE_NS)
+        return send_reply(http, x->connection, x, th_reply_error(503, "too_slow", "this took too long; try again"));
+    x->next = http->waiting;
+    http->waiting = x;
+    MHD_suspend_connection(x->connection);
+    return MHD_YES;
 }
 
 static enum MHD_Result finish_exchange(th_http *http, struct MHD_Connection *c, exchange *x)
@@ -198,7 +223,23 @@ static enum MHD_Result finish_exchange(th_http *http, struct MHD_Connection *c, 
     x->request.size = (size_t)x->body_bytes;
     if (!x->route->answer)
         return stream_events(http, c, x);
-    return send_reply(http, c, x, x->route->answer(http->state, &x->request));
+    const th_reply reply = x->route->answer(http->state, &x->request);
+    return reply.status ? send_reply(http, c, x, reply) : wait_for_answer(http, x);
+}
+
+void th_http_wake(th_http *http)
+{
+    while (http->waiting) {
+        exchange *x = http->waiting;
+        http->waiting = x->next;
+        MHD_resume_connection(x->connection);
+    }
+}
+
+void th_http_close(th_http *http)
+{
+    http->closed = true;
+    th_http_wake(http);
 }
 
 /* Called once with the head, then with every piece of the body, then once more. */

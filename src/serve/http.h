@@ -23,6 +23,12 @@ int th_http_timeout_ms(th_http *http);
 /* Does what there is to do. */
 void th_http_run(th_http *http);
 
+/* Asks again for what was not there yet, such as pictures; what takes too long is refused. */
+void th_http_wake(th_http *http);
+
+/* From now on nobody waits. Before th_http_destroy, and with a th_http_run in between. */
+void th_http_close(th_http *http);
+
 /* Closes connections whose request or reply takes too long. About once a second. */
 void th_http_close_stalled(th_http *http);
 

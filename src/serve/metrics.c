@@ -100,6 +100,7 @@ static void write_process(FILE *f, th_server_state *s)
     th_prometheus_sample(f, cpu, parts.crowd_s, (const char *[]){"part", "crowd", NULL});
     th_prometheus_sample(f, cpu, parts.server_s, (const char *[]){"part", "server", NULL});
     th_prometheus_sample(f, cpu, parts.director_s, (const char *[]){"part", "director", NULL});
+    th_prometheus_sample(f, cpu, parts.pictures_s, (const char *[]){"part", "pictures", NULL});
     th_prometheus_number(f, "process_cpu_seconds_total", TH_METRIC_COUNTER, "CPU time of the process.",
                          parts.process_s);
     th_prometheus_number(f, "process_resident_memory_bytes", TH_METRIC_GAUGE, "Resident memory.",

@@ -11,7 +11,9 @@ enum { MOST_ARGUMENTS = 40 };
 typedef enum kind_of_value {
     WHOLE,
     REAL,
+    LIST,    /* a whole number, or a text such as 100,1000 */
     WORD,    /* letters, digits and dashes */
+    WORDS,   /* several, with commas between them */
     THREADS, /* 1,2,4-8 or max */
     TEXT,
 } kind_of_value;
@@ -22,10 +24,26 @@ static const struct option {
     kind_of_value kind;
     double most;
 } options[] = {
-    {"count", WHOLE, 1e6},      {"threads", THREADS, 0}, {"repetitions", WHOLE, 1000}, {"frames", WHOLE, 10000},
-    {"grain", WHOLE, 1e6},      {"seed", WHOLE, 9e15},   {"budget_ms", REAL, 10000},   {"clip", TEXT, 0},
-    {"interpolation", WORD, 0}, {"keys", WORD, 0},       {"palette", WORD, 0},         {"isa", WORD, 0},
-    {"sampling", WORD, 0},      {"scheduler", WORD, 0},  {"placement", WORD, 0},       {"stages", WORD, 0},
+    {"count", LIST, 1e6},
+    {"threads", THREADS, 0},
+    {"repetitions", WHOLE, 1000},
+    {"frames", WHOLE, 10000},
+    {"repetition_time", REAL, 10000},
+    {"precision", REAL, 100},
+    {"min_time", REAL, 600},
+    {"max_time", REAL, 600},
+    {"grain", LIST, 1e6},
+    {"seed", WHOLE, 9e15},
+    {"budget_ms", REAL, 10000},
+    {"clip", TEXT, 0},
+    {"interpolation", WORD, 0},
+    {"keys", WORD, 0},
+    {"palette", WORD, 0},
+    {"isa", WORD, 0},
+    {"sampling", WORD, 0},
+    {"scheduler", WORDS, 0},
+    {"placement", WORD, 0},
+    {"stages", WORD, 0},
 };
 
 typedef struct command_line {
@@ -46,16 +64,22 @@ static bool add(command_line *line, const char *name, const char *value)
     return copy != NULL;
 }
 
+static double most_of(const struct option *o, const th_limits *limits)
+{
+    return strcmp(o->name, "count") == 0 ? limits->max_count : o->kind == THREADS ? limits->max_threads : o->most;
+}
+
 static th_result add_number(command_line *line, const struct option *o, const json_t *value, const th_limits *limits,
                             th_error *err)
 {
     char text[32];
-    const double most = strcmp(o->name, "count") == 0 ? limits->max_count : o->most, number = json_number_value(value);
-    if (o->kind == WHOLE ? !json_is_integer(value) : !json_is_number(value))
-        return th_fail(err, TH_ERR_INPUT, "option %s is a %snumber", o->name, o->kind == WHOLE ? "whole " : "");
+    const double most = most_of(o, limits), number = json_number_value(value);
+    const bool real = o->kind == REAL;
+    if (real ? !json_is_number(value) : !json_is_integer(value))
+        return th_fail(err, TH_ERR_INPUT, "option %s is a %snumber", o->name, real ? "" : "whole ");
     if (!(number >= 0 && number <= most))
         return th_fail(err, TH_ERR_LIMIT, "option %s is limited to %.0f here", o->name, most);
-    if (o->kind == WHOLE)
+    if (!real)
         snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else
         snprintf(text, sizeof text, "%.15g", number);
@@ -63,13 +87,13 @@ static th_result add_number(command_line *line, const struct option *o, const js
 }
 
 /* All numbers of a list such as 1,2,4-8 or 1,max. */
-static bool threads_fit(const char *text, uint32_t most)
+static bool numbers_fit(const char *text, const char *characters, double most)
 {
-    if (text[strspn(text, "0123456789,-max")] != '\0')
+    if (text[strspn(text, characters)] != '\0')
         return false;
     for (const char *number = text + strcspn(text, "0123456789"); *number;) {
         char *end;
-        if (strtoul(number, &end, 10) > most)
+        if ((double)strtoul(number, &end, 10) > most)
             return false;
         number = end + strcspn(end, "0123456789");
     }
@@ -79,14 +103,18 @@ static bool threads_fit(const char *text, uint32_t most)
 static th_result add_text(command_line *line, const struct option *o, const json_t *value, const th_limits *limits,
                           th_error *err)
 {
-    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+    static const char words[] = ",abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-", *word = words + 1;
     const char *text = json_string_value(value);
     if (!text || text[0] == '\0' || strlen(text) >= TH_SETTINGS_NAME ||
-        (o->kind == WORD && text[strspn(text, word)] != '\0'))
+        (o->kind == WORD && text[strspn(text, word)] != '\0') ||
+        (o->kind == WORDS && text[strspn(text, words)] != '\0'))
         return th_fail(err, TH_ERR_INPUT, "option %s is a %s", o->name, o->kind == WORD ? "word" : "text");
-    if (o->kind == THREADS && !threads_fit(text, limits->max_threads))
+    if (o->kind == THREADS && !numbers_fit(text, "0123456789,-max", most_of(o, limits)))
         return th_fail(err, TH_ERR_LIMIT, "option threads is a list such as \"1,2\" or \"1-%u\" of at most %u",
                        limits->max_threads, limits->max_threads);
+    if (o->kind == LIST && !numbers_fit(text, "0123456789,", most_of(o, limits)))
+        return th_fail(err, TH_ERR_LIMIT, "option %s is a list such as \"100,1000\" of at most %.0f", o->name,
+                       most_of(o, limits));
     return add(line, o->name, text) ? TH_OK : th_fail(err, TH_ERR_LIMIT, "too many options");
 }
 
@@ -119,8 +147,8 @@ static th_result add_option(command_line *line, const th_runs_desc *desc, const 
         const struct option *o = &options[i];
         if (strcmp(o->name, name) != 0)
             continue;
-        return o->kind == WHOLE || o->kind == REAL ? add_number(line, o, value, &desc->limits, err)
-                                                   : add_text(line, o, value, &desc->limits, err);
+        const bool number = o->kind == WHOLE || o->kind == REAL || (o->kind == LIST && !json_is_string(value));
+        return number ? add_number(line, o, value, &desc->limits, err) : add_text(line, o, value, &desc->limits, err);
     }
     return th_fail(err, TH_ERR_INPUT, "a run has no option \"%.64s\"", name);
 }

@@ -2,12 +2,15 @@
 
 #include "child.h"
 #include "log.h"
+#include "results.h"
 #include "thread.h"
 
 #include <throng/clock.h>
 #include <throng/json.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,9 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LONGEST_NS    3600000000000u /* of a run */
-#define PATIENCE_NS   2000000000u    /* between SIGTERM and SIGKILL */
-#define LARGEST_BYTES (32 << 20)     /* of a document */
+#define LONGEST_NS  3600000000000u /* of a run */
+#define PATIENCE_NS 2000000000u    /* between SIGTERM and SIGKILL */
 
 typedef enum run_state { RUNNING, DONE, FAILED, CANCELLED } run_state;
 
@@ -32,13 +34,17 @@ typedef struct run {
     run_state state;
     bool pause;
     json_t *request; /* NULL: none */
-    char started[24];
+    char started[TH_RESULT_STARTED];
+    bool earlier; /* of an earlier life: how it went is not known */
     uint64_t start_ns, end_ns;
     double progress; /* 0 to 1; below 0: not known */
     int exit_code;
-    char message[512]; /* the last thing it said that was no progress */
+    char doing[512];   /* the last it said of its progress */
+    char message[512]; /* the last it said otherwise */
     char file[PATH_MAX];
-    int document; /* a file in memory; -1: none */
+    char report_file[PATH_MAX]; /* while it runs */
+    int document;               /* a file, in memory but for earlier ones */
+    int report;                 /* a file; -1: none */
 } run;
 
 struct th_runs {
@@ -67,16 +73,28 @@ typedef struct hearing {
     size_t length;
 } hearing;
 
-static void hear_line(th_runs *r, run *current, const char *line)
+/* "1 of 2: scale/threads:1 and its like, 7 repetitions": how far that is, where anybody can know. */
+static double progress_of(const run *current, const char *line)
 {
-    unsigned percent;
+    unsigned number, of, rounds;
+    const json_t *options = json_object_get(current->request, "options");
+    const double wanted = (double)json_integer_value(json_object_get(options, "repetitions"));
+    if (sscanf(line, "%u of %u: %*[^,], %u", &number, &of, &rounds) != 3 || number > of || (of < 2 && !(wanted > 0)))
+        return current->progress;
+    return (number - 1 + (wanted > 0 ? fmin(rounds / wanted, 1) : 0)) / of;
+}
+
+static void hear_line(th_runs *r, run *current, const char *line, bool is_progress)
+{
     while (line[0] == '\033' && line[1] && line[2]) /* "erase the line" */
         line += 3;
     pthread_mutex_lock(&r->lock);
-    if (sscanf(line, "%u %%", &percent) == 1 && percent <= 100)
-        current->progress = percent / 100.0;
-    else if (line[0] != '\0')
+    if (is_progress) {
+        snprintf(current->doing, sizeof current->doing, "%s", line);
+        current->progress = progress_of(current, line);
+    } else if (line[0] != '\0') {
         snprintf(current->message, sizeof current->message, "%s", strncmp(line, "throng: ", 8) == 0 ? line + 8 : line);
+    }
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -90,10 +108,9 @@ static void hear(th_runs *r, run *current, hearing *h, int fd)
             if (!ends && h->length + 1 < sizeof h->line)
                 h->line[h->length++] = text[i];
             h->line[h->length] = '\0';
-            if (ends || text[i] == '%') {
-                hear_line(r, current, h->line);
-                h->length = ends ? 0 : h->length;
-            }
+            if (ends)
+                hear_line(r, current, h->line, text[i] == '\r');
+            h->length = ends ? 0 : h->length;
         }
 }
 
@@ -102,7 +119,7 @@ static run_state end_wanted(th_runs *r, run *current)
 {
     struct stat status = {0};
     const bool slow = th_clock_ns() - current->start_ns > LONGEST_NS;
-    const bool large = fstat(current->document, &status) == 0 && status.st_size > LARGEST_BYTES;
+    const bool large = fstat(current->document, &status) == 0 && status.st_size > TH_RESULT_BYTES;
     pthread_mutex_lock(&r->lock);
     const run_state state = r->cancelled || r->stopped ? CANCELLED : slow || large ? FAILED : DONE;
     if (state == FAILED)
@@ -138,6 +155,23 @@ static int follow(th_runs *r, run *current, const th_child *child, run_state *ou
             kill(-child->pid, SIGKILL);
         }
     }
+}
+
+/* Where there is no folder for results, its own goes with it: an open file is enough. */
+static void take_report(th_runs *r, run *current)
+{
+    const char *why;
+    if (!current->report_file[0])
+        return;
+    const int report = th_result_open(AT_FDCWD, current->report_file, &why);
+    pthread_mutex_lock(&r->lock);
+    current->report = report;
+    pthread_mutex_unlock(&r->lock);
+    if (r->desc.results)
+        return;
+    unlink(current->report_file);
+    *strrchr(current->report_file, '/') = '\0';
+    rmdir(current->report_file);
 }
 
 static void conclude(th_runs *r, run *current, run_state state, int status)
@@ -185,6 +219,7 @@ static void carry_out(th_runs *r, run *current, char **arguments)
     }
     if (current->pause)
         th_director_hold(r->desc.director, false);
+    take_report(r, current);
     conclude(r, current, state, status);
 }
 
@@ -233,8 +268,9 @@ static void forget(run *old)
     if (old->id == 0)
         return;
     json_decref(old->request);
-    if (old->document >= 0)
-        close(old->document);
+    close(old->document);
+    if (old->report >= 0)
+        close(old->report);
     old->id = 0;
 }
 
@@ -249,7 +285,7 @@ static bool begin(th_runs *r, const json_t *request, uint32_t id, th_error *err)
         return false;
     }
     forget(fresh);
-    *fresh = (run){.id = id, .document = document, .start_ns = th_clock_ns(), .progress = -1};
+    *fresh = (run){.id = id, .document = document, .report = -1, .start_ns = th_clock_ns(), .progress = -1};
     fresh->request = json_deep_copy(request);
     fresh->pause = !json_is_false(json_object_get(request, "pause"));
     gmtime_r(&now, &utc);
@@ -257,31 +293,54 @@ static bool begin(th_runs *r, const json_t *request, uint32_t id, th_error *err)
     return true;
 }
 
-/* Behind the program's name and before its options. */
+/* One for the report of a run, where there is none for results. */
+static bool make_folder(char folder[PATH_MAX])
+{
+    const char *where = getenv("TMPDIR");
+    return snprintf(folder, PATH_MAX, "%s/throng-run-XXXXXX", where && where[0] == '/' ? where : "/tmp") < PATH_MAX &&
+           mkdtemp(folder) != NULL;
+}
+
+static void name_files(th_runs *r, run *fresh, const char *kind)
+{
+    char folder[PATH_MAX];
+    const th_result_name name = th_result_name_of(kind, fresh->started, fresh->id);
+    if (r->desc.results)
+        snprintf(fresh->file, sizeof fresh->file, "%s/%s.json", r->desc.results, name.text);
+    if (r->desc.results || make_folder(folder))
+        snprintf(fresh->report_file, sizeof fresh->report_file, "%.*s/%s.html", PATH_MAX - TH_RESULT_NAME - 8,
+                 r->desc.results ? r->desc.results : folder, name.text);
+    else
+        th_log(TH_LOG_WARNING, "run %u has no report: no folder for it: %s", fresh->id, strerror(errno));
+}
+
+static char *option_of(const char *name, const char *file)
+{
+    char word[PATH_MAX + 16];
+    snprintf(word, sizeof word, "--%s=%s", name, file);
+    return strdup(word);
+}
+
+/* The program's name before them, and files behind. */
 static bool complete_arguments(th_runs *r, run *fresh, char **words, char ***out)
 {
     size_t count = 0;
     while (words[count])
         count++;
-    char **all = calloc(count + 3, sizeof *all);
+    char **all = calloc(count + 4, sizeof *all);
     if (!all)
         return false;
+    name_files(r, fresh, words[0]);
     all[0] = strdup("throng");
     memcpy(all + 1, words, count * sizeof *all);
-    if (r->desc.results) {
-        char stamp[24], word[PATH_MAX + 8];
-        int used = 0;
-        for (const char *c = fresh->started; *c; c++) /* 20260131T120000Z */
-            if (*c != '-' && *c != ':')
-                stamp[used++] = *c;
-        stamp[used] = '\0';
-        snprintf(fresh->file, sizeof fresh->file, "%s/%s-%s-%u.json", r->desc.results, words[0], stamp, fresh->id);
-        snprintf(word, sizeof word, "--out=%s", fresh->file);
-        all[count + 1] = strdup(word);
-    }
     free(words);
     *out = all;
-    return all[0] && (!r->desc.results || all[count + 1]);
+    bool good = all[0] != NULL;
+    if (fresh->file[0])
+        good = (all[++count] = option_of("out", fresh->file)) && good;
+    if (fresh->report_file[0])
+        good = (all[++count] = option_of("report", fresh->report_file)) && good;
+    return good;
 }
 
 th_run_answer th_runs_start(th_runs *r, const json_t *request, uint32_t *out_id, th_error *err)
@@ -332,6 +391,31 @@ bool th_runs_cancel(th_runs *r, uint32_t id)
 
 /* ---- life ---- */
 
+static void forget_all(th_runs *r)
+{
+    for (uint32_t i = 0; i < TH_RUNS_KEPT; i++)
+        forget(&r->kept[i]);
+}
+
+/* Numbered anew: those of several lives have the same numbers. */
+static void recall(th_runs *r)
+{
+    th_result_entry entries[TH_RUNS_KEPT - 1]; /* a place is left for the next */
+    const uint32_t count = th_results_read(r->desc.results, r->desc.kinds, entries, TH_RUNS_KEPT - 1);
+    for (uint32_t i = 0; i < count; i++) {
+        run *one = &r->kept[++r->last_id % TH_RUNS_KEPT];
+        *one = (run){.id = r->last_id,
+                     .state = DONE,
+                     .earlier = true,
+                     .document = entries[i].document,
+                     .report = entries[i].report,
+                     .progress = 1};
+        one->request = json_pack("{s:s}", "kind", entries[i].kind);
+        memcpy(one->started, entries[i].started, sizeof one->started);
+        snprintf(one->file, sizeof one->file, "%s.json", entries[i].name.text);
+    }
+}
+
 th_result th_runs_create(const th_runs_desc *desc, th_runs **out, th_error *err)
 {
     *out = NULL;
@@ -339,12 +423,15 @@ th_result th_runs_create(const th_runs_desc *desc, th_runs **out, th_error *err)
     if (!r)
         return th_fail(err, TH_ERR_MEMORY, "no memory for runs");
     r->desc = *desc;
+    if (desc->results)
+        recall(r);
     pthread_mutex_init(&r->lock, NULL);
     r->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     const int error = r->wake_fd < 0 ? errno : pthread_create(&r->thread, NULL, attend, r);
     if (error) {
         if (r->wake_fd >= 0)
             close(r->wake_fd);
+        forget_all(r);
         free(r);
         return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error));
     }
@@ -362,8 +449,7 @@ void th_runs_destroy(th_runs *r)
     pthread_mutex_unlock(&r->lock);
     wake(r);
     pthread_join(r->thread, NULL);
-    for (uint32_t i = 0; i < TH_RUNS_KEPT; i++)
-        forget(&r->kept[i]);
+    forget_all(r);
     close(r->wake_fd);
     pthread_mutex_destroy(&r->lock);
     free(r);
@@ -371,22 +457,32 @@ void th_runs_destroy(th_runs *r)
 
 /* ---- watching ---- */
 
+static uint64_t size_of(const run *one, int file)
+{
+    struct stat status;
+    return one->state != RUNNING && file >= 0 && fstat(file, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return text[0] ? th_json_text(text) : json_null();
+}
+
 static json_t *run_json(const run *one)
 {
-    struct stat document = {0};
-    if (one->state != RUNNING)
-        fstat(one->document, &document);
     const uint64_t end_ns = one->state == RUNNING ? th_clock_ns() : one->end_ns;
+    const double elapsed_s = (double)(end_ns - one->start_ns) * 1e-9;
     json_t *options = json_object_get(one->request, "options");
-    return json_pack("{s:i, s:o, s:s, s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id", (int)one->id, "kind",
-                     json_incref(json_object_get(one->request, "kind")), "state", state_names[one->state], "options",
-                     options ? json_incref(options) : json_object(), "pause", one->pause, "started", one->started,
-                     "elapsed_s", th_json_real((double)(end_ns - one->start_ns) * 1e-9), "progress",
-                     one->progress < 0 ? json_null() : th_json_real(one->progress), "exit_code",
-                     one->state == RUNNING ? json_null() : json_integer(one->exit_code), "message",
-                     one->message[0] ? th_json_text(one->message) : json_null(), "result_bytes",
-                     th_json_count((uint64_t)document.st_size), "file",
-                     one->file[0] ? th_json_text(th_catalogue_name(one->file)) : json_null());
+    return json_pack(
+        "{s:i, s:o, s:s, s:o, s:b, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", (int)one->id, "kind",
+        json_incref(json_object_get(one->request, "kind")), "state", state_names[one->state], "options",
+        options ? json_incref(options) : json_object(), "pause", one->pause, "started", one->started, "earlier",
+        one->earlier, "elapsed_s", one->earlier ? json_null() : th_json_real(elapsed_s), "progress",
+        one->progress < 0 ? json_null() : th_json_real(one->progress), "doing",
+        one->state == RUNNING ? text_or_null(one->doing) : json_null(), "exit_code",
+        one->state == RUNNING || one->earlier ? json_null() : json_integer(one->exit_code), "message",
+        text_or_null(one->message), "result_bytes", th_json_count(size_of(one, one->document)), "report_bytes",
+        th_json_count(size_of(one, one->report)), "file", text_or_null(th_catalogue_name(one->file)));
 }
 
 json_t *th_runs_json(th_runs *r, uint32_t id)
@@ -419,21 +515,19 @@ json_t *th_runs_active_json(th_runs *r)
     return json;
 }
 
-char *th_runs_result(th_runs *r, uint32_t id, size_t *out_size)
+char *th_runs_read(th_runs *r, uint32_t id, th_run_file which, size_t *out_size)
 {
-    struct stat status;
     char *text = NULL;
     pthread_mutex_lock(&r->lock);
     const run *one = find(r, id);
-    if (one && one->state != RUNNING && fstat(one->document, &status) == 0 && status.st_size > 0) {
-        *out_size = (size_t)status.st_size;
-        text = malloc(*out_size);
-        if (text && pread(one->document, text, *out_size, 0) != status.st_size) {
-            free(text);
-            text = NULL;
-        }
+    const int file = !one ? -1 : which == TH_RUN_RESULT ? one->document : one->report;
+    const size_t size = one ? (size_t)size_of(one, file) : 0;
+    if (size > 0 && (text = malloc(size)) && pread(file, text, size, 0) != (ssize_t)size) {
+        free(text);
+        text = NULL;
     }
     pthread_mutex_unlock(&r->lock);
+    *out_size = size;
     return text;
 }
 

@@ -11,7 +11,8 @@ enum { TH_RUNS_KEPT = 16 }; /* older ones are forgotten; their files stay */
 
 typedef struct th_runs_desc {
     const char *const *kinds; /* commands that can be run: "scale", ...; NULL at the end; borrowed */
-    const char *results; /* a folder; every finished document goes there as a file, whole or not at all; NULL: none */
+    const char *results; /* a folder; every finished document and its report go there as files, whole or not at all, and
+                            the newest that an earlier life has left there are runs as well; NULL: none */
     const th_catalogue *catalogue;
     th_director *director; /* its crowd is held while a run that wants it is on */
     th_limits limits;
@@ -34,14 +35,20 @@ th_run_answer th_runs_start(th_runs *runs, const json_t *request, uint32_t *out_
 /* False when no such run is on. */
 bool th_runs_cancel(th_runs *runs, uint32_t id);
 
-/* {"id", "kind", "state": "running" | "done" | "failed" | "cancelled", "options", "pause", "started", "elapsed_s",
- * "progress", "exit_code", "message", "result_bytes", "file"}; JSON null when there is no such run. */
+/* {"id", "kind", "state": "running" | "done" | "failed" | "cancelled", "options", "pause", "started", "earlier",
+ * "elapsed_s", "progress", "doing", "exit_code", "message", "result_bytes", "report_bytes", "file"}; JSON null when
+ * there is no such run. */
 json_t *th_runs_json(th_runs *runs, uint32_t id);
 json_t *th_runs_all_json(th_runs *runs);    /* an array, the newest first */
 json_t *th_runs_active_json(th_runs *runs); /* the one that is on, or null */
 
-/* The document that a run wrote, malloc'd; NULL when there is none. */
-char *th_runs_result(th_runs *runs, uint32_t id, size_t *out_size);
+typedef enum th_run_file {
+    TH_RUN_RESULT, /* JSON */
+    TH_RUN_REPORT, /* HTML */
+} th_run_file;
+
+/* What a run wrote, malloc'd; NULL when there is none. */
+char *th_runs_read(th_runs *runs, uint32_t id, th_run_file which, size_t *out_size);
 
 typedef struct th_runs_counts {
     uint64_t active, done, failed, cancelled;

@@ -88,6 +88,7 @@ static void beat(server *s)
     s->state.traffic.events_skipped = th_events_skipped(s->events);
     publish_state(s);
     tell_watchdog(s);
+    th_http_wake(s->http);
     th_http_close_stalled(s->http);
 }
 
@@ -119,10 +120,14 @@ static void loop(server *s)
 {
     s->beat_ns = th_clock_ns() + BEAT_NS;
     while (!s->stops) {
-        struct pollfd fds[] = {{th_http_fd(s->http), POLLIN, 0}, {s->signal_fd, POLLIN, 0}};
-        poll(fds, 2, wait_ms(s));
+        const int photo_fd = th_photographer_fd(s->state.photographer);
+        struct pollfd fds[] = {{th_http_fd(s->http), POLLIN, 0}, {s->signal_fd, POLLIN, 0}, {photo_fd, POLLIN, 0}};
+        uint64_t count;
+        poll(fds, 3, wait_ms(s));
         if (fds[1].revents)
             hear_signals(s);
+        if (fds[2].revents && read(photo_fd, &count, sizeof count) > 0)
+            th_http_wake(s->http);
         if (th_clock_ns() >= s->beat_ns) {
             beat(s);
             s->beat_ns += BEAT_NS;
@@ -230,6 +235,9 @@ static th_result start(server *s, th_error *err)
     if (result == TH_OK)
         result = th_runs_create(&runs, &s->state.runs, err);
     th_thread_be_nice();
+    if (result == TH_OK)
+        result =
+            th_photographer_create(&d->studio, s->state.director, d->director.troupe.seed, &s->state.photographer, err);
     if (result == TH_OK && !(s->events = th_events_create()))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for events");
     if (result == TH_OK)
@@ -244,11 +252,13 @@ static void stop(server *s)
     th_notify_stopping();
     if (s->http) {
         th_events_close(s->events);
+        th_http_close(s->http);
         th_http_run(s->http);
         th_http_run(s->http);
     }
     th_http_destroy(s->http);
     th_events_destroy(s->events);
+    th_photographer_destroy(s->state.photographer);
     th_runs_destroy(s->state.runs);
     th_director_destroy(s->state.director);
     if (s->listen_fd >= 0)

@@ -8,6 +8,7 @@
 #include "catalogue.h"
 #include "director.h"
 #include "log.h"
+#include "studio.h"
 
 /* Texts and functions are borrowed. */
 typedef struct th_server_desc {
@@ -21,6 +22,7 @@ typedef struct th_server_desc {
     th_catalogue catalogue;
     th_director_desc director; /* its catalogue and memory limit are filled in */
     th_settings settings;      /* to begin with */
+    th_studio studio;          /* for pictures */
     th_limits limits;
     th_log_level log_level;
     th_log_format log_format;

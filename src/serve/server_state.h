@@ -5,6 +5,7 @@
 #include "address.h"
 #include "catalogue.h"
 #include "director.h"
+#include "photographer.h"
 #include "runs.h"
 
 #include <throng/context.h>
@@ -30,6 +31,7 @@ typedef struct th_server_state {
     th_director_desc fixed;       /* what does not change: seed, formats, bounds */
     th_director *director;
     th_runs *runs;
+    th_photographer *photographer;
     th_context machine;
     th_traffic traffic;
     uint64_t start_ns;
@@ -49,7 +51,7 @@ void th_server_state_beat(th_server_state *state);
 
 /* CPU time by what it went into; the calling thread is the server. */
 typedef struct th_cpu_parts {
-    double process_s, crowd_s, server_s, director_s;
+    double process_s, crowd_s, server_s, director_s, pictures_s;
 } th_cpu_parts;
 th_cpu_parts th_server_state_cpu(th_server_state *state);
 

@@ -19,15 +19,16 @@ void th_server_state_beat(th_server_state *s)
     s->server_cpu_ns = cpu_ns;
 }
 
-/* What is not the server's or the director's went into the crowd. The three are not read at the same moment. */
+/* What went into nothing else went into the crowd. They are not read at the same moment. */
 th_cpu_parts th_server_state_cpu(th_server_state *s)
 {
     th_cpu_parts parts = {
         .server_s = (double)th_thread_cpu_ns(pthread_self()) * 1e-9,
         .director_s = (double)th_director_cpu_ns(s->director) * 1e-9,
+        .pictures_s = (double)th_photographer_cpu_ns(s->photographer) * 1e-9,
         .process_s = (double)th_clock_cpu_ns() * 1e-9,
     };
-    s->crowd_cpu_s = fmax(s->crowd_cpu_s, parts.process_s - parts.server_s - parts.director_s);
+    s->crowd_cpu_s = fmax(s->crowd_cpu_s, parts.process_s - parts.server_s - parts.director_s - parts.pictures_s);
     parts.crowd_s = s->crowd_cpu_s;
     return parts;
 }
@@ -107,9 +108,9 @@ static json_t *change_json(const th_director_state *d)
 static json_t *cpu_json(th_server_state *s)
 {
     const th_cpu_parts cpu = th_server_state_cpu(s);
-    return json_pack("{s:o, s:o, s:o, s:o}", "crowd_s", th_json_real(cpu.crowd_s), "server_s",
-                     th_json_real(cpu.server_s), "director_s", th_json_real(cpu.director_s), "server_share",
-                     th_json_real(s->server_cpu_share));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "crowd_s", th_json_real(cpu.crowd_s), "server_s",
+                     th_json_real(cpu.server_s), "director_s", th_json_real(cpu.director_s), "pictures_s",
+                     th_json_real(cpu.pictures_s), "server_share", th_json_real(s->server_cpu_share));
 }
 
 static json_t *server_json(th_server_state *s)

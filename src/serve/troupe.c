@@ -64,8 +64,8 @@ static void deal_clip(const th_settings *s, const th_company *company, uint32_t 
         }
 }
 
-static th_result deal_instances(const th_settings *s, const th_company *company, uint64_t seed, th_instance *out,
-                                th_error *err)
+th_result th_troupe_deal(const th_settings *s, const th_company *company, uint64_t seed, th_instance *out,
+                         th_error *err)
 {
     if (s->clip_count == 0) {
         th_instances_scatter(company->rigs, company->count, TH_NO_INDEX, seed, out, s->count);
@@ -94,7 +94,7 @@ static th_result make_crowd(th_troupe *troupe, const th_troupe_desc *desc, th_er
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", s->count);
     th_result result = check_clips(s, troupe->company, err);
     if (result == TH_OK)
-        result = deal_instances(s, troupe->company, desc->seed, instances, err);
+        result = th_troupe_deal(s, troupe->company, desc->seed, instances, err);
     const th_crowd_desc crowd = {
         .rigs = troupe->company->rigs,
         .rig_count = troupe->company->count,
@@ -118,7 +118,7 @@ th_result th_troupe_cast(const th_troupe_desc *desc, const th_settings *settings
         return th_fail(err, TH_ERR_MEMORY, "no memory for a crowd");
     troupe->settings = *settings;
     troupe->company = company;
-    company->users++;
+    th_company_use(company);
     th_result result = make_crowd(troupe, desc, err);
     if (result == TH_OK && th_troupe_bytes(troupe) > desc->max_memory_bytes)
         result = th_fail(err, TH_ERR_LIMIT, "%u characters would take %.1f MB; the limit is %.1f MB", settings->count,

@@ -28,13 +28,18 @@ typedef struct th_troupe {
  * a low priority, th_troupe_rehearse creates the workers and animates one frame, which touches all memory for the first
  * time and compares the CPUs' clocks, so that the first tick is like any other.
  *
- * Clips are dealt by weight: what instance i plays depends on the seed, the weights and i alone. A clip that no model
- * has is TH_ERR_INPUT, a crowd beyond the memory TH_ERR_LIMIT. The troupe becomes a user of the company. */
+ * A clip that no model has is TH_ERR_INPUT, a crowd beyond the memory TH_ERR_LIMIT. The troupe becomes a user of the
+ * company. */
 th_result th_troupe_cast(const th_troupe_desc *desc, const th_settings *settings, th_company *company, th_troupe **out,
                          th_error *err);
 th_result th_troupe_rehearse(th_troupe *troupe, th_error *err);
 
 void th_troupe_destroy(th_troupe *troupe); /* NULL is fine */
+
+/* Who plays what, for each of settings->count instances. Clips are dealt by weight: instance i depends on the seed, the
+ * weights and i alone, not on how many there are. */
+th_result th_troupe_deal(const th_settings *settings, const th_company *company, uint64_t seed, th_instance *out,
+                         th_error *err);
 
 /* Palettes, instances and what moves them; the rigs count for each crowd that uses them. */
 size_t th_troupe_bytes(const th_troupe *troupe);

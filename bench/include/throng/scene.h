@@ -15,6 +15,7 @@ typedef struct th_scene_desc {
     uint64_t seed;
     th_rig_desc rig;           /* how each model is compiled; its `model` is not looked at */
     const th_rig *const *rigs; /* the models compiled like that already, borrowed; NULL: the scene compiles its own */
+    const th_instance *instances; /* dealt already; NULL: by seed and clips */
 } th_scene_desc;
 
 /* Read only. */

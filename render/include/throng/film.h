@@ -7,6 +7,7 @@
 
 #include <throng/error.h>
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define TH_FILM_MAX_SIDE   16384u
@@ -40,5 +41,9 @@ th_result th_film_close(th_film *film, th_error *err);
 
 /* The film is gone, and a video that was not closed, too; PNGs that were added stay. NULL is fine. */
 void th_film_abandon(th_film *film);
+
+/* One picture as the bytes of a PNG, malloc'd; rgba as for th_film_add. TH_ERR_MEMORY. */
+th_result th_png_encode(const uint8_t *rgba, uint32_t width, uint32_t height, unsigned char **out, size_t *out_size,
+                        th_error *err);
 
 #endif
