@@ -69,8 +69,11 @@ static void draw_row(th_plot *plot, const forest *f, uint32_t row)
     const th_change *c = f->changes[row];
     th_plot_interval_x(plot, ink_of(c), (th_interval){shown(f, c->interval.low), shown(f, c->interval.high)},
                        row + 0.5);
-    th_plot_point(plot, ink_of(c), false, shown(f, c->change), row + 0.5, "%s: %+.1f %% (%+.1f to %+.1f %%), %s%s%s",
-                  c->name, 100 * c->change, 100 * c->interval.low, 100 * c->interval.high, th_verdict_name(c->verdict),
+    char interval[64] = "";
+    if (isfinite(c->interval.low))
+        snprintf(interval, sizeof interval, " (%+.1f to %+.1f %%)", 100 * c->interval.low, 100 * c->interval.high);
+    th_plot_point(plot, ink_of(c), c->verdict == TH_VERDICT_UNKNOWN, shown(f, c->change), row + 0.5,
+                  "%s: %+.1f %%%s, %s%s%s", c->name, 100 * c->change, interval, th_verdict_name(c->verdict),
                   c->problem[0] ? "; WRONG: " : "", c->problem);
 }
 
@@ -182,17 +185,14 @@ static bool draw_all(const th_comparison *comparison, FILE *file)
 
 static void write_headline(const th_comparison *c, char *out, size_t size)
 {
-    const uint32_t *v = c->verdicts;
     if (c->problems > 0)
         th_append(out, size, "%u entr%s wrong; ", c->problems, c->problems == 1 ? "y is" : "ies are");
-    th_append(out, size, "%u regression%s, %u gain%s, %u the same", v[TH_VERDICT_REGRESSION],
-              th_plural(v[TH_VERDICT_REGRESSION]), v[TH_VERDICT_GAIN], th_plural(v[TH_VERDICT_GAIN]),
-              v[TH_VERDICT_SAME]);
+    th_comparison_sum(c, out, size);
 }
 
 bool th_comparison_page(const th_comparison *c, const char *command, FILE *file)
 {
-    char headline[128] = "";
+    char headline[256] = "";
     write_headline(c, headline, sizeof headline);
     th_html_begin(&(th_html_head){"throng compare", headline, NULL, command}, file);
     fputs("<div class=\"conditions\">\n", file);

@@ -133,21 +133,26 @@ static void print_texts(const json_t *texts, const char *prefix, th_format forma
     json_array_foreach(texts, index, text) th_write_line(file, format, "%s: %s", prefix, json_string_value(text));
 }
 
-static void print_sum(const th_comparison *c, th_format format, FILE *file)
+void th_comparison_sum(const th_comparison *c, char *out, size_t size)
 {
     const uint32_t *v = c->verdicts;
-    char line[512] = "";
-    th_append(line, sizeof line, "%u regression%s, %u gain%s, %u the same", v[TH_VERDICT_REGRESSION],
+    th_append(out, size, "%u regression%s, %u gain%s, %u the same", v[TH_VERDICT_REGRESSION],
               th_plural(v[TH_VERDICT_REGRESSION]), v[TH_VERDICT_GAIN], th_plural(v[TH_VERDICT_GAIN]),
               v[TH_VERDICT_SAME]);
     if (v[TH_VERDICT_UNKNOWN])
-        th_append(line, sizeof line, ", %u unknown", v[TH_VERDICT_UNKNOWN]);
+        th_append(out, size, ", %u unknown", v[TH_VERDICT_UNKNOWN]);
     if (v[TH_VERDICT_UNTIMED])
-        th_append(line, sizeof line, ", %u without times", v[TH_VERDICT_UNTIMED]);
+        th_append(out, size, ", %u without times", v[TH_VERDICT_UNTIMED]);
     if (v[TH_VERDICT_ONLY_OLD])
-        th_append(line, sizeof line, ", %u gone", v[TH_VERDICT_ONLY_OLD]);
+        th_append(out, size, ", %u gone", v[TH_VERDICT_ONLY_OLD]);
     if (v[TH_VERDICT_ONLY_NEW])
-        th_append(line, sizeof line, ", %u new", v[TH_VERDICT_ONLY_NEW]);
+        th_append(out, size, ", %u new", v[TH_VERDICT_ONLY_NEW]);
+}
+
+static void print_sum(const th_comparison *c, th_format format, FILE *file)
+{
+    char line[512] = "";
+    th_comparison_sum(c, line, sizeof line);
     th_write_line(file, format, "%s.%s", line, c->problems ? " WRONG:" : "");
     for (uint32_t i = 0; i < c->count; i++)
         if (c->changes[i].problem[0])

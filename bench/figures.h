@@ -6,6 +6,7 @@
 #include <throng/words.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct th_report;
 struct th_scale;
@@ -18,6 +19,9 @@ void th_stress_print_how(const struct th_stress *stress, th_format format, FILE 
 
 /* Which two results were compared. */
 void th_comparison_print_sides(const struct th_comparison *comparison, th_format format, FILE *file);
+
+/* How many entries have which verdict, behind what is in `out`. */
+void th_comparison_sum(const struct th_comparison *comparison, char *out, size_t size);
 
 /* In what their conditions differ, and what makes the verdicts doubtful. */
 void th_comparison_print_notes(const struct th_comparison *comparison, th_format format, FILE *file);
