@@ -103,7 +103,8 @@ static void keep(void *ctx)
     const study *s = ctx;
     copy(&s->stand.real, &s->row->real_ns);
     copy(&s->stand.cpu, &s->row->cpu_ns);
-    s->point->disturbed = s->stand.real.count - s->stand.undisturbed.count;
+    s->point->disturbed_unknown = s->stand.waits.count == 0;
+    s->point->disturbed = s->point->disturbed_unknown ? 0 : s->stand.real.count - s->stand.undisturbed.count;
     s->point->times = th_samples_stats(&s->stand.real);
     s->point->undisturbed = th_samples_stats(&s->stand.undisturbed);
 }
@@ -149,10 +150,11 @@ static void describe_point(const study *s)
 
 static json_t *own_json(const th_stress *out, const th_stress_point *p)
 {
-    return json_pack("{s:o, s:b, s:i, s:o, s:i, s:o}", "budget_ms", th_json_real(out->budget_ns / 1e6), "held", p->held,
+    return json_pack("{s:o, s:b, s:i, s:o, s:o, s:o}", "budget_ms", th_json_real(out->budget_ns / 1e6), "held", p->held,
                      "late", (int)p->late, "late_share_at_most",
-                     th_json_real(th_capacity_late_at_most(p->late, p->frames)), "disturbed", (int)p->disturbed,
-                     "undisturbed_p99_ms", th_json_real(p->undisturbed.p99 / 1e6));
+                     th_json_real(th_capacity_late_at_most(p->late, p->frames)), "disturbed",
+                     p->disturbed_unknown ? json_null() : th_json_count(p->disturbed), "undisturbed_p99_ms",
+                     th_json_real(p->undisturbed.p99 / 1e6));
 }
 
 static th_result run_point(study *s, th_error *err)
@@ -234,6 +236,7 @@ static th_result run_study(study *s, th_error *err)
     th_result result = lay_out(s, err);
     if (result == TH_OK)
         result = th_stand_init(&s->stand, s->desc, err);
+    s->out->disturbed_ns = s->stand.disturbed_ns;
     if (result == TH_OK)
         result = find_most(s, err);
     const th_noise_mark begin = th_noise_begin();

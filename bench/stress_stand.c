@@ -3,17 +3,20 @@
 #include <throng/clock.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
 enum { WARM_UP_FRAMES = 2 };
+
+/* Waking up is part of a frame, and counts as a wait (waits.h). */
+#define LEAST_WAIT_NS 1e5
 
 th_result th_stand_init(th_stand *s, const th_stress_desc *desc, th_error *err)
 {
     th_scene_desc nobody = desc->scene;
     nobody.instance_count = 0;
-    *s = (th_stand){.desc = desc};
+    *s = (th_stand){.desc = desc, .disturbed_ns = fmax(0.01 * desc->budget_ns, LEAST_WAIT_NS)};
     bool room = th_samples_init(&s->real, desc->frames);
     room = th_samples_init(&s->cpu, desc->frames) && room;
     room = th_samples_init(&s->undisturbed, desc->frames) && room;
@@ -30,6 +33,7 @@ static void clear(th_stand *s)
     s->frame = NULL;
     s->crowd = NULL;
     s->scene = NULL;
+    th_waits_close(&s->waits);
 }
 
 void th_stand_fini(th_stand *s)
@@ -99,6 +103,8 @@ th_result th_stand_prepare(th_stand *s, uint32_t characters, th_error *err)
         result = th_frame_create(&(th_frame_desc){.crowd = s->crowd, .jobs = s->jobs}, &s->frame, err);
     for (uint64_t i = 0; i < WARM_UP_FRAMES && result == TH_OK; i++)
         th_stand_run(s, i);
+    if (result == TH_OK && th_jobs_threads(s->jobs) <= th_cpus_read().usable)
+        th_waits_open(&s->waits);
     s->due_ns = th_clock_ns();
     return result;
 }
@@ -124,23 +130,16 @@ static void wait_for_tick(th_stand *s)
     s->due_ns += (uint64_t)s->desc->budget_ns;
 }
 
-/* How often somebody else was given the CPU of a thread of ours that wanted it. */
-static long disturbances(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
-}
-
 double th_stand_frame(th_stand *s)
 {
     wait_for_tick(s);
-    const long before = disturbances();
+    th_waits_begin(&s->waits);
     const uint64_t cpu = th_clock_cpu_ns(), start = th_clock_ns();
     th_stand_run(s, s->number++);
     const double ns = (double)(th_clock_ns() - start), cpu_ns = (double)(th_clock_cpu_ns() - cpu);
     th_samples_add(&s->real, ns);
     th_samples_add(&s->cpu, cpu_ns);
-    if (disturbances() == before)
+    if (s->waits.count > 0 && (double)th_waits_longest(&s->waits) < s->disturbed_ns)
         th_samples_add(&s->undisturbed, ns);
     return ns;
 }

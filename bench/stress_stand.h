@@ -2,6 +2,8 @@
 #ifndef TH_STRESS_STAND_H
 #define TH_STRESS_STAND_H
 
+#include "waits.h"
+
 #include <throng/stress.h>
 
 typedef struct th_stand {
@@ -14,8 +16,10 @@ typedef struct th_stand {
     void *palette; /* of the largest crowd so far */
     size_t palette_bytes;
     uint64_t number, due_ns; /* of the next frame */
-    /* Nanoseconds of the frames since the crowd was made; `undisturbed`: those of them that no other program had a part
-     * in. */
+    th_waits waits;          /* of all threads that frames have; none where nobody can tell whom they wait for */
+    double disturbed_ns;     /* as th_stress */
+    /* Nanoseconds of the frames since the crowd was made; `undisturbed`: those of them in which nobody waited so long.
+     */
     th_samples real, cpu, undisturbed;
 } th_stand;
 

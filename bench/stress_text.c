@@ -19,7 +19,7 @@ static void add_point(th_table *table, const th_stress_point *p, const th_row *r
     add_ms(table, p->times.median);
     add_ms(table, p->times.max);
     th_table_cell(table, "%u", p->late);
-    th_table_cell(table, "%u", p->disturbed);
+    th_table_cell(table, p->disturbed_unknown ? "-" : "%u", p->disturbed);
     add_ms(table, p->undisturbed.p99);
     th_table_cell(table, "%s", th_digits_from(p->frames).text);
     th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
@@ -40,11 +40,13 @@ static bool print_points(const th_stress *stress, th_format format, FILE *file)
 
 static void print_rule(const th_stress *stress, th_format format, FILE *file)
 {
-    th_write_line(file, format,
-                  "Held: with %.0f %% confidence at most %.0f %% of frames are late, take longer than %.4g ms; of %s "
-                  "frames %u may. Disturbed: another program took a CPU from one of our threads; these frames count.",
-                  100 * TH_CONFIDENCE, 100 * TH_CAPACITY_LATE, stress->budget_ns / 1e6,
-                  th_digits_from(stress->frames).text, th_capacity_allowed(stress->frames));
+    th_write_line(
+        file, format,
+        "Held: with %.0f %% confidence at most %.0f %% of frames are late, take longer than %.4g ms; of %s "
+        "frames %u may. Disturbed: one of our threads could run and waited for a CPU, for %.2g ms or more; these "
+        "frames count.",
+        100 * TH_CONFIDENCE, 100 * TH_CAPACITY_LATE, stress->budget_ns / 1e6, th_digits_from(stress->frames).text,
+        th_capacity_allowed(stress->frames), stress->disturbed_ns / 1e6);
 }
 
 static void print_memory(const th_stress *stress, th_format format, FILE *file)
@@ -64,11 +66,13 @@ static void print_company(const th_stress *stress, th_format format, FILE *file)
 {
     for (uint32_t i = 0; i < stress->point_count; i++) {
         const th_stress_point *p = &stress->points[i];
+        const double percent = 100.0 * p->disturbed / p->frames;
         if (p->disturbed > TH_CAPACITY_LATE * p->frames)
-            th_write_line(file, format,
-                          "note: other programs disturbed %.2g %% of the frames on %u thread%s: this is the capacity "
-                          "of the machine with them",
-                          100.0 * p->disturbed / p->frames, p->threads, th_plural(p->threads));
+            th_write_line(
+                file, format,
+                "note: in %.*f %% of the frames on %u thread%s others had a CPU that one of our threads waited "
+                "for: this is the capacity of the machine with them",
+                percent < 10, percent, p->threads, th_plural(p->threads));
         if (p->search.failed_once > 0)
             th_write_line(file, format,
                           "note: the machine was not steady: on %u thread%s fewer characters, %s, had failed a moment "

@@ -1,5 +1,6 @@
 /* The stress test with tiny crowds. How many hold a budget is up to the machine, and no test asks. */
 #include "fixture_human.h"
+#include "waits.h"
 
 #include <throng/json.h>
 #include <throng/stress.h>
@@ -9,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 static th_error err;
 
@@ -54,7 +54,7 @@ static void expect_point(const th_stress *stress, uint32_t index, uint32_t chara
     cr_expect_eq(p->frames, FRAMES);
     cr_expect_eq(row->real_ns.count, FRAMES);
     cr_expect_eq(row->cpu_ns.count, FRAMES);
-    cr_expect_eq(p->disturbed + p->undisturbed.count, FRAMES);
+    cr_expect_eq(p->disturbed + p->undisturbed.count, p->disturbed_unknown ? 0 : FRAMES);
     cr_expect_eq(p->held, p->late == 0);
     cr_expect_eq(p->times.max > stress->budget_ns, p->late > 0);
     cr_expect(row->checked && row->moving);
@@ -76,30 +76,50 @@ Test(stress, of_a_number_measures_each_frame_of_the_same_crowd)
     th_stress_fini(&stress);
 }
 
-static uint32_t disturb_every; /* so many frames; 0: as the system says */
-static uint32_t asked;         /* for the switches so far: before each frame and after it */
+/* So long waits the thread that waits longest, in the frames of a run in turn; NULL: as the system says. */
+static const uint64_t *waits_ns;
+static uint32_t waits_asked;
 
-int __real_getrusage(int who, struct rusage *usage);
-int __wrap_getrusage(int who, struct rusage *usage);
+uint64_t __real_th_waits_longest(const th_waits *waits);
+uint64_t __wrap_th_waits_longest(const th_waits *waits);
 
-int __wrap_getrusage(int who, struct rusage *usage)
+uint64_t __wrap_th_waits_longest(const th_waits *waits)
 {
-    const int result = __real_getrusage(who, usage);
-    if (disturb_every > 0)
-        usage->ru_nivcsw = ++asked / (2 * disturb_every);
-    return result;
+    return waits_ns ? waits_ns[waits_asked++ % 10] : __real_th_waits_longest(waits);
 }
 
+/* One percent of the budget matters, but nothing that waking up takes. */
 Test(stress, frames_that_others_disturbed_are_counted_and_count)
 {
-    const th_stress_desc desc = describe(20, (uint32_t[]){1, 2}, 2);
-    disturb_every = 10;
-    th_stress stress = run(&desc);
-    for (uint32_t i = 0; i < 2; i++) {
-        expect_point(&stress, i, 20);
-        cr_expect_eq(stress.points[i].disturbed, 29 + i, "every tenth of 598");
-        cr_expect_eq(stress.points[i].times.count, FRAMES);
+    static const uint64_t ns[10] = {0, 20000, 99999, 110000, 5000000, 0, 99999, 119999, 0, 30000};
+    static const double budgets_ns[] = {1e5, 12e6}, disturbed_ns[] = {1e5, 1.2e5};
+    static const uint32_t of_ten[] = {3, 1};
+    waits_ns = ns;
+    for (int i = 0; i < 2; i++) {
+        th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
+        desc.budget_ns = budgets_ns[i];
+        th_stress stress = run(&desc);
+        const th_stress_point *p = &stress.points[0];
+        expect_point(&stress, 0, 20);
+        cr_expect_float_eq(stress.disturbed_ns, disturbed_ns[i], 1e-6);
+        cr_expect(p->disturbed >= 29 * of_ten[i] && p->disturbed <= 30 * of_ten[i], "%u", p->disturbed);
+        cr_expect_eq(p->times.count, FRAMES);
+        th_stress_fini(&stress);
     }
+}
+
+/* They wait for each other. */
+Test(stress, of_more_threads_than_cpus_nobody_knows_what_disturbed_them)
+{
+    const uint32_t threads = th_cpus_read().usable + 1;
+    const th_stress_desc desc = describe(20, &threads, 1);
+    th_stress stress = run(&desc);
+    expect_point(&stress, 0, 20);
+    cr_expect(stress.points[0].disturbed_unknown);
+    cr_expect_eq(stress.points[0].disturbed, 0);
+    json_t *document = th_stress_json(&stress);
+    cr_expect(json_is_null(json_object_get(json_array_get(json_object_get(document, "benchmarks"), 0), "disturbed")));
+    json_decref(document);
     th_stress_fini(&stress);
 }
 
@@ -213,6 +233,7 @@ static th_stress made_up(void)
         .point_count = 2,
         .budget_ns = 16.6e6,
         .frames = 1800,
+        .disturbed_ns = 166000,
         .searched = true,
         .memory = 2000000000,
         .bytes_per_character = 2600,
@@ -265,7 +286,9 @@ Test(stress, text_says_what_holds_and_what_is_doubtful)
     expect_text(text, "2     134,000     137,000  yes   16.000  15.500   16.000     4         30           16.000");
     expect_text(text, "at most 1 % of frames are late, take longer than 16.6 ms; of 1,800 frames 10 may.");
     expect_text(text, "More characters on 1 thread may hold it, but a character takes 2.6 KB, and 2.0 GB of memory");
-    expect_text(text, "note: other programs disturbed 1.7 % of the frames on 2 threads: ");
+    expect_text(text, "for a CPU, for 0.17 ms or more; these frames count.");
+    expect_text(text,
+                "note: in 1.7 % of the frames on 2 threads others had a CPU that one of our threads waited for: ");
     expect_text(text, "note: the machine was not steady: on 2 threads fewer characters, 99,000, had failed a moment");
     cr_expect_not(strstr(text, "on 1 thread:") || strstr(text, "on 1 thread fewer"), "%s", text);
     expect_text(markdown, "134,000 |    137,000 | yes  |");
@@ -300,6 +323,7 @@ Test(stress, document_holds_the_points_and_how_they_were_found)
     cr_expect_str_eq(json_string_value(json_object_get(json, "headline")), stress.headline);
     cr_expect_float_eq(number(json, "budget_ms"), 16.6, 1e-9);
     cr_expect_eq(number(json, "late_share_allowed"), TH_CAPACITY_LATE);
+    cr_expect_float_eq(number(json, "disturbed_from_ms"), 0.166, 1e-9);
     cr_assert_eq(json_array_size(points), 2);
     cr_expect(json_is_null(json_object_get(json_array_get(points, 0), "fails_from")));
     cr_expect(json_is_true(json_object_get(json_array_get(points, 0), "out_of_memory")));

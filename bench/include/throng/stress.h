@@ -45,9 +45,10 @@ typedef struct th_stress_point {
     bool out_of_memory;  /* more may hold it, but do not fit */
     /* Of the frames that count: */
     uint32_t frames, late;
-    uint32_t disturbed;   /* in which another program took a CPU from one of our threads */
-    th_stats times;       /* all of them */
-    th_stats undisturbed; /* those left; NaN when there are none */
+    uint32_t disturbed;     /* in which one of our threads waited for a CPU for so long as matters (th_stress) */
+    bool disturbed_unknown; /* the system does not tell, or threads of our own take CPUs from each other */
+    th_stats times;         /* all of them */
+    th_stats undisturbed;   /* those left; NaN when there are none */
     th_capacity search;
 } th_stress_point;
 
@@ -57,6 +58,7 @@ typedef struct th_stress {
     uint32_t point_count;
     double budget_ns;
     uint32_t frames;
+    double disturbed_ns; /* a wait that matters: 1 % of the budget, and more than waking up takes */
     bool searched;
     uint64_t memory; /* that could be used */
     double bytes_per_character;
