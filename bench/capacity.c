@@ -383,8 +383,6 @@ th_result th_capacity_try(const th_capacity_desc *desc, const th_capacity_subjec
         result = confirm(&s, items, true, &p);
     if (result == TH_OK)
         keep(&s, p);
-    if (result == TH_OK)
-        out->likely = likely(&s);
     if (result == TH_OK && p->held)
         out->items = items;
     th_samples_fini(&s.times);

@@ -9,10 +9,19 @@ static void add_ms(th_table *table, double ns)
     th_table_cell(table, isnan(ns) ? "-" : "%.3f", ns / 1e6);
 }
 
+static void add_limit(th_table *table, const th_stress_point *p)
+{
+    uint32_t low, high;
+    const bool known = th_stress_limit(p, &low, &high);
+    th_table_cell(table, "%s", known ? th_digits_from(low).text : "-");
+    th_table_cell(table, "%s", known ? th_digits_from(high).text : "-");
+}
+
 static void add_point(th_table *table, const th_stress_point *p, const th_row *row)
 {
     th_table_cell(table, "%u", p->threads);
     th_table_cell(table, "%s", th_digits_from(p->characters).text);
+    add_limit(table, p);
     th_table_cell(table, "%s", p->search.fails_from ? th_digits_from(p->search.fails_from).text : "-");
     th_table_cell(table, "%s", p->held ? "yes" : "no");
     add_ms(table, p->times.p99);
@@ -27,9 +36,9 @@ static void add_point(th_table *table, const th_stress_point *p, const th_row *r
 
 static bool print_points(const th_stress *stress, th_format format, FILE *file)
 {
-    th_table *table =
-        th_table_create(">threads|>characters|>fails from|<held|>p99 ms|>median|>longest|>late|>disturbed|"
-                        ">p99 of the rest|>frames|<palette hash");
+    th_table *table = th_table_create(
+        ">threads|>characters|>limit from|>to|>fails from|<held|>p99 ms|>median|>longest|>late|>disturbed|"
+        ">p99 of the rest|>frames|<palette hash");
     for (uint32_t i = 0; i < stress->point_count; i++)
         if (!stress->report.rows[i].failure[0])
             add_point(table, &stress->points[i], &stress->report.rows[i]);
@@ -40,13 +49,13 @@ static bool print_points(const th_stress *stress, th_format format, FILE *file)
 
 static void print_rule(const th_stress *stress, th_format format, FILE *file)
 {
-    th_write_line(
-        file, format,
-        "Held: with %.0f %% confidence at most %.0f %% of frames are late, take longer than %.4g ms; of %s "
-        "frames %u may. Disturbed: one of our threads could run and waited for a CPU, for %.2g ms or more; these "
-        "frames count.",
-        100 * TH_CONFIDENCE, 100 * TH_CAPACITY_LATE, stress->budget_ns / 1e6, th_digits_from(stress->frames).text,
-        th_capacity_allowed(stress->frames), stress->disturbed_ns / 1e6);
+    th_write_line(file, format,
+                  "Held: with %.0f %% confidence at most %.0f %% of frames are late, take longer than %.4g ms; of %s "
+                  "frames %u may. Limit: the number of which just %.0f %% are, with as much confidence. Disturbed: one "
+                  "of our threads could run and waited for a CPU, for %.2g ms or more; these frames count.",
+                  100 * TH_CONFIDENCE, 100 * TH_CAPACITY_LATE, stress->budget_ns / 1e6,
+                  th_digits_from(stress->frames).text, th_capacity_allowed(stress->frames), 100 * TH_CAPACITY_LATE,
+                  stress->disturbed_ns / 1e6);
 }
 
 static void print_memory(const th_stress *stress, th_format format, FILE *file)
@@ -61,6 +70,15 @@ static void print_memory(const th_stress *stress, th_format format, FILE *file)
         }
 }
 
+static void print_picture(const json_t *picture, th_format format, FILE *file)
+{
+    char line[512] = "";
+    if (!picture)
+        return;
+    th_report_add_picture(picture, line, sizeof line);
+    th_write_line(file, format, "%s", line);
+}
+
 /* What makes a figure one of the machine's company, or of a moment. */
 static void print_company(const th_stress *stress, th_format format, FILE *file)
 {
@@ -73,6 +91,10 @@ static void print_company(const th_stress *stress, th_format format, FILE *file)
                 "note: in %.*f %% of the frames on %u thread%s others had a CPU that one of our threads waited "
                 "for: this is the capacity of the machine with them",
                 percent < 10, percent, p->threads, th_plural(p->threads));
+        if (stress->drawn && p->seen < p->characters)
+            th_write_line(file, format, "note: only %s of the %s characters on %u thread%s were in the picture",
+                          th_digits_from(p->seen).text, th_digits_from(p->characters).text, p->threads,
+                          th_plural(p->threads));
         if (p->search.failed_once > 0)
             th_write_line(file, format,
                           "note: the machine was not steady: on %u thread%s fewer characters, %s, had failed a moment "
@@ -99,9 +121,10 @@ bool th_stress_print(const th_stress *stress, th_format format, FILE *file)
 {
     const th_report *report = &stress->report;
     th_report_print_conditions(report, format, file);
-    th_write_line(file, format, "%s kernel, %s palettes, %s scheduler, placement %s, frames on ticks of %.4g ms",
+    th_write_line(file, format, "%s kernel, %s palettes, %s scheduler, placement %s, frames %s on ticks of %.4g ms",
                   th_isa_name(stress->isa), th_palette_name(stress->palette), th_scheduler_name(TH_SCHEDULER_OWN),
-                  th_placement_name(stress->placement), stress->budget_ns / 1e6);
+                  th_placement_name(stress->placement), th_stress_frame_name(stress), stress->budget_ns / 1e6);
+    print_picture(report->picture, format, file);
     const bool printed =
         report->is_rehearsal ? th_report_print_rehearsal(report, format, file) : print_figures(stress, format, file);
     th_report_print_doubts(report, format, file);

@@ -355,8 +355,7 @@ Test(capacity, of_a_number_is_tried_to_the_end)
     cr_expect_eq(bad.probes[0].items, 200000);
     cr_expect_eq(bad.probes[0].frames, 500);
     cr_expect_eq(bad.probes[0].late, 500);
-    const double truth = true_capacity(&m, TH_CAPACITY_LATE);
-    cr_expect(bad.likely.low > 0.95 * truth && bad.likely.high < 1.05 * truth, "%g", bad.likely.low);
+    cr_expect(isnan(bad.likely.low) && isnan(good.likely.high), "too far off to tell");
 }
 
 /* Of a number with just a few late frames too many, 5 % of the runs may say that it holds. */

@@ -22,10 +22,11 @@ static const struct option {
     kind_of_value kind;
     double most;
 } options[] = {
-    {"count", WHOLE, 1e6},      {"threads", THREADS, 0}, {"repetitions", WHOLE, 1000}, {"frames", WHOLE, 10000},
-    {"grain", WHOLE, 1e6},      {"seed", WHOLE, 9e15},   {"budget_ms", REAL, 10000},   {"clip", TEXT, 0},
-    {"interpolation", WORD, 0}, {"keys", WORD, 0},       {"palette", WORD, 0},         {"isa", WORD, 0},
-    {"sampling", WORD, 0},      {"scheduler", WORD, 0},  {"placement", WORD, 0},       {"stages", WORD, 0},
+    {"count", WHOLE, 1e6},       {"threads", THREADS, 0}, {"repetitions", WHOLE, 1000}, {"frames", WHOLE, 10000},
+    {"grain", WHOLE, 1e6},       {"seed", WHOLE, 9e15},   {"budget_ms", REAL, 10000},   {"clip", TEXT, 0},
+    {"interpolation", WORD, 0},  {"keys", WORD, 0},       {"palette", WORD, 0},         {"isa", WORD, 0},
+    {"sampling", WORD, 0},       {"scheduler", WORD, 0},  {"placement", WORD, 0},       {"stages", WORD, 0},
+    {"error_bound", REAL, 1000},
 };
 
 typedef struct command_line {

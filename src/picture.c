@@ -1,0 +1,58 @@
+#include "picture.h"
+
+#include "checks.h"
+
+#include <throng/json.h>
+
+th_result th_picture_open(th_picture *p, const th_options *options, th_error *err)
+{
+    const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_CHECKS};
+    const th_target_desc target = {options->picture.width, options->picture.height, options->samples};
+    *p = (th_picture){.options = options};
+    th_result result = th_gl_create(&gl, &p->gl, err);
+    if (result == TH_OK)
+        result = th_target_create(&target, &p->target, err);
+    if (result != TH_OK)
+        th_picture_close(p);
+    return result;
+}
+
+void th_picture_close(th_picture *p)
+{
+    th_target_destroy(p->target);
+    th_gl_destroy(p->gl);
+    *p = (th_picture){0};
+}
+
+float th_picture_aspect(const th_picture *p)
+{
+    return (float)p->options->picture.width / (float)p->options->picture.height;
+}
+
+void th_picture_hand_over(const th_picture *p)
+{
+    th_tracer_begin(p->tracer, "resolve");
+    th_target_resolve(p->target);
+    th_tracer_next(p->tracer, "swap");
+    th_gl_swap(p->gl);
+    th_tracer_end(p->tracer);
+}
+
+void th_picture_draw(const th_picture *p, th_show *show, double time_s, const th_camera *camera)
+{
+    th_show_frame(show, time_s, camera, p->target, p->options->picture.width, p->options->picture.height);
+    th_picture_hand_over(p);
+}
+
+json_t *th_picture_json(const th_picture *p, const th_show *show)
+{
+    const th_options *o = p->options;
+    const th_gl_info *info = th_gl_get_info(p->gl);
+    return json_pack("{s:i, s:i, s:i, s:i, s:o, s:s, s:o, s:b, s:s, s:s, s:s, s:s}", "width", (int)o->picture.width,
+                     "height", (int)o->picture.height, "samples", (int)o->samples, "shadow", (int)o->shadow, "renderer",
+                     th_json_text(info->renderer), "context", th_gl_kind_name(info->kind), "version",
+                     th_json_text(info->version), "software", (int)info->software, "palette",
+                     th_palette_name(o->palette), "layout", th_layout_name(o->layout), "fetch",
+                     th_fetch_name(th_painter_get_fetch(th_show_painter(show))), "upload",
+                     th_ring_upload_name(th_ring_get_upload(th_show_ring(show))));
+}
