@@ -324,9 +324,12 @@ static th_result start(search *s, const th_capacity_desc *desc, const th_capacit
     return TH_OK;
 }
 
+/* What held did, however slow the machine was at other moments. */
 static th_interval likely(const search *s)
 {
-    return th_quantile_interval(&s->capacities, TH_CAPACITY_LATE, s->desc->frames / BLOCKS);
+    th_interval limit = th_quantile_interval(&s->capacities, TH_CAPACITY_LATE, s->desc->frames / BLOCKS);
+    limit.high = fmax(limit.high, s->out->items);
+    return limit;
 }
 
 /* What failed, above the number found and below it. */

@@ -329,6 +329,8 @@ Test(capacity, comes_back_from_a_slow_moment)
     const th_capacity found = find(m, 0, MOST);
     cr_expect(found.items > 0.95 * truth && found.items < 1.05 * truth, "%u of %.0f", found.items, truth);
     cr_expect(found.failed_once > 0 && found.failed_once < 0.6 * truth, "%u", found.failed_once);
+    cr_expect(found.likely.low < 0.6 * truth && found.likely.high >= found.items, "%g to %g", found.likely.low,
+              found.likely.high);
     m.slow_frames = 0;
     cr_expect_eq(find(m, 0, MOST).failed_once, 0);
 }
