@@ -168,19 +168,14 @@ static void add_frame(th_table *table, const th_row *last, const th_row *row)
     add_scatter(table, row, &stats);
 }
 
-static int integer_of(const json_t *object, const char *name)
-{
-    return (int)json_integer_value(json_object_get(object, name));
-}
-
 static void print_picture(const json_t *picture, th_format format, FILE *file)
 {
+    char line[512] = "";
     if (!picture)
         return;
     fputc('\n', file);
-    th_write_line(file, format, "%d x %d pixels, samples %d, shadow map %d, by %s", integer_of(picture, "width"),
-                  integer_of(picture, "height"), integer_of(picture, "samples"), integer_of(picture, "shadow"),
-                  json_string_value(json_object_get(picture, "renderer")));
+    th_report_add_picture(picture, line, sizeof line);
+    th_write_line(file, format, "%s", line);
 }
 
 /* ---- who wins where ---- */

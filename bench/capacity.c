@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #define RISK 0.05
 
@@ -16,6 +17,12 @@
 #define WORTH_A_RUN 1.05
 
 enum { LOOK_FRAMES = 9, MOST_CLIMBS = 4 };
+
+/* Of a run that counts, each long enough to have a slow moment of the machine whole: three seconds as a rule. */
+enum { BLOCKS = 10 };
+
+/* Times as many frames as a run that counts has. */
+enum { REMEMBERED = 8 };
 
 const char *th_capacity_stage_name(th_capacity_stage stage)
 {
@@ -65,7 +72,9 @@ typedef struct search {
     const th_capacity_subject *subject;
     th_capacity *out;
     th_samples times;      /* of the probe under way */
+    th_samples capacities; /* of search and confirm: of how many items each frame would have taken the budget */
     uint32_t allowed;      /* to be late in a run that counts */
+    double one_ns;         /* a frame of one item; 0: not known */
     uint32_t held, failed; /* the most that held and the least that failed; 0: none yet */
     th_error *err;
 } search;
@@ -81,12 +90,36 @@ static th_result begin(search *s, th_capacity_stage stage, uint32_t items, th_ca
     return s->subject->prepare(s->subject->ctx, items, s->err);
 }
 
+/* So many times the items would just hold it, if frames of them take `ns` and grow from that of one item on as they did
+ * so far. */
+static double times_to_fill(const search *s, uint32_t items, double ns)
+{
+    const double one_ns = items > 1 ? s->one_ns : 0, first = one_ns > 0;
+    if (ns <= one_ns)
+        return (double)INFINITY;
+    return (first + (items - first) * (s->desc->budget_ns - one_ns) / (ns - one_ns)) / items;
+}
+
+/* The oldest make room. */
+static void add_capacity(search *s, const th_capacity_probe *p, double ns)
+{
+    th_samples *all = &s->capacities;
+    if (p->stage == TH_CAPACITY_BRACKET)
+        return;
+    if (all->count == all->capacity) {
+        all->count /= 2;
+        memmove(all->values, all->values + all->capacity - all->count, all->count * sizeof *all->values);
+    }
+    th_samples_add(all, p->items * times_to_fill(s, p->items, ns));
+}
+
 /* Whether it was late. */
 static bool run_frame(search *s, th_capacity_probe *p)
 {
     const double ns = s->subject->frame(s->subject->ctx);
     const bool late = ns > s->desc->budget_ns;
     th_samples_add(&s->times, ns);
+    add_capacity(s, p, ns);
     p->frames++;
     p->late += late;
     if (s->desc->progress)
@@ -102,10 +135,10 @@ static void end(search *s, th_capacity_probe *p, bool held)
     p->held = held;
 }
 
-/* So many times the items would just hold it, if times grow as they do, and but for this share of the frames. */
-static double room(search *s, double late)
+/* Likewise, of the probe that has just ended, but for this share of its frames. */
+static double room(search *s, uint32_t items, double late)
 {
-    return s->desc->budget_ns / th_quantile(s->times.values, s->times.count, 1 - late);
+    return times_to_fill(s, items, th_quantile(s->times.values, s->times.count, 1 - late));
 }
 
 static th_result look(search *s, uint32_t items, th_capacity_probe **out)
@@ -164,7 +197,9 @@ static th_result bracket(search *s, uint32_t *out_first)
         const th_result result = look(s, items, &p);
         if (result != TH_OK)
             return result;
-        const double fits = s->desc->budget_ns / p->median_ns;
+        if (items == 1)
+            s->one_ns = p->median_ns;
+        const double fits = times_to_fill(s, items, p->median_ns);
         if (!p->held || items == s->desc->most) {
             *out_first = times(items, 0.9 * fits, s->desc->most);
             return TH_OK;
@@ -209,7 +244,7 @@ static th_result narrow(search *s, uint32_t items)
             return result;
         *(p->held ? &s->held : &s->failed) = items;
         if (!is_found(s))
-            items = p->held ? go_up(s, room(s, FEW_LATE)) : go_down(s, room(s, 0.5), &step);
+            items = p->held ? go_up(s, room(s, p->items, FEW_LATE)) : go_down(s, room(s, p->items, 0.5), &step);
     }
     return TH_OK;
 }
@@ -245,7 +280,7 @@ static th_result settle(search *s, uint32_t items)
             keep(s, p);
             s->out->items = items;
         }
-        const double suggested = room(s, (double)s->allowed / s->desc->frames);
+        const double suggested = room(s, items, (double)s->allowed / s->desc->frames);
         items = items == 1 ? 0 : times(items, fmax(step, fmin(suggested, 0.99)), items - 1);
         step = fmax(step * step, 0.92);
     }
@@ -256,7 +291,7 @@ static th_result settle(search *s, uint32_t items)
 static th_result climb(search *s)
 {
     th_capacity *c = s->out;
-    double hope = room(s, (double)s->allowed / s->desc->frames), ceiling = s->desc->most;
+    double hope = room(s, c->items, (double)s->allowed / s->desc->frames), ceiling = s->desc->most;
     for (int i = 0; i < MOST_CLIMBS; i++) {
         th_capacity_probe *p;
         const uint32_t next = round_down(times(c->items, fmin(hope, 2) / CLOSE, (uint32_t)ceiling));
@@ -268,7 +303,7 @@ static th_result climb(search *s)
         if (p->held) {
             keep(s, p);
             c->items = next;
-            hope = room(s, (double)s->allowed / s->desc->frames);
+            hope = room(s, next, (double)s->allowed / s->desc->frames);
         } else
             ceiling = sqrt((double)c->items * next);
     }
@@ -281,12 +316,20 @@ static th_result start(search *s, const th_capacity_desc *desc, const th_capacit
                        th_error *err)
 {
     assert(desc->most > 0 && desc->frames >= TH_CAPACITY_LEAST_FRAMES);
-    *out = (th_capacity){0};
+    *out = (th_capacity){.likely = {(double)NAN, (double)NAN}};
     *s = (search){.desc = desc, .subject = subject, .out = out, .err = err};
     s->allowed = th_capacity_allowed(desc->frames);
-    if (!th_samples_init(&s->times, desc->frames))
+    if (!th_samples_init(&s->times, desc->frames) || !th_samples_init(&s->capacities, REMEMBERED * desc->frames))
         return th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
     return TH_OK;
+}
+
+/* What held did, however slow the machine was at other moments. */
+static th_interval likely(const search *s)
+{
+    th_interval limit = th_quantile_interval(&s->capacities, TH_CAPACITY_LATE, s->desc->frames / BLOCKS);
+    limit.high = fmax(limit.high, s->out->items);
+    return limit;
 }
 
 /* What failed, above the number found and below it. */
@@ -306,6 +349,8 @@ static void finish(search *s)
     th_capacity *c = s->out;
     if (c->items == 0)
         keep(s, &c->probes[c->probe_count - 1]);
+    else
+        c->likely = likely(s);
     tell_failures(c);
     c->is_most = c->items > 0 && c->items == round_down(s->desc->most);
 }
@@ -327,6 +372,7 @@ th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subje
     if (result == TH_OK)
         finish(&s);
     th_samples_fini(&s.times);
+    th_samples_fini(&s.capacities);
     return result;
 }
 
@@ -343,5 +389,6 @@ th_result th_capacity_try(const th_capacity_desc *desc, const th_capacity_subjec
     if (result == TH_OK && p->held)
         out->items = items;
     th_samples_fini(&s.times);
+    th_samples_fini(&s.capacities);
     return result;
 }

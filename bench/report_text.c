@@ -43,6 +43,18 @@ static void print_machine(const th_context *c, th_format format, FILE *file)
     th_write_line(file, format, "%s", line);
 }
 
+static int integer_of(const json_t *object, const char *name)
+{
+    return (int)json_integer_value(json_object_get(object, name));
+}
+
+void th_report_add_picture(const json_t *picture, char *line, size_t size)
+{
+    th_append(line, size, "%d x %d pixels, samples %d, shadow map %d, by %s", integer_of(picture, "width"),
+              integer_of(picture, "height"), integer_of(picture, "samples"), integer_of(picture, "shadow"),
+              json_string_value(json_object_get(picture, "renderer")));
+}
+
 void th_report_print_conditions(const th_report *report, th_format format, FILE *file)
 {
     if (report->scene)

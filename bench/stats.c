@@ -192,6 +192,45 @@ th_interval th_ratio_interval(const th_samples *over, const th_samples *under)
     return middle_part(ratios);
 }
 
+/* Of each sample in its order: how many are less. */
+static void rank(const th_samples *samples, const double *sorted, uint32_t *ranks)
+{
+    for (uint32_t i = 0; i < samples->count; i++) {
+        uint32_t low = 0, high = samples->count - 1;
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (sorted[middle] < samples->values[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        ranks[i] = low;
+    }
+}
+
+th_interval th_quantile_interval(const th_samples *samples, double part, uint32_t block)
+{
+    double quantiles[RESAMPLES];
+    const uint32_t count = samples->count, blocks = count / block;
+    if (blocks < 2)
+        return (th_interval){(double)NAN, (double)NAN};
+    const double *sorted = sort(samples);
+    uint32_t *ranks = (uint32_t *)(samples->values + 2 * (size_t)samples->capacity), *tally = ranks + count;
+    const uint32_t wanted = (uint32_t)ceil(part * blocks * block) - 1;
+    rank(samples, sorted, ranks);
+    for (uint32_t r = 0; r < RESAMPLES; r++) {
+        const uint64_t seed = th_random_bits(count, r);
+        memset(tally, 0, count * sizeof *tally);
+        for (uint32_t b = 0; b < blocks; b++) {
+            const uint32_t begin = (uint32_t)(th_random_unit(seed, b) * (count - block + 1));
+            for (uint32_t i = begin; i < begin + block; i++)
+                tally[ranks[i]]++;
+        }
+        quantiles[r] = sorted[index_of_rank(tally, wanted)];
+    }
+    return middle_part(quantiles);
+}
+
 double th_median_precision(const th_samples *samples)
 {
     if (samples->count < 2)

@@ -6,6 +6,7 @@
 #include <throng/json.h>
 #include <throng/trial.h>
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Posed and checked before a search, which begins with a single one. */
@@ -62,6 +63,7 @@ static th_result check(study *s, th_row *row, th_error *err)
         .run = th_stand_run,
         .ctx = &s->stand,
     };
+    s->out->isa = th_crowd_isa(s->stand.crowd);
     row->characters = th_crowd_instance_count(s->stand.crowd);
     row->joints = th_crowd_joint_count(s->stand.crowd);
     return th_trial_run(&trial, row, err);
@@ -70,7 +72,7 @@ static th_result check(study *s, th_row *row, th_error *err)
 static th_result check_first(study *s, th_row *row, th_error *err)
 {
     const uint32_t asked = s->desc->scene.instance_count, fewest = s->most < CHECKED ? s->most : CHECKED;
-    th_result result = th_stand_prepare(&s->stand, asked ? asked : fewest, err);
+    th_result result = th_stand_pose(&s->stand, asked ? asked : fewest, err);
     if (result == TH_OK)
         result = check(s, row, err);
     if (result != TH_OK || row->failure[0])
@@ -103,7 +105,8 @@ static void keep(void *ctx)
     const study *s = ctx;
     copy(&s->stand.real, &s->row->real_ns);
     copy(&s->stand.cpu, &s->row->cpu_ns);
-    s->point->disturbed = s->stand.real.count - s->stand.undisturbed.count;
+    s->point->disturbed_unknown = s->stand.waits.count == 0;
+    s->point->disturbed = s->point->disturbed_unknown ? 0 : s->stand.real.count - s->stand.undisturbed.count;
     s->point->times = th_samples_stats(&s->stand.real);
     s->point->undisturbed = th_samples_stats(&s->stand.undisturbed);
 }
@@ -142,33 +145,65 @@ static void describe_point(const study *s)
     const th_capacity *search = &point->search;
     point->held = search->items > 0;
     point->characters = s->out->searched ? search->items : search->counted.items;
+    point->seen = s->desc->guest ? s->desc->guest->seen(s->desc->guest->host) : 0;
     point->out_of_memory = search->is_most;
     point->frames = search->counted.frames;
     point->late = search->counted.late;
 }
 
+const char *th_stress_frame_name(const th_stress *stress)
+{
+    return stress->drawn ? "drawn" : "posed";
+}
+
 static json_t *own_json(const th_stress *out, const th_stress_point *p)
 {
-    return json_pack("{s:o, s:b, s:i, s:o, s:i, s:o}", "budget_ms", th_json_real(out->budget_ns / 1e6), "held", p->held,
-                     "late", (int)p->late, "late_share_at_most",
-                     th_json_real(th_capacity_late_at_most(p->late, p->frames)), "disturbed", (int)p->disturbed,
-                     "undisturbed_p99_ms", th_json_real(p->undisturbed.p99 / 1e6));
+    return json_pack("{s:s, s:o, s:b, s:i, s:o, s:o, s:o}", "frame", th_stress_frame_name(out), "budget_ms",
+                     th_json_real(out->budget_ns / 1e6), "held", p->held, "late", (int)p->late, "late_share_at_most",
+                     th_json_real(th_capacity_late_at_most(p->late, p->frames)), "disturbed",
+                     p->disturbed_unknown ? json_null() : th_json_count(p->disturbed), "undisturbed_p99_ms",
+                     th_json_real(p->undisturbed.p99 / 1e6));
+}
+
+/* Where frames are drawn, some are. */
+static th_result rehearse(study *s, th_error *err)
+{
+    const uint32_t asked = s->desc->scene.instance_count;
+    if (!s->desc->guest)
+        return TH_OK;
+    const th_result result = th_stand_prepare(&s->stand, asked ? asked : 1, err);
+    return result == TH_OK ? th_stand_finish(&s->stand, err) : result;
 }
 
 static th_result run_point(study *s, th_error *err)
 {
     th_row *row = s->row;
+    th_tracer *tracer = s->desc->tracer;
+    const uint32_t *counted = &s->point->search.counted.items;
+    th_tracer_next(tracer, "check");
     th_result result = th_stand_hire(&s->stand, s->point->threads, err);
     if (result == TH_OK)
         result = check_first(s, row, err);
+    if (result == TH_OK && s->out->report.is_rehearsal)
+        result = rehearse(s, err);
     if (result != TH_OK || row->failure[0] || s->out->report.is_rehearsal)
         return result;
+    th_tracer_next(tracer, "search");
     result = measure(s, err);
+    th_tracer_next(tracer, "trace");
     if (result == TH_OK)
-        result = th_stand_prepare(&s->stand, s->point->search.counted.items, err);
+        result = th_stand_prepare(&s->stand, *counted, err); /* the last one tried may have been another */
+    if (result == TH_OK)
+        th_stand_trace(&s->stand, tracer, row->name, TH_TRACER_EVENTS / s->out->point_count);
+    if (result == TH_OK)
+        describe_point(s);
+    th_tracer_next(tracer, "check");
+    if (result == TH_OK)
+        result = th_stand_finish(&s->stand, err);
+    if (result == TH_OK)
+        result = th_stand_pose(&s->stand, *counted, err);
     if (result != TH_OK)
         return result;
-    describe_point(s);
     row->own = own_json(s->out, s->point);
     return check(s, row, err);
 }
@@ -184,6 +219,7 @@ static th_result lay_out(study *s, th_error *err)
         .budget_ns = d->budget_ns,
         .frames = d->frames,
         .searched = d->scene.instance_count == 0,
+        .drawn = d->guest != NULL,
         .palette = d->palette,
         .placement = d->placement,
     };
@@ -199,7 +235,7 @@ static th_result lay_out(study *s, th_error *err)
         row->threads = out->points[i].threads = d->threads[i];
         row->time_unit = "ms";
         row->iterations = row->iterations_timed_at_once = 1;
-        snprintf(row->name, sizeof row->name, "stress/threads:%u", row->threads);
+        snprintf(row->name, sizeof row->name, "stress/%sthreads:%u", out->drawn ? "drawn/" : "", row->threads);
     }
     return TH_OK;
 }
@@ -220,11 +256,12 @@ static void describe(study *s)
     scene.instance_count = best_point(out)->characters;
     if (scene.instance_count == 0)
         scene.instance_count = (uint32_t)out->report.rows[0].characters;
-    out->isa = th_crowd_isa(s->stand.crowd);
     json_t *how = json_pack("{s:s, s:s, s:s, s:s, s:i}", "isa", th_isa_name(out->isa), "palette",
                             th_palette_name(out->palette), "scheduler", th_scheduler_name(TH_SCHEDULER_OWN),
                             "placement", th_placement_name(out->placement), "grain", (int)TH_FRAME_DEFAULT_GRAIN);
     out->report.scene = th_json_merge(th_scene_json(s->stand.cast, &scene), how);
+    if (s->desc->guest)
+        out->report.picture = s->desc->guest->describe(s->desc->guest->host);
     if (!out->report.is_rehearsal)
         th_stress_write_headline(out, best_point(out));
 }
@@ -234,6 +271,7 @@ static th_result run_study(study *s, th_error *err)
     th_result result = lay_out(s, err);
     if (result == TH_OK)
         result = th_stand_init(&s->stand, s->desc, err);
+    s->out->disturbed_ns = s->stand.disturbed_ns;
     if (result == TH_OK)
         result = find_most(s, err);
     const th_noise_mark begin = th_noise_begin();
@@ -252,11 +290,30 @@ static th_result run_study(study *s, th_error *err)
 th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *err)
 {
     study s = {.desc = desc, .out = out};
+    th_tracer_begin(desc->tracer, "prepare");
     const th_result result = run_study(&s, err);
     th_stand_fini(&s.stand);
+    th_tracer_end(desc->tracer);
     if (result != TH_OK)
         th_stress_fini(out);
     return result;
+}
+
+/* As many digits as it is worth, and rather a wider interval. */
+static uint32_t round_to_digits(double value, bool up)
+{
+    const double unit = value >= 1000 ? pow(10, floor(log10(value)) - 2) : 1;
+    return (uint32_t)(unit * (up ? ceil(value / unit) : floor(value / unit)));
+}
+
+bool th_stress_limit(const th_stress_point *point, uint32_t *out_low, uint32_t *out_high)
+{
+    const th_interval *likely = &point->search.likely;
+    if (!(likely->low >= 0 && likely->high < 1e9) || point->out_of_memory)
+        return false;
+    *out_low = round_to_digits(likely->low, false);
+    *out_high = round_to_digits(likely->high, true);
+    return true;
 }
 
 void th_stress_fini(th_stress *stress)

@@ -18,14 +18,14 @@ static void add_models(char *line, size_t size, const json_t *scene)
     }
 }
 
-/* "134,000 characters hold", "not even one character holds", "20,000 characters do not hold". */
-static void add_result(char *line, size_t size, const th_stress_point *point)
+/* "134,000 posed characters hold", "Not even one posed character holds", "20,000 drawn characters do not hold". */
+static void add_result(char *line, size_t size, const char *what, const th_stress_point *point)
 {
     const bool one = point->characters == 1;
     if (point->characters == 0)
-        th_append(line, size, "Not even one character");
+        th_append(line, size, "Not even one %s character", what);
     else
-        th_append(line, size, "%s character%s", th_digits_from(point->characters).text, one ? "" : "s");
+        th_append(line, size, "%s %s character%s", th_digits_from(point->characters).text, what, one ? "" : "s");
     if (point->held || point->characters == 0)
         th_append(line, size, " %s", one || point->characters == 0 ? "holds" : "hold");
     else
@@ -38,13 +38,20 @@ void th_stress_write_headline(th_stress *stress, const th_stress_point *point)
     const size_t size = sizeof stress->headline;
     const double budget_ms = stress->budget_ns / 1e6;
     const th_context *context = &stress->report.context;
+    uint32_t low, high;
     line[0] = '\0';
-    add_result(line, size, point);
+    add_result(line, size, th_stress_frame_name(stress), point);
     th_append(line, size, " %.4g ms (%.4g Hz)", budget_ms, 1000 / budget_ms);
+    if (th_stress_limit(point, &low, &high))
+        th_append(line, size, ", the limit is at %s to %s", th_digits_from(low).text, th_digits_from(high).text);
     if (point->frames > 0)
         th_append(line, size, ": p99 of %.4g ms", point->times.p99 / 1e6);
     th_append(line, size, " on %u thread%s (", point->threads, th_plural(point->threads));
     add_models(line, size, stress->report.scene);
+    if (stress->report.picture) {
+        th_append(line, size, "; ");
+        th_report_add_picture(stress->report.picture, line, size);
+    }
     th_append(line, size, "; %s, %s, %s; throng %s)", context->cpu[0] ? context->cpu : "unknown CPU",
               th_isa_name(stress->isa), th_palette_name(stress->palette), th_context_version());
 }

@@ -11,17 +11,26 @@ static void add_ms(th_table *table, double ns)
     th_table_cell(table, isnan(ns) ? "-" : "%.3f", ns / 1e6);
 }
 
+static void add_limit(th_table *table, const th_stress_point *p)
+{
+    uint32_t low, high;
+    const bool known = th_stress_limit(p, &low, &high);
+    th_table_cell(table, "%s", known ? th_digits_from(low).text : "-");
+    th_table_cell(table, "%s", known ? th_digits_from(high).text : "-");
+}
+
 static void add_point(th_table *table, const th_stress_point *p, const th_row *row)
 {
     th_table_cell(table, "%u", p->threads);
     th_table_cell(table, "%s", th_digits_from(p->characters).text);
+    add_limit(table, p);
     th_table_cell(table, "%s", p->search.fails_from ? th_digits_from(p->search.fails_from).text : "-");
     th_table_cell(table, "%s", p->held ? "yes" : "no");
     add_ms(table, p->times.p99);
     add_ms(table, p->times.median);
     add_ms(table, p->times.max);
     th_table_cell(table, "%u", p->late);
-    th_table_cell(table, "%u", p->disturbed);
+    th_table_cell(table, p->disturbed_unknown ? "-" : "%u", p->disturbed);
     add_ms(table, p->undisturbed.p99);
     th_table_cell(table, "%s", th_digits_from(p->frames).text);
     th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
@@ -29,9 +38,9 @@ static void add_point(th_table *table, const th_stress_point *p, const th_row *r
 
 static bool print_points(const th_stress *stress, th_format format, FILE *file)
 {
-    th_table *table =
-        th_table_create(">threads|>characters|>fails from|<held|>p99 ms|>median|>longest|>late|>disturbed|"
-                        ">p99 of the rest|>frames|<palette hash");
+    th_table *table = th_table_create(
+        ">threads|>characters|>limit from|>to|>fails from|<held|>p99 ms|>median|>longest|>late|>disturbed|"
+        ">p99 of the rest|>frames|<palette hash");
     for (uint32_t i = 0; i < stress->point_count; i++)
         if (!stress->report.rows[i].failure[0])
             add_point(table, &stress->points[i], &stress->report.rows[i]);
@@ -44,9 +53,11 @@ static void print_rule(const th_stress *stress, th_format format, FILE *file)
 {
     th_write_line(file, format,
                   "Held: with %.0f %% confidence at most %.0f %% of frames are late, take longer than %.4g ms; of %s "
-                  "frames %u may. Disturbed: another program took a CPU from one of our threads; these frames count.",
+                  "frames %u may. Limit: the number of which just %.0f %% are, with as much confidence. Disturbed: one "
+                  "of our threads could run and waited for a CPU, for %.2g ms or more; these frames count.",
                   100 * TH_CONFIDENCE, 100 * TH_CAPACITY_LATE, stress->budget_ns / 1e6,
-                  th_digits_from(stress->frames).text, th_capacity_allowed(stress->frames));
+                  th_digits_from(stress->frames).text, th_capacity_allowed(stress->frames), 100 * TH_CAPACITY_LATE,
+                  stress->disturbed_ns / 1e6);
 }
 
 static void print_memory(const th_stress *stress, th_format format, FILE *file)
@@ -61,16 +72,31 @@ static void print_memory(const th_stress *stress, th_format format, FILE *file)
         }
 }
 
+static void print_picture(const json_t *picture, th_format format, FILE *file)
+{
+    char line[512] = "";
+    if (!picture)
+        return;
+    th_report_add_picture(picture, line, sizeof line);
+    th_write_line(file, format, "%s", line);
+}
+
 /* What makes a figure one of the machine's company, or of a moment. */
 static void print_company(const th_stress *stress, th_format format, FILE *file)
 {
     for (uint32_t i = 0; i < stress->point_count; i++) {
         const th_stress_point *p = &stress->points[i];
+        const double percent = 100.0 * p->disturbed / p->frames;
         if (p->disturbed > TH_CAPACITY_LATE * p->frames)
-            th_write_line(file, format,
-                          "note: other programs disturbed %.2g %% of the frames on %u thread%s: this is the capacity "
-                          "of the machine with them",
-                          100.0 * p->disturbed / p->frames, p->threads, th_plural(p->threads));
+            th_write_line(
+                file, format,
+                "note: in %.*f %% of the frames on %u thread%s others had a CPU that one of our threads waited "
+                "for: this is the capacity of the machine with them",
+                percent < 10, percent, p->threads, th_plural(p->threads));
+        if (stress->drawn && p->seen < p->characters)
+            th_write_line(file, format, "note: only %s of the %s characters on %u thread%s were in the picture",
+                          th_digits_from(p->seen).text, th_digits_from(p->characters).text, p->threads,
+                          th_plural(p->threads));
         if (p->search.failed_once > 0)
             th_write_line(file, format,
                           "note: the machine was not steady: on %u thread%s fewer characters, %s, had failed a moment "
@@ -96,9 +122,10 @@ bool th_stress_print_figures(const th_stress *stress, th_format format, FILE *fi
 
 void th_stress_print_how(const th_stress *stress, th_format format, FILE *file)
 {
-    th_write_line(file, format, "%s kernel, %s palettes, %s scheduler, placement %s, frames on ticks of %.4g ms",
+    th_write_line(file, format, "%s kernel, %s palettes, %s scheduler, placement %s, frames %s on ticks of %.4g ms",
                   th_isa_name(stress->isa), th_palette_name(stress->palette), th_scheduler_name(TH_SCHEDULER_OWN),
-                  th_placement_name(stress->placement), stress->budget_ns / 1e6);
+                  th_placement_name(stress->placement), th_stress_frame_name(stress), stress->budget_ns / 1e6);
+    print_picture(stress->report.picture, format, file);
 }
 
 bool th_stress_print(const th_stress *stress, th_format format, FILE *file)

@@ -53,24 +53,14 @@ void th_frame_entries_fini(th_frame_entries *e)
 {
     for (int s = 0; s < 2; s++)
         th_show_destroy(e->shows[s]);
-    th_target_destroy(e->target);
-    th_gl_destroy(e->gl);
-}
-
-static th_result open_picture(th_frame_entries *e, th_error *err)
-{
-    const th_target_desc target = {e->few.picture.width, e->few.picture.height, e->few.samples};
-    th_result result = e->gl ? TH_OK : th_gl_create(&(th_gl_desc){.want = TH_GL_HEADLESS}, &e->gl, err);
-    if (result == TH_OK && !e->target)
-        result = th_target_create(&target, &e->target, err);
-    return result;
+    th_picture_close(&e->picture);
 }
 
 static th_result find_show(th_frame_entries *e, bool many, th_show **out, th_error *err)
 {
-    th_result result = open_picture(e, err);
+    th_result result = e->picture.target ? TH_OK : th_picture_open(&e->picture, &e->few, err);
     if (result == TH_OK && !e->shows[many])
-        result = th_show_create(many ? &e->many : &e->few, e->cast, e->gl, &e->shows[many], err);
+        result = th_show_create(many ? &e->many : &e->few, e->cast, e->picture.gl, &e->shows[many], err);
     *out = e->shows[many];
     return result;
 }
@@ -78,16 +68,7 @@ static th_result find_show(th_frame_entries *e, bool many, th_show **out, th_err
 static json_t *describe(void *host)
 {
     const th_frame_entries *e = host;
-    if (!e->shows[0])
-        return NULL;
-    const th_gl_info *info = th_gl_get_info(e->gl);
-    return json_pack("{s:i, s:i, s:i, s:i, s:o, s:s, s:o, s:b, s:s, s:s, s:s, s:s}", "width", (int)e->few.picture.width,
-                     "height", (int)e->few.picture.height, "samples", (int)e->few.samples, "shadow", (int)e->few.shadow,
-                     "renderer", th_json_text(info->renderer), "context", th_gl_kind_name(info->kind), "version",
-                     th_json_text(info->version), "software", (int)info->software, "palette",
-                     th_palette_name(e->few.palette), "layout", th_layout_name(e->few.layout), "fetch",
-                     th_fetch_name(th_painter_get_fetch(th_show_painter(e->shows[0]))), "upload",
-                     th_ring_upload_name(th_ring_get_upload(th_show_ring(e->shows[0]))));
+    return e->shows[0] ? th_picture_json(&e->picture, e->shows[0]) : NULL;
 }
 
 /* ---- frames ---- */
@@ -97,25 +78,16 @@ static double time_of(uint64_t frame)
     return (double)frame / TH_FRAME_RATE;
 }
 
-/* As a program that shows them: the driver begins at once, and nobody waits. */
-static void hand_over(const subject *s)
-{
-    th_target_resolve(s->shared->target);
-    th_gl_swap(s->shared->gl);
-}
-
 static void draw(subject *s, uint64_t frame)
 {
-    const th_size *size = &s->shared->few.picture;
-    th_show_frame(s->show, time_of(frame), &s->camera, s->shared->target, size->width, size->height);
-    hand_over(s);
+    th_picture_draw(&s->shared->picture, s->show, time_of(frame), &s->camera);
 }
 
 static void draw_again(subject *s, uint64_t frame)
 {
     (void)frame;
-    th_show_again(s->show, s->shared->target);
-    hand_over(s);
+    th_show_again(s->show, s->shared->picture.target);
+    th_picture_hand_over(&s->shared->picture);
 }
 
 static void pose(subject *s, uint64_t frame)
@@ -156,8 +128,8 @@ static void end_repetition(void *ctx)
     th_error err;
     for (int i = 0; i < STAGES && s->stages[i].count < s->stages[i].capacity; i++) /* a dry run has no room */
         th_samples_add(&s->stages[i], (double)s->stage_ns[i] / s->frames);
-    th_gl_finish(s->shared->gl);
-    if (th_gl_check(s->shared->gl, "while frames were drawn", &err) != TH_OK)
+    th_gl_finish(s->shared->picture.gl);
+    if (th_gl_check(s->shared->picture.gl, "while frames were drawn", &err) != TH_OK)
         snprintf(s->row->failure, sizeof s->row->failure, "%.*s", (int)sizeof s->row->failure - 1, err.text);
 }
 
@@ -237,13 +209,13 @@ static th_result furnish(subject *s, th_error *err)
         result = find_show(e, s->kind->of_many, &s->show, err);
     if (result != TH_OK)
         return result;
-    s->camera = th_show_camera(few, (float)e->few.picture.width / (float)e->few.picture.height);
+    s->camera = th_show_camera(few, th_picture_aspect(&e->picture));
     s->row->threads = e->few.threads.counts[0];
     result = check(s, err);
     if (s->kind->of_many)
         approach(s);
     begin_repetition(s);
-    th_gl_finish(e->gl);
+    th_gl_finish(e->picture.gl);
     return result;
 }
 

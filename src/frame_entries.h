@@ -13,7 +13,7 @@
 #ifndef TH_FRAME_ENTRIES_H
 #define TH_FRAME_ENTRIES_H
 
-#include "show.h"
+#include "picture.h"
 
 #include <throng/guest.h>
 
@@ -21,8 +21,7 @@
 typedef struct th_frame_entries {
     th_options few, many; /* the options, each with its number of characters */
     const th_cast *cast;
-    th_gl *gl;
-    th_target *target;
+    th_picture picture;
     th_show *shows[2]; /* of few, of many */
 } th_frame_entries;
 

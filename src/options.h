@@ -98,7 +98,7 @@ typedef struct th_options {
     th_vsync vsync;
     th_fetch fetch;
     th_ring_upload upload;
-    bool list, dry_run, force, json, help;
+    bool list, dry_run, draw, force, json, help;
     const char *listen, *token_file, *results;
     th_file_list allow_hosts, model_folders;
     double rate_hz, max_memory_mb, max_requests_hz; /* memory, requests: 0 when left to the program */

@@ -1,126 +1,58 @@
 #include "picture.h"
 
 #include "checks.h"
-#include "show.h"
 
-#include <throng/film.h>
+#include <throng/json.h>
 
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-struct th_picture {
-    th_options options;
-    th_cast cast;
-    th_gl *gl;
-    th_target *target;
-    th_show *show;
-    uint8_t *pixels;
-};
-
-/* As `throng render` draws, and on one thread: the others are the crowd's. Mesa's software renderer would take all CPUs
- * by threads of its own, whose time nobody could tell from the crowd's. */
-th_result th_picture_create(const th_options *options, th_picture **out, th_error *err)
+th_result th_picture_open(th_picture *p, const th_options *options, th_error *err)
 {
-    th_picture *p = *out = calloc(1, sizeof *p);
-    if (!p)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for pictures");
-    setenv("LP_NUM_THREADS", "0", 0);
-    if (!th_options_parse(&p->options, th_command_find("render"), 0, NULL, err))
-        return err->code;
-    p->options.threads = (th_thread_list){{1}, 1};
-    p->options.isa = options->isa;
-    p->options.palette = options->palette;
-    p->options.seed = options->seed;
-    p->options.shadow = 1024;
-    return TH_OK;
-}
-
-static void clear(void *ctx)
-{
-    th_picture *p = ctx;
-    free(p->pixels);
-    th_show_destroy(p->show);
-    th_target_destroy(p->target);
-    th_gl_destroy(p->gl);
-    p->pixels = NULL;
-    p->show = NULL;
-    p->target = NULL;
-    p->gl = NULL;
-}
-
-/* Drivers compile shaders for the CPU or the GPU, and end the process where they may not (systemd's
- * MemoryDenyWriteExecute). */
-static th_result may_compile(th_error *err)
-{
-    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
-    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
-    const bool may = mprotect(page, size, PROT_READ | PROT_EXEC) == 0;
-    munmap(page, size);
-    return may ? TH_OK
-               : th_fail(
-                     err, TH_ERR_ENVIRONMENT,
-                     "memory must not be made executable here, as with systemd's MemoryDenyWriteExecute; drivers of "
-                     "OpenGL need that");
-}
-
-static th_result set_up(void *ctx, const th_studio_cast *studio, th_error *err)
-{
-    th_picture *p = ctx;
-    const th_company *company = studio->company;
     const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_CHECKS};
-    p->options.count = studio->settings->count;
-    p->options.interpolation = studio->settings->interpolation;
-    p->cast = (th_cast){.count = company->count, .rigs = company->rigs, .instances = studio->instances};
-    for (uint32_t m = 0; m < company->count; m++)
-        p->cast.models[m] = company->models[m];
-    th_result result = may_compile(err);
+    const th_target_desc target = {options->picture.width, options->picture.height, options->samples};
+    *p = (th_picture){.options = options};
+    th_result result = th_gl_create(&gl, &p->gl, err);
     if (result == TH_OK)
-        result = th_gl_create(&gl, &p->gl, err);
-    if (result == TH_OK)
-        result = th_show_create(&p->options, &p->cast, p->gl, &p->show, err);
+        result = th_target_create(&target, &p->target, err);
     if (result != TH_OK)
-        clear(p);
+        th_picture_close(p);
     return result;
 }
 
-static th_result make_target(th_picture *p, uint32_t width, uint32_t height, th_error *err)
+void th_picture_close(th_picture *p)
 {
-    const th_target_desc desc = {width, height, p->options.samples};
-    th_result result =
-        p->target ? th_target_resize(p->target, width, height, err) : th_target_create(&desc, &p->target, err);
-    if (result != TH_OK)
-        return result;
-    free(p->pixels);
-    p->pixels = malloc(th_target_bytes(p->target));
-    return p->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
+    th_target_destroy(p->target);
+    th_gl_destroy(p->gl);
+    *p = (th_picture){0};
 }
 
-static th_result shoot(void *ctx, double time_s, uint32_t width, uint32_t height, unsigned char **out, size_t *out_size,
-                       th_error *err)
+float th_picture_aspect(const th_picture *p)
 {
-    th_picture *p = ctx;
-    const bool same = p->options.picture.width == width && p->options.picture.height == height;
-    th_result result = same && p->pixels ? TH_OK : make_target(p, width, height, err);
-    if (result != TH_OK)
-        return result;
-    p->options.picture = (th_size){width, height};
-    const th_camera camera = th_show_camera(p->show, (float)width / (float)height);
-    th_show_frame(p->show, time_s, &camera, p->target, width, height);
+    return (float)p->options->picture.width / (float)p->options->picture.height;
+}
+
+void th_picture_hand_over(const th_picture *p)
+{
+    th_tracer_begin(p->tracer, "resolve");
     th_target_resolve(p->target);
-    th_target_read(p->target, p->pixels);
-    result = th_gl_check(p->gl, "while a picture was drawn", err);
-    return result == TH_OK ? th_png_encode(p->pixels, width, height, out, out_size, err) : result;
+    th_tracer_next(p->tracer, "swap");
+    th_gl_swap(p->gl);
+    th_tracer_end(p->tracer);
 }
 
-void th_picture_destroy(th_picture *p)
+void th_picture_draw(const th_picture *p, th_show *show, double time_s, const th_camera *camera)
 {
-    free(p);
+    th_show_frame(show, time_s, camera, p->target, p->options->picture.width, p->options->picture.height);
+    th_picture_hand_over(p);
 }
 
-th_studio th_picture_studio(th_picture *p)
+json_t *th_picture_json(const th_picture *p, const th_show *show)
 {
-    return (th_studio){p, set_up, shoot, clear};
+    const th_options *o = p->options;
+    const th_gl_info *info = th_gl_get_info(p->gl);
+    return json_pack("{s:i, s:i, s:i, s:i, s:o, s:s, s:o, s:b, s:s, s:s, s:s, s:s}", "width", (int)o->picture.width,
+                     "height", (int)o->picture.height, "samples", (int)o->samples, "shadow", (int)o->shadow, "renderer",
+                     th_json_text(info->renderer), "context", th_gl_kind_name(info->kind), "version",
+                     th_json_text(info->version), "software", (int)info->software, "palette",
+                     th_palette_name(o->palette), "layout", th_layout_name(o->layout), "fetch",
+                     th_fetch_name(th_painter_get_fetch(th_show_painter(show))), "upload",
+                     th_ring_upload_name(th_ring_get_upload(th_show_ring(show))));
 }

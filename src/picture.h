@@ -1,16 +1,32 @@
-/* Pictures for `throng serve`: a studio on OpenGL without a window. */
+/* A picture without a window, and frames drawn into it as a program draws those that it shows: the driver begins at
+ * once, and nobody waits. What is measured is drawn like that. */
 #ifndef TH_PICTURE_H
 #define TH_PICTURE_H
 
-#include "options.h"
-#include "serve/studio.h"
+#include "show.h"
 
-typedef struct th_picture th_picture;
+#include <jansson.h>
 
-/* Opens no context yet. Called before there are threads: it sets an environment variable. */
-th_result th_picture_create(const th_options *options, th_picture **out, th_error *err);
-void th_picture_destroy(th_picture *picture); /* cleared; NULL is fine */
+typedef struct th_picture {
+    const th_options *options; /* size, samples, and what th_picture_json tells */
+    th_gl *gl;
+    th_target *target;
+    th_tracer *tracer; /* NULL, or gets the stages behind a show's */
+} th_picture;
 
-th_studio th_picture_studio(th_picture *picture);
+/* The options must outlive it. th_picture_close in the end; zero is fine, and what a failure leaves. */
+th_result th_picture_open(th_picture *picture, const th_options *options, th_error *err);
+void th_picture_close(th_picture *picture);
+
+float th_picture_aspect(const th_picture *picture);
+
+/* Behind what was drawn to the target. */
+void th_picture_hand_over(const th_picture *picture);
+
+/* A frame of the show, handed over. */
+void th_picture_draw(const th_picture *picture, th_show *show, double time_s, const th_camera *camera);
+
+/* For th_report.picture: what was drawn, how large, and by whom. */
+json_t *th_picture_json(const th_picture *picture, const th_show *show);
 
 #endif

@@ -1,6 +1,6 @@
 /* throng serve: a crowd that keeps running. */
 #include "cast.h"
-#include "picture.h"
+#include "snapshots.h"
 
 #include "serve/server.h"
 
@@ -15,17 +15,7 @@ static th_result load(void *ctx, const char *path, th_model **out, th_error *err
 }
 
 /* The commands that measure and give one document. */
-static const char *const *run_kinds(void)
-{
-    static const char *const known[] = {"scale", "stress"};
-    static const char *there[sizeof known / sizeof *known + 1];
-    uint32_t count = 0;
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-        if (th_command_find(known[k]))
-            there[count++] = known[k];
-    there[count] = NULL;
-    return there;
-}
+static const char *const run_kinds[] = {"scale", "stress", NULL};
 
 static uint32_t max_threads(uint32_t wanted)
 {
@@ -80,7 +70,7 @@ int th_command_serve(const th_options *o)
         .hosts = o->allow_hosts.paths,
         .host_count = o->allow_hosts.count,
         .results = o->results,
-        .run_kinds = run_kinds(),
+        .run_kinds = run_kinds,
         .requests_per_s = o->max_requests_hz,
         .director = {.company = {.load = load, .load_ctx = (void *)o, .rig = th_cast_rig(o)},
                      .troupe = {.isa = o->isa, .palette = o->palette, .seed = o->seed}},
@@ -93,12 +83,12 @@ int th_command_serve(const th_options *o)
         th_complain("%s", err.text);
         return TH_EXIT_USAGE;
     }
-    th_picture *picture;
-    th_result result = th_picture_create(o, &picture, &err);
+    th_snapshots *snapshots;
+    th_result result = th_snapshots_create(o, &snapshots, &err);
     if (result == TH_OK) {
-        desc.studio = th_picture_studio(picture);
+        desc.studio = th_snapshots_studio(snapshots);
         result = th_server_run(&desc, &err);
     }
-    th_picture_destroy(picture);
+    th_snapshots_destroy(snapshots);
     return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }

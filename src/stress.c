@@ -2,6 +2,7 @@
 #include "cast.h"
 #include "output.h"
 #include "progress.h"
+#include "stress_guest.h"
 
 #include <throng/clock.h>
 #include <throng/page.h>
@@ -78,7 +79,7 @@ static int complain_of_late_frames(const th_stress *stress)
     return code;
 }
 
-static int run_stress(const th_options *o, const th_cast *cast)
+static int run_stress(const th_options *o, const th_cast *cast, const th_stress_guest *guest)
 {
     th_error err;
     th_stress stress;
@@ -91,6 +92,8 @@ static int run_stress(const th_options *o, const th_cast *cast)
         .thread_count = o->threads.count,
         .budget_ns = o->budget_ms * 1e6,
         .frames = o->frames,
+        .guest = guest,
+        .tracer = o->tracer,
         .is_rehearsal = o->dry_run,
         .progress = th_progress_wanted() ? show : NULL,
     };
@@ -107,12 +110,42 @@ static int run_stress(const th_options *o, const th_cast *cast)
     return check != TH_EXIT_GOOD ? check : code;
 }
 
+static int run_drawn(const th_options *o, const th_cast *cast)
+{
+    th_error err;
+    th_drawn_crowd crowd;
+    if (th_drawn_crowd_init(&crowd, o, cast, &err) != TH_OK)
+        return th_fail_with(&err);
+    const th_stress_guest guest = th_drawn_crowd_guest(&crowd);
+    const int code = run_stress(o, cast, &guest);
+    th_drawn_crowd_fini(&crowd);
+    return code;
+}
+
+/* They would change nothing. */
+static int refuse_pictures(const th_options *o)
+{
+    static const char *const names[] = {"size",    "layout", "yaw",   "pitch", "zoom",
+                                        "samples", "shadow", "fetch", "upload"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!o->draw && th_options_given(o, names[i])) {
+            th_complain("--%s is of pictures, and only with --draw are there any", names[i]);
+            return TH_EXIT_USAGE;
+        }
+    return TH_EXIT_GOOD;
+}
+
 int th_command_stress(const th_options *o)
 {
     th_cast cast;
-    int code = th_cast_init(&cast, o);
+    int code = refuse_pictures(o);
+    if (code != TH_EXIT_GOOD)
+        return code;
+    th_tracer_begin(o->tracer, "load");
+    code = th_cast_init(&cast, o);
+    th_tracer_end(o->tracer);
     if (code == TH_EXIT_GOOD)
-        code = run_stress(o, &cast);
+        code = o->draw ? run_drawn(o, &cast) : run_stress(o, &cast, NULL);
     th_cast_fini(&cast);
     return code;
 }

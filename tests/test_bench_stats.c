@@ -127,6 +127,26 @@ Test(interval, is_that_of_all_resamples_there_are)
     }
 }
 
+Test(interval, of_a_quantile_knows_that_neighbours_are_alike)
+{
+    enum { COUNT = 900, BLOCK = 60 };
+    double alike[COUNT], mixed[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        alike[i] = i / BLOCK % 10;
+        mixed[i] = i % 10;
+    }
+    th_samples one = samples_of(alike, COUNT), other = samples_of(mixed, COUNT);
+    const th_interval apart = th_quantile_interval(&one, 0.5, BLOCK), same = th_quantile_interval(&other, 0.5, BLOCK);
+    cr_expect_eq(same.low, 4);
+    cr_expect_eq(same.high, 4, "each block has all of them");
+    cr_expect(apart.low <= 2 && apart.high >= 6, "%g to %g", apart.low, apart.high);
+    cr_expect(one.values[BLOCK] == 1 && one.values[COUNT - 1] == 4, "they stay in their order");
+    cr_expect(isnan(th_quantile_interval(&one, 0.5, 451).low), "one block is none to compare");
+    cr_expect_eq(th_quantile_interval(&one, 1, 1).high, 9);
+    th_samples_fini(&one);
+    th_samples_fini(&other);
+}
+
 Test(interval, of_an_even_count_lies_around_the_median)
 {
     double values[100];

@@ -184,6 +184,46 @@ Test(capacity, is_safe_where_spikes_decide)
     }
 }
 
+/* Also with changes that are slow but mild, and where most of a frame is not for its items. */
+Test(capacity, has_its_limit_in_the_interval_that_is_told)
+{
+    static const machine machines[] = {
+        {.name = "usual", HUMAN, .spread = 0.03},
+        {.name = "restless", HUMAN, .spread = 0.08},
+        {.name = "drifting", HUMAN, .spread = 0.04, .drift = 0.01},
+        {.name = "fixed", .fixed_ms = 8, .each_ms = 1e-4, .spread = 0.03},
+    };
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        const double truth = true_capacity(&machines[i], TH_CAPACITY_LATE);
+        uint32_t inside = 0, narrow = 0;
+        for (uint64_t t = 0; t < TRIALS; t++) {
+            const th_interval likely = find(machines[i], t, MOST).likely;
+            inside += likely.low <= truth && truth <= likely.high;
+            narrow += likely.high - likely.low < 0.04 * truth;
+        }
+        cr_expect_geq(inside, TRIALS * 88 / 100, "%s: %u of %d", machines[i].name, inside, TRIALS);
+        cr_expect_geq(narrow, TRIALS * 95 / 100, "%s: %u of %d", machines[i].name, narrow, TRIALS);
+    }
+}
+
+static double mean_width(const machine *m)
+{
+    double sum = 0;
+    for (uint64_t i = 0; i < TRIALS; i++) {
+        const th_interval likely = find(*m, i, MOST).likely;
+        sum += likely.high - likely.low;
+    }
+    return sum / TRIALS;
+}
+
+/* The same frames, but slow ones come together: then fewer moments were seen. */
+Test(capacity, has_a_wider_interval_where_the_machine_has_moods)
+{
+    const machine steady = {HUMAN, .spread = 0.03}, moody = {HUMAN, .spread = 0.01, .drift = 0.0283};
+    const double steady_width = mean_width(&steady), moody_width = mean_width(&moody);
+    cr_expect_gt(moody_width, 2 * steady_width, "%g, %g", moody_width, steady_width);
+}
+
 /* Three take 19 ms. */
 Test(capacity, of_few_items_is_exact)
 {
@@ -269,13 +309,13 @@ Test(capacity, tells_the_least_number_above_that_failed)
     }
 }
 
-/* Eight looks take 72 frames, and the last one finds half of what there is room for too many. */
+/* Six looks take 54 frames, and the last one finds half of what there is room for too many. */
 Test(capacity, survives_a_machine_that_was_slow_to_begin_with)
 {
-    const machine m = {HUMAN, .spread = 0.03, .slow_frames = 72, .slow_factor = 30};
+    const machine m = {HUMAN, .spread = 0.03, .slow_frames = 54, .slow_factor = 30};
     const th_capacity found = find(m, 0, 10000);
-    cr_expect_eq(found.probes[7].stage, TH_CAPACITY_BRACKET);
-    cr_expect(!found.probes[7].held && found.probes[7].items < 10000);
+    cr_expect_eq(found.probes[5].stage, TH_CAPACITY_BRACKET);
+    cr_expect(!found.probes[5].held && found.probes[5].items < 10000);
     cr_expect_eq(found.items, 10000);
     cr_expect(found.is_most);
     cr_expect_eq(found.fails_from, 0, "what held did not fail");
@@ -289,6 +329,8 @@ Test(capacity, comes_back_from_a_slow_moment)
     const th_capacity found = find(m, 0, MOST);
     cr_expect(found.items > 0.95 * truth && found.items < 1.05 * truth, "%u of %.0f", found.items, truth);
     cr_expect(found.failed_once > 0 && found.failed_once < 0.6 * truth, "%u", found.failed_once);
+    cr_expect(found.likely.low < 0.6 * truth && found.likely.high >= found.items, "%g to %g", found.likely.low,
+              found.likely.high);
     m.slow_frames = 0;
     cr_expect_eq(find(m, 0, MOST).failed_once, 0);
 }
@@ -315,6 +357,7 @@ Test(capacity, of_a_number_is_tried_to_the_end)
     cr_expect_eq(bad.probes[0].items, 200000);
     cr_expect_eq(bad.probes[0].frames, 500);
     cr_expect_eq(bad.probes[0].late, 500);
+    cr_expect(isnan(bad.likely.low) && isnan(good.likely.high), "too far off to tell");
 }
 
 /* Of a number with just a few late frames too many, 5 % of the runs may say that it holds. */

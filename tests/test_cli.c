@@ -528,10 +528,10 @@ Test(cli, stress_fails_where_the_budget_is_not_held)
 {
     expect(1, "stress --budget-ms 0.001 --frames 299 --threads 1",
            "stress/threads:1: not even one character can hold 0.001 ms");
-    cr_expect(strstr(out, "Not even one character holds 0.001 ms (1e+06 Hz)"), "%s", out);
+    cr_expect(strstr(out, "Not even one posed character holds 0.001 ms (1e+06 Hz)"), "%s", out);
     expect(1, "stress --budget-ms 0.001 --frames 299 --count 100 --threads 1,2",
            "stress/threads:2: so many characters do not hold");
-    cr_expect(strstr(out, "100 characters do not hold 0.001 ms"), "%s", out);
+    cr_expect(strstr(out, "100 posed characters do not hold 0.001 ms"), "%s", out);
     cr_expect(strstr(out, "human, 52 palette entries; "), "%s", out);
 }
 
@@ -558,6 +558,8 @@ Test(cli, stress_refuses_what_cannot_be)
     expect(2, "stress --budget-ms 0", "--budget-ms takes a number from 0.001 to 10000, not \"0\"");
     expect(2, "stress --repetitions 3", "stress takes no --repetitions; that is an option of bench and scale");
     expect(4, "stress --count 1000000000", "1000000000 characters take ");
+    expect(2, "stress --size 320x180", "--size is of pictures, and only with --draw are there any");
+    expect(2, "stress --look lod", "stress takes no --look; that is an option of render and view");
 }
 
 Test(cli, scale_prints_a_table_and_a_verdict)

@@ -167,5 +167,6 @@ Test(render, without_opengl_it_says_what_was_tried)
     setenv("LIBGL_DRIVERS_PATH", "/nonexistent", 1);
     unsetenv("DISPLAY");
     expect(4, "render --count 1 --size 16x16 --out f.png", "OpenGL");
+    expect(4, "stress --draw", "OpenGL");
     cr_expect(access("f.png", F_OK) != 0);
 }

@@ -1,6 +1,8 @@
 /* The stress test with tiny crowds. How many hold a budget is up to the machine, and no test asks. */
 #include "fixture_human.h"
+#include "waits.h"
 
+#include <throng/clock.h>
 #include <throng/json.h>
 #include <throng/stress.h>
 
@@ -9,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 static th_error err;
 
@@ -44,6 +45,21 @@ static double number(const json_t *json, const char *name)
     return json_number_value(value);
 }
 
+static char *text_of(const th_stress *stress, th_format format)
+{
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    cr_assert(th_stress_print(stress, format, file));
+    fclose(file);
+    return text;
+}
+
+static void expect_text(const char *text, const char *part)
+{
+    cr_expect(strstr(text, part), "no \"%s\" in:\n%s", part, text);
+}
+
 /* ---- frames ---- */
 
 static void expect_point(const th_stress *stress, uint32_t index, uint32_t characters)
@@ -54,7 +70,7 @@ static void expect_point(const th_stress *stress, uint32_t index, uint32_t chara
     cr_expect_eq(p->frames, FRAMES);
     cr_expect_eq(row->real_ns.count, FRAMES);
     cr_expect_eq(row->cpu_ns.count, FRAMES);
-    cr_expect_eq(p->disturbed + p->undisturbed.count, FRAMES);
+    cr_expect_eq(p->disturbed + p->undisturbed.count, p->disturbed_unknown ? 0 : FRAMES);
     cr_expect_eq(p->held, p->late == 0);
     cr_expect_eq(p->times.max > stress->budget_ns, p->late > 0);
     cr_expect(row->checked && row->moving);
@@ -72,34 +88,54 @@ Test(stress, of_a_number_measures_each_frame_of_the_same_crowd)
         cr_expect_eq(stress.report.rows[i].palette_hash, stress.report.rows[0].palette_hash);
     }
     cr_expect_str_eq(stress.report.rows[1].name, "stress/threads:2");
-    cr_expect(strstr(stress.headline, "101 characters"), "%s", stress.headline);
+    cr_expect(strstr(stress.headline, "101 posed characters"), "%s", stress.headline);
     th_stress_fini(&stress);
 }
 
-static uint32_t disturb_every; /* so many frames; 0: as the system says */
-static uint32_t asked;         /* for the switches so far: before each frame and after it */
+/* So long waits the thread that waits longest, in the frames of a run in turn; NULL: as the system says. */
+static const uint64_t *waits_ns;
+static uint32_t waits_asked;
 
-int __real_getrusage(int who, struct rusage *usage);
-int __wrap_getrusage(int who, struct rusage *usage);
+uint64_t __real_th_waits_longest(const th_waits *waits);
+uint64_t __wrap_th_waits_longest(const th_waits *waits);
 
-int __wrap_getrusage(int who, struct rusage *usage)
+uint64_t __wrap_th_waits_longest(const th_waits *waits)
 {
-    const int result = __real_getrusage(who, usage);
-    if (disturb_every > 0)
-        usage->ru_nivcsw = ++asked / (2 * disturb_every);
-    return result;
+    return waits_ns ? waits_ns[waits_asked++ % 10] : __real_th_waits_longest(waits);
 }
 
+/* One percent of the budget matters, but nothing that waking up takes. */
 Test(stress, frames_that_others_disturbed_are_counted_and_count)
 {
-    const th_stress_desc desc = describe(20, (uint32_t[]){1, 2}, 2);
-    disturb_every = 10;
-    th_stress stress = run(&desc);
-    for (uint32_t i = 0; i < 2; i++) {
-        expect_point(&stress, i, 20);
-        cr_expect_eq(stress.points[i].disturbed, 29 + i, "every tenth of 598");
-        cr_expect_eq(stress.points[i].times.count, FRAMES);
+    static const uint64_t ns[10] = {0, 20000, 99999, 110000, 5000000, 0, 99999, 119999, 0, 30000};
+    static const double budgets_ns[] = {1e5, 12e6}, disturbed_ns[] = {1e5, 1.2e5};
+    static const uint32_t of_ten[] = {3, 1};
+    waits_ns = ns;
+    for (int i = 0; i < 2; i++) {
+        th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
+        desc.budget_ns = budgets_ns[i];
+        th_stress stress = run(&desc);
+        const th_stress_point *p = &stress.points[0];
+        expect_point(&stress, 0, 20);
+        cr_expect_float_eq(stress.disturbed_ns, disturbed_ns[i], 1e-6);
+        cr_expect(p->disturbed >= 29 * of_ten[i] && p->disturbed <= 30 * of_ten[i], "%u", p->disturbed);
+        cr_expect_eq(p->times.count, FRAMES);
+        th_stress_fini(&stress);
     }
+}
+
+/* They wait for each other. */
+Test(stress, of_more_threads_than_cpus_nobody_knows_what_disturbed_them)
+{
+    const uint32_t threads = th_cpus_read().usable + 1;
+    const th_stress_desc desc = describe(20, &threads, 1);
+    th_stress stress = run(&desc);
+    expect_point(&stress, 0, 20);
+    cr_expect(stress.points[0].disturbed_unknown);
+    cr_expect_eq(stress.points[0].disturbed, 0);
+    json_t *document = th_stress_json(&stress);
+    cr_expect(json_is_null(json_object_get(json_array_get(json_object_get(document, "benchmarks"), 0), "disturbed")));
+    json_decref(document);
     th_stress_fini(&stress);
 }
 
@@ -131,7 +167,7 @@ Test(stress, of_a_budget_that_nobody_holds_says_so)
         cr_expect_not(stress.points[i].held);
         cr_expect_eq(stress.points[i].search.fails_from, 1);
     }
-    cr_expect(strstr(stress.headline, "Not even one character holds 1e-05 ms"), "%s", stress.headline);
+    cr_expect(strstr(stress.headline, "Not even one posed character holds 1e-05 ms"), "%s", stress.headline);
     th_stress_fini(&stress);
 }
 
@@ -149,6 +185,190 @@ Test(stress, rehearsal_checks_and_times_nothing)
     cr_expect_null(json_object_get(document, "stress"));
     json_decref(document);
     th_stress_fini(&stress);
+}
+
+/* ---- frames that somebody else draws ---- */
+
+enum { LEAST_WARM_UP = 2, MOST_WARM_UP = 16 };
+
+/* Sees half of the characters. Its first `slow` frames of each crowd take 0.2 ms or more. */
+typedef struct painter {
+    uint32_t slow, fails_at, broken; /* that preparation fails, of the first, second; finishing does */
+    uint32_t threads[8], characters[8], frames[8], prepared, finished;
+    bool is_there;
+    th_tracer *tracer;
+} painter;
+
+static th_result paint_prepare(void *host, uint32_t threads, uint32_t characters, th_error *error)
+{
+    painter *p = host;
+    cr_assert_lt(p->prepared, 8);
+    p->threads[p->prepared] = threads;
+    p->characters[p->prepared] = characters;
+    p->is_there = true;
+    if (++p->prepared == p->fails_at)
+        return th_fail(error, TH_ERR_MEMORY, "no canvas");
+    return TH_OK;
+}
+
+static void paint(void *host, uint64_t number)
+{
+    painter *p = host;
+    cr_assert(p->is_there);
+    cr_assert_eq(number, p->frames[p->prepared - 1]++);
+    th_tracer_frame_begin(p->tracer, NULL, number);
+    th_tracer_begin(p->tracer, "paint");
+    for (const uint64_t begin = th_clock_ns(); number < p->slow && th_clock_ns() - begin < 200000;)
+        ;
+    th_tracer_end(p->tracer);
+    th_tracer_frame_end(p->tracer, NULL);
+}
+
+static uint32_t paint_seen(const void *host)
+{
+    const painter *p = host;
+    cr_assert(p->is_there);
+    return p->characters[p->prepared - 1] / 2;
+}
+
+static void paint_trace(void *host, th_tracer *tracer)
+{
+    ((painter *)host)->tracer = tracer;
+}
+
+static th_result paint_finish(void *host, th_error *error)
+{
+    painter *p = host;
+    p->is_there = false;
+    p->finished++;
+    return p->broken ? th_fail(error, TH_ERR_ENVIRONMENT, "the brush broke") : TH_OK;
+}
+
+static json_t *paint_describe(const void *host)
+{
+    (void)host;
+    return json_pack("{s:i, s:i, s:s}", "width", 640, "height", 360, "renderer", "a painter");
+}
+
+static th_stress_guest guest_of(painter *p)
+{
+    return (th_stress_guest){
+        .prepare = paint_prepare,
+        .frame = paint,
+        .seen = paint_seen,
+        .trace = paint_trace,
+        .finish = paint_finish,
+        .describe = paint_describe,
+        .palette_copies = 3,
+        .character_bytes = 1000,
+        .host = p,
+    };
+}
+
+Test(stress, of_drawn_frames_times_those_of_the_guest)
+{
+    painter p = {0};
+    const th_stress_guest guest = guest_of(&p);
+    th_stress_desc desc = describe(20, (uint32_t[]){1, 2}, 2);
+    desc.guest = &guest;
+    th_stress stress = run(&desc);
+    cr_expect_eq(p.prepared, 4, "for the run and, once more, to see and trace what counted");
+    cr_expect_eq(p.finished, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        expect_point(&stress, i, 20);
+        cr_expect_eq(p.threads[2 * i], i + 1);
+        cr_expect_eq(p.characters[2 * i], 20);
+        cr_expect(p.frames[2 * i] >= LEAST_WARM_UP + FRAMES && p.frames[2 * i] <= MOST_WARM_UP + FRAMES);
+        cr_expect_eq(stress.points[i].seen, 10);
+    }
+    cr_expect_str_eq(stress.report.rows[1].name, "stress/drawn/threads:2");
+    cr_expect(strstr(stress.headline, "20 drawn characters") && strstr(stress.headline, "; 640 x 360 pixels, "), "%s",
+              stress.headline);
+    cr_expect(strstr(stress.headline, "by a painter; "), "%s", stress.headline);
+    th_stress_fini(&stress);
+}
+
+Test(stress, says_what_was_drawn_and_who_was_out_of_sight)
+{
+    painter p = {0};
+    const th_stress_guest guest = guest_of(&p);
+    th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
+    desc.guest = &guest;
+    th_stress stress = run(&desc);
+    char *text = text_of(&stress, TH_FORMAT_TEXT);
+    expect_text(text, "frames drawn on ticks of 0.1 ms\n640 x 360 pixels, samples 0, shadow map 0, by a painter\n");
+    expect_text(text, "note: only 10 of the 20 characters on 1 thread were in the picture");
+    free(text);
+    json_t *document = th_stress_json(&stress), *json = json_object_get(document, "stress");
+    cr_expect_str_eq(json_string_value(json_object_get(json, "frame")), "drawn");
+    cr_expect_eq(number(json_array_get(json_object_get(json, "points"), 0), "seen"), 10);
+    cr_expect_eq(number(json_object_get(json_object_get(document, "context"), "picture"), "width"), 640);
+    json_decref(document);
+    th_stress_fini(&stress);
+}
+
+/* What waits in the driver at first is gone with the first frame in time, or never. */
+Test(stress, warms_up_until_a_frame_is_in_time)
+{
+    static const uint32_t slow[] = {5, 1000}, least[] = {6, MOST_WARM_UP};
+    for (int i = 0; i < 2; i++) {
+        painter p = {.slow = slow[i]};
+        const th_stress_guest guest = guest_of(&p);
+        th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
+        desc.guest = &guest;
+        th_stress stress = run(&desc);
+        cr_expect(p.frames[0] >= least[i] + FRAMES && p.frames[0] <= MOST_WARM_UP + FRAMES, "%u", p.frames[0]);
+        cr_expect_eq(stress.report.rows[0].real_ns.count, FRAMES);
+        th_stress_fini(&stress);
+    }
+}
+
+Test(stress, ends_where_drawing_fails)
+{
+    painter fails[] = {{.fails_at = 1}, {.fails_at = 2}, {.broken = 1}};
+    static const char *const texts[] = {"no canvas", "no canvas", "the brush broke"};
+    for (int i = 0; i < 3; i++) {
+        const th_stress_guest guest = guest_of(&fails[i]);
+        th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
+        th_stress stress;
+        desc.guest = &guest;
+        cr_expect_neq(th_stress_run(&desc, &stress, &err), TH_OK);
+        cr_expect_str_eq(err.text, texts[i]);
+    }
+}
+
+Test(stress, rehearsal_draws_a_little)
+{
+    painter p = {0};
+    const th_stress_guest guest = guest_of(&p);
+    th_stress_desc desc = describe(0, (uint32_t[]){1, 2}, 2);
+    desc.guest = &guest;
+    desc.is_rehearsal = true;
+    th_stress stress = run(&desc);
+    for (uint32_t i = 0; i < 2; i++) {
+        cr_expect(stress.report.rows[i].checked && stress.report.rows[i].real_ns.count == 0);
+        cr_expect(p.characters[i] == 1 && p.frames[i] <= MOST_WARM_UP);
+    }
+    cr_expect_eq(p.finished, 2);
+    th_stress_fini(&stress);
+}
+
+/* Three times the palettes, instead of once. */
+Test(stress, counts_the_memory_of_who_draws)
+{
+    painter p = {0};
+    th_stress_guest guest = guest_of(&p);
+    th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
+    th_stress posed = run(&desc);
+    desc.guest = &guest;
+    th_stress drawn = run(&desc);
+    cr_expect_float_eq(drawn.bytes_per_character - posed.bytes_per_character, 1000 + 2 * 52 * 48, 1e-6);
+    guest.needs_cpus = true;
+    th_stress software = run(&desc);
+    cr_expect(software.points[0].disturbed_unknown && !posed.points[0].disturbed_unknown);
+    th_stress_fini(&posed);
+    th_stress_fini(&drawn);
+    th_stress_fini(&software);
 }
 
 /* ---- palettes that are wrong ---- */
@@ -213,6 +433,7 @@ static th_stress made_up(void)
         .point_count = 2,
         .budget_ns = 16.6e6,
         .frames = 1800,
+        .disturbed_ns = 166000,
         .searched = true,
         .memory = 2000000000,
         .bytes_per_character = 2600,
@@ -224,6 +445,7 @@ static th_stress made_up(void)
         th_row *row = &stress.report.rows[i];
         *p = (th_stress_point){.threads = i + 1, .characters = 67000 * (i + 1), .held = true, .frames = 1800};
         p->search = (th_capacity){.items = p->characters, .probe_count = 1};
+        p->search.likely = (th_interval){p->characters * 1.0101, p->characters * 1.0456};
         p->search.probes[0] = (th_capacity_probe){TH_CAPACITY_CONFIRM, p->characters, 1800, 4, true, 15e6, 16e6};
         p->late = 4;
         row->threads = i + 1;
@@ -241,34 +463,22 @@ static th_stress made_up(void)
     return stress;
 }
 
-static char *text_of(const th_stress *stress, th_format format)
-{
-    char *text;
-    size_t size;
-    FILE *file = open_memstream(&text, &size);
-    cr_assert(th_stress_print(stress, format, file));
-    fclose(file);
-    return text;
-}
-
-static void expect_text(const char *text, const char *part)
-{
-    cr_expect(strstr(text, part), "no \"%s\" in:\n%s", part, text);
-}
-
 Test(stress, text_says_what_holds_and_what_is_doubtful)
 {
     th_stress stress = made_up();
     stress.report.scene = json_object();
     char *text = text_of(&stress, TH_FORMAT_TEXT), *markdown = text_of(&stress, TH_FORMAT_MARKDOWN);
     expect_text(text, "\n134,000 characters hold it\n");
-    expect_text(text, "2     134,000     137,000  yes   16.000  15.500   16.000     4         30           16.000");
+    expect_text(text, "2     134,000     135,000  141,000     137,000  yes   16.000  15.500   16.000     4         30  "
+                      "         16.000");
     expect_text(text, "at most 1 % of frames are late, take longer than 16.6 ms; of 1,800 frames 10 may.");
     expect_text(text, "More characters on 1 thread may hold it, but a character takes 2.6 KB, and 2.0 GB of memory");
-    expect_text(text, "note: other programs disturbed 1.7 % of the frames on 2 threads: ");
+    expect_text(text, "for a CPU, for 0.17 ms or more; these frames count.");
+    expect_text(text,
+                "note: in 1.7 % of the frames on 2 threads others had a CPU that one of our threads waited for: ");
     expect_text(text, "note: the machine was not steady: on 2 threads fewer characters, 99,000, had failed a moment");
     cr_expect_not(strstr(text, "on 1 thread:") || strstr(text, "on 1 thread fewer"), "%s", text);
-    expect_text(markdown, "134,000 |    137,000 | yes  |");
+    expect_text(markdown, "141,000 |    137,000 | yes  |");
     free(text);
     free(markdown);
     th_stress_fini(&stress);
@@ -300,10 +510,16 @@ Test(stress, document_holds_the_points_and_how_they_were_found)
     cr_expect_str_eq(json_string_value(json_object_get(json, "headline")), stress.headline);
     cr_expect_float_eq(number(json, "budget_ms"), 16.6, 1e-9);
     cr_expect_eq(number(json, "late_share_allowed"), TH_CAPACITY_LATE);
+    cr_expect_float_eq(number(json, "disturbed_from_ms"), 0.166, 1e-9);
     cr_assert_eq(json_array_size(points), 2);
     cr_expect(json_is_null(json_object_get(json_array_get(points, 0), "fails_from")));
     cr_expect(json_is_true(json_object_get(json_array_get(points, 0), "out_of_memory")));
     cr_expect_eq(number(second, "characters"), 134000);
+    cr_expect_eq(number(second, "limit_from"), 135000);
+    cr_expect_eq(number(second, "limit_to"), 141000);
+    cr_expect(json_is_null(json_object_get(json_array_get(points, 0), "limit_to")), "memory was the limit");
+    cr_expect(json_is_null(json_object_get(second, "seen")), "nothing was drawn");
+    cr_expect_str_eq(json_string_value(json_object_get(json, "frame")), "posed");
     cr_expect_eq(number(second, "fails_from"), 137000);
     cr_expect_eq(number(second, "failed_once"), 99000);
     cr_expect_eq(number(second, "late_share_at_most"), th_capacity_late_at_most(4, 1800));

@@ -116,6 +116,56 @@ Test(trace, of_bench_has_some_frames_of_each_entry)
     json_decref(trace);
 }
 
+/* Whether so few characters hold the budget is up to the machine. */
+static json_t *trace_of_stress(const char *more)
+{
+    char line[256];
+    snprintf(line, sizeof line, "stress --budget-ms 2 --frames 299 %s --trace t.json", more);
+    const int code = throng(line);
+    cr_assert(code == 0 || code == 1, "%s: %s", line, err);
+    slurp("t.json", text, sizeof text);
+    return trace_read(text);
+}
+
+Test(trace, of_stress_has_frames_behind_those_that_count)
+{
+    static const char *const rows[] = {"stress/threads:1", "stress/threads:2"};
+    static const char *const whole[] = {"load", "prepare", "check", "search", "trace", NULL};
+    double run = 1;
+    for (int i = 0; i < TRIES && run > 0.02; i++) {
+        json_t *trace = trace_of_stress("--count 100 --threads 1,2");
+        for (size_t r = 0; r < 2; r++) {
+            const size_t frames = expect_frames(trace, rows[r], 3); /* 6 batches, two in a chunk */
+            cr_expect_eq(frames, MOST);
+            cr_expect_eq(sum_spans(trace, rows[r], "stage", "pose").count, MOST);
+        }
+        cr_expect_eq(sum_spans(trace, NULL, "frame", NULL).count, 2 * MOST, "none of those that count");
+        cr_expect(strstr(text, "\"ns a joint\""));
+        run = fmin(run, unnamed_share(trace, whole));
+        json_decref(trace);
+    }
+    cr_expect_lt(run, 0.02, "%g of the run is in no stage", run);
+}
+
+Test(trace, of_stress_that_draws_has_the_stages_of_a_picture)
+{
+    static const char row[] = "stress/drawn/threads:2";
+    static const char *const stages[] = {"wait", "place", "pose", "draw", "resolve", "swap"};
+    double frames = 1;
+    if (throng("render --count 1 --size 16x16 --out try.png") == 4)
+        cr_skip("no OpenGL: %s", err);
+    for (int i = 0; i < TRIES && frames > 0.02; i++) {
+        json_t *trace = trace_of_stress("--draw --size 64x36 --shadow 64 --count 4 --threads 2");
+        for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
+            cr_expect_eq(sum_spans(trace, row, "stage", stages[s]).count, MOST, "%s", stages[s]);
+        cr_expect_eq(sum_spans(trace, NULL, "frame", NULL).count, MOST);
+        cr_expect_eq(sum_spans(trace, row, "chunk", "pose").count, MOST, "a batch");
+        frames = fmin(frames, uncovered_share(trace));
+        json_decref(trace);
+    }
+    cr_expect_lt(frames, 0.02, "%g of the frames are in no stage", frames);
+}
+
 /* The document has six digits, the trace nanoseconds. */
 static void expect_same(const json_t *trace, const json_t *document, const char *stage, uint32_t frames)
 {

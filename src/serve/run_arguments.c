@@ -44,6 +44,7 @@ static const struct option {
     {"scheduler", WORDS, 0},
     {"placement", WORD, 0},
     {"stages", WORD, 0},
+    {"error_bound", REAL, 1000},
 };
 
 typedef struct command_line {

@@ -68,7 +68,13 @@ typedef struct th_capacity {
     th_capacity_probe counted; /* the run that counts: of as many items; where there are none, the last one */
     uint32_t fails_from;       /* the least number above that was seen not to hold it; 0: none */
     uint32_t failed_once;      /* the least below that did not at some other moment; 0: none */
-    bool is_most;              /* nobody knows whether more would hold it as well */
+    /* Where the number lies whose 99th percentile is the budget, with a confidence of TH_CONFIDENCE, by all frames of
+     * search and confirm, their quick moments and their slow ones: each tells of how many items it would have taken the
+     * budget (th_quantile_interval). `items` are safe, and as a rule below it; never above. What changes more slowly
+     * than a tenth of the run that counts lasts, it knows too little of. NaN where there are no items, and of no
+     * search. */
+    th_interval likely;
+    bool is_most;                                     /* nobody knows whether more would hold it as well */
     th_capacity_probe probes[TH_CAPACITY_MAX_PROBES]; /* in their order */
     uint32_t probe_count;
 } th_capacity;

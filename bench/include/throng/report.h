@@ -76,6 +76,9 @@ bool th_report_csv(const th_report *report, FILE *file);
 /* What was animated and on what machine, to stand above the figures. */
 void th_report_print_conditions(const th_report *report, th_format format, FILE *file);
 
+/* A th_report.picture, added to a line. */
+void th_report_add_picture(const json_t *picture, char *line, size_t size);
+
 /* Which palettes were right, for a rehearsal, which has no figures. False when memory is out. */
 bool th_report_print_rehearsal(const th_report *report, th_format format, FILE *file);
 

@@ -63,8 +63,14 @@ th_interval th_median_interval(const th_samples *samples);
  * median of the second may be 0. */
 th_interval th_ratio_interval(const th_samples *over, const th_samples *under);
 
-/* Half the width of that interval / median: 0.01 where the median is known to 1 %. NaN where that means nothing, and
- * for fewer than two samples. */
+/* Where the quantile (as th_quantile) lies of what the samples, in the order they were added, are a stretch of: the
+ * bootstrap of moving blocks (H. Kuensch, The Jackknife and the Bootstrap for General Stationary Observations, 1989).
+ * Neighbours may be alike, over up to `block` samples or so; what changes more slowly is not seen. NaN for fewer than
+ * two blocks. */
+th_interval th_quantile_interval(const th_samples *samples, double part, uint32_t block);
+
+/* Half the width of the interval of the median / median: 0.01 where the median is known to 1 %. NaN where that means
+ * nothing, and for fewer than two samples. */
 double th_median_precision(const th_samples *samples);
 
 #endif

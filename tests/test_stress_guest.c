@@ -1,0 +1,98 @@
+/* Crowds drawn for the stress test, in tiny pictures. */
+#include "fixture_context.h"
+#include "stress_guest.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+enum { WIDTH = 64, HEIGHT = 36, BYTES = WIDTH * HEIGHT * 4 };
+
+static th_error err;
+static th_options options;
+static th_cast cast;
+static th_drawn_crowd crowd;
+static th_stress_guest guest;
+
+static void open_crowd(void)
+{
+    static char draw_it[] = "--draw", size[] = "--size=64x36", shadow[] = "--shadow=64";
+    char *const words[] = {draw_it, size, shadow};
+    close_context(open_context()); /* or the suite is skipped */
+    cr_assert(th_options_parse(&options, th_command_find("stress"), 3, words, &err), "%s", err.text);
+    cr_assert_eq(th_cast_init(&cast, &options), TH_EXIT_GOOD);
+    cr_assert_eq(th_drawn_crowd_init(&crowd, &options, &cast, &err), TH_OK, "%s", err.text);
+    guest = th_drawn_crowd_guest(&crowd);
+}
+
+static void close_crowd(void)
+{
+    th_drawn_crowd_fini(&crowd);
+    th_cast_fini(&cast);
+}
+
+TestSuite(stress_guest, .init = open_crowd, .fini = close_crowd);
+
+static void prepare(uint32_t threads, uint32_t characters)
+{
+    cr_assert_eq(guest.prepare(guest.host, threads, characters, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(th_jobs_threads(th_show_jobs(crowd.all)), threads);
+}
+
+/* The picture of a frame that was drawn behind some others. */
+static void draw(uint64_t number, uint8_t pixels[BYTES])
+{
+    for (int i = 0; i < 3; i++)
+        guest.frame(guest.host, 7);
+    guest.frame(guest.host, number);
+    th_target_read(crowd.picture.target, pixels);
+}
+
+static void finish(void)
+{
+    cr_expect_eq(guest.finish(guest.host, &err), TH_OK, "%s", err.text);
+}
+
+Test(stress_guest, has_all_characters_in_the_picture)
+{
+    static const uint32_t numbers[] = {1, 2, 60, 600};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        prepare(1, numbers[i]);
+        cr_expect_eq(guest.seen(guest.host), numbers[i]);
+    }
+    finish();
+}
+
+/* What many crowds share is nobody's alone: one of them goes, or the number of threads changes. */
+Test(stress_guest, draws_the_same_whoever_was_there_before)
+{
+    static uint8_t first[BYTES], later[BYTES], other[BYTES];
+    prepare(1, 40);
+    draw(90, first);
+    draw(120, other);
+    cr_expect_neq(memcmp(first, other, BYTES), 0, "time goes on");
+    prepare(2, 1);
+    draw(90, other);
+    cr_expect_neq(memcmp(first, other, BYTES), 0);
+    finish();
+    prepare(2, 40);
+    draw(90, later);
+    cr_expect_eq(memcmp(first, later, BYTES), 0);
+    prepare(1, 40);
+    finish();
+    prepare(1, 40);
+    draw(90, later);
+    cr_expect_eq(memcmp(first, later, BYTES), 0);
+    finish();
+}
+
+Test(stress_guest, says_what_the_picture_is)
+{
+    cr_expect_null(guest.describe(guest.host));
+    prepare(1, 2);
+    json_t *picture = guest.describe(guest.host);
+    cr_expect_eq(json_integer_value(json_object_get(picture, "height")), HEIGHT);
+    cr_expect_str_eq(json_string_value(json_object_get(picture, "layout")), "grid");
+    cr_expect_eq(json_is_true(json_object_get(picture, "software")), guest.needs_cpus);
+    json_decref(picture);
+    finish();
+}

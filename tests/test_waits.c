@@ -1,0 +1,89 @@
+/* Two threads that both want the one CPU they may use. */
+#include "waits.h"
+
+#include <criterion/criterion.h>
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORK_NS 100000000
+
+static bool is_silent; /* the kernel counts nothing */
+
+ssize_t __real_pread(int file, void *out, size_t size, off_t offset);
+ssize_t __wrap_pread(int file, void *out, size_t size, off_t offset);
+
+ssize_t __wrap_pread(int file, void *out, size_t size, off_t offset)
+{
+    return is_silent ? snprintf(out, size, "0 0 0\n") : __real_pread(file, out, size, offset);
+}
+
+static long thread_cpu_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static pthread_barrier_t gate;
+
+static void *work(void *ctx)
+{
+    (void)ctx;
+    pthread_barrier_wait(&gate); /* all are there, */
+    pthread_barrier_wait(&gate); /* and watched */
+    while (thread_cpu_ns() < WORK_NS)
+        ;
+    pthread_barrier_wait(&gate);
+    pthread_barrier_wait(&gate);
+    return NULL;
+}
+
+static void stay_here(void)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+/* As long as one of them works, the other waits. */
+Test(waits, are_seen_of_any_thread)
+{
+    th_waits waits;
+    pthread_t threads[2];
+    stay_here();
+    pthread_barrier_init(&gate, NULL, 3);
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(pthread_create(&threads[i], NULL, work, NULL), 0);
+    pthread_barrier_wait(&gate);
+    if (!th_waits_open(&waits)) {
+        fprintf(stderr, "skipped: this kernel does not count waits\n");
+        cr_skip_test("this kernel does not count waits");
+    }
+    cr_expect_geq(waits.count, 3);
+    th_waits_begin(&waits);
+    pthread_barrier_wait(&gate);
+    pthread_barrier_wait(&gate); /* both have worked */
+    cr_expect_gt(th_waits_longest(&waits), WORK_NS / 4);
+    th_waits_begin(&waits);
+    cr_expect_lt(th_waits_longest(&waits), WORK_NS / 4, "what was before does not count");
+    pthread_barrier_wait(&gate);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    cr_expect_lt(th_waits_longest(&waits), WORK_NS / 4, "nor who is gone");
+    th_waits_close(&waits);
+    pthread_barrier_destroy(&gate);
+}
+
+Test(waits, are_not_known_where_the_kernel_does_not_count)
+{
+    th_waits waits;
+    is_silent = true;
+    cr_expect_not(th_waits_open(&waits));
+    cr_expect_eq(waits.count, 0);
+    th_waits_close(&waits);
+}
