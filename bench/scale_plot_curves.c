@@ -131,11 +131,13 @@ static void draw_curve(const th_scale *scale, bool divided, FILE *file)
         .x_title = "threads",
         .y_title = divided ? "percent of the ideal" : "times as fast",
         .x = threads_axis(scale, curve),
+        .y = th_axis_linear(),
         .keys = keys,
         .key_count = fitted ? 4 : 2,
     };
     th_plot plot;
-    desc.y = desc.x.is_log && !divided ? th_axis_log() : th_axis_linear(); /* the ideal is a straight line */
+    if (desc.x.is_log && !divided) /* the ideal is a straight line */
+        desc.y = th_axis_log();
     include_points(&desc.y, scale, curve, divided);
     th_plot_begin(&plot, &desc, file);
     draw_ideal(&plot, scale, curve, divided);
