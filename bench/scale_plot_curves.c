@@ -191,7 +191,7 @@ static void draw_schedulers(const th_scale *scale, FILE *file)
     th_axis_include(&desc.y, 0);
     for (uint32_t i = 0; i < scale->curve_count; i++) {
         const th_scale_curve *c = &scale->curves[i];
-        if (c->characters != first->characters || c->grain != first->grain)
+        if (c->characters != first->characters || c->grain != first->grain || count == TH_SCHEDULER_COUNT)
             continue;
         keys[count] = (th_key){th_scheduler_name(c->scheduler), (th_ink)count, false};
         curves[count++] = c;
