@@ -18,7 +18,7 @@ static void write_headline(const th_scale *scale, char *out, size_t size)
     const th_scale_point *first = &scale->points[curve->first], *last = th_scale_last(scale, curve);
     if (th_html_trouble(&scale->report, out, size) || !last)
         return;
-    if (last->threads == first->threads)
+    if (last->threads == first->threads || !th_scale_has_figures(scale, curve->first))
         th_append(out, size, "%s characters a second on %u thread%s",
                   th_digits_from((uint64_t)th_scale_throughput(curve, last)).text, last->threads,
                   th_plural(last->threads));

@@ -131,11 +131,13 @@ static void draw_curve(const th_scale *scale, bool divided, FILE *file)
         .x_title = "threads",
         .y_title = divided ? "percent of the ideal" : "times as fast",
         .x = threads_axis(scale, curve),
+        .y = th_axis_linear(),
         .keys = keys,
         .key_count = fitted ? 4 : 2,
     };
     th_plot plot;
-    desc.y = desc.x.is_log && !divided ? th_axis_log() : th_axis_linear(); /* the ideal is a straight line */
+    if (desc.x.is_log && !divided) /* the ideal is a straight line */
+        desc.y = th_axis_log();
     include_points(&desc.y, scale, curve, divided);
     th_plot_begin(&plot, &desc, file);
     draw_ideal(&plot, scale, curve, divided);
@@ -189,7 +191,7 @@ static void draw_schedulers(const th_scale *scale, FILE *file)
     th_axis_include(&desc.y, 0);
     for (uint32_t i = 0; i < scale->curve_count; i++) {
         const th_scale_curve *c = &scale->curves[i];
-        if (c->characters != first->characters || c->grain != first->grain)
+        if (c->characters != first->characters || c->grain != first->grain || count == TH_SCHEDULER_COUNT)
             continue;
         keys[count] = (th_key){th_scheduler_name(c->scheduler), (th_ink)count, false};
         curves[count++] = c;

@@ -74,7 +74,7 @@ static double figure_of(const json_t *object, const char *name)
 enum { NAMED_WORKERS = 32 };
 
 typedef struct worker_names {
-    char texts[TH_JOBS_MAX_THREADS][16];
+    char texts[TH_JOBS_MAX_THREADS][24];
     const char *rows[TH_JOBS_MAX_THREADS];
 } worker_names;
 

@@ -11,23 +11,31 @@
 
 /* ---- the first curve ---- */
 
+/* A share as percent; a dash for what is not known, as against a first point that failed. */
+static void add_share(th_table *table, int digits, double share)
+{
+    if (isfinite(share))
+        th_table_cell(table, "%.*f %%", digits, 100 * share);
+    else
+        th_table_cell(table, "-");
+}
+
 static void add_point(th_table *table, const th_row *row, const th_scale_point *p)
 {
     th_table_cell(table, "%u%s", p->threads, p->oversubscribed ? "*" : "");
     th_table_cell(table, "%.3f", p->frame_ns / 1e6);
     th_table_cell(table, "%s", th_digits_from((uint64_t)((double)row->characters / p->frame_ns * 1e9)).text);
-    th_table_cell(table, "%.2f", p->speed_up);
-    th_table_cell(table, "%.0f %%", 100 * p->efficiency);
+    th_table_cell(table, isfinite(p->speed_up) ? "%.2f" : "-", p->speed_up);
+    add_share(table, 0, p->efficiency);
     if (isnan(p->karp_flatt))
         th_table_cell(table, "%s", "");
     else
-        th_table_cell(table, "%.1f %%", 100 * p->karp_flatt);
-    th_table_cell(table, "%.0f %%", 100 * p->busy);
-    th_table_cell(table, "%.1f %%", 100 * p->tail);
-    th_table_cell(table, "%.1f %%", 100 * p->imbalance);
-    th_table_cell(table, "%.1f %%", 100 * p->spread);
-    const double precision = th_median_precision(&row->real_ns);
-    th_table_cell(table, isfinite(precision) ? "%.1f %%" : "-", 100 * precision);
+        add_share(table, 1, p->karp_flatt);
+    add_share(table, 0, p->busy);
+    add_share(table, 1, p->tail);
+    add_share(table, 1, p->imbalance);
+    add_share(table, 1, p->spread);
+    add_share(table, 1, th_median_precision(&row->real_ns));
     th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
 }
 

@@ -226,6 +226,8 @@ Test(page, scale_with_a_first_point_that_failed_has_no_number_that_is_none)
     th_scale scale = made_up_scale(0.0002);
     strcpy(scale.report.rows[0].failure, "wrong");
     scale.points[0] = (th_scale_point){.threads = 1};
+    for (uint32_t i = 1; i < POINTS; i++)
+        scale.points[i].speed_up = scale.points[i].efficiency = scale.points[i].karp_flatt = (double)NAN;
     web_page p = scale_page(&scale, "");
     expect_clean(&p);
     page_free(&p);
