@@ -136,6 +136,8 @@ static void draw_curve(const th_scale *scale, bool divided, FILE *file)
         .key_count = fitted ? 4 : 2,
     };
     th_plot plot;
+    if (desc.x.is_log && !divided) /* the ideal is a straight line */
+        desc.y = th_axis_log();
     include_points(&desc.y, scale, curve, divided);
     th_plot_begin(&plot, &desc, file);
     draw_ideal(&plot, scale, curve, divided);

@@ -74,15 +74,16 @@ static double figure_of(const json_t *object, const char *name)
 enum { NAMED_WORKERS = 32 };
 
 typedef struct worker_names {
-    char texts[TH_JOBS_MAX_THREADS][16];
+    char texts[TH_JOBS_MAX_THREADS][24];
     const char *rows[TH_JOBS_MAX_THREADS];
 } worker_names;
 
 static const char *const *name_workers(worker_names *names, uint32_t count)
 {
     for (uint32_t w = 0; w < count; w++) {
-        const bool is_named = count <= NAMED_WORKERS || w % 8 == 0;
-        snprintf(names->texts[w], sizeof names->texts[w], is_named ? "worker %u" : "", w);
+        names->texts[w][0] = '\0';
+        if (count <= NAMED_WORKERS || w % 8 == 0)
+            snprintf(names->texts[w], sizeof names->texts[w], "worker %u", w);
         names->rows[w] = names->texts[w];
     }
     return names->rows;

@@ -138,7 +138,7 @@ Test(axis, shows_all_it_was_given)
 
 Test(axis, has_a_length_whatever_it_was_given)
 {
-    static const double values[] = {0, 1, -3, 1e-300, 1e300, NAN, INFINITY, -INFINITY};
+    static const double values[] = {0, 1, -3, 1e-300, 1e300, (double)NAN, (double)INFINITY, -(double)INFINITY};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         for (int is_log = 0; is_log < 2; is_log++) {
             double ticks[TH_AXIS_MOST_TICKS];
