@@ -343,6 +343,11 @@ static void resolve(const th_program *program, uint32_t first, uint32_t count, c
 
 /* ---- writing ---- */
 
+enum {
+    SQUARE = WIDTH < 4 ? 4 : WIDTH, /* numbers of all lanes that are turned together: a row at least */
+    SHARE = SQUARE / WIDTH,         /* vectors of them that a lane gets */
+};
+
 /* In half precision numbers travel in pairs, each in a float's place. */
 KEPT_INLINE void write_palettes(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
                                 th_palette format, bool streamed, char *const *palettes)
@@ -354,20 +359,21 @@ KEPT_INLINE void write_palettes(const th_program *program, uint32_t first, uint3
 #pragma GCC unroll 16
     for (size_t i = 0; i < WIDTH; i++)
         out[i] = (float *)(void *)palettes[i];
-    for (size_t at = 4 * first / pair; at < last; at += WIDTH) {
+    for (size_t at = 4 * first / pair; at < last; at += SQUARE) {
         const uint32_t *row = program->rows + at * pair / 4;
-        const size_t skip = WIDTH < 4 ? at * pair % 4 : 0;
-        wf r[WIDTH];
+        wf r[SQUARE];
 #pragma GCC unroll 16
-        for (size_t i = 0; i < WIDTH; i++) {
-            const size_t n = skip + i * pair;
+        for (size_t i = 0; i < SQUARE; i++) {
+            const size_t n = i * pair;
             const float *number = matrices + ((size_t)row[n / 4] * 4 + n % 4) * WIDTH;
             r[i] = pair == 2 ? wf_pair(wf_load(number), wf_load(number + WIDTH)) : wf_load(number);
         }
         wf_turn(r);
 #pragma GCC unroll 16
-        for (size_t i = 0; i < WIDTH; i++)
-            streamed ? wf_stream(out[i] + at, r[i]) : wf_store(out[i] + at, r[i]);
+        for (size_t i = 0; i < SQUARE; i++) {
+            float *const to = out[i / SHARE] + at + i % SHARE * WIDTH;
+            streamed ? wf_stream(to, r[i]) : wf_store(to, r[i]);
+        }
     }
 }
 
