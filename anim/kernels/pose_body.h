@@ -242,13 +242,18 @@ KEPT_INLINE void sample_step(const th_program *program, const th_step *step, uns
 KEPT_INLINE void sample(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes, way w,
                         float *pose)
 {
-    enum { COMMON = TH_STEP_ROTATION | TH_STEP_PIVOT }; /* nearly all joints of a character */
-    const th_lanes from = *lanes;                       /* no store to a pose can change a copy */
+    enum {
+        COMMON = TH_STEP_ROTATION | TH_STEP_PIVOT, /* nearly all joints of most characters */
+        OFFSET = TH_STEP_ROTATION | TH_STEP_OFFSET,
+    };
+    const th_lanes from = *lanes; /* no store to a pose can change a copy */
     const blend by = blend_of(lanes, w.mode);
     const th_step *step = program->steps + first, *end = step + count;
     for (wide34 *out = (wide34 *)pose; step != end; step++, out++) {
         if (__builtin_expect(step->flags == COMMON, 1))
             sample_step(program, step, COMMON, &from, &by, w, out);
+        else if (step->flags == OFFSET)
+            sample_step(program, step, OFFSET, &from, &by, w, out);
         else
             sample_step(program, step, step->flags, &from, &by, w, out);
     }
@@ -285,12 +290,12 @@ KEPT_INLINE void multiply_linear(const wf r[3], const wide34 *b, wf out[3])
 static __attribute__((noinline)) void multiply(const wide34 *a, const wide34 *b, wide34 *out)
 {
     wide34 d;
-    copy(&d, b);
+    copy_linear(&d, b);
 #pragma GCC unroll 12
     for (int row = 0; row < 12; row += 4) {
         const wf r[4] = {a->m[row], a->m[row + 1], a->m[row + 2], a->m[row + 3]};
         multiply_linear(r, &d, out->m + row);
-        out->m[row + 3] = wf_madd(r[0], d.m[3], wf_madd(r[1], d.m[7], wf_madd(r[2], d.m[11], r[3])));
+        out->m[row + 3] = wf_madd(r[0], b->m[3], wf_madd(r[1], b->m[7], wf_madd(r[2], b->m[11], r[3])));
     }
 }
 
