@@ -33,6 +33,9 @@ typedef struct blend {
     wf weights[4][4]; /* NLERP: [0] is alpha; CUBIC: of the four frames; both in the shape of keys */
     wf t, s;          /* SLERP: alpha and 1 - alpha, in lane order, */
     wf t_square, s_square;
+#ifdef PAIRS
+    wf pairs[8]; /* NLERP: alpha in the shape of pairs */
+#endif
 } blend;
 
 /* Catmull-Rom (interpolation.h) for frames at equal distances, as what each of the four counts for. */
@@ -58,6 +61,9 @@ KEPT_INLINE blend blend_of(const th_lanes *lanes, th_interpolation mode)
         return b;
     }
     wf_shape(lanes->alpha, b.weights[0]);
+#ifdef PAIRS
+    wf_shape_pairs(lanes->alpha, b.pairs);
+#endif
     b.t = wf_load(lanes->alpha);
     b.s = wf_sub(wf_set1(1), b.t);
     b.t_square = wf_mul(b.t, b.t);
@@ -239,6 +245,28 @@ KEPT_INLINE void sample_step(const th_program *program, const th_step *step, uns
     copy(out, &d);
 }
 
+#ifdef PAIRS
+/* D of a step and the next one, both ROTATION and PIVOT, by NLERP of 32-bit keys. A step's keys lie behind those of the
+ * step before. */
+KEPT_INLINE void sample_pair(const th_program *program, const th_step *step, const th_lanes *from, const blend *by,
+                             wide34 *out)
+{
+    wf k[8], next[8];
+    wf_load_pairs(from, step->key, k);
+    wf_load_pairs(from, step->key + program->frame_bytes, next);
+#pragma GCC unroll 12
+    for (int i = 0; i < 8; i++)
+        k[i] = wf_madd(by->pairs[i], wf_sub(next[i], k[i]), k[i]);
+    wf_part_pairs(k);
+#pragma GCC unroll 12
+    for (int i = 0; i < 2; i++) {
+        wide34 d;
+        linear_from_quat(k + 4 * i, &d);
+        copy_linear(out + i, &d);
+    }
+}
+#endif
+
 KEPT_INLINE void sample(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes, way w,
                         float *pose)
 {
@@ -250,6 +278,15 @@ KEPT_INLINE void sample(const th_program *program, uint32_t first, uint32_t coun
     const blend by = blend_of(lanes, w.mode);
     const th_step *step = program->steps + first, *end = step + count;
     for (wide34 *out = (wide34 *)pose; step != end; step++, out++) {
+#ifdef PAIRS
+        if (w.keys == TH_KEYS_32 && w.mode == TH_INTERPOLATION_NLERP && end - step > 1 && step->flags == COMMON &&
+            step[1].flags == COMMON) {
+            sample_pair(program, step, &from, &by, out);
+            step++;
+            out++;
+            continue;
+        }
+#endif
         if (__builtin_expect(step->flags == COMMON, 1))
             sample_step(program, step, COMMON, &from, &by, w, out);
         else if (step->flags == OFFSET)
