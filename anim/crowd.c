@@ -37,8 +37,8 @@ typedef struct crowd_group {
 struct th_crowd {
     th_isa isa;
     th_palette format;
-    th_writes writes;
-    bool streamed; /* as many as are shown */
+    th_writes writes; /* as asked for */
+    bool streamed;    /* as many as are shown */
     const th_kernels *kernels;
     crowd_group *groups;
     uint32_t group_count;
@@ -75,6 +75,13 @@ static void set_groups(th_crowd *crowd, const th_crowd_desc *desc)
     }
 }
 
+/* Of palettes that have their places. */
+static void choose_writes(th_crowd *crowd)
+{
+    const bool large = crowd->palette_bytes > TH_STREAM_BYTES;
+    crowd->streamed = crowd->writes == TH_WRITES_STREAMED || (crowd->writes == TH_WRITES_AUTO && large);
+}
+
 /* Gives groups, whose members are counted, their places. */
 static void place_groups(th_crowd *crowd)
 {
@@ -96,8 +103,7 @@ static void place_groups(th_crowd *crowd)
         const size_t exact = group->exact ? group->member_count * group->exact_stride : 0;
         crowd->pose_bytes = group->exact_offset + th_line_round(exact);
     }
-    const bool large = crowd->palette_bytes > TH_STREAM_BYTES;
-    crowd->streamed = crowd->writes == TH_WRITES_STREAMED || (crowd->writes == TH_WRITES_AUTO && large);
+    choose_writes(crowd);
 }
 
 static crowd_member member_of(const th_playable *playable, const th_instance *instance)
@@ -148,6 +154,7 @@ void th_crowd_show(th_crowd *crowd, const uint32_t *instances, uint32_t count)
 void th_crowd_set_writes(th_crowd *crowd, th_writes writes)
 {
     crowd->writes = writes;
+    choose_writes(crowd);
 }
 
 th_palette_run th_crowd_palettes(const th_crowd *crowd, uint32_t rig)
@@ -217,7 +224,7 @@ th_palette th_crowd_palette(const th_crowd *crowd)
 
 th_writes th_crowd_writes(const th_crowd *crowd)
 {
-    return crowd->writes;
+    return crowd->streamed ? TH_WRITES_STREAMED : TH_WRITES_CACHED;
 }
 
 uint32_t th_crowd_instance_count(const th_crowd *crowd)

@@ -503,6 +503,46 @@ ParameterizedTest(const th_isa *isa, crowd, streamed_writes_are_the_same_bytes)
     }
 }
 
+/* One entry a palette, and that is a line: as many as fill TH_STREAM_BYTES, and one more. */
+Test(crowd, streams_what_is_more_than_stays_in_the_caches)
+{
+    const uint32_t most = TH_STREAM_BYTES / TH_LINE;
+    const random_desc desc = {.seed = 5, .joint_count = 1, .clip_count = 2, .key_count = 9, .swing_rad = 1};
+    th_model *model = random_model(&desc);
+    stage s;
+    stage_init_with(&s, model, (th_rig_desc){0}, most + 1, (th_crowd_desc){0});
+    cr_assert_eq(s.palette_bytes, TH_STREAM_BYTES + TH_LINE);
+    cr_expect_eq(th_crowd_writes(s.crowd), TH_WRITES_STREAMED);
+    stage_update(&s, 0.7);
+    const uint64_t hash = th_crowd_hash(s.crowd, s.palette);
+
+    uint32_t *shown = malloc(most * sizeof *shown);
+    for (uint32_t i = 0; i < most; i++)
+        shown[i] = i;
+    th_crowd_show(s.crowd, shown, most);
+    cr_expect_eq(th_crowd_writes(s.crowd), TH_WRITES_CACHED);
+    th_crowd_set_writes(s.crowd, TH_WRITES_STREAMED);
+    cr_expect_eq(th_crowd_writes(s.crowd), TH_WRITES_STREAMED);
+    th_crowd_set_writes(s.crowd, TH_WRITES_AUTO);
+    cr_expect_eq(th_crowd_writes(s.crowd), TH_WRITES_CACHED);
+    const size_t last = th_crowd_palette_bytes(s.crowd);
+    unsigned char *streamed = malloc(last);
+    memcpy(streamed, s.palette, last);
+    memset(s.palette, GUARD, last);
+    stage_update(&s, 0.7);
+    cr_expect_eq(memcmp(s.palette, streamed, last), 0);
+
+    th_crowd_show(s.crowd, NULL, most + 1);
+    th_crowd_set_writes(s.crowd, TH_WRITES_CACHED);
+    cr_expect_eq(th_crowd_writes(s.crowd), TH_WRITES_CACHED);
+    stage_update(&s, 0.7);
+    cr_expect_eq(th_crowd_hash(s.crowd, s.palette), hash);
+    free(shown);
+    free(streamed);
+    stage_fini(&s);
+    th_model_free(model);
+}
+
 /* A joint that never moves, far away or hardly at all: its palette entry is its place. */
 ParameterizedTestParameters(crowd, half_precision_at_its_limits)
 {

@@ -33,6 +33,9 @@ typedef struct blend {
     wf weights[4][4]; /* NLERP: [0] is alpha; CUBIC: of the four frames; both in the shape of keys */
     wf t, s;          /* SLERP: alpha and 1 - alpha, in lane order, */
     wf t_square, s_square;
+#ifdef PAIRS
+    wf pairs[8]; /* NLERP: alpha in the shape of pairs */
+#endif
 } blend;
 
 /* Catmull-Rom (interpolation.h) for frames at equal distances, as what each of the four counts for. */
@@ -58,6 +61,9 @@ KEPT_INLINE blend blend_of(const th_lanes *lanes, th_interpolation mode)
         return b;
     }
     wf_shape(lanes->alpha, b.weights[0]);
+#ifdef PAIRS
+    wf_shape_pairs(lanes->alpha, b.pairs);
+#endif
     b.t = wf_load(lanes->alpha);
     b.s = wf_sub(wf_set1(1), b.t);
     b.t_square = wf_mul(b.t, b.t);
@@ -239,16 +245,52 @@ KEPT_INLINE void sample_step(const th_program *program, const th_step *step, uns
     copy(out, &d);
 }
 
+#ifdef PAIRS
+/* D of a step and the next one, both ROTATION and PIVOT, by NLERP of 32-bit keys. A step's keys lie behind those of the
+ * step before. */
+KEPT_INLINE void sample_pair(const th_program *program, const th_step *step, const th_lanes *from, const blend *by,
+                             wide34 *out)
+{
+    wf k[8], next[8];
+    wf_load_pairs(from, step->key, k);
+    wf_load_pairs(from, step->key + program->frame_bytes, next);
+#pragma GCC unroll 12
+    for (int i = 0; i < 8; i++)
+        k[i] = wf_madd(by->pairs[i], wf_sub(next[i], k[i]), k[i]);
+    wf_part_pairs(k);
+#pragma GCC unroll 12
+    for (int i = 0; i < 2; i++) {
+        wide34 d;
+        linear_from_quat(k + 4 * i, &d);
+        copy_linear(out + i, &d);
+    }
+}
+#endif
+
 KEPT_INLINE void sample(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes, way w,
                         float *pose)
 {
-    enum { COMMON = TH_STEP_ROTATION | TH_STEP_PIVOT }; /* nearly all joints of a character */
-    const th_lanes from = *lanes;                       /* no store to a pose can change a copy */
+    enum {
+        COMMON = TH_STEP_ROTATION | TH_STEP_PIVOT, /* nearly all joints of most characters */
+        OFFSET = TH_STEP_ROTATION | TH_STEP_OFFSET,
+    };
+    const th_lanes from = *lanes; /* no store to a pose can change a copy */
     const blend by = blend_of(lanes, w.mode);
     const th_step *step = program->steps + first, *end = step + count;
     for (wide34 *out = (wide34 *)pose; step != end; step++, out++) {
+#ifdef PAIRS
+        if (w.keys == TH_KEYS_32 && w.mode == TH_INTERPOLATION_NLERP && end - step > 1 && step->flags == COMMON &&
+            step[1].flags == COMMON) {
+            sample_pair(program, step, &from, &by, out);
+            step++;
+            out++;
+            continue;
+        }
+#endif
         if (__builtin_expect(step->flags == COMMON, 1))
             sample_step(program, step, COMMON, &from, &by, w, out);
+        else if (step->flags == OFFSET)
+            sample_step(program, step, OFFSET, &from, &by, w, out);
         else
             sample_step(program, step, step->flags, &from, &by, w, out);
     }
@@ -285,12 +327,12 @@ KEPT_INLINE void multiply_linear(const wf r[3], const wide34 *b, wf out[3])
 static __attribute__((noinline)) void multiply(const wide34 *a, const wide34 *b, wide34 *out)
 {
     wide34 d;
-    copy(&d, b);
+    copy_linear(&d, b);
 #pragma GCC unroll 12
     for (int row = 0; row < 12; row += 4) {
         const wf r[4] = {a->m[row], a->m[row + 1], a->m[row + 2], a->m[row + 3]};
         multiply_linear(r, &d, out->m + row);
-        out->m[row + 3] = wf_madd(r[0], d.m[3], wf_madd(r[1], d.m[7], wf_madd(r[2], d.m[11], r[3])));
+        out->m[row + 3] = wf_madd(r[0], b->m[3], wf_madd(r[1], b->m[7], wf_madd(r[2], b->m[11], r[3])));
     }
 }
 
@@ -343,6 +385,11 @@ static void resolve(const th_program *program, uint32_t first, uint32_t count, c
 
 /* ---- writing ---- */
 
+enum {
+    SQUARE = WIDTH < 4 ? 4 : WIDTH, /* numbers of all lanes that are turned together: a row at least */
+    SHARE = SQUARE / WIDTH,         /* vectors of them that a lane gets */
+};
+
 /* In half precision numbers travel in pairs, each in a float's place. */
 KEPT_INLINE void write_palettes(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
                                 th_palette format, bool streamed, char *const *palettes)
@@ -354,20 +401,21 @@ KEPT_INLINE void write_palettes(const th_program *program, uint32_t first, uint3
 #pragma GCC unroll 16
     for (size_t i = 0; i < WIDTH; i++)
         out[i] = (float *)(void *)palettes[i];
-    for (size_t at = 4 * first / pair; at < last; at += WIDTH) {
+    for (size_t at = 4 * first / pair; at < last; at += SQUARE) {
         const uint32_t *row = program->rows + at * pair / 4;
-        const size_t skip = WIDTH < 4 ? at * pair % 4 : 0;
-        wf r[WIDTH];
+        wf r[SQUARE];
 #pragma GCC unroll 16
-        for (size_t i = 0; i < WIDTH; i++) {
-            const size_t n = skip + i * pair;
+        for (size_t i = 0; i < SQUARE; i++) {
+            const size_t n = i * pair;
             const float *number = matrices + ((size_t)row[n / 4] * 4 + n % 4) * WIDTH;
             r[i] = pair == 2 ? wf_pair(wf_load(number), wf_load(number + WIDTH)) : wf_load(number);
         }
         wf_turn(r);
 #pragma GCC unroll 16
-        for (size_t i = 0; i < WIDTH; i++)
-            streamed ? wf_stream(out[i] + at, r[i]) : wf_store(out[i] + at, r[i]);
+        for (size_t i = 0; i < SQUARE; i++) {
+            float *const to = out[i / SHARE] + at + i % SHARE * WIDTH;
+            streamed ? wf_stream(to, r[i]) : wf_store(to, r[i]);
+        }
     }
 }
 

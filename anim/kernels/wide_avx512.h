@@ -80,6 +80,48 @@ static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
     }
 }
 
+/* Keys of two joints that lie side by side take half the loads. */
+#define PAIRS
+
+static inline __m512d load_eight(const th_lanes *from, int low, int high, size_t at)
+{
+    const __m256 first = _mm256_loadu_ps((const float *)th_lanes_at(from, low, at));
+    const __m256 second = _mm256_loadu_ps((const float *)th_lanes_at(from, high, at));
+    return _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_castps_pd(first)), _mm256_castps_pd(second), 1);
+}
+
+/* Two keys of each lane: lanes i and i + 4 in out[i], i + 8 and i + 12 in out[i + 4]. */
+static inline void wf_load_pairs(const th_lanes *from, size_t at, wf out[8])
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++) {
+        out[i] = _mm512_castpd_ps(load_eight(from, i, i + 4, at));
+        out[i + 4] = _mm512_castpd_ps(load_eight(from, i + 8, i + 12, at));
+    }
+}
+
+/* A number of each lane, in that shape. */
+static inline void wf_shape_pairs(const float *values, wf out[8])
+{
+    const wf all = _mm512_load_ps(values);
+    const __m512i halves = _mm512_set_epi32(4, 4, 4, 4, 4, 4, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0);
+    for (int i = 0; i < 8; i++)
+        out[i] = _mm512_permutexvar_ps(_mm512_add_epi32(halves, _mm512_set1_epi32(i % 4 + i / 4 * 8)), all);
+}
+
+/* Two keys of each lane, in that shape, to the components of the first and those of the second. */
+static inline void wf_part_pairs(wf r[8])
+{
+    wf_transpose(r);
+    wf_transpose(r + 4);
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++) {
+        const wf low = r[i], high = r[i + 4];
+        r[i] = _mm512_shuffle_f32x4(low, high, _MM_SHUFFLE(2, 0, 2, 0));
+        r[i + 4] = _mm512_shuffle_f32x4(low, high, _MM_SHUFFLE(3, 1, 3, 1));
+    }
+}
+
 static inline __m128i load_shorts(const char *low, const char *high)
 {
     const __m128d one = _mm_load_sd((const double *)(const void *)low);

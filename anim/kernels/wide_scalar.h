@@ -68,7 +68,7 @@ static inline void wf_transpose(wf r[4])
     (void)r;
 }
 
-static inline void wf_turn(wf r[1])
+static inline void wf_turn(wf r[4])
 {
     (void)r;
 }

@@ -63,7 +63,7 @@ void th_crowd_destroy(th_crowd *crowd);
 
 th_isa th_crowd_isa(const th_crowd *crowd); /* never TH_ISA_AUTO */
 th_palette th_crowd_palette(const th_crowd *crowd);
-th_writes th_crowd_writes(const th_crowd *crowd);
+th_writes th_crowd_writes(const th_crowd *crowd); /* of those shown; never TH_WRITES_AUTO */
 uint32_t th_crowd_instance_count(const th_crowd *crowd);
 uint64_t th_crowd_joint_count(const th_crowd *crowd); /* palette entries of all instances: the unit of "ns per joint" */
 uint32_t th_crowd_batch_count(const th_crowd *crowd); /* the unit of work: 16 instances of one rig; fewer, or up to 31,
