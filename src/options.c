@@ -339,6 +339,7 @@ static const char *const vsync_choices[] = {"on", "off", NULL};
 static const char *const log_level_choices[] = {"error", "warning", "info", "debug", NULL};
 static const char *const log_format_choices[] = {"text", "json", NULL};
 static const char *const result_endings[] = {".json", ".csv", ".md", NULL};
+static const char *const film_endings[] = {".png", ".mp4", ".mkv", ".webm", NULL};
 static const char *const page_endings[] = {".html", ".htm", NULL};
 static const char *const stages_choices[] = {"fused", "separate", NULL};
 
@@ -402,8 +403,8 @@ const th_option th_option_table[] = {
      .low = 1, .high = 1e4, .help = "characters in the pictures of frame/ entries"},
     {.name = "threads", .argument = "N", .fallback = "max", .commands = DRAWING | TH_COMMAND_SERVE, .parse = parse_threads, .offset = AT(threads),
      .help = "threads that pose: a number, or max for all usable CPUs"},
-    {.name = "out", .argument = "FILE", .fallback = "throng.png", .commands = TH_COMMAND_RENDER, .parse = parse_text, .offset = AT(film),
-     .help = "where pictures go: one .png, several with %d for their number, as in crowd-%03d.png, or a video: .mp4, .mkv, .webm"},
+    {.name = "out", .argument = "FILE", .fallback = "throng.png", .commands = TH_COMMAND_RENDER, .parse = parse_named_file, .offset = AT(film),
+     .choices = film_endings, .help = "where pictures go: one .png, several with %d for their number, as in crowd-%03d.png, or a video: .mp4, .mkv, .webm"},
     {.name = "draw", .commands = TH_COMMAND_STRESS, .parse = parse_switch, .offset = AT(draw),
      .help = "whole frames: characters are posed and drawn, without a window; else they are posed, and that is all"},
     {.name = "size", .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_RENDER | TH_COMMAND_STRESS, .parse = parse_size, .offset = AT(picture),

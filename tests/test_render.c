@@ -156,7 +156,8 @@ Test(render, says_what_is_wrong_and_leaves_nothing)
     expect(2, "render --frames 0", "--frames takes a whole number");
     expect(3, "render --frames 2 --count 1 --size 16x16 --out same.png", "same.png");
     expect(3, "render --count 1 --size 16x16 --out missing/f.png", "missing/f.png");
-    expect(3, "render --count 1 --size 16x16 --out f.bmp", "f.bmp");
+    expect(2, "render --count 1 --size 16x16 --out f.bmp",
+           "--out takes a file whose name ends in .png, .mp4, .mkv or .webm, not \"f.bmp\"");
     expect(3, "render --model missing.glb", "missing.glb");
     cr_expect(access("same.png", F_OK) != 0 && access("f.bmp", F_OK) != 0);
 }
