@@ -48,6 +48,25 @@ static void change_rows(const char *from, const char *to, const char *field, dou
     json_decref(document);
 }
 
+/* Times that have nothing of the machine's mood. */
+static void make_steady(const char *path)
+{
+    static const struct {
+        const char *name;
+        double value;
+    } fields[] = {{"cpu_time", 12.5}, {"real_time", 12.5}, {"pulse_ns", 1}};
+    json_t *document = load(path), *row;
+    size_t index;
+    json_array_foreach(json_object_get(document, "benchmarks"), index, row)
+    {
+        for (size_t f = 0; f < sizeof fields / sizeof *fields; f++)
+            if (json_object_get(row, fields[f].name))
+                json_object_set_new(row, fields[f].name, json_real(fields[f].value));
+    }
+    cr_assert_eq(json_dump_file(document, path, 0), 0);
+    json_decref(document);
+}
+
 /* ---- keeping ---- */
 
 Test(baseline, save_keeps_the_result_under_its_name)
@@ -127,6 +146,7 @@ Test(baseline, what_is_kept_is_measured_in_twelve_processes)
 Test(baseline, exit_code_says_whether_anything_became_worse)
 {
     expect(0, MEASURE "--processes 6 --out a.json", "");
+    make_steady("a.json");
     change_rows("a.json", "slow.json", "cpu_time", 1.5, NULL);
     change_rows("a.json", "other.json", "palette_hash", 0, "0123456789abcdef");
     change_rows("a.json", "coarse.json", "max_error", 2, NULL);
