@@ -20,9 +20,12 @@ th_axis th_axis_log(void)
     return (th_axis){.low = HUGE_VAL, .high = -HUGE_VAL, .is_log = true};
 }
 
+/* What lies beyond is no measurement, and could not be divided or widened. */
+#define MOST 1e100
+
 bool th_axis_takes(const th_axis *axis, double value)
 {
-    return isfinite(value) && (!axis->is_log || value > 0);
+    return fabs(value) < MOST && (!axis->is_log || value > 1 / MOST);
 }
 
 void th_axis_include(th_axis *axis, double value)
@@ -56,8 +59,9 @@ static void settle_linear(th_axis *axis, double margin)
         axis->high += half;
         length = 2 * half;
     }
-    axis->low -= axis->low == 0 ? 0 : margin * length;
-    axis->high += axis->high == 0 ? 0 : margin * length;
+    const double low = axis->low - margin * length, high = axis->high + margin * length;
+    axis->low = axis->low >= 0 ? fmax(0, low) : low;
+    axis->high = axis->high <= 0 ? fmin(0, high) : high;
 }
 
 void th_axis_settle(th_axis *axis, double margin)

@@ -44,7 +44,13 @@ static void note_build(const th_record *record, json_t **notes)
 
 static void note_pulse(const th_comparison *c, json_t **notes)
 {
-    if (c->old_record->entries[0].pulse_ns.count == 0 || c->new_record->entries[0].pulse_ns.count == 0)
+    bool lacks = false;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const th_record_entry *a = th_record_find(c->old_record, c->changes[i].name);
+        const th_record_entry *b = th_record_find(c->new_record, c->changes[i].name);
+        lacks = lacks || (isfinite(c->changes[i].change) && (a->pulse_ns.count == 0 || b->pulse_ns.count == 0));
+    }
+    if (lacks)
         say(notes, "how fast the core ran is not in both records, so a change of its clock looks like one of the code");
 }
 

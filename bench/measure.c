@@ -191,6 +191,17 @@ static void rehearse(const rounds *r)
             repeat(&r->subjects[i], r->desc, 0, 1);
 }
 
+/* A clock that is too coarse for a pulse says nothing about the core. */
+static void forget_bad_pulses(const rounds *r)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        th_samples *pulse_ns = &r->subjects[i].row->pulse_ns;
+        for (uint32_t s = 0; s < pulse_ns->count; s++)
+            if (!(pulse_ns->values[s] > 0))
+                pulse_ns->count = 0;
+    }
+}
+
 void th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_t count)
 {
     assert(count <= TH_MEASURE_MOST_SUBJECTS);
@@ -204,4 +215,5 @@ void th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
     r.start_ns = th_clock_ns();
     while (!is_done(&r))
         run_round(&r);
+    forget_bad_pulses(&r);
 }

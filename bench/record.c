@@ -172,6 +172,8 @@ static bool add_times(const line *l, const traits *t, bool is_first, th_record_e
         return refuse(l, "pulse_ns", "is in some rows only");
     if (t->process + 1 != e->process_count && t->process != e->process_count)
         return refuse(l, "process", "is out of order");
+    if (!isfinite(real * unit_ns) || !isfinite(cpu * unit_ns))
+        return refuse(l, "real_time", "or cpu_time is too large");
     e->process_count = (uint32_t)t->process + 1;
     th_samples_add(&e->real_ns, real * unit_ns);
     th_samples_add(&e->cpu_ns, cpu * unit_ns);

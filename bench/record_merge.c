@@ -32,6 +32,8 @@ static bool add_samples(th_row *row, const th_record_entry *e)
     if (!th_samples_append(&row->real_ns, &e->real_ns) || !th_samples_append(&row->cpu_ns, &e->cpu_ns) ||
         !th_samples_append(&row->pulse_ns, &e->pulse_ns))
         return false;
+    if (row->pulse_ns.count != row->real_ns.count)
+        row->pulse_ns.count = 0; /* a process does not know it */
     for (uint32_t p = 0; p < e->process_count; p++)
         row->ends[row->process_count++] = before + e->ends[p];
     return true;

@@ -119,7 +119,7 @@ static void include_points(th_axis *y, const th_scale *scale, const th_scale_cur
 static void draw_curve(const th_scale *scale, bool divided, FILE *file)
 {
     const th_scale_curve *curve = &scale->curves[0];
-    const bool fitted = curve->fits[0].status == TH_FIT_GOOD;
+    const bool fitted = curve->fits[0].status == TH_FIT_GOOD && th_scale_has_figures(scale, curve->first);
     const th_key keys[] = {{"measured", TH_INK_BLUE, false},
                            {"ideal", TH_INK_GREY, true},
                            {law_names[TH_FIT_AMDAHL], law_inks[TH_FIT_AMDAHL], true},
@@ -195,9 +195,11 @@ static void draw_schedulers(const th_scale *scale, FILE *file)
             continue;
         keys[count] = (th_key){th_scheduler_name(c->scheduler), (th_ink)count, false};
         curves[count++] = c;
-        for (uint32_t p = c->first; p < c->first + c->count; p++)
+        for (uint32_t p = c->first; p < c->first + c->count; p++) {
+            th_axis_include(&desc.x, scale->points[p].threads);
             if (th_scale_has_figures(scale, p))
                 th_axis_include(&desc.y, c->characters * 1e3 / th_median_interval(&scale->report.rows[p].real_ns).low);
+        }
     }
     desc.key_count = count;
     if (count < 2)

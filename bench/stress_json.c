@@ -40,8 +40,8 @@ json_t *th_stress_json(const th_stress *stress)
         if (!stress->report.rows[i].failure[0])
             points = th_json_append(points, point_json(&stress->points[i]));
     json_t *json =
-        json_pack("{s:s, s:s, s:o, s:o, s:o, s:i, s:o, s:b, s:o, s:o, s:o}", "headline", stress->headline, "frame",
-                  th_stress_frame_name(stress), "budget_ms", th_json_real(stress->budget_ns / 1e6),
+        json_pack("{s:o, s:s, s:o, s:o, s:o, s:i, s:o, s:b, s:o, s:o, s:o}", "headline", th_json_text(stress->headline),
+                  "frame", th_stress_frame_name(stress), "budget_ms", th_json_real(stress->budget_ns / 1e6),
                   "late_share_allowed", th_json_real(TH_CAPACITY_LATE), "confidence", th_json_real(TH_CONFIDENCE),
                   "frames", (int)stress->frames, "disturbed_from_ms", th_json_real(stress->disturbed_ns / 1e6),
                   "searched", stress->searched, "memory_bytes", th_json_count(stress->memory), "bytes_per_character",

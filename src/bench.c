@@ -83,10 +83,6 @@ static bool is_all_left_out(const th_report *report)
 
 static int show_report(const th_options *o, const th_report *report)
 {
-    if (is_all_left_out(report)) {
-        th_complain("%s", th_report_left_out(report)->failure);
-        return TH_EXIT_ENVIRONMENT;
-    }
     const th_output output = {report_json, 12, print_report, report_csv, report_markdown, report_page};
     int code = th_output_result(o, &output, report);
     int check = th_complain_of_failures(report);
@@ -113,7 +109,11 @@ static int run_bench(const th_options *o, const th_measure_desc *measure, const 
     th_measuring_end();
     if (result != TH_OK)
         return th_fail_with(&err);
-    int code = th_processes_add(o, &report);
+    int code = TH_EXIT_ENVIRONMENT;
+    if (is_all_left_out(&report))
+        th_complain("%s", th_report_left_out(&report)->failure);
+    else
+        code = th_processes_add(o, &report);
     if (code == TH_EXIT_GOOD)
         code = show_report(o, &report);
     th_report_fini(&report);

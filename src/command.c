@@ -81,11 +81,11 @@ const th_command th_command_table[] = {
         .operand = "OLD NEW",
         .summary = "what became slower, faster or wrong from one result to another",
         .details =
-            "Compares two results of bench, scale or stress, files or names given to --save, and fails (exit code 1)\n"
-            "when an entry became slower by more than chance, --threshold and noise allow, or when palettes are\n"
-            "others than before, or errors larger. Results of another machine, compiler, flags, model, scene or seed\n"
-            "are not comparable (exit code 3). Measure both in several processes: one process may be faster than the\n"
-            "next by where its memory came to lie. Google Benchmark's JSON can be compared, too.\n"
+            "Compares two results of bench, scale, or stress --count, files or names given to --save, and fails\n"
+            "(exit code 1) when an entry became slower by more than chance, --threshold and noise allow, or when\n"
+            "palettes are others than before, or errors larger. Results of another machine, compiler, flags, model,\n"
+            "scene or seed are not comparable (exit code 3). Measure both in several processes: one process may be\n"
+            "faster than the next by where its memory came to lie. Google Benchmark's JSON can be compared, too.\n"
             "\n"
             "  throng bench --save main; ...; throng bench --save work; throng compare main work\n",
         .run = th_command_compare,

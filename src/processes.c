@@ -104,8 +104,11 @@ static bool has_result(int status)
            (WEXITSTATUS(status) == TH_EXIT_GOOD || WEXITSTATUS(status) == TH_EXIT_CHECK);
 }
 
-static int complain_of(int status, const char *said)
+/* said: what it wrote, or NULL; loses all but its first line. */
+static int complain_of(int status, char *said)
 {
+    if (said)
+        said[strcspn(said, "\n")] = '\0';
     if (status < 0)
         th_complain("cannot run another process: %s", strerror(errno));
     else if (WIFSIGNALED(status))

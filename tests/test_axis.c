@@ -165,6 +165,35 @@ Test(axis, does_not_go_below_nothing_where_it_begins_there)
     cr_expect_float_eq(axis.high, 11, 1e-9);
 }
 
+Test(axis, keeps_its_margin_on_the_side_of_nothing_where_its_values_are)
+{
+    th_axis axis = th_axis_linear();
+    th_axis_include(&axis, 0.5);
+    th_axis_include(&axis, 17);
+    th_axis_settle(&axis, 0.05);
+    cr_expect_eq(axis.low, 0);
+    axis = th_axis_linear();
+    th_axis_include(&axis, -0.5);
+    th_axis_include(&axis, -17);
+    th_axis_settle(&axis, 0.05);
+    cr_expect_eq(axis.high, 0);
+}
+
+/* From a file that somebody wrote by hand, say; widening must not reach infinity. */
+Test(axis, leaves_out_what_is_no_measurement)
+{
+    static const double odd[] = {1e297, 1e-297, -1e297, 1e100};
+    double ticks[TH_AXIS_MOST_TICKS];
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        th_axis axis = th_axis_log();
+        th_axis_include(&axis, 1e-16);
+        th_axis_include(&axis, odd[i]);
+        th_axis_settle(&axis, 0.1);
+        cr_expect(th_axis_ticks(&axis, 8, ticks) >= 2);
+        cr_expect(isnan(th_axis_at(&axis, odd[i])));
+    }
+}
+
 Test(axis, labels_are_short)
 {
     static const struct {

@@ -180,6 +180,7 @@ Test(record, names_the_row_and_the_field_that_is_wrong)
     refuses_field("real_time", "null", "is no number");
     refuses_field("real_time", "\"1\"", "is no number");
     refuses_field("real_time", "-1", "is negative");
+    refuses_field("real_time", "1.5e308", "or cpu_time is too large");
     refuses_field("cpu_time", "-", "is missing");
     refuses_field("time_unit", "-", "is missing");
     refuses_field("time_unit", "\"hours\"", "is none of");
