@@ -175,7 +175,9 @@ static void *attend(void *arg)
     th_photographer *p = arg;
     pthread_mutex_lock(&p->lock);
     while (!p->stopped) {
-        if (p->wanted.width && th_clock_ns() >= p->rested_ns)
+        if (p->wanted.width && th_director_read(p->director).held)
+            p->wanted = (order){0}; /* not beside a run; who asked goes without */
+        else if (p->wanted.width && th_clock_ns() >= p->rested_ns)
             carry_out(p);
         else if (p->wanted.width)
             wait_until(p, p->rested_ns);

@@ -210,6 +210,8 @@ char **th_runs_arguments(const th_runs_desc *desc, const json_t *request, th_err
             free(line.words[i]);
     if (result == TH_OK && words)
         return words;
+    if (result == TH_OK)
+        th_fail(err, TH_ERR_MEMORY, "out of memory");
     free(words);
     return NULL;
 }

@@ -157,7 +157,17 @@ static int follow(th_runs *r, run *current, const th_child *child, run_state *ou
     }
 }
 
-/* Where there is no folder for results, its own goes with it: an open file is enough. */
+/* The one that a report has where there is none for results. */
+static void remove_folder(const th_runs *r, run *current)
+{
+    if (r->desc.results || !current->report_file[0])
+        return;
+    unlink(current->report_file);
+    *strrchr(current->report_file, '/') = '\0';
+    rmdir(current->report_file);
+}
+
+/* An open file is enough, where its folder goes. */
 static void take_report(th_runs *r, run *current)
 {
     const char *why;
@@ -167,23 +177,30 @@ static void take_report(th_runs *r, run *current)
     pthread_mutex_lock(&r->lock);
     current->report = report;
     pthread_mutex_unlock(&r->lock);
-    if (r->desc.results)
-        return;
-    unlink(current->report_file);
-    *strrchr(current->report_file, '/') = '\0';
-    rmdir(current->report_file);
+    remove_folder(r, current);
+}
+
+/* Why it failed by itself, where it has not said so. */
+static void explain(run *current, int status)
+{
+    if (WIFSIGNALED(status))
+        snprintf(current->message, sizeof current->message, "ended by signal %d", WTERMSIG(status));
+    else if (current->message[0] == '\0')
+        snprintf(current->message, sizeof current->message, "ended with exit code %d", WEXITSTATUS(status));
 }
 
 static void conclude(th_runs *r, run *current, run_state state, int status)
 {
     struct stat document = {0};
+    if (!WIFEXITED(status) && ftruncate(current->document, 0) != 0) /* half a document is none */
+        th_log(TH_LOG_WARNING, "run %u: %s", current->id, strerror(errno));
     fstat(current->document, &document);
     pthread_mutex_lock(&r->lock);
     current->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    if (state == DONE && current->exit_code != 0)
+    if (state == DONE && current->exit_code != 0) {
         state = FAILED;
-    if (state == FAILED && current->message[0] == '\0')
-        snprintf(current->message, sizeof current->message, "ended by signal %d", WTERMSIG(status));
+        explain(current, status);
+    }
     current->state = state;
     current->end_ns = th_clock_ns();
     if (state == DONE)
@@ -243,6 +260,8 @@ static void *attend(void *arg)
         r->arguments = NULL;
         pthread_mutex_unlock(&r->lock);
         if (stopped) {
+            if (arguments)
+                remove_folder(r, current);
             free_arguments(arguments);
             return NULL;
         }
@@ -321,21 +340,23 @@ static char *option_of(const char *name, const char *file)
     return strdup(word);
 }
 
-/* The program's name before them, and files behind. */
+/* The program's name before them, and files behind. Gives the words to `out`, which is to be freed whatever comes. */
 static bool complete_arguments(th_runs *r, run *fresh, char **words, char ***out)
 {
     size_t count = 0;
     while (words[count])
         count++;
     char **all = calloc(count + 4, sizeof *all);
-    if (!all)
+    *out = words;
+    if (!all || !(all[0] = strdup("throng"))) {
+        free(all);
         return false;
+    }
     name_files(r, fresh, words[0]);
-    all[0] = strdup("throng");
     memcpy(all + 1, words, count * sizeof *all);
     free(words);
     *out = all;
-    bool good = all[0] != NULL;
+    bool good = true;
     if (fresh->file[0])
         good = (all[++count] = option_of("out", fresh->file)) && good;
     if (fresh->report_file[0])
@@ -364,6 +385,7 @@ th_run_answer th_runs_start(th_runs *r, const json_t *request, uint32_t *out_id,
             answer = TH_RUN_STARTED;
         } else {
             words = arguments;
+            remove_folder(r, &r->kept[id % TH_RUNS_KEPT]);
             forget(&r->kept[id % TH_RUNS_KEPT]);
             th_fail(err, TH_ERR_MEMORY, "out of memory");
         }
