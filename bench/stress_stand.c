@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 enum { LEAST_WARM_UP = 2, MOST_WARM_UP = 16, TRACED_FRAMES = 16 };
@@ -17,6 +18,7 @@ th_result th_stand_init(th_stand *s, const th_stress_desc *desc, th_error *err)
     th_scene_desc nobody = desc->scene;
     nobody.instance_count = 0;
     *s = (th_stand){.desc = desc, .disturbed_ns = fmax(0.01 * desc->budget_ns, LEAST_WAIT_NS)};
+    prctl(PR_SET_TIMERSLACK, 1); /* or frames begin up to 50 us late */
     bool room = th_samples_init(&s->real, desc->frames);
     room = th_samples_init(&s->cpu, desc->frames) && room;
     room = th_samples_init(&s->undisturbed, desc->frames) && room;
@@ -171,24 +173,24 @@ static void run(th_stand *s)
         th_stand_run(s, s->number++);
 }
 
-static void wait_for_tick(th_stand *s)
+/* Returns when it was. */
+static uint64_t wait_for_tick(th_stand *s)
 {
-    const uint64_t now = th_clock_ns();
-    if (s->due_ns < now)
-        s->due_ns = now;
-    const struct timespec due = {(time_t)(s->due_ns / 1000000000u), (long)(s->due_ns % 1000000000u)};
+    const uint64_t now = th_clock_ns(), tick = s->due_ns > now ? s->due_ns : now;
+    const struct timespec due = {(time_t)(tick / 1000000000u), (long)(tick % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
         ;
-    s->due_ns += (uint64_t)s->desc->budget_ns;
+    s->due_ns = tick + (uint64_t)s->desc->budget_ns;
+    return tick;
 }
 
+/* Waking up late is part of a frame: who waits for a CPU then is late as well. Sleeping is not waiting for one. */
 double th_stand_frame(th_stand *s)
 {
-    wait_for_tick(s);
     th_waits_begin(&s->waits);
-    const uint64_t cpu = th_clock_cpu_ns(), start = th_clock_ns();
+    const uint64_t tick = wait_for_tick(s), cpu = th_clock_cpu_ns();
     run(s);
-    const double ns = (double)(th_clock_ns() - start), cpu_ns = (double)(th_clock_cpu_ns() - cpu);
+    const double ns = (double)(th_clock_ns() - tick), cpu_ns = (double)(th_clock_cpu_ns() - cpu);
     th_samples_add(&s->real, ns);
     th_samples_add(&s->cpu, cpu_ns);
     if (s->waits.count > 0 && (double)th_waits_longest(&s->waits) < s->disturbed_ns)

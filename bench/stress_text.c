@@ -65,7 +65,7 @@ static void print_memory(const th_stress *stress, th_format format, FILE *file)
     for (uint32_t i = 0; i < stress->point_count; i++)
         if (stress->points[i].out_of_memory) {
             th_write_line(file, format,
-                          "More characters on %u thread%s may hold it, but a character takes %.1f KB, and %.1f GB of "
+                          "More characters on %u thread%s may hold it, but a character takes %.1f KB, and %.3g GB of "
                           "memory can be had.",
                           stress->points[i].threads, th_plural(stress->points[i].threads),
                           stress->bytes_per_character / 1e3, (double)stress->memory / 1e9);

@@ -531,6 +531,8 @@ const th_option th_option_table[] = {
      .low = 1, .high = 1e6, .help = "most characters that a client may ask for"},
     {.name = "max-memory", .argument = "MB", .commands = TH_COMMAND_SERVE, .parse = parse_real, .offset = AT(max_memory_mb),
      .low = 1, .high = 1e9, .help = "most memory of a crowd that a client may ask for (default: a quarter of the machine's)"},
+    {.name = "max-memory", .argument = "MB", .commands = TH_COMMAND_STRESS, .parse = parse_real, .offset = AT(max_memory_mb),
+     .low = 1, .high = 1e9, .help = "most memory that the crowd may take (default: four fifths of what there is)"},
     {.name = "max-requests", .argument = "HZ", .commands = TH_COMMAND_SERVE, .parse = parse_real, .offset = AT(max_requests_hz),
      .low = 0.1, .high = 1e6, .help = "requests a second that one address may send (default: 100, and this machine any number)"},
     {.name = "log-level", .argument = "LEVEL", .fallback = "info", .commands = TH_COMMAND_SERVE, .parse = parse_choice, .offset = AT(log_level),

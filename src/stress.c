@@ -92,6 +92,7 @@ static int run_stress(const th_options *o, const th_cast *cast, const th_stress_
         .thread_count = o->threads.count,
         .budget_ns = o->budget_ms * 1e6,
         .frames = o->frames,
+        .memory = (uint64_t)(o->max_memory_mb * 1e6),
         .guest = guest,
         .tracer = o->tracer,
         .is_rehearsal = o->dry_run,

@@ -535,6 +535,13 @@ Test(cli, stress_fails_where_the_budget_is_not_held)
     cr_expect(strstr(out, "human, 52 palette entries; "), "%s", out);
 }
 
+Test(cli, stress_keeps_to_the_memory_it_is_given)
+{
+    expect(0, "stress --budget-ms 10000 --frames 299 --threads 1 --max-memory 1 --dry-run", "");
+    expect(4, "stress --budget-ms 10000 --frames 299 --threads 1 --max-memory 1 --count 1000",
+           "1000 characters take 0.00");
+}
+
 Test(cli, stress_writes_one_document)
 {
     char text[1 << 16];

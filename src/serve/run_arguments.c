@@ -3,6 +3,7 @@
 
 #include <throng/json.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,6 +188,16 @@ static th_result check_members(const json_t *request, th_error *err)
     return TH_OK;
 }
 
+/* A search for the largest crowd ends where a client's wishes do. */
+static th_result add_limit(command_line *line, const char *kind, const th_limits *limits, th_error *err)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.0f", fmax(1, (double)limits->max_memory_bytes / 1e6));
+    if (strcmp(kind, "stress") != 0 || add(line, "max-memory", text))
+        return TH_OK;
+    return th_fail(err, TH_ERR_LIMIT, "too many options");
+}
+
 char **th_runs_arguments(const th_runs_desc *desc, const json_t *request, th_error *err)
 {
     command_line line = {0};
@@ -202,6 +213,8 @@ char **th_runs_arguments(const th_runs_desc *desc, const json_t *request, th_err
         if (result == TH_OK)
             result = add_option(&line, desc, name, value, err);
     }
+    if (result == TH_OK)
+        result = add_limit(&line, kind, &desc->limits, err);
     char **words = calloc(line.count + 1, sizeof *words);
     for (size_t i = 0; i < line.count; i++)
         if (result == TH_OK && words)
