@@ -4,6 +4,7 @@
 #include "measuring.h"
 #include "output.h"
 #include "processes.h"
+#include "progress.h"
 
 #include <throng/bench.h>
 #include <throng/json.h>
@@ -106,7 +107,7 @@ static int run_bench(const th_options *o, const th_measure_desc *measure, const 
     };
     const th_result result = th_bench_run(&desc, &report, &err);
     th_frame_entries_fini(&frames);
-    th_measuring_end();
+    th_progress_end();
     if (result != TH_OK)
         return th_fail_with(&err);
     int code = TH_EXIT_ENVIRONMENT;

@@ -3,7 +3,6 @@
 #include "processes.h"
 #include "progress.h"
 
-#include <throng/clock.h>
 #include <throng/frame.h>
 
 #include <math.h>
@@ -11,29 +10,15 @@
 
 /* ---- the line ---- */
 
-#define SHOW_NS 100000000u
-
-static uint64_t shown_ns; /* when the line was last written; 0: never */
-
 static void show(void *ctx, const th_measure_state *s)
 {
+    char known[32] = "";
     (void)ctx;
-    const uint64_t now = th_clock_ns();
-    if (now - shown_ns < SHOW_NS)
-        return;
-    shown_ns = now;
-    fprintf(stderr, "\r\033[K%u of %u: %.40s and its like, %u repetition%s", s->comparison, s->comparisons, s->name,
-            s->rounds, s->rounds == 1 ? "" : "s");
     if (isfinite(s->precision))
-        fprintf(stderr, ", known to %.2g %%", 100 * s->precision);
-    fflush(stderr);
-}
-
-void th_measuring_end(void)
-{
-    if (shown_ns > 0)
-        fputs("\r\033[K", stderr);
-    shown_ns = 0;
+        snprintf(known, sizeof known, ", known to %.2g %%", 100 * s->precision);
+    if (th_progress_is_due())
+        th_progress_show("%u of %u: %.40s and its like, %u repetition%s%s", s->comparison, s->comparisons, s->name,
+                         s->rounds, th_plural(s->rounds), known);
 }
 
 /* ---- the options ---- */

@@ -1,5 +1,7 @@
 #include "processes.h"
 
+#include "progress.h"
+
 #include <throng/record.h>
 
 #include <errno.h>
@@ -156,14 +158,13 @@ int th_processes_add(const th_options *o, th_report *report)
     call c;
     int code = TH_EXIT_GOOD;
     const uint32_t count = th_processes_count(o);
-    const bool is_seen = isatty(STDERR_FILENO);
+    const bool is_seen = th_progress_wanted();
     call_init(&c, o);
     for (uint32_t p = 1; p < count && code == TH_EXIT_GOOD; p++) {
         if (is_seen)
-            fprintf(stderr, "\r\033[Kprocess %u of %u", p + 1, count);
+            th_progress_show("process %u of %u", p + 1, count);
         code = run_one(&c, report);
-        if (is_seen)
-            fputs("\r\033[K", stderr);
+        th_progress_end();
     }
     return code;
 }

@@ -1,17 +1,24 @@
 #include "progress.h"
 
+#include <throng/clock.h>
+
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#define SHOW_NS 100000000u
+#define CLEARED "\r\033[K"
+
+static uint64_t shown_ns; /* when the line was last written; 0: there is none */
 
 static void show(void *ctx, uint32_t done, uint32_t total)
 {
     (void)ctx;
     if (done < total)
-        fprintf(stderr, "\r%3u %% of %u frames", 100 * done / total, total);
+        th_progress_show("%3u %% of %u frames", 100 * done / total, total);
     else
-        fputs("\r\033[K", stderr); /* leave no trace */
-    fflush(stderr);
+        th_progress_end();
 }
 
 bool th_progress_wanted(void)
@@ -22,4 +29,28 @@ bool th_progress_wanted(void)
 th_progress_fn *th_progress(void)
 {
     return th_progress_wanted() ? show : NULL;
+}
+
+bool th_progress_is_due(void)
+{
+    return th_clock_ns() - shown_ns >= SHOW_NS;
+}
+
+void th_progress_show(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs(CLEARED, stderr);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fflush(stderr);
+    shown_ns = th_clock_ns();
+}
+
+void th_progress_end(void)
+{
+    if (shown_ns > 0)
+        fputs(CLEARED, stderr);
+    fflush(stderr);
+    shown_ns = 0;
 }

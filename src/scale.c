@@ -2,6 +2,7 @@
 #include "cast.h"
 #include "measuring.h"
 #include "output.h"
+#include "progress.h"
 
 #include <throng/page.h>
 #include <throng/scale.h>
@@ -57,7 +58,7 @@ static int run_scale(const th_options *o, const th_measure_desc *measure, const 
         .tracer = o->tracer,
     };
     th_result result = th_scale_run(&desc, &scale, &err);
-    th_measuring_end();
+    th_progress_end();
     if (result != TH_OK)
         return th_fail_with(&err);
     int code =

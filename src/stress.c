@@ -4,38 +4,33 @@
 #include "progress.h"
 #include "stress_guest.h"
 
-#include <throng/clock.h>
 #include <throng/page.h>
 #include <throng/stress.h>
 
 /* ---- the line ---- */
 
-#define SHOW_NS 100000000u
+/* What a run that counts has of its frames. */
+typedef struct share {
+    char text[16];
+} share;
 
-static uint64_t shown_ns; /* when the line was last written; 0: never */
+static share share_of(const th_stress_state *s)
+{
+    share of = {""};
+    if (s->probe->stage == TH_CAPACITY_CONFIRM)
+        snprintf(of.text, sizeof of.text, " of %u", s->frames);
+    return of;
+}
 
 static void show(void *ctx, const th_stress_state *s)
 {
-    static const char *const stages[] = {"how many about", "looking for the number", "the run that counts"};
+    static const char *const stages[] = {"how many about", "looking for the number", "a run that counts"};
     const th_capacity_probe *p = s->probe;
     (void)ctx;
-    const uint64_t now = th_clock_ns();
-    if (now - shown_ns < SHOW_NS)
-        return;
-    shown_ns = now;
-    fprintf(stderr, "\r\033[K%u thread%s, %s: %s character%s, %u frame%s", s->threads, th_plural(s->threads),
-            stages[p->stage], th_digits_from(p->items).text, th_plural(p->items), p->frames, th_plural(p->frames));
-    if (p->stage == TH_CAPACITY_CONFIRM)
-        fprintf(stderr, " of %u", s->frames);
-    fprintf(stderr, ", %u late", p->late);
-    fflush(stderr);
-}
-
-static void end_line(void)
-{
-    if (shown_ns > 0)
-        fputs("\r\033[K", stderr);
-    shown_ns = 0;
+    if (th_progress_is_due())
+        th_progress_show("%u thread%s, %s: %s character%s, %u frame%s%s, %u late", s->threads, th_plural(s->threads),
+                         stages[p->stage], th_digits_from(p->items).text, th_plural(p->items), p->frames,
+                         th_plural(p->frames), share_of(s).text, p->late);
 }
 
 /* ---- the command ---- */
@@ -99,7 +94,7 @@ static int run_stress(const th_options *o, const th_cast *cast, const th_stress_
         .progress = th_progress_wanted() ? show : NULL,
     };
     const th_result result = th_stress_run(&desc, &stress, &err);
-    end_line();
+    th_progress_end();
     if (result != TH_OK)
         return th_fail_with(&err);
     int code = th_output_result(
