@@ -221,21 +221,12 @@ static int by_p(const void *a, const void *b)
 }
 
 /* Holm: the smallest p counts for all entries, the next one for all but one, and none less than those before. */
-static bool correct_for_number(th_comparison *c)
+static void correct_for_number(th_change **timed, uint32_t count)
 {
-    th_change **timed = calloc((size_t)c->count + 1, sizeof *timed);
-    uint32_t count = 0;
     double least = 0;
-    if (!timed)
-        return false;
-    for (uint32_t i = 0; i < c->count; i++)
-        if (isfinite(c->changes[i].p))
-            timed[count++] = &c->changes[i];
     qsort(timed, count, sizeof *timed, by_p);
     for (uint32_t i = 0; i < count; i++)
         timed[i]->p = least = fmin(1, fmax(least, timed[i]->p * (count - i)));
-    free(timed);
-    return true;
 }
 
 /* The least p that the rank test can have, with everything of one side above all of the other: twice one in all the
@@ -249,12 +240,26 @@ static double least_p(const th_change *change)
 static void judge(th_change *change, double threshold, uint32_t timed)
 {
     const double size = fabs(change->change);
-    if (change->verdict != TH_VERDICT_SAME)
-        return;
     if (change->p < TH_COMPARE_ALPHA && size > threshold && size > change->floor)
         change->verdict = change->change > 0 ? TH_VERDICT_REGRESSION : TH_VERDICT_GAIN;
     else if (least_p(change) * timed >= TH_COMPARE_ALPHA)
         change->verdict = TH_VERDICT_UNKNOWN;
+}
+
+static bool judge_all(th_comparison *c)
+{
+    th_change **timed = calloc((size_t)c->count + 1, sizeof *timed);
+    uint32_t count = 0;
+    if (!timed)
+        return false;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (isfinite(c->changes[i].p))
+            timed[count++] = &c->changes[i];
+    correct_for_number(timed, count);
+    for (uint32_t i = 0; i < count; i++)
+        judge(timed[i], c->threshold, count);
+    free(timed);
+    return true;
 }
 
 static bool compare_wanted(const th_compare_desc *desc, const regex_t *wanted, th_comparison *out)
@@ -275,7 +280,7 @@ static bool compare_wanted(const th_compare_desc *desc, const regex_t *wanted, t
     for (uint32_t i = 0; i < a->entry_count && room; i++)
         if (!th_record_find(b, a->entries[i].name) && (!wanted || regexec(wanted, a->entries[i].name, 0, NULL, 0) == 0))
             out->changes[out->count++] = unknown_change(a->entries[i].name, TH_VERDICT_ONLY_OLD);
-    return room && correct_for_number(out);
+    return room && judge_all(out);
 }
 
 static bool compare_all(const th_compare_desc *desc, th_comparison *out)
@@ -292,11 +297,7 @@ static bool compare_all(const th_compare_desc *desc, th_comparison *out)
 
 static void count_verdicts(th_comparison *c)
 {
-    uint32_t timed = 0;
-    for (uint32_t i = 0; i < c->count; i++)
-        timed += isfinite(c->changes[i].p) ? 1 : 0;
     for (uint32_t i = 0; i < c->count; i++) {
-        judge(&c->changes[i], c->threshold, timed);
         c->verdicts[c->changes[i].verdict]++;
         c->problems += c->changes[i].problem[0] != '\0';
     }

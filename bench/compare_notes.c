@@ -5,7 +5,6 @@
 #include <throng/json.h>
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,30 +15,20 @@
 #define COMMON_CHANGE 0.02
 enum { FEWEST_FOR_COMMON = 4 };
 
-__attribute__((format(printf, 2, 3))) static void say(json_t **notes, const char *format, ...)
-{
-    char text[1024], clean[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    *notes = th_json_append(*notes, th_json_text(th_printable(text, clean, sizeof clean)));
-}
-
 /* ---- the records ---- */
 
 static void note_company(const th_record *record, json_t **notes)
 {
     const double others = json_number_value(json_object_get(record->context, "others_cpus"));
     if (others > TH_REPORT_OTHERS_CPUS)
-        say(notes, "other programs used %.2f CPUs while %s was measured", others, record->name);
+        th_json_say(notes, "other programs used %.2f CPUs while %s was measured", others, record->name);
 }
 
 static void note_build(const th_record *record, json_t **notes)
 {
     const char *build = json_string_value(json_object_get(record->context, "library_build_type"));
     if (build && strcmp(build, "debug") == 0)
-        say(notes, "%s was built with assertions; measure a Release build", record->name);
+        th_json_say(notes, "%s was built with assertions; measure a Release build", record->name);
 }
 
 static void note_pulse(const th_comparison *c, json_t **notes)
@@ -51,24 +40,24 @@ static void note_pulse(const th_comparison *c, json_t **notes)
         lacks = lacks || (isfinite(c->changes[i].change) && (a->pulse_ns.count == 0 || b->pulse_ns.count == 0));
     }
     if (lacks)
-        say(notes, "how fast the core ran is not in both records, so a change of its clock looks like one of the code");
+        th_json_say(
+            notes, "how fast the core ran is not in both records, so a change of its clock looks like one of the code");
 }
 
 /* ---- the entries ---- */
 
 static uint32_t count_timed(const th_comparison *c)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < c->count; i++)
-        count += isfinite(c->changes[i].change) ? 1 : 0;
-    return count;
+    const uint32_t *v = c->verdicts;
+    return v[TH_VERDICT_SAME] + v[TH_VERDICT_REGRESSION] + v[TH_VERDICT_GAIN] + v[TH_VERDICT_UNKNOWN];
 }
 
 static void note_processes(const th_comparison *c, json_t **notes)
 {
     for (uint32_t i = 0; i < c->count; i++)
         if (isfinite(c->changes[i].change) && c->changes[i].unit == TH_UNIT_REPETITION) {
-            say(notes,
+            th_json_say(
+                notes,
                 "with fewer than %d processes on each side changes below %.0f %% are none, as processes may differ by "
                 "that; smaller ones show with %d processes (bench --processes)",
                 TH_COMPARE_FEWEST_PROCESSES, 100 * TH_COMPARE_PROCESS_NOISE, TH_COMPARE_GOOD_PROCESSES);
@@ -86,7 +75,8 @@ static void note_power(const th_comparison *c, json_t **notes)
             worst = change;
     }
     if (worst)
-        say(notes,
+        th_json_say(
+            notes,
             "no change of %u of %u entries can be told from chance, however large: among so many, %u against %u %s "
             "are too few; measure more, or fewer entries",
             c->verdicts[TH_VERDICT_UNKNOWN], count_timed(c), worst->counts[0], worst->counts[1],
@@ -102,8 +92,8 @@ static void note_palettes(const th_comparison *c, json_t **notes)
         count += b && !a->failure && !b->failure && !a->palette_hash != !b->palette_hash ? 1 : 0;
     }
     if (count > 0)
-        say(notes, "%u %s palettes in one result only, so nothing is said of them", count,
-            count == 1 ? "entry has" : "entries have");
+        th_json_say(notes, "%u %s palettes in one result only, so nothing is said of them", count,
+                    count == 1 ? "entry has" : "entries have");
 }
 
 static void note_scatter(const th_comparison *c, json_t **notes)
@@ -116,7 +106,8 @@ static void note_scatter(const th_comparison *c, json_t **notes)
             worst = worst && worst->floor > c->changes[i].floor ? worst : &c->changes[i];
         }
     if (worst)
-        say(notes,
+        th_json_say(
+            notes,
             "%u of %u entries scatter by more than %.0f %%, and changes below that stay unseen; most, %s by %.3g %%",
             wide, count_timed(c), 100 * WIDE_FLOOR, worst->name, 100 * worst->floor);
 }
@@ -139,8 +130,9 @@ static void note_common_change(const th_comparison *c, json_t **notes)
         const double low = changes[count / 10], high = changes[count - 1 - count / 10];
         const double least = low > 0 ? low : high < 0 ? high : 0; /* nine of ten have changed by as much */
         if (fabs(least) > COMMON_CHANGE)
-            say(notes, "nearly all entries are at least %.1f %% %s: that looks like the machine, or like the compiler",
-                100 * fabs(least), least > 0 ? "slower" : "faster");
+            th_json_say(notes,
+                        "nearly all entries are at least %.1f %% %s: that looks like the machine, or like the compiler",
+                        100 * fabs(least), least > 0 ? "slower" : "faster");
     }
     free(changes);
 }

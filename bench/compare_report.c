@@ -20,7 +20,7 @@ static json_t *change_json(const th_change *c)
     return th_json_merge(json, json_pack("{s:s, s:i, s:i, s:o}", "unit",
                                          c->unit == TH_UNIT_PROCESS ? "process" : "repetition", "old_units",
                                          (int)c->counts[0], "new_units", (int)c->counts[1], "problem",
-                                         th_json_text(c->problem[0] ? c->problem : NULL)));
+                                         th_json_text_if_any(c->problem)));
 }
 
 static json_t *record_json(const th_record *record)

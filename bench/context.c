@@ -190,11 +190,6 @@ static json_t *common_json(const th_context *c)
                      "json_schema_version", 1);
 }
 
-static json_t *text_or_null(const char *text)
-{
-    return th_json_text(text[0] ? text : NULL);
-}
-
 static json_t *boost_json(th_boost boost)
 {
     return boost == TH_BOOST_UNKNOWN ? json_null() : json_boolean(boost == TH_BOOST_ON);
@@ -205,13 +200,14 @@ static json_t *machine_json(const th_context *c)
     json_t *json =
         json_pack("{s:o, s:i, s:i, s:b, s:i, s:o, s:o, s:b, s:i, s:o, s:i}", "cpu_model", th_json_text(c->cpu), "cores",
                   c->cores, "threads_per_core", c->threads_per_core, "smt", c->threads_per_core > 1, "numa_nodes",
-                  c->numa_nodes, "governor", text_or_null(c->governor), "boost", boost_json(c->boost),
+                  c->numa_nodes, "governor", th_json_text_if_any(c->governor), "boost", boost_json(c->boost),
                   "virtual_machine", c->virtual_machine, "affinity_cpus", c->cpus.affinity, "cgroup_quota_cpus",
                   c->cpus.quota > 0 ? th_json_real(c->cpus.quota) : json_null(), "usable_cpus", c->cpus.usable);
-    return th_json_merge(json, json_pack("{s:o, s:s, s:i, s:o, s:o, s:o}", "system", text_or_null(c->system), "libc",
-                                         c->libc, "page_size", (int)c->page_bytes, "huge_pages",
-                                         text_or_null(c->huge_pages), "clock_source", text_or_null(c->clock_source),
-                                         "clock_step_ns", th_json_count(c->clock_step_ns)));
+    return th_json_merge(json, json_pack("{s:o, s:s, s:i, s:o, s:o, s:o}", "system", th_json_text_if_any(c->system),
+                                         "libc", c->libc, "page_size", (int)c->page_bytes, "huge_pages",
+                                         th_json_text_if_any(c->huge_pages), "clock_source",
+                                         th_json_text_if_any(c->clock_source), "clock_step_ns",
+                                         th_json_count(c->clock_step_ns)));
 }
 
 json_t *th_context_json(const th_context *c)

@@ -14,16 +14,6 @@
 #define DRIFT      0.02
 #define DRIFT_RISK 0.01
 
-__attribute__((format(printf, 2, 3))) static void say(json_t **doubts, const char *format, ...)
-{
-    char text[1024], clean[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    *doubts = th_json_append(*doubts, th_json_text(th_printable(text, clean, sizeof clean)));
-}
-
 /* "0.9 %", "7 %", "110 %" */
 typedef struct percent {
     char text[24];
@@ -48,8 +38,8 @@ static void doubt_clips(const json_t *scene, json_t **doubts)
         const int exact = (int)json_integer_value(json_object_get(model, "exact_clips"));
         const int clips = (int)json_integer_value(json_object_get(model, "clips"));
         if (exact > 0 && strcmp(sampling, "compiled") == 0)
-            say(doubts, "%d of %d clips of %s cannot be compiled within the error bound and play exact", exact, clips,
-                json_string_value(json_object_get(model, "name")));
+            th_json_say(doubts, "%d of %d clips of %s cannot be compiled within the error bound and play exact", exact,
+                        clips, json_string_value(json_object_get(model, "name")));
     }
 }
 
@@ -68,9 +58,9 @@ static void doubt_left_out(const th_report *report, json_t **doubts)
     for (uint32_t r = 0; r < report->row_count; r++)
         count += report->rows[r].left_out;
     if (count > 1)
-        say(doubts, "%s and %u more are left out: %s", first->name, count - 1, first->failure);
+        th_json_say(doubts, "%s and %u more are left out: %s", first->name, count - 1, first->failure);
     else if (count == 1)
-        say(doubts, "%s is left out: %s", first->name, first->failure);
+        th_json_say(doubts, "%s is left out: %s", first->name, first->failure);
 }
 
 /* ---- the machine ---- */
@@ -79,24 +69,25 @@ static void doubt_clock(const th_context *c, json_t **doubts)
 {
     const bool scales = c->governor[0] && strcmp(c->governor, "performance") != 0;
     if (scales)
-        say(doubts, "the clock changes with the load (governor %s)", c->governor);
+        th_json_say(doubts, "the clock changes with the load (governor %s)", c->governor);
     if (c->boost == TH_BOOST_ON)
-        say(doubts, "the clock changes with heat and with how many cores are busy (boost is on)");
+        th_json_say(doubts, "the clock changes with heat and with how many cores are busy (boost is on)");
 }
 
 static void doubt_company(const th_report *report, json_t **doubts)
 {
     const th_noise *n = &report->noise;
     if (n->others_cpus > TH_REPORT_OTHERS_CPUS)
-        say(doubts, "other programs used %.2f CPUs meanwhile", n->others_cpus);
+        th_json_say(doubts, "other programs used %.2f CPUs meanwhile", n->others_cpus);
     else if (isnan(n->others_cpus) && report->context.load[0] > 0.5)
-        say(doubts,
+        th_json_say(
+            doubts,
             "the machine had a load of %.1f in the minute before, and this was too short to see what others used",
             report->context.load[0]);
     if (n->stolen_cpus > 0.01)
-        say(doubts, "the host of this virtual machine kept %.2f CPUs of it for others", n->stolen_cpus);
+        th_json_say(doubts, "the host of this virtual machine kept %.2f CPUs of it for others", n->stolen_cpus);
     if (n->throttled_s > 0)
-        say(doubts, "the cgroup's quota held threads back for %.2f s", n->throttled_s);
+        th_json_say(doubts, "the cgroup's quota held threads back for %.2f s", n->throttled_s);
 }
 
 static void doubt_threads(const th_report *report, json_t **doubts)
@@ -106,8 +97,8 @@ static void doubt_threads(const th_report *report, json_t **doubts)
     for (uint32_t r = 0; r < report->row_count; r++)
         threads = report->rows[r].threads > threads ? report->rows[r].threads : threads;
     if (threads > cpus->usable)
-        say(doubts, "%u threads share %u usable CPU%s, so they take turns", threads, cpus->usable,
-            th_plural(cpus->usable));
+        th_json_say(doubts, "%u threads share %u usable CPU%s, so they take turns", threads, cpus->usable,
+                    th_plural(cpus->usable));
 }
 
 /* ---- the samples ---- */
@@ -175,18 +166,19 @@ static void doubt_samples(const th_report *report, json_t **doubts)
             count(&drifting, row, fabs(drift));
     }
     if (few.count > 0)
-        say(doubts, "%u entr%s fewer than %d repetitions, too few to tell chance from change", few.count,
-            few.count == 1 ? "y has" : "ies have", TH_REPORT_FEW);
+        th_json_say(doubts, "%u entr%s fewer than %d repetitions, too few to tell chance from change", few.count,
+                    few.count == 1 ? "y has" : "ies have", TH_REPORT_FEW);
     if (vague.count > 0)
-        say(doubts, "%u of %u medians are known less well than to %s; the least, of %s, to %s", vague.count, timed,
-            percent_of(wanted).text, vague.worst->name, percent_of(vague.value).text);
+        th_json_say(doubts, "%u of %u medians are known less well than to %s; the least, of %s, to %s", vague.count,
+                    timed, percent_of(wanted).text, vague.worst->name, percent_of(vague.value).text);
     if (coarse.count > 0)
-        say(doubts, "the clock, in steps of %.0f ns, is coarse for %u entr%s, most for %s", step_ns, coarse.count,
-            coarse.count == 1 ? "y" : "ies", coarse.worst->name);
+        th_json_say(doubts, "the clock, in steps of %.0f ns, is coarse for %u entr%s, most for %s", step_ns,
+                    coarse.count, coarse.count == 1 ? "y" : "ies", coarse.worst->name);
     if (drifting.count > 0)
-        say(doubts, "%u entr%s not steady: the second half of the repetitions of %s differs by %s from the first",
-            drifting.count, drifting.count == 1 ? "y was" : "ies were", drifting.worst->name,
-            percent_of(drifting.value).text);
+        th_json_say(doubts,
+                    "%u entr%s not steady: the second half of the repetitions of %s differs by %s from the first",
+                    drifting.count, drifting.count == 1 ? "y was" : "ies were", drifting.worst->name,
+                    percent_of(drifting.value).text);
 }
 
 json_t *th_report_doubts(const th_report *report)
@@ -195,11 +187,11 @@ json_t *th_report_doubts(const th_report *report)
     doubt_clips(report->scene, &doubts);
     doubt_left_out(report, &doubts);
     if (stands_still(report))
-        say(&doubts, "nothing moves: this is the cost of standing still");
+        th_json_say(&doubts, "nothing moves: this is the cost of standing still");
     if (report->is_rehearsal)
         return doubts;
 #ifndef NDEBUG
-    say(&doubts, "built with assertions; measure a Release build");
+    th_json_say(&doubts, "built with assertions; measure a Release build");
 #endif
     doubt_threads(report, &doubts);
     doubt_company(report, &doubts);

@@ -1,6 +1,9 @@
 #include <throng/json.h>
 
+#include <throng/words.h>
+
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +56,11 @@ json_t *th_json_text(const char *text)
     return json ? json : repaired_text(text);
 }
 
+json_t *th_json_text_if_any(const char *text)
+{
+    return th_json_text(text[0] ? text : NULL);
+}
+
 json_t *th_json_reals(const double *values, size_t count)
 {
     json_t *array = json_array();
@@ -67,6 +75,16 @@ json_t *th_json_append(json_t *array, json_t *value)
         return array;
     json_decref(array);
     return NULL;
+}
+
+void th_json_say(json_t **texts, const char *format, ...)
+{
+    char text[1024], clean[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    *texts = th_json_append(*texts, th_json_text(th_printable(text, clean, sizeof clean)));
 }
 
 json_t *th_json_merge(json_t *object, json_t *more)

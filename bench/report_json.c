@@ -199,7 +199,7 @@ static json_t *row_json(const th_report *report, const th_row *row, const json_t
     json_t *own = own_json(row, median, json_object());
     json = add_plain(th_json_merge(json, times_json(row)), "", own);
     json_decref(own);
-    json = th_json_set(json, "error_message", th_json_text(row->failure[0] ? row->failure : NULL));
+    json = th_json_set(json, "error_message", th_json_text_if_any(row->failure));
     return add_plain(add_plain(json, "", context), "scene_", report->scene);
 }
 

@@ -485,11 +485,6 @@ static uint64_t size_of(const run *one, int file)
     return one->state != RUNNING && file >= 0 && fstat(file, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
-static json_t *text_or_null(const char *text)
-{
-    return text[0] ? th_json_text(text) : json_null();
-}
-
 static json_t *run_json(const run *one)
 {
     const uint64_t end_ns = one->state == RUNNING ? th_clock_ns() : one->end_ns;
@@ -501,10 +496,10 @@ static json_t *run_json(const run *one)
         options ? json_incref(options) : json_object(), "pause", one->pause, "started", one->started, "earlier",
         one->earlier, "elapsed_s", one->earlier ? json_null() : th_json_real(elapsed_s), "progress",
         one->progress < 0 ? json_null() : th_json_real(one->progress), "doing",
-        one->state == RUNNING ? text_or_null(one->doing) : json_null(), "exit_code",
+        one->state == RUNNING ? th_json_text_if_any(one->doing) : json_null(), "exit_code",
         one->state == RUNNING || one->earlier ? json_null() : json_integer(one->exit_code), "message",
-        text_or_null(one->message), "result_bytes", th_json_count(size_of(one, one->document)), "report_bytes",
-        th_json_count(size_of(one, one->report)), "file", text_or_null(th_catalogue_name(one->file)));
+        th_json_text_if_any(one->message), "result_bytes", th_json_count(size_of(one, one->document)), "report_bytes",
+        th_json_count(size_of(one, one->report)), "file", th_json_text_if_any(th_catalogue_name(one->file)));
 }
 
 json_t *th_runs_json(th_runs *r, uint32_t id)
