@@ -1,8 +1,7 @@
 /* throng render: pictures of a crowd, without a window. */
-#include "checks.h"
 #include "output.h"
+#include "picture.h"
 #include "progress.h"
-#include "show.h"
 
 #include <throng/film.h>
 #include <throng/json.h>
@@ -13,9 +12,8 @@
 
 typedef struct rendering {
     const th_options *options;
-    th_gl *gl;
+    th_picture picture;
     th_show *show;
-    th_target *target;
     th_film *film;
     uint8_t *pixels;
     uint64_t place_ns, wait_ns, pose_ns, draw_ns, read_ns, write_ns; /* of all frames */
@@ -25,8 +23,6 @@ typedef struct rendering {
 static th_result begin(rendering *r, const th_cast *cast, th_error *err)
 {
     const th_options *o = r->options;
-    const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_CHECKS};
-    const th_target_desc target = {o->picture.width, o->picture.height, o->samples};
     const th_film_desc film = {.path = o->film,
                                .width = o->picture.width,
                                .height = o->picture.height,
@@ -34,15 +30,13 @@ static th_result begin(rendering *r, const th_cast *cast, th_error *err)
                                .frames_per_s = o->fps};
     th_result result = th_film_open(&film, &r->film, err);
     if (result == TH_OK)
-        result = th_gl_create(&gl, &r->gl, err);
+        result = th_picture_open(&r->picture, o, err);
     if (result == TH_OK)
-        result = th_target_create(&target, &r->target, err);
-    if (result == TH_OK)
-        result = th_show_create(o, cast, r->gl, &r->show, err);
+        result = th_show_create(o, cast, r->picture.gl, &r->show, err);
     if (result != TH_OK)
         return result;
     th_show_trace(r->show, o->tracer);
-    r->pixels = malloc(th_target_bytes(r->target));
+    r->pixels = malloc(th_target_bytes(r->picture.target));
     return r->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
 }
 
@@ -63,11 +57,11 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
 {
     const th_options *o = r->options;
     th_tracer_frame_begin(o->tracer, th_show_jobs(r->show), frame);
-    th_show_frame(r->show, o->start_s + frame / o->fps, camera, r->target, o->picture.width, o->picture.height);
+    th_show_frame(r->show, o->start_s + frame / o->fps, camera, r->picture.target, o->picture.width, o->picture.height);
     add_stats(r);
     const uint64_t drawn = th_tracer_begin(o->tracer, "read");
-    th_target_resolve(r->target);
-    th_target_read(r->target, r->pixels);
+    th_target_resolve(r->picture.target);
+    th_target_read(r->picture.target, r->pixels);
     const uint64_t read = th_tracer_next(o->tracer, "write");
     th_result result = th_film_add(r->film, r->pixels, err);
     r->read_ns += read - drawn;
@@ -79,7 +73,7 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
 static th_result draw_frames(rendering *r, th_error *err)
 {
     const th_options *o = r->options;
-    const th_camera camera = th_show_camera(r->show, (float)o->picture.width / (float)o->picture.height);
+    const th_camera camera = th_show_camera(r->show, th_picture_aspect(&r->picture));
     th_progress_fn *progress = th_progress();
     th_result result = TH_OK;
     for (uint32_t frame = 0; frame < o->frames && result == TH_OK; frame++) {
@@ -88,7 +82,7 @@ static th_result draw_frames(rendering *r, th_error *err)
             progress(NULL, frame + 1, o->frames);
     }
     if (result == TH_OK)
-        result = th_gl_check(r->gl, "while the crowd was drawn", err);
+        result = th_gl_check(r->picture.gl, "while the crowd was drawn", err);
     if (result != TH_OK)
         return result;
     th_film *film = r->film;
@@ -101,8 +95,7 @@ static void end(rendering *r)
     free(r->pixels);
     th_film_abandon(r->film);
     th_show_destroy(r->show);
-    th_target_destroy(r->target);
-    th_gl_destroy(r->gl);
+    th_picture_close(&r->picture);
 }
 
 /* ---- what was done ---- */
@@ -132,7 +125,7 @@ static json_t *rendering_json(const void *ctx)
 {
     const rendering *r = ctx;
     const th_options *o = r->options;
-    const th_gl_info *info = th_gl_get_info(r->gl);
+    const th_gl_info *info = th_gl_get_info(r->picture.gl);
     return json_pack(
         "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:{s:f, s:f, s:f, s:f, "
         "s:f, s:f}}",
@@ -161,7 +154,7 @@ static bool print_rendering(const void *ctx, FILE *file)
 {
     const rendering *r = ctx;
     const th_options *o = r->options;
-    const th_gl_info *info = th_gl_get_info(r->gl);
+    const th_gl_info *info = th_gl_get_info(r->picture.gl);
     fprintf(file, "%s: %u of %u x %u, %s characters\n", o->film, o->frames, o->picture.width, o->picture.height,
             th_digits_from(o->count).text);
     print_levels(r, "evaluated", r->evaluated, file);
