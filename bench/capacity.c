@@ -13,16 +13,23 @@
 /* The search ends when what held and what failed are this close. */
 #define CLOSE 1.02
 
-/* When a run that held leaves room for this many times the items, the machine has become quicker. */
-#define WORTH_A_RUN 1.05
+/* The machine is, as long as no run that counts would have held so many times what another would. */
+#define STEADY 1.05
 
-enum { LOOK_FRAMES = 9, MOST_CLIMBS = 4 };
+/* As many runs that count where the machine is steady, and where it is not. After the most nothing is tried that is
+ * more. */
+enum { LOOK_FRAMES = 9, FEWEST_RUNS = 3, ENOUGH_RUNS = 6, MOST_RUNS = 12 };
 
-/* Of a run that counts, each long enough to have a slow moment of the machine whole: three seconds as a rule. */
-enum { BLOCKS = 10 };
+/* Of so many runs the worst is not counted in when the next one would have held so many times as much: it met something
+ * that was not the machine's usual company. */
+enum { RUNS_WITH_BAD_LUCK = 5 };
+#define BAD_LUCK 1.25
+
+/* Of a run that counts, each long enough to have a slow moment of the machine whole: ten seconds as a rule. */
+enum { BLOCKS = 3 };
 
 /* Times as many frames as a run that counts has. */
-enum { REMEMBERED = 8 };
+enum { REMEMBERED = 16 };
 
 const char *th_capacity_stage_name(th_capacity_stage stage)
 {
@@ -73,6 +80,7 @@ typedef struct search {
     th_capacity *out;
     th_samples times;      /* of the probe under way */
     th_samples capacities; /* of search and confirm: of how many items each frame would have taken the budget */
+    th_samples rooms;      /* how many items each run that counts would have held */
     uint32_t allowed;      /* to be late in a run that counts */
     double one_ns;         /* a frame of one item; 0: not known */
     uint32_t held, failed; /* the most that held and the least that failed; 0: none yet */
@@ -167,14 +175,14 @@ static th_result test(search *s, uint32_t items, th_capacity_probe **out)
     return TH_OK;
 }
 
-/* A run that counts. One that fails goes on until its times tell by how much, where nobody wants to see all of it. */
-static th_result confirm(search *s, uint32_t items, bool to_the_end, th_capacity_probe **out)
+/* A run that counts. */
+static th_result confirm(search *s, uint32_t items, th_capacity_probe **out)
 {
     const th_result result = begin(s, TH_CAPACITY_CONFIRM, items, out);
     if (result != TH_OK)
         return result;
     th_capacity_probe *p = *out;
-    while (p->frames < s->desc->frames && (to_the_end || p->late <= 3 * s->allowed))
+    while (p->frames < s->desc->frames)
         run_frame(s, p);
     end(s, p, p->late <= s->allowed);
     return TH_OK;
@@ -265,47 +273,51 @@ static void keep(search *s, const th_capacity_probe *p)
     s->subject->keep(s->subject->ctx);
 }
 
-/* As far down as the run's own times say, but by 1 % at least, and at most by 1, 2, 4, 8, 8, ... %: a run that
- * fails may have had bad luck. */
-static th_result settle(search *s, uint32_t items)
+/* Of how many items the 99th percentile of the run that has just ended would have been the budget. */
+static void add_room(search *s, uint32_t items)
 {
-    double step = 0.99;
-    for (; items > 0 && s->out->items == 0;) {
-        th_capacity_probe *p;
-        items = round_down(items);
-        const th_result result = confirm(s, items, false, &p);
-        if (result != TH_OK)
-            return result;
-        if (p->held) {
-            keep(s, p);
-            s->out->items = items;
-        }
-        const double suggested = room(s, items, (double)s->allowed / s->desc->frames);
-        items = items == 1 ? 0 : times(items, fmax(step, fmin(suggested, 0.99)), items - 1);
-        step = fmax(step * step, 0.92);
-    }
-    return TH_OK;
+    s->rooms.count -= s->rooms.count == s->rooms.capacity;
+    th_samples_add(&s->rooms, items * room(s, items, TH_CAPACITY_LATE));
 }
 
-/* Up again, where the run that held has much room left: those before it had met a slow moment of the machine. */
-static th_result climb(search *s)
+/* As many as the runs so far would all have held, but for bad luck. */
+static uint32_t suggested(const search *s)
 {
-    th_capacity *c = s->out;
-    double hope = room(s, c->items, (double)s->allowed / s->desc->frames), ceiling = s->desc->most;
-    for (int i = 0; i < MOST_CLIMBS; i++) {
+    const double *rooms = th_samples_sorted(&s->rooms);
+    const bool unlucky = s->rooms.count >= RUNS_WITH_BAD_LUCK && rooms[1] > BAD_LUCK * rooms[0];
+    return (uint32_t)fmin(rooms[unlucky], s->desc->most);
+}
+
+static bool is_steady(const search *s)
+{
+    const double *rooms = th_samples_sorted(&s->rooms);
+    return rooms[s->rooms.count - 1] <= STEADY * rooms[0];
+}
+
+static bool are_enough(const search *s)
+{
+    return s->rooms.count >= (is_steady(s) ? FEWEST_RUNS : ENOUGH_RUNS);
+}
+
+/* Runs of as many as those before suggest; after one that failed, of 1 % fewer at least. */
+static th_result settle(search *s, uint32_t items)
+{
+    while (items > 0 && s->out->items == 0) {
         th_capacity_probe *p;
-        const uint32_t next = round_down(times(c->items, fmin(hope, 2) / CLOSE, (uint32_t)ceiling));
-        if (next < c->items * WORTH_A_RUN)
-            return TH_OK;
-        const th_result result = confirm(s, next, false, &p);
+        items = round_down(items);
+        const th_result result = confirm(s, items, &p);
         if (result != TH_OK)
             return result;
-        if (p->held) {
+        add_room(s, items);
+        const uint32_t next = suggested(s);
+        if (!p->held)
+            items = items == 1 ? 0 : times(items, fmin((double)next / items, 0.99), items - 1);
+        else if (round_down(next) >= STEADY * items && s->rooms.count < MOST_RUNS)
+            items = next;
+        else if (are_enough(s)) {
+            s->out->items = items;
             keep(s, p);
-            c->items = next;
-            hope = room(s, next, (double)s->allowed / s->desc->frames);
-        } else
-            ceiling = sqrt((double)c->items * next);
+        }
     }
     return TH_OK;
 }
@@ -319,28 +331,48 @@ static th_result start(search *s, const th_capacity_desc *desc, const th_capacit
     *out = (th_capacity){.likely = {(double)NAN, (double)NAN}};
     *s = (search){.desc = desc, .subject = subject, .out = out, .err = err};
     s->allowed = th_capacity_allowed(desc->frames);
-    if (!th_samples_init(&s->times, desc->frames) || !th_samples_init(&s->capacities, REMEMBERED * desc->frames))
+    if (!th_samples_init(&s->times, desc->frames) || !th_samples_init(&s->capacities, REMEMBERED * desc->frames) ||
+        !th_samples_init(&s->rooms, TH_CAPACITY_MAX_PROBES))
         return th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
     return TH_OK;
 }
 
-/* What held did, however slow the machine was at other moments. */
-static th_interval likely(const search *s)
+static void fini(search *s)
 {
-    th_interval limit = th_quantile_interval(&s->capacities, TH_CAPACITY_LATE, s->desc->frames / BLOCKS);
-    limit.high = fmax(limit.high, s->out->items);
-    return limit;
+    th_samples_fini(&s->times);
+    th_samples_fini(&s->capacities);
+    th_samples_fini(&s->rooms);
 }
 
-/* What failed, above the number found and below it. */
+/* Blocks know little of moods that last as long as they, and the runs know more. */
+static th_interval likely(const search *s)
+{
+    const th_interval by_blocks = th_quantile_interval(&s->capacities, TH_CAPACITY_LATE, s->desc->frames / BLOCKS);
+    const double *rooms = th_samples_sorted(&s->rooms), best = rooms[s->rooms.count - 1];
+    return (th_interval){fmin(by_blocks.low, rooms[0]), fmax(by_blocks.high, best)};
+}
+
 static void tell_failures(th_capacity *c)
 {
     for (uint32_t i = 0; i < c->probe_count; i++) {
         const th_capacity_probe *p = &c->probes[i];
-        uint32_t *least = p->items > c->items ? &c->fails_from : &c->failed_once;
-        if (!p->held && p->items != c->items && (*least == 0 || p->items < *least))
-            *least = p->items;
+        if (!p->held && p->items > c->items && (c->fails_from == 0 || p->items < c->fails_from))
+            c->fails_from = p->items;
     }
+}
+
+static uint32_t whole(const search *s, double items)
+{
+    return round_down((uint32_t)fmin(items, s->desc->most));
+}
+
+static void tell_runs(search *s)
+{
+    const double *rooms = th_samples_sorted(&s->rooms);
+    s->out->runs = s->rooms.count;
+    s->out->worst_run = whole(s, rooms[0]);
+    s->out->best_run = whole(s, rooms[s->rooms.count - 1]);
+    s->out->is_steady = is_steady(s) || s->out->best_run == s->out->worst_run;
 }
 
 /* Where no run has held, the last frames are what there is. */
@@ -349,8 +381,10 @@ static void finish(search *s)
     th_capacity *c = s->out;
     if (c->items == 0)
         keep(s, &c->probes[c->probe_count - 1]);
-    else
+    else {
         c->likely = likely(s);
+        tell_runs(s);
+    }
     tell_failures(c);
     c->is_most = c->items > 0 && c->items == round_down(s->desc->most);
 }
@@ -367,12 +401,9 @@ th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subje
         result = narrow(&s, first);
     if (result == TH_OK)
         result = settle(&s, s.held);
-    if (result == TH_OK && out->items > 0)
-        result = climb(&s);
     if (result == TH_OK)
         finish(&s);
-    th_samples_fini(&s.times);
-    th_samples_fini(&s.capacities);
+    fini(&s);
     return result;
 }
 
@@ -383,12 +414,11 @@ th_result th_capacity_try(const th_capacity_desc *desc, const th_capacity_subjec
     th_capacity_probe *p = NULL;
     th_result result = start(&s, desc, subject, out, err);
     if (result == TH_OK)
-        result = confirm(&s, items, true, &p);
+        result = confirm(&s, items, &p);
     if (result == TH_OK)
         keep(&s, p);
     if (result == TH_OK && p->held)
         out->items = items;
-    th_samples_fini(&s.times);
-    th_samples_fini(&s.capacities);
+    fini(&s);
     return result;
 }

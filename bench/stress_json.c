@@ -22,13 +22,14 @@ static json_t *point_json(const th_stress_point *p)
     for (uint32_t i = 0; i < p->search.probe_count; i++)
         probes = th_json_append(probes, probe_json(&p->search.probes[i]));
     return json_pack(
-        "{s:i, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:b, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "threads", (int)p->threads,
-        "characters", (int)p->characters, "held", p->held, "limit_from", number_json(low), "limit_to",
-        number_json(high), "seen", number_json(p->seen), "fails_from", number_json(p->search.fails_from), "failed_once",
-        number_json(p->search.failed_once), "out_of_memory", p->out_of_memory, "frames", (int)p->frames, "late",
-        (int)p->late, "late_share_at_most", th_json_real(th_capacity_late_at_most(p->late, p->frames)), "p99_ms",
-        th_json_real(p->times.p99 / 1e6), "disturbed", p->disturbed_unknown ? json_null() : th_json_count(p->disturbed),
-        "undisturbed_p99_ms", th_json_real(p->undisturbed.p99 / 1e6), "probes", probes);
+        "{s:i, s:i, s:b, s:o, s:o, s:o, s:o, s:i, s:o, s:o, s:b, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "threads",
+        (int)p->threads, "characters", (int)p->characters, "held", p->held, "limit_from", number_json(low), "limit_to",
+        number_json(high), "seen", number_json(p->seen), "fails_from", number_json(p->search.fails_from), "runs",
+        (int)p->search.runs, "worst_run", number_json(p->search.worst_run), "best_run", number_json(p->search.best_run),
+        "out_of_memory", p->out_of_memory, "frames", (int)p->frames, "late", (int)p->late, "late_share_at_most",
+        th_json_real(th_capacity_late_at_most(p->late, p->frames)), "p99_ms", th_json_real(p->times.p99 / 1e6),
+        "disturbed", p->disturbed_unknown ? json_null() : th_json_count(p->disturbed), "undisturbed_p99_ms",
+        th_json_real(p->undisturbed.p99 / 1e6), "probes", probes);
 }
 
 json_t *th_stress_json(const th_stress *stress)

@@ -67,7 +67,8 @@ static void draw_frames(const th_stress *stress, uint32_t point, FILE *file)
     const histogram h = histogram_of(th_samples_sorted(ns), ns->count, stress->budget_ns);
     snprintf(title, sizeof title, "Frame times of %s character%s", th_digits_from(p->search.counted.items).text,
              th_plural(p->search.counted.items));
-    th_append(note, sizeof note, "The run that counts: %s frames, %u late.", th_digits_from(p->frames).text, p->late);
+    th_append(note, sizeof note, "The last run that counts: %s frames, %u late.", th_digits_from(p->frames).text,
+              p->late);
     if (h.beyond > 0)
         th_append(note, sizeof note, " %u more took longer than is shown, up to %.4g ms.", h.beyond,
                   p->times.max / 1e6);

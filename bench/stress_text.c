@@ -33,6 +33,7 @@ static void add_point(th_table *table, const th_stress_point *p, const th_row *r
     th_table_cell(table, p->disturbed_unknown ? "-" : "%u", p->disturbed);
     add_ms(table, p->undisturbed.p99);
     th_table_cell(table, "%s", th_digits_from(p->frames).text);
+    th_table_cell(table, p->search.runs ? "%u" : "-", p->search.runs);
     th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
 }
 
@@ -40,7 +41,7 @@ static bool print_points(const th_stress *stress, th_format format, FILE *file)
 {
     th_table *table = th_table_create(
         ">threads|>characters|>limit from|>to|>fails from|<held|>p99 ms|>median|>longest|>late|>disturbed|"
-        ">p99 of the rest|>frames|<palette hash");
+        ">p99 of the rest|>frames|>runs|<palette hash");
     for (uint32_t i = 0; i < stress->point_count; i++)
         if (!stress->report.rows[i].failure[0])
             add_point(table, &stress->points[i], &stress->report.rows[i]);
@@ -97,11 +98,12 @@ static void print_company(const th_stress *stress, th_format format, FILE *file)
             th_write_line(file, format, "note: only %s of the %s characters on %u thread%s were in the picture",
                           th_digits_from(p->seen).text, th_digits_from(p->characters).text, p->threads,
                           th_plural(p->threads));
-        if (p->search.failed_once > 0)
+        if (p->search.runs > 0 && !p->search.is_steady)
             th_write_line(file, format,
-                          "note: the machine was not steady: on %u thread%s fewer characters, %s, had failed a moment "
-                          "before",
-                          p->threads, th_plural(p->threads), th_digits_from(p->search.failed_once).text);
+                          "note: the machine was not steady: on %u thread%s the worst of %u runs would have held %s "
+                          "characters, and the best %s",
+                          p->threads, th_plural(p->threads), p->search.runs, th_digits_from(p->search.worst_run).text,
+                          th_digits_from(p->search.best_run).text);
     }
 }
 

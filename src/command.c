@@ -67,12 +67,13 @@ const th_command th_command_table[] = {
         .summary = "the largest crowd whose frames hold a time budget",
         .details =
             "Looks for the most characters of which the 99th percentile of frame times is within --budget-ms, and\n"
-            "confirms them with a run of --frames frames: with 95 % confidence no more than 1 % of all frames take\n"
-            "longer. A frame wakes the threads and animates every character; with --draw it draws them, too, into a\n"
-            "picture without a window, and waits as a program does that shows frames: not for this picture, but for\n"
-            "that of three frames before. Frames begin on the ticks of a clock, as those of a game do. Frames in\n"
-            "which others had a CPU that a thread waited for are counted, and count. With --count there is no search:\n"
-            "exit code 1 when so many do not hold the budget. Takes about a minute for each number of threads.\n",
+            "confirms them with three runs of --frames frames, or six and more where these differ: with 95 %\n"
+            "confidence no more than 1 % of all frames take longer. A frame wakes the threads and animates every\n"
+            "character; with --draw it draws them, too, into a picture without a window, and waits as a program does\n"
+            "that shows frames: not for this picture, but for that of three frames before. Frames begin on the ticks\n"
+            "of a clock, as those of a game do. Frames in which others had a CPU that a thread waited for are\n"
+            "counted, and count. With --count there is no search, and one run: exit code 1 when so many do not hold\n"
+            "the budget. Takes two to five minutes for each number of threads.\n",
         .run = th_command_stress,
     },
     {

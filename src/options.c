@@ -468,7 +468,7 @@ const th_option th_option_table[] = {
     {.name = "budget-ms", .argument = "MS", .fallback = "16.6", .commands = TH_COMMAND_STRESS, .parse = parse_real, .offset = AT(budget_ms),
      .low = 0.001, .high = 1e4, .help = "milliseconds that a frame may take, and from one frame to the next"},
     {.name = "frames", .argument = "N", .fallback = "1800", .commands = TH_COMMAND_STRESS, .parse = parse_whole, .offset = AT(frames),
-     .low = 299, .high = 1e5, .help = "frames of the run that counts; fewer than 299 cannot show that 99 % are in time"},
+     .low = 299, .high = 1e5, .help = "frames of a run that counts; fewer than 299 cannot show that 99 % are in time"},
     {.name = "repetitions", .argument = "N", .commands = REPEATS, .parse = parse_whole, .offset = AT(repetitions),
      .low = 1, .high = 1e5, .help = "repetitions of every measurement (default: as many as --precision takes in the time there is)"},
     {.name = "repetition-time", .argument = "MS", .commands = REPEATS, .parse = parse_real, .offset = AT(repetition_ms),

@@ -12,7 +12,9 @@
  *   search   tests that go on until they know (A. Wald, Sequential Tests of Statistical Hypotheses, 1945): either at
  *            most 0.5 % are late or at least 2 %, wrong in 5 % of the cases at most. Each is at a number that the times
  *            so far suggest, or halfway between what held and what failed
- *   confirm  the run that counts; where it fails, fewer items get a run as well; where it has room for many more, more
+ *   confirm  runs that count, at least three, and six where the first would not have held the same number. Each is at
+ *            as many as those before would have held; with five and more all but one in five, since a moment may have
+ *            been bad luck. The last one holds
  *
  * Knows neither crowds nor clocks. */
 #ifndef THRONG_CAPACITY_H
@@ -56,7 +58,7 @@ typedef struct th_capacity_probe {
 typedef struct th_capacity_desc {
     double budget_ns;
     uint32_t most;   /* items, at least 1 */
-    uint32_t frames; /* of a run that counts, at least TH_CAPACITY_LEAST_FRAMES; also the most of any other */
+    uint32_t frames; /* of a run that counts, at least TH_CAPACITY_LEAST_FRAMES; also the most of any other probe */
     void (*progress)(void *ctx, const th_capacity_probe *probe); /* after each frame; may be NULL */
     void *progress_ctx;
 } th_capacity_desc;
@@ -65,14 +67,16 @@ enum { TH_CAPACITY_MAX_PROBES = 192 };
 
 typedef struct th_capacity {
     uint32_t items;            /* 0: not even one */
-    th_capacity_probe counted; /* the run that counts: of as many items; where there are none, the last one */
+    th_capacity_probe counted; /* the last run that counts: of as many items; where there are none, the last probe */
     uint32_t fails_from;       /* the least number above that was seen not to hold it; 0: none */
-    uint32_t failed_once;      /* the least below that did not at some other moment; 0: none */
+    uint32_t runs;             /* that count; none without a search, or without items: then the others are 0, too */
+    uint32_t worst_run;        /* of how many items the 99th percentile of the worst was the budget, */
+    uint32_t best_run;         /* and of the best, */
+    bool is_steady;            /* which is no more than 5 % above */
     /* Where the number lies whose 99th percentile is the budget, with a confidence of TH_CONFIDENCE, by all frames of
      * search and confirm, their quick moments and their slow ones: each tells of how many items it would have taken the
-     * budget (th_quantile_interval). `items` are safe, and as a rule below it; never above. What changes more slowly
-     * than a tenth of the run that counts lasts, it knows too little of. NaN where there are no items, and of no
-     * search. */
+     * budget (th_quantile_interval). It has in it what each run that counts tells. `items` are safe, and as a rule
+     * below it; never above. NaN where there are no items, and of no search. */
     th_interval likely;
     bool is_most;                                     /* nobody knows whether more would hold it as well */
     th_capacity_probe probes[TH_CAPACITY_MAX_PROBES]; /* in their order */
