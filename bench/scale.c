@@ -151,23 +151,32 @@ static th_result time_lanes(const th_study *s, th_error *err)
     return TH_OK;
 }
 
+/* A pass over the block takes its time, whatever the frames of the study are to take. */
+static th_measure_desc memory_measure_desc(const th_study *s)
+{
+    th_measure_desc measure = s->desc.measure;
+    measure.progress = NULL; /* it takes a moment */
+    measure.iterations = 0;
+    measure.repetition_ns = REPETITION_NS;
+    if (measure.repetitions == 0 || measure.repetitions > MEMORY_REPETITIONS)
+        measure.repetitions = MEMORY_REPETITIONS;
+    return measure;
+}
+
 static th_result time_memory(const th_study *s, th_error *err)
 {
     th_jobs *pools[TH_JOBS_MAX_THREADS];
     th_scale *out = s->out;
-    th_traffic_desc desc = {
+    const th_traffic_desc desc = {
         .pools = pools,
         .pool_count = out->memory_count,
         .settles = s->lanes[0].settles,
         .bytes = th_traffic_round(s->desc.memory_bytes ? s->desc.memory_bytes
                                                        : th_traffic_default_bytes(&out->report.context)),
-        .measure = measure_desc(s),
+        .measure = memory_measure_desc(s),
     };
     for (uint32_t i = 0; i < out->memory_count; i++)
         pools[i] = s->lanes[i].jobs;
-    desc.measure.progress = NULL; /* it takes a moment */
-    if (desc.measure.repetitions == 0 || desc.measure.repetitions > MEMORY_REPETITIONS)
-        desc.measure.repetitions = MEMORY_REPETITIONS;
     out->memory_bytes = desc.bytes;
     return th_traffic_measure(&desc, memory_row(s, 0, 0), err);
 }
@@ -358,7 +367,8 @@ static th_result run_study(const th_study *s, th_error *err)
 {
     th_scale *out = s->out;
     const uint32_t rows = th_study_lane_count(s) + out->memory_count * th_traffic_kinds();
-    th_result result = th_measure_report(&s->desc.measure, rows, &out->report, err);
+    const th_measure_desc measure = measure_desc(s);
+    th_result result = th_measure_report(&measure, rows, &out->report, err);
     if (result != TH_OK)
         return result;
     describe(s);

@@ -33,20 +33,30 @@ uint32_t th_traffic_kinds(void)
 #endif
 }
 
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A cgroup may allow less than there is, and ends who takes more. */
+static size_t most_bytes(void)
+{
+    const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    const size_t available = th_memory_available(), most = lesser((size_t)2 << 30, machine / 8);
+    return available > 0 ? lesser(most, available / 2) : most;
+}
+
 /* The largest cache is the last one; as many of it as it takes for all CPUs. */
 size_t th_traffic_default_bytes(const th_context *context)
 {
-    const size_t least = (size_t)32 << 20, most = (size_t)2 << 30;
+    const size_t least = (size_t)32 << 20;
     size_t caches = 0;
     for (uint32_t i = 0; i < context->cache_count; i++) {
         const th_cache *c = &context->caches[i];
         const uint32_t sharing = c->sharing ? c->sharing : 1, count = (context->cpus.online + sharing - 1) / sharing;
         caches = c->bytes * count > caches ? c->bytes * count : caches;
     }
-    const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    size_t bytes = 4 * caches > least ? 4 * caches : least;
-    bytes = bytes < most ? bytes : most;
-    return bytes < machine / 8 ? bytes : machine / 8;
+    return lesser(4 * caches > least ? 4 * caches : least, most_bytes());
 }
 
 size_t th_traffic_round(size_t bytes)

@@ -95,7 +95,8 @@ typedef enum th_traffic {
 const char *th_traffic_name(th_traffic traffic);
 
 /* Four times all last-level caches, so that next to nothing is still there on the next pass (J. McCalpin, STREAM:
- * Sustainable Memory Bandwidth in High Performance Computers, 1995), but at most an eighth of the memory and 2 GiB. */
+ * Sustainable Memory Bandwidth in High Performance Computers, 1995), but at most an eighth of the memory, half of what
+ * is available, and 2 GiB. */
 size_t th_traffic_default_bytes(const th_context *context);
 
 /* Bytes that the program moves: that an ordinary write makes the CPU read the line first is not counted. */
