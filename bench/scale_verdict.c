@@ -25,20 +25,21 @@ typedef struct account {
     double tail, before, serial;
 } account;
 
-/* All the threads of the last point did beyond what those of the first did for the same frame. That a part which stays
- * in the cache takes longer is no fault of memory. */
+/* All the threads of the last point did beyond what those of the first did for the same frame, whose time is to that of
+ * the last as the efficiency to 1. That a part which stays in the cache takes longer is no fault of memory. */
 static account account_of(const th_scale_figures *f)
 {
     const th_scale_point *a = &f->base, *b = &f->last;
+    const double e = b->efficiency;
     const double cached = f->parts.work_ns[TH_ABLATION_NO_WRITE] - f->base_parts.work_ns[TH_ABLATION_NO_WRITE];
     const double working = (1 - b->serial) * b->busy;
     const double slower = fmax(0, working * (1 - a->work_ns / b->work_ns));
     return (account){
         .slower = slower,
         .slower_in_cache = fmin(slower, fmax(0, working * cached / b->work_ns)),
-        .tail = fmax(0, (1 - b->serial) * b->tail - (1 - a->serial) * a->tail),
-        .before = fmax(0, (1 - b->serial) * (1 - b->busy - b->tail) - (1 - a->serial) * (1 - a->busy - a->tail)),
-        .serial = fmax(0, b->serial - a->serial),
+        .tail = fmax(0, (1 - b->serial) * b->tail - e * (1 - a->serial) * a->tail),
+        .before = fmax(0, (1 - b->serial) * (1 - b->busy - b->tail) - e * (1 - a->serial) * (1 - a->busy - a->tail)),
+        .serial = fmax(0, b->serial - e * a->serial),
     };
 }
 
@@ -191,6 +192,20 @@ static void say_headline(const th_scale_figures *f, th_verdict *v)
                   b->speed_up, a->threads, 100 * b->efficiency);
 }
 
+/* More threads were measured, but only with fewer CPUs than threads. */
+static th_limit say_alone(const th_scale_figures *f, th_verdict *v)
+{
+    if (f->last.threads >= f->usable_cpus) {
+        th_append(v->text, sizeof v->text, " Only %u CPU%s usable, so more threads cannot help.", f->usable_cpus,
+                  f->usable_cpus == 1 ? " is" : "s are");
+        return TH_LIMIT_CPUS;
+    }
+    th_append(v->text, sizeof v->text,
+              " Too few points: %u CPUs are usable, but no other number of threads that was measured has a CPU each.",
+              f->usable_cpus);
+    return TH_LIMIT_UNCLEAR;
+}
+
 void th_scale_judge(const th_scale_figures *f, th_verdict *out)
 {
     *out = (th_verdict){0};
@@ -200,13 +215,10 @@ void th_scale_judge(const th_scale_figures *f, th_verdict *out)
         out->lost = 1 - f->last.efficiency;
         book(&a, out);
     }
-    if (f->last.threads == f->base.threads && f->most_threads > f->last.threads) {
-        out->limit = TH_LIMIT_CPUS;
-        th_append(out->text, sizeof out->text, " Only %u CPU%s usable, so more threads cannot help.", f->usable_cpus,
-                  f->usable_cpus == 1 ? " is" : "s are");
-    } else {
+    if (f->last.threads == f->base.threads && f->most_threads > f->usable_cpus)
+        out->limit = say_alone(f, out);
+    else
         out->limit = out->lost < LITTLE ? say_scaling(f, out) : judge_loss(f, out);
-    }
     if (f->fastest_threads != f->last.threads)
         th_append(out->text, sizeof out->text, " %u thread%s fastest.", f->fastest_threads,
                   f->fastest_threads == 1 ? " is" : "s are");

@@ -751,7 +751,30 @@ Test(verdict, a_serial_part_is_the_limit_where_time_passes_outside_of_calls)
     f.last.serial = 0.28;
     f.base.serial = 0.01;
     const th_verdict v = expect_limit(TH_LIMIT_SERIAL, "27 % of a frame passes outside of calls", &f);
-    cr_expect_float_eq(v.losses[TH_LIMIT_SERIAL], 0.27, 1e-9);
+    cr_expect_float_eq(v.losses[TH_LIMIT_SERIAL], 0.28 - 0.7 * 0.01, 1e-9);
+}
+
+/* Thread-milliseconds of a frame: of 4 that 4 threads have, 3.6 are work and 0.4 tail; of 8 that 16 have, 5.2 and 2.8.
+ */
+Test(verdict, losses_of_more_threads_against_some_add_up)
+{
+    th_scale_figures f = perfect();
+    f.usable_cpus = f.most_threads = f.fastest_threads = 16;
+    f.base =
+        (th_scale_point){.threads = 4, .frame_ns = 1e6, .efficiency = 1, .busy = 0.9, .tail = 0.1, .work_ns = 3.6e6};
+    f.last = (th_scale_point){
+        .threads = 16, .frame_ns = 5e5, .speed_up = 2, .efficiency = 0.5, .busy = 0.65, .tail = 0.35, .work_ns = 5.2e6};
+    const th_verdict v = expect_limit(TH_LIMIT_IMBALANCE, "30 % of the threads' time they wait for the last", &f);
+    cr_expect_float_eq(v.losses[TH_LIMIT_IMBALANCE], 2.4 / 8, 1e-9, "%g", v.losses[TH_LIMIT_IMBALANCE]);
+    cr_expect_float_eq(v.losses[TH_LIMIT_MEMORY], 1.6 / 8, 1e-9);
+    cr_expect_float_eq(v.losses[TH_LIMIT_WAKE_UPS], 0, 1e-9);
+    f.base =
+        (th_scale_point){.threads = 4, .frame_ns = 1e6, .efficiency = 1, .busy = 0.8, .serial = 0.1, .work_ns = 2.88e6};
+    f.last.busy = 2.88 / 8 / 0.8, f.last.tail = 0, f.last.serial = 0.2, f.last.work_ns = 2.88e6;
+    const th_verdict w = expect_limit(TH_LIMIT_WAKE_UPS, "they wait for something to do", &f);
+    cr_expect_float_eq(w.losses[TH_LIMIT_SERIAL], (1.6 - 0.4) / 8, 1e-9, "%g", w.losses[TH_LIMIT_SERIAL]);
+    cr_expect_float_eq(w.losses[TH_LIMIT_WAKE_UPS], (8 - 1.6 - 2.88 - (4 - 0.4 - 2.88)) / 8, 1e-9, "%g",
+                       w.losses[TH_LIMIT_WAKE_UPS]);
 }
 
 Test(verdict, says_when_it_is_not_clear)
@@ -797,6 +820,22 @@ Test(verdict, more_threads_than_cpus_are_left_out)
                  &f);
     f.most_threads = 1;
     expect_limit(TH_LIMIT_COMPUTE, "1 thread: 1667 characters", &f);
+}
+
+/* Two CPUs. */
+Test(verdict, cpus_are_the_limit_where_all_were_tried)
+{
+    th_scale_figures f = perfect();
+    f.last = f.base;
+    f.parts = f.base_parts;
+    f.fastest_threads = 1;
+    f.most_threads = 4; /* 1 and 4 */
+    expect_limit(TH_LIMIT_UNCLEAR, "60 Hz. Too few points: 2 CPUs are usable, but no other number of threads", &f);
+    f.base.threads = f.last.threads = f.fastest_threads = 2; /* 2 and 4 */
+    expect_limit(TH_LIMIT_CPUS, "2 threads: 1667 characters in the 16.7 ms of a frame at 60 Hz. Only 2 CPUs are", &f);
+    f.base.threads = f.last.threads = f.fastest_threads = 4; /* 4 alone */
+    f.base.oversubscribed = f.last.oversubscribed = true;
+    expect_limit(TH_LIMIT_CPUS, "Only 2 CPUs are usable, so more threads cannot help", &f);
 }
 
 Test(verdict, says_who_is_faster)
