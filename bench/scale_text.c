@@ -175,27 +175,38 @@ static varied varied_in(const th_scale *scale)
     return v;
 }
 
-static const th_scale_curve *longest_curve(const th_scale *scale)
+/* The numbers of threads that any curve has, rising: the serial one has one thread, whatever the others have. */
+typedef struct thread_counts {
+    uint32_t values[TH_JOBS_MAX_THREADS], count;
+} thread_counts;
+
+static thread_counts thread_counts_of(const th_scale *scale)
 {
-    const th_scale_curve *longest = scale->curves;
-    for (uint32_t i = 1; i < scale->curve_count; i++)
-        if (scale->curves[i].count > longest->count)
-            longest = &scale->curves[i];
-    return longest;
+    bool any[TH_JOBS_MAX_THREADS + 1] = {false};
+    thread_counts counts = {.count = 0};
+    for (uint32_t i = 0; i < scale->point_count; i++)
+        any[scale->points[i].threads] = true;
+    for (uint32_t t = 1; t <= TH_JOBS_MAX_THREADS; t++)
+        if (any[t])
+            counts.values[counts.count++] = t;
+    return counts;
 }
 
-static th_table *create_map(const th_scale *scale, varied v, uint32_t first, uint32_t end)
+/* Some of the columns. */
+typedef struct span {
+    const uint32_t *threads;
+    uint32_t count;
+} span;
+
+static th_table *create_map(const th_scale *scale, varied v, span s)
 {
     char columns[256] = "";
     size_t used = 0;
-    const th_scale_curve *longest = longest_curve(scale);
     used += (size_t)snprintf(columns, sizeof columns, "%s%s%s", v.scheduler ? "<scheduler|" : "",
                              v.characters ? ">characters|" : "", v.grain ? ">grain|" : "");
-    for (uint32_t t = first; t < end; t++) {
-        const th_scale_point *p = &scale->points[longest->first + t];
-        used +=
-            (size_t)snprintf(columns + used, sizeof columns - used, ">%u%s|", p->threads, p->oversubscribed ? "*" : "");
-    }
+    for (uint32_t i = 0; i < s.count; i++)
+        used += (size_t)snprintf(columns + used, sizeof columns - used, ">%u%s|", s.threads[i],
+                                 point_of(scale, s.threads[i])->oversubscribed ? "*" : "");
     snprintf(columns + used, sizeof columns - used, "<threads");
     return th_table_create(columns);
 }
@@ -205,8 +216,16 @@ static double throughput(const th_scale_curve *curve, const th_scale_point *p)
     return (double)curve->characters / p->frame_ns * 1e9;
 }
 
-static void add_curve(th_table *map, const th_scale *scale, const th_scale_curve *curve, varied v, uint32_t first,
-                      uint32_t end)
+/* NULL where the curve has none on so many threads, or its palettes are wrong. */
+static const th_scale_point *good_point(const th_scale *scale, const th_scale_curve *curve, uint32_t threads)
+{
+    for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
+        if (scale->points[i].threads == threads && !scale->report.rows[i].failure[0])
+            return &scale->points[i];
+    return NULL;
+}
+
+static void add_curve(th_table *map, const th_scale *scale, const th_scale_curve *curve, varied v, span s)
 {
     if (v.scheduler)
         th_table_cell(map, "%s", th_scheduler_name(curve->scheduler));
@@ -214,20 +233,21 @@ static void add_curve(th_table *map, const th_scale *scale, const th_scale_curve
         th_table_cell(map, "%s", th_digits_from(curve->characters).text);
     if (v.grain)
         th_table_cell(map, "%u", curve->grain);
-    for (uint32_t t = first; t < end; t++)
-        if (t < curve->count && !scale->report.rows[curve->first + t].failure[0])
-            th_table_cell(map, "%.2f", throughput(curve, &scale->points[curve->first + t]) / 1e6);
+    for (uint32_t i = 0; i < s.count; i++) {
+        const th_scale_point *p = good_point(scale, curve, s.threads[i]);
+        if (p)
+            th_table_cell(map, "%.2f", throughput(curve, p) / 1e6);
         else
             th_table_cell(map, "%s", "");
+    }
     th_table_cell(map, "%s", "");
 }
 
-static bool print_part_of_map(const th_scale *scale, varied v, uint32_t first, uint32_t end, th_format format,
-                              FILE *file)
+static bool print_part_of_map(const th_scale *scale, varied v, span s, th_format format, FILE *file)
 {
-    th_table *map = create_map(scale, v, first, end);
+    th_table *map = create_map(scale, v, s);
     for (uint32_t i = 0; i < scale->curve_count; i++)
-        add_curve(map, scale, &scale->curves[i], v, first, end);
+        add_curve(map, scale, &scale->curves[i], v, s);
     const bool printed = th_table_write(map, format, file);
     th_table_destroy(map);
     return printed;
@@ -273,12 +293,13 @@ static void print_heading(const char *text, th_format format, FILE *file)
 static bool print_map(const th_scale *scale, th_format format, FILE *file)
 {
     const varied v = varied_in(scale);
-    const uint32_t threads = longest_curve(scale)->count;
+    const thread_counts threads = thread_counts_of(scale);
     bool printed = true;
     print_heading("Millions of characters a second, by number of threads:", format, file);
-    for (uint32_t first = 0; first < threads && printed; first += MAP_COLUMNS) {
-        const uint32_t end = first + MAP_COLUMNS < threads ? first + MAP_COLUMNS : threads;
-        printed = print_part_of_map(scale, v, first, end, format, file);
+    for (uint32_t first = 0; first < threads.count && printed; first += MAP_COLUMNS) {
+        const uint32_t left = threads.count - first;
+        const span s = {&threads.values[first], left < MAP_COLUMNS ? left : MAP_COLUMNS};
+        printed = print_part_of_map(scale, v, s, format, file);
         fputc('\n', file);
     }
     print_best(scale, v, format, file);

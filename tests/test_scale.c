@@ -461,6 +461,32 @@ Test(scale, map_has_a_line_for_every_curve)
     th_scale_fini(&scale);
 }
 
+/* It has one thread, whatever the others have. */
+Test(scale, map_has_each_point_below_its_number_of_threads)
+{
+    const th_model *models[] = {human};
+    const th_scale_desc desc = {
+        .scene = {.models = models, .model_count = 1, .instance_count = 20},
+        .schedulers = (th_scheduler[]){TH_SCHEDULER_OWN, TH_SCHEDULER_SERIAL},
+        .scheduler_count = 2,
+        .threads = (uint32_t[]){2, 3},
+        .thread_count = 2,
+        .memory_bytes = MEMORY,
+        .measure = {.repetitions = 1, .iterations = 1},
+    };
+    th_scale scale;
+    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    char *text = text_of(&scale);
+    const char *head = strstr(text, "\n  scheduler "), *own = strstr(text, "\n  own "),
+               *serial = strstr(text, "\n  serial ");
+    cr_assert(head && own && serial, "%s", text);
+    const char *one = strchr(head, '1');
+    cr_expect_eq(strcspn(serial + 1, "\n"), (size_t)(one - head), "%s", text);
+    cr_expect_eq(own[one - head], ' ', "%s", text);
+    free(text);
+    th_scale_fini(&scale);
+}
+
 /* ---- wrong palettes ---- */
 
 static uint32_t threads_to_spoil; /* the hash of what so many have written is another */
