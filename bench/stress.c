@@ -175,6 +175,13 @@ static th_result rehearse(study *s, th_error *err)
     return result == TH_OK ? th_stand_finish(&s->stand, err) : result;
 }
 
+/* What was timed, when it was wrong. */
+static void forget(const study *s)
+{
+    *s->point = (th_stress_point){.threads = s->row->threads};
+    s->row->real_ns.count = s->row->cpu_ns.count = 0;
+}
+
 static th_result run_point(study *s, th_error *err)
 {
     th_row *row = s->row;
@@ -202,10 +209,15 @@ static th_result run_point(study *s, th_error *err)
         result = th_stand_finish(&s->stand, err);
     if (result == TH_OK)
         result = th_stand_pose(&s->stand, *counted, err);
+    if (result == TH_OK)
+        result = check(s, row, err);
     if (result != TH_OK)
         return result;
-    row->own = own_json(s->out, s->point);
-    return check(s, row, err);
+    if (row->failure[0])
+        forget(s);
+    else
+        row->own = own_json(s->out, s->point);
+    return TH_OK;
 }
 
 /* ---- all of them ---- */
@@ -240,11 +252,12 @@ static th_result lay_out(study *s, th_error *err)
     return TH_OK;
 }
 
+/* NULL where the palettes of all are wrong. */
 static const th_stress_point *best_point(const th_stress *out)
 {
-    const th_stress_point *best = &out->points[0];
-    for (uint32_t i = 1; i < out->point_count; i++)
-        if (out->points[i].characters > best->characters)
+    const th_stress_point *best = NULL;
+    for (uint32_t i = 0; i < out->point_count; i++)
+        if (!out->report.rows[i].failure[0] && (!best || out->points[i].characters > best->characters))
             best = &out->points[i];
     return best;
 }
@@ -252,18 +265,20 @@ static const th_stress_point *best_point(const th_stress *out)
 static void describe(study *s)
 {
     th_stress *out = s->out;
+    const th_stress_point *best = best_point(out);
     th_scene_desc scene = s->desc->scene;
-    scene.instance_count = best_point(out)->characters;
+    scene.instance_count = best ? best->characters : 0;
     if (scene.instance_count == 0)
         scene.instance_count = (uint32_t)out->report.rows[0].characters;
-    json_t *how = json_pack("{s:s, s:s, s:s, s:s, s:i}", "isa", th_isa_name(out->isa), "palette",
+    json_t *how = json_pack("{s:s, s:s, s:s, s:s, s:i, s:o}", "isa", th_isa_name(out->isa), "palette",
                             th_palette_name(out->palette), "scheduler", th_scheduler_name(TH_SCHEDULER_OWN),
-                            "placement", th_placement_name(out->placement), "grain", (int)TH_FRAME_DEFAULT_GRAIN);
+                            "placement", th_placement_name(out->placement), "grain", (int)TH_FRAME_DEFAULT_GRAIN,
+                            "budget_ms", th_json_real(out->budget_ns / 1e6));
     out->report.scene = th_json_merge(th_scene_json(s->stand.cast, &scene), how);
     if (s->desc->guest)
         out->report.picture = s->desc->guest->describe(s->desc->guest->host);
     if (!out->report.is_rehearsal)
-        th_stress_write_headline(out, best_point(out));
+        th_stress_write_headline(out, best);
 }
 
 static th_result run_study(study *s, th_error *err)

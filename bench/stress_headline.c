@@ -32,14 +32,11 @@ static void add_result(char *line, size_t size, const char *what, const th_stres
         th_append(line, size, " %s not hold", one ? "does" : "do");
 }
 
-void th_stress_write_headline(th_stress *stress, const th_stress_point *point)
+static void add_point(char *line, size_t size, const th_stress *stress, const th_stress_point *point)
 {
-    char *line = stress->headline;
-    const size_t size = sizeof stress->headline;
     const double budget_ms = stress->budget_ns / 1e6;
     const th_context *context = &stress->report.context;
     uint32_t low, high;
-    line[0] = '\0';
     add_result(line, size, th_stress_frame_name(stress), point);
     th_append(line, size, " %.4g ms (%.4g Hz)", budget_ms, 1000 / budget_ms);
     if (th_stress_limit(point, &low, &high))
@@ -54,4 +51,13 @@ void th_stress_write_headline(th_stress *stress, const th_stress_point *point)
     }
     th_append(line, size, "; %s, %s, %s; throng %s)", context->cpu[0] ? context->cpu : "unknown CPU",
               th_isa_name(stress->isa), th_palette_name(stress->palette), th_context_version());
+}
+
+void th_stress_write_headline(th_stress *stress, const th_stress_point *point)
+{
+    stress->headline[0] = '\0';
+    if (point)
+        add_point(stress->headline, sizeof stress->headline, stress, point);
+    else
+        th_append(stress->headline, sizeof stress->headline, "The palettes are wrong, so the times mean nothing.");
 }

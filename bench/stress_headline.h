@@ -4,7 +4,7 @@
 
 #include <throng/stress.h>
 
-/* Into stress->headline, about one of its points, from this and the report. */
+/* Into stress->headline, about one of its points, from this and the report. NULL: the palettes of all are wrong. */
 void th_stress_write_headline(th_stress *stress, const th_stress_point *point);
 
 #endif

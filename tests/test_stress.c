@@ -2,6 +2,7 @@
 #include "fixture_human.h"
 #include "waits.h"
 
+#include <throng/check.h>
 #include <throng/clock.h>
 #include <throng/json.h>
 #include <throng/stress.h>
@@ -399,6 +400,53 @@ Test(stress, palettes_that_differ_between_threads_fail)
     th_stress_fini(&stress);
 }
 
+static uint32_t checks; /* made so far: two for each trial that is good */
+static uint32_t wrong_from = UINT32_MAX, wrong_to;
+
+th_result __real_th_check_palettes(const th_check_desc *desc, th_check *out, th_error *error);
+th_result __wrap_th_check_palettes(const th_check_desc *desc, th_check *out, th_error *error);
+
+th_result __wrap_th_check_palettes(const th_check_desc *desc, th_check *out, th_error *error)
+{
+    const th_result result = __real_th_check_palettes(desc, out, error);
+    const uint32_t number = checks++;
+    if (number >= wrong_from && number < wrong_to)
+        out->excess = 2;
+    return result;
+}
+
+/* Those of the first number of threads, after its frames. */
+Test(stress, palettes_that_are_wrong_in_the_end_leave_nothing_to_quote)
+{
+    const th_stress_desc desc = describe(20, (uint32_t[]){1, 2}, 2);
+    wrong_from = 2;
+    wrong_to = 3;
+    th_stress stress = run(&desc);
+    const th_stress_point *p = &stress.points[0];
+    cr_expect(strstr(stress.report.rows[0].failure, "units off"), "%s", stress.report.rows[0].failure);
+    cr_expect_eq(p->threads, 1);
+    cr_expect(p->characters == 0 && !p->held && p->frames == 0 && p->late == 0 && p->disturbed == 0);
+    cr_expect(p->times.count == 0 && p->search.probe_count == 0 && !p->disturbed_unknown);
+    cr_expect_eq(stress.report.rows[0].real_ns.count, 0);
+    cr_expect_str_eq(stress.report.rows[1].failure, "");
+    cr_expect(strstr(stress.headline, "20 posed characters") && strstr(stress.headline, " on 2 threads ("), "%s",
+              stress.headline);
+    char *text = text_of(&stress, TH_FORMAT_TEXT);
+    cr_expect_not(strstr(text, "nan"), "%s", text);
+    free(text);
+    th_stress_fini(&stress);
+}
+
+Test(stress, palettes_that_are_all_wrong_are_the_headline)
+{
+    const th_stress_desc desc = describe(0, (uint32_t[]){1, 2}, 2);
+    wrong_from = 0;
+    wrong_to = UINT32_MAX;
+    th_stress stress = run(&desc);
+    cr_expect_str_eq(stress.headline, "The palettes are wrong, so the times mean nothing.");
+    th_stress_fini(&stress);
+}
+
 /* ---- memory ---- */
 
 Test(stress, more_characters_than_memory_are_refused)
@@ -548,6 +596,7 @@ Test(stress, rows_say_what_the_budget_was_and_how_many_were_late)
     cr_expect_eq(number(row, "late"), stress.points[0].late);
     cr_expect_eq(number(row, "disturbed"), stress.points[0].disturbed);
     cr_expect_gt(number(json_array_get(rows, FRAMES), "real_time"), 0);
+    cr_expect_float_eq(number(stress.report.scene, "budget_ms"), 0.1, 1e-9, "a condition of a comparison");
     json_decref(document);
     th_stress_fini(&stress);
 }
