@@ -191,6 +191,29 @@ static json_t *add_plain(json_t *json, const char *prefix, const json_t *more)
     return json;
 }
 
+/* A field of each model; "none" where one has no such clip. */
+static json_t *of_models(const json_t *scene, const char *field)
+{
+    char text[512] = ""; /* as much as a cell takes */
+    const json_t *model;
+    size_t index;
+    json_array_foreach(json_object_get(scene, "models"), index, model)
+    {
+        const char *value = json_string_value(json_object_get(model, field));
+        th_append(text, sizeof text, "%s%s", index ? "; " : "", value ? value : "none");
+    }
+    return th_json_text(text);
+}
+
+static json_t *add_scene(json_t *json, const json_t *scene)
+{
+    if (!scene)
+        return json;
+    json = th_json_set(json, "scene_models", of_models(scene, "name"));
+    json = th_json_set(json, "scene_clips", of_models(scene, "clip"));
+    return add_plain(json, "scene_", scene);
+}
+
 static json_t *row_json(const th_report *report, const th_row *row, const json_t *context)
 {
     const double median = th_samples_stats(&row->real_ns).median;
@@ -200,7 +223,7 @@ static json_t *row_json(const th_report *report, const th_row *row, const json_t
     json = add_plain(th_json_merge(json, times_json(row)), "", own);
     json_decref(own);
     json = th_json_set(json, "error_message", th_json_text_if_any(row->failure));
-    return add_plain(add_plain(json, "", context), "scene_", report->scene);
+    return add_scene(add_plain(json, "", context), report->scene);
 }
 
 bool th_report_csv(const th_report *report, FILE *file)

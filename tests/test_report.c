@@ -256,3 +256,16 @@ Test(report, csv_has_a_row_for_each_entry_with_all_there_is_to_say)
     free(text);
     th_report_fini(&report);
 }
+
+Test(report, csv_names_the_models_and_their_clips)
+{
+    th_report report = report_of(1, 5);
+    report.scene = json_pack("{s:[{s:s, s:s}, {s:s, s:n}], s:i}", "models", "name", "fox.glb", "clip", "all", "name",
+                             "human", "clip", "characters", 10);
+    char *text = csv_of(&report);
+    expect_cell(text, 1, "scene_models", "fox.glb; human");
+    expect_cell(text, 1, "scene_clips", "all; none");
+    expect_cell(text, 1, "scene_characters", "10");
+    free(text);
+    th_report_fini(&report);
+}
