@@ -27,10 +27,16 @@ static double common_pulse(const th_record_entry *const sides[2])
     return known ? th_samples_stats(&sides[0]->pulse_ns).median : 0;
 }
 
-/* Google Benchmark says so in the name. */
+static bool has_prefix(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Who draws waits for the driver, and the driver has threads of its own. Google Benchmark says so in the name. */
 static bool is_wall_time(const th_record_entry *e)
 {
-    return e->threads > 1 || strstr(e->name, "/real_time") || strstr(e->name, "/manual_time");
+    return e->threads > 1 || has_prefix(e->name, "frame/") || has_prefix(e->name, "stress/drawn/") ||
+           strstr(e->name, "/real_time") || strstr(e->name, "/manual_time");
 }
 
 static const double *times_of(const th_record_entry *e)

@@ -180,20 +180,28 @@ Test(compare, the_pulse_of_the_core_is_no_change)
     end(&p);
 }
 
-/* Other programs stretch wall time. With more than one thread there is nothing else. */
+/* Other programs stretch wall time. With more than one thread, or a driver that draws, there is nothing else. */
 Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
 {
-    pair p = pair_of(3, 12, steady, steady_again);
+    pair p = pair_of(6, 12, steady, steady_again);
     p.reports[0].rows[1].threads = p.reports[1].rows[1].threads = 2;
-    for (int side = 0; side < 2; side++) /* as Google Benchmark names it */
-        strcpy(p.reports[side].rows[2].name, "BM_Wait/real_time/8");
-    for (uint32_t r = 0; r < 3; r++)
+    for (int side = 0; side < 2; side++) {
+        th_row *rows = p.reports[side].rows;
+        strcpy(rows[2].name, "BM_Wait/real_time/8"); /* as Google Benchmark names it */
+        strcpy(rows[3].name, "frame/all_seen/whole");
+        strcpy(rows[4].name, "stress/drawn/threads:1");
+        strcpy(rows[5].name, "stress/threads:1");
+    }
+    for (uint32_t r = 0; r < 6; r++)
         for (uint32_t i = 0; i < p.reports[1].rows[r].real_ns.count; i++)
             p.reports[1].rows[r].real_ns.values[i] *= 1.5;
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     expect_verdict(&p, 0, TH_VERDICT_SAME);
     expect_verdict(&p, 1, TH_VERDICT_REGRESSION);
     expect_verdict(&p, 2, TH_VERDICT_REGRESSION);
+    expect_verdict(&p, 3, TH_VERDICT_REGRESSION);
+    expect_verdict(&p, 4, TH_VERDICT_REGRESSION);
+    expect_verdict(&p, 5, TH_VERDICT_SAME);
     cr_expect_float_eq(p.result.changes[1].old_ns, 2e6, 2e4);
     end(&p);
 }

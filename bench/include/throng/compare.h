@@ -2,8 +2,9 @@
  * palettes or errors are others. docs/comparing.md says why it is done like this, and how small a change it sees.
  *
  * What a time is. On one thread the CPU time of a repetition, which other programs stretch far less than wall time;
- * with more threads wall time, which has the waiting in it. Where both records know the pulse of the core, times are
- * those at the pulse of the old one, so that a clock that runs faster on one day than on another is no change.
+ * with more threads, and of frames that are drawn, wall time, which has the waiting in it. Where both records know the
+ * pulse of the core, times are those at the pulse of the old one, so that a clock that runs faster on one day than on
+ * another is no change.
  *
  * What is compared. Processes of one build differ by more than repetitions within one: memory lies elsewhere (T.
  * Kalibera, R. Jones, Rigorous Benchmarking in Reasonable Time, 2013). So each process counts once, by the quickest
