@@ -397,6 +397,32 @@ Test(bench, all_entries_run_and_the_text_shows_them)
     th_report_fini(&report);
 }
 
+static void expect_limit(const char *text, const char *name, bool is_known)
+{
+    char limit[32] = "";
+    const char *row = strstr(text, name);
+    cr_assert(row, "no %s in %s", name, text);
+    cr_assert_eq(sscanf(row, "%*s %*s %*s %*s %31s", limit), 1);
+    cr_expect_eq(strcmp(limit, "-") != 0, is_known, "%s: %s", name, limit);
+}
+
+/* It writes twice the bytes of half precision. */
+Test(bench, floor_is_one_of_single_precision)
+{
+    th_report report;
+    json_decref(run("pose/scalar|limit", 1, &report));
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    cr_expect(th_bench_print(&report, TH_FORMAT_TEXT, file));
+    fclose(file);
+    expect_limit(text, "pose/scalar/f32", true);
+    expect_limit(text, "pose/scalar/f16", false);
+    expect_limit(text, "limit/palette_write", true);
+    free(text);
+    th_report_fini(&report);
+}
+
 Test(bench, failed_check_becomes_a_row_of_its_own)
 {
     th_report report;

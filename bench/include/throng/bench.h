@@ -3,7 +3,7 @@
  *   pose/<isa>/<format>  compiled clips to palettes, for each instruction set this machine has, as is asked for
  *   pose/exact           the same with authored keys, as the file says
  *   pose/tutorial        the way of the tutorials
- *   limit/palette_write  the same bytes written and nothing else
+ *   limit/palette_write  the bytes of f32 palettes written and nothing else
  *   interp/<mode>/<isa>  all tracks interpolated in that mode, compiled; or in double precision, <isa> being "exact"
  *   crowd/<count>        so many characters, whatever the scene's number, on the best instruction set
  *   play/<how>           forward; or random: at another moment each frame
