@@ -16,14 +16,28 @@ static bool has_figures(const th_stress *stress, uint32_t point)
 
 /* ---- frame times ---- */
 
-/* Frames by how long they took: `width` for each bin from `low`, and those that are far beyond all others. */
+/* Frames by how long they took, and those that are far beyond all others. A border between two bins lies on the budget,
+ * so that none has frames in time as well as late ones. */
 enum { MOST_BINS = 80 };
 
 typedef struct histogram {
-    double low, width; /* ms */
+    double budget, width; /* ms */
+    double first;         /* bin, counted from the budget: below 0 those in time */
     uint32_t counts[MOST_BINS + 2];
     uint32_t bins, beyond;
 } histogram;
+
+/* A frame of just the budget is in time. */
+static double bin_of(const histogram *h, double ms)
+{
+    return ms > h->budget ? floor((ms - h->budget) / h->width) : -1 - floor((h->budget - ms) / h->width);
+}
+
+/* The lower border of the bin, ms. */
+static double border_of(const histogram *h, uint32_t bin)
+{
+    return h->budget + (h->first + bin) * h->width;
+}
 
 /* Up to what most frames and the budget need: one that took a second would leave no room for the rest. */
 static histogram histogram_of(const double *sorted_ns, uint32_t count, double budget_ns)
@@ -31,25 +45,25 @@ static histogram histogram_of(const double *sorted_ns, uint32_t count, double bu
     const double usual = sorted_ns[(uint32_t)ceil(0.995 * count) - 1];
     const double longest = sorted_ns[count - 1], end = fmin(longest, 1.5 * fmax(usual, budget_ns)) / 1e6;
     const double low = sorted_ns[0] / 1e6, width = th_axis_step(fmax(end - low, 1e-6 * end) / MOST_BINS);
-    histogram h = {.low = floor(low / width) * width, .width = width};
-    h.bins = (uint32_t)floor((end - h.low) / width) + 1;
-    h.bins = h.bins < MOST_BINS + 2 ? h.bins : MOST_BINS + 2;
+    histogram h = {.budget = budget_ns / 1e6, .width = width};
+    h.first = bin_of(&h, low);
+    h.bins = (uint32_t)fmin(bin_of(&h, end) - h.first + 1, MOST_BINS + 2);
     for (uint32_t i = 0; i < count; i++) {
-        const double bin = floor((sorted_ns[i] / 1e6 - h.low) / width);
+        const double bin = bin_of(&h, sorted_ns[i] / 1e6) - h.first;
         if (bin < h.bins)
-            h.counts[bin > 0 ? (uint32_t)bin : 0]++;
+            h.counts[(uint32_t)bin]++;
         else
             h.beyond++;
     }
     return h;
 }
 
-static void draw_bins(th_plot *plot, const histogram *h, double budget_ms)
+static void draw_bins(th_plot *plot, const histogram *h)
 {
     for (uint32_t b = 0; b < h->bins; b++) {
-        const double from = h->low + b * h->width, to = from + h->width;
+        const double from = border_of(h, b), to = border_of(h, b + 1);
         if (h->counts[b] > 0)
-            th_plot_bar(plot, from >= budget_ms ? TH_INK_VERMILION : TH_INK_BLUE, from, to, plot->y.low, h->counts[b],
+            th_plot_bar(plot, h->first + b >= 0 ? TH_INK_VERMILION : TH_INK_BLUE, from, to, plot->y.low, h->counts[b],
                         "%.4g to %.4g ms: %u frame%s", from, to, h->counts[b], th_plural(h->counts[b]));
     }
 }
@@ -82,15 +96,15 @@ static void draw_frames(const th_stress *stress, uint32_t point, FILE *file)
         .keys = keys,
         .key_count = 2,
     };
-    th_axis_include(&desc.x, h.low);
-    th_axis_include(&desc.x, h.low + h.bins * h.width);
+    th_axis_include(&desc.x, border_of(&h, 0));
+    th_axis_include(&desc.x, border_of(&h, h.bins));
     th_axis_include(&desc.x, budget_ms);
     desc.y.least_step = 1;
     th_axis_include(&desc.y, 0.7); /* a single frame is to be seen */
     for (uint32_t b = 0; b < h.bins; b++)
         th_axis_include(&desc.y, h.counts[b]);
     th_plot_begin(&plot, &desc, file);
-    draw_bins(&plot, &h, budget_ms);
+    draw_bins(&plot, &h);
     th_plot_rule_x(&plot, budget_ms, "budget");
     th_plot_rule_x(&plot, p99_ms, "p99");
     th_plot_end(&plot);

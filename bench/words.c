@@ -39,7 +39,7 @@ static bool is_markup(const char *text, const char *at)
 {
     if (*at == '_')
         return at == text || !isalnum((unsigned char)at[-1]) || !isalnum((unsigned char)at[1]);
-    return strchr("\\`*<[|", *at) != NULL;
+    return strchr("\\`*<[|~&", *at) != NULL;
 }
 
 char *th_markdown(const char *text, char *out)

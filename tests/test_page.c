@@ -311,6 +311,44 @@ Test(page, stress_shows_every_frame_or_says_how_many_it_does_not)
     th_stress_fini(&stress);
 }
 
+/* As many in the bars of a colour. */
+static uint32_t frames_in(const web_page *p, const char *figure, const char *class)
+{
+    char path[256];
+    unsigned sum = 0, frames;
+    for (int b = 1;; b++) {
+        snprintf(path, sizeof path, "(//h:figure[.//h:h3='%s']//s:rect[@class='%s'])[%d]/s:title", figure, class, b);
+        if (page_count(p, path) == 0)
+            return sum;
+        cr_assert_eq(sscanf(page_text(p, path), "%*f to %*f ms: %u", &frames), 1);
+        sum += frames;
+    }
+}
+
+/* Just below and just above it. */
+Test(page, stress_parts_frames_at_the_budget)
+{
+    static const double budgets_ns[] = {16.6e6, 16.71e6, 0.123e6, 1e9};
+    for (size_t i = 0; i < sizeof budgets_ns / sizeof *budgets_ns; i++) {
+        th_stress stress = made_up_stress();
+        stress.budget_ns = budgets_ns[i];
+        stress.points[0].late = 0;
+        for (int f = 0; f < FRAMES; f++) {
+            double *ns = &stress.report.rows[0].real_ns.values[f];
+            *ns = budgets_ns[i] + (f % 10 - 6.0) * 0.001e6; /* 6 of 10 below, 1 on it, 3 above */
+            stress.points[0].late += *ns > budgets_ns[i];
+        }
+        stress.points[0].times = th_samples_stats(&stress.report.rows[0].real_ns);
+        web_page p = stress_page(&stress);
+        expect_clean(&p);
+        cr_expect_eq(stress.points[0].late, 300);
+        cr_expect_eq(frames_in(&p, "Frame times of 67,000 characters", "mark i1"), 300);
+        cr_expect_eq(frames_in(&p, "Frame times of 67,000 characters", "mark i0"), 700);
+        page_free(&p);
+        th_stress_fini(&stress);
+    }
+}
+
 Test(page, stress_shows_the_budget_the_p99_and_what_was_tried)
 {
     static const char figure[] = "Frame times of 67,000 characters";
