@@ -297,7 +297,7 @@ static bool mark_thread_list(const char *text, bool *marks)
     }
 }
 
-/* All of them live at once, because their repetitions take turns. */
+/* high: how many may live at once, where their repetitions take turns. */
 static bool parse_thread_list(const th_option *o, const char *text, void *value, th_error *err)
 {
     th_thread_list *list = value;
@@ -452,7 +452,7 @@ const th_option th_option_table[] = {
     {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_thread_list, .offset = AT(threads),
      .high = 1024, .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max; at most 1024 threads together (default: up to all usable CPUs)"},
     {.name = "threads", .argument = "LIST", .fallback = "max", .commands = TH_COMMAND_STRESS, .parse = parse_thread_list, .offset = AT(threads),
-     .high = 1024, .help = "a search for each thread count, such as 1,2,4 or 1-8 or 1,max: max is all usable CPUs"},
+     .high = HUGE_VAL, .help = "a search for each thread count, such as 1,2,4 or 1-8 or 1,max: max is all usable CPUs"},
     {.name = "scheduler", .argument = "LIST", .fallback = "own", .commands = TH_COMMAND_SCALE, .parse = parse_schedulers, .offset = AT(schedulers),
      .choices = scheduler_choices, .help = "who hands out the work: own, serial, openmp-dynamic, openmp-guided, openmp-static, onetbb, several of them, or all"},
     {.name = "scheduler", .argument = "NAME", .fallback = "own", .commands = DRAWING, .parse = parse_choice, .offset = AT(scheduler),
@@ -471,8 +471,10 @@ const th_option th_option_table[] = {
      .low = 299, .high = 1e5, .help = "frames of a run that counts; fewer than 299 cannot show that 99 % are in time"},
     {.name = "repetitions", .argument = "N", .commands = REPEATS, .parse = parse_whole, .offset = AT(repetitions),
      .low = 1, .high = 1e5, .help = "repetitions of every measurement (default: as many as --precision takes in the time there is)"},
-    {.name = "repetition-time", .argument = "MS", .commands = REPEATS, .parse = parse_real, .offset = AT(repetition_ms),
+    {.name = "repetition-time", .argument = "MS", .commands = TH_COMMAND_BENCH, .parse = parse_real, .offset = AT(repetition_ms),
      .low = 0.01, .high = 1e6, .help = "what a repetition takes at least (default: 5, with several processes 1)"},
+    {.name = "repetition-time", .argument = "MS", .commands = TH_COMMAND_SCALE, .parse = parse_real, .offset = AT(repetition_ms),
+     .low = 0.01, .high = 1e6, .help = "what a repetition takes at least (default: 20)"},
     {.name = "precision", .argument = "PERCENT", .fallback = "1", .commands = REPEATS, .parse = parse_real, .offset = AT(precision_percent),
      .low = 0.01, .high = 100, .help = "repeat until 95 % confidence intervals of all medians that are compared are within this of them"},
     {.name = "min-time", .argument = "S", .fallback = "0", .commands = REPEATS, .parse = parse_real, .offset = AT(min_time_s),
@@ -480,7 +482,7 @@ const th_option th_option_table[] = {
     {.name = "max-time", .argument = "S", .fallback = "0.2", .commands = TH_COMMAND_BENCH, .parse = parse_real, .offset = AT(max_time_s),
      .low = 0.001, .high = 86400, .help = "give up on the precision after so many seconds an entry, likewise"},
     {.name = "max-time", .argument = "S", .fallback = "2", .commands = TH_COMMAND_SCALE, .parse = parse_real, .offset = AT(max_time_s),
-     .low = 0.001, .high = 86400, .help = "give up on the precision after so many seconds a number of threads, on average"},
+     .low = 0.001, .high = 86400, .help = "give up on the precision after so many seconds an entry, likewise: a point, or a frame of which a part is left out"},
     {.name = "dry-run", .commands = MEASURES, .parse = parse_switch, .offset = AT(dry_run),
      .help = "run everything once, check the palettes, time nothing"},
     {.name = "seed", .argument = "N", .fallback = "1", .commands = CROWDS | TH_COMMAND_SERVE, .parse = parse_seed, .offset = AT(seed),
@@ -500,7 +502,7 @@ const th_option th_option_table[] = {
     {.name = "error-bound", .argument = "MM", .fallback = "0.1", .commands = PLAYED, .parse = parse_real, .offset = AT(error_bound_mm),
      .low = 1e-4, .high = 1e3, .help = "largest error of a compiled clip, in mm on a human of 1.8 m"},
     {.name = "processes", .argument = "N", .commands = TH_COMMAND_BENCH, .for_one = true, .parse = parse_whole, .offset = AT(processes),
-     .low = 1, .high = TH_REPORT_MOST_PROCESSES, .help = "measure in so many processes, one after the other (default: 12 with --save, else 1)"},
+     .low = 1, .high = TH_REPORT_MOST_PROCESSES, .help = "measure in so many processes, one after the other (default: 12 with --save unless --repetitions or --dry-run is given, else 1)"},
     {.name = "baseline", .argument = "NAME", .commands = TH_COMMAND_COMPARE, .parse = parse_name, .offset = AT(baseline),
      .help = "OLD is what was kept by --save NAME; only NEW is given then"},
     {.name = "threshold", .argument = "PERCENT", .fallback = "2.5", .commands = TH_COMMAND_COMPARE, .parse = parse_real, .offset = AT(threshold_percent),

@@ -13,14 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { KEPT_PROCESSES = 12 }; /* where the result is kept to be compared */
+enum { KEPT_PROCESSES = 12 }; /* where bench keeps the result, to be compared */
 #define SHORT_REPETITION_MS 1.0
 
 uint32_t th_processes_count(const th_options *o)
 {
     if (o->processes > 0)
         return o->processes;
-    return o->save && o->repetitions == 0 && !o->dry_run ? KEPT_PROCESSES : 1;
+    const bool is_kept = o->command->bit == TH_COMMAND_BENCH && o->save;
+    return is_kept && o->repetitions == 0 && !o->dry_run ? KEPT_PROCESSES : 1;
 }
 
 double th_processes_repetition_ms(const th_options *o)

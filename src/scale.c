@@ -68,23 +68,26 @@ static int run_scale(const th_options *o, const th_measure_desc *measure, const 
     return check != TH_EXIT_GOOD ? check : code;
 }
 
-/* What is asked for, or left to the program, all together. */
+/* What is asked for, or left to the program, all together. A serial scheduler has one thread whatever is asked. */
 static int refuse_too_much(const th_options *o)
 {
-    uint32_t usable[TH_JOBS_MAX_THREADS], count = o->threads.count, threads = 0;
+    uint32_t usable[TH_JOBS_MAX_THREADS], count = o->threads.count, together = 0, pools = 0, threads = 0;
     const uint32_t *counts = o->threads.counts;
     if (count == 0) {
         count = th_scale_threads(th_cpus_read().usable, usable);
         counts = usable;
     }
     for (uint32_t t = 0; t < count; t++)
-        threads += counts[t] * o->schedulers.count;
-    const uint32_t grains = o->grains.count ? o->grains.count : 1;
-    const uint32_t points = count * o->schedulers.count * o->counts.count * grains;
+        together += counts[t];
+    for (uint32_t i = 0; i < o->schedulers.count; i++) {
+        const bool serial = o->schedulers.values[i] == TH_SCHEDULER_SERIAL;
+        pools += serial ? 1 : count;
+        threads += serial ? 1 : together;
+    }
+    const uint32_t grains = o->grains.count ? o->grains.count : 1, points = pools * o->counts.count * grains;
     if (points > MAX_POINTS)
-        th_complain(
-            "scale compares at most %d points, not %u: %u thread counts x %u schedulers x %u counts x %u grains",
-            MAX_POINTS, points, count, o->schedulers.count, o->counts.count, grains);
+        th_complain("scale compares at most %d points, not %u: %u of schedulers and threads x %u counts x %u grains",
+                    MAX_POINTS, points, pools, o->counts.count, grains);
     else if (threads > MAX_THREADS)
         th_complain("scale has at most %d threads together, not the %u of %u schedulers", MAX_THREADS, threads,
                     o->schedulers.count);

@@ -347,8 +347,20 @@ Test(cli, scale_compares_schedulers_counts_and_grains)
     cr_expect_str_eq(json_string_value(json_object_get(json_array_get(curves, 7), "scheduler")), "serial");
     json_decref(scale);
     expect(2, "scale --count 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --grain 1,2,3,4 --threads 1-4",
-           "scale compares at most 240 points, not 256: 4 thread counts x 1 schedulers x 16 counts x 4 grains");
-    expect(2, "scale --scheduler own,serial --threads 1-40", "scale has at most 1024 threads together, not the 1640");
+           "scale compares at most 240 points, not 256: 4 of schedulers and threads x 16 counts x 4 grains");
+    expect(2, "scale --scheduler own,openmp-static --threads 1-40",
+           "scale has at most 1024 threads together, not the 1640");
+}
+
+Test(cli, scale_counts_one_thread_and_one_point_for_the_serial_scheduler)
+{
+    expect(2,
+           "scale --scheduler own,serial --count 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --grain 1,2,3,4 --threads 1-3",
+           "not 256: 4 of schedulers and threads x 16 counts x 4 grains");
+    expect(0,
+           "scale --scheduler own,serial --count 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --grain 1,2,3,4,5 "
+           "--threads 1,2 --dry-run",
+           "");
 }
 
 /* ---- how often, and what is written ---- */

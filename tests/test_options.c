@@ -1,7 +1,9 @@
 /* The command line in process: every option, every kind of mistake. */
 #include "help.h"
+#include "measuring.h"
 #include "options.h"
 #include "output.h"
+#include "processes.h"
 #include "suggest.h"
 
 #include <criterion/criterion.h>
@@ -104,6 +106,8 @@ Test(options, refuse_more_threads_than_fit_together)
     for (const th_option *o = th_option_table; o->name; o++)
         if (strcmp(o->name, "threads") == 0 && (o->commands & th_command_find("scale")->bit))
             cr_expect(strstr(o->help, "at most 1024 threads together"), "%s", o->help);
+    cr_assert(parse("stress --threads 1-256"), "one after the other: %s", error.text);
+    cr_expect_eq(options.threads.count, 256);
 }
 
 static void expect_threads(const char *list, uint32_t count, const uint32_t *counts)
@@ -372,6 +376,35 @@ Test(options, for_further_processes_are_those_that_say_what_to_measure)
     cr_assert_eq(options.again_count, 5);
     for (int i = 0; i < 5; i++)
         cr_expect_str_eq(options.again[i], again[i]);
+}
+
+/* ---- how things are measured ---- */
+
+static void expect_processes(const char *line, uint32_t processes, uint64_t repetition_ns)
+{
+    th_measure_desc measure;
+    cr_assert(parse(line), "%s", error.text);
+    cr_assert_eq(th_measuring_init(&measure, &options), TH_EXIT_GOOD);
+    cr_expect_eq(th_processes_count(&options), processes, "%s: %u", line, th_processes_count(&options));
+    cr_expect_eq(measure.repetition_ns, repetition_ns, "%s: %llu ns", line, (unsigned long long)measure.repetition_ns);
+}
+
+/* Those of several processes are short. */
+Test(measuring, only_what_bench_keeps_is_of_many_processes)
+{
+    expect_processes("bench", 1, 0);
+    expect_processes("bench --save a", 12, 1000000);
+    expect_processes("bench --save a --repetition-time 7", 12, 7000000);
+    expect_processes("bench --save a --repetitions 3", 1, 0);
+    expect_processes("bench --save a --dry-run", 1, 0);
+    expect_processes("scale --save a", 1, 0);
+    expect_processes("scale --repetition-time 7", 1, 7000000);
+}
+
+Test(measuring, help_says_how_long_a_repetition_is)
+{
+    cr_expect(strstr(help_text(th_command_find("bench")), "(default: 5, "));
+    cr_expect(strstr(help_text(th_command_find("scale")), "what a repetition takes at least (default: 20)"));
 }
 
 /* ---- suggestions ---- */
