@@ -137,6 +137,10 @@ int th_command_bench(const th_options *o)
         th_complain("--list measures nothing that --report could show");
         return TH_EXIT_USAGE;
     }
+    if (o->list && o->trace) {
+        th_complain("--list measures nothing that --trace could show");
+        return TH_EXIT_USAGE;
+    }
     if (o->list) {
         const th_output output = {names_json, 12, print_names, names_csv, names_markdown, NULL};
         return th_output_result(o, &output, &names);

@@ -32,6 +32,10 @@ int th_measuring_init(th_measure_desc *measure, const th_options *o)
                         adaptive[i]);
             return TH_EXIT_USAGE;
         }
+    if (o->frames > 0 && th_options_given(o, "repetition-time")) {
+        th_complain("--frames fixes how much a repetition is, so --repetition-time cannot be given with it");
+        return TH_EXIT_USAGE;
+    }
     if (th_options_given(o, "max-time") && o->min_time_s > o->max_time_s) {
         th_complain("--min-time %g is more than --max-time %g", o->min_time_s, o->max_time_s);
         return TH_EXIT_USAGE;

@@ -22,9 +22,37 @@ static int probe_baseline(const char *name)
     return th_baseline_prepare(name, path, &err) == TH_OK ? probe(path) : th_fail_with(&err);
 }
 
+/* As the system knows them, where they are there. */
+static bool is_same_file(const char *a, const char *b)
+{
+    char *first = realpath(a, NULL), *second = realpath(b, NULL);
+    const bool same = first && second ? strcmp(first, second) == 0 : strcmp(a, b) == 0;
+    free(first);
+    free(second);
+    return same;
+}
+
+/* One would replace the other. */
+static int refuse_same_file(const th_options *o)
+{
+    const struct {
+        const char *option, *path;
+    } files[] = {
+        {"out", o->out ? o->out : o->film}, {"report", o->report}, {"export", o->export_path}, {"trace", o->trace}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        for (size_t j = 0; j < i && files[i].path; j++)
+            if (files[j].path && is_same_file(files[i].path, files[j].path)) {
+                th_complain("--%s and --%s are the same file, %s", files[j].option, files[i].option, files[i].path);
+                return TH_EXIT_USAGE;
+            }
+    return TH_EXIT_GOOD;
+}
+
 int th_output_probe(const th_options *o)
 {
-    int code = probe(o->out);
+    int code = refuse_same_file(o);
+    if (code == TH_EXIT_GOOD)
+        code = probe(o->out);
     if (code == TH_EXIT_GOOD)
         code = probe(o->report);
     if (code == TH_EXIT_GOOD && o->save)

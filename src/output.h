@@ -10,8 +10,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Complains and returns an exit code when --out, --report, --save, --export or --trace cannot be written:
- * better before a long measurement than after it. */
+/* Complains and returns an exit code when --out, --report, --save, --export or --trace cannot be written, or two of
+ * them are one file: better before a long measurement than after it. */
 int th_output_probe(const th_options *options);
 
 /* A result in all its forms. Only what is wanted is made. Functions return NULL or false when memory is out. */

@@ -137,6 +137,18 @@ Test(cli, out_replaces_the_file_in_one_step)
                  "nothing else is left");
 }
 
+/* Also where it has another name. */
+Test(cli, two_results_do_not_replace_each_other)
+{
+    cr_assert_eq(system("echo old >old.json; ln -s old.json link.html"), 0);
+    expect(2, "inspect --out new --export new", "--out and --export are the same file, new");
+    expect(2, "bench --out old.json --trace ./old.json", "--out and --trace are the same file, ./old.json");
+    expect(2, "stress --out old.json --report link.html", "--out and --report are the same file, link.html");
+    expect(2, "render --out a.png --trace a.png", "--out and --trace are the same file, a.png");
+    slurp("old.json", out, sizeof out);
+    cr_expect_str_eq(out, "old\n");
+}
+
 /* A pipe stands for all that is no file. Never a device: should this fail, a privileged user would lose it. */
 Test(cli, out_writes_through_what_is_no_file)
 {
@@ -374,6 +386,8 @@ Test(cli, contradicting_ways_to_measure_are_exit_code_2)
     expect(2, "scale --precision 2 --repetitions 3", "so --precision cannot be given with it");
     expect(2, "bench --repetitions 3 --max-time 1", "so --max-time cannot be given with it");
     expect(2, "bench --min-time 2 --max-time 1", "--min-time 2 is more than --max-time 1");
+    expect(2, "scale --frames 3 --repetition-time 1", "so --repetition-time cannot be given with it");
+    expect(2, "bench --frames 3 --repetition-time 1", "so --repetition-time cannot be given with it");
     expect(2, "bench --precision 0", "--precision takes a number from 0.01 to 100, not \"0\"");
     expect(2, "bench --out result.xml", "--out takes a file whose name ends in .json, .csv or .md, not \"result.xml\"");
     expect(2, "scale --out result", "--out takes a file whose name ends in .json, .csv or .md, not \"result\"");
@@ -397,6 +411,7 @@ Test(cli, report_is_refused_before_anything_is_measured)
     expect(2, "bench --report page.pdf", "--report takes a file whose name ends in .html or .htm, not \"page.pdf\"");
     expect(2, "stress --report html", "--report takes a file whose name ends in .html or .htm, not \"html\"");
     expect(2, "bench --list --report page.html", "--list measures nothing that --report could show");
+    expect(2, "bench --list --trace trace.json", "--list measures nothing that --trace could show");
     expect(2, "render --report page.html", "render takes no --report");
     expect(3, "bench " QUICK "--filter limit --report missing/page.html",
            "cannot write missing/page.html: No such file or directory");
