@@ -29,6 +29,26 @@ static uint64_t max_memory(double megabytes)
     return megabytes > 0 ? (uint64_t)(megabytes * 1e6) : machine / 4;
 }
 
+/* How files are read: for runs as for the server. Two words for each option, and NULL. */
+typedef struct reading {
+    const char *words[2 * TH_OPTIONS_MAX_FILES + 3];
+    char timeout[32];
+} reading;
+
+static const char *const *reading_options(const th_options *o, reading *out)
+{
+    uint32_t count = 0;
+    for (uint32_t a = 0; a < o->animations.count; a++) {
+        out->words[count++] = "animation";
+        out->words[count++] = o->animations.paths[a];
+    }
+    snprintf(out->timeout, sizeof out->timeout, "%.15g", o->import_timeout_s);
+    out->words[count++] = "import-timeout";
+    out->words[count++] = out->timeout;
+    out->words[count] = NULL;
+    return out->words;
+}
+
 /* What a client could send for the options. */
 static th_result first_settings(const th_options *o, const th_server_desc *desc, th_settings *out, th_error *err)
 {
@@ -64,6 +84,7 @@ static void list_models(const th_options *o, th_catalogue *out)
 int th_command_serve(const th_options *o)
 {
     th_error err;
+    reading how;
     th_server_desc desc = {
         .listen = o->listen,
         .token_file = o->token_file,
@@ -71,6 +92,7 @@ int th_command_serve(const th_options *o)
         .host_count = o->allow_hosts.count,
         .results = o->results,
         .run_kinds = run_kinds,
+        .run_fixed = reading_options(o, &how),
         .requests_per_s = o->max_requests_hz,
         .director = {.company = {.load = load, .load_ctx = (void *)o, .rig = th_cast_rig(o)},
                      .troupe = {.isa = o->isa, .palette = o->palette, .seed = o->seed}},

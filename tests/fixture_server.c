@@ -16,10 +16,16 @@
 
 bool server_start(server *s, const char *arguments)
 {
-    char command[1024], line[128] = "";
+    return server_start_by(s, "", arguments);
+}
+
+bool server_start_by(server *s, const char *starter, const char *arguments)
+{
+    char command[4096], line[128] = "";
     int ends[2];
     size_t length = 0;
-    snprintf(command, sizeof command, "exec '%s' serve --listen 127.0.0.1:0 %s 2>>.log", TEST_PROGRAM, arguments);
+    snprintf(command, sizeof command, "exec %s '%s' serve --listen 127.0.0.1:0 %s 2>>.log", starter, TEST_PROGRAM,
+             arguments);
     if (pipe(ends) != 0)
         return false;
     s->pid = fork();

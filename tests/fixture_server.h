@@ -16,6 +16,9 @@ typedef struct server {
  * the working directory. False when it does not get ready. */
 bool server_start(server *s, const char *arguments);
 
+/* The same by a program that starts another: "env --ignore-signal=CHLD". */
+bool server_start_by(server *s, const char *starter, const char *arguments);
+
 /* Sends the signal and waits; the exit code, or -1 for an end by a signal. */
 int server_end(server *s, int signal);
 

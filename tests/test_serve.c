@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -463,6 +464,57 @@ Test(serve, the_crowd_is_held_during_a_run_unless_asked_otherwise)
     stop();
 }
 
+Test(serve, what_holds_a_paused_crowd_is_the_run)
+{
+    start("--count 10");
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"paused\": true}"), 200);
+    cr_expect(comes("/api/state", "\"paused_by\":\"settings\""));
+    cr_expect_eq(ask("POST", "/api/runs", endless_run), 202);
+    cr_expect(comes("/api/state", "\"paused_by\":\"run\""), "%s", a.body);
+    cr_expect_eq(ask("DELETE", "/api/runs/1", NULL), 202);
+    cr_expect(comes("/api/state", "\"paused_by\":\"settings\""), "%s", a.body);
+    stop();
+}
+
+/* As a shell with trap '' CHLD leaves them. */
+Test(serve, a_run_ends_where_ends_of_children_are_ignored)
+{
+    cr_assert(server_start_by(&s, "env --ignore-signal=CHLD", "--count 10"));
+    cr_expect_eq(ask("POST", "/api/runs", small_run), 202, "%s", a.body);
+    cr_expect(comes("/api/runs/1", "\"state\":\"done\""), "%s", a.body);
+    stop();
+}
+
+Test(serve, a_run_that_nothing_is_left_for_can_be_asked_for_again)
+{
+    static const char head[] = "POST /api/runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                               "Content-Type: application/json\r\n";
+    char request[512], text[4096] = "";
+    struct rlimit before, none;
+    start("--count 10");
+    const int fd = server_connect(&s);
+    static const char first[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    cr_assert_eq(write(fd, first, strlen(first)), (ssize_t)strlen(first));
+    cr_assert_gt(read(fd, text, sizeof text), 0);
+    cr_assert_eq(prlimit(s.pid, RLIMIT_NOFILE, NULL, &before), 0);
+    none = (struct rlimit){3, before.rlim_max};
+    cr_assert_eq(prlimit(s.pid, RLIMIT_NOFILE, &none, NULL), 0);
+    snprintf(request, sizeof request, "%sContent-Length: %zu\r\n\r\n%s", head, strlen(small_run), small_run);
+    cr_assert_eq(write(fd, request, strlen(request)), (ssize_t)strlen(request));
+    memset(text, 0, sizeof text);
+    for (size_t at = 0; at + 1 < sizeof text;) {
+        const ssize_t count = read(fd, text + at, sizeof text - 1 - at);
+        if (count <= 0)
+            break;
+        at += (size_t)count;
+    }
+    cr_expect(strncmp(text, "HTTP/1.1 503 ", 13) == 0 && strstr(text, "\"cannot_begin\""), "%s", text);
+    close(fd);
+    cr_assert_eq(prlimit(s.pid, RLIMIT_NOFILE, &before, NULL), 0);
+    cr_expect_eq(ask("POST", "/api/runs", small_run), 202, "%s", a.body);
+    stop();
+}
+
 /* Whether a process of this group is left. */
 static bool child_lives(pid_t server_pid)
 {
@@ -478,6 +530,32 @@ static pid_t child_of(pid_t server_pid)
         usleep(20000);
     slurp(".children", text, sizeof text);
     return (pid_t)atoi(text);
+}
+
+/* Whether the process was started with this word. */
+static bool was_told(pid_t pid, const char *word)
+{
+    char path[64], words[8192];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    FILE *file = fopen(path, "r");
+    const size_t size = file ? fread(words, 1, sizeof words, file) : 0;
+    if (file)
+        fclose(file);
+    return memmem(words, size, word, strlen(word) + 1) != NULL;
+}
+
+Test(serve, runs_read_models_as_the_server_does)
+{
+    cr_assert_eq(throng("inspect human --export lent.glb"), 0, "%s", err);
+    start("--count 10 --animation ./lent.glb --import-timeout 7.5");
+    cr_expect_eq(ask("POST", "/api/runs", endless_run), 202);
+    const pid_t child = child_of(s.pid);
+    cr_assert_gt(child, 0);
+    for (int i = 0; i < 100 && !was_told(child, "scale"); i++)
+        usleep(20000); /* it is about to become that */
+    cr_expect(was_told(child, "--animation=./lent.glb"));
+    cr_expect(was_told(child, "--import-timeout=7.5"));
+    stop();
 }
 
 Test(serve, no_run_outlives_the_server_however_that_ends)

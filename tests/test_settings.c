@@ -110,7 +110,7 @@ Test(settings, as_json_they_are_their_own_patch)
 
 static const char *const kinds[] = {"scale", NULL};
 static const th_catalogue human = {.files = {"human"}, .file_count = 1};
-static const th_runs_desc runs = {.kinds = kinds, .catalogue = &human, .limits = {1000, 4, 1 << 30}};
+static th_runs_desc runs = {.kinds = kinds, .catalogue = &human, .limits = {1000, 4, 1 << 30}};
 
 static void expect_arguments(const char *request, const char *wanted)
 {
@@ -134,16 +134,34 @@ static void expect_arguments(const char *request, const char *wanted)
 
 Test(run_arguments, options_become_words)
 {
-    expect_arguments("{\"kind\": \"scale\"}", "scale --json ");
     expect_arguments("{\"kind\": \"scale\", \"pause\": false, \"options\": {\"count\": 1000, \"threads\": \"1,2-4\","
                      " \"isa\": \"avx2\", \"seed\": 9000000000000000, \"clip\": \"a b\", \"models\": [\"human\"]}}",
                      "scale --json --count=1000 --threads=1,2-4 --isa=avx2 --seed=9000000000000000 --clip=a b "
                      "--model=human ");
-    expect_arguments("{\"kind\": \"scale\", \"options\": {\"budget_ms\": 2.5}}", "scale --json --budget-ms=2.5 ");
+    expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5, \"budget_ms\": 2.5}}",
+                     "scale --json --count=5 --budget-ms=2.5 ");
     expect_arguments(
         "{\"kind\": \"scale\", \"options\": {\"count\": \"10,100\", \"grain\": 2, \"scheduler\": \"own,serial\","
         " \"max_time\": 0.5}}",
         "scale --json --count=10,100 --grain=2 --scheduler=own,serial --max-time=0.5 ");
+}
+
+Test(run_arguments, what_is_left_to_the_command_keeps_to_the_limits)
+{
+    static const char *const both[] = {"scale", "stress", NULL};
+    runs.kinds = both;
+    expect_arguments("{\"kind\": \"scale\"}", "scale --json --count=1000 ");
+    expect_arguments("{\"kind\": \"stress\"}", "stress --json --max-memory=1074 ");
+    runs.limits.max_count = 50000;
+    expect_arguments("{\"kind\": \"scale\"}", "scale --json --count=10000 ");
+}
+
+Test(run_arguments, every_run_has_what_the_server_was_told)
+{
+    static const char *const fixed[] = {"animation", "a b.glb", "import-timeout", "2.5", NULL};
+    runs.fixed = fixed;
+    expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5}}",
+                     "scale --json --count=5 --animation=a b.glb --import-timeout=2.5 ");
 }
 
 Test(run_arguments, what_could_do_harm_or_makes_no_sense_is_refused)

@@ -195,6 +195,8 @@ static th_reply post_run(th_server_state *s, const th_request *r)
     json_decref(request);
     if (answer == TH_RUN_BUSY)
         return th_reply_error(409, "busy", err.text);
+    if (answer == TH_RUN_REFUSED && (err.code == TH_ERR_MEMORY || err.code == TH_ERR_ENVIRONMENT))
+        return th_reply_error(503, "cannot_begin", err.text);
     if (answer == TH_RUN_REFUSED)
         return th_reply_error(400, "bad_run", err.text);
     return reply_json(202, th_runs_json(s->runs, id));

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ARGUMENTS = 40 };
+enum { MOST_ARGUMENTS = 128 };
+
+#define SCALE_COUNT 10000u /* what the command takes where it is not told */
 
 typedef enum kind_of_value {
     WHOLE,
@@ -188,33 +190,43 @@ static th_result check_members(const json_t *request, th_error *err)
     return TH_OK;
 }
 
-/* A search for the largest crowd ends where a client's wishes do. */
-static th_result add_limit(command_line *line, const char *kind, const th_limits *limits, th_error *err)
+/* What a client leaves to the command ends where its wishes do: a search for the largest crowd, and scale's default. */
+static bool add_limit(command_line *line, const char *kind, const json_t *given, const th_limits *limits)
 {
     char text[32];
-    snprintf(text, sizeof text, "%.0f", fmax(1, (double)limits->max_memory_bytes / 1e6));
-    if (strcmp(kind, "stress") != 0 || add(line, "max-memory", text))
-        return TH_OK;
-    return th_fail(err, TH_ERR_LIMIT, "too many options");
+    if (strcmp(kind, "stress") == 0) {
+        snprintf(text, sizeof text, "%.0f", fmax(1, (double)limits->max_memory_bytes / 1e6));
+        return add(line, "max-memory", text);
+    }
+    snprintf(text, sizeof text, "%u", limits->max_count < SCALE_COUNT ? limits->max_count : SCALE_COUNT);
+    return strcmp(kind, "scale") != 0 || json_object_get(given, "count") || add(line, "count", text);
+}
+
+static bool add_fixed(command_line *line, const char *const *fixed)
+{
+    bool good = true;
+    for (; good && fixed && *fixed; fixed += 2)
+        good = add(line, fixed[0], fixed[1]);
+    return good;
 }
 
 char **th_runs_arguments(const th_runs_desc *desc, const json_t *request, th_error *err)
 {
     command_line line = {0};
     const char *kind = json_string_value(json_object_get(request, "kind")), *name;
-    json_t *value;
+    json_t *value, *given = json_object_get(request, "options");
     th_result result = check_members(request, err);
     if (result == TH_OK)
         result = check_kind(desc, kind, err);
     if (result == TH_OK && !(add(&line, kind, NULL) && add(&line, "--json", NULL)))
         result = th_fail(err, TH_ERR_MEMORY, "out of memory");
-    json_object_foreach(json_object_get(request, "options"), name, value)
+    json_object_foreach(given, name, value)
     {
         if (result == TH_OK)
             result = add_option(&line, desc, name, value, err);
     }
-    if (result == TH_OK)
-        result = add_limit(&line, kind, &desc->limits, err);
+    if (result == TH_OK && !(add_limit(&line, kind, given, &desc->limits) && add_fixed(&line, desc->fixed)))
+        result = th_fail(err, TH_ERR_LIMIT, "too many options");
     char **words = calloc(line.count + 1, sizeof *words);
     for (size_t i = 0; i < line.count; i++)
         if (result == TH_OK && words)

@@ -24,6 +24,7 @@
 
 #define LONGEST_NS  3600000000000u /* of a run */
 #define PATIENCE_NS 2000000000u    /* between SIGTERM and SIGKILL */
+#define NOT_KNOWN   (127 << 8)     /* as waitpid would say it of what a shell could not start */
 
 typedef enum run_state { RUNNING, DONE, FAILED, CANCELLED } run_state;
 
@@ -144,9 +145,11 @@ static int follow(th_runs *r, run *current, const th_child *child, run_state *ou
         if (fds[1].revents & POLLIN && read(r->wake_fd, &count, sizeof count) < 0)
             return -1;
         hear(r, current, &h, child->stderr_fd);
-        if (waitpid(child->pid, &status, WNOHANG) == child->pid) {
+        const pid_t ended = waitpid(child->pid, &status, WNOHANG);
+        const bool unknown = ended < 0 && errno == ECHILD; /* it has ended, and nobody knows how */
+        if (ended == child->pid || unknown) {
             hear(r, current, &h, child->stderr_fd); /* its last words */
-            return status;
+            return unknown ? NOT_KNOWN : status;
         }
         if (asked_ns == 0 && (*out_state = end_wanted(r, current)) != DONE) {
             asked_ns = th_clock_ns();
@@ -222,7 +225,7 @@ static void carry_out(th_runs *r, run *current, char **arguments)
 {
     th_child child;
     run_state state = FAILED;
-    int status = 127 << 8; /* as a shell says: could not be started */
+    int status = NOT_KNOWN;
     if (current->pause)
         th_director_hold(r->desc.director, true);
     const int error = th_child_start(arguments, current->document, &child);

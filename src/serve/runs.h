@@ -16,6 +16,7 @@ typedef struct th_runs_desc {
     const th_catalogue *catalogue;
     th_director *director; /* its crowd is held while a run that wants it is on */
     th_limits limits;
+    const char *const *fixed; /* further options of each, their names and values in turn; NULL at the end; borrowed */
 } th_runs_desc;
 
 /* Any thread may call what follows; none waits for a child. */
@@ -24,7 +25,8 @@ void th_runs_destroy(th_runs *runs); /* kills the child */
 
 typedef enum th_run_answer {
     TH_RUN_STARTED,
-    TH_RUN_REFUSED, /* err says why: a kind or an option that does not exist or makes no sense */
+    TH_RUN_REFUSED, /* err says why: a kind or an option that does not exist or makes no sense; or TH_ERR_MEMORY or
+                       TH_ERR_ENVIRONMENT, and nothing is wrong with it */
     TH_RUN_BUSY,    /* another one is on */
 } th_run_answer;
 

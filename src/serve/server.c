@@ -149,6 +149,7 @@ static th_result take_signals(server *s, th_error *err)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGHUP);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGCHLD, SIG_DFL); /* who started this may have it ignored, and then children leave no status */
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     s->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
     return s->signal_fd >= 0 ? TH_OK : th_fail(err, TH_ERR_ENVIRONMENT, "no signalfd: %s", strerror(errno));
@@ -231,7 +232,8 @@ static th_result start(server *s, th_error *err)
     set_process_limits();
     set_up_state(s);
     result = th_director_create(&s->state.fixed, &d->settings, &s->state.director, err);
-    const th_runs_desc runs = {d->run_kinds, d->results, &s->state.catalogue, s->state.director, d->limits};
+    const th_runs_desc runs = {d->run_kinds,      d->results, &s->state.catalogue,
+                               s->state.director, d->limits,  d->run_fixed};
     if (result == TH_OK)
         result = th_runs_create(&runs, &s->state.runs, err);
     th_thread_be_nice();

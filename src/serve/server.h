@@ -18,6 +18,7 @@ typedef struct th_server_desc {
     uint32_t host_count;
     const char *results;          /* a folder for documents of runs; NULL: they are kept in memory only */
     const char *const *run_kinds; /* commands of this program that a client may run; NULL at the end */
+    const char *const *run_fixed; /* options of each, their names and values in turn; NULL at the end */
     double requests_per_s;        /* of one address; 0: TH_SERVER_REQUESTS_PER_S, and loopback has no limit */
     th_catalogue catalogue;
     th_director_desc director; /* its catalogue and memory limit are filled in */

@@ -147,7 +147,7 @@ static json_t *kinds_json(const char *const *kinds)
 json_t *th_state_json(th_server_state *s)
 {
     const th_director_state d = th_director_read(s->director);
-    const char *by = d.settings.paused ? "settings" : d.held ? "run" : NULL;
+    const char *by = d.held ? "run" : d.settings.paused ? "settings" : NULL;
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "settings", th_settings_json(&d.settings),
                      "change", change_json(&d), "paused_by", th_json_text(by), "crowd", crowd_json(s, &d), "ticks",
                      ticks_json(s), "worker_busy_s", workers_json(s), "run", th_runs_active_json(s->runs), "server",
