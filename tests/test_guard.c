@@ -151,6 +151,21 @@ Test(guard, a_body_is_json_of_a_length_that_is_known_and_bearable)
     }
 }
 
+Test(guard, what_makes_no_sense_costs_as_much_as_what_does)
+{
+    th_head head = plain_head();
+    guard.throttle = (th_throttle){.per_s = 1, .counts_loopback = true};
+    head.repeats = true;
+    cr_expect_eq(status_of(&head, (th_access){0}), 400);
+    cr_expect_str_eq(refusal.code, "ambiguous");
+    head.repeats = false;
+    head.content_length = "0";
+    head.transfer_encoding = "chunked";
+    cr_expect_eq(status_of(&head, (th_access){0}), 400);
+    cr_expect_str_eq(refusal.code, "ambiguous");
+    cr_expect_eq(status_of(&head, (th_access){0}), 429);
+}
+
 /* ---- throttle ---- */
 
 static th_throttle throttle;
@@ -176,6 +191,16 @@ Test(throttle, lets_a_burst_through_and_then_the_rate)
     for (int i = 0; i < 20; i++)
         cr_expect(admits("10.0.0.1", 1000), "%d", i);
     cr_expect_not(admits("10.0.0.1", 1000), "no more is saved than a burst");
+}
+
+Test(throttle, admits_one_now_and_then_where_the_rate_is_low)
+{
+    throttle.per_s = 0.1;
+    cr_expect(admits("10.0.0.1", 5));
+    cr_expect_not(admits("10.0.0.1", 14));
+    cr_expect(admits("10.0.0.1", 15.1));
+    cr_expect(admits("10.0.0.1", 1000));
+    cr_expect_not(admits("10.0.0.1", 1000));
 }
 
 Test(throttle, an_ipv6_customer_is_one_address)

@@ -356,6 +356,20 @@ Test(serve, with_a_token_only_what_is_open_goes_without)
     cr_expect(!strstr(err, "chmod 600"), "%s", err);
 }
 
+Test(serve, it_goes_by_every_name_it_is_given)
+{
+    char arguments[2048] = "--count 10", host[64];
+    for (size_t h = 1; h <= 64; h++)
+        snprintf(arguments + strlen(arguments), sizeof arguments - strlen(arguments), " --allow-host h%zu", h);
+    start(arguments);
+    for (size_t h = 1; h <= 65; h++) {
+        snprintf(host, sizeof host, "GET /healthz HTTP/1.1\r\nHost: h%zu\r\n\r\n", h);
+        server_say(&s, host, strlen(host), &a);
+        cr_expect_eq(a.status, h <= 64 ? 200 : 421, "h%zu: %d", h, a.status);
+    }
+    stop();
+}
+
 Test(serve, too_many_requests_are_told_to_wait)
 {
     start("--count 10 --max-requests 5");

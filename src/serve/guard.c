@@ -60,6 +60,8 @@ bool th_guard_admits(th_guard *guard, const th_head *head, uint64_t now_ns, th_r
 {
     if (!th_throttle_admits(&guard->throttle, head->address, now_ns))
         return refuse(out, 429, "too_many_requests", "too many requests from this address; try again in a second");
+    if (head->repeats || (head->content_length && head->transfer_encoding))
+        return refuse(out, 400, "ambiguous", "a header that may come once comes twice, or two lengths are given");
     if (!head->host)
         return refuse(out, 400, "no_host", "the request has no Host header");
     if (!is_ours(guard, head->host))

@@ -11,12 +11,13 @@
 
 #include <stddef.h>
 
-enum { TH_GUARD_HOSTS = 64, TH_GUARD_BODY_BYTES = 16384 };
+enum { TH_GUARD_HOSTS = 65, TH_GUARD_BODY_BYTES = 16384 }; /* hosts: 64 that are named, and the machine's own */
 
 /* As the client sent it; NULL: there is no such header. */
 typedef struct th_head {
     const char *method, *path;
     const char *host, *origin, *fetch_site, *authorization, *content_type, *content_length, *transfer_encoding;
+    bool repeats; /* one of these comes more than once */
     const struct sockaddr *address;
 } th_head;
 

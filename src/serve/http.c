@@ -130,30 +130,25 @@ static enum MHD_Result stream_events(th_http *http, struct MHD_Connection *c, co
 
 /* ---- requests ---- */
 
-/* Fills in a head and looks for what may come once only. */
-typedef struct head_reader {
-    th_head head;
-    bool repeats;
-} head_reader;
-
+/* Fills in a head, and notes what comes again that may come once only. */
 static enum MHD_Result read_header(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
 {
-    head_reader *r = cls;
+    th_head *head = cls;
     const struct {
         const char *name, **value;
     } known[] = {
-        {"Host", &r->head.host},
-        {"Origin", &r->head.origin},
-        {"Sec-Fetch-Site", &r->head.fetch_site},
-        {"Authorization", &r->head.authorization},
-        {"Content-Type", &r->head.content_type},
-        {"Content-Length", &r->head.content_length},
-        {"Transfer-Encoding", &r->head.transfer_encoding},
+        {"Host", &head->host},
+        {"Origin", &head->origin},
+        {"Sec-Fetch-Site", &head->fetch_site},
+        {"Authorization", &head->authorization},
+        {"Content-Type", &head->content_type},
+        {"Content-Length", &head->content_length},
+        {"Transfer-Encoding", &head->transfer_encoding},
     };
     (void)kind;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strcasecmp(name, known[k].name) == 0) {
-            r->repeats = r->repeats || *known[k].value;
+            head->repeats = head->repeats || *known[k].value;
             *known[k].value = value ? value : "";
         }
     return MHD_YES;
@@ -165,17 +160,13 @@ static bool has_body(const th_head *head)
 }
 
 /* Decides by the head alone; afterwards the exchange has a route or a refusal. */
-static void judge(th_http *http, const th_head *head, bool repeats, exchange *x)
+static void judge(th_http *http, const th_head *head, exchange *x)
 {
-    const th_refusal ambiguous = {400, "ambiguous",
-                                  "a header that may come once comes twice, or two lengths are given"};
     const th_refusal not_found = {404, "not_found", "there is nothing under this path"};
     const th_refusal wrong_method = {405, "wrong_method", "this path does not have this method"};
-    if (repeats || (head->content_length && head->transfer_encoding))
-        x->refusal = ambiguous;
-    else if (!th_guard_admits(http->guard, head, th_clock_ns(), &x->refusal))
+    if (!th_guard_admits(http->guard, head, th_clock_ns(), &x->refusal))
         return;
-    else if (!(x->route = th_route_find(head->method, head->path, &x->request.id, &x->allow)))
+    if (!(x->route = th_route_find(head->method, head->path, &x->request.id, &x->allow)))
         x->refusal = x->allow.text[0] ? wrong_method : not_found;
     else
         th_guard_allows(http->guard, head, x->route->access, &x->refusal);
@@ -187,18 +178,18 @@ static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const c
     if (!x)
         return NULL;
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    head_reader reader = {.head = {.method = method, .path = url, .address = info->client_addr}};
-    MHD_get_connection_values(c, MHD_HEADER_KIND, read_header, &reader);
-    judge(http, &reader.head, reader.repeats, x);
+    th_head head = {.method = method, .path = url, .address = info->client_addr};
+    MHD_get_connection_values(c, MHD_HEADER_KIND, read_header, &head);
+    judge(http, &head, x);
     x->connection = c;
     x->begun_ns = th_clock_ns();
     x->request.seconds = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
     x->request.width = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "width");
     x->request.height = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "height");
     /* What is left of a body that nobody reads must not be taken for the next request. */
-    x->closes = x->refusal.status && has_body(&reader.head);
+    x->closes = x->refusal.status && has_body(&head);
     th_log(TH_LOG_DEBUG, "%s %.200s %s from %s", method, url, x->refusal.status ? x->refusal.code : "",
-           th_address_print(reader.head.address).text);
+           th_address_print(head.address).text);
     return x;
 }
 

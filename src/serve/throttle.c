@@ -4,6 +4,7 @@
 
 #include <throng/random.h>
 
+#include <math.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -27,6 +28,11 @@ static void make_key(const struct sockaddr *address, uint64_t key[2])
     }
 }
 
+static double most_tokens(const th_throttle *t)
+{
+    return fmax(1, 2 * t->per_s);
+}
+
 static struct th_throttle_bucket *find(th_throttle *t, const uint64_t key[2], uint64_t now_ns)
 {
     const uint64_t first = th_random_bits(key[0], key[1]);
@@ -38,7 +44,7 @@ static struct th_throttle_bucket *find(th_throttle *t, const uint64_t key[2], ui
         if (!stalest || b->seen_ns < stalest->seen_ns)
             stalest = b;
     }
-    *stalest = (struct th_throttle_bucket){{key[0], key[1]}, now_ns, 2 * t->per_s};
+    *stalest = (struct th_throttle_bucket){{key[0], key[1]}, now_ns, most_tokens(t)};
     return stalest;
 }
 
@@ -49,9 +55,7 @@ bool th_throttle_admits(th_throttle *t, const struct sockaddr *address, uint64_t
         return true;
     make_key(address, key);
     struct th_throttle_bucket *b = find(t, key, now_ns);
-    b->tokens += (double)(now_ns - b->seen_ns) * 1e-9 * t->per_s;
-    if (b->tokens > 2 * t->per_s)
-        b->tokens = 2 * t->per_s;
+    b->tokens = fmin(b->tokens + (double)(now_ns - b->seen_ns) * 1e-9 * t->per_s, most_tokens(t));
     b->seen_ns = now_ns;
     if (b->tokens < 1)
         return false;
