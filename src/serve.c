@@ -52,6 +52,8 @@ static const char *const *reading_options(const th_options *o, reading *out)
 /* What a client could send for the options. */
 static th_result first_settings(const th_options *o, const th_server_desc *desc, th_settings *out, th_error *err)
 {
+    if (o->count > o->max_count)
+        return th_fail(err, TH_ERR_INPUT, "--count %u is more than --max-count %u", o->count, o->max_count);
     json_t *models = json_array(), *clips = json_object();
     for (uint32_t m = 0; m < desc->catalogue.file_count && m < o->models.count; m++)
         json_array_append_new(models, json_string(th_catalogue_name(o->models.paths[m])));
@@ -73,7 +75,7 @@ static void list_models(const th_options *o, th_catalogue *out)
     bool human = false;
     for (uint32_t m = 0; m < o->models.count; m++) {
         out->files[out->file_count++] = o->models.paths[m];
-        human = human || strcmp(o->models.paths[m], TH_HUMAN_NAME) == 0;
+        human = human || strcmp(th_catalogue_name(o->models.paths[m]), TH_HUMAN_NAME) == 0;
     }
     if (!human && out->file_count < TH_CATALOGUE_FILES)
         out->files[out->file_count++] = TH_HUMAN_NAME;

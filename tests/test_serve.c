@@ -74,7 +74,8 @@ Test(serve, a_command_line_without_sense_is_refused_before_anything_starts)
     expect(2, "serve --listen 0.0.0.0:0", "--listen 0.0.0.0:0 can be reached by other machines and so needs a token");
     expect(2, "serve --listen [::]:0", "needs a token");
     expect(2, "serve --listen nonsense:x", "--listen takes ADDRESS:PORT");
-    expect(2, "serve --count 10 --max-count 5", "5");
+    expect(2, "serve --count 10 --max-count 5", "--count 10 is more than --max-count 5");
+    expect(2, "serve --model a/hero.glb --model b/hero.glb", "--model a/hero.glb and --model b/hero.glb have the same");
     expect(2, "serve --log-level loud", "--log-level takes error, warning, info or debug");
     expect(2, "serve --out x", "serve takes no --out");
     expect(3, "serve --listen 127.0.0.1:0 --token-file missing", "missing");
@@ -264,6 +265,20 @@ Test(serve, a_change_that_cannot_be_made_leaves_the_crowd_and_its_reason)
     const double ticks = server_metric(&s, "throng_ticks_total");
     usleep(200000);
     cr_expect_gt(server_metric(&s, "throng_ticks_total"), ticks);
+    stop();
+}
+
+Test(serve, a_model_that_plays_may_lose_its_file)
+{
+    cr_assert_eq(throng("inspect human --export hero.glb"), 0, "%s", err);
+    start("--count 10 --models .");
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"models\": [\"hero.glb\"]}"), 202, "%s", a.body);
+    cr_expect(comes("/api/state", "\"state\":\"idle\",\"wanted\":null,\"done\":1"), "%s", a.body);
+    cr_assert_eq(unlink("hero.glb"), 0);
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"paused\": true}"), 200, "%s", a.body);
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"count\": 20}"), 202, "%s", a.body);
+    cr_expect(comes("/api/settings", "\"count\":20"));
+    cr_expect_eq(ask("PATCH", "/api/settings", "{\"models\": [\"hero.glb\"]}"), 400);
     stop();
 }
 

@@ -268,6 +268,28 @@ Test(catalogue, names_lead_to_files_of_the_folders_and_nowhere_else, .init = ent
     json_decref(names);
 }
 
+Test(catalogue, a_name_is_that_of_one_file, .init = enter_folder, .fini = leave_folder)
+{
+    th_catalogue c = {.files = {"human", "models/hero.glb", "models/hero.glb"},
+                      .file_count = 3,
+                      .folders = {"models", "more"},
+                      .folder_count = 2};
+    static const char *const files[] = {"models/hero.glb", "models/a.glb", "more/hero.glb", "more/a.glb", "more/b.glb"};
+    mkdir("models", 0700);
+    mkdir("more", 0700);
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+        fclose(fopen(files[f], "w"));
+    cr_expect_eq(th_catalogue_check(&c, &err), TH_OK, "the same file twice is no other");
+    json_t *names = th_catalogue_json(&c);
+    char *text = json_dumps(names, JSON_COMPACT);
+    cr_expect_str_eq(text, "[\"human\",\"hero.glb\",\"a.glb\",\"b.glb\"]");
+    free(text);
+    json_decref(names);
+    c.files[2] = "more/hero.glb";
+    cr_expect_eq(th_catalogue_check(&c, &err), TH_ERR_INPUT);
+    cr_expect(strstr(err.text, "models/hero.glb") && strstr(err.text, "more/hero.glb"), "%s", err.text);
+}
+
 /* ---- routes ---- */
 
 Test(routes, paths_are_matched_whole)

@@ -168,8 +168,9 @@ static th_reply patch_settings(th_server_state *s, const th_request *r)
         return reply;
     th_settings wanted = th_director_read(s->director).wanted;
     th_result result = th_settings_patch(&wanted, patch, &s->limits, &err);
+    const bool names_models = json_object_get(patch, "models") != NULL; /* those that play may have lost their files */
     json_decref(patch);
-    for (uint32_t m = 0; result == TH_OK && m < wanted.model_count; m++)
+    for (uint32_t m = 0; result == TH_OK && names_models && m < wanted.model_count; m++)
         result = th_catalogue_find(&s->catalogue, wanted.models[m], path, &err);
     if (result != TH_OK)
         return th_reply_error(400, result == TH_ERR_LIMIT ? "beyond_limit" : "bad_settings", err.text);

@@ -15,6 +15,17 @@ const char *th_catalogue_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+th_result th_catalogue_check(const th_catalogue *c, th_error *err)
+{
+    for (uint32_t a = 0; a < c->file_count; a++)
+        for (uint32_t b = 0; b < a; b++)
+            if (strcmp(c->files[a], c->files[b]) != 0 &&
+                strcmp(th_catalogue_name(c->files[a]), th_catalogue_name(c->files[b])) == 0)
+                return th_fail(err, TH_ERR_INPUT, "--model %s and --model %s have the same name here: %s", c->files[b],
+                               c->files[a], th_catalogue_name(c->files[a]));
+    return TH_OK;
+}
+
 /* Resolves folder/name; false when that is no regular file inside the folder. */
 static bool find_in(const char *folder, const char *name, char out_path[PATH_MAX])
 {
@@ -52,6 +63,18 @@ static bool seems_readable(const char *name)
     return dot != NULL && name[0] != '.';
 }
 
+/* Of those that share a name th_catalogue_find knows the first. */
+static json_t *add_name(json_t *names, const char *name)
+{
+    json_t *fresh = th_json_text(name);
+    for (size_t n = 0; n < json_array_size(names); n++)
+        if (json_equal(json_array_get(names, n), fresh)) {
+            json_decref(fresh);
+            return names;
+        }
+    return th_json_append(names, fresh);
+}
+
 static json_t *add_folder(json_t *names, const char *folder)
 {
     struct dirent **entries = NULL;
@@ -60,7 +83,7 @@ static json_t *add_folder(json_t *names, const char *folder)
     for (int e = 0; e < count; e++) {
         const char *name = entries[e]->d_name;
         if (seems_readable(name) && json_array_size(names) < TH_CATALOGUE_MOST && find_in(folder, name, path))
-            names = th_json_append(names, th_json_text(name));
+            names = add_name(names, name);
         free(entries[e]);
     }
     free(entries);
@@ -71,7 +94,7 @@ json_t *th_catalogue_json(const th_catalogue *c)
 {
     json_t *names = json_array();
     for (uint32_t f = 0; f < c->file_count; f++)
-        names = th_json_append(names, th_json_text(th_catalogue_name(c->files[f])));
+        names = add_name(names, th_catalogue_name(c->files[f]));
     for (uint32_t f = 0; f < c->folder_count; f++)
         names = add_folder(names, c->folders[f]);
     return names;

@@ -22,12 +22,15 @@ typedef struct th_catalogue {
 /* What a file is called. */
 const char *th_catalogue_name(const char *path);
 
+/* TH_ERR_INPUT when two files have one name. */
+th_result th_catalogue_check(const th_catalogue *catalogue, th_error *err);
+
 /* The path of a name: a file given at the start, else a regular file that lies in a folder itself, without a leading
  * dot, behind no symbolic link that leads out of the folder. TH_ERR_INPUT when there is none. Any thread. */
 th_result th_catalogue_find(const th_catalogue *catalogue, const char *name, char out_path[PATH_MAX], th_error *err);
 
-/* An array of names: files, then those of the folders, sorted, at most TH_CATALOGUE_MOST. Folders are read each time.
- */
+/* An array of names, each once: files, then those of the folders, sorted, at most TH_CATALOGUE_MOST. Folders are read
+ * each time. */
 json_t *th_catalogue_json(const th_catalogue *catalogue);
 
 #endif

@@ -54,10 +54,7 @@ th_result th_server_check(const th_server_desc *desc, th_error *err)
                        "--listen %s can be reached by other machines and so needs a token: --token-file FILE, or the "
                        "environment variable " TH_TOKEN_VARIABLE,
                        desc->listen);
-    if (desc->settings.count > desc->limits.max_count)
-        return th_fail(err, TH_ERR_INPUT, "--count %u is more than --max-count %u", desc->settings.count,
-                       desc->limits.max_count);
-    return TH_OK;
+    return th_catalogue_check(&desc->catalogue, err);
 }
 
 /* ---- the beat, once a second ---- */

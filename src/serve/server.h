@@ -32,7 +32,7 @@ typedef struct th_server_desc {
 #define TH_SERVER_REQUESTS_PER_S 100.0
 
 /* Whether the desc makes sense: an address that can be understood, a token where others than this machine can reach it,
- * settings within the limits. TH_ERR_INPUT. */
+ * a name for each model. TH_ERR_INPUT. */
 th_result th_server_check(const th_server_desc *desc, th_error *err);
 
 /* Until SIGTERM or SIGINT, which is TH_OK. TH_ERR_ENVIRONMENT when the address is taken; TH_ERR_INPUT for a token file,
