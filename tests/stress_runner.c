@@ -61,15 +61,24 @@ static void check_timeline(th_second *seconds)
         insist(seconds[s].end_s > seconds[s - 1].end_s, "seconds are out of order");
 }
 
+static void check_cpu(uint64_t *before_ns)
+{
+    const uint64_t now_ns = th_director_cpu_ns(director);
+    insist(now_ns >= *before_ns, "the director's CPU time goes back");
+    *before_ns = now_ns;
+}
+
 static void *read_all(void *arg)
 {
     th_runner_state before = {0};
+    uint64_t cpu_ns = 0;
     th_histogram *histograms = calloc(2, sizeof *histograms);
     th_second *seconds = calloc(100, sizeof *seconds);
     (void)arg;
     insist(histograms && seconds, "no memory");
     while (!atomic_load(&stopped)) {
         check_state(&before);
+        check_cpu(&cpu_ns);
         check_tally(&histograms[0], &histograms[1]);
         check_timeline(seconds);
         json_decref(th_director_models_json(director));

@@ -145,6 +145,9 @@ Test(serve, the_crowd_ticks_and_says_so_everywhere)
     cr_expect_eq(number_at(second, "crowd", "characters"), 40);
     cr_expect_gt(number_at(second, "crowd", "palette_bytes"), 40 * 48);
     cr_expect_eq(json_array_size(json_object_get(second, "worker_busy_s")), 1);
+    const json_t *minute = json_object_get(json_object_get(second, "ticks"), "last_minute");
+    cr_expect_geq(json_number_value(json_object_get(minute, "ticks")), ticks,
+                  "the first minute begins with the first tick");
     cr_expect_geq(server_metric(&s, "throng_ticks_total"), ticks);
     cr_expect_eq(server_metric(&s, "throng_characters"), 40);
     cr_expect_eq(server_metric(&s, "throng_rate_target_hertz"), 200);
@@ -214,6 +217,39 @@ Test(serve, the_end_ends_streams_of_events)
     while (read(fd, text, sizeof text) > 0)
         ;
     close(fd);
+}
+
+/* Whether the crowd is being made, and the CPU time that this has taken so far. */
+static bool is_making(double *out_cpu_s)
+{
+    json_t *state = server_document(&s, "/api/state");
+    cr_assert(state);
+    const char *change = json_string_value(json_object_get(json_object_get(state, "change"), "state"));
+    const bool making = strcmp(change, "making") == 0;
+    *out_cpu_s = number_at(json_object_get(state, "server"), "cpu", "director_s");
+    json_decref(state);
+    return making;
+}
+
+/* Most of it is compiling, of which some shows before the end, unless nobody got to look. */
+Test(serve, cpu_time_of_a_change_counts_while_it_is_made)
+{
+    static double seen[1000];
+    double before, after;
+    bool halfway = false;
+    start("--count 10 --threads 1");
+    for (int i = 0; i < 40 && !halfway; i++) {
+        size_t count = 0;
+        is_making(&before);
+        ask("PATCH", "/api/settings", i % 2 ? "{\"interpolation\": \"nlerp\"}" : "{\"interpolation\": \"slerp\"}");
+        while (is_making(&after))
+            seen[count++ % 1000] = after;
+        for (size_t c = 0; c < count && c < 1000; c++)
+            halfway =
+                halfway || (seen[c] > before + 0.2 * (after - before) && seen[c] < before + 0.6 * (after - before));
+    }
+    cr_expect(halfway);
+    stop();
 }
 
 /* ---- steering ---- */

@@ -16,8 +16,10 @@ struct th_director {
     pthread_mutex_t lock; /* for all below */
     pthread_cond_t wished;
     th_director_state state;
-    th_company *company; /* of the troupe that plays */
-    uint64_t helpers_cpu_ns;
+    th_company *company;     /* of the troupe that plays */
+    bool casts;              /* the helper is at work; */
+    pthread_t helper;        /* then */
+    uint64_t helpers_cpu_ns; /* of those that have ended */
     bool stopped;
 };
 
@@ -25,18 +27,35 @@ struct th_director {
 
 /* The arguments and the result of the helper below. */
 typedef struct making {
-    const th_director *director;
+    th_director *director;
     th_settings settings;
     th_company *company; /* the one that plays, and then the new troupe's */
     th_troupe *troupe;
     th_result result;
     th_error err;
-    uint64_t cpu_ns;
 } making;
+
+static void begin_casting(th_director *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->casts = true;
+    d->helper = pthread_self();
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* From one moment to the next its time is no longer the thread's, but on the books. */
+static void end_casting(th_director *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->casts = false;
+    d->helpers_cpu_ns += th_thread_cpu_ns(d->helper);
+    pthread_mutex_unlock(&d->lock);
+}
 
 static void *cast(void *arg)
 {
     making *m = arg;
+    begin_casting(m->director);
     th_thread_be_nice();
     th_company *company = m->company;
     const bool fits = company && th_company_fits(company, &m->settings);
@@ -46,7 +65,7 @@ static void *cast(void *arg)
         m->result = th_troupe_cast(&m->director->desc.troupe, &m->settings, company, &m->troupe, &m->err);
     if (!fits)
         th_company_release(company); /* the troupe uses it now, or nobody does */
-    m->cpu_ns = th_thread_cpu_ns(pthread_self());
+    end_casting(m->director);
     return NULL;
 }
 
@@ -99,7 +118,6 @@ static void finish_change(th_director *d, const making *m)
         if (th_settings_same_crowd(&d->state.wanted, &m->settings))
             d->state.wanted = d->state.settings;
     }
-    d->helpers_cpu_ns += m->cpu_ns;
     d->state.changing = !th_settings_same_crowd(&d->state.wanted, &d->state.settings);
 }
 
@@ -205,7 +223,6 @@ th_result th_director_create(const th_director_desc *desc, const th_settings *se
     if (result == TH_OK) {
         d->state.wanted = d->state.settings = *settings;
         put_in_force(d, m.troupe);
-        d->helpers_cpu_ns = m.cpu_ns;
         result = begin(d, m.troupe, &m.err);
     }
     if (result == TH_OK) {
@@ -285,7 +302,7 @@ json_t *th_director_models_json(th_director *d)
 uint64_t th_director_cpu_ns(th_director *d)
 {
     pthread_mutex_lock(&d->lock);
-    const uint64_t helpers_ns = d->helpers_cpu_ns;
+    const uint64_t helpers_ns = d->helpers_cpu_ns + (d->casts ? th_thread_cpu_ns(d->helper) : 0);
     pthread_mutex_unlock(&d->lock);
     return helpers_ns + th_thread_cpu_ns(d->thread);
 }

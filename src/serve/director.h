@@ -48,7 +48,7 @@ th_company *th_director_lend(th_director *director, th_settings *out_settings, u
  */
 json_t *th_director_models_json(th_director *director);
 
-/* CPU time that making crowds took. Any thread. */
+/* CPU time that making crowds has taken so far. Never goes back. Any thread. */
 uint64_t th_director_cpu_ns(th_director *director);
 
 #endif

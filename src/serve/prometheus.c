@@ -20,7 +20,8 @@ static void write_label_value(FILE *file, const char *text)
             fputc(*text, file);
 }
 
-/* Whole numbers as such: counters beyond 2^53 are not reached in a thousand years. */
+/* Whole numbers as such, up to 2^53, where doubles no longer have them all: bytes of palettes can come that far in two
+ * weeks, and twelve digits do from there on. */
 static void write_value(FILE *file, double value)
 {
     fprintf(file, fabs(value) < 0x1p53 && value == floor(value) ? " %.0f\n" : " %.12g\n", value);

@@ -116,6 +116,7 @@ static int wait_ms(server *s)
 static void loop(server *s)
 {
     s->beat_ns = th_clock_ns() + BEAT_NS;
+    th_server_state_begin(&s->state);
     while (!s->stops) {
         const int photo_fd = th_photographer_fd(s->state.photographer);
         struct pollfd fds[] = {{th_http_fd(s->http), POLLIN, 0}, {s->signal_fd, POLLIN, 0}, {photo_fd, POLLIN, 0}};

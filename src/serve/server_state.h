@@ -40,13 +40,14 @@ typedef struct th_server_state {
 
     /* Of the last minute, a second each: to take differences. */
     th_histogram durations[TH_MINUTE + 1];
-    uint64_t duration_count; /* added since the start */
-    uint64_t server_cpu_ns;  /* at the last second */
-    double server_cpu_share; /* of one CPU, during the last second */
-    double crowd_cpu_s;      /* as last told: a counter must not go back */
+    uint64_t duration_count;         /* added since the start */
+    uint64_t beat_ns, server_cpu_ns; /* the clock and this thread's CPU time at the last beat */
+    double server_cpu_share;         /* of one CPU, between the last two beats */
+    double crowd_cpu_s;              /* as last told: a counter must not go back */
 } th_server_state;
 
-/* Once a second, by the thread that answers clients. */
+/* Once a second, by the thread that answers clients, and before the first one th_server_state_begin. */
+void th_server_state_begin(th_server_state *state);
 void th_server_state_beat(th_server_state *state);
 
 /* CPU time by what it went into; the calling thread is the server. */

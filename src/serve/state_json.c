@@ -11,12 +11,18 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+void th_server_state_begin(th_server_state *s)
+{
+    s->beat_ns = th_clock_ns();
+    s->server_cpu_ns = th_thread_cpu_ns(pthread_self());
+}
+
 void th_server_state_beat(th_server_state *s)
 {
-    const uint64_t cpu_ns = th_thread_cpu_ns(pthread_self());
+    const uint64_t before_ns = s->beat_ns, cpu_before_ns = s->server_cpu_ns;
+    th_server_state_begin(s);
+    s->server_cpu_share = (double)(s->server_cpu_ns - cpu_before_ns) / (double)(s->beat_ns - before_ns);
     th_runner_read_durations(th_director_runner(s->director), &s->durations[s->duration_count++ % (TH_MINUTE + 1)]);
-    s->server_cpu_share = (double)(cpu_ns - s->server_cpu_ns) * 1e-9;
-    s->server_cpu_ns = cpu_ns;
 }
 
 /* What went into nothing else went into the crowd. They are not read at the same moment. */
@@ -45,14 +51,15 @@ static json_t *second_json(const th_second *s)
                      th_json_real(s->busy), "paused", s->paused != 0);
 }
 
-/* The ticks since the oldest reading of the last minute. */
+/* The ticks since the oldest reading of the last minute, or since the start where that is not so long ago. */
 static json_t *minute_json(th_server_state *s)
 {
+    static const th_histogram none;
     static th_histogram now, minute;
-    const uint64_t kept = s->duration_count < TH_MINUTE + 1 ? s->duration_count : TH_MINUTE + 1;
-    const th_histogram *oldest = &s->durations[(s->duration_count - kept) % (TH_MINUTE + 1)];
+    const uint64_t readings = TH_MINUTE + 1;
+    const th_histogram *oldest = s->duration_count < readings ? &none : &s->durations[s->duration_count % readings];
     th_runner_read_durations(th_director_runner(s->director), &now);
-    th_histogram_difference(&now, kept ? oldest : &(th_histogram){0}, &minute);
+    th_histogram_difference(&now, oldest, &minute);
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "ticks", th_json_count(minute.total), "p50_s",
                      th_json_real(th_histogram_quantile(&minute, 0.5) * 1e-9), "p90_s",
                      th_json_real(th_histogram_quantile(&minute, 0.9) * 1e-9), "p99_s",
