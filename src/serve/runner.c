@@ -1,7 +1,6 @@
 #include "runner.h"
 
 #include "board.h"
-#include "thread.h"
 
 #include <throng/clock.h>
 #include <throng/line.h>
@@ -286,9 +285,4 @@ void th_runner_read_latenesses(th_runner *r, th_histogram *out)
 th_timeline *th_runner_timeline(th_runner *r)
 {
     return &r->timeline;
-}
-
-uint64_t th_runner_cpu_ns(const th_runner *r)
-{
-    return th_thread_cpu_ns(r->thread);
 }

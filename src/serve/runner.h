@@ -51,6 +51,5 @@ void th_runner_read_workers(th_runner *runner, th_runner_workers *out);
 void th_runner_read_durations(th_runner *runner, th_histogram *out);  /* how long ticks took */
 void th_runner_read_latenesses(th_runner *runner, th_histogram *out); /* how long after their time they began */
 th_timeline *th_runner_timeline(th_runner *runner);
-uint64_t th_runner_cpu_ns(const th_runner *runner); /* of the ticking thread alone */
 
 #endif

@@ -38,11 +38,6 @@ typedef struct server {
     bool stops;
 } server;
 
-bool th_server_notifies(void)
-{
-    return th_notify_built();
-}
-
 th_result th_server_check(const th_server_desc *desc, th_error *err)
 {
     th_address address;

@@ -39,7 +39,4 @@ th_result th_server_check(const th_server_desc *desc, th_error *err);
  * a folder or a model that cannot be used. */
 th_result th_server_run(const th_server_desc *desc, th_error *err);
 
-/* Whether it can tell systemd how it is. */
-bool th_server_notifies(void);
-
 #endif
