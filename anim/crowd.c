@@ -5,6 +5,7 @@
 
 #include <throng/exact.h>
 #include <throng/line.h>
+#include <throng/playback.h>
 
 #include <assert.h>
 #include <math.h>
@@ -19,7 +20,7 @@
 /* What a frame needs of an instance. */
 typedef struct crowd_member {
     const th_playable *playable;
-    double phase, speed; /* in whole clips, and whole clips a second; 0 for a single pose */
+    th_playback playback; /* 0 for a single pose */
 } crowd_member;
 
 /* All instances of one rig that are shown. Their batches and palettes are neighbours. */
@@ -112,9 +113,7 @@ static crowd_member member_of(const th_playable *playable, const th_instance *in
     const double duration_s = clip ? clip->duration_ticks / clip->ticks_per_second : 0;
     if (!(duration_s > 0))
         return (crowd_member){.playable = playable};
-    /* A little late: at the time of a key, rounding must not show what was before it. */
-    const double late = 0x1p-32;
-    return (crowd_member){playable, instance->phase_s / duration_s + late, instance->speed / duration_s};
+    return (crowd_member){playable, th_playback_of(duration_s, instance->phase_s, instance->speed)};
 }
 
 static void set_instances(th_crowd *crowd, const th_crowd_desc *desc)
@@ -316,19 +315,10 @@ uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t index)
     return runs * rig->program.step_count + exact * EXACT_JOINT * rig->model->joint_count;
 }
 
-/* How far the member is into its clip, from 0 to 1. */
-static double part_of(const crowd_member *member, double time_s)
-{
-    const double clips = member->phase + member->speed * time_s;
-    if (!(fabs(clips) < 0x1p51)) /* no fraction left, or none that an integer could help to find */
-        return 0;
-    const double part = clips - (double)(int64_t)clips;
-    return part < 0 ? part + 1 : part;
-}
-
 static double ticks_of(const crowd_member *member, double time_s)
 {
-    return member->playable->clip ? part_of(member, time_s) * member->playable->clip->duration_ticks : 0;
+    const th_clip *clip = member->playable->clip;
+    return clip ? th_playback_part(member->playback, time_s) * clip->duration_ticks : 0;
 }
 
 /* The members of a batch whose clips are compiled. */
@@ -373,7 +363,8 @@ static th_lanes seek(const th_crowd *crowd, const th_rig *rig, const run *r, dou
     th_lanes lanes;
     for (uint32_t i = 0; i < crowd->kernels->width; i++) {
         const crowd_member *member = &crowd->members[member_at(r, i)];
-        th_playable_seek(member->playable, rig->program.frame_bytes, part_of(member, time_s), &lanes, i);
+        const double part = th_playback_part(member->playback, time_s);
+        th_playable_seek(member->playable, rig->program.frame_bytes, part, &lanes, i);
     }
     return lanes;
 }

@@ -1,5 +1,6 @@
 #include <throng/layout.h>
 
+#include <throng/playback.h>
 #include <throng/random.h>
 
 #include <assert.h>
@@ -118,9 +119,11 @@ static void place_in_ring(const th_layout *layout, uint32_t i, th_location *out)
 /* Scene units walked since time 0. */
 static double walked(const th_stance *stance, const th_stander *stander, double scale, double time_s)
 {
-    double now_s = stander->phase_s + stander->speed * time_s, loop_s = (double)stance->loop_s;
-    if (loop_s > 0)
-        now_s = floor(now_s / loop_s) * loop_s;
+    double now_s = stander->phase_s + stander->speed * time_s;
+    if (stance->loop_s > 0) {
+        const th_playback playback = th_playback_of(stance->loop_s, stander->phase_s, stander->speed);
+        now_s = floor(th_playback_clips(playback, time_s)) * stance->loop_s;
+    }
     return (now_s - stander->phase_s) * (double)stance->speed * scale;
 }
 

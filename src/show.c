@@ -2,6 +2,8 @@
 
 #include "tint.h"
 
+#include <throng/playback.h>
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,8 +285,10 @@ th_jobs *th_show_jobs(const th_show *show)
 /* How far the clip itself has moved a model from where it is placed, in the model's units. */
 static float moved(const th_stance *stance, const th_stander *stander, double time_s)
 {
-    const double now_s = stander->phase_s + stander->speed * time_s, loop_s = (double)stance->loop_s;
-    return loop_s > 0 ? (float)((now_s - floor(now_s / loop_s) * loop_s) * (double)stance->speed) : 0;
+    if (!(stance->loop_s > 0))
+        return 0;
+    const th_playback playback = th_playback_of(stance->loop_s, stander->phase_s, stander->speed);
+    return (float)(th_playback_part(playback, time_s) * stance->loop_s * (double)stance->speed);
 }
 
 th_character th_show_character(const th_show *show, uint32_t instance, double time_s)

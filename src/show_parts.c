@@ -62,7 +62,7 @@ static th_result make_stance(const th_options *o, const th_model *model, uint32_
         .scale = scale,
         .speed = (float)travel.speed,
         .facing_rad = (float)travel.heading_rad,
-        .loop_s = (float)travel.loop_s,
+        .loop_s = travel.loop_s,
     };
     return TH_OK;
 }

@@ -1,6 +1,7 @@
 /* Everyone has a place of his own, and walks no faster and no slower than his feet. */
 #include "random_model.h"
 
+#include <throng/crowd.h>
 #include <throng/layout.h>
 
 #include <criterion/criterion.h>
@@ -19,7 +20,7 @@ static const th_stance stances[STANCES] = {
     [WALKS] = {{{0, 0.9f, 0}, 1}, 0.6f, 0, 1, 1.2f, 0, 0},
     [RUNS] = {{{0, 0.9f, 0}, 1}, 0.7f, -0.01f, 1, 3.2f, 0, 0},
     [STANDS] = {{{0, 0.9f, 0}, 1}, 0.4f, 0.02f, 1, 0, 0, 0},
-    [STRIDES] = {{{0, 0.9f, 0.6f}, 1.5f}, 0.5f, 0, 1, 1.5f, 0, 1.25f},
+    [STRIDES] = {{{0, 0.9f, 0.6f}, 1.5f}, 0.5f, 0, 1, 1.5f, 0, 1.25},
     [SIDEWAYS] = {{{5, 40, 0}, 60}, 50, -2, 0.01f, 80, (float)(PI / 2), 0},
 };
 
@@ -193,7 +194,7 @@ static double way_between(const th_layout *layout, uint32_t i, double from_s, do
         direction(i, &p, at);
         walked[n] = (double)p.position[0] * at[0] + (double)p.position[2] * at[1];
         if (stance->loop_s > 0) {
-            double clip_s = standers[i].phase_s + standers[i].speed * times[n], loop_s = (double)stance->loop_s;
+            double clip_s = standers[i].phase_s + standers[i].speed * times[n], loop_s = stance->loop_s;
             walked[n] += (clip_s - floor(clip_s / loop_s) * loop_s) * (double)(stance->speed * p.scale);
         }
     }
@@ -219,6 +220,75 @@ Test(layout, walks_at_the_speed_of_the_feet)
         }
     }
     cr_expect(wrapped > 0 && wrapped < 5000, "%d", wrapped);
+}
+
+/* A model of one joint, which strides along +Z by its clip; the clip's length is no float. */
+static const double stride_ends[2] = {0, 31};
+static const float stride_way[6] = {0, 0, 0, 0, 0, 1.9375f}, upright[4] = {0, 0, 0, 1}, unscaled[3] = {1, 1, 1};
+static const th_channel stride_channel = {
+    0, {2, stride_ends, stride_way, NULL}, {1, stride_ends, upright, NULL}, {1, stride_ends, unscaled, NULL}, 0};
+static const th_clip stride_clip = {"stride", 31, 24, 1, &stride_channel};
+static const th_joint stride_joint = {"root", TH_NO_INDEX, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}};
+static const th_bind stride_bind = {0, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}};
+static const th_model strider = {.name = "strider",
+                                 .joint_count = 1,
+                                 .joints = &stride_joint,
+                                 .bind_count = 1,
+                                 .binds = &stride_bind,
+                                 .clip_count = 1,
+                                 .clips = &stride_clip,
+                                 .size = 1.8};
+
+static th_crowd *striders(const th_rig *rig, uint32_t count)
+{
+    th_instance instances[64];
+    th_crowd *crowd;
+    for (uint32_t i = 0; i < count; i++)
+        instances[i] = (th_instance){.phase_s = standers[i].phase_s, .speed = standers[i].speed};
+    const th_crowd_desc desc = {.rigs = &rig, .rig_count = 1, .instances = instances, .instance_count = count};
+    cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
+    return crowd;
+}
+
+/* How far along its lane one of them is drawn. */
+static double drawn_at(const th_layout *layout, const th_crowd *crowd, uint32_t i, double time_s)
+{
+    static _Alignas(TH_LINE) char palettes[1 << 14], scratch[1 << 14];
+    cr_assert(th_crowd_palette_bytes(crowd) <= sizeof palettes && th_crowd_scratch_bytes(crowd) <= sizeof scratch);
+    th_location p;
+    float entry[12];
+    th_layout_place(layout, i, i + 1, time_s, &p);
+    th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_s, palettes, scratch);
+    memcpy(entry, palettes + th_crowd_palette_offset(crowd, i), sizeof entry);
+    return (double)(cosf(p.heading_rad) * p.position[2] + p.scale * entry[11]);
+}
+
+/* Around the end of a loop, where the crowd has the clip jump back, and after days. */
+Test(layout, carries_a_model_on_when_the_crowd_has_its_clip_jump_back)
+{
+    enum { STRIDERS = 64, LOOPS = 4, NEAR = 12 };
+    const double loop_s = stride_clip.duration_ticks / stride_clip.ticks_per_second;
+    const th_stance stance = {{{0, 0.9f, 0}, 2}, 0.5f, 0, 1, 1.5f, 0, loop_s};
+    for (uint32_t i = 0; i < STRIDERS; i++)
+        standers[i].stance = 0;
+    const th_layout layout = th_layout_make(&(th_layout_desc){
+        .kind = TH_LAYOUT_STREET, .stances = &stance, .stance_count = 1, .standers = standers, .count = STRIDERS});
+    th_rig *rig;
+    cr_assert_eq(th_rig_create(&(th_rig_desc){.model = &strider}, &rig, NULL), TH_OK);
+    th_crowd *crowd = striders(rig, STRIDERS);
+    for (uint32_t i = 0; i < STRIDERS; i++)
+        for (int n = 0; n < LOOPS; n++) {
+            const double speed = standers[i].speed, loops = floor(speed * 1e6 / loop_s) + n;
+            const double end_s = (loops * loop_s - standers[i].phase_s) / speed, ulp = nextafter(end_s, 1e9) - end_s;
+            const double before = drawn_at(&layout, crowd, i, end_s - 0.25);
+            for (int near = -NEAR; near <= NEAR; near++) {
+                const double way = drawn_at(&layout, crowd, i, end_s + near * ulp) - before;
+                const double off = remainder(way - speed * 0.25 * (double)stance.speed, (double)layout.length);
+                cr_expect_lt(fabs(off), 1e-3, "%u, loop %.0f, %d: %g m off", i, loops, near, off);
+            }
+        }
+    th_crowd_destroy(crowd);
+    th_rig_destroy(rig);
 }
 
 Test(layout, keeps_walkers_on_the_street_on_their_side_in_their_direction)

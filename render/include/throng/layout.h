@@ -41,8 +41,8 @@ typedef struct th_stance {
     float scale;      /* scene units in a unit of the model; above 0 */
     float speed;      /* along the ground per second of the clip; 0 stands */
     float facing_rad; /* the direction in which it walks; where it looks, if it stands */
-    float loop_s;     /* above 0: the clip itself moves the model, and jumps back after so many seconds of the clip.
-                         0: it stays in place */
+    double loop_s;    /* above 0: the clip itself moves the model, and jumps back after so many seconds of the clip: its
+                         duration, to the last bit. 0: it stays in place */
 } th_stance;
 
 /* One character. */
