@@ -135,19 +135,17 @@ static const char nine_ways[] = HEAD
                                                                                                                                                                          2,
                                                                                                                                                                          "scale") "]}]";
 
-static void write_nine_ways(void)
+static void write_ways(const char *body)
 {
     float plain_moves[KEYS][3], plain_turns[KEYS][4];
     for (int k = 0; k < KEYS; k++) {
         memcpy(plain_moves[k], moves[3 * k + 1], sizeof plain_moves[k]);
         memcpy(plain_turns[k], turns[3 * k + 1], sizeof plain_turns[k]);
     }
-    const gltf_accessor accessors[] = {{"SCALAR", 5126, KEYS, times},
-                                       {"VEC3", 5126, 3 * KEYS, moves},
-                                       {"VEC4", 5126, 3 * KEYS, turns},
-                                       {"VEC3", 5126, KEYS, plain_moves},
-                                       {"VEC4", 5126, KEYS, plain_turns}};
-    gltf_write(in_folder("model.gltf"), nine_ways, accessors, LENGTH(accessors));
+    const gltf_accessor accessors[] = {{"SCALAR", 5126, KEYS, times},     {"VEC3", 5126, 3 * KEYS, moves},
+                                       {"VEC4", 5126, 3 * KEYS, turns},   {"VEC3", 5126, KEYS, plain_moves},
+                                       {"VEC4", 5126, KEYS, plain_turns}, {"VEC3", 5126, KEYS - 1, plain_moves}};
+    gltf_write(in_folder("model.gltf"), body, accessors, LENGTH(accessors));
 }
 
 static void check_part(const double got[], mode m, const float *numbers, int width, double time_s)
@@ -175,7 +173,7 @@ static void check_joint(const th_model *model, const char *joint, double time_s,
 
 Test(import_spline, every_way_from_key_to_key_is_as_specified)
 {
-    write_nine_ways();
+    write_ways(nine_ways);
     th_model *model = import_good(path);
     cr_expect_eq(model->note_count, 0);
     double at[400 + KEYS];
@@ -189,6 +187,52 @@ Test(import_spline, every_way_from_key_to_key_is_as_specified)
         check_joint(model, "c", at[n], LINEAR, STEP, CUBICSPLINE);
     }
     cr_expect_float_eq(model->clips[0].duration_ticks / model->clips[0].ticks_per_second, 3.25, 1e-6);
+    th_model_free(model);
+}
+
+static void check_note(const th_model *model, const char *says)
+{
+    for (uint32_t n = 0; n < model->note_count; n++)
+        if (strcmp(model->notes[n], says) == 0)
+            return;
+    cr_expect_fail("%u notes, none is \"%s\"", model->note_count, says);
+}
+
+/* Assimp passes over such channels, wherever they stand: what is left must be played as it says, and nothing filled for
+ * want of keys may pass for a part of the movement. */
+Test(import_spline, leaves_out_channels_that_lack_times_or_keys)
+{
+    write_ways(HEAD "{'input':0,'output':4},"
+                    "{'input':0,'interpolation':'CUBICSPLINE'},"
+                    "{'input':0,'output':5,'interpolation':'CUBICSPLINE'},"
+                    "{'output':2,'interpolation':'CUBICSPLINE'}],"
+                    "'channels':[{'sampler':0,'target':{'node':0,'path':'rotation'}},"
+                    "{'sampler':1,'target':{'node':0,'path':'translation'}},"
+                    "{'sampler':2,'target':{'node':0,'path':'scale'}},"
+                    "{'sampler':2,'target':{'node':0,'path':'rotation'}},"
+                    "{'sampler':3,'target':{'node':0,'path':'rotation'}},"
+                    "{'sampler':9,'target':{'node':0,'path':'rotation'}}]}]");
+    th_model *model = import_good(path);
+    const th_channel *channel = channel_of(model, "a");
+    cr_expect_eq(channel->filled, (uint32_t)(TH_TRANSLATION | TH_SCALE));
+    cr_expect_eq(channel->rotation.key_count, KEYS);
+    cr_expect_null(channel->rotation.tangents);
+    cr_expect_eq(model->note_count, 1);
+    check_note(model, "5 channels have no keys, or fewer than times, and were left out (first: animation 0)");
+    th_model_free(model);
+}
+
+Test(import_spline, of_two_channels_for_the_same_the_later_one_counts)
+{
+    write_ways(HEAD "{'input':0,'output':1,'interpolation':'CUBICSPLINE'},{'input':0,'output':3}],"
+                    "'channels':[{'sampler':0,'target':{'node':0,'path':'translation'}},"
+                    "{'sampler':1,'target':{'node':0,'path':'translation'}},"
+                    "{'sampler':1,'target':{'node':1,'path':'translation'}},"
+                    "{'sampler':1,'target':{'node':0,'path':'scale'}}]}]");
+    th_model *model = import_good(path);
+    cr_expect_null(channel_of(model, "a")->translation.tangents);
+    cr_expect_eq(model->note_count, 1);
+    check_note(model, "1 channel moves what a later one moves and was left out (animation 0)");
     th_model_free(model);
 }
 
@@ -374,6 +418,7 @@ Test(import_spline, leaves_out_a_channel_without_numbers)
     write_spline(&(spline_file){.sampler = "'input':0"});
     th_model *model = import_good(path);
     cr_expect_eq(model->clip_count, 0);
+    check_note(model, "1 channel has no keys, or fewer than times, and was left out (animation 0)");
     th_model_free(model);
 }
 

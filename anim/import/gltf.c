@@ -91,17 +91,33 @@ static int compare_channels(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
+/* Assimp passes over channels that have no times, or fewer values than times. */
+static bool has_keys(const gltf *g, const gltf_channel *channel)
+{
+    const json_t *accessors = json_object_get(g->file, "accessors");
+    const json_t *times = gltf_at(accessors, gltf_index(channel->sampler, "input"));
+    const json_t *values = gltf_at(accessors, gltf_index(channel->sampler, "output"));
+    return times && values &&
+           json_number_value(json_object_get(times, "count")) <= json_number_value(json_object_get(values, "count"));
+}
+
 static void read_animation(scene *s, uint32_t clip, const json_t *animation)
 {
     const json_t *list = json_object_get(animation, "channels"), *channel;
     gltf_channel *channels = make(s, gltf_channel, json_array_size(list));
-    size_t c, count = 0;
+    size_t c, count = 0, replaced = 0;
     json_array_foreach(list, c, channel)
     {
         channels[count] = read_channel(animation, channel, c);
-        count += channels[count].node != TH_NO_INDEX && channels[count].part != 0;
+        const bool aimed = channels[count].node != TH_NO_INDEX && channels[count].part != 0;
+        const bool keyed = has_keys(s->gltf, &channels[count]);
+        repair(s, REPAIR_CHANNEL_KEYLESS, aimed && !keyed, "animation %u", clip);
+        count += aimed && keyed;
     }
     qsort(channels, count, sizeof *channels, compare_channels);
+    for (c = 1; c < count; c++)
+        replaced += channels[c].node == channels[c - 1].node && channels[c].part == channels[c - 1].part;
+    repair(s, REPAIR_CHANNEL_REPLACED, replaced, "animation %u", clip);
     s->gltf->channels[clip] = channels;
     s->gltf->channel_counts[clip] = count;
 }

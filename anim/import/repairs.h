@@ -50,6 +50,8 @@
     X(CLIP_UNSURE,                                                                                                     \
       "[clip|clips] of a glTF file whose keys may be steps or splines, but [is|are] played straight from key to key")  \
     X(CHANNEL_UNAIMED, "[channel names|channels name] no node or nothing to move and [was|were] left out")             \
+    X(CHANNEL_KEYLESS, "[channel has|channels have] no keys, or fewer than times, and [was|were] left out")            \
+    X(CHANNEL_REPLACED, "[channel moves|channels move] what a later one moves and [was|were] left out")                \
     X(CHANNEL_LOST,                                                                                                    \
       "[channel aims at a node|channels aim at nodes] that the file does not have and [was|were] left out")            \
     X(CHANNEL_REPEATED, "[channel aims|channels aim] at a node that has one already and [was|were] left out")          \
