@@ -2,7 +2,6 @@
 
 #include <throng/line.h>
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,14 +88,21 @@ char *th_arena_string(th_arena *arena, const char *text)
 
 char *th_arena_format(th_arena *arena, const char *format, ...)
 {
-    va_list args, again;
+    va_list args;
     va_start(args, format);
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    char *text = th_arena_vformat(arena, format, args);
     va_end(args);
+    return text;
+}
+
+char *th_arena_vformat(th_arena *arena, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
     char *text = length < 0 ? NULL : th_arena_alloc(arena, (size_t)length + 1, 1);
     if (text)
-        vsnprintf(text, (size_t)length + 1, format, again);
-    va_end(again);
+        vsnprintf(text, (size_t)length + 1, format, args);
     return text;
 }

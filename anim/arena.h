@@ -3,6 +3,7 @@
 #ifndef TH_ARENA_H
 #define TH_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 typedef struct th_arena th_arena;
@@ -24,6 +25,7 @@ void *th_arena_alloc(th_arena *arena, size_t count, size_t size);
 char *th_arena_string(th_arena *arena, const char *text);
 void *th_arena_copy(th_arena *arena, const void *data, size_t count, size_t size);
 __attribute__((format(printf, 2, 3))) char *th_arena_format(th_arena *arena, const char *format, ...);
+__attribute__((format(printf, 2, 0))) char *th_arena_vformat(th_arena *arena, const char *format, va_list args);
 
 /* th_arena_new(arena, th_joint, n): a typed th_arena_alloc. */
 #define th_arena_new(arena, type, count) ((type *)th_arena_alloc((arena), (count), sizeof(type)))

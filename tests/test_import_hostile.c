@@ -100,6 +100,38 @@ Test(import_hostile, writes_control_characters_as_their_codes)
     th_model_free(model);
 }
 
+/* 511 codes of 4 characters, and then `letters`. */
+static const char *long_name(int letters)
+{
+    static char name[8192];
+    char *end = name;
+    for (int n = 0; n < 511; n++)
+        end = stpcpy(end, "\\u0001");
+    for (int n = 0; n < letters; n++)
+        *end++ = 'a';
+    *end = '\0';
+    return name;
+}
+
+/* However long codes make them: three are the same, and the other one is how all of them begin. */
+Test(import_hostile, keeps_long_names_whole_and_apart)
+{
+    char body[32768];
+    char *end = stpcpy(body, "'scene':0,'scenes':[{'nodes':[0]}],'nodes':[{'children':[1,2,3,4]}");
+    for (int n = 0; n < 4; n++)
+        end += sprintf(end, ",{'name':'%s'}", long_name(n == 3 ? 3 : 100));
+    strcpy(end, "]");
+    fclose(begin_file(".gltf"));
+    gltf_write(path, body, NULL, 0);
+    th_model *model = import_good(path);
+    cr_assert_eq(model->joint_count, 5);
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        cr_expect_eq(th_model_find_joint(model, model->joints[j].name), j);
+    cr_expect_eq(strlen(model->joints[4].name), 2047);
+    cr_expect_eq(strlen(model->joints[3].name), 2144 + strlen("#3"));
+    th_model_free(model);
+}
+
 /* Where two nodes cannot be told apart by their paths either. */
 Test(import_hostile, tells_which_nodes_it_cannot_tell_apart)
 {

@@ -7,7 +7,6 @@
 #include <assimp/postprocess.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- what all parts use ---- */
@@ -22,15 +21,13 @@ void *make_array(scene *s, size_t count, size_t size)
 
 const char *make_text(scene *s, const char *format, ...)
 {
-    char text[2048];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    const char *text = th_arena_vformat(s->model->arena, format, args);
     va_end(args);
-    const char *copy = th_arena_string(s->model->arena, text);
-    if (!copy)
+    if (!text)
         give_up_memory();
-    return copy;
+    return text;
 }
 
 const char *label_mesh(scene *s, uint32_t mesh)
