@@ -64,7 +64,7 @@ struct th_tutorial {
 typedef struct walk {
     const th_tutorial *tutorial;
     const animation *animation;
-    float ticks;
+    double ticks;
     float *palette;
 } walk;
 
@@ -145,15 +145,15 @@ static void interpolate_spline(const anim_key *key, const float *tangents, int w
                  (3 * t2 - 2 * t3) * key[1].value[i] + length * (t3 - t2) * arrive[i];
 }
 
-static void interpolate_vector(const anim_key *keys, const float *tangents, uint32_t count, float ticks, float out[3])
+static void interpolate_vector(const anim_key *keys, const float *tangents, uint32_t count, double ticks, float out[3])
 {
     uint32_t k = 0;
-    while (k + 1 < count && ticks >= (float)keys[k + 1].time)
+    while (k + 1 < count && ticks >= keys[k + 1].time)
         k++;
     memcpy(out, keys[k].value, 3 * sizeof *out);
-    if (k + 1 == count || ticks <= (float)keys[k].time)
+    if (k + 1 == count || ticks <= keys[k].time)
         return;
-    float t = (ticks - (float)keys[k].time) / ((float)keys[k + 1].time - (float)keys[k].time);
+    float t = (float)((ticks - keys[k].time) / (keys[k + 1].time - keys[k].time));
     if (tangents) {
         interpolate_spline(&keys[k], tangents + 6 * (size_t)k, 3, t, out);
         return;
@@ -162,15 +162,19 @@ static void interpolate_vector(const anim_key *keys, const float *tangents, uint
         out[i] += t * (keys[k + 1].value[i] - keys[k].value[i]);
 }
 
-static void interpolate_rotation(const anim_key *keys, const float *tangents, uint32_t count, float ticks, float out[4])
+static void interpolate_rotation(const anim_key *keys, const float *tangents, uint32_t count, double ticks,
+                                 float out[4])
 {
     uint32_t k = 0;
-    while (k + 1 < count && ticks >= (float)keys[k + 1].time)
+    while (k + 1 < count && ticks >= keys[k + 1].time)
         k++;
     memcpy(out, keys[k].value, sizeof keys[k].value);
-    if (k + 1 == count || ticks <= (float)keys[k].time)
+    if (k + 1 == count || ticks <= keys[k].time) {
+        if (tangents) /* a spline's keys are of any length */
+            quat_normalize(out);
         return;
-    float t = (ticks - (float)keys[k].time) / ((float)keys[k + 1].time - (float)keys[k].time);
+    }
+    float t = (float)((ticks - keys[k].time) / (keys[k + 1].time - keys[k].time));
     if (tangents) {
         interpolate_spline(&keys[k], tangents + 8 * (size_t)k, 4, t, out);
         quat_normalize(out);
@@ -242,7 +246,7 @@ void th_tutorial_palette(const th_tutorial *tutorial, uint32_t clip, double time
     walk w = {.tutorial = tutorial, .palette = palette};
     if (clip != TH_NO_INDEX) {
         w.animation = &tutorial->animations[clip];
-        w.ticks = (float)th_clip_ticks(&tutorial->model->clips[clip], time_s);
+        w.ticks = th_clip_ticks(&tutorial->model->clips[clip], time_s);
     }
     mat4 identity = mat4_from(&TH_MAT34_IDENTITY);
     for (uint32_t r = 0; r < tutorial->root_count; r++)

@@ -117,9 +117,8 @@ Test(exact, a_palette_entry_is_the_joints_motion_away_from_its_bind_pose)
     cr_assert_float_eq(tip[1], 3, 1e-6);
 }
 
-static void check_tutorial(const random_desc *desc)
+static void check_tutorial(const th_model *model, double from_s)
 {
-    th_model *model = random_model(desc);
     th_tutorial *tutorial;
     th_error err;
     cr_assert_eq(th_tutorial_create(model, &tutorial, &err), TH_OK);
@@ -128,35 +127,71 @@ static void check_tutorial(const random_desc *desc)
     for (uint32_t c = 0; c <= model->clip_count; c++)
         for (int n = 0; n < 40; n++) {
             const th_clip *clip = c < model->clip_count ? &model->clips[c] : NULL;
-            double time_s = n * 0.05371 - 0.5;
+            double time_s = from_s + n * 0.05371;
             th_exact_pose(model, clip, clip ? th_clip_ticks(clip, time_s) : 0, TH_INTERPOLATION_AUTHORED, pose);
             th_exact_palette(model, pose, want);
             th_tutorial_palette(tutorial, clip ? c : TH_NO_INDEX, time_s, got);
             for (uint32_t b = 0; b < model->bind_count; b++)
                 for (int i = 0; i < 12; i++)
                     cr_assert_float_eq(got[12 * b + (uint32_t)i], want[b].m[i], 3e-5 * (1 + model->size),
-                                       "seed %d clip %u time %g bind %u", (int)desc->seed, c, time_s, b);
+                                       "%s clip %u time %g bind %u", model->name, c, time_s, b);
         }
     free(pose);
     free(want);
     free(got);
     th_tutorial_destroy(tutorial);
-    th_model_free(model);
 }
 
 Test(tutorial, equals_the_exact_evaluation)
 {
-    for (uint32_t seed = 0; seed < 24; seed++)
-        check_tutorial(&(random_desc){.seed = seed,
-                                      .joint_count = 1 + 2 * seed,
-                                      .shape = (random_shape)(seed % 3),
-                                      .scale = (random_scale)(seed / 3 % 4),
-                                      .clip_count = 2,
-                                      .key_count = 2 + seed,
-                                      .uneven_keys = seed % 2,
-                                      .swing_rad = 0.5,
-                                      .splines = seed % 2 == 0 || seed % 5 == 1,
-                                      .double_binds = seed % 4 == 3});
+    for (uint32_t seed = 0; seed < 24; seed++) {
+        th_model *model = random_model(&(random_desc){.seed = seed,
+                                                      .joint_count = 1 + 2 * seed,
+                                                      .shape = (random_shape)(seed % 3),
+                                                      .scale = (random_scale)(seed / 3 % 4),
+                                                      .clip_count = 2,
+                                                      .key_count = 2 + seed,
+                                                      .uneven_keys = seed % 2,
+                                                      .swing_rad = 0.5,
+                                                      .splines = seed % 2 == 0 || seed % 5 == 1,
+                                                      .double_binds = seed % 4 == 3});
+        check_tutorial(model, -0.5);
+        th_model_free(model);
+    }
+}
+
+static void check_tutorial_of(const char *name, double duration_s, const th_channel *channel, double from_s)
+{
+    const th_clip clip = {"clip", duration_s * 1000, 1000, 1, channel};
+    const th_joint joint = {"root", TH_NO_INDEX, TH_MAT34_IDENTITY};
+    const th_bind bind = {0, TH_MAT34_IDENTITY};
+    const th_model model = {.name = name,
+                            .joint_count = 1,
+                            .joints = &joint,
+                            .bind_count = 1,
+                            .binds = &bind,
+                            .clip_count = 1,
+                            .clips = &clip,
+                            .size = 1};
+    check_tutorial(&model, from_s);
+}
+
+/* Before the first one and behind the last, where a spline's keys hold, and all between. */
+Test(tutorial, takes_splines_whose_keys_are_not_of_unit_length)
+{
+    const double times[] = {500, 1500}, zero = 0;
+    const float turns[] = {0, 0, 0, 2, 0, 0, 1.2f, 1.6f}, tangents[16] = {0}, zeros[3] = {0}, ones[3] = {1, 1, 1};
+    const th_channel turn = {0, {1, &zero, zeros, NULL}, {2, times, turns, tangents}, {1, &zero, ones, NULL}, 0};
+    check_tutorial_of("long keys", 2.5, &turn, 0);
+}
+
+/* The last quarter of a second of twenty minutes. */
+Test(tutorial, takes_clips_of_many_minutes)
+{
+    const double times[] = {0, 1199750, 1200000}, zero = 0;
+    const float way[9] = {[6] = 1}, turns[12] = {[3] = 1, [7] = 1, [10] = 0.6f, [11] = 0.8f}, ones[3] = {1, 1, 1};
+    const th_channel moves = {0, {3, times, way, NULL}, {3, times, turns, NULL}, {1, &zero, ones, NULL}, 0};
+    check_tutorial_of("long clip", 1200, &moves, 1200 - 20 * 0.05371);
 }
 
 Test(tutorial, states_what_its_structures_cannot_take)
