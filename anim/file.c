@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -77,15 +78,33 @@ static bool open_temporary(target *t)
     return t->fd >= 0;
 }
 
+/* As realpath(), for a file that need not be there yet, whatever links lead to it. NULL: errno says why. */
+static char *follow(const char *path)
+{
+    char *real = realpath(path, NULL), *next, text[PATH_MAX];
+    if (real || errno != ENOENT)
+        return real;
+    const ssize_t length = readlink(path, text, sizeof text - 1);
+    if (length < 0)
+        return strdup(path);
+    text[length] = '\0';
+    const char *slash = text[0] == '/' ? NULL : strrchr(path, '/');
+    if (asprintf(&next, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, text) < 0)
+        return NULL;
+    real = follow(next);
+    free(next);
+    return real;
+}
+
 /* errno says why not. The caller closes the target either way. */
 static bool target_open(target *t, const char *path)
 {
     struct stat status;
-    *t = (target){.path = realpath(path, NULL), .fd = -1};
+    *t = (target){.path = follow(path), .fd = -1};
     if (!t->path)
-        return (t->path = strdup(path)) && open_temporary(t);
-    if (stat(t->path, &status) != 0)
         return false;
+    if (stat(t->path, &status) != 0)
+        return errno == ENOENT && open_temporary(t);
     if (!S_ISREG(status.st_mode)) {
         /* A pipe that nobody reads is an error, not a reason to wait. */
         t->fd = open(t->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);

@@ -89,6 +89,12 @@ Test(file, survives_the_limit_of_file_sizes)
     cr_expect_eq(sigismember(&blocked, SIGTERM), 0, "the mask is what it was");
 }
 
+static bool is_link(const char *where)
+{
+    struct stat status;
+    return lstat(where, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
 Test(file, follows_links)
 {
     char link[sizeof path + 8];
@@ -97,12 +103,35 @@ Test(file, follows_links)
     cr_assert_eq(write_letters(path, 'a', &err), TH_OK, "%s", err.text);
     cr_assert_eq(symlink("model.glb", link), 0);
     cr_expect_eq(write_letters(link, 'b', &err), TH_OK, "%s", err.text);
-    struct stat status;
-    cr_assert_eq(lstat(link, &status), 0);
-    cr_expect(S_ISLNK(status.st_mode));
+    cr_expect(is_link(link));
     check_letters(path);
     cr_expect_eq(count_files(), 2);
     unlink(link);
+}
+
+/* One link to another, and that to nothing; and one to itself. */
+Test(file, follows_links_to_what_is_not_there_yet)
+{
+    char far[sizeof path + 8], near[sizeof path + 8];
+    snprintf(far, sizeof far, "%s.far", path);
+    snprintf(near, sizeof near, "%s.near", path);
+    th_error err;
+    cr_assert_eq(symlink("model.glb.near", far), 0);
+    cr_assert_eq(symlink(path, near), 0);
+    cr_expect_eq(th_file_probe(far, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(count_files(), 2);
+    cr_expect_eq(write_letters(far, 'a', &err), TH_OK, "%s", err.text);
+    cr_expect(is_link(far) && is_link(near));
+    check_letters(path);
+    cr_expect_eq(count_files(), 3);
+
+    unlink(near);
+    cr_assert_eq(symlink(near, near), 0);
+    cr_expect_eq(write_letters(near, 'b', &err), TH_ERR_INPUT);
+    cr_expect(strstr(err.text, strerror(ELOOP)), "%s", err.text);
+    cr_expect(is_link(near));
+    unlink(near);
+    unlink(far);
 }
 
 /* A pipe stands for all that is no file. Never a device: should this fail, a privileged user would lose it. */

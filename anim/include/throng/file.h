@@ -8,8 +8,8 @@
 
 /* Writes the parts, one behind the other, to a temporary file beside `path`, and renames it to `path` once the disk has
  * it: `path` holds the old bytes or the new ones, never half. Permissions of a file that is there are kept, symbolic
- * links are followed, a file that may not be written is not replaced. What is no regular file (a pipe, a device) is
- * written straight: replacing it by a file would do harm.
+ * links are followed, even to a file that is not there yet, a file that may not be written is not replaced. What is no
+ * regular file (a pipe, a device) is written straight: replacing it by a file would do harm.
  *
  * Signals to this thread wait while there is a temporary file; another thread that hears one may still end the program
  * and leave the file. Beyond the limit of file sizes there is an error and no SIGXFSZ. On failure (TH_ERR_INPUT, or
