@@ -537,7 +537,7 @@ void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float va
         b = batch_at(b.group, k);
         for (uint32_t i = b.first; i < b.first + b.count; i++)
             crowd->kernels->fill((float *)((char *)palette + palette_offset(b.group, i)),
-                                 b.group->palette_bytes / sizeof(float), value);
+                                 th_line_round(b.group->palette_bytes) / sizeof(float), value);
     }
 }
 
