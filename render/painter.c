@@ -237,6 +237,8 @@ static void draw_chunk(const th_painter *p, const paint *with, const th_draw *dr
         glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, (GLsizei)chunk->count);
     for (uint32_t i = 0; !skeletons && i < upload->part_count; i++)
         draw_part(upload, with, &upload->parts[i], draw, chunk->count);
+    /* The vertex array would keep the ring's memory when the ring is gone. */
+    glBindVertexBuffer(TH_UPLOAD_STANDS, 0, 0, sizeof(th_stand));
 }
 
 /* into_map: depth alone, and of those who are out of sight as well. */
