@@ -53,19 +53,29 @@ static void add_stats(rendering *r)
     }
 }
 
+static th_result keep_frame(rendering *r, th_error *err)
+{
+    th_tracer *tracer = r->options->tracer;
+    const uint64_t drawn = th_tracer_begin(tracer, "read");
+    th_target_resolve(r->picture.target);
+    th_target_read(r->picture.target, r->pixels);
+    const uint64_t read = th_tracer_next(tracer, "write");
+    th_result result = th_film_add(r->film, r->pixels, err);
+    r->read_ns += read - drawn;
+    r->write_ns += th_tracer_end(tracer) - read;
+    return result;
+}
+
 static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t frame, th_error *err)
 {
     const th_options *o = r->options;
+    const th_target *target = r->picture.target;
     th_tracer_frame_begin(o->tracer, th_show_jobs(r->show), frame);
-    th_show_frame(r->show, o->start_s + frame / o->fps, camera, r->picture.target, o->picture.width, o->picture.height);
+    const bool drawn =
+        th_show_frame(r->show, o->start_s + frame / o->fps, camera, target, o->picture.width, o->picture.height);
     add_stats(r);
-    const uint64_t drawn = th_tracer_begin(o->tracer, "read");
-    th_target_resolve(r->picture.target);
-    th_target_read(r->picture.target, r->pixels);
-    const uint64_t read = th_tracer_next(o->tracer, "write");
-    th_result result = th_film_add(r->film, r->pixels, err);
-    r->read_ns += read - drawn;
-    r->write_ns += th_tracer_end(o->tracer) - read;
+    th_result result = drawn ? keep_frame(r, err)
+                             : th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost the palettes of frame %u", frame);
     th_tracer_frame_end(o->tracer, th_show_jobs(r->show));
     return result;
 }

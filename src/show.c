@@ -229,11 +229,15 @@ static void draw(th_show *show, const th_target *target)
     show->stats.draw_ns = th_tracer_end(show->tracer) - begin;
 }
 
-void th_show_frame(th_show *show, double time_s, const th_camera *camera, const th_target *target, uint32_t width,
+/* A driver may lose what is mapped when the screen's mode changes, say; once more is what OpenGL asks for then. */
+bool th_show_frame(th_show *show, double time_s, const th_camera *camera, const th_target *target, uint32_t width,
                    uint32_t height)
 {
-    if (th_show_pose(show, time_s, camera, width, height))
+    const bool kept =
+        th_show_pose(show, time_s, camera, width, height) || th_show_pose(show, time_s, camera, width, height);
+    if (kept)
         draw(show, target);
+    return kept;
 }
 
 void th_show_again(th_show *show, const th_target *target)

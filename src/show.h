@@ -59,7 +59,8 @@ void th_show_fit_depth(const th_show *show, th_camera *camera);
 /* From now on the stages of a frame are spans of the tracer (NULL: of none), and its figures counters. */
 void th_show_trace(th_show *show, th_tracer *tracer);
 
-void th_show_frame(th_show *show, double time_s, const th_camera *camera, const th_target *target, uint32_t width,
+/* False, and nothing is drawn, when the driver lost what was written twice in a row. */
+bool th_show_frame(th_show *show, double time_s, const th_camera *camera, const th_target *target, uint32_t width,
                    uint32_t height);
 
 /* The same up to drawing. False when the driver lost what was written. */

@@ -108,7 +108,8 @@ static th_result shoot(void *ctx, double time_s, uint32_t width, uint32_t height
         return result;
     p->options.picture = (th_size){width, height};
     const th_camera camera = th_show_camera(p->show, (float)width / (float)height);
-    th_show_frame(p->show, time_s, &camera, p->target, width, height);
+    if (!th_show_frame(p->show, time_s, &camera, p->target, width, height))
+        return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost the palettes of a picture");
     th_target_resolve(p->target);
     th_target_read(p->target, p->pixels);
     result = th_gl_check(p->gl, "while a picture was drawn", err);

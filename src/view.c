@@ -329,7 +329,7 @@ static void draw_frame(viewer *v)
     th_jobs *jobs = v->show ? th_show_jobs(v->show) : NULL;
     th_tracer_frame_begin(tracer, jobs, v->frames);
     th_gpu_clock_begin(v->gpu_clock);
-    if (v->show)
+    if (v->show) /* what the driver loses is on the screen again with the next frame */
         th_show_frame(v->show, v->time_s, &v->viewpoint.camera, c->target, c->width, c->height);
     th_tracer_begin(tracer, "resolve");
     if (v->show)

@@ -25,33 +25,74 @@ const th_gl_info *__wrap_th_gl_get_info(const th_gl *gl)
     return &info;
 }
 
-/* The picture of the embedded crowd, to be freed, and how it was written. */
-static uint8_t *shoot(th_gl *gl, th_palette palette, th_writes *writes)
+/* How often the driver will lose what is written. */
+static int losses;
+
+bool __real_th_ring_end(th_ring *ring);
+bool __wrap_th_ring_end(th_ring *ring);
+
+bool __wrap_th_ring_end(th_ring *ring)
 {
+    const bool kept = __real_th_ring_end(ring), lost = losses > 0;
+    losses -= lost;
+    return kept && !lost;
+}
+
+/* The embedded crowd, and what it is drawn to. */
+typedef struct studio {
     th_options options;
-    th_error err;
     th_cast cast;
     th_show *show;
     th_target *target;
-    cr_assert(th_options_parse(&options, th_command_find("render"), 0, NULL, &err));
-    options.count = 20;
-    options.shadow = 0;
-    options.fetch = TH_FETCH_TEXTURE;
-    options.palette = palette;
-    cr_assert_eq(th_cast_init(&cast, &options), 0);
-    cr_assert_eq(th_show_create(&options, &cast, gl, &show, &err), TH_OK, "%s", err.text);
+    th_camera camera;
+} studio;
+
+static void studio_init(studio *s, th_gl *gl, th_palette palette)
+{
+    th_error err;
+    cr_assert(th_options_parse(&s->options, th_command_find("render"), 0, NULL, &err));
+    s->options.count = 20;
+    s->options.shadow = 0;
+    s->options.fetch = TH_FETCH_TEXTURE;
+    s->options.palette = palette;
+    cr_assert_eq(th_cast_init(&s->cast, &s->options), 0);
+    cr_assert_eq(th_show_create(&s->options, &s->cast, gl, &s->show, &err), TH_OK, "%s", err.text);
     const th_target_desc desc = {.width = WIDTH, .height = HEIGHT, .samples = 4};
-    cr_assert_eq(th_target_create(&desc, &target, &err), TH_OK, "%s", err.text);
-    const th_camera camera = th_show_camera(show, (float)WIDTH / HEIGHT);
+    cr_assert_eq(th_target_create(&desc, &s->target, &err), TH_OK, "%s", err.text);
+    s->camera = th_show_camera(s->show, (float)WIDTH / HEIGHT);
+}
+
+static void studio_fini(studio *s)
+{
+    th_target_destroy(s->target);
+    th_show_destroy(s->show);
+    th_cast_fini(&s->cast);
+}
+
+static bool draw(const studio *s, int frame)
+{
+    return th_show_frame(s->show, frame / 60.0, &s->camera, s->target, WIDTH, HEIGHT);
+}
+
+/* To be freed. */
+static uint8_t *read_picture(const studio *s)
+{
+    uint8_t *rgba = malloc(th_target_bytes(s->target));
+    th_target_resolve(s->target);
+    th_target_read(s->target, rgba);
+    return rgba;
+}
+
+/* The picture of the embedded crowd, to be freed, and how it was written. */
+static uint8_t *shoot(th_gl *gl, th_palette palette, th_writes *writes)
+{
+    studio s;
+    studio_init(&s, gl, palette);
     for (int frame = 0; frame < 5; frame++)
-        th_show_frame(show, frame / 60.0, &camera, target, WIDTH, HEIGHT);
-    uint8_t *rgba = malloc(th_target_bytes(target));
-    th_target_resolve(target);
-    th_target_read(target, rgba);
-    *writes = th_crowd_writes(th_show_crowd(show));
-    th_target_destroy(target);
-    th_show_destroy(show);
-    th_cast_fini(&cast);
+        cr_expect(draw(&s, frame));
+    uint8_t *rgba = read_picture(&s);
+    *writes = th_crowd_writes(th_show_crowd(s.show));
+    studio_fini(&s);
     return rgba;
 }
 
@@ -71,5 +112,26 @@ Test(show, streams_to_a_gpu_and_draws_the_same)
         free(software);
         free(hardware);
     }
+    close_context(gl);
+}
+
+Test(show, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
+{
+    th_gl *gl = open_context();
+    studio s;
+    studio_init(&s, gl, TH_PALETTE_F32);
+    cr_expect(draw(&s, 90));
+    uint8_t *whole = read_picture(&s);
+    cr_expect(draw(&s, 0));
+    losses = 1;
+    cr_expect(draw(&s, 90));
+    uint8_t *again = read_picture(&s);
+    cr_expect_arr_eq(again, whole, BYTES);
+    losses = 2;
+    cr_expect_not(draw(&s, 0));
+    cr_expect(draw(&s, 90), "and goes on");
+    free(whole);
+    free(again);
+    studio_fini(&s);
     close_context(gl);
 }
