@@ -22,12 +22,18 @@ typedef struct builder {
     uint32_t line_end_count;
 } builder;
 
+static void free_image(th_figure_image *image)
+{
+    free((char *)image->name);
+    th_image_free(image);
+}
+
 static void free_builder(builder *b)
 {
     th_geometry_free(&b->geometry);
     th_notes_free(&b->notes);
     for (uint32_t i = 0; i < b->image_count; i++)
-        th_image_free(&b->images[i]);
+        free_image(&b->images[i]);
     free(b->images);
     free(b->materials);
     free(b->binds);
@@ -60,6 +66,11 @@ static bool decode(builder *b, uint32_t texture, size_t *room, uint32_t *image)
     *image = TH_NO_INDEX;
     if (th_image_decode(from->bytes, from->byte_count, most, to, &why) != TH_OK)
         return th_notes_add(&b->notes, "texture %s %s; a plain colour takes its place", from->name, why.text);
+    to->name = strdup(from->name);
+    if (!to->name) {
+        th_image_free(to);
+        return false;
+    }
     *room -= 4 * (size_t)to->width * to->height;
     *image = b->image_count++;
     return true;
@@ -187,14 +198,13 @@ th_result th_figure_create(const th_model *model, th_figure **out, th_error *err
 {
     *out = NULL;
     th_figure *figure = malloc(sizeof *figure);
-    if (!figure)
-        return no_memory(err);
     builder b = {.model = model};
-    const th_result result = build(&b, err);
+    th_error why;
+    const th_result result = figure ? build(&b, &why) : no_memory(&why);
     if (result != TH_OK) {
         free_builder(&b);
         free(figure);
-        return result;
+        return th_fail(err, result, "%s: %s", model->name, why.text);
     }
     hand_over(&b, figure);
     *out = figure;

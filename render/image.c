@@ -51,7 +51,7 @@ th_result th_image_decode(const uint8_t *bytes, size_t byte_count, size_t most_b
     uint8_t *rgba = stbi_load_from_memory(bytes, length, &got_width, &got_height, &channels, 4);
     if (!rgba)
         return fail_as_stb("decoded", err);
-    *out = (th_figure_image){(uint32_t)got_width, (uint32_t)got_height, rgba};
+    *out = (th_figure_image){.width = (uint32_t)got_width, .height = (uint32_t)got_height, .rgba = rgba};
     if (got_width != width || got_height != height) {
         th_image_free(out);
         return th_fail(err, TH_ERR_INPUT, "has another size than its header says");

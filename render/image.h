@@ -4,9 +4,9 @@
 
 #include <throng/figure.h>
 
-/* For any bytes. The caller frees out->rgba with th_image_free. TH_ERR_LIMIT: larger than TH_FIGURE_MAX_IMAGE_SIDE or
- * than `most_bytes`, both of which its header says. TH_ERR_INPUT: anything else. The text says what is wrong as the end
- * of a sentence about the image. */
+/* For any bytes. The caller frees out->rgba with th_image_free; the image has no name. TH_ERR_LIMIT: larger than
+ * TH_FIGURE_MAX_IMAGE_SIDE or than `most_bytes`, both of which its header says. TH_ERR_INPUT: anything else. The text
+ * says what is wrong as the end of a sentence about the image. */
 th_result th_image_decode(const uint8_t *bytes, size_t byte_count, size_t most_bytes, th_figure_image *out,
                           th_error *err);
 

@@ -57,7 +57,7 @@ th_figure *boxes_create(uint32_t count)
 {
     static const th_figure_material materials[] = {{{0.8F, 0.7F, 0.5F, 1}, TH_NO_INDEX}, {{1, 1, 1, 1}, 0}};
     static const uint8_t pixels[] = {255, 255, 255, 255, 200, 60, 40, 255, 40, 120, 60, 255, 255, 200, 120, 255};
-    static const th_figure_image image = {2, 2, pixels};
+    static const th_figure_image image = {2, 2, pixels, "box.png"};
     const uint32_t counts[2] = {count - count / 2, count / 2};
     th_figure_vertex *vertices = calloc((size_t)count * SIDES * CORNERS, sizeof *vertices);
     uint32_t *indices = calloc((size_t)count * SIDES * TRIANGLE_CORNERS, sizeof *indices);

@@ -399,6 +399,7 @@ static void check_refused(const th_model *model, const char *named)
     th_error err = {0};
     cr_expect_eq(th_export_glb(model, path, &err), TH_ERR_INPUT);
     cr_expect(strstr(err.text, named), "\"%s\" does not name %s", err.text, named);
+    cr_expect(strstr(err.text, path) && strstr(err.text, "arm: "), "\"%s\" does not name both files", err.text);
     cr_expect_eq(count_files(), 0);
 }
 

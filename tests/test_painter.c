@@ -514,11 +514,11 @@ Test(painter, what_is_too_large_is_an_error)
 {
     th_gl *gl = open_context();
     th_figure *figure = boxes_create(2);
-    const th_figure_image wide = {1 << 20, 1, figure->images[0].rgba};
+    const th_figure_image wide = {1 << 20, 1, figure->images[0].rgba, "sail.png"};
     expect_error(&(th_painter_desc){.gl = gl, .shadow_pixels = 1 << 20}, TH_ERR_LIMIT, "1048576 pixels a side");
     figure->images = &wide;
     expect_error(&(th_painter_desc){.gl = gl, .figures = (const th_figure *const[]){figure}, .figure_count = 1},
-                 TH_ERR_LIMIT, "1048576 x 1 pixels");
+                 TH_ERR_LIMIT, "texture sail.png has 1048576 x 1 pixels");
     boxes_destroy(figure);
     close_context(gl);
 }

@@ -215,12 +215,15 @@ th_result th_export_glb(const th_model *model, const char *path, th_error *err)
 {
     assert(model && path);
     exporter e = {.model = model};
-    th_result result = prepare(&e, err);
+    th_error why;
+    th_result result = prepare(&e, &why);
     if (result == TH_OK) {
         th_glb_init(&e.glb);
         add_everything(&e);
         result = th_glb_write(&e.glb, path, err);
         th_glb_fini(&e.glb);
+    } else {
+        th_fail(err, result, "cannot write %s: %s: %s", path, model->name, why.text);
     }
     th_arena_destroy(e.arena);
     return result;

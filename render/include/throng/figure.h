@@ -59,6 +59,7 @@ typedef struct th_figure_material {
 typedef struct th_figure_image {
     uint32_t width, height;
     const uint8_t *rgba; /* the top row first; colours as the file codes them (sRGB), alpha linear */
+    const char *name;    /* of the texture */
 } th_figure_image;
 
 /* What a palette entry moves, as a sphere in mesh space. A vertex lies, in any pose, within the convex hull of the
