@@ -24,7 +24,7 @@ typedef struct paint {
 struct th_painter {
     th_palette palette;
     th_fetch fetch;
-    size_t block_bytes, block_alignment;
+    size_t driver_bytes, block_bytes, block_alignment; /* driver_bytes: the largest block */
     paint crowd, crowd_depth, skeleton, skeleton_depth, ground, sky;
     th_upload *uploads; /* one a figure */
     uint32_t upload_count;
@@ -117,13 +117,24 @@ static void set_fetch(th_painter *p, const th_painter_desc *desc)
     if (p->fetch == TH_FETCH_TEXTURE) {
         glGetIntegerv(GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT, &alignment);
         p->block_alignment = (size_t)alignment;
-        p->block_bytes = info->texture_buffer_texels * th_palette_entry_bytes(desc->palette) / 3;
+        p->driver_bytes = info->texture_buffer_texels * th_palette_entry_bytes(desc->palette) / 3;
     } else {
         p->block_alignment = info->storage_offset_alignment;
-        p->block_bytes = info->storage_block_bytes;
+        p->driver_bytes = info->storage_block_bytes;
     }
+    p->block_bytes = p->driver_bytes;
     if (desc->block_bytes > 0 && desc->block_bytes < p->block_bytes)
         p->block_bytes = desc->block_bytes;
+}
+
+/* A block begins where the driver wants it to, which may be some bytes before a palette. */
+static th_result check_palette(const th_painter *p, const th_painter_desc *desc, uint32_t figure, th_error *err)
+{
+    const size_t bytes = desc->figures[figure]->bind_count * th_palette_entry_bytes(desc->palette);
+    if (bytes + p->block_alignment > p->driver_bytes)
+        return th_fail(err, TH_ERR_LIMIT, "figure %u has palettes of %zu bytes; the driver takes %zu", figure, bytes,
+                       p->driver_bytes);
+    return TH_OK;
 }
 
 static th_result upload_figures(th_painter *p, const th_painter_desc *desc, th_error *err)
@@ -132,7 +143,10 @@ static th_result upload_figures(th_painter *p, const th_painter_desc *desc, th_e
     if (!p->uploads)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u figures", desc->figure_count);
     for (uint32_t f = 0; f < desc->figure_count; f++) {
-        th_result result = th_upload_init(&p->uploads[f], desc->figures[f], err);
+        th_result result = check_palette(p, desc, f, err);
+        if (result != TH_OK)
+            return result;
+        result = th_upload_init(&p->uploads[f], desc->figures[f], err);
         p->upload_count = f + 1;
         if (result != TH_OK)
             return result;
