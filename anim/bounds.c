@@ -162,18 +162,3 @@ th_result th_model_bounds(const th_model *model, uint32_t clip, th_interpolation
     th_body_fini(&b);
     return good ? TH_OK : th_fail(err, TH_ERR_MEMORY, "there is no memory left to bound %s", model->name);
 }
-
-th_bounds th_bounds_union(const th_bounds *a, const th_bounds *b)
-{
-    const th_bounds *large = a->radius >= b->radius ? a : b, *small = large == a ? b : a;
-    double apart = distance(a->centre, b->centre);
-    th_bounds out = *large;
-    out.reach = fmax(a->reach, b->reach);
-    out.lowest_y = fmin(a->lowest_y, b->lowest_y);
-    if (apart + small->radius > large->radius) {
-        out.radius = (apart + a->radius + b->radius) / 2;
-        for (int i = 0; i < 3; i++)
-            out.centre[i] += (small->centre[i] - large->centre[i]) * (out.radius - large->radius) / apart;
-    }
-    return out;
-}

@@ -282,18 +282,6 @@ Test(bounds, of_a_model_without_vertices_are_those_of_its_joints)
     th_model_free(model);
 }
 
-Test(bounds, unite)
-{
-    th_bounds a = {{0, 0, 0}, 1, 1, 0.5}, b = {{4, 0, 0}, 2, 6, -1}, inside = {{0.1, 0, 0}, 0.5, 0.6, 3};
-    th_bounds both = th_bounds_union(&a, &b), same = th_bounds_union(&inside, &a);
-    cr_expect_float_eq(both.centre[0], 2.5, 1e-12, "from -1 to 6");
-    cr_expect_float_eq(both.radius, 3.5, 1e-12);
-    cr_expect_float_eq(both.lowest_y, -1, 0);
-    cr_expect_float_eq(both.reach, 6, 0);
-    cr_expect_float_eq(same.centre[0], 0, 0);
-    cr_expect_float_eq(same.radius, 1, 0);
-}
-
 /* ---- travel ---- */
 
 static th_travel travel_of(const th_model *model, uint32_t clip)

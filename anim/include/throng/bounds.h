@@ -38,9 +38,6 @@ typedef struct th_bounds {
 th_result th_model_bounds(const th_model *model, uint32_t clip, th_interpolation interpolation, th_bounds *out,
                           th_error *err);
 
-/* A sphere around two; the farther reach, the lower of two lowest points. */
-th_bounds th_bounds_union(const th_bounds *a, const th_bounds *b);
-
 typedef enum th_travel_kind {
     TH_TRAVEL_NONE, /* stays where it is */
     TH_TRAVEL_ROOT, /* the clip itself moves the model away, and at its end jumps back */
