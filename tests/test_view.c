@@ -404,6 +404,10 @@ Test(view, ends_while_models_are_read_and_leaves_nobody_behind)
         ask(child, sizeof child, "grep -ls '^PPid:[^0-9]*%d$' /proc/[0-9]*/status", (int)viewer);
     cr_assert(child[0], "no importer");
     const pid_t importer = atoi(child + strlen("/proc/"));
+    bool confined = false; /* then it has asked to die with whoever waits for it */
+    for (int k = 0; k < 20 * PATIENCE_S && !confined; k++, usleep(10000))
+        confined = ask(line, sizeof line, "grep -s '^Max file size  *0 ' /proc/%d/limits", (int)importer);
+    cr_assert(confined);
     kill(importer, SIGSTOP);
     const picture waiting = shoot(); /* the window reacts */
     stbi_image_free(waiting.rgb);
