@@ -355,7 +355,7 @@ Test(capacity, comes_back_from_a_slow_moment)
 Test(capacity, takes_three_runs_of_a_steady_machine_and_more_of_a_moody_one)
 {
     const machine steady = {HUMAN, .spread = 0.03}, moody = {HUMAN, .spread = 0.03, .drift = 0.1};
-    for (uint64_t i = 0; i < TRIALS; i++) {
+    for (uint64_t i = 0; i < TRIALS / 5; i++) {
         const th_capacity of_steady = find(steady, i, MOST), of_moody = find(moody, i, MOST);
         cr_expect(of_steady.is_steady && of_steady.runs >= 3 && of_steady.runs <= 5, "%u runs", of_steady.runs);
         cr_expect_leq(of_steady.best_run, 1.05 * of_steady.worst_run + 1000);
@@ -406,9 +406,9 @@ Test(capacity, of_a_moody_machine_holds_when_it_is_run_again)
 {
     const machine moody = {HUMAN, .spread = 0.03, .mood = 0.08};
     uint32_t held = 0;
-    for (uint64_t i = 0; i < TRIALS; i++)
+    for (uint64_t i = 0; i < TRIALS / 2; i++)
         held += try_number(moody, i, find(moody, i, MOST).items, FRAMES).items > 0;
-    cr_expect_geq(held, TRIALS * 8 / 10, "%u of %d", held, TRIALS);
+    cr_expect_geq(held, TRIALS / 2 * 8 / 10, "%u of %d", held, TRIALS / 2);
 }
 
 /* ---- how many may be late ---- */
