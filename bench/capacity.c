@@ -80,7 +80,7 @@ typedef struct search {
     th_capacity *out;
     th_samples times;      /* of the probe under way */
     th_samples capacities; /* of search and confirm: of how many items each frame would have taken the budget */
-    th_samples rooms;      /* how many items each run that counts would have held */
+    th_samples rooms;      /* of how many items the 99th percentile of each run that counts was the budget */
     uint32_t allowed;      /* to be late in a run that counts */
     double one_ns;         /* a frame of one item; 0: not known */
     uint32_t held, failed; /* the most that held and the least that failed; 0: none yet */

@@ -13,14 +13,11 @@ static void tell(json_t **texts, const char *what, const json_t *a, const json_t
 {
     enum { FLAGS = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6) };
     char *first = a ? json_dumps(a, FLAGS) : strdup("unknown"), *second = b ? json_dumps(b, FLAGS) : strdup("unknown");
-    json_t *text = NULL;
-    if (first && second) {
-        char line[1200];
-        snprintf(line, sizeof line, "%s is %.200s in %s and %.200s in %s", what, first, old_record->name, second,
-                 new_record->name);
-        text = th_json_text(line);
-    }
-    *texts = th_json_append(*texts, text);
+    if (first && second)
+        th_json_say(texts, "%s is %.200s in %s and %.200s in %s", what, first, old_record->name, second,
+                    new_record->name);
+    else
+        *texts = th_json_append(*texts, NULL);
     free(first);
     free(second);
 }

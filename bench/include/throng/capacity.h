@@ -12,9 +12,9 @@
  *   search   tests that go on until they know (A. Wald, Sequential Tests of Statistical Hypotheses, 1945): either at
  *            most 0.5 % are late or at least 2 %, wrong in 5 % of the cases at most. Each is at a number that the times
  *            so far suggest, or halfway between what held and what failed
- *   confirm  runs that count, at least three, and six where the first would not have held the same number. Each is at
- *            as many as those before would have held; with five and more all but one in five, since a moment may have
- *            been bad luck. The last one holds
+ *   confirm  runs that count, at least three, and six where their 99th percentiles tell of numbers more than 5 % apart.
+ *            Each is at as many as those before would have held; of five and more the worst is left out where the next
+ *            one would have held a quarter more, as it met something else. The last one holds
  *
  * Knows neither crowds nor clocks. */
 #ifndef THRONG_CAPACITY_H
