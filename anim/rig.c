@@ -318,9 +318,9 @@ static th_step step_of(const th_model *model, const joint_plan *plans, uint32_t 
 /* What fills up the last lines is of the matrix that is zero. */
 static void set_rows(const th_program *program, const source *sources, uint32_t *rows)
 {
-    const uint32_t used = 3 * program->bind_count, zero = 3 * (th_program_matrices(program) - 1);
+    const uint32_t used = 3 * program->bind_count, zero = 3 * (th_program_matrices(program) - 1) * TH_ROW_BYTES;
     for (uint32_t i = 0; i < used; i++)
-        rows[i] = 3 * sources[i / 3].matrix + i % 3;
+        rows[i] = (3 * sources[i / 3].matrix + i % 3) * TH_ROW_BYTES;
     for (uint32_t i = used; i < used + TH_LINE_ROWS; i++)
         rows[i] = zero;
 }

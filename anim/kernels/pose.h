@@ -42,6 +42,7 @@
 #define TH_BLOCK     8  /* steps that are sampled before the first of them is resolved */
 #define TH_KEY       4  /* numbers of a key: one quaternion, or a vector and a zero */
 #define TH_ENTRY     12 /* numbers of a palette entry or a matrix */
+#define TH_ROW_BYTES 16 /* of a lane's matrix */
 #define TH_LINE_ROWS 8  /* rows of palette entries that fill a line, in the smallest format */
 
 enum th_step_flags {
@@ -82,8 +83,8 @@ typedef struct th_program {
     uint32_t product_count;
     uint32_t bind_count;   /* palette entries of an instance */
     const uint32_t *ready; /* for each block, up to which row palettes can be written when it is resolved */
-    const uint32_t *rows;  /* for each row of a palette, in order, which row of the matrices it is; filled up with rows
-                            * of zeros to whole lines of any format */
+    const uint32_t *rows;  /* for each row of a palette, in order, where it is among the matrices, in bytes of a lane;
+                            * filled up with rows of zeros to whole lines of any format */
 } th_program;
 
 /* What differs between the instances that are posed together. */

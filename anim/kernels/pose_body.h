@@ -388,33 +388,47 @@ static void resolve(const th_program *program, uint32_t first, uint32_t count, c
 enum {
     SQUARE = WIDTH < 4 ? 4 : WIDTH, /* numbers of all lanes that are turned together: a row at least */
     SHARE = SQUARE / WIDTH,         /* vectors of them that a lane gets */
+    /* A processor that has more lines begun than it can combine stores for sends each half by itself, so eight lanes or
+     * more get whole lines. */
+    SQUARES = WIDTH < 8 ? 1 : TH_LINE / sizeof(float) / SQUARE,
 };
 
-/* In half precision numbers travel in pairs, each in a float's place. */
+/* The next numbers of all lanes' palettes, lane by lane. In half precision numbers travel in pairs, each in a float's
+ * place. */
+KEPT_INLINE void load_square(const uint32_t *rows, size_t pair, const float *matrices, wf out[SQUARE])
+{
+#pragma GCC unroll 16
+    for (size_t i = 0; i < SQUARE; i++) {
+        const size_t n = i * pair, row = (size_t)rows[n / 4] * WIDTH;
+        const float *number = (const float *)(const void *)((const char *)matrices + row) + n % 4 * WIDTH;
+        out[i] = pair == 2 ? wf_pair(wf_load(number), wf_load(number + WIDTH)) : wf_load(number);
+    }
+    wf_turn(out);
+}
+
 KEPT_INLINE void write_palettes(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
                                 th_palette format, bool streamed, char *const *palettes)
 {
     const size_t pair = format == TH_PALETTE_F16 ? 2 : 1;
     const size_t whole = th_line_round(program->bind_count * th_palette_entry_bytes(format)) / sizeof(float);
     const size_t last = 4 * end / pair < whole ? 4 * end / pair : whole;
-    float *out[WIDTH]; /* no store to a palette can change a copy */
+    const uint32_t *const rows = program->rows; /* no store to a palette can change these copies */
+    float *out[WIDTH];
 #pragma GCC unroll 16
     for (size_t i = 0; i < WIDTH; i++)
         out[i] = (float *)(void *)palettes[i];
-    for (size_t at = 4 * first / pair; at < last; at += SQUARE) {
-        const uint32_t *row = program->rows + at * pair / 4;
-        wf r[SQUARE];
+    for (size_t at = 4 * first / pair; at < last; at += SQUARES * SQUARE) {
+        wf r[SQUARES][SQUARE];
+#pragma GCC unroll 16
+        for (size_t s = 0; s < SQUARES; s++)
+            load_square(rows + (at + s * SQUARE) * pair / 4, pair, matrices, r[s]);
 #pragma GCC unroll 16
         for (size_t i = 0; i < SQUARE; i++) {
-            const size_t n = i * pair;
-            const float *number = matrices + ((size_t)row[n / 4] * 4 + n % 4) * WIDTH;
-            r[i] = pair == 2 ? wf_pair(wf_load(number), wf_load(number + WIDTH)) : wf_load(number);
-        }
-        wf_turn(r);
 #pragma GCC unroll 16
-        for (size_t i = 0; i < SQUARE; i++) {
-            float *const to = out[i / SHARE] + at + i % SHARE * WIDTH;
-            streamed ? wf_stream(to, r[i]) : wf_store(to, r[i]);
+            for (size_t s = 0; s < SQUARES; s++) {
+                float *const to = out[i / SHARE] + at + s * SQUARE + i % SHARE * WIDTH;
+                streamed ? wf_stream(to, r[s][i]) : wf_store(to, r[s][i]);
+            }
         }
     }
 }
