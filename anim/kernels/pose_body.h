@@ -393,16 +393,34 @@ enum {
     SQUARES = WIDTH < 8 ? 1 : TH_LINE / sizeof(float) / SQUARE,
 };
 
-/* The next numbers of all lanes' palettes, lane by lane. In half precision numbers travel in pairs, each in a float's
- * place. */
-KEPT_INLINE void load_square(const uint32_t *rows, size_t pair, const float *matrices, wf out[SQUARE])
+#ifndef TURNS_HALVES
+/* Numbers of all lanes, each lane's in half precision: in pairs, each in a float's place. */
+KEPT_INLINE void wf_turn_halves(const float *const *rows, wf out[SQUARE])
 {
 #pragma GCC unroll 16
     for (size_t i = 0; i < SQUARE; i++) {
-        const size_t n = i * pair, row = (size_t)rows[n / 4] * WIDTH;
-        const float *number = (const float *)(const void *)((const char *)matrices + row) + n % 4 * WIDTH;
-        out[i] = pair == 2 ? wf_pair(wf_load(number), wf_load(number + WIDTH)) : wf_load(number);
+        const float *low = rows[i / 2] + i % 2 * 2 * WIDTH;
+        out[i] = wf_pair(wf_load(low), wf_load(low + WIDTH));
     }
+    wf_turn(out);
+}
+#endif
+
+/* The next numbers of all lanes' palettes, lane by lane. */
+KEPT_INLINE void load_square(const uint32_t *places, th_palette format, const float *matrices, wf out[SQUARE])
+{
+    const size_t count = format == TH_PALETTE_F16 ? SQUARE / 2 : SQUARE / 4;
+    const float *rows[SQUARE / 2];
+#pragma GCC unroll 16
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (const float *)(const void *)((const char *)matrices + (size_t)places[i] * WIDTH);
+    if (format == TH_PALETTE_F16) {
+        wf_turn_halves(rows, out);
+        return;
+    }
+#pragma GCC unroll 16
+    for (size_t i = 0; i < SQUARE; i++)
+        out[i] = wf_load(rows[i / 4] + i % 4 * WIDTH);
     wf_turn(out);
 }
 
@@ -421,7 +439,7 @@ KEPT_INLINE void write_palettes(const th_program *program, uint32_t first, uint3
         wf r[SQUARES][SQUARE];
 #pragma GCC unroll 16
         for (size_t s = 0; s < SQUARES; s++)
-            load_square(rows + (at + s * SQUARE) * pair / 4, pair, matrices, r[s]);
+            load_square(rows + (at + s * SQUARE) * pair / 4, format, matrices, r[s]);
 #pragma GCC unroll 16
         for (size_t i = 0; i < SQUARE; i++) {
 #pragma GCC unroll 16
