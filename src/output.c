@@ -22,10 +22,26 @@ static int probe_baseline(const char *name)
     return th_baseline_prepare(name, path, &err) == TH_OK ? probe(path) : th_fail_with(&err);
 }
 
-/* As the system knows them, where they are there. */
+/* As the system knows it, whether it is there or only its folder is. NULL when neither is. */
+static char *resolved(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    if (whole)
+        return whole;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup("."), *known = NULL;
+    if (folder)
+        known = realpath(folder, NULL);
+    if (known && asprintf(&whole, "%s/%s", known, name) < 0)
+        whole = NULL;
+    free(known);
+    free(folder);
+    return whole;
+}
+
 static bool is_same_file(const char *a, const char *b)
 {
-    char *first = realpath(a, NULL), *second = realpath(b, NULL);
+    char *first = resolved(a), *second = resolved(b);
     const bool same = first && second ? strcmp(first, second) == 0 : strcmp(a, b) == 0;
     free(first);
     free(second);

@@ -143,6 +143,7 @@ Test(cli, two_results_do_not_replace_each_other)
     cr_assert_eq(system("echo old >old.json; ln -s old.json link.html"), 0);
     expect(2, "inspect --out new --export new", "--out and --export are the same file, new");
     expect(2, "bench --out old.json --trace ./old.json", "--out and --trace are the same file, ./old.json");
+    expect(2, "bench --out new.json --trace ./new.json", "--out and --trace are the same file, ./new.json");
     expect(2, "stress --out old.json --report link.html", "--out and --report are the same file, link.html");
     expect(2, "render --out a.png --trace a.png", "--out and --trace are the same file, a.png");
     slurp("old.json", out, sizeof out);
