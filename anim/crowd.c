@@ -329,7 +329,8 @@ typedef struct compiled {
 
 static compiled compiled_of(const th_crowd *crowd, const batch *b)
 {
-    compiled c = {.count = 0};
+    compiled c; /* zeroing what is not read takes a tenth of finding who plays what */
+    c.count = 0;
     for (uint32_t i = b->first; i < b->first + b->count; i++)
         if (crowd->members[i].playable->keys)
             c.members[c.count++] = i;
