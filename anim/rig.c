@@ -11,7 +11,7 @@
 /* Below these, a value counts as constant or as one. Far below any error bound, above the noise of authored floats. */
 #define STILL      1e-6 /* lengths: times the model's size */
 #define SAME_SCALE 1e-4
-#define SAME_POINT 2.5e-7 /* times the model's size: what rounding does to a joint's place in its parent */
+#define SAME_POINT 2.5e-7 /* times the model's size: what rounding does to a joint's place on its parent */
 
 /* A joint that clips shift no further than this part of the error bound is held still, which is most joints of a file
  * whose tool wrote out every channel, with noise. */
@@ -25,11 +25,14 @@ typedef struct joint_space {
 typedef struct joint_plan {
     bool sheared;   /* the rest transform is more than translation, rotation and scale */
     bool needed;    /* a palette entry depends on the joint */
+    bool carries;   /* another needed joint hangs from it */
+    bool rides;     /* it stands still on its parent, whose M is its own: no step */
+    bool fixed;     /* it rides on the scene itself, and there is no M */
     uint16_t moves; /* th_step_flags: what clips move */
     uint32_t bind, bind_count;
     th_trs rest;
     joint_space space; /* X */
-    uint32_t step;
+    uint32_t step;     /* which has its M; fixed: TH_NO_PARENT */
 } joint_plan;
 
 /* ---- what moves ---- */
@@ -102,8 +105,10 @@ static void find_needed(const th_model *model, joint_plan *plans)
         p->needed = true;
     }
     for (uint32_t j = model->joint_count; j-- > 0;)
-        if (plans[j].needed && model->joints[j].parent != TH_NO_INDEX)
-            plans[model->joints[j].parent].needed = true;
+        if (plans[j].needed && model->joints[j].parent != TH_NO_INDEX) {
+            joint_plan *parent = &plans[model->joints[j].parent];
+            parent->needed = parent->carries = true;
+        }
 }
 
 /* ---- spaces ---- */
@@ -166,6 +171,53 @@ static joint_space choose_space(const th_model *model, const joint_plan *p, cons
     return space;
 }
 
+/* Whether a matrix between two spaces changes nothing. scale: of these spaces. */
+static bool is_identity(th_dmat34 matrix, double scale, double size, double tolerance)
+{
+    const th_dmat34 identity = TH_DMAT34_IDENTITY;
+    /* Translations of the difference are lengths in the mesh, whose scale to the scene is that of the space. */
+    for (int row = 0; row < 3; row++)
+        matrix.m[4 * row + 3] *= scale / size;
+    return th_dmat34_distance(&matrix, &identity) < tolerance;
+}
+
+static th_dmat34 space_inverse(const joint_space *x)
+{
+    th_dmat34 matrix = space_matrix(x), inverse = TH_DMAT34_IDENTITY;
+    bool invertible = th_dmat34_invert(&matrix, &inverse);
+    assert(invertible); /* a rotation and a scale within bounds */
+    (void)invertible;
+    return inverse;
+}
+
+/* inverse(X) B: what is left of a bind after M. */
+static th_dmat34 bind_product(const th_model *model, const joint_space *x, uint32_t bind)
+{
+    return th_dmat34_mul(space_inverse(x), th_dmat34_from(model->binds[bind].inverse_bind));
+}
+
+/* Whether a bind's palette entry is M as it is. */
+static bool is_direct(const th_model *model, const joint_space *x, uint32_t bind)
+{
+    return is_identity(bind_product(model, x, bind), x->scale, model->size, STILL);
+}
+
+/* A joint that stands still, L = rest, has its parent's M for its own if X = inverse(L) X_parent, so that D is the
+ * identity. Not where those who hang from it would miss the space of its bind, or where there is no M for its binds. */
+static bool rides_on(const th_model *model, const joint_plan *p, const joint_space *parent, bool on_scene,
+                     th_dmat34 rest, joint_space *space)
+{
+    th_dmat34 back;
+    if ((p->moves & TH_STEP_MOVES) || (on_scene && p->bind_count > 0) || !th_dmat34_invert(&rest, &back))
+        return false;
+    const th_dmat34 matrix = th_dmat34_mul(back, space_matrix(parent));
+    if (!space_from(&matrix, space))
+        return false;
+    const th_dmat34 d = th_dmat34_mul(space_inverse(parent), th_dmat34_mul(rest, space_matrix(space)));
+    return is_identity(d, parent->scale, model->size, SAME_POINT) &&
+           (p->bind_count == 0 || !p->carries || is_direct(model, space, p->bind));
+}
+
 static bool is_no_space(const joint_space *space)
 {
     return memcmp(space, &NO_SPACE, sizeof *space) == 0;
@@ -177,6 +229,13 @@ static const joint_space *parent_space(const th_model *model, const joint_plan *
     return parent == TH_NO_INDEX ? &NO_SPACE : &plans[parent].space;
 }
 
+/* Nothing that it hangs from moves. */
+static bool stands_on_scene(const th_model *model, const joint_plan *plans, uint32_t joint)
+{
+    const uint32_t parent = model->joints[joint].parent;
+    return parent == TH_NO_INDEX || plans[parent].fixed;
+}
+
 static th_result find_spaces(const th_model *model, joint_plan *plans, th_error *err)
 {
     th_dmat34 *pose = calloc(model->joint_count, sizeof *pose);
@@ -186,7 +245,11 @@ static th_result find_spaces(const th_model *model, joint_plan *plans, th_error 
     for (uint32_t j = 0; j < model->joint_count; j++) {
         joint_plan *p = &plans[j];
         const joint_space *parent = parent_space(model, plans, j);
-        p->space = choose_space(model, p, parent, &pose[j]);
+        const bool on_scene = stands_on_scene(model, plans, j);
+        p->rides = rides_on(model, p, parent, on_scene, th_dmat34_from(model->joints[j].rest), &p->space);
+        p->fixed = p->rides && on_scene;
+        if (!p->rides)
+            p->space = choose_space(model, p, parent, &pose[j]);
         /* What scale is left moves with the rotation, as a key that happens to be constant. */
         if ((p->moves & TH_STEP_ROTATION) && is_no_space(&p->space))
             for (int i = 0; i < 3; i++)
@@ -208,15 +271,6 @@ static void rotate_back(const joint_space *x, const double v[3], double out[3])
     th_dmat34_point(&rotation, v, out);
     for (int i = 0; i < 3; i++)
         out[i] /= x->scale;
-}
-
-static th_dmat34 space_inverse(const joint_space *x)
-{
-    th_dmat34 matrix = space_matrix(x), inverse = TH_DMAT34_IDENTITY;
-    bool invertible = th_dmat34_invert(&matrix, &inverse);
-    assert(invertible); /* a rotation and a scale within bounds */
-    (void)invertible;
-    return inverse;
 }
 
 /* The constant parts of D, for what keys will not replace. */
@@ -263,37 +317,37 @@ static void set_mover(const joint_plan *p, const joint_space *parent, th_dmat34 
     }
 }
 
-/* Whether a bind's palette entry is M as it is. product: inverse(X) B. */
-static bool is_direct(const th_model *model, const joint_plan *p, th_dmat34 product)
-{
-    const th_dmat34 identity = TH_DMAT34_IDENTITY;
-    /* Translations of the difference are lengths in the mesh, whose scale to the scene is that of the space. */
-    for (int row = 0; row < 3; row++)
-        product.m[4 * row + 3] *= p->space.scale / model->size;
-    return th_dmat34_distance(&product, &identity) < STILL;
-}
-
-/* Where a palette entry comes from. */
+/* Where a palette entry comes from: M of a step, or one of that step's products. */
 typedef struct source {
-    uint32_t matrix, step; /* which is there when this step is resolved */
+    uint32_t step, product;
 } source;
 
-/* The step's products, and where the joint's palette entries come from. products: room for all binds. */
-static void set_binds(const th_model *model, const joint_plan *p, th_program *program, float (*products)[12],
-                      th_step *step, source *sources)
+#define NO_PRODUCT UINT32_MAX
+
+/* Counts the products of a joint's binds with the step's. */
+static void set_sources(const th_model *model, const joint_plan *p, th_step *steps, source *sources)
 {
-    const th_dmat34 back = space_inverse(&p->space);
-    step->product = program->product_count;
     for (uint32_t b = p->bind; b < p->bind + p->bind_count; b++) {
-        const th_dmat34 product = th_dmat34_mul(back, th_dmat34_from(model->binds[b].inverse_bind));
-        if (b == p->bind && is_direct(model, p, product)) {
-            sources[b] = (source){p->step, p->step};
-            continue;
-        }
-        sources[b] = (source){program->step_count + program->product_count, p->step};
-        memcpy(products[program->product_count++], th_mat34_from(product).m, sizeof *products);
+        const bool direct = is_direct(model, &p->space, b);
+        sources[b] = (source){p->step, direct ? NO_PRODUCT : steps[p->step].product_count++};
     }
-    step->product_count = program->product_count - step->product;
+}
+
+/* A step's products lie side by side, those of the joints that ride on it with its own. */
+static void place_products(const th_model *model, const joint_plan *plans, th_program *program, th_step *steps,
+                           float (*products)[12], const source *sources)
+{
+    for (uint32_t i = 0; i < program->step_count; i++) {
+        steps[i].product = program->product_count;
+        program->product_count += steps[i].product_count;
+    }
+    for (uint32_t b = 0; b < model->bind_count; b++) {
+        if (sources[b].product == NO_PRODUCT)
+            continue;
+        const th_dmat34 product = bind_product(model, &plans[model->binds[b].joint].space, b);
+        memcpy(products[steps[sources[b].step].product + sources[b].product], th_mat34_from(product).m,
+               sizeof *products);
+    }
 }
 
 static void count_steps(const th_model *model, joint_plan *plans, th_rig *rig)
@@ -301,18 +355,30 @@ static void count_steps(const th_model *model, joint_plan *plans, th_rig *rig)
     for (uint32_t j = 0; j < model->joint_count; j++) {
         if (!plans[j].needed)
             continue;
+        if (plans[j].rides) {
+            plans[j].step = plans[j].fixed ? TH_NO_PARENT : plans[model->joints[j].parent].step;
+            continue;
+        }
         plans[j].step = rig->program.step_count++;
         rig->mover_count += (plans[j].moves & TH_STEP_MOVES) != 0;
     }
 }
 
-static th_step step_of(const th_model *model, const joint_plan *plans, uint32_t joint)
+/* key: where its keys begin in a frame. */
+static th_step step_of(const th_model *model, const joint_plan *plans, uint32_t joint, size_t key)
 {
     const joint_plan *p = &plans[joint];
     const uint32_t parent = model->joints[joint].parent;
-    th_step step = {.flags = p->moves, .parent = parent == TH_NO_INDEX ? TH_NO_PARENT : plans[parent].step};
+    th_step step = {
+        .flags = p->moves, .parent = parent == TH_NO_INDEX ? TH_NO_PARENT : plans[parent].step, .key = (uint32_t)key};
     set_constants(p, parent_space(model, plans, joint), th_dmat34_from(model->joints[joint].rest), model->size, &step);
     return step;
+}
+
+static uint32_t matrix_of(const th_program *program, source from)
+{
+    return from.product == NO_PRODUCT ? from.step
+                                      : program->step_count + program->steps[from.step].product + from.product;
 }
 
 /* What fills up the last lines is of the matrix that is zero. */
@@ -320,7 +386,7 @@ static void set_rows(const th_program *program, const source *sources, uint32_t 
 {
     const uint32_t used = 3 * program->bind_count, zero = 3 * (th_program_matrices(program) - 1) * TH_ROW_BYTES;
     for (uint32_t i = 0; i < used; i++)
-        rows[i] = (3 * sources[i / 3].matrix + i % 3) * TH_ROW_BYTES;
+        rows[i] = (3 * matrix_of(program, sources[i / 3]) + i % 3) * TH_ROW_BYTES;
     for (uint32_t i = used; i < used + TH_LINE_ROWS; i++)
         rows[i] = zero;
 }
@@ -339,8 +405,7 @@ static void set_ready(const th_program *program, const source *sources, uint32_t
 }
 
 /* At most 65,535 joints of 48 bytes of keys each: offsets fit. */
-static void emit_steps(const th_model *model, const joint_plan *plans, th_rig *rig, th_step *steps,
-                       float (*products)[12], source *sources)
+static void emit_steps(const th_model *model, const joint_plan *plans, th_rig *rig, th_step *steps, source *sources)
 {
     th_mover *mover = (th_mover *)rig->movers;
     size_t key = 0;
@@ -348,10 +413,9 @@ static void emit_steps(const th_model *model, const joint_plan *plans, th_rig *r
         const joint_plan *p = &plans[j];
         if (!p->needed)
             continue;
-        th_step *step = &steps[p->step];
-        *step = step_of(model, plans, j);
-        set_binds(model, p, &rig->program, products, step, sources);
-        step->key = (uint32_t)key;
+        if (!p->rides)
+            steps[p->step] = step_of(model, plans, j, key);
+        set_sources(model, p, steps, sources);
         if (!(p->moves & TH_STEP_MOVES))
             continue;
         set_mover(p, parent_space(model, plans, j), th_dmat34_from(model->joints[j].rest), j, mover++);
@@ -378,7 +442,8 @@ static th_result create_steps(const th_model *model, joint_plan *plans, th_rig *
         program->ready = ready;
         program->bind_count = model->bind_count;
         rig->movers = movers;
-        emit_steps(model, plans, rig, steps, products, sources);
+        emit_steps(model, plans, rig, steps, sources);
+        place_products(model, plans, program, steps, products, sources);
         set_rows(program, sources, rows);
         set_ready(program, sources, ready);
     }

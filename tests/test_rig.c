@@ -174,26 +174,22 @@ static void check_bend(const float tangents[12], const double times[2])
     stage_fini(&s);
 }
 
-/* A joint turned by 90 degrees whose rest pose has it `off` from where the bind pose has it. */
-static double error_of_turn(float off)
+/* Of palettes while the joint `turning` turns by 90 degrees where it rests; each joint has a bind. */
+static double error_of_turn(th_joint *joints, th_bind *binds, uint32_t count, uint32_t turning)
 {
     const double time = 0;
-    const float place[] = {0, 1, 0}, turn[] = {0, 0, 0.70710678F, 0.70710678F}, one[] = {1, 1, 1};
-    const th_channel channel = {1, {1, &time, place, NULL}, {1, &time, turn, NULL}, {1, &time, one, NULL}, 0};
+    const float *rest = joints[turning].rest.m, place[] = {rest[3], rest[7], rest[11]};
+    const float turn[] = {0, 0, 0.70710678F, 0.70710678F}, one[] = {1, 1, 1};
+    const th_channel channel = {turning, {1, &time, place, NULL}, {1, &time, turn, NULL}, {1, &time, one, NULL}, 0};
     const th_clip clip = {"turn", 1, 1, 1, &channel};
-    th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"arm", 0, TH_MAT34_IDENTITY}};
-    th_bind binds[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
     const th_model model = {.name = "m",
-                            .joint_count = 2,
+                            .joint_count = count,
                             .joints = joints,
-                            .bind_count = 2,
+                            .bind_count = count,
                             .binds = binds,
                             .clip_count = 1,
                             .clips = &clip,
                             .size = 1};
-    joints[1].rest.m[7] = 1;
-    binds[1].inverse_bind.m[3] = -off;
-    binds[1].inverse_bind.m[7] = -1;
     stage s;
     stage_init(&s, &model, TH_SAMPLING_COMPILED, 1, TH_ISA_SCALAR);
     stage_update(&s, 0.5);
@@ -202,12 +198,45 @@ static double error_of_turn(float off)
     return error;
 }
 
+/* Of an arm whose rest pose has it `off` from where the bind pose has it. */
+static double error_of_shift(float off)
+{
+    th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"arm", 0, TH_MAT34_IDENTITY}};
+    th_bind binds[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
+    joints[1].rest.m[7] = 1;
+    binds[1].inverse_bind.m[3] = -off;
+    binds[1].inverse_bind.m[7] = -1;
+    return error_of_turn(joints, binds, 2, 1);
+}
+
+/* Of a root that turns, with what stands still on it longer by a part of itself. */
+static double error_of_stretch(float stretch)
+{
+    th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY},
+                         {"arm", 0, TH_MAT34_IDENTITY},
+                         {"hand", 1, TH_MAT34_IDENTITY},
+                         {"ring", 2, TH_MAT34_IDENTITY}};
+    th_bind binds[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}, {2, TH_MAT34_IDENTITY}, {3, TH_MAT34_IDENTITY}};
+    joints[1].rest.m[5] = joints[2].rest.m[0] = joints[3].rest.m[10] = 1 + stretch;
+    joints[2].rest.m[7] = joints[3].rest.m[3] = 1;
+    binds[3].inverse_bind.m[3] = -1;
+    return error_of_turn(joints, binds, 4, 0);
+}
+
 /* Then it does not just turn about itself, however nearly. */
 Test(rig, a_joint_may_rest_where_it_was_not_bound)
 {
     static const float offs[] = {0, 1e-7F, 1e-6F, 1e-5F, 1e-3F, 1};
     for (size_t i = 0; i < sizeof offs / sizeof *offs; i++)
-        cr_expect_lt(error_of_turn(offs[i]), 5e-7, "%g", (double)offs[i]);
+        cr_expect_lt(error_of_shift(offs[i]), 5e-7, "%g", (double)offs[i]);
+}
+
+/* Then it does not just ride on what it stands on, however nearly. */
+Test(rig, a_joint_that_stands_still_may_be_stretched)
+{
+    static const float stretches[] = {0, 1e-7F, 1e-6F, 1e-5F, 9e-5F, 1e-3F, 1};
+    for (size_t i = 0; i < sizeof stretches / sizeof *stretches; i++)
+        cr_expect_lt(error_of_stretch(stretches[i]), 5e-7, "%g", (double)stretches[i]);
 }
 
 Test(rig, splines_are_measured_where_they_stray_most)
