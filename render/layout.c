@@ -197,7 +197,8 @@ static double extent(const th_layout *layout)
     }
 }
 
-th_sphere th_layout_bounds(const th_layout *layout)
+/* Of all whose places are up to `extent` from the middle. */
+static th_sphere bounds(const th_layout *layout, double extent)
 {
     double high = 0, wide = 0;
     for (uint32_t s = 0; s < layout->desc.stance_count; s++) {
@@ -208,8 +209,18 @@ th_sphere th_layout_bounds(const th_layout *layout)
         high = fmax(high, scale * ((double)(c[1] - stance->lowest_y) + radius));
         wide = fmax(wide, scale * (hypot((double)c[0], (double)c[2]) + radius));
     }
-    double radius = hypot(extent(layout) + wide, high / 2);
+    double radius = hypot(extent + wide, high / 2);
     return (th_sphere){{0, (float)(high / 2), 0}, radius > 0 ? (float)(radius * 1.0001) : 1};
+}
+
+th_sphere th_layout_bounds(const th_layout *layout)
+{
+    return bounds(layout, extent(layout));
+}
+
+th_sphere th_layout_bounds_of_one(const th_layout *layout)
+{
+    return bounds(layout, 0);
 }
 
 th_mat34 th_location_matrix(const th_location *placement)
