@@ -323,7 +323,7 @@ static bool parse_thread_list(const th_option *o, const char *text, void *value,
 
 /* ---- the table ---- */
 
-static const char *const isa_choices[] = {"auto", "scalar", "sse4", "avx2", "avx512", NULL};
+static const char *const isa_choices[] = {"auto", "scalar", "sse4", "avx2", "avx512", "neon", NULL};
 static const char *const palette_choices[] = {"f32", "f16", NULL};
 static const char *const sampling_choices[] = {"compiled", "exact", NULL};
 static const char *const keys_choices[] = {"32", "16", NULL};
@@ -488,7 +488,7 @@ const th_option th_option_table[] = {
     {.name = "seed", .argument = "N", .fallback = "1", .commands = CROWDS | TH_COMMAND_SERVE, .parse = parse_seed, .offset = AT(seed),
      .help = "deals out clips, phases and speeds; the same seed gives the same crowd"},
     {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = parse_choice, .offset = AT(isa),
-     .choices = isa_choices, .help = "instruction set of the kernel: auto, scalar, sse4, avx2 or avx512"},
+     .choices = isa_choices, .help = "instruction set of the kernel: auto, scalar, sse4, avx2, avx512 or neon"},
     {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = parse_choice, .offset = AT(palette),
      .choices = palette_choices, .help = "numbers of the palettes: f32, or f16 in half the memory"},
     {.name = "sampling", .argument = "HOW", .fallback = "exact", .commands = TH_COMMAND_POSE, .parse = parse_choice, .offset = AT(sampling),

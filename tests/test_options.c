@@ -249,7 +249,7 @@ Test(options, say_what_may_have_been_meant)
     expect_refusal("bench --rep=2", "unknown option --rep; did you mean --repetitions?");
     expect_refusal("inspect --xyzzy", "unknown option --xyzzy; `throng help inspect` lists what there is");
     expect_refusal("pose --isa sclar",
-                   "--isa takes auto, scalar, sse4, avx2 or avx512, not \"sclar\"; did you mean scalar?");
+                   "--isa takes auto, scalar, sse4, avx2, avx512 or neon, not \"sclar\"; did you mean scalar?");
     expect_refusal(
         "scale --scheduler tbb",
         "--scheduler takes own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb, not \"tbb\"");

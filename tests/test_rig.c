@@ -851,7 +851,7 @@ ParameterizedTest(const th_isa *isa, isa, kernels_agree_with_the_scalar_one)
 
 Test(isa, names_and_availability)
 {
-    const char *names[TH_ISA_COUNT] = {"auto", "scalar", "sse4", "avx2", "avx512"};
+    const char *names[TH_ISA_COUNT] = {"auto", "scalar", "sse4", "avx2", "avx512", "neon"};
     for (int isa = 0; isa < TH_ISA_COUNT; isa++)
         cr_expect_str_eq(th_isa_name((th_isa)isa), names[isa]);
     cr_expect_str_eq(th_isa_name(TH_ISA_COUNT), "unknown");

@@ -4,7 +4,7 @@
 #include <cpuid.h>
 #endif
 
-static const char *const names[TH_ISA_COUNT] = {"auto", "scalar", "sse4", "avx2", "avx512"};
+static const char *const names[TH_ISA_COUNT] = {"auto", "scalar", "sse4", "avx2", "avx512", "neon"};
 
 /* Of this build. */
 static const th_kernels *const kernels[TH_ISA_COUNT] = {
@@ -13,6 +13,8 @@ static const th_kernels *const kernels[TH_ISA_COUNT] = {
     [TH_ISA_SSE4] = &th_kernels_sse4,
     [TH_ISA_AVX2] = &th_kernels_avx2,
     [TH_ISA_AVX512] = &th_kernels_avx512,
+#elif defined(TH_HAVE_ARM64)
+    [TH_ISA_NEON] = &th_kernels_neon,
 #endif
 };
 
@@ -44,6 +46,9 @@ bool th_isa_available(th_isa isa)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     case TH_ISA_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma");
+#elif defined(TH_HAVE_ARM64)
+    case TH_ISA_NEON: /* the calling convention wants it, so programs of this kind run nowhere without */
+        return true;
 #endif
     default:
         return false;
@@ -57,7 +62,7 @@ th_isa th_isa_best(void)
 #ifdef TH_HAVE_X86
     int best = __builtin_cpu_is("amd") ? TH_ISA_AVX512 : TH_ISA_AVX2;
 #else
-    int best = TH_ISA_SCALAR;
+    int best = TH_ISA_NEON;
 #endif
     while (!th_isa_available((th_isa)best))
         best--;

@@ -174,6 +174,6 @@ static inline void th_kernels_pose(const th_kernels *kernels, const th_program *
 
 /* Error of each against double precision, as rounding goes: about 1e-7 of the model's size for each level of depth.
  * Those with fused multiply-add agree to the last bit, and so do those without. */
-extern const th_kernels th_kernels_scalar, th_kernels_sse4, th_kernels_avx2, th_kernels_avx512;
+extern const th_kernels th_kernels_scalar, th_kernels_sse4, th_kernels_avx2, th_kernels_avx512, th_kernels_neon;
 
 #endif

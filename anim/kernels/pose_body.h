@@ -385,12 +385,16 @@ static void resolve(const th_program *program, uint32_t first, uint32_t count, c
 
 /* ---- writing ---- */
 
+/* A processor that has more lines begun than it can combine stores for sends each half by itself, so eight lanes or
+ * more get whole lines; fewer, where registers hold a line of each. */
+#ifndef WHOLE_LINES
+#define WHOLE_LINES (WIDTH >= 8)
+#endif
+
 enum {
     SQUARE = WIDTH < 4 ? 4 : WIDTH, /* numbers of all lanes that are turned together: a row at least */
     SHARE = SQUARE / WIDTH,         /* vectors of them that a lane gets */
-    /* A processor that has more lines begun than it can combine stores for sends each half by itself, so eight lanes or
-     * more get whole lines. */
-    SQUARES = WIDTH < 8 ? 1 : TH_LINE / sizeof(float) / SQUARE,
+    SQUARES = WHOLE_LINES ? TH_LINE / sizeof(float) / SQUARE : 1,
 };
 
 #ifndef TURNS_HALVES

@@ -20,10 +20,11 @@ typedef enum th_isa {
     TH_ISA_SSE4, /* 4.1 */
     TH_ISA_AVX2, /* with FMA */
     TH_ISA_AVX512,
+    TH_ISA_NEON, /* of 64-bit ARM, with FMA */
     TH_ISA_COUNT,
 } th_isa;
 
-/* "scalar", "sse4", "avx2", "avx512". */
+/* "scalar", "sse4", "avx2", "avx512", "neon". */
 const char *th_isa_name(th_isa isa);
 
 /* Whether this CPU, this operating system and this build can run it. */

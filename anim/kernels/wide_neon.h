@@ -1,0 +1,127 @@
+/* Four floats, with fused multiply-add: every operation rounds as that of wide_avx2.h does, in the same order, so the
+ * palettes are AVX2's to the last bit. Any 64-bit ARM has all of it. */
+#include "pose.h"
+
+#include <arm_neon.h>
+
+#define WIDTH       4
+#define WHOLE_LINES 1 /* a line of each lane is half of all registers */
+
+typedef float32x4_t wf;
+
+static inline wf wf_set1(float a)
+{
+    return vdupq_n_f32(a);
+}
+static inline wf wf_sub(wf a, wf b)
+{
+    return vsubq_f32(a, b);
+}
+static inline wf wf_mul(wf a, wf b)
+{
+    return vmulq_f32(a, b);
+}
+static inline wf wf_div(wf a, wf b)
+{
+    return vdivq_f32(a, b);
+}
+static inline wf wf_madd(wf a, wf b, wf c)
+{
+    return vfmaq_f32(c, a, b);
+}
+
+/* Not the negative of wf_nmadd, which saves nothing and makes a zero of the other sign. */
+static inline wf wf_msub(wf a, wf b, wf c)
+{
+    return vfmaq_f32(vnegq_f32(c), a, b);
+}
+
+static inline wf wf_nmadd(wf a, wf b, wf c)
+{
+    return vfmsq_f32(c, a, b);
+}
+
+static inline wf wf_load(const float *in)
+{
+    return vld1q_f32(in);
+}
+
+/* A number of each lane, four times: one lane in out[i]. */
+static inline void wf_shape(const float *values, wf out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = vdupq_n_f32(values[i]);
+}
+
+/* A key of each lane, one lane in out[i]. */
+static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++)
+        out[i] = vld1q_f32((const float *)(const void *)th_lanes_at(from, i, at));
+}
+
+static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
+{
+#pragma GCC unroll 12
+    for (int i = 0; i < 4; i++) {
+        const int16x4_t shorts = vld1_s16((const int16_t *)(const void *)th_lanes_at(from, i, at));
+        out[i] = vcvtq_f32_s32(vmovl_s16(shorts));
+    }
+}
+
+static inline wf low_halves(wf a, wf b)
+{
+    return vreinterpretq_f32_f64(vzip1q_f64(vreinterpretq_f64_f32(a), vreinterpretq_f64_f32(b)));
+}
+
+static inline wf high_halves(wf a, wf b)
+{
+    return vreinterpretq_f32_f64(vzip2q_f64(vreinterpretq_f64_f32(a), vreinterpretq_f64_f32(b)));
+}
+
+/*  r[0] = x0 y0 z0 w0    x0 x1 z0 z1    r[0] = x0 x1 x2 x3
+ *  r[1] = x1 y1 z1 w1 -> y0 y1 w0 w1 -> r[1] = y0 y1 y2 y3
+ *  r[2] = x2 y2 z2 w2    x2 x3 z2 z3    r[2] = z0 z1 z2 z3
+ *  r[3] = x3 y3 z3 w3    y2 y3 w2 w3    r[3] = w0 w1 w2 w3    and back, being its own inverse */
+static inline void wf_transpose(wf r[4])
+{
+    const wf xz01 = vtrn1q_f32(r[0], r[1]), yw01 = vtrn2q_f32(r[0], r[1]);
+    const wf xz23 = vtrn1q_f32(r[2], r[3]), yw23 = vtrn2q_f32(r[2], r[3]);
+    r[0] = low_halves(xz01, xz23);
+    r[1] = low_halves(yw01, yw23);
+    r[2] = high_halves(xz01, xz23);
+    r[3] = high_halves(yw01, yw23);
+}
+
+/* Of four numbers of all lanes, each lane's. */
+static inline void wf_turn(wf r[4])
+{
+    wf_transpose(r);
+}
+
+/* Both in half precision, as FPCR's defaults have it, which Linux sets: to the nearest, ties to even, NaN quiet. */
+static inline wf wf_pair(wf low, wf high)
+{
+    static const uint8_t in_turns[16] = {0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15};
+    const uint8x16_t both = vreinterpretq_u8_f16(vcvt_high_f16_f32(vcvt_f16_f32(low), high));
+    return vreinterpretq_f32_u8(vqtbl1q_u8(both, vld1q_u8(in_turns)));
+}
+
+static inline void wf_store(float *out, wf a)
+{
+    vst1q_f32(out, a);
+}
+
+/* Like any other. The one store that says that nobody reads it soon, STNP, takes two registers and is only a hint; but
+ * Arm's own cores notice by themselves when one line after the other is written whole, fetch none of them before, and
+ * leave them out of the first caches (write streaming, in their manuals). Not measured yet. */
+static inline void wf_stream(float *out, wf a)
+{
+    vst1q_f32(out, a);
+}
+
+/* Whatever hands palettes to another thread orders stores like these. */
+static inline void wf_fence(void)
+{
+}
