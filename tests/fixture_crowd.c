@@ -2,25 +2,46 @@
 
 #include <throng/exact.h>
 
-#include <criterion/criterion.h>
-#include <criterion/parameterized.h>
-
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void insist(th_result result, const th_error *err)
+{
+    if (result == TH_OK)
+        return;
+    fprintf(stderr, "fixture_crowd: %s\n", err->text);
+    abort();
+}
 
 th_rig *make_rig_as(const th_model *model, th_rig_desc desc)
 {
     th_rig *rig;
     th_error err;
     desc.model = model;
-    cr_assert_eq(th_rig_create(&desc, &rig, &err), TH_OK, "%s", err.text);
+    insist(th_rig_create(&desc, &rig, &err), &err);
     return rig;
 }
 
 th_rig *make_rig(const th_model *model, th_sampling sampling)
 {
     return make_rig_as(model, (th_rig_desc){.sampling = sampling});
+}
+
+static void make_crowd(stage *s, th_crowd_desc as)
+{
+    const th_rig *rig = s->rig;
+    th_error err;
+    as.rigs = &rig;
+    as.rig_count = 1;
+    as.instances = s->instances;
+    as.instance_count = s->count;
+    insist(th_crowd_create(&as, &s->crowd, &err), &err);
+    s->palette_bytes = th_crowd_palette_bytes(s->crowd);
+    s->palette = aligned_alloc(64, s->palette_bytes + 64);
+    s->scratch = aligned_alloc(64, th_crowd_scratch_bytes(s->crowd));
+    memset(s->palette, GUARD, s->palette_bytes + 64);
 }
 
 void stage_init_with(stage *s, const th_model *model, th_rig_desc how, uint32_t count, th_crowd_desc as)
@@ -31,24 +52,26 @@ void stage_init_with(stage *s, const th_model *model, th_rig_desc how, uint32_t 
     th_instances_scatter(&rig, 1, TH_NO_INDEX, 11, s->instances, count);
     for (uint32_t i = 3; i < count; i += 7)
         s->instances[i].clip = TH_NO_INDEX; /* some in the rest pose */
-    th_error err;
-    as.rigs = &rig;
-    as.rig_count = 1;
-    as.instances = s->instances;
-    as.instance_count = count;
-    cr_assert_eq(th_crowd_create(&as, &s->crowd, &err), TH_OK, "%s", err.text);
-    s->palette_bytes = th_crowd_palette_bytes(s->crowd);
-    s->palette = aligned_alloc(64, s->palette_bytes + 64);
-    s->scratch = aligned_alloc(64, th_crowd_scratch_bytes(s->crowd));
-    memset(s->palette, GUARD, s->palette_bytes + 64);
+    make_crowd(s, as);
+}
+
+void stage_init_twin(stage *s, const stage *of, th_crowd_desc as)
+{
+    *s = *of;
+    make_crowd(s, as);
+}
+
+void stage_fini_twin(stage *s)
+{
+    free(s->palette);
+    free(s->scratch);
+    th_crowd_destroy(s->crowd);
 }
 
 void stage_fini(stage *s)
 {
+    stage_fini_twin(s);
     free(s->instances);
-    free(s->palette);
-    free(s->scratch);
-    th_crowd_destroy(s->crowd);
     th_rig_destroy(s->rig);
 }
 
@@ -62,23 +85,37 @@ void stage_update(stage *s, double time_s)
     th_crowd_update(s->crowd, 0, th_crowd_batch_count(s->crowd), time_s, s->palette, s->scratch);
 }
 
-/* How far apart two palette entries of a bind put the virtual vertices that the rig's bound speaks of. rest: of the
- * bind's joint. */
-static double entry_distance(const th_model *model, const th_bind *bind, const th_dmat34 *rest, const th_dmat34 *one,
-                             const th_dmat34 *other)
+/* The virtual vertices that the rig's bound speaks of, of one bind. */
+typedef struct probe {
+    double vertices[7][3];
+    bool nowhere; /* the joint is flat at rest */
+} probe;
+
+/* rest: of the bind's joint. */
+static probe probe_of(const th_model *model, const th_bind *bind, const th_dmat34 *rest)
 {
+    probe p = {.nowhere = false};
     th_dmat34 inverse_bind = th_dmat34_from(bind->inverse_bind), joint = TH_DMAT34_IDENTITY, back;
     th_dmat34_invert(&inverse_bind, &joint);
     th_dmat34 at_rest = th_dmat34_mul(*rest, inverse_bind);
     if (!th_dmat34_invert(&at_rest, &back))
-        return 0;
-    double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * model->size, largest = 0;
-    for (int v = 0; v < 7; v++) {
-        double vertex[3], p[3], q[3], distance2 = 0;
+        return (probe){.nowhere = true};
+    double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * model->size;
+    for (int v = 0; v < 7; v++)
         for (int k = 0; k < 3; k++)
-            vertex[k] = joint.m[4 * k + 3] + (v == 0 ? 0 : (v % 2 ? shell : -shell) * back.m[4 * k + (v - 1) / 2]);
-        th_dmat34_point(one, vertex, p);
-        th_dmat34_point(other, vertex, q);
+            p.vertices[v][k] =
+                joint.m[4 * k + 3] + (v == 0 ? 0 : (v % 2 ? shell : -shell) * back.m[4 * k + (v - 1) / 2]);
+    return p;
+}
+
+/* How far apart two palette entries put them. */
+static double entry_distance(const probe *at, const th_dmat34 *one, const th_dmat34 *other)
+{
+    double largest = 0;
+    for (int v = 0; !at->nowhere && v < 7; v++) {
+        double p[3], q[3], distance2 = 0;
+        th_dmat34_point(one, at->vertices[v], p);
+        th_dmat34_point(other, at->vertices[v], q);
         for (int k = 0; k < 3; k++)
             distance2 += (p[k] - q[k]) * (p[k] - q[k]);
         if (!(sqrt(distance2) <= largest))
@@ -100,15 +137,16 @@ double instance_error(const stage *s, uint32_t i, double time_s)
     const th_model *model = th_rig_model(s->rig);
     const th_instance *instance = &s->instances[i];
     const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
-    double at = instance->phase_s + instance->speed * time_s, largest = 0;
+    double clip_s = instance->phase_s + instance->speed * time_s, largest = 0;
     th_dmat34 *pose = calloc(2 * (size_t)model->joint_count, sizeof *pose), *rest = pose + model->joint_count;
-    th_exact_pose(model, clip, clip ? th_clip_ticks(clip, at) : 0, th_rig_interpolation(s->rig), pose);
+    th_exact_pose(model, clip, clip ? th_clip_ticks(clip, clip_s) : 0, th_rig_interpolation(s->rig), pose);
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, rest);
     for (uint32_t b = 0; b < model->bind_count; b++) {
         const th_bind *bind = &model->binds[b];
         th_dmat34 exact = th_dmat34_mul(pose[bind->joint], th_dmat34_from(bind->inverse_bind));
         th_dmat34 played = palette_entry(s, i, b);
-        double distance = entry_distance(model, bind, &rest[bind->joint], &exact, &played);
+        const probe at = probe_of(model, bind, &rest[bind->joint]);
+        double distance = entry_distance(&at, &exact, &played);
         if (!(distance <= largest))
             largest = distance;
     }
@@ -123,31 +161,17 @@ double crowd_distance(const stage *one, const stage *other)
     th_dmat34 *rest = calloc(model->joint_count, sizeof *rest);
     double largest = 0;
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, rest);
-    for (uint32_t i = 0; i < one->count; i++)
-        for (uint32_t b = 0; b < model->bind_count; b++) {
+    for (uint32_t b = 0; b < model->bind_count; b++) {
+        const probe at = probe_of(model, &model->binds[b], &rest[model->binds[b].joint]);
+        for (uint32_t i = 0; i < one->count; i++) {
             th_dmat34 p = palette_entry(one, i, b), q = palette_entry(other, i, b);
-            double distance = entry_distance(model, &model->binds[b], &rest[model->binds[b].joint], &p, &q);
+            double distance = entry_distance(&at, &p, &q);
             if (!(distance <= largest))
                 largest = distance;
         }
+    }
     free(rest);
     return largest;
-}
-
-/* All instruction sets, for tests of whatever a kernel does. */
-struct criterion_test_params each_isa(void)
-{
-    static th_isa isas[TH_ISA_COUNT];
-    size_t count = 0;
-    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
-        isas[count++] = (th_isa)isa;
-    return cr_make_param_array(th_isa, isas, count);
-}
-
-void skip_without(th_isa isa)
-{
-    if (!th_isa_available(isa))
-        cr_skip("this machine lacks %s", th_isa_name(isa));
 }
 
 /* Every way in which models differ, a few of each. */

@@ -1,4 +1,5 @@
-/* Crowds of random models, and how far they are from the exact evaluation. */
+/* Crowds of random models, and how far they are from the exact evaluation. Without Criterion, so that it can be built
+ * where that is missing; aborts when something cannot be made. */
 #ifndef FIXTURE_CROWD_H
 #define FIXTURE_CROWD_H
 
@@ -26,6 +27,11 @@ th_rig *make_rig(const th_model *model, th_sampling sampling);
 void stage_init_with(stage *s, const th_model *model, th_rig_desc how, uint32_t count, th_crowd_desc as);
 void stage_init(stage *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa);
 void stage_fini(stage *s);
+
+/* Another crowd of the same instances on the same rig; ends before `of` does. */
+void stage_init_twin(stage *s, const stage *of, th_crowd_desc as);
+void stage_fini_twin(stage *s);
+
 void stage_update(stage *s, double time_s);
 
 /* Largest distance over all binds of one instance from the exact pose. */
@@ -33,10 +39,6 @@ double instance_error(const stage *s, uint32_t i, double time_s);
 
 /* Largest distance over all palettes of two crowds of the same instances. */
 double crowd_distance(const stage *one, const stage *other);
-
-/* All instruction sets, for tests of whatever a kernel does. */
-struct criterion_test_params each_isa(void);
-void skip_without(th_isa isa);
 
 /* Every way in which models differ, a few of each. */
 random_desc variety(uint32_t n);

@@ -2,6 +2,7 @@
 #include <throng/exact.h>
 
 #include "fixture_crowd.h"
+#include "fixture_isa.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

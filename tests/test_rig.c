@@ -4,6 +4,7 @@
 #include <throng/human.h>
 
 #include "fixture_crowd.h"
+#include "fixture_isa.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
