@@ -13,9 +13,23 @@ test_packages="$build_packages libcriterion-dev libxml2-dev assimp-testmodels xv
 # Google Benchmark's compare.py, a service manager's library and a judge of metrics, and the formatter.
 all_packages="$test_packages clang libomp-dev g++ libtbb-dev ffmpeg libbenchmark-tools python3-scipy"
 all_packages="$all_packages libsystemd-dev prometheus clang-format"
+# What the preset arm64 needs on a machine of another kind: a cross compiler, an emulator, and libraries to link.
+arm64_packages="cmake ninja-build pkg-config gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+arm64_packages="$arm64_packages libcglm-dev:arm64 libjansson-dev:arm64 libxxhash-dev:arm64"
 
 say() {
     echo "$(basename "$0"): $*" >&2
+}
+
+# Sets as_root: what to put before a command that takes root. $*: what for.
+find_root() {
+    as_root=
+    [ "$(id -u)" != 0 ] || return 0
+    as_root=sudo
+    command -v sudo >/dev/null || {
+        say "neither root nor sudo to install: $*"
+        exit 4
+    }
 }
 
 # Installs those of the named Debian packages that are missing. Elsewhere it names them and goes on: they may be there
@@ -34,18 +48,26 @@ install_packages() {
     done
     [ -n "$missing" ] || return 0
 
-    as_root=
-    if [ "$(id -u)" != 0 ]; then
-        as_root=sudo
-        command -v sudo >/dev/null || {
-            say "missing packages, and neither root nor sudo to install them:$missing"
-            exit 4
-        }
-    fi
+    find_root "$missing"
     say "installing:$missing"
     $as_root apt-get update -q >&2
     # shellcheck disable=SC2086 # a list
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing >&2
+}
+
+# Installs what the preset arm64 needs. Only on Debian: it has all architectures in one archive, while others keep them
+# apart, so that apt-get would not find its lists from then on.
+install_arm64() {
+    if ! grep -qx ID=debian /etc/os-release; then
+        say "this is not Debian; the preset arm64 needs the equivalents of: $arm64_packages"
+        return 1
+    fi
+    if ! dpkg --print-foreign-architectures | grep -qx arm64; then
+        find_root "the architecture arm64"
+        $as_root dpkg --add-architecture arm64 || return 1
+    fi
+    # shellcheck disable=SC2086 # a list
+    install_packages $arm64_packages
 }
 
 # Configures (once) and builds a preset. Quiet unless it fails.

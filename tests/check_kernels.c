@@ -1,0 +1,402 @@
+/* All kernels of this machine on models made up from seeds: check_kernels FILE [MODELS].
+ *
+ * A plain program that needs nothing but anim, so that it can be built for another machine and run in an emulator (the
+ * preset arm64). FILE holds hashes of the palettes, of the kernels with fused multiply-add and of those without: what
+ * NEON writes is so held against what AVX2 wrote elsewhere. THRONG_GOLDEN_UPDATE=1 stores them anew. */
+#include "../anim/kernels/isa.h"
+#include "fixture_crowd.h"
+
+#include <throng/half.h>
+#include <throng/random.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODELS = 1500, GROUP = 100, MOST_GROUPS = 1000, WAYS = TH_INTERPOLATION_COUNT * TH_KEYS_COUNT };
+
+/* Of the palettes of a group of models. */
+typedef struct group_hash {
+    uint64_t fused, plain; /* with fused multiply-add and without; 0: not computed here */
+} group_hash;
+
+static struct {
+    uint32_t model;
+    th_isa isa;
+} at; /* what is being checked */
+
+static uint32_t compiled[WAYS]; /* clips */
+static double farthest;         /* from the scalar kernel, in sizes of the model and joints */
+
+static void insist(bool holds, const char *what)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "check_kernels: model %u, %s: %s\n", at.model, th_isa_name(at.isa), what);
+    exit(1);
+}
+
+static bool is_fused(th_isa isa)
+{
+    return isa == TH_ISA_AVX2 || isa == TH_ISA_AVX512 || isa == TH_ISA_NEON;
+}
+
+/* ---- one kernel ---- */
+
+static void erase(stage *s)
+{
+    memset(s->palette, GUARD, s->palette_bytes + 64);
+}
+
+static void expect_guard(const stage *s)
+{
+    for (size_t i = 0; i < 64; i++)
+        insist(s->palette[s->palette_bytes + i] == GUARD, "written past the end");
+}
+
+/* Padding and all. */
+static void expect_bytes(const stage *s, const unsigned char *want, const char *what)
+{
+    insist(memcmp(s->palette, want, s->palette_bytes) == 0, what);
+    expect_guard(s);
+}
+
+/* Backwards, in ranges of random length. */
+static void check_split(stage *s, double time_s, const unsigned char *want)
+{
+    erase(s);
+    for (uint32_t end = th_crowd_batch_count(s->crowd); end > 0;) {
+        const uint32_t begin = (uint32_t)(th_random_bits(at.model, end) % end);
+        th_crowd_update(s->crowd, begin, end, time_s, s->palette, s->scratch);
+        end = begin;
+    }
+    expect_bytes(s, want, "a split changes the palettes");
+}
+
+static void check_halves_of_a_frame(stage *s, double time_s, const unsigned char *want)
+{
+    const uint32_t batches = th_crowd_batch_count(s->crowd);
+    void *poses = th_line_alloc(th_crowd_pose_bytes(s->crowd));
+    insist(poses != NULL, "no memory");
+    erase(s);
+    th_crowd_sample(s->crowd, 0, batches, time_s, poses);
+    th_crowd_resolve(s->crowd, 0, batches, poses, s->palette, s->scratch);
+    expect_bytes(s, want, "sampling and resolving apart changes the palettes");
+    free(poses);
+}
+
+static void check_fill(stage *s)
+{
+    erase(s);
+    th_crowd_fill(s->crowd, 0, th_crowd_batch_count(s->crowd), 1.25F, s->palette);
+    const uint32_t numbers = 12 * th_rig_model(s->rig)->bind_count;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const float *palette = (const float *)(const void *)(s->palette + th_crowd_palette_offset(s->crowd, i));
+        for (uint32_t k = 0; k < numbers; k++)
+            insist(palette[k] == 1.25F, "a number is not filled");
+    }
+    expect_guard(s);
+}
+
+static void check_streamed(const stage *s, double time_s, const unsigned char *want)
+{
+    stage streamed;
+    stage_init_twin(&streamed, s, (th_crowd_desc){.isa = at.isa, .writes = TH_WRITES_STREAMED});
+    stage_update(&streamed, time_s);
+    expect_bytes(&streamed, want, "streamed palettes are others");
+    stage_fini_twin(&streamed);
+}
+
+/* singles: the palette of one character. */
+static void expect_halves(const unsigned char *halves, const unsigned char *singles, uint32_t numbers)
+{
+    for (uint32_t k = 0; k < numbers; k++) {
+        float single;
+        uint16_t half;
+        memcpy(&single, singles + k * sizeof single, sizeof single);
+        memcpy(&half, halves + k * sizeof half, sizeof half);
+        insist(half == th_half_from_float(single), "half precision is not single precision rounded");
+    }
+    for (size_t k = numbers * sizeof(uint16_t); k % TH_LINE != 0; k++)
+        insist(halves[k] == 0, "padding is not zero");
+}
+
+static void check_half_precision(const stage *s, double time_s, th_writes writes)
+{
+    stage halves;
+    stage_init_twin(&halves, s, (th_crowd_desc){.isa = at.isa, .palette = TH_PALETTE_F16, .writes = writes});
+    stage_update(&halves, time_s);
+    for (uint32_t i = 0; i < s->count; i++)
+        expect_halves(halves.palette + th_crowd_palette_offset(halves.crowd, i),
+                      s->palette + th_crowd_palette_offset(s->crowd, i), 12 * th_rig_model(s->rig)->bind_count);
+    expect_guard(&halves);
+    stage_fini_twin(&halves);
+}
+
+/* Of some characters, in double precision. */
+static void check_errors(const stage *s, double time_s)
+{
+    const th_model *model = th_rig_model(s->rig);
+    /* The bound was measured with another rounding, and not at these times. */
+    const double bound = 1.25 * th_rig_bound(s->rig) + 1e-6 * model->joint_count * model->size;
+    for (uint32_t i = 0; i < s->count; i += 1 + s->count / 3)
+        insist(instance_error(s, i, time_s) <= bound, "further from the exact pose than the bound");
+}
+
+/* Palettes of scalar are those of time_s. Returns the hash. */
+static uint64_t check_kernel(const stage *scalar, double time_s)
+{
+    const th_model *model = th_rig_model(scalar->rig);
+    stage s;
+    stage_init_twin(&s, scalar, (th_crowd_desc){.isa = at.isa, .writes = TH_WRITES_CACHED});
+    insist(th_crowd_isa(s.crowd) == at.isa, "another kernel runs");
+    stage_update(&s, time_s);
+    expect_guard(&s);
+    const uint64_t hash = th_crowd_hash(s.crowd, s.palette);
+    const double distance = crowd_distance(scalar, &s) / (model->joint_count * model->size);
+    insist(distance <= 5e-7, "further from the scalar kernel than rounding goes");
+    farthest = fmax(farthest, distance);
+    check_errors(&s, time_s);
+    check_half_precision(&s, time_s, TH_WRITES_CACHED);
+    check_half_precision(&s, time_s, TH_WRITES_STREAMED);
+
+    unsigned char *whole = malloc(s.palette_bytes);
+    insist(whole != NULL, "no memory");
+    memcpy(whole, s.palette, s.palette_bytes);
+    check_streamed(&s, time_s, whole);
+    check_split(&s, time_s, whole);
+    check_halves_of_a_frame(&s, time_s, whole);
+    check_fill(&s);
+    free(whole);
+    stage_fini_twin(&s);
+    return hash;
+}
+
+/* ---- one model ---- */
+
+static void check_kernels(const stage *scalar, double time_s, group_hash *sum)
+{
+    uint64_t fused = 0, plain = 0;
+    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
+        at.isa = (th_isa)isa;
+        if (!th_isa_available(at.isa))
+            continue;
+        uint64_t *const family = is_fused(at.isa) ? &fused : &plain, hash = check_kernel(scalar, time_s);
+        insist(*family == 0 || *family == hash, "palettes are not those of another kernel that rounds alike");
+        *family = hash;
+    }
+    sum->plain = th_random_bits(sum->plain, plain);
+    if (fused != 0)
+        sum->fused = th_random_bits(sum->fused, fused);
+}
+
+/* Small, with few keys: compiling takes most of the time, above all where a floating point unit is emulated. A few that
+ * are not compiled, so that they are played exact. */
+static random_desc small_variety(uint32_t n)
+{
+    random_desc desc = variety(n);
+    desc.joint_count = 1 + n * 7 % 23;
+    desc.clip_count = 1 + n / 5 % 2;
+    desc.key_count = 2 + n / 2 % 4;
+    desc.uneven_keys = n % 37 == 36;
+    desc.splines = n % 41 == 40;
+    return desc;
+}
+
+static void check_model(uint32_t n, group_hash *sum)
+{
+    const random_desc desc = small_variety(n);
+    const uint64_t dice = th_random_bits(n, 0);
+    const uint32_t way = (uint32_t)(dice % WAYS);
+    const th_rig_desc how = {.interpolation = (th_interpolation)(way / TH_KEYS_COUNT),
+                             .keys = (th_keys)(way % TH_KEYS_COUNT)};
+    th_model *model = random_model(&desc);
+    stage scalar;
+    at.model = n;
+    at.isa = TH_ISA_SCALAR;
+    stage_init_with(&scalar, model, how, 1 + (uint32_t)(dice >> 32) % 36, (th_crowd_desc){.isa = TH_ISA_SCALAR});
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        compiled[way] += th_rig_clip_report(scalar.rig, c)->compiled;
+    const double time_s = -1 + 3 * th_random_unit(n, 1);
+    stage_update(&scalar, time_s);
+    check_kernels(&scalar, time_s, sum);
+    stage_fini(&scalar);
+    th_model_free(model);
+}
+
+/* ---- half precision at its limits ---- */
+
+enum { BINDS = 8, ROWS = 3 * BINDS, NUMBERS = 4 * ROWS };
+
+/* Any bits, or halfway between two neighbours of half precision and next to it. */
+static float hard_number(uint64_t n)
+{
+    const uint64_t dice = th_random_bits(77, n);
+    uint32_t bits = (uint32_t)dice;
+    if (dice >> 63) {
+        const uint16_t half = (uint16_t)(dice >> 32 & 0x7fff) % 0x7bff;
+        const float middle = (th_half_to_float(half) + th_half_to_float((uint16_t)(half + 1))) / 2;
+        memcpy(&bits, &middle, sizeof bits);
+        bits = (bits + (uint32_t)(dice % 3) - 1) ^ (uint32_t)(dice & 0x80000000);
+    }
+    float number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static void write_hard_numbers(const th_kernels *kernels, const th_program *program, uint64_t seed, bool streamed)
+{
+    _Alignas(TH_LINE) static float matrices[NUMBERS * TH_MAX_WIDTH];
+    _Alignas(TH_LINE) static unsigned char palettes[TH_MAX_WIDTH][NUMBERS * sizeof(uint16_t)];
+    static float singles[TH_MAX_WIDTH][NUMBERS];
+    char *out[TH_MAX_WIDTH];
+    for (uint32_t lane = 0; lane < kernels->width; lane++) {
+        out[lane] = (char *)palettes[lane];
+        for (uint32_t k = 0; k < NUMBERS; k++) {
+            singles[lane][k] = hard_number(seed * NUMBERS * TH_MAX_WIDTH + lane * NUMBERS + k);
+            matrices[k * kernels->width + lane] = singles[lane][k];
+        }
+    }
+    kernels->write[TH_PALETTE_F16][streamed](program, 0, ROWS, matrices, out);
+    kernels->fence();
+    for (uint32_t lane = 0; lane < kernels->width; lane++)
+        expect_halves(palettes[lane], (const unsigned char *)singles[lane], NUMBERS);
+}
+
+static void check_hard_numbers(void)
+{
+    uint32_t rows[ROWS];
+    for (uint32_t r = 0; r < ROWS; r++)
+        rows[r] = r * TH_ROW_BYTES;
+    const th_program program = {.bind_count = BINDS, .rows = rows};
+    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
+        at.isa = (th_isa)isa;
+        for (uint64_t seed = 0; th_isa_available(at.isa) && seed < 500; seed++)
+            write_hard_numbers(th_isa_kernels(at.isa), &program, seed, seed % 2);
+    }
+}
+
+/* ---- numbers that no kernel rounds ---- */
+
+/* Two joints that stand as they are bound, and turn halfway round each axis in turn: all numbers are small integers, so
+ * that all kernels write the same bytes, zeros of either sign as well. */
+static void check_whole_numbers(void)
+{
+    enum { KEYS = 4, COUNT = 21 };
+    static const double times[KEYS] = {0, 1, 2, 3};
+    static const float turns[KEYS][4] = {{0, 0, 0, 1}, {1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    static const float zeros[3], ones[3] = {1, 1, 1}, up[3] = {0, 2, 0};
+    const th_channel channels[] = {
+        {0, {1, times, zeros, NULL}, {KEYS, times, turns[0], NULL}, {1, times, ones, NULL}, 0},
+        {1, {1, times, up, NULL}, {KEYS, times, turns[0], NULL}, {1, times, ones, NULL}, 0}};
+    const th_clip clip = {"turns", KEYS - 1, 1, 2, channels};
+    th_joint joints[] = {{"low", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"high", 0, TH_MAT34_IDENTITY}};
+    th_bind binds[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
+    joints[1].rest.m[7] = 2;
+    binds[1].inverse_bind.m[7] = -2;
+    const th_model model = {.name = "whole",
+                            .joint_count = 2,
+                            .joints = joints,
+                            .bind_count = 2,
+                            .binds = binds,
+                            .clip_count = 1,
+                            .clips = &clip,
+                            .size = 2};
+    stage scalar;
+    at.isa = TH_ISA_SCALAR;
+    stage_init_with(&scalar, &model, (th_rig_desc){.interpolation = TH_INTERPOLATION_STEP}, COUNT,
+                    (th_crowd_desc){.isa = TH_ISA_SCALAR});
+    insist(th_rig_clip_report(scalar.rig, 0)->compiled, "whole numbers are not compiled");
+    stage_update(&scalar, 0);
+    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
+        at.isa = (th_isa)isa;
+        if (!th_isa_available(at.isa))
+            continue;
+        stage s;
+        stage_init_twin(&s, &scalar, (th_crowd_desc){.isa = at.isa});
+        stage_update(&s, 0);
+        expect_bytes(&s, scalar.palette, "whole numbers, or signs of zeros, are not those of the scalar kernel");
+        stage_fini_twin(&s);
+    }
+    stage_fini(&scalar);
+}
+
+/* ---- what is stored ---- */
+
+static FILE *open_or_exit(const char *path, const char *mode)
+{
+    FILE *file = fopen(path, mode);
+    if (file)
+        return file;
+    perror(path);
+    exit(1);
+}
+
+static void store(const char *path, const group_hash *sums, uint32_t count)
+{
+    insist(count * GROUP == MODELS && sums[0].fused != 0, "not stored: other models than usual, or not all hashes");
+    FILE *file = open_or_exit(path, "w");
+    for (uint32_t g = 0; g < count; g++)
+        fprintf(file, "%u %016" PRIx64 " %016" PRIx64 "\n", g * GROUP, sums[g].fused, sums[g].plain);
+    if (fclose(file) != 0) {
+        perror(path);
+        exit(1);
+    }
+}
+
+/* Beyond the usual models nothing is stored. */
+static void compare(const char *path, const group_hash *sums, uint32_t count)
+{
+    FILE *file = open_or_exit(path, "r");
+    bool same = true;
+    for (uint32_t g = 0; g < count && g < MODELS / GROUP; g++) {
+        uint32_t first;
+        group_hash stored;
+        const bool read = fscanf(file, "%u %" SCNx64 " %" SCNx64, &first, &stored.fused, &stored.plain) == 3;
+        if (read && first == g * GROUP && stored.plain == sums[g].plain &&
+            (sums[g].fused == 0 || stored.fused == sums[g].fused))
+            continue;
+        fprintf(stderr, "models from %u on: with fused multiply-add %016" PRIx64 ", without %016" PRIx64 "\n",
+                g * GROUP, sums[g].fused, sums[g].plain);
+        same = false;
+    }
+    fclose(file);
+    if (same)
+        return;
+    fprintf(stderr, "check_kernels: not the hashes of %s; if these are right: THRONG_GOLDEN_UPDATE=1\n", path);
+    exit(1);
+}
+
+int main(int argc, char **argv)
+{
+    static group_hash sums[MOST_GROUPS];
+    const uint32_t models = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : MODELS;
+    if (argc < 2 || models % GROUP != 0 || models / GROUP > MOST_GROUPS) {
+        fprintf(stderr, "usage: check_kernels FILE [MODELS], a multiple of %d, %d at most\n", GROUP,
+                GROUP * MOST_GROUPS);
+        return 2;
+    }
+    check_hard_numbers();
+    check_whole_numbers();
+    for (uint32_t n = 0; n < models; n++)
+        check_model(n, &sums[n / GROUP]);
+    if (getenv("THRONG_GOLDEN_UPDATE"))
+        store(argv[1], sums, models / GROUP);
+    compare(argv[1], sums, models / GROUP);
+    printf("%u models on", models);
+    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
+        if (th_isa_available((th_isa)isa))
+            printf(" %s", th_isa_name((th_isa)isa));
+    printf(", at most %.2g of the size and joints away from scalar; clips compiled:", farthest);
+    for (uint32_t way = 0; way < WAYS; way++) {
+        printf(" %u", compiled[way]);
+        if (models == MODELS && compiled[way] < 50) {
+            fprintf(stderr, "check_kernels: hardly any clips are compiled that way\n");
+            return 1;
+        }
+    }
+    printf("\n");
+    return 0;
+}
