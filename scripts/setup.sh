@@ -41,10 +41,9 @@ install_packages() {
     fi
     missing=
     for package in "$@"; do
-        case $(dpkg-query -W -f='${Status}' "$package" 2>/dev/null) in
-        "install ok installed") ;;
-        *) missing="$missing $package" ;;
-        esac
+        # A line for each architecture that it is known for.
+        dpkg-query -W -f='${Status}\n' "$package" 2>/dev/null | grep -qx "install ok installed" ||
+            missing="$missing $package"
     done
     [ -n "$missing" ] || return 0
 
