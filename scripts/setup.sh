@@ -1,6 +1,6 @@
 # For the other scripts to source: what to install, and how to build. POSIX sh.
 
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$(dirname "$(dirname "$(readlink -f "$0")")")
 
 build_packages="gcc cmake ninja-build pkg-config libassimp-dev libcglm-dev libjansson-dev libhwloc-dev libxxhash-dev"
 build_packages="$build_packages libglfw3-dev libmeshoptimizer-dev libstb-dev python3-glad fonts-dejavu-core"
