@@ -3,8 +3,14 @@
 set(commit "")
 find_package(Git QUIET)
 if(GIT_FOUND)
-    execute_process(COMMAND ${GIT_EXECUTABLE} describe --always --dirty --abbrev=12
-        WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE commit ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+    # Sources that were unpacked inside another project's repository are not at its commit.
+    execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse --show-toplevel
+        WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE top ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+    file(REAL_PATH ${SOURCE} source)
+    if(top STREQUAL source)
+        execute_process(COMMAND ${GIT_EXECUTABLE} describe --always --dirty --abbrev=12
+            WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE commit ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+    endif()
 endif()
 if(NOT commit)
     set(commit unknown)
