@@ -9,9 +9,11 @@ build_packages="$build_packages libmicrohttpd-dev libsystemd-dev"
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
 # For tests a display that needs no screen.
 test_packages="$build_packages libcriterion-dev libxml2-dev assimp-testmodels xvfb xauth xdotool"
-# What `scripts/test all` needs on top: a second compiler with its OpenMP, oneTBB and its language, ffmpeg for films,
-# Google Benchmark's compare.py, a judge of metrics, and the formatter.
-all_packages="$test_packages clang libomp-dev g++ libtbb-dev ffmpeg libbenchmark-tools python3-scipy"
+# For the preset clang a second compiler, with its OpenMP.
+clang_packages="clang libomp-dev"
+# What `scripts/test all` needs on top: oneTBB and its language, ffmpeg for films, Google Benchmark's compare.py, a judge of
+# metrics, and the formatter.
+all_packages="$test_packages $clang_packages g++ libtbb-dev ffmpeg libbenchmark-tools python3-scipy"
 all_packages="$all_packages prometheus clang-format"
 # What the preset arm64 needs on a machine of another kind: a cross compiler, an emulator, and libraries to link.
 arm64_packages="cmake ninja-build pkg-config gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
