@@ -71,14 +71,17 @@ install_arm64() {
     install_packages $arm64_packages
 }
 
-# Configures (once) and builds a preset. Quiet unless it fails.
+# Configures (once) and builds a preset, or of it the targets named. Quiet unless it fails.
 build() {
-    log=$root/build/$1.log
+    preset=$1
+    shift
+    log=$root/build/$preset.log
     mkdir -p "$root/build"
-    [ -f "$root/build/$1/build.ninja" ] || say "building $1"
-    if ! { (cd "$root" && cmake --preset "$1") && cmake --build "$root/build/$1"; } >"$log" 2>&1; then
+    [ -f "$root/build/$preset/build.ninja" ] || say "building $preset"
+    if ! { (cd "$root" && cmake --preset "$preset") &&
+        cmake --build "$root/build/$preset" ${1:+--target} "$@"; } >"$log" 2>&1; then
         tail -n 40 "$log" >&2
-        say "building $1 failed; the whole log: $log"
+        say "building $preset failed; the whole log: $log"
         exit 4
     fi
 }
