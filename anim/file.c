@@ -78,20 +78,38 @@ static bool open_temporary(target *t)
     return t->fd >= 0;
 }
 
-/* As realpath(), for a file that need not be there yet, whatever links lead to it. NULL: errno says why. */
-static char *follow(const char *path)
+/* The first `length` letters of a folder's name, and a name behind them. NULL: errno says why. */
+static char *join(const char *folder, size_t length, const char *name)
 {
-    char *real = realpath(path, NULL), *next, text[PATH_MAX];
+    char *path;
+    return asprintf(&path, "%.*s%s", (int)length, folder, name) < 0 ? NULL : path;
+}
+
+/* The folder is there, the file is not. */
+static char *resolve_new(const char *path, size_t folder_length)
+{
+    char *folder = join(path, folder_length, "."), *real = folder ? realpath(folder, NULL) : NULL, *whole = NULL;
+    if (real && asprintf(&whole, "%s/%s", real, path + folder_length) < 0)
+        whole = NULL;
+    free(real);
+    free(folder);
+    return whole;
+}
+
+char *th_file_resolve(const char *path)
+{
+    char *real = realpath(path, NULL), text[PATH_MAX];
     if (real || errno != ENOENT)
         return real;
+    const char *slash = strrchr(path, '/');
+    const size_t folder_length = slash ? (size_t)(slash + 1 - path) : 0;
     const ssize_t length = readlink(path, text, sizeof text - 1);
     if (length < 0)
-        return strdup(path);
+        return resolve_new(path, folder_length);
     text[length] = '\0';
-    const char *slash = text[0] == '/' ? NULL : strrchr(path, '/');
-    if (asprintf(&next, "%.*s%s", slash ? (int)(slash + 1 - path) : 0, path, text) < 0)
-        return NULL;
-    real = follow(next);
+    char *next = join(path, text[0] == '/' ? 0 : folder_length, text);
+    if (next)
+        real = th_file_resolve(next);
     free(next);
     return real;
 }
@@ -100,7 +118,7 @@ static char *follow(const char *path)
 static bool target_open(target *t, const char *path)
 {
     struct stat status;
-    *t = (target){.path = follow(path), .fd = -1};
+    *t = (target){.path = th_file_resolve(path), .fd = -1};
     if (!t->path)
         return false;
     if (stat(t->path, &status) != 0)

@@ -13,6 +13,13 @@ bool th_baseline_is_name(const char *text)
     return length > 0 && length <= 64 && strspn(text, letters) == length && text[0] != '.' && text[0] != '-';
 }
 
+bool th_baseline_is_meant(const char *word)
+{
+    struct stat status;
+    const bool is_file = stat(word, &status) == 0 && !S_ISDIR(status.st_mode);
+    return !is_file && th_baseline_is_name(word);
+}
+
 /* A path that is not absolute is to be ignored (XDG Base Directory Specification 0.8). */
 static bool is_absolute(const char *path)
 {

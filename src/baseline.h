@@ -12,6 +12,9 @@ enum { TH_BASELINE_MAX_PATH = 4096 };
 /* Up to 64 letters, digits, dots, dashes and underscores; neither a dot nor a dash in front. */
 bool th_baseline_is_name(const char *text);
 
+/* Whether a word that may be a file or a baseline is a baseline: no file has this name. */
+bool th_baseline_is_meant(const char *word);
+
 /* path: room for TH_BASELINE_MAX_PATH. TH_ERR_ENVIRONMENT when the environment names no folder. */
 th_result th_baseline_path(const char *name, char *path, th_error *err);
 

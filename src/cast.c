@@ -21,6 +21,11 @@ static th_result load(const th_options *o, const char *path, th_model **out, th_
     return th_import(&desc, out, err);
 }
 
+bool th_cast_is_file(const char *path)
+{
+    return strcmp(path, TH_HUMAN_NAME) != 0 && !th_synthetic_named(path);
+}
+
 static th_result load_models(th_cast *cast, const th_options *o, th_error *err)
 {
     static const char *const human[] = {TH_HUMAN_NAME};

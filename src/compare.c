@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the two results ---- */
@@ -27,20 +26,14 @@ static th_result read_baseline(const char *name, th_record **out, th_error *err)
     return result;
 }
 
-static bool is_file(const char *path)
-{
-    struct stat s;
-    return stat(path, &s) == 0 && !S_ISDIR(s.st_mode);
-}
-
 /* A file, or the name of a baseline where there is no such file. */
 static th_result read_side(const char *word, th_record **out, th_error *err)
 {
     char path[TH_BASELINE_MAX_PATH];
     th_error why = {0};
-    if (is_file(word) || !th_baseline_is_name(word))
+    if (!th_baseline_is_meant(word))
         return th_record_read(word, out, err);
-    if (th_baseline_path(word, path, &why) == TH_OK && is_file(path))
+    if (th_baseline_path(word, path, &why) == TH_OK && access(path, F_OK) == 0)
         return read_baseline(word, out, err);
     return th_fail(err, TH_ERR_INPUT, "no file %s, and no baseline of that name%s%s", word,
                    why.text[0] ? ": " : ", which would be ", why.text[0] ? why.text : path);

@@ -1,6 +1,7 @@
 #include "output.h"
 
 #include "baseline.h"
+#include "cast.h"
 
 #include <throng/file.h>
 #include <throng/json.h>
@@ -8,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int probe(const char *path)
 {
@@ -22,51 +24,101 @@ static int probe_baseline(const char *name)
     return th_baseline_prepare(name, path, &err) == TH_OK ? probe(path) : th_fail_with(&err);
 }
 
-/* As the system knows it, whether it is there or only its folder is. NULL when neither is. */
-static char *resolved(const char *path)
-{
-    char *whole = realpath(path, NULL);
-    if (whole)
-        return whole;
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup("."), *known = NULL;
-    if (folder)
-        known = realpath(folder, NULL);
-    if (known && asprintf(&whole, "%s/%s", known, name) < 0)
-        whole = NULL;
-    free(known);
-    free(folder);
-    return whole;
-}
+/* ---- files that would be lost ---- */
 
+/* One would replace the other. What is no regular file, such as /dev/null or a pipe, may be named twice: it is written
+ * straight, and nothing that is in it is lost. Where both are there they are told apart by number: a mount or a file
+ * system that ignores case has two names for one file. */
 static bool is_same_file(const char *a, const char *b)
 {
-    char *first = resolved(a), *second = resolved(b);
-    const bool same = first && second ? strcmp(first, second) == 0 : strcmp(a, b) == 0;
-    free(first);
-    free(second);
+    struct stat first, second;
+    const bool has_first = stat(a, &first) == 0, has_second = stat(b, &second) == 0;
+    if (has_first && has_second)
+        return S_ISREG(first.st_mode) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+    if (has_first || has_second)
+        return false;
+    char *whole = th_file_resolve(a), *other = th_file_resolve(b);
+    const bool same = whole && other && strcmp(whole, other) == 0;
+    free(whole);
+    free(other);
     return same;
 }
 
-/* One would replace the other. */
-static int refuse_same_file(const th_options *o)
+/* Where an output goes; no path when it is not wanted. */
+typedef struct goal {
+    const char *option, *path;
+} goal;
+
+enum { GOALS = 5 };
+
+static int refuse_same_goal(const goal goals[GOALS])
 {
-    const struct {
-        const char *option, *path;
-    } files[] = {
-        {"out", o->out ? o->out : o->film}, {"report", o->report}, {"export", o->export_path}, {"trace", o->trace}};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        for (size_t j = 0; j < i && files[i].path; j++)
-            if (files[j].path && is_same_file(files[i].path, files[j].path)) {
-                th_complain("--%s and --%s are the same file, %s", files[j].option, files[i].option, files[i].path);
+    for (size_t i = 0; i < GOALS; i++)
+        for (size_t j = 0; j < i && goals[i].path; j++)
+            if (goals[j].path && is_same_file(goals[i].path, goals[j].path)) {
+                th_complain("--%s and --%s are the same file, %s", goals[j].option, goals[i].option, goals[i].path);
                 return TH_EXIT_USAGE;
             }
     return TH_EXIT_GOOD;
 }
 
+static int refuse_to_replace(const char *input, const goal goals[GOALS])
+{
+    for (size_t i = 0; i < GOALS; i++)
+        if (goals[i].path && is_same_file(goals[i].path, input)) {
+            th_complain("--%s would replace %s, which is to be read; they are the same file, %s", goals[i].option,
+                        input, goals[i].path);
+            return TH_EXIT_USAGE;
+        }
+    return TH_EXIT_GOOD;
+}
+
+static int refuse_to_replace_models(const th_file_list *models, const goal goals[GOALS])
+{
+    int code = TH_EXIT_GOOD;
+    for (uint32_t m = 0; m < models->count && code == TH_EXIT_GOOD; m++)
+        if (th_cast_is_file(models->paths[m]))
+            code = refuse_to_replace(models->paths[m], goals);
+    return code;
+}
+
+static int refuse_to_replace_baseline(const char *name, const goal goals[GOALS])
+{
+    char path[TH_BASELINE_MAX_PATH];
+    return th_baseline_path(name, path, NULL) == TH_OK ? refuse_to_replace(path, goals) : TH_EXIT_GOOD;
+}
+
+static int refuse_to_replace_records(const th_options *o, const goal goals[GOALS])
+{
+    int code = o->baseline ? refuse_to_replace_baseline(o->baseline, goals) : TH_EXIT_GOOD;
+    for (uint32_t r = 0; r < o->records.count && code == TH_EXIT_GOOD; r++) {
+        const char *word = o->records.paths[r];
+        code = th_baseline_is_meant(word) ? refuse_to_replace_baseline(word, goals) : refuse_to_replace(word, goals);
+    }
+    return code;
+}
+
+/* Where baselines have no place at all, that is said later. */
+static int refuse_losses(const th_options *o)
+{
+    char baseline[TH_BASELINE_MAX_PATH];
+    const bool is_saved = o->save && th_baseline_path(o->save, baseline, NULL) == TH_OK;
+    const goal goals[GOALS] = {{"out", o->out ? o->out : o->film},
+                               {"report", o->report},
+                               {"save", is_saved ? baseline : NULL},
+                               {"export", o->export_path},
+                               {"trace", o->trace}};
+    int code = refuse_same_goal(goals);
+    if (code == TH_EXIT_GOOD)
+        code = refuse_to_replace_models(&o->models, goals);
+    if (code == TH_EXIT_GOOD)
+        code = refuse_to_replace_models(&o->animations, goals);
+    return code == TH_EXIT_GOOD ? refuse_to_replace_records(o, goals) : code;
+}
+
 int th_output_probe(const th_options *o)
 {
-    int code = refuse_same_file(o);
+    int code = refuse_losses(o);
     if (code == TH_EXIT_GOOD)
         code = probe(o->out);
     if (code == TH_EXIT_GOOD)

@@ -10,8 +10,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Complains and returns an exit code when --out, --report, --save, --export or --trace cannot be written, or two of
- * them are one file: better before a long measurement than after it. */
+/* Complains and returns an exit code when --out, --report, --save, --export or --trace cannot be written, when two of
+ * them are one file, or one is a file that is to be read: a model, an animation, a result to compare. Better before a
+ * long measurement than after it. */
 int th_output_probe(const th_options *options);
 
 /* A result in all its forms. Only what is wanted is made. Functions return NULL or false when memory is out. */

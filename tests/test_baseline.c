@@ -84,6 +84,17 @@ Test(baseline, save_keeps_the_result_under_its_name)
     cr_expect(strstr(out, "new: throng/baselines/first.1_a-b.json, commit "), "%s", out);
 }
 
+Test(baseline, neither_the_kept_nor_the_compared_is_replaced_by_another_result)
+{
+    expect(0, MEASURE "--dry-run --save a --out a.json", "");
+    expect(2, MEASURE "--save a --trace throng/baselines/a.json", "--save and --trace are the same file, throng/");
+    expect(2, MEASURE "--save b --trace ./throng/baselines/b.json", "--save and --trace are the same file, ./throng/");
+    expect(2, "compare a a.json --out ./a.json", "--out would replace a.json, which is to be read");
+    expect(2, "compare a a.json --out throng/baselines/a.json", "/throng/baselines/a.json, which is to be read");
+    expect(2, "compare --baseline a a.json --out throng/baselines/a.json", "baselines/a.json, which is to be read");
+    expect(0, "compare a a.json --force", "");
+}
+
 Test(baseline, names_that_leave_the_folder_are_misuse)
 {
     static const char *const names[] = {"a/b", "../a", ".a", "..", "-a", "'a b'", "''", "a:b"};

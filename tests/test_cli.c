@@ -150,6 +150,34 @@ Test(cli, two_results_do_not_replace_each_other)
     cr_expect_str_eq(out, "old\n");
 }
 
+/* Nor where the name is one of a file that is not there yet, nor where a file has two names of its own. */
+Test(cli, links_do_not_hide_that_results_are_one_file)
+{
+    cr_assert_eq(system("ln -s new.json link.html; echo old >old.json; ln old.json hard.html; mkdir folder"), 0);
+    expect(2, "bench --out new.json --report link.html", "--out and --report are the same file, link.html");
+    expect(2, "bench --out old.json --report hard.html", "--out and --report are the same file, hard.html");
+    expect(2, "bench --out folder/../a.json --trace a.json", "--out and --trace are the same file, a.json");
+}
+
+Test(cli, results_do_not_replace_what_is_read)
+{
+    expect(0, "inspect --export model.glb", "");
+    expect(2, "inspect model.glb --export ./model.glb", "--export would replace model.glb, which is to be read");
+    expect(2, "pose --model model.glb --out ./model.glb", "--out would replace model.glb, which is to be read");
+    expect(2, "bench --model human --model model.glb --trace model.glb", "--trace would replace model.glb");
+    expect(2, "inspect human --animation model.glb --export ./model.glb", "--export would replace model.glb");
+    expect(0, "inspect model.glb", "");
+    expect(0, "inspect human --export human", "");
+    expect(0, "inspect human --export human", "");
+}
+
+/* Nothing is lost there. */
+Test(cli, a_device_may_be_named_twice)
+{
+    expect(0, "inspect --out /dev/null --export /dev/null", "");
+    expect(0, "inspect --out /dev/stdout --export /dev/null | cat", "");
+}
+
 /* A pipe stands for all that is no file. Never a device: should this fail, a privileged user would lose it. */
 Test(cli, out_writes_through_what_is_no_file)
 {

@@ -16,6 +16,10 @@
  * TH_ERR_MEMORY) nothing is left behind and `path` is what it was. */
 th_result th_file_replace(const char *path, const struct iovec *parts, int part_count, th_error *err);
 
+/* The absolute name of what th_file_replace would write, links followed: the file need not be there, its folder must.
+ * free() it. NULL: errno says why. */
+char *th_file_resolve(const char *path);
+
 /* Whether th_file_replace could begin: to be asked before long work. Leaves nothing behind. */
 th_result th_file_probe(const char *path, th_error *err);
 
