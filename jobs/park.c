@@ -40,11 +40,15 @@ uint32_t th_bell_ticket(th_bell *bell)
 
 uint64_t th_bell_sleep(th_bell *bell, uint32_t ticket)
 {
-    const uint64_t before = atomic_load_explicit(&bell->rung, memory_order_relaxed);
     if (syscall(SYS_futex, &bell->rings, FUTEX_WAIT_PRIVATE, ticket, NULL, NULL, 0) != 0)
         return 0;
-    const uint64_t now = th_clock_ticks(), rung = atomic_load_explicit(&bell->rung, memory_order_relaxed);
-    return rung != before && now > rung ? now - rung : 0;
+    const uint64_t now = th_clock_ticks();
+    /* The ticket tells whether somebody rang; rung would not, since it may be written before this one falls asleep.
+     * Acquire, partner of the increment: who sees a ring sees when it was. */
+    if (atomic_load_explicit(&bell->rings, memory_order_acquire) == ticket)
+        return 0;
+    const uint64_t rung = atomic_load_explicit(&bell->rung, memory_order_relaxed);
+    return now > rung ? now - rung : 1; /* a later ring may have written it since */
 }
 
 static void wake(th_bell *bell, uint32_t count)

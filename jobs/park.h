@@ -40,7 +40,7 @@ typedef struct th_bell {
 
 uint32_t th_bell_ticket(th_bell *bell);
 
-/* Returns how long ago it was woken, in ticks; 0 when it did not sleep, or woke for no reason. */
+/* Returns how long ago it was woken, in ticks, at least 1; 0 when it did not sleep, or nobody rang meanwhile. */
 uint64_t th_bell_sleep(th_bell *bell, uint32_t ticket);
 void th_bell_return(th_bell *bell);
 

@@ -1,14 +1,18 @@
 #include "fixture_jobs.h"
 
+#include "clock.h"
+#include "park.h"
 #include "range.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -606,4 +610,39 @@ Test(jobs, defaults_are_the_usable_cpus)
     th_jobs_destroy(jobs);
     cr_expect_str_eq(th_scheduler_name(TH_SCHEDULER_OPENMP_DYNAMIC), "openmp-dynamic");
     cr_expect_not(th_scheduler_available(TH_SCHEDULER_COUNT));
+}
+
+/* ---- sleep ---- */
+
+/* Falls asleep in the middle of a ring, which has written its time and is about to count itself. */
+static void *sleep_within_a_ring(void *ctx)
+{
+    static uint64_t woken;
+    th_bell *bell = ctx;
+    const uint32_t ticket = th_bell_ticket(bell);
+    atomic_store(&bell->rung, th_clock_ticks());
+    woken = th_bell_sleep(bell, ticket);
+    th_bell_return(bell);
+    return &woken;
+}
+
+static uint64_t woken_by_the_rest_of_a_ring(void)
+{
+    th_bell bell = {0};
+    pthread_t sleeper;
+    void *woken;
+    cr_assert_eq(pthread_create(&sleeper, NULL, sleep_within_a_ring, &bell), 0);
+    sleep_ms(5); /* it sleeps, most probably */
+    atomic_fetch_add(&bell.rings, 1);
+    syscall(SYS_futex, &bell.rings, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    pthread_join(sleeper, &woken);
+    return *(uint64_t *)woken;
+}
+
+Test(jobs, a_ring_that_has_begun_before_the_sleep_counts_as_a_wake_up)
+{
+    uint64_t woken = 0;
+    for (int i = 0; i < TRIES && woken == 0; i++)
+        woken = woken_by_the_rest_of_a_ring();
+    cr_expect_gt(woken, 0);
 }
