@@ -39,12 +39,12 @@ const th_command th_command_table[] = {
             "Poses a crowd on one thread with every kernel this machine has, with authored keys, and the way the\n"
             "tutorials teach it; the write limit is the cost of writing the palettes and nothing else. Poses are\n"
             "checked against double precision first, and wrong ones fail (exit code 1). The interp/ entries play\n"
-            "all tracks in one way each, and say how far that is from what the file says; crowd/, play/ and clips/\n"
-            "compare sizes of the crowd, time that jumps and more clips. The jobs/ entries compare schedulers at\n"
-            "the same work. The frame/ entries draw whole frames of small pictures, and say where the time goes;\n"
-            "without OpenGL they are left out. What is compared is repeated in rounds, in random order, so that a\n"
-            "slow moment of the machine hits all alike, until the medians are known to --precision or --max-time\n"
-            "is over. Figures that deserve doubt come with a note that says why.\n",
+            "all tracks in one way each, and say how far that is from what the file says; crowd/, play/ and\n"
+            "clips/ compare sizes of the crowd, time that jumps and more clips. The jobs/ entries compare\n"
+            "schedulers at the same work. The frame/ entries draw whole frames of small pictures, and say where\n"
+            "the time goes; without OpenGL they are left out. What is compared is repeated in rounds, in random\n"
+            "order, so that a slow moment of the machine hits all alike, until the medians are known to\n"
+            "--precision or --max-time is over. Figures that deserve doubt come with a note that says why.\n",
         .run = th_command_bench,
     },
     {
@@ -69,11 +69,11 @@ const th_command th_command_table[] = {
             "Looks for the most characters of which the 99th percentile of frame times is within --budget-ms, and\n"
             "confirms them with three runs of --frames frames, or six and more where these differ: with 95 %\n"
             "confidence no more than 1 % of all frames take longer. A frame wakes the threads and animates every\n"
-            "character; with --draw it draws them, too, into a picture without a window, and waits as a program does\n"
-            "that shows frames: not for this picture, but for that of three frames before. Frames begin on the ticks\n"
-            "of a clock, as those of a game do. Frames in which others had a CPU that a thread waited for are\n"
-            "counted, and count. With --count there is no search, and one run: exit code 1 when so many do not hold\n"
-            "the budget. Takes two to five minutes for each number of threads.\n",
+            "character; with --draw it draws them, too, into a picture without a window, and waits as a program\n"
+            "does that shows frames: not for this picture, but for that of three frames before. Frames begin on\n"
+            "the ticks of a clock, as those of a game do. Frames in which others had a CPU that a thread waited\n"
+            "for are counted, and count. With --count there is no search, and one run: exit code 1 when so many\n"
+            "do not hold the budget. Takes two to five minutes for each number of threads.\n",
         .run = th_command_stress,
     },
     {
@@ -84,9 +84,10 @@ const th_command th_command_table[] = {
         .details =
             "Compares two results of bench, scale, or stress --count, files or names given to --save, and fails\n"
             "(exit code 1) when an entry became slower by more than chance, --threshold and noise allow, or when\n"
-            "palettes are others than before, or errors larger. Results of another machine, compiler, flags, model,\n"
-            "scene or seed are not comparable (exit code 3). Measure both in several processes: one process may be\n"
-            "faster than the next by where its memory came to lie. Google Benchmark's JSON can be compared, too.\n"
+            "palettes are others than before, or errors larger. Results of another machine, compiler, flags,\n"
+            "model, scene or seed are not comparable (exit code 3). Measure both in several processes: one\n"
+            "process may be faster than the next by where its memory came to lie. Google Benchmark's JSON can be\n"
+            "compared, too.\n"
             "\n"
             "  throng bench --save main; ...; throng bench --save work; throng compare main work\n",
         .run = th_command_compare,
@@ -107,12 +108,12 @@ const th_command th_command_table[] = {
         .summary = "a crowd that keeps running, watched and steered over HTTP",
         .details =
             "Animates the crowd at a set rate until SIGTERM or SIGINT. Prints its address when it is ready; there\n"
-            "are a page for browsers, /metrics for Prometheus, /healthz, and an API of JSON and server-sent events\n"
-            "under /api, which /api/openapi.json describes. Count, threads, rate, models, clips and interpolation\n"
-            "can be changed while it runs, and other commands be run and their results read.\n"
+            "are a page for browsers, /metrics for Prometheus, /healthz, and an API of JSON and server-sent\n"
+            "events under /api, which /api/openapi.json describes. Count, threads, rate, models, clips and\n"
+            "interpolation can be changed while it runs, and other commands be run and their results read.\n"
             "\n"
-            "Only this machine can reach it unless --listen says otherwise; then it takes a token of 16 characters\n"
-            "or more, in --token-file or the environment variable THRONG_TOKEN, that clients show as\n"
+            "Only this machine can reach it unless --listen says otherwise; then it takes a token of 16\n"
+            "characters or more, in --token-file or the environment variable THRONG_TOKEN, that clients show as\n"
             "\"Authorization: Bearer TOKEN\". It speaks no TLS: that is for a proxy in front. Where built with\n"
             "libsystemd it tells systemd when it is ready, and feeds the watchdog. docs/serving.md has it all.\n",
         .run = th_command_serve,

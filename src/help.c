@@ -13,8 +13,8 @@ void th_help_program(FILE *file)
         fprintf(file, "  %-10s%s\n", c->name, c->summary);
     fputs("\n`throng help COMMAND` shows a command's options. Without a model, an embedded human is used.\n"
           "`throng help synthetic`: models made to order, to measure with.\n"
-          "\nexit codes: 0 good, 1 a check failed or something became slower, 2 usage, 3 unusable file, 4 "
-          "the machine lacks something\n",
+          "\nexit codes: 0 good, 1 a check failed or something became slower, 2 usage, 3 unusable file,\n"
+          "            4 the machine lacks something\n",
           file);
 }
 

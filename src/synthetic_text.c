@@ -34,7 +34,7 @@ _Static_assert(sizeof shapes / sizeof *shapes == TH_SYNTHETIC_SHAPE_COUNT + 1, "
 static const key keys[] = {
     {"shape", "tree (limbs that branch, as of a body), chain, or star (all on one root)", CHOICE, AT(shape), .choices = shapes},
     {"joints", "each with a palette entry", NUMBER, AT(joints), .low = 1, .high = TH_SYNTHETIC_MAX_JOINTS},
-    {"depth", "joints on the longest way from the root of a tree to a tip, at most all (default: 12 or all)", NUMBER, AT(depth), .low = 1, .high = TH_SYNTHETIC_MAX_JOINTS},
+    {"depth", "joints from the root of a tree to its farthest tip (default: 12 or all)", NUMBER, AT(depth), .low = 1, .high = TH_SYNTHETIC_MAX_JOINTS},
     {"clips", "each with a sway of its own", NUMBER, AT(clips), .low = 1, .high = TH_SYNTHETIC_MAX_CLIPS},
     {"keys", "of a track that moves; the last is the first again", NUMBER, AT(keys), .low = TH_SYNTHETIC_MIN_KEYS, .high = TH_SYNTHETIC_MAX_KEYS},
     {"rate", "keys a second: a clip takes (keys - 1) / rate seconds", NUMBER, AT(rate), .low = 1, .high = TH_SYNTHETIC_MAX_RATE},

@@ -54,6 +54,25 @@ Test(cli, help_and_version_go_to_standard_output)
     cr_expect_eq(strncmp(out, "throng 0.", 9), 0, "%s", out);
 }
 
+/* Names and numbers in it are ASCII, so bytes are columns. */
+static void expect_narrow(const char *arguments)
+{
+    expect(0, arguments, "");
+    for (const char *line = out; *line; line += strcspn(line, "\n") + 1)
+        cr_expect_leq(strcspn(line, "\n"), 100, "%s: %.*s", arguments, (int)strcspn(line, "\n"), line);
+}
+
+Test(cli, help_is_100_columns_wide_at_most)
+{
+    static const char *const commands[] = {"",      "bench", "compare", "inspect",   "pose", "render",
+                                           "scale", "serve", "stress",  "synthetic", "view"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char arguments[32];
+        snprintf(arguments, sizeof arguments, "help %s", commands[i]);
+        expect_narrow(arguments);
+    }
+}
+
 Test(cli, unusable_files_are_exit_code_3)
 {
     expect(3, "inspect missing.glb", "missing.glb");
