@@ -40,8 +40,34 @@ static film_format format_of(const char *path)
     return UNKNOWN;
 }
 
-/* Takes the name apart by hand: one from outside is nothing to give to printf. */
-static th_result parse_name(th_film *f, const char *path, th_error *err)
+/* What stands behind the place of a number, %d or %04d, at `at`; NULL when that is something else. */
+static const char *behind_place(const char *at, int *digits)
+{
+    const char *end = at + 1;
+    *digits = 0;
+    if (end[0] == '0' && end[1] >= '1' && end[1] <= '9') {
+        *digits = end[1] - '0';
+        end += 2;
+    }
+    return *end == 'd' ? end + 1 : NULL;
+}
+
+/* By hand: a name from outside is nothing to give to printf. */
+static th_result check_picture_name(const char *path, uint32_t frame_count, th_error *err)
+{
+    int digits;
+    const char *at = strchr(path, '%'), *after = at ? behind_place(at, &digits) : NULL;
+    if (!at && frame_count > 1)
+        return th_fail(err, TH_ERR_INPUT, "%s: %u pictures need a number in their name, as in f-%%04d.png", path,
+                       frame_count);
+    if (at && (!after || strchr(after, '%')))
+        return th_fail(err, TH_ERR_INPUT, "%s: the only %% in a picture's name is that of its number, %%d or %%04d",
+                       path);
+    return TH_OK;
+}
+
+/* Takes apart a name that has been checked. */
+static th_result split_name(th_film *f, const char *path, th_error *err)
 {
     const size_t length = strlen(path);
     f->before = strdup(path);
@@ -49,23 +75,10 @@ static th_result parse_name(th_film *f, const char *path, th_error *err)
     if (!f->before || !f->name)
         return th_fail(err, TH_ERR_MEMORY, "there is no memory left for a picture's name");
     char *at = strchr(f->before, '%');
-    f->after = f->before + length;
-    if (!at && f->desc.frame_count > 1)
-        return th_fail(err, TH_ERR_INPUT, "%s: %u pictures need a number in their name, as in f-%%04d.png", path,
-                       f->desc.frame_count);
-    if (!at)
-        return TH_OK;
-    const char *end = at + 1;
-    if (end[0] == '0' && end[1] >= '1' && end[1] <= '9') {
-        f->digits = end[1] - '0';
-        end += 2;
-    }
-    if (*end != 'd' || strchr(end, '%'))
-        return th_fail(err, TH_ERR_INPUT, "%s: the only %% in a picture's name is that of its number, %%d or %%04d",
-                       path);
-    *at = '\0';
-    f->after = end + 1;
-    f->numbered = true;
+    f->numbered = at != NULL;
+    f->after = at ? behind_place(at, &f->digits) : f->before + length;
+    if (at)
+        *at = '\0';
     return TH_OK;
 }
 
@@ -81,7 +94,7 @@ static const char *name_of(const th_film *f, uint32_t frame)
 
 /* ---- opening ---- */
 
-static th_result check(const th_film_desc *desc, th_error *err)
+th_result th_film_check(const th_film_desc *desc, th_error *err)
 {
     const uint32_t w = desc->width, h = desc->height;
     if (desc->path[0] == '\0')
@@ -95,12 +108,12 @@ static th_result check(const th_film_desc *desc, th_error *err)
                        TH_FILM_MAX_SIDE, TH_FILM_MAX_PIXELS);
     if (format_of(desc->path) != PNG && !(desc->frames_per_s > 0 && desc->frames_per_s <= 1000))
         return th_fail(err, TH_ERR_INPUT, "%s: %g frames a second are none", desc->path, desc->frames_per_s);
-    return TH_OK;
+    return format_of(desc->path) == PNG ? check_picture_name(desc->path, desc->frame_count, err) : TH_OK;
 }
 
 static th_result open_pictures(th_film *f, const char *path, th_error *err)
 {
-    th_result result = parse_name(f, path, err);
+    th_result result = split_name(f, path, err);
     if (result != TH_OK)
         return result;
     f->rgb = malloc((size_t)f->desc.width * f->desc.height * 3);
@@ -113,7 +126,7 @@ th_result th_film_open(const th_film_desc *desc, th_film **out, th_error *err)
 {
     assert(desc && desc->path && out);
     *out = NULL;
-    th_result result = check(desc, err);
+    th_result result = th_film_check(desc, err);
     if (result != TH_OK)
         return result;
     th_film *f = calloc(1, sizeof *f);

@@ -132,8 +132,8 @@ static th_result check_palette(const th_painter *p, const th_painter_desc *desc,
 {
     const size_t bytes = desc->figures[figure]->bind_count * th_palette_entry_bytes(desc->palette);
     if (bytes + p->block_alignment > p->driver_bytes)
-        return th_fail(err, TH_ERR_LIMIT, "figure %u has palettes of %zu bytes; the driver takes %zu", figure, bytes,
-                       p->driver_bytes);
+        return th_fail(err, TH_ERR_ENVIRONMENT, "figure %u has palettes of %zu bytes; the driver takes %zu", figure,
+                       bytes, p->driver_bytes);
     return TH_OK;
 }
 

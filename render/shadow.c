@@ -14,7 +14,7 @@ th_result th_shadow_init(th_shadow *s, uint32_t pixels, th_error *err)
         return TH_OK;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
     if (pixels > (uint32_t)most)
-        return th_fail(err, TH_ERR_LIMIT, "a shadow map of %u pixels a side; the driver takes %d", pixels, most);
+        return th_fail(err, TH_ERR_ENVIRONMENT, "a shadow map of %u pixels a side; the driver takes %d", pixels, most);
     glBindTexture(GL_TEXTURE_2D, s->map);
     glTexStorage2D(GL_TEXTURE_2D, 1, GL_DEPTH_COMPONENT32F, (GLsizei)pixels, (GLsizei)pixels);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);

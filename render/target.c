@@ -24,10 +24,10 @@ static th_result check_limits(const th_target_desc *desc, th_error *err)
     uint32_t width = (uint32_t)(size < viewport[0] ? size : viewport[0]);
     uint32_t height = (uint32_t)(size < viewport[1] ? size : viewport[1]);
     if (desc->width == 0 || desc->height == 0 || desc->width > width || desc->height > height)
-        return th_fail(err, TH_ERR_LIMIT, "a picture of %ux%u pixels: OpenGL draws 1x1 to %ux%u here", desc->width,
-                       desc->height, width, height);
+        return th_fail(err, TH_ERR_ENVIRONMENT, "a picture of %ux%u pixels: OpenGL draws 1x1 to %ux%u here",
+                       desc->width, desc->height, width, height);
     if (desc->samples > 1 && desc->samples > (uint32_t)samples)
-        return th_fail(err, TH_ERR_LIMIT, "%u samples a pixel: OpenGL has up to %d here", desc->samples, samples);
+        return th_fail(err, TH_ERR_ENVIRONMENT, "%u samples a pixel: OpenGL has up to %d here", desc->samples, samples);
     return TH_OK;
 }
 

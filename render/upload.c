@@ -94,8 +94,8 @@ static th_result make_images(th_upload *u, const th_figure *figure, th_error *er
     for (uint32_t i = 0; i < figure->image_count; i++) {
         const th_figure_image *image = &figure->images[i];
         if (image->width > (uint32_t)most || image->height > (uint32_t)most)
-            return th_fail(err, TH_ERR_LIMIT, "texture %s has %u x %u pixels; the driver takes %d x %d", image->name,
-                           image->width, image->height, most, most);
+            return th_fail(err, TH_ERR_ENVIRONMENT, "texture %s has %u x %u pixels; the driver takes %d x %d",
+                           image->name, image->width, image->height, most, most);
         fill_image(u->images[i], image->width, image->height, image->rgba);
     }
     return TH_OK;

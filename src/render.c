@@ -20,14 +20,19 @@ typedef struct rendering {
     uint64_t evaluated[TH_FIGURE_LODS], drawn[TH_FIGURE_LODS];       /* by level of detail, of all frames */
 } rendering;
 
+static th_film_desc film_of(const th_options *o)
+{
+    return (th_film_desc){.path = o->film,
+                          .width = o->picture.width,
+                          .height = o->picture.height,
+                          .frame_count = o->frames,
+                          .frames_per_s = o->fps};
+}
+
 static th_result begin(rendering *r, const th_cast *cast, th_error *err)
 {
     const th_options *o = r->options;
-    const th_film_desc film = {.path = o->film,
-                               .width = o->picture.width,
-                               .height = o->picture.height,
-                               .frame_count = o->frames,
-                               .frames_per_s = o->fps};
+    const th_film_desc film = film_of(o);
     th_result result = th_film_open(&film, &r->film, err);
     if (result == TH_OK)
         result = th_picture_open(&r->picture, o, err);
@@ -183,6 +188,11 @@ int th_command_render(const th_options *o)
     th_cast cast;
     th_error err;
     rendering r = {.options = o};
+    const th_film_desc film = film_of(o);
+    if (th_film_check(&film, &err) != TH_OK) { /* nothing but options is in it */
+        th_complain("%s", err.text);
+        return TH_EXIT_USAGE;
+    }
     th_tracer_begin(o->tracer, "load");
     int code = th_cast_init(&cast, o);
     if (code == TH_EXIT_GOOD) {

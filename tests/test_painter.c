@@ -515,16 +515,16 @@ Test(painter, what_is_too_large_is_an_error)
     th_gl *gl = open_context();
     th_figure *figure = boxes_create(2);
     const th_figure_image wide = {1 << 20, 1, figure->images[0].rgba, "sail.png"};
-    expect_error(&(th_painter_desc){.gl = gl, .shadow_pixels = 1 << 20}, TH_ERR_LIMIT, "1048576 pixels a side");
+    expect_error(&(th_painter_desc){.gl = gl, .shadow_pixels = 1 << 20}, TH_ERR_ENVIRONMENT, "1048576 pixels a side");
     figure->images = &wide;
     expect_error(&(th_painter_desc){.gl = gl, .figures = (const th_figure *const[]){figure}, .figure_count = 1},
-                 TH_ERR_LIMIT, "texture sail.png has 1048576 x 1 pixels");
+                 TH_ERR_ENVIRONMENT, "texture sail.png has 1048576 x 1 pixels");
     figure->bind_count = UINT32_MAX;
     for (int fetch = TH_FETCH_STORAGE; fetch <= TH_FETCH_TEXTURE; fetch++)
         expect_error(
             &(th_painter_desc){
                 .gl = gl, .figures = (const th_figure *const[]){figure}, .figure_count = 1, .fetch = (th_fetch)fetch},
-            TH_ERR_LIMIT, "figure 0 has palettes of 206158430160 bytes");
+            TH_ERR_ENVIRONMENT, "figure 0 has palettes of 206158430160 bytes");
     boxes_destroy(figure);
     close_context(gl);
 }

@@ -156,7 +156,11 @@ Test(render, says_what_is_wrong_and_leaves_nothing)
     expect(2, "render --size 8x8", "--size takes a width and a height from 16 to 8192");
     expect(2, "render --look nice", "--look takes natural, lod, skeleton or workers");
     expect(2, "render --frames 0", "--frames takes a whole number");
-    expect(3, "render --frames 2 --count 1 --size 16x16 --out same.png", "same.png");
+    expect(2, "render --frames 2 --count 1 --size 16x16 --out same.png", "same.png: 2 pictures need a number");
+    expect(2, "render --out a%s.png --model missing.glb", "a%s.png: the only % in a picture's name");
+    expect(4, "render --samples 64 --count 1 --size 16x16", "64 samples a pixel: OpenGL has up to ");
+    expect(4, "stress --draw --samples 64 --frames 299", "64 samples a pixel: OpenGL has up to ");
+    expect(4, "bench --filter ^frame/ --repetitions 1 --samples 64", "64 samples a pixel: OpenGL has up to ");
     expect(3, "render --count 1 --size 16x16 --out missing/f.png", "missing/f.png");
     expect(2, "render --count 1 --size 16x16 --out f.bmp",
            "--out takes a file whose name ends in .png, .mp4, .mkv or .webm, not \"f.bmp\"");

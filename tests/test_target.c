@@ -176,7 +176,7 @@ static void expect_refused(const th_target_desc *desc, const char *said)
 {
     th_target *target = (th_target *)picture;
     th_error err = {0};
-    cr_expect_eq(th_target_create(desc, &target, &err), TH_ERR_LIMIT);
+    cr_expect_eq(th_target_create(desc, &target, &err), TH_ERR_ENVIRONMENT);
     cr_expect_null(target);
     cr_expect(strstr(err.text, said), "%s", err.text);
 }
@@ -194,7 +194,7 @@ Test(target, names_the_limit_that_it_is_beyond)
     th_target *target = make_target(WIDTH, HEIGHT, 0);
     clear_top_row_apart(target, WIDTH, HEIGHT);
     th_error err;
-    cr_expect_eq(th_target_resize(target, 1u << 20, 4, &err), TH_ERR_LIMIT);
+    cr_expect_eq(th_target_resize(target, 1u << 20, 4, &err), TH_ERR_ENVIRONMENT);
     cr_expect_eq(th_target_bytes(target), (size_t)WIDTH * HEIGHT * 4);
     th_target_resolve(target);
     th_target_read(target, picture);

@@ -27,8 +27,12 @@ typedef struct th_film_desc {
 
 typedef struct th_film th_film;
 
-/* Checks whatever can be before the first frame. TH_ERR_INPUT: the name is none of the above, or cannot be written;
- * TH_ERR_LIMIT: the picture is too large; TH_ERR_ENVIRONMENT: no ffmpeg; TH_ERR_MEMORY. */
+/* Whether the desc makes sense, without a look at the disk. TH_ERR_INPUT: the name is none of the above, or a number is
+ * none; TH_ERR_LIMIT: the picture is too large. */
+th_result th_film_check(const th_film_desc *desc, th_error *err);
+
+/* Checks whatever can be before the first frame. Errors as those of th_film_check; TH_ERR_INPUT, too: the file cannot
+ * be written; TH_ERR_ENVIRONMENT: no ffmpeg; TH_ERR_MEMORY. */
 th_result th_film_open(const th_film_desc *desc, th_film **out, th_error *err);
 
 /* rgba: width * height * 4 bytes, sRGB, the top row first, rows without gaps. Alpha is left out: the picture is opaque.

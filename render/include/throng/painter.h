@@ -33,7 +33,7 @@ typedef struct th_painter_desc {
     size_t block_bytes;     /* palettes in one chunk at most; 0: what the driver takes */
 } th_painter_desc;
 
-/* TH_ERR_MEMORY, TH_ERR_LIMIT (an image or a palette too large for the driver), TH_ERR_ENVIRONMENT (shaders). */
+/* TH_ERR_MEMORY, TH_ERR_ENVIRONMENT (shaders; a shadow map, an image or a palette too large for the driver). */
 th_result th_painter_create(const th_painter_desc *desc, th_painter **out, th_error *err);
 void th_painter_destroy(th_painter *painter); /* NULL does nothing */
 

@@ -15,7 +15,7 @@ typedef struct th_target_desc {
     uint32_t samples;       /* a pixel; 0 and 1: no antialiasing. Drivers may take the next number they have */
 } th_target_desc;
 
-/* TH_ERR_LIMIT when a number is 0 or above what the driver has, and the text names that; TH_ERR_MEMORY. */
+/* TH_ERR_ENVIRONMENT when a number is 0 or above what the driver has, and the text names that; TH_ERR_MEMORY. */
 th_result th_target_create(const th_target_desc *desc, th_target **out_target, th_error *err);
 
 /* The picture's content is lost when the size changes. After an error the target is what it was. */
