@@ -532,11 +532,6 @@ th_interpolation th_rig_interpolation(const th_rig *rig)
     return rig->interpolation;
 }
 
-th_keys th_rig_keys(const th_rig *rig)
-{
-    return rig->program.keys;
-}
-
 const th_clip_report *th_rig_clip_report(const th_rig *rig, uint32_t clip)
 {
     assert(clip < rig->model->clip_count);

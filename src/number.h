@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Digits and nothing else: strtoull would take spaces, signs and rubbish behind the number. */
-static inline bool read_whole(const char *text, double low, double high, uint64_t *out)
+static inline bool th_read_whole(const char *text, double low, double high, uint64_t *out)
 {
     if (!isdigit((unsigned char)text[0]) || text[strspn(text, "0123456789")] != '\0')
         return false;

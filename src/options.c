@@ -32,7 +32,7 @@ static bool refuse_whole(const th_option *o, const char *text, th_error *err)
 static bool parse_whole(const th_option *o, const char *text, void *value, th_error *err)
 {
     uint64_t number;
-    if (!read_whole(text, o->low, o->high, &number))
+    if (!th_read_whole(text, o->low, o->high, &number))
         return refuse_whole(o, text, err);
     *(uint32_t *)value = (uint32_t)number;
     return true;
@@ -64,7 +64,8 @@ static bool parse_whole_list(const th_option *o, const char *text, void *value, 
     list->count = 0;
     for (const char *at = text;; at++) {
         uint64_t number;
-        if (list->count == most || !next_word(&at, word, sizeof word) || !read_whole(word, o->low, o->high, &number)) {
+        if (list->count == most || !next_word(&at, word, sizeof word) ||
+            !th_read_whole(word, o->low, o->high, &number)) {
             snprintf(wanted, sizeof wanted, "up to %u whole numbers from %.0f to %.0f, such as 1,2,4", most, o->low,
                      o->high);
             return refuse(o, text, wanted, err);
@@ -80,7 +81,7 @@ static bool parse_whole_list(const th_option *o, const char *text, void *value, 
 
 static bool parse_seed(const th_option *o, const char *text, void *value, th_error *err)
 {
-    if (read_whole(text, 0, HUGE_VAL, value))
+    if (th_read_whole(text, 0, HUGE_VAL, value))
         return true;
     return refuse(o, text, "a whole number from 0 to 18446744073709551615", err);
 }
@@ -164,9 +165,7 @@ static bool parse_choice(const th_option *o, const char *text, void *value, th_e
             return true;
         }
         th_suggestion_consider(&s, o->choices[i]);
-        const char *separator = i == 0 ? "" : o->choices[i + 1] ? ", " : " or ";
-        size_t used = strlen(wanted);
-        snprintf(wanted + used, sizeof wanted - used, "%s%s", separator, o->choices[i]);
+        th_append(wanted, sizeof wanted, "%s%s", i == 0 ? "" : o->choices[i + 1] ? ", " : " or ", o->choices[i]);
     }
     if (s.best)
         th_fail(err, TH_ERR_INPUT, "--%s takes %s, not \"%s\"; did you mean %s?", o->name, wanted, text, s.best);
@@ -215,7 +214,7 @@ static bool parse_size(const th_option *o, const char *text, void *value, th_err
     const char *x = strchr(text, 'x');
     if (x && x - text < (ptrdiff_t)sizeof width) {
         memcpy(width, text, (size_t)(x - text));
-        if (read_whole(width, o->low, o->high, &w) && read_whole(x + 1, o->low, o->high, &h)) {
+        if (th_read_whole(width, o->low, o->high, &w) && th_read_whole(x + 1, o->low, o->high, &h)) {
             *size = (th_size){(uint32_t)w, (uint32_t)h};
             return true;
         }
@@ -251,7 +250,7 @@ static bool read_thread_count(const char *text, size_t length, uint32_t *out)
     if (strcmp(word, "max") == 0) {
         number = th_cpus_read().usable;
         number = number < TH_JOBS_MAX_THREADS ? number : TH_JOBS_MAX_THREADS;
-    } else if (!read_whole(word, 1, TH_JOBS_MAX_THREADS, &number)) {
+    } else if (!th_read_whole(word, 1, TH_JOBS_MAX_THREADS, &number)) {
         return false;
     }
     *out = (uint32_t)number;
@@ -601,9 +600,8 @@ static bool refuse_elsewhere(const th_command *command, const th_option *option,
     for (const th_command *c = th_command_table; c->name; c++) {
         if (!(c->bit & takers))
             continue;
-        size_t used = strlen(names);
         takers &= ~c->bit;
-        snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : takers ? ", " : " and ", c->name);
+        th_append(names, sizeof names, "%s%s", !names[0] ? "" : takers ? ", " : " and ", c->name);
     }
     th_fail(err, TH_ERR_INPUT, "%s takes no --%s; that is an option of %s", command->name, option->name, names);
     return false;

@@ -104,8 +104,8 @@ static bool read_number(const key *k, const char *text, void *value)
 {
     uint64_t number;
     if (k->kind == SEED)
-        return read_whole(text, 0, HUGE_VAL, value);
-    if (!read_whole(text, k->low, k->high, &number))
+        return th_read_whole(text, 0, HUGE_VAL, value);
+    if (!th_read_whole(text, k->low, k->high, &number))
         return false;
     *(uint32_t *)value = (uint32_t)number;
     return true;

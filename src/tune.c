@@ -1,9 +1,9 @@
 #include "tune.h"
 
 #include <throng/table.h>
+#include <throng/words.h>
 
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #define MOST_CHARACTERS 1000000u
@@ -138,32 +138,23 @@ bool th_tune(th_options *o, th_action action, const th_cast *cast, const th_opti
 
 /* ---- in words ---- */
 
-__attribute__((format(printf, 3, 4))) static void add(char *text, size_t size, const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text + used, size - used, format, args);
-    va_end(args);
-}
-
 void th_tune_describe(const th_options *o, char *text, size_t size)
 {
     text[0] = '\0';
-    add(text, size, "%s character%s", th_digits_from(o->count).text, th_plural(o->count));
-    add(text, size, ", %u thread%s", o->threads.counts[0], th_plural(o->threads.counts[0]));
+    th_append(text, size, "%s character%s", th_digits_from(o->count).text, th_plural(o->count));
+    th_append(text, size, ", %u thread%s", o->threads.counts[0], th_plural(o->threads.counts[0]));
     if (o->scheduler != TH_SCHEDULER_OWN)
-        add(text, size, ", %s", th_scheduler_name(o->scheduler));
+        th_append(text, size, ", %s", th_scheduler_name(o->scheduler));
     if (o->palette != TH_PALETTE_F32)
-        add(text, size, ", %s", th_palette_name(o->palette));
+        th_append(text, size, ", %s", th_palette_name(o->palette));
     if (o->interpolation != TH_INTERPOLATION_AUTHORED)
-        add(text, size, ", %s", th_interpolation_name(o->interpolation));
+        th_append(text, size, ", %s", th_interpolation_name(o->interpolation));
     if (o->clip && strcmp(o->clip, "all") != 0)
-        add(text, size, ", %s", o->clip);
+        th_append(text, size, ", %s", o->clip);
     if (o->layout != TH_LAYOUT_GRID)
-        add(text, size, ", %s", th_layout_name(o->layout));
+        th_append(text, size, ", %s", th_layout_name(o->layout));
     if (o->look != TH_LOOK_NATURAL)
-        add(text, size, ", %s", th_look_name(o->look));
+        th_append(text, size, ", %s", th_look_name(o->look));
     if (o->shadow == 0)
-        add(text, size, ", no shadows");
+        th_append(text, size, ", no shadows");
 }

@@ -40,7 +40,7 @@ static gltf_buffer read_binary_chunk(const char *path)
 {
     enum { HEAD = 12, CHUNK_HEAD = 8 };
     gltf_buffer file = {0};
-    file.bytes = read_whole_file(path, &file.size);
+    file.bytes = th_read_whole_file(path, &file.size);
     uint32_t json = 0, binary = 0;
     if (file.size >= HEAD + CHUNK_HEAD && memcmp(file.bytes, "glTF", 4) == 0)
         memcpy(&json, file.bytes + HEAD, sizeof json);
@@ -67,7 +67,7 @@ static gltf_buffer read_beside(const char *model, const char *uri)
         give_up_memory();
     snprintf(path, size, "%.*s%s", folder, model, uri);
     gltf_buffer buffer = {0};
-    buffer.bytes = read_whole_file(path, &buffer.size);
+    buffer.bytes = th_read_whole_file(path, &buffer.size);
     free(path);
     return buffer;
 }

@@ -49,7 +49,7 @@ json_t *load_gltf_json(const char *path)
     return json;
 }
 
-char *read_whole_file(const char *path, size_t *out_size)
+char *th_read_whole_file(const char *path, size_t *out_size)
 {
     FILE *file = fopen(path, "rb");
     if (!file)

@@ -11,7 +11,7 @@
 json_t *load_gltf_json(const char *path);
 
 /* All of a regular file, from malloc; NULL when it cannot be read or is empty. */
-char *read_whole_file(const char *path, size_t *out_size);
+char *th_read_whole_file(const char *path, size_t *out_size);
 
 /* A member that refers to something by its index; TH_NO_INDEX when there is none. */
 uint32_t gltf_index(const json_t *object, const char *member);

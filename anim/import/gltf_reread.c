@@ -63,7 +63,7 @@ static void flush_nothing(struct aiFile *file)
 static memory read_disk(const char *path)
 {
     memory m = {0};
-    m.bytes = read_whole_file(path, &m.size);
+    m.bytes = th_read_whole_file(path, &m.size);
     return m;
 }
 

@@ -52,7 +52,6 @@ void th_rig_destroy(th_rig *rig);
 const th_model *th_rig_model(const th_rig *rig);
 double th_rig_bound(const th_rig *rig); /* in scene units */
 th_interpolation th_rig_interpolation(const th_rig *rig);
-th_keys th_rig_keys(const th_rig *rig);
 const th_clip_report *th_rig_clip_report(const th_rig *rig, uint32_t clip);
 uint32_t th_rig_exact_clips(const th_rig *rig); /* how many clips are not compiled: they cost many times as much */
 size_t th_rig_bytes(const th_rig *rig);         /* everything the rig holds */
