@@ -107,20 +107,35 @@ static bool parse_text(const th_option *o, const char *text, void *value, th_err
     return true;
 }
 
-static bool parse_file(const th_option *o, const char *text, void *value, th_error *err)
+static bool add_name(const th_option *o, const char *text, const char *wanted, th_file_list *names, th_error *err)
 {
-    th_file_list *files = value;
     if (text[0] == '\0')
-        return refuse(o, text, "the name of a file", err);
-    th_synthetic_desc synthetic;
-    if (th_synthetic_named(text) && !th_synthetic_parse(text, &synthetic, err))
-        return false;
-    if (files->count == TH_OPTIONS_MAX_FILES) {
+        return refuse(o, text, wanted, err);
+    if (names->count == TH_OPTIONS_MAX_FILES) {
         th_fail(err, TH_ERR_LIMIT, "--%s can be given %d times", o->name, TH_OPTIONS_MAX_FILES);
         return false;
     }
-    files->paths[files->count++] = text;
+    names->paths[names->count++] = text;
     return true;
+}
+
+/* One that is made to order has nothing to wait for: what is wrong with it shows at once. */
+static bool parse_file(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_synthetic_desc synthetic;
+    if (th_synthetic_named(text) && !th_synthetic_parse(text, &synthetic, err))
+        return false;
+    return add_name(o, text, "the name of a file", value, err);
+}
+
+static bool parse_folder(const th_option *o, const char *text, void *value, th_error *err)
+{
+    return add_name(o, text, "the name of a folder", value, err);
+}
+
+static bool parse_host(const th_option *o, const char *text, void *value, th_error *err)
+{
+    return add_name(o, text, "the name of a host", value, err);
 }
 
 /* A file whose name ends in one of the choices. */
@@ -520,13 +535,13 @@ const th_option th_option_table[] = {
      .help = "where to listen, such as [::1]:8347; port 0 takes any; an address that others can reach needs a token"},
     {.name = "rate", .argument = "HZ", .fallback = "60", .commands = TH_COMMAND_SERVE, .parse = parse_real, .offset = AT(rate_hz),
      .low = 0, .high = 1000, .help = "ticks a second; 0: as many as possible"},
-    {.name = "models", .argument = "DIR", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = parse_file, .offset = AT(model_folders),
+    {.name = "models", .argument = "DIR", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = parse_folder, .offset = AT(model_folders),
      .help = "folder whose model files clients may ask for, by name"},
     {.name = "results", .argument = "DIR", .commands = TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(results),
      .help = "folder for results and reports of runs; each is written whole or not at all (default: kept in memory)"},
     {.name = "token-file", .argument = "FILE", .commands = TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(token_file),
      .help = "file whose first line is the token that clients must show (default: the environment variable THRONG_TOKEN)"},
-    {.name = "allow-host", .argument = "NAME", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = parse_file, .offset = AT(allow_hosts),
+    {.name = "allow-host", .argument = "NAME", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = parse_host, .offset = AT(allow_hosts),
      .help = "name under which clients may ask, beside localhost, addresses, and the machine's own where others can reach it"},
     {.name = "max-count", .argument = "N", .fallback = "100000", .commands = TH_COMMAND_SERVE, .parse = parse_whole, .offset = AT(max_count),
      .low = 1, .high = 1e6, .help = "most characters that a client may ask for"},

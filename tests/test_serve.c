@@ -77,6 +77,9 @@ Test(serve, a_command_line_without_sense_is_refused_before_anything_starts)
     expect(2, "serve --count 10 --max-count 5", "--count 10 is more than --max-count 5");
     expect(2, "serve --model a/hero.glb --model b/hero.glb", "--model a/hero.glb and --model b/hero.glb have the same");
     expect(2, "serve --log-level loud", "--log-level takes error, warning, info or debug");
+    expect(2, "serve --models ''", "--models takes the name of a folder, not \"\"");
+    expect(2, "serve --allow-host ''", "--allow-host takes the name of a host, not \"\"");
+    expect(3, "serve --listen 127.0.0.1:0 --models synthetic:x", "--models synthetic:x is no folder");
     expect(2, "serve --out x", "serve takes no --out");
     expect(3, "serve --listen 127.0.0.1:0 --token-file missing", "missing");
     expect(3, "serve --listen 127.0.0.1:0 --models missing", "missing");
