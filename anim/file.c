@@ -60,13 +60,14 @@ static void target_close(target *t)
  * file that a program creates. */
 static bool open_temporary(target *t)
 {
-    size_t size = strlen(t->path) + 32;
+    /* The file's own name is not part of it: with it, it could be longer than a name may be. */
+    const size_t folder_length = (size_t)(strrchr(t->path, '/') + 1 - t->path), size = folder_length + 64;
     t->temporary = malloc(size);
     if (!t->temporary)
         return false;
     go_deaf(t);
     for (unsigned attempt = 0; t->fd < 0 && attempt < 1000; attempt++) {
-        snprintf(t->temporary, size, "%s.%ld-%u.tmp", t->path, (long)getpid(), attempt);
+        snprintf(t->temporary, size, "%.*sthrong.%ld-%u.tmp", (int)folder_length, t->path, (long)getpid(), attempt);
         t->fd = open(t->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (t->fd < 0 && errno != EEXIST)
             break;

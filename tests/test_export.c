@@ -477,7 +477,7 @@ Test(export, replaces_a_file)
 Test(export, leaves_the_temporary_file_of_another_alone)
 {
     char other[sizeof path + 32];
-    snprintf(other, sizeof other, "%s.%ld-0.tmp", path, (long)getpid());
+    snprintf(other, sizeof other, "%s/throng.%ld-0.tmp", folder, (long)getpid());
     cr_assert_eq(mkdir(other, 0777), 0);
     arm *a = make_arm();
     th_error err = {0};

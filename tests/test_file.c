@@ -89,6 +89,21 @@ Test(file, survives_the_limit_of_file_sizes)
     cr_expect_eq(sigismember(&blocked, SIGTERM), 0, "the mask is what it was");
 }
 
+/* As long as a name may be. */
+Test(file, takes_every_name_that_the_system_takes)
+{
+    char name[256], where[sizeof path + sizeof name];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    snprintf(where, sizeof where, "%s/%s", folder, name);
+    th_error err;
+    cr_expect_eq(th_file_probe(where, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(write_letters(where, 'a', &err), TH_OK, "%s", err.text);
+    check_letters(where);
+    cr_expect_eq(count_files(), 1);
+    unlink(where);
+}
+
 static bool is_link(const char *where)
 {
     struct stat status;
