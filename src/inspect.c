@@ -311,7 +311,8 @@ static int inspect_model(const th_options *o, const th_model *model)
         return th_fail_with(&err);
     int code = show_model(o, model, rig);
     th_rig_destroy(rig);
-    return code == TH_EXIT_GOOD ? export_model(model, o->export_path) : code;
+    const int exported = export_model(model, o->export_path);
+    return code == TH_EXIT_GOOD ? exported : code;
 }
 
 int th_command_inspect(const th_options *o)

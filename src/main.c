@@ -56,6 +56,8 @@ static int run(const th_command *c, int argc, char *const *argv)
         th_help_command(c, stdout);
         return TH_EXIT_GOOD;
     }
+    bool has_result = false;
+    o.has_result = &has_result;
     int code = th_output_probe(&o);
     if (code == TH_EXIT_GOOD)
         code = th_tracing_begin(&o, c);

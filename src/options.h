@@ -107,6 +107,7 @@ typedef struct th_options {
     th_log_format log_format;
     bool given[TH_OPTIONS_MAX_ROWS]; /* for each row of the option table */
     th_tracer *tracer;               /* of --trace; NULL without, which all that take one allow */
+    bool *has_result;                /* set once there was one to write, whether or not that worked; may be NULL */
     const th_command *command;
     char *const *words; /* behind the command, as they were given */
     int word_count;

@@ -234,17 +234,28 @@ static int save(const char *name, const th_output *output, const void *ctx)
     return th_baseline_prepare(name, path, &err) == TH_OK ? write_file(path, output, ctx) : th_fail_with(&err);
 }
 
-int th_output_result(const th_options *o, const th_output *output, const void *ctx)
+static int print(const th_options *o, const th_output *output, const void *ctx)
 {
-    /* The file first: a reader that closes the pipe ends this program. */
-    int code = o->out ? write_file(o->out, output, ctx) : TH_EXIT_GOOD;
-    if (code == TH_EXIT_GOOD && o->report)
-        code = write_page(o, output, ctx);
-    if (code == TH_EXIT_GOOD && o->save)
-        code = save(o->save, output, ctx);
     const bool made = o->json ? write_json(output, ctx, stdout) : output->print(ctx, stdout);
     /* A stream that fails shows in th_output_finish. */
-    return made || ferror(stdout) ? code : out_of_memory();
+    return made || ferror(stdout) ? TH_EXIT_GOOD : out_of_memory();
+}
+
+int th_output_result(const th_options *o, const th_output *output, const void *ctx)
+{
+    /* Files first: a reader that closes the pipe ends this program. */
+    const int codes[] = {
+        o->out ? write_file(o->out, output, ctx) : TH_EXIT_GOOD,
+        o->report ? write_page(o, output, ctx) : TH_EXIT_GOOD,
+        o->save ? save(o->save, output, ctx) : TH_EXIT_GOOD,
+        print(o, output, ctx),
+    };
+    if (o->has_result)
+        *o->has_result = true;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i] != TH_EXIT_GOOD)
+            return codes[i];
+    return TH_EXIT_GOOD;
 }
 
 int th_complain_of_failures(const th_report *report)

@@ -27,7 +27,8 @@ typedef struct th_output {
     bool (*page)(const void *ctx, const char *command, FILE *file);
 } th_output;
 
-/* Writes the result as the options ask for; returns an exit code. */
+/* Writes the result as the options ask for. What took long to measure is written wherever it can be: complains of each
+ * file that cannot, and returns the first exit code. */
 int th_output_result(const th_options *options, const th_output *output, const void *ctx);
 
 /* Says which entries failed their check; TH_EXIT_CHECK when there are any, else TH_EXIT_GOOD. */

@@ -46,7 +46,8 @@ static int write_file(const th_options *o)
 int th_tracing_end(const th_options *o, int code)
 {
     int written = TH_EXIT_GOOD;
-    if (o->tracer && (code == TH_EXIT_GOOD || code == TH_EXIT_CHECK))
+    const bool has_result = o->has_result && *o->has_result;
+    if (o->tracer && (code == TH_EXIT_GOOD || code == TH_EXIT_CHECK || has_result))
         written = write_file(o);
     th_tracer_destroy(o->tracer);
     return code != TH_EXIT_GOOD ? code : written;

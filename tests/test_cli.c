@@ -190,6 +190,23 @@ Test(cli, results_do_not_replace_what_is_read)
     expect(0, "inspect human --export human", "");
 }
 
+/* A link to /dev/full passes the look before, and takes nothing. */
+Test(cli, one_result_that_cannot_be_written_leaves_the_others)
+{
+    setenv("XDG_DATA_HOME", getcwd(out, sizeof out), 1);
+    cr_assert_eq(system("ln -s /dev/full full.json; ln -s /dev/full full.html"), 0);
+    expect(3,
+           "bench --count 10 --repetitions 2 --frames 1 --filter limit --out full.json --report full.html --save kept "
+           "--trace t.json",
+           "cannot write full.json: No space left on device");
+    cr_expect(strstr(err, "cannot write full.html: No space left on device"), "%s", err);
+    cr_expect(strstr(out, "limit/palette_write"), "%s", out);
+    cr_expect_eq(access("throng/baselines/kept.json", R_OK), 0);
+    cr_expect_eq(access("t.json", R_OK), 0);
+    expect(3, "inspect --out full.json --export model.glb", "cannot write full.json");
+    cr_expect_eq(access("model.glb", R_OK), 0);
+}
+
 /* Nothing is lost there. */
 Test(cli, a_device_may_be_named_twice)
 {
