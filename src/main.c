@@ -8,7 +8,10 @@
 
 #include <throng/context.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static int refuse_command(const char *name)
 {
@@ -86,8 +89,25 @@ static int dispatch(int argc, char *const *argv)
     return TH_EXIT_USAGE;
 }
 
+/* A descriptor that was closed before would go to the next file or socket, and what is printed into it. To read only,
+ * so that printing still fails: who closed standard output learns that the result is lost. */
+static bool fill_standard_streams(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (!fill_standard_streams()) {
+        th_complain("cannot open /dev/null: %s", strerror(errno));
+        return TH_EXIT_ENVIRONMENT;
+    }
     int code = dispatch(argc, argv);
     int finish = th_output_finish();
     return code != TH_EXIT_GOOD ? code : finish;

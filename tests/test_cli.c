@@ -112,6 +112,22 @@ Test(cli, openmp_with_fewer_threads_than_asked_for_is_exit_code_4)
     cr_expect_str_eq(out, "");
 }
 
+/* Else what is printed would go into the file that is written meanwhile, or to a client. */
+Test(cli, descriptors_that_were_closed_are_not_taken_by_files)
+{
+    char command[512];
+    snprintf(command, sizeof command,
+             "'%s' serve --listen 127.0.0.1:0 <&- >&- 2>&- & sleep 2; ls -l /proc/$!/fd >fds; kill $!; wait",
+             TEST_PROGRAM);
+    cr_assert_eq(system(command), 0);
+    slurp("fds", out, sizeof out);
+    for (int fd = 0; fd <= 2; fd++) {
+        char want[32];
+        snprintf(want, sizeof want, " %d -> /dev/null\n", fd);
+        cr_expect(strstr(out, want), "%s", out);
+    }
+}
+
 Test(cli, broken_pipe_is_quiet)
 {
     cr_expect_neq(throng("inspect --json | true"), -1);
