@@ -533,13 +533,15 @@ void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette)
 {
     assert(begin <= end && end <= crowd->batch_count);
+    th_fill_fn *const fill = crowd->kernels->fill[crowd->streamed];
     batch b = {.group = crowd->groups};
     for (uint32_t k = begin; k < end; k++) {
         b = batch_at(b.group, k);
         for (uint32_t i = b.first; i < b.first + b.count; i++)
-            crowd->kernels->fill((float *)((char *)palette + palette_offset(b.group, i)),
-                                 th_line_round(b.group->palette_bytes) / sizeof(float), value);
+            fill((float *)((char *)palette + palette_offset(b.group, i)),
+                 th_line_round(b.group->palette_bytes) / sizeof(float), value);
     }
+    finish_writes(crowd);
 }
 
 uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette)

@@ -686,10 +686,12 @@ ParameterizedTest(const th_isa *isa, crowd, filling_covers_the_same_bytes_as_upd
     desc.joint_count = 37; /* no whole lines, in any format */
     desc.double_binds = false;
     th_model *model = random_model(&desc);
-    for (int format = 0; format < TH_PALETTE_COUNT; format++) {
-        const size_t used = model->bind_count * th_palette_entry_bytes((th_palette)format);
+    for (int i = 0; i < TH_PALETTE_COUNT * 2; i++) {
+        const th_palette format = (th_palette)(i / 2);
+        const size_t used = model->bind_count * th_palette_entry_bytes(format);
         stage s;
-        stage_init_with(&s, model, (th_rig_desc){0}, 13, (th_crowd_desc){.isa = *isa, .palette = (th_palette)format});
+        stage_init_with(&s, model, (th_rig_desc){0}, 13, (th_crowd_desc){.isa = *isa, .palette = format});
+        th_crowd_set_writes(s.crowd, i % 2 ? TH_WRITES_STREAMED : TH_WRITES_CACHED);
         th_crowd_fill(s.crowd, 0, th_crowd_batch_count(s.crowd), 2.5f, s.palette);
         size_t written = 0;
         for (size_t k = 0; k + 4 <= s.palette_bytes + 64; k += 4) {

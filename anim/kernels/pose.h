@@ -122,7 +122,7 @@ typedef void th_resolve_fn(const th_program *program, uint32_t first, uint32_t c
 typedef void th_write_fn(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
                          char *const *palettes);
 
-/* Stores `value` to `count` floats, as wide as the instruction set stores. out: aligned to 64. */
+/* Stores `value` to `count` floats, as wide as the instruction set stores. out: aligned to 64; count: whole lines. */
 typedef void th_fill_fn(float *out, size_t count, float value);
 
 /* Copies whole lines past the caches, in order. Both aligned to 64, bytes a multiple of 64. */
@@ -136,7 +136,7 @@ typedef struct th_kernels {
     th_sample_fn *sample[TH_KEYS_COUNT][TH_INTERPOLATION_COUNT];
     th_resolve_fn *resolve;
     th_write_fn *write[TH_PALETTE_COUNT][2]; /* [][streamed] */
-    th_fill_fn *fill;
+    th_fill_fn *fill[2];                     /* [streamed] */
     th_stream_fn *stream;
     th_fence_fn *fence;
 } th_kernels;

@@ -469,13 +469,20 @@ WRITE(stream_f16, TH_PALETTE_F16, true)
 
 /* ---- the floor ---- */
 
+KEPT_INLINE void fill_lines(float *out, size_t count, float value, bool streamed)
+{
+    for (const float *end = out + count; out != end; out += WIDTH)
+        streamed ? wf_stream(out, wf_set1(value)) : wf_store(out, wf_set1(value));
+}
+
 static void fill(float *out, size_t count, float value)
 {
-    size_t whole = count / WIDTH * WIDTH;
-    for (size_t i = 0; i < whole; i += WIDTH)
-        wf_store(out + i, wf_set1(value));
-    for (size_t i = whole; i < count; i++)
-        out[i] = value;
+    fill_lines(out, count, value, false);
+}
+
+static void fill_streamed(float *out, size_t count, float value)
+{
+    fill_lines(out, count, value, true);
 }
 
 /* ---- past the caches ---- */
@@ -501,6 +508,6 @@ static void fence(void)
         .width = WIDTH,                                                                                                \
         .sample = {{NULL, step_32, nlerp_32, slerp_32, fast_slerp_32, cubic_32},                                       \
                    {NULL, step_16, nlerp_16, slerp_16, fast_slerp_16, cubic_16}},                                      \
-        .resolve = resolve, .write = {{write_f32, stream_f32}, {write_f16, stream_f16}}, .fill = fill,                 \
-        .stream = stream, .fence = fence,                                                                              \
+        .resolve = resolve, .write = {{write_f32, stream_f32}, {write_f16, stream_f16}},                               \
+        .fill = {fill, fill_streamed}, .stream = stream, .fence = fence,                                               \
     }

@@ -109,8 +109,8 @@ void th_crowd_sample(const th_crowd *crowd, uint32_t begin, uint32_t end, double
 void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const void *poses, void *palette,
                       void *scratch);
 
-/* Writes the same bytes as th_crowd_update, character by character, and computes nothing: the floor that no pose
- * evaluation can go below. */
+/* Writes as many bytes as th_crowd_update to the same places, cached or streamed as that does, character by character,
+ * and computes nothing: the floor that no pose evaluation can go below. */
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette);
 
 /* XXH3 over the palettes of all instances, which must all be shown, in order, padding left out. */
