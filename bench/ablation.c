@@ -102,9 +102,9 @@ static void sample(const th_ablated *a, uint32_t batch, uint32_t worker)
     th_crowd_sample(a->desc.pieces->crowds[batch], 0, 1, a->time_s, kept_by(a, worker));
 }
 
-static void fill(const th_ablated *a, uint32_t batch)
+static void fill(const th_ablated *a, uint32_t begin, uint32_t end)
 {
-    th_crowd_fill(a->desc.crowd, batch, batch + 1, (float)a->time_s, a->palette);
+    th_crowd_fill(a->desc.crowd, begin, end, (float)a->time_s, a->palette);
 }
 
 static int pose_unwritten(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
@@ -120,7 +120,7 @@ static int sample_and_fill(uint32_t begin, uint32_t end, uint32_t worker, void *
 {
     for (uint32_t i = begin; i < end; i++) {
         sample(ctx, i, worker);
-        fill(ctx, i);
+        fill(ctx, i, i + 1);
     }
     return 0;
 }
@@ -135,8 +135,7 @@ static int sample_only(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 static int fill_only(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     (void)worker;
-    for (uint32_t i = begin; i < end; i++)
-        fill(ctx, i);
+    fill(ctx, begin, end);
     return 0;
 }
 

@@ -75,6 +75,7 @@ uint32_t th_crowd_entries(th_entry *entries)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         entries[count++] = others[i];
     for (uint32_t i = 0; i < count; i++) {
+        entries[i].before = th_poser_begin;
         entries[i].run = th_poser_run;
         entries[i].destroy = th_poser_destroy;
     }

@@ -23,7 +23,13 @@ static void cast_exact(const th_entry *entry, const th_stage *stage, th_scene_de
 
 static uint32_t add(th_entry *entries, const th_interpolation *mode)
 {
-    th_entry e = {.shape = mode, .create = th_poser_create, .run = th_poser_run, .destroy = th_poser_destroy};
+    th_entry e = {
+        .shape = mode,
+        .create = th_poser_create,
+        .before = th_poser_begin,
+        .run = th_poser_run,
+        .destroy = th_poser_destroy,
+    };
     uint32_t count = 0;
     e.cast = cast_mode;
     for (e.isa = TH_ISA_SCALAR; e.isa < TH_ISA_COUNT; e.isa++) {

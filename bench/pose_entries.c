@@ -86,6 +86,7 @@ uint32_t th_pose_entries(th_entry *entries)
             .palette = palette,
             .cast = th_poser_as_asked,
             .create = th_poser_create,
+            .before = th_poser_begin,
             .run = th_poser_run,
             .destroy = th_poser_destroy,
         };
@@ -93,6 +94,7 @@ uint32_t th_pose_entries(th_entry *entries)
     }
     for (size_t i = 0; i < sizeof yardsticks / sizeof *yardsticks; i++) {
         entries[count] = yardsticks[i];
+        entries[count].before = th_poser_begin;
         entries[count++].destroy = th_poser_destroy;
     }
     return count;

@@ -20,6 +20,12 @@ void th_poser_run(void *subject, uint64_t frame)
     th_crowd_update(p->crowd, 0, th_crowd_batch_count(p->crowd), p->time_s(frame), p->palette, p->scratch);
 }
 
+void th_poser_begin(void *subject)
+{
+    th_poser *p = subject;
+    p->run(p, 0);
+}
+
 /* ---- checking ---- */
 
 static uint64_t key_bytes(const th_scene *scene)
@@ -88,6 +94,7 @@ th_result th_poser_init(th_entry *entry, const th_stage *stage, th_row *row, th_
     entry->subject = p;
     p->set = entry->set;
     p->palette = stage->palette;
+    p->run = entry->run;
     p->time_s = time_of;
     const th_result result = th_scene_crowd(p->set->scene, entry->isa, entry->palette, &p->crowd, err);
     if (result != TH_OK)
