@@ -104,62 +104,46 @@ static th_limit say_scaling(const th_scale_figures *f, th_verdict *v)
     return TH_LIMIT_COMPUTE;
 }
 
-/* The same work takes longer beside other threads: where palettes stay in the cache, too? */
-static void say_slower_work(const th_scale_figures *f, th_verdict *v)
+static void say_loss(const th_scale_figures *f, th_verdict *v)
 {
+    char *const text = v->text;
+    const size_t size = sizeof v->text;
+    const double share = 100 * v->losses[v->limit];
     const double slower = slower_by(f->last.work_ns, f->base.work_ns);
     const double cached =
         slower_by(f->parts.work_ns[TH_ABLATION_NO_WRITE], f->base_parts.work_ns[TH_ABLATION_NO_WRITE]);
-    if (v->limit == TH_LIMIT_CORES) {
-        th_append(
-            v->text, sizeof v->text,
-            " The cores are the limit: the same work takes %.0f %% longer in all, and still %.0f %% where palettes "
-            "stay in the cache. Threads share a core, or the clock falls.",
-            slower, cached);
-        return;
-    }
-    th_append(v->text, sizeof v->text,
-              " Memory is the limit: the same work takes %.0f %% longer in all, but %.0f %% where palettes stay in the "
-              "cache.",
-              slower, fmax(0, cached));
-    say_bandwidth(f, v);
-}
-
-/* Threads have nothing to do. */
-static void say_waiting(const th_scale_figures *f, th_verdict *v)
-{
-    const double share = 100 * v->losses[v->limit];
-    if (v->limit == TH_LIMIT_IMBALANCE)
-        th_append(
-            v->text, sizeof v->text,
-            " Imbalance is the limit: %.0f %% of the threads' time they wait for the last one to end its part. Over "
-            "all frames the busiest works %.0f %% longer than the mean.",
-            share, 100 * f->last.imbalance);
-    else if (v->limit == TH_LIMIT_WAKE_UPS)
-        th_append(
-            v->text, sizeof v->text,
-            " Wake-ups are the limit: %.0f %% of the threads' time they wait for something to do. Empty chunks alone "
-            "take %.1f us of a frame's %.1f us.",
-            share, f->parts.frame_ns[TH_ABLATION_EMPTY] / 1e3, f->last.frame_ns / 1e3);
-    else
-        th_append(v->text, sizeof v->text,
-                  " A serial part is the limit: %.0f %% of a frame passes outside of calls, on one thread.", share);
-}
-
-static void say_loss(const th_scale_figures *f, th_verdict *v)
-{
     switch (v->limit) {
     case TH_LIMIT_MEMORY:
+        th_append(text, size,
+                  " Memory is the limit: the same work takes %.0f %% longer in all, but %.0f %% where palettes stay in "
+                  "the cache.",
+                  slower, fmax(0, cached));
+        say_bandwidth(f, v);
+        break;
     case TH_LIMIT_CORES:
-        say_slower_work(f, v);
+        th_append(text, size,
+                  " The cores are the limit: the same work takes %.0f %% longer in all, and still %.0f %% where "
+                  "palettes stay in the cache. Threads share a core, or the clock falls.",
+                  slower, cached);
         break;
     case TH_LIMIT_IMBALANCE:
+        th_append(text, size,
+                  " Imbalance is the limit: %.0f %% of the threads' time they wait for the last one to end its part. "
+                  "Over all frames the busiest works %.0f %% longer than the mean.",
+                  share, 100 * f->last.imbalance);
+        break;
     case TH_LIMIT_WAKE_UPS:
+        th_append(text, size,
+                  " Wake-ups are the limit: %.0f %% of the threads' time they wait for something to do. Empty chunks "
+                  "alone take %.1f us of a frame's %.1f us.",
+                  share, f->parts.frame_ns[TH_ABLATION_EMPTY] / 1e3, f->last.frame_ns / 1e3);
+        break;
     case TH_LIMIT_SERIAL:
-        say_waiting(f, v);
+        th_append(text, size, " A serial part is the limit: %.0f %% of a frame passes outside of calls, on one thread.",
+                  share);
         break;
     default:
-        th_append(v->text, sizeof v->text,
+        th_append(text, size,
                   " It is not clear why. Of the threads' time, memory explains %.0f %%, shared cores or clock %.0f %%, "
                   "imbalance %.0f %%, wake-ups %.0f %%, a serial part %.0f %%.",
                   100 * v->losses[TH_LIMIT_MEMORY], 100 * v->losses[TH_LIMIT_CORES],
