@@ -1,12 +1,11 @@
 #include "cast.h"
 
-#include "suggest.h"
 #include "synthetic_text.h"
 
+#include <throng/clip_choice.h>
 #include <throng/human.h>
 #include <throng/import.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 static th_result load(const th_options *o, const char *path, th_model **out, th_error *err)
@@ -67,55 +66,26 @@ static th_result lend_clips(th_cast *cast, const th_options *o, th_error *err)
     return TH_OK;
 }
 
-/* By name first: a clip may be called "1". */
-static uint32_t find_clip(const th_model *model, const char *text)
-{
-    uint32_t clip = th_model_find_clip(model, text);
-    if (clip != TH_NO_INDEX || text[0] == '\0' || text[strspn(text, "0123456789")] != '\0')
-        return clip;
-    unsigned long number = strtoul(text, NULL, 10);
-    return number < model->clip_count ? (uint32_t)number : TH_NO_INDEX;
-}
-
-static th_result refuse_clip(const th_cast *cast, const char *text, th_error *err)
-{
-    th_suggestion s = {.typed = text};
-    uint32_t clips = 0;
-    for (uint32_t m = 0; m < cast->count; m++) {
-        clips += cast->models[m]->clip_count;
-        for (uint32_t c = 0; c < cast->models[m]->clip_count; c++)
-            th_suggestion_consider(&s, cast->models[m]->clips[c].name);
-    }
-    if (s.best)
-        return th_fail(err, TH_ERR_INPUT, "no clip \"%s\"; did you mean \"%s\"?", text, s.best);
-    if (clips == 0)
-        return th_fail(err, TH_ERR_INPUT, "no clip \"%s\": there is no clip at all", text);
-    return th_fail(err, TH_ERR_INPUT, "no clip \"%s\"; `throng inspect` lists a model's clips", text);
-}
-
 /* With several models, one of them having the clip is enough: the others stand in their rest pose. */
 th_result th_cast_choose(th_cast *cast, const char *clip, th_error *err)
 {
     bool all = !clip || strcmp(clip, "all") == 0, found = all;
     for (uint32_t m = 0; m < cast->count; m++) {
-        cast->clips[m] = all ? TH_NO_INDEX : find_clip(cast->models[m], clip);
+        cast->clips[m] = all ? TH_NO_INDEX : th_clip_find(cast->models[m], clip);
         found = found || cast->clips[m] != TH_NO_INDEX;
         if (!all && cast->clips[m] == TH_NO_INDEX)
             cast->clips[m] = cast->models[m]->clip_count; /* one that it does not have */
     }
-    return found ? TH_OK : refuse_clip(cast, clip, err);
+    return found ? TH_OK : th_clip_refuse(clip, cast->models, cast->count, err);
 }
 
 int th_cast_init(th_cast *cast, const th_options *o)
 {
     th_error err;
     *cast = (struct th_cast){0};
-    if (load_models(cast, o, &err) != TH_OK || lend_clips(cast, o, &err) != TH_OK)
-        return th_fail_with(&err);
-    if (th_cast_choose(cast, o->clip, &err) == TH_OK)
-        return TH_EXIT_GOOD;
-    th_complain("%s", err.text);
-    return TH_EXIT_USAGE;
+    const bool good = load_models(cast, o, &err) == TH_OK && lend_clips(cast, o, &err) == TH_OK &&
+                      th_cast_choose(cast, o->clip, &err) == TH_OK;
+    return good ? TH_EXIT_GOOD : th_fail_with(&err);
 }
 
 void th_cast_fini(th_cast *cast)

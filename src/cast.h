@@ -23,7 +23,7 @@ void th_cast_fini(th_cast *cast);
 /* Whether models of this name come from a file; human and synthetic:... do not. */
 bool th_cast_is_file(const char *path);
 
-/* Another clip, by name or by number; NULL or "all": a mix. TH_ERR_INPUT when no model has it. */
+/* Another clip, by name or by number; NULL or "all": a mix. TH_ERR_USAGE when no model has it. */
 th_result th_cast_choose(th_cast *cast, const char *clip, th_error *err);
 
 /* One more model, with the clips that the options lend. */

@@ -153,7 +153,15 @@ void th_complain(const char *format, ...)
 
 int th_exit_code(const th_error *err)
 {
-    return err->code == TH_ERR_INPUT || err->code == TH_ERR_LIMIT ? TH_EXIT_INPUT : TH_EXIT_ENVIRONMENT;
+    switch (err->code) {
+    case TH_ERR_USAGE:
+        return TH_EXIT_USAGE;
+    case TH_ERR_INPUT:
+    case TH_ERR_LIMIT:
+        return TH_EXIT_INPUT;
+    default:
+        return TH_EXIT_ENVIRONMENT;
+    }
 }
 
 int th_fail_with(const th_error *err)

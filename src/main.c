@@ -2,11 +2,11 @@
 #include "help.h"
 #include "options.h"
 #include "output.h"
-#include "suggest.h"
 #include "synthetic_text.h"
 #include "tracing.h"
 
 #include <throng/context.h>
+#include <throng/suggest.h>
 
 #include <errno.h>
 #include <fcntl.h>

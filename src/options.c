@@ -2,9 +2,9 @@
 
 #include "baseline.h"
 #include "number.h"
-#include "suggest.h"
 #include "synthetic_text.h"
 
+#include <throng/suggest.h>
 #include <throng/words.h>
 
 #include <math.h>

@@ -28,7 +28,7 @@ typedef struct th_show_stats {
     uint64_t draw_ns;                      /* telling the driver; a software renderer draws later */
 } th_show_stats;
 
-/* The cast, and the texts that options speak of, must outlive the show. TH_ERR_INPUT: no model has the clip. */
+/* The cast, and the texts that options speak of, must outlive the show. TH_ERR_USAGE: no model has the clip. */
 th_result th_show_create(const th_options *options, const th_cast *cast, th_gl *gl, th_show **out, th_error *err);
 void th_show_destroy(th_show *show); /* NULL does nothing */
 

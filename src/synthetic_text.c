@@ -1,7 +1,8 @@
 #include "synthetic_text.h"
 
 #include "number.h"
-#include "suggest.h"
+
+#include <throng/suggest.h>
 
 #include <math.h>
 #include <stddef.h>

@@ -4,7 +4,8 @@
 #include "options.h"
 #include "output.h"
 #include "processes.h"
-#include "suggest.h"
+
+#include <throng/suggest.h>
 
 #include <criterion/criterion.h>
 

@@ -295,7 +295,7 @@ Test(serve, a_change_that_cannot_be_made_leaves_the_crowd_and_its_reason)
     fclose(broken);
     start("--count 40 --models . --max-count 50000 --max-memory 30");
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"clips\": {\"wlak\": 1}}"), 202);
-    cr_expect(comes("/api/state", "no model has a clip \\\"wlak\\\""), "%s", a.body);
+    cr_expect(comes("/api/state", "no clip \\\"wlak\\\"; did you mean \\\"walk\\\"?"), "%s", a.body);
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"models\": [\"broken.glb\"]}"), 202, "%s", a.body);
     cr_expect(comes("/api/state", "broken.glb: "), "%s", a.body);
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"count\": 50000}"), 202);

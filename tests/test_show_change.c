@@ -197,7 +197,7 @@ Test(show_change, a_change_that_fails_leaves_the_picture)
     draw(show, 1);
     options.clip = "no such clip";
     options.count = 40;
-    cr_expect_eq(th_show_prepare(&options, &cast, show, &next, &err), TH_ERR_INPUT);
+    cr_expect_eq(th_show_prepare(&options, &cast, show, &next, &err), TH_ERR_USAGE);
     cr_expect(strstr(err.text, "no such clip") && !next);
     options.clip = NULL;
     options.shadow = 1u << 30; /* more than any driver has; after ring and threads were made */

@@ -1,30 +1,20 @@
 #include "troupe.h"
 
+#include <throng/clip_choice.h>
 #include <throng/random.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- who plays what ---- */
-
-/* By name first: a clip may be called "1". */
-static uint32_t find_clip(const th_model *model, const char *text)
-{
-    const uint32_t clip = th_model_find_clip(model, text);
-    if (clip != TH_NO_INDEX || text[strspn(text, "0123456789")] != '\0')
-        return clip;
-    const unsigned long number = strtoul(text, NULL, 10);
-    return number < model->clip_count ? (uint32_t)number : TH_NO_INDEX;
-}
 
 static th_result check_clips(const th_settings *s, const th_company *company, th_error *err)
 {
     for (uint32_t c = 0; c < s->clip_count; c++) {
         bool found = false;
         for (uint32_t m = 0; m < company->count; m++)
-            found = found || find_clip(company->models[m], s->clips[c].name) != TH_NO_INDEX;
+            found = found || th_clip_find(company->models[m], s->clips[c].name) != TH_NO_INDEX;
         if (!found)
-            return th_fail(err, TH_ERR_INPUT, "no model has a clip \"%s\"", s->clips[c].name);
+            return th_clip_refuse(s->clips[c].name, company->models, company->count, err);
     }
     return TH_OK;
 }
@@ -34,12 +24,12 @@ static uint32_t draw_clip(const th_settings *s, const th_model *model, uint64_t 
 {
     double sum = 0, at;
     for (uint32_t c = 0; c < s->clip_count; c++)
-        if (find_clip(model, s->clips[c].name) != TH_NO_INDEX)
+        if (th_clip_find(model, s->clips[c].name) != TH_NO_INDEX)
             sum += s->clips[c].weight;
     at = th_random_unit(th_random_bits(seed, 77), i) * sum;
     uint32_t drawn = s->clip_count;
     for (uint32_t c = 0; c < s->clip_count; c++) {
-        if (find_clip(model, s->clips[c].name) == TH_NO_INDEX)
+        if (th_clip_find(model, s->clips[c].name) == TH_NO_INDEX)
             continue;
         drawn = c;
         at -= s->clips[c].weight;
@@ -54,7 +44,7 @@ static uint32_t draw_clip(const th_settings *s, const th_model *model, uint64_t 
 static void deal_clip(const th_settings *s, const th_company *company, uint32_t rig, uint32_t c, uint64_t seed,
                       const uint8_t *drawn, th_instance *deal, th_instance *out)
 {
-    const uint32_t clip = c < s->clip_count ? find_clip(company->models[rig], s->clips[c].name) : TH_NO_INDEX;
+    const uint32_t clip = c < s->clip_count ? th_clip_find(company->models[rig], s->clips[c].name) : TH_NO_INDEX;
     th_instances_scatter(company->rigs, company->count, clip, seed, deal, s->count);
     for (uint32_t i = rig; i < s->count; i += company->count)
         if (drawn[i] == c) {

@@ -28,7 +28,7 @@ typedef struct th_troupe {
  * a low priority, th_troupe_rehearse creates the workers and animates one frame, which touches all memory for the first
  * time and compares the CPUs' clocks, so that the first tick is like any other.
  *
- * A clip that no model has is TH_ERR_INPUT, a crowd beyond the memory TH_ERR_LIMIT. The troupe becomes a user of the
+ * A clip that no model has is TH_ERR_USAGE, a crowd beyond the memory TH_ERR_LIMIT. The troupe becomes a user of the
  * company. */
 th_result th_troupe_cast(const th_troupe_desc *desc, const th_settings *settings, th_company *company, th_troupe **out,
                          th_error *err);

@@ -12,6 +12,7 @@ typedef enum th_result {
     TH_ERR_LIMIT,       /* input that is fine in itself, but larger than a stated limit */
     TH_ERR_MEMORY,      /* out of memory */
     TH_ERR_ENVIRONMENT, /* the machine lacks something: an instruction set, a process, a thread */
+    TH_ERR_USAGE,       /* a wish that makes no sense: a clip that no model has */
 } th_result;
 
 typedef struct th_error {

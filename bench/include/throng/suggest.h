@@ -1,6 +1,6 @@
 /* What somebody may have meant. */
-#ifndef TH_SUGGEST_H
-#define TH_SUGGEST_H
+#ifndef THRONG_SUGGEST_H
+#define THRONG_SUGGEST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "suggest.h"
+#include <throng/suggest.h>
 
 #include <ctype.h>
 #include <string.h>
