@@ -83,18 +83,6 @@ static void list_models(const th_options *o, th_catalogue *out)
     memcpy(out->folders, o->model_folders.paths, o->model_folders.count * sizeof *out->folders);
 }
 
-/* The server's own complaint would be that of a file that cannot be used. The price is that models are read twice, and
- * only where a clip is asked for. */
-static int check_clip(const th_options *o)
-{
-    if (strcmp(o->clip, "all") == 0)
-        return TH_EXIT_GOOD;
-    th_cast cast;
-    const int code = th_cast_init(&cast, o);
-    th_cast_fini(&cast);
-    return code;
-}
-
 int th_command_serve(const th_options *o)
 {
     th_error err;
@@ -119,9 +107,6 @@ int th_command_serve(const th_options *o)
         th_complain("%s", err.text);
         return TH_EXIT_USAGE;
     }
-    const int code = check_clip(o);
-    if (code != TH_EXIT_GOOD)
-        return code;
     th_snapshots *snapshots;
     th_result result = th_snapshots_create(o, &snapshots, &err);
     if (result == TH_OK) {

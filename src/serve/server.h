@@ -36,7 +36,7 @@ typedef struct th_server_desc {
 th_result th_server_check(const th_server_desc *desc, th_error *err);
 
 /* Until SIGTERM or SIGINT, which is TH_OK. TH_ERR_ENVIRONMENT when the address is taken; TH_ERR_INPUT for a token file,
- * a folder or a model that cannot be used. */
+ * a folder or a model that cannot be used; TH_ERR_USAGE for a clip that no model has. */
 th_result th_server_run(const th_server_desc *desc, th_error *err);
 
 #endif
