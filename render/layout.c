@@ -197,8 +197,8 @@ static double extent(const th_layout *layout)
     }
 }
 
-/* Of all whose places are up to `extent` from the middle. */
-static th_sphere bounds(const th_layout *layout, double extent)
+/* Of all whose places are up to `farthest` from the middle. */
+static th_sphere bounds(const th_layout *layout, double farthest)
 {
     double high = 0, wide = 0;
     for (uint32_t s = 0; s < layout->desc.stance_count; s++) {
@@ -209,7 +209,7 @@ static th_sphere bounds(const th_layout *layout, double extent)
         high = fmax(high, scale * ((double)(c[1] - stance->lowest_y) + radius));
         wide = fmax(wide, scale * (hypot((double)c[0], (double)c[2]) + radius));
     }
-    double radius = hypot(extent + wide, high / 2);
+    double radius = hypot(farthest + wide, high / 2);
     return (th_sphere){{0, (float)(high / 2), 0}, radius > 0 ? (float)(radius * 1.0001) : 1};
 }
 
