@@ -8,8 +8,7 @@
 int th_tracing_begin(th_options *options, const th_command *command);
 
 /* Writes the file, unless the command gave up before it had a result (one that could not be written is no reason not to
- * write this), and destroys the tracer. code: the command's. Returns the exit code of
- * both. */
+ * write this), and destroys the tracer. code: the command's. Returns the exit code of both. */
 int th_tracing_end(const th_options *options, int code);
 
 #endif
