@@ -138,8 +138,9 @@ static void draw_cost(th_plot *plot, const th_row *row, uint32_t place)
     const double cost = cost_of(row);
     const th_interval interval = cost_interval(row);
     th_plot_interval_x(plot, ink_of(row), interval, place + 0.5);
-    th_plot_point(plot, ink_of(row), false, cost, place + 0.5, "%s: %.4g %s (%.4g to %.4g), %u repetitions", row->name,
-                  cost, unit_of(row).name, interval.low, interval.high, row->real_ns.count);
+    th_plot_point(plot, ink_of(row), false, cost, place + 0.5, "%s: %.4g %s (%.4g to %.4g), %u repetition%s", row->name,
+                  cost, unit_of(row).name, interval.low, interval.high, row->real_ns.count,
+                  th_plural(row->real_ns.count));
 }
 
 /* Some rows that follow each other. False when memory is out. */

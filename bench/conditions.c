@@ -1,6 +1,7 @@
 #include "conditions.h"
 
 #include <throng/json.h>
+#include <throng/words.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +75,8 @@ static void compare_entries(json_t **texts, const th_record *old_record, const t
         if (!a || a->threads == 0 || b->threads == 0)
             continue;
         if (a->threads != b->threads) {
-            snprintf(text, sizeof text, "%.200s has %u threads in %.100s and %u in %.100s", b->name, a->threads,
-                     old_record->name, b->threads, new_record->name);
+            snprintf(text, sizeof text, "%.200s has %u thread%s in %.100s and %u in %.100s", b->name, a->threads,
+                     th_plural(a->threads), old_record->name, b->threads, new_record->name);
             *texts = th_json_append(*texts, th_json_text(text));
         }
         if (a->characters != b->characters || a->joints != b->joints) {

@@ -38,8 +38,9 @@ static void doubt_clips(const json_t *scene, json_t **doubts)
         const int exact = (int)json_integer_value(json_object_get(model, "exact_clips"));
         const int clips = (int)json_integer_value(json_object_get(model, "clips"));
         if (exact > 0 && strcmp(sampling, "compiled") == 0)
-            th_json_say(doubts, "%d of %d clips of %s cannot be compiled within the error bound and play exact", exact,
-                        clips, json_string_value(json_object_get(model, "name")));
+            th_json_say(doubts, "%d of %d clip%s of %s cannot be compiled within the error bound and play%s exact",
+                        exact, clips, th_plural((uint64_t)clips), json_string_value(json_object_get(model, "name")),
+                        exact == 1 ? "s" : "");
     }
 }
 
@@ -169,8 +170,9 @@ static void doubt_samples(const th_report *report, json_t **doubts)
         th_json_say(doubts, "%u entr%s fewer than %d repetitions, too few to tell chance from change", few.count,
                     few.count == 1 ? "y has" : "ies have", TH_REPORT_FEW);
     if (vague.count > 0)
-        th_json_say(doubts, "%u of %u medians are known less well than to %s; the least, of %s, to %s", vague.count,
-                    timed, percent_of(wanted).text, vague.worst->name, percent_of(vague.value).text);
+        th_json_say(doubts, "%u of %u median%s %s known less well than to %s; the least, of %s, to %s", vague.count,
+                    timed, th_plural(timed), vague.count == 1 ? "is" : "are", percent_of(wanted).text,
+                    vague.worst->name, percent_of(vague.value).text);
     if (coarse.count > 0)
         th_json_say(doubts, "the clock, in steps of %.0f ns, is coarse for %u entr%s, most for %s", step_ns,
                     coarse.count, coarse.count == 1 ? "y" : "ies", coarse.worst->name);

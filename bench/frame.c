@@ -2,6 +2,7 @@
 
 #include <throng/line.h>
 #include <throng/tracer.h>
+#include <throng/words.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -185,9 +186,11 @@ th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *e
     case ENOTSUP:
         return th_fail(err, TH_ERR_ENVIRONMENT, "this build has no scheduler %s", th_scheduler_name(desc->scheduler));
     case EAGAIN:
-        return th_fail(err, TH_ERR_ENVIRONMENT, "the system refuses %u threads: %s", desc->threads, strerror(error));
+        return th_fail(err, TH_ERR_ENVIRONMENT, "the system refuses %u thread%s: %s", desc->threads,
+                       th_plural(desc->threads), strerror(error));
     default:
-        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start or place %u threads: %s", desc->threads, strerror(error));
+        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start or place %u thread%s: %s", desc->threads,
+                       th_plural(desc->threads), strerror(error));
     }
 }
 

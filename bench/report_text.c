@@ -10,7 +10,8 @@ static void print_scene(const json_t *scene, th_format format, FILE *file)
     const json_t *model;
     char line[1024] = "";
     const json_int_t characters = json_integer_value(json_object_get(scene, "characters"));
-    th_append(line, sizeof line, "%s characters", th_digits_from((uint64_t)characters).text);
+    th_append(line, sizeof line, "%s character%s", th_digits_from((uint64_t)characters).text,
+              th_plural((uint64_t)characters));
     json_array_foreach(json_object_get(scene, "models"), index, model)
     {
         const int entries = (int)json_integer_value(json_object_get(model, "palette_entries"));

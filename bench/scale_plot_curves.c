@@ -253,8 +253,9 @@ static void draw_cells(th_plot *plot, const th_scale *scale, th_scheduler schedu
         snprintf(text, sizeof text, "%.3g", th_scale_throughput(c, p) / 1e6);
         th_plot_cell(plot, place_of(c->characters, m->characters, &m->character_count),
                      place_of(c->grain, m->grains, &m->grain_count), th_scale_throughput(c, p) / m->best, text,
-                     "%u characters, grain %u, %u thread%s: %s characters a second", c->characters, c->grain,
-                     p->threads, th_plural(p->threads), th_digits_from((uint64_t)th_scale_throughput(c, p)).text);
+                     "%u character%s, grain %u, %u thread%s: %s characters a second", c->characters,
+                     th_plural(c->characters), c->grain, p->threads, th_plural(p->threads),
+                     th_digits_from((uint64_t)th_scale_throughput(c, p)).text);
     }
 }
 

@@ -271,7 +271,8 @@ static void print_best(const th_scale *scale, varied v, th_format format, FILE *
     if (v.scheduler)
         th_append(l.text, sizeof l.text, ", scheduler %s", th_scheduler_name(best->scheduler));
     if (v.characters)
-        th_append(l.text, sizeof l.text, ", %s characters", th_digits_from(best->characters).text);
+        th_append(l.text, sizeof l.text, ", %s character%s", th_digits_from(best->characters).text,
+                  th_plural(best->characters));
     if (v.grain)
         th_append(l.text, sizeof l.text, ", grain %u", best->grain);
     th_write_line(file, format, "%s.", l.text);

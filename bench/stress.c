@@ -5,6 +5,7 @@
 
 #include <throng/json.h>
 #include <throng/trial.h>
+#include <throng/words.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,8 +48,8 @@ static th_result find_most(study *s, th_error *err)
     s->most = fit < 1 ? 1 : fit < MOST_CHARACTERS ? (uint32_t)fit : MOST_CHARACTERS;
     if (asked <= s->most)
         return TH_OK;
-    return th_fail(err, TH_ERR_MEMORY, "%u characters take %.3g GB of memory, and only %.3g GB can be had", asked,
-                   asked * out->bytes_per_character / 1e9, (double)out->memory / 1e9);
+    return th_fail(err, TH_ERR_MEMORY, "%u character%s %.3g GB of memory, and only %.3g GB can be had", asked,
+                   asked == 1 ? " takes" : "s take", asked * out->bytes_per_character / 1e9, (double)out->memory / 1e9);
 }
 
 /* ---- checking ---- */

@@ -116,8 +116,8 @@ static void draw_probe(th_plot *plot, const th_capacity_probe *p)
 {
     static const char *const stages[] = {"how many about", "search", "run that counts"};
     th_plot_point(plot, p->held ? TH_INK_BLUE : TH_INK_VERMILION, p->stage == TH_CAPACITY_BRACKET, p->items,
-                  p->p99_ns / 1e6, "%s: %s characters, p99 %.4g ms, %u of %u frames late", stages[p->stage],
-                  th_digits_from(p->items).text, p->p99_ns / 1e6, p->late, p->frames);
+                  p->p99_ns / 1e6, "%s: %s character%s, p99 %.4g ms, %u of %u frames late", stages[p->stage],
+                  th_digits_from(p->items).text, th_plural(p->items), p->p99_ns / 1e6, p->late, p->frames);
 }
 
 /* Far from what was found much is tried that nobody doubts. */
@@ -188,8 +188,8 @@ static void draw_capacity(const th_stress *stress, FILE *file)
             continue;
         if (p->search.fails_from > 0)
             th_plot_interval_y(&plot, TH_INK_BLUE, p->threads, (th_interval){p->characters, p->search.fails_from});
-        th_plot_point(&plot, TH_INK_BLUE, !p->held, p->threads, p->characters, "%u thread%s: %s characters", p->threads,
-                      th_plural(p->threads), th_digits_from(p->characters).text);
+        th_plot_point(&plot, TH_INK_BLUE, !p->held, p->threads, p->characters, "%u thread%s: %s character%s",
+                      p->threads, th_plural(p->threads), th_digits_from(p->characters).text, th_plural(p->characters));
     }
     th_plot_end(&plot);
 }

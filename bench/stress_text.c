@@ -95,15 +95,15 @@ static void print_company(const th_stress *stress, th_format format, FILE *file)
                 "for: this is the capacity of the machine with them",
                 percent < 10, percent, p->threads, th_plural(p->threads));
         if (stress->drawn && p->seen < p->characters)
-            th_write_line(file, format, "note: only %s of the %s characters on %u thread%s were in the picture",
-                          th_digits_from(p->seen).text, th_digits_from(p->characters).text, p->threads,
-                          th_plural(p->threads));
+            th_write_line(file, format, "note: only %s of the %s character%s on %u thread%s %s in the picture",
+                          th_digits_from(p->seen).text, th_digits_from(p->characters).text, th_plural(p->characters),
+                          p->threads, th_plural(p->threads), p->seen == 1 ? "was" : "were");
         if (p->search.runs > 0 && !p->search.is_steady)
             th_write_line(file, format,
                           "note: the machine was not steady: on %u thread%s the worst of %u runs would have held %s "
-                          "characters, and the best %s",
+                          "character%s, and the best %s",
                           p->threads, th_plural(p->threads), p->search.runs, th_digits_from(p->search.worst_run).text,
-                          th_digits_from(p->search.best_run).text);
+                          th_plural(p->search.worst_run), th_digits_from(p->search.best_run).text);
     }
 }
 

@@ -271,10 +271,10 @@ static bool inspect_print(const void *ctx, FILE *file)
     const subject *s = ctx;
     const th_model *model = s->model;
     char name[256];
-    fprintf(file, "%s: %u joint%s, %u palette entr%s, %s bytes a character; %.4g units in size\n",
+    fprintf(file, "%s: %u joint%s, %u palette entr%s, %s bytes a character; %.4g unit%s in size\n",
             th_printable(model->name, name, sizeof name), model->joint_count, th_plural(model->joint_count),
             model->bind_count, model->bind_count == 1 ? "y" : "ies", th_digits_from(palette_bytes(model)).text,
-            model->size);
+            model->size, model->size == 1 ? "" : "s");
     bool printed = print_clips(s, file) && print_meshes(model, file) && print_textures(model, file);
     print_notes(model, file);
     return printed && print_joints(s, file);

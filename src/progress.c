@@ -1,6 +1,7 @@
 #include "progress.h"
 
 #include <throng/clock.h>
+#include <throng/words.h>
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ static void show(void *ctx, uint32_t done, uint32_t total)
 {
     (void)ctx;
     if (done < total)
-        th_progress_show("%3u %% of %u frames", 100 * done / total, total);
+        th_progress_show("%3u %% of %u frame%s", 100 * done / total, total, th_plural(total));
     else
         th_progress_end();
 }

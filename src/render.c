@@ -170,8 +170,8 @@ static bool print_rendering(const void *ctx, FILE *file)
     const rendering *r = ctx;
     const th_options *o = r->options;
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
-    fprintf(file, "%s: %u of %u x %u, %s characters\n", o->film, o->frames, o->picture.width, o->picture.height,
-            th_digits_from(o->count).text);
+    fprintf(file, "%s: %u of %u x %u, %s character%s\n", o->film, o->frames, o->picture.width, o->picture.height,
+            th_digits_from(o->count).text, th_plural(o->count));
     print_levels(r, "evaluated", r->evaluated, file);
     print_levels(r, "drawn", r->drawn, file);
     fprintf(file, "%s, %s, %s palettes by %s, %s\n", info->renderer, th_gl_kind_name(info->kind),

@@ -6,6 +6,7 @@
 
 #include <throng/page.h>
 #include <throng/scale.h>
+#include <throng/words.h>
 
 /* All points of a study take turns. */
 enum { MAX_POINTS = 240, MAX_THREADS = 1024 };
@@ -86,11 +87,11 @@ static int refuse_too_much(const th_options *o)
     }
     const uint32_t grains = o->grains.count ? o->grains.count : 1, points = pools * o->counts.count * grains;
     if (points > MAX_POINTS)
-        th_complain("scale compares at most %d points, not %u: %u of schedulers and threads x %u counts x %u grains",
-                    MAX_POINTS, points, pools, o->counts.count, grains);
+        th_complain("scale compares at most %d points, not %u: %u of schedulers and threads x %u count%s x %u grain%s",
+                    MAX_POINTS, points, pools, o->counts.count, th_plural(o->counts.count), grains, th_plural(grains));
     else if (threads > MAX_THREADS)
-        th_complain("scale has at most %d threads together, not the %u of %u schedulers", MAX_THREADS, threads,
-                    o->schedulers.count);
+        th_complain("scale has at most %d threads together, not the %u of %u scheduler%s", MAX_THREADS, threads,
+                    o->schedulers.count, th_plural(o->schedulers.count));
     return points > MAX_POINTS || threads > MAX_THREADS ? TH_EXIT_USAGE : TH_EXIT_GOOD;
 }
 

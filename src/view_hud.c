@@ -134,7 +134,8 @@ static void say_crowd(const th_board *b, page *p)
 {
     const th_show_stats stats = th_show_get_stats(b->show);
     const th_options *o = th_show_options(b->show);
-    say(p, text_color, "%s of %s characters posed", th_digits_from(stats.posed).text, th_digits_from(o->count).text);
+    say(p, text_color, "%s of %s character%s posed", th_digits_from(stats.posed).text, th_digits_from(o->count).text,
+        th_plural(o->count));
     say_levels(p, stats.posed_by_lod);
     say(p, text_color, "%s drawn", th_digits_from(stats.shown).text);
     say_levels(p, stats.by_lod);

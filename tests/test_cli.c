@@ -683,3 +683,9 @@ Test(cli, scale_prints_a_table_and_a_verdict)
     const char *headline = th_cpus_read().usable > 1 ? "2 threads animate " : "1 thread: ";
     cr_expect(strstr(out, "20 characters: human") && strstr(out, headline), "%s", out);
 }
+
+Test(cli, what_is_one_is_no_plural)
+{
+    expect(0, "scale --count 1 --threads 1 --dry-run", "");
+    cr_expect(strstr(out, "1 character: human"), "%s", out);
+}

@@ -516,7 +516,7 @@ Test(compare, other_numbers_of_threads_or_characters_are_refused)
     pair p = pair_of(1, 6, steady, steady_again);
     p.reports[1].rows[0].threads = 2;
     cr_expect_eq(compare(&p), TH_ERR_INPUT);
-    cr_expect(strstr(err.text, "row/0 has 1 threads in old.json and 2 in new.json"), "%s", err.text);
+    cr_expect(strstr(err.text, "row/0 has 1 thread in old.json and 2 in new.json"), "%s", err.text);
     forget(&p);
     p.reports[1].rows[0].threads = 1;
     p.reports[1].rows[0].joints = 530;

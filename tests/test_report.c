@@ -120,7 +120,7 @@ Test(doubts, medians_that_are_not_known_are_named)
     cr_expect(strstr(text, "of row/2, to 93 %"), "%s", text);
     report.precision = 0; /* nobody asked for one: 5 % */
     text = doubts_of(&report);
-    cr_expect(strstr(text, "1 of 3 medians are known less well than to 5 %"), "%s", text);
+    cr_expect(strstr(text, "1 of 3 medians is known less well than to 5 %"), "%s", text);
     th_report_fini(&report);
 }
 

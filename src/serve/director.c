@@ -5,6 +5,7 @@
 
 #include <throng/clock.h>
 #include <throng/json.h>
+#include <throng/words.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,8 +132,8 @@ static void change(th_director *d, making *m)
     pthread_mutex_unlock(&d->lock);
     th_troupe_destroy(old);
     if (m->result == TH_OK)
-        th_log(TH_LOG_INFO, "a crowd of %u on %u threads plays, made in %.0f ms", m->settings.count,
-               m->settings.threads, (double)(th_clock_ns() - begin_ns) / 1e6);
+        th_log(TH_LOG_INFO, "a crowd of %u on %u thread%s plays, made in %.0f ms", m->settings.count,
+               m->settings.threads, th_plural(m->settings.threads), (double)(th_clock_ns() - begin_ns) / 1e6);
     else
         th_log(TH_LOG_WARNING, "the crowd stays as it was: %s", m->err.text);
 }

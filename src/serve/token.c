@@ -2,6 +2,8 @@
 
 #include "log.h"
 
+#include <throng/words.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +31,8 @@ static th_result check(const char *text, const char *source, th_error *err)
 {
     const size_t length = strlen(text);
     if (length < TH_TOKEN_LEAST || length > TH_TOKEN_MOST)
-        return th_fail(err, TH_ERR_INPUT, "the token in %s has %zu characters; it takes %d to %d", source, length,
-                       TH_TOKEN_LEAST, TH_TOKEN_MOST);
+        return th_fail(err, TH_ERR_INPUT, "the token in %s has %zu character%s; it takes %d to %d", source, length,
+                       th_plural(length), TH_TOKEN_LEAST, TH_TOKEN_MOST);
     for (size_t i = 0; i < length; i++)
         if (text[i] <= ' ' || text[i] > '~')
             return th_fail(err, TH_ERR_INPUT, "the token in %s has a character that is no visible ASCII", source);

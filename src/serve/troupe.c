@@ -2,6 +2,7 @@
 
 #include <throng/clip_choice.h>
 #include <throng/random.h>
+#include <throng/words.h>
 
 #include <stdlib.h>
 
@@ -111,8 +112,9 @@ th_result th_troupe_cast(const th_troupe_desc *desc, const th_settings *settings
     th_company_use(company);
     th_result result = make_crowd(troupe, desc, err);
     if (result == TH_OK && th_troupe_bytes(troupe) > desc->max_memory_bytes)
-        result = th_fail(err, TH_ERR_LIMIT, "%u characters would take %.1f MB; the limit is %.1f MB", settings->count,
-                         (double)th_troupe_bytes(troupe) / 1e6, (double)desc->max_memory_bytes / 1e6);
+        result = th_fail(err, TH_ERR_LIMIT, "%u character%s would take %.1f MB; the limit is %.1f MB", settings->count,
+                         th_plural(settings->count), (double)th_troupe_bytes(troupe) / 1e6,
+                         (double)desc->max_memory_bytes / 1e6);
     if (result == TH_OK)
         result = th_palette_create(troupe->crowd, &troupe->palettes, err);
     if (result == TH_OK)
