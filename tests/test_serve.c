@@ -74,6 +74,8 @@ Test(serve, a_command_line_without_sense_is_refused_before_anything_starts)
     expect(2, "serve --listen 0.0.0.0:0", "--listen 0.0.0.0:0 can be reached by other machines and so needs a token");
     expect(2, "serve --listen [::]:0", "needs a token");
     expect(2, "serve --listen nonsense:x", "--listen takes ADDRESS:PORT");
+    expect(2, "serve --listen 99999", "with a port from 0 to 65535, not \"99999\"");
+    expect(2, "serve --listen 127.0.0.1:65536", "with a port from 0 to 65535, not \"127.0.0.1:65536\"");
     expect(2, "serve --count 10 --max-count 5", "--count 10 is more than --max-count 5");
     expect(2, "serve --model a/hero.glb --model b/hero.glb", "--model a/hero.glb and --model b/hero.glb have the same");
     expect(2, "serve --log-level loud", "--log-level takes error, warning, info or debug");

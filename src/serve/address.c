@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Splits "host:port", "[host]:port", "host"; a lone IPv6 address has more colons than one. */
+/* Splits "host:port", "[host]:port", "host"; a lone IPv6 address has more colons than one. A lone number would be an
+ * IPv4 address to getaddrinfo, but whoever writes it means a port. */
 static bool split(const char *text, char host[256], char port[8])
 {
     const char *host_end, *colon;
@@ -24,6 +25,8 @@ static bool split(const char *text, char host[256], char port[8])
     if (!host_end || host_end == text || host_end - text >= 256 || (*colon != ':' && *colon != '\0'))
         return false;
     snprintf(host, 256, "%.*s", (int)(host_end - text), text);
+    if (*colon == '\0' && host[strspn(host, "0123456789")] == '\0')
+        return false;
     const char *number = *colon == ':' ? colon + 1 : strchr(TH_ADDRESS_DEFAULT, ':') + 1;
     if (number[0] == '\0' || strlen(number) > 5 || number[strspn(number, "0123456789")] != '\0')
         return false;
@@ -38,7 +41,8 @@ th_result th_address_parse(const char *text, th_address *out, th_error *err)
     struct addrinfo *found = NULL;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     if (!split(text, host, port))
-        return th_fail(err, TH_ERR_INPUT, "--listen takes ADDRESS:PORT such as %s or [::1]:8347, not \"%s\"",
+        return th_fail(err, TH_ERR_INPUT,
+                       "--listen takes ADDRESS:PORT such as %s or [::1]:8347, with a port from 0 to 65535, not \"%s\"",
                        TH_ADDRESS_DEFAULT, text);
     const int error = getaddrinfo(host, port, &hints, &found);
     if (error)
