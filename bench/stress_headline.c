@@ -32,6 +32,14 @@ static void add_result(char *line, size_t size, const char *what, const th_stres
         th_append(line, size, " %s not hold", one ? "does" : "do");
 }
 
+/* One percent of so few frames is too many to be sure of all others, so the p99 may well be within a budget that is not
+ * held. */
+static void add_late(char *line, size_t size, const th_stress_point *point)
+{
+    th_append(line, size, ", with %s of %s frames late where %u may be", th_digits_from(point->late).text,
+              th_digits_from(point->frames).text, th_capacity_allowed(point->frames));
+}
+
 static void add_point(char *line, size_t size, const th_stress *stress, const th_stress_point *point)
 {
     const double budget_ms = stress->budget_ns / 1e6;
@@ -41,6 +49,8 @@ static void add_point(char *line, size_t size, const th_stress *stress, const th
     th_append(line, size, " %.4g ms (%.4g Hz)", budget_ms, 1000 / budget_ms);
     if (th_stress_limit(point, &low, &high))
         th_append(line, size, ", the limit is at %s to %s", th_digits_from(low).text, th_digits_from(high).text);
+    if (point->frames > 0 && point->characters > 0 && !point->held)
+        add_late(line, size, point);
     if (point->frames > 0)
         th_append(line, size, ": p99 of %.4g ms", point->times.p99 / 1e6);
     th_append(line, size, " on %u thread%s (", point->threads, th_plural(point->threads));

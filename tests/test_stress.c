@@ -1,5 +1,6 @@
 /* The stress test with tiny crowds. How many hold a budget is up to the machine, and no test asks. */
 #include "fixture_human.h"
+#include "stress_headline.h"
 #include "waits.h"
 
 #include <throng/check.h>
@@ -510,6 +511,24 @@ static th_stress made_up(void)
     stress.points[1].search.worst_run = 99000;
     stress.points[1].search.best_run = 139000;
     return stress;
+}
+
+Test(stress, headline_says_why_a_budget_is_not_held_that_the_99th_percentile_is_within)
+{
+    th_stress stress = made_up();
+    th_stress_point *p = &stress.points[0];
+    p->frames = 299;
+    p->late = 1;
+    stress.searched = p->held = false;
+    th_stress_write_headline(&stress, p);
+    expect_text(stress.headline,
+                "67,000 posed characters do not hold 16.6 ms (60.24 Hz), with 1 of 299 frames late where "
+                "0 may be: p99 of 16 ms on 1 thread (");
+    p->held = true;
+    p->late = 0;
+    th_stress_write_headline(&stress, p);
+    expect_text(stress.headline, "67,000 posed characters hold 16.6 ms (60.24 Hz): p99 of 16 ms on 1 thread (");
+    th_stress_fini(&stress);
 }
 
 Test(stress, text_says_what_holds_and_what_is_doubtful)
