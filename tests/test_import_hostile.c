@@ -22,6 +22,30 @@ static FILE *begin_file(const char *extension)
     return file;
 }
 
+/* ---- what is no model at all ---- */
+
+static void expect_no_model(const char *name, const char *content)
+{
+    FILE *file = begin_file(name);
+    fputs(content, file);
+    fclose(file);
+    th_model *model;
+    th_error err;
+    cr_expect_eq(import(path, &model, &err), TH_ERR_INPUT, "%s", name);
+    cr_expect(strstr(err.text, "is not a model of any format known here"), "%s", err.text);
+    unlink(path);
+}
+
+/* Assimp takes the texts for OBJ, STL and Blender's files. */
+Test(import_hostile, says_what_is_no_model)
+{
+    expect_no_model(".png", "\x89PNG\r\n\x1a\n");
+    expect_no_model("", "notes");
+    expect_no_model(".txt", "v apples\nf 1 2 3\no pears\n");
+    expect_no_model(".md", "BLENDER\nis a program\n");
+    expect_no_model(".c", "/* the pose. */\nstatic\no v f\n");
+}
+
 /* ---- names ---- */
 
 /* A DirectX file with a frame for each name, one in another, and a clip that moves the last two. */

@@ -55,14 +55,27 @@ th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *whe
 
 /* ---- loading ---- */
 
+/* A file whose ending belongs to no reader goes to the first one that sees anything of its own in it, and that may be a
+ * word of any text: the reader's complaints would be of a format that nobody spoke of. */
+static bool is_guess(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *ending = strrchr(slash ? slash : path, '.');
+    return !ending || !aiIsExtensionSupported(ending);
+}
+
+static _Noreturn void give_up_unknown(void)
+{
+    give_up(TH_ERR_INPUT, "is not a model of any format known here");
+}
+
 /* Assimp's wording, made to stand behind a file name. */
-static _Noreturn void give_up_with_assimp_error(void)
+static _Noreturn void give_up_with_assimp_error(const char *path)
 {
     const char *text = aiGetErrorString();
     if (strstr(text, "bad_alloc") || strstr(text, "bad allocation"))
         give_up_memory();
-    if (strncmp(text, "No suitable reader", 18) == 0)
-        give_up(TH_ERR_INPUT, "is not a model of any format known here");
+    if (is_guess(path) || strncmp(text, "No suitable reader", 18) == 0)
+        give_up_unknown();
     give_up(TH_ERR_INPUT, "%s", text[0] ? text : "cannot be read");
 }
 
@@ -88,14 +101,16 @@ static void load(scene *s)
 {
     s->ai = aiImportFile(s->path, 0);
     if (!s->ai)
-        give_up_with_assimp_error();
+        give_up_with_assimp_error(s->path);
+    if (is_guess(s->path) && s->ai->mNumMeshes == 0 && s->ai->mNumAnimations == 0)
+        give_up_unknown();
     if (!s->ai->mRootNode)
         give_up(TH_ERR_INPUT, "there is no node in it");
     count_before_processing(s);
     s->ai = aiApplyPostProcessing(s->ai, aiProcess_Triangulate | aiProcess_SortByPType | aiProcess_GenSmoothNormals |
                                              aiProcess_FlipUVs);
     if (!s->ai || !s->ai->mRootNode)
-        give_up_with_assimp_error();
+        give_up_with_assimp_error(s->path);
 }
 
 const th_model *read_scene(const char *path)
