@@ -4,6 +4,22 @@
 #include <throng/json.h>
 #include <throng/table.h>
 
+#include <string.h>
+
+/* "7 clips", "clip walk of 7", "rest pose" where the model lacks the clip that was chosen. */
+static void add_clips(char *line, size_t size, const json_t *model)
+{
+    const int clips = (int)json_integer_value(json_object_get(model, "clips"));
+    const json_t *chosen = json_object_get(model, "clip");
+    const char *name = json_string_value(chosen);
+    if (json_is_null(chosen))
+        th_append(line, size, "rest pose");
+    else if (name && strcmp(name, "all") != 0)
+        th_append(line, size, "clip %s of %d", name, clips);
+    else
+        th_append(line, size, "%d clip%s", clips, th_plural((uint64_t)clips));
+}
+
 static void print_scene(const json_t *scene, th_format format, FILE *file)
 {
     size_t index;
@@ -15,10 +31,10 @@ static void print_scene(const json_t *scene, th_format format, FILE *file)
     json_array_foreach(json_object_get(scene, "models"), index, model)
     {
         const int entries = (int)json_integer_value(json_object_get(model, "palette_entries"));
-        const int clips = (int)json_integer_value(json_object_get(model, "clips"));
-        th_append(line, sizeof line, "%s%s (%d palette %s, %d clip%s)", index == 0 ? ": " : ", ",
-                  json_string_value(json_object_get(model, "name")), entries, entries == 1 ? "entry" : "entries", clips,
-                  th_plural((uint64_t)clips));
+        th_append(line, sizeof line, "%s%s (%d palette %s, ", index == 0 ? ": " : ", ",
+                  json_string_value(json_object_get(model, "name")), entries, entries == 1 ? "entry" : "entries");
+        add_clips(line, sizeof line, model);
+        th_append(line, sizeof line, ")");
     }
     th_write_line(file, format, "%s", line);
 }

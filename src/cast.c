@@ -79,13 +79,23 @@ th_result th_cast_choose(th_cast *cast, const char *clip, th_error *err)
     return found ? TH_OK : th_clip_refuse(clip, cast->models, cast->count, err);
 }
 
+static void say_who_stands(const th_cast *cast, const char *clip)
+{
+    for (uint32_t m = 0; m < cast->count; m++)
+        if (cast->clips[m] == cast->models[m]->clip_count)
+            th_complain("%s has no clip \"%s\": it stands in its rest pose", cast->models[m]->name, clip);
+}
+
 int th_cast_init(th_cast *cast, const th_options *o)
 {
     th_error err;
     *cast = (struct th_cast){0};
     const bool good = load_models(cast, o, &err) == TH_OK && lend_clips(cast, o, &err) == TH_OK &&
                       th_cast_choose(cast, o->clip, &err) == TH_OK;
-    return good ? TH_EXIT_GOOD : th_fail_with(&err);
+    if (!good)
+        return th_fail_with(&err);
+    say_who_stands(cast, o->clip);
+    return TH_EXIT_GOOD;
 }
 
 void th_cast_fini(th_cast *cast)

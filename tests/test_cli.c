@@ -689,3 +689,16 @@ Test(cli, what_is_one_is_no_plural)
     expect(0, "scale --count 1 --threads 1 --dry-run", "");
     cr_expect(strstr(out, "1 character: human"), "%s", out);
 }
+
+Test(cli, who_lacks_the_clip_that_was_chosen_is_named)
+{
+    expect(0, "scale --count 2 --threads 1 --dry-run --clip walk --model human --model synthetic:joints=3", "");
+    cr_expect(strstr(err, "throng: synthetic:joints=3 has no clip \"walk\": it stands in its rest pose\n"), "%s", err);
+    cr_expect(
+        strstr(out, "human (52 palette entries, clip walk of 7), synthetic:joints=3 (3 palette entries, rest pose)"),
+        "%s", out);
+    expect(0, "scale --count 2 --threads 1 --dry-run --model human --model synthetic:joints=3", "");
+    cr_expect_str_eq(err, "");
+    cr_expect(strstr(out, "human (52 palette entries, 7 clips), synthetic:joints=3 (3 palette entries, 1 clip)"), "%s",
+              out);
+}
