@@ -630,6 +630,41 @@ Test(import, scales_weights_to_sum_to_one)
     th_model_free(model);
 }
 
+static void check_identities(const th_model *model, const char *const joints[], uint32_t count)
+{
+    cr_assert_eq(model->bind_count, count);
+    for (uint32_t b = 0; b < count; b++) {
+        cr_expect_str_eq(model->joints[model->binds[b].joint].name, joints[b]);
+        cr_expect(memcmp(&model->binds[b].inverse_bind, &TH_MAT34_IDENTITY, sizeof(th_mat34)) == 0, "%s", joints[b]);
+    }
+}
+
+/* Two such skins, the larger one of five joints, beside one that has matrices. */
+Test(import, takes_identities_for_inverse_bind_matrices_that_are_left_out)
+{
+    const gltf_accessor accessors[] = {POSITIONS,
+                                       JOINTS,
+                                       WEIGHTS,
+                                       BINDS,
+                                       GLTF_SHORTS("VEC4", 3, 0, 1, 2, 3, 4, 0, 0, 0, 4, 3, 0, 0),
+                                       GLTF_FLOATS("VEC4", 3, .25f, .25f, .25f, .25f, 1, 0, 0, 0, .5f, .5f, 0, 0)};
+    th_model *model =
+        import_gltf(SCENE("0,1") NODES(ARM_NODES) "'skins':[{'joints':[1,2]}]," SKINNED_MESHES, accessors, 3);
+    check_identities(model, (const char *[]){"upper", "lower"}, 2);
+    th_model_free(model);
+    model =
+        import_gltf(SCENE("0,1,2,3,4,5,6") NODES(
+                        "{'name':'a'},{'name':'b'},{'name':'c'},{'name':'d'},{'name':'e'},"
+                        "{'mesh':0,'skin':0},{'mesh':1,'skin':1}") "'skins':[{'joints':[0,1]},{'joints':[0,1,2,3,4]}],"
+                                                                   "'meshes':[{'primitives':[{'attributes':{'POSITION':"
+                                                                   "0,'JOINTS_0':1,'WEIGHTS_0':2}}]},"
+                                                                   "{'primitives':[{'attributes':{'POSITION':0,'JOINTS_"
+                                                                   "0':4,'WEIGHTS_0':5}}]}]",
+                    accessors, LENGTH(accessors));
+    check_identities(model, (const char *[]){"a", "b", "c", "d", "e"}, 5);
+    th_model_free(model);
+}
+
 /* Six bones on one vertex, in a format that can say so. */
 Test(import, keeps_the_four_largest_weights)
 {
@@ -1023,14 +1058,14 @@ Test(import, names_the_file_however_long_its_path_is)
 /* Crashes Assimp 5.2.5. Where it does not, any outcome is fine, as long as it is one. */
 Test(import, turns_a_crash_of_the_importer_into_an_error)
 {
-    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS};
-    gltf_write(in_folder("made.gltf"), SCENE("0,1") NODES(ARM_NODES) "'skins':[{'joints':[1,2]}]," SKINNED_MESHES,
-               accessors, LENGTH(accessors));
+    FILE *file = fopen(in_folder("made.stl"), "w");
+    fputs("solid ground\nfacet\n", file);
+    fclose(file);
     th_model *model;
     th_error err;
-    th_result result = import(in_folder("made.gltf"), &model, &err);
+    th_result result = import(in_folder("made.stl"), &model, &err);
     cr_expect(result == TH_OK || result == TH_ERR_INPUT);
-    cr_expect(result == TH_OK || strstr(err.text, "made.gltf: the importer "), "%s", err.text);
+    cr_expect(result == TH_OK || strstr(err.text, "made.stl: the importer "), "%s", err.text);
     th_model_free(model);
 }
 

@@ -2,6 +2,7 @@
  * splits a node's transform (Khronos, glTF 2.0 Specification, 2021, sections 3.5 and 3.11). */
 #include "gltf.h"
 
+#include <assimp/cimport.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,6 +186,12 @@ float *read_spline(const scene *s, uint32_t clip, uint32_t joint, uint32_t part,
 
 /* ---- reading ---- */
 
+const struct aiScene *import_file(scene *s)
+{
+    s->json = load_gltf_json(s->path);
+    return s->json && complete_skins(s->json) ? import_with_json(s, s->json) : aiImportFile(s->path, 0);
+}
+
 /* Whatever the file is called: Assimp goes by the content as well. */
 static bool is_gltf(const scene *s)
 {
@@ -199,7 +206,7 @@ void read_gltf(scene *s)
 {
     if (!is_gltf(s))
         return;
-    json_t *file = load_gltf_json(s->path);
+    json_t *file = s->json;
     if (!file) {
         repair(s, REPAIR_CLIP_UNSURE, s->ai->mNumAnimations, "its JSON is not as it should be");
         return;

@@ -13,6 +13,12 @@ void refuse_unreadable(scene *s, const json_t *file);
 /* Part of a transform that a channel's path names; 0 for any other path. */
 uint32_t gltf_part(const json_t *channel);
 
+/* Gives skins without inverse bind matrices those that they have by default. False when there are no such skins. */
+bool complete_skins(json_t *file);
+
+/* What Assimp makes of the file when `file` is its JSON; NULL and Assimp's error where that is nothing. */
+const struct aiScene *import_with_json(const scene *s, const json_t *file);
+
 /* Drops channels without a node or a path that is known, which Assimp takes for the translation of node 0, and has
  * Assimp read the file again when there are any. `file` changes accordingly. */
 void drop_unaimed_channels(scene *s, json_t *file);

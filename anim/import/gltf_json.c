@@ -2,6 +2,7 @@
 
 #include <throng/model.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,13 +37,24 @@ static json_t *parse(char *bytes, size_t size)
     return json_loadb(bytes, size, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
 }
 
+/* Models of other formats are no reason to read all of them. */
+static bool begins_as_json(FILE *file)
+{
+    const long begin = ftell(file);
+    int c;
+    do
+        c = getc(file);
+    while (c == ' ' || c == '\t' || c == '\r' || c == '\n');
+    return c == '{' && fseek(file, begin, SEEK_SET) == 0;
+}
+
 json_t *load_gltf_json(const char *path)
 {
     FILE *file = fopen(path, "rb");
     if (!file)
         return NULL;
     size_t size = find_json(file);
-    char *bytes = size > 0 && size <= JSON_MAX_BYTES ? malloc(size) : NULL;
+    char *bytes = size > 0 && size <= JSON_MAX_BYTES && begins_as_json(file) ? malloc(size) : NULL;
     json_t *json = bytes && fread(bytes, 1, size, file) == size ? parse(bytes, size) : NULL;
     free(bytes);
     fclose(file);

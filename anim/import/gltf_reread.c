@@ -1,4 +1,4 @@
-/* Assimp once more, with a glTF file as it should be: the same bytes from the disk, but JSON of ours. */
+/* Assimp with a glTF file as it should be: the same bytes from the disk, but JSON of ours. */
 #include "gltf.h"
 #include "reply.h"
 
@@ -130,6 +130,15 @@ static void close_file(struct aiFileIO *io, struct aiFile *file)
     free(file);
 }
 
+const struct aiScene *import_with_json(const scene *s, const json_t *file)
+{
+    replacement r = {s->path, json_dumps(file, JSON_COMPACT)};
+    if (!r.json)
+        give_up_memory();
+    struct aiFileIO io = {open_file, close_file, (aiUserData)&r};
+    return aiImportFileEx(s->path, 0, &io);
+}
+
 /* ---- channels that aim at nothing ---- */
 
 static bool is_aimed(const json_t *channel)
@@ -163,11 +172,7 @@ void drop_unaimed_channels(scene *s, json_t *file)
     }
     if (all == 0)
         return;
-    replacement r = {s->path, json_dumps(file, JSON_COMPACT)};
-    if (!r.json)
-        give_up_memory();
-    struct aiFileIO io = {open_file, close_file, (aiUserData)&r};
-    s->ai = aiImportFileEx(s->path, 0, &io);
+    s->ai = import_with_json(s, file);
     if (!s->ai)
         give_up(TH_ERR_INPUT, "%s", aiGetErrorString());
 }

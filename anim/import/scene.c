@@ -99,7 +99,7 @@ static void count_before_processing(scene *s)
  * LimitBoneWeights does not renormalise, ValidateDataStructure refuses equal names, MakeLeftHanded may flip twice. */
 static void load(scene *s)
 {
-    s->ai = aiImportFile(s->path, 0);
+    s->ai = import_file(s);
     if (!s->ai)
         give_up_with_assimp_error(s->path);
     if (is_guess(s->path) && s->ai->mNumMeshes == 0 && s->ai->mNumAnimations == 0)

@@ -4,8 +4,8 @@
  *   joints.c     nodes and their names
  *   materials.c  materials and textures
  *   meshes.c     vertices, triangles, and the binds (binds.c) they ask for
- *   gltf.c       what Assimp leaves out of glTF files or misreads, with the help of gltf_json.c, gltf_refuse.c and
- *                gltf_reread.c, and the keys of splines with that of gltf_accessor.c and gltf_buffer.c
+ *   gltf.c       what Assimp leaves out of glTF files or misreads, with the help of gltf_json.c, gltf_refuse.c,
+ *                gltf_skins.c and gltf_reread.c, and the keys of splines with that of gltf_accessor.c and gltf_buffer.c
  *   clips.c      channels and keys
  * All of them use
  *   texts.c      names, clean and distinct
@@ -55,6 +55,7 @@ typedef struct authorship {
 } authorship;
 
 typedef struct gltf gltf;
+struct json_t;
 
 typedef struct scene {
     const struct aiScene *ai;
@@ -63,12 +64,16 @@ typedef struct scene {
     known_texts texts;
     nodes nodes;
     binds binds;
-    gltf *gltf; /* NULL: another format, or one that could not be made out */
+    struct json_t *json; /* of a file that may be glTF; NULL: it is not, or cannot be read */
+    gltf *gltf;          /* NULL: another format, or one that could not be made out */
     repairs repairs;
 } scene;
 
 /* The finished model, checked. */
 const th_model *read_scene(const char *path);
+
+/* What Assimp makes of the file; NULL and Assimp's error where that is nothing. (gltf.c) */
+const struct aiScene *import_file(scene *s);
 
 /* Zeroed memory that lives as long as the model. */
 #define make(s, type, count) ((type *)make_array((s), (count), sizeof(type)))
