@@ -111,6 +111,13 @@ th_result th_film_check(const th_film_desc *desc, th_error *err)
     return format_of(desc->path) == PNG ? check_picture_name(desc->path, desc->frame_count, err) : TH_OK;
 }
 
+void th_film_size(const th_film_desc *desc, uint32_t *out_width, uint32_t *out_height)
+{
+    const bool video = format_of(desc->path) != PNG;
+    *out_width = video ? th_video_side(desc->width) : desc->width;
+    *out_height = video ? th_video_side(desc->height) : desc->height;
+}
+
 static th_result open_pictures(th_film *f, const char *path, th_error *err)
 {
     th_result result = split_name(f, path, err);

@@ -57,7 +57,7 @@ static void destroy(th_video *v)
     free(v);
 }
 
-static uint32_t even(uint32_t side)
+uint32_t th_video_side(uint32_t side)
 {
     return (side + 1) / 2 * 2;
 }
@@ -123,7 +123,7 @@ static const char *const ENCODERS[][12] = {
 static int start(const th_film_desc *desc, th_video_format format, int frames, const th_video *v, pid_t *out_pid)
 {
     char size[32], rate[32], file[32];
-    snprintf(size, sizeof size, "%ux%u", even(desc->width), even(desc->height));
+    snprintf(size, sizeof size, "%ux%u", th_video_side(desc->width), th_video_side(desc->height));
     snprintf(rate, sizeof rate, "%.9g", desc->frames_per_s);
     snprintf(file, sizeof file, "file:/proc/self/fd/%d", SCRATCH_FD);
     const char *arguments[48] = {
@@ -169,7 +169,7 @@ static th_result open_all(th_video *v, int *out_frames, th_error *err)
 
 static th_result init(th_video *v, const th_film_desc *desc, th_video_format format, th_error *err)
 {
-    const uint32_t width = even(desc->width), height = even(desc->height);
+    const uint32_t width = th_video_side(desc->width), height = th_video_side(desc->height);
     if (width != desc->width || height != desc->height)
         v->even = malloc((size_t)width * height * 4);
     if (!v->path || (!v->even && (width != desc->width || height != desc->height)))
@@ -262,11 +262,11 @@ static th_result send_all(th_video *v, const uint8_t *bytes, size_t count, th_er
     return TH_OK;
 }
 
-/* The formats halve the sides of colours, so they want even ones: the last row and column once more. */
+/* The last row and column once more. */
 static const uint8_t *with_even_sides(th_video *v, const uint8_t *rgba)
 {
-    const size_t row = (size_t)v->width * 4, even_row = (size_t)even(v->width) * 4;
-    for (uint32_t y = 0; y < even(v->height); y++) {
+    const size_t row = (size_t)v->width * 4, even_row = (size_t)th_video_side(v->width) * 4;
+    for (uint32_t y = 0; y < th_video_side(v->height); y++) {
         const uint8_t *from = rgba + (y < v->height ? y : v->height - 1) * row;
         uint8_t *to = v->even + y * even_row;
         memcpy(to + even_row - 4, from + row - 4, 4);
@@ -277,7 +277,8 @@ static const uint8_t *with_even_sides(th_video *v, const uint8_t *rgba)
 
 th_result th_video_add(th_video *v, const uint8_t *rgba, th_error *err)
 {
-    return send_all(v, v->even ? with_even_sides(v, rgba) : rgba, (size_t)even(v->width) * even(v->height) * 4, err);
+    return send_all(v, v->even ? with_even_sides(v, rgba) : rgba,
+                    (size_t)th_video_side(v->width) * th_video_side(v->height) * 4, err);
 }
 
 static th_result put_in_place(const th_video *v, th_error *err)

@@ -10,6 +10,9 @@ typedef enum th_video_format { TH_VIDEO_MP4, TH_VIDEO_MKV, TH_VIDEO_WEBM } th_vi
 
 typedef struct th_video th_video;
 
+/* The side of a video of such pictures: its formats halve the sides of colours, so they want even ones. */
+uint32_t th_video_side(uint32_t side);
+
 /* Starts ffmpeg. desc->path: copied. */
 th_result th_video_open(const th_film_desc *desc, th_video_format format, th_video **out, th_error *err);
 

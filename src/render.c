@@ -29,6 +29,15 @@ static th_film_desc film_of(const th_options *o)
                           .frames_per_s = o->fps};
 }
 
+static void say_size(const th_film_desc *film)
+{
+    uint32_t width, height;
+    th_film_size(film, &width, &height);
+    if (width != film->width || height != film->height)
+        th_complain("%s gets %u x %u pixels, as a video has even sides: the last row or column comes twice", film->path,
+                    width, height);
+}
+
 static th_result begin(rendering *r, const th_cast *cast, th_error *err)
 {
     const th_options *o = r->options;
@@ -193,6 +202,7 @@ int th_command_render(const th_options *o)
         th_complain("%s", err.text);
         return TH_EXIT_USAGE;
     }
+    say_size(&film);
     th_tracer_begin(o->tracer, "load");
     int code = th_cast_init(&cast, o);
     if (code == TH_EXIT_GOOD) {

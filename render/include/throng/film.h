@@ -31,6 +31,9 @@ typedef struct th_film th_film;
  * none; TH_ERR_LIMIT: the picture is too large. */
 th_result th_film_check(const th_film_desc *desc, th_error *err);
 
+/* The sides of what is written: those of the desc, or one more where a video has an odd one. desc: checked. */
+void th_film_size(const th_film_desc *desc, uint32_t *out_width, uint32_t *out_height);
+
 /* Checks whatever can be before the first frame. Errors as those of th_film_check; TH_ERR_INPUT, too: the file cannot
  * be written; TH_ERR_ENVIRONMENT: no ffmpeg; TH_ERR_MEMORY. */
 th_result th_film_open(const th_film_desc *desc, th_film **out, th_error *err);
