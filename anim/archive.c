@@ -165,9 +165,12 @@ static void visit_track(archive *a, th_track *track, uint32_t width)
     VISIT(a, track->key_count);
     VISIT_PLAIN(a, track->times, track->key_count);
     VISIT_PLAIN(a, track->values, (uint64_t)track->key_count * width);
-    uint8_t spline = track->tangents != NULL;
-    VISIT(a, spline);
-    if (spline)
+    enum { LINES, SPLINE, STEPS };
+    uint8_t curve = track->tangents ? SPLINE : track->steps ? STEPS : LINES;
+    VISIT(a, curve);
+    if (a->arena)
+        track->steps = curve == STEPS;
+    if (curve == SPLINE)
         VISIT_PLAIN(a, track->tangents, 2 * (uint64_t)track->key_count * width);
 }
 

@@ -7,7 +7,7 @@
 
 #include <throng/model.h>
 
-#define TH_ARCHIVE_VERSION 3u
+#define TH_ARCHIVE_VERSION 4u
 
 /* Enough of the beginning to learn the whole length from. */
 #define TH_ARCHIVE_HEAD_BYTES 24u

@@ -38,10 +38,10 @@ typedef struct interval {
     double t;
 } interval;
 
-static interval find_interval(const th_track *track, double ticks, th_interpolation interpolation)
+static interval find_interval(const th_track *track, double ticks, th_interpolation mode)
 {
     uint32_t key = find_key(track, ticks), next = key + 1;
-    if (next >= track->key_count || ticks <= track->times[key] || interpolation == TH_INTERPOLATION_STEP)
+    if (next >= track->key_count || ticks <= track->times[key] || mode == TH_INTERPOLATION_STEP)
         return (interval){key, key, 0};
     return (interval){key, next, (ticks - track->times[key]) / (track->times[next] - track->times[key])};
 }
@@ -132,13 +132,14 @@ static th_interpolation mode_of(const th_track *track, th_interpolation interpol
 {
     if (interpolation != TH_INTERPOLATION_AUTHORED)
         return interpolation;
-    return track->tangents ? TH_INTERPOLATION_CUBIC : TH_INTERPOLATION_SLERP;
+    return track->tangents ? TH_INTERPOLATION_CUBIC : track->steps ? TH_INTERPOLATION_STEP : TH_INTERPOLATION_SLERP;
 }
 
 static void sample_vector(const th_track *track, double ticks, th_interpolation interpolation, double out[3])
 {
-    interval at = find_interval(track, ticks, interpolation);
-    if (mode_of(track, interpolation) == TH_INTERPOLATION_CUBIC) {
+    const th_interpolation mode = mode_of(track, interpolation);
+    interval at = find_interval(track, ticks, mode);
+    if (mode == TH_INTERPOLATION_CUBIC) {
         sample_cubic(track, at, 3, out);
         return;
     }
@@ -167,11 +168,12 @@ static void nlerp(const double a[4], double b[4], double t, double out[4])
 
 static void sample_rotation(const th_track *track, double ticks, th_interpolation interpolation, double out[4])
 {
-    interval at = find_interval(track, ticks, interpolation);
+    const th_interpolation mode = mode_of(track, interpolation);
+    interval at = find_interval(track, ticks, mode);
     double a[4], b[4];
     load_rotation(track, at.from, a);
     load_rotation(track, at.to, b);
-    switch (mode_of(track, interpolation)) {
+    switch (mode) {
     case TH_INTERPOLATION_CUBIC:
         sample_cubic_rotation(track, at, out);
         break;

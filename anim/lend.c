@@ -62,6 +62,7 @@ static bool copy_track(th_arena *arena, const th_track *from, size_t width, th_t
     to->times = th_arena_copy(arena, from->times, from->key_count, sizeof *from->times);
     to->values = th_arena_copy(arena, from->values, from->key_count, width * sizeof *from->values);
     to->tangents = NULL;
+    to->steps = from->steps;
     if (from->tangents)
         to->tangents = th_arena_copy(arena, from->tangents, from->key_count, 2 * width * sizeof *from->tangents);
     return to->times && to->values && (to->tangents || !from->tangents);
@@ -73,7 +74,7 @@ static bool hold(th_arena *arena, const double value[], size_t width, th_track *
     float *values = th_arena_new(arena, float, width);
     for (size_t i = 0; values && i < width; i++)
         values[i] = (float)value[i];
-    *to = (th_track){1, th_arena_new(arena, double, 1), values, NULL};
+    *to = (th_track){1, th_arena_new(arena, double, 1), values, NULL, false};
     return to->times && to->values;
 }
 

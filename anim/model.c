@@ -184,7 +184,7 @@ static bool track_ok(const th_track *track, uint32_t width)
     size_t numbers = (size_t)track->key_count * width;
     if (track->key_count == 0 || !all_finite(track->values, numbers))
         return false;
-    if (track->tangents && (track->key_count < 2 || !all_finite(track->tangents, 2 * numbers)))
+    if (track->tangents && (track->steps || track->key_count < 2 || !all_finite(track->tangents, 2 * numbers)))
         return false;
     for (uint32_t k = 0; k < track->key_count; k++)
         if (!isfinite(track->times[k]) || (k > 0 && !(track->times[k] > track->times[k - 1])))

@@ -30,6 +30,7 @@ typedef struct node_anim {
     uint32_t position_count, rotation_count, scaling_count;
     anim_key *positions, *rotations, *scalings;
     const float *position_tangents, *rotation_tangents, *scaling_tangents; /* the model's; NULL but for splines */
+    bool positions_step, rotations_step, scalings_step;
 } node_anim;
 
 typedef struct animation {
@@ -145,13 +146,14 @@ static void interpolate_spline(const anim_key *key, const float *tangents, int w
                  (3 * t2 - 2 * t3) * key[1].value[i] + length * (t3 - t2) * arrive[i];
 }
 
-static void interpolate_vector(const anim_key *keys, const float *tangents, uint32_t count, double ticks, float out[3])
+static void interpolate_vector(const anim_key *keys, const float *tangents, bool steps, uint32_t count, double ticks,
+                               float out[3])
 {
     uint32_t k = 0;
     while (k + 1 < count && ticks >= keys[k + 1].time)
         k++;
     memcpy(out, keys[k].value, 3 * sizeof *out);
-    if (k + 1 == count || ticks <= keys[k].time)
+    if (k + 1 == count || ticks <= keys[k].time || steps)
         return;
     float t = (float)((ticks - keys[k].time) / (keys[k + 1].time - keys[k].time));
     if (tangents) {
@@ -162,14 +164,14 @@ static void interpolate_vector(const anim_key *keys, const float *tangents, uint
         out[i] += t * (keys[k + 1].value[i] - keys[k].value[i]);
 }
 
-static void interpolate_rotation(const anim_key *keys, const float *tangents, uint32_t count, double ticks,
+static void interpolate_rotation(const anim_key *keys, const float *tangents, bool steps, uint32_t count, double ticks,
                                  float out[4])
 {
     uint32_t k = 0;
     while (k + 1 < count && ticks >= keys[k + 1].time)
         k++;
     memcpy(out, keys[k].value, sizeof keys[k].value);
-    if (k + 1 == count || ticks <= keys[k].time) {
+    if (k + 1 == count || ticks <= keys[k].time || steps) {
         if (tangents) /* a spline's keys are of any length */
             quat_normalize(out);
         return;
@@ -222,9 +224,12 @@ static void read_hierarchy(const walk *w, const node *n, const mat4 *parent)
     const node_anim *anim = w->animation ? find_node_anim(w->animation, n->name.data) : NULL;
     if (anim) {
         float scale[3], rotation[4], translation[3];
-        interpolate_vector(anim->scalings, anim->scaling_tangents, anim->scaling_count, w->ticks, scale);
-        interpolate_rotation(anim->rotations, anim->rotation_tangents, anim->rotation_count, w->ticks, rotation);
-        interpolate_vector(anim->positions, anim->position_tangents, anim->position_count, w->ticks, translation);
+        interpolate_vector(anim->scalings, anim->scaling_tangents, anim->scalings_step, anim->scaling_count, w->ticks,
+                           scale);
+        interpolate_rotation(anim->rotations, anim->rotation_tangents, anim->rotations_step, anim->rotation_count,
+                             w->ticks, rotation);
+        interpolate_vector(anim->positions, anim->position_tangents, anim->positions_step, anim->position_count,
+                           w->ticks, translation);
         mat4 s = mat4_scale(scale), r = mat4_rotation(rotation), t = mat4_translation(translation);
         mat4 tr = mat4_mul(&t, &r);
         transform = mat4_mul(&tr, &s);
@@ -324,6 +329,9 @@ static bool build_animation(th_tutorial *tutorial, const th_clip *clip, animatio
         anim->position_tangents = channel->translation.tangents;
         anim->rotation_tangents = channel->rotation.tangents;
         anim->scaling_tangents = channel->scale.tangents;
+        anim->positions_step = channel->translation.steps;
+        anim->rotations_step = channel->rotation.steps;
+        anim->scalings_step = channel->scale.steps;
         out->channels[out->channel_count++] = anim;
     }
     return true;

@@ -289,8 +289,8 @@ static void check_whole_numbers(void)
     static const float turns[KEYS][4] = {{0, 0, 0, 1}, {1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
     static const float zeros[3], ones[3] = {1, 1, 1}, up[3] = {0, 2, 0};
     const th_channel channels[] = {
-        {0, {1, times, zeros, NULL}, {KEYS, times, turns[0], NULL}, {1, times, ones, NULL}, 0},
-        {1, {1, times, up, NULL}, {KEYS, times, turns[0], NULL}, {1, times, ones, NULL}, 0}};
+        {0, {1, times, zeros, NULL, false}, {KEYS, times, turns[0], NULL, false}, {1, times, ones, NULL, false}, 0},
+        {1, {1, times, up, NULL, false}, {KEYS, times, turns[0], NULL, false}, {1, times, ones, NULL, false}, 0}};
     const th_clip clip = {"turns", KEYS - 1, 1, 2, channels};
     th_joint joints[] = {{"low", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"high", 0, TH_MAT34_IDENTITY}};
     th_bind binds[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};

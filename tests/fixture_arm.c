@@ -103,12 +103,21 @@ static void build_clips(arm *a)
         a->moving[i] = 0.25f * (float)(i + 1);
     }
     const double *early = a->times[EARLY], *whole = a->times[WHOLE], *once = a->times[ONCE], *late = a->times[LATE];
-    a->channels[0] = (th_channel){
-        UPPER, {1, once, a->at_rest[0], NULL}, {2, early, a->turns[0], NULL}, {1, once, a->at_rest[1], NULL}, 0};
-    a->channels[1] =
-        (th_channel){LOWER, {2, whole, a->moving, NULL}, {2, whole, a->turns[1], NULL}, {3, early, a->moving, NULL}, 0};
-    a->channels[2] =
-        (th_channel){PROP, {1, late, a->moving, NULL}, {1, late, a->turns[0], NULL}, {1, late, a->moving, NULL}, 0};
+    a->channels[0] = (th_channel){UPPER,
+                                  {1, once, a->at_rest[0], NULL, false},
+                                  {2, early, a->turns[0], NULL, false},
+                                  {1, once, a->at_rest[1], NULL, false},
+                                  0};
+    a->channels[1] = (th_channel){LOWER,
+                                  {2, whole, a->moving, NULL, false},
+                                  {2, whole, a->turns[1], NULL, false},
+                                  {3, early, a->moving, NULL, false},
+                                  0};
+    a->channels[2] = (th_channel){PROP,
+                                  {1, late, a->moving, NULL, false},
+                                  {1, late, a->turns[0], NULL, false},
+                                  {1, late, a->moving, NULL, false},
+                                  0};
     a->clips[CUT] = (th_clip){"cut at both ends", 24, 24, 2, a->channels};
     a->clips[LONGER] = (th_clip){"longer than its keys", 60, 24, 2, a->channels + 1};
     a->clips[POSE] = (th_clip){"one pose", 0, 24, 3, a->channels};

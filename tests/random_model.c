@@ -122,11 +122,17 @@ static double *make_times(maker *m, uint32_t count, double duration)
     return times;
 }
 
-/* One moving track in four becomes a spline; `most`: how far a tangent may lead in an interval. */
-static void make_tangents(maker *m, th_track *track, uint32_t width, double most)
+/* One moving track in four becomes a spline, some of the others step; `most`: how far a tangent may lead in an
+ * interval.
+ */
+static void make_curve(maker *m, th_track *track, uint32_t width, double most)
 {
-    if (!m->desc->splines || track->key_count < 2 || !chance(m, 0.25))
+    if (track->key_count < 2)
         return;
+    if (!m->desc->splines || !chance(m, 0.25)) {
+        track->steps = m->desc->steps > 0 && chance(m, m->desc->steps);
+        return;
+    }
     uint32_t count = track->key_count;
     float *tangents = th_arena_new(m->arena, float, 2 * (size_t)count * width);
     double length = (track->times[count - 1] - track->times[0]) / (count - 1);
@@ -145,11 +151,11 @@ static th_track make_vectors(maker *m, const double rest[3], double spread, bool
             values[3 * k + i] = (float)(factor ? rest[i] * (1 + by) : rest[i] + by);
         }
     th_track track = {count, count > 1 ? make_times(m, count, duration) : th_arena_new(m->arena, double, 1), values,
-                      NULL};
+                      NULL, false};
     double largest = spread;
     for (int i = 0; factor && i < 3; i++)
         largest = fmax(largest, spread * fabs(rest[i]));
-    make_tangents(m, &track, 3, largest);
+    make_curve(m, &track, 3, largest);
     return track;
 }
 
@@ -170,8 +176,8 @@ static th_track make_rotations(maker *m, const double rest[4], double duration)
             values[4 * k + i] = (float)q[i];
         }
     }
-    th_track track = {count, make_times(m, count, duration), values, NULL};
-    make_tangents(m, &track, 4, fmin(m->desc->swing_rad, 1) / 4);
+    th_track track = {count, make_times(m, count, duration), values, NULL, false};
+    make_curve(m, &track, 4, fmin(m->desc->swing_rad, 1) / 4);
     return track;
 }
 

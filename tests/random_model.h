@@ -27,6 +27,7 @@ typedef struct random_desc {
     bool uneven_keys;   /* random times that may start late and end early */
     double swing_rad;   /* largest turn between two keys; pi gives half turns and antipodal neighbours */
     bool splines;       /* some tracks are */
+    double steps;       /* this part of the moving tracks that are no splines holds its keys */
     bool double_binds;  /* some joints get a second bind with another matrix, some get none */
 } random_desc;
 

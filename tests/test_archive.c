@@ -34,8 +34,11 @@ static const double times[] = {-1, 2.5, 4};
 static const float translations[] = {0, 0, 0, 1, 2, 3, 4, 5, 6}, scales[] = {1, 1, 1};
 static const float tangents[] = {0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 5, 0, 0, 0};
 static const float rotations[] = {0, 0, 0, 1, 0, 0.6f, 0, 0.8f};
-static const th_channel channels[] = {
-    {1, {3, times, translations, tangents}, {2, times, rotations, NULL}, {1, times, scales, NULL}, TH_SCALE}};
+static const th_channel channels[] = {{1,
+                                       {3, times, translations, tangents, false},
+                                       {2, times, rotations, NULL, true},
+                                       {1, times, scales, NULL, false},
+                                       TH_SCALE}};
 static const th_clip clips[] = {{"wave", 4, 25, 1, channels}, {"still", 0, 1, 0, NULL}};
 static const char *const notes[] = {"1 key was dropped", "2 textures were not found"};
 
@@ -73,6 +76,7 @@ static void check_tracks_equal(const th_track *a, const th_track *b, size_t widt
     cr_assert_eq(a->key_count, b->key_count);
     cr_assert_arr_eq(a->times, b->times, a->key_count * sizeof(double));
     cr_assert_arr_eq(a->values, b->values, a->key_count * width * sizeof(float));
+    cr_assert_eq(a->steps, b->steps);
     cr_assert_eq(a->tangents == NULL, b->tangents == NULL);
     if (a->tangents)
         cr_assert_arr_eq(a->tangents, b->tangents, 2 * a->key_count * width * sizeof(float));

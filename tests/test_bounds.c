@@ -220,9 +220,9 @@ static void make_swing(swing *s)
     }
     s->mesh = (th_mesh){.name = "mesh", .vertex_count = 2, .vertices = s->vertices};
     s->channel = (th_channel){.joint = 1,
-                              .translation = {1, s->times, s->translation, NULL},
-                              .rotation = {65, s->times, s->rotations[0], NULL},
-                              .scale = {1, s->times, s->scale, NULL}};
+                              .translation = {1, s->times, s->translation, NULL, false},
+                              .rotation = {65, s->times, s->rotations[0], NULL, false},
+                              .scale = {1, s->times, s->scale, NULL, false}};
     s->clip = (th_clip){"swing", 64, 1, 1, &s->channel};
     s->model = (th_model){.name = "swing",
                           .joint_count = 2,

@@ -36,14 +36,14 @@ static th_channel still_channel(const th_track *translation)
 {
     static const double zero;
     static const float unit[4] = {0, 0, 0, 1}, ones[3] = {1, 1, 1};
-    return (th_channel){0, *translation, {1, &zero, unit, NULL}, {1, &zero, ones, NULL}, 0};
+    return (th_channel){0, *translation, {1, &zero, unit, NULL, false}, {1, &zero, ones, NULL, false}, 0};
 }
 
 Test(exact, keys_are_met_exactly_and_ends_hold)
 {
     const double times[] = {2, 5, 6};
     const float values[] = {0, 0, 0, 3, 6, 9, 4, 4, 4};
-    th_track track = {3, times, values, NULL};
+    th_track track = {3, times, values, NULL, false};
     th_channel channel = still_channel(&track);
     th_trs trs;
     th_exact_channel(&channel, 1, TH_INTERPOLATION_AUTHORED, &trs); /* before the first key */
@@ -62,7 +62,7 @@ Test(exact, a_spline_goes_by_its_tangents)
 {
     const double times[] = {2, 6};
     const float values[] = {1, 0, 0, 3, 0, 0}, tangents[] = {9, 9, 9, 0.5f, 1, 0, -0.5f, 0, 1, 9, 9, 9};
-    th_track track = {2, times, values, tangents};
+    th_track track = {2, times, values, tangents, false};
     th_channel channel = still_channel(&track);
     th_trs trs;
     th_exact_channel(&channel, 1, TH_INTERPOLATION_AUTHORED, &trs); /* before the first key */
@@ -82,7 +82,8 @@ Test(exact, a_spline_through_no_rotation_holds_the_key_before)
 {
     const double times[] = {0, 2}, zero = 0;
     const float turns[] = {0, 0, 0.6f, 0.8f, 0, 0, -0.6f, -0.8f}, tangents[16] = {0}, ones[3] = {1, 1, 1};
-    th_channel channel = {0, {1, &zero, ones, NULL}, {2, times, turns, tangents}, {1, &zero, ones, NULL}, 0};
+    th_channel channel = {
+        0, {1, &zero, ones, NULL, false}, {2, times, turns, tangents, false}, {1, &zero, ones, NULL, false}, 0};
     th_trs trs;
     th_exact_channel(&channel, 1, TH_INTERPOLATION_AUTHORED, &trs);
     cr_assert_float_eq(trs.rotation[2], 0.6, 1e-7);
@@ -95,7 +96,8 @@ Test(exact, a_palette_entry_is_the_joints_motion_away_from_its_bind_pose)
 {
     const double times[] = {0, 1};
     const float turn[] = {0, 0, 0, 1, 0, 0, 0.70710678f, 0.70710678f}, ones[] = {1, 1, 1}, zeros[] = {0, 0, 0};
-    th_channel channel = {0, {1, times, zeros, NULL}, {2, times, turn, NULL}, {1, times, ones, NULL}, 0};
+    th_channel channel = {
+        0, {1, times, zeros, NULL, false}, {2, times, turn, NULL, false}, {1, times, ones, NULL, false}, 0};
     th_clip clip = {"turn", 1, 1, 1, &channel};
     th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"child", 0, TH_MAT34_IDENTITY}};
     joints[1].rest.m[3] = 2;
@@ -154,6 +156,7 @@ Test(tutorial, equals_the_exact_evaluation)
                                                       .uneven_keys = seed % 2,
                                                       .swing_rad = 0.5,
                                                       .splines = seed % 2 == 0 || seed % 5 == 1,
+                                                      .steps = seed % 3 == 0 ? 0.5 : 0,
                                                       .double_binds = seed % 4 == 3});
         check_tutorial(model, -0.5);
         th_model_free(model);
@@ -181,7 +184,8 @@ Test(tutorial, takes_splines_whose_keys_are_not_of_unit_length)
 {
     const double times[] = {500, 1500}, zero = 0;
     const float turns[] = {0, 0, 0, 2, 0, 0, 1.2f, 1.6f}, tangents[16] = {0}, zeros[3] = {0}, ones[3] = {1, 1, 1};
-    const th_channel turn = {0, {1, &zero, zeros, NULL}, {2, times, turns, tangents}, {1, &zero, ones, NULL}, 0};
+    const th_channel turn = {
+        0, {1, &zero, zeros, NULL, false}, {2, times, turns, tangents, false}, {1, &zero, ones, NULL, false}, 0};
     check_tutorial_of("long keys", 2.5, &turn, 0);
 }
 
@@ -190,7 +194,8 @@ Test(tutorial, takes_clips_of_many_minutes)
 {
     const double times[] = {0, 1199750, 1200000}, zero = 0;
     const float way[9] = {[6] = 1}, turns[12] = {[3] = 1, [7] = 1, [10] = 0.6f, [11] = 0.8f}, ones[3] = {1, 1, 1};
-    const th_channel moves = {0, {3, times, way, NULL}, {3, times, turns, NULL}, {1, &zero, ones, NULL}, 0};
+    const th_channel moves = {
+        0, {3, times, way, NULL, false}, {3, times, turns, NULL, false}, {1, &zero, ones, NULL, false}, 0};
     check_tutorial_of("long clip", 1200, &moves, 1200 - 20 * 0.05371);
 }
 

@@ -214,8 +214,8 @@ Test(export_trip, brings_several_trees_back)
     free(a);
 }
 
-/* A step is two keys a moment apart; from the second one on, what is new holds. */
-Test(export_trip, brings_steps_back_in_time)
+/* Two keys a moment apart; from the second one on, what is new holds. */
+Test(export_trip, brings_jumps_back_in_time)
 {
     arm *a = make_arm();
     th_error err;
@@ -241,26 +241,28 @@ Test(export_trip, brings_the_human_back)
     th_model_free(human);
 }
 
-/* As splines, not as lines: their few keys, and tangents per second on the way. */
-Test(export_trip, brings_splines_back)
+/* As such, not as lines: their few keys, and tangents per second on the way. */
+Test(export_trip, brings_splines_and_steps_back)
 {
     th_error err;
-    th_model *there = random_model(
-        &(random_desc){.seed = 5, .joint_count = 20, .clip_count = 1, .key_count = 6, .swing_rad = 1, .splines = true});
+    th_model *there = random_model(&(random_desc){
+        .seed = 5, .joint_count = 20, .clip_count = 1, .key_count = 6, .swing_rad = 1, .splines = true, .steps = 0.5});
     cr_assert_eq(th_export_glb(there, path, &err), TH_OK, "%s", err.text);
     th_model *back = import_model(path);
     cr_assert_eq(there->clips[0].channel_count, back->clips[0].channel_count);
     double rate[] = {there->clips[0].ticks_per_second, back->clips[0].ticks_per_second};
-    uint32_t splines = 0;
+    uint32_t splines = 0, steps = 0;
     for (uint32_t c = 0; c < there->clips[0].channel_count; c++) {
         const th_track *a = &there->clips[0].channels[c].rotation, *b = &back->clips[0].channels[c].rotation;
         cr_assert_eq(a->tangents == NULL, b->tangents == NULL);
+        cr_assert_eq(a->steps, b->steps);
         cr_assert_eq(a->key_count, b->key_count);
         splines += a->tangents != NULL;
+        steps += a->steps;
         for (uint32_t i = 4; a->tangents && i < 8 * a->key_count - 4; i++)
             cr_assert_float_eq((double)a->tangents[i] * rate[0], (double)b->tangents[i] * rate[1], 1e-5);
     }
-    cr_expect_gt(splines, 2);
+    cr_expect(splines > 2 && steps > 2, "%u, %u", splines, steps);
     th_model_free(back);
     th_model_free(there);
 }
@@ -277,6 +279,7 @@ Test(export_trip, brings_random_models_back)
                                                       .uneven_keys = seed % 2,
                                                       .swing_rad = 2,
                                                       .splines = seed % 3,
+                                                      .steps = seed % 5 == 0 ? 0.5 : 0,
                                                       .double_binds = true});
         check_round_trip(model, 1e-5);
         th_model_free(model);

@@ -160,12 +160,11 @@ static void check_part(const double got[], mode m, const float *numbers, int wid
                            mode_names[m], width, time_s, i, got[i], sign * want[i]);
 }
 
-static void check_joint(const th_model *model, const char *joint, double time_s, mode translation, mode rotation,
-                        mode scale)
+static void check_joint(const th_model *model, const char *joint, double time_s, th_interpolation how, mode translation,
+                        mode rotation, mode scale)
 {
     th_trs trs;
-    th_exact_channel(channel_of(model, joint), time_s * model->clips[0].ticks_per_second, TH_INTERPOLATION_AUTHORED,
-                     &trs);
+    th_exact_channel(channel_of(model, joint), time_s * model->clips[0].ticks_per_second, how, &trs);
     check_part(trs.translation, translation, moves[0], 3, time_s);
     check_part(trs.rotation, rotation, turns[0], 4, time_s);
     check_part(trs.scale, scale, moves[0], 3, time_s);
@@ -182,11 +181,24 @@ Test(import_spline, every_way_from_key_to_key_is_as_specified)
     for (int k = 0; k < KEYS; k++)
         at[400 + k] = (double)times[k];
     for (uint32_t n = 0; n < LENGTH(at); n++) {
-        check_joint(model, "a", at[n], CUBICSPLINE, LINEAR, STEP);
-        check_joint(model, "b", at[n], STEP, CUBICSPLINE, LINEAR);
-        check_joint(model, "c", at[n], LINEAR, STEP, CUBICSPLINE);
+        check_joint(model, "a", at[n], TH_INTERPOLATION_AUTHORED, CUBICSPLINE, LINEAR, STEP);
+        check_joint(model, "b", at[n], TH_INTERPOLATION_AUTHORED, STEP, CUBICSPLINE, LINEAR);
+        check_joint(model, "c", at[n], TH_INTERPOLATION_AUTHORED, LINEAR, STEP, CUBICSPLINE);
     }
     cr_expect_float_eq(model->clips[0].duration_ticks / model->clips[0].ticks_per_second, 3.25, 1e-6);
+    th_model_free(model);
+}
+
+/* The keys that stand in the file, as if it had named that mode; those of splines are given other signs above. */
+Test(import_spline, what_overrides_a_step_goes_by_its_keys)
+{
+    write_ways(nine_ways);
+    th_model *model = import_good(path);
+    for (int n = 0; n < 400; n++) {
+        const double at = (n + 0.123) / 100;
+        check_joint(model, "b", at, TH_INTERPOLATION_STEP, STEP, STEP, STEP);
+        check_joint(model, "c", at, TH_INTERPOLATION_SLERP, LINEAR, LINEAR, LINEAR);
+    }
     th_model_free(model);
 }
 

@@ -97,7 +97,9 @@ static real wanted_cubic(const keys *k, real v[MOST_KEYS][4], uint32_t n, uint32
 static real wanted(const keys *k, double ticks, th_interpolation how, real out[4])
 {
     if (how == TH_INTERPOLATION_AUTHORED)
-        how = k->track.tangents ? TH_INTERPOLATION_CUBIC : TH_INTERPOLATION_SLERP;
+        how = k->track.tangents ? TH_INTERPOLATION_CUBIC
+              : k->track.steps  ? TH_INTERPOLATION_STEP
+                                : TH_INTERPOLATION_SLERP;
     real v[MOST_KEYS][4] = {{0}};
     wanted_keys(k, k->track.tangents && how == TH_INTERPOLATION_CUBIC, v);
     uint32_t n = 0, count = k->track.key_count;
@@ -143,7 +145,7 @@ static void make_rotation(uint64_t *state, turns kind, uint32_t key, float q[4])
         random_turn(state, kind == TURNS_SMALL ? 0.01 : 6.2, q);
 }
 
-/* Keys a second or two apart, some a moment apart: as little as a double can tell, as a step is stored. */
+/* Keys a second or two apart, some a moment apart: as little as a double can tell. */
 static void make_times(uint64_t *state, uint32_t count, double times[])
 {
     double at = random_between(state, -3, 3);
@@ -157,7 +159,7 @@ static void make_times(uint64_t *state, uint32_t count, double times[])
 /* Tangents make splines, and their rotations of any length. */
 static void make_keys(uint64_t *state, uint32_t width, uint32_t count, turns kind, bool tangents, keys *k)
 {
-    *k = (keys){.width = width, .track = {count, k->times, k->values, tangents ? k->tangents : NULL}};
+    *k = (keys){.width = width, .track = {count, k->times, k->values, tangents ? k->tangents : NULL, false}};
     make_times(state, count, k->times);
     for (uint32_t n = 0; n < count; n++)
         if (width == 4)
@@ -241,6 +243,9 @@ Test(interpolation, follows_its_formula)
         make_keys(&state, 3, counts[0], TURNS_RANDOM, tangents[0], &j.translation);
         make_keys(&state, 4, counts[1], (turns)(n % TURNS_COUNT), tangents[1], &j.rotation);
         make_keys(&state, 3, counts[2], TURNS_RANDOM, tangents[2], &j.scale);
+        j.translation.track.steps = !tangents[0] && n % 3 == 0;
+        j.rotation.track.steps = !tangents[1] && n % 5 == 0;
+        j.scale.track.steps = !tangents[2] && n % 7 == 0;
         compare_around(&j, &j.translation, &state);
         compare_around(&j, &j.rotation, &state);
         compare_around(&j, &j.scale, &state);
@@ -377,12 +382,12 @@ Test(interpolation, cubic_goes_smoothly_through_the_keys)
     }
 }
 
-/* As the import writes them: the old value again at the last moment before the new one. */
-Test(interpolation, steps_of_a_file_stay_steps_but_for_cubic)
+/* The old value again at the last moment before the new one. */
+Test(interpolation, lines_that_jump_do_so_but_for_cubic)
 {
     const double times[] = {0, nextafter(1, 0), 1, nextafter(2, 0), 2};
     const float values[] = {3, 0, 0, 3, 0, 0, 5, 0, 0, 5, 0, 0, 4, 0, 0}, turn[] = {0, 0, 0, 1};
-    const th_track track = {5, times, values, NULL}, one = {1, times, turn, NULL};
+    const th_track track = {5, times, values, NULL, false}, one = {1, times, turn, NULL, false};
     th_channel channel = {0, track, one, track, 0};
     for (int how = TH_INTERPOLATION_AUTHORED; how < TH_INTERPOLATION_COUNT; how++)
         for (int i = 0; i <= 250; i++) {
@@ -402,7 +407,8 @@ Test(interpolation, makes_numbers_of_keys_at_nearly_one_time)
     const float values[] = {1, 2, 3, -1, -2, -3, 7, 8, 9, 0, 0, 0, 1, 1, 1};
     const float flips[] = {0, 0, 0, 1, 1, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, -1, 0, 0};
     joint j = {.translation = {.width = 3}, .rotation = {.width = 4}};
-    th_channel channel = {0, {5, times, values, NULL}, {5, times, flips, NULL}, {5, times, values, NULL}, 0};
+    th_channel channel = {
+        0, {5, times, values, NULL, false}, {5, times, flips, NULL, false}, {5, times, values, NULL, false}, 0};
     for (int how = TH_INTERPOLATION_AUTHORED; how < TH_INTERPOLATION_COUNT; how++)
         for (int i = 0; i < 5; i++)
             for (int between = 0; between < 2; between++) {

@@ -121,8 +121,11 @@ static void turn_init(turn *t, double angle)
     for (int i = 0; i < 3; i++)
         t->keys[4 + i] = (float)(axis[i] * sin(angle / 2));
     t->keys[7] = (float)cos(angle / 2);
-    t->channel =
-        (th_channel){0, {1, t->times, t->zeros, NULL}, {2, t->times, t->keys, NULL}, {1, t->times, t->ones, NULL}, 0};
+    t->channel = (th_channel){0,
+                              {1, t->times, t->zeros, NULL, false},
+                              {2, t->times, t->keys, NULL, false},
+                              {1, t->times, t->ones, NULL, false},
+                              0};
     t->clip = (th_clip){"turn", 30, 30, 1, &t->channel};
     t->joint = (th_joint){"joint", TH_NO_INDEX, TH_MAT34_IDENTITY};
     t->bind = (th_bind){0, TH_MAT34_IDENTITY};
@@ -225,9 +228,9 @@ static void spin_init(spin *s, const double turns[2])
             s->keys[c][4 * k + 3] = (float)cos(half);
         }
         s->channels[c] = (th_channel){0,
-                                      {1, s->times[c], s->zeros, NULL},
-                                      {FRAMES, s->times[c], s->keys[c], NULL},
-                                      {1, s->times[c], s->ones, NULL},
+                                      {1, s->times[c], s->zeros, NULL, false},
+                                      {FRAMES, s->times[c], s->keys[c], NULL, false},
+                                      {1, s->times[c], s->ones, NULL, false},
                                       0};
         s->clips[c] = (th_clip){"spin", FRAMES - 1, 30, 1, &s->channels[c]};
     }

@@ -225,8 +225,11 @@ Test(layout, walks_at_the_speed_of_the_feet)
 /* A model of one joint, which strides along +Z by its clip; the clip's length is no float. */
 static const double stride_ends[2] = {0, 31};
 static const float stride_way[6] = {0, 0, 0, 0, 0, 1.9375f}, upright[4] = {0, 0, 0, 1}, unscaled[3] = {1, 1, 1};
-static const th_channel stride_channel = {
-    0, {2, stride_ends, stride_way, NULL}, {1, stride_ends, upright, NULL}, {1, stride_ends, unscaled, NULL}, 0};
+static const th_channel stride_channel = {0,
+                                          {2, stride_ends, stride_way, NULL, false},
+                                          {1, stride_ends, upright, NULL, false},
+                                          {1, stride_ends, unscaled, NULL, false},
+                                          0};
 static const th_clip stride_clip = {"stride", 31, 24, 1, &stride_channel};
 static const th_joint stride_joint = {"root", TH_NO_INDEX, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}};
 static const th_bind stride_bind = {0, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}};

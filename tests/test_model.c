@@ -82,6 +82,7 @@ Test(model, check_names_what_is_broken)
     BREAK(channels[0].rotation.tangents = tangents; tangents[39] = NAN, "keys");
     BREAK(channels[0].rotation.tangents = tangents; memset(rotation + 4, 0, 4 * sizeof *rotation), "keys");
     BREAK(channels[0].rotation.tangents = tangents; channels[0].rotation.key_count = 1, "keys");
+    BREAK(channels[0].rotation.tangents = tangents; channels[0].rotation.steps = true, "keys");
     BREAK(model->size = 0, "size");
 }
 
@@ -185,10 +186,10 @@ static void check_same_motion(const th_model *a, uint32_t clip_a, const th_model
     }
 }
 
-Test(lend, splines_keep_their_curves)
+Test(lend, splines_keep_their_curves_and_steps_hold)
 {
     random_desc desc = {
-        .seed = 8, .joint_count = 12, .clip_count = 2, .key_count = 5, .swing_rad = 0.3, .splines = true};
+        .seed = 8, .joint_count = 12, .clip_count = 2, .key_count = 5, .swing_rad = 0.3, .splines = true, .steps = 0.5};
     th_model *base = random_model(&desc), *donor = random_model(&desc), *out;
     cr_assert_eq(th_model_lend_clips(base, donor, &out, NULL), TH_OK);
     th_model_free(donor); /* nothing of it is needed any more: ASan would tell */
@@ -266,10 +267,14 @@ static void check_pose(th_dmat34 pose, const th_trs *expected)
 Test(lend, what_the_clip_does_not_move_is_the_bases_own)
 {
     const th_trs tall = {{0, -5, 0}, {0, 0, 0, 1}, {1, 1, 1}}, small = {{0, -.5, 0}, {0, 0, 0, 1}, {2, 3, 4}};
-    const th_channel bend = {
-        0, {1, &zero, no_move, NULL}, {1, &zero, half_turn, NULL}, {1, &zero, plain, NULL}, TH_TRANSLATION | TH_SCALE};
+    const th_channel bend = {0,
+                             {1, &zero, no_move, NULL, false},
+                             {1, &zero, half_turn, NULL, false},
+                             {1, &zero, plain, NULL, false},
+                             TH_TRANSLATION | TH_SCALE};
     check_pose(pose_lent(&small, &tall, &bend), &(th_trs){{0, -.5, 0}, {0, 0, 1, 0}, {2, 3, 4}});
-    const th_channel all = {0, {1, &zero, no_move, NULL}, {1, &zero, half_turn, NULL}, {1, &zero, plain, NULL}, 0};
+    const th_channel all = {
+        0, {1, &zero, no_move, NULL, false}, {1, &zero, half_turn, NULL, false}, {1, &zero, plain, NULL, false}, 0};
     check_pose(pose_lent(&small, &tall, &all), &(th_trs){{0, 0, 0}, {0, 0, 1, 0}, {1, 1, 1}});
 }
 
@@ -277,13 +282,16 @@ Test(lend, what_the_clip_does_not_move_is_the_bases_own)
 Test(lend, mirrors_stay_where_the_donor_has_them)
 {
     const th_trs rest = {{0, 1, 0}, {0, 0, 0, 1}, {-1, -1, 1}};
-    const th_channel turn = {
-        0, {1, &zero, no_move, NULL}, {1, &zero, no_turn, NULL}, {1, &zero, flipped, NULL}, TH_TRANSLATION | TH_SCALE};
+    const th_channel turn = {0,
+                             {1, &zero, no_move, NULL, false},
+                             {1, &zero, no_turn, NULL, false},
+                             {1, &zero, flipped, NULL, false},
+                             TH_TRANSLATION | TH_SCALE};
     check_pose(pose_lent(&rest, &rest, &turn), &rest);
     const th_channel stretch = {0,
-                                {1, &zero, no_move, NULL},
-                                {1, &zero, no_turn, NULL},
-                                {1, &zero, flipped, NULL},
+                                {1, &zero, no_move, NULL, false},
+                                {1, &zero, no_turn, NULL, false},
+                                {1, &zero, flipped, NULL, false},
                                 TH_TRANSLATION | TH_ROTATION};
     check_pose(pose_lent(&rest, &rest, &stretch), &rest);
 }

@@ -146,7 +146,8 @@ static double dense_error(stage *s, const th_clip *clip)
 static void check_bend(const float tangents[12], const double times[2])
 {
     const float ones[] = {1, 1, 1}, zeros[] = {0, 0, 0, 0, 0, 0}, unit[] = {0, 0, 0, 1};
-    th_channel channel = {0, {2, times, zeros, tangents}, {1, times, unit, NULL}, {1, times, ones, NULL}, 0};
+    th_channel channel = {
+        0, {2, times, zeros, tangents, false}, {1, times, unit, NULL, false}, {1, times, ones, NULL, false}, 0};
     th_clip clip = {"bend", 30, 30, 1, &channel};
     th_joint joint = {"knee", TH_NO_INDEX, TH_MAT34_IDENTITY};
     th_bind bind = {0, TH_MAT34_IDENTITY};
@@ -181,7 +182,8 @@ static double error_of_turn(th_joint *joints, th_bind *binds, uint32_t count, ui
     const double time = 0;
     const float *rest = joints[turning].rest.m, place[] = {rest[3], rest[7], rest[11]};
     const float turn[] = {0, 0, 0.70710678F, 0.70710678F}, one[] = {1, 1, 1};
-    const th_channel channel = {turning, {1, &time, place, NULL}, {1, &time, turn, NULL}, {1, &time, one, NULL}, 0};
+    const th_channel channel = {
+        turning, {1, &time, place, NULL, false}, {1, &time, turn, NULL, false}, {1, &time, one, NULL, false}, 0};
     const th_clip clip = {"turn", 1, 1, 1, &channel};
     const th_model model = {.name = "m",
                             .joint_count = count,
@@ -258,7 +260,8 @@ Test(rig, half_turns_between_keys_compile)
     const double times[] = {0, 10, 20, 30};
     const float turns[] = {0, 0, 0, 1, 0, 0, 1, -4e-5f, 0, 0, -4e-5f, -1, 0, 0, -1, 8e-5f};
     const float ones[] = {1, 1, 1}, zeros[] = {0, 0, 0};
-    th_channel channel = {0, {1, times, zeros, NULL}, {4, times, turns, NULL}, {1, times, ones, NULL}, 0};
+    th_channel channel = {
+        0, {1, times, zeros, NULL, false}, {4, times, turns, NULL, false}, {1, times, ones, NULL, false}, 0};
     th_clip clip = {"spin", 30, 30, 1, &channel};
     th_joint joint = {"spinner", TH_NO_INDEX, TH_MAT34_IDENTITY};
     th_bind bind = {0, TH_MAT34_IDENTITY};

@@ -227,14 +227,15 @@ static uint32_t put_values(writer *w, const th_channel *channel, target_path pat
 /* hold: repeats the last key at the duration. */
 static void put_track(writer *w, const th_channel *channel, target_path path, bool hold)
 {
-    cut c = cut_track(track_of(channel, path), w->clip->duration_ticks);
+    const th_track *track = track_of(channel, path);
+    cut c = cut_track(track, w->clip->duration_ticks);
     c.tail |= hold;
-    uint32_t input = put_times(w, track_of(channel, path), &c);
+    uint32_t input = put_times(w, track, &c);
     uint32_t output = put_values(w, channel, path, &c);
     json_int_t sampler = (json_int_t)json_array_size(w->samplers);
     json_t *json = json_pack("{s:I, s:I}", "input", (json_int_t)input, "output", (json_int_t)output);
-    if (track_of(channel, path)->tangents)
-        th_glb_set(w->glb, json, "interpolation", json_string("CUBICSPLINE"));
+    if (track->tangents || track->steps)
+        th_glb_set(w->glb, json, "interpolation", json_string(track->steps ? "STEP" : "CUBICSPLINE"));
     th_glb_append(w->glb, w->samplers, json);
     th_glb_append(w->glb, w->channels,
                   json_pack("{s:I, s:{s:I, s:s}}", "sampler", sampler, "target", "node", (json_int_t)channel->joint,
@@ -252,8 +253,10 @@ static void put_stillness(writer *w, const th_trs *rest)
         s[i] = (float)rest->scale[i];
     }
     const double zero = 0;
-    th_channel channel = {
-        .joint = 0, .translation = {1, &zero, t, NULL}, .rotation = {1, &zero, r, NULL}, .scale = {1, &zero, s, NULL}};
+    th_channel channel = {.joint = 0,
+                          .translation = {1, &zero, t, NULL, false},
+                          .rotation = {1, &zero, r, NULL, false},
+                          .scale = {1, &zero, s, NULL, false}};
     put_track(w, &channel, TRANSLATION, w->clip->duration_ticks > 0);
 }
 

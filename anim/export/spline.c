@@ -109,7 +109,7 @@ bool th_spline_cut(const th_track *track, uint32_t width, double duration, th_tr
     }
     if (ok && c.count == 0)
         put_still(&c);
-    *out = (th_track){c.count + 1, c.times, c.values, c.count > 0 ? c.tangents : NULL};
+    *out = (th_track){c.count + 1, c.times, c.values, c.count > 0 ? c.tangents : NULL, false};
     if (!ok || c.count == 0)
         free(c.tangents);
     if (!ok)

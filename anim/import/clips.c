@@ -22,7 +22,7 @@ typedef struct track {
     int width;         /* 3 or 4 */
     key *keys;
     uint32_t count;
-    bool step;     /* keys hold until the next one */
+    bool steps;    /* keys hold until the next one */
     float *spline; /* keys are joined by a curve: by their order, as read_spline has it; else NULL */
     bool repaired; /* times were changed */
     bool filled;   /* from the rest transform, for want of keys */
@@ -161,29 +161,6 @@ static const float *finish_tangents(track *t, double ticks_per_second)
     return tangents;
 }
 
-/* th_track knows only straight lines. A step is one as well: the old value is repeated at the last moment before the
- * new one, which is the next smaller double. */
-static void write_steps_as_lines(track *t)
-{
-    if (!t->step || t->count < 2)
-        return;
-    key *keys = calloc(2 * (size_t)t->count, sizeof *keys);
-    if (!keys)
-        give_up_memory();
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < t->count; k++) {
-        double before = nextafter(t->keys[k].time, -HUGE_VAL);
-        if (k > 0 && before > t->keys[k - 1].time) {
-            keys[count] = t->keys[k - 1];
-            keys[count++].time = before;
-        }
-        keys[count++] = t->keys[k];
-    }
-    free(t->keys);
-    t->keys = keys;
-    t->count = count;
-}
-
 /* `rest`: holds when no key is left. */
 static th_track finish(track *t, const double rest[], double ticks_per_second)
 {
@@ -200,7 +177,6 @@ static th_track finish(track *t, const double rest[], double ticks_per_second)
     bool spline = t->spline && t->count > 1;
     if (t->width == 4)
         (spline ? replace_zero_rotations : make_rotations_good)(t);
-    write_steps_as_lines(t);
 
     double *times = make(t->s, double, t->count);
     float *values = make(t->s, float, (size_t)t->count *(size_t)t->width);
@@ -211,7 +187,7 @@ static th_track finish(track *t, const double rest[], double ticks_per_second)
     const float *tangents = spline ? finish_tangents(t, ticks_per_second) : NULL;
     free(t->keys);
     free(t->spline);
-    return (th_track){t->count, times, values, tangents};
+    return (th_track){t->count, times, values, tangents, t->steps && t->count > 1};
 }
 
 /* ---- from Assimp ---- */
@@ -291,7 +267,7 @@ typedef struct clip_work {
 /* The values as well, so that they and the tangents come from one reading. */
 static void read_curve(const clip_work *w, const authorship *a, uint32_t joint, uint32_t part, track *t)
 {
-    t->step = a->steps & part;
+    t->steps = a->steps & part;
     if (!(a->splines & part) || t->count == 0)
         return;
     t->spline = read_spline(w->s, w->index, joint, part, t->count, t->where);

@@ -16,13 +16,12 @@
  *               neighbour, so that the tangent at a key is the same from both sides.
  *
  * All but splines take rotations from normalised keys. Before the first key that one holds, after the last the last.
- * STEP, NLERP and SLERP ignore tangents. A step of a glTF file is a track like any other here, each key repeated at the
- * last moment before the next one: the straight lines keep it, while CUBIC swings out before and after the jump. */
+ * STEP, NLERP and SLERP ignore tangents. Tracks that step are tracks like any other to all modes but AUTHORED. */
 #ifndef THRONG_INTERPOLATION_H
 #define THRONG_INTERPOLATION_H
 
 typedef enum th_interpolation {
-    TH_INTERPOLATION_AUTHORED = 0, /* CUBIC for tracks with tangents, SLERP for the others */
+    TH_INTERPOLATION_AUTHORED = 0, /* CUBIC for tracks with tangents, STEP for those that step, SLERP for the others */
     TH_INTERPOLATION_STEP,
     TH_INTERPOLATION_NLERP,
     TH_INTERPOLATION_SLERP,

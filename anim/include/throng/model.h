@@ -74,9 +74,10 @@ typedef struct th_texture {
 /* Keys of one property. Times are in ticks, finite, strictly ascending. At least one key. Before the first key the
  * first one holds, after the last the last one.
  *
- * Between keys a track without tangents is linear; rotations go by slerp, the short way. One with tangents, of at least
- * two keys, is a cubic Hermite spline, each component for itself; rotations are normalised afterwards and take the way
- * that their signs say (Khronos, glTF 2.0 Specification, 2021, appendix C, CUBICSPLINE). */
+ * Between keys a track is linear; rotations go by slerp, the short way. One that steps holds each key until the next
+ * one. One with tangents, of at least two keys, is a cubic Hermite spline, each component for itself; rotations are
+ * normalised afterwards and take the way that their signs say (Khronos, glTF 2.0 Specification, 2021, appendix C,
+ * CUBICSPLINE). */
 typedef struct th_track {
     uint32_t key_count;
     const double *times;
@@ -85,6 +86,7 @@ typedef struct th_track {
                               any signs, and any length but 0) */
     const float *tangents; /* NULL, or for each key the one that leads to it, then the one that leads away: of the size
                               of a value each, change per tick */
+    bool steps;            /* without tangents */
 } th_track;
 
 /* Parts of a transform. */

@@ -5,9 +5,9 @@
  * 4x4, and the palette slot is found through a sorted table of bone names (their std::map). Names and keys have the
  * shapes of Assimp's structures, which those tutorials read directly. Floats throughout, but for times, which are
  * doubles in Assimp as well: minutes in, a float no longer tells where between two keys. Nothing is made slow on
- * purpose, nothing is cached that they do not cache. Splines are the one thing they do not know, as Assimp drops the
- * tangents: those are played here all the same, so that every yardstick is about one motion. Equal to th_exact_pose,
- * as authored, within float rounding; a test says so. */
+ * purpose, nothing is cached that they do not cache. Splines and steps are all they do not know, as Assimp drops what
+ * the file says of them: those are played here all the same, so that every yardstick is about one motion. Equal to
+ * th_exact_pose, as authored, within float rounding; a test says so. */
 #ifndef THRONG_TUTORIAL_H
 #define THRONG_TUTORIAL_H
 
