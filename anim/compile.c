@@ -26,14 +26,16 @@
 #define MEASURED_AT_ONCE 8u /* times; a multiple of the width of either kernel */
 
 /* The times at which a clip is measured: all authored key times, its two ends, then those between them: the middles,
- * and the quarters as well where splines may swing to both sides of a line. Steps have none at their keys, where which
- * side a time lies on is a matter of rounding, but shortly before and behind them. */
+ * and the quarters as well where splines may swing to both sides of a line. Where frames hold, the times are those of
+ * keys unlike the one before, and those between are all that is measured: which side of a key a time lies on is a
+ * matter of rounding. */
 typedef struct schedule {
     double *times;
     size_t authored; /* ascending, distinct; those between follow */
     size_t first;    /* that is measured */
     size_t count;
     bool splines;
+    bool holds; /* frames are to hold until the next one, as keys do */
 } schedule;
 
 /* Around a bind's joint, in the space of its mesh: a centre, and the shell's half axes. */
@@ -134,18 +136,21 @@ static void measure_some(compiler *c, const th_playable *playable, const double 
 
 /* Measures at the times of the schedule, and at a quarter and three quarters of each interval: that is where a
  * normalised linear interpolation is furthest from slerp, while in the middle they agree. A spline is as a rule
- * furthest from the line below it in the middle. Stops early beyond the bound. */
+ * furthest from the line below it in the middle. A frame that holds is furthest from what does not at its ends, and at
+ * these it shows whether it begins when a key does. Stops early beyond the bound. */
 static worst measure(compiler *c, const th_playable *playable, const schedule *s)
 {
-    static const double lines[] = {0.25, 0.75}, splines[] = {0.25, 0.5, 0.75};
+    static const double lines[] = {0.25, 0.75}, splines[] = {0.25, 0.5, 0.75},
+                        ends[] = {TH_STEP_LATE, 1 - TH_STEP_LATE};
     worst w = {0};
     measure_some(c, playable, &c->suspect, 1, &w);
     for (size_t i = s->first; i < s->count && w.error <= c->rig->bound && c->budget > 0; i += MEASURED_AT_ONCE)
         measure_some(c, playable, s->times + i,
                      (uint32_t)(s->count - i < MEASURED_AT_ONCE ? s->count - i : MEASURED_AT_ONCE), &w);
     double duration = duration_of(playable);
-    const double *parts = s->splines ? splines : lines;
-    uint32_t part_count = s->splines ? 3 : 2, total = duration > 0 ? part_count * playable->interval_count : 0;
+    const double *parts = s->holds ? ends : s->splines ? splines : lines;
+    uint32_t part_count = s->splines && !s->holds ? 3 : 2,
+             total = duration > 0 ? part_count * playable->interval_count : 0;
     for (uint32_t i = 0; i < total && w.error <= c->rig->bound && c->budget > 0; i += MEASURED_AT_ONCE) {
         double between[MEASURED_AT_ONCE];
         uint32_t n = total - i < MEASURED_AT_ONCE ? total - i : MEASURED_AT_ONCE;
@@ -166,30 +171,43 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static size_t collect_times(const th_track *track, double duration, double *out)
+static bool same_value(const th_track *track, size_t width, uint32_t a, uint32_t b)
+{
+    return memcmp(track->values + a * width, track->values + b * width, width * sizeof *track->values) == 0;
+}
+
+/* jumps: only of keys unlike the one before. */
+static size_t collect_times(const th_track *track, size_t width, double duration, bool jumps, double *out)
 {
     size_t n = 0;
     for (uint32_t k = 0; k < track->key_count; k++)
-        if (track->times[k] > 0 && track->times[k] < duration)
+        if (track->times[k] > 0 && track->times[k] < duration &&
+            !(jumps && same_value(track, width, k, k > 0 ? k - 1 : 0)))
             out[n++] = track->times[k];
     return n;
 }
 
-/* Adds `parts` of each interval between authored times. */
-static void add_between(schedule *s, const double *parts, size_t count)
+/* Authored times that are closer are one. */
+static double noise_of(const schedule *s)
 {
-    for (size_t i = 1; i < s->authored; i++)
-        for (size_t p = 0; p < count; p++)
-            s->times[s->count++] = s->times[i - 1] + (s->times[i] - s->times[i - 1]) * parts[p];
+    return 1e-5 * s->times[s->authored - 1];
 }
 
 enum { MOST_PARTS = 3 };
 
-/* times is NULL when out of memory, else the caller's to free. */
-static schedule schedule_of(const th_clip *clip, bool steps)
+/* Adds `parts` of each interval between authored times, but of those that only rounding makes. */
+static void add_between(schedule *s, const double *parts, size_t count)
 {
-    static const double middles[] = {0.5}, quarters[] = {0.5, 0.25, 0.75};
-    static const double around[] = {0.5, TH_STEP_LATE, 1 - TH_STEP_LATE};
+    const double shortest = s->holds ? noise_of(s) : 0;
+    for (size_t i = 1; i < s->authored; i++)
+        for (size_t p = 0; p < count && s->times[i] - s->times[i - 1] > shortest; p++)
+            s->times[s->count++] = s->times[i - 1] + (s->times[i] - s->times[i - 1]) * parts[p];
+}
+
+/* times is NULL when out of memory, else the caller's to free. */
+static schedule schedule_of(const th_clip *clip, bool holds)
+{
+    static const double middles[] = {0.5}, quarters[MOST_PARTS] = {0.5, 0.25, 0.75};
     size_t most = 2, n = 0;
     bool splines = false;
     for (uint32_t i = 0; i < clip->channel_count; i++) {
@@ -204,19 +222,19 @@ static schedule schedule_of(const th_clip *clip, bool steps)
     times[n++] = clip->duration_ticks;
     for (uint32_t i = 0; i < clip->channel_count; i++) {
         const th_channel *channel = &clip->channels[i];
-        n += collect_times(&channel->translation, clip->duration_ticks, times + n);
-        n += collect_times(&channel->rotation, clip->duration_ticks, times + n);
-        n += collect_times(&channel->scale, clip->duration_ticks, times + n);
+        n += collect_times(&channel->translation, 3, clip->duration_ticks, holds, times + n);
+        n += collect_times(&channel->rotation, 4, clip->duration_ticks, holds, times + n);
+        n += collect_times(&channel->scale, 3, clip->duration_ticks, holds, times + n);
     }
     qsort(times, n, sizeof *times, compare_doubles);
     size_t distinct = 1;
     for (size_t i = 1; i < n; i++)
         if (times[i] > times[distinct - 1])
             times[distinct++] = times[i];
-    schedule s = {.times = times, .authored = distinct, .count = distinct, .splines = splines};
-    if (steps)
+    schedule s = {.times = times, .authored = distinct, .count = distinct, .splines = splines, .holds = holds};
+    if (holds)
         s.first = distinct > 1 ? distinct : 0;
-    add_between(&s, steps ? around : splines ? quarters : middles, steps || splines ? 3 : 1);
+    add_between(&s, splines ? quarters : middles, splines ? MOST_PARTS : 1);
     return s;
 }
 
@@ -257,7 +275,7 @@ static double usual_step(const schedule *s, double ticks_per_second, double nois
  * optimised away, some put in between) get the usual step. */
 static double authored_intervals(const schedule *s, double ticks_per_second)
 {
-    double duration = s->times[s->authored - 1], noise = 1e-5 * duration, step = duration;
+    double duration = s->times[s->authored - 1], noise = noise_of(s), step = duration;
     for (size_t i = 1; i < s->authored; i++)
         if (s->times[i] - s->times[i - 1] > noise)
             step = common_step(step, s->times[i] - s->times[i - 1], noise);
@@ -280,12 +298,14 @@ typedef struct attempt {
 static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t intervals, const schedule *s)
 {
     const th_rig *rig = c->rig;
-    attempt a = {.playable = {.clip = clip, .interval_count = intervals}, .reason = TOO_LONG};
+    const double pace = intervals * (s->holds ? 1 + TH_TIME_ROUNDING : 1);
+    attempt a = {.playable = {.clip = clip, .interval_count = intervals, .holds = s->holds, .pace = pace},
+                 .reason = TOO_LONG};
     c->budget -= (int64_t)intervals * rig->mover_count / FRAMES_OF_A_POSE;
     if (c->budget <= 0)
         return a;
     a.keys = malloc(th_frames_count(&rig->program, intervals) * rig->program.frame_bytes + 1);
-    if (!a.keys || !th_frames_write(rig, clip, intervals, a.keys)) {
+    if (!a.keys || !th_frames_write(rig, &a.playable, a.keys)) {
         free(a.keys);
         return (attempt){.out_of_memory = true};
     }
@@ -325,12 +345,13 @@ static attempt refine(compiler *c, const th_clip *clip, const schedule *s, uint3
     return a;
 }
 
-/* The fewest intervals that hold the bound: halving downwards from the grid meets its divisors on the way. */
+/* The fewest intervals that hold the bound: halving downwards from the grid meets its divisors on the way. Frames that
+ * hold stay on their grid: any other would begin them at other times than their keys. */
 static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s)
 {
     uint32_t fails;
     attempt best = refine(c, clip, s, &fails);
-    while (best.keys && best.playable.interval_count - fails > 1 && c->budget > 0) {
+    while (best.keys && !s->holds && best.playable.interval_count - fails > 1 && c->budget > 0) {
         uint32_t middle = fails + (best.playable.interval_count - fails) / 2;
         attempt a = try_intervals(c, clip, middle, s);
         if (a.out_of_memory) {
@@ -379,19 +400,50 @@ static void set_report(const attempt *a, const th_rig *rig, th_clip_report *repo
     report->error_time_s = a->worst.ticks / ticks_per_second;
 }
 
-/* Leaves the clip to be played exact, with a reason, when no rate holds the bound. False when out of memory. */
-static bool compile_clip(compiler *c, th_playable *playable, th_clip_report *report)
+static attempt compile_as(compiler *c, const th_clip *clip, bool holds)
 {
-    const th_clip *clip = playable->clip;
     double rest_time = 0;
-    const bool steps = c->rig->program.curve == TH_INTERPOLATION_STEP;
-    schedule s = clip ? schedule_of(clip, steps) : (schedule){.times = &rest_time, .authored = 1, .count = 1};
+    schedule s = clip ? schedule_of(clip, holds) : (schedule){.times = &rest_time, .count = 1, .holds = holds};
     if (!s.times)
-        return false;
+        return (attempt){.out_of_memory = true};
     c->suspect = 0;
     attempt a = find_rate(c, clip, &s);
     if (clip)
         free(s.times);
+    return a;
+}
+
+static bool track_jumps(const th_track *track, size_t width)
+{
+    for (uint32_t k = 1; track->steps && k < track->key_count; k++)
+        if (!same_value(track, width, k, 0))
+            return true;
+    return false;
+}
+
+static bool clip_jumps(const th_clip *clip)
+{
+    for (uint32_t i = 0; clip && i < clip->channel_count; i++) {
+        const th_channel *channel = &clip->channels[i];
+        if (track_jumps(&channel->translation, 3) || track_jumps(&channel->rotation, 4) ||
+            track_jumps(&channel->scale, 3))
+            return true;
+    }
+    return false;
+}
+
+/* Leaves the clip to be played exact, with a reason, when no rate holds the bound. False when out of memory.
+ *
+ * What jumps as authored is compiled to frames that hold. Where something else moves as well, these miss the bound;
+ * then the jumps may still be so small that curves keep it. */
+static bool compile_clip(compiler *c, th_playable *playable, th_clip_report *report)
+{
+    const th_clip *clip = playable->clip;
+    const bool step = c->rig->program.curve == TH_INTERPOLATION_STEP;
+    const bool jumps = c->rig->interpolation == TH_INTERPOLATION_AUTHORED && clip_jumps(clip);
+    attempt a = compile_as(c, clip, step || jumps);
+    if (jumps && !a.keys && !a.out_of_memory)
+        a = compile_as(c, clip, false);
     report->reason = a.reason;
     if (!a.keys)
         return !a.out_of_memory;

@@ -99,11 +99,13 @@ uint32_t th_frames_count(const th_program *program, uint32_t intervals)
     return intervals + 1 + (is_cubic(program) ? 2 : 0);
 }
 
-bool th_frames_write(const th_rig *rig, const th_clip *clip, uint32_t intervals, void *out)
+bool th_frames_write(const th_rig *rig, const th_playable *playable, void *out)
 {
+    const th_clip *clip = playable->clip;
+    const uint32_t intervals = playable->interval_count;
     const size_t numbers = frame_numbers(rig), bytes = rig->program.frame_bytes;
     const double duration = clip ? clip->duration_ticks : 0;
-    const double late = rig->program.curve == TH_INTERPOLATION_STEP ? TH_STEP_LATE / 2 : 0;
+    const double late = playable->holds ? TH_STEP_LATE / 2 : 0;
     const bool cubic = is_cubic(&rig->program);
     float *all = malloc(3 * numbers * sizeof *all + 1), *now = all, *before = all + numbers, *beyond = before + numbers;
     if (!all)

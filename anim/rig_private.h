@@ -27,6 +27,8 @@ typedef struct th_playable {
     const char *keys; /* frames of program.frame_bytes, aligned to 16; CUBIC: with one before the first and one behind
                        * the last; NULL when played exact */
     uint32_t interval_count; /* frames - 1; a single pose is two equal frames */
+    bool holds;              /* each frame until the next one, whatever the curve */
+    double pace;             /* frames in a whole clip: interval_count, a little more where frames hold */
 } th_playable;
 
 struct th_rig {
@@ -49,14 +51,18 @@ struct th_rig {
  * of it comes back. */
 th_result th_rig_compile(th_rig *rig, th_sampling sampling, int64_t *budget, th_error *err);
 
+/* Files have times in single precision. Where frames hold, each begins so much of the time since 0 early that a key is
+ * shown at its time as it was meant and as it is written. */
+#define TH_TIME_ROUNDING 0x1p-22
+
 /* Points a lane at a compiled playable's keys at `part` of its clip, from 0 to 1. */
 static inline void th_playable_seek(const th_playable *playable, size_t frame_bytes, double part, th_lanes *lanes,
                                     uint32_t lane)
 {
-    double at = part * playable->interval_count;
+    double at = part * playable->pace;
     uint32_t last = playable->interval_count - 1, interval = at < (double)last ? (uint32_t)at : last;
     lanes->frame[lane] = playable->keys + (size_t)interval * frame_bytes;
-    lanes->alpha[lane] = (float)(at - interval);
+    lanes->alpha[lane] = playable->holds ? 0 : (float)(at - interval);
 }
 
 #endif

@@ -4,7 +4,9 @@
 #include "fixture_gltf.h"
 #include "fixture_import.h"
 
+#include <throng/crowd.h>
 #include <throng/exact.h>
+#include <throng/line.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -199,6 +201,45 @@ Test(import_spline, what_overrides_a_step_goes_by_its_keys)
         check_joint(model, "b", at, TH_INTERPOLATION_STEP, STEP, STEP, STEP);
         check_joint(model, "c", at, TH_INTERPOLATION_SLERP, LINEAR, LINEAR, LINEAR);
     }
+    th_model_free(model);
+}
+
+/* Of all steps, and with no mesh: the palette entry is the joint's own transform. Keys are a quarter of a second apart,
+ * or several. */
+Test(import_spline, what_steps_is_compiled)
+{
+    write_ways(HEAD SAMPLER(3, "STEP") "," SAMPLER(4, "STEP") "],'channels':[" TARGET(0, 0, "translation") "," TARGET(
+        1, 0, "rotation") "," TARGET(0, 0, "scale") "]}]");
+    th_model *model = import_good(path);
+    th_rig *rig;
+    th_crowd *crowd;
+    cr_assert_eq(th_rig_create(&(th_rig_desc){.model = model}, &rig, NULL), TH_OK);
+    cr_expect_eq(th_rig_clip_report(rig, 0)->frame_count, 14);
+    cr_expect_float_eq(th_rig_clip_report(rig, 0)->rate_hz, 4, 1e-6);
+    const th_crowd_desc desc = {.rigs = (const th_rig *const[]){rig},
+                                .rig_count = 1,
+                                .instances = &(th_instance){.clip = 0, .speed = 1},
+                                .instance_count = 1};
+    cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
+    float *palette = th_line_alloc(th_crowd_palette_bytes(crowd));
+    void *scratch = th_line_alloc(th_crowd_scratch_bytes(crowd));
+    for (int n = 0; n < 650; n++) {
+        const double at = n / 200.0;
+        th_trs trs;
+        double way[4];
+        specified(STEP, moves[0], 3, at, way);
+        specified(STEP, turns[0], 4, at, trs.rotation);
+        memcpy(trs.translation, way, sizeof trs.translation);
+        memcpy(trs.scale, way, sizeof trs.scale);
+        const th_dmat34 want = th_dmat34_from_trs(&trs);
+        th_crowd_update(crowd, 0, 1, at, palette, scratch);
+        for (int i = 0; i < 12; i++)
+            cr_assert_float_eq((double)palette[i], want.m[i], 1e-5, "%g s: number %d", at, i);
+    }
+    free(palette);
+    free(scratch);
+    th_crowd_destroy(crowd);
+    th_rig_destroy(rig);
     th_model_free(model);
 }
 

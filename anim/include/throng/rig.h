@@ -24,7 +24,8 @@ typedef struct th_rig_desc {
     const th_model *model; /* required */
     th_sampling sampling;
     /* Between authored keys, and again between compiled ones: the bound is on what the second adds. AUTHORED clips are
-     * compiled for NLERP, the fastest that turns smoothly. */
+     * compiled for NLERP, the fastest that turns smoothly; but those whose tracks step, all that move, to frames at the
+     * times of their keys, which hold until the next one. */
     th_interpolation interpolation;
     th_keys keys;   /* of compiled clips */
     double bound_m; /* largest error of a compiled clip for a model of 1.8 m; 0 = TH_DEFAULT_BOUND_M */

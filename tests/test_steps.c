@@ -1,0 +1,394 @@
+/* Clips whose keys hold until the next one: compiled to frames that hold, and the same as exact sampling. */
+#include "../anim/kernels/isa.h"
+#include "../anim/rig_private.h"
+
+#include <throng/exact.h>
+
+#include "fixture_crowd.h"
+#include "fixture_isa.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- random models ---- */
+
+enum { MODELS = 48, COUNT = 37 };
+
+static random_desc stepping(uint32_t n)
+{
+    random_desc desc = variety(n);
+    desc.splines = false;
+    desc.uneven_keys = false;
+    desc.steps = 1;
+    return desc;
+}
+
+/* Returns how many clips are compiled. */
+static uint32_t check_as_exact(stage *s, th_keys keys, uint32_t n)
+{
+    const th_model *model = th_rig_model(s->rig);
+    const double rounding = 1e-6 * model->joint_count * model->size;
+    const double bound = rounding + (keys == TH_KEYS_16 ? 1.25 * th_rig_bound(s->rig) : 0);
+    for (int frame = -3; frame < 8; frame++) {
+        const double time_s = frame * 0.31847;
+        stage_update(s, time_s);
+        for (uint32_t i = 0; i < s->count; i++)
+            cr_assert_leq(instance_error(s, i, time_s), bound, "%d keys, model %u instance %u time %g", keys, n, i,
+                          time_s);
+    }
+    return model->clip_count - th_rig_exact_clips(s->rig);
+}
+
+ParameterizedTestParameters(steps, play_as_exact_sampling_does)
+{
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, steps, play_as_exact_sampling_does)
+{
+    skip_without(*isa);
+    for (int keys = 0; keys < TH_KEYS_COUNT; keys++) {
+        uint32_t compiled = 0, clips = 0;
+        for (uint32_t n = 0; n < MODELS; n++) {
+            random_desc desc = stepping(n);
+            th_model *model = random_model(&desc);
+            stage s;
+            stage_init_with(&s, model, (th_rig_desc){.keys = (th_keys)keys}, COUNT, (th_crowd_desc){.isa = *isa});
+            compiled += check_as_exact(&s, (th_keys)keys, n);
+            clips += model->clip_count;
+            stage_fini(&s);
+            th_model_free(model);
+        }
+        /* Those of half turns, with scales that move, are too much for 16 bits. */
+        cr_expect_geq(compiled, keys == TH_KEYS_16 ? clips * 9 / 10 : clips, "%u of %u", compiled, clips);
+    }
+}
+
+static uint64_t hash_by(stage *s, uint32_t grain, double time_s)
+{
+    const uint32_t batches = th_crowd_batch_count(s->crowd);
+    memset(s->palette, GUARD, s->palette_bytes);
+    for (uint32_t end = batches; end > 0; end = end > grain ? end - grain : 0)
+        th_crowd_update(s->crowd, end > grain ? end - grain : 0, end, time_s, s->palette, s->scratch);
+    return th_crowd_hash(s->crowd, s->palette);
+}
+
+static uint64_t hash_in_halves(stage *s, double time_s)
+{
+    void *poses = th_line_alloc(th_crowd_pose_bytes(s->crowd));
+    const uint32_t batches = th_crowd_batch_count(s->crowd);
+    th_crowd_sample(s->crowd, 0, batches, time_s, poses);
+    th_crowd_resolve(s->crowd, 0, batches, poses, s->palette, s->scratch);
+    free(poses);
+    return th_crowd_hash(s->crowd, s->palette);
+}
+
+Test(steps, any_split_and_equal_kernels_give_the_same_bytes)
+{
+    static const th_isa pairs[][2] = {{TH_ISA_SCALAR, TH_ISA_SSE4}, {TH_ISA_AVX2, TH_ISA_AVX512}};
+    random_desc desc = stepping(9);
+    th_model *model = random_model(&desc);
+    for (int p = 0; p < 2; p++) {
+        uint64_t hashes[2];
+        for (int i = 0; i < 2; i++) {
+            if (!th_isa_available(pairs[p][1]))
+                continue;
+            stage s;
+            stage_init(&s, model, TH_SAMPLING_COMPILED, 131, pairs[p][i]);
+            hashes[i] = hash_by(&s, 1, 0.7);
+            for (uint32_t grain = 2; grain < 10; grain++)
+                cr_expect_eq(hash_by(&s, grain, 0.7), hashes[i], "grain %u", grain);
+            cr_expect_eq(hash_in_halves(&s, 0.7), hashes[i]);
+            stage_fini(&s);
+            cr_expect(i == 0 || hashes[0] == hashes[1], "%s", th_isa_name(pairs[p][1]));
+        }
+    }
+    th_model_free(model);
+}
+
+/* ---- a frame is itself on any curve ---- */
+
+/* D of all steps, all lanes at the beginning of a frame. The frames are those of a cubic curve: one stands before. */
+static void sample_frame(const th_rig *rig, const th_kernels *kernels, th_interpolation curve, uint32_t frame,
+                         float *pose)
+{
+    const bool cubic = curve == TH_INTERPOLATION_CUBIC;
+    th_lanes lanes = {.alpha = {0}};
+    for (uint32_t i = 0; i < kernels->width; i++)
+        lanes.frame[i] = rig->playables[0].keys + (frame + (cubic ? 0 : 1)) * rig->program.frame_bytes;
+    memset(pose, 0, TH_MATRICES_FLOATS(rig->program.step_count, kernels->width) * sizeof *pose);
+    kernels->sample[rig->program.keys][curve](&rig->program, 0, rig->program.step_count, &lanes, pose);
+}
+
+/* To the last bit; but a slerp's key has another length, and what is left of that is rounding. */
+static void check_curves(const th_rig *rig, const th_kernels *kernels)
+{
+    const size_t count = TH_MATRICES_FLOATS(rig->program.step_count, kernels->width);
+    float *want = th_line_alloc(count * sizeof *want), *got = th_line_alloc(count * sizeof *got);
+    for (uint32_t frame = 0; frame < rig->playables[0].interval_count; frame++)
+        for (int curve = TH_INTERPOLATION_NLERP; curve < TH_INTERPOLATION_COUNT; curve++) {
+            sample_frame(rig, kernels, TH_INTERPOLATION_STEP, frame, want);
+            sample_frame(rig, kernels, (th_interpolation)curve, frame, got);
+            const bool slerp = curve == TH_INTERPOLATION_SLERP || curve == TH_INTERPOLATION_FAST_SLERP;
+            for (size_t i = 0; i < count; i++)
+                cr_assert_float_eq(got[i], want[i], slerp ? 1e-6f * (1 + fabsf(want[i])) : 0, "%s, frame %u",
+                                   th_interpolation_name((th_interpolation)curve), frame);
+        }
+    free(want);
+    free(got);
+}
+
+ParameterizedTestParameters(steps, a_frame_is_itself_on_any_curve)
+{
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, steps, a_frame_is_itself_on_any_curve)
+{
+    skip_without(*isa);
+    for (int keys = 0; keys < TH_KEYS_COUNT; keys++)
+        for (uint32_t n = 1; n < 16; n += 5) {
+            random_desc desc = stepping(n);
+            desc.clip_count = 1;
+            th_model *model = random_model(&desc);
+            th_rig *rig = make_rig_as(
+                model, (th_rig_desc){.interpolation = TH_INTERPOLATION_CUBIC, .keys = (th_keys)keys, .bound_m = 10});
+            cr_assert(rig->playables[0].keys && !rig->playables[0].holds);
+            check_curves(rig, th_isa_kernels(*isa));
+            th_rig_destroy(rig);
+            th_model_free(model);
+        }
+}
+
+/* ---- one joint that steps along, and what else its clip may have ---- */
+
+enum { MOST_KEYS = 40000 };
+
+typedef struct walk {
+    double times[MOST_KEYS], ends[2];
+    float way[3 * MOST_KEYS], turns[2][4], ones[3];
+    th_channel channels[2];
+    th_clip clip;
+    th_joint joints[2];
+    th_bind binds[2];
+    th_model model;
+} walk;
+
+/* Key k at times_s[k], in ticks of a millisecond, k units along; the second joint stands. Freed by the caller. */
+static walk *make_walk(const double *times_s, uint32_t count)
+{
+    walk *w = calloc(1, sizeof *w);
+    for (uint32_t k = 0; k < count; k++) {
+        w->times[k] = times_s[k] * 1000;
+        w->way[3 * k] = (float)k;
+    }
+    w->turns[0][3] = w->turns[1][3] = 1;
+    for (int i = 0; i < 3; i++)
+        w->ones[i] = 1;
+    w->ends[1] = count > 1 ? w->times[count - 1] : 1;
+    const th_track still = {1, w->ends, w->ones, NULL, false}, upright = {1, w->ends, w->turns[0], NULL, false};
+    w->channels[0] = (th_channel){0, {count, w->times, w->way, NULL, true}, upright, still, 0};
+    w->channels[1] = (th_channel){1, still, {2, w->ends, w->turns[0], NULL, false}, still, 0};
+    w->clip = (th_clip){"walk", w->times[count - 1], 1000, 2, w->channels};
+    for (uint32_t j = 0; j < 2; j++) {
+        w->joints[j] = (th_joint){"joint", TH_NO_INDEX, TH_MAT34_IDENTITY};
+        w->binds[j] = (th_bind){j, TH_MAT34_IDENTITY};
+    }
+    w->model = (th_model){.name = "walk",
+                          .joint_count = 2,
+                          .joints = w->joints,
+                          .bind_count = 2,
+                          .binds = w->binds,
+                          .clip_count = 1,
+                          .clips = &w->clip,
+                          .size = 1};
+    cr_assert_eq(th_model_check(&w->model, NULL), TH_OK);
+    return w;
+}
+
+/* Keys at so many a second from start_s on, in the single precision that files have. */
+static walk *make_regular_walk(double rate_hz, double start_s, uint32_t count)
+{
+    double *times_s = calloc(count, sizeof *times_s);
+    for (uint32_t k = 0; k < count; k++)
+        times_s[k] = (double)(float)(start_s + k / rate_hz);
+    walk *w = make_walk(times_s, count);
+    free(times_s);
+    return w;
+}
+
+static th_clip_report report_of(const th_model *model, th_rig_desc how)
+{
+    th_rig *rig = make_rig_as(model, how);
+    const th_clip_report report = *th_rig_clip_report(rig, 0);
+    th_rig_destroy(rig);
+    return report;
+}
+
+Test(steps, compile_to_the_grid_of_their_keys)
+{
+    const struct {
+        double times_s[8];
+        uint32_t count;
+        double rate_hz;
+    } cases[] = {
+        {{0, 0.5, 0.75}, 3, 4},      {{0.5, 0.75, 2, 3.25}, 4, 4}, {{0, 1, 2, 3, 4, 5, 6, 7}, 8, 1},
+        {{0, 31 / 30.0, 10}, 3, 30}, {{1.25, 1.5, 2}, 3, 2},       {{0, 8 / 30.0, 301 / 30.0}, 3, 30},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        walk *w = make_walk(cases[i].times_s, cases[i].count);
+        const th_clip_report report = report_of(&w->model, (th_rig_desc){0});
+        cr_expect(report.compiled, "%zu: %s", i, report.reason);
+        cr_expect_float_eq(report.rate_hz, cases[i].rate_hz, 1e-6, "%zu: %g Hz", i, report.rate_hz);
+        cr_expect_leq(report.max_error, 1e-6 * cases[i].count);
+        free(w);
+    }
+}
+
+static void pose_at(stage *s, double time_s, float out[12])
+{
+    stage_update(s, time_s);
+    memcpy(out, s->palette, 12 * sizeof *out);
+}
+
+/* One character that plays the clip from its beginning. */
+static void show_walk(stage *s, const walk *w, th_isa isa)
+{
+    stage_init(s, &w->model, TH_SAMPLING_COMPILED, 1, isa);
+    th_crowd_destroy(s->crowd);
+    s->instances[0] = (th_instance){.clip = 0, .speed = 1};
+    const th_crowd_desc desc = {.rigs = (const th_rig *const *)&s->rig,
+                                .rig_count = 1,
+                                .instances = s->instances,
+                                .instance_count = 1,
+                                .isa = isa};
+    cr_assert_eq(th_crowd_create(&desc, &s->crowd, NULL), TH_OK);
+}
+
+/* At its time as it was meant, as a file writes it, and from then on until the next one; behind the last comes the
+ * first. */
+ParameterizedTestParameters(steps, a_key_is_shown_at_its_time)
+{
+    return each_isa();
+}
+
+ParameterizedTest(const th_isa *isa, steps, a_key_is_shown_at_its_time)
+{
+    static const double rates[] = {24, 25, 30, 60, 1000 / 3.0}, starts[] = {1 / 24.0, 0, 1, 1 / 60.0, 0};
+    enum { KEYS = 500 };
+    skip_without(*isa);
+    for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
+        walk *w = make_regular_walk(rates[r], starts[r], KEYS);
+        stage s;
+        show_walk(&s, w, *isa);
+        const th_clip_report *report = th_rig_clip_report(s.rig, 0);
+        cr_assert(report->compiled && fabs(report->rate_hz - rates[r]) < 1e-3 * rates[r], "%g", report->rate_hz);
+        const double duration_s = w->clip.duration_ticks / 1000;
+        for (int k = 0; k + 1 < KEYS; k++) {
+            const double meant = starts[r] + k / rates[r], next = w->times[k + 1] / 1000;
+            const double at[] = {meant, w->times[k] / 1000, (meant + next) / 2, next - 0.01 / rates[r],
+                                 duration_s + (meant + next) / 2};
+            for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+                float entry[12];
+                pose_at(&s, at[i], entry);
+                cr_assert_eq(entry[3], k, "%g Hz: %g at %.9g s, which is %zu of key %d", rates[r], (double)entry[3],
+                             at[i], i, k);
+            }
+        }
+        stage_fini(&s);
+        free(w);
+    }
+}
+
+/* Only those that change something count: on twos, as animators say. */
+Test(steps, of_equal_keys_are_none)
+{
+    walk *w = make_regular_walk(24, 0, 49);
+    for (int k = 0; k < 49; k++)
+        w->way[3 * k] = (float)(k / 2);
+    const th_clip_report report = report_of(&w->model, (th_rig_desc){0});
+    cr_expect(report.compiled, "%s", report.reason);
+    cr_expect_float_eq(report.rate_hz, 12, 1e-4);
+    free(w);
+}
+
+/* What one track says a little later than the other is one moment. */
+Test(steps, of_several_tracks_may_differ_by_rounding)
+{
+    walk *w = make_regular_walk(30, 0, 61);
+    double later[61];
+    for (int k = 0; k < 61; k++)
+        later[k] = w->times[k] + (k % 3 - 1) * 1e-4;
+    w->channels[1].translation = (th_track){61, later, w->way, NULL, true};
+    for (int how = TH_INTERPOLATION_AUTHORED; how <= TH_INTERPOLATION_STEP; how++) {
+        const th_clip_report report = report_of(&w->model, (th_rig_desc){.interpolation = (th_interpolation)how});
+        cr_expect(report.compiled, "%s", report.reason);
+        cr_expect_eq(report.frame_count, 61);
+    }
+    free(w);
+}
+
+/* Too fine a grid, or none. */
+Test(steps, of_any_times_stay_exact_and_say_so)
+{
+    static const double times_s[][5] = {{0, 0.0001, 50, 80, 100}, {0, 0.31, 0.87531, 2.0117, 2.71828}};
+    for (size_t i = 0; i < sizeof times_s / sizeof *times_s; i++) {
+        walk *w = make_walk(times_s[i], 5);
+        const th_clip_report report = report_of(&w->model, (th_rig_desc){0});
+        cr_expect(!report.compiled && report.reason[0], "%zu: %g Hz", i, report.rate_hz);
+        free(w);
+    }
+}
+
+/* How far the second joint of a walk turns on its way to the end, smoothly. */
+static void turn_by(walk *w, double angle)
+{
+    w->turns[1][0] = (float)sin(angle / 2);
+    w->turns[1][3] = (float)cos(angle / 2);
+}
+
+/* What stands still does not count, whatever it says of its keys; what moves smoothly does. */
+Test(steps, go_with_what_stands_and_not_with_what_moves)
+{
+    walk *w = make_regular_walk(30, 0, 61);
+    cr_expect(report_of(&w->model, (th_rig_desc){0}).compiled);
+    turn_by(w, 1.9); /* at 240 Hz, the end of a frame is off by more than the bound, three quarters by less */
+    const th_clip_report mixed = report_of(&w->model, (th_rig_desc){0});
+    cr_expect(!mixed.compiled && mixed.reason[0]);
+    for (int k = 0; k < 61; k++)
+        w->way[3 * k] = 1 + (float)(k % 2) * 2e-5f;
+    cr_expect(report_of(&w->model, (th_rig_desc){0}).compiled, "the step is smaller than the bound");
+    for (int k = 0; k < 61; k++)
+        w->way[3 * k] = 1;
+    turn_by(w, 0.1);
+    th_rig *rig = make_rig_as(&w->model, (th_rig_desc){0});
+    cr_expect(th_rig_clip_report(rig, 0)->compiled && !rig->playables[0].holds, "the step is none");
+    th_rig_destroy(rig);
+    free(w);
+}
+
+/* A mode for all tracks knows no steps but its own. */
+Test(steps, are_none_in_another_mode)
+{
+    walk *w = make_regular_walk(30, 0, 61);
+    for (int how = TH_INTERPOLATION_STEP; how < TH_INTERPOLATION_COUNT; how++) {
+        th_rig *rig = make_rig_as(&w->model, (th_rig_desc){.interpolation = (th_interpolation)how});
+        cr_expect(th_rig_clip_report(rig, 0)->compiled);
+        cr_expect_eq(rig->playables[0].holds, how == TH_INTERPOLATION_STEP);
+        th_rig_destroy(rig);
+    }
+    free(w);
+}
+
+Test(steps, of_one_key_are_a_pose)
+{
+    walk *w = make_walk((double[]){0}, 1);
+    const th_clip_report report = report_of(&w->model, (th_rig_desc){0});
+    cr_expect(report.compiled);
+    cr_expect_eq(report.frame_count, 2);
+    free(w);
+}
