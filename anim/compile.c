@@ -279,7 +279,9 @@ static double authored_intervals(const schedule *s, double ticks_per_second)
     for (size_t i = 1; i < s->authored; i++)
         if (s->times[i] - s->times[i - 1] > noise)
             step = common_step(step, s->times[i] - s->times[i - 1], noise);
-    double average = (double)s->authored - 1, common = round(duration / step);
+    double average = (double)s->authored - 1, common = 0;
+    for (size_t i = 1; i < s->authored; i++) /* one by one: off by a little, the step is off by intervals in the end */
+        common += round((s->times[i] - s->times[i - 1]) / step);
     double rate = ticks_per_second / step;
     if (common <= average * MAX_REFINEMENT || rate <= MAX_RATE_HZ)
         return common;

@@ -304,6 +304,16 @@ ParameterizedTest(const th_isa *isa, steps, a_key_is_shown_at_its_time)
     }
 }
 
+/* Ten minutes, by when single precision is off by a thousandth of a frame. */
+Test(steps, long_clips_compile_as_well)
+{
+    walk *w = make_regular_walk(60, 0, 36001);
+    const th_clip_report report = report_of(&w->model, (th_rig_desc){0});
+    cr_expect(report.compiled, "%s", report.reason);
+    cr_expect_eq(report.frame_count, 36001);
+    free(w);
+}
+
 /* Only those that change something count: on twos, as animators say. */
 Test(steps, of_equal_keys_are_none)
 {
