@@ -136,3 +136,44 @@ Test(check, what_is_further_off_fails)
     cr_expect_leq(excess_of(model, 0), 1);
     th_model_free(model);
 }
+
+/* Posed at one moment and held against another, both in parts of the third key's time. */
+static double excess_between(double posed, double held_against)
+{
+    random_desc desc = plain(5);
+    desc.steps = 1;
+    th_model *model = random_model(&desc);
+    const th_clip *clip = &model->clips[0];
+    const double key_s = clip->channels[0].rotation.times[2] / clip->ticks_per_second;
+    th_scene *scene;
+    th_crowd *crowd;
+    th_check check = {0};
+    const th_scene_desc one = {.models = (const th_model *const *)&model, .model_count = 1, .instance_count = 1};
+    cr_assert_eq(th_scene_create(&one, &scene, NULL), TH_OK);
+    scene->instances[0] = (th_instance){.clip = 0, .speed = 1};
+    cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, NULL), TH_OK);
+    cr_assert(th_rig_clip_report(scene->rigs[0], 0)->compiled);
+    char *palette = th_line_alloc(th_crowd_palette_bytes(crowd));
+    void *scratch = th_line_alloc(th_crowd_scratch_bytes(crowd));
+    th_crowd_update(crowd, 0, 1, key_s * posed, palette, scratch);
+    const th_check_desc how = {
+        .scene = scene, .crowd = crowd, .palette = palette, .time_s = key_s * held_against, .sample = 1};
+    cr_assert_eq(th_check_palettes(&how, &check, NULL), TH_OK);
+    free(palette);
+    free(scratch);
+    th_crowd_destroy(crowd);
+    th_scene_destroy(scene);
+    th_model_free(model);
+    return check.excess;
+}
+
+/* Either side of a jump is right within rounding of it, and no further. */
+Test(check, a_jump_may_be_missed_by_rounding)
+{
+    const double rounding = 0x1p-24;
+    cr_expect_leq(excess_between(1 - rounding, 1 - rounding), 1);
+    cr_expect_leq(excess_between(1 + rounding, 1 - rounding), 1);
+    cr_expect_leq(excess_between(0.999, 1 + rounding), 1);
+    cr_expect_gt(excess_between(1.001, 1 - 64 * rounding), 1);
+    cr_expect_gt(excess_between(0.999, 1 + 64 * rounding), 1);
+}

@@ -14,6 +14,10 @@
 #define TH_CHECK_BOUND_FACTOR 1.25
 #define TH_CHECK_ROUNDING     2e-5
 
+/* Where a clip jumps within this part of the time into it, what is on either side of the jump passes: files have times
+ * in single precision, and compiled clips are played accordingly. */
+#define TH_CHECK_TIME_ROUNDING 0x1p-21
+
 /* Zero to begin with; th_check_palettes keeps the worst of all calls. */
 typedef struct th_check {
     double max_error;  /* scene units */
