@@ -119,7 +119,7 @@ static void measure_some(compiler *c, const th_playable *playable, const double 
             const double at = ticks[first + i < count ? first + i : 0];
             th_playable_seek(playable, rig->program.frame_bytes, duration > 0 ? at / duration : 0, &lanes, i);
         }
-        th_kernels_pose(c->kernels, &rig->program, &lanes, c->kernels->write[TH_PALETTE_F32][false], c->matrices,
+        th_kernels_pose(c->kernels, &rig->program, &lanes, c->kernels->write[TH_PALETTE_F32][false], false, c->matrices,
                         palettes);
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -40,6 +40,7 @@ struct th_crowd {
     th_palette format;
     th_writes writes; /* as asked for */
     bool streamed;    /* as many as are shown */
+    bool fetches;     /* lines that are not streamed, ahead of writing them */
     const th_kernels *kernels;
     crowd_group *groups;
     uint32_t group_count;
@@ -76,11 +77,16 @@ static void set_groups(th_crowd *crowd, const th_crowd_desc *desc)
     }
 }
 
+/* What a second-level cache holds needs no fetching: it would cost 1 to 3 %. */
+#define FETCH_BYTES ((size_t)2 << 20)
+
 /* Of palettes that have their places. */
 static void choose_writes(th_crowd *crowd)
 {
     const bool large = crowd->palette_bytes > TH_STREAM_BYTES;
     crowd->streamed = crowd->writes == TH_WRITES_STREAMED || (crowd->writes == TH_WRITES_AUTO && large);
+    crowd->fetches =
+        !crowd->streamed && crowd->palette_bytes > FETCH_BYTES && crowd->format == TH_PALETTE_F32 && th_isa_fetches();
 }
 
 /* Gives groups, whose members are counted, their places. */
@@ -433,7 +439,8 @@ static void update_batch(const th_crowd *crowd, const batch *b, double time_s, c
         const th_lanes lanes = seek(crowd, group->rig, &r, time_s);
         char *out[TH_MAX_WIDTH];
         find_palettes(crowd, group, &r, palettes, out);
-        th_kernels_pose(crowd->kernels, &group->rig->program, &lanes, write_of(crowd), (float *)(void *)scratch, out);
+        th_kernels_pose(crowd->kernels, &group->rig->program, &lanes, write_of(crowd), crowd->fetches,
+                        (float *)(void *)scratch, out);
     }
 }
 
@@ -497,7 +504,7 @@ static void resolve_batch(const th_crowd *crowd, const batch *b, const char *pos
         find_palettes(crowd, group, &r, palettes, out);
         th_kernels_begin(crowd->kernels, program, matrices);
         crowd->kernels->resolve(program, 0, steps, (const float *)(const void *)(poses + pose_offset(b, n, width)),
-                                matrices);
+                                matrices, NULL);
         write_of(crowd)(program, 0, program->ready[(steps - 1) / TH_BLOCK], matrices, out);
     }
     for (uint32_t i = b->first; i < b->first + b->count; i++)

@@ -9,4 +9,7 @@
 /* isa: available, and not TH_ISA_AUTO. */
 const th_kernels *th_isa_kernels(th_isa isa);
 
+/* Whether this processor should have lines of f32 palettes fetched ahead of writing them. */
+bool th_isa_fetches(void);
+
 #endif

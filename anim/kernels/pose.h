@@ -112,9 +112,16 @@ static inline uint32_t th_program_matrices(const th_program *program)
 typedef void th_sample_fn(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,
                           float *pose);
 
-/* Matrices of the same steps, from their D in pose, and those of their products. All steps before are resolved. */
+/* Where palettes will be written next, from byte `at` of each lane's. */
+typedef struct th_ahead {
+    char *const *palettes;
+    size_t at;
+} th_ahead;
+
+/* Matrices of the same steps, from their D in pose, and those of their products. All steps before are resolved. ahead:
+ * has lines fetched meanwhile; NULL: none. */
 typedef void th_resolve_fn(const th_program *program, uint32_t first, uint32_t count, const float *pose,
-                           float *matrices);
+                           float *matrices, const th_ahead *ahead);
 
 /* Rows [first, end) of palettes, in whole lines, each lane's in order; what a palette does not fill of its last line is
  * set to zero. first, end: multiples of TH_LINE_ROWS; palettes: of each lane, aligned to 64. Lanes with the same keys
@@ -154,9 +161,10 @@ static inline size_t th_scratch_floats(const th_program *program, uint32_t width
     return TH_MATRICES_FLOATS(th_program_matrices(program) + TH_BLOCK, width);
 }
 
-/* Palettes of `width` lanes, all steps. write: one of these kernels'. */
+/* Palettes of `width` lanes, all steps. write: one of these kernels'; fetches: have lines of f32 palettes fetched while
+ * matrices are made that will be written to them. */
 static inline void th_kernels_pose(const th_kernels *kernels, const th_program *program, const th_lanes *lanes,
-                                   th_write_fn *write, float *scratch, char *const *palettes)
+                                   th_write_fn *write, bool fetches, float *scratch, char *const *palettes)
 {
     float *const pose = scratch, *const matrices = scratch + TH_MATRICES_FLOATS(TH_BLOCK, kernels->width);
     th_sample_fn *const sample = kernels->sample[program->keys][program->curve];
@@ -166,7 +174,8 @@ static inline void th_kernels_pose(const th_kernels *kernels, const th_program *
         const uint32_t rest = program->step_count - first, count = rest < TH_BLOCK ? rest : TH_BLOCK;
         const uint32_t ready = program->ready[first / TH_BLOCK];
         sample(program, first, count, lanes, pose);
-        kernels->resolve(program, first, count, pose, matrices);
+        const th_ahead ahead = {palettes, (size_t)written * TH_ROW_BYTES};
+        kernels->resolve(program, first, count, pose, matrices, fetches ? &ahead : NULL);
         write(program, written, ready, matrices, palettes);
         written = ready;
     }

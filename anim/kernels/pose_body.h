@@ -366,12 +366,31 @@ static void multiply_products(const th_program *program, const th_step *step, co
     }
 }
 
-static void resolve(const th_program *program, uint32_t first, uint32_t count, const float *pose, float *matrices)
+/* Each step of a block has lines of some lanes fetched: all at once they would stand in the way of keys. Half of what
+ * the block fills is enough, for the processor fetches lines behind those by itself. */
+KEPT_INLINE uint32_t fetch(const th_ahead *ahead, uint32_t lane)
+{
+    enum { LANES = (WIDTH + TH_BLOCK - 1) / TH_BLOCK, LINES = TH_BLOCK * TH_ENTRY * sizeof(float) / TH_LINE / 2 };
+#pragma GCC unroll 12
+    for (int i = 0; i < LANES; i++, lane++) {
+        const char *line = ahead->palettes[lane % WIDTH] + ahead->at;
+#pragma GCC unroll 12
+        for (size_t l = 0; l < LINES; l++)
+            __builtin_prefetch(line + l * TH_LINE, 1);
+    }
+    return lane;
+}
+
+static void resolve(const th_program *program, uint32_t first, uint32_t count, const float *pose, float *matrices,
+                    const th_ahead *ahead)
 {
     wide34 *const all = (wide34 *)matrices, *m = all + first;
     const wide34 *d = (const wide34 *)pose;
     const th_step *step = program->steps + first, *end = step + count;
+    uint32_t lane = 0;
     for (; step != end; step++, d++, m++) {
+        if (ahead)
+            lane = fetch(ahead, lane);
         if (step->flags & TH_STEP_PIVOT)
             turn(all + step->parent, d, step->offset, m);
         else if (step->parent != TH_NO_PARENT)
