@@ -447,8 +447,12 @@ KEPT_INLINE void load_square(const uint32_t *places, th_palette format, const fl
     wf_turn(out);
 }
 
+/* wf_store or wf_stream. Not a flag that chooses between the two: clang makes one store of both, one that is not
+ * streamed. */
+typedef void put_fn(float *out, wf a);
+
 KEPT_INLINE void write_palettes(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
-                                th_palette format, bool streamed, char *const *palettes)
+                                th_palette format, put_fn *put, char *const *palettes)
 {
     const size_t pair = format == TH_PALETTE_F16 ? 2 : 1;
     const size_t whole = th_line_round(program->bind_count * th_palette_entry_bytes(format)) / sizeof(float);
@@ -466,42 +470,40 @@ KEPT_INLINE void write_palettes(const th_program *program, uint32_t first, uint3
 #pragma GCC unroll 16
         for (size_t i = 0; i < SQUARE; i++) {
 #pragma GCC unroll 16
-            for (size_t s = 0; s < SQUARES; s++) {
-                float *const to = out[i / SHARE] + at + s * SQUARE + i % SHARE * WIDTH;
-                streamed ? wf_stream(to, r[s][i]) : wf_store(to, r[s][i]);
-            }
+            for (size_t s = 0; s < SQUARES; s++)
+                put(out[i / SHARE] + at + s * SQUARE + i % SHARE * WIDTH, r[s][i]);
         }
     }
 }
 
-#define WRITE(name, format, streamed)                                                                                  \
+#define WRITE(name, format, put)                                                                                       \
     static void name(const th_program *program, uint32_t first, uint32_t end, const float *matrices,                   \
                      char *const *palettes)                                                                            \
     {                                                                                                                  \
-        write_palettes(program, first, end, matrices, format, streamed, palettes);                                     \
+        write_palettes(program, first, end, matrices, format, put, palettes);                                          \
     }
 
-WRITE(write_f32, TH_PALETTE_F32, false)
-WRITE(stream_f32, TH_PALETTE_F32, true)
-WRITE(write_f16, TH_PALETTE_F16, false)
-WRITE(stream_f16, TH_PALETTE_F16, true)
+WRITE(write_f32, TH_PALETTE_F32, wf_store)
+WRITE(stream_f32, TH_PALETTE_F32, wf_stream)
+WRITE(write_f16, TH_PALETTE_F16, wf_store)
+WRITE(stream_f16, TH_PALETTE_F16, wf_stream)
 
 /* ---- the floor ---- */
 
-KEPT_INLINE void fill_lines(float *out, size_t count, float value, bool streamed)
+KEPT_INLINE void fill_lines(float *out, size_t count, float value, put_fn *put)
 {
     for (const float *end = out + count; out != end; out += WIDTH)
-        streamed ? wf_stream(out, wf_set1(value)) : wf_store(out, wf_set1(value));
+        put(out, wf_set1(value));
 }
 
 static void fill(float *out, size_t count, float value)
 {
-    fill_lines(out, count, value, false);
+    fill_lines(out, count, value, wf_store);
 }
 
 static void fill_streamed(float *out, size_t count, float value)
 {
-    fill_lines(out, count, value, true);
+    fill_lines(out, count, value, wf_stream);
 }
 
 /* ---- past the caches ---- */
