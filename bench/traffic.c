@@ -42,7 +42,7 @@ static size_t lesser(size_t a, size_t b)
 static size_t most_bytes(void)
 {
     const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    const size_t available = th_memory_available(), most = lesser((size_t)2 << 30, machine / 8);
+    const size_t available = th_memory_available(), most = lesser((size_t)1 << 30, machine / 8);
     return available > 0 ? lesser(most, available / 2) : most;
 }
 

@@ -644,6 +644,8 @@ Test(scale, bandwidth_is_measured_in_the_memory_there_is)
     cr_expect_eq(th_traffic_default_bytes(&context), (size_t)10 << 20);
     memory_available = UINT64_MAX;
     cr_expect_eq(th_traffic_default_bytes(&context), (size_t)4 * 2 * (16 << 20));
+    context.caches[0].bytes = (uint64_t)480 << 20; /* which a virtual machine does not have for itself */
+    cr_expect_leq(th_traffic_default_bytes(&context), (size_t)1 << 30);
 }
 
 Test(scale, bandwidth_is_measured_over_more_than_the_caches)
