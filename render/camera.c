@@ -79,20 +79,6 @@ void th_camera_zoom(th_camera *camera, float factor)
 
 /* ---- fitting ---- */
 
-/* Half the angle between the narrower pair of edges. */
-static float narrow_half_rad(const th_camera *camera, float aspect)
-{
-    return atanf(tanf(camera->fov_y_rad / 2) * fminf(aspect, 1));
-}
-
-void th_camera_frame(th_camera *camera, const float centre[3], float radius, float aspect)
-{
-    assert(radius > 0 && aspect > 0);
-    memcpy(camera->target, centre, sizeof camera->target);
-    camera->distance = radius / sinf(narrow_half_rad(camera, aspect));
-    th_camera_fit_depth(camera, centre, radius);
-}
-
 void th_camera_fit_depth(th_camera *camera, const float centre[3], float radius)
 {
     vec3 eye, right, up, forward, way;

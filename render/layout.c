@@ -11,7 +11,7 @@
 #define FREE_RINGS   1u /* around the middle */
 #define ROOM         1.05f
 #define STREET_SHAPE 6.0 /* how many times longer than wide, about */
-#define STREET_LEAST 8u  /* places of a lane */
+#define STREET_LEAST 4u  /* places of a lane */
 #define STRIDES      1.5 /* from place to place along a lane, in spacings: walkers need more room */
 #define SWAY         0.3 /* from the middle of a lane, in spacings, to either side */
 
@@ -44,6 +44,12 @@ static float default_spacing(const th_layout_desc *desc)
     return reach > 0 ? 2 * reach * (1 + desc->scale_spread) * ROOM : 1;
 }
 
+/* Of characters in the lanes of a street. */
+static uint32_t rows(const th_layout *layout)
+{
+    return (layout->desc.count + layout->lanes - 1) / layout->lanes;
+}
+
 th_layout th_layout_make(const th_layout_desc *desc)
 {
     assert(desc->kind >= 0 && desc->kind < TH_LAYOUT_COUNT && desc->stances && (desc->standers || desc->count == 0));
@@ -52,8 +58,8 @@ th_layout th_layout_make(const th_layout_desc *desc)
     if (!(desc->spacing > 0))
         layout.desc.spacing = default_spacing(desc);
     layout.lanes = 2 * (uint32_t)fmax(1, round(sqrt(desc->count * STRIDES / STREET_SHAPE) / 2));
-    uint32_t places = (desc->count + layout.lanes - 1) / layout.lanes;
-    layout.length = (float)((places > STREET_LEAST ? places : STREET_LEAST) * STRIDES) * layout.desc.spacing;
+    const uint32_t places = rows(&layout) > STREET_LEAST ? rows(&layout) : STREET_LEAST;
+    layout.length = (float)(places * STRIDES) * layout.desc.spacing;
     return layout;
 }
 
@@ -116,6 +122,11 @@ static void place_in_ring(const th_layout *layout, uint32_t i, th_location *out)
 
 /* ---- street ---- */
 
+static bool walks(const th_stance *stance, const th_stander *stander)
+{
+    return stance->speed != 0 && stander->speed != 0;
+}
+
 /* Scene units walked since time 0. */
 static double walked(const th_stance *stance, const th_stander *stander, double scale, double time_s)
 {
@@ -127,7 +138,8 @@ static double walked(const th_stance *stance, const th_stander *stander, double 
     return (now_s - stander->phase_s) * (double)stance->speed * scale;
 }
 
-/* Instances go to the lanes in turn. The lanes on the -X side walk along +Z. */
+/* Instances go to the lanes in turn; where they are too few to fill them, about the middle. The lanes on the -X side
+ * walk along +Z. */
 static void place_in_street(const th_layout *layout, uint32_t i, double time_s, th_location *out)
 {
     const th_stander *stander = &layout->desc.standers[i];
@@ -137,13 +149,14 @@ static void place_in_street(const th_layout *layout, uint32_t i, double time_s, 
     const double side = lane < layout->lanes / 2 ? -1 : 1, way = -side;
     double out_of_middle = fabs(lane + 0.5 - half); /* lanes */
     double along = (i / layout->lanes + 0.5 + 0.25 * random_signed(layout, i, RANDOM_PLACE)) * STRIDES * spacing;
+    along += ((double)layout->length - rows(layout) * STRIDES * spacing) / 2;
     double desired_rad = way > 0 ? 0 : PI;
-    if (stance->speed == 0 || stander->speed == 0) { /* the walkers' lanes mirrored at the kerb */
-        out_of_middle = 2 * half - out_of_middle + 0.5;
-        desired_rad = -side * PI / 2;
-    } else {
+    if (walks(stance, stander)) {
         out_of_middle += SWAY * random_signed(layout, i, RANDOM_LANE);
         along += walked(stance, stander, (double)out->scale, time_s);
+    } else { /* the walkers' lanes mirrored at the kerb */
+        out_of_middle = 2 * half - out_of_middle + 0.5;
+        desired_rad = -side * PI / 2;
     }
     along -= floor(along / (double)layout->length) * (double)layout->length;
     out->position[0] = (float)(side * out_of_middle * spacing);
@@ -197,8 +210,7 @@ static double extent(const th_layout *layout)
     }
 }
 
-/* Of all whose places are up to `farthest` from the middle. */
-static th_sphere bounds(const th_layout *layout, double farthest)
+th_sphere th_layout_bounds(const th_layout *layout)
 {
     double high = 0, wide = 0;
     for (uint32_t s = 0; s < layout->desc.stance_count; s++) {
@@ -209,18 +221,36 @@ static th_sphere bounds(const th_layout *layout, double farthest)
         high = fmax(high, scale * ((double)(c[1] - stance->lowest_y) + radius));
         wide = fmax(wide, scale * (hypot((double)c[0], (double)c[2]) + radius));
     }
-    double radius = hypot(farthest + wide, high / 2);
+    double radius = hypot(extent(layout) + wide, high / 2);
     return (th_sphere){{0, (float)(high / 2), 0}, radius > 0 ? (float)(radius * 1.0001) : 1};
 }
 
-th_sphere th_layout_bounds(const th_layout *layout)
+static th_sphere sphere_at(const th_stance *stance, const th_location *at)
 {
-    return bounds(layout, extent(layout));
+    const th_mat34 m = th_location_matrix(at);
+    const float *c = stance->sphere.centre;
+    th_sphere sphere = {.radius = at->scale * stance->sphere.radius};
+    for (int row = 0; row < 3; row++) {
+        const float *to = m.m + 4 * row;
+        sphere.centre[row] = to[0] * c[0] + to[1] * c[1] + to[2] * c[2] + to[3];
+    }
+    return sphere;
 }
 
-th_sphere th_layout_bounds_of_one(const th_layout *layout)
+uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time_s, th_sphere out[3])
 {
-    return bounds(layout, 0);
+    const th_stander *stander = &layout->desc.standers[instance];
+    const th_stance *stance = &layout->desc.stances[stander->stance];
+    th_location at;
+    th_layout_place(layout, instance, instance + 1, time_s, &at);
+    out[0] = sphere_at(stance, &at);
+    if (layout->desc.kind != TH_LAYOUT_STREET || !walks(stance, stander))
+        return 1;
+    at.position[2] = -layout->length / 2;
+    out[1] = sphere_at(stance, &at);
+    at.position[2] = layout->length / 2;
+    out[2] = sphere_at(stance, &at);
+    return 3;
 }
 
 th_mat34 th_location_matrix(const th_location *placement)

@@ -44,7 +44,7 @@ void th_frame_entries_init(th_frame_entries *e, const th_options *options, const
     e->few.count = options->drawn;
     e->few.yaw_deg = YAW_DEG;
     e->few.pitch_deg = PITCH_DEG;
-    e->few.zoom = 0.6; /* those in the corners, too */
+    e->few.zoom = 1;
     e->many = e->few;
     e->many.count *= CROWDS;
 }

@@ -2,6 +2,7 @@
 
 #include "tint.h"
 
+#include <throng/framing.h>
 #include <throng/playback.h>
 
 #include <math.h>
@@ -10,9 +11,7 @@
 
 #define PI     3.14159265358979
 #define DEGREE (PI / 180)
-#define FLAT   0.62F /* a crowd is flat: the ball around it has room above and below */
-#define ONE    0.8F  /* so is one of its own, but less */
-#define LITTLE 0.04F /* what a small crowd may take less than a large one, beyond one of its own */
+#define FULL   0.94F /* of the picture: what the crowd may take */
 #define GROUND 24    /* how far the ground reaches, in radii of the crowd */
 
 /* From the south-east and above, late in the afternoon. */
@@ -20,22 +19,20 @@ static const float to_sun[3] = {0.46F, 0.62F, 0.64F};
 
 /* ---- what the camera sees ---- */
 
-/* Of the ball that the camera frames. Seen from above, a crowd is not flat. */
-static float radius_to_frame(const th_layout *layout, double pitch_rad)
-{
-    const float all = th_layout_bounds(layout).radius, one = th_layout_bounds_of_one(layout).radius;
-    const float flat = fmaxf(FLAT, (float)sin(pitch_rad));
-    return fmaxf(flat * all, ONE * one + (flat - LITTLE) * (all - one));
-}
-
 th_camera th_show_camera(const th_show *show, float aspect)
 {
     const th_options *o = &show->options;
-    const th_sphere all = th_layout_bounds(&show->layout);
-    const double pitch_rad = o->pitch_deg * DEGREE;
     th_camera camera = th_camera_look_at((float[3]){0, 0, 1}, (float[3]){0, 0, 0});
-    th_camera_orbit(&camera, (float)(o->yaw_deg * DEGREE), (float)pitch_rad);
-    th_camera_frame(&camera, all.centre, radius_to_frame(&show->layout, pitch_rad), aspect);
+    th_camera_orbit(&camera, (float)(o->yaw_deg * DEGREE), (float)(o->pitch_deg * DEGREE));
+    th_framing now = th_framing_begin(&camera, aspect, FULL), ever = now;
+    for (uint32_t i = 0; i < show->scene->instance_count; i++) {
+        th_sphere spheres[3];
+        const uint32_t count = th_layout_reach(&show->layout, i, o->start_s, spheres);
+        th_framing_add(&now, spheres[0].centre, spheres[0].radius);
+        for (uint32_t s = 0; s < count; s++)
+            th_framing_add(&ever, spheres[s].centre, spheres[s].radius);
+    }
+    camera = th_framing_end(&now, &ever);
     th_camera_zoom(&camera, (float)(1 / o->zoom));
     th_show_fit_depth(show, &camera);
     return camera;

@@ -50,7 +50,8 @@ void th_show_retire(th_show *show, const th_show *heir); /* destroys what is not
 
 /* ---- drawing ---- */
 
-/* One that sees the whole crowd, from where the options say. */
+/* One that sees the whole crowd, from where the options say; in the middle is who is there at the options' start. Asks
+ * for every character: not for each frame. */
 th_camera th_show_camera(const th_show *show, float aspect);
 
 /* Fits near and far to the ground and all that stands on it. */

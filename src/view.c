@@ -44,6 +44,7 @@ typedef struct viewer {
     th_gpu_clock *gpu_clock;
 
     th_viewpoint viewpoint;
+    float aspect; /* of the picture in which all of the show was last to be seen; 0: of none yet */
     double time_s, rate;
     bool paused, vsync, helps, bare, shoots, quits;
     char message[256];
@@ -117,15 +118,22 @@ static void end_change(viewer *v)
     th_jobs_stats_reset(th_show_jobs(v->show));
     th_show_trace(v->show, v->given->tracer);
     v->viewpoint.followed %= th_show_options(v->show)->count;
+    v->aspect = 0;
     if (first)
         v->began_s = now_s();
 }
 
 /* ---- actions ---- */
 
+static float aspect_of(const th_canvas *canvas)
+{
+    return (float)canvas->width / (float)canvas->height;
+}
+
 static void see_all(viewer *v)
 {
-    const th_camera camera = th_show_camera(v->show, (float)v->canvas->width / (float)v->canvas->height);
+    v->aspect = aspect_of(v->canvas);
+    const th_camera camera = th_show_camera(v->show, v->aspect);
     th_viewpoint_see_all(&v->viewpoint, &camera);
 }
 
@@ -203,7 +211,7 @@ static void move(viewer *v, double elapsed_s)
 {
     const th_motion motion = th_controls_take(th_window_controls(v->window));
     const th_character subject = th_show_character(v->show, v->viewpoint.followed, v->time_s);
-    if (!v->viewpoint.touched)
+    if (!v->viewpoint.touched && v->aspect != aspect_of(v->canvas))
         see_all(v); /* whatever the crowd and the window have become */
     if (v->viewpoint.viewing == TH_VIEWING_FOLLOW)
         th_viewpoint_keep_up(&v->viewpoint, &subject);

@@ -159,27 +159,6 @@ static void random_on_sphere(const float centre[3], float radius, float out[3])
         out[i] = centre[i] + radius * out[i] / length;
 }
 
-Test(camera, frames_a_sphere_so_that_it_touches_the_edges)
-{
-    for (int i = 0; i < 40; i++) {
-        th_camera camera = random_camera(), before = camera;
-        float centre[3] = {between(-9, 9), 1, between(-9, 9)}, radius = between(0.1f, 60), aspect = between(0.4f, 3);
-        float clip[16], point[3];
-        double at[4], widest = 0, deepest = 0;
-        th_camera_frame(&camera, centre, radius, aspect);
-        cr_expect(camera.yaw_rad == before.yaw_rad && camera.pitch_rad == before.pitch_rad, "it does not turn");
-        th_camera_clip(&camera, aspect, clip);
-        for (int n = 0; n < 20000; n++) {
-            random_on_sphere(centre, radius, point);
-            apply(clip, point, at);
-            widest = fmax(widest, fmax(fabs(at[0]), fabs(at[1])) / at[3]);
-            deepest = fmax(deepest, fabs(at[2]) / at[3]);
-        }
-        cr_expect(widest > 0.995 && widest < 1.0001, "aspect %g: up to %g of the picture", (double)aspect, widest);
-        cr_expect(deepest > 0.97 && deepest < 1.001, "%g of the depth", deepest);
-    }
-}
-
 Test(camera, fits_its_depth_to_a_sphere_wherever_the_eye_is)
 {
     for (int i = 0; i < 300; i++) {

@@ -330,6 +330,22 @@ Test(layout, fills_the_street_evenly)
     }
 }
 
+/* Few begin in the middle, not where the lanes do. */
+Test(layout, begins_in_the_middle_of_the_street)
+{
+    for (uint32_t count = 1; count < 40; count++) {
+        const th_layout layout = layout_of(TH_LAYOUT_STREET, count);
+        double low = 1e9, high = -1e9;
+        th_layout_place(&layout, 0, count, 0, placed);
+        for (uint32_t i = 0; i < count; i++) {
+            low = fmin(low, (double)placed[i].position[2]);
+            high = fmax(high, (double)placed[i].position[2]);
+        }
+        cr_expect_lt(fabs(low + high) / 2, 0.9 * 1.5 * (double)layout.desc.spacing, "%u from %g to %g", count, low,
+                     high);
+    }
+}
+
 /* ---- what follows ---- */
 
 static void apply(const th_mat34 *m, const float p[3], double out[3])
@@ -382,4 +398,30 @@ Test(layout, holds_everyone_in_its_bounds)
         }
     th_layout nobody = layout_of(TH_LAYOUT_GRID, 0);
     cr_expect_gt(th_layout_bounds(&nobody).radius, 0);
+}
+
+/* The first sphere is about the model as it is placed, and between the others lies its way. */
+Test(layout, knows_where_somebody_gets_to)
+{
+    for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
+        const th_layout layout = layout_of(kind, 100);
+        th_layout_place(&layout, 0, 100, 7, placed);
+        for (uint32_t i = 0; i < 100; i++) {
+            const th_sphere *sphere = &stances[standers[i].stance].sphere;
+            const bool walks = kind == TH_LAYOUT_STREET && standers[i].stance != STANDS;
+            const th_mat34 m = th_location_matrix(&placed[i]);
+            th_sphere spheres[3];
+            double at[3];
+            cr_expect_eq(th_layout_reach(&layout, i, 7, spheres), walks ? 3 : 1);
+            apply(&m, sphere->centre, at);
+            for (int axis = 0; axis < 3; axis++)
+                cr_expect_float_eq((double)spheres[0].centre[axis], at[axis], 1e-4);
+            cr_expect_float_eq(spheres[0].radius, sphere->radius * placed[i].scale, 1e-5f);
+            if (!walks)
+                continue;
+            cr_expect(spheres[1].centre[0] == spheres[0].centre[0] && spheres[2].centre[0] == spheres[0].centre[0]);
+            cr_expect(spheres[1].centre[2] <= spheres[0].centre[2] && spheres[0].centre[2] <= spheres[2].centre[2]);
+            cr_expect_float_eq(spheres[2].centre[2] - spheres[1].centre[2], layout.length, 1e-4f * layout.length);
+        }
+    }
 }

@@ -6,6 +6,7 @@
 #include <throng/ring.h>
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +113,49 @@ Test(show, streams_to_a_gpu_and_draws_the_same)
         free(software);
         free(hardware);
     }
+    close_context(gl);
+}
+
+/* Whoever there is at the start is in the middle of the picture, and in it for as long as it goes on. */
+Test(show, frames_a_crowd_of_any_size)
+{
+    static const uint32_t counts[] = {1, 2, 3, 5, 20, 300};
+    th_gl *gl = open_context();
+    studio s;
+    studio_init(&s, gl, TH_PALETTE_F32);
+    for (int n = 0; n < TH_LAYOUT_COUNT * 6; n++) {
+        th_options options = s.options;
+        th_show *show;
+        th_error err;
+        options.layout = (th_layout_kind)(n / 6);
+        options.count = counts[n % 6];
+        options.start_s = 3;
+        cr_assert_eq(th_show_create(&options, &s.cast, gl, &show, &err), TH_OK, "%s", err.text);
+        const th_camera camera = th_show_camera(show, (float)WIDTH / HEIGHT);
+        double low[2] = {9, 9}, high[2] = {-9, -9};
+        float clip[16];
+        th_camera_clip(&camera, (float)WIDTH / HEIGHT, clip);
+        for (uint32_t i = 0; i < 2 * options.count; i++) { /* feet and heads */
+            const th_character somebody = th_show_character(show, i / 2, options.start_s);
+            const float at[3] = {somebody.centre[0], i % 2 ? somebody.height : 0, somebody.centre[2]};
+            const float w = clip[3] * at[0] + clip[7] * at[1] + clip[11] * at[2] + clip[15];
+            for (int axis = 0; axis < 2; axis++) {
+                const float *m = clip + axis;
+                const double seen_at = (double)((m[0] * at[0] + m[4] * at[1] + m[8] * at[2] + m[12]) / w);
+                low[axis] = fmin(low[axis], seen_at);
+                high[axis] = fmax(high[axis], seen_at);
+            }
+        }
+        for (int axis = 0; axis < 2; axis++)
+            cr_expect_lt(fabs(low[axis] + high[axis]) / 2, 0.15, "%u in a %s: from %g to %g on axis %d", options.count,
+                         th_layout_name(options.layout), low[axis], high[axis], axis);
+        for (double time_s = 0; time_s < 20; time_s += 2.3) {
+            th_show_pose(show, time_s, &camera, WIDTH, HEIGHT);
+            cr_expect_eq(th_show_get_stats(show).shown, options.count);
+        }
+        th_show_destroy(show);
+    }
+    studio_fini(&s);
     close_context(gl);
 }
 

@@ -177,6 +177,7 @@ Test(show_change, changes_while_few_are_in_sight)
     th_show *show = create(&options);
     th_camera all = th_show_camera(show, (float)WIDTH / HEIGHT), few = all;
     few.distance /= 40;
+    few.pitch_rad = 1;
     th_show_fit_depth(show, &few);
     draw_from(show, &few, 0);
     cr_assert_lt(th_show_get_stats(show).shown, 1000);

@@ -39,10 +39,6 @@ void th_camera_move(th_camera *camera, float right, float up, float forward);
 /* Multiplies the distance from the target; above 0. */
 void th_camera_zoom(th_camera *camera, float factor);
 
-/* Steps back from, or up to, a sphere, without turning, until all of it is in the picture and touches its edges;
- * the sphere's centre becomes the target. Then th_camera_fit_depth. radius: above 0. */
-void th_camera_frame(th_camera *camera, const float centre[3], float radius, float aspect);
-
 /* Moves near and far so that they hold a sphere, as tightly as can be from where the eye is; but near is never less
  * than a ten-thousandth of far, so that depth keeps its precision where the eye is in the sphere. */
 void th_camera_fit_depth(th_camera *camera, const float centre[3], float radius);

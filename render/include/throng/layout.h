@@ -87,8 +87,9 @@ void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, doub
 /* A sphere that holds all characters at all times; of radius above 0. */
 th_sphere th_layout_bounds(const th_layout *layout);
 
-/* Likewise, if there were one character, the largest, in the middle. */
-th_sphere th_layout_bounds_of_one(const th_layout *layout);
+/* A sphere that holds a character at a given time, then, if it walks, one at either end of its way. Returns how many.
+ */
+uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time_s, th_sphere out[3]);
 
 /* scene_from_instance: scales, then turns, then moves. */
 th_mat34 th_location_matrix(const th_location *placement);
