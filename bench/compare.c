@@ -4,6 +4,7 @@
 #include "conditions.h"
 
 #include <throng/crowd.h>
+#include <throng/jobs.h>
 #include <throng/json.h>
 #include <throng/rank_test.h>
 
@@ -30,6 +31,20 @@ static double common_pulse(const th_record_entry *const sides[2])
 static bool has_prefix(const char *name, const char *prefix)
 {
     return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+static bool is_of_others(const char *rival)
+{
+    bool is_known = strcmp(rival, "plain") == 0; /* a loop without any scheduler */
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
+        is_known = is_known || (s != TH_SCHEDULER_OWN && strcmp(rival, th_scheduler_name((th_scheduler)s)) == 0);
+    return is_known;
+}
+
+static bool is_yardstick(const char *name)
+{
+    return has_prefix(name, "limit/") || has_prefix(name, "scale/memory_") ||
+           (has_prefix(name, "jobs/") && is_of_others(strrchr(name, '/') + 1));
 }
 
 /* Who draws waits for the driver, and the driver has threads of its own. Google Benchmark says so in the name. */
@@ -138,6 +153,10 @@ static void measure_change(const units *u, const relation *r, th_change *out)
     out->change = out->new_ns / out->old_ns - 1;
     if (stats[0].count > 1 && stats[1].count > 1)
         out->interval = (th_interval){ratio.low - 1, ratio.high - 1};
+    if (is_yardstick(out->name)) {
+        out->verdict = TH_VERDICT_YARDSTICK;
+        return;
+    }
     out->floor = (ratio.high - ratio.low) / 2 + r->floor[u->kind];
     out->p = th_rank_test_run(&u->ns[0], &u->ns[1]).p;
 }
@@ -364,7 +383,7 @@ bool th_comparison_is_bad(const th_comparison *comparison)
 
 const char *th_verdict_name(th_verdict verdict)
 {
-    static const char *const names[] = {"same",    "regression",  "gain",       "unknown",
-                                        "untimed", "only in old", "only in new"};
+    static const char *const names[] = {"same",    "regression", "gain",        "unknown",
+                                        "untimed", "yardstick",  "only in old", "only in new"};
     return names[verdict];
 }

@@ -61,8 +61,9 @@ static th_ink ink_of(const th_change *c)
     return c->verdict == TH_VERDICT_GAIN ? TH_INK_BLUE : TH_INK_GREY;
 }
 
-static const th_key keys[] = {
-    {"slower, or wrong", TH_INK_VERMILION, false}, {"faster", TH_INK_BLUE, false}, {"the same", TH_INK_GREY, false}};
+static const th_key keys[] = {{"slower, or wrong", TH_INK_VERMILION, false},
+                              {"faster", TH_INK_BLUE, false},
+                              {"the same, or a yardstick", TH_INK_GREY, false}};
 
 static void draw_row(th_plot *plot, const forest *f, uint32_t row)
 {

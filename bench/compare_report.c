@@ -96,8 +96,9 @@ static void add_change(th_table *table, const th_comparison *comparison, const t
     } else {
         th_table_cell(table, "%+.1f %%", 100 * c->change);
         add_interval(table, c->interval);
-        th_table_cell(table, c->p < 0.001 ? "%.0e" : "%.3f", c->p);
-        th_table_cell(table, c->verdict == TH_VERDICT_UNKNOWN ? "-" : "%.1f %%",
+        const bool judged = c->verdict != TH_VERDICT_YARDSTICK;
+        th_table_cell(table, !judged ? "-" : c->p < 0.001 ? "%.0e" : "%.3f", c->p);
+        th_table_cell(table, !judged || c->verdict == TH_VERDICT_UNKNOWN ? "-" : "%.1f %%",
                       100 * fmax(c->floor, comparison->threshold));
     }
     th_table_cell(table, "%s%s", th_verdict_name(c->verdict), c->problem[0] ? ", WRONG" : "");
@@ -143,6 +144,8 @@ void th_comparison_sum(const th_comparison *c, char *out, size_t size)
         th_append(out, size, ", %u unknown", v[TH_VERDICT_UNKNOWN]);
     if (v[TH_VERDICT_UNTIMED])
         th_append(out, size, ", %u without times", v[TH_VERDICT_UNTIMED]);
+    if (v[TH_VERDICT_YARDSTICK])
+        th_append(out, size, ", %u yardstick%s", v[TH_VERDICT_YARDSTICK], th_plural(v[TH_VERDICT_YARDSTICK]));
     if (v[TH_VERDICT_ONLY_OLD])
         th_append(out, size, ", %u gone", v[TH_VERDICT_ONLY_OLD]);
     if (v[TH_VERDICT_ONLY_NEW])

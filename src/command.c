@@ -86,7 +86,8 @@ const th_command th_command_table[] = {
             "(exit code 1) when an entry became slower by more than chance, --threshold and noise allow, or when\n"
             "palettes are others than before, or errors larger. Results of another machine, compiler, flags,\n"
             "model, scene or seed are not comparable (exit code 3). Measure both in several processes: one\n"
-            "process may be faster than the next by where its memory came to lie. Google Benchmark's JSON can be\n"
+            "process may be faster than the next by where its memory came to lie. Yardsticks (limit/, memory_,\n"
+            "schedulers of others) tell how the machine was, and fail nothing. Google Benchmark's JSON can be\n"
             "compared, too.\n"
             "\n"
             "  throng bench --save main; ...; throng bench --save work; throng compare main work\n",

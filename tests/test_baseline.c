@@ -163,10 +163,11 @@ Test(baseline, exit_code_says_whether_anything_became_worse)
     change_rows("a.json", "coarse.json", "max_error", 2, NULL);
     expect(0, "compare a.json a.json", "");
     expect(1, "compare a.json slow.json", "throng: pose/scalar/f32: 50.0 % slower\n");
-    cr_expect(strstr(out, "2 regressions, 0 gains"), "%s", out);
+    cr_expect(strstr(out, "1 regression, 0 gains, 0 the same, 1 yardstick"), "%s", out);
     expect(0, "compare slow.json a.json", "");
-    cr_expect(strstr(out, "0 regressions, 2 gains"), "%s", out);
+    cr_expect(strstr(out, "0 regressions, 1 gain, 0 the same, 1 yardstick"), "%s", out);
     expect(0, "compare a.json slow.json --threshold 60", "");
+    expect(0, "compare a.json slow.json --filter limit", "");
     expect(1, "compare a.json other.json", "pose/scalar/f32: its palettes are others");
     cr_expect(strstr(out, "its palettes are others: 0123456789abcdef, no longer "), "%s", out);
     expect(1, "compare a.json coarse.json --threshold 60", "pose/scalar/f32: its error has grown");

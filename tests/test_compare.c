@@ -206,6 +206,43 @@ Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
     end(&p);
 }
 
+/* What the machine or others do is shown, however much it changed, and judged by nobody; nor does it make the judgement
+ * of the rest harder. */
+Test(compare, yardsticks_judge_nothing)
+{
+    static const char *const names[] = {"limit/palette_write",
+                                        "scale/memory_write/threads:2",
+                                        "jobs/job:1us/serial",
+                                        "jobs/chunk/plain",
+                                        "jobs/wake:cold/onetbb",
+                                        "jobs/stages:64/openmp-static",
+                                        "jobs/chunk/own",
+                                        "jobs/trace/off",
+                                        "limits"};
+    enum { COUNT = sizeof names / sizeof *names, YARDSTICKS = 6 };
+    pair p = pair_of(COUNT, 12, steady, steady_again);
+    for (uint32_t r = 0; r < COUNT; r++) {
+        strcpy(p.reports[0].rows[r].name, names[r]);
+        strcpy(p.reports[1].rows[r].name, names[r]);
+        stretch(&p, r, r < YARDSTICKS ? 1.5 : 1);
+    }
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    for (uint32_t r = 0; r < COUNT; r++)
+        expect_verdict(&p, r, r < YARDSTICKS ? TH_VERDICT_YARDSTICK : TH_VERDICT_SAME);
+    cr_expect_float_eq(p.result.changes[0].change, 0.5, 0.02);
+    cr_expect(isnan(p.result.changes[0].p) && isnan(p.result.changes[0].floor));
+    cr_expect_not(th_comparison_is_bad(&p.result));
+    forget(&p);
+    for (uint32_t r = YARDSTICKS; r < COUNT; r++)
+        stretch(&p, r, 1.5);
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    for (uint32_t r = YARDSTICKS; r < COUNT; r++) {
+        expect_verdict(&p, r, TH_VERDICT_REGRESSION);
+        cr_expect_leq(p.result.changes[r].p, 3 * 7.5e-7, "%g, as of three entries", p.result.changes[r].p);
+    }
+    end(&p);
+}
+
 /* Half of all repetitions and more are disturbed, by anything. */
 static double disturbed(uint32_t row, uint32_t process, uint32_t repetition)
 {

@@ -11,6 +11,9 @@
  * twentieth of its repetitions: what disturbs makes them longer, never shorter. With too few processes on either side
  * repetitions stand for themselves, and a change must be larger than what processes may differ by.
  *
+ * What counts. Entries by which others are measured tell what the machine can do, not what this program does: limit/,
+ * scale/memory_, and of jobs/ what is not our own scheduler. A machine whose memory is slower today is no regression.
+ *
  * When it is a change. All of: p of the rank test, corrected for the number of entries by Holm (S. Holm, A Simple
  * Sequentially Rejective Multiple Test Procedure, 1979), below TH_COMPARE_ALPHA, which is then the risk that any entry
  * of two records of the same is called changed; more than the threshold; and more than the noise floor. */
@@ -42,6 +45,7 @@ typedef enum th_verdict {
     TH_VERDICT_GAIN,       /* faster */
     TH_VERDICT_UNKNOWN,    /* too few units: no change could be told from chance, however large */
     TH_VERDICT_UNTIMED,    /* no times, or times of 0, in either record */
+    TH_VERDICT_YARDSTICK,  /* measures the machine, or code of others, so its times are shown and nothing more */
     TH_VERDICT_ONLY_OLD,   /* the entry is in one record only */
     TH_VERDICT_ONLY_NEW,
     TH_VERDICT_COUNT,
@@ -61,7 +65,7 @@ typedef struct th_change {
     double old_ns, new_ns; /* medians over the units; of one iteration */
     double change;         /* new_ns / old_ns - 1 */
     th_interval interval;  /* of the change, with TH_CONFIDENCE: as th_ratio_interval */
-    double p;              /* of the rank test of the units, by Holm */
+    double p;              /* of the rank test of the units, by Holm; NaN for a yardstick, as is the floor */
     double floor;          /* half the interval, and what else records may differ by: a change below is none */
     char problem[256];     /* wrong palettes, others than before, or a larger error: a failure, whatever the time. "" */
 } th_change;
