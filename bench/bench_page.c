@@ -267,6 +267,7 @@ static void draw_errors(const th_report *report, FILE *file)
         .y_title = "largest error, scene units",
         .x = th_axis_log(),
         .y = th_axis_log(),
+        .is_tall = true,
         .keys = keys,
     };
     const th_row *limit = row_named(report, "limit/palette_write");

@@ -11,6 +11,7 @@
 #define LETTER     (0.62 * FONT)
 #define RIGHT      16.0
 #define HEIGHT     190.0 /* between the ends of a vertical axis */
+#define TALL       330.0
 #define ROW        17.0
 #define KEY_HEIGHT 16.0
 #define KEY_MARK   17.0
@@ -192,7 +193,8 @@ static void write_y_axis(const th_plot *plot, const th_plot_desc *desc)
 static double lay_out(th_plot *plot, const th_plot_desc *desc)
 {
     const double top = each_key(plot, desc, NULL) + (desc->y_title[0] ? FONT + 8 : 4);
-    const double height = desc->rows ? (desc->row_height > 0 ? desc->row_height : ROW) * desc->row_count : HEIGHT;
+    const double row = desc->row_height > 0 ? desc->row_height : ROW;
+    const double height = desc->rows ? row * desc->row_count : desc->is_tall ? TALL : HEIGHT;
     plot->x = desc->x;
     plot->y = desc->y;
     if (desc->columns)
@@ -361,7 +363,9 @@ static bool is_within(const th_axis *axis, double value)
 
 static bool is_free(const th_plot *plot, const struct th_plot_label *l)
 {
-    if (l->left < plot->x.from || l->right > TH_PLOT_WIDTH || plot->label_count == TH_PLOT_MAX_LABELS)
+    const double top = fmin(plot->y.from, plot->y.to), bottom = fmax(plot->y.from, plot->y.to);
+    if (l->left < plot->x.from || l->right > TH_PLOT_WIDTH || l->top < top || l->bottom > bottom ||
+        plot->label_count == TH_PLOT_MAX_LABELS)
         return false;
     for (uint32_t i = 0; i < plot->label_count; i++) {
         const struct th_plot_label *other = &plot->labels[i];
@@ -393,8 +397,9 @@ static void place_name(th_plot *plot, const double (*tries)[2], size_t count, co
 void th_plot_label(th_plot *plot, double x, double y, const char *text)
 {
     const double at = th_axis_at(&plot->x, x), up = th_axis_at(&plot->y, y), width = LETTER * length_of(text);
-    const double tries[][2] = {
-        {at + 7, up + 4}, {at - 7 - width, up + 4}, {at - width / 2, up - 8}, {at - width / 2, up + 15}};
+    const double middle = at - width / 2, behind = at + 7, before = at - 7 - width;
+    const double tries[][2] = {{behind, up + 4}, {before, up + 4},  {middle, up - 8}, {middle, up + 15},
+                               {behind, up - 8}, {behind, up + 15}, {before, up - 8}, {before, up + 15}};
     if (!isnan(at) && !isnan(up))
         place_name(plot, tries, sizeof tries / sizeof *tries, text);
 }

@@ -44,6 +44,7 @@ typedef struct th_plot_desc {
     const char *const *rows, *const *columns;
     uint32_t row_count, column_count;
     double row_height; /* 0: as a line of text takes */
+    bool is_tall;      /* without rows: room for the names of many points */
     const th_key *keys;
     uint32_t key_count;
 } th_plot_desc;
