@@ -31,34 +31,6 @@ __attribute__((format(printf, 2, 0))) static void write_format(FILE *file, const
     th_write_html(text, file);
 }
 
-/* In letters: code points. */
-static uint32_t length_of(const char *text)
-{
-    uint32_t length = 0;
-    for (; *text; text++)
-        length += (*text & 0xC0) != 0x80;
-    return length;
-}
-
-/* The name without its middle where it is too long: beginning and end tell entries apart. */
-static void write_cut(const char *name, FILE *file)
-{
-    char cut[4 * MOST_NAME + 8];
-    size_t used = 0;
-    const uint32_t length = length_of(name), half = MOST_NAME / 2;
-    uint32_t letter = 0;
-    for (const char *at = name; *at && used < 4 * MOST_NAME; at++) {
-        letter += (*at & 0xC0) != 0x80;
-        const bool is_left_out = length > MOST_NAME && letter > half && letter <= length - half;
-        if (is_left_out && letter == half + 1 && (*at & 0xC0) != 0x80)
-            used += (size_t)snprintf(cut + used, sizeof cut - used, "\xE2\x80\xA6");
-        if (!is_left_out)
-            cut[used++] = *at;
-    }
-    cut[used] = '\0';
-    th_write_html(cut, file);
-}
-
 /* anchor: "start", "middle" or "end". */
 static void begin_text(const th_plot *plot, double x, double y, const char *anchor, const char *class)
 {
@@ -76,13 +48,14 @@ static void write_text(const th_plot *plot, double x, double y, const char *anch
 /* Of a row or a column: of any length. */
 static void write_name(const th_plot *plot, double x, double y, const char *anchor, const char *name)
 {
+    char cut[4 * MOST_NAME + 1];
     begin_text(plot, x, y, anchor, "tick");
-    if (length_of(name) > MOST_NAME) {
+    if (th_letters(name) > MOST_NAME) {
         fputs("<title>", plot->file);
         th_write_html(name, plot->file);
         fputs("</title>", plot->file);
     }
-    write_cut(name, plot->file);
+    th_write_html(th_shortened(name, MOST_NAME, cut, sizeof cut), plot->file);
     fputs("</text>\n", plot->file);
 }
 
@@ -114,7 +87,7 @@ static double widest(const char *const *names, uint32_t count)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t length = length_of(names[i]);
+        const uint32_t length = th_letters(names[i]);
         most = length > most ? length : most;
     }
     return LETTER * (most < MOST_NAME ? most : MOST_NAME);
@@ -127,7 +100,7 @@ static double each_key(const th_plot *plot, const th_plot_desc *desc,
 {
     double x = 0, y = FONT;
     for (uint32_t k = 0; k < desc->key_count; k++) {
-        const double width = KEY_MARK + LETTER * length_of(desc->keys[k].text) + 10;
+        const double width = KEY_MARK + LETTER * th_letters(desc->keys[k].text) + 10;
         if (x > 0 && x + width > TH_PLOT_WIDTH + 10) {
             x = 0;
             y += KEY_HEIGHT;
@@ -162,7 +135,7 @@ static void write_x_axis(const th_plot *plot, const th_plot_desc *desc)
     double end = -HUGE_VAL; /* of the last label */
     for (uint32_t i = 0; i < count; i++) {
         const double x = th_axis_at(&plot->x, ticks[i]);
-        const double half = LETTER * length_of(th_axis_label(ticks[i], label, sizeof label)) / 2;
+        const double half = LETTER * th_letters(th_axis_label(ticks[i], label, sizeof label)) / 2;
         write_line(plot, "grid", "#ddd", x, top, x, bottom);
         if (x - half > end) {
             write_text(plot, x, bottom + 14, "middle", "tick", label);
@@ -378,7 +351,7 @@ static bool is_free(const th_plot *plot, const struct th_plot_label *l)
 /* Writes it where nothing is; x: of its left side. */
 static bool place_label(th_plot *plot, double x, double y, const char *text)
 {
-    const struct th_plot_label label = {x, y - 9, x + LETTER * length_of(text), y + 2};
+    const struct th_plot_label label = {x, y - 9, x + LETTER * th_letters(text), y + 2};
     if (!is_free(plot, &label))
         return false;
     take_place(plot, &label);
@@ -396,7 +369,7 @@ static void place_name(th_plot *plot, const double (*tries)[2], size_t count, co
 
 void th_plot_label(th_plot *plot, double x, double y, const char *text)
 {
-    const double at = th_axis_at(&plot->x, x), up = th_axis_at(&plot->y, y), width = LETTER * length_of(text);
+    const double at = th_axis_at(&plot->x, x), up = th_axis_at(&plot->y, y), width = LETTER * th_letters(text);
     const double middle = at - width / 2, behind = at + 7, before = at - 7 - width;
     const double tries[][2] = {{behind, up + 4}, {before, up + 4},  {middle, up - 8}, {middle, up + 15},
                                {behind, up - 8}, {behind, up + 15}, {before, up - 8}, {before, up + 15}};
@@ -406,7 +379,7 @@ void th_plot_label(th_plot *plot, double x, double y, const char *text)
 
 void th_plot_rule_x(th_plot *plot, double x, const char *name)
 {
-    const double at = th_axis_at(&plot->x, x), top = fmin(plot->y.from, plot->y.to), width = LETTER * length_of(name);
+    const double at = th_axis_at(&plot->x, x), top = fmin(plot->y.from, plot->y.to), width = LETTER * th_letters(name);
     const double tries[][2] = {
         {at + 4, top + 9}, {at - 4 - width, top + 9}, {at + 4, top + 22}, {at - 4 - width, top + 22}};
     if (isnan(at) || !is_within(&plot->x, x))
@@ -417,7 +390,7 @@ void th_plot_rule_x(th_plot *plot, double x, const char *name)
 
 void th_plot_rule_y(th_plot *plot, double y, const char *name)
 {
-    const double up = th_axis_at(&plot->y, y), right = plot->x.to - LETTER * length_of(name), left = plot->x.from + 4;
+    const double up = th_axis_at(&plot->y, y), right = plot->x.to - LETTER * th_letters(name), left = plot->x.from + 4;
     const double tries[][2] = {{right, up - 4}, {right, up + 12}, {left, up - 4}, {left, up + 12}};
     if (isnan(up) || !is_within(&plot->y, y))
         return;

@@ -34,6 +34,40 @@ char *th_printable(const char *text, char *out, size_t size)
     return out;
 }
 
+static bool begins_letter(char byte)
+{
+    return (byte & 0xC0) != 0x80;
+}
+
+uint32_t th_letters(const char *text)
+{
+    uint32_t letters = 0;
+    for (; *text; text++)
+        letters += begins_letter(*text);
+    return letters;
+}
+
+char *th_shortened(const char *text, uint32_t most, char *out, size_t size)
+{
+    static const char ellipsis[] = "…";
+    const uint32_t letters = th_letters(text), head = most / 2, tail = most - 1 - head;
+    const bool is_long = letters > most;
+    uint32_t letter = 0;
+    size_t used = 0;
+    for (const char *at = text; *at; at++) {
+        letter += begins_letter(*at); /* counted from 1 */
+        const bool is_left_out = is_long && letter > head && letter <= letters - tail;
+        const bool is_replaced = is_left_out && letter == head + 1 && begins_letter(*at);
+        const size_t length = is_replaced ? sizeof ellipsis - 1 : is_left_out ? 0 : 1;
+        if (used + length >= size)
+            break;
+        memcpy(out + used, is_replaced ? ellipsis : at, length);
+        used += length;
+    }
+    out[used] = '\0';
+    return out;
+}
+
 /* An underscore inside of a word is none. */
 static bool is_markup(const char *text, const char *at)
 {

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COLUMNS 50 /* characters in a line of the figures */
+#define COLUMNS 50 /* letters in a line of the figures */
+#define CLIP    20 /* of these, for the name of a clip: layout, look and shadows take up to 30 */
 
 static const th_rgba text_color = {236, 240, 245, 255}, faint_color = {160, 170, 184, 255},
                      panel_color = {14, 18, 26, 200}, back_color = {24, 30, 40, 255}, busy_color = {92, 200, 140, 255},
@@ -134,13 +135,15 @@ static void say_crowd(const th_board *b, page *p)
 {
     const th_show_stats stats = th_show_get_stats(b->show);
     const th_options *o = th_show_options(b->show);
+    char text[4 * CLIP + 1];
     say(p, text_color, "%s of %s character%s posed", th_digits_from(stats.posed).text, th_digits_from(o->count).text,
         th_plural(o->count));
     say_levels(p, stats.posed_by_lod);
     say(p, text_color, "%s drawn", th_digits_from(stats.shown).text);
     say_levels(p, stats.by_lod);
-    say(p, faint_color, "%s, %s, %s%s", o->clip && strcmp(o->clip, "all") != 0 ? o->clip : "all clips",
-        th_layout_name(o->layout), th_look_name(o->look), o->shadow ? "" : ", no shadows");
+    const char *clip = o->clip && strcmp(o->clip, "all") != 0 ? o->clip : "all clips";
+    say(p, faint_color, "%s, %s, %s%s", th_shortened(clip, CLIP, text, sizeof text), th_layout_name(o->layout),
+        th_look_name(o->look), o->shadow ? "" : ", no shadows");
     say(p, faint_color, "%s, %s palettes, %s", th_interpolation_name(o->interpolation), th_palette_name(o->palette),
         th_isa_name(th_crowd_isa(th_show_crowd(b->show))));
 }
@@ -168,10 +171,10 @@ static void draw_workers(const th_board *b, page *p)
 static void say_machine(const th_board *b, page *p)
 {
     const th_viewpoint *v = b->viewpoint;
-    char followed[48] = "";
+    char followed[48] = "", renderer[4 * COLUMNS + 1];
     if (v->viewing == TH_VIEWING_FOLLOW)
         snprintf(followed, sizeof followed, " %s", th_digits_from(v->followed).text);
-    say(p, faint_color, "%.*s", COLUMNS, b->gl->renderer);
+    say(p, faint_color, "%s", th_shortened(b->gl->renderer, COLUMNS, renderer, sizeof renderer));
     say(p, faint_color, "by %s, %s%s", th_fetch_name(th_painter_get_fetch(th_show_painter(b->show))),
         th_ring_upload_name(th_ring_get_upload(th_show_ring(b->show))), b->vsync ? ", vsync" : "");
     say(p, text_color, "%s%s   %.2f s at x%g%s", th_viewing_name(v->viewing), followed, b->time_s, b->rate,
@@ -249,7 +252,9 @@ void th_board_help(const th_board *b)
 
 static void say_in_middle(const th_board *b, float y, th_rgba color, const char *text)
 {
+    char cut[256];
     page p = page_at(b->hud, 0, y);
+    text = th_shortened(text, (uint32_t)fmaxf(1, (float)b->width / p.letter - 4), cut, sizeof cut);
     const float width = th_hud_text_width(b->hud, text), x = fmaxf(p.line, ((float)b->width - width) / 2);
     th_hud_panel(b->hud, x - p.line, y - p.line / 2, width + 2 * p.line, 2 * p.line, panel_color);
     p.x = x;

@@ -429,6 +429,19 @@ Test(table, groups_digits)
     cr_expect_str_eq(th_digits_from(UINT64_MAX).text, "18,446,744,073,709,551,615");
 }
 
+Test(table, shortens_names_in_the_middle)
+{
+    char out[64], tight[8];
+    cr_expect_str_eq(th_shortened("walk", 4, out, sizeof out), "walk");
+    cr_expect_str_eq(th_shortened("Armature|mixamo.com|Layer0", 11, out, sizeof out), "Armat\u2026ayer0");
+    cr_expect_str_eq(th_shortened("Armature", 6, out, sizeof out), "Arm\u2026re");
+    cr_expect_str_eq(th_shortened("Armature", 1, out, sizeof out), "\u2026");
+    cr_expect_str_eq(th_shortened("\u00fc\u00e4\u4eba\u00f6\u00df", 4, out, sizeof out), "\u00fc\u00e4\u2026\u00df");
+    cr_expect_eq(th_letters(out), 4);
+    cr_expect_str_eq(th_shortened("123456789", 9, tight, sizeof tight), "1234567");
+    cr_expect_str_eq(th_shortened("", 3, out, sizeof out), "");
+}
+
 Test(table, counts_nouns)
 {
     cr_expect_str_eq(th_plural(0), "s");

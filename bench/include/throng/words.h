@@ -17,6 +17,13 @@ typedef enum th_format {
  * out. */
 char *th_printable(const char *text, char *out, size_t size);
 
+/* How many letters the text has: code points. */
+uint32_t th_letters(const char *text);
+
+/* The text in `most` letters: an ellipsis in place of its middle where it has more, for beginning and end tell names
+ * apart. Cut to fit. Returns out. */
+char *th_shortened(const char *text, uint32_t most, char *out, size_t size);
+
 /* The text with a backslash before what Markdown would take for markup. out: room for twice the text. Returns out. */
 char *th_markdown(const char *text, char *out);
 
