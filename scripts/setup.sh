@@ -71,17 +71,26 @@ install_arm64() {
     install_packages $arm64_packages
 }
 
-# Configures (once) and builds a preset, or of it the targets named. Quiet unless it fails.
+# Says that a preset is being built, once that takes a while. When there is nothing to do it takes less.
+say_soon() {
+    sleep 2 >/dev/null 2>&1
+    say "building $preset, which takes minutes where much is new (tail -f $log)"
+}
+
+# Configures (once) and builds a preset, or of it the targets named. Quiet unless it takes long or fails.
 build() {
     preset=$1
     shift
     log=$root/build/$preset.log
     mkdir -p "$root/build"
-    [ -f "$root/build/$preset/build.ninja" ] || say "building $preset"
+    say_soon &
+    sayer=$!
     if ! { (cd "$root" && cmake --preset "$preset") &&
         cmake --build "$root/build/$preset" ${1:+--target} "$@"; } >"$log" 2>&1; then
+        kill "$sayer" 2>/dev/null || true
         tail -n 40 "$log" >&2
         say "building $preset failed; the whole log: $log"
         exit 4
     fi
+    kill "$sayer" 2>/dev/null || true
 }
