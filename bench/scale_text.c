@@ -122,14 +122,13 @@ static const th_scale_point *point_of(const th_scale *scale, uint32_t threads)
 static bool print_parts(const th_scale *scale, th_format format, FILE *file)
 {
     th_table *table = th_table_create(
-        ">threads|>whole frame|>no palette write|>no hierarchy|>sampling only|>write only|>empty chunks|<us");
+        ">threads|>whole frame|>no palette write|>no hierarchy|>sampling only|>write only|>empty chunks");
     for (uint32_t i = 0; i < scale->part_count; i++) {
         const th_scale_parts *parts = &scale->parts[i];
         th_table_cell(table, "%u", parts->threads);
         th_table_cell(table, "%.1f", point_of(scale, parts->threads)->frame_ns / 1e3);
         for (int a = 0; a < TH_ABLATION_COUNT; a++)
             th_table_cell(table, "%.1f", parts->frame_ns[a] / 1e3);
-        th_table_cell(table, "%s", "");
     }
     const bool printed = th_table_write(table, format, file);
     th_table_destroy(table);
@@ -138,7 +137,7 @@ static bool print_parts(const th_scale *scale, th_format format, FILE *file)
 
 static bool print_memory(const th_scale *scale, th_format format, FILE *file)
 {
-    th_table *table = th_table_create(">threads|>write|>read|>streaming write|<GB/s");
+    th_table *table = th_table_create(">threads|>write|>read|>streaming write");
     for (uint32_t i = 0; i < scale->memory_count; i++) {
         th_table_cell(table, "%u", scale->memory[i].threads);
         for (int t = 0; t < TH_TRAFFIC_COUNT; t++)
@@ -146,7 +145,6 @@ static bool print_memory(const th_scale *scale, th_format format, FILE *file)
                 th_table_cell(table, "%s", "-");
             else
                 th_table_cell(table, "%.1f", scale->memory[i].bytes_per_s[t] / 1e9);
-        th_table_cell(table, "%s", "");
     }
     const bool printed = th_table_write(table, format, file);
     th_table_destroy(table);
@@ -344,10 +342,11 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
         th_write_line(file, format, "%s", scale->verdict.text);
     print_fits(&scale->curves[0], scale->parts[scale->part_count - 1].threads, format, file);
     print_gap(format, file);
-    print_heading("Frames of which a part is left out:", format, file);
+    print_heading("Frames of which a part is left out, us:", format, file);
     printed = printed && print_parts(scale, format, file);
     fputc('\n', file);
-    snprintf(memory, sizeof memory, "Memory, a block of %s MB:", th_digits_from(scale->memory_bytes / 1000000).text);
+    snprintf(memory, sizeof memory,
+             "Memory, GB/s in a block of %s MB:", th_digits_from(scale->memory_bytes / 1000000).text);
     print_heading(memory, format, file);
     printed = printed && print_memory(scale, format, file);
     fputc('\n', file);

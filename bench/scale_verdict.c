@@ -183,8 +183,9 @@ static void say_headline(const th_scale_figures *f, th_verdict *v)
 {
     const th_scale_point *a = &f->base, *b = &f->last;
     if (a->threads == b->threads)
-        th_append(v->text, sizeof v->text, "%u thread%s: %.0f characters in the 16.7 ms of a frame at 60 Hz.",
-                  b->threads, th_plural(b->threads), (double)f->characters * (1e9 / TH_FRAME_RATE) / b->frame_ns);
+        th_append(v->text, sizeof v->text, "%u thread%s: %s characters in the 16.7 ms of a frame at 60 Hz.", b->threads,
+                  th_plural(b->threads),
+                  th_digits_from((uint64_t)round((double)f->characters * (1e9 / TH_FRAME_RATE) / b->frame_ns)).text);
     else
         th_append(v->text, sizeof v->text,
                   "%u threads animate %.2f times as many characters as %u: %.0f %% efficiency.", b->threads,

@@ -844,10 +844,10 @@ Test(verdict, more_threads_than_cpus_are_left_out)
     f.last = f.base;
     f.parts = f.base_parts;
     f.fastest_threads = f.usable_cpus = 1;
-    expect_limit(TH_LIMIT_CPUS, "1 thread: 1667 characters in the 16.7 ms of a frame at 60 Hz. Only 1 CPU is usable",
+    expect_limit(TH_LIMIT_CPUS, "1 thread: 1,667 characters in the 16.7 ms of a frame at 60 Hz. Only 1 CPU is usable",
                  &f);
     f.most_threads = 1;
-    expect_limit(TH_LIMIT_COMPUTE, "1 thread: 1667 characters", &f);
+    expect_limit(TH_LIMIT_COMPUTE, "1 thread: 1,667 characters", &f);
 }
 
 /* Two CPUs. */
@@ -860,7 +860,7 @@ Test(verdict, cpus_are_the_limit_where_all_were_tried)
     f.most_threads = 4; /* 1 and 4 */
     expect_limit(TH_LIMIT_UNCLEAR, "60 Hz. Too few points: 2 CPUs are usable, but no other number of threads", &f);
     f.base.threads = f.last.threads = f.fastest_threads = 2; /* 2 and 4 */
-    expect_limit(TH_LIMIT_CPUS, "2 threads: 1667 characters in the 16.7 ms of a frame at 60 Hz. Only 2 CPUs are", &f);
+    expect_limit(TH_LIMIT_CPUS, "2 threads: 1,667 characters in the 16.7 ms of a frame at 60 Hz. Only 2 CPUs are", &f);
     f.base.threads = f.last.threads = f.fastest_threads = 4; /* 4 alone */
     f.base.oversubscribed = f.last.oversubscribed = true;
     expect_limit(TH_LIMIT_CPUS, "Only 2 CPUs are usable, so more threads cannot help", &f);
