@@ -177,12 +177,13 @@ static th_view view_of(const th_show *show, const th_camera *camera, float aspec
 {
     const th_sphere all = th_layout_bounds(&show->layout);
     const float near = fminf(all.radius, 2 * camera->distance);
+    const float clear = fmaxf(all.radius, camera->distance / 4); /* haze is for what is beyond the crowd */
     th_view view = {
         .to_sun = {to_sun[0], to_sun[1], to_sun[2]},
         .shadow_radius = near,
         .ground_cell = 0.6F * (float)show->cast.models[0]->size,
         .ground_reach = GROUND * all.radius,
-        .fog_density = 0.012F / (all.radius * all.radius),
+        .fog_density = 0.012F / (clear * clear),
         .plain = show->options.look == TH_LOOK_LOD || show->options.look == TH_LOOK_WORKERS,
         .skeletons = show->options.look == TH_LOOK_SKELETON,
     };

@@ -159,6 +159,32 @@ Test(show, frames_a_crowd_of_any_size)
     close_context(gl);
 }
 
+/* Seen from far away, as it is in a narrow picture; through a long lens, to see it as large. */
+Test(show, keeps_a_crowd_out_of_the_haze)
+{
+    th_gl *gl = open_context();
+    studio s;
+    studio_init(&s, gl, TH_PALETTE_F32);
+    s.options.look = TH_LOOK_WORKERS; /* in strong colours */
+    th_show_destroy(s.show);
+    th_error err;
+    cr_assert_eq(th_show_create(&s.options, &s.cast, gl, &s.show, &err), TH_OK, "%s", err.text);
+    int strength[2] = {0};
+    for (int far = 0; far < 2; far++) {
+        s.camera.distance *= far ? 8 : 1;
+        s.camera.fov_y_rad /= far ? 8 : 1;
+        th_show_fit_depth(s.show, &s.camera);
+        cr_expect(draw(&s, 0));
+        uint8_t *rgba = read_picture(&s);
+        for (int at = 0; at < BYTES; at += 4)
+            strength[far] = rgba[at] - rgba[at + 2] > strength[far] ? rgba[at] - rgba[at + 2] : strength[far];
+        free(rgba);
+    }
+    cr_expect(strength[0] > 120 && strength[1] > strength[0] / 2, "%d, and %d from afar", strength[0], strength[1]);
+    studio_fini(&s);
+    close_context(gl);
+}
+
 Test(show, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
 {
     th_gl *gl = open_context();
