@@ -284,7 +284,7 @@ static double authored_intervals(const schedule *s, double ticks_per_second)
         common += round((s->times[i] - s->times[i - 1]) / step);
     double rate = ticks_per_second / step;
     if (common <= average * MAX_REFINEMENT || rate <= MAX_RATE_HZ)
-        return common;
+        return fmax(1, common); /* 0 when all keys are so close that they are one */
     return fmax(1, round(duration / usual_step(s, ticks_per_second, noise)));
 }
 

@@ -166,7 +166,7 @@ ParameterizedTest(const th_isa *isa, steps, a_frame_is_itself_on_any_curve)
 
 /* ---- one joint that steps along, and what else its clip may have ---- */
 
-enum { MOST_KEYS = 40000 };
+enum { MOST_KEYS = 120001 };
 
 typedef struct walk {
     double times[MOST_KEYS], ends[2];
@@ -311,6 +311,20 @@ Test(steps, long_clips_compile_as_well)
     const th_clip_report report = report_of(&w->model, (th_rig_desc){0});
     cr_expect(report.compiled, "%s", report.reason);
     cr_expect_eq(report.frame_count, 36001);
+    free(w);
+}
+
+/* So many keys that two neighbours are one as far as a grid goes; one frame is the least of a clip, whatever moves. */
+Test(steps, a_clip_of_very_many_keys_has_frames)
+{
+    walk *w = make_regular_walk(1000, 0, MOST_KEYS);
+    cr_expect_not(report_of(&w->model, (th_rig_desc){0}).compiled);
+    for (int k = 0; k < MOST_KEYS; k++)
+        w->way[3 * k] = (float)k / MOST_KEYS;
+    w->channels[0].translation.steps = false;
+    const th_clip_report report = report_of(&w->model, (th_rig_desc){0});
+    cr_expect(report.compiled, "%s", report.reason);
+    cr_expect_eq(report.frame_count, 2);
     free(w);
 }
 
