@@ -665,6 +665,17 @@ Test(import, takes_identities_for_inverse_bind_matrices_that_are_left_out)
     th_model_free(model);
 }
 
+/* Assimp gets the file's JSON back from us then. */
+Test(import, completes_skins_of_files_that_are_not_utf8)
+{
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS};
+    th_model *model = import_gltf(SCENE("0,1") NODES("{'mesh':0,'skin':0},{'name':'\xe9','children':[2]},"
+                                                     "{'name':'\xe8'}") "'skins':[{'joints':[1,2]}]," SKINNED_MESHES,
+                                  accessors, LENGTH(accessors));
+    check_identities(model, (const char *[]){"é", "è"}, 2);
+    th_model_free(model);
+}
+
 /* Six bones on one vertex, in a format that can say so. */
 Test(import, keeps_the_four_largest_weights)
 {

@@ -24,17 +24,35 @@ static size_t find_json(FILE *file)
     return size > 0 ? (size_t)size : 0;
 }
 
-/* Strictly first, so that numbers stay what they are. */
-static json_t *parse(char *bytes, size_t size)
+/* As texts.c reads names that are not UTF-8, in the whole file. NULL when out of memory. */
+static char *from_latin1(const char *bytes, size_t *size)
+{
+    char *text = malloc(2 * *size + 1), *end = text;
+    for (size_t i = 0; text && i < *size; i++) {
+        const unsigned char c = (unsigned char)bytes[i];
+        if (c >= 0x80)
+            *end++ = (char)(0xc0 | c >> 6);
+        *end++ = (char)(c < 0x80 ? c : 0x80 | (c & 0x3f));
+    }
+    *size = text ? (size_t)(end - text) : 0;
+    return text;
+}
+
+/* Strictly first, so that names and numbers stay what they are, and indices whole as long as can be: Assimp may get
+ * them back. */
+static json_t *parse(const char *bytes, size_t size)
 {
     size = strnlen(bytes, size);
     json_t *json = json_loadb(bytes, size, JSON_ALLOW_NUL, NULL);
     if (json)
         return json;
-    for (size_t i = 0; i < size; i++)
-        if ((unsigned char)bytes[i] >= 0x80)
-            bytes[i] = '?';
-    return json_loadb(bytes, size, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+    char *text = from_latin1(bytes, &size);
+    if (text)
+        json = json_loadb(text, size, JSON_ALLOW_NUL, NULL);
+    if (text && !json)
+        json = json_loadb(text, size, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+    free(text);
+    return json;
 }
 
 /* Models of other formats are no reason to read all of them. */

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* NULL when it cannot be read, or is none. As tolerant as Assimp: what comes behind a zero byte is ignored, integers
- * may be of any length, and texts need not be UTF-8 (their odd bytes become '?'; nothing here compares them). The
- * caller ends with json_decref. */
+ * may be of any length (with a very long one, all become reals), and texts may be Latin-1. The caller ends with
+ * json_decref. */
 json_t *load_gltf_json(const char *path);
 
 /* All of a regular file, from malloc; NULL when it cannot be read or is empty. */
