@@ -676,6 +676,15 @@ Test(import, completes_skins_of_files_that_are_not_utf8)
     th_model_free(model);
 }
 
+Test(import, completes_skins_without_joints)
+{
+    const gltf_accessor accessors[] = {POSITIONS};
+    th_model *model = import_gltf(
+        SCENE("0") NODES("{'name':'alone','mesh':0,'skin':0}") "'skins':[{'joints':[]}]," PLAIN_MESHES, accessors, 1);
+    check_identities(model, (const char *[]){"alone"}, 1);
+    th_model_free(model);
+}
+
 /* Six bones on one vertex, in a format that can say so. */
 Test(import, keeps_the_four_largest_weights)
 {

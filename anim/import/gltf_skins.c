@@ -11,10 +11,11 @@ static bool is_bare(const json_t *skin)
     return json_is_object(skin) && !json_object_get(skin, "inverseBindMatrices");
 }
 
-/* The most joints of a skin without matrices; *out_any: there is such a skin. */
+/* The most joints of a skin without matrices, but 1 at least: Assimp refuses accessors of nothing. *out_any: there is
+ * such a skin. */
 static size_t count_joints(const json_t *skins, bool *out_any)
 {
-    size_t i, most = 0;
+    size_t i, most = 1;
     const json_t *skin;
     *out_any = false;
     json_array_foreach(skins, i, skin) if (is_bare(skin))
