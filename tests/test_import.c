@@ -685,6 +685,16 @@ Test(import, completes_skins_without_joints)
     th_model_free(model);
 }
 
+Test(import, refuses_skins_with_too_few_matrices)
+{
+    const gltf_accessor one[] = {POSITIONS, JOINTS, WEIGHTS,
+                                 GLTF_FLOATS("MAT4", 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1)};
+    const gltf_accessor rows[] = {POSITIONS, JOINTS, WEIGHTS, GLTF_FLOATS("VEC4", 2, 1, 0, 0, 0, 0, 1, 0, 0)};
+    check_gltf_refused(ARM_BODY(""), one, LENGTH(one),
+                       "the inverse bind matrices of skin 0 (accessor 3) are 1, for 2 joints");
+    check_gltf_refused(ARM_BODY(""), rows, LENGTH(rows), "(accessor 3) are no matrices of 4 x 4");
+}
+
 /* Six bones on one vertex, in a format that can say so. */
 Test(import, keeps_the_four_largest_weights)
 {

@@ -1,5 +1,5 @@
-/* What Assimp 5.2.5 would misread without a word: extensions it does not know, and integers where it takes the bytes
- * for floats. */
+/* What Assimp 5.2.5 would misread without a word: extensions it does not know, integers where it takes the bytes
+ * for floats, and too few matrices. */
 #include "gltf.h"
 #include "reply.h"
 
@@ -97,13 +97,35 @@ static void refuse_keys(scene *s, const json_t *file)
     }
 }
 
+/* ---- skins ---- */
+
+/* Assimp takes what lies behind too few matrices, or too small ones, for more of them. */
+static void refuse_matrices(const json_t *file, const json_t *skin, const char *what)
+{
+    const uint32_t accessor = gltf_index(skin, "inverseBindMatrices");
+    const json_t *a = gltf_at(json_object_get(file, "accessors"), accessor);
+    const char *type = json_string_value(json_object_get(a, "type"));
+    const double joints = (double)json_array_size(json_object_get(skin, "joints"));
+    refuse_integers(file, accessor, what);
+    if (a && (!type || strcmp(type, "MAT4") != 0))
+        give_up(TH_ERR_INPUT, "%s (accessor %u) are no matrices of 4 x 4", what, accessor);
+    if (a && json_number_value(json_object_get(a, "count")) < joints)
+        give_up(TH_ERR_INPUT, "%s (accessor %u) are %.0f, for %.0f joints", what, accessor,
+                json_number_value(json_object_get(a, "count")), joints);
+}
+
+static void refuse_skins(scene *s, const json_t *file)
+{
+    size_t i;
+    const json_t *skin;
+    json_array_foreach(json_object_get(file, "skins"), i, skin)
+        refuse_matrices(file, skin, make_text(s, "the inverse bind matrices of skin %zu", i));
+}
+
 void refuse_unreadable(scene *s, const json_t *file)
 {
     refuse_extensions(s, file);
     refuse_attributes(s, file);
     refuse_keys(s, file);
-    size_t i;
-    const json_t *skin;
-    json_array_foreach(json_object_get(file, "skins"), i, skin) refuse_integers(
-        file, gltf_index(skin, "inverseBindMatrices"), make_text(s, "the inverse bind matrices of skin %zu", i));
+    refuse_skins(s, file);
 }
