@@ -166,21 +166,18 @@ static oracle_matrix local_matrix(const struct aiNode *node, const struct aiAnim
     return from_assimp(&node->mTransformation);
 }
 
-static unsigned pose_node(const struct aiNode *node, const oracle_matrix *parent, const struct aiAnimation *clip,
-                          double ticks, oracle_matrix *out)
-{
-    oracle_matrix local = local_matrix(node, clip, ticks);
-    out[0] = parent ? multiply(parent, &local) : local;
-    unsigned count = 1;
-    for (unsigned c = 0; c < node->mNumChildren; c++)
-        count += pose_node(node->mChildren[c], &out[0], clip, ticks, out + count);
-    return count;
-}
-
+/* By the parent that each node names, which stands before it. */
 void oracle_pose(const oracle *o, int clip, double time_s, oracle_matrix *out)
 {
     const struct aiAnimation *animation = clip < 0 ? NULL : o->scene->mAnimations[clip];
-    pose_node(o->scene->mRootNode, NULL, animation, animation ? wrapped_ticks(animation, time_s) : 0, out);
+    const double ticks = animation ? wrapped_ticks(animation, time_s) : 0;
+    for (unsigned n = 0; n < o->node_count; n++) {
+        unsigned parent = 0;
+        while (parent < n && o->nodes[parent] != o->nodes[n]->mParent)
+            parent++;
+        const oracle_matrix local = local_matrix(o->nodes[n], animation, ticks);
+        out[n] = parent < n ? multiply(&out[parent], &local) : local;
+    }
 }
 
 oracle_matrix oracle_bone(const oracle *o, const struct aiBone *bone, const oracle_matrix *pose)

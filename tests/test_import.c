@@ -528,6 +528,24 @@ Test(import, gives_each_unnamed_node_a_name_of_its_own)
     th_model_free(model);
 }
 
+/* Assimp lists them side by side. */
+Test(import, hangs_the_bones_of_half_life_from_each_other)
+{
+    static const char *const parents[][2] = {
+        {"Root", "<MDL_bones>"}, {"Pelvis", "Root"}, {"LeftLeg", "Pelvis"}, {"Spine", "Pelvis"}, {"Neck", "Spine"}};
+    char path[512];
+    snprintf(path, sizeof path, "%s/MDL/MDL (HL1)/man.mdl", test_models());
+    if (access(path, R_OK) != 0)
+        cr_skip_test("%s is not there", path);
+    th_model *model = import_good(path);
+    for (size_t i = 0; i < LENGTH(parents); i++) {
+        const uint32_t joint = th_model_find_joint(model, parents[i][0]);
+        cr_assert_neq(joint, TH_NO_INDEX);
+        cr_expect_str_eq(model->joints[model->joints[joint].parent].name, parents[i][1]);
+    }
+    th_model_free(model);
+}
+
 /* A node for every bone, whether it has weights or not, and bones with none are no reason to lose its children. */
 Test(import, keeps_bones_without_weights)
 {

@@ -1,7 +1,7 @@
 /* One file on its way from Assimp's aiScene to our th_model: what the parts of throng-import share.
  *
  * The parts run in this order, and each fills its share of the model:
- *   joints.c     nodes and their names
+ *   joints.c     nodes and their names; mdl.c puts those of one format in order before
  *   materials.c  materials and textures
  *   meshes.c     vertices, triangles, and the binds (binds.c) they ask for
  *   gltf.c       what Assimp leaves out of glTF files or misreads, with the help of gltf_json.c, gltf_refuse.c,
@@ -88,6 +88,9 @@ const char *label_mesh(scene *s, uint32_t mesh);
 
 /* The upper three rows. Anything a node or bone cannot have is repaired and counted as `where`'s. */
 th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *where);
+
+/* Where Assimp lists the bones of a skeleton side by side, hangs each from its parent. (mdl.c) */
+void hang_mdl_bones(scene *s);
 
 void read_joints(scene *s);
 void read_materials(scene *s);
