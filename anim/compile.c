@@ -38,7 +38,7 @@ typedef struct schedule {
     bool holds; /* frames are to hold until the next one, as keys do */
 } schedule;
 
-/* Around a bind's joint, in the space of its mesh: a centre, and the shell's half axes. */
+/* Around a bind's joint, in the space of its mesh: a centre, and the half axes of a shell, or of a box of vertices. */
 typedef struct probe {
     double center[3], axes[3][3];
 } probe;
@@ -64,7 +64,8 @@ typedef struct worst {
 
 /* ---- error ---- */
 
-static void set_probe(const compiler *c, const th_bind *bind, probe *p)
+/* False for a joint that is flattened at rest, as files hide parts: nothing of the mesh is 3 cm away there. */
+static bool set_probe(const compiler *c, const th_bind *bind, probe *p)
 {
     th_dmat34 inverse_bind = th_dmat34_from(bind->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY;
     th_dmat34_invert(&inverse_bind, &mesh_from_joint);
@@ -72,11 +73,61 @@ static void set_probe(const compiler *c, const th_bind *bind, probe *p)
     double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * c->model->size;
     *p = (probe){.center = {mesh_from_joint.m[3], mesh_from_joint.m[7], mesh_from_joint.m[11]}};
     if (!th_dmat34_invert(&rest, &scene))
-        return; /* flattened at rest: the centre alone is measured */
+        return false;
     /* Back from the scene into the mesh: what is 3 cm away there. */
     for (int axis = 0; axis < 3; axis++)
         for (int row = 0; row < 3; row++)
             p->axes[axis][row] = scene.m[4 * row + axis] * shell;
+    return true;
+}
+
+/* Of vertices. */
+typedef struct box {
+    float low[3], high[3];
+} box;
+
+static box *find_boxes(const th_model *model)
+{
+    box *boxes = malloc((model->bind_count + 1u) * sizeof *boxes);
+    for (uint32_t b = 0; boxes && b < model->bind_count; b++)
+        boxes[b] = (box){{HUGE_VALF, HUGE_VALF, HUGE_VALF}, {-HUGE_VALF, -HUGE_VALF, -HUGE_VALF}};
+    for (uint32_t m = 0; boxes && m < model->mesh_count; m++)
+        for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
+            const th_vertex *vertex = &model->meshes[m].vertices[v];
+            for (int k = 0; k < 4 && vertex->weight[k] > 0; k++)
+                for (int i = 0; i < 3; i++) {
+                    float *low = &boxes[vertex->bind[k]].low[i], *high = &boxes[vertex->bind[k]].high[i];
+                    *low = fminf(*low, vertex->position[i]);
+                    *high = fmaxf(*high, vertex->position[i]);
+                }
+        }
+    return boxes;
+}
+
+/* Without vertices the probe stays a point. */
+static void hold_box(const box *vertices, probe *p)
+{
+    for (int i = 0; i < 3 && vertices->low[i] <= vertices->high[i]; i++) {
+        const double low = (double)vertices->low[i], high = (double)vertices->high[i];
+        p->center[i] = (low + high) / 2;
+        p->axes[i][i] = (high - low) / 2;
+    }
+}
+
+/* False when out of memory. */
+static bool set_probes(compiler *c)
+{
+    box *boxes = NULL;
+    th_exact_pose(c->model, NULL, 0, TH_INTERPOLATION_AUTHORED, c->pose);
+    for (uint32_t b = 0; b < c->model->bind_count; b++) {
+        if (set_probe(c, &c->model->binds[b], &c->probes[b]))
+            continue;
+        if (!boxes && !(boxes = find_boxes(c->model)))
+            return false;
+        hold_box(&boxes[b], &c->probes[b]);
+    }
+    free(boxes);
+    return true;
 }
 
 static double probe_error(const probe *p, const th_dmat34 *exact, const float *played)
@@ -476,14 +527,10 @@ static bool compiler_init(compiler *c, th_rig *rig, int64_t budget)
     c->exact = calloc(model->bind_count + 1u, sizeof *c->exact);
     c->palettes = th_line_alloc(c->palette_floats * MEASURED_AT_ONCE * sizeof *c->palettes);
     c->matrices = th_line_alloc(th_scratch_floats(&rig->program, c->kernels->width) * sizeof *c->matrices);
-    if (!c->probes || !c->pose || !c->exact || !c->palettes || !c->matrices) {
-        compiler_fini(c);
-        return false;
-    }
-    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, c->pose);
-    for (uint32_t b = 0; b < model->bind_count; b++)
-        set_probe(c, &model->binds[b], &c->probes[b]);
-    return true;
+    if (c->probes && c->pose && c->exact && c->palettes && c->matrices && set_probes(c))
+        return true;
+    compiler_fini(c);
+    return false;
 }
 
 th_result th_rig_compile(th_rig *rig, th_sampling sampling, int64_t *budget, th_error *err)

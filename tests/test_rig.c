@@ -290,6 +290,56 @@ Test(rig, half_turns_between_keys_compile)
     th_rig_destroy(rig);
 }
 
+/* ---- what is hidden at rest ---- */
+
+/* A triangle on a joint that is scaled to nothing, but for the middle of its clip. */
+Test(rig, compiles_what_shows_up_in_a_clip)
+{
+    enum { KEYS = 9 };
+    static const th_vertex vertices[] = {{.position = {1, 0, 0}, .weight = {1}},
+                                         {.position = {0, 1, 0}, .weight = {1}},
+                                         {.position = {0, 0, 1}, .weight = {1}}};
+    static const uint32_t indices[] = {0, 1, 2};
+    static const float upright[] = {0, 0, 0, 1}, nowhere[3] = {0};
+    double times[KEYS];
+    float scales[3 * KEYS];
+    for (int k = 0; k < KEYS; k++) {
+        times[k] = k;
+        scales[3 * k] = scales[3 * k + 1] = scales[3 * k + 2] = k >= KEYS / 3 && k < KEYS - KEYS / 3;
+    }
+    const th_channel channel = {.translation = {1, times, nowhere, NULL, false},
+                                .rotation = {1, times, upright, NULL, false},
+                                .scale = {KEYS, times, scales, NULL, false}};
+    const th_model model = {.name = "hidden",
+                            .joint_count = 1,
+                            .joints = &(th_joint){"part", TH_NO_INDEX, {{0}}},
+                            .bind_count = 1,
+                            .binds = &(th_bind){0, TH_MAT34_IDENTITY},
+                            .mesh_count = 1,
+                            .meshes = &(th_mesh){"part", 0, 3, 3, vertices, indices},
+                            .material_count = 1,
+                            .materials = &(th_material){"plain", {1, 1, 1, 1}, TH_NO_INDEX},
+                            .clip_count = 1,
+                            .clips = &(th_clip){"show", KEYS - 1, 1, 1, &channel},
+                            .size = 1};
+    cr_assert_eq(th_model_check(&model, NULL), TH_OK);
+    stage s;
+    stage_init(&s, &model, TH_SAMPLING_COMPILED, 40, TH_ISA_AUTO);
+    stage_update(&s, 0.3);
+    cr_expect(th_rig_clip_report(s.rig, 0)->compiled);
+    for (uint32_t i = 0; i < s.count; i++) {
+        const th_instance *instance = &s.instances[i];
+        th_trs trs = {.scale = {0}};
+        if (instance->clip == 0)
+            th_exact_channel(&channel, th_clip_ticks(model.clips, instance->phase_s + instance->speed * 0.3),
+                             TH_INTERPOLATION_AUTHORED, &trs);
+        float entry[12];
+        memcpy(entry, s.palette + th_crowd_palette_offset(s.crowd, i), sizeof entry);
+        cr_expect_float_eq((double)entry[0], trs.scale[0], 1.25 * th_rig_bound(s.rig), "%u: %g", i, trs.scale[0]);
+    }
+    stage_fini(&s);
+}
+
 /* ---- crowds ---- */
 
 ParameterizedTestParameters(crowd, any_split_gives_the_same_bytes)
