@@ -147,7 +147,8 @@ Test(jobs, onetbb_runs_every_index_once)
 }
 
 typedef struct failure {
-    uint32_t begin; /* of the chunk that fails */
+    uint32_t begin;        /* of the chunk that fails */
+    atomic_bool has_begun; /* before, no other chunk ends */
     atomic_uint items;
 } failure;
 
@@ -156,10 +157,15 @@ static int fail_once(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     failure *f = ctx;
     (void)worker;
     atomic_fetch_add(&f->items, end - begin);
+    if (begin == f->begin)
+        atomic_store(&f->has_begun, true);
+    while (!atomic_load(&f->has_begun))
+        sched_yield();
     return begin == f->begin ? 42 : 0;
 }
 
-/* So many chunks that even a thread that loses its CPU while it fails does so long before the end. */
+/* Shares may be dealt out beforehand, so the others wait until whoever has the first chunk has a CPU as well. And there
+ * are so many chunks that even a thread that loses its CPU while it fails does so long before the end. */
 Test(jobs, a_chunk_that_fails_ends_the_call, .timeout = 60)
 {
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
@@ -170,7 +176,7 @@ Test(jobs, a_chunk_that_fails_ends_the_call, .timeout = 60)
         failure f = {.begin = 0};
         cr_expect_eq(th_jobs_for(jobs, count, 1, fail_once, &f), 42, "%s", th_scheduler_name((th_scheduler)s));
         cr_expect_lt(f.items, count / 2, "%s", th_scheduler_name((th_scheduler)s));
-        f = (failure){.begin = 999};
+        f = (failure){.begin = 999, .has_begun = true}; /* who has all of them comes to the last one last */
         cr_expect_eq(th_jobs_for(jobs, 1000, 1, fail_once, &f), 42, "%s", th_scheduler_name((th_scheduler)s));
         check_cover(jobs, 1000, 3, 1);
         th_jobs_destroy(jobs);
