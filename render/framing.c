@@ -26,14 +26,14 @@ th_framing th_framing_begin(const th_camera *camera, float aspect, float part)
     const double slope = (double)part * tan((double)camera->fov_y_rad / 2);
     th_framing framing = {.camera = *camera,
                           .slope = {slope * (double)aspect, slope},
-                          .near = INFINITY,
-                          .far = -INFINITY,
-                          .low = INFINITY,
-                          .high = -INFINITY};
+                          .near = HUGE_VAL,
+                          .far = -HUGE_VAL,
+                          .low = HUGE_VAL,
+                          .high = -HUGE_VAL};
     th_camera_axes(camera, framing.axes[0], framing.axes[1], framing.axes[2]);
     for (int edge = 0; edge < EDGES; edge++)
         for (int step = 0; step <= STEPS; step++)
-            framing.out[edge][step] = -INFINITY;
+            framing.out[edge][step] = -HUGE_VAL;
     return framing;
 }
 

@@ -295,8 +295,8 @@ ParameterizedTest(const th_isa *isa, steps, a_key_is_shown_at_its_time)
             for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
                 float entry[12];
                 pose_at(&s, at[i], entry);
-                cr_assert_eq(entry[3], k, "%g Hz: %g at %.9g s, which is %zu of key %d", rates[r], (double)entry[3],
-                             at[i], i, k);
+                cr_assert_eq(entry[3], (float)k, "%g Hz: %g at %.9g s, which is %zu of key %d", rates[r],
+                             (double)entry[3], at[i], i, k);
             }
         }
         stage_fini(&s);
