@@ -189,7 +189,8 @@ float *read_spline(const scene *s, uint32_t clip, uint32_t joint, uint32_t part,
 const struct aiScene *import_file(scene *s)
 {
     s->json = load_gltf_json(s->path);
-    return s->json && complete_skins(s->json) ? import_with_json(s, s->json) : aiImportFile(s->path, 0);
+    const bool bare = s->json && complete_skins(s->json), unaimed = s->json && drop_unaimed_channels(s, s->json);
+    return bare || unaimed ? import_with_json(s, s->json) : aiImportFile(s->path, 0);
 }
 
 /* Whatever the file is called: Assimp goes by the content as well. */
@@ -212,7 +213,6 @@ void read_gltf(scene *s)
         return;
     }
     refuse_unreadable(s, file);
-    drop_unaimed_channels(s, file);
     uint32_t clip_count = s->ai->mNumAnimations;
     s->gltf = make(s, gltf, 1);
     *s->gltf = (gltf){file,

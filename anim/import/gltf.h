@@ -19,9 +19,9 @@ bool complete_skins(json_t *file);
 /* What Assimp makes of the file when `file` is its JSON; NULL and Assimp's error where that is nothing. */
 const struct aiScene *import_with_json(const scene *s, const json_t *file);
 
-/* Drops channels without a node or a path that is known, which Assimp takes for the translation of node 0, and has
- * Assimp read the file again when there are any. `file` changes accordingly. */
-void drop_unaimed_channels(scene *s, json_t *file);
+/* Drops channels without a node or a path that is known, which Assimp takes for the translation of node 0. False when
+ * there are none. */
+bool drop_unaimed_channels(scene *s, json_t *file);
 
 /* The bytes of a buffer; none until they are asked for. */
 typedef struct gltf_buffer {

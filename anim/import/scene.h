@@ -5,7 +5,7 @@
  *   materials.c  materials and textures
  *   meshes.c     vertices, triangles, and the binds (binds.c) they ask for
  *   gltf.c       what Assimp leaves out of glTF files or misreads, with the help of gltf_json.c, gltf_refuse.c,
- *                gltf_skins.c and gltf_reread.c, and the keys of splines with that of gltf_accessor.c and gltf_buffer.c
+ *                gltf_skins.c and gltf_mended.c, and the keys of splines with that of gltf_accessor.c and gltf_buffer.c
  *   clips.c      channels and keys
  * All of them use
  *   texts.c      names, clean and distinct

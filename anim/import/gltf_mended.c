@@ -160,7 +160,7 @@ static size_t drop_unaimed(json_t *channels)
     return dropped;
 }
 
-void drop_unaimed_channels(scene *s, json_t *file)
+bool drop_unaimed_channels(scene *s, json_t *file)
 {
     size_t a, all = 0;
     json_t *animation;
@@ -170,9 +170,5 @@ void drop_unaimed_channels(scene *s, json_t *file)
         repair(s, REPAIR_CHANNEL_UNAIMED, dropped, "animation %zu", a);
         all += dropped;
     }
-    if (all == 0)
-        return;
-    s->ai = import_with_json(s, file);
-    if (!s->ai)
-        give_up(TH_ERR_INPUT, "%s", aiGetErrorString());
+    return all > 0;
 }
