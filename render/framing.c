@@ -23,17 +23,18 @@ enum { EDGES = 4, STEPS = TH_FRAMING_STEPS, TURNS = 16 };
 th_framing th_framing_begin(const th_camera *camera, float aspect, float part)
 {
     assert(aspect > 0 && part > 0 && part <= 1);
-    const double slope = (double)part * tan((double)camera->fov_y_rad / 2);
-    th_framing framing = {.camera = *camera,
-                          .slope = {slope * (double)aspect, slope},
-                          .near = HUGE_VAL,
-                          .far = -HUGE_VAL,
-                          .low = HUGE_VAL,
-                          .high = -HUGE_VAL};
+    const double slope = (double)part * tan((double)camera->fov_y_rad / 2), slopes[2] = {slope * (double)aspect, slope};
+    th_framing framing = {.camera = *camera, .near = HUGE_VAL, .far = -HUGE_VAL, .low = HUGE_VAL, .high = -HUGE_VAL};
     th_camera_axes(camera, framing.axes[0], framing.axes[1], framing.axes[2]);
-    for (int edge = 0; edge < EDGES; edge++)
-        for (int step = 0; step <= STEPS; step++)
+    for (int step = 0; step <= STEPS; step++) {
+        for (int axis = 0; axis < 2; axis++) {
+            const double part_of_it = slopes[axis] * step / STEPS;
+            framing.slope[axis][step] = part_of_it;
+            framing.length[axis][step] = sqrt(1 + part_of_it * part_of_it);
+        }
+        for (int edge = 0; edge < EDGES; edge++)
             framing.out[edge][step] = -HUGE_VAL;
+    }
     return framing;
 }
 
@@ -48,11 +49,6 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-static double slope_of(const th_framing *f, int axis, double step)
-{
-    return f->slope[axis] * step / STEPS;
-}
-
 void th_framing_add(th_framing *f, const float centre[3], float radius)
 {
     assert(radius > 0);
@@ -61,7 +57,7 @@ void th_framing_add(th_framing *f, const float centre[3], float radius)
         double *positive = f->out[2 * axis], *negative = f->out[2 * axis + 1];
         const double aside = dot(f->axes[axis], centre);
         for (int step = 0; step <= STEPS; step++) {
-            const double slope = slope_of(f, axis, step), rest = r * sqrt(1 + slope * slope) - slope * depth;
+            const double rest = r * f->length[axis][step] - f->slope[axis][step] * depth;
             positive[step] = larger(positive[step], rest + aside);
             negative[step] = larger(negative[step], rest - aside);
         }
@@ -75,19 +71,19 @@ void th_framing_add(th_framing *f, const float centre[3], float radius)
 /* How deep the eye may be, somewhere. */
 static double deepest(const th_framing *f, int axis)
 {
-    return -(f->out[2 * axis][STEPS] + f->out[2 * axis + 1][STEPS]) / (2 * f->slope[axis]);
+    return -(f->out[2 * axis][STEPS] + f->out[2 * axis + 1][STEPS]) / (2 * f->slope[axis][STEPS]);
 }
 
 /* Likewise where it is to stand so far to the right, or up. */
 static double deepest_at(const th_framing *f, int axis, double aside)
 {
-    return fmin(aside - f->out[2 * axis][STEPS], -aside - f->out[2 * axis + 1][STEPS]) / f->slope[axis];
+    return fmin(aside - f->out[2 * axis][STEPS], -aside - f->out[2 * axis + 1][STEPS]) / f->slope[axis][STEPS];
 }
 
 /* By how much spheres would not fit between the edges of a slope. */
 static double excess(const th_framing *f, int axis, int step, double depth)
 {
-    return f->out[2 * axis][step] + f->out[2 * axis + 1][step] + 2 * slope_of(f, axis, step) * depth;
+    return f->out[2 * axis][step] + f->out[2 * axis + 1][step] + 2 * f->slope[axis][step] * depth;
 }
 
 /* Where the eye is, from one edge to the other, so that the spheres are as far from both in the picture. */

@@ -14,11 +14,11 @@ enum { TH_FRAMING_STEPS = 32 };
 typedef struct th_framing {
     th_camera camera;
     float axes[3][3]; /* its own: right, up, forward */
-    /* Of the line from the eye to the right and upper edge of the picture: how far aside it goes for each unit of
-     * depth. */
-    double slope[2];
-    /* How far the planes through the right, left, upper and lower edge lie outside of the origin where they touch the
-     * spheres: of edges with 0, 1, ... parts of that slope. */
+    /* Of the line from the eye to the right and upper edge of the picture, the last, and to those of edges nearer to
+     * the middle: how far aside it goes for each unit of depth, and how long it gets. */
+    double slope[2][TH_FRAMING_STEPS + 1], length[2][TH_FRAMING_STEPS + 1];
+    /* How far the planes through these right, left, upper and lower edges lie outside of the origin where they touch
+     * the spheres. */
     double out[4][TH_FRAMING_STEPS + 1];
     double near, far; /* depths, counted from the origin */
     double low, high; /* of all centres */
