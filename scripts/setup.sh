@@ -4,7 +4,7 @@ root=$(dirname "$(dirname "$(readlink -f "$0")")")
 
 build_packages="gcc cmake ninja-build pkg-config libassimp-dev libcglm-dev libjansson-dev libhwloc-dev libxxhash-dev"
 build_packages="$build_packages libglfw3-dev libmeshoptimizer-dev libstb-dev python3-glad fonts-dejavu-core"
-build_packages="$build_packages libmicrohttpd-dev libsystemd-dev"
+build_packages="$build_packages libmicrohttpd-dev libsystemd-dev zlib1g-dev"
 # An OpenGL that needs no GPU, for `throng render` on a server.
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
 # For tests a display that needs no screen.

@@ -1026,8 +1026,6 @@ Test(import, agrees_with_the_oracle_on_every_animated_test_model)
         "X/Testwuson.X",
         "X/BCN_Epileptic.X",
         "X/anim_test.x",
-        "FBX/animation_with_skeleton.fbx",
-        "FBX/huesitos.fbx",
         "MDL/MDL (HL1)/man.mdl",
         "MDL/MDL (HL1)/unnamed_bones.mdl",
         "MDL/MDL (HL1)/sequence_transitions.mdl",
@@ -1047,25 +1045,6 @@ Test(import, agrees_with_the_oracle_on_fox_and_man)
     if (!getenv("THRONG_MODELS"))
         cr_skip_test("THRONG_MODELS does not name a folder with Fox.glb and CesiumMan.gltf");
     check_files(getenv("THRONG_MODELS"), files, LENGTH(files));
-}
-
-/* Pivots are nodes between the named ones; without them a joint's parts would be mixed up. */
-Test(import, keeps_the_pivots_of_fbx_files)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/FBX/cubes_with_mirroring_and_pivot.fbx", test_models());
-    if (access(path, R_OK) != 0)
-        cr_skip_test("%s is not there", path);
-    th_model *model = import_good(path);
-    oracle o = oracle_load(path);
-    cr_assert_eq(model->joint_count, o.node_count);
-    uint32_t pivots = 0;
-    for (uint32_t j = 0; j < model->joint_count; j++)
-        pivots += strstr(model->joints[j].name, "_$AssimpFbx$_") != NULL;
-    cr_expect(pivots > 0);
-    check_pose(model, &o, -1, 0, path);
-    oracle_free(&o);
-    th_model_free(model);
 }
 
 /* ---- hostile input ---- */

@@ -1,6 +1,7 @@
 /* What Assimp 5.2.5 leaves out of glTF files: which keys are the file's own, how they are joined, and how the file
  * splits a node's transform (Khronos, glTF 2.0 Specification, 2021, sections 3.5 and 3.11). */
 #include "gltf.h"
+#include "reply.h"
 
 #include <assimp/cimport.h>
 #include <stdlib.h>
@@ -190,22 +191,16 @@ const struct aiScene *import_file(scene *s)
 {
     s->json = load_gltf_json(s->path);
     const bool bare = s->json && complete_skins(s->json), unaimed = s->json && drop_unaimed_channels(s, s->json);
-    return bare || unaimed ? import_with_json(s, s->json) : aiImportFile(s->path, 0);
-}
-
-/* Whatever the file is called: Assimp goes by the content as well. */
-static bool is_gltf(const scene *s)
-{
-    const struct aiMetadata *about = s->ai->mMetaData;
-    for (unsigned i = 0; about && i < about->mNumProperties; i++)
-        if (strcmp(about->mKeys[i].data, "SourceAsset_Format") == 0 && about->mValues[i].mType == AI_AISTRING)
-            return strncmp(((const struct aiString *)about->mValues[i].mData)->data, "glTF2", 5) == 0;
-    return false;
+    struct aiPropertyStore *options = aiCreatePropertyStore();
+    if (!options)
+        give_up_memory();
+    aiSetImportPropertyInteger(options, "AI_CONFIG_IMPORT_FBX_IGNORE_UP_DIRECTION", 1); /* fbx_space.c does it */
+    return bare || unaimed ? import_with_json(s, s->json) : aiImportFileExWithProperties(s->path, 0, NULL, options);
 }
 
 void read_gltf(scene *s)
 {
-    if (!is_gltf(s))
+    if (!has_format(s, "glTF2"))
         return;
     json_t *file = s->json;
     if (!file) {

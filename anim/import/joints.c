@@ -81,7 +81,6 @@ void read_joints(scene *s)
     uint32_t count = count_nodes(s->ai->mRootNode);
     if (count > TH_MAX_JOINTS)
         give_up(TH_ERR_LIMIT, "more than %u nodes", TH_MAX_JOINTS);
-    hang_mdl_bones(s);
     th_joint *joints = make(s, th_joint, count);
     s->nodes = (nodes){.node = make(s, const struct aiNode *, count),
                        .name = make(s, const char *, count),

@@ -8,6 +8,22 @@
 #include <stdint.h>
 
 #define REPAIRS(X)                                                                                                     \
+    /* the scene */                                                                                                    \
+    X(UNIT, "[scene is|scenes are] in other units than metres and [was|were] scaled to metres")                        \
+    X(UNIT_UNKNOWN, "[scene does|scenes do] not say what [its|their] unit is; centimetres are assumed")                \
+    X(AXES, "[scene has|scenes have] other axes than Y up, Z to the front, and [was|were] turned")                     \
+    X(AXES_UNKNOWN, "[scene names|scenes name] one axis twice or one that there is not; Y up is assumed")              \
+    X(SCALE_INHERITED,                                                                                                 \
+      "[node asks|nodes ask] for a scale inherited in a way of FBX that is not supported and may stand wrong")         \
+    X(ROTATION_INACTIVE,                                                                                               \
+      "[node has|nodes have] a pre-rotation or rotation order that the file switches off, and may stand wrong")        \
+    X(ROTATION_ORDER, "[mesh is|meshes are] turned in its node in another order than the file means")                  \
+    X(CLIP_LAYERS, "[clip has|clips have] several animation layers, which are not blended: the last one wins")         \
+    X(CURVE_BENDS,                                                                                                     \
+      "[curve bends|curves bend] between keys by more than half a degree or unit and [is|are] played straight")        \
+    X(CURVE_STEPS, "[curve steps|curves step] from key to key and [is|are] played straight")                           \
+    X(CURVE_BEYOND, "[curve goes|curves go] on beyond [its|their] keys and [is|are] held there")                       \
+    X(SKIN_DUAL, "[skin is|skins are] blended by dual quaternions in the file, here by matrices")                      \
     /* nodes */                                                                                                        \
     X(NODE_UNNAMED, "[node has|nodes have] no name and got a made-up one")                                             \
     X(NODE_RENAMED, "[joint shares its|joints share their] name with another and got a number behind it")              \

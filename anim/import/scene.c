@@ -46,11 +46,20 @@ th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *whe
             repair(s, REPAIR_MATRIX_NOT_FINITE, 1, "%s", where);
             return TH_MAT34_IDENTITY;
         }
-    bool projective = m[12] != 0 || m[13] != 0 || m[14] != 0 || m[15] != 1;
+    bool projective = m[12] != 0 || m[13] != 0 || m[14] != 0 || fabsf(m[15] - 1) > 1e-6f;
     repair(s, REPAIR_MATRIX_PROJECTIVE, projective, "%s", where);
     th_mat34 upper;
     memcpy(upper.m, m, sizeof upper.m);
     return upper;
+}
+
+bool has_format(const scene *s, const char *name)
+{
+    const struct aiMetadata *about = s->ai->mMetaData;
+    for (unsigned i = 0; about && i < about->mNumProperties; i++)
+        if (strcmp(about->mKeys[i].data, "SourceAsset_Format") == 0 && about->mValues[i].mType == AI_AISTRING)
+            return strncmp(((const struct aiString *)about->mValues[i].mData)->data, name, strlen(name)) == 0;
+    return false;
 }
 
 /* ---- loading ---- */
@@ -127,6 +136,10 @@ const th_model *read_scene(const char *path)
     load(s);
     const char *slash = strrchr(path, '/');
     model->name = make_text(s, "%s", slash ? slash + 1 : path);
+    hang_mdl_bones(s);
+    read_fbx(s);
+    join_fbx_pivots(s);
+    settle_fbx_space(s);
     read_joints(s);
     begin_binds(s);
     read_materials(s);
@@ -135,6 +148,7 @@ const th_model *read_scene(const char *path)
         bind_all_joints(s);
     read_gltf(s);
     read_clips(s);
+    say_fbx_limits(s);
     tell_joints_apart(s);
     write_notes(s);
 

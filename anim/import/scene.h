@@ -1,7 +1,9 @@
 /* One file on its way from Assimp's aiScene to our th_model: what the parts of throng-import share.
  *
  * The parts run in this order, and each fills its share of the model:
- *   joints.c     nodes and their names; mdl.c puts those of one format in order before
+ *   mdl.c, fbx_pivots.c, fbx_space.c
+ *                put the nodes of these formats in order
+ *   joints.c     nodes and their names
  *   materials.c  materials and textures
  *   meshes.c     vertices, triangles, and the binds (binds.c) they ask for
  *   gltf.c       what Assimp leaves out of glTF files or misreads, with the help of gltf_json.c, gltf_refuse.c,
@@ -56,6 +58,7 @@ typedef struct authorship {
 
 typedef struct gltf gltf;
 struct json_t;
+struct fbx_record;
 
 typedef struct scene {
     const struct aiScene *ai;
@@ -64,8 +67,9 @@ typedef struct scene {
     known_texts texts;
     nodes nodes;
     binds binds;
-    struct json_t *json; /* of a file that may be glTF; NULL: it is not, or cannot be read */
-    gltf *gltf;          /* NULL: another format, or one that could not be made out */
+    struct json_t *json;          /* of a file that may be glTF; NULL: it is not, or cannot be read */
+    gltf *gltf;                   /* NULL: another format, or one that could not be made out */
+    const struct fbx_record *fbx; /* the file as it is stored; NULL: another format */
     repairs repairs;
 } scene;
 
@@ -89,8 +93,23 @@ const char *label_mesh(scene *s, uint32_t mesh);
 /* The upper three rows. Anything a node or bone cannot have is repaired and counted as `where`'s. */
 th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *where);
 
+/* Whether Assimp read the file as a format whose name begins so, whatever the file is called. */
+bool has_format(const scene *s, const char *name);
+
 /* Where Assimp lists the bones of a skeleton side by side, hangs each from its parent. (mdl.c) */
 void hang_mdl_bones(scene *s);
+
+/* Reads an FBX file a second time, for what Assimp leaves out. (fbx_limits.c) */
+void read_fbx(scene *s);
+
+/* Makes one node of each chain of nodes that Assimp makes of an FBX node. (fbx_pivots.c) */
+void join_fbx_pivots(scene *s);
+
+/* Turns an FBX scene upright, and scales it to metres. (fbx_space.c) */
+void settle_fbx_space(scene *s);
+
+/* Notes what Assimp leaves out of an FBX file. (fbx_limits.c) */
+void say_fbx_limits(scene *s);
 
 void read_joints(scene *s);
 void read_materials(scene *s);

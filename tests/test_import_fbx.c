@@ -1,0 +1,218 @@
+/* FBX against another reader: tests/golden/fbx.txt has matrices that ufbx computed, which shares no code with Assimp
+ * nor with us. tests/golden/README.md says how they were made. Files of other people are not part of the project: those
+ * that Debian's assimp-testmodels brings are looked for there, the others in the folder that THRONG_FBX names. */
+#include "fixture_import.h"
+
+#include <throng/exact.h>
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of a model's size; of turns and scales. The stored numbers have six digits. */
+#define TOLERANCE 1e-4
+
+/* The model of the "file" line that was read last, posed as the "pose" line after it says. */
+typedef struct state {
+    char path[512];
+    th_model *model; /* NULL: not there */
+    th_dmat34 *pose, *palette;
+    unsigned files, poses, joints, entries;
+    double worst;
+} state;
+
+static void set_up(void)
+{
+    setenv("ASAN_OPTIONS", "handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0", 1);
+}
+
+TestSuite(import_fbx, .init = set_up);
+
+static void forget(state *s)
+{
+    if (s->model)
+        th_model_free(s->model);
+    free(s->pose);
+    free(s->palette);
+    s->model = NULL;
+    s->pose = s->palette = NULL;
+}
+
+/* "assimp huesitos.fbx" */
+static void begin_file(state *s, const char *line)
+{
+    static const struct {
+        const char *name, *folder;
+    } folders[] = {{"data ", TEST_DATA}, {"assimp ", TEST_MODELS "/FBX"}, {"real ", NULL}};
+    forget(s);
+    for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
+        if (strncmp(line, folders[f].name, strlen(folders[f].name)) == 0) {
+            const char *folder = folders[f].folder ? folders[f].folder : getenv("THRONG_FBX");
+            snprintf(s->path, sizeof s->path, "%s/%s", folder ? folder : "/nowhere", line + strlen(folders[f].name));
+        }
+    if (access(s->path, R_OK) != 0) {
+        cr_assert(strncmp(line, "data ", 5) != 0, "%s", s->path);
+        return;
+    }
+    s->model = import_good(s->path);
+    s->pose = calloc(s->model->joint_count, sizeof *s->pose);
+    s->palette = calloc(s->model->bind_count + 1, sizeof *s->palette);
+    s->files++;
+}
+
+/* "0 0.1": clip, or -1, and seconds */
+static void begin_pose(state *s, const char *line)
+{
+    int clip;
+    double time_s;
+    cr_assert(sscanf(line, "%d %lf", &clip, &time_s) == 2, "%s", line);
+    cr_assert(clip < (int)s->model->clip_count, "%s has no clip %d", s->path, clip);
+    const th_clip *c = clip < 0 ? NULL : &s->model->clips[clip];
+    double ticks = c ? time_s * c->ticks_per_second : 0; /* the last key, too, without wrapping */
+    th_exact_pose(s->model, c, ticks, TH_INTERPOLATION_AUTHORED, s->pose);
+    th_exact_palette(s->model, s->pose, s->palette);
+    s->poses++;
+}
+
+/* Twelve numbers; returns what stands behind them. */
+static const char *read_matrix(const char *line, th_dmat34 *out)
+{
+    for (int i = 0; i < 12; i++) {
+        char *end;
+        out->m[i] = strtod(line, &end);
+        cr_assert(end > line, "%s", line);
+        line = end;
+    }
+    return line + 1;
+}
+
+/* In units of what is tolerated. */
+static double error(const state *s, const th_dmat34 *ours, const th_dmat34 *theirs)
+{
+    double most = 0, largest = 1;
+    for (int i = 0; i < 12; i++)
+        largest = i % 4 < 3 ? fmax(largest, fabs(theirs->m[i])) : largest;
+    for (int i = 0; i < 12; i++)
+        most = fmax(most, fabs(ours->m[i] - theirs->m[i]) / (i % 4 == 3 ? s->model->size : largest));
+    return most / TOLERANCE;
+}
+
+static void check_joint(state *s, const char *line)
+{
+    th_dmat34 theirs;
+    const char *name = read_matrix(line, &theirs);
+    uint32_t joint = th_model_find_joint(s->model, name);
+    cr_assert(joint != TH_NO_INDEX, "%s: no joint %s", s->path, name);
+    double e = error(s, &s->pose[joint], &theirs);
+    cr_expect(e < 1, "%s, pose %u: joint %s is %g times off what is tolerated", s->path, s->poses, name, e);
+    s->worst = fmax(s->worst, e);
+    s->joints++;
+}
+
+/* The nearest of the joint's palette entries, or of those of the child that holds its mesh. */
+static void check_entry(state *s, const char *line)
+{
+    th_dmat34 theirs;
+    const char *name = read_matrix(line, &theirs);
+    double nearest = INFINITY;
+    for (uint32_t b = 0; b < s->model->bind_count; b++) {
+        const char *joint = s->model->joints[s->model->binds[b].joint].name;
+        bool mesh =
+            strncmp(joint, name, strlen(name)) == 0 && strcmp(joint + strlen(name), "_$AssimpFbx$_Geometric") == 0;
+        if (mesh || strcmp(joint, name) == 0)
+            nearest = fmin(nearest, error(s, &s->palette[b], &theirs));
+    }
+    cr_expect(nearest < 1, "%s, pose %u: the palette entry of %s is %g times off what is tolerated", s->path, s->poses,
+              name, nearest);
+    s->worst = fmax(s->worst, nearest);
+    s->entries++;
+}
+
+Test(import_fbx, agrees_with_ufbx_at_keys, .timeout = 300)
+{
+    FILE *file = fopen(TEST_GOLDEN "/fbx.txt", "r");
+    cr_assert_not_null(file);
+    char line[1024];
+    state s = {0};
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "file ", 5) == 0)
+            begin_file(&s, line + 5);
+        else if (s.model && strncmp(line, "pose ", 5) == 0)
+            begin_pose(&s, line + 5);
+        else if (s.model && strncmp(line, "joint ", 6) == 0)
+            check_joint(&s, line + 6);
+        else if (s.model && strncmp(line, "bone ", 5) == 0)
+            check_entry(&s, line + 5);
+    }
+    forget(&s);
+    fclose(file);
+    printf("%u files, %u poses, %u joints, %u palette entries; the worst at %.2g of what is tolerated\n", s.files,
+           s.poses, s.joints, s.entries, s.worst);
+    cr_expect(s.files >= 2 && s.joints >= 100 && s.entries >= 30);
+}
+
+/* One joint for a node of the file, unless it turns about a pivot while it moves. */
+Test(import_fbx, joins_the_parts_of_a_node)
+{
+    th_model *model = import_good(TEST_DATA "/rotations.fbx");
+    static const char *const names[] = {"RootNode", "hips",  "arm",  "hand",
+                                        "tip",      "still", "body", "body_$AssimpFbx$_Geometric"};
+    cr_assert_eq(model->joint_count, sizeof names / sizeof *names);
+    for (uint32_t j = 0; j < model->joint_count; j++)
+        cr_expect_str_eq(model->joints[j].name, names[j]);
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        for (uint32_t k = 0; k < model->clips[c].channel_count; k++)
+            cr_expect(model->clips[c].channels[k].rotation.key_count == 7, "%s", model->clips[c].name);
+    th_model_free(model);
+}
+
+static bool has_note(const th_model *model, const char *text)
+{
+    for (uint32_t n = 0; n < model->note_count; n++)
+        if (strstr(model->notes[n], text))
+            return true;
+    return false;
+}
+
+static void check_limits(const char *path)
+{
+    static const char *const notes[] = {
+        "2 nodes ask for a scale inherited in a way of FBX that is not supported",
+        "1 node has a pre-rotation or rotation order that the file switches off",
+        "1 mesh is turned in its node in another order",
+        "1 clip has several animation layers",
+        "1 curve bends between keys",
+        "1 curve steps from key to key",
+        "3 curves go on beyond their keys",
+        "1 skin is blended by dual quaternions",
+    };
+    th_model *model = import_good(path);
+    for (size_t n = 0; n < sizeof notes / sizeof *notes; n++)
+        cr_expect(has_note(model, notes[n]), "%s: %s", path, notes[n]);
+    cr_expect(!has_note(model, "metres") && !has_note(model, "turned (up"), "%s", path);
+    th_model_free(model);
+}
+
+Test(import_fbx, says_what_it_does_not_do_of_text_and_binary_files)
+{
+    check_limits(TEST_DATA "/limits.fbx");
+    check_limits(TEST_DATA "/limits_binary.fbx");
+}
+
+Test(import_fbx, says_nothing_of_what_it_does)
+{
+    th_model *model = import_good(TEST_DATA "/rotations.fbx");
+    cr_expect(has_note(model, "1 scene is in other units than metres and was scaled to metres (1 cm)"));
+    cr_expect_eq(model->note_count, 2, "%s", model->notes[model->note_count - 1]); /* and the normals */
+    cr_expect_float_eq(model->size, 1.55, 0.05);
+    th_model_free(model);
+
+    model = import_good(TEST_DATA "/pivots.fbx");
+    cr_expect(has_note(model, "scaled to metres (2.54 cm)"));
+    cr_expect(has_note(model, "was turned (up is +Z, front -Y)"));
+    th_model_free(model);
+}
