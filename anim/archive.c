@@ -5,7 +5,7 @@
  * A failure is remembered and turns all later visits into no-ops; it is looked at once, at the end. */
 #include "archive.h"
 
-#include "arena.h"
+#include <throng/core/arena.h>
 
 #include <assert.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #include "kernels/isa.h"
 #include "rig_private.h"
 
+#include <throng/core/cache_line.h>
 #include <throng/exact.h>
-#include <throng/line.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,6 @@
 /* Clips of one model for another: bound by joint name. */
+#include <throng/core/arena.h>
 #include <throng/model.h>
-
-#include "arena.h"
 
 #include <math.h>
 #include <stdlib.h>

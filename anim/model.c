@@ -1,7 +1,6 @@
 #include <throng/model.h>
 
-#include "arena.h"
-
+#include <throng/core/arena.h>
 #include <throng/exact.h>
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include <throng/palette.h>
 
-#include <throng/half.h>
+#include <throng/core/half.h>
 
 const char *th_palette_name(th_palette format)
 {

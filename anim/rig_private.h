@@ -3,9 +3,9 @@
 #ifndef TH_RIG_PRIVATE_H
 #define TH_RIG_PRIVATE_H
 
-#include "arena.h"
 #include "kernels/pose.h"
 
+#include <throng/core/arena.h>
 #include <throng/rig.h>
 
 /* How the authored transforms of a joint become keys of its step, which has some: for

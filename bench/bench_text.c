@@ -1,11 +1,10 @@
 /* What the bench measured, as tables for people. */
-#include <throng/bench.h>
-
 #include "figures.h"
 
-#include <throng/json.h>
+#include <throng/bench.h>
+#include <throng/core/json.h>
+#include <throng/core/table.h>
 #include <throng/rank_test.h>
-#include <throng/table.h>
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #include <throng/clip_choice.h>
-#include <throng/suggest.h>
+#include <throng/core/suggest.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 #include "compare_notes.h"
 #include "conditions.h"
 
+#include <throng/core/json.h>
 #include <throng/crowd.h>
 #include <throng/jobs.h>
-#include <throng/json.h>
 #include <throng/rank_test.h>
 
 #include <math.h>

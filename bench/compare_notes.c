@@ -2,7 +2,7 @@
 
 #include "conditions.h"
 
-#include <throng/json.h>
+#include <throng/core/json.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
 /* A comparison for other programs and for people. */
-#include <throng/compare.h>
-
 #include "figures.h"
 
-#include <throng/json.h>
-#include <throng/table.h>
+#include <throng/compare.h>
+#include <throng/core/json.h>
+#include <throng/core/table.h>
 
 #include <math.h>
 

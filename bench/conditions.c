@@ -1,7 +1,7 @@
 #include "conditions.h"
 
-#include <throng/json.h>
-#include <throng/words.h>
+#include <throng/core/json.h>
+#include <throng/core/text_format.h>
 
 #include <stdlib.h>
 #include <string.h>

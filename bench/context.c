@@ -1,11 +1,11 @@
 #include <throng/context.h>
 
-#include <throng/clock.h>
-#include <throng/crowd.h>
-#include <throng/json.h>
-
 #include "build.h"
 #include "commit.h"
+
+#include <throng/core/clock.h>
+#include <throng/core/json.h>
+#include <throng/crowd.h>
 
 #include <hwloc.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What makes the figures of a report doubtful, in words. */
-#include <throng/json.h>
+#include <throng/core/json.h>
 #include <throng/rank_test.h>
 #include <throng/report.h>
 

@@ -3,7 +3,7 @@
 #ifndef TH_FIGURES_H
 #define TH_FIGURES_H
 
-#include <throng/words.h>
+#include <throng/core/text_format.h>
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include <throng/fit.h>
 
-#include <throng/random.h>
+#include <throng/core/random.h>
 #include <throng/stats.h>
 
 #include <math.h>

@@ -1,8 +1,8 @@
 #include <throng/frame.h>
 
-#include <throng/line.h>
+#include <throng/core/cache_line.h>
+#include <throng/core/text_format.h>
 #include <throng/tracer.h>
-#include <throng/words.h>
 
 #include <assert.h>
 #include <errno.h>

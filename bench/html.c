@@ -2,8 +2,8 @@
 
 #include "embedded.h"
 
-#include <throng/json.h>
-#include <throng/table.h>
+#include <throng/core/json.h>
+#include <throng/core/table.h>
 
 #include <stdlib.h>
 #include <string.h>

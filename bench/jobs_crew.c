@@ -2,7 +2,7 @@
 
 #include "settle.h"
 
-#include <throng/clock.h>
+#include <throng/core/clock.h>
 #include <throng/frame.h>
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "entry.h"
 #include "jobs_crew.h"
 
-#include <throng/json.h>
+#include <throng/core/json.h>
 
 #include <math.h>
 #include <stdio.h>

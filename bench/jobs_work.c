@@ -1,6 +1,6 @@
 #include "jobs_work.h"
 
-#include <throng/clock.h>
+#include <throng/core/clock.h>
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 
 #include "pulse.h"
 
-#include <throng/clock.h>
-#include <throng/random.h>
+#include <throng/core/clock.h>
+#include <throng/core/random.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include <throng/noise.h>
 
-#include <throng/clock.h>
+#include <throng/core/clock.h>
 #include <throng/jobs.h>
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "plot.h"
 
-#include <throng/words.h>
+#include <throng/core/text_format.h>
 
 #include <math.h>
 #include <stdarg.h>

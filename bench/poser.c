@@ -1,8 +1,8 @@
 #include "poser.h"
 
+#include <throng/core/cache_line.h>
+#include <throng/core/json.h>
 #include <throng/frame.h>
-#include <throng/json.h>
-#include <throng/line.h>
 #include <throng/trial.h>
 
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* A report for other programs: as JSON, and as a table. */
+#include <throng/core/json.h>
+#include <throng/core/table.h>
 #include <throng/report.h>
-
-#include <throng/json.h>
-#include <throng/table.h>
 
 #include <math.h>
 #include <string.h>

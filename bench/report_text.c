@@ -1,8 +1,7 @@
 /* A report for people: the conditions above the figures, and the doubts below them. */
+#include <throng/core/json.h>
+#include <throng/core/table.h>
 #include <throng/report.h>
-
-#include <throng/json.h>
-#include <throng/table.h>
 
 #include <string.h>
 

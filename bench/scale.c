@@ -3,8 +3,8 @@
 #include "scale_study.h"
 #include "traffic.h"
 
-#include <throng/json.h>
-#include <throng/table.h>
+#include <throng/core/json.h>
+#include <throng/core/table.h>
 #include <throng/trial.h>
 
 #include <math.h>

@@ -1,6 +1,5 @@
+#include <throng/core/json.h>
 #include <throng/scale.h>
-
-#include <throng/json.h>
 
 /* ---- curves ---- */
 

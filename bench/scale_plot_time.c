@@ -1,6 +1,6 @@
 #include "scale_plots.h"
 
-#include <throng/words.h>
+#include <throng/core/text_format.h>
 
 #include <math.h>
 

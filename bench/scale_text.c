@@ -1,9 +1,8 @@
-#include <throng/scale.h>
-
 #include "figures.h"
 
-#include <throng/table.h>
-#include <throng/words.h>
+#include <throng/core/table.h>
+#include <throng/core/text_format.h>
+#include <throng/scale.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* What the figures of a scaling study mean, in words. */
+#include <throng/core/text_format.h>
 #include <throng/scale.h>
-#include <throng/words.h>
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 #include "scale_workers.h"
 
-#include <throng/clock.h>
-#include <throng/json.h>
+#include <throng/core/clock.h>
+#include <throng/core/json.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include <throng/scene.h>
 
-#include <throng/json.h>
+#include <throng/core/json.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "settle.h"
 
-#include <throng/clock.h>
+#include <throng/core/clock.h>
 
 #include <time.h>
 

@@ -1,7 +1,7 @@
 #include "stage.h"
 
+#include <throng/core/cache_line.h>
 #include <throng/frame.h>
-#include <throng/line.h>
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include <throng/stats.h>
 
-#include <throng/random.h>
+#include <throng/core/random.h>
 
 #include <assert.h>
 #include <math.h>

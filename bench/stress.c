@@ -3,9 +3,9 @@
 #include "stress_headline.h"
 #include "stress_stand.h"
 
-#include <throng/json.h>
+#include <throng/core/json.h>
+#include <throng/core/text_format.h>
 #include <throng/trial.h>
-#include <throng/words.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
+#include <throng/core/json.h>
 #include <throng/stress.h>
-
-#include <throng/json.h>
 
 static json_t *number_json(uint32_t number)
 {

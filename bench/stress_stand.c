@@ -1,6 +1,6 @@
 #include "stress_stand.h"
 
-#include <throng/clock.h>
+#include <throng/core/clock.h>
 
 #include <errno.h>
 #include <math.h>

@@ -1,8 +1,7 @@
-#include <throng/stress.h>
-
 #include "figures.h"
 
-#include <throng/table.h>
+#include <throng/core/table.h>
+#include <throng/stress.h>
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 #include <throng/tracer.h>
 
-#include <throng/clock.h>
 #include <throng/context.h>
-#include <throng/json.h>
-#include <throng/line.h>
+#include <throng/core/cache_line.h>
+#include <throng/core/clock.h>
+#include <throng/core/json.h>
 
 #include <assert.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 
 #include "settle.h"
 
-#include <throng/line.h>
+#include <throng/core/cache_line.h>
 
 #include <stdlib.h>
 #include <unistd.h>

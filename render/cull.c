@@ -1,6 +1,6 @@
 #include <throng/cull.h>
 
-#include <throng/line.h>
+#include <throng/core/cache_line.h>
 
 #include <assert.h>
 #include <math.h>

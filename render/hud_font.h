@@ -3,7 +3,7 @@
 #define TH_HUD_FONT_H
 
 #include <stdint.h>
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 enum { TH_HUD_FONT_COLUMNS = 16 }; /* of cells on the sheet */
 

@@ -1,6 +1,6 @@
 #include "pack.h"
 
-#include <throng/half.h>
+#include <throng/core/half.h>
 
 #include <math.h>
 #include <string.h>

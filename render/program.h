@@ -4,7 +4,7 @@
 
 #include <glad/gl.h>
 #include <shader.h>
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 enum { TH_PROGRAM_PIECES = 8, TH_PROGRAM_DEFINES = 16 };
 

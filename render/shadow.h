@@ -3,7 +3,7 @@
 #define TH_SHADOW_H
 
 #include <glad/gl.h>
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 typedef struct th_shadow {
     uint32_t pixels; /* a side; 0: there is none */

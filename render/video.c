@@ -4,7 +4,7 @@
  * a file in memory: a pipe could fill up while nobody reads. */
 #include "video.h"
 
-#include <throng/file.h>
+#include <throng/core/file.h>
 
 #include <assert.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef TH_BASELINE_H
 #define TH_BASELINE_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 #include <stdbool.h>
 

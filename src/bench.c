@@ -7,9 +7,9 @@
 #include "progress.h"
 
 #include <throng/bench.h>
-#include <throng/json.h>
+#include <throng/core/json.h>
+#include <throng/core/table.h>
 #include <throng/page.h>
-#include <throng/table.h>
 
 static bool write_names(const th_bench_names *names, th_format format, FILE *file)
 {

@@ -1,6 +1,6 @@
 #include "change.h"
 
-#include <throng/clock.h>
+#include <throng/core/clock.h>
 
 #include <string.h>
 

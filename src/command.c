@@ -1,6 +1,6 @@
 #include "command.h"
 
-#include <throng/table.h>
+#include <throng/core/table.h>
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef TH_COMMAND_H
 #define TH_COMMAND_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 #include <stdbool.h>
 #include <stdint.h>

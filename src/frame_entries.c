@@ -1,8 +1,8 @@
 #include "frame_entries.h"
 
-#include <throng/clock.h>
-#include <throng/json.h>
-#include <throng/line.h>
+#include <throng/core/cache_line.h>
+#include <throng/core/clock.h>
+#include <throng/core/json.h>
 #include <throng/trial.h>
 
 #include <math.h>

@@ -2,10 +2,10 @@
 #include "cast.h"
 #include "output.h"
 
+#include <throng/core/json.h>
+#include <throng/core/table.h>
 #include <throng/export.h>
-#include <throng/json.h>
 #include <throng/palette.h>
-#include <throng/table.h>
 
 #include <stdlib.h>
 

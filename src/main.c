@@ -6,7 +6,7 @@
 #include "tracing.h"
 
 #include <throng/context.h>
-#include <throng/suggest.h>
+#include <throng/core/suggest.h>
 
 #include <errno.h>
 #include <fcntl.h>

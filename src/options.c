@@ -4,8 +4,8 @@
 #include "number.h"
 #include "synthetic_text.h"
 
-#include <throng/suggest.h>
-#include <throng/words.h>
+#include <throng/core/suggest.h>
+#include <throng/core/text_format.h>
 
 #include <math.h>
 #include <regex.h>

@@ -3,8 +3,8 @@
 #include "baseline.h"
 #include "cast.h"
 
-#include <throng/file.h>
-#include <throng/json.h>
+#include <throng/core/file.h>
+#include <throng/core/json.h>
 
 #include <errno.h>
 #include <stdlib.h>

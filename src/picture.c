@@ -1,8 +1,7 @@
 #include "picture.h"
 
-#include "checks.h"
-
-#include <throng/json.h>
+#include <throng/core/build_checks.h>
+#include <throng/core/json.h>
 
 th_result th_picture_open(th_picture *p, const th_options *options, th_error *err)
 {

@@ -1,7 +1,7 @@
 #include "progress.h"
 
-#include <throng/clock.h>
-#include <throng/words.h>
+#include <throng/core/clock.h>
+#include <throng/core/text_format.h>
 
 #include <stdarg.h>
 #include <stdio.h>

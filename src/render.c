@@ -3,9 +3,9 @@
 #include "picture.h"
 #include "progress.h"
 
+#include <throng/core/json.h>
+#include <throng/core/table.h>
 #include <throng/film.h>
-#include <throng/json.h>
-#include <throng/table.h>
 #include <throng/tracer.h>
 
 #include <stdlib.h>

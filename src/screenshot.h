@@ -2,7 +2,7 @@
 #ifndef TH_SCREENSHOT_H
 #define TH_SCREENSHOT_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 #include <stdint.h>
 

@@ -1,8 +1,7 @@
 /* throng serve: a crowd that keeps running. */
 #include "cast.h"
-#include "snapshots.h"
-
 #include "serve/server.h"
+#include "snapshots.h"
 
 #include <throng/human.h>
 

@@ -1,8 +1,7 @@
 #include "show_parts.h"
 
-#include "checks.h"
-
 #include <throng/bounds.h>
+#include <throng/core/build_checks.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "snapshots.h"
 
-#include "checks.h"
 #include "show.h"
 
+#include <throng/core/build_checks.h>
 #include <throng/film.h>
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "number.h"
 
-#include <throng/suggest.h>
+#include <throng/core/suggest.h>
 
 #include <math.h>
 #include <stddef.h>

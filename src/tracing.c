@@ -1,7 +1,7 @@
 #include "tracing.h"
 
-#include <throng/file.h>
-#include <throng/table.h>
+#include <throng/core/file.h>
+#include <throng/core/table.h>
 #include <throng/tracer.h>
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "tune.h"
 
-#include <throng/table.h>
-#include <throng/words.h>
+#include <throng/core/table.h>
+#include <throng/core/text_format.h>
 
 #include <math.h>
 #include <string.h>

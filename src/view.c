@@ -10,10 +10,10 @@
 #include "view_hud.h"
 #include "window.h"
 
-#include <throng/clock.h>
+#include <throng/core/clock.h>
+#include <throng/core/json.h>
+#include <throng/core/table.h>
 #include <throng/gpu_clock.h>
-#include <throng/json.h>
-#include <throng/table.h>
 
 #include <math.h>
 #include <stdarg.h>

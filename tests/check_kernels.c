@@ -3,11 +3,11 @@
  * A plain program that needs nothing but anim, so that it can be built for another machine and run in an emulator (the
  * preset arm64). FILE holds hashes of the palettes, of the kernels with fused multiply-add and of those without: what
  * NEON writes is so held against what AVX2 wrote elsewhere. THRONG_GOLDEN_UPDATE=1 stores them anew. */
-#include "../anim/kernels/isa.h"
+#include "anim/kernels/isa.h"
 #include "fixture_crowd.h"
 
-#include <throng/half.h>
-#include <throng/random.h>
+#include <throng/core/half.h>
+#include <throng/core/random.h>
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "fixture_record.h"
 
-#include <throng/random.h>
+#include <throng/core/random.h>
 
 #include <criterion/criterion.h>
 

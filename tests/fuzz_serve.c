@@ -3,8 +3,8 @@
  * crowd still ticks, and that the damage reaches nothing. To be run against a build with sanitizers for minutes. */
 #include "fixture_server.h"
 
-#include <throng/clock.h>
-#include <throng/random.h>
+#include <throng/core/clock.h>
+#include <throng/core/random.h>
 
 #include <fcntl.h>
 #include <math.h>

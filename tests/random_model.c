@@ -1,7 +1,6 @@
 #include "random_model.h"
 
-#include "../anim/arena.h"
-
+#include <throng/core/arena.h>
 #include <throng/exact.h>
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* The archive is read from a process that a hostile file may have taken over: no bytes whatever may harm the reader. */
-#include "../anim/archive.h"
-#include "../anim/arena.h"
+#include "anim/archive.h"
+
+#include <throng/core/arena.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>

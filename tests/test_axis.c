@@ -1,7 +1,7 @@
 /* Axes of plots: whatever the values are, ticks are round, inside, and as many as fit. */
-#include "axis.h"
+#include "bench/axis.h"
 
-#include <throng/random.h>
+#include <throng/core/random.h>
 
 #include <criterion/criterion.h>
 

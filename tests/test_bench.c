@@ -1,14 +1,14 @@
 /* The bench with tiny counts: what it checks, what it reports. Times are not looked at. */
-#include "../bench/jobs_crew.h"
+#include "bench/jobs_crew.h"
 #include "fixture_human.h"
 #include "fixture_memory.h"
 #include "random_model.h"
 
 #include <throng/bench.h>
 #include <throng/check.h>
+#include <throng/core/json.h>
 #include <throng/frame.h>
 #include <throng/human.h>
-#include <throng/json.h>
 #include <throng/trial.h>
 
 #include <criterion/criterion.h>

@@ -1,8 +1,8 @@
 /* Statistics, JSON and tables against values worked out by hand. */
-#include <throng/json.h>
-#include <throng/random.h>
+#include <throng/core/json.h>
+#include <throng/core/random.h>
+#include <throng/core/table.h>
 #include <throng/stats.h>
-#include <throng/table.h>
 
 #include <criterion/criterion.h>
 

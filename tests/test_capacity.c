@@ -1,6 +1,6 @@
 /* The search for what holds a budget, on made-up frame times: many trials by seed, so chance has no say in a test. */
 #include <throng/capacity.h>
-#include <throng/random.h>
+#include <throng/core/random.h>
 
 #include <criterion/criterion.h>
 

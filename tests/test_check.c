@@ -1,9 +1,9 @@
 /* What a check allows palettes of half precision: all that rounding explains, and not much more. */
-#include <throng/check.h>
-#include <throng/half.h>
-#include <throng/line.h>
-
 #include "random_model.h"
+
+#include <throng/check.h>
+#include <throng/core/cache_line.h>
+#include <throng/core/half.h>
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
 #include "fixture_record.h"
 
 #include <throng/compare.h>
-#include <throng/random.h>
+#include <throng/core/random.h>
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,6 @@
-#include <throng/jobs.h>
+#include "jobs/cgroup.h"
 
-#include "cgroup.h"
+#include <throng/jobs.h>
 
 #include <criterion/criterion.h>
 #include <ftw.h>

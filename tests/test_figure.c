@@ -4,8 +4,8 @@
 #include "fixture_memory.h"
 #include "random_model.h"
 
+#include <throng/core/half.h>
 #include <throng/exact.h>
-#include <throng/half.h>
 #include <throng/human.h>
 
 #include <criterion/criterion.h>

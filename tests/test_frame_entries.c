@@ -1,7 +1,7 @@
 /* The bench's entries that draw, in tiny pictures; and the show's frames that they are made of. Times are not looked
  * at. */
 #include "fixture_context.h"
-#include "frame_entries.h"
+#include "src/frame_entries.h"
 
 #include <throng/bench.h>
 

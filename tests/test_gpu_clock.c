@@ -1,6 +1,6 @@
 /* The GPU's own clock: answers come, late and in order, and nothing is asked where they would be lies. */
 #include "fixture_gl.h"
-#include "gl_backend.h"
+#include "render/gl_backend.h"
 
 #include <throng/gpu_clock.h>
 #include <throng/target.h>

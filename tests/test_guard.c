@@ -1,6 +1,6 @@
 /* Who may ask: the guard with its token and its throttle, and addresses. */
-#include "address.h"
-#include "guard.h"
+#include "src/serve/address.h"
+#include "src/serve/guard.h"
 
 #include <criterion/criterion.h>
 

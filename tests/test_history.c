@@ -1,5 +1,5 @@
 /* Percentiles of frames against sorting all of them. */
-#include "history.h"
+#include "src/history.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

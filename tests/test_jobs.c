@@ -1,8 +1,7 @@
 #include "fixture_jobs.h"
-
-#include "clock.h"
-#include "park.h"
-#include "range.h"
+#include "jobs/clock.h"
+#include "jobs/park.h"
+#include "jobs/range.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

@@ -1,11 +1,11 @@
 /* The command line in process: every option, every kind of mistake. */
-#include "help.h"
-#include "measuring.h"
-#include "options.h"
-#include "output.h"
-#include "processes.h"
+#include "src/help.h"
+#include "src/measuring.h"
+#include "src/options.h"
+#include "src/output.h"
+#include "src/processes.h"
 
-#include <throng/suggest.h>
+#include <throng/core/suggest.h>
 
 #include <criterion/criterion.h>
 

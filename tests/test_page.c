@@ -3,10 +3,10 @@
 #include "fixture_record.h"
 
 #include <throng/bench.h>
+#include <throng/core/table.h>
 #include <throng/page.h>
 #include <throng/scale.h>
 #include <throng/stress.h>
-#include <throng/table.h>
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /* Plans on machines that are not there, and the placing of real workers. */
-#include "placement.h"
+#include "jobs/placement.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Metrics as text. */
-#include "prometheus.h"
+#include "src/serve/prometheus.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /* The rank test against tables of the literature, against enumeration, and against itself. */
-#include <throng/random.h>
+#include <throng/core/random.h>
 #include <throng/rank_test.h>
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 /* Records: what is written is read back, and what is no result is refused with words that help. */
 #include "fixture_record.h"
 
-#include <throng/random.h>
+#include <throng/core/random.h>
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /* Reports on made-up figures: the table for other programs, and what makes figures doubtful. */
-#include <throng/json.h>
+#include <throng/core/json.h>
 #include <throng/report.h>
 
 #include <criterion/criterion.h>

@@ -1,10 +1,10 @@
 /* Rigs and crowds against the exact evaluation. */
-#include <throng/exact.h>
-#include <throng/half.h>
-#include <throng/human.h>
-
 #include "fixture_crowd.h"
 #include "fixture_isa.h"
+
+#include <throng/core/half.h>
+#include <throng/exact.h>
+#include <throng/human.h>
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

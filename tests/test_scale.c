@@ -1,10 +1,10 @@
 /* The scaling study with tiny counts: the bytes must not depend on how the work is split. */
-#include "ablation.h"
+#include "bench/ablation.h"
+#include "bench/traffic.h"
 #include "fixture_human.h"
-#include "traffic.h"
 
-#include <throng/json.h>
-#include <throng/line.h>
+#include <throng/core/cache_line.h>
+#include <throng/core/json.h>
 
 #include <criterion/criterion.h>
 

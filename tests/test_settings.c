@@ -1,7 +1,7 @@
 /* What clients send: settings, runs, names and paths. */
-#include "api.h"
-#include "embedded.h"
-#include "settings.h"
+#include "src/serve/api.h"
+#include "src/serve/embedded.h"
+#include "src/serve/settings.h"
 
 #include <criterion/criterion.h>
 

@@ -1,7 +1,6 @@
 /* A show in process: what it makes of the context that it is drawn in. */
 #include "fixture_context.h"
-
-#include "show.h"
+#include "src/show.h"
 
 #include <throng/ring.h>
 

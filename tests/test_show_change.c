@@ -1,6 +1,6 @@
 /* A show that takes another's place draws what one that was made from nothing draws. */
 #include "fixture_context.h"
-#include "show.h"
+#include "src/show.h"
 
 #include <throng/human.h>
 

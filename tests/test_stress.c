@@ -1,11 +1,11 @@
 /* The stress test with tiny crowds. How many hold a budget is up to the machine, and no test asks. */
+#include "bench/stress_headline.h"
+#include "bench/waits.h"
 #include "fixture_human.h"
-#include "stress_headline.h"
-#include "waits.h"
 
 #include <throng/check.h>
-#include <throng/clock.h>
-#include <throng/json.h>
+#include <throng/core/clock.h>
+#include <throng/core/json.h>
 #include <throng/stress.h>
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* Crowds drawn for the stress test, in tiny pictures. */
 #include "fixture_context.h"
-#include "stress_guest.h"
+#include "src/stress_guest.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

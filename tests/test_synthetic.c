@@ -1,9 +1,9 @@
 /* Models made to order: what was asked for is what there is; and the words that ask. */
 #include "fixture_memory.h"
-#include "synthetic_text.h"
+#include "src/synthetic_text.h"
 
+#include <throng/core/random.h>
 #include <throng/exact.h>
-#include <throng/random.h>
 #include <throng/rig.h>
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* Off-screen pictures, and the shader programs that draw to them. */
 #include "fixture_gl.h"
-#include "program.h"
+#include "render/program.h"
 
 #include <shaders_of_tests.h>
 #include <throng/target.h>

@@ -1,6 +1,6 @@
 /* Ticks counted: histograms, and the last hour by seconds. */
-#include "histogram.h"
-#include "timeline.h"
+#include "src/serve/histogram.h"
+#include "src/serve/timeline.h"
 
 #include <criterion/criterion.h>
 

@@ -2,9 +2,9 @@
 #include "fixture_jobs.h"
 #include "fixture_memory.h"
 #include "fixture_trace.h"
-#include "tracing.h"
+#include "src/tracing.h"
 
-#include <throng/clock.h>
+#include <throng/core/clock.h>
 #include <throng/tracer.h>
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* What keys make of options. */
-#include "tune.h"
+#include "src/tune.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

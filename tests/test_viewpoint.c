@@ -1,5 +1,5 @@
 /* How hands move the camera. */
-#include "viewpoint.h"
+#include "src/viewpoint.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

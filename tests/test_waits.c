@@ -1,5 +1,5 @@
 /* Two threads that both want the one CPU they may use. */
-#include "waits.h"
+#include "bench/waits.h"
 
 #include <criterion/criterion.h>
 

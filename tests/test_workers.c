@@ -1,10 +1,9 @@
 /* Who posed whom: what a frame remembers of its workers, and the colours that a picture gives them. */
 #include "fixture_human.h"
+#include "src/tint.h"
 
 #include <throng/frame.h>
 #include <throng/scene.h>
-
-#include "tint.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>

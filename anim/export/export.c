@@ -4,11 +4,12 @@
  * glTF 2.0 specification. */
 #include <throng/export.h>
 
-#include "arena.h"
 #include "clip.h"
 #include "glb.h"
 #include "mesh.h"
 #include "skin.h"
+
+#include <throng/core/arena.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "glb.h"
 
-#include <throng/file.h>
+#include <throng/core/file.h>
 
 #include <stdlib.h>
 #include <string.h>

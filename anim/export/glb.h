@@ -6,7 +6,7 @@
 #ifndef TH_EXPORT_GLB_H
 #define TH_EXPORT_GLB_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -2,9 +2,9 @@
 #ifndef TH_EXPORT_SKIN_H
 #define TH_EXPORT_SKIN_H
 
-#include "arena.h"
 #include "glb.h"
 
+#include <throng/core/arena.h>
 #include <throng/model.h>
 
 /* The binds that a mesh follows, ascending, and the skin that lists their joints in this order. */

@@ -1,6 +1,7 @@
 /* The clips: tables of motion, and the keys made from them. */
-#include "arena.h"
 #include "parts.h"
+
+#include <throng/core/arena.h>
 
 #include <assert.h>
 #include <stdlib.h>

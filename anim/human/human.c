@@ -1,5 +1,6 @@
-#include "arena.h"
 #include "parts.h"
+
+#include <throng/core/arena.h>
 
 static bool add_material(th_model *model)
 {

@@ -1,8 +1,9 @@
 /* Polygons from the distance functions of human_shape.c, by surface nets (S. Gibson, Constrained Elastic Surface Nets,
  * 1998): one vertex in every cell of a grid that the surface passes, one quad across every grid edge that it cuts.
  * Grid lines need not be evenly spaced, so rings lie close where a limb bends and far apart where it is straight. */
-#include "arena.h"
 #include "parts.h"
+
+#include <throng/core/arena.h>
 
 #include <assert.h>
 #include <stdlib.h>

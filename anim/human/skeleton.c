@@ -1,6 +1,7 @@
 /* The skeleton, in a T-pose: arms out, palms down, because that is where limbs and shapes are easiest to state. */
-#include "arena.h"
 #include "parts.h"
+
+#include <throng/core/arena.h>
 
 #include <string.h>
 

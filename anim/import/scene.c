@@ -1,7 +1,8 @@
 #include "scene.h"
 
-#include "arena.h"
 #include "reply.h"
+
+#include <throng/core/arena.h>
 
 #include <assimp/cimport.h>
 #include <assimp/postprocess.h>

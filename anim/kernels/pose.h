@@ -28,9 +28,9 @@
 #ifndef TH_POSE_H
 #define TH_POSE_H
 
+#include <throng/core/cache_line.h>
 #include <throng/interpolation.h>
 #include <throng/keys.h>
-#include <throng/line.h>
 #include <throng/palette.h>
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* One float: portable, and the baseline in every table. */
 #include "pose.h"
 
-#include <throng/half.h>
+#include <throng/core/half.h>
 
 #include <string.h>
 

@@ -7,9 +7,8 @@
 #ifndef TH_SYNTHETIC_PARTS_H
 #define TH_SYNTHETIC_PARTS_H
 
-#include "arena.h"
-
-#include <throng/random.h>
+#include <throng/core/arena.h>
+#include <throng/core/random.h>
 #include <throng/synthetic.h>
 
 #include <math.h>

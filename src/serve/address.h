@@ -2,7 +2,7 @@
 #ifndef TH_SERVE_ADDRESS_H
 #define TH_SERVE_ADDRESS_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 #include <stdbool.h>
 #include <sys/socket.h>

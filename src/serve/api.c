@@ -3,7 +3,7 @@
 #include "embedded.h"
 #include "log.h"
 
-#include <throng/json.h>
+#include <throng/core/json.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "catalogue.h"
 
-#include <throng/json.h>
+#include <throng/core/json.h>
 
 #include <dirent.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #ifndef TH_SERVE_CATALOGUE_H
 #define TH_SERVE_CATALOGUE_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 #include <jansson.h>
 #include <limits.h>

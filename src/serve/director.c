@@ -3,9 +3,9 @@
 #include "log.h"
 #include "thread.h"
 
-#include <throng/clock.h>
-#include <throng/json.h>
-#include <throng/words.h>
+#include <throng/core/clock.h>
+#include <throng/core/json.h>
+#include <throng/core/text_format.h>
 
 #include <stdlib.h>
 #include <string.h>

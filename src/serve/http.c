@@ -2,7 +2,7 @@
 
 #include "log.h"
 
-#include <throng/clock.h>
+#include <throng/core/clock.h>
 
 #include <limits.h>
 #include <microhttpd.h>

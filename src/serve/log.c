@@ -1,7 +1,7 @@
 #include "log.h"
 
-#include <throng/json.h>
-#include <throng/table.h>
+#include <throng/core/json.h>
+#include <throng/core/table.h>
 
 #include <stdarg.h>
 #include <stdio.h>

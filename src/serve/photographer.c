@@ -3,7 +3,7 @@
 #include "log.h"
 #include "thread.h"
 
-#include <throng/clock.h>
+#include <throng/core/clock.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* From a request's options to a command line. Only options listed here pass: none that names a file. */
 #include "runs.h"
 
-#include <throng/json.h>
+#include <throng/core/json.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 
 #include "board.h"
 
-#include <throng/clock.h>
-#include <throng/line.h>
+#include <throng/core/cache_line.h>
+#include <throng/core/clock.h>
 
 #include <errno.h>
 #include <math.h>

@@ -5,8 +5,8 @@
 #include "results.h"
 #include "thread.h"
 
-#include <throng/clock.h>
-#include <throng/json.h>
+#include <throng/core/clock.h>
+#include <throng/core/json.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #include "server_state.h"
 #include "thread.h"
 
-#include <throng/clock.h>
+#include <throng/core/clock.h>
 
 #include <errno.h>
 #include <malloc.h>

@@ -1,6 +1,6 @@
 #include "settings.h"
 
-#include <throng/json.h>
+#include <throng/core/json.h>
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TH_SERVE_SETTINGS_H
 #define TH_SERVE_SETTINGS_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 #include <throng/interpolation.h>
 
 #include <jansson.h>

@@ -1,11 +1,10 @@
 /* The state as JSON. Units as the names say, seconds for all times. */
-#include "server_state.h"
-
 #include "process.h"
+#include "server_state.h"
 #include "thread.h"
 
-#include <throng/clock.h>
-#include <throng/json.h>
+#include <throng/core/clock.h>
+#include <throng/core/json.h>
 
 #include <math.h>
 #include <pthread.h>

@@ -2,7 +2,7 @@
 
 #include "address.h"
 
-#include <throng/random.h>
+#include <throng/core/random.h>
 
 #include <math.h>
 #include <netinet/in.h>

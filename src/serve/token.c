@@ -2,7 +2,7 @@
 
 #include "log.h"
 
-#include <throng/words.h>
+#include <throng/core/text_format.h>
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef TH_SERVE_TOKEN_H
 #define TH_SERVE_TOKEN_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 #include "troupe.h"
 
 #include <throng/clip_choice.h>
-#include <throng/random.h>
-#include <throng/words.h>
+#include <throng/core/random.h>
+#include <throng/core/text_format.h>
 
 #include <stdlib.h>
 

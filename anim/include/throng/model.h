@@ -12,7 +12,7 @@
 #ifndef THRONG_MODEL_H
 #define THRONG_MODEL_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 #include <throng/transform.h>
 
 #include <stdbool.h>

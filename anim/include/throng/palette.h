@@ -3,7 +3,7 @@
 #ifndef THRONG_PALETTE_H
 #define THRONG_PALETTE_H
 
-#include <throng/line.h>
+#include <throng/core/cache_line.h>
 
 #include <stddef.h>
 #include <stdint.h>

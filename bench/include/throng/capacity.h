@@ -20,7 +20,7 @@
 #ifndef THRONG_CAPACITY_H
 #define THRONG_CAPACITY_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 #include <throng/stats.h>
 
 #define TH_CAPACITY_LATE 0.01

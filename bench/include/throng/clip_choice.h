@@ -2,7 +2,7 @@
 #ifndef THRONG_CLIP_CHOICE_H
 #define THRONG_CLIP_CHOICE_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 #include <throng/model.h>
 
 /* By name, else by number: a clip may be called "1". TH_NO_INDEX: the model has none. */

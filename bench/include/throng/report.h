@@ -7,10 +7,10 @@
 #define THRONG_REPORT_H
 
 #include <throng/context.h>
-#include <throng/error.h>
+#include <throng/core/error.h>
+#include <throng/core/text_format.h>
 #include <throng/noise.h>
 #include <throng/stats.h>
-#include <throng/words.h>
 
 /* Other programs that use more than this, in CPUs, are worth a word. */
 #define TH_REPORT_OTHERS_CPUS 0.05

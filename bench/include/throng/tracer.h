@@ -9,7 +9,7 @@
 #ifndef THRONG_TRACER_H
 #define THRONG_TRACER_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 #include <throng/jobs.h>
 
 #include <stdio.h>

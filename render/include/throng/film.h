@@ -5,7 +5,7 @@
 #ifndef THRONG_FILM_H
 #define THRONG_FILM_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 #include <stddef.h>
 #include <stdint.h>

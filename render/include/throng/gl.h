@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 typedef struct th_gl th_gl;
 struct GLFWwindow;

@@ -8,7 +8,7 @@
 #ifndef THRONG_LAYOUT_H
 #define THRONG_LAYOUT_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 #include <throng/transform.h>
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <throng/error.h>
+#include <throng/core/error.h>
 #include <throng/gl.h>
 
 typedef struct th_target th_target;

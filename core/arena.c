@@ -1,6 +1,6 @@
-#include "arena.h"
+#include <throng/core/arena.h>
 
-#include <throng/line.h>
+#include <throng/core/cache_line.h>
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef THRONG_TABLE_H
 #define THRONG_TABLE_H
 
-#include <throng/words.h>
+#include <throng/core/text_format.h>
 
 #include <jansson.h>
 #include <stdbool.h>

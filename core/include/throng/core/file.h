@@ -2,7 +2,7 @@
 #ifndef THRONG_FILE_H
 #define THRONG_FILE_H
 
-#include <throng/error.h>
+#include <throng/core/error.h>
 
 #include <sys/uio.h>
 

@@ -1,4 +1,4 @@
-#include <throng/table.h>
+#include <throng/core/table.h>
 
 #include <stdarg.h>
 #include <stdlib.h>

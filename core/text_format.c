@@ -1,4 +1,4 @@
-#include <throng/words.h>
+#include <throng/core/text_format.h>
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
-#include <throng/json.h>
+#include <throng/core/json.h>
 
-#include <throng/words.h>
+#include <throng/core/text_format.h>
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include <throng/suggest.h>
+#include <throng/core/suggest.h>
 
 #include <ctype.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include <throng/clock.h>
+#include <throng/core/clock.h>
 
 #include <time.h>
 

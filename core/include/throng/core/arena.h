@@ -1,5 +1,5 @@
 /* One block of memory per asset: allocations are never freed one by one, but all together.
- * Not thread-safe. Private to anim. */
+ * Not thread-safe. */
 #ifndef TH_ARENA_H
 #define TH_ARENA_H
 
