@@ -5,7 +5,7 @@
 
 #include <throng/core/json.h>
 #include <throng/crowd.h>
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 #include <throng/rank_test.h>
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "stage.h"
 
 #include <throng/bench.h>
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 
 typedef struct th_entry th_entry;
 struct th_entry {

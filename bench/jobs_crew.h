@@ -6,7 +6,7 @@
 
 #include "jobs_work.h"
 
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 #include <throng/measure.h>
 
 #include <stdalign.h>

@@ -1,7 +1,7 @@
 #include <throng/noise.h>
 
 #include <throng/core/clock.h>
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 
 #include <math.h>
 #include <sched.h>

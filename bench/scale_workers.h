@@ -2,7 +2,7 @@
 #ifndef TH_SCALE_WORKERS_H
 #define TH_SCALE_WORKERS_H
 
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 
 #include <jansson.h>
 

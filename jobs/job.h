@@ -2,9 +2,9 @@
 #ifndef TH_JOBS_JOB_H
 #define TH_JOBS_JOB_H
 
-#include <throng/jobs.h>
-
 #include "clock.h"
+
+#include <throng/jobs/jobs.h>
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -37,6 +37,7 @@ typedef struct th_tally {
     alignas(TH_LINE_BYTES) uint64_t busy;
     uint64_t span; /* from the start of each call to the worker's last chunk of it */
     uint64_t mark; /* when the chunk under way began; for the trace */
+    uint64_t end;  /* of the worker's last range, where a scheduler gives it several in a call */
     uint64_t chunks;
     uint64_t items;
     uint64_t steals;

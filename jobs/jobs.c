@@ -1,14 +1,13 @@
-/* The public functions: checks, defaults, turns, nested calls, statistics. The work is done by pool.c, openmp.c,
- * onetbb.c or the plain loop below. */
-#include <throng/jobs.h>
+/* The public functions: checks, defaults, turns, nested calls, statistics. The work is done by pool.c, a scheduler that
+ * was registered (scheduler.c) or the plain loop below. */
+#include <throng/jobs/jobs.h>
 
 #include "clock.h"
 #include "job.h"
-#include "onetbb.h"
-#include "openmp.h"
 #include "pool.h"
-#include "role.h"
-#include "seats.h"
+#include "scheduler.h"
+#include "topology/affinity.h"
+#include "worker_tls.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -19,43 +18,15 @@
 struct th_jobs {
     th_scheduler scheduler;
     uint32_t threads;
-    th_pool *pool;     /* TH_SCHEDULER_OWN with more than one thread, else NULL */
-    th_onetbb *onetbb; /* TH_SCHEDULER_ONETBB likewise */
-    th_seats *seats;   /* NULL: workers go where the system puts them */
+    th_pool *pool;               /* TH_SCHEDULER_OWN with more than one thread, else NULL */
+    const th_scheduler_ops *ops; /* of a registered scheduler, once it has started its threads; else NULL */
+    void *other;                 /* what its create made */
+    th_seats *seats;             /* NULL: workers go where the system puts them */
     pthread_mutex_t turn;
     uint64_t called; /* ticks spent in outermost calls; guarded by `turn` */
     th_trace trace;
     th_tally tallies[]; /* one a thread */
 };
-
-static const char *const names[] = {
-    [TH_SCHEDULER_OWN] = "own",
-    [TH_SCHEDULER_SERIAL] = "serial",
-    [TH_SCHEDULER_OPENMP_DYNAMIC] = "openmp-dynamic",
-    [TH_SCHEDULER_OPENMP_GUIDED] = "openmp-guided",
-    [TH_SCHEDULER_OPENMP_STATIC] = "openmp-static",
-    [TH_SCHEDULER_ONETBB] = "onetbb",
-};
-_Static_assert(sizeof names / sizeof *names == TH_SCHEDULER_COUNT, "every scheduler has a name");
-
-const char *th_scheduler_name(th_scheduler scheduler)
-{
-    return (uint32_t)scheduler < TH_SCHEDULER_COUNT ? names[scheduler] : "unknown";
-}
-
-static bool is_openmp(th_scheduler scheduler)
-{
-    return scheduler >= TH_SCHEDULER_OPENMP_DYNAMIC && scheduler <= TH_SCHEDULER_OPENMP_STATIC;
-}
-
-bool th_scheduler_available(th_scheduler scheduler)
-{
-    if (is_openmp(scheduler))
-        return th_openmp_available();
-    if (scheduler == TH_SCHEDULER_ONETBB)
-        return th_onetbb_available();
-    return scheduler == TH_SCHEDULER_OWN || scheduler == TH_SCHEDULER_SERIAL;
-}
 
 static uint32_t resolve_threads(const th_jobs_desc *desc)
 {
@@ -81,12 +52,13 @@ static int start_threads(th_jobs *jobs)
 {
     if (jobs->scheduler == TH_SCHEDULER_OWN)
         return th_pool_create(jobs, jobs->threads, jobs->tallies, &jobs->pool);
-    const int error = try_threads(jobs);
-    if (error)
-        return error;
-    if (is_openmp(jobs->scheduler))
-        return th_openmp_team(jobs->threads) < jobs->threads ? EAGAIN : 0;
-    return th_onetbb_create(jobs, jobs->threads, jobs->tallies, &jobs->onetbb);
+    const th_scheduler_ops *ops = th_scheduler_find(jobs->scheduler);
+    int error = try_threads(jobs);
+    if (!error)
+        error = ops->create(jobs->threads, &jobs->other);
+    if (!error)
+        jobs->ops = ops;
+    return error;
 }
 
 static int seat_workers(th_jobs *jobs, th_placement placement)
@@ -136,7 +108,8 @@ void th_jobs_destroy(th_jobs *jobs)
     pthread_mutex_unlock(&jobs->turn);
     pthread_mutex_destroy(&jobs->turn);
     th_pool_destroy(jobs->pool);
-    th_onetbb_destroy(jobs->onetbb);
+    if (jobs->ops)
+        jobs->ops->destroy(jobs->other);
     th_seats_destroy(jobs->seats);
     free(jobs);
 }
@@ -167,11 +140,16 @@ static int run_alone(th_jobs *jobs, const th_job *job, uint64_t start)
     return error;
 }
 
-static int run_openmp(th_jobs *jobs, const th_job *job, uint64_t start)
+static int run_other(th_jobs *jobs, const th_job *job, uint64_t start)
 {
-    th_call call = {.job = *job, .trace = trace_of(jobs)};
-    th_openmp_run(jobs, jobs->scheduler, &call, jobs->threads, jobs->tallies, jobs->seats, start);
-    return call.error;
+    th_loop loop = {.jobs = jobs,
+                    .threads = jobs->threads,
+                    .call = {.job = *job, .trace = trace_of(jobs)},
+                    .tallies = jobs->tallies,
+                    .seats = jobs->seats,
+                    .start = start};
+    const int error = jobs->ops->run(jobs->other, &loop);
+    return loop.call.error ? loop.call.error : error;
 }
 
 static int run_outermost(th_jobs *jobs, const th_job *job)
@@ -184,10 +162,8 @@ static int run_outermost(th_jobs *jobs, const th_job *job)
     th_seats_make_way(jobs->seats);
     if (jobs->threads == 1 || job->count <= job->grain)
         error = run_alone(jobs, job, start);
-    else if (is_openmp(jobs->scheduler))
-        error = run_openmp(jobs, job, start);
-    else if (jobs->onetbb)
-        error = th_onetbb_run(jobs->onetbb, job, trace_of(jobs), jobs->seats, start);
+    else if (jobs->ops)
+        error = run_other(jobs, job, start);
     else
         error = th_pool_run(jobs->pool, job, trace_of(jobs), start);
     jobs->called += th_clock_ticks() - start;

@@ -45,10 +45,10 @@
  * A pool with more threads than usable CPUs never spins: it would keep the CPU from the very thread it waits for. */
 #include "pool.h"
 
-#include "cpus.h"
-#include "park.h"
+#include "eventcount.h"
 #include "range.h"
-#include "role.h"
+#include "topology/cpus.h"
+#include "worker_tls.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -5,6 +5,7 @@
 #include "synthetic_text.h"
 #include "tracing.h"
 
+#include <throng/bench/baselines.h>
 #include <throng/context.h>
 #include <throng/core/suggest.h>
 
@@ -108,6 +109,7 @@ int main(int argc, char **argv)
         th_complain("cannot open /dev/null: %s", strerror(errno));
         return TH_EXIT_ENVIRONMENT;
     }
+    th_baselines_register();
     int code = dispatch(argc, argv);
     int finish = th_output_finish();
     return code != TH_EXIT_GOOD ? code : finish;

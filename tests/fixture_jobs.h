@@ -2,7 +2,7 @@
 #ifndef FIXTURE_JOBS_H
 #define FIXTURE_JOBS_H
 
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* Random calls on random pools, checked: stress_jobs [SECONDS [SEED]]. For ThreadSanitizer as well. */
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

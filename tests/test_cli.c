@@ -1,10 +1,10 @@
 /* The program from outside: what it prints, where, and its exit code. */
+#include "fixture_program.h"
+
 #include <throng/crowd.h>
 #include <throng/exact.h>
 #include <throng/human.h>
-#include <throng/jobs.h>
-
-#include "fixture_program.h"
+#include <throng/jobs/jobs.h>
 
 #include <criterion/criterion.h>
 

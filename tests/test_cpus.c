@@ -1,6 +1,6 @@
-#include "jobs/cgroup.h"
+#include "jobs/topology/cgroup.h"
 
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 
 #include <criterion/criterion.h>
 #include <ftw.h>

@@ -1,6 +1,6 @@
 #include "fixture_jobs.h"
 #include "jobs/clock.h"
-#include "jobs/park.h"
+#include "jobs/eventcount.h"
 #include "jobs/range.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,6 @@
 /* Plans on machines that are not there, and the placing of real workers. */
-#include "jobs/placement.h"
+#include "jobs/topology/placement.h"
+#include "jobs/topology/placement_plan.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

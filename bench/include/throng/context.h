@@ -2,7 +2,7 @@
 #ifndef THRONG_CONTEXT_H
 #define THRONG_CONTEXT_H
 
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 
 #include <jansson.h>
 

@@ -6,7 +6,7 @@
 #define THRONG_FRAME_H
 
 #include <throng/crowd.h>
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 #include <throng/tracer.h>
 
 #define TH_FRAME_DEFAULT_GRAIN 2u

@@ -10,7 +10,7 @@
 #define THRONG_TRACER_H
 
 #include <throng/core/error.h>
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 
 #include <stdio.h>
 

@@ -8,24 +8,13 @@
  * among those taken is farthest; among those, the one on the emptier side, from the machine downwards. Emptier alone
  * would not do: where only one core of a package is allowed, its second thread is in the emptier package, but it shares
  * that core. Finding the best set of every size instead would move all workers when one more comes. */
-#include "placement.h"
+#include "placement_plan.h"
 
 #include "cpus.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
-
-static const char *const names[] = {
-    [TH_PLACEMENT_NONE] = "none",     [TH_PLACEMENT_WORKERS] = "workers", [TH_PLACEMENT_COMPACT] = "compact",
-    [TH_PLACEMENT_SPREAD] = "spread", [TH_PLACEMENT_CORES] = "cores",
-};
-_Static_assert(sizeof names / sizeof *names == TH_PLACEMENT_COUNT, "every placement has a name");
-
-const char *th_placement_name(th_placement placement)
-{
-    return (uint32_t)placement < TH_PLACEMENT_COUNT ? names[placement] : "unknown";
-}
 
 /* ---- what there is to choose from ---- */
 
@@ -220,7 +209,7 @@ static int read_allowed(hwloc_cpuset_t *out)
     return error;
 }
 
-static int plan_here(th_placement placement, int here, uint32_t workers, uint32_t *cpus, uint32_t *count)
+int th_placement_plan_here(th_placement placement, int here, uint32_t workers, uint32_t *cpus, uint32_t *count)
 {
     hwloc_topology_t topology;
     hwloc_cpuset_t allowed = NULL;
@@ -235,14 +224,4 @@ static int plan_here(th_placement placement, int here, uint32_t workers, uint32_
     hwloc_bitmap_free(allowed);
     hwloc_topology_destroy(topology);
     return error;
-}
-
-/* Reading the topology takes milliseconds: only where it is needed. */
-int th_placement_find(th_placement placement, int here, uint32_t workers, uint32_t *cpus, uint32_t *count)
-{
-    *count = 0;
-    if (placement == TH_PLACEMENT_WORKERS)
-        *count = th_cpus_others(here, cpus, workers);
-    const bool needs_topology = placement > TH_PLACEMENT_WORKERS;
-    return needs_topology ? plan_here(placement, here, workers, cpus, count) : 0;
 }

@@ -1,12 +1,12 @@
 /* Which CPU each worker holds, whatever the scheduler.
  *
- * A yardstick whose threads lie two to a CPU after every sleep would measure the system's luck; so all are placed
+ * A baseline whose threads lie two to a CPU after every sleep would measure the system's luck; so all are placed
  * alike.
  */
 #ifndef TH_JOBS_SEATS_H
 #define TH_JOBS_SEATS_H
 
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 
 #include <pthread.h>
 

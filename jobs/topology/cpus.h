@@ -2,7 +2,7 @@
 #ifndef TH_JOBS_CPUS_H
 #define TH_JOBS_CPUS_H
 
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* As much of oneTBB as onetbb.c needs, for C: threads, and a loop that they share. It throws nothing. */
-#ifndef TH_JOBS_ONETBB_ARENA_H
-#define TH_JOBS_ONETBB_ARENA_H
+#ifndef TH_BENCH_BASELINES_ONETBB_ARENA_H
+#define TH_BENCH_BASELINES_ONETBB_ARENA_H
 
 #include <stdint.h>
 

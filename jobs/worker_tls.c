@@ -1,4 +1,4 @@
-#include "role.h"
+#include "worker_tls.h"
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "park.h"
+#include "eventcount.h"
 
 #include "clock.h"
 

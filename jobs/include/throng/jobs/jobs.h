@@ -9,9 +9,10 @@
 #include <stdint.h>
 
 typedef enum th_scheduler {
-    TH_SCHEDULER_OWN = 0,        /* per-worker ranges, thieves take half */
-    TH_SCHEDULER_SERIAL,         /* a plain loop on the calling thread: the yardstick for overhead */
-    TH_SCHEDULER_OPENMP_DYNAMIC, /* the yardsticks people know: a loop over the chunks, under schedule(dynamic), */
+    TH_SCHEDULER_OWN = 0, /* per-worker ranges, thieves take half */
+    TH_SCHEDULER_SERIAL,  /* a plain loop on the calling thread: the baseline for overhead */
+    /* Others, available once the program has registered them (scheduler.h): */
+    TH_SCHEDULER_OPENMP_DYNAMIC, /* a loop over the chunks, under schedule(dynamic), */
     TH_SCHEDULER_OPENMP_GUIDED,  /* schedule(guided) */
     TH_SCHEDULER_OPENMP_STATIC,  /* and schedule(static) */
     TH_SCHEDULER_ONETBB,         /* tbb::parallel_for with its auto_partitioner */
@@ -52,7 +53,7 @@ typedef struct th_jobs_desc {
     /* With the calling thread; 0 = th_cpus_read().usable; at most TH_JOBS_MAX_THREADS. TH_SCHEDULER_SERIAL has one. */
     uint32_t threads;
     th_scheduler scheduler;
-    th_placement placement; /* of the workers of any scheduler; a yardstick's stay where they are after the pool */
+    th_placement placement; /* of the workers of any scheduler; a registered one's stay there after the pool */
 } th_jobs_desc;
 
 #define TH_JOBS_MAX_THREADS 256u
@@ -60,7 +61,8 @@ typedef struct th_jobs_desc {
 typedef struct th_jobs th_jobs;
 
 /* Returns 0 or an errno value: EINVAL for too many threads, an unknown scheduler or placement; ENOMEM; EAGAIN when the
- * system or the yardstick's runtime refuses a thread; ENOTSUP for a scheduler that this build lacks; anything else when
+ * system or the scheduler's runtime refuses a thread; ENOTSUP for a scheduler that is not
+ * registered, or a placement that needs hwloc in a build without it; anything else when
  * the placement needs the machine's topology and it cannot be read. *out is NULL then and nothing is left behind. */
 int th_jobs_create(const th_jobs_desc *desc, th_jobs **out);
 

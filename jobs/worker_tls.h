@@ -5,7 +5,7 @@
 #ifndef TH_JOBS_ROLE_H
 #define TH_JOBS_ROLE_H
 
-#include <throng/jobs.h>
+#include <throng/jobs/jobs.h>
 
 typedef struct th_role {
     const th_jobs *jobs;

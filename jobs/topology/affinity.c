@@ -1,4 +1,4 @@
-#include "seats.h"
+#include "affinity.h"
 
 #include "cpus.h"
 #include "placement.h"

@@ -1,0 +1,10 @@
+/* The schedulers that baselines.c registers. Private to bench. */
+#ifndef TH_BENCH_BASELINES_BASELINES_H
+#define TH_BENCH_BASELINES_BASELINES_H
+
+#include <throng/bench/baselines.h>
+
+void th_openmp_register(void); /* one `omp for` over the chunks, under each of three schedules */
+void th_onetbb_register(void); /* tbb::parallel_for over the chunks */
+
+#endif

@@ -1,0 +1,85 @@
+#include "scheduler.h"
+
+#include "worker_tls.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+static const th_scheduler_ops *registered[TH_SCHEDULER_COUNT];
+
+static const char *const names[] = {
+    [TH_SCHEDULER_OWN] = "own",
+    [TH_SCHEDULER_SERIAL] = "serial",
+    [TH_SCHEDULER_OPENMP_DYNAMIC] = "openmp-dynamic",
+    [TH_SCHEDULER_OPENMP_GUIDED] = "openmp-guided",
+    [TH_SCHEDULER_OPENMP_STATIC] = "openmp-static",
+    [TH_SCHEDULER_ONETBB] = "onetbb",
+};
+_Static_assert(sizeof names / sizeof *names == TH_SCHEDULER_COUNT, "every scheduler has a name");
+
+static bool is_built_in(th_scheduler scheduler)
+{
+    return scheduler == TH_SCHEDULER_OWN || scheduler == TH_SCHEDULER_SERIAL;
+}
+
+const char *th_scheduler_name(th_scheduler scheduler)
+{
+    return (uint32_t)scheduler < TH_SCHEDULER_COUNT ? names[scheduler] : "unknown";
+}
+
+bool th_scheduler_available(th_scheduler scheduler)
+{
+    return is_built_in(scheduler) || th_scheduler_find(scheduler);
+}
+
+void th_scheduler_register(th_scheduler scheduler, const th_scheduler_ops *ops)
+{
+    assert((uint32_t)scheduler < TH_SCHEDULER_COUNT && !is_built_in(scheduler));
+    registered[scheduler] = ops;
+}
+
+const th_scheduler_ops *th_scheduler_find(th_scheduler scheduler)
+{
+    return (uint32_t)scheduler < TH_SCHEDULER_COUNT ? registered[scheduler] : NULL;
+}
+
+/* ---- a call ---- */
+
+uint32_t th_loop_threads(const th_loop *loop)
+{
+    return loop->threads;
+}
+
+uint32_t th_loop_chunks(const th_loop *loop)
+{
+    return th_job_chunks(&loop->call.job);
+}
+
+struct th_loop_worker {
+    th_loop *loop;
+    th_tally *tally;
+    uint32_t worker;
+};
+
+void th_loop_join(th_loop *loop, uint32_t worker, th_loop_fn *fn, void *ctx)
+{
+    th_tally *tally = &loop->tallies[worker];
+    th_loop_worker self = {loop, tally, worker};
+    th_role role;
+    assert((worker == 0) == (th_role_find(loop->jobs) != NULL)); /* only the caller has a role already */
+    th_seats_sit(loop->seats, worker);
+    th_role_enter(&role, loop->jobs, worker);
+    const uint64_t chunks = tally->chunks, from = th_tally_begin(tally);
+    fn(&self, ctx);
+    if (tally->chunks > chunks) /* else there was nothing left, or an error elsewhere has ended the call */
+        tally->end = th_tally_end(tally, from, tally->end > loop->start ? tally->end : loop->start);
+    th_role_leave(&role);
+}
+
+void th_loop_run(th_loop_worker *self, uint32_t begin, uint32_t end)
+{
+    th_call *call = &self->loop->call;
+    const uint32_t first = begin * call->job.grain;
+    const uint64_t length = (uint64_t)(end - begin) * call->job.grain, rest = call->job.count - first;
+    th_call_run(call, first, (uint32_t)(length < rest ? length : rest), self->worker, self->tally);
+}

@@ -1,0 +1,22 @@
+/* What other schedulers run on: the inside of <throng/jobs/scheduler.h>. */
+#ifndef TH_JOBS_SCHEDULER_PRIVATE_H
+#define TH_JOBS_SCHEDULER_PRIVATE_H
+
+#include "job.h"
+#include "topology/affinity.h"
+
+#include <throng/jobs/scheduler.h>
+
+struct th_loop {
+    const th_jobs *jobs;
+    uint32_t threads;
+    th_call call;
+    th_tally *tallies; /* one a thread */
+    const th_seats *seats;
+    uint64_t start; /* of the call, in ticks */
+};
+
+/* NULL: not registered. */
+const th_scheduler_ops *th_scheduler_find(th_scheduler scheduler);
+
+#endif

@@ -1,0 +1,7 @@
+/* Linked to, registers OpenMP's and oneTBB's schedulers before main. */
+#include <throng/bench/baselines.h>
+
+__attribute__((constructor)) static void register_baselines(void)
+{
+    th_baselines_register();
+}
