@@ -1,11 +1,11 @@
-#include <throng/crowd.h>
+#include <throng/anim/crowd.h>
 
+#include "compile/compiled_data.h"
 #include "kernels/isa.h"
-#include "rig_private.h"
 
+#include <throng/anim/exact.h>
+#include <throng/anim/playback.h>
 #include <throng/core/cache_line.h>
-#include <throng/exact.h>
-#include <throng/playback.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include <throng/exact.h>
+#include <throng/anim/exact.h>
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
+#include <throng/anim/crowd.h>
 #include <throng/core/random.h>
-#include <throng/crowd.h>
 
 void th_instances_scatter(const th_rig *const *rigs, uint32_t rig_count, uint32_t clip, uint64_t seed, th_instance *out,
                           uint32_t count)

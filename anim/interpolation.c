@@ -1,4 +1,4 @@
-#include <throng/interpolation.h>
+#include <throng/anim/interpolation.h>
 
 static const char *const names[TH_INTERPOLATION_COUNT] = {"authored", "step", "nlerp", "slerp", "fast-slerp", "cubic"};
 

@@ -1,4 +1,4 @@
-#include <throng/palette.h>
+#include <throng/anim/palette.h>
 
 #include <throng/core/half.h>
 

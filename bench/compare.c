@@ -3,8 +3,8 @@
 #include "compare_notes.h"
 #include "conditions.h"
 
+#include <throng/anim/crowd.h>
 #include <throng/core/json.h>
-#include <throng/crowd.h>
 #include <throng/jobs/jobs.h>
 #include <throng/rank_test.h>
 

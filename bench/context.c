@@ -3,9 +3,9 @@
 #include "build.h"
 #include "commit.h"
 
+#include <throng/anim/crowd.h>
 #include <throng/core/clock.h>
 #include <throng/core/json.h>
-#include <throng/crowd.h>
 
 #include <hwloc.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "entry.h"
 
-#include <throng/tutorial.h>
+#include <throng/bench/tutorial.h>
 
 typedef struct th_poser {
     const th_set *set;

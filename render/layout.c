@@ -1,7 +1,7 @@
 #include <throng/layout.h>
 
+#include <throng/anim/playback.h>
 #include <throng/core/random.h>
-#include <throng/playback.h>
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "poses.h"
 
-#include <throng/exact.h>
+#include <throng/anim/exact.h>
 
 #include <stdlib.h>
 

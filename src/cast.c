@@ -2,9 +2,9 @@
 
 #include "synthetic_text.h"
 
-#include <throng/clip_choice.h>
-#include <throng/human.h>
-#include <throng/import.h>
+#include <throng/anim/clip_choice.h>
+#include <throng/anim/human.h>
+#include <throng/anim/import.h>
 
 #include <string.h>
 

@@ -2,10 +2,10 @@
 #include "cast.h"
 #include "output.h"
 
+#include <throng/anim/export.h>
+#include <throng/anim/palette.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
-#include <throng/export.h>
-#include <throng/palette.h>
 
 #include <stdlib.h>
 

@@ -8,13 +8,13 @@
 #include "command.h"
 #include "serve/log.h"
 
+#include <throng/anim/compiled_model.h>
+#include <throng/anim/interpolation.h>
+#include <throng/anim/keys.h>
 #include <throng/frame.h>
-#include <throng/interpolation.h>
-#include <throng/keys.h>
 #include <throng/layout.h>
 #include <throng/painter.h>
 #include <throng/report.h>
-#include <throng/rig.h>
 #include <throng/tracer.h>
 
 enum { TH_OPTIONS_MAX_FILES = 64, TH_OPTIONS_MAX_ROWS = 128, TH_OPTIONS_MAX_WORDS = 512 };

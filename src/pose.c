@@ -2,9 +2,9 @@
 #include "cast.h"
 #include "output.h"
 
+#include <throng/anim/exact.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
-#include <throng/exact.h>
 #include <throng/frame.h>
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "serve/server.h"
 #include "snapshots.h"
 
-#include <throng/human.h>
+#include <throng/anim/human.h>
 
 #include <string.h>
 #include <unistd.h>

@@ -1,9 +1,8 @@
 #include "show_parts.h"
-
 #include "tint.h"
 
+#include <throng/anim/playback.h>
 #include <throng/framing.h>
-#include <throng/playback.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "show_parts.h"
 
-#include <throng/bounds.h>
+#include <throng/anim/bounds.h>
 #include <throng/core/build_checks.h>
 
 #include <stdlib.h>

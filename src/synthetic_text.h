@@ -2,7 +2,7 @@
 #ifndef TH_SYNTHETIC_TEXT_H
 #define TH_SYNTHETIC_TEXT_H
 
-#include <throng/synthetic.h>
+#include <throng/anim/synthetic.h>
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #include "explore.h"
 #include "explore_calls.h"
 
-#include <throng/human.h>
+#include <throng/anim/human.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef FIXTURE_ARM_H
 #define FIXTURE_ARM_H
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 enum { BASE, UPPER, LOWER, HAND, PROP, JOINTS };
 enum { CUT, LONGER, POSE, STILL, CLIPS };

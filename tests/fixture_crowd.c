@@ -1,6 +1,6 @@
 #include "fixture_crowd.h"
 
-#include <throng/exact.h>
+#include <throng/anim/exact.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #ifndef FIXTURE_CROWD_H
 #define FIXTURE_CROWD_H
 
-#include <throng/crowd.h>
-
 #include "random_model.h"
+
+#include <throng/anim/crowd.h>
 
 #define GUARD 0xA5
 

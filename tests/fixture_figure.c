@@ -1,7 +1,7 @@
 #include "fixture_figure.h"
 
+#include <throng/anim/exact.h>
 #include <throng/core/half.h>
-#include <throng/exact.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

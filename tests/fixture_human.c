@@ -1,6 +1,6 @@
 #include "fixture_human.h"
 
-#include <throng/human.h>
+#include <throng/anim/human.h>
 
 #include <criterion/criterion.h>
 

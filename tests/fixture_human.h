@@ -2,7 +2,7 @@
 #ifndef FIXTURE_HUMAN_H
 #define FIXTURE_HUMAN_H
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 extern th_model *human;
 

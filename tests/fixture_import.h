@@ -2,7 +2,7 @@
 #ifndef FIXTURE_IMPORT_H
 #define FIXTURE_IMPORT_H
 
-#include <throng/import.h>
+#include <throng/anim/import.h>
 
 /* th_import with default limits; *err is empty when nothing went wrong. */
 th_result import(const char *path, th_model **model, th_error *err);

@@ -2,7 +2,7 @@
 #ifndef FIXTURE_ISA_H
 #define FIXTURE_ISA_H
 
-#include <throng/crowd.h>
+#include <throng/anim/crowd.h>
 
 /* All instruction sets. */
 struct criterion_test_params each_isa(void);

@@ -1,7 +1,7 @@
 #include "fixture_picture.h"
 
+#include <throng/anim/crowd.h>
 #include <throng/core/cache_line.h>
-#include <throng/crowd.h>
 
 #include <cglm/cglm.h>
 #include <criterion/criterion.h>

@@ -2,8 +2,8 @@
 #ifndef FIXTURE_PICTURE_H
 #define FIXTURE_PICTURE_H
 
+#include <throng/anim/compiled_model.h>
 #include <throng/painter.h>
-#include <throng/rig.h>
 
 enum { CAST = 4, DRAWS = 64 };
 

@@ -3,7 +3,7 @@
  * a build with sanitizers. Every damaged file lies in a block of exactly its size. */
 #include "import/fbx_records.h"
 #include "import/gltf_json.h"
-#include "import/reply.h"
+#include "import/ipc.h"
 
 #include <throng/core/arena.h>
 #include <throng/core/random.h>

@@ -2,7 +2,7 @@
 #ifndef RANDOM_MODEL_H
 #define RANDOM_MODEL_H
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 typedef enum random_shape {
     RANDOM_TREE,  /* each joint on a random earlier one, depth first */

@@ -1,9 +1,9 @@
 /* The embedded crowd on random pools: stress_frame [SECONDS [SEED]]. Whatever the number of threads, the grain, the
  * placement, the stages and the moment, the palettes of a frame have one hash on one instruction set. For
  * ThreadSanitizer as well. */
+#include <throng/anim/human.h>
 #include <throng/core/clock.h>
 #include <throng/frame.h>
-#include <throng/human.h>
 #include <throng/scene.h>
 
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "src/serve/catalogue.h"
 #include "src/serve/director.h"
 
+#include <throng/anim/human.h>
 #include <throng/core/clock.h>
 #include <throng/core/random.h>
-#include <throng/human.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* The archive is read from a process that a hostile file may have taken over: no bytes whatever may harm the reader. */
-#include "anim/archive.h"
+#include "anim/model/archive.h"
 
 #include <throng/core/arena.h>
 

@@ -4,11 +4,11 @@
 #include "fixture_memory.h"
 #include "random_model.h"
 
+#include <throng/anim/human.h>
 #include <throng/bench.h>
 #include <throng/check.h>
 #include <throng/core/json.h>
 #include <throng/frame.h>
-#include <throng/human.h>
 #include <throng/trial.h>
 
 #include <criterion/criterion.h>

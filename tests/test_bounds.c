@@ -3,8 +3,8 @@
 #include "fixture_import.h"
 #include "random_model.h"
 
-#include <throng/bounds.h>
-#include <throng/human.h>
+#include <throng/anim/bounds.h>
+#include <throng/anim/human.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* The program from outside: what it prints, where, and its exit code. */
 #include "fixture_program.h"
 
-#include <throng/crowd.h>
-#include <throng/exact.h>
-#include <throng/human.h>
+#include <throng/anim/crowd.h>
+#include <throng/anim/exact.h>
+#include <throng/anim/human.h>
 #include <throng/jobs/jobs.h>
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
-#include <throng/exact.h>
-#include <throng/tutorial.h>
-
 #include "random_model.h"
+
+#include <throng/anim/exact.h>
+#include <throng/bench/tutorial.h>
 
 #include <criterion/criterion.h>
 

@@ -4,8 +4,8 @@
 #include "fixture_folder.h"
 #include "fixture_glb.h"
 
-#include <throng/exact.h>
-#include <throng/export.h>
+#include <throng/anim/exact.h>
+#include <throng/anim/export.h>
 
 #include <criterion/criterion.h>
 #include <errno.h>

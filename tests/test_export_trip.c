@@ -12,10 +12,10 @@
 #include "fixture_glb.h"
 #include "random_model.h"
 
-#include <throng/exact.h>
-#include <throng/export.h>
-#include <throng/human.h>
-#include <throng/import.h>
+#include <throng/anim/exact.h>
+#include <throng/anim/export.h>
+#include <throng/anim/human.h>
+#include <throng/anim/import.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -4,9 +4,9 @@
 #include "fixture_memory.h"
 #include "random_model.h"
 
+#include <throng/anim/exact.h>
+#include <throng/anim/human.h>
 #include <throng/core/half.h>
-#include <throng/exact.h>
-#include <throng/human.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "fixture_import.h"
 #include "fixture_picture.h"
 
-#include <throng/human.h>
+#include <throng/anim/human.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>

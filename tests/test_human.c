@@ -1,7 +1,7 @@
 #include "fixture_memory.h"
 
-#include <throng/exact.h>
-#include <throng/human.h>
+#include <throng/anim/exact.h>
+#include <throng/anim/human.h>
 
 #include <criterion/criterion.h>
 

@@ -4,7 +4,7 @@
 #include "fixture_import.h"
 #include "oracle_assimp.h"
 
-#include <throng/exact.h>
+#include <throng/anim/exact.h>
 
 #include <criterion/criterion.h>
 #include <dirent.h>

@@ -3,7 +3,7 @@
  * that Debian's assimp-testmodels brings are looked for there, the others in the folder that THRONG_FBX names. */
 #include "fixture_import.h"
 
-#include <throng/exact.h>
+#include <throng/anim/exact.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -4,9 +4,9 @@
 #include "fixture_gltf.h"
 #include "fixture_import.h"
 
+#include <throng/anim/crowd.h>
+#include <throng/anim/exact.h>
 #include <throng/core/cache_line.h>
-#include <throng/crowd.h>
-#include <throng/exact.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Interpolation modes and key formats in the kernels, against exact sampling in the same mode. */
-#include <throng/exact.h>
-
 #include "fixture_crowd.h"
 #include "fixture_isa.h"
+
+#include <throng/anim/exact.h>
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

@@ -1,7 +1,7 @@
 /* Everyone has a place of his own, and walks no faster and no slower than his feet. */
 #include "random_model.h"
 
-#include <throng/crowd.h>
+#include <throng/anim/crowd.h>
 #include <throng/layout.h>
 
 #include <criterion/criterion.h>

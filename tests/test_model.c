@@ -1,7 +1,7 @@
-#include <throng/exact.h>
-#include <throng/model.h>
-
 #include "random_model.h"
+
+#include <throng/anim/exact.h>
+#include <throng/anim/model.h>
 
 #include <criterion/criterion.h>
 

@@ -6,7 +6,7 @@
 #include "fixture_skin.h"
 #include "random_model.h"
 
-#include <throng/human.h>
+#include <throng/anim/human.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,9 +2,9 @@
 #include "fixture_crowd.h"
 #include "fixture_isa.h"
 
+#include <throng/anim/exact.h>
+#include <throng/anim/human.h>
 #include <throng/core/half.h>
-#include <throng/exact.h>
-#include <throng/human.h>
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

@@ -2,7 +2,7 @@
 #include "fixture_context.h"
 #include "src/show.h"
 
-#include <throng/human.h>
+#include <throng/anim/human.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* Clips whose keys hold until the next one: compiled to frames that hold, and the same as exact sampling. */
+#include "anim/compile/compiled_data.h"
 #include "anim/kernels/isa.h"
-#include "anim/rig_private.h"
 #include "fixture_crowd.h"
 #include "fixture_isa.h"
 
-#include <throng/exact.h>
+#include <throng/anim/exact.h>
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

@@ -2,9 +2,9 @@
 #include "fixture_memory.h"
 #include "src/synthetic_text.h"
 
+#include <throng/anim/compiled_model.h>
+#include <throng/anim/exact.h>
 #include <throng/core/random.h>
-#include <throng/exact.h>
-#include <throng/rig.h>
 
 #include <criterion/criterion.h>
 

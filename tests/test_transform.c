@@ -1,6 +1,6 @@
-#include <throng/transform.h>
-
 #include "random_model.h"
+
+#include <throng/anim/transform.h>
 
 #include <criterion/criterion.h>
 

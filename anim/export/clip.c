@@ -16,7 +16,7 @@
 
 #include "spline.h"
 
-#include <throng/exact.h>
+#include <throng/anim/exact.h>
 
 #include <math.h>
 #include <stdlib.h>

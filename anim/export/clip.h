@@ -4,7 +4,7 @@
 
 #include "glb.h"
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 /* rest: what the nodes say, one for each joint of the model; node indices are joint indices. */
 void th_export_clip(th_glb *glb, const th_clip *clip, const th_trs *rest);

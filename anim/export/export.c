@@ -2,7 +2,7 @@
  * above all, where several trees need one, and a node for each mesh. The data has one bufferView for each image, each
  * skin, each mesh's vertices, each mesh's indices and each clip. Sections named here and in export_*.c are those of the
  * glTF 2.0 specification. */
-#include <throng/export.h>
+#include <throng/anim/export.h>
 
 #include "clip.h"
 #include "glb.h"

@@ -4,8 +4,8 @@
 
 #include "glb.h"
 
+#include <throng/anim/model.h>
 #include <throng/core/arena.h>
-#include <throng/model.h>
 
 /* The binds that a mesh follows, ascending, and the skin that lists their joints in this order. */
 typedef struct th_skin {

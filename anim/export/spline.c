@@ -1,6 +1,6 @@
 #include "spline.h"
 
-#include <throng/transform.h>
+#include <throng/anim/transform.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef TH_EXPORT_SPLINE_H
 #define TH_EXPORT_SPLINE_H
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 #include <stdbool.h>
 

@@ -10,7 +10,7 @@
 #ifndef TH_HUMAN_PARTS_H
 #define TH_HUMAN_PARTS_H
 
-#include <throng/human.h>
+#include <throng/anim/human.h>
 
 #include <math.h>
 

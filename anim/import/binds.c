@@ -1,4 +1,4 @@
-#include "reply.h"
+#include "ipc.h"
 #include "scene.h"
 
 #include <string.h>

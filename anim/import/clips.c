@@ -1,5 +1,5 @@
 /* Clips: every channel of the file, with keys as th_track wants them: finite, ascending, unit rotations. */
-#include "reply.h"
+#include "ipc.h"
 #include "scene.h"
 
 #include <assimp/cimport.h>

@@ -1,7 +1,7 @@
 /* What Assimp 5.2.5 leaves out of glTF files: which keys are the file's own, how they are joined, and how the file
  * splits a node's transform (Khronos, glTF 2.0 Specification, 2021, sections 3.5 and 3.11). */
 #include "gltf.h"
-#include "reply.h"
+#include "ipc.h"
 
 #include <assimp/cimport.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The numbers behind a glTF accessor (Khronos, glTF 2.0 Specification, 2021, section 3.6.2). */
 #include "gltf.h"
-#include "reply.h"
+#include "ipc.h"
 
 #include <stdlib.h>
 #include <string.h>

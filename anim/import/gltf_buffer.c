@@ -1,6 +1,6 @@
 /* The bytes of a glTF file's buffers (Khronos, glTF 2.0 Specification, 2021, sections 3.6.1 and 4.4). */
 #include "gltf.h"
-#include "reply.h"
+#include "ipc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "gltf_json.h"
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Skins without inverse bind matrices have identities (Khronos, glTF 2.0 Specification, 2021, section 3.7.3). Assimp
  * 5.2.5 knows that no better than to crash, so it gets a file that spells them out. */
 #include "gltf.h"
-#include "reply.h"
+#include "ipc.h"
 
 #include <stdlib.h>
 #include <string.h>

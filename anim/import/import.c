@@ -1,8 +1,8 @@
 /* The parent's side: starts throng-import, listens to its pipe until the answer is complete, the child is gone or the
  * time is over, and puts whatever happened into words. */
-#include <throng/import.h>
+#include <throng/anim/import.h>
 
-#include "archive.h"
+#include "model/archive.h"
 
 #include <assert.h>
 #include <ctype.h>

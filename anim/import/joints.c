@@ -1,6 +1,6 @@
 /* All nodes of the file become joints, depth first. What refers to them does so by name; resolve() finds out which one
  * is meant when several nodes have that name. */
-#include "reply.h"
+#include "ipc.h"
 #include "scene.h"
 
 #include <math.h>

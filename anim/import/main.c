@@ -2,7 +2,7 @@
  *
  * Reads one model file with Assimp and writes it to standard output as an archive (archive.h). Not for people: started
  * by th_import, which also says why this is a program of its own (throng/import.h). */
-#include "reply.h"
+#include "ipc.h"
 #include "scene.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* Materials: a name, a colour, a picture. Pictures stay as the file has them (PNG, JPEG, ...); decoding them is the
  * renderer's business. */
-#include "reply.h"
+#include "ipc.h"
 #include "scene.h"
 
 #include <assimp/material.h>

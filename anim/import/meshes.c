@@ -2,7 +2,7 @@
  *
  * A mesh with weights follows its bones wherever its node is, so it is taken once. A mesh without follows its node:
  * every node that uses it gets a copy, bound to that node alone. */
-#include "reply.h"
+#include "ipc.h"
 #include "scene.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "scene.h"
 
-#include "reply.h"
+#include "ipc.h"
 
 #include <throng/core/arena.h>
 

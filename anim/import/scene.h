@@ -16,10 +16,10 @@
 #ifndef TH_IMPORT_SCENE_H
 #define TH_IMPORT_SCENE_H
 
-#include "repairs.h"
+#include "warnings.h"
 
-#include <throng/model.h>
-#include <throng/transform.h>
+#include <throng/anim/model.h>
+#include <throng/anim/transform.h>
 
 #include <assimp/scene.h>
 #include <stddef.h>

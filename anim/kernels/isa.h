@@ -4,7 +4,7 @@
 
 #include "pose.h"
 
-#include <throng/crowd.h>
+#include <throng/anim/crowd.h>
 
 /* isa: available, and not TH_ISA_AUTO. */
 const th_kernels *th_isa_kernels(th_isa isa);

@@ -28,10 +28,10 @@
 #ifndef TH_POSE_H
 #define TH_POSE_H
 
+#include <throng/anim/interpolation.h>
+#include <throng/anim/keys.h>
+#include <throng/anim/palette.h>
 #include <throng/core/cache_line.h>
-#include <throng/interpolation.h>
-#include <throng/keys.h>
-#include <throng/palette.h>
 
 #include <stdbool.h>
 #include <stddef.h>

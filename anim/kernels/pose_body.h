@@ -267,8 +267,8 @@ KEPT_INLINE void sample_pair(const th_program *program, const th_step *step, con
 }
 #endif
 
-KEPT_INLINE void sample(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes, way w,
-                        float *pose)
+KEPT_INLINE void sample_steps(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes, way w,
+                              float *pose)
 {
     enum {
         COMMON = TH_STEP_ROTATION | TH_STEP_PIVOT, /* nearly all joints of most characters */
@@ -299,7 +299,7 @@ KEPT_INLINE void sample(const th_program *program, uint32_t first, uint32_t coun
 #define SAMPLE(name, keys, mode)                                                                                       \
     static void name(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes, float *pose)    \
     {                                                                                                                  \
-        sample(program, first, count, lanes, (way){keys, mode}, pose);                                                 \
+        sample_steps(program, first, count, lanes, (way){keys, mode}, pose);                                           \
     }
 
 SAMPLE(step_32, TH_KEYS_32, TH_INTERPOLATION_STEP)
@@ -381,8 +381,8 @@ KEPT_INLINE uint32_t fetch(const th_ahead *ahead, uint32_t lane)
     return lane;
 }
 
-static void resolve(const th_program *program, uint32_t first, uint32_t count, const float *pose, float *matrices,
-                    const th_ahead *ahead)
+static void resolve_steps(const th_program *program, uint32_t first, uint32_t count, const float *pose, float *matrices,
+                          const th_ahead *ahead)
 {
     wide34 *const all = (wide34 *)matrices, *m = all + first;
     const wide34 *d = (const wide34 *)pose;
@@ -496,7 +496,7 @@ KEPT_INLINE void fill_lines(float *out, size_t count, float value, put_fn *put)
         put(out, wf_set1(value));
 }
 
-static void fill(float *out, size_t count, float value)
+static void fill_cached(float *out, size_t count, float value)
 {
     fill_lines(out, count, value, wf_store);
 }
@@ -508,7 +508,7 @@ static void fill_streamed(float *out, size_t count, float value)
 
 /* ---- past the caches ---- */
 
-static void stream(void *to, const void *from, size_t bytes)
+static void stream_lines(void *to, const void *from, size_t bytes)
 {
     const float *in = from;
     for (float *out = to; bytes > 0; bytes -= 64, in += 16, out += 16) {
@@ -518,7 +518,7 @@ static void stream(void *to, const void *from, size_t bytes)
     }
 }
 
-static void fence(void)
+static void fence_stores(void)
 {
     wf_fence();
 }
@@ -529,6 +529,6 @@ static void fence(void)
         .width = WIDTH,                                                                                                \
         .sample = {{NULL, step_32, nlerp_32, slerp_32, fast_slerp_32, cubic_32},                                       \
                    {NULL, step_16, nlerp_16, slerp_16, fast_slerp_16, cubic_16}},                                      \
-        .resolve = resolve, .write = {{write_f32, stream_f32}, {write_f16, stream_f16}},                               \
-        .fill = {fill, fill_streamed}, .stream = stream, .fence = fence,                                               \
+        .resolve = resolve_steps, .write = {{write_f32, stream_f32}, {write_f16, stream_f16}},                         \
+        .fill = {fill_cached, fill_streamed}, .stream = stream_lines, .fence = fence_stores,                           \
     }

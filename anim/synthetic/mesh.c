@@ -1,7 +1,7 @@
 /* A bone for every joint: a tapered prism, pointed at both ends, so that neighbours overlap where they bend. */
 #include "parts.h"
 
-#include <throng/exact.h>
+#include <throng/anim/exact.h>
 
 #include <stdlib.h>
 

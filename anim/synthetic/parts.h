@@ -7,9 +7,9 @@
 #ifndef TH_SYNTHETIC_PARTS_H
 #define TH_SYNTHETIC_PARTS_H
 
+#include <throng/anim/synthetic.h>
 #include <throng/core/arena.h>
 #include <throng/core/random.h>
-#include <throng/synthetic.h>
 
 #include <math.h>
 

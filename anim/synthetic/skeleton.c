@@ -1,7 +1,7 @@
 /* Who hangs on whom, and where. */
 #include "parts.h"
 
-#include <throng/exact.h>
+#include <throng/anim/exact.h>
 
 #include <stdlib.h>
 
@@ -9,6 +9,7 @@
 
 #define THICKEST_M 0.09
 #define THINNEST_M 0.004
+#define TREE_DEPTH 12 /* a human with fingers has 11 */
 
 /* Bones are written front to back, so that a subtree is one run of them. */
 typedef struct grower {
@@ -127,6 +128,16 @@ static void lay_star(th_bone *bones, uint32_t count)
         turn_about(1, j * GOLDEN_RATIO, bones[j].rotation);
         th_quat_mul(bones[j].rotation, tilt, bones[j].rotation);
     }
+}
+
+uint32_t th_synthetic_depth(const th_synthetic_desc *desc)
+{
+    uint32_t depth = desc->depth ? desc->depth : TREE_DEPTH;
+    if (desc->shape == TH_SYNTHETIC_CHAIN)
+        depth = desc->joints;
+    else if (desc->shape == TH_SYNTHETIC_STAR)
+        depth = 2;
+    return depth < desc->joints ? depth : desc->joints;
 }
 
 void th_synthetic_lay_bones(const th_synthetic_desc *desc, th_bone *bones)

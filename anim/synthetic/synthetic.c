@@ -2,18 +2,6 @@
 
 #include <stdlib.h>
 
-#define TREE_DEPTH 12 /* a human with fingers has 11 */
-
-uint32_t th_synthetic_depth(const th_synthetic_desc *desc)
-{
-    uint32_t depth = desc->depth ? desc->depth : TREE_DEPTH;
-    if (desc->shape == TH_SYNTHETIC_CHAIN)
-        depth = desc->joints;
-    else if (desc->shape == TH_SYNTHETIC_STAR)
-        depth = 2;
-    return depth < desc->joints ? depth : desc->joints;
-}
-
 static bool possible(const th_synthetic_desc *d)
 {
     const bool tree = d->shape == TH_SYNTHETIC_TREE;

@@ -5,7 +5,7 @@
 
 #include "settings.h"
 
-#include <throng/rig.h>
+#include <throng/anim/compiled_model.h>
 
 #include <stdatomic.h>
 

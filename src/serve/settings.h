@@ -2,8 +2,8 @@
 #ifndef TH_SERVE_SETTINGS_H
 #define TH_SERVE_SETTINGS_H
 
+#include <throng/anim/interpolation.h>
 #include <throng/core/error.h>
-#include <throng/interpolation.h>
 
 #include <jansson.h>
 #include <stdbool.h>

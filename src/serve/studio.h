@@ -4,7 +4,7 @@
 
 #include "company.h"
 
-#include <throng/crowd.h>
+#include <throng/anim/crowd.h>
 
 /* Who is in the picture. All of it is there until th_studio.clear. */
 typedef struct th_studio_cast {

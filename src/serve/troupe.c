@@ -1,6 +1,6 @@
 #include "troupe.h"
 
-#include <throng/clip_choice.h>
+#include <throng/anim/clip_choice.h>
 #include <throng/core/random.h>
 #include <throng/core/text_format.h>
 

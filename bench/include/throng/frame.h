@@ -5,7 +5,7 @@
 #ifndef THRONG_FRAME_H
 #define THRONG_FRAME_H
 
-#include <throng/crowd.h>
+#include <throng/anim/crowd.h>
 #include <throng/jobs/jobs.h>
 #include <throng/tracer.h>
 

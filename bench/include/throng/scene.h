@@ -3,7 +3,7 @@
 #ifndef THRONG_SCENE_H
 #define THRONG_SCENE_H
 
-#include <throng/crowd.h>
+#include <throng/anim/crowd.h>
 
 #include <jansson.h>
 

@@ -9,7 +9,7 @@
 #ifndef THRONG_FIGURE_H
 #define THRONG_FIGURE_H
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 /* Limits. A model with more indices is refused, an image that is larger is left out and noted. */
 #define TH_FIGURE_MAX_INDICES     (1u << 30)           /* of all meshes together */

@@ -8,8 +8,8 @@
 #ifndef THRONG_LAYOUT_H
 #define THRONG_LAYOUT_H
 
+#include <throng/anim/transform.h>
 #include <throng/core/error.h>
-#include <throng/transform.h>
 
 #include <stdbool.h>
 #include <stdint.h>

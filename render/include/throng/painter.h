@@ -8,9 +8,9 @@
 #ifndef THRONG_PAINTER_H
 #define THRONG_PAINTER_H
 
+#include <throng/anim/palette.h>
 #include <throng/camera.h>
 #include <throng/figure.h>
-#include <throng/palette.h>
 #include <throng/ring.h>
 #include <throng/target.h>
 

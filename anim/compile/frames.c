@@ -1,6 +1,6 @@
 #include "frames.h"
 
-#include <throng/exact.h>
+#include <throng/anim/exact.h>
 
 #include <math.h>
 #include <stdlib.h>

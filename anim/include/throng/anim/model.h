@@ -12,8 +12,8 @@
 #ifndef THRONG_MODEL_H
 #define THRONG_MODEL_H
 
+#include <throng/anim/transform.h>
 #include <throng/core/error.h>
-#include <throng/transform.h>
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,7 +11,7 @@
 #ifndef THRONG_TUTORIAL_H
 #define THRONG_TUTORIAL_H
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 typedef struct th_tutorial th_tutorial; /* immutable once created: share between threads */
 

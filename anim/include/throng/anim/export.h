@@ -2,7 +2,7 @@
 #ifndef THRONG_EXPORT_H
 #define THRONG_EXPORT_H
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 /* Writes to a temporary file beside `path`, then renames it: `path` holds the old bytes or the new ones, never half.
  * TH_ERR_INPUT: the file cannot be written, or glTF cannot say what the model does: a joint whose rest transform is

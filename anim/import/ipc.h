@@ -5,7 +5,7 @@
 #ifndef TH_IMPORT_REPLY_H
 #define TH_IMPORT_REPLY_H
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 /* First of all: keeps standard output for the answer alone. What Assimp prints there goes nowhere. */
 void reply_open(void);

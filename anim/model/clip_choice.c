@@ -1,4 +1,4 @@
-#include <throng/clip_choice.h>
+#include <throng/anim/clip_choice.h>
 #include <throng/core/suggest.h>
 
 #include <stdlib.h>

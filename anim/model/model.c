@@ -1,7 +1,7 @@
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
+#include <throng/anim/exact.h>
 #include <throng/core/arena.h>
-#include <throng/exact.h>
 
 #include <math.h>
 #include <stdlib.h>

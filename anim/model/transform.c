@@ -1,4 +1,4 @@
-#include <throng/transform.h>
+#include <throng/anim/transform.h>
 
 #include <math.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 #ifndef THRONG_HUMAN_H
 #define THRONG_HUMAN_H
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 #define TH_HUMAN_NAME "human"
 

@@ -1,7 +1,7 @@
-#include <throng/tutorial.h>
+#include <throng/bench/tutorial.h>
 
+#include <throng/anim/exact.h>
 #include <throng/core/arena.h>
-#include <throng/exact.h>
 
 #include <math.h>
 #include <stdlib.h>

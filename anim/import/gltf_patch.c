@@ -1,6 +1,6 @@
 /* Assimp with a glTF file as it should be: the same bytes from the disk, but JSON of ours. */
 #include "gltf.h"
-#include "reply.h"
+#include "ipc.h"
 
 #include <assimp/cfileio.h>
 #include <assimp/cimport.h>

@@ -2,7 +2,7 @@
 #ifndef TH_BOUNDS_PRIVATE_H
 #define TH_BOUNDS_PRIVATE_H
 
-#include <throng/bounds.h>
+#include <throng/anim/bounds.h>
 
 /* Moments of a clip, in ticks. Those of odd index lie in the middle between their neighbours; the last is even. */
 typedef struct th_moments {

@@ -1,12 +1,11 @@
-/* What a rig is made of; for rig.c, frames.c and compile.c, which make it, and crowd.c, which plays it. Private to
- * anim. */
+/* What a rig is made of; for this folder, which makes it, and crowd.c, which plays it. Private to anim. */
 #ifndef TH_RIG_PRIVATE_H
 #define TH_RIG_PRIVATE_H
 
 #include "kernels/pose.h"
 
+#include <throng/anim/compiled_model.h>
 #include <throng/core/arena.h>
-#include <throng/rig.h>
 
 /* How the authored transforms of a joint become keys of its step, which has some: for
  * X = scale * [rotation | translation] of the joint and of its parent (see kernels/pose.h),
@@ -42,14 +41,6 @@ struct th_rig {
     th_clip_report *reports; /* likewise */
     th_arena *arena;
 };
-
-/* Joints posed while measuring, for all clips of a rig together: what keeps a hostile file from taking forever. About
- * six seconds. Counted, not timed, so that the outcome does not depend on the machine. */
-#define TH_COMPILE_BUDGET 20000000
-
-/* Fills playables and reports of a rig whose program is complete. *budget: how many joints may be posed; what is left
- * of it comes back. */
-th_result th_rig_compile(th_rig *rig, th_sampling sampling, int64_t *budget, th_error *err);
 
 /* Files have times in single precision. Where frames hold, each begins so much of the time since 0 early that a key is
  * shown at its time as it was meant and as it is written. */

@@ -3,12 +3,13 @@
  * The error is taken with the kernel itself, palette against exact palette, at virtual vertices around each joint; so
  * it holds everything: resampling, normalised linear interpolation in place of slerp, rounding. It is measured with a
  * kernel without fused multiply-add, so that the same file gives the same clips on every machine. */
+#include "resample.h"
+
 #include "frames.h"
 #include "kernels/isa.h"
-#include "rig_private.h"
 
+#include <throng/anim/exact.h>
 #include <throng/core/cache_line.h>
-#include <throng/exact.h>
 
 #include <assert.h>
 #include <math.h>

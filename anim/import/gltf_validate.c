@@ -1,7 +1,7 @@
 /* What Assimp 5.2.5 would misread without a word: extensions it does not know, integers where it takes the bytes
  * for floats, and too few matrices. */
 #include "gltf.h"
-#include "reply.h"
+#include "ipc.h"
 
 #include <stdio.h>
 #include <string.h>

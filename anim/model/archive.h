@@ -5,7 +5,7 @@
 #ifndef TH_ARCHIVE_H
 #define TH_ARCHIVE_H
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 #define TH_ARCHIVE_VERSION 4u
 

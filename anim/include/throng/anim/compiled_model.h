@@ -5,9 +5,9 @@
 #ifndef THRONG_RIG_H
 #define THRONG_RIG_H
 
-#include <throng/interpolation.h>
-#include <throng/keys.h>
-#include <throng/model.h>
+#include <throng/anim/interpolation.h>
+#include <throng/anim/keys.h>
+#include <throng/anim/model.h>
 
 typedef enum th_sampling {
     TH_SAMPLING_COMPILED = 0, /* compiled where the error bound can be met, exact where it cannot */

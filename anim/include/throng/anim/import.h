@@ -6,7 +6,7 @@
 #ifndef THRONG_IMPORT_H
 #define THRONG_IMPORT_H
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 #define TH_IMPORT_DEFAULT_TIMEOUT_S 8.0
 #define TH_IMPORT_DEFAULT_MEMORY    (4ull << 30)

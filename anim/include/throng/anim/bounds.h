@@ -5,7 +5,7 @@
 #ifndef THRONG_BOUNDS_H
 #define THRONG_BOUNDS_H
 
-#include <throng/exact.h>
+#include <throng/anim/exact.h>
 
 /* Instead of a clip's index: the rest pose and every clip. */
 #define TH_ALL_CLIPS (TH_NO_INDEX - 1)

@@ -1,4 +1,4 @@
-#include "repairs.h"
+#include "warnings.h"
 
 #include "scene.h"
 

@@ -4,8 +4,8 @@
 #ifndef THRONG_EXACT_H
 #define THRONG_EXACT_H
 
-#include <throng/interpolation.h>
-#include <throng/model.h>
+#include <throng/anim/interpolation.h>
+#include <throng/anim/model.h>
 
 /* Ticks into the clip at `time_s`: time_s * ticks_per_second wrapped over the duration into [0, duration). A clip
  * without duration is always at 0; a negative time wraps from the end. */

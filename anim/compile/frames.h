@@ -2,7 +2,7 @@
 #ifndef TH_FRAMES_H
 #define TH_FRAMES_H
 
-#include "rig_private.h"
+#include "compiled_data.h"
 
 /* Keys that hold may miss their frame by so much of an interval. Frames are taken half of that late, so that rounding
  * does not catch the key before. */

@@ -1,7 +1,7 @@
 /* Names are shown to people and written to JSON, so they become clean UTF-8. They are also how the file's bones and
  * channels find their nodes, so two that differ in the file must differ afterwards: what became of which bytes is
  * remembered, and a clean text is never given away twice. */
-#include "reply.h"
+#include "ipc.h"
 #include "scene.h"
 
 #include <search.h>

@@ -2,8 +2,8 @@
 #ifndef THRONG_CLIP_CHOICE_H
 #define THRONG_CLIP_CHOICE_H
 
+#include <throng/anim/model.h>
 #include <throng/core/error.h>
-#include <throng/model.h>
 
 /* By name, else by number: a clip may be called "1". TH_NO_INDEX: the model has none. */
 uint32_t th_clip_find(const th_model *model, const char *text);

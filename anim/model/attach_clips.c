@@ -1,6 +1,6 @@
 /* Clips of one model for another: bound by joint name. */
+#include <throng/anim/model.h>
 #include <throng/core/arena.h>
-#include <throng/model.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #ifndef THRONG_SYNTHETIC_H
 #define THRONG_SYNTHETIC_H
 
-#include <throng/model.h>
+#include <throng/anim/model.h>
 
 #define TH_SYNTHETIC_NAME "synthetic"
 

@@ -11,8 +11,8 @@
 #ifndef THRONG_CROWD_H
 #define THRONG_CROWD_H
 
-#include <throng/palette.h>
-#include <throng/rig.h>
+#include <throng/anim/compiled_model.h>
+#include <throng/anim/palette.h>
 
 typedef enum th_isa {
     TH_ISA_AUTO = 0, /* the best that was built in and that this CPU has */

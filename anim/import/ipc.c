@@ -1,6 +1,6 @@
-#include "reply.h"
+#include "ipc.h"
 
-#include "archive.h"
+#include "model/archive.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* From a model to a program: which joints matter, what of them moves, and the space each is computed in. */
-#include "rig_private.h"
+#include "resample.h"
 
-#include <throng/exact.h>
+#include <throng/anim/exact.h>
 
 #include <assert.h>
 #include <math.h>
