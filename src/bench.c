@@ -6,10 +6,10 @@
 #include "processes.h"
 #include "progress.h"
 
-#include <throng/bench.h>
+#include <throng/bench/bench.h>
+#include <throng/bench/page.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
-#include <throng/page.h>
 
 static bool write_names(const th_bench_names *names, th_format format, FILE *file)
 {

@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-#include <throng/scene.h>
+#include <throng/runtime/scene.h>
 
 typedef struct th_cast {
     th_model *models[TH_OPTIONS_MAX_FILES];

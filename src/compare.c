@@ -2,8 +2,8 @@
 #include "baseline.h"
 #include "output.h"
 
-#include <throng/compare.h>
-#include <throng/page.h>
+#include <throng/bench/compare.h>
+#include <throng/bench/page.h>
 
 #include <stdio.h>
 #include <string.h>

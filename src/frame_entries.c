@@ -1,9 +1,9 @@
 #include "frame_entries.h"
 
+#include <throng/bench/validate_run.h>
 #include <throng/core/cache_line.h>
 #include <throng/core/clock.h>
 #include <throng/core/json.h>
-#include <throng/trial.h>
 
 #include <math.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 
 #include "picture.h"
 
-#include <throng/guest.h>
+#include <throng/bench/external_benchmark.h>
 
 /* What the entries share, made when the first of them wants it. */
 typedef struct th_frame_entries {

@@ -1,6 +1,6 @@
 #include "history.h"
 
-#include <throng/stats.h>
+#include <throng/bench/stats.h>
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 #include "tracing.h"
 
 #include <throng/bench/baselines.h>
-#include <throng/context.h>
+#include <throng/bench/context.h>
 #include <throng/core/suggest.h>
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "processes.h"
 #include "progress.h"
 
-#include <throng/frame.h>
+#include <throng/runtime/frame.h>
 
 #include <math.h>
 #include <stdio.h>

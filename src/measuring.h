@@ -4,7 +4,7 @@
 
 #include "options.h"
 
-#include <throng/measure.h>
+#include <throng/bench/measure.h>
 
 /* Complains and returns an exit code when the options contradict each other. */
 int th_measuring_init(th_measure_desc *measure, const th_options *options);

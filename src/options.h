@@ -11,11 +11,11 @@
 #include <throng/anim/compiled_model.h>
 #include <throng/anim/interpolation.h>
 #include <throng/anim/keys.h>
-#include <throng/frame.h>
+#include <throng/bench/report.h>
 #include <throng/layout.h>
 #include <throng/painter.h>
-#include <throng/report.h>
-#include <throng/tracer.h>
+#include <throng/runtime/frame.h>
+#include <throng/runtime/tracer.h>
 
 enum { TH_OPTIONS_MAX_FILES = 64, TH_OPTIONS_MAX_ROWS = 128, TH_OPTIONS_MAX_WORDS = 512 };
 

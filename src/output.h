@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-#include <throng/report.h>
+#include <throng/bench/report.h>
 
 #include <jansson.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include <throng/anim/exact.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
-#include <throng/frame.h>
+#include <throng/runtime/frame.h>
 
 #include <stdlib.h>
 #include <string.h>

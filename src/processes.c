@@ -2,7 +2,7 @@
 
 #include "progress.h"
 
-#include <throng/record.h>
+#include <throng/bench/result_file.h>
 
 #include <errno.h>
 #include <spawn.h>

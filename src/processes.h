@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-#include <throng/measure.h>
+#include <throng/bench/measure.h>
 
 /* How many are asked for, this one among them. */
 uint32_t th_processes_count(const th_options *options);

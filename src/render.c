@@ -6,7 +6,7 @@
 #include <throng/core/json.h>
 #include <throng/core/table.h>
 #include <throng/film.h>
-#include <throng/tracer.h>
+#include <throng/runtime/tracer.h>
 
 #include <stdlib.h>
 

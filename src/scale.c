@@ -4,9 +4,9 @@
 #include "output.h"
 #include "progress.h"
 
+#include <throng/bench/page.h>
+#include <throng/bench/scale.h>
 #include <throng/core/text_format.h>
-#include <throng/page.h>
-#include <throng/scale.h>
 
 /* All points of a study take turns. */
 enum { MAX_POINTS = 240, MAX_THREADS = 1024 };

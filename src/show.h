@@ -12,7 +12,7 @@
 #include <throng/gl.h>
 #include <throng/layout.h>
 #include <throng/painter.h>
-#include <throng/tracer.h>
+#include <throng/runtime/tracer.h>
 
 typedef struct th_show th_show;
 

@@ -6,7 +6,7 @@
 #include "show.h"
 
 #include <throng/cull.h>
-#include <throng/frame.h>
+#include <throng/runtime/frame.h>
 
 /* Lists of characters: the camera's, and that of those who only throw a shadow into its picture. */
 enum { TH_SHOW_SEEN, TH_SHOW_CASTERS, TH_SHOW_LISTS };

@@ -4,8 +4,8 @@
 #include "progress.h"
 #include "stress_guest.h"
 
-#include <throng/page.h>
-#include <throng/stress.h>
+#include <throng/bench/page.h>
+#include <throng/bench/stress.h>
 
 /* ---- the line ---- */
 

@@ -4,7 +4,7 @@
 
 #include "picture.h"
 
-#include <throng/stress.h>
+#include <throng/bench/stress.h>
 
 typedef struct th_drawn_crowd {
     th_options options; /* with the number of characters and of threads of the moment */

@@ -1,8 +1,9 @@
 #include "tracing.h"
 
+#include <throng/bench/context.h>
 #include <throng/core/file.h>
 #include <throng/core/table.h>
-#include <throng/tracer.h>
+#include <throng/runtime/tracer.h>
 
 #include <stdlib.h>
 
@@ -27,11 +28,12 @@ static void say_what_is_missing(const th_options *o)
 
 static int write_file(const th_options *o)
 {
-    char *text = NULL;
+    char *text = NULL, producer[128];
     size_t size = 0;
     th_error err = {TH_ERR_MEMORY, "no memory for a trace"};
     FILE *file = open_memstream(&text, &size);
-    th_result result = file ? th_tracer_write(o->tracer, file, &err) : TH_ERR_MEMORY;
+    snprintf(producer, sizeof producer, "throng %s", th_context_version());
+    th_result result = file ? th_tracer_write(o->tracer, producer, file, &err) : TH_ERR_MEMORY;
     if (file && fclose(file) != 0)
         result = TH_ERR_MEMORY;
     if (result == TH_OK)

@@ -3,7 +3,7 @@
 #ifndef TH_TESTS_EXPLORE_CALLS_H
 #define TH_TESTS_EXPLORE_CALLS_H
 
-#include <throng/frame.h>
+#include <throng/runtime/frame.h>
 
 typedef enum explore_start {
     EXPLORE_LATE = 0, /* the workers have been created, and that is all */

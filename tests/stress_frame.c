@@ -3,8 +3,8 @@
  * ThreadSanitizer as well. */
 #include <throng/anim/human.h>
 #include <throng/core/clock.h>
-#include <throng/frame.h>
-#include <throng/scene.h>
+#include <throng/runtime/frame.h>
+#include <throng/runtime/scene.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Axes of plots: whatever the values are, ticks are round, inside, and as many as fit. */
-#include "bench/axis.h"
+#include "bench/report/axis.h"
 
 #include <throng/core/random.h>
 

@@ -1,15 +1,15 @@
 /* The bench with tiny counts: what it checks, what it reports. Times are not looked at. */
-#include "bench/jobs_crew.h"
+#include "bench/suites/scheduler_harness.h"
 #include "fixture_human.h"
 #include "fixture_memory.h"
 #include "random_model.h"
 
 #include <throng/anim/human.h>
-#include <throng/bench.h>
-#include <throng/check.h>
+#include <throng/bench/bench.h>
+#include <throng/bench/validate.h>
+#include <throng/bench/validate_run.h>
 #include <throng/core/json.h>
-#include <throng/frame.h>
-#include <throng/trial.h>
+#include <throng/runtime/frame.h>
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /* The search for what holds a budget, on made-up frame times: many trials by seed, so chance has no say in a test. */
-#include <throng/capacity.h>
+#include <throng/bench/capacity.h>
 #include <throng/core/random.h>
 
 #include <criterion/criterion.h>

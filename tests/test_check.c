@@ -1,7 +1,7 @@
 /* What a check allows palettes of half precision: all that rounding explains, and not much more. */
 #include "random_model.h"
 
-#include <throng/check.h>
+#include <throng/bench/validate.h>
 #include <throng/core/cache_line.h>
 #include <throng/core/half.h>
 

@@ -1,7 +1,7 @@
 /* Verdicts on made-up results. */
 #include "fixture_record.h"
 
-#include <throng/compare.h>
+#include <throng/bench/compare.h>
 #include <throng/core/random.h>
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* Fits of scaling laws to made-up data whose law is known. */
+#include <throng/bench/fit.h>
 #include <throng/core/random.h>
-#include <throng/fit.h>
 
 #include <criterion/criterion.h>
 

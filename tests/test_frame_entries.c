@@ -3,7 +3,7 @@
 #include "fixture_context.h"
 #include "src/frame_entries.h"
 
-#include <throng/bench.h>
+#include <throng/bench/bench.h>
 
 #include <criterion/criterion.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Rounds, their order and their end, on subjects that say themselves how long they took. */
+#include <throng/bench/measure.h>
 #include <throng/core/random.h>
-#include <throng/measure.h>
 
 #include <criterion/criterion.h>
 

@@ -2,11 +2,11 @@
 #include "fixture_page.h"
 #include "fixture_record.h"
 
-#include <throng/bench.h>
+#include <throng/bench/bench.h>
+#include <throng/bench/page.h>
+#include <throng/bench/scale.h>
+#include <throng/bench/stress.h>
 #include <throng/core/table.h>
-#include <throng/page.h>
-#include <throng/scale.h>
-#include <throng/stress.h>
 
 #include <criterion/criterion.h>
 

@@ -2,8 +2,8 @@
 #include "fixture_page.h"
 #include "fixture_record.h"
 
-#include <throng/compare.h>
-#include <throng/page.h>
+#include <throng/bench/compare.h>
+#include <throng/bench/page.h>
 
 #include <criterion/criterion.h>
 

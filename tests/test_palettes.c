@@ -4,7 +4,7 @@
 #include "fixture_program.h"
 
 #include <criterion/criterion.h>
-#include <throng/compare.h>
+#include <throng/bench/compare.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The rank test against tables of the literature, against enumeration, and against itself. */
+#include <throng/bench/rank_test.h>
 #include <throng/core/random.h>
-#include <throng/rank_test.h>
 
 #include <criterion/criterion.h>
 

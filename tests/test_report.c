@@ -1,6 +1,6 @@
 /* Reports on made-up figures: the table for other programs, and what makes figures doubtful. */
+#include <throng/bench/report.h>
 #include <throng/core/json.h>
-#include <throng/report.h>
 
 #include <criterion/criterion.h>
 

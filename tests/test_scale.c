@@ -1,6 +1,6 @@
 /* The scaling study with tiny counts: the bytes must not depend on how the work is split. */
-#include "bench/ablation.h"
-#include "bench/traffic.h"
+#include "bench/measure/memory_bandwidth.h"
+#include "bench/scaling/ablation.h"
 #include "fixture_human.h"
 
 #include <throng/core/cache_line.h>

@@ -1,12 +1,12 @@
 /* The stress test with tiny crowds. How many hold a budget is up to the machine, and no test asks. */
-#include "bench/stress_headline.h"
-#include "bench/waits.h"
+#include "bench/capacity/stress_headline.h"
+#include "bench/measure/runqueue_delay.h"
 #include "fixture_human.h"
 
-#include <throng/check.h>
+#include <throng/bench/stress.h>
+#include <throng/bench/validate.h>
 #include <throng/core/clock.h>
 #include <throng/core/json.h>
-#include <throng/stress.h>
 
 #include <criterion/criterion.h>
 

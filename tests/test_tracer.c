@@ -5,7 +5,7 @@
 #include "src/tracing.h"
 
 #include <throng/core/clock.h>
-#include <throng/tracer.h>
+#include <throng/runtime/tracer.h>
 
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
@@ -30,7 +30,7 @@ static th_result write_text(th_tracer *tracer, char **text)
 {
     size_t size;
     FILE *file = open_memstream(text, &size);
-    const th_result result = th_tracer_write(tracer, file, &err);
+    const th_result result = th_tracer_write(tracer, "throng of a test", file, &err);
     fclose(file);
     return result;
 }

@@ -1,5 +1,5 @@
 /* Two threads that both want the one CPU they may use. */
-#include "bench/waits.h"
+#include "bench/measure/runqueue_delay.h"
 
 #include <criterion/criterion.h>
 

@@ -2,8 +2,8 @@
 #include "fixture_human.h"
 #include "src/tint.h"
 
-#include <throng/frame.h>
-#include <throng/scene.h>
+#include <throng/runtime/frame.h>
+#include <throng/runtime/scene.h>
 
 #include <criterion/criterion.h>
 #include <pthread.h>

@@ -8,7 +8,7 @@
 #include "photographer.h"
 #include "runs.h"
 
-#include <throng/context.h>
+#include <throng/bench/context.h>
 
 enum { TH_STATUS_LOWEST = 100, TH_STATUS_COUNT = 500 };
 

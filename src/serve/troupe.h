@@ -5,7 +5,7 @@
 
 #include "company.h"
 
-#include <throng/frame.h>
+#include <throng/runtime/frame.h>
 
 typedef struct th_troupe_desc {
     th_isa isa;

@@ -1,0 +1,318 @@
+#include <throng/bench/stress.h>
+
+#include "load_test_harness.h"
+#include "stress_headline.h"
+
+#include <throng/bench/validate_run.h>
+#include <throng/core/json.h>
+#include <throng/core/text_format.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Posed and checked before a search, which begins with a single one. */
+enum { CHECKED = 1000 };
+
+/* Nobody has memory for as many, and their number fits anywhere. */
+enum { MOST_CHARACTERS = 1000000000 };
+
+typedef struct study {
+    const th_stress_desc *desc;
+    th_stress *out;
+    th_stand stand;
+    uint32_t most;          /* characters that fit into memory */
+    th_row *row;            /* under way, */
+    th_stress_point *point; /* and what comes of it */
+    uint64_t first_hash;    /* of the crowd that all numbers of threads pose first */
+} study;
+
+/* ---- memory ---- */
+
+static uint64_t usable_memory(const th_stress_desc *desc)
+{
+    const uint64_t available = th_memory_available();
+    if (desc->memory > 0)
+        return desc->memory;
+    return available > 0 ? available / 5 * 4 : UINT64_MAX;
+}
+
+static th_result find_most(study *s, th_error *err)
+{
+    th_stress *out = s->out;
+    const uint32_t asked = s->desc->scene.instance_count;
+    const th_result result = th_stand_character_bytes(&s->stand, &out->bytes_per_character, err);
+    if (result != TH_OK)
+        return result;
+    out->memory = usable_memory(s->desc);
+    const double fit = (double)out->memory / out->bytes_per_character;
+    s->most = fit < 1 ? 1 : fit < MOST_CHARACTERS ? (uint32_t)fit : MOST_CHARACTERS;
+    if (asked <= s->most)
+        return TH_OK;
+    return th_fail(err, TH_ERR_MEMORY, "%u character%s %.3g GB of memory, and only %.3g GB can be had", asked,
+                   asked == 1 ? " takes" : "s take", asked * out->bytes_per_character / 1e9, (double)out->memory / 1e9);
+}
+
+/* ---- checking ---- */
+
+/* The crowd under test. */
+static th_result check(study *s, th_row *row, th_error *err)
+{
+    const th_trial trial = {
+        .scene = s->stand.scene,
+        .crowd = s->stand.crowd,
+        .palette = s->stand.palette,
+        .run = th_stand_run,
+        .ctx = &s->stand,
+    };
+    s->out->isa = th_crowd_isa(s->stand.crowd);
+    row->characters = th_crowd_instance_count(s->stand.crowd);
+    row->joints = th_crowd_joint_count(s->stand.crowd);
+    return th_trial_run(&trial, row, err);
+}
+
+static th_result check_first(study *s, th_row *row, th_error *err)
+{
+    const uint32_t asked = s->desc->scene.instance_count, fewest = s->most < CHECKED ? s->most : CHECKED;
+    th_result result = th_stand_pose(&s->stand, asked ? asked : fewest, err);
+    if (result == TH_OK)
+        result = check(s, row, err);
+    if (result != TH_OK || row->failure[0])
+        return result;
+    if (s->first_hash == 0)
+        s->first_hash = row->palette_hash;
+    if (row->palette_hash != s->first_hash)
+        snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", s->out->report.rows[0].name);
+    return TH_OK;
+}
+
+/* ---- one number of threads ---- */
+
+static void show(void *ctx, const th_capacity_probe *probe)
+{
+    const study *s = ctx;
+    const th_stress_state state = {s->point->threads, probe, s->desc->frames};
+    s->desc->progress(s->desc->progress_ctx, &state);
+}
+
+static void copy(const th_samples *from, th_samples *to)
+{
+    to->count = 0;
+    for (uint32_t i = 0; i < from->count; i++)
+        th_samples_add(to, from->values[i]);
+}
+
+static void keep(void *ctx)
+{
+    const study *s = ctx;
+    copy(&s->stand.real, &s->row->real_ns);
+    copy(&s->stand.cpu, &s->row->cpu_ns);
+    s->point->disturbed_unknown = s->stand.waits.count == 0;
+    s->point->disturbed = s->point->disturbed_unknown ? 0 : s->stand.real.count - s->stand.undisturbed.count;
+    s->point->times = th_samples_stats(&s->stand.real);
+    s->point->undisturbed = th_samples_stats(&s->stand.undisturbed);
+}
+
+static th_result prepare(void *ctx, uint32_t characters, th_error *err)
+{
+    study *s = ctx;
+    return th_stand_prepare(&s->stand, characters, err);
+}
+
+static double run_frame(void *ctx)
+{
+    study *s = ctx;
+    return th_stand_frame(&s->stand);
+}
+
+static th_result measure(study *s, th_error *err)
+{
+    const th_stress_desc *d = s->desc;
+    const th_capacity_subject subject = {prepare, run_frame, keep, s};
+    const th_capacity_desc capacity = {
+        .budget_ns = d->budget_ns,
+        .most = s->most,
+        .frames = d->frames,
+        .progress = d->progress ? show : NULL,
+        .progress_ctx = s,
+    };
+    if (d->scene.instance_count > 0)
+        return th_capacity_try(&capacity, &subject, d->scene.instance_count, &s->point->search, err);
+    return th_capacity_find(&capacity, &subject, &s->point->search, err);
+}
+
+static void describe_point(const study *s)
+{
+    th_stress_point *point = s->point;
+    const th_capacity *search = &point->search;
+    point->held = search->items > 0;
+    point->characters = s->out->searched ? search->items : search->counted.items;
+    point->seen = s->desc->guest ? s->desc->guest->seen(s->desc->guest->host) : 0;
+    point->out_of_memory = search->is_most;
+    point->frames = search->counted.frames;
+    point->late = search->counted.late;
+}
+
+static json_t *own_json(const th_stress *out, const th_stress_point *p)
+{
+    return json_pack("{s:s, s:o, s:b, s:i, s:o, s:o, s:o}", "frame", th_stress_frame_name(out), "budget_ms",
+                     th_json_real(out->budget_ns / 1e6), "held", p->held, "late", (int)p->late, "late_share_at_most",
+                     th_json_real(th_capacity_late_at_most(p->late, p->frames)), "disturbed",
+                     p->disturbed_unknown ? json_null() : th_json_count(p->disturbed), "undisturbed_p99_ms",
+                     th_json_real(p->undisturbed.p99 / 1e6));
+}
+
+/* Where frames are drawn, some are. */
+static th_result rehearse(study *s, th_error *err)
+{
+    const uint32_t asked = s->desc->scene.instance_count;
+    if (!s->desc->guest)
+        return TH_OK;
+    const th_result result = th_stand_prepare(&s->stand, asked ? asked : 1, err);
+    return result == TH_OK ? th_stand_finish(&s->stand, err) : result;
+}
+
+/* What was timed, when it was wrong. */
+static void forget(const study *s)
+{
+    *s->point = (th_stress_point){.threads = s->row->threads};
+    s->row->real_ns.count = s->row->cpu_ns.count = 0;
+}
+
+static th_result run_point(study *s, th_error *err)
+{
+    th_row *row = s->row;
+    th_tracer *tracer = s->desc->tracer;
+    const uint32_t *counted = &s->point->search.counted.items;
+    th_tracer_next(tracer, "check");
+    th_result result = th_stand_hire(&s->stand, s->point->threads, err);
+    if (result == TH_OK)
+        result = check_first(s, row, err);
+    if (result == TH_OK && s->out->report.is_rehearsal)
+        result = rehearse(s, err);
+    if (result != TH_OK || row->failure[0] || s->out->report.is_rehearsal)
+        return result;
+    th_tracer_next(tracer, "search");
+    result = measure(s, err);
+    th_tracer_next(tracer, "trace");
+    if (result == TH_OK)
+        result = th_stand_prepare(&s->stand, *counted, err); /* the last one tried may have been another */
+    if (result == TH_OK)
+        th_stand_trace(&s->stand, tracer, row->name, TH_TRACER_EVENTS / s->out->point_count);
+    if (result == TH_OK)
+        describe_point(s);
+    th_tracer_next(tracer, "check");
+    if (result == TH_OK)
+        result = th_stand_finish(&s->stand, err);
+    if (result == TH_OK)
+        result = th_stand_pose(&s->stand, *counted, err);
+    if (result == TH_OK)
+        result = check(s, row, err);
+    if (result != TH_OK)
+        return result;
+    if (row->failure[0])
+        forget(s);
+    else
+        row->own = own_json(s->out, s->point);
+    return TH_OK;
+}
+
+/* ---- all of them ---- */
+
+static th_result lay_out(study *s, th_error *err)
+{
+    const th_stress_desc *d = s->desc;
+    th_stress *out = s->out;
+    *out = (th_stress){
+        .points = calloc(d->thread_count, sizeof *out->points),
+        .budget_ns = d->budget_ns,
+        .frames = d->frames,
+        .searched = d->scene.instance_count == 0,
+        .drawn = d->guest != NULL,
+        .palette = d->palette,
+        .placement = d->placement,
+    };
+    if (!out->points)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u numbers of threads", d->thread_count);
+    const th_result result = th_report_init(&out->report, d->thread_count, d->is_rehearsal ? 0 : d->frames, err);
+    if (result != TH_OK)
+        return result;
+    out->point_count = d->thread_count;
+    out->report.is_rehearsal = d->is_rehearsal;
+    for (uint32_t i = 0; i < d->thread_count; i++) {
+        th_row *row = &out->report.rows[i];
+        row->threads = out->points[i].threads = d->threads[i];
+        row->time_unit = "ms";
+        row->iterations = row->iterations_timed_at_once = 1;
+        snprintf(row->name, sizeof row->name, "stress/%sthreads:%u", out->drawn ? "drawn/" : "", row->threads);
+    }
+    return TH_OK;
+}
+
+/* NULL where the palettes of all are wrong. */
+static const th_stress_point *best_point(const th_stress *out)
+{
+    const th_stress_point *best = NULL;
+    for (uint32_t i = 0; i < out->point_count; i++)
+        if (!out->report.rows[i].failure[0] && (!best || out->points[i].characters > best->characters))
+            best = &out->points[i];
+    return best;
+}
+
+static void describe(study *s)
+{
+    th_stress *out = s->out;
+    const th_stress_point *best = best_point(out);
+    th_scene_desc scene = s->desc->scene;
+    scene.instance_count = best ? best->characters : 0;
+    if (scene.instance_count == 0)
+        scene.instance_count = (uint32_t)out->report.rows[0].characters;
+    json_t *how = json_pack("{s:s, s:s, s:s, s:s, s:i, s:o}", "isa", th_isa_name(out->isa), "palette",
+                            th_palette_name(out->palette), "scheduler", th_scheduler_name(TH_SCHEDULER_OWN),
+                            "placement", th_placement_name(out->placement), "grain", (int)TH_FRAME_DEFAULT_GRAIN,
+                            "budget_ms", th_json_real(out->budget_ns / 1e6));
+    out->report.scene = th_json_merge(th_scene_json(s->stand.cast, &scene), how);
+    if (s->desc->guest)
+        out->report.picture = s->desc->guest->describe(s->desc->guest->host);
+    if (!out->report.is_rehearsal)
+        th_stress_write_headline(out, best);
+}
+
+static th_result run_study(study *s, th_error *err)
+{
+    th_result result = lay_out(s, err);
+    if (result == TH_OK)
+        result = th_stand_init(&s->stand, s->desc, err);
+    s->out->disturbed_ns = s->stand.disturbed_ns;
+    if (result == TH_OK)
+        result = find_most(s, err);
+    const th_noise_mark begin = th_noise_begin();
+    for (uint32_t i = 0; i < s->desc->thread_count && result == TH_OK; i++) {
+        s->row = &s->out->report.rows[i];
+        s->point = &s->out->points[i];
+        result = run_point(s, err);
+    }
+    if (result != TH_OK)
+        return result;
+    s->out->report.noise = th_noise_end(&begin);
+    describe(s);
+    return TH_OK;
+}
+
+th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *err)
+{
+    study s = {.desc = desc, .out = out};
+    th_tracer_begin(desc->tracer, "prepare");
+    const th_result result = run_study(&s, err);
+    th_stand_fini(&s.stand);
+    th_tracer_end(desc->tracer);
+    if (result != TH_OK)
+        th_stress_fini(out);
+    return result;
+}
+
+void th_stress_fini(th_stress *stress)
+{
+    th_report_fini(&stress->report);
+    free(stress->points);
+    *stress = (th_stress){0};
+}

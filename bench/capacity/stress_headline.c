@@ -1,0 +1,97 @@
+#include "stress_headline.h"
+
+#include <math.h>
+
+enum { MOST_NAMES = 3 };
+
+const char *th_stress_frame_name(const th_stress *stress)
+{
+    return stress->drawn ? "drawn" : "posed";
+}
+
+/* As many digits as it is worth, and rather a wider interval. */
+static uint32_t round_to_digits(double value, bool up)
+{
+    const double unit = value >= 1000 ? pow(10, floor(log10(value)) - 2) : 1;
+    return (uint32_t)(unit * (up ? ceil(value / unit) : floor(value / unit)));
+}
+
+bool th_stress_limit(const th_stress_point *point, uint32_t *out_low, uint32_t *out_high)
+{
+    const th_interval *likely = &point->search.likely;
+    if (!(likely->low >= 0 && likely->high < 1e9) || point->out_of_memory)
+        return false;
+    *out_low = round_to_digits(likely->low, false);
+    *out_high = round_to_digits(likely->high, true);
+    return true;
+}
+
+static void add_models(char *line, size_t size, const json_t *scene)
+{
+    size_t index;
+    const json_t *model, *models = json_object_get(scene, "models");
+    json_array_foreach(models, index, model)
+    {
+        if (index == MOST_NAMES) {
+            th_append(line, size, " and %zu more", json_array_size(models) - MOST_NAMES);
+            return;
+        }
+        const int entries = (int)json_integer_value(json_object_get(model, "palette_entries"));
+        th_append(line, size, "%s%s, %d palette %s", index == 0 ? "" : "; ",
+                  json_string_value(json_object_get(model, "name")), entries, entries == 1 ? "entry" : "entries");
+    }
+}
+
+/* "134,000 posed characters hold", "Not even one posed character holds", "20,000 drawn characters do not hold". */
+static void add_result(char *line, size_t size, const char *what, const th_stress_point *point)
+{
+    const bool one = point->characters == 1;
+    if (point->characters == 0)
+        th_append(line, size, "Not even one %s character", what);
+    else
+        th_append(line, size, "%s %s character%s", th_digits_from(point->characters).text, what, one ? "" : "s");
+    if (point->held || point->characters == 0)
+        th_append(line, size, " %s", one || point->characters == 0 ? "holds" : "hold");
+    else
+        th_append(line, size, " %s not hold", one ? "does" : "do");
+}
+
+/* One percent of so few frames is too many to be sure of all others, so the p99 may well be within a budget that is not
+ * held. */
+static void add_late(char *line, size_t size, const th_stress_point *point)
+{
+    th_append(line, size, ", with %s of %s frames late where %u may be", th_digits_from(point->late).text,
+              th_digits_from(point->frames).text, th_capacity_allowed(point->frames));
+}
+
+static void add_point(char *line, size_t size, const th_stress *stress, const th_stress_point *point)
+{
+    const double budget_ms = stress->budget_ns / 1e6;
+    const th_context *context = &stress->report.context;
+    uint32_t low, high;
+    add_result(line, size, th_stress_frame_name(stress), point);
+    th_append(line, size, " %.4g ms (%.4g Hz)", budget_ms, 1000 / budget_ms);
+    if (th_stress_limit(point, &low, &high))
+        th_append(line, size, ", the limit is at %s to %s", th_digits_from(low).text, th_digits_from(high).text);
+    if (point->frames > 0 && point->characters > 0 && !point->held)
+        add_late(line, size, point);
+    if (point->frames > 0)
+        th_append(line, size, ": p99 of %.4g ms", point->times.p99 / 1e6);
+    th_append(line, size, " on %u thread%s (", point->threads, th_plural(point->threads));
+    add_models(line, size, stress->report.scene);
+    if (stress->report.picture) {
+        th_append(line, size, "; ");
+        th_report_add_picture(stress->report.picture, line, size);
+    }
+    th_append(line, size, "; %s, %s, %s; throng %s)", context->cpu[0] ? context->cpu : "unknown CPU",
+              th_isa_name(stress->isa), th_palette_name(stress->palette), th_context_version());
+}
+
+void th_stress_write_headline(th_stress *stress, const th_stress_point *point)
+{
+    stress->headline[0] = '\0';
+    if (point)
+        add_point(stress->headline, sizeof stress->headline, stress, point);
+    else
+        th_append(stress->headline, sizeof stress->headline, "The palettes are wrong, so the times mean nothing.");
+}

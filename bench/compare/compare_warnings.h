@@ -1,0 +1,10 @@
+/* What makes the verdicts of a comparison doubtful, in words. Private to bench. */
+#ifndef TH_COMPARE_NOTES_H
+#define TH_COMPARE_NOTES_H
+
+#include <throng/bench/compare.h>
+
+/* Texts of one sentence; NULL when memory is out. */
+json_t *th_compare_notes(const th_comparison *comparison);
+
+#endif

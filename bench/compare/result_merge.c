@@ -1,0 +1,82 @@
+/* One report of what several processes have measured. */
+#include <throng/bench/result_file.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void fail_row(th_row *row, const char *failure)
+{
+    if (!row->failure[0])
+        snprintf(row->failure, sizeof row->failure, "%s", failure);
+}
+
+/* The same build, scene and frame, in another process: whatever differs has hung on where things lie in memory. */
+static void hold_against(th_row *row, const th_record_entry *e)
+{
+    char hash[24];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)row->palette_hash);
+    if (e->failure)
+        fail_row(row, e->failure);
+    else if (row->checked && e->palette_hash && strcmp(e->palette_hash, hash) != 0)
+        fail_row(row, "its palettes differ from process to process");
+    row->max_error = fmax(row->max_error, e->max_error);
+    row->from_authored = fmax(row->from_authored, e->from_authored);
+}
+
+static bool add_samples(th_row *row, const th_record_entry *e)
+{
+    const uint32_t before = row->real_ns.count;
+    if (row->process_count == 0)
+        row->ends[row->process_count++] = before;
+    if (!th_samples_append(&row->real_ns, &e->real_ns) || !th_samples_append(&row->cpu_ns, &e->cpu_ns) ||
+        !th_samples_append(&row->pulse_ns, &e->pulse_ns))
+        return false;
+    if (row->pulse_ns.count != row->real_ns.count)
+        row->pulse_ns.count = 0; /* a process does not know it */
+    for (uint32_t p = 0; p < e->process_count; p++)
+        row->ends[row->process_count++] = before + e->ends[p];
+    return true;
+}
+
+static th_result add_row(const th_record *record, th_row *row, th_error *err)
+{
+    const th_record_entry *e = th_record_find(record, row->name);
+    if (!e)
+        return th_fail(err, TH_ERR_INPUT, "%s: no %s", record->name, row->name);
+    const uint32_t processes = (row->process_count ? row->process_count : 1) + e->process_count;
+    if (processes > TH_REPORT_MOST_PROCESSES)
+        return th_fail(err, TH_ERR_LIMIT, "%s: more than %d processes", record->name, TH_REPORT_MOST_PROCESSES);
+    hold_against(row, e);
+    if (row->failure[0] || e->real_ns.count == 0)
+        return TH_OK;
+    return add_samples(row, e) ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %s", row->name);
+}
+
+/* The mean with what is not known left out. */
+static double add_to_mean(double mean, uint32_t count, const json_t *value)
+{
+    if (!json_is_number(value))
+        return mean;
+    return isnan(mean) ? json_number_value(value) : mean + (json_number_value(value) - mean) / (count + 1);
+}
+
+static void add_noise(const th_record *record, uint32_t count, th_noise *noise)
+{
+    const json_t *context = record->context;
+    noise->others_cpus = add_to_mean(noise->others_cpus, count, json_object_get(context, "others_cpus"));
+    noise->stolen_cpus = add_to_mean(noise->stolen_cpus, count, json_object_get(context, "stolen_cpus"));
+    noise->throttled_s += json_number_value(json_object_get(context, "throttled_s"));
+}
+
+th_result th_record_add_to(const th_record *record, th_report *report, th_error *err)
+{
+    for (uint32_t r = 0; r < report->row_count; r++) {
+        const th_result result = add_row(record, &report->rows[r], err);
+        if (result != TH_OK)
+            return result;
+    }
+    add_noise(record, report->process_count, &report->noise);
+    report->process_count++;
+    return TH_OK;
+}

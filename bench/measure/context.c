@@ -1,0 +1,219 @@
+#include <throng/bench/context.h>
+
+#include "build.h"
+#include "commit.h"
+
+#include <throng/anim/crowd.h>
+#include <throng/core/clock.h>
+#include <throng/core/json.h>
+
+#include <hwloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *th_context_version(void)
+{
+    return TH_BUILD_VERSION " (" TH_BUILD_COMMIT ")";
+}
+
+/* First line of a file, without its newline; "" when there is none. */
+static void read_line(const char *path, char *out, size_t size)
+{
+    FILE *file = fopen(path, "r");
+    if (!file || !fgets(out, (int)size, file))
+        out[0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+    if (file)
+        fclose(file);
+}
+
+/* "always [madvise] never": the word in brackets. */
+static void read_chosen(const char *path, char *out, size_t size)
+{
+    char line[128];
+    read_line(path, line, sizeof line);
+    const char *chosen = strchr(line, '[');
+    snprintf(out, size, "%.*s", chosen ? (int)strcspn(chosen + 1, "]") : 0, chosen ? chosen + 1 : "");
+}
+
+static th_boost boost_of(const char *text, char on)
+{
+    return text[0] == '\0' ? TH_BOOST_UNKNOWN : text[0] == on ? TH_BOOST_ON : TH_BOOST_OFF;
+}
+
+static void read_system(th_context *c)
+{
+    struct utsname name;
+    char text[16];
+    if (uname(&name) == 0)
+        snprintf(c->system, sizeof c->system, "%.16s %.64s", name.sysname, name.release);
+    confstr(_CS_GNU_LIBC_VERSION, c->libc, sizeof c->libc);
+    c->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
+    c->clock_step_ns = th_clock_step_ns();
+    read_chosen("/sys/kernel/mm/transparent_hugepage/enabled", c->huge_pages, sizeof c->huge_pages);
+    read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", c->clock_source,
+              sizeof c->clock_source);
+    read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", c->governor, sizeof c->governor);
+    read_line("/sys/devices/system/cpu/cpufreq/boost", text, sizeof text);
+    c->boost = boost_of(text, '1');
+    if (c->boost == TH_BOOST_UNKNOWN) {
+        read_line("/sys/devices/system/cpu/intel_pstate/no_turbo", text, sizeof text);
+        c->boost = boost_of(text, '0');
+    }
+}
+
+static void read_moment(th_context *c)
+{
+    time_t now = time(NULL);
+    struct tm local;
+    localtime_r(&now, &local);
+    strftime(c->date, sizeof c->date, "%Y-%m-%dT%H:%M:%S%z", &local);
+    size_t length = strlen(c->date); /* +0200 becomes +02:00 */
+    if (length >= 5 && length + 1 < sizeof c->date) {
+        memmove(c->date + length - 1, c->date + length - 2, 3);
+        c->date[length - 2] = ':';
+    }
+    if (gethostname(c->host, sizeof c->host - 1) != 0)
+        c->host[0] = '\0';
+    if (readlink("/proc/self/exe", c->executable, sizeof c->executable - 1) < 0)
+        c->executable[0] = '\0';
+    if (getloadavg(c->load, 3) < 0)
+        memset(c->load, 0, sizeof c->load);
+}
+
+/* The clock and the hypervisor, from /proc/cpuinfo; it changes from CPU to CPU and from moment to moment. */
+static void read_cpuinfo(th_context *c)
+{
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char line[8192];
+    while (file && fgets(line, sizeof line, file)) {
+        const char *value = strchr(line, ':');
+        if (value && strncmp(line, "cpu MHz", 7) == 0) {
+            double mhz = strtod(value + 1, NULL);
+            c->mhz = mhz > c->mhz ? mhz : c->mhz;
+        } else if (value && strncmp(line, "flags", 5) == 0) {
+            c->virtual_machine = strstr(value, " hypervisor") != NULL;
+        }
+    }
+    if (file)
+        fclose(file);
+}
+
+static const char *cache_type(hwloc_obj_cache_type_t type)
+{
+    switch (type) {
+    case HWLOC_OBJ_CACHE_DATA:
+        return "Data";
+    case HWLOC_OBJ_CACHE_INSTRUCTION:
+        return "Instruction";
+    default:
+        return "Unified";
+    }
+}
+
+static void read_caches(th_context *c, hwloc_topology_t topology)
+{
+    static const hwloc_obj_type_t types[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L2CACHE,
+                                             HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L4CACHE};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        hwloc_obj_t cache = hwloc_get_obj_by_type(topology, types[i], 0);
+        if (!cache)
+            continue;
+        th_cache *out = &c->caches[c->cache_count++];
+        snprintf(out->type, sizeof out->type, "%s", cache_type(cache->attr->cache.type));
+        out->level = cache->attr->cache.depth;
+        out->bytes = cache->attr->cache.size;
+        out->sharing = (uint32_t)hwloc_bitmap_weight(cache->cpuset);
+    }
+}
+
+static uint32_t count_objects(hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    int count = hwloc_get_nbobjs_by_type(topology, type);
+    return count > 0 ? (uint32_t)count : 0;
+}
+
+static void read_topology(th_context *c)
+{
+    hwloc_topology_t topology;
+    if (hwloc_topology_init(&topology) != 0)
+        return;
+    hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL);
+    if (hwloc_topology_load(topology) == 0) {
+        c->cores = count_objects(topology, HWLOC_OBJ_CORE);
+        c->threads_per_core = c->cores ? count_objects(topology, HWLOC_OBJ_PU) / c->cores : 0;
+        c->numa_nodes = count_objects(topology, HWLOC_OBJ_NUMANODE);
+        hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+        const char *model = package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+        snprintf(c->cpu, sizeof c->cpu, "%s", model ? model : "");
+        read_caches(c, topology);
+    }
+    hwloc_topology_destroy(topology);
+}
+
+void th_context_read(th_context *context)
+{
+    *context = (th_context){.cpus = th_cpus_read()};
+    read_moment(context);
+    read_system(context);
+    read_cpuinfo(context);
+    read_topology(context);
+}
+
+static json_t *caches_json(const th_context *c)
+{
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < c->cache_count; i++) {
+        const th_cache *cache = &c->caches[i];
+        array = th_json_append(array, json_pack("{s:s, s:i, s:o, s:i}", "type", cache->type, "level", cache->level,
+                                                "size", th_json_count(cache->bytes), "num_sharing", cache->sharing));
+    }
+    return array;
+}
+
+/* Names, order and meaning as Google Benchmark writes them. */
+static json_t *common_json(const th_context *c)
+{
+#ifdef NDEBUG
+    const char *build = "release";
+#else
+    const char *build = "debug";
+#endif
+    bool scaling = c->governor[0] && strcmp(c->governor, "performance") != 0;
+    return json_pack("{s:s, s:o, s:o, s:i, s:i, s:b, s:o, s:o, s:s, s:s, s:i}", "date", c->date, "host_name",
+                     th_json_text(c->host), "executable", th_json_text(c->executable), "num_cpus", c->cpus.online,
+                     "mhz_per_cpu", (int)c->mhz, "cpu_scaling_enabled", scaling, "caches", caches_json(c), "load_avg",
+                     th_json_reals(c->load, 3), "library_version", TH_BUILD_VERSION, "library_build_type", build,
+                     "json_schema_version", 1);
+}
+
+static json_t *boost_json(th_boost boost)
+{
+    return boost == TH_BOOST_UNKNOWN ? json_null() : json_boolean(boost == TH_BOOST_ON);
+}
+
+static json_t *machine_json(const th_context *c)
+{
+    json_t *json =
+        json_pack("{s:o, s:i, s:i, s:b, s:i, s:o, s:o, s:b, s:i, s:o, s:i}", "cpu_model", th_json_text(c->cpu), "cores",
+                  c->cores, "threads_per_core", c->threads_per_core, "smt", c->threads_per_core > 1, "numa_nodes",
+                  c->numa_nodes, "governor", th_json_text_if_any(c->governor), "boost", boost_json(c->boost),
+                  "virtual_machine", c->virtual_machine, "affinity_cpus", c->cpus.affinity, "cgroup_quota_cpus",
+                  c->cpus.quota > 0 ? th_json_real(c->cpus.quota) : json_null(), "usable_cpus", c->cpus.usable);
+    return th_json_merge(json, json_pack("{s:o, s:s, s:i, s:o, s:o, s:o}", "system", th_json_text_if_any(c->system),
+                                         "libc", c->libc, "page_size", (int)c->page_bytes, "huge_pages",
+                                         th_json_text_if_any(c->huge_pages), "clock_source",
+                                         th_json_text_if_any(c->clock_source), "clock_step_ns",
+                                         th_json_count(c->clock_step_ns)));
+}
+
+json_t *th_context_json(const th_context *c)
+{
+    json_t *build =
+        json_pack("{s:s, s:s, s:s, s:s, s:s}", "compiler", TH_BUILD_COMPILER, "compiler_flags", TH_BUILD_FLAGS,
+                  "build_type", TH_BUILD_TYPE, "commit", TH_BUILD_COMMIT, "isa", th_isa_name(th_isa_best()));
+    return th_json_merge(th_json_merge(common_json(c), machine_json(c)), build);
+}

@@ -1,0 +1,221 @@
+#include <throng/bench/measure.h>
+
+#include "core_clock.h"
+
+#include <throng/core/clock.h>
+#include <throng/core/random.h>
+
+#include <assert.h>
+#include <math.h>
+
+/* ---- how much ---- */
+
+/* Long enough that the rounds do not run out before the least time has passed. */
+static uint64_t repetition_ns_of(const th_measure_desc *desc)
+{
+    const uint64_t ns = desc->repetition_ns ? desc->repetition_ns : TH_MEASURE_REPETITION_NS;
+    const uint64_t wanted = desc->repetitions ? 0 : desc->min_ns / (TH_MEASURE_MOST_ROUNDS / 2);
+    return ns > wanted ? ns : wanted;
+}
+
+th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_report *out, th_error *err)
+{
+    const uint32_t most = desc->repetitions ? desc->repetitions : TH_MEASURE_MOST_ROUNDS;
+    const th_result result = th_report_init(out, rows, desc->is_rehearsal ? 0 : most, err);
+    if (result == TH_OK) {
+        out->repetition_ns = desc->iterations ? 0 : repetition_ns_of(desc);
+        out->iterations = desc->iterations;
+        out->precision = desc->repetitions ? 0 : desc->precision;
+        out->is_rehearsal = desc->is_rehearsal;
+    }
+    return result;
+}
+
+/* ---- one repetition ---- */
+
+static th_lap run_laps(const th_subject *s, const th_measure_desc *desc, uint64_t first, uint32_t iterations)
+{
+    th_lap sum = {0};
+    for (uint32_t i = 0; i < iterations; i++) {
+        const th_lap lap = desc->lap(s->ctx, first + i);
+        sum.real_ns += lap.real_ns;
+        sum.cpu_ns += lap.cpu_ns;
+    }
+    return sum;
+}
+
+static th_lap run(const th_subject *s, const th_measure_desc *desc, uint64_t first, uint32_t iterations)
+{
+    if (desc->lap)
+        return run_laps(s, desc, first, iterations);
+    const uint64_t cpu = th_clock_cpu_ns(), start = th_clock_ns();
+    for (uint32_t i = 0; i < iterations; i++)
+        s->run(s->ctx, first + i);
+    const uint64_t real = th_clock_ns() - start;
+    return (th_lap){real, th_clock_cpu_ns() - cpu};
+}
+
+static th_lap repeat(const th_subject *s, const th_measure_desc *desc, uint64_t first, uint32_t iterations)
+{
+    if (s->before)
+        s->before(s->ctx);
+    const th_lap sum = run(s, desc, first, iterations);
+    if (s->after)
+        s->after(s->ctx);
+    return sum;
+}
+
+static void add_sample(const th_subject *s, const th_measure_desc *desc, uint32_t round)
+{
+    th_row *row = s->row;
+    const double pulse_ns = th_pulse_ns();
+    const th_lap sum = repeat(s, desc, (uint64_t)round * row->iterations, row->iterations);
+    th_samples_add(&row->pulse_ns, fmin(pulse_ns, th_pulse_ns())); /* the longer one may have met an interrupt */
+    th_samples_add(&row->real_ns, (double)sum.real_ns / row->iterations);
+    th_samples_add(&row->cpu_ns, (double)sum.cpu_ns / row->iterations);
+}
+
+/* ---- warming up ---- */
+
+/* Of three runs the least, with what does not count: the first one may have to wake threads. That makes no difference
+ * where a run takes several repetitions' time. */
+static uint64_t least_ns(const th_subject *s, const th_measure_desc *desc, uint32_t iterations)
+{
+    const uint64_t long_ns = 4 * repetition_ns_of(desc);
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < 3 && (i == 0 || least < long_ns); i++) {
+        const uint64_t start = th_clock_ns();
+        run(s, desc, 0, iterations);
+        const uint64_t ns = th_clock_ns() - start;
+        least = ns < least ? ns : least;
+    }
+    return least;
+}
+
+/* Doubles the number until a repetition takes a tenth of its time, so that the estimate comes from a warm run. */
+static uint32_t calibrate(const th_subject *s, const th_measure_desc *desc)
+{
+    const uint64_t wanted_ns = repetition_ns_of(desc);
+    uint32_t iterations = 1;
+    uint64_t ns = least_ns(s, desc, 1);
+    while (ns < wanted_ns / 10 && iterations < 1u << 24)
+        ns = least_ns(s, desc, iterations *= 2);
+    const uint64_t fit = iterations * wanted_ns / (ns ? ns : 1);
+    return fit > 1 ? (uint32_t)fit : 1;
+}
+
+/* ---- rounds ---- */
+
+typedef struct rounds {
+    const th_measure_desc *desc;
+    const th_subject *subjects;
+    uint32_t count, done;
+    uint64_t start_ns;
+    uint32_t next_look, good_looks;
+    th_measure_state state;
+} rounds;
+
+static void warm_up(const rounds *r)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        const th_subject *s = &r->subjects[i];
+        if (s->row->failure[0])
+            continue;
+        s->row->iterations = r->desc->iterations ? r->desc->iterations : calibrate(s, r->desc);
+        s->row->iterations_timed_at_once = r->desc->lap ? 1 : s->row->iterations;
+        run(s, r->desc, 0, s->row->iterations);
+    }
+}
+
+/* R. Durstenfeld, Algorithm 235: Random permutation, 1964. */
+static void shuffle(const rounds *r, uint32_t *order)
+{
+    const uint64_t seed = th_random_bits(r->desc->seed, r->done);
+    for (uint32_t i = 0; i < r->count; i++)
+        order[i] = i;
+    for (uint32_t i = r->count; i > 1; i--) {
+        const uint32_t other = (uint32_t)((th_random_bits(seed, i) >> 32) * i >> 32), last = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = last;
+    }
+}
+
+static void run_round(rounds *r)
+{
+    uint32_t order[TH_MEASURE_MOST_SUBJECTS];
+    shuffle(r, order);
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!r->subjects[order[i]].row->failure[0])
+            add_sample(&r->subjects[order[i]], r->desc, r->done);
+    r->state.rounds = ++r->done;
+    if (r->desc->progress)
+        r->desc->progress(r->desc->progress_ctx, &r->state);
+}
+
+/* ---- when to stop ---- */
+
+static double worst_precision(const rounds *r)
+{
+    double worst = 0;
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!r->subjects[i].row->failure[0])
+            worst = fmax(worst, th_median_precision(&r->subjects[i].row->real_ns));
+    return worst;
+}
+
+/* Looks are few, a quarter of the rounds apart, and one good look may be luck. */
+static bool is_known(rounds *r)
+{
+    if (r->done < r->next_look)
+        return false;
+    r->next_look += r->next_look / 4;
+    r->state.precision = worst_precision(r);
+    r->good_looks = r->state.precision <= r->desc->precision ? r->good_looks + 1 : 0;
+    return r->good_looks >= 2;
+}
+
+static bool is_done(rounds *r)
+{
+    const th_measure_desc *desc = r->desc;
+    if (desc->repetitions > 0)
+        return r->done == desc->repetitions;
+    if (r->done < TH_MEASURE_LEAST_ROUNDS)
+        return false;
+    const uint64_t ns_each = (th_clock_ns() - r->start_ns) / r->count;
+    const bool known = is_known(r), late = desc->max_ns > 0 && ns_each >= desc->max_ns;
+    return (known && ns_each >= desc->min_ns) || late || r->done == TH_MEASURE_MOST_ROUNDS;
+}
+
+static void rehearse(const rounds *r)
+{
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!r->subjects[i].row->failure[0])
+            repeat(&r->subjects[i], r->desc, 0, 1);
+}
+
+/* A clock that is too coarse for a pulse says nothing about the core. */
+static void forget_bad_pulses(const rounds *r)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        th_samples *pulse_ns = &r->subjects[i].row->pulse_ns;
+        for (uint32_t s = 0; s < pulse_ns->count; s++)
+            if (!(pulse_ns->values[s] > 0))
+                pulse_ns->count = 0;
+    }
+}
+
+void th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_t count)
+{
+    assert(count <= TH_MEASURE_MOST_SUBJECTS);
+    rounds r = {.desc = desc, .subjects = subjects, .count = count, .next_look = TH_MEASURE_FIRST_LOOK};
+    if (desc->is_rehearsal) {
+        rehearse(&r);
+        return;
+    }
+    r.state = (th_measure_state){subjects[0].row->name, 1, 1, 0, (double)NAN};
+    warm_up(&r);
+    r.start_ns = th_clock_ns();
+    while (!is_done(&r))
+        run_round(&r);
+    forget_bad_pulses(&r);
+}

@@ -1,0 +1,173 @@
+#include "memory_bandwidth.h"
+
+#include "wait_quiescent.h"
+
+#include <throng/core/cache_line.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* A chunk: a thread moves it in microseconds, which outweighs what it costs to hand it out. */
+#define CHUNK_BYTES ((size_t)256 * 1024)
+
+/* As wide as every CPU of the architecture loads and stores: a core reaches its memory's limit with that. */
+typedef uint64_t word __attribute__((vector_size(16)));
+
+const char *th_traffic_name(th_traffic traffic)
+{
+    static const char *const names[] = {"write", "read", "streaming_write"};
+    _Static_assert(sizeof names / sizeof *names == TH_TRAFFIC_COUNT, "a name for each");
+    return names[traffic];
+}
+
+uint32_t th_traffic_kinds(void)
+{
+#ifdef __SSE2__
+    return TH_TRAFFIC_COUNT;
+#else
+    return TH_TRAFFIC_STREAM;
+#endif
+}
+
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A cgroup may allow less than there is, and ends who takes more. */
+static size_t most_bytes(void)
+{
+    const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    const size_t available = th_memory_available(), most = lesser((size_t)1 << 30, machine / 8);
+    return available > 0 ? lesser(most, available / 2) : most;
+}
+
+/* The largest cache is the last one; as many of it as it takes for all CPUs. */
+size_t th_traffic_default_bytes(const th_context *context)
+{
+    const size_t least = (size_t)32 << 20;
+    size_t caches = 0;
+    for (uint32_t i = 0; i < context->cache_count; i++) {
+        const th_cache *c = &context->caches[i];
+        const uint32_t sharing = c->sharing ? c->sharing : 1, count = (context->cpus.online + sharing - 1) / sharing;
+        caches = c->bytes * count > caches ? c->bytes * count : caches;
+    }
+    return lesser(4 * caches > least ? 4 * caches : least, most_bytes());
+}
+
+size_t th_traffic_round(size_t bytes)
+{
+    return (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES * CHUNK_BYTES;
+}
+
+/* ---- chunks ---- */
+
+typedef struct block {
+    char *memory;
+    uint32_t chunks;
+} block;
+
+static word *word_at(const block *b, uint32_t chunk)
+{
+    return (word *)(void *)(b->memory + chunk * CHUNK_BYTES);
+}
+
+static int write_chunks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    const word value = {worker, begin};
+    for (word *w = word_at(ctx, begin), *last = word_at(ctx, end); w < last; w++)
+        *w = value;
+    return 0;
+}
+
+static int read_chunks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    word sums[4] = {{0}};
+    (void)worker;
+    for (const word *w = word_at(ctx, begin), *last = word_at(ctx, end); w < last; w += 4)
+        for (int i = 0; i < 4; i++)
+            sums[i] += w[i];
+    const word sum = sums[0] + sums[1] + sums[2] + sums[3];
+    volatile uint64_t used = sum[0] + sum[1];
+    (void)used;
+    return 0;
+}
+
+static int stream_chunks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+#ifdef __SSE2__
+    const __m128i value = _mm_set_epi64x(begin, worker);
+    for (word *w = word_at(ctx, begin), *last = word_at(ctx, end); w < last; w++)
+        _mm_stream_si128((__m128i *)(void *)w, value);
+    _mm_sfence();
+    return 0;
+#else
+    return write_chunks(begin, end, worker, ctx);
+#endif
+}
+
+/* ---- repetitions ---- */
+
+/* Some threads that move the block in one way. */
+typedef struct mover {
+    th_jobs *jobs;
+    block *block;
+    th_jobs_fn *move;
+    bool settles;
+} mover;
+
+static void move(void *ctx, uint64_t pass)
+{
+    const mover *m = ctx;
+    (void)pass;
+    th_jobs_for(m->jobs, m->block->chunks, 1, m->move, m->block);
+}
+
+static void begin_moving(void *ctx)
+{
+    const mover *m = ctx;
+    if (m->settles)
+        th_settle();
+    th_jobs_frame_begin(m->jobs);
+}
+
+static void end_moving(void *ctx)
+{
+    const mover *m = ctx;
+    th_jobs_frame_end(m->jobs);
+}
+
+static th_result measure(const th_traffic_desc *desc, block *b, th_row *rows, th_error *err)
+{
+    static th_jobs_fn *const moves[] = {write_chunks, read_chunks, stream_chunks};
+    _Static_assert(sizeof moves / sizeof *moves == TH_TRAFFIC_COUNT, "a way for each");
+    const uint32_t kinds = th_traffic_kinds(), count = desc->pool_count * kinds;
+    mover *movers = calloc(count, sizeof *movers);
+    th_subject *subjects = calloc(count, sizeof *subjects);
+    const bool room = movers && subjects;
+    for (uint32_t i = 0; room && i < count; i++) {
+        movers[i] = (mover){desc->pools[i / kinds], b, moves[i % kinds], desc->settles};
+        subjects[i] = (th_subject){begin_moving, move, end_moving, &movers[i], &rows[i]};
+    }
+    if (room) {
+        move(&movers[count - kinds], 0); /* pages end up near the threads that touch them first */
+        th_measure(&desc->measure, subjects, count);
+    }
+    free(movers);
+    free(subjects);
+    return room ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory to measure %u bandwidths", count);
+}
+
+th_result th_traffic_measure(const th_traffic_desc *desc, th_row *rows, th_error *err)
+{
+    block b = {th_line_alloc(desc->bytes), (uint32_t)(desc->bytes / CHUNK_BYTES)};
+    if (!b.memory)
+        return th_fail(err, TH_ERR_MEMORY, "no memory to measure the bandwidth of: %zu MB", desc->bytes / 1000000);
+    const th_result result = measure(desc, &b, rows, err);
+    free(b.memory);
+    return result;
+}

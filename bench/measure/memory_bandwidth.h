@@ -1,0 +1,24 @@
+/* Traffic: threads that do nothing but write or read a block of memory. Private to bench. */
+#ifndef TH_TRAFFIC_H
+#define TH_TRAFFIC_H
+
+#include <throng/bench/scale.h>
+
+/* So many, the first ones, are there in this build. */
+uint32_t th_traffic_kinds(void);
+
+/* Up to whole chunks. */
+size_t th_traffic_round(size_t bytes);
+
+typedef struct th_traffic_desc {
+    th_jobs *const *pools; /* on whose threads; the last one has the most */
+    uint32_t pool_count;
+    bool settles; /* as th_lane */
+    size_t bytes; /* of the block; rounded */
+    th_measure_desc measure;
+} th_traffic_desc;
+
+/* Fills in a row for each pool and kind, by pool: an iteration moves the whole block once. */
+th_result th_traffic_measure(const th_traffic_desc *desc, th_row *rows, th_error *err);
+
+#endif

@@ -1,0 +1,210 @@
+/* A comparison as a page. */
+#include "html.h"
+#include "plot.h"
+#include "tables.h"
+
+#include <throng/bench/compare.h>
+#include <throng/bench/page.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- changes ---- */
+
+static bool has_change(const th_change *c)
+{
+    return isfinite(c->change);
+}
+
+/* Entries side by side, and how their changes are shown. */
+typedef struct forest {
+    const th_comparison *comparison;
+    const th_change **changes;
+    uint32_t count;
+    bool is_ratio; /* of times, where changes are large; else percent */
+    th_axis axis;
+} forest;
+
+#define LARGE 1.0
+
+static double shown(const forest *f, double change)
+{
+    return f->is_ratio ? 1 + change : 100 * change;
+}
+
+/* A smaller change is none. */
+static double seen_from(const forest *f, const th_change *c)
+{
+    return fmax(isfinite(c->floor) ? c->floor : 0, f->comparison->threshold);
+}
+
+static void set_axis(forest *f)
+{
+    f->is_ratio = false;
+    for (uint32_t i = 0; i < f->count; i++)
+        f->is_ratio = f->is_ratio || fabs(f->changes[i]->change) > LARGE;
+    f->axis = f->is_ratio ? th_axis_log() : th_axis_linear();
+    th_axis_include(&f->axis, shown(f, 0));
+    for (uint32_t i = 0; i < f->count; i++) {
+        const th_change *c = f->changes[i];
+        const double changes[] = {c->change, c->interval.low, c->interval.high, seen_from(f, c), -seen_from(f, c)};
+        for (size_t v = 0; v < sizeof changes / sizeof *changes; v++)
+            th_axis_include(&f->axis, shown(f, changes[v]));
+    }
+}
+
+static th_ink ink_of(const th_change *c)
+{
+    if (c->verdict == TH_VERDICT_REGRESSION || c->problem[0])
+        return TH_INK_VERMILION;
+    return c->verdict == TH_VERDICT_GAIN ? TH_INK_BLUE : TH_INK_GREY;
+}
+
+static const th_key keys[] = {{"slower, or wrong", TH_INK_VERMILION, false},
+                              {"faster", TH_INK_BLUE, false},
+                              {"the same, or a yardstick", TH_INK_GREY, false}};
+
+static void draw_row(th_plot *plot, const forest *f, uint32_t row)
+{
+    const th_change *c = f->changes[row];
+    th_plot_interval_x(plot, ink_of(c), (th_interval){shown(f, c->interval.low), shown(f, c->interval.high)},
+                       row + 0.5);
+    char interval[64] = "";
+    if (isfinite(c->interval.low))
+        snprintf(interval, sizeof interval, " (%+.1f to %+.1f %%)", 100 * c->interval.low, 100 * c->interval.high);
+    th_plot_point(plot, ink_of(c), c->verdict == TH_VERDICT_UNKNOWN, shown(f, c->change), row + 0.5,
+                  "%s: %+.1f %%%s, %s%s%s", c->name, 100 * c->change, interval, th_verdict_name(c->verdict),
+                  c->problem[0] ? "; WRONG: " : "", c->problem);
+}
+
+/* names: one for each entry. */
+static void draw_forest(forest *f, const char *title, const char *const *names, FILE *file)
+{
+    th_plot plot;
+    set_axis(f);
+    const th_plot_desc desc = {
+        .title = title,
+        .x_title = f->is_ratio ? "new time / old time" : "change of time, percent",
+        .y_title = "",
+        .x = f->axis,
+        .rows = names,
+        .row_count = f->count,
+        .keys = keys,
+        .key_count = sizeof keys / sizeof *keys,
+    };
+    th_plot_begin(&plot, &desc, file);
+    for (uint32_t i = 0; i < f->count; i++) {
+        const double floor = seen_from(f, f->changes[i]);
+        th_plot_band(&plot, fmax(shown(f, -floor), plot.x.low), shown(f, floor), i, i + 1);
+    }
+    th_plot_rule_x(&plot, shown(f, 0), "");
+    for (uint32_t i = 0; i < f->count; i++)
+        draw_row(&plot, f, i);
+    th_plot_end(&plot);
+}
+
+/* ---- groups ---- */
+
+/* "jobs/wake:cold" of "jobs/wake:cold/own", "interp" of "interp/step/avx2". */
+static size_t group_length(const th_change *c)
+{
+    const char *last = strrchr(c->name, '/');
+    const bool is_deep = strncmp(c->name, "jobs/", 5) == 0 || strncmp(c->name, "frame/", 6) == 0;
+    return is_deep && last ? (size_t)(last - c->name) : strcspn(c->name, "/");
+}
+
+static bool is_together(const th_change *a, const th_change *b)
+{
+    return group_length(a) == group_length(b) && strncmp(a->name, b->name, group_length(a)) == 0;
+}
+
+/* Those of all from `first` on that follow it and are of its group. */
+static void draw_group(const forest *all, uint32_t first, uint32_t count, const char **names, FILE *file)
+{
+    char title[64];
+    forest f = {.comparison = all->comparison, .changes = all->changes + first, .count = count};
+    const size_t length = group_length(f.changes[0]);
+    snprintf(title, sizeof title, "%.*s", (int)(length > 0 ? length : strlen(f.changes[0]->name)), f.changes[0]->name);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *rest = f.changes[i]->name + length;
+        names[i] = rest[0] == '/' && rest[1] ? rest + 1 : f.changes[i]->name;
+    }
+    draw_forest(&f, title, names, file);
+}
+
+static void draw_groups(const forest *all, const char **names, FILE *file)
+{
+    for (uint32_t first = 0, count; first < all->count; first += count) {
+        for (count = 1; first + count < all->count && is_together(all->changes[first], all->changes[first + count]);)
+            count++;
+        draw_group(all, first, count, names, file);
+    }
+}
+
+/* What nobody should miss among many. */
+static void draw_changed(const forest *all, const char **names, FILE *file)
+{
+    forest f = {.comparison = all->comparison, .changes = calloc(all->count, sizeof *f.changes)};
+    for (uint32_t i = 0; i < all->count && f.changes; i++)
+        if (ink_of(all->changes[i]) != TH_INK_GREY) {
+            names[f.count] = all->changes[i]->name;
+            f.changes[f.count++] = all->changes[i];
+        }
+    if (f.count > 0)
+        draw_forest(&f, "What changed", names, file);
+    free(f.changes);
+}
+
+static bool draw_all(const th_comparison *comparison, FILE *file)
+{
+    forest all = {.comparison = comparison, .changes = calloc(comparison->count, sizeof *all.changes)};
+    const char **names = calloc(comparison->count, sizeof *names);
+    const bool room = all.changes && names;
+    for (uint32_t i = 0; i < comparison->count && room; i++)
+        if (has_change(&comparison->changes[i]))
+            all.changes[all.count++] = &comparison->changes[i];
+    if (all.count > 0) {
+        th_html_section("Changes", file);
+        th_write_line(
+            file, TH_FORMAT_HTML,
+            "Bars: %.0f %% confidence. Shaded: what is no change, because it is smaller than the threshold or "
+            "the noise.",
+            100 * TH_CONFIDENCE);
+        th_html_figures(file);
+        draw_changed(&all, names, file);
+        draw_groups(&all, names, file);
+        th_html_figures_end(file);
+        th_html_section_end(file);
+    }
+    free(names);
+    free(all.changes);
+    return room;
+}
+
+/* ---- the page ---- */
+
+static void write_headline(const th_comparison *c, char *out, size_t size)
+{
+    if (c->problems > 0)
+        th_append(out, size, "%u entr%s wrong; ", c->problems, c->problems == 1 ? "y is" : "ies are");
+    th_comparison_sum(c, out, size);
+}
+
+bool th_comparison_page(const th_comparison *c, const char *command, FILE *file)
+{
+    char headline[256] = "";
+    write_headline(c, headline, sizeof headline);
+    th_html_begin(&(th_html_head){"throng compare", headline, NULL, command}, file);
+    fputs("<div class=\"conditions\">\n", file);
+    th_comparison_print_sides(c, TH_FORMAT_HTML, file);
+    fputs("</div>\n<div class=\"doubts\">", file);
+    th_comparison_print_notes(c, TH_FORMAT_HTML, file);
+    fputs("</div>\n", file);
+    bool made = draw_all(c, file);
+    th_html_section("Figures", file);
+    made = th_comparison_print_figures(c, TH_FORMAT_HTML, file) && made;
+    th_html_section_end(file);
+    made = th_html_contexts(c->old_record->context, c->new_record->context, file) && made;
+    return th_html_end(file) && made;
+}

@@ -1,0 +1,107 @@
+/* A report for people: the conditions above the figures, and the doubts below them. */
+#include <throng/bench/report.h>
+#include <throng/core/json.h>
+#include <throng/core/table.h>
+
+#include <string.h>
+
+/* "7 clips", "clip walk of 7", "rest pose" where the model lacks the clip that was chosen. */
+static void add_clips(char *line, size_t size, const json_t *model)
+{
+    const int clips = (int)json_integer_value(json_object_get(model, "clips"));
+    const json_t *chosen = json_object_get(model, "clip");
+    const char *name = json_string_value(chosen);
+    if (json_is_null(chosen))
+        th_append(line, size, "rest pose");
+    else if (name && strcmp(name, "all") != 0)
+        th_append(line, size, "clip %s of %d", name, clips);
+    else
+        th_append(line, size, "%d clip%s", clips, th_plural((uint64_t)clips));
+}
+
+static void print_scene(const json_t *scene, th_format format, FILE *file)
+{
+    size_t index;
+    const json_t *model;
+    char line[1024] = "";
+    const json_int_t characters = json_integer_value(json_object_get(scene, "characters"));
+    th_append(line, sizeof line, "%s character%s", th_digits_from((uint64_t)characters).text,
+              th_plural((uint64_t)characters));
+    json_array_foreach(json_object_get(scene, "models"), index, model)
+    {
+        const int entries = (int)json_integer_value(json_object_get(model, "palette_entries"));
+        th_append(line, sizeof line, "%s%s (%d palette %s, ", index == 0 ? ": " : ", ",
+                  json_string_value(json_object_get(model, "name")), entries, entries == 1 ? "entry" : "entries");
+        add_clips(line, sizeof line, model);
+        th_append(line, sizeof line, ")");
+    }
+    th_write_line(file, format, "%s", line);
+}
+
+static void print_machine(const th_context *c, th_format format, FILE *file)
+{
+    char line[1024] = "";
+    const size_t size = sizeof line;
+    th_append(line, size, "%s, %u of %u CPUs usable", c->cpu[0] ? c->cpu : "unknown CPU", c->cpus.usable,
+              c->cpus.online);
+    if (c->cpus.quota > 0)
+        th_append(line, size, " (%.3g granted by cgroup)", c->cpus.quota);
+    if (c->threads_per_core > 1)
+        th_append(line, size, ", %u threads a core", c->threads_per_core);
+    if (c->numa_nodes > 1)
+        th_append(line, size, ", %u NUMA nodes", c->numa_nodes);
+    if (c->mhz > 0)
+        th_append(line, size, ", %.0f MHz", c->mhz);
+    if (c->governor[0])
+        th_append(line, size, ", governor %s", c->governor);
+    else
+        th_append(line, size, ", clock %s", c->virtual_machine ? "up to the host of this virtual machine" : "unknown");
+    th_write_line(file, format, "%s", line);
+}
+
+static int integer_of(const json_t *object, const char *name)
+{
+    return (int)json_integer_value(json_object_get(object, name));
+}
+
+void th_report_add_picture(const json_t *picture, char *line, size_t size)
+{
+    th_append(line, size, "%d x %d pixels, samples %d, shadow map %d, by %s", integer_of(picture, "width"),
+              integer_of(picture, "height"), integer_of(picture, "samples"), integer_of(picture, "shadow"),
+              json_string_value(json_object_get(picture, "renderer")));
+}
+
+void th_report_print_conditions(const th_report *report, th_format format, FILE *file)
+{
+    if (report->scene)
+        print_scene(report->scene, format, file);
+    print_machine(&report->context, format, file);
+}
+
+bool th_report_print_rehearsal(const th_report *report, th_format format, FILE *file)
+{
+    th_table *table = th_table_create("<entry|>threads|>max error|<palette hash|<check");
+    for (uint32_t r = 0; r < report->row_count; r++) {
+        const th_row *row = &report->rows[r];
+        th_table_cell(table, "%s", row->name);
+        th_table_cell(table, "%u", row->threads);
+        th_table_cell(table, row->checked ? "%.2g" : "-", row->max_error);
+        th_table_cell(table, row->checked ? "%016llx" : "-", (unsigned long long)row->palette_hash);
+        th_table_cell(table, "%s", row->failure[0] ? row->failure : row->checked ? "right" : "ran");
+    }
+    fputc('\n', file);
+    const bool printed = th_table_write(table, format, file);
+    th_table_destroy(table);
+    fputc('\n', file);
+    th_write_line(file, format, "A dry run: everything ran once, nothing was timed.");
+    return printed;
+}
+
+void th_report_print_doubts(const th_report *report, th_format format, FILE *file)
+{
+    size_t index;
+    const json_t *doubt;
+    json_t *doubts = th_report_doubts(report);
+    json_array_foreach(doubts, index, doubt) th_write_line(file, format, "note: %s", json_string_value(doubt));
+    json_decref(doubts);
+}

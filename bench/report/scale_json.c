@@ -1,0 +1,96 @@
+#include <throng/bench/scale.h>
+#include <throng/core/json.h>
+
+/* ---- curves ---- */
+
+static json_t *estimate_json(const th_estimate *e)
+{
+    return json_pack("{s:o, s:o}", "value", th_json_real(e->value), "interval",
+                     th_json_reals((const double[]){e->low, e->high}, 2));
+}
+
+static json_t *fit_json(const th_fit *f)
+{
+    return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "status", th_fit_status_name(f->status), "points",
+                     (int)f->point_count, "gamma", estimate_json(&f->gamma), "sigma", estimate_json(&f->sigma), "kappa",
+                     estimate_json(&f->kappa), "peak_threads", estimate_json(&f->peak_threads), "peak_characters_per_s",
+                     estimate_json(&f->peak_throughput), "rms", th_json_real(f->rms), "r_squared",
+                     th_json_real(f->r_squared));
+}
+
+static json_t *fits_json(const th_scale_curve *curve)
+{
+    json_t *json = json_object();
+    for (int law = 0; law < TH_FIT_LAW_COUNT; law++)
+        json = th_json_merge(json, json_pack("{s:o}", th_fit_law_name((th_fit_law)law), fit_json(&curve->fits[law])));
+    return json;
+}
+
+static json_t *curve_point_json(const th_scale *scale, const th_scale_curve *curve, uint32_t index)
+{
+    const th_scale_point *p = &scale->points[index];
+    return json_pack("{s:s, s:i, s:b, s:o, s:o, s:o, s:o}", "name", scale->report.rows[index].name, "threads",
+                     (int)p->threads, "oversubscribed", p->oversubscribed, "characters_per_s",
+                     th_json_real((double)curve->characters / p->frame_ns * 1e9), "speed_up", th_json_real(p->speed_up),
+                     "efficiency", th_json_real(p->efficiency), "karp_flatt", th_json_real(p->karp_flatt));
+}
+
+static json_t *curve_json(const th_scale *scale, const th_scale_curve *curve)
+{
+    json_t *points = json_array();
+    for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
+        if (!scale->report.rows[i].failure[0])
+            points = th_json_append(points, curve_point_json(scale, curve, i));
+    return json_pack("{s:s, s:i, s:i, s:o, s:o}", "scheduler", th_scheduler_name(curve->scheduler), "characters",
+                     (int)curve->characters, "grain", (int)curve->grain, "points", points, "fits", fits_json(curve));
+}
+
+/* ---- parts and memory ---- */
+
+static json_t *parts_json(const th_scale_parts *parts)
+{
+    json_t *json = json_pack("{s:i}", "threads", (int)parts->threads);
+    for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+        json_t *part = json_pack("{s:o, s:o}", "us_per_frame", th_json_real(parts->frame_ns[a] / 1e3),
+                                 "work_us_per_frame", th_json_real(parts->work_ns[a] / 1e3));
+        json = th_json_merge(json, json_pack("{s:o}", th_ablation_name((th_ablation)a), part));
+    }
+    return json;
+}
+
+static json_t *memory_json(const th_scale_memory *memory)
+{
+    json_t *json = json_pack("{s:i}", "threads", (int)memory->threads);
+    for (int t = 0; t < TH_TRAFFIC_COUNT; t++)
+        json = th_json_merge(json,
+                             json_pack("{s:o}", th_traffic_name((th_traffic)t), th_json_real(memory->bytes_per_s[t])));
+    return json;
+}
+
+/* ---- the verdict ---- */
+
+static json_t *verdict_json(const th_verdict *v)
+{
+    json_t *losses = json_object();
+    for (int l = TH_LIMIT_MEMORY; l <= TH_LIMIT_SERIAL; l++)
+        losses = th_json_merge(losses, json_pack("{s:o}", th_limit_name((th_limit)l), th_json_real(v->losses[l])));
+    return json_pack("{s:s, s:o, s:o, s:s}", "limit", th_limit_name(v->limit), "lost", th_json_real(v->lost), "losses",
+                     losses, "text", v->text);
+}
+
+json_t *th_scale_json(const th_scale *scale)
+{
+    if (scale->report.is_rehearsal)
+        return th_report_json(&scale->report);
+    json_t *curves = json_array(), *parts = json_array(), *memory = json_array();
+    for (uint32_t i = 0; i < scale->curve_count; i++)
+        curves = th_json_append(curves, curve_json(scale, &scale->curves[i]));
+    for (uint32_t i = 0; i < scale->part_count; i++)
+        parts = th_json_append(parts, parts_json(&scale->parts[i]));
+    for (uint32_t i = 0; i < scale->memory_count; i++)
+        memory = th_json_append(memory, memory_json(&scale->memory[i]));
+    json_t *scaling = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "curves", curves, "ablation", parts, "palette_bytes",
+                                th_json_count(scale->palette_bytes), "memory_bytes_per_s", memory, "memory_block_bytes",
+                                th_json_count(scale->memory_bytes), "verdict", verdict_json(&scale->verdict));
+    return th_json_merge(th_report_json(&scale->report), json_pack("{s:o}", "scaling", scaling));
+}

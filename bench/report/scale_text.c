@@ -1,0 +1,378 @@
+#include "tables.h"
+
+#include <throng/bench/scale.h>
+#include <throng/core/table.h>
+#include <throng/core/text_format.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the first curve ---- */
+
+/* A share as percent; a dash for what is not known, as against a first point that failed. */
+static void add_share(th_table *table, int digits, double share)
+{
+    if (isfinite(share))
+        th_table_cell(table, "%.*f %%", digits, 100 * share);
+    else
+        th_table_cell(table, "-");
+}
+
+static void add_point(th_table *table, const th_row *row, const th_scale_point *p)
+{
+    th_table_cell(table, "%u%s", p->threads, p->oversubscribed ? "*" : "");
+    th_table_cell(table, "%.3f", p->frame_ns / 1e6);
+    th_table_cell(table, "%s", th_digits_from((uint64_t)((double)row->characters / p->frame_ns * 1e9)).text);
+    th_table_cell(table, isfinite(p->speed_up) ? "%.2f" : "-", p->speed_up);
+    add_share(table, 0, p->efficiency);
+    if (isnan(p->karp_flatt))
+        th_table_cell(table, "%s", "");
+    else
+        add_share(table, 1, p->karp_flatt);
+    add_share(table, 0, p->busy);
+    add_share(table, 1, p->tail);
+    add_share(table, 1, p->imbalance);
+    add_share(table, 1, p->spread);
+    add_share(table, 1, th_median_precision(&row->real_ns));
+    th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
+}
+
+static bool print_points(const th_scale *scale, th_format format, FILE *file)
+{
+    const th_scale_curve *curve = &scale->curves[0];
+    th_table *table = th_table_create(">threads|>ms/frame|>characters/s|>speed-up|>efficiency|>Karp-Flatt|>busy|>tail|>"
+                                      "imbalance|>spread|>known to|<palette hash");
+    for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
+        if (!scale->report.rows[i].failure[0])
+            add_point(table, &scale->report.rows[i], &scale->points[i]);
+    const bool printed = th_table_write(table, format, file);
+    th_table_destroy(table);
+    return printed;
+}
+
+/* ---- fits ---- */
+
+typedef struct line {
+    char text[512];
+} line;
+
+static void add_estimate(line *l, const char *name, const th_estimate *e)
+{
+    th_append(l->text, sizeof l->text, ", %s %.3g", name, e->value);
+    if (isfinite(e->low) && isfinite(e->high))
+        th_append(l->text, sizeof l->text, " (%.3g to %.3g)", e->low, e->high);
+}
+
+/* measured: the most threads that the fit knows. */
+static void add_peak(line *l, const th_fit *f, uint32_t measured)
+{
+    const th_estimate *n = &f->peak_threads;
+    const th_digits most = th_digits_from(isfinite(f->peak_throughput.value) ? (uint64_t)f->peak_throughput.value : 0);
+    if (isinf(n->value)) {
+        th_append(l->text, sizeof l->text, "; no peak");
+        if (isfinite(f->peak_throughput.value))
+            th_append(l->text, sizeof l->text, ", but no more than %s characters/s", most.text);
+        return;
+    }
+    th_append(l->text, sizeof l->text, "; peak of %s characters/s at %.0f threads", most.text, n->value);
+    if (isfinite(n->low) && isfinite(n->high))
+        th_append(l->text, sizeof l->text, " (%.0f to %.0f)", n->low, n->high);
+    else if (isfinite(n->low))
+        th_append(l->text, sizeof l->text, " (%.0f to any number)", n->low);
+    if (n->value > 2 * measured)
+        th_append(l->text, sizeof l->text, ", far beyond what was measured");
+}
+
+static void print_fits(const th_scale_curve *curve, uint32_t measured, th_format format, FILE *file)
+{
+    static const char *const names[] = {"Amdahl's law", "Universal Scalability Law"};
+    if (curve->fits[0].status != TH_FIT_GOOD) {
+        th_write_line(file, format,
+                      "Too few points to fit a law of scaling: %u thread count%s with a CPU for each thread, %u are "
+                      "needed.",
+                      curve->fits[0].point_count, th_plural(curve->fits[0].point_count), TH_FIT_MIN_POINTS);
+        return;
+    }
+    for (int law = 0; law < TH_FIT_LAW_COUNT; law++) {
+        const th_fit *f = &curve->fits[law];
+        line l = {""};
+        th_append(l.text, sizeof l.text, "%s: residual %.1f %%", names[law], 100 * f->rms);
+        if (isfinite(f->r_squared))
+            th_append(l.text, sizeof l.text, ", R^2 %.4f", f->r_squared);
+        add_estimate(&l, "sigma", &f->sigma);
+        if (law == TH_FIT_USL)
+            add_estimate(&l, "kappa", &f->kappa);
+        add_peak(&l, f, measured);
+        th_write_line(file, format, "%s.", l.text);
+    }
+}
+
+/* ---- parts and memory ---- */
+
+static const th_scale_point *point_of(const th_scale *scale, uint32_t threads)
+{
+    const th_scale_point *p = scale->points;
+    while (p->threads != threads)
+        p++;
+    return p;
+}
+
+static bool print_parts(const th_scale *scale, th_format format, FILE *file)
+{
+    th_table *table = th_table_create(
+        ">threads|>whole frame|>no palette write|>no hierarchy|>sampling only|>write only|>empty chunks");
+    for (uint32_t i = 0; i < scale->part_count; i++) {
+        const th_scale_parts *parts = &scale->parts[i];
+        th_table_cell(table, "%u", parts->threads);
+        th_table_cell(table, "%.1f", point_of(scale, parts->threads)->frame_ns / 1e3);
+        for (int a = 0; a < TH_ABLATION_COUNT; a++)
+            th_table_cell(table, "%.1f", parts->frame_ns[a] / 1e3);
+    }
+    const bool printed = th_table_write(table, format, file);
+    th_table_destroy(table);
+    return printed;
+}
+
+static bool print_memory(const th_scale *scale, th_format format, FILE *file)
+{
+    th_table *table = th_table_create(">threads|>write|>read|>streaming write");
+    for (uint32_t i = 0; i < scale->memory_count; i++) {
+        th_table_cell(table, "%u", scale->memory[i].threads);
+        for (int t = 0; t < TH_TRAFFIC_COUNT; t++)
+            if (isnan(scale->memory[i].bytes_per_s[t]))
+                th_table_cell(table, "%s", "-");
+            else
+                th_table_cell(table, "%.1f", scale->memory[i].bytes_per_s[t] / 1e9);
+    }
+    const bool printed = th_table_write(table, format, file);
+    th_table_destroy(table);
+    return printed;
+}
+
+/* ---- the map of all curves ---- */
+
+enum { MAP_COLUMNS = 12 };
+
+/* Which of the three the curves differ in. */
+typedef struct varied {
+    bool scheduler, characters, grain;
+} varied;
+
+static varied varied_in(const th_scale *scale)
+{
+    varied v = {false, false, false};
+    const th_scale_curve *a = scale->curves;
+    for (uint32_t i = 1; i < scale->curve_count; i++) {
+        const th_scale_curve *b = &scale->curves[i];
+        v.scheduler = v.scheduler || b->scheduler != a->scheduler;
+        v.characters = v.characters || b->characters != a->characters;
+        v.grain = v.grain || b->grain != a->grain;
+    }
+    return v;
+}
+
+/* The numbers of threads that any curve has, rising: the serial one has one thread, whatever the others have. */
+typedef struct thread_counts {
+    uint32_t values[TH_JOBS_MAX_THREADS], count;
+} thread_counts;
+
+static thread_counts thread_counts_of(const th_scale *scale)
+{
+    bool any[TH_JOBS_MAX_THREADS + 1] = {false};
+    thread_counts counts = {.count = 0};
+    for (uint32_t i = 0; i < scale->point_count; i++)
+        any[scale->points[i].threads] = true;
+    for (uint32_t t = 1; t <= TH_JOBS_MAX_THREADS; t++)
+        if (any[t])
+            counts.values[counts.count++] = t;
+    return counts;
+}
+
+/* Some of the columns. */
+typedef struct span {
+    const uint32_t *threads;
+    uint32_t count;
+} span;
+
+static th_table *create_map(const th_scale *scale, varied v, span s)
+{
+    char columns[256] = "";
+    size_t used = 0;
+    used += (size_t)snprintf(columns, sizeof columns, "%s%s%s", v.scheduler ? "<scheduler|" : "",
+                             v.characters ? ">characters|" : "", v.grain ? ">grain|" : "");
+    for (uint32_t i = 0; i < s.count; i++)
+        used += (size_t)snprintf(columns + used, sizeof columns - used, ">%u%s|", s.threads[i],
+                                 point_of(scale, s.threads[i])->oversubscribed ? "*" : "");
+    snprintf(columns + used, sizeof columns - used, "<threads");
+    return th_table_create(columns);
+}
+
+static double throughput(const th_scale_curve *curve, const th_scale_point *p)
+{
+    return (double)curve->characters / p->frame_ns * 1e9;
+}
+
+/* NULL where the curve has none on so many threads, or its palettes are wrong. */
+static const th_scale_point *good_point(const th_scale *scale, const th_scale_curve *curve, uint32_t threads)
+{
+    for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
+        if (scale->points[i].threads == threads && !scale->report.rows[i].failure[0])
+            return &scale->points[i];
+    return NULL;
+}
+
+static void add_curve(th_table *map, const th_scale *scale, const th_scale_curve *curve, varied v, span s)
+{
+    if (v.scheduler)
+        th_table_cell(map, "%s", th_scheduler_name(curve->scheduler));
+    if (v.characters)
+        th_table_cell(map, "%s", th_digits_from(curve->characters).text);
+    if (v.grain)
+        th_table_cell(map, "%u", curve->grain);
+    for (uint32_t i = 0; i < s.count; i++) {
+        const th_scale_point *p = good_point(scale, curve, s.threads[i]);
+        if (p)
+            th_table_cell(map, "%.2f", throughput(curve, p) / 1e6);
+        else
+            th_table_cell(map, "%s", "");
+    }
+    th_table_cell(map, "%s", "");
+}
+
+static bool print_part_of_map(const th_scale *scale, varied v, span s, th_format format, FILE *file)
+{
+    th_table *map = create_map(scale, v, s);
+    for (uint32_t i = 0; i < scale->curve_count; i++)
+        add_curve(map, scale, &scale->curves[i], v, s);
+    const bool printed = th_table_write(map, format, file);
+    th_table_destroy(map);
+    return printed;
+}
+
+static void print_best(const th_scale *scale, varied v, th_format format, FILE *file)
+{
+    const th_scale_curve *best = NULL;
+    const th_scale_point *at = NULL;
+    for (uint32_t i = 0; i < scale->curve_count; i++) {
+        const th_scale_curve *c = &scale->curves[i];
+        for (uint32_t p = c->first; p < c->first + c->count; p++)
+            if (!scale->report.rows[p].failure[0] && (!best || throughput(c, &scale->points[p]) > throughput(best, at)))
+                best = c, at = &scale->points[p];
+    }
+    if (!best)
+        return;
+    line l = {""};
+    th_append(l.text, sizeof l.text, "Best: %s characters/s with %u thread%s",
+              th_digits_from((uint64_t)throughput(best, at)).text, at->threads, th_plural(at->threads));
+    if (v.scheduler)
+        th_append(l.text, sizeof l.text, ", scheduler %s", th_scheduler_name(best->scheduler));
+    if (v.characters)
+        th_append(l.text, sizeof l.text, ", %s character%s", th_digits_from(best->characters).text,
+                  th_plural(best->characters));
+    if (v.grain)
+        th_append(l.text, sizeof l.text, ", grain %u", best->grain);
+    th_write_line(file, format, "%s.", l.text);
+}
+
+/* Between lines; in Markdown they have one anyway. */
+static void print_gap(th_format format, FILE *file)
+{
+    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
+}
+
+/* A line with a table below it. */
+static void print_heading(const char *text, th_format format, FILE *file)
+{
+    th_write_line(file, format, "%s", text);
+    print_gap(format, file);
+}
+
+static bool print_map(const th_scale *scale, th_format format, FILE *file)
+{
+    const varied v = varied_in(scale);
+    const thread_counts threads = thread_counts_of(scale);
+    bool printed = true;
+    print_heading("Millions of characters a second, by number of threads:", format, file);
+    for (uint32_t first = 0; first < threads.count && printed; first += MAP_COLUMNS) {
+        const uint32_t left = threads.count - first;
+        const span s = {&threads.values[first], left < MAP_COLUMNS ? left : MAP_COLUMNS};
+        printed = print_part_of_map(scale, v, s, format, file);
+        fputc('\n', file);
+    }
+    print_best(scale, v, format, file);
+    print_gap(format, file);
+    return printed;
+}
+
+/* ---- all of it ---- */
+
+static bool is_oversubscribed(const th_scale *scale)
+{
+    for (uint32_t i = 0; i < scale->point_count; i++)
+        if (scale->points[i].oversubscribed)
+            return true;
+    return false;
+}
+
+void th_scale_print_how(const th_scale *scale, th_format format, FILE *file)
+{
+    const th_scale_curve *curve = &scale->curves[0];
+    line l = {""};
+    th_append(l.text, sizeof l.text,
+              "%s kernel, %s palettes, %s scheduler, placement %s, chunks of %u x 16 characters%s",
+              th_isa_name(scale->isa), th_palette_name(scale->palette), th_scheduler_name(curve->scheduler),
+              th_placement_name(scale->placement), curve->grain,
+              scale->stages == TH_STAGES_SEPARATE ? ", separate stages" : "");
+    if (scale->curve_count > 1)
+        th_append(l.text, sizeof l.text, ": the first of %u curves", scale->curve_count);
+    th_write_line(file, format, "%s", l.text);
+}
+
+static bool print_first_curve(const th_scale *scale, th_format format, FILE *file)
+{
+    char memory[64];
+    print_gap(format, file);
+    bool printed = print_points(scale, format, file);
+    fputc('\n', file);
+    if (is_oversubscribed(scale))
+        th_write_line(file, format, "* more threads than usable CPUs: in no fit and no verdict");
+    if (format != TH_FORMAT_HTML) /* a page has it at its head */
+        th_write_line(file, format, "%s", scale->verdict.text);
+    print_fits(&scale->curves[0], scale->parts[scale->part_count - 1].threads, format, file);
+    print_gap(format, file);
+    print_heading("Frames of which a part is left out, us:", format, file);
+    printed = printed && print_parts(scale, format, file);
+    fputc('\n', file);
+    snprintf(memory, sizeof memory,
+             "Memory, GB/s in a block of %s MB:", th_digits_from(scale->memory_bytes / 1000000).text);
+    print_heading(memory, format, file);
+    printed = printed && print_memory(scale, format, file);
+    fputc('\n', file);
+    return printed;
+}
+
+bool th_scale_print_figures(const th_scale *scale, th_format format, FILE *file)
+{
+    const uint32_t repetitions = scale->report.rows[0].real_ns.count;
+    bool printed = print_first_curve(scale, format, file);
+    if (scale->curve_count > 1)
+        printed = printed && print_map(scale, format, file);
+    th_write_line(
+        file, format,
+        "Medians of %u repetition%s in random order. Spread: half of them lie within it. Known to: with %.0f %% "
+        "confidence the median is that close.",
+        repetitions, th_plural(repetitions), 100 * TH_CONFIDENCE);
+    return printed;
+}
+
+bool th_scale_print(const th_scale *scale, th_format format, FILE *file)
+{
+    const th_report *report = &scale->report;
+    th_report_print_conditions(report, format, file);
+    th_scale_print_how(scale, format, file);
+    const bool printed = report->is_rehearsal ? th_report_print_rehearsal(report, format, file)
+                                              : th_scale_print_figures(scale, format, file);
+    th_report_print_doubts(report, format, file);
+    return printed;
+}

@@ -1,0 +1,250 @@
+/* A stress test as a page. */
+#include "html.h"
+#include "plot.h"
+#include "tables.h"
+
+#include <throng/bench/page.h>
+#include <throng/bench/stress.h>
+
+#include <math.h>
+#include <string.h>
+
+static bool has_figures(const th_stress *stress, uint32_t point)
+{
+    return !stress->report.rows[point].failure[0] && stress->points[point].frames > 0;
+}
+
+/* ---- frame times ---- */
+
+/* Frames by how long they took, and those that are far beyond all others. A border between two bins lies on the budget,
+ * so that none has frames in time as well as late ones. */
+enum { MOST_BINS = 80 };
+
+typedef struct histogram {
+    double budget, width; /* ms */
+    double first;         /* bin, counted from the budget: below 0 those in time */
+    uint32_t counts[MOST_BINS + 2];
+    uint32_t bins, beyond;
+} histogram;
+
+/* A frame of just the budget is in time. */
+static double bin_of(const histogram *h, double ms)
+{
+    return ms > h->budget ? floor((ms - h->budget) / h->width) : -1 - floor((h->budget - ms) / h->width);
+}
+
+/* The lower border of the bin, ms. */
+static double border_of(const histogram *h, uint32_t bin)
+{
+    return h->budget + (h->first + bin) * h->width;
+}
+
+/* Up to what most frames and the budget need: one that took a second would leave no room for the rest. */
+static histogram histogram_of(const double *sorted_ns, uint32_t count, double budget_ns)
+{
+    const double usual = sorted_ns[(uint32_t)ceil(0.995 * count) - 1];
+    const double longest = sorted_ns[count - 1], end = fmin(longest, 1.5 * fmax(usual, budget_ns)) / 1e6;
+    const double low = sorted_ns[0] / 1e6, width = th_axis_step(fmax(end - low, 1e-6 * end) / MOST_BINS);
+    histogram h = {.budget = budget_ns / 1e6, .width = width};
+    h.first = bin_of(&h, low);
+    h.bins = (uint32_t)fmin(bin_of(&h, end) - h.first + 1, MOST_BINS + 2);
+    for (uint32_t i = 0; i < count; i++) {
+        const double bin = bin_of(&h, sorted_ns[i] / 1e6) - h.first;
+        if (bin < h.bins)
+            h.counts[(uint32_t)bin]++;
+        else
+            h.beyond++;
+    }
+    return h;
+}
+
+static void draw_bins(th_plot *plot, const histogram *h)
+{
+    for (uint32_t b = 0; b < h->bins; b++) {
+        const double from = border_of(h, b), to = border_of(h, b + 1);
+        if (h->counts[b] > 0)
+            th_plot_bar(plot, h->first + b >= 0 ? TH_INK_VERMILION : TH_INK_BLUE, from, to, plot->y.low, h->counts[b],
+                        "%.4g to %.4g ms: %u frame%s", from, to, h->counts[b], th_plural(h->counts[b]));
+    }
+}
+
+static void draw_frames(const th_stress *stress, uint32_t point, FILE *file)
+{
+    const th_stress_point *p = &stress->points[point];
+    const double budget_ms = stress->budget_ns / 1e6, p99_ms = p->times.p99 / 1e6;
+    const th_samples *ns = &stress->report.rows[point].real_ns;
+    char title[96], note[160] = "";
+    const th_key keys[] = {{"in time", TH_INK_BLUE, false}, {"late", TH_INK_VERMILION, false}};
+    th_plot plot;
+    if (ns->count == 0)
+        return;
+    const histogram h = histogram_of(th_samples_sorted(ns), ns->count, stress->budget_ns);
+    snprintf(title, sizeof title, "Frame times of %s character%s", th_digits_from(p->search.counted.items).text,
+             th_plural(p->search.counted.items));
+    th_append(note, sizeof note, "The last run that counts: %s frames, %u late.", th_digits_from(p->frames).text,
+              p->late);
+    if (h.beyond > 0)
+        th_append(note, sizeof note, " %u more took longer than is shown, up to %.4g ms.", h.beyond,
+                  p->times.max / 1e6);
+    th_plot_desc desc = {
+        .title = title,
+        .note = note,
+        .x_title = "ms",
+        .y_title = "frames",
+        .x = th_axis_linear(),
+        .y = th_axis_log(),
+        .keys = keys,
+        .key_count = 2,
+    };
+    th_axis_include(&desc.x, border_of(&h, 0));
+    th_axis_include(&desc.x, border_of(&h, h.bins));
+    th_axis_include(&desc.x, budget_ms);
+    desc.y.least_step = 1;
+    th_axis_include(&desc.y, 0.7); /* a single frame is to be seen */
+    for (uint32_t b = 0; b < h.bins; b++)
+        th_axis_include(&desc.y, h.counts[b]);
+    th_plot_begin(&plot, &desc, file);
+    draw_bins(&plot, &h);
+    th_plot_rule_x(&plot, budget_ms, "budget");
+    th_plot_rule_x(&plot, p99_ms, "p99");
+    th_plot_end(&plot);
+}
+
+/* ---- the search ---- */
+
+static void draw_probe(th_plot *plot, const th_capacity_probe *p)
+{
+    static const char *const stages[] = {"how many about", "search", "run that counts"};
+    th_plot_point(plot, p->held ? TH_INK_BLUE : TH_INK_VERMILION, p->stage == TH_CAPACITY_BRACKET, p->items,
+                  p->p99_ns / 1e6, "%s: %s character%s, p99 %.4g ms, %u of %u frames late", stages[p->stage],
+                  th_digits_from(p->items).text, th_plural(p->items), p->p99_ns / 1e6, p->late, p->frames);
+}
+
+/* Far from what was found much is tried that nobody doubts. */
+static bool is_near(const th_capacity *search, const th_capacity_probe *p)
+{
+    const double items = search->counted.items;
+    return p->items <= 2 * items && p->items >= items / 2;
+}
+
+static void draw_probes(const th_stress *stress, uint32_t point, FILE *file)
+{
+    const th_capacity *search = &stress->points[point].search;
+    const th_key keys[] = {{"held", TH_INK_BLUE, false}, {"did not hold", TH_INK_VERMILION, false}};
+    th_plot plot;
+    th_plot_desc desc = {
+        .title = "The search",
+        .note = "Each number that was tried within twice and half of the result. Hollow: a few frames, to see where to "
+                "look.",
+        .x_title = "characters",
+        .y_title = "p99 of the frame, ms",
+        .x = th_axis_linear(),
+        .y = th_axis_linear(),
+        .keys = keys,
+        .key_count = 2,
+    };
+    desc.x.least_step = 1;
+    if (search->probe_count < 2)
+        return;
+    th_axis_include(&desc.y, stress->budget_ns / 1e6);
+    for (uint32_t i = 0; i < search->probe_count; i++)
+        if (is_near(search, &search->probes[i])) {
+            th_axis_include(&desc.x, search->probes[i].items);
+            th_axis_include(&desc.y, search->probes[i].p99_ns / 1e6);
+        }
+    th_plot_begin(&plot, &desc, file);
+    for (uint32_t i = 0; i < search->probe_count; i++)
+        if (is_near(search, &search->probes[i]))
+            draw_probe(&plot, &search->probes[i]);
+    th_plot_rule_y(&plot, stress->budget_ns / 1e6, "budget");
+    th_plot_end(&plot);
+}
+
+/* ---- all numbers of threads ---- */
+
+/* From what holds to the least number that does not. */
+static void draw_capacity(const th_stress *stress, FILE *file)
+{
+    th_plot plot;
+    th_plot_desc desc = {
+        .title = "Characters that hold the budget",
+        .note = "Bars: up to the least number above that was seen not to.",
+        .x_title = "threads",
+        .y_title = "characters",
+        .x = th_axis_linear(),
+        .y = th_axis_linear(),
+    };
+    desc.x.least_step = 1;
+    th_axis_include(&desc.x, 0);
+    th_axis_include(&desc.y, 0);
+    for (uint32_t i = 0; i < stress->point_count; i++) {
+        th_axis_include(&desc.x, stress->points[i].threads);
+        th_axis_include(&desc.y, fmax(stress->points[i].characters, stress->points[i].search.fails_from));
+    }
+    th_plot_begin(&plot, &desc, file);
+    for (uint32_t i = 0; i < stress->point_count; i++) {
+        const th_stress_point *p = &stress->points[i];
+        if (!has_figures(stress, i))
+            continue;
+        if (p->search.fails_from > 0)
+            th_plot_interval_y(&plot, TH_INK_BLUE, p->threads, (th_interval){p->characters, p->search.fails_from});
+        th_plot_point(&plot, TH_INK_BLUE, !p->held, p->threads, p->characters, "%u thread%s: %s character%s",
+                      p->threads, th_plural(p->threads), th_digits_from(p->characters).text, th_plural(p->characters));
+    }
+    th_plot_end(&plot);
+}
+
+/* ---- the page ---- */
+
+static void draw_point(const th_stress *stress, uint32_t point, FILE *file)
+{
+    const th_stress_point *p = &stress->points[point];
+    char heading[96];
+    if (!has_figures(stress, point))
+        return;
+    if (p->characters == 0)
+        snprintf(heading, sizeof heading, "%u thread%s: not even one character", p->threads, th_plural(p->threads));
+    else
+        snprintf(heading, sizeof heading, "%u thread%s: %s character%s%s", p->threads, th_plural(p->threads),
+                 th_digits_from(p->characters).text, th_plural(p->characters), p->held ? "" : ", too many");
+    th_html_section(heading, file);
+    th_html_figures(file);
+    draw_frames(stress, point, file);
+    draw_probes(stress, point, file);
+    th_html_figures_end(file);
+    th_html_section_end(file);
+}
+
+static void draw_all(const th_stress *stress, FILE *file)
+{
+    if (stress->point_count > 1 && stress->searched) {
+        th_html_section("All numbers of threads", file);
+        th_html_figures(file);
+        draw_capacity(stress, file);
+        th_html_figures_end(file);
+        th_html_section_end(file);
+    }
+    for (uint32_t i = 0; i < stress->point_count; i++)
+        draw_point(stress, i, file);
+}
+
+bool th_stress_page(const th_stress *stress, const char *command, FILE *file)
+{
+    const th_report *report = &stress->report;
+    char trouble[256];
+    const char *headline = th_html_trouble(report, trouble, sizeof trouble) ? trouble : stress->headline;
+    th_html_begin(&(th_html_head){"throng stress", headline, NULL, command}, file);
+    th_html_conditions(report, file);
+    th_stress_print_how(stress, TH_FORMAT_HTML, file);
+    th_html_doubts(report, file);
+    bool made = th_html_failures(report, file);
+    if (!report->is_rehearsal)
+        draw_all(stress, file);
+    th_html_section("Figures", file);
+    made = (report->is_rehearsal ? th_report_print_rehearsal(report, TH_FORMAT_HTML, file)
+                                 : th_stress_print_figures(stress, TH_FORMAT_HTML, file)) &&
+           made;
+    th_html_section_end(file);
+    made = th_html_context(report, file) && made;
+    return th_html_end(file) && made;
+}

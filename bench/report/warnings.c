@@ -1,0 +1,203 @@
+/* What makes the figures of a report doubtful, in words. */
+#include <throng/bench/rank_test.h>
+#include <throng/bench/report.h>
+#include <throng/core/json.h>
+
+#include <math.h>
+#include <string.h>
+
+/* Clock steps in what is timed at once: with fewer, reading the clock is more than 1 % of it. */
+#define FEWEST_STEPS 100
+
+/* Halves of a measurement that differ by more than this, and not by chance. All entries together should cry wolf less
+ * than once in a hundred runs, and each has this share of that. */
+#define DRIFT      0.02
+#define DRIFT_RISK 0.01
+
+/* "0.9 %", "7 %", "110 %" */
+typedef struct percent {
+    char text[24];
+} percent;
+
+static percent percent_of(double part)
+{
+    percent p;
+    snprintf(p.text, sizeof p.text, 100 * part < 10 ? "%.2g %%" : "%.0f %%", 100 * part);
+    return p;
+}
+
+/* ---- the scene ---- */
+
+static void doubt_clips(const json_t *scene, json_t **doubts)
+{
+    size_t index;
+    const json_t *model;
+    const char *sampling = json_string_value(json_object_get(scene, "sampling"));
+    json_array_foreach(json_object_get(scene, "models"), index, model)
+    {
+        const int exact = (int)json_integer_value(json_object_get(model, "exact_clips"));
+        const int clips = (int)json_integer_value(json_object_get(model, "clips"));
+        if (exact > 0 && strcmp(sampling, "compiled") == 0)
+            th_json_say(doubts, "%d of %d clip%s of %s cannot be compiled within the error bound and play%s exact",
+                        exact, clips, th_plural((uint64_t)clips), json_string_value(json_object_get(model, "name")),
+                        exact == 1 ? "s" : "");
+    }
+}
+
+static bool stands_still(const th_report *report)
+{
+    for (uint32_t r = 0; r < report->row_count; r++)
+        if (report->rows[r].checked && !report->rows[r].moving && !report->rows[r].failure[0])
+            return true;
+    return false;
+}
+
+static void doubt_left_out(const th_report *report, json_t **doubts)
+{
+    const th_row *first = th_report_left_out(report);
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < report->row_count; r++)
+        count += report->rows[r].left_out;
+    if (count > 1)
+        th_json_say(doubts, "%s and %u more are left out: %s", first->name, count - 1, first->failure);
+    else if (count == 1)
+        th_json_say(doubts, "%s is left out: %s", first->name, first->failure);
+}
+
+/* ---- the machine ---- */
+
+static void doubt_clock(const th_context *c, json_t **doubts)
+{
+    const bool scales = c->governor[0] && strcmp(c->governor, "performance") != 0;
+    if (scales)
+        th_json_say(doubts, "the clock changes with the load (governor %s)", c->governor);
+    if (c->boost == TH_BOOST_ON)
+        th_json_say(doubts, "the clock changes with heat and with how many cores are busy (boost is on)");
+}
+
+static void doubt_company(const th_report *report, json_t **doubts)
+{
+    const th_noise *n = &report->noise;
+    if (n->others_cpus > TH_REPORT_OTHERS_CPUS)
+        th_json_say(doubts, "other programs used %.2f CPUs meanwhile", n->others_cpus);
+    else if (isnan(n->others_cpus) && report->context.load[0] > 0.5)
+        th_json_say(
+            doubts,
+            "the machine had a load of %.1f in the minute before, and this was too short to see what others used",
+            report->context.load[0]);
+    if (n->stolen_cpus > 0.01)
+        th_json_say(doubts, "the host of this virtual machine kept %.2f CPUs of it for others", n->stolen_cpus);
+    if (n->throttled_s > 0)
+        th_json_say(doubts, "the cgroup's quota held threads back for %.2f s", n->throttled_s);
+}
+
+static void doubt_threads(const th_report *report, json_t **doubts)
+{
+    const th_cpus *cpus = &report->context.cpus;
+    uint32_t threads = 0;
+    for (uint32_t r = 0; r < report->row_count; r++)
+        threads = report->rows[r].threads > threads ? report->rows[r].threads : threads;
+    if (threads > cpus->usable)
+        th_json_say(doubts, "%u threads share %u usable CPU%s, so they take turns", threads, cpus->usable,
+                    th_plural(cpus->usable));
+}
+
+/* ---- the samples ---- */
+
+/* Rows of which the same can be said, the worst one by name. */
+typedef struct tally {
+    uint32_t count;
+    const th_row *worst;
+    double value; /* of the worst one */
+} tally;
+
+static void count(tally *t, const th_row *row, double value)
+{
+    if (t->count++ == 0 || value > t->value) {
+        t->worst = row;
+        t->value = value;
+    }
+}
+
+/* How far the second half of the samples is from the first one, in parts of the median; 0 where that may be chance. */
+static double drift_of(const th_row *row, double risk)
+{
+    const uint32_t half = row->real_ns.count / 2;
+    th_samples first, second;
+    double drift = 0;
+    bool room = th_samples_init(&first, half);
+    room = th_samples_init(&second, half) && room;
+    for (uint32_t i = 0; i < half && room; i++) {
+        th_samples_add(&first, row->real_ns.values[i]);
+        th_samples_add(&second, row->real_ns.values[row->real_ns.count - half + i]);
+    }
+    if (room && th_rank_test_run(&first, &second).p < risk)
+        drift = th_samples_stats(&second).median / th_samples_stats(&first).median - 1;
+    th_samples_fini(&first);
+    th_samples_fini(&second);
+    return drift;
+}
+
+static bool is_timed(const th_row *row)
+{
+    return row->real_ns.count > 0 && !row->failure[0];
+}
+
+static void doubt_samples(const th_report *report, json_t **doubts)
+{
+    tally few = {0}, vague = {0}, coarse = {0}, drifting = {0};
+    const double wanted = report->precision > 0 ? report->precision : 0.05;
+    const double step_ns = (double)report->context.clock_step_ns;
+    uint32_t timed = 0;
+    for (uint32_t r = 0; r < report->row_count; r++) {
+        const th_row *row = &report->rows[r];
+        if (!is_timed(row))
+            continue;
+        timed++;
+        const double precision = th_median_precision(&row->real_ns);
+        const double drift = drift_of(row, DRIFT_RISK / report->row_count);
+        const double steps = th_samples_stats(&row->real_ns).min * row->iterations_timed_at_once / step_ns;
+        if (row->real_ns.count < TH_REPORT_FEW)
+            count(&few, row, -(double)row->real_ns.count);
+        else if (precision > wanted)
+            count(&vague, row, precision);
+        if (steps < FEWEST_STEPS)
+            count(&coarse, row, -steps);
+        if (fabs(drift) > DRIFT)
+            count(&drifting, row, fabs(drift));
+    }
+    if (few.count > 0)
+        th_json_say(doubts, "%u entr%s fewer than %d repetitions, too few to tell chance from change", few.count,
+                    few.count == 1 ? "y has" : "ies have", TH_REPORT_FEW);
+    if (vague.count > 0)
+        th_json_say(doubts, "%u of %u median%s %s known less well than to %s; the least, of %s, to %s", vague.count,
+                    timed, th_plural(timed), vague.count == 1 ? "is" : "are", percent_of(wanted).text,
+                    vague.worst->name, percent_of(vague.value).text);
+    if (coarse.count > 0)
+        th_json_say(doubts, "the clock, in steps of %.0f ns, is coarse for %u entr%s, most for %s", step_ns,
+                    coarse.count, coarse.count == 1 ? "y" : "ies", coarse.worst->name);
+    if (drifting.count > 0)
+        th_json_say(doubts,
+                    "%u entr%s not steady: the second half of the repetitions of %s differs by %s from the first",
+                    drifting.count, drifting.count == 1 ? "y was" : "ies were", drifting.worst->name,
+                    percent_of(drifting.value).text);
+}
+
+json_t *th_report_doubts(const th_report *report)
+{
+    json_t *doubts = json_array();
+    doubt_clips(report->scene, &doubts);
+    doubt_left_out(report, &doubts);
+    if (stands_still(report))
+        th_json_say(&doubts, "nothing moves: this is the cost of standing still");
+    if (report->is_rehearsal)
+        return doubts;
+#ifndef NDEBUG
+    th_json_say(&doubts, "built with assertions; measure a Release build");
+#endif
+    doubt_threads(report, &doubts);
+    doubt_company(report, &doubts);
+    doubt_clock(&report->context, &doubts);
+    doubt_samples(report, &doubts);
+    return doubts;
+}

@@ -1,0 +1,254 @@
+#include "experiment.h"
+
+#include <stdlib.h>
+
+/* ---- lists ---- */
+
+uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS])
+{
+    uint32_t count = 0;
+    usable = usable < TH_JOBS_MAX_THREADS ? usable : TH_JOBS_MAX_THREADS;
+    for (uint32_t t = 1; t < usable; t = usable <= 8 ? t + 1 : 2 * t)
+        out[count++] = t;
+    out[count++] = usable;
+    return count;
+}
+
+static void fill_in_lists(th_study *s, const th_scale_desc *desc)
+{
+    th_scale_desc *d = &s->desc;
+    *s = (th_study){.desc = *desc, .usable_cpus = th_cpus_read().usable};
+    s->characters[0] = desc->scene.instance_count;
+    if (!d->schedulers)
+        d->schedulers = s->scheduler, d->scheduler_count = 1;
+    if (!d->counts)
+        d->counts = s->characters, d->count_count = 1;
+    if (!d->grains)
+        d->grains = s->grain, d->grain_count = 1;
+    if (!d->threads)
+        d->threads = s->threads, d->thread_count = th_scale_threads(s->usable_cpus, s->threads);
+}
+
+uint32_t th_study_lane_count(const th_study *s)
+{
+    return s->out->point_count + s->out->part_count * TH_ABLATION_COUNT;
+}
+
+void th_study_fini(th_study *s)
+{
+    for (uint32_t i = 0; s->lanes && i < th_study_lane_count(s); i++)
+        th_lane_fini(&s->lanes[i]);
+    for (uint32_t i = 0; s->pools && i < s->desc.scheduler_count * s->desc.thread_count; i++)
+        th_jobs_destroy(s->pools[i]);
+    for (uint32_t i = 0; s->crowds && i < s->desc.count_count; i++)
+        th_crowd_destroy(s->crowds[i]);
+    for (uint32_t i = s->desc.count_count; s->scenes && i-- > 0;) /* the first one has the rigs of all */
+        th_scene_destroy(s->scenes[i]);
+    th_pieces_fini(&s->pieces);
+    th_recording_fini(&s->recording);
+    free(s->lanes);
+    free(s->pools);
+    free(s->crowds);
+    free(s->scenes);
+    free(s->palette);
+}
+
+/* ---- curves and points ---- */
+
+/* A serial scheduler has one thread, whatever is asked. */
+static uint32_t thread_count(const th_study *s, th_scheduler scheduler)
+{
+    return scheduler == TH_SCHEDULER_SERIAL ? 1 : s->desc.thread_count;
+}
+
+uint32_t th_study_crowd(const th_study *s, uint32_t curve)
+{
+    return curve / s->desc.grain_count % s->desc.count_count;
+}
+
+static th_scale_curve *curve_at(const th_study *s, uint32_t scheduler, uint32_t count, uint32_t grain)
+{
+    return &s->out->curves[(scheduler * s->desc.count_count + count) * s->desc.grain_count + grain];
+}
+
+static void lay_out_points(const th_study *s, th_scale_curve *curve)
+{
+    for (uint32_t t = 0; t < curve->count; t++) {
+        th_scale_point *p = &s->out->points[curve->first + t];
+        p->threads = curve->scheduler == TH_SCHEDULER_SERIAL ? 1 : s->desc.threads[t];
+        p->oversubscribed = p->threads > s->usable_cpus;
+    }
+}
+
+static void lay_out_curves(const th_study *s)
+{
+    const th_scale_desc *d = &s->desc;
+    th_scale *out = s->out;
+    for (uint32_t i = 0; i < d->scheduler_count; i++)
+        for (uint32_t c = 0; c < d->count_count; c++)
+            for (uint32_t g = 0; g < d->grain_count; g++) {
+                th_scale_curve *curve = curve_at(s, i, c, g);
+                *curve = (th_scale_curve){
+                    .scheduler = d->schedulers[i],
+                    .characters = d->counts[c],
+                    .grain = d->grains[g] ? d->grains[g] : TH_FRAME_DEFAULT_GRAIN,
+                    .first = out->point_count,
+                    .count = thread_count(s, d->schedulers[i]),
+                };
+                out->point_count += curve->count;
+                lay_out_points(s, curve);
+            }
+}
+
+/* The point of the first curve that has most threads with a CPU each; the first, if none has. */
+static uint32_t last_point(const th_scale *scale)
+{
+    uint32_t last = 0;
+    for (uint32_t i = 1; i < scale->curves[0].count; i++)
+        if (!scale->points[i].oversubscribed)
+            last = i;
+    return last;
+}
+
+uint32_t th_study_part_point(const th_study *s, uint32_t part)
+{
+    return part == 0 ? 0 : last_point(s->out);
+}
+
+uint32_t th_study_part_lane(const th_study *s, uint32_t part, th_ablation ablation)
+{
+    return s->out->point_count + part * TH_ABLATION_COUNT + (uint32_t)ablation;
+}
+
+static th_result lay_out(th_study *s, th_error *err)
+{
+    const th_scale_desc *d = &s->desc;
+    th_scale *out = s->out;
+    const size_t curves = (size_t)d->scheduler_count * d->count_count * d->grain_count;
+    out->curve_count = (uint32_t)curves;
+    out->curves = calloc(curves, sizeof *out->curves);
+    out->points = calloc(curves * d->thread_count, sizeof *out->points);
+    out->memory = calloc(d->thread_count, sizeof *out->memory);
+    if (!out->curves || !out->points || !out->memory)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %zu curves", curves);
+    lay_out_curves(s);
+    const uint32_t last = last_point(out);
+    out->part_count = last > 0 ? 2 : 1;
+    out->memory_count = last + 1;
+    for (uint32_t i = 0; i < out->memory_count; i++)
+        out->memory[i].threads = out->points[i].threads;
+    return TH_OK;
+}
+
+/* ---- crowds, threads, lanes ---- */
+
+/* Rigs are compiled once; palettes are as large as those of the largest crowd. */
+static th_result create_crowds(th_study *s, th_error *err)
+{
+    const th_scale_desc *d = &s->desc;
+    const th_crowd *largest = NULL;
+    th_scene_desc scene = d->scene;
+    th_result result = TH_OK;
+    s->scenes = calloc(d->count_count, sizeof(th_scene *));
+    s->crowds = calloc(d->count_count, sizeof(th_crowd *));
+    if (!s->scenes || !s->crowds)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u crowds", d->count_count);
+    for (uint32_t i = 0; i < d->count_count && result == TH_OK; i++) {
+        scene.instance_count = d->counts[i];
+        result = th_scene_create(&scene, &s->scenes[i], err);
+        if (result == TH_OK)
+            result = th_scene_crowd(s->scenes[i], d->isa, d->palette, &s->crowds[i], err);
+        if (result != TH_OK)
+            break;
+        scene.rigs = s->scenes[0]->rigs;
+        if (!largest || th_crowd_palette_bytes(s->crowds[i]) > th_crowd_palette_bytes(largest))
+            largest = s->crowds[i];
+    }
+    if (result == TH_OK)
+        result = th_palette_create(largest, &s->palette, err);
+    return result == TH_OK ? th_pieces_init(&s->pieces, s->scenes[0], s->crowds[0], err) : result;
+}
+
+static th_result create_pools(th_study *s, th_error *err)
+{
+    const th_scale_desc *d = &s->desc;
+    th_result result = TH_OK;
+    s->pools = calloc((size_t)d->scheduler_count * d->thread_count, sizeof(th_jobs *));
+    if (!s->pools)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u pools", d->thread_count);
+    for (uint32_t i = 0; i < d->scheduler_count; i++)
+        for (uint32_t t = 0; t < thread_count(s, d->schedulers[i]) && result == TH_OK; t++) {
+            const th_jobs_desc jobs = {d->threads[t], d->schedulers[i], d->placement};
+            result = th_threads_create(&jobs, &s->pools[i * d->thread_count + t], err);
+        }
+    return result;
+}
+
+/* Those of OpenMP and oneTBB spin on after a call. */
+static bool has_spinners(const th_scale_desc *d)
+{
+    for (uint32_t i = 0; i < d->scheduler_count; i++)
+        if (d->schedulers[i] != TH_SCHEDULER_OWN && d->schedulers[i] != TH_SCHEDULER_SERIAL)
+            return true;
+    return false;
+}
+
+static th_result create_whole(th_study *s, uint32_t scheduler, uint32_t count, uint32_t grain, uint32_t t,
+                              th_error *err)
+{
+    const th_scale_curve *curve = curve_at(s, scheduler, count, grain);
+    th_lane *lane = &s->lanes[curve->first + t];
+    *lane = (th_lane){
+        .jobs = s->pools[scheduler * s->desc.thread_count + t],
+        .palette = s->palette,
+        .settles = has_spinners(&s->desc),
+    };
+    const th_frame_desc frame = {
+        .crowd = s->crowds[count], .jobs = lane->jobs, .grain = curve->grain, .stages = s->desc.stages};
+    return th_lane_whole(lane, &frame, err);
+}
+
+static th_result create_part(th_study *s, uint32_t part, th_ablation ablation, th_error *err)
+{
+    const th_lane *whole = &s->lanes[th_study_part_point(s, part)];
+    th_lane *lane = &s->lanes[th_study_part_lane(s, part, ablation)];
+    *lane = (th_lane){.jobs = whole->jobs, .palette = whole->palette, .settles = whole->settles};
+    const th_ablated_desc desc = {ablation, s->crowds[0], &s->pieces, lane->jobs, s->out->curves[0].grain};
+    return th_lane_part(lane, &desc, err);
+}
+
+static th_result create_lanes(th_study *s, th_error *err)
+{
+    const th_scale_desc *d = &s->desc;
+    th_result result = TH_OK;
+    s->lanes = calloc(th_study_lane_count(s), sizeof *s->lanes);
+    if (!s->lanes)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u points", s->out->point_count);
+    for (uint32_t i = 0; i < d->scheduler_count; i++)
+        for (uint32_t c = 0; c < d->count_count; c++)
+            for (uint32_t g = 0; g < d->grain_count; g++)
+                for (uint32_t t = 0; t < curve_at(s, i, c, g)->count && result == TH_OK; t++)
+                    result = create_whole(s, i, c, g, t, err);
+    for (uint32_t part = 0; part < s->out->part_count; part++)
+        for (int a = 0; a < TH_ABLATION_COUNT && result == TH_OK; a++)
+            result = create_part(s, part, (th_ablation)a, err);
+    return result;
+}
+
+th_result th_study_init(th_study *s, const th_scale_desc *desc, th_scale *out, th_error *err)
+{
+    fill_in_lists(s, desc);
+    s->out = out;
+    th_result result = lay_out(s, err);
+    if (result == TH_OK)
+        result = create_crowds(s, err);
+    if (result == TH_OK)
+        result = create_pools(s, err);
+    if (result == TH_OK)
+        result = create_lanes(s, err);
+    const uint32_t calls = s->desc.stages == TH_STAGES_SEPARATE ? 2 : 1;
+    if (result == TH_OK &&
+        !th_recording_init(&s->recording, th_crowd_batch_count(s->crowds[0]), s->out->curves[0].grain, calls))
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for the trace of a frame");
+    return result;
+}

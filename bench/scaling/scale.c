@@ -1,0 +1,407 @@
+#include <throng/bench/scale.h>
+
+#include "experiment.h"
+#include "measure/memory_bandwidth.h"
+
+#include <throng/bench/validate_run.h>
+#include <throng/core/json.h>
+#include <throng/core/table.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { REPETITION_NS = 20000000, MEMORY_REPETITIONS = 10 };
+
+/* Of the bootstrap; any will do. */
+#define FIT_SEED 1u
+
+/* ---- rows ---- */
+
+static th_row *part_row(const th_study *s, uint32_t part, int ablation)
+{
+    return &s->out->report.rows[th_study_part_lane(s, part, (th_ablation)ablation)];
+}
+
+static th_row *memory_row(const th_study *s, uint32_t index, uint32_t traffic)
+{
+    return &s->out->report.rows[th_study_lane_count(s) + index * th_traffic_kinds() + traffic];
+}
+
+/* What a row says of the crowd that it is about. */
+static void set_crowd(const th_study *s, uint32_t crowd, uint32_t threads, th_row *row)
+{
+    row->time_unit = "us";
+    row->threads = threads;
+    row->characters = s->scenes[crowd]->instance_count;
+    row->joints = th_crowd_joint_count(s->crowds[crowd]);
+}
+
+/* "scale/threads:2"; what else the study varies stands before the threads. */
+static void name_point(const th_study *s, const th_scale_curve *curve, th_row *row)
+{
+    const size_t size = sizeof row->name;
+    size_t used = (size_t)snprintf(row->name, size, "scale/");
+    if (s->desc.scheduler_count > 1)
+        used += (size_t)snprintf(row->name + used, size - used, "%s/", th_scheduler_name(curve->scheduler));
+    if (s->desc.count_count > 1)
+        used += (size_t)snprintf(row->name + used, size - used, "count:%u/", curve->characters);
+    if (s->desc.grain_count > 1)
+        used += (size_t)snprintf(row->name + used, size - used, "grain:%u/", curve->grain);
+    snprintf(row->name + used, size - used, "threads:%u", row->threads);
+}
+
+static void set_point_rows(const th_study *s)
+{
+    const th_scale *out = s->out;
+    for (uint32_t c = 0; c < out->curve_count; c++)
+        for (uint32_t p = out->curves[c].first; p < out->curves[c].first + out->curves[c].count; p++) {
+            set_crowd(s, th_study_crowd(s, c), out->points[p].threads, &out->report.rows[p]);
+            name_point(s, &out->curves[c], &out->report.rows[p]);
+        }
+}
+
+static void set_part_rows(const th_study *s)
+{
+    for (uint32_t part = 0; part < s->out->part_count; part++)
+        for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+            th_row *row = part_row(s, part, a);
+            set_crowd(s, 0, s->out->points[th_study_part_point(s, part)].threads, row);
+            snprintf(row->name, sizeof row->name, "scale/%s/threads:%u", th_ablation_name((th_ablation)a),
+                     row->threads);
+        }
+}
+
+static void set_memory_rows(const th_study *s)
+{
+    for (uint32_t i = 0; i < s->out->memory_count; i++)
+        for (uint32_t t = 0; t < th_traffic_kinds(); t++) {
+            th_row *row = memory_row(s, i, t);
+            row->time_unit = "us";
+            row->threads = s->out->memory[i].threads;
+            snprintf(row->name, sizeof row->name, "scale/memory_%s/threads:%u", th_traffic_name((th_traffic)t),
+                     row->threads);
+        }
+}
+
+/* ---- checking ---- */
+
+static th_result check_point(const th_study *s, uint32_t point, uint32_t crowd, const th_row *first, th_error *err)
+{
+    th_row *row = &s->out->report.rows[point];
+    const th_trial trial = {
+        .scene = s->scenes[crowd],
+        .crowd = s->crowds[crowd],
+        .palette = s->palette,
+        .run = th_lane_run,
+        .ctx = &s->lanes[point],
+    };
+    const th_result result = th_trial_run(&trial, row, err);
+    if (!row->failure[0] && row->palette_hash != first->palette_hash)
+        snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", first->name);
+    return result;
+}
+
+/* All curves of as many characters have the palettes of the first of them. */
+static th_result check_points(const th_study *s, th_error *err)
+{
+    const th_scale *out = s->out;
+    th_result result = TH_OK;
+    /* A page of memory ends up near the thread that touches it first, and the check does so on this one. */
+    for (uint32_t c = 0; c < out->curve_count; c++)
+        th_lane_run(&s->lanes[out->curves[c].first + out->curves[c].count - 1], 0);
+    for (uint32_t c = 0; c < out->curve_count; c++) {
+        const uint32_t crowd = th_study_crowd(s, c);
+        const th_row *first = &out->report.rows[out->curves[crowd * s->desc.grain_count].first];
+        for (uint32_t i = 0; i < out->curves[c].count && result == TH_OK; i++)
+            result = check_point(s, out->curves[c].first + i, crowd, first, err);
+    }
+    return result;
+}
+
+/* ---- timing ---- */
+
+static th_measure_desc measure_desc(const th_study *s)
+{
+    th_measure_desc measure = s->desc.measure;
+    measure.repetition_ns = measure.repetition_ns ? measure.repetition_ns : REPETITION_NS;
+    return measure;
+}
+
+static th_result time_lanes(const th_study *s, th_error *err)
+{
+    const uint32_t count = th_study_lane_count(s);
+    const th_measure_desc measure = measure_desc(s);
+    th_subject *subjects = calloc(count, sizeof *subjects);
+    if (!subjects)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u points", count);
+    for (uint32_t i = 0; i < count; i++)
+        subjects[i] = (th_subject){th_lane_begin, th_lane_run, th_lane_end, &s->lanes[i], &s->out->report.rows[i]};
+    th_measure(&measure, subjects, count);
+    free(subjects);
+    return TH_OK;
+}
+
+/* A pass over the block takes its time, whatever the frames of the study are to take. */
+static th_measure_desc memory_measure_desc(const th_study *s)
+{
+    th_measure_desc measure = s->desc.measure;
+    measure.progress = NULL; /* it takes a moment */
+    measure.iterations = 0;
+    measure.repetition_ns = REPETITION_NS;
+    if (measure.repetitions == 0 || measure.repetitions > MEMORY_REPETITIONS)
+        measure.repetitions = MEMORY_REPETITIONS;
+    return measure;
+}
+
+static th_result time_memory(const th_study *s, th_error *err)
+{
+    th_jobs *pools[TH_JOBS_MAX_THREADS];
+    th_scale *out = s->out;
+    const th_traffic_desc desc = {
+        .pools = pools,
+        .pool_count = out->memory_count,
+        .settles = s->lanes[0].settles,
+        .bytes = th_traffic_round(s->desc.memory_bytes ? s->desc.memory_bytes
+                                                       : th_traffic_default_bytes(&out->report.context)),
+        .measure = memory_measure_desc(s),
+    };
+    for (uint32_t i = 0; i < out->memory_count; i++)
+        pools[i] = s->lanes[i].jobs;
+    out->memory_bytes = desc.bytes;
+    return th_traffic_measure(&desc, memory_row(s, 0, 0), err);
+}
+
+/* ---- what came of it ---- */
+
+/* A fit has the points that are right and have a CPU for each thread. */
+static th_result fit_curve(const th_study *s, th_scale_curve *curve, th_error *err)
+{
+    th_fit_point points[TH_JOBS_MAX_THREADS];
+    uint32_t count = 0;
+    for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
+        const th_row *row = &s->out->report.rows[i];
+        if (!row->failure[0] && !s->out->points[i].oversubscribed)
+            points[count++] =
+                (th_fit_point){row->threads, (double)row->characters, row->real_ns.values, row->real_ns.count};
+    }
+    for (int law = 0; law < TH_FIT_LAW_COUNT; law++)
+        if (!th_fit_run((th_fit_law)law, points, count, FIT_SEED, &curve->fits[law]))
+            return th_fail(err, TH_ERR_MEMORY, "no memory to fit a law to %u points", count);
+    return TH_OK;
+}
+
+static json_t *point_json(const th_scale_curve *curve, const th_scale_point *p)
+{
+    const double characters_per_s = (double)curve->characters / p->frame_ns * 1e9;
+    json_t *json = json_pack("{s:s, s:i, s:b}", "scheduler", th_scheduler_name(curve->scheduler), "grain",
+                             (int)curve->grain, "oversubscribed", p->oversubscribed);
+    const struct {
+        const char *name;
+        double value;
+    } fields[] = {
+        {"characters_per_s", characters_per_s},
+        {"speed_up", p->speed_up},
+        {"efficiency", p->efficiency},
+        {"karp_flatt", p->karp_flatt},
+        {"busy", p->busy},
+        {"tail", p->tail},
+        {"serial", p->serial},
+        {"imbalance", p->imbalance},
+        {"work_us_per_frame", p->work_ns / 1000},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        json = th_json_merge(json, json_pack("{s:o}", fields[i].name, th_json_real(fields[i].value)));
+    return json;
+}
+
+/* Nothing for fused ones. */
+static json_t *stages_json(const th_lane *l, const th_row *row)
+{
+    const double us = 1e3 * th_lane_frames(row);
+    if (l->stages.sample_ns == 0)
+        return json_object();
+    return json_pack("{s:o, s:o}", "sample_us_per_frame", th_json_real((double)l->stages.sample_ns / us),
+                     "resolve_us_per_frame", th_json_real((double)l->stages.resolve_ns / us));
+}
+
+/* One more frame, which nobody times. */
+static json_t *trace_frame(const th_study *s, th_lane *l)
+{
+    th_recording recording = s->recording;
+    th_jobs_frame_begin(l->jobs);
+    th_lane_run(l, 0);
+    th_recording_begin(&recording, l->jobs);
+    th_lane_run(l, 1);
+    th_recording_end(&recording, l->jobs);
+    th_jobs_frame_end(l->jobs);
+    return th_recording_json(&recording);
+}
+
+static json_t *once_json(const th_study *s, th_lane *l, const th_row *row)
+{
+    return json_pack("{s:o, s:o}", "workers", th_workers_json(l->sums, row->threads, th_lane_frames(row)), "trace",
+                     trace_frame(s, l));
+}
+
+static void summarize_curve(const th_study *s, uint32_t index)
+{
+    const th_scale_curve *curve = &s->out->curves[index];
+    for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
+        th_row *row = &s->out->report.rows[i];
+        th_scale_point *point = &s->out->points[i];
+        if (row->failure[0])
+            continue;
+        *point = th_lane_point(&s->lanes[i], row, &s->out->report.rows[curve->first], s->usable_cpus);
+        row->own = th_json_merge(point_json(curve, point), stages_json(&s->lanes[i], row));
+        if (index == 0)
+            row->once = once_json(s, &s->lanes[i], row);
+    }
+}
+
+static void summarize_parts(const th_study *s)
+{
+    for (uint32_t p = 0; p < s->out->part_count; p++) {
+        th_scale_parts *parts = &s->out->parts[p];
+        for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+            th_row *row = part_row(s, p, a);
+            parts->threads = row->threads;
+            parts->frame_ns[a] = th_samples_stats(&row->real_ns).median;
+            parts->work_ns[a] = th_lane_work_ns(&s->lanes[th_study_part_lane(s, p, (th_ablation)a)], row);
+            row->own = json_pack("{s:o}", "work_us_per_frame", th_json_real(parts->work_ns[a] / 1000));
+        }
+    }
+}
+
+static void summarize_memory(const th_study *s)
+{
+    for (uint32_t i = 0; i < s->out->memory_count; i++)
+        for (uint32_t t = 0; t < TH_TRAFFIC_COUNT; t++) {
+            double *bytes_per_s = &s->out->memory[i].bytes_per_s[t];
+            *bytes_per_s = (double)NAN;
+            if (t >= th_traffic_kinds())
+                continue;
+            th_row *row = memory_row(s, i, t);
+            *bytes_per_s = (double)s->out->memory_bytes / th_samples_stats(&row->real_ns).median * 1e9;
+            row->own = json_pack("{s:o}", "bytes_per_second", th_json_real(*bytes_per_s));
+        }
+}
+
+static void judge(const th_study *s)
+{
+    th_scale *out = s->out;
+    const uint32_t last = th_study_part_point(s, 1);
+    uint32_t fastest = 0;
+    for (uint32_t i = 1; i <= last; i++)
+        fastest = out->points[i].frame_ns < out->points[fastest].frame_ns ? i : fastest;
+    const th_scale_figures figures = {
+        .usable_cpus = s->usable_cpus,
+        .most_threads = out->points[out->curves[0].count - 1].threads,
+        .fastest_threads = out->points[fastest].threads,
+        .others_cpus = out->report.noise.others_cpus,
+        .characters = out->curves[0].characters,
+        .palette_bytes = (double)out->palette_bytes,
+        .base = out->points[0],
+        .last = out->points[last],
+        .base_parts = out->parts[0],
+        .parts = out->parts[out->part_count - 1],
+        .memory = out->memory[out->memory_count - 1],
+    };
+    if (th_report_failure(&out->report))
+        snprintf(out->verdict.text, sizeof out->verdict.text, "The palettes are wrong, so the times mean nothing.");
+    else
+        th_scale_judge(&figures, &out->verdict);
+}
+
+static th_result summarize(const th_study *s, th_error *err)
+{
+    th_result result = TH_OK;
+    for (uint32_t c = 0; c < s->out->curve_count && result == TH_OK; c++) {
+        summarize_curve(s, c);
+        result = fit_curve(s, &s->out->curves[c], err);
+    }
+    summarize_parts(s);
+    summarize_memory(s);
+    judge(s);
+    return result;
+}
+
+static void trace_lanes(const th_study *s)
+{
+    for (uint32_t i = 0; s->desc.tracer && i < th_study_lane_count(s); i++)
+        if (!s->out->report.rows[i].failure[0])
+            th_lane_trace(&s->lanes[i], &s->out->report.rows[i], s->desc.tracer);
+}
+
+/* ---- the study ---- */
+
+static void describe(const th_study *s)
+{
+    th_scale *out = s->out;
+    const th_scale_curve *curve = &out->curves[0];
+    const bool serial = s->desc.scheduler_count == 1 && curve->scheduler == TH_SCHEDULER_SERIAL;
+    th_scene_desc scene = s->desc.scene;
+    scene.instance_count = curve->characters;
+    out->isa = th_crowd_isa(s->crowds[0]);
+    out->palette = s->desc.palette;
+    out->placement = serial ? TH_PLACEMENT_NONE : s->desc.placement;
+    out->stages = s->desc.stages;
+    out->palette_bytes = th_crowd_joint_count(s->crowds[0]) * th_palette_entry_bytes(out->palette);
+    json_t *how =
+        json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "palette",
+                  th_palette_name(out->palette), "scheduler", th_scheduler_name(curve->scheduler), "placement",
+                  th_placement_name(out->placement), "grain", (int)curve->grain, "stages", th_stages_name(out->stages));
+    out->report.scene = th_json_merge(th_scene_json(s->scenes[0], &scene), how);
+}
+
+static th_result run_study(const th_study *s, th_error *err)
+{
+    th_scale *out = s->out;
+    const uint32_t rows = th_study_lane_count(s) + out->memory_count * th_traffic_kinds();
+    const th_measure_desc measure = measure_desc(s);
+    th_result result = th_measure_report(&measure, rows, &out->report, err);
+    if (result != TH_OK)
+        return result;
+    describe(s);
+    set_point_rows(s);
+    set_part_rows(s);
+    set_memory_rows(s);
+    th_tracer_next(s->desc.tracer, "check");
+    result = check_points(s, err);
+    th_tracer_next(s->desc.tracer, "measure");
+    const th_noise_mark begin = th_noise_begin();
+    if (result == TH_OK)
+        result = time_lanes(s, err);
+    out->report.noise = th_noise_end(&begin);
+    if (result == TH_OK)
+        result = time_memory(s, err);
+    if (result == TH_OK && !out->report.is_rehearsal)
+        result = summarize(s, err);
+    th_tracer_next(s->desc.tracer, "trace");
+    if (result == TH_OK)
+        trace_lanes(s);
+    return result;
+}
+
+th_result th_scale_run(const th_scale_desc *desc, th_scale *out, th_error *err)
+{
+    th_study study;
+    *out = (th_scale){0};
+    th_tracer_begin(desc->tracer, "prepare");
+    th_result result = th_study_init(&study, desc, out, err);
+    if (result == TH_OK)
+        result = run_study(&study, err);
+    th_study_fini(&study);
+    th_tracer_end(desc->tracer);
+    if (result != TH_OK)
+        th_scale_fini(out);
+    return result;
+}
+
+void th_scale_fini(th_scale *scale)
+{
+    th_report_fini(&scale->report);
+    free(scale->points);
+    free(scale->curves);
+    free(scale->memory);
+    *scale = (th_scale){0};
+}

@@ -1,0 +1,431 @@
+#include <throng/bench/fit.h>
+
+#include <throng/bench/stats.h>
+#include <throng/core/random.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PARAMETERS = 3, RESAMPLES = 1000 };
+
+/* No repetition shows what is wrong with all of them, so no point is trusted further than this. */
+#define LEAST_ERROR 0.005
+
+/* 97.5th percentile of the normal distribution. */
+#define Z_95 1.959963984540054
+
+/* One of the curves of a law. */
+typedef struct curve {
+    double gamma, sigma, kappa;
+} curve;
+
+/* What is fitted: throughput as a share of the largest, which keeps the numbers near 1. */
+typedef struct sight {
+    double threads, throughput, weight; /* weight: 1 / standard error */
+} sight;
+
+typedef struct problem {
+    th_fit_law law;
+    sight *sights;
+    uint32_t count;
+} problem;
+
+const char *th_fit_law_name(th_fit_law law)
+{
+    return law == TH_FIT_AMDAHL ? "amdahl" : "usl";
+}
+
+const char *th_fit_status_name(th_fit_status status)
+{
+    return status == TH_FIT_GOOD ? "good" : "too_few_points";
+}
+
+/* ---- the law ---- */
+
+static double slowing(const curve *l, double n)
+{
+    return 1 + l->sigma * (n - 1) + l->kappa * n * (n - 1);
+}
+
+static double throughput(const curve *l, double n)
+{
+    return l->gamma * n / slowing(l, n);
+}
+
+static double peak_threads(const curve *l)
+{
+    if (l->kappa == 0)
+        return (double)INFINITY;
+    const double n = sqrt((1 - l->sigma) / l->kappa);
+    return n > 1 ? n : 1;
+}
+
+static double peak_throughput(const curve *l)
+{
+    const double n = peak_threads(l);
+    return isinf(n) ? l->gamma / l->sigma : throughput(l, n);
+}
+
+/* ---- least squares ---- */
+
+static double cost(const problem *p, const curve *l)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const sight *s = &p->sights[i];
+        const double r = (throughput(l, s->threads) - s->throughput) * s->weight;
+        sum += r * r;
+    }
+    return sum;
+}
+
+/* The best gamma for a sigma and a kappa: the one parameter in which the law is linear. */
+static double best_gamma(const problem *p, const curve *l)
+{
+    const curve unit = {1, l->sigma, l->kappa};
+    double xy = 0, xx = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const sight *s = &p->sights[i];
+        const double x = throughput(&unit, s->threads) * s->weight;
+        xy += x * s->throughput * s->weight;
+        xx += x * x;
+    }
+    return xy / xx;
+}
+
+static curve search_grid(const problem *p)
+{
+    static const double sigmas[] = {0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.6, 1};
+    static const double kappas[] = {0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1};
+    const size_t kappa_count = p->law == TH_FIT_AMDAHL ? 1 : sizeof kappas / sizeof *kappas;
+    curve best = {0};
+    for (size_t s = 0; s < sizeof sigmas / sizeof *sigmas; s++)
+        for (size_t k = 0; k < kappa_count; k++) {
+            curve l = {.sigma = sigmas[s], .kappa = kappas[k]};
+            l.gamma = best_gamma(p, &l);
+            if (best.gamma == 0 || cost(p, &l) < cost(p, &best))
+                best = l;
+        }
+    return best;
+}
+
+/* The normal equations at l: curvature is J^T J, slope J^T r. */
+typedef struct normal {
+    double curvature[PARAMETERS][PARAMETERS], slope[PARAMETERS];
+} normal;
+
+static normal normal_at(const problem *p, const curve *l)
+{
+    normal out = {0};
+    for (uint32_t i = 0; i < p->count; i++) {
+        const sight *s = &p->sights[i];
+        const double n = s->threads, x = throughput(l, n), d = slowing(l, n), r = (x - s->throughput) * s->weight;
+        const double j[PARAMETERS] = {n / d * s->weight, -x * (n - 1) / d * s->weight,
+                                      -x * n * (n - 1) / d * s->weight};
+        for (int a = 0; a < PARAMETERS; a++) {
+            out.slope[a] += j[a] * r;
+            for (int b = 0; b < PARAMETERS; b++)
+                out.curvature[a][b] += j[a] * j[b];
+        }
+    }
+    return out;
+}
+
+/* A parameter that rests on its bound and would go beyond stays where it is: its row and column become those of 1. */
+static void hold(normal *n, const problem *p, const curve *l)
+{
+    const bool held[PARAMETERS] = {
+        false,
+        (l->sigma <= 0 && n->slope[1] > 0) || (l->sigma >= 1 && n->slope[1] < 0),
+        p->law == TH_FIT_AMDAHL || (l->kappa <= 0 && n->slope[2] > 0),
+    };
+    for (int a = 0; a < PARAMETERS; a++) {
+        if (!held[a])
+            continue;
+        for (int b = 0; b < PARAMETERS; b++)
+            n->curvature[a][b] = n->curvature[b][a] = 0;
+        n->curvature[a][a] = 1;
+        n->slope[a] = 0;
+    }
+}
+
+/* Solves for the step, the diagonal being damped (D. Marquardt, 1963): symmetric and positive, so no pivots. */
+static void solve(const normal *n, double damping, double step[PARAMETERS])
+{
+    double m[PARAMETERS][PARAMETERS + 1];
+    for (int a = 0; a < PARAMETERS; a++) {
+        memcpy(m[a], n->curvature[a], sizeof n->curvature[a]);
+        m[a][a] += damping * (n->curvature[a][a] + 1e-300);
+        m[a][PARAMETERS] = -n->slope[a];
+    }
+    for (int a = 0; a < PARAMETERS; a++)
+        for (int b = a + 1; b < PARAMETERS; b++) {
+            const double factor = m[b][a] / m[a][a];
+            for (int c = a; c <= PARAMETERS; c++)
+                m[b][c] -= factor * m[a][c];
+        }
+    for (int a = PARAMETERS - 1; a >= 0; a--) {
+        step[a] = m[a][PARAMETERS];
+        for (int b = a + 1; b < PARAMETERS; b++)
+            step[a] -= m[a][b] * step[b];
+        step[a] /= m[a][a];
+    }
+}
+
+static curve moved(const curve *from, const double step[PARAMETERS])
+{
+    return (curve){
+        .gamma = from->gamma + step[0],
+        .sigma = fmin(fmax(from->sigma + step[1], 0), 1),
+        .kappa = fmax(from->kappa + step[2], 0),
+    };
+}
+
+static curve descend(const problem *p, curve from)
+{
+    double damping = 1e-3, at = cost(p, &from);
+    for (int i = 0; i < 200 && damping < 1e9; i++) {
+        normal n = normal_at(p, &from);
+        double step[PARAMETERS];
+        hold(&n, p, &from);
+        solve(&n, damping, step);
+        const curve to = moved(&from, step);
+        const double there = cost(p, &to);
+        if (!(there < at)) {
+            damping *= 10;
+            continue;
+        }
+        const bool done = at - there < 1e-12 * at;
+        from = to;
+        at = there;
+        damping /= 10;
+        if (done)
+            break;
+    }
+    return from;
+}
+
+/* ---- the points ---- */
+
+/* The times of all points, those of a point in ascending order. */
+typedef struct sample {
+    const double *sorted;
+    uint32_t count;
+} sample;
+
+static double median(const sample *s)
+{
+    return (s->sorted[(s->count - 1) / 2] + s->sorted[s->count / 2]) / 2;
+}
+
+/* The median of as many times drawn from them with replacement. drawn: as many zeros, and again afterwards. */
+static double resampled_median(const sample *s, uint64_t seed, uint32_t *drawn)
+{
+    const uint32_t lower = (s->count - 1) / 2, upper = s->count / 2;
+    double sum = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        drawn[(uint32_t)(th_random_unit(seed, i) * s->count)]++;
+    for (uint32_t i = 0, below = 0; i < s->count; i++) {
+        const uint32_t end = below + drawn[i];
+        sum += (lower >= below && lower < end ? s->sorted[i] : 0) + (upper >= below && upper < end ? s->sorted[i] : 0);
+        below = end;
+        drawn[i] = 0;
+    }
+    return sum / 2;
+}
+
+/* Of the median, as a share of it, were the times spread normally: 1.4826 times the median deviation is their standard
+ * deviation, and a median is off by 1.2533 times as much as a mean. */
+static double relative_error(const th_fit_point *point)
+{
+    th_samples samples;
+    if (!th_samples_init(&samples, point->repetitions))
+        return (double)NAN;
+    for (uint32_t i = 0; i < point->repetitions; i++)
+        th_samples_add(&samples, point->time_ns[i]);
+    const th_stats stats = th_samples_stats(&samples);
+    th_samples_fini(&samples);
+    return fmax(1.4826 * 1.2533 * th_stats_spread(&stats) / sqrt(point->repetitions), LEAST_ERROR);
+}
+
+static double per_second(double items, double time_ns)
+{
+    return items / time_ns * 1e9;
+}
+
+typedef struct points {
+    const th_fit_point *given;
+    uint32_t count, fewest; /* fewest repetitions of a point */
+    double *times;
+    uint32_t *drawn;
+    sample *samples; /* as many as points */
+    sight *sights;
+    double scale; /* items a second that count as a throughput of 1 */
+} points;
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void points_fini(points *p)
+{
+    free(p->times);
+    free(p->drawn);
+    free(p->samples);
+    free(p->sights);
+}
+
+static bool allocate(points *p)
+{
+    size_t all = 0;
+    uint32_t most = 0;
+    p->fewest = UINT32_MAX;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const uint32_t repetitions = p->given[i].repetitions;
+        all += repetitions;
+        most = repetitions > most ? repetitions : most;
+        p->fewest = repetitions < p->fewest ? repetitions : p->fewest;
+    }
+    p->times = calloc(all, sizeof *p->times);
+    p->drawn = calloc(most, sizeof *p->drawn);
+    p->samples = calloc(p->count, sizeof *p->samples);
+    p->sights = calloc(p->count, sizeof *p->sights);
+    return p->times && p->drawn && p->samples && p->sights;
+}
+
+static bool points_init(points *p, const th_fit_point *given, uint32_t count)
+{
+    *p = (points){.given = given, .count = count};
+    if (!allocate(p))
+        return false;
+    double *times = p->times;
+    for (uint32_t i = 0; i < count; times += given[i++].repetitions) {
+        memcpy(times, given[i].time_ns, given[i].repetitions * sizeof *times);
+        qsort(times, given[i].repetitions, sizeof *times, ascending);
+        p->samples[i] = (sample){times, given[i].repetitions};
+        p->scale = fmax(p->scale, per_second(given[i].items, median(&p->samples[i])));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const double x = per_second(given[i].items, median(&p->samples[i])) / p->scale,
+                     error = relative_error(&given[i]);
+        p->sights[i] = (sight){given[i].threads, x, 1 / (x * error)};
+        if (isnan(error))
+            return false;
+    }
+    return true;
+}
+
+/* ---- intervals ---- */
+
+enum { GAMMA, SIGMA, KAPPA, PEAK_THREADS, PEAK_THROUGHPUT, FIGURES };
+
+static void figures_of(const curve *l, double scale, double out[FIGURES])
+{
+    out[GAMMA] = l->gamma * scale;
+    out[SIGMA] = l->sigma;
+    out[KAPPA] = l->kappa;
+    out[PEAK_THREADS] = peak_threads(l);
+    out[PEAK_THROUGHPUT] = peak_throughput(l) * scale;
+}
+
+/* The part of the resampled values to leave out at each end. A bootstrap of few repetitions is too narrow, as it knows
+ * neither Student's distribution nor the division by count - 1. (Student's percentile: M. Abramowitz, I. Stegun,
+ * Handbook of Mathematical Functions, 1964, 26.7.5.) */
+static double left_out(uint32_t repetitions)
+{
+    const double n = repetitions, v = n - 1, z = Z_95, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+    const double t = z + (z3 + z) / (4 * v) + (5 * z5 + 16 * z3 + 3 * z) / (96 * v * v) +
+                     (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
+    return 0.5 * erfc(t * sqrt(n / v) / sqrt(2.0));
+}
+
+/* Fits again and again to medians of resampled repetitions; a figure's values lie side by side. */
+static void resample(const points *p, const problem *fitted, const curve *start, uint64_t seed, double *values)
+{
+    for (uint32_t r = 0; r < RESAMPLES; r++) {
+        double figures[FIGURES];
+        const uint64_t stream = th_random_bits(seed, r);
+        for (uint32_t i = 0; i < p->count; i++)
+            fitted->sights[i].throughput =
+                per_second(p->given[i].items, resampled_median(&p->samples[i], th_random_bits(stream, i), p->drawn)) /
+                p->scale;
+        const curve l = descend(fitted, *start);
+        figures_of(&l, p->scale, figures);
+        for (int f = 0; f < FIGURES; f++)
+            values[f * RESAMPLES + (int)r] = figures[f];
+    }
+}
+
+static bool bound(const points *p, const problem *fitted, const curve *best, uint64_t seed, th_estimate *const out[])
+{
+    double *values = calloc((size_t)FIGURES * RESAMPLES, sizeof *values);
+    if (!values)
+        return false;
+    resample(p, fitted, best, seed, values);
+    const double part = fmax(left_out(p->fewest), 1.0 / RESAMPLES);
+    for (int f = 0; f < FIGURES; f++) {
+        out[f]->low = th_quantile(values + f * RESAMPLES, RESAMPLES, part);
+        out[f]->high = th_quantile(values + f * RESAMPLES, RESAMPLES, fmin(1 - part + 1.0 / RESAMPLES, 1));
+    }
+    free(values);
+    return true;
+}
+
+/* ---- the fit ---- */
+
+static void rate(const problem *p, const curve *l, th_fit *out)
+{
+    double mean = 0, residual = 0, total = 0, relative = 0;
+    for (uint32_t i = 0; i < p->count; i++)
+        mean += p->sights[i].throughput / p->count;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const double x = p->sights[i].throughput, off = x - throughput(l, p->sights[i].threads);
+        residual += off * off;
+        relative += off / x * (off / x);
+        total += (x - mean) * (x - mean);
+    }
+    out->rms = sqrt(relative / p->count);
+    out->r_squared = total > 1e-12 * p->count ? 1 - residual / total : (double)NAN;
+}
+
+static bool fit_points(const points *p, uint64_t seed, th_fit *out)
+{
+    const problem fitted = {out->law, p->sights, p->count};
+    th_estimate *const estimates[FIGURES] = {&out->gamma, &out->sigma, &out->kappa, &out->peak_threads,
+                                             &out->peak_throughput};
+    const curve best = descend(&fitted, search_grid(&fitted));
+    double figures[FIGURES];
+    figures_of(&best, p->scale, figures);
+    for (int f = 0; f < FIGURES; f++)
+        estimates[f]->value = figures[f];
+    rate(&fitted, &best, out);
+    return p->fewest < 2 || bound(p, &fitted, &best, seed, estimates);
+}
+
+bool th_fit_run(th_fit_law law, const th_fit_point *given, uint32_t count, uint64_t seed, th_fit *out)
+{
+    const double nan = (double)NAN;
+    const th_estimate unknown = {nan, nan, nan};
+    *out = (th_fit){law, TH_FIT_TOO_FEW_POINTS, count, unknown, unknown, unknown, unknown, unknown, nan, nan};
+    if (count < TH_FIT_MIN_POINTS)
+        return true;
+    points p;
+    out->status = TH_FIT_GOOD;
+    const bool fitted = points_init(&p, given, count) && fit_points(&p, seed, out);
+    points_fini(&p);
+    return fitted;
+}
+
+double th_fit_at(const th_fit *fit, double threads)
+{
+    const curve l = {fit->gamma.value, fit->sigma.value, fit->kappa.value};
+    return throughput(&l, threads);
+}
+
+double th_fit_karp_flatt(double speed_up, double ratio)
+{
+    return ratio > 1 ? (1 / speed_up - 1 / ratio) / (1 - 1 / ratio) : (double)NAN;
+}

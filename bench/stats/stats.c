@@ -1,0 +1,241 @@
+#include <throng/bench/stats.h>
+
+#include <throng/core/random.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool th_samples_init(th_samples *samples, uint32_t capacity)
+{
+    /* The second third is where they are sorted, and the last where resamples are tallied, so that asking for
+     * statistics cannot fail. */
+    *samples = (th_samples){.values = calloc(3 * ((size_t)capacity + 1), sizeof(double)), .capacity = capacity};
+    return samples->values != NULL;
+}
+
+void th_samples_fini(th_samples *samples)
+{
+    free(samples->values);
+    *samples = (th_samples){0};
+}
+
+void th_samples_add(th_samples *samples, double value)
+{
+    assert(samples->count < samples->capacity);
+    samples->values[samples->count++] = value;
+}
+
+bool th_samples_append(th_samples *samples, const th_samples *more)
+{
+    th_samples all;
+    if (!th_samples_init(&all, samples->count + more->count))
+        return false;
+    if (samples->count > 0)
+        memcpy(all.values, samples->values, samples->count * sizeof *all.values);
+    if (more->count > 0)
+        memcpy(all.values + samples->count, more->values, more->count * sizeof *all.values);
+    all.count = all.capacity;
+    th_samples_fini(samples);
+    *samples = all;
+    return true;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* ---- by order ---- */
+
+static double *sort(const th_samples *samples)
+{
+    double *sorted = samples->values + samples->capacity;
+    memcpy(sorted, samples->values, samples->count * sizeof *sorted);
+    qsort(sorted, samples->count, sizeof *sorted, ascending);
+    return sorted;
+}
+
+const double *th_samples_sorted(const th_samples *samples)
+{
+    return sort(samples);
+}
+
+static double middle_of(const double *sorted, uint32_t count)
+{
+    return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+}
+
+static double nearest_rank(const double *sorted, size_t count, double part)
+{
+    return sorted[(size_t)ceil(part * (double)count) - 1];
+}
+
+double th_quantile(double *values, size_t count, double part)
+{
+    if (count == 0)
+        return (double)NAN;
+    qsort(values, count, sizeof *values, ascending);
+    return nearest_rank(values, count, part);
+}
+
+/* ---- statistics ---- */
+
+static double deviation(const double *values, uint32_t count, double mean)
+{
+    double squares = 0;
+    for (uint32_t i = 0; i < count; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    return count > 1 ? sqrt(squares / (count - 1)) : (double)NAN;
+}
+
+static uint32_t count_outliers(const double *distances, uint32_t count, double mad)
+{
+    uint32_t outliers = 0;
+    for (uint32_t i = 0; i < count; i++)
+        outliers += 0.6745 * distances[i] > 3.5 * mad;
+    return outliers;
+}
+
+th_stats th_samples_stats(const th_samples *samples)
+{
+    const double nan = (double)NAN;
+    const uint32_t n = samples->count;
+    if (n == 0)
+        return (th_stats){0, nan, nan, nan, nan, nan, nan, nan, nan, nan, 0};
+
+    double *sorted = sort(samples);
+    th_stats stats = {
+        .count = n,
+        .min = sorted[0],
+        .max = sorted[n - 1],
+        .median = middle_of(sorted, n),
+        .p95 = nearest_rank(sorted, n, 0.95),
+        .p99 = nearest_rank(sorted, n, 0.99),
+    };
+    for (uint32_t i = 0; i < n; i++)
+        stats.mean += sorted[i] / n;
+    stats.stddev = deviation(sorted, n, stats.mean);
+    stats.cv = stats.mean > 0 ? stats.stddev / stats.mean : nan;
+    double *distances = sorted;
+    for (uint32_t i = 0; i < n; i++)
+        distances[i] = fabs(sorted[i] - stats.median);
+    qsort(distances, n, sizeof *distances, ascending);
+    stats.mad = middle_of(distances, n);
+    stats.outliers = count_outliers(distances, n, stats.mad);
+    return stats;
+}
+
+double th_stats_spread(const th_stats *stats)
+{
+    return stats->median > 0 ? stats->mad / stats->median : (double)NAN;
+}
+
+/* ---- how well the median is known ---- */
+
+enum { RESAMPLES = 2000 };
+
+/* The value of a rank among so many of each: the samples in rising order, each as often as it was drawn. */
+static uint32_t index_of_rank(const uint32_t *tally, uint32_t rank)
+{
+    uint32_t i = 0;
+    for (uint32_t seen = tally[0]; seen <= rank; seen += tally[++i])
+        ;
+    return i;
+}
+
+static double resampled_median(const double *sorted, uint32_t count, uint32_t *tally, uint64_t seed)
+{
+    memset(tally, 0, count * sizeof *tally);
+    for (uint32_t i = 0; i < count; i++)
+        tally[(th_random_bits(seed, i) >> 32) * count >> 32]++;
+    const double upper = sorted[index_of_rank(tally, count / 2)];
+    return count % 2 ? upper : (sorted[index_of_rank(tally, count / 2 - 1)] + upper) / 2;
+}
+
+static void resample(const th_samples *samples, uint64_t seed, double *medians)
+{
+    const double *sorted = sort(samples);
+    uint32_t *tally = (uint32_t *)(samples->values + 2 * (size_t)samples->capacity);
+    for (uint32_t r = 0; r < RESAMPLES; r++)
+        medians[r] = resampled_median(sorted, samples->count, tally, th_random_bits(seed, r));
+}
+
+/* Sorts them. */
+static th_interval middle_part(double *values)
+{
+    qsort(values, RESAMPLES, sizeof *values, ascending);
+    const double tail = (1 - TH_CONFIDENCE) / 2;
+    return (th_interval){nearest_rank(values, RESAMPLES, tail), nearest_rank(values, RESAMPLES, 1 - tail)};
+}
+
+th_interval th_median_interval(const th_samples *samples)
+{
+    double medians[RESAMPLES];
+    if (samples->count == 0)
+        return (th_interval){(double)NAN, (double)NAN};
+    resample(samples, samples->count, medians);
+    return middle_part(medians);
+}
+
+th_interval th_ratio_interval(const th_samples *over, const th_samples *under)
+{
+    double ratios[RESAMPLES], medians[RESAMPLES];
+    if (over->count == 0 || under->count == 0 || sort(under)[0] <= 0)
+        return (th_interval){(double)NAN, (double)NAN};
+    resample(over, 2 * (uint64_t)over->count, ratios); /* seeds that differ, so that the sets do not go together */
+    resample(under, 2 * (uint64_t)under->count + 1, medians);
+    for (uint32_t r = 0; r < RESAMPLES; r++)
+        ratios[r] /= medians[r];
+    return middle_part(ratios);
+}
+
+/* Of each sample in its order: how many are less. */
+static void rank(const th_samples *samples, const double *sorted, uint32_t *ranks)
+{
+    for (uint32_t i = 0; i < samples->count; i++) {
+        uint32_t low = 0, high = samples->count - 1;
+        while (low < high) {
+            const uint32_t middle = low + (high - low) / 2;
+            if (sorted[middle] < samples->values[i])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        ranks[i] = low;
+    }
+}
+
+th_interval th_quantile_interval(const th_samples *samples, double part, uint32_t block)
+{
+    double quantiles[RESAMPLES];
+    const uint32_t count = samples->count, blocks = count / block;
+    if (blocks < 2)
+        return (th_interval){(double)NAN, (double)NAN};
+    const double *sorted = sort(samples);
+    uint32_t *ranks = (uint32_t *)(samples->values + 2 * (size_t)samples->capacity), *tally = ranks + count;
+    const uint32_t wanted = (uint32_t)ceil(part * blocks * block) - 1;
+    rank(samples, sorted, ranks);
+    for (uint32_t r = 0; r < RESAMPLES; r++) {
+        const uint64_t seed = th_random_bits(count, r);
+        memset(tally, 0, count * sizeof *tally);
+        for (uint32_t b = 0; b < blocks; b++) {
+            const uint32_t begin = (uint32_t)(th_random_unit(seed, b) * (count - block + 1));
+            for (uint32_t i = begin; i < begin + block; i++)
+                tally[ranks[i]]++;
+        }
+        quantiles[r] = sorted[index_of_rank(tally, wanted)];
+    }
+    return middle_part(quantiles);
+}
+
+double th_median_precision(const th_samples *samples)
+{
+    if (samples->count < 2)
+        return (double)NAN;
+    const th_interval interval = th_median_interval(samples);
+    const double median = middle_of(sort(samples), samples->count);
+    return median > 0 ? (interval.high - interval.low) / 2 / median : (double)NAN;
+}

@@ -1,0 +1,212 @@
+#include <throng/bench/bench.h>
+
+#include "measure/calibrated_work.h"
+#include "measure/trace_frames.h"
+#include "registry.h"
+
+#include <assert.h>
+#include <regex.h>
+#include <string.h>
+
+/* ---- which entries ---- */
+
+static uint32_t keep_matching(th_entry *entries, uint32_t count, const char *filter)
+{
+    regex_t regex;
+    if (!filter || regcomp(&regex, filter, REG_EXTENDED | REG_NOSUB) != 0)
+        return count;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (regexec(&regex, entries[i].name, 0, NULL, 0) == 0)
+            entries[kept++] = entries[i];
+    regfree(&regex);
+    return kept;
+}
+
+typedef struct plan {
+    th_entry entries[TH_BENCH_MAX_ENTRIES]; /* in this order: */
+    uint32_t pose_count, jobs_count, guest_count;
+    uint32_t count; /* of all */
+} plan;
+
+/* Keeps those of the entries behind the last one that the filter lets through. */
+static uint32_t add(plan *p, uint32_t count, const char *filter)
+{
+    assert(p->count + count <= TH_BENCH_MAX_ENTRIES);
+    const uint32_t kept = keep_matching(p->entries + p->count, count, filter);
+    p->count += kept;
+    return kept;
+}
+
+static void plan_init(plan *p, const char *filter, const th_guests *guests)
+{
+    p->count = 0;
+    p->pose_count = add(p, th_pose_entries(p->entries), filter);
+    p->pose_count += add(p, th_interp_entries(p->entries + p->count), filter);
+    p->pose_count += add(p, th_crowd_entries(p->entries + p->count), filter);
+    p->jobs_count = add(p, th_jobs_entries(p->entries + p->count), filter);
+    p->guest_count = guests ? add(p, th_guest_entries(guests, p->entries + p->count), filter) : 0;
+}
+
+th_bench_names th_bench_list(const char *filter, const th_guests *guests)
+{
+    plan p;
+    plan_init(&p, filter, guests);
+    th_bench_names names = {.count = p.count};
+    for (uint32_t i = 0; i < p.count; i++)
+        memcpy(names.names[i], p.entries[i].name, sizeof names.names[i]);
+    return names;
+}
+
+/* ---- running them ---- */
+
+/* Which comparison is under way, of how many. */
+typedef struct progress {
+    const th_measure_desc *outer;
+    uint32_t comparison, comparisons;
+} progress;
+
+static void tell_progress(void *ctx, const th_measure_state *state)
+{
+    const progress *p = ctx;
+    th_measure_state told = *state;
+    told.comparison = p->comparison;
+    told.comparisons = p->comparisons;
+    p->outer->progress(p->outer->progress_ctx, &told);
+}
+
+static void summarize(const th_entry *entries, uint32_t count, th_row *rows)
+{
+    const th_row *baseline = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (entries[i].is_baseline && !rows[i].failure[0])
+            baseline = &rows[i];
+    for (uint32_t i = 0; i < count; i++)
+        if (entries[i].summarize && !rows[i].failure[0])
+            entries[i].summarize(&entries[i], baseline, &rows[i]);
+}
+
+static void run_entry(void *entry, uint64_t frame)
+{
+    const th_entry *e = entry;
+    if (e->lap)
+        e->lap(e->subject, frame);
+    else
+        e->run(e->subject, frame);
+}
+
+static void trace_entries(th_entry *entries, uint32_t count, const th_row *rows, th_tracer *tracer)
+{
+    for (uint32_t i = 0; tracer && i < count; i++) {
+        th_entry *e = &entries[i];
+        if (rows[i].failure[0])
+            continue;
+        if (e->before)
+            e->before(e->subject);
+        th_traced_frames(tracer, &rows[i], e->pool ? e->pool(e->subject) : NULL, run_entry, e);
+        if (e->after)
+            e->after(e->subject);
+    }
+}
+
+/* Before the first entry is made, as all write to the same memory. */
+static th_result set_stage(th_stage *stage, th_entry *entries, uint32_t count, th_error *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        th_entry *e = &entries[i];
+        th_scene_desc scene = stage->asked;
+        if (!e->cast)
+            continue;
+        e->cast(e, stage, &scene);
+        const th_result result = th_stage_add(stage, &scene, &e->set, err);
+        if (result != TH_OK)
+            return result;
+    }
+    return th_stage_furnish(stage, err);
+}
+
+static th_result run_group(th_entry *entries, uint32_t count, const th_bench_desc *desc, th_stage *stage, th_row *rows,
+                           th_error *err)
+{
+    th_subject subjects[TH_BENCH_MAX_ENTRIES];
+    th_tracer_begin(desc->tracer, "prepare");
+    th_result result = set_stage(stage, entries, count, err);
+    for (uint32_t i = 0; i < count && result == TH_OK; i++) {
+        const th_entry *e = &entries[i];
+        memcpy(rows[i].name, e->name, sizeof rows[i].name);
+        result = e->create(&entries[i], desc, stage, &rows[i], err);
+        subjects[i] = (th_subject){e->before, e->run, e->after, e->subject, &rows[i]};
+    }
+    if (result == TH_OK) {
+        th_measure_desc measure = desc->measure;
+        measure.lap = entries->lap;
+        th_tracer_next(desc->tracer, "measure");
+        th_measure(&measure, subjects, count);
+        if (!measure.is_rehearsal)
+            summarize(entries, count, rows);
+        th_tracer_next(desc->tracer, "trace");
+        trace_entries(entries, count, rows, desc->tracer);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (entries[i].subject)
+            entries[i].destroy(entries[i].subject);
+    th_stage_clear(stage);
+    th_tracer_end(desc->tracer);
+    return result;
+}
+
+/* Entries that are compared stand side by side. */
+static uint32_t group_length(const plan *p, uint32_t first)
+{
+    uint32_t end = first + 1;
+    while (end < p->count && p->entries[end].shape == p->entries[first].shape)
+        end++;
+    return end - first;
+}
+
+/* What is compared is measured in turn, and nothing else exists meanwhile: threads of others might run. */
+static th_result run_groups(plan *p, const th_bench_desc *desc, th_stage *stage, th_row *rows, th_error *err)
+{
+    th_bench_desc inner = *desc;
+    progress told = {.outer = &desc->measure};
+    inner.measure.progress = desc->measure.progress ? tell_progress : NULL;
+    inner.measure.progress_ctx = &told;
+    for (uint32_t i = 0; i < p->count; i += group_length(p, i))
+        told.comparisons++;
+    th_result result = TH_OK;
+    for (uint32_t i = 0; i < p->count && result == TH_OK; i += group_length(p, i)) {
+        told.comparison++;
+        result = run_group(p->entries + i, group_length(p, i), &inner, stage, rows + i, err);
+    }
+    return result;
+}
+
+static th_result run_all(plan *p, const th_bench_desc *desc, th_report *out, th_error *err)
+{
+    th_stage stage;
+    th_result result = th_stage_init(&stage, &desc->scene, err);
+    stage.steps_per_us = p->jobs_count > 0 ? th_work_calibrate() : 0;
+    if (result == TH_OK)
+        result = run_groups(p, desc, &stage, out->rows, err);
+    if (result == TH_OK && p->pose_count + p->guest_count > 0)
+        out->scene = th_scene_json(stage.casts[TH_SAMPLING_COMPILED][desc->scene.rig.interpolation], &desc->scene);
+    if (result == TH_OK && p->guest_count > 0)
+        out->picture = desc->guests->describe(desc->guests->host);
+    th_stage_fini(&stage);
+    return result;
+}
+
+th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err)
+{
+    plan p;
+    plan_init(&p, desc->filter, desc->guests);
+    th_result result = th_measure_report(&desc->measure, p.count, out, err);
+    if (result != TH_OK)
+        return result;
+    const th_noise_mark begin = th_noise_begin();
+    result = run_all(&p, desc, out, err);
+    out->noise = th_noise_end(&begin);
+    if (result != TH_OK)
+        th_report_fini(out);
+    return result;
+}

@@ -1,0 +1,83 @@
+/* The entries about the crowd, on the best kernel: how many there are, and what they play when. */
+#include "pose_benchmark.h"
+
+#include <stdio.h>
+
+/* ---- crowd: how many ---- */
+
+static const uint32_t counts[] = {1, 8, 100, 1000, 10000};
+
+static void cast_count(const th_entry *entry, const th_stage *stage, th_scene_desc *desc)
+{
+    (void)stage;
+    const uint32_t *count = entry->rival;
+    desc->instance_count = *count;
+}
+
+/* ---- play: when ---- */
+
+/* Within an hour: a good hash of a counter (G. Steele, D. Lea, C. Flood, Fast Splittable Pseudorandom Number
+ * Generators, 2014). */
+static double random_time(uint64_t frame)
+{
+    uint64_t x = (frame + 1) * 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    x ^= x >> 31;
+    return 3600 * (double)(x >> 11) * 0x1p-53;
+}
+
+static th_result create_random(th_entry *entry, const th_bench_desc *desc, const th_stage *stage, th_row *row,
+                               th_error *err)
+{
+    (void)desc;
+    const th_result result = th_poser_init(entry, stage, row, err);
+    if (result != TH_OK)
+        return result;
+    th_poser *p = entry->subject;
+    p->time_s = random_time;
+    return th_poser_check(entry, stage, row, err);
+}
+
+/* ---- clips: what ---- */
+
+static void cast_first_clip(const th_entry *entry, const th_stage *stage, th_scene_desc *desc)
+{
+    (void)entry;
+    desc->clips = stage->first_clips;
+}
+
+static void cast_all_clips(const th_entry *entry, const th_stage *stage, th_scene_desc *desc)
+{
+    (void)entry, (void)stage;
+    desc->clips = NULL;
+}
+
+/* ---- the entries ---- */
+
+static const char play[] = "play", clips[] = "clips";
+
+static const th_entry others[] = {
+    {"play/forward", .shape = play, .cast = th_poser_as_asked, .create = th_poser_create},
+    {"play/random", .shape = play, .cast = th_poser_as_asked, .create = create_random},
+    {"clips/one", .shape = clips, .cast = cast_first_clip, .create = th_poser_create},
+    {"clips/all", .shape = clips, .cast = cast_all_clips, .create = th_poser_create},
+};
+
+uint32_t th_crowd_entries(th_entry *entries)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        th_entry *e = &entries[count++];
+        *e = (th_entry){.shape = counts, .rival = &counts[i], .cast = cast_count, .create = th_poser_create};
+        snprintf(e->name, sizeof e->name, "crowd/%u", counts[i]);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        entries[count++] = others[i];
+    for (uint32_t i = 0; i < count; i++) {
+        entries[i].before = th_poser_begin;
+        entries[i].run = th_poser_run;
+        entries[i].destroy = th_poser_destroy;
+    }
+    return count;
+}

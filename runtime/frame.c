@@ -1,0 +1,205 @@
+#include <throng/runtime/frame.h>
+
+#include <throng/core/cache_line.h>
+#include <throng/core/text_format.h>
+#include <throng/runtime/tracer.h>
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct th_frame {
+    const th_crowd *crowd;
+    th_jobs *jobs;
+    uint32_t grain;
+    double time_s; /* this frame's arguments, for the workers to read */
+    void *palette;
+    size_t scratch_stride;
+    unsigned char *scratch;   /* one piece for each worker */
+    void *poses;              /* NULL: stages are fused */
+    uint32_t *costs, *shares; /* shares of equal cost, as rigs differ */
+    uint32_t shared;          /* batches that shares are for */
+    uint8_t *workers;         /* [batch]; NULL: nobody asks */
+    th_stage_times times;
+    th_tracer *tracer;
+};
+
+const char *th_stages_name(th_stages stages)
+{
+    return stages == TH_STAGES_SEPARATE ? "separate" : "fused";
+}
+
+/* Linux promises more memory than there is, and kills whoever believes it. */
+static void *allocate_large(size_t bytes)
+{
+    const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    return bytes < machine ? th_line_alloc(bytes) : NULL;
+}
+
+_Static_assert(TH_JOBS_MAX_THREADS <= UINT8_MAX + 1, "a worker fits a byte");
+
+static void share_batches(th_frame *frame)
+{
+    const uint32_t count = th_crowd_batch_count(frame->crowd);
+    for (uint32_t i = 0; i < count; i++)
+        frame->costs[i] = th_crowd_batch_cost(frame->crowd, i);
+    th_jobs_share(th_jobs_threads(frame->jobs), count, frame->grain, frame->costs, frame->shares);
+    frame->shared = count;
+}
+
+static bool allocate(th_frame *frame, const th_frame_desc *desc)
+{
+    const size_t batches = th_crowd_batch_count(frame->crowd);
+    frame->scratch = th_line_alloc(frame->scratch_stride * th_jobs_threads(frame->jobs));
+    if (desc->stages == TH_STAGES_SEPARATE)
+        frame->poses = allocate_large(th_crowd_pose_bytes(frame->crowd));
+    if (desc->workers)
+        frame->workers = calloc(batches + 1, sizeof *frame->workers);
+    frame->costs = calloc(batches + 1, sizeof *frame->costs);
+    frame->shares = calloc(th_jobs_threads(frame->jobs), sizeof *frame->shares);
+    return frame->scratch && frame->costs && frame->shares && (frame->poses || desc->stages != TH_STAGES_SEPARATE) &&
+           (frame->workers || !desc->workers);
+}
+
+th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err)
+{
+    *out = NULL;
+    th_frame *frame = malloc(sizeof *frame);
+    if (!frame)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a frame");
+    *frame = (th_frame){
+        .crowd = desc->crowd,
+        .jobs = desc->jobs,
+        .grain = desc->grain ? desc->grain : TH_FRAME_DEFAULT_GRAIN,
+        .scratch_stride = th_line_round(th_crowd_scratch_bytes(desc->crowd)),
+    };
+    if (!allocate(frame, desc)) {
+        th_frame_destroy(frame);
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a frame of %u characters on %u threads",
+                       th_crowd_instance_count(desc->crowd), th_jobs_threads(desc->jobs));
+    }
+    share_batches(frame);
+    *out = frame;
+    return TH_OK;
+}
+
+void th_frame_destroy(th_frame *frame)
+{
+    if (!frame)
+        return;
+    free(frame->workers);
+    free(frame->costs);
+    free(frame->shares);
+    free(frame->poses);
+    free(frame->scratch);
+    free(frame);
+}
+
+static void note_worker(th_frame *frame, uint32_t begin, uint32_t end, uint32_t worker)
+{
+    if (frame->workers)
+        memset(frame->workers + begin, (int)worker, end - begin);
+}
+
+static int animate_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    th_frame *frame = ctx;
+    void *scratch = frame->scratch + worker * frame->scratch_stride;
+    th_crowd_update(frame->crowd, begin, end, frame->time_s, frame->palette, scratch);
+    note_worker(frame, begin, end, worker);
+    return 0;
+}
+
+static int sample_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    th_frame *frame = ctx;
+    (void)worker;
+    th_crowd_sample(frame->crowd, begin, end, frame->time_s, frame->poses);
+    return 0;
+}
+
+static int resolve_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    th_frame *frame = ctx;
+    void *scratch = frame->scratch + worker * frame->scratch_stride;
+    th_crowd_resolve(frame->crowd, begin, end, frame->poses, frame->palette, scratch);
+    note_worker(frame, begin, end, worker);
+    return 0;
+}
+
+static void run_stage(th_frame *frame, th_jobs_fn *stage)
+{
+    const th_job job = {
+        .fn = stage,
+        .ctx = frame,
+        .count = th_crowd_batch_count(frame->crowd),
+        .grain = frame->grain,
+        .shares = frame->shares,
+    };
+    th_jobs_run(frame->jobs, &job);
+}
+
+void th_frame_animate(th_frame *frame, double time_s, void *palette)
+{
+    frame->time_s = time_s;
+    frame->palette = palette;
+    if (th_crowd_batch_count(frame->crowd) != frame->shared)
+        share_batches(frame); /* others are shown than before */
+    if (!frame->poses) {
+        run_stage(frame, animate_batches);
+        return;
+    }
+    const uint64_t begin = th_tracer_begin(frame->tracer, "sample");
+    run_stage(frame, sample_batches);
+    const uint64_t sampled = th_tracer_next(frame->tracer, "resolve");
+    run_stage(frame, resolve_batches);
+    frame->times.sample_ns += sampled - begin;
+    frame->times.resolve_ns += th_tracer_end(frame->tracer) - sampled;
+}
+
+uint32_t th_frame_worker(const th_frame *frame, uint32_t instance)
+{
+    assert(frame->workers);
+    return frame->workers[th_crowd_batch_of(frame->crowd, instance)];
+}
+
+th_stage_times th_frame_stage_times(const th_frame *frame)
+{
+    return frame->times;
+}
+
+void th_frame_trace(th_frame *frame, th_tracer *tracer)
+{
+    frame->tracer = tracer;
+}
+
+th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err)
+{
+    int error = th_jobs_create(desc, out);
+    switch (error) {
+    case 0:
+        return TH_OK;
+    case ENOMEM:
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u threads", desc->threads);
+    case ENOTSUP:
+        return th_fail(err, TH_ERR_ENVIRONMENT, "this build has no scheduler %s", th_scheduler_name(desc->scheduler));
+    case EAGAIN:
+        return th_fail(err, TH_ERR_ENVIRONMENT, "the system refuses %u thread%s: %s", desc->threads,
+                       th_plural(desc->threads), strerror(error));
+    default:
+        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start or place %u thread%s: %s", desc->threads,
+                       th_plural(desc->threads), strerror(error));
+    }
+}
+
+th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err)
+{
+    size_t bytes = th_crowd_palette_bytes(crowd);
+    *out = allocate_large(bytes);
+    if (*out)
+        return TH_OK;
+    return th_fail(err, TH_ERR_MEMORY, "no memory for the palettes of %u characters: %.3g MB",
+                   th_crowd_instance_count(crowd), (double)bytes / 1e6);
+}
