@@ -12,8 +12,8 @@
 #include <throng/anim/interpolation.h>
 #include <throng/anim/keys.h>
 #include <throng/bench/report.h>
-#include <throng/layout.h>
-#include <throng/painter.h>
+#include <throng/render/crowd_renderer.h>
+#include <throng/render/layout.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/tracer.h>
 

@@ -5,7 +5,7 @@
 
 #include <throng/core/json.h>
 #include <throng/core/table.h>
-#include <throng/film.h>
+#include <throng/render/frame_writer.h>
 #include <throng/runtime/tracer.h>
 
 #include <stdlib.h>

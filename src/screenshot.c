@@ -1,6 +1,6 @@
 #include "screenshot.h"
 
-#include <throng/film.h>
+#include <throng/render/frame_writer.h>
 
 #include <stdio.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 #include "tint.h"
 
 #include <throng/anim/playback.h>
-#include <throng/framing.h>
+#include <throng/render/camera_fit.h>
 
 #include <math.h>
 #include <stdlib.h>

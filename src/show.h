@@ -7,11 +7,11 @@
 
 #include "cast.h"
 
-#include <throng/camera.h>
-#include <throng/figure.h>
-#include <throng/gl.h>
-#include <throng/layout.h>
-#include <throng/painter.h>
+#include <throng/render/camera.h>
+#include <throng/render/crowd_renderer.h>
+#include <throng/render/gl.h>
+#include <throng/render/layout.h>
+#include <throng/render/render_mesh.h>
 #include <throng/runtime/tracer.h>
 
 typedef struct th_show th_show;

@@ -5,7 +5,7 @@
 
 #include "show.h"
 
-#include <throng/cull.h>
+#include <throng/render/cull.h>
 #include <throng/runtime/frame.h>
 
 /* Lists of characters: the camera's, and that of those who only throw a shadow into its picture. */

@@ -3,7 +3,7 @@
 #include "show.h"
 
 #include <throng/core/build_checks.h>
-#include <throng/film.h>
+#include <throng/render/frame_writer.h>
 
 #include <stdlib.h>
 #include <sys/mman.h>

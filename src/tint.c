@@ -1,6 +1,6 @@
 #include "tint.h"
 
-#include <throng/figure.h>
+#include <throng/render/render_mesh.h>
 
 #include <math.h>
 

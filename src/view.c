@@ -13,7 +13,7 @@
 #include <throng/core/clock.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
-#include <throng/gpu_clock.h>
+#include <throng/render/gpu_clock.h>
 
 #include <math.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #include "history.h"
 #include "viewpoint.h"
 
-#include <throng/hud.h>
+#include <throng/render/hud.h>
 
 /* Numbers that change too fast to be read: taken a few times a second. */
 typedef struct th_readings {

@@ -5,8 +5,8 @@
 #include "controls.h"
 #include "options.h"
 
-#include <throng/gl.h>
-#include <throng/target.h>
+#include <throng/render/gl.h>
+#include <throng/render/target.h>
 
 typedef struct th_window th_window;
 

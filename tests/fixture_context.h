@@ -2,7 +2,7 @@
 #ifndef FIXTURE_CONTEXT_H
 #define FIXTURE_CONTEXT_H
 
-#include <throng/gl.h>
+#include <throng/render/gl.h>
 
 /* The test is skipped where there is no OpenGL; the second one also where it is no llvmpipe, for pictures that are held
  * against stored ones: others draw a little differently. Says so on standard error. */

@@ -2,7 +2,7 @@
 #ifndef FIXTURE_FIGURE_H
 #define FIXTURE_FIGURE_H
 
-#include <throng/figure.h>
+#include <throng/render/render_mesh.h>
 
 enum { STICK_JOINTS = 300 };
 

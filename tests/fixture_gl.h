@@ -3,7 +3,7 @@
 #define FIXTURE_GL_H
 
 #include <glad/gl.h>
-#include <throng/gl.h>
+#include <throng/render/gl.h>
 
 extern th_gl *gl;
 

@@ -1,6 +1,6 @@
 #include "fixture_golden.h"
 
-#include "render/image.h"
+#include "render/mesh/image.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

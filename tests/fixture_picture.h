@@ -3,7 +3,7 @@
 #define FIXTURE_PICTURE_H
 
 #include <throng/anim/compiled_model.h>
-#include <throng/painter.h>
+#include <throng/render/crowd_renderer.h>
 
 enum { CAST = 4, DRAWS = 64 };
 

@@ -1,7 +1,7 @@
 /* Cameras look where they say, at all of what they were asked to show, and their frusta agree with their matrices. */
 #include "random_model.h"
 
-#include <throng/camera.h>
+#include <throng/render/camera.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Draws cut into pieces that a driver can bind: properties of the pieces, for random draws. */
 #include "random_model.h"
-#include "render/chunk.h"
+#include "render/view/chunk.h"
 
 #include <criterion/criterion.h>
 

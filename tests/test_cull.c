@@ -1,7 +1,7 @@
 /* Nobody who is seen is left out, few are listed who are not, and the lists are in order. */
 #include "random_model.h"
 
-#include <throng/cull.h>
+#include <throng/render/cull.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * tests are skipped without one; CTest runs them under Xvfb. Some tests bend Mesa by environment variables, or EGL by
  * standing between: every test is a process of its own. */
 #include "fixture_gl.h"
-#include "render/gl_backend.h"
+#include "render/gl/gl_backend.h"
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>

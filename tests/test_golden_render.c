@@ -2,7 +2,7 @@
  * detail, looks and layouts, as they come together in a show. */
 #include "fixture_golden.h"
 #include "fixture_program.h"
-#include "render/image.h"
+#include "render/mesh/image.h"
 
 #include <criterion/criterion.h>
 

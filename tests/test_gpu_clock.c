@@ -1,9 +1,9 @@
 /* The GPU's own clock: answers come, late and in order, and nothing is asked where they would be lies. */
 #include "fixture_gl.h"
-#include "render/gl_backend.h"
+#include "render/gl/gl_backend.h"
 
-#include <throng/gpu_clock.h>
-#include <throng/target.h>
+#include <throng/render/gpu_clock.h>
+#include <throng/render/target.h>
 
 #include <criterion/criterion.h>
 

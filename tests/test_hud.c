@@ -2,8 +2,8 @@
 #include "fixture_gl.h"
 #include "fixture_memory.h"
 
-#include <throng/hud.h>
-#include <throng/target.h>
+#include <throng/render/hud.h>
+#include <throng/render/target.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Pictures, sound ones and others. */
 #include "fixture_arm.h"
 #include "fixture_figure.h"
-#include "render/image.h"
+#include "render/mesh/image.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

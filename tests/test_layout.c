@@ -2,7 +2,7 @@
 #include "random_model.h"
 
 #include <throng/anim/crowd.h>
-#include <throng/layout.h>
+#include <throng/render/layout.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

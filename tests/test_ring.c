@@ -2,8 +2,8 @@
  * (mesa_glthread) lets it be far ahead even where the CPU draws. */
 #include "fixture_context.h"
 
-#include <throng/ring.h>
-#include <throng/target.h>
+#include <throng/render/ring.h>
+#include <throng/render/target.h>
 
 #include <criterion/criterion.h>
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #include "fixture_context.h"
 #include "src/show.h"
 
-#include <throng/ring.h>
+#include <throng/render/ring.h>
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Off-screen pictures, and the shader programs that draw to them. */
 #include "fixture_gl.h"
-#include "render/program.h"
+#include "render/gl/program.h"
 
 #include <shaders_of_tests.h>
-#include <throng/target.h>
+#include <throng/render/target.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,0 +1,26 @@
+/* ffmpeg at the other end of a pipe. Private to render. */
+#ifndef TH_VIDEO_H
+#define TH_VIDEO_H
+
+#include <throng/render/frame_writer.h>
+
+#include <stddef.h>
+
+typedef enum th_video_format { TH_VIDEO_MP4, TH_VIDEO_MKV, TH_VIDEO_WEBM } th_video_format;
+
+typedef struct th_video th_video;
+
+/* The side of a video of such pictures: its formats halve the sides of colours, so they want even ones. */
+uint32_t th_video_side(uint32_t side);
+
+/* Starts ffmpeg. desc->path: copied. */
+th_result th_video_open(const th_film_desc *desc, th_video_format format, th_video **out, th_error *err);
+
+/* R, G, B and a byte that does not matter for each pixel. */
+th_result th_video_add(th_video *video, const uint8_t *rgba, th_error *err);
+
+/* Frees the video in any case. */
+th_result th_video_close(th_video *video, th_error *err);
+void th_video_abandon(th_video *video);
+
+#endif

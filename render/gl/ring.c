@@ -1,0 +1,166 @@
+#include <throng/render/ring.h>
+
+#include <glad/gl.h>
+
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { SLOTS = TH_RING_SLOTS, PAGE = 4096 };
+
+#define MOST_BYTES ((size_t)PTRDIFF_MAX / SLOTS - PAGE) /* in a slot: GLsizeiptr is signed */
+
+struct th_ring {
+    GLuint buffer;
+    size_t slot_bytes; /* whole pages, so that each can be protected for itself */
+    th_ring_upload upload;
+    bool guard, write_combined;
+    char *mapping; /* of all slots; NULL when each is mapped for itself */
+    GLsync fences[SLOTS];
+    uint32_t slot; /* the current one */
+};
+
+static size_t offset_of(const th_ring *ring)
+{
+    return ring->slot * ring->slot_bytes;
+}
+
+static void protect(const th_ring *ring, uint32_t slot, bool writable)
+{
+    if (ring->guard)
+        mprotect(ring->mapping + slot * ring->slot_bytes, ring->slot_bytes, PROT_READ | (writable ? PROT_WRITE : 0));
+}
+
+/* ---- making ---- */
+
+static bool map_for_good(th_ring *ring, size_t bytes)
+{
+    const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+    glBufferStorage(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, flags);
+    ring->mapping = glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, (GLsizeiptr)bytes, flags);
+    for (uint32_t slot = 0; ring->mapping && slot < SLOTS; slot++)
+        protect(ring, slot, false);
+    return ring->mapping != NULL;
+}
+
+static bool fill_buffer(th_ring *ring)
+{
+    const size_t bytes = SLOTS * ring->slot_bytes;
+    while (glGetError() != GL_NO_ERROR) /* of somebody else */
+        ;
+    glGenBuffers(1, &ring->buffer);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
+    bool mapped = true;
+    if (ring->upload == TH_RING_PERSISTENT)
+        mapped = map_for_good(ring, bytes);
+    else
+        glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, GL_STREAM_DRAW);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    return glGetError() == GL_NO_ERROR && mapped;
+}
+
+th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **out, th_error *err)
+{
+    const th_gl_info *info = th_gl_get_info(gl);
+    *out = NULL;
+    if (desc->upload == TH_RING_PERSISTENT && !info->buffer_storage)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "%s cannot keep buffers mapped (ARB_buffer_storage)", info->renderer);
+    th_ring *ring = calloc(1, sizeof *ring);
+    if (!ring)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a palette ring");
+    ring->slot_bytes = (desc->bytes + PAGE) / PAGE * PAGE; /* at least a page: nothing cannot be mapped */
+    ring->upload = desc->upload;
+    if (ring->upload == TH_RING_AUTO)
+        ring->upload = info->buffer_storage ? TH_RING_PERSISTENT : TH_RING_UNSYNCHRONIZED;
+    ring->write_combined = !info->software; /* a GPU's driver does not say, and often maps that way */
+    ring->guard = desc->guard && ring->upload == TH_RING_PERSISTENT && info->software;
+    if (desc->bytes > MOST_BYTES || !fill_buffer(ring)) {
+        th_ring_destroy(ring);
+        return th_fail(err, TH_ERR_MEMORY, "%s has no memory for %d palette slots of %.1f MB", info->renderer, SLOTS,
+                       (double)desc->bytes / 1e6);
+    }
+    *out = ring;
+    return TH_OK;
+}
+
+void th_ring_destroy(th_ring *ring)
+{
+    if (!ring)
+        return;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        if (ring->mapping)
+            protect(ring, slot, true); /* the driver will use these pages for something else */
+        glDeleteSync(ring->fences[slot]);
+    }
+    glDeleteBuffers(1, &ring->buffer);
+    free(ring);
+}
+
+/* ---- a frame ---- */
+
+static void wait_for(GLsync fence)
+{
+    const GLuint64 second = 1000000000;
+    while (fence && glClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, second) == GL_TIMEOUT_EXPIRED)
+        ;
+}
+
+void th_ring_again(th_ring *ring)
+{
+    ring->slot = (ring->slot + 1) % SLOTS;
+    wait_for(ring->fences[ring->slot]);
+    glDeleteSync(ring->fences[ring->slot]);
+    ring->fences[ring->slot] = NULL;
+}
+
+void *th_ring_begin(th_ring *ring)
+{
+    const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
+    th_ring_again(ring);
+    if (ring->mapping) {
+        protect(ring, ring->slot, true);
+        return ring->mapping + offset_of(ring);
+    }
+    glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
+    return glMapBufferRange(GL_COPY_WRITE_BUFFER, (GLintptr)offset_of(ring), (GLsizeiptr)ring->slot_bytes, flags);
+}
+
+bool th_ring_end(th_ring *ring)
+{
+    if (ring->mapping) {
+        protect(ring, ring->slot, false);
+        return true;
+    }
+    glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
+    const bool kept = glUnmapBuffer(GL_COPY_WRITE_BUFFER) == GL_TRUE;
+    glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+    return kept;
+}
+
+void th_ring_fence(th_ring *ring)
+{
+    assert(!ring->fences[ring->slot]);
+    ring->fences[ring->slot] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+}
+
+/* ---- what it is ---- */
+
+th_ring_upload th_ring_get_upload(const th_ring *ring)
+{
+    return ring->upload;
+}
+
+const char *th_ring_upload_name(th_ring_upload upload)
+{
+    return upload == TH_RING_UNSYNCHRONIZED ? "unsynchronized" : "persistent";
+}
+
+bool th_ring_write_combined(const th_ring *ring)
+{
+    return ring->write_combined;
+}
+
+th_ring_place th_ring_get_place(const th_ring *ring)
+{
+    return (th_ring_place){ring->buffer, offset_of(ring)};
+}

@@ -1,0 +1,276 @@
+/* A bounding volume hierarchy: boxes split at the median triangle along their longest side. */
+#include "bvh.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAF_TRIANGLES 4u
+#define DEEPEST        64 /* a median split halves: 2^32 triangles at most */
+
+typedef struct node {
+    float low[3], high[3];
+    uint32_t first, count; /* triangles of a leaf; count is 0 for others */
+    uint32_t right;        /* the left child is the next node */
+} node;
+
+typedef struct box {
+    float low[3], high[3], middle[3];
+    uint32_t triangle;
+} box;
+
+struct th_surface {
+    const float *positions;
+    const uint32_t *indices;
+    size_t triangle_count;
+    uint32_t node_count;
+    node *nodes;
+    box *boxes; /* of triangles, in the order of the leaves */
+};
+
+/* ---- building ---- */
+
+static void make_box(const th_surface *s, uint32_t triangle, box *out)
+{
+    const uint32_t *index = s->indices + 3 * (size_t)triangle;
+    for (int i = 0; i < 3; i++) {
+        const float a = s->positions[3 * (size_t)index[0] + (size_t)i];
+        const float b = s->positions[3 * (size_t)index[1] + (size_t)i];
+        const float c = s->positions[3 * (size_t)index[2] + (size_t)i];
+        out->low[i] = fminf(a, fminf(b, c));
+        out->high[i] = fmaxf(a, fmaxf(b, c));
+        out->middle[i] = out->low[i] / 2 + out->high[i] / 2;
+    }
+    out->triangle = triangle;
+}
+
+static void bound(const box *boxes, uint32_t count, node *out)
+{
+    memcpy(out->low, boxes[0].low, sizeof out->low);
+    memcpy(out->high, boxes[0].high, sizeof out->high);
+    for (uint32_t b = 1; b < count; b++)
+        for (int i = 0; i < 3; i++) {
+            out->low[i] = fminf(out->low[i], boxes[b].low[i]);
+            out->high[i] = fmaxf(out->high[i], boxes[b].high[i]);
+        }
+}
+
+/* Moves the lower half along the axis to the front (Hoare's selection). */
+static void split_at_median(box *boxes, uint32_t count, int axis)
+{
+    const uint32_t wanted = count / 2;
+    uint32_t begin = 0, end = count;
+    while (end - begin > 1) {
+        const float pivot = boxes[begin + (end - begin) / 2].middle[axis];
+        uint32_t i = begin, j = end - 1;
+        for (;;) {
+            while (boxes[i].middle[axis] < pivot)
+                i++;
+            while (boxes[j].middle[axis] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            const box swap = boxes[i];
+            boxes[i++] = boxes[j];
+            boxes[j--] = swap;
+        }
+        /* [begin, j] is not above the pivot, [j + 1, end) not below it. */
+        if (j + 1 == end)
+            j--;
+        if (wanted <= j)
+            end = j + 1;
+        else
+            begin = j + 1;
+    }
+}
+
+static void build(th_surface *s, uint32_t first, uint32_t count)
+{
+    const uint32_t at = s->node_count++;
+    node *n = &s->nodes[at];
+    bound(s->boxes + first, count, n);
+    if (count <= LEAF_TRIANGLES) {
+        n->first = first;
+        n->count = count;
+        return;
+    }
+    int axis = 0;
+    for (int i = 1; i < 3; i++)
+        if (n->high[i] - n->low[i] > n->high[axis] - n->low[axis])
+            axis = i;
+    split_at_median(s->boxes + first, count, axis);
+    build(s, first, count / 2);
+    n->right = s->node_count;
+    build(s, first + count / 2, count - count / 2);
+}
+
+th_surface *th_surface_create(const float *positions, const uint32_t *indices, size_t triangle_count)
+{
+    th_surface *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    *s = (th_surface){.positions = positions, .indices = indices, .triangle_count = triangle_count};
+    /* A leaf has two triangles at least, so there are fewer nodes than triangles; one triangle is one node. */
+    s->nodes = calloc(triangle_count + 1, sizeof *s->nodes);
+    s->boxes = malloc((triangle_count + 1) * sizeof *s->boxes);
+    if (!s->nodes || !s->boxes) {
+        th_surface_destroy(s);
+        return NULL;
+    }
+    for (uint32_t t = 0; t < triangle_count; t++)
+        make_box(s, t, &s->boxes[t]);
+    if (triangle_count > 0)
+        build(s, 0, (uint32_t)triangle_count);
+    return s;
+}
+
+void th_surface_destroy(th_surface *s)
+{
+    if (!s)
+        return;
+    free(s->nodes);
+    free(s->boxes);
+    free(s);
+}
+
+/* ---- distances, squared ---- */
+
+/* Not fmin and fmax, which are calls. NaN on the right goes through, and ends a search. */
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void subtract(const double a[3], const double b[3], double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = a[i] - b[i];
+}
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static double to_edge(const double point[3], const double from[3], const double along[3])
+{
+    double to_point[3];
+    subtract(point, from, to_point);
+    const double length2 = dot(along, along);
+    const double t = length2 > 0 ? smaller(larger(dot(to_point, along) / length2, 0), 1) : 0;
+    for (int i = 0; i < 3; i++)
+        to_point[i] -= t * along[i];
+    return dot(to_point, to_point);
+}
+
+static void corners_of(const th_surface *s, uint32_t triangle, double out[3][3])
+{
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < 3; i++)
+            out[c][i] = (double)s->positions[3 * (size_t)s->indices[3 * (size_t)triangle + (size_t)c] + (size_t)i];
+}
+
+/* Above or below the triangle the distance is that of its plane, elsewhere that of the nearest edge. */
+static double to_triangle(const th_surface *s, uint32_t triangle, const double point[3])
+{
+    double corner[3][3], edge[3][3], normal[3], side[3], to_point[3], nearest = HUGE_VAL;
+    corners_of(s, triangle, corner);
+    for (int c = 0; c < 3; c++)
+        subtract(corner[(c + 1) % 3], corner[c], edge[c]);
+    cross(edge[0], edge[1], normal);
+    const double area2 = dot(normal, normal);
+    bool inside = area2 > 0;
+    for (int c = 0; c < 3 && inside; c++) {
+        subtract(point, corner[c], to_point);
+        cross(edge[c], to_point, side);
+        inside = dot(side, normal) >= 0;
+    }
+    if (inside) {
+        const double height = dot(to_point, normal);
+        return height * height / area2;
+    }
+    for (int c = 0; c < 3; c++)
+        nearest = smaller(nearest, to_edge(point, corner[c], edge[c]));
+    return nearest;
+}
+
+static double to_node(const node *n, const double point[3])
+{
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        const double outside = larger(larger((double)n->low[i] - point[i], point[i] - (double)n->high[i]), 0);
+        sum += outside * outside;
+    }
+    return sum;
+}
+
+/* Exact, unless it is at most `enough`: then some value that is. */
+static double to_surface(const th_surface *s, const double point[3], double enough, uint32_t *out_triangle)
+{
+    uint32_t open[DEEPEST], open_count = 0;
+    double nearest = HUGE_VAL;
+    open[open_count++] = 0;
+    while (open_count > 0 && nearest > enough) {
+        const uint32_t at = open[--open_count];
+        const node *n = &s->nodes[at];
+        if (to_node(n, point) >= nearest)
+            continue;
+        for (uint32_t b = n->first; b < n->first + n->count; b++) {
+            const double distance = to_triangle(s, s->boxes[b].triangle, point);
+            *out_triangle = distance < nearest ? s->boxes[b].triangle : *out_triangle;
+            nearest = smaller(nearest, distance);
+        }
+        if (n->count == 0) {
+            const bool left_first = to_node(n + 1, point) <= to_node(&s->nodes[n->right], point);
+            open[open_count++] = left_first ? n->right : at + 1;
+            open[open_count++] = left_first ? at + 1 : n->right;
+        }
+    }
+    return nearest;
+}
+
+double th_surface_farthest(const th_surface *s, const float *points, size_t point_count, double limit)
+{
+    if (s->triangle_count == 0)
+        return point_count > 0 ? HUGE_VAL : 0;
+    double farthest = 0;
+    uint32_t triangle;
+    for (size_t p = 0; p < point_count && farthest <= limit * limit; p++) {
+        const double point[3] = {(double)points[3 * p], (double)points[3 * p + 1], (double)points[3 * p + 2]};
+        farthest = larger(farthest, to_surface(s, point, farthest, &triangle));
+    }
+    return sqrt(farthest);
+}
+
+uint32_t th_surface_nearest(const th_surface *s, const double point[3], double out_weights[3])
+{
+    uint32_t triangle = 0;
+    double corner[3][3], edge[3][3], normal[3], side[3], to_point[3], sum = 0;
+    to_surface(s, point, 0, &triangle);
+    corners_of(s, triangle, corner);
+    for (int c = 0; c < 3; c++)
+        subtract(corner[(c + 2) % 3], corner[(c + 1) % 3], edge[c]); /* opposite to the corner */
+    cross(edge[0], edge[1], normal);
+    for (int c = 0; c < 3; c++) {
+        subtract(point, corner[(c + 1) % 3], to_point);
+        cross(edge[c], to_point, side);
+        out_weights[c] = larger(dot(side, normal), 0);
+        sum += out_weights[c];
+    }
+    for (int c = 0; c < 3; c++)
+        out_weights[c] = sum > 0 ? out_weights[c] / sum : 1.0 / 3;
+    return triangle;
+}

@@ -1,0 +1,366 @@
+/* Levels of detail.
+ *
+ * Meshes that share a bind lie in the same mesh space, and one surface may go on from one into the other (a body cut
+ * in two because it has two materials). Such meshes are a group, and are simplified in one call: meshoptimizer takes
+ * vertices at equal positions for one vertex with a seam of attributes through it, and moves either both sides of a
+ * seam to the same place or none. (0.18: a seam moves along itself in pairs; where more than two vertices share a
+ * position, or the sides do not fit, they stay. Simplified one by one, the sides would each take their own way, and
+ * gaps open.) So a level has to be drawn of all meshes or of none.
+ *
+ * A limb that is straight when it is bound is flat along its length, and would lose just the rings that it needs to
+ * bend. So what is simplified is the mesh with all its joints bent: in the human's clips that halves the error. Where
+ * it saves too little, the mesh at rest is.
+ *
+ * meshoptimizer's error is a mean of distances to planes and bounds nothing. So it only steers, and the distance of
+ * each vertex from the simplified surface is measured in a few poses; a level that is too far off is tried again with
+ * less to lose. */
+#include "bvh.h"
+#include "geometry.h"
+#include "lod_poses.h"
+
+#include <math.h>
+#include <meshoptimizer.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES 5
+#define LESS  0.7
+
+/* Poses in which the mesh is simplified: the first that gives a good level. */
+enum { GUIDES = 2 };
+static const int guide_poses[GUIDES] = {TH_POSE_BENT, TH_POSE_REST};
+
+typedef struct level {
+    uint32_t *indices; /* of the group's vertices; the triangles of a part are one run */
+    uint32_t count;
+    double error;
+} level;
+
+/* Positions are in scene space, lengths in scene units. */
+typedef struct group {
+    uint32_t part_count, vertex_count, level_count;
+    uint32_t *starts; /* first vertex of each part */
+    uint32_t *owners; /* the part of each vertex, as an index into `starts` */
+    float *positions[TH_POSE_COUNT];
+    float *guides[GUIDES]; /* one position for all vertices that are at one place in mesh space */
+    float *lost;           /* scratch: vertices that a level lacks, and which it has */
+    bool *kept;
+    double limit; /* of the error at rest */
+    level levels[TH_FIGURE_LODS];
+    uint32_t next_part, next_index; /* of the level that is being appended to the figure */
+} group;
+
+typedef struct coarsener {
+    const th_model *model;
+    th_geometry *geometry;
+    th_dmat34 *palettes; /* of TH_POSE_COUNT poses */
+    uint32_t *roots;     /* by bind: a forest; binds of one tree are of one group */
+    uint32_t *belong;    /* by part: its group */
+    uint32_t group_count;
+    group *groups;
+} coarsener;
+
+/* ---- groups ---- */
+
+static uint32_t find_root(uint32_t *roots, uint32_t of)
+{
+    while (roots[of] != of) {
+        roots[of] = roots[roots[of]];
+        of = roots[of];
+    }
+    return of;
+}
+
+/* The bind by which a part is known. */
+static uint32_t bind_of(const th_geometry *g, uint32_t part)
+{
+    return g->vertices[g->parts[part].base_vertex].bind[0];
+}
+
+static void join_binds(const coarsener *c)
+{
+    const th_geometry *g = c->geometry;
+    for (uint32_t b = 0; b < c->model->bind_count; b++)
+        c->roots[b] = b;
+    for (uint32_t p = 0; p < g->part_count; p++)
+        for (uint32_t v = 0; v < 4 * g->parts[p].vertex_count; v++) {
+            const uint32_t one = find_root(c->roots, bind_of(g, p));
+            const uint32_t other = find_root(c->roots, g->vertices[g->parts[p].base_vertex + v / 4].bind[v % 4]);
+            c->roots[one > other ? one : other] = one > other ? other : one;
+        }
+}
+
+/* Numbers the groups as the parts come. Their sizes are counted in the fields that will hold them. */
+static void count_groups(coarsener *c, uint32_t *group_of_root)
+{
+    const th_geometry *g = c->geometry;
+    memset(group_of_root, 0xff, c->model->bind_count * sizeof *group_of_root);
+    for (uint32_t p = 0; p < g->part_count; p++) {
+        uint32_t *number = &group_of_root[find_root(c->roots, bind_of(g, p))];
+        if (*number == TH_NO_INDEX)
+            *number = c->group_count++;
+        group *to = &c->groups[*number];
+        to->part_count++;
+        to->vertex_count += g->parts[p].vertex_count;
+        to->levels[0].count += g->parts[p].lods[0].index_count;
+        c->belong[p] = *number;
+    }
+}
+
+static bool allocate_group(group *g)
+{
+    const size_t place = 3 * sizeof(float);
+    bool good = true;
+    for (int p = 0; p < TH_POSE_COUNT; p++) {
+        g->positions[p] = malloc(g->vertex_count * place);
+        good &= g->positions[p] != NULL;
+    }
+    g->starts = malloc(g->part_count * sizeof *g->starts);
+    g->owners = malloc(g->vertex_count * sizeof *g->owners);
+    for (int i = 0; i < GUIDES; i++) {
+        g->guides[i] = malloc(g->vertex_count * place);
+        good &= g->guides[i] != NULL;
+    }
+    g->lost = malloc(g->vertex_count * place);
+    g->kept = malloc(g->vertex_count * sizeof *g->kept);
+    g->levels[0].indices = malloc(g->levels[0].count * sizeof *g->levels[0].indices);
+    g->part_count = g->vertex_count = g->levels[0].count = 0;
+    g->level_count = 1;
+    return good && g->starts && g->owners && g->lost && g->kept && g->levels[0].indices;
+}
+
+static void free_group(group *g)
+{
+    for (int p = 0; p < TH_POSE_COUNT; p++)
+        free(g->positions[p]);
+    free(g->starts);
+    free(g->owners);
+    for (int i = 0; i < GUIDES; i++)
+        free(g->guides[i]);
+    free(g->lost);
+    free(g->kept);
+    for (int l = 0; l < TH_FIGURE_LODS; l++)
+        free(g->levels[l].indices);
+}
+
+static void add_part(const coarsener *c, const th_figure_part *part, group *to)
+{
+    for (uint32_t v = 0; v < part->vertex_count; v++) {
+        const th_figure_vertex *vertex = &c->geometry->vertices[part->base_vertex + v];
+        const size_t at = 3 * ((size_t)to->vertex_count + v);
+        for (int p = 0; p < TH_POSE_COUNT; p++)
+            th_pose_vertex(c->palettes + (size_t)p * c->model->bind_count, vertex, to->positions[p] + at);
+        memcpy(to->guides[0] + at, vertex->position, sizeof vertex->position);
+        to->owners[to->vertex_count + v] = to->part_count;
+    }
+    level *whole = &to->levels[0];
+    const uint32_t *indices = c->geometry->indices + part->lods[0].first_index;
+    for (uint32_t i = 0; i < part->lods[0].index_count; i++)
+        whole->indices[whole->count++] = to->vertex_count + indices[i];
+    to->starts[to->part_count++] = to->vertex_count;
+    to->vertex_count += part->vertex_count;
+}
+
+/* Vertices that are at the same place in mesh space go where the first of them goes: where their weights differ,
+ * meshoptimizer would no longer see the seam. False when out of memory. */
+static bool bend_guides(group *g)
+{
+    uint32_t *place = malloc(2 * (size_t)g->vertex_count * sizeof *place);
+    if (!place)
+        return false;
+    uint32_t *first = place + g->vertex_count;
+    const size_t stride = 3 * sizeof(float);
+    const size_t count =
+        meshopt_generateVertexRemap(place, NULL, g->vertex_count, g->guides[0], g->vertex_count, stride);
+    memset(first, 0xff, count * sizeof *first);
+    for (uint32_t v = 0; v < g->vertex_count; v++) {
+        if (first[place[v]] == TH_NO_INDEX)
+            first[place[v]] = v;
+        for (int i = 0; i < GUIDES; i++)
+            memcpy(g->guides[i] + 3 * (size_t)v, g->positions[guide_poses[i]] + 3 * (size_t)first[place[v]], stride);
+    }
+    free(place);
+    return true;
+}
+
+static double extent(const group *g, const float *positions)
+{
+    return (double)meshopt_simplifyScale(positions, g->vertex_count, 3 * sizeof(float));
+}
+
+/* ---- simplifying ---- */
+
+/* Whether a level is worth having: it saves a fifth. */
+static bool saves(uint64_t count, uint64_t before)
+{
+    return 5 * count <= 4 * before;
+}
+
+/* No triangle of two parts, and the parts in order, as the ways that seams take promise. */
+static bool parts_are_runs(const group *g, const level *l)
+{
+    uint32_t part = 0;
+    for (uint32_t i = 0; i < l->count; i += 3) {
+        const uint32_t a = g->owners[l->indices[i]], b = g->owners[l->indices[i + 1]];
+        if (a < part || a != b || a != g->owners[l->indices[i + 2]])
+            return false;
+        part = a;
+    }
+    return true;
+}
+
+/* In one pose, of the vertices that a level lacks; above `limit` it may be anything above it. False when out of memory.
+ */
+static bool measure_pose(const group *g, const float *positions, const level *l, double limit, double *error)
+{
+    th_surface *surface = th_surface_create(positions, l->indices, l->count / 3);
+    if (!surface)
+        return false;
+    size_t count = 0;
+    for (uint32_t v = 0; v < g->vertex_count; v++)
+        if (!g->kept[v])
+            memcpy(g->lost + 3 * count++, positions + 3 * (size_t)v, 3 * sizeof *g->lost);
+    *error = th_surface_farthest(surface, g->lost, count, limit);
+    th_surface_destroy(surface);
+    return true;
+}
+
+/* The largest of all poses, and whether all are within their limits. False when out of memory. */
+static bool measure_error(const group *g, level *l, bool *good)
+{
+    memset(g->kept, 0, g->vertex_count * sizeof *g->kept);
+    for (uint32_t i = 0; i < l->count; i++)
+        g->kept[l->indices[i]] = true;
+    l->error = 0;
+    *good = true;
+    for (int p = 0; p < TH_POSE_COUNT && *good; p++) {
+        const double limit = p == TH_POSE_REST ? g->limit : TH_FIGURE_LOD_BENT * g->limit;
+        double error;
+        if (!measure_pose(g, g->positions[p], l, limit, &error))
+            return false;
+        l->error = fmax(l->error, error);
+        *good = error <= limit; /* not where a vertex left the range of floats: NaN */
+    }
+    return true;
+}
+
+/* Fills `out`, which has room for the whole group. Not good: not worth having. False when out of memory. */
+static bool simplify(const group *g, const float *guide, uint32_t triangles, level *out, bool *good)
+{
+    const double size = extent(g, guide);
+    *good = false;
+    for (int t = 0; t < TRIES && !*good && isnormal(size); t++) {
+        const float allowed = (float)(g->limit / size * pow(LESS, t));
+        out->count =
+            (uint32_t)meshopt_simplify(out->indices, g->levels[0].indices, g->levels[0].count, guide, g->vertex_count,
+                                       3 * sizeof(float), 3 * (size_t)triangles, allowed, 0, NULL);
+        if (!saves(out->count, g->levels[g->level_count - 1].count) || !parts_are_runs(g, out))
+            return true;
+        if (!measure_error(g, out, good))
+            return false;
+    }
+    return true;
+}
+
+/* Half, a quarter, an eighth, as far as they go. False when out of memory. */
+static bool coarsen_group(group *g, double model_size)
+{
+    const uint32_t triangles = g->levels[0].count / 3;
+    g->limit = fmin(TH_FIGURE_LOD_ERROR * model_size, TH_FIGURE_LOD_OWN_ERROR * extent(g, g->positions[TH_POSE_REST]));
+    for (bool good = true; good && g->level_count < TH_FIGURE_LODS; g->level_count += good) {
+        level *out = &g->levels[g->level_count];
+        out->indices = malloc(g->levels[0].count * sizeof *out->indices);
+        good = false;
+        for (int i = 0; i < GUIDES && !good; i++)
+            if (!out->indices || !simplify(g, g->guides[i], triangles >> g->level_count, out, &good))
+                return false;
+    }
+    return true;
+}
+
+/* ---- the figure's levels ---- */
+
+static void append_part(const coarsener *c, th_figure_part *part, uint32_t lod, group *g)
+{
+    th_geometry *to = c->geometry;
+    const level *from = &g->levels[lod];
+    uint32_t *out = to->indices + to->index_count, count = 0;
+    for (; g->next_index < from->count && g->owners[from->indices[g->next_index]] == g->next_part; g->next_index++)
+        out[count++] = from->indices[g->next_index] - g->starts[g->next_part];
+    const float error = from->error > 0 ? nextafterf((float)from->error, INFINITY) : 0;
+    part->lods[lod] = (th_figure_lod){to->index_count, count, fmaxf(error, part->lods[lod - 1].error)};
+    to->index_count += count;
+    g->next_part++;
+}
+
+static uint64_t count_indices(const coarsener *c, uint32_t lod)
+{
+    uint64_t count = 0;
+    for (uint32_t g = 0; g < c->group_count; g++)
+        count += c->groups[g].levels[lod < c->groups[g].level_count ? lod : c->groups[g].level_count - 1].count;
+    return count;
+}
+
+static bool append_level(const coarsener *c, uint32_t lod)
+{
+    th_geometry *g = c->geometry;
+    size_t count = g->index_count;
+    for (uint32_t i = 0; i < c->group_count; i++) {
+        count += lod < c->groups[i].level_count ? c->groups[i].levels[lod].count : 0;
+        c->groups[i].next_part = c->groups[i].next_index = 0;
+    }
+    uint32_t *indices = realloc(g->indices, count * sizeof *indices);
+    if (!indices)
+        return false;
+    g->indices = indices;
+    for (uint32_t p = 0; p < g->part_count; p++) {
+        group *from = &c->groups[c->belong[p]];
+        g->parts[p].lods[lod] = g->parts[p].lods[lod - 1];
+        if (lod < from->level_count)
+            append_part(c, &g->parts[p], lod, from);
+    }
+    g->lod_count = lod + 1;
+    return true;
+}
+
+static bool coarsen(coarsener *c)
+{
+    uint32_t *group_of_root = malloc(c->model->bind_count * sizeof *group_of_root);
+    if (!group_of_root)
+        return false;
+    join_binds(c);
+    count_groups(c, group_of_root);
+    free(group_of_root);
+    for (uint32_t g = 0; g < c->group_count; g++)
+        if (!allocate_group(&c->groups[g]))
+            return false;
+    for (uint32_t p = 0; p < c->geometry->part_count; p++)
+        add_part(c, &c->geometry->parts[p], &c->groups[c->belong[p]]);
+    for (uint32_t g = 0; g < c->group_count; g++)
+        if (!bend_guides(&c->groups[g]) || !coarsen_group(&c->groups[g], c->model->size))
+            return false;
+    for (uint32_t l = 1; l < TH_FIGURE_LODS && saves(count_indices(c, l), count_indices(c, l - 1)); l++)
+        if (!append_level(c, l))
+            return false;
+    return true;
+}
+
+th_result th_geometry_coarsen(const th_model *model, th_geometry *geometry, th_error *err)
+{
+    if (geometry->part_count == 0)
+        return TH_OK;
+    coarsener c = {.model = model,
+                   .geometry = geometry,
+                   .palettes = th_poses_create(model),
+                   .roots = malloc(model->bind_count * sizeof *c.roots),
+                   .belong = malloc(geometry->part_count * sizeof *c.belong),
+                   .groups = calloc(geometry->part_count, sizeof *c.groups)};
+    const bool done = c.palettes && c.roots && c.belong && c.groups && coarsen(&c);
+    for (uint32_t g = 0; c.groups && g < geometry->part_count; g++)
+        free_group(&c.groups[g]);
+    free(c.palettes);
+    free(c.roots);
+    free(c.belong);
+    free(c.groups);
+    return done ? TH_OK : th_fail(err, TH_ERR_MEMORY, "out of memory for the levels of detail");
+}

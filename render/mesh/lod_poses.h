@@ -1,0 +1,16 @@
+/* Vertices in poses that stand for all that clips may do. */
+#ifndef TH_POSES_H
+#define TH_POSES_H
+
+#include <throng/render/render_mesh.h>
+
+/* At rest; and with every joint turned by an angle about an axis that is oblique to its own, forth and back. */
+enum { TH_POSE_REST, TH_POSE_BENT, TH_POSE_BENT_BACK, TH_POSE_COUNT };
+
+/* Palettes: bind_count entries for each pose. NULL when out of memory; the caller frees them. */
+th_dmat34 *th_poses_create(const th_model *model);
+
+/* Scene space. */
+void th_pose_vertex(const th_dmat34 *palette, const th_figure_vertex *vertex, float out[3]);
+
+#endif

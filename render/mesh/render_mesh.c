@@ -1,0 +1,230 @@
+#include <throng/render/render_mesh.h>
+
+#include "bones.h"
+#include "geometry.h"
+#include "image.h"
+#include "pack.h"
+#include "warnings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct builder {
+    const th_model *model;
+    th_geometry geometry;
+    th_notes notes;
+    th_figure_material *materials;
+    th_figure_image *images;
+    uint32_t image_count;
+    th_figure_bind *binds;
+    th_figure_line_end *line_ends;
+    uint32_t line_end_count;
+} builder;
+
+static void free_image(th_figure_image *image)
+{
+    free((char *)image->name);
+    th_image_free(image);
+}
+
+static void free_builder(builder *b)
+{
+    th_geometry_free(&b->geometry);
+    th_notes_free(&b->notes);
+    for (uint32_t i = 0; i < b->image_count; i++)
+        free_image(&b->images[i]);
+    free(b->images);
+    free(b->materials);
+    free(b->binds);
+    free(b->line_ends);
+}
+
+static th_result no_memory(th_error *err)
+{
+    return th_fail(err, TH_ERR_MEMORY, "out of memory for the figure");
+}
+
+/* ---- materials ---- */
+
+/* What no part uses is not decoded. */
+static void mark_textures(const builder *b, uint32_t *image_of)
+{
+    for (uint32_t p = 0; p < b->geometry.part_count; p++) {
+        const uint32_t texture = b->model->materials[b->geometry.parts[p].material].texture;
+        if (texture != TH_NO_INDEX)
+            image_of[texture] = 0;
+    }
+}
+
+static bool decode(builder *b, uint32_t texture, size_t *room, uint32_t *image)
+{
+    const th_texture *from = &b->model->textures[texture];
+    const size_t most = *room < TH_FIGURE_MAX_IMAGE_BYTES ? *room : TH_FIGURE_MAX_IMAGE_BYTES;
+    th_figure_image *to = &b->images[b->image_count];
+    th_error why;
+    *image = TH_NO_INDEX;
+    if (th_image_decode(from->bytes, from->byte_count, most, to, &why) != TH_OK)
+        return th_notes_add(&b->notes, "texture %s %s; a plain colour takes its place", from->name, why.text);
+    to->name = strdup(from->name);
+    if (!to->name) {
+        th_image_free(to);
+        return false;
+    }
+    *room -= 4 * (size_t)to->width * to->height;
+    *image = b->image_count++;
+    return true;
+}
+
+static bool make_images(builder *b, uint32_t *image_of)
+{
+    size_t room = TH_FIGURE_MAX_IMAGES;
+    memset(image_of, 0xff, b->model->texture_count * sizeof *image_of);
+    mark_textures(b, image_of);
+    for (uint32_t t = 0; t < b->model->texture_count; t++)
+        if (image_of[t] != TH_NO_INDEX && !decode(b, t, &room, &image_of[t]))
+            return false;
+    return true;
+}
+
+static th_result make_materials(builder *b, th_error *err)
+{
+    const th_model *model = b->model;
+    uint32_t *image_of = malloc((model->texture_count + (size_t)1) * sizeof *image_of);
+    b->images = calloc(model->texture_count + (size_t)1, sizeof *b->images);
+    b->materials = calloc(model->material_count + (size_t)1, sizeof *b->materials);
+    if (!image_of || !b->images || !b->materials || !make_images(b, image_of)) {
+        free(image_of);
+        return no_memory(err);
+    }
+    for (uint32_t m = 0; m < model->material_count; m++) {
+        const th_material *from = &model->materials[m];
+        b->materials[m].image = from->texture == TH_NO_INDEX ? TH_NO_INDEX : image_of[from->texture];
+        memcpy(b->materials[m].base_color, from->base_color, sizeof from->base_color);
+    }
+    free(image_of);
+    return TH_OK;
+}
+
+/* Coordinates in half precision reach a pixel of a 2048 wide image; of one that repeats often, less. */
+static th_result check_coordinates(builder *b, th_error *err)
+{
+    for (uint32_t p = 0; p < b->geometry.part_count; p++) {
+        const th_figure_part *part = &b->geometry.parts[p];
+        const uint32_t image = b->materials[part->material].image;
+        if (image == TH_NO_INDEX)
+            continue;
+        const double error =
+            th_pack_uv_error(&b->model->meshes[part->mesh], b->images[image].width, b->images[image].height);
+        if (error > 1 && !th_notes_add(&b->notes, "mesh %s: texture coordinates are rounded by up to %.3g pixels",
+                                       part->name, error))
+            return no_memory(err);
+    }
+    return TH_OK;
+}
+
+/* ---- skeleton ---- */
+
+static th_result make_bones(builder *b, th_error *err)
+{
+    b->binds = malloc((b->model->bind_count + (size_t)1) * sizeof *b->binds);
+    b->line_ends = malloc((2 * (size_t)b->model->joint_count + 1) * sizeof *b->line_ends);
+    if (!b->binds || !b->line_ends)
+        return no_memory(err);
+    th_bones_bound(b->model, b->geometry.vertices, b->geometry.vertex_count, b->binds);
+    return th_bones_lines(b->model, b->binds, b->line_ends, &b->line_end_count) ? TH_OK : no_memory(err);
+}
+
+/* ---- all of it ---- */
+
+static th_result build(builder *b, th_error *err)
+{
+    th_result result = th_geometry_pack(b->model, &b->geometry, err);
+    if (result == TH_OK)
+        result = make_materials(b, err);
+    if (result == TH_OK)
+        result = check_coordinates(b, err);
+    if (result == TH_OK)
+        result = th_geometry_coarsen(b->model, &b->geometry, err);
+    if (result == TH_OK)
+        result = th_geometry_correct_normals(&b->geometry, err);
+    if (result == TH_OK)
+        result = th_geometry_order(&b->geometry, err);
+    if (result == TH_OK)
+        result = make_bones(b, err);
+    return result;
+}
+
+/* NULL for nothing, and no more memory than it takes. */
+static void *fit(void *array, size_t count, size_t size)
+{
+    if (count == 0) {
+        free(array);
+        return NULL;
+    }
+    void *smaller = realloc(array, count * size);
+    return smaller ? smaller : array;
+}
+
+static void hand_over(builder *b, th_figure *out)
+{
+    const th_geometry *g = &b->geometry;
+    *out = (th_figure){
+        .part_count = g->part_count,
+        .parts = fit(g->parts, g->part_count, sizeof *g->parts),
+        .vertex_count = g->vertex_count,
+        .vertices = fit(g->vertices, g->vertex_count, sizeof *g->vertices),
+        .index_count = g->index_count,
+        .indices = fit(g->indices, g->index_count, sizeof *g->indices),
+        .lod_count = g->lod_count,
+        .material_count = b->model->material_count,
+        .materials = fit(b->materials, b->model->material_count, sizeof *b->materials),
+        .image_count = b->image_count,
+        .images = fit(b->images, b->image_count, sizeof *b->images),
+        .bind_count = b->model->bind_count,
+        .binds = fit(b->binds, b->model->bind_count, sizeof *b->binds),
+        .line_end_count = b->line_end_count,
+        .line_ends = fit(b->line_ends, b->line_end_count, sizeof *b->line_ends),
+        .note_count = b->notes.count,
+        .notes = (const char *const *)b->notes.texts,
+        .size = b->model->size,
+    };
+    for (uint32_t l = 0; l < out->lod_count; l++)
+        for (uint32_t p = 0; p < out->part_count; p++)
+            out->lod_error[l] = fmaxf(out->lod_error[l], out->parts[p].lods[l].error);
+}
+
+th_result th_figure_create(const th_model *model, th_figure **out, th_error *err)
+{
+    *out = NULL;
+    th_figure *figure = malloc(sizeof *figure);
+    builder b = {.model = model};
+    th_error why;
+    const th_result result = figure ? build(&b, &why) : no_memory(&why);
+    if (result != TH_OK) {
+        free_builder(&b);
+        free(figure);
+        return th_fail(err, result, "%s: %s", model->name, why.text);
+    }
+    hand_over(&b, figure);
+    *out = figure;
+    return TH_OK;
+}
+
+void th_figure_destroy(th_figure *figure)
+{
+    if (!figure)
+        return;
+    builder b = {.geometry = {.parts = (th_figure_part *)figure->parts,
+                              .vertices = (th_figure_vertex *)figure->vertices,
+                              .indices = (uint32_t *)figure->indices,
+                              .part_count = figure->part_count},
+                 .notes = {(char **)figure->notes, figure->note_count},
+                 .materials = (th_figure_material *)figure->materials,
+                 .images = (th_figure_image *)figure->images,
+                 .image_count = figure->image_count,
+                 .binds = (th_figure_bind *)figure->binds,
+                 .line_ends = (th_figure_line_end *)figure->line_ends};
+    free_builder(&b);
+    free(figure);
+}

@@ -1,0 +1,132 @@
+/* A picture's edge is a plane through the eye. Along the camera's axes (right x, up y, forward z) and with s the slope
+ * of the edge, a sphere of radius r about (x, y, z) is within the right one of an eye at e if
+ *
+ *     x + r sqrt(1 + s^2) - s z  <=  e_x - s e_z
+ *
+ * and likewise for the other three. Of the left sides only the largest counts, out(s), and it is known as the spheres
+ * come. Right and left added say how far back the eye must be, e_z; the worse of both pairs decides. The other pair has
+ * room then, and were the eye half-way between its planes, the near ones of a crowd seen from above would be in the
+ * middle and the far ones at the edge. So that pair is moved together, to the slope where it touches the spheres, too:
+ *
+ *     out_right(s) + out_left(s) + 2 s e_z = 0
+ *
+ * All of this is convex in s, so between some slopes straight lines will do: they leave too much room, never too
+ * little. */
+#include <throng/render/camera_fit.h>
+
+#include <assert.h>
+#include <math.h>
+
+/* Right, left, upper, lower. */
+enum { EDGES = 4, STEPS = TH_FRAMING_STEPS, TURNS = 16 };
+
+th_framing th_framing_begin(const th_camera *camera, float aspect, float part)
+{
+    assert(aspect > 0 && part > 0 && part <= 1);
+    const double slope = (double)part * tan((double)camera->fov_y_rad / 2), slopes[2] = {slope * (double)aspect, slope};
+    th_framing framing = {.camera = *camera, .near = HUGE_VAL, .far = -HUGE_VAL, .low = HUGE_VAL, .high = -HUGE_VAL};
+    th_camera_axes(camera, framing.axes[0], framing.axes[1], framing.axes[2]);
+    for (int step = 0; step <= STEPS; step++) {
+        for (int axis = 0; axis < 2; axis++) {
+            const double part_of_it = slopes[axis] * step / STEPS;
+            framing.slope[axis][step] = part_of_it;
+            framing.length[axis][step] = sqrt(1 + part_of_it * part_of_it);
+        }
+        for (int edge = 0; edge < EDGES; edge++)
+            framing.out[edge][step] = -HUGE_VAL;
+    }
+    return framing;
+}
+
+static double dot(const float a[3], const float b[3])
+{
+    return (double)a[0] * (double)b[0] + (double)a[1] * (double)b[1] + (double)a[2] * (double)b[2];
+}
+
+/* Vectorizes, as fmax does not. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+void th_framing_add(th_framing *f, const float centre[3], float radius)
+{
+    assert(radius > 0);
+    const double depth = dot(f->axes[2], centre), r = (double)radius;
+    for (int axis = 0; axis < 2; axis++) {
+        double *positive = f->out[2 * axis], *negative = f->out[2 * axis + 1];
+        const double aside = dot(f->axes[axis], centre);
+        for (int step = 0; step <= STEPS; step++) {
+            const double rest = r * f->length[axis][step] - f->slope[axis][step] * depth;
+            positive[step] = larger(positive[step], rest + aside);
+            negative[step] = larger(negative[step], rest - aside);
+        }
+    }
+    f->near = fmin(f->near, depth - r);
+    f->far = fmax(f->far, depth + r);
+    f->low = fmin(f->low, (double)centre[1]);
+    f->high = fmax(f->high, (double)centre[1]);
+}
+
+/* How deep the eye may be, somewhere. */
+static double deepest(const th_framing *f, int axis)
+{
+    return -(f->out[2 * axis][STEPS] + f->out[2 * axis + 1][STEPS]) / (2 * f->slope[axis][STEPS]);
+}
+
+/* Likewise where it is to stand so far to the right, or up. */
+static double deepest_at(const th_framing *f, int axis, double aside)
+{
+    return fmin(aside - f->out[2 * axis][STEPS], -aside - f->out[2 * axis + 1][STEPS]) / f->slope[axis][STEPS];
+}
+
+/* By how much spheres would not fit between the edges of a slope. */
+static double excess(const th_framing *f, int axis, int step, double depth)
+{
+    return f->out[2 * axis][step] + f->out[2 * axis + 1][step] + 2 * f->slope[axis][step] * depth;
+}
+
+/* Where the eye is, from one edge to the other, so that the spheres are as far from both in the picture. */
+static double middle(const th_framing *f, int axis, double depth)
+{
+    const double *positive = f->out[2 * axis], *negative = f->out[2 * axis + 1];
+    int step = STEPS - 1;
+    while (step > 0 && excess(f, axis, step, depth) < 0)
+        step--;
+    const double low = excess(f, axis, step, depth), high = excess(f, axis, step + 1, depth), part = low / (low - high);
+    return ((1 - part) * (positive[step] - negative[step]) + part * (positive[step + 1] - negative[step + 1])) / 2;
+}
+
+/* How far from the eye the line of sight is at half the spheres' height. */
+static double distance_to_target(const th_framing *f, double eye_y, double eye_depth, double forward_y)
+{
+    const double near = f->near - eye_depth, far = f->far - eye_depth;
+    const double distance = ((f->low + f->high) / 2 - eye_y) / forward_y;
+    return distance > near && distance < far ? distance : (near + far) / 2;
+}
+
+th_camera th_framing_end(const th_framing *f, const th_framing *all)
+{
+    th_camera camera = f->camera;
+    float half_way[3];
+    double eye[3], aside[2];
+    const double nearest = fmin(deepest(f, 0), deepest(f, 1));
+    double depth = nearest;
+    assert(f->near < f->far && all->near < all->far);
+    /* From farther back the middle is elsewhere, so that more must be seen on one side, and less on the other. */
+    for (int i = 0; i < TURNS; i++) {
+        aside[0] = middle(f, 0, depth);
+        aside[1] = middle(f, 1, depth);
+        depth = fmin(nearest, fmin(deepest_at(all, 0, aside[0]), deepest_at(all, 1, aside[1])));
+    }
+    for (int i = 0; i < 3; i++)
+        eye[i] = aside[0] * (double)f->axes[0][i] + aside[1] * (double)f->axes[1][i] + depth * (double)f->axes[2][i];
+    const double distance = distance_to_target(f, eye[1], depth, (double)f->axes[2][1]);
+    camera.distance = (float)distance;
+    for (int i = 0; i < 3; i++) {
+        camera.target[i] = (float)(eye[i] + distance * (double)f->axes[2][i]);
+        half_way[i] = (float)(eye[i] + ((all->near + all->far) / 2 - depth) * (double)f->axes[2][i]);
+    }
+    th_camera_fit_depth(&camera, half_way, (float)((all->far - all->near) / 2));
+    return camera;
+}

@@ -1,0 +1,354 @@
+#include <throng/render/crowd_renderer.h>
+
+#include "chunk.h"
+#include "gl/program.h"
+#include "shadow.h"
+#include "upload.h"
+
+#include <cglm/cglm.h>
+#include <shaders.h>
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT }; /* texture units */
+
+/* A program and where its uniforms are; -1, which GL ignores, where it has none. */
+typedef struct paint {
+    GLuint program;
+    GLint first_row, row_stride, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
+        base_color, plain, center, reach, height, cell;
+} paint;
+
+struct th_painter {
+    th_palette palette;
+    th_fetch fetch;
+    size_t driver_bytes, block_bytes, block_alignment; /* driver_bytes: the largest block */
+    paint crowd, crowd_depth, skeleton, skeleton_depth, ground, sky;
+    th_upload *uploads; /* one a figure */
+    uint32_t upload_count;
+    th_shadow shadow;
+    GLuint palette_texture, nothing; /* nothing: a vertex array without vertices */
+};
+
+/* ---- programs ---- */
+
+static GLint uniform(const paint *p, const char *name)
+{
+    return glGetUniformLocation(p->program, name);
+}
+
+static void bind_sampler(const paint *p, const char *name, GLint unit)
+{
+    glProgramUniform1i(p->program, uniform(p, name), unit);
+}
+
+static void find_uniforms(paint *p)
+{
+    p->first_row = uniform(p, "u_first_row");
+    p->row_stride = uniform(p, "u_row_stride");
+    p->clip_from_world = uniform(p, "u_clip_from_world");
+    p->world_from_clip = uniform(p, "u_world_from_clip");
+    p->eye = uniform(p, "u_eye");
+    p->to_sun = uniform(p, "u_to_sun");
+    p->shadow_from_world = uniform(p, "u_shadow_from_world");
+    p->fog_density = uniform(p, "u_fog_density");
+    p->base_color = uniform(p, "u_base_color");
+    p->plain = uniform(p, "u_plain");
+    p->center = uniform(p, "u_center");
+    p->reach = uniform(p, "u_reach");
+    p->height = uniform(p, "u_height");
+    p->cell = uniform(p, "u_cell");
+    bind_sampler(p, "u_palette", PALETTE_UNIT);
+    bind_sampler(p, "u_texture", IMAGE_UNIT);
+    bind_sampler(p, "u_shadow", SHADOW_UNIT);
+}
+
+static th_result make_paint(const th_painter *painter, th_program_desc desc, const char *define, paint *out,
+                            th_error *err)
+{
+    uint32_t count = 0;
+    if (painter->fetch == TH_FETCH_TEXTURE)
+        desc.defines[count++] = "PALETTE_TEXTURE";
+    else if (painter->palette == TH_PALETTE_F16)
+        desc.defines[count++] = "PALETTE_F16";
+    if (painter->shadow.pixels == 0)
+        desc.defines[count++] = "NO_SHADOW";
+    desc.defines[count] = define;
+    th_result result = th_program_create(&desc, &out->program, err);
+    if (result == TH_OK)
+        find_uniforms(out);
+    return result;
+}
+
+static th_result make_paints(th_painter *p, th_error *err)
+{
+    const th_shader *palette = &th_shader_palette_glsl, *instance = &th_shader_instance_glsl,
+                    *light = &th_shader_light_glsl, *mesh = &th_shader_crowd_vert, *bones = &th_shader_skeleton_vert,
+                    *depth = &th_shader_depth_frag;
+    const struct {
+        paint *out;
+        th_program_desc desc;
+        const char *define;
+    } paints[] = {
+        {&p->crowd, {"crowd", {palette, instance, mesh}, {light, &th_shader_crowd_frag}, {0}, {0}}, NULL},
+        {&p->crowd_depth, {"crowd_depth", {palette, instance, mesh}, {depth}, {0}, {0}}, "DEPTH_ONLY"},
+        {&p->skeleton, {"skeleton", {palette, instance, bones}, {&th_shader_skeleton_frag}, {0}, {0}}, NULL},
+        {&p->skeleton_depth, {"skeleton_depth", {palette, instance, bones}, {depth}, {0}, {0}}, "DEPTH_ONLY"},
+        {&p->ground, {"ground", {&th_shader_ground_vert}, {light, &th_shader_ground_frag}, {0}, {0}}, NULL},
+        {&p->sky, {"sky", {&th_shader_sky_vert}, {light, &th_shader_sky_frag}, {0}, {0}}, NULL},
+    };
+    th_result result = TH_OK;
+    for (size_t i = 0; i < sizeof paints / sizeof *paints && result == TH_OK; i++)
+        result = make_paint(p, paints[i].desc, paints[i].define, paints[i].out, err);
+    return result;
+}
+
+/* ---- making ---- */
+
+static void set_fetch(th_painter *p, const th_painter_desc *desc)
+{
+    const th_gl_info *info = th_gl_get_info(desc->gl);
+    GLint alignment = 1;
+    p->fetch = desc->fetch;
+    if (p->fetch == TH_FETCH_AUTO)
+        p->fetch = info->software ? TH_FETCH_TEXTURE : TH_FETCH_STORAGE;
+    if (p->fetch == TH_FETCH_TEXTURE) {
+        glGetIntegerv(GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT, &alignment);
+        p->block_alignment = (size_t)alignment;
+        p->driver_bytes = info->texture_buffer_texels * th_palette_entry_bytes(desc->palette) / 3;
+    } else {
+        p->block_alignment = info->storage_offset_alignment;
+        p->driver_bytes = info->storage_block_bytes;
+    }
+    p->block_bytes = p->driver_bytes;
+    if (desc->block_bytes > 0 && desc->block_bytes < p->block_bytes)
+        p->block_bytes = desc->block_bytes;
+}
+
+/* A block begins where the driver wants it to, which may be some bytes before a palette. */
+static th_result check_palette(const th_painter *p, const th_painter_desc *desc, uint32_t figure, th_error *err)
+{
+    const size_t bytes = desc->figures[figure]->bind_count * th_palette_entry_bytes(desc->palette);
+    if (bytes + p->block_alignment > p->driver_bytes)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "figure %u has palettes of %zu bytes; the driver takes %zu", figure,
+                       bytes, p->driver_bytes);
+    return TH_OK;
+}
+
+static th_result upload_figures(th_painter *p, const th_painter_desc *desc, th_error *err)
+{
+    p->uploads = calloc((size_t)desc->figure_count + 1, sizeof *p->uploads);
+    if (!p->uploads)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u figures", desc->figure_count);
+    for (uint32_t f = 0; f < desc->figure_count; f++) {
+        th_result result = check_palette(p, desc, f, err);
+        if (result != TH_OK)
+            return result;
+        result = th_upload_init(&p->uploads[f], desc->figures[f], err);
+        p->upload_count = f + 1;
+        if (result != TH_OK)
+            return result;
+    }
+    return TH_OK;
+}
+
+th_result th_painter_create(const th_painter_desc *desc, th_painter **out, th_error *err)
+{
+    *out = NULL;
+    th_painter *p = calloc(1, sizeof *p);
+    if (!p)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a painter");
+    p->palette = desc->palette;
+    set_fetch(p, desc);
+    glGenVertexArrays(1, &p->nothing);
+    glGenTextures(1, &p->palette_texture);
+    th_result result = th_shadow_init(&p->shadow, desc->shadow_pixels, err);
+    if (result == TH_OK)
+        result = make_paints(p, err);
+    if (result == TH_OK)
+        result = upload_figures(p, desc, err);
+    if (result == TH_OK)
+        result = th_gl_check((th_gl *)desc->gl, "while figures were uploaded", err);
+    if (result != TH_OK) {
+        th_painter_destroy(p);
+        return result;
+    }
+    *out = p;
+    return TH_OK;
+}
+
+void th_painter_destroy(th_painter *p)
+{
+    if (!p)
+        return;
+    for (uint32_t f = 0; f < p->upload_count; f++)
+        th_upload_fini(&p->uploads[f]);
+    free(p->uploads);
+    th_shadow_fini(&p->shadow);
+    const paint *const paints[] = {&p->crowd, &p->crowd_depth, &p->skeleton, &p->skeleton_depth, &p->ground, &p->sky};
+    for (size_t i = 0; i < sizeof paints / sizeof *paints; i++)
+        glDeleteProgram(paints[i]->program);
+    glDeleteTextures(1, &p->palette_texture);
+    glDeleteVertexArrays(1, &p->nothing);
+    free(p);
+}
+
+th_fetch th_painter_get_fetch(const th_painter *painter)
+{
+    return painter->fetch;
+}
+
+const char *th_fetch_name(th_fetch fetch)
+{
+    return fetch == TH_FETCH_TEXTURE ? "texture" : "storage";
+}
+
+/* ---- crowds ---- */
+
+static void bind_chunk(const th_painter *p, const paint *with, const th_draw *draw, const th_chunk *chunk,
+                       th_ring_place place)
+{
+    const GLuint row_bytes = (GLuint)th_palette_entry_bytes(p->palette) / 3;
+    const GLintptr offset = (GLintptr)(place.offset + chunk->offset);
+    if (p->fetch == TH_FETCH_TEXTURE) {
+        const GLenum format = p->palette == TH_PALETTE_F16 ? GL_RGBA16F : GL_RGBA32F;
+        glActiveTexture(GL_TEXTURE0 + PALETTE_UNIT);
+        glBindTexture(GL_TEXTURE_BUFFER, p->palette_texture);
+        glTexBufferRange(GL_TEXTURE_BUFFER, format, place.buffer, offset, (GLsizeiptr)chunk->bytes);
+    } else {
+        glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, place.buffer, offset, (GLsizeiptr)chunk->bytes);
+    }
+    glUniform1ui(with->first_row, (GLuint)chunk->lead / row_bytes);
+    glUniform1ui(with->row_stride, (GLuint)draw->palette_stride / row_bytes);
+}
+
+static void draw_part(const th_upload *upload, const paint *with, const th_upload_part *part, const th_draw *draw,
+                      uint32_t count)
+{
+    const uint32_t lod = draw->lod < upload->lod_count ? draw->lod : upload->lod_count - 1;
+    const th_figure_lod *level = &part->lods[lod];
+    if (with->base_color >= 0) {
+        glUniform4fv(with->base_color, 1, part->base_color);
+        glActiveTexture(GL_TEXTURE0 + IMAGE_UNIT);
+        glBindTexture(GL_TEXTURE_2D, part->image);
+    }
+    glDrawElementsInstancedBaseVertex(GL_TRIANGLES, (GLsizei)level->index_count, GL_UNSIGNED_INT,
+                                      (const void *)(uintptr_t)(level->first_index * sizeof(uint32_t)), (GLsizei)count,
+                                      (GLint)part->base_vertex);
+}
+
+static void draw_chunk(const th_painter *p, const paint *with, const th_draw *draw, const th_chunk *chunk,
+                       th_ring_place place, bool skeletons)
+{
+    const th_upload *upload = &p->uploads[draw->figure];
+    const size_t stands = place.offset + draw->stand_offset + chunk->first * sizeof(th_stand);
+    bind_chunk(p, with, draw, chunk, place);
+    glBindVertexArray(skeletons ? upload->skeleton_array : upload->mesh_array);
+    glBindVertexBuffer(TH_UPLOAD_STANDS, place.buffer, (GLintptr)stands, sizeof(th_stand));
+    if (skeletons)
+        glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, (GLsizei)chunk->count);
+    for (uint32_t i = 0; !skeletons && i < upload->part_count; i++)
+        draw_part(upload, with, &upload->parts[i], draw, chunk->count);
+    /* The vertex array would keep the ring's memory when the ring is gone. */
+    glBindVertexBuffer(TH_UPLOAD_STANDS, 0, 0, sizeof(th_stand));
+}
+
+/* into_map: depth alone, and of those who are out of sight as well. */
+static void draw_crowds(const th_painter *p, const paint *with, const th_view *view, bool into_map, const th_ring *ring,
+                        const th_draw *draws, uint32_t count)
+{
+    const th_ring_place place = th_ring_get_place(ring);
+    for (uint32_t d = 0; d < count; d++) {
+        const th_draw *draw = &draws[d];
+        assert(draw->figure < p->upload_count);
+        if (draw->shadow_only && !into_map)
+            continue;
+        const size_t bytes = p->uploads[draw->figure].palette_entries * th_palette_entry_bytes(p->palette);
+        th_chunk chunk = {0};
+        while (bytes > 0 && th_chunk_next(draw, bytes, p->block_bytes, p->block_alignment, &chunk))
+            draw_chunk(p, with, draw, &chunk, place, view->skeletons);
+    }
+}
+
+/* ---- a picture ---- */
+
+static void use(const paint *with, const th_painter *p, const th_view *view)
+{
+    glUseProgram(with->program);
+    glUniformMatrix4fv(with->clip_from_world, 1, GL_FALSE, view->clip_from_world);
+    glUniform3fv(with->eye, 1, view->eye);
+    glUniform3fv(with->to_sun, 1, view->to_sun);
+    glUniform1f(with->fog_density, view->fog_density);
+    glUniform1f(with->plain, view->plain ? 1 : 0);
+    glUniformMatrix4fv(with->shadow_from_world, 1, GL_FALSE, p->shadow.map_from_world);
+    glActiveTexture(GL_TEXTURE0 + SHADOW_UNIT);
+    glBindTexture(GL_TEXTURE_2D, p->shadow.map);
+}
+
+static void draw_shadows(th_painter *p, const th_view *view, const th_ring *ring, const th_draw *draws, uint32_t count)
+{
+    if (p->shadow.pixels == 0)
+        return;
+    th_shadow_begin(&p->shadow, view->to_sun, view->shadow_center, view->shadow_radius);
+    const paint *with = view->skeletons ? &p->skeleton_depth : &p->crowd_depth;
+    glUseProgram(with->program);
+    glUniformMatrix4fv(with->clip_from_world, 1, GL_FALSE, p->shadow.clip_from_world);
+    draw_crowds(p, with, view, true, ring, draws, count);
+    th_shadow_end(&p->shadow);
+}
+
+static void draw_ground(const th_painter *p, const th_view *view)
+{
+    if (!(view->ground_cell > 0))
+        return;
+    use(&p->ground, p, view);
+    glUniform2f(p->ground.center, view->eye[0], view->eye[2]);
+    glUniform1f(p->ground.reach, view->ground_reach);
+    glUniform1f(p->ground.height, view->ground_height);
+    glUniform1f(p->ground.cell, view->ground_cell);
+    glBindVertexArray(p->nothing);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+}
+
+/* Behind everything. */
+static void draw_sky(const th_painter *p, const th_view *view)
+{
+    mat4 clip_from_world, world_from_clip;
+    memcpy(clip_from_world, view->clip_from_world, sizeof clip_from_world);
+    glm_mat4_inv(clip_from_world, world_from_clip);
+    use(&p->sky, p, view);
+    glUniformMatrix4fv(p->sky.world_from_clip, 1, GL_FALSE, world_from_clip[0]);
+    glBindVertexArray(p->nothing);
+    glDepthFunc(GL_LEQUAL);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    glDepthFunc(GL_LESS);
+}
+
+bool th_painter_shadow_frustum(const th_painter *p, const th_view *view, th_frustum *out)
+{
+    float clip_from_world[16];
+    *out = (th_frustum){0};
+    if (p->shadow.pixels == 0)
+        return false;
+    th_shadow_matrix(p->shadow.pixels, view->to_sun, view->shadow_center, view->shadow_radius, clip_from_world);
+    th_frustum_from_matrix(clip_from_world, out);
+    return true;
+}
+
+void th_painter_draw(th_painter *p, const th_target *target, const th_view *view, const th_ring *ring,
+                     const th_draw *draws, uint32_t draw_count)
+{
+    glEnable(GL_DEPTH_TEST);
+    draw_shadows(p, view, ring, draws, draw_count);
+    th_target_bind(target);
+    glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
+    const paint *with = view->skeletons ? &p->skeleton : &p->crowd;
+    use(with, p, view);
+    draw_crowds(p, with, view, false, ring, draws, draw_count);
+    draw_ground(p, view);
+    draw_sky(p, view);
+    glBindVertexArray(0);
+    glUseProgram(0);
+}

@@ -1,0 +1,262 @@
+#include <throng/render/layout.h>
+
+#include <throng/anim/playback.h>
+#include <throng/core/random.h>
+
+#include <assert.h>
+#include <math.h>
+
+#define PI 3.14159265358979323846
+
+#define FREE_RINGS   1u /* around the middle */
+#define ROOM         1.05f
+#define STREET_SHAPE 6.0 /* how many times longer than wide, about */
+#define STREET_LEAST 4u  /* places of a lane */
+#define STRIDES      1.5 /* from place to place along a lane, in spacings: walkers need more room */
+#define SWAY         0.3 /* from the middle of a lane, in spacings, to either side */
+
+/* What the streams of random numbers are for. They differ from those that a crowd takes from the same seed. */
+enum { RANDOM_SCALE, RANDOM_LANE, RANDOM_PLACE };
+#define SALT 0x6C61796F7574u
+
+static const char *const NAMES[TH_LAYOUT_COUNT] = {
+    [TH_LAYOUT_GRID] = "grid", [TH_LAYOUT_RING] = "ring", [TH_LAYOUT_STREET] = "street"};
+
+const char *th_layout_name(th_layout_kind kind)
+{
+    return kind >= 0 && kind < TH_LAYOUT_COUNT ? NAMES[kind] : "unknown";
+}
+
+/* In [-1, 1). */
+static double random_signed(const th_layout *layout, uint32_t instance, int what)
+{
+    uint64_t own = th_random_bits(layout->desc.seed ^ SALT, instance);
+    return 2 * th_random_unit(own, (uint64_t)what) - 1;
+}
+
+/* ---- making ---- */
+
+static float default_spacing(const th_layout_desc *desc)
+{
+    float reach = 0;
+    for (uint32_t s = 0; s < desc->stance_count; s++)
+        reach = fmaxf(reach, desc->stances[s].reach * desc->stances[s].scale);
+    return reach > 0 ? 2 * reach * (1 + desc->scale_spread) * ROOM : 1;
+}
+
+/* Of characters in the lanes of a street. */
+static uint32_t rows(const th_layout *layout)
+{
+    return (layout->desc.count + layout->lanes - 1) / layout->lanes;
+}
+
+th_layout th_layout_make(const th_layout_desc *desc)
+{
+    assert(desc->kind >= 0 && desc->kind < TH_LAYOUT_COUNT && desc->stances && (desc->standers || desc->count == 0));
+    assert(desc->spacing >= 0 && desc->scale_spread >= 0 && desc->scale_spread < 1);
+    th_layout layout = {.desc = *desc};
+    if (!(desc->spacing > 0))
+        layout.desc.spacing = default_spacing(desc);
+    layout.lanes = 2 * (uint32_t)fmax(1, round(sqrt(desc->count * STRIDES / STREET_SHAPE) / 2));
+    const uint32_t places = rows(&layout) > STREET_LEAST ? rows(&layout) : STREET_LEAST;
+    layout.length = (float)(places * STRIDES) * layout.desc.spacing;
+    return layout;
+}
+
+/* ---- grid ---- */
+
+/* The ring of cells around cell 0 in which a cell lies, when they wind outward: ring r ends with cell (2r + 1)^2 - 1.
+ */
+static uint32_t square_ring(uint32_t cell)
+{
+    uint32_t r = (uint32_t)((sqrt((double)cell) + 1) / 2);
+    while ((2 * (uint64_t)r + 1) * (2 * (uint64_t)r + 1) <= cell)
+        r++;
+    while (r > 0 && (2 * (uint64_t)r - 1) * (2 * (uint64_t)r - 1) > cell)
+        r--;
+    return r;
+}
+
+/* From a corner along each side in turn. */
+static void place_in_grid(const th_layout *layout, uint32_t i, th_location *out)
+{
+    const uint32_t r = square_ring(i), side = 2 * r;
+    double x = 0, z = 0;
+    if (r > 0) {
+        uint64_t inner = 2 * (uint64_t)r - 1, at = i - inner * inner;
+        double along = (double)(at % side) - r + 1, edge = r;
+        const double corners[4][2] = {{edge, along}, {-along, edge}, {-edge, -along}, {along, -edge}};
+        x = corners[at / side][0];
+        z = corners[at / side][1];
+    }
+    out->position[0] = (float)(x * (double)layout->desc.spacing);
+    out->position[2] = (float)(z * (double)layout->desc.spacing);
+    out->heading_rad = 0;
+}
+
+/* ---- ring ---- */
+
+/* Circle k has 6k places at a radius of k spacings: a sixth of 2 pi apart at the narrowest. Circles up to k have
+ * 3k(k + 1). */
+static uint32_t circle_of(uint64_t place)
+{
+    uint32_t k = (uint32_t)((3 + sqrt(9 + 12 * (double)place)) / 6);
+    while (3 * (uint64_t)k * (k + 1) <= place)
+        k++;
+    while (k > 1 && 3 * (uint64_t)k * (k - 1) > place)
+        k--;
+    return k;
+}
+
+static void place_in_ring(const th_layout *layout, uint32_t i, th_location *out)
+{
+    uint64_t place = i + 3 * (uint64_t)FREE_RINGS * (FREE_RINGS + 1);
+    uint32_t k = circle_of(place);
+    /* Each circle begins somewhere else, or their beginnings would line up. */
+    double start = th_random_unit(layout->desc.seed ^ SALT, (uint64_t)UINT32_MAX + k);
+    double angle = 2 * PI * ((double)(place - 3 * (uint64_t)k * (k - 1)) / (6.0 * k) + start);
+    out->position[0] = (float)(k * (double)layout->desc.spacing * sin(angle));
+    out->position[2] = (float)(k * (double)layout->desc.spacing * cos(angle));
+    out->heading_rad = (float)remainder(angle + PI, 2 * PI);
+}
+
+/* ---- street ---- */
+
+static bool walks(const th_stance *stance, const th_stander *stander)
+{
+    return stance->speed != 0 && stander->speed != 0;
+}
+
+/* Scene units walked since time 0. */
+static double walked(const th_stance *stance, const th_stander *stander, double scale, double time_s)
+{
+    double now_s = stander->phase_s + stander->speed * time_s;
+    if (stance->loop_s > 0) {
+        const th_playback playback = th_playback_of(stance->loop_s, stander->phase_s, stander->speed);
+        now_s = floor(th_playback_clips(playback, time_s)) * stance->loop_s;
+    }
+    return (now_s - stander->phase_s) * (double)stance->speed * scale;
+}
+
+/* Instances go to the lanes in turn; where they are too few to fill them, about the middle. The lanes on the -X side
+ * walk along +Z. */
+static void place_in_street(const th_layout *layout, uint32_t i, double time_s, th_location *out)
+{
+    const th_stander *stander = &layout->desc.standers[i];
+    const th_stance *stance = &layout->desc.stances[stander->stance];
+    const double spacing = (double)layout->desc.spacing, half = layout->lanes / 2;
+    const uint32_t lane = i % layout->lanes;
+    const double side = lane < layout->lanes / 2 ? -1 : 1, way = -side;
+    double out_of_middle = fabs(lane + 0.5 - half); /* lanes */
+    double along = (i / layout->lanes + 0.5 + 0.25 * random_signed(layout, i, RANDOM_PLACE)) * STRIDES * spacing;
+    along += ((double)layout->length - rows(layout) * STRIDES * spacing) / 2;
+    double desired_rad = way > 0 ? 0 : PI;
+    if (walks(stance, stander)) {
+        out_of_middle += SWAY * random_signed(layout, i, RANDOM_LANE);
+        along += walked(stance, stander, (double)out->scale, time_s);
+    } else { /* the walkers' lanes mirrored at the kerb */
+        out_of_middle = 2 * half - out_of_middle + 0.5;
+        desired_rad = -side * PI / 2;
+    }
+    along -= floor(along / (double)layout->length) * (double)layout->length;
+    out->position[0] = (float)(side * out_of_middle * spacing);
+    out->position[2] = (float)(way * (along - (double)layout->length / 2));
+    out->heading_rad = (float)desired_rad;
+}
+
+/* ---- all ---- */
+
+void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, double time_s, th_location *out)
+{
+    assert(begin <= end && end <= layout->desc.count);
+    for (uint32_t i = begin; i < end; i++, out++) {
+        const th_stance *stance = &layout->desc.stances[layout->desc.standers[i].stance];
+        double spread = (double)layout->desc.scale_spread * random_signed(layout, i, RANDOM_SCALE);
+        out->scale = (float)((double)stance->scale * (1 + spread));
+        out->position[1] = -stance->lowest_y * out->scale;
+        switch (layout->desc.kind) {
+        case TH_LAYOUT_RING:
+            place_in_ring(layout, i, out);
+            break;
+        case TH_LAYOUT_STREET:
+            place_in_street(layout, i, time_s, out);
+            break;
+        default:
+            place_in_grid(layout, i, out);
+        }
+        out->heading_rad = remainderf(out->heading_rad - stance->facing_rad, (float)(2 * PI));
+    }
+}
+
+bool th_layout_is_still(const th_layout *layout)
+{
+    return layout->desc.kind != TH_LAYOUT_STREET;
+}
+
+/* How far from the middle places are. */
+static double extent(const th_layout *layout)
+{
+    const double spacing = (double)layout->desc.spacing;
+    const uint32_t last = layout->desc.count - 1;
+    if (layout->desc.count == 0)
+        return 0;
+    switch (layout->desc.kind) {
+    case TH_LAYOUT_RING:
+        return circle_of(last + 3 * (uint64_t)FREE_RINGS * (FREE_RINGS + 1)) * spacing;
+    case TH_LAYOUT_STREET:
+        return hypot((layout->lanes + 0.5) * spacing, (double)layout->length / 2);
+    default:
+        return square_ring(last) * spacing * sqrt(2);
+    }
+}
+
+th_sphere th_layout_bounds(const th_layout *layout)
+{
+    double high = 0, wide = 0;
+    for (uint32_t s = 0; s < layout->desc.stance_count; s++) {
+        const th_stance *stance = &layout->desc.stances[s];
+        const float *c = stance->sphere.centre;
+        double scale = (double)(stance->scale * (1 + layout->desc.scale_spread)),
+               radius = (double)stance->sphere.radius;
+        high = fmax(high, scale * ((double)(c[1] - stance->lowest_y) + radius));
+        wide = fmax(wide, scale * (hypot((double)c[0], (double)c[2]) + radius));
+    }
+    double radius = hypot(extent(layout) + wide, high / 2);
+    return (th_sphere){{0, (float)(high / 2), 0}, radius > 0 ? (float)(radius * 1.0001) : 1};
+}
+
+static th_sphere sphere_at(const th_stance *stance, const th_location *at)
+{
+    const th_mat34 m = th_location_matrix(at);
+    const float *c = stance->sphere.centre;
+    th_sphere sphere = {.radius = at->scale * stance->sphere.radius};
+    for (int row = 0; row < 3; row++) {
+        const float *to = m.m + 4 * row;
+        sphere.centre[row] = to[0] * c[0] + to[1] * c[1] + to[2] * c[2] + to[3];
+    }
+    return sphere;
+}
+
+uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time_s, th_sphere out[3])
+{
+    const th_stander *stander = &layout->desc.standers[instance];
+    const th_stance *stance = &layout->desc.stances[stander->stance];
+    th_location at;
+    th_layout_place(layout, instance, instance + 1, time_s, &at);
+    out[0] = sphere_at(stance, &at);
+    if (layout->desc.kind != TH_LAYOUT_STREET || !walks(stance, stander))
+        return 1;
+    at.position[2] = -layout->length / 2;
+    out[1] = sphere_at(stance, &at);
+    at.position[2] = layout->length / 2;
+    out[2] = sphere_at(stance, &at);
+    return 3;
+}
+
+th_mat34 th_location_matrix(const th_location *placement)
+{
+    const float *p = placement->position;
+    const float s = placement->scale * sinf(placement->heading_rad),
+                c = placement->scale * cosf(placement->heading_rad);
+    return (th_mat34){{c, 0, s, p[0], 0, placement->scale, 0, p[1], -s, 0, c, p[2]}};
+}

@@ -1,0 +1,31 @@
+/* A figure in the GPU's memory. Private to render. */
+#ifndef TH_UPLOAD_H
+#define TH_UPLOAD_H
+
+#include <glad/gl.h>
+#include <throng/render/render_mesh.h>
+
+/* Vertex buffer bindings. */
+enum { TH_UPLOAD_VERTICES, TH_UPLOAD_STANDS };
+
+typedef struct th_upload_part {
+    uint32_t base_vertex;
+    th_figure_lod lods[TH_FIGURE_LODS];
+    float base_color[4];
+    GLuint image; /* white where there is none */
+} th_upload_part;
+
+typedef struct th_upload {
+    GLuint buffers[3]; /* vertices, indices, line ends */
+    GLuint mesh_array, skeleton_array;
+    GLuint *images; /* the figure's, then a white one */
+    uint32_t image_count;
+    th_upload_part *parts;
+    uint32_t part_count, lod_count, line_end_count, palette_entries;
+} th_upload;
+
+/* th_upload_fini in any case. */
+th_result th_upload_init(th_upload *upload, const th_figure *figure, th_error *err);
+void th_upload_fini(th_upload *upload);
+
+#endif
