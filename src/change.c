@@ -1,5 +1,7 @@
 #include "change.h"
 
+#include "crowd_view_options.h"
+
 #include <throng/core/clock.h>
 
 #include <string.h>
@@ -11,7 +13,7 @@ static void *work(void *ctx)
         c->code = th_cast_init(c->cast, &c->options);
     if (c->code == TH_EXIT_GOOD) {
         c->doing = "Compiling clips and meshes";
-        c->result = th_show_prepare(&c->options, c->cast, c->base, &c->show, &c->err);
+        c->result = th_cast_prepare_show(&c->options, c->cast, c->base, &c->show, &c->err);
     }
     atomic_store_explicit(&c->ready, true, memory_order_release); /* th_change_ready acquires */
     return NULL;

@@ -9,7 +9,9 @@
 #ifndef TH_CHANGE_H
 #define TH_CHANGE_H
 
-#include "show.h"
+#include "cast.h"
+
+#include <throng/render/crowd_view.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,7 @@
 #include "frame_entries.h"
 
+#include "crowd_view_options.h"
+
 #include <throng/bench/validate_run.h>
 #include <throng/core/cache_line.h>
 #include <throng/core/clock.h>
@@ -60,7 +62,7 @@ static th_result find_show(th_frame_entries *e, bool many, th_show **out, th_err
 {
     th_result result = e->picture.target ? TH_OK : th_picture_open(&e->picture, &e->few, err);
     if (result == TH_OK && !e->shows[many])
-        result = th_show_create(many ? &e->many : &e->few, e->cast, e->picture.gl, &e->shows[many], err);
+        result = th_cast_create_show(many ? &e->many : &e->few, e->cast, e->picture.gl, &e->shows[many], err);
     *out = e->shows[many];
     return result;
 }

@@ -13,6 +13,7 @@
 #ifndef TH_FRAME_ENTRIES_H
 #define TH_FRAME_ENTRIES_H
 
+#include "cast.h"
 #include "picture.h"
 
 #include <throng/bench/external_benchmark.h>

@@ -386,11 +386,6 @@ _Static_assert(sizeof stages_choices / sizeof *stages_choices == TH_STAGES_COUNT
 #define PICTURES  (TH_COMMAND_STRESS | DRAWING)
 #define AT(field) offsetof(th_options, field)
 
-const char *th_look_name(th_look look)
-{
-    return look_choices[look];
-}
-
 /* clang-format off */
 const th_option th_option_table[] = {
     {.name = "model", .argument = "FILE", .commands = TH_COMMAND_INSPECT | TH_COMMAND_POSE, .parse = parse_file, .offset = AT(models),

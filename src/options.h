@@ -12,7 +12,7 @@
 #include <throng/anim/interpolation.h>
 #include <throng/anim/keys.h>
 #include <throng/bench/report.h>
-#include <throng/render/crowd_renderer.h>
+#include <throng/render/crowd_view.h>
 #include <throng/render/layout.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/tracer.h>
@@ -43,18 +43,6 @@ typedef struct th_scheduler_list {
 typedef struct th_size {
     uint32_t width, height;
 } th_size;
-
-/* What a picture is to show. */
-typedef enum th_look {
-    TH_LOOK_NATURAL = 0, /* materials, and a tint for each character */
-    TH_LOOK_LOD,         /* white, yellow, orange and red: levels of detail */
-    TH_LOOK_SKELETON,    /* bones as lines */
-    TH_LOOK_WORKERS,     /* a colour for each worker thread: who posed whom in this frame */
-    TH_LOOK_COUNT,
-} th_look;
-
-/* "natural", "lod", "skeleton", "workers". */
-const char *th_look_name(th_look look);
 
 typedef enum th_vsync {
     TH_VSYNC_ON = 0,

@@ -3,7 +3,9 @@
 #ifndef TH_PICTURE_H
 #define TH_PICTURE_H
 
-#include "show.h"
+#include "options.h"
+
+#include <throng/render/crowd_view.h>
 
 #include <jansson.h>
 

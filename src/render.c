@@ -1,4 +1,5 @@
 /* throng render: pictures of a crowd, without a window. */
+#include "crowd_view_options.h"
 #include "output.h"
 #include "picture.h"
 #include "progress.h"
@@ -46,7 +47,7 @@ static th_result begin(rendering *r, const th_cast *cast, th_error *err)
     if (result == TH_OK)
         result = th_picture_open(&r->picture, o, err);
     if (result == TH_OK)
-        result = th_show_create(o, cast, r->picture.gl, &r->show, err);
+        result = th_cast_create_show(o, cast, r->picture.gl, &r->show, err);
     if (result != TH_OK)
         return result;
     th_show_trace(r->show, o->tracer);

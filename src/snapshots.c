@@ -1,8 +1,9 @@
 #include "snapshots.h"
 
-#include "show.h"
+#include "crowd_view_options.h"
 
 #include <throng/core/build_checks.h>
+#include <throng/render/crowd_view.h>
 #include <throng/render/frame_writer.h>
 
 #include <stdlib.h>
@@ -80,7 +81,7 @@ static th_result set_up(void *ctx, const th_studio_cast *studio, th_error *err)
     if (result == TH_OK)
         result = th_gl_create(&gl, &p->gl, err);
     if (result == TH_OK)
-        result = th_show_create(&p->options, &p->cast, p->gl, &p->show, err);
+        result = th_cast_create_show(&p->options, &p->cast, p->gl, &p->show, err);
     if (result != TH_OK)
         clear(p);
     return result;

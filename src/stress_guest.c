@@ -1,5 +1,7 @@
 #include "stress_guest.h"
 
+#include "crowd_view_options.h"
+
 /* Of a character, in lists of places, of who is seen, and of who is posed. */
 enum { LISTED_BYTES = 96 };
 
@@ -23,7 +25,7 @@ static th_result make_show(const th_drawn_crowd *c, uint32_t characters, const t
 {
     th_options options = c->options;
     options.count = characters;
-    th_result result = th_show_prepare(&options, c->cast, base, out, err);
+    th_result result = th_cast_prepare_show(&options, c->cast, base, out, err);
     if (result == TH_OK)
         result = th_show_complete(*out, c->picture.gl, err);
     if (result != TH_OK) {

@@ -2,6 +2,7 @@
 #ifndef TH_STRESS_GUEST_H
 #define TH_STRESS_GUEST_H
 
+#include "cast.h"
 #include "picture.h"
 
 #include <throng/bench/stress.h>

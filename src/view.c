@@ -31,7 +31,7 @@
 
 typedef struct viewer {
     const th_options *given;
-    th_options wanted;
+    th_options wanted, shown;
     bool stale; /* the show is not what is wanted */
     th_cast cast;
     th_show *show; /* NULL while the cast is loaded */
@@ -92,7 +92,7 @@ static void give_up_change(viewer *v, int code, const th_error *err)
         return;
     }
     tell(v, "%s", err->text);
-    v->wanted = *th_show_options(v->show);
+    v->wanted = v->shown;
     v->stale = false;
 }
 
@@ -115,9 +115,10 @@ static void end_change(viewer *v)
         give_up_change(v, code, &err);
         return;
     }
+    v->shown = v->change.options;
     th_jobs_stats_reset(th_show_jobs(v->show));
     th_show_trace(v->show, v->given->tracer);
-    v->viewpoint.followed %= th_show_options(v->show)->count;
+    v->viewpoint.followed %= v->shown.count;
     v->aspect = 0;
     if (first)
         v->began_s = now_s();
@@ -271,7 +272,7 @@ static void set_title(viewer *v)
 {
     char state[160], rate[24] = "", title[256];
     const th_viewing viewing = v->viewpoint.viewing;
-    th_tune_describe(v->show ? th_show_options(v->show) : &v->wanted, state, sizeof state);
+    th_tune_describe(v->show ? &v->shown : &v->wanted, state, sizeof state);
     if (v->rate != 1)
         snprintf(rate, sizeof rate, ", x%g", v->rate);
     snprintf(title, sizeof title, "Throng - %s%s%s%s%s%s%s", v->show ? "" : "loading ", state,
@@ -289,6 +290,7 @@ static void draw_board(viewer *v)
                             .height = v->canvas->height,
                             .gl = th_gl_get_info(th_window_gl(v->window)),
                             .show = v->show,
+                            .options = &v->shown,
                             .history = &v->history,
                             .readings = &v->readings,
                             .viewpoint = &v->viewpoint,
@@ -478,7 +480,7 @@ static json_t *parts_json(const th_history *h)
 static json_t *view_json(const void *ctx)
 {
     const viewer *v = ctx;
-    const th_options *o = v->show ? th_show_options(v->show) : &v->wanted;
+    const th_options *o = v->show ? &v->shown : &v->wanted;
     const th_gl_info *info = th_gl_get_info(th_window_gl(v->window));
     const th_history *h = &v->history;
     json_t *ms = json_pack("{s:o, s:o, s:o}", "median", th_json_real(th_history_all(h, 0.5)), "p95",

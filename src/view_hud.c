@@ -134,7 +134,7 @@ static void say_levels(page *p, const uint32_t by_lod[TH_FIGURE_LODS])
 static void say_crowd(const th_board *b, page *p)
 {
     const th_show_stats stats = th_show_get_stats(b->show);
-    const th_options *o = th_show_options(b->show);
+    const th_options *o = b->options;
     char text[4 * CLIP + 1];
     say(p, text_color, "%s of %s character%s posed", th_digits_from(stats.posed).text, th_digits_from(o->count).text,
         th_plural(o->count));
@@ -152,7 +152,7 @@ static void say_crowd(const th_board *b, page *p)
 static void draw_workers(const th_board *b, page *p)
 {
     const th_readings *r = b->readings;
-    const th_options *o = th_show_options(b->show);
+    const th_options *o = b->options;
     float sum = 0;
     for (uint32_t w = 0; w < r->threads; w++)
         sum += r->busy[w];

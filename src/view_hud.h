@@ -4,6 +4,7 @@
 #define TH_VIEW_HUD_H
 
 #include "history.h"
+#include "options.h"
 #include "viewpoint.h"
 
 #include <throng/render/hud.h>
@@ -24,6 +25,7 @@ typedef struct th_board {
     uint32_t width, height; /* of the picture */
     const th_gl_info *gl;
     const th_show *show;
+    const th_options *options; /* of the show */
     const th_history *history;
     const th_readings *readings;
     const th_viewpoint *viewpoint;

@@ -3,7 +3,8 @@
 #define TH_VIEWPOINT_H
 
 #include "controls.h"
-#include "show.h"
+
+#include <throng/render/crowd_view.h>
 
 typedef enum th_viewing {
     TH_VIEWING_ORBIT = 0, /* around a target */

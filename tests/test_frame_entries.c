@@ -1,6 +1,7 @@
 /* The bench's entries that draw, in tiny pictures; and the show's frames that they are made of. Times are not looked
  * at. */
 #include "fixture_context.h"
+#include "src/crowd_view_options.h"
 #include "src/frame_entries.h"
 
 #include <throng/bench/bench.h>
@@ -145,7 +146,7 @@ static void stage_init(stage *s, const th_options *o)
     *s = (stage){.options = *o, .gl = open_context()};
     cr_assert_eq(th_cast_init(&s->cast, &s->options), TH_EXIT_GOOD);
     cr_assert_eq(th_target_create(&(th_target_desc){WIDTH, HEIGHT, 1}, &s->target, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_show_create(&s->options, &s->cast, s->gl, &s->show, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_cast_create_show(&s->options, &s->cast, s->gl, &s->show, &err), TH_OK, "%s", err.text);
     s->camera = th_show_camera(s->show, (float)WIDTH / HEIGHT);
 }
 

@@ -1,7 +1,8 @@
 /* A show in process: what it makes of the context that it is drawn in. */
 #include "fixture_context.h"
-#include "src/show.h"
+#include "src/crowd_view_options.h"
 
+#include <throng/render/crowd_view.h>
 #include <throng/render/ring.h>
 
 #include <criterion/criterion.h>
@@ -56,7 +57,7 @@ static void studio_init(studio *s, th_gl *gl, th_palette palette)
     s->options.fetch = TH_FETCH_TEXTURE;
     s->options.palette = palette;
     cr_assert_eq(th_cast_init(&s->cast, &s->options), 0);
-    cr_assert_eq(th_show_create(&s->options, &s->cast, gl, &s->show, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_cast_create_show(&s->options, &s->cast, gl, &s->show, &err), TH_OK, "%s", err.text);
     const th_target_desc desc = {.width = WIDTH, .height = HEIGHT, .samples = 4};
     cr_assert_eq(th_target_create(&desc, &s->target, &err), TH_OK, "%s", err.text);
     s->camera = th_show_camera(s->show, (float)WIDTH / HEIGHT);
@@ -129,7 +130,7 @@ Test(show, frames_a_crowd_of_any_size)
         options.layout = (th_layout_kind)(n / 6);
         options.count = counts[n % 6];
         options.start_s = 3;
-        cr_assert_eq(th_show_create(&options, &s.cast, gl, &show, &err), TH_OK, "%s", err.text);
+        cr_assert_eq(th_cast_create_show(&options, &s.cast, gl, &show, &err), TH_OK, "%s", err.text);
         const th_camera camera = th_show_camera(show, (float)WIDTH / HEIGHT);
         double low[2] = {9, 9}, high[2] = {-9, -9};
         float clip[16];
@@ -167,7 +168,7 @@ Test(show, keeps_a_crowd_out_of_the_haze)
     s.options.look = TH_LOOK_WORKERS; /* in strong colours */
     th_show_destroy(s.show);
     th_error err;
-    cr_assert_eq(th_show_create(&s.options, &s.cast, gl, &s.show, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_cast_create_show(&s.options, &s.cast, gl, &s.show, &err), TH_OK, "%s", err.text);
     int strength[2] = {0};
     for (int far = 0; far < 2; far++) {
         s.camera.distance *= far ? 8 : 1;

@@ -1,8 +1,9 @@
 /* A show that takes another's place draws what one that was made from nothing draws. */
 #include "fixture_context.h"
-#include "src/show.h"
+#include "src/crowd_view_options.h"
 
 #include <throng/anim/human.h>
+#include <throng/render/crowd_view.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -50,7 +51,7 @@ static th_options usual(void)
 static th_show *create(const th_options *options)
 {
     th_show *show;
-    cr_assert_eq(th_show_create(options, &cast, gl, &show, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_cast_create_show(options, &cast, gl, &show, &err), TH_OK, "%s", err.text);
     return show;
 }
 
@@ -71,7 +72,7 @@ static const uint8_t *draw(th_show *show, int picture)
 static th_show *change(th_show *show, const th_options *options)
 {
     th_show *next;
-    cr_assert_eq(th_show_prepare(options, &cast, show, &next, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_cast_prepare_show(options, &cast, show, &next, &err), TH_OK, "%s", err.text);
     draw(show, 0); /* goes on meanwhile */
     cr_assert_eq(th_show_complete(next, gl, &err), TH_OK, "%s", err.text);
     th_show_retire(show, next);
@@ -183,7 +184,7 @@ Test(show_change, changes_while_few_are_in_sight)
     cr_assert_lt(th_show_get_stats(show).shown, 1000);
     options.threads.counts[0] = 4;
     th_show *next;
-    cr_assert_eq(th_show_prepare(&options, &cast, show, &next, &err), TH_OK);
+    cr_assert_eq(th_cast_prepare_show(&options, &cast, show, &next, &err), TH_OK);
     cr_assert_eq(th_show_complete(next, gl, &err), TH_OK);
     th_show_retire(show, next);
     draw_from(next, &all, 0);
@@ -198,12 +199,12 @@ Test(show_change, a_change_that_fails_leaves_the_picture)
     draw(show, 1);
     options.clip = "no such clip";
     options.count = 40;
-    cr_expect_eq(th_show_prepare(&options, &cast, show, &next, &err), TH_ERR_USAGE);
+    cr_expect_eq(th_cast_prepare_show(&options, &cast, show, &next, &err), TH_ERR_USAGE);
     cr_expect(strstr(err.text, "no such clip") && !next);
     options.clip = NULL;
     options.shadow = 1u << 30; /* more than any driver has; after ring and threads were made */
     options.threads.counts[0] = 3;
-    cr_assert_eq(th_show_prepare(&options, &cast, show, &next, &err), TH_OK);
+    cr_assert_eq(th_cast_prepare_show(&options, &cast, show, &next, &err), TH_OK);
     cr_expect_neq(th_show_complete(next, gl, &err), TH_OK);
     cr_expect_neq(err.text[0], '\0');
     th_show_retire(next, show);

@@ -1,6 +1,6 @@
 /* Who posed whom: what a frame remembers of its workers, and the colours that a picture gives them. */
 #include "fixture_human.h"
-#include "src/tint.h"
+#include "render/view/tint.h"
 
 #include <throng/runtime/frame.h>
 #include <throng/runtime/scene.h>

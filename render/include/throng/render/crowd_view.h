@@ -1,18 +1,52 @@
-/* A crowd and all it takes to draw it: what `render` and `view` have in common.
+/* A crowd and all it takes to draw it.
  *
  * A frame places the characters, picks those that the camera sees, has workers pose just these, straight into memory
  * that the GPU reads, and draws them. The context's thread calls; workers are the show's own. */
 #ifndef TH_SHOW_H
 #define TH_SHOW_H
 
-#include "cast.h"
-
 #include <throng/render/camera.h>
 #include <throng/render/crowd_renderer.h>
 #include <throng/render/gl.h>
 #include <throng/render/layout.h>
 #include <throng/render/render_mesh.h>
+#include <throng/runtime/scene.h>
 #include <throng/runtime/tracer.h>
+
+/* What a picture is to show. */
+typedef enum th_look {
+    TH_LOOK_NATURAL = 0, /* materials, and a tint for each character */
+    TH_LOOK_LOD,         /* white, yellow, orange and red: levels of detail */
+    TH_LOOK_SKELETON,    /* bones as lines */
+    TH_LOOK_WORKERS,     /* a colour for each worker thread: who posed whom in this frame */
+    TH_LOOK_COUNT,
+} th_look;
+
+/* "natural", "lod", "skeleton", "workers". */
+const char *th_look_name(th_look look);
+
+enum { TH_SHOW_MAX_MODELS = 64 };
+
+/* Zero is not a default: all of it says something. */
+typedef struct th_show_desc {
+    const th_model *models[TH_SHOW_MAX_MODELS]; /* borrowed: must outlive the show */
+    uint32_t clips[TH_SHOW_MAX_MODELS];         /* as th_scene_desc */
+    uint32_t model_count;
+    th_rig_desc rig;              /* how models are compiled; its model is not looked at */
+    const th_rig *const *rigs;    /* for each model, so compiled already, borrowed; NULL: none are */
+    const th_instance *instances; /* as many as `count`, read by th_show_prepare; NULL: dealt by the seed */
+    uint32_t count;               /* characters */
+    uint64_t seed;
+    th_layout_kind layout;
+    th_look look;
+    th_isa isa;
+    th_palette palette;
+    th_jobs_desc jobs; /* of the workers */
+    th_ring_upload upload;
+    th_fetch fetch;
+    uint32_t shadow_pixels;                   /* as th_painter_desc */
+    double start_s, yaw_deg, pitch_deg, zoom; /* for th_show_camera */
+} th_show_desc;
 
 typedef struct th_show th_show;
 
@@ -28,8 +62,7 @@ typedef struct th_show_stats {
     uint64_t draw_ns;                      /* telling the driver; a software renderer draws later */
 } th_show_stats;
 
-/* The cast, and the texts that options speak of, must outlive the show. TH_ERR_USAGE: no model has the clip. */
-th_result th_show_create(const th_options *options, const th_cast *cast, th_gl *gl, th_show **out, th_error *err);
+th_result th_show_create(const th_show_desc *desc, th_gl *gl, th_show **out, th_error *err);
 void th_show_destroy(th_show *show); /* NULL does nothing */
 
 /* ---- changing ----
@@ -43,14 +76,13 @@ void th_show_destroy(th_show *show); /* NULL does nothing */
  * Either may draw a frame until one is retired. */
 
 /* base: NULL has nothing to share; else it must not be retired meanwhile. */
-th_result th_show_prepare(const th_options *options, const th_cast *cast, const th_show *base, th_show **out,
-                          th_error *err);
+th_result th_show_prepare(const th_show_desc *desc, const th_show *base, th_show **out, th_error *err);
 th_result th_show_complete(th_show *show, th_gl *gl, th_error *err);
 void th_show_retire(th_show *show, const th_show *heir); /* destroys what is not the heir's as well */
 
 /* ---- drawing ---- */
 
-/* One that sees the whole crowd, from where the options say; in the middle is who is there at the options' start. Asks
+/* One that sees the whole crowd, from where the desc says; in the middle is who is there at its start. Asks
  * for every character: not for each frame. */
 th_camera th_show_camera(const th_show *show, float aspect);
 
@@ -73,7 +105,6 @@ void th_show_again(th_show *show, const th_target *target);
 
 th_show_stats th_show_get_stats(const th_show *show);
 const th_scene *th_show_scene(const th_show *show);
-const th_options *th_show_options(const th_show *show);
 const th_painter *th_show_painter(const th_show *show);
 const th_ring *th_show_ring(const th_show *show);
 const th_crowd *th_show_crowd(const th_show *show);

@@ -1,4 +1,4 @@
-#include "show_parts.h"
+#include "crowd_view_parts.h"
 
 #include <throng/anim/bounds.h>
 #include <throng/core/build_checks.h>
@@ -12,16 +12,16 @@ static th_result make_rigs(th_show *show, th_error *err)
 {
     if (show->rigs)
         return TH_OK;
-    show->rigs = calloc((size_t)show->cast.count + 1, sizeof *show->rigs);
+    show->rigs = calloc((size_t)show->desc.model_count + 1, sizeof *show->rigs);
     if (!show->rigs)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u rigs", show->cast.count);
-    for (uint32_t r = 0; r < show->cast.count; r++) {
-        if (show->cast.rigs) {
-            show->rigs[r] = (th_rig *)show->cast.rigs[r];
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u rigs", show->desc.model_count);
+    for (uint32_t r = 0; r < show->desc.model_count; r++) {
+        if (show->desc.rigs) {
+            show->rigs[r] = (th_rig *)show->desc.rigs[r];
             continue;
         }
-        th_rig_desc desc = th_cast_rig(&show->options);
-        desc.model = show->cast.models[r];
+        th_rig_desc desc = show->desc.rig;
+        desc.model = show->desc.models[r];
         th_result result = th_rig_create(&desc, &show->rigs[r], err);
         if (result != TH_OK)
             return result;
@@ -33,25 +33,25 @@ static th_result make_figures(th_show *show, th_error *err)
 {
     if (show->figures)
         return TH_OK;
-    show->figures = calloc((size_t)show->cast.count + 1, sizeof *show->figures);
+    show->figures = calloc((size_t)show->desc.model_count + 1, sizeof *show->figures);
     th_result result =
-        show->figures ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u figures", show->cast.count);
-    for (uint32_t r = 0; r < show->cast.count && result == TH_OK; r++)
-        result = th_figure_create(show->cast.models[r], &show->figures[r], err);
+        show->figures ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u figures", show->desc.model_count);
+    for (uint32_t r = 0; r < show->desc.model_count && result == TH_OK; r++)
+        result = th_figure_create(show->desc.models[r], &show->figures[r], err);
     return result;
 }
 
 /* ---- who stands how ---- */
 
-static th_result make_stance(const th_options *o, const th_model *model, uint32_t clip, float scale, th_stance *out,
-                             th_error *err)
+static th_result make_stance(th_interpolation interpolation, const th_model *model, uint32_t clip, float scale,
+                             th_stance *out, th_error *err)
 {
     th_bounds bounds;
     th_travel travel;
     const uint32_t which = clip < model->clip_count ? clip : TH_NO_INDEX;
-    th_result result = th_model_bounds(model, which, o->interpolation, &bounds, err);
+    th_result result = th_model_bounds(model, which, interpolation, &bounds, err);
     if (result == TH_OK)
-        result = th_clip_travel(model, which, o->interpolation, &travel, err);
+        result = th_clip_travel(model, which, interpolation, &travel, err);
     if (result != TH_OK)
         return result;
     *out = (th_stance){
@@ -69,7 +69,7 @@ static th_result make_stance(const th_options *o, const th_model *model, uint32_
 /* Models of very different units would not be seen together: they are brought to the size of the first. */
 static float scale_of(const th_show *show, uint32_t rig)
 {
-    const double ratio = show->cast.models[rig]->size / show->cast.models[0]->size;
+    const double ratio = show->desc.models[rig]->size / show->desc.models[0]->size;
     return ratio > 10 || ratio < 0.1 ? (float)(1 / ratio) : 1;
 }
 
@@ -77,21 +77,21 @@ static th_result make_stances(th_show *show, th_error *err)
 {
     if (show->stances)
         return TH_OK;
-    const uint32_t models = show->cast.count;
+    const uint32_t models = show->desc.model_count;
     show->stance_count = 0;
     show->first_stance = calloc((size_t)models + 1, sizeof *show->first_stance);
     for (uint32_t r = 0; show->first_stance && r < models; r++) {
         show->first_stance[r] = show->stance_count;
-        show->stance_count += show->cast.models[r]->clip_count + 1;
+        show->stance_count += show->desc.models[r]->clip_count + 1;
     }
     show->stances = calloc((size_t)show->stance_count + 1, sizeof *show->stances);
     if (!show->first_stance || !show->stances)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u clips", show->stance_count);
     for (uint32_t r = 0; r < models; r++) {
-        const th_model *model = show->cast.models[r];
+        const th_model *model = show->desc.models[r];
         for (uint32_t c = 0; c <= model->clip_count; c++) {
             th_stance *stance = &show->stances[show->first_stance[r] + c];
-            th_result result = make_stance(&show->options, model, c, scale_of(show, r), stance, err);
+            th_result result = make_stance(show->desc.rig.interpolation, model, c, scale_of(show, r), stance, err);
             if (result != TH_OK)
                 return result;
         }
@@ -105,8 +105,16 @@ static th_result make_scene(th_show *show, th_error *err)
 {
     if (show->scene)
         return TH_OK;
-    th_scene_desc desc = th_cast_scene(&show->cast, &show->options);
-    desc.rigs = (const th_rig *const *)show->rigs;
+    const th_scene_desc desc = {
+        .models = show->desc.models,
+        .model_count = show->desc.model_count,
+        .clips = show->desc.clips,
+        .instance_count = show->desc.count,
+        .seed = show->desc.seed,
+        .rig = show->desc.rig,
+        .rigs = (const th_rig *const *)show->rigs,
+        .instances = show->desc.instances,
+    };
     th_result result = th_scene_create(&desc, &show->scene, err);
     if (result != TH_OK)
         return result;
@@ -116,7 +124,7 @@ static th_result make_scene(th_show *show, th_error *err)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the places of %u characters", scene->instance_count);
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         const th_instance *instance = &scene->instances[i];
-        const uint32_t clips = show->cast.models[instance->rig]->clip_count;
+        const uint32_t clips = show->desc.models[instance->rig]->clip_count;
         const uint32_t clip = instance->clip < clips ? instance->clip : clips;
         show->standers[i] = (th_stander){show->first_stance[instance->rig] + clip, instance->phase_s, instance->speed};
     }
@@ -126,8 +134,8 @@ static th_result make_scene(th_show *show, th_error *err)
 static void make_layout(th_show *show)
 {
     const th_layout_desc desc = {
-        .kind = show->options.layout,
-        .seed = show->options.seed,
+        .kind = show->desc.layout,
+        .seed = show->desc.seed,
         .stances = show->stances,
         .stance_count = show->stance_count,
         .standers = show->standers,
@@ -154,8 +162,8 @@ static th_result make_cull(th_show *show, th_error *err)
     uint32_t *of_instance = calloc((size_t)count + 1, sizeof *of_instance);
     th_result result = kind && of_instance ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", count);
     if (result == TH_OK) {
-        for (uint32_t r = 0, k = 0; r < show->cast.count; r++)
-            for (uint32_t c = 0; c <= show->cast.models[r]->clip_count; c++, k++)
+        for (uint32_t r = 0, k = 0; r < show->desc.model_count; r++)
+            for (uint32_t c = 0; c <= show->desc.models[r]->clip_count; c++, k++)
                 kind[k] = (th_cull_kind){show->stances[k].sphere, r};
         for (uint32_t i = 0; i < count; i++)
             of_instance[i] = show->standers[i].stance;
@@ -163,7 +171,7 @@ static th_result make_cull(th_show *show, th_error *err)
                                    .kind_count = kinds,
                                    .instance_kinds = of_instance,
                                    .instance_count = count,
-                                   .figure_count = show->cast.count,
+                                   .figure_count = show->desc.model_count,
                                    .lod_count = TH_FIGURE_LODS,
                                    .view_count = TH_SHOW_LISTS};
         result = th_cull_create(&desc, &show->cull, err);
@@ -177,7 +185,7 @@ static th_result make_crowd(th_show *show, th_error *err)
 {
     if (show->crowd)
         return TH_OK;
-    th_result result = th_scene_crowd(show->scene, show->options.isa, show->options.palette, &show->crowd, err);
+    th_result result = th_scene_crowd(show->scene, show->desc.isa, show->desc.palette, &show->crowd, err);
     if (result == TH_OK)
         show->stands_offset = th_crowd_palette_bytes(show->crowd);
     return result;
@@ -189,10 +197,7 @@ static th_result make_threads(th_show *show, th_error *err)
 {
     if (show->jobs)
         return TH_OK;
-    const th_jobs_desc desc = {.threads = show->options.threads.counts[0],
-                               .scheduler = show->options.scheduler,
-                               .placement = show->options.placement};
-    return th_threads_create(&desc, &show->jobs, err);
+    return th_threads_create(&show->desc.jobs, &show->jobs, err);
 }
 
 static th_result make_frame(th_show *show, th_error *err)
@@ -207,8 +212,7 @@ static th_result make_frame(th_show *show, th_error *err)
 static th_result make_ring(th_show *show, th_gl *gl, th_error *err)
 {
     const size_t stands = show->scene->instance_count * sizeof(th_stand);
-    const th_ring_desc desc = {
-        .bytes = show->stands_offset + stands, .upload = show->options.upload, .guard = TH_CHECKS};
+    const th_ring_desc desc = {.bytes = show->stands_offset + stands, .upload = show->desc.upload, .guard = TH_CHECKS};
     th_result result = show->ring ? TH_OK : th_ring_create(gl, &desc, &show->ring, err);
     if (result == TH_OK)
         th_crowd_set_writes(show->crowd, th_ring_write_combined(show->ring) ? TH_WRITES_STREAMED : TH_WRITES_CACHED);
@@ -222,10 +226,10 @@ static th_result make_painter(th_show *show, th_gl *gl, th_error *err)
     const th_painter_desc desc = {
         .gl = gl,
         .figures = (const th_figure *const *)show->figures,
-        .figure_count = show->cast.count,
-        .palette = show->options.palette,
-        .fetch = show->options.fetch,
-        .shadow_pixels = show->options.shadow,
+        .figure_count = show->desc.model_count,
+        .palette = show->desc.palette,
+        .fetch = show->desc.fetch,
+        .shadow_pixels = show->desc.shadow_pixels,
     };
     return th_painter_create(&desc, &show->painter, err);
 }
@@ -234,7 +238,7 @@ static th_result make_draws(th_show *show, th_error *err)
 {
     const uint32_t count = show->scene->instance_count;
     show->posed = calloc((size_t)count + 1, sizeof *show->posed);
-    show->draws = calloc((size_t)TH_SHOW_LISTS * show->cast.count * TH_FIGURE_LODS + 1, sizeof *show->draws);
+    show->draws = calloc((size_t)TH_SHOW_LISTS * show->desc.model_count * TH_FIGURE_LODS + 1, sizeof *show->draws);
     return show->posed && show->draws ? TH_OK
                                       : th_fail(err, TH_ERR_MEMORY, "no memory for a list of %u characters", count);
 }
@@ -244,16 +248,16 @@ static th_result make_draws(th_show *show, th_error *err)
 /* What depends on nothing that is different. */
 static void share(th_show *show, const th_show *base)
 {
-    const th_options *a = &show->options, *b = &base->options;
-    const bool stances = a->interpolation == b->interpolation;
+    const th_show_desc *a = &show->desc, *b = &base->desc;
+    const bool stances = a->rig.interpolation == b->rig.interpolation;
     const bool rigs =
-        stances && a->sampling == b->sampling && a->keys == b->keys && a->error_bound_mm == b->error_bound_mm;
-    const bool scene = rigs && a->count == b->count && a->seed == b->seed &&
-                       memcmp(show->cast.clips, base->cast.clips, sizeof base->cast.clips) == 0;
+        stances && a->rig.sampling == b->rig.sampling && a->rig.keys == b->rig.keys && a->rig.bound_m == b->rig.bound_m;
+    const bool scene =
+        rigs && a->count == b->count && a->seed == b->seed && memcmp(a->clips, b->clips, sizeof a->clips) == 0;
     const bool places = scene && a->layout == b->layout; /* found once, as a rule */
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
-    const bool jobs =
-        a->threads.counts[0] == b->threads.counts[0] && a->scheduler == b->scheduler && a->placement == b->placement;
+    const bool jobs = a->jobs.threads == b->jobs.threads && a->jobs.scheduler == b->jobs.scheduler &&
+                      a->jobs.placement == b->jobs.placement;
     show->figures = base->figures;
     show->first_stance = stances ? base->first_stance : NULL;
     show->stances = stances ? base->stances : NULL;
@@ -268,23 +272,20 @@ static void share(th_show *show, const th_show *base)
     show->jobs = jobs ? base->jobs : NULL;
     show->frame = crowd && jobs ? base->frame : NULL;
     show->ring = crowd && a->upload == b->upload ? base->ring : NULL;
-    show->painter = a->palette == b->palette && a->fetch == b->fetch && a->shadow == b->shadow ? base->painter : NULL;
+    show->painter =
+        a->palette == b->palette && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels ? base->painter : NULL;
 }
 
-th_result th_show_prepare(const th_options *options, const th_cast *cast, const th_show *base, th_show **out,
-                          th_error *err)
+th_result th_show_prepare(const th_show_desc *desc, const th_show *base, th_show **out, th_error *err)
 {
     *out = NULL;
     th_show *show = calloc(1, sizeof *show);
     if (!show)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a show");
-    show->options = *options;
-    show->cast = *cast;
-    th_result result = th_cast_choose(&show->cast, options->clip, err);
-    if (result == TH_OK && base)
+    show->desc = *desc;
+    if (base)
         share(show, base);
-    if (result == TH_OK)
-        result = make_rigs(show, err);
+    th_result result = make_rigs(show, err);
     if (result == TH_OK)
         result = make_figures(show, err);
     if (result == TH_OK)
@@ -319,9 +320,9 @@ th_result th_show_complete(th_show *show, th_gl *gl, th_error *err)
     return result;
 }
 
-th_result th_show_create(const th_options *options, const th_cast *cast, th_gl *gl, th_show **out, th_error *err)
+th_result th_show_create(const th_show_desc *desc, th_gl *gl, th_show **out, th_error *err)
 {
-    th_result result = th_show_prepare(options, cast, NULL, out, err);
+    th_result result = th_show_prepare(desc, NULL, out, err);
     if (result == TH_OK)
         result = th_show_complete(*out, gl, err);
     if (result != TH_OK) {
@@ -341,9 +342,9 @@ static void retire_models(th_show *show, const th_show *heir)
 {
     th_rig **rigs = own(show->rigs, heir->rigs);
     th_figure **figures = own(show->figures, heir->figures);
-    for (uint32_t r = 0; rigs && !show->cast.rigs && r < show->cast.count; r++)
+    for (uint32_t r = 0; rigs && !show->desc.rigs && r < show->desc.model_count; r++)
         th_rig_destroy(rigs[r]);
-    for (uint32_t r = 0; figures && r < show->cast.count; r++)
+    for (uint32_t r = 0; figures && r < show->desc.model_count; r++)
         th_figure_destroy(figures[r]);
     free(rigs);
     free(figures);

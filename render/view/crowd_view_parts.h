@@ -3,8 +3,7 @@
 #ifndef TH_SHOW_PARTS_H
 #define TH_SHOW_PARTS_H
 
-#include "show.h"
-
+#include <throng/render/crowd_view.h>
 #include <throng/render/cull.h>
 #include <throng/runtime/frame.h>
 
@@ -12,12 +11,11 @@
 enum { TH_SHOW_SEEN, TH_SHOW_CASTERS, TH_SHOW_LISTS };
 
 struct th_show {
-    th_options options;
-    th_cast cast; /* the models are borrowed; the clips are those of the options */
+    th_show_desc desc;
     th_show_stats stats;
     th_tracer *tracer; /* NULL, or gets them */
 
-    th_rig **rigs;       /* [model]; not ours where the cast has them */
+    th_rig **rigs;       /* [model]; not ours where the desc has them */
     th_figure **figures; /* [model] */
     th_stance *stances;  /* for each model its clips, then its rest pose */
     uint32_t *first_stance;

@@ -1,4 +1,4 @@
-#include "show_parts.h"
+#include "crowd_view_parts.h"
 #include "tint.h"
 
 #include <throng/anim/playback.h>
@@ -20,19 +20,19 @@ static const float to_sun[3] = {0.46F, 0.62F, 0.64F};
 
 th_camera th_show_camera(const th_show *show, float aspect)
 {
-    const th_options *o = &show->options;
+    const th_show_desc *d = &show->desc;
     th_camera camera = th_camera_look_at((float[3]){0, 0, 1}, (float[3]){0, 0, 0});
-    th_camera_orbit(&camera, (float)(o->yaw_deg * DEGREE), (float)(o->pitch_deg * DEGREE));
+    th_camera_orbit(&camera, (float)(d->yaw_deg * DEGREE), (float)(d->pitch_deg * DEGREE));
     th_framing now = th_framing_begin(&camera, aspect, FULL), ever = now;
     for (uint32_t i = 0; i < show->scene->instance_count; i++) {
         th_sphere spheres[3];
-        const uint32_t count = th_layout_reach(&show->layout, i, o->start_s, spheres);
+        const uint32_t count = th_layout_reach(&show->layout, i, d->start_s, spheres);
         th_framing_add(&now, spheres[0].centre, spheres[0].radius);
         for (uint32_t s = 0; s < count; s++)
             th_framing_add(&ever, spheres[s].centre, spheres[s].radius);
     }
     camera = th_framing_end(&now, &ever);
-    th_camera_zoom(&camera, (float)(1 / o->zoom));
+    th_camera_zoom(&camera, (float)(1 / d->zoom));
     th_show_fit_depth(show, &camera);
     return camera;
 }
@@ -108,10 +108,17 @@ static uint32_t look(th_show *show, double time_s, const th_camera *camera, floa
 
 /* ---- a frame ---- */
 
+const char *th_look_name(th_look look)
+{
+    static const char *const names[] = {"natural", "lod", "skeleton", "workers"};
+    _Static_assert(sizeof names / sizeof *names == TH_LOOK_COUNT, "a name for each look");
+    return names[look];
+}
+
 /* Who posed somebody is known once he is posed. */
 static th_tint tint_of(const th_show *show, uint32_t instance, uint32_t lod)
 {
-    switch (show->options.look) {
+    switch (show->desc.look) {
     case TH_LOOK_LOD:
         return th_tint_lod(lod);
     case TH_LOOK_WORKERS:
@@ -164,7 +171,7 @@ static void prepare_draws(th_show *show, uint32_t lists, char *slot)
     th_draw *draw = show->draws;
     memset(show->stats.by_lod, 0, sizeof show->stats.by_lod);
     memset(show->stats.posed_by_lod, 0, sizeof show->stats.posed_by_lod);
-    for (uint32_t r = 0; r < show->cast.count; r++) {
+    for (uint32_t r = 0; r < show->desc.model_count; r++) {
         size_t offset = th_crowd_palettes(show->crowd, r).offset;
         for (uint32_t list = 0; list < lists; list++)
             draw = prepare_rig(show, list, r, &offset, slot, draw);
@@ -180,11 +187,11 @@ static th_view view_of(const th_show *show, const th_camera *camera, float aspec
     th_view view = {
         .to_sun = {to_sun[0], to_sun[1], to_sun[2]},
         .shadow_radius = near,
-        .ground_cell = 0.6F * (float)show->cast.models[0]->size,
+        .ground_cell = 0.6F * (float)show->desc.models[0]->size,
         .ground_reach = GROUND * all.radius,
         .fog_density = 0.012F / (clear * clear),
-        .plain = show->options.look == TH_LOOK_LOD || show->options.look == TH_LOOK_WORKERS,
-        .skeletons = show->options.look == TH_LOOK_SKELETON,
+        .plain = show->desc.look == TH_LOOK_LOD || show->desc.look == TH_LOOK_WORKERS,
+        .skeletons = show->desc.look == TH_LOOK_SKELETON,
     };
     memcpy(view.shadow_center, near < all.radius ? camera->target : all.centre, sizeof view.shadow_center);
     th_camera_clip(camera, aspect, view.clip_from_world);
@@ -282,11 +289,6 @@ const th_scene *th_show_scene(const th_show *show)
     return show->scene;
 }
 
-const th_options *th_show_options(const th_show *show)
-{
-    return &show->options;
-}
-
 th_jobs *th_show_jobs(const th_show *show)
 {
     return show->jobs;
@@ -310,7 +312,7 @@ th_character th_show_character(const th_show *show, uint32_t instance, double ti
     th_location at;
     th_layout_place(&show->layout, instance, instance + 1, time_s, &at);
     const float way_rad = at.heading_rad + stance->facing_rad, far = at.scale * moved(stance, stander, time_s);
-    const float height = at.scale * (float)show->cast.models[show->scene->instances[instance].rig]->size;
+    const float height = at.scale * (float)show->desc.models[show->scene->instances[instance].rig]->size;
     return (th_character){
         .centre = {at.position[0] + far * sinf(way_rad), height / 2, at.position[2] + far * cosf(way_rad)},
         .way_rad = way_rad,
