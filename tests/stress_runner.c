@@ -1,11 +1,11 @@
 /* A crowd that is changed all the time while others read it: stress_runner [SECONDS [SEED]]. Counters never go back, a
  * board never shows halves of two moments, the timeline is in order. For ThreadSanitizer as well. */
-#include "src/serve/catalogue.h"
-#include "src/serve/director.h"
+#include "src/serve/simulation/simulation_controller.h"
 
 #include <throng/anim/human.h>
 #include <throng/core/clock.h>
 #include <throng/core/random.h>
+#include <throng/serve/model_registry.h>
 
 #include <pthread.h>
 #include <stdatomic.h>

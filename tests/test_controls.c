@@ -1,5 +1,5 @@
 /* Keys and mouse: every action can be reached, and hands move what they grab. */
-#include "src/controls.h"
+#include "src/view/controls.h"
 
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>

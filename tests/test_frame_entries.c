@@ -1,8 +1,8 @@
 /* The bench's entries that draw, in tiny pictures; and the show's frames that they are made of. Times are not looked
  * at. */
 #include "fixture_context.h"
-#include "src/crowd_view_options.h"
-#include "src/frame_entries.h"
+#include "src/cli/bench_frames.h"
+#include "src/cli/crowd_view_options.h"
 
 #include <throng/bench/bench.h>
 

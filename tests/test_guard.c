@@ -1,6 +1,6 @@
 /* Who may ask: the guard with its token and its throttle, and addresses. */
-#include "src/serve/address.h"
-#include "src/serve/guard.h"
+#include "src/serve/http/address.h"
+#include "src/serve/http/request_filter.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 /* Percentiles of frames against sorting all of them. */
-#include "src/history.h"
+#include "src/view/history.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* The command line in process: every option, every kind of mistake. */
-#include "src/help.h"
-#include "src/measuring.h"
-#include "src/options.h"
-#include "src/output.h"
-#include "src/processes.h"
+#include "src/cli/help.h"
+#include "src/cli/measure_options.h"
+#include "src/cli/options.h"
+#include "src/cli/output.h"
+#include "src/cli/processes.h"
 
 #include <throng/core/suggest.h>
 

@@ -1,5 +1,5 @@
 /* Metrics as text. */
-#include "src/serve/prometheus.h"
+#include "src/serve/metrics/prometheus.h"
 
 #include <criterion/criterion.h>
 

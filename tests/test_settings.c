@@ -1,7 +1,8 @@
 /* What clients send: settings, runs, names and paths. */
-#include "src/serve/api.h"
-#include "src/serve/embedded.h"
-#include "src/serve/settings.h"
+#include "src/serve/http/api.h"
+#include "src/serve/http/embedded.h"
+
+#include <throng/serve/settings.h>
 
 #include <criterion/criterion.h>
 

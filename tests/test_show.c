@@ -1,6 +1,6 @@
 /* A show in process: what it makes of the context that it is drawn in. */
 #include "fixture_context.h"
-#include "src/crowd_view_options.h"
+#include "src/cli/crowd_view_options.h"
 
 #include <throng/render/crowd_view.h>
 #include <throng/render/ring.h>

@@ -1,6 +1,6 @@
 /* A show that takes another's place draws what one that was made from nothing draws. */
 #include "fixture_context.h"
-#include "src/crowd_view_options.h"
+#include "src/cli/crowd_view_options.h"
 
 #include <throng/anim/human.h>
 #include <throng/render/crowd_view.h>

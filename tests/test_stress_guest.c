@@ -1,6 +1,6 @@
 /* Crowds drawn for the stress test, in tiny pictures. */
 #include "fixture_context.h"
-#include "src/stress_guest.h"
+#include "src/cli/load_test_gl.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

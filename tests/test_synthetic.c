@@ -1,6 +1,6 @@
 /* Models made to order: what was asked for is what there is; and the words that ask. */
 #include "fixture_memory.h"
-#include "src/synthetic_text.h"
+#include "src/cli/synthetic_text.h"
 
 #include <throng/anim/compiled_model.h>
 #include <throng/anim/exact.h>

@@ -1,6 +1,6 @@
 /* Ticks counted: histograms, and the last hour by seconds. */
-#include "src/serve/histogram.h"
-#include "src/serve/timeline.h"
+#include "src/serve/metrics/histogram.h"
+#include "src/serve/metrics/time_series.h"
 
 #include <criterion/criterion.h>
 

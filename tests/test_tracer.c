@@ -2,7 +2,7 @@
 #include "fixture_jobs.h"
 #include "fixture_memory.h"
 #include "fixture_trace.h"
-#include "src/tracing.h"
+#include "src/cli/tracing.h"
 
 #include <throng/core/clock.h>
 #include <throng/runtime/tracer.h>

@@ -1,5 +1,5 @@
 /* What keys make of options. */
-#include "src/tune.h"
+#include "src/view/live_settings.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

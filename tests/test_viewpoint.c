@@ -1,5 +1,5 @@
 /* How hands move the camera. */
-#include "src/viewpoint.h"
+#include "src/view/viewpoint.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "log.h"
+#include <throng/serve/log.h>
 
 #include <throng/core/json.h>
 #include <throng/core/table.h>

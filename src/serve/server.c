@@ -1,10 +1,10 @@
-#include "server.h"
+#include <throng/serve/server.h>
 
-#include "address.h"
-#include "events.h"
-#include "guard.h"
-#include "http.h"
-#include "notify.h"
+#include "http/address.h"
+#include "http/events.h"
+#include "http/http.h"
+#include "http/request_filter.h"
+#include "sd_notify.h"
 #include "server_state.h"
 #include "thread.h"
 

@@ -2,13 +2,13 @@
 #ifndef TH_SERVE_SERVER_STATE_H
 #define TH_SERVE_SERVER_STATE_H
 
-#include "address.h"
-#include "catalogue.h"
-#include "director.h"
-#include "photographer.h"
-#include "runs.h"
+#include "http/address.h"
+#include "runs/run_manager.h"
+#include "simulation/simulation_controller.h"
+#include "simulation/snapshot_service.h"
 
 #include <throng/bench/context.h>
+#include <throng/serve/model_registry.h>
 
 enum { TH_STATUS_LOWEST = 100, TH_STATUS_COUNT = 500 };
 

@@ -1,5 +1,5 @@
 /* The state as JSON. Units as the names say, seconds for all times. */
-#include "process.h"
+#include "metrics/process.h"
 #include "server_state.h"
 #include "thread.h"
 

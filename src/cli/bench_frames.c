@@ -1,0 +1,289 @@
+#include "bench_frames.h"
+
+#include "crowd_view_options.h"
+
+#include <throng/bench/validate_run.h>
+#include <throng/core/cache_line.h>
+#include <throng/core/clock.h>
+#include <throng/core/json.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CROWDS = 100, STAGES = 4 };
+
+/* From where nobody stands against the sky: the picture has an end, also of a crowd that fills it. */
+#define YAW_DEG   25
+#define PITCH_DEG 60
+
+typedef struct subject subject;
+
+/* What an entry is. */
+typedef struct kind {
+    void (*begin)(subject *s, uint64_t frame); /* gets a frame under way before any is timed */
+    void (*run)(subject *s, uint64_t frame);
+    bool of_many;
+} kind;
+
+/* An entry under way. */
+struct subject {
+    const kind *kind;
+    th_frame_entries *shared;
+    th_show *show;
+    th_camera camera;
+    th_row *row;
+    uint64_t stage_ns[STAGES]; /* since the repetition began: place, wait, pose, draw */
+    uint32_t frames;
+    th_samples stages[STAGES]; /* ns a frame, a sample for each repetition */
+};
+
+/* ---- what they share ---- */
+
+void th_frame_entries_init(th_frame_entries *e, const th_options *options, const th_cast *cast)
+{
+    *e = (th_frame_entries){.few = *options, .cast = cast};
+    e->few.count = options->drawn;
+    e->few.yaw_deg = YAW_DEG;
+    e->few.pitch_deg = PITCH_DEG;
+    e->few.zoom = 1;
+    e->many = e->few;
+    e->many.count *= CROWDS;
+}
+
+void th_frame_entries_fini(th_frame_entries *e)
+{
+    for (int s = 0; s < 2; s++)
+        th_show_destroy(e->shows[s]);
+    th_picture_close(&e->picture);
+}
+
+static th_result find_show(th_frame_entries *e, bool many, th_show **out, th_error *err)
+{
+    th_result result = e->picture.target ? TH_OK : th_picture_open(&e->picture, &e->few, err);
+    if (result == TH_OK && !e->shows[many])
+        result = th_cast_create_show(many ? &e->many : &e->few, e->cast, e->picture.gl, &e->shows[many], err);
+    *out = e->shows[many];
+    return result;
+}
+
+static json_t *describe(void *host)
+{
+    const th_frame_entries *e = host;
+    return e->shows[0] ? th_picture_json(&e->picture, e->shows[0]) : NULL;
+}
+
+/* ---- frames ---- */
+
+static double time_of(uint64_t frame)
+{
+    return (double)frame / TH_FRAME_RATE;
+}
+
+static void draw(subject *s, uint64_t frame)
+{
+    th_picture_draw(&s->shared->picture, s->show, time_of(frame), &s->camera);
+}
+
+static void draw_again(subject *s, uint64_t frame)
+{
+    (void)frame;
+    th_show_again(s->show, s->shared->picture.target);
+    th_picture_hand_over(&s->shared->picture);
+}
+
+static void pose(subject *s, uint64_t frame)
+{
+    const th_size *size = &s->shared->few.picture;
+    th_show_pose(s->show, time_of(frame), &s->camera, size->width, size->height);
+}
+
+/* What no other stage has taken is drawing's. */
+static void run_frame(void *ctx, uint64_t frame)
+{
+    subject *s = ctx;
+    const uint64_t begin = th_clock_ns();
+    s->kind->run(s, frame);
+    const uint64_t ns = th_clock_ns() - begin;
+    const th_show_stats stats = th_show_get_stats(s->show);
+    const uint64_t before_ns = stats.place_ns + stats.wait_ns + stats.pose_ns;
+    const uint64_t stage_ns[STAGES] = {stats.place_ns, stats.wait_ns, stats.pose_ns, ns - before_ns};
+    for (int i = 0; i < STAGES; i++)
+        s->stage_ns[i] += stage_ns[i];
+    s->frames++;
+}
+
+/* Gets frames under way, all of one moment, so that they can be drawn again. */
+static void begin_repetition(void *ctx)
+{
+    subject *s = ctx;
+    for (int slot = 0; slot < TH_RING_SLOTS; slot++)
+        s->kind->begin(s, TH_TRIAL_FRAME);
+    s->frames = 0;
+    for (int i = 0; i < STAGES; i++)
+        s->stage_ns[i] = 0;
+}
+
+static void end_repetition(void *ctx)
+{
+    subject *s = ctx;
+    th_error err;
+    for (int i = 0; i < STAGES && s->stages[i].count < s->stages[i].capacity; i++) /* a dry run has no room */
+        th_samples_add(&s->stages[i], (double)s->stage_ns[i] / s->frames);
+    th_gl_finish(s->shared->picture.gl);
+    if (th_gl_check(s->shared->picture.gl, "while frames were drawn", &err) != TH_OK)
+        snprintf(s->row->failure, sizeof s->row->failure, "%.*s", (int)sizeof s->row->failure - 1, err.text);
+}
+
+/* ---- checking ---- */
+
+/* A slot of the ring must not be read, so what it gets is posed once more, everybody, in ordinary memory. */
+typedef struct rehearsal {
+    th_crowd *crowd;
+    void *palette, *scratch;
+} rehearsal;
+
+static void pose_all(void *ctx, uint64_t frame)
+{
+    const rehearsal *r = ctx;
+    th_crowd_update(r->crowd, 0, th_crowd_batch_count(r->crowd), time_of(frame), r->palette, r->scratch);
+}
+
+static th_result rehearse(rehearsal *r, const subject *s, th_error *err)
+{
+    const th_options *o = &s->shared->few;
+    const th_scene *scene = th_show_scene(s->show);
+    th_result result = th_scene_crowd(scene, o->isa, o->palette, &r->crowd, err);
+    if (result != TH_OK)
+        return result;
+    s->row->characters = scene->instance_count;
+    s->row->joints = th_crowd_joint_count(r->crowd);
+    if (s->kind->of_many) /* the same models, in memory that may not be there */
+        return TH_OK;
+    result = th_palette_create(r->crowd, &r->palette, err);
+    if (result != TH_OK)
+        return result;
+    r->scratch = th_line_alloc(th_crowd_scratch_bytes(r->crowd));
+    if (!r->scratch)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
+    const th_trial trial = {.scene = scene, .crowd = r->crowd, .palette = r->palette, .run = pose_all, .ctx = r};
+    return th_trial_run(&trial, s->row, err);
+}
+
+static th_result check(const subject *s, th_error *err)
+{
+    rehearsal r = {0};
+    const th_result result = rehearse(&r, s, err);
+    free(r.scratch);
+    free(r.palette);
+    th_crowd_destroy(r.crowd);
+    return result;
+}
+
+/* ---- making ---- */
+
+/* Goes closer to the middle of `many` until no more are seen than `few` are, and as many as can be. */
+static void approach(subject *s)
+{
+    const th_camera far = s->camera;
+    const th_size *size = &s->shared->few.picture;
+    float low = 0.02F, high = 1; /* parts of the distance: who is seen from there is too few, too many */
+    for (int i = 0; i < 20; i++) {
+        const float middle = sqrtf(low * high);
+        s->camera = far;
+        th_camera_zoom(&s->camera, middle);
+        th_show_pose(s->show, time_of(TH_TRIAL_FRAME), &s->camera, size->width, size->height);
+        if (th_show_get_stats(s->show).shown > s->shared->few.count)
+            high = middle;
+        else
+            low = middle;
+    }
+    s->camera = far;
+    th_camera_zoom(&s->camera, low);
+}
+
+static th_result furnish(subject *s, th_error *err)
+{
+    th_frame_entries *e = s->shared;
+    th_show *few;
+    th_result result = find_show(e, false, &few, err);
+    if (result == TH_OK)
+        result = find_show(e, s->kind->of_many, &s->show, err);
+    if (result != TH_OK)
+        return result;
+    s->camera = th_show_camera(few, th_picture_aspect(&e->picture));
+    s->row->threads = e->few.threads.counts[0];
+    result = check(s, err);
+    if (s->kind->of_many)
+        approach(s);
+    begin_repetition(s);
+    th_gl_finish(e->picture.gl);
+    return result;
+}
+
+static th_result create(const th_guest *guest, void *host, th_row *row, void **out, th_error *err)
+{
+    th_frame_entries *e = host;
+    subject *s = calloc(1, sizeof *s);
+    bool room = s != NULL;
+    *out = s;
+    for (int i = 0; room && i < STAGES; i++)
+        room = th_samples_init(&s->stages[i], row->real_ns.capacity);
+    if (!room)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", guest->name);
+    s->kind = guest->what;
+    s->shared = e;
+    s->row = row;
+    return furnish(s, err);
+}
+
+static void destroy(void *ctx)
+{
+    subject *s = ctx;
+    for (int i = 0; i < STAGES; i++)
+        th_samples_fini(&s->stages[i]);
+    free(s);
+}
+
+/* ---- what comes of it ---- */
+
+static void summarize(void *ctx, const th_row *baseline, th_row *row)
+{
+    static const char *const names[STAGES] = {"place_ms", "wait_ms", "pose_ms", "draw_ms"};
+    const subject *s = ctx;
+    const double ns = th_samples_stats(&row->real_ns).median;
+    const double base_ns = baseline ? th_samples_stats(&baseline->real_ns).median : (double)NAN;
+    json_t *json = json_pack("{s:o, s:o}", "seen", th_json_count(th_show_get_stats(s->show).shown), "vs_drawn_again",
+                             th_json_real(ns / base_ns));
+    for (int i = 0; i < STAGES; i++)
+        json = th_json_merge(json,
+                             json_pack("{s:o}", names[i], th_json_real(th_samples_stats(&s->stages[i]).median / 1e6)));
+    row->own = json;
+}
+
+enum { WHOLE, DRAWN_AGAIN, POSED, KINDS };
+
+static const kind kinds[2][KINDS] = {
+    {{.begin = draw, .run = draw}, {.begin = draw, .run = draw_again}, {.begin = pose, .run = pose}},
+    {{.begin = draw, .run = draw, .of_many = true},
+     {.begin = draw, .run = draw_again, .of_many = true},
+     {.begin = pose, .run = pose, .of_many = true}},
+};
+
+#define A_FRAME(many, how)                                                                                             \
+    .what = &kinds[many][how], .shape = kinds[many], .is_baseline = (how) == DRAWN_AGAIN, .create = create,            \
+    .before = begin_repetition, .run = run_frame, .after = end_repetition, .summarize = summarize, .destroy = destroy
+
+static const th_guest guests[] = {
+    {.name = "frame/all_seen/whole", A_FRAME(0, WHOLE)},
+    {.name = "frame/all_seen/drawn_again", A_FRAME(0, DRAWN_AGAIN)},
+    {.name = "frame/all_seen/posed", A_FRAME(0, POSED)},
+    {.name = "frame/1_percent_seen/whole", A_FRAME(1, WHOLE)},
+    {.name = "frame/1_percent_seen/drawn_again", A_FRAME(1, DRAWN_AGAIN)},
+    {.name = "frame/1_percent_seen/posed", A_FRAME(1, POSED)},
+};
+
+th_guests th_frame_entries_guests(th_frame_entries *entries)
+{
+    return (th_guests){guests, sizeof guests / sizeof *guests, entries, describe};
+}

@@ -1,0 +1,36 @@
+/* The entries frame/<picture>/<what> of the bench: whole frames, and where their time goes.
+ *
+ *   all_seen        a crowd, all of it in the picture
+ *   1_percent_seen  100 times as many, as many of which are in the picture
+ *
+ *   whole           places, culls, poses and draws
+ *   drawn_again     the same draws with palettes that are already in place: the yardstick
+ *   posed           everything up to the draws
+ *
+ * Frames follow each other as those of a program that draws do: nobody waits for a picture, but the ring for that of
+ * TH_RING_SLOTS frames ago. A repetition begins with so many frames, which are not timed, under way, and ends with as
+ * many: so a frame's time is that from one to the next, whoever works meanwhile. All figures are wall time. */
+#ifndef TH_FRAME_ENTRIES_H
+#define TH_FRAME_ENTRIES_H
+
+#include "model_set.h"
+#include "picture.h"
+
+#include <throng/bench/external_benchmark.h>
+
+/* What the entries share, made when the first of them wants it. */
+typedef struct th_frame_entries {
+    th_options few, many; /* the options, each with its number of characters */
+    const th_cast *cast;
+    th_picture picture;
+    th_show *shows[2]; /* of few, of many */
+} th_frame_entries;
+
+/* Makes nothing yet. Options and cast must outlive it; th_frame_entries_fini in the end. */
+void th_frame_entries_init(th_frame_entries *entries, const th_options *options, const th_cast *cast);
+void th_frame_entries_fini(th_frame_entries *entries);
+
+/* entries: NULL to list them. */
+th_guests th_frame_entries_guests(th_frame_entries *entries);
+
+#endif

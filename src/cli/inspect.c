@@ -1,0 +1,326 @@
+/* throng inspect: what is in a model, and what it becomes when it is played. */
+#include "model_set.h"
+#include "output.h"
+
+#include <throng/anim/export.h>
+#include <throng/anim/palette.h>
+#include <throng/core/json.h>
+#include <throng/core/table.h>
+
+#include <stdlib.h>
+
+/* Where a joint stands in the skeleton and in the palette. */
+typedef struct place {
+    uint32_t depth, entries;
+} place;
+
+/* What both the text and the document tell about. */
+typedef struct subject {
+    const th_model *model;
+    const th_rig *rig;
+    const place *places; /* one for each joint */
+} subject;
+
+static size_t palette_bytes(const th_model *model)
+{
+    return th_palette_stride(TH_PALETTE_F32, model->bind_count); /* as a crowd stores it */
+}
+
+static double seconds(const th_clip *clip)
+{
+    return clip->duration_ticks / clip->ticks_per_second;
+}
+
+static uint64_t key_count(const th_clip *clip)
+{
+    uint64_t keys = 0;
+    for (uint32_t c = 0; c < clip->channel_count; c++) {
+        const th_channel *channel = &clip->channels[c];
+        keys += (uint64_t)channel->translation.key_count + channel->rotation.key_count + channel->scale.key_count;
+    }
+    return keys;
+}
+
+static uint64_t spline_count(const th_clip *clip)
+{
+    uint64_t splines = 0;
+    for (uint32_t c = 0; c < clip->channel_count; c++) {
+        const th_channel *channel = &clip->channels[c];
+        const th_track *const tracks[] = {&channel->translation, &channel->rotation, &channel->scale};
+        for (size_t t = 0; t < sizeof tracks / sizeof *tracks; t++)
+            splines += tracks[t]->tangents != NULL;
+    }
+    return splines;
+}
+
+/* Scene units to millimetres on a human of 1.8 m. */
+static double millimetres(const th_model *model, double length)
+{
+    return length * TH_REFERENCE_SIZE_M / model->size * 1000;
+}
+
+/* NULL when memory is out. */
+static place *create_places(const th_model *model)
+{
+    place *places = calloc((size_t)model->joint_count + 1, sizeof *places);
+    for (uint32_t j = 0; places && j < model->joint_count; j++) {
+        uint32_t parent = model->joints[j].parent; /* stands before its children */
+        places[j].depth = parent == TH_NO_INDEX ? 0 : places[parent].depth + 1;
+    }
+    for (uint32_t b = 0; places && b < model->bind_count; b++)
+        places[model->binds[b].joint].entries++;
+    return places;
+}
+
+static const char *texture_state(const th_texture *texture)
+{
+    if (!texture->bytes)
+        return "missing";
+    return texture->name[0] == '*' ? "embedded" : "file";
+}
+
+/* ---- JSON ---- */
+
+static json_t *joints_json(const subject *s)
+{
+    const th_model *model = s->model;
+    json_t *array = json_array();
+    for (uint32_t j = 0; j < model->joint_count; j++) {
+        const th_joint *joint = &model->joints[j];
+        int parent = joint->parent == TH_NO_INDEX ? -1 : (int)joint->parent;
+        array = th_json_append(array, json_pack("{s:o, s:i, s:i}", "name", th_json_text(joint->name), "parent", parent,
+                                                "palette_entries", (int)s->places[j].entries));
+    }
+    return array;
+}
+
+static json_t *compiled_json(const subject *s, const th_clip_report *report)
+{
+    if (!report->compiled)
+        return json_pack("{s:b, s:s}", "compiled", 0, "reason", report->reason);
+    return json_pack(
+        "{s:b, s:n, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "compiled", 1, "reason", "rate_hz",
+        th_json_real(report->rate_hz), "frames", th_json_count(report->frame_count), "bytes",
+        th_json_count(report->bytes), "authored_bytes", th_json_count(report->raw_bytes), "compression",
+        th_json_real((double)report->raw_bytes / (double)report->bytes), "max_error", th_json_real(report->max_error),
+        "max_error_mm", th_json_real(millimetres(s->model, report->max_error)), "error_joint",
+        th_json_text(s->model->joints[report->error_joint].name), "error_time_s", th_json_real(report->error_time_s));
+}
+
+static json_t *clips_json(const subject *s)
+{
+    json_t *array = json_array();
+    for (uint32_t c = 0; c < s->model->clip_count; c++) {
+        const th_clip *clip = &s->model->clips[c];
+        json_t *json =
+            json_pack("{s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "name", th_json_text(clip->name), "duration_s",
+                      th_json_real(seconds(clip)), "duration_ticks", th_json_real(clip->duration_ticks),
+                      "ticks_per_second", th_json_real(clip->ticks_per_second), "channels", (int)clip->channel_count,
+                      "keys", th_json_count(key_count(clip)), "splines", th_json_count(spline_count(clip)));
+        array = th_json_append(array, th_json_merge(json, compiled_json(s, th_rig_clip_report(s->rig, c))));
+    }
+    return array;
+}
+
+static json_t *meshes_json(const th_model *model)
+{
+    json_t *array = json_array();
+    for (uint32_t m = 0; m < model->mesh_count; m++) {
+        const th_mesh *mesh = &model->meshes[m];
+        array = th_json_append(array, json_pack("{s:o, s:i, s:i, s:o}", "name", th_json_text(mesh->name), "vertices",
+                                                (int)mesh->vertex_count, "triangles", (int)(mesh->index_count / 3),
+                                                "material", th_json_text(model->materials[mesh->material].name)));
+    }
+    return array;
+}
+
+static json_t *textures_json(const th_model *model)
+{
+    json_t *array = json_array();
+    for (uint32_t t = 0; t < model->texture_count; t++) {
+        const th_texture *texture = &model->textures[t];
+        array = th_json_append(array, json_pack("{s:o, s:s, s:o}", "name", th_json_text(texture->name), "state",
+                                                texture_state(texture), "bytes", th_json_count(texture->byte_count)));
+    }
+    return array;
+}
+
+static json_t *notes_json(const th_model *model)
+{
+    json_t *array = json_array();
+    for (uint32_t n = 0; n < model->note_count; n++)
+        array = th_json_append(array, th_json_text(model->notes[n]));
+    return array;
+}
+
+static json_t *inspect_json(const void *ctx)
+{
+    const subject *s = ctx;
+    const th_model *model = s->model;
+    return json_pack(
+        "{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", th_json_text(model->name), "size",
+        th_json_real(model->size), "joint_count", (int)model->joint_count, "palette_entries", (int)model->bind_count,
+        "bytes_per_character", th_json_count(palette_bytes(model)), "rig_bytes", th_json_count(th_rig_bytes(s->rig)),
+        "error_bound_mm", th_json_real(millimetres(model, th_rig_bound(s->rig))), "clips", clips_json(s), "meshes",
+        meshes_json(model), "textures", textures_json(model), "notes", notes_json(model), "joints", joints_json(s));
+}
+
+/* ---- text ---- */
+
+static bool print_table(th_table *table, FILE *file)
+{
+    fputc('\n', file);
+    bool printed = th_table_print(table, file);
+    th_table_destroy(table);
+    return printed;
+}
+
+static void add_clip(th_table *table, const subject *s, uint32_t index)
+{
+    const th_clip *clip = &s->model->clips[index];
+    const th_clip_report *report = th_rig_clip_report(s->rig, index);
+    th_table_cell(table, "%s", clip->name);
+    th_table_cell(table, "%.2f", seconds(clip));
+    th_table_cell(table, "%g", clip->ticks_per_second);
+    th_table_cell(table, "%u", clip->channel_count);
+    th_table_cell(table, "%s", th_digits_from(key_count(clip)).text);
+    th_table_cell(table, "%s", th_digits_from(spline_count(clip)).text);
+    if (!report->compiled) {
+        for (int i = 0; i < 4; i++)
+            th_table_cell(table, "-");
+        th_table_cell(table, "exact: %s", report->reason);
+        return;
+    }
+    th_table_cell(table, "%.4g", report->rate_hz);
+    th_table_cell(table, "%u", report->frame_count);
+    th_table_cell(table, "%s", th_digits_from(report->bytes).text);
+    if (report->raw_bytes > 0)
+        th_table_cell(table, "%.0f %%", 100 * (double)report->bytes / (double)report->raw_bytes);
+    else
+        th_table_cell(table, "-");
+    th_table_cell(table, "%.4f mm (%.3g units), %s at %.2f s", millimetres(s->model, report->max_error),
+                  report->max_error, s->model->joints[report->error_joint].name, report->error_time_s);
+}
+
+static bool print_clips(const subject *s, FILE *file)
+{
+    if (s->model->clip_count == 0) {
+        fputs("\nno clip: stands in its bind pose\n", file);
+        return true;
+    }
+    th_table *table = th_table_create(
+        "<clip|>seconds|>ticks/s|>channels|>keys|>splines|>Hz|>frames|>bytes|>of authored|<worst error");
+    for (uint32_t c = 0; c < s->model->clip_count; c++)
+        add_clip(table, s, c);
+    return print_table(table, file);
+}
+
+static bool print_meshes(const th_model *model, FILE *file)
+{
+    if (model->mesh_count == 0) {
+        fputs("\nno mesh: nothing to draw\n", file);
+        return true;
+    }
+    th_table *table = th_table_create("<mesh|>vertices|>triangles|<material");
+    for (uint32_t m = 0; m < model->mesh_count; m++) {
+        const th_mesh *mesh = &model->meshes[m];
+        th_table_cell(table, "%s", mesh->name);
+        th_table_cell(table, "%s", th_digits_from(mesh->vertex_count).text);
+        th_table_cell(table, "%s", th_digits_from(mesh->index_count / 3).text);
+        th_table_cell(table, "%s", model->materials[mesh->material].name);
+    }
+    return print_table(table, file);
+}
+
+static bool print_textures(const th_model *model, FILE *file)
+{
+    if (model->texture_count == 0)
+        return true;
+    th_table *table = th_table_create("<texture|<state|>bytes");
+    for (uint32_t t = 0; t < model->texture_count; t++) {
+        th_table_cell(table, "%s", model->textures[t].name);
+        th_table_cell(table, "%s", texture_state(&model->textures[t]));
+        th_table_cell(table, "%s", th_digits_from(model->textures[t].byte_count).text);
+    }
+    return print_table(table, file);
+}
+
+static void print_notes(const th_model *model, FILE *file)
+{
+    char note[1024];
+    if (model->note_count > 0)
+        fputs("\n  notes\n", file);
+    for (uint32_t n = 0; n < model->note_count; n++)
+        fprintf(file, "  - %s\n", th_printable(model->notes[n], note, sizeof note));
+}
+
+static bool print_joints(const subject *s, FILE *file)
+{
+    th_table *table = th_table_create(">#|<joint|>palette entries");
+    for (uint32_t j = 0; j < s->model->joint_count; j++) {
+        uint32_t entries = s->places[j].entries, depth = s->places[j].depth;
+        th_table_cell(table, "%u", j);
+        th_table_cell(table, "%*s%s", 2 * (depth < 40 ? (int)depth : 40), "", s->model->joints[j].name);
+        th_table_cell(table, entries ? "%u" : "-", entries);
+    }
+    return print_table(table, file);
+}
+
+static bool inspect_print(const void *ctx, FILE *file)
+{
+    const subject *s = ctx;
+    const th_model *model = s->model;
+    char name[256];
+    fprintf(file, "%s: %u joint%s, %u palette entr%s, %s bytes a character; %.4g unit%s in size\n",
+            th_printable(model->name, name, sizeof name), model->joint_count, th_plural(model->joint_count),
+            model->bind_count, model->bind_count == 1 ? "y" : "ies", th_digits_from(palette_bytes(model)).text,
+            model->size, model->size == 1 ? "" : "s");
+    bool printed = print_clips(s, file) && print_meshes(model, file) && print_textures(model, file);
+    print_notes(model, file);
+    return printed && print_joints(s, file);
+}
+
+/* ---- command ---- */
+
+static int export_model(const th_model *model, const char *path)
+{
+    th_error err;
+    return !path || th_export_glb(model, path, &err) == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+}
+
+static int show_model(const th_options *o, const th_model *model, const th_rig *rig)
+{
+    place *places = create_places(model);
+    if (!places) {
+        th_complain("no memory for %u joints", model->joint_count);
+        return TH_EXIT_ENVIRONMENT;
+    }
+    subject s = {model, rig, places};
+    int code = th_output_result(o, &(th_output){.document = inspect_json, .digits = 12, .print = inspect_print}, &s);
+    free(places);
+    return code;
+}
+
+static int inspect_model(const th_options *o, const th_model *model)
+{
+    th_error err;
+    th_rig *rig;
+    th_rig_desc desc = th_cast_rig(o);
+    desc.model = model;
+    if (th_rig_create(&desc, &rig, &err) != TH_OK)
+        return th_fail_with(&err);
+    int code = show_model(o, model, rig);
+    th_rig_destroy(rig);
+    const int exported = export_model(model, o->export_path);
+    return code == TH_EXIT_GOOD ? exported : code;
+}
+
+int th_command_inspect(const th_options *o)
+{
+    th_cast cast;
+    int code = th_cast_init(&cast, o);
+    if (code == TH_EXIT_GOOD)
+        code = inspect_model(o, cast.models[0]);
+    th_cast_fini(&cast);
+    return code;
+}

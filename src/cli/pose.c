@@ -1,0 +1,218 @@
+/* throng pose: every joint's matrix and palette entry at one moment. */
+#include "model_set.h"
+#include "output.h"
+
+#include <throng/anim/exact.h>
+#include <throng/core/json.h>
+#include <throng/core/table.h>
+#include <throng/runtime/frame.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct pose {
+    const th_options *options;
+    const th_model *model;
+    const th_clip *clip; /* NULL: the rest pose */
+    double ticks;
+    const char *isa;    /* NULL with exact sampling: the reference is no kernel */
+    th_dmat34 *joints;  /* scene_from_joint now, in double */
+    th_dmat34 *rest;    /* and at rest */
+    th_dmat34 *palette; /* one for each bind */
+} pose;
+
+/* ---- evaluating ---- */
+
+static th_result pose_init(pose *p, const th_options *o, const th_model *model, uint32_t clip, th_error *err)
+{
+    *p = (pose){.options = o, .model = model, .clip = clip < model->clip_count ? &model->clips[clip] : NULL};
+    size_t joints = model->joint_count;
+    p->joints = calloc(2 * joints + model->bind_count, sizeof *p->joints);
+    if (!p->joints)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a pose of %zu joints", joints);
+    p->rest = p->joints + joints;
+    p->palette = p->rest + joints;
+    p->ticks = p->clip ? th_clip_ticks(p->clip, o->time_s) : 0;
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, p->rest);
+    th_exact_pose(model, p->clip, p->ticks, o->interpolation, p->joints);
+    th_exact_palette(model, p->joints, p->palette);
+    return TH_OK;
+}
+
+/* A crowd of one, as bench and scale play it, on the calling thread. */
+static th_result evaluate_crowd(pose *p, const th_crowd *crowd, th_error *err)
+{
+    th_jobs *jobs = NULL;
+    th_frame *frame = NULL;
+    void *palette = NULL;
+    th_result result = th_threads_create(&(th_jobs_desc){.threads = 1}, &jobs, err);
+    if (result == TH_OK)
+        result = th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = jobs}, &frame, err);
+    if (result == TH_OK)
+        result = th_palette_create(crowd, &palette, err);
+    if (result == TH_OK) {
+        th_frame_animate(frame, p->options->time_s, palette);
+        const th_palette format = p->options->palette;
+        for (uint32_t b = 0; b < p->model->bind_count; b++) {
+            th_mat34 entry;
+            th_palette_read(format, (const char *)palette + b * th_palette_entry_bytes(format), entry.m);
+            p->palette[b] = th_dmat34_from(entry);
+        }
+        p->isa = th_isa_name(th_crowd_isa(crowd));
+    }
+    free(palette);
+    th_frame_destroy(frame);
+    th_jobs_destroy(jobs);
+    return result;
+}
+
+static th_result evaluate_compiled(pose *p, th_error *err)
+{
+    th_rig *rig;
+    th_crowd *crowd = NULL;
+    th_rig_desc rig_desc = th_cast_rig(p->options);
+    rig_desc.model = p->model;
+    th_result result = th_rig_create(&rig_desc, &rig, err);
+    if (result != TH_OK)
+        return result;
+    th_instance instance = {.clip = p->clip ? (uint32_t)(p->clip - p->model->clips) : TH_NO_INDEX, .speed = 1};
+    th_crowd_desc crowd_desc = {
+        .rigs = (const th_rig *const[]){rig},
+        .rig_count = 1,
+        .instances = &instance,
+        .instance_count = 1,
+        .isa = p->options->isa,
+        .palette = p->options->palette,
+    };
+    result = th_crowd_create(&crowd_desc, &crowd, err);
+    if (result == TH_OK)
+        result = evaluate_crowd(p, crowd, err);
+    th_crowd_destroy(crowd);
+    th_rig_destroy(rig);
+    return result;
+}
+
+/* ---- JSON ---- */
+
+static json_t *matrix_json(const th_dmat34 *matrix)
+{
+    return th_json_reals(matrix->m, 12);
+}
+
+/* No mesh follows the joint, so what a palette entry would be is its movement from rest. */
+static json_t *unbound_json(const pose *p, uint32_t joint)
+{
+    th_dmat34 inverse;
+    if (!th_dmat34_invert(&p->rest[joint], &inverse))
+        return json_null();
+    th_dmat34 moved = th_dmat34_mul(p->joints[joint], inverse);
+    return matrix_json(&moved);
+}
+
+/* bind: the joint's first palette entry or, when it has none, whatever comes next. */
+static json_t *joint_json(const pose *p, uint32_t joint, uint32_t bind)
+{
+    const th_model *model = p->model;
+    uint32_t end = bind, parent = model->joints[joint].parent;
+    while (end < model->bind_count && model->binds[end].joint == joint)
+        end++;
+    json_t *json = json_pack("{s:o, s:i, s:o, s:o, s:o}", "name", th_json_text(model->joints[joint].name), "parent",
+                             parent == TH_NO_INDEX ? -1 : (int)parent, "model", matrix_json(&p->joints[joint]),
+                             "palette", bind < end ? matrix_json(&p->palette[bind]) : unbound_json(p, joint), "entry",
+                             bind < end ? th_json_count(bind) : json_null());
+    if (end - bind < 2)
+        return json;
+    json_t *more = json_array();
+    for (uint32_t b = bind + 1; b < end; b++)
+        more = th_json_append(more, json_pack("{s:i, s:o}", "entry", (int)b, "palette", matrix_json(&p->palette[b])));
+    return th_json_merge(json, json_pack("{s:o}", "more_palettes", more));
+}
+
+static json_t *pose_json(const void *ctx)
+{
+    const pose *p = ctx;
+    json_t *joints = json_array();
+    uint32_t bind = 0; /* binds ascend by joint */
+    for (uint32_t j = 0; j < p->model->joint_count; j++) {
+        joints = th_json_append(joints, joint_json(p, j, bind));
+        while (bind < p->model->bind_count && p->model->binds[bind].joint == j)
+            bind++;
+    }
+    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o}", "model", th_json_text(p->model->name), "clip",
+                     th_json_text(p->clip ? p->clip->name : NULL), "time_s", th_json_real(p->options->time_s), "ticks",
+                     th_json_real(p->ticks), "sampling",
+                     p->options->sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "interpolation",
+                     th_interpolation_name(p->options->interpolation), "model_sampling", "exact", "isa",
+                     th_json_text(p->isa), "joints", joints);
+}
+
+/* ---- text ---- */
+
+static bool pose_print(const void *ctx, FILE *file)
+{
+    const pose *p = ctx;
+    char name[256], clip[256];
+    fprintf(file, "%s, %s at %g s", th_printable(p->model->name, name, sizeof name),
+            p->clip ? th_printable(p->clip->name, clip, sizeof clip) : "rest pose", p->options->time_s);
+    if (p->clip)
+        fprintf(file, " (tick %g of %g)", p->ticks, p->clip->duration_ticks);
+    fprintf(file, ", %s%s", p->isa ? "compiled, " : "exact", p->isa ? p->isa : "");
+    if (p->options->interpolation != TH_INTERPOLATION_AUTHORED)
+        fprintf(file, ", %s", th_interpolation_name(p->options->interpolation));
+    fputs("\n\n", file);
+    th_table *table = th_table_create(">#|<joint|>parent|>x|>y|>z|>entry|>palette x|>y|>z");
+    uint32_t bind = 0;
+    for (uint32_t j = 0; j < p->model->joint_count; j++) {
+        const th_joint *joint = &p->model->joints[j];
+        bool bound = bind < p->model->bind_count && p->model->binds[bind].joint == j;
+        th_table_cell(table, "%u", j);
+        th_table_cell(table, "%s", joint->name);
+        th_table_cell(table, joint->parent == TH_NO_INDEX ? "-" : "%u", joint->parent);
+        for (int i = 3; i < 12; i += 4)
+            th_table_cell(table, "%.4f", p->joints[j].m[i]);
+        th_table_cell(table, bound ? "%u" : "-", bind);
+        for (int i = 3; i < 12; i += 4)
+            th_table_cell(table, bound ? "%.4f" : "-", bound ? p->palette[bind].m[i] : 0);
+        while (bind < p->model->bind_count && p->model->binds[bind].joint == j)
+            bind++;
+    }
+    bool printed = th_table_print(table, file);
+    th_table_destroy(table);
+    return printed;
+}
+
+/* ---- command ---- */
+
+static int show_pose(const th_options *o, const th_model *model, uint32_t clip)
+{
+    th_error err;
+    pose p;
+    th_result result = pose_init(&p, o, model, clip, &err);
+    if (result == TH_OK && o->sampling == TH_SAMPLING_COMPILED)
+        result = evaluate_compiled(&p, &err);
+    const th_output output = {.document = pose_json, .digits = 17, .print = pose_print};
+    int code = result == TH_OK ? th_output_result(o, &output, &p) : th_fail_with(&err);
+    free(p.joints);
+    return code;
+}
+
+int th_command_pose(const th_options *o)
+{
+    th_cast cast;
+    if (o->clip && strcmp(o->clip, "all") == 0) {
+        th_complain("pose shows one clip at a time: --clip NAME");
+        return TH_EXIT_USAGE;
+    }
+    static const char *const of_kernels[] = {"isa", "palette", "keys"};
+    for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
+        if (o->sampling == TH_SAMPLING_EXACT && th_options_given(o, of_kernels[i]))
+            th_complain("--%s makes no difference to exact sampling; --sampling compiled runs the kernel",
+                        of_kernels[i]);
+    int code = th_cast_init(&cast, o);
+    if (code == TH_EXIT_GOOD && cast.models[0]->clip_count == 0)
+        th_complain("%s has no clip: this is its rest pose", cast.models[0]->name);
+    if (code == TH_EXIT_GOOD)
+        code = show_pose(o, cast.models[0], o->clip ? cast.clips[0] : 0);
+    th_cast_fini(&cast);
+    return code;
+}

@@ -1,0 +1,128 @@
+#include "snapshot_gl.h"
+
+#include "crowd_view_options.h"
+
+#include <throng/core/build_checks.h>
+#include <throng/render/crowd_view.h>
+#include <throng/render/frame_writer.h>
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct th_snapshots {
+    th_options options;
+    th_cast cast;
+    th_gl *gl;
+    th_target *target;
+    th_show *show;
+    uint8_t *pixels;
+};
+
+/* As `throng render` draws, and on one thread: the others are the crowd's. Mesa's software renderer would take all CPUs
+ * by threads of its own, whose time nobody could tell from the crowd's. */
+th_result th_snapshots_create(const th_options *options, th_snapshots **out, th_error *err)
+{
+    th_snapshots *p = *out = calloc(1, sizeof *p);
+    if (!p)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for pictures");
+    setenv("LP_NUM_THREADS", "0", 0);
+    if (!th_options_parse(&p->options, th_command_find("render"), 0, NULL, err))
+        return err->code;
+    p->options.threads = (th_thread_list){{1}, 1};
+    p->options.isa = options->isa;
+    p->options.palette = options->palette;
+    p->options.seed = options->seed;
+    p->options.shadow = 1024;
+    return TH_OK;
+}
+
+static void clear(void *ctx)
+{
+    th_snapshots *p = ctx;
+    free(p->pixels);
+    th_show_destroy(p->show);
+    th_target_destroy(p->target);
+    th_gl_destroy(p->gl);
+    p->pixels = NULL;
+    p->show = NULL;
+    p->target = NULL;
+    p->gl = NULL;
+}
+
+/* Drivers compile shaders for the CPU or the GPU, and end the process where they may not (systemd's
+ * MemoryDenyWriteExecute). */
+static th_result may_compile(th_error *err)
+{
+    const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
+    const bool may = mprotect(page, size, PROT_READ | PROT_EXEC) == 0;
+    munmap(page, size);
+    return may ? TH_OK
+               : th_fail(
+                     err, TH_ERR_ENVIRONMENT,
+                     "memory must not be made executable here, as with systemd's MemoryDenyWriteExecute; drivers of "
+                     "OpenGL need that");
+}
+
+static th_result set_up(void *ctx, const th_studio_cast *studio, th_error *err)
+{
+    th_snapshots *p = ctx;
+    const th_company *company = studio->company;
+    const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_CHECKS};
+    p->options.count = studio->settings->count;
+    p->options.interpolation = studio->settings->interpolation;
+    p->cast = (th_cast){.count = company->count, .rigs = company->rigs, .instances = studio->instances};
+    for (uint32_t m = 0; m < company->count; m++)
+        p->cast.models[m] = company->models[m];
+    th_result result = may_compile(err);
+    if (result == TH_OK)
+        result = th_gl_create(&gl, &p->gl, err);
+    if (result == TH_OK)
+        result = th_cast_create_show(&p->options, &p->cast, p->gl, &p->show, err);
+    if (result != TH_OK)
+        clear(p);
+    return result;
+}
+
+static th_result make_target(th_snapshots *p, uint32_t width, uint32_t height, th_error *err)
+{
+    const th_target_desc desc = {width, height, p->options.samples};
+    th_result result =
+        p->target ? th_target_resize(p->target, width, height, err) : th_target_create(&desc, &p->target, err);
+    if (result != TH_OK)
+        return result;
+    free(p->pixels);
+    p->pixels = malloc(th_target_bytes(p->target));
+    return p->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
+}
+
+static th_result shoot(void *ctx, double time_s, uint32_t width, uint32_t height, unsigned char **out, size_t *out_size,
+                       th_error *err)
+{
+    th_snapshots *p = ctx;
+    const bool same = p->options.picture.width == width && p->options.picture.height == height;
+    th_result result = same && p->pixels ? TH_OK : make_target(p, width, height, err);
+    if (result != TH_OK)
+        return result;
+    p->options.picture = (th_size){width, height};
+    const th_camera camera = th_show_camera(p->show, (float)width / (float)height);
+    if (!th_show_frame(p->show, time_s, &camera, p->target, width, height))
+        return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost the palettes of a picture");
+    th_target_resolve(p->target);
+    th_target_read(p->target, p->pixels);
+    result = th_gl_check(p->gl, "while a picture was drawn", err);
+    return result == TH_OK ? th_png_encode(p->pixels, width, height, out, out_size, err) : result;
+}
+
+void th_snapshots_destroy(th_snapshots *p)
+{
+    free(p);
+}
+
+th_studio th_snapshots_studio(th_snapshots *p)
+{
+    return (th_studio){p, set_up, shoot, clear};
+}

@@ -1,0 +1,301 @@
+#include "api.h"
+
+#include "embedded.h"
+
+#include <throng/core/json.h>
+#include <throng/serve/log.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+static const char type_json[] = "application/json; charset=utf-8", type_html[] = "text/html; charset=utf-8";
+
+/* ---- replies ---- */
+
+static th_reply reply_text(unsigned status, const char *type, char *text)
+{
+    return (th_reply){.status = status, .type = type, .body = text, .size = text ? strlen(text) : 0};
+}
+
+static th_reply reply_json(unsigned status, json_t *json)
+{
+    char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    json_decref(json);
+    return reply_text(status, type_json, text);
+}
+
+th_reply th_reply_error(unsigned status, const char *code, const char *message)
+{
+    return reply_json(status, json_pack("{s:{s:s, s:o}}", "error", "code", code, "message", th_json_text(message)));
+}
+
+static th_reply reply_copy(const char *type, const unsigned char *bytes, size_t size)
+{
+    char *copy = malloc(size);
+    if (copy)
+        memcpy(copy, bytes, size);
+    return (th_reply){.status = 200, .type = type, .body = copy, .size = size};
+}
+
+/* ---- what is asked for ---- */
+
+static th_reply get_health(th_server_state *s, const th_request *r)
+{
+    (void)s, (void)r;
+    return reply_text(200, "text/plain; charset=utf-8", strdup("ok\n"));
+}
+
+static th_reply get_metrics(th_server_state *s, const th_request *r)
+{
+    (void)r;
+    th_reply reply = {.status = 200, .type = "text/plain; version=0.0.4; charset=utf-8"};
+    reply.body = th_metrics_text(s, &reply.size);
+    return reply;
+}
+
+/* The page names a nonce of as many characters as a real one has; every answer gets its own. */
+static th_reply get_page(th_server_state *s, const th_request *r)
+{
+    static const char placeholder[] = "NONCENONCENONCENONCENONCENONCENO";
+    _Static_assert(sizeof placeholder == TH_NONCE_LENGTH + 1, "replaced where it stands");
+    (void)s, (void)r;
+    th_reply reply = reply_copy(type_html, th_embedded_page, th_embedded_page_size);
+    unsigned char bytes[TH_NONCE_LENGTH / 2];
+    if (!reply.body || getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return reply;
+    for (size_t b = 0; b < sizeof bytes; b++)
+        snprintf(reply.nonce + 2 * b, 3, "%02x", bytes[b]);
+    char *at = reply.body, *end = reply.body + reply.size;
+    while ((at = memmem(at, (size_t)(end - at), placeholder, TH_NONCE_LENGTH)))
+        memcpy(at, reply.nonce, TH_NONCE_LENGTH);
+    return reply;
+}
+
+static th_reply get_openapi(th_server_state *s, const th_request *r)
+{
+    (void)s, (void)r;
+    return reply_copy(type_json, th_embedded_openapi, th_embedded_openapi_size);
+}
+
+static th_reply get_state(th_server_state *s, const th_request *r)
+{
+    (void)r;
+    return reply_json(200, th_state_json(s));
+}
+
+static th_reply get_machine(th_server_state *s, const th_request *r)
+{
+    (void)r;
+    return reply_json(200, th_context_json(&s->machine));
+}
+
+static th_reply get_models(th_server_state *s, const th_request *r)
+{
+    (void)r;
+    return reply_json(200, th_models_json(s));
+}
+
+static th_reply get_settings(th_server_state *s, const th_request *r)
+{
+    (void)r;
+    const th_director_state d = th_director_read(s->director);
+    return reply_json(200, th_settings_json(&d.settings));
+}
+
+/* *value stays as it is where the query does not name it. */
+static bool read_whole(const char *text, unsigned least, unsigned most, unsigned *value)
+{
+    if (!text)
+        return true;
+    const size_t digits = strspn(text, "0123456789");
+    if (digits > 4 || text[digits] != '\0')
+        return false;
+    *value = (unsigned)strtoul(text, NULL, 10);
+    return *value >= least && *value <= most;
+}
+
+static th_reply get_history(th_server_state *s, const th_request *r)
+{
+    unsigned seconds = 300;
+    if (!read_whole(r->seconds, 1, TH_TIMELINE_SECONDS, &seconds))
+        return th_reply_error(400, "bad_query", "seconds is a whole number from 1 to 3600");
+    return reply_json(200, th_history_json(s, seconds));
+}
+
+static th_reply get_picture(th_server_state *s, const th_request *r)
+{
+    th_error err;
+    unsigned width = 640, height = 360;
+    th_reply reply = {.status = 200, .type = "image/png", .release = th_photo_release};
+    if (!read_whole(r->width, TH_PHOTO_LEAST_SIDE, TH_PHOTO_MOST_WIDTH, &width) ||
+        !read_whole(r->height, TH_PHOTO_LEAST_SIDE, TH_PHOTO_MOST_HEIGHT, &height))
+        return th_reply_error(400, "bad_query", "width and height are whole numbers from 16 to 1280 and to 720");
+    if (th_director_read(s->director).held)
+        return th_reply_error(503, "no_picture", "a measuring run has the CPUs");
+    switch (th_photographer_ask(s->photographer, width, height, &reply.body, &reply.size, &err)) {
+    case TH_PHOTO_TAKEN:
+        return reply;
+    case TH_PHOTO_LATER:
+        return (th_reply){.status = 0};
+    default:
+        return th_reply_error(503, "no_picture", err.text);
+    }
+}
+
+/* ---- what is changed ---- */
+
+static json_t *read_body(const th_request *r, th_reply *out_error)
+{
+    json_error_t error;
+    char message[256];
+    json_t *json = json_loadb(r->body, r->size, JSON_REJECT_DUPLICATES, &error);
+    if (!json) {
+        snprintf(message, sizeof message, "the body is no JSON: line %d: %.160s", error.line, error.text);
+        *out_error = th_reply_error(400, "bad_json", message);
+    }
+    return json;
+}
+
+static th_reply patch_settings(th_server_state *s, const th_request *r)
+{
+    th_error err;
+    th_reply reply;
+    char path[PATH_MAX];
+    json_t *patch = read_body(r, &reply);
+    if (!patch)
+        return reply;
+    th_settings wanted = th_director_read(s->director).wanted;
+    th_result result = th_settings_patch(&wanted, patch, &s->limits, &err);
+    const bool names_models = json_object_get(patch, "models") != NULL; /* those that play may have lost their files */
+    json_decref(patch);
+    for (uint32_t m = 0; result == TH_OK && names_models && m < wanted.model_count; m++)
+        result = th_catalogue_find(&s->catalogue, wanted.models[m], path, &err);
+    if (result != TH_OK)
+        return th_reply_error(400, result == TH_ERR_LIMIT ? "beyond_limit" : "bad_settings", err.text);
+    const bool changing = th_director_wish(s->director, &wanted);
+    return reply_json(changing ? 202 : 200, th_settings_json(&wanted));
+}
+
+static th_reply get_runs(th_server_state *s, const th_request *r)
+{
+    (void)r;
+    return reply_json(200, json_pack("{s:o}", "runs", th_runs_all_json(s->runs)));
+}
+
+static th_reply post_run(th_server_state *s, const th_request *r)
+{
+    th_error err;
+    th_reply reply;
+    uint32_t id = 0;
+    json_t *request = read_body(r, &reply);
+    if (!request)
+        return reply;
+    const th_run_answer answer = th_runs_start(s->runs, request, &id, &err);
+    json_decref(request);
+    if (answer == TH_RUN_BUSY)
+        return th_reply_error(409, "busy", err.text);
+    if (answer == TH_RUN_REFUSED && (err.code == TH_ERR_MEMORY || err.code == TH_ERR_ENVIRONMENT))
+        return th_reply_error(503, "cannot_begin", err.text);
+    if (answer == TH_RUN_REFUSED)
+        return th_reply_error(400, "bad_run", err.text);
+    return reply_json(202, th_runs_json(s->runs, id));
+}
+
+static th_reply no_run(void)
+{
+    return th_reply_error(404, "no_run", "there is no such run, or it is too long ago");
+}
+
+static th_reply get_run(th_server_state *s, const th_request *r)
+{
+    json_t *run = th_runs_json(s->runs, r->id);
+    if (!json_is_null(run))
+        return reply_json(200, run);
+    json_decref(run);
+    return no_run();
+}
+
+static th_reply delete_run(th_server_state *s, const th_request *r)
+{
+    json_t *run = th_runs_json(s->runs, r->id);
+    const bool there = !json_is_null(run);
+    json_decref(run);
+    if (!there)
+        return no_run();
+    if (!th_runs_cancel(s->runs, r->id))
+        return th_reply_error(409, "over", "this run has ended");
+    return reply_json(202, th_runs_json(s->runs, r->id));
+}
+
+static th_reply get_result(th_server_state *s, const th_request *r)
+{
+    th_reply reply = {.status = 200, .type = type_json};
+    reply.body = th_runs_read(s->runs, r->id, TH_RUN_RESULT, &reply.size);
+    return reply.body ? reply : th_reply_error(404, "no_result", "this run has no result, or not yet");
+}
+
+static th_reply get_report(th_server_state *s, const th_request *r)
+{
+    th_reply reply = {.status = 200, .type = type_html, .is_report = true};
+    reply.body = th_runs_read(s->runs, r->id, TH_RUN_REPORT, &reply.size);
+    return reply.body ? reply : th_reply_error(404, "no_report", "this run has no report, or not yet");
+}
+
+/* ---- the table ---- */
+
+const th_route th_route_table[] = {
+    {"GET", "/", {.open = true}, get_page},
+    {"GET", "/healthz", {.open = true}, get_health},
+    {"GET", "/api/openapi.json", {.open = true}, get_openapi},
+    {"GET", "/metrics", {0}, get_metrics},
+    {"GET", "/api/state", {0}, get_state},
+    {"GET", "/api/events", {0}, NULL},
+    {"GET", "/api/history", {0}, get_history},
+    {"GET", "/api/machine", {0}, get_machine},
+    {"GET", "/api/models", {0}, get_models},
+    {"GET", "/api/picture.png", {0}, get_picture},
+    {"GET", "/api/settings", {0}, get_settings},
+    {"PATCH", "/api/settings", {.has_body = true}, patch_settings},
+    {"GET", "/api/runs", {0}, get_runs},
+    {"POST", "/api/runs", {.has_body = true}, post_run},
+    {"GET", "/api/runs/{id}", {0}, get_run},
+    {"DELETE", "/api/runs/{id}", {0}, delete_run},
+    {"GET", "/api/runs/{id}/result", {0}, get_result},
+    {"GET", "/api/runs/{id}/report", {0}, get_report},
+    {0},
+};
+
+/* Compares path with pattern, taking a number of up to nine digits for {id}. */
+static bool matches(const char *pattern, const char *path, uint32_t *out_id)
+{
+    const char *hole = strstr(pattern, "{id}");
+    if (!hole)
+        return strcmp(pattern, path) == 0;
+    const size_t before = (size_t)(hole - pattern);
+    if (strncmp(pattern, path, before) != 0)
+        return false;
+    const char *number = path + before;
+    const size_t digits = strspn(number, "0123456789");
+    if (digits < 1 || digits > 9 || number[0] == '0' || strcmp(number + digits, hole + 4) != 0)
+        return false;
+    *out_id = (uint32_t)strtoul(number, NULL, 10);
+    return true;
+}
+
+const th_route *th_route_find(const char *method, const char *path, uint32_t *out_id, th_methods *out_allow)
+{
+    const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
+    out_allow->text[0] = '\0';
+    for (const th_route *r = th_route_table; r->method; r++) {
+        if (!matches(r->path, path, out_id))
+            continue;
+        if (strcmp(r->method, wanted) == 0)
+            return r;
+        const size_t used = strlen(out_allow->text);
+        snprintf(out_allow->text + used, sizeof out_allow->text - used, "%s%s", used ? ", " : "",
+                 strcmp(r->method, "GET") == 0 ? "GET, HEAD" : r->method);
+    }
+    return NULL;
+}

@@ -1,0 +1,397 @@
+#include "http.h"
+
+#include <throng/core/clock.h>
+#include <throng/serve/log.h>
+
+#include <limits.h>
+#include <microhttpd.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#define MEMORY_BYTES  32768u       /* of a connection: head and reply buffers */
+#define IDLE_S        30u          /* without a byte in either direction */
+#define REQUEST_NS    15000000000u /* from the opening to the end of the first reply */
+#define NEXT_NS       60000000000u /* from the end of a reply to the end of the next */
+#define ENDED_NS      2000000000u  /* for a reply to a client that will say no more */
+#define PATIENCE_NS   10000000000u /* for an answer that is not there yet */
+#define DISCARD_BYTES (1u << 20)   /* of a body that is refused: read, so that the client gets to see why */
+
+/* The library's idle time starts again with every byte; a deadline does not. */
+typedef struct connection {
+    int fd;
+    uint64_t deadline_ns; /* 0: none, as for streams of events */
+    struct connection *next, **link;
+} connection;
+
+struct th_http {
+    struct MHD_Daemon *daemon;
+    th_guard *guard;
+    th_server_state *state;
+    th_events *events;
+    connection *connections;
+    struct exchange *waiting; /* suspended, for an answer that comes later */
+    bool closed;
+};
+
+/* One request and its answer. */
+typedef struct exchange {
+    const th_route *route;
+    th_request request;
+    th_refusal refusal; /* status 0: none */
+    th_methods allow;
+    bool closes; /* the connection, after the reply */
+    uint64_t begun_ns;
+    struct MHD_Connection *connection;
+    struct exchange *next; /* of those that wait */
+    char body[TH_GUARD_BODY_BYTES];
+    uint64_t body_bytes; /* as they came, kept or not */
+} exchange;
+
+/* ---- replies ---- */
+
+/* Nothing is cached, framed, sniffed or fetched from elsewhere. */
+static void add_headers(struct MHD_Response *response, const th_reply *reply)
+{
+    static const char *const always[][2] = {
+        {"Cache-Control", "no-store"},
+        {"X-Content-Type-Options", "nosniff"},
+        {"X-Frame-Options", "DENY"},
+        {"Referrer-Policy", "no-referrer"},
+        {"Cross-Origin-Opener-Policy", "same-origin"},
+        {"Cross-Origin-Resource-Policy", "same-origin"},
+    };
+    char policy[320] = "default-src 'none'; frame-ancestors 'none'";
+    for (size_t h = 0; h < sizeof always / sizeof *always; h++)
+        MHD_add_response_header(response, always[h][0], always[h][1]);
+    if (reply->nonce[0])
+        snprintf(policy, sizeof policy,
+                 "default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; connect-src 'self'; "
+                 "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+                 reply->nonce, reply->nonce);
+    if (reply->is_report)
+        snprintf(policy, sizeof policy,
+                 "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'");
+    MHD_add_response_header(response, "Content-Security-Policy", policy);
+    MHD_add_response_header(response, "Content-Type", reply->type);
+}
+
+static void count(th_http *http, unsigned status)
+{
+    if (status >= TH_STATUS_LOWEST && status < TH_STATUS_LOWEST + TH_STATUS_COUNT)
+        http->state->traffic.requests[status - TH_STATUS_LOWEST]++;
+}
+
+static enum MHD_Result send_reply(th_http *http, struct MHD_Connection *c, const exchange *x, th_reply reply)
+{
+    static char empty[] = "";
+    MHD_ContentReaderFreeCallback release = reply.release ? reply.release : free;
+    struct MHD_Response *response =
+        reply.body ? MHD_create_response_from_buffer_with_free_callback(reply.size, reply.body, release)
+                   : MHD_create_response_from_buffer(0, empty, MHD_RESPMEM_PERSISTENT);
+    const unsigned status = reply.body ? reply.status : 500;
+    if (!response) {
+        release(reply.body);
+        return MHD_NO;
+    }
+    add_headers(response, &reply);
+    if (status == 401)
+        MHD_add_response_header(response, "WWW-Authenticate", "Bearer realm=\"throng\"");
+    if (status == 405)
+        MHD_add_response_header(response, "Allow", x->allow.text);
+    if (status == 429)
+        MHD_add_response_header(response, "Retry-After", "1");
+    if (x->closes)
+        MHD_add_response_header(response, "Connection", "close");
+    count(http, status);
+    const enum MHD_Result queued = MHD_queue_response(c, status, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+static enum MHD_Result stream_events(th_http *http, struct MHD_Connection *c, const exchange *x)
+{
+    const th_reply as_stream = {.type = "text/event-stream; charset=utf-8"};
+    struct MHD_Response *response = th_events_response(http->events, c);
+    if (!response)
+        return send_reply(http, c, x, th_reply_error(503, "too_many_listeners", "too many clients listen to events"));
+    add_headers(response, &as_stream);
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    if (info && info->socket_context)
+        ((connection *)info->socket_context)->deadline_ns = 0;
+    count(http, 200);
+    const enum MHD_Result queued = MHD_queue_response(c, 200, response);
+    MHD_destroy_response(response);
+    return queued;
+}
+
+/* ---- requests ---- */
+
+/* Fills in a head, and notes what comes again that may come once only. */
+static enum MHD_Result read_header(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    th_head *head = cls;
+    const struct {
+        const char *name, **value;
+    } known[] = {
+        {"Host", &head->host},
+        {"Origin", &head->origin},
+        {"Sec-Fetch-Site", &head->fetch_site},
+        {"Authorization", &head->authorization},
+        {"Content-Type", &head->content_type},
+        {"Content-Length", &head->content_length},
+        {"Transfer-Encoding", &head->transfer_encoding},
+    };
+    (void)kind;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcasecmp(name, known[k].name) == 0) {
+            head->repeats = head->repeats || *known[k].value;
+            *known[k].value = value ? value : "";
+        }
+    return MHD_YES;
+}
+
+static bool has_body(const th_head *head)
+{
+    return head->transfer_encoding || (head->content_length && strcmp(head->content_length, "0") != 0);
+}
+
+/* Decides by the head alone; afterwards the exchange has a route or a refusal. */
+static void judge(th_http *http, const th_head *head, exchange *x)
+{
+    const th_refusal not_found = {404, "not_found", "there is nothing under this path"};
+    const th_refusal wrong_method = {405, "wrong_method", "this path does not have this method"};
+    if (!th_guard_admits(http->guard, head, th_clock_ns(), &x->refusal))
+        return;
+    if (!(x->route = th_route_find(head->method, head->path, &x->request.id, &x->allow)))
+        x->refusal = x->allow.text[0] ? wrong_method : not_found;
+    else
+        th_guard_allows(http->guard, head, x->route->access, &x->refusal);
+}
+
+static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const char *url, const char *method)
+{
+    exchange *x = calloc(1, sizeof *x);
+    if (!x)
+        return NULL;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    th_head head = {.method = method, .path = url, .address = info->client_addr};
+    MHD_get_connection_values(c, MHD_HEADER_KIND, read_header, &head);
+    judge(http, &head, x);
+    x->connection = c;
+    x->begun_ns = th_clock_ns();
+    x->request.seconds = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
+    x->request.width = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "width");
+    x->request.height = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "height");
+    /* What is left of a body that nobody reads must not be taken for the next request. */
+    x->closes = x->refusal.status && has_body(&head);
+    th_log(TH_LOG_DEBUG, "%s %.200s %s from %s", method, url, x->refusal.status ? x->refusal.code : "",
+           th_address_print(head.address).text);
+    return x;
+}
+
+/* The library asks again when the connection is resumed. */
+static enum MHD_Result wait_for_answer(th_http *http, exchange *x)
+{
+    if (http->closed || th_clock_ns() - x->begun_ns > PATIENCE_NS)
+        return send_reply(http, x->connection, x, th_reply_error(503, "too_slow", "this took too long; try again"));
+    x->next = http->waiting;
+    http->waiting = x;
+    MHD_suspend_connection(x->connection);
+    return MHD_YES;
+}
+
+static enum MHD_Result finish_exchange(th_http *http, struct MHD_Connection *c, exchange *x)
+{
+    if (!x->refusal.status && x->body_bytes > TH_GUARD_BODY_BYTES)
+        x->refusal = (th_refusal){413, "too_large", "a body has 16384 bytes at most"};
+    if (x->refusal.status)
+        return send_reply(http, c, x, th_reply_error(x->refusal.status, x->refusal.code, x->refusal.message));
+    x->request.body = x->body;
+    x->request.size = (size_t)x->body_bytes;
+    if (!x->route->answer)
+        return stream_events(http, c, x);
+    const th_reply reply = x->route->answer(http->state, &x->request);
+    return reply.status ? send_reply(http, c, x, reply) : wait_for_answer(http, x);
+}
+
+void th_http_wake(th_http *http)
+{
+    while (http->waiting) {
+        exchange *x = http->waiting;
+        http->waiting = x->next;
+        MHD_resume_connection(x->connection);
+    }
+}
+
+void th_http_close(th_http *http)
+{
+    http->closed = true;
+    th_http_wake(http);
+}
+
+/* Called once with the head, then with every piece of the body, then once more. */
+static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *url, const char *method,
+                              const char *version, const char *data, size_t *data_size, void **context)
+{
+    th_http *http = cls;
+    exchange *x = *context;
+    (void)version;
+    if (!x) {
+        *context = x = begin_exchange(http, c, url, method);
+        const char *length = x ? MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length") : NULL;
+        if (x && x->refusal.status && length && strtoull(length, NULL, 10) > DISCARD_BYTES)
+            return finish_exchange(http, c, x);
+        return x ? MHD_YES : MHD_NO;
+    }
+    if (*data_size == 0)
+        return finish_exchange(http, c, x);
+    if (x->body_bytes + *data_size <= TH_GUARD_BODY_BYTES)
+        memcpy(x->body + x->body_bytes, data, *data_size);
+    x->body_bytes += *data_size;
+    *data_size = 0;
+    return x->body_bytes > DISCARD_BYTES ? MHD_NO : MHD_YES;
+}
+
+/* ---- connections ---- */
+
+static void end_exchange(void *cls, struct MHD_Connection *c, void **context, enum MHD_RequestTerminationCode code)
+{
+    (void)cls, (void)code;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    if (info && info->socket_context)
+        ((connection *)info->socket_context)->deadline_ns = th_clock_ns() + NEXT_NS;
+    free(*context);
+    *context = NULL;
+}
+
+static void open_connection(th_http *http, struct MHD_Connection *c, void **context)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+    connection *fresh = calloc(1, sizeof *fresh);
+    if (!fresh || !info)
+        return; /* without a deadline of its own */
+    *fresh = (connection){info->connect_fd, th_clock_ns() + REQUEST_NS, http->connections, &http->connections};
+    if (fresh->next)
+        fresh->next->link = &fresh->next;
+    http->connections = fresh;
+    *context = fresh;
+}
+
+static void close_connection(connection *gone)
+{
+    if (!gone)
+        return;
+    *gone->link = gone->next;
+    if (gone->next)
+        gone->next->link = gone->link;
+    free(gone);
+}
+
+static void notice_connection(void *cls, struct MHD_Connection *c, void **context,
+                              enum MHD_ConnectionNotificationCode code)
+{
+    th_http *http = cls;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        http->state->traffic.connections++;
+        open_connection(http, c, context);
+    } else {
+        http->state->traffic.connections--;
+        close_connection(*context);
+    }
+}
+
+/* The library does not always notice that a client has gone while half of a request was there: its end comes with the
+ * last bytes, and nothing after them. One that only ended its side may still wait for a reply. */
+static void notice_ends(th_http *http, uint64_t now_ns)
+{
+    for (connection *c = http->connections; c; c = c->next) {
+        struct pollfd end = {c->fd, POLLRDHUP, 0};
+        if (c->deadline_ns > now_ns + ENDED_NS && poll(&end, 1, 0) == 1)
+            c->deadline_ns = now_ns + ENDED_NS;
+    }
+}
+
+void th_http_close_stalled(th_http *http)
+{
+    const uint64_t now_ns = th_clock_ns();
+    notice_ends(http, now_ns);
+    for (connection *c = http->connections; c; c = c->next)
+        if (c->deadline_ns && now_ns > c->deadline_ns) {
+            c->deadline_ns = now_ns + NEXT_NS; /* not again while the library is at it */
+            http->state->traffic.stalled++;
+            shutdown(c->fd, SHUT_RDWR);
+        }
+}
+
+/* ---- the daemon ---- */
+
+/* Paths and queries are compared as they were sent: nothing that has to be escaped is ours. */
+static size_t keep_escapes(void *cls, struct MHD_Connection *c, char *text)
+{
+    (void)cls, (void)c;
+    return strlen(text);
+}
+
+static void log_library(void *cls, const char *format, va_list args)
+{
+    char text[512];
+    (void)cls;
+    vsnprintf(text, sizeof text, format, args);
+    text[strcspn(text, "\n")] = '\0';
+    th_log(TH_LOG_DEBUG, "libmicrohttpd: %s", text);
+}
+
+th_result th_http_create(th_guard *guard, th_server_state *state, th_events *events, int listen_fd, th_http **out,
+                         th_error *err)
+{
+    *out = NULL;
+    th_http *http = calloc(1, sizeof *http);
+    if (!http)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a server");
+    *http = (th_http){.guard = guard, .state = state, .events = events};
+    http->daemon =
+        MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, handle, http,
+                         MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL, MHD_OPTION_LISTEN_SOCKET, listen_fd,
+                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)TH_HTTP_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+                         th_address_is_loopback(guard->listen) ? 0u : (unsigned)TH_HTTP_FROM_ONE_ADDRESS,
+                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
+                         IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+                         MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_exchange,
+                         http, MHD_OPTION_NOTIFY_CONNECTION, notice_connection, http, MHD_OPTION_END);
+    if (!http->daemon) {
+        free(http);
+        return th_fail(err, TH_ERR_ENVIRONMENT, "libmicrohttpd does not start");
+    }
+    *out = http;
+    return TH_OK;
+}
+
+void th_http_destroy(th_http *http)
+{
+    if (!http)
+        return;
+    MHD_stop_daemon(http->daemon);
+    free(http);
+}
+
+int th_http_fd(const th_http *http)
+{
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    return info->epoll_fd;
+}
+
+int th_http_timeout_ms(th_http *http)
+{
+    MHD_UNSIGNED_LONG_LONG ms;
+    if (MHD_get_timeout(http->daemon, &ms) != MHD_YES)
+        return -1;
+    return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+void th_http_run(th_http *http)
+{
+    MHD_run(http->daemon);
+}

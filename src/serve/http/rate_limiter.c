@@ -1,0 +1,64 @@
+#include "rate_limiter.h"
+
+#include "address.h"
+
+#include <throng/core/random.h>
+
+#include <math.h>
+#include <netinet/in.h>
+#include <string.h>
+
+enum { NEIGHBOURS = 8 };
+
+/* IPv4 addresses look alike, however they come in. */
+static void make_key(const struct sockaddr *address, uint64_t key[2])
+{
+    key[0] = address->sa_family;
+    key[1] = 0;
+    if (address->sa_family == AF_INET) {
+        key[1] = ((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr;
+    } else if (address->sa_family == AF_INET6) {
+        const struct in6_addr *v6 = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+        if (IN6_IS_ADDR_V4MAPPED(v6)) {
+            key[0] = AF_INET;
+            memcpy(&key[1], v6->s6_addr + 12, 4);
+        } else {
+            memcpy(&key[1], v6->s6_addr, 8);
+        }
+    }
+}
+
+static double most_tokens(const th_throttle *t)
+{
+    return fmax(1, 2 * t->per_s);
+}
+
+static struct th_throttle_bucket *find(th_throttle *t, const uint64_t key[2], uint64_t now_ns)
+{
+    const uint64_t first = th_random_bits(key[0], key[1]);
+    struct th_throttle_bucket *stalest = NULL;
+    for (uint64_t n = 0; n < NEIGHBOURS; n++) {
+        struct th_throttle_bucket *b = &t->buckets[(first + n) % TH_THROTTLE_BUCKETS];
+        if (b->key[0] == key[0] && b->key[1] == key[1])
+            return b;
+        if (!stalest || b->seen_ns < stalest->seen_ns)
+            stalest = b;
+    }
+    *stalest = (struct th_throttle_bucket){{key[0], key[1]}, now_ns, most_tokens(t)};
+    return stalest;
+}
+
+bool th_throttle_admits(th_throttle *t, const struct sockaddr *address, uint64_t now_ns)
+{
+    uint64_t key[2];
+    if (t->per_s <= 0 || (!t->counts_loopback && th_address_is_loopback(address)))
+        return true;
+    make_key(address, key);
+    struct th_throttle_bucket *b = find(t, key, now_ns);
+    b->tokens = fmin(b->tokens + (double)(now_ns - b->seen_ns) * 1e-9 * t->per_s, most_tokens(t));
+    b->seen_ns = now_ns;
+    if (b->tokens < 1)
+        return false;
+    b->tokens -= 1;
+    return true;
+}

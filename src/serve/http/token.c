@@ -1,0 +1,73 @@
+#include "token.h"
+
+#include <throng/core/text_format.h>
+#include <throng/serve/log.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+static th_result read_file(const char *path, char *out, size_t size, th_error *err)
+{
+    struct stat status;
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return th_fail(err, TH_ERR_INPUT, "cannot read %s: %s", path, strerror(errno));
+    if (fstat(fileno(file), &status) == 0 && (status.st_mode & (S_IRGRP | S_IROTH)))
+        th_log(TH_LOG_WARNING, "%s can be read by other users: chmod 600 would keep the token to you", path);
+    const bool there = fgets(out, (int)size, file) != NULL;
+    fclose(file);
+    if (!there)
+        return th_fail(err, TH_ERR_INPUT, "%s has no first line to take a token from", path);
+    out[strcspn(out, "\r\n")] = '\0';
+    return TH_OK;
+}
+
+static th_result check(const char *text, const char *source, th_error *err)
+{
+    const size_t length = strlen(text);
+    if (length < TH_TOKEN_LEAST || length > TH_TOKEN_MOST)
+        return th_fail(err, TH_ERR_INPUT, "the token in %s has %zu character%s; it takes %d to %d", source, length,
+                       th_plural(length), TH_TOKEN_LEAST, TH_TOKEN_MOST);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] <= ' ' || text[i] > '~')
+            return th_fail(err, TH_ERR_INPUT, "the token in %s has a character that is no visible ASCII", source);
+    return TH_OK;
+}
+
+th_result th_token_read(const char *path, th_token *out, th_error *err)
+{
+    char text[TH_TOKEN_MOST + 3] = ""; /* a line that is too long must not look like one that fits */
+    const char *variable = getenv(TH_TOKEN_VARIABLE);
+    *out = (th_token){""};
+    if (!path && !variable)
+        return TH_OK;
+    if (path) {
+        th_result result = read_file(path, text, sizeof text, err);
+        if (result != TH_OK)
+            return result;
+    } else {
+        snprintf(text, sizeof text, "%s", variable);
+    }
+    unsetenv(TH_TOKEN_VARIABLE);
+    th_result result = check(text, path ? path : TH_TOKEN_VARIABLE, err);
+    if (result == TH_OK)
+        strcpy(out->text, text);
+    return result;
+}
+
+bool th_token_shown(const th_token *token, const char *authorization)
+{
+    static const char scheme[] = "Bearer ";
+    if (!authorization || strncasecmp(authorization, scheme, sizeof scheme - 1) != 0)
+        return false;
+    const char *shown = authorization + sizeof scheme - 1;
+    const size_t length = strlen(shown), wanted = strlen(token->text);
+    volatile size_t difference = length ^ wanted;
+    for (size_t i = 0; i < length; i++)
+        difference |= (size_t)(unsigned char)(shown[i] ^ token->text[wanted ? i % wanted : 0]);
+    return difference == 0;
+}

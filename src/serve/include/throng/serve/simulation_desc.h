@@ -1,0 +1,20 @@
+/* What the server's crowds have in common, whatever clients ask for. */
+#ifndef TH_SERVE_SIMULATION_DESC_H
+#define TH_SERVE_SIMULATION_DESC_H
+
+#include <throng/anim/crowd.h>
+#include <throng/serve/model_cache.h>
+
+typedef struct th_troupe_desc {
+    th_isa isa;
+    th_palette palette;
+    uint64_t seed;
+    uint64_t max_memory_bytes;
+} th_troupe_desc;
+
+typedef struct th_director_desc {
+    th_company_desc company;
+    th_troupe_desc troupe;
+} th_director_desc;
+
+#endif

@@ -1,0 +1,242 @@
+/* From a request's options to a command line. Only options listed here pass: none that names a file. */
+#include "run_manager.h"
+
+#include <throng/core/json.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ARGUMENTS = 128 };
+
+#define SCALE_COUNT 10000u /* what the command takes where it is not told */
+
+typedef enum kind_of_value {
+    WHOLE,
+    REAL,
+    LIST,    /* a whole number, or a text such as 100,1000 */
+    WORD,    /* letters, digits and dashes */
+    WORDS,   /* several, with commas between them */
+    THREADS, /* 1,2,4-8 or max */
+    TEXT,
+} kind_of_value;
+
+/* What is asked for more than it allows is refused here; whether a word makes sense the command knows itself. */
+static const struct option {
+    const char *name;
+    kind_of_value kind;
+    double most;
+} options[] = {
+    {"count", LIST, 1e6},
+    {"threads", THREADS, 0},
+    {"repetitions", WHOLE, 1000},
+    {"frames", WHOLE, 10000},
+    {"repetition_time", REAL, 10000},
+    {"precision", REAL, 100},
+    {"min_time", REAL, 600},
+    {"max_time", REAL, 600},
+    {"grain", LIST, 1e6},
+    {"seed", WHOLE, 9e15},
+    {"budget_ms", REAL, 10000},
+    {"clip", TEXT, 0},
+    {"interpolation", WORD, 0},
+    {"keys", WORD, 0},
+    {"palette", WORD, 0},
+    {"isa", WORD, 0},
+    {"sampling", WORD, 0},
+    {"scheduler", WORDS, 0},
+    {"placement", WORD, 0},
+    {"stages", WORD, 0},
+    {"error_bound", REAL, 1000},
+};
+
+typedef struct command_line {
+    char *words[MOST_ARGUMENTS];
+    size_t count;
+} command_line;
+
+static bool add(command_line *line, const char *name, const char *value)
+{
+    char word[PATH_MAX + 32];
+    const int length =
+        value ? snprintf(word, sizeof word, "--%s=%s", name, value) : snprintf(word, sizeof word, "%s", name);
+    for (char *c = word; value && *c != '='; c++)
+        *c = *c == '_' ? '-' : *c;
+    char *copy = length < (int)sizeof word && line->count + 1 < MOST_ARGUMENTS ? strdup(word) : NULL;
+    if (copy)
+        line->words[line->count++] = copy;
+    return copy != NULL;
+}
+
+static double most_of(const struct option *o, const th_limits *limits)
+{
+    return strcmp(o->name, "count") == 0 ? limits->max_count : o->kind == THREADS ? limits->max_threads : o->most;
+}
+
+static th_result add_number(command_line *line, const struct option *o, const json_t *value, const th_limits *limits,
+                            th_error *err)
+{
+    char text[32];
+    const double most = most_of(o, limits), number = json_number_value(value);
+    const bool real = o->kind == REAL;
+    if (real ? !json_is_number(value) : !json_is_integer(value))
+        return th_fail(err, TH_ERR_INPUT, "option %s is a %snumber", o->name, real ? "" : "whole ");
+    if (!(number >= 0 && number <= most))
+        return th_fail(err, TH_ERR_LIMIT, "option %s is limited to %.0f here", o->name, most);
+    if (!real)
+        snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else
+        snprintf(text, sizeof text, "%.15g", number);
+    return add(line, o->name, text) ? TH_OK : th_fail(err, TH_ERR_LIMIT, "too many options");
+}
+
+/* All numbers of a list such as 1,2,4-8 or 1,max. */
+static bool numbers_fit(const char *text, const char *characters, double most)
+{
+    if (text[strspn(text, characters)] != '\0')
+        return false;
+    for (const char *number = text + strcspn(text, "0123456789"); *number;) {
+        char *end;
+        if ((double)strtoul(number, &end, 10) > most)
+            return false;
+        number = end + strcspn(end, "0123456789");
+    }
+    return true;
+}
+
+static th_result add_text(command_line *line, const struct option *o, const json_t *value, const th_limits *limits,
+                          th_error *err)
+{
+    static const char words[] = ",abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-", *word = words + 1;
+    const char *text = json_string_value(value);
+    if (!text || text[0] == '\0' || strlen(text) >= TH_SETTINGS_NAME ||
+        (o->kind == WORD && text[strspn(text, word)] != '\0') ||
+        (o->kind == WORDS && text[strspn(text, words)] != '\0'))
+        return th_fail(err, TH_ERR_INPUT, "option %s is a %s", o->name, o->kind == WORD ? "word" : "text");
+    if (o->kind == THREADS && !numbers_fit(text, "0123456789,-max", most_of(o, limits)))
+        return th_fail(err, TH_ERR_LIMIT, "option threads is a list such as \"1,2\" or \"1-%u\" of at most %u",
+                       limits->max_threads, limits->max_threads);
+    if (o->kind == LIST && !numbers_fit(text, "0123456789,", most_of(o, limits)))
+        return th_fail(err, TH_ERR_LIMIT, "option %s is a list such as \"100,1000\" of at most %.0f", o->name,
+                       most_of(o, limits));
+    return add(line, o->name, text) ? TH_OK : th_fail(err, TH_ERR_LIMIT, "too many options");
+}
+
+static th_result add_models(command_line *line, const json_t *names, const th_catalogue *catalogue, th_error *err)
+{
+    size_t index;
+    const json_t *name;
+    char path[PATH_MAX];
+    if (!json_is_array(names) || json_array_size(names) > TH_SETTINGS_MODELS)
+        return th_fail(err, TH_ERR_INPUT, "option models is an array of at most %d names", TH_SETTINGS_MODELS);
+    json_array_foreach(names, index, name)
+    {
+        if (!json_is_string(name))
+            return th_fail(err, TH_ERR_INPUT, "option models is an array of names");
+        th_result result = th_catalogue_find(catalogue, json_string_value(name), path, err);
+        if (result != TH_OK)
+            return result;
+        if (!add(line, "model", path))
+            return th_fail(err, TH_ERR_LIMIT, "too many options");
+    }
+    return TH_OK;
+}
+
+static th_result add_option(command_line *line, const th_runs_desc *desc, const char *name, const json_t *value,
+                            th_error *err)
+{
+    if (strcmp(name, "models") == 0)
+        return add_models(line, value, desc->catalogue, err);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const struct option *o = &options[i];
+        if (strcmp(o->name, name) != 0)
+            continue;
+        const bool number = o->kind == WHOLE || o->kind == REAL || (o->kind == LIST && !json_is_string(value));
+        return number ? add_number(line, o, value, &desc->limits, err) : add_text(line, o, value, &desc->limits, err);
+    }
+    return th_fail(err, TH_ERR_INPUT, "a run has no option \"%.64s\"", name);
+}
+
+static th_result check_kind(const th_runs_desc *desc, const char *kind, th_error *err)
+{
+    char known[128] = "";
+    for (int k = 0; desc->kinds[k]; k++) {
+        if (kind && strcmp(kind, desc->kinds[k]) == 0)
+            return TH_OK;
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", desc->kinds[k]);
+    }
+    return th_fail(err, TH_ERR_INPUT, "there is no run of the kind \"%.64s\"; this program has: %s", kind ? kind : "",
+                   known);
+}
+
+static th_result check_members(const json_t *request, th_error *err)
+{
+    const char *name;
+    json_t *value;
+    if (!json_is_object(request))
+        return th_fail(err, TH_ERR_INPUT, "a run is a JSON object");
+    json_object_foreach((json_t *)request, name, value)
+    {
+        const bool fits = strcmp(name, "kind") == 0      ? json_is_string(value)
+                          : strcmp(name, "options") == 0 ? json_is_object(value)
+                                                         : strcmp(name, "pause") == 0 && json_is_boolean(value);
+        if (!fits)
+            return th_fail(err, TH_ERR_INPUT,
+                           "a run has a kind (text), options (an object) and pause (a boolean), "
+                           "not this \"%.64s\"",
+                           name);
+    }
+    return TH_OK;
+}
+
+/* What a client leaves to the command ends where its wishes do: a search for the largest crowd, and scale's default. */
+static bool add_limit(command_line *line, const char *kind, const json_t *given, const th_limits *limits)
+{
+    char text[32];
+    if (strcmp(kind, "stress") == 0) {
+        snprintf(text, sizeof text, "%.0f", fmax(1, (double)limits->max_memory_bytes / 1e6));
+        return add(line, "max-memory", text);
+    }
+    snprintf(text, sizeof text, "%u", limits->max_count < SCALE_COUNT ? limits->max_count : SCALE_COUNT);
+    return strcmp(kind, "scale") != 0 || json_object_get(given, "count") || add(line, "count", text);
+}
+
+static bool add_fixed(command_line *line, const char *const *fixed)
+{
+    bool good = true;
+    for (; good && fixed && *fixed; fixed += 2)
+        good = add(line, fixed[0], fixed[1]);
+    return good;
+}
+
+char **th_runs_arguments(const th_runs_desc *desc, const json_t *request, th_error *err)
+{
+    command_line line = {0};
+    const char *kind = json_string_value(json_object_get(request, "kind")), *name;
+    json_t *value, *given = json_object_get(request, "options");
+    th_result result = check_members(request, err);
+    if (result == TH_OK)
+        result = check_kind(desc, kind, err);
+    if (result == TH_OK && !(add(&line, kind, NULL) && add(&line, "--json", NULL)))
+        result = th_fail(err, TH_ERR_MEMORY, "out of memory");
+    json_object_foreach(given, name, value)
+    {
+        if (result == TH_OK)
+            result = add_option(&line, desc, name, value, err);
+    }
+    if (result == TH_OK && !(add_limit(&line, kind, given, &desc->limits) && add_fixed(&line, desc->fixed)))
+        result = th_fail(err, TH_ERR_LIMIT, "too many options");
+    char **words = calloc(line.count + 1, sizeof *words);
+    for (size_t i = 0; i < line.count; i++)
+        if (result == TH_OK && words)
+            words[i] = line.words[i];
+        else
+            free(line.words[i]);
+    if (result == TH_OK && words)
+        return words;
+    if (result == TH_OK)
+        th_fail(err, TH_ERR_MEMORY, "out of memory");
+    free(words);
+    return NULL;
+}

@@ -1,0 +1,560 @@
+#include "run_manager.h"
+
+#include "child.h"
+#include "results.h"
+#include "thread.h"
+
+#include <throng/core/clock.h>
+#include <throng/core/json.h>
+#include <throng/serve/log.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LONGEST_NS  3600000000000u /* of a run */
+#define PATIENCE_NS 2000000000u    /* between SIGTERM and SIGKILL */
+#define NOT_KNOWN   (127 << 8)     /* as waitpid would say it of what a shell could not start */
+
+typedef enum run_state { RUNNING, DONE, FAILED, CANCELLED } run_state;
+
+static const char *const state_names[] = {"running", "done", "failed", "cancelled"};
+
+typedef struct run {
+    uint32_t id; /* 0: this place is free */
+    run_state state;
+    bool pause;
+    json_t *request; /* NULL: none */
+    char started[TH_RESULT_STARTED];
+    bool earlier; /* of an earlier life: how it went is not known */
+    uint64_t start_ns, end_ns;
+    double progress; /* 0 to 1; below 0: not known */
+    int exit_code;
+    char doing[512];   /* the last it said of its progress */
+    char message[512]; /* the last it said otherwise */
+    char file[PATH_MAX];
+    char report_file[PATH_MAX]; /* while it runs */
+    int document;               /* a file, in memory but for earlier ones */
+    int report;                 /* a file; -1: none */
+} run;
+
+struct th_runs {
+    th_runs_desc desc;
+    pthread_t thread; /* lives as long as this: children die with it */
+    int wake_fd;      /* cancelled, stopped or a new run: look again */
+    pthread_mutex_t lock;
+    run kept[TH_RUNS_KEPT]; /* a ring */
+    uint32_t last_id;
+    char **arguments; /* of the run that is to be started; NULL: none */
+    bool active, cancelled, stopped;
+    th_runs_counts counts;
+};
+
+static run *find(th_runs *r, uint32_t id)
+{
+    run *there = &r->kept[id % TH_RUNS_KEPT];
+    return id != 0 && there->id == id ? there : NULL;
+}
+
+/* ---- the child ---- */
+
+/* What a child says piece by piece: progress, which overwrites itself, and lines. */
+typedef struct hearing {
+    char line[512];
+    size_t length;
+} hearing;
+
+/* "1 of 2: scale/threads:1 and its like, 7 repetitions": how far that is, where anybody can know. */
+static double progress_of(const run *current, const char *line)
+{
+    unsigned number, of, rounds;
+    const json_t *options = json_object_get(current->request, "options");
+    const double wanted = (double)json_integer_value(json_object_get(options, "repetitions"));
+    if (sscanf(line, "%u of %u: %*[^,], %u", &number, &of, &rounds) != 3 || number > of || (of < 2 && !(wanted > 0)))
+        return current->progress;
+    return (number - 1 + (wanted > 0 ? fmin(rounds / wanted, 1) : 0)) / of;
+}
+
+static void hear_line(th_runs *r, run *current, const char *line, bool is_progress)
+{
+    while (line[0] == '\033' && line[1] && line[2]) /* "erase the line" */
+        line += 3;
+    pthread_mutex_lock(&r->lock);
+    if (is_progress) {
+        snprintf(current->doing, sizeof current->doing, "%s", line);
+        current->progress = progress_of(current, line);
+    } else if (line[0] != '\0') {
+        snprintf(current->message, sizeof current->message, "%s", strncmp(line, "throng: ", 8) == 0 ? line + 8 : line);
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void hear(th_runs *r, run *current, hearing *h, int fd)
+{
+    char text[512];
+    ssize_t count;
+    while ((count = read(fd, text, sizeof text)) > 0)
+        for (ssize_t i = 0; i < count; i++) {
+            const bool ends = text[i] == '\r' || text[i] == '\n';
+            if (!ends && h->length + 1 < sizeof h->line)
+                h->line[h->length++] = text[i];
+            h->line[h->length] = '\0';
+            if (ends)
+                hear_line(r, current, h->line, text[i] == '\r');
+            h->length = ends ? 0 : h->length;
+        }
+}
+
+/* Whether somebody wants it to end (CANCELLED), or it takes too much (FAILED, with a message); else DONE. */
+static run_state end_wanted(th_runs *r, run *current)
+{
+    struct stat status = {0};
+    const bool slow = th_clock_ns() - current->start_ns > LONGEST_NS;
+    const bool large = fstat(current->document, &status) == 0 && status.st_size > TH_RESULT_BYTES;
+    pthread_mutex_lock(&r->lock);
+    const run_state state = r->cancelled || r->stopped ? CANCELLED : slow || large ? FAILED : DONE;
+    if (state == FAILED)
+        snprintf(current->message, sizeof current->message, "ended: it %s",
+                 slow ? "took more than an hour" : "wrote more than 32 MB");
+    pthread_mutex_unlock(&r->lock);
+    return state;
+}
+
+/* Follows the child to its end, and helps with that where asked to. Returns what waitpid says. */
+static int follow(th_runs *r, run *current, const th_child *child, run_state *out_state)
+{
+    hearing h = {0};
+    uint64_t asked_ns = 0, count;
+    int status = 0;
+    *out_state = DONE;
+    for (;;) {
+        struct pollfd fds[] = {{child->stderr_fd, POLLIN, 0}, {r->wake_fd, POLLIN, 0}};
+        poll(fds, 2, 100);
+        if (fds[0].revents & POLLHUP)
+            usleep(20000); /* it is about to end, and poll no longer waits */
+        if (fds[1].revents & POLLIN && read(r->wake_fd, &count, sizeof count) < 0)
+            return -1;
+        hear(r, current, &h, child->stderr_fd);
+        const pid_t ended = waitpid(child->pid, &status, WNOHANG);
+        const bool unknown = ended < 0 && errno == ECHILD; /* it has ended, and nobody knows how */
+        if (ended == child->pid || unknown) {
+            hear(r, current, &h, child->stderr_fd); /* its last words */
+            return unknown ? NOT_KNOWN : status;
+        }
+        if (asked_ns == 0 && (*out_state = end_wanted(r, current)) != DONE) {
+            asked_ns = th_clock_ns();
+            kill(-child->pid, SIGTERM);
+        } else if (asked_ns && th_clock_ns() - asked_ns > PATIENCE_NS) {
+            kill(-child->pid, SIGKILL);
+        }
+    }
+}
+
+/* The one that a report has where there is none for results. */
+static void remove_folder(const th_runs *r, run *current)
+{
+    if (r->desc.results || !current->report_file[0])
+        return;
+    unlink(current->report_file);
+    *strrchr(current->report_file, '/') = '\0';
+    rmdir(current->report_file);
+}
+
+/* An open file is enough, where its folder goes. */
+static void take_report(th_runs *r, run *current)
+{
+    const char *why;
+    if (!current->report_file[0])
+        return;
+    const int report = th_result_open(AT_FDCWD, current->report_file, &why);
+    pthread_mutex_lock(&r->lock);
+    current->report = report;
+    pthread_mutex_unlock(&r->lock);
+    remove_folder(r, current);
+}
+
+/* Why it failed by itself, where it has not said so. */
+static void explain(run *current, int status)
+{
+    if (WIFSIGNALED(status))
+        snprintf(current->message, sizeof current->message, "ended by signal %d", WTERMSIG(status));
+    else if (current->message[0] == '\0')
+        snprintf(current->message, sizeof current->message, "ended with exit code %d", WEXITSTATUS(status));
+}
+
+static void conclude(th_runs *r, run *current, run_state state, int status)
+{
+    struct stat document = {0};
+    if (!WIFEXITED(status) && ftruncate(current->document, 0) != 0) /* half a document is none */
+        th_log(TH_LOG_WARNING, "run %u: %s", current->id, strerror(errno));
+    fstat(current->document, &document);
+    pthread_mutex_lock(&r->lock);
+    current->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (state == DONE && current->exit_code != 0) {
+        state = FAILED;
+        explain(current, status);
+    }
+    current->state = state;
+    current->end_ns = th_clock_ns();
+    if (state == DONE)
+        current->progress = 1;
+    if (state == CANCELLED || document.st_size == 0)
+        current->file[0] = '\0';
+    r->counts.done += state == DONE;
+    r->counts.failed += state == FAILED;
+    r->counts.cancelled += state == CANCELLED;
+    r->counts.active = 0;
+    r->active = r->cancelled = false;
+    pthread_mutex_unlock(&r->lock);
+    th_log(state == FAILED ? TH_LOG_WARNING : TH_LOG_INFO, "run %u %s after %.1f s%s%s", current->id,
+           state_names[state], (double)(current->end_ns - current->start_ns) * 1e-9, current->message[0] ? ": " : "",
+           current->message);
+}
+
+static void carry_out(th_runs *r, run *current, char **arguments)
+{
+    th_child child;
+    run_state state = FAILED;
+    int status = NOT_KNOWN;
+    if (current->pause)
+        th_director_hold(r->desc.director, true);
+    const int error = th_child_start(arguments, current->document, &child);
+    if (error) {
+        pthread_mutex_lock(&r->lock);
+        snprintf(current->message, sizeof current->message, "cannot start a process: %s", strerror(error));
+        pthread_mutex_unlock(&r->lock);
+    } else {
+        status = follow(r, current, &child, &state);
+        close(child.stderr_fd);
+    }
+    if (current->pause)
+        th_director_hold(r->desc.director, false);
+    take_report(r, current);
+    conclude(r, current, state, status);
+}
+
+static void free_arguments(char **arguments)
+{
+    for (char **a = arguments; a && *a; a++)
+        free(*a);
+    free(arguments);
+}
+
+static void *attend(void *arg)
+{
+    th_runs *r = arg;
+    for (;;) {
+        struct pollfd wake = {r->wake_fd, POLLIN, 0};
+        uint64_t count;
+        pthread_mutex_lock(&r->lock);
+        char **arguments = r->arguments;
+        run *current = find(r, r->last_id);
+        const bool stopped = r->stopped;
+        r->arguments = NULL;
+        pthread_mutex_unlock(&r->lock);
+        if (stopped) {
+            if (arguments)
+                remove_folder(r, current);
+            free_arguments(arguments);
+            return NULL;
+        }
+        if (arguments)
+            carry_out(r, current, arguments);
+        else if (poll(&wake, 1, -1) == 1 && read(r->wake_fd, &count, sizeof count) < 0)
+            return NULL;
+        free_arguments(arguments);
+    }
+}
+
+static void wake(th_runs *r)
+{
+    const uint64_t one = 1;
+    ssize_t ignored = write(r->wake_fd, &one, sizeof one);
+    (void)ignored;
+}
+
+/* ---- starting and cancelling ---- */
+
+static void forget(run *old)
+{
+    if (old->id == 0)
+        return;
+    json_decref(old->request);
+    close(old->document);
+    if (old->report >= 0)
+        close(old->report);
+    old->id = 0;
+}
+
+static bool begin(th_runs *r, const json_t *request, uint32_t id, th_error *err)
+{
+    const time_t now = time(NULL);
+    struct tm utc;
+    run *fresh = &r->kept[id % TH_RUNS_KEPT];
+    const int document = memfd_create("throng-run", MFD_CLOEXEC);
+    if (document < 0) {
+        th_fail(err, TH_ERR_ENVIRONMENT, "no file in memory: %s", strerror(errno));
+        return false;
+    }
+    forget(fresh);
+    *fresh = (run){.id = id, .document = document, .report = -1, .start_ns = th_clock_ns(), .progress = -1};
+    fresh->request = json_deep_copy(request);
+    fresh->pause = !json_is_false(json_object_get(request, "pause"));
+    gmtime_r(&now, &utc);
+    strftime(fresh->started, sizeof fresh->started, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return true;
+}
+
+/* One for the report of a run, where there is none for results. */
+static bool make_folder(char folder[PATH_MAX])
+{
+    const char *where = getenv("TMPDIR");
+    return snprintf(folder, PATH_MAX, "%s/throng-run-XXXXXX", where && where[0] == '/' ? where : "/tmp") < PATH_MAX &&
+           mkdtemp(folder) != NULL;
+}
+
+static void name_files(th_runs *r, run *fresh, const char *kind)
+{
+    char folder[PATH_MAX];
+    const th_result_name name = th_result_name_of(kind, fresh->started, fresh->id);
+    if (r->desc.results)
+        snprintf(fresh->file, sizeof fresh->file, "%s/%s.json", r->desc.results, name.text);
+    if (r->desc.results || make_folder(folder))
+        snprintf(fresh->report_file, sizeof fresh->report_file, "%.*s/%s.html", PATH_MAX - TH_RESULT_NAME - 8,
+                 r->desc.results ? r->desc.results : folder, name.text);
+    else
+        th_log(TH_LOG_WARNING, "run %u has no report: no folder for it: %s", fresh->id, strerror(errno));
+}
+
+static char *option_of(const char *name, const char *file)
+{
+    char word[PATH_MAX + 16];
+    snprintf(word, sizeof word, "--%s=%s", name, file);
+    return strdup(word);
+}
+
+/* The program's name before them, and files behind. Gives the words to `out`, which is to be freed whatever comes. */
+static bool complete_arguments(th_runs *r, run *fresh, char **words, char ***out)
+{
+    size_t count = 0;
+    while (words[count])
+        count++;
+    char **all = calloc(count + 4, sizeof *all);
+    *out = words;
+    if (!all || !(all[0] = strdup("throng"))) {
+        free(all);
+        return false;
+    }
+    name_files(r, fresh, words[0]);
+    memcpy(all + 1, words, count * sizeof *all);
+    free(words);
+    *out = all;
+    bool good = true;
+    if (fresh->file[0])
+        good = (all[++count] = option_of("out", fresh->file)) && good;
+    if (fresh->report_file[0])
+        good = (all[++count] = option_of("report", fresh->report_file)) && good;
+    return good;
+}
+
+th_run_answer th_runs_start(th_runs *r, const json_t *request, uint32_t *out_id, th_error *err)
+{
+    th_run_answer answer = TH_RUN_REFUSED;
+    char **words = th_runs_arguments(&r->desc, request, err), **arguments = NULL;
+    if (!words)
+        return TH_RUN_REFUSED;
+    pthread_mutex_lock(&r->lock);
+    const uint32_t id = r->last_id + 1;
+    if (r->active) {
+        th_fail(err, TH_ERR_LIMIT, "run %u is on; one at a time", r->last_id);
+        answer = TH_RUN_BUSY;
+    } else if (begin(r, request, id, err)) {
+        if (complete_arguments(r, &r->kept[id % TH_RUNS_KEPT], words, &arguments)) {
+            words = NULL;
+            r->arguments = arguments;
+            r->last_id = *out_id = id;
+            r->active = true;
+            r->counts.active = 1;
+            answer = TH_RUN_STARTED;
+        } else {
+            words = arguments;
+            remove_folder(r, &r->kept[id % TH_RUNS_KEPT]);
+            forget(&r->kept[id % TH_RUNS_KEPT]);
+            th_fail(err, TH_ERR_MEMORY, "out of memory");
+        }
+    }
+    pthread_mutex_unlock(&r->lock);
+    if (answer == TH_RUN_STARTED) {
+        th_log(TH_LOG_INFO, "run %u: %s", id, json_string_value(json_object_get(request, "kind")));
+        wake(r);
+    } else {
+        free_arguments(words);
+    }
+    return answer;
+}
+
+bool th_runs_cancel(th_runs *r, uint32_t id)
+{
+    pthread_mutex_lock(&r->lock);
+    const bool on = r->active && r->last_id == id;
+    r->cancelled = r->cancelled || on;
+    pthread_mutex_unlock(&r->lock);
+    if (on)
+        wake(r);
+    return on;
+}
+
+/* ---- life ---- */
+
+static void forget_all(th_runs *r)
+{
+    for (uint32_t i = 0; i < TH_RUNS_KEPT; i++)
+        forget(&r->kept[i]);
+}
+
+/* Numbered anew: those of several lives have the same numbers. */
+static void recall(th_runs *r)
+{
+    th_result_entry entries[TH_RUNS_KEPT - 1]; /* a place is left for the next */
+    const uint32_t count = th_results_read(r->desc.results, r->desc.kinds, entries, TH_RUNS_KEPT - 1);
+    for (uint32_t i = 0; i < count; i++) {
+        run *one = &r->kept[++r->last_id % TH_RUNS_KEPT];
+        *one = (run){.id = r->last_id,
+                     .state = DONE,
+                     .earlier = true,
+                     .document = entries[i].document,
+                     .report = entries[i].report,
+                     .progress = 1};
+        one->request = json_pack("{s:s}", "kind", entries[i].kind);
+        memcpy(one->started, entries[i].started, sizeof one->started);
+        snprintf(one->file, sizeof one->file, "%s.json", entries[i].name.text);
+    }
+}
+
+th_result th_runs_create(const th_runs_desc *desc, th_runs **out, th_error *err)
+{
+    *out = NULL;
+    th_runs *r = calloc(1, sizeof *r);
+    if (!r)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for runs");
+    r->desc = *desc;
+    if (desc->results)
+        recall(r);
+    pthread_mutex_init(&r->lock, NULL);
+    r->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    const int error = r->wake_fd < 0 ? errno : pthread_create(&r->thread, NULL, attend, r);
+    if (error) {
+        if (r->wake_fd >= 0)
+            close(r->wake_fd);
+        forget_all(r);
+        free(r);
+        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error));
+    }
+    pthread_setname_np(r->thread, "throng-runs");
+    *out = r;
+    return TH_OK;
+}
+
+void th_runs_destroy(th_runs *r)
+{
+    if (!r)
+        return;
+    pthread_mutex_lock(&r->lock);
+    r->stopped = true;
+    pthread_mutex_unlock(&r->lock);
+    wake(r);
+    pthread_join(r->thread, NULL);
+    forget_all(r);
+    close(r->wake_fd);
+    pthread_mutex_destroy(&r->lock);
+    free(r);
+}
+
+/* ---- watching ---- */
+
+static uint64_t size_of(const run *one, int file)
+{
+    struct stat status;
+    return one->state != RUNNING && file >= 0 && fstat(file, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+static json_t *run_json(const run *one)
+{
+    const uint64_t end_ns = one->state == RUNNING ? th_clock_ns() : one->end_ns;
+    const double elapsed_s = (double)(end_ns - one->start_ns) * 1e-9;
+    json_t *options = json_object_get(one->request, "options");
+    return json_pack(
+        "{s:i, s:o, s:s, s:o, s:b, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", (int)one->id, "kind",
+        json_incref(json_object_get(one->request, "kind")), "state", state_names[one->state], "options",
+        options ? json_incref(options) : json_object(), "pause", one->pause, "started", one->started, "earlier",
+        one->earlier, "elapsed_s", one->earlier ? json_null() : th_json_real(elapsed_s), "progress",
+        one->progress < 0 ? json_null() : th_json_real(one->progress), "doing",
+        one->state == RUNNING ? th_json_text_if_any(one->doing) : json_null(), "exit_code",
+        one->state == RUNNING || one->earlier ? json_null() : json_integer(one->exit_code), "message",
+        th_json_text_if_any(one->message), "result_bytes", th_json_count(size_of(one, one->document)), "report_bytes",
+        th_json_count(size_of(one, one->report)), "file", th_json_text_if_any(th_catalogue_name(one->file)));
+}
+
+json_t *th_runs_json(th_runs *r, uint32_t id)
+{
+    pthread_mutex_lock(&r->lock);
+    const run *one = find(r, id);
+    json_t *json = one ? run_json(one) : json_null();
+    pthread_mutex_unlock(&r->lock);
+    return json;
+}
+
+json_t *th_runs_all_json(th_runs *r)
+{
+    json_t *all = json_array();
+    pthread_mutex_lock(&r->lock);
+    for (uint32_t back = 0; back < TH_RUNS_KEPT && back < r->last_id; back++) {
+        const run *one = find(r, r->last_id - back);
+        if (one)
+            all = th_json_append(all, run_json(one));
+    }
+    pthread_mutex_unlock(&r->lock);
+    return all;
+}
+
+json_t *th_runs_active_json(th_runs *r)
+{
+    pthread_mutex_lock(&r->lock);
+    json_t *json = r->active ? run_json(find(r, r->last_id)) : json_null();
+    pthread_mutex_unlock(&r->lock);
+    return json;
+}
+
+char *th_runs_read(th_runs *r, uint32_t id, th_run_file which, size_t *out_size)
+{
+    char *text = NULL;
+    pthread_mutex_lock(&r->lock);
+    const run *one = find(r, id);
+    const int file = !one ? -1 : which == TH_RUN_RESULT ? one->document : one->report;
+    const size_t size = one ? (size_t)size_of(one, file) : 0;
+    if (size > 0 && (text = malloc(size)) && pread(file, text, size, 0) != (ssize_t)size) {
+        free(text);
+        text = NULL;
+    }
+    pthread_mutex_unlock(&r->lock);
+    *out_size = size;
+    return text;
+}
+
+th_runs_counts th_runs_count(th_runs *r)
+{
+    pthread_mutex_lock(&r->lock);
+    const th_runs_counts counts = r->counts;
+    pthread_mutex_unlock(&r->lock);
+    return counts;
+}

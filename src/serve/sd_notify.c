@@ -1,0 +1,47 @@
+#include "sd_notify.h"
+
+#if TH_HAVE_SYSTEMD
+
+#include <systemd/sd-daemon.h>
+
+bool th_notify_built(void)
+{
+    return true;
+}
+
+void th_notify_ready(const char *where)
+{
+    sd_notifyf(0, "READY=1\nSTATUS=%s", where);
+}
+
+void th_notify_alive(void)
+{
+    sd_notify(0, "WATCHDOG=1");
+}
+
+void th_notify_stopping(void)
+{
+    sd_notify(0, "STOPPING=1");
+}
+
+#else
+
+bool th_notify_built(void)
+{
+    return false;
+}
+
+void th_notify_ready(const char *where)
+{
+    (void)where;
+}
+
+void th_notify_alive(void)
+{
+}
+
+void th_notify_stopping(void)
+{
+}
+
+#endif

@@ -1,0 +1,101 @@
+#include <throng/serve/model_registry.h>
+
+#include <throng/core/json.h>
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+const char *th_catalogue_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+th_result th_catalogue_check(const th_catalogue *c, th_error *err)
+{
+    for (uint32_t a = 0; a < c->file_count; a++)
+        for (uint32_t b = 0; b < a; b++)
+            if (strcmp(c->files[a], c->files[b]) != 0 &&
+                strcmp(th_catalogue_name(c->files[a]), th_catalogue_name(c->files[b])) == 0)
+                return th_fail(err, TH_ERR_INPUT, "--model %s and --model %s have the same name here: %s", c->files[b],
+                               c->files[a], th_catalogue_name(c->files[a]));
+    return TH_OK;
+}
+
+/* Resolves folder/name; false when that is no regular file inside the folder. */
+static bool find_in(const char *folder, const char *name, char out_path[PATH_MAX])
+{
+    char root[PATH_MAX], path[PATH_MAX + 256];
+    struct stat status;
+    if (!realpath(folder, root) || snprintf(path, sizeof path, "%s/%s", root, name) >= (int)sizeof path ||
+        !realpath(path, out_path))
+        return false;
+    const size_t length = strlen(root);
+    const bool inside = strncmp(out_path, root, length) == 0 && (out_path[length] == '/' || length == 1);
+    return inside && stat(out_path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+th_result th_catalogue_find(const th_catalogue *c, const char *name, char out_path[PATH_MAX], th_error *err)
+{
+    for (uint32_t f = 0; f < c->file_count; f++)
+        if (strcmp(th_catalogue_name(c->files[f]), name) == 0 && strlen(c->files[f]) < PATH_MAX) {
+            strcpy(out_path, c->files[f]);
+            return TH_OK;
+        }
+    const bool plain = name[0] != '\0' && name[0] != '.' && !strchr(name, '/') && strlen(name) < 256;
+    for (uint32_t f = 0; plain && f < c->folder_count; f++)
+        if (find_in(c->folders[f], name, out_path))
+            return TH_OK;
+    return th_fail(err, TH_ERR_INPUT, "there is no model \"%.128s\"", name);
+}
+
+static bool seems_readable(const char *name)
+{
+    static const char *const companions[] = {".bin", ".png", ".jpg", ".jpeg", ".txt", ".md", ".mtl", NULL};
+    const char *dot = strrchr(name, '.');
+    for (int i = 0; dot && companions[i]; i++)
+        if (strcasecmp(dot, companions[i]) == 0)
+            return false;
+    return dot != NULL && name[0] != '.';
+}
+
+/* Of those that share a name th_catalogue_find knows the first. */
+static json_t *add_name(json_t *names, const char *name)
+{
+    json_t *fresh = th_json_text(name);
+    for (size_t n = 0; n < json_array_size(names); n++)
+        if (json_equal(json_array_get(names, n), fresh)) {
+            json_decref(fresh);
+            return names;
+        }
+    return th_json_append(names, fresh);
+}
+
+static json_t *add_folder(json_t *names, const char *folder)
+{
+    struct dirent **entries = NULL;
+    char path[PATH_MAX];
+    const int count = scandir(folder, &entries, NULL, alphasort);
+    for (int e = 0; e < count; e++) {
+        const char *name = entries[e]->d_name;
+        if (seems_readable(name) && json_array_size(names) < TH_CATALOGUE_MOST && find_in(folder, name, path))
+            names = add_name(names, name);
+        free(entries[e]);
+    }
+    free(entries);
+    return names;
+}
+
+json_t *th_catalogue_json(const th_catalogue *c)
+{
+    json_t *names = json_array();
+    for (uint32_t f = 0; f < c->file_count; f++)
+        names = add_name(names, th_catalogue_name(c->files[f]));
+    for (uint32_t f = 0; f < c->folder_count; f++)
+        names = add_folder(names, c->folders[f]);
+    return names;
+}

@@ -1,0 +1,177 @@
+#include <throng/serve/settings.h>
+
+#include <throng/core/json.h>
+
+#include <math.h>
+#include <string.h>
+
+json_t *th_settings_json(const th_settings *s)
+{
+    json_t *models = json_array(), *clips = json_object();
+    for (uint32_t m = 0; m < s->model_count; m++)
+        models = th_json_append(models, th_json_text(s->models[m]));
+    for (uint32_t c = 0; c < s->clip_count; c++)
+        if (json_object_set_new(clips, s->clips[c].name, json_real(s->clips[c].weight)) != 0) {
+            json_decref(clips);
+            clips = NULL;
+        }
+    return json_pack("{s:i, s:i, s:o, s:b, s:o, s:o, s:s}", "count", (int)s->count, "threads", (int)s->threads,
+                     "rate_hz", th_json_real(s->rate_hz), "paused", s->paused, "models", models, "clips", clips,
+                     "interpolation", th_interpolation_name(s->interpolation));
+}
+
+/* ---- one member ---- */
+
+static th_result read_whole(const char *name, const json_t *value, uint32_t most, uint32_t *out, th_error *err)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 1)
+        return th_fail(err, TH_ERR_INPUT, "%s is a whole number from 1 to %u", name, most);
+    if (json_integer_value(value) > (json_int_t)most)
+        return th_fail(err, TH_ERR_LIMIT, "%s is limited to %u here", name, most);
+    *out = (uint32_t)json_integer_value(value);
+    return TH_OK;
+}
+
+static th_result read_rate(const json_t *value, double *out, th_error *err)
+{
+    const double rate = json_number_value(value);
+    if (!json_is_number(value) || !(rate == 0 || (rate >= 0.1 && rate <= TH_SETTINGS_MAX_RATE_HZ)))
+        return th_fail(err, TH_ERR_INPUT, "rate_hz is a number from 0.1 to %g, or 0 for as fast as possible",
+                       TH_SETTINGS_MAX_RATE_HZ);
+    *out = rate;
+    return TH_OK;
+}
+
+static th_result read_name(const char *what, const char *text, char out[TH_SETTINGS_NAME], th_error *err)
+{
+    const size_t length = text ? strlen(text) : 0;
+    if (length == 0 || length >= TH_SETTINGS_NAME)
+        return th_fail(err, TH_ERR_INPUT, "a name in %s has 1 to %d bytes", what, TH_SETTINGS_NAME - 1);
+    memcpy(out, text, length + 1);
+    return TH_OK;
+}
+
+static th_result read_models(const json_t *value, th_settings *s, th_error *err)
+{
+    const size_t count = json_array_size(value);
+    if (count == 0)
+        return th_fail(err, TH_ERR_INPUT, "models is an array of at least one name");
+    if (count > TH_SETTINGS_MODELS)
+        return th_fail(err, TH_ERR_LIMIT, "models are limited to %d", TH_SETTINGS_MODELS);
+    for (size_t m = 0; m < count; m++) {
+        const json_t *name = json_array_get(value, m);
+        if (!json_is_string(name))
+            return th_fail(err, TH_ERR_INPUT, "models is an array of names");
+        th_result result = read_name("models", json_string_value(name), s->models[m], err);
+        if (result != TH_OK)
+            return result;
+    }
+    s->model_count = (uint32_t)count;
+    return TH_OK;
+}
+
+static th_result read_clips(json_t *value, th_settings *s, th_error *err)
+{
+    const char *name;
+    json_t *weight;
+    if (!json_is_object(value))
+        return th_fail(err, TH_ERR_INPUT, "clips is an object of weights by name; {} mixes all");
+    if (json_object_size(value) > TH_SETTINGS_CLIPS)
+        return th_fail(err, TH_ERR_LIMIT, "clips are limited to %d", TH_SETTINGS_CLIPS);
+    s->clip_count = 0;
+    json_object_foreach(value, name, weight)
+    {
+        th_clip_share *share = &s->clips[s->clip_count];
+        th_result result = read_name("clips", name, share->name, err);
+        if (result != TH_OK)
+            return result;
+        share->weight = json_number_value(weight);
+        if (!json_is_number(weight) || !(share->weight >= 0 && share->weight <= 1e6))
+            return th_fail(err, TH_ERR_INPUT, "the weight of clip \"%s\" is a number from 0 to 1000000", name);
+        if (share->weight > 0)
+            s->clip_count++;
+    }
+    if (s->clip_count == 0 && json_object_size(value) > 0)
+        return th_fail(err, TH_ERR_INPUT, "at least one clip needs a weight above 0");
+    return TH_OK;
+}
+
+static th_result read_interpolation(const json_t *value, th_interpolation *out, th_error *err)
+{
+    const char *text = json_string_value(value);
+    for (unsigned i = 0; text && i < TH_INTERPOLATION_COUNT; i++)
+        if (strcmp(text, th_interpolation_name((th_interpolation)i)) == 0) {
+            *out = (th_interpolation)i;
+            return TH_OK;
+        }
+    return th_fail(err, TH_ERR_INPUT, "interpolation is authored, step, nlerp, slerp, fast-slerp or cubic");
+}
+
+static th_result read_paused(const json_t *value, bool *out, th_error *err)
+{
+    if (!json_is_boolean(value))
+        return th_fail(err, TH_ERR_INPUT, "paused is true or false");
+    *out = json_is_true(value);
+    return TH_OK;
+}
+
+static th_result read_member(th_settings *s, const char *name, json_t *value, const th_limits *limits, th_error *err)
+{
+    if (strcmp(name, "count") == 0)
+        return read_whole(name, value, limits->max_count, &s->count, err);
+    if (strcmp(name, "threads") == 0)
+        return read_whole(name, value, limits->max_threads, &s->threads, err);
+    if (strcmp(name, "rate_hz") == 0)
+        return read_rate(value, &s->rate_hz, err);
+    if (strcmp(name, "paused") == 0)
+        return read_paused(value, &s->paused, err);
+    if (strcmp(name, "models") == 0)
+        return read_models(value, s, err);
+    if (strcmp(name, "clips") == 0)
+        return read_clips(value, s, err);
+    if (strcmp(name, "interpolation") == 0)
+        return read_interpolation(value, &s->interpolation, err);
+    return th_fail(err, TH_ERR_INPUT, "there is no setting \"%.64s\"", name);
+}
+
+/* ---- all of them ---- */
+
+th_result th_settings_patch(th_settings *settings, const json_t *patch, const th_limits *limits, th_error *err)
+{
+    th_settings patched = *settings;
+    const char *name;
+    json_t *value;
+    if (!json_is_object(patch))
+        return th_fail(err, TH_ERR_INPUT, "settings are a JSON object");
+    json_object_foreach((json_t *)patch, name, value)
+    {
+        th_result result = read_member(&patched, name, value, limits, err);
+        if (result != TH_OK)
+            return result;
+    }
+    *settings = patched;
+    return TH_OK;
+}
+
+static bool same_clips(const th_settings *a, const th_settings *b)
+{
+    bool same = a->clip_count == b->clip_count;
+    for (uint32_t c = 0; same && c < a->clip_count; c++)
+        same =
+            strcmp(a->clips[c].name, b->clips[c].name) == 0 && !islessgreater(a->clips[c].weight, b->clips[c].weight);
+    return same;
+}
+
+static bool same_models(const th_settings *a, const th_settings *b)
+{
+    bool same = a->model_count == b->model_count;
+    for (uint32_t m = 0; same && m < a->model_count; m++)
+        same = strcmp(a->models[m], b->models[m]) == 0;
+    return same;
+}
+
+bool th_settings_same_crowd(const th_settings *a, const th_settings *b)
+{
+    return a->count == b->count && a->threads == b->threads && a->interpolation == b->interpolation &&
+           same_models(a, b) && same_clips(a, b);
+}

@@ -1,0 +1,55 @@
+/* The crowd that ticks, on a thread of its own and the workers of its troupe.
+ *
+ * Ticks have their times on CLOCK_MONOTONIC: tick n of a rate is due n periods after the first. One that ends after the
+ * next was due leaves that one out, and it counts as missed; nothing is made up for later, and the crowd's clock goes
+ * on by the time that has passed. The ticking thread takes no lock, allocates nothing, writes no log and waits for
+ * nobody but its workers and the clock: what others want of it lies in atomic words, what it has to tell is on boards.
+ */
+#ifndef TH_SERVE_RUNNER_H
+#define TH_SERVE_RUNNER_H
+
+#include "metrics/histogram.h"
+#include "metrics/time_series.h"
+#include "simulation.h"
+
+typedef struct th_runner th_runner;
+
+/* All since the start. Only 8-byte numbers. */
+typedef struct th_runner_state {
+    uint64_t now_ns; /* since the start, when this was written */
+    uint64_t ticks, missed;
+    uint64_t characters; /* animated, all ticks together */
+    uint64_t palette_bytes;
+    double crowd_s;  /* the crowd's clock */
+    uint64_t paused; /* 1: nothing ticks */
+} th_runner_state;
+
+/* Of the workers that there are now; busy_s counts for each worker number since the start. Only 8-byte numbers. */
+typedef struct th_runner_workers {
+    uint64_t count;
+    double busy_s[TH_JOBS_MAX_THREADS];
+} th_runner_workers;
+
+/* Takes the troupe and begins. TH_ERR_MEMORY, TH_ERR_ENVIRONMENT; the troupe is the caller's then. */
+th_result th_runner_create(th_troupe *troupe, th_runner **out, th_error *err);
+
+/* Ends the last tick and gives the troupe back, for the caller to destroy. */
+th_troupe *th_runner_destroy(th_runner *runner);
+
+/* Puts another troupe in the place of the one that plays, between two ticks, and returns the old one. Waits for that
+ * moment. One thread at a time. */
+th_troupe *th_runner_swap(th_runner *runner, th_troupe *troupe);
+
+/* From the next tick on. Any thread. */
+void th_runner_set_rate(th_runner *runner, double rate_hz);
+void th_runner_set_paused(th_runner *runner, bool paused);
+
+/* ---- watching; any thread, never delays a tick ---- */
+
+th_runner_state th_runner_read(th_runner *runner);
+void th_runner_read_workers(th_runner *runner, th_runner_workers *out);
+void th_runner_read_durations(th_runner *runner, th_histogram *out);  /* how long ticks took */
+void th_runner_read_latenesses(th_runner *runner, th_histogram *out); /* how long after their time they began */
+th_timeline *th_runner_timeline(th_runner *runner);
+
+#endif

@@ -1,0 +1,160 @@
+#include "live_settings.h"
+
+#include <throng/core/table.h>
+#include <throng/core/text_format.h>
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_CHARACTERS 1000000u
+#define USUAL_SHADOW    2048u
+
+/* ---- one option ---- */
+
+static uint32_t clamp(double value, uint32_t most)
+{
+    return value < 1 ? 1 : value > most ? most : (uint32_t)value;
+}
+
+static uint32_t tune_count(uint32_t count, th_action action)
+{
+    const double tenth = fmax(1, floor(count / 10.0));
+    switch (action) {
+    case TH_ACTION_DOUBLE:
+        return clamp(2.0 * count, MOST_CHARACTERS);
+    case TH_ACTION_HALVE:
+        return clamp(count / 2.0, MOST_CHARACTERS);
+    case TH_ACTION_MORE:
+        return clamp(count + tenth, MOST_CHARACTERS);
+    default:
+        return clamp(count - tenth, MOST_CHARACTERS);
+    }
+}
+
+/* Goes round. */
+static uint32_t turn(uint32_t value, bool back, uint32_t count)
+{
+    return (value + (back ? count - 1 : 1)) % count;
+}
+
+/* This build may lack some. */
+static th_scheduler turn_scheduler(th_scheduler scheduler, bool back)
+{
+    do
+        scheduler = (th_scheduler)turn(scheduler, back, TH_SCHEDULER_COUNT);
+    while (!th_scheduler_available(scheduler));
+    return scheduler;
+}
+
+/* ---- clips ---- */
+
+/* Place 0 is a mix of all; then come the clips of all models. */
+static uint32_t count_places(const th_cast *cast)
+{
+    uint32_t count = 1;
+    for (uint32_t m = 0; m < cast->count; m++)
+        count += cast->models[m]->clip_count;
+    return count;
+}
+
+static const char *name_at(const th_cast *cast, uint32_t place)
+{
+    uint32_t m = 0, clip = place - 1;
+    for (; clip >= cast->models[m]->clip_count; m++)
+        clip -= cast->models[m]->clip_count;
+    return cast->models[m]->clips[clip].name;
+}
+
+/* Where the first clip of that name is; NULL and what nobody has: the mix. */
+static uint32_t place_of(const th_cast *cast, const char *name)
+{
+    th_cast chosen = *cast;
+    uint32_t place = 1;
+    if (th_cast_choose(&chosen, name, NULL) != TH_OK)
+        return 0;
+    for (uint32_t m = 0; m < cast->count; place += cast->models[m]->clip_count, m++)
+        if (chosen.clips[m] < cast->models[m]->clip_count)
+            return place + chosen.clips[m];
+    return 0;
+}
+
+/* The neighbour, going round. Models may have clips of the same name: that is one choice. */
+static const char *turn_clip(const th_cast *cast, const char *played, bool back)
+{
+    uint32_t place = place_of(cast, played);
+    do
+        place = turn(place, back, count_places(cast));
+    while (place > 0 && place_of(cast, name_at(cast, place)) != place);
+    return place > 0 ? name_at(cast, place) : NULL;
+}
+
+/* ---- all ---- */
+
+bool th_tune(th_options *o, th_action action, const th_cast *cast, const th_options *given)
+{
+    const uint32_t count = o->count, threads = o->threads.counts[0];
+    switch (action) {
+    case TH_ACTION_MORE:
+    case TH_ACTION_FEWER:
+    case TH_ACTION_DOUBLE:
+    case TH_ACTION_HALVE:
+        o->count = tune_count(count, action);
+        return o->count != count;
+    case TH_ACTION_MORE_THREADS:
+    case TH_ACTION_FEWER_THREADS:
+        o->threads.counts[0] = clamp(threads + (action == TH_ACTION_MORE_THREADS ? 1.0 : -1.0), TH_JOBS_MAX_THREADS);
+        return o->threads.counts[0] != threads;
+    case TH_ACTION_NEXT_SCHEDULER:
+    case TH_ACTION_PREVIOUS_SCHEDULER:
+        o->scheduler = turn_scheduler(o->scheduler, action == TH_ACTION_PREVIOUS_SCHEDULER);
+        return true;
+    case TH_ACTION_PALETTE:
+        o->palette = (th_palette)turn(o->palette, false, TH_PALETTE_COUNT);
+        return true;
+    case TH_ACTION_NEXT_INTERPOLATION:
+    case TH_ACTION_PREVIOUS_INTERPOLATION:
+        o->interpolation = (th_interpolation)turn(o->interpolation, action == TH_ACTION_PREVIOUS_INTERPOLATION,
+                                                  TH_INTERPOLATION_COUNT);
+        return true;
+    case TH_ACTION_NEXT_CLIP:
+    case TH_ACTION_PREVIOUS_CLIP:
+        o->clip = turn_clip(cast, o->clip, action == TH_ACTION_PREVIOUS_CLIP);
+        return true;
+    case TH_ACTION_NEXT_LAYOUT:
+    case TH_ACTION_PREVIOUS_LAYOUT:
+        o->layout = (th_layout_kind)turn(o->layout, action == TH_ACTION_PREVIOUS_LAYOUT, TH_LAYOUT_COUNT);
+        return true;
+    case TH_ACTION_NEXT_LOOK:
+    case TH_ACTION_PREVIOUS_LOOK:
+        o->look = (th_look)turn(o->look, action == TH_ACTION_PREVIOUS_LOOK, TH_LOOK_COUNT);
+        return true;
+    case TH_ACTION_SHADOWS:
+        o->shadow = o->shadow ? 0 : given->shadow ? given->shadow : USUAL_SHADOW;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- in words ---- */
+
+void th_tune_describe(const th_options *o, char *text, size_t size)
+{
+    text[0] = '\0';
+    th_append(text, size, "%s character%s", th_digits_from(o->count).text, th_plural(o->count));
+    th_append(text, size, ", %u thread%s", o->threads.counts[0], th_plural(o->threads.counts[0]));
+    if (o->scheduler != TH_SCHEDULER_OWN)
+        th_append(text, size, ", %s", th_scheduler_name(o->scheduler));
+    if (o->palette != TH_PALETTE_F32)
+        th_append(text, size, ", %s", th_palette_name(o->palette));
+    if (o->interpolation != TH_INTERPOLATION_AUTHORED)
+        th_append(text, size, ", %s", th_interpolation_name(o->interpolation));
+    if (o->clip && strcmp(o->clip, "all") != 0)
+        th_append(text, size, ", %s", o->clip);
+    if (o->layout != TH_LAYOUT_GRID)
+        th_append(text, size, ", %s", th_layout_name(o->layout));
+    if (o->look != TH_LOOK_NATURAL)
+        th_append(text, size, ", %s", th_look_name(o->look));
+    if (o->shadow == 0)
+        th_append(text, size, ", no shadows");
+}
