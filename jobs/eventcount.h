@@ -16,8 +16,8 @@
  *
  * Waking a thread takes its waker some microseconds, so a ring wakes two, and each of these, on its return, two of
  * those that are still owed: a tree, in which 127 threads are awake after seven steps. */
-#ifndef TH_JOBS_PARK_H
-#define TH_JOBS_PARK_H
+#ifndef TH_JOBS_EVENTCOUNT_H
+#define TH_JOBS_EVENTCOUNT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -27,7 +27,7 @@
  *
  * Memory order, partner by partner:
  *   opened: written by the caller, once a call. The store publishes the call, unfinished and all the caller did before;
- *     its partner is the load in next_call. Sequentially consistent, for the bell (see park.h).
+ *     its partner is the load in next_call. Sequentially consistent, for the bell (see eventcount.h).
  *   range: taking a portion proves that the call is not over before this portion has been subtracted from unfinished.
  *     As the caller rewrites call, start and portion only then, they may be read after it like any variable. The order
  *     is release and acquire for one reason: who reads a range of a later epoch must also see the later call, or it

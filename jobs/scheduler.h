@@ -1,6 +1,6 @@
 /* What other schedulers run on: the inside of <throng/jobs/scheduler.h>. */
-#ifndef TH_JOBS_SCHEDULER_PRIVATE_H
-#define TH_JOBS_SCHEDULER_PRIVATE_H
+#ifndef TH_JOBS_SCHEDULER_H
+#define TH_JOBS_SCHEDULER_H
 
 #include "job.h"
 #include "topology/affinity.h"

@@ -2,8 +2,8 @@
  *
  * A list, innermost first, because a job of one pool may call another. The records live on the stacks of their threads.
  */
-#ifndef TH_JOBS_ROLE_H
-#define TH_JOBS_ROLE_H
+#ifndef TH_JOBS_WORKER_TLS_H
+#define TH_JOBS_WORKER_TLS_H
 
 #include <throng/jobs/jobs.h>
 

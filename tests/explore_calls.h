@@ -1,4 +1,4 @@
-/* What is explored: a pool, calls by one or several threads, and everything the contract of throng/jobs.h promises
+/* What is explored: a pool, calls by one or several threads, and everything the contract of throng/jobs/jobs.h promises
  * about them. */
 #ifndef TH_TESTS_EXPLORE_CALLS_H
 #define TH_TESTS_EXPLORE_CALLS_H

@@ -26,7 +26,7 @@ static affine blend(const stage *s, const char *palette, const th_figure_vertex 
     return out;
 }
 
-/* As painter.h says: (0, 0, 1) turns to (sin, 0, cos). */
+/* As crowd_renderer.h says: (0, 0, 1) turns to (sin, 0, cos). */
 static affine place(const affine *a, const th_stand *stand)
 {
     const double c = (double)stand->heading[0], s = (double)stand->heading[1], size = (double)stand->scale;

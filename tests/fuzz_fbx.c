@@ -1,9 +1,9 @@
 /* Hostile FBX files: fuzz_fbx RUNS SEED FILE... damages the files in memory and has the importer's own reader of them
  * look for what it looks for; each is also cut off at every byte. No Assimp and no process: fast, and to be run against
  * a build with sanitizers. Every damaged file lies in a block of exactly its size. */
-#include "import/fbx_records.h"
-#include "import/gltf_json.h"
-#include "import/ipc.h"
+#include "anim/import/fbx_records.h"
+#include "anim/import/gltf_json.h"
+#include "anim/import/ipc.h"
 
 #include <throng/core/arena.h>
 #include <throng/core/random.h>

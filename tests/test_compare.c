@@ -1,5 +1,5 @@
 /* Verdicts on made-up results. */
-#include "fixture_record.h"
+#include "fixture_result_file.h"
 
 #include <throng/bench/compare.h>
 #include <throng/core/random.h>

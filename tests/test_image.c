@@ -1,6 +1,6 @@
 /* Pictures, sound ones and others. */
 #include "fixture_arm.h"
-#include "fixture_figure.h"
+#include "fixture_render_mesh.h"
 #include "render/mesh/image.h"
 
 #include <criterion/criterion.h>

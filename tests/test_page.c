@@ -1,6 +1,6 @@
 /* Pages of made-up results: what they show is what was measured, and no name gets out of its place. */
 #include "fixture_page.h"
-#include "fixture_record.h"
+#include "fixture_result_file.h"
 
 #include <throng/bench/bench.h>
 #include <throng/bench/page.h>

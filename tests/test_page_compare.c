@@ -1,6 +1,6 @@
 /* Pages of comparisons of made-up results. */
 #include "fixture_page.h"
-#include "fixture_record.h"
+#include "fixture_result_file.h"
 
 #include <throng/bench/compare.h>
 #include <throng/bench/page.h>

@@ -1,6 +1,6 @@
 /* What a rig is made of; for this folder, which makes it, and crowd.c, which plays it. Private to anim. */
-#ifndef TH_RIG_PRIVATE_H
-#define TH_RIG_PRIVATE_H
+#ifndef TH_ANIM_COMPILE_COMPILED_DATA_H
+#define TH_ANIM_COMPILE_COMPILED_DATA_H
 
 #include "kernels/pose.h"
 

@@ -1,6 +1,6 @@
-/* Frames: a clip at equal distances, as keys in the kernel's space and format. For compile.c. Private to anim. */
-#ifndef TH_FRAMES_H
-#define TH_FRAMES_H
+/* Frames: a clip at equal distances, as keys in the kernel's space and format. For resample.c. Private to anim. */
+#ifndef TH_ANIM_COMPILE_FRAMES_H
+#define TH_ANIM_COMPILE_FRAMES_H
 
 #include "compiled_data.h"
 

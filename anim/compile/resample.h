@@ -1,6 +1,6 @@
 /* Clips for the kernel, made from authored ones. Private to anim. */
-#ifndef TH_RESAMPLE_H
-#define TH_RESAMPLE_H
+#ifndef TH_ANIM_COMPILE_RESAMPLE_H
+#define TH_ANIM_COMPILE_RESAMPLE_H
 
 #include "compiled_data.h"
 

@@ -1,6 +1,6 @@
 /* A clip as a glTF animation. */
-#ifndef TH_EXPORT_CLIP_H
-#define TH_EXPORT_CLIP_H
+#ifndef TH_ANIM_EXPORT_CLIP_H
+#define TH_ANIM_EXPORT_CLIP_H
 
 #include "glb.h"
 

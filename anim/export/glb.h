@@ -3,8 +3,8 @@
  *
  * Failures stick: after the first one every call does nothing, and th_glb_write reports it. So builders need no error
  * paths, and the indices they get back until then mean nothing. */
-#ifndef TH_EXPORT_GLB_H
-#define TH_EXPORT_GLB_H
+#ifndef TH_ANIM_EXPORT_GLB_H
+#define TH_ANIM_EXPORT_GLB_H
 
 #include <throng/core/error.h>
 

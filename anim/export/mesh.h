@@ -1,6 +1,6 @@
 /* A mesh as a glTF mesh of one primitive. */
-#ifndef TH_EXPORT_MESH_H
-#define TH_EXPORT_MESH_H
+#ifndef TH_ANIM_EXPORT_MESH_H
+#define TH_ANIM_EXPORT_MESH_H
 
 #include "skin.h"
 

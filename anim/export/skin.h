@@ -1,6 +1,6 @@
 /* Which joints each mesh follows, as glTF skins. */
-#ifndef TH_EXPORT_SKIN_H
-#define TH_EXPORT_SKIN_H
+#ifndef TH_ANIM_EXPORT_SKIN_H
+#define TH_ANIM_EXPORT_SKIN_H
 
 #include "glb.h"
 

@@ -1,6 +1,6 @@
 /* A spline cut to the length of its clip. */
-#ifndef TH_EXPORT_SPLINE_H
-#define TH_EXPORT_SPLINE_H
+#ifndef TH_ANIM_EXPORT_SPLINE_H
+#define TH_ANIM_EXPORT_SPLINE_H
 
 #include <throng/anim/model.h>
 

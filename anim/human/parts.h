@@ -7,8 +7,8 @@
  *   human_mesh.c      polygons from those distances
  *   human_pose.c      where everything is at one moment of a motion: waves for the body, inverse kinematics for the
  * legs human_clips.c     the motions: tables of waves and footsteps, and the keys made from them */
-#ifndef TH_HUMAN_PARTS_H
-#define TH_HUMAN_PARTS_H
+#ifndef TH_ANIM_HUMAN_PARTS_H
+#define TH_ANIM_HUMAN_PARTS_H
 
 #include <throng/anim/human.h>
 

@@ -1,6 +1,6 @@
 /* The parts of reading what Assimp leaves out of glTF files; what the others see of it is in scene.h. */
-#ifndef TH_IMPORT_GLTF_H
-#define TH_IMPORT_GLTF_H
+#ifndef TH_ANIM_IMPORT_GLTF_H
+#define TH_ANIM_IMPORT_GLTF_H
 
 #include "gltf_json.h"
 #include "scene.h"

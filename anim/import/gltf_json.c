@@ -24,7 +24,7 @@ static size_t find_json(FILE *file)
     return size > 0 ? (size_t)size : 0;
 }
 
-/* As texts.c reads names that are not UTF-8, in the whole file. NULL when out of memory. */
+/* As names.c reads names that are not UTF-8, in the whole file. NULL when out of memory. */
 static char *from_latin1(const char *bytes, size_t *size)
 {
     char *text = malloc(2 * *size + 1), *end = text;

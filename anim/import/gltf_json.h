@@ -1,6 +1,6 @@
 /* The JSON of a glTF file, read once more beside Assimp, which leaves some of it out. */
-#ifndef TH_IMPORT_GLTF_JSON_H
-#define TH_IMPORT_GLTF_JSON_H
+#ifndef TH_ANIM_IMPORT_GLTF_JSON_H
+#define TH_ANIM_IMPORT_GLTF_JSON_H
 
 #include <jansson.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  *
  * The program lives for one file, so giving up is sending the reason and ending: functions of the importer return what
  * they make and have no failures of their own. Memory is given back by ending as well. */
-#ifndef TH_IMPORT_REPLY_H
-#define TH_IMPORT_REPLY_H
+#ifndef TH_ANIM_IMPORT_IPC_H
+#define TH_ANIM_IMPORT_IPC_H
 
 #include <throng/anim/model.h>
 

@@ -1,7 +1,7 @@
 /* throng-import FILE [MEMORY_BYTES [CPU_SECONDS]]
  *
  * Reads one model file with Assimp and writes it to standard output as an archive (archive.h). Not for people: started
- * by th_import, which also says why this is a program of its own (throng/import.h). */
+ * by th_import, which also says why this is a program of its own (throng/anim/import.h). */
 #include "ipc.h"
 #include "scene.h"
 

@@ -6,15 +6,15 @@
  *   joints.c     nodes and their names
  *   materials.c  materials and textures
  *   meshes.c     vertices, triangles, and the binds (binds.c) they ask for
- *   gltf.c       what Assimp leaves out of glTF files or misreads, with the help of gltf_json.c, gltf_refuse.c,
- *                gltf_skins.c and gltf_mended.c, and the keys of splines with that of gltf_accessor.c and gltf_buffer.c
+ *   gltf.c       what Assimp leaves out of glTF files or misreads, with the help of gltf_json.c, gltf_validate.c,
+ *                gltf_skins.c and gltf_patch.c, and the keys of splines with that of gltf_accessor.c and gltf_buffer.c
  *   clips.c      channels and keys
  * All of them use
- *   texts.c      names, clean and distinct
- *   repairs.c    notes on all that was not as it should be
- * None of them returns an error: see reply.h. */
-#ifndef TH_IMPORT_SCENE_H
-#define TH_IMPORT_SCENE_H
+ *   names.c      names, clean and distinct
+ *   warnings.c   notes on all that was not as it should be
+ * None of them returns an error: see ipc.h. */
+#ifndef TH_ANIM_IMPORT_SCENE_H
+#define TH_ANIM_IMPORT_SCENE_H
 
 #include "warnings.h"
 
@@ -34,7 +34,7 @@ typedef struct nodes {
     th_dmat34 *rest;   /* scene_from_joint at rest */
 } nodes;
 
-/* The texts read so far (texts.c), as the trees of search.h. */
+/* The texts read so far (names.c), as the trees of search.h. */
 typedef struct known_texts {
     void *by_raw, *by_clean;
     uint32_t taken; /* how often a clean text was given away already */

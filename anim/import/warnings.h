@@ -2,8 +2,8 @@
  * once, with how often it happened and where first.
  *
  * In the texts, [one|many] chooses by the count. */
-#ifndef TH_IMPORT_REPAIRS_H
-#define TH_IMPORT_REPAIRS_H
+#ifndef TH_ANIM_IMPORT_WARNINGS_H
+#define TH_ANIM_IMPORT_WARNINGS_H
 
 #include <stdint.h>
 

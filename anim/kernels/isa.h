@@ -1,6 +1,6 @@
 /* The kernels by instruction set. Private to anim. */
-#ifndef TH_ISA_H
-#define TH_ISA_H
+#ifndef TH_ANIM_KERNELS_ISA_H
+#define TH_ANIM_KERNELS_ISA_H
 
 #include "pose.h"
 

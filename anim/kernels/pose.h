@@ -13,7 +13,7 @@
  * rotation of D_j is conj(x_parent) q x_j, which is linear in the authored q, so keys are moved into this space once,
  * when the clip is compiled, and interpolating them there gives exactly the same result. Its translation is
  * R_D c_j + T' with c_j constant and T' linear in the authored translation. Where this cannot be done (scale that
- * moves), X_j is the identity, D_j is L_j, and the product with B stays. rig.c decides, joint by joint.
+ * moves), X_j is the identity, D_j is L_j, and the product with B stays. compiled_model.c decides, joint by joint.
  *
  * Nearly always T' = -c_j: the joint hangs from its parent where the bind pose has it. Then D_j turns about the point
  * a = -c_j, and with R for the linear part of M and t for its translation,
@@ -25,8 +25,8 @@
  * A kernel comes in three parts: sampling makes D of keys, resolving makes M of D, writing makes palettes of M. The
  * first two take turns, a block of steps each: one loop over both would be so long that the processor sees no further
  * than the joint it is at, and waits for it. Only writing knows of formats and of what palettes look like. */
-#ifndef TH_POSE_H
-#define TH_POSE_H
+#ifndef TH_ANIM_KERNELS_POSE_H
+#define TH_ANIM_KERNELS_POSE_H
 
 #include <throng/anim/interpolation.h>
 #include <throng/anim/keys.h>

@@ -2,8 +2,8 @@
  *
  * For one machine and one build only: numbers are as the processor has them, and any change of th_model changes
  * TH_ARCHIVE_VERSION. A reader trusts nothing in it. Private to anim. */
-#ifndef TH_ARCHIVE_H
-#define TH_ARCHIVE_H
+#ifndef TH_ANIM_MODEL_ARCHIVE_H
+#define TH_ANIM_MODEL_ARCHIVE_H
 
 #include <throng/anim/model.h>
 

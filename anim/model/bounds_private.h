@@ -1,6 +1,6 @@
-/* What bounds.c and travel.c share: the moments of a clip to look at, and what is looked at. Private to anim. */
-#ifndef TH_BOUNDS_PRIVATE_H
-#define TH_BOUNDS_PRIVATE_H
+/* What bounds.c and root_motion.c share: the moments of a clip to look at, and what is looked at. Private to anim. */
+#ifndef TH_ANIM_MODEL_BOUNDS_PRIVATE_H
+#define TH_ANIM_MODEL_BOUNDS_PRIVATE_H
 
 #include <throng/anim/bounds.h>
 

@@ -4,8 +4,8 @@
  *   skeleton.c   who hangs on whom, and where
  *   mesh.c       a bone for every joint
  *   clips.c      the sway */
-#ifndef TH_SYNTHETIC_PARTS_H
-#define TH_SYNTHETIC_PARTS_H
+#ifndef TH_ANIM_SYNTHETIC_PARTS_H
+#define TH_ANIM_SYNTHETIC_PARTS_H
 
 #include <throng/anim/synthetic.h>
 #include <throng/core/arena.h>

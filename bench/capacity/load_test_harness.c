@@ -10,7 +10,7 @@
 
 enum { LEAST_WARM_UP = 2, MOST_WARM_UP = 16, TRACED_FRAMES = 16 };
 
-/* Waking up is part of a frame, and counts as a wait (waits.h). */
+/* Waking up is part of a frame, and counts as a wait (runqueue_delay.h). */
 #define LEAST_WAIT_NS 1e5
 
 th_result th_stand_init(th_stand *s, const th_stress_desc *desc, th_error *err)

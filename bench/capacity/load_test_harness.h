@@ -2,8 +2,8 @@
  *
  * A crowd is posed in ordinary memory (th_stand_pose), to be checked, or to be timed where there is no guest; or a
  * guest draws it. One of them at a time. */
-#ifndef TH_STRESS_STAND_H
-#define TH_STRESS_STAND_H
+#ifndef TH_BENCH_CAPACITY_LOAD_TEST_HARNESS_H
+#define TH_BENCH_CAPACITY_LOAD_TEST_HARNESS_H
 
 #include "measure/runqueue_delay.h"
 

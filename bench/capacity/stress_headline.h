@@ -1,6 +1,6 @@
 /* The line of a stress test that people quote. Private to bench. */
-#ifndef TH_STRESS_HEADLINE_H
-#define TH_STRESS_HEADLINE_H
+#ifndef TH_BENCH_CAPACITY_STRESS_HEADLINE_H
+#define TH_BENCH_CAPACITY_STRESS_HEADLINE_H
 
 #include <throng/bench/stress.h>
 

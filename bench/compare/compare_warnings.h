@@ -1,6 +1,6 @@
 /* What makes the verdicts of a comparison doubtful, in words. Private to bench. */
-#ifndef TH_COMPARE_NOTES_H
-#define TH_COMPARE_NOTES_H
+#ifndef TH_BENCH_COMPARE_COMPARE_WARNINGS_H
+#define TH_BENCH_COMPARE_COMPARE_WARNINGS_H
 
 #include <throng/bench/compare.h>
 

@@ -1,7 +1,7 @@
 /* The conditions of two records: everything that a time depends on and that is no change of the code. Private to bench.
  */
-#ifndef TH_CONDITIONS_H
-#define TH_CONDITIONS_H
+#ifndef TH_BENCH_COMPARE_ENVIRONMENT_DIFF_H
+#define TH_BENCH_COMPARE_ENVIRONMENT_DIFF_H
 
 #include <throng/bench/result_file.h>
 

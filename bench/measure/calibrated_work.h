@@ -1,6 +1,6 @@
 /* Work whose length is known and that cannot be skipped. Private to bench. */
-#ifndef TH_JOBS_WORK_H
-#define TH_JOBS_WORK_H
+#ifndef TH_BENCH_MEASURE_CALIBRATED_WORK_H
+#define TH_BENCH_MEASURE_CALIBRATED_WORK_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Traffic: threads that do nothing but write or read a block of memory. Private to bench. */
-#ifndef TH_TRAFFIC_H
-#define TH_TRAFFIC_H
+#ifndef TH_BENCH_MEASURE_MEMORY_BANDWIDTH_H
+#define TH_BENCH_MEASURE_MEMORY_BANDWIDTH_H
 
 #include <throng/bench/scale.h>
 

@@ -4,8 +4,8 @@
  * which a thread could run to that in which it does. That another was given its CPU shows, and for how long, but so
  * does what waking up takes, which is up to some 0.05 ms where the CPU slept. Involuntary context switches do not tell:
  * on a quiet machine nearly all of them are the kernel's own threads, which are done after 0.01 to 0.03 ms. */
-#ifndef TH_WAITS_H
-#define TH_WAITS_H
+#ifndef TH_BENCH_MEASURE_RUNQUEUE_DELAY_H
+#define TH_BENCH_MEASURE_RUNQUEUE_DELAY_H
 
 #include <stdbool.h>
 #include <stdint.h>

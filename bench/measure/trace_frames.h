@@ -1,7 +1,7 @@
 /* What a trace has of a measurement: some frames more, as tracing those that are timed would add to their times.
  * Private to bench. */
-#ifndef TH_TRACED_FRAMES_H
-#define TH_TRACED_FRAMES_H
+#ifndef TH_BENCH_MEASURE_TRACE_FRAMES_H
+#define TH_BENCH_MEASURE_TRACE_FRAMES_H
 
 #include <throng/bench/report.h>
 #include <throng/runtime/tracer.h>

@@ -1,6 +1,6 @@
 /* Quiet before a measurement. Private to bench. */
-#ifndef TH_SETTLE_H
-#define TH_SETTLE_H
+#ifndef TH_BENCH_MEASURE_WAIT_QUIESCENT_H
+#define TH_BENCH_MEASURE_WAIT_QUIESCENT_H
 
 /* Waits until no thread of this process runs. Those of OpenMP's runtimes go on spinning after a call, GCC's for some
  * milliseconds, LLVM's for 200, and would take the CPU from whoever is measured next. Told to spin for ever, they do:

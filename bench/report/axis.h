@@ -1,7 +1,7 @@
 /* An axis of a plot: which values it shows, where each lies in the drawing, and which of them are marked. Private to
  * bench. */
-#ifndef TH_AXIS_H
-#define TH_AXIS_H
+#ifndef TH_BENCH_REPORT_AXIS_H
+#define TH_BENCH_REPORT_AXIS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* A file that is part of the program: page.css of this folder. Private to bench. */
-#ifndef TH_BENCH_EMBEDDED_H
-#define TH_BENCH_EMBEDDED_H
+#ifndef TH_BENCH_REPORT_EMBEDDED_H
+#define TH_BENCH_REPORT_EMBEDDED_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
-/* The parts that all pages are made of (throng/page.h). Private to bench. */
-#ifndef TH_HTML_H
-#define TH_HTML_H
+/* The parts that all pages are made of (throng/bench/page.h). Private to bench. */
+#ifndef TH_BENCH_REPORT_HTML_H
+#define TH_BENCH_REPORT_HTML_H
 
 #include <throng/bench/report.h>
 

@@ -4,8 +4,8 @@
  * (page.css), by classes; beside them stand attributes that do for a reader that shows no style. Values that an axis
  * cannot show (not finite; not above 0 on a logarithmic one) are not drawn. Texts are escaped, and cut where there is
  * no room; titles are what a mouse that rests on a mark shows. */
-#ifndef TH_PLOT_H
-#define TH_PLOT_H
+#ifndef TH_BENCH_REPORT_PLOT_H
+#define TH_BENCH_REPORT_PLOT_H
 
 #include "axis.h"
 

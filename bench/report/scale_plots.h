@@ -1,6 +1,6 @@
 /* The plots of a scaling study. Private to bench. */
-#ifndef TH_SCALE_PLOTS_H
-#define TH_SCALE_PLOTS_H
+#ifndef TH_BENCH_REPORT_SCALE_PLOTS_H
+#define TH_BENCH_REPORT_SCALE_PLOTS_H
 
 #include "plot.h"
 

@@ -1,7 +1,7 @@
 /* The tables of a result and the lines that explain them, without what stands above and below: for texts and for pages.
  * Private to bench. */
-#ifndef TH_FIGURES_H
-#define TH_FIGURES_H
+#ifndef TH_BENCH_REPORT_TABLES_H
+#define TH_BENCH_REPORT_TABLES_H
 
 #include <throng/core/text_format.h>
 

@@ -4,8 +4,8 @@
  * the same few lines of each worker, over what the batch before left there: a batch of human palettes has 40 KB, so
  * "in the cache" is the second level where the first is smaller. Keys are read from wherever they are in every part
  * that samples. */
-#ifndef TH_ABLATION_H
-#define TH_ABLATION_H
+#ifndef TH_BENCH_SCALING_ABLATION_H
+#define TH_BENCH_SCALING_ABLATION_H
 
 #include <throng/bench/scale.h>
 

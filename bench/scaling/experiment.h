@@ -1,6 +1,6 @@
 /* What a scaling study is made of: crowds, threads, and lanes that bring them together. Private to bench. */
-#ifndef TH_SCALE_STUDY_H
-#define TH_SCALE_STUDY_H
+#ifndef TH_BENCH_SCALING_EXPERIMENT_H
+#define TH_BENCH_SCALING_EXPERIMENT_H
 
 #include "scaling_config.h"
 #include "worker_counters.h"

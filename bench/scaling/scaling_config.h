@@ -1,7 +1,7 @@
 /* A lane of the scaling study: some threads that run whole frames or what is left of them, and what was counted
  * meanwhile. Private to bench. */
-#ifndef TH_SCALE_LANE_H
-#define TH_SCALE_LANE_H
+#ifndef TH_BENCH_SCALING_SCALING_CONFIG_H
+#define TH_BENCH_SCALING_SCALING_CONFIG_H
 
 #include "ablation.h"
 

@@ -1,6 +1,6 @@
 /* What the workers of a pool do in a frame: their counters, and one frame chunk by chunk. Private to bench. */
-#ifndef TH_SCALE_WORKERS_H
-#define TH_SCALE_WORKERS_H
+#ifndef TH_BENCH_SCALING_WORKER_COUNTERS_H
+#define TH_BENCH_SCALING_WORKER_COUNTERS_H
 
 #include <throng/jobs/jobs.h>
 

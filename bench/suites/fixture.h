@@ -1,6 +1,6 @@
 /* The stage of a comparison: the scenes that its entries pose, and the memory they all write to. Private to bench. */
-#ifndef TH_STAGE_H
-#define TH_STAGE_H
+#ifndef TH_BENCH_SUITES_FIXTURE_H
+#define TH_BENCH_SUITES_FIXTURE_H
 
 #include <throng/runtime/scene.h>
 
@@ -18,7 +18,7 @@ typedef struct th_stage {
     uint32_t *first_clips; /* for th_scene_desc.clips: the first one of each model */
     /* Scenes of nobody, for their rigs: compiled when first needed, and kept, as that may take seconds. */
     th_scene *casts[TH_SAMPLING_EXACT + 1][TH_INTERPOLATION_COUNT];
-    double steps_per_us; /* of the jobs: see jobs_work.h */
+    double steps_per_us; /* of the jobs: see calibrated_work.h */
     /* Of the comparison under way: */
     th_set sets[TH_STAGE_MAX_SETS];
     uint32_t set_count;

@@ -1,6 +1,6 @@
 /* A poser: one crowd, one way to pose it frame by frame. Private to bench. */
-#ifndef TH_POSER_H
-#define TH_POSER_H
+#ifndef TH_BENCH_SUITES_POSE_BENCHMARK_H
+#define TH_BENCH_SUITES_POSE_BENCHMARK_H
 
 #include "registry.h"
 

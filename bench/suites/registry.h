@@ -1,6 +1,6 @@
 /* An entry of the bench: a name, and how to make, run, check and undo what it names. Private to bench. */
-#ifndef TH_ENTRY_H
-#define TH_ENTRY_H
+#ifndef TH_BENCH_SUITES_REGISTRY_H
+#define TH_BENCH_SUITES_REGISTRY_H
 
 #include "fixture.h"
 

@@ -1,8 +1,8 @@
 /* A crew: one scheduler's threads, the work they do, and what is noted on the way. Private to bench.
  *
  * The ways of working are functions for th_subject. Those that are laps time themselves. */
-#ifndef TH_JOBS_CREW_H
-#define TH_JOBS_CREW_H
+#ifndef TH_BENCH_SUITES_SCHEDULER_HARNESS_H
+#define TH_BENCH_SUITES_SCHEDULER_HARNESS_H
 
 #include "measure/calibrated_work.h"
 

@@ -3,8 +3,8 @@
  * A baseline whose threads lie two to a CPU after every sleep would measure the system's luck; so all are placed
  * alike.
  */
-#ifndef TH_JOBS_SEATS_H
-#define TH_JOBS_SEATS_H
+#ifndef TH_JOBS_TOPOLOGY_AFFINITY_H
+#define TH_JOBS_TOPOLOGY_AFFINITY_H
 
 #include <throng/jobs/jobs.h>
 

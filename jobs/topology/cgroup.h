@@ -1,6 +1,6 @@
 /* The CPU time and memory that control groups grant this process, and refuse it. */
-#ifndef TH_JOBS_CGROUP_H
-#define TH_JOBS_CGROUP_H
+#ifndef TH_JOBS_TOPOLOGY_CGROUP_H
+#define TH_JOBS_TOPOLOGY_CGROUP_H
 
 #include <stdint.h>
 

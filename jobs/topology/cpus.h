@@ -1,6 +1,6 @@
 /* Which CPUs there are for workers. */
-#ifndef TH_JOBS_CPUS_H
-#define TH_JOBS_CPUS_H
+#ifndef TH_JOBS_TOPOLOGY_CPUS_H
+#define TH_JOBS_TOPOLOGY_CPUS_H
 
 #include <throng/jobs/jobs.h>
 

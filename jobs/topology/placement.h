@@ -1,6 +1,6 @@
 /* Which CPU each worker shall have. */
-#ifndef TH_JOBS_PLACEMENT_H
-#define TH_JOBS_PLACEMENT_H
+#ifndef TH_JOBS_TOPOLOGY_PLACEMENT_H
+#define TH_JOBS_TOPOLOGY_PLACEMENT_H
 
 #include <throng/jobs/jobs.h>
 

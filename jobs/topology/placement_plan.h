@@ -1,6 +1,6 @@
 /* Placements that need the machine's topology, which hwloc reads. */
-#ifndef TH_JOBS_PLACEMENT_PLAN_H
-#define TH_JOBS_PLACEMENT_PLAN_H
+#ifndef TH_JOBS_TOPOLOGY_PLACEMENT_PLAN_H
+#define TH_JOBS_TOPOLOGY_PLACEMENT_PLAN_H
 
 #include <throng/jobs/jobs.h>
 

@@ -1,6 +1,6 @@
 /* ffmpeg at the other end of a pipe. Private to render. */
-#ifndef TH_VIDEO_H
-#define TH_VIDEO_H
+#ifndef TH_RENDER_CAPTURE_VIDEO_H
+#define TH_RENDER_CAPTURE_VIDEO_H
 
 #include <throng/render/frame_writer.h>
 

@@ -1,6 +1,6 @@
 /* What the ways to a context share. */
-#ifndef TH_GL_BACKEND_H
-#define TH_GL_BACKEND_H
+#ifndef TH_RENDER_GL_GL_BACKEND_H
+#define TH_RENDER_GL_GL_BACKEND_H
 
 #include <glad/gl.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Shader programs, from embedded pieces. */
-#ifndef TH_PROGRAM_H
-#define TH_PROGRAM_H
+#ifndef TH_RENDER_GL_PROGRAM_H
+#define TH_RENDER_GL_PROGRAM_H
 
 #include <glad/gl.h>
 #include <shader.h>

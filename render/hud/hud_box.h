@@ -1,6 +1,6 @@
 /* Rectangles, which all of the head-up display is made of. Private to render. */
-#ifndef TH_HUD_BOX_H
-#define TH_HUD_BOX_H
+#ifndef TH_RENDER_HUD_HUD_BOX_H
+#define TH_RENDER_HUD_HUD_BOX_H
 
 #include <throng/render/hud.h>
 

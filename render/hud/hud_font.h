@@ -1,6 +1,6 @@
 /* The head-up display's letters: one typeface of equal widths, embedded at build time. Private to render. */
-#ifndef TH_HUD_FONT_H
-#define TH_HUD_FONT_H
+#ifndef TH_RENDER_HUD_HUD_FONT_H
+#define TH_RENDER_HUD_HUD_FONT_H
 
 #include <stdint.h>
 #include <throng/core/error.h>

@@ -1,6 +1,6 @@
 /* What a figure knows of the skeleton. */
-#ifndef TH_BONES_H
-#define TH_BONES_H
+#ifndef TH_RENDER_MESH_BONES_H
+#define TH_RENDER_MESH_BONES_H
 
 #include <throng/render/render_mesh.h>
 

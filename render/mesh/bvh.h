@@ -1,6 +1,6 @@
 /* Distances from a surface of triangles. */
-#ifndef TH_SURFACE_H
-#define TH_SURFACE_H
+#ifndef TH_RENDER_MESH_BVH_H
+#define TH_RENDER_MESH_BVH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* A figure's meshes while they are built. Steps, in this order: pack, coarsen, correct the normals,
  * order. */
-#ifndef TH_GEOMETRY_H
-#define TH_GEOMETRY_H
+#ifndef TH_RENDER_MESH_GEOMETRY_H
+#define TH_RENDER_MESH_GEOMETRY_H
 
 #include <throng/render/render_mesh.h>
 

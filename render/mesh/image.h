@@ -1,6 +1,6 @@
 /* Pictures from the bytes of a file: JPEG, PNG, BMP, TGA. */
-#ifndef TH_IMAGE_H
-#define TH_IMAGE_H
+#ifndef TH_RENDER_MESH_IMAGE_H
+#define TH_RENDER_MESH_IMAGE_H
 
 #include <throng/render/render_mesh.h>
 

@@ -1,6 +1,6 @@
 /* Vertices in poses that stand for all that clips may do. */
-#ifndef TH_POSES_H
-#define TH_POSES_H
+#ifndef TH_RENDER_MESH_LOD_POSES_H
+#define TH_RENDER_MESH_LOD_POSES_H
 
 #include <throng/render/render_mesh.h>
 

@@ -1,6 +1,6 @@
 /* Vertices of a model in the form a GPU reads. */
-#ifndef TH_PACK_H
-#define TH_PACK_H
+#ifndef TH_RENDER_MESH_PACK_H
+#define TH_RENDER_MESH_PACK_H
 
 #include <throng/render/render_mesh.h>
 

@@ -1,6 +1,6 @@
 /* A growing list of sentences. */
-#ifndef TH_NOTES_H
-#define TH_NOTES_H
+#ifndef TH_RENDER_MESH_WARNINGS_H
+#define TH_RENDER_MESH_WARNINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Cutting a draw into pieces whose palettes a driver can bind at once. Private to render. */
-#ifndef TH_CHUNK_H
-#define TH_CHUNK_H
+#ifndef TH_RENDER_VIEW_CHUNK_H
+#define TH_RENDER_VIEW_CHUNK_H
 
 #include <throng/render/crowd_renderer.h>
 

@@ -1,7 +1,7 @@
 /* What a show is made of. Parts may belong to two shows at a time (th_show_prepare), so nothing here changes but what a
  * frame computes anew. */
-#ifndef TH_SHOW_PARTS_H
-#define TH_SHOW_PARTS_H
+#ifndef TH_RENDER_VIEW_CROWD_VIEW_PARTS_H
+#define TH_RENDER_VIEW_CROWD_VIEW_PARTS_H
 
 #include <throng/render/crowd_view.h>
 #include <throng/render/cull.h>

@@ -1,6 +1,6 @@
 /* A shadow map: the crowd's depth as the sun sees it. Private to render. */
-#ifndef TH_SHADOW_H
-#define TH_SHADOW_H
+#ifndef TH_RENDER_VIEW_SHADOW_H
+#define TH_RENDER_VIEW_SHADOW_H
 
 #include <glad/gl.h>
 #include <throng/core/error.h>

@@ -1,6 +1,6 @@
 /* Colours of characters in a picture: sRGB, and how much of a character's own colour they take the place of. */
-#ifndef TH_TINT_H
-#define TH_TINT_H
+#ifndef TH_RENDER_VIEW_TINT_H
+#define TH_RENDER_VIEW_TINT_H
 
 #include <stdint.h>
 

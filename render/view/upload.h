@@ -1,6 +1,6 @@
 /* A figure in the GPU's memory. Private to render. */
-#ifndef TH_UPLOAD_H
-#define TH_UPLOAD_H
+#ifndef TH_RENDER_VIEW_UPLOAD_H
+#define TH_RENDER_VIEW_UPLOAD_H
 
 #include <glad/gl.h>
 #include <throng/render/render_mesh.h>

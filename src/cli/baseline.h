@@ -1,7 +1,7 @@
 /* Baselines: results that are kept under a name, to compare with. They are files NAME.json in
  * $XDG_DATA_HOME/throng/baselines, or where that is not set, $HOME/.local/share/throng/baselines. */
-#ifndef TH_BASELINE_H
-#define TH_BASELINE_H
+#ifndef TH_CLI_BASELINE_H
+#define TH_CLI_BASELINE_H
 
 #include <throng/core/error.h>
 

@@ -10,8 +10,8 @@
  * Frames follow each other as those of a program that draws do: nobody waits for a picture, but the ring for that of
  * TH_RING_SLOTS frames ago. A repetition begins with so many frames, which are not timed, under way, and ends with as
  * many: so a frame's time is that from one to the next, whoever works meanwhile. All figures are wall time. */
-#ifndef TH_FRAME_ENTRIES_H
-#define TH_FRAME_ENTRIES_H
+#ifndef TH_CLI_BENCH_FRAMES_H
+#define TH_CLI_BENCH_FRAMES_H
 
 #include "model_set.h"
 #include "picture.h"

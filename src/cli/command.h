@@ -1,6 +1,6 @@
 /* The commands: `throng COMMAND [OPTIONS]`. */
-#ifndef TH_COMMAND_H
-#define TH_COMMAND_H
+#ifndef TH_CLI_COMMAND_H
+#define TH_CLI_COMMAND_H
 
 #include <throng/core/error.h>
 

@@ -1,8 +1,8 @@
 /* A picture of a crowd as the command line asks for it. */
-#ifndef TH_CROWD_VIEW_OPTIONS_H
-#define TH_CROWD_VIEW_OPTIONS_H
+#ifndef TH_CLI_CROWD_VIEW_OPTIONS_H
+#define TH_CLI_CROWD_VIEW_OPTIONS_H
 
-#include "cli/model_set.h"
+#include "model_set.h"
 
 #include <throng/render/crowd_view.h>
 

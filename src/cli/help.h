@@ -1,6 +1,6 @@
 /* Help texts, made from the tables of commands and options. */
-#ifndef TH_HELP_H
-#define TH_HELP_H
+#ifndef TH_CLI_HELP_H
+#define TH_CLI_HELP_H
 
 #include "command.h"
 

@@ -1,6 +1,6 @@
 /* Whole frames for the stress test: crowds posed and drawn, as `view` does. */
-#ifndef TH_STRESS_GUEST_H
-#define TH_STRESS_GUEST_H
+#ifndef TH_CLI_LOAD_TEST_GL_H
+#define TH_CLI_LOAD_TEST_GL_H
 
 #include "model_set.h"
 #include "picture.h"

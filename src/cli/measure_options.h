@@ -1,6 +1,6 @@
 /* How the options want things measured, with a line on a terminal that says how far that is (progress.h). */
-#ifndef TH_MEASURING_H
-#define TH_MEASURING_H
+#ifndef TH_CLI_MEASURE_OPTIONS_H
+#define TH_CLI_MEASURE_OPTIONS_H
 
 #include "options.h"
 

@@ -1,7 +1,7 @@
 /* Who plays: the models that the options name, with the clips that were lent to them and the clip that was chosen.
  */
-#ifndef TH_CAST_H
-#define TH_CAST_H
+#ifndef TH_CLI_MODEL_SET_H
+#define TH_CLI_MODEL_SET_H
 
 #include "options.h"
 

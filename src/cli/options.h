@@ -2,8 +2,8 @@
  *
  * One table holds each option once: its name, its argument, its default, its help, the commands that take it and how it
  * is read. Parsing, the help texts and the suggestions all come from that table. */
-#ifndef TH_OPTIONS_H
-#define TH_OPTIONS_H
+#ifndef TH_CLI_OPTIONS_H
+#define TH_CLI_OPTIONS_H
 
 #include "command.h"
 

@@ -1,7 +1,7 @@
 /* Where a command's result goes: text or one JSON document on standard output, and the document, or another form that
  * the file's name asks for, in a file as well. */
-#ifndef TH_OUTPUT_H
-#define TH_OUTPUT_H
+#ifndef TH_CLI_OUTPUT_H
+#define TH_CLI_OUTPUT_H
 
 #include "options.h"
 

@@ -1,6 +1,6 @@
 /* Numbers as people type them. */
-#ifndef TH_NUMBER_H
-#define TH_NUMBER_H
+#ifndef TH_CLI_PARSE_NUMBER_H
+#define TH_CLI_PARSE_NUMBER_H
 
 #include <ctype.h>
 #include <errno.h>

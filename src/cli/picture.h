@@ -1,7 +1,7 @@
 /* A picture without a window, and frames drawn into it as a program draws those that it shows: the driver begins at
  * once, and nobody waits. What is measured is drawn like that. */
-#ifndef TH_PICTURE_H
-#define TH_PICTURE_H
+#ifndef TH_CLI_PICTURE_H
+#define TH_CLI_PICTURE_H
 
 #include "options.h"
 

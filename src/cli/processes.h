@@ -1,7 +1,7 @@
 /* A measurement in several processes, one after the other: each has its memory elsewhere, which changes what the same
  * code takes. */
-#ifndef TH_PROCESSES_H
-#define TH_PROCESSES_H
+#ifndef TH_CLI_PROCESSES_H
+#define TH_CLI_PROCESSES_H
 
 #include "options.h"
 

@@ -1,6 +1,6 @@
 /* A line on a terminal that says how far long work has come. One at a time, and one thread. */
-#ifndef TH_PROGRESS_H
-#define TH_PROGRESS_H
+#ifndef TH_CLI_PROGRESS_H
+#define TH_CLI_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

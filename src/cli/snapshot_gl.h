@@ -1,6 +1,6 @@
 /* Pictures for `throng serve`: a studio on OpenGL without a window. */
-#ifndef TH_SNAPSHOTS_H
-#define TH_SNAPSHOTS_H
+#ifndef TH_CLI_SNAPSHOT_GL_H
+#define TH_CLI_SNAPSHOT_GL_H
 
 #include "options.h"
 

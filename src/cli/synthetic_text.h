@@ -1,6 +1,6 @@
 /* The words behind --model synthetic:KEY=VALUE,... */
-#ifndef TH_SYNTHETIC_TEXT_H
-#define TH_SYNTHETIC_TEXT_H
+#ifndef TH_CLI_SYNTHETIC_TEXT_H
+#define TH_CLI_SYNTHETIC_TEXT_H
 
 #include <throng/anim/synthetic.h>
 

@@ -1,6 +1,6 @@
 /* --trace: what ran when on which thread, in a file. */
-#ifndef TH_TRACING_H
-#define TH_TRACING_H
+#ifndef TH_CLI_TRACING_H
+#define TH_CLI_TRACING_H
 
 #include "options.h"
 

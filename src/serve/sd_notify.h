@@ -1,6 +1,6 @@
 /* Tells systemd how the service is, where there is a systemd and this program was built with its library. */
-#ifndef TH_SERVE_NOTIFY_H
-#define TH_SERVE_NOTIFY_H
+#ifndef TH_SERVE_SD_NOTIFY_H
+#define TH_SERVE_SD_NOTIFY_H
 
 #include <stdbool.h>
 

@@ -6,8 +6,8 @@
  *         th_change_end(&change, gl, &show, &err);
  *
  * One at a time. These calls belong to the context's thread. */
-#ifndef TH_CHANGE_H
-#define TH_CHANGE_H
+#ifndef TH_VIEW_ASYNC_REBUILD_H
+#define TH_VIEW_ASYNC_REBUILD_H
 
 #include "cli/model_set.h"
 

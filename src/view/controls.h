@@ -2,8 +2,8 @@
  *
  * A letter is a command by what is written on the key, whatever the keyboard's layout; W, A, S, D, Q and E, which move,
  * are places on the keyboard. So none of these letters is a command. */
-#ifndef TH_CONTROLS_H
-#define TH_CONTROLS_H
+#ifndef TH_VIEW_CONTROLS_H
+#define TH_VIEW_CONTROLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ typedef enum th_action {
     TH_ACTION_SLOWER,
     TH_ACTION_FASTER,
     TH_ACTION_REAL_TIME,
-    /* what the show is made of: tune.h. */
+    /* what the show is made of: live_settings.h. */
     TH_ACTION_MORE,
     TH_ACTION_FEWER,
     TH_ACTION_DOUBLE,

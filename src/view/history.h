@@ -1,6 +1,6 @@
 /* How long frames took: the last ones one by one, all of them together. */
-#ifndef TH_HISTORY_H
-#define TH_HISTORY_H
+#ifndef TH_VIEW_HISTORY_H
+#define TH_VIEW_HISTORY_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* What can be changed while the crowd runs: actions to options. Pure. */
-#ifndef TH_TUNE_H
-#define TH_TUNE_H
+#ifndef TH_VIEW_LIVE_SETTINGS_H
+#define TH_VIEW_LIVE_SETTINGS_H
 
 #include "cli/model_set.h"
 #include "controls.h"

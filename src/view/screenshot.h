@@ -1,6 +1,6 @@
 /* Pictures of what is on the screen, for keeps. */
-#ifndef TH_SCREENSHOT_H
-#define TH_SCREENSHOT_H
+#ifndef TH_VIEW_SCREENSHOT_H
+#define TH_VIEW_SCREENSHOT_H
 
 #include <throng/core/error.h>
 

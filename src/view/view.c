@@ -1,7 +1,7 @@
 /* throng view: a window in which the crowd moves.
  *
  * The loop draws one frame after the other. What keys change becomes another show, which takes the place of the one
- * that is drawn when it is ready (change.h); loading is the first of these changes. */
+ * that is drawn when it is ready (async_rebuild.h); loading is the first of these changes. */
 #include "async_rebuild.h"
 #include "cli/output.h"
 #include "cli/tracing.h"

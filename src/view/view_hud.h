@@ -1,7 +1,7 @@
 /* What stands on the picture of `view`: figures, help, messages. All calls on the context's thread, between
  * th_hud_begin and th_hud_end. */
-#ifndef TH_VIEW_HUD_H
-#define TH_VIEW_HUD_H
+#ifndef TH_VIEW_VIEW_HUD_H
+#define TH_VIEW_VIEW_HUD_H
 
 #include "cli/options.h"
 #include "history.h"

@@ -1,6 +1,6 @@
 /* Where the viewer stands, and how hands move it. Pure. */
-#ifndef TH_VIEWPOINT_H
-#define TH_VIEWPOINT_H
+#ifndef TH_VIEW_VIEWPOINT_H
+#define TH_VIEW_VIEWPOINT_H
 
 #include "controls.h"
 

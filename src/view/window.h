@@ -1,6 +1,6 @@
 /* The window of `view`, its events, and the picture that is drawn for it. All calls on the program's first thread. */
-#ifndef TH_WINDOW_H
-#define TH_WINDOW_H
+#ifndef TH_VIEW_WINDOW_H
+#define TH_VIEW_WINDOW_H
 
 #include "cli/options.h"
 #include "controls.h"

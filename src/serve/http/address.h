@@ -1,6 +1,6 @@
 /* Where the server listens. */
-#ifndef TH_SERVE_ADDRESS_H
-#define TH_SERVE_ADDRESS_H
+#ifndef TH_SERVE_HTTP_ADDRESS_H
+#define TH_SERVE_HTTP_ADDRESS_H
 
 #include <throng/core/error.h>
 

@@ -1,6 +1,6 @@
 /* What can be asked for: a table of routes, and what answers them. Knows nothing of sockets. */
-#ifndef TH_SERVE_API_H
-#define TH_SERVE_API_H
+#ifndef TH_SERVE_HTTP_API_H
+#define TH_SERVE_HTTP_API_H
 
 #include "request_filter.h"
 #include "server_state.h"

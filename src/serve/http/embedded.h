@@ -1,6 +1,6 @@
 /* Files that are part of the program: page.html and openapi.json of this folder. */
-#ifndef TH_SERVE_EMBEDDED_H
-#define TH_SERVE_EMBEDDED_H
+#ifndef TH_SERVE_HTTP_EMBEDDED_H
+#define TH_SERVE_HTTP_EMBEDDED_H
 
 #include <stddef.h>
 

@@ -1,8 +1,8 @@
 /* Server-sent events (WHATWG HTML, section 9.2). Every event is a whole state, so the last few are kept once for all
  * clients, and one that reads slowly skips those it came too late for: nobody waits for it, and it costs no memory.
  * All calls come from the thread that runs the daemon. */
-#ifndef TH_SERVE_EVENTS_H
-#define TH_SERVE_EVENTS_H
+#ifndef TH_SERVE_HTTP_EVENTS_H
+#define TH_SERVE_HTTP_EVENTS_H
 
 #include <microhttpd.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The HTTP side: connections, requests and replies, by libmicrohttpd, all on the thread that calls. */
-#ifndef TH_SERVE_HTTP_H
-#define TH_SERVE_HTTP_H
+#ifndef TH_SERVE_HTTP_HTTP_H
+#define TH_SERVE_HTTP_HTTP_H
 
 #include "api.h"
 #include "events.h"

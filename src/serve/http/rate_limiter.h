@@ -1,8 +1,8 @@
 /* How many requests an address may send: a bucket for each, that holds twice a second's worth of tokens, one at
  * least, and is filled evenly (the token bucket of J. Turner, New Directions in Communications, 1986). A fixed number
  * of buckets: of those that collide the one that was not asked for the longest makes room. */
-#ifndef TH_SERVE_THROTTLE_H
-#define TH_SERVE_THROTTLE_H
+#ifndef TH_SERVE_HTTP_RATE_LIMITER_H
+#define TH_SERVE_HTTP_RATE_LIMITER_H
 
 #include <stdbool.h>
 #include <stdint.h>

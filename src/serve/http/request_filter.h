@@ -3,8 +3,8 @@
  * A page of another site, open in the same browser, can send requests here. It cannot set the Host to a name of ours
  * (its own name pointing here, "DNS rebinding", shows in Host), it cannot hide its Origin, and it cannot send
  * application/json without asking first, which is never granted. */
-#ifndef TH_SERVE_GUARD_H
-#define TH_SERVE_GUARD_H
+#ifndef TH_SERVE_HTTP_REQUEST_FILTER_H
+#define TH_SERVE_HTTP_REQUEST_FILTER_H
 
 #include "rate_limiter.h"
 #include "token.h"

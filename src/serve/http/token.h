@@ -1,7 +1,7 @@
 /* The secret that clients show: from a file or an environment variable, never from the command line, which every user
  * of the machine can read. */
-#ifndef TH_SERVE_TOKEN_H
-#define TH_SERVE_TOKEN_H
+#ifndef TH_SERVE_HTTP_TOKEN_H
+#define TH_SERVE_HTTP_TOKEN_H
 
 #include <throng/core/error.h>
 

@@ -1,7 +1,7 @@
 /* Times counted in buckets whose width grows with the time: sixteen to every doubling, so that a quantile is off by
  * 3 % at most, whatever its size (as in G. Tene's HdrHistogram). From 1 us to 67 s. */
-#ifndef TH_SERVE_HISTOGRAM_H
-#define TH_SERVE_HISTOGRAM_H
+#ifndef TH_SERVE_METRICS_HISTOGRAM_H
+#define TH_SERVE_METRICS_HISTOGRAM_H
 
 #include <stdatomic.h>
 #include <stdint.h>

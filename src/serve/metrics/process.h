@@ -1,6 +1,6 @@
 /* What the system says about this process, in the units of Prometheus' process metrics. */
-#ifndef TH_SERVE_PROCESS_H
-#define TH_SERVE_PROCESS_H
+#ifndef TH_SERVE_METRICS_PROCESS_H
+#define TH_SERVE_METRICS_PROCESS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Prometheus' text format, version 0.0.4: https://prometheus.io/docs/instrumenting/exposition_formats/ */
-#ifndef TH_SERVE_PROMETHEUS_H
-#define TH_SERVE_PROMETHEUS_H
+#ifndef TH_SERVE_METRICS_PROMETHEUS_H
+#define TH_SERVE_METRICS_PROMETHEUS_H
 
 #include "histogram.h"
 

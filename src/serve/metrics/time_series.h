@@ -1,7 +1,7 @@
 /* The last hour, a second at a time. One thread adds, any thread reads, nobody waits: a reader that was overtaken
  * leaves out what is gone. */
-#ifndef TH_SERVE_TIMELINE_H
-#define TH_SERVE_TIMELINE_H
+#ifndef TH_SERVE_METRICS_TIME_SERIES_H
+#define TH_SERVE_METRICS_TIME_SERIES_H
 
 #include <stdatomic.h>
 #include <stdint.h>

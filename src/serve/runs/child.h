@@ -1,6 +1,6 @@
 /* This program once more, as a child process that dies with its parent. */
-#ifndef TH_SERVE_CHILD_H
-#define TH_SERVE_CHILD_H
+#ifndef TH_SERVE_RUNS_CHILD_H
+#define TH_SERVE_RUNS_CHILD_H
 
 #include <sys/types.h>
 

@@ -1,6 +1,6 @@
 /* The folder of results: what files are called, and which of them an earlier life of the server has left. */
-#ifndef TH_SERVE_RESULTS_H
-#define TH_SERVE_RESULTS_H
+#ifndef TH_SERVE_RUNS_RESULTS_H
+#define TH_SERVE_RUNS_RESULTS_H
 
 #include <stdint.h>
 

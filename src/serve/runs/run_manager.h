@@ -1,6 +1,6 @@
 /* Measuring runs: this program as a child process, one at a time, with its document kept for whoever asks. */
-#ifndef TH_SERVE_RUNS_H
-#define TH_SERVE_RUNS_H
+#ifndef TH_SERVE_RUNS_RUN_MANAGER_H
+#define TH_SERVE_RUNS_RUN_MANAGER_H
 
 #include "simulation/simulation_controller.h"
 

@@ -3,8 +3,8 @@
  * A seqlock (H.-J. Boehm, Can Seqlocks Get Along with Programming Language Memory Models?, 2012). The writer is the
  * thread that ticks, which must not stand behind a reader that the system has put to sleep; a reader that meets it at
  * work reads again. Words are atomic, so a torn read is no data race, and is thrown away. */
-#ifndef TH_SERVE_BOARD_H
-#define TH_SERVE_BOARD_H
+#ifndef TH_SERVE_SIMULATION_SEQLOCK_H
+#define TH_SERVE_SIMULATION_SEQLOCK_H
 
 #include <sched.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* Everything that one tick needs: instances, crowd, workers, palettes. Made off the ticking thread, handed to it whole,
  * and given back whole. */
-#ifndef TH_SERVE_TROUPE_H
-#define TH_SERVE_TROUPE_H
+#ifndef TH_SERVE_SIMULATION_SIMULATION_H
+#define TH_SERVE_SIMULATION_SIMULATION_H
 
 #include <throng/runtime/frame.h>
 #include <throng/serve/simulation_desc.h>

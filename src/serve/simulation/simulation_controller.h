@@ -1,7 +1,7 @@
 /* Decides what plays: takes wishes, has crowds made for them off stage, and puts them on between two ticks. One that
  * cannot be made leaves everything as it was, and its reason. Owns the runner. */
-#ifndef TH_SERVE_DIRECTOR_H
-#define TH_SERVE_DIRECTOR_H
+#ifndef TH_SERVE_SIMULATION_SIMULATION_CONTROLLER_H
+#define TH_SERVE_SIMULATION_SIMULATION_CONTROLLER_H
 
 #include "tick_loop.h"
 

@@ -1,7 +1,7 @@
 /* Takes pictures of the crowd when somebody asks for one, on a thread of its own that never meets the one that ticks:
  * it has the settings, the seed and the crowd's clock from the director, and poses the same characters once more. */
-#ifndef TH_SERVE_PHOTOGRAPHER_H
-#define TH_SERVE_PHOTOGRAPHER_H
+#ifndef TH_SERVE_SIMULATION_SNAPSHOT_SERVICE_H
+#define TH_SERVE_SIMULATION_SNAPSHOT_SERVICE_H
 
 #include "simulation_controller.h"
 

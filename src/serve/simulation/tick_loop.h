@@ -5,8 +5,8 @@
  * on by the time that has passed. The ticking thread takes no lock, allocates nothing, writes no log and waits for
  * nobody but its workers and the clock: what others want of it lies in atomic words, what it has to tell is on boards.
  */
-#ifndef TH_SERVE_RUNNER_H
-#define TH_SERVE_RUNNER_H
+#ifndef TH_SERVE_SIMULATION_TICK_LOOP_H
+#define TH_SERVE_SIMULATION_TICK_LOOP_H
 
 #include "metrics/histogram.h"
 #include "metrics/time_series.h"

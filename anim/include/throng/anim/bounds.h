@@ -2,8 +2,8 @@
  * without knowing clips.
  *
  * For set-up, not for frames: poses are sampled. Pure functions; any thread. TH_ERR_MEMORY is all that can go wrong. */
-#ifndef THRONG_BOUNDS_H
-#define THRONG_BOUNDS_H
+#ifndef THRONG_ANIM_BOUNDS_H
+#define THRONG_ANIM_BOUNDS_H
 
 #include <throng/anim/exact.h>
 

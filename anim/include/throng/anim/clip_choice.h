@@ -1,6 +1,6 @@
 /* Which clip of some models a text means. */
-#ifndef THRONG_CLIP_CHOICE_H
-#define THRONG_CLIP_CHOICE_H
+#ifndef THRONG_ANIM_CLIP_CHOICE_H
+#define THRONG_ANIM_CLIP_CHOICE_H
 
 #include <throng/anim/model.h>
 #include <throng/core/error.h>

@@ -2,8 +2,8 @@
  * resampled so that finding a key is one multiply, and everything that never moves is stored once.
  *
  * Immutable once created: share between threads. The model is borrowed and must outlive the rig. */
-#ifndef THRONG_RIG_H
-#define THRONG_RIG_H
+#ifndef THRONG_ANIM_COMPILED_MODEL_H
+#define THRONG_ANIM_COMPILED_MODEL_H
 
 #include <throng/anim/interpolation.h>
 #include <throng/anim/keys.h>

@@ -8,8 +8,8 @@
  * Palette memory is the caller's: an instance's palette is bind_count entries of the crowd's format (palette.h), and
  * starts on a 64-byte line. Nothing is read. Palettes are written in whole lines, each from front to back, the rest of
  * the last one zero. */
-#ifndef THRONG_CROWD_H
-#define THRONG_CROWD_H
+#ifndef THRONG_ANIM_CROWD_H
+#define THRONG_ANIM_CROWD_H
 
 #include <throng/anim/compiled_model.h>
 #include <throng/anim/palette.h>

@@ -1,8 +1,8 @@
 /* The reference: authored keys, binary search, double precision. Simple, slow, right.
  *
  * Everything else that computes a pose is held against this. Pure functions; no allocation; any thread. */
-#ifndef THRONG_EXACT_H
-#define THRONG_EXACT_H
+#ifndef THRONG_ANIM_EXACT_H
+#define THRONG_ANIM_EXACT_H
 
 #include <throng/anim/interpolation.h>
 #include <throng/anim/model.h>

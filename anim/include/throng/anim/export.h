@@ -1,6 +1,6 @@
 /* Writes a model as binary glTF 2.0 (.glb): nodes, skin, meshes, materials, textures and clips. */
-#ifndef THRONG_EXPORT_H
-#define THRONG_EXPORT_H
+#ifndef THRONG_ANIM_EXPORT_H
+#define THRONG_ANIM_EXPORT_H
 
 #include <throng/anim/model.h>
 

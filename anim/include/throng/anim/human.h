@@ -1,7 +1,7 @@
 /* The embedded character: a human of our own, built by code, so that the program has something to animate without any
  * file. 1.8 m tall, facing +Z, left hand at +X, feet on Y = 0, in metres; rigid (no scale anywhere). */
-#ifndef THRONG_HUMAN_H
-#define THRONG_HUMAN_H
+#ifndef THRONG_ANIM_HUMAN_H
+#define THRONG_ANIM_HUMAN_H
 
 #include <throng/anim/model.h>
 

@@ -3,8 +3,8 @@
  * Assimp is not safe on hostile files, so it is linked into the program throng-import alone. It is started afresh for
  * each file under limits of time and memory, and sends the finished model through a pipe; whatever it does wrong (a
  * crash, a hang, rubbish in the pipe) becomes an error here. Nothing is written to disk. */
-#ifndef THRONG_IMPORT_H
-#define THRONG_IMPORT_H
+#ifndef THRONG_ANIM_IMPORT_H
+#define THRONG_ANIM_IMPORT_H
 
 #include <throng/anim/model.h>
 

@@ -17,8 +17,8 @@
  *
  * All but splines take rotations from normalised keys. Before the first key that one holds, after the last the last.
  * STEP, NLERP and SLERP ignore tangents. Tracks that step are tracks like any other to all modes but AUTHORED. */
-#ifndef THRONG_INTERPOLATION_H
-#define THRONG_INTERPOLATION_H
+#ifndef THRONG_ANIM_INTERPOLATION_H
+#define THRONG_ANIM_INTERPOLATION_H
 
 typedef enum th_interpolation {
     TH_INTERPOLATION_AUTHORED = 0, /* CUBIC for tracks with tangents, STEP for those that step, SLERP for the others */

@@ -1,6 +1,6 @@
 /* Formats of compiled keys. */
-#ifndef THRONG_KEYS_H
-#define THRONG_KEYS_H
+#ifndef THRONG_ANIM_KEYS_H
+#define THRONG_ANIM_KEYS_H
 
 #include <stddef.h>
 

@@ -9,8 +9,8 @@
  *   bind     one entry of the bone palette: a joint and the inverse bind matrix with which a mesh follows it. A joint
  *            has no bind, one, or several (meshes may bind to one joint with different matrices).
  *   channel  the keys that move one joint in one clip. */
-#ifndef THRONG_MODEL_H
-#define THRONG_MODEL_H
+#ifndef THRONG_ANIM_MODEL_H
+#define THRONG_ANIM_MODEL_H
 
 #include <throng/anim/transform.h>
 #include <throng/core/error.h>

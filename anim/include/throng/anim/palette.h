@@ -1,7 +1,7 @@
 /* Formats of bone palettes. An entry is a 3x4 row-major matrix, the translation in its last column; shaders take it as
  * three rows. */
-#ifndef THRONG_PALETTE_H
-#define THRONG_PALETTE_H
+#ifndef THRONG_ANIM_PALETTE_H
+#define THRONG_ANIM_PALETTE_H
 
 #include <throng/core/cache_line.h>
 

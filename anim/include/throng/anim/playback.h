@@ -1,7 +1,7 @@
 /* How far an instance has played its clip. In one place, so that who carries a model on by whole loops and who poses it
  * within one agree to the last bit: where they did not, it would jump by a loop. */
-#ifndef THRONG_PLAYBACK_H
-#define THRONG_PLAYBACK_H
+#ifndef THRONG_ANIM_PLAYBACK_H
+#define THRONG_ANIM_PLAYBACK_H
 
 #include <math.h>
 #include <stdint.h>

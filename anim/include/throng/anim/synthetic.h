@@ -4,8 +4,8 @@
  * The same description gives the same bytes on every machine: only additions, products, quotients and square roots are
  * used, which IEEE 754 rounds alike everywhere, and no sine of a C library. Human sized (1.8 m or thereabouts),
  * standing on Y = 0, in metres. Every joint has a palette entry of its own. */
-#ifndef THRONG_SYNTHETIC_H
-#define THRONG_SYNTHETIC_H
+#ifndef THRONG_ANIM_SYNTHETIC_H
+#define THRONG_ANIM_SYNTHETIC_H
 
 #include <throng/anim/model.h>
 

@@ -6,8 +6,8 @@
  *
  * These are our own types because cglm's mat4 changes its alignment with the instruction set a file is compiled for.
  * th_mat34 carries data; th_dmat34 is what the double-precision reference computes with. */
-#ifndef THRONG_TRANSFORM_H
-#define THRONG_TRANSFORM_H
+#ifndef THRONG_ANIM_TRANSFORM_H
+#define THRONG_ANIM_TRANSFORM_H
 
 #include <stdbool.h>
 

@@ -9,11 +9,11 @@
  *   play/<how>           forward; or random: at another moment each frame
  *   clips/<which>        one: the first clip of each model; all: a mix of them
  *   jobs/<what>/<scheduler>  calls of the job system, and of others for comparison; docs/measuring.md lists them
- *   and what the program brings along (guest.h)
+ *   and what the program brings along (external_benchmark.h)
  *
  * Frame i shows the crowd at i / TH_FRAME_RATE, so nothing can be kept from one frame to the next. */
-#ifndef THRONG_BENCH_H
-#define THRONG_BENCH_H
+#ifndef THRONG_BENCH_BENCH_H
+#define THRONG_BENCH_BENCH_H
 
 #include <throng/bench/external_benchmark.h>
 #include <throng/bench/measure.h>

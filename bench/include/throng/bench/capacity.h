@@ -17,8 +17,8 @@
  *            one would have held a quarter more, as it met something else. The last one holds
  *
  * Knows neither crowds nor clocks. */
-#ifndef THRONG_CAPACITY_H
-#define THRONG_CAPACITY_H
+#ifndef THRONG_BENCH_CAPACITY_H
+#define THRONG_BENCH_CAPACITY_H
 
 #include <throng/bench/stats.h>
 #include <throng/core/error.h>

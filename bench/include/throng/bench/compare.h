@@ -17,8 +17,8 @@
  * When it is a change. All of: p of the rank test, corrected for the number of entries by Holm (S. Holm, A Simple
  * Sequentially Rejective Multiple Test Procedure, 1979), below TH_COMPARE_ALPHA, which is then the risk that any entry
  * of two records of the same is called changed; more than the threshold; and more than the noise floor. */
-#ifndef THRONG_COMPARE_H
-#define THRONG_COMPARE_H
+#ifndef THRONG_BENCH_COMPARE_H
+#define THRONG_BENCH_COMPARE_H
 
 #include <throng/bench/result_file.h>
 

@@ -1,6 +1,6 @@
 /* The machine, the build and the moment: everything a figure depends on and the code does not say. */
-#ifndef THRONG_CONTEXT_H
-#define THRONG_CONTEXT_H
+#ifndef THRONG_BENCH_CONTEXT_H
+#define THRONG_BENCH_CONTEXT_H
 
 #include <throng/jobs/jobs.h>
 

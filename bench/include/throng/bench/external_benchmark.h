@@ -1,8 +1,8 @@
 /* Guests: entries that the program brings along, for the bench to measure what it knows nothing of.
  *
  * They come last in the list and are filtered like the others. */
-#ifndef THRONG_GUEST_H
-#define THRONG_GUEST_H
+#ifndef THRONG_BENCH_EXTERNAL_BENCHMARK_H
+#define THRONG_BENCH_EXTERNAL_BENCHMARK_H
 
 #include <throng/bench/report.h>
 

@@ -9,8 +9,8 @@
  *
  * Fitted are the medians of each point's repetitions, by least squares of relative residuals, each weighed by its
  * standard error (Levenberg-Marquardt from the best point of a grid, within 0 <= sigma <= 1 and 0 <= kappa). */
-#ifndef THRONG_FIT_H
-#define THRONG_FIT_H
+#ifndef THRONG_BENCH_FIT_H
+#define THRONG_BENCH_FIT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* What else went on in the machine while something was measured. */
-#ifndef THRONG_NOISE_H
-#define THRONG_NOISE_H
+#ifndef THRONG_BENCH_INTERFERENCE_H
+#define THRONG_BENCH_INTERFERENCE_H
 
 #include <stdint.h>
 

@@ -7,8 +7,8 @@
  * Rounds end when the median of every subject is known well enough, or the time is up. All subjects have the same
  * number of rounds, whether they agree or not has no say in it, and every sample counts: docs/measuring.md says why
  * that is honest, and what it costs. */
-#ifndef THRONG_MEASURE_H
-#define THRONG_MEASURE_H
+#ifndef THRONG_BENCH_MEASURE_H
+#define THRONG_BENCH_MEASURE_H
 
 #include <throng/bench/report.h>
 

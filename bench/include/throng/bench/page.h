@@ -8,8 +8,8 @@
  * Names, errors and commands may hold anything: they are escaped, bytes that are no text are replaced. NaN and infinity
  * never appear: such values are not drawn, and a dash in tables. Numbers are written as the C locale has them, which
  * the program must not have changed. */
-#ifndef THRONG_PAGE_H
-#define THRONG_PAGE_H
+#ifndef THRONG_BENCH_PAGE_H
+#define THRONG_BENCH_PAGE_H
 
 #include <stdbool.h>
 #include <stdio.h>

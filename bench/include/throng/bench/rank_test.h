@@ -1,8 +1,8 @@
 /* Whether two sets of samples differ by more than chance: the test of Mann and Whitney, which asks only which value is
  * larger, so that no shape of the scatter is assumed (H. Mann, D. Whitney, On a Test of Whether one of Two Random
  * Variables is Stochastically Larger than the Other, 1947). */
-#ifndef THRONG_RANK_TEST_H
-#define THRONG_RANK_TEST_H
+#ifndef THRONG_BENCH_RANK_TEST_H
+#define THRONG_BENCH_RANK_TEST_H
 
 #include <throng/bench/stats.h>
 

@@ -3,8 +3,8 @@
  * The document follows Google Benchmark's schema, so that its compare.py and the trackers that read it work on ours: an
  * "iteration" row for each repetition, then "aggregate" rows over them. Times are those of one iteration, which is one
  * frame of the whole crowd (or one call of th_jobs_for), in the row's time_unit. cpu_time is that of all threads. */
-#ifndef THRONG_REPORT_H
-#define THRONG_REPORT_H
+#ifndef THRONG_BENCH_REPORT_H
+#define THRONG_BENCH_REPORT_H
 
 #include <throng/bench/context.h>
 #include <throng/bench/interference.h>
@@ -32,7 +32,7 @@ typedef struct th_row {
     uint32_t iterations_timed_at_once; /* all of them, or 1: between two looks at the clock */
     th_samples real_ns;                /* of one iteration; a sample for each repetition */
     th_samples cpu_ns;
-    th_samples pulse_ns; /* of the core meanwhile, as th_pulse_ns of pulse.h; none: not known */
+    th_samples pulse_ns; /* of the core meanwhile, as th_pulse_ns of core_clock.h; none: not known */
     /* Who took the samples: those from ends[p - 1] (or 0) to ends[p] are of process p. */
     uint32_t ends[TH_REPORT_MOST_PROCESSES], process_count;
     bool checked;         /* the palettes were held against the reference: */

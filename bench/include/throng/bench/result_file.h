@@ -3,8 +3,8 @@
  *
  * Files may come from anywhere. What is not as it must be is refused, with the line and column where that is no JSON,
  * and with the row and the field where it is. */
-#ifndef THRONG_RECORD_H
-#define THRONG_RECORD_H
+#ifndef THRONG_BENCH_RESULT_FILE_H
+#define THRONG_BENCH_RESULT_FILE_H
 
 #include <throng/bench/report.h>
 

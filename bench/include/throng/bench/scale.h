@@ -7,8 +7,8 @@
  *
  * Several schedulers, crowd sizes or grains give a curve each. Of the first curve more is found out: frames of which a
  * part is left out, in turns with the whole ones, and what memory can do, afterwards. From these comes the verdict. */
-#ifndef THRONG_SCALE_H
-#define THRONG_SCALE_H
+#ifndef THRONG_BENCH_SCALE_H
+#define THRONG_BENCH_SCALE_H
 
 #include <throng/bench/fit.h>
 #include <throng/bench/measure.h>

@@ -1,8 +1,8 @@
 /* Samples of a measurement and what can be said about them. No sample is ever dropped.
  *
  * Any thread, but two must not ask about the same samples at once: they are sorted in memory that comes with them. */
-#ifndef THRONG_STATS_H
-#define THRONG_STATS_H
+#ifndef THRONG_BENCH_STATS_H
+#define THRONG_BENCH_STATS_H
 
 #include <stdbool.h>
 #include <stddef.h>

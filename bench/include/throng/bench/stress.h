@@ -9,13 +9,13 @@
  * is late when the CPUs or the GPU cannot keep up; how old a picture is when it is shown is not in it
  *
  * Every number of characters that is tried is a crowd of its own, made as a program would make it, and its first
- * frames, until one is in time, or MOST_WARM_UP of stress_stand.c, do not count: with them goes what waits in the
+ * frames, until one is in time, or MOST_WARM_UP of load_test_harness.c, do not count: with them goes what waits in the
  * driver.
  *
  * For each number of threads the crowd is posed and checked before anything is timed, and the crowd found once more
  * after it was; in ordinary memory, also where frames are drawn, since what the GPU reads is not to be read back. */
-#ifndef THRONG_STRESS_H
-#define THRONG_STRESS_H
+#ifndef THRONG_BENCH_STRESS_H
+#define THRONG_BENCH_STRESS_H
 
 #include <throng/bench/capacity.h>
 #include <throng/bench/report.h>

@@ -8,8 +8,8 @@
  * purpose, nothing is cached that they do not cache. Splines and steps are all they do not know, as Assimp drops what
  * the file says of them: those are played here all the same, so that every yardstick is about one motion. Equal to
  * th_exact_pose, as authored, within float rounding; a test says so. */
-#ifndef THRONG_TUTORIAL_H
-#define THRONG_TUTORIAL_H
+#ifndef THRONG_BENCH_TUTORIAL_H
+#define THRONG_BENCH_TUTORIAL_H
 
 #include <throng/anim/model.h>
 

@@ -2,8 +2,8 @@
  *
  * The error of a palette entry is how far a point of the mesh lands from where it should: the joint itself, and points
  * TH_SHELL_M around it (on a model of 1.8 m; scaled with the model), in scene units. */
-#ifndef THRONG_CHECK_H
-#define THRONG_CHECK_H
+#ifndef THRONG_BENCH_VALIDATE_H
+#define THRONG_BENCH_VALIDATE_H
 
 #include <throng/runtime/scene.h>
 

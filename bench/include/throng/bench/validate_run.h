@@ -2,8 +2,8 @@
  *
  * Two frames are held against the double-precision evaluation: whoever stands still while the scene moves is right in
  * one of them at most. */
-#ifndef THRONG_TRIAL_H
-#define THRONG_TRIAL_H
+#ifndef THRONG_BENCH_VALIDATE_RUN_H
+#define THRONG_BENCH_VALIDATE_RUN_H
 
 #include <throng/bench/report.h>
 #include <throng/runtime/scene.h>

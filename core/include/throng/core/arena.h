@@ -1,7 +1,7 @@
 /* One block of memory per asset: allocations are never freed one by one, but all together.
  * Not thread-safe. */
-#ifndef TH_ARENA_H
-#define TH_ARENA_H
+#ifndef THRONG_CORE_ARENA_H
+#define THRONG_CORE_ARENA_H
 
 #include <stdarg.h>
 #include <stddef.h>

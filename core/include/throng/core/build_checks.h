@@ -1,6 +1,6 @@
 /* Whether a build looks at what the driver is told, and at who writes to what the GPU reads: one with asserts does. */
-#ifndef TH_CHECKS_H
-#define TH_CHECKS_H
+#ifndef THRONG_CORE_BUILD_CHECKS_H
+#define THRONG_CORE_BUILD_CHECKS_H
 
 #ifdef NDEBUG
 #define TH_CHECKS false

@@ -1,6 +1,6 @@
 /* Memory in whole cache lines, so that no two writers share one. */
-#ifndef THRONG_LINE_H
-#define THRONG_LINE_H
+#ifndef THRONG_CORE_CACHE_LINE_H
+#define THRONG_CORE_CACHE_LINE_H
 
 #include <stddef.h>
 #include <stdlib.h>

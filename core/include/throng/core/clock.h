@@ -1,6 +1,6 @@
 /* Clocks, in nanoseconds since some fixed moment. Any thread. */
-#ifndef THRONG_CLOCK_H
-#define THRONG_CLOCK_H
+#ifndef THRONG_CORE_CLOCK_H
+#define THRONG_CORE_CLOCK_H
 
 #include <stdint.h>
 

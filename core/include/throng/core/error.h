@@ -3,8 +3,8 @@
  * A function that can fail for such a reason returns a th_result and fills a th_error, which says what went wrong and
  * where in words that can be shown to a person. A caller's own mistake (NULL, a range out of bounds) is an assert().
  * Libraries never print, log or exit. */
-#ifndef THRONG_ERROR_H
-#define THRONG_ERROR_H
+#ifndef THRONG_CORE_ERROR_H
+#define THRONG_CORE_ERROR_H
 
 typedef enum th_result {
     TH_OK,

@@ -1,6 +1,6 @@
 /* Files replaced as a whole or not at all. */
-#ifndef THRONG_FILE_H
-#define THRONG_FILE_H
+#ifndef THRONG_CORE_FILE_H
+#define THRONG_CORE_FILE_H
 
 #include <throng/core/error.h>
 

@@ -1,6 +1,6 @@
 /* Half precision, IEEE 754 binary16: 11 bits of mantissa, largest 65504, smallest normal 2^-14. */
-#ifndef THRONG_HALF_H
-#define THRONG_HALF_H
+#ifndef THRONG_CORE_HALF_H
+#define THRONG_CORE_HALF_H
 
 #include <stdint.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  *
  * Building never checks for memory at each step: a NULL poisons whatever it is put into, so the finished document is
  * NULL when anything went wrong on the way. json_pack() behaves like this by itself. */
-#ifndef THRONG_JSON_H
-#define THRONG_JSON_H
+#ifndef THRONG_CORE_JSON_H
+#define THRONG_CORE_JSON_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@ json_t *th_json_reals(const double *values, size_t count);
 /* Take ownership of all that is JSON; return the first, or NULL. */
 json_t *th_json_append(json_t *array, json_t *value);
 
-/* A text of up to 1023 bytes behind those of the array, made printable (words.h). */
+/* A text of up to 1023 bytes behind those of the array, made printable (text_format.h). */
 __attribute__((format(printf, 2, 3))) void th_json_say(json_t **texts, const char *format, ...);
 json_t *th_json_merge(json_t *object, json_t *more);
 json_t *th_json_set(json_t *object, const char *name, json_t *value);

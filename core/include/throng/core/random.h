@@ -1,8 +1,8 @@
 /* Random numbers that are a good hash of a seed and a counter: no state, so the n-th is there without those before (G.
  * Steele, D. Lea, C. Flood, Fast Splittable Pseudorandom Number Generators, 2014). What depends on the n-th alone stays
  * what it is when there are more. */
-#ifndef THRONG_RANDOM_H
-#define THRONG_RANDOM_H
+#ifndef THRONG_CORE_RANDOM_H
+#define THRONG_CORE_RANDOM_H
 
 #include <stdint.h>
 

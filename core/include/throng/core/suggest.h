@@ -1,6 +1,6 @@
 /* What somebody may have meant. */
-#ifndef THRONG_SUGGEST_H
-#define THRONG_SUGGEST_H
+#ifndef THRONG_CORE_SUGGEST_H
+#define THRONG_CORE_SUGGEST_H
 
 #include <stdbool.h>
 #include <stddef.h>

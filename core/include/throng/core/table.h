@@ -1,7 +1,7 @@
 /* A table of texts, and the four ways to write it: for people, for pull requests, for browsers, and for other programs.
  */
-#ifndef THRONG_TABLE_H
-#define THRONG_TABLE_H
+#ifndef THRONG_CORE_TABLE_H
+#define THRONG_CORE_TABLE_H
 
 #include <throng/core/text_format.h>
 

@@ -1,6 +1,6 @@
 /* Text for people: what a terminal or a pull request shows of names and numbers. */
-#ifndef THRONG_WORDS_H
-#define THRONG_WORDS_H
+#ifndef THRONG_CORE_TEXT_FORMAT_H
+#define THRONG_CORE_TEXT_FORMAT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  *
  * Knows ranges and callbacks, nothing of what is computed. Own header, no other module's types: errors are errno
  * values. */
-#ifndef THRONG_JOBS_H
-#define THRONG_JOBS_H
+#ifndef THRONG_JOBS_JOBS_H
+#define THRONG_JOBS_JOBS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  *
  * One description serves orbiting and flying: a target, and the eye at a distance from it. th_camera_orbit moves the
  * eye around the target, th_camera_turn the target around the eye, th_camera_move both. */
-#ifndef THRONG_CAMERA_H
-#define THRONG_CAMERA_H
+#ifndef THRONG_RENDER_CAMERA_H
+#define THRONG_RENDER_CAMERA_H
 
 typedef struct th_camera {
     float target[3];

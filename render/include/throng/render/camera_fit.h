@@ -4,8 +4,8 @@
  *     th_framing framing = th_framing_begin(&camera, aspect, 0.9F);
  *     th_framing_add(&framing, centre, radius); // each of them
  *     camera = th_framing_end(&framing, &framing); */
-#ifndef THRONG_FRAMING_H
-#define THRONG_FRAMING_H
+#ifndef THRONG_RENDER_CAMERA_FIT_H
+#define THRONG_RENDER_CAMERA_FIT_H
 
 #include <throng/render/camera.h>
 

@@ -1,12 +1,12 @@
-/* The painter draws crowds: figures (figure.h) moved by bone palettes that lie in a ring (ring.h), on a ground under a
- * sky, with one sun and its shadows. It knows no clips and no time.
+/* The painter draws crowds: figures (render_mesh.h) moved by bone palettes that lie in a ring (ring.h), on a ground
+ * under a sky, with one sun and its shadows. It knows no clips and no time.
  *
  * Palettes are not copied: the vertex shader reads them where workers wrote them, palette k of a draw for the instance
  * that gl_InstanceID counts as k. What is larger than a driver's storage block is drawn in chunks of whole characters.
  *
  * All calls on the context's thread. */
-#ifndef THRONG_PAINTER_H
-#define THRONG_PAINTER_H
+#ifndef THRONG_RENDER_CROWD_RENDERER_H
+#define THRONG_RENDER_CROWD_RENDERER_H
 
 #include <throng/anim/palette.h>
 #include <throng/render/camera.h>

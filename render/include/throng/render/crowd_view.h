@@ -2,8 +2,8 @@
  *
  * A frame places the characters, picks those that the camera sees, has workers pose just these, straight into memory
  * that the GPU reads, and draws them. The context's thread calls; workers are the show's own. */
-#ifndef TH_SHOW_H
-#define TH_SHOW_H
+#ifndef THRONG_RENDER_CROWD_VIEW_H
+#define THRONG_RENDER_CROWD_VIEW_H
 
 #include <throng/render/camera.h>
 #include <throng/render/crowd_renderer.h>

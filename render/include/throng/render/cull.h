@@ -7,8 +7,8 @@
  * Conservative: a character may be listed that is not seen, never the other way round, as long as its sphere holds it;
  * what floats round away is added to the spheres. The spheres are tested, not turned: one whose centre is beside the
  * axis about which headings turn grows until it holds itself at any heading. */
-#ifndef THRONG_CULL_H
-#define THRONG_CULL_H
+#ifndef THRONG_RENDER_CULL_H
+#define THRONG_RENDER_CULL_H
 
 #include <throng/render/camera.h>
 #include <throng/render/layout.h>

@@ -2,8 +2,8 @@
  *
  * No GL. A film is used by one thread at a time. Each file is all there or not at all: until a PNG is written, until a
  * video is closed, what was there before stays. */
-#ifndef THRONG_FILM_H
-#define THRONG_FILM_H
+#ifndef THRONG_RENDER_FRAME_WRITER_H
+#define THRONG_RENDER_FRAME_WRITER_H
 
 #include <throng/core/error.h>
 

@@ -2,8 +2,8 @@
  *
  * Everything of this library happens on one thread, the one that created the context; windows want it to be the
  * program's first. Several contexts may live at a time, of which only the one created last is current. */
-#ifndef THRONG_GL_H
-#define THRONG_GL_H
+#ifndef THRONG_RENDER_GL_H
+#define THRONG_RENDER_GL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  *
  * Where the clock cannot be trusted (th_gl_info.timer_queries) nothing is asked and nothing comes. One clock runs at a
  * time. All calls on the context's thread. */
-#ifndef THRONG_GPU_CLOCK_H
-#define THRONG_GPU_CLOCK_H
+#ifndef THRONG_RENDER_GPU_CLOCK_H
+#define THRONG_RENDER_GPU_CLOCK_H
 
 #include <throng/render/gl.h>
 

@@ -13,8 +13,8 @@
  * Places are framebuffer pixels, the origin top left, and are rounded to whole ones. Whatever lies outside of the
  * picture, is not a number or has no extent is left out. All calls on the context's thread. Once its buffer has grown
  * to a frame's size, a frame allocates nothing. */
-#ifndef THRONG_HUD_H
-#define THRONG_HUD_H
+#ifndef THRONG_RENDER_HUD_H
+#define THRONG_RENDER_HUD_H
 
 #include <throng/render/gl.h>
 

@@ -5,8 +5,8 @@
  *
  * Scene space: right-handed, Y up, the ground is Y = 0, the middle of the crowd at the origin. A heading turns about Y:
  * 0 leaves a model as it is, looking along +Z as glTF has it; a quarter turn makes it look along +X. */
-#ifndef THRONG_LAYOUT_H
-#define THRONG_LAYOUT_H
+#ifndef THRONG_RENDER_LAYOUT_H
+#define THRONG_RENDER_LAYOUT_H
 
 #include <throng/anim/transform.h>
 #include <throng/core/error.h>

@@ -6,8 +6,8 @@
  * Two spaces. Positions stay in mesh space, where a mesh was bound to the skeleton; palette entry b of an instance maps
  * it to scene space, so scene_position = sum of weight[k] * palette[bind[k]] * position. Meshes that share no bind may
  * lie in different mesh spaces. */
-#ifndef THRONG_FIGURE_H
-#define THRONG_FIGURE_H
+#ifndef THRONG_RENDER_RENDER_MESH_H
+#define THRONG_RENDER_RENDER_MESH_H
 
 #include <throng/anim/model.h>
 

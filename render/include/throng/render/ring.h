@@ -8,8 +8,8 @@
  *     th_ring_fence(ring);                  behind the last draw that reads the slot
  *
  * These calls belong to the context's thread. */
-#ifndef THRONG_RING_H
-#define THRONG_RING_H
+#ifndef THRONG_RENDER_RING_H
+#define THRONG_RENDER_RING_H
 
 #include <throng/render/gl.h>
 

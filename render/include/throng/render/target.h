@@ -1,7 +1,7 @@
 /* An off-screen picture to draw to: sRGB colour of 8 bits with alpha, depth of 32-bit float, with antialiasing or not.
  * All calls on the context's thread, with the context current in which the target was created. */
-#ifndef THRONG_TARGET_H
-#define THRONG_TARGET_H
+#ifndef THRONG_RENDER_TARGET_H
+#define THRONG_RENDER_TARGET_H
 
 #include <stddef.h>
 #include <stdint.h>

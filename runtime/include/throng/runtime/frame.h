@@ -2,8 +2,8 @@
  *
  * The only place that sees the crowd and the pool together. Everything is allocated when it is created; a frame
  * allocates nothing. */
-#ifndef THRONG_FRAME_H
-#define THRONG_FRAME_H
+#ifndef THRONG_RUNTIME_FRAME_H
+#define THRONG_RUNTIME_FRAME_H
 
 #include <throng/anim/crowd.h>
 #include <throng/jobs/jobs.h>

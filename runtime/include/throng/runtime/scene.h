@@ -1,7 +1,7 @@
 /* A scene: models compiled to rigs, and the instances that play them. What is measured, shown and tested is a scene, so
  * a number, a picture and a test are about the same work. */
-#ifndef THRONG_SCENE_H
-#define THRONG_SCENE_H
+#ifndef THRONG_RUNTIME_SCENE_H
+#define THRONG_RUNTIME_SCENE_H
 
 #include <throng/anim/crowd.h>
 

@@ -6,8 +6,8 @@
  * One thread, the main one, makes all calls here. What a pool runs is recorded by the workers that run it, without
  * locks. Only the functions that say so allocate. NULL for a tracer is fine and records nothing, so nobody need ask
  * whether there is one. */
-#ifndef THRONG_TRACER_H
-#define THRONG_TRACER_H
+#ifndef THRONG_RUNTIME_TRACER_H
+#define THRONG_RUNTIME_TRACER_H
 
 #include <throng/core/error.h>
 #include <throng/jobs/jobs.h>

@@ -1,7 +1,7 @@
 /* What the server says on standard error: a line at a time, as text or as JSON. Any thread but the one that ticks: a
  * terminal or a pipe that nobody reads may hold a writer up. */
-#ifndef TH_SERVE_LOG_H
-#define TH_SERVE_LOG_H
+#ifndef THRONG_SERVE_LOG_H
+#define THRONG_SERVE_LOG_H
 
 typedef enum th_log_level {
     TH_LOG_ERROR = 0,

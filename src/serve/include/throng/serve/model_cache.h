@@ -1,7 +1,7 @@
 /* Models, loaded and compiled: what is expensive about a crowd and does not depend on its size. Crowds that differ in
  * number, threads or clips share one. */
-#ifndef TH_SERVE_COMPANY_H
-#define TH_SERVE_COMPANY_H
+#ifndef THRONG_SERVE_MODEL_CACHE_H
+#define THRONG_SERVE_MODEL_CACHE_H
 
 #include <throng/anim/compiled_model.h>
 #include <throng/serve/settings.h>

@@ -1,7 +1,7 @@
 /* The models that may be asked for, by name: those that the server was started with, and the files of folders that it
  * was told. Names from the network are never paths. */
-#ifndef TH_SERVE_CATALOGUE_H
-#define TH_SERVE_CATALOGUE_H
+#ifndef THRONG_SERVE_MODEL_REGISTRY_H
+#define THRONG_SERVE_MODEL_REGISTRY_H
 
 #include <throng/core/error.h>
 

@@ -2,8 +2,8 @@
  *
  * Knows no command line and prints nothing but one line, its address, on standard output when it is ready, and its log
  * on standard error. */
-#ifndef TH_SERVE_SERVER_H
-#define TH_SERVE_SERVER_H
+#ifndef THRONG_SERVE_SERVER_H
+#define THRONG_SERVE_SERVER_H
 
 #include <throng/serve/log.h>
 #include <throng/serve/model_registry.h>

@@ -1,6 +1,6 @@
 /* What the crowd is asked to be, as JSON says it and as the server keeps it. */
-#ifndef TH_SERVE_SETTINGS_H
-#define TH_SERVE_SETTINGS_H
+#ifndef THRONG_SERVE_SETTINGS_H
+#define THRONG_SERVE_SETTINGS_H
 
 #include <throng/anim/interpolation.h>
 #include <throng/core/error.h>

@@ -1,6 +1,6 @@
 /* What the server's crowds have in common, whatever clients ask for. */
-#ifndef TH_SERVE_SIMULATION_DESC_H
-#define TH_SERVE_SIMULATION_DESC_H
+#ifndef THRONG_SERVE_SIMULATION_DESC_H
+#define THRONG_SERVE_SIMULATION_DESC_H
 
 #include <throng/anim/crowd.h>
 #include <throng/serve/model_cache.h>

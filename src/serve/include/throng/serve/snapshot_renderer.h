@@ -1,6 +1,6 @@
 /* Where pictures of the crowd are drawn. The server knows no OpenGL, so the program that runs it brings this. */
-#ifndef TH_SERVE_STUDIO_H
-#define TH_SERVE_STUDIO_H
+#ifndef THRONG_SERVE_SNAPSHOT_RENDERER_H
+#define THRONG_SERVE_SNAPSHOT_RENDERER_H
 
 #include <throng/anim/crowd.h>
 #include <throng/serve/model_cache.h>

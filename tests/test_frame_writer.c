@@ -35,7 +35,7 @@ static void make_noise(void)
         noise[i] = (uint8_t)random_between(&state, 0, 256);
 }
 
-TestSuite(film, .init = make_noise, .fini = remove_folder, .timeout = 120);
+TestSuite(frame_writer, .init = make_noise, .fini = remove_folder, .timeout = 120);
 
 static const char *in_folder(const char *name)
 {
@@ -77,7 +77,7 @@ static void expect_picture(const char *name, const uint8_t *rgba)
     unlink(in_folder(name));
 }
 
-Test(film, writes_a_picture_that_reads_back)
+Test(frame_writer, writes_a_picture_that_reads_back)
 {
     th_error err = {0};
     th_film *film = open_good("one.PNG", 1);
@@ -88,7 +88,7 @@ Test(film, writes_a_picture_that_reads_back)
     expect_picture("one.PNG", noise);
 }
 
-Test(film, encodes_a_picture_without_a_file)
+Test(frame_writer, encodes_a_picture_without_a_file)
 {
     th_error err = {0};
     unsigned char *png = NULL;
@@ -102,7 +102,7 @@ Test(film, encodes_a_picture_without_a_file)
     expect_picture("two.png", noise);
 }
 
-Test(film, numbers_pictures)
+Test(frame_writer, numbers_pictures)
 {
     static const char *const names[][4] = {{"a%03d.png", "a000.png", "a001.png", "a002.png"},
                                            {"%d.png", "0.png", "1.png", "2.png"},
@@ -138,7 +138,7 @@ static void expect_refused(const th_film_desc *desc, th_result result, const cha
     cr_expect_eq(count_files(), 0, "%s", desc->path);
 }
 
-Test(film, takes_no_name_that_is_not_plain)
+Test(frame_writer, takes_no_name_that_is_not_plain)
 {
     static const char *const bad[] = {"a%s.png",   "a%5d.png", "a%-5d.png", "a%d%d.png",  "a%%d.png",
                                       "a%d%.png",  "a%0d.png", "a%00d.png", "a%012d.png", "a%ld.png",
@@ -159,7 +159,7 @@ Test(film, takes_no_name_that_is_not_plain)
     expect_refused(&nameless, TH_ERR_INPUT, "is empty");
 }
 
-Test(film, takes_no_size_or_speed_that_is_not)
+Test(frame_writer, takes_no_size_or_speed_that_is_not)
 {
     static const struct {
         uint32_t width, height;
@@ -183,7 +183,7 @@ Test(film, takes_no_size_or_speed_that_is_not)
     }
 }
 
-Test(film, finds_out_early_that_it_cannot_write)
+Test(frame_writer, finds_out_early_that_it_cannot_write)
 {
     static const char *const names[] = {"no/such/folder/a%d.png", "no/such/folder/a.mp4"};
     for (size_t i = 0; i < 2; i++) {
@@ -213,7 +213,7 @@ static struct rlimit limit_files(rlim_t bytes)
     return before;
 }
 
-Test(film, keeps_the_old_picture_when_the_new_one_does_not_fit)
+Test(frame_writer, keeps_the_old_picture_when_the_new_one_does_not_fit)
 {
     th_error err = {0};
     th_film *film = open_good("a%d.png", 1);
@@ -268,7 +268,7 @@ static void expect_old(const char *name)
     unlink(in_folder(name));
 }
 
-Test(film, says_that_ffmpeg_is_missing)
+Test(frame_writer, says_that_ffmpeg_is_missing)
 {
     setenv("PATH", folder, 1);
     th_film_desc desc = desc_of("a.mp4", 2);
@@ -289,7 +289,7 @@ static th_result shoot(const char *name, uint32_t frames, th_error *err)
 }
 
 /* SIGPIPE would end the test. More frames than a socket holds, or few enough that only closing tells. */
-Test(film, says_what_ffmpeg_said)
+Test(frame_writer, says_what_ffmpeg_said)
 {
     static const struct {
         const char *script, *words[2];
@@ -316,7 +316,7 @@ Test(film, says_what_ffmpeg_said)
         }
 }
 
-Test(film, puts_the_video_in_place_when_it_is_closed)
+Test(frame_writer, puts_the_video_in_place_when_it_is_closed)
 {
     make_ffmpeg("exec /bin/cat >/proc/self/fd/3");
     th_error err = {0};
@@ -342,7 +342,7 @@ Test(film, puts_the_video_in_place_when_it_is_closed)
     unlink(in_folder("a%s.webm"));
 }
 
-Test(film, needs_no_standard_input_or_output)
+Test(frame_writer, needs_no_standard_input_or_output)
 {
     make_ffmpeg("exec /bin/cat >/proc/self/fd/3");
     for (int open = 0; open < 8; open++) {
@@ -367,7 +367,7 @@ Test(film, needs_no_standard_input_or_output)
     remove_ffmpeg();
 }
 
-Test(film, abandons_a_video_that_hangs)
+Test(frame_writer, abandons_a_video_that_hangs)
 {
     make_ffmpeg("exec /bin/sleep 1000");
     th_error err = {0};
@@ -381,7 +381,7 @@ Test(film, abandons_a_video_that_hangs)
     expect_old("a.mp4");
 }
 
-Test(film, makes_no_video_of_nothing)
+Test(frame_writer, makes_no_video_of_nothing)
 {
     make_ffmpeg("exec /bin/cat >/proc/self/fd/3");
     th_error err = {0};
@@ -438,7 +438,7 @@ static double compare_video(const char *name, uint32_t frames)
 }
 
 /* Odd sides, which a video cannot have: the last row and column come twice. */
-Test(film, makes_videos_that_play)
+Test(frame_writer, makes_videos_that_play)
 {
     static const char *const names[] = {"a.mp4", "a.MKV", "a.webm"};
     static uint8_t frame[4 * PIXELS];
@@ -458,7 +458,7 @@ Test(film, makes_videos_that_play)
     }
 }
 
-Test(film, says_that_the_disk_is_full)
+Test(frame_writer, says_that_the_disk_is_full)
 {
     if (!have_ffmpeg())
         cr_skip_test("ffmpeg is not installed");

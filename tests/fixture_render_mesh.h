@@ -1,6 +1,6 @@
 /* What is true of any figure, and a model to make figures of. */
-#ifndef FIXTURE_FIGURE_H
-#define FIXTURE_FIGURE_H
+#ifndef FIXTURE_RENDER_MESH_H
+#define FIXTURE_RENDER_MESH_H
 
 #include <throng/render/render_mesh.h>
 

@@ -101,7 +101,7 @@ static void expect_picture(const th_report *report, const char *name, bool many,
     cr_expect(!draws || figure(row, "draw_ms") > 0, "%s", name);
 }
 
-Test(frame_entries, say_what_they_drew_and_where_the_time_went, .timeout = 300)
+Test(bench_frames, say_what_they_drew_and_where_the_time_went, .timeout = 300)
 {
     static const char *const whats[] = {"whole", "drawn_again", "posed"};
     const th_options o = parse(TINY " --drawn 12 --count 12 --filter ^frame/|^play/forward");
@@ -117,7 +117,7 @@ Test(frame_entries, say_what_they_drew_and_where_the_time_went, .timeout = 300)
     th_report_fini(&report);
 }
 
-Test(frame_entries, run_alone, .timeout = 300)
+Test(bench_frames, run_alone, .timeout = 300)
 {
     static const char *const names[] = {"all_seen/whole", "all_seen/drawn_again", "1_percent_seen/posed"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -188,14 +188,14 @@ static void check_again(const char *upload)
     stage_fini(&s);
 }
 
-Test(frame_entries, drawn_again_a_frame_is_the_same)
+Test(bench_frames, drawn_again_a_frame_is_the_same)
 {
     check_again("auto");
     check_again("unsynchronized");
 }
 
 /* Places that are kept from frame to frame are those of the moment. */
-Test(frame_entries, who_walks_has_walked)
+Test(bench_frames, who_walks_has_walked)
 {
     enum { BYTES = WIDTH * HEIGHT * 4 };
     static const char *const layouts[] = {"grid", "ring", "street"};

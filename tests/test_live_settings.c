@@ -18,14 +18,14 @@ static void set(void)
     options = given;
 }
 
-TestSuite(tune, .init = set);
+TestSuite(live_settings, .init = set);
 
 static bool tune(th_action action)
 {
     return th_tune(&options, action, &cast, &given);
 }
 
-Test(tune, sizes_of_the_crowd)
+Test(live_settings, sizes_of_the_crowd)
 {
     cr_expect(tune(TH_ACTION_DOUBLE));
     cr_expect_eq(options.count, 200);
@@ -46,7 +46,7 @@ Test(tune, sizes_of_the_crowd)
     cr_expect(!tune(TH_ACTION_MORE));
 }
 
-Test(tune, threads_within_what_there_can_be)
+Test(live_settings, threads_within_what_there_can_be)
 {
     cr_expect(tune(TH_ACTION_MORE_THREADS));
     cr_expect_eq(options.threads.counts[0], 3);
@@ -63,7 +63,7 @@ bool __wrap_th_scheduler_available(th_scheduler scheduler)
     return scheduler == TH_SCHEDULER_OWN || scheduler == TH_SCHEDULER_SERIAL || scheduler == TH_SCHEDULER_ONETBB;
 }
 
-Test(tune, schedulers_that_the_build_has_and_no_others)
+Test(live_settings, schedulers_that_the_build_has_and_no_others)
 {
     static const th_scheduler round[] = {TH_SCHEDULER_SERIAL, TH_SCHEDULER_ONETBB, TH_SCHEDULER_OWN};
     for (int k = 0; k < 3; k++) {
@@ -87,7 +87,7 @@ static void expect_round(th_action next, th_action previous, const unsigned *val
     }
 }
 
-Test(tune, choices_go_round)
+Test(live_settings, choices_go_round)
 {
     expect_round(TH_ACTION_NEXT_INTERPOLATION, TH_ACTION_PREVIOUS_INTERPOLATION, (unsigned *)&options.interpolation,
                  TH_INTERPOLATION_COUNT);
@@ -96,7 +96,7 @@ Test(tune, choices_go_round)
     expect_round(TH_ACTION_PALETTE, TH_ACTION_PALETTE, (unsigned *)&options.palette, TH_PALETTE_COUNT);
 }
 
-Test(tune, shadows_come_back_as_they_were)
+Test(live_settings, shadows_come_back_as_they_were)
 {
     cr_expect(tune(TH_ACTION_SHADOWS));
     cr_expect_eq(options.shadow, 0);
@@ -118,7 +118,7 @@ static void expect_clips(th_action action, const char *const *names, size_t coun
     }
 }
 
-Test(tune, clips_of_all_models_each_name_once)
+Test(live_settings, clips_of_all_models_each_name_once)
 {
     static const char *const forward[] = {"idle", "walk", "jump", NULL, "idle"};
     static const char *const back[] = {NULL, "jump", "walk", "idle", NULL};
@@ -130,14 +130,14 @@ Test(tune, clips_of_all_models_each_name_once)
     expect_clips(TH_ACTION_PREVIOUS_CLIP, back + 1, 1);
 }
 
-Test(tune, no_clips_are_a_mix_of_none)
+Test(live_settings, no_clips_are_a_mix_of_none)
 {
     const th_cast bare = {.models = {&models[1]}, .count = 1};
     th_tune(&options, TH_ACTION_NEXT_CLIP, &bare, &given);
     cr_expect_eq(options.clip, NULL);
 }
 
-Test(tune, leaves_alone_what_is_others_business)
+Test(live_settings, leaves_alone_what_is_others_business)
 {
     static const th_action others[] = {TH_ACTION_NONE, TH_ACTION_QUIT, TH_ACTION_PAUSE, TH_ACTION_CAMERA};
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
@@ -152,7 +152,7 @@ static void expect_description(const char *text)
     cr_expect_str_eq(got, text);
 }
 
-Test(tune, says_what_is_out_of_the_ordinary)
+Test(live_settings, says_what_is_out_of_the_ordinary)
 {
     options.count = 12345;
     expect_description("12,345 characters, 2 threads");

@@ -39,7 +39,7 @@ static void check_errors(stage *s, double bound, uint32_t n)
     }
 }
 
-Test(rig, stays_within_its_bound_on_all_kinds_of_models)
+Test(compiled_model, stays_within_its_bound_on_all_kinds_of_models)
 {
     tally t = {0};
     for (uint32_t n = 0; n < 84; n++) {
@@ -67,7 +67,7 @@ Test(rig, stays_within_its_bound_on_all_kinds_of_models)
     cr_assert_gt(t.splines, 5);
 }
 
-Test(rig, exact_sampling_is_float_rounding_away_from_the_oracle)
+Test(compiled_model, exact_sampling_is_float_rounding_away_from_the_oracle)
 {
     for (uint32_t n = 0; n < 24; n++) {
         random_desc desc = variety(n);
@@ -82,7 +82,7 @@ Test(rig, exact_sampling_is_float_rounding_away_from_the_oracle)
     }
 }
 
-Test(rig, one_and_a_thousand_joints_deep_and_wide)
+Test(compiled_model, one_and_a_thousand_joints_deep_and_wide)
 {
     for (uint32_t n = 0; n < 4; n++) {
         random_desc desc = {.seed = n,
@@ -103,7 +103,7 @@ Test(rig, one_and_a_thousand_joints_deep_and_wide)
     }
 }
 
-Test(rig, a_tighter_bound_takes_more_frames_and_is_held)
+Test(compiled_model, a_tighter_bound_takes_more_frames_and_is_held)
 {
     th_model *model;
     cr_assert_eq(th_human_create(&model, NULL), TH_OK);
@@ -127,7 +127,7 @@ Test(rig, a_tighter_bound_takes_more_frames_and_is_held)
     th_model_free(model);
 }
 
-Test(rig, the_human_compiles_whole)
+Test(compiled_model, the_human_compiles_whole)
 {
     th_model *model;
     cr_assert_eq(th_human_create(&model, NULL), TH_OK);
@@ -237,7 +237,7 @@ static double error_of_stretch(float stretch)
 }
 
 /* Then it does not just turn about itself, however nearly. */
-Test(rig, a_joint_may_rest_where_it_was_not_bound)
+Test(compiled_model, a_joint_may_rest_where_it_was_not_bound)
 {
     static const float offs[] = {0, 1e-7F, 1e-6F, 1e-5F, 1e-3F, 1};
     for (size_t i = 0; i < sizeof offs / sizeof *offs; i++)
@@ -245,14 +245,14 @@ Test(rig, a_joint_may_rest_where_it_was_not_bound)
 }
 
 /* Then it does not just ride on what it stands on, however nearly. */
-Test(rig, a_joint_that_stands_still_may_be_stretched)
+Test(compiled_model, a_joint_that_stands_still_may_be_stretched)
 {
     static const float stretches[] = {0, 1e-7F, 1e-6F, 1e-5F, 9e-5F, 1e-3F, 1};
     for (size_t i = 0; i < sizeof stretches / sizeof *stretches; i++)
         cr_expect_lt(error_of_stretch(stretches[i]), 5e-7, "%g", (double)stretches[i]);
 }
 
-Test(rig, splines_are_measured_where_they_stray_most)
+Test(compiled_model, splines_are_measured_where_they_stray_most)
 {
     const float bow[12] = {0, 0, 0, .02f, 0, 0, -.02f, 0, 0}, swing[12] = {0, 0, 0, 0, .03f, 0, 0, .03f, 0};
     const float wiggle[12] = {0, 0, 0, 0, 0, .001f, 0, 0, .001f};
@@ -265,7 +265,7 @@ Test(rig, splines_are_measured_where_they_stray_most)
 }
 
 /* A half turn has two short ways; rounding picks one, and the sign of the next key may not follow. */
-Test(rig, half_turns_between_keys_compile)
+Test(compiled_model, half_turns_between_keys_compile)
 {
     const double times[] = {0, 10, 20, 30};
     const float turns[] = {0, 0, 0, 1, 0, 0, 1, -4e-5f, 0, 0, -4e-5f, -1, 0, 0, -1, 8e-5f};
@@ -293,7 +293,7 @@ Test(rig, half_turns_between_keys_compile)
 /* ---- what is hidden at rest ---- */
 
 /* A triangle on a joint that is scaled to nothing, but for the middle of its clip. */
-Test(rig, compiles_what_shows_up_in_a_clip)
+Test(compiled_model, compiles_what_shows_up_in_a_clip)
 {
     enum { KEYS = 9 };
     static const th_vertex vertices[] = {{.position = {1, 0, 0}, .weight = {1}},

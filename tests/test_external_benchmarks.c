@@ -115,7 +115,7 @@ static void expect_text(const th_report *report, const char *wanted)
     free(text);
 }
 
-Test(guests, come_last_in_the_list_and_are_filtered)
+Test(external_benchmarks, come_last_in_the_list_and_are_filtered)
 {
     const th_guests guests = guests_of(NULL);
     const th_bench_names all = th_bench_list(NULL, &guests), own = th_bench_list(NULL, NULL);
@@ -126,7 +126,7 @@ Test(guests, come_last_in_the_list_and_are_filtered)
     cr_expect(bad.count == 1 && strcmp(bad.names[0], "frame/bad") == 0);
 }
 
-Test(guests, are_measured_like_others)
+Test(external_benchmarks, are_measured_like_others)
 {
     house h = {0};
     th_report report = report_of(&h, "^(frame/good|limit/)");
@@ -140,7 +140,7 @@ Test(guests, are_measured_like_others)
     th_report_fini(&report);
 }
 
-Test(guests, that_cannot_are_left_out_with_a_reason)
+Test(external_benchmarks, that_cannot_are_left_out_with_a_reason)
 {
     house h = {0};
     th_report report = report_of(&h, "^frame/");

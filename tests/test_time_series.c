@@ -77,7 +77,7 @@ static void add_seconds(uint64_t first, uint64_t behind)
         th_timeline_add(&timeline, &(th_second){.end_s = (double)s, .ticks = s, .busy = 0.5});
 }
 
-Test(timeline, begins_empty_and_gives_back_what_was_added)
+Test(time_series, begins_empty_and_gives_back_what_was_added)
 {
     cr_expect_eq(th_timeline_read(&timeline, seconds, 10), 0);
     add_seconds(0, 5);
@@ -89,7 +89,7 @@ Test(timeline, begins_empty_and_gives_back_what_was_added)
     cr_expect_eq(seconds[1].ticks, 4);
 }
 
-Test(timeline, keeps_the_last_hour_in_order)
+Test(time_series, keeps_the_last_hour_in_order)
 {
     add_seconds(0, 3 * TH_TIMELINE_SECONDS + 17);
     const uint32_t count = th_timeline_read(&timeline, seconds, TH_TIMELINE_SECONDS);

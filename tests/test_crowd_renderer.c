@@ -145,18 +145,18 @@ static void check_crowds(th_palette palette)
     close_context(gl);
 }
 
-Test(painter, all_ways_give_the_same_picture)
+Test(crowd_renderer, all_ways_give_the_same_picture)
 {
     check_crowds(TH_PALETTE_F32);
 }
 
-Test(painter, all_ways_give_the_same_picture_of_half_precision)
+Test(crowd_renderer, all_ways_give_the_same_picture_of_half_precision)
 {
     check_crowds(TH_PALETTE_F16);
 }
 
 /* As it is by one draw of them all. */
-Test(painter, a_draw_for_each_character_gives_the_same_picture)
+Test(crowd_renderer, a_draw_for_each_character_gives_the_same_picture)
 {
     th_gl *gl = open_context();
     cast c = cast_human();
@@ -202,7 +202,7 @@ static void check_far(const th_gl *gl, const stage *near, size_t stride, th_fetc
     th_ring_destroy(ring);
 }
 
-Test(painter, more_than_the_driver_binds_at_once)
+Test(crowd_renderer, more_than_the_driver_binds_at_once)
 {
     th_gl *gl = open_context();
     th_figure *figure = boxes_create(5);
@@ -221,7 +221,7 @@ Test(painter, more_than_the_driver_binds_at_once)
 /* ---- what is in it is where it belongs ---- */
 
 /* Of somebody out of sight there is the shadow, and without a shadow map nothing. */
-Test(painter, shadow_only_is_a_shadow_and_no_more)
+Test(crowd_renderer, shadow_only_is_a_shadow_and_no_more)
 {
     th_gl *gl = open_context();
     cast c = cast_human();
@@ -267,7 +267,7 @@ static void expect_skinned(const th_gl *gl, const char *what, const stage *s)
     stage_skinned_free(&skinned);
 }
 
-Test(painter, humans_are_skinned_as_on_the_cpu)
+Test(crowd_renderer, humans_are_skinned_as_on_the_cpu)
 {
     th_gl *gl = open_context();
     cast c = cast_human();
@@ -292,7 +292,7 @@ static uint32_t count_shadow_pixels(const th_gl *gl, const stage *s)
 }
 
 /* The map is a small piece of the ground, where the head's shadow falls; the head is nearer to the sun than the map. */
-Test(painter, shadows_come_from_beyond_the_map)
+Test(crowd_renderer, shadows_come_from_beyond_the_map)
 {
     th_gl *gl = open_context();
     cast c = cast_human();
@@ -307,7 +307,7 @@ Test(painter, shadows_come_from_beyond_the_map)
     close_context(gl);
 }
 
-Test(painter, skeletons_throw_shadows_of_lines)
+Test(crowd_renderer, skeletons_throw_shadows_of_lines)
 {
     th_gl *gl = open_context();
     cast c = cast_human();
@@ -335,23 +335,23 @@ static void check_boxes(uint32_t count, bool mirrors)
     close_context(gl);
 }
 
-Test(painter, non_uniform_scale_is_lit_as_on_the_cpu)
+Test(crowd_renderer, non_uniform_scale_is_lit_as_on_the_cpu)
 {
     check_boxes(12, false);
 }
 
-Test(painter, mirrors_are_lit_as_on_the_cpu)
+Test(crowd_renderer, mirrors_are_lit_as_on_the_cpu)
 {
     check_boxes(12, true);
 }
 
-Test(painter, more_than_256_binds)
+Test(crowd_renderer, more_than_256_binds)
 {
     check_boxes(300, false);
 }
 
 /* A skeleton's lines are those between the places where its joints came to be. */
-Test(painter, skeleton_lines_end_at_joints)
+Test(crowd_renderer, skeleton_lines_end_at_joints)
 {
     th_gl *gl = open_context();
     th_figure *figure = boxes_create(300);
@@ -400,7 +400,7 @@ static void add_stage(stage *s, const stage *more)
 }
 
 /* Among them a skeleton without meshes. Whoever is drawn first: what is nearer hides what is farther. */
-Test(painter, several_figures_in_one_picture)
+Test(crowd_renderer, several_figures_in_one_picture)
 {
     th_gl *gl = open_context();
     cast c = cast_human();
@@ -435,7 +435,7 @@ static th_figure_vertex *paint_black(const th_figure *figure)
     return vertices;
 }
 
-Test(painter, a_plain_picture_is_of_tints_alone)
+Test(crowd_renderer, a_plain_picture_is_of_tints_alone)
 {
     th_gl *gl = open_context();
     th_figure *figure = boxes_create(5);
@@ -461,7 +461,7 @@ Test(painter, a_plain_picture_is_of_tints_alone)
     close_context(gl);
 }
 
-Test(painter, a_level_of_detail_that_is_not_there_is_the_last_one)
+Test(crowd_renderer, a_level_of_detail_that_is_not_there_is_the_last_one)
 {
     th_gl *gl = open_context();
     cast c = cast_human();
@@ -481,7 +481,7 @@ Test(painter, a_level_of_detail_that_is_not_there_is_the_last_one)
 }
 
 /* A file may hold joints and nothing that follows them. */
-Test(painter, a_figure_of_nothing_draws_nothing)
+Test(crowd_renderer, a_figure_of_nothing_draws_nothing)
 {
     th_gl *gl = open_context();
     th_figure *figure = boxes_create(0);
@@ -510,7 +510,7 @@ static void expect_error(const th_painter_desc *desc, th_result wanted, const ch
     cr_expect_null(painter);
 }
 
-Test(painter, what_is_too_large_is_an_error)
+Test(crowd_renderer, what_is_too_large_is_an_error)
 {
     th_gl *gl = open_context();
     th_figure *figure = boxes_create(2);
@@ -529,7 +529,7 @@ Test(painter, what_is_too_large_is_an_error)
     close_context(gl);
 }
 
-Test(painter, the_driver_decides_how_palettes_are_read)
+Test(crowd_renderer, the_driver_decides_how_palettes_are_read)
 {
     th_gl *gl = open_context();
     th_painter *painter;
@@ -544,7 +544,7 @@ Test(painter, the_driver_decides_how_palettes_are_read)
 /* ---- what anybody would see ---- */
 
 /* A larger crowd begins with the smaller one. */
-Test(painter, more_characters_fill_more_of_the_picture)
+Test(crowd_renderer, more_characters_fill_more_of_the_picture)
 {
     th_gl *gl = open_context();
     cast c = cast_human();
@@ -570,7 +570,7 @@ Test(painter, more_characters_fill_more_of_the_picture)
 
 /* The lowest pixel of a character in a picture without shadows touches the shadow that it casts in the other: the
  * ground is darker there. */
-Test(painter, characters_stand_where_their_shadows_begin)
+Test(crowd_renderer, characters_stand_where_their_shadows_begin)
 {
     th_gl *gl = open_context();
     cast c = cast_human();

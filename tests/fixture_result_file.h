@@ -1,6 +1,6 @@
 /* Made-up results, written and read back. */
-#ifndef FIXTURE_RECORD_H
-#define FIXTURE_RECORD_H
+#ifndef FIXTURE_RESULT_FILE_H
+#define FIXTURE_RESULT_FILE_H
 
 #include <throng/bench/result_file.h>
 

@@ -1,4 +1,4 @@
-#include "fixture_figure.h"
+#include "fixture_render_mesh.h"
 
 #include <throng/anim/exact.h>
 #include <throng/core/half.h>

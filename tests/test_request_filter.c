@@ -30,7 +30,7 @@ static unsigned status_of(const th_head *head, th_access access)
     return refusal.status;
 }
 
-Test(guard, host_is_an_address_localhost_or_a_name_of_ours)
+Test(request_filter, host_is_an_address_localhost_or_a_name_of_ours)
 {
     static const struct {
         const char *host;
@@ -60,7 +60,7 @@ Test(guard, host_is_an_address_localhost_or_a_name_of_ours)
     }
 }
 
-Test(guard, an_origin_must_be_the_host)
+Test(request_filter, an_origin_must_be_the_host)
 {
     static const struct {
         const char *origin;
@@ -83,7 +83,7 @@ Test(guard, an_origin_must_be_the_host)
     }
 }
 
-Test(guard, requests_that_other_sites_cause_reach_only_what_is_open)
+Test(request_filter, requests_that_other_sites_cause_reach_only_what_is_open)
 {
     th_head head = plain_head();
     head.fetch_site = "cross-site";
@@ -97,7 +97,7 @@ Test(guard, requests_that_other_sites_cause_reach_only_what_is_open)
     cr_expect_eq(status_of(&head, (th_access){0}), 200);
 }
 
-Test(guard, a_token_is_asked_for_but_by_what_is_open)
+Test(request_filter, a_token_is_asked_for_but_by_what_is_open)
 {
     static const struct {
         const char *authorization;
@@ -124,7 +124,7 @@ Test(guard, a_token_is_asked_for_but_by_what_is_open)
     }
 }
 
-Test(guard, a_body_is_json_of_a_length_that_is_known_and_bearable)
+Test(request_filter, a_body_is_json_of_a_length_that_is_known_and_bearable)
 {
     static const struct {
         const char *type, *length, *encoding;
@@ -151,7 +151,7 @@ Test(guard, a_body_is_json_of_a_length_that_is_known_and_bearable)
     }
 }
 
-Test(guard, what_makes_no_sense_costs_as_much_as_what_does)
+Test(request_filter, what_makes_no_sense_costs_as_much_as_what_does)
 {
     th_head head = plain_head();
     guard.throttle = (th_throttle){.per_s = 1, .counts_loopback = true};
@@ -179,7 +179,7 @@ static bool admits(const char *address, double now_s)
     return th_throttle_admits(&throttle, is_v4 ? (const void *)&v4 : (const void *)&v6, (uint64_t)(now_s * 1e9));
 }
 
-Test(throttle, lets_a_burst_through_and_then_the_rate)
+Test(rate_limiter, lets_a_burst_through_and_then_the_rate)
 {
     throttle.per_s = 10;
     for (int i = 0; i < 20; i++)
@@ -193,7 +193,7 @@ Test(throttle, lets_a_burst_through_and_then_the_rate)
     cr_expect_not(admits("10.0.0.1", 1000), "no more is saved than a burst");
 }
 
-Test(throttle, admits_one_now_and_then_where_the_rate_is_low)
+Test(rate_limiter, admits_one_now_and_then_where_the_rate_is_low)
 {
     throttle.per_s = 0.1;
     cr_expect(admits("10.0.0.1", 5));
@@ -203,7 +203,7 @@ Test(throttle, admits_one_now_and_then_where_the_rate_is_low)
     cr_expect_not(admits("10.0.0.1", 1000));
 }
 
-Test(throttle, an_ipv6_customer_is_one_address)
+Test(rate_limiter, an_ipv6_customer_is_one_address)
 {
     throttle.per_s = 1;
     cr_expect(admits("2001:db8::1", 0));
@@ -215,7 +215,7 @@ Test(throttle, an_ipv6_customer_is_one_address)
     cr_expect_not(admits("::ffff:10.0.0.1", 0), "an IPv4 address is the same in either form");
 }
 
-Test(throttle, this_machine_counts_only_where_asked)
+Test(rate_limiter, this_machine_counts_only_where_asked)
 {
     throttle.per_s = 1;
     for (int i = 0; i < 100; i++)
@@ -226,7 +226,7 @@ Test(throttle, this_machine_counts_only_where_asked)
     cr_expect_not(admits("::1", 0));
 }
 
-Test(throttle, many_addresses_do_not_make_it_grow_or_forget_the_busy_one)
+Test(rate_limiter, many_addresses_do_not_make_it_grow_or_forget_the_busy_one)
 {
     char address[32];
     throttle.per_s = 1;

@@ -1,4 +1,4 @@
-#include "fixture_record.h"
+#include "fixture_result_file.h"
 
 #include <throng/core/random.h>
 

@@ -1,5 +1,5 @@
 /* Records: what is written is read back, and what is no result is refused with words that help. */
-#include "fixture_record.h"
+#include "fixture_result_file.h"
 
 #include <throng/core/random.h>
 
@@ -14,7 +14,7 @@ static th_error err;
 
 /* ---- what is read ---- */
 
-Test(record, gives_back_what_a_report_wrote)
+Test(result_file, gives_back_what_a_report_wrote)
 {
     th_report report = report_of(2, 3, 4, steady);
     th_record *record = record_of(&report, "some.json");
@@ -44,7 +44,7 @@ Test(record, gives_back_what_a_report_wrote)
     th_report_fini(&report);
 }
 
-Test(record, knows_failed_and_skipped_entries_and_dry_runs)
+Test(result_file, knows_failed_and_skipped_entries_and_dry_runs)
 {
     th_report report = report_of(2, 1, 4, steady);
     strcpy(report.rows[1].failure, "wrong");
@@ -88,7 +88,7 @@ static const char foreign[] =
     " \"aggregate_name\": \"mean\", \"real_time\": 1.75, \"cpu_time\": 1.1, \"time_unit\": \"us\"},\n"
     "{\"name\": \"BM_Old\", \"iterations\": 5, \"real_time\": 3, \"cpu_time\": 3, \"time_unit\": \"ns\"}]}";
 
-Test(record, reads_the_times_of_google_benchmark)
+Test(result_file, reads_the_times_of_google_benchmark)
 {
     th_record *record;
     cr_assert_eq(th_record_parse(foreign, strlen(foreign), "gb.json", &record, &err), TH_OK, "%s", err.text);
@@ -125,7 +125,7 @@ static void refuses(const char *text, const char *words)
     expect_refused(text, strlen(text), words);
 }
 
-Test(record, says_where_a_text_is_no_json)
+Test(result_file, says_where_a_text_is_no_json)
 {
     refuses("", "no JSON: line 1, column 0");
     refuses("{\"context\": {},\n  \"benchmarks\": [1, oops]}", "no JSON: line 2, column 24: invalid token near 'oops'");
@@ -136,7 +136,7 @@ Test(record, says_where_a_text_is_no_json)
     expect_refused("{}\0", 3, "no JSON");
 }
 
-Test(record, says_what_a_foreign_document_lacks)
+Test(result_file, says_what_a_foreign_document_lacks)
 {
     refuses("[]", "no result of throng, nor of Google Benchmark: it is no object");
     refuses("{\"version\": 3}", "context is missing");
@@ -169,7 +169,7 @@ static void refuses_field(const char *field, const char *value, const char *word
     th_report_fini(&report);
 }
 
-Test(record, names_the_row_and_the_field_that_is_wrong)
+Test(result_file, names_the_row_and_the_field_that_is_wrong)
 {
     refuses_field("name", "-", "is missing");
     refuses_field("name", "3", "is no text");
@@ -203,7 +203,7 @@ Test(record, names_the_row_and_the_field_that_is_wrong)
     refuses_field("skipped", "0", "is neither true nor false");
 }
 
-Test(record, truncated_at_any_byte_is_refused)
+Test(result_file, truncated_at_any_byte_is_refused)
 {
     th_report report = report_of(1, 1, 2, steady);
     json_t *document = document_of(&report);
@@ -224,7 +224,7 @@ Test(record, truncated_at_any_byte_is_refused)
 }
 
 /* Bytes changed at random: refused or read, but never worse. */
-Test(record, survives_damage)
+Test(result_file, survives_damage)
 {
     th_report report = report_of(1, 2, 2, steady);
     json_t *document = document_of(&report);
@@ -249,7 +249,7 @@ Test(record, survives_damage)
     th_report_fini(&report);
 }
 
-Test(record, many_megabytes_are_read_and_files_that_are_none_refused)
+Test(result_file, many_megabytes_are_read_and_files_that_are_none_refused)
 {
     th_report report = report_of(40, 10, 100, steady);
     json_t *document = document_of(&report);
@@ -274,7 +274,7 @@ Test(record, many_megabytes_are_read_and_files_that_are_none_refused)
 
 /* ---- several processes, one report ---- */
 
-Test(record, of_another_process_goes_into_the_report)
+Test(result_file, of_another_process_goes_into_the_report)
 {
     th_report report = report_of(1, 1, 4, steady), other = report_of(1, 1, 3, steady_again);
     report.rows[0].process_count = 0; /* as a measurement leaves it */
@@ -310,7 +310,7 @@ Test(record, of_another_process_goes_into_the_report)
     th_report_fini(&report);
 }
 
-Test(record, of_another_process_with_other_palettes_fails_the_entry)
+Test(result_file, of_another_process_with_other_palettes_fails_the_entry)
 {
     th_report report = report_of(1, 1, 4, steady), other = report_of(1, 1, 4, steady);
     other.rows[0].palette_hash++;
@@ -333,7 +333,7 @@ Test(record, of_another_process_with_other_palettes_fails_the_entry)
     th_report_fini(&report);
 }
 
-Test(record, there_is_a_most_of_processes)
+Test(result_file, there_is_a_most_of_processes)
 {
     th_report report = report_of(1, 40, 1, steady);
     th_record *record = record_of(&report, "many");

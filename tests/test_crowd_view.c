@@ -97,7 +97,7 @@ static uint8_t *shoot(th_gl *gl, th_palette palette, th_writes *writes)
     return rgba;
 }
 
-Test(show, streams_to_a_gpu_and_draws_the_same)
+Test(crowd_view, streams_to_a_gpu_and_draws_the_same)
 {
     th_gl *gl = open_context();
     for (int p = 0; p < TH_PALETTE_COUNT; p++) {
@@ -117,7 +117,7 @@ Test(show, streams_to_a_gpu_and_draws_the_same)
 }
 
 /* Whoever there is at the start is in the middle of the picture, and in it for as long as it goes on. */
-Test(show, frames_a_crowd_of_any_size)
+Test(crowd_view, frames_a_crowd_of_any_size)
 {
     static const uint32_t counts[] = {1, 2, 3, 5, 20, 300};
     th_gl *gl = open_context();
@@ -160,7 +160,7 @@ Test(show, frames_a_crowd_of_any_size)
 }
 
 /* Seen from far away, as it is in a narrow picture; through a long lens, to see it as large. */
-Test(show, keeps_a_crowd_out_of_the_haze)
+Test(crowd_view, keeps_a_crowd_out_of_the_haze)
 {
     th_gl *gl = open_context();
     studio s;
@@ -185,7 +185,7 @@ Test(show, keeps_a_crowd_out_of_the_haze)
     close_context(gl);
 }
 
-Test(show, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
+Test(crowd_view, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
 {
     th_gl *gl = open_context();
     studio s;

@@ -51,7 +51,7 @@ static void stay_here(void)
 }
 
 /* As long as one of them works, the other waits. */
-Test(waits, are_seen_of_any_thread)
+Test(runqueue_delay, are_seen_of_any_thread)
 {
     th_waits waits;
     pthread_t threads[2];
@@ -79,7 +79,7 @@ Test(waits, are_seen_of_any_thread)
     pthread_barrier_destroy(&gate);
 }
 
-Test(waits, are_not_known_where_the_kernel_does_not_count)
+Test(runqueue_delay, are_not_known_where_the_kernel_does_not_count)
 {
     th_waits waits;
     is_silent = true;

@@ -1,5 +1,5 @@
-/* A crowd that is changed all the time while others read it: stress_runner [SECONDS [SEED]]. Counters never go back, a
- * board never shows halves of two moments, the timeline is in order. For ThreadSanitizer as well. */
+/* A crowd that is changed all the time while others read it: stress_tick_loop [SECONDS [SEED]]. Counters never go back,
+ * a board never shows halves of two moments, the timeline is in order. For ThreadSanitizer as well. */
 #include "src/serve/simulation/simulation_controller.h"
 
 #include <throng/anim/human.h>
@@ -25,7 +25,7 @@ static void insist(bool holds, const char *what)
 {
     if (holds)
         return;
-    fprintf(stderr, "stress_runner: %s\n", what);
+    fprintf(stderr, "stress_tick_loop: %s\n", what);
     exit(1);
 }
 

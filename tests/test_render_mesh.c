@@ -1,7 +1,7 @@
 /* Figures, held against the models they come from. */
-#include "fixture_figure.h"
 #include "fixture_import.h"
 #include "fixture_memory.h"
+#include "fixture_render_mesh.h"
 #include "random_model.h"
 
 #include <throng/anim/exact.h>
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-TestSuite(figure);
+TestSuite(render_mesh);
 
 /* ---- real models ---- */
 
@@ -46,14 +46,14 @@ static th_model *make_human(void)
     return model;
 }
 
-Test(figure, has_all_of_the_human)
+Test(render_mesh, has_all_of_the_human)
 {
     th_model *human = make_human();
     check_whole(human);
     th_model_free(human);
 }
 
-Test(figure, says_how_far_the_levels_of_the_human_are_off)
+Test(render_mesh, says_how_far_the_levels_of_the_human_are_off)
 {
     th_model *human = make_human();
     th_figure *figure = create_figure(human);
@@ -73,7 +73,7 @@ Test(figure, says_how_far_the_levels_of_the_human_are_off)
     th_model_free(human);
 }
 
-Test(figure, has_all_of_fox_and_man)
+Test(render_mesh, has_all_of_fox_and_man)
 {
     static const char *const files[] = {"Fox.glb", "CesiumMan.gltf"};
     if (!getenv("THRONG_MODELS"))
@@ -94,7 +94,7 @@ Test(figure, has_all_of_fox_and_man)
 }
 
 /* Scales in the skeleton, several meshes, meshes without bones, texture coordinates far from the image. */
-Test(figure, has_all_of_other_files)
+Test(render_mesh, has_all_of_other_files)
 {
     static const char *const files[] = {"BVH/Boxing_Toes.bvh",
                                         "X/Testwuson.X",
@@ -135,7 +135,7 @@ static void check_equal(const th_figure *a, const th_figure *b)
     cr_expect_eq(a->line_end_count, b->line_end_count);
 }
 
-Test(figure, is_the_same_every_time)
+Test(render_mesh, is_the_same_every_time)
 {
     th_model *human = make_human();
     th_figure *one = create_figure(human), *other = create_figure(human);
@@ -153,7 +153,7 @@ static void check_stick(stick *s, uint32_t mesh_count)
     check_whole(&s->model);
 }
 
-Test(figure, of_nothing_is_empty)
+Test(render_mesh, of_nothing_is_empty)
 {
     stick *s = make_stick();
     s->model.material_count = 0;
@@ -175,7 +175,7 @@ Test(figure, of_nothing_is_empty)
     th_figure_destroy(NULL);
 }
 
-Test(figure, takes_one_triangle_and_leaves_out_none)
+Test(render_mesh, takes_one_triangle_and_leaves_out_none)
 {
     stick *s = make_stick();
     th_vertex corners[] = {stick_vertex(0, 0, 0, 0), stick_vertex(1, 0, 0, 1), stick_vertex(-0.0F, 1, 0, 299)};
@@ -193,7 +193,7 @@ Test(figure, takes_one_triangle_and_leaves_out_none)
     free(s);
 }
 
-Test(figure, keeps_degenerate_triangles_and_drops_unused_and_equal_vertices)
+Test(render_mesh, keeps_degenerate_triangles_and_drops_unused_and_equal_vertices)
 {
     stick *s = make_stick();
     th_vertex v[7];
@@ -210,7 +210,7 @@ Test(figure, keeps_degenerate_triangles_and_drops_unused_and_equal_vertices)
     free(s);
 }
 
-Test(figure, takes_any_heap_of_triangles)
+Test(render_mesh, takes_any_heap_of_triangles)
 {
     enum { VERTICES_OF_HEAP = 300, TRIANGLES_OF_HEAP = 500 };
     stick *s = make_stick();
@@ -250,7 +250,7 @@ static th_figure *pack_one(stick *s, th_vertex vertex)
     return create_figure(&s->model);
 }
 
-Test(figure, weights_lose_as_little_as_can_be)
+Test(render_mesh, weights_lose_as_little_as_can_be)
 {
     static const struct {
         float weight[4];
@@ -277,7 +277,7 @@ Test(figure, weights_lose_as_little_as_can_be)
     free(s);
 }
 
-Test(figure, weights_of_any_kind_sum_to_255)
+Test(render_mesh, weights_of_any_kind_sum_to_255)
 {
     stick *s = make_stick();
     uint64_t state = 3;
@@ -310,7 +310,7 @@ static void check_uv(stick *s, float u, float v, double near_u, double near_v)
     th_figure_destroy(figure);
 }
 
-Test(figure, texture_coordinates_move_next_to_the_image)
+Test(render_mesh, texture_coordinates_move_next_to_the_image)
 {
     stick *s = make_stick();
     check_uv(s, 0.25F, 0.75F, 0.25, 0.75);
@@ -321,7 +321,7 @@ Test(figure, texture_coordinates_move_next_to_the_image)
     free(s);
 }
 
-Test(figure, texture_coordinates_that_half_precision_spoils_are_noted)
+Test(render_mesh, texture_coordinates_that_half_precision_spoils_are_noted)
 {
     stick *s = make_stick();
     static const uint32_t indices[] = {0, 1, 2};
@@ -396,7 +396,7 @@ static void add_ball_mesh(ball *b, int half, int rings, int sides, th_mesh *out)
         half == 0 ? "north" : "south", (uint32_t)half, vertices, indices, b->vertices[half], b->indices[half]};
 }
 
-Test(figure, levels_have_no_gaps_between_meshes_nor_at_seams)
+Test(render_mesh, levels_have_no_gaps_between_meshes_nor_at_seams)
 {
     stick *s = make_stick();
     ball *b = calloc(1, sizeof *b);
@@ -414,7 +414,7 @@ Test(figure, levels_have_no_gaps_between_meshes_nor_at_seams)
 }
 
 /* A hinge all the way round: the halves move apart, but not before they do. The pole ties them together. */
-Test(figure, levels_have_no_gaps_at_rest_where_weights_differ)
+Test(render_mesh, levels_have_no_gaps_at_rest_where_weights_differ)
 {
     stick *s = make_stick();
     ball *b = calloc(1, sizeof *b);
@@ -489,7 +489,7 @@ static double tilt_on_top(const th_figure_vertex *v, const uint32_t *index, uint
     return acos(fmin((bits < 512 ? bits : bits - 1024) / 511.0, 1));
 }
 
-Test(figure, what_is_flat_stays_flat_where_the_rim_is_left_out)
+Test(render_mesh, what_is_flat_stays_flat_where_the_rim_is_left_out)
 {
     stick *s = make_stick();
     drum *d = calloc(1, sizeof *d);
@@ -512,7 +512,7 @@ Test(figure, what_is_flat_stays_flat_where_the_rim_is_left_out)
 }
 
 /* A scale between mesh and scene, which the limit and the errors have to go by; of 2^7, so that nothing is rounded. */
-Test(figure, errors_are_in_scene_units)
+Test(render_mesh, errors_are_in_scene_units)
 {
     stick *s = make_stick();
     ball *b = calloc(1, sizeof *b);
@@ -535,7 +535,7 @@ Test(figure, errors_are_in_scene_units)
 }
 
 /* Turned about the root, some of it would lie beyond the largest float. */
-Test(figure, has_no_levels_where_numbers_end)
+Test(render_mesh, has_no_levels_where_numbers_end)
 {
     stick *s = make_stick();
     ball *b = calloc(1, sizeof *b);
@@ -553,7 +553,7 @@ Test(figure, has_no_levels_where_numbers_end)
 }
 
 /* A straight tube with a knee: flat along its length, as it was bound. */
-Test(figure, levels_keep_the_rings_that_bend)
+Test(render_mesh, levels_keep_the_rings_that_bend)
 {
     enum { RINGS_OF_TUBE = 41, SIDES_OF_TUBE = 24 };
     stick *s = make_stick();
@@ -585,7 +585,7 @@ Test(figure, levels_keep_the_rings_that_bend)
 }
 
 /* The second ball is out of reach of the first one's joints, and so small that its own size is the limit. */
-Test(figure, meshes_without_a_common_bind_get_their_own_levels)
+Test(render_mesh, meshes_without_a_common_bind_get_their_own_levels)
 {
     stick *s = make_stick();
     ball *b = calloc(2, sizeof *b);
@@ -626,7 +626,7 @@ static double length_between(const float a[3], const float b[3])
     return sqrt(sum);
 }
 
-Test(figure, spheres_of_binds_reach_their_farthest_vertex)
+Test(render_mesh, spheres_of_binds_reach_their_farthest_vertex)
 {
     th_model *human = make_human();
     th_figure *figure = create_figure(human);
@@ -673,7 +673,7 @@ static void check_bounds(const th_model *human, const th_figure *figure, const t
     }
 }
 
-Test(figure, spheres_of_binds_bound_any_pose)
+Test(render_mesh, spheres_of_binds_bound_any_pose)
 {
     th_model *human = make_human();
     th_figure *figure = create_figure(human);
@@ -730,7 +730,7 @@ static uint32_t count_lines(const th_model *model)
     return count;
 }
 
-Test(figure, lines_follow_the_joints_from_palettes_alone)
+Test(render_mesh, lines_follow_the_joints_from_palettes_alone)
 {
     for (uint64_t seed = 0; seed < 20; seed++) {
         th_model *model = random_model(&(random_desc){.seed = seed,
@@ -750,7 +750,7 @@ Test(figure, lines_follow_the_joints_from_palettes_alone)
 }
 
 /* A joint that was bound with a matrix of no size has no place of its own: the line goes on to the next. */
-Test(figure, lines_pass_over_binds_without_a_place)
+Test(render_mesh, lines_pass_over_binds_without_a_place)
 {
     stick *s = make_stick();
     memset(&s->binds[1].inverse_bind, 0, sizeof s->binds[1].inverse_bind);
@@ -766,7 +766,7 @@ Test(figure, lines_pass_over_binds_without_a_place)
 /* ---- errors ---- */
 
 /* Of a figure with levels, an image and a note. An image that there is no memory for is left out, and noted. */
-Test(figure, reports_that_memory_is_out)
+Test(render_mesh, reports_that_memory_is_out)
 {
     static uint8_t tga[18 + 3] = {[2] = 2, [12] = 1, [14] = 1, [16] = 24};
     stick *s = make_stick();
@@ -803,7 +803,7 @@ Test(figure, reports_that_memory_is_out)
     free(s);
 }
 
-Test(figure, refuses_more_triangles_than_an_index_can_count)
+Test(render_mesh, refuses_more_triangles_than_an_index_can_count)
 {
     stick *s = make_stick();
     th_vertex corner = stick_vertex(0, 0, 0, 0);

@@ -17,7 +17,7 @@ static void seed(void)
     state = SEED;
 }
 
-TestSuite(framing, .init = seed);
+TestSuite(camera_fit, .init = seed);
 
 static float between(float low, float high)
 {
@@ -94,7 +94,7 @@ static extent extent_of(const task *t, const th_camera *camera)
     return e;
 }
 
-Test(framing, fills_its_part_of_the_picture_and_keeps_to_the_middle)
+Test(camera_fit, fills_its_part_of_the_picture_and_keeps_to_the_middle)
 {
     for (int i = 0; i < 200; i++) {
         const task t = random_task(i % 3 ? 1 + i % SPHERES : 1);
@@ -118,7 +118,7 @@ Test(framing, fills_its_part_of_the_picture_and_keeps_to_the_middle)
 }
 
 /* Zooming in goes to what stands there, and not to the air above. */
-Test(framing, aims_at_half_the_height)
+Test(camera_fit, aims_at_half_the_height)
 {
     task t = random_task(SPHERES);
     th_camera_orbit(&t.camera, 0, 0.5f - t.camera.pitch_rad);
@@ -128,7 +128,7 @@ Test(framing, aims_at_half_the_height)
     cr_expect_float_eq(th_framing_end(&framing, &framing).target[1], 0.9f, 1e-4f);
 }
 
-Test(framing, sees_what_is_not_in_the_middle)
+Test(camera_fit, sees_what_is_not_in_the_middle)
 {
     for (int i = 0; i < 100; i++) {
         task few = random_task(3), all = few;

@@ -33,7 +33,7 @@ static void close_all(void)
     close_context(gl);
 }
 
-TestSuite(show_change, .init = open_all, .fini = close_all, .timeout = 120);
+TestSuite(crowd_view_rebuild, .init = open_all, .fini = close_all, .timeout = 120);
 
 static th_options usual(void)
 {
@@ -137,7 +137,7 @@ enum { CHANGES = 14 };
 static const bool is_seen[CHANGES] = {
     [0] = true, [1] = true, [4] = true, [5] = true, [6] = true, [7] = true, [8] = true, [9] = true};
 
-Test(show_change, each_change_draws_what_a_new_show_draws)
+Test(crowd_view_rebuild, each_change_draws_what_a_new_show_draws)
 {
     for (int which = 0; which < CHANGES; which++) {
         th_options options = usual();
@@ -155,7 +155,7 @@ Test(show_change, each_change_draws_what_a_new_show_draws)
     }
 }
 
-Test(show_change, many_changes_in_a_row_are_one)
+Test(crowd_view_rebuild, many_changes_in_a_row_are_one)
 {
     th_options options = usual();
     th_show *show = create(&options);
@@ -171,7 +171,7 @@ Test(show_change, many_changes_in_a_row_are_one)
     th_show_destroy(show);
 }
 
-Test(show_change, changes_while_few_are_in_sight)
+Test(crowd_view_rebuild, changes_while_few_are_in_sight)
 {
     th_options options = usual();
     options.count = 3000;
@@ -192,7 +192,7 @@ Test(show_change, changes_while_few_are_in_sight)
     th_show_destroy(next);
 }
 
-Test(show_change, a_change_that_fails_leaves_the_picture)
+Test(crowd_view_rebuild, a_change_that_fails_leaves_the_picture)
 {
     th_options options = usual();
     th_show *show = create(&options), *next;
@@ -238,7 +238,7 @@ static void expect_steady_walk(const char *what)
     th_show_destroy(show);
 }
 
-Test(show_change, a_subject_walks_steadily_whoever_moves_it)
+Test(crowd_view_rebuild, a_subject_walks_steadily_whoever_moves_it)
 {
     expect_steady_walk("the layout");
     const th_clip *clip = &cast.models[0]->clips[th_model_find_clip(cast.models[0], "walk")];
@@ -251,7 +251,7 @@ Test(show_change, a_subject_walks_steadily_whoever_moves_it)
     expect_steady_walk("the clip");
 }
 
-Test(show_change, walkers_are_found_in_order)
+Test(crowd_view_rebuild, walkers_are_found_in_order)
 {
     th_options options = usual();
     th_show *show = create(&options);

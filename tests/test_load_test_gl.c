@@ -30,7 +30,7 @@ static void close_crowd(void)
     th_cast_fini(&cast);
 }
 
-TestSuite(stress_guest, .init = open_crowd, .fini = close_crowd);
+TestSuite(load_test_gl, .init = open_crowd, .fini = close_crowd);
 
 static void prepare(uint32_t threads, uint32_t characters)
 {
@@ -52,7 +52,7 @@ static void finish(void)
     cr_expect_eq(guest.finish(guest.host, &err), TH_OK, "%s", err.text);
 }
 
-Test(stress_guest, has_all_characters_in_the_picture)
+Test(load_test_gl, has_all_characters_in_the_picture)
 {
     static const uint32_t numbers[] = {1, 2, 60, 600};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -63,7 +63,7 @@ Test(stress_guest, has_all_characters_in_the_picture)
 }
 
 /* What many crowds share is nobody's alone: one of them goes, or the number of threads changes. */
-Test(stress_guest, draws_the_same_whoever_was_there_before)
+Test(load_test_gl, draws_the_same_whoever_was_there_before)
 {
     static uint8_t first[BYTES], later[BYTES], other[BYTES];
     prepare(1, 40);
@@ -85,7 +85,7 @@ Test(stress_guest, draws_the_same_whoever_was_there_before)
     finish();
 }
 
-Test(stress_guest, says_what_the_picture_is)
+Test(load_test_gl, says_what_the_picture_is)
 {
     cr_expect_null(guest.describe(guest.host));
     prepare(1, 2);

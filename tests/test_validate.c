@@ -112,7 +112,7 @@ static void check_changed(void (*change)(th_model *, float), float factor, rando
     th_model_free(model);
 }
 
-Test(check, half_precision_is_no_failure_in_any_units)
+Test(validate, half_precision_is_no_failure_in_any_units)
 {
     for (float factor = 1e-7F; factor < 2e3F; factor *= 10)
         check_changed(scale_model, factor, plain(5));
@@ -128,7 +128,7 @@ Test(check, half_precision_is_no_failure_in_any_units)
     }
 }
 
-Test(check, what_is_further_off_fails)
+Test(validate, what_is_further_off_fails)
 {
     random_desc desc = plain(5);
     th_model *model = random_model(&desc);
@@ -168,7 +168,7 @@ static double excess_between(double posed, double held_against)
 }
 
 /* Either side of a jump is right within rounding of it, and no further. */
-Test(check, a_jump_may_be_missed_by_rounding)
+Test(validate, a_jump_may_be_missed_by_rounding)
 {
     const double rounding = 0x1p-24;
     cr_expect_leq(excess_between(1 - rounding, 1 - rounding), 1);
