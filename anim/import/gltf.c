@@ -64,17 +64,6 @@ static void match_nodes(scene *s)
 
 /* ---- channels ---- */
 
-uint32_t gltf_part(const json_t *channel)
-{
-    const char *path = json_string_value(json_object_get(json_object_get(channel, "target"), "path"));
-    if (!path)
-        return 0;
-    return strcmp(path, "translation") == 0 ? TH_TRANSLATION
-           : strcmp(path, "rotation") == 0  ? TH_ROTATION
-           : strcmp(path, "scale") == 0     ? TH_SCALE
-                                            : 0;
-}
-
 static gltf_channel read_channel(const json_t *animation, const json_t *channel, size_t order)
 {
     const json_t *target = json_object_get(channel, "target");

@@ -10,9 +10,6 @@
 /* Gives up when the file holds what Assimp would misread without a word. */
 void refuse_unreadable(scene *s, const json_t *file);
 
-/* Part of a transform that a channel's path names; 0 for any other path. */
-uint32_t gltf_part(const json_t *channel);
-
 /* Gives skins without inverse bind matrices those that they have by default. False when there are no such skins. */
 bool complete_skins(json_t *file);
 

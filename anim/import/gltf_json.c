@@ -103,3 +103,14 @@ const json_t *gltf_at(const json_t *list, uint32_t index)
 {
     return index == TH_NO_INDEX ? NULL : json_array_get(list, index);
 }
+
+uint32_t gltf_part(const json_t *channel)
+{
+    const char *path = json_string_value(json_object_get(json_object_get(channel, "target"), "path"));
+    if (!path)
+        return 0;
+    return strcmp(path, "translation") == 0 ? TH_TRANSLATION
+           : strcmp(path, "rotation") == 0  ? TH_ROTATION
+           : strcmp(path, "scale") == 0     ? TH_SCALE
+                                            : 0;
+}

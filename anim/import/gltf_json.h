@@ -19,4 +19,7 @@ uint32_t gltf_index(const json_t *object, const char *member);
 /* What an index refers to; NULL when there is nothing. */
 const json_t *gltf_at(const json_t *list, uint32_t index);
 
+/* Part of a transform that a channel's path names; 0 for any other path. */
+uint32_t gltf_part(const json_t *channel);
+
 #endif

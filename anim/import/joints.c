@@ -8,6 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *where)
+{
+    const float m[16] = {matrix->a1, matrix->a2, matrix->a3, matrix->a4, matrix->b1, matrix->b2,
+                         matrix->b3, matrix->b4, matrix->c1, matrix->c2, matrix->c3, matrix->c4,
+                         matrix->d1, matrix->d2, matrix->d3, matrix->d4};
+    for (int i = 0; i < 12; i++)
+        if (!isfinite(m[i])) {
+            repair(s, REPAIR_MATRIX_NOT_FINITE, 1, "%s", where);
+            return TH_MAT34_IDENTITY;
+        }
+    bool projective = m[12] != 0 || m[13] != 0 || m[14] != 0 || fabsf(m[15] - 1) > 1e-6f;
+    repair(s, REPAIR_MATRIX_PROJECTIVE, projective, "%s", where);
+    th_mat34 upper;
+    memcpy(upper.m, m, sizeof upper.m);
+    return upper;
+}
+
 /* ---- nodes ---- */
 
 /* Assimp's RAW reader leaves holes among the children, hence the NULL. */

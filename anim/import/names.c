@@ -99,3 +99,9 @@ const char *read_text(scene *s, const struct aiString *in)
     repair(s, REPAIR_TEXT_BROKEN, strcmp(raw, clean) != 0, "%s", clean);
     return clean;
 }
+
+const char *label_mesh(scene *s, uint32_t mesh)
+{
+    const char *name = read_text(s, &s->ai->mMeshes[mesh]->mName);
+    return name[0] ? name : make_text(s, "#%u", mesh);
+}

@@ -1,6 +1,6 @@
 /* One file on its way from Assimp's aiScene to our th_model: what the parts of throng-import share.
  *
- * The parts run in this order, and each fills its share of the model:
+ * read_scene.c runs the parts in this order, and each fills its share of the model:
  *   mdl.c, fbx_pivots.c, fbx_space.c
  *                put the nodes of these formats in order
  *   joints.c     nodes and their names
@@ -73,7 +73,7 @@ typedef struct scene {
     repairs repairs;
 } scene;
 
-/* The finished model, checked. */
+/* The finished model, checked. (read_scene.c) */
 const th_model *read_scene(const char *path);
 
 /* What Assimp makes of the file; NULL and Assimp's error where that is nothing. (gltf.c) */

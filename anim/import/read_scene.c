@@ -1,0 +1,105 @@
+/* A file from Assimp, and each part of the scene in turn. */
+#include "ipc.h"
+#include "scene.h"
+
+#include <throng/core/arena.h>
+
+#include <assimp/cimport.h>
+#include <assimp/postprocess.h>
+#include <string.h>
+
+/* A file whose ending belongs to no reader goes to the first one that sees anything of its own in it, and that may be a
+ * word of any text: the reader's complaints would be of a format that nobody spoke of. */
+static bool is_guess(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *ending = strrchr(slash ? slash : path, '.');
+    return !ending || !aiIsExtensionSupported(ending);
+}
+
+static _Noreturn void give_up_unknown(void)
+{
+    give_up(TH_ERR_INPUT, "is not a model of any format known here");
+}
+
+/* Assimp's wording, made to stand behind a file name. */
+static _Noreturn void give_up_with_assimp_error(const char *path)
+{
+    const char *text = aiGetErrorString();
+    if (strstr(text, "bad_alloc") || strstr(text, "bad allocation"))
+        give_up_memory();
+    if (is_guess(path) || strncmp(text, "No suitable reader", 18) == 0)
+        give_up_unknown();
+    give_up(TH_ERR_INPUT, "%s", text[0] ? text : "cannot be read");
+}
+
+/* What the steps below are about to hide. */
+static void count_before_processing(scene *s)
+{
+    for (unsigned m = 0; m < s->ai->mNumMeshes; m++) {
+        const struct aiMesh *mesh = s->ai->mMeshes[m];
+        const char *label = label_mesh(s, m);
+        bool surface = (mesh->mPrimitiveTypes & (aiPrimitiveType_TRIANGLE | aiPrimitiveType_POLYGON)) != 0;
+        repair(s, REPAIR_MESH_NO_NORMALS, surface && !mesh->mNormals, "mesh %s", label);
+        uint64_t dropped = 0;
+        for (unsigned f = 0; f < mesh->mNumFaces; f++)
+            dropped += mesh->mFaces[f].mNumIndices < 3;
+        repair(s, REPAIR_FACE_DROPPED, dropped, "mesh %s", label);
+    }
+}
+
+/* Two steps, to see the file as it is in between.
+ * Not asked for: JoinIdenticalVertices merges vertices without looking at their weights (meshes.c does it),
+ * LimitBoneWeights does not renormalise, ValidateDataStructure refuses equal names, MakeLeftHanded may flip twice. */
+static void load(scene *s)
+{
+    s->ai = import_file(s);
+    if (!s->ai)
+        give_up_with_assimp_error(s->path);
+    if (is_guess(s->path) && s->ai->mNumMeshes == 0 && s->ai->mNumAnimations == 0)
+        give_up_unknown();
+    if (!s->ai->mRootNode)
+        give_up(TH_ERR_INPUT, "there is no node in it");
+    count_before_processing(s);
+    s->ai = aiApplyPostProcessing(s->ai, aiProcess_Triangulate | aiProcess_SortByPType | aiProcess_GenSmoothNormals |
+                                             aiProcess_FlipUVs);
+    if (!s->ai || !s->ai->mRootNode)
+        give_up_with_assimp_error(s->path);
+}
+
+const th_model *read_scene(const char *path)
+{
+    th_arena *arena = th_arena_create();
+    th_model *model = arena ? th_arena_new(arena, th_model, 1) : NULL;
+    scene *s = arena ? th_arena_new(arena, scene, 1) : NULL;
+    if (!model || !s)
+        give_up_memory();
+    model->arena = arena;
+    s->model = model;
+    s->path = path;
+
+    load(s);
+    const char *slash = strrchr(path, '/');
+    model->name = make_text(s, "%s", slash ? slash + 1 : path);
+    hang_mdl_bones(s);
+    read_fbx(s);
+    join_fbx_pivots(s);
+    settle_fbx_space(s);
+    read_joints(s);
+    begin_binds(s);
+    read_materials(s);
+    read_meshes(s);
+    if (model->mesh_count == 0)
+        bind_all_joints(s);
+    read_gltf(s);
+    read_clips(s);
+    say_fbx_limits(s);
+    tell_joints_apart(s);
+    write_notes(s);
+
+    model->size = th_model_measure(model);
+    th_error error;
+    th_result result = th_model_check(model, &error);
+    if (result != TH_OK)
+        give_up(result, "%s", error.text);
+    return model;
+}
