@@ -345,7 +345,7 @@ static reference *read_targets(scene *s, const struct aiAnimation *in, const cha
     reference *targets = make(s, reference, in->mNumChannels);
     for (unsigned c = 0; c < in->mNumChannels; c++)
         targets[c].name = read_text(s, &in->mChannels[c]->mNodeName);
-    resolve(s, targets, in->mNumChannels, make_text(s, "a channel of clip %s", clip));
+    resolve_references(s, targets, in->mNumChannels, make_text(s, "a channel of clip %s", clip));
     return targets;
 }
 

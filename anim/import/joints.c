@@ -1,5 +1,5 @@
-/* All nodes of the file become joints, depth first. What refers to them does so by name; resolve() finds out which one
- * is meant when several nodes have that name. */
+/* All nodes of the file become joints, depth first. What refers to them does so by name; resolve_references() finds out
+ * which one is meant when several nodes have that name. */
 #include "ipc.h"
 #include "scene.h"
 
@@ -233,7 +233,7 @@ static const char *describe(scene *s, uint32_t joint)
     return make_text(s, "node %u at %s", joint, path_of(s, joint, 3));
 }
 
-void resolve(scene *s, reference *references, uint32_t count, const char *whose)
+void resolve_references(scene *s, reference *references, uint32_t count, const char *whose)
 {
     uint32_t holders;
     for (uint32_t r = 0; r < count; r++) {

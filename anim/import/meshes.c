@@ -80,7 +80,7 @@ static reference *read_bones(scene *s, const work *w, th_mat34 *inverse_binds)
         inverse_binds[b] = read_matrix(s, &bone->mOffsetMatrix, bones[b].name);
         bones[b].inverse_bind = &inverse_binds[b];
     }
-    resolve(s, bones, w->ai->mNumBones, make_text(s, "a bone of mesh %s", w->label));
+    resolve_references(s, bones, w->ai->mNumBones, make_text(s, "a bone of mesh %s", w->label));
     return bones;
 }
 

@@ -134,12 +134,12 @@ void tell_joints_apart(scene *s);
 typedef struct reference {
     const char *name;
     const th_mat34 *inverse_bind; /* of a bone; NULL for a channel */
-    uint32_t joint;               /* found by resolve(); TH_NO_INDEX when no node has the name */
+    uint32_t joint;               /* found by resolve_references(); TH_NO_INDEX when no node has the name */
 } reference;
 
 /* All references of one mesh or one clip (`whose`, for messages), because they throw light on each other: those with a
  * unique name show which skeleton is meant. Gives up when it stays unclear. */
-void resolve(scene *s, reference *references, uint32_t count, const char *whose);
+void resolve_references(scene *s, reference *references, uint32_t count, const char *whose);
 
 /* ---- binds ---- */
 
