@@ -1,5 +1,4 @@
-/* One block of memory per asset: allocations are never freed one by one, but all together.
- * Not thread-safe. */
+/* An arena: allocations that are freed all together. Not thread-safe. */
 #ifndef THRONG_CORE_ARENA_H
 #define THRONG_CORE_ARENA_H
 
@@ -8,26 +7,26 @@
 
 typedef struct th_arena th_arena;
 
-/* NULL when out of memory. */
+/* Returns NULL when out of memory. */
 th_arena *th_arena_create(void);
 
-/* Frees everything that was allocated from it. NULL is fine. */
+/* Frees the arena and everything allocated from it. NULL is allowed. */
 void th_arena_destroy(th_arena *arena);
 
-/* Bytes taken from the system. */
+/* Bytes that the arena has allocated from the system. */
 size_t th_arena_bytes(const th_arena *arena);
 
-/* `count` zeroed elements of `size` bytes, aligned to 64. Never NULL for a count of 0; NULL when out of memory or when
- * the product overflows. */
+/* Returns `count` zeroed elements of `size` bytes, aligned to 64 bytes, also for a count of 0. Returns NULL when out of
+ * memory or when count * size overflows. */
 void *th_arena_alloc(th_arena *arena, size_t count, size_t size);
 
-/* Copies of a string and of an array; NULL when out of memory. */
+/* Copy a string, copy an array, format a string. Return NULL when out of memory. */
 char *th_arena_string(th_arena *arena, const char *text);
 void *th_arena_copy(th_arena *arena, const void *data, size_t count, size_t size);
 __attribute__((format(printf, 2, 3))) char *th_arena_format(th_arena *arena, const char *format, ...);
 __attribute__((format(printf, 2, 0))) char *th_arena_vformat(th_arena *arena, const char *format, va_list args);
 
-/* th_arena_new(arena, th_joint, n): a typed th_arena_alloc. */
+/* Typed th_arena_alloc, for example th_arena_new(arena, th_joint, n). */
 #define th_arena_new(arena, type, count) ((type *)th_arena_alloc((arena), (count), sizeof(type)))
 
 #endif

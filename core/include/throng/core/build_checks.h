@@ -1,4 +1,4 @@
-/* Whether a build looks at what the driver is told, and at who writes to what the GPU reads: one with asserts does. */
+/* TH_CHECKS: true in builds with asserts, which check OpenGL calls and writes to memory that the GPU reads. */
 #ifndef THRONG_CORE_BUILD_CHECKS_H
 #define THRONG_CORE_BUILD_CHECKS_H
 

@@ -1,4 +1,4 @@
-/* Memory in whole cache lines, so that no two writers share one. */
+/* Memory in whole cache lines, so that two writers never share a line. */
 #ifndef THRONG_CORE_CACHE_LINE_H
 #define THRONG_CORE_CACHE_LINE_H
 
@@ -12,8 +12,8 @@ static inline size_t th_line_round(size_t bytes)
     return (bytes + TH_LINE - 1) / TH_LINE * TH_LINE;
 }
 
-/* Aligned to a line, at least one long: aligned_alloc may return NULL for nothing. NULL when memory is out; the caller
- * frees it with free(). */
+/* Allocates `bytes` rounded up to whole lines, at least one line, because aligned_alloc may return NULL for 0 bytes.
+ * Aligned to a line. The caller releases it with free(). Returns NULL when out of memory. */
 static inline void *th_line_alloc(size_t bytes)
 {
     return aligned_alloc(TH_LINE, bytes ? th_line_round(bytes) : TH_LINE);

@@ -1,15 +1,16 @@
-/* Clocks, in nanoseconds since some fixed moment. Any thread. */
+/* Clocks, in nanoseconds since an arbitrary fixed moment. Any thread may call them. */
 #ifndef THRONG_CORE_CLOCK_H
 #define THRONG_CORE_CLOCK_H
 
 #include <stdint.h>
 
-uint64_t th_clock_ns(void); /* wall time: monotonic, never adjusted backwards */
+uint64_t th_clock_ns(void); /* wall time, monotonic */
 
-/* The smallest step that was seen between two readings of it, including what a reading takes. A few microseconds. */
+/* The smallest difference seen between two readings of th_clock_ns, including the cost of a reading. The call takes a
+ * few microseconds. */
 uint64_t th_clock_step_ns(void);
 
-/* CPU time of all threads of this process; a system call, so keep it out of the timing. */
+/* CPU time of all threads of this process. This is a system call: keep it outside of timed sections. */
 uint64_t th_clock_cpu_ns(void);
 
 #endif

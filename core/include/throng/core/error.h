@@ -1,18 +1,18 @@
-/* Errors that come from outside: files, options, machines.
+/* Errors caused by files, options or the machine.
  *
- * A function that can fail for such a reason returns a th_result and fills a th_error, which says what went wrong and
- * where in words that can be shown to a person. A caller's own mistake (NULL, a range out of bounds) is an assert().
- * Libraries never print, log or exit. */
+ * A function that can fail for such a reason returns a th_result and fills a th_error, whose text says what went wrong
+ * and where, for users. Mistakes of the caller (NULL, a range out of bounds) are assert()s. Libraries never print, log
+ * or exit. */
 #ifndef THRONG_CORE_ERROR_H
 #define THRONG_CORE_ERROR_H
 
 typedef enum th_result {
     TH_OK,
-    TH_ERR_INPUT,       /* a file that is missing, broken, or asks for the impossible */
-    TH_ERR_LIMIT,       /* input that is fine in itself, but larger than a stated limit */
+    TH_ERR_INPUT,       /* a file is missing, broken or contradicts itself */
+    TH_ERR_LIMIT,       /* valid input that exceeds a documented limit */
     TH_ERR_MEMORY,      /* out of memory */
     TH_ERR_ENVIRONMENT, /* the machine lacks something: an instruction set, a process, a thread */
-    TH_ERR_USAGE,       /* a wish that makes no sense: a clip that no model has */
+    TH_ERR_USAGE,       /* an argument that matches nothing, such as a clip that no model has */
 } th_result;
 
 typedef struct th_error {
@@ -20,8 +20,8 @@ typedef struct th_error {
     char text[1024]; /* one sentence, no newline, no full stop at the end */
 } th_error;
 
-/* Fills `err` (may be NULL) and returns `code`, so that failing is one line: return th_fail(err, ...);
- * Text that does not fit is cut. */
+/* Fills `err` (may be NULL) and returns `code`: return th_fail(err, ...);
+ * Text that does not fit is truncated. */
 __attribute__((format(printf, 3, 4))) th_result th_fail(th_error *err, th_result code, const char *format, ...);
 
 #endif

@@ -1,4 +1,4 @@
-/* Files replaced as a whole or not at all. */
+/* Atomic replacement of files. */
 #ifndef THRONG_CORE_FILE_H
 #define THRONG_CORE_FILE_H
 
@@ -6,21 +6,21 @@
 
 #include <sys/uio.h>
 
-/* Writes the parts, one behind the other, to a temporary file beside `path`, and renames it to `path` once the disk has
- * it: `path` holds the old bytes or the new ones, never half. Permissions of a file that is there are kept, symbolic
- * links are followed, even to a file that is not there yet, a file that may not be written is not replaced. What is no
- * regular file (a pipe, a device) is written straight: replacing it by a file would do harm.
+/* Writes the concatenated parts to a temporary file in the folder of `path`, syncs it, and renames it to `path`. So
+ * `path` has either the old or the new content. Keeps the permissions of an existing file. Follows symbolic links, also
+ * to a file that does not exist yet. Does not replace a file without write permission. Writes directly to what is not a
+ * regular file, such as a device or a pipe; a pipe without a reader is an error.
  *
- * Signals to this thread wait while there is a temporary file; another thread that hears one may still end the program
- * and leave the file. Beyond the limit of file sizes there is an error and no SIGXFSZ. On failure (TH_ERR_INPUT, or
- * TH_ERR_MEMORY) nothing is left behind and `path` is what it was. */
+ * Blocks signals to this thread while the temporary file exists. A signal that another thread receives may still end
+ * the program and leave the file. Beyond the file size limit it returns an error, without SIGXFSZ. On failure
+ * (TH_ERR_INPUT, TH_ERR_MEMORY) it removes the temporary file and `path` is unchanged. */
 th_result th_file_replace(const char *path, const struct iovec *parts, int part_count, th_error *err);
 
-/* The absolute name of what th_file_replace would write, links followed: the file need not be there, its folder must.
- * free() it. NULL: errno says why. */
+/* Returns the absolute path that th_file_replace would write, with links resolved. The file need not exist, its folder
+ * must. The caller releases it with free(). Returns NULL and sets errno on failure. */
 char *th_file_resolve(const char *path);
 
-/* Whether th_file_replace could begin: to be asked before long work. Leaves nothing behind. */
+/* Checks whether th_file_replace could write `path`; use it before long work. Leaves no file behind. */
 th_result th_file_probe(const char *path, th_error *err);
 
 #endif

@@ -1,24 +1,24 @@
-/* Half precision, IEEE 754 binary16: 11 bits of mantissa, largest 65504, smallest normal 2^-14. */
+/* Half precision, IEEE 754 binary16: 11 bits of significand, largest value 65504, smallest normal 2^-14. */
 #ifndef THRONG_CORE_HALF_H
 #define THRONG_CORE_HALF_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* To the nearest, ties to even; from 65520 on to infinity. The same bits as F16C gives, for NaN, too. Assumes the
- * default rounding mode. */
+/* Rounds to nearest, ties to even; values from 65520 on become infinity. Returns the same bits as F16C, for NaN too.
+ * Requires the default rounding mode. */
 static inline uint16_t th_half_from_float(float value)
 {
     uint32_t bits, all = 0;
     memcpy(&bits, &value, sizeof bits);
     const uint32_t sign = bits >> 16 & 0x8000, size = bits & 0x7fffffff;
-    if (size > 0x7f800000) { /* NaN, made quiet */
+    if (size > 0x7f800000) { /* NaN, quieted */
         all = 0x7e00 | (size >> 13 & 0x3ff);
     } else if (size >= 0x477ff000) {
         all = 0x7c00;
     } else if (size >= 0x38800000) { /* 2^-14 */
         all = (size + 0xfff + (size >> 13 & 1) - 0x38000000) >> 13;
-    } else { /* the last bit of a half so small is that of 0.5f */
+    } else { /* the last bit of a subnormal half is the last bit of 0.5f */
         float sum;
         memcpy(&sum, &size, sizeof sum);
         sum += 0.5F;
@@ -28,7 +28,7 @@ static inline uint16_t th_half_from_float(float value)
     return (uint16_t)(sign | all);
 }
 
-/* Exact. */
+/* Exact conversion. */
 static inline float th_half_to_float(uint16_t half)
 {
     const uint32_t sign = (uint32_t)(half & 0x8000) << 16, size = half & 0x7fff;

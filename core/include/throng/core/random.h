@@ -1,12 +1,11 @@
-/* Random numbers that are a good hash of a seed and a counter: no state, so the n-th is there without those before (G.
- * Steele, D. Lea, C. Flood, Fast Splittable Pseudorandom Number Generators, 2014). What depends on the n-th alone stays
- * what it is when there are more. */
+/* Counter-based random numbers: a hash of a seed and an index n, without state (SplitMix: G. Steele, D. Lea, C. Flood,
+ * Fast Splittable Pseudorandom Number Generators, 2014). The n-th number does not depend on how many are drawn. */
 #ifndef THRONG_CORE_RANDOM_H
 #define THRONG_CORE_RANDOM_H
 
 #include <stdint.h>
 
-/* A number of a stream; itself fit to be the seed of another. */
+/* The n-th number of the stream of a seed. It may be used as the seed of another stream. */
 static inline uint64_t th_random_bits(uint64_t seed, uint64_t n)
 {
     uint64_t x = seed + (n + 1) * 0x9E3779B97F4A7C15u;
@@ -15,7 +14,7 @@ static inline uint64_t th_random_bits(uint64_t seed, uint64_t n)
     return x ^ (x >> 31);
 }
 
-/* In [0, 1). */
+/* Uniform in [0, 1). */
 static inline double th_random_unit(uint64_t seed, uint64_t n)
 {
     return (double)(th_random_bits(seed, n) >> 11) * 0x1p-53;

@@ -1,16 +1,16 @@
-/* What somebody may have meant. */
+/* "Did you mean" suggestions for a mistyped word. */
 #ifndef THRONG_CORE_SUGGEST_H
 #define THRONG_CORE_SUGGEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Edits that turn a into b: insert, delete or replace a letter, or swap two neighbours. (Optimal string alignment, the
- * restricted form of F. Damerau, A Technique for Computer Detection and Correction of Spelling Errors, 1964.) Letters
- * compare without case; words longer than 63 letters count as wholly different. */
+/* The number of edits that turn a into b: insert, delete or replace a letter, or swap two neighbours. This is the
+ * optimal string alignment distance, the restricted form of F. Damerau, A Technique for Computer Detection and
+ * Correction of Spelling Errors, 1964. Ignores case. Words longer than 63 letters count as entirely different. */
 unsigned th_edit_distance(const char *a, const char *b);
 
-/* Collects candidates; best stays NULL when none is near enough to help. */
+/* Set `typed`, then consider each candidate. `best` stays NULL if no candidate is near enough. */
 typedef struct th_suggestion {
     const char *typed;
     const char *best;

@@ -1,5 +1,4 @@
-/* A table of texts, and the four ways to write it: for people, for pull requests, for browsers, and for other programs.
- */
+/* A table of texts, written as text, Markdown, HTML or CSV. */
 #ifndef THRONG_CORE_TABLE_H
 #define THRONG_CORE_TABLE_H
 
@@ -11,19 +10,20 @@
 typedef struct th_table th_table;
 
 /* columns: headings separated by '|', each with '<' (left) or '>' (right) in front: "<clip|>seconds|>keys". At most
- * 128. NULL when memory is out; the other functions take that as a table without rows. */
+ * 128. Returns NULL when out of memory. The functions below accept NULL: they add nothing, and writing fails. */
 th_table *th_table_create(const char *columns);
 void th_table_destroy(th_table *table);
 
-/* Adds the next cell, of up to 511 bytes; rows fill from left to right. Made printable. */
+/* Adds the next cell, of up to 511 bytes, made printable. Rows fill from left to right. */
 __attribute__((format(printf, 2, 3))) void th_table_cell(th_table *table, const char *format, ...);
 
-/* A row for each object of an array, a column for each name that any of them has, in the order of their coming. Texts
- * and numbers; true and false become 1 and 0; null, and what is missing, no text. NULL when memory is out. */
+/* Makes a row of each object of an array, and a column of each name in them, in order of first appearance. Texts and
+ * numbers are kept, true and false become 1 and 0, null and missing values an empty cell. The array must not be empty.
+ * Returns NULL when out of memory, or for more than 128 names. */
 th_table *th_table_from_objects(const json_t *objects);
 
-/* Columns are as wide as they need to be, but for CSV. A row without text is a blank line in a text, and left out
- * elsewhere. False when memory was out. */
+/* Pads columns to their width, except in CSV. A row without text is a blank line in TH_FORMAT_TEXT and left out in the
+ * other formats. Returns false for NULL and if memory ran out while the table was filled. */
 bool th_table_write(const th_table *table, th_format format, FILE *file);
 bool th_table_print(const th_table *table, FILE *file); /* as text */
 
