@@ -1,7 +1,6 @@
-/* Worker threads and a parallel-for over [0, count).
+/* A pool of worker threads with a parallel-for over [0, count).
  *
- * Knows ranges and callbacks, nothing of what is computed. Own header, no other module's types: errors are errno
- * values. */
+ * This module depends on no other: errors are errno values. */
 #ifndef THRONG_JOBS_JOBS_H
 #define THRONG_JOBS_JOBS_H
 
@@ -9,65 +8,68 @@
 #include <stdint.h>
 
 typedef enum th_scheduler {
-    TH_SCHEDULER_OWN = 0, /* per-worker ranges, thieves take half */
-    TH_SCHEDULER_SERIAL,  /* a plain loop on the calling thread: the baseline for overhead */
-    /* Others, available once the program has registered them (scheduler.h): */
-    TH_SCHEDULER_OPENMP_DYNAMIC, /* a loop over the chunks, under schedule(dynamic), */
-    TH_SCHEDULER_OPENMP_GUIDED,  /* schedule(guided) */
-    TH_SCHEDULER_OPENMP_STATIC,  /* and schedule(static) */
-    TH_SCHEDULER_ONETBB,         /* tbb::parallel_for with its auto_partitioner */
+    TH_SCHEDULER_OWN = 0, /* a range per worker; a thief takes half of it */
+    TH_SCHEDULER_SERIAL,  /* a plain loop on the calling thread: baseline for overhead */
+    /* Available after the program has registered them (scheduler.h): */
+    TH_SCHEDULER_OPENMP_DYNAMIC, /* a loop over the chunks with schedule(dynamic) */
+    TH_SCHEDULER_OPENMP_GUIDED,  /* the same with schedule(guided) */
+    TH_SCHEDULER_OPENMP_STATIC,  /* the same with schedule(static) */
+    TH_SCHEDULER_ONETBB,         /* tbb::parallel_for with auto_partitioner */
     TH_SCHEDULER_COUNT,
 } th_scheduler;
 
-/* Where the workers go. A calling thread is never moved: it holds the CPU it runs on, and when it turns up on a
- * worker's, the worker takes the one where the caller before was. Workers for whom no CPU is left go where the system
- * puts them. Only CPUs of the creating thread's affinity mask are used. */
+/* CPU affinity of the workers. The pool never moves a calling thread. If a call comes from the CPU of a worker, that
+ * worker moves to the CPU of the call before. Workers without a CPU of their own are left to the operating system.
+ * Only CPUs of the creating thread's affinity mask are used. */
 typedef enum th_placement {
-    TH_PLACEMENT_NONE = 0, /* the operating system's choice */
-    TH_PLACEMENT_WORKERS,  /* each worker pinned to a CPU of its own, in the order the system numbers them */
-    TH_PLACEMENT_COMPACT,  /* as close to the caller as can be: hardware threads of its core, then of its cache, ... */
-    TH_PLACEMENT_SPREAD,   /* as far from each other as can be: another socket, another cache, another core */
-    TH_PLACEMENT_CORES,    /* as compact, but one to a core until every core has one */
+    TH_PLACEMENT_NONE = 0, /* left to the operating system */
+    TH_PLACEMENT_WORKERS,  /* each worker pinned to a CPU of its own, in the order of CPU numbers */
+    TH_PLACEMENT_COMPACT,  /* as near the caller as possible: hardware threads of its core, then of its cache, ... */
+    TH_PLACEMENT_SPREAD,   /* as far from each other as possible: another socket, another cache, another core */
+    TH_PLACEMENT_CORES,    /* as COMPACT, but one per core until every core has one */
     TH_PLACEMENT_COUNT,
 } th_placement;
 
-/* What this process may really use. */
+/* The CPUs that this process may use. */
 typedef struct th_cpus {
-    uint32_t online;   /* CPUs of the machine that are on */
+    uint32_t online;   /* CPUs of the machine that are online */
     uint32_t affinity; /* of those, allowed by the calling thread's affinity mask */
-    double quota;      /* CPUs' worth of time the cgroup grants (v1 or v2, the tightest up the tree); 0 = no limit */
-    uint32_t usable;   /* least of the three, at least 1; a fraction of a CPU counts as one */
+    double quota;      /* CPU time per time that the cgroup grants (v1 or v2, smallest up the tree); 0 = no limit */
+    uint32_t usable;   /* smallest of the three, with the quota rounded up; at least 1 */
 } th_cpus;
 
 th_cpus th_cpus_read(void);
 
-/* For how long a cgroup's quota has kept threads of this process's group from running, since the group was made: all of
- * its threads and CPUs together, in nanoseconds; 0 where there is no quota, or the system does not tell. */
+/* Nanoseconds for which the cgroup quota has throttled this process's group since the group was created, summed over
+ * its threads and CPUs. 0 if there is no quota or the system does not report it. */
 uint64_t th_cpus_throttled_ns(void);
 
-/* Bytes of memory that this process may take before the system has to write pages to disk, or a cgroup's limit ends it;
- * 0 where the system does not tell. */
+/* Bytes of memory that this process may allocate before the system swaps or a cgroup limit ends the process. 0 if the
+ * system does not report it. */
 uint64_t th_memory_available(void);
 
 typedef struct th_jobs_desc {
-    /* With the calling thread; 0 = th_cpus_read().usable; at most TH_JOBS_MAX_THREADS. TH_SCHEDULER_SERIAL has one. */
+    /* Including the caller. 0: th_cpus_read().usable. At most TH_JOBS_MAX_THREADS. TH_SCHEDULER_SERIAL uses 1. */
     uint32_t threads;
     th_scheduler scheduler;
-    th_placement placement; /* of the workers of any scheduler; a registered one's stay there after the pool */
+    th_placement placement; /* for any scheduler; threads of a registered one stay pinned after the pool */
 } th_jobs_desc;
 
 #define TH_JOBS_MAX_THREADS 256u
 
 typedef struct th_jobs th_jobs;
 
-/* Returns 0 or an errno value: EINVAL for too many threads, an unknown scheduler or placement; ENOMEM; EAGAIN when the
- * system or the scheduler's runtime refuses a thread; ENOTSUP for a scheduler that is not
- * registered, or a placement that needs hwloc in a build without it; anything else when
- * the placement needs the machine's topology and it cannot be read. *out is NULL then and nothing is left behind. */
+/* Returns 0 or an errno value:
+ *   EINVAL   too many threads, or an unknown scheduler or placement
+ *   ENOMEM   out of memory
+ *   EAGAIN   the system, or the runtime of the scheduler, refuses a thread
+ *   ENOTSUP  the scheduler is not registered, or the placement needs hwloc and the build lacks it
+ *   others   the placement needs the topology of the machine, and it cannot be read
+ * On failure *out is NULL and nothing is left behind. */
 int th_jobs_create(const th_jobs_desc *desc, th_jobs **out);
 
-/* Waits for a call under way, then for the workers to end. No other call may start or wait for its turn meanwhile.
- * NULL is fine. */
+/* Waits for a running call, then for the workers to end. No other call may start, or wait to start, meanwhile. NULL is
+ * allowed. */
 void th_jobs_destroy(th_jobs *jobs);
 
 uint32_t th_jobs_threads(const th_jobs *jobs);
@@ -77,29 +79,29 @@ const char *th_placement_name(th_placement placement); /* "none", "workers", "co
 
 /* ---- calls ---- */
 
-/* Runs [begin, end). worker: 0 for the thread that made the call, else 1..threads-1; no two chunks run at the same time
- * with the same number. Returns 0, or anything else to stop: chunks that have not begun are left out, and the call
- * returns this value (the first, when there are several). That is also how to cancel: look at a flag of your own. */
+/* Runs the items [begin, end). worker: 0 for the calling thread, otherwise 1 to threads - 1; chunks that run at the
+ * same time have different numbers. Returns 0, or another value to stop the call: chunks that have not begun are
+ * skipped, and th_jobs_run returns the first such value. To cancel a call, test a flag of your own. */
 typedef int th_jobs_fn(uint32_t begin, uint32_t end, uint32_t worker, void *ctx);
 
 typedef struct th_job {
     th_jobs_fn *fn; /* required */
     void *ctx;
     uint32_t count; /* items */
-    uint32_t grain; /* items in a chunk; the last one may have fewer; 0 counts as 1 */
-    /* The first item of each worker but worker 0, in order, where items differ in cost: th_jobs_share computes them.
-     * Shares are where workers begin; stealing does the rest. Only TH_SCHEDULER_OWN uses them. Read during the call.
-     * NULL: the same number of chunks for each. */
+    uint32_t grain; /* items per chunk, fewer in the last one; 0 is treated as 1 */
+    /* Initial partition if items differ in cost: the first item of worker 1, 2, ..., ascending; th_jobs_share computes
+     * it. Stealing balances the rest. Read during the call. Only TH_SCHEDULER_OWN uses it. NULL: the same number of
+     * chunks for each worker. */
     const uint32_t *shares;
 } th_job;
 
-/* Calls fn over chunks that together cover [0, count) exactly once, on all threads, and returns when all have ended;
- * what they wrote is visible then. Returns 0, or what the first failing chunk returned. Never allocates. Callable from
- * inside fn: such a nested call runs inline on the thread that makes it, under that thread's worker number. Calls from
- * several threads at once are fine; they take turns.
+/* Calls fn on all threads with chunks that cover [0, count) exactly once, and returns when all have ended. What they
+ * wrote is then visible to the caller. Returns 0, or the value of the first chunk that failed. Never allocates. Any
+ * thread may call; concurrent calls run one after the other. A nested call from inside fn runs inline on its thread,
+ * under the worker number of that thread.
  *
- * A job of pool A may call pool B, as an ordinary call. The jobs of B must not call A back then: on B's workers that
- * would wait for the very call it is part of. */
+ * A job of pool A may call pool B. The jobs of B must not call A then: on a worker of B the call would wait for the
+ * call that it is part of. */
 int th_jobs_run(th_jobs *jobs, const th_job *job);
 
 static inline int th_jobs_for(th_jobs *jobs, uint32_t count, uint32_t grain, th_jobs_fn *fn, void *ctx)
@@ -108,53 +110,54 @@ static inline int th_jobs_for(th_jobs *jobs, uint32_t count, uint32_t grain, th_
     return th_jobs_run(jobs, &job);
 }
 
-/* Fills in shares of about equal cost: `threads` - 1 of them. costs: of each item, in any unit; sums must stay below
- * 2^56. Takes time proportional to count, so do it once where the same items are run often. */
+/* Writes th_job.shares of about equal cost: `threads` - 1 of them. costs: per item, in any unit; their sum must be
+ * below 2^56. Takes time proportional to count, so call it once for items that run often. */
 void th_jobs_share(uint32_t threads, uint32_t count, uint32_t grain, const uint32_t *costs, uint32_t *shares);
 
-/* A frame: some calls that follow each other closely. Waking a thread takes 30 to 60 microseconds; begin a frame as
- * soon as it is known that calls will come, and the workers are awake when they do. Between begin and end they spin (up
- * to 10 ms without work, so a forgotten end does not burn CPUs for ever); after the end they go to sleep. Outside of
- * frames they spin for 50 microseconds. A pool with more threads than usable CPUs never spins, and frames mean nothing
- * to it, nor to the other schedulers.
+/* A frame groups calls that follow each other closely. Waking a thread takes 30 to 60 microseconds. Begin the frame as
+ * soon as calls are expected, so that the workers are awake in time. Between begin and end idle workers spin, for at
+ * most 10 ms without work; after the end they sleep. Outside of frames they spin for 50 microseconds. Frames have no
+ * effect on a pool with more threads than usable CPUs, which never spins, nor on other schedulers.
  *
- * Any thread; frames of several threads may overlap. */
+ * Any thread may call; frames of several threads may overlap. */
 void th_jobs_frame_begin(th_jobs *jobs);
 void th_jobs_frame_end(th_jobs *jobs);
 
-/* ---- watching ---- */
+/* ---- statistics and traces ---- */
 
-/* What each worker did since the pool was created or the counters were last reset. Nested calls count as chunks and
- * items of their own; their time is part of the chunk that made them. What a scheduler has no word for is 0. */
+/* Counters of a worker since the pool was created or the counters were reset. Nested calls count as further chunks and
+ * items; their time belongs to the chunk that made them. A counter that a scheduler does not support is 0. */
 typedef struct th_worker_stats {
-    uint64_t busy_ns; /* inside fn, and taking the next chunk of the same range */
-    uint64_t idle_ns; /* the rest of the time between the start and the end of every call */
-    uint64_t tail_ns; /* of that, after its last chunk of a call; all of a call that it had no chunk of */
+    uint64_t busy_ns; /* inside fn, and taking the next chunk of its own range */
+    uint64_t idle_ns; /* the rest of the time between start and end of each call */
+    uint64_t tail_ns; /* idle at end: part of idle_ns after its last chunk of a call, all of it without a chunk */
     uint64_t chunks;  /* calls of fn */
     uint64_t items;   /* sum of end - begin */
-    uint64_t steals;  /* ranges taken from another worker */
-    uint64_t misses;  /* looks at another worker's range that found nothing */
+    uint64_t steals;  /* ranges stolen from another worker */
+    uint64_t misses;  /* attempts to steal that found nothing */
     uint64_t parks;   /* times it went to sleep for lack of work */
-    uint64_t wakes;   /* times somebody woke it */
-    uint64_t wake_ns; /* all of them together, from the moment of waking to the moment of running */
+    uint64_t wakes;   /* times it was woken */
+    uint64_t wake_ns; /* sum over all wakes of the time from the wake to running */
 } th_worker_stats;
 
-/* out: th_jobs_threads() of them. Between calls only. May take 10 ms the first time, to compare clocks. */
+/* out: th_jobs_threads() elements. Call only between calls of the pool. The first call may take 10 ms to calibrate the
+ * clock. */
 void th_jobs_stats(const th_jobs *jobs, th_worker_stats *out);
 void th_jobs_stats_reset(th_jobs *jobs);
 
-/* A chunk that was run. Times in nanoseconds of CLOCK_MONOTONIC; a chunk's start is the end of the one that the same
- * worker ran before where nothing lies between them. */
+/* A chunk that was run. Times are nanoseconds of CLOCK_MONOTONIC. If a worker runs two chunks without anything between
+ * them, the second starts when the first ends. */
 typedef struct th_span {
     uint64_t start_ns, end_ns;
     uint32_t begin, end; /* items */
     uint32_t worker;
 } th_span;
 
-/* Called after each chunk, by its worker. Must be quick and must not call the pool. */
+/* Called by the worker after each chunk. It must be fast and must not call the pool. */
 typedef void th_trace_fn(const th_span *span, void *ctx);
 
-/* From the next call on; NULL: no more. Between calls only. May take 10 ms, as th_jobs_stats. */
+/* Calls fn for each chunk from the next call on; NULL ends that. Call only between calls of the pool. May take 10 ms,
+ * as th_jobs_stats. */
 void th_jobs_trace(th_jobs *jobs, th_trace_fn *fn, void *ctx);
 
 #endif
