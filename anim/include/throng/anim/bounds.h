@@ -1,64 +1,65 @@
-/* Where a model's mesh can be while it plays, and how fast a clip walks: for those who place, cull and frame models
- * without knowing clips.
+/* Bounds of an animated mesh, and the walking speed of a clip: for placing, culling and fitting a camera.
  *
- * For set-up, not for frames: poses are sampled. Pure functions; any thread. TH_ERR_MEMORY is all that can go wrong. */
+ * These functions sample poses, so call them at set-up, not per frame. Pure functions; any thread. The only error is
+ * TH_ERR_MEMORY. */
 #ifndef THRONG_ANIM_BOUNDS_H
 #define THRONG_ANIM_BOUNDS_H
 
 #include <throng/anim/exact.h>
 
-/* Instead of a clip's index: the rest pose and every clip. */
+/* Clip index that stands for the rest pose and all clips. */
 #define TH_ALL_CLIPS (TH_NO_INDEX - 1)
 
-/* In scene units, in the space of one instance: where the clip's root takes the mesh counts. */
+/* In scene units, in the space of one instance. Includes movement of the root by the clip. */
 typedef struct th_bounds {
     double centre[3];
     double radius;
-    double reach;    /* no vertex is farther than this from the Y axis; not padded */
-    double lowest_y; /* of any vertex, as sampled; not padded, so that who stands on the ground does not float */
+    double reach;    /* largest distance of a vertex from the Y axis; without margin */
+    double lowest_y; /* of any vertex, as sampled; without margin, so that feet stay on the ground */
 } th_bounds;
 
-/* A sphere that holds every vertex.
+/* Computes a sphere that contains every vertex.
  *
  * clip: an index, TH_NO_INDEX for the rest pose, or TH_ALL_CLIPS.
  *
- * Poses are exact ones: at all key times and at one or more moments between any two; or, where that were more than
- * TH_BOUNDS_MAX_SAMPLES a clip (fewer for models of many joints and clips), at equal distances. A joint carries a ball
- * around the vertices that follow it, so that no mixture of influences leaves the balls. Between two samples a ball is
- * taken to leave their straight line by no more than the middle sample does from its neighbours', four times what a
- * smooth curve does there. Keys that stand closer than the samples, which a sampled clip can have, may escape this.
- * On top comes 1 part in 500 of the radius and of the way to the origin: more than a compiled clip or a palette in half
- * precision is off.
+ * Samples exact poses at all key times and at least once between any two. If that needs more than TH_BOUNDS_MAX_SAMPLES
+ * per clip (fewer for models with many joints and clips), samples at equal distances. Each joint has a sphere around
+ * the vertices that follow it, so a vertex with several influences stays within the spheres. Between two samples a
+ * sphere is assumed to leave the straight line by at most what the middle sample leaves the line between its
+ * neighbours, which is four times what a smooth curve does. Keys closer together than the samples may violate this. The
+ * margin is 1/500 of the radius and of the distance to the origin, more than the error of compiled clips and
+ * half-precision palettes.
  *
- * lowest_y looks at the same poses, and at every n-th vertex of meshes so large that it would take seconds.
+ * lowest_y uses the same poses. For very large meshes it uses every n-th vertex, to avoid taking seconds.
  *
- * A model without vertices is its joints, each a ball of a twentieth of the model's size, room for what is drawn
- * around them; its lowest_y is that of the joints themselves. */
+ * A model without vertices is bounded by its joints, each a sphere of 1/20 of the model's size, which leaves room for
+ * drawing them. Its lowest_y is that of the joints. */
 #define TH_BOUNDS_MAX_SAMPLES 2049u
 th_result th_model_bounds(const th_model *model, uint32_t clip, th_interpolation interpolation, th_bounds *out,
                           th_error *err);
 
 typedef enum th_travel_kind {
-    TH_TRAVEL_NONE, /* stays where it is */
-    TH_TRAVEL_ROOT, /* the clip itself moves the model away, and at its end jumps back */
-    TH_TRAVEL_FEET, /* stays in place, and walks: over ground that passes at this speed the feet do not slide */
+    TH_TRAVEL_NONE, /* does not move over the ground */
+    TH_TRAVEL_ROOT, /* the clip moves the model, which jumps back at the end of the clip */
+    TH_TRAVEL_FEET, /* walks in place: moved at this speed over the ground, the feet do not slide */
 } th_travel_kind;
 
 typedef struct th_travel {
     th_travel_kind kind;
-    double speed;       /* along the ground, scene units per second of the clip; 0 for NONE */
-    double heading_rad; /* where to: 0 is +Z, a quarter turn +X; 0 for NONE */
-    double loop_s;      /* ROOT: after how many seconds of the clip it jumps back; 0 for the others */
+    double speed;       /* along the ground, scene units per clip second; 0 for NONE */
+    double heading_rad; /* 0 is +Z, pi/2 is +X; 0 for NONE */
+    double loop_s;      /* TH_TRAVEL_ROOT: clip seconds until it jumps back; otherwise 0 */
 } th_travel;
 
-/* How a clip walks. clip: an index, or TH_NO_INDEX for the rest pose, which does not.
+/* Estimates the root motion of a clip. clip: an index, or TH_NO_INDEX for the rest pose, which has none.
  *
- * ROOT is when the mesh ends more than a tenth of the model's size away from where it began, along the ground. Else the
- * speed is estimated, from the vertices (the joints, of a model without any) within 1.5 % of the model's size above the
- * lowest point of the clip: the median of their velocities is that of feet on the ground. A clip is one that stays in
- * place where this is less than 5 % of the model's size a second, where the velocities disagree (the middle half of
- * them spreads over more than the speed), or where nothing is near the ground for three quarters of the time; and where
- * what is near the height at which something usually is goes the other way: feet that swing below it do not walk. */
+ * The kind is TH_TRAVEL_ROOT if the mesh ends farther than a tenth of the model's size from where it began, along the
+ * ground. Otherwise the speed is the median velocity of the ground contacts: vertices (joints, if there are none)
+ * within 1.5 % of the model's size above the lowest point of the clip. The kind is TH_TRAVEL_NONE if
+ *   - that speed is less than 5 % of the model's size per second,
+ *   - the velocities disagree: their interquartile range exceeds the speed,
+ *   - nothing touches the ground for three quarters of the time, or
+ *   - points near the height at which something usually is move the other way: feet that swing below it do not walk. */
 th_result th_clip_travel(const th_model *model, uint32_t clip, th_interpolation interpolation, th_travel *out,
                          th_error *err);
 

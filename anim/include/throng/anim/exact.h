@@ -1,31 +1,29 @@
-/* The reference: authored keys, binary search, double precision. Simple, slow, right.
- *
- * Everything else that computes a pose is held against this. Pure functions; no allocation; any thread. */
+/* The reference evaluation: authored keys, binary search, double precision. All other evaluations are checked against
+ * it. Pure functions; no allocation; any thread. */
 #ifndef THRONG_ANIM_EXACT_H
 #define THRONG_ANIM_EXACT_H
 
 #include <throng/anim/interpolation.h>
 #include <throng/anim/model.h>
 
-/* Ticks into the clip at `time_s`: time_s * ticks_per_second wrapped over the duration into [0, duration). A clip
- * without duration is always at 0; a negative time wraps from the end. */
+/* Clip time in ticks: time_s * ticks_per_second, wrapped into [0, duration). Negative times wrap from the end. 0 for a
+ * clip without duration. */
 double th_clip_ticks(const th_clip *clip, double time_s);
 
-/* Local transform of a channel's joint at `ticks` (not wrapped, clamped to the keys of each track). */
+/* Local transform of the channel's joint at `ticks`, which is not wrapped but clamped to the keys of each track. */
 void th_exact_channel(const th_channel *channel, double ticks, th_interpolation interpolation, th_trs *out);
 
-/* Model-space matrices of all joints: out[j] = scene_from_joint, joint_count of them.
- * clip: NULL for the rest pose; then neither `ticks` nor `interpolation` matters. */
+/* Model-space matrices of all joints: out[j] = scene_from_joint, joint_count elements.
+ * clip: NULL for the rest pose; `ticks` and `interpolation` are then ignored. */
 void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
                    th_dmat34 *out);
 
-/* The two halves of th_exact_pose: each joint's transform relative to its parent, then model space. out: may be local.
- */
+/* The two stages of th_exact_pose: local transforms relative to the parents, then model space. out may equal local. */
 void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
                      th_dmat34 *out_local);
 void th_exact_resolve(const th_model *model, const th_dmat34 *local, th_dmat34 *out);
 
-/* Palette from such a pose: out[b] = pose[binds[b].joint] * binds[b].inverse_bind, bind_count of them. */
+/* The palette of a pose: out[b] = pose[binds[b].joint] * binds[b].inverse_bind, bind_count elements. */
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out);
 
 #endif

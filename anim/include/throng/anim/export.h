@@ -4,14 +4,15 @@
 
 #include <throng/anim/model.h>
 
-/* Writes to a temporary file beside `path`, then renames it: `path` holds the old bytes or the new ones, never half.
- * TH_ERR_INPUT: the file cannot be written, or glTF cannot say what the model does: a joint whose rest transform is
- * sheared, a mesh bound to one joint in two ways. TH_ERR_LIMIT: 4 GiB or more.
+/* Replaces `path` atomically (core/file.h).
+ * Errors: TH_ERR_MEMORY. TH_ERR_INPUT: the file cannot be written, or glTF cannot represent the model: a sheared rest
+ * transform, or a mesh bound to one joint with two inverse bind matrices. TH_ERR_LIMIT: 4 GiB or more.
  *
- * Imported again, the model is the same: joints, binds, meshes, clips. Only that each mesh has a node, which is a joint
- * more; that binds no vertex follows, meshes without triangles, and images other than PNG and JPEG are gone; that key
- * times, in seconds, are floats; and that a rotation's spline that reaches beyond its clip has more keys, close
- * together, where it is cut. */
+ * Importing the file gives the same joints, bones, meshes and clips, with these exceptions:
+ *   - each mesh has a node, which becomes a joint;
+ *   - bones that no vertex follows, meshes without triangles, and images other than PNG and JPEG are dropped;
+ *   - key times are floats in seconds;
+ *   - a rotation spline that reaches beyond its clip gets more keys, close together, where it is cut. */
 th_result th_export_glb(const th_model *model, const char *path, th_error *err);
 
 #endif

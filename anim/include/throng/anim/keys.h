@@ -6,7 +6,7 @@
 
 typedef enum th_keys {
     TH_KEYS_32 = 0, /* single precision, 16 bytes a key */
-    TH_KEYS_16,     /* 8 bytes: each number in 65,000 steps over what it takes on in all clips of the model */
+    TH_KEYS_16,     /* 8 bytes: each number quantised to 65,000 steps of its range over all clips of the model */
     TH_KEYS_COUNT,
 } th_keys;
 

@@ -1,13 +1,12 @@
-/* A model: skeleton, meshes and authored clips, as a file (or the embedded character) gives them.
+/* A model: skeleton, meshes and authored clips of a file or of a built-in model.
  *
- * Plain data in one arena. Immutable once built: share it between threads freely. All pointers point into the arena
- * and live until th_model_free. Every array may be NULL when its count is 0.
+ * Plain data in one arena. Immutable after it is built; threads may share it. All pointers point into the arena and are
+ * valid until th_model_free. An array may be NULL if its count is 0.
  *
- * Three words that are easily mixed up:
- *   joint    a node of the skeleton: has a parent and a rest transform, and channels may move it. All nodes of a file
- *            are joints, whether a mesh follows them or not.
- *   bind     one entry of the bone palette: a joint and the inverse bind matrix with which a mesh follows it. A joint
- *            has no bind, one, or several (meshes may bind to one joint with different matrices).
+ *   joint    a node of the skeleton, with a parent and a rest transform. All nodes of a file are joints, whether or not
+ *            a mesh follows them.
+ *   bone     one entry of the palette (th_bind): a joint and an inverse bind matrix. A joint has no bone, one, or
+ *            several, because meshes may follow it with different matrices.
  *   channel  the keys that move one joint in one clip. */
 #ifndef THRONG_ANIM_MODEL_H
 #define THRONG_ANIM_MODEL_H
@@ -19,41 +18,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limits of any model, whatever file it comes from; larger ones are refused with TH_ERR_LIMIT. */
+/* Limits of every model. Larger ones are rejected with TH_ERR_LIMIT. */
 #define TH_MAX_JOINTS   65535u
 #define TH_MAX_BINDS    65535u
 #define TH_MAX_CLIPS    4096u
-#define TH_MAX_VERTICES (16u << 20) /* in all meshes of the model together */
+#define TH_MAX_VERTICES (16u << 20) /* sum over all meshes */
 
 #define TH_NO_INDEX UINT32_MAX
 
 typedef struct th_arena th_arena;
 
 typedef struct th_joint {
-    const char *name; /* never empty; unique wherever a bind or a channel refers to the joint */
+    const char *name; /* never empty; unique among joints with a bone or a channel */
     uint32_t parent;  /* less than the joint's own index; TH_NO_INDEX for a root */
-    th_mat34 rest;    /* parent_from_joint when no channel moves the joint; may hold shear and mirroring */
+    th_mat34 rest;    /* parent_from_joint if no channel moves the joint; may have shear and mirroring */
 } th_joint;
 
 typedef struct th_bind {
     uint32_t joint;
-    th_mat34 inverse_bind; /* joint_from_mesh at the bind pose (glTF inverseBindMatrices, Assimp mOffsetMatrix) */
+    th_mat34 inverse_bind; /* joint_from_mesh in the bind pose (glTF inverseBindMatrices, Assimp mOffsetMatrix) */
 } th_bind;
 
 typedef struct th_vertex {
     float position[3];
     float normal[3];
-    float uv[2];      /* origin at the top left of the image, as glTF */
-    uint8_t color[4]; /* linear RGBA, as glTF's COLOR_0 */
+    float uv[2];      /* origin at the top left of the image, as in glTF */
+    uint8_t color[4]; /* linear RGBA, as COLOR_0 of glTF */
     uint16_t bind[4]; /* indices into th_model.binds */
-    float weight[4];  /* descending, sum 1; unused influences are bind 0 weight 0 */
+    float weight[4];  /* descending, sum 1; unused influences have index 0 and weight 0 */
 } th_vertex;
 
 typedef struct th_mesh {
     const char *name;
     uint32_t material; /* index into th_model.materials */
     uint32_t vertex_count;
-    uint32_t index_count; /* a multiple of 3: triangles, counter-clockwise from outside */
+    uint32_t index_count; /* a multiple of 3: triangles, counter-clockwise seen from outside */
     const th_vertex *vertices;
     const uint32_t *indices;
 } th_mesh;
@@ -64,37 +63,36 @@ typedef struct th_material {
     uint32_t texture;    /* index into th_model.textures, or TH_NO_INDEX */
 } th_material;
 
-/* An image as the file holds it (PNG, JPEG, ...), not decoded. */
+/* An encoded image (PNG, JPEG, ...). */
 typedef struct th_texture {
-    const char *name;     /* as the file names it: a path, or "*0" for an embedded one */
-    const uint8_t *bytes; /* NULL when missing: drawn as a plain colour, and said in the notes */
+    const char *name;     /* as in the file: a path, or "*0" for an embedded image */
+    const uint8_t *bytes; /* NULL if missing: drawn as a plain colour; notes say so */
     size_t byte_count;
 } th_texture;
 
-/* Keys of one property. Times are in ticks, finite, strictly ascending. At least one key. Before the first key the
- * first one holds, after the last the last one.
+/* Keys of one property, at least one. Times are in ticks, finite and strictly ascending. Before the first key the track
+ * has its value, after the last key that of the last.
  *
- * Between keys a track is linear; rotations go by slerp, the short way. One that steps holds each key until the next
- * one. One with tangents, of at least two keys, is a cubic Hermite spline, each component for itself; rotations are
- * normalised afterwards and take the way that their signs say (Khronos, glTF 2.0 Specification, 2021, appendix C,
- * CUBICSPLINE). */
+ * Between keys a track is linear, for rotations slerp along the shorter arc. With `steps` each key holds until the
+ * next. With tangents, which need two keys, it is a cubic Hermite spline per component; rotations follow the signs of
+ * the keys and are then normalised (Khronos, glTF 2.0 Specification, 2021, appendix C, CUBICSPLINE). */
 typedef struct th_track {
     uint32_t key_count;
     const double *times;
-    const float *values;   /* key_count * 3 (translation, scale) or * 4 (rotation: unit length, neighbours never
-                              more than 90 degrees apart on the 4-sphere: continuous signs; those of a spline may have
-                              any signs, and any length but 0) */
-    const float *tangents; /* NULL, or for each key the one that leads to it, then the one that leads away: of the size
-                              of a value each, change per tick */
-    bool steps;            /* without tangents */
+    const float *values;   /* key_count * 3 (translation, scale) or * 4 (rotation). Rotations have unit length and
+                              continuous signs: neighbours are at most 90 degrees apart in four dimensions. Those of a
+                              spline may have any signs, and any length except 0 */
+    const float *tangents; /* NULL, or for each key its in-tangent, then its out-tangent: each as large as a value,
+                              in change per tick */
+    bool steps;            /* only without tangents */
 } th_track;
 
-/* Parts of a transform. */
+/* Parts of a transform, for th_channel.filled. */
 enum { TH_TRANSLATION = 1, TH_ROTATION = 2, TH_SCALE = 4 };
 
-/* Replaces the joint's rest transform with T * R * S. What the file leaves out is filled from the rest transform by
- * whoever builds the model, so all three tracks have keys. `filled` tells which are such: of one key, and no part of
- * the movement, so that a joint of another model keeps its own instead when the clip is lent to it. */
+/* Replaces the rest transform of the joint by T * R * S. All three tracks have keys: the builder of a model fills
+ * tracks that the file lacks with one key from the rest transform, and marks them in `filled`. When the clip is
+ * attached to another model, its joint keeps its own value for these. */
 typedef struct th_channel {
     uint32_t joint;
     th_track translation, rotation, scale;
@@ -103,7 +101,7 @@ typedef struct th_channel {
 
 typedef struct th_clip {
     const char *name;        /* never empty */
-    double duration_ticks;   /* 0 for a single pose; time is wrapped over it */
+    double duration_ticks;   /* clip time wraps over it; 0 for a single pose */
     double ticks_per_second; /* above 0 */
     uint32_t channel_count;
     const th_channel *channels; /* ascending by joint, at most one per joint */
@@ -112,7 +110,7 @@ typedef struct th_clip {
 typedef struct th_model {
     const char *name; /* file name without folder, or the name of a built-in model */
     uint32_t joint_count;
-    const th_joint *joints; /* depth first: a subtree is one run of indices, a parent stands before its children */
+    const th_joint *joints; /* depth first: parents before children, each subtree a contiguous range */
     uint32_t bind_count;
     const th_bind *binds; /* ascending by joint */
     uint32_t mesh_count;
@@ -124,30 +122,30 @@ typedef struct th_model {
     uint32_t clip_count;
     const th_clip *clips;
     uint32_t note_count;
-    const char *const *notes; /* everything that was repaired or left out on the way in; one sentence each */
-    double size;              /* largest extent of meshes and joints at rest, in scene units; above 0 */
-    th_arena *arena;          /* owns all of the above, and this struct */
+    const char *const *notes; /* what the import repaired or dropped, one sentence each */
+    double size;              /* largest extent of meshes and joints in the rest pose, in scene units; above 0 */
+    th_arena *arena;          /* owns everything above, and this struct */
 } th_model;
 
-/* NULL is fine. */
+/* NULL is allowed. */
 void th_model_free(th_model *model);
 
-/* Index of the joint or clip with this name, or TH_NO_INDEX. Linear; for set-up, not for frames. */
+/* Returns the index of the joint or clip of this name, or TH_NO_INDEX. Linear search: not for use per frame. */
 uint32_t th_model_find_joint(const th_model *model, const char *name);
 uint32_t th_model_find_clip(const th_model *model, const char *name);
 
-/* Computes th_model.size from joints, binds and meshes at rest. 1 when the model has no extent at all; 0, which
- * th_model_check refuses, when out of memory. */
+/* Computes th_model.size from joints, bones and meshes in the rest pose. Returns 1 if the model has no extent, and 0,
+ * which th_model_check rejects, when out of memory. */
 double th_model_measure(const th_model *model);
 
-/* Checks the invariants stated in this header, but for unique names; a builder calls it last. TH_ERR_INPUT names the
- * first one broken. */
+/* Checks the invariants of this header, except that names are unique. Builders of models call it last. Returns
+ * TH_ERR_INPUT for the first violation, or TH_ERR_LIMIT if that is a limit. */
 th_result th_model_check(const th_model *model, th_error *err);
 
-/* Makes a model equal to `base`, with the clips of `donor` added behind its own, bound by joint name. What a channel
- * was filled with is taken from the base's joint. Channels that match no joint, or more than one, are left out; notes
- * say how many and name the first. A donor clip that would bind to nothing is TH_ERR_INPUT. `base` and `donor` stay the
- * caller's and may be freed at once. */
+/* Creates a copy of `base` with the clips of `donor` appended. Channels attach to joints by name; filled tracks take
+ * their value from the joint of `base`. Channels that match no joint, or several, are dropped, with a count and the
+ * first name in the notes. Errors: TH_ERR_INPUT if `donor` has no clips, or one of which no channel matches;
+ * TH_ERR_LIMIT for too many clips; TH_ERR_MEMORY. The caller keeps `base` and `donor`, and may free them at once. */
 th_result th_model_lend_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err);
 
 #endif

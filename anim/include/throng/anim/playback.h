@@ -1,12 +1,12 @@
-/* How far an instance has played its clip. In one place, so that who carries a model on by whole loops and who poses it
- * within one agree to the last bit: where they did not, it would jump by a loop. */
+/* Playback position of an instance in its clip. Root motion counts whole loops and poses use the position within a
+ * loop; both use these functions, so that they agree to the last bit. Otherwise an instance could jump by a loop. */
 #ifndef THRONG_ANIM_PLAYBACK_H
 #define THRONG_ANIM_PLAYBACK_H
 
 #include <math.h>
 #include <stdint.h>
 
-/* In whole clips, and whole clips a second. */
+/* phase in clip lengths at time 0, speed in clip lengths per second. */
 typedef struct th_playback {
     double phase, speed;
 } th_playback;
@@ -14,22 +14,22 @@ typedef struct th_playback {
 /* duration_s: of the clip, above 0; phase_s: clip seconds at time 0; speed: clip seconds per second. */
 static inline th_playback th_playback_of(double duration_s, double phase_s, double speed)
 {
-    /* A little late: at the time of a key, rounding must not show what was before it. */
+    /* Slightly late, so that rounding at the time of a key never selects the frame before it. */
     const double late = 0x1p-32;
     return (th_playback){phase_s / duration_s + late, speed / duration_s};
 }
 
-/* Played by then. The whole ones are floor() of it. */
+/* Clip lengths played at time_s. Whole loops are its floor(). */
 static inline double th_playback_clips(th_playback playback, double time_s)
 {
     return playback.phase + playback.speed * time_s;
 }
 
-/* How far it is into the clip, from 0 to 1: what is left of the whole ones. */
+/* Position within the clip, in [0, 1]: the fraction of th_playback_clips. */
 static inline double th_playback_part(th_playback playback, double time_s)
 {
     const double clips = th_playback_clips(playback, time_s);
-    if (!(fabs(clips) < 0x1p51)) /* no fraction left, or none that an integer could help to find */
+    if (!(fabs(clips) < 0x1p51)) /* a double has no fraction left, or an int64_t may overflow */
         return 0;
     const double part = clips - (double)(int64_t)clips;
     return part < 0 ? part + 1 : part;
