@@ -56,7 +56,8 @@ bool th_isa_available(th_isa isa)
 }
 
 /* Each is faster than the one before, but for AVX-512: on AMD's Zen 5 it takes three quarters of AVX2's time, while on
- * Intel, which has two ports for 512 bits where it has three for 256, it is a matter of the crowd (docs/kernels.md). */
+ * Intel, which has two ports for 512 bits where it has three for 256, it is a matter of the crowd
+ * (docs/notes/kernels.md). */
 th_isa th_isa_best(void)
 {
 #ifdef TH_HAVE_X86

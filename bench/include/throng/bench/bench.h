@@ -8,7 +8,7 @@
  *   crowd/<count>        so many characters, whatever the scene's number, on the best instruction set
  *   play/<how>           forward; or random: at another moment each frame
  *   clips/<which>        one: the first clip of each model; all: a mix of them
- *   jobs/<what>/<scheduler>  calls of the job system, and of others for comparison; docs/measuring.md lists them
+ *   jobs/<what>/<scheduler>  calls of the job system, and of others for comparison; docs/notes/measuring.md lists them
  *   and what the program brings along (external_benchmark.h)
  *
  * Frame i shows the crowd at i / TH_FRAME_RATE, so nothing can be kept from one frame to the next. */

@@ -6,7 +6,7 @@
  * unlikely if more than that were late (the one-sided interval of C. Clopper, E. Pearson, The Use of Confidence or
  * Fiducial Limits Illustrated in the Case of the Binomial, 1934). Of 1,000 frames 4 may be late, of 299 none.
  *
- * Before that run three stages look for the number; docs/measuring.md tells why they do it like this:
+ * Before that run three stages look for the number; docs/notes/measuring.md tells why they do it like this:
  *
  *   bracket  few frames of ever more items, until their median is late
  *   search   tests that go on until they know (A. Wald, Sequential Tests of Statistical Hypotheses, 1945): either at

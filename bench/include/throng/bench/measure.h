@@ -5,8 +5,8 @@
  * all alike.
  *
  * Rounds end when the median of every subject is known well enough, or the time is up. All subjects have the same
- * number of rounds, whether they agree or not has no say in it, and every sample counts: docs/measuring.md says why
- * that is honest, and what it costs. */
+ * number of rounds, whether they agree or not has no say in it, and every sample counts: docs/notes/measuring.md says
+ * why that is honest, and what it costs. */
 #ifndef THRONG_BENCH_MEASURE_H
 #define THRONG_BENCH_MEASURE_H
 
