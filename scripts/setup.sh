@@ -13,7 +13,7 @@ test_packages="$build_packages libcriterion-dev libxml2-dev assimp-testmodels xv
 clang_packages="clang libomp-dev"
 # What `scripts/test all` needs on top: oneTBB and its language, ffmpeg for films, Google Benchmark's compare.py, a judge of
 # metrics, and the formatter.
-all_packages="$test_packages $clang_packages g++ libtbb-dev ffmpeg libbenchmark-tools python3-scipy"
+all_packages="$test_packages $clang_packages g++ libopengl-dev libgl-dev libtbb-dev ffmpeg libbenchmark-tools python3-scipy"
 all_packages="$all_packages prometheus clang-format"
 # What the preset arm64 needs on a machine of another kind: a cross compiler, an emulator, and libraries to link.
 arm64_packages="cmake ninja-build pkg-config gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"

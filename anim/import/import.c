@@ -100,19 +100,20 @@ static th_result find_file(const th_import_desc *d, char true_path[PATH_MAX], co
     return TH_OK;
 }
 
-/* Beside the running program: a build folder and an installation look the same. */
+/* Beside the running program, as in a build folder; where a program of the same installation has it; where this library
+ * was told to look. */
 static bool find_importer(char path[PATH_MAX])
 {
-    static const char name[] = "throng-import";
+    static const char *const places[] = {"throng-import", "../libexec/throng/throng-import"};
     ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    if (length < 0)
-        return false;
-    path[length] = '\0';
+    path[length < 0 ? 0 : length] = '\0';
     char *slash = strrchr(path, '/');
-    if (!slash || slash + 1 + sizeof name > path + PATH_MAX)
-        return false;
-    strcpy(slash + 1, name);
-    return true;
+    for (size_t p = 0; slash && p < sizeof places / sizeof *places; p++) {
+        size_t room = (size_t)(path + PATH_MAX - (slash + 1));
+        if (snprintf(slash + 1, room, "%s", places[p]) < (int)room && access(path, X_OK) == 0)
+            return true;
+    }
+    return snprintf(path, PATH_MAX, "%s/throng-import", TH_LIBEXEC_DIR) < PATH_MAX && access(path, X_OK) == 0;
 }
 
 /* ---- the child ---- */
@@ -283,7 +284,8 @@ th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
     char beside[PATH_MAX];
     const char *importer = d.importer ? d.importer : beside;
     if (result == TH_OK && !d.importer && !find_importer(beside))
-        result = th_fail(err, TH_ERR_ENVIRONMENT, "cannot tell where throng-import is");
+        result =
+            th_fail(err, TH_ERR_ENVIRONMENT, "throng-import is neither beside this program nor in %s", TH_LIBEXEC_DIR);
     child c;
     if (result == TH_OK)
         result = start(&d, importer, &c, err);

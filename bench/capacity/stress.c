@@ -1,6 +1,7 @@
 #include <throng/bench/stress.h>
 
 #include "load_test_harness.h"
+#include "report/scene_json.h"
 #include "stress_headline.h"
 
 #include <throng/bench/validate_run.h>

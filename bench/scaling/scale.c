@@ -2,6 +2,7 @@
 
 #include "experiment.h"
 #include "measure/memory_bandwidth.h"
+#include "report/scene_json.h"
 
 #include <throng/bench/validate_run.h>
 #include <throng/core/json.h>

@@ -3,6 +3,7 @@
 #include "measure/calibrated_work.h"
 #include "measure/trace_frames.h"
 #include "registry.h"
+#include "report/scene_json.h"
 
 #include <assert.h>
 #include <regex.h>

@@ -6,6 +6,9 @@
 #define THRONG_ANIM_BOUNDS_H
 
 #include <throng/anim/exact.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 /* Clip index that stands for the rest pose and all clips. */
 #define TH_ALL_CLIPS (TH_NO_INDEX - 1)
@@ -62,5 +65,7 @@ typedef struct th_travel {
  *   - points near the height at which something usually is move the other way: feet that swing below it do not walk. */
 th_result th_clip_travel(const th_model *model, uint32_t clip, th_interpolation interpolation, th_travel *out,
                          th_error *err);
+
+TH_API_END
 
 #endif

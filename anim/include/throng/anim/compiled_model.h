@@ -8,6 +8,9 @@
 #include <throng/anim/interpolation.h>
 #include <throng/anim/keys.h>
 #include <throng/anim/model.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 typedef enum th_sampling {
     TH_SAMPLING_COMPILED = 0, /* compiled clips; exact ones where the error bound cannot be met */
@@ -56,5 +59,7 @@ th_interpolation th_rig_interpolation(const th_rig *rig);
 const th_clip_report *th_rig_clip_report(const th_rig *rig, uint32_t clip);
 uint32_t th_rig_exact_clips(const th_rig *rig); /* clips that are not compiled: they cost many times as much */
 size_t th_rig_bytes(const th_rig *rig);         /* memory that the compiled model owns */
+
+TH_API_END
 
 #endif

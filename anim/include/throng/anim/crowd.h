@@ -12,6 +12,9 @@
 
 #include <throng/anim/compiled_model.h>
 #include <throng/anim/palette.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 typedef enum th_isa {
     TH_ISA_AUTO = 0, /* the best one of this build that this CPU supports */
@@ -114,5 +117,7 @@ void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float va
 
 /* XXH3 over the palettes of all instances in order, without padding. All instances must be active. */
 uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette);
+
+TH_API_END
 
 #endif

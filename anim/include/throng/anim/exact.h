@@ -5,6 +5,9 @@
 
 #include <throng/anim/interpolation.h>
 #include <throng/anim/model.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 /* Clip time in ticks: time_s * ticks_per_second, wrapped into [0, duration). Negative times wrap from the end. 0 for a
  * clip without duration. */
@@ -25,5 +28,7 @@ void th_exact_resolve(const th_model *model, const th_dmat34 *local, th_dmat34 *
 
 /* The palette of a pose: out[b] = pose[binds[b].joint] * binds[b].inverse_bind, bind_count elements. */
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out);
+
+TH_API_END
 
 #endif

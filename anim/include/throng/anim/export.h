@@ -3,6 +3,9 @@
 #define THRONG_ANIM_EXPORT_H
 
 #include <throng/anim/model.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 /* Replaces `path` atomically (core/file.h).
  * Errors: TH_ERR_MEMORY. TH_ERR_INPUT: the file cannot be written, or glTF cannot represent the model: a sheared rest
@@ -14,5 +17,7 @@
  *   - key times are floats in seconds;
  *   - a rotation spline that reaches beyond its clip gets more keys, close together, where it is cut. */
 th_result th_export_glb(const th_model *model, const char *path, th_error *err);
+
+TH_API_END
 
 #endif

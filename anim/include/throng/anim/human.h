@@ -4,6 +4,9 @@
 #define THRONG_ANIM_HUMAN_H
 
 #include <throng/anim/model.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 #define TH_HUMAN_NAME "human"
 
@@ -14,5 +17,7 @@
 
 /* Creates the same bytes on every call. The caller frees *out with th_model_free. */
 th_result th_human_create(th_model **out, th_error *err);
+
+TH_API_END
 
 #endif

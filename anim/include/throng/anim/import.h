@@ -7,6 +7,9 @@
 #define THRONG_ANIM_IMPORT_H
 
 #include <throng/anim/model.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 #define TH_IMPORT_DEFAULT_TIMEOUT_S 8.0
 #define TH_IMPORT_DEFAULT_MEMORY    (4ull << 30)
@@ -24,5 +27,7 @@ typedef struct th_import_desc {
  *   TH_ERR_MEMORY       out of memory
  *   TH_ERR_ENVIRONMENT  the importer could not be started, ended without an answer, or is another program */
 th_result th_import(const th_import_desc *desc, th_model **out, th_error *err);
+
+TH_API_END
 
 #endif

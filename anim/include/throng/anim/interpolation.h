@@ -20,6 +20,10 @@
 #ifndef THRONG_ANIM_INTERPOLATION_H
 #define THRONG_ANIM_INTERPOLATION_H
 
+#include <throng/core/api.h>
+
+TH_API_BEGIN
+
 typedef enum th_interpolation {
     TH_INTERPOLATION_AUTHORED = 0, /* CUBIC for tracks with tangents, STEP for stepped tracks, SLERP for others */
     TH_INTERPOLATION_STEP,
@@ -32,5 +36,7 @@ typedef enum th_interpolation {
 
 /* "authored", "step", "nlerp", "slerp", "fast-slerp", "cubic"; "unknown" for anything else. */
 const char *th_interpolation_name(th_interpolation interpolation);
+
+TH_API_END
 
 #endif

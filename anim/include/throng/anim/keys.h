@@ -2,7 +2,11 @@
 #ifndef THRONG_ANIM_KEYS_H
 #define THRONG_ANIM_KEYS_H
 
+#include <throng/core/api.h>
+
 #include <stddef.h>
+
+TH_API_BEGIN
 
 typedef enum th_keys {
     TH_KEYS_32 = 0, /* single precision, 16 bytes a key */
@@ -14,5 +18,7 @@ static inline size_t th_keys_bytes(th_keys keys)
 {
     return keys == TH_KEYS_16 ? 8 : 16;
 }
+
+TH_API_END
 
 #endif

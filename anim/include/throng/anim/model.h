@@ -12,11 +12,14 @@
 #define THRONG_ANIM_MODEL_H
 
 #include <throng/anim/transform.h>
+#include <throng/core/api.h>
 #include <throng/core/error.h>
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+TH_API_BEGIN
 
 /* Limits of every model. Larger ones are rejected with TH_ERR_LIMIT. */
 #define TH_MAX_JOINTS   65535u
@@ -147,5 +150,7 @@ th_result th_model_check(const th_model *model, th_error *err);
  * first name in the notes. Errors: TH_ERR_INPUT if `donor` has no clips, or one of which no channel matches;
  * TH_ERR_LIMIT for too many clips; TH_ERR_MEMORY. The caller keeps `base` and `donor`, and may free them at once. */
 th_result th_model_lend_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err);
+
+TH_API_END
 
 #endif

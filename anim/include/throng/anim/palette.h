@@ -3,10 +3,13 @@
 #ifndef THRONG_ANIM_PALETTE_H
 #define THRONG_ANIM_PALETTE_H
 
+#include <throng/core/api.h>
 #include <throng/core/cache_line.h>
 
 #include <stddef.h>
 #include <stdint.h>
+
+TH_API_BEGIN
 
 typedef enum th_palette {
     TH_PALETTE_F32 = 0, /* 48 bytes per entry */
@@ -48,5 +51,7 @@ void th_palette_read(th_palette format, const void *entry, float out[12]);
 
 /* Encodes one entry, row-major. */
 void th_palette_write(th_palette format, const float in[12], void *entry);
+
+TH_API_END
 
 #endif

@@ -3,8 +3,12 @@
 #ifndef THRONG_ANIM_PLAYBACK_H
 #define THRONG_ANIM_PLAYBACK_H
 
+#include <throng/core/api.h>
+
 #include <math.h>
 #include <stdint.h>
+
+TH_API_BEGIN
 
 /* phase in clip lengths at time 0, speed in clip lengths per second. */
 typedef struct th_playback {
@@ -16,7 +20,8 @@ static inline th_playback th_playback_of(double duration_s, double phase_s, doub
 {
     /* Slightly late, so that rounding at the time of a key never selects the frame before it. */
     const double late = 0x1p-32;
-    return (th_playback){phase_s / duration_s + late, speed / duration_s};
+    const th_playback playback = {phase_s / duration_s + late, speed / duration_s};
+    return playback;
 }
 
 /* Clip lengths played at time_s. Whole loops are its floor(). */
@@ -34,5 +39,7 @@ static inline double th_playback_part(th_playback playback, double time_s)
     const double part = clips - (double)(int64_t)clips;
     return part < 0 ? part + 1 : part;
 }
+
+TH_API_END
 
 #endif

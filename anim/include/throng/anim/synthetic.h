@@ -8,6 +8,9 @@
 #define THRONG_ANIM_SYNTHETIC_H
 
 #include <throng/anim/model.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 #define TH_SYNTHETIC_NAME "synthetic"
 
@@ -50,5 +53,7 @@ uint32_t th_synthetic_depth(const th_synthetic_desc *desc);
 
 /* Errors: TH_ERR_LIMIT for a value outside the ranges above; TH_ERR_MEMORY. Free *out with th_model_free. */
 th_result th_synthetic_create(const th_synthetic_desc *desc, th_model **out, th_error *err);
+
+TH_API_END
 
 #endif

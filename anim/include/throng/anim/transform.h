@@ -9,7 +9,11 @@
 #ifndef THRONG_ANIM_TRANSFORM_H
 #define THRONG_ANIM_TRANSFORM_H
 
+#include <throng/core/api.h>
+
 #include <stdbool.h>
+
+TH_API_BEGIN
 
 typedef struct th_mat34 {
     float m[12];
@@ -66,5 +70,7 @@ void th_quat_mul(const double a[4], const double b[4], double out[4]);
 
 /* Normalises q. Returns false and does not change q if its length is below 1e-12 or not finite. */
 bool th_quat_normalize(double q[4]);
+
+TH_API_END
 
 #endif

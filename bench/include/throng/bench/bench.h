@@ -17,8 +17,11 @@
 
 #include <throng/bench/external_benchmark.h>
 #include <throng/bench/measure.h>
+#include <throng/core/api.h>
 #include <throng/runtime/scene.h>
 #include <throng/runtime/tracer.h>
+
+TH_API_BEGIN
 
 typedef struct th_bench_desc {
     th_scene_desc scene; /* its rig.sampling and rigs do not matter: both are measured, what is needed is compiled */
@@ -44,5 +47,7 @@ th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err)
 
 /* Tables for people, as text or Markdown. False when memory is out. */
 bool th_bench_print(const th_report *report, th_format format, FILE *file);
+
+TH_API_END
 
 #endif

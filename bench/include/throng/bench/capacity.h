@@ -21,7 +21,10 @@
 #define THRONG_BENCH_CAPACITY_H
 
 #include <throng/bench/stats.h>
+#include <throng/core/api.h>
 #include <throng/core/error.h>
+
+TH_API_BEGIN
 
 #define TH_CAPACITY_LATE 0.01
 
@@ -97,5 +100,7 @@ uint32_t th_capacity_allowed(uint32_t frames);
 
 /* The share of all frames that are late, when `late` of `frames` were, is at most this with 95 % confidence. */
 double th_capacity_late_at_most(uint32_t late, uint32_t frames);
+
+TH_API_END
 
 #endif

@@ -21,6 +21,9 @@
 #define THRONG_BENCH_COMPARE_H
 
 #include <throng/bench/result_file.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 #define TH_COMPARE_ALPHA 0.05
 
@@ -103,5 +106,7 @@ const char *th_verdict_name(th_verdict verdict);
 json_t *th_comparison_json(const th_comparison *comparison);
 bool th_comparison_csv(const th_comparison *comparison, FILE *file);
 bool th_comparison_print(const th_comparison *comparison, th_format format, FILE *file);
+
+TH_API_END
 
 #endif

@@ -2,9 +2,12 @@
 #ifndef THRONG_BENCH_CONTEXT_H
 #define THRONG_BENCH_CONTEXT_H
 
+#include <throng/core/api.h>
 #include <throng/jobs/jobs.h>
 
 #include <jansson.h>
+
+TH_API_BEGIN
 
 enum { TH_CONTEXT_MAX_CACHES = 8 };
 
@@ -54,5 +57,7 @@ json_t *th_context_json(const th_context *context);
 
 /* "0.1.0 (1a2b3c4d5e6f)". Static storage. */
 const char *th_context_version(void);
+
+TH_API_END
 
 #endif

@@ -5,6 +5,9 @@
 #define THRONG_BENCH_EXTERNAL_BENCHMARK_H
 
 #include <throng/bench/report.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 typedef struct th_guest th_guest;
 struct th_guest {
@@ -31,5 +34,7 @@ typedef struct th_guests {
     void *host;                      /* theirs, for create; not needed to list them */
     json_t *(*describe)(void *host); /* th_report.picture, once all is measured; NULL: there is nothing to say */
 } th_guests;
+
+TH_API_END
 
 #endif

@@ -12,8 +12,12 @@
 #ifndef THRONG_BENCH_FIT_H
 #define THRONG_BENCH_FIT_H
 
+#include <throng/core/api.h>
+
 #include <stdbool.h>
 #include <stdint.h>
+
+TH_API_BEGIN
 
 /* Fewer say nothing about three parameters. */
 #define TH_FIT_MIN_POINTS 4u
@@ -66,5 +70,7 @@ double th_fit_at(const th_fit *fit, double threads);
 /* The serial share that the speed-up over a run with 1 / `ratio` of the threads shows, if nothing else cost anything
  * (A. Karp, H. Flatt, Measuring Parallel Processor Performance, 1990). NaN for a ratio of 1. */
 double th_fit_karp_flatt(double speed_up, double ratio);
+
+TH_API_END
 
 #endif

@@ -2,7 +2,11 @@
 #ifndef THRONG_BENCH_INTERFERENCE_H
 #define THRONG_BENCH_INTERFERENCE_H
 
+#include <throng/core/api.h>
+
 #include <stdint.h>
+
+TH_API_BEGIN
 
 /* The system's counters at a moment; those of /proc/stat are of the CPUs this process may run on. */
 typedef struct th_noise_mark {
@@ -21,5 +25,7 @@ th_noise_mark th_noise_begin(void);
 
 /* Since then. What comes from /proc/stat is not known for less than 0.2 s: its clock ticks by 10 ms. */
 th_noise th_noise_end(const th_noise_mark *begin);
+
+TH_API_END
 
 #endif

@@ -11,6 +11,9 @@
 #define THRONG_BENCH_MEASURE_H
 
 #include <throng/bench/report.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 /* What an iteration says that it took. */
 typedef struct th_lap {
@@ -65,5 +68,7 @@ th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_repor
  * counts. At most TH_MEASURE_MOST_SUBJECTS. */
 enum { TH_MEASURE_MOST_SUBJECTS = 256 };
 void th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_t count);
+
+TH_API_END
 
 #endif

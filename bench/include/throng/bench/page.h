@@ -11,8 +11,12 @@
 #ifndef THRONG_BENCH_PAGE_H
 #define THRONG_BENCH_PAGE_H
 
+#include <throng/core/api.h>
+
 #include <stdbool.h>
 #include <stdio.h>
+
+TH_API_BEGIN
 
 struct th_report;
 struct th_scale;
@@ -25,5 +29,7 @@ bool th_bench_page(const struct th_report *report, const char *command, FILE *fi
 bool th_scale_page(const struct th_scale *scale, const char *command, FILE *file);
 bool th_stress_page(const struct th_stress *stress, const char *command, FILE *file);
 bool th_comparison_page(const struct th_comparison *comparison, const char *command, FILE *file);
+
+TH_API_END
 
 #endif

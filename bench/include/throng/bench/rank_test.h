@@ -5,6 +5,9 @@
 #define THRONG_BENCH_RANK_TEST_H
 
 #include <throng/bench/stats.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 /* Up to so many samples of both together the p value is exact: all ways to deal the values that are there to the two
  * sets, ties included, are counted (B. Streitberg, J. Roehmel, Exact Distributions for Permutation and Rank Tests,
@@ -23,5 +26,7 @@ typedef struct th_rank_test {
 
 /* Allocates up to 400 KB when the answer is exact; when memory is out, it is not. */
 th_rank_test th_rank_test_run(const th_samples *a, const th_samples *b);
+
+TH_API_END
 
 #endif

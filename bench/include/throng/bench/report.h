@@ -9,8 +9,11 @@
 #include <throng/bench/context.h>
 #include <throng/bench/interference.h>
 #include <throng/bench/stats.h>
+#include <throng/core/api.h>
 #include <throng/core/error.h>
 #include <throng/core/text_format.h>
+
+TH_API_BEGIN
 
 /* Other programs that use more than this, in CPUs, are worth a word. */
 #define TH_REPORT_OTHERS_CPUS 0.05
@@ -92,5 +95,7 @@ const th_row *th_report_failure(const th_report *report);
 
 /* The first row that was left out, or NULL. */
 const th_row *th_report_left_out(const th_report *report);
+
+TH_API_END
 
 #endif

@@ -7,6 +7,9 @@
 #define THRONG_BENCH_RESULT_FILE_H
 
 #include <throng/bench/report.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 enum { TH_RECORD_MOST_BYTES = 1 << 28 };
 
@@ -47,5 +50,7 @@ const th_record_entry *th_record_find(const th_record *record, const char *name)
  * entry whose palettes differ from the report's. TH_ERR_INPUT when entries are missing, TH_ERR_LIMIT beyond
  * TH_REPORT_MOST_PROCESSES. */
 th_result th_record_add_to(const th_record *record, th_report *report, th_error *err);
+
+TH_API_END
 
 #endif

@@ -12,9 +12,12 @@
 
 #include <throng/bench/fit.h>
 #include <throng/bench/measure.h>
+#include <throng/core/api.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/scene.h>
 #include <throng/runtime/tracer.h>
+
+TH_API_BEGIN
 
 /* Lists that are NULL have one value. */
 typedef struct th_scale_desc {
@@ -174,5 +177,7 @@ json_t *th_scale_json(const th_scale *scale);
 
 /* The study for people, as text or Markdown. False when memory is out. */
 bool th_scale_print(const th_scale *scale, th_format format, FILE *file);
+
+TH_API_END
 
 #endif

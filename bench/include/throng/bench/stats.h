@@ -4,9 +4,13 @@
 #ifndef THRONG_BENCH_STATS_H
 #define THRONG_BENCH_STATS_H
 
+#include <throng/core/api.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+TH_API_BEGIN
 
 typedef struct th_samples {
     double *values; /* in the order they came */
@@ -72,5 +76,7 @@ th_interval th_quantile_interval(const th_samples *samples, double part, uint32_
 /* Half the width of the interval of the median / median: 0.01 where the median is known to 1 %. NaN where that means
  * nothing, and for fewer than two samples. */
 double th_median_precision(const th_samples *samples);
+
+TH_API_END
 
 #endif

@@ -19,9 +19,12 @@
 
 #include <throng/bench/capacity.h>
 #include <throng/bench/report.h>
+#include <throng/core/api.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/scene.h>
 #include <throng/runtime/tracer.h>
+
+TH_API_BEGIN
 
 /* Who draws: this library knows nothing of that. */
 typedef struct th_stress_guest {
@@ -113,5 +116,7 @@ json_t *th_stress_json(const th_stress *stress);
 
 /* For people, as text or Markdown. False when memory is out. */
 bool th_stress_print(const th_stress *stress, th_format format, FILE *file);
+
+TH_API_END
 
 #endif

@@ -12,6 +12,9 @@
 #define THRONG_BENCH_TUTORIAL_H
 
 #include <throng/anim/model.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 typedef struct th_tutorial th_tutorial; /* immutable once created: share between threads */
 
@@ -27,5 +30,7 @@ void th_tutorial_destroy(th_tutorial *tutorial);
 /* Writes bind_count 3x4 row-major matrices, 12 floats each. clip: index into the model's clips, or TH_NO_INDEX for the
  * rest pose. Does not allocate. */
 void th_tutorial_palette(const th_tutorial *tutorial, uint32_t clip, double time_s, float *palette);
+
+TH_API_END
 
 #endif

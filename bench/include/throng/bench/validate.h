@@ -5,7 +5,10 @@
 #ifndef THRONG_BENCH_VALIDATE_H
 #define THRONG_BENCH_VALIDATE_H
 
+#include <throng/core/api.h>
 #include <throng/runtime/scene.h>
+
+TH_API_BEGIN
 
 /* A compiled clip may miss its bound by a quarter: the compiler measures it at many points, but not at this one. Beyond
  * that, single precision may cost this much of the model's size and of the distance from the origin; half as much was
@@ -40,5 +43,7 @@ typedef struct th_check_desc {
 } th_check_desc;
 
 th_result th_check_palettes(const th_check_desc *desc, th_check *check, th_error *err);
+
+TH_API_END
 
 #endif

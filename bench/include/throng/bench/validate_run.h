@@ -6,7 +6,10 @@
 #define THRONG_BENCH_VALIDATE_RUN_H
 
 #include <throng/bench/report.h>
+#include <throng/core/api.h>
 #include <throng/runtime/scene.h>
+
+TH_API_BEGIN
 
 enum {
     TH_TRIAL_FRAME = 100,  /* the frame whose hash is reported; the other is frame 0 */
@@ -27,5 +30,7 @@ typedef struct th_trial {
 
 /* Fills in what the row tells of its palettes, and `failure` when they are wrong. Leaves those of TH_TRIAL_FRAME. */
 th_result th_trial_run(const th_trial *trial, th_row *row, th_error *err);
+
+TH_API_END
 
 #endif

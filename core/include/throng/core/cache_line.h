@@ -2,8 +2,12 @@
 #ifndef THRONG_CORE_CACHE_LINE_H
 #define THRONG_CORE_CACHE_LINE_H
 
+#include <throng/core/api.h>
+
 #include <stddef.h>
 #include <stdlib.h>
+
+TH_API_BEGIN
 
 enum { TH_LINE = 64 };
 
@@ -16,7 +20,9 @@ static inline size_t th_line_round(size_t bytes)
  * Aligned to a line. The caller releases it with free(). Returns NULL when out of memory. */
 static inline void *th_line_alloc(size_t bytes)
 {
-    return aligned_alloc(TH_LINE, bytes ? th_line_round(bytes) : TH_LINE);
+    return aligned_alloc(TH_LINE, th_line_round(bytes ? bytes : 1));
 }
+
+TH_API_END
 
 #endif

@@ -2,7 +2,11 @@
 #ifndef THRONG_CORE_CLOCK_H
 #define THRONG_CORE_CLOCK_H
 
+#include <throng/core/api.h>
+
 #include <stdint.h>
+
+TH_API_BEGIN
 
 uint64_t th_clock_ns(void); /* wall time, monotonic */
 
@@ -12,5 +16,7 @@ uint64_t th_clock_step_ns(void);
 
 /* CPU time of all threads of this process. This is a system call: keep it outside of timed sections. */
 uint64_t th_clock_cpu_ns(void);
+
+TH_API_END
 
 #endif

@@ -6,6 +6,10 @@
 #ifndef THRONG_CORE_ERROR_H
 #define THRONG_CORE_ERROR_H
 
+#include <throng/core/api.h>
+
+TH_API_BEGIN
+
 typedef enum th_result {
     TH_OK,
     TH_ERR_INPUT,       /* a file is missing, broken or contradicts itself */
@@ -23,5 +27,7 @@ typedef struct th_error {
 /* Fills `err` (may be NULL) and returns `code`: return th_fail(err, ...);
  * Text that does not fit is truncated. */
 __attribute__((format(printf, 3, 4))) th_result th_fail(th_error *err, th_result code, const char *format, ...);
+
+TH_API_END
 
 #endif

@@ -2,9 +2,12 @@
 #ifndef THRONG_CORE_FILE_H
 #define THRONG_CORE_FILE_H
 
+#include <throng/core/api.h>
 #include <throng/core/error.h>
 
 #include <sys/uio.h>
+
+TH_API_BEGIN
 
 /* Writes the concatenated parts to a temporary file in the folder of `path`, syncs it, and renames it to `path`. So
  * `path` has either the old or the new content. Keeps the permissions of an existing file. Follows symbolic links, also
@@ -22,5 +25,7 @@ char *th_file_resolve(const char *path);
 
 /* Checks whether th_file_replace could write `path`; use it before long work. Leaves no file behind. */
 th_result th_file_probe(const char *path, th_error *err);
+
+TH_API_END
 
 #endif

@@ -2,10 +2,13 @@
 #ifndef THRONG_CORE_TABLE_H
 #define THRONG_CORE_TABLE_H
 
+#include <throng/core/api.h>
 #include <throng/core/text_format.h>
 
 #include <jansson.h>
 #include <stdbool.h>
+
+TH_API_BEGIN
 
 typedef struct th_table th_table;
 
@@ -26,5 +29,7 @@ th_table *th_table_from_objects(const json_t *objects);
  * other formats. Returns false for NULL and if memory ran out while the table was filled. */
 bool th_table_write(const th_table *table, th_format format, FILE *file);
 bool th_table_print(const th_table *table, FILE *file); /* as text */
+
+TH_API_END
 
 #endif

@@ -2,9 +2,13 @@
 #ifndef THRONG_CORE_TEXT_FORMAT_H
 #define THRONG_CORE_TEXT_FORMAT_H
 
+#include <throng/core/api.h>
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+TH_API_BEGIN
 
 typedef enum th_format {
     TH_FORMAT_TEXT = 0, /* for a terminal */
@@ -45,5 +49,7 @@ th_digits th_digits_from(uint64_t value);
 
 /* Plural ending: "" for 1, otherwise "s". */
 const char *th_plural(uint64_t count);
+
+TH_API_END
 
 #endif

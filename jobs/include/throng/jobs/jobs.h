@@ -4,8 +4,12 @@
 #ifndef THRONG_JOBS_JOBS_H
 #define THRONG_JOBS_JOBS_H
 
+#include <throng/core/api.h>
+
 #include <stdbool.h>
 #include <stdint.h>
+
+TH_API_BEGIN
 
 typedef enum th_scheduler {
     TH_SCHEDULER_OWN = 0, /* a range per worker; a thief takes half of it */
@@ -106,7 +110,7 @@ int th_jobs_run(th_jobs *jobs, const th_job *job);
 
 static inline int th_jobs_for(th_jobs *jobs, uint32_t count, uint32_t grain, th_jobs_fn *fn, void *ctx)
 {
-    const th_job job = {.fn = fn, .ctx = ctx, .count = count, .grain = grain};
+    const th_job job = {fn, ctx, count, grain, 0}; /* in order: C++17 has no designators */
     return th_jobs_run(jobs, &job);
 }
 
@@ -159,5 +163,7 @@ typedef void th_trace_fn(const th_span *span, void *ctx);
 /* Calls fn for each chunk from the next call on; NULL ends that. Call only between calls of the pool. May take 10 ms,
  * as th_jobs_stats. */
 void th_jobs_trace(th_jobs *jobs, th_trace_fn *fn, void *ctx);
+
+TH_API_END
 
 #endif

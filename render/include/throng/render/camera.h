@@ -9,6 +9,10 @@
 #ifndef THRONG_RENDER_CAMERA_H
 #define THRONG_RENDER_CAMERA_H
 
+#include <throng/core/api.h>
+
+TH_API_BEGIN
+
 typedef struct th_camera {
     float target[3];
     float distance;  /* of the eye from the target, above 0 */
@@ -59,5 +63,7 @@ void th_frustum_from_matrix(const float clip_from_scene[16], th_frustum *out);
 
 /* How many pixels tall one scene unit is at distance 1, in a picture of that height. */
 float th_camera_pixels(const th_camera *camera, float height_px);
+
+TH_API_END
 
 #endif

@@ -7,7 +7,10 @@
 #ifndef THRONG_RENDER_CAMERA_FIT_H
 #define THRONG_RENDER_CAMERA_FIT_H
 
+#include <throng/core/api.h>
 #include <throng/render/camera.h>
+
+TH_API_BEGIN
 
 enum { TH_FRAMING_STEPS = 32 };
 
@@ -35,5 +38,7 @@ void th_framing_add(th_framing *framing, const float centre[3], float radius);
  * the picture. The target is where the camera looks at half the height of what is in the middle, or else half-way
  * through it; near and far hold all. One sphere or more must have been added to each, of radius above 0. */
 th_camera th_framing_end(const th_framing *in_the_middle, const th_framing *all);
+
+TH_API_END
 
 #endif

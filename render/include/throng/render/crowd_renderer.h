@@ -9,10 +9,13 @@
 #define THRONG_RENDER_CROWD_RENDERER_H
 
 #include <throng/anim/palette.h>
+#include <throng/core/api.h>
 #include <throng/render/camera.h>
 #include <throng/render/render_mesh.h>
 #include <throng/render/ring.h>
 #include <throng/render/target.h>
+
+TH_API_BEGIN
 
 typedef struct th_painter th_painter;
 
@@ -79,5 +82,7 @@ bool th_painter_shadow_frustum(const th_painter *painter, const th_view *view, t
  * and has ended (th_ring_end); th_ring_fence is the caller's. */
 void th_painter_draw(th_painter *painter, const th_target *target, const th_view *view, const th_ring *ring,
                      const th_draw *draws, uint32_t draw_count);
+
+TH_API_END
 
 #endif

@@ -5,6 +5,7 @@
 #ifndef THRONG_RENDER_CROWD_VIEW_H
 #define THRONG_RENDER_CROWD_VIEW_H
 
+#include <throng/core/api.h>
 #include <throng/render/camera.h>
 #include <throng/render/crowd_renderer.h>
 #include <throng/render/gl.h>
@@ -12,6 +13,8 @@
 #include <throng/render/render_mesh.h>
 #include <throng/runtime/scene.h>
 #include <throng/runtime/tracer.h>
+
+TH_API_BEGIN
 
 /* What a picture is to show. */
 typedef enum th_look {
@@ -123,5 +126,7 @@ th_character th_show_character(const th_show *show, uint32_t instance, double ti
 
 /* The next one behind `instance`, or before it, that walks; where nobody does, the next of all. Goes round. */
 uint32_t th_show_walker(const th_show *show, uint32_t instance, bool before);
+
+TH_API_END
 
 #endif

@@ -10,8 +10,11 @@
 #ifndef THRONG_RENDER_CULL_H
 #define THRONG_RENDER_CULL_H
 
+#include <throng/core/api.h>
 #include <throng/render/camera.h>
 #include <throng/render/layout.h>
+
+TH_API_BEGIN
 
 #define TH_CULL_BLOCK       512u /* instances; fewer in the last block */
 #define TH_CULL_MAX_LODS    4u
@@ -83,5 +86,7 @@ const th_cull_group *th_cull_groups(const th_cull *cull, uint32_t view); /* figu
                                                                             then by level; count may be 0 */
 const uint32_t *th_cull_list(const th_cull *cull, uint32_t view); /* instances: those of all groups, then the unseen */
 uint32_t th_cull_seen_count(const th_cull *cull, uint32_t view);
+
+TH_API_END
 
 #endif

@@ -5,10 +5,13 @@
 #ifndef THRONG_RENDER_FRAME_WRITER_H
 #define THRONG_RENDER_FRAME_WRITER_H
 
+#include <throng/core/api.h>
 #include <throng/core/error.h>
 
 #include <stddef.h>
 #include <stdint.h>
+
+TH_API_BEGIN
 
 #define TH_FILM_MAX_SIDE   16384u
 #define TH_FILM_MAX_PIXELS (1u << 26)
@@ -52,5 +55,7 @@ void th_film_abandon(th_film *film);
 /* One picture as the bytes of a PNG, malloc'd; rgba as for th_film_add. TH_ERR_MEMORY. */
 th_result th_png_encode(const uint8_t *rgba, uint32_t width, uint32_t height, unsigned char **out, size_t *out_size,
                         th_error *err);
+
+TH_API_END
 
 #endif

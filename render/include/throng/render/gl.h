@@ -7,7 +7,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <throng/core/api.h>
 #include <throng/core/error.h>
+
+TH_API_BEGIN
 
 typedef struct th_gl th_gl;
 struct GLFWwindow;
@@ -77,5 +80,7 @@ uint32_t th_gl_messages(th_gl *gl, const char **out_first);
  * what had been going on. TH_ERR_MEMORY when the driver ran out of it, else TH_ERR_ENVIRONMENT. Waits for the driver.
  */
 th_result th_gl_check(th_gl *gl, const char *where, th_error *err);
+
+TH_API_END
 
 #endif

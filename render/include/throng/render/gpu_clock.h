@@ -10,7 +10,10 @@
 #ifndef THRONG_RENDER_GPU_CLOCK_H
 #define THRONG_RENDER_GPU_CLOCK_H
 
+#include <throng/core/api.h>
 #include <throng/render/gl.h>
+
+TH_API_BEGIN
 
 typedef struct th_gpu_clock th_gpu_clock;
 
@@ -24,5 +27,7 @@ void th_gpu_clock_end(th_gpu_clock *clock);
 
 /* The newest answer; false when there is none since the last call. */
 bool th_gpu_clock_read(th_gpu_clock *clock, uint64_t *out_ns);
+
+TH_API_END
 
 #endif

@@ -16,7 +16,10 @@
 #ifndef THRONG_RENDER_HUD_H
 #define THRONG_RENDER_HUD_H
 
+#include <throng/core/api.h>
 #include <throng/render/gl.h>
+
+TH_API_BEGIN
 
 #define TH_HUD_MIN_TEXT_PX 6.0F
 #define TH_HUD_MAX_TEXT_PX 256.0F
@@ -80,5 +83,7 @@ void th_hud_graph(th_hud *hud, const th_hud_graph_desc *desc);
  * test, depth test, culling and blending off, GL_FRAMEBUFFER_SRGB on, and no program, vertex array or 2D texture bound:
  * as th_target_bind and th_painter_draw want it. */
 void th_hud_end(th_hud *hud);
+
+TH_API_END
 
 #endif

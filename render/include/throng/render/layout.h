@@ -9,10 +9,13 @@
 #define THRONG_RENDER_LAYOUT_H
 
 #include <throng/anim/transform.h>
+#include <throng/core/api.h>
 #include <throng/core/error.h>
 
 #include <stdbool.h>
 #include <stdint.h>
+
+TH_API_BEGIN
 
 typedef enum th_layout_kind {
     TH_LAYOUT_GRID = 0, /* rows and columns, all looking along +Z. They wind outward from the middle: nobody moves
@@ -93,5 +96,7 @@ uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time
 
 /* scene_from_instance: scales, then turns, then moves. */
 th_mat34 th_location_matrix(const th_location *placement);
+
+TH_API_END
 
 #endif

@@ -10,6 +10,9 @@
 #define THRONG_RENDER_RENDER_MESH_H
 
 #include <throng/anim/model.h>
+#include <throng/core/api.h>
+
+TH_API_BEGIN
 
 /* Limits. A model with more indices is refused, an image that is larger is left out and noted. */
 #define TH_FIGURE_MAX_INDICES     (1u << 30)           /* of all meshes together */
@@ -113,5 +116,7 @@ th_result th_figure_create(const th_model *model, th_figure **out, th_error *err
 
 /* NULL is fine. */
 void th_figure_destroy(th_figure *figure);
+
+TH_API_END
 
 #endif

@@ -11,9 +11,12 @@
 #ifndef THRONG_RENDER_RING_H
 #define THRONG_RENDER_RING_H
 
+#include <throng/core/api.h>
 #include <throng/render/gl.h>
 
 #include <stddef.h>
+
+TH_API_BEGIN
 
 typedef struct th_ring th_ring;
 
@@ -56,5 +59,7 @@ typedef struct th_ring_place {
 } th_ring_place;
 
 th_ring_place th_ring_get_place(const th_ring *ring);
+
+TH_API_END
 
 #endif

@@ -5,8 +5,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <throng/core/api.h>
 #include <throng/core/error.h>
 #include <throng/render/gl.h>
+
+TH_API_BEGIN
 
 typedef struct th_target th_target;
 
@@ -44,5 +47,7 @@ void th_target_read(const th_target *target, uint8_t *out_rgba);
 
 /* NULL does nothing. */
 void th_target_destroy(th_target *target);
+
+TH_API_END
 
 #endif

@@ -6,8 +6,11 @@
 #define THRONG_RUNTIME_FRAME_H
 
 #include <throng/anim/crowd.h>
+#include <throng/core/api.h>
 #include <throng/jobs/jobs.h>
 #include <throng/runtime/tracer.h>
+
+TH_API_BEGIN
 
 #define TH_FRAME_DEFAULT_GRAIN 2u
 
@@ -64,5 +67,7 @@ th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *e
  * that first writes it. Returns TH_ERR_MEMORY if the machine has not enough memory. The caller releases *out with
  * free(). */
 th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err);
+
+TH_API_END
 
 #endif

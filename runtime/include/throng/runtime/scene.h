@@ -4,8 +4,9 @@
 #define THRONG_RUNTIME_SCENE_H
 
 #include <throng/anim/crowd.h>
+#include <throng/core/api.h>
 
-#include <jansson.h>
+TH_API_BEGIN
 
 typedef struct th_scene_desc {
     const th_model *const *models; /* required; borrowed, must outlive the scene; instances use them in turn */
@@ -40,8 +41,6 @@ const th_model *th_scene_model(const th_scene *scene, uint32_t instance);
 const th_clip *th_scene_clip(const th_scene *scene, uint32_t instance);
 double th_scene_clip_time(const th_scene *scene, uint32_t instance, double time_s);
 
-/* Describes a scene for the context of a report. scene: a scene of desc with any number of instances; NULL if it has
- * not been compiled, so that the number of exact clips is unknown. Returns NULL when out of memory. */
-json_t *th_scene_json(const th_scene *scene, const th_scene_desc *desc);
+TH_API_END
 
 #endif

@@ -3,6 +3,10 @@
 #ifndef THRONG_SERVE_LOG_H
 #define THRONG_SERVE_LOG_H
 
+#include <throng/core/api.h>
+
+TH_API_BEGIN
+
 typedef enum th_log_level {
     TH_LOG_ERROR = 0,
     TH_LOG_WARNING,
@@ -22,5 +26,7 @@ void th_log_init(th_log_level most, th_log_format format);
 
 /* Control characters become '?': text may come from clients. */
 __attribute__((format(printf, 2, 3))) void th_log(th_log_level level, const char *format, ...);
+
+TH_API_END
 
 #endif

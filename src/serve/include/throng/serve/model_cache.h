@@ -4,9 +4,12 @@
 #define THRONG_SERVE_MODEL_CACHE_H
 
 #include <throng/anim/compiled_model.h>
+#include <throng/core/api.h>
 #include <throng/serve/settings.h>
 
 #include <stdatomic.h>
+
+TH_API_BEGIN
 
 /* Loads what the catalogue calls by a name. Any thread. */
 typedef th_result th_load_fn(void *ctx, const char *path, th_model **out, th_error *err);
@@ -40,5 +43,7 @@ void th_company_use(th_company *company);
 void th_company_release(th_company *company);
 
 bool th_company_fits(const th_company *company, const th_settings *settings);
+
+TH_API_END
 
 #endif

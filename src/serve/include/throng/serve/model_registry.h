@@ -3,11 +3,14 @@
 #ifndef THRONG_SERVE_MODEL_REGISTRY_H
 #define THRONG_SERVE_MODEL_REGISTRY_H
 
+#include <throng/core/api.h>
 #include <throng/core/error.h>
 
 #include <jansson.h>
 #include <limits.h>
 #include <stdint.h>
+
+TH_API_BEGIN
 
 enum { TH_CATALOGUE_FOLDERS = 64, TH_CATALOGUE_FILES = 64, TH_CATALOGUE_MOST = 1000 };
 
@@ -32,5 +35,7 @@ th_result th_catalogue_find(const th_catalogue *catalogue, const char *name, cha
 /* An array of names, each once: files, then those of the folders, sorted, at most TH_CATALOGUE_MOST. Folders are read
  * each time. */
 json_t *th_catalogue_json(const th_catalogue *catalogue);
+
+TH_API_END
 
 #endif

@@ -5,10 +5,13 @@
 #ifndef THRONG_SERVE_SERVER_H
 #define THRONG_SERVE_SERVER_H
 
+#include <throng/core/api.h>
 #include <throng/serve/log.h>
 #include <throng/serve/model_registry.h>
 #include <throng/serve/simulation_desc.h>
 #include <throng/serve/snapshot_renderer.h>
+
+TH_API_BEGIN
 
 /* Texts and functions are borrowed. */
 typedef struct th_server_desc {
@@ -38,5 +41,7 @@ th_result th_server_check(const th_server_desc *desc, th_error *err);
 /* Until SIGTERM or SIGINT, which is TH_OK. TH_ERR_ENVIRONMENT when the address is taken; TH_ERR_INPUT for a token file,
  * a folder or a model that cannot be used; TH_ERR_USAGE for a clip that no model has. */
 th_result th_server_run(const th_server_desc *desc, th_error *err);
+
+TH_API_END
 
 #endif

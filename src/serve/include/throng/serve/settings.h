@@ -3,11 +3,14 @@
 #define THRONG_SERVE_SETTINGS_H
 
 #include <throng/anim/interpolation.h>
+#include <throng/core/api.h>
 #include <throng/core/error.h>
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+TH_API_BEGIN
 
 enum { TH_SETTINGS_MODELS = 8, TH_SETTINGS_CLIPS = 16, TH_SETTINGS_NAME = 128 };
 
@@ -45,5 +48,7 @@ th_result th_settings_patch(th_settings *settings, const json_t *patch, const th
 
 /* Whether a crowd for one does for the other: they differ in rate and pause at most. */
 bool th_settings_same_crowd(const th_settings *a, const th_settings *b);
+
+TH_API_END
 
 #endif

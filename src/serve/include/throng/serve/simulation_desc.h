@@ -3,7 +3,10 @@
 #define THRONG_SERVE_SIMULATION_DESC_H
 
 #include <throng/anim/crowd.h>
+#include <throng/core/api.h>
 #include <throng/serve/model_cache.h>
+
+TH_API_BEGIN
 
 typedef struct th_troupe_desc {
     th_isa isa;
@@ -16,5 +19,7 @@ typedef struct th_director_desc {
     th_company_desc company;
     th_troupe_desc troupe;
 } th_director_desc;
+
+TH_API_END
 
 #endif

@@ -3,7 +3,10 @@
 #define THRONG_SERVE_SNAPSHOT_RENDERER_H
 
 #include <throng/anim/crowd.h>
+#include <throng/core/api.h>
 #include <throng/serve/model_cache.h>
+
+TH_API_BEGIN
 
 /* Who is in the picture. All of it is there until th_studio.clear. */
 typedef struct th_studio_cast {
@@ -22,5 +25,7 @@ typedef struct th_studio {
                        th_error *err);
     void (*clear)(void *ctx); /* gives back all memory, and the context */
 } th_studio;
+
+TH_API_END
 
 #endif

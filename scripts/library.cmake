@@ -1,0 +1,54 @@
+# th_library(NAME MODULE...): one library of the objects of our modules, installed with their public headers, for
+# find_package(throng) as throng::NAME and for pkg-config as NAME. Static unless BUILD_SHARED_LIBS says otherwise.
+# NEEDS: libraries to link, by name. HEADERS: the modules' header sets that are installed.
+function(th_library name)
+    cmake_parse_arguments(arg "" "" "MODULES;NEEDS;LINKS" ${ARGN})
+    add_library(lib${name})
+    add_library(throng::${name} ALIAS lib${name})
+    set_target_properties(lib${name} PROPERTIES
+        OUTPUT_NAME ${name} EXPORT_NAME ${name} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE C)
+    foreach(module ${arg_MODULES})
+        target_sources(lib${name} PRIVATE $<TARGET_OBJECTS:${module}>)
+        get_target_property(folder ${module} SOURCE_DIR)
+        if(EXISTS ${folder}/include)
+            target_include_directories(lib${name} INTERFACE $<BUILD_INTERFACE:${folder}/include>)
+            install(DIRECTORY ${folder}/include/throng TYPE INCLUDE FILES_MATCHING PATTERN "*.h"
+                REGEX "core/(build_checks|file|json|suggest|table|text_format)[.]h" EXCLUDE) # of our programs
+        endif()
+    endforeach()
+    target_include_directories(lib${name} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(lib${name} PUBLIC ${arg_LINKS} PRIVATE ${arg_NEEDS})
+    install(TARGETS lib${name} EXPORT throng-targets)
+
+    list(TRANSFORM arg_NEEDS PREPEND "-l" OUTPUT_VARIABLE libs)
+    list(JOIN libs " " libs)
+    list(TRANSFORM arg_LINKS REPLACE "^lib" "" OUTPUT_VARIABLE requires)
+    list(FILTER requires INCLUDE REGEX "^throng")
+    list(JOIN requires " " requires)
+    string(JOIN "\n" pc
+        "prefix=${CMAKE_INSTALL_PREFIX}"
+        "libdir=${CMAKE_INSTALL_FULL_LIBDIR}"
+        "includedir=${CMAKE_INSTALL_FULL_INCLUDEDIR}"
+        ""
+        "Name: ${name}"
+        "Description: ${PROJECT_DESCRIPTION}"
+        "Version: ${PROJECT_VERSION}"
+        "Requires: ${requires}"
+        "Cflags: -I\${includedir}"
+        "Libs: -L\${libdir} -l${name}$<$<NOT:$<BOOL:${BUILD_SHARED_LIBS}>>: ${libs} -pthread>"
+        "")
+    file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/${name}.pc CONTENT "${pc}")
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+# What find_package(throng) reads.
+function(th_install_package)
+    include(CMakePackageConfigHelpers)
+    set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/throng)
+    file(WRITE ${PROJECT_BINARY_DIR}/throng-config.cmake
+        "include(CMakeFindDependencyMacro)\nfind_dependency(Threads)\ninclude(\${CMAKE_CURRENT_LIST_DIR}/throng-targets.cmake)\n")
+    write_basic_package_version_file(${PROJECT_BINARY_DIR}/throng-config-version.cmake COMPATIBILITY SameMinorVersion)
+    install(FILES ${PROJECT_BINARY_DIR}/throng-config.cmake ${PROJECT_BINARY_DIR}/throng-config-version.cmake
+        DESTINATION ${folder})
+    install(EXPORT throng-targets NAMESPACE throng:: DESTINATION ${folder})
+endfunction()
