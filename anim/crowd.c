@@ -19,15 +19,15 @@
 
 /* What a frame needs of an instance. */
 typedef struct crowd_member {
-    const th_playable *playable;
+    const th_compiled_clip *compiled_clip;
     th_playback playback; /* 0 for a single pose */
 } crowd_member;
 
-/* All instances of one rig that are shown. Their batches and palettes are neighbours. */
+/* All instances of one compiled model that are active. Their batches and palettes are neighbours. */
 typedef struct crowd_group {
-    const th_rig *rig;
+    const th_compiled_model *compiled;
     uint32_t first_member, member_count;
-    bool exact; /* some instances play exact, shown or not */
+    bool exact; /* some instances play exact, active or not */
     uint32_t first_batch, batch_count;
     size_t palette_offset, palette_stride, palette_bytes; /* stride: as th_palette_stride */
     size_t scratch_bytes;                                 /* without the palette of a member that plays exact */
@@ -39,54 +39,54 @@ struct th_crowd {
     th_isa isa;
     th_palette format;
     th_writes writes; /* as asked for */
-    bool streamed;    /* as many as are shown */
-    bool fetches;     /* lines that are not streamed, ahead of writing them */
+    bool streamed;    /* as many as are active */
+    bool prefetches;  /* lines that are not streamed, ahead of writing them */
     const th_kernels *kernels;
     crowd_group *groups;
     uint32_t group_count;
     crowd_member *all;     /* [instance] */
-    crowd_member *members; /* those that are shown, in palette order, so that a batch reads neighbours */
-    uint32_t *member_of;   /* [instance]; of one that is not shown, anything */
+    crowd_member *members; /* those that are active, in palette order, so that a batch reads neighbours */
+    uint32_t *member_of;   /* [instance]; of one that is not active, anything */
     uint32_t *group_of;    /* [instance] */
-    uint32_t instance_count, shown_count, batch_count;
+    uint32_t instance_count, active_count, batch_count;
     size_t palette_bytes, scratch_bytes, pose_bytes, bytes;
 };
 
 /* ---- creation ---- */
 
-static size_t scratch_bytes(const th_rig *rig, uint32_t width)
+static size_t scratch_bytes(const th_compiled_model *compiled, uint32_t width)
 {
-    size_t kernel = th_scratch_floats(&rig->program, width) * sizeof(float);
-    size_t exact = rig->model->joint_count * sizeof(th_dmat34);
-    return th_line_round(kernel > exact ? kernel : exact);
+    size_t kernel = th_scratch_floats(&compiled->program, width) * sizeof(float);
+    size_t exact = compiled->model->joint_count * sizeof(th_dmat34);
+    return th_cache_line_round(kernel > exact ? kernel : exact);
 }
 
-/* What a group is, whoever is shown. */
+/* What a group is, whoever is active. */
 static void set_groups(th_crowd *crowd, const th_crowd_desc *desc)
 {
-    for (uint32_t g = 0; g < desc->rig_count; g++) {
+    for (uint32_t g = 0; g < desc->compiled_model_count; g++) {
         crowd_group *group = &crowd->groups[g];
-        group->rig = desc->rigs[g];
-        group->palette_bytes = group->rig->model->bind_count * th_palette_entry_bytes(crowd->format);
-        group->palette_stride = th_palette_stride(crowd->format, group->rig->model->bind_count);
-        group->scratch_bytes = scratch_bytes(group->rig, crowd->kernels->width);
-        group->pose_stride = TH_MATRICES_FLOATS(group->rig->program.step_count, BATCH) * sizeof(float);
-        group->exact_stride = group->rig->model->joint_count * sizeof(th_dmat34);
+        group->compiled = desc->compiled_models[g];
+        group->palette_bytes = group->compiled->model->bone_count * th_palette_entry_bytes(crowd->format);
+        group->palette_stride = th_palette_stride(crowd->format, group->compiled->model->bone_count);
+        group->scratch_bytes = scratch_bytes(group->compiled, crowd->kernels->width);
+        group->pose_stride = TH_MATRICES_FLOATS(group->compiled->program.op_count, BATCH) * sizeof(float);
+        group->exact_stride = group->compiled->model->joint_count * sizeof(th_dmat34);
         const size_t scratch = group->scratch_bytes + group->palette_stride;
         crowd->scratch_bytes = scratch > crowd->scratch_bytes ? scratch : crowd->scratch_bytes;
     }
 }
 
 /* What a second-level cache holds needs no fetching: it would cost 1 to 3 %. */
-#define FETCH_BYTES ((size_t)2 << 20)
+#define PREFETCH_BYTES ((size_t)2 << 20)
 
 /* Of palettes that have their places. */
 static void choose_writes(th_crowd *crowd)
 {
     const bool large = crowd->palette_bytes > TH_STREAM_BYTES;
     crowd->streamed = crowd->writes == TH_WRITES_STREAMED || (crowd->writes == TH_WRITES_AUTO && large);
-    crowd->fetches =
-        !crowd->streamed && crowd->palette_bytes > FETCH_BYTES && crowd->format == TH_PALETTE_F32 && th_isa_fetches();
+    crowd->prefetches = !crowd->streamed && crowd->palette_bytes > PREFETCH_BYTES && crowd->format == TH_PALETTE_F32 &&
+                        th_isa_prefetches();
 }
 
 /* Gives groups, whose members are counted, their places. */
@@ -108,35 +108,35 @@ static void place_groups(th_crowd *crowd)
         crowd->batch_count += group->batch_count;
         crowd->palette_bytes += group->member_count * group->palette_stride;
         const size_t exact = group->exact ? group->member_count * group->exact_stride : 0;
-        crowd->pose_bytes = group->exact_offset + th_line_round(exact);
+        crowd->pose_bytes = group->exact_offset + th_cache_line_round(exact);
     }
     choose_writes(crowd);
 }
 
-static crowd_member member_of(const th_playable *playable, const th_instance *instance)
+static crowd_member member_of(const th_compiled_clip *compiled_clip, const th_instance *instance)
 {
-    const th_clip *clip = playable->clip;
+    const th_clip *clip = compiled_clip->clip;
     const double duration_s = clip ? clip->duration_ticks / clip->ticks_per_second : 0;
     if (!(duration_s > 0))
-        return (crowd_member){.playable = playable};
-    return (crowd_member){playable, th_playback_of(duration_s, instance->phase_s, instance->speed)};
+        return (crowd_member){.compiled_clip = compiled_clip};
+    return (crowd_member){compiled_clip, th_playback_of(duration_s, instance->phase_s, instance->speed)};
 }
 
 static void set_instances(th_crowd *crowd, const th_crowd_desc *desc)
 {
     for (uint32_t i = 0; i < desc->instance_count; i++) {
         const th_instance *instance = &desc->instances[i];
-        crowd_group *group = &crowd->groups[instance->rig];
-        const th_model *model = group->rig->model;
+        crowd_group *group = &crowd->groups[instance->model];
+        const th_model *model = group->compiled->model;
         uint32_t clip = instance->clip == TH_NO_INDEX ? model->clip_count : instance->clip;
         assert(clip <= model->clip_count && isfinite(instance->phase_s) && isfinite(instance->speed));
-        crowd->all[i] = member_of(&group->rig->playables[clip], instance);
-        crowd->group_of[i] = instance->rig;
-        group->exact |= !crowd->all[i].playable->keys;
+        crowd->all[i] = member_of(&group->compiled->compiled_clips[clip], instance);
+        crowd->group_of[i] = instance->model;
+        group->exact |= !crowd->all[i].compiled_clip->keys;
     }
 }
 
-void th_crowd_show(th_crowd *crowd, const uint32_t *instances, uint32_t count)
+void th_crowd_set_active(th_crowd *crowd, const uint32_t *instances, uint32_t count)
 {
     assert(count <= crowd->instance_count);
     for (uint32_t g = 0; g < crowd->group_count; g++)
@@ -153,7 +153,7 @@ void th_crowd_show(th_crowd *crowd, const uint32_t *instances, uint32_t count)
         crowd->members[at] = crowd->all[i];
         crowd->member_of[i] = at;
     }
-    crowd->shown_count = count;
+    crowd->active_count = count;
 }
 
 void th_crowd_set_writes(th_crowd *crowd, th_writes writes)
@@ -162,11 +162,11 @@ void th_crowd_set_writes(th_crowd *crowd, th_writes writes)
     choose_writes(crowd);
 }
 
-th_palette_run th_crowd_palettes(const th_crowd *crowd, uint32_t rig)
+th_palette_range th_crowd_palettes(const th_crowd *crowd, uint32_t model)
 {
-    assert(rig < crowd->group_count);
-    const crowd_group *group = &crowd->groups[rig];
-    return (th_palette_run){group->palette_offset, group->palette_stride, group->member_count};
+    assert(model < crowd->group_count);
+    const crowd_group *group = &crowd->groups[model];
+    return (th_palette_range){group->palette_offset, group->palette_stride, group->member_count};
 }
 
 th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *err)
@@ -184,8 +184,8 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
                         .writes = desc->writes,
                         .kernels = th_isa_kernels(isa),
                         .instance_count = desc->instance_count,
-                        .group_count = desc->rig_count};
-    crowd->groups = calloc((size_t)desc->rig_count + 1, sizeof *crowd->groups);
+                        .group_count = desc->compiled_model_count};
+    crowd->groups = calloc((size_t)desc->compiled_model_count + 1, sizeof *crowd->groups);
     crowd->all = calloc(count + 1, sizeof *crowd->all);
     crowd->members = calloc(count + 1, sizeof *crowd->members);
     crowd->member_of = calloc(count + 1, sizeof *crowd->member_of);
@@ -194,11 +194,11 @@ th_result th_crowd_create(const th_crowd_desc *desc, th_crowd **out, th_error *e
         th_crowd_destroy(crowd);
         return th_fail(err, TH_ERR_MEMORY, "out of memory for a crowd of %u", desc->instance_count);
     }
-    crowd->bytes = sizeof *crowd + desc->rig_count * sizeof *crowd->groups +
+    crowd->bytes = sizeof *crowd + desc->compiled_model_count * sizeof *crowd->groups +
                    count * (2 * sizeof *crowd->members + sizeof *crowd->member_of + sizeof *crowd->group_of);
     set_groups(crowd, desc);
     set_instances(crowd, desc);
-    th_crowd_show(crowd, NULL, desc->instance_count);
+    th_crowd_set_active(crowd, NULL, desc->instance_count);
     *out = crowd;
     return TH_OK;
 }
@@ -237,11 +237,11 @@ uint32_t th_crowd_instance_count(const th_crowd *crowd)
     return crowd->instance_count;
 }
 
-uint64_t th_crowd_joint_count(const th_crowd *crowd)
+uint64_t th_crowd_bone_count(const th_crowd *crowd)
 {
     uint64_t joints = 0;
     for (uint32_t g = 0; g < crowd->group_count; g++)
-        joints += (uint64_t)crowd->groups[g].member_count * crowd->groups[g].rig->model->bind_count;
+        joints += (uint64_t)crowd->groups[g].member_count * crowd->groups[g].compiled->model->bone_count;
     return joints;
 }
 
@@ -310,68 +310,68 @@ static batch batch_at(const crowd_group *group, uint32_t index)
 
 uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t index)
 {
-    enum { EXACT_JOINT = 4 }; /* steps of all lanes in the time of an exact joint: 105 ns to 16 of 1.7 or 8 of 3 */
+    enum { EXACT_JOINT = 4 }; /* ops of all lanes in the time of an exact joint: 105 ns to 16 of 1.7 or 8 of 3 */
     assert(index < crowd->batch_count);
     const batch b = batch_at(crowd->groups, index);
-    const th_rig *rig = b.group->rig;
+    const th_compiled_model *compiled = b.group->compiled;
     uint32_t exact = 0;
     for (uint32_t i = b.first; i < b.first + b.count; i++)
-        exact += !crowd->members[i].playable->keys;
+        exact += !crowd->members[i].compiled_clip->keys;
     const uint32_t width = crowd->kernels->width, runs = (b.count - exact + width - 1) / width;
-    return runs * rig->program.step_count + exact * EXACT_JOINT * rig->model->joint_count;
+    return runs * compiled->program.op_count + exact * EXACT_JOINT * compiled->model->joint_count;
 }
 
 static double ticks_of(const crowd_member *member, double time_s)
 {
-    const th_clip *clip = member->playable->clip;
-    return clip ? th_playback_part(member->playback, time_s) * clip->duration_ticks : 0;
+    const th_clip *clip = member->compiled_clip->clip;
+    return clip ? th_playback_ratio(member->playback, time_s) * clip->duration_ticks : 0;
 }
 
 /* The members of a batch whose clips are compiled. */
-typedef struct compiled {
+typedef struct compiled_members {
     uint32_t members[MAX_BATCH];
     uint32_t count;
-} compiled;
+} compiled_members;
 
-static compiled compiled_of(const th_crowd *crowd, const batch *b)
+static compiled_members compiled_members_of(const th_crowd *crowd, const batch *b)
 {
-    compiled c; /* zeroing what is not read takes a tenth of finding who plays what */
+    compiled_members c; /* zeroing what is not read takes a tenth of finding who plays what */
     c.count = 0;
     for (uint32_t i = b->first; i < b->first + b->count; i++)
-        if (crowd->members[i].playable->keys)
+        if (crowd->members[i].compiled_clip->keys)
             c.members[c.count++] = i;
     return c;
 }
 
 /* Those that go through the kernel together. */
-typedef struct run {
+typedef struct lane_group {
     const uint32_t *members;
     uint32_t count; /* at most the kernel's width */
-} run;
+} lane_group;
 
 /* The n-th run. The last one reaches back into the one before, so that it is whole: posing a member twice gives the
  * same bytes. */
-static run run_at(const compiled *c, uint32_t n, uint32_t width)
+static lane_group lane_group_at(const compiled_members *c, uint32_t n, uint32_t width)
 {
     uint32_t first = n * width;
     if (first + width > c->count)
         first = c->count > width ? c->count - width : 0;
-    return (run){c->members + first, c->count < width ? c->count : width};
+    return (lane_group){c->members + first, c->count < width ? c->count : width};
 }
 
 /* Lanes that are left play what the first one plays, to the same palette. */
-static uint32_t member_at(const run *r, uint32_t lane)
+static uint32_t member_at(const lane_group *r, uint32_t lane)
 {
     return r->members[lane < r->count ? lane : 0];
 }
 
-static th_lanes seek(const th_crowd *crowd, const th_rig *rig, const run *r, double time_s)
+static th_lanes seek(const th_crowd *crowd, const th_compiled_model *compiled, const lane_group *r, double time_s)
 {
     th_lanes lanes;
     for (uint32_t i = 0; i < crowd->kernels->width; i++) {
         const crowd_member *member = &crowd->members[member_at(r, i)];
-        const double part = th_playback_part(member->playback, time_s);
-        th_playable_seek(member->playable, rig->program.frame_bytes, part, &lanes, i);
+        const double ratio = th_playback_ratio(member->playback, time_s);
+        th_compiled_clip_seek(member->compiled_clip, compiled->program.frame_bytes, ratio, &lanes, i);
     }
     return lanes;
 }
@@ -382,7 +382,7 @@ static th_write_fn *write_of(const th_crowd *crowd)
 }
 
 /* Where the palettes of a run go. */
-static void find_palettes(const th_crowd *crowd, const crowd_group *group, const run *r, char *palettes,
+static void find_palettes(const th_crowd *crowd, const crowd_group *group, const lane_group *r, char *palettes,
                           char *out[TH_MAX_WIDTH])
 {
     for (uint32_t i = 0; i < crowd->kernels->width; i++)
@@ -400,14 +400,14 @@ static void finish_writes(const th_crowd *crowd)
 static void resolve_exact(const th_crowd *crowd, const crowd_group *group, const th_dmat34 *local, char *palette,
                           char *scratch)
 {
-    const th_model *model = group->rig->model;
+    const th_model *model = group->compiled->model;
     const size_t entry_bytes = th_palette_entry_bytes(crowd->format);
     th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
     char *whole = scratch + group->scratch_bytes;
     th_exact_resolve(model, local, pose);
-    for (uint32_t b = 0; b < model->bind_count; b++) {
-        const th_bind *bind = &model->binds[b];
-        th_mat34 entry = th_mat34_from(th_dmat34_mul(pose[bind->joint], th_dmat34_from(bind->inverse_bind)));
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        const th_bone *bone = &model->bones[b];
+        th_mat34 entry = th_mat34_from(th_dmat34_mul(pose[bone->joint], th_dmat34_from(bone->inverse_bind)));
         th_palette_write(crowd->format, entry.m, whole + b * entry_bytes);
     }
     memset(whole + group->palette_bytes, 0, group->palette_stride - group->palette_bytes);
@@ -420,26 +420,26 @@ static void resolve_exact(const th_crowd *crowd, const crowd_group *group, const
 static void update_exact(const th_crowd *crowd, const crowd_group *group, const crowd_member *member, double time_s,
                          char *palette, char *scratch)
 {
-    const th_model *model = group->rig->model;
+    const th_model *model = group->compiled->model;
     th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
-    th_exact_sample(model, member->playable->clip, ticks_of(member, time_s), group->rig->interpolation, pose);
+    th_exact_sample(model, member->compiled_clip->clip, ticks_of(member, time_s), group->compiled->interpolation, pose);
     resolve_exact(crowd, group, pose, palette, scratch);
 }
 
 static void update_batch(const th_crowd *crowd, const batch *b, double time_s, char *palettes, char *scratch)
 {
     const crowd_group *group = b->group;
-    const compiled c = compiled_of(crowd, b);
+    const compiled_members c = compiled_members_of(crowd, b);
     for (uint32_t i = b->first; c.count < b->count && i < b->first + b->count; i++)
-        if (!crowd->members[i].playable->keys)
+        if (!crowd->members[i].compiled_clip->keys)
             update_exact(crowd, group, &crowd->members[i], time_s, palettes + palette_offset(group, i), scratch);
     const uint32_t width = crowd->kernels->width;
     for (uint32_t n = 0; n * width < c.count; n++) {
-        const run r = run_at(&c, n, width);
-        const th_lanes lanes = seek(crowd, group->rig, &r, time_s);
+        const lane_group r = lane_group_at(&c, n, width);
+        const th_lanes lanes = seek(crowd, group->compiled, &r, time_s);
         char *out[TH_MAX_WIDTH];
         find_palettes(crowd, group, &r, palettes, out);
-        th_kernels_pose(crowd->kernels, &group->rig->program, &lanes, write_of(crowd), crowd->fetches,
+        th_kernels_pose(crowd->kernels, &group->compiled->program, &lanes, write_of(crowd), crowd->prefetches,
                         (float *)(void *)scratch, out);
     }
 }
@@ -447,7 +447,7 @@ static void update_batch(const th_crowd *crowd, const batch *b, double time_s, c
 void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch)
 {
     assert(begin <= end && end <= crowd->batch_count);
-    assert((uintptr_t)palette % TH_LINE == 0 && (uintptr_t)scratch % TH_LINE == 0);
+    assert((uintptr_t)palette % TH_CACHE_LINE == 0 && (uintptr_t)scratch % TH_CACHE_LINE == 0);
     batch b = {.group = crowd->groups};
     for (uint32_t i = begin; i < end; i++) {
         b = batch_at(b.group, i);
@@ -462,7 +462,7 @@ void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double
 static size_t pose_offset(const batch *b, uint32_t n, uint32_t width)
 {
     const crowd_group *group = b->group;
-    const size_t lanes = TH_MATRICES_FLOATS(group->rig->program.step_count, width) * sizeof(float);
+    const size_t lanes = TH_MATRICES_FLOATS(group->compiled->program.op_count, width) * sizeof(float);
     return group->pose_offset + b->index * group->pose_stride + n * lanes;
 }
 
@@ -474,41 +474,41 @@ static size_t exact_offset(const crowd_group *group, uint32_t member)
 
 static void sample_batch(const th_crowd *crowd, const batch *b, double time_s, char *poses)
 {
-    const th_rig *rig = b->group->rig;
-    const compiled c = compiled_of(crowd, b);
-    const uint32_t width = crowd->kernels->width, steps = b->group->rig->program.step_count;
-    for (uint32_t n = 0; steps > 0 && n * width < c.count; n++) {
-        const run r = run_at(&c, n, width);
-        const th_lanes lanes = seek(crowd, rig, &r, time_s);
-        crowd->kernels->sample[rig->program.keys][rig->program.curve](
-            &rig->program, 0, steps, &lanes, (float *)(void *)(poses + pose_offset(b, n, width)));
+    const th_compiled_model *compiled = b->group->compiled;
+    const compiled_members c = compiled_members_of(crowd, b);
+    const uint32_t width = crowd->kernels->width, ops = b->group->compiled->program.op_count;
+    for (uint32_t n = 0; ops > 0 && n * width < c.count; n++) {
+        const lane_group r = lane_group_at(&c, n, width);
+        const th_lanes lanes = seek(crowd, compiled, &r, time_s);
+        crowd->kernels->sample[compiled->program.keys][compiled->program.curve](
+            &compiled->program, 0, ops, &lanes, (float *)(void *)(poses + pose_offset(b, n, width)));
     }
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const crowd_member *member = &crowd->members[i];
-        if (!member->playable->keys)
-            th_exact_sample(rig->model, member->playable->clip, ticks_of(member, time_s), rig->interpolation,
-                            (th_dmat34 *)(void *)(poses + exact_offset(b->group, i)));
+        if (!member->compiled_clip->keys)
+            th_exact_sample(compiled->model, member->compiled_clip->clip, ticks_of(member, time_s),
+                            compiled->interpolation, (th_dmat34 *)(void *)(poses + exact_offset(b->group, i)));
     }
 }
 
 static void resolve_batch(const th_crowd *crowd, const batch *b, const char *poses, char *palettes, char *scratch)
 {
     const crowd_group *group = b->group;
-    const th_program *program = &group->rig->program;
+    const th_program *program = &group->compiled->program;
     float *matrices = (float *)(void *)scratch;
-    const compiled c = compiled_of(crowd, b);
-    const uint32_t width = crowd->kernels->width, steps = b->group->rig->program.step_count;
-    for (uint32_t n = 0; steps > 0 && n * width < c.count; n++) {
-        const run r = run_at(&c, n, width);
+    const compiled_members c = compiled_members_of(crowd, b);
+    const uint32_t width = crowd->kernels->width, ops = b->group->compiled->program.op_count;
+    for (uint32_t n = 0; ops > 0 && n * width < c.count; n++) {
+        const lane_group r = lane_group_at(&c, n, width);
         char *out[TH_MAX_WIDTH];
         find_palettes(crowd, group, &r, palettes, out);
         th_kernels_begin(crowd->kernels, program, matrices);
-        crowd->kernels->resolve(program, 0, steps, (const float *)(const void *)(poses + pose_offset(b, n, width)),
+        crowd->kernels->resolve(program, 0, ops, (const float *)(const void *)(poses + pose_offset(b, n, width)),
                                 matrices, NULL);
-        write_of(crowd)(program, 0, program->ready[(steps - 1) / TH_BLOCK], matrices, out);
+        write_of(crowd)(program, 0, program->ready[(ops - 1) / TH_BLOCK], matrices, out);
     }
     for (uint32_t i = b->first; i < b->first + b->count; i++)
-        if (!crowd->members[i].playable->keys)
+        if (!crowd->members[i].compiled_clip->keys)
             resolve_exact(crowd, group, (const th_dmat34 *)(const void *)(poses + exact_offset(group, i)),
                           palettes + palette_offset(group, i), scratch);
 }
@@ -516,7 +516,7 @@ static void resolve_batch(const th_crowd *crowd, const batch *b, const char *pos
 void th_crowd_sample(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *poses)
 {
     assert(begin <= end && end <= crowd->batch_count);
-    assert((uintptr_t)poses % TH_LINE == 0);
+    assert((uintptr_t)poses % TH_CACHE_LINE == 0);
     batch b = {.group = crowd->groups};
     for (uint32_t i = begin; i < end; i++) {
         b = batch_at(b.group, i);
@@ -528,7 +528,8 @@ void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const
                       void *scratch)
 {
     assert(begin <= end && end <= crowd->batch_count);
-    assert((uintptr_t)poses % TH_LINE == 0 && (uintptr_t)palette % TH_LINE == 0 && (uintptr_t)scratch % TH_LINE == 0);
+    assert((uintptr_t)poses % TH_CACHE_LINE == 0 && (uintptr_t)palette % TH_CACHE_LINE == 0 &&
+           (uintptr_t)scratch % TH_CACHE_LINE == 0);
     batch b = {.group = crowd->groups};
     for (uint32_t i = begin; i < end; i++) {
         b = batch_at(b.group, i);
@@ -546,7 +547,7 @@ void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float va
         b = batch_at(b.group, k);
         for (uint32_t i = b.first; i < b.first + b.count; i++)
             fill((float *)((char *)palette + palette_offset(b.group, i)),
-                 th_line_round(b.group->palette_bytes) / sizeof(float), value);
+                 th_cache_line_round(b.group->palette_bytes) / sizeof(float), value);
     }
     finish_writes(crowd);
 }
@@ -557,7 +558,7 @@ uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette)
     if (!state)
         abort(); /* no hash is worse than no program: it would read as a wrong result */
     XXH3_64bits_reset(state);
-    assert(crowd->shown_count == crowd->instance_count);
+    assert(crowd->active_count == crowd->instance_count);
     for (uint32_t i = 0; i < crowd->instance_count; i++) {
         const crowd_group *group = &crowd->groups[crowd->group_of[i]];
         XXH3_64bits_update(state, (const char *)palette + palette_offset(group, crowd->member_of[i]),

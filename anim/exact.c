@@ -226,6 +226,6 @@ void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_
 
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out)
 {
-    for (uint32_t b = 0; b < model->bind_count; b++)
-        out[b] = th_dmat34_mul(pose[model->binds[b].joint], th_dmat34_from(model->binds[b].inverse_bind));
+    for (uint32_t b = 0; b < model->bone_count; b++)
+        out[b] = th_dmat34_mul(pose[model->bones[b].joint], th_dmat34_from(model->bones[b].inverse_bind));
 }

@@ -1,16 +1,17 @@
 #include <throng/anim/crowd.h>
 #include <throng/core/random.h>
 
-void th_instances_scatter(const th_rig *const *rigs, uint32_t rig_count, uint32_t clip, uint64_t seed, th_instance *out,
-                          uint32_t count)
+void th_instances_scatter(const th_compiled_model *const *compiled_models, uint32_t compiled_model_count, uint32_t clip,
+                          uint64_t seed, th_instance *out, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const th_model *model = th_rig_model(rigs[i % rig_count]);
+        const th_model *model = th_compiled_model_source(compiled_models[i % compiled_model_count]);
         uint64_t own = th_random_bits(seed, i);
         uint32_t pick = clip;
         if (clip == TH_NO_INDEX && model->clip_count > 0)
             pick = (uint32_t)(th_random_unit(own, 0) * model->clip_count);
-        out[i] = (th_instance){.rig = i % rig_count, .clip = TH_NO_INDEX, .speed = 0.9 + 0.2 * th_random_unit(own, 1)};
+        out[i] = (th_instance){
+            .model = i % compiled_model_count, .clip = TH_NO_INDEX, .speed = 0.9 + 0.2 * th_random_unit(own, 1)};
         if (pick < model->clip_count) {
             const th_clip *played = &model->clips[pick];
             out[i].clip = pick;

@@ -15,7 +15,7 @@ typedef union block {
         union block *next;
         size_t used, size; /* of the bytes behind this header */
     };
-    char pad[TH_LINE];
+    char pad[TH_CACHE_LINE];
 } block;
 
 struct th_arena {
@@ -48,7 +48,7 @@ size_t th_arena_bytes(const th_arena *arena)
 
 static block *add_block(th_arena *arena, size_t size)
 {
-    block *b = aligned_alloc(TH_LINE, sizeof(block) + size);
+    block *b = aligned_alloc(TH_CACHE_LINE, sizeof(block) + size);
     if (!b)
         return NULL;
     *b = (block){.next = arena->blocks, .size = size};
@@ -61,7 +61,7 @@ void *th_arena_alloc(th_arena *arena, size_t count, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
         return NULL;
-    bytes = th_line_round(bytes);
+    bytes = th_cache_line_round(bytes);
 
     block *b = arena->blocks;
     if (!b || b->size - b->used < bytes)

@@ -14,7 +14,7 @@ uint64_t th_clock_ns(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
-uint64_t th_clock_step_ns(void)
+uint64_t th_clock_resolution_ns(void)
 {
     uint64_t least = UINT64_MAX;
     for (int i = 0; i < 100; i++) {

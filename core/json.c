@@ -77,7 +77,7 @@ json_t *th_json_append(json_t *array, json_t *value)
     return NULL;
 }
 
-void th_json_say(json_t **texts, const char *format, ...)
+void th_json_append_format(json_t **texts, const char *format, ...)
 {
     char text[1024], clean[1024];
     va_list args;

@@ -168,7 +168,7 @@ static void print_markdown(const th_table *table, char *const *row, const int *w
     char escaped[2 * MAX_CELL];
     for (int c = 0; c < table->column_count; c++) {
         fputs(c == 0 ? "| " : " | ", file);
-        print_padded(th_markdown(row[c], escaped), widths[c], table->right[c], file);
+        print_padded(th_markdown_escape(row[c], escaped), widths[c], table->right[c], file);
     }
     fputs(" |\n", file);
 }
@@ -212,7 +212,7 @@ static void print_html(const th_table *table, char *const *row, bool is_head, FI
     for (int c = 0; c < table->column_count; c++) {
         const char *kind = is_head ? "th scope=\"col\"" : c == 0 ? "th scope=\"row\"" : "td";
         fprintf(file, "<%s%s>", kind, table->right[c] ? " class=\"right\"" : "");
-        th_write_html(row[c], file);
+        th_html_escape(row[c], file);
         fprintf(file, "</%.2s>", kind);
     }
     fputs(is_head ? "</tr></thead>\n<tbody>\n" : "</tr>\n", file);
@@ -224,7 +224,7 @@ static void measure_widths(const th_table *table, th_format format, size_t rows,
     char escaped[2 * MAX_CELL];
     for (size_t i = 0; i < rows * columns; i++) {
         const char *cell = table->cells[i];
-        const int width = text_width(format == TH_FORMAT_MARKDOWN ? th_markdown(cell, escaped) : cell);
+        const int width = text_width(format == TH_FORMAT_MARKDOWN ? th_markdown_escape(cell, escaped) : cell);
         if (widths[i % columns] < width)
             widths[i % columns] = width;
     }

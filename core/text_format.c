@@ -39,7 +39,7 @@ static bool begins_letter(char byte)
     return (byte & 0xC0) != 0x80;
 }
 
-uint32_t th_letters(const char *text)
+uint32_t th_utf8_length(const char *text)
 {
     uint32_t letters = 0;
     for (; *text; text++)
@@ -47,10 +47,10 @@ uint32_t th_letters(const char *text)
     return letters;
 }
 
-char *th_shortened(const char *text, uint32_t most, char *out, size_t size)
+char *th_ellipsize(const char *text, uint32_t most, char *out, size_t size)
 {
     static const char ellipsis[] = "…";
-    const uint32_t letters = th_letters(text), head = most / 2, tail = most - 1 - head;
+    const uint32_t letters = th_utf8_length(text), head = most / 2, tail = most - 1 - head;
     const bool is_long = letters > most;
     uint32_t letter = 0;
     size_t used = 0;
@@ -76,7 +76,7 @@ static bool is_markup(const char *text, const char *at)
     return strchr("\\`*<[|~&", *at) != NULL;
 }
 
-char *th_markdown(const char *text, char *out)
+char *th_markdown_escape(const char *text, char *out)
 {
     char *end = out;
     for (const char *c = text; *c; c++) {
@@ -127,7 +127,7 @@ static const char *entity_of(char c)
     }
 }
 
-void th_write_html(const char *text, FILE *file)
+void th_html_escape(const char *text, FILE *file)
 {
     while (*text) {
         const size_t bytes = character_bytes(text);
@@ -162,10 +162,10 @@ void th_write_line(FILE *file, th_format format, const char *line, ...)
     va_end(args);
     th_printable(text, clean, sizeof clean);
     if (format == TH_FORMAT_MARKDOWN) {
-        fprintf(file, "%s\n\n", th_markdown(clean, escaped));
+        fprintf(file, "%s\n\n", th_markdown_escape(clean, escaped));
     } else if (format == TH_FORMAT_HTML) {
         fputs("<p>", file);
-        th_write_html(clean, file);
+        th_html_escape(clean, file);
         fputs("</p>\n", file);
     } else {
         fprintf(file, "%s\n", clean);

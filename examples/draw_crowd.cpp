@@ -90,18 +90,18 @@ int main(int argc, char **argv)
     th_import_desc file{};
     file.path = argv[1];
     check(argc > 1 ? th_import(&file, &model, &err) : th_human_create(&model, &err), err);
-    th_rig_desc rig_desc{};
-    rig_desc.model = model;
-    th_rig *rig = nullptr;
-    check(th_rig_create(&rig_desc, &rig, &err), err);
-    const th_rig *rigs[] = {rig};
+    th_compiled_model_desc compiled_desc{};
+    compiled_desc.model = model;
+    th_compiled_model *rig = nullptr;
+    check(th_compiled_model_create(&compiled_desc, &rig, &err), err);
+    const th_compiled_model *rigs[] = {rig};
 
     const int side = 16;
     std::vector<th_instance> instances(side * side);
     th_instances_scatter(rigs, 1, TH_NO_INDEX, 1, instances.data(), side * side);
     th_crowd_desc crowd_desc{};
     crowd_desc.rigs = rigs;
-    crowd_desc.rig_count = 1;
+    crowd_desc.compiled_model_count = 1;
     crowd_desc.instances = instances.data();
     crowd_desc.instance_count = side * side;
     th_crowd *crowd = nullptr;
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     th_frame_destroy(frame);
     th_jobs_destroy(jobs);
     th_crowd_destroy(crowd);
-    th_rig_destroy(rig);
+    th_compiled_model_destroy(rig);
     th_model_free(model);
     glfwTerminate();
     return drawn > 0 ? 0 : 1;

@@ -33,9 +33,9 @@ int main(int argc, char **argv)
     check(argc > 1 ? th_import(&file, &model, &err) : th_human_create(&model, &err), &err);
 
     /* Clips become keys at equal distances, at most 0.1 mm off on a human of 1.8 m. */
-    th_rig *rig;
-    check(th_rig_create(&(th_rig_desc){.model = model}, &rig, &err), &err);
-    const th_rig *rigs[] = {rig};
+    th_compiled_model *rig;
+    check(th_compiled_model_create(&(th_compiled_model_desc){.model = model}, &rig, &err), &err);
+    const th_compiled_model *rigs[] = {rig};
 
     /* Who plays what, from when and how fast: here by a seed. */
     const uint32_t count = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1000;
@@ -44,7 +44,8 @@ int main(int argc, char **argv)
         return 4;
     th_instances_scatter(rigs, 1, TH_NO_INDEX, 1, instances, count);
     th_crowd *crowd;
-    const th_crowd_desc crowd_desc = {.rigs = rigs, .rig_count = 1, .instances = instances, .instance_count = count};
+    const th_crowd_desc crowd_desc = {
+        .rigs = rigs, .compiled_model_count = 1, .instances = instances, .instance_count = count};
     check(th_crowd_create(&crowd_desc, &crowd, &err), &err);
     free(instances);
 
@@ -64,13 +65,13 @@ int main(int argc, char **argv)
     }
     double ns = 1e9 * (now_s() - begin_s) / FRAMES;
     printf("%u characters, %u threads, %s: %.2f ns a bone, palettes %016llx\n", count, th_jobs_threads(jobs),
-           th_isa_name(th_crowd_isa(crowd)), ns / (double)th_crowd_joint_count(crowd),
+           th_isa_name(th_crowd_isa(crowd)), ns / (double)th_crowd_bone_count(crowd),
            (unsigned long long)th_crowd_hash(crowd, palettes));
 
     free(palettes);
     th_frame_destroy(frame);
     th_jobs_destroy(jobs);
     th_crowd_destroy(crowd);
-    th_rig_destroy(rig);
+    th_compiled_model_destroy(rig);
     th_model_free(model);
 }

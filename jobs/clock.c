@@ -6,7 +6,7 @@
 
 enum { BASE_NS = 10000000 };
 
-bool th_clock_counts;
+bool th_clock_uses_tsc;
 
 typedef struct moment {
     uint64_t ticks, ns;
@@ -14,7 +14,7 @@ typedef struct moment {
 
 static moment start;
 
-static bool kernel_counts(void)
+static bool kernel_uses_tsc(void)
 {
     char name[16] = "";
     FILE *file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "re");
@@ -42,7 +42,7 @@ static moment look(void)
 
 static void init(void)
 {
-    th_clock_counts = kernel_counts();
+    th_clock_uses_tsc = kernel_uses_tsc();
     start = look();
 }
 

@@ -20,12 +20,12 @@ static inline uint64_t th_clock_monotonic_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-extern bool th_clock_counts; /* the time stamp counter is good; set by th_clock_init, before any thread starts */
+extern bool th_clock_uses_tsc; /* the time stamp counter is good; set by th_clock_init, before any thread starts */
 
 static inline uint64_t th_clock_ticks(void)
 {
 #if defined(__x86_64__)
-    if (th_clock_counts)
+    if (th_clock_uses_tsc)
         return __rdtsc();
 #endif
     return th_clock_monotonic_ns();

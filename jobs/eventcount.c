@@ -24,7 +24,7 @@ bool th_spin_again(th_spin *spin, uint64_t limit_ns)
     if (limit_ns == 0)
         return false;
     pause_cpu();
-    if (spin->looks++ % LOOKS_PER_CLOCK != 0)
+    if (spin->spins++ % LOOKS_PER_CLOCK != 0)
         return true;
     const uint64_t now_ns = th_clock_monotonic_ns();
     if (spin->start_ns == 0)
@@ -32,55 +32,56 @@ bool th_spin_again(th_spin *spin, uint64_t limit_ns)
     return now_ns - spin->start_ns < limit_ns;
 }
 
-uint32_t th_bell_ticket(th_bell *bell)
+uint32_t th_eventcount_prepare_wait(th_eventcount *event)
 {
-    atomic_fetch_add(&bell->sleepers, 1);
-    return atomic_load(&bell->rings);
+    atomic_fetch_add(&event->waiters, 1);
+    return atomic_load(&event->epoch);
 }
 
-uint64_t th_bell_sleep(th_bell *bell, uint32_t ticket)
+uint64_t th_eventcount_wait(th_eventcount *event, uint32_t key)
 {
-    if (syscall(SYS_futex, &bell->rings, FUTEX_WAIT_PRIVATE, ticket, NULL, NULL, 0) != 0)
+    if (syscall(SYS_futex, &event->epoch, FUTEX_WAIT_PRIVATE, key, NULL, NULL, 0) != 0)
         return 0;
     const uint64_t now = th_clock_ticks();
-    /* The ticket tells whether somebody rang; rung would not, since it may be written before this one falls asleep.
+    /* The key tells whether somebody rang; notified_at would not, since it may be written before this one falls asleep.
      * Acquire, partner of the increment: who sees a ring sees when it was. */
-    if (atomic_load_explicit(&bell->rings, memory_order_acquire) == ticket)
+    if (atomic_load_explicit(&event->epoch, memory_order_acquire) == key)
         return 0;
-    const uint64_t rung = atomic_load_explicit(&bell->rung, memory_order_relaxed);
-    return now > rung ? now - rung : 1; /* a later ring may have written it since */
+    const uint64_t notified_at = atomic_load_explicit(&event->notified_at, memory_order_relaxed);
+    return now > notified_at ? now - notified_at : 1; /* a later ring may have written it since */
 }
 
-static void wake(th_bell *bell, uint32_t count)
+static void wake(th_eventcount *event, uint32_t count)
 {
-    syscall(SYS_futex, &bell->rings, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+    syscall(SYS_futex, &event->epoch, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
-void th_bell_return(th_bell *bell)
+void th_eventcount_finish_wait(th_eventcount *event)
 {
-    atomic_fetch_sub(&bell->sleepers, 1);
-    uint32_t owed = atomic_load(&bell->owed), some;
+    atomic_fetch_sub(&event->waiters, 1);
+    uint32_t pending_wakes = atomic_load(&event->pending_wakes), some;
     do {
-        some = owed < FAN_OUT ? owed : FAN_OUT;
+        some = pending_wakes < FAN_OUT ? pending_wakes : FAN_OUT;
         if (some == 0)
             return;
-    } while (!atomic_compare_exchange_weak(&bell->owed, &owed, owed - some));
-    wake(bell, some);
+    } while (!atomic_compare_exchange_weak(&event->pending_wakes, &pending_wakes, pending_wakes - some));
+    wake(event, some);
 }
 
-void th_bell_ring(th_bell *bell, uint32_t count)
+void th_eventcount_notify(th_eventcount *event, uint32_t count)
 {
-    const uint32_t sleepers = atomic_load(&bell->sleepers);
-    count = count < sleepers ? count : sleepers;
+    const uint32_t waiters = atomic_load(&event->waiters);
+    count = count < waiters ? count : waiters;
     if (count == 0)
         return;
     const uint32_t first = count < FAN_OUT ? count : FAN_OUT;
-    atomic_store_explicit(&bell->rung, th_clock_ticks(), memory_order_relaxed);
-    /* Before owed: one who returns meanwhile would spend it on wake-ups that find nobody, while others are still about
-     * to fall asleep on the old ticket. After this, nobody does. */
-    atomic_fetch_add(&bell->rings, 1);
-    uint32_t owed = atomic_load(&bell->owed);
-    while (owed < count - first && !atomic_compare_exchange_weak(&bell->owed, &owed, count - first))
-        ; /* what an earlier ring still owes stays owed */
-    wake(bell, first);
+    atomic_store_explicit(&event->notified_at, th_clock_ticks(), memory_order_relaxed);
+    /* Before pending_wakes: one who returns meanwhile would spend it on wake-ups that find nobody, while others are
+     * still about to fall asleep on the old key. After this, nobody does. */
+    atomic_fetch_add(&event->epoch, 1);
+    uint32_t pending_wakes = atomic_load(&event->pending_wakes);
+    while (pending_wakes < count - first &&
+           !atomic_compare_exchange_weak(&event->pending_wakes, &pending_wakes, count - first))
+        ; /* what an earlier ring still owes stays pending_wakes */
+    wake(event, first);
 }

@@ -1,13 +1,13 @@
 #include "job.h"
 
-void th_call_trace(const th_call *call, uint32_t begin, uint32_t end, uint32_t worker, th_tally *tally)
+void th_call_trace(const th_call *call, uint32_t begin, uint32_t end, uint32_t worker, th_worker_counters *counters)
 {
     const th_trace *trace = call->trace;
-    const uint64_t start = tally->mark;
-    tally->mark = th_clock_ticks();
+    const uint64_t start = counters->mark;
+    counters->mark = th_clock_ticks();
     const th_span span = {
         .start_ns = th_clock_moment_ns(&trace->rate, start),
-        .end_ns = th_clock_moment_ns(&trace->rate, tally->mark),
+        .end_ns = th_clock_moment_ns(&trace->rate, counters->mark),
         .begin = begin,
         .end = end,
         .worker = worker,

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 /* Two cache lines, because x86 fetches them in pairs: what different threads write lies this far apart. */
-#define TH_LINE_BYTES 128
+#define TH_FALSE_SHARING_BYTES 128
 
 typedef struct th_trace {
     th_trace_fn *fn; /* NULL: off */
@@ -31,10 +31,10 @@ static inline uint32_t th_job_chunks(const th_job *job)
 }
 
 /* Written by its worker alone. All but the last four change only inside a call, whose end publishes them; a worker
- * looks in vain, goes to sleep and wakes at any time, so those are atomic (relaxed, with no partner: mere counts).
+ * spins in vain, goes to sleep and wakes at any time, so those are atomic (relaxed, with no partner: mere counts).
  * Times in ticks. */
-typedef struct th_tally {
-    alignas(TH_LINE_BYTES) uint64_t busy;
+typedef struct th_worker_counters {
+    alignas(TH_FALSE_SHARING_BYTES) uint64_t busy;
     uint64_t span; /* from the start of each call to the worker's last chunk of it */
     uint64_t mark; /* when the chunk under way began; for the trace */
     uint64_t end;  /* of the worker's last range, where a scheduler gives it several in a call */
@@ -45,39 +45,41 @@ typedef struct th_tally {
     _Atomic(uint64_t) parks;
     _Atomic(uint64_t) wakes;
     _Atomic(uint64_t) wake;
-} th_tally;
+} th_worker_counters;
 
-static inline void th_tally_add(_Atomic(uint64_t) *count, uint64_t more)
+static inline void th_counter_add(_Atomic(uint64_t) *count, uint64_t more)
 {
     atomic_fetch_add_explicit(count, more, memory_order_relaxed);
 }
 
 /* What the worker did between two moments, in ticks. call_start: of the call, or the end of the worker's range before
  * in the same call. */
-static inline void th_tally_count(th_tally *tally, uint64_t begin, uint64_t end, uint64_t call_start)
+static inline void th_worker_counters_add_time(th_worker_counters *counters, uint64_t begin, uint64_t end,
+                                               uint64_t call_start)
 {
-    tally->busy += end - begin;
-    tally->span += end - call_start;
+    counters->busy += end - begin;
+    counters->span += end - call_start;
 }
 
-/* Around a range of chunks. begin: what th_tally_begin returned. Returns the end. */
-static inline uint64_t th_tally_begin(th_tally *tally)
+/* Around a range of chunks. begin: what th_worker_counters_begin returned. Returns the end. */
+static inline uint64_t th_worker_counters_begin(th_worker_counters *counters)
 {
-    return tally->mark = th_clock_ticks();
+    return counters->mark = th_clock_ticks();
 }
 
-static inline uint64_t th_tally_end(th_tally *tally, uint64_t begin, uint64_t call_start)
+static inline uint64_t th_worker_counters_end(th_worker_counters *counters, uint64_t begin, uint64_t call_start)
 {
     const uint64_t end = th_clock_ticks();
-    th_tally_count(tally, begin, end, call_start);
+    th_worker_counters_add_time(counters, begin, end, call_start);
     return end;
 }
 
-void th_call_trace(const th_call *call, uint32_t begin, uint32_t end, uint32_t worker, th_tally *tally);
+void th_call_trace(const th_call *call, uint32_t begin, uint32_t end, uint32_t worker, th_worker_counters *counters);
 void th_call_fail(th_call *call, int error);
 
-/* Runs `length` items from `begin` on, cut off at the end of the job, chunk by chunk until one fails. */
-static inline void th_call_run(th_call *call, uint32_t begin, uint32_t length, uint32_t worker, th_tally *tally)
+/* Runs `length` items from `begin` on, split off at the end of the job, chunk by chunk until one fails. */
+static inline void th_call_run(th_call *call, uint32_t begin, uint32_t length, uint32_t worker,
+                               th_worker_counters *counters)
 {
     const th_job job = call->job;
     const uint32_t rest = job.count - begin;
@@ -85,10 +87,10 @@ static inline void th_call_run(th_call *call, uint32_t begin, uint32_t length, u
     while (begin < end && atomic_load_explicit(&call->error, memory_order_relaxed) == 0) {
         const uint32_t next = end - begin > job.grain ? begin + job.grain : end;
         const int error = job.fn(begin, next, worker, job.ctx);
-        tally->chunks++;
-        tally->items += next - begin;
+        counters->chunks++;
+        counters->items += next - begin;
         if (call->trace)
-            th_call_trace(call, begin, next, worker, tally);
+            th_call_trace(call, begin, next, worker, counters);
         if (error)
             th_call_fail(call, error);
         begin = next;

@@ -18,14 +18,14 @@
 struct th_jobs {
     th_scheduler scheduler;
     uint32_t threads;
-    th_pool *pool;               /* TH_SCHEDULER_OWN with more than one thread, else NULL */
+    th_pool *pool;               /* TH_SCHEDULER_WORK_STEALING with more than one thread, else NULL */
     const th_scheduler_ops *ops; /* of a registered scheduler, once it has started its threads; else NULL */
     void *other;                 /* what its create made */
-    th_seats *seats;             /* NULL: workers go where the system puts them */
+    th_affinity *affinity;       /* NULL: workers go where the system puts them */
     pthread_mutex_t turn;
     uint64_t called; /* ticks spent in outermost calls; guarded by `turn` */
     th_trace trace;
-    th_tally tallies[]; /* one a thread */
+    th_worker_counters worker_counters[]; /* one a thread */
 };
 
 static uint32_t resolve_threads(const th_jobs_desc *desc)
@@ -42,16 +42,16 @@ static uint32_t resolve_threads(const th_jobs_desc *desc)
 static int try_threads(th_jobs *jobs)
 {
     th_pool *pool;
-    const int error = th_pool_create(jobs, jobs->threads, jobs->tallies, &pool);
+    const int error = th_pool_create(jobs, jobs->threads, jobs->worker_counters, &pool);
     th_pool_destroy(pool);
-    memset(jobs->tallies, 0, jobs->threads * sizeof *jobs->tallies);
+    memset(jobs->worker_counters, 0, jobs->threads * sizeof *jobs->worker_counters);
     return error;
 }
 
 static int start_threads(th_jobs *jobs)
 {
-    if (jobs->scheduler == TH_SCHEDULER_OWN)
-        return th_pool_create(jobs, jobs->threads, jobs->tallies, &jobs->pool);
+    if (jobs->scheduler == TH_SCHEDULER_WORK_STEALING)
+        return th_pool_create(jobs, jobs->threads, jobs->worker_counters, &jobs->pool);
     const th_scheduler_ops *ops = th_scheduler_find(jobs->scheduler);
     int error = try_threads(jobs);
     if (!error)
@@ -61,12 +61,12 @@ static int start_threads(th_jobs *jobs)
     return error;
 }
 
-static int seat_workers(th_jobs *jobs, th_placement placement)
+static int pin_workers(th_jobs *jobs, th_placement placement)
 {
     pthread_t threads[TH_JOBS_MAX_THREADS];
     if (jobs->pool)
         th_pool_threads(jobs->pool, threads);
-    return th_seats_create(placement, jobs->threads - 1, jobs->pool ? threads : NULL, &jobs->seats);
+    return th_affinity_create(placement, jobs->threads - 1, jobs->pool ? threads : NULL, &jobs->affinity);
 }
 
 int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
@@ -80,8 +80,8 @@ int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
         return ENOTSUP;
 
     const uint32_t threads = resolve_threads(desc);
-    const size_t bytes = sizeof(th_jobs) + threads * sizeof(th_tally);
-    th_jobs *jobs = aligned_alloc(TH_LINE_BYTES, bytes);
+    const size_t bytes = sizeof(th_jobs) + threads * sizeof(th_worker_counters);
+    th_jobs *jobs = aligned_alloc(TH_FALSE_SHARING_BYTES, bytes);
     if (!jobs)
         return ENOMEM;
     memset(jobs, 0, bytes);
@@ -90,7 +90,7 @@ int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
     pthread_mutex_init(&jobs->turn, NULL);
     int error = threads > 1 ? start_threads(jobs) : 0;
     if (!error && threads > 1)
-        error = seat_workers(jobs, desc->placement);
+        error = pin_workers(jobs, desc->placement);
     if (error) {
         th_jobs_destroy(jobs);
         return error;
@@ -103,14 +103,14 @@ void th_jobs_destroy(th_jobs *jobs)
 {
     if (!jobs)
         return;
-    assert(!th_role_find(jobs)); /* from inside fn it would wait for itself */
+    assert(!th_worker_tls_find(jobs)); /* from inside fn it would wait for itself */
     pthread_mutex_lock(&jobs->turn);
     pthread_mutex_unlock(&jobs->turn);
     pthread_mutex_destroy(&jobs->turn);
     th_pool_destroy(jobs->pool);
     if (jobs->ops)
         jobs->ops->destroy(jobs->other);
-    th_seats_destroy(jobs->seats);
+    th_affinity_destroy(jobs->affinity);
     free(jobs);
 }
 
@@ -128,15 +128,15 @@ static const th_trace *trace_of(const th_jobs *jobs)
 static int run_inline(th_jobs *jobs, const th_job *job, uint32_t worker)
 {
     th_call call = {.job = *job, .trace = trace_of(jobs)};
-    th_call_run(&call, 0, job->count, worker, &jobs->tallies[worker]);
+    th_call_run(&call, 0, job->count, worker, &jobs->worker_counters[worker]);
     return call.error;
 }
 
 static int run_alone(th_jobs *jobs, const th_job *job, uint64_t start)
 {
-    const uint64_t from = th_tally_begin(&jobs->tallies[0]);
+    const uint64_t from = th_worker_counters_begin(&jobs->worker_counters[0]);
     const int error = run_inline(jobs, job, 0);
-    th_tally_end(&jobs->tallies[0], from, start);
+    th_worker_counters_end(&jobs->worker_counters[0], from, start);
     return error;
 }
 
@@ -145,8 +145,8 @@ static int run_other(th_jobs *jobs, const th_job *job, uint64_t start)
     th_loop loop = {.jobs = jobs,
                     .threads = jobs->threads,
                     .call = {.job = *job, .trace = trace_of(jobs)},
-                    .tallies = jobs->tallies,
-                    .seats = jobs->seats,
+                    .worker_counters = jobs->worker_counters,
+                    .affinity = jobs->affinity,
                     .start = start};
     const int error = jobs->ops->run(jobs->other, &loop);
     return loop.call.error ? loop.call.error : error;
@@ -155,11 +155,11 @@ static int run_other(th_jobs *jobs, const th_job *job, uint64_t start)
 static int run_outermost(th_jobs *jobs, const th_job *job)
 {
     int error;
-    th_role role;
+    th_worker_tls tls;
     pthread_mutex_lock(&jobs->turn);
-    th_role_enter(&role, jobs, 0);
+    th_worker_tls_enter(&tls, jobs, 0);
     const uint64_t start = th_clock_ticks();
-    th_seats_make_way(jobs->seats);
+    th_affinity_avoid_caller(jobs->affinity);
     if (jobs->threads == 1 || job->count <= job->grain)
         error = run_alone(jobs, job, start);
     else if (jobs->ops)
@@ -167,7 +167,7 @@ static int run_outermost(th_jobs *jobs, const th_job *job)
     else
         error = th_pool_run(jobs->pool, job, trace_of(jobs), start);
     jobs->called += th_clock_ticks() - start;
-    th_role_leave(&role);
+    th_worker_tls_leave(&tls);
     pthread_mutex_unlock(&jobs->turn);
     return error;
 }
@@ -175,11 +175,11 @@ static int run_outermost(th_jobs *jobs, const th_job *job)
 /* The chunk around it goes on where it was. */
 static int run_nested(th_jobs *jobs, const th_job *job, uint32_t worker)
 {
-    th_tally *tally = &jobs->tallies[worker];
-    const uint64_t mark = tally->mark;
-    tally->mark = th_clock_ticks();
+    th_worker_counters *counters = &jobs->worker_counters[worker];
+    const uint64_t mark = counters->mark;
+    counters->mark = th_clock_ticks();
     const int error = run_inline(jobs, job, worker);
-    tally->mark = mark;
+    counters->mark = mark;
     return error;
 }
 
@@ -190,11 +190,11 @@ int th_jobs_run(th_jobs *jobs, const th_job *job)
         return 0;
     th_job whole = *job;
     whole.grain = job->grain ? job->grain : 1;
-    const th_role *role = th_role_find(jobs);
-    return role ? run_nested(jobs, &whole, role->worker) : run_outermost(jobs, &whole);
+    const th_worker_tls *tls = th_worker_tls_find(jobs);
+    return tls ? run_nested(jobs, &whole, tls->worker) : run_outermost(jobs, &whole);
 }
 
-void th_jobs_share(uint32_t threads, uint32_t count, uint32_t grain, const uint32_t *costs, uint32_t *shares)
+void th_jobs_partition(uint32_t threads, uint32_t count, uint32_t grain, const uint32_t *costs, uint32_t *partition)
 {
     uint64_t sum = 0, before = 0;
     uint32_t next = 1;
@@ -204,11 +204,11 @@ void th_jobs_share(uint32_t threads, uint32_t count, uint32_t grain, const uint3
     for (uint32_t i = 0; i < count; i++) {
         /* The first chunk before which is all that the workers before should do. */
         while (i % grain == 0 && next < threads && before * threads >= sum * next)
-            shares[next++ - 1] = i;
+            partition[next++ - 1] = i;
         before += costs[i];
     }
     while (next < threads)
-        shares[next++ - 1] = count;
+        partition[next++ - 1] = count;
 }
 
 void th_jobs_frame_begin(th_jobs *jobs)
@@ -216,7 +216,7 @@ void th_jobs_frame_begin(th_jobs *jobs)
     if (!jobs->pool)
         return;
     if (pthread_mutex_trylock(&jobs->turn) == 0) { /* else somebody else's call is under way, who has seen to it */
-        th_seats_make_way(jobs->seats);
+        th_affinity_avoid_caller(jobs->affinity);
         pthread_mutex_unlock(&jobs->turn);
     }
     th_pool_frame_begin(jobs->pool);
@@ -239,19 +239,19 @@ void th_jobs_stats(const th_jobs *jobs, th_worker_stats *out)
     const th_clock_rate rate = th_clock_rate_read();
     const uint64_t called_ns = th_clock_duration_ns(&rate, jobs->called);
     for (uint32_t i = 0; i < jobs->threads; i++) {
-        const th_tally *tally = &jobs->tallies[i];
-        const uint64_t busy_ns = th_clock_duration_ns(&rate, tally->busy);
+        const th_worker_counters *counters = &jobs->worker_counters[i];
+        const uint64_t busy_ns = th_clock_duration_ns(&rate, counters->busy);
         out[i] = (th_worker_stats){
             .busy_ns = busy_ns,
             .idle_ns = rest_of(called_ns, busy_ns),
-            .tail_ns = rest_of(called_ns, th_clock_duration_ns(&rate, tally->span)),
-            .chunks = tally->chunks,
-            .items = tally->items,
-            .steals = tally->steals,
-            .misses = atomic_load_explicit(&tally->misses, memory_order_relaxed),
-            .parks = atomic_load_explicit(&tally->parks, memory_order_relaxed),
-            .wakes = atomic_load_explicit(&tally->wakes, memory_order_relaxed),
-            .wake_ns = th_clock_duration_ns(&rate, atomic_load_explicit(&tally->wake, memory_order_relaxed)),
+            .idle_at_end_ns = rest_of(called_ns, th_clock_duration_ns(&rate, counters->span)),
+            .chunks = counters->chunks,
+            .items = counters->items,
+            .steals = counters->steals,
+            .misses = atomic_load_explicit(&counters->misses, memory_order_relaxed),
+            .parks = atomic_load_explicit(&counters->parks, memory_order_relaxed),
+            .wakes = atomic_load_explicit(&counters->wakes, memory_order_relaxed),
+            .wake_ns = th_clock_duration_ns(&rate, atomic_load_explicit(&counters->wake, memory_order_relaxed)),
         };
     }
 }
@@ -260,12 +260,12 @@ void th_jobs_stats_reset(th_jobs *jobs)
 {
     jobs->called = 0;
     for (uint32_t i = 0; i < jobs->threads; i++) {
-        th_tally *tally = &jobs->tallies[i];
-        tally->busy = tally->span = tally->chunks = tally->items = tally->steals = 0;
-        atomic_store_explicit(&tally->misses, 0, memory_order_relaxed);
-        atomic_store_explicit(&tally->parks, 0, memory_order_relaxed);
-        atomic_store_explicit(&tally->wakes, 0, memory_order_relaxed);
-        atomic_store_explicit(&tally->wake, 0, memory_order_relaxed);
+        th_worker_counters *counters = &jobs->worker_counters[i];
+        counters->busy = counters->span = counters->chunks = counters->items = counters->steals = 0;
+        atomic_store_explicit(&counters->misses, 0, memory_order_relaxed);
+        atomic_store_explicit(&counters->parks, 0, memory_order_relaxed);
+        atomic_store_explicit(&counters->wakes, 0, memory_order_relaxed);
+        atomic_store_explicit(&counters->wake, 0, memory_order_relaxed);
     }
 }
 

@@ -1,42 +1,42 @@
 /* Sharing ranges by stealing halves.
  *
- * A call's chunks are dealt out as one contiguous share per worker. (As portions, to be exact: a portion is one chunk,
- * or several where a call has more chunks than a range can number.) Every worker takes its own portions from the front;
+ * A call's chunks are dealt out as one contiguous share per worker. (As blocks, to be exact: a block is one chunk,
+ * or several where a call has more chunks than a range can number.) Every worker takes its own blocks from the front;
  * out of work, it takes the back half of another's range, beginning with its neighbour, and leaves when a full round
  * finds nothing.
  *
- *     portions  0 ........ 24 ....... 49 ....... 74 ....... 99
+ *     blocks  0 ........ 24 ....... 49 ....... 74 ....... 99
  *     share     | worker 0 | worker 1 | worker 2 | worker 3 |
  *     later     |***#------|**********|****#-----|**#-------|     * done   # being run   - free
  *                    ^ worker 1 takes the back half of these
  *
- * As long as nobody is idle, nobody writes to another's line of memory: a portion costs a fifth of what it costs with a
+ * As long as nobody is idle, nobody writes to another's line of memory: a block costs a fifth of what it costs with a
  * counter shared by all, and the same items stay with the same worker from call to call (cache, NUMA first touch).
  *
- * Nobody waits for a worker that is not there: asleep, it would need 30 to 60 microseconds to come. So the shares are
- * not handed to the workers but only implied by the call, {epoch, 0, portions}: a range with another epoch in it is
+ * Nobody waits for a worker that is not there: asleep, it would need 30 to 60 microseconds to come. So the partition
+ * are not handed to the workers but only implied by the call, {epoch, 0, blocks}: a range with another epoch in it is
  * untouched and means the share. Whoever takes from it first, owner or thief, writes what is left, under the new epoch.
  * A worker that comes late finds the work gone or the call over, and has written nothing. The call ends when as many
- * portions have been run as there were; this number is all the caller waits for.
+ * blocks have been run as there were; this number is all the caller waits for.
  *
- * The alternative, shares written by the caller and workers that sign in and out, has simpler words and no limit on
- * portions. It lost: 0.70 microseconds against 0.56 for 2 empty chunks, as the caller must shut the door and look
+ * The alternative, partition written by the caller and workers that sign in and out, has simpler words and no limit on
+ * blocks. It lost: 0.70 microseconds against 0.56 for 2 empty chunks, as the caller must shut the door and look
  * who is still inside, and it writes one line a worker on every call. What did not matter: fetching lines ahead,
  * waiting a little before the first theft, one line for everything that a call tells. What did: each line more that
- * changes hands costs 0.1 to 0.2 microseconds, so the call and the number of portions left share one.
+ * changes hands costs 0.1 to 0.2 microseconds, so the call and the number of blocks left share one.
  *
  * Memory order, partner by partner:
  *   opened: written by the caller, once a call. The store publishes the call, unfinished and all the caller did before;
- *     its partner is the load in next_call. Sequentially consistent, for the bell (see eventcount.h).
- *   range: taking a portion proves that the call is not over before this portion has been subtracted from unfinished.
- *     As the caller rewrites call, start and portion only then, they may be read after it like any variable. The order
+ *     its partner is the load in next_call. Sequentially consistent, for the event (see eventcount.h).
+ *   range: taking a block proves that the call is not over before this block has been subtracted from unfinished.
+ *     As the caller rewrites call, start and block only then, they may be read after it like any variable. The order
  *     is release and acquire for one reason: who reads a range of a later epoch must also see the later call, or it
  *     would take the range for untouched (see free_part).
- *   is_weighted, cuts: read before anything proves that the call is not over. What a later call wrote there makes a
- *     wrong share, which comes to nothing: each sharer has at least one portion, so in a call that is over each range
- *     has been touched, and the exchange fails. That is also why the caller's shares are copied.
- *   unfinished: subtracting releases what the worker wrote, its tally too; the caller acquires it with the load that
- *     yields 0. Sequentially consistent, for the bell.
+ *   is_weighted, partition_starts: read before anything proves that the call is not over. What a later call wrote there
+ * makes a wrong share, which comes to nothing: each sharer has at least one block, so in a call that is over each range
+ *     has been touched, and the exchange fails. That is also why the caller's partition are copied.
+ *   unfinished: subtracting releases what the worker wrote, its counters too; the caller acquires it with the load that
+ *     yields 0. Sequentially consistent, for the event.
  * There are no fences: ThreadSanitizer does not see them.
  *
  * A thread that sleeps between reading a range and exchanging it, while exactly 2^32 calls go by, could be fooled. A
@@ -58,52 +58,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000, CLAIM_NS = 2500 };
+enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000, BATCH_NS = 2500 };
 
 /* So near the end that every pool soon comes round: no rare path. */
 #define FIRST_EPOCH (UINT32_MAX - 100)
 
 typedef struct worker {
-    alignas(TH_LINE_BYTES) _Atomic(uint64_t) range; /* see range.h */
+    alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint64_t) range; /* see range.h */
     th_pool *pool;
     pthread_t thread; /* not of worker 0, the caller */
 } worker;
 
 struct th_pool {
-    alignas(TH_LINE_BYTES) _Atomic(uint64_t) opened; /* all portions, as a range; none: the workers shall end */
+    alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint64_t) opened; /* all blocks, as a range; none: the workers shall end */
     _Atomic(uint32_t) frames_begun, frames_ended;
-    alignas(TH_LINE_BYTES) th_call call;
+    alignas(TH_FALSE_SHARING_BYTES) th_call call;
     uint64_t start;               /* of the call, in ticks */
-    uint32_t portion;             /* items */
-    _Atomic(uint32_t) unfinished; /* portions */
-    alignas(TH_LINE_BYTES) th_bell call_bell;
-    th_bell finish_bell;
-    alignas(TH_LINE_BYTES) const th_jobs *jobs;
-    th_tally *tallies; /* one a thread */
+    uint32_t block;               /* items */
+    _Atomic(uint32_t) unfinished; /* blocks */
+    alignas(TH_FALSE_SHARING_BYTES) th_eventcount call_event;
+    th_eventcount finish_event;
+    alignas(TH_FALSE_SHARING_BYTES) const th_jobs *jobs;
+    th_worker_counters *worker_counters; /* one a thread */
     uint64_t spin_ns, frame_spin_ns;
-    uint64_t claim_ticks;
+    uint64_t batch_ticks;
     uint32_t threads;
     uint32_t started; /* workers that run */
     _Atomic(bool) is_weighted;
-    _Atomic(uint16_t) cuts[TH_JOBS_MAX_THREADS]; /* where the share of each worker begins, when the call is weighted */
+    _Atomic(uint16_t)
+        partition_starts[TH_JOBS_MAX_THREADS]; /* where the share of each worker begins, when the call is weighted */
     worker workers[];
 };
 
-static uint32_t sharers(const th_pool *pool, th_range call)
+static uint32_t participants(const th_pool *pool, th_range call)
 {
     return call.end < pool->threads ? call.end : pool->threads;
 }
 
-static th_range share(const th_pool *pool, th_range call, uint32_t index)
+static th_range partition(const th_pool *pool, th_range call, uint32_t index)
 {
-    const uint32_t count = sharers(pool, call);
+    const uint32_t count = participants(pool, call);
     if (!atomic_load_explicit(&pool->is_weighted, memory_order_relaxed) || index >= count)
-        return th_range_share(call, index, count);
+        return th_range_partition(call, index, count);
     const bool is_last = index + 1 == count;
     return (th_range){
         .epoch = call.epoch,
-        .begin = atomic_load_explicit(&pool->cuts[index], memory_order_relaxed),
-        .end = is_last ? call.end : atomic_load_explicit(&pool->cuts[index + 1], memory_order_relaxed),
+        .begin = atomic_load_explicit(&pool->partition_starts[index], memory_order_relaxed),
+        .end = is_last ? call.end : atomic_load_explicit(&pool->partition_starts[index + 1], memory_order_relaxed),
     };
 }
 
@@ -114,10 +115,10 @@ static th_range free_part(const th_pool *pool, th_range call, uint32_t index, ui
     if (range.epoch == call.epoch)
         return range;
     const bool is_over = atomic_load(&pool->opened) != th_range_pack(call); /* then the range may be a later call's */
-    return is_over ? (th_range){0} : share(pool, call, index);
+    return is_over ? (th_range){0} : partition(pool, call, index);
 }
 
-static bool take(th_pool *pool, th_range call, uint32_t index, th_range_cut *cut, uint32_t most, th_range *out)
+static bool take(th_pool *pool, th_range call, uint32_t index, th_range_split *split, uint32_t most, th_range *out)
 {
     _Atomic(uint64_t) *range = &pool->workers[index].range;
     uint64_t seen = atomic_load_explicit(range, memory_order_acquire);
@@ -125,82 +126,82 @@ static bool take(th_pool *pool, th_range call, uint32_t index, th_range_cut *cut
         th_range rest = free_part(pool, call, index, seen);
         if (th_range_length(rest) == 0)
             return false;
-        *out = cut(&rest, most);
+        *out = split(&rest, most);
         if (atomic_compare_exchange_weak_explicit(range, &seen, th_range_pack(rest), memory_order_acq_rel,
                                                   memory_order_acquire))
             return true;
     }
 }
 
-/* Fills the worker's empty range with half of another's. With fewer sharers than workers every share is one portion, so
- * there is never anything to take from those who have none. */
+/* Fills the worker's empty range with half of another's. With fewer participants than workers every share is one block,
+ * so there is never anything to take from those who have none. */
 static bool steal(th_pool *pool, th_range call, uint32_t self)
 {
-    th_tally *tally = &pool->tallies[self];
-    const uint32_t count = sharers(pool, call);
+    th_worker_counters *counters = &pool->worker_counters[self];
+    const uint32_t count = participants(pool, call);
     for (uint32_t i = 1; i <= count; i++) {
         const uint32_t victim = (self + i) % count;
         if (victim == self)
             continue;
         th_range taken;
-        if (take(pool, call, victim, th_range_cut_back, UINT32_MAX, &taken)) {
-            tally->steals++; /* first: once stored, others may take it all and end the call */
+        if (take(pool, call, victim, th_range_split_back, UINT32_MAX, &taken)) {
+            counters->steals++; /* first: once stored, others may take it all and end the call */
             atomic_store_explicit(&pool->workers[self].range, th_range_pack(taken), memory_order_release);
             return true;
         }
-        th_tally_add(&tally->misses, 1);
+        th_counter_add(&counters->misses, 1);
     }
     return false;
 }
 
 /* A worker's part in a call. */
-typedef struct stint {
+typedef struct worker_state {
     uint64_t from;  /* when its last range ended, in ticks; 0 before the first */
-    uint32_t claim; /* portions to take next from the front of its own range */
-} stint;
+    uint32_t batch; /* blocks to take next from the front of its own range */
+} worker_state;
 
-/* A claim takes a portion at a time, or as many as are done in CLAIM_NS together: what is claimed nobody can steal, but
+/* A batch takes a block at a time, or as many as are done in BATCH_NS together: what is claimed nobody can steal, but
  * for a call of cheap chunks the claims cost more than the chunks. */
-static uint32_t next_claim(const th_pool *pool, uint32_t claim, uint32_t got, uint64_t ticks)
+static uint32_t next_batch(const th_pool *pool, uint32_t batch, uint32_t got, uint64_t ticks)
 {
-    if (got < claim) /* at the end of a range, which says little */
-        return claim;
-    if (ticks < pool->claim_ticks / 2)
-        return claim <= TH_RANGE_MAX ? 2 * claim : claim;
-    return ticks > pool->claim_ticks && claim > 1 ? claim / 2 : claim;
+    if (got < batch) /* at the end of a range, which says little */
+        return batch;
+    if (ticks < pool->batch_ticks / 2)
+        return batch <= TH_RANGE_MAX ? 2 * batch : batch;
+    return ticks > pool->batch_ticks && batch > 1 ? batch / 2 : batch;
 }
 
 /* Runs what is left of the worker's own range. False when the call is over: then looking for work would only tear
  * ranges away from those who open the next. */
-static bool run_range(th_pool *pool, th_range call, uint32_t self, stint *s)
+static bool run_range(th_pool *pool, th_range call, uint32_t self, worker_state *s)
 {
-    th_range portions;
-    if (!take(pool, call, self, th_range_cut_front, s->claim, &portions))
+    th_range blocks;
+    if (!take(pool, call, self, th_range_split_front, s->batch, &blocks))
         return true;
-    th_tally *tally = &pool->tallies[self];
-    const uint32_t length = pool->portion;
-    const uint64_t start = th_tally_begin(tally);
+    th_worker_counters *counters = &pool->worker_counters[self];
+    const uint32_t length = pool->block;
+    const uint64_t start = th_worker_counters_begin(counters);
     uint64_t now = start;
     uint32_t done = 0;
     do {
         const uint64_t before = now;
-        const uint32_t count = th_range_length(portions);
-        th_call_run(&pool->call, portions.begin * length, count * length, self, tally);
+        const uint32_t count = th_range_length(blocks);
+        th_call_run(&pool->call, blocks.begin * length, count * length, self, counters);
         done += count;
         now = th_clock_ticks();
-        s->claim = next_claim(pool, s->claim, count, now - before);
-    } while (take(pool, call, self, th_range_cut_front, s->claim, &portions));
-    th_tally_count(tally, start, now, s->from ? s->from : pool->start);
+        s->batch = next_batch(pool, s->batch, count, now - before);
+    } while (take(pool, call, self, th_range_split_front, s->batch, &blocks));
+    th_worker_counters_add_time(counters, start, now, s->from ? s->from : pool->start);
     s->from = now;
     if (atomic_fetch_sub(&pool->unfinished, done) != done)
         return true;
-    th_bell_ring(&pool->finish_bell, 1);
+    th_eventcount_notify(&pool->finish_event, 1);
     return false;
 }
 
 static void work(th_pool *pool, th_range call, uint32_t self)
 {
-    stint s = {.claim = 1};
+    worker_state s = {.batch = 1};
     while (run_range(pool, call, self, &s) && steal(pool, call, self))
         ;
 }
@@ -212,15 +213,15 @@ static uint64_t spin_limit_ns(th_pool *pool)
     return atomic_load(&pool->frames_begun) == atomic_load(&pool->frames_ended) ? pool->spin_ns : pool->frame_spin_ns;
 }
 
-static void park(th_bell *bell, uint32_t ticket, th_tally *tally)
+static void park(th_eventcount *event, uint32_t key, th_worker_counters *counters)
 {
-    th_tally_add(&tally->parks, 1);
-    const uint64_t woken = th_bell_sleep(bell, ticket);
-    th_tally_add(&tally->wakes, woken > 0);
-    th_tally_add(&tally->wake, woken);
+    th_counter_add(&counters->parks, 1);
+    const uint64_t woken = th_eventcount_wait(event, key);
+    th_counter_add(&counters->wakes, woken > 0);
+    th_counter_add(&counters->wake, woken);
 }
 
-static th_range next_call(th_pool *pool, th_range last, th_tally *tally)
+static th_range next_call(th_pool *pool, th_range last, th_worker_counters *counters)
 {
     const uint64_t seen = th_range_pack(last);
     uint32_t begun = atomic_load(&pool->frames_begun);
@@ -229,10 +230,10 @@ static th_range next_call(th_pool *pool, th_range last, th_tally *tally)
     while ((word = atomic_load(&pool->opened)) == seen) {
         if (th_spin_again(&spin, spin_limit_ns(pool)))
             continue;
-        const uint32_t ticket = th_bell_ticket(&pool->call_bell);
+        const uint32_t key = th_eventcount_prepare_wait(&pool->call_event);
         if (atomic_load(&pool->opened) == seen && atomic_load(&pool->frames_begun) == begun)
-            park(&pool->call_bell, ticket, tally);
-        th_bell_return(&pool->call_bell);
+            park(&pool->call_event, key, counters);
+        th_eventcount_finish_wait(&pool->call_event);
         begun = atomic_load(&pool->frames_begun);
         spin = (th_spin){0};
     }
@@ -248,10 +249,10 @@ static void *worker_main(void *arg)
     snprintf(name, sizeof name, "throng-%u", index);
     pthread_setname_np(pthread_self(), name);
 
-    th_role role;
-    th_role_enter(&role, pool->jobs, index);
+    th_worker_tls tls;
+    th_worker_tls_enter(&tls, pool->jobs, index);
     th_range call = {.epoch = FIRST_EPOCH};
-    while (call = next_call(pool, call, &pool->tallies[index]), th_range_length(call) > 0)
+    while (call = next_call(pool, call, &pool->worker_counters[index]), th_range_length(call) > 0)
         work(pool, call, index);
     return NULL;
 }
@@ -266,25 +267,25 @@ static void mark_ranges(th_pool *pool, uint32_t epoch)
         atomic_store_explicit(&pool->workers[i].range, empty, memory_order_release);
 }
 
-static th_range open_call(th_pool *pool, uint32_t portions)
+static th_range open_call(th_pool *pool, uint32_t blocks)
 {
     const uint32_t epoch = th_range_unpack(atomic_load_explicit(&pool->opened, memory_order_relaxed)).epoch;
     if (epoch % (UINT32_MAX / 2 + 1) == 0)
         mark_ranges(pool, epoch);
-    const th_range call = {.epoch = epoch + 1, .end = portions};
+    const th_range call = {.epoch = epoch + 1, .end = blocks};
     atomic_store(&pool->opened, th_range_pack(call));
     return call;
 }
 
-/* At least one portion for each sharer, whatever the shares say. */
-static void cut_shares(th_pool *pool, const th_job *job, uint32_t portions)
+/* At least one block for each sharer, whatever the partition say. */
+static void set_partition(th_pool *pool, const th_job *job, uint32_t blocks)
 {
-    const uint32_t count = portions < pool->threads ? portions : pool->threads;
-    uint32_t cut = 0;
+    const uint32_t count = blocks < pool->threads ? blocks : pool->threads;
+    uint32_t split = 0;
     for (uint32_t i = 1; i < count; i++) {
-        const uint32_t wanted = job->shares[i - 1] / pool->portion, least = cut + 1, most = portions - (count - i);
-        cut = wanted < least ? least : wanted > most ? most : wanted;
-        atomic_store_explicit(&pool->cuts[i], (uint16_t)cut, memory_order_relaxed);
+        const uint32_t wanted = job->partition[i - 1] / pool->block, least = split + 1, most = blocks - (count - i);
+        split = wanted < least ? least : wanted > most ? most : wanted;
+        atomic_store_explicit(&pool->partition_starts[i], (uint16_t)split, memory_order_relaxed);
     }
 }
 
@@ -294,30 +295,30 @@ static void wait_for_others(th_pool *pool)
     while (atomic_load(&pool->unfinished) > 0) {
         if (th_spin_again(&spin, spin_limit_ns(pool)))
             continue;
-        const uint32_t ticket = th_bell_ticket(&pool->finish_bell);
+        const uint32_t key = th_eventcount_prepare_wait(&pool->finish_event);
         if (atomic_load(&pool->unfinished) > 0)
-            park(&pool->finish_bell, ticket, &pool->tallies[0]);
-        th_bell_return(&pool->finish_bell);
+            park(&pool->finish_event, key, &pool->worker_counters[0]);
+        th_eventcount_finish_wait(&pool->finish_event);
     }
 }
 
 int th_pool_run(th_pool *pool, const th_job *job, const th_trace *trace, uint64_t start)
 {
     const uint32_t chunks = th_job_chunks(job);
-    const uint32_t together = (chunks - 1) / TH_RANGE_MAX + 1; /* chunks a portion */
-    const uint32_t portions = (chunks - 1) / together + 1;
+    const uint32_t together = (chunks - 1) / TH_RANGE_MAX + 1; /* chunks a block */
+    const uint32_t blocks = (chunks - 1) / together + 1;
     pool->call.job = *job;
     pool->call.trace = trace;
     atomic_store_explicit(&pool->call.error, 0, memory_order_relaxed);
     pool->start = start;
-    pool->portion = job->grain * together;
-    atomic_store_explicit(&pool->unfinished, portions, memory_order_relaxed);
-    if (atomic_load_explicit(&pool->is_weighted, memory_order_relaxed) != (job->shares != NULL))
-        atomic_store_explicit(&pool->is_weighted, job->shares != NULL, memory_order_relaxed);
-    if (job->shares)
-        cut_shares(pool, job, portions);
-    const th_range call = open_call(pool, portions);
-    th_bell_ring(&pool->call_bell, sharers(pool, call) - 1);
+    pool->block = job->grain * together;
+    atomic_store_explicit(&pool->unfinished, blocks, memory_order_relaxed);
+    if (atomic_load_explicit(&pool->is_weighted, memory_order_relaxed) != (job->partition != NULL))
+        atomic_store_explicit(&pool->is_weighted, job->partition != NULL, memory_order_relaxed);
+    if (job->partition)
+        set_partition(pool, job, blocks);
+    const th_range call = open_call(pool, blocks);
+    th_eventcount_notify(&pool->call_event, participants(pool, call) - 1);
     work(pool, call, 0);
     wait_for_others(pool);
     return atomic_load_explicit(&pool->call.error, memory_order_relaxed);
@@ -328,7 +329,7 @@ void th_pool_frame_begin(th_pool *pool)
     if (pool->spin_ns == 0)
         return;
     atomic_fetch_add(&pool->frames_begun, 1);
-    th_bell_ring(&pool->call_bell, pool->threads - 1);
+    th_eventcount_notify(&pool->call_event, pool->threads - 1);
 }
 
 void th_pool_frame_end(th_pool *pool)
@@ -362,16 +363,16 @@ static int start_workers(th_pool *pool)
     return error ? EAGAIN : 0;
 }
 
-int th_pool_create(const th_jobs *jobs, uint32_t threads, th_tally *tallies, th_pool **out)
+int th_pool_create(const th_jobs *jobs, uint32_t threads, th_worker_counters *worker_counters, th_pool **out)
 {
     *out = NULL;
     const size_t bytes = sizeof(th_pool) + threads * sizeof(worker);
-    th_pool *pool = aligned_alloc(TH_LINE_BYTES, bytes);
+    th_pool *pool = aligned_alloc(TH_FALSE_SHARING_BYTES, bytes);
     if (!pool)
         return ENOMEM;
     memset(pool, 0, bytes);
     pool->jobs = jobs;
-    pool->tallies = tallies;
+    pool->worker_counters = worker_counters;
     pool->threads = threads;
     if (threads <= th_cpus_read().usable) {
         pool->spin_ns = SPIN_NS;
@@ -380,7 +381,7 @@ int th_pool_create(const th_jobs *jobs, uint32_t threads, th_tally *tallies, th_
     atomic_init(&pool->opened, th_range_pack((th_range){.epoch = FIRST_EPOCH}));
     mark_ranges(pool, FIRST_EPOCH);
     const int error = start_workers(pool);
-    pool->claim_ticks = th_clock_ticks_in(CLAIM_NS);
+    pool->batch_ticks = th_clock_ticks_in(BATCH_NS);
     if (error) {
         th_pool_destroy(pool);
         return error;
@@ -400,7 +401,7 @@ void th_pool_destroy(th_pool *pool)
     if (!pool)
         return;
     open_call(pool, 0);
-    th_bell_ring(&pool->call_bell, pool->threads);
+    th_eventcount_notify(&pool->call_event, pool->threads);
     for (uint32_t i = 1; i <= pool->started; i++)
         pthread_join(pool->workers[i].thread, NULL);
     free(pool);

@@ -8,9 +8,9 @@
 
 typedef struct th_pool th_pool;
 
-/* Starts threads - 1 workers, at least one, in the role of workers of `jobs`. tallies: one a thread, number 0 for the
- * caller; must outlive the pool. Returns 0, ENOMEM or EAGAIN. */
-int th_pool_create(const th_jobs *jobs, uint32_t threads, th_tally *tallies, th_pool **out);
+/* Starts threads - 1 workers, at least one, in the tls of workers of `jobs`. worker_counters: one a thread, number 0
+ * for the caller; must outlive the pool. Returns 0, ENOMEM or EAGAIN. */
+int th_pool_create(const th_jobs *jobs, uint32_t threads, th_worker_counters *worker_counters, th_pool **out);
 
 /* Of the workers from 1 on: threads - 1 of them. */
 void th_pool_threads(const th_pool *pool, pthread_t *out);

@@ -1,10 +1,10 @@
-/* A range of portions of one call, packed into a word that an atomic exchange can change at once.
+/* A range of blocks of one call, packed into a word that an atomic exchange can change at once.
  *
  *     63          32 31       16 15        0
  *     |    epoch    |   begin   |   end    |
  *
  * The epoch names the call, so that who comes late cannot mistake one call's range for another's. It takes half of the
- * word: in 16 bits it would come round within the time a thread is preempted. That leaves 65,535 portions a call. */
+ * word: in 16 bits it would come round within the time a thread is preempted. That leaves 65,535 blocks a call. */
 #ifndef TH_JOBS_RANGE_H
 #define TH_JOBS_RANGE_H
 
@@ -38,22 +38,22 @@ static inline uint32_t th_range_length(th_range range)
     return range.end - range.begin;
 }
 
-/* The part of `whole` that worker `index` begins with. The first `sharers` have one, the others an empty one. */
-static inline th_range th_range_share(th_range whole, uint32_t index, uint32_t sharers)
+/* The part of `whole` that worker `index` begins with. The first `participants` have one, the others an empty one. */
+static inline th_range th_range_partition(th_range whole, uint32_t index, uint32_t participants)
 {
-    const uint32_t length = index < sharers ? th_range_length(whole) : 0;
+    const uint32_t length = index < participants ? th_range_length(whole) : 0;
     return (th_range){
         .epoch = whole.epoch,
-        .begin = whole.begin + length * index / sharers,
-        .end = whole.begin + length * (index + 1) / sharers,
+        .begin = whole.begin + length * index / participants,
+        .end = whole.begin + length * (index + 1) / participants,
     };
 }
 
-/* Cuts a part of at most `most` portions (not 0) off a range that is not empty, and returns it. */
-typedef th_range th_range_cut(th_range *range, uint32_t most);
+/* Cuts a part of at most `most` blocks (not 0) off a range that is not empty, and returns it. */
+typedef th_range th_range_split(th_range *range, uint32_t most);
 
 /* From the front, for the owner: half, rounded up, so that there is something left to steal. */
-static inline th_range th_range_cut_front(th_range *range, uint32_t most)
+static inline th_range th_range_split_front(th_range *range, uint32_t most)
 {
     const uint32_t half = (th_range_length(*range) + 1) / 2, first = range->begin;
     range->begin += most < half ? most : half;
@@ -62,7 +62,7 @@ static inline th_range th_range_cut_front(th_range *range, uint32_t most)
 
 /* From the back, for a thief: half, rounded down but at least one. What a thief carries away is out of others' sight
  * until it has stored it, so it should not be more than what it leaves. */
-static inline th_range th_range_cut_back(th_range *range, uint32_t most)
+static inline th_range th_range_split_back(th_range *range, uint32_t most)
 {
     const uint32_t length = th_range_length(*range), half = length > 1 ? length / 2 : 1, end = range->end;
     range->end -= most < half ? most : half;

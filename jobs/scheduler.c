@@ -8,18 +8,15 @@
 static const th_scheduler_ops *registered[TH_SCHEDULER_COUNT];
 
 static const char *const names[] = {
-    [TH_SCHEDULER_OWN] = "own",
-    [TH_SCHEDULER_SERIAL] = "serial",
-    [TH_SCHEDULER_OPENMP_DYNAMIC] = "openmp-dynamic",
-    [TH_SCHEDULER_OPENMP_GUIDED] = "openmp-guided",
-    [TH_SCHEDULER_OPENMP_STATIC] = "openmp-static",
-    [TH_SCHEDULER_ONETBB] = "onetbb",
+    [TH_SCHEDULER_WORK_STEALING] = "work-stealing",   [TH_SCHEDULER_SERIAL] = "serial",
+    [TH_SCHEDULER_OPENMP_DYNAMIC] = "openmp-dynamic", [TH_SCHEDULER_OPENMP_GUIDED] = "openmp-guided",
+    [TH_SCHEDULER_OPENMP_STATIC] = "openmp-static",   [TH_SCHEDULER_ONETBB] = "onetbb",
 };
 _Static_assert(sizeof names / sizeof *names == TH_SCHEDULER_COUNT, "every scheduler has a name");
 
 static bool is_built_in(th_scheduler scheduler)
 {
-    return scheduler == TH_SCHEDULER_OWN || scheduler == TH_SCHEDULER_SERIAL;
+    return scheduler == TH_SCHEDULER_WORK_STEALING || scheduler == TH_SCHEDULER_SERIAL;
 }
 
 const char *th_scheduler_name(th_scheduler scheduler)
@@ -57,23 +54,24 @@ uint32_t th_loop_chunks(const th_loop *loop)
 
 struct th_loop_worker {
     th_loop *loop;
-    th_tally *tally;
+    th_worker_counters *counters;
     uint32_t worker;
 };
 
 void th_loop_join(th_loop *loop, uint32_t worker, th_loop_fn *fn, void *ctx)
 {
-    th_tally *tally = &loop->tallies[worker];
-    th_loop_worker self = {loop, tally, worker};
-    th_role role;
-    assert((worker == 0) == (th_role_find(loop->jobs) != NULL)); /* only the caller has a role already */
-    th_seats_sit(loop->seats, worker);
-    th_role_enter(&role, loop->jobs, worker);
-    const uint64_t chunks = tally->chunks, from = th_tally_begin(tally);
+    th_worker_counters *counters = &loop->worker_counters[worker];
+    th_loop_worker self = {loop, counters, worker};
+    th_worker_tls tls;
+    assert((worker == 0) == (th_worker_tls_find(loop->jobs) != NULL)); /* only the caller has a tls already */
+    th_affinity_apply(loop->affinity, worker);
+    th_worker_tls_enter(&tls, loop->jobs, worker);
+    const uint64_t chunks = counters->chunks, from = th_worker_counters_begin(counters);
     fn(&self, ctx);
-    if (tally->chunks > chunks) /* else there was nothing left, or an error elsewhere has ended the call */
-        tally->end = th_tally_end(tally, from, tally->end > loop->start ? tally->end : loop->start);
-    th_role_leave(&role);
+    if (counters->chunks > chunks) /* else there was nothing left, or an error elsewhere has ended the call */
+        counters->end =
+            th_worker_counters_end(counters, from, counters->end > loop->start ? counters->end : loop->start);
+    th_worker_tls_leave(&tls);
 }
 
 void th_loop_run(th_loop_worker *self, uint32_t begin, uint32_t end)
@@ -81,5 +79,5 @@ void th_loop_run(th_loop_worker *self, uint32_t begin, uint32_t end)
     th_call *call = &self->loop->call;
     const uint32_t first = begin * call->job.grain;
     const uint64_t length = (uint64_t)(end - begin) * call->job.grain, rest = call->job.count - first;
-    th_call_run(call, first, (uint32_t)(length < rest ? length : rest), self->worker, self->tally);
+    th_call_run(call, first, (uint32_t)(length < rest ? length : rest), self->worker, self->counters);
 }

@@ -11,8 +11,8 @@ struct th_loop {
     const th_jobs *jobs;
     uint32_t threads;
     th_call call;
-    th_tally *tallies; /* one a thread */
-    const th_seats *seats;
+    th_worker_counters *worker_counters; /* one a thread */
+    const th_affinity *affinity;
     uint64_t start; /* of the call, in ticks */
 };
 

@@ -2,23 +2,23 @@
 
 #include <stddef.h>
 
-static _Thread_local const th_role *innermost;
+static _Thread_local const th_worker_tls *innermost;
 
-void th_role_enter(th_role *role, const th_jobs *jobs, uint32_t worker)
+void th_worker_tls_enter(th_worker_tls *tls, const th_jobs *jobs, uint32_t worker)
 {
-    *role = (th_role){.jobs = jobs, .worker = worker, .outer = innermost};
-    innermost = role;
+    *tls = (th_worker_tls){.jobs = jobs, .worker = worker, .outer = innermost};
+    innermost = tls;
 }
 
-void th_role_leave(const th_role *role)
+void th_worker_tls_leave(const th_worker_tls *tls)
 {
-    innermost = role->outer;
+    innermost = tls->outer;
 }
 
-const th_role *th_role_find(const th_jobs *jobs)
+const th_worker_tls *th_worker_tls_find(const th_jobs *jobs)
 {
-    const th_role *role = innermost;
-    while (role && role->jobs != jobs)
-        role = role->outer;
-    return role;
+    const th_worker_tls *tls = innermost;
+    while (tls && tls->jobs != jobs)
+        tls = tls->outer;
+    return tls;
 }

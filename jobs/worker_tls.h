@@ -7,16 +7,16 @@
 
 #include <throng/jobs/jobs.h>
 
-typedef struct th_role {
+typedef struct th_worker_tls {
     const th_jobs *jobs;
     uint32_t worker;
-    const struct th_role *outer;
-} th_role;
+    const struct th_worker_tls *outer;
+} th_worker_tls;
 
-void th_role_enter(th_role *role, const th_jobs *jobs, uint32_t worker);
-void th_role_leave(const th_role *role);
+void th_worker_tls_enter(th_worker_tls *tls, const th_jobs *jobs, uint32_t worker);
+void th_worker_tls_leave(const th_worker_tls *tls);
 
 /* NULL when the thread is not inside a job of this pool. */
-const th_role *th_role_find(const th_jobs *jobs);
+const th_worker_tls *th_worker_tls_find(const th_jobs *jobs);
 
 #endif

@@ -17,11 +17,11 @@ struct th_frame {
     double time_s; /* this frame's arguments, for the workers to read */
     void *palette;
     size_t scratch_stride;
-    unsigned char *scratch;   /* one piece for each worker */
-    void *poses;              /* NULL: stages are fused */
-    uint32_t *costs, *shares; /* shares of equal cost, as rigs differ */
-    uint32_t shared;          /* batches that shares are for */
-    uint8_t *workers;         /* [batch]; NULL: nobody asks */
+    unsigned char *scratch;      /* one piece for each worker */
+    void *poses;                 /* NULL: stages are fused */
+    uint32_t *costs, *partition; /* partition of equal cost, as models differ */
+    uint32_t partitioned;        /* batches that partition are for */
+    uint8_t *workers;            /* [batch]; NULL: nobody asks */
     th_stage_times times;
     th_tracer *tracer;
 };
@@ -35,31 +35,31 @@ const char *th_stages_name(th_stages stages)
 static void *allocate_large(size_t bytes)
 {
     const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    return bytes < machine ? th_line_alloc(bytes) : NULL;
+    return bytes < machine ? th_cache_line_alloc(bytes) : NULL;
 }
 
 _Static_assert(TH_JOBS_MAX_THREADS <= UINT8_MAX + 1, "a worker fits a byte");
 
-static void share_batches(th_frame *frame)
+static void partition_batches(th_frame *frame)
 {
     const uint32_t count = th_crowd_batch_count(frame->crowd);
     for (uint32_t i = 0; i < count; i++)
         frame->costs[i] = th_crowd_batch_cost(frame->crowd, i);
-    th_jobs_share(th_jobs_threads(frame->jobs), count, frame->grain, frame->costs, frame->shares);
-    frame->shared = count;
+    th_jobs_partition(th_jobs_threads(frame->jobs), count, frame->grain, frame->costs, frame->partition);
+    frame->partitioned = count;
 }
 
 static bool allocate(th_frame *frame, const th_frame_desc *desc)
 {
     const size_t batches = th_crowd_batch_count(frame->crowd);
-    frame->scratch = th_line_alloc(frame->scratch_stride * th_jobs_threads(frame->jobs));
+    frame->scratch = th_cache_line_alloc(frame->scratch_stride * th_jobs_threads(frame->jobs));
     if (desc->stages == TH_STAGES_SEPARATE)
         frame->poses = allocate_large(th_crowd_pose_bytes(frame->crowd));
     if (desc->workers)
         frame->workers = calloc(batches + 1, sizeof *frame->workers);
     frame->costs = calloc(batches + 1, sizeof *frame->costs);
-    frame->shares = calloc(th_jobs_threads(frame->jobs), sizeof *frame->shares);
-    return frame->scratch && frame->costs && frame->shares && (frame->poses || desc->stages != TH_STAGES_SEPARATE) &&
+    frame->partition = calloc(th_jobs_threads(frame->jobs), sizeof *frame->partition);
+    return frame->scratch && frame->costs && frame->partition && (frame->poses || desc->stages != TH_STAGES_SEPARATE) &&
            (frame->workers || !desc->workers);
 }
 
@@ -73,14 +73,14 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
         .crowd = desc->crowd,
         .jobs = desc->jobs,
         .grain = desc->grain ? desc->grain : TH_FRAME_DEFAULT_GRAIN,
-        .scratch_stride = th_line_round(th_crowd_scratch_bytes(desc->crowd)),
+        .scratch_stride = th_cache_line_round(th_crowd_scratch_bytes(desc->crowd)),
     };
     if (!allocate(frame, desc)) {
         th_frame_destroy(frame);
         return th_fail(err, TH_ERR_MEMORY, "no memory for a frame of %u characters on %u threads",
                        th_crowd_instance_count(desc->crowd), th_jobs_threads(desc->jobs));
     }
-    share_batches(frame);
+    partition_batches(frame);
     *out = frame;
     return TH_OK;
 }
@@ -91,13 +91,13 @@ void th_frame_destroy(th_frame *frame)
         return;
     free(frame->workers);
     free(frame->costs);
-    free(frame->shares);
+    free(frame->partition);
     free(frame->poses);
     free(frame->scratch);
     free(frame);
 }
 
-static void note_worker(th_frame *frame, uint32_t begin, uint32_t end, uint32_t worker)
+static void record_worker(th_frame *frame, uint32_t begin, uint32_t end, uint32_t worker)
 {
     if (frame->workers)
         memset(frame->workers + begin, (int)worker, end - begin);
@@ -108,7 +108,7 @@ static int animate_batches(uint32_t begin, uint32_t end, uint32_t worker, void *
     th_frame *frame = ctx;
     void *scratch = frame->scratch + worker * frame->scratch_stride;
     th_crowd_update(frame->crowd, begin, end, frame->time_s, frame->palette, scratch);
-    note_worker(frame, begin, end, worker);
+    record_worker(frame, begin, end, worker);
     return 0;
 }
 
@@ -125,7 +125,7 @@ static int resolve_batches(uint32_t begin, uint32_t end, uint32_t worker, void *
     th_frame *frame = ctx;
     void *scratch = frame->scratch + worker * frame->scratch_stride;
     th_crowd_resolve(frame->crowd, begin, end, frame->poses, frame->palette, scratch);
-    note_worker(frame, begin, end, worker);
+    record_worker(frame, begin, end, worker);
     return 0;
 }
 
@@ -136,7 +136,7 @@ static void run_stage(th_frame *frame, th_jobs_fn *stage)
         .ctx = frame,
         .count = th_crowd_batch_count(frame->crowd),
         .grain = frame->grain,
-        .shares = frame->shares,
+        .partition = frame->partition,
     };
     th_jobs_run(frame->jobs, &job);
 }
@@ -145,8 +145,8 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
 {
     frame->time_s = time_s;
     frame->palette = palette;
-    if (th_crowd_batch_count(frame->crowd) != frame->shared)
-        share_batches(frame); /* others are shown than before */
+    if (th_crowd_batch_count(frame->crowd) != frame->partitioned)
+        partition_batches(frame); /* others are shown than before */
     if (!frame->poses) {
         run_stage(frame, animate_batches);
         return;

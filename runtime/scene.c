@@ -3,49 +3,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Clips differ from model to model, so each model's instances are dealt from a deal of their own. An instance depends
- * on the seed and its index alone, which is why the pieces fit together. */
-static th_result deal_instances(th_scene *scene, const th_scene_desc *desc, th_error *err)
+/* Clips differ from model to model, so each model's instances are dealt from a scattered of their own. An instance
+ * depends on the seed and its index alone, which is why the pieces fit together. */
+static th_result scatter_instances(th_scene *scene, const th_scene_desc *desc, th_error *err)
 {
     uint32_t count = desc->instance_count;
     scene->instance_count = count;
     scene->instances = calloc((size_t)count + 1, sizeof *scene->instances);
-    th_instance *deal = calloc((size_t)count + 1, sizeof *deal);
-    if (!scene->instances || !deal) {
-        free(deal);
+    th_instance *scattered = calloc((size_t)count + 1, sizeof *scattered);
+    if (!scene->instances || !scattered) {
+        free(scattered);
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", count);
     }
     if (desc->instances)
         memcpy(scene->instances, desc->instances, count * sizeof *scene->instances);
-    for (uint32_t r = 0; !desc->instances && r < scene->rig_count; r++) {
+    for (uint32_t r = 0; !desc->instances && r < scene->compiled_model_count; r++) {
         uint32_t clip = desc->clips ? desc->clips[r] : TH_NO_INDEX;
-        th_instances_scatter(scene->rigs, scene->rig_count, clip, desc->seed, deal, count);
+        th_instances_scatter(scene->compiled_models, scene->compiled_model_count, clip, desc->seed, scattered, count);
         for (uint32_t i = 0; i < count; i++)
-            if (deal[i].rig == r)
-                scene->instances[i] = deal[i];
+            if (scattered[i].model == r)
+                scene->instances[i] = scattered[i];
     }
-    free(deal);
+    free(scattered);
     return TH_OK;
 }
 
-static th_result create_rigs(th_scene *scene, const th_scene_desc *desc, th_error *err)
+static th_result create_compiled_models(th_scene *scene, const th_scene_desc *desc, th_error *err)
 {
-    scene->rigs = calloc((size_t)desc->model_count + 1, sizeof *scene->rigs);
-    if (!scene->rigs)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u rigs", desc->model_count);
-    scene->borrows_rigs = desc->rigs != NULL;
+    scene->compiled_models = calloc((size_t)desc->model_count + 1, sizeof *scene->compiled_models);
+    if (!scene->compiled_models)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u compiled models", desc->model_count);
+    scene->borrows_compiled_models = desc->compiled_models != NULL;
     for (uint32_t m = 0; m < desc->model_count; m++) {
-        if (desc->rigs) {
-            scene->rigs[scene->rig_count++] = desc->rigs[m];
+        if (desc->compiled_models) {
+            scene->compiled_models[scene->compiled_model_count++] = desc->compiled_models[m];
             continue;
         }
-        th_rig *rig;
-        th_rig_desc rig_desc = desc->rig;
-        rig_desc.model = desc->models[m];
-        th_result result = th_rig_create(&rig_desc, &rig, err);
+        th_compiled_model *compiled;
+        th_compiled_model_desc compiled_desc = desc->compile;
+        compiled_desc.model = desc->models[m];
+        th_result result = th_compiled_model_create(&compiled_desc, &compiled, err);
         if (result != TH_OK)
             return result;
-        scene->rigs[scene->rig_count++] = rig;
+        scene->compiled_models[scene->compiled_model_count++] = compiled;
     }
     return TH_OK;
 }
@@ -56,9 +56,9 @@ th_result th_scene_create(const th_scene_desc *desc, th_scene **out, th_error *e
     th_scene *scene = calloc(1, sizeof *scene);
     if (!scene)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a scene");
-    th_result result = create_rigs(scene, desc, err);
+    th_result result = create_compiled_models(scene, desc, err);
     if (result == TH_OK)
-        result = deal_instances(scene, desc, err);
+        result = scatter_instances(scene, desc, err);
     if (result == TH_OK)
         *out = scene;
     else
@@ -70,9 +70,9 @@ void th_scene_destroy(th_scene *scene)
 {
     if (!scene)
         return;
-    for (uint32_t r = 0; !scene->borrows_rigs && r < scene->rig_count; r++)
-        th_rig_destroy((th_rig *)scene->rigs[r]);
-    free(scene->rigs);
+    for (uint32_t r = 0; !scene->borrows_compiled_models && r < scene->compiled_model_count; r++)
+        th_compiled_model_destroy((th_compiled_model *)scene->compiled_models[r]);
+    free(scene->compiled_models);
     free(scene->instances);
     free(scene);
 }
@@ -80,8 +80,8 @@ void th_scene_destroy(th_scene *scene)
 th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_palette palette, th_crowd **out, th_error *err)
 {
     th_crowd_desc desc = {
-        .rigs = scene->rigs,
-        .rig_count = scene->rig_count,
+        .compiled_models = scene->compiled_models,
+        .compiled_model_count = scene->compiled_model_count,
         .instances = scene->instances,
         .instance_count = scene->instance_count,
         .isa = isa,
@@ -92,7 +92,7 @@ th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_palette palette, 
 
 const th_model *th_scene_model(const th_scene *scene, uint32_t instance)
 {
-    return th_rig_model(scene->rigs[scene->instances[instance].rig]);
+    return th_compiled_model_source(scene->compiled_models[scene->instances[instance].model]);
 }
 
 const th_clip *th_scene_clip(const th_scene *scene, uint32_t instance)

@@ -31,7 +31,7 @@ typedef struct event {
 typedef struct track {
     event *events;     /* NULL: this thread has not appeared */
     uint64_t recorded; /* the next one goes to events[recorded % TH_TRACER_EVENTS] */
-    char apart[2 * TH_LINE - sizeof(event *) - sizeof(uint64_t)]; /* x86 fetches lines in pairs */
+    char apart[2 * TH_CACHE_LINE - sizeof(event *) - sizeof(uint64_t)]; /* x86 fetches lines in pairs */
 } track;
 
 typedef struct group {
@@ -55,7 +55,7 @@ static bool add_track(track *t)
 {
     if (!t->events) {
         const size_t bytes = TH_TRACER_EVENTS * sizeof *t->events;
-        t->events = th_line_alloc(bytes);
+        t->events = th_cache_line_alloc(bytes);
         if (t->events)
             memset(t->events, 0, bytes); /* or recording would have to wait for pages */
     }

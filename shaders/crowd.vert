@@ -2,7 +2,7 @@ layout(location = 0) in vec3 a_position;
 layout(location = 1) in vec4 a_normal;
 layout(location = 2) in vec2 a_uv;
 layout(location = 3) in vec4 a_color;
-layout(location = 4) in uvec4 a_binds;
+layout(location = 4) in uvec4 a_bones;
 layout(location = 5) in vec4 a_weights;
 
 uniform mat4 u_clip_from_world;
@@ -16,8 +16,8 @@ flat out vec4 v_tint;
 
 void main()
 {
-    Bone bone = blend_bones(a_binds, a_weights);
-    vec3 world = place(skin_point(bone, a_position));
+    Bone bone = blend_bones(a_bones, a_weights);
+    vec3 world = to_world(skin_point(bone, a_position));
     gl_Position = u_clip_from_world * vec4(world, 1);
 #ifndef DEPTH_ONLY
     v_world = world;

@@ -1,5 +1,5 @@
 // Where a character stands: turned about the vertical axis, scaled, and put there.
-layout(location = 6) in vec4 i_place; // x, y, z, scale
+layout(location = 6) in vec4 i_position; // x, y, z, scale
 layout(location = 7) in vec2 i_heading; // cosine and sine
 layout(location = 8) in vec4 i_tint; // sRGB and how much of it
 
@@ -8,7 +8,7 @@ vec3 turn(vec3 v)
     return vec3(i_heading.x * v.x + i_heading.y * v.z, v.y, i_heading.x * v.z - i_heading.y * v.x);
 }
 
-vec3 place(vec3 p)
+vec3 to_world(vec3 p)
 {
-    return turn(p) * i_place.w + i_place.xyz;
+    return turn(p) * i_position.w + i_position.xyz;
 }

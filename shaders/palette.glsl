@@ -35,25 +35,25 @@ struct Bone
     vec4 x, y, z; // rows of a 3x4 matrix
 };
 
-void add_bone(inout Bone bone, uint first, uint bind, float weight)
+void add_bone(inout Bone bone, uint first, uint entry, float weight)
 {
-    uint row = first + 3u * bind;
+    uint row = first + 3u * entry;
     bone.x += weight * palette_row(row);
     bone.y += weight * palette_row(row + 1u);
     bone.z += weight * palette_row(row + 2u);
 }
 
 // Weights descend: most vertices have no third influence.
-Bone blend_bones(uvec4 binds, vec4 weights)
+Bone blend_bones(uvec4 bones, vec4 weights)
 {
     uint first = u_first_row + uint(gl_InstanceID) * u_row_stride;
     Bone bone = Bone(vec4(0), vec4(0), vec4(0));
-    add_bone(bone, first, binds.x, weights.x);
+    add_bone(bone, first, bones.x, weights.x);
     if (weights.y > 0.0)
-        add_bone(bone, first, binds.y, weights.y);
+        add_bone(bone, first, bones.y, weights.y);
     if (weights.z > 0.0) {
-        add_bone(bone, first, binds.z, weights.z);
-        add_bone(bone, first, binds.w, weights.w);
+        add_bone(bone, first, bones.z, weights.z);
+        add_bone(bone, first, bones.w, weights.w);
     }
     return bone;
 }

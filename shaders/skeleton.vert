@@ -1,6 +1,6 @@
-// Bones as lines: each end is a joint's place in the mesh at the bind pose, moved by its palette entry.
+// Bones as lines: each end is a joint's to_world in the mesh at the bind pose, moved by its palette entry.
 layout(location = 0) in vec3 a_position;
-layout(location = 4) in uint a_bind;
+layout(location = 4) in uint a_bone;
 
 uniform mat4 u_clip_from_world;
 
@@ -11,8 +11,8 @@ flat out vec4 v_tint;
 void main()
 {
     Bone bone = Bone(vec4(0), vec4(0), vec4(0));
-    add_bone(bone, u_first_row + uint(gl_InstanceID) * u_row_stride, a_bind, 1.0);
-    gl_Position = u_clip_from_world * vec4(place(skin_point(bone, a_position)), 1);
+    add_bone(bone, u_first_row + uint(gl_InstanceID) * u_row_stride, a_bone, 1.0);
+    gl_Position = u_clip_from_world * vec4(to_world(skin_point(bone, a_position)), 1);
 #ifndef DEPTH_ONLY
     v_tint = vec4(pow(i_tint.rgb, vec3(2.2)), i_tint.a);
 #endif

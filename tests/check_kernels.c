@@ -45,26 +45,26 @@ static bool is_fused(th_isa isa)
 
 /* ---- one kernel ---- */
 
-static void erase(stage *s)
+static void erase(crowd_fixture *s)
 {
     memset(s->palette, GUARD, s->palette_bytes + 64);
 }
 
-static void expect_guard(const stage *s)
+static void expect_guard(const crowd_fixture *s)
 {
     for (size_t i = 0; i < 64; i++)
         insist(s->palette[s->palette_bytes + i] == GUARD, "written past the end");
 }
 
 /* Padding and all. */
-static void expect_bytes(const stage *s, const unsigned char *want, const char *what)
+static void expect_bytes(const crowd_fixture *s, const unsigned char *want, const char *what)
 {
     insist(memcmp(s->palette, want, s->palette_bytes) == 0, what);
     expect_guard(s);
 }
 
 /* Backwards, in ranges of random length. */
-static void check_split(stage *s, double time_s, const unsigned char *want)
+static void check_split(crowd_fixture *s, double time_s, const unsigned char *want)
 {
     erase(s);
     for (uint32_t end = th_crowd_batch_count(s->crowd); end > 0;) {
@@ -75,10 +75,10 @@ static void check_split(stage *s, double time_s, const unsigned char *want)
     expect_bytes(s, want, "a split changes the palettes");
 }
 
-static void check_halves_of_a_frame(stage *s, double time_s, const unsigned char *want)
+static void check_halves_of_a_frame(crowd_fixture *s, double time_s, const unsigned char *want)
 {
     const uint32_t batches = th_crowd_batch_count(s->crowd);
-    void *poses = th_line_alloc(th_crowd_pose_bytes(s->crowd));
+    void *poses = th_cache_line_alloc(th_crowd_pose_bytes(s->crowd));
     insist(poses != NULL, "no memory");
     erase(s);
     th_crowd_sample(s->crowd, 0, batches, time_s, poses);
@@ -87,11 +87,11 @@ static void check_halves_of_a_frame(stage *s, double time_s, const unsigned char
     free(poses);
 }
 
-static void check_fill(stage *s)
+static void check_fill(crowd_fixture *s)
 {
     erase(s);
     th_crowd_fill(s->crowd, 0, th_crowd_batch_count(s->crowd), 1.25F, s->palette);
-    const uint32_t numbers = 12 * th_rig_model(s->rig)->bind_count;
+    const uint32_t numbers = 12 * th_compiled_model_source(s->compiled)->bone_count;
     for (uint32_t i = 0; i < s->count; i++) {
         const float *palette = (const float *)(const void *)(s->palette + th_crowd_palette_offset(s->crowd, i));
         for (uint32_t k = 0; k < numbers; k++)
@@ -100,13 +100,13 @@ static void check_fill(stage *s)
     expect_guard(s);
 }
 
-static void check_streamed(const stage *s, double time_s, const unsigned char *want)
+static void check_streamed(const crowd_fixture *s, double time_s, const unsigned char *want)
 {
-    stage streamed;
-    stage_init_twin(&streamed, s, (th_crowd_desc){.isa = at.isa, .writes = TH_WRITES_STREAMED});
-    stage_update(&streamed, time_s);
+    crowd_fixture streamed;
+    crowd_fixture_init_twin(&streamed, s, (th_crowd_desc){.isa = at.isa, .writes = TH_WRITES_STREAMED});
+    crowd_fixture_update(&streamed, time_s);
     expect_bytes(&streamed, want, "streamed palettes are others");
-    stage_fini_twin(&streamed);
+    crowd_fixture_fini_twin(&streamed);
 }
 
 /* singles: the palette of one character. */
@@ -119,40 +119,41 @@ static void expect_halves(const unsigned char *halves, const unsigned char *sing
         memcpy(&half, halves + k * sizeof half, sizeof half);
         insist(half == th_half_from_float(single), "half precision is not single precision rounded");
     }
-    for (size_t k = numbers * sizeof(uint16_t); k % TH_LINE != 0; k++)
+    for (size_t k = numbers * sizeof(uint16_t); k % TH_CACHE_LINE != 0; k++)
         insist(halves[k] == 0, "padding is not zero");
 }
 
-static void check_half_precision(const stage *s, double time_s, th_writes writes)
+static void check_half_precision(const crowd_fixture *s, double time_s, th_writes writes)
 {
-    stage halves;
-    stage_init_twin(&halves, s, (th_crowd_desc){.isa = at.isa, .palette = TH_PALETTE_F16, .writes = writes});
-    stage_update(&halves, time_s);
+    crowd_fixture halves;
+    crowd_fixture_init_twin(&halves, s, (th_crowd_desc){.isa = at.isa, .palette = TH_PALETTE_F16, .writes = writes});
+    crowd_fixture_update(&halves, time_s);
     for (uint32_t i = 0; i < s->count; i++)
         expect_halves(halves.palette + th_crowd_palette_offset(halves.crowd, i),
-                      s->palette + th_crowd_palette_offset(s->crowd, i), 12 * th_rig_model(s->rig)->bind_count);
+                      s->palette + th_crowd_palette_offset(s->crowd, i),
+                      12 * th_compiled_model_source(s->compiled)->bone_count);
     expect_guard(&halves);
-    stage_fini_twin(&halves);
+    crowd_fixture_fini_twin(&halves);
 }
 
 /* Of some characters, in double precision. */
-static void check_errors(const stage *s, double time_s)
+static void check_errors(const crowd_fixture *s, double time_s)
 {
-    const th_model *model = th_rig_model(s->rig);
+    const th_model *model = th_compiled_model_source(s->compiled);
     /* The bound was measured with another rounding, and not at these times. */
-    const double bound = 1.25 * th_rig_bound(s->rig) + 1e-6 * model->joint_count * model->size;
+    const double bound = 1.25 * th_compiled_model_bound(s->compiled) + 1e-6 * model->joint_count * model->size;
     for (uint32_t i = 0; i < s->count; i += 1 + s->count / 3)
         insist(instance_error(s, i, time_s) <= bound, "further from the exact pose than the bound");
 }
 
 /* Palettes of scalar are those of time_s. Returns the hash. */
-static uint64_t check_kernel(const stage *scalar, double time_s)
+static uint64_t check_kernel(const crowd_fixture *scalar, double time_s)
 {
-    const th_model *model = th_rig_model(scalar->rig);
-    stage s;
-    stage_init_twin(&s, scalar, (th_crowd_desc){.isa = at.isa, .writes = TH_WRITES_CACHED});
+    const th_model *model = th_compiled_model_source(scalar->compiled);
+    crowd_fixture s;
+    crowd_fixture_init_twin(&s, scalar, (th_crowd_desc){.isa = at.isa, .writes = TH_WRITES_CACHED});
     insist(th_crowd_isa(s.crowd) == at.isa, "another kernel runs");
-    stage_update(&s, time_s);
+    crowd_fixture_update(&s, time_s);
     expect_guard(&s);
     const uint64_t hash = th_crowd_hash(s.crowd, s.palette);
     const double distance = crowd_distance(scalar, &s) / (model->joint_count * model->size);
@@ -170,13 +171,13 @@ static uint64_t check_kernel(const stage *scalar, double time_s)
     check_halves_of_a_frame(&s, time_s, whole);
     check_fill(&s);
     free(whole);
-    stage_fini_twin(&s);
+    crowd_fixture_fini_twin(&s);
     return hash;
 }
 
 /* ---- one model ---- */
 
-static void check_kernels(const stage *scalar, double time_s, group_hash *sum)
+static void check_kernels(const crowd_fixture *scalar, double time_s, group_hash *sum)
 {
     uint64_t fused = 0, plain = 0;
     for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
@@ -210,25 +211,26 @@ static void check_model(uint32_t n, group_hash *sum)
     const random_desc desc = small_variety(n);
     const uint64_t dice = th_random_bits(n, 0);
     const uint32_t way = (uint32_t)(dice % WAYS);
-    const th_rig_desc how = {.interpolation = (th_interpolation)(way / TH_KEYS_COUNT),
-                             .keys = (th_keys)(way % TH_KEYS_COUNT)};
+    const th_compiled_model_desc how = {.interpolation = (th_interpolation)(way / TH_KEYS_COUNT),
+                                        .keys = (th_keys)(way % TH_KEYS_COUNT)};
     th_model *model = random_model(&desc);
-    stage scalar;
+    crowd_fixture scalar;
     at.model = n;
     at.isa = TH_ISA_SCALAR;
-    stage_init_with(&scalar, model, how, 1 + (uint32_t)(dice >> 32) % 36, (th_crowd_desc){.isa = TH_ISA_SCALAR});
+    crowd_fixture_init_with(&scalar, model, how, 1 + (uint32_t)(dice >> 32) % 36,
+                            (th_crowd_desc){.isa = TH_ISA_SCALAR});
     for (uint32_t c = 0; c < model->clip_count; c++)
-        compiled[way] += th_rig_clip_report(scalar.rig, c)->compiled;
+        compiled[way] += th_compiled_model_clip_report(scalar.compiled, c)->compiled;
     const double time_s = -1 + 3 * th_random_unit(n, 1);
-    stage_update(&scalar, time_s);
+    crowd_fixture_update(&scalar, time_s);
     check_kernels(&scalar, time_s, sum);
-    stage_fini(&scalar);
+    crowd_fixture_fini(&scalar);
     th_model_free(model);
 }
 
 /* ---- half precision at its limits ---- */
 
-enum { BINDS = 8, ROWS = 3 * BINDS, NUMBERS = 4 * ROWS };
+enum { BONES = 8, ROWS = 3 * BONES, NUMBERS = 4 * ROWS };
 
 /* Any bits, or halfway between two neighbours of half precision and next to it. */
 static float hard_number(uint64_t n)
@@ -248,8 +250,8 @@ static float hard_number(uint64_t n)
 
 static void write_hard_numbers(const th_kernels *kernels, const th_program *program, uint64_t seed, bool streamed)
 {
-    _Alignas(TH_LINE) static float matrices[NUMBERS * TH_MAX_WIDTH];
-    _Alignas(TH_LINE) static unsigned char palettes[TH_MAX_WIDTH][NUMBERS * sizeof(uint16_t)];
+    _Alignas(TH_CACHE_LINE) static float matrices[NUMBERS * TH_MAX_WIDTH];
+    _Alignas(TH_CACHE_LINE) static unsigned char palettes[TH_MAX_WIDTH][NUMBERS * sizeof(uint16_t)];
     static float singles[TH_MAX_WIDTH][NUMBERS];
     char *out[TH_MAX_WIDTH];
     for (uint32_t lane = 0; lane < kernels->width; lane++) {
@@ -270,7 +272,7 @@ static void check_hard_numbers(void)
     uint32_t rows[ROWS];
     for (uint32_t r = 0; r < ROWS; r++)
         rows[r] = r * TH_ROW_BYTES;
-    const th_program program = {.bind_count = BINDS, .rows = rows};
+    const th_program program = {.bone_count = BONES, .rows = rows};
     for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
         at.isa = (th_isa)isa;
         for (uint64_t seed = 0; th_isa_available(at.isa) && seed < 500; seed++)
@@ -293,34 +295,34 @@ static void check_whole_numbers(void)
         {1, {1, times, up, NULL, false}, {KEYS, times, turns[0], NULL, false}, {1, times, ones, NULL, false}, 0}};
     const th_clip clip = {"turns", KEYS - 1, 1, 2, channels};
     th_joint joints[] = {{"low", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"high", 0, TH_MAT34_IDENTITY}};
-    th_bind binds[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
+    th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
     joints[1].rest.m[7] = 2;
-    binds[1].inverse_bind.m[7] = -2;
+    bones[1].inverse_bind.m[7] = -2;
     const th_model model = {.name = "whole",
                             .joint_count = 2,
                             .joints = joints,
-                            .bind_count = 2,
-                            .binds = binds,
+                            .bone_count = 2,
+                            .bones = bones,
                             .clip_count = 1,
                             .clips = &clip,
                             .size = 2};
-    stage scalar;
+    crowd_fixture scalar;
     at.isa = TH_ISA_SCALAR;
-    stage_init_with(&scalar, &model, (th_rig_desc){.interpolation = TH_INTERPOLATION_STEP}, COUNT,
-                    (th_crowd_desc){.isa = TH_ISA_SCALAR});
-    insist(th_rig_clip_report(scalar.rig, 0)->compiled, "whole numbers are not compiled");
-    stage_update(&scalar, 0);
+    crowd_fixture_init_with(&scalar, &model, (th_compiled_model_desc){.interpolation = TH_INTERPOLATION_STEP}, COUNT,
+                            (th_crowd_desc){.isa = TH_ISA_SCALAR});
+    insist(th_compiled_model_clip_report(scalar.compiled, 0)->compiled, "whole numbers are not compiled");
+    crowd_fixture_update(&scalar, 0);
     for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
         at.isa = (th_isa)isa;
         if (!th_isa_available(at.isa))
             continue;
-        stage s;
-        stage_init_twin(&s, &scalar, (th_crowd_desc){.isa = at.isa});
-        stage_update(&s, 0);
+        crowd_fixture s;
+        crowd_fixture_init_twin(&s, &scalar, (th_crowd_desc){.isa = at.isa});
+        crowd_fixture_update(&s, 0);
         expect_bytes(&s, scalar.palette, "whole numbers, or signs of zeros, are not those of the scalar kernel");
-        stage_fini_twin(&s);
+        crowd_fixture_fini_twin(&s);
     }
-    stage_fini(&scalar);
+    crowd_fixture_fini(&scalar);
 }
 
 /* ---- what is stored ---- */

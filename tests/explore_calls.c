@@ -112,25 +112,26 @@ static void insist_stats(const th_jobs *jobs, uint64_t chunks, uint64_t items)
         chunks -= stats[i].chunks;
         items -= stats[i].items;
         explore_insist(stats[i].wakes <= stats[i].parks, "worker %u woke more often than it slept", i);
-        explore_insist(stats[i].idle_ns < INT64_MAX && stats[i].tail_ns < INT64_MAX, "worker %u: less than no time", i);
+        explore_insist(stats[i].idle_ns < INT64_MAX && stats[i].idle_at_end_ns < INT64_MAX,
+                       "worker %u: less than no time", i);
     }
     explore_insist(chunks == 0 && items == 0, "the counters are %lld chunks and %lld items short", (long long)chunks,
                    (long long)items);
 }
 
-static void fill_shares(caller *c, const th_job *job, uint32_t *shares)
+static void fill_partition(caller *c, const th_job *job, uint32_t *partition)
 {
     const uint32_t threads = th_jobs_threads(c->jobs);
     uint32_t costs[MAX_ITEMS];
     for (uint32_t i = 0; i < job->count; i++)
         costs[i] = explore_below(&c->random, 3) ? 1 : explore_below(&c->random, 1000);
     if (!c->plan->random || explore_below(&c->random, 2)) {
-        th_jobs_share(threads, job->count, job->grain, costs, shares);
+        th_jobs_partition(threads, job->count, job->grain, costs, partition);
         return;
     }
     uint32_t first = 0;
     for (uint32_t i = 0; i + 1 < threads; i++)
-        shares[i] = first += explore_below(&c->random, job->count - first + 1);
+        partition[i] = first += explore_below(&c->random, job->count - first + 1);
 }
 
 static void draw_call(caller *c, work *w)
@@ -155,16 +156,16 @@ static void draw_call(caller *c, work *w)
 static void make_call(caller *c)
 {
     work *w = &c->works[c->calls++ % 2];
-    uint32_t shares[TH_JOBS_MAX_THREADS];
+    uint32_t partition[TH_JOBS_MAX_THREADS];
     draw_call(c, w);
     th_job job = w->job;
     if (c->plan->is_weighted && !(c->plan->random && explore_below(&c->random, 2))) {
-        fill_shares(c, &job, shares);
-        job.shares = shares;
+        fill_partition(c, &job, partition);
+        job.partition = partition;
     }
     const int error = th_jobs_run(c->jobs, &job);
     memset(&job, GARBAGE, sizeof job);
-    memset(shares, GARBAGE, sizeof shares);
+    memset(partition, GARBAGE, sizeof partition);
     insist_done(w, error);
     c->chunks += w->chunks + w->inner_chunks;
     c->items += w->own ? 2u * w->items : w->items;

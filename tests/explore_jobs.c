@@ -30,7 +30,7 @@ static const struct small {
     {{.name = "three-again", .threads = 3, .start = EXPLORE_SPINNING, .spins = true, .calls = 2, .count = 4}, -1},
     {{.name = "four-asleep", .threads = 4, .start = EXPLORE_ASLEEP, .calls = 1, .count = 4}, -1},
     {{.name = "weighted", .threads = 3, .calls = 1, .count = 4, .is_weighted = true}, -1},
-    {{.name = "portions", .threads = 2, .start = EXPLORE_ASLEEP, .range_max = 3, .calls = 1, .count = 7}, 0},
+    {{.name = "blocks", .threads = 2, .start = EXPLORE_ASLEEP, .range_max = 3, .calls = 1, .count = 7}, 0},
     {{.name = "fails", .threads = 2, .start = EXPLORE_ASLEEP, .calls = 2, .count = 3, .fails = 2}, 0},
     {{.name = "nests", .threads = 2, .start = EXPLORE_ASLEEP, .calls = 1, .count = 4, .grain = 2, .nests = true}, 0},
     {{.name = "nests-abroad", .threads = 2, .calls = 1, .count = 2, .nests = true, .other_threads = 2}, -1},
@@ -98,7 +98,7 @@ enum { CHARACTERS = 150 };
 
 typedef struct village {
     th_model *model;
-    th_rig *rig;
+    th_compiled_model *compiled;
     th_crowd *crowd;
     void *palette;
     uint64_t hashes[EXPLORE_FRAMES];
@@ -127,10 +127,15 @@ static void village_init(village *out)
     const explore_policy policy = explore_chance_policy(&chance);
     th_instance instances[CHARACTERS];
     explore_insist(th_human_create(&out->model, NULL) == TH_OK, "no human");
-    explore_insist(th_rig_create(&(th_rig_desc){.model = out->model}, &out->rig, NULL) == TH_OK, "no rig");
-    const th_rig *const rigs[] = {out->rig};
-    th_instances_scatter(rigs, 1, TH_NO_INDEX, 1, instances, CHARACTERS);
-    const th_crowd_desc desc = {.rigs = rigs, .rig_count = 1, .instances = instances, .instance_count = CHARACTERS};
+    explore_insist(th_compiled_model_create(&(th_compiled_model_desc){.model = out->model}, &out->compiled, NULL) ==
+                       TH_OK,
+                   "no compiled model");
+    const th_compiled_model *const compiled_models[] = {out->compiled};
+    th_instances_scatter(compiled_models, 1, TH_NO_INDEX, 1, instances, CHARACTERS);
+    const th_crowd_desc desc = {.compiled_models = compiled_models,
+                                .compiled_model_count = 1,
+                                .instances = instances,
+                                .instance_count = CHARACTERS};
     explore_insist(th_crowd_create(&desc, &out->crowd, NULL) == TH_OK, "no crowd");
     explore_insist(th_palette_create(out->crowd, &out->palette, NULL) == TH_OK, "no palettes");
     explore_run(&policy, "one thread", hash_frames, out);
@@ -140,7 +145,7 @@ static void village_fini(village *c)
 {
     free(c->palette);
     th_crowd_destroy(c->crowd);
-    th_rig_destroy(c->rig);
+    th_compiled_model_destroy(c->compiled);
     th_model_free(c->model);
 }
 

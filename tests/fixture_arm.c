@@ -41,15 +41,15 @@ static void build_skeleton(arm *a)
     th_dmat34 pose[JOINTS];
     th_exact_pose(&a->model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     /* The second mesh follows the upper arm with a matrix of its own. */
-    a->binds[0] = (th_bind){UPPER, inverse(pose[UPPER])};
-    a->binds[1] = (th_bind){UPPER, TH_MAT34_IDENTITY};
-    a->binds[2] = (th_bind){LOWER, inverse(pose[LOWER])};
-    a->binds[3] = (th_bind){HAND, inverse(pose[HAND])};
-    a->model.binds = a->binds;
-    a->model.bind_count = sizeof a->binds / sizeof *a->binds;
+    a->bones[0] = (th_bone){UPPER, inverse(pose[UPPER])};
+    a->bones[1] = (th_bone){UPPER, TH_MAT34_IDENTITY};
+    a->bones[2] = (th_bone){LOWER, inverse(pose[LOWER])};
+    a->bones[3] = (th_bone){HAND, inverse(pose[HAND])};
+    a->model.bones = a->bones;
+    a->model.bone_count = sizeof a->bones / sizeof *a->bones;
 }
 
-static th_vertex ring_vertex(int ring, int side, const uint16_t bind[2])
+static th_vertex ring_vertex(int ring, int side, const uint16_t bone[2])
 {
     float angle = (float)side * 6.2831853f / SIDES, along = (float)ring / (RINGS - 1);
     return (th_vertex){
@@ -57,18 +57,18 @@ static th_vertex ring_vertex(int ring, int side, const uint16_t bind[2])
         .normal = {1.001f * cosf(angle), 0, 1.001f * sinf(angle)}, /* not quite of unit length */
         .uv = {(float)side / SIDES, along},
         .color = {255, (uint8_t)(40 * ring), (uint8_t)(40 * side), 255},
-        .bind = {along > 0.5f ? bind[1] : bind[0], along > 0.5f ? bind[0] : bind[1], 0, 0},
+        .bone = {along > 0.5f ? bone[1] : bone[0], along > 0.5f ? bone[0] : bone[1], 0, 0},
         .weight = {0.5f + fabsf(along - 0.5f), 0.5f - fabsf(along - 0.5f), 0, 0},
     };
 }
 
 static void build_meshes(arm *a)
 {
-    const uint16_t binds[2][2] = {{0, 2}, {1, 3}};
+    const uint16_t bones[2][2] = {{0, 2}, {1, 3}};
     uint32_t *i = a->indices;
     for (int m = 0; m < 2; m++)
         for (int v = 0; v < VERTICES; v++)
-            a->vertices[m][v] = ring_vertex(v / SIDES, v % SIDES, binds[m]);
+            a->vertices[m][v] = ring_vertex(v / SIDES, v % SIDES, bones[m]);
     for (uint32_t ring = 0; ring + 1 < RINGS; ring++)
         for (uint32_t side = 0; side < SIDES; side++) {
             uint32_t p = ring * SIDES + side, q = ring * SIDES + (side + 1) % SIDES;

@@ -13,7 +13,7 @@ enum { RINGS = 5, SIDES = 6, VERTICES = RINGS * SIDES, INDICES = (RINGS - 1) * S
 typedef struct arm {
     th_model model;
     th_joint joints[JOINTS];
-    th_bind binds[4];
+    th_bone bones[4];
     th_vertex vertices[2][VERTICES];
     uint32_t indices[INDICES];
     th_mesh meshes[2];

@@ -13,11 +13,11 @@ static uint32_t pack_axis(int axis, int sign)
     return (uint32_t)(sign * 511 & 1023) << 10 * axis;
 }
 
-static void fill_side(th_figure_vertex *out, int axis, int sign, uint32_t bind)
+static void fill_side(th_render_mesh_vertex *out, int axis, int sign, uint32_t bone)
 {
     for (int corner = 0; corner < CORNERS; corner++) {
         const float u = corner & 1 ? HALF : -HALF, v = corner & 2 ? HALF : -HALF;
-        th_figure_vertex *x = &out[corner];
+        th_render_mesh_vertex *x = &out[corner];
         memset(x, 0, sizeof *x);
         x->position[axis] = HALF * (float)sign;
         x->position[(axis + 1) % 3] = u * (float)sign;
@@ -27,12 +27,12 @@ static void fill_side(th_figure_vertex *out, int axis, int sign, uint32_t bind)
         x->uv[1] = corner & 2 ? 0x3C00 : 0;
         memset(x->color, 255, 4);
         for (int k = 0; k < 4; k++)
-            x->bind[k] = (uint16_t)bind;
+            x->bone[k] = (uint16_t)bone;
         x->weight[0] = 255;
     }
 }
 
-static void fill_meshes(th_figure_vertex *vertices, uint32_t *indices, uint32_t first, uint32_t count)
+static void fill_meshes(th_render_mesh_vertex *vertices, uint32_t *indices, uint32_t first, uint32_t count)
 {
     static const uint32_t corners[TRIANGLE_CORNERS] = {0, 1, 2, 2, 1, 3};
     for (uint32_t i = 0; i < count * SIDES; i++) {
@@ -43,56 +43,58 @@ static void fill_meshes(th_figure_vertex *vertices, uint32_t *indices, uint32_t 
     }
 }
 
-static th_figure_line_end *make_lines(uint32_t count)
+static th_render_mesh_line_end *make_lines(uint32_t count)
 {
-    th_figure_line_end *ends = calloc((size_t)count * 2, sizeof *ends);
+    th_render_mesh_line_end *ends = calloc((size_t)count * 2, sizeof *ends);
     for (uint32_t i = 0; i + 1 < count; i++) {
-        ends[2 * i].bind = i;
-        ends[2 * i + 1].bind = i + 1;
+        ends[2 * i].bone = i;
+        ends[2 * i + 1].bone = i + 1;
     }
     return ends;
 }
 
-th_figure *boxes_create(uint32_t count)
+th_render_mesh *boxes_create(uint32_t count)
 {
-    static const th_figure_material materials[] = {{{0.8F, 0.7F, 0.5F, 1}, TH_NO_INDEX}, {{1, 1, 1, 1}, 0}};
+    static const th_render_mesh_material materials[] = {{{0.8F, 0.7F, 0.5F, 1}, TH_NO_INDEX}, {{1, 1, 1, 1}, 0}};
     static const uint8_t pixels[] = {255, 255, 255, 255, 200, 60, 40, 255, 40, 120, 60, 255, 255, 200, 120, 255};
-    static const th_figure_image image = {2, 2, pixels, "box.png"};
+    static const th_render_mesh_image image = {2, 2, pixels, "box.png"};
     const uint32_t counts[2] = {count - count / 2, count / 2};
-    th_figure_vertex *vertices = calloc((size_t)count * SIDES * CORNERS, sizeof *vertices);
+    th_render_mesh_vertex *vertices = calloc((size_t)count * SIDES * CORNERS, sizeof *vertices);
     uint32_t *indices = calloc((size_t)count * SIDES * TRIANGLE_CORNERS, sizeof *indices);
-    th_figure_part *parts = calloc(2, sizeof *parts);
-    th_figure *figure = calloc(1, sizeof *figure);
-    cr_assert(vertices && indices && parts && figure);
+    th_render_mesh_part *parts = calloc(2, sizeof *parts);
+    th_render_mesh *render_mesh = calloc(1, sizeof *render_mesh);
+    cr_assert(vertices && indices && parts && render_mesh);
     for (uint32_t p = 0, box = 0; p < 2; box += counts[p++]) {
         const uint32_t vertex = box * SIDES * CORNERS, index = box * SIDES * TRIANGLE_CORNERS;
         fill_meshes(vertices + vertex, indices + index, box, counts[p]);
-        parts[p] = (th_figure_part){.material = p, .base_vertex = vertex, .vertex_count = counts[p] * SIDES * CORNERS};
-        parts[p].lods[0] = (th_figure_lod){.first_index = index, .index_count = counts[p] * SIDES * TRIANGLE_CORNERS};
+        parts[p] =
+            (th_render_mesh_part){.material = p, .base_vertex = vertex, .vertex_count = counts[p] * SIDES * CORNERS};
+        parts[p].lods[0] =
+            (th_render_mesh_lod){.first_index = index, .index_count = counts[p] * SIDES * TRIANGLE_CORNERS};
     }
-    *figure = (th_figure){.part_count = 2,
-                          .parts = parts,
-                          .vertex_count = count * SIDES * CORNERS,
-                          .vertices = vertices,
-                          .index_count = count * SIDES * TRIANGLE_CORNERS,
-                          .indices = indices,
-                          .lod_count = 1,
-                          .material_count = 2,
-                          .materials = materials,
-                          .image_count = 1,
-                          .images = &image,
-                          .bind_count = count,
-                          .line_end_count = count > 0 ? 2 * (count - 1) : 0,
-                          .line_ends = make_lines(count),
-                          .size = 1};
-    return figure;
+    *render_mesh = (th_render_mesh){.part_count = 2,
+                                    .parts = parts,
+                                    .vertex_count = count * SIDES * CORNERS,
+                                    .vertices = vertices,
+                                    .index_count = count * SIDES * TRIANGLE_CORNERS,
+                                    .indices = indices,
+                                    .lod_count = 1,
+                                    .material_count = 2,
+                                    .materials = materials,
+                                    .image_count = 1,
+                                    .images = &image,
+                                    .bone_count = count,
+                                    .line_end_count = count > 0 ? 2 * (count - 1) : 0,
+                                    .line_ends = make_lines(count),
+                                    .size = 1};
+    return render_mesh;
 }
 
-void boxes_destroy(th_figure *figure)
+void boxes_destroy(th_render_mesh *render_mesh)
 {
-    free((void *)figure->parts);
-    free((void *)figure->vertices);
-    free((void *)figure->indices);
-    free((void *)figure->line_ends);
-    free(figure);
+    free((void *)render_mesh->parts);
+    free((void *)render_mesh->vertices);
+    free((void *)render_mesh->indices);
+    free((void *)render_mesh->line_ends);
+    free(render_mesh);
 }

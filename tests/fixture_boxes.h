@@ -1,4 +1,4 @@
-/* A figure of boxes, one for each entry of the palette: for palettes that no skeleton would give. */
+/* A render_mesh of boxes, one for each entry of the palette: for palettes that no skeleton would give. */
 #ifndef FIXTURE_BOXES_H
 #define FIXTURE_BOXES_H
 
@@ -6,7 +6,7 @@
 
 /* Box i lies about the origin and follows entry i. In two parts, of which the second has an image and a colour of its
  * own. A line of the skeleton goes from box to box. */
-th_figure *boxes_create(uint32_t count);
-void boxes_destroy(th_figure *figure);
+th_render_mesh *boxes_create(uint32_t count);
+void boxes_destroy(th_render_mesh *render_mesh);
 
 #endif

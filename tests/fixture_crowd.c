@@ -15,26 +15,26 @@ static void insist(th_result result, const th_error *err)
     abort();
 }
 
-th_rig *make_rig_as(const th_model *model, th_rig_desc desc)
+th_compiled_model *make_compiled_as(const th_model *model, th_compiled_model_desc desc)
 {
-    th_rig *rig;
+    th_compiled_model *compiled;
     th_error err;
     desc.model = model;
-    insist(th_rig_create(&desc, &rig, &err), &err);
-    return rig;
+    insist(th_compiled_model_create(&desc, &compiled, &err), &err);
+    return compiled;
 }
 
-th_rig *make_rig(const th_model *model, th_sampling sampling)
+th_compiled_model *make_compiled(const th_model *model, th_sampling sampling)
 {
-    return make_rig_as(model, (th_rig_desc){.sampling = sampling});
+    return make_compiled_as(model, (th_compiled_model_desc){.sampling = sampling});
 }
 
-static void make_crowd(stage *s, th_crowd_desc as)
+static void make_crowd(crowd_fixture *s, th_crowd_desc as)
 {
-    const th_rig *rig = s->rig;
+    const th_compiled_model *compiled = s->compiled;
     th_error err;
-    as.rigs = &rig;
-    as.rig_count = 1;
+    as.compiled_models = &compiled;
+    as.compiled_model_count = 1;
     as.instances = s->instances;
     as.instance_count = s->count;
     insist(th_crowd_create(&as, &s->crowd, &err), &err);
@@ -44,58 +44,60 @@ static void make_crowd(stage *s, th_crowd_desc as)
     memset(s->palette, GUARD, s->palette_bytes + 64);
 }
 
-void stage_init_with(stage *s, const th_model *model, th_rig_desc how, uint32_t count, th_crowd_desc as)
+void crowd_fixture_init_with(crowd_fixture *s, const th_model *model, th_compiled_model_desc how, uint32_t count,
+                             th_crowd_desc as)
 {
-    *s = (stage){.rig = make_rig_as(model, how), .count = count};
-    const th_rig *rig = s->rig;
+    *s = (crowd_fixture){.compiled = make_compiled_as(model, how), .count = count};
+    const th_compiled_model *compiled = s->compiled;
     s->instances = calloc(count + 1, sizeof *s->instances);
-    th_instances_scatter(&rig, 1, TH_NO_INDEX, 11, s->instances, count);
+    th_instances_scatter(&compiled, 1, TH_NO_INDEX, 11, s->instances, count);
     for (uint32_t i = 3; i < count; i += 7)
         s->instances[i].clip = TH_NO_INDEX; /* some in the rest pose */
     make_crowd(s, as);
 }
 
-void stage_init_twin(stage *s, const stage *of, th_crowd_desc as)
+void crowd_fixture_init_twin(crowd_fixture *s, const crowd_fixture *of, th_crowd_desc as)
 {
     *s = *of;
     make_crowd(s, as);
 }
 
-void stage_fini_twin(stage *s)
+void crowd_fixture_fini_twin(crowd_fixture *s)
 {
     free(s->palette);
     free(s->scratch);
     th_crowd_destroy(s->crowd);
 }
 
-void stage_fini(stage *s)
+void crowd_fixture_fini(crowd_fixture *s)
 {
-    stage_fini_twin(s);
+    crowd_fixture_fini_twin(s);
     free(s->instances);
-    th_rig_destroy(s->rig);
+    th_compiled_model_destroy(s->compiled);
 }
 
-void stage_init(stage *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa)
+void crowd_fixture_init(crowd_fixture *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa)
 {
-    stage_init_with(s, model, (th_rig_desc){.sampling = sampling}, count, (th_crowd_desc){.isa = isa});
+    crowd_fixture_init_with(s, model, (th_compiled_model_desc){.sampling = sampling}, count,
+                            (th_crowd_desc){.isa = isa});
 }
 
-void stage_update(stage *s, double time_s)
+void crowd_fixture_update(crowd_fixture *s, double time_s)
 {
     th_crowd_update(s->crowd, 0, th_crowd_batch_count(s->crowd), time_s, s->palette, s->scratch);
 }
 
-/* The virtual vertices that the rig's bound speaks of, of one bind. */
+/* The virtual vertices that the compiled model's bound speaks of, of one bind. */
 typedef struct probe {
     double vertices[7][3];
     bool nowhere; /* the joint is flat at rest */
 } probe;
 
 /* rest: of the bind's joint. */
-static probe probe_of(const th_model *model, const th_bind *bind, const th_dmat34 *rest)
+static probe probe_of(const th_model *model, const th_bone *bone, const th_dmat34 *rest)
 {
     probe p = {.nowhere = false};
-    th_dmat34 inverse_bind = th_dmat34_from(bind->inverse_bind), joint = TH_DMAT34_IDENTITY, back;
+    th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), joint = TH_DMAT34_IDENTITY, back;
     th_dmat34_invert(&inverse_bind, &joint);
     th_dmat34 at_rest = th_dmat34_mul(*rest, inverse_bind);
     if (!th_dmat34_invert(&at_rest, &back))
@@ -124,28 +126,29 @@ static double entry_distance(const probe *at, const th_dmat34 *one, const th_dma
     return largest;
 }
 
-static th_dmat34 palette_entry(const stage *s, uint32_t instance, uint32_t bind)
+static th_dmat34 palette_entry(const crowd_fixture *s, uint32_t instance, uint32_t bone)
 {
     th_mat34 entry;
-    memcpy(&entry, s->palette + th_crowd_palette_offset(s->crowd, instance) + bind * sizeof entry, sizeof entry);
+    memcpy(&entry, s->palette + th_crowd_palette_offset(s->crowd, instance) + bone * sizeof entry, sizeof entry);
     return th_dmat34_from(entry);
 }
 
-/* Largest distance over all binds of one instance from the exact pose. */
-double instance_error(const stage *s, uint32_t i, double time_s)
+/* Largest distance over all bones of one instance from the exact pose. */
+double instance_error(const crowd_fixture *s, uint32_t i, double time_s)
 {
-    const th_model *model = th_rig_model(s->rig);
+    const th_model *model = th_compiled_model_source(s->compiled);
     const th_instance *instance = &s->instances[i];
     const th_clip *clip = instance->clip == TH_NO_INDEX ? NULL : &model->clips[instance->clip];
     double clip_s = instance->phase_s + instance->speed * time_s, largest = 0;
     th_dmat34 *pose = calloc(2 * (size_t)model->joint_count, sizeof *pose), *rest = pose + model->joint_count;
-    th_exact_pose(model, clip, clip ? th_clip_ticks(clip, clip_s) : 0, th_rig_interpolation(s->rig), pose);
+    th_exact_pose(model, clip, clip ? th_clip_ticks(clip, clip_s) : 0, th_compiled_model_interpolation(s->compiled),
+                  pose);
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, rest);
-    for (uint32_t b = 0; b < model->bind_count; b++) {
-        const th_bind *bind = &model->binds[b];
-        th_dmat34 exact = th_dmat34_mul(pose[bind->joint], th_dmat34_from(bind->inverse_bind));
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        const th_bone *bone = &model->bones[b];
+        th_dmat34 exact = th_dmat34_mul(pose[bone->joint], th_dmat34_from(bone->inverse_bind));
         th_dmat34 played = palette_entry(s, i, b);
-        const probe at = probe_of(model, bind, &rest[bind->joint]);
+        const probe at = probe_of(model, bone, &rest[bone->joint]);
         double distance = entry_distance(&at, &exact, &played);
         if (!(distance <= largest))
             largest = distance;
@@ -155,14 +158,14 @@ double instance_error(const stage *s, uint32_t i, double time_s)
 }
 
 /* Largest distance over all palettes of two crowds of the same instances. */
-double crowd_distance(const stage *one, const stage *other)
+double crowd_distance(const crowd_fixture *one, const crowd_fixture *other)
 {
-    const th_model *model = th_rig_model(one->rig);
+    const th_model *model = th_compiled_model_source(one->compiled);
     th_dmat34 *rest = calloc(model->joint_count, sizeof *rest);
     double largest = 0;
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, rest);
-    for (uint32_t b = 0; b < model->bind_count; b++) {
-        const probe at = probe_of(model, &model->binds[b], &rest[model->binds[b].joint]);
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        const probe at = probe_of(model, &model->bones[b], &rest[model->bones[b].joint]);
         for (uint32_t i = 0; i < one->count; i++) {
             th_dmat34 p = palette_entry(one, i, b), q = palette_entry(other, i, b);
             double distance = entry_distance(&at, &p, &q);
@@ -186,7 +189,7 @@ random_desc variety(uint32_t n)
                          .uneven_keys = n % 7 == 6,
                          .swing_rad = n % 11 == 10 ? 3.14 : 0.2,
                          .splines = n % 8 == 3,
-                         .double_binds = n % 2};
+                         .double_bones = n % 2};
 }
 
 bool has_splines(const th_clip *clip)

@@ -10,35 +10,36 @@
 #define GUARD 0xA5
 
 /* A crowd with all it needs to be updated. */
-typedef struct stage {
-    th_rig *rig;
+typedef struct crowd_fixture {
+    th_compiled_model *compiled;
     th_instance *instances;
     uint32_t count;
     th_crowd *crowd;
     unsigned char *palette; /* with guard bytes behind, and all over it before the first update */
     size_t palette_bytes;
     void *scratch;
-} stage;
+} crowd_fixture;
 
-th_rig *make_rig_as(const th_model *model, th_rig_desc desc);
-th_rig *make_rig(const th_model *model, th_sampling sampling);
+th_compiled_model *make_compiled_as(const th_model *model, th_compiled_model_desc desc);
+th_compiled_model *make_compiled(const th_model *model, th_sampling sampling);
 
 /* Clips, phases and speeds at random, some in the rest pose. as: instruction set, palettes and writes. */
-void stage_init_with(stage *s, const th_model *model, th_rig_desc how, uint32_t count, th_crowd_desc as);
-void stage_init(stage *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa);
-void stage_fini(stage *s);
+void crowd_fixture_init_with(crowd_fixture *s, const th_model *model, th_compiled_model_desc how, uint32_t count,
+                             th_crowd_desc as);
+void crowd_fixture_init(crowd_fixture *s, const th_model *model, th_sampling sampling, uint32_t count, th_isa isa);
+void crowd_fixture_fini(crowd_fixture *s);
 
-/* Another crowd of the same instances on the same rig; ends before `of` does. */
-void stage_init_twin(stage *s, const stage *of, th_crowd_desc as);
-void stage_fini_twin(stage *s);
+/* Another crowd of the same instances on the same compiled model; ends before `of` does. */
+void crowd_fixture_init_twin(crowd_fixture *s, const crowd_fixture *of, th_crowd_desc as);
+void crowd_fixture_fini_twin(crowd_fixture *s);
 
-void stage_update(stage *s, double time_s);
+void crowd_fixture_update(crowd_fixture *s, double time_s);
 
-/* Largest distance over all binds of one instance from the exact pose. */
-double instance_error(const stage *s, uint32_t i, double time_s);
+/* Largest distance over all bones of one instance from the exact pose. */
+double instance_error(const crowd_fixture *s, uint32_t i, double time_s);
 
 /* Largest distance over all palettes of two crowds of the same instances. */
-double crowd_distance(const stage *one, const stage *other);
+double crowd_distance(const crowd_fixture *one, const crowd_fixture *other);
 
 /* Every way in which models differ, a few of each. */
 random_desc variety(uint32_t n);

@@ -57,7 +57,7 @@ void read_golden(const char *name, uint32_t width, uint32_t height, uint8_t *out
     static uint8_t bytes[MOST_BYTES];
     char path[512];
     th_error err;
-    th_figure_image image;
+    th_render_mesh_image image;
     snprintf(path, sizeof path, TEST_GOLDEN "/%s.png", name);
     FILE *file = fopen(path, "rb");
     cr_assert(file, "%s is missing; THRONG_GOLDEN_UPDATE=1 makes it", path);

@@ -13,21 +13,22 @@ enum { SEED = 1, NAN_BYTE = 0xFF };
 
 /* ---- casts ---- */
 
-void cast_add(cast *c, th_model *model)
+void test_models_add(test_models *c, th_model *model)
 {
     th_error err;
     const uint32_t i = c->count++;
-    cr_assert_lt(i, CAST);
+    cr_assert_lt(i, MOST_MODELS);
     c->models[i] = model;
-    cr_assert_eq(th_rig_create(&(th_rig_desc){.model = model}, &c->rigs[i], &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_figure_create(model, &c->figures[i], &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_compiled_model_create(&(th_compiled_model_desc){.model = model}, &c->compiled_models[i], &err),
+                 TH_OK, "%s", err.text);
+    cr_assert_eq(th_render_mesh_create(model, &c->meshes[i], &err), TH_OK, "%s", err.text);
 }
 
-void cast_free(cast *c)
+void test_models_free(test_models *c)
 {
     for (uint32_t i = 0; i < c->count; i++) {
-        th_figure_destroy(c->figures[i]);
-        th_rig_destroy(c->rigs[i]);
+        th_render_mesh_destroy(c->meshes[i]);
+        th_compiled_model_destroy(c->compiled_models[i]);
         th_model_free(c->models[i]);
     }
     c->count = 0;
@@ -54,20 +55,20 @@ th_view view_of_square(uint32_t side)
     return view;
 }
 
-th_stand stand_on_square(uint32_t i, uint32_t side, double model_size)
+th_gpu_instance instance_on_square(uint32_t i, uint32_t side, double model_size)
 {
     const float middle = (float)(side - 1) / 2, angle = 0.7F * (float)i;
-    return (th_stand){.position = {(float)(i % side) - middle, 0, (float)(i / side) - middle},
-                      .scale = (float)(TH_REFERENCE_SIZE_M / model_size),
-                      .heading = {cosf(angle), sinf(angle)},
-                      .tint = {(uint8_t)(200 + i % 56), (uint8_t)(180 + i * 7 % 70), (uint8_t)(160 + i * 13 % 90),
-                               (uint8_t)(i % 3 * 100)}};
+    return (th_gpu_instance){.position = {(float)(i % side) - middle, 0, (float)(i / side) - middle},
+                             .scale = (float)(TH_REFERENCE_SIZE_M / model_size),
+                             .heading = {cosf(angle), sinf(angle)},
+                             .tint = {(uint8_t)(200 + i % 56), (uint8_t)(180 + i * 7 % 70),
+                                      (uint8_t)(160 + i * 13 % 90), (uint8_t)(i % 3 * 100)}};
 }
 
 void *stage_alloc(stage *s, size_t bytes)
 {
     s->slot_bytes = bytes;
-    s->slot = th_line_alloc(bytes);
+    s->slot = th_cache_line_alloc(bytes);
     cr_assert_not_null(s->slot);
     return memset(s->slot, NAN_BYTE, bytes);
 }
@@ -77,15 +78,15 @@ void stage_free(stage *s)
     free(s->slot);
 }
 
-static th_crowd *make_crowd(const cast *c, uint32_t count, th_palette palette)
+static th_crowd *make_crowd(const test_models *c, uint32_t count, th_palette palette)
 {
-    const th_rig *const *rigs = (const th_rig *const *)c->rigs;
+    const th_compiled_model *const *compiled_models = (const th_compiled_model *const *)c->compiled_models;
     th_instance *instances = calloc((size_t)count + 1, sizeof *instances);
     th_crowd *crowd;
     th_error err;
-    th_instances_scatter(rigs, c->count, TH_NO_INDEX, SEED, instances, count);
-    const th_crowd_desc desc = {.rigs = rigs,
-                                .rig_count = c->count,
+    th_instances_scatter(compiled_models, c->count, TH_NO_INDEX, SEED, instances, count);
+    const th_crowd_desc desc = {.compiled_models = compiled_models,
+                                .compiled_model_count = c->count,
                                 .instances = instances,
                                 .instance_count = count,
                                 .isa = TH_ISA_SCALAR,
@@ -95,33 +96,33 @@ static th_crowd *make_crowd(const cast *c, uint32_t count, th_palette palette)
     return crowd;
 }
 
-/* Scattered instances take rigs in turns: character k of figure f is instance k * count + f. */
-static void add_stands(stage *s, const cast *c, const th_crowd *crowd, size_t stands, uint32_t side)
+/* Scattered instances take models in turns: character k of mesh f is instance k * count + f. */
+static void add_instances(stage *s, const test_models *c, const th_crowd *crowd, size_t gpu_instances, uint32_t side)
 {
     for (uint32_t f = 0; f < c->count; f++) {
-        const th_palette_run run = th_crowd_palettes(crowd, f);
-        s->figures[s->figure_count++] = c->figures[f];
-        s->draws[s->draw_count++] = (th_draw){.figure = f,
+        const th_palette_range run = th_crowd_palettes(crowd, f);
+        s->meshes[s->mesh_count++] = c->meshes[f];
+        s->draws[s->draw_count++] = (th_draw){.mesh = f,
                                               .count = run.count,
                                               .palette_offset = run.offset,
                                               .palette_stride = run.stride,
-                                              .stand_offset = stands};
-        th_stand *out = (th_stand *)(s->slot + stands);
+                                              .instance_offset = gpu_instances};
+        th_gpu_instance *out = (th_gpu_instance *)(s->slot + gpu_instances);
         for (uint32_t k = 0; k < run.count; k++)
-            out[k] = stand_on_square(k * c->count + f, side, c->models[f]->size);
-        stands += run.count * sizeof(th_stand);
+            out[k] = instance_on_square(k * c->count + f, side, c->models[f]->size);
+        gpu_instances += run.count * sizeof(th_gpu_instance);
     }
 }
 
-stage stage_crowd(const cast *c, uint32_t count, uint32_t side, double time_s, th_palette palette)
+stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double time_s, th_palette palette)
 {
     stage s = {.palette = palette, .view = view_of_square(side)};
     th_crowd *crowd = make_crowd(c, count, palette);
     const size_t palettes = th_crowd_palette_bytes(crowd);
-    stage_alloc(&s, palettes + count * sizeof(th_stand));
-    void *scratch = th_line_alloc(th_crowd_scratch_bytes(crowd));
+    stage_alloc(&s, palettes + count * sizeof(th_gpu_instance));
+    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
     th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_s, s.slot, scratch);
-    add_stands(&s, c, crowd, palettes, side);
+    add_instances(&s, c, crowd, palettes, side);
     free(scratch);
     th_crowd_destroy(crowd);
     return s;
@@ -145,19 +146,19 @@ static th_ring *make_ring(const th_gl *gl, const stage *s, const way *w)
     return ring;
 }
 
-static th_painter *make_painter(const th_gl *gl, const stage *s, const way *w)
+static th_crowd_renderer *make_renderer(const th_gl *gl, const stage *s, const way *w)
 {
-    th_painter *painter;
+    th_crowd_renderer *renderer;
     th_error err;
-    const th_painter_desc desc = {.gl = gl,
-                                  .figures = s->figures,
-                                  .figure_count = s->figure_count,
-                                  .palette = s->palette,
-                                  .fetch = w->fetch,
-                                  .shadow_pixels = w->shadow_pixels,
-                                  .block_bytes = w->block_bytes};
-    cr_assert_eq(th_painter_create(&desc, &painter, &err), TH_OK, "%s", err.text);
-    return painter;
+    const th_crowd_renderer_desc desc = {.gl = gl,
+                                         .meshes = s->meshes,
+                                         .mesh_count = s->mesh_count,
+                                         .palette = s->palette,
+                                         .fetch = w->fetch,
+                                         .shadow_pixels = w->shadow_pixels,
+                                         .block_bytes = w->block_bytes};
+    cr_assert_eq(th_crowd_renderer_create(&desc, &renderer, &err), TH_OK, "%s", err.text);
+    return renderer;
 }
 
 uint8_t *shoot_slot(const th_gl *gl, const stage *s, const way *w, th_ring *ring)
@@ -166,13 +167,13 @@ uint8_t *shoot_slot(const th_gl *gl, const stage *s, const way *w, th_ring *ring
     th_error err;
     const th_target_desc desc = {.width = w->width, .height = w->height, .samples = w->samples};
     cr_assert_eq(th_target_create(&desc, &target, &err), TH_OK, "%s", err.text);
-    th_painter *painter = make_painter(gl, s, w);
-    th_painter_draw(painter, target, &s->view, ring, s->draws, s->draw_count);
+    th_crowd_renderer *renderer = make_renderer(gl, s, w);
+    th_crowd_renderer_draw(renderer, target, &s->view, ring, s->draws, s->draw_count);
     th_ring_fence(ring);
     th_target_resolve(target);
     uint8_t *rgba = malloc(th_target_bytes(target));
     th_target_read(target, rgba);
-    th_painter_destroy(painter);
+    th_crowd_renderer_destroy(renderer);
     th_target_destroy(target);
     return rgba;
 }

@@ -5,23 +5,23 @@
 #include <throng/anim/compiled_model.h>
 #include <throng/render/crowd_renderer.h>
 
-enum { CAST = 4, DRAWS = 64 };
+enum { MOST_MODELS = 4, DRAWS = 64 };
 
 /* Models that can be animated and drawn. */
-typedef struct cast {
+typedef struct test_models {
     uint32_t count;
-    th_model *models[CAST];
-    th_rig *rigs[CAST];
-    th_figure *figures[CAST];
-} cast;
+    th_model *models[MOST_MODELS];
+    th_compiled_model *compiled_models[MOST_MODELS];
+    th_render_mesh *meshes[MOST_MODELS];
+} test_models;
 
-void cast_add(cast *c, th_model *model); /* which becomes the cast's */
-void cast_free(cast *c);
+void test_models_add(test_models *c, th_model *model); /* which becomes the test_models's */
+void test_models_free(test_models *c);
 
 /* What a picture is of: palettes and stands, as they lie in a ring's slot, and what speaks of them. */
 typedef struct stage {
-    const th_figure *figures[DRAWS];
-    uint32_t figure_count;
+    const th_render_mesh *meshes[DRAWS];
+    uint32_t mesh_count;
     th_palette palette;
     char *slot;
     size_t slot_bytes;
@@ -34,10 +34,11 @@ typedef struct stage {
 th_view view_of_square(uint32_t side);
 
 /* Where character i stands on such a square, whatever size the model has. Some have a tint. */
-th_stand stand_on_square(uint32_t i, uint32_t side, double model_size);
+th_gpu_instance instance_on_square(uint32_t i, uint32_t side, double model_size);
 
-/* A crowd of `count`, dealt out to the cast in turns, in a mix of all clips; the same palettes on every machine. */
-stage stage_crowd(const cast *c, uint32_t count, uint32_t side, double time_s, th_palette palette);
+/* A crowd of `count`, dealt out to the test_models in turns, in a mix of all clips; the same palettes on every machine.
+ */
+stage stage_crowd(const test_models *c, uint32_t count, uint32_t side, double time_s, th_palette palette);
 
 /* Room for palettes and stands, of not a number throughout: what nobody writes is not seen. */
 void *stage_alloc(stage *s, size_t bytes);

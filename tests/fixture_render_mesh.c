@@ -17,16 +17,16 @@ stick *make_stick(void)
     for (uint32_t j = 0; j < STICK_JOINTS; j++) {
         s->joints[j] = (th_joint){"joint", j > 0 ? j - 1 : TH_NO_INDEX, TH_MAT34_IDENTITY};
         s->joints[j].rest.m[7] = j > 0 ? 0.01F : 0;
-        s->binds[j] = (th_bind){j, TH_MAT34_IDENTITY};
-        s->binds[j].inverse_bind.m[7] = -0.01F * (float)j;
+        s->bones[j] = (th_bone){j, TH_MAT34_IDENTITY};
+        s->bones[j].inverse_bind.m[7] = -0.01F * (float)j;
     }
     for (int m = 0; m < 2; m++)
         s->materials[m] = (th_material){m == 0 ? "skin" : "cloth", {0.5F, 0.25F, 0.125F, 1}, TH_NO_INDEX};
     s->model = (th_model){.name = "stick",
                           .joint_count = STICK_JOINTS,
                           .joints = s->joints,
-                          .bind_count = STICK_JOINTS,
-                          .binds = s->binds,
+                          .bone_count = STICK_JOINTS,
+                          .bones = s->bones,
                           .meshes = s->meshes,
                           .material_count = 2,
                           .materials = s->materials,
@@ -35,60 +35,60 @@ stick *make_stick(void)
     return s;
 }
 
-th_vertex stick_vertex(float x, float y, float z, uint16_t bind)
+th_vertex stick_vertex(float x, float y, float z, uint16_t bone)
 {
     return (th_vertex){.position = {x, y, z},
                        .normal = {0, 0, 1},
                        .color = {255, 255, 255, 255},
-                       .bind = {bind, 0, 0, 0},
+                       .bone = {bone, 0, 0, 0},
                        .weight = {1, 0, 0, 0}};
 }
 
-th_figure *create_figure(const th_model *model)
+th_render_mesh *create_render_mesh(const th_model *model)
 {
     th_error err = {0};
-    th_figure *figure;
+    th_render_mesh *render_mesh;
     cr_assert_eq(th_model_check(model, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_figure_create(model, &figure, &err), TH_OK, "%s", err.text);
-    return figure;
+    cr_assert_eq(th_render_mesh_create(model, &render_mesh, &err), TH_OK, "%s", err.text);
+    return render_mesh;
 }
 
-bool figure_notes(const th_figure *figure, const char *part)
+bool has_warning(const th_render_mesh *render_mesh, const char *part)
 {
-    for (uint32_t n = 0; n < figure->note_count; n++)
-        if (strstr(figure->notes[n], part))
+    for (uint32_t n = 0; n < render_mesh->warning_count; n++)
+        if (strstr(render_mesh->warnings[n], part))
             return true;
     return false;
 }
 
-/* ---- what is true of any figure ---- */
+/* ---- what is true of any render_mesh ---- */
 
-static void check_vertices(const th_figure *f)
+static void check_vertices(const th_render_mesh *f)
 {
     for (uint32_t v = 0; v < f->vertex_count; v++) {
-        const th_figure_vertex *vertex = &f->vertices[v];
+        const th_render_mesh_vertex *vertex = &f->vertices[v];
         int sum = 0;
         for (int k = 0; k < 4; k++) {
             sum += vertex->weight[k];
-            cr_assert_lt(vertex->bind[k], f->bind_count);
+            cr_assert_lt(vertex->bone[k], f->bone_count);
             cr_assert(k == 0 || vertex->weight[k] <= vertex->weight[k - 1], "vertex %u", v);
-            cr_assert(vertex->weight[k] > 0 || vertex->bind[k] == vertex->bind[0], "vertex %u", v);
+            cr_assert(vertex->weight[k] > 0 || vertex->bone[k] == vertex->bone[0], "vertex %u", v);
         }
         cr_assert_eq(sum, 255, "vertex %u", v);
     }
 }
 
-static void check_ranges(const th_figure *f)
+static void check_ranges(const th_render_mesh *f)
 {
     bool *used = calloc(f->vertex_count + (size_t)1, sizeof *used);
     uint32_t vertices = 0;
     for (uint32_t p = 0; p < f->part_count; p++) {
-        const th_figure_part *part = &f->parts[p];
+        const th_render_mesh_part *part = &f->parts[p];
         cr_assert_lt(part->material, f->material_count);
         cr_assert_eq(part->base_vertex, vertices);
         vertices += part->vertex_count;
         for (uint32_t l = 0; l < f->lod_count; l++) {
-            const th_figure_lod *lod = &part->lods[l];
+            const th_render_mesh_lod *lod = &part->lods[l];
             cr_assert(lod->index_count % 3 == 0 && lod->first_index <= f->index_count &&
                       lod->index_count <= f->index_count - lod->first_index);
             for (uint32_t i = 0; i < lod->index_count; i++) {
@@ -103,10 +103,10 @@ static void check_ranges(const th_figure *f)
     free(used);
 }
 
-static void check_levels(const th_figure *f)
+static void check_levels(const th_render_mesh *f)
 {
     uint64_t before = 0;
-    cr_assert(f->lod_count >= 1 && f->lod_count <= TH_FIGURE_LODS);
+    cr_assert(f->lod_count >= 1 && f->lod_count <= TH_RENDER_MESH_LODS);
     cr_assert_eq(f->lod_error[0], 0);
     for (uint32_t l = 0; l < f->lod_count; l++) {
         uint64_t count = 0;
@@ -119,12 +119,12 @@ static void check_levels(const th_figure *f)
         cr_assert(l == 0 || 5 * count <= 4 * before, "level %u: %llu after %llu", l, (unsigned long long)count,
                   (unsigned long long)before);
         cr_assert_eq(f->lod_error[l], error);
-        cr_assert_leq((double)error, TH_FIGURE_LOD_BENT * TH_FIGURE_LOD_ERROR * f->size * 1.000001);
+        cr_assert_leq((double)error, TH_RENDER_MESH_LOD_BENT * TH_RENDER_MESH_LOD_ERROR * f->size * 1.000001);
         before = count;
     }
 }
 
-static void check_parts(const th_model *model, const th_figure *f)
+static void check_parts(const th_model *model, const th_render_mesh *f)
 {
     uint32_t part = 0;
     for (uint32_t m = 0; m < model->mesh_count; m++) {
@@ -138,17 +138,17 @@ static void check_parts(const th_model *model, const th_figure *f)
         part++;
     }
     cr_assert_eq(f->part_count, part);
-    cr_assert_eq(f->bind_count, model->bind_count);
+    cr_assert_eq(f->bone_count, model->bone_count);
     cr_assert_eq(f->material_count, model->material_count);
     cr_assert_eq(f->size, model->size);
 }
 
-void check_figure(const th_model *model, const th_figure *figure)
+void check_render_mesh(const th_model *model, const th_render_mesh *render_mesh)
 {
-    check_parts(model, figure);
-    check_ranges(figure);
-    check_vertices(figure);
-    check_levels(figure);
+    check_parts(model, render_mesh);
+    check_ranges(render_mesh);
+    check_vertices(render_mesh);
+    check_levels(render_mesh);
 }
 
 /* ---- distances ---- */
@@ -191,7 +191,7 @@ static double from_triangle(const double p[3], double corner[3][3])
 th_dmat34 *make_error_poses(const th_model *model)
 {
     th_dmat34 *local = malloc(2 * model->joint_count * sizeof *local), *pose = local + model->joint_count;
-    th_dmat34 *palettes = malloc((ERROR_POSES * (size_t)model->bind_count + 1) * sizeof *palettes);
+    th_dmat34 *palettes = malloc((ERROR_POSES * (size_t)model->bone_count + 1) * sizeof *palettes);
     for (int p = 0; p < ERROR_POSES; p++) {
         const double half = (p - 1) * M_PI / 12, axis = sin(half) / sqrt(3);
         const th_dmat34 turn =
@@ -200,26 +200,26 @@ th_dmat34 *make_error_poses(const th_model *model)
         for (uint32_t j = 0; j < model->joint_count; j++)
             local[j] = th_dmat34_mul(local[j], turn);
         th_exact_resolve(model, local, pose);
-        th_exact_palette(model, pose, palettes + (size_t)p * model->bind_count);
+        th_exact_palette(model, pose, palettes + (size_t)p * model->bone_count);
     }
     free(local);
     return palettes;
 }
 
-void skin_vertex(const th_dmat34 *palette, const th_figure_vertex *vertex, double out[3])
+void skin_vertex(const th_dmat34 *palette, const th_render_mesh_vertex *vertex, double out[3])
 {
     const float *at = vertex->position;
     double part[3];
     memset(out, 0, 3 * sizeof *out);
     for (int k = 0; k < 4; k++) {
-        th_dmat34_point(&palette[vertex->bind[k]], (double[3]){(double)at[0], (double)at[1], (double)at[2]}, part);
+        th_dmat34_point(&palette[vertex->bone[k]], (double[3]){(double)at[0], (double)at[1], (double)at[2]}, part);
         for (int i = 0; i < 3; i++)
             out[i] += vertex->weight[k] / 255.0 * part[i];
     }
 }
 
 /* Stops as soon as it is at most `enough`. */
-static double from_level(const th_figure *f, uint32_t lod, double (*places)[3], uint32_t vertex, double enough)
+static double from_level(const th_render_mesh *f, uint32_t lod, double (*places)[3], uint32_t vertex, double enough)
 {
     double nearest = HUGE_VAL, corner[3][3];
     for (uint32_t p = 0; p < f->part_count; p++)
@@ -232,7 +232,7 @@ static double from_level(const th_figure *f, uint32_t lod, double (*places)[3], 
     return nearest;
 }
 
-double farthest_from_level(const th_figure *f, uint32_t lod, const th_dmat34 *palette)
+double farthest_from_level(const th_render_mesh *f, uint32_t lod, const th_dmat34 *palette)
 {
     double farthest = 0, (*places)[3] = malloc((f->vertex_count + (size_t)1) * sizeof *places);
     for (uint32_t v = 0; v < f->vertex_count; v++)
@@ -247,7 +247,7 @@ double farthest_from_level(const th_figure *f, uint32_t lod, const th_dmat34 *pa
 
 typedef struct corner_view {
     const th_vertex *authored; /* or */
-    const th_figure_vertex *packed;
+    const th_render_mesh_vertex *packed;
     float position[3];
 } corner_view;
 
@@ -305,9 +305,9 @@ static triangle *list_authored(const th_mesh *mesh)
     return list;
 }
 
-static triangle *list_packed(const th_figure *f, const th_figure_part *part)
+static triangle *list_packed(const th_render_mesh *f, const th_render_mesh_part *part)
 {
-    const th_figure_lod *lod = &part->lods[0];
+    const th_render_mesh_lod *lod = &part->lods[0];
     triangle *list = calloc(lod->index_count / 3, sizeof *list);
     for (uint32_t t = 0; t < lod->index_count / 3; t++) {
         for (uint32_t c = 0; c < 3; c++) {
@@ -346,7 +346,7 @@ static bool same_uv(const float authored[2], const uint16_t packed[2], double re
     return true;
 }
 
-static bool same_influences(const th_vertex *authored, const th_figure_vertex *packed)
+static bool same_influences(const th_vertex *authored, const th_render_mesh_vertex *packed)
 {
     double sum = 0;
     for (int k = 0; k < 4; k++)
@@ -354,7 +354,7 @@ static bool same_influences(const th_vertex *authored, const th_figure_vertex *p
     for (int k = 0; k < 4; k++) {
         if (!(fabs(packed->weight[k] / 255.0 - (double)authored->weight[k] / sum) <= 1 / 255.0))
             return false;
-        if (packed->weight[k] > 0 && packed->bind[k] != authored->bind[k])
+        if (packed->weight[k] > 0 && packed->bone[k] != authored->bone[k])
             return false;
     }
     return true;
@@ -383,11 +383,11 @@ static bool same_triangle(const triangle *authored, const triangle *packed, doub
     return false;
 }
 
-void check_same_triangles(const th_model *model, const th_figure *figure)
+void check_same_triangles(const th_model *model, const th_render_mesh *render_mesh)
 {
-    for (uint32_t p = 0; p < figure->part_count; p++) {
-        const th_mesh *mesh = &model->meshes[figure->parts[p].mesh];
-        triangle *want = list_authored(mesh), *got = list_packed(figure, &figure->parts[p]);
+    for (uint32_t p = 0; p < render_mesh->part_count; p++) {
+        const th_mesh *mesh = &model->meshes[render_mesh->parts[p].mesh];
+        triangle *want = list_authored(mesh), *got = list_packed(render_mesh, &render_mesh->parts[p]);
         double repeats[2] = {HUGE_VAL, HUGE_VAL};
         /* Where several lie at the same place, any order will do. */
         for (uint32_t t = 0, run = 0; t < mesh->index_count / 3; t++) {
@@ -413,7 +413,7 @@ void check_same_triangles(const th_model *model, const th_figure *figure)
 typedef struct weld {
     float position[3];
     uint8_t weight[4];
-    uint16_t bind[4];
+    uint16_t bone[4];
     uint32_t vertex;
 } weld;
 
@@ -423,14 +423,14 @@ static int compare_welds(const void *one, const void *other)
 }
 
 /* One number for all vertices that are at the same place. */
-static uint32_t *weld_vertices(const th_figure *f, bool weights)
+static uint32_t *weld_vertices(const th_render_mesh *f, bool weights)
 {
     weld *welds = calloc(f->vertex_count, sizeof *welds);
     uint32_t *ids = calloc(f->vertex_count, sizeof *ids);
     for (uint32_t v = 0; v < f->vertex_count; v++) {
         memcpy(welds[v].position, f->vertices[v].position, sizeof welds[v].position);
         memcpy(welds[v].weight, f->vertices[v].weight, weights ? sizeof welds[v].weight : 0);
-        memcpy(welds[v].bind, f->vertices[v].bind, weights ? sizeof welds[v].bind : 0);
+        memcpy(welds[v].bone, f->vertices[v].bone, weights ? sizeof welds[v].bone : 0);
         welds[v].vertex = v;
     }
     qsort(welds, f->vertex_count, sizeof *welds, compare_welds);
@@ -455,7 +455,7 @@ static int compare_edges(const void *one, const void *other)
     return a->high < b->high ? -1 : a->high > b->high;
 }
 
-uint32_t count_open_edges(const th_figure *f, uint32_t lod, bool weights)
+uint32_t count_open_edges(const th_render_mesh *f, uint32_t lod, bool weights)
 {
     uint32_t *ids = weld_vertices(f, weights), count = 0, open = 0;
     edge *edges = calloc(f->index_count, sizeof *edges);

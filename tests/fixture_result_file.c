@@ -13,7 +13,7 @@ static void fill_row(th_row *row, uint32_t number, uint32_t processes, uint32_t 
     row->time_unit = "us";
     row->threads = row->iterations = row->iterations_timed_at_once = 1;
     row->characters = 10;
-    row->joints = 520;
+    row->bones = 520;
     row->checked = row->moving = true;
     row->max_error = 1e-4;
     row->palette_hash = 0x1234567890abcdefu + number;
@@ -21,7 +21,7 @@ static void fill_row(th_row *row, uint32_t number, uint32_t processes, uint32_t 
         for (uint32_t i = 0; i < repetitions; i++) {
             th_samples_add(&row->real_ns, 2 * ns(number, p, i));
             th_samples_add(&row->cpu_ns, ns(number, p, i));
-            th_samples_add(&row->pulse_ns, 1);
+            th_samples_add(&row->core_clock_ns, 1);
         }
         row->ends[row->process_count++] = row->real_ns.count;
     }
@@ -32,7 +32,7 @@ th_report report_of(uint32_t rows, uint32_t processes, uint32_t repetitions, mad
     th_report report;
     th_error err;
     cr_assert_eq(th_report_init(&report, rows, processes * repetitions, &err), TH_OK, "%s", err.text);
-    report.noise = (th_noise){0};
+    report.interference = (th_interference){0};
     report.process_count = processes;
     report.scene = json_pack("{s:[{s:s, s:n}], s:i, s:s}", "models", "name", "human", "exact_clips", "characters", 10,
                              "seed", "1");
@@ -65,21 +65,21 @@ json_t *document_of(const th_report *report)
     return document;
 }
 
-th_result parse_document(const json_t *document, const char *name, th_record **out, th_error *err)
+th_result parse_document(const json_t *document, const char *name, th_result_file **out, th_error *err)
 {
     char *text = json_dumps(document, JSON_REAL_PRECISION(12));
     cr_assert(text);
-    const th_result result = th_record_parse(text, strlen(text), name, out, err);
+    const th_result result = th_result_file_parse(text, strlen(text), name, out, err);
     free(text);
     return result;
 }
 
-th_record *record_of(const th_report *report, const char *name)
+th_result_file *result_file_of(const th_report *report, const char *name)
 {
-    th_record *record;
+    th_result_file *results;
     th_error err;
     json_t *document = document_of(report);
-    cr_assert_eq(parse_document(document, name, &record, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(parse_document(document, name, &results, &err), TH_OK, "%s", err.text);
     json_decref(document);
-    return record;
+    return results;
 }

@@ -16,11 +16,11 @@ th_report report_of(uint32_t rows, uint32_t processes, uint32_t repetitions, mad
 double steady(uint32_t row, uint32_t process, uint32_t repetition);
 double steady_again(uint32_t row, uint32_t process, uint32_t repetition);
 
-/* Reads what the report writes; the test fails where that is not possible. th_record_free. */
-th_record *record_of(const th_report *report, const char *name);
+/* Reads what the report writes; the test fails where that is not possible. th_result_file_free. */
+th_result_file *result_file_of(const th_report *report, const char *name);
 
 /* The report's document, for changes; json_decref. And what is read of a document. */
 json_t *document_of(const th_report *report);
-th_result parse_document(const json_t *document, const char *name, th_record **out, th_error *err);
+th_result parse_document(const json_t *document, const char *name, th_result_file **out, th_error *err);
 
 #endif

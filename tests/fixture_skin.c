@@ -12,14 +12,14 @@ typedef struct affine {
     double m[3][4];
 } affine;
 
-static affine blend(const stage *s, const char *palette, const th_figure_vertex *v)
+static affine blend(const stage *s, const char *palette, const th_render_mesh_vertex *v)
 {
     affine out = {0};
     for (int k = 0; k < 4; k++) {
         float entry[12];
         if (v->weight[k] == 0)
             continue;
-        th_palette_read(s->palette, palette + v->bind[k] * th_palette_entry_bytes(s->palette), entry);
+        th_palette_read(s->palette, palette + v->bone[k] * th_palette_entry_bytes(s->palette), entry);
         for (int i = 0; i < 12; i++)
             out.m[i / 4][i % 4] += v->weight[k] / 255.0 * (double)entry[i];
     }
@@ -27,15 +27,16 @@ static affine blend(const stage *s, const char *palette, const th_figure_vertex 
 }
 
 /* As crowd_renderer.h says: (0, 0, 1) turns to (sin, 0, cos). */
-static affine place(const affine *a, const th_stand *stand)
+static affine place(const affine *a, const th_gpu_instance *gpu_instance)
 {
-    const double c = (double)stand->heading[0], s = (double)stand->heading[1], size = (double)stand->scale;
+    const double c = (double)gpu_instance->heading[0], s = (double)gpu_instance->heading[1],
+                 size = (double)gpu_instance->scale;
     const double turn[3][3] = {{c, 0, s}, {0, 1, 0}, {-s, 0, c}};
     affine out = {0};
     for (int row = 0; row < 3; row++) {
         for (int i = 0; i < 12; i++)
             out.m[row][i % 4] += size * turn[row][i / 4] * a->m[i / 4][i % 4];
-        out.m[row][3] += (double)stand->position[row];
+        out.m[row][3] += (double)gpu_instance->position[row];
     }
     return out;
 }
@@ -96,11 +97,11 @@ static void *copy(const void *data, size_t bytes)
 }
 
 /* True when the transform mirrors. */
-static bool skin_vertex(const stage *s, const th_draw *draw, uint32_t k, th_figure_vertex *v)
+static bool skin_vertex(const stage *s, const th_draw *draw, uint32_t k, th_render_mesh_vertex *v)
 {
-    const th_stand *stand = (const th_stand *)(s->slot + draw->stand_offset) + k;
+    const th_gpu_instance *gpu_instance = (const th_gpu_instance *)(s->slot + draw->instance_offset) + k;
     const affine bone = blend(s, s->slot + draw->palette_offset + k * draw->palette_stride, v);
-    const affine whole = place(&bone, stand);
+    const affine whole = place(&bone, gpu_instance);
     const double position[3] = {(double)v->position[0], (double)v->position[1], (double)v->position[2]};
     const double x[3] = {whole.m[0][0], whole.m[1][0], whole.m[2][0]},
                  y[3] = {whole.m[0][1], whole.m[1][1], whole.m[2][1]},
@@ -112,18 +113,18 @@ static bool skin_vertex(const stage *s, const th_draw *draw, uint32_t k, th_figu
     for (int i = 0; i < 3; i++)
         v->position[i] = (float)(moved[i] + whole.m[i][3]);
     v->normal = pack_normal(turned);
-    memset(v->bind, 0, sizeof v->bind);
+    memset(v->bone, 0, sizeof v->bone);
     memcpy(v->weight, (const uint8_t[]){255, 0, 0, 0}, 4);
     cross(x, y, across);
     return dot(across, z) < 0;
 }
 
 /* Turns back the winding that a mirror turned round, and counts all vertices from the first. */
-static th_figure_part *make_parts(const th_figure *from, const bool *mirrored, uint32_t *indices)
+static th_render_mesh_part *make_parts(const th_render_mesh *from, const bool *mirrored, uint32_t *indices)
 {
-    th_figure_part *parts = calloc((size_t)from->part_count + 1, sizeof *parts);
+    th_render_mesh_part *parts = calloc((size_t)from->part_count + 1, sizeof *parts);
     for (uint32_t p = 0; p < from->part_count; p++) {
-        const th_figure_lod *lod = &from->parts[p].lods[0];
+        const th_render_mesh_lod *lod = &from->parts[p].lods[0];
         uint32_t *corner = indices + lod->first_index;
         parts[p] = from->parts[p];
         parts[p].base_vertex = 0;
@@ -140,11 +141,11 @@ static th_figure_part *make_parts(const th_figure *from, const bool *mirrored, u
     return parts;
 }
 
-static th_figure *skin_figure(const stage *s, const th_draw *draw, uint32_t k)
+static th_render_mesh *skin_figure(const stage *s, const th_draw *draw, uint32_t k)
 {
-    const th_figure *from = s->figures[draw->figure];
-    th_figure *out = copy(from, sizeof *out);
-    th_figure_vertex *vertices = copy(from->vertices, from->vertex_count * sizeof *vertices);
+    const th_render_mesh *from = s->meshes[draw->mesh];
+    th_render_mesh *out = copy(from, sizeof *out);
+    th_render_mesh_vertex *vertices = copy(from->vertices, from->vertex_count * sizeof *vertices);
     uint32_t *indices = copy(from->indices, from->index_count * sizeof *indices);
     bool *mirrored = calloc((size_t)from->vertex_count + 1, sizeof *mirrored);
     for (uint32_t v = 0; v < from->vertex_count; v++)
@@ -153,32 +154,33 @@ static th_figure *skin_figure(const stage *s, const th_draw *draw, uint32_t k)
     free(mirrored);
     out->vertices = vertices;
     out->indices = indices;
-    out->bind_count = 1;
+    out->bone_count = 1;
     out->line_end_count = 0;
     return out;
 }
 
 static void add_character(stage *out, const stage *from, const th_draw *draw, uint32_t k)
 {
-    const uint32_t i = out->figure_count++;
+    const uint32_t i = out->mesh_count++;
     const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    th_stand *stand = (th_stand *)(out->slot + DRAWS * STRIDE) + i;
+    th_gpu_instance *gpu_instance = (th_gpu_instance *)(out->slot + DRAWS * STRIDE) + i;
     cr_assert_lt(i, DRAWS);
-    out->figures[i] = skin_figure(from, draw, k);
-    out->draws[out->draw_count++] = (th_draw){.figure = i,
+    out->meshes[i] = skin_figure(from, draw, k);
+    out->draws[out->draw_count++] = (th_draw){.mesh = i,
                                               .count = 1,
                                               .palette_offset = i * STRIDE,
                                               .palette_stride = STRIDE,
-                                              .stand_offset = (size_t)((char *)stand - out->slot)};
+                                              .instance_offset = (size_t)((char *)gpu_instance - out->slot)};
     th_palette_write(TH_PALETTE_F32, identity, out->slot + i * STRIDE);
-    *stand = (th_stand){.scale = 1, .heading = {1, 0}};
-    memcpy(stand->tint, ((const th_stand *)(from->slot + draw->stand_offset))[k].tint, sizeof stand->tint);
+    *gpu_instance = (th_gpu_instance){.scale = 1, .heading = {1, 0}};
+    memcpy(gpu_instance->tint, ((const th_gpu_instance *)(from->slot + draw->instance_offset))[k].tint,
+           sizeof gpu_instance->tint);
 }
 
 stage stage_skinned(const stage *from)
 {
     stage out = {.palette = TH_PALETTE_F32, .view = from->view};
-    stage_alloc(&out, DRAWS * (STRIDE + sizeof(th_stand)));
+    stage_alloc(&out, DRAWS * (STRIDE + sizeof(th_gpu_instance)));
     for (uint32_t d = 0; d < from->draw_count; d++)
         for (uint32_t k = 0; k < from->draws[d].count; k++)
             add_character(&out, from, &from->draws[d], k);
@@ -187,11 +189,11 @@ stage stage_skinned(const stage *from)
 
 void stage_skinned_free(stage *skinned)
 {
-    for (uint32_t f = 0; f < skinned->figure_count; f++) {
-        free((void *)skinned->figures[f]->parts);
-        free((void *)skinned->figures[f]->vertices);
-        free((void *)skinned->figures[f]->indices);
-        free((void *)skinned->figures[f]);
+    for (uint32_t f = 0; f < skinned->mesh_count; f++) {
+        free((void *)skinned->meshes[f]->parts);
+        free((void *)skinned->meshes[f]->vertices);
+        free((void *)skinned->meshes[f]->indices);
+        free((void *)skinned->meshes[f]);
     }
     stage_free(skinned);
 }

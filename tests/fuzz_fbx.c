@@ -27,7 +27,7 @@ void *make_array(scene *s, size_t count, size_t size)
     return memory;
 }
 
-const char *make_text(scene *s, const char *format, ...)
+const char *make_string(scene *s, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -36,7 +36,7 @@ const char *make_text(scene *s, const char *format, ...)
     return text;
 }
 
-void repair(scene *s, repair_kind kind, uint64_t count, const char *where, ...)
+void warn(scene *s, warning_kind kind, uint64_t count, const char *where, ...)
 {
     (void)s;
     (void)kind;
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
         }
         for (size_t cut = 0; cut < size && cut < 20000; cut++)
             read_damaged(good, cut);
-        printf("%s: %lu damaged, %llu notes of the good one\n", argv[f], runs, (unsigned long long)said_of_good);
+        printf("%s: %lu damaged, %llu warnings of the good one\n", argv[f], runs, (unsigned long long)said_of_good);
         free(good);
         free(bad);
     }

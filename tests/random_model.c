@@ -90,23 +90,23 @@ static void make_binds(maker *m)
 {
     uint32_t count = m->desc->joint_count, n = 0;
     th_dmat34 *pose = calloc(count, sizeof *pose);
-    th_bind *binds = th_arena_new(m->arena, th_bind, 2 * (size_t)count);
+    th_bone *bones = th_arena_new(m->arena, th_bone, 2 * (size_t)count);
     th_exact_pose(m->model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     for (uint32_t j = 0; j < count; j++) {
-        if (m->desc->double_binds && n > 0 && chance(m, 0.3))
+        if (m->desc->double_bones && n > 0 && chance(m, 0.3))
             continue;
         th_dmat34 inverse = TH_DMAT34_IDENTITY;
         th_dmat34_invert(&pose[j], &inverse);
-        binds[n++] = (th_bind){j, th_mat34_from(inverse)};
-        if (m->desc->double_binds && chance(m, 0.3)) {
+        bones[n++] = (th_bone){j, th_mat34_from(inverse)};
+        if (m->desc->double_bones && chance(m, 0.3)) {
             th_trs other = {.scale = {1, 1, 1}, .translation = {0.1, -0.05, 0.02}};
             random_rotation(m, 1, other.rotation);
-            binds[n++] = (th_bind){j, th_mat34_from(th_dmat34_mul(inverse, th_dmat34_from_trs(&other)))};
+            bones[n++] = (th_bone){j, th_mat34_from(th_dmat34_mul(inverse, th_dmat34_from_trs(&other)))};
         }
     }
     free(pose);
-    m->model->binds = binds;
-    m->model->bind_count = n;
+    m->model->bones = bones;
+    m->model->bone_count = n;
 }
 
 static double *make_times(maker *m, uint32_t count, double duration)

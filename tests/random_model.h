@@ -28,7 +28,7 @@ typedef struct random_desc {
     double swing_rad;   /* largest turn between two keys; pi gives half turns and antipodal neighbours */
     bool splines;       /* some tracks are */
     double steps;       /* this part of the moving tracks that are no splines holds its keys */
-    bool double_binds;  /* some joints get a second bind with another matrix, some get none */
+    bool double_bones;  /* some joints get a second bind with another matrix, some get none */
 } random_desc;
 
 /* Passes th_model_check. Aborts when out of memory. Free with th_model_free. */

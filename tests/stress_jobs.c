@@ -80,12 +80,12 @@ static int chunk(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 static int run_job(caller *c, uint32_t count, uint32_t grain)
 {
-    uint32_t shares[MAX_THREADS];
+    uint32_t partition[MAX_THREADS];
     th_job job = {.fn = chunk, .ctx = c, .count = count, .grain = grain};
     if (below(&c->random, 2))
-        job.shares = shares;
+        job.partition = partition;
     for (uint32_t i = 0; i < MAX_THREADS; i++)
-        shares[i] = below(&c->random, 8) ? below(&c->random, count + 1) : (uint32_t)next_random(&c->random);
+        partition[i] = below(&c->random, 8) ? below(&c->random, count + 1) : (uint32_t)next_random(&c->random);
     return th_jobs_run(c->jobs, &job);
 }
 

@@ -1,5 +1,5 @@
 /* A crowd that is changed all the time while others read it: stress_tick_loop [SECONDS [SEED]]. Counters never go back,
- * a board never shows halves of two moments, the timeline is in order. For ThreadSanitizer as well. */
+ * a seqlock never shows halves of two moments, the time series is in order. For ThreadSanitizer as well. */
 #include "src/serve/simulation/simulation_controller.h"
 
 #include <throng/anim/human.h>
@@ -16,9 +16,9 @@
 
 enum { READERS = 3 };
 
-#define PATIENCE_NS UINT64_C(60000000000)
+#define FIRST_CHANGE_TIMEOUT_NS UINT64_C(60000000000)
 
-static th_director *director;
+static th_controller *controller;
 static atomic_bool stopped;
 
 static void insist(bool holds, const char *what)
@@ -36,41 +36,42 @@ static th_result load(void *ctx, const char *path, th_model **out, th_error *err
 }
 
 /* Crowds have 16 characters each, so all that is counted goes together. */
-static void check_state(th_runner_state *before)
+static void check_state(th_tick_loop_state *before)
 {
-    const th_runner_state now = th_runner_read(th_director_runner(director));
+    const th_tick_loop_state now = th_tick_loop_read(th_controller_tick_loop(controller));
     insist(now.ticks >= before->ticks && now.missed >= before->missed && now.crowd_s >= before->crowd_s &&
                now.now_ns >= before->now_ns,
            "a counter goes back");
-    insist(now.characters == 16 * now.ticks, "a board shows two moments at once");
+    insist(now.characters == 16 * now.ticks, "a seqlock shows two moments at once");
     *before = now;
 }
 
-static void check_tally(th_histogram *before, th_histogram *now)
+static void check_durations(th_histogram *before, th_histogram *now)
 {
-    th_runner_read_durations(th_director_runner(director), now);
+    th_tick_loop_read_durations(th_controller_tick_loop(controller), now);
     for (uint32_t b = 0; b < TH_HISTOGRAM_BUCKETS; b++)
         insist(now->counts[b] >= before->counts[b], "a bucket goes back");
     *before = *now;
 }
 
-static void check_timeline(th_second *seconds)
+static void check_time_series(th_second *seconds)
 {
-    const uint32_t count = th_timeline_read(th_runner_timeline(th_director_runner(director)), seconds, 100);
+    const uint32_t count =
+        th_time_series_read(th_tick_loop_time_series(th_controller_tick_loop(controller)), seconds, 100);
     for (uint32_t s = 1; s < count; s++)
         insist(seconds[s].end_s > seconds[s - 1].end_s, "seconds are out of order");
 }
 
 static void check_cpu(uint64_t *before_ns)
 {
-    const uint64_t now_ns = th_director_cpu_ns(director);
-    insist(now_ns >= *before_ns, "the director's CPU time goes back");
+    const uint64_t now_ns = th_controller_cpu_ns(controller);
+    insist(now_ns >= *before_ns, "the controller's CPU time goes back");
     *before_ns = now_ns;
 }
 
 static void *read_all(void *arg)
 {
-    th_runner_state before = {0};
+    th_tick_loop_state before = {0};
     uint64_t cpu_ns = 0;
     th_histogram *histograms = calloc(2, sizeof *histograms);
     th_second *seconds = calloc(100, sizeof *seconds);
@@ -79,9 +80,9 @@ static void *read_all(void *arg)
     while (!atomic_load(&stopped)) {
         check_state(&before);
         check_cpu(&cpu_ns);
-        check_tally(&histograms[0], &histograms[1]);
-        check_timeline(seconds);
-        json_decref(th_director_models_json(director));
+        check_durations(&histograms[0], &histograms[1]);
+        check_time_series(seconds);
+        json_decref(th_controller_models_json(controller));
         usleep(200); /* or nothing else gets done on a small machine */
     }
     free(histograms);
@@ -89,28 +90,28 @@ static void *read_all(void *arg)
     return NULL;
 }
 
-static void wish(uint64_t seed, uint64_t n)
+static void change_settings(uint64_t seed, uint64_t n)
 {
     static const double rates[] = {0, 20, 200, 1000};
-    th_settings s = th_director_read(director).wanted;
+    th_settings s = th_controller_read(controller).requested;
     const uint64_t bits = th_random_bits(seed, n);
     s.threads = 1 + (uint32_t)(bits % 3);
     s.rate_hz = rates[bits >> 8 & 3];
     s.paused = (bits >> 16 & 7) == 0;
     s.interpolation = (bits >> 24 & 3) == 0 ? TH_INTERPOLATION_SLERP : TH_INTERPOLATION_AUTHORED;
     s.clip_count = bits >> 32 & 1;
-    s.clips[0] = (th_clip_share){.name = "walk", .weight = 1};
+    s.clips[0] = (th_clip_weight){.name = "walk", .weight = 1};
     if ((bits >> 40 & 7) == 0)
         strcpy(s.clips[0].name, "none such");
-    th_director_wish(director, &s);
-    th_director_hold(director, (bits >> 48 & 15) == 0);
+    th_controller_request(controller, &s);
+    th_controller_hold(controller, (bits >> 48 & 15) == 0);
 }
 
 /* A busy machine may need longer for a first change. */
 static bool goes_on(uint64_t end_ns)
 {
     const uint64_t now_ns = th_clock_ns();
-    return now_ns < end_ns || (th_director_read(director).done == 0 && now_ns < end_ns + PATIENCE_NS);
+    return now_ns < end_ns || (th_controller_read(controller).done == 0 && now_ns < end_ns + FIRST_CHANGE_TIMEOUT_NS);
 }
 
 int main(int argc, char **argv)
@@ -118,27 +119,27 @@ int main(int argc, char **argv)
     const double seconds = argc > 1 ? atof(argv[1]) : 3;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : th_clock_ns();
     const uint64_t end_ns = th_clock_ns() + (uint64_t)(seconds * 1e9);
-    static const th_catalogue catalogue = {.files = {TH_HUMAN_NAME}, .file_count = 1};
-    const th_director_desc desc = {.company = {.catalogue = &catalogue, .load = load},
-                                   .troupe = {.max_memory_bytes = 1 << 30}};
+    static const th_model_registry registry = {.files = {TH_HUMAN_NAME}, .file_count = 1};
+    const th_controller_desc desc = {.model_cache = {.registry = &registry, .load = load},
+                                     .simulation = {.max_memory_bytes = 1 << 30}};
     const th_settings first = {.count = 16, .threads = 1, .rate_hz = 100, .models = {TH_HUMAN_NAME}, .model_count = 1};
     pthread_t readers[READERS];
     printf("seed %llu\n", (unsigned long long)seed);
-    insist(th_director_create(&desc, &first, &director, NULL) == TH_OK, "no director");
+    insist(th_controller_create(&desc, &first, &controller, NULL) == TH_OK, "no controller");
     for (int r = 0; r < READERS; r++)
         insist(pthread_create(&readers[r], NULL, read_all, NULL) == 0, "no thread");
-    uint64_t wishes = 0;
-    for (; goes_on(end_ns); wishes++) {
-        wish(seed, wishes);
-        usleep((useconds_t)(th_random_bits(seed + 1, wishes) % 20000));
+    uint64_t requests = 0;
+    for (; goes_on(end_ns); requests++) {
+        change_settings(seed, requests);
+        usleep((useconds_t)(th_random_bits(seed + 1, requests) % 20000));
     }
     atomic_store(&stopped, true);
     for (int r = 0; r < READERS; r++)
         pthread_join(readers[r], NULL);
-    const th_director_state state = th_director_read(director);
+    const th_controller_state state = th_controller_read(controller);
     insist(state.done > 0, "no change was made");
-    printf("%llu wishes, %llu changes made, %llu failed\n", (unsigned long long)wishes, (unsigned long long)state.done,
-           (unsigned long long)state.failed);
-    th_director_destroy(director);
+    printf("%llu requests, %llu changes made, %llu failed\n", (unsigned long long)requests,
+           (unsigned long long)state.done, (unsigned long long)state.failed);
+    th_controller_destroy(controller);
     return 0;
 }

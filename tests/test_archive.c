@@ -17,14 +17,14 @@ static const th_joint joints[] = {
     {"arm", 0, {{1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0}}},
     {"手", 1, {{1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1, 0}}},
 };
-static const th_bind binds[] = {
+static const th_bone bones[] = {
     {0, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}},
     {1, {{1, 0, 0, -1, 0, 1, 0, 0, 0, 0, 1, 0}}},
 };
 static const th_vertex vertices[] = {
     {.position = {0, 0, 0}, .normal = {0, 1, 0}, .weight = {1}},
-    {.position = {1, 0, 0}, .normal = {0, 1, 0}, .color = {1, 2, 3, 4}, .bind = {1, 0}, .weight = {.75f, .25f}},
-    {.position = {0, 0, 1}, .normal = {0, 1, 0}, .uv = {.5f, .25f}, .bind = {1}, .weight = {1}},
+    {.position = {1, 0, 0}, .normal = {0, 1, 0}, .color = {1, 2, 3, 4}, .bone = {1, 0}, .weight = {.75f, .25f}},
+    {.position = {0, 0, 1}, .normal = {0, 1, 0}, .uv = {.5f, .25f}, .bone = {1}, .weight = {1}},
 };
 static const uint32_t indices[] = {0, 1, 2};
 static const th_mesh meshes[] = {{"cloth", 0, 3, 3, vertices, indices}, {"", 0, 0, 0, NULL, NULL}};
@@ -41,14 +41,14 @@ static const th_channel channels[] = {{1,
                                        {1, times, scales, NULL, false},
                                        TH_SCALE}};
 static const th_clip clips[] = {{"wave", 4, 25, 1, channels}, {"still", 0, 1, 0, NULL}};
-static const char *const notes[] = {"1 key was dropped", "2 textures were not found"};
+static const char *const warnings[] = {"1 key was dropped", "2 textures were not found"};
 
 static const th_model sample = {
     .name = "sample.glb",
     .joint_count = 3,
     .joints = joints,
-    .bind_count = 2,
-    .binds = binds,
+    .bone_count = 2,
+    .bones = bones,
     .mesh_count = 2,
     .meshes = meshes,
     .material_count = 2,
@@ -57,8 +57,8 @@ static const th_model sample = {
     .textures = textures,
     .clip_count = 2,
     .clips = clips,
-    .note_count = 2,
-    .notes = notes,
+    .warning_count = 2,
+    .warnings = warnings,
     .size = 2,
 };
 
@@ -136,15 +136,15 @@ static void check_models_equal(const th_model *a, const th_model *b)
         cr_assert_eq(a->joints[j].parent, b->joints[j].parent);
         cr_assert_arr_eq(&a->joints[j].rest, &b->joints[j].rest, sizeof(th_mat34));
     }
-    cr_assert_eq(a->bind_count, b->bind_count);
-    cr_assert_arr_eq(a->binds, b->binds, a->bind_count * sizeof(th_bind));
+    cr_assert_eq(a->bone_count, b->bone_count);
+    cr_assert_arr_eq(a->bones, b->bones, a->bone_count * sizeof(th_bone));
     check_skins_equal(a, b);
     cr_assert_eq(a->clip_count, b->clip_count);
     for (uint32_t c = 0; c < a->clip_count; c++)
         check_clips_equal(&a->clips[c], &b->clips[c]);
-    cr_assert_eq(a->note_count, b->note_count);
-    for (uint32_t n = 0; n < a->note_count; n++)
-        cr_assert_str_eq(a->notes[n], b->notes[n]);
+    cr_assert_eq(a->warning_count, b->warning_count);
+    for (uint32_t n = 0; n < a->warning_count; n++)
+        cr_assert_str_eq(a->warnings[n], b->warnings[n]);
 }
 
 /* ---- tests ---- */

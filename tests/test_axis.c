@@ -56,13 +56,13 @@ static void expect_steps(const double *ticks, uint32_t count)
 Test(axis, linear_ticks_are_multiples_of_round_steps)
 {
     for (uint64_t n = 0; n < TRIES; n++) {
-        double ticks[TH_AXIS_MOST_TICKS];
-        const uint32_t most = TH_AXIS_FEWEST_TICKS + (uint32_t)(n % 10);
+        double ticks[TH_AXIS_MAX_TICKS];
+        const uint32_t most = TH_AXIS_MIN_TICKS + (uint32_t)(n % 10);
         const double sign = n % 3 == 0 ? -1 : n % 3 == 1 ? 0 : 1;
         th_axis axis = th_axis_linear();
         th_axis_include(&axis, sign * any_value(3 * n));
         th_axis_include(&axis, axis.low + any_value(3 * n + 1));
-        th_axis_settle(&axis, 0.05);
+        th_axis_finalize(&axis, 0.05);
         if ((axis.high - axis.low) < 1e-5 * fmax(fabs(axis.low), fabs(axis.high)))
             continue; /* of a narrow range far from 0 this test cannot tell steps from rounding */
         const uint32_t count = th_axis_ticks(&axis, most, ticks);
@@ -75,12 +75,12 @@ Test(axis, logarithmic_ticks_are_round_numbers_or_steps)
 {
     uint32_t by_decade = 0;
     for (uint64_t n = 0; n < TRIES; n++) {
-        double ticks[TH_AXIS_MOST_TICKS];
-        const uint32_t most = TH_AXIS_FEWEST_TICKS + (uint32_t)(n % 10);
+        double ticks[TH_AXIS_MAX_TICKS];
+        const uint32_t most = TH_AXIS_MIN_TICKS + (uint32_t)(n % 10);
         th_axis axis = th_axis_log();
         th_axis_include(&axis, any_value(2 * n));
         th_axis_include(&axis, n % 4 == 0 ? axis.low * (1 + th_random_unit(2, n)) : any_value(2 * n + 1));
-        th_axis_settle(&axis, 0.05);
+        th_axis_finalize(&axis, 0.05);
         const uint32_t count = th_axis_ticks(&axis, most, ticks);
         expect_inside(&axis, ticks, count, most);
         bool all_round = true;
@@ -95,7 +95,7 @@ Test(axis, logarithmic_ticks_are_round_numbers_or_steps)
 
 Test(axis, ends_of_the_range_are_ticks_where_they_are_round)
 {
-    double ticks[TH_AXIS_MOST_TICKS];
+    double ticks[TH_AXIS_MAX_TICKS];
     const th_axis linear = {.low = 0, .high = 0.3}, log = {.low = 1, .high = 100, .is_log = true};
     uint32_t count = th_axis_ticks(&linear, 7, ticks);
     cr_expect_eq(count, 7);
@@ -109,7 +109,7 @@ Test(axis, ends_of_the_range_are_ticks_where_they_are_round)
 
 Test(axis, what_is_counted_has_whole_ticks)
 {
-    double ticks[TH_AXIS_MOST_TICKS];
+    double ticks[TH_AXIS_MAX_TICKS];
     th_axis few = {.low = 0, .high = 2, .least_step = 1},
             frames = {.low = 0.6, .high = 70, .is_log = true, .least_step = 1};
     cr_assert_eq(th_axis_ticks(&few, 7, ticks), 3);
@@ -126,7 +126,7 @@ Test(axis, shows_all_it_was_given)
         const double a = any_value(2 * n), b = any_value(2 * n + 1) * (is_log ? 1 : -1);
         th_axis_include(&axis, a);
         th_axis_include(&axis, b);
-        th_axis_settle(&axis, 0.05);
+        th_axis_finalize(&axis, 0.05);
         axis.from = 400;
         axis.to = 20;
         cr_assert_lt(axis.low, axis.high);
@@ -141,10 +141,10 @@ Test(axis, has_a_length_whatever_it_was_given)
     static const double values[] = {0, 1, -3, 1e-300, 1e300, (double)NAN, (double)INFINITY, -(double)INFINITY};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         for (int is_log = 0; is_log < 2; is_log++) {
-            double ticks[TH_AXIS_MOST_TICKS];
+            double ticks[TH_AXIS_MAX_TICKS];
             th_axis axis = is_log ? th_axis_log() : th_axis_linear();
             th_axis_include(&axis, values[i]);
-            th_axis_settle(&axis, 0.05);
+            th_axis_finalize(&axis, 0.05);
             cr_assert(isfinite(axis.low) && isfinite(axis.high) && axis.low < axis.high, "%g", values[i]);
             cr_expect(!is_log || axis.low > 0);
             expect_inside(&axis, ticks, th_axis_ticks(&axis, 7, ticks), 7);
@@ -160,7 +160,7 @@ Test(axis, does_not_go_below_nothing_where_it_begins_there)
     th_axis axis = th_axis_linear();
     th_axis_include(&axis, 0);
     th_axis_include(&axis, 10);
-    th_axis_settle(&axis, 0.1);
+    th_axis_finalize(&axis, 0.1);
     cr_expect_float_eq(axis.low, 0, 1e-12);
     cr_expect_float_eq(axis.high, 11, 1e-9);
 }
@@ -170,12 +170,12 @@ Test(axis, keeps_its_margin_on_the_side_of_nothing_where_its_values_are)
     th_axis axis = th_axis_linear();
     th_axis_include(&axis, 0.5);
     th_axis_include(&axis, 17);
-    th_axis_settle(&axis, 0.05);
+    th_axis_finalize(&axis, 0.05);
     cr_expect_eq(axis.low, 0);
     axis = th_axis_linear();
     th_axis_include(&axis, -0.5);
     th_axis_include(&axis, -17);
-    th_axis_settle(&axis, 0.05);
+    th_axis_finalize(&axis, 0.05);
     cr_expect_eq(axis.high, 0);
 }
 
@@ -183,12 +183,12 @@ Test(axis, keeps_its_margin_on_the_side_of_nothing_where_its_values_are)
 Test(axis, leaves_out_what_is_no_measurement)
 {
     static const double odd[] = {1e297, 1e-297, -1e297, 1e100};
-    double ticks[TH_AXIS_MOST_TICKS];
+    double ticks[TH_AXIS_MAX_TICKS];
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         th_axis axis = th_axis_log();
         th_axis_include(&axis, 1e-16);
         th_axis_include(&axis, odd[i]);
-        th_axis_settle(&axis, 0.1);
+        th_axis_finalize(&axis, 0.1);
         cr_expect(th_axis_ticks(&axis, 8, ticks) >= 2);
         cr_expect(isnan(th_axis_at(&axis, odd[i])));
     }

@@ -31,19 +31,19 @@ static th_scene_desc scene_of(uint32_t count)
 /* ---- frame ---- */
 
 /* A scene with all that it takes to animate it. */
-typedef struct rehearsal {
+typedef struct dry_run_desc {
     th_scene *scene;
     th_crowd *crowd;
     th_jobs *jobs;
     th_frame *frame;
     void *palette;
-} rehearsal;
+} dry_run_desc;
 
-static rehearsal rehearse(uint32_t count, uint32_t threads, th_sampling sampling)
+static dry_run_desc dry_run(uint32_t count, uint32_t threads, th_sampling sampling)
 {
-    rehearsal r;
+    dry_run_desc r;
     th_scene_desc desc = scene_of(count);
-    desc.rig.sampling = sampling;
+    desc.compile.sampling = sampling;
     cr_assert_eq(th_scene_create(&desc, &r.scene, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_scene_crowd(r.scene, TH_ISA_AUTO, TH_PALETTE_F32, &r.crowd, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = threads}, &r.jobs, &err), TH_OK, "%s", err.text);
@@ -52,7 +52,7 @@ static rehearsal rehearse(uint32_t count, uint32_t threads, th_sampling sampling
     return r;
 }
 
-static void dismiss(rehearsal *r)
+static void dismiss(dry_run_desc *r)
 {
     free(r->palette);
     th_frame_destroy(r->frame);
@@ -64,7 +64,7 @@ static void dismiss(rehearsal *r)
 Test(bench, frame_allocates_nothing)
 {
     for (int sampling = TH_SAMPLING_COMPILED; sampling <= TH_SAMPLING_EXACT; sampling++) {
-        rehearsal r = rehearse(50, 3, (th_sampling)sampling);
+        dry_run_desc r = dry_run(50, 3, (th_sampling)sampling);
         cr_assert_gt(allocations, 0, "nobody is counting");
         size_t before = allocations;
         for (int i = 0; i < 20; i++)
@@ -76,7 +76,7 @@ Test(bench, frame_allocates_nothing)
 
 Test(bench, frame_of_nobody_is_fine)
 {
-    rehearsal r = rehearse(0, 2, TH_SAMPLING_COMPILED);
+    dry_run_desc r = dry_run(0, 2, TH_SAMPLING_COMPILED);
     th_frame_animate(r.frame, 1, r.palette);
     dismiss(&r);
 }
@@ -114,15 +114,15 @@ Test(bench, scene_deals_each_model_its_own_clip)
 
 /* ---- check ---- */
 
-static th_check check_after(rehearsal *r, void (*spoil)(float *palette), uint32_t instance)
+static th_validation check_after(dry_run_desc *r, void (*spoil)(float *palette), uint32_t instance)
 {
-    th_check check = {0};
+    th_validation check = {0};
     th_frame_animate(r->frame, 1.5, r->palette);
     if (spoil)
         spoil((float *)((char *)r->palette + th_crowd_palette_offset(r->crowd, instance)));
-    const th_check_desc desc = {
+    const th_validation_desc desc = {
         .scene = r->scene, .crowd = r->crowd, .palette = r->palette, .time_s = 1.5, .sample = UINT32_MAX};
-    cr_assert_eq(th_check_palettes(&desc, &check, &err), TH_OK);
+    cr_assert_eq(th_validate_palettes(&desc, &check, &err), TH_OK);
     return check;
 }
 
@@ -138,34 +138,34 @@ static void leave_unwritten(float *palette)
 
 Test(bench, check_accepts_what_is_right_and_finds_what_is_wrong)
 {
-    rehearsal r = rehearse(20, 1, TH_SAMPLING_COMPILED);
-    th_check right = check_after(&r, NULL, 0);
+    dry_run_desc r = dry_run(20, 1, TH_SAMPLING_COMPILED);
+    th_validation right = check_after(&r, NULL, 0);
     cr_expect_lt(right.excess, 1);
     cr_expect_gt(right.max_error, 0);
     cr_expect_lt(right.max_error, 1.25e-4);
 
-    th_check wrong = check_after(&r, shift_by_a_millimetre, 13);
+    th_validation wrong = check_after(&r, shift_by_a_millimetre, 13);
     cr_expect_gt(wrong.excess, 1);
     cr_expect_eq(wrong.instance, 13);
-    cr_expect_eq(wrong.joint, human->binds[5].joint);
+    cr_expect_eq(wrong.joint, human->bones[5].joint);
     cr_expect_float_eq(wrong.max_error, 0.001, 1.5e-4);
 
-    th_check unwritten = check_after(&r, leave_unwritten, 13);
+    th_validation unwritten = check_after(&r, leave_unwritten, 13);
     cr_expect(isinf(unwritten.excess) && unwritten.instance == 13);
     dismiss(&r);
 }
 
 /* ---- trial ---- */
 
-/* Poses the rehearsal at a frame of its own choice. */
+/* Poses the dry_run_desc at a frame of its own choice. */
 typedef struct frozen {
-    rehearsal *rehearsal;
+    dry_run_desc *dry_run_desc;
     uint64_t frame;
 } frozen;
 
 static void run_asked_frame(void *ctx, uint64_t frame)
 {
-    rehearsal *r = ctx;
+    dry_run_desc *r = ctx;
     th_frame_animate(r->frame, (double)frame / TH_FRAME_RATE, r->palette);
 }
 
@@ -173,25 +173,25 @@ static void run_own_frame(void *ctx, uint64_t frame)
 {
     frozen *f = ctx;
     (void)frame;
-    run_asked_frame(f->rehearsal, f->frame);
+    run_asked_frame(f->dry_run_desc, f->frame);
 }
 
-static th_row try(const rehearsal *r, void (*run)(void *ctx, uint64_t frame), void *ctx)
+static th_row try(const dry_run_desc *r, void (*run)(void *ctx, uint64_t frame), void *ctx)
 {
     th_row row = {0};
-    th_trial trial = {.scene = r->scene, .crowd = r->crowd, .palette = r->palette, .run = run, .ctx = ctx};
-    cr_assert_eq(th_trial_run(&trial, &row, &err), TH_OK, "%s", err.text);
+    th_validate_run_desc trial = {.scene = r->scene, .crowd = r->crowd, .palette = r->palette, .run = run, .ctx = ctx};
+    cr_assert_eq(th_validate_run(&trial, &row, &err), TH_OK, "%s", err.text);
     cr_expect(row.checked);
     return row;
 }
 
 Test(bench, trial_finds_who_stands_still_in_either_frame)
 {
-    rehearsal r = rehearse(20, 1, TH_SAMPLING_COMPILED);
+    dry_run_desc r = dry_run(20, 1, TH_SAMPLING_COMPILED);
     th_row right = try(&r, run_asked_frame, &r);
     cr_expect_str_eq(right.failure, "");
     cr_expect(right.moving && right.palette_hash && right.max_error > 0);
-    const uint64_t frames[] = {0, TH_TRIAL_FRAME};
+    const uint64_t frames[] = {0, TH_VALIDATE_FRAME};
     for (int i = 0; i < 2; i++) {
         th_row wrong = try(&r, run_own_frame, &(frozen){&r, frames[i]});
         cr_expect(strstr(wrong.failure, "units off the double-precision reference"), "frame %d: %s", (int)frames[i],
@@ -212,7 +212,7 @@ Test(bench, scene_that_stands_still_is_fine_and_gets_a_note)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    th_report_print_doubts(&report, TH_FORMAT_TEXT, file);
+    th_report_print_warnings(&report, TH_FORMAT_TEXT, file);
     fclose(file);
     cr_expect(strstr(text, "nothing moves"), "%s", text);
     free(text);
@@ -328,9 +328,10 @@ Test(bench, document_has_the_fields_of_google_benchmark)
     cr_expect(json_is_boolean(json_object_get(context, "cpu_scaling_enabled")));
     cr_expect_eq(json_array_size(json_object_get(context, "load_avg")), 3);
     cr_expect(json_is_array(json_object_get(context, "caches")));
-    cr_expect(json_is_array(json_object_get(context, "doubts")));
-    static const char *const maybe[] = {"governor",     "boost",       "huge_pages",  "cgroup_quota_cpus",
-                                        "clock_source", "others_cpus", "stolen_cpus", "precision"};
+    cr_expect(json_is_array(json_object_get(context, "warnings")));
+    static const char *const maybe[] = {"governor",          "boost",        "huge_pages",
+                                        "cgroup_quota_cpus", "clock_source", "external_cpu_load",
+                                        "steal_cpu_load",    "precision"};
     for (size_t i = 0; i < sizeof maybe / sizeof *maybe; i++)
         cr_expect_neq(json_object_get(context, maybe[i]), NULL, "%s", maybe[i]);
 
@@ -363,8 +364,8 @@ Test(bench, document_has_the_fields_of_google_benchmark)
                 continue;
         }
         cr_expect_eq(field(row, "characters"), 10);
-        cr_expect_eq(field(row, "joints"), 10 * human->bind_count);
-        cr_expect_float_eq(field(row, "ns_per_joint"), field(row, "real_time") * 1000 / field(row, "joints"), 1e-6);
+        cr_expect_eq(field(row, "bones"), 10 * human->bone_count);
+        cr_expect_float_eq(field(row, "ns_per_bone"), field(row, "real_time") * 1000 / field(row, "bones"), 1e-6);
         cr_expect_float_eq(field(row, "us_per_character"), field(row, "real_time") / 10, 1e-6);
         cr_expect_eq(strlen(text_field(row, "palette_hash")), 16);
         cr_expect_lt(field(row, "max_error"), 1.25e-4);
@@ -479,16 +480,16 @@ void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end,
 /* Rigs made so far: compiled for which interpolation, and not compiled. */
 static uint32_t rigs_compiled[TH_INTERPOLATION_COUNT], rigs_exact;
 
-th_result __real_th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *e);
-th_result __wrap_th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *e);
+th_result __real_th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *e);
+th_result __wrap_th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *e);
 
-th_result __wrap_th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *e)
+th_result __wrap_th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *e)
 {
     if (desc->sampling == TH_SAMPLING_EXACT)
         rigs_exact++;
     else
         rigs_compiled[desc->interpolation]++;
-    return __real_th_rig_create(desc, out, e);
+    return __real_th_compiled_model_create(desc, out, e);
 }
 
 static th_report report_on(th_scene_desc scene, const char *filter)
@@ -561,7 +562,7 @@ static void expect_sound(const th_row *row, uint64_t characters)
     cr_expect_str_eq(row->failure, "");
     cr_expect(row->checked && row->moving && row->palette_hash, "%s", row->name);
     cr_expect_eq(row->characters, characters, "%s", row->name);
-    cr_expect_eq(row->joints, characters * human->bind_count, "%s", row->name);
+    cr_expect_eq(row->bones, characters * human->bone_count, "%s", row->name);
     cr_expect(row->max_error > 0 && row->max_error < (exact ? 1e-6 : 1.25e-4), "%s: %g", row->name, row->max_error);
     cr_expect_eq(row->overrides, begins(row->name, "interp/"), "%s", row->name);
     cr_expect_eq(field(row->own, "key_bytes") > 0, !exact, "%s", row->name);
@@ -668,7 +669,7 @@ Test(bench, random_play_jumps_and_forward_play_does_not)
         cr_expect_float_eq(moments[(moment_count + i) % MOMENTS], i / TH_FRAME_RATE, 1e-9);
 }
 
-static double from_authored_of_turns(double swing_rad)
+static double error_vs_source_of_turns(double swing_rad)
 {
     const random_desc random = {
         .seed = 5, .joint_count = 12, .shape = RANDOM_CHAIN, .clip_count = 1, .key_count = 20, .swing_rad = swing_rad};
@@ -676,7 +677,7 @@ static double from_authored_of_turns(double swing_rad)
     const th_scene_desc scene = {.models = (const th_model *const *)&model, .model_count = 1, .instance_count = 50};
     th_report report = report_on(scene, "^interp/nlerp/exact$");
     cr_assert_str_eq(report.rows[0].failure, "");
-    const double distance = report.rows[0].from_authored / model->size;
+    const double distance = report.rows[0].error_vs_source / model->size;
     th_report_fini(&report);
     th_model_free(model);
     return distance;
@@ -684,7 +685,7 @@ static double from_authored_of_turns(double swing_rad)
 
 Test(bench, nlerp_is_far_from_slerp_where_turns_are_wide)
 {
-    const double close = from_authored_of_turns(0.01), wide = from_authored_of_turns(3.0);
+    const double close = error_vs_source_of_turns(0.01), wide = error_vs_source_of_turns(3.0);
     cr_expect_lt(close, 1e-6);
     cr_expect_gt(wide, 0.01);
 }
@@ -692,26 +693,26 @@ Test(bench, nlerp_is_far_from_slerp_where_turns_are_wide)
 Test(bench, modes_differ_from_the_file_as_far_as_they_should)
 {
     th_report report = report_on(scene_of(50), "^interp/");
-    const double step = row_of(&report, "interp/step/exact")->from_authored;
-    const double nlerp = row_of(&report, "interp/nlerp/exact")->from_authored;
+    const double step = row_of(&report, "interp/step/exact")->error_vs_source;
+    const double nlerp = row_of(&report, "interp/nlerp/exact")->error_vs_source;
     cr_expect(step > 0.05 && step < 0.5, "%g", step);
     cr_expect(nlerp > 1e-5 && nlerp < 1e-3, "%g", nlerp);
-    cr_expect_float_eq(row_of(&report, "interp/step/scalar")->from_authored, step, 1.25e-4);
-    cr_expect_lt(row_of(&report, "interp/slerp/exact")->from_authored, 1e-6);
+    cr_expect_float_eq(row_of(&report, "interp/step/scalar")->error_vs_source, step, 1.25e-4);
+    cr_expect_lt(row_of(&report, "interp/slerp/exact")->error_vs_source, 1e-6);
     json_t *document = th_report_json(&report);
-    cr_expect_eq(field(json_array_get(json_object_get(document, "benchmarks"), 0), "from_authored"),
-                 row_of(&report, "interp/step/scalar")->from_authored);
+    cr_expect_eq(field(json_array_get(json_object_get(document, "benchmarks"), 0), "error_vs_source"),
+                 row_of(&report, "interp/step/scalar")->error_vs_source);
     json_decref(document);
     th_report_fini(&report);
 }
 
-/* --interpolation and --keys reach all but the yardsticks; interp/ has modes of its own. */
+/* --interpolation and --keys reach all but the baselines; interp/ has modes of its own. */
 Test(bench, entries_honour_interpolation_and_keys)
 {
     th_scene_desc scene = scene_of(8);
     th_report full = report_on(scene, "^interp/(step|cubic)/scalar");
-    scene.rig.interpolation = TH_INTERPOLATION_CUBIC;
-    scene.rig.keys = TH_KEYS_16;
+    scene.compile.interpolation = TH_INTERPOLATION_CUBIC;
+    scene.compile.keys = TH_KEYS_16;
     th_report report = report_on(scene, "^pose/|^interp/|^crowd/8|^play/forward|^clips/all");
     const th_row *cubic = best_row(&report, "interp/cubic/%s");
     static const char *const same[] = {"crowd/8", "play/forward", "clips/all"};
@@ -773,7 +774,7 @@ static void expect_in_text(const th_report *report, const char *what)
 Test(bench, characters_that_play_exact_are_counted_and_shown)
 {
     th_scene_desc scene = scene_of(40);
-    scene.rig.bound_m = 5.5e-7;
+    scene.compile.bound_m = 5.5e-7;
     th_report some = report_on(scene, "^interp/step/scalar");
     const double exact = field(some.rows[0].own, "exact_characters");
     cr_expect(exact > 0 && exact < 40, "%g", exact);
@@ -781,7 +782,7 @@ Test(bench, characters_that_play_exact_are_counted_and_shown)
     expect_in_text(&some, " % exact)");
     th_report_fini(&some);
 
-    scene.rig.bound_m = 1e-9;
+    scene.compile.bound_m = 1e-9;
     th_report all = report_on(scene, "^interp/nlerp/scalar");
     cr_expect_eq(field(all.rows[0].own, "exact_characters"), 40);
     cr_expect_eq(field(all.rows[0].own, "key_bytes"), 0);
@@ -811,7 +812,7 @@ static const figures all_figures[] = {
 static void expect_figures(const th_row *row)
 {
     static const char *const names[] = {"speed_up", "efficiency", "overhead_ns",
-                                        "chunk_ns", "idle_cores", "p10_efficiency"};
+                                        "chunk_ns", "idle_cores", "efficiency_at_p90"};
     size_t f = 0;
     while (strncmp(row->name, all_figures[f].prefix, strlen(all_figures[f].prefix)) != 0)
         cr_assert_lt(++f, sizeof all_figures / sizeof *all_figures, "%s", row->name);
@@ -851,7 +852,7 @@ Test(bench, jobs_are_timed_and_have_their_figures)
 Test(bench, figures_need_what_they_are_held_against)
 {
     th_report report;
-    json_decref(run("^jobs/job:1us/own", 1, &report));
+    json_decref(run("^jobs/job:1us/work-stealing", 1, &report));
     cr_assert_eq(report.row_count, 1);
     cr_expect(json_is_null(json_object_get(report.rows[0].own, "speed_up")));
     th_report_fini(&report);
@@ -870,45 +871,45 @@ Test(bench, jobs_run_on_one_thread)
     th_report_fini(&report);
 }
 
-static th_crew *make_crew(th_row *row)
+static th_scheduler_harness *make_harness(th_row *row)
 {
-    th_crew *crew;
+    th_scheduler_harness *harness;
     const th_jobs_desc jobs = {.threads = 2};
-    const th_crew_desc desc = {.jobs = &jobs,
-                               .items = 100,
-                               .grain = 8,
-                               .item_ns = 50,
-                               .steps_per_us = 100,
-                               .costs = TH_COSTS_RANDOM,
-                               .row = row};
-    cr_assert_eq(th_crew_create(&desc, &crew, &err), TH_OK, "%s", err.text);
-    th_crew_prepare(crew);
-    th_crew_call(crew, 0);
-    return crew;
+    const th_scheduler_harness_desc desc = {.jobs = &jobs,
+                                            .items = 100,
+                                            .grain = 8,
+                                            .item_ns = 50,
+                                            .steps_per_us = 100,
+                                            .costs = TH_COSTS_RANDOM,
+                                            .row = row};
+    cr_assert_eq(th_scheduler_harness_create(&desc, &harness, &err), TH_OK, "%s", err.text);
+    th_scheduler_harness_prepare(harness);
+    th_scheduler_harness_call(harness, 0);
+    return harness;
 }
 
 Test(bench, work_that_is_missing_or_wrong_fails_the_row)
 {
     th_row right = {.name = "right"}, less = {.name = "less"}, other = {.name = "other"};
-    th_crew *crew = make_crew(&right);
-    th_crew_check(crew);
+    th_scheduler_harness *harness = make_harness(&right);
+    th_scheduler_harness_check(harness);
     cr_expect_str_eq(right.failure, "");
-    th_crew_destroy(crew);
+    th_scheduler_harness_destroy(harness);
 
-    crew = make_crew(&less);
-    crew->job.count--;
-    th_crew_call(crew, 1);
-    crew->job.count++;
-    th_crew_check(crew);
+    harness = make_harness(&less);
+    harness->job.count--;
+    th_scheduler_harness_call(harness, 1);
+    harness->job.count++;
+    th_scheduler_harness_check(harness);
     cr_expect_str_eq(less.failure, "199 items were run instead of 200");
-    th_crew_destroy(crew);
+    th_scheduler_harness_destroy(harness);
 
-    crew = make_crew(&other);
-    crew->work->steps[99]++;
-    th_crew_call(crew, 1);
-    th_crew_check(crew);
+    harness = make_harness(&other);
+    harness->work->steps[99]++;
+    th_scheduler_harness_call(harness, 1);
+    th_scheduler_harness_check(harness);
     cr_expect_str_eq(other.failure, "as many items were run as should be, but not the right ones");
-    th_crew_destroy(crew);
+    th_scheduler_harness_destroy(harness);
 }
 
 /* The mean must be what was asked, and the shapes what their names say. */
@@ -945,11 +946,11 @@ Test(bench, table_says_who_wins)
         const char *name;
         double ns[5];
     } rows[] = {
-        {"jobs/x/own", {1000, 1010, 990, 1020, 980}},
+        {"jobs/x/work-stealing", {1000, 1010, 990, 1020, 980}},
         {"jobs/x/serial", {100, 100, 100, 100, 100}},
         {"jobs/x/openmp-dynamic", {1005, 1005, 1100, 985, 1015}},
         {"jobs/x/openmp-static", {3000, 3001, 2999, 3002, 2998}},
-        {"jobs/alone/own", {1, 1, 1, 1, 1}},
+        {"jobs/alone/work-stealing", {1, 1, 1, 1, 1}},
     };
     th_report report;
     cr_assert_eq(th_report_init(&report, 5, 5, &err), TH_OK);
@@ -1006,9 +1007,9 @@ Test(bench, progress_goes_through_all_comparisons)
     th_report_fini(&report);
 }
 
-Test(bench, rehearsal_checks_all_and_times_nothing)
+Test(bench, dry_run_checks_all_and_times_nothing)
 {
-    th_bench_desc desc = {.scene = scene_of(20), .threads = 2, .measure = {.is_rehearsal = true}};
+    th_bench_desc desc = {.scene = scene_of(20), .threads = 2, .measure = {.is_dry_run = true}};
     th_report report;
     cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
     for (uint32_t r = 0; r < report.row_count; r++) {
@@ -1027,13 +1028,14 @@ Test(bench, rehearsal_checks_all_and_times_nothing)
     th_report_fini(&report);
 }
 
-Test(bench, rehearsal_finds_what_is_wrong)
+Test(bench, dry_run_finds_what_is_wrong)
 {
     th_row row = {.name = "row"};
-    th_crew *crew = make_crew(&row);
-    crew->work->steps[99]++;
-    const th_subject subject = {th_crew_prepare, th_crew_call, th_crew_check, crew, &row};
-    th_measure(&(th_measure_desc){.is_rehearsal = true}, &subject, 1);
+    th_scheduler_harness *harness = make_harness(&row);
+    harness->work->steps[99]++;
+    const th_subject subject = {th_scheduler_harness_prepare, th_scheduler_harness_call, th_scheduler_harness_check,
+                                harness, &row};
+    th_measure(&(th_measure_desc){.is_dry_run = true}, &subject, 1);
     cr_expect_str_eq(row.failure, "as many items were run as should be, but not the right ones");
-    th_crew_destroy(crew);
+    th_scheduler_harness_destroy(harness);
 }

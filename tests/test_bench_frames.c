@@ -1,5 +1,5 @@
-/* The bench's entries that draw, in tiny pictures; and the show's frames that they are made of. Times are not looked
- * at. */
+/* The bench's entries that draw, in tiny pictures; and the crowd_view's frames that they are made of. Times are not
+ * looked at. */
 #include "fixture_context.h"
 #include "src/cli/bench_frames.h"
 #include "src/cli/crowd_view_options.h"
@@ -37,23 +37,23 @@ __attribute__((format(printf, 1, 2))) static th_options parse(const char *format
 
 static th_report report_of(const th_options *o)
 {
-    th_cast cast;
+    th_model_set model_set;
     th_report report;
-    th_frame_entries entries;
-    cr_assert_eq(th_cast_init(&cast, o), TH_EXIT_GOOD);
-    th_frame_entries_init(&entries, o, &cast);
-    const th_guests guests = th_frame_entries_guests(&entries);
+    th_bench_frames entries;
+    cr_assert_eq(th_model_set_init(&model_set, o), TH_EXIT_GOOD);
+    th_bench_frames_init(&entries, o, &model_set);
+    const th_external_benchmarks external = th_bench_frames_external(&entries);
     const th_bench_desc desc = {
-        .scene = th_cast_scene(&cast, o),
+        .scene = th_model_set_scene_desc(&model_set, o),
         .threads = 1,
         .measure = {.repetitions = o->repetitions, .iterations = o->frames},
         .filter = o->filter,
-        .guests = &guests,
+        .external = &external,
     };
     cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
-    th_frame_entries_fini(&entries);
-    th_cast_fini(&cast);
-    const th_row *missing = th_report_left_out(&report);
+    th_bench_frames_fini(&entries);
+    th_model_set_fini(&model_set);
+    const th_row *missing = th_report_skipped(&report);
     if (missing) {
         fprintf(stderr, "skipped: no OpenGL here: %s\n", missing->failure);
         cr_skip_test("%s", missing->failure);
@@ -82,34 +82,34 @@ static double figure(const th_row *row, const char *name)
 /* forward: of the same crowd. */
 static void expect_picture(const th_report *report, const char *name, bool many, const th_row *forward)
 {
-    char again[64];
+    char redraw[64];
     const th_row *row = row_of(report, name);
-    snprintf(again, sizeof again, "%.*s/drawn_again", (int)(strrchr(name, '/') - name), name);
-    const double again_ns = th_samples_stats(&row_of(report, again)->real_ns).median;
+    snprintf(redraw, sizeof redraw, "%.*s/redraw", (int)(strrchr(name, '/') - name), name);
+    const double redraw_ns = th_samples_stats(&row_of(report, redraw)->real_ns).median;
     cr_expect_str_eq(row->failure, "");
     cr_expect_eq(row->real_ns.count, 2);
     cr_expect_eq(row->characters, many ? 1200 : 12, "%s", name);
-    cr_expect_eq(row->joints, row->characters * forward->joints / 12);
+    cr_expect_eq(row->bones, row->characters * forward->bones / 12);
     cr_expect(many ? !row->checked : row->checked && row->moving && row->palette_hash == forward->palette_hash, "%s",
               name);
-    cr_expect_float_eq(figure(row, "vs_drawn_again"), th_samples_stats(&row->real_ns).median / again_ns, 1e-9);
-    const double seen = figure(row, "seen");
-    cr_expect(many ? seen > 6 && seen <= 12 : seen == 12, "%s: %g", name, seen);
-    const bool poses = strcmp(name, again) != 0, draws = !strstr(name, "posed");
-    cr_expect_eq(figure(row, "place_ms") > 0, poses, "%s", name);
+    cr_expect_float_eq(figure(row, "vs_redraw"), th_samples_stats(&row->real_ns).median / redraw_ns, 1e-9);
+    const double visible = figure(row, "visible");
+    cr_expect(many ? visible > 6 && visible <= 12 : visible == 12, "%s: %g", name, visible);
+    const bool poses = strcmp(name, redraw) != 0, draws = !strstr(name, "posed");
+    cr_expect_eq(figure(row, "cull_ms") > 0, poses, "%s", name);
     cr_expect_eq(figure(row, "pose_ms") > 0, poses, "%s", name);
     cr_expect(!draws || figure(row, "draw_ms") > 0, "%s", name);
 }
 
 Test(bench_frames, say_what_they_drew_and_where_the_time_went, .timeout = 300)
 {
-    static const char *const whats[] = {"whole", "drawn_again", "posed"};
+    static const char *const whats[] = {"whole", "redraw", "posed"};
     const th_options o = parse(TINY " --drawn 12 --count 12 --filter ^frame/|^play/forward");
     th_report report = report_of(&o);
     cr_assert_eq(report.row_count, 7);
     for (size_t i = 0; i < 6; i++) {
         char name[64];
-        snprintf(name, sizeof name, "frame/%s/%s", i < 3 ? "all_seen" : "1_percent_seen", whats[i % 3]);
+        snprintf(name, sizeof name, "frame/%s/%s", i < 3 ? "all_visible" : "1_percent_visible", whats[i % 3]);
         expect_picture(&report, name, i >= 3, &report.rows[0]);
     }
     cr_expect_eq(json_integer_value(json_object_get(report.picture, "width")), 64);
@@ -119,13 +119,13 @@ Test(bench_frames, say_what_they_drew_and_where_the_time_went, .timeout = 300)
 
 Test(bench_frames, run_alone, .timeout = 300)
 {
-    static const char *const names[] = {"all_seen/whole", "all_seen/drawn_again", "1_percent_seen/posed"};
+    static const char *const names[] = {"all_visible/whole", "all_visible/redraw", "1_percent_visible/posed"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const th_options o = parse(TINY " --drawn 3 --filter ^frame/%s$", names[i]);
         th_report report = report_of(&o);
         cr_assert_eq(report.row_count, 1);
         cr_expect(report.rows[0].real_ns.count == 2 && report.rows[0].failure[0] == '\0', "%s", names[i]);
-        cr_expect_eq(json_is_null(json_object_get(report.rows[0].own, "vs_drawn_again")), i != 1, "%s", names[i]);
+        cr_expect_eq(json_is_null(json_object_get(report.rows[0].own, "vs_redraw")), i != 1, "%s", names[i]);
         th_report_fini(&report);
     }
 }
@@ -134,28 +134,29 @@ Test(bench_frames, run_alone, .timeout = 300)
 
 typedef struct stage {
     th_options options;
-    th_cast cast;
+    th_model_set model_set;
     th_gl *gl;
     th_target *target;
-    th_show *show;
+    th_crowd_view *crowd_view;
     th_camera camera;
 } stage;
 
 static void stage_init(stage *s, const th_options *o)
 {
     *s = (stage){.options = *o, .gl = open_context()};
-    cr_assert_eq(th_cast_init(&s->cast, &s->options), TH_EXIT_GOOD);
+    cr_assert_eq(th_model_set_init(&s->model_set, &s->options), TH_EXIT_GOOD);
     cr_assert_eq(th_target_create(&(th_target_desc){WIDTH, HEIGHT, 1}, &s->target, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_cast_create_show(&s->options, &s->cast, s->gl, &s->show, &err), TH_OK, "%s", err.text);
-    s->camera = th_show_camera(s->show, (float)WIDTH / HEIGHT);
+    cr_assert_eq(th_options_create_crowd_view(&s->options, &s->model_set, s->gl, &s->crowd_view, &err), TH_OK, "%s",
+                 err.text);
+    s->camera = th_crowd_view_camera(s->crowd_view, (float)WIDTH / HEIGHT);
 }
 
 static void stage_fini(stage *s)
 {
-    th_show_destroy(s->show);
+    th_crowd_view_destroy(s->crowd_view);
     th_target_destroy(s->target);
     close_context(s->gl);
-    th_cast_fini(&s->cast);
+    th_model_set_fini(&s->model_set);
 }
 
 static void read_picture(const stage *s, uint8_t *pixels)
@@ -166,14 +167,14 @@ static void read_picture(const stage *s, uint8_t *pixels)
 
 static void draw(stage *s, double time_s, uint8_t *pixels)
 {
-    th_show_frame(s->show, time_s, &s->camera, s->target, WIDTH, HEIGHT);
+    th_crowd_view_frame(s->crowd_view, time_s, &s->camera, s->target, WIDTH, HEIGHT);
     read_picture(s, pixels);
 }
 
 static void check_again(const char *upload)
 {
     enum { BYTES = WIDTH * HEIGHT * 4 };
-    static uint8_t first[TH_RING_SLOTS][BYTES], again[BYTES];
+    static uint8_t first[TH_RING_SLOTS][BYTES], redraw[BYTES];
     stage s;
     const th_options o = parse("render --count 9 --upload %s", upload);
     stage_init(&s, &o);
@@ -181,14 +182,14 @@ static void check_again(const char *upload)
         draw(&s, 0.3 * i, first[i]);
     cr_expect(memcmp(first[0], first[1], BYTES) != 0 && memcmp(first[1], first[2], BYTES) != 0);
     for (int i = 0; i < 2 * TH_RING_SLOTS; i++) {
-        th_show_again(s.show, s.target);
-        read_picture(&s, again);
-        cr_expect_eq(memcmp(again, first[i % TH_RING_SLOTS], BYTES), 0, "%s, %d", upload, i);
+        th_crowd_view_redraw(s.crowd_view, s.target);
+        read_picture(&s, redraw);
+        cr_expect_eq(memcmp(redraw, first[i % TH_RING_SLOTS], BYTES), 0, "%s, %d", upload, i);
     }
     stage_fini(&s);
 }
 
-Test(bench_frames, drawn_again_a_frame_is_the_same)
+Test(bench_frames, redraw_a_frame_is_the_same)
 {
     check_again("auto");
     check_again("unsynchronized");

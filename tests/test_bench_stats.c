@@ -34,7 +34,7 @@ Test(stats, match_values_by_hand_for_an_odd_count)
     /* squares of -14.8 -21.8 -19.8 -19.8 76.2 add up to 7284.8; over 4 that is 1821.2 */
     cr_expect_float_eq(s.stddev, sqrt(1821.2), 1e-9);
     cr_expect_eq(s.mad, 2); /* deviations 5 2 0 0 96 */
-    cr_expect_eq(th_stats_spread(&s), 0.5);
+    cr_expect_eq(th_stats_relative_mad(&s), 0.5);
 }
 
 Test(stats, take_the_middle_of_an_even_count)
@@ -53,7 +53,7 @@ Test(stats, know_one_sample_and_none)
     cr_expect(isnan(one.stddev));
     cr_expect_eq(none.count, 0);
     cr_expect(isnan(none.median) && isnan(none.mean) && isnan(none.min));
-    cr_expect(isnan(th_stats_spread(&none)));
+    cr_expect(isnan(th_stats_relative_mad(&none)));
     cr_expect(isnan(none.p95) && isnan(none.cv) && none.outliers == 0);
     cr_expect(one.p95 == 7 && one.p99 == 7 && isnan(one.cv) && one.outliers == 0);
 }
@@ -122,7 +122,7 @@ Test(interval, is_that_of_all_resamples_there_are)
         cr_expect(fabs(interval.low - low) <= (low > 5), "%d: %g, not %d", counts[c], interval.low, low);
         cr_expect(fabs(interval.high - high) <= (low > 5), "%d: %g, not %d", counts[c], interval.high, high);
         const double half = (interval.high - interval.low) / 2;
-        cr_expect_float_eq(th_median_precision(&samples), half / (counts[c] / 2), 1e-12);
+        cr_expect_float_eq(th_median_ci_half_width(&samples), half / (counts[c] / 2), 1e-12);
         th_samples_fini(&samples);
     }
 }
@@ -238,10 +238,10 @@ Test(interval, of_few_or_equal_samples)
 {
     th_samples none = samples_of(NULL, 0), one = samples_of((double[]){7}, 1),
                same = samples_of((double[]){7, 7, 7}, 3);
-    cr_expect(isnan(th_median_interval(&none).low) && isnan(th_median_precision(&none)));
+    cr_expect(isnan(th_median_interval(&none).low) && isnan(th_median_ci_half_width(&none)));
     cr_expect(th_median_interval(&one).low == 7 && th_median_interval(&one).high == 7);
-    cr_expect(isnan(th_median_precision(&one)), "one sample says nothing");
-    cr_expect_eq(th_median_precision(&same), 0);
+    cr_expect(isnan(th_median_ci_half_width(&one)), "one sample says nothing");
+    cr_expect_eq(th_median_ci_half_width(&same), 0);
     th_samples_fini(&none);
     th_samples_fini(&one);
     th_samples_fini(&same);
@@ -432,14 +432,14 @@ Test(table, groups_digits)
 Test(table, shortens_names_in_the_middle)
 {
     char out[64], tight[8];
-    cr_expect_str_eq(th_shortened("walk", 4, out, sizeof out), "walk");
-    cr_expect_str_eq(th_shortened("Armature|mixamo.com|Layer0", 11, out, sizeof out), "Armat\u2026ayer0");
-    cr_expect_str_eq(th_shortened("Armature", 6, out, sizeof out), "Arm\u2026re");
-    cr_expect_str_eq(th_shortened("Armature", 1, out, sizeof out), "\u2026");
-    cr_expect_str_eq(th_shortened("\u00fc\u00e4\u4eba\u00f6\u00df", 4, out, sizeof out), "\u00fc\u00e4\u2026\u00df");
-    cr_expect_eq(th_letters(out), 4);
-    cr_expect_str_eq(th_shortened("123456789", 9, tight, sizeof tight), "1234567");
-    cr_expect_str_eq(th_shortened("", 3, out, sizeof out), "");
+    cr_expect_str_eq(th_ellipsize("walk", 4, out, sizeof out), "walk");
+    cr_expect_str_eq(th_ellipsize("Armature|mixamo.com|Layer0", 11, out, sizeof out), "Armat\u2026ayer0");
+    cr_expect_str_eq(th_ellipsize("Armature", 6, out, sizeof out), "Arm\u2026re");
+    cr_expect_str_eq(th_ellipsize("Armature", 1, out, sizeof out), "\u2026");
+    cr_expect_str_eq(th_ellipsize("\u00fc\u00e4\u4eba\u00f6\u00df", 4, out, sizeof out), "\u00fc\u00e4\u2026\u00df");
+    cr_expect_eq(th_utf8_length(out), 4);
+    cr_expect_str_eq(th_ellipsize("123456789", 9, tight, sizeof tight), "1234567");
+    cr_expect_str_eq(th_ellipsize("", 3, out, sizeof out), "");
 }
 
 Test(table, counts_nouns)

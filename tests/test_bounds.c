@@ -16,7 +16,7 @@
 #define PI   3.14159265358979
 
 TestSuite(bounds, .init = make_human, .fini = free_human, .timeout = 120);
-TestSuite(travel, .init = make_human, .fini = free_human, .timeout = 120);
+TestSuite(root_motion, .init = make_human, .fini = free_human, .timeout = 120);
 
 /* ---- brute force ---- */
 
@@ -33,7 +33,7 @@ static void skin(const th_vertex *vertex, const th_dmat34 *palette, double out[3
     out[0] = out[1] = out[2] = 0;
     for (int k = 0; k < 4; k++) {
         double part[3];
-        th_dmat34_point(&palette[vertex->bind[k]], position, part);
+        th_dmat34_point(&palette[vertex->bone[k]], position, part);
         for (int i = 0; i < 3; i++)
             out[i] += (double)vertex->weight[k] * part[i];
     }
@@ -42,7 +42,7 @@ static void skin(const th_vertex *vertex, const th_dmat34 *palette, double out[3
 static void look(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
                  const th_bounds *bounds, brute *seen)
 {
-    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose), *palette = calloc(model->bind_count, sizeof *palette);
+    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose), *palette = calloc(model->bone_count, sizeof *palette);
     th_exact_pose(model, clip, ticks, interpolation, pose);
     th_exact_palette(model, pose, palette);
     for (uint32_t m = 0; m < model->mesh_count; m++)
@@ -129,10 +129,10 @@ static void add_mesh(th_model *model, th_mesh *mesh, th_vertex *vertices, uint32
         double left = 1;
         for (int i = 0; i < 3; i++)
             vertex->position[i] = (float)(random_between(&state, -0.5, 0.5) * model->size);
-        uint32_t bind = (uint32_t)random_between(&state, 0, model->bind_count);
+        uint32_t bone = (uint32_t)random_between(&state, 0, model->bone_count);
         for (int k = 0; k < 4 && left > 0; k++) { /* halves, so that they descend */
             double part = k == 3 || random_between(&state, 0, 1) < 0.3 ? left : left / 2;
-            vertex->bind[k] = (uint16_t)((bind + (uint32_t)k) % model->bind_count);
+            vertex->bone[k] = (uint16_t)((bone + (uint32_t)k) % model->bone_count);
             vertex->weight[k] = (float)part;
             left -= part;
         }
@@ -170,7 +170,7 @@ Test(bounds, hold_random_models)
                                 .uneven_keys = seed % 2,
                                 .swing_rad = seed % 4 ? 0.6 : PI,
                                 .splines = seed % 5 == 0,
-                                .double_binds = seed % 2};
+                                .double_bones = seed % 2};
             check_random(&desc, TH_INTERPOLATION_AUTHORED, 4);
         }
 }
@@ -196,7 +196,7 @@ Test(bounds, hold_what_swings_wide_between_keys)
 typedef struct swing {
     th_model model;
     th_joint joints[2];
-    th_bind binds[2];
+    th_bone bones[2];
     th_vertex vertices[2];
     th_mesh mesh;
     th_clip clip;
@@ -209,8 +209,8 @@ static void make_swing(swing *s)
 {
     *s = (swing){
         .joints = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"arm", 0, TH_MAT34_IDENTITY}},
-        .binds = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}},
-        .vertices = {{.position = {0, -3, 0}, .weight = {1}}, {.position = {0, 1, 0}, .weight = {1}, .bind = {1}}},
+        .bones = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}},
+        .vertices = {{.position = {0, -3, 0}, .weight = {1}}, {.position = {0, 1, 0}, .weight = {1}, .bone = {1}}},
         .scale = {1, 1, 1}};
     for (int k = 0; k < 65; k++) {
         double half = (k % 2 ? 40 : -80) * PI / 180 / 2;
@@ -227,8 +227,8 @@ static void make_swing(swing *s)
     s->model = (th_model){.name = "swing",
                           .joint_count = 2,
                           .joints = s->joints,
-                          .bind_count = 2,
-                          .binds = s->binds,
+                          .bone_count = 2,
+                          .bones = s->bones,
                           .mesh_count = 1,
                           .meshes = &s->mesh,
                           .clip_count = 1,
@@ -282,43 +282,44 @@ Test(bounds, of_a_model_without_vertices_are_those_of_its_joints)
     th_model_free(model);
 }
 
-/* ---- travel ---- */
+/* ---- root_motion ---- */
 
-static th_travel travel_of(const th_model *model, uint32_t clip)
+static th_root_motion root_motion_of(const th_model *model, uint32_t clip)
 {
-    th_travel travel;
+    th_root_motion root_motion;
     th_error err = {0};
     cr_assert_lt(clip, model->clip_count);
-    cr_assert_eq(th_clip_travel(model, clip, TH_INTERPOLATION_AUTHORED, &travel, &err), TH_OK, "%s", err.text);
-    return travel;
+    cr_assert_eq(th_clip_root_motion(model, clip, TH_INTERPOLATION_AUTHORED, &root_motion, &err), TH_OK, "%s",
+                 err.text);
+    return root_motion;
 }
 
-Test(travel, of_the_human_is_found_by_its_feet)
+Test(root_motion, of_the_human_is_found_by_its_feet)
 {
     const struct {
         const char *name;
         double speed;
     } gaits[] = {{"walk", TH_HUMAN_WALK_SPEED}, {"jog", TH_HUMAN_JOG_SPEED}, {"run", TH_HUMAN_RUN_SPEED}};
     for (size_t g = 0; g < sizeof gaits / sizeof *gaits; g++) {
-        th_travel travel = travel_of(human, th_model_find_clip(human, gaits[g].name));
-        cr_expect_eq(travel.kind, TH_TRAVEL_FEET, "%s", gaits[g].name);
-        cr_expect_float_eq(travel.speed, gaits[g].speed, 0.03 * gaits[g].speed, "%s: %g m/s", gaits[g].name,
-                           travel.speed);
-        cr_expect_float_eq(travel.heading_rad, 0, 0.03, "%s: %g", gaits[g].name, travel.heading_rad);
+        th_root_motion root_motion = root_motion_of(human, th_model_find_clip(human, gaits[g].name));
+        cr_expect_eq(root_motion.kind, TH_ROOT_MOTION_IN_PLACE, "%s", gaits[g].name);
+        cr_expect_float_eq(root_motion.speed, gaits[g].speed, 0.03 * gaits[g].speed, "%s: %g m/s", gaits[g].name,
+                           root_motion.speed);
+        cr_expect_float_eq(root_motion.heading_rad, 0, 0.03, "%s: %g", gaits[g].name, root_motion.heading_rad);
     }
 }
 
-Test(travel, is_not_what_stands_waves_or_dances)
+Test(root_motion, is_not_what_stands_waves_or_dances)
 {
     const char *names[] = {"idle", "wave", "cheer", "dance"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        th_travel travel = travel_of(human, th_model_find_clip(human, names[n]));
-        cr_expect_eq(travel.kind, TH_TRAVEL_NONE, "%s: %g m/s", names[n], travel.speed);
-        cr_expect_eq(travel.speed, 0);
+        th_root_motion root_motion = root_motion_of(human, th_model_find_clip(human, names[n]));
+        cr_expect_eq(root_motion.kind, TH_ROOT_MOTION_NONE, "%s: %g m/s", names[n], root_motion.speed);
+        cr_expect_eq(root_motion.speed, 0);
     }
-    th_travel rest = {.kind = TH_TRAVEL_ROOT};
-    cr_assert_eq(th_clip_travel(human, TH_NO_INDEX, TH_INTERPOLATION_AUTHORED, &rest, NULL), TH_OK);
-    cr_expect_eq(rest.kind, TH_TRAVEL_NONE);
+    th_root_motion rest = {.kind = TH_ROOT_MOTION_BAKED};
+    cr_assert_eq(th_clip_root_motion(human, TH_NO_INDEX, TH_INTERPOLATION_AUTHORED, &rest, NULL), TH_OK);
+    cr_expect_eq(rest.kind, TH_ROOT_MOTION_NONE);
 }
 
 /* Sends the hips of a clip off at (x, z) m/s. */
@@ -335,20 +336,21 @@ static void push_root(uint32_t clip, double x, double z)
     }
 }
 
-Test(travel, of_a_root_that_moves_is_its_way)
+Test(root_motion, of_a_root_that_moves_is_its_way)
 {
     uint32_t walk = th_model_find_clip(human, "walk"), idle = th_model_find_clip(human, "idle");
     push_root(walk, 0, TH_HUMAN_WALK_SPEED);
-    th_travel travel = travel_of(human, walk);
-    cr_expect_eq(travel.kind, TH_TRAVEL_ROOT);
-    cr_expect_float_eq(travel.speed, TH_HUMAN_WALK_SPEED, 1e-3, "%g", travel.speed);
-    cr_expect_float_eq(travel.heading_rad, 0, 1e-3);
-    cr_expect_float_eq(travel.loop_s, human->clips[walk].duration_ticks / human->clips[walk].ticks_per_second, 1e-9);
+    th_root_motion root_motion = root_motion_of(human, walk);
+    cr_expect_eq(root_motion.kind, TH_ROOT_MOTION_BAKED);
+    cr_expect_float_eq(root_motion.speed, TH_HUMAN_WALK_SPEED, 1e-3, "%g", root_motion.speed);
+    cr_expect_float_eq(root_motion.heading_rad, 0, 1e-3);
+    cr_expect_float_eq(root_motion.loop_s, human->clips[walk].duration_ticks / human->clips[walk].ticks_per_second,
+                       1e-9);
 
     push_root(idle, -0.5, 0);
-    travel = travel_of(human, idle);
-    cr_expect_eq(travel.kind, TH_TRAVEL_ROOT);
-    cr_expect_float_eq(travel.heading_rad, -PI / 2, 1e-3, "towards -X: %g", travel.heading_rad);
+    root_motion = root_motion_of(human, idle);
+    cr_expect_eq(root_motion.kind, TH_ROOT_MOTION_BAKED);
+    cr_expect_float_eq(root_motion.heading_rad, -PI / 2, 1e-3, "towards -X: %g", root_motion.heading_rad);
     check_bounds(human, idle, TH_INTERPOLATION_AUTHORED, 60, 1.1, 0.002);
 }
 
@@ -364,12 +366,12 @@ Test(bounds, hold_the_fox_and_tell_its_gaits)
     th_model *fox = import_good(path);
     for (uint32_t c = 0; c < fox->clip_count; c++)
         check_bounds(fox, c, TH_INTERPOLATION_AUTHORED, 200, 1.15, 0.002);
-    th_travel stand = travel_of(fox, th_model_find_clip(fox, "Survey")),
-              walk = travel_of(fox, th_model_find_clip(fox, "Walk")),
-              run = travel_of(fox, th_model_find_clip(fox, "Run"));
-    cr_expect_eq(stand.kind, TH_TRAVEL_NONE, "%g", stand.speed);
-    cr_expect_eq(walk.kind, TH_TRAVEL_FEET);
-    cr_expect_eq(run.kind, TH_TRAVEL_FEET);
+    th_root_motion stand = root_motion_of(fox, th_model_find_clip(fox, "Survey")),
+                   walk = root_motion_of(fox, th_model_find_clip(fox, "Walk")),
+                   run = root_motion_of(fox, th_model_find_clip(fox, "Run"));
+    cr_expect_eq(stand.kind, TH_ROOT_MOTION_NONE, "%g", stand.speed);
+    cr_expect_eq(walk.kind, TH_ROOT_MOTION_IN_PLACE);
+    cr_expect_eq(run.kind, TH_ROOT_MOTION_IN_PLACE);
     cr_expect(walk.speed > 0.3 * fox->size && run.speed > 2 * walk.speed, "walks at %g, runs at %g, is %g long",
               walk.speed, run.speed, fox->size);
     cr_expect_float_eq(walk.heading_rad, 0, 0.05, "%g", walk.heading_rad);
@@ -378,16 +380,16 @@ Test(bounds, hold_the_fox_and_tell_its_gaits)
 }
 
 /* The hooves of this one swing below the ground, which is not how it goes: it would walk backwards. */
-Test(travel, is_not_told_by_hooves_that_swing_through_the_ground)
+Test(root_motion, is_not_told_by_hooves_that_swing_through_the_ground)
 {
     if (access(TEST_MODELS "/X/Testwuson.X", R_OK) != 0)
         cr_skip_test(TEST_MODELS " has no X/Testwuson.X");
     th_model *wuson = import_good(TEST_MODELS "/X/Testwuson.X");
     cr_assert_eq(wuson->clip_count, 3);
     for (uint32_t c = 0; c < wuson->clip_count; c++) {
-        const th_travel travel = travel_of(wuson, c);
-        cr_expect_eq(travel.kind, TH_TRAVEL_NONE, "%s: %g towards %g", wuson->clips[c].name, travel.speed,
-                     travel.heading_rad);
+        const th_root_motion root_motion = root_motion_of(wuson, c);
+        cr_expect_eq(root_motion.kind, TH_ROOT_MOTION_NONE, "%s: %g towards %g", wuson->clips[c].name,
+                     root_motion.speed, root_motion.heading_rad);
     }
     th_model_free(wuson);
 }

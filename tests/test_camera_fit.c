@@ -47,12 +47,12 @@ static task random_task(int count)
     return t;
 }
 
-static th_framing framing_of(const task *t)
+static th_camera_fit fit_of(const task *t)
 {
-    th_framing framing = th_framing_begin(&t->camera, t->aspect, t->part);
+    th_camera_fit fit = th_camera_fit_begin(&t->camera, t->aspect, t->part);
     for (int i = 0; i < t->count; i++)
-        th_framing_add(&framing, t->spheres[i], t->spheres[i][3]);
-    return framing;
+        th_camera_fit_add(&fit, t->spheres[i], t->spheres[i][3]);
+    return fit;
 }
 
 /* What the spheres take of the picture: from -1 to 1 across, upwards, and of the depth. */
@@ -98,8 +98,8 @@ Test(camera_fit, fills_its_part_of_the_picture_and_keeps_to_the_middle)
 {
     for (int i = 0; i < 200; i++) {
         const task t = random_task(i % 3 ? 1 + i % SPHERES : 1);
-        const th_framing framing = framing_of(&t);
-        const th_camera camera = th_framing_end(&framing, &framing);
+        const th_camera_fit fit = fit_of(&t);
+        const th_camera camera = th_camera_fit_end(&fit, &fit);
         const extent e = extent_of(&t, &camera);
         const double part = (double)t.part;
         double fullest = 0;
@@ -124,8 +124,8 @@ Test(camera_fit, aims_at_half_the_height)
     th_camera_orbit(&t.camera, 0, 0.5f - t.camera.pitch_rad);
     for (int i = 0; i < SPHERES; i++)
         t.spheres[i][1] = i % 2 ? 0.8f : 1;
-    const th_framing framing = framing_of(&t);
-    cr_expect_float_eq(th_framing_end(&framing, &framing).target[1], 0.9f, 1e-4f);
+    const th_camera_fit fit = fit_of(&t);
+    cr_expect_float_eq(th_camera_fit_end(&fit, &fit).target[1], 0.9f, 1e-4f);
 }
 
 Test(camera_fit, sees_what_is_not_in_the_middle)
@@ -135,8 +135,8 @@ Test(camera_fit, sees_what_is_not_in_the_middle)
         for (all.count = 3; all.count < 10; all.count++)
             for (int k = 0; k < 4; k++)
                 all.spheres[all.count][k] = k == 3 ? 0.5f : few.spheres[0][k] + between(-30, 30);
-        const th_framing some = framing_of(&few), whole = framing_of(&all);
-        const th_camera near = th_framing_end(&some, &some), far = th_framing_end(&some, &whole);
+        const th_camera_fit some = fit_of(&few), whole = fit_of(&all);
+        const th_camera near = th_camera_fit_end(&some, &some), far = th_camera_fit_end(&some, &whole);
         const extent e = extent_of(&all, &far), middle = extent_of(&few, &far);
         double reached = 0;
         for (int axis = 0; axis < 2; axis++) {

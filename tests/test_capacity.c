@@ -128,9 +128,9 @@ static th_capacity find(machine m, uint64_t trial, uint32_t most)
     m.seed = th_random_bits(20, trial);
     cr_assert_eq(th_capacity_find(&desc, &subject, &found, &err), TH_OK, "%s", err.text);
     cr_assert_gt(m.kept, 0);
-    cr_expect(found.items == 0 || found.counted.items == found.items);
-    cr_expect_eq(found.probes[m.kept - 1].items, found.counted.items);
-    cr_expect_eq(found.probes[m.kept - 1].frames, found.counted.frames);
+    cr_expect(found.items == 0 || found.confirmed.items == found.items);
+    cr_expect_eq(found.probes[m.kept - 1].items, found.confirmed.items);
+    cr_expect_eq(found.probes[m.kept - 1].frames, found.confirmed.frames);
     return found;
 }
 
@@ -147,7 +147,7 @@ static trials try_often(const machine *m, double low, double high)
     for (uint64_t i = 0; i < TRIALS; i++) {
         const th_capacity found = find(*m, i, MOST);
         t.near += found.items >= 0.95 * low && found.items <= 1.05 * high;
-        t.honest += late_share(m, found.items) <= TH_CAPACITY_LATE;
+        t.honest += late_share(m, found.items) <= TH_CAPACITY_MISS_RATE;
         t.agree += i % 2 && fabs((double)found.items / before - 1) <= 0.05;
         t.probes += found.probe_count;
         before = found.items;
@@ -169,7 +169,7 @@ Test(capacity, is_found_within_5_percent_where_times_scatter_little)
         {.name = "large items", .each_ms = 0.05, .spread = 0.02},
     };
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
-        const double truth = true_capacity(&machines[i], TH_CAPACITY_LATE);
+        const double truth = true_capacity(&machines[i], TH_CAPACITY_MISS_RATE);
         const trials t = try_often(&machines[i], truth, truth);
         cr_expect_geq(t.near, TRIALS * 95 / 100, "%s: %u of %d near %.0f", machines[i].name, t.near, TRIALS, truth);
         cr_expect_geq(t.agree, TRIALS / 2 * 95 / 100, "%s: %u of %d agree", machines[i].name, t.agree, TRIALS / 2);
@@ -190,7 +190,8 @@ Test(capacity, is_safe_where_spikes_decide)
         {.name = "wild", HUMAN, .spread = 0.3},
     };
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
-        const double safe = true_capacity(&machines[i], 0.003), truth = true_capacity(&machines[i], TH_CAPACITY_LATE);
+        const double safe = true_capacity(&machines[i], 0.003),
+                     truth = true_capacity(&machines[i], TH_CAPACITY_MISS_RATE);
         const trials t = try_often(&machines[i], safe, truth);
         cr_expect_geq(t.near, TRIALS * 95 / 100, "%s: %u of %d between %.0f and %.0f", machines[i].name, t.near, TRIALS,
                       safe, truth);
@@ -208,12 +209,12 @@ Test(capacity, has_its_limit_in_the_interval_that_is_told)
         {.name = "fixed", .fixed_ms = 8, .each_ms = 1e-4, .spread = 0.03},
     };
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
-        const double truth = true_capacity(&machines[i], TH_CAPACITY_LATE);
+        const double truth = true_capacity(&machines[i], TH_CAPACITY_MISS_RATE);
         uint32_t inside = 0, narrow = 0;
         for (uint64_t t = 0; t < TRIALS; t++) {
-            const th_interval likely = find(machines[i], t, MOST).likely;
-            inside += likely.low <= truth && truth <= likely.high;
-            narrow += likely.high - likely.low < 0.04 * truth;
+            const th_interval interval = find(machines[i], t, MOST).interval;
+            inside += interval.low <= truth && truth <= interval.high;
+            narrow += interval.high - interval.low < 0.04 * truth;
         }
         cr_expect_geq(inside, TRIALS * 88 / 100, "%s: %u of %d", machines[i].name, inside, TRIALS);
         cr_expect_geq(narrow, TRIALS * 95 / 100, "%s: %u of %d", machines[i].name, narrow, TRIALS);
@@ -224,8 +225,8 @@ static double mean_width(const machine *m)
 {
     double sum = 0;
     for (uint64_t i = 0; i < TRIALS; i++) {
-        const th_interval likely = find(*m, i, MOST).likely;
-        sum += likely.high - likely.low;
+        const th_interval interval = find(*m, i, MOST).interval;
+        sum += interval.high - interval.low;
     }
     return sum / TRIALS;
 }
@@ -256,8 +257,8 @@ Test(capacity, is_nothing_where_even_one_is_late_or_noise_alone_is)
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         const th_capacity found = find(machines[i], 0, MOST);
         cr_expect_eq(found.items, 0, "%s: %u", machines[i].name, found.items);
-        cr_expect_not(found.is_most);
-        cr_expect_not(found.probes[found.probe_count - 1].held);
+        cr_expect_not(found.is_at_max);
+        cr_expect_not(found.probes[found.probe_count - 1].meets_budget);
         cr_expect_eq(found.probes[found.probe_count - 1].items, 1);
     }
 }
@@ -269,20 +270,20 @@ Test(capacity, ends_at_the_most_there_is_room_for)
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
         const th_capacity found = find(m, 0, most[i]);
         cr_expect_eq(found.items, quoted[i], "%u of %u", found.items, most[i]);
-        cr_expect(found.is_most);
+        cr_expect(found.is_at_max);
     }
-    cr_expect_not(find(m, 0, MOST).is_most);
+    cr_expect_not(find(m, 0, MOST).is_at_max);
 }
 
 Test(capacity, counts_the_run_of_the_number_that_is_told)
 {
     const machine m = {HUMAN, .spread = 0.03};
     const th_capacity found = find(m, 0, MOST);
-    const th_capacity_probe *last = &found.counted;
+    const th_capacity_probe *last = &found.confirmed;
     cr_expect_eq(last->stage, TH_CAPACITY_CONFIRM);
     cr_expect_eq(last->items, found.items);
     cr_expect_eq(last->frames, FRAMES);
-    cr_expect(last->held && last->late <= th_capacity_allowed(FRAMES));
+    cr_expect(last->meets_budget && last->deadline_misses <= th_capacity_allowed_misses(FRAMES));
     cr_expect_lt(last->median_ns, last->p99_ns);
     cr_expect_leq(last->p99_ns, BUDGET_MS * 1e6);
     cr_expect_eq(found.items % 1000, 0, "%u: three digits", found.items);
@@ -316,10 +317,10 @@ Test(capacity, tells_the_least_number_above_that_failed)
         bool seen = false;
         for (uint32_t p = 0; p < found.probe_count; p++) {
             const th_capacity_probe *probe = &found.probes[p];
-            seen = seen || (probe->items == found.fails_from && !probe->held);
-            cr_expect(probe->held || probe->items <= found.items || probe->items >= found.fails_from);
+            seen = seen || (probe->items == found.first_failing && !probe->meets_budget);
+            cr_expect(probe->meets_budget || probe->items <= found.items || probe->items >= found.first_failing);
         }
-        cr_expect(seen && found.fails_from > found.items, "%u above %u", found.fails_from, found.items);
+        cr_expect(seen && found.first_failing > found.items, "%u above %u", found.first_failing, found.items);
     }
 }
 
@@ -329,27 +330,27 @@ Test(capacity, survives_a_machine_that_was_slow_to_begin_with)
     const machine m = {HUMAN, .spread = 0.03, .slow_frames = 54, .slow_factor = 30};
     const th_capacity found = find(m, 0, 10000);
     cr_expect_eq(found.probes[5].stage, TH_CAPACITY_BRACKET);
-    cr_expect(!found.probes[5].held && found.probes[5].items < 10000);
+    cr_expect(!found.probes[5].meets_budget && found.probes[5].items < 10000);
     cr_expect_eq(found.items, 10000);
-    cr_expect(found.is_most);
-    cr_expect_eq(found.fails_from, 0, "what held did not fail");
+    cr_expect(found.is_at_max);
+    cr_expect_eq(found.first_failing, 0, "what meets_budget did not fail");
 }
 
 /* The first run that counts fails, at a third of what the machine can do; those after it make up for it. */
 Test(capacity, comes_back_from_a_slow_moment)
 {
     machine m = {HUMAN, .spread = 0.03, .slow_from = 1500, .slow_frames = 400, .slow_factor = 2.5};
-    const double truth = true_capacity(&m, TH_CAPACITY_LATE);
+    const double truth = true_capacity(&m, TH_CAPACITY_MISS_RATE);
     const th_capacity found = find(m, 0, MOST);
     cr_expect(found.items > 0.95 * truth && found.items < 1.05 * truth, "%u of %.0f", found.items, truth);
     cr_expect_geq(found.runs, 5);
     cr_expect(found.worst_run < 0.6 * truth && found.best_run >= found.items, "%u, %u", found.worst_run,
               found.best_run);
-    cr_expect_not(found.is_steady);
-    cr_expect(found.likely.low < 0.6 * truth && found.likely.high >= found.items, "%g to %g", found.likely.low,
-              found.likely.high);
+    cr_expect_not(found.is_stable);
+    cr_expect(found.interval.low < 0.6 * truth && found.interval.high >= found.items, "%g to %g", found.interval.low,
+              found.interval.high);
     m.slow_frames = 0;
-    cr_expect(find(m, 0, MOST).is_steady);
+    cr_expect(find(m, 0, MOST).is_stable);
 }
 
 Test(capacity, takes_three_runs_of_a_steady_machine_and_more_of_a_moody_one)
@@ -357,10 +358,10 @@ Test(capacity, takes_three_runs_of_a_steady_machine_and_more_of_a_moody_one)
     const machine steady = {HUMAN, .spread = 0.03}, moody = {HUMAN, .spread = 0.03, .drift = 0.1};
     for (uint64_t i = 0; i < TRIALS / 5; i++) {
         const th_capacity of_steady = find(steady, i, MOST), of_moody = find(moody, i, MOST);
-        cr_expect(of_steady.is_steady && of_steady.runs >= 3 && of_steady.runs <= 5, "%u runs", of_steady.runs);
+        cr_expect(of_steady.is_stable && of_steady.runs >= 3 && of_steady.runs <= 5, "%u runs", of_steady.runs);
         cr_expect_leq(of_steady.best_run, 1.05 * of_steady.worst_run + 1000);
-        cr_expect(of_moody.is_steady ? of_moody.runs >= 3 : of_moody.runs >= 6, "%u runs", of_moody.runs);
-        cr_expect(of_moody.likely.low < of_moody.worst_run + 1000 && of_moody.likely.high >= of_moody.best_run);
+        cr_expect(of_moody.is_stable ? of_moody.runs >= 3 : of_moody.runs >= 6, "%u runs", of_moody.runs);
+        cr_expect(of_moody.interval.low < of_moody.worst_run + 1000 && of_moody.interval.high >= of_moody.best_run);
     }
 }
 
@@ -372,7 +373,7 @@ static th_capacity try_number(machine m, uint64_t trial, uint32_t items, uint32_
     const th_capacity_subject subject = {prepare, frame, keep, &m};
     th_capacity tried;
     m.seed = th_random_bits(30, trial);
-    cr_assert_eq(th_capacity_try(&desc, &subject, items, &tried, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_capacity_test(&desc, &subject, items, &tried, &err), TH_OK, "%s", err.text);
     return tried;
 }
 
@@ -385,8 +386,8 @@ Test(capacity, of_a_number_is_tried_to_the_end)
     cr_expect_eq(bad.probe_count, 1);
     cr_expect_eq(bad.probes[0].items, 200000);
     cr_expect_eq(bad.probes[0].frames, 500);
-    cr_expect_eq(bad.probes[0].late, 500);
-    cr_expect(isnan(bad.likely.low) && isnan(good.likely.high), "too far off to tell");
+    cr_expect_eq(bad.probes[0].deadline_misses, 500);
+    cr_expect(isnan(bad.interval.low) && isnan(good.interval.high), "too far off to tell");
 }
 
 /* Of a number with just a few late frames too many, 5 % of the runs may say that it holds. */
@@ -405,10 +406,10 @@ Test(capacity, is_rarely_claimed_where_it_is_not)
 Test(capacity, of_a_moody_machine_holds_when_it_is_run_again)
 {
     const machine moody = {HUMAN, .spread = 0.03, .mood = 0.08};
-    uint32_t held = 0;
+    uint32_t meets_budget = 0;
     for (uint64_t i = 0; i < TRIALS / 2; i++)
-        held += try_number(moody, i, find(moody, i, MOST).items, FRAMES).items > 0;
-    cr_expect_geq(held, TRIALS / 2 * 8 / 10, "%u of %d", held, TRIALS / 2);
+        meets_budget += try_number(moody, i, find(moody, i, MOST).items, FRAMES).items > 0;
+    cr_expect_geq(meets_budget, TRIALS / 2 * 8 / 10, "%u of %d", meets_budget, TRIALS / 2);
 }
 
 /* ---- how many may be late ---- */
@@ -416,21 +417,21 @@ Test(capacity, of_a_moody_machine_holds_when_it_is_run_again)
 /* The sums of the binomial distribution solved for the share with exact whole numbers, elsewhere. */
 Test(capacity, late_share_has_the_bound_of_clopper_and_pearson)
 {
-    cr_expect_float_eq(th_capacity_late_at_most(0, 299), 1 - pow(0.05, 1.0 / 299), 1e-9);
-    cr_expect_float_eq(th_capacity_late_at_most(0, 100), 0.029513, 1e-6);
-    cr_expect_float_eq(th_capacity_late_at_most(4, 1000), 0.0091295, 1e-6);
-    cr_expect_float_eq(th_capacity_late_at_most(9, 10), pow(0.95, 0.1), 1e-9);
-    cr_expect_eq(th_capacity_late_at_most(10, 10), 1);
+    cr_expect_float_eq(th_capacity_miss_rate_bound(0, 299), 1 - pow(0.05, 1.0 / 299), 1e-9);
+    cr_expect_float_eq(th_capacity_miss_rate_bound(0, 100), 0.029513, 1e-6);
+    cr_expect_float_eq(th_capacity_miss_rate_bound(4, 1000), 0.0091295, 1e-6);
+    cr_expect_float_eq(th_capacity_miss_rate_bound(9, 10), pow(0.95, 0.1), 1e-9);
+    cr_expect_eq(th_capacity_miss_rate_bound(10, 10), 1);
 }
 
 Test(capacity, allows_what_that_bound_does)
 {
-    cr_expect_eq(th_capacity_allowed(TH_CAPACITY_LEAST_FRAMES), 0);
-    cr_expect_gt(th_capacity_late_at_most(0, TH_CAPACITY_LEAST_FRAMES - 1), TH_CAPACITY_LATE);
-    cr_expect_eq(th_capacity_allowed(1000), 4);
+    cr_expect_eq(th_capacity_allowed_misses(TH_CAPACITY_MIN_FRAMES), 0);
+    cr_expect_gt(th_capacity_miss_rate_bound(0, TH_CAPACITY_MIN_FRAMES - 1), TH_CAPACITY_MISS_RATE);
+    cr_expect_eq(th_capacity_allowed_misses(1000), 4);
     for (uint32_t frames = 299; frames <= 100000; frames += frames / 2) {
-        const uint32_t allowed = th_capacity_allowed(frames);
-        cr_expect_leq(th_capacity_late_at_most(allowed, frames), TH_CAPACITY_LATE, "%u", frames);
-        cr_expect_gt(th_capacity_late_at_most(allowed + 1, frames), TH_CAPACITY_LATE, "%u", frames);
+        const uint32_t allowed = th_capacity_allowed_misses(frames);
+        cr_expect_leq(th_capacity_miss_rate_bound(allowed, frames), TH_CAPACITY_MISS_RATE, "%u", frames);
+        cr_expect_gt(th_capacity_miss_rate_bound(allowed + 1, frames), TH_CAPACITY_MISS_RATE, "%u", frames);
     }
 }

@@ -22,7 +22,7 @@ TestSuite(cli, .init = make_folder, .fini = remove_folder, .timeout = 300);
 Test(cli, misuse_is_exit_code_2_and_says_what_helps)
 {
     expect(2, "bnech", "unknown command bnech; did you mean bench?");
-    expect(2, "frobnicate", "unknown command frobnicate; `throng help` lists what there is");
+    expect(2, "frobnicate", "unknown command frobnicate; `throng help` lists them");
     expect(2, "--json", "a command comes first");
     expect(2, "help insepct", "did you mean inspect?");
     expect(2, "help bench scale", "help takes one command");
@@ -293,7 +293,7 @@ Test(cli, inspect_exports_what_can_be_inspected_again)
     cr_assert_eq(mkfifo("pipe", 0600), 0);
     expect(3, "inspect --export pipe", "cannot write pipe: nobody reads this pipe");
     json_t *before = document("inspect --json --export human.glb"), *after = document("inspect human.glb --json");
-    cr_expect(json_equal(json_object_get(before, "palette_entries"), json_object_get(after, "palette_entries")));
+    cr_expect(json_equal(json_object_get(before, "bones"), json_object_get(after, "bones")));
     cr_expect_eq(json_array_size(json_object_get(before, "clips")), json_array_size(json_object_get(after, "clips")));
     json_decref(before);
     json_decref(after);
@@ -308,7 +308,7 @@ Test(cli, models_made_to_order_are_models)
     cr_expect_str_eq(json_string_value(json_object_get(doc, "name")), "synthetic:joints=9,shape=star,clips=2");
     json_decref(doc);
     expect(0, "inspect star.glb", "");
-    cr_expect(strstr(out, "9 palette entries"), "%s", out);
+    cr_expect(strstr(out, "9 bones"), "%s", out);
     doc = document("pose --json --model synthetic:shape=chain,joints=5 --animation synthetic:clips=2,keys=9 --clip 2");
     cr_expect_eq(json_array_size(json_object_get(doc, "joints")), 5);
     json_decref(doc);
@@ -336,7 +336,7 @@ static void compare_pose(const char *arguments, const char *clip_name, double ti
 {
     th_model *human;
     cr_assert_eq(th_human_create(&human, NULL), TH_OK);
-    th_dmat34 *pose = calloc(human->joint_count + human->bind_count, sizeof *pose),
+    th_dmat34 *pose = calloc(human->joint_count + human->bone_count, sizeof *pose),
               *palette = pose + human->joint_count;
     const th_clip *clip = &human->clips[th_model_find_clip(human, clip_name)];
     double ticks = th_clip_ticks(clip, time_s);
@@ -355,7 +355,7 @@ static void compare_pose(const char *arguments, const char *clip_name, double ti
         cr_expect_eq(json_integer_value(json_object_get(joint, "parent")), parent == TH_NO_INDEX ? -1 : (int)parent);
         expect_matrix(joint, "model", pose[j].m, 0);
         if (json_is_integer(entry)) {
-            cr_expect_eq(human->binds[json_integer_value(entry)].joint, j);
+            cr_expect_eq(human->bones[json_integer_value(entry)].joint, j);
             expect_matrix(joint, "palette", palette[json_integer_value(entry)].m, tolerance);
         }
     }
@@ -403,7 +403,7 @@ Test(cli, bench_lists_its_entries)
     cr_expect_gt(json_array_size(names), 7);
     json_decref(names);
     expect(0, "bench --list --filter 'tutorial|^frame/all.*/w'", "");
-    cr_expect_str_eq(out, "pose/tutorial\nframe/all_seen/whole\n");
+    cr_expect_str_eq(out, "pose/tutorial\nframe/all_visible/whole\n");
 }
 
 Test(cli, bench_leaves_out_what_cannot_be_drawn)
@@ -411,7 +411,8 @@ Test(cli, bench_leaves_out_what_cannot_be_drawn)
     setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent", 1);
     setenv("LIBGL_DRIVERS_PATH", "/nonexistent", 1);
     expect(0, "bench --count 2 --repetitions 1 --frames 1 --filter '^(limit|frame)/'", "");
-    cr_expect(strstr(out, "note: frame/all_seen/whole and 5 more are left out: ") && strstr(out, "OpenGL"), "%s", out);
+    cr_expect(strstr(out, "note: frame/all_visible/whole and 5 more are left out: ") && strstr(out, "OpenGL"), "%s",
+              out);
     expect(4, "bench --repetitions 1 --filter ^frame/ --out kept.json", "OpenGL");
     cr_expect(out[0] == '\0' && access("kept.json", F_OK) != 0, "%s", out);
 }
@@ -425,15 +426,16 @@ Test(cli, bench_and_scale_print_one_document)
     json_t *scale = document("scale --json --count 10 --repetitions 1 --frames 1 --threads 1-3 --clip run --grain 1");
     const size_t with_cpus = th_cpus_read().usable < 3 ? th_cpus_read().usable : 3, parts = with_cpus > 1 ? 2 : 1;
     cr_expect_geq(json_array_size(json_object_get(scale, "benchmarks")), 8 * (3 + 5 * parts + 2 * with_cpus));
-    cr_expect(json_is_string(json_object_get(json_object_get(json_object_get(scale, "scaling"), "verdict"), "limit")));
+    cr_expect(
+        json_is_string(json_object_get(json_object_get(json_object_get(scale, "scaling"), "bottleneck"), "kind")));
     json_decref(scale);
 }
 
 Test(cli, scale_compares_schedulers_counts_and_grains)
 {
-    json_t *scale =
-        document("scale --json --scheduler own,serial --count 20,10 --grain 1,2 --threads 1,2 --repetitions 1 "
-                 "--frames 1");
+    json_t *scale = document(
+        "scale --json --scheduler work-stealing,serial --count 20,10 --grain 1,2 --threads 1,2 --repetitions 1 "
+        "--frames 1");
     const json_t *curves = json_object_get(json_object_get(scale, "scaling"), "curves");
     cr_assert_eq(json_array_size(curves), 8);
     cr_expect_eq(json_integer_value(json_object_get(json_array_get(curves, 7), "characters")), 10);
@@ -441,17 +443,18 @@ Test(cli, scale_compares_schedulers_counts_and_grains)
     json_decref(scale);
     expect(2, "scale --count 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --grain 1,2,3,4 --threads 1-4",
            "scale compares at most 240 points, not 256: 4 of schedulers and threads x 16 counts x 4 grains");
-    expect(2, "scale --scheduler own,openmp-static --threads 1-40",
+    expect(2, "scale --scheduler work-stealing,openmp-static --threads 1-40",
            "scale has at most 1024 threads together, not the 1640");
 }
 
 Test(cli, scale_counts_one_thread_and_one_point_for_the_serial_scheduler)
 {
     expect(2,
-           "scale --scheduler own,serial --count 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --grain 1,2,3,4 --threads 1-3",
+           "scale --scheduler work-stealing,serial --count 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --grain 1,2,3,4 "
+           "--threads 1-3",
            "not 256: 4 of schedulers and threads x 16 counts x 4 grains");
     expect(0,
-           "scale --scheduler own,serial --count 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --grain 1,2,3,4,5 "
+           "scale --scheduler work-stealing,serial --count 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --grain 1,2,3,4,5 "
            "--threads 1,2 --dry-run",
            "");
 }
@@ -599,7 +602,7 @@ Test(cli, dry_run_checks_all_and_times_nothing)
 {
     expect(0, "bench --dry-run --count 10 --filter '^[^j]'", "");
     cr_expect(strstr(out, "pose/tutorial") && strstr(out, "nothing was timed"), "%s", out);
-    cr_expect_not(strstr(out, "ns/joint"), "%s", out);
+    cr_expect_not(strstr(out, "ns/bone"), "%s", out);
     expect(0, "scale --dry-run --count 10 --threads 1-3", "");
     cr_expect(strstr(out, "scale/threads:3") && strstr(out, "nothing was timed"), "%s", out);
     cr_expect_not(strstr(out, "speed-up"), "%s", out);
@@ -628,19 +631,20 @@ Test(cli, scale_says_where_its_workers_were)
     expect_placement("--scheduler serial --placement cores", "none");
     cr_expect(strstr(err, "--placement makes no difference to the serial scheduler"), "%s", err);
     expect(0, "scale --count 10 --repetitions 1 --frames 1 --placement spread", "");
-    cr_expect(strstr(out, " kernel, f32 palettes, own scheduler, placement spread, chunks of 2 x 16 characters\n"),
-              "%s", out);
+    cr_expect(
+        strstr(out, " kernel, f32 palettes, work-stealing scheduler, placement spread, chunks of 2 x 16 characters\n"),
+        "%s", out);
 }
 
 Test(cli, stress_fails_where_the_budget_is_not_held)
 {
     expect(1, "stress --budget-ms 0.001 --frames 299 --threads 1",
-           "stress/threads:1: not even one character can hold 0.001 ms");
-    cr_expect(strstr(out, "Not even one posed character holds 0.001 ms (1e+06 Hz)"), "%s", out);
+           "stress/threads:1: not even one character can meet 0.001 ms");
+    cr_expect(strstr(out, "Not even one posed character meets 0.001 ms (1e+06 Hz)"), "%s", out);
     expect(1, "stress --budget-ms 0.001 --frames 299 --count 100 --threads 1,2",
-           "stress/threads:2: so many characters do not hold");
-    cr_expect(strstr(out, "100 posed characters do not hold 0.001 ms"), "%s", out);
-    cr_expect(strstr(out, "human, 52 palette entries; "), "%s", out);
+           "stress/threads:2: this many characters do not meet");
+    cr_expect(strstr(out, "100 posed characters do not meet 0.001 ms"), "%s", out);
+    cr_expect(strstr(out, "human, 52 bones; "), "%s", out);
 }
 
 Test(cli, stress_keeps_to_the_memory_it_is_given)
@@ -659,7 +663,7 @@ Test(cli, stress_writes_one_document)
     const json_t *points = json_object_get(json_object_get(stress, "stress"), "points");
     cr_assert_eq(json_array_size(points), 3);
     cr_expect_eq(json_array_size(json_object_get(stress, "benchmarks")), 3 * (299 + 9));
-    cr_expect_eq(json_integer_value(json_object_get(json_array_get(points, 1), "late")), 299);
+    cr_expect_eq(json_integer_value(json_object_get(json_array_get(points, 1), "deadline_misses")), 299);
     json_decref(stress);
     slurp("s.csv", text, sizeof text);
     cr_expect(strstr(text, "\r\nstress/threads:3,3,299,1,"), "%s", text);
@@ -694,11 +698,8 @@ Test(cli, who_lacks_the_clip_that_was_chosen_is_named)
 {
     expect(0, "scale --count 2 --threads 1 --dry-run --clip walk --model human --model synthetic:joints=3", "");
     cr_expect(strstr(err, "throng: synthetic:joints=3 has no clip \"walk\": it stands in its rest pose\n"), "%s", err);
-    cr_expect(
-        strstr(out, "human (52 palette entries, clip walk of 7), synthetic:joints=3 (3 palette entries, rest pose)"),
-        "%s", out);
+    cr_expect(strstr(out, "human (52 bones, clip walk of 7), synthetic:joints=3 (3 bones, rest pose)"), "%s", out);
     expect(0, "scale --count 2 --threads 1 --dry-run --model human --model synthetic:joints=3", "");
     cr_expect_str_eq(err, "");
-    cr_expect(strstr(out, "human (52 palette entries, 7 clips), synthetic:joints=3 (3 palette entries, 1 clip)"), "%s",
-              out);
+    cr_expect(strstr(out, "human (52 bones, 7 clips), synthetic:joints=3 (3 bones, 1 clip)"), "%s", out);
 }

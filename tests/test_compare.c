@@ -15,7 +15,7 @@ static th_error err;
 /* Two reports, and what comes of comparing them. */
 typedef struct pair {
     th_report reports[2];
-    th_record *records[2];
+    th_result_file *result_files[2];
     th_compare_desc desc;
     th_comparison result;
 } pair;
@@ -30,10 +30,10 @@ static pair pair_of(uint32_t rows, uint32_t processes, made_up_time *old_ns, mad
 
 static th_result compare(pair *p)
 {
-    p->records[0] = record_of(&p->reports[0], "old.json");
-    p->records[1] = record_of(&p->reports[1], "new.json");
-    p->desc.old_record = p->records[0];
-    p->desc.new_record = p->records[1];
+    p->result_files[0] = result_file_of(&p->reports[0], "old.json");
+    p->result_files[1] = result_file_of(&p->reports[1], "new.json");
+    p->desc.old_results = p->result_files[0];
+    p->desc.new_results = p->result_files[1];
     return th_compare(&p->desc, &p->result, &err);
 }
 
@@ -41,8 +41,8 @@ static void forget(pair *p)
 {
     if (p->result.changes)
         th_comparison_fini(&p->result);
-    th_record_free(p->records[0]);
-    th_record_free(p->records[1]);
+    th_result_file_free(p->result_files[0]);
+    th_result_file_free(p->result_files[1]);
 }
 
 static void end(pair *p)
@@ -69,7 +69,7 @@ static void stretch(pair *p, uint32_t row, double factor)
     }
 }
 
-static bool is_noted(const json_t *texts, const char *words)
+static bool is_warned(const json_t *texts, const char *words)
 {
     size_t index;
     const json_t *text;
@@ -117,8 +117,8 @@ Test(compare, the_other_way_round_a_regression_is_a_gain)
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     const th_change there = p.result.changes[1];
     th_comparison_fini(&p.result);
-    p.desc.old_record = p.records[1];
-    p.desc.new_record = p.records[0];
+    p.desc.old_results = p.result_files[1];
+    p.desc.new_results = p.result_files[0];
     cr_assert_eq(th_compare(&p.desc, &p.result, &err), TH_OK);
     expect_verdict(&p, 1, TH_VERDICT_GAIN);
     cr_expect_float_eq((1 + there.change) * (1 + p.result.changes[1].change), 1, 1e-9);
@@ -157,26 +157,26 @@ Test(compare, the_scatter_between_processes_is_the_floor)
         expect_verdict(&p, r, TH_VERDICT_SAME);
         cr_expect(p.result.changes[r].floor > 0.05, "%g", p.result.changes[r].floor);
     }
-    cr_expect(is_noted(p.result.notes, "4 of 4 entries scatter by more than 5 %"));
+    cr_expect(is_warned(p.result.warnings, "4 of 4 entries scatter by more than 5 %"));
     end(&p);
 }
 
 /* Every process has the same clock, a tenth quicker on the second day, and its times follow. */
-Test(compare, the_pulse_of_the_core_is_no_change)
+Test(compare, a_change_of_the_core_clock_is_no_change)
 {
     pair p = pair_of(1, 12, steady, steady_again);
     th_row *row = &p.reports[1].rows[0];
     stretch(&p, 0, 0.9);
-    for (uint32_t i = 0; i < row->pulse_ns.count; i++)
-        row->pulse_ns.values[i] *= 0.9;
+    for (uint32_t i = 0; i < row->core_clock_ns.count; i++)
+        row->core_clock_ns.values[i] *= 0.9;
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     expect_verdict(&p, 0, TH_VERDICT_SAME);
     cr_expect_float_eq(p.result.changes[0].change, 0, 0.01);
     forget(&p);
-    row->pulse_ns.count = 0; /* not known: then it is the time that counts */
+    row->core_clock_ns.count = 0; /* not known: then it is the time that counts */
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     expect_verdict(&p, 0, TH_VERDICT_GAIN);
-    cr_expect(is_noted(p.result.notes, "how fast the core ran is not in both records"));
+    cr_expect(is_warned(p.result.warnings, "how fast the core ran is not in both result_files"));
     end(&p);
 }
 
@@ -188,7 +188,7 @@ Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
     for (int side = 0; side < 2; side++) {
         th_row *rows = p.reports[side].rows;
         strcpy(rows[2].name, "BM_Wait/real_time/8"); /* as Google Benchmark names it */
-        strcpy(rows[3].name, "frame/all_seen/whole");
+        strcpy(rows[3].name, "frame/all_visible/whole");
         strcpy(rows[4].name, "stress/drawn/threads:1");
         strcpy(rows[5].name, "stress/threads:1");
     }
@@ -206,9 +206,9 @@ Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
     end(&p);
 }
 
-/* What the machine or others do is shown, however much it changed, and judged by nobody; nor does it make the judgement
- * of the rest harder. */
-Test(compare, yardsticks_judge_nothing)
+/* What the machine or others do is shown, however much it changed, and is_classified by nobody; nor does it make the
+ * judgement of the rest harder. */
+Test(compare, baselines_judge_nothing)
 {
     static const char *const names[] = {"limit/palette_write",
                                         "scale/memory_write/threads:2",
@@ -216,43 +216,43 @@ Test(compare, yardsticks_judge_nothing)
                                         "jobs/chunk/plain",
                                         "jobs/wake:cold/onetbb",
                                         "jobs/stages:64/openmp-static",
-                                        "jobs/chunk/own",
+                                        "jobs/chunk/work-stealing",
                                         "jobs/trace/off",
                                         "limits"};
-    enum { COUNT = sizeof names / sizeof *names, YARDSTICKS = 6 };
+    enum { COUNT = sizeof names / sizeof *names, BASELINES = 6 };
     pair p = pair_of(COUNT, 12, steady, steady_again);
     for (uint32_t r = 0; r < COUNT; r++) {
         strcpy(p.reports[0].rows[r].name, names[r]);
         strcpy(p.reports[1].rows[r].name, names[r]);
-        stretch(&p, r, r < YARDSTICKS ? 1.5 : 1);
+        stretch(&p, r, r < BASELINES ? 1.5 : 1);
     }
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     for (uint32_t r = 0; r < COUNT; r++)
-        expect_verdict(&p, r, r < YARDSTICKS ? TH_VERDICT_YARDSTICK : TH_VERDICT_SAME);
+        expect_verdict(&p, r, r < BASELINES ? TH_VERDICT_BASELINE : TH_VERDICT_SAME);
     cr_expect_float_eq(p.result.changes[0].change, 0.5, 0.02);
     cr_expect(isnan(p.result.changes[0].p) && isnan(p.result.changes[0].floor));
     cr_expect_not(th_comparison_is_bad(&p.result));
     forget(&p);
-    for (uint32_t r = YARDSTICKS; r < COUNT; r++)
+    for (uint32_t r = BASELINES; r < COUNT; r++)
         stretch(&p, r, 1.5);
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    for (uint32_t r = YARDSTICKS; r < COUNT; r++) {
+    for (uint32_t r = BASELINES; r < COUNT; r++) {
         expect_verdict(&p, r, TH_VERDICT_REGRESSION);
         cr_expect_leq(p.result.changes[r].p, 3 * 7.5e-7, "%g, as of three entries", p.result.changes[r].p);
     }
     end(&p);
 }
 
-/* Half of all repetitions and more are disturbed, by anything. */
-static double disturbed(uint32_t row, uint32_t process, uint32_t repetition)
+/* Half of all repetitions and more are preempted, by anything. */
+static double preempted(uint32_t row, uint32_t process, uint32_t repetition)
 {
     const double part = th_random_unit(th_random_bits(process, row), repetition);
     return steady_again(row, process, repetition) * (part < 0.7 ? 1 + part : 1);
 }
 
-Test(compare, disturbed_repetitions_do_not_count)
+Test(compare, preempted_repetitions_do_not_count)
 {
-    pair p = pair_of(10, 12, steady, disturbed);
+    pair p = pair_of(10, 12, steady, preempted);
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     for (uint32_t r = 0; r < 10; r++)
         expect_verdict(&p, r, TH_VERDICT_SAME);
@@ -294,7 +294,7 @@ Test(compare, too_few_processes_for_so_many_entries_are_noted)
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     expect_verdict(&p, 0, TH_VERDICT_UNKNOWN);
     expect_verdict(&p, 7, TH_VERDICT_UNKNOWN);
-    cr_expect(is_noted(p.result.notes, "no change of 8 of 8 entries can be told from chance"));
+    cr_expect(is_warned(p.result.warnings, "8 of 8 entries cannot show a significant change"));
     end(&p);
 }
 
@@ -304,7 +304,7 @@ Test(compare, of_one_repetition_nothing_is_known)
     pair p = pair_of(1, 1, steady, steady_again);
     for (int s = 0; s < 2; s++) {
         th_row *row = &p.reports[s].rows[0];
-        row->real_ns.count = row->cpu_ns.count = row->pulse_ns.count = row->ends[0] = 1;
+        row->real_ns.count = row->cpu_ns.count = row->core_clock_ns.count = row->ends[0] = 1;
     }
     stretch(&p, 0, 100);
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
@@ -324,7 +324,7 @@ Test(compare, with_one_process_each_small_changes_are_none)
     cr_expect(p.result.changes[0].p < 1e-6, "and yet it may be where memory lies");
     expect_verdict(&p, 0, TH_VERDICT_SAME);
     expect_verdict(&p, 1, TH_VERDICT_REGRESSION);
-    cr_expect(is_noted(p.result.notes, "with fewer than 5 processes on each side"));
+    cr_expect(is_warned(p.result.warnings, "with fewer than 5 processes on each side"));
     end(&p);
 }
 
@@ -347,7 +347,7 @@ Test(compare, times_of_nothing_and_no_times_are_untimed)
     expect_verdict(&p, 0, TH_VERDICT_UNTIMED);
     end(&p);
     p = (pair){.reports = {report_of(2, 6, 20, steady), report_of(2, 0, 0, steady)}, .desc.threshold = 0.03};
-    p.reports[1].is_rehearsal = true;
+    p.reports[1].is_dry_run = true;
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     cr_expect_eq(p.result.verdicts[TH_VERDICT_UNTIMED], 2);
     end(&p);
@@ -358,17 +358,17 @@ Test(compare, other_company_raises_the_floor)
 {
     pair p = pair_of(1, 12, steady, steady_again);
     stretch(&p, 0, 1.05);
-    p.reports[0].noise.others_cpus = 0.5;
-    p.reports[1].noise.others_cpus = 1.5;
+    p.reports[0].interference.external_cpu_load = 0.5;
+    p.reports[1].interference.external_cpu_load = 1.5;
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     expect_verdict(&p, 0, TH_VERDICT_SAME);
     cr_expect(p.result.changes[0].floor > 0.06);
     forget(&p);
-    p.reports[0].noise.others_cpus = 1.5; /* as much as the other one had */
+    p.reports[0].interference.external_cpu_load = 1.5; /* as much as the other one had */
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     expect_verdict(&p, 0, TH_VERDICT_REGRESSION);
     forget(&p);
-    p.reports[0].noise.others_cpus = (double)NAN; /* on a system that does not tell */
+    p.reports[0].interference.external_cpu_load = (double)NAN; /* on a system that does not tell */
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     expect_verdict(&p, 0, TH_VERDICT_REGRESSION);
     end(&p);
@@ -393,7 +393,7 @@ Test(compare, palettes_of_one_side_are_noted)
     pair p = pair_of(2, 6, steady, steady_again);
     p.reports[1].rows[1].checked = false;
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    cr_expect(is_noted(p.result.notes, "1 entry has palettes in one result only"));
+    cr_expect(is_warned(p.result.warnings, "1 entry has palettes in one result only"));
     end(&p);
 }
 
@@ -450,11 +450,10 @@ Test(compare, other_palettes_and_larger_errors_are_failures_of_their_own)
     strcpy(p.reports[1].rows[4].failure, "joint hand is off");
     for (int side = 0; side < 2; side++)
         p.reports[side].rows[5].overrides = true;
-    p.reports[0].rows[5].from_authored = 1e-3;
-    p.reports[1].rows[5].from_authored = 2e-3;
+    p.reports[0].rows[5].error_vs_source = 1e-3;
+    p.reports[1].rows[5].error_vs_source = 2e-3;
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    cr_expect_str_eq(p.result.changes[0].problem,
-                     "its palettes are others: 1234567890abcdf0, no longer 1234567890abcdef");
+    cr_expect_str_eq(p.result.changes[0].problem, "its palettes changed: 1234567890abcdf0, no longer 1234567890abcdef");
     cr_expect_str_eq(p.result.changes[1].problem, "its error has grown from 0.0001 to 0.000102");
     cr_expect_str_eq(p.result.changes[2].problem, "");
     cr_expect_str_eq(p.result.changes[3].problem, "");
@@ -481,17 +480,18 @@ Test(compare, what_failed_before_and_no_longer_does_is_fine)
 /* ---- conditions ---- */
 
 /* Compares two equal results, one field of the new one's context being another. */
-static th_result compare_with(const char *field, json_t *value, bool force, th_comparison *out, th_record *records[2])
+static th_result compare_with(const char *field, json_t *value, bool force, th_comparison *out,
+                              th_result_file *result_files[2])
 {
     th_report report = report_of(1, 6, 20, steady);
     json_t *document = document_of(&report), *context = json_object_get(document, "context");
-    cr_assert_eq(parse_document(document, "old.json", &records[0], &err), TH_OK, "%s", err.text);
+    cr_assert_eq(parse_document(document, "old.json", &result_files[0], &err), TH_OK, "%s", err.text);
     json_t *place = strncmp(field, "scene.", 6) == 0 ? json_object_get(context, "scene") : context;
     json_object_set_new(place, place == context ? field : field + 6, value);
-    cr_assert_eq(parse_document(document, "new.json", &records[1], &err), TH_OK, "%s", err.text);
+    cr_assert_eq(parse_document(document, "new.json", &result_files[1], &err), TH_OK, "%s", err.text);
     json_decref(document);
     th_report_fini(&report);
-    const th_compare_desc desc = {records[0], records[1], NULL, 0.03, force};
+    const th_compare_desc desc = {result_files[0], result_files[1], NULL, 0.03, force};
     return th_compare(&desc, out, &err);
 }
 
@@ -499,19 +499,19 @@ static void expect_refused(const char *field)
 {
     char words[128];
     th_comparison c;
-    th_record *records[2];
-    cr_expect_eq(compare_with(field, json_string("odd"), false, &c, records), TH_ERR_INPUT, "%s", field);
+    th_result_file *result_files[2];
+    cr_expect_eq(compare_with(field, json_string("odd"), false, &c, result_files), TH_ERR_INPUT, "%s", field);
     snprintf(words, sizeof words, "not measured under the same conditions: %s is ", field);
     cr_expect_eq(strncmp(err.text, words, strlen(words)), 0, "%s", err.text);
     cr_expect(strstr(err.text, " in old.json and \"odd\" in new.json"), "%s", err.text);
-    th_record_free(records[0]);
-    th_record_free(records[1]);
+    th_result_file_free(result_files[0]);
+    th_result_file_free(result_files[1]);
 
-    cr_expect_eq(compare_with(field, json_string("odd"), true, &c, records), TH_OK, "%s", err.text);
+    cr_expect_eq(compare_with(field, json_string("odd"), true, &c, result_files), TH_OK, "%s", err.text);
     cr_expect_eq(json_array_size(c.differences), 1);
     th_comparison_fini(&c);
-    th_record_free(records[0]);
-    th_record_free(records[1]);
+    th_result_file_free(result_files[0]);
+    th_result_file_free(result_files[1]);
 }
 
 Test(compare, other_conditions_are_refused_by_name_unless_forced)
@@ -531,21 +531,21 @@ Test(compare, what_is_found_out_or_hardly_matters_may_differ)
     static const char *const fields[] = {"date", "commit", "load_avg", "executable", "host_name", "system"};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         th_comparison c;
-        th_record *records[2];
+        th_result_file *result_files[2];
         json_t *value = strcmp(fields[i], "load_avg") == 0 ? json_pack("[f]", 7.0) : json_string("odd");
-        cr_expect_eq(compare_with(fields[i], value, false, &c, records), TH_OK, "%s", err.text);
-        cr_expect_eq(is_noted(c.notes, "\"odd\" in new.json"), i >= 4, "%s", fields[i]);
+        cr_expect_eq(compare_with(fields[i], value, false, &c, result_files), TH_OK, "%s", err.text);
+        cr_expect_eq(is_warned(c.warnings, "\"odd\" in new.json"), i >= 4, "%s", fields[i]);
         th_comparison_fini(&c);
-        th_record_free(records[0]);
-        th_record_free(records[1]);
+        th_result_file_free(result_files[0]);
+        th_result_file_free(result_files[1]);
     }
     th_comparison c;
-    th_record *records[2];
+    th_result_file *result_files[2];
     json_t *models = json_pack("[{s:s, s:i}]", "name", "human", "exact_clips", 3);
-    cr_expect_eq(compare_with("scene.models", models, false, &c, records), TH_OK, "%s", err.text);
+    cr_expect_eq(compare_with("scene.models", models, false, &c, result_files), TH_OK, "%s", err.text);
     th_comparison_fini(&c);
-    th_record_free(records[0]);
-    th_record_free(records[1]);
+    th_result_file_free(result_files[0]);
+    th_result_file_free(result_files[1]);
 }
 
 Test(compare, other_numbers_of_threads_or_characters_are_refused)
@@ -556,7 +556,7 @@ Test(compare, other_numbers_of_threads_or_characters_are_refused)
     cr_expect(strstr(err.text, "row/0 has 1 thread in old.json and 2 in new.json"), "%s", err.text);
     forget(&p);
     p.reports[1].rows[0].threads = 1;
-    p.reports[1].rows[0].joints = 530;
+    p.reports[1].rows[0].bones = 530;
     cr_expect_eq(compare(&p), TH_ERR_INPUT);
     cr_expect(strstr(err.text, "row/0 has other characters in new.json than in old.json"), "%s", err.text);
     end(&p);
@@ -583,13 +583,13 @@ static void expect_untimed(const char *name, const char *field, const char *valu
     for (int s = 0; s < 2; s++) {
         p.reports[s].rows[0].real_ns.count = p.reports[s].rows[0].cpu_ns.count = 0;
         p.reports[s].rows[0].process_count = 0;
-        p.reports[s].is_rehearsal = true;
+        p.reports[s].is_dry_run = true;
         snprintf(p.reports[s].rows[0].name, sizeof p.reports[s].rows[0].name, "%s", name);
     }
     p.reports[1].rows[0].palette_hash++;
     json_t *document = document_of(&p.reports[1]);
     json_object_set_new(json_object_get(document, "context"), field, json_string(value));
-    th_record *before = record_of(&p.reports[0], "old.json"), *after;
+    th_result_file *before = result_file_of(&p.reports[0], "old.json"), *after;
     cr_assert_eq(parse_document(document, "new.json", &after, &err), TH_OK, "%s", err.text);
     json_decref(document);
     const th_compare_desc desc = {before, after, NULL, 0.03, false};
@@ -599,36 +599,36 @@ static void expect_untimed(const char *name, const char *field, const char *valu
     cr_expect_eq(strncmp(c.changes[0].problem, problem, strlen(problem)), 0, "%s", c.changes[0].problem);
     cr_expect_eq(problem[0] == '\0', c.changes[0].problem[0] == '\0', "%s", c.changes[0].problem);
     th_comparison_fini(&c);
-    th_record_free(before);
-    th_record_free(after);
+    th_result_file_free(before);
+    th_result_file_free(after);
     end(&p);
 }
 
 /* Palettes depend on what is posed, on the kernel, and on the sines that clips were made with. */
 Test(compare, palettes_without_times_may_come_from_another_machine)
 {
-    expect_untimed("pose/avx2/f32", "cpu_model", "odd", "its palettes are others");
-    expect_untimed("pose/avx2/f32", "compiler", "odd", "its palettes are others");
-    expect_untimed("pose/avx2/f32", "isa", "odd", "its palettes are others");
-    expect_untimed("pose/avx2", "isa", "odd", "its palettes are others");
+    expect_untimed("pose/avx2/f32", "cpu_model", "odd", "its palettes changed");
+    expect_untimed("pose/avx2/f32", "compiler", "odd", "its palettes changed");
+    expect_untimed("pose/avx2/f32", "isa", "odd", "its palettes changed");
+    expect_untimed("pose/avx2", "isa", "odd", "its palettes changed");
     expect_untimed("avx2/pose", "isa", "odd", "");
     expect_untimed("pose/avx29", "isa", "odd", "");
     expect_untimed("threads:2", "isa", "odd", "");
     expect_untimed("pose/avx2/f32", "libc", "odd", "");
 }
 
-/* ---- notes ---- */
+/* ---- warnings ---- */
 
 Test(compare, company_and_a_change_of_all_are_noted)
 {
     pair p = pair_of(6, 6, steady, steady_again);
-    p.reports[0].noise.others_cpus = 0.7;
+    p.reports[0].interference.external_cpu_load = 0.7;
     for (uint32_t r = 0; r < 6; r++)
         stretch(&p, r, 1.1);
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    cr_expect(is_noted(p.result.notes, "other programs used 0.70 CPUs while old.json was measured"));
-    cr_expect(is_noted(p.result.notes, "nearly all entries are at least 9.") &&
-              is_noted(p.result.notes, " % slower: that looks like the machine"));
+    cr_expect(is_warned(p.result.warnings, "external CPU load of 0.70 CPUs while old.json was measured"));
+    cr_expect(is_warned(p.result.warnings, "nearly all entries are at least 9.") &&
+              is_warned(p.result.warnings, " % slower: that looks like the machine"));
     end(&p);
 }
 
@@ -671,7 +671,7 @@ Test(compare, says_the_same_in_every_form)
                                         "regression",
                                         "same, WRONG",
                                         "1 regression, 0 gains, 1 the same, 1 gone, 1 new. WRONG:",
-                                        "row/1: its palettes are others",
+                                        "row/1: its palettes changed",
                                         NULL};
     expect_text(print, &p.result, words);
     expect_text(print_markdown, &p.result,

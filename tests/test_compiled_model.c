@@ -17,22 +17,22 @@ typedef struct tally {
     uint32_t compiled, exact, splines;
 } tally;
 
-static void check_clips(const stage *s, const th_model *model, tally *t)
+static void check_clips(const crowd_fixture *s, const th_model *model, tally *t)
 {
     for (uint32_t c = 0; c < model->clip_count; c++) {
-        const th_clip_report *report = th_rig_clip_report(s->rig, c);
+        const th_clip_report *report = th_compiled_model_clip_report(s->compiled, c);
         *(report->compiled ? &t->compiled : &t->exact) += 1;
         t->splines += report->compiled && has_splines(&model->clips[c]);
         cr_assert(report->compiled == (report->reason[0] == 0));
-        cr_assert_leq(report->max_error, th_rig_bound(s->rig));
+        cr_assert_leq(report->max_error, th_compiled_model_bound(s->compiled));
     }
 }
 
-static void check_errors(stage *s, double bound, uint32_t n)
+static void check_errors(crowd_fixture *s, double bound, uint32_t n)
 {
     for (int frame = -3; frame < 6; frame++) {
         const double time_s = frame * 0.31847;
-        stage_update(s, time_s);
+        crowd_fixture_update(s, time_s);
         for (uint32_t i = 0; i < s->count; i++)
             cr_assert_leq(instance_error(s, i, time_s), bound, "%s, model %u instance %u time %g",
                           th_isa_name(th_crowd_isa(s->crowd)), n, i, time_s);
@@ -45,20 +45,20 @@ Test(compiled_model, stays_within_its_bound_on_all_kinds_of_models)
     for (uint32_t n = 0; n < 84; n++) {
         random_desc desc = variety(n);
         th_model *model = random_model(&desc);
-        stage s;
-        stage_init(&s, model, TH_SAMPLING_COMPILED, n % 20, TH_ISA_SCALAR);
+        crowd_fixture s;
+        crowd_fixture_init(&s, model, TH_SAMPLING_COMPILED, n % 20, TH_ISA_SCALAR);
         check_clips(&s, model, &t);
         /* A kernel's rounding differs from that of the one by which the bound was measured. */
-        const double bound = 1.05 * th_rig_bound(s.rig) + 1e-6 * desc.joint_count * model->size;
+        const double bound = 1.05 * th_compiled_model_bound(s.compiled) + 1e-6 * desc.joint_count * model->size;
         for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
             if (th_isa_available((th_isa)isa)) {
-                stage twin;
-                stage_init_twin(&twin, &s, (th_crowd_desc){.isa = (th_isa)isa});
+                crowd_fixture twin;
+                crowd_fixture_init_twin(&twin, &s, (th_crowd_desc){.isa = (th_isa)isa});
                 cr_assert_eq(th_crowd_isa(twin.crowd), (th_isa)isa);
                 check_errors(&twin, bound, n);
-                stage_fini_twin(&twin);
+                crowd_fixture_fini_twin(&twin);
             }
-        stage_fini(&s);
+        crowd_fixture_fini(&s);
         th_model_free(model);
     }
     cr_log_info("%u clips compiled, %u of them with splines; %u exact", t.compiled, t.splines, t.exact);
@@ -72,12 +72,12 @@ Test(compiled_model, exact_sampling_is_float_rounding_away_from_the_oracle)
     for (uint32_t n = 0; n < 24; n++) {
         random_desc desc = variety(n);
         th_model *model = random_model(&desc);
-        stage s;
-        stage_init(&s, model, TH_SAMPLING_EXACT, 9, TH_ISA_AUTO);
-        stage_update(&s, 0.777);
+        crowd_fixture s;
+        crowd_fixture_init(&s, model, TH_SAMPLING_EXACT, 9, TH_ISA_AUTO);
+        crowd_fixture_update(&s, 0.777);
         for (uint32_t i = 0; i < s.count; i++)
             cr_assert_leq(instance_error(&s, i, 0.777), 1e-6 * model->size);
-        stage_fini(&s);
+        crowd_fixture_fini(&s);
         th_model_free(model);
     }
 }
@@ -92,13 +92,13 @@ Test(compiled_model, one_and_a_thousand_joints_deep_and_wide)
                             .key_count = 5,
                             .swing_rad = 0.01};
         th_model *model = random_model(&desc);
-        stage s;
-        stage_init(&s, model, TH_SAMPLING_COMPILED, 9, TH_ISA_AUTO);
-        stage_update(&s, 0.1);
+        crowd_fixture s;
+        crowd_fixture_init(&s, model, TH_SAMPLING_COMPILED, 9, TH_ISA_AUTO);
+        crowd_fixture_update(&s, 0.1);
         double rounding = 1e-7 * desc.joint_count * model->size;
         for (uint32_t i = 0; i < s.count; i++)
-            cr_assert_leq(instance_error(&s, i, 0.1), 1.05 * th_rig_bound(s.rig) + rounding);
-        stage_fini(&s);
+            cr_assert_leq(instance_error(&s, i, 0.1), 1.05 * th_compiled_model_bound(s.compiled) + rounding);
+        crowd_fixture_fini(&s);
         th_model_free(model);
     }
 }
@@ -107,12 +107,14 @@ Test(compiled_model, a_tighter_bound_takes_more_frames_and_is_held)
 {
     th_model *model;
     cr_assert_eq(th_human_create(&model, NULL), TH_OK);
-    th_rig *loose, *tight;
-    cr_assert_eq(th_rig_create(&(th_rig_desc){.model = model, .bound_m = 0.005}, &loose, NULL), TH_OK);
-    cr_assert_eq(th_rig_create(&(th_rig_desc){.model = model, .bound_m = 0.00002}, &tight, NULL), TH_OK);
+    th_compiled_model *loose, *tight;
+    cr_assert_eq(th_compiled_model_create(&(th_compiled_model_desc){.model = model, .bound_m = 0.005}, &loose, NULL),
+                 TH_OK);
+    cr_assert_eq(th_compiled_model_create(&(th_compiled_model_desc){.model = model, .bound_m = 0.00002}, &tight, NULL),
+                 TH_OK);
     uint32_t smaller = 0;
     for (uint32_t c = 0; c < model->clip_count; c++) {
-        const th_clip_report *a = th_rig_clip_report(loose, c), *b = th_rig_clip_report(tight, c);
+        const th_clip_report *a = th_compiled_model_clip_report(loose, c), *b = th_compiled_model_clip_report(tight, c);
         cr_assert(a->compiled);
         cr_assert_leq(a->max_error, 0.005 * 1.001);
         if (b->compiled) {
@@ -122,8 +124,8 @@ Test(compiled_model, a_tighter_bound_takes_more_frames_and_is_held)
         }
     }
     cr_assert_gt(smaller, 2);
-    th_rig_destroy(loose);
-    th_rig_destroy(tight);
+    th_compiled_model_destroy(loose);
+    th_compiled_model_destroy(tight);
     th_model_free(model);
 }
 
@@ -131,21 +133,21 @@ Test(compiled_model, the_human_compiles_whole)
 {
     th_model *model;
     cr_assert_eq(th_human_create(&model, NULL), TH_OK);
-    th_rig *rig = make_rig(model, TH_SAMPLING_COMPILED);
+    th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_COMPILED);
     for (uint32_t c = 0; c < model->clip_count; c++)
-        cr_assert(th_rig_clip_report(rig, c)->compiled, "%s", model->clips[c].name);
-    th_rig_destroy(rig);
+        cr_assert(th_compiled_model_clip_report(compiled, c)->compiled, "%s", model->clips[c].name);
+    th_compiled_model_destroy(compiled);
     th_model_free(model);
 }
 
-/* The largest error of a clip, looked for at many times. Its one joint has no parent and binds with the identity. */
-static double dense_error(stage *s, const th_clip *clip)
+/* The largest error of a clip, looked for at many times. Its one joint has no parent and bones with the identity. */
+static double dense_error(crowd_fixture *s, const th_clip *clip)
 {
     double largest = 0, duration_s = clip->duration_ticks / clip->ticks_per_second;
     cr_assert(s->count == 1 && s->instances[0].clip == 0);
     for (int n = 0; n < 20000; n++) {
         double time_s = (n + 0.5) / 20000 * duration_s;
-        stage_update(s, time_s);
+        crowd_fixture_update(s, time_s);
         largest = fmax(largest, instance_error(s, 0, time_s));
     }
     return largest;
@@ -160,34 +162,39 @@ static void check_bend(const float tangents[12], const double times[2])
         0, {2, times, zeros, tangents, false}, {1, times, unit, NULL, false}, {1, times, ones, NULL, false}, 0};
     th_clip clip = {"bend", 30, 30, 1, &channel};
     th_joint joint = {"knee", TH_NO_INDEX, TH_MAT34_IDENTITY};
-    th_bind bind = {0, TH_MAT34_IDENTITY};
+    th_bone bone = {0, TH_MAT34_IDENTITY};
     th_model model = {.name = "m",
                       .joint_count = 1,
                       .joints = &joint,
-                      .bind_count = 1,
-                      .binds = &bind,
+                      .bone_count = 1,
+                      .bones = &bone,
                       .clip_count = 1,
                       .clips = &clip,
                       .size = 1};
     cr_assert_eq(th_model_check(&model, NULL), TH_OK);
-    stage s;
-    stage_init(&s, &model, TH_SAMPLING_COMPILED, 1, TH_ISA_SCALAR);
+    crowd_fixture s;
+    crowd_fixture_init(&s, &model, TH_SAMPLING_COMPILED, 1, TH_ISA_SCALAR);
     s.instances[0] = (th_instance){.clip = 0, .speed = 1};
     th_crowd_destroy(s.crowd);
-    th_crowd_desc desc = {
-        (const th_rig *const *)&s.rig, 1, s.instances, 1, TH_ISA_SCALAR, TH_PALETTE_F32, TH_WRITES_CACHED};
+    th_crowd_desc desc = {(const th_compiled_model *const *)&s.compiled,
+                          1,
+                          s.instances,
+                          1,
+                          TH_ISA_SCALAR,
+                          TH_PALETTE_F32,
+                          TH_WRITES_CACHED};
     cr_assert_eq(th_crowd_create(&desc, &s.crowd, NULL), TH_OK);
-    const th_clip_report *report = th_rig_clip_report(s.rig, 0);
+    const th_clip_report *report = th_compiled_model_clip_report(s.compiled, 0);
     cr_assert(report->compiled, "%s", report->reason);
     cr_expect_gt(report->frame_count, 8);
     double dense = dense_error(&s, &clip);
-    cr_expect_leq(dense, 1.07 * th_rig_bound(s.rig), "%g, measured as %g", dense, report->max_error);
+    cr_expect_leq(dense, 1.07 * th_compiled_model_bound(s.compiled), "%g, measured as %g", dense, report->max_error);
     cr_expect_leq(dense, 1.07 * report->max_error, "%g, measured as %g", dense, report->max_error);
-    stage_fini(&s);
+    crowd_fixture_fini(&s);
 }
 
 /* Of palettes while the joint `turning` turns by 90 degrees where it rests; each joint has a bind. */
-static double error_of_turn(th_joint *joints, th_bind *binds, uint32_t count, uint32_t turning)
+static double error_of_turn(th_joint *joints, th_bone *bones, uint32_t count, uint32_t turning)
 {
     const double time = 0;
     const float *rest = joints[turning].rest.m, place[] = {rest[3], rest[7], rest[11]};
@@ -198,16 +205,16 @@ static double error_of_turn(th_joint *joints, th_bind *binds, uint32_t count, ui
     const th_model model = {.name = "m",
                             .joint_count = count,
                             .joints = joints,
-                            .bind_count = count,
-                            .binds = binds,
+                            .bone_count = count,
+                            .bones = bones,
                             .clip_count = 1,
                             .clips = &clip,
                             .size = 1};
-    stage s;
-    stage_init(&s, &model, TH_SAMPLING_COMPILED, 1, TH_ISA_SCALAR);
-    stage_update(&s, 0.5);
+    crowd_fixture s;
+    crowd_fixture_init(&s, &model, TH_SAMPLING_COMPILED, 1, TH_ISA_SCALAR);
+    crowd_fixture_update(&s, 0.5);
     const double error = instance_error(&s, 0, 0.5);
-    stage_fini(&s);
+    crowd_fixture_fini(&s);
     return error;
 }
 
@@ -215,11 +222,11 @@ static double error_of_turn(th_joint *joints, th_bind *binds, uint32_t count, ui
 static double error_of_shift(float off)
 {
     th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"arm", 0, TH_MAT34_IDENTITY}};
-    th_bind binds[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
+    th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
     joints[1].rest.m[7] = 1;
-    binds[1].inverse_bind.m[3] = -off;
-    binds[1].inverse_bind.m[7] = -1;
-    return error_of_turn(joints, binds, 2, 1);
+    bones[1].inverse_bind.m[3] = -off;
+    bones[1].inverse_bind.m[7] = -1;
+    return error_of_turn(joints, bones, 2, 1);
 }
 
 /* Of a root that turns, with what stands still on it longer by a part of itself. */
@@ -229,11 +236,11 @@ static double error_of_stretch(float stretch)
                          {"arm", 0, TH_MAT34_IDENTITY},
                          {"hand", 1, TH_MAT34_IDENTITY},
                          {"ring", 2, TH_MAT34_IDENTITY}};
-    th_bind binds[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}, {2, TH_MAT34_IDENTITY}, {3, TH_MAT34_IDENTITY}};
+    th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}, {2, TH_MAT34_IDENTITY}, {3, TH_MAT34_IDENTITY}};
     joints[1].rest.m[5] = joints[2].rest.m[0] = joints[3].rest.m[10] = 1 + stretch;
     joints[2].rest.m[7] = joints[3].rest.m[3] = 1;
-    binds[3].inverse_bind.m[3] = -1;
-    return error_of_turn(joints, binds, 4, 0);
+    bones[3].inverse_bind.m[3] = -1;
+    return error_of_turn(joints, bones, 4, 0);
 }
 
 /* Then it does not just turn about itself, however nearly. */
@@ -274,20 +281,21 @@ Test(compiled_model, half_turns_between_keys_compile)
         0, {1, times, zeros, NULL, false}, {4, times, turns, NULL, false}, {1, times, ones, NULL, false}, 0};
     th_clip clip = {"spin", 30, 30, 1, &channel};
     th_joint joint = {"spinner", TH_NO_INDEX, TH_MAT34_IDENTITY};
-    th_bind bind = {0, TH_MAT34_IDENTITY};
+    th_bone bone = {0, TH_MAT34_IDENTITY};
     th_model model = {.name = "m",
                       .joint_count = 1,
                       .joints = &joint,
-                      .bind_count = 1,
-                      .binds = &bind,
+                      .bone_count = 1,
+                      .bones = &bone,
                       .clip_count = 1,
                       .clips = &clip,
                       .size = 1};
     th_error err;
     cr_assert_eq(th_model_check(&model, &err), TH_OK, "%s", err.text);
-    th_rig *rig = make_rig(&model, TH_SAMPLING_COMPILED);
-    cr_assert(th_rig_clip_report(rig, 0)->compiled, "%s", th_rig_clip_report(rig, 0)->reason);
-    th_rig_destroy(rig);
+    th_compiled_model *compiled = make_compiled(&model, TH_SAMPLING_COMPILED);
+    cr_assert(th_compiled_model_clip_report(compiled, 0)->compiled, "%s",
+              th_compiled_model_clip_report(compiled, 0)->reason);
+    th_compiled_model_destroy(compiled);
 }
 
 /* ---- what is hidden at rest ---- */
@@ -313,8 +321,8 @@ Test(compiled_model, compiles_what_shows_up_in_a_clip)
     const th_model model = {.name = "hidden",
                             .joint_count = 1,
                             .joints = &(th_joint){"part", TH_NO_INDEX, {{0}}},
-                            .bind_count = 1,
-                            .binds = &(th_bind){0, TH_MAT34_IDENTITY},
+                            .bone_count = 1,
+                            .bones = &(th_bone){0, TH_MAT34_IDENTITY},
                             .mesh_count = 1,
                             .meshes = &(th_mesh){"part", 0, 3, 3, vertices, indices},
                             .material_count = 1,
@@ -323,10 +331,10 @@ Test(compiled_model, compiles_what_shows_up_in_a_clip)
                             .clips = &(th_clip){"show", KEYS - 1, 1, 1, &channel},
                             .size = 1};
     cr_assert_eq(th_model_check(&model, NULL), TH_OK);
-    stage s;
-    stage_init(&s, &model, TH_SAMPLING_COMPILED, 40, TH_ISA_AUTO);
-    stage_update(&s, 0.3);
-    cr_expect(th_rig_clip_report(s.rig, 0)->compiled);
+    crowd_fixture s;
+    crowd_fixture_init(&s, &model, TH_SAMPLING_COMPILED, 40, TH_ISA_AUTO);
+    crowd_fixture_update(&s, 0.3);
+    cr_expect(th_compiled_model_clip_report(s.compiled, 0)->compiled);
     for (uint32_t i = 0; i < s.count; i++) {
         const th_instance *instance = &s.instances[i];
         th_trs trs = {.scale = {0}};
@@ -335,9 +343,10 @@ Test(compiled_model, compiles_what_shows_up_in_a_clip)
                              TH_INTERPOLATION_AUTHORED, &trs);
         float entry[12];
         memcpy(entry, s.palette + th_crowd_palette_offset(s.crowd, i), sizeof entry);
-        cr_expect_float_eq((double)entry[0], trs.scale[0], 1.25 * th_rig_bound(s.rig), "%u: %g", i, trs.scale[0]);
+        cr_expect_float_eq((double)entry[0], trs.scale[0], 1.25 * th_compiled_model_bound(s.compiled), "%u: %g", i,
+                           trs.scale[0]);
     }
-    stage_fini(&s);
+    crowd_fixture_fini(&s);
 }
 
 /* ---- crowds ---- */
@@ -352,9 +361,9 @@ ParameterizedTest(const th_isa *isa, crowd, any_split_gives_the_same_bytes)
     skip_without(*isa);
     random_desc desc = variety(8);
     th_model *model = random_model(&desc);
-    stage s;
-    stage_init(&s, model, TH_SAMPLING_COMPILED, 8 * 16 + 13, *isa);
-    stage_update(&s, 0.4);
+    crowd_fixture s;
+    crowd_fixture_init(&s, model, TH_SAMPLING_COMPILED, 8 * 16 + 13, *isa);
+    crowd_fixture_update(&s, 0.4);
     uint64_t want = th_crowd_hash(s.crowd, s.palette);
     uint32_t batches = th_crowd_batch_count(s.crowd);
     cr_assert_eq(batches, 8);
@@ -367,21 +376,21 @@ ParameterizedTest(const th_isa *isa, crowd, any_split_gives_the_same_bytes)
         }
         cr_assert_eq(th_crowd_hash(s.crowd, s.palette), want, "grain %u", grain);
     }
-    stage_update(&s, 0.41);
+    crowd_fixture_update(&s, 0.41);
     cr_assert_neq(th_crowd_hash(s.crowd, s.palette), want, "the crowd does not move");
-    stage_fini(&s);
+    crowd_fixture_fini(&s);
     th_model_free(model);
 }
 
-/* In halves, cut differently, the palettes of stage_update, padding and all. */
-static void check_halves(stage *s, double time_s)
+/* In halves, cut differently, the palettes of crowd_fixture_update, padding and all. */
+static void check_halves(crowd_fixture *s, double time_s)
 {
     unsigned char *whole = aligned_alloc(64, s->palette_bytes + 64);
     size_t pose_bytes = th_crowd_pose_bytes(s->crowd);
     unsigned char *poses = aligned_alloc(64, pose_bytes + 64);
     uint32_t batches = th_crowd_batch_count(s->crowd);
     cr_assert_eq(pose_bytes % 64, 0);
-    stage_update(s, time_s);
+    crowd_fixture_update(s, time_s);
     memcpy(whole, s->palette, s->palette_bytes + 64);
     memset(s->palette, GUARD, s->palette_bytes + 64);
     memset(poses, GUARD, pose_bytes + 64);
@@ -389,7 +398,8 @@ static void check_halves(stage *s, double time_s)
         th_crowd_sample(s->crowd, b - 1, b, time_s, poses);
     th_crowd_resolve(s->crowd, batches / 3, batches, poses, s->palette, s->scratch);
     th_crowd_resolve(s->crowd, 0, batches / 3, poses, s->palette, s->scratch);
-    cr_assert(memcmp(s->palette, whole, s->palette_bytes + 64) == 0, "model %s", th_rig_model(s->rig)->name);
+    cr_assert(memcmp(s->palette, whole, s->palette_bytes + 64) == 0, "model %s",
+              th_compiled_model_source(s->compiled)->name);
     for (size_t k = 0; k < 64; k++)
         cr_assert_eq(poses[pose_bytes + k], GUARD, "written past the end");
     free(whole);
@@ -398,16 +408,16 @@ static void check_halves(stage *s, double time_s)
 
 static void check_halves_of_each_isa(const th_model *model, th_sampling sampling, uint32_t count)
 {
-    stage s;
-    stage_init(&s, model, sampling, count, TH_ISA_SCALAR);
+    crowd_fixture s;
+    crowd_fixture_init(&s, model, sampling, count, TH_ISA_SCALAR);
     for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
         if (th_isa_available((th_isa)isa)) {
-            stage twin;
-            stage_init_twin(&twin, &s, (th_crowd_desc){.isa = (th_isa)isa});
+            crowd_fixture twin;
+            crowd_fixture_init_twin(&twin, &s, (th_crowd_desc){.isa = (th_isa)isa});
             check_halves(&twin, 0.31);
-            stage_fini_twin(&twin);
+            crowd_fixture_fini_twin(&twin);
         }
-    stage_fini(&s);
+    crowd_fixture_fini(&s);
 }
 
 Test(crowd, halves_write_the_same_bytes)
@@ -426,29 +436,29 @@ Test(crowd, halves_of_a_model_without_binds)
 {
     random_desc desc = variety(8);
     th_model *model = random_model(&desc), bare = *model;
-    bare.bind_count = bare.mesh_count = 0;
-    stage s;
-    stage_init(&s, &bare, TH_SAMPLING_COMPILED, 20, TH_ISA_AUTO);
+    bare.bone_count = bare.mesh_count = 0;
+    crowd_fixture s;
+    crowd_fixture_init(&s, &bare, TH_SAMPLING_COMPILED, 20, TH_ISA_AUTO);
     check_halves(&s, 0.31);
-    stage_fini(&s);
+    crowd_fixture_fini(&s);
     th_model_free(model);
 }
 
 /* Entries of half precision are those of single precision, rounded, and nothing is written beside them. */
-static void check_halves_of_singles(const stage *singles, const stage *halves)
+static void check_halves_of_singles(const crowd_fixture *singles, const crowd_fixture *halves)
 {
-    const uint32_t binds = th_rig_model(singles->rig)->bind_count;
+    const uint32_t bones = th_compiled_model_source(singles->compiled)->bone_count;
     for (uint32_t i = 0; i < singles->count; i++) {
         const unsigned char *single = singles->palette + th_crowd_palette_offset(singles->crowd, i);
         const unsigned char *half = halves->palette + th_crowd_palette_offset(halves->crowd, i);
-        for (uint32_t k = 0; k < 12 * binds; k++) {
+        for (uint32_t k = 0; k < 12 * bones; k++) {
             float value;
             uint16_t got;
             memcpy(&value, single + k * sizeof value, sizeof value);
             memcpy(&got, half + k * sizeof got, sizeof got);
             cr_assert_eq(got, th_half_from_float(value), "instance %u number %u: %g as %#x", i, k, (double)value, got);
         }
-        for (size_t k = 24 * (size_t)binds; k % 64 != 0; k++)
+        for (size_t k = 24 * (size_t)bones; k % 64 != 0; k++)
             cr_assert_eq(half[k], 0, "padding");
     }
     for (size_t k = 0; k < 64; k++)
@@ -466,28 +476,28 @@ ParameterizedTest(const th_isa *isa, crowd, half_precision_is_single_precision_r
     for (uint32_t n = 0; n < 260; n += 13) { /* prime to all in which they differ */
         random_desc desc = variety(n);
         th_model *model = random_model(&desc);
-        stage singles, halves;
-        stage_init(&singles, model, TH_SAMPLING_COMPILED, n % 40, *isa);
-        stage_init_with(&halves, model, (th_rig_desc){0}, n % 40,
-                        (th_crowd_desc){.isa = *isa, .palette = TH_PALETTE_F16});
-        stage_update(&singles, 0.7);
-        stage_update(&halves, 0.7);
+        crowd_fixture singles, halves;
+        crowd_fixture_init(&singles, model, TH_SAMPLING_COMPILED, n % 40, *isa);
+        crowd_fixture_init_with(&halves, model, (th_compiled_model_desc){0}, n % 40,
+                                (th_crowd_desc){.isa = *isa, .palette = TH_PALETTE_F16});
+        crowd_fixture_update(&singles, 0.7);
+        crowd_fixture_update(&halves, 0.7);
         check_halves_of_singles(&singles, &halves);
         check_halves(&halves, 0.7);
-        stage_fini(&singles);
-        stage_fini(&halves);
+        crowd_fixture_fini(&singles);
+        crowd_fixture_fini(&halves);
         th_model_free(model);
     }
 }
 
 /* ---- some of a crowd ---- */
 
-enum { SHOWN_MODELS = 3, SHOWN_COUNT = 211 };
+enum { ACTIVE_MODELS = 3, ACTIVE_COUNT = 211 };
 
 typedef struct gathering {
-    th_model *models[SHOWN_MODELS];
-    th_rig *rigs[SHOWN_MODELS];
-    th_instance instances[SHOWN_COUNT];
+    th_model *models[ACTIVE_MODELS];
+    th_compiled_model *compiled_models[ACTIVE_MODELS];
+    th_instance instances[ACTIVE_COUNT];
     th_crowd *crowd;
     unsigned char *whole, *some;
     void *scratch;
@@ -495,16 +505,17 @@ typedef struct gathering {
 
 static void gathering_init(gathering *g)
 {
-    for (uint32_t m = 0; m < SHOWN_MODELS; m++) {
+    for (uint32_t m = 0; m < ACTIVE_MODELS; m++) {
         random_desc desc = variety(m * 9 + 4);
         g->models[m] = random_model(&desc);
-        g->rigs[m] = make_rig(g->models[m], TH_SAMPLING_COMPILED);
+        g->compiled_models[m] = make_compiled(g->models[m], TH_SAMPLING_COMPILED);
     }
-    th_instances_scatter((const th_rig *const *)g->rigs, SHOWN_MODELS, TH_NO_INDEX, 3, g->instances, SHOWN_COUNT);
-    const th_crowd_desc desc = {.rigs = (const th_rig *const *)g->rigs,
-                                .rig_count = SHOWN_MODELS,
+    th_instances_scatter((const th_compiled_model *const *)g->compiled_models, ACTIVE_MODELS, TH_NO_INDEX, 3,
+                         g->instances, ACTIVE_COUNT);
+    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)g->compiled_models,
+                                .compiled_model_count = ACTIVE_MODELS,
                                 .instances = g->instances,
-                                .instance_count = SHOWN_COUNT};
+                                .instance_count = ACTIVE_COUNT};
     cr_assert_eq(th_crowd_create(&desc, &g->crowd, NULL), TH_OK);
     g->whole = aligned_alloc(64, th_crowd_palette_bytes(g->crowd));
     g->some = aligned_alloc(64, th_crowd_palette_bytes(g->crowd));
@@ -515,8 +526,8 @@ static void gathering_init(gathering *g)
 static void gathering_fini(gathering *g)
 {
     th_crowd_destroy(g->crowd);
-    for (uint32_t m = 0; m < SHOWN_MODELS; m++) {
-        th_rig_destroy(g->rigs[m]);
+    for (uint32_t m = 0; m < ACTIVE_MODELS; m++) {
+        th_compiled_model_destroy(g->compiled_models[m]);
         th_model_free(g->models[m]);
     }
     free(g->whole);
@@ -524,49 +535,49 @@ static void gathering_fini(gathering *g)
     free(g->scratch);
 }
 
-/* Every shown instance's palette is what it is in the whole crowd, and they lie as promised. */
-static void check_shown(gathering *g, const uint32_t *shown, uint32_t count, const size_t *offsets)
+/* Every active instance's palette is what it is in the whole crowd, and they lie as promised. */
+static void check_shown(gathering *g, const uint32_t *active, uint32_t count, const size_t *offsets)
 {
-    uint32_t seen[SHOWN_MODELS] = {0};
-    th_crowd_show(g->crowd, shown, count);
+    uint32_t seen[ACTIVE_MODELS] = {0};
+    th_crowd_set_active(g->crowd, active, count);
     memset(g->some, GUARD, th_crowd_palette_bytes(g->crowd));
     th_crowd_update(g->crowd, 0, th_crowd_batch_count(g->crowd), 0.6, g->some, g->scratch);
     for (uint32_t k = 0; k < count; k++) {
-        const uint32_t i = shown[k], rig = g->instances[i].rig;
-        const th_palette_run run = th_crowd_palettes(g->crowd, rig);
-        const size_t at = run.offset + seen[rig]++ * run.stride;
+        const uint32_t i = active[k], model = g->instances[i].model;
+        const th_palette_range run = th_crowd_palettes(g->crowd, model);
+        const size_t at = run.offset + seen[model]++ * run.stride;
         cr_assert_eq(at, th_crowd_palette_offset(g->crowd, i));
-        cr_assert_arr_eq(g->some + at, g->whole + offsets[i], 48 * g->models[rig]->bind_count, "%u of %u", k, count);
+        cr_assert_arr_eq(g->some + at, g->whole + offsets[i], 48 * g->models[model]->bone_count, "%u of %u", k, count);
     }
-    for (uint32_t m = 0; m < SHOWN_MODELS; m++)
+    for (uint32_t m = 0; m < ACTIVE_MODELS; m++)
         cr_assert_eq(seen[m], th_crowd_palettes(g->crowd, m).count);
 }
 
 Test(crowd, shows_some_of_its_instances_in_any_order)
 {
     gathering g;
-    size_t offsets[SHOWN_COUNT];
-    uint32_t shown[SHOWN_COUNT];
+    size_t offsets[ACTIVE_COUNT];
+    uint32_t active[ACTIVE_COUNT];
     gathering_init(&g);
     const uint64_t hash = th_crowd_hash(g.crowd, g.whole);
     const size_t bytes = th_crowd_palette_bytes(g.crowd);
-    for (uint32_t i = 0; i < SHOWN_COUNT; i++)
+    for (uint32_t i = 0; i < ACTIVE_COUNT; i++)
         offsets[i] = th_crowd_palette_offset(g.crowd, i);
     for (uint32_t step = 1; step < 120; step += 7) { /* prime to the count: no instance twice */
-        const uint32_t count = SHOWN_COUNT * (step % 11) / 11;
+        const uint32_t count = ACTIVE_COUNT * (step % 11) / 11;
         for (uint32_t k = 0; k < count; k++)
-            shown[k] = (k + step) * step % SHOWN_COUNT;
-        check_shown(&g, shown, count, offsets);
+            active[k] = (k + step) * step % ACTIVE_COUNT;
+        check_shown(&g, active, count, offsets);
         cr_assert_leq(th_crowd_palette_bytes(g.crowd), bytes);
     }
-    th_crowd_show(g.crowd, NULL, SHOWN_COUNT);
+    th_crowd_set_active(g.crowd, NULL, ACTIVE_COUNT);
     th_crowd_update(g.crowd, 0, th_crowd_batch_count(g.crowd), 0.6, g.some, g.scratch);
     cr_assert_eq(th_crowd_hash(g.crowd, g.some), hash);
     gathering_fini(&g);
 }
 
 /* The bytes of cached writes. */
-static void check_streamed(const stage *cached, const stage *streamed)
+static void check_streamed(const crowd_fixture *cached, const crowd_fixture *streamed)
 {
     cr_assert_eq(memcmp(streamed->palette, cached->palette, cached->palette_bytes), 0);
     for (size_t k = 0; k < 64; k++)
@@ -587,15 +598,15 @@ ParameterizedTest(const th_isa *isa, crowd, streamed_writes_are_the_same_bytes)
         const th_crowd_desc as = {.isa = *isa, .palette = (th_palette)(n % 2)};
         th_crowd_desc past = as;
         past.writes = TH_WRITES_STREAMED;
-        stage cached, streamed;
-        stage_init_with(&cached, model, (th_rig_desc){0}, n % 40, as);
-        stage_init_with(&streamed, model, (th_rig_desc){0}, n % 40, past);
-        stage_update(&cached, 0.7);
-        stage_update(&streamed, 0.7);
+        crowd_fixture cached, streamed;
+        crowd_fixture_init_with(&cached, model, (th_compiled_model_desc){0}, n % 40, as);
+        crowd_fixture_init_with(&streamed, model, (th_compiled_model_desc){0}, n % 40, past);
+        crowd_fixture_update(&cached, 0.7);
+        crowd_fixture_update(&streamed, 0.7);
         check_streamed(&cached, &streamed);
         check_halves(&streamed, 0.7);
-        stage_fini(&cached);
-        stage_fini(&streamed);
+        crowd_fixture_fini(&cached);
+        crowd_fixture_fini(&streamed);
         th_model_free(model);
     }
 }
@@ -603,20 +614,20 @@ ParameterizedTest(const th_isa *isa, crowd, streamed_writes_are_the_same_bytes)
 /* One entry a palette, and that is a line: as many as fill TH_STREAM_BYTES, and one more. */
 Test(crowd, streams_what_is_more_than_stays_in_the_caches)
 {
-    const uint32_t most = TH_STREAM_BYTES / TH_LINE;
+    const uint32_t most = TH_STREAM_BYTES / TH_CACHE_LINE;
     const random_desc desc = {.seed = 5, .joint_count = 1, .clip_count = 2, .key_count = 9, .swing_rad = 1};
     th_model *model = random_model(&desc);
-    stage s;
-    stage_init_with(&s, model, (th_rig_desc){0}, most + 1, (th_crowd_desc){0});
-    cr_assert_eq(s.palette_bytes, TH_STREAM_BYTES + TH_LINE);
+    crowd_fixture s;
+    crowd_fixture_init_with(&s, model, (th_compiled_model_desc){0}, most + 1, (th_crowd_desc){0});
+    cr_assert_eq(s.palette_bytes, TH_STREAM_BYTES + TH_CACHE_LINE);
     cr_expect_eq(th_crowd_writes(s.crowd), TH_WRITES_STREAMED);
-    stage_update(&s, 0.7);
+    crowd_fixture_update(&s, 0.7);
     const uint64_t hash = th_crowd_hash(s.crowd, s.palette);
 
-    uint32_t *shown = malloc(most * sizeof *shown);
+    uint32_t *active = malloc(most * sizeof *active);
     for (uint32_t i = 0; i < most; i++)
-        shown[i] = i;
-    th_crowd_show(s.crowd, shown, most);
+        active[i] = i;
+    th_crowd_set_active(s.crowd, active, most);
     cr_expect_eq(th_crowd_writes(s.crowd), TH_WRITES_CACHED);
     th_crowd_set_writes(s.crowd, TH_WRITES_STREAMED);
     cr_expect_eq(th_crowd_writes(s.crowd), TH_WRITES_STREAMED);
@@ -626,17 +637,17 @@ Test(crowd, streams_what_is_more_than_stays_in_the_caches)
     unsigned char *streamed = malloc(last);
     memcpy(streamed, s.palette, last);
     memset(s.palette, GUARD, last);
-    stage_update(&s, 0.7);
+    crowd_fixture_update(&s, 0.7);
     cr_expect_eq(memcmp(s.palette, streamed, last), 0);
 
-    th_crowd_show(s.crowd, NULL, most + 1);
+    th_crowd_set_active(s.crowd, NULL, most + 1);
     th_crowd_set_writes(s.crowd, TH_WRITES_CACHED);
     cr_expect_eq(th_crowd_writes(s.crowd), TH_WRITES_CACHED);
-    stage_update(&s, 0.7);
+    crowd_fixture_update(&s, 0.7);
     cr_expect_eq(th_crowd_hash(s.crowd, s.palette), hash);
-    free(shown);
+    free(active);
     free(streamed);
-    stage_fini(&s);
+    crowd_fixture_fini(&s);
     th_model_free(model);
 }
 
@@ -653,20 +664,21 @@ ParameterizedTest(const th_isa *isa, crowd, half_precision_at_its_limits)
     skip_without(*isa);
     for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
         th_joint joint = {"far", TH_NO_INDEX, TH_MAT34_IDENTITY};
-        th_bind bind = {0, TH_MAT34_IDENTITY};
-        th_model model = {.name = "m", .joint_count = 1, .joints = &joint, .bind_count = 1, .binds = &bind, .size = 1};
+        th_bone bone = {0, TH_MAT34_IDENTITY};
+        th_model model = {.name = "m", .joint_count = 1, .joints = &joint, .bone_count = 1, .bones = &bone, .size = 1};
         uint16_t entry[12];
-        stage s;
+        crowd_fixture s;
         for (size_t i = 0; i < 3; i++)
             joint.rest.m[4 * i + 3] = places[p][i];
-        stage_init_with(&s, &model, (th_rig_desc){0}, 40, (th_crowd_desc){.isa = *isa, .palette = TH_PALETTE_F16});
-        stage_update(&s, 0);
+        crowd_fixture_init_with(&s, &model, (th_compiled_model_desc){0}, 40,
+                                (th_crowd_desc){.isa = *isa, .palette = TH_PALETTE_F16});
+        crowd_fixture_update(&s, 0);
         for (uint32_t k = 0; k < s.count; k++) {
             memcpy(entry, s.palette + th_crowd_palette_offset(s.crowd, k), sizeof entry);
             for (size_t i = 0; i < 3; i++)
                 cr_expect_eq(entry[4 * i + 3], th_half_from_float(places[p][i]), "%g", (double)places[p][i]);
         }
-        stage_fini(&s);
+        crowd_fixture_fini(&s);
     }
 }
 
@@ -681,20 +693,20 @@ ParameterizedTest(const th_isa *isa, crowd, an_instance_does_not_depend_on_its_n
     random_desc desc = variety(24);
     th_model *model = random_model(&desc);
     cr_assert_gt(model->clip_count, 0);
-    size_t bytes = 48 * (size_t)model->bind_count;
-    stage many;
-    stage_init(&many, model, TH_SAMPLING_COMPILED, 50, *isa);
-    stage_update(&many, 1.23);
+    size_t bytes = 48 * (size_t)model->bone_count;
+    crowd_fixture many;
+    crowd_fixture_init(&many, model, TH_SAMPLING_COMPILED, 50, *isa);
+    crowd_fixture_update(&many, 1.23);
     for (uint32_t count = 1; count < 20; count++) {
-        stage few;
-        stage_init(&few, model, TH_SAMPLING_COMPILED, count, *isa);
-        stage_update(&few, 1.23);
+        crowd_fixture few;
+        crowd_fixture_init(&few, model, TH_SAMPLING_COMPILED, count, *isa);
+        crowd_fixture_update(&few, 1.23);
         for (uint32_t i = 0; i < count; i++)
             cr_assert_arr_eq(few.palette + th_crowd_palette_offset(few.crowd, i),
                              many.palette + th_crowd_palette_offset(many.crowd, i), bytes);
-        stage_fini(&few);
+        crowd_fixture_fini(&few);
     }
-    stage_fini(&many);
+    crowd_fixture_fini(&many);
     th_model_free(model);
 }
 
@@ -721,22 +733,23 @@ ParameterizedTest(const th_isa *isa, crowd, writes_palettes_and_nothing_else)
         random_desc desc = variety(count);
         if (count == 17) { /* a page of 4096 bytes, were it not for a line more */
             desc.joint_count = 85;
-            desc.double_binds = false;
+            desc.double_bones = false;
         }
         th_model *model = random_model(&desc);
-        stage s;
-        stage_init(&s, model, TH_SAMPLING_COMPILED, count, *isa);
-        stage_update(&s, 0.2);
-        size_t used = 48 * (size_t)model->bind_count, stride = th_palette_stride(TH_PALETTE_F32, model->bind_count);
+        crowd_fixture s;
+        crowd_fixture_init(&s, model, TH_SAMPLING_COMPILED, count, *isa);
+        crowd_fixture_update(&s, 0.2);
+        size_t used = 48 * (size_t)model->bone_count, stride = th_palette_stride(TH_PALETTE_F32, model->bone_count);
         cr_assert_eq(s.palette_bytes, count * stride);
         for (uint32_t i = 0; i < count; i++) {
             cr_assert_eq(th_crowd_palette_offset(s.crowd, i) % 64, 0);
             for (size_t k = used; k < stride; k++)
-                cr_assert_eq(s.palette[th_crowd_palette_offset(s.crowd, i) + k], k < th_line_round(used) ? 0 : GUARD);
+                cr_assert_eq(s.palette[th_crowd_palette_offset(s.crowd, i) + k],
+                             k < th_cache_line_round(used) ? 0 : GUARD);
         }
         for (size_t k = 0; k < 64; k++)
             cr_assert_eq(s.palette[s.palette_bytes + k], GUARD, "written past the end");
-        stage_fini(&s);
+        crowd_fixture_fini(&s);
         th_model_free(model);
     }
 }
@@ -751,13 +764,14 @@ ParameterizedTest(const th_isa *isa, crowd, filling_covers_the_same_bytes_as_upd
     skip_without(*isa);
     random_desc desc = variety(5);
     desc.joint_count = 37; /* no whole lines, in any format */
-    desc.double_binds = false;
+    desc.double_bones = false;
     th_model *model = random_model(&desc);
     for (int i = 0; i < TH_PALETTE_COUNT * 2; i++) {
         const th_palette format = (th_palette)(i / 2);
-        const size_t used = model->bind_count * th_palette_entry_bytes(format);
-        stage s;
-        stage_init_with(&s, model, (th_rig_desc){0}, 13, (th_crowd_desc){.isa = *isa, .palette = format});
+        const size_t used = model->bone_count * th_palette_entry_bytes(format);
+        crowd_fixture s;
+        crowd_fixture_init_with(&s, model, (th_compiled_model_desc){0}, 13,
+                                (th_crowd_desc){.isa = *isa, .palette = format});
         th_crowd_set_writes(s.crowd, i % 2 ? TH_WRITES_STREAMED : TH_WRITES_CACHED);
         th_crowd_fill(s.crowd, 0, th_crowd_batch_count(s.crowd), 2.5f, s.palette);
         size_t written = 0;
@@ -766,8 +780,8 @@ ParameterizedTest(const th_isa *isa, crowd, filling_covers_the_same_bytes_as_upd
             memcpy(&value, s.palette + k, 4);
             written += value == 2.5f ? 4 : 0;
         }
-        cr_assert_eq(written, th_line_round(used) * s.count);
-        stage_fini(&s);
+        cr_assert_eq(written, th_cache_line_round(used) * s.count);
+        crowd_fixture_fini(&s);
     }
     th_model_free(model);
 }
@@ -782,20 +796,25 @@ Test(crowd, batches_of_larger_models_cost_more)
     uint32_t costs[2][3];
     for (int s = 0; s < 2; s++) {
         const th_sampling sampling = s ? TH_SAMPLING_EXACT : TH_SAMPLING_COMPILED;
-        th_rig *rigs[] = {make_rig(models[0], sampling), make_rig(models[1], sampling)};
+        th_compiled_model *compiled_models[] = {make_compiled(models[0], sampling), make_compiled(models[1], sampling)};
         th_instance instances[16 + 35]; /* a batch of the first; one, and one that is longer, of the second */
         for (uint32_t i = 0; i < 51; i++)
-            instances[i] = (th_instance){.rig = i >= 16, .speed = 1};
+            instances[i] = (th_instance){.model = i >= 16, .speed = 1};
         th_crowd *crowd;
-        th_crowd_desc desc = {
-            (const th_rig *const *)rigs, 2, instances, 51, TH_ISA_AUTO, TH_PALETTE_F32, TH_WRITES_CACHED};
+        th_crowd_desc desc = {(const th_compiled_model *const *)compiled_models,
+                              2,
+                              instances,
+                              51,
+                              TH_ISA_AUTO,
+                              TH_PALETTE_F32,
+                              TH_WRITES_CACHED};
         cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
         cr_assert_eq(th_crowd_batch_count(crowd), 3);
         for (uint32_t b = 0; b < 3; b++)
             costs[s][b] = th_crowd_batch_cost(crowd, b);
         th_crowd_destroy(crowd);
-        th_rig_destroy(rigs[0]);
-        th_rig_destroy(rigs[1]);
+        th_compiled_model_destroy(compiled_models[0]);
+        th_compiled_model_destroy(compiled_models[1]);
     }
     for (int m = 0; m < 2; m++)
         th_model_free(models[m]);
@@ -810,33 +829,38 @@ Test(crowd, mixes_models)
 {
     enum { MODELS = 5, COUNT = 103 };
     th_model *models[MODELS];
-    th_rig *rigs[MODELS];
+    th_compiled_model *compiled_models[MODELS];
     for (uint32_t m = 0; m < MODELS; m++) {
         random_desc desc = variety(m * 9 + 4);
         models[m] = random_model(&desc);
-        rigs[m] = make_rig(models[m], TH_SAMPLING_COMPILED);
+        compiled_models[m] = make_compiled(models[m], TH_SAMPLING_COMPILED);
     }
     th_instance instances[COUNT];
-    th_instances_scatter((const th_rig *const *)rigs, MODELS, TH_NO_INDEX, 3, instances, COUNT);
+    th_instances_scatter((const th_compiled_model *const *)compiled_models, MODELS, TH_NO_INDEX, 3, instances, COUNT);
     th_crowd *crowd;
-    th_crowd_desc desc = {
-        (const th_rig *const *)rigs, MODELS, instances, COUNT, TH_ISA_AUTO, TH_PALETTE_F32, TH_WRITES_CACHED};
+    th_crowd_desc desc = {(const th_compiled_model *const *)compiled_models,
+                          MODELS,
+                          instances,
+                          COUNT,
+                          TH_ISA_AUTO,
+                          TH_PALETTE_F32,
+                          TH_WRITES_CACHED};
     cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
     unsigned char *palette = aligned_alloc(64, th_crowd_palette_bytes(crowd));
     void *scratch = aligned_alloc(64, th_crowd_scratch_bytes(crowd));
     th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), 0.5, palette, scratch);
 
     for (uint32_t i = 0; i < COUNT; i++) { /* the same as alone */
-        const th_rig *rig = rigs[instances[i].rig];
+        const th_compiled_model *compiled = compiled_models[instances[i].model];
         th_instance alone = instances[i];
-        alone.rig = 0;
+        alone.model = 0;
         th_crowd *one;
-        th_crowd_desc one_desc = {&rig, 1, &alone, 1, TH_ISA_AUTO, TH_PALETTE_F32, TH_WRITES_CACHED};
+        th_crowd_desc one_desc = {&compiled, 1, &alone, 1, TH_ISA_AUTO, TH_PALETTE_F32, TH_WRITES_CACHED};
         cr_assert_eq(th_crowd_create(&one_desc, &one, NULL), TH_OK);
         unsigned char *want = aligned_alloc(64, th_crowd_palette_bytes(one));
         th_crowd_update(one, 0, 1, 0.5, want, scratch);
-        cr_assert_arr_eq(palette + th_crowd_palette_offset(crowd, i), want, 48 * th_rig_model(rig)->bind_count,
-                         "instance %u", i);
+        cr_assert_arr_eq(palette + th_crowd_palette_offset(crowd, i), want,
+                         48 * th_compiled_model_source(compiled)->bone_count, "instance %u", i);
         free(want);
         th_crowd_destroy(one);
     }
@@ -844,7 +868,7 @@ Test(crowd, mixes_models)
     free(scratch);
     th_crowd_destroy(crowd);
     for (uint32_t m = 0; m < MODELS; m++) {
-        th_rig_destroy(rigs[m]);
+        th_compiled_model_destroy(compiled_models[m]);
         th_model_free(models[m]);
     }
 }
@@ -853,10 +877,10 @@ Test(crowd, a_larger_crowd_begins_with_the_smaller_one)
 {
     random_desc desc = variety(3);
     th_model *model = random_model(&desc);
-    const th_rig *rig = make_rig(model, TH_SAMPLING_EXACT);
+    const th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_EXACT);
     th_instance few[10], many[100];
-    th_instances_scatter(&rig, 1, TH_NO_INDEX, 42, few, 10);
-    th_instances_scatter(&rig, 1, TH_NO_INDEX, 42, many, 100);
+    th_instances_scatter(&compiled, 1, TH_NO_INDEX, 42, few, 10);
+    th_instances_scatter(&compiled, 1, TH_NO_INDEX, 42, many, 100);
     for (int i = 0; i < 10; i++)
         cr_assert(few[i].clip == many[i].clip && few[i].phase_s == many[i].phase_s && few[i].speed == many[i].speed);
     uint32_t clips = 0;
@@ -865,12 +889,12 @@ Test(crowd, a_larger_crowd_begins_with_the_smaller_one)
         cr_assert(many[i].speed >= 0.9 && many[i].speed <= 1.1);
     }
     cr_assert_eq(clips, (1u << model->clip_count) - 1, "a mix plays every clip");
-    th_instances_scatter(&rig, 1, 1, 42, many, 100);
+    th_instances_scatter(&compiled, 1, 1, 42, many, 100);
     for (int i = 0; i < 100; i++)
         cr_assert_eq(many[i].clip, 1);
-    th_instances_scatter(&rig, 1, 77, 42, many, 100);
+    th_instances_scatter(&compiled, 1, 77, 42, many, 100);
     cr_assert_eq(many[0].clip, TH_NO_INDEX, "a clip that the model lacks is the rest pose");
-    th_rig_destroy((th_rig *)rig);
+    th_compiled_model_destroy((th_compiled_model *)compiled);
     th_model_free(model);
 }
 
@@ -878,32 +902,32 @@ Test(crowd, ten_thousand_humans_take_little_beyond_their_palettes)
 {
     th_model *model;
     cr_assert_eq(th_human_create(&model, NULL), TH_OK);
-    stage s;
-    stage_init(&s, model, TH_SAMPLING_COMPILED, 10000, TH_ISA_AUTO);
-    size_t bytes = th_crowd_bytes(s.crowd) + th_rig_bytes(s.rig) + 64 * th_crowd_scratch_bytes(s.crowd);
+    crowd_fixture s;
+    crowd_fixture_init(&s, model, TH_SAMPLING_COMPILED, 10000, TH_ISA_AUTO);
+    size_t bytes = th_crowd_bytes(s.crowd) + th_compiled_model_bytes(s.compiled) + 64 * th_crowd_scratch_bytes(s.crowd);
     cr_assert_lt(bytes, 100u << 20);
     cr_log_info("%zu bytes beyond palettes of %zu, for 64 threads", bytes, s.palette_bytes);
-    stage_fini(&s);
+    crowd_fixture_fini(&s);
     th_model_free(model);
 }
 
 /* In float, by the rounding of kernels/pose.h; sse4 does what scalar does, in the same order. */
 /* The largest distance, in sizes and joints of the model. */
-static double check_agreement(stage *scalar, th_isa isa, double unit, uint32_t n)
+static double check_agreement(crowd_fixture *scalar, th_isa isa, double unit, uint32_t n)
 {
-    stage other;
+    crowd_fixture other;
     double most = 0;
-    stage_init_twin(&other, scalar, (th_crowd_desc){.isa = isa});
+    crowd_fixture_init_twin(&other, scalar, (th_crowd_desc){.isa = isa});
     for (int frame = -3; frame < 6; frame++) {
-        stage_update(scalar, frame * 0.31847);
-        stage_update(&other, frame * 0.31847);
+        crowd_fixture_update(scalar, frame * 0.31847);
+        crowd_fixture_update(&other, frame * 0.31847);
         const double distance = crowd_distance(scalar, &other);
         cr_assert_leq(distance, 5e-7 * unit, "%s, model %u frame %d", th_isa_name(isa), n, frame);
         if (isa == TH_ISA_SSE4)
             cr_assert_arr_eq(other.palette, scalar->palette, scalar->palette_bytes, "model %u frame %d", n, frame);
         most = fmax(most, distance / unit);
     }
-    stage_fini_twin(&other);
+    crowd_fixture_fini_twin(&other);
     return most;
 }
 
@@ -913,12 +937,12 @@ Test(isa, kernels_agree_with_the_scalar_one)
     for (uint32_t n = 0; n < 84; n++) {
         random_desc desc = variety(n);
         th_model *model = random_model(&desc);
-        stage scalar;
-        stage_init(&scalar, model, TH_SAMPLING_COMPILED, n % 20, TH_ISA_SCALAR);
+        crowd_fixture scalar;
+        crowd_fixture_init(&scalar, model, TH_SAMPLING_COMPILED, n % 20, TH_ISA_SCALAR);
         for (int isa = TH_ISA_SCALAR + 1; isa < TH_ISA_COUNT; isa++)
             if (th_isa_available((th_isa)isa))
                 most[isa] = fmax(most[isa], check_agreement(&scalar, (th_isa)isa, desc.joint_count * model->size, n));
-        stage_fini(&scalar);
+        crowd_fixture_fini(&scalar);
         th_model_free(model);
     }
     for (int isa = TH_ISA_SCALAR + 1; isa < TH_ISA_COUNT; isa++)
@@ -954,10 +978,11 @@ ParameterizedTest(const th_isa *isa, isa, the_one_asked_for_runs)
 {
     random_desc desc = variety(4);
     th_model *model = random_model(&desc);
-    const th_rig *rig = make_rig(model, TH_SAMPLING_COMPILED);
+    const th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_COMPILED);
     th_crowd *crowd;
     th_error err = {.text = ""};
-    th_result result = th_crowd_create(&(th_crowd_desc){.rigs = &rig, .rig_count = 1, .isa = *isa}, &crowd, &err);
+    th_result result = th_crowd_create(
+        &(th_crowd_desc){.compiled_models = &compiled, .compiled_model_count = 1, .isa = *isa}, &crowd, &err);
     if (th_isa_available(*isa)) {
         cr_assert_eq(result, TH_OK, "%s", err.text);
         cr_expect_eq(th_crowd_isa(crowd), *isa);
@@ -966,6 +991,6 @@ ParameterizedTest(const th_isa *isa, isa, the_one_asked_for_runs)
         cr_expect(strstr(err.text, th_isa_name(*isa)), "%s", err.text);
     }
     th_crowd_destroy(crowd);
-    th_rig_destroy((th_rig *)rig);
+    th_compiled_model_destroy((th_compiled_model *)compiled);
     th_model_free(model);
 }

@@ -1,4 +1,4 @@
-/* The painter: every way to draw a picture gives the same picture, and what is in it is where it belongs. */
+/* The renderer: every way to draw a picture gives the same picture, and what is in it is where it belongs. */
 #include "fixture_boxes.h"
 #include "fixture_context.h"
 #include "fixture_golden.h"
@@ -22,19 +22,19 @@ static const way with_shadows = {
 
 /* ---- what is drawn ---- */
 
-static cast cast_human(void)
+static test_models test_models_human(void)
 {
-    cast c = {0};
+    test_models c = {0};
     th_model *model;
     th_error err;
     cr_assert_eq(th_human_create(&model, &err), TH_OK, "%s", err.text);
-    cast_add(&c, model);
+    test_models_add(&c, model);
     return c;
 }
 
-static size_t palette_stride(const th_figure *figure, th_palette palette)
+static size_t palette_stride(const th_render_mesh *mesh, th_palette palette)
 {
-    const size_t bytes = figure->bind_count * th_palette_entry_bytes(palette);
+    const size_t bytes = mesh->bone_count * th_palette_entry_bytes(palette);
     return (bytes + PALETTE_ALIGNMENT - 1) / PALETTE_ALIGNMENT * PALETTE_ALIGNMENT;
 }
 
@@ -61,24 +61,24 @@ static void random_entry(uint64_t *state, uint32_t i, uint32_t count, bool mirro
     memcpy(out, &matrix, 12 * sizeof *out);
 }
 
-/* `count` characters of a figure of boxes in random poses; strides of any size. */
-static stage stage_boxes(const th_figure *figure, uint32_t count, size_t stride, th_palette palette, bool mirrors)
+/* `count` characters of a mesh of boxes in random poses; strides of any size. */
+static stage stage_boxes(const th_render_mesh *mesh, uint32_t count, size_t stride, th_palette palette, bool mirrors)
 {
-    stage s = {.figures = {figure}, .figure_count = 1, .palette = palette, .view = view_of_square(4), .draw_count = 1};
+    stage s = {.meshes = {mesh}, .mesh_count = 1, .palette = palette, .view = view_of_square(4), .draw_count = 1};
     uint64_t state = 5;
-    s.draws[0] = (th_draw){.count = count, .palette_stride = stride, .stand_offset = count * stride};
-    stage_alloc(&s, count * (stride + sizeof(th_stand)));
+    s.draws[0] = (th_draw){.count = count, .palette_stride = stride, .instance_offset = count * stride};
+    stage_alloc(&s, count * (stride + sizeof(th_gpu_instance)));
     for (uint32_t k = 0; k < count; k++) {
         char *entries = s.slot + k * stride;
-        for (uint32_t i = 0; i < figure->bind_count; i++) {
+        for (uint32_t i = 0; i < mesh->bone_count; i++) {
             float entry[12];
-            random_entry(&state, i, figure->bind_count, mirrors, entry);
+            random_entry(&state, i, mesh->bone_count, mirrors, entry);
             th_palette_write(palette, entry, entries + i * th_palette_entry_bytes(palette));
         }
-        th_stand *stand = (th_stand *)(s.slot + s.draws[0].stand_offset) + k;
-        *stand = stand_on_square(k, 2, TH_REFERENCE_SIZE_M / (0.6 + 0.2 * k));
+        th_gpu_instance *gpu_instance = (th_gpu_instance *)(s.slot + s.draws[0].instance_offset) + k;
+        *gpu_instance = instance_on_square(k, 2, TH_REFERENCE_SIZE_M / (0.6 + 0.2 * k));
         for (int i = 0; i < 3; i += 2)
-            stand->position[i] *= 2.5F;
+            gpu_instance->position[i] *= 2.5F;
     }
     return s;
 }
@@ -125,7 +125,7 @@ static void check_ways(const th_gl *gl, const stage *s, const uint8_t *wanted)
 static void check_crowds(th_palette palette)
 {
     th_gl *gl = open_context();
-    cast c = cast_human();
+    test_models c = test_models_human();
     const uint32_t counts[] = {0, 1, 2, 33};
     uint8_t *nobody = NULL;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
@@ -141,7 +141,7 @@ static void check_crowds(th_palette palette)
             free(wanted);
     }
     free(nobody);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
@@ -159,7 +159,7 @@ Test(crowd_renderer, all_ways_give_the_same_picture_of_half_precision)
 Test(crowd_renderer, a_draw_for_each_character_gives_the_same_picture)
 {
     th_gl *gl = open_context();
-    cast c = cast_human();
+    test_models c = test_models_human();
     stage s = stage_crowd(&c, 33, SIDE, 1.25, TH_PALETTE_F32);
     uint8_t *wanted = shoot(gl, &s, &with_shadows);
     const th_draw all = s.draws[0];
@@ -168,12 +168,12 @@ Test(crowd_renderer, a_draw_for_each_character_gives_the_same_picture)
         *draw = all;
         draw->count = 1;
         draw->palette_offset += s.draw_count * all.palette_stride;
-        draw->stand_offset += s.draw_count * sizeof(th_stand);
+        draw->instance_offset += s.draw_count * sizeof(th_gpu_instance);
     }
     expect_same(gl, "one by one", &s, &with_shadows, wanted);
     free(wanted);
     stage_free(&s);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
@@ -188,12 +188,13 @@ static void check_far(const th_gl *gl, const stage *near, size_t stride, th_fetc
     th_ring *ring;
     th_error err;
     far.draws[0].palette_stride = stride;
-    far.draws[0].stand_offset = count * stride;
-    cr_assert_eq(th_ring_create(gl, &(th_ring_desc){.bytes = count * (stride + sizeof(th_stand))}, &ring, &err), TH_OK);
+    far.draws[0].instance_offset = count * stride;
+    cr_assert_eq(th_ring_create(gl, &(th_ring_desc){.bytes = count * (stride + sizeof(th_gpu_instance))}, &ring, &err),
+                 TH_OK);
     char *slot = th_ring_begin(ring);
     for (uint32_t k = 0; k < count; k++)
         memcpy(slot + k * stride, near->slot + k * near_stride, near_stride);
-    memcpy(slot + count * stride, near->slot + near->draws[0].stand_offset, count * sizeof(th_stand));
+    memcpy(slot + count * stride, near->slot + near->draws[0].instance_offset, count * sizeof(th_gpu_instance));
     th_ring_end(ring);
     uint8_t *rgba = shoot_slot(gl, &far, &w, ring);
     cr_expect_arr_eq(rgba, wanted, PIXELS * 4, "%s: %u pixels differ", th_fetch_name(fetch),
@@ -205,8 +206,8 @@ static void check_far(const th_gl *gl, const stage *near, size_t stride, th_fetc
 Test(crowd_renderer, more_than_the_driver_binds_at_once)
 {
     th_gl *gl = open_context();
-    th_figure *figure = boxes_create(5);
-    stage near = stage_boxes(figure, 4, palette_stride(figure, TH_PALETTE_F32), TH_PALETTE_F32, false);
+    th_render_mesh *mesh = boxes_create(5);
+    stage near = stage_boxes(mesh, 4, palette_stride(mesh, TH_PALETTE_F32), TH_PALETTE_F32, false);
     uint8_t *wanted = shoot(gl, &near, &plainly);
     const size_t limit = th_gl_get_info(gl)->storage_block_bytes, most = (size_t)128 << 20;
     const size_t stride = (limit < most ? limit : most) / 3 / PALETTE_ALIGNMENT * PALETTE_ALIGNMENT;
@@ -214,7 +215,7 @@ Test(crowd_renderer, more_than_the_driver_binds_at_once)
     check_far(gl, &near, stride, TH_FETCH_TEXTURE, wanted);
     free(wanted);
     stage_free(&near);
-    boxes_destroy(figure);
+    boxes_destroy(mesh);
     close_context(gl);
 }
 
@@ -224,12 +225,12 @@ Test(crowd_renderer, more_than_the_driver_binds_at_once)
 Test(crowd_renderer, shadow_only_is_a_shadow_and_no_more)
 {
     th_gl *gl = open_context();
-    cast c = cast_human();
+    test_models c = test_models_human();
     stage s = stage_crowd(&c, 2, SIDE, 1.25, TH_PALETTE_F32);
     const way without = {.width = WIDTH, .height = HEIGHT, .samples = 4};
     s.draws[1] = s.draws[0]; /* the second character by himself */
     s.draws[1].palette_offset += s.draws[1].palette_stride;
-    s.draws[1].stand_offset += sizeof(th_stand);
+    s.draws[1].instance_offset += sizeof(th_gpu_instance);
     s.draws[0].count = s.draws[1].count = s.draw_count = 1;
     uint8_t *alone = shoot(gl, &s, &with_shadows), *alone_unlit = shoot(gl, &s, &without);
     s.draw_count = 2;
@@ -249,7 +250,7 @@ Test(crowd_renderer, shadow_only_is_a_shadow_and_no_more)
     free(alone);
     free(alone_unlit);
     stage_free(&s);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
@@ -270,13 +271,13 @@ static void expect_skinned(const th_gl *gl, const char *what, const stage *s)
 Test(crowd_renderer, humans_are_skinned_as_on_the_cpu)
 {
     th_gl *gl = open_context();
-    cast c = cast_human();
+    test_models c = test_models_human();
     for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
         stage s = stage_crowd(&c, 9, 3, 1.25, (th_palette)palette);
         expect_skinned(gl, th_palette_name(s.palette), &s);
         stage_free(&s);
     }
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
@@ -295,7 +296,7 @@ static uint32_t count_shadow_pixels(const th_gl *gl, const stage *s)
 Test(crowd_renderer, shadows_come_from_beyond_the_map)
 {
     th_gl *gl = open_context();
-    cast c = cast_human();
+    test_models c = test_models_human();
     stage s = stage_crowd(&c, 1, 1, 1.25, TH_PALETTE_F32);
     const float *sun = s.view.to_sun, head = 1.6F;
     for (int k = 0; k < 3; k += 2)
@@ -303,35 +304,35 @@ Test(crowd_renderer, shadows_come_from_beyond_the_map)
     s.view.shadow_radius = 0.4F;
     cr_expect_gt(count_shadow_pixels(gl, &s), 100);
     stage_free(&s);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
 Test(crowd_renderer, skeletons_throw_shadows_of_lines)
 {
     th_gl *gl = open_context();
-    cast c = cast_human();
+    test_models c = test_models_human();
     stage s = stage_crowd(&c, 1, 1, 1.25, TH_PALETTE_F32);
     const uint32_t of_mesh = count_shadow_pixels(gl, &s);
     s.view.skeletons = true;
     const uint32_t of_lines = count_shadow_pixels(gl, &s);
     cr_expect(of_lines > 300 && of_lines < of_mesh / 2, "%u, of the mesh %u", of_lines, of_mesh);
     stage_free(&s);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
 static void check_boxes(uint32_t count, bool mirrors)
 {
     th_gl *gl = open_context();
-    th_figure *figure = boxes_create(count);
+    th_render_mesh *mesh = boxes_create(count);
     for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
-        const size_t stride = palette_stride(figure, (th_palette)palette);
-        stage s = stage_boxes(figure, 4, stride, (th_palette)palette, mirrors);
+        const size_t stride = palette_stride(mesh, (th_palette)palette);
+        stage s = stage_boxes(mesh, 4, stride, (th_palette)palette, mirrors);
         expect_skinned(gl, th_palette_name(s.palette), &s);
         stage_free(&s);
     }
-    boxes_destroy(figure);
+    boxes_destroy(mesh);
     close_context(gl);
 }
 
@@ -354,27 +355,27 @@ Test(crowd_renderer, more_than_256_binds)
 Test(crowd_renderer, skeleton_lines_end_at_joints)
 {
     th_gl *gl = open_context();
-    th_figure *figure = boxes_create(300);
-    stage s = stage_boxes(figure, 1, palette_stride(figure, TH_PALETTE_F32), TH_PALETTE_F32, false);
+    th_render_mesh *mesh = boxes_create(300);
+    stage s = stage_boxes(mesh, 1, palette_stride(mesh, TH_PALETTE_F32), TH_PALETTE_F32, false);
     s.view.skeletons = true;
     uint8_t *wanted = shoot(gl, &s, &plainly);
     check_ways(gl, &s, wanted);
 
-    th_figure still = *figure;
-    th_figure_line_end *ends = calloc(still.line_end_count, sizeof *ends);
+    th_render_mesh still = *mesh;
+    th_render_mesh_line_end *ends = calloc(still.line_end_count, sizeof *ends);
     for (uint32_t i = 0; i < still.line_end_count; i++) {
         float entry[12];
-        th_palette_read(TH_PALETTE_F32, s.slot + figure->line_ends[i].bind * sizeof entry, entry);
-        ends[i] = (th_figure_line_end){{entry[3], entry[7], entry[11]}, 0};
+        th_palette_read(TH_PALETTE_F32, s.slot + mesh->line_ends[i].bone * sizeof entry, entry);
+        ends[i] = (th_render_mesh_line_end){{entry[3], entry[7], entry[11]}, 0};
     }
     th_palette_write(TH_PALETTE_F32, (const float[]){1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, s.slot);
     still.line_ends = ends;
-    s.figures[0] = &still;
+    s.meshes[0] = &still;
     expect_same(gl, "joints", &s, &plainly, wanted);
     free(ends);
     free(wanted);
     stage_free(&s);
-    boxes_destroy(figure);
+    boxes_destroy(mesh);
     close_context(gl);
 }
 
@@ -389,12 +390,12 @@ static void add_stage(stage *s, const stage *more)
     for (uint32_t d = 0; d < more->draw_count; d++) {
         th_draw *draw = &both.draws[both.draw_count++];
         *draw = more->draws[d];
-        draw->figure += s->figure_count;
+        draw->mesh += s->mesh_count;
         draw->palette_offset += behind;
-        draw->stand_offset += behind;
+        draw->instance_offset += behind;
     }
-    for (uint32_t f = 0; f < more->figure_count; f++)
-        both.figures[both.figure_count++] = more->figures[f];
+    for (uint32_t f = 0; f < more->mesh_count; f++)
+        both.meshes[both.mesh_count++] = more->meshes[f];
     stage_free(s);
     *s = both;
 }
@@ -403,13 +404,13 @@ static void add_stage(stage *s, const stage *more)
 Test(crowd_renderer, several_figures_in_one_picture)
 {
     th_gl *gl = open_context();
-    cast c = cast_human();
-    cast_add(&c, random_model(&(random_desc){.seed = 3, .joint_count = 300, .clip_count = 1, .key_count = 5}));
-    th_figure *boxes = boxes_create(5);
+    test_models c = test_models_human();
+    test_models_add(&c, random_model(&(random_desc){.seed = 3, .joint_count = 300, .clip_count = 1, .key_count = 5}));
+    th_render_mesh *boxes = boxes_create(5);
     stage s = stage_crowd(&c, 10, 4, 1.25, TH_PALETTE_F32);
     stage more = stage_boxes(boxes, 4, palette_stride(boxes, TH_PALETTE_F32), TH_PALETTE_F32, true);
     add_stage(&s, &more);
-    expect_skinned(gl, "three figures", &s);
+    expect_skinned(gl, "three meshes", &s);
 
     uint8_t *wanted = shoot(gl, &s, &with_shadows);
     const th_draw first = s.draws[0];
@@ -420,17 +421,17 @@ Test(crowd_renderer, several_figures_in_one_picture)
     stage_free(&s);
     stage_free(&more);
     boxes_destroy(boxes);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
 /* ---- what the view and the draws ask for ---- */
 
-static th_figure_vertex *paint_black(const th_figure *figure)
+static th_render_mesh_vertex *paint_black(const th_render_mesh *mesh)
 {
-    th_figure_vertex *vertices = malloc(figure->vertex_count * sizeof *vertices);
-    memcpy(vertices, figure->vertices, figure->vertex_count * sizeof *vertices);
-    for (uint32_t v = 0; v < figure->vertex_count; v++)
+    th_render_mesh_vertex *vertices = malloc(mesh->vertex_count * sizeof *vertices);
+    memcpy(vertices, mesh->vertices, mesh->vertex_count * sizeof *vertices);
+    for (uint32_t v = 0; v < mesh->vertex_count; v++)
         memset(vertices[v].color, 0, 3);
     return vertices;
 }
@@ -438,36 +439,36 @@ static th_figure_vertex *paint_black(const th_figure *figure)
 Test(crowd_renderer, a_plain_picture_is_of_tints_alone)
 {
     th_gl *gl = open_context();
-    th_figure *figure = boxes_create(5);
-    stage s = stage_boxes(figure, 4, palette_stride(figure, TH_PALETTE_F32), TH_PALETTE_F32, false);
-    const th_figure_vertex *colored = figure->vertices;
-    th_figure_vertex *black = paint_black(figure);
+    th_render_mesh *mesh = boxes_create(5);
+    stage s = stage_boxes(mesh, 4, palette_stride(mesh, TH_PALETTE_F32), TH_PALETTE_F32, false);
+    const th_render_mesh_vertex *colored = mesh->vertices;
+    th_render_mesh_vertex *black = paint_black(mesh);
     uint8_t *materials = shoot(gl, &s, &plainly);
     s.view.plain = true;
     uint8_t *plain = shoot(gl, &s, &plainly);
-    figure->vertices = black;
+    mesh->vertices = black;
     expect_same(gl, "black boxes", &s, &plainly, plain);
     cr_expect_gt(count_other_pixels(plain, materials), 500);
-    ((th_stand *)(s.slot + s.draws[0].stand_offset))[0].tint[3] ^= 255;
+    ((th_gpu_instance *)(s.slot + s.draws[0].instance_offset))[0].tint[3] ^= 255;
     uint8_t *tinted = shoot(gl, &s, &plainly);
     cr_expect_gt(count_other_pixels(plain, tinted), 100);
-    figure->vertices = colored;
+    mesh->vertices = colored;
     free(black);
     free(materials);
     free(plain);
     free(tinted);
     stage_free(&s);
-    boxes_destroy(figure);
+    boxes_destroy(mesh);
     close_context(gl);
 }
 
 Test(crowd_renderer, a_level_of_detail_that_is_not_there_is_the_last_one)
 {
     th_gl *gl = open_context();
-    cast c = cast_human();
+    test_models c = test_models_human();
     stage s = stage_crowd(&c, 4, 2, 1.25, TH_PALETTE_F32);
     uint8_t *finest = shoot(gl, &s, &plainly);
-    s.draws[0].lod = c.figures[0]->lod_count - 1;
+    s.draws[0].lod = c.meshes[0]->lod_count - 1;
     uint8_t *coarsest = shoot(gl, &s, &plainly);
     cr_assert_gt(s.draws[0].lod, 0);
     cr_expect_gt(count_other_pixels(finest, coarsest), 100);
@@ -476,7 +477,7 @@ Test(crowd_renderer, a_level_of_detail_that_is_not_there_is_the_last_one)
     free(finest);
     free(coarsest);
     stage_free(&s);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
@@ -484,10 +485,10 @@ Test(crowd_renderer, a_level_of_detail_that_is_not_there_is_the_last_one)
 Test(crowd_renderer, a_figure_of_nothing_draws_nothing)
 {
     th_gl *gl = open_context();
-    th_figure *figure = boxes_create(0);
+    th_render_mesh *mesh = boxes_create(0);
     for (int skeletons = 0; skeletons < 2; skeletons++)
         for (int fetch = TH_FETCH_STORAGE; fetch <= TH_FETCH_TEXTURE; fetch++) {
-            stage s = stage_boxes(figure, 4, palette_stride(figure, TH_PALETTE_F32), TH_PALETTE_F32, false);
+            stage s = stage_boxes(mesh, 4, palette_stride(mesh, TH_PALETTE_F32), TH_PALETTE_F32, false);
             way w = with_shadows;
             w.fetch = (th_fetch)fetch;
             s.view.skeletons = skeletons;
@@ -497,47 +498,49 @@ Test(crowd_renderer, a_figure_of_nothing_draws_nothing)
             free(drawn);
             stage_free(&s);
         }
-    boxes_destroy(figure);
+    boxes_destroy(mesh);
     close_context(gl);
 }
 
-static void expect_error(const th_painter_desc *desc, th_result wanted, const char *text)
+static void expect_error(const th_crowd_renderer_desc *desc, th_result wanted, const char *text)
 {
-    th_painter *painter;
+    th_crowd_renderer *renderer;
     th_error err = {0};
-    cr_expect_eq(th_painter_create(desc, &painter, &err), wanted);
+    cr_expect_eq(th_crowd_renderer_create(desc, &renderer, &err), wanted);
     cr_expect(strstr(err.text, text), "%s", err.text);
-    cr_expect_null(painter);
+    cr_expect_null(renderer);
 }
 
 Test(crowd_renderer, what_is_too_large_is_an_error)
 {
     th_gl *gl = open_context();
-    th_figure *figure = boxes_create(2);
-    const th_figure_image wide = {1 << 20, 1, figure->images[0].rgba, "sail.png"};
-    expect_error(&(th_painter_desc){.gl = gl, .shadow_pixels = 1 << 20}, TH_ERR_ENVIRONMENT, "1048576 pixels a side");
-    figure->images = &wide;
-    expect_error(&(th_painter_desc){.gl = gl, .figures = (const th_figure *const[]){figure}, .figure_count = 1},
+    th_render_mesh *mesh = boxes_create(2);
+    const th_render_mesh_image wide = {1 << 20, 1, mesh->images[0].rgba, "sail.png"};
+    expect_error(&(th_crowd_renderer_desc){.gl = gl, .shadow_pixels = 1 << 20}, TH_ERR_ENVIRONMENT,
+                 "1048576 pixels a side");
+    mesh->images = &wide;
+    expect_error(&(th_crowd_renderer_desc){.gl = gl, .meshes = (const th_render_mesh *const[]){mesh}, .mesh_count = 1},
                  TH_ERR_ENVIRONMENT, "texture sail.png has 1048576 x 1 pixels");
-    figure->bind_count = UINT32_MAX;
+    mesh->bone_count = UINT32_MAX;
     for (int fetch = TH_FETCH_STORAGE; fetch <= TH_FETCH_TEXTURE; fetch++)
         expect_error(
-            &(th_painter_desc){
-                .gl = gl, .figures = (const th_figure *const[]){figure}, .figure_count = 1, .fetch = (th_fetch)fetch},
-            TH_ERR_ENVIRONMENT, "figure 0 has palettes of 206158430160 bytes");
-    boxes_destroy(figure);
+            &(th_crowd_renderer_desc){
+                .gl = gl, .meshes = (const th_render_mesh *const[]){mesh}, .mesh_count = 1, .fetch = (th_fetch)fetch},
+            TH_ERR_ENVIRONMENT, "mesh 0 has palettes of 206158430160 bytes");
+    boxes_destroy(mesh);
     close_context(gl);
 }
 
 Test(crowd_renderer, the_driver_decides_how_palettes_are_read)
 {
     th_gl *gl = open_context();
-    th_painter *painter;
+    th_crowd_renderer *renderer;
     th_error err;
-    cr_assert_eq(th_painter_create(&(th_painter_desc){.gl = gl}, &painter, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(th_painter_get_fetch(painter), th_gl_get_info(gl)->software ? TH_FETCH_TEXTURE : TH_FETCH_STORAGE);
-    th_painter_destroy(painter);
-    th_painter_destroy(NULL);
+    cr_assert_eq(th_crowd_renderer_create(&(th_crowd_renderer_desc){.gl = gl}, &renderer, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(th_crowd_renderer_get_fetch(renderer),
+                 th_gl_get_info(gl)->software ? TH_FETCH_TEXTURE : TH_FETCH_STORAGE);
+    th_crowd_renderer_destroy(renderer);
+    th_crowd_renderer_destroy(NULL);
     close_context(gl);
 }
 
@@ -547,7 +550,7 @@ Test(crowd_renderer, the_driver_decides_how_palettes_are_read)
 Test(crowd_renderer, more_characters_fill_more_of_the_picture)
 {
     th_gl *gl = open_context();
-    cast c = cast_human();
+    test_models c = test_models_human();
     uint8_t *empty = NULL;
     uint32_t before = 0;
     for (uint32_t count = 0; count <= SIDE * SIDE; count += 6) {
@@ -564,7 +567,7 @@ Test(crowd_renderer, more_characters_fill_more_of_the_picture)
             free(rgba);
     }
     free(empty);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
@@ -573,7 +576,7 @@ Test(crowd_renderer, more_characters_fill_more_of_the_picture)
 Test(crowd_renderer, characters_stand_where_their_shadows_begin)
 {
     th_gl *gl = open_context();
-    cast c = cast_human();
+    test_models c = test_models_human();
     stage s = stage_crowd(&c, 1, 1, 0, TH_PALETTE_F32);
     stage nobody = stage_crowd(&c, 0, 1, 0, TH_PALETTE_F32);
     uint8_t *standing = shoot(gl, &s, &plainly), *empty = shoot(gl, &nobody, &plainly);
@@ -597,6 +600,6 @@ Test(crowd_renderer, characters_stand_where_their_shadows_begin)
     free(shaded);
     stage_free(&s);
     stage_free(&nobody);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }

@@ -1,4 +1,4 @@
-/* A show in process: what it makes of the context that it is drawn in. */
+/* A crowd_view in process: what it makes of the context that it is drawn in. */
 #include "fixture_context.h"
 #include "src/cli/crowd_view_options.h"
 
@@ -40,15 +40,15 @@ bool __wrap_th_ring_end(th_ring *ring)
 }
 
 /* The embedded crowd, and what it is drawn to. */
-typedef struct studio {
+typedef struct fixture {
     th_options options;
-    th_cast cast;
-    th_show *show;
+    th_model_set model_set;
+    th_crowd_view *crowd_view;
     th_target *target;
     th_camera camera;
-} studio;
+} fixture;
 
-static void studio_init(studio *s, th_gl *gl, th_palette palette)
+static void fixture_init(fixture *s, th_gl *gl, th_palette palette)
 {
     th_error err;
     cr_assert(th_options_parse(&s->options, th_command_find("render"), 0, NULL, &err));
@@ -56,27 +56,28 @@ static void studio_init(studio *s, th_gl *gl, th_palette palette)
     s->options.shadow = 0;
     s->options.fetch = TH_FETCH_TEXTURE;
     s->options.palette = palette;
-    cr_assert_eq(th_cast_init(&s->cast, &s->options), 0);
-    cr_assert_eq(th_cast_create_show(&s->options, &s->cast, gl, &s->show, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_model_set_init(&s->model_set, &s->options), 0);
+    cr_assert_eq(th_options_create_crowd_view(&s->options, &s->model_set, gl, &s->crowd_view, &err), TH_OK, "%s",
+                 err.text);
     const th_target_desc desc = {.width = WIDTH, .height = HEIGHT, .samples = 4};
     cr_assert_eq(th_target_create(&desc, &s->target, &err), TH_OK, "%s", err.text);
-    s->camera = th_show_camera(s->show, (float)WIDTH / HEIGHT);
+    s->camera = th_crowd_view_camera(s->crowd_view, (float)WIDTH / HEIGHT);
 }
 
-static void studio_fini(studio *s)
+static void fixture_fini(fixture *s)
 {
     th_target_destroy(s->target);
-    th_show_destroy(s->show);
-    th_cast_fini(&s->cast);
+    th_crowd_view_destroy(s->crowd_view);
+    th_model_set_fini(&s->model_set);
 }
 
-static bool draw(const studio *s, int frame)
+static bool draw(const fixture *s, int frame)
 {
-    return th_show_frame(s->show, frame / 60.0, &s->camera, s->target, WIDTH, HEIGHT);
+    return th_crowd_view_frame(s->crowd_view, frame / 60.0, &s->camera, s->target, WIDTH, HEIGHT);
 }
 
 /* To be freed. */
-static uint8_t *read_picture(const studio *s)
+static uint8_t *read_picture(const fixture *s)
 {
     uint8_t *rgba = malloc(th_target_bytes(s->target));
     th_target_resolve(s->target);
@@ -87,13 +88,13 @@ static uint8_t *read_picture(const studio *s)
 /* The picture of the embedded crowd, to be freed, and how it was written. */
 static uint8_t *shoot(th_gl *gl, th_palette palette, th_writes *writes)
 {
-    studio s;
-    studio_init(&s, gl, palette);
+    fixture s;
+    fixture_init(&s, gl, palette);
     for (int frame = 0; frame < 5; frame++)
         cr_expect(draw(&s, frame));
     uint8_t *rgba = read_picture(&s);
-    *writes = th_crowd_writes(th_show_crowd(s.show));
-    studio_fini(&s);
+    *writes = th_crowd_writes(th_crowd_view_crowd(s.crowd_view));
+    fixture_fini(&s);
     return rgba;
 }
 
@@ -121,22 +122,23 @@ Test(crowd_view, frames_a_crowd_of_any_size)
 {
     static const uint32_t counts[] = {1, 2, 3, 5, 20, 300};
     th_gl *gl = open_context();
-    studio s;
-    studio_init(&s, gl, TH_PALETTE_F32);
+    fixture s;
+    fixture_init(&s, gl, TH_PALETTE_F32);
     for (int n = 0; n < TH_LAYOUT_COUNT * 6; n++) {
         th_options options = s.options;
-        th_show *show;
+        th_crowd_view *crowd_view;
         th_error err;
         options.layout = (th_layout_kind)(n / 6);
         options.count = counts[n % 6];
         options.start_s = 3;
-        cr_assert_eq(th_cast_create_show(&options, &s.cast, gl, &show, &err), TH_OK, "%s", err.text);
-        const th_camera camera = th_show_camera(show, (float)WIDTH / HEIGHT);
+        cr_assert_eq(th_options_create_crowd_view(&options, &s.model_set, gl, &crowd_view, &err), TH_OK, "%s",
+                     err.text);
+        const th_camera camera = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT);
         double low[2] = {9, 9}, high[2] = {-9, -9};
         float clip[16];
         th_camera_clip(&camera, (float)WIDTH / HEIGHT, clip);
         for (uint32_t i = 0; i < 2 * options.count; i++) { /* feet and heads */
-            const th_character somebody = th_show_character(show, i / 2, options.start_s);
+            const th_follow_target somebody = th_crowd_view_follow_target(crowd_view, i / 2, options.start_s);
             const float at[3] = {somebody.centre[0], i % 2 ? somebody.height : 0, somebody.centre[2]};
             const float w = clip[3] * at[0] + clip[7] * at[1] + clip[11] * at[2] + clip[15];
             for (int axis = 0; axis < 2; axis++) {
@@ -150,12 +152,12 @@ Test(crowd_view, frames_a_crowd_of_any_size)
             cr_expect_lt(fabs(low[axis] + high[axis]) / 2, 0.15, "%u in a %s: from %g to %g on axis %d", options.count,
                          th_layout_name(options.layout), low[axis], high[axis], axis);
         for (double time_s = 0; time_s < 20; time_s += 2.3) {
-            th_show_pose(show, time_s, &camera, WIDTH, HEIGHT);
-            cr_expect_eq(th_show_get_stats(show).shown, options.count);
+            th_crowd_view_pose(crowd_view, time_s, &camera, WIDTH, HEIGHT);
+            cr_expect_eq(th_crowd_view_get_stats(crowd_view).visible, options.count);
         }
-        th_show_destroy(show);
+        th_crowd_view_destroy(crowd_view);
     }
-    studio_fini(&s);
+    fixture_fini(&s);
     close_context(gl);
 }
 
@@ -163,17 +165,18 @@ Test(crowd_view, frames_a_crowd_of_any_size)
 Test(crowd_view, keeps_a_crowd_out_of_the_haze)
 {
     th_gl *gl = open_context();
-    studio s;
-    studio_init(&s, gl, TH_PALETTE_F32);
+    fixture s;
+    fixture_init(&s, gl, TH_PALETTE_F32);
     s.options.look = TH_LOOK_WORKERS; /* in strong colours */
-    th_show_destroy(s.show);
+    th_crowd_view_destroy(s.crowd_view);
     th_error err;
-    cr_assert_eq(th_cast_create_show(&s.options, &s.cast, gl, &s.show, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_options_create_crowd_view(&s.options, &s.model_set, gl, &s.crowd_view, &err), TH_OK, "%s",
+                 err.text);
     int strength[2] = {0};
     for (int far = 0; far < 2; far++) {
         s.camera.distance *= far ? 8 : 1;
         s.camera.fov_y_rad /= far ? 8 : 1;
-        th_show_fit_depth(s.show, &s.camera);
+        th_crowd_view_fit_depth(s.crowd_view, &s.camera);
         cr_expect(draw(&s, 0));
         uint8_t *rgba = read_picture(&s);
         for (int at = 0; at < BYTES; at += 4)
@@ -181,15 +184,15 @@ Test(crowd_view, keeps_a_crowd_out_of_the_haze)
         free(rgba);
     }
     cr_expect(strength[0] > 120 && strength[1] > strength[0] / 2, "%d, and %d from afar", strength[0], strength[1]);
-    studio_fini(&s);
+    fixture_fini(&s);
     close_context(gl);
 }
 
 Test(crowd_view, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
 {
     th_gl *gl = open_context();
-    studio s;
-    studio_init(&s, gl, TH_PALETTE_F32);
+    fixture s;
+    fixture_init(&s, gl, TH_PALETTE_F32);
     cr_expect(draw(&s, 90));
     uint8_t *whole = read_picture(&s);
     cr_expect(draw(&s, 0));
@@ -202,6 +205,6 @@ Test(crowd_view, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
     cr_expect(draw(&s, 90), "and goes on");
     free(whole);
     free(again);
-    studio_fini(&s);
+    fixture_fini(&s);
     close_context(gl);
 }

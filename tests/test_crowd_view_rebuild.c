@@ -1,4 +1,4 @@
-/* A show that takes another's place draws what one that was made from nothing draws. */
+/* A crowd_view that takes another's place draws what one that was made from nothing draws. */
 #include "fixture_context.h"
 #include "src/cli/crowd_view_options.h"
 
@@ -12,7 +12,7 @@
 enum { WIDTH = 160, HEIGHT = 90 };
 
 static th_gl *gl;
-static th_cast cast;
+static th_model_set model_set;
 static th_target *target;
 static uint8_t pictures[2][WIDTH * HEIGHT * 4];
 static th_error err;
@@ -22,13 +22,13 @@ static void open_all(void)
     const th_target_desc desc = {WIDTH, HEIGHT, 1};
     gl = open_context();
     cr_assert_eq(th_target_create(&desc, &target, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_human_create(&cast.models[0], &err), TH_OK);
-    cast.count = 1;
+    cr_assert_eq(th_human_create(&model_set.models[0], &err), TH_OK);
+    model_set.count = 1;
 }
 
 static void close_all(void)
 {
-    th_cast_fini(&cast);
+    th_model_set_fini(&model_set);
     th_target_destroy(target);
     close_context(gl);
 }
@@ -48,34 +48,34 @@ static th_options usual(void)
                         .samples = 1};
 }
 
-static th_show *create(const th_options *options)
+static th_crowd_view *create(const th_options *options)
 {
-    th_show *show;
-    cr_assert_eq(th_cast_create_show(options, &cast, gl, &show, &err), TH_OK, "%s", err.text);
-    return show;
+    th_crowd_view *crowd_view;
+    cr_assert_eq(th_options_create_crowd_view(options, &model_set, gl, &crowd_view, &err), TH_OK, "%s", err.text);
+    return crowd_view;
 }
 
-static const uint8_t *draw_from(th_show *show, const th_camera *camera, int picture)
+static const uint8_t *draw_from(th_crowd_view *crowd_view, const th_camera *camera, int picture)
 {
-    th_show_frame(show, 1.25, camera, target, WIDTH, HEIGHT);
+    th_crowd_view_frame(crowd_view, 1.25, camera, target, WIDTH, HEIGHT);
     th_target_resolve(target);
     th_target_read(target, pictures[picture]);
     return pictures[picture];
 }
 
-static const uint8_t *draw(th_show *show, int picture)
+static const uint8_t *draw(th_crowd_view *crowd_view, int picture)
 {
-    const th_camera camera = th_show_camera(show, (float)WIDTH / HEIGHT);
-    return draw_from(show, &camera, picture);
+    const th_camera camera = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT);
+    return draw_from(crowd_view, &camera, picture);
 }
 
-static th_show *change(th_show *show, const th_options *options)
+static th_crowd_view *rebuild(th_crowd_view *crowd_view, const th_options *options)
 {
-    th_show *next;
-    cr_assert_eq(th_cast_prepare_show(options, &cast, show, &next, &err), TH_OK, "%s", err.text);
-    draw(show, 0); /* goes on meanwhile */
-    cr_assert_eq(th_show_complete(next, gl, &err), TH_OK, "%s", err.text);
-    th_show_retire(show, next);
+    th_crowd_view *next;
+    cr_assert_eq(th_options_prepare_crowd_view(options, &model_set, crowd_view, &next, &err), TH_OK, "%s", err.text);
+    draw(crowd_view, 0); /* goes on meanwhile */
+    cr_assert_eq(th_crowd_view_complete(next, gl, &err), TH_OK, "%s", err.text);
+    th_crowd_view_release(crowd_view, next);
     return next;
 }
 
@@ -84,7 +84,7 @@ static bool equal(void)
     return memcmp(pictures[0], pictures[1], sizeof pictures[0]) == 0;
 }
 
-/* One change for each thing that a key can change, and for what else options say; which of them can be seen. */
+/* A rebuild for each setting that a key changes, and for what else options say; which of them can be seen. */
 static void apply(int which, th_options *o)
 {
     switch (which) {
@@ -141,78 +141,78 @@ Test(crowd_view_rebuild, each_change_draws_what_a_new_show_draws)
 {
     for (int which = 0; which < CHANGES; which++) {
         th_options options = usual();
-        th_show *show = create(&options);
-        draw(show, 1);
+        th_crowd_view *crowd_view = create(&options);
+        draw(crowd_view, 1);
         apply(which, &options);
-        show = change(show, &options);
-        draw(show, 0);
-        cr_expect(!is_seen[which] || !equal(), "change %d changes nothing", which);
-        th_show *fresh = create(&options);
+        crowd_view = rebuild(crowd_view, &options);
+        draw(crowd_view, 0);
+        cr_expect(!is_seen[which] || !equal(), "rebuild %d changes nothing", which);
+        th_crowd_view *fresh = create(&options);
         draw(fresh, 1);
-        cr_expect(equal(), "change %d", which);
-        th_show_destroy(fresh);
-        th_show_destroy(show);
+        cr_expect(equal(), "rebuild %d", which);
+        th_crowd_view_destroy(fresh);
+        th_crowd_view_destroy(crowd_view);
     }
 }
 
 Test(crowd_view_rebuild, many_changes_in_a_row_are_one)
 {
     th_options options = usual();
-    th_show *show = create(&options);
+    th_crowd_view *crowd_view = create(&options);
     for (int which = 0; which < CHANGES; which++) {
         apply(which, &options);
-        show = change(show, &options);
+        crowd_view = rebuild(crowd_view, &options);
     }
-    draw(show, 0);
-    th_show *fresh = create(&options);
+    draw(crowd_view, 0);
+    th_crowd_view *fresh = create(&options);
     draw(fresh, 1);
     cr_expect(equal());
-    th_show_destroy(fresh);
-    th_show_destroy(show);
+    th_crowd_view_destroy(fresh);
+    th_crowd_view_destroy(crowd_view);
 }
 
 Test(crowd_view_rebuild, changes_while_few_are_in_sight)
 {
     th_options options = usual();
     options.count = 3000;
-    th_show *show = create(&options);
-    th_camera all = th_show_camera(show, (float)WIDTH / HEIGHT), few = all;
+    th_crowd_view *crowd_view = create(&options);
+    th_camera all = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT), few = all;
     few.distance /= 40;
     few.pitch_rad = 1;
-    th_show_fit_depth(show, &few);
-    draw_from(show, &few, 0);
-    cr_assert_lt(th_show_get_stats(show).shown, 1000);
+    th_crowd_view_fit_depth(crowd_view, &few);
+    draw_from(crowd_view, &few, 0);
+    cr_assert_lt(th_crowd_view_get_stats(crowd_view).visible, 1000);
     options.threads.counts[0] = 4;
-    th_show *next;
-    cr_assert_eq(th_cast_prepare_show(&options, &cast, show, &next, &err), TH_OK);
-    cr_assert_eq(th_show_complete(next, gl, &err), TH_OK);
-    th_show_retire(show, next);
+    th_crowd_view *next;
+    cr_assert_eq(th_options_prepare_crowd_view(&options, &model_set, crowd_view, &next, &err), TH_OK);
+    cr_assert_eq(th_crowd_view_complete(next, gl, &err), TH_OK);
+    th_crowd_view_release(crowd_view, next);
     draw_from(next, &all, 0);
-    cr_expect_eq(th_show_get_stats(next).shown, 3000);
-    th_show_destroy(next);
+    cr_expect_eq(th_crowd_view_get_stats(next).visible, 3000);
+    th_crowd_view_destroy(next);
 }
 
 Test(crowd_view_rebuild, a_change_that_fails_leaves_the_picture)
 {
     th_options options = usual();
-    th_show *show = create(&options), *next;
-    draw(show, 1);
+    th_crowd_view *crowd_view = create(&options), *next;
+    draw(crowd_view, 1);
     options.clip = "no such clip";
     options.count = 40;
-    cr_expect_eq(th_cast_prepare_show(&options, &cast, show, &next, &err), TH_ERR_USAGE);
+    cr_expect_eq(th_options_prepare_crowd_view(&options, &model_set, crowd_view, &next, &err), TH_ERR_USAGE);
     cr_expect(strstr(err.text, "no such clip") && !next);
     options.clip = NULL;
     options.shadow = 1u << 30; /* more than any driver has; after ring and threads were made */
     options.threads.counts[0] = 3;
-    cr_assert_eq(th_cast_prepare_show(&options, &cast, show, &next, &err), TH_OK);
-    cr_expect_neq(th_show_complete(next, gl, &err), TH_OK);
+    cr_assert_eq(th_options_prepare_crowd_view(&options, &model_set, crowd_view, &next, &err), TH_OK);
+    cr_expect_neq(th_crowd_view_complete(next, gl, &err), TH_OK);
     cr_expect_neq(err.text[0], '\0');
-    th_show_retire(next, show);
+    th_crowd_view_release(next, crowd_view);
     while (th_gl_check(gl, "as expected", &err) != TH_OK)
         ;
-    draw(show, 0);
+    draw(crowd_view, 0);
     cr_expect(equal());
-    th_show_destroy(show);
+    th_crowd_view_destroy(crowd_view);
 }
 
 /* In a street of walkers each frame moves the one that is looked at by as much as the last one did, and ahead. */
@@ -221,27 +221,27 @@ static void expect_steady_walk(const char *what)
     th_options options = usual();
     options.layout = TH_LAYOUT_STREET;
     options.clip = "walk";
-    th_show *show = create(&options);
+    th_crowd_view *crowd_view = create(&options);
     uint32_t walked = 0;
     for (uint32_t frame = 0; frame < 300; frame++) {
-        const th_character now = th_show_character(show, 7, frame / 60.0),
-                           next = th_show_character(show, 7, (frame + 1) / 60.0);
+        const th_follow_target now = th_crowd_view_follow_target(crowd_view, 7, frame / 60.0),
+                               next = th_crowd_view_follow_target(crowd_view, 7, (frame + 1) / 60.0);
         const float dx = next.centre[0] - now.centre[0], dz = next.centre[2] - now.centre[2], far = hypotf(dx, dz);
         if (far > 1)
             continue; /* comes in again at the other end */
         walked++;
         cr_expect(far > 0.01F && far < 0.05F, "%s: %g m in frame %u", what, (double)far, frame);
-        cr_expect_float_eq(dx, far * sinf(now.way_rad), 1e-3F, "%s", what);
-        cr_expect_float_eq(dz, far * cosf(now.way_rad), 1e-3F, "%s", what);
+        cr_expect_float_eq(dx, far * sinf(now.heading_rad), 1e-3F, "%s", what);
+        cr_expect_float_eq(dz, far * cosf(now.heading_rad), 1e-3F, "%s", what);
     }
     cr_expect_gt(walked, 290);
-    th_show_destroy(show);
+    th_crowd_view_destroy(crowd_view);
 }
 
 Test(crowd_view_rebuild, a_subject_walks_steadily_whoever_moves_it)
 {
     expect_steady_walk("the layout");
-    const th_clip *clip = &cast.models[0]->clips[th_model_find_clip(cast.models[0], "walk")];
+    const th_clip *clip = &model_set.models[0]->clips[th_model_find_clip(model_set.models[0], "walk")];
     const th_track *hips = &clip->channels[0].translation;
     for (uint32_t k = 0; k < hips->key_count; k++) {
         const float s = (float)(hips->times[k] / clip->ticks_per_second);
@@ -254,18 +254,18 @@ Test(crowd_view_rebuild, a_subject_walks_steadily_whoever_moves_it)
 Test(crowd_view_rebuild, walkers_are_found_in_order)
 {
     th_options options = usual();
-    th_show *show = create(&options);
+    th_crowd_view *crowd_view = create(&options);
     uint32_t at = 0, steps = 0;
     for (uint32_t last = 0; steps == 0 || at > last; steps++) {
         last = at;
-        at = th_show_walker(show, last, false);
-        cr_expect_eq(th_show_walker(show, th_show_walker(show, at, false), true), at);
+        at = th_crowd_view_next_walker(crowd_view, last, false);
+        cr_expect_eq(th_crowd_view_next_walker(crowd_view, th_crowd_view_next_walker(crowd_view, at, false), true), at);
     }
     cr_expect(steps > 10 && steps < options.count, "%u of %u walk", steps, options.count);
     options.clip = "idle";
-    th_show *idle = create(&options);
-    cr_expect_eq(th_show_walker(idle, 5, false), 6);
-    cr_expect_eq(th_show_walker(idle, 0, true), options.count - 1, "nobody walks");
-    th_show_destroy(idle);
-    th_show_destroy(show);
+    th_crowd_view *idle = create(&options);
+    cr_expect_eq(th_crowd_view_next_walker(idle, 5, false), 6);
+    cr_expect_eq(th_crowd_view_next_walker(idle, 0, true), options.count - 1, "nobody walks");
+    th_crowd_view_destroy(idle);
+    th_crowd_view_destroy(crowd_view);
 }

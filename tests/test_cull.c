@@ -1,4 +1,4 @@
-/* Nobody who is seen is left out, few are listed who are not, and the lists are in order. */
+/* Nobody who is visible is left out, few are listed who are not, and the lists are in order. */
 #include "random_model.h"
 
 #include <throng/render/cull.h>
@@ -13,13 +13,13 @@
 
 enum { KINDS = 5, FIGURES = 3, LODS = 4 };
 
-/* Two clips of one figure; one whose sphere is beside its axis; one that is a point. */
+/* Two clips of one mesh; one whose sphere is beside its axis; one that is a point. */
 static const th_cull_kind kinds[KINDS] = {
     {{{0, 0.9f, 0}, 1}, 0}, {{{0, 1.1f, 0}, 1.2f}, 0}, {{{3, 1, -2}, 0.5f}, 1},
     {{{0, 0, 0}, 0}, 2},    {{{0, 50, 5}, 60}, 2},
 };
 static uint32_t kind_of[COUNT];
-static th_location placements[COUNT];
+static th_instance_transform transforms[COUNT];
 static uint64_t state;
 
 static float between(float low, float high)
@@ -33,7 +33,8 @@ static void make_crowd(void)
     for (uint32_t i = 0; i < COUNT; i++) {
         kind_of[i] = (uint32_t)between(0, KINDS);
         float scale = kind_of[i] == 4 ? 0.01f : between(0.5f, 2);
-        placements[i] = (th_location){{between(-60, 60), between(-2, 2), between(-60, 60)}, between(-4, 4), scale};
+        transforms[i] =
+            (th_instance_transform){{between(-60, 60), between(-2, 2), between(-60, 60)}, between(-4, 4), scale};
     }
 }
 
@@ -47,7 +48,7 @@ static th_cull *create(uint32_t count, uint32_t views)
                          .kind_count = KINDS,
                          .instance_kinds = kind_of,
                          .instance_count = count,
-                         .figure_count = FIGURES,
+                         .mesh_count = FIGURES,
                          .lod_count = LODS,
                          .view_count = views};
     cr_assert_eq(th_cull_create(&desc, &cull, &err), TH_OK, "%s", err.text);
@@ -81,7 +82,7 @@ static void run(th_cull *cull, uint32_t view_index, const th_cull_view *view)
     th_cull_scatter(cull, view_index, 0, blocks);
 }
 
-/* ---- who is seen ---- */
+/* ---- who is visible ---- */
 
 static void transform(const th_mat34 *m, const double p[3], double out[3])
 {
@@ -112,7 +113,7 @@ static bool drawn(const float clip[16], const double p[3])
 static void point_in_sphere(uint32_t i, int n, double out[3])
 {
     const th_sphere *sphere = &kinds[kind_of[i]].sphere;
-    th_mat34 m = th_location_matrix(&placements[i]);
+    th_mat34 m = th_instance_transform_matrix(&transforms[i]);
     double p[3], way[3], length = 0;
     for (int k = 0; k < 3; k++) {
         way[k] = random_between(&state, -1, 1);
@@ -136,19 +137,19 @@ static bool any_drawn(const float clip[16], uint32_t i)
 }
 
 /* Marks those in the view's groups. */
-static void mark_seen(const th_cull *cull, uint32_t view_index, bool *seen)
+static void mark_visible(const th_cull *cull, uint32_t view_index, bool *visible)
 {
     const uint32_t *list = th_cull_list(cull, view_index);
-    memset(seen, 0, COUNT * sizeof *seen);
-    for (uint32_t n = 0; n < th_cull_seen_count(cull, view_index); n++)
-        seen[list[n]] = true;
+    memset(visible, 0, COUNT * sizeof *visible);
+    for (uint32_t n = 0; n < th_cull_visible_count(cull, view_index); n++)
+        visible[list[n]] = true;
 }
 
 Test(cull, never_loses_who_is_seen)
 {
-    static bool seen[COUNT];
+    static bool visible[COUNT];
     th_cull *cull = create(COUNT, 1);
-    th_cull_move(cull, 0, COUNT, placements);
+    th_cull_move(cull, 0, COUNT, transforms);
     uint32_t checked = 0, listed = 0;
     for (int round = 0; round < 60; round++) {
         th_camera camera = random_camera();
@@ -156,15 +157,15 @@ Test(cull, never_loses_who_is_seen)
         float clip[16];
         th_camera_clip(&camera, ASPECT, clip);
         run(cull, 0, &view);
-        mark_seen(cull, 0, seen);
-        listed += th_cull_seen_count(cull, 0);
+        mark_visible(cull, 0, visible);
+        listed += th_cull_visible_count(cull, 0);
         for (uint32_t i = 0; i < COUNT; i++)
             if (any_drawn(clip, i)) {
                 checked++;
-                cr_expect(seen[i], "round %d: %u of kind %u is lost", round, i, kind_of[i]);
+                cr_expect(visible[i], "round %d: %u of kind %u is lost", round, i, kind_of[i]);
             }
     }
-    cr_expect(checked > 20000 && listed < 2 * checked, "%u seen, %u listed", checked, listed);
+    cr_expect(checked > 20000 && listed < 2 * checked, "%u visible, %u listed", checked, listed);
     th_cull_destroy(cull);
 }
 
@@ -172,7 +173,7 @@ Test(cull, never_loses_who_is_seen)
 static double reach(const th_frustum *frustum, uint32_t i)
 {
     const th_sphere *sphere = &kinds[kind_of[i]].sphere;
-    const th_location *p = &placements[i];
+    const th_instance_transform *p = &transforms[i];
     double least = HUGE_VAL, scale = (double)p->scale;
     double radius = ((double)sphere->radius + hypot((double)sphere->centre[0], (double)sphere->centre[2])) * scale;
     double at[3] = {(double)p->position[0], (double)p->position[1] + (double)sphere->centre[1] * scale,
@@ -188,17 +189,17 @@ static double reach(const th_frustum *frustum, uint32_t i)
 
 Test(cull, lists_nobody_outside_of_a_plane)
 {
-    static bool seen[COUNT];
+    static bool visible[COUNT];
     th_cull *cull = create(COUNT, 1);
-    th_cull_move(cull, 0, COUNT, placements);
+    th_cull_move(cull, 0, COUNT, transforms);
     for (int round = 0; round < 60; round++) {
         th_camera camera = random_camera();
         th_cull_view view = view_of(&camera);
         run(cull, 0, &view);
-        mark_seen(cull, 0, seen);
+        mark_visible(cull, 0, visible);
         for (uint32_t i = 0; i < COUNT; i++) {
             double in = reach(&view.frustum, i);
-            cr_expect(fabs(in) < 1e-3 || seen[i] == (in > 0), "round %d: %u, %g", round, i, in);
+            cr_expect(fabs(in) < 1e-3 || visible[i] == (in > 0), "round %d: %u, %g", round, i, in);
         }
     }
     th_cull_destroy(cull);
@@ -231,7 +232,7 @@ static th_cull_light random_light(float out_clip[16])
     return light;
 }
 
-/* Whether the shadow of some point of the instance is seen, on its way to the ground. The map has no end towards the
+/* Whether the shadow of some point of the instance is visible, on its way to the ground. The map has no end towards the
  * light. */
 static bool any_cast(const float clip[16], const float map[16], const th_cull_light *light, uint32_t i)
 {
@@ -260,9 +261,9 @@ static void run_casters(th_cull *cull, const th_cull_view *view, const th_cull_l
 
 Test(cull, never_loses_a_shadow_that_is_seen)
 {
-    static bool seen[COUNT], casts[COUNT];
+    static bool visible[COUNT], casts[COUNT];
     th_cull *cull = create(COUNT, 2);
-    th_cull_move(cull, 0, COUNT, placements);
+    th_cull_move(cull, 0, COUNT, transforms);
     uint32_t checked = 0, listed = 0;
     for (int round = 0; round < 60; round++) {
         th_camera camera = random_camera();
@@ -271,12 +272,12 @@ Test(cull, never_loses_a_shadow_that_is_seen)
         const th_cull_light light = random_light(map);
         th_camera_clip(&camera, ASPECT, clip);
         run_casters(cull, &view, &light);
-        mark_seen(cull, 0, seen);
-        mark_seen(cull, 1, casts);
-        listed += th_cull_seen_count(cull, 1);
+        mark_visible(cull, 0, visible);
+        mark_visible(cull, 1, casts);
+        listed += th_cull_visible_count(cull, 1);
         for (uint32_t i = 0; i < COUNT; i++) {
-            cr_expect(!seen[i] || !casts[i], "round %d: %u is in both lists", round, i);
-            if (seen[i] || !any_cast(clip, map, &light, i))
+            cr_expect(!visible[i] || !casts[i], "round %d: %u is in both lists", round, i);
+            if (visible[i] || !any_cast(clip, map, &light, i))
                 continue;
             checked++;
             cr_expect(casts[i], "round %d: the shadow of %u of kind %u is lost", round, i, kind_of[i]);
@@ -301,18 +302,19 @@ Test(cull, casters_stand_on_the_side_of_the_light)
     const float beside[] = {2.5f, -2.5f, 12}; /* metres outside of the picture's edge, to its right */
     for (int n = 0; n < 3; n++) {
         kind_of[n] = 0;
-        placements[n] = (th_location){.position = {copysignf(half_width, beside[n]) + beside[n], 0, 0}, .scale = 1};
+        transforms[n] =
+            (th_instance_transform){.position = {copysignf(half_width, beside[n]) + beside[n], 0, 0}, .scale = 1};
     }
     th_cull *cull = create(3, 2);
-    th_cull_move(cull, 0, 3, placements);
+    th_cull_move(cull, 0, 3, transforms);
     run_casters(cull, &view, &light);
-    cr_expect_eq(th_cull_seen_count(cull, 0), 0);
-    cr_expect_eq(th_cull_seen_count(cull, 1), 1);
+    cr_expect_eq(th_cull_visible_count(cull, 0), 0);
+    cr_expect_eq(th_cull_visible_count(cull, 1), 1);
     cr_expect_eq(th_cull_list(cull, 1)[0], 0);
     light_clip(light.to_light, 2, map); /* a map that ends before him */
     th_frustum_from_matrix(map, &light.map);
     run_casters(cull, &view, &light);
-    cr_expect_eq(th_cull_seen_count(cull, 1), 0);
+    cr_expect_eq(th_cull_visible_count(cull, 1), 0);
     th_cull_destroy(cull);
 }
 
@@ -321,7 +323,7 @@ Test(cull, casters_stand_on_the_side_of_the_light)
 static double size_px(const th_cull_view *view, uint32_t i)
 {
     const th_sphere *sphere = &kinds[kind_of[i]].sphere;
-    const th_location *p = &placements[i];
+    const th_instance_transform *p = &transforms[i];
     double scale = (double)p->scale, away = 0;
     double radius = ((double)sphere->radius + hypot((double)sphere->centre[0], (double)sphere->centre[2])) * scale;
     for (int k = 0; k < 3; k++) {
@@ -342,7 +344,7 @@ static uint32_t lod_at(const th_cull_view *view, double px)
 Test(cull, groups_by_figure_and_size_in_order)
 {
     th_cull *cull = create(COUNT, 1);
-    th_cull_move(cull, 0, COUNT, placements);
+    th_cull_move(cull, 0, COUNT, transforms);
     uint32_t of_level[LODS] = {0};
     for (int round = 0; round < 20; round++) {
         th_camera camera = random_camera();
@@ -353,12 +355,12 @@ Test(cull, groups_by_figure_and_size_in_order)
         bool listed[COUNT] = {false};
         uint32_t at = 0;
         for (uint32_t g = 0; g < FIGURES * LODS; g++) {
-            cr_assert(groups[g].figure == g / LODS && groups[g].lod == g % LODS && groups[g].first == at);
+            cr_assert(groups[g].mesh == g / LODS && groups[g].lod == g % LODS && groups[g].first == at);
             of_level[groups[g].lod] += groups[g].count;
             for (uint32_t n = at; n < at + groups[g].count; n++) {
                 uint32_t i = list[n];
                 double px = size_px(&view, i);
-                cr_expect_eq(kinds[kind_of[i]].figure, groups[g].figure);
+                cr_expect_eq(kinds[kind_of[i]].mesh, groups[g].mesh);
                 cr_expect(lod_at(&view, px * 1.0001) <= groups[g].lod && lod_at(&view, px * 0.9999) >= groups[g].lod,
                           "%g pixels at level %u", px, groups[g].lod);
                 cr_expect(n == at || list[n - 1] < i, "in order");
@@ -366,7 +368,7 @@ Test(cull, groups_by_figure_and_size_in_order)
             }
             at += groups[g].count;
         }
-        cr_expect_eq(at, th_cull_seen_count(cull, 0));
+        cr_expect_eq(at, th_cull_visible_count(cull, 0));
         for (uint32_t n = at; n < COUNT; n++) {
             cr_expect_not(listed[list[n]], "the unseen come last, once each");
             listed[list[n]] = true;
@@ -384,16 +386,16 @@ Test(cull, is_the_same_in_any_pieces)
     th_camera camera = random_camera();
     th_cull_view view = view_of(&camera);
     th_cull *whole = create(COUNT, 1), *pieces = create(COUNT, 1);
-    th_cull_move(whole, 0, COUNT, placements);
+    th_cull_move(whole, 0, COUNT, transforms);
     for (uint32_t begin = 0; begin < COUNT; begin += 100)
-        th_cull_move(pieces, begin, begin + 100, placements + begin);
+        th_cull_move(pieces, begin, begin + 100, transforms + begin);
     run(whole, 0, &view);
     for (uint32_t b = th_cull_block_count(pieces); b-- > 0;)
         th_cull_classify(pieces, 0, &view, b, b + 1);
     th_cull_sum(pieces, 0);
     for (uint32_t b = th_cull_block_count(pieces); b-- > 0;)
         th_cull_scatter(pieces, 0, b, b + 1);
-    cr_expect_eq(th_cull_seen_count(whole, 0), th_cull_seen_count(pieces, 0));
+    cr_expect_eq(th_cull_visible_count(whole, 0), th_cull_visible_count(pieces, 0));
     cr_expect(memcmp(th_cull_list(whole, 0), th_cull_list(pieces, 0), COUNT * sizeof(uint32_t)) == 0);
     cr_expect(memcmp(th_cull_groups(whole, 0), th_cull_groups(pieces, 0), FIGURES * LODS * sizeof(th_cull_group)) == 0);
     th_cull_destroy(whole);
@@ -403,15 +405,15 @@ Test(cull, is_the_same_in_any_pieces)
 Test(cull, keeps_views_apart)
 {
     th_cull *both = create(COUNT, 2), *one = create(COUNT, 1);
-    th_cull_move(both, 0, COUNT, placements);
-    th_cull_move(one, 0, COUNT, placements);
+    th_cull_move(both, 0, COUNT, transforms);
+    th_cull_move(one, 0, COUNT, transforms);
     th_camera cameras[2] = {random_camera(), random_camera()};
     th_cull_view views[2] = {view_of(&cameras[0]), view_of(&cameras[1])};
     run(both, 0, &views[0]);
     run(both, 1, &views[1]);
     for (uint32_t v = 0; v < 2; v++) {
         run(one, 0, &views[v]);
-        cr_expect_eq(th_cull_seen_count(both, v), th_cull_seen_count(one, 0));
+        cr_expect_eq(th_cull_visible_count(both, v), th_cull_visible_count(one, 0));
         cr_expect(memcmp(th_cull_list(both, v), th_cull_list(one, 0), COUNT * sizeof(uint32_t)) == 0, "view %u", v);
     }
     th_cull_destroy(both);
@@ -427,17 +429,17 @@ Test(cull, shows_who_is_nowhere_and_all_to_a_camera_that_is)
     th_camera camera = th_camera_look_at((float[]){0, 0, 4}, (float[]){0, 0, 0});
     th_cull_view view = view_of(&camera);
     run(cull, 0, &view);
-    cr_expect_eq(th_cull_seen_count(cull, 0), 0, "not before they are told where");
+    cr_expect_eq(th_cull_visible_count(cull, 0), 0, "not before they are told where");
     for (int i = 0; i < 10; i++)
-        placements[i].position[2] = i == 3 ? (float)NAN : 1000;
-    th_cull_move(cull, 0, 10, placements);
+        transforms[i].position[2] = i == 3 ? (float)NAN : 1000;
+    th_cull_move(cull, 0, 10, transforms);
     run(cull, 0, &view);
-    cr_expect_eq(th_cull_seen_count(cull, 0), 1);
+    cr_expect_eq(th_cull_visible_count(cull, 0), 1);
     cr_expect_eq(th_cull_list(cull, 0)[0], 3);
     for (int p = 0; p < 6; p++)
         view.frustum.plane[p][3] = (float)NAN;
     run(cull, 0, &view);
-    cr_expect_eq(th_cull_seen_count(cull, 0), 10);
+    cr_expect_eq(th_cull_visible_count(cull, 0), 10);
     th_cull_destroy(cull);
 }
 
@@ -448,9 +450,9 @@ Test(cull, works_for_any_number)
     th_cull_view view = view_of(&camera);
     for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
         th_cull *cull = create(counts[n], 1);
-        th_cull_move(cull, 0, counts[n], placements);
+        th_cull_move(cull, 0, counts[n], transforms);
         run(cull, 0, &view);
-        cr_expect_eq(th_cull_seen_count(cull, 0), counts[n]);
+        cr_expect_eq(th_cull_visible_count(cull, 0), counts[n]);
         th_cull_destroy(cull);
     }
     th_cull_destroy(NULL);
@@ -460,11 +462,11 @@ Test(cull, refuses_more_figures_than_it_can_number)
 {
     th_cull *cull;
     th_error err = {0};
-    th_cull_desc desc = {.figure_count = TH_CULL_MAX_FIGURES + 1, .lod_count = 4};
+    th_cull_desc desc = {.mesh_count = TH_CULL_MAX_MESHES + 1, .lod_count = 4};
     cr_expect_eq(th_cull_create(&desc, &cull, &err), TH_ERR_LIMIT);
     cr_expect_null(cull);
     cr_expect(strstr(err.text, "16384"), "%s", err.text);
-    desc.figure_count--;
+    desc.mesh_count--;
     cr_expect_eq(th_cull_create(&desc, &cull, &err), TH_OK);
     th_cull_destroy(cull);
 }

@@ -101,9 +101,9 @@ Test(exact, a_palette_entry_is_the_joints_motion_away_from_its_bind_pose)
     th_clip clip = {"turn", 1, 1, 1, &channel};
     th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"child", 0, TH_MAT34_IDENTITY}};
     joints[1].rest.m[3] = 2;
-    th_bind bind = {1, TH_MAT34_IDENTITY};
-    bind.inverse_bind.m[3] = -2;
-    th_model model = {.joint_count = 2, .joints = joints, .bind_count = 1, .binds = &bind};
+    th_bone bone = {1, TH_MAT34_IDENTITY};
+    bone.inverse_bind.m[3] = -2;
+    th_model model = {.joint_count = 2, .joints = joints, .bone_count = 1, .bones = &bone};
     th_dmat34 pose[2], palette;
     th_exact_pose(&model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(&model, pose, &palette);
@@ -124,8 +124,8 @@ static void check_tutorial(const th_model *model, double from_s)
     th_tutorial *tutorial;
     th_error err;
     cr_assert_eq(th_tutorial_create(model, &tutorial, &err), TH_OK);
-    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose), *want = calloc(model->bind_count, sizeof *want);
-    float *got = calloc(model->bind_count, 12 * sizeof *got);
+    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose), *want = calloc(model->bone_count, sizeof *want);
+    float *got = calloc(model->bone_count, 12 * sizeof *got);
     for (uint32_t c = 0; c <= model->clip_count; c++)
         for (int n = 0; n < 40; n++) {
             const th_clip *clip = c < model->clip_count ? &model->clips[c] : NULL;
@@ -133,7 +133,7 @@ static void check_tutorial(const th_model *model, double from_s)
             th_exact_pose(model, clip, clip ? th_clip_ticks(clip, time_s) : 0, TH_INTERPOLATION_AUTHORED, pose);
             th_exact_palette(model, pose, want);
             th_tutorial_palette(tutorial, clip ? c : TH_NO_INDEX, time_s, got);
-            for (uint32_t b = 0; b < model->bind_count; b++)
+            for (uint32_t b = 0; b < model->bone_count; b++)
                 for (int i = 0; i < 12; i++)
                     cr_assert_float_eq(got[12 * b + (uint32_t)i], want[b].m[i], 3e-5 * (1 + model->size),
                                        "%s clip %u time %g bind %u", model->name, c, time_s, b);
@@ -157,7 +157,7 @@ Test(tutorial, equals_the_exact_evaluation)
                                                       .swing_rad = 0.5,
                                                       .splines = seed % 2 == 0 || seed % 5 == 1,
                                                       .steps = seed % 3 == 0 ? 0.5 : 0,
-                                                      .double_binds = seed % 4 == 3});
+                                                      .double_bones = seed % 4 == 3});
         check_tutorial(model, -0.5);
         th_model_free(model);
     }
@@ -167,12 +167,12 @@ static void check_tutorial_of(const char *name, double duration_s, const th_chan
 {
     const th_clip clip = {"clip", duration_s * 1000, 1000, 1, channel};
     const th_joint joint = {"root", TH_NO_INDEX, TH_MAT34_IDENTITY};
-    const th_bind bind = {0, TH_MAT34_IDENTITY};
+    const th_bone bone = {0, TH_MAT34_IDENTITY};
     const th_model model = {.name = name,
                             .joint_count = 1,
                             .joints = &joint,
-                            .bind_count = 1,
-                            .binds = &bind,
+                            .bone_count = 1,
+                            .bones = &bone,
                             .clip_count = 1,
                             .clips = &clip,
                             .size = 1};
@@ -204,7 +204,7 @@ Test(tutorial, states_what_its_structures_cannot_take)
     random_desc deep = {
         .joint_count = TH_TUTORIAL_MAX_DEPTH + 1, .shape = RANDOM_CHAIN, .clip_count = 1, .key_count = 2};
     th_model *model = random_model(&deep);
-    float *palette = calloc(model->bind_count, 12 * sizeof *palette);
+    float *palette = calloc(model->bone_count, 12 * sizeof *palette);
     th_tutorial *tutorial;
     th_error err;
     cr_assert_eq(th_tutorial_create(model, &tutorial, &err), TH_OK);

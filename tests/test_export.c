@@ -94,7 +94,7 @@ Test(export, gives_several_trees_a_common_root)
 Test(export, makes_weights_sum_to_one_and_joints_differ)
 {
     arm *a = make_arm();
-    a->vertices[0][0] = (th_vertex){.bind = {2, 0, 2, 3}, .weight = {0.4f, 0.3f, 0.2996f, 0}};
+    a->vertices[0][0] = (th_vertex){.bone = {2, 0, 2, 3}, .weight = {0.4f, 0.3f, 0.2996f, 0}};
     glb g = export_arm(a);
     size_t joints = attribute(&g, 0, "JOINTS_0"), weights = attribute(&g, 0, "WEIGHTS_0");
     for (size_t v = 0; v < VERTICES; v++) {
@@ -136,7 +136,7 @@ Test(export, writes_inverse_binds_by_columns)
     glb g = export_arm(a);
     const json_t *skin = item(&g, "skins", 0);
     size_t matrices = integer(skin, "inverseBindMatrices");
-    const float *m = a->binds[2].inverse_bind.m; /* second of the first mesh's skin */
+    const float *m = a->bones[2].inverse_bind.m; /* second of the first mesh's skin */
     cr_expect_eq(json_integer_value(json_array_get(json_object_get(skin, "joints"), 1)), LOWER);
     for (size_t row = 0; row < 3; row++)
         for (size_t col = 0; col < 4; col++)
@@ -231,15 +231,15 @@ Test(export, uses_wider_integers_where_they_are_needed)
 {
     enum { MANY = 300, WIDE = 70000 };
     th_joint *joints = calloc(MANY, sizeof *joints);
-    th_bind *binds = calloc(MANY, sizeof *binds);
+    th_bone *bones = calloc(MANY, sizeof *bones);
     th_vertex *vertices = calloc(WIDE, sizeof *vertices);
     uint32_t *indices = calloc(WIDE - 1, sizeof *indices);
     for (uint32_t j = 0; j < MANY; j++) {
         joints[j] = (th_joint){"j", j ? j - 1 : TH_NO_INDEX, TH_MAT34_IDENTITY};
-        binds[j] = (th_bind){j, TH_MAT34_IDENTITY};
+        bones[j] = (th_bone){j, TH_MAT34_IDENTITY};
     }
     for (uint32_t v = 0; v < WIDE; v++)
-        vertices[v] = (th_vertex){.position = {(float)v}, .bind = {(uint16_t)(v % MANY)}, .weight = {1}};
+        vertices[v] = (th_vertex){.position = {(float)v}, .bone = {(uint16_t)(v % MANY)}, .weight = {1}};
     for (uint32_t i = 0; i < WIDE - 1; i++)
         indices[i] = i + 1;
     th_mesh mesh = {"wide", 0, WIDE, WIDE - 1, vertices, indices};
@@ -247,8 +247,8 @@ Test(export, uses_wider_integers_where_they_are_needed)
     th_model model = {.name = "wide",
                       .joint_count = MANY,
                       .joints = joints,
-                      .bind_count = MANY,
-                      .binds = binds,
+                      .bone_count = MANY,
+                      .bones = bones,
                       .mesh_count = 1,
                       .meshes = &mesh,
                       .material_count = 1,
@@ -265,7 +265,7 @@ Test(export, uses_wider_integers_where_they_are_needed)
     free_glb(&g);
     free(indices);
     free(vertices);
-    free(binds);
+    free(bones);
     free(joints);
 }
 
@@ -414,7 +414,7 @@ Test(export, refuses_shear_and_names_the_joint)
 Test(export, refuses_a_mesh_bound_to_a_joint_in_two_ways)
 {
     arm *a = make_arm();
-    a->vertices[1][0].bind[0] = 0;
+    a->vertices[1][0].bone[0] = 0;
     check_refused(&a->model, "mesh sleeve is bound to joint upper");
     free(a);
 }

@@ -3,7 +3,7 @@
  * What comes back is the same but for this, which is the format's doing or Assimp's:
  *   - nodes for the meshes stand behind the joints, and, as a scene of several roots becomes one tree, one or two roots
  *     before them; all rest at identity
- *   - binds that no vertex follows, and meshes without triangles, are gone
+ *   - bones that no vertex follows, and meshes without triangles, are gone
  *   - a joint whose channel says what its rest says has none
  *   - materials of no mesh may be gone, and one may be added; colours are within 0 and 1
  *   - numbers are rounded to floats: key times in seconds, and rest transforms as translation, rotation and scale */
@@ -111,7 +111,7 @@ static void skin(const th_vertex *vertex, const th_dmat34 *palette, double out[3
     double position[3] = {(double)p[0], (double)p[1], (double)p[2]}, part[3];
     memset(out, 0, 3 * sizeof *out);
     for (int k = 0; k < 4; k++) {
-        th_dmat34_point(&palette[vertex->bind[k]], position, part);
+        th_dmat34_point(&palette[vertex->bone[k]], position, part);
         for (int i = 0; i < 3; i++)
             out[i] += (double)vertex->weight[k] * part[i];
     }
@@ -148,12 +148,12 @@ static void check_meshes(const trip *t)
 /* Every bind that came back is one that was there: same joint, same matrix. */
 static void check_binds(const trip *t)
 {
-    for (uint32_t b = 0; b < t->back->bind_count && t->there->mesh_count > 0; b++) {
-        th_dmat34 back = th_dmat34_from(t->back->binds[b].inverse_bind);
+    for (uint32_t b = 0; b < t->back->bone_count && t->there->mesh_count > 0; b++) {
+        th_dmat34 back = th_dmat34_from(t->back->bones[b].inverse_bind);
         bool found = false;
-        for (uint32_t i = 0; i < t->there->bind_count && !found; i++) {
-            th_dmat34 there = th_dmat34_from(t->there->binds[i].inverse_bind);
-            found = t->there->binds[i].joint + t->shift == t->back->binds[b].joint &&
+        for (uint32_t i = 0; i < t->there->bone_count && !found; i++) {
+            th_dmat34 there = th_dmat34_from(t->there->bones[i].inverse_bind);
+            found = t->there->bones[i].joint + t->shift == t->back->bones[b].joint &&
                     th_dmat34_distance(&there, &back) == 0;
         }
         cr_expect(found, "bind %u of %s came from nowhere", b, t->there->name);
@@ -182,7 +182,7 @@ static void check_round_trip(const th_model *there, double tolerance)
     trip t = {.there = there, .back = back, .shift = find_shift(there, back), .tolerance = tolerance};
     for (int i = 0; i < 2; i++) {
         const th_model *model = i ? back : there;
-        t.poses[i] = calloc((size_t)model->joint_count + model->bind_count, sizeof(th_dmat34));
+        t.poses[i] = calloc((size_t)model->joint_count + model->bone_count, sizeof(th_dmat34));
         t.palettes[i] = t.poses[i] + model->joint_count;
     }
     check_joints(&t);
@@ -280,7 +280,7 @@ Test(export_trip, brings_random_models_back)
                                                       .swing_rad = 2,
                                                       .splines = seed % 3,
                                                       .steps = seed % 5 == 0 ? 0.5 : 0,
-                                                      .double_binds = true});
+                                                      .double_bones = true});
         check_round_trip(model, 1e-5);
         th_model_free(model);
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is done with a guest, in letters. */
+/* What is done with a benchmark, in letters. */
 typedef struct diary {
     char text[64];
     uint32_t runs; /* since the repetition began */
@@ -27,14 +27,14 @@ static void note(void *ctx, char what)
         d->text[length] = what;
 }
 
-static th_result create(const th_guest *guest, void *host, th_row *row, void **out, th_error *e)
+static th_result create(const th_external_benchmark *benchmark, void *ctx, th_row *row, void **out, th_error *e)
 {
-    house *h = host;
-    diary *d = *out = guest->what ? &h->bad : &h->good;
+    house *h = ctx;
+    diary *d = *out = benchmark->what ? &h->bad : &h->good;
     note(d, 'c');
     row->threads = 1;
-    row->characters = row->joints = 1;
-    return guest->what ? th_fail(e, TH_ERR_ENVIRONMENT, "there is no stage") : TH_OK;
+    row->characters = row->bones = 1;
+    return benchmark->what ? th_fail(e, TH_ERR_ENVIRONMENT, "there is no stage") : TH_OK;
 }
 
 static void before(void *ctx)
@@ -58,7 +58,7 @@ static void after(void *ctx)
 static void summarize(void *ctx, const th_row *baseline, th_row *row)
 {
     note(ctx, baseline == row ? 's' : '?');
-    row->own = json_pack("{s:i}", "seen", 42);
+    row->own = json_pack("{s:i}", "visible", 42);
 }
 
 static void destroy(void *ctx)
@@ -68,27 +68,27 @@ static void destroy(void *ctx)
 
 #define ALL .create = create, .before = before, .run = run, .after = after, .summarize = summarize, .destroy = destroy
 
-static const th_guest entries[] = {
+static const th_external_benchmark entries[] = {
     {.name = "frame/good", .shape = "one", .is_baseline = true, ALL},
     {.name = "frame/bad", .shape = "other", .what = "bad", ALL},
 };
 
-static json_t *describe(void *host)
+static json_t *describe(void *ctx)
 {
-    (void)host;
+    (void)ctx;
     return json_pack("{s:i, s:s}", "width", 7, "renderer", "a hand");
 }
 
-static th_guests guests_of(house *h)
+static th_external_benchmarks benchmarks_of(house *h)
 {
-    return (th_guests){entries, 2, h, describe};
+    return (th_external_benchmarks){entries, 2, h, describe};
 }
 
 static th_report report_of(house *h, const char *filter)
 {
     static th_model *human;
     th_report report;
-    const th_guests guests = guests_of(h);
+    const th_external_benchmarks external = benchmarks_of(h);
     cr_assert(human || th_human_create(&human, &err) == TH_OK);
     const th_model *models[] = {human};
     const th_bench_desc desc = {
@@ -96,7 +96,7 @@ static th_report report_of(house *h, const char *filter)
         .threads = 1,
         .measure = {.repetitions = 2, .iterations = 3},
         .filter = filter,
-        .guests = &guests,
+        .external = &external,
     };
     cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
     th_model_free(human);
@@ -117,12 +117,12 @@ static void expect_text(const th_report *report, const char *wanted)
 
 Test(external_benchmarks, come_last_in_the_list_and_are_filtered)
 {
-    const th_guests guests = guests_of(NULL);
-    const th_bench_names all = th_bench_list(NULL, &guests), own = th_bench_list(NULL, NULL);
+    const th_external_benchmarks external = benchmarks_of(NULL);
+    const th_bench_names all = th_bench_list(NULL, &external), own = th_bench_list(NULL, NULL);
     cr_assert_eq(all.count, own.count + 2);
     cr_expect_str_eq(all.names[own.count], "frame/good");
     cr_expect_str_eq(all.names[own.count + 1], "frame/bad");
-    const th_bench_names bad = th_bench_list("frame/b", &guests);
+    const th_bench_names bad = th_bench_list("frame/b", &external);
     cr_expect(bad.count == 1 && strcmp(bad.names[0], "frame/bad") == 0);
 }
 
@@ -147,8 +147,8 @@ Test(external_benchmarks, that_cannot_are_left_out_with_a_reason)
     const th_row *bad = &report.rows[1];
     cr_assert_eq(report.row_count, 2);
     cr_expect_str_eq(h.bad.text, "cd");
-    cr_expect(bad->left_out && bad->real_ns.count == 0 && strcmp(bad->failure, "there is no stage") == 0);
-    cr_expect_eq(th_report_left_out(&report), bad);
+    cr_expect(bad->skipped && bad->real_ns.count == 0 && strcmp(bad->failure, "there is no stage") == 0);
+    cr_expect_eq(th_report_skipped(&report), bad);
     cr_expect_null(th_report_failure(&report));
     expect_text(&report, "note: frame/bad is left out: there is no stage");
     json_t *document = th_report_json(&report);

@@ -46,19 +46,19 @@ static const char *in_folder(const char *name)
     return out;
 }
 
-static th_film_desc desc_of(const char *name, uint32_t frame_count)
+static th_frame_writer_desc desc_of(const char *name, uint32_t frame_count)
 {
-    return (th_film_desc){
+    return (th_frame_writer_desc){
         .path = in_folder(name), .width = WIDTH, .height = HEIGHT, .frame_count = frame_count, .frames_per_s = 25};
 }
 
-static th_film *open_good(const char *name, uint32_t frame_count)
+static th_frame_writer *open_good(const char *name, uint32_t frame_count)
 {
-    th_film *film;
+    th_frame_writer *writer;
     th_error err = {0};
-    th_film_desc desc = desc_of(name, frame_count);
-    cr_assert_eq(th_film_open(&desc, &film, &err), TH_OK, "%s", err.text);
-    return film;
+    th_frame_writer_desc desc = desc_of(name, frame_count);
+    cr_assert_eq(th_frame_writer_open(&desc, &writer, &err), TH_OK, "%s", err.text);
+    return writer;
 }
 
 #define expect_ok(result, err) cr_expect_eq(result, TH_OK, "%s", (err).text)
@@ -80,10 +80,10 @@ static void expect_picture(const char *name, const uint8_t *rgba)
 Test(frame_writer, writes_a_picture_that_reads_back)
 {
     th_error err = {0};
-    th_film *film = open_good("one.PNG", 1);
+    th_frame_writer *writer = open_good("one.PNG", 1);
     cr_expect_eq(count_files(), 0, "not before there is one");
-    expect_ok(th_film_add(film, noise, &err), err);
-    expect_ok(th_film_close(film, &err), err);
+    expect_ok(th_frame_writer_add(writer, noise, &err), err);
+    expect_ok(th_frame_writer_close(writer, &err), err);
     cr_expect_eq(count_files(), 1);
     expect_picture("one.PNG", noise);
 }
@@ -109,31 +109,31 @@ Test(frame_writer, numbers_pictures)
                                            {"%09d-b.png", "000000000-b.png", "000000001-b.png", "000000002-b.png"}};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         th_error err = {0};
-        th_film *film = open_good(names[n][0], 3);
+        th_frame_writer *writer = open_good(names[n][0], 3);
         for (int i = 0; i < 3; i++) {
             noise[0] = (uint8_t)i;
-            expect_ok(th_film_add(film, noise, &err), err);
+            expect_ok(th_frame_writer_add(writer, noise, &err), err);
         }
-        expect_ok(th_film_close(film, &err), err);
+        expect_ok(th_frame_writer_close(writer, &err), err);
         cr_expect_eq(count_files(), 3);
         for (int i = 0; i < 3; i++) {
             noise[0] = (uint8_t)i;
             expect_picture(names[n][i + 1], noise);
         }
     }
-    th_film *film = open_good("only%02d.png", 1);
+    th_frame_writer *writer = open_good("only%02d.png", 1);
     th_error err = {0};
-    expect_ok(th_film_add(film, noise, &err), err);
-    expect_ok(th_film_close(film, &err), err);
+    expect_ok(th_frame_writer_add(writer, noise, &err), err);
+    expect_ok(th_frame_writer_close(writer, &err), err);
     expect_picture("only00.png", noise);
 }
 
-static void expect_refused(const th_film_desc *desc, th_result result, const char *word)
+static void expect_refused(const th_frame_writer_desc *desc, th_result result, const char *word)
 {
-    th_film *film;
+    th_frame_writer *writer;
     th_error err = {0};
-    cr_expect_eq(th_film_open(desc, &film, &err), result, "%s: %s", desc->path, err.text);
-    cr_expect_null(film);
+    cr_expect_eq(th_frame_writer_open(desc, &writer, &err), result, "%s: %s", desc->path, err.text);
+    cr_expect_null(writer);
     cr_expect(strstr(err.text, word), "%s: %s", desc->path, err.text);
     cr_expect_eq(count_files(), 0, "%s", desc->path);
 }
@@ -145,15 +145,15 @@ Test(frame_writer, takes_no_name_that_is_not_plain)
                                       "a%.2d.png", "a%.png",   "a%n.png",   "%x.png"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         for (uint32_t count = 1; count < 3; count++) {
-            th_film_desc desc = desc_of(bad[i], count);
+            th_frame_writer_desc desc = desc_of(bad[i], count);
             expect_refused(&desc, TH_ERR_INPUT, "%04d");
         }
     static const char *const unknown[] = {"a", "a.jpg", "a.png.", "png", ".png", "a.mp4 ", "a.mp4/", "%d"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
-        th_film_desc desc = desc_of(unknown[i], 1);
+        th_frame_writer_desc desc = desc_of(unknown[i], 1);
         expect_refused(&desc, TH_ERR_INPUT, "ends with .png");
     }
-    th_film_desc many = desc_of("a.png", 2), nameless = desc_of("", 1);
+    th_frame_writer_desc many = desc_of("a.png", 2), nameless = desc_of("", 1);
     expect_refused(&many, TH_ERR_INPUT, "need a number");
     nameless.path = "";
     expect_refused(&nameless, TH_ERR_INPUT, "is empty");
@@ -170,14 +170,14 @@ Test(frame_writer, takes_no_size_or_speed_that_is_not)
                  {16385, 1, TH_ERR_LIMIT, "16384 a side"},
                  {16384, 16384, TH_ERR_LIMIT, "67108864"}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        th_film_desc desc = desc_of("a.png", 1);
+        th_frame_writer_desc desc = desc_of("a.png", 1);
         desc.width = sizes[i].width;
         desc.height = sizes[i].height;
         expect_refused(&desc, sizes[i].result, sizes[i].word);
     }
     static const double speeds[] = {0, -1, (double)NAN, 1001};
     for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++) {
-        th_film_desc desc = desc_of("a.mp4", 1);
+        th_frame_writer_desc desc = desc_of("a.mp4", 1);
         desc.frames_per_s = speeds[i];
         expect_refused(&desc, TH_ERR_INPUT, "frames a second");
     }
@@ -187,16 +187,16 @@ Test(frame_writer, finds_out_early_that_it_cannot_write)
 {
     static const char *const names[] = {"no/such/folder/a%d.png", "no/such/folder/a.mp4"};
     for (size_t i = 0; i < 2; i++) {
-        th_film_desc desc = desc_of(names[i], 2);
+        th_frame_writer_desc desc = desc_of(names[i], 2);
         expect_refused(&desc, TH_ERR_INPUT, "No such file");
     }
     static const char *const folders[] = {"folder.png", "folder.mp4"};
     for (size_t i = 0; i < 2; i++) {
-        th_film *film;
+        th_frame_writer *writer;
         th_error err = {0};
-        th_film_desc desc = desc_of(folders[i], 1);
+        th_frame_writer_desc desc = desc_of(folders[i], 1);
         mkdir(desc.path, 0700);
-        cr_expect_eq(th_film_open(&desc, &film, &err), TH_ERR_INPUT);
+        cr_expect_eq(th_frame_writer_open(&desc, &writer, &err), TH_ERR_INPUT);
         cr_expect(strstr(err.text, folders[i]), "%s", err.text);
         rmdir(in_folder(folders[i]));
     }
@@ -216,19 +216,19 @@ static struct rlimit limit_files(rlim_t bytes)
 Test(frame_writer, keeps_the_old_picture_when_the_new_one_does_not_fit)
 {
     th_error err = {0};
-    th_film *film = open_good("a%d.png", 1);
-    expect_ok(th_film_add(film, noise, &err), err);
-    expect_ok(th_film_close(film, &err), err);
+    th_frame_writer *writer = open_good("a%d.png", 1);
+    expect_ok(th_frame_writer_add(writer, noise, &err), err);
+    expect_ok(th_frame_writer_close(writer, &err), err);
 
     static uint8_t other[4 * PIXELS];
     for (size_t i = 0; i < sizeof other; i++)
         other[i] = noise[sizeof noise - 1 - i];
-    film = open_good("a%d.png", 1);
+    writer = open_good("a%d.png", 1);
     struct rlimit before = limit_files(1000);
-    cr_expect_eq(th_film_add(film, other, &err), TH_ERR_INPUT);
+    cr_expect_eq(th_frame_writer_add(writer, other, &err), TH_ERR_INPUT);
     setrlimit(RLIMIT_FSIZE, &before);
     cr_expect(strstr(err.text, "a0.png"), "%s", err.text);
-    th_film_abandon(film);
+    th_frame_writer_abandon(writer);
     cr_expect_eq(count_files(), 1);
     expect_picture("a0.png", noise);
 }
@@ -271,20 +271,20 @@ static void expect_old(const char *name)
 Test(frame_writer, says_that_ffmpeg_is_missing)
 {
     setenv("PATH", folder, 1);
-    th_film_desc desc = desc_of("a.mp4", 2);
+    th_frame_writer_desc desc = desc_of("a.mp4", 2);
     expect_refused(&desc, TH_ERR_ENVIRONMENT, "ffmpeg");
 }
 
 /* Adds frames until one fails, or all of them and closes. */
 static th_result shoot(const char *name, uint32_t frames, th_error *err)
 {
-    th_film *film = open_good(name, frames);
+    th_frame_writer *writer = open_good(name, frames);
     th_result result = TH_OK;
     for (uint32_t i = 0; i < frames && result == TH_OK; i++)
-        result = th_film_add(film, noise, err);
+        result = th_frame_writer_add(writer, noise, err);
     if (result == TH_OK)
-        return th_film_close(film, err);
-    th_film_abandon(film);
+        return th_frame_writer_close(writer, err);
+    th_frame_writer_abandon(writer);
     return result;
 }
 
@@ -321,11 +321,11 @@ Test(frame_writer, puts_the_video_in_place_when_it_is_closed)
     make_ffmpeg("exec /bin/cat >/proc/self/fd/3");
     th_error err = {0};
     write_old("a%s.webm");
-    th_film *film = open_good("a%s.webm", 40);
+    th_frame_writer *writer = open_good("a%s.webm", 40);
     for (int i = 0; i < 40; i++)
-        expect_ok(th_film_add(film, noise, &err), err);
+        expect_ok(th_frame_writer_add(writer, noise, &err), err);
     cr_expect_eq(count_files(), 2, "ffmpeg and the old file: what is on its way has no name");
-    expect_ok(th_film_close(film, &err), err);
+    expect_ok(th_frame_writer_close(writer, &err), err);
     remove_ffmpeg();
     cr_expect_eq(count_files(), 1);
 
@@ -348,14 +348,14 @@ Test(frame_writer, needs_no_standard_input_or_output)
     for (int open = 0; open < 8; open++) {
         pid_t child = fork();
         if (child == 0) {
-            th_film *film;
+            th_frame_writer *writer;
             th_error err;
-            th_film_desc desc = desc_of("a.mkv", 1);
+            th_frame_writer_desc desc = desc_of("a.mkv", 1);
             for (int fd = 0; fd < 3; fd++)
                 if (!(open >> fd & 1))
                     close(fd);
-            _exit(th_film_open(&desc, &film, &err) != TH_OK || th_film_add(film, noise, &err) != TH_OK ||
-                  th_film_close(film, &err) != TH_OK);
+            _exit(th_frame_writer_open(&desc, &writer, &err) != TH_OK ||
+                  th_frame_writer_add(writer, noise, &err) != TH_OK || th_frame_writer_close(writer, &err) != TH_OK);
         }
         int status;
         struct stat file;
@@ -372,10 +372,10 @@ Test(frame_writer, abandons_a_video_that_hangs)
     make_ffmpeg("exec /bin/sleep 1000");
     th_error err = {0};
     write_old("a.mp4");
-    th_film *film = open_good("a.mp4", 2);
-    expect_ok(th_film_add(film, noise, &err), err);
-    th_film_abandon(film);
-    th_film_abandon(NULL);
+    th_frame_writer *writer = open_good("a.mp4", 2);
+    expect_ok(th_frame_writer_add(writer, noise, &err), err);
+    th_frame_writer_abandon(writer);
+    th_frame_writer_abandon(NULL);
     remove_ffmpeg();
     cr_expect_eq(count_files(), 1);
     expect_old("a.mp4");
@@ -385,7 +385,7 @@ Test(frame_writer, makes_no_video_of_nothing)
 {
     make_ffmpeg("exec /bin/cat >/proc/self/fd/3");
     th_error err = {0};
-    cr_expect_eq(th_film_close(open_good("a.mp4", 2), &err), TH_ERR_INPUT);
+    cr_expect_eq(th_frame_writer_close(open_good("a.mp4", 2), &err), TH_ERR_INPUT);
     cr_expect(strstr(err.text, "at least one frame"), "%s", err.text);
     remove_ffmpeg();
     cr_expect_eq(count_files(), 0);
@@ -446,12 +446,12 @@ Test(frame_writer, makes_videos_that_play)
         cr_skip_test("ffmpeg is not installed");
     for (size_t n = 0; n < 3; n++) {
         th_error err = {0};
-        th_film *film = open_good(names[n], 10);
+        th_frame_writer *writer = open_good(names[n], 10);
         for (uint32_t f = 0; f < 10; f++) {
             paint(f, frame);
-            expect_ok(th_film_add(film, frame, &err), err);
+            expect_ok(th_frame_writer_add(writer, frame, &err), err);
         }
-        expect_ok(th_film_close(film, &err), err);
+        expect_ok(th_frame_writer_close(writer, &err), err);
         double difference = compare_video(names[n], 10);
         cr_expect(difference >= 0 && difference < 3, "%s: %g", names[n], difference);
         unlink(in_folder(names[n]));

@@ -17,13 +17,13 @@ static const double time_s = 1.25;
 static const way with_shadows = {.width = WIDTH, .height = HEIGHT, .samples = 4, .shadow_pixels = 1024};
 static const way without_shadows = {.width = WIDTH, .height = HEIGHT, .samples = 4};
 
-static cast cast_human(void)
+static test_models test_models_human(void)
 {
-    cast c = {0};
+    test_models c = {0};
     th_model *model;
     th_error err;
     cr_assert_eq(th_human_create(&model, &err), TH_OK, "%s", err.text);
-    cast_add(&c, model);
+    test_models_add(&c, model);
     return c;
 }
 
@@ -110,14 +110,14 @@ static th_model *dress(wardrobe *w)
 /* As a heat map has it: from blue to red. */
 static void tint_all(stage *s)
 {
-    th_stand *stands = (th_stand *)(s->slot + s->draws[0].stand_offset);
+    th_gpu_instance *gpu_instances = (th_gpu_instance *)(s->slot + s->draws[0].instance_offset);
     for (uint32_t i = 0; i < s->draws[0].count; i++)
-        memcpy(stands[i].tint, (uint8_t[]){(uint8_t)(30 + 25 * i), 60, (uint8_t)(230 - 25 * i), 255}, 4);
+        memcpy(gpu_instances[i].tint, (uint8_t[]){(uint8_t)(30 + 25 * i), 60, (uint8_t)(230 - 25 * i), 255}, 4);
 }
 
 typedef enum look { MATERIALS, HEAT, SKELETONS } look;
 
-static stage make_stage(const cast *c, double at_s, th_palette palette, look how)
+static stage make_stage(const test_models *c, double at_s, th_palette palette, look how)
 {
     stage s = stage_crowd(c, COUNT, SIDE, at_s, palette);
     s.view.plain = how == HEAT;
@@ -143,11 +143,11 @@ static void check_picture(const char *name, th_gl *gl, const stage *s, const way
 static void check_human(const char *name, th_palette palette, look how, const way *w)
 {
     th_gl *gl = open_llvmpipe();
-    cast c = cast_human();
+    test_models c = test_models_human();
     stage s = make_stage(&c, time_s, palette, how);
     check_picture(name, gl, &s, w);
     stage_free(&s);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
@@ -167,7 +167,7 @@ static void check_ways(const char *name, th_palette palette)
     static const th_ring_upload uploads[] = {TH_RING_PERSISTENT, TH_RING_UNSYNCHRONIZED};
     static const th_fetch fetches[] = {TH_FETCH_STORAGE, TH_FETCH_TEXTURE};
     th_gl *gl = open_llvmpipe();
-    cast c = cast_human();
+    test_models c = test_models_human();
     stage s = make_stage(&c, time_s, palette, MATERIALS);
     for (size_t i = 0; i < 4; i++) {
         way w = with_shadows;
@@ -176,7 +176,7 @@ static void check_ways(const char *name, th_palette palette)
         check_picture(name, gl, &s, &w);
     }
     stage_free(&s);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
@@ -194,20 +194,20 @@ Test(golden, humans_of_half_precision_any_way)
 Test(golden, levels_of_detail)
 {
     th_gl *gl = open_llvmpipe();
-    cast c = cast_human();
+    test_models c = test_models_human();
     stage s = make_stage(&c, time_s, TH_PALETTE_F32, MATERIALS);
     const th_draw all = s.draws[0];
     for (s.draw_count = 0; s.draw_count < all.count; s.draw_count++) {
         th_draw *draw = &s.draws[s.draw_count];
         *draw = all;
         draw->count = 1;
-        draw->lod = s.draw_count % TH_FIGURE_LODS;
+        draw->lod = s.draw_count % TH_RENDER_MESH_LODS;
         draw->palette_offset += s.draw_count * all.palette_stride;
-        draw->stand_offset += s.draw_count * sizeof(th_stand);
+        draw->instance_offset += s.draw_count * sizeof(th_gpu_instance);
     }
     check_picture("levels", gl, &s, &with_shadows);
     stage_free(&s);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
@@ -215,17 +215,17 @@ Test(golden, levels_of_detail)
 Test(golden, scale_that_differs_by_axis)
 {
     th_gl *gl = open_llvmpipe();
-    cast c = cast_human();
+    test_models c = test_models_human();
     stage s = make_stage(&c, time_s, TH_PALETTE_F32, MATERIALS);
     const float scale[3] = {1.5F, 0.75F, 0.5F};
     for (uint32_t k = 0; k < s.draws[0].count; k++) {
         float *palette = (float *)(s.slot + s.draws[0].palette_offset + k * s.draws[0].palette_stride);
-        for (uint32_t i = 0; i < 12 * c.figures[0]->bind_count; i++)
+        for (uint32_t i = 0; i < 12 * c.meshes[0]->bone_count; i++)
             palette[i] *= scale[i / 4 % 3];
     }
     check_picture("squashed", gl, &s, &with_shadows);
     stage_free(&s);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
@@ -233,14 +233,14 @@ Test(golden, several_meshes_and_materials)
 {
     th_gl *gl = open_llvmpipe();
     wardrobe w = {0};
-    cast c = {0};
-    cast_add(&c, dress(&w));
-    cr_assert_eq(c.figures[0]->part_count, OUTFIT);
-    cr_assert_eq(c.figures[0]->image_count, 1);
+    test_models c = {0};
+    test_models_add(&c, dress(&w));
+    cr_assert_eq(c.meshes[0]->part_count, OUTFIT);
+    cr_assert_eq(c.meshes[0]->image_count, 1);
     stage s = make_stage(&c, time_s, TH_PALETTE_F32, MATERIALS);
     check_picture("outfits", gl, &s, &with_shadows);
     stage_free(&s);
-    cast_free(&c);
+    test_models_free(&c);
     wardrobe_free(&w);
     close_context(gl);
 }
@@ -263,13 +263,13 @@ static void check_file(const char *name, const char *file, look how)
     if (!getenv("THRONG_MODELS"))
         cr_skip_test("THRONG_MODELS does not name a folder with Fox.glb and CesiumMan.gltf");
     th_gl *gl = open_llvmpipe();
-    cast c = {0};
+    test_models c = {0};
     snprintf(path, sizeof path, "%s/%s", getenv("THRONG_MODELS"), file);
-    cast_add(&c, import_good(path));
+    test_models_add(&c, import_good(path));
     stage s = make_stage(&c, time_s, TH_PALETTE_F32, how);
     check_picture(name, gl, &s, &with_shadows);
     stage_free(&s);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
@@ -300,11 +300,11 @@ static void expect_other(const char *fault, th_gl *gl, const stage *s, const way
 static void check_fault(const char *fault, double at_s, th_palette palette, const way *w)
 {
     th_gl *gl = open_llvmpipe();
-    cast c = cast_human();
+    test_models c = test_models_human();
     stage s = make_stage(&c, at_s, palette, MATERIALS);
     expect_other(fault, gl, &s, w);
     stage_free(&s);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }
 
@@ -324,11 +324,11 @@ Test(golden, half_precision_is_seen)
 }
 
 /* The last influence of each vertex goes to its first one. */
-static th_figure_vertex *drop_influence(th_figure *figure)
+static th_render_mesh_vertex *drop_influence(th_render_mesh *mesh)
 {
-    th_figure_vertex *vertices = malloc(figure->vertex_count * sizeof *vertices);
-    memcpy(vertices, figure->vertices, figure->vertex_count * sizeof *vertices);
-    for (uint32_t v = 0; v < figure->vertex_count; v++) {
+    th_render_mesh_vertex *vertices = malloc(mesh->vertex_count * sizeof *vertices);
+    memcpy(vertices, mesh->vertices, mesh->vertex_count * sizeof *vertices);
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         int last = 3;
         while (vertices[v].weight[last] == 0)
             last--;
@@ -337,21 +337,21 @@ static th_figure_vertex *drop_influence(th_figure *figure)
         vertices[v].weight[0] = (uint8_t)(vertices[v].weight[0] + vertices[v].weight[last]);
         vertices[v].weight[last] = 0;
     }
-    figure->vertices = vertices;
+    mesh->vertices = vertices;
     return vertices;
 }
 
 Test(golden, a_missing_influence_is_seen)
 {
     th_gl *gl = open_llvmpipe();
-    cast c = cast_human();
+    test_models c = test_models_human();
     stage s = make_stage(&c, time_s, TH_PALETTE_F32, MATERIALS);
-    th_figure figure = *s.figures[0];
-    th_figure_vertex *vertices = drop_influence(&figure);
-    s.figures[0] = &figure;
+    th_render_mesh mesh = *s.meshes[0];
+    th_render_mesh_vertex *vertices = drop_influence(&mesh);
+    s.meshes[0] = &mesh;
     expect_other("an influence dropped", gl, &s, &with_shadows);
     free(vertices);
     stage_free(&s);
-    cast_free(&c);
+    test_models_free(&c);
     close_context(gl);
 }

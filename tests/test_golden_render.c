@@ -37,11 +37,11 @@ static void make_folder_and_try(void)
 TestSuite(golden_render, .init = make_folder_and_try, .fini = remove_folder, .timeout = 300);
 
 /* Draws with one thread and without vectors, so that everybody draws the same. */
-static th_figure_image draw(const char *options, double start_s)
+static th_render_mesh_image draw(const char *options, double start_s)
 {
     static uint8_t bytes[MOST_BYTES];
     char line[512];
-    th_figure_image image;
+    th_render_mesh_image image;
     th_error error;
     snprintf(line, sizeof line, "render --size %dx%d --start %g --threads 1 --isa scalar --out picture.png %s", WIDTH,
              HEIGHT, start_s, options);
@@ -56,7 +56,7 @@ static th_figure_image draw(const char *options, double start_s)
 
 static void check_render(const char *name, const char *options)
 {
-    th_figure_image image = draw(options, time_s);
+    th_render_mesh_image image = draw(options, time_s);
     check_golden(name, image.rgba, WIDTH, HEIGHT);
     th_image_free(&image);
 }
@@ -109,7 +109,7 @@ Test(golden_render, recorded_motion)
 static void expect_other(const char *name, const char *options, double start_s)
 {
     static uint8_t golden[WIDTH * HEIGHT * 4];
-    th_figure_image image = draw(options, start_s);
+    th_render_mesh_image image = draw(options, start_s);
     read_golden(name, WIDTH, HEIGHT, golden);
     const difference d = compare_pictures(image.rgba, golden, WIDTH, HEIGHT);
     cr_expect_not(d.same, "%s, %s: %u pixels off, RMSE %.2g", name, options, d.pixels_off, d.rmse);

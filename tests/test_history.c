@@ -18,7 +18,7 @@ Test(history, of_no_frames_is_zero)
     const th_history none = {0};
     cr_expect_eq(th_history_last(&none, 0.5), 0);
     cr_expect_eq(th_history_all(&none, 0.99), 0);
-    cr_expect_eq(th_history_mean(&none, TH_FRAME_SHOW), 0);
+    cr_expect_eq(th_history_mean(&none, TH_FRAME_PRESENT), 0);
 }
 
 Test(history, last_frames_are_the_last_and_exact)
@@ -32,7 +32,7 @@ Test(history, last_frames_are_the_last_and_exact)
     cr_expect_eq(th_history_last(&history, 0.99), 238);
     cr_expect_eq(th_history_last(&history, 1), 240);
     cr_expect_float_eq(th_history_mean(&history, TH_FRAME_EVALUATE), 120.5 / 8, 1e-4);
-    cr_expect_float_eq(th_history_mean(&history, TH_FRAME_SHOW), 120.5 / 2, 1e-4);
+    cr_expect_float_eq(th_history_mean(&history, TH_FRAME_PRESENT), 120.5 / 2, 1e-4);
 }
 
 Test(history, oldest_frame_is_the_one_to_go)
@@ -40,7 +40,7 @@ Test(history, oldest_frame_is_the_one_to_go)
     for (uint32_t k = 0; k < TH_HISTORY_FRAMES + 3; k++)
         add((float)k + 1);
     cr_expect_eq(history.next, 3);
-    cr_expect_eq(history.ms[TH_FRAME_SHOW][3], 4 / 2.0F, "frames 1 to 3 are gone");
+    cr_expect_eq(history.ms[TH_FRAME_PRESENT][3], 4 / 2.0F, "frames 1 to 3 are gone");
     cr_expect_eq(history.count, TH_HISTORY_FRAMES + 3);
 }
 

@@ -19,7 +19,7 @@ static void set_up(void)
     th_error err;
     cr_assert_eq(th_human_create(&human, &err), TH_OK, "%s", err.text);
     pose = calloc(human->joint_count, sizeof *pose);
-    palette = calloc(human->bind_count, sizeof *palette);
+    palette = calloc(human->bone_count, sizeof *palette);
 }
 
 static void tear_down(void)
@@ -90,7 +90,7 @@ static double lowest_point(void)
         vec3 p = vec(v->position);
         double y = 0;
         for (int k = 0; k < 4; k++) {
-            const double *row = palette[v->bind[k]].m + 4;
+            const double *row = palette[v->bone[k]].m + 4;
             y += (double)v->weight[k] * (dot((vec3){row[0], row[1], row[2]}, p) + row[3]);
         }
         lowest = fmin(lowest, y);
@@ -113,10 +113,10 @@ Test(human, is_a_valid_model_of_the_stated_kind)
     cr_assert_eq(th_model_check(human, &err), TH_OK, "%s", err.text);
     cr_assert_str_eq(human->name, TH_HUMAN_NAME);
     cr_assert(human->joint_count >= 50 && human->joint_count <= 70, "%u joints", human->joint_count);
-    cr_assert_eq(human->bind_count, human->joint_count);
+    cr_assert_eq(human->bone_count, human->joint_count);
     cr_assert_eq(human->mesh_count, 1);
     cr_assert_eq(human->material_count, 1);
-    cr_assert_eq(human->note_count, 0);
+    cr_assert_eq(human->warning_count, 0);
     uint32_t vertices = human->meshes[0].vertex_count;
     cr_assert(vertices >= 2000 && vertices <= 5000, "%u vertices", vertices);
 }
@@ -137,7 +137,7 @@ Test(human, is_the_same_on_every_call)
     cr_assert_eq(a->index_count, b->index_count);
     cr_assert_eq(memcmp(a->vertices, b->vertices, a->vertex_count * sizeof *a->vertices), 0);
     cr_assert_eq(memcmp(a->indices, b->indices, a->index_count * sizeof *a->indices), 0);
-    cr_assert_eq(memcmp(human->binds, again->binds, human->bind_count * sizeof *human->binds), 0);
+    cr_assert_eq(memcmp(human->bones, again->bones, human->bone_count * sizeof *human->bones), 0);
     for (uint32_t j = 0; j < human->joint_count; j++)
         cr_assert_eq(memcmp(&human->joints[j].rest, &again->joints[j].rest, sizeof(th_mat34)), 0);
     for (uint32_t c = 0; c < human->clip_count; c++)
@@ -215,11 +215,11 @@ Test(human, every_joint_moves_some_skin)
     const th_mesh *mesh = &human->meshes[0];
     for (uint32_t v = 0; v < mesh->vertex_count; v++)
         for (int k = 0; k < 4; k++) {
-            double *of_bind = &most[mesh->vertices[v].bind[k]];
-            *of_bind = fmax(*of_bind, (double)mesh->vertices[v].weight[k]);
+            double *of_bone = &most[mesh->vertices[v].bone[k]];
+            *of_bone = fmax(*of_bone, (double)mesh->vertices[v].weight[k]);
         }
-    for (uint32_t b = 0; b < human->bind_count; b++)
-        cr_expect_gt(most[b], 0.4, "%s: %g at most", human->joints[human->binds[b].joint].name, most[b]);
+    for (uint32_t b = 0; b < human->bone_count; b++)
+        cr_expect_gt(most[b], 0.4, "%s: %g at most", human->joints[human->bones[b].joint].name, most[b]);
 }
 
 Test(human, weights_sum_to_one_and_descend)
@@ -241,8 +241,8 @@ Test(human, weights_do_not_jump_along_any_edge)
         const th_vertex *a = &mesh->vertices[mesh->indices[i]], *b = &mesh->vertices[mesh->indices[j]];
         double weights[70] = {0}, change = 0;
         for (int k = 0; k < 4; k++) {
-            weights[a->bind[k]] += (double)a->weight[k];
-            weights[b->bind[k]] -= (double)b->weight[k];
+            weights[a->bone[k]] += (double)a->weight[k];
+            weights[b->bone[k]] -= (double)b->weight[k];
         }
         for (int k = 0; k < 70; k++)
             change += fabs(weights[k]) / 2;

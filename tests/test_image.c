@@ -27,14 +27,14 @@ static const uint8_t tga[18 + 24] = {0, 0,   2,  0,    0, 0,   0,   0,   0,   0,
                                      2, 0,   32, 0x28, 0, 0,   255, 255, 0,   255, 0,   255, 255, 0,
                                      0, 255, 0,  0,    0, 128, 255, 255, 255, 255, 255, 255, 255, 255};
 
-static th_result decode(const uint8_t *bytes, size_t count, th_figure_image *out, th_error *err)
+static th_result decode(const uint8_t *bytes, size_t count, th_render_mesh_image *out, th_error *err)
 {
-    return th_image_decode(bytes, count, TH_FIGURE_MAX_IMAGE_BYTES, out, err);
+    return th_image_decode(bytes, count, TH_RENDER_MESH_MAX_IMAGE_BYTES, out, err);
 }
 
 static void check_refused(const uint8_t *bytes, size_t count, th_result code, const char *says)
 {
-    th_figure_image image;
+    th_render_mesh_image image;
     th_error err = {0};
     cr_expect_eq(decode(bytes, count, &image, &err), code, "%s", err.text);
     cr_expect_null(image.rgba);
@@ -45,7 +45,7 @@ Test(image, has_its_pixels_from_the_top_left)
 {
     static const uint8_t want[] = {255, 0, 0, 255, 0,   255, 0,   255, 0,   0,   255, 255,
                                    0,   0, 0, 128, 255, 255, 255, 255, 255, 255, 255, 255};
-    th_figure_image image;
+    th_render_mesh_image image;
     cr_assert_eq(decode(tga, sizeof tga, &image, NULL), TH_OK);
     cr_expect(image.width == 3 && image.height == 2);
     cr_expect_arr_eq(image.rgba, want, sizeof want);
@@ -95,7 +95,7 @@ Test(image, that_is_too_large_is_refused_by_its_header)
     wide[13] = 64;
     check_refused(wide, sizeof wide, TH_ERR_LIMIT, "has 16385 x 2 pixels, the limit is 16384 each way");
 
-    th_figure_image image;
+    th_render_mesh_image image;
     cr_expect_eq(th_image_decode(tga, sizeof tga, 23, &image, NULL), TH_ERR_LIMIT);
     cr_assert_eq(th_image_decode(tga, sizeof tga, 24, &image, NULL), TH_OK);
     th_image_free(&image);
@@ -106,7 +106,7 @@ static bool try_bytes(const uint8_t *bytes, size_t count)
 {
     uint8_t *copy = malloc(count + (count == 0));
     memcpy(copy, bytes, count);
-    th_figure_image image;
+    th_render_mesh_image image;
     th_error err = {0};
     const bool good = decode(copy, count, &image, &err) == TH_OK;
     cr_assert(good ? image.rgba != NULL : !image.rgba && err.text[0]);
@@ -211,23 +211,23 @@ Test(image, with_a_hidden_table_that_overflows_is_refused)
     check_refused(bytes, JPEG_TABLE + 38, TH_ERR_INPUT, "too many symbols");
 }
 
-/* ---- images of figures ---- */
+/* ---- images of render_meshes ---- */
 
 Test(image, that_cannot_be_decoded_is_a_note)
 {
     arm *a = make_arm();
     a->textures[0].bytes = NULL;
     a->textures[0].byte_count = 0;
-    th_figure *figure = create_figure(&a->model);
-    cr_expect_eq(figure->image_count, 0);
-    cr_expect_eq(figure->note_count, 2);
-    cr_expect(figure_notes(figure, "texture skin.png is missing; a plain colour takes its place"));
-    cr_expect(figure_notes(figure, "texture cloth.bmp cannot be read ("));
+    th_render_mesh *render_mesh = create_render_mesh(&a->model);
+    cr_expect_eq(render_mesh->image_count, 0);
+    cr_expect_eq(render_mesh->warning_count, 2);
+    cr_expect(has_warning(render_mesh, "texture skin.png is missing; a plain colour takes its place"));
+    cr_expect(has_warning(render_mesh, "texture cloth.bmp cannot be read ("));
     for (uint32_t m = 0; m < 2; m++) {
-        cr_expect_eq(figure->materials[m].image, TH_NO_INDEX);
-        cr_expect_arr_eq(figure->materials[m].base_color, a->materials[m].base_color, sizeof(float[4]));
+        cr_expect_eq(render_mesh->materials[m].image, TH_NO_INDEX);
+        cr_expect_arr_eq(render_mesh->materials[m].base_color, a->materials[m].base_color, sizeof(float[4]));
     }
-    th_figure_destroy(figure);
+    th_render_mesh_destroy(render_mesh);
     free(a);
 }
 
@@ -237,11 +237,11 @@ Test(image, of_two_materials_is_decoded_once)
     a->textures[1] = (th_texture){"cloth.tga", tga, sizeof tga};
     a->textures[0] = (th_texture){"unused.png", NULL, 0};
     a->materials[0].texture = 1;
-    th_figure *figure = create_figure(&a->model);
-    cr_expect_eq(figure->note_count, 0, "what nobody uses may be missing");
-    cr_assert_eq(figure->image_count, 1);
-    cr_expect(figure->materials[0].image == 0 && figure->materials[1].image == 0);
-    cr_expect_eq(figure->images[0].width, 3);
-    th_figure_destroy(figure);
+    th_render_mesh *render_mesh = create_render_mesh(&a->model);
+    cr_expect_eq(render_mesh->warning_count, 0, "what nobody uses may be missing");
+    cr_assert_eq(render_mesh->image_count, 1);
+    cr_expect(render_mesh->materials[0].image == 0 && render_mesh->materials[1].image == 0);
+    cr_expect_eq(render_mesh->images[0].width, 3);
+    th_render_mesh_destroy(render_mesh);
     free(a);
 }

@@ -94,19 +94,19 @@ static void check_refused(const th_import_desc *desc, th_result code, const char
     cr_expect(strstr(err.text, says), "\"%s\" should say \"%s\"", err.text, says);
 }
 
-static bool has_note(const th_model *model, const char *part)
+static bool has_warning(const th_model *model, const char *part)
 {
-    for (uint32_t n = 0; n < model->note_count; n++)
-        if (strstr(model->notes[n], part))
+    for (uint32_t n = 0; n < model->warning_count; n++)
+        if (strstr(model->warnings[n], part))
             return true;
     return false;
 }
 
 static void check_note(const th_model *model, const char *part)
 {
-    cr_expect(has_note(model, part), "no note says \"%s\"", part);
-    for (uint32_t n = 0; !has_note(model, part) && n < model->note_count; n++)
-        cr_log_warn("there is: %s", model->notes[n]);
+    cr_expect(has_warning(model, part), "no warning says \"%s\"", part);
+    for (uint32_t n = 0; !has_warning(model, part) && n < model->warning_count; n++)
+        cr_log_warn("there is: %s", model->warnings[n]);
 }
 
 static const th_channel *channel_of(const th_model *model, const char *joint)
@@ -242,7 +242,7 @@ Test(import, keeps_times_before_zero_and_late_starts)
     cr_expect_float_eq(model->clips[0].duration_ticks, 2000, 1e-9);
     th_exact_channel(channel_of(model, "lower"), 500, TH_INTERPOLATION_AUTHORED, &trs);
     cr_expect_float_eq(trs.translation[0], 5, 1e-6, "the first key holds before it");
-    cr_expect_eq(model->note_count, 1, "no normals, and nothing else to say");
+    cr_expect_eq(model->warning_count, 1, "no normals, and nothing else to say");
     th_model_free(model);
 }
 
@@ -415,9 +415,9 @@ Test(import, cleans_the_names_of_clips_in_notes)
                             "'channels':[{'sampler':0,'target':{'node':2,'path':'translation'}}]}]"),
                    ACCESSOR(GLTF_FLOATS("SCALAR", 2, 1, 0)), ACCESSOR(GLTF_FLOATS("VEC3", 2, 1, 0, 0, 0, 0, 0)));
     check_note(model, "1 key is out of order in time");
-    for (uint32_t n = 0; n < model->note_count; n++)
-        for (const char *c = model->notes[n]; *c; c++)
-            cr_expect(*c != '\n' && *c != '\x1b', "%s", model->notes[n]);
+    for (uint32_t n = 0; n < model->warning_count; n++)
+        for (const char *c = model->warnings[n]; *c; c++)
+            cr_expect(*c != '\n' && *c != '\x1b', "%s", model->warnings[n]);
     th_model_free(model);
 }
 
@@ -581,9 +581,9 @@ Test(import, tells_bones_of_equal_name_apart_by_their_place)
     const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, BINDS};
     th_model *model = import_gltf(TWO_ARMS("'translation':[5,0,0]"), accessors, LENGTH(accessors));
     uint32_t left = th_model_find_joint(model, "left");
-    for (uint32_t b = 0; b < model->bind_count; b++)
-        cr_expect(model->binds[b].joint == left || model->joints[model->binds[b].joint].parent == left);
-    cr_expect_eq(model->bind_count, 2);
+    for (uint32_t b = 0; b < model->bone_count; b++)
+        cr_expect(model->bones[b].joint == left || model->joints[model->bones[b].joint].parent == left);
+    cr_expect_eq(model->bone_count, 2);
     check_note(model, "1 joint shares its name with another");
     th_model_free(model);
 }
@@ -601,8 +601,8 @@ Test(import, tells_bones_apart_by_their_place_alone)
             "'translation':[5,0,0]},{'name':'hand','translation':[0,1,0]}") "'skins':[{'joints':[4],'"
                                                                             "inverseBindMatrices':3}]," SKINNED_MESHES,
         accessors, LENGTH(accessors));
-    cr_assert_eq(model->bind_count, 1);
-    cr_expect_eq(model->joints[model->binds[0].joint].parent, th_model_find_joint(model, "right"));
+    cr_assert_eq(model->bone_count, 1);
+    cr_expect_eq(model->joints[model->bones[0].joint].parent, th_model_find_joint(model, "right"));
     th_model_free(model);
 }
 
@@ -650,10 +650,10 @@ Test(import, scales_weights_to_sum_to_one)
 
 static void check_identities(const th_model *model, const char *const joints[], uint32_t count)
 {
-    cr_assert_eq(model->bind_count, count);
+    cr_assert_eq(model->bone_count, count);
     for (uint32_t b = 0; b < count; b++) {
-        cr_expect_str_eq(model->joints[model->binds[b].joint].name, joints[b]);
-        cr_expect(memcmp(&model->binds[b].inverse_bind, &TH_MAT34_IDENTITY, sizeof(th_mat34)) == 0, "%s", joints[b]);
+        cr_expect_str_eq(model->joints[model->bones[b].joint].name, joints[b]);
+        cr_expect(memcmp(&model->bones[b].inverse_bind, &TH_MAT34_IDENTITY, sizeof(th_mat34)) == 0, "%s", joints[b]);
     }
 }
 
@@ -722,7 +722,7 @@ Test(import, keeps_the_four_largest_weights)
         v++;
     const char *expected[] = {"f", "e", "d", "c"};
     for (int k = 0; k < 4; k++) {
-        cr_expect_str_eq(model->joints[model->binds[v->bind[k]].joint].name, expected[k]);
+        cr_expect_str_eq(model->joints[model->bones[v->bone[k]].joint].name, expected[k]);
         cr_expect_float_eq(v->weight[k], (6 - k) / 18.0, 1e-6);
     }
     check_note(model, "1 vertex has more than 4 weights");
@@ -735,7 +735,7 @@ Test(import, binds_vertices_without_weights_to_the_mesh_node)
                                        GLTF_FLOATS("VEC4", 3, 1, 0, 0, 0, 0, 0, 0, 0, .25f, .75f, 0, 0), BINDS};
     th_model *model = import_gltf(ARM_BODY(""), accessors, LENGTH(accessors));
     const th_vertex *v = &model->meshes[0].vertices[1];
-    cr_expect_str_eq(model->joints[model->binds[v->bind[0]].joint].name, "skin");
+    cr_expect_str_eq(model->joints[model->bones[v->bone[0]].joint].name, "skin");
     cr_expect_float_eq(v->weight[0], 1, 0);
     check_note(model, "1 vertex of a skinned mesh has no weights");
     th_model_free(model);
@@ -756,12 +756,12 @@ Test(import, gives_each_offset_of_a_bone_its_own_palette_entry)
                                                         "name':'coat','primitives':["
                                                         "{'attributes':{'POSITION':0,'JOINTS_0':1,'WEIGHTS_0':2}}]}]",
         accessors, LENGTH(accessors));
-    cr_expect_eq(model->bind_count, 3, "one of the upper joint, two of the lower");
+    cr_expect_eq(model->bone_count, 3, "one of the upper joint, two of the lower");
     for (uint32_t m = 0; m < 2; m++) {
         const th_vertex *v = &model->meshes[m].vertices[2]; /* .75 on the lower joint */
-        const th_bind *bind = &model->binds[v->bind[0]];
-        cr_expect_str_eq(model->joints[bind->joint].name, "lower");
-        cr_expect_float_eq(bind->inverse_bind.m[11], strcmp(model->meshes[m].name, "coat") == 0 ? 7 : 0, 0);
+        const th_bone *bone = &model->bones[v->bone[0]];
+        cr_expect_str_eq(model->joints[bone->joint].name, "lower");
+        cr_expect_float_eq(bone->inverse_bind.m[11], strcmp(model->meshes[m].name, "coat") == 0 ? 7 : 0, 0);
     }
     th_model_free(model);
 }
@@ -774,7 +774,7 @@ Test(import, copies_a_mesh_for_every_node_that_uses_it)
         LENGTH(accessors));
     cr_assert_eq(model->mesh_count, 2);
     for (uint32_t m = 0; m < 2; m++) {
-        uint32_t joint = model->binds[model->meshes[m].vertices[0].bind[0]].joint;
+        uint32_t joint = model->bones[model->meshes[m].vertices[0].bone[0]].joint;
         cr_expect_str_eq(model->joints[joint].name, m == 0 ? "a" : "b");
     }
     cr_expect_float_eq(model->size, 5, 1e-6);
@@ -789,7 +789,7 @@ Test(import, leaves_out_meshes_no_node_uses)
         cr_skip_test("%s is not there", path);
     th_model *model = import_good(path);
     cr_expect_eq(model->mesh_count, 0);
-    cr_expect_eq(model->bind_count, model->joint_count);
+    cr_expect_eq(model->bone_count, model->joint_count);
     check_note(model, "1 mesh is used by no node and was left out");
     th_model_free(model);
 }
@@ -827,7 +827,7 @@ Test(import, binds_every_joint_of_a_file_without_meshes)
                                                             "'path':'translation'}}]}]",
         accessors, LENGTH(accessors));
     cr_expect_eq(model->mesh_count, 0);
-    cr_assert(model->bind_count == 3 && model->joint_count == 3);
+    cr_assert(model->bone_count == 3 && model->joint_count == 3);
     th_dmat34 pose[3], palette[3], identity = TH_DMAT34_IDENTITY;
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(model, pose, palette);
@@ -925,8 +925,8 @@ static void check_matrix(const th_dmat34 *ours, const oracle_matrix *theirs, dou
 static const th_dmat34 *find_palette_entry(const th_model *model, const th_dmat34 *palette, uint32_t joint,
                                            const struct aiMatrix4x4 *offset)
 {
-    for (uint32_t b = 0; b < model->bind_count; b++)
-        if (model->binds[b].joint == joint && memcmp(&model->binds[b].inverse_bind, offset, sizeof(th_mat34)) == 0)
+    for (uint32_t b = 0; b < model->bone_count; b++)
+        if (model->bones[b].joint == joint && memcmp(&model->bones[b].inverse_bind, offset, sizeof(th_mat34)) == 0)
             return &palette[b];
     return NULL;
 }
@@ -934,7 +934,7 @@ static const th_dmat34 *find_palette_entry(const th_model *model, const th_dmat3
 static void check_pose(const th_model *model, const oracle *o, int clip, double time_s, const char *file)
 {
     oracle_matrix *theirs = calloc(o->node_count, sizeof *theirs);
-    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose), *palette = calloc(model->bind_count, sizeof *palette);
+    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose), *palette = calloc(model->bone_count, sizeof *palette);
     const th_clip *c = clip < 0 ? NULL : &model->clips[clip];
     oracle_pose(o, clip, time_s, theirs);
     th_exact_pose(model, c, c ? th_clip_ticks(c, time_s) : 0, TH_INTERPOLATION_AUTHORED, pose);
@@ -979,7 +979,7 @@ static void check_skin(const th_model *model, const oracle *o, const char *file)
             cr_assert_arr_eq(v->position, &theirs->mVertices[index], sizeof v->position, "%s corner %u", file, i);
             const float *all = sums + (size_t)index * o->node_count;
             for (int k = 1; k < 4 && theirs->mNumBones > 0 && v->weight[k] > 0; k++) {
-                float a = all[model->binds[v->bind[0]].joint], b = all[model->binds[v->bind[k]].joint];
+                float a = all[model->bones[v->bone[0]].joint], b = all[model->bones[v->bone[k]].joint];
                 cr_assert_float_eq(v->weight[k] / v->weight[0], b / a, 1e-5, "%s corner %u weight %d", file, i, k);
             }
         }

@@ -59,7 +59,7 @@ static void begin_file(state *s, const char *line)
     }
     s->model = import_good(s->path);
     s->pose = calloc(s->model->joint_count, sizeof *s->pose);
-    s->palette = calloc(s->model->bind_count + 1, sizeof *s->palette);
+    s->palette = calloc(s->model->bone_count + 1, sizeof *s->palette);
     s->files++;
 }
 
@@ -118,8 +118,8 @@ static void check_entry(state *s, const char *line)
     th_dmat34 theirs;
     const char *name = read_matrix(line, &theirs);
     double nearest = INFINITY;
-    for (uint32_t b = 0; b < s->model->bind_count; b++) {
-        const char *joint = s->model->joints[s->model->binds[b].joint].name;
+    for (uint32_t b = 0; b < s->model->bone_count; b++) {
+        const char *joint = s->model->joints[s->model->bones[b].joint].name;
         bool mesh =
             strncmp(joint, name, strlen(name)) == 0 && strcmp(joint + strlen(name), "_$AssimpFbx$_Geometric") == 0;
         if (mesh || strcmp(joint, name) == 0)
@@ -170,17 +170,17 @@ Test(import_fbx, joins_the_parts_of_a_node)
     th_model_free(model);
 }
 
-static bool has_note(const th_model *model, const char *text)
+static bool has_warning(const th_model *model, const char *text)
 {
-    for (uint32_t n = 0; n < model->note_count; n++)
-        if (strstr(model->notes[n], text))
+    for (uint32_t n = 0; n < model->warning_count; n++)
+        if (strstr(model->warnings[n], text))
             return true;
     return false;
 }
 
 static void check_limits(const char *path)
 {
-    static const char *const notes[] = {
+    static const char *const warnings[] = {
         "2 nodes ask for a scale inherited in a way of FBX that is not supported",
         "1 node has a pre-rotation or rotation order that the file switches off",
         "1 mesh is turned in its node in another order",
@@ -191,9 +191,9 @@ static void check_limits(const char *path)
         "1 skin is blended by dual quaternions",
     };
     th_model *model = import_good(path);
-    for (size_t n = 0; n < sizeof notes / sizeof *notes; n++)
-        cr_expect(has_note(model, notes[n]), "%s: %s", path, notes[n]);
-    cr_expect(!has_note(model, "metres") && !has_note(model, "turned (up"), "%s", path);
+    for (size_t n = 0; n < sizeof warnings / sizeof *warnings; n++)
+        cr_expect(has_warning(model, warnings[n]), "%s: %s", path, warnings[n]);
+    cr_expect(!has_warning(model, "metres") && !has_warning(model, "turned (up"), "%s", path);
     th_model_free(model);
 }
 
@@ -206,13 +206,13 @@ Test(import_fbx, says_what_it_does_not_do_of_text_and_binary_files)
 Test(import_fbx, says_nothing_of_what_it_does)
 {
     th_model *model = import_good(TEST_DATA "/rotations.fbx");
-    cr_expect(has_note(model, "1 scene is in other units than metres and was scaled to metres (1 cm)"));
-    cr_expect_eq(model->note_count, 2, "%s", model->notes[model->note_count - 1]); /* and the normals */
+    cr_expect(has_warning(model, "1 scene is in other units than metres and was scaled to metres (1 cm)"));
+    cr_expect_eq(model->warning_count, 2, "%s", model->warnings[model->warning_count - 1]); /* and the normals */
     cr_expect_float_eq(model->size, 1.55, 0.05);
     th_model_free(model);
 
     model = import_good(TEST_DATA "/pivots.fbx");
-    cr_expect(has_note(model, "scaled to metres (2.54 cm)"));
-    cr_expect(has_note(model, "was turned (up is +Z, front -Y)"));
+    cr_expect(has_warning(model, "scaled to metres (2.54 cm)"));
+    cr_expect(has_warning(model, "was turned (up is +Z, front -Y)"));
     th_model_free(model);
 }

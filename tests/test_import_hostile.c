@@ -40,7 +40,7 @@ static void expect_no_model(const char *name, const char *content)
 Test(import_hostile, says_what_is_no_model)
 {
     expect_no_model(".png", "\x89PNG\r\n\x1a\n");
-    expect_no_model("", "notes");
+    expect_no_model("", "warnings");
     expect_no_model(".txt", "v apples\nf 1 2 3\no pears\n");
     expect_no_model(".md", "BLENDER\nis a program\n");
     expect_no_model(".c", "/* the pose. */\nstatic\no v f\n");

@@ -176,7 +176,7 @@ Test(import_spline, every_way_from_key_to_key_is_as_specified)
 {
     write_ways(nine_ways);
     th_model *model = import_good(path);
-    cr_expect_eq(model->note_count, 0);
+    cr_expect_eq(model->warning_count, 0);
     double at[400 + KEYS];
     for (int n = 0; n < 400; n++)
         at[n] = (n + 0.123) / 100; /* from before the first key to behind the last one */
@@ -211,18 +211,18 @@ Test(import_spline, what_steps_is_compiled)
     write_ways(HEAD SAMPLER(3, "STEP") "," SAMPLER(4, "STEP") "],'channels':[" TARGET(0, 0, "translation") "," TARGET(
         1, 0, "rotation") "," TARGET(0, 0, "scale") "]}]");
     th_model *model = import_good(path);
-    th_rig *rig;
+    th_compiled_model *compiled;
     th_crowd *crowd;
-    cr_assert_eq(th_rig_create(&(th_rig_desc){.model = model}, &rig, NULL), TH_OK);
-    cr_expect_eq(th_rig_clip_report(rig, 0)->frame_count, 14);
-    cr_expect_float_eq(th_rig_clip_report(rig, 0)->rate_hz, 4, 1e-6);
-    const th_crowd_desc desc = {.rigs = (const th_rig *const[]){rig},
-                                .rig_count = 1,
+    cr_assert_eq(th_compiled_model_create(&(th_compiled_model_desc){.model = model}, &compiled, NULL), TH_OK);
+    cr_expect_eq(th_compiled_model_clip_report(compiled, 0)->frame_count, 14);
+    cr_expect_float_eq(th_compiled_model_clip_report(compiled, 0)->rate_hz, 4, 1e-6);
+    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const[]){compiled},
+                                .compiled_model_count = 1,
                                 .instances = &(th_instance){.clip = 0, .speed = 1},
                                 .instance_count = 1};
     cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
-    float *palette = th_line_alloc(th_crowd_palette_bytes(crowd));
-    void *scratch = th_line_alloc(th_crowd_scratch_bytes(crowd));
+    float *palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
+    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
     for (int n = 0; n < 650; n++) {
         const double at = n / 200.0;
         th_trs trs;
@@ -239,16 +239,16 @@ Test(import_spline, what_steps_is_compiled)
     free(palette);
     free(scratch);
     th_crowd_destroy(crowd);
-    th_rig_destroy(rig);
+    th_compiled_model_destroy(compiled);
     th_model_free(model);
 }
 
 static void check_note(const th_model *model, const char *says)
 {
-    for (uint32_t n = 0; n < model->note_count; n++)
-        if (strcmp(model->notes[n], says) == 0)
+    for (uint32_t n = 0; n < model->warning_count; n++)
+        if (strcmp(model->warnings[n], says) == 0)
             return;
-    cr_expect_fail("%u notes, none is \"%s\"", model->note_count, says);
+    cr_expect_fail("%u warnings, none is \"%s\"", model->warning_count, says);
 }
 
 /* Assimp passes over such channels, wherever they stand: what is left must be played as it says, and nothing filled for
@@ -270,7 +270,7 @@ Test(import_spline, leaves_out_channels_that_lack_times_or_keys)
     cr_expect_eq(channel->filled, (uint32_t)(TH_TRANSLATION | TH_SCALE));
     cr_expect_eq(channel->rotation.key_count, KEYS);
     cr_expect_null(channel->rotation.tangents);
-    cr_expect_eq(model->note_count, 1);
+    cr_expect_eq(model->warning_count, 1);
     check_note(model, "5 channels have no keys, or fewer than times, and were left out (first: animation 0)");
     th_model_free(model);
 }
@@ -284,7 +284,7 @@ Test(import_spline, of_two_channels_for_the_same_the_later_one_counts)
                     "{'sampler':1,'target':{'node':0,'path':'scale'}}]}]");
     th_model *model = import_good(path);
     cr_expect_null(channel_of(model, "a")->translation.tangents);
-    cr_expect_eq(model->note_count, 1);
+    cr_expect_eq(model->warning_count, 1);
     check_note(model, "1 channel moves what a later one moves and was left out (animation 0)");
     th_model_free(model);
 }
@@ -500,8 +500,8 @@ Test(import_spline, tangents_that_are_not_finite_become_0)
     for (int i = 0; i < 6; i++)
         cr_expect_eq(track->tangents[9 + i], 0, "%d", i);
     cr_expect_float_eq(track->tangents[3], 4e-3, 1e-9, "a change per tick");
-    cr_assert_eq(model->note_count, 1);
-    cr_expect(strstr(model->notes[0], "2 tangents are not finite and became 0"), "%s", model->notes[0]);
+    cr_assert_eq(model->warning_count, 1);
+    cr_expect(strstr(model->warnings[0], "2 tangents are not finite and became 0"), "%s", model->warnings[0]);
     th_model_free(model);
 }
 

@@ -15,18 +15,18 @@ static const th_interpolation modes[] = {TH_INTERPOLATION_STEP, TH_INTERPOLATION
                                          TH_INTERPOLATION_FAST_SLERP, TH_INTERPOLATION_CUBIC};
 enum { MODES = sizeof modes / sizeof *modes, MODELS = 48 };
 
-static th_rig_desc way(uint32_t mode, int keys)
+static th_compiled_model_desc way(uint32_t mode, int keys)
 {
-    return (th_rig_desc){.interpolation = modes[mode], .keys = (th_keys)keys};
+    return (th_compiled_model_desc){.interpolation = modes[mode], .keys = (th_keys)keys};
 }
 
-static uint32_t count_compiled(const stage *s)
+static uint32_t count_compiled(const crowd_fixture *s)
 {
     uint32_t count = 0;
-    for (uint32_t c = 0; c < th_rig_model(s->rig)->clip_count; c++) {
-        const th_clip_report *report = th_rig_clip_report(s->rig, c);
+    for (uint32_t c = 0; c < th_compiled_model_source(s->compiled)->clip_count; c++) {
+        const th_clip_report *report = th_compiled_model_clip_report(s->compiled, c);
         count += report->compiled;
-        cr_assert_leq(report->max_error, th_rig_bound(s->rig));
+        cr_assert_leq(report->max_error, th_compiled_model_bound(s->compiled));
     }
     return count;
 }
@@ -37,20 +37,20 @@ static uint32_t check_way(th_isa isa, uint32_t mode, int keys)
     for (uint32_t n = 0; n < MODELS; n++) {
         random_desc desc = variety(n);
         th_model *model = random_model(&desc);
-        stage s;
-        stage_init_with(&s, model, way(mode, keys), n % 20, (th_crowd_desc){.isa = isa});
-        cr_assert_eq(th_rig_interpolation(s.rig), modes[mode]);
+        crowd_fixture s;
+        crowd_fixture_init_with(&s, model, way(mode, keys), n % 20, (th_crowd_desc){.isa = isa});
+        cr_assert_eq(th_compiled_model_interpolation(s.compiled), modes[mode]);
         compiled += count_compiled(&s);
         /* The bound was measured with another rounding, and not at these times. */
-        const double bound = 1.25 * th_rig_bound(s.rig) + 1e-6 * desc.joint_count * model->size;
+        const double bound = 1.25 * th_compiled_model_bound(s.compiled) + 1e-6 * desc.joint_count * model->size;
         for (int frame = -2; frame < 5; frame++) {
             const double time_s = frame * 0.31847;
-            stage_update(&s, time_s);
+            crowd_fixture_update(&s, time_s);
             for (uint32_t i = 0; i < s.count; i++)
                 cr_assert_leq(instance_error(&s, i, time_s), bound, "%s, %d keys, model %u instance %u time %g",
                               th_interpolation_name(modes[mode]), keys, n, i, time_s);
         }
-        stage_fini(&s);
+        crowd_fixture_fini(&s);
         th_model_free(model);
     }
     return compiled;
@@ -81,16 +81,16 @@ static void expect_same_bytes(th_isa one, th_isa other)
     for (uint32_t n = 0; n < MODELS; n++) {
         random_desc desc = variety(n);
         th_model *model = random_model(&desc);
-        stage a, b;
-        const th_rig_desc how = way(n % MODES, n / MODES % 2);
-        stage_init_with(&a, model, how, 37, (th_crowd_desc){.isa = one});
-        stage_init_with(&b, model, how, 37, (th_crowd_desc){.isa = other});
-        stage_update(&a, 0.9);
-        stage_update(&b, 0.9);
+        crowd_fixture a, b;
+        const th_compiled_model_desc how = way(n % MODES, n / MODES % 2);
+        crowd_fixture_init_with(&a, model, how, 37, (th_crowd_desc){.isa = one});
+        crowd_fixture_init_with(&b, model, how, 37, (th_crowd_desc){.isa = other});
+        crowd_fixture_update(&a, 0.9);
+        crowd_fixture_update(&b, 0.9);
         cr_assert_eq(th_crowd_hash(a.crowd, a.palette), th_crowd_hash(b.crowd, b.palette), "%s and %s, model %u",
                      th_isa_name(one), th_isa_name(other), n);
-        stage_fini(&a);
-        stage_fini(&b);
+        crowd_fixture_fini(&a);
+        crowd_fixture_fini(&b);
         th_model_free(model);
     }
 }
@@ -109,7 +109,7 @@ typedef struct turn {
     th_channel channel;
     th_clip clip;
     th_joint joint;
-    th_bind bind;
+    th_bone bone;
     th_model model;
 } turn;
 
@@ -128,12 +128,12 @@ static void turn_init(turn *t, double angle)
                               0};
     t->clip = (th_clip){"turn", 30, 30, 1, &t->channel};
     t->joint = (th_joint){"joint", TH_NO_INDEX, TH_MAT34_IDENTITY};
-    t->bind = (th_bind){0, TH_MAT34_IDENTITY};
+    t->bone = (th_bone){0, TH_MAT34_IDENTITY};
     t->model = (th_model){.name = "m",
                           .joint_count = 1,
                           .joints = &t->joint,
-                          .bind_count = 1,
-                          .binds = &t->bind,
+                          .bone_count = 1,
+                          .bones = &t->bone,
                           .clip_count = 1,
                           .clips = &t->clip,
                           .size = 1};
@@ -153,24 +153,24 @@ static double angle_between(const th_dmat34 *one, const th_mat34 *other)
 /* How far a mode is from slerp, at most, on 32-bit keys whose only interval is the whole clip. */
 static double largest_error(const turn *t, th_interpolation mode, th_isa isa)
 {
-    stage s;
-    stage_init_with(&s, &t->model, (th_rig_desc){.interpolation = mode, .bound_m = 100}, 1,
-                    (th_crowd_desc){.isa = isa});
-    cr_assert_eq(th_rig_clip_report(s.rig, 0)->frame_count, 2);
+    crowd_fixture s;
+    crowd_fixture_init_with(&s, &t->model, (th_compiled_model_desc){.interpolation = mode, .bound_m = 100}, 1,
+                            (th_crowd_desc){.isa = isa});
+    cr_assert_eq(th_compiled_model_clip_report(s.compiled, 0)->frame_count, 2);
     th_crowd_destroy(s.crowd);
     s.instances[0] = (th_instance){.clip = 0, .speed = 1};
     const th_crowd_desc desc = {
-        (const th_rig *const *)&s.rig, 1, s.instances, 1, isa, TH_PALETTE_F32, TH_WRITES_CACHED};
+        (const th_compiled_model *const *)&s.compiled, 1, s.instances, 1, isa, TH_PALETTE_F32, TH_WRITES_CACHED};
     cr_assert_eq(th_crowd_create(&desc, &s.crowd, NULL), TH_OK);
     double largest = 0;
     for (int i = 0; i < 200; i++) {
         const double time_s = i / 200.0;
         th_dmat34 exact;
-        stage_update(&s, time_s);
+        crowd_fixture_update(&s, time_s);
         th_exact_pose(&t->model, &t->clip, th_clip_ticks(&t->clip, time_s), TH_INTERPOLATION_SLERP, &exact);
         largest = fmax(largest, angle_between(&exact, (const th_mat34 *)(const void *)s.palette));
     }
-    stage_fini(&s);
+    crowd_fixture_fini(&s);
     return largest;
 }
 
@@ -210,7 +210,7 @@ typedef struct spin {
     th_channel channels[2];
     th_clip clips[2];
     th_joint joint;
-    th_bind bind;
+    th_bone bone;
     th_model model;
 } spin;
 
@@ -235,12 +235,12 @@ static void spin_init(spin *s, const double turns[2])
         s->clips[c] = (th_clip){"spin", FRAMES - 1, 30, 1, &s->channels[c]};
     }
     s->joint = (th_joint){"joint", TH_NO_INDEX, TH_MAT34_IDENTITY};
-    s->bind = (th_bind){0, TH_MAT34_IDENTITY};
+    s->bone = (th_bone){0, TH_MAT34_IDENTITY};
     s->model = (th_model){.name = "m",
                           .joint_count = 1,
                           .joints = &s->joint,
-                          .bind_count = 1,
-                          .binds = &s->bind,
+                          .bone_count = 1,
+                          .bones = &s->bone,
                           .clip_count = 2,
                           .clips = s->clips,
                           .size = 1};
@@ -254,11 +254,11 @@ Test(interpolation_kernels, ranges_do_not_depend_on_the_order_of_clips)
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
         spin s;
         spin_init(&s, turns[i]);
-        th_rig *rig = make_rig_as(&s.model, (th_rig_desc){.keys = TH_KEYS_16});
+        th_compiled_model *compiled = make_compiled_as(&s.model, (th_compiled_model_desc){.keys = TH_KEYS_16});
         for (uint32_t c = 0; c < 2; c++)
-            cr_expect(th_rig_clip_report(rig, c)->compiled, "%zu, clip %u: %s", i, c,
-                      th_rig_clip_report(rig, c)->reason);
-        th_rig_destroy(rig);
+            cr_expect(th_compiled_model_clip_report(compiled, c)->compiled, "%zu, clip %u: %s", i, c,
+                      th_compiled_model_clip_report(compiled, c)->reason);
+        th_compiled_model_destroy(compiled);
     }
 }
 
@@ -273,14 +273,15 @@ Test(interpolation_kernels, steps_that_miss_the_grid_are_not_compiled)
         spin s;
         spin_init(&s, (double[2]){3, 3});
         s.times[0][7] -= cases[i].early;
-        th_rig *rig = make_rig_as(&s.model, (th_rig_desc){.interpolation = TH_INTERPOLATION_STEP});
-        cr_expect_eq(th_rig_clip_report(rig, 0)->compiled, cases[i].compiled, "%g", cases[i].early);
-        cr_expect(th_rig_clip_report(rig, 1)->compiled);
-        th_rig_destroy(rig);
+        th_compiled_model *compiled =
+            make_compiled_as(&s.model, (th_compiled_model_desc){.interpolation = TH_INTERPOLATION_STEP});
+        cr_expect_eq(th_compiled_model_clip_report(compiled, 0)->compiled, cases[i].compiled, "%g", cases[i].early);
+        cr_expect(th_compiled_model_clip_report(compiled, 1)->compiled);
+        th_compiled_model_destroy(compiled);
     }
 }
 
-static void pose_at(const stage *s, double time_s, th_mat34 *out)
+static void pose_at(const crowd_fixture *s, double time_s, th_mat34 *out)
 {
     th_crowd_update(s->crowd, 0, 1, time_s, s->palette, s->scratch);
     memcpy(out, s->palette, sizeof *out);
@@ -289,13 +290,16 @@ static void pose_at(const stage *s, double time_s, th_mat34 *out)
 /* However times round: at a key that key, compiled or not. */
 static void check_steps_at_keys(spin *spinner, th_sampling sampling)
 {
-    stage s;
-    stage_init_with(&s, &spinner->model, (th_rig_desc){.sampling = sampling, .interpolation = TH_INTERPOLATION_STEP}, 1,
-                    (th_crowd_desc){0});
+    crowd_fixture s;
+    crowd_fixture_init_with(&s, &spinner->model,
+                            (th_compiled_model_desc){.sampling = sampling, .interpolation = TH_INTERPOLATION_STEP}, 1,
+                            (th_crowd_desc){0});
     th_crowd_destroy(s.crowd);
     s.instances[0] = (th_instance){.clip = 0, .speed = 1};
-    const th_crowd_desc desc = {
-        .rigs = (const th_rig *const *)&s.rig, .rig_count = 1, .instances = s.instances, .instance_count = 1};
+    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)&s.compiled,
+                                .compiled_model_count = 1,
+                                .instances = s.instances,
+                                .instance_count = 1};
     cr_assert_eq(th_crowd_create(&desc, &s.crowd, NULL), TH_OK);
     for (int k = 0; k < 400; k++) {
         th_mat34 at, behind;
@@ -305,7 +309,7 @@ static void check_steps_at_keys(spin *spinner, th_sampling sampling)
         pose_at(&s, (k + 0.5) / 30.0, &behind);
         cr_assert_arr_eq(at.m, behind.m, 12, "key %d", k);
     }
-    stage_fini(&s);
+    crowd_fixture_fini(&s);
 }
 
 Test(interpolation_kernels, steps_show_a_key_at_its_time)
@@ -321,18 +325,19 @@ Test(interpolation_kernels, short_keys_take_half_or_say_why_not)
 {
     random_desc desc = {.seed = 3, .joint_count = 20, .clip_count = 2, .key_count = 20, .swing_rad = 0.2};
     th_model *model = random_model(&desc);
-    th_rig *wide = make_rig_as(model, (th_rig_desc){.bound_m = 0.01});
-    th_rig *shorts = make_rig_as(model, (th_rig_desc){.bound_m = 0.01, .keys = TH_KEYS_16});
+    th_compiled_model *wide = make_compiled_as(model, (th_compiled_model_desc){.bound_m = 0.01});
+    th_compiled_model *shorts = make_compiled_as(model, (th_compiled_model_desc){.bound_m = 0.01, .keys = TH_KEYS_16});
     for (uint32_t c = 0; c < model->clip_count; c++) {
-        const th_clip_report *a = th_rig_clip_report(wide, c), *b = th_rig_clip_report(shorts, c);
+        const th_clip_report *a = th_compiled_model_clip_report(wide, c), *b = th_compiled_model_clip_report(shorts, c);
         cr_assert(a->compiled && b->compiled);
         cr_expect_eq(a->bytes / a->frame_count, 2 * (b->bytes / b->frame_count));
     }
-    th_rig_destroy(wide);
-    th_rig_destroy(shorts);
-    shorts = make_rig_as(model, (th_rig_desc){.bound_m = 1e-6, .keys = TH_KEYS_16});
+    th_compiled_model_destroy(wide);
+    th_compiled_model_destroy(shorts);
+    shorts = make_compiled_as(model, (th_compiled_model_desc){.bound_m = 1e-6, .keys = TH_KEYS_16});
     for (uint32_t c = 0; c < model->clip_count; c++)
-        cr_expect(!th_rig_clip_report(shorts, c)->compiled && th_rig_clip_report(shorts, c)->reason[0]);
-    th_rig_destroy(shorts);
+        cr_expect(!th_compiled_model_clip_report(shorts, c)->compiled &&
+                  th_compiled_model_clip_report(shorts, c)->reason[0]);
+    th_compiled_model_destroy(shorts);
     th_model_free(model);
 }

@@ -117,7 +117,7 @@ static void check_all_covers(th_scheduler scheduler)
 
 Test(jobs, own_runs_every_index_once)
 {
-    check_all_covers(TH_SCHEDULER_OWN);
+    check_all_covers(TH_SCHEDULER_WORK_STEALING);
 }
 
 Test(jobs, serial_runs_every_index_once)
@@ -185,7 +185,7 @@ Test(jobs, a_chunk_that_fails_ends_the_call, .timeout = 60)
 /* The epoch comes round after a hundred calls (pool.c), and meets ranges that were not used for long. */
 Test(jobs, seldom_used_workers_get_their_share)
 {
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 8);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 8);
     for (uint32_t call = 0; call < 300; call++)
         check_cover(jobs, call % 50 == 49 || (call > 95 && call < 110) ? 100 : 2, 1, 1);
     th_jobs_destroy(jobs);
@@ -201,16 +201,16 @@ Test(range, survives_packing)
 Test(range, shares_meet_and_differ_by_one_at_most)
 {
     for (uint32_t length = 1; length <= TH_RANGE_MAX; length = length * 3 + 1)
-        for (uint32_t sharers = 1; sharers <= TH_JOBS_MAX_THREADS && sharers <= length; sharers++) {
+        for (uint32_t participants = 1; participants <= TH_JOBS_MAX_THREADS && participants <= length; participants++) {
             uint32_t end = 0;
-            for (uint32_t i = 0; i < sharers; i++) {
-                const th_range share = th_range_share((th_range){.end = length}, i, sharers);
-                cr_assert_eq(share.begin, end);
-                cr_assert(th_range_length(share) - length / sharers <= 1);
-                end = share.end;
+            for (uint32_t i = 0; i < participants; i++) {
+                const th_range part = th_range_partition((th_range){.end = length}, i, participants);
+                cr_assert_eq(part.begin, end);
+                cr_assert(th_range_length(part) - length / participants <= 1);
+                end = part.end;
             }
             cr_assert_eq(end, length);
-            cr_assert_eq(th_range_length(th_range_share((th_range){.end = length}, sharers, sharers)), 0);
+            cr_assert_eq(th_range_length(th_range_partition((th_range){.end = length}, participants, participants)), 0);
         }
 }
 
@@ -218,7 +218,7 @@ Test(range, thief_leaves_at_least_half)
 {
     for (uint32_t length = 1; length < 100; length++) {
         th_range rest = {.epoch = 3, .begin = 5, .end = 5 + length};
-        const th_range taken = th_range_cut_back(&rest, UINT32_MAX);
+        const th_range taken = th_range_split_back(&rest, UINT32_MAX);
         cr_assert(taken.epoch == 3 && rest.begin == 5 && rest.end == taken.begin && taken.end == 5 + length);
         cr_assert_eq(th_range_length(taken), length > 1 ? length / 2 : 1);
     }
@@ -229,7 +229,7 @@ Test(range, owner_leaves_nearly_half)
     for (uint32_t length = 1; length < 100; length++)
         for (uint32_t most = 1; most < 40; most++) {
             th_range rest = {.epoch = 3, .begin = 5, .end = 5 + length};
-            const th_range taken = th_range_cut_front(&rest, most);
+            const th_range taken = th_range_split_front(&rest, most);
             cr_assert(taken.epoch == 3 && taken.begin == 5 && taken.end == rest.begin && rest.end == 5 + length);
             cr_assert(th_range_length(taken) >= 1 && th_range_length(taken) <= most);
             cr_assert(th_range_length(taken) == most || th_range_length(taken) == (length + 1) / 2);
@@ -286,7 +286,7 @@ Test(jobs, nested_calls_of_another_pool_are_ordinary, .timeout = 60)
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
-        const th_scheduler inner[] = {TH_SCHEDULER_OWN, (th_scheduler)s};
+        const th_scheduler inner[] = {TH_SCHEDULER_WORK_STEALING, (th_scheduler)s};
         for (int i = 0; i < 2; i++) {
             nest n = {.outer = create_jobs((th_scheduler)s, 3), .inner = create_jobs(inner[i], 3)};
             th_jobs_for(n.outer, 100, 1, nested_outer, &n);
@@ -326,7 +326,7 @@ static int chain_to_b(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 Test(jobs, a_job_is_nested_through_another_pool_too, .timeout = 60)
 {
-    chain c = {.a = create_jobs(TH_SCHEDULER_OWN, 2), .b = create_jobs(TH_SCHEDULER_SERIAL, 1)};
+    chain c = {.a = create_jobs(TH_SCHEDULER_WORK_STEALING, 2), .b = create_jobs(TH_SCHEDULER_SERIAL, 1)};
     th_jobs_for(c.a, 1, 1, chain_to_b, &c);
     cr_assert_eq(c.ran, 5);
     th_jobs_destroy(c.a);
@@ -373,7 +373,7 @@ static int hold_first_chunk(uint32_t begin, uint32_t end, uint32_t worker, void 
 
 Test(jobs, uneven_work_is_stolen, .timeout = 60)
 {
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 2);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
     hold h = {.others = 63};
     th_jobs_for(jobs, 64, 1, hold_first_chunk, &h);
     cr_expect_eq(h.done, 64);
@@ -411,7 +411,7 @@ Test(jobs, stats_add_up)
         for (uint32_t i = 0; i < threads; i++) {
             cr_expect_leq(each[i].busy_ns, wall_ns);
             cr_expect_leq(each[i].idle_ns, wall_ns);
-            cr_expect_leq(each[i].tail_ns, each[i].idle_ns);
+            cr_expect_leq(each[i].idle_at_end_ns, each[i].idle_ns);
             cr_expect_eq(each[i].busy_ns + each[i].idle_ns, each[0].busy_ns + each[0].idle_ns);
         }
         const th_worker_stats sum = sum_stats(jobs);
@@ -430,7 +430,7 @@ static int do_nothing(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 Test(jobs, idle_workers_sleep)
 {
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 2);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
     th_jobs_for(jobs, 100, 1, do_nothing, NULL);
     bool is_quiet = false;
     for (int i = 0; i < TRIES && !is_quiet; i++)
@@ -454,7 +454,7 @@ Test(jobs, who_had_no_chunk_was_idle_all_the_time)
         for (uint32_t i = 0; i < th_jobs_threads(jobs); i++)
             if (each[i].chunks == 0) {
                 cr_expect_eq(each[i].busy_ns, 0, "%s", th_scheduler_name((th_scheduler)s));
-                cr_expect_eq(each[i].tail_ns, each[i].idle_ns, "%s", th_scheduler_name((th_scheduler)s));
+                cr_expect_eq(each[i].idle_at_end_ns, each[i].idle_ns, "%s", th_scheduler_name((th_scheduler)s));
             }
         th_jobs_destroy(jobs);
     }
@@ -497,7 +497,7 @@ Test(jobs, all_threads_take_part, .timeout = 60)
             meeting m = {.expected = th_jobs_threads(jobs)};
             th_jobs_for(jobs, m.expected, 1, meet, &m);
             cr_expect(pthread_equal(m.threads[0], pthread_self()), "%s", th_scheduler_name((th_scheduler)s));
-            if (s == TH_SCHEDULER_OWN)
+            if (s == TH_SCHEDULER_WORK_STEALING)
                 cr_expect_str_eq(m.names[7], "throng-7");
         }
         th_jobs_destroy(jobs);
@@ -539,7 +539,7 @@ Test(jobs, writes_are_visible_after_the_call)
 {
     enum { COUNT = 5000 };
     static uint64_t values[COUNT], expected[COUNT];
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 4);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 4);
     for (uint32_t call = 0; call < 500; call++) {
         for (uint32_t i = 0; i < COUNT; i++)
             values[i] = expected[i] = i + call;
@@ -553,7 +553,7 @@ Test(jobs, writes_are_visible_after_the_call)
 Test(jobs, come_and_go, .timeout = 120)
 {
     for (uint32_t i = 0; i < 10000; i++) {
-        th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 1 + i % 4);
+        th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 1 + i % 4);
         if (i % 3 == 0)
             check_cover(jobs, i, 4, 1);
         th_jobs_destroy(jobs);
@@ -579,7 +579,7 @@ Test(jobs, refused_threads_leave_nothing_behind)
         sleep_ms(10); /* a joined thread stays listed for a moment */
     cr_expect_eq(threads_of_process(), before);
     atomic_store(&threads_until_refusal, 7);
-    th_jobs_destroy(create_jobs(TH_SCHEDULER_OWN, 8));
+    th_jobs_destroy(create_jobs(TH_SCHEDULER_WORK_STEALING, 8));
 }
 
 static int create_error(th_jobs_desc desc)
@@ -607,7 +607,7 @@ Test(jobs, bad_descriptions_are_refused)
 
 Test(jobs, defaults_are_the_usable_cpus)
 {
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 0);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 0);
     cr_expect_eq(th_jobs_threads(jobs), th_cpus_read().usable);
     th_jobs_destroy(jobs);
     jobs = create_jobs(TH_SCHEDULER_SERIAL, 5);
@@ -620,26 +620,26 @@ Test(jobs, defaults_are_the_usable_cpus)
 /* ---- sleep ---- */
 
 /* Falls asleep in the middle of a ring, which has written its time and is about to count itself. */
-static void *sleep_within_a_ring(void *ctx)
+static void *wait_within_a_notify(void *ctx)
 {
     static uint64_t woken;
-    th_bell *bell = ctx;
-    const uint32_t ticket = th_bell_ticket(bell);
-    atomic_store(&bell->rung, th_clock_ticks());
-    woken = th_bell_sleep(bell, ticket);
-    th_bell_return(bell);
+    th_eventcount *event = ctx;
+    const uint32_t key = th_eventcount_prepare_wait(event);
+    atomic_store(&event->notified_at, th_clock_ticks());
+    woken = th_eventcount_wait(event, key);
+    th_eventcount_finish_wait(event);
     return &woken;
 }
 
 static uint64_t woken_by_the_rest_of_a_ring(void)
 {
-    th_bell bell = {0};
+    th_eventcount event = {0};
     pthread_t sleeper;
     void *woken;
-    cr_assert_eq(pthread_create(&sleeper, NULL, sleep_within_a_ring, &bell), 0);
+    cr_assert_eq(pthread_create(&sleeper, NULL, wait_within_a_notify, &event), 0);
     sleep_ms(5); /* it sleeps, most probably */
-    atomic_fetch_add(&bell.rings, 1);
-    syscall(SYS_futex, &bell.rings, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    atomic_fetch_add(&event.epoch, 1);
+    syscall(SYS_futex, &event.epoch, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     pthread_join(sleeper, &woken);
     return *(uint64_t *)woken;
 }

@@ -1,4 +1,4 @@
-/* What goes with a call: errors, shares by cost, frames, traces. */
+/* What goes with a call: errors, partition by cost, frames, traces. */
 #include "fixture_jobs.h"
 
 #include <criterion/criterion.h>
@@ -57,7 +57,7 @@ Test(call, the_first_error_stops_it_and_is_returned, .timeout = 60)
 
 Test(call, one_of_many_errors_is_returned)
 {
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 4);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 4);
     for (uint32_t call = 0; call < 500; call++) {
         failing f = {.from = 10, .until = 40};
         const int error = th_jobs_for(jobs, 50, 1, fail_some, &f);
@@ -76,12 +76,12 @@ static int fail_inside(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 Test(call, a_nested_error_is_the_business_of_who_made_the_call)
 {
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 3);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 3);
     cr_expect_eq(th_jobs_for(jobs, 1000, 1, fail_inside, jobs), 0);
     th_jobs_destroy(jobs);
 }
 
-/* ---- shares ---- */
+/* ---- partition ---- */
 
 static uint32_t next_random(uint32_t limit)
 {
@@ -100,9 +100,9 @@ static uint64_t sum_costs(const uint32_t *costs, uint32_t begin, uint32_t end)
     return sum;
 }
 
-Test(shares, are_of_equal_cost_up_to_a_chunk)
+Test(partition, are_of_equal_cost_up_to_a_chunk)
 {
-    static uint32_t costs[3000], shares[TH_JOBS_MAX_THREADS];
+    static uint32_t costs[3000], partition[TH_JOBS_MAX_THREADS];
     for (int round = 0; round < 2000; round++) {
         const uint32_t count = 1 + next_random(3000), grain = 1 + next_random(20), threads = 1 + next_random(40);
         const uint32_t most = next_random(4) ? 100 : UINT32_MAX;
@@ -114,9 +114,9 @@ Test(shares, are_of_equal_cost_up_to_a_chunk)
             chunk = cost > chunk ? cost : chunk;
         }
         const uint64_t sum = sum_costs(costs, 0, count);
-        th_jobs_share(threads, count, grain, costs, shares);
+        th_jobs_partition(threads, count, grain, costs, partition);
         for (uint32_t w = 0; w < threads; w++) {
-            const uint32_t begin = w ? shares[w - 1] : 0, end = w + 1 < threads ? shares[w] : count;
+            const uint32_t begin = w ? partition[w - 1] : 0, end = w + 1 < threads ? partition[w] : count;
             cr_assert(begin <= end && end <= count && (begin % grain == 0 || begin == count));
             cr_assert_leq(sum_costs(costs, begin, end), sum / threads + 1 + chunk);
         }
@@ -136,24 +136,24 @@ static int hit(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 }
 
 /* Also when they are nonsense. */
-Test(shares, cover_every_item_once)
+Test(partition, cover_every_item_once)
 {
     static hits h;
-    uint32_t shares[15], costs[1000];
+    uint32_t partition[15], costs[1000];
     for (uint32_t threads = 2; threads <= 16; threads++) {
-        th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, threads);
+        th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, threads);
         for (int call = 0; call < 200; call++) {
             const bool is_huge = call == 0; /* several chunks to a portion */
             const uint32_t count = is_huge ? MANY : 1 + next_random(1000), grain = is_huge ? 1 : 1 + next_random(9);
             for (uint32_t i = 0; i < 1000; i++)
                 costs[i] = next_random(10);
             if (call % 2)
-                th_jobs_share(threads, count, grain, costs, shares);
+                th_jobs_partition(threads, count, grain, costs, partition);
             else
                 for (uint32_t w = 0; w < 15; w++)
-                    shares[w] = next_random(2) ? next_random(count) : next_random(UINT32_MAX);
+                    partition[w] = next_random(2) ? next_random(count) : next_random(UINT32_MAX);
             memset(&h, 0, sizeof h);
-            const th_job job = {.fn = hit, .ctx = &h, .count = count, .grain = grain, .shares = shares};
+            const th_job job = {.fn = hit, .ctx = &h, .count = count, .grain = grain, .partition = partition};
             cr_assert_eq(th_jobs_run(jobs, &job), 0);
             for (uint32_t i = 0; i < MANY; i++)
                 cr_assert_eq(h.of[i], i < count, "item %u of %u", i, count);
@@ -178,13 +178,13 @@ static int begin_together(uint32_t begin, uint32_t end, uint32_t worker, void *c
     return 0;
 }
 
-Test(shares, are_where_workers_begin, .timeout = 60)
+Test(partition, are_where_workers_begin, .timeout = 60)
 {
     static const uint32_t wanted[] = {1, 77, 500, 999};
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 2);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
     for (size_t i = 0; i < 4; i++) {
         beginning b = {0};
-        const th_job job = {.fn = begin_together, .ctx = &b, .count = 1000, .grain = 1, .shares = &wanted[i]};
+        const th_job job = {.fn = begin_together, .ctx = &b, .count = 1000, .grain = 1, .partition = &wanted[i]};
         th_jobs_run(jobs, &job);
         cr_expect_eq(b.first[0], 1);
         cr_expect_eq(b.first[1], wanted[i] + 1);
@@ -212,7 +212,7 @@ static th_jobs *create_for_frames(void)
 {
     if (th_cpus_read().usable < 2)
         cr_skip_test("only one usable CPU: nobody spins");
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 2);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
     wait_until_parked(jobs, 1);
     return jobs;
 }
@@ -293,7 +293,7 @@ Test(frame, means_nothing_to_more_threads_than_cpus_and_to_other_schedulers, .ti
         if (!th_scheduler_available((th_scheduler)s))
             continue;
         th_jobs *jobs = create_jobs((th_scheduler)s, th_cpus_read().usable + 1);
-        if (s == TH_SCHEDULER_OWN)
+        if (s == TH_SCHEDULER_WORK_STEALING)
             cr_expect(burns_nothing_in_a_frame(jobs));
         th_jobs_frame_begin(jobs);
         th_jobs_frame_end(jobs);
@@ -383,22 +383,22 @@ static int short_or_long(uint32_t begin, uint32_t end, uint32_t worker, void *ct
 
 Test(stats, the_tail_is_what_comes_after_the_last_chunk, .timeout = 60)
 {
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 2);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
     th_worker_stats caller = {0}, other = {0};
-    for (int i = 0; i < TRIES && (other.tail_ns < 10000000 || caller.tail_ns >= 10000000); i++) {
+    for (int i = 0; i < TRIES && (other.idle_at_end_ns < 10000000 || caller.idle_at_end_ns >= 10000000); i++) {
         beginning b = {0};
         th_jobs_stats_reset(jobs);
         th_jobs_for(jobs, 2, 1, short_or_long, &b);
         caller = stats_of(jobs, 0), other = stats_of(jobs, 1);
     }
-    cr_expect_geq(other.tail_ns, 10000000);
-    cr_expect_lt(caller.tail_ns, 10000000);
-    cr_expect_leq(other.tail_ns, other.idle_ns);
-    cr_expect_leq(caller.tail_ns, caller.idle_ns);
+    cr_expect_geq(other.idle_at_end_ns, 10000000);
+    cr_expect_lt(caller.idle_at_end_ns, 10000000);
+    cr_expect_leq(other.idle_at_end_ns, other.idle_ns);
+    cr_expect_leq(caller.idle_at_end_ns, caller.idle_ns);
     cr_expect_geq(other.misses, 1);
     th_jobs_stats_reset(jobs);
     const th_worker_stats none = stats_of(jobs, 1);
-    cr_expect_eq(none.tail_ns + none.misses + none.wakes + none.wake_ns + none.steals, 0);
+    cr_expect_eq(none.idle_at_end_ns + none.misses + none.wakes + none.wake_ns + none.steals, 0);
     th_jobs_destroy(jobs);
 }
 
@@ -476,7 +476,7 @@ static int nest_once(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 Test(trace, a_nested_chunk_lies_within_the_one_around_it)
 {
     static record r;
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 1);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 1);
     th_jobs_trace(jobs, note_span, &r);
     th_jobs_for(jobs, 1, 1, nest_once, jobs);
     cr_assert_eq(r.counts[0], 3);

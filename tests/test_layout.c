@@ -13,10 +13,10 @@
 #define SEED  4242u
 #define PI    3.14159265358979
 
-enum { WALKS, RUNS, STANDS, STRIDES, SIDEWAYS, STANCES };
+enum { WALKS, RUNS, STANDS, STRIDES, SIDEWAYS, LOCOMOTIONS };
 
 /* STRIDES: the clip itself moves it. SIDEWAYS: of centimetres, along its +X. */
-static const th_stance stances[STANCES] = {
+static const th_locomotion locomotions[LOCOMOTIONS] = {
     [WALKS] = {{{0, 0.9f, 0}, 1}, 0.6f, 0, 1, 1.2f, 0, 0},
     [RUNS] = {{{0, 0.9f, 0}, 1}, 0.7f, -0.01f, 1, 3.2f, 0, 0},
     [STANDS] = {{{0, 0.9f, 0}, 1}, 0.4f, 0.02f, 1, 0, 0, 0},
@@ -24,37 +24,37 @@ static const th_stance stances[STANCES] = {
     [SIDEWAYS] = {{{5, 40, 0}, 60}, 50, -2, 0.01f, 80, (float)(PI / 2), 0},
 };
 
-static th_stander standers[COUNT];
-static th_location placed[COUNT], again[COUNT];
+static th_instance_motion motions[COUNT];
+static th_instance_transform placed[COUNT], again[COUNT];
 
-static void make_standers(void)
+static void make_motions(void)
 {
     uint64_t state = SEED;
     for (uint32_t i = 0; i < COUNT; i++)
-        standers[i] = (th_stander){.stance = i % STANCES,
-                                   .phase_s = random_between(&state, 0, 2),
-                                   .speed = random_between(&state, 0.5, 1.5) * (i % 7 == 0 ? -1 : 1)};
+        motions[i] = (th_instance_motion){.locomotion = i % LOCOMOTIONS,
+                                          .phase_s = random_between(&state, 0, 2),
+                                          .speed = random_between(&state, 0.5, 1.5) * (i % 7 == 0 ? -1 : 1)};
 }
 
-TestSuite(layout, .init = make_standers);
+TestSuite(layout, .init = make_motions);
 
 static th_layout layout_of(th_layout_kind kind, uint32_t count)
 {
     return th_layout_make(&(th_layout_desc){.kind = kind,
                                             .seed = SEED,
-                                            .stances = stances,
-                                            .stance_count = STANCES,
-                                            .standers = standers,
+                                            .locomotions = locomotions,
+                                            .locomotion_count = LOCOMOTIONS,
+                                            .motions = motions,
                                             .count = count,
                                             .scale_spread = 0.1f});
 }
 
-static double apart(const th_location *a, const th_location *b)
+static double apart(const th_instance_transform *a, const th_instance_transform *b)
 {
     return hypot((double)(a->position[0] - b->position[0]), (double)(a->position[2] - b->position[2]));
 }
 
-static double nearest(const th_location *p, uint32_t count)
+static double nearest(const th_instance_transform *p, uint32_t count)
 {
     double least = HUGE_VAL;
     for (uint32_t i = 0; i < count; i++)
@@ -81,7 +81,7 @@ Test(layout, keeps_everyone_apart)
         cr_expect_leq(nearest(placed, COUNT), 2 * 0.7 * 1.2, "%s: and no more than needed", th_layout_name(kind));
     }
     for (uint32_t i = 0; i < COUNT; i++)
-        standers[i].speed = 0;
+        motions[i].speed = 0;
     th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);
     th_layout_place(&layout, 0, COUNT, 0, placed);
     cr_expect_geq(nearest(placed, COUNT), 0.7, "%g on the kerb", nearest(placed, COUNT));
@@ -107,10 +107,10 @@ Test(layout, stands_on_the_ground)
         float least = 9, most = 0;
         th_layout_place(&layout, 0, COUNT, 3, placed);
         for (uint32_t i = 0; i < COUNT; i++) {
-            const th_stance *stance = &stances[standers[i].stance];
-            cr_expect_float_eq(placed[i].position[1] + stance->lowest_y * placed[i].scale, 0, 1e-6f);
-            least = fminf(least, placed[i].scale / stance->scale);
-            most = fmaxf(most, placed[i].scale / stance->scale);
+            const th_locomotion *locomotion = &locomotions[motions[i].locomotion];
+            cr_expect_float_eq(placed[i].position[1] + locomotion->lowest_y * placed[i].scale, 0, 1e-6f);
+            least = fminf(least, placed[i].scale / locomotion->scale);
+            most = fmaxf(most, placed[i].scale / locomotion->scale);
         }
         cr_expect(least >= 0.8999f && least < 0.91f && most <= 1.1001f && most > 1.09f, "sizes from %g to %g",
                   (double)least, (double)most);
@@ -157,9 +157,9 @@ Test(layout, moves_nobody_when_there_are_more)
 }
 
 /* Where an instance looks, or walks. */
-static void direction(uint32_t i, const th_location *p, double out[2])
+static void direction(uint32_t i, const th_instance_transform *p, double out[2])
 {
-    double angle = (double)(p->heading_rad + stances[standers[i].stance].facing_rad);
+    double angle = (double)(p->heading_rad + locomotions[motions[i].locomotion].facing_rad);
     out[0] = sin(angle);
     out[1] = cos(angle);
 }
@@ -186,16 +186,16 @@ Test(layout, looks_to_the_front_in_a_grid_and_inward_in_a_ring)
  * moves its model has it somewhere within a loop. */
 static double way_between(const th_layout *layout, uint32_t i, double from_s, double to_s)
 {
-    const th_stance *stance = &stances[standers[i].stance];
+    const th_locomotion *locomotion = &locomotions[motions[i].locomotion];
     double at[2], walked[2], times[2] = {from_s, to_s};
     for (int n = 0; n < 2; n++) {
-        th_location p;
+        th_instance_transform p;
         th_layout_place(layout, i, i + 1, times[n], &p);
         direction(i, &p, at);
         walked[n] = (double)p.position[0] * at[0] + (double)p.position[2] * at[1];
-        if (stance->loop_s > 0) {
-            double clip_s = standers[i].phase_s + standers[i].speed * times[n], loop_s = stance->loop_s;
-            walked[n] += (clip_s - floor(clip_s / loop_s) * loop_s) * (double)(stance->speed * p.scale);
+        if (locomotion->loop_s > 0) {
+            double clip_s = motions[i].phase_s + motions[i].speed * times[n], loop_s = locomotion->loop_s;
+            walked[n] += (clip_s - floor(clip_s / loop_s) * loop_s) * (double)(locomotion->speed * p.scale);
         }
     }
     double way = walked[1] - walked[0];
@@ -208,13 +208,13 @@ Test(layout, walks_at_the_speed_of_the_feet)
     uint64_t state = SEED;
     int wrapped = 0;
     for (uint32_t i = 0; i < COUNT; i++) {
-        const th_stance *stance = &stances[standers[i].stance];
+        const th_locomotion *locomotion = &locomotions[motions[i].locomotion];
         for (int n = 0; n < 20; n++) {
-            th_location p;
+            th_instance_transform p;
             double from_s = random_between(&state, 0, 500), duration_s = random_between(&state, 0.001, 5);
             th_layout_place(&layout, i, i + 1, from_s, &p);
             double way = way_between(&layout, i, from_s, from_s + duration_s);
-            double expected = (double)(stance->speed * p.scale) * standers[i].speed * duration_s;
+            double expected = (double)(locomotion->speed * p.scale) * motions[i].speed * duration_s;
             wrapped += isnan(way);
             cr_expect(isnan(way) || fabs(way - expected) < 1e-3, "%u from %g s: %g, not %g", i, from_s, way, expected);
         }
@@ -232,23 +232,24 @@ static const th_channel stride_channel = {0,
                                           0};
 static const th_clip stride_clip = {"stride", 31, 24, 1, &stride_channel};
 static const th_joint stride_joint = {"root", TH_NO_INDEX, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}};
-static const th_bind stride_bind = {0, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}};
+static const th_bone stride_bind = {0, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}};
 static const th_model strider = {.name = "strider",
                                  .joint_count = 1,
                                  .joints = &stride_joint,
-                                 .bind_count = 1,
-                                 .binds = &stride_bind,
+                                 .bone_count = 1,
+                                 .bones = &stride_bind,
                                  .clip_count = 1,
                                  .clips = &stride_clip,
                                  .size = 1.8};
 
-static th_crowd *striders(const th_rig *rig, uint32_t count)
+static th_crowd *striders(const th_compiled_model *compiled, uint32_t count)
 {
     th_instance instances[64];
     th_crowd *crowd;
     for (uint32_t i = 0; i < count; i++)
-        instances[i] = (th_instance){.phase_s = standers[i].phase_s, .speed = standers[i].speed};
-    const th_crowd_desc desc = {.rigs = &rig, .rig_count = 1, .instances = instances, .instance_count = count};
+        instances[i] = (th_instance){.phase_s = motions[i].phase_s, .speed = motions[i].speed};
+    const th_crowd_desc desc = {
+        .compiled_models = &compiled, .compiled_model_count = 1, .instances = instances, .instance_count = count};
     cr_assert_eq(th_crowd_create(&desc, &crowd, NULL), TH_OK);
     return crowd;
 }
@@ -256,9 +257,9 @@ static th_crowd *striders(const th_rig *rig, uint32_t count)
 /* How far along its lane one of them is drawn. */
 static double drawn_at(const th_layout *layout, const th_crowd *crowd, uint32_t i, double time_s)
 {
-    static _Alignas(TH_LINE) char palettes[1 << 14], scratch[1 << 14];
+    static _Alignas(TH_CACHE_LINE) char palettes[1 << 14], scratch[1 << 14];
     cr_assert(th_crowd_palette_bytes(crowd) <= sizeof palettes && th_crowd_scratch_bytes(crowd) <= sizeof scratch);
-    th_location p;
+    th_instance_transform p;
     float entry[12];
     th_layout_place(layout, i, i + 1, time_s, &p);
     th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), time_s, palettes, scratch);
@@ -271,27 +272,30 @@ Test(layout, carries_a_model_on_when_the_crowd_has_its_clip_jump_back)
 {
     enum { STRIDERS = 64, LOOPS = 4, NEAR = 12 };
     const double loop_s = stride_clip.duration_ticks / stride_clip.ticks_per_second;
-    const th_stance stance = {{{0, 0.9f, 0}, 2}, 0.5f, 0, 1, 1.5f, 0, loop_s};
+    const th_locomotion locomotion = {{{0, 0.9f, 0}, 2}, 0.5f, 0, 1, 1.5f, 0, loop_s};
     for (uint32_t i = 0; i < STRIDERS; i++)
-        standers[i].stance = 0;
-    const th_layout layout = th_layout_make(&(th_layout_desc){
-        .kind = TH_LAYOUT_STREET, .stances = &stance, .stance_count = 1, .standers = standers, .count = STRIDERS});
-    th_rig *rig;
-    cr_assert_eq(th_rig_create(&(th_rig_desc){.model = &strider}, &rig, NULL), TH_OK);
-    th_crowd *crowd = striders(rig, STRIDERS);
+        motions[i].locomotion = 0;
+    const th_layout layout = th_layout_make(&(th_layout_desc){.kind = TH_LAYOUT_STREET,
+                                                              .locomotions = &locomotion,
+                                                              .locomotion_count = 1,
+                                                              .motions = motions,
+                                                              .count = STRIDERS});
+    th_compiled_model *compiled;
+    cr_assert_eq(th_compiled_model_create(&(th_compiled_model_desc){.model = &strider}, &compiled, NULL), TH_OK);
+    th_crowd *crowd = striders(compiled, STRIDERS);
     for (uint32_t i = 0; i < STRIDERS; i++)
         for (int n = 0; n < LOOPS; n++) {
-            const double speed = standers[i].speed, loops = floor(speed * 1e6 / loop_s) + n;
-            const double end_s = (loops * loop_s - standers[i].phase_s) / speed, ulp = nextafter(end_s, 1e9) - end_s;
+            const double speed = motions[i].speed, loops = floor(speed * 1e6 / loop_s) + n;
+            const double end_s = (loops * loop_s - motions[i].phase_s) / speed, ulp = nextafter(end_s, 1e9) - end_s;
             const double before = drawn_at(&layout, crowd, i, end_s - 0.25);
             for (int near = -NEAR; near <= NEAR; near++) {
                 const double way = drawn_at(&layout, crowd, i, end_s + near * ulp) - before;
-                const double off = remainder(way - speed * 0.25 * (double)stance.speed, (double)layout.length);
+                const double off = remainder(way - speed * 0.25 * (double)locomotion.speed, (double)layout.length);
                 cr_expect_lt(fabs(off), 1e-3, "%u, loop %.0f, %d: %g m off", i, loops, near, off);
             }
         }
     th_crowd_destroy(crowd);
-    th_rig_destroy(rig);
+    th_compiled_model_destroy(compiled);
 }
 
 Test(layout, keeps_walkers_on_the_street_on_their_side_in_their_direction)
@@ -305,7 +309,7 @@ Test(layout, keeps_walkers_on_the_street_on_their_side_in_their_direction)
             double x = (double)placed[i].position[0], at[2];
             direction(i, &placed[i], at);
             cr_expect_leq(fabs((double)placed[i].position[2]), (double)layout.length * 0.5001);
-            if (standers[i].stance == STANDS)
+            if (motions[i].locomotion == STANDS)
                 cr_expect(fabs(x) > half && at[0] * x < -0.999 * fabs(x), "%u looks on from %g", i, x);
             else
                 cr_expect(fabs(x) < half && at[1] * x < -0.999 * fabs(x), "%u walks at %g, to its right of %g", i, x,
@@ -359,7 +363,7 @@ static void apply(const th_mat34 *m, const float p[3], double out[3])
 
 Test(layout, makes_matrices_that_scale_turn_and_move)
 {
-    th_mat34 m = th_location_matrix(&(th_location){{10, 20, 30}, (float)(PI / 2), 2});
+    th_mat34 m = th_instance_transform_matrix(&(th_instance_transform){{10, 20, 30}, (float)(PI / 2), 2});
     const double moved[3][3] = {{10, 20, 28}, {10, 22, 30}, {12, 20, 30}}; /* of the unit vectors */
     for (int axis = 0; axis < 3; axis++) {
         float unit[3] = {0};
@@ -382,8 +386,8 @@ Test(layout, holds_everyone_in_its_bounds)
             for (double time_s = 0; time_s < 300; time_s += 37) {
                 th_layout_place(&layout, 0, counts[n], time_s, placed);
                 for (uint32_t i = 0; i < counts[n]; i++) {
-                    const th_sphere *sphere = &stances[standers[i].stance].sphere;
-                    th_mat34 m = th_location_matrix(&placed[i]);
+                    const th_sphere *sphere = &locomotions[motions[i].locomotion].sphere;
+                    th_mat34 m = th_instance_transform_matrix(&placed[i]);
                     double at[3], radius = (double)(sphere->radius * placed[i].scale),
                                   middle = (double)bounds.centre[1];
                     apply(&m, sphere->centre, at);
@@ -407,9 +411,9 @@ Test(layout, knows_where_somebody_gets_to)
         const th_layout layout = layout_of(kind, 100);
         th_layout_place(&layout, 0, 100, 7, placed);
         for (uint32_t i = 0; i < 100; i++) {
-            const th_sphere *sphere = &stances[standers[i].stance].sphere;
-            const bool walks = kind == TH_LAYOUT_STREET && standers[i].stance != STANDS;
-            const th_mat34 m = th_location_matrix(&placed[i]);
+            const th_sphere *sphere = &locomotions[motions[i].locomotion].sphere;
+            const bool walks = kind == TH_LAYOUT_STREET && motions[i].locomotion != STANDS;
+            const th_mat34 m = th_instance_transform_matrix(&placed[i]);
             th_sphere spheres[3];
             double at[3];
             cr_expect_eq(th_layout_reach(&layout, i, 7, spheres), walks ? 3 : 1);

@@ -9,7 +9,7 @@ static th_clip other[] = {{.name = "walk"}, {.name = "jump"}};
 static th_model models[] = {{.name = "one", .clip_count = 3, .clips = one},
                             {.name = "bare"},
                             {.name = "other", .clip_count = 2, .clips = other}};
-static const th_cast cast = {.models = {&models[0], &models[1], &models[2]}, .count = 3};
+static const th_model_set model_set = {.models = {&models[0], &models[1], &models[2]}, .count = 3};
 static th_options given, options;
 
 static void set(void)
@@ -20,57 +20,58 @@ static void set(void)
 
 TestSuite(live_settings, .init = set);
 
-static bool tune(th_action action)
+static bool apply(th_action action)
 {
-    return th_tune(&options, action, &cast, &given);
+    return th_live_settings_apply(&options, action, &model_set, &given);
 }
 
 Test(live_settings, sizes_of_the_crowd)
 {
-    cr_expect(tune(TH_ACTION_DOUBLE));
+    cr_expect(apply(TH_ACTION_DOUBLE));
     cr_expect_eq(options.count, 200);
-    cr_expect(tune(TH_ACTION_HALVE));
-    cr_expect(tune(TH_ACTION_MORE));
+    cr_expect(apply(TH_ACTION_HALVE));
+    cr_expect(apply(TH_ACTION_MORE));
     cr_expect_eq(options.count, 110);
-    cr_expect(tune(TH_ACTION_FEWER));
+    cr_expect(apply(TH_ACTION_FEWER));
     cr_expect_eq(options.count, 99);
     options.count = 5;
-    cr_expect(tune(TH_ACTION_MORE));
+    cr_expect(apply(TH_ACTION_MORE));
     cr_expect_eq(options.count, 6);
     options.count = 1;
-    cr_expect(!tune(TH_ACTION_HALVE) && !tune(TH_ACTION_FEWER));
+    cr_expect(!apply(TH_ACTION_HALVE) && !apply(TH_ACTION_FEWER));
     cr_expect_eq(options.count, 1);
     options.count = 999999;
-    cr_expect(tune(TH_ACTION_DOUBLE));
+    cr_expect(apply(TH_ACTION_DOUBLE));
     cr_expect_eq(options.count, 1000000);
-    cr_expect(!tune(TH_ACTION_MORE));
+    cr_expect(!apply(TH_ACTION_MORE));
 }
 
 Test(live_settings, threads_within_what_there_can_be)
 {
-    cr_expect(tune(TH_ACTION_MORE_THREADS));
+    cr_expect(apply(TH_ACTION_MORE_THREADS));
     cr_expect_eq(options.threads.counts[0], 3);
     options.threads.counts[0] = 1;
-    cr_expect(!tune(TH_ACTION_FEWER_THREADS));
+    cr_expect(!apply(TH_ACTION_FEWER_THREADS));
     options.threads.counts[0] = TH_JOBS_MAX_THREADS;
-    cr_expect(!tune(TH_ACTION_MORE_THREADS));
+    cr_expect(!apply(TH_ACTION_MORE_THREADS));
 }
 
 /* As in a build without OpenMP. */
 bool __wrap_th_scheduler_available(th_scheduler scheduler);
 bool __wrap_th_scheduler_available(th_scheduler scheduler)
 {
-    return scheduler == TH_SCHEDULER_OWN || scheduler == TH_SCHEDULER_SERIAL || scheduler == TH_SCHEDULER_ONETBB;
+    return scheduler == TH_SCHEDULER_WORK_STEALING || scheduler == TH_SCHEDULER_SERIAL ||
+           scheduler == TH_SCHEDULER_ONETBB;
 }
 
 Test(live_settings, schedulers_that_the_build_has_and_no_others)
 {
-    static const th_scheduler round[] = {TH_SCHEDULER_SERIAL, TH_SCHEDULER_ONETBB, TH_SCHEDULER_OWN};
+    static const th_scheduler round[] = {TH_SCHEDULER_SERIAL, TH_SCHEDULER_ONETBB, TH_SCHEDULER_WORK_STEALING};
     for (int k = 0; k < 3; k++) {
-        cr_expect(tune(TH_ACTION_NEXT_SCHEDULER));
+        cr_expect(apply(TH_ACTION_NEXT_SCHEDULER));
         cr_expect_eq(options.scheduler, round[k]);
     }
-    cr_expect(tune(TH_ACTION_PREVIOUS_SCHEDULER));
+    cr_expect(apply(TH_ACTION_PREVIOUS_SCHEDULER));
     cr_expect_eq(options.scheduler, TH_SCHEDULER_ONETBB);
 }
 
@@ -79,10 +80,10 @@ static void expect_round(th_action next, th_action previous, const unsigned *val
 {
     for (unsigned k = 0; k < count; k++) {
         cr_expect_eq(*value, k);
-        cr_expect(tune(next));
+        cr_expect(apply(next));
     }
     for (unsigned k = 0; k < count; k++) {
-        cr_expect(tune(previous));
+        cr_expect(apply(previous));
         cr_expect_eq(*value, count - 1 - k);
     }
 }
@@ -98,19 +99,19 @@ Test(live_settings, choices_go_round)
 
 Test(live_settings, shadows_come_back_as_they_were)
 {
-    cr_expect(tune(TH_ACTION_SHADOWS));
+    cr_expect(apply(TH_ACTION_SHADOWS));
     cr_expect_eq(options.shadow, 0);
-    cr_expect(tune(TH_ACTION_SHADOWS));
+    cr_expect(apply(TH_ACTION_SHADOWS));
     cr_expect_eq(options.shadow, 512);
     given.shadow = options.shadow = 0;
-    cr_expect(tune(TH_ACTION_SHADOWS));
+    cr_expect(apply(TH_ACTION_SHADOWS));
     cr_expect_gt(options.shadow, 0);
 }
 
 static void expect_clips(th_action action, const char *const *names, size_t count)
 {
     for (size_t k = 0; k < count; k++) {
-        cr_expect(tune(action));
+        cr_expect(apply(action));
         if (names[k])
             cr_expect_str_eq(options.clip, names[k]);
         else
@@ -132,8 +133,8 @@ Test(live_settings, clips_of_all_models_each_name_once)
 
 Test(live_settings, no_clips_are_a_mix_of_none)
 {
-    const th_cast bare = {.models = {&models[1]}, .count = 1};
-    th_tune(&options, TH_ACTION_NEXT_CLIP, &bare, &given);
+    const th_model_set bare = {.models = {&models[1]}, .count = 1};
+    th_live_settings_apply(&options, TH_ACTION_NEXT_CLIP, &bare, &given);
     cr_expect_eq(options.clip, NULL);
 }
 
@@ -141,14 +142,14 @@ Test(live_settings, leaves_alone_what_is_others_business)
 {
     static const th_action others[] = {TH_ACTION_NONE, TH_ACTION_QUIT, TH_ACTION_PAUSE, TH_ACTION_CAMERA};
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-        cr_expect(!tune(others[k]));
+        cr_expect(!apply(others[k]));
     cr_expect_eq(memcmp(&options, &given, sizeof given), 0);
 }
 
 static void expect_description(const char *text)
 {
     char got[256];
-    th_tune_describe(&options, got, sizeof got);
+    th_live_settings_describe(&options, got, sizeof got);
     cr_expect_str_eq(got, text);
 }
 
@@ -166,6 +167,6 @@ Test(live_settings, says_what_is_out_of_the_ordinary)
                            .look = TH_LOOK_LOD};
     expect_description("1 character, 1 thread, serial, f16, nlerp, walk, ring, lod, no shadows");
     char cut[20];
-    th_tune_describe(&options, cut, sizeof cut);
+    th_live_settings_describe(&options, cut, sizeof cut);
     cr_expect_str_eq(cut, "1 character, 1 thre");
 }

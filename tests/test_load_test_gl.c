@@ -9,9 +9,9 @@ enum { WIDTH = 64, HEIGHT = 36, BYTES = WIDTH * HEIGHT * 4 };
 
 static th_error err;
 static th_options options;
-static th_cast cast;
-static th_drawn_crowd crowd;
-static th_stress_guest guest;
+static th_model_set model_set;
+static th_load_test_gl crowd;
+static th_stress_renderer renderer;
 
 static void open_crowd(void)
 {
@@ -19,37 +19,37 @@ static void open_crowd(void)
     char *const words[] = {draw_it, size, shadow};
     close_context(open_context()); /* or the suite is skipped */
     cr_assert(th_options_parse(&options, th_command_find("stress"), 3, words, &err), "%s", err.text);
-    cr_assert_eq(th_cast_init(&cast, &options), TH_EXIT_GOOD);
-    cr_assert_eq(th_drawn_crowd_init(&crowd, &options, &cast, &err), TH_OK, "%s", err.text);
-    guest = th_drawn_crowd_guest(&crowd);
+    cr_assert_eq(th_model_set_init(&model_set, &options), TH_EXIT_GOOD);
+    cr_assert_eq(th_load_test_gl_init(&crowd, &options, &model_set, &err), TH_OK, "%s", err.text);
+    renderer = th_load_test_gl_renderer(&crowd);
 }
 
 static void close_crowd(void)
 {
-    th_drawn_crowd_fini(&crowd);
-    th_cast_fini(&cast);
+    th_load_test_gl_fini(&crowd);
+    th_model_set_fini(&model_set);
 }
 
 TestSuite(load_test_gl, .init = open_crowd, .fini = close_crowd);
 
 static void prepare(uint32_t threads, uint32_t characters)
 {
-    cr_assert_eq(guest.prepare(guest.host, threads, characters, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(th_jobs_threads(th_show_jobs(crowd.all)), threads);
+    cr_assert_eq(renderer.prepare(renderer.ctx, threads, characters, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(th_jobs_threads(th_crowd_view_jobs(crowd.all)), threads);
 }
 
 /* The picture of a frame that was drawn behind some others. */
 static void draw(uint64_t number, uint8_t pixels[BYTES])
 {
     for (int i = 0; i < 3; i++)
-        guest.frame(guest.host, 7);
-    guest.frame(guest.host, number);
+        renderer.frame(renderer.ctx, 7);
+    renderer.frame(renderer.ctx, number);
     th_target_read(crowd.picture.target, pixels);
 }
 
 static void finish(void)
 {
-    cr_expect_eq(guest.finish(guest.host, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(renderer.finish(renderer.ctx, &err), TH_OK, "%s", err.text);
 }
 
 Test(load_test_gl, has_all_characters_in_the_picture)
@@ -57,7 +57,7 @@ Test(load_test_gl, has_all_characters_in_the_picture)
     static const uint32_t numbers[] = {1, 2, 60, 600};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         prepare(1, numbers[i]);
-        cr_expect_eq(guest.seen(guest.host), numbers[i]);
+        cr_expect_eq(renderer.visible(renderer.ctx), numbers[i]);
     }
     finish();
 }
@@ -87,12 +87,12 @@ Test(load_test_gl, draws_the_same_whoever_was_there_before)
 
 Test(load_test_gl, says_what_the_picture_is)
 {
-    cr_expect_null(guest.describe(guest.host));
+    cr_expect_null(renderer.describe(renderer.ctx));
     prepare(1, 2);
-    json_t *picture = guest.describe(guest.host);
+    json_t *picture = renderer.describe(renderer.ctx);
     cr_expect_eq(json_integer_value(json_object_get(picture, "height")), HEIGHT);
     cr_expect_str_eq(json_string_value(json_object_get(picture, "layout")), "grid");
-    cr_expect_eq(json_is_true(json_object_get(picture, "software")), guest.needs_cpus);
+    cr_expect_eq(json_is_true(json_object_get(picture, "software")), renderer.needs_cpus);
     json_decref(picture);
     finish();
 }

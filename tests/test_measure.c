@@ -68,11 +68,11 @@ static void set_up(play *p, th_measure_desc *desc, double (*draw)(uint64_t seed,
         p->actors[i] = (actor){.draw = draw, .seed = desc->seed + i, .number = i, .row = row};
         p->subjects[i] = (th_subject){begin, NULL, end, &p->actors[i], row};
         row->time_unit = "ns";
-        row->real_ns.count = row->cpu_ns.count = row->pulse_ns.count = 0;
+        row->real_ns.count = row->cpu_ns.count = row->core_clock_ns.count = 0;
     }
 }
 
-static void rehearse(play *p, th_measure_desc *desc, double (*draw)(uint64_t seed, uint64_t n))
+static void dry_run(play *p, th_measure_desc *desc, double (*draw)(uint64_t seed, uint64_t n))
 {
     cr_assert_eq(th_measure_report(desc, SUBJECTS, &p->report, &err), TH_OK, "%s", err.text);
     set_up(p, desc, draw);
@@ -80,7 +80,7 @@ static void rehearse(play *p, th_measure_desc *desc, double (*draw)(uint64_t see
 
 static void perform(play *p, th_measure_desc desc, double (*draw)(uint64_t seed, uint64_t n))
 {
-    rehearse(p, &desc, draw);
+    dry_run(p, &desc, draw);
     th_measure(&desc, p->subjects, SUBJECTS);
 }
 
@@ -94,9 +94,10 @@ Test(measure, laps_count_as_they_say_but_not_while_warming_up)
         cr_expect_eq(row->real_ns.values[1], 1e6);
         cr_expect_eq(row->cpu_ns.values[1], 3);
         cr_expect(row->iterations == 7 && row->iterations_timed_at_once == 1);
-        cr_expect_eq(row->pulse_ns.count, 2, "the pulse of each repetition");
+        cr_expect_eq(row->core_clock_ns.count, 2, "the pulse of each repetition");
         /* A step is a few cycles: from that of 10 GHz up to a slow core under an emulator. */
-        cr_expect(row->pulse_ns.values[1] > 0.1 && row->pulse_ns.values[1] < 1000, "%g", row->pulse_ns.values[1]);
+        cr_expect(row->core_clock_ns.values[1] > 0.1 && row->core_clock_ns.values[1] < 1000, "%g",
+                  row->core_clock_ns.values[1]);
         cr_expect_eq(p.actors[i].laps, 3 * 7, "a repetition that does not count, and two that do");
     }
     th_report_fini(&p.report);
@@ -158,7 +159,7 @@ Test(measure, ends_at_the_second_look_when_all_is_known)
 {
     play p;
     perform(&p, (th_measure_desc){.precision = 0.01}, draw_constant);
-    cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_FIRST_LOOK * 5 / 4);
+    cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_FIRST_CHECK * 5 / 4);
     cr_expect_eq(p.report.precision, 0.01);
     th_report_fini(&p.report);
 }
@@ -167,11 +168,11 @@ Test(measure, goes_on_while_one_median_is_not_known)
 {
     play p;
     th_measure_desc desc = {.precision = 0.01};
-    rehearse(&p, &desc, draw_constant);
+    dry_run(&p, &desc, draw_constant);
     p.actors[3].draw = draw_coin;
     th_measure(&desc, p.subjects, SUBJECTS);
     for (uint32_t i = 0; i < SUBJECTS; i++)
-        cr_expect_eq(p.report.rows[i].real_ns.count, TH_MEASURE_MOST_ROUNDS);
+        cr_expect_eq(p.report.rows[i].real_ns.count, TH_MEASURE_MAX_ROUNDS);
     th_report_fini(&p.report);
 }
 
@@ -179,7 +180,7 @@ Test(measure, ends_after_the_least_rounds_when_the_time_is_up)
 {
     play p;
     perform(&p, (th_measure_desc){.precision = 0.01, .max_ns = 1}, draw_coin);
-    cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_LEAST_ROUNDS);
+    cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_MIN_ROUNDS);
     th_report_fini(&p.report);
 }
 
@@ -187,7 +188,7 @@ Test(measure, goes_on_for_the_least_time)
 {
     play p;
     perform(&p, (th_measure_desc){.precision = 0.01, .min_ns = UINT64_MAX / 2}, draw_constant);
-    cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_MOST_ROUNDS);
+    cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_MAX_ROUNDS);
     th_report_fini(&p.report);
 }
 
@@ -204,17 +205,17 @@ Test(measure, who_fails_has_no_more_repetitions_and_holds_up_nobody)
 {
     play p;
     th_measure_desc desc = {.precision = 0.01};
-    rehearse(&p, &desc, draw_constant);
+    dry_run(&p, &desc, draw_constant);
     p.actors[2].draw = draw_coin;
     strcpy(p.actors[2].failure, "broken");
     strcpy(p.report.rows[4].failure, "wrong from the start");
     th_measure(&desc, p.subjects, SUBJECTS);
-    cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_FIRST_LOOK * 5 / 4);
+    cr_expect_eq(p.report.rows[0].real_ns.count, TH_MEASURE_FIRST_CHECK * 5 / 4);
     cr_expect_eq(p.report.rows[2].real_ns.count, 1);
     cr_expect(p.report.rows[4].real_ns.count == 0 && p.actors[4].laps == 0);
     th_report_fini(&p.report);
 
-    rehearse(&p, &desc, draw_constant);
+    dry_run(&p, &desc, draw_constant);
     for (uint32_t i = 0; i < SUBJECTS; i++)
         strcpy(p.actors[i].failure, "broken");
     th_measure(&desc, p.subjects, SUBJECTS);
@@ -222,10 +223,10 @@ Test(measure, who_fails_has_no_more_repetitions_and_holds_up_nobody)
     th_report_fini(&p.report);
 }
 
-Test(measure, rehearsal_runs_each_once)
+Test(measure, dry_run_runs_each_once)
 {
     play p;
-    perform(&p, (th_measure_desc){.is_rehearsal = true, .iterations = 100}, draw_constant);
+    perform(&p, (th_measure_desc){.is_dry_run = true, .iterations = 100}, draw_constant);
     expect_blocks(1);
     for (uint32_t i = 0; i < SUBJECTS; i++)
         cr_expect(p.actors[i].laps == 1 && p.report.rows[i].real_ns.count == 0);
@@ -267,7 +268,7 @@ Test(measure, stopping_early_neither_shifts_the_median_nor_spoils_its_interval)
     play p;
     double covered = 0, shift = 0, rounds = 0;
     th_measure_desc desc = {.precision = 0.01};
-    rehearse(&p, &desc, draw_time);
+    dry_run(&p, &desc, draw_time);
     for (uint64_t seed = 0; seed < PLAYS; seed++) {
         desc.seed = 1000 * seed;
         set_up(&p, &desc, draw_time);

@@ -11,7 +11,7 @@
 static th_model *small_model(uint64_t seed)
 {
     return random_model(&(random_desc){
-        .seed = seed, .joint_count = 12, .clip_count = 2, .key_count = 5, .swing_rad = 0.3, .double_binds = true});
+        .seed = seed, .joint_count = 12, .clip_count = 2, .key_count = 5, .swing_rad = 0.3, .double_bones = true});
 }
 
 Test(model, joints_and_clips_are_found_by_name)
@@ -33,11 +33,11 @@ Test(model, size_is_the_largest_extent_at_rest)
     joints[1].rest.m[7] = 0;
     cr_assert_eq(th_model_measure(&model), 1, "no extent at all");
 
-    th_bind bind = {1, TH_MAT34_IDENTITY};
+    th_bone bone = {1, TH_MAT34_IDENTITY};
     th_vertex vertices[2] = {{.position = {-1, 0, 0}, .weight = {1}}, {.position = {4, 0, 0}, .weight = {1}}};
     th_mesh mesh = {.name = "mesh", .vertex_count = 2, .vertices = vertices};
-    model.bind_count = model.mesh_count = 1;
-    model.binds = &bind;
+    model.bone_count = model.mesh_count = 1;
+    model.bones = &bone;
     model.meshes = &mesh;
     cr_assert_float_eq(th_model_measure(&model), 5, 1e-12);
 }
@@ -47,12 +47,12 @@ Test(model, size_is_the_largest_extent_at_rest)
     do {                                                                                                               \
         th_model *model = small_model(2);                                                                              \
         th_joint *joints = (th_joint *)model->joints;                                                                  \
-        th_bind *binds = (th_bind *)model->binds;                                                                      \
+        th_bone *bones = (th_bone *)model->bones;                                                                      \
         th_clip *clips = (th_clip *)model->clips;                                                                      \
         th_channel *channels = (th_channel *)clips[0].channels;                                                        \
         float *rotation = (float *)channels[0].rotation.values, tangents[40] = {0};                                    \
         double *times = (double *)channels[0].rotation.times;                                                          \
-        (void)joints, (void)binds, (void)rotation, (void)times, (void)tangents;                                        \
+        (void)joints, (void)bones, (void)rotation, (void)times, (void)tangents;                                        \
         what;                                                                                                          \
         th_error err = {0};                                                                                            \
         cr_assert_neq(th_model_check(model, &err), TH_OK, "%s", #what);                                                \
@@ -67,9 +67,9 @@ Test(model, check_names_what_is_broken)
     BREAK(joints[4].parent = 4, "order");
     BREAK(joints[0].parent = 3, "order");
     BREAK(joints[2].rest.m[5] = NAN, "finite");
-    BREAK(binds[1].joint = 12, "joint 12 of 12");
-    BREAK(binds[0].joint = 11, "order");
-    BREAK(binds[2].inverse_bind.m[0] = INFINITY, "finite");
+    BREAK(bones[1].joint = 12, "joint 12 of 12");
+    BREAK(bones[0].joint = 11, "order");
+    BREAK(bones[2].inverse_bind.m[0] = INFINITY, "finite");
     BREAK(clips[1].name = "", "no name");
     BREAK(clips[0].ticks_per_second = 0, "ticks per second");
     BREAK(clips[0].duration_ticks = -1, "duration");
@@ -105,7 +105,7 @@ Test(model, check_takes_rotations_of_splines_as_they_are)
 Test(model, check_looks_at_meshes)
 {
     th_joint joint = {"a", TH_NO_INDEX, TH_MAT34_IDENTITY};
-    th_bind bind = {0, TH_MAT34_IDENTITY};
+    th_bone bone = {0, TH_MAT34_IDENTITY};
     th_material material = {.name = "m", .texture = TH_NO_INDEX};
     th_vertex good[3] = {{.weight = {1}}, {.weight = {0.5f, 0.5f}}, {.weight = {1}}}, bad[3];
     uint32_t indices[3] = {0, 1, 2};
@@ -113,8 +113,8 @@ Test(model, check_looks_at_meshes)
     th_model model = {.name = "m",
                       .joint_count = 1,
                       .joints = &joint,
-                      .bind_count = 1,
-                      .binds = &bind,
+                      .bone_count = 1,
+                      .bones = &bone,
                       .mesh_count = 1,
                       .meshes = &mesh,
                       .material_count = 1,
@@ -128,7 +128,7 @@ Test(model, check_looks_at_meshes)
     bad[2].weight[0] = 0.9f;
     cr_assert_neq(th_model_check(&model, NULL), TH_OK);
     memcpy(bad, good, sizeof good);
-    bad[2].bind[3] = 1;
+    bad[2].bone[3] = 1;
     cr_assert_neq(th_model_check(&model, NULL), TH_OK);
     memcpy(bad, good, sizeof good);
     bad[0].position[2] = NAN;
@@ -146,28 +146,28 @@ Test(model, check_looks_at_meshes)
 
 /* ---- lending clips ---- */
 
-Test(lend, clips_are_bound_by_name)
+Test(attach, clips_are_bound_by_name)
 {
     th_model *base = small_model(3), *donor = small_model(4), *out;
     th_error err;
     ((th_joint *)donor->joints)[5].name = "stranger";
-    cr_assert_eq(th_model_lend_clips(base, donor, &out, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_model_attach_clips(base, donor, &out, &err), TH_OK, "%s", err.text);
     cr_assert_eq(out->clip_count, base->clip_count + donor->clip_count);
     cr_assert_eq(th_model_check(out, &err), TH_OK, "%s", err.text);
-    const th_clip *lent = &out->clips[base->clip_count], *own = &donor->clips[0];
+    const th_clip *attached = &out->clips[base->clip_count], *own = &donor->clips[0];
     uint32_t lost = 0;
     for (uint32_t c = 0; c < own->channel_count; c++)
         lost += own->channels[c].joint == 5;
-    cr_assert_eq(lent->channel_count, own->channel_count - lost);
-    cr_assert_eq(lent->duration_ticks, own->duration_ticks);
-    for (uint32_t c = 0, d = 0; c < lent->channel_count; c++, d++) {
+    cr_assert_eq(attached->channel_count, own->channel_count - lost);
+    cr_assert_eq(attached->duration_ticks, own->duration_ticks);
+    for (uint32_t c = 0, d = 0; c < attached->channel_count; c++, d++) {
         d += own->channels[d].joint == 5;
-        cr_assert_eq(lent->channels[c].joint, own->channels[d].joint);
-        cr_assert_arr_eq(lent->channels[c].rotation.values, own->channels[d].rotation.values,
+        cr_assert_eq(attached->channels[c].joint, own->channels[d].joint);
+        cr_assert_arr_eq(attached->channels[c].rotation.values, own->channels[d].rotation.values,
                          16 * own->channels[d].rotation.key_count);
     }
     if (lost)
-        cr_assert(out->note_count > 0 && strstr(out->notes[out->note_count - 1], "stranger"));
+        cr_assert(out->warning_count > 0 && strstr(out->warnings[out->warning_count - 1], "stranger"));
     th_model_free(base); /* nothing of it is needed any more: ASan would tell */
     th_model_free(donor);
     cr_assert_eq(th_model_check(out, &err), TH_OK);
@@ -186,12 +186,12 @@ static void check_same_motion(const th_model *a, uint32_t clip_a, const th_model
     }
 }
 
-Test(lend, splines_keep_their_curves_and_steps_hold)
+Test(attach, splines_keep_their_curves_and_steps_hold)
 {
     random_desc desc = {
         .seed = 8, .joint_count = 12, .clip_count = 2, .key_count = 5, .swing_rad = 0.3, .splines = true, .steps = 0.5};
     th_model *base = random_model(&desc), *donor = random_model(&desc), *out;
-    cr_assert_eq(th_model_lend_clips(base, donor, &out, NULL), TH_OK);
+    cr_assert_eq(th_model_attach_clips(base, donor, &out, NULL), TH_OK);
     th_model_free(donor); /* nothing of it is needed any more: ASan would tell */
     cr_assert_eq(th_model_check(out, NULL), TH_OK);
     for (uint32_t c = 0; c < 2; c++) {
@@ -202,7 +202,7 @@ Test(lend, splines_keep_their_curves_and_steps_hold)
     th_model_free(out);
 }
 
-Test(lend, other_orders_of_joints_are_fine)
+Test(attach, other_orders_of_joints_are_fine)
 {
     th_model *base = small_model(5), *donor = small_model(5), *out;
     th_joint *joints = (th_joint *)donor->joints;
@@ -212,12 +212,12 @@ Test(lend, other_orders_of_joints_are_fine)
         joints[donor->joint_count - 1 - j].name = name;
     }
     th_error err;
-    cr_assert_eq(th_model_lend_clips(base, donor, &out, &err), TH_OK);
+    cr_assert_eq(th_model_attach_clips(base, donor, &out, &err), TH_OK);
     cr_assert_eq(th_model_check(out, &err), TH_OK, "%s", err.text);
-    const th_clip *lent = &out->clips[2], *own = &donor->clips[0];
-    cr_assert_eq(lent->channel_count, own->channel_count);
-    for (uint32_t c = 0; c < lent->channel_count; c++)
-        cr_assert_eq(lent->channels[c].joint, 11 - own->channels[own->channel_count - 1 - c].joint);
+    const th_clip *attached = &out->clips[2], *own = &donor->clips[0];
+    cr_assert_eq(attached->channel_count, own->channel_count);
+    for (uint32_t c = 0; c < attached->channel_count; c++)
+        cr_assert_eq(attached->channels[c].joint, 11 - own->channels[own->channel_count - 1 - c].joint);
     th_model_free(base);
     th_model_free(donor);
     th_model_free(out);
@@ -244,13 +244,13 @@ static const th_model *make_one(one_joint *m, const char *name, const th_trs *re
     return &m->model;
 }
 
-static th_dmat34 pose_lent(const th_trs *base_rest, const th_trs *donor_rest, const th_channel *channel)
+static th_dmat34 pose_attached(const th_trs *base_rest, const th_trs *donor_rest, const th_channel *channel)
 {
     one_joint base, donor;
     th_model *out;
     th_error err;
     const th_model *b = make_one(&base, "base", base_rest, NULL), *d = make_one(&donor, "donor", donor_rest, channel);
-    cr_assert_eq(th_model_lend_clips(b, d, &out, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_model_attach_clips(b, d, &out, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_model_check(out, &err), TH_OK, "%s", err.text);
     th_dmat34 pose;
     th_exact_pose(out, &out->clips[0], 0, TH_INTERPOLATION_AUTHORED, &pose);
@@ -264,7 +264,7 @@ static void check_pose(th_dmat34 pose, const th_trs *expected)
     cr_expect_lt(th_dmat34_distance(&pose, &matrix), 1e-6);
 }
 
-Test(lend, what_the_clip_does_not_move_is_the_bases_own)
+Test(attach, what_the_clip_does_not_move_is_the_bases_own)
 {
     const th_trs tall = {{0, -5, 0}, {0, 0, 0, 1}, {1, 1, 1}}, small = {{0, -.5, 0}, {0, 0, 0, 1}, {2, 3, 4}};
     const th_channel bend = {0,
@@ -272,14 +272,14 @@ Test(lend, what_the_clip_does_not_move_is_the_bases_own)
                              {1, &zero, half_turn, NULL, false},
                              {1, &zero, plain, NULL, false},
                              TH_TRANSLATION | TH_SCALE};
-    check_pose(pose_lent(&small, &tall, &bend), &(th_trs){{0, -.5, 0}, {0, 0, 1, 0}, {2, 3, 4}});
+    check_pose(pose_attached(&small, &tall, &bend), &(th_trs){{0, -.5, 0}, {0, 0, 1, 0}, {2, 3, 4}});
     const th_channel all = {
         0, {1, &zero, no_move, NULL, false}, {1, &zero, half_turn, NULL, false}, {1, &zero, plain, NULL, false}, 0};
-    check_pose(pose_lent(&small, &tall, &all), &(th_trs){{0, 0, 0}, {0, 0, 1, 0}, {1, 1, 1}});
+    check_pose(pose_attached(&small, &tall, &all), &(th_trs){{0, 0, 0}, {0, 0, 1, 0}, {1, 1, 1}});
 }
 
 /* The donor's keys are turns of a joint whose scale mirrors twice; the base's matrix could be read as a half turn. */
-Test(lend, mirrors_stay_where_the_donor_has_them)
+Test(attach, mirrors_stay_where_the_donor_has_them)
 {
     const th_trs rest = {{0, 1, 0}, {0, 0, 0, 1}, {-1, -1, 1}};
     const th_channel turn = {0,
@@ -287,46 +287,46 @@ Test(lend, mirrors_stay_where_the_donor_has_them)
                              {1, &zero, no_turn, NULL, false},
                              {1, &zero, flipped, NULL, false},
                              TH_TRANSLATION | TH_SCALE};
-    check_pose(pose_lent(&rest, &rest, &turn), &rest);
+    check_pose(pose_attached(&rest, &rest, &turn), &rest);
     const th_channel stretch = {0,
                                 {1, &zero, no_move, NULL, false},
                                 {1, &zero, no_turn, NULL, false},
                                 {1, &zero, flipped, NULL, false},
                                 TH_TRANSLATION | TH_ROTATION};
-    check_pose(pose_lent(&rest, &rest, &stretch), &rest);
+    check_pose(pose_attached(&rest, &rest, &stretch), &rest);
 }
 
 /* Even where names would not find the joints. */
-Test(lend, a_bases_own_clips_stay_as_they_are)
+Test(attach, a_bases_own_clips_stay_as_they_are)
 {
     th_model *base = small_model(8), *donor = small_model(9), *out;
     th_joint *joints = (th_joint *)base->joints;
     joints[10].name = joints[11].name = "twin";
     th_error err;
-    cr_assert_eq(th_model_lend_clips(base, donor, &out, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_model_attach_clips(base, donor, &out, &err), TH_OK, "%s", err.text);
     for (uint32_t c = 0; c < base->clip_count; c++) {
         cr_assert_eq(out->clips[c].channel_count, base->clips[c].channel_count);
         for (uint32_t k = 0; k < base->clips[c].channel_count; k++)
             cr_expect_eq(out->clips[c].channels[k].joint, base->clips[c].channels[k].joint);
     }
-    for (uint32_t n = 0; n < out->note_count; n++)
-        cr_expect_null(strstr(out->notes[n], "several joints"), "nobody in the donor is called twin");
+    for (uint32_t n = 0; n < out->warning_count; n++)
+        cr_expect_null(strstr(out->warnings[n], "several joints"), "nobody in the donor is called twin");
     th_model_free(base);
     th_model_free(donor);
     th_model_free(out);
 }
 
-Test(lend, strangers_and_the_empty_handed_are_refused)
+Test(attach, strangers_and_the_empty_handed_are_refused)
 {
     th_model *base = small_model(6), *donor = small_model(7), *out = (th_model *)1;
     th_error err;
     for (uint32_t j = 0; j < donor->joint_count; j++)
         ((th_joint *)donor->joints)[j].name = "stranger";
-    cr_assert_eq(th_model_lend_clips(base, donor, &out, &err), TH_ERR_INPUT);
+    cr_assert_eq(th_model_attach_clips(base, donor, &out, &err), TH_ERR_INPUT);
     cr_assert_null(out);
     cr_assert(strstr(err.text, "clip_0"), "%s", err.text);
     donor->clip_count = 0;
-    cr_assert_eq(th_model_lend_clips(base, donor, &out, &err), TH_ERR_INPUT);
+    cr_assert_eq(th_model_attach_clips(base, donor, &out, &err), TH_ERR_INPUT);
     th_model_free(base);
     th_model_free(donor);
 }

@@ -48,7 +48,7 @@ Test(options, have_the_defaults_that_the_help_shows)
     cr_expect_eq(options.isa, TH_ISA_AUTO);
     cr_expect_eq(options.sampling, TH_SAMPLING_COMPILED);
     cr_assert_eq(options.schedulers.count, 1);
-    cr_expect_eq(options.schedulers.values[0], TH_SCHEDULER_OWN);
+    cr_expect_eq(options.schedulers.values[0], TH_SCHEDULER_WORK_STEALING);
     cr_expect_eq(options.placement, TH_PLACEMENT_WORKERS);
     cr_expect_eq(options.stages, TH_STAGES_FUSED);
     cr_expect_eq(options.error_bound_mm, 0.1);
@@ -176,24 +176,29 @@ Test(options, read_lists_of_numbers_in_the_order_given)
 
 Test(options, read_lists_of_schedulers)
 {
-    cr_assert(parse("scale --scheduler serial,own"));
+    cr_assert(parse("scale --scheduler serial,work-stealing"));
     cr_assert_eq(options.schedulers.count, 2);
     cr_expect_eq(options.schedulers.values[0], TH_SCHEDULER_SERIAL);
-    cr_expect_eq(options.schedulers.values[1], TH_SCHEDULER_OWN);
+    cr_expect_eq(options.schedulers.values[1], TH_SCHEDULER_WORK_STEALING);
     cr_assert(parse("scale --scheduler all"));
     uint32_t available = 0;
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
         available += th_scheduler_available((th_scheduler)s);
     cr_expect_eq(options.schedulers.count, available);
-    cr_expect_eq(options.schedulers.values[0], TH_SCHEDULER_OWN);
-    static const char *const bad[] = {
-        "", ",", "own,", "own,,serial", "own,all", "own,serial,own", "a-name-that-no-scheduler-would-ever-have"};
+    cr_expect_eq(options.schedulers.values[0], TH_SCHEDULER_WORK_STEALING);
+    static const char *const bad[] = {"",
+                                      ",",
+                                      "work-stealing,",
+                                      "work-stealing,,serial",
+                                      "work-stealing,all",
+                                      "own,serial,work-stealing",
+                                      "a-name-that-no-scheduler-would-ever-have"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char line[64];
         snprintf(line, sizeof line, "scale --scheduler=%s", bad[i]);
         cr_expect(!parse(line), "%s was taken", bad[i]);
     }
-    expect_refusal("scale --scheduler own,serial,own", "--scheduler has own twice");
+    expect_refusal("scale --scheduler work-stealing,serial,work-stealing", "--scheduler has work-stealing twice");
 }
 
 Test(options, name_schedulers_placements_stages_and_interpolations_as_the_library_does)
@@ -248,12 +253,12 @@ Test(options, say_what_may_have_been_meant)
     expect_refusal("scale --thread 2", "unknown option --thread; did you mean --threads?");
     expect_refusal("scale --cuont 2", "unknown option --cuont; did you mean --count?");
     expect_refusal("bench --rep=2", "unknown option --rep; did you mean --repetitions?");
-    expect_refusal("inspect --xyzzy", "unknown option --xyzzy; `throng help inspect` lists what there is");
+    expect_refusal("inspect --xyzzy", "unknown option --xyzzy; `throng help inspect` lists them");
     expect_refusal("pose --isa sclar",
                    "--isa takes auto, scalar, sse4, avx2, avx512 or neon, not \"sclar\"; did you mean scalar?");
     expect_refusal(
         "scale --scheduler tbb",
-        "--scheduler takes own, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb, not \"tbb\"");
+        "--scheduler takes work-stealing, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb, not \"tbb\"");
     expect_refusal("scale --placement core",
                    "--placement takes none, workers, compact, spread or cores, not \"core\"; did you mean cores?");
 }
@@ -385,7 +390,7 @@ static void expect_processes(const char *line, uint32_t processes, uint64_t repe
 {
     th_measure_desc measure;
     cr_assert(parse(line), "%s", error.text);
-    cr_assert_eq(th_measuring_init(&measure, &options), TH_EXIT_GOOD);
+    cr_assert_eq(th_measure_options_init(&measure, &options), TH_EXIT_GOOD);
     cr_expect_eq(th_processes_count(&options), processes, "%s: %u", line, th_processes_count(&options));
     cr_expect_eq(measure.repetition_ns, repetition_ns, "%s: %llu ns", line, (unsigned long long)measure.repetition_ns);
 }
@@ -404,8 +409,9 @@ Test(measuring, only_what_bench_keeps_is_of_many_processes)
 
 Test(measuring, help_says_how_long_a_repetition_is)
 {
-    cr_expect(strstr(help_text(th_command_find("bench")), "(default: 5, "));
-    cr_expect(strstr(help_text(th_command_find("scale")), "what a repetition takes at least (default: 20)"));
+    cr_expect(strstr(help_text(th_command_find("bench")), "(default: 5; "));
+    cr_expect(
+        strstr(help_text(th_command_find("scale")), "shortest time of a repetition in milliseconds (default: 20)"));
 }
 
 /* ---- suggestions ---- */

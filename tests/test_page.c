@@ -24,7 +24,7 @@ static const char *html_of(const char *text)
 {
     static char out[256];
     FILE *file = fmemopen(out, sizeof out, "w");
-    th_write_html(text, file);
+    th_html_escape(text, file);
     fclose(file);
     return out;
 }
@@ -85,7 +85,7 @@ static th_scale made_up_scale(double kappa)
     th_scale scale = {.point_count = POINTS, .curve_count = 1, .part_count = 2, .memory_count = 2};
     th_fit_point fitted[POINTS];
     cr_assert_eq(th_report_init(&scale.report, POINTS, 3, &err), TH_OK);
-    scale.report.noise = (th_noise){0};
+    scale.report.interference = (th_interference){0};
     scale.points = calloc(POINTS, sizeof *scale.points);
     scale.curves = calloc(1, sizeof *scale.curves);
     scale.memory = calloc(2, sizeof *scale.memory);
@@ -94,8 +94,8 @@ static th_scale made_up_scale(double kappa)
     scale.parts[0] = (th_scale_parts){.threads = 1, .frame_ns = {8e5, 6e5, 5e5, 3e5, 1e3}};
     scale.parts[1] = (th_scale_parts){.threads = 16, .frame_ns = {8e4, 6e4, 5e4, 3e4, 1e3}};
     scale.curves[0] = (th_scale_curve){.characters = 1000, .grain = 2, .count = POINTS};
-    strcpy(scale.verdict.text, "It is the memory.");
-    scale.verdict.limit = TH_LIMIT_MEMORY;
+    strcpy(scale.bottleneck.text, "It is the memory.");
+    scale.bottleneck.kind = TH_BOTTLENECK_MEMORY;
     for (uint32_t i = 0; i < POINTS; i++) {
         const double n = 1u << i, frame_ns = 1e6 * (1 + 0.02 * (n - 1) + kappa * n * (n - 1)) / n;
         th_row *row = &scale.report.rows[i];
@@ -106,7 +106,7 @@ static th_scale made_up_scale(double kappa)
             .efficiency = 1e6 / frame_ns / n,
             .karp_flatt = i == 0 ? (double)NAN : 0.02,
             .busy = 0.8,
-            .tail = 0.1,
+            .idle_at_end = 0.1,
             .serial = 0.05,
             .imbalance = 0.03,
             .oversubscribed = i == POINTS - 1,
@@ -180,7 +180,7 @@ Test(page, scale_says_the_limit_and_how_it_was_called)
 
 Test(page, scale_of_many_curves_has_a_cell_for_each)
 {
-    static const char figure[] = "Crowd and grain, scheduler own";
+    static const char figure[] = "Crowd and grain, scheduler work-stealing";
     th_scale scale = made_up_scale(0.0002);
     free(scale.curves);
     scale.curves = calloc(POINTS, sizeof *scale.curves);
@@ -248,7 +248,7 @@ static th_stress made_up_stress(void)
                         .searched = true,
                         .headline = "67,000 characters hold it " HOSTILE};
     cr_assert_eq(th_report_init(&stress.report, 1, FRAMES, &err), TH_OK);
-    stress.report.noise = (th_noise){0};
+    stress.report.interference = (th_interference){0};
     th_row *row = &stress.report.rows[0];
     th_stress_point *p = &stress.points[0];
     strcpy(row->name, "stress/threads:1");
@@ -258,14 +258,15 @@ static th_stress made_up_stress(void)
         th_samples_add(&row->real_ns, f < 900 ? 12e6 + 3e6 * f / 900 : f < 999 ? 17e6 : 1e9);
         th_samples_add(&row->cpu_ns, 12e6);
     }
-    *p = (th_stress_point){.threads = 1, .characters = 67000, .held = true, .frames = FRAMES, .late = 100};
+    *p = (th_stress_point){
+        .threads = 1, .characters = 67000, .meets_budget = true, .frames = FRAMES, .deadline_misses = 100};
     p->times = th_samples_stats(&row->real_ns);
-    p->undisturbed = th_samples_stats(&(th_samples){0});
-    p->search = (th_capacity){.items = 67000, .probe_count = 3, .fails_from = 70000};
+    p->unpreempted = th_samples_stats(&(th_samples){0});
+    p->search = (th_capacity){.items = 67000, .probe_count = 3, .first_failing = 70000};
     p->search.probes[0] = (th_capacity_probe){TH_CAPACITY_BRACKET, 16, 5, 0, true, 1e4, 1e4};
     p->search.probes[1] = (th_capacity_probe){TH_CAPACITY_SEARCH, 70000, 100, 50, false, 16e6, 20e6};
     p->search.probes[2] = (th_capacity_probe){TH_CAPACITY_SEARCH, 60000, 100, 0, true, 12e6, (double)NAN};
-    p->search.counted = (th_capacity_probe){TH_CAPACITY_CONFIRM, 67000, FRAMES, 100, true, 13e6, 17e6};
+    p->search.confirmed = (th_capacity_probe){TH_CAPACITY_CONFIRM, 67000, FRAMES, 100, true, 13e6, 17e6};
     return stress;
 }
 
@@ -305,8 +306,7 @@ Test(page, stress_shows_every_frame_or_says_how_many_it_does_not)
     cr_expect_eq(shown, FRAMES - 1);
     cr_expect_eq(late, 99);
     snprintf(path, sizeof path, "//h:figure[.//h:h3='%s']//h:p", figure);
-    cr_expect(strstr(page_text(&p, path), "1 more took longer than is shown, up to 1000 ms"), "%s",
-              page_text(&p, path));
+    cr_expect(strstr(page_text(&p, path), "1 more are beyond the axis, up to 1000 ms"), "%s", page_text(&p, path));
     page_free(&p);
     th_stress_fini(&stress);
 }
@@ -332,16 +332,16 @@ Test(page, stress_parts_frames_at_the_budget)
     for (size_t i = 0; i < sizeof budgets_ns / sizeof *budgets_ns; i++) {
         th_stress stress = made_up_stress();
         stress.budget_ns = budgets_ns[i];
-        stress.points[0].late = 0;
+        stress.points[0].deadline_misses = 0;
         for (int f = 0; f < FRAMES; f++) {
             double *ns = &stress.report.rows[0].real_ns.values[f];
             *ns = budgets_ns[i] + (f % 10 - 6.0) * 0.001e6; /* 6 of 10 below, 1 on it, 3 above */
-            stress.points[0].late += *ns > budgets_ns[i];
+            stress.points[0].deadline_misses += *ns > budgets_ns[i];
         }
         stress.points[0].times = th_samples_stats(&stress.report.rows[0].real_ns);
         web_page p = stress_page(&stress);
         expect_clean(&p);
-        cr_expect_eq(stress.points[0].late, 300);
+        cr_expect_eq(stress.points[0].deadline_misses, 300);
         cr_expect_eq(frames_in(&p, "Frame times of 67,000 characters", "mark i1"), 300);
         cr_expect_eq(frames_in(&p, "Frame times of 67,000 characters", "mark i0"), 700);
         page_free(&p);
@@ -382,8 +382,9 @@ static web_page bench_page(const th_report *report)
 /* Poses, their floor, and interpolations. th_report_fini. */
 static th_report made_up_bench(void)
 {
-    static const char *const names[] = {"pose/scalar/f32",   "pose/avx2/f32",    "pose/tutorial", "limit/palette_write",
-                                        "interp/slerp/avx2", "interp/step/avx2", "jobs/a:1/own"};
+    static const char *const names[] = {"pose/scalar/f32",       "pose/avx2/f32",     "pose/tutorial",
+                                        "limit/palette_write",   "interp/slerp/avx2", "interp/step/avx2",
+                                        "jobs/a:1/work-stealing"};
     th_report report = report_of(sizeof names / sizeof *names, 1, 20, steady);
     for (uint32_t r = 0; r < report.row_count; r++) {
         th_row *row = &report.rows[r];
@@ -391,10 +392,10 @@ static th_report made_up_bench(void)
         for (uint32_t i = 0; i < row->real_ns.count; i++)
             row->real_ns.values[i] *= (r == 1 ? 0.1 : r == 3 ? 0.05 : 1) * (1 + 0.2 * (i % 3));
         row->overrides = r == 5;
-        row->from_authored = 0.125;
+        row->error_vs_source = 0.125;
     }
     report.rows[4].max_error = 0; /* which a logarithmic axis cannot show */
-    report.rows[6].characters = report.rows[6].joints = 0;
+    report.rows[6].characters = report.rows[6].bones = 0;
     report.rows[6].checked = false;
     return report;
 }
@@ -416,7 +417,7 @@ Test(page, bench_shows_the_cost_of_each_entry)
         expect_near(value_at(&p, figure, false, true, interval[2]) * 520 / wanted.high, 1, 5);
     }
     cr_expect(strstr(page_text(&p, "//h:p[@class='headline']"), "pose/avx2/f32: "), "the quickest");
-    cr_expect(strstr(page_text(&p, "//h:p[@class='headline']"), "10 times as fast as the tutorials' way"), "%s",
+    cr_expect(strstr(page_text(&p, "//h:p[@class='headline']"), "10 times as fast as the tutorials"), "%s",
               page_text(&p, "//h:p[@class='headline']"));
     cr_expect_eq(page_count(&p, "//h:figure[.//h:h3='jobs/a:1']"), 1);
     page_free(&p);
@@ -458,10 +459,10 @@ Test(page, bench_names_all_poses_among_their_errors)
         th_row *row = &report.rows[r];
         strcpy(row->name, entries[r].name);
         for (uint32_t i = 0; i < row->real_ns.count; i++)
-            row->real_ns.values[i] = (double)row->joints * entries[r].ns;
+            row->real_ns.values[i] = (double)row->bones * entries[r].ns;
         row->checked = r != 10;
         row->overrides = r > 10;
-        row->max_error = row->from_authored = entries[r].error;
+        row->max_error = row->error_vs_source = entries[r].error;
     }
     web_page p = bench_page(&report);
     for (uint32_t r = 0; r < 10; r++) {
@@ -492,10 +493,10 @@ Test(page, bench_of_many_entries_with_any_name_is_well_formed)
     th_report_fini(&report);
 }
 
-Test(page, bench_rehearsed_has_no_plots)
+Test(page, dry_run_of_bench_has_no_plots)
 {
     th_report report = made_up_bench();
-    report.is_rehearsal = true;
+    report.is_dry_run = true;
     for (uint32_t r = 0; r < report.row_count; r++)
         report.rows[r].real_ns.count = report.rows[r].cpu_ns.count = 0;
     web_page p = bench_page(&report);

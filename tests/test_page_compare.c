@@ -21,17 +21,17 @@ static double changed(uint32_t row, uint32_t process, uint32_t repetition)
 
 typedef struct sides {
     th_report reports[2];
-    th_record *records[2];
+    th_result_file *result_files[2];
     th_comparison comparison;
     web_page page;
 } sides;
 
 static void compare(sides *s)
 {
-    s->records[0] = record_of(&s->reports[0], "old<&>.json");
-    s->records[1] = record_of(&s->reports[1], "new.json");
+    s->result_files[0] = result_file_of(&s->reports[0], "old<&>.json");
+    s->result_files[1] = result_file_of(&s->reports[1], "new.json");
     const th_compare_desc desc = {
-        .old_record = s->records[0], .new_record = s->records[1], .threshold = 0.03, .force = true};
+        .old_results = s->result_files[0], .new_results = s->result_files[1], .threshold = 0.03, .force = true};
     cr_assert_eq(th_compare(&desc, &s->comparison, &err), TH_OK, "%s", err.text);
     s->page = page_begin();
     cr_assert(th_comparison_page(&s->comparison, "throng compare", s->page.file));
@@ -44,7 +44,7 @@ static void forget(sides *s)
     page_free(&s->page);
     th_comparison_fini(&s->comparison);
     for (int i = 0; i < 2; i++) {
-        th_record_free(s->records[i]);
+        th_result_file_free(s->result_files[i]);
         th_report_fini(&s->reports[i]);
     }
 }
@@ -55,10 +55,10 @@ static void expect_row(const sides *s, const char *figure, int index, const th_c
     double point[2], interval[3];
     cr_assert_eq(numbers_of(&s->page, figure, "mark", index, "d", point, 2), 2);
     cr_assert_eq(numbers_of(&s->page, figure, "interval", index, "d", interval, 3), 3);
-    const double places[] = {point[0], interval[0], interval[2]};
+    const double index_by_name[] = {point[0], interval[0], interval[2]};
     const double changes[] = {c->change, c->interval.low, c->interval.high};
     for (int i = 0; i < 3; i++) {
-        const double value = value_at(&s->page, figure, false, is_ratio, places[i]);
+        const double value = value_at(&s->page, figure, false, is_ratio, index_by_name[i]);
         const double change = is_ratio ? value - 1 : value / 100;
         cr_expect_float_eq(change, changes[i], is_ratio ? 0.02 * (1 + changes[i]) : 0.004, "%s: %g, not %g", c->name,
                            change, changes[i]);
@@ -110,8 +110,8 @@ Test(page_compare, says_what_differs)
     strcpy(s.reports[0].context.cpu, "<Old CPU>");
     compare(&s);
     cr_expect(
-        strstr(page_text(&s.page, "//h:div[@class='doubts']"), "differs: cpu_model is \"<Old CPU>\" in old<&>.json"),
-        "%s", page_text(&s.page, "//h:div[@class='doubts']"));
+        strstr(page_text(&s.page, "//h:div[@class='warnings']"), "differs: cpu_model is \"<Old CPU>\" in old<&>.json"),
+        "%s", page_text(&s.page, "//h:div[@class='warnings']"));
     cr_expect_str_eq(page_text(&s.page, "//h:tr[h:th='cpu_model']/h:td[3]"), "differs");
     cr_expect_str_eq(page_text(&s.page, "//h:tr[h:th='cores']/h:td[3]"), "");
     forget(&s);
@@ -121,9 +121,9 @@ Test(page_compare, without_times_has_no_plots)
 {
     sides s = {.reports = {report_of(2, 1, 9, steady), report_of(2, 1, 9, steady)}};
     for (uint32_t r = 0; r < 2; r++)
-        s.reports[1].rows[r].real_ns.count = s.reports[1].rows[r].cpu_ns.count = s.reports[1].rows[r].pulse_ns.count =
-            0;
-    s.reports[1].is_rehearsal = true;
+        s.reports[1].rows[r].real_ns.count = s.reports[1].rows[r].cpu_ns.count =
+            s.reports[1].rows[r].core_clock_ns.count = 0;
+    s.reports[1].is_dry_run = true;
     compare(&s);
     cr_expect_eq(page_count(&s.page, "//s:svg"), 0);
     forget(&s);

@@ -26,11 +26,11 @@ static void store(const json_t *document)
     json_decref(stored);
 }
 
-static void expect_same(const th_record *stored, const th_record *now)
+static void expect_same(const th_result_file *stored, const th_result_file *now)
 {
     th_comparison c;
     th_error error;
-    const th_compare_desc desc = {.old_record = stored, .new_record = now};
+    const th_compare_desc desc = {.old_results = stored, .new_results = now};
     cr_assert_eq(th_compare(&desc, &c, &error), TH_OK, "%s", error.text);
     for (uint32_t i = 0; i < c.count; i++)
         cr_expect_str_eq(c.changes[i].problem, "", "%s: %s", c.changes[i].name, c.changes[i].problem);
@@ -50,7 +50,7 @@ static void take_neon_for_avx2(char *text)
 
 Test(palettes, are_those_that_are_stored)
 {
-    th_record *stored, *now;
+    th_result_file *stored, *now;
     th_error error;
     json_decref(document("bench --dry-run --filter '^(pose|interp)/' --count 100 --json"));
     take_neon_for_avx2(out);
@@ -58,9 +58,9 @@ Test(palettes, are_those_that_are_stored)
     if (getenv("THRONG_GOLDEN_UPDATE"))
         store(found);
     json_decref(found);
-    cr_assert_eq(th_record_parse(out, strlen(out), "this version", &now, &error), TH_OK, "%s", error.text);
-    cr_assert_eq(th_record_read(TEST_PALETTES, &stored, &error), TH_OK, "%s", error.text);
+    cr_assert_eq(th_result_file_parse(out, strlen(out), "this version", &now, &error), TH_OK, "%s", error.text);
+    cr_assert_eq(th_result_file_read(TEST_PALETTES, &stored, &error), TH_OK, "%s", error.text);
     expect_same(stored, now);
-    th_record_free(stored);
-    th_record_free(now);
+    th_result_file_free(stored);
+    th_result_file_free(now);
 }

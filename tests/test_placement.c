@@ -73,8 +73,8 @@ static void expect_plan(th_placement placement, const char *machine, const char 
     uint32_t cpus[MAX_CPUS], got;
     hwloc_topology_t topology = build(machine);
     hwloc_cpuset_t set = read_set(allowed);
-    const th_ground ground = {topology, set, here};
-    cr_assert_eq(th_placement_plan(placement, &ground, MAX_CPUS, cpus, &got), 0);
+    const th_topology topo = {topology, set, here};
+    cr_assert_eq(th_placement_plan(placement, &topo, MAX_CPUS, cpus, &got), 0);
     cr_expect_eq(got, count, "%s on %s: %u CPUs", th_placement_name(placement), machine, got);
     for (uint32_t i = 0; i < got && i < count; i++)
         cr_expect_eq(cpus[i], expected[i], "%s on %s of %s from %u: worker %u on %u, not %u",
@@ -149,13 +149,13 @@ Test(placement, plan_fails_when_memory_is_out)
 {
     hwloc_topology_t topology = build("core:2 pu:2");
     hwloc_cpuset_t allowed = read_set("0-3");
-    const th_ground ground = {topology, allowed, 0};
+    const th_topology topo = {topology, allowed, 0};
     uint32_t cpus[MAX_CPUS], count;
     for (int i = 0; i < PLANNED; i++) {
         const int allocations = planned[i] == TH_PLACEMENT_SPREAD ? 2 : 1;
         for (int fail = 0; fail <= allocations; fail++) {
             callocs_until_failure = fail;
-            const int error = th_placement_plan(planned[i], &ground, MAX_CPUS, cpus, &count);
+            const int error = th_placement_plan(planned[i], &topo, MAX_CPUS, cpus, &count);
             callocs_until_failure = -1;
             cr_expect_eq(error, fail < allocations ? ENOMEM : 0);
             cr_expect_eq(count, fail < allocations ? 0 : 3);
@@ -170,7 +170,7 @@ Test(placement, plan_fails_when_memory_is_out)
 /* A plan on a machine, with what a check needs to judge it on its own terms. */
 typedef struct trial {
     th_placement placement;
-    th_ground ground;
+    th_topology topo;
     uint32_t cpus[MAX_CPUS], count;
     hwloc_obj_t taken[MAX_CPUS + 1]; /* the caller, if the machine has it, and those before the one looked at */
     uint32_t taken_count;
@@ -178,13 +178,13 @@ typedef struct trial {
 
 static hwloc_obj_t pu_of(const trial *t, uint32_t cpu)
 {
-    return hwloc_get_pu_obj_by_os_index(t->ground.topology, cpu);
+    return hwloc_get_pu_obj_by_os_index(t->topo.topology, cpu);
 }
 
 /* Depth of the lowest object that holds both. */
 static int nearness(const trial *t, hwloc_obj_t a, hwloc_obj_t b)
 {
-    return hwloc_get_common_ancestor_obj(t->ground.topology, a, b)->depth;
+    return hwloc_get_common_ancestor_obj(t->topo.topology, a, b)->depth;
 }
 
 static bool is_taken(const trial *t, hwloc_obj_t pu)
@@ -197,7 +197,7 @@ static bool is_taken(const trial *t, hwloc_obj_t pu)
 
 static bool is_free(const trial *t, hwloc_obj_t pu)
 {
-    return hwloc_bitmap_isset(t->ground.allowed, pu->os_index) && !is_taken(t, pu);
+    return hwloc_bitmap_isset(t->topo.allowed, pu->os_index) && !is_taken(t, pu);
 }
 
 static uint32_t taken_below(const trial *t, hwloc_obj_t object)
@@ -210,14 +210,14 @@ static uint32_t taken_below(const trial *t, hwloc_obj_t object)
 
 static hwloc_obj_t core_of(const trial *t, hwloc_obj_t pu)
 {
-    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(t->ground.topology, HWLOC_OBJ_CORE, pu);
+    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(t->topo.topology, HWLOC_OBJ_CORE, pu);
     return core ? core : pu;
 }
 
 /* How unwelcome a CPU is to a placement as things stand; the lower the better. */
 static int cost(const trial *t, hwloc_obj_t pu)
 {
-    hwloc_obj_t caller = pu_of(t, t->ground.here);
+    hwloc_obj_t caller = pu_of(t, t->topo.here);
     const int distance = caller ? 100 - nearness(t, pu, caller) : 0;
     if (t->placement == TH_PLACEMENT_COMPACT)
         return distance;
@@ -232,15 +232,15 @@ static int cost(const trial *t, hwloc_obj_t pu)
 static void check_choice(const trial *t, hwloc_obj_t chosen)
 {
     const int paid = cost(t, chosen);
-    for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(t->ground.topology, HWLOC_OBJ_PU, pu));)
+    for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(t->topo.topology, HWLOC_OBJ_PU, pu));)
         if (is_free(t, pu))
-            cr_assert_leq(paid, cost(t, pu), "%s from %u: %u before %u", th_placement_name(t->placement),
-                          t->ground.here, chosen->os_index, pu->os_index);
+            cr_assert_leq(paid, cost(t, pu), "%s from %u: %u before %u", th_placement_name(t->placement), t->topo.here,
+                          chosen->os_index, pu->os_index);
 }
 
 static void check_plan(trial *t)
 {
-    hwloc_obj_t caller = pu_of(t, t->ground.here);
+    hwloc_obj_t caller = pu_of(t, t->topo.here);
     t->taken_count = caller != NULL;
     t->taken[0] = caller;
     for (uint32_t i = 0; i < t->count; i++) {
@@ -252,27 +252,27 @@ static void check_plan(trial *t)
     }
 }
 
-static uint32_t count_free(const th_ground *ground)
+static uint32_t count_free(const th_topology *topo)
 {
     uint32_t count = 0;
-    for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(ground->topology, HWLOC_OBJ_PU, pu));)
-        count += hwloc_bitmap_isset(ground->allowed, pu->os_index) && pu->os_index != ground->here;
+    for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(topo->topology, HWLOC_OBJ_PU, pu));)
+        count += hwloc_bitmap_isset(topo->allowed, pu->os_index) && pu->os_index != topo->here;
     return count;
 }
 
-static void check_placement(const th_ground *ground, th_placement placement, uint32_t workers)
+static void check_placement(const th_topology *topo, th_placement placement, uint32_t workers)
 {
-    trial t = {.placement = placement, .ground = *ground};
+    trial t = {.placement = placement, .topo = *topo};
     uint32_t more[MAX_CPUS], more_count;
-    const uint32_t places = count_free(ground);
+    const uint32_t places = count_free(topo);
     for (uint32_t i = 0; i < MAX_CPUS; i++)
         t.cpus[i] = UNKNOWN;
-    cr_assert_eq(th_placement_plan(placement, ground, workers, t.cpus, &t.count), 0);
+    cr_assert_eq(th_placement_plan(placement, topo, workers, t.cpus, &t.count), 0);
     cr_assert_eq(t.count, workers < places ? workers : places);
     for (uint32_t i = t.count; i < MAX_CPUS; i++)
         cr_assert_eq(t.cpus[i], UNKNOWN, "written beyond what is counted");
     check_plan(&t);
-    cr_assert_eq(th_placement_plan(placement, ground, MAX_CPUS, more, &more_count), 0);
+    cr_assert_eq(th_placement_plan(placement, topo, MAX_CPUS, more, &more_count), 0);
     cr_assert_arr_eq(t.cpus, more, t.count * sizeof *more, "fewer workers get the beginning of the same plan");
 }
 
@@ -316,9 +316,9 @@ static void check_drawn(const char *machine, uint64_t *random)
         hwloc_topology_restrict(topology, present, 0);
     for (int i = 0; i < 20; i++) {
         hwloc_cpuset_t allowed = draw_set(random, cpus);
-        const th_ground ground = {topology, allowed, below(random, cpus + 1)};
+        const th_topology topo = {topology, allowed, below(random, cpus + 1)};
         for (int p = 0; p < PLANNED; p++)
-            check_placement(&ground, planned[p], below(random, cpus + 2));
+            check_placement(&topo, planned[p], below(random, cpus + 2));
         hwloc_bitmap_free(allowed);
     }
     hwloc_bitmap_free(present);
@@ -337,8 +337,8 @@ Test(placement, spread_keeps_even_trees_balanced)
 {
     static const char *const even[] = {"pack:2 l3:2 core:4 pu:2", "l3:3 core:2 pu:3", linux_like};
     for (int m = 0; m < 3; m++) {
-        trial t = {.placement = TH_PLACEMENT_SPREAD, .ground = {build(even[m]), read_set("0-63"), 3}};
-        cr_assert_eq(th_placement_plan(t.placement, &t.ground, MAX_CPUS, t.cpus, &t.count), 0);
+        trial t = {.placement = TH_PLACEMENT_SPREAD, .topo = {build(even[m]), read_set("0-63"), 3}};
+        cr_assert_eq(th_placement_plan(t.placement, &t.topo, MAX_CPUS, t.cpus, &t.count), 0);
         t.taken[t.taken_count++] = pu_of(&t, 3);
         for (uint32_t i = 0; i < t.count; i++) {
             t.taken[t.taken_count++] = pu_of(&t, t.cpus[i]);
@@ -346,8 +346,8 @@ Test(placement, spread_keeps_even_trees_balanced)
                 for (unsigned s = 0; s < object->parent->arity; s++)
                     cr_assert_leq(taken_below(&t, object), 1 + taken_below(&t, object->parent->children[s]));
         }
-        hwloc_bitmap_free((hwloc_bitmap_t)t.ground.allowed);
-        hwloc_topology_destroy(t.ground.topology);
+        hwloc_bitmap_free((hwloc_bitmap_t)t.topo.allowed);
+        hwloc_topology_destroy(t.topo.topology);
     }
 }
 
@@ -449,7 +449,7 @@ static void check_pool(th_placement placement, const cpu_set_t *allowed, uint32_
 }
 
 /* Its runtime ends threads that a smaller team has no use for, and starts others when the larger one is back. */
-Test(placement, yardsticks_stay_placed_when_their_threads_change, .timeout = 60)
+Test(placement, baselines_stay_placed_when_their_threads_change, .timeout = 60)
 {
     cpu_set_t allowed;
     sched_getaffinity(0, sizeof allowed, &allowed);

@@ -170,10 +170,10 @@ Test(render, says_what_is_wrong_and_leaves_nothing)
 
 Test(render, says_when_a_video_is_larger_than_its_pictures)
 {
-    static const char says[] = " as a video has even sides: the last row or column comes twice\n";
-    expect(3, "render --frames 2 --out f.mp4 --size 161x91 --model missing.glb", "throng: f.mp4 gets 162 x 92 pixels,");
+    static const char says[] = " because a video needs even sides; the last row or column is duplicated\n";
+    expect(3, "render --frames 2 --out f.mp4 --size 161x91 --model missing.glb", "throng: f.mp4 is 162 x 92 pixels,");
     cr_expect(strstr(err, says), "%s", err);
-    expect(3, "render --frames 2 --out f.mp4 --size 160x91 --model missing.glb", "throng: f.mp4 gets 160 x 92 pixels,");
+    expect(3, "render --frames 2 --out f.mp4 --size 160x91 --model missing.glb", "throng: f.mp4 is 160 x 92 pixels,");
     expect(3, "render --frames 2 --out f.mp4 --size 160x90 --model missing.glb", "missing.glb");
     cr_expect_not(strstr(err, says), "%s", err);
     expect(3, "render --out f.png --size 161x91 --model missing.glb", "missing.glb");

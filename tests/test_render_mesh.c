@@ -19,24 +19,24 @@ TestSuite(render_mesh);
 
 /* ---- real models ---- */
 
-static void check_errors(const th_model *model, const th_figure *figure)
+static void check_errors(const th_model *model, const th_render_mesh *render_mesh)
 {
     th_dmat34 *palettes = make_error_poses(model);
-    for (uint32_t l = 1; l < figure->lod_count; l++)
+    for (uint32_t l = 1; l < render_mesh->lod_count; l++)
         for (uint32_t p = 0; p < ERROR_POSES; p++)
-            cr_expect_leq(farthest_from_level(figure, l, palettes + p * model->bind_count),
-                          (double)figure->lod_error[l] * 1.00001, "%s, level %u, pose %u", model->name, l, p);
+            cr_expect_leq(farthest_from_level(render_mesh, l, palettes + p * model->bone_count),
+                          (double)render_mesh->lod_error[l] * 1.00001, "%s, level %u, pose %u", model->name, l, p);
     free(palettes);
 }
 
 static void check_whole(const th_model *model)
 {
-    th_figure *figure = create_figure(model);
-    check_figure(model, figure);
-    check_same_triangles(model, figure);
-    if (figure->vertex_count < 3000)
-        check_errors(model, figure);
-    th_figure_destroy(figure);
+    th_render_mesh *render_mesh = create_render_mesh(model);
+    check_render_mesh(model, render_mesh);
+    check_same_triangles(model, render_mesh);
+    if (render_mesh->vertex_count < 3000)
+        check_errors(model, render_mesh);
+    th_render_mesh_destroy(render_mesh);
 }
 
 static th_model *make_human(void)
@@ -56,20 +56,21 @@ Test(render_mesh, has_all_of_the_human)
 Test(render_mesh, says_how_far_the_levels_of_the_human_are_off)
 {
     th_model *human = make_human();
-    th_figure *figure = create_figure(human);
+    th_render_mesh *render_mesh = create_render_mesh(human);
     th_dmat34 *palettes = make_error_poses(human);
-    const double all = figure->parts[0].lods[0].index_count, most[] = {1, 0.5, 0.25, 0.16};
-    cr_assert_eq(figure->lod_count, 4);
-    for (uint32_t l = 1; l < figure->lod_count; l++) {
+    const double all = render_mesh->parts[0].lods[0].index_count, most[] = {1, 0.5, 0.25, 0.16};
+    cr_assert_eq(render_mesh->lod_count, 4);
+    for (uint32_t l = 1; l < render_mesh->lod_count; l++) {
         double farthest = 0;
         for (uint32_t p = 0; p < ERROR_POSES; p++)
-            farthest = fmax(farthest, farthest_from_level(figure, l, palettes + p * human->bind_count));
-        cr_expect_float_eq(farthest, (double)figure->lod_error[l], 1e-6);
-        cr_expect_leq(farthest_from_level(figure, l, palettes + human->bind_count), TH_FIGURE_LOD_ERROR * human->size);
-        cr_expect_leq(figure->parts[0].lods[l].index_count, most[l] * all);
+            farthest = fmax(farthest, farthest_from_level(render_mesh, l, palettes + p * human->bone_count));
+        cr_expect_float_eq(farthest, (double)render_mesh->lod_error[l], 1e-6);
+        cr_expect_leq(farthest_from_level(render_mesh, l, palettes + human->bone_count),
+                      TH_RENDER_MESH_LOD_ERROR * human->size);
+        cr_expect_leq(render_mesh->parts[0].lods[l].index_count, most[l] * all);
     }
     free(palettes);
-    th_figure_destroy(figure);
+    th_render_mesh_destroy(render_mesh);
     th_model_free(human);
 }
 
@@ -83,12 +84,12 @@ Test(render_mesh, has_all_of_fox_and_man)
         snprintf(file, sizeof file, "%s/%s", getenv("THRONG_MODELS"), files[f]);
         th_model *model = import_good(file);
         check_whole(model);
-        th_figure *figure = create_figure(model);
-        cr_expect_eq(figure->note_count, 0);
-        cr_expect_eq(figure->image_count, 1);
-        cr_expect_eq(figure->materials[figure->parts[0].material].image, 0);
-        cr_expect_geq(figure->lod_count, 2);
-        th_figure_destroy(figure);
+        th_render_mesh *render_mesh = create_render_mesh(model);
+        cr_expect_eq(render_mesh->warning_count, 0);
+        cr_expect_eq(render_mesh->image_count, 1);
+        cr_expect_eq(render_mesh->materials[render_mesh->parts[0].material].image, 0);
+        cr_expect_geq(render_mesh->lod_count, 2);
+        th_render_mesh_destroy(render_mesh);
         th_model_free(model);
     }
 }
@@ -125,23 +126,23 @@ Test(render_mesh, has_all_of_other_files)
 }
 
 /* But for images. */
-static void check_equal(const th_figure *a, const th_figure *b)
+static void check_equal(const th_render_mesh *a, const th_render_mesh *b)
 {
     cr_assert(a->vertex_count == b->vertex_count && a->index_count == b->index_count && a->lod_count == b->lod_count);
     cr_expect_eq(memcmp(a->vertices, b->vertices, a->vertex_count * sizeof *a->vertices), 0);
     cr_expect_eq(memcmp(a->indices, b->indices, a->index_count * sizeof *a->indices), 0);
     cr_expect_eq(memcmp(a->lod_error, b->lod_error, sizeof a->lod_error), 0);
-    cr_expect_eq(memcmp(a->binds, b->binds, a->bind_count * sizeof *a->binds), 0);
+    cr_expect_eq(memcmp(a->bones, b->bones, a->bone_count * sizeof *a->bones), 0);
     cr_expect_eq(a->line_end_count, b->line_end_count);
 }
 
 Test(render_mesh, is_the_same_every_time)
 {
     th_model *human = make_human();
-    th_figure *one = create_figure(human), *other = create_figure(human);
+    th_render_mesh *one = create_render_mesh(human), *other = create_render_mesh(human);
     check_equal(one, other);
-    th_figure_destroy(one);
-    th_figure_destroy(other);
+    th_render_mesh_destroy(one);
+    th_render_mesh_destroy(other);
     th_model_free(human);
 }
 
@@ -157,22 +158,23 @@ Test(render_mesh, of_nothing_is_empty)
 {
     stick *s = make_stick();
     s->model.material_count = 0;
-    th_figure *figure = create_figure(&s->model);
-    check_figure(&s->model, figure);
-    cr_expect(figure->part_count == 0 && figure->vertex_count == 0 && figure->index_count == 0);
-    cr_expect(!figure->parts && !figure->vertices && !figure->indices && !figure->materials && !figure->images);
-    cr_expect_eq(figure->lod_count, 1);
-    cr_expect_eq(figure->line_end_count, 2 * (STICK_JOINTS - 1));
-    for (uint32_t b = 0; b < figure->bind_count; b++)
-        cr_expect_eq(figure->binds[b].radius, -1);
-    th_figure_destroy(figure);
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    check_render_mesh(&s->model, render_mesh);
+    cr_expect(render_mesh->part_count == 0 && render_mesh->vertex_count == 0 && render_mesh->index_count == 0);
+    cr_expect(!render_mesh->parts && !render_mesh->vertices && !render_mesh->indices && !render_mesh->materials &&
+              !render_mesh->images);
+    cr_expect_eq(render_mesh->lod_count, 1);
+    cr_expect_eq(render_mesh->line_end_count, 2 * (STICK_JOINTS - 1));
+    for (uint32_t b = 0; b < render_mesh->bone_count; b++)
+        cr_expect_eq(render_mesh->bones[b].radius, -1);
+    th_render_mesh_destroy(render_mesh);
 
-    s->model.bind_count = 0;
-    figure = create_figure(&s->model);
-    cr_expect(!figure->binds && !figure->line_ends && figure->line_end_count == 0);
-    th_figure_destroy(figure);
+    s->model.bone_count = 0;
+    render_mesh = create_render_mesh(&s->model);
+    cr_expect(!render_mesh->bones && !render_mesh->line_ends && render_mesh->line_end_count == 0);
+    th_render_mesh_destroy(render_mesh);
     free(s);
-    th_figure_destroy(NULL);
+    th_render_mesh_destroy(NULL);
 }
 
 Test(render_mesh, takes_one_triangle_and_leaves_out_none)
@@ -184,12 +186,12 @@ Test(render_mesh, takes_one_triangle_and_leaves_out_none)
     s->meshes[1] = (th_mesh){"one", 1, 3, 3, corners, indices};
     s->meshes[2] = (th_mesh){"nothing at all", 0, 0, 0, NULL, NULL};
     check_stick(s, 3);
-    th_figure *figure = create_figure(&s->model);
-    cr_expect_eq(figure->part_count, 1);
-    cr_expect_eq(figure->parts[0].material, 1);
-    cr_expect_eq(figure->materials[1].image, TH_NO_INDEX);
-    cr_expect_arr_eq(figure->materials[1].base_color, s->materials[1].base_color, sizeof(float[4]));
-    th_figure_destroy(figure);
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    cr_expect_eq(render_mesh->part_count, 1);
+    cr_expect_eq(render_mesh->parts[0].material, 1);
+    cr_expect_eq(render_mesh->materials[1].image, TH_NO_INDEX);
+    cr_expect_arr_eq(render_mesh->materials[1].base_color, s->materials[1].base_color, sizeof(float[4]));
+    th_render_mesh_destroy(render_mesh);
     free(s);
 }
 
@@ -204,9 +206,9 @@ Test(render_mesh, keeps_degenerate_triangles_and_drops_unused_and_equal_vertices
     const uint32_t indices[] = {0, 0, 1, 1, 1, 1, 0, 1, 3, 0, 1, 6, 5, 1, 2};
     s->meshes[0] = (th_mesh){"odd", 0, 7, 15, v, indices};
     check_stick(s, 1);
-    th_figure *figure = create_figure(&s->model);
-    cr_expect_eq(figure->vertex_count, 5, "4 is in no triangle, 6 is 0 again");
-    th_figure_destroy(figure);
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    cr_expect_eq(render_mesh->vertex_count, 5, "4 is in no triangle, 6 is 0 again");
+    th_render_mesh_destroy(render_mesh);
     free(s);
 }
 
@@ -239,7 +241,7 @@ Test(render_mesh, takes_any_heap_of_triangles)
 /* ---- vertices ---- */
 
 /* One triangle whose corners are all the given vertex, but for the place. */
-static th_figure *pack_one(stick *s, th_vertex vertex)
+static th_render_mesh *pack_one(stick *s, th_vertex vertex)
 {
     static const uint32_t indices[] = {0, 1, 2};
     th_vertex corners[3] = {vertex, vertex, vertex};
@@ -247,7 +249,7 @@ static th_figure *pack_one(stick *s, th_vertex vertex)
     corners[2].position[1] += 1;
     s->meshes[0] = (th_mesh){"one", 0, 3, 3, corners, indices};
     check_stick(s, 1);
-    return create_figure(&s->model);
+    return create_render_mesh(&s->model);
 }
 
 Test(render_mesh, weights_lose_as_little_as_can_be)
@@ -268,11 +270,11 @@ Test(render_mesh, weights_lose_as_little_as_can_be)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         th_vertex vertex = stick_vertex(0, 0, 0, 5);
         for (uint16_t k = 0; k < 4; k++)
-            vertex.bind[k] = 5 + k;
+            vertex.bone[k] = 5 + k;
         memcpy(vertex.weight, cases[c].weight, sizeof vertex.weight);
-        th_figure *figure = pack_one(s, vertex);
-        cr_expect_arr_eq(figure->vertices[0].weight, cases[c].want, 4, "case %zu", c);
-        th_figure_destroy(figure);
+        th_render_mesh *render_mesh = pack_one(s, vertex);
+        cr_expect_arr_eq(render_mesh->vertices[0].weight, cases[c].want, 4, "case %zu", c);
+        th_render_mesh_destroy(render_mesh);
     }
     free(s);
 }
@@ -294,7 +296,7 @@ Test(render_mesh, weights_of_any_kind_sum_to_255)
         for (int k = 1; k < 4; k++)
             descending &= vertex.weight[k] <= vertex.weight[k - 1];
         if (descending)
-            th_figure_destroy(pack_one(s, vertex));
+            th_render_mesh_destroy(pack_one(s, vertex));
     }
     free(s);
 }
@@ -304,10 +306,10 @@ static void check_uv(stick *s, float u, float v, double near_u, double near_v)
     th_vertex vertex = stick_vertex(0, 0, 0, 0);
     vertex.uv[0] = u;
     vertex.uv[1] = v;
-    th_figure *figure = pack_one(s, vertex);
-    cr_expect_float_eq((double)th_half_to_float(figure->vertices[0].uv[0]), near_u, 0x1p-12, "%g", (double)u);
-    cr_expect_float_eq((double)th_half_to_float(figure->vertices[0].uv[1]), near_v, 0x1p-12, "%g", (double)v);
-    th_figure_destroy(figure);
+    th_render_mesh *render_mesh = pack_one(s, vertex);
+    cr_expect_float_eq((double)th_half_to_float(render_mesh->vertices[0].uv[0]), near_u, 0x1p-12, "%g", (double)u);
+    cr_expect_float_eq((double)th_half_to_float(render_mesh->vertices[0].uv[1]), near_v, 0x1p-12, "%g", (double)v);
+    th_render_mesh_destroy(render_mesh);
 }
 
 Test(render_mesh, texture_coordinates_move_next_to_the_image)
@@ -329,27 +331,27 @@ Test(render_mesh, texture_coordinates_that_half_precision_spoils_are_noted)
     corners[1].uv[0] = 4001.3F;
     s->meshes[0] = (th_mesh){"road", 0, 3, 3, corners, indices};
     s->model.mesh_count = 1;
-    th_figure *figure = create_figure(&s->model);
-    cr_expect_eq(figure->note_count, 0, "there is no image");
-    th_figure_destroy(figure);
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    cr_expect_eq(render_mesh->warning_count, 0, "there is no image");
+    th_render_mesh_destroy(render_mesh);
 
     /* A TGA of 100 x 1 pixels. */
     uint8_t tga[18 + 300] = {[2] = 2, [12] = 100, [14] = 1, [16] = 24};
     s->textures[0] = (th_texture){"road.tga", tga, sizeof tga};
     s->model.texture_count = 1;
     s->materials[0].texture = 0;
-    figure = create_figure(&s->model);
-    cr_assert_eq(figure->image_count, 1);
-    cr_expect_str_eq(figure->images[0].name, "road.tga");
-    cr_expect(figure_notes(figure, "mesh road: texture coordinates are rounded by up to 30 pixels"));
-    th_figure_destroy(figure);
+    render_mesh = create_render_mesh(&s->model);
+    cr_assert_eq(render_mesh->image_count, 1);
+    cr_expect_str_eq(render_mesh->images[0].name, "road.tga");
+    cr_expect(has_warning(render_mesh, "mesh road: texture coordinates are rounded by up to 30 pixels"));
+    th_render_mesh_destroy(render_mesh);
 
     corners[1].uv[0] = 3e38F;
-    figure = create_figure(&s->model);
-    check_figure(&s->model, figure);
-    for (uint32_t v = 0; v < figure->vertex_count; v++)
-        cr_expect(isfinite(th_half_to_float(figure->vertices[v].uv[0])));
-    th_figure_destroy(figure);
+    render_mesh = create_render_mesh(&s->model);
+    check_render_mesh(&s->model, render_mesh);
+    for (uint32_t v = 0; v < render_mesh->vertex_count; v++)
+        cr_expect(isfinite(th_half_to_float(render_mesh->vertices[v].uv[0])));
+    th_render_mesh_destroy(render_mesh);
     free(s);
 }
 
@@ -365,15 +367,15 @@ typedef struct ball {
 static uint32_t add_ball_vertex(th_vertex *vertices, uint32_t *count, int ring, int side, int rings, int sides)
 {
     double around = 2 * M_PI * (side % sides) / sides, down = M_PI * ring / rings, y = cos(down);
-    double across = ring % rings == 0 ? 0 : sin(down), bind = 1 + y;
+    double across = ring % rings == 0 ? 0 : sin(down), bone = 1 + y;
     th_vertex v = stick_vertex((float)(across * cos(around)), (float)y, (float)(across * sin(around)), 0);
     memcpy(v.normal, v.position, sizeof v.normal);
     v.uv[0] = ring % rings == 0 ? 0.5F : (float)side / (float)sides;
     v.uv[1] = (float)ring / (float)rings;
-    double upper = bind - floor(bind);
+    double upper = bone - floor(bone);
     bool more = upper > 0.5;
-    v.bind[0] = (uint16_t)(more ? ceil(bind) : floor(bind));
-    v.bind[1] = (uint16_t)(more ? floor(bind) : ceil(bind));
+    v.bone[0] = (uint16_t)(more ? ceil(bone) : floor(bone));
+    v.bone[1] = (uint16_t)(more ? floor(bone) : ceil(bone));
     v.weight[0] = (float)(more ? upper : 1 - upper);
     v.weight[1] = 1 - v.weight[0];
     vertices[*count] = v;
@@ -403,12 +405,12 @@ Test(render_mesh, levels_have_no_gaps_between_meshes_nor_at_seams)
     for (int half = 0; half < 2; half++)
         add_ball_mesh(b, half, 24, 36, &s->meshes[half]);
     check_stick(s, 2);
-    th_figure *figure = create_figure(&s->model);
-    cr_assert_eq(figure->part_count, 2);
-    cr_assert_geq(figure->lod_count, 3);
-    for (uint32_t l = 0; l < figure->lod_count; l++)
-        cr_expect_eq(count_open_edges(figure, l, true), 0, "level %u", l);
-    th_figure_destroy(figure);
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    cr_assert_eq(render_mesh->part_count, 2);
+    cr_assert_geq(render_mesh->lod_count, 3);
+    for (uint32_t l = 0; l < render_mesh->lod_count; l++)
+        cr_expect_eq(count_open_edges(render_mesh, l, true), 0, "level %u", l);
+    th_render_mesh_destroy(render_mesh);
     free(b);
     free(s);
 }
@@ -422,16 +424,16 @@ Test(render_mesh, levels_have_no_gaps_at_rest_where_weights_differ)
         add_ball_mesh(b, half, 24, 36, &s->meshes[half]);
         for (uint32_t v = 0; v < s->meshes[half].vertex_count; v++) {
             th_vertex *to = &b->vertices[half][v];
-            to->bind[0] = half == 0 || to->position[1] < -0.999F ? 10 : 11;
+            to->bone[0] = half == 0 || to->position[1] < -0.999F ? 10 : 11;
             memcpy(to->weight, (float[4]){1}, sizeof to->weight);
         }
     }
     check_stick(s, 2);
-    th_figure *figure = create_figure(&s->model);
-    cr_assert_geq(figure->lod_count, 3);
-    for (uint32_t l = 0; l < figure->lod_count; l++)
-        cr_expect_eq(count_open_edges(figure, l, false), 0, "level %u", l);
-    th_figure_destroy(figure);
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    cr_assert_geq(render_mesh->lod_count, 3);
+    for (uint32_t l = 0; l < render_mesh->lod_count; l++)
+        cr_expect_eq(count_open_edges(render_mesh, l, false), 0, "level %u", l);
+    th_render_mesh_destroy(render_mesh);
     free(b);
     free(s);
 }
@@ -474,7 +476,7 @@ static void add_drum(drum *d, th_mesh *out)
 }
 
 /* How far a corner's normal is from up, where the triangle begins on the flat top; else 0. */
-static double tilt_on_top(const th_figure_vertex *v, const uint32_t *index, uint32_t corner)
+static double tilt_on_top(const th_render_mesh_vertex *v, const uint32_t *index, uint32_t corner)
 {
     double inside[3];
     for (int i = 0; i < 3; i++) {
@@ -495,18 +497,18 @@ Test(render_mesh, what_is_flat_stays_flat_where_the_rim_is_left_out)
     drum *d = calloc(1, sizeof *d);
     add_drum(d, &s->meshes[0]);
     check_stick(s, 1);
-    th_figure *figure = create_figure(&s->model);
-    cr_assert_geq(figure->lod_count, 3);
-    for (uint32_t l = 1; l < figure->lod_count; l++) {
-        const th_figure_lod *lod = &figure->parts[0].lods[l];
-        const uint32_t *indices = figure->indices + lod->first_index;
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    cr_assert_geq(render_mesh->lod_count, 3);
+    for (uint32_t l = 1; l < render_mesh->lod_count; l++) {
+        const th_render_mesh_lod *lod = &render_mesh->parts[0].lods[l];
+        const uint32_t *indices = render_mesh->indices + lod->first_index;
         double most = 0;
         for (uint32_t i = 0; i < lod->index_count; i++)
-            most = fmax(most, tilt_on_top(figure->vertices, indices + i / 3 * 3, i % 3));
+            most = fmax(most, tilt_on_top(render_mesh->vertices, indices + i / 3 * 3, i % 3));
         cr_expect_lt(most, 31 * M_PI / 180, "level %u, %u triangles: %g degrees", l, lod->index_count / 3,
                      most * 180 / M_PI);
     }
-    th_figure_destroy(figure);
+    th_render_mesh_destroy(render_mesh);
     free(d);
     free(s);
 }
@@ -519,17 +521,17 @@ Test(render_mesh, errors_are_in_scene_units)
     for (int half = 0; half < 2; half++)
         add_ball_mesh(b, half, 24, 36, &s->meshes[half]);
     s->model.mesh_count = 2;
-    th_figure *small = create_figure(&s->model);
+    th_render_mesh *small = create_render_mesh(&s->model);
     for (int i = 0; i < 3; i++)
         s->joints[0].rest.m[5 * i] = 128;
     s->model.size *= 128;
-    th_figure *large = create_figure(&s->model);
+    th_render_mesh *large = create_render_mesh(&s->model);
     cr_assert_eq(small->lod_count, large->lod_count);
     cr_expect_eq(memcmp(small->vertices, large->vertices, small->vertex_count * sizeof *small->vertices), 0);
     for (uint32_t l = 1; l < small->lod_count; l++)
         cr_expect_eq(large->lod_error[l], 128 * small->lod_error[l]);
-    th_figure_destroy(small);
-    th_figure_destroy(large);
+    th_render_mesh_destroy(small);
+    th_render_mesh_destroy(large);
     free(b);
     free(s);
 }
@@ -545,9 +547,9 @@ Test(render_mesh, has_no_levels_where_numbers_end)
             b->vertices[0][v].position[i] = b->vertices[0][v].position[i] * 1e37F + (i < 2 ? 2.8e38F : 0);
     s->model.size = 2e37;
     check_stick(s, 1);
-    th_figure *figure = create_figure(&s->model);
-    cr_expect_eq(figure->lod_count, 1);
-    th_figure_destroy(figure);
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    cr_expect_eq(render_mesh->lod_count, 1);
+    th_render_mesh_destroy(render_mesh);
     free(b);
     free(s);
 }
@@ -564,7 +566,7 @@ Test(render_mesh, levels_keep_the_rings_that_bend)
         double around = 2 * M_PI * (i % SIDES_OF_TUBE) / SIDES_OF_TUBE, up = (double)(i / SIDES_OF_TUBE) / 20 - 1;
         double upper = fmin(fmax(0.5 + 4 * up, 0), 1);
         v[i] = stick_vertex((float)(0.2 * sin(around)), (float)up, (float)(0.2 * cos(around)), upper > 0.5);
-        v[i].bind[1] = upper <= 0.5;
+        v[i].bone[1] = upper <= 0.5;
         v[i].weight[0] = (float)fmax(upper, 1 - upper);
         v[i].weight[1] = 1 - v[i].weight[0];
     }
@@ -576,11 +578,11 @@ Test(render_mesh, levels_keep_the_rings_that_bend)
     }
     s->meshes[0] = (th_mesh){"tube", 0, RINGS_OF_TUBE * SIDES_OF_TUBE, count, v, indices};
     check_stick(s, 1);
-    th_figure *figure = create_figure(&s->model);
-    cr_expect_eq(figure->lod_count, 4);
-    for (uint32_t l = 1; l < figure->lod_count; l++)
-        cr_expect_leq(figure->lod_error[l], 0.02F, "level %u", l);
-    th_figure_destroy(figure);
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    cr_expect_eq(render_mesh->lod_count, 4);
+    for (uint32_t l = 1; l < render_mesh->lod_count; l++)
+        cr_expect_leq(render_mesh->lod_error[l], 0.02F, "level %u", l);
+    th_render_mesh_destroy(render_mesh);
     free(s);
 }
 
@@ -592,21 +594,21 @@ Test(render_mesh, meshes_without_a_common_bind_get_their_own_levels)
     for (int m = 0; m < 2; m++) {
         add_ball_mesh(&b[m], 0, m == 0 ? 24 : 4, m == 0 ? 36 : 5, &s->meshes[m]);
         for (uint32_t v = 0; m == 1 && v < s->meshes[1].vertex_count; v++) {
-            b[1].vertices[0][v].bind[0] += 200;
-            b[1].vertices[0][v].bind[1] += 200;
+            b[1].vertices[0][v].bone[0] += 200;
+            b[1].vertices[0][v].bone[1] += 200;
             for (int i = 0; i < 3; i++)
                 b[1].vertices[0][v].position[i] *= 0.01F;
         }
     }
     check_stick(s, 2);
-    th_figure *figure = create_figure(&s->model);
-    cr_assert_geq(figure->lod_count, 3);
-    const th_figure_part *coarse = &figure->parts[1];
-    for (uint32_t l = 1; l < figure->lod_count; l++) {
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    cr_assert_geq(render_mesh->lod_count, 3);
+    const th_render_mesh_part *coarse = &render_mesh->parts[1];
+    for (uint32_t l = 1; l < render_mesh->lod_count; l++) {
         cr_expect_eq(memcmp(&coarse->lods[l], &coarse->lods[0], sizeof *coarse->lods), 0, "cannot be any coarser");
-        cr_expect_gt(figure->parts[0].lods[l].error, 0);
+        cr_expect_gt(render_mesh->parts[0].lods[l].error, 0);
     }
-    th_figure_destroy(figure);
+    th_render_mesh_destroy(render_mesh);
     free(b);
     free(s);
 }
@@ -629,45 +631,45 @@ static double length_between(const float a[3], const float b[3])
 Test(render_mesh, spheres_of_binds_reach_their_farthest_vertex)
 {
     th_model *human = make_human();
-    th_figure *figure = create_figure(human);
-    double *reach = malloc(human->bind_count * sizeof *reach);
-    for (uint32_t b = 0; b < human->bind_count; b++) {
-        const th_dmat34 inverse_bind = th_dmat34_from(human->binds[b].inverse_bind);
+    th_render_mesh *render_mesh = create_render_mesh(human);
+    double *reach = malloc(human->bone_count * sizeof *reach);
+    for (uint32_t b = 0; b < human->bone_count; b++) {
+        const th_dmat34 inverse_bind = th_dmat34_from(human->bones[b].inverse_bind);
         double joint[3];
         reach[b] = -1;
-        scene_point(&inverse_bind, figure->binds[b].center, joint);
+        scene_point(&inverse_bind, render_mesh->bones[b].center, joint);
         for (int i = 0; i < 3; i++)
             cr_expect_float_eq(joint[i], 0, 1e-6);
     }
-    for (uint32_t v = 0; v < figure->vertex_count; v++)
-        for (int k = 0; k < 4 && figure->vertices[v].weight[k] > 0; k++) {
-            const uint16_t b = figure->vertices[v].bind[k];
-            reach[b] = fmax(reach[b], length_between(figure->vertices[v].position, figure->binds[b].center));
+    for (uint32_t v = 0; v < render_mesh->vertex_count; v++)
+        for (int k = 0; k < 4 && render_mesh->vertices[v].weight[k] > 0; k++) {
+            const uint16_t b = render_mesh->vertices[v].bone[k];
+            reach[b] = fmax(reach[b], length_between(render_mesh->vertices[v].position, render_mesh->bones[b].center));
         }
-    for (uint32_t b = 0; b < human->bind_count; b++) {
-        cr_expect_geq((double)figure->binds[b].radius, reach[b]);
-        cr_expect_float_eq((double)figure->binds[b].radius, reach[b], 1e-6);
+    for (uint32_t b = 0; b < human->bone_count; b++) {
+        cr_expect_geq((double)render_mesh->bones[b].radius, reach[b]);
+        cr_expect_float_eq((double)render_mesh->bones[b].radius, reach[b], 1e-6);
     }
     free(reach);
-    th_figure_destroy(figure);
+    th_render_mesh_destroy(render_mesh);
     th_model_free(human);
 }
 
 /* The human's palettes are rigid: spheres stay as large as they are. */
-static void check_bounds(const th_model *human, const th_figure *figure, const th_dmat34 *palette)
+static void check_bounds(const th_model *human, const th_render_mesh *render_mesh, const th_dmat34 *palette)
 {
     double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-    for (uint32_t b = 0; b < human->bind_count; b++) {
-        double center[3], radius = (double)figure->binds[b].radius;
-        scene_point(&palette[b], figure->binds[b].center, center);
+    for (uint32_t b = 0; b < human->bone_count; b++) {
+        double center[3], radius = (double)render_mesh->bones[b].radius;
+        scene_point(&palette[b], render_mesh->bones[b].center, center);
         for (int i = 0; i < 3 && radius >= 0; i++) {
             low[i] = fmin(low[i], center[i] - radius);
             high[i] = fmax(high[i], center[i] + radius);
         }
     }
-    for (uint32_t v = 0; v < figure->vertex_count; v++) {
+    for (uint32_t v = 0; v < render_mesh->vertex_count; v++) {
         double skinned[3];
-        skin_vertex(palette, &figure->vertices[v], skinned);
+        skin_vertex(palette, &render_mesh->vertices[v], skinned);
         for (int i = 0; i < 3; i++)
             cr_assert(skinned[i] >= low[i] - 1e-6 && skinned[i] <= high[i] + 1e-6, "vertex %u", v);
     }
@@ -676,18 +678,18 @@ static void check_bounds(const th_model *human, const th_figure *figure, const t
 Test(render_mesh, spheres_of_binds_bound_any_pose)
 {
     th_model *human = make_human();
-    th_figure *figure = create_figure(human);
-    th_dmat34 *pose = malloc(human->joint_count * sizeof *pose), *palette = malloc(human->bind_count * sizeof *palette);
+    th_render_mesh *render_mesh = create_render_mesh(human);
+    th_dmat34 *pose = malloc(human->joint_count * sizeof *pose), *palette = malloc(human->bone_count * sizeof *palette);
     for (uint32_t c = 0; c < human->clip_count; c++)
         for (double at = 0; at < 1; at += 0.21) {
             th_exact_pose(human, &human->clips[c], at * human->clips[c].duration_ticks, TH_INTERPOLATION_AUTHORED,
                           pose);
             th_exact_palette(human, pose, palette);
-            check_bounds(human, figure, palette);
+            check_bounds(human, render_mesh, palette);
         }
     free(pose);
     free(palette);
-    th_figure_destroy(figure);
+    th_render_mesh_destroy(render_mesh);
     th_model_free(human);
 }
 
@@ -699,33 +701,33 @@ static bool is_above(const th_model *model, uint32_t joint, uint32_t above)
     return joint == above;
 }
 
-static void check_lines(const th_model *model, const th_figure *figure)
+static void check_lines(const th_model *model, const th_render_mesh *render_mesh)
 {
-    th_dmat34 *pose = malloc(model->joint_count * sizeof *pose), *palette = malloc(model->bind_count * sizeof *palette);
+    th_dmat34 *pose = malloc(model->joint_count * sizeof *pose), *palette = malloc(model->bone_count * sizeof *palette);
     th_exact_pose(model, model->clips, model->clips[0].duration_ticks / 3, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(model, pose, palette);
-    for (uint32_t e = 0; e < figure->line_end_count; e++) {
-        const th_figure_line_end *end = &figure->line_ends[e];
-        const uint32_t joint = model->binds[end->bind].joint;
+    for (uint32_t e = 0; e < render_mesh->line_end_count; e++) {
+        const th_render_mesh_line_end *end = &render_mesh->line_ends[e];
+        const uint32_t joint = model->bones[end->bone].joint;
         double at[3];
-        scene_point(&palette[end->bind], end->position, at);
+        scene_point(&palette[end->bone], end->position, at);
         for (int i = 0; i < 3; i++)
             cr_assert_float_eq(at[i], pose[joint].m[4 * i + 3], 1e-5 * model->size, "line %u", e / 2);
-        cr_assert(e % 2 == 0 || is_above(model, joint, model->binds[end[-1].bind].joint));
+        cr_assert(e % 2 == 0 || is_above(model, joint, model->bones[end[-1].bone].joint));
     }
     free(pose);
     free(palette);
 }
 
-/* Joints with a bind below another joint with one. */
+/* Joints with a bone below another joint with one. */
 static uint32_t count_lines(const th_model *model)
 {
     uint32_t count = 0;
-    for (uint32_t b = 0; b < model->bind_count; b++) {
+    for (uint32_t b = 0; b < model->bone_count; b++) {
         bool above = false;
-        for (uint32_t other = 0; other < model->bind_count; other++)
-            above |= is_above(model, model->binds[b].joint, model->binds[other].joint);
-        count += above && (b == 0 || model->binds[b].joint != model->binds[b - 1].joint);
+        for (uint32_t other = 0; other < model->bone_count; other++)
+            above |= is_above(model, model->bones[b].joint, model->bones[other].joint);
+        count += above && (b == 0 || model->bones[b].joint != model->bones[b - 1].joint);
     }
     return count;
 }
@@ -740,11 +742,11 @@ Test(render_mesh, lines_follow_the_joints_from_palettes_alone)
                                                       .clip_count = 1,
                                                       .key_count = 4,
                                                       .swing_rad = 1,
-                                                      .double_binds = true});
-        th_figure *figure = create_figure(model);
-        check_lines(model, figure);
-        cr_expect_eq(figure->line_end_count, 2 * count_lines(model), "seed %u", (unsigned)seed);
-        th_figure_destroy(figure);
+                                                      .double_bones = true});
+        th_render_mesh *render_mesh = create_render_mesh(model);
+        check_lines(model, render_mesh);
+        cr_expect_eq(render_mesh->line_end_count, 2 * count_lines(model), "seed %u", (unsigned)seed);
+        th_render_mesh_destroy(render_mesh);
         th_model_free(model);
     }
 }
@@ -753,19 +755,20 @@ Test(render_mesh, lines_follow_the_joints_from_palettes_alone)
 Test(render_mesh, lines_pass_over_binds_without_a_place)
 {
     stick *s = make_stick();
-    memset(&s->binds[1].inverse_bind, 0, sizeof s->binds[1].inverse_bind);
-    th_figure *figure = pack_one(s, stick_vertex(4, 5, 6, 1));
-    cr_expect_eq(figure->line_end_count, 2 * (STICK_JOINTS - 2));
-    cr_expect_eq(figure->line_ends[0].bind, 0);
-    cr_expect_eq(figure->line_ends[1].bind, 2);
-    cr_expect(figure->binds[1].radius >= 1 && figure->binds[1].radius < 1.5F, "about one of the three vertices");
-    th_figure_destroy(figure);
+    memset(&s->bones[1].inverse_bind, 0, sizeof s->bones[1].inverse_bind);
+    th_render_mesh *render_mesh = pack_one(s, stick_vertex(4, 5, 6, 1));
+    cr_expect_eq(render_mesh->line_end_count, 2 * (STICK_JOINTS - 2));
+    cr_expect_eq(render_mesh->line_ends[0].bone, 0);
+    cr_expect_eq(render_mesh->line_ends[1].bone, 2);
+    cr_expect(render_mesh->bones[1].radius >= 1 && render_mesh->bones[1].radius < 1.5F,
+              "about one of the three vertices");
+    th_render_mesh_destroy(render_mesh);
     free(s);
 }
 
 /* ---- errors ---- */
 
-/* Of a figure with levels, an image and a note. An image that there is no memory for is left out, and noted. */
+/* Of a render_mesh with levels, an image and a note. An image that there is no memory for is left out, and noted. */
 Test(render_mesh, reports_that_memory_is_out)
 {
     static uint8_t tga[18 + 3] = {[2] = 2, [12] = 1, [14] = 1, [16] = 24};
@@ -777,28 +780,28 @@ Test(render_mesh, reports_that_memory_is_out)
         s->materials[half].texture = half;
     }
     s->model.mesh_count = s->model.texture_count = 2;
-    th_figure *figure, *whole = create_figure(&s->model);
-    cr_assert(whole->lod_count > 1 && whole->image_count == 1 && whole->note_count == 1);
+    th_render_mesh *render_mesh, *whole = create_render_mesh(&s->model);
+    cr_assert(whole->lod_count > 1 && whole->image_count == 1 && whole->warning_count == 1);
     th_error err;
     long tried = 0;
     for (bool refused = true; refused; tried++) {
         allocations = 0;
         failing_allocation = (size_t)tried + 1;
-        const th_result result = th_figure_create(&s->model, &figure, &err);
+        const th_result result = th_render_mesh_create(&s->model, &render_mesh, &err);
         refused = allocations >= failing_allocation;
         failing_allocation = 0;
-        cr_assert(result == TH_OK ? figure != NULL : result == TH_ERR_MEMORY && !figure, "after %ld allocations",
-                  tried);
+        cr_assert(result == TH_OK ? render_mesh != NULL : result == TH_ERR_MEMORY && !render_mesh,
+                  "after %ld allocations", tried);
         cr_assert(refused || result == TH_OK);
         if (result == TH_OK) {
-            check_equal(figure, whole);
-            cr_expect_eq(figure->note_count + figure->image_count, 2, "after %ld allocations", tried);
+            check_equal(render_mesh, whole);
+            cr_expect_eq(render_mesh->warning_count + render_mesh->image_count, 2, "after %ld allocations", tried);
         }
-        th_figure_destroy(figure);
+        th_render_mesh_destroy(render_mesh);
     }
     cr_log_info("%ld allocations", tried);
     cr_expect_gt(tried, 50);
-    th_figure_destroy(whole);
+    th_render_mesh_destroy(whole);
     free(b);
     free(s);
 }
@@ -809,10 +812,10 @@ Test(render_mesh, refuses_more_triangles_than_an_index_can_count)
     th_vertex corner = stick_vertex(0, 0, 0, 0);
     s->meshes[0] = s->meshes[1] = (th_mesh){"endless", 0, 1, 3u << 28, &corner, NULL};
     s->model.mesh_count = 2;
-    th_figure *figure;
+    th_render_mesh *render_mesh;
     th_error err = {0};
-    cr_expect_eq(th_figure_create(&s->model, &figure, &err), TH_ERR_LIMIT);
-    cr_expect_null(figure);
+    cr_expect_eq(th_render_mesh_create(&s->model, &render_mesh, &err), TH_ERR_LIMIT);
+    cr_expect_null(render_mesh);
     cr_expect_str_eq(err.text, "stick: 536870912 triangles, the limit is 357913941");
     free(s);
 }

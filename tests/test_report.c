@@ -17,7 +17,7 @@ static th_report report_of(uint32_t rows, uint32_t samples)
     th_report report;
     cr_assert_eq(th_report_init(&report, rows, samples, &err), TH_OK, "%s", err.text);
     report.context = (th_context){.cpus = {.online = 4, .affinity = 4, .usable = 4}, .clock_step_ns = 20};
-    report.noise = (th_noise){0};
+    report.interference = (th_interference){0};
     report.precision = 0.01;
     for (uint32_t r = 0; r < rows; r++) {
         th_row *row = &report.rows[r];
@@ -32,140 +32,140 @@ static th_report report_of(uint32_t rows, uint32_t samples)
     return report;
 }
 
-/* ---- doubts ---- */
+/* ---- warnings ---- */
 
 /* What is said, a line for each; but for what an unoptimised build says of itself. */
-static const char *doubts_of(const th_report *report)
+static const char *warnings_of(const th_report *report)
 {
     static char text[4096];
     size_t index;
-    const json_t *doubt;
-    json_t *doubts = th_report_doubts(report);
+    const json_t *warning;
+    json_t *warnings = th_report_warnings(report);
     text[0] = '\0';
-    cr_assert(json_is_array(doubts));
-    json_array_foreach(doubts, index, doubt) if (!strstr(json_string_value(doubt), "assertions"))
-        th_append(text, sizeof text, "%s\n", json_string_value(doubt));
-    json_decref(doubts);
+    cr_assert(json_is_array(warnings));
+    json_array_foreach(warnings, index, warning) if (!strstr(json_string_value(warning), "assertions"))
+        th_append(text, sizeof text, "%s\n", json_string_value(warning));
+    json_decref(warnings);
     return text;
 }
 
-static void expect_doubt(const th_report *report, const char *wanted)
+static void expect_warning(const th_report *report, const char *wanted)
 {
-    cr_expect_str_eq(doubts_of(report), wanted);
+    cr_expect_str_eq(warnings_of(report), wanted);
 }
 
-Test(doubts, quiet_machine_and_steady_figures_leave_none)
+Test(warnings, quiet_machine_and_steady_figures_leave_none)
 {
     th_report report = report_of(3, 20);
-    expect_doubt(&report, "");
+    expect_warning(&report, "");
     th_report_fini(&report);
 }
 
-Test(doubts, company_on_the_machine_is_named)
+Test(warnings, company_on_the_machine_is_named)
 {
     th_report report = report_of(1, 20);
-    report.noise = (th_noise){.others_cpus = 0.3, .stolen_cpus = 0.12, .throttled_s = 1.5};
-    expect_doubt(&report, "other programs used 0.30 CPUs meanwhile\n"
-                          "the host of this virtual machine kept 0.12 CPUs of it for others\n"
-                          "the cgroup's quota held threads back for 1.50 s\n");
-    report.noise = (th_noise){.others_cpus = nan(""), .stolen_cpus = nan("")};
+    report.interference = (th_interference){.external_cpu_load = 0.3, .steal_cpu_load = 0.12, .throttled_s = 1.5};
+    expect_warning(&report, "external CPU load: other programs used 0.30 CPUs\n"
+                            "steal: the hypervisor withheld 0.12 CPUs\n"
+                            "the cgroup's quota throttled threads for 1.50 s\n");
+    report.interference = (th_interference){.external_cpu_load = nan(""), .steal_cpu_load = nan("")};
     report.context.load[0] = 2;
-    expect_doubt(&report, "the machine had a load of 2.0 in the minute before, and this was too short to see what "
-                          "others used\n");
+    expect_warning(&report, "the load average was 2.0 before, and this was too short to measure the external "
+                            "CPU load\n");
     report.context.load[0] = 0.2;
-    expect_doubt(&report, "");
+    expect_warning(&report, "");
     th_report_fini(&report);
 }
 
-Test(doubts, clock_that_changes_is_named)
+Test(warnings, clock_that_changes_is_named)
 {
     th_report report = report_of(1, 20);
     strcpy(report.context.governor, "performance");
     report.context.boost = TH_BOOST_OFF;
-    expect_doubt(&report, "");
+    expect_warning(&report, "");
     strcpy(report.context.governor, "schedutil");
     report.context.boost = TH_BOOST_ON;
-    expect_doubt(&report, "the clock changes with the load (governor schedutil)\n"
-                          "the clock changes with heat and with how many cores are busy (boost is on)\n");
+    expect_warning(&report, "the clock changes with the load (governor schedutil)\n"
+                            "the clock changes with heat and with how many cores are busy (boost is on)\n");
     th_report_fini(&report);
 }
 
-Test(doubts, too_many_threads_are_named)
+Test(warnings, too_many_threads_are_named)
 {
     th_report report = report_of(2, 20);
     report.rows[1].threads = 9;
-    expect_doubt(&report, "9 threads share 4 usable CPUs, so they take turns\n");
+    expect_warning(&report, "9 threads share 4 usable CPUs, so they take turns\n");
     th_report_fini(&report);
 }
 
-Test(doubts, few_samples_are_named)
+Test(warnings, few_samples_are_named)
 {
     th_report report = report_of(2, 8);
-    expect_doubt(&report, "2 entries have fewer than 9 repetitions, too few to tell chance from change\n");
+    expect_warning(&report, "2 entries have fewer than 9 repetitions, too few to compare\n");
     th_report_fini(&report);
 }
 
-Test(doubts, medians_that_are_not_known_are_named)
+Test(warnings, medians_that_are_not_known_are_named)
 {
     th_report report = report_of(3, 20);
     for (uint32_t i = 0; i < 20; i++) {
         report.rows[1].real_ns.values[i] *= i % 2 ? 1 : 1.03;
         report.rows[2].real_ns.values[i] *= i % 2 ? 1 : 1.3;
     }
-    const char *text = doubts_of(&report);
-    cr_expect(strstr(text, "2 of 3 medians are known less well than to 1 %; the least, of row/2, to 13 %"), "%s", text);
+    const char *text = warnings_of(&report);
+    cr_expect(strstr(text, "2 of 3 medians have a 95 % CI wider than +-1 % (worst: row/2, +-13 %)"), "%s", text);
     for (uint32_t i = 0; i < 20; i++)
         report.rows[2].real_ns.values[i] *= i % 2 ? 1 : 20;
-    text = doubts_of(&report);
-    cr_expect(strstr(text, "of row/2, to 93 %"), "%s", text);
+    text = warnings_of(&report);
+    cr_expect(strstr(text, "worst: row/2, +-93 %"), "%s", text);
     report.precision = 0; /* nobody asked for one: 5 % */
-    text = doubts_of(&report);
-    cr_expect(strstr(text, "1 of 3 medians is known less well than to 5 %"), "%s", text);
+    text = warnings_of(&report);
+    cr_expect(strstr(text, "1 of 3 medians has a 95 % CI wider than +-5 %"), "%s", text);
     th_report_fini(&report);
 }
 
-Test(doubts, coarse_clock_is_named)
+Test(warnings, coarse_clock_is_named)
 {
     th_report report = report_of(2, 20);
     report.context.clock_step_ns = 15000;
     report.rows[0].iterations = report.rows[0].iterations_timed_at_once = 2;
-    expect_doubt(&report, "the clock, in steps of 15000 ns, is coarse for 1 entry, most for row/1\n");
+    expect_warning(&report, "the clock's resolution of 15000 ns is too coarse for 1 entry (worst: row/1)\n");
     th_report_fini(&report);
 }
 
-Test(doubts, drift_is_named)
+Test(warnings, drift_is_named)
 {
     th_report report = report_of(2, 40);
     for (uint32_t i = 20; i < 40; i++)
         report.rows[1].real_ns.values[i] *= 1.025;
-    const char *text = doubts_of(&report);
-    cr_expect(strstr(text, "1 entry was not steady: the second half of the repetitions of row/1 differs by 2.5 %"),
+    const char *text = warnings_of(&report);
+    cr_expect(strstr(text, "1 entry was not stable: the second half of the repetitions of row/1 differs by 2.5 %"),
               "%s", text);
     th_report_fini(&report);
 }
 
-Test(doubts, rows_that_failed_or_were_not_timed_are_left_alone)
+Test(warnings, rows_that_failed_or_were_not_timed_are_left_alone)
 {
     th_report report = report_of(2, 5);
     report.rows[0].real_ns.count = 0;
     strcpy(report.rows[1].failure, "wrong");
-    expect_doubt(&report, "");
-    report.is_rehearsal = true;
-    report.noise.others_cpus = 2;
-    expect_doubt(&report, "");
+    expect_warning(&report, "");
+    report.is_dry_run = true;
+    report.interference.external_cpu_load = 2;
+    expect_warning(&report, "");
     th_report_fini(&report);
 }
 
 /* The system's ticks are coarse. */
-Test(noise, is_known_after_a_while_and_not_before)
+Test(interference, is_known_after_a_while_and_not_before)
 {
-    const th_noise_mark begin = th_noise_begin();
-    const th_noise soon = th_noise_end(&begin);
-    cr_expect(isnan(soon.others_cpus) && isnan(soon.stolen_cpus));
+    const th_interference_mark begin = th_interference_begin();
+    const th_interference soon = th_interference_end(&begin);
+    cr_expect(isnan(soon.external_cpu_load) && isnan(soon.steal_cpu_load));
     nanosleep(&(struct timespec){.tv_nsec = 250000000}, NULL);
-    const th_noise later = th_noise_end(&begin);
-    cr_expect(later.others_cpus >= 0 && later.others_cpus < 1e6, "%g", later.others_cpus);
-    cr_expect(later.stolen_cpus >= 0 && later.throttled_s >= 0);
+    const th_interference later = th_interference_end(&begin);
+    cr_expect(later.external_cpu_load >= 0 && later.external_cpu_load < 1e6, "%g", later.external_cpu_load);
+    cr_expect(later.steal_cpu_load >= 0 && later.throttled_s >= 0);
 }
 
 /* ---- JSON ---- */

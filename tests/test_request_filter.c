@@ -1,4 +1,4 @@
-/* Who may ask: the guard with its token and its throttle, and addresses. */
+/* Who may ask: the request filter with its token and its rate limiter, and addresses. */
 #include "src/serve/http/address.h"
 #include "src/serve/http/request_filter.h"
 
@@ -13,21 +13,22 @@
 #include <unistd.h>
 
 static const struct sockaddr_in loopback = {.sin_family = AF_INET, .sin_addr.s_addr = 0x0100007f};
-static th_guard guard;
-static th_refusal refusal;
+static th_request_filter filter;
+static th_rejection rejection;
 
-static th_head plain_head(void)
+static th_request_headers plain_headers(void)
 {
-    return (th_head){
+    return (th_request_headers){
         .method = "GET", .path = "/api/state", .host = "127.0.0.1:8347", .address = (const void *)&loopback};
 }
 
-static unsigned status_of(const th_head *head, th_access access)
+static unsigned status_of(const th_request_headers *headers, th_access access)
 {
-    refusal.status = 0;
-    if (th_guard_admits(&guard, head, 0, &refusal) && th_guard_allows(&guard, head, access, &refusal))
+    rejection.status = 0;
+    if (th_request_filter_check_headers(&filter, headers, 0, &rejection) &&
+        th_request_filter_check_access(&filter, headers, access, &rejection))
         return 200;
-    return refusal.status;
+    return rejection.status;
 }
 
 Test(request_filter, host_is_an_address_localhost_or_a_name_of_ours)
@@ -52,11 +53,11 @@ Test(request_filter, host_is_an_address_localhost_or_a_name_of_ours)
         {"localhost@evil", 421},
         {NULL, 400},
     };
-    guard.hosts[guard.host_count++] = "throng.example";
+    filter.hosts[filter.host_count++] = "throng.example";
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        th_head head = plain_head();
-        head.host = cases[c].host;
-        cr_expect_eq(status_of(&head, (th_access){0}), cases[c].status, "%s: %u", cases[c].host, refusal.status);
+        th_request_headers headers = plain_headers();
+        headers.host = cases[c].host;
+        cr_expect_eq(status_of(&headers, (th_access){0}), cases[c].status, "%s: %u", cases[c].host, rejection.status);
     }
 }
 
@@ -77,24 +78,24 @@ Test(request_filter, an_origin_must_be_the_host)
         {"file://127.0.0.1:8347", 403},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        th_head head = plain_head();
-        head.origin = cases[c].origin;
-        cr_expect_eq(status_of(&head, (th_access){.open = true}), cases[c].status, "%s", cases[c].origin);
+        th_request_headers headers = plain_headers();
+        headers.origin = cases[c].origin;
+        cr_expect_eq(status_of(&headers, (th_access){.open = true}), cases[c].status, "%s", cases[c].origin);
     }
 }
 
 Test(request_filter, requests_that_other_sites_cause_reach_only_what_is_open)
 {
-    th_head head = plain_head();
-    head.fetch_site = "cross-site";
-    cr_expect_eq(status_of(&head, (th_access){0}), 403);
-    cr_expect_eq(status_of(&head, (th_access){.open = true}), 200);
-    head.fetch_site = "same-site";
-    cr_expect_eq(status_of(&head, (th_access){0}), 403);
-    head.fetch_site = "same-origin";
-    cr_expect_eq(status_of(&head, (th_access){0}), 200);
-    head.fetch_site = "none";
-    cr_expect_eq(status_of(&head, (th_access){0}), 200);
+    th_request_headers headers = plain_headers();
+    headers.fetch_site = "cross-site";
+    cr_expect_eq(status_of(&headers, (th_access){0}), 403);
+    cr_expect_eq(status_of(&headers, (th_access){.open = true}), 200);
+    headers.fetch_site = "same-site";
+    cr_expect_eq(status_of(&headers, (th_access){0}), 403);
+    headers.fetch_site = "same-origin";
+    cr_expect_eq(status_of(&headers, (th_access){0}), 200);
+    headers.fetch_site = "none";
+    cr_expect_eq(status_of(&headers, (th_access){0}), 200);
 }
 
 Test(request_filter, a_token_is_asked_for_but_by_what_is_open)
@@ -115,12 +116,12 @@ Test(request_filter, a_token_is_asked_for_but_by_what_is_open)
         {"Bearer correct-horse-batterycorrect-horse-battery", 401},
         {NULL, 401},
     };
-    strcpy(guard.token.text, "correct-horse-battery");
+    strcpy(filter.token.text, "correct-horse-battery");
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        th_head head = plain_head();
-        head.authorization = cases[c].authorization;
-        cr_expect_eq(status_of(&head, (th_access){0}), cases[c].status, "%s", cases[c].authorization);
-        cr_expect_eq(status_of(&head, (th_access){.open = true}), 200);
+        th_request_headers headers = plain_headers();
+        headers.authorization = cases[c].authorization;
+        cr_expect_eq(status_of(&headers, (th_access){0}), cases[c].status, "%s", cases[c].authorization);
+        cr_expect_eq(status_of(&headers, (th_access){.open = true}), 200);
     }
 }
 
@@ -142,99 +143,99 @@ Test(request_filter, a_body_is_json_of_a_length_that_is_known_and_bearable)
         {NULL, "5", NULL, 415},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        th_head head = plain_head();
-        head.content_type = cases[c].type;
-        head.content_length = cases[c].length;
-        head.transfer_encoding = cases[c].encoding;
-        cr_expect_eq(status_of(&head, (th_access){.has_body = true}), cases[c].status, "%s %s", cases[c].type,
+        th_request_headers headers = plain_headers();
+        headers.content_type = cases[c].type;
+        headers.content_length = cases[c].length;
+        headers.transfer_encoding = cases[c].encoding;
+        cr_expect_eq(status_of(&headers, (th_access){.has_body = true}), cases[c].status, "%s %s", cases[c].type,
                      cases[c].length);
     }
 }
 
 Test(request_filter, what_makes_no_sense_costs_as_much_as_what_does)
 {
-    th_head head = plain_head();
-    guard.throttle = (th_throttle){.per_s = 1, .counts_loopback = true};
-    head.repeats = true;
-    cr_expect_eq(status_of(&head, (th_access){0}), 400);
-    cr_expect_str_eq(refusal.code, "ambiguous");
-    head.repeats = false;
-    head.content_length = "0";
-    head.transfer_encoding = "chunked";
-    cr_expect_eq(status_of(&head, (th_access){0}), 400);
-    cr_expect_str_eq(refusal.code, "ambiguous");
-    cr_expect_eq(status_of(&head, (th_access){0}), 429);
+    th_request_headers headers = plain_headers();
+    filter.rate_limiter = (th_rate_limiter){.per_s = 1, .counts_loopback = true};
+    headers.repeats = true;
+    cr_expect_eq(status_of(&headers, (th_access){0}), 400);
+    cr_expect_str_eq(rejection.code, "ambiguous");
+    headers.repeats = false;
+    headers.content_length = "0";
+    headers.transfer_encoding = "chunked";
+    cr_expect_eq(status_of(&headers, (th_access){0}), 400);
+    cr_expect_str_eq(rejection.code, "ambiguous");
+    cr_expect_eq(status_of(&headers, (th_access){0}), 429);
 }
 
-/* ---- throttle ---- */
+/* ---- rate limiter ---- */
 
-static th_throttle throttle;
+static th_rate_limiter rate_limiter;
 
-static bool admits(const char *address, double now_s)
+static bool take(const char *address, double now_s)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
     const bool is_v4 = inet_pton(AF_INET, address, &v4.sin_addr) == 1;
     cr_assert(is_v4 || inet_pton(AF_INET6, address, &v6.sin6_addr) == 1);
-    return th_throttle_admits(&throttle, is_v4 ? (const void *)&v4 : (const void *)&v6, (uint64_t)(now_s * 1e9));
+    return th_rate_limiter_take(&rate_limiter, is_v4 ? (const void *)&v4 : (const void *)&v6, (uint64_t)(now_s * 1e9));
 }
 
 Test(rate_limiter, lets_a_burst_through_and_then_the_rate)
 {
-    throttle.per_s = 10;
+    rate_limiter.per_s = 10;
     for (int i = 0; i < 20; i++)
-        cr_expect(admits("10.0.0.1", 5), "%d", i);
-    cr_expect_not(admits("10.0.0.1", 5));
-    cr_expect(admits("10.0.0.2", 5), "others do not pay for it");
-    cr_expect(admits("10.0.0.1", 5.11));
-    cr_expect_not(admits("10.0.0.1", 5.12));
+        cr_expect(take("10.0.0.1", 5), "%d", i);
+    cr_expect_not(take("10.0.0.1", 5));
+    cr_expect(take("10.0.0.2", 5), "others do not pay for it");
+    cr_expect(take("10.0.0.1", 5.11));
+    cr_expect_not(take("10.0.0.1", 5.12));
     for (int i = 0; i < 20; i++)
-        cr_expect(admits("10.0.0.1", 1000), "%d", i);
-    cr_expect_not(admits("10.0.0.1", 1000), "no more is saved than a burst");
+        cr_expect(take("10.0.0.1", 1000), "%d", i);
+    cr_expect_not(take("10.0.0.1", 1000), "no more is saved than a burst");
 }
 
 Test(rate_limiter, admits_one_now_and_then_where_the_rate_is_low)
 {
-    throttle.per_s = 0.1;
-    cr_expect(admits("10.0.0.1", 5));
-    cr_expect_not(admits("10.0.0.1", 14));
-    cr_expect(admits("10.0.0.1", 15.1));
-    cr_expect(admits("10.0.0.1", 1000));
-    cr_expect_not(admits("10.0.0.1", 1000));
+    rate_limiter.per_s = 0.1;
+    cr_expect(take("10.0.0.1", 5));
+    cr_expect_not(take("10.0.0.1", 14));
+    cr_expect(take("10.0.0.1", 15.1));
+    cr_expect(take("10.0.0.1", 1000));
+    cr_expect_not(take("10.0.0.1", 1000));
 }
 
 Test(rate_limiter, an_ipv6_customer_is_one_address)
 {
-    throttle.per_s = 1;
-    cr_expect(admits("2001:db8::1", 0));
-    cr_expect(admits("2001:db8::2", 0));
-    cr_expect_not(admits("2001:db8:0:0:ffff::3", 0));
-    cr_expect(admits("2001:db8:0:1::1", 0));
-    cr_expect(admits("10.0.0.1", 0));
-    cr_expect(admits("::ffff:10.0.0.1", 0));
-    cr_expect_not(admits("::ffff:10.0.0.1", 0), "an IPv4 address is the same in either form");
+    rate_limiter.per_s = 1;
+    cr_expect(take("2001:db8::1", 0));
+    cr_expect(take("2001:db8::2", 0));
+    cr_expect_not(take("2001:db8:0:0:ffff::3", 0));
+    cr_expect(take("2001:db8:0:1::1", 0));
+    cr_expect(take("10.0.0.1", 0));
+    cr_expect(take("::ffff:10.0.0.1", 0));
+    cr_expect_not(take("::ffff:10.0.0.1", 0), "an IPv4 address is the same in either form");
 }
 
 Test(rate_limiter, this_machine_counts_only_where_asked)
 {
-    throttle.per_s = 1;
+    rate_limiter.per_s = 1;
     for (int i = 0; i < 100; i++)
-        cr_expect(admits("127.0.0.1", 0));
-    throttle.counts_loopback = true;
-    cr_expect(admits("::1", 0));
-    cr_expect(admits("::1", 0));
-    cr_expect_not(admits("::1", 0));
+        cr_expect(take("127.0.0.1", 0));
+    rate_limiter.counts_loopback = true;
+    cr_expect(take("::1", 0));
+    cr_expect(take("::1", 0));
+    cr_expect_not(take("::1", 0));
 }
 
 Test(rate_limiter, many_addresses_do_not_make_it_grow_or_forget_the_busy_one)
 {
     char address[32];
-    throttle.per_s = 1;
-    cr_expect(admits("10.0.0.1", 0) && admits("10.0.0.1", 0) && !admits("10.0.0.1", 0));
+    rate_limiter.per_s = 1;
+    cr_expect(take("10.0.0.1", 0) && take("10.0.0.1", 0) && !take("10.0.0.1", 0));
     for (unsigned i = 0; i < 5000; i++) {
         snprintf(address, sizeof address, "11.%u.%u.1", i / 256, i % 256);
-        admits(address, 1e-7 * i);
-        cr_expect_not(admits("10.0.0.1", 1e-7 * i), "%u", i);
+        take(address, 1e-7 * i);
+        cr_expect_not(take("10.0.0.1", 1e-7 * i), "%u", i);
     }
 }
 

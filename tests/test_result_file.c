@@ -17,30 +17,30 @@ static th_error err;
 Test(result_file, gives_back_what_a_report_wrote)
 {
     th_report report = report_of(2, 3, 4, steady);
-    th_record *record = record_of(&report, "some.json");
-    cr_expect(record->is_ours);
-    cr_expect_str_eq(record->name, "some.json");
-    cr_expect_eq(record->entry_count, 2);
-    const th_record_entry *e = th_record_find(record, "row/1");
+    th_result_file *results = result_file_of(&report, "some.json");
+    cr_expect(results->is_ours);
+    cr_expect_str_eq(results->name, "some.json");
+    cr_expect_eq(results->entry_count, 2);
+    const th_result_entry *e = th_result_file_find(results, "row/1");
     const th_row *row = &report.rows[1];
     cr_assert(e);
     cr_expect_eq(e->real_ns.count, 12);
     for (uint32_t i = 0; i < 12; i++) {
         cr_expect_float_eq(e->real_ns.values[i], row->real_ns.values[i], 1e-3);
         cr_expect_float_eq(e->cpu_ns.values[i], row->cpu_ns.values[i], 1e-3);
-        cr_expect_float_eq(e->pulse_ns.values[i], 1, 1e-9);
+        cr_expect_float_eq(e->core_clock_ns.values[i], 1, 1e-9);
     }
     cr_expect_eq(e->process_count, 3);
     for (uint32_t p = 0; p < 3; p++)
         cr_expect_eq(e->ends[p], 4 * (p + 1));
     cr_expect_eq(e->characters, 10);
-    cr_expect_eq(e->joints, 520);
+    cr_expect_eq(e->bones, 520);
     cr_expect_str_eq(e->palette_hash, "1234567890abcdf0");
     cr_expect_eq(e->max_error, 1e-4);
-    cr_expect(isnan(e->from_authored));
+    cr_expect(isnan(e->error_vs_source));
     cr_expect_null(e->failure);
-    cr_expect_null(th_record_find(record, "row/2"));
-    th_record_free(record);
+    cr_expect_null(th_result_file_find(results, "row/2"));
+    th_result_file_free(results);
     th_report_fini(&report);
 }
 
@@ -48,29 +48,29 @@ Test(result_file, knows_failed_and_skipped_entries_and_dry_runs)
 {
     th_report report = report_of(2, 1, 4, steady);
     strcpy(report.rows[1].failure, "wrong");
-    th_record *record = record_of(&report, "");
-    cr_expect_str_eq(record->entries[1].failure, "wrong");
-    cr_expect_eq(record->entries[1].real_ns.count, 0);
-    th_record_free(record);
+    th_result_file *results = result_file_of(&report, "");
+    cr_expect_str_eq(results->entries[1].failure, "wrong");
+    cr_expect_eq(results->entries[1].real_ns.count, 0);
+    th_result_file_free(results);
     th_report_fini(&report);
 
     report = report_of(1, 1, 4, steady);
-    report.rows[0].left_out = true;
+    report.rows[0].skipped = true;
     strcpy(report.rows[0].failure, "no display");
     report.rows[0].threads = 0;
-    record = record_of(&report, "");
-    cr_expect_null(record->entries[0].failure);
-    cr_expect_eq(record->entries[0].real_ns.count, 0);
-    th_record_free(record);
+    results = result_file_of(&report, "");
+    cr_expect_null(results->entries[0].failure);
+    cr_expect_eq(results->entries[0].real_ns.count, 0);
+    th_result_file_free(results);
     th_report_fini(&report);
 
     report = report_of(1, 0, 0, steady);
-    report.is_rehearsal = true;
-    record = record_of(&report, "");
-    cr_expect_eq(record->entries[0].real_ns.count, 0);
-    cr_expect_eq(record->entries[0].process_count, 0);
-    cr_expect_str_eq(record->entries[0].palette_hash, "1234567890abcdef");
-    th_record_free(record);
+    report.is_dry_run = true;
+    results = result_file_of(&report, "");
+    cr_expect_eq(results->entries[0].real_ns.count, 0);
+    cr_expect_eq(results->entries[0].process_count, 0);
+    cr_expect_str_eq(results->entries[0].palette_hash, "1234567890abcdef");
+    th_result_file_free(results);
     th_report_fini(&report);
 }
 
@@ -81,7 +81,7 @@ static const char foreign[] =
     "\"benchmarks\": [\n"
     "{\"name\": \"BM_Copy/8\", \"family_index\": 0, \"run_name\": \"BM_Copy/8\", \"run_type\": \"iteration\","
     " \"repetitions\": 2, \"repetition_index\": 0, \"threads\": 1, \"iterations\": 1000, \"real_time\": 1.5e+00,"
-    " \"cpu_time\": 1.25, \"time_unit\": \"us\", \"joints\": 5.2e+01, \"palette_hash\": 7},\n"
+    " \"cpu_time\": 1.25, \"time_unit\": \"us\", \"bones\": 5.2e+01, \"palette_hash\": 7},\n"
     "{\"name\": \"BM_Copy/8\", \"run_name\": \"BM_Copy/8\", \"run_type\": \"iteration\", \"threads\": 1,"
     " \"real_time\": 2, \"cpu_time\": 1, \"time_unit\": \"us\"},\n"
     "{\"name\": \"BM_Copy/8_mean\", \"run_name\": \"BM_Copy/8\", \"run_type\": \"aggregate\", \"threads\": 1,"
@@ -90,32 +90,32 @@ static const char foreign[] =
 
 Test(result_file, reads_the_times_of_google_benchmark)
 {
-    th_record *record;
-    cr_assert_eq(th_record_parse(foreign, strlen(foreign), "gb.json", &record, &err), TH_OK, "%s", err.text);
-    cr_expect_not(record->is_ours);
-    cr_expect_eq(record->entry_count, 2);
-    const th_record_entry *e = &record->entries[0];
+    th_result_file *results;
+    cr_assert_eq(th_result_file_parse(foreign, strlen(foreign), "gb.json", &results, &err), TH_OK, "%s", err.text);
+    cr_expect_not(results->is_ours);
+    cr_expect_eq(results->entry_count, 2);
+    const th_result_entry *e = &results->entries[0];
     cr_expect_str_eq(e->name, "BM_Copy/8");
     cr_expect_eq(e->real_ns.count, 2);
     cr_expect_eq(e->real_ns.values[0], 1500);
     cr_expect_eq(e->cpu_ns.values[1], 1000);
-    cr_expect_eq(e->pulse_ns.count, 0);
+    cr_expect_eq(e->core_clock_ns.count, 0);
     cr_expect_eq(e->process_count, 1);
-    cr_expect_eq(e->joints, 0, "means something else there");
+    cr_expect_eq(e->bones, 0, "means something else there");
     cr_expect_null(e->palette_hash);
-    cr_expect_eq(record->entries[1].threads, 1);
-    cr_expect_eq(record->entries[1].real_ns.values[0], 3);
-    th_record_free(record);
+    cr_expect_eq(results->entries[1].threads, 1);
+    cr_expect_eq(results->entries[1].real_ns.values[0], 3);
+    th_result_file_free(results);
 }
 
 /* ---- what is refused ---- */
 
 static void expect_refused(const char *text, size_t size, const char *words)
 {
-    th_record *record = (th_record *)1;
+    th_result_file *results = (th_result_file *)1;
     err.text[0] = '\0';
-    cr_expect_eq(th_record_parse(text, size, "x.json", &record, &err), TH_ERR_INPUT, "%.*s", (int)size, text);
-    cr_expect_null(record);
+    cr_expect_eq(th_result_file_parse(text, size, "x.json", &results, &err), TH_ERR_INPUT, "%.*s", (int)size, text);
+    cr_expect_null(results);
     cr_expect(strstr(err.text, words), "\"%s\" is not in: %s", words, err.text);
     cr_expect_eq(strncmp(err.text, "x.json: ", 8), 0, "%s", err.text);
 }
@@ -188,14 +188,14 @@ Test(result_file, names_the_row_and_the_field_that_is_wrong)
     refuses_field("threads", "1.5", "is no whole number within bounds");
     refuses_field("threads", "-1", "is no whole number within bounds");
     refuses_field("threads", "2", "differs from row to row");
-    refuses_field("characters", "1", "or joints differ");
+    refuses_field("characters", "1", "or bones differ");
     refuses_field("palette_hash", "\"12\"", "is not 16 hexadecimal digits");
     refuses_field("palette_hash", "\"ffffffffffffffff\"", "differs from row to row");
     refuses_field("palette_hash", "-", "differs from row to row");
     refuses_field("max_error", "\"small\"", "is no number");
     refuses_field("max_error", "-1e-9", "is negative");
-    refuses_field("pulse_ns", "-", "is in some rows only");
-    refuses_field("pulse_ns", "0", "is not above 0");
+    refuses_field("core_clock_ns", "-", "is in some rows only");
+    refuses_field("core_clock_ns", "0", "is not above 0");
     refuses_field("process", "2", "is out of order");
     refuses_field("process", "64", "is no whole number within bounds");
     refuses_field("error_occurred", "1", "is neither true nor false");
@@ -210,11 +210,11 @@ Test(result_file, truncated_at_any_byte_is_refused)
     char *text = json_dumps(document, JSON_COMPACT);
     const size_t size = strlen(text);
     for (size_t length = 0; length < size; length++) {
-        char *exact = malloc(length + 1); /* so that reading beyond shows */
+        char *exact = malloc(length + 1); /* so that row_map beyond shows */
         cr_assert(exact);
         memcpy(exact, text, length);
-        th_record *record;
-        cr_expect_eq(th_record_parse(exact, length, "x.json", &record, &err), TH_ERR_INPUT, "%zu", length);
+        th_result_file *results;
+        cr_expect_eq(th_result_file_parse(exact, length, "x.json", &results, &err), TH_ERR_INPUT, "%zu", length);
         cr_expect(strstr(err.text, "x.json: no JSON: line 1, column "), "%s", err.text);
         free(exact);
     }
@@ -236,11 +236,11 @@ Test(result_file, survives_damage)
         const size_t at = bits % size;
         const char old = text[at];
         text[at] = "0123456789\"{}[]:,.-eEntf\\ "[(bits >> 40) % 26];
-        th_record *record;
-        const th_result result = th_record_parse(text, size, "x.json", &record, &err);
+        th_result_file *results;
+        const th_result result = th_result_file_parse(text, size, "x.json", &results, &err);
         cr_expect(result == TH_OK || result == TH_ERR_INPUT);
         read += result == TH_OK;
-        th_record_free(record);
+        th_result_file_free(results);
         text[at] = old;
     }
     cr_expect(read > 100 && read < 2900, "%u", read);
@@ -253,19 +253,19 @@ Test(result_file, many_megabytes_are_read_and_files_that_are_none_refused)
 {
     th_report report = report_of(40, 10, 100, steady);
     json_t *document = document_of(&report);
-    char folder[] = "/tmp/throng-record-XXXXXX", path[64];
+    char folder[] = "/tmp/throng-results-XXXXXX", path[64];
     cr_assert(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/big.json", folder);
     cr_assert_eq(json_dump_file(document, path, JSON_INDENT(2)), 0);
-    th_record *record;
-    cr_expect_eq(th_record_read(path, &record, &err), TH_OK, "%s", err.text);
-    cr_expect_eq(record->entry_count, 40);
-    cr_expect_eq(record->entries[39].real_ns.count, 1000);
-    th_record_free(record);
+    th_result_file *results;
+    cr_expect_eq(th_result_file_read(path, &results, &err), TH_OK, "%s", err.text);
+    cr_expect_eq(results->entry_count, 40);
+    cr_expect_eq(results->entries[39].real_ns.count, 1000);
+    th_result_file_free(results);
     unlink(path);
-    cr_expect_eq(th_record_read(path, &record, &err), TH_ERR_INPUT);
+    cr_expect_eq(th_result_file_read(path, &results, &err), TH_ERR_INPUT);
     cr_expect(strstr(err.text, "big.json: No such file or directory"), "%s", err.text);
-    cr_expect_eq(th_record_read(folder, &record, &err), TH_ERR_INPUT);
+    cr_expect_eq(th_result_file_read(folder, &results, &err), TH_ERR_INPUT);
     cr_expect(strstr(err.text, "Is a directory"), "%s", err.text);
     rmdir(folder);
     json_decref(document);
@@ -280,32 +280,32 @@ Test(result_file, of_another_process_goes_into_the_report)
     report.rows[0].process_count = 0; /* as a measurement leaves it */
     other.rows[0].process_count = 0;
     other.rows[0].max_error = 2e-4;
-    report.noise.others_cpus = 0.5;
-    other.noise.others_cpus = 0.1;
-    th_record *record = record_of(&other, "other");
-    cr_assert_eq(th_record_add_to(record, &report, &err), TH_OK, "%s", err.text);
+    report.interference.external_cpu_load = 0.5;
+    other.interference.external_cpu_load = 0.1;
+    th_result_file *results = result_file_of(&other, "other");
+    cr_assert_eq(th_result_file_merge_into(results, &report, &err), TH_OK, "%s", err.text);
     const th_row *row = &report.rows[0];
     cr_expect_eq(row->real_ns.count, 7);
-    cr_expect_eq(row->pulse_ns.count, 7);
+    cr_expect_eq(row->core_clock_ns.count, 7);
     cr_expect_float_eq(row->cpu_ns.values[6], steady_again(0, 0, 2), 1e-3);
     cr_expect_eq(row->process_count, 2);
     cr_expect_eq(row->ends[0], 4);
     cr_expect_eq(row->ends[1], 7);
     cr_expect_eq(row->max_error, 2e-4);
-    cr_expect_float_eq(report.noise.others_cpus, 0.3, 1e-9);
+    cr_expect_float_eq(report.interference.external_cpu_load, 0.3, 1e-9);
     cr_expect_eq(report.process_count, 2);
     cr_expect_str_eq(row->failure, "");
 
-    th_record *both = record_of(&report, "both");
+    th_result_file *both = result_file_of(&report, "both");
     cr_expect_eq(both->entries[0].process_count, 2);
     cr_expect_eq(both->entries[0].ends[0], 4);
-    cr_assert_eq(th_record_add_to(record, &report, &err), TH_OK, "%s", err.text);
-    cr_expect_float_eq(report.noise.others_cpus, 0.7 / 3, 1e-9, "the mean over processes");
-    report.noise.others_cpus = (double)NAN;
-    cr_assert_eq(th_record_add_to(record, &report, &err), TH_OK, "%s", err.text);
-    cr_expect_float_eq(report.noise.others_cpus, 0.1, 1e-9, "of those that know");
-    th_record_free(both);
-    th_record_free(record);
+    cr_assert_eq(th_result_file_merge_into(results, &report, &err), TH_OK, "%s", err.text);
+    cr_expect_float_eq(report.interference.external_cpu_load, 0.7 / 3, 1e-9, "the mean over processes");
+    report.interference.external_cpu_load = (double)NAN;
+    cr_assert_eq(th_result_file_merge_into(results, &report, &err), TH_OK, "%s", err.text);
+    cr_expect_float_eq(report.interference.external_cpu_load, 0.1, 1e-9, "of those that know");
+    th_result_file_free(both);
+    th_result_file_free(results);
     th_report_fini(&other);
     th_report_fini(&report);
 }
@@ -314,21 +314,21 @@ Test(result_file, of_another_process_with_other_palettes_fails_the_entry)
 {
     th_report report = report_of(1, 1, 4, steady), other = report_of(1, 1, 4, steady);
     other.rows[0].palette_hash++;
-    th_record *record = record_of(&other, "other");
-    cr_assert_eq(th_record_add_to(record, &report, &err), TH_OK, "%s", err.text);
+    th_result_file *results = result_file_of(&other, "other");
+    cr_assert_eq(th_result_file_merge_into(results, &report, &err), TH_OK, "%s", err.text);
     cr_expect_str_eq(report.rows[0].failure, "its palettes differ from process to process");
-    th_record_free(record);
+    th_result_file_free(results);
     strcpy(report.rows[0].failure, "");
     strcpy(other.rows[0].failure, "joint x is off");
-    record = record_of(&other, "other");
-    cr_assert_eq(th_record_add_to(record, &report, &err), TH_OK, "%s", err.text);
+    results = result_file_of(&other, "other");
+    cr_assert_eq(th_result_file_merge_into(results, &report, &err), TH_OK, "%s", err.text);
     cr_expect_str_eq(report.rows[0].failure, "joint x is off");
-    th_record_free(record);
+    th_result_file_free(results);
     strcpy(other.rows[0].name, "another");
-    record = record_of(&other, "other");
-    cr_expect_eq(th_record_add_to(record, &report, &err), TH_ERR_INPUT);
+    results = result_file_of(&other, "other");
+    cr_expect_eq(th_result_file_merge_into(results, &report, &err), TH_ERR_INPUT);
     cr_expect_str_eq(err.text, "other: no row/0");
-    th_record_free(record);
+    th_result_file_free(results);
     th_report_fini(&other);
     th_report_fini(&report);
 }
@@ -336,9 +336,9 @@ Test(result_file, of_another_process_with_other_palettes_fails_the_entry)
 Test(result_file, there_is_a_most_of_processes)
 {
     th_report report = report_of(1, 40, 1, steady);
-    th_record *record = record_of(&report, "many");
-    cr_expect_eq(th_record_add_to(record, &report, &err), TH_ERR_LIMIT);
+    th_result_file *results = result_file_of(&report, "many");
+    cr_expect_eq(th_result_file_merge_into(results, &report, &err), TH_ERR_LIMIT);
     cr_expect_str_eq(err.text, "many: more than 64 processes");
-    th_record_free(record);
+    th_result_file_free(results);
     th_report_fini(&report);
 }

@@ -138,14 +138,14 @@ static void write_frame(scene *s, uint32_t frame)
 
 static void draw_row(const scene *s, uint32_t row)
 {
-    const th_ring_place place = th_ring_get_place(s->ring);
+    const th_ring_binding binding = th_ring_get_binding(s->ring);
     th_target_bind(s->target);
     glDisable(GL_FRAMEBUFFER_SRGB); /* numbers, not light */
     glViewport(0, (GLint)row, PIXELS, 1);
     glUseProgram(s->program);
     glBindVertexArray(s->nothing);
-    cr_assert_eq(place.offset % 4096, 0);
-    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, place.buffer, (GLintptr)place.offset, WORDS * sizeof(uint32_t));
+    cr_assert_eq(binding.offset % 4096, 0);
+    glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, binding.buffer, (GLintptr)binding.offset, WORDS * sizeof(uint32_t));
     glDrawArrays(GL_TRIANGLES, 0, 3);
     th_ring_fence(s->ring);
 }
@@ -295,7 +295,7 @@ Test(ring, slots_of_nothing_and_of_odd_sizes)
             cr_assert_not_null(slot);
             memset(slot, frame, bytes);
             cr_assert(th_ring_end(ring));
-            offsets |= th_ring_get_place(ring).offset == 0;
+            offsets |= th_ring_get_binding(ring).offset == 0;
             th_ring_fence(ring);
         }
         cr_expect_eq(offsets, 1);
@@ -398,7 +398,7 @@ Test(ring, a_guard_catches_a_write_beyond_the_slot)
     for (int frame = 0; frame < 3; frame++) {
         char *slot = th_ring_begin(s.ring);
         cr_expect_not(is_caught(slot + bytes - 1));
-        if (th_ring_get_place(s.ring).offset <= bytes)
+        if (th_ring_get_binding(s.ring).offset <= bytes)
             cr_expect(is_caught(slot + (bytes + 4096) / 4096 * 4096));
         else
             cr_expect(is_caught(slot - 1));

@@ -50,40 +50,40 @@ static void stay_here(void)
     cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
 }
 
-/* As long as one of them works, the other waits. */
+/* As long as one of them works, the other delay. */
 Test(runqueue_delay, are_seen_of_any_thread)
 {
-    th_waits waits;
+    th_runqueue_delay delay;
     pthread_t threads[2];
     stay_here();
     pthread_barrier_init(&gate, NULL, 3);
     for (int i = 0; i < 2; i++)
         cr_assert_eq(pthread_create(&threads[i], NULL, work, NULL), 0);
     pthread_barrier_wait(&gate);
-    if (!th_waits_open(&waits)) {
-        fprintf(stderr, "skipped: this kernel does not count waits\n");
-        cr_skip_test("this kernel does not count waits");
+    if (!th_runqueue_delay_open(&delay)) {
+        fprintf(stderr, "skipped: this kernel does not count delay\n");
+        cr_skip_test("this kernel does not count delay");
     }
-    cr_expect_geq(waits.count, 3);
-    th_waits_begin(&waits);
+    cr_expect_geq(delay.count, 3);
+    th_runqueue_delay_begin(&delay);
     pthread_barrier_wait(&gate);
     pthread_barrier_wait(&gate); /* both have worked */
-    cr_expect_gt(th_waits_longest(&waits), WORK_NS / 4);
-    th_waits_begin(&waits);
-    cr_expect_lt(th_waits_longest(&waits), WORK_NS / 4, "what was before does not count");
+    cr_expect_gt(th_runqueue_delay_max(&delay), WORK_NS / 4);
+    th_runqueue_delay_begin(&delay);
+    cr_expect_lt(th_runqueue_delay_max(&delay), WORK_NS / 4, "what was before does not count");
     pthread_barrier_wait(&gate);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    cr_expect_lt(th_waits_longest(&waits), WORK_NS / 4, "nor who is gone");
-    th_waits_close(&waits);
+    cr_expect_lt(th_runqueue_delay_max(&delay), WORK_NS / 4, "nor who is gone");
+    th_runqueue_delay_close(&delay);
     pthread_barrier_destroy(&gate);
 }
 
 Test(runqueue_delay, are_not_known_where_the_kernel_does_not_count)
 {
-    th_waits waits;
+    th_runqueue_delay delay;
     is_silent = true;
-    cr_expect_not(th_waits_open(&waits));
-    cr_expect_eq(waits.count, 0);
-    th_waits_close(&waits);
+    cr_expect_not(th_runqueue_delay_open(&delay));
+    cr_expect_eq(delay.count, 0);
+    th_runqueue_delay_close(&delay);
 }

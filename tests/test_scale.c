@@ -43,7 +43,7 @@ static th_scale study_grains(th_isa isa, th_scheduler scheduler, const uint32_t 
 
 static th_scale study(th_isa isa, uint32_t grain, const uint32_t *threads, uint32_t thread_count)
 {
-    return study_grains(isa, TH_SCHEDULER_OWN, &grain, 1, threads, thread_count);
+    return study_grains(isa, TH_SCHEDULER_WORK_STEALING, &grain, 1, threads, thread_count);
 }
 
 static uint32_t usable_cpus(void)
@@ -71,7 +71,7 @@ static void expect_whole_frame(const th_row *row, uint32_t grain, uint32_t calls
     {
         items += number(worker, "items");
         chunks += number(worker, "chunks");
-        cr_expect_leq(number(worker, "tail_us"), number(worker, "idle_us"));
+        cr_expect_leq(number(worker, "idle_at_end_us"), number(worker, "idle_us"));
         cr_expect_eq(json_is_null(json_object_get(worker, "wake_us")), number(worker, "wakes") == 0);
     }
     cr_expect_eq(items, calls * BATCHES, "%s, grain %u: %g items", row->name, grain, items);
@@ -152,7 +152,7 @@ Test(scale, separate_stages_write_the_same_bytes_and_say_what_each_takes)
                 .scene = {.models = models,
                           .model_count = 2,
                           .instance_count = CHARACTERS,
-                          .rig.sampling = (th_sampling)sampling},
+                          .compile.sampling = (th_sampling)sampling},
                 .grains = (uint32_t[]){3},
                 .grain_count = 1,
                 .stages = (th_stages)stages,
@@ -205,9 +205,9 @@ static const json_t *row_named(const json_t *rows, const char *name)
 
 static void expect_rows_of_points(const json_t *rows)
 {
-    static const char *const fields[] = {
-        "characters_per_s", "speed_up",     "efficiency",       "busy", "tail", "serial",
-        "imbalance",        "ns_per_joint", "work_us_per_frame"};
+    static const char *const fields[] = {"characters_per_s", "speed_up", "efficiency", "busy",
+                                         "idle_at_end",      "serial",   "imbalance",  "ns_per_bone",
+                                         "work_us_per_frame"};
     for (size_t i = 0; i < 2 * PER_ROW; i++) {
         const json_t *row = json_array_get(rows, i), *aggregate = json_object_get(row, "aggregate_name");
         const bool is_mean = aggregate && strcmp(json_string_value(aggregate), "mean") == 0;
@@ -225,7 +225,7 @@ static void expect_scaling(const json_t *scaling, uint32_t with)
 {
     const json_t *curve = json_array_get(json_object_get(scaling, "curves"), 0);
     const json_t *usl = json_object_get(json_object_get(curve, "fits"), "usl");
-    const json_t *verdict = json_object_get(scaling, "verdict");
+    const json_t *bottleneck = json_object_get(scaling, "bottleneck");
     cr_expect_eq(json_array_size(json_object_get(scaling, "curves")), 1);
     cr_expect_eq(json_array_size(json_object_get(curve, "points")), 2);
     cr_expect_str_eq(json_string_value(json_object_get(usl, "status")), "too_few_points");
@@ -234,7 +234,8 @@ static void expect_scaling(const json_t *scaling, uint32_t with)
     cr_expect_eq(json_array_size(json_object_get(scaling, "ablation")), with);
     cr_expect_eq(json_array_size(json_object_get(scaling, "memory_bytes_per_s")), with);
     cr_expect_gt(number(json_array_get(json_object_get(scaling, "memory_bytes_per_s"), 0), "read"), 0);
-    cr_expect(json_is_string(json_object_get(verdict, "limit")) && json_is_string(json_object_get(verdict, "text")));
+    cr_expect(json_is_string(json_object_get(bottleneck, "kind")) &&
+              json_is_string(json_object_get(bottleneck, "text")));
 }
 
 Test(scale, document_holds_every_thread_count_part_and_traffic)
@@ -242,7 +243,7 @@ Test(scale, document_holds_every_thread_count_part_and_traffic)
     const uint32_t threads[] = {1, 2}, with = with_cpus(threads, 2);
     th_scale scale = study(TH_ISA_AUTO, 0, threads, 2);
     json_t *document = th_scale_json(&scale), *rows = json_object_get(document, "benchmarks");
-    cr_assert_eq(json_array_size(rows), PER_ROW * (2 + with * TH_ABLATION_COUNT + with * th_traffic_kinds()));
+    cr_assert_eq(json_array_size(rows), PER_ROW * (2 + with * TH_ABLATION_COUNT + with * th_bandwidth_kind_count()));
     cr_expect_str_eq(json_string_value(json_object_get(json_array_get(rows, PER_ROW), "name")), "scale/threads:2");
     expect_rows_of_points(rows);
     expect_scaling(json_object_get(document, "scaling"), with);
@@ -327,8 +328,8 @@ Test(scale, text_holds_the_points_the_verdict_and_the_parts)
     char *text = text_of(&scale), marked[32];
     snprintf(marked, sizeof marked, " %u* ", threads[1]);
     expect_text(text, marked);
-    expect_text(text, "more threads than usable CPUs: in no fit and no verdict");
-    expect_text(text, scale.verdict.text);
+    expect_text(text, "more threads than usable CPUs: not part of the fits and the bottleneck analysis");
+    expect_text(text, scale.bottleneck.text);
     expect_text(text, "Too few points to fit a law of scaling: 1 thread count with");
     expect_text(text, "no palette write");
     expect_text(text, "streaming write");
@@ -409,7 +410,7 @@ static th_scale sweep(void)
     const th_model *models[] = {human};
     const th_scale_desc desc = {
         .scene = {.models = models, .model_count = 1, .seed = 3},
-        .schedulers = (th_scheduler[]){TH_SCHEDULER_OWN, TH_SCHEDULER_SERIAL},
+        .schedulers = (th_scheduler[]){TH_SCHEDULER_WORK_STEALING, TH_SCHEDULER_SERIAL},
         .scheduler_count = 2,
         .counts = (uint32_t[]){70, 20},
         .count_count = 2,
@@ -434,7 +435,7 @@ Test(scale, every_scheduler_count_and_grain_is_a_curve)
     for (uint32_t c = 0; c < 12; c++) {
         const th_scale_curve *curve = &scale.curves[c];
         const th_row *row = &scale.report.rows[curve->first];
-        cr_expect_eq(curve->scheduler, c < 6 ? TH_SCHEDULER_OWN : TH_SCHEDULER_SERIAL);
+        cr_expect_eq(curve->scheduler, c < 6 ? TH_SCHEDULER_WORK_STEALING : TH_SCHEDULER_SERIAL);
         cr_expect_eq(curve->characters, counts[c / 3 % 2]);
         cr_expect_eq(curve->grain, grains[c % 3]);
         cr_expect_eq(curve->count, c < 6 ? 2 : 1);
@@ -443,7 +444,7 @@ Test(scale, every_scheduler_count_and_grain_is_a_curve)
         cr_expect_eq(scale.points[curve->first].speed_up, 1);
     }
     cr_expect_neq(scale.report.rows[0].palette_hash, scale.report.rows[6].palette_hash, "70 and 20 characters");
-    cr_expect_str_eq(scale.report.rows[11].name, "scale/own/count:20/grain:50/threads:2");
+    cr_expect_str_eq(scale.report.rows[11].name, "scale/work-stealing/count:20/grain:50/threads:2");
     th_scale_fini(&scale);
 }
 
@@ -453,9 +454,9 @@ Test(scale, map_has_a_line_for_every_curve)
     char *text = text_of(&scale);
     expect_text(text, "chunks of 1 x 16 characters: the first of 12 curves\n");
     expect_text(text, "Millions of characters a second");
-    expect_text(text, "  scheduler  characters  grain ");
-    expect_text(text, "\n  own                70      1 ");
-    expect_text(text, "\n  serial             20     50 ");
+    expect_text(text, "  scheduler      characters  grain ");
+    expect_text(text, "\n  work-stealing          70      1 ");
+    expect_text(text, "\n  serial                 20     50 ");
     expect_text(text, "Best: ");
     free(text);
     th_scale_fini(&scale);
@@ -467,7 +468,7 @@ Test(scale, map_has_each_point_below_its_number_of_threads)
     const th_model *models[] = {human};
     const th_scale_desc desc = {
         .scene = {.models = models, .model_count = 1, .instance_count = 20},
-        .schedulers = (th_scheduler[]){TH_SCHEDULER_OWN, TH_SCHEDULER_SERIAL},
+        .schedulers = (th_scheduler[]){TH_SCHEDULER_WORK_STEALING, TH_SCHEDULER_SERIAL},
         .scheduler_count = 2,
         .threads = (uint32_t[]){2, 3},
         .thread_count = 2,
@@ -477,7 +478,7 @@ Test(scale, map_has_each_point_below_its_number_of_threads)
     th_scale scale;
     cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
     char *text = text_of(&scale);
-    const char *head = strstr(text, "\n  scheduler "), *own = strstr(text, "\n  own "),
+    const char *head = strstr(text, "\n  scheduler "), *own = strstr(text, "\n  work-stealing "),
                *serial = strstr(text, "\n  serial ");
     cr_assert(head && own && serial, "%s", text);
     const char *one = strchr(head, '1');
@@ -516,7 +517,7 @@ Test(scale, palettes_that_differ_fail_their_point_and_leave_no_verdict)
     json_t *document = th_scale_json(&scale), *scaling = json_object_get(document, "scaling");
     const json_t *curve = json_array_get(json_object_get(scaling, "curves"), 0);
     cr_expect_eq(json_array_size(json_object_get(curve, "points")), 2);
-    cr_expect_str_eq(json_string_value(json_object_get(json_object_get(scaling, "verdict"), "limit")), "unclear");
+    cr_expect_str_eq(json_string_value(json_object_get(json_object_get(scaling, "bottleneck"), "limit")), "unclear");
     json_decref(document);
     th_scale_fini(&scale);
 }
@@ -535,9 +536,9 @@ static th_scene *mixed_scene(uint32_t count)
 /* As far as palettes go: padding is never written. */
 static void expect_piece(const th_crowd *piece, const char *palettes, const char *kept)
 {
-    const size_t bytes = human->bind_count * th_palette_entry_bytes(TH_PALETTE_F32);
+    const size_t bytes = human->bone_count * th_palette_entry_bytes(TH_PALETTE_F32);
     for (uint32_t i = 0; i < th_crowd_instance_count(piece); i++)
-        cr_expect_arr_eq(palettes + i * th_line_round(bytes), kept + i * th_line_round(bytes), bytes);
+        cr_expect_arr_eq(palettes + i * th_cache_line_round(bytes), kept + i * th_cache_line_round(bytes), bytes);
 }
 
 Test(scale, pieces_pose_what_the_whole_crowd_does)
@@ -545,24 +546,25 @@ Test(scale, pieces_pose_what_the_whole_crowd_does)
     static const uint32_t counts[] = {CHARACTERS, 64, 3, 0}; /* of two models in turn */
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         th_crowd *whole;
-        th_pieces pieces;
+        th_batch_crowds batch_crowds;
         th_scene *scene = mixed_scene(counts[c]);
         cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &whole, &err), TH_OK);
-        cr_assert_eq(th_pieces_init(&pieces, scene, whole, &err), TH_OK);
-        cr_assert_eq(pieces.count, th_crowd_batch_count(whole));
-        char *palettes = th_line_alloc(th_crowd_palette_bytes(whole)), *kept = th_line_alloc(pieces.palette_bytes);
-        void *scratch = th_line_alloc(th_crowd_scratch_bytes(whole));
-        th_crowd_update(whole, 0, pieces.count, 1.5, palettes, scratch);
+        cr_assert_eq(th_batch_crowds_init(&batch_crowds, scene, whole, &err), TH_OK);
+        cr_assert_eq(batch_crowds.count, th_crowd_batch_count(whole));
+        char *palettes = th_cache_line_alloc(th_crowd_palette_bytes(whole)),
+             *kept = th_cache_line_alloc(batch_crowds.palette_bytes);
+        void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(whole));
+        th_crowd_update(whole, 0, batch_crowds.count, 1.5, palettes, scratch);
         size_t at = 0;
-        for (uint32_t i = 0; i < pieces.count; at += th_crowd_palette_bytes(pieces.crowds[i++])) {
-            cr_expect_leq(th_crowd_scratch_bytes(pieces.crowds[i]), pieces.scratch_bytes);
-            cr_expect_leq(th_crowd_pose_bytes(pieces.crowds[i]), pieces.pose_bytes);
-            th_crowd_update(pieces.crowds[i], 0, 1, 1.5, kept, scratch);
-            expect_piece(pieces.crowds[i], palettes + at, kept);
+        for (uint32_t i = 0; i < batch_crowds.count; at += th_crowd_palette_bytes(batch_crowds.crowds[i++])) {
+            cr_expect_leq(th_crowd_scratch_bytes(batch_crowds.crowds[i]), batch_crowds.scratch_bytes);
+            cr_expect_leq(th_crowd_pose_bytes(batch_crowds.crowds[i]), batch_crowds.pose_bytes);
+            th_crowd_update(batch_crowds.crowds[i], 0, 1, 1.5, kept, scratch);
+            expect_piece(batch_crowds.crowds[i], palettes + at, kept);
         }
         cr_expect_eq(at, th_crowd_palette_bytes(whole));
         free(palettes), free(kept), free(scratch);
-        th_pieces_fini(&pieces);
+        th_batch_crowds_fini(&batch_crowds);
         th_crowd_destroy(whole);
         th_scene_destroy(scene);
     }
@@ -577,32 +579,32 @@ static left_over ablate(th_ablation ablation)
 {
     left_over found = {true, false, false};
     th_crowd *crowd;
-    th_pieces pieces;
+    th_batch_crowds batch_crowds;
     th_jobs *jobs;
-    th_ablated *ablated;
+    th_ablated_frame *ablated;
     th_scene *scene = mixed_scene(CHARACTERS);
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, &err), TH_OK);
-    cr_assert_eq(th_pieces_init(&pieces, scene, crowd, &err), TH_OK);
+    cr_assert_eq(th_batch_crowds_init(&batch_crowds, scene, crowd, &err), TH_OK);
     cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = 1}, &jobs, &err), TH_OK);
-    const th_ablated_desc desc = {ablation, crowd, &pieces, jobs, 1};
-    cr_assert_eq(th_ablated_create(&desc, &ablated, &err), TH_OK);
-    const size_t bytes = th_crowd_palette_bytes(crowd), entries = human->bind_count * 48;
-    char *palettes = th_line_alloc(bytes), *wanted = th_line_alloc(pieces.palette_bytes);
-    void *scratch = th_line_alloc(pieces.scratch_bytes);
+    const th_ablated_frame_frame_desc desc = {ablation, crowd, &batch_crowds, jobs, 1};
+    cr_assert_eq(th_ablated_frame_create(&desc, &ablated, &err), TH_OK);
+    const size_t bytes = th_crowd_palette_bytes(crowd), entries = human->bone_count * 48;
+    char *palettes = th_cache_line_alloc(bytes), *wanted = th_cache_line_alloc(batch_crowds.palette_bytes);
+    void *scratch = th_cache_line_alloc(batch_crowds.scratch_bytes);
     memset(palettes, 0xff, bytes);
-    th_ablated_run(ablated, 1.5, palettes);
+    th_ablated_frame_run(ablated, 1.5, palettes);
     for (uint32_t i = 0; i < CHARACTERS; i++) {
         uint32_t word;
         memcpy(&word, palettes + th_crowd_palette_offset(crowd, i) + entries - sizeof word, sizeof word);
         found.wrote_all = found.wrote_all && word != UINT32_MAX;
         found.wrote_any = found.wrote_any || word != UINT32_MAX;
     }
-    th_crowd_update(pieces.crowds[pieces.count - 1], 0, 1, 1.5, wanted, scratch);
-    found.kept_last_batch = memcmp(wanted, th_ablated_kept(ablated), entries) == 0;
+    th_crowd_update(batch_crowds.crowds[batch_crowds.count - 1], 0, 1, 1.5, wanted, scratch);
+    found.kept_last_batch = memcmp(wanted, th_ablated_frame_frame_output(ablated), entries) == 0;
     free(palettes), free(wanted), free(scratch);
-    th_ablated_destroy(ablated);
+    th_ablated_frame_destroy(ablated);
     th_jobs_destroy(jobs);
-    th_pieces_fini(&pieces);
+    th_batch_crowds_fini(&batch_crowds);
     th_crowd_destroy(crowd);
     th_scene_destroy(scene);
     return found;
@@ -641,11 +643,11 @@ Test(scale, bandwidth_is_measured_in_the_memory_there_is)
     th_context context = {.cpus.online = 16, .cache_count = 1};
     context.caches[0] = (th_cache){"Unified", 3, 16 << 20, 8};
     memory_available = 20 << 20;
-    cr_expect_eq(th_traffic_default_bytes(&context), (size_t)10 << 20);
+    cr_expect_eq(th_bandwidth_default_bytes(&context), (size_t)10 << 20);
     memory_available = UINT64_MAX;
-    cr_expect_eq(th_traffic_default_bytes(&context), (size_t)4 * 2 * (16 << 20));
+    cr_expect_eq(th_bandwidth_default_bytes(&context), (size_t)4 * 2 * (16 << 20));
     context.caches[0].bytes = (uint64_t)480 << 20; /* which a virtual machine does not have for itself */
-    cr_expect_leq(th_traffic_default_bytes(&context), (size_t)1 << 30);
+    cr_expect_leq(th_bandwidth_default_bytes(&context), (size_t)1 << 30);
 }
 
 Test(scale, bandwidth_is_measured_over_more_than_the_caches)
@@ -653,11 +655,11 @@ Test(scale, bandwidth_is_measured_over_more_than_the_caches)
     th_context context = {.cpus.online = 16, .cache_count = 2};
     context.caches[0] = (th_cache){"Data", 1, 32768, 2};
     context.caches[1] = (th_cache){"Unified", 3, 16 << 20, 8}; /* two of them */
-    cr_expect_eq(th_traffic_default_bytes(&context), (size_t)4 * 2 * (16 << 20));
+    cr_expect_eq(th_bandwidth_default_bytes(&context), (size_t)4 * 2 * (16 << 20));
     context.cache_count = 0;
-    cr_expect_eq(th_traffic_default_bytes(&context), (size_t)32 << 20);
-    cr_expect_eq(th_traffic_round(1), 256 * 1024);
-    cr_expect_eq(th_traffic_round(256 * 1024), 256 * 1024);
+    cr_expect_eq(th_bandwidth_default_bytes(&context), (size_t)32 << 20);
+    cr_expect_eq(th_bandwidth_round(1), 256 * 1024);
+    cr_expect_eq(th_bandwidth_round(256 * 1024), 256 * 1024);
 }
 
 Test(scale, picks_thread_counts_that_fit_on_a_page)
@@ -674,12 +676,12 @@ Test(scale, picks_thread_counts_that_fit_on_a_page)
     cr_expect_eq(counts[th_scale_threads(100000, counts) - 1], TH_JOBS_MAX_THREADS);
 }
 
-/* ---- the verdict, on made-up figures ---- */
+/* ---- the bottleneck, on made-up figures ---- */
 
 /* Two threads against one: half the time, and every part of it scales. */
-static th_scale_figures perfect(void)
+static th_bottleneck_input perfect(void)
 {
-    th_scale_figures f = {
+    th_bottleneck_input f = {
         .usable_cpus = 2,
         .most_threads = 2,
         .fastest_threads = 2,
@@ -695,180 +697,191 @@ static th_scale_figures perfect(void)
 }
 
 /* The same with so much lost. */
-static th_scale_figures losing(double lost)
+static th_bottleneck_input losing(double lost)
 {
-    th_scale_figures f = perfect();
+    th_bottleneck_input f = perfect();
     f.last.efficiency = 1 - lost;
     f.last.speed_up = 2 * f.last.efficiency;
     f.last.frame_ns = 1e6 / f.last.speed_up;
     return f;
 }
 
-static th_verdict expect_limit(th_limit limit, const char *part, const th_scale_figures *f)
+static th_bottleneck expect_bottleneck(th_bottleneck_kind limit, const char *part, const th_bottleneck_input *f)
 {
-    th_verdict v;
-    th_scale_judge(f, &v);
-    cr_expect_str_eq(th_limit_name(v.limit), th_limit_name(limit), "%s", v.text);
+    th_bottleneck v;
+    th_bottleneck_analyze(f, &v);
+    cr_expect_str_eq(th_bottleneck_kind_name(v.kind), th_bottleneck_kind_name(limit), "%s", v.text);
     cr_expect(strstr(v.text, part), "no \"%s\" in: %s", part, v.text);
     cr_expect_not(strstr(v.text, "nan") || strstr(v.text, "inf"), "%s", v.text);
     return v;
 }
 
-Test(verdict, computing_is_the_limit_where_nothing_is_lost)
+Test(bottleneck, computing_is_the_limit_where_nothing_is_lost)
 {
-    th_scale_figures f = perfect();
-    expect_limit(TH_LIMIT_COMPUTE, "2 threads animate 2.00 times as many characters as 1: 100 % efficiency. Nothing",
-                 &f);
-    expect_limit(TH_LIMIT_COMPUTE, "stay in the cache, a frame takes 90 %", &f);
-    expect_limit(TH_LIMIT_COMPUTE, "sampling alone takes 40 %", &f);
+    th_bottleneck_input f = perfect();
+    expect_bottleneck(TH_BOTTLENECK_COMPUTE,
+                      "2 threads animate 2.00 times as many characters as 1: 100 % efficiency. Almost nothing", &f);
+    expect_bottleneck(TH_BOTTLENECK_COMPUTE, "stay in the cache, a frame takes 90 %", &f);
+    expect_bottleneck(TH_BOTTLENECK_COMPUTE, "sampling alone takes 40 %", &f);
     f = losing(0.04);
-    expect_limit(TH_LIMIT_COMPUTE, "96 % efficiency", &f);
+    expect_bottleneck(TH_BOTTLENECK_COMPUTE, "96 % efficiency", &f);
 }
 
-Test(verdict, memory_is_the_limit_where_work_outside_of_the_cache_takes_longer)
+Test(bottleneck, memory_is_the_limit_where_work_outside_of_the_cache_takes_longer)
 {
-    th_scale_figures f = losing(0.3);
+    th_bottleneck_input f = losing(0.3);
     f.last.work_ns = 1.4e6; /* 0.4 of 1.4 */
-    const th_verdict v = expect_limit(TH_LIMIT_MEMORY, "takes 40 % longer in all, but 0 % where", &f);
+    const th_bottleneck v = expect_bottleneck(TH_BOTTLENECK_MEMORY, "takes 40 % longer in all, but 0 % where", &f);
     cr_expect_float_eq(v.lost, 0.3, 1e-9);
-    cr_expect_float_eq(v.losses[TH_LIMIT_MEMORY], 0.4 / 1.4, 1e-9);
-    cr_expect_float_eq(v.losses[TH_LIMIT_CORES], 0, 1e-9);
-    expect_limit(TH_LIMIT_MEMORY, "nothing but writing them gets to 2.5, writing a large block to 20.0", &f);
+    cr_expect_float_eq(v.losses[TH_BOTTLENECK_MEMORY], 0.4 / 1.4, 1e-9);
+    cr_expect_float_eq(v.losses[TH_BOTTLENECK_CORES], 0, 1e-9);
+    expect_bottleneck(TH_BOTTLENECK_MEMORY, "writing them alone reaches 2.5, writing a large block 20.0", &f);
 }
 
-Test(verdict, memory_is_the_limit_where_writing_is_most_of_a_frame)
+Test(bottleneck, memory_is_the_limit_where_writing_is_most_of_a_frame)
 {
-    th_scale_figures f = perfect();
+    th_bottleneck_input f = perfect();
     f.parts.frame_ns[TH_ABLATION_NO_WRITE] = 2e5;
-    expect_limit(TH_LIMIT_MEMORY, "60 % of a frame goes into bringing palettes out of the cache", &f);
+    expect_bottleneck(TH_BOTTLENECK_MEMORY, "60 % of a frame goes into bringing palettes out of the cache", &f);
 }
 
-Test(verdict, cores_are_the_limit_where_work_in_the_cache_takes_longer_too)
+Test(bottleneck, cores_are_the_limit_where_work_in_the_cache_takes_longer_too)
 {
-    th_scale_figures f = losing(0.3);
+    th_bottleneck_input f = losing(0.3);
     f.last.work_ns = 1.4e6;
     f.parts.work_ns[TH_ABLATION_NO_WRITE] = 1.25e6;
-    const th_verdict v = expect_limit(TH_LIMIT_CORES, "40 % longer in all, and still 39 %", &f);
-    cr_expect_float_eq(v.losses[TH_LIMIT_CORES], 0.35 / 1.4, 1e-9);
-    cr_expect_float_eq(v.losses[TH_LIMIT_MEMORY], 0.05 / 1.4, 1e-9);
+    const th_bottleneck v = expect_bottleneck(TH_BOTTLENECK_CORES, "40 % longer in all, and still 39 %", &f);
+    cr_expect_float_eq(v.losses[TH_BOTTLENECK_CORES], 0.35 / 1.4, 1e-9);
+    cr_expect_float_eq(v.losses[TH_BOTTLENECK_MEMORY], 0.05 / 1.4, 1e-9);
 }
 
-Test(verdict, imbalance_is_the_limit_where_threads_wait_for_the_last)
+Test(bottleneck, imbalance_is_the_limit_where_threads_wait_for_the_last)
 {
-    th_scale_figures f = losing(0.3);
+    th_bottleneck_input f = losing(0.3);
     f.last.busy = 0.7;
-    f.last.tail = 0.25;
+    f.last.idle_at_end = 0.25;
     f.last.imbalance = 0.4;
-    const th_verdict v = expect_limit(TH_LIMIT_IMBALANCE, "25 % of the threads' time they wait for the last", &f);
-    cr_expect_float_eq(v.losses[TH_LIMIT_WAKE_UPS], 0.05, 1e-9);
-    expect_limit(TH_LIMIT_IMBALANCE, "the busiest works 40 % longer", &f);
+    const th_bottleneck v =
+        expect_bottleneck(TH_BOTTLENECK_IMBALANCE, "threads wait 25 % of their time for the last", &f);
+    cr_expect_float_eq(v.losses[TH_BOTTLENECK_WAKE_UPS], 0.05, 1e-9);
+    expect_bottleneck(TH_BOTTLENECK_IMBALANCE, "the busiest works 40 % longer", &f);
 }
 
-Test(verdict, wake_ups_are_the_limit_where_threads_wait_for_work)
+Test(bottleneck, wake_ups_are_the_limit_where_threads_wait_for_work)
 {
-    th_scale_figures f = losing(0.3);
+    th_bottleneck_input f = losing(0.3);
     f.last.busy = 0.7;
-    f.last.tail = 0.02;
-    expect_limit(TH_LIMIT_WAKE_UPS, "28 % of the threads' time they wait for something to do", &f);
-    expect_limit(TH_LIMIT_WAKE_UPS, "Empty chunks alone take 1.0 us of a frame's 714.3 us", &f);
+    f.last.idle_at_end = 0.02;
+    expect_bottleneck(TH_BOTTLENECK_WAKE_UPS, "threads wait 28 % of their time for work", &f);
+    expect_bottleneck(TH_BOTTLENECK_WAKE_UPS, "Empty chunks alone take 1.0 us of a frame's 714.3 us", &f);
 }
 
-Test(verdict, a_serial_part_is_the_limit_where_time_passes_outside_of_calls)
+Test(bottleneck, a_serial_part_is_the_limit_where_time_passes_outside_of_calls)
 {
-    th_scale_figures f = losing(0.3);
+    th_bottleneck_input f = losing(0.3);
     f.last.serial = 0.28;
     f.base.serial = 0.01;
-    const th_verdict v = expect_limit(TH_LIMIT_SERIAL, "27 % of a frame passes outside of calls", &f);
-    cr_expect_float_eq(v.losses[TH_LIMIT_SERIAL], 0.28 - 0.7 * 0.01, 1e-9);
+    const th_bottleneck v = expect_bottleneck(TH_BOTTLENECK_SERIAL, "27 % of a frame passes outside of calls", &f);
+    cr_expect_float_eq(v.losses[TH_BOTTLENECK_SERIAL], 0.28 - 0.7 * 0.01, 1e-9);
 }
 
-/* Thread-milliseconds of a frame: of 4 that 4 threads have, 3.6 are work and 0.4 tail; of 8 that 16 have, 5.2 and 2.8.
+/* Thread-milliseconds of a frame: of 4 that 4 threads have, 3.6 are work and 0.4 idle_at_end; of 8 that 16 have, 5.2
+ * and 2.8.
  */
-Test(verdict, losses_of_more_threads_against_some_add_up)
+Test(bottleneck, losses_of_more_threads_against_some_add_up)
 {
-    th_scale_figures f = perfect();
+    th_bottleneck_input f = perfect();
     f.usable_cpus = f.most_threads = f.fastest_threads = 16;
-    f.base =
-        (th_scale_point){.threads = 4, .frame_ns = 1e6, .efficiency = 1, .busy = 0.9, .tail = 0.1, .work_ns = 3.6e6};
-    f.last = (th_scale_point){
-        .threads = 16, .frame_ns = 5e5, .speed_up = 2, .efficiency = 0.5, .busy = 0.65, .tail = 0.35, .work_ns = 5.2e6};
-    const th_verdict v = expect_limit(TH_LIMIT_IMBALANCE, "30 % of the threads' time they wait for the last", &f);
-    cr_expect_float_eq(v.losses[TH_LIMIT_IMBALANCE], 2.4 / 8, 1e-9, "%g", v.losses[TH_LIMIT_IMBALANCE]);
-    cr_expect_float_eq(v.losses[TH_LIMIT_MEMORY], 1.6 / 8, 1e-9);
-    cr_expect_float_eq(v.losses[TH_LIMIT_WAKE_UPS], 0, 1e-9);
+    f.base = (th_scale_point){
+        .threads = 4, .frame_ns = 1e6, .efficiency = 1, .busy = 0.9, .idle_at_end = 0.1, .work_ns = 3.6e6};
+    f.last = (th_scale_point){.threads = 16,
+                              .frame_ns = 5e5,
+                              .speed_up = 2,
+                              .efficiency = 0.5,
+                              .busy = 0.65,
+                              .idle_at_end = 0.35,
+                              .work_ns = 5.2e6};
+    const th_bottleneck v =
+        expect_bottleneck(TH_BOTTLENECK_IMBALANCE, "threads wait 30 % of their time for the last", &f);
+    cr_expect_float_eq(v.losses[TH_BOTTLENECK_IMBALANCE], 2.4 / 8, 1e-9, "%g", v.losses[TH_BOTTLENECK_IMBALANCE]);
+    cr_expect_float_eq(v.losses[TH_BOTTLENECK_MEMORY], 1.6 / 8, 1e-9);
+    cr_expect_float_eq(v.losses[TH_BOTTLENECK_WAKE_UPS], 0, 1e-9);
     f.base =
         (th_scale_point){.threads = 4, .frame_ns = 1e6, .efficiency = 1, .busy = 0.8, .serial = 0.1, .work_ns = 2.88e6};
-    f.last.busy = 2.88 / 8 / 0.8, f.last.tail = 0, f.last.serial = 0.2, f.last.work_ns = 2.88e6;
-    const th_verdict w = expect_limit(TH_LIMIT_WAKE_UPS, "they wait for something to do", &f);
-    cr_expect_float_eq(w.losses[TH_LIMIT_SERIAL], (1.6 - 0.4) / 8, 1e-9, "%g", w.losses[TH_LIMIT_SERIAL]);
-    cr_expect_float_eq(w.losses[TH_LIMIT_WAKE_UPS], (8 - 1.6 - 2.88 - (4 - 0.4 - 2.88)) / 8, 1e-9, "%g",
-                       w.losses[TH_LIMIT_WAKE_UPS]);
+    f.last.busy = 2.88 / 8 / 0.8, f.last.idle_at_end = 0, f.last.serial = 0.2, f.last.work_ns = 2.88e6;
+    const th_bottleneck w = expect_bottleneck(TH_BOTTLENECK_WAKE_UPS, "of their time for work", &f);
+    cr_expect_float_eq(w.losses[TH_BOTTLENECK_SERIAL], (1.6 - 0.4) / 8, 1e-9, "%g", w.losses[TH_BOTTLENECK_SERIAL]);
+    cr_expect_float_eq(w.losses[TH_BOTTLENECK_WAKE_UPS], (8 - 1.6 - 2.88 - (4 - 0.4 - 2.88)) / 8, 1e-9, "%g",
+                       w.losses[TH_BOTTLENECK_WAKE_UPS]);
 }
 
-Test(verdict, says_when_it_is_not_clear)
+Test(bottleneck, says_when_it_is_not_clear)
 {
-    th_scale_figures f = losing(0.4); /* no single one is half of it */
+    th_bottleneck_input f = losing(0.4); /* no single one is half of it */
     f.last.work_ns = 1e6 / 0.85;
     f.last.busy = 0.8;
-    f.last.tail = 0.1;
-    expect_limit(TH_LIMIT_UNCLEAR, "memory explains 12 %, shared cores or clock 0 %, imbalance 10 %, wake-ups 10 %",
-                 &f);
+    f.last.idle_at_end = 0.1;
+    expect_bottleneck(TH_BOTTLENECK_UNCLEAR,
+                      "memory explains 12 %, shared cores or clock 0 %, imbalance 10 %, wake-ups 10 %", &f);
     f = losing(0.3); /* nothing shows at all */
-    expect_limit(TH_LIMIT_UNCLEAR, "It is not clear why. Of the threads' time, memory explains 0 %", &f);
-    f.last.tail = 0.3;
+    expect_bottleneck(TH_BOTTLENECK_UNCLEAR, "The bottleneck is unclear. Of the threads' time, memory explains 0 %",
+                      &f);
+    f.last.idle_at_end = 0.3;
     f.last.busy = 0.7;
-    f.base.spread = 0.2;
-    expect_limit(TH_LIMIT_UNCLEAR, "no more is lost than repetitions differ", &f);
-    expect_limit(TH_LIMIT_UNCLEAR, "further than 20 % from the median: take this as rough", &f);
+    f.base.relative_mad = 0.2;
+    expect_bottleneck(TH_BOTTLENECK_UNCLEAR, "the loss is within the noise", &f);
+    expect_bottleneck(TH_BOTTLENECK_UNCLEAR, "is 20 % of the median: this is a rough result", &f);
 }
 
-Test(verdict, blames_other_programs_first)
+Test(bottleneck, blames_other_programs_first)
 {
-    th_scale_figures f = losing(0.3);
+    th_bottleneck_input f = losing(0.3);
     f.last.busy = 0.7;
-    f.last.tail = 0.25;
-    f.others_cpus = 0.4;
-    expect_limit(TH_LIMIT_OTHERS, "Other programs used 0.40 CPUs", &f);
-    f.others_cpus = nan("");
-    expect_limit(TH_LIMIT_IMBALANCE, "Imbalance", &f);
+    f.last.idle_at_end = 0.25;
+    f.external_cpu_load = 0.4;
+    expect_bottleneck(TH_BOTTLENECK_EXTERNAL_LOAD, "Other programs used 0.40 CPUs", &f);
+    f.external_cpu_load = nan("");
+    expect_bottleneck(TH_BOTTLENECK_IMBALANCE, "Imbalance", &f);
     f = losing(0.03); /* they did not hurt */
-    f.others_cpus = 0.4;
-    expect_limit(TH_LIMIT_COMPUTE, "Nothing worth naming", &f);
+    f.external_cpu_load = 0.4;
+    expect_bottleneck(TH_BOTTLENECK_COMPUTE, "Almost nothing", &f);
 }
 
-Test(verdict, more_threads_than_cpus_are_left_out)
+Test(bottleneck, more_threads_than_cpus_are_left_out)
 {
-    th_scale_figures f = perfect();
+    th_bottleneck_input f = perfect();
     f.most_threads = 8;
-    expect_limit(TH_LIMIT_COMPUTE, "2 threads animate 2.00 times", &f);
+    expect_bottleneck(TH_BOTTLENECK_COMPUTE, "2 threads animate 2.00 times", &f);
     f.last = f.base;
     f.parts = f.base_parts;
     f.fastest_threads = f.usable_cpus = 1;
-    expect_limit(TH_LIMIT_CPUS, "1 thread: 1,667 characters in the 16.7 ms of a frame at 60 Hz. Only 1 CPU is usable",
-                 &f);
+    expect_bottleneck(TH_BOTTLENECK_CPUS,
+                      "1 thread: 1,667 characters in the 16.7 ms of a frame at 60 Hz. Only 1 CPU is usable", &f);
     f.most_threads = 1;
-    expect_limit(TH_LIMIT_COMPUTE, "1 thread: 1,667 characters", &f);
+    expect_bottleneck(TH_BOTTLENECK_COMPUTE, "1 thread: 1,667 characters", &f);
 }
 
 /* Two CPUs. */
-Test(verdict, cpus_are_the_limit_where_all_were_tried)
+Test(bottleneck, cpus_are_the_limit_where_all_were_tried)
 {
-    th_scale_figures f = perfect();
+    th_bottleneck_input f = perfect();
     f.last = f.base;
     f.parts = f.base_parts;
     f.fastest_threads = 1;
     f.most_threads = 4; /* 1 and 4 */
-    expect_limit(TH_LIMIT_UNCLEAR, "60 Hz. Too few points: 2 CPUs are usable, but no other number of threads", &f);
+    expect_bottleneck(TH_BOTTLENECK_UNCLEAR, "60 Hz. Too few points: 2 CPUs are usable, but no other number of threads",
+                      &f);
     f.base.threads = f.last.threads = f.fastest_threads = 2; /* 2 and 4 */
-    expect_limit(TH_LIMIT_CPUS, "2 threads: 1,667 characters in the 16.7 ms of a frame at 60 Hz. Only 2 CPUs are", &f);
+    expect_bottleneck(TH_BOTTLENECK_CPUS,
+                      "2 threads: 1,667 characters in the 16.7 ms of a frame at 60 Hz. Only 2 CPUs are", &f);
     f.base.threads = f.last.threads = f.fastest_threads = 4; /* 4 alone */
     f.base.oversubscribed = f.last.oversubscribed = true;
-    expect_limit(TH_LIMIT_CPUS, "Only 2 CPUs are usable, so more threads cannot help", &f);
+    expect_bottleneck(TH_BOTTLENECK_CPUS, "Only 2 CPUs are usable, so more threads cannot help", &f);
 }
 
-Test(verdict, says_who_is_faster)
+Test(bottleneck, says_who_is_faster)
 {
-    th_scale_figures f = losing(0.6);
+    th_bottleneck_input f = losing(0.6);
     f.fastest_threads = 1;
-    expect_limit(TH_LIMIT_UNCLEAR, "1 thread is fastest", &f);
+    expect_bottleneck(TH_BOTTLENECK_UNCLEAR, "1 thread is fastest", &f);
 }

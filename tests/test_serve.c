@@ -71,7 +71,7 @@ static double number_at(const json_t *json, const char *a1, const char *a2)
 
 Test(serve, a_command_line_without_sense_is_refused_before_anything_starts)
 {
-    expect(2, "serve --listen 0.0.0.0:0", "--listen 0.0.0.0:0 can be reached by other machines and so needs a token");
+    expect(2, "serve --listen 0.0.0.0:0", "--listen 0.0.0.0:0 can be reached from other machines and so needs a token");
     expect(2, "serve --listen [::]:0", "needs a token");
     expect(2, "serve --listen nonsense:x", "--listen takes ADDRESS:PORT");
     expect(2, "serve --listen 99999", "with a port from 0 to 65535, not \"99999\"");
@@ -81,7 +81,7 @@ Test(serve, a_command_line_without_sense_is_refused_before_anything_starts)
     expect(2, "serve --log-level loud", "--log-level takes error, warning, info or debug");
     expect(2, "serve --models ''", "--models takes the name of a folder, not \"\"");
     expect(2, "serve --allow-host ''", "--allow-host takes the name of a host, not \"\"");
-    expect(3, "serve --listen 127.0.0.1:0 --models synthetic:x", "--models synthetic:x is no folder");
+    expect(3, "serve --listen 127.0.0.1:0 --models synthetic:x", "--models synthetic:x is not a folder");
     expect(2, "serve --out x", "serve takes no --out");
     expect(3, "serve --listen 127.0.0.1:0 --token-file missing", "missing");
     expect(3, "serve --listen 127.0.0.1:0 --models missing", "missing");
@@ -146,8 +146,8 @@ Test(serve, the_crowd_ticks_and_says_so_everywhere)
     cr_assert(first && second);
     const double ticks = number_at(second, "ticks", "total");
     cr_expect_gt(ticks, number_at(first, "ticks", "total"));
-    cr_expect_gt(number_at(second, "ticks", "crowd_time_s"), number_at(first, "ticks", "crowd_time_s"));
-    cr_expect_eq(number_at(second, "ticks", "characters_total"), 40 * ticks);
+    cr_expect_gt(number_at(second, "ticks", "crowd_clock_s"), number_at(first, "ticks", "crowd_clock_s"));
+    cr_expect_eq(number_at(second, "ticks", "characters_animated_total"), 40 * ticks);
     cr_expect_eq(number_at(second, "crowd", "characters"), 40);
     cr_expect_gt(number_at(second, "crowd", "palette_bytes"), 40 * 48);
     cr_expect_eq(json_array_size(json_object_get(second, "worker_busy_s")), 1);
@@ -205,7 +205,7 @@ Test(serve, events_come_by_themselves_and_a_client_that_does_not_read_holds_nobo
             events++;
     }
     cr_expect(typed);
-    cr_expect_eq(server_metric(&s, "throng_event_clients"), 2);
+    cr_expect_eq(server_metric(&s, "throng_sse_clients"), 2);
     close(fd);
     close(deaf);
     stop();
@@ -226,15 +226,15 @@ Test(serve, the_end_ends_streams_of_events)
 }
 
 /* Whether the crowd is being made, and the CPU time that this has taken so far. */
-static bool is_making(double *out_cpu_s)
+static bool is_building(double *out_cpu_s)
 {
     json_t *state = server_document(&s, "/api/state");
     cr_assert(state);
-    const char *change = json_string_value(json_object_get(json_object_get(state, "change"), "state"));
-    const bool making = strcmp(change, "making") == 0;
-    *out_cpu_s = number_at(json_object_get(state, "server"), "cpu", "director_s");
+    const char *phase = json_string_value(json_object_get(json_object_get(state, "reconfiguration"), "state"));
+    const bool building = strcmp(phase, "building") == 0;
+    *out_cpu_s = number_at(json_object_get(state, "server"), "cpu", "controller_s");
     json_decref(state);
-    return making;
+    return building;
 }
 
 /* Most of it is compiling, of which some shows before the end, unless nobody got to look. */
@@ -246,9 +246,9 @@ Test(serve, cpu_time_of_a_change_counts_while_it_is_made)
     start("--count 10 --threads 1");
     for (int i = 0; i < 40 && !halfway; i++) {
         size_t count = 0;
-        is_making(&before);
+        is_building(&before);
         ask("PATCH", "/api/settings", i % 2 ? "{\"interpolation\": \"nlerp\"}" : "{\"interpolation\": \"slerp\"}");
-        while (is_making(&after))
+        while (is_building(&after))
             seen[count++ % 1000] = after;
         for (size_t c = 0; c < count && c < 1000; c++)
             halfway =
@@ -267,7 +267,7 @@ Test(serve, settings_change_while_it_runs)
     cr_expect(comes("/api/settings", "\"count\":70"));
     cr_expect(has("\"interpolation\":\"slerp\""));
     cr_expect_eq(server_metric(&s, "throng_characters"), 70);
-    cr_expect_eq(server_metric(&s, "throng_changes_total{result=\"done\"}"), 1);
+    cr_expect_eq(server_metric(&s, "throng_reconfigurations_total{result=\"done\"}"), 1);
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"rate_hz\": 120}"), 200);
     cr_expect_eq(server_metric(&s, "throng_rate_target_hertz"), 120);
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"clips\": {\"walk\": 2, \"run\": 1}}"), 202);
@@ -303,7 +303,7 @@ Test(serve, a_change_that_cannot_be_made_leaves_the_crowd_and_its_reason)
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"count\": 50000}"), 202);
     cr_expect(comes("/api/state", "the limit is 30.0 MB"), "%s", a.body);
     cr_expect(has("\"count\":40,") && has("\"models\":[\"human\"]") && has("\"clips\":{}"), "%s", a.body);
-    cr_expect_eq(server_metric(&s, "throng_changes_total{result=\"failed\"}"), 3);
+    cr_expect_eq(server_metric(&s, "throng_reconfigurations_total{result=\"failed\"}"), 3);
     const double ticks = server_metric(&s, "throng_ticks_total");
     usleep(200000);
     cr_expect_gt(server_metric(&s, "throng_ticks_total"), ticks);
@@ -315,7 +315,7 @@ Test(serve, a_model_that_plays_may_lose_its_file)
     cr_assert_eq(throng("inspect human --export hero.glb"), 0, "%s", err);
     start("--count 10 --models .");
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"models\": [\"hero.glb\"]}"), 202, "%s", a.body);
-    cr_expect(comes("/api/state", "\"state\":\"idle\",\"wanted\":null,\"done\":1"), "%s", a.body);
+    cr_expect(comes("/api/state", "\"state\":\"idle\",\"requested\":null,\"done\":1"), "%s", a.body);
     cr_assert_eq(unlink("hero.glb"), 0);
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"paused\": true}"), 200, "%s", a.body);
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"count\": 20}"), 202, "%s", a.body);
@@ -467,7 +467,7 @@ Test(serve, a_run_is_started_followed_and_read)
     cr_expect_eq(count_results(".json"), 1);
     cr_expect_eq(count_results(".html"), 1);
     cr_expect_eq(server_metric(&s, "throng_runs_total{result=\"done\"}"), 1);
-    refuses(409, "DELETE", "/api/runs/1", "", NULL, "over");
+    refuses(409, "DELETE", "/api/runs/1", "", NULL, "run_ended");
     stop();
     start("--count 10 --results results");
     cr_expect_eq(ask("GET", "/api/runs/1/report", NULL), 200);
@@ -496,7 +496,7 @@ Test(serve, a_report_is_a_page_without_rights_that_leaves_no_file_behind)
     cr_expect(comes("/api/runs", "\"state\":\"cancelled\""));
     cr_expect_eq(ask("POST", "/api/runs", small_run), 202);
     cr_expect(comes("/api/runs/2", "\"state\":\"done\""), "%s", a.body);
-    cr_expect(has("\"doing\":null") && !has("\"report_bytes\":0"), "%s", a.body);
+    cr_expect(has("\"progress_text\":null") && !has("\"report_bytes\":0"), "%s", a.body);
     cr_expect_neq(system(folders), 0, "nothing stays");
     cr_expect_eq(ask("GET", "/api/runs/2/report", NULL), 200);
     cr_expect(strncmp(a.body, "<!DOCTYPE html>", 15) == 0 && has("<svg"), "%.80s", a.body);
@@ -579,7 +579,7 @@ Test(serve, a_run_that_nothing_is_left_for_can_be_asked_for_again)
             break;
         at += (size_t)count;
     }
-    cr_expect(strncmp(text, "HTTP/1.1 503 ", 13) == 0 && strstr(text, "\"cannot_begin\""), "%s", text);
+    cr_expect(strncmp(text, "HTTP/1.1 503 ", 13) == 0 && strstr(text, "\"cannot_start\""), "%s", text);
     close(fd);
     cr_assert_eq(prlimit(s.pid, RLIMIT_NOFILE, &before, NULL), 0);
     cr_expect_eq(ask("POST", "/api/runs", small_run), 202, "%s", a.body);
@@ -617,14 +617,14 @@ static bool was_told(pid_t pid, const char *word)
 
 Test(serve, runs_read_models_as_the_server_does)
 {
-    cr_assert_eq(throng("inspect human --export lent.glb"), 0, "%s", err);
-    start("--count 10 --animation ./lent.glb --import-timeout 7.5");
+    cr_assert_eq(throng("inspect human --export attached.glb"), 0, "%s", err);
+    start("--count 10 --animation ./attached.glb --import-timeout 7.5");
     cr_expect_eq(ask("POST", "/api/runs", endless_run), 202);
     const pid_t child = child_of(s.pid);
     cr_assert_gt(child, 0);
     for (int i = 0; i < 100 && !was_told(child, "scale"); i++)
         usleep(20000); /* it is about to become that */
-    cr_expect(was_told(child, "--animation=./lent.glb"));
+    cr_expect(was_told(child, "--animation=./attached.glb"));
     cr_expect(was_told(child, "--import-timeout=7.5"));
     stop();
 }
@@ -751,7 +751,7 @@ Test(serve, without_a_picture_it_says_why)
     cr_expect_eq(ask("POST", "/api/runs", endless_run), 202);
     cr_expect(comes("/api/state", "\"paused_by\":\"run\""));
     refuses(503, "GET", picture, "", NULL, "no_picture");
-    cr_expect(has("a measuring run has the CPUs"), "%s", a.body);
+    cr_expect(has("a measuring run is using the CPUs"), "%s", a.body);
     stop();
 }
 
@@ -804,19 +804,19 @@ Test(serve, results_of_an_earlier_life_are_runs_as_well)
     cr_expect_str_eq(json_string_value(json_object_get(json_array_get(runs, 0), "file")),
                      "stress-20260201T000000Z-1.json");
     cr_expect_str_eq(json_string_value(json_object_get(json_array_get(runs, 1), "started")), "2026-01-31T12:00:00Z");
-    cr_expect(json_is_true(json_object_get(json_array_get(runs, 1), "earlier")));
+    cr_expect(json_is_true(json_object_get(json_array_get(runs, 1), "restored")));
     json_decref(all);
     cr_expect_eq(ask("GET", "/api/runs/1/result", NULL), 200);
     cr_expect_str_eq(a.body, "{\"benchmarks\": [], \"oldest\": true}");
-    refuses(409, "DELETE", "/api/runs/1", "", NULL, "over");
+    refuses(409, "DELETE", "/api/runs/1", "", NULL, "run_ended");
     cr_expect_eq(ask("POST", "/api/runs", small_run), 202);
-    cr_expect(has("\"id\":3,") && has("\"earlier\":false"), "%s", a.body);
+    cr_expect(has("\"id\":3,") && has("\"restored\":false"), "%s", a.body);
     cr_expect(comes("/api/runs/3", "\"state\":\"done\""), "%s", a.body);
     stop();
-    int left_out = 0;
-    for (const char *at = err; (at = strstr(at, " is left out: ")); at++)
-        left_out++;
-    cr_expect_eq(left_out, 5, "%s", err);
+    int skipped = 0;
+    for (const char *at = err; (at = strstr(at, " is ignored: ")); at++)
+        skipped++;
+    cr_expect_eq(skipped, 5, "%s", err);
 }
 
 Test(serve, of_many_results_the_newest_are_runs)

@@ -110,8 +110,8 @@ Test(settings, as_json_they_are_their_own_patch)
 /* ---- runs ---- */
 
 static const char *const kinds[] = {"scale", NULL};
-static const th_catalogue human = {.files = {"human"}, .file_count = 1};
-static th_runs_desc runs = {.kinds = kinds, .catalogue = &human, .limits = {1000, 4, 1 << 30}};
+static const th_model_registry human = {.files = {"human"}, .file_count = 1};
+static th_run_manager_desc manager = {.kinds = kinds, .registry = &human, .limits = {1000, 4, 1 << 30}};
 
 static void expect_arguments(const char *request, const char *wanted)
 {
@@ -119,7 +119,7 @@ static void expect_arguments(const char *request, const char *wanted)
     json_t *json = json_loads(request, JSON_DECODE_ANY, NULL);
     cr_assert(json, "%s", request);
     err.text[0] = '\0';
-    char **words = th_runs_arguments(&runs, json, &err);
+    char **words = th_run_arguments(&manager, json, &err);
     for (char **w = words; w && *w; w++) {
         snprintf(line + strlen(line), sizeof line - strlen(line), "%s ", *w);
         free(*w);
@@ -141,26 +141,26 @@ Test(run_arguments, options_become_words)
                      "--model=human ");
     expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5, \"budget_ms\": 2.5}}",
                      "scale --json --count=5 --budget-ms=2.5 ");
-    expect_arguments(
-        "{\"kind\": \"scale\", \"options\": {\"count\": \"10,100\", \"grain\": 2, \"scheduler\": \"own,serial\","
-        " \"max_time\": 0.5}}",
-        "scale --json --count=10,100 --grain=2 --scheduler=own,serial --max-time=0.5 ");
+    expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": \"10,100\", \"grain\": 2, \"scheduler\": "
+                     "\"work-stealing,serial\","
+                     " \"max_time\": 0.5}}",
+                     "scale --json --count=10,100 --grain=2 --scheduler=work-stealing,serial --max-time=0.5 ");
 }
 
 Test(run_arguments, what_is_left_to_the_command_keeps_to_the_limits)
 {
     static const char *const both[] = {"scale", "stress", NULL};
-    runs.kinds = both;
+    manager.kinds = both;
     expect_arguments("{\"kind\": \"scale\"}", "scale --json --count=1000 ");
     expect_arguments("{\"kind\": \"stress\"}", "stress --json --max-memory=1074 ");
-    runs.limits.max_count = 50000;
+    manager.limits.max_count = 50000;
     expect_arguments("{\"kind\": \"scale\"}", "scale --json --count=10000 ");
 }
 
 Test(run_arguments, every_run_has_what_the_server_was_told)
 {
     static const char *const fixed[] = {"animation", "a b.glb", "import-timeout", "2.5", NULL};
-    runs.fixed = fixed;
+    manager.fixed = fixed;
     expect_arguments("{\"kind\": \"scale\", \"options\": {\"count\": 5}}",
                      "scale --json --count=5 --animation=a b.glb --import-timeout=2.5 ");
 }
@@ -181,7 +181,7 @@ Test(run_arguments, what_could_do_harm_or_makes_no_sense_is_refused)
         "{\"kind\": \"scale\", \"options\": {\"count\": \"10,100000000\"}}",
         "{\"kind\": \"scale\", \"options\": {\"count\": \"10-20\"}}",
         "{\"kind\": \"scale\", \"options\": {\"count\": 1.5}}",
-        "{\"kind\": \"scale\", \"options\": {\"scheduler\": \"own;serial\"}}",
+        "{\"kind\": \"scale\", \"options\": {\"scheduler\": \"work-stealing;serial\"}}",
         "{\"kind\": \"scale\", \"options\": {\"isa\": \"avx2,sse4\"}}",
         "{\"kind\": \"scale\", \"options\": {\"max_time\": 601}}",
         "{\"kind\": \"scale\", \"options\": {\"animation\": \"/etc/passwd\"}}",
@@ -219,7 +219,7 @@ static void leave_folder(void)
     cr_assert_eq(system(command), 0);
 }
 
-Test(catalogue, names_lead_to_files_of_the_folders_and_nowhere_else, .init = enter_folder, .fini = leave_folder)
+Test(model_registry, names_lead_to_files_of_the_folders_and_nowhere_else, .init = enter_folder, .fini = leave_folder)
 {
     char path[PATH_MAX];
     mkdir("models", 0700);
@@ -235,16 +235,16 @@ Test(catalogue, names_lead_to_files_of_the_folders_and_nowhere_else, .init = ent
     cr_assert_eq(symlink("../models-more/b.glb", "models/out2.glb"), 0);
     cr_assert_eq(symlink("a.glb", "models/in.glb"), 0);
     cr_assert_eq(mkfifo("models/pipe.glb", 0600), 0);
-    const th_catalogue c = {
+    const th_model_registry c = {
         .files = {"human", "somewhere/fox.glb"}, .file_count = 2, .folders = {"models"}, .folder_count = 1};
 
-    cr_expect_eq(th_catalogue_find(&c, "human", path, NULL), TH_OK);
+    cr_expect_eq(th_model_registry_find(&c, "human", path, NULL), TH_OK);
     cr_expect_str_eq(path, "human");
-    cr_expect_eq(th_catalogue_find(&c, "fox.glb", path, NULL), TH_OK);
+    cr_expect_eq(th_model_registry_find(&c, "fox.glb", path, NULL), TH_OK);
     cr_expect_str_eq(path, "somewhere/fox.glb");
-    cr_expect_eq(th_catalogue_find(&c, "a.glb", path, NULL), TH_OK);
+    cr_expect_eq(th_model_registry_find(&c, "a.glb", path, NULL), TH_OK);
     cr_expect(strstr(path, "/models/a.glb"), "%s", path);
-    cr_expect_eq(th_catalogue_find(&c, "in.glb", path, NULL), TH_OK);
+    cr_expect_eq(th_model_registry_find(&c, "in.glb", path, NULL), TH_OK);
     static const char *const wrong[] = {"out.glb",
                                         "out1.glb",
                                         "out2.glb",
@@ -260,34 +260,34 @@ Test(catalogue, names_lead_to_files_of_the_folders_and_nowhere_else, .init = ent
                                         "..",
                                         "somewhere/fox.glb"};
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++)
-        cr_expect_eq(th_catalogue_find(&c, wrong[w], path, NULL), TH_ERR_INPUT, "%s", wrong[w]);
+        cr_expect_eq(th_model_registry_find(&c, wrong[w], path, NULL), TH_ERR_INPUT, "%s", wrong[w]);
 
-    json_t *names = th_catalogue_json(&c);
+    json_t *names = th_model_registry_json(&c);
     char *text = json_dumps(names, JSON_COMPACT);
     cr_expect_str_eq(text, "[\"human\",\"fox.glb\",\"a.glb\",\"in.glb\"]");
     free(text);
     json_decref(names);
 }
 
-Test(catalogue, a_name_is_that_of_one_file, .init = enter_folder, .fini = leave_folder)
+Test(model_registry, a_name_is_that_of_one_file, .init = enter_folder, .fini = leave_folder)
 {
-    th_catalogue c = {.files = {"human", "models/hero.glb", "models/hero.glb"},
-                      .file_count = 3,
-                      .folders = {"models", "more"},
-                      .folder_count = 2};
+    th_model_registry c = {.files = {"human", "models/hero.glb", "models/hero.glb"},
+                           .file_count = 3,
+                           .folders = {"models", "more"},
+                           .folder_count = 2};
     static const char *const files[] = {"models/hero.glb", "models/a.glb", "more/hero.glb", "more/a.glb", "more/b.glb"};
     mkdir("models", 0700);
     mkdir("more", 0700);
     for (size_t f = 0; f < sizeof files / sizeof *files; f++)
         fclose(fopen(files[f], "w"));
-    cr_expect_eq(th_catalogue_check(&c, &err), TH_OK, "the same file twice is no other");
-    json_t *names = th_catalogue_json(&c);
+    cr_expect_eq(th_model_registry_check(&c, &err), TH_OK, "the same file twice is no other");
+    json_t *names = th_model_registry_json(&c);
     char *text = json_dumps(names, JSON_COMPACT);
     cr_expect_str_eq(text, "[\"human\",\"hero.glb\",\"a.glb\",\"b.glb\"]");
     free(text);
     json_decref(names);
     c.files[2] = "more/hero.glb";
-    cr_expect_eq(th_catalogue_check(&c, &err), TH_ERR_INPUT);
+    cr_expect_eq(th_model_registry_check(&c, &err), TH_ERR_INPUT);
     cr_expect(strstr(err.text, "models/hero.glb") && strstr(err.text, "more/hero.glb"), "%s", err.text);
 }
 

@@ -27,19 +27,19 @@ static random_desc stepping(uint32_t n)
 }
 
 /* Returns how many clips are compiled. */
-static uint32_t check_as_exact(stage *s, th_keys keys, uint32_t n)
+static uint32_t check_as_exact(crowd_fixture *s, th_keys keys, uint32_t n)
 {
-    const th_model *model = th_rig_model(s->rig);
+    const th_model *model = th_compiled_model_source(s->compiled);
     const double rounding = 1e-6 * model->joint_count * model->size;
-    const double bound = rounding + (keys == TH_KEYS_16 ? 1.25 * th_rig_bound(s->rig) : 0);
+    const double bound = rounding + (keys == TH_KEYS_16 ? 1.25 * th_compiled_model_bound(s->compiled) : 0);
     for (int frame = -3; frame < 8; frame++) {
         const double time_s = frame * 0.31847;
-        stage_update(s, time_s);
+        crowd_fixture_update(s, time_s);
         for (uint32_t i = 0; i < s->count; i++)
             cr_assert_leq(instance_error(s, i, time_s), bound, "%d keys, model %u instance %u time %g", keys, n, i,
                           time_s);
     }
-    return model->clip_count - th_rig_exact_clips(s->rig);
+    return model->clip_count - th_compiled_model_exact_clips(s->compiled);
 }
 
 ParameterizedTestParameters(steps, play_as_exact_sampling_does)
@@ -55,11 +55,12 @@ ParameterizedTest(const th_isa *isa, steps, play_as_exact_sampling_does)
         for (uint32_t n = 0; n < MODELS; n++) {
             random_desc desc = stepping(n);
             th_model *model = random_model(&desc);
-            stage s;
-            stage_init_with(&s, model, (th_rig_desc){.keys = (th_keys)keys}, COUNT, (th_crowd_desc){.isa = *isa});
+            crowd_fixture s;
+            crowd_fixture_init_with(&s, model, (th_compiled_model_desc){.keys = (th_keys)keys}, COUNT,
+                                    (th_crowd_desc){.isa = *isa});
             compiled += check_as_exact(&s, (th_keys)keys, n);
             clips += model->clip_count;
-            stage_fini(&s);
+            crowd_fixture_fini(&s);
             th_model_free(model);
         }
         /* Those of half turns, with scales that move, are too much for 16 bits. */
@@ -67,7 +68,7 @@ ParameterizedTest(const th_isa *isa, steps, play_as_exact_sampling_does)
     }
 }
 
-static uint64_t hash_by(stage *s, uint32_t grain, double time_s)
+static uint64_t hash_by(crowd_fixture *s, uint32_t grain, double time_s)
 {
     const uint32_t batches = th_crowd_batch_count(s->crowd);
     memset(s->palette, GUARD, s->palette_bytes);
@@ -76,9 +77,9 @@ static uint64_t hash_by(stage *s, uint32_t grain, double time_s)
     return th_crowd_hash(s->crowd, s->palette);
 }
 
-static uint64_t hash_in_halves(stage *s, double time_s)
+static uint64_t hash_in_halves(crowd_fixture *s, double time_s)
 {
-    void *poses = th_line_alloc(th_crowd_pose_bytes(s->crowd));
+    void *poses = th_cache_line_alloc(th_crowd_pose_bytes(s->crowd));
     const uint32_t batches = th_crowd_batch_count(s->crowd);
     th_crowd_sample(s->crowd, 0, batches, time_s, poses);
     th_crowd_resolve(s->crowd, 0, batches, poses, s->palette, s->scratch);
@@ -96,13 +97,13 @@ Test(steps, any_split_and_equal_kernels_give_the_same_bytes)
         for (int i = 0; i < 2; i++) {
             if (!th_isa_available(pairs[p][1]))
                 continue;
-            stage s;
-            stage_init(&s, model, TH_SAMPLING_COMPILED, 131, pairs[p][i]);
+            crowd_fixture s;
+            crowd_fixture_init(&s, model, TH_SAMPLING_COMPILED, 131, pairs[p][i]);
             hashes[i] = hash_by(&s, 1, 0.7);
             for (uint32_t grain = 2; grain < 10; grain++)
                 cr_expect_eq(hash_by(&s, grain, 0.7), hashes[i], "grain %u", grain);
             cr_expect_eq(hash_in_halves(&s, 0.7), hashes[i]);
-            stage_fini(&s);
+            crowd_fixture_fini(&s);
             cr_expect(i == 0 || hashes[0] == hashes[1], "%s", th_isa_name(pairs[p][1]));
         }
     }
@@ -112,26 +113,26 @@ Test(steps, any_split_and_equal_kernels_give_the_same_bytes)
 /* ---- a frame is itself on any curve ---- */
 
 /* D of all steps, all lanes at the beginning of a frame. The frames are those of a cubic curve: one stands before. */
-static void sample_frame(const th_rig *rig, const th_kernels *kernels, th_interpolation curve, uint32_t frame,
-                         float *pose)
+static void sample_frame(const th_compiled_model *compiled, const th_kernels *kernels, th_interpolation curve,
+                         uint32_t frame, float *pose)
 {
     const bool cubic = curve == TH_INTERPOLATION_CUBIC;
     th_lanes lanes = {.alpha = {0}};
     for (uint32_t i = 0; i < kernels->width; i++)
-        lanes.frame[i] = rig->playables[0].keys + (frame + (cubic ? 0 : 1)) * rig->program.frame_bytes;
-    memset(pose, 0, TH_MATRICES_FLOATS(rig->program.step_count, kernels->width) * sizeof *pose);
-    kernels->sample[rig->program.keys][curve](&rig->program, 0, rig->program.step_count, &lanes, pose);
+        lanes.frame[i] = compiled->compiled_clips[0].keys + (frame + (cubic ? 0 : 1)) * compiled->program.frame_bytes;
+    memset(pose, 0, TH_MATRICES_FLOATS(compiled->program.op_count, kernels->width) * sizeof *pose);
+    kernels->sample[compiled->program.keys][curve](&compiled->program, 0, compiled->program.op_count, &lanes, pose);
 }
 
 /* To the last bit; but a slerp's key has another length, and what is left of that is rounding. */
-static void check_curves(const th_rig *rig, const th_kernels *kernels)
+static void check_curves(const th_compiled_model *compiled, const th_kernels *kernels)
 {
-    const size_t count = TH_MATRICES_FLOATS(rig->program.step_count, kernels->width);
-    float *want = th_line_alloc(count * sizeof *want), *got = th_line_alloc(count * sizeof *got);
-    for (uint32_t frame = 0; frame < rig->playables[0].interval_count; frame++)
+    const size_t count = TH_MATRICES_FLOATS(compiled->program.op_count, kernels->width);
+    float *want = th_cache_line_alloc(count * sizeof *want), *got = th_cache_line_alloc(count * sizeof *got);
+    for (uint32_t frame = 0; frame < compiled->compiled_clips[0].interval_count; frame++)
         for (int curve = TH_INTERPOLATION_NLERP; curve < TH_INTERPOLATION_COUNT; curve++) {
-            sample_frame(rig, kernels, TH_INTERPOLATION_STEP, frame, want);
-            sample_frame(rig, kernels, (th_interpolation)curve, frame, got);
+            sample_frame(compiled, kernels, TH_INTERPOLATION_STEP, frame, want);
+            sample_frame(compiled, kernels, (th_interpolation)curve, frame, got);
             const bool slerp = curve == TH_INTERPOLATION_SLERP || curve == TH_INTERPOLATION_FAST_SLERP;
             for (size_t i = 0; i < count; i++)
                 cr_assert_float_eq(got[i], want[i], slerp ? 1e-6f * (1 + fabsf(want[i])) : 0, "%s, frame %u",
@@ -154,11 +155,12 @@ ParameterizedTest(const th_isa *isa, steps, a_frame_is_itself_on_any_curve)
             random_desc desc = stepping(n);
             desc.clip_count = 1;
             th_model *model = random_model(&desc);
-            th_rig *rig = make_rig_as(
-                model, (th_rig_desc){.interpolation = TH_INTERPOLATION_CUBIC, .keys = (th_keys)keys, .bound_m = 10});
-            cr_assert(rig->playables[0].keys && !rig->playables[0].holds);
-            check_curves(rig, th_isa_kernels(*isa));
-            th_rig_destroy(rig);
+            th_compiled_model *compiled = make_compiled_as(
+                model, (th_compiled_model_desc){
+                           .interpolation = TH_INTERPOLATION_CUBIC, .keys = (th_keys)keys, .bound_m = 10});
+            cr_assert(compiled->compiled_clips[0].keys && !compiled->compiled_clips[0].is_stepped);
+            check_curves(compiled, th_isa_kernels(*isa));
+            th_compiled_model_destroy(compiled);
             th_model_free(model);
         }
 }
@@ -173,7 +175,7 @@ typedef struct walk {
     th_channel channels[2];
     th_clip clip;
     th_joint joints[2];
-    th_bind binds[2];
+    th_bone bones[2];
     th_model model;
 } walk;
 
@@ -195,13 +197,13 @@ static walk *make_walk(const double *times_s, uint32_t count)
     w->clip = (th_clip){"walk", w->times[count - 1], 1000, 2, w->channels};
     for (uint32_t j = 0; j < 2; j++) {
         w->joints[j] = (th_joint){"joint", TH_NO_INDEX, TH_MAT34_IDENTITY};
-        w->binds[j] = (th_bind){j, TH_MAT34_IDENTITY};
+        w->bones[j] = (th_bone){j, TH_MAT34_IDENTITY};
     }
     w->model = (th_model){.name = "walk",
                           .joint_count = 2,
                           .joints = w->joints,
-                          .bind_count = 2,
-                          .binds = w->binds,
+                          .bone_count = 2,
+                          .bones = w->bones,
                           .clip_count = 1,
                           .clips = &w->clip,
                           .size = 1};
@@ -220,11 +222,11 @@ static walk *make_regular_walk(double rate_hz, double start_s, uint32_t count)
     return w;
 }
 
-static th_clip_report report_of(const th_model *model, th_rig_desc how)
+static th_clip_report report_of(const th_model *model, th_compiled_model_desc how)
 {
-    th_rig *rig = make_rig_as(model, how);
-    const th_clip_report report = *th_rig_clip_report(rig, 0);
-    th_rig_destroy(rig);
+    th_compiled_model *compiled = make_compiled_as(model, how);
+    const th_clip_report report = *th_compiled_model_clip_report(compiled, 0);
+    th_compiled_model_destroy(compiled);
     return report;
 }
 
@@ -240,7 +242,7 @@ Test(steps, compile_to_the_grid_of_their_keys)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         walk *w = make_walk(cases[i].times_s, cases[i].count);
-        const th_clip_report report = report_of(&w->model, (th_rig_desc){0});
+        const th_clip_report report = report_of(&w->model, (th_compiled_model_desc){0});
         cr_expect(report.compiled, "%zu: %s", i, report.reason);
         cr_expect_float_eq(report.rate_hz, cases[i].rate_hz, 1e-6, "%zu: %g Hz", i, report.rate_hz);
         cr_expect_leq(report.max_error, 1e-6 * cases[i].count);
@@ -248,20 +250,20 @@ Test(steps, compile_to_the_grid_of_their_keys)
     }
 }
 
-static void pose_at(stage *s, double time_s, float out[12])
+static void pose_at(crowd_fixture *s, double time_s, float out[12])
 {
-    stage_update(s, time_s);
+    crowd_fixture_update(s, time_s);
     memcpy(out, s->palette, 12 * sizeof *out);
 }
 
 /* One character that plays the clip from its beginning. */
-static void show_walk(stage *s, const walk *w, th_isa isa)
+static void show_walk(crowd_fixture *s, const walk *w, th_isa isa)
 {
-    stage_init(s, &w->model, TH_SAMPLING_COMPILED, 1, isa);
+    crowd_fixture_init(s, &w->model, TH_SAMPLING_COMPILED, 1, isa);
     th_crowd_destroy(s->crowd);
     s->instances[0] = (th_instance){.clip = 0, .speed = 1};
-    const th_crowd_desc desc = {.rigs = (const th_rig *const *)&s->rig,
-                                .rig_count = 1,
+    const th_crowd_desc desc = {.compiled_models = (const th_compiled_model *const *)&s->compiled,
+                                .compiled_model_count = 1,
                                 .instances = s->instances,
                                 .instance_count = 1,
                                 .isa = isa};
@@ -282,9 +284,9 @@ ParameterizedTest(const th_isa *isa, steps, a_key_is_shown_at_its_time)
     skip_without(*isa);
     for (size_t r = 0; r < sizeof rates / sizeof *rates; r++) {
         walk *w = make_regular_walk(rates[r], starts[r], KEYS);
-        stage s;
+        crowd_fixture s;
         show_walk(&s, w, *isa);
-        const th_clip_report *report = th_rig_clip_report(s.rig, 0);
+        const th_clip_report *report = th_compiled_model_clip_report(s.compiled, 0);
         cr_assert(report->compiled && fabs(report->rate_hz - rates[r]) < 1e-3 * rates[r], "%g", report->rate_hz);
         const double duration_s = w->clip.duration_ticks / 1000;
         for (int k = 0; k + 1 < KEYS; k++) {
@@ -298,7 +300,7 @@ ParameterizedTest(const th_isa *isa, steps, a_key_is_shown_at_its_time)
                              (double)entry[3], at[i], i, k);
             }
         }
-        stage_fini(&s);
+        crowd_fixture_fini(&s);
         free(w);
     }
 }
@@ -307,7 +309,7 @@ ParameterizedTest(const th_isa *isa, steps, a_key_is_shown_at_its_time)
 Test(steps, long_clips_compile_as_well)
 {
     walk *w = make_regular_walk(60, 0, 36001);
-    const th_clip_report report = report_of(&w->model, (th_rig_desc){0});
+    const th_clip_report report = report_of(&w->model, (th_compiled_model_desc){0});
     cr_expect(report.compiled, "%s", report.reason);
     cr_expect_eq(report.frame_count, 36001);
     free(w);
@@ -317,11 +319,11 @@ Test(steps, long_clips_compile_as_well)
 Test(steps, a_clip_of_very_many_keys_has_frames)
 {
     walk *w = make_regular_walk(1000, 0, MOST_KEYS);
-    cr_expect_not(report_of(&w->model, (th_rig_desc){0}).compiled);
+    cr_expect_not(report_of(&w->model, (th_compiled_model_desc){0}).compiled);
     for (int k = 0; k < MOST_KEYS; k++)
         w->way[3 * k] = (float)k / MOST_KEYS;
     w->channels[0].translation.steps = false;
-    const th_clip_report report = report_of(&w->model, (th_rig_desc){0});
+    const th_clip_report report = report_of(&w->model, (th_compiled_model_desc){0});
     cr_expect(report.compiled, "%s", report.reason);
     cr_expect_eq(report.frame_count, 2);
     free(w);
@@ -333,7 +335,7 @@ Test(steps, of_equal_keys_are_none)
     walk *w = make_regular_walk(24, 0, 49);
     for (int k = 0; k < 49; k++)
         w->way[3 * k] = (float)(k / 2);
-    const th_clip_report report = report_of(&w->model, (th_rig_desc){0});
+    const th_clip_report report = report_of(&w->model, (th_compiled_model_desc){0});
     cr_expect(report.compiled, "%s", report.reason);
     cr_expect_float_eq(report.rate_hz, 12, 1e-4);
     free(w);
@@ -348,7 +350,8 @@ Test(steps, of_several_tracks_may_differ_by_rounding)
         later[k] = w->times[k] + (k % 3 - 1) * 1e-4;
     w->channels[1].translation = (th_track){61, later, w->way, NULL, true};
     for (int how = TH_INTERPOLATION_AUTHORED; how <= TH_INTERPOLATION_STEP; how++) {
-        const th_clip_report report = report_of(&w->model, (th_rig_desc){.interpolation = (th_interpolation)how});
+        const th_clip_report report =
+            report_of(&w->model, (th_compiled_model_desc){.interpolation = (th_interpolation)how});
         cr_expect(report.compiled, "%s", report.reason);
         cr_expect_eq(report.frame_count, 61);
     }
@@ -361,7 +364,7 @@ Test(steps, of_any_times_stay_exact_and_say_so)
     static const double times_s[][5] = {{0, 0.0001, 50, 80, 100}, {0, 0.31, 0.87531, 2.0117, 2.71828}};
     for (size_t i = 0; i < sizeof times_s / sizeof *times_s; i++) {
         walk *w = make_walk(times_s[i], 5);
-        const th_clip_report report = report_of(&w->model, (th_rig_desc){0});
+        const th_clip_report report = report_of(&w->model, (th_compiled_model_desc){0});
         cr_expect(!report.compiled && report.reason[0], "%zu: %g Hz", i, report.rate_hz);
         free(w);
     }
@@ -378,19 +381,20 @@ static void turn_by(walk *w, double angle)
 Test(steps, go_with_what_stands_and_not_with_what_moves)
 {
     walk *w = make_regular_walk(30, 0, 61);
-    cr_expect(report_of(&w->model, (th_rig_desc){0}).compiled);
+    cr_expect(report_of(&w->model, (th_compiled_model_desc){0}).compiled);
     turn_by(w, 1.9); /* at 240 Hz, the end of a frame is off by more than the bound, three quarters by less */
-    const th_clip_report mixed = report_of(&w->model, (th_rig_desc){0});
+    const th_clip_report mixed = report_of(&w->model, (th_compiled_model_desc){0});
     cr_expect(!mixed.compiled && mixed.reason[0]);
     for (int k = 0; k < 61; k++)
         w->way[3 * k] = 1 + (float)(k % 2) * 2e-5f;
-    cr_expect(report_of(&w->model, (th_rig_desc){0}).compiled, "the step is smaller than the bound");
+    cr_expect(report_of(&w->model, (th_compiled_model_desc){0}).compiled, "the step is smaller than the bound");
     for (int k = 0; k < 61; k++)
         w->way[3 * k] = 1;
     turn_by(w, 0.1);
-    th_rig *rig = make_rig_as(&w->model, (th_rig_desc){0});
-    cr_expect(th_rig_clip_report(rig, 0)->compiled && !rig->playables[0].holds, "the step is none");
-    th_rig_destroy(rig);
+    th_compiled_model *compiled = make_compiled_as(&w->model, (th_compiled_model_desc){0});
+    cr_expect(th_compiled_model_clip_report(compiled, 0)->compiled && !compiled->compiled_clips[0].is_stepped,
+              "the step is none");
+    th_compiled_model_destroy(compiled);
     free(w);
 }
 
@@ -399,10 +403,11 @@ Test(steps, are_none_in_another_mode)
 {
     walk *w = make_regular_walk(30, 0, 61);
     for (int how = TH_INTERPOLATION_STEP; how < TH_INTERPOLATION_COUNT; how++) {
-        th_rig *rig = make_rig_as(&w->model, (th_rig_desc){.interpolation = (th_interpolation)how});
-        cr_expect(th_rig_clip_report(rig, 0)->compiled);
-        cr_expect_eq(rig->playables[0].holds, how == TH_INTERPOLATION_STEP);
-        th_rig_destroy(rig);
+        th_compiled_model *compiled =
+            make_compiled_as(&w->model, (th_compiled_model_desc){.interpolation = (th_interpolation)how});
+        cr_expect(th_compiled_model_clip_report(compiled, 0)->compiled);
+        cr_expect_eq(compiled->compiled_clips[0].is_stepped, how == TH_INTERPOLATION_STEP);
+        th_compiled_model_destroy(compiled);
     }
     free(w);
 }
@@ -410,7 +415,7 @@ Test(steps, are_none_in_another_mode)
 Test(steps, of_one_key_are_a_pose)
 {
     walk *w = make_walk((double[]){0}, 1);
-    const th_clip_report report = report_of(&w->model, (th_rig_desc){0});
+    const th_clip_report report = report_of(&w->model, (th_compiled_model_desc){0});
     cr_expect(report.compiled);
     cr_expect_eq(report.frame_count, 2);
     free(w);

@@ -62,7 +62,7 @@ static uint64_t hash_of(const th_model *model)
     for (uint32_t j = 0; j < model->joint_count; j++) {
         hash = add_to_hash(hash, &model->joints[j].parent, sizeof model->joints[j].parent);
         hash = add_to_hash(hash, &model->joints[j].rest, sizeof model->joints[j].rest);
-        hash = add_to_hash(hash, &model->binds[j].inverse_bind, sizeof model->binds[j].inverse_bind);
+        hash = add_to_hash(hash, &model->bones[j].inverse_bind, sizeof model->bones[j].inverse_bind);
     }
     for (uint32_t m = 0; m < model->mesh_count; m++) {
         const th_mesh *mesh = &model->meshes[m];
@@ -94,7 +94,7 @@ static void expect_skeleton(const char *words, uint32_t joints, uint32_t depth)
     th_model *model = make(words);
     cr_expect_eq(model->joint_count, joints, "%s", words);
     cr_expect_eq(depth_of(model), depth, "%s: %u deep", words, depth_of(model));
-    cr_expect_eq(model->bind_count, joints, "%s", words);
+    cr_expect_eq(model->bone_count, joints, "%s", words);
     for (uint32_t j = 0; j < joints; j++)
         cr_expect(j == 0 ? model->joints[j].parent == TH_NO_INDEX : model->joints[j].parent < j, "%s: %u", words, j);
     th_model_free(model);
@@ -206,7 +206,7 @@ Test(synthetic, mesh_is_closed_and_looks_outward)
     }
     th_model *bare = make("mesh=off");
     cr_expect_eq(bare->mesh_count, 0);
-    cr_expect_eq(bare->bind_count, 64);
+    cr_expect_eq(bare->bone_count, 64);
     th_model_free(bare);
 }
 
@@ -310,14 +310,16 @@ Test(synthetic, all_clips_compile_within_the_bound)
                                         "joints=1"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         th_model *model = make(words[i]);
-        th_rig *rig = NULL;
-        cr_assert_eq(th_rig_create(&(th_rig_desc){.model = model}, &rig, &error), TH_OK, "%s", error.text);
+        th_compiled_model *compiled = NULL;
+        cr_assert_eq(th_compiled_model_create(&(th_compiled_model_desc){.model = model}, &compiled, &error), TH_OK,
+                     "%s", error.text);
         for (uint32_t c = 0; c < model->clip_count; c++) {
-            const th_clip_report *report = th_rig_clip_report(rig, c);
-            cr_expect(report->compiled && report->max_error <= th_rig_bound(rig), "%s: %s", words[i], report->reason);
+            const th_clip_report *report = th_compiled_model_clip_report(compiled, c);
+            cr_expect(report->compiled && report->max_error <= th_compiled_model_bound(compiled), "%s: %s", words[i],
+                      report->reason);
             cr_expect(report->rate_hz <= 2 * model->clips[c].ticks_per_second, "%s: %g Hz", words[i], report->rate_hz);
         }
-        th_rig_destroy(rig);
+        th_compiled_model_destroy(compiled);
         th_model_free(model);
     }
 }
@@ -450,7 +452,7 @@ Test(synthetic, words_that_make_no_sense_are_refused_with_what_would)
     expect_refusal("synthetic:joints=8,", "synthetic takes KEY=VALUE,..., not \"\"");
     expect_refusal("synthetic:joints", "synthetic takes KEY=VALUE,..., not \"joints\"");
     expect_refusal("synthetic:joint=8", "synthetic has no key \"joint\"; did you mean joints?");
-    expect_refusal("synthetic:x=8", "synthetic has no key \"x\"; `throng help synthetic` lists what there is");
+    expect_refusal("synthetic:x=8", "synthetic has no key \"x\"; `throng help synthetic` lists them");
     expect_refusal("synthetic:joints=0", "synthetic:joints takes a whole number from 1 to 1000, not \"0\"");
     expect_refusal("synthetic:joints=1001", "synthetic:joints takes a whole number from 1 to 1000, not \"1001\"");
     expect_refusal("synthetic:joints= 8", "synthetic:joints takes a whole number from 1 to 1000, not \" 8\"");
@@ -469,7 +471,7 @@ Test(synthetic, words_that_make_no_sense_are_refused_with_what_would)
                    "synthetic:depth is for shape=tree: of a chain of 8 joints it is 8");
     expect_refusal("synthetic:shape=star,depth=3", "synthetic:depth is for shape=tree: of a star of 64 joints it is 2");
     expect_refusal("synthetic:joints=1000,clips=2,keys=1001",
-                   "synthetic: joints * clips * keys is 2002000, and may be 2000000");
+                   "synthetic: joints * clips * keys is 2002000; the limit is 2000000");
 }
 
 Test(synthetic, words_that_are_too_long_are_refused)

@@ -55,12 +55,12 @@ Test(histogram, a_single_value_is_all_its_quantiles)
 Test(histogram, a_difference_holds_what_came_between)
 {
     static th_histogram before, both, between;
-    static th_tally tally;
-    th_tally_add(&tally, 5000000);
-    th_tally_read(&tally, &before);
+    static th_atomic_histogram atomic_histogram;
+    th_atomic_histogram_add(&atomic_histogram, 5000000);
+    th_atomic_histogram_read(&atomic_histogram, &before);
     for (int i = 0; i < 10; i++)
-        th_tally_add(&tally, 100000);
-    th_tally_read(&tally, &both);
+        th_atomic_histogram_add(&atomic_histogram, 100000);
+    th_atomic_histogram_read(&atomic_histogram, &both);
     th_histogram_difference(&both, &before, &between);
     cr_expect_eq(between.total, 10);
     cr_expect_eq(between.sum_ns, 1000000);
@@ -68,33 +68,33 @@ Test(histogram, a_difference_holds_what_came_between)
     cr_expect(fabs(th_histogram_quantile(&between, 0.5) - 100000) < 3000);
 }
 
-static th_timeline timeline;
-static th_second seconds[TH_TIMELINE_SECONDS];
+static th_time_series time_series;
+static th_second seconds[TH_TIME_SERIES_SECONDS];
 
 static void add_seconds(uint64_t first, uint64_t behind)
 {
     for (uint64_t s = first; s < behind; s++)
-        th_timeline_add(&timeline, &(th_second){.end_s = (double)s, .ticks = s, .busy = 0.5});
+        th_time_series_add(&time_series, &(th_second){.end_s = (double)s, .ticks = s, .busy = 0.5});
 }
 
 Test(time_series, begins_empty_and_gives_back_what_was_added)
 {
-    cr_expect_eq(th_timeline_read(&timeline, seconds, 10), 0);
+    cr_expect_eq(th_time_series_read(&time_series, seconds, 10), 0);
     add_seconds(0, 5);
-    cr_assert_eq(th_timeline_read(&timeline, seconds, 10), 5);
+    cr_assert_eq(th_time_series_read(&time_series, seconds, 10), 5);
     for (uint32_t s = 0; s < 5; s++)
         cr_expect_eq(seconds[s].ticks, s);
-    cr_assert_eq(th_timeline_read(&timeline, seconds, 2), 2);
+    cr_assert_eq(th_time_series_read(&time_series, seconds, 2), 2);
     cr_expect_eq(seconds[0].ticks, 3);
     cr_expect_eq(seconds[1].ticks, 4);
 }
 
 Test(time_series, keeps_the_last_hour_in_order)
 {
-    add_seconds(0, 3 * TH_TIMELINE_SECONDS + 17);
-    const uint32_t count = th_timeline_read(&timeline, seconds, TH_TIMELINE_SECONDS);
-    cr_assert_eq(count, TH_TIMELINE_SECONDS - 1);
+    add_seconds(0, 3 * TH_TIME_SERIES_SECONDS + 17);
+    const uint32_t count = th_time_series_read(&time_series, seconds, TH_TIME_SERIES_SECONDS);
+    cr_assert_eq(count, TH_TIME_SERIES_SECONDS - 1);
     for (uint32_t s = 0; s < count; s++)
-        cr_assert_eq(seconds[s].ticks, 2 * TH_TIMELINE_SECONDS + 18 + s);
+        cr_assert_eq(seconds[s].ticks, 2 * TH_TIME_SERIES_SECONDS + 18 + s);
     cr_expect_eq(seconds[count - 1].busy, 0.5);
 }

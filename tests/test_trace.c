@@ -104,13 +104,13 @@ Test(trace, of_bench_has_some_frames_of_each_entry)
         size_t chunks; /* in a frame */
     } entries[] = {{"play/forward", 0},
                    {"pose/tutorial", 0},
-                   {"jobs/stages:64/own", 3 * 8},
+                   {"jobs/stages:64/work-stealing", 3 * 8},
                    {"jobs/stages:64/serial", 3 * 8},
-                   {"jobs/frame:60hz/own", 3 * 125},
+                   {"jobs/frame:60hz/work-stealing", 3 * 125},
                    {"jobs/trace/on", 0},
                    {"jobs/trace/off", 256}};
     json_t *trace = trace_of("bench --count 20 --repetitions 2 --frames 2 --filter "
-                             "'play/forward|pose/tutorial|jobs/(stages|frame).*/(own|serial)|jobs/trace'");
+                             "'play/forward|pose/tutorial|jobs/(stages|frame).*/(work-stealing|serial)|jobs/trace'");
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         expect_frames(trace, entries[i].name, entries[i].chunks);
     json_decref(trace);
@@ -140,7 +140,7 @@ Test(trace, of_stress_has_frames_behind_those_that_count)
             cr_expect_eq(sum_spans(trace, rows[r], "stage", "pose").count, MOST);
         }
         cr_expect_eq(sum_spans(trace, NULL, "frame", NULL).count, 2 * MOST, "none of those that count");
-        cr_expect(strstr(text, "\"ns a joint\""));
+        cr_expect(strstr(text, "\"ns per bone\""));
         run = fmin(run, unnamed_share(trace, whole));
         json_decref(trace);
     }
@@ -150,7 +150,7 @@ Test(trace, of_stress_has_frames_behind_those_that_count)
 Test(trace, of_stress_that_draws_has_the_stages_of_a_picture)
 {
     static const char row[] = "stress/drawn/threads:2";
-    static const char *const stages[] = {"wait", "place", "pose", "draw", "resolve", "swap"};
+    static const char *const stages[] = {"wait", "cull", "pose", "draw", "resolve", "swap"};
     double frames = 1;
     if (throng("render --count 1 --size 16x16 --out try.png") == 4)
         cr_skip("no OpenGL: %s", err);
@@ -177,10 +177,10 @@ static void expect_same(const json_t *trace, const json_t *document, const char 
 
 Test(trace, of_render_agrees_with_what_it_says)
 {
-    static const char *const stages[] = {"place", "wait", "pose", "draw", "read", "write"}, *const whole[] = {
-                                                                                                "load", "prepare",
-                                                                                                "draw frames", "finish",
-                                                                                                NULL};
+    static const char *const stages[] = {"cull", "wait", "pose", "draw", "read", "write"}, *const whole[] = {
+                                                                                               "load", "prepare",
+                                                                                               "draw frames", "finish",
+                                                                                               NULL};
     static const char line[] = "render --count 64 --size 320x180 --frames 3 --out f%d.png";
     char with_json[128];
     if (throng("render --count 1 --size 16x16 --out try.png") == 4)
@@ -193,9 +193,9 @@ Test(trace, of_render_agrees_with_what_it_says)
     for (int i = 0; i < 6; i++)
         expect_same(trace, json, stages[i], 3);
     cr_expect_eq(sum_spans(trace, NULL, "frame", NULL).count, 3);
-    cr_expect_gt(sum_spans(trace, NULL, "chunk", "place").count, 0);
+    cr_expect_gt(sum_spans(trace, NULL, "chunk", "cull").count, 0);
     cr_expect_eq(sum_spans(trace, NULL, "chunk", "pose").count, 3 * 2, "4 batches, two in a chunk");
-    cr_expect(strstr(text, "\"characters shown\"") && strstr(text, "\"ns a joint\""));
+    cr_expect(strstr(text, "\"characters visible\"") && strstr(text, "\"ns per bone\""));
     json_decref(trace);
     json_decref(json);
 }

@@ -111,7 +111,7 @@ Test(tracer, spans_are_the_moments_that_were_returned)
 
 Test(tracer, without_one_the_time_is_told_all_the_same)
 {
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 2);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
     const uint64_t before = th_clock_ns(), begin = th_tracer_begin(NULL, "a"), next = th_tracer_next(NULL, "b");
     const uint64_t end = th_tracer_end(NULL), after = th_clock_ns();
     cr_expect(before <= begin && begin <= next && next <= end && end <= after);
@@ -288,7 +288,7 @@ Test(tracer, chunks_add_up_to_what_the_pool_counts_as_busy)
 
 Test(tracer, stages_add_up_to_their_frames)
 {
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 2);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
     double best = 1;
     for (int i = 0; i < 10 && best > 0.02; i++) {
         th_tracer *tracer = create();
@@ -305,7 +305,7 @@ Test(tracer, stages_add_up_to_their_frames)
 
 Test(tracer, recording_allocates_nothing)
 {
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 3);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 3);
     th_tracer *tracer = create();
     run_frames(tracer, jobs);
     const size_t before = allocations;
@@ -367,7 +367,7 @@ Test(tracer, drops_what_ended_before_all_threads_have_everything)
 {
     enum { CALL = 10000, COUNT = 20 };
     th_jobs *jobs = create_jobs(TH_SCHEDULER_SERIAL, 1);
-    th_jobs *pair = create_jobs(TH_SCHEDULER_OWN, 2);
+    th_jobs *pair = create_jobs(TH_SCHEDULER_WORK_STEALING, 2);
     th_tracer *tracer = create();
     uint64_t chunks = 0;
     th_tracer_begin(tracer, "all");
@@ -431,7 +431,7 @@ static bool try_without_memory(th_jobs *jobs, size_t n)
 
 Test(tracer, says_when_memory_is_out)
 {
-    th_jobs *jobs = create_jobs(TH_SCHEDULER_OWN, 3);
+    th_jobs *jobs = create_jobs(TH_SCHEDULER_WORK_STEALING, 3);
     size_t n = 1;
     while (try_without_memory(jobs, n))
         n++;

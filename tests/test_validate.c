@@ -38,8 +38,8 @@ static void scale_model(th_model *model, float factor)
     for (int row = 3; row < 12; row += 4) {
         for (uint32_t j = 0; j < model->joint_count; j++)
             ((th_joint *)model->joints)[j].rest.m[row] *= factor;
-        for (uint32_t b = 0; b < model->bind_count; b++)
-            ((th_bind *)model->binds)[b].inverse_bind.m[row] *= factor;
+        for (uint32_t b = 0; b < model->bone_count; b++)
+            ((th_bone *)model->bones)[b].inverse_bind.m[row] *= factor;
     }
     scale_translations(model, factor);
     model->size = th_model_measure(model);
@@ -48,10 +48,10 @@ static void scale_model(th_model *model, float factor)
 /* The mesh alone. */
 static void scale_mesh(th_model *model, float factor)
 {
-    for (uint32_t b = 0; b < model->bind_count; b++)
+    for (uint32_t b = 0; b < model->bone_count; b++)
         for (int i = 0; i < 12; i++)
             if (i % 4 < 3)
-                ((th_bind *)model->binds)[b].inverse_bind.m[i] /= factor;
+                ((th_bone *)model->bones)[b].inverse_bind.m[i] /= factor;
     model->size = th_model_measure(model);
 }
 
@@ -82,20 +82,21 @@ static double excess_of(const th_model *model, double spoil)
 {
     th_scene *scene;
     th_crowd *crowd;
-    th_check check = {0};
+    th_validation check = {0};
     const th_scene_desc desc = {.models = &model, .model_count = 1, .instance_count = COUNT, .seed = 1};
     cr_assert_eq(th_scene_create(&desc, &scene, NULL), TH_OK);
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F16, &crowd, NULL), TH_OK);
-    char *palette = th_line_alloc(th_crowd_palette_bytes(crowd));
-    void *scratch = th_line_alloc(th_crowd_scratch_bytes(crowd));
+    char *palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
+    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
     th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), TIME_S, palette, scratch);
     float entry[12];
     char *first = palette + th_crowd_palette_offset(crowd, 3);
     th_palette_read(TH_PALETTE_F16, first, entry);
     entry[7] += (float)(spoil * model->size);
     th_palette_write(TH_PALETTE_F16, entry, first);
-    const th_check_desc how = {.scene = scene, .crowd = crowd, .palette = palette, .time_s = TIME_S, .sample = COUNT};
-    cr_assert_eq(th_check_palettes(&how, &check, NULL), TH_OK);
+    const th_validation_desc how = {
+        .scene = scene, .crowd = crowd, .palette = palette, .time_s = TIME_S, .sample = COUNT};
+    cr_assert_eq(th_validate_palettes(&how, &check, NULL), TH_OK);
     free(palette);
     free(scratch);
     th_crowd_destroy(crowd);
@@ -147,18 +148,18 @@ static double excess_between(double posed, double held_against)
     const double key_s = clip->channels[0].rotation.times[2] / clip->ticks_per_second;
     th_scene *scene;
     th_crowd *crowd;
-    th_check check = {0};
+    th_validation check = {0};
     const th_scene_desc one = {.models = (const th_model *const *)&model, .model_count = 1, .instance_count = 1};
     cr_assert_eq(th_scene_create(&one, &scene, NULL), TH_OK);
     scene->instances[0] = (th_instance){.clip = 0, .speed = 1};
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, NULL), TH_OK);
-    cr_assert(th_rig_clip_report(scene->rigs[0], 0)->compiled);
-    char *palette = th_line_alloc(th_crowd_palette_bytes(crowd));
-    void *scratch = th_line_alloc(th_crowd_scratch_bytes(crowd));
+    cr_assert(th_compiled_model_clip_report(scene->compiled_models[0], 0)->compiled);
+    char *palette = th_cache_line_alloc(th_crowd_palette_bytes(crowd));
+    void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
     th_crowd_update(crowd, 0, 1, key_s * posed, palette, scratch);
-    const th_check_desc how = {
+    const th_validation_desc how = {
         .scene = scene, .crowd = crowd, .palette = palette, .time_s = key_s * held_against, .sample = 1};
-    cr_assert_eq(th_check_palettes(&how, &check, NULL), TH_OK);
+    cr_assert_eq(th_validate_palettes(&how, &check, NULL), TH_OK);
     free(palette);
     free(scratch);
     th_crowd_destroy(crowd);

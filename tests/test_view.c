@@ -436,7 +436,7 @@ Test(view, ends_when_the_window_is_closed_or_the_frames_are_over)
 
 Test(view, leaves_a_trace_of_its_frames)
 {
-    static const char *const stages[] = {"wait", "place", "pose", "draw"};
+    static const char *const stages[] = {"wait", "cull", "pose", "draw"};
     static char text[1 << 20];
     expect(0, "view --size 256x160 --count 40 --samples 1 --frames 3 --trace t.json", "");
     slurp("t.json", text, sizeof text);

@@ -47,7 +47,7 @@ Test(viewpoint, stays_untouched_until_somebody_moves_it)
     cr_expect(viewpoint.touched);
     stand();
     cr_expect(!viewpoint.touched);
-    th_viewpoint_set(&viewpoint, TH_VIEWING_FLY);
+    th_viewpoint_set(&viewpoint, TH_CAMERA_MODE_FLY);
     cr_expect(viewpoint.touched);
 }
 
@@ -71,15 +71,15 @@ Test(viewpoint, orbit_turns_the_crowd_with_the_hand)
 
 Test(viewpoint, what_is_grabbed_stays_under_the_cursor)
 {
-    for (th_viewing viewing = TH_VIEWING_ORBIT; viewing <= TH_VIEWING_FLY; viewing++) {
+    for (th_camera_mode mode = TH_CAMERA_MODE_ORBIT; mode <= TH_CAMERA_MODE_FLY; mode++) {
         stand();
-        th_viewpoint_set(&viewpoint, viewing);
+        th_viewpoint_set(&viewpoint, mode);
         float target[3], spot[2];
         memcpy(target, viewpoint.camera.target, sizeof target);
         move((th_motion){.pan = {0.2F, -0.1F}});
         project(target, spot);
-        cr_expect_float_eq(spot[0], 0.2F, 1e-4F, "%s", th_viewing_name(viewing));
-        cr_expect_float_eq(spot[1], -0.1F, 1e-4F, "%s", th_viewing_name(viewing));
+        cr_expect_float_eq(spot[0], 0.2F, 1e-4F, "%s", th_camera_mode_name(mode));
+        cr_expect_float_eq(spot[1], -0.1F, 1e-4F, "%s", th_camera_mode_name(mode));
     }
 }
 
@@ -117,7 +117,7 @@ Test(viewpoint, walking_goes_where_the_camera_looks_along_the_ground)
 Test(viewpoint, flying_turns_the_eye_on_the_spot_and_moves_it_along_its_sight)
 {
     float eye[3], now[3], right[3], up[3], forward[3], turned[3];
-    th_viewpoint_set(&viewpoint, TH_VIEWING_FLY);
+    th_viewpoint_set(&viewpoint, TH_CAMERA_MODE_FLY);
     th_camera_eye(&viewpoint.camera, eye);
     th_camera_axes(&viewpoint.camera, right, up, forward);
     move((th_motion){.turn = {0.1F, 0.05F}});
@@ -136,43 +136,43 @@ Test(viewpoint, flying_turns_the_eye_on_the_spot_and_moves_it_along_its_sight)
 Test(viewpoint, the_wheel_changes_the_speed_of_flight)
 {
     float eye[3], after[3];
-    th_viewpoint_set(&viewpoint, TH_VIEWING_FLY);
-    const float pace = viewpoint.pace;
+    th_viewpoint_set(&viewpoint, TH_CAMERA_MODE_FLY);
+    const float speed = viewpoint.speed;
     th_camera_eye(&viewpoint.camera, eye);
     move((th_motion){.wheel = 2});
     th_camera_eye(&viewpoint.camera, after);
     cr_expect_float_eq(far_from(eye, after), 0, 1e-6F);
-    cr_expect_gt(viewpoint.pace, pace);
+    cr_expect_gt(viewpoint.speed, speed);
 }
 
 Test(viewpoint, the_eye_stays_above_the_ground)
 {
-    for (th_viewing viewing = TH_VIEWING_ORBIT; viewing < TH_VIEWING_COUNT; viewing++) {
+    for (th_camera_mode mode = TH_CAMERA_MODE_ORBIT; mode < TH_CAMERA_MODE_COUNT; mode++) {
         stand();
-        viewpoint.viewing = viewing;
-        viewpoint.pace = 1;
+        viewpoint.mode = mode;
+        viewpoint.speed = 1;
         float eye[3];
         for (int k = 0; k < 100; k++) {
             move((th_motion){.turn = {0.01F, -0.1F}, .walk = {0, -1, 1}, .swing = {0, -1}, .pan = {0, -0.1F}});
             th_camera_eye(&viewpoint.camera, eye);
-            cr_assert_gt(eye[1], 0, "%s", th_viewing_name(viewing));
+            cr_assert_gt(eye[1], 0, "%s", th_camera_mode_name(mode));
         }
     }
 }
 
 Test(viewpoint, follows_from_behind_and_keeps_up)
 {
-    const th_character subject = {.centre = {5, 0.9F, -7}, .way_rad = 1, .height = HEIGHT};
+    const th_follow_target subject = {.centre = {5, 0.9F, -7}, .heading_rad = 1, .height = HEIGHT};
     const float ahead[3] = {5 + sinf(1), 0.9F, -7 + cosf(1)};
     float eye[3];
     th_viewpoint_follow(&viewpoint, 42, &subject);
-    cr_expect_eq(viewpoint.viewing, TH_VIEWING_FOLLOW);
+    cr_expect_eq(viewpoint.mode, TH_CAMERA_MODE_FOLLOW);
     cr_expect_eq(viewpoint.followed, 42);
     th_camera_eye(&viewpoint.camera, eye);
     cr_expect_gt(far_from(eye, ahead), far_from(eye, subject.centre), "behind");
     const th_camera before = viewpoint.camera;
-    const th_character later = {.centre = {6, 0.9F, -6}, .way_rad = 2, .height = HEIGHT};
-    th_viewpoint_keep_up(&viewpoint, &later);
+    const th_follow_target later = {.centre = {6, 0.9F, -6}, .heading_rad = 2, .height = HEIGHT};
+    th_viewpoint_track(&viewpoint, &later);
     cr_expect_float_eq(far_from(viewpoint.camera.target, later.centre), 0, 1e-6F);
     cr_expect_eq(viewpoint.camera.yaw_rad, before.yaw_rad, "the hand turns, not the character");
     move((th_motion){.walk = {1, 1, 1}, .pan = {1, 1}, .turn = {0.1F, 0}});

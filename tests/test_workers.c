@@ -88,10 +88,10 @@ static uint32_t check_frames(th_crowd *crowd, th_jobs *jobs, th_stages stages)
     const uint32_t workers = check_workers(frame, shown, COUNT);
     for (uint32_t i = 0; i < COUNT / 2; i++)
         shown[i] = COUNT - 1 - 2 * i;
-    th_crowd_show(crowd, shown, COUNT / 2 - 5);
+    th_crowd_set_active(crowd, shown, COUNT / 2 - 5);
     th_frame_animate(frame, 1, palette);
     check_workers(frame, shown, COUNT / 2 - 5);
-    th_crowd_show(crowd, NULL, COUNT);
+    th_crowd_set_active(crowd, NULL, COUNT);
     free(palette);
     th_frame_destroy(frame);
     return workers;

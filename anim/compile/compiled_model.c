@@ -23,16 +23,16 @@ typedef struct joint_space {
 } joint_space;
 
 typedef struct joint_plan {
-    bool sheared;   /* the rest transform is more than translation, rotation and scale */
-    bool needed;    /* a palette entry depends on the joint */
-    bool carries;   /* another needed joint hangs from it */
-    bool rides;     /* it stands still on its parent, whose M is its own: no step */
-    bool fixed;     /* it rides on the scene itself, and there is no M */
-    uint16_t moves; /* th_step_flags: what clips move */
-    uint32_t bind, bind_count;
+    bool sheared;      /* the rest transform is more than translation, rotation and scale */
+    bool needed;       /* a palette entry depends on the joint */
+    bool has_children; /* another needed joint hangs from it */
+    bool merged;       /* it stands still on its parent, whose M is its own: no op */
+    bool fixed;        /* it merged on the scene itself, and there is no M */
+    uint16_t moves;    /* th_joint_op_flags: what clips move */
+    uint32_t bone, bone_count;
     th_trs rest;
     joint_space space; /* X */
-    uint32_t step;     /* which has its M; fixed: TH_NO_PARENT */
+    uint32_t op;       /* which has its M; fixed: TH_NO_PARENT */
 } joint_plan;
 
 /* ---- what moves ---- */
@@ -85,29 +85,29 @@ static void find_moves(const th_model *model, double shift, joint_plan *plans)
             const th_channel *channel = &clip->channels[i];
             joint_plan *p = &plans[channel->joint];
             if (p->sheared) /* no channel can hold this joint still */
-                p->moves |= TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION;
+                p->moves |= TH_JOINT_OP_ROTATION | TH_JOINT_OP_SCALE | TH_JOINT_OP_TRANSLATION;
             if (track_moves(&channel->translation, p->rest.translation, 3, shift))
-                p->moves |= TH_STEP_TRANSLATION;
+                p->moves |= TH_JOINT_OP_TRANSLATION;
             if (track_moves(&channel->rotation, p->rest.rotation, 4, STILL))
-                p->moves |= TH_STEP_ROTATION;
+                p->moves |= TH_JOINT_OP_ROTATION;
             if (track_moves(&channel->scale, p->rest.scale, 3, STILL))
-                p->moves |= TH_STEP_ROTATION | TH_STEP_SCALE;
+                p->moves |= TH_JOINT_OP_ROTATION | TH_JOINT_OP_SCALE;
         }
     }
 }
 
 static void find_needed(const th_model *model, joint_plan *plans)
 {
-    for (uint32_t b = 0; b < model->bind_count; b++) {
-        joint_plan *p = &plans[model->binds[b].joint];
-        if (p->bind_count++ == 0)
-            p->bind = b;
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        joint_plan *p = &plans[model->bones[b].joint];
+        if (p->bone_count++ == 0)
+            p->bone = b;
         p->needed = true;
     }
     for (uint32_t j = model->joint_count; j-- > 0;)
         if (plans[j].needed && model->joints[j].parent != TH_NO_INDEX) {
             joint_plan *parent = &plans[model->joints[j].parent];
-            parent->needed = parent->carries = true;
+            parent->needed = parent->has_children = true;
         }
 }
 
@@ -148,18 +148,18 @@ static bool space_from(const th_dmat34 *matrix, joint_space *out)
 static joint_space choose_space(const th_model *model, const joint_plan *p, const joint_space *parent,
                                 const th_dmat34 *rest_pose)
 {
-    th_dmat34 bind;
-    if (p->bind_count > 0)
-        bind = th_dmat34_from(model->binds[p->bind].inverse_bind);
-    else if (!th_dmat34_invert(rest_pose, &bind))
+    th_dmat34 bone;
+    if (p->bone_count > 0)
+        bone = th_dmat34_from(model->bones[p->bone].inverse_bind);
+    else if (!th_dmat34_invert(rest_pose, &bone))
         return NO_SPACE;
     joint_space space;
-    if (!space_from(&bind, &space))
+    if (!space_from(&bone, &space))
         return NO_SPACE;
-    if (!(p->moves & TH_STEP_MOVES))
+    if (!(p->moves & TH_JOINT_OP_MOVES))
         return space;
 
-    if (p->moves & TH_STEP_SCALE)
+    if (p->moves & TH_JOINT_OP_SCALE)
         return NO_SPACE;
     double wanted = parent->scale / p->rest.scale[1];
     for (int i = 0; i < 3; i++)
@@ -191,31 +191,31 @@ static th_dmat34 space_inverse(const joint_space *x)
 }
 
 /* inverse(X) B: what is left of a bind after M. */
-static th_dmat34 bind_product(const th_model *model, const joint_space *x, uint32_t bind)
+static th_dmat34 bone_product(const th_model *model, const joint_space *x, uint32_t bone)
 {
-    return th_dmat34_mul(space_inverse(x), th_dmat34_from(model->binds[bind].inverse_bind));
+    return th_dmat34_mul(space_inverse(x), th_dmat34_from(model->bones[bone].inverse_bind));
 }
 
 /* Whether a bind's palette entry is M as it is. */
-static bool is_direct(const th_model *model, const joint_space *x, uint32_t bind)
+static bool is_direct(const th_model *model, const joint_space *x, uint32_t bone)
 {
-    return is_identity(bind_product(model, x, bind), x->scale, model->size, STILL);
+    return is_identity(bone_product(model, x, bone), x->scale, model->size, STILL);
 }
 
 /* A joint that stands still, L = rest, has its parent's M for its own if X = inverse(L) X_parent, so that D is the
- * identity. Not where those who hang from it would miss the space of its bind, or where there is no M for its binds. */
-static bool rides_on(const th_model *model, const joint_plan *p, const joint_space *parent, bool on_scene,
-                     th_dmat34 rest, joint_space *space)
+ * identity. Not where those who hang from it would miss the space of its bind, or where there is no M for its bones. */
+static bool can_merge(const th_model *model, const joint_plan *p, const joint_space *parent, bool on_scene,
+                      th_dmat34 rest, joint_space *space)
 {
     th_dmat34 back;
-    if ((p->moves & TH_STEP_MOVES) || (on_scene && p->bind_count > 0) || !th_dmat34_invert(&rest, &back))
+    if ((p->moves & TH_JOINT_OP_MOVES) || (on_scene && p->bone_count > 0) || !th_dmat34_invert(&rest, &back))
         return false;
     const th_dmat34 matrix = th_dmat34_mul(back, space_matrix(parent));
     if (!space_from(&matrix, space))
         return false;
     const th_dmat34 d = th_dmat34_mul(space_inverse(parent), th_dmat34_mul(rest, space_matrix(space)));
     return is_identity(d, parent->scale, model->size, SAME_POINT) &&
-           (p->bind_count == 0 || !p->carries || is_direct(model, space, p->bind));
+           (p->bone_count == 0 || !p->has_children || is_direct(model, space, p->bone));
 }
 
 static bool is_no_space(const joint_space *space)
@@ -230,7 +230,7 @@ static const joint_space *parent_space(const th_model *model, const joint_plan *
 }
 
 /* Nothing that it hangs from moves. */
-static bool stands_on_scene(const th_model *model, const joint_plan *plans, uint32_t joint)
+static bool is_on_scene(const th_model *model, const joint_plan *plans, uint32_t joint)
 {
     const uint32_t parent = model->joints[joint].parent;
     return parent == TH_NO_INDEX || plans[parent].fixed;
@@ -245,22 +245,22 @@ static th_result find_spaces(const th_model *model, joint_plan *plans, th_error 
     for (uint32_t j = 0; j < model->joint_count; j++) {
         joint_plan *p = &plans[j];
         const joint_space *parent = parent_space(model, plans, j);
-        const bool on_scene = stands_on_scene(model, plans, j);
-        p->rides = rides_on(model, p, parent, on_scene, th_dmat34_from(model->joints[j].rest), &p->space);
-        p->fixed = p->rides && on_scene;
-        if (!p->rides)
+        const bool on_scene = is_on_scene(model, plans, j);
+        p->merged = can_merge(model, p, parent, on_scene, th_dmat34_from(model->joints[j].rest), &p->space);
+        p->fixed = p->merged && on_scene;
+        if (!p->merged)
             p->space = choose_space(model, p, parent, &pose[j]);
         /* What scale is left moves with the rotation, as a key that happens to be constant. */
-        if ((p->moves & TH_STEP_ROTATION) && is_no_space(&p->space))
+        if ((p->moves & TH_JOINT_OP_ROTATION) && is_no_space(&p->space))
             for (int i = 0; i < 3; i++)
                 if (fabs(p->rest.scale[i] / parent->scale - 1) > STILL)
-                    p->moves |= TH_STEP_SCALE;
+                    p->moves |= TH_JOINT_OP_SCALE;
     }
     free(pose);
     return TH_OK;
 }
 
-/* ---- steps ---- */
+/* ---- ops ---- */
 
 /* Vector times the linear part of the inverse of a space. */
 static void rotate_back(const joint_space *x, const double v[3], double out[3])
@@ -274,186 +274,186 @@ static void rotate_back(const joint_space *x, const double v[3], double out[3])
 }
 
 /* The constant parts of D, for what keys will not replace. */
-static void set_constants(const joint_plan *p, const joint_space *parent, th_dmat34 rest, double size, th_step *step)
+static void set_constants(const joint_plan *p, const joint_space *parent, th_dmat34 rest, double size, th_joint_op *op)
 {
     th_dmat34 back = space_inverse(parent), own = space_matrix(&p->space);
-    if (!(step->flags & TH_STEP_ROTATION)) {
+    if (!(op->flags & TH_JOINT_OP_ROTATION)) {
         th_mat34 d = th_mat34_from(th_dmat34_mul(back, th_dmat34_mul(rest, own)));
-        memcpy(step->local, d.m, sizeof step->local);
+        memcpy(op->local, d.m, sizeof op->local);
         return;
     }
     double translation[3], offset[3];
-    bool pivots = step->flags == TH_STEP_ROTATION && step->parent != TH_NO_PARENT;
+    bool pivots = op->flags == TH_JOINT_OP_ROTATION && op->parent != TH_NO_PARENT;
     th_dmat34_point(&back, p->rest.translation, translation);
     rotate_back(&p->space, p->space.translation, offset);
     for (int i = 0; i < 3; i++) {
-        step->local[4 * i + 3] = (float)translation[i];
-        step->offset[i] = (float)offset[i];
-        if (step->offset[i] != 0)
-            step->flags |= TH_STEP_OFFSET;
+        op->local[4 * i + 3] = (float)translation[i];
+        op->offset[i] = (float)offset[i];
+        if (op->offset[i] != 0)
+            op->flags |= TH_JOINT_OP_OFFSET;
         pivots &= fabs(translation[i] + offset[i]) * parent->scale < SAME_POINT * size;
     }
     if (!pivots)
         return;
-    step->flags = TH_STEP_ROTATION | TH_STEP_PIVOT;
+    op->flags = TH_JOINT_OP_ROTATION | TH_JOINT_OP_PIVOT;
     for (int i = 0; i < 3; i++)
-        step->offset[i] = (float)translation[i];
+        op->offset[i] = (float)translation[i];
 }
 
-static void set_mover(const joint_plan *p, const joint_space *parent, th_dmat34 rest, uint32_t joint, th_mover *mover)
+static void set_track(const joint_plan *p, const joint_space *parent, th_dmat34 rest, uint32_t joint,
+                      th_compiled_track *track)
 {
-    *mover = (th_mover){.joint = joint, .flags = p->moves, .rest = p->rest, .scale = 1 / parent->scale};
+    *track = (th_compiled_track){.joint = joint, .flags = p->moves, .rest = p->rest, .scale = 1 / parent->scale};
     for (int i = 0; i < 4; i++) {
-        mover->before[i] = i < 3 ? -parent->rotation[i] : parent->rotation[i];
-        mover->after[i] = p->space.rotation[i];
+        track->before[i] = i < 3 ? -parent->rotation[i] : parent->rotation[i];
+        track->after[i] = p->space.rotation[i];
     }
-    mover->from_parent = space_inverse(parent);
-    if (!(p->moves & TH_STEP_ROTATION)) { /* else the step's offset does it */
+    track->from_parent = space_inverse(parent);
+    if (!(p->moves & TH_JOINT_OP_ROTATION)) { /* else the op's offset does it */
         double turned[3];
         for (int row = 0; row < 3; row++)
             rest.m[4 * row + 3] = 0;
         th_dmat34_point(&rest, p->space.translation, turned);
-        rotate_back(parent, turned, mover->offset);
+        rotate_back(parent, turned, track->offset);
     }
 }
 
-/* Where a palette entry comes from: M of a step, or one of that step's products. */
+/* Where a palette entry comes from: M of a op, or one of that op's products. */
 typedef struct source {
-    uint32_t step, product;
+    uint32_t op, product;
 } source;
 
 #define NO_PRODUCT UINT32_MAX
 
-/* Counts the products of a joint's binds with the step's. */
-static void set_sources(const th_model *model, const joint_plan *p, th_step *steps, source *sources)
+/* Counts the products of a joint's bones with the op's. */
+static void set_sources(const th_model *model, const joint_plan *p, th_joint_op *ops, source *sources)
 {
-    for (uint32_t b = p->bind; b < p->bind + p->bind_count; b++) {
+    for (uint32_t b = p->bone; b < p->bone + p->bone_count; b++) {
         const bool direct = is_direct(model, &p->space, b);
-        sources[b] = (source){p->step, direct ? NO_PRODUCT : steps[p->step].product_count++};
+        sources[b] = (source){p->op, direct ? NO_PRODUCT : ops[p->op].product_count++};
     }
 }
 
-/* A step's products lie side by side, those of the joints that ride on it with its own. */
-static void place_products(const th_model *model, const joint_plan *plans, th_program *program, th_step *steps,
+/* A op's products lie side by side, those of the joints that ride on it with its own. */
+static void place_products(const th_model *model, const joint_plan *plans, th_program *program, th_joint_op *ops,
                            float (*products)[12], const source *sources)
 {
-    for (uint32_t i = 0; i < program->step_count; i++) {
-        steps[i].product = program->product_count;
-        program->product_count += steps[i].product_count;
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        ops[i].product = program->product_count;
+        program->product_count += ops[i].product_count;
     }
-    for (uint32_t b = 0; b < model->bind_count; b++) {
+    for (uint32_t b = 0; b < model->bone_count; b++) {
         if (sources[b].product == NO_PRODUCT)
             continue;
-        const th_dmat34 product = bind_product(model, &plans[model->binds[b].joint].space, b);
-        memcpy(products[steps[sources[b].step].product + sources[b].product], th_mat34_from(product).m,
-               sizeof *products);
+        const th_dmat34 product = bone_product(model, &plans[model->bones[b].joint].space, b);
+        memcpy(products[ops[sources[b].op].product + sources[b].product], th_mat34_from(product).m, sizeof *products);
     }
 }
 
-static void count_steps(const th_model *model, joint_plan *plans, th_rig *rig)
+static void count_ops(const th_model *model, joint_plan *plans, th_compiled_model *compiled)
 {
     for (uint32_t j = 0; j < model->joint_count; j++) {
         if (!plans[j].needed)
             continue;
-        if (plans[j].rides) {
-            plans[j].step = plans[j].fixed ? TH_NO_PARENT : plans[model->joints[j].parent].step;
+        if (plans[j].merged) {
+            plans[j].op = plans[j].fixed ? TH_NO_PARENT : plans[model->joints[j].parent].op;
             continue;
         }
-        plans[j].step = rig->program.step_count++;
-        rig->mover_count += (plans[j].moves & TH_STEP_MOVES) != 0;
+        plans[j].op = compiled->program.op_count++;
+        compiled->track_count += (plans[j].moves & TH_JOINT_OP_MOVES) != 0;
     }
 }
 
 /* key: where its keys begin in a frame. */
-static th_step step_of(const th_model *model, const joint_plan *plans, uint32_t joint, size_t key)
+static th_joint_op op_of(const th_model *model, const joint_plan *plans, uint32_t joint, size_t key)
 {
     const joint_plan *p = &plans[joint];
     const uint32_t parent = model->joints[joint].parent;
-    th_step step = {
-        .flags = p->moves, .parent = parent == TH_NO_INDEX ? TH_NO_PARENT : plans[parent].step, .key = (uint32_t)key};
-    set_constants(p, parent_space(model, plans, joint), th_dmat34_from(model->joints[joint].rest), model->size, &step);
-    return step;
+    th_joint_op op = {
+        .flags = p->moves, .parent = parent == TH_NO_INDEX ? TH_NO_PARENT : plans[parent].op, .key = (uint32_t)key};
+    set_constants(p, parent_space(model, plans, joint), th_dmat34_from(model->joints[joint].rest), model->size, &op);
+    return op;
 }
 
 static uint32_t matrix_of(const th_program *program, source from)
 {
-    return from.product == NO_PRODUCT ? from.step
-                                      : program->step_count + program->steps[from.step].product + from.product;
+    return from.product == NO_PRODUCT ? from.op : program->op_count + program->ops[from.op].product + from.product;
 }
 
 /* What fills up the last lines is of the matrix that is zero. */
 static void set_rows(const th_program *program, const source *sources, uint32_t *rows)
 {
-    const uint32_t used = 3 * program->bind_count, zero = 3 * (th_program_matrices(program) - 1) * TH_ROW_BYTES;
+    const uint32_t used = 3 * program->bone_count, zero = 3 * (th_program_matrices(program) - 1) * TH_ROW_BYTES;
     for (uint32_t i = 0; i < used; i++)
         rows[i] = (3 * matrix_of(program, sources[i / 3]) + i % 3) * TH_ROW_BYTES;
-    for (uint32_t i = used; i < used + TH_LINE_ROWS; i++)
+    for (uint32_t i = used; i < used + TH_CACHE_LINE_ROWS; i++)
         rows[i] = zero;
 }
 
 /* ready: of each block. */
 static void set_ready(const th_program *program, const source *sources, uint32_t *ready)
 {
-    const uint32_t blocks = (program->step_count + TH_BLOCK - 1) / TH_BLOCK;
-    uint32_t bind = 0;
+    const uint32_t blocks = (program->op_count + TH_BLOCK - 1) / TH_BLOCK;
+    uint32_t bone = 0;
     for (uint32_t i = 0; i < blocks; i++) {
-        while (bind < program->bind_count && sources[bind].step / TH_BLOCK <= i)
-            bind++;
-        const uint32_t rows = 3 * bind + (bind < program->bind_count ? 0 : TH_LINE_ROWS - 1);
-        ready[i] = rows / TH_LINE_ROWS * TH_LINE_ROWS;
+        while (bone < program->bone_count && sources[bone].op / TH_BLOCK <= i)
+            bone++;
+        const uint32_t rows = 3 * bone + (bone < program->bone_count ? 0 : TH_CACHE_LINE_ROWS - 1);
+        ready[i] = rows / TH_CACHE_LINE_ROWS * TH_CACHE_LINE_ROWS;
     }
 }
 
 /* At most 65,535 joints of 48 bytes of keys each: offsets fit. */
-static void emit_steps(const th_model *model, const joint_plan *plans, th_rig *rig, th_step *steps, source *sources)
+static void emit_ops(const th_model *model, const joint_plan *plans, th_compiled_model *compiled, th_joint_op *ops,
+                     source *sources)
 {
-    th_mover *mover = (th_mover *)rig->movers;
+    th_compiled_track *track = (th_compiled_track *)compiled->tracks;
     size_t key = 0;
     for (uint32_t j = 0; j < model->joint_count; j++) {
         const joint_plan *p = &plans[j];
         if (!p->needed)
             continue;
-        if (!p->rides)
-            steps[p->step] = step_of(model, plans, j, key);
-        set_sources(model, p, steps, sources);
-        if (!(p->moves & TH_STEP_MOVES))
+        if (!p->merged)
+            ops[p->op] = op_of(model, plans, j, key);
+        set_sources(model, p, ops, sources);
+        if (!(p->moves & TH_JOINT_OP_MOVES))
             continue;
-        set_mover(p, parent_space(model, plans, j), th_dmat34_from(model->joints[j].rest), j, mover++);
-        int keys = __builtin_popcount(p->moves & (TH_STEP_ROTATION | TH_STEP_SCALE | TH_STEP_TRANSLATION));
-        key += th_keys_bytes(rig->program.keys) * (size_t)keys;
+        set_track(p, parent_space(model, plans, j), th_dmat34_from(model->joints[j].rest), j, track++);
+        int keys = __builtin_popcount(p->moves & (TH_JOINT_OP_ROTATION | TH_JOINT_OP_SCALE | TH_JOINT_OP_TRANSLATION));
+        key += th_keys_bytes(compiled->program.keys) * (size_t)keys;
     }
-    rig->program.frame_bytes = key;
+    compiled->program.frame_bytes = key;
 }
 
-static th_result create_steps(const th_model *model, joint_plan *plans, th_rig *rig, th_error *err)
+static th_result create_ops(const th_model *model, joint_plan *plans, th_compiled_model *compiled, th_error *err)
 {
-    count_steps(model, plans, rig);
-    th_program *program = &rig->program;
-    th_step *steps = th_arena_new(rig->arena, th_step, program->step_count);
-    th_mover *movers = th_arena_new(rig->arena, th_mover, rig->mover_count);
-    float(*products)[12] = th_arena_alloc(rig->arena, model->bind_count, sizeof *products);
-    uint32_t *rows = th_arena_new(rig->arena, uint32_t, 3 * model->bind_count + TH_LINE_ROWS);
-    uint32_t *ready = th_arena_new(rig->arena, uint32_t, program->step_count / TH_BLOCK + 1);
-    source *sources = calloc(model->bind_count + 1u, sizeof *sources);
-    if (steps && movers && products && rows && ready && sources) {
-        program->steps = steps;
+    count_ops(model, plans, compiled);
+    th_program *program = &compiled->program;
+    th_joint_op *ops = th_arena_new(compiled->arena, th_joint_op, program->op_count);
+    th_compiled_track *tracks = th_arena_new(compiled->arena, th_compiled_track, compiled->track_count);
+    float(*products)[12] = th_arena_alloc(compiled->arena, model->bone_count, sizeof *products);
+    uint32_t *rows = th_arena_new(compiled->arena, uint32_t, 3 * model->bone_count + TH_CACHE_LINE_ROWS);
+    uint32_t *ready = th_arena_new(compiled->arena, uint32_t, program->op_count / TH_BLOCK + 1);
+    source *sources = calloc(model->bone_count + 1u, sizeof *sources);
+    if (ops && tracks && products && rows && ready && sources) {
+        program->ops = ops;
         program->products = (const float(*)[12])products;
         program->rows = rows;
         program->ready = ready;
-        program->bind_count = model->bind_count;
-        rig->movers = movers;
-        emit_steps(model, plans, rig, steps, sources);
-        place_products(model, plans, program, steps, products, sources);
+        program->bone_count = model->bone_count;
+        compiled->tracks = tracks;
+        emit_ops(model, plans, compiled, ops, sources);
+        place_products(model, plans, program, ops, products, sources);
         set_rows(program, sources, rows);
         set_ready(program, sources, ready);
     }
     free(sources);
-    return rig->movers ? TH_OK : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
+    return compiled->tracks ? TH_OK : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
 }
 
-/* ---- the rig ---- */
+/* ---- the compiled model ---- */
 
-static th_result build_program(const th_model *model, double shift, th_rig *rig, th_error *err)
+static th_result build_program(const th_model *model, double shift, th_compiled_model *compiled, th_error *err)
 {
     joint_plan *plans = calloc(model->joint_count, sizeof *plans);
     if (!plans)
@@ -462,91 +462,93 @@ static th_result build_program(const th_model *model, double shift, th_rig *rig,
     find_needed(model, plans);
     th_result result = find_spaces(model, plans, err);
     if (result == TH_OK)
-        result = create_steps(model, plans, rig, err);
+        result = create_ops(model, plans, compiled, err);
     free(plans);
     return result;
 }
 
-static th_result create_rig(const th_rig_desc *desc, double bound, double shift, int64_t *budget, th_rig **out,
-                            th_error *err)
+static th_result create_compiled(const th_compiled_model_desc *desc, double bound, double shift, int64_t *budget,
+                                 th_compiled_model **out, th_error *err)
 {
     th_arena *arena = th_arena_create();
-    th_rig *rig = arena ? th_arena_new(arena, th_rig, 1) : NULL;
+    th_compiled_model *compiled = arena ? th_arena_new(arena, th_compiled_model, 1) : NULL;
     *out = NULL;
-    if (!rig) {
+    if (!compiled) {
         th_arena_destroy(arena);
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", desc->model->name);
     }
-    *rig = (th_rig){.model = desc->model, .interpolation = desc->interpolation, .bound = bound, .arena = arena};
-    rig->program.keys = desc->keys;
-    rig->program.curve = desc->interpolation ? desc->interpolation : TH_INTERPOLATION_NLERP;
-    th_result result = build_program(desc->model, shift, rig, err);
+    *compiled =
+        (th_compiled_model){.model = desc->model, .interpolation = desc->interpolation, .bound = bound, .arena = arena};
+    compiled->program.keys = desc->keys;
+    compiled->program.curve = desc->interpolation ? desc->interpolation : TH_INTERPOLATION_NLERP;
+    th_result result = build_program(desc->model, shift, compiled, err);
     if (result == TH_OK)
-        result = th_rig_compile(rig, desc->sampling, budget, err);
+        result = th_compile_clips(compiled, desc->sampling, budget, err);
     if (result != TH_OK) {
-        th_rig_destroy(rig);
+        th_compiled_model_destroy(compiled);
         return result;
     }
-    *out = rig;
+    *out = compiled;
     return TH_OK;
 }
 
 /* Small shifts are held still unless that is what keeps a clip from its bound. */
-th_result th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *err)
+th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *err)
 {
     assert(desc->model && desc->bound_m >= 0);
     const double bound_m = desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M;
     const double bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size, noise = STILL * desc->model->size;
     const double shift = fmax(noise, bound * STILL_PART);
     int64_t budget = TH_COMPILE_BUDGET;
-    th_result result = create_rig(desc, bound, shift, &budget, out, err);
-    if (result != TH_OK || desc->sampling == TH_SAMPLING_EXACT || th_rig_exact_clips(*out) == 0 || !(shift > noise))
+    th_result result = create_compiled(desc, bound, shift, &budget, out, err);
+    if (result != TH_OK || desc->sampling == TH_SAMPLING_EXACT || th_compiled_model_exact_clips(*out) == 0 ||
+        !(shift > noise))
         return result;
-    th_rig *strict, *worse;
-    if (create_rig(desc, bound, noise, &budget, &strict, NULL) != TH_OK)
+    th_compiled_model *strict, *worse;
+    if (create_compiled(desc, bound, noise, &budget, &strict, NULL) != TH_OK)
         return TH_OK;
-    worse = th_rig_exact_clips(strict) < th_rig_exact_clips(*out) ? *out : strict;
+    worse = th_compiled_model_exact_clips(strict) < th_compiled_model_exact_clips(*out) ? *out : strict;
     *out = worse == strict ? *out : strict;
-    th_rig_destroy(worse);
+    th_compiled_model_destroy(worse);
     return TH_OK;
 }
 
-void th_rig_destroy(th_rig *rig)
+void th_compiled_model_destroy(th_compiled_model *compiled)
 {
-    if (rig)
-        th_arena_destroy(rig->arena);
+    if (compiled)
+        th_arena_destroy(compiled->arena);
 }
 
-const th_model *th_rig_model(const th_rig *rig)
+const th_model *th_compiled_model_source(const th_compiled_model *compiled)
 {
-    return rig->model;
+    return compiled->model;
 }
 
-double th_rig_bound(const th_rig *rig)
+double th_compiled_model_bound(const th_compiled_model *compiled)
 {
-    return rig->bound;
+    return compiled->bound;
 }
 
-th_interpolation th_rig_interpolation(const th_rig *rig)
+th_interpolation th_compiled_model_interpolation(const th_compiled_model *compiled)
 {
-    return rig->interpolation;
+    return compiled->interpolation;
 }
 
-const th_clip_report *th_rig_clip_report(const th_rig *rig, uint32_t clip)
+const th_clip_report *th_compiled_model_clip_report(const th_compiled_model *compiled, uint32_t clip)
 {
-    assert(clip < rig->model->clip_count);
-    return &rig->reports[clip];
+    assert(clip < compiled->model->clip_count);
+    return &compiled->reports[clip];
 }
 
-uint32_t th_rig_exact_clips(const th_rig *rig)
+uint32_t th_compiled_model_exact_clips(const th_compiled_model *compiled)
 {
     uint32_t count = 0;
-    for (uint32_t c = 0; c < rig->model->clip_count; c++)
-        count += !rig->reports[c].compiled;
+    for (uint32_t c = 0; c < compiled->model->clip_count; c++)
+        count += !compiled->reports[c].compiled;
     return count;
 }
 
-size_t th_rig_bytes(const th_rig *rig)
+size_t th_compiled_model_bytes(const th_compiled_model *compiled)
 {
-    return th_arena_bytes(rig->arena);
+    return th_arena_bytes(compiled->arena);
 }

@@ -7,53 +7,54 @@
 #include <string.h>
 
 /* Keys of one frame in single precision. */
-static size_t frame_numbers(const th_rig *rig)
+static size_t frame_numbers(const th_compiled_model *compiled)
 {
-    return rig->program.frame_bytes / th_keys_bytes(rig->program.keys) * TH_KEY;
+    return compiled->program.frame_bytes / th_keys_bytes(compiled->program.keys) * TH_KEY;
 }
 
 /* ---- keys ---- */
 
 /* Writes the keys of one joint; returns where the next joint's begin. before: keys of the same joint, or NULL;
  * rotations take the sign that is nearer to those. */
-static float *write_keys(const th_mover *mover, const th_trs *trs, const float *before, float *out)
+static float *write_keys(const th_compiled_track *track, const th_trs *trs, const float *before, float *out)
 {
-    if (mover->flags & TH_STEP_ROTATION) {
+    if (track->flags & TH_JOINT_OP_ROTATION) {
         double q[4], dot = 0;
-        th_quat_mul(mover->before, trs->rotation, q);
-        th_quat_mul(q, mover->after, q);
+        th_quat_mul(track->before, trs->rotation, q);
+        th_quat_mul(q, track->after, q);
         for (int i = 0; before && i < 4; i++)
             dot += q[i] * (double)before[i];
         for (int i = 0; i < 4; i++)
             *out++ = (float)(dot < 0 ? -q[i] : q[i]);
     }
-    if (mover->flags & TH_STEP_SCALE) {
+    if (track->flags & TH_JOINT_OP_SCALE) {
         for (int i = 0; i < 3; i++)
-            *out++ = (float)(trs->scale[i] * mover->scale);
+            *out++ = (float)(trs->scale[i] * track->scale);
         *out++ = 0;
     }
-    if (mover->flags & TH_STEP_TRANSLATION) {
+    if (track->flags & TH_JOINT_OP_TRANSLATION) {
         double t[3];
-        th_dmat34_point(&mover->from_parent, trs->translation, t);
+        th_dmat34_point(&track->from_parent, trs->translation, t);
         for (int i = 0; i < 3; i++)
-            *out++ = (float)(t[i] + mover->offset[i]);
+            *out++ = (float)(t[i] + track->offset[i]);
         *out++ = 0;
     }
     return out;
 }
 
-static void write_frame(const th_rig *rig, const th_clip *clip, double ticks, const float *before, float *out)
+static void write_frame(const th_compiled_model *compiled, const th_clip *clip, double ticks, const float *before,
+                        float *out)
 {
     const th_channel *channel = clip ? clip->channels : NULL;
     const th_channel *end = clip ? channel + clip->channel_count : NULL;
-    for (uint32_t m = 0; m < rig->mover_count; m++) {
-        const th_mover *mover = &rig->movers[m];
-        while (channel != end && channel->joint < mover->joint)
+    for (uint32_t m = 0; m < compiled->track_count; m++) {
+        const th_compiled_track *track = &compiled->tracks[m];
+        while (channel != end && channel->joint < track->joint)
             channel++;
-        th_trs trs = mover->rest;
-        if (channel != end && channel->joint == mover->joint)
-            th_exact_channel(channel, ticks, rig->interpolation, &trs);
-        float *next = write_keys(mover, &trs, before, out);
+        th_trs trs = track->rest;
+        if (channel != end && channel->joint == track->joint)
+            th_exact_channel(channel, ticks, compiled->interpolation, &trs);
+        float *next = write_keys(track, &trs, before, out);
         before = before ? before + (next - out) : NULL;
         out = next;
     }
@@ -68,25 +69,26 @@ static int16_t pack(double value, float base, float span)
     return (int16_t)fmax(-32767, fmin(32767, n));
 }
 
-static void store_frame(const th_rig *rig, const float *frame, char *out)
+static void store_frame(const th_compiled_model *compiled, const float *frame, char *out)
 {
-    if (rig->program.keys == TH_KEYS_32) {
-        memcpy(out, frame, rig->program.frame_bytes);
+    if (compiled->program.keys == TH_KEYS_32) {
+        memcpy(out, frame, compiled->program.frame_bytes);
         return;
     }
-    for (size_t i = 0; i < frame_numbers(rig); i++) {
-        const th_range *range = &rig->program.ranges[i / TH_KEY];
+    for (size_t i = 0; i < frame_numbers(compiled); i++) {
+        const th_key_range *range = &compiled->program.ranges[i / TH_KEY];
         const int16_t n = pack((double)frame[i], range->base[i % TH_KEY], range->span[i % TH_KEY]);
         memcpy(out + i * sizeof n, &n, sizeof n);
     }
 }
 
 /* The frame beyond the end of a cubic curve that gives it the slope of its last interval there. */
-static void store_beyond(const th_rig *rig, const float *last, const float *before, float *frame, char *out)
+static void store_beyond(const th_compiled_model *compiled, const float *last, const float *before, float *frame,
+                         char *out)
 {
-    for (size_t i = 0; i < frame_numbers(rig); i++)
+    for (size_t i = 0; i < frame_numbers(compiled); i++)
         frame[i] = 2 * last[i] - before[i];
-    store_frame(rig, frame, out);
+    store_frame(compiled, frame, out);
 }
 
 static bool is_cubic(const th_program *program)
@@ -99,27 +101,27 @@ uint32_t th_frames_count(const th_program *program, uint32_t intervals)
     return intervals + 1 + (is_cubic(program) ? 2 : 0);
 }
 
-bool th_frames_write(const th_rig *rig, const th_playable *playable, void *out)
+bool th_frames_write(const th_compiled_model *compiled, const th_compiled_clip *compiled_clip, void *out)
 {
-    const th_clip *clip = playable->clip;
-    const uint32_t intervals = playable->interval_count;
-    const size_t numbers = frame_numbers(rig), bytes = rig->program.frame_bytes;
+    const th_clip *clip = compiled_clip->clip;
+    const uint32_t intervals = compiled_clip->interval_count;
+    const size_t numbers = frame_numbers(compiled), bytes = compiled->program.frame_bytes;
     const double duration = clip ? clip->duration_ticks : 0;
-    const double late = playable->holds ? TH_STEP_LATE / 2 : 0;
-    const bool cubic = is_cubic(&rig->program);
+    const double late = compiled_clip->is_stepped ? TH_STEPPED_KEY_TOLERANCE / 2 : 0;
+    const bool cubic = is_cubic(&compiled->program);
     float *all = malloc(3 * numbers * sizeof *all + 1), *now = all, *before = all + numbers, *beyond = before + numbers;
     if (!all)
         return false;
     char *at = (char *)out + (cubic ? bytes : 0);
     /* Signs begin as those of the rest pose, so that all clips range over the same side. */
-    write_frame(rig, NULL, 0, NULL, before);
+    write_frame(compiled, NULL, 0, NULL, before);
     for (uint32_t f = 0; f <= intervals; f++, at += bytes) {
-        write_frame(rig, clip, fmin(duration, duration * (f + late) / intervals), before, now);
-        store_frame(rig, now, at);
+        write_frame(compiled, clip, fmin(duration, duration * (f + late) / intervals), before, now);
+        store_frame(compiled, now, at);
         if (cubic && f == 1)
-            store_beyond(rig, before, now, beyond, out);
+            store_beyond(compiled, before, now, beyond, out);
         if (cubic && f == intervals)
-            store_beyond(rig, now, before, beyond, at + bytes);
+            store_beyond(compiled, now, before, beyond, at + bytes);
         float *swap = now;
         now = before;
         before = swap;
@@ -138,10 +140,10 @@ typedef struct joint_keys {
 
 /* What is known of a joint's keys so far, while its clips are gone through. */
 typedef struct extremes {
-    const th_rig *rig;
-    const th_mover *mover;
+    const th_compiled_model *compiled;
+    const th_compiled_track *track;
     const th_channel *channel;
-    th_range *ranges; /* base: the least so far, span: the most */
+    th_key_range *ranges; /* base: the least so far, span: the most */
     joint_keys now, rest;
     size_t count;
     int64_t *budget;
@@ -150,7 +152,7 @@ typedef struct extremes {
 static void add_keys(extremes *x, const joint_keys *keys)
 {
     for (size_t i = 0; i < x->count; i++) {
-        th_range *range = &x->ranges[i / TH_KEY];
+        th_key_range *range = &x->ranges[i / TH_KEY];
         range->base[i % TH_KEY] = fminf(range->base[i % TH_KEY], keys->numbers[i]);
         range->span[i % TH_KEY] = fmaxf(range->span[i % TH_KEY], keys->numbers[i]);
     }
@@ -160,8 +162,8 @@ static void add_moment(extremes *x, double ticks)
 {
     th_trs trs;
     const joint_keys before = x->now;
-    th_exact_channel(x->channel, ticks, x->rig->interpolation, &trs);
-    write_keys(x->mover, &trs, before.numbers, x->now.numbers);
+    th_exact_channel(x->channel, ticks, x->compiled->interpolation, &trs);
+    write_keys(x->track, &trs, before.numbers, x->now.numbers);
     add_keys(x, &x->now);
     --*x->budget;
 }
@@ -170,7 +172,7 @@ static void add_moment(extremes *x, double ticks)
 static void add_beyond(extremes *x, double end, double inner)
 {
     joint_keys beyond;
-    if (!is_cubic(&x->rig->program))
+    if (!is_cubic(&x->compiled->program))
         return;
     add_moment(x, end);
     const joint_keys last = x->now;
@@ -184,7 +186,7 @@ static void add_beyond(extremes *x, double end, double inner)
 /* At its keys, and where it may go further between them, there. */
 static void add_track(extremes *x, const th_track *track, bool bends, double duration)
 {
-    const bool cubic = is_cubic(&x->rig->program) || track->tangents;
+    const bool cubic = is_cubic(&x->compiled->program) || track->tangents;
     const int parts = cubic ? 16 : bends ? 4 : 1;
     const uint32_t last = track->key_count - 1;
     x->now = x->rest;
@@ -198,22 +200,22 @@ static void add_track(extremes *x, const th_track *track, bool bends, double dur
     add_beyond(x, duration, track->times[last > 0 && !(track->times[last] < duration) ? last - 1 : last]);
 }
 
-static void begin_joint(extremes *x, const th_mover *mover, th_range *ranges)
+static void begin_joint(extremes *x, const th_compiled_track *track, th_key_range *ranges)
 {
-    x->mover = mover;
+    x->track = track;
     x->ranges = ranges;
-    x->count = (size_t)(write_keys(mover, &mover->rest, NULL, x->rest.numbers) - x->rest.numbers);
+    x->count = (size_t)(write_keys(track, &track->rest, NULL, x->rest.numbers) - x->rest.numbers);
 }
 
-static void add_clip(extremes *x, const th_clip *clip, th_range *ranges)
+static void add_clip(extremes *x, const th_clip *clip, th_key_range *ranges)
 {
     const th_channel *channel = clip->channels, *end = channel + clip->channel_count;
-    for (uint32_t m = 0; m < x->rig->mover_count; m++) {
-        begin_joint(x, &x->rig->movers[m], ranges);
+    for (uint32_t m = 0; m < x->compiled->track_count; m++) {
+        begin_joint(x, &x->compiled->tracks[m], ranges);
         ranges += x->count / TH_KEY;
-        while (channel != end && channel->joint < x->mover->joint)
+        while (channel != end && channel->joint < x->track->joint)
             channel++;
-        if (channel == end || channel->joint != x->mover->joint)
+        if (channel == end || channel->joint != x->track->joint)
             continue;
         x->channel = channel;
         add_track(x, &channel->translation, false, clip->duration_ticks);
@@ -222,28 +224,28 @@ static void add_clip(extremes *x, const th_clip *clip, th_range *ranges)
     }
 }
 
-static void begin_ranges(extremes *x, th_range *ranges)
+static void begin_ranges(extremes *x, th_key_range *ranges)
 {
-    for (uint32_t m = 0; m < x->rig->mover_count; m++) {
-        begin_joint(x, &x->rig->movers[m], ranges);
+    for (uint32_t m = 0; m < x->compiled->track_count; m++) {
+        begin_joint(x, &x->compiled->tracks[m], ranges);
         ranges += x->count / TH_KEY;
         for (size_t i = 0; i < x->count; i++)
             x->ranges[i / TH_KEY].base[i % TH_KEY] = x->ranges[i / TH_KEY].span[i % TH_KEY] = x->rest.numbers[i];
     }
 }
 
-bool th_frames_find_ranges(th_rig *rig, int64_t *budget)
+bool th_frames_find_ranges(th_compiled_model *compiled, int64_t *budget)
 {
     const float steps = 65000; /* of 65,535: the rest is for curves that go further than was looked */
-    const size_t count = rig->program.frame_bytes / th_keys_bytes(TH_KEYS_16);
-    th_range *ranges = th_arena_new(rig->arena, th_range, count);
-    extremes x = {.rig = rig, .budget = budget};
+    const size_t count = compiled->program.frame_bytes / th_keys_bytes(TH_KEYS_16);
+    th_key_range *ranges = th_arena_new(compiled->arena, th_key_range, count);
+    extremes x = {.compiled = compiled, .budget = budget};
     if (!ranges)
         return false;
-    rig->program.ranges = ranges;
+    compiled->program.ranges = ranges;
     begin_ranges(&x, ranges);
-    for (uint32_t c = 0; *budget > 0 && c < rig->model->clip_count; c++)
-        add_clip(&x, &rig->model->clips[c], ranges);
+    for (uint32_t c = 0; *budget > 0 && c < compiled->model->clip_count; c++)
+        add_clip(&x, &compiled->model->clips[c], ranges);
     for (size_t i = 0; i < count * TH_KEY; i++) {
         float *base = &ranges[i / TH_KEY].base[i % TH_KEY], *span = &ranges[i / TH_KEY].span[i % TH_KEY];
         const float least = *base, most = *span;

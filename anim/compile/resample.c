@@ -36,7 +36,7 @@ typedef struct schedule {
     size_t first;    /* that is measured */
     size_t count;
     bool splines;
-    bool holds; /* frames are to hold until the next one, as keys do */
+    bool is_stepped; /* frames are to hold until the next one, as keys do */
 } schedule;
 
 /* Around a bind's joint, in the space of its mesh: a centre, and the half axes of a shell, or of a box of vertices. */
@@ -45,11 +45,11 @@ typedef struct probe {
 } probe;
 
 typedef struct compiler {
-    th_rig *rig;
+    th_compiled_model *compiled;
     const th_model *model;
     probe *probes;    /* one a bind */
     th_dmat34 *pose;  /* joint_count */
-    th_dmat34 *exact; /* bind_count */
+    th_dmat34 *exact; /* bone_count */
     const th_kernels *kernels;
     float *palettes; /* MEASURED_AT_ONCE of them */
     float *matrices; /* of as many times as the kernel has lanes */
@@ -66,11 +66,11 @@ typedef struct worst {
 /* ---- error ---- */
 
 /* False for a joint that is flattened at rest, as files hide parts: nothing of the mesh is 3 cm away there. */
-static bool set_probe(const compiler *c, const th_bind *bind, probe *p)
+static bool set_probe(const compiler *c, const th_bone *bone, probe *p)
 {
-    th_dmat34 inverse_bind = th_dmat34_from(bind->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY;
+    th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY;
     th_dmat34_invert(&inverse_bind, &mesh_from_joint);
-    th_dmat34 rest = th_dmat34_mul(c->pose[bind->joint], inverse_bind), scene;
+    th_dmat34 rest = th_dmat34_mul(c->pose[bone->joint], inverse_bind), scene;
     double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * c->model->size;
     *p = (probe){.center = {mesh_from_joint.m[3], mesh_from_joint.m[7], mesh_from_joint.m[11]}};
     if (!th_dmat34_invert(&rest, &scene))
@@ -89,15 +89,15 @@ typedef struct box {
 
 static box *find_boxes(const th_model *model)
 {
-    box *boxes = malloc((model->bind_count + 1u) * sizeof *boxes);
-    for (uint32_t b = 0; boxes && b < model->bind_count; b++)
+    box *boxes = malloc((model->bone_count + 1u) * sizeof *boxes);
+    for (uint32_t b = 0; boxes && b < model->bone_count; b++)
         boxes[b] = (box){{HUGE_VALF, HUGE_VALF, HUGE_VALF}, {-HUGE_VALF, -HUGE_VALF, -HUGE_VALF}};
     for (uint32_t m = 0; boxes && m < model->mesh_count; m++)
         for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
             const th_vertex *vertex = &model->meshes[m].vertices[v];
             for (int k = 0; k < 4 && vertex->weight[k] > 0; k++)
                 for (int i = 0; i < 3; i++) {
-                    float *low = &boxes[vertex->bind[k]].low[i], *high = &boxes[vertex->bind[k]].high[i];
+                    float *low = &boxes[vertex->bone[k]].low[i], *high = &boxes[vertex->bone[k]].high[i];
                     *low = fminf(*low, vertex->position[i]);
                     *high = fmaxf(*high, vertex->position[i]);
                 }
@@ -120,8 +120,8 @@ static bool set_probes(compiler *c)
 {
     box *boxes = NULL;
     th_exact_pose(c->model, NULL, 0, TH_INTERPOLATION_AUTHORED, c->pose);
-    for (uint32_t b = 0; b < c->model->bind_count; b++) {
-        if (set_probe(c, &c->model->binds[b], &c->probes[b]))
+    for (uint32_t b = 0; b < c->model->bone_count; b++) {
+        if (set_probe(c, &c->model->bones[b], &c->probes[b]))
             continue;
         if (!boxes && !(boxes = find_boxes(c->model)))
             return false;
@@ -153,34 +153,36 @@ static double probe_error(const probe *p, const th_dmat34 *exact, const float *p
     return sqrt(largest);
 }
 
-static double duration_of(const th_playable *playable)
+static double duration_of(const th_compiled_clip *compiled_clip)
 {
-    return playable->clip ? playable->clip->duration_ticks : 0;
+    return compiled_clip->clip ? compiled_clip->clip->duration_ticks : 0;
 }
 
 /* Adds the errors at up to MEASURED_AT_ONCE times to *w. */
-static void measure_some(compiler *c, const th_playable *playable, const double *ticks, uint32_t count, worst *w)
+static void measure_some(compiler *c, const th_compiled_clip *compiled_clip, const double *ticks, uint32_t count,
+                         worst *w)
 {
-    const th_rig *rig = c->rig;
-    const double duration = duration_of(playable);
+    const th_compiled_model *compiled = c->compiled;
+    const double duration = duration_of(compiled_clip);
     for (uint32_t first = 0; first < count; first += c->kernels->width) {
         th_lanes lanes;
         char *palettes[TH_MAX_WIDTH];
         for (uint32_t i = 0; i < c->kernels->width; i++) {
             palettes[i] = (char *)(c->palettes + (first + i) * c->palette_floats);
             const double at = ticks[first + i < count ? first + i : 0];
-            th_playable_seek(playable, rig->program.frame_bytes, duration > 0 ? at / duration : 0, &lanes, i);
+            th_compiled_clip_seek(compiled_clip, compiled->program.frame_bytes, duration > 0 ? at / duration : 0,
+                                  &lanes, i);
         }
-        th_kernels_pose(c->kernels, &rig->program, &lanes, c->kernels->write[TH_PALETTE_F32][false], false, c->matrices,
-                        palettes);
+        th_kernels_pose(c->kernels, &compiled->program, &lanes, c->kernels->write[TH_PALETTE_F32][false], false,
+                        c->matrices, palettes);
     }
     for (uint32_t i = 0; i < count; i++) {
-        th_exact_pose(c->model, playable->clip, ticks[i], c->rig->interpolation, c->pose);
+        th_exact_pose(c->model, compiled_clip->clip, ticks[i], c->compiled->interpolation, c->pose);
         th_exact_palette(c->model, c->pose, c->exact);
-        for (uint32_t b = 0; b < c->model->bind_count; b++) {
+        for (uint32_t b = 0; b < c->model->bone_count; b++) {
             double error = probe_error(&c->probes[b], &c->exact[b], c->palettes + i * c->palette_floats + b * TH_ENTRY);
             if (error > w->error)
-                *w = (worst){error, ticks[i], c->model->binds[b].joint};
+                *w = (worst){error, ticks[i], c->model->bones[b].joint};
         }
     }
     c->budget -= (int64_t)count * c->model->joint_count;
@@ -190,27 +192,27 @@ static void measure_some(compiler *c, const th_playable *playable, const double 
  * normalised linear interpolation is furthest from slerp, while in the middle they agree. A spline is as a rule
  * furthest from the line below it in the middle. A frame that holds is furthest from what does not at its ends, and at
  * these it shows whether it begins when a key does. Stops early beyond the bound. */
-static worst measure(compiler *c, const th_playable *playable, const schedule *s)
+static worst measure(compiler *c, const th_compiled_clip *compiled_clip, const schedule *s)
 {
     static const double lines[] = {0.25, 0.75}, splines[] = {0.25, 0.5, 0.75},
-                        ends[] = {TH_STEP_LATE, 1 - TH_STEP_LATE};
+                        ends[] = {TH_STEPPED_KEY_TOLERANCE, 1 - TH_STEPPED_KEY_TOLERANCE};
     worst w = {0};
-    measure_some(c, playable, &c->suspect, 1, &w);
-    for (size_t i = s->first; i < s->count && w.error <= c->rig->bound && c->budget > 0; i += MEASURED_AT_ONCE)
-        measure_some(c, playable, s->times + i,
+    measure_some(c, compiled_clip, &c->suspect, 1, &w);
+    for (size_t i = s->first; i < s->count && w.error <= c->compiled->bound && c->budget > 0; i += MEASURED_AT_ONCE)
+        measure_some(c, compiled_clip, s->times + i,
                      (uint32_t)(s->count - i < MEASURED_AT_ONCE ? s->count - i : MEASURED_AT_ONCE), &w);
-    double duration = duration_of(playable);
-    const double *parts = s->holds ? ends : s->splines ? splines : lines;
-    uint32_t part_count = s->splines && !s->holds ? 3 : 2,
-             total = duration > 0 ? part_count * playable->interval_count : 0;
-    for (uint32_t i = 0; i < total && w.error <= c->rig->bound && c->budget > 0; i += MEASURED_AT_ONCE) {
+    double duration = duration_of(compiled_clip);
+    const double *parts = s->is_stepped ? ends : s->splines ? splines : lines;
+    uint32_t part_count = s->splines && !s->is_stepped ? 3 : 2,
+             total = duration > 0 ? part_count * compiled_clip->interval_count : 0;
+    for (uint32_t i = 0; i < total && w.error <= c->compiled->bound && c->budget > 0; i += MEASURED_AT_ONCE) {
         double between[MEASURED_AT_ONCE];
         uint32_t n = total - i < MEASURED_AT_ONCE ? total - i : MEASURED_AT_ONCE;
         for (uint32_t k = 0; k < n; k++) {
             uint32_t interval = (i + k) / part_count;
-            between[k] = duration * (interval + parts[(i + k) % part_count]) / playable->interval_count;
+            between[k] = duration * (interval + parts[(i + k) % part_count]) / compiled_clip->interval_count;
         }
-        measure_some(c, playable, between, n, &w);
+        measure_some(c, compiled_clip, between, n, &w);
     }
     return w;
 }
@@ -250,14 +252,14 @@ enum { MOST_PARTS = 3 };
 /* Adds `parts` of each interval between authored times, but of those that only rounding makes. */
 static void add_between(schedule *s, const double *parts, size_t count)
 {
-    const double shortest = s->holds ? noise_of(s) : 0;
+    const double shortest = s->is_stepped ? noise_of(s) : 0;
     for (size_t i = 1; i < s->authored; i++)
         for (size_t p = 0; p < count && s->times[i] - s->times[i - 1] > shortest; p++)
             s->times[s->count++] = s->times[i - 1] + (s->times[i] - s->times[i - 1]) * parts[p];
 }
 
 /* times is NULL when out of memory, else the caller's to free. */
-static schedule schedule_of(const th_clip *clip, bool holds)
+static schedule schedule_of(const th_clip *clip, bool is_stepped)
 {
     static const double middles[] = {0.5}, quarters[MOST_PARTS] = {0.5, 0.25, 0.75};
     size_t most = 2, n = 0;
@@ -274,17 +276,18 @@ static schedule schedule_of(const th_clip *clip, bool holds)
     times[n++] = clip->duration_ticks;
     for (uint32_t i = 0; i < clip->channel_count; i++) {
         const th_channel *channel = &clip->channels[i];
-        n += collect_times(&channel->translation, 3, clip->duration_ticks, holds, times + n);
-        n += collect_times(&channel->rotation, 4, clip->duration_ticks, holds, times + n);
-        n += collect_times(&channel->scale, 3, clip->duration_ticks, holds, times + n);
+        n += collect_times(&channel->translation, 3, clip->duration_ticks, is_stepped, times + n);
+        n += collect_times(&channel->rotation, 4, clip->duration_ticks, is_stepped, times + n);
+        n += collect_times(&channel->scale, 3, clip->duration_ticks, is_stepped, times + n);
     }
     qsort(times, n, sizeof *times, compare_doubles);
     size_t distinct = 1;
     for (size_t i = 1; i < n; i++)
         if (times[i] > times[distinct - 1])
             times[distinct++] = times[i];
-    schedule s = {.times = times, .authored = distinct, .count = distinct, .splines = splines, .holds = holds};
-    if (holds)
+    schedule s = {
+        .times = times, .authored = distinct, .count = distinct, .splines = splines, .is_stepped = is_stepped};
+    if (is_stepped)
         s.first = distinct > 1 ? distinct : 0;
     add_between(&s, splines ? quarters : middles, splines ? MOST_PARTS : 1);
     return s;
@@ -345,28 +348,31 @@ typedef struct attempt {
     void *keys; /* the caller's to free; NULL when it failed: */
     const char *reason;
     bool out_of_memory;
-    th_playable playable;
+    th_compiled_clip compiled_clip;
     worst worst;
 } attempt;
 
 static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t intervals, const schedule *s)
 {
-    const th_rig *rig = c->rig;
-    const double pace = intervals * (s->holds ? 1 + TH_TIME_ROUNDING : 1);
-    attempt a = {.playable = {.clip = clip, .interval_count = intervals, .holds = s->holds, .pace = pace},
+    const th_compiled_model *compiled = c->compiled;
+    const double frames_per_cycle = intervals * (s->is_stepped ? 1 + TH_TIME_ROUNDING : 1);
+    attempt a = {.compiled_clip = {.clip = clip,
+                                   .interval_count = intervals,
+                                   .is_stepped = s->is_stepped,
+                                   .frames_per_cycle = frames_per_cycle},
                  .reason = TOO_LONG};
-    c->budget -= (int64_t)intervals * rig->mover_count / FRAMES_OF_A_POSE;
+    c->budget -= (int64_t)intervals * compiled->track_count / FRAMES_OF_A_POSE;
     if (c->budget <= 0)
         return a;
-    a.keys = malloc(th_frames_count(&rig->program, intervals) * rig->program.frame_bytes + 1);
-    if (!a.keys || !th_frames_write(rig, &a.playable, a.keys)) {
+    a.keys = malloc(th_frames_count(&compiled->program, intervals) * compiled->program.frame_bytes + 1);
+    if (!a.keys || !th_frames_write(compiled, &a.compiled_clip, a.keys)) {
         free(a.keys);
         return (attempt){.out_of_memory = true};
     }
-    a.playable.keys = a.keys;
-    a.worst = measure(c, &a.playable, s);
+    a.compiled_clip.keys = a.keys;
+    a.worst = measure(c, &a.compiled_clip, s);
     c->suspect = a.worst.ticks;
-    if (c->budget > 0 && a.worst.error <= rig->bound)
+    if (c->budget > 0 && a.worst.error <= compiled->bound)
         return a;
     bool moves = clip && clip->duration_ticks > 0;
     a.reason = c->budget <= 0 ? TOO_LONG
@@ -385,7 +391,7 @@ static attempt refine(compiler *c, const th_clip *clip, const schedule *s, uint3
         return try_intervals(c, clip, 1, s);
     double authored = authored_intervals(s, clip->ticks_per_second);
     double rate_hz = authored / clip->duration_ticks * clip->ticks_per_second;
-    double most = MAX_CLIP_BYTES / (double)(c->rig->program.frame_bytes + 1);
+    double most = MAX_CLIP_BYTES / (double)(c->compiled->program.frame_bytes + 1);
     attempt a = {.reason = "it would take too many frames"};
     for (uint32_t times = 1; times <= MAX_REFINEMENT || times * rate_hz <= MAX_RATE_HZ; times *= 2) {
         double intervals = authored * times;
@@ -405,8 +411,8 @@ static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s)
 {
     uint32_t fails;
     attempt best = refine(c, clip, s, &fails);
-    while (best.keys && !s->holds && best.playable.interval_count - fails > 1 && c->budget > 0) {
-        uint32_t middle = fails + (best.playable.interval_count - fails) / 2;
+    while (best.keys && !s->is_stepped && best.compiled_clip.interval_count - fails > 1 && c->budget > 0) {
+        uint32_t middle = fails + (best.compiled_clip.interval_count - fails) / 2;
         attempt a = try_intervals(c, clip, middle, s);
         if (a.out_of_memory) {
             free(best.keys);
@@ -440,24 +446,26 @@ static size_t raw_bytes(const th_clip *clip)
     return bytes;
 }
 
-static void set_report(const attempt *a, const th_rig *rig, th_clip_report *report)
+static void set_report(const attempt *a, const th_compiled_model *compiled, th_clip_report *report)
 {
-    const th_playable *playable = &a->playable;
-    double ticks_per_second = playable->clip ? playable->clip->ticks_per_second : 1, duration = duration_of(playable);
+    const th_compiled_clip *compiled_clip = &a->compiled_clip;
+    double ticks_per_second = compiled_clip->clip ? compiled_clip->clip->ticks_per_second : 1,
+           duration = duration_of(compiled_clip);
     report->compiled = true;
     report->reason = "";
-    report->frame_count = playable->interval_count + 1;
-    report->rate_hz = duration > 0 ? playable->interval_count / duration * ticks_per_second : 0;
-    report->bytes = th_frames_count(&rig->program, playable->interval_count) * rig->program.frame_bytes;
+    report->frame_count = compiled_clip->interval_count + 1;
+    report->rate_hz = duration > 0 ? compiled_clip->interval_count / duration * ticks_per_second : 0;
+    report->bytes = th_frames_count(&compiled->program, compiled_clip->interval_count) * compiled->program.frame_bytes;
     report->max_error = a->worst.error;
     report->error_joint = a->worst.joint;
     report->error_time_s = a->worst.ticks / ticks_per_second;
 }
 
-static attempt compile_as(compiler *c, const th_clip *clip, bool holds)
+static attempt compile_as(compiler *c, const th_clip *clip, bool is_stepped)
 {
     double rest_time = 0;
-    schedule s = clip ? schedule_of(clip, holds) : (schedule){.times = &rest_time, .count = 1, .holds = holds};
+    schedule s =
+        clip ? schedule_of(clip, is_stepped) : (schedule){.times = &rest_time, .count = 1, .is_stepped = is_stepped};
     if (!s.times)
         return (attempt){.out_of_memory = true};
     c->suspect = 0;
@@ -490,22 +498,22 @@ static bool clip_jumps(const th_clip *clip)
  *
  * What jumps as authored is compiled to frames that hold. Where something else moves as well, these miss the bound;
  * then the jumps may still be so small that curves keep it. */
-static bool compile_clip(compiler *c, th_playable *playable, th_clip_report *report)
+static bool compile_clip(compiler *c, th_compiled_clip *compiled_clip, th_clip_report *report)
 {
-    const th_clip *clip = playable->clip;
-    const bool step = c->rig->program.curve == TH_INTERPOLATION_STEP;
-    const bool jumps = c->rig->interpolation == TH_INTERPOLATION_AUTHORED && clip_jumps(clip);
+    const th_clip *clip = compiled_clip->clip;
+    const bool step = c->compiled->program.curve == TH_INTERPOLATION_STEP;
+    const bool jumps = c->compiled->interpolation == TH_INTERPOLATION_AUTHORED && clip_jumps(clip);
     attempt a = compile_as(c, clip, step || jumps);
     if (jumps && !a.keys && !a.out_of_memory)
         a = compile_as(c, clip, false);
     report->reason = a.reason;
     if (!a.keys)
         return !a.out_of_memory;
-    *playable = a.playable;
-    set_report(&a, c->rig, report);
-    playable->keys = th_arena_copy(c->rig->arena, a.keys, report->bytes, 1);
+    *compiled_clip = a.compiled_clip;
+    set_report(&a, c->compiled, report);
+    compiled_clip->keys = th_arena_copy(c->compiled->arena, a.keys, report->bytes, 1);
     free(a.keys);
-    return playable->keys != NULL;
+    return compiled_clip->keys != NULL;
 }
 
 static void compiler_fini(compiler *c)
@@ -517,41 +525,41 @@ static void compiler_fini(compiler *c)
     free(c->matrices);
 }
 
-static bool compiler_init(compiler *c, th_rig *rig, int64_t budget)
+static bool compiler_init(compiler *c, th_compiled_model *compiled, int64_t budget)
 {
-    const th_model *model = rig->model;
-    *c = (compiler){.rig = rig, .model = model, .budget = budget};
+    const th_model *model = compiled->model;
+    *c = (compiler){.compiled = compiled, .model = model, .budget = budget};
     c->kernels = th_isa_kernels(th_isa_available(TH_ISA_SSE4) ? TH_ISA_SSE4 : TH_ISA_SCALAR); /* the same bytes */
-    c->palette_floats = th_line_round(model->bind_count * TH_ENTRY * sizeof(float)) / sizeof(float);
-    c->probes = calloc(model->bind_count + 1u, sizeof *c->probes);
+    c->palette_floats = th_cache_line_round(model->bone_count * TH_ENTRY * sizeof(float)) / sizeof(float);
+    c->probes = calloc(model->bone_count + 1u, sizeof *c->probes);
     c->pose = calloc(model->joint_count, sizeof *c->pose);
-    c->exact = calloc(model->bind_count + 1u, sizeof *c->exact);
-    c->palettes = th_line_alloc(c->palette_floats * MEASURED_AT_ONCE * sizeof *c->palettes);
-    c->matrices = th_line_alloc(th_scratch_floats(&rig->program, c->kernels->width) * sizeof *c->matrices);
+    c->exact = calloc(model->bone_count + 1u, sizeof *c->exact);
+    c->palettes = th_cache_line_alloc(c->palette_floats * MEASURED_AT_ONCE * sizeof *c->palettes);
+    c->matrices = th_cache_line_alloc(th_scratch_floats(&compiled->program, c->kernels->width) * sizeof *c->matrices);
     if (c->probes && c->pose && c->exact && c->palettes && c->matrices && set_probes(c))
         return true;
     compiler_fini(c);
     return false;
 }
 
-th_result th_rig_compile(th_rig *rig, th_sampling sampling, int64_t *budget, th_error *err)
+th_result th_compile_clips(th_compiled_model *compiled, th_sampling sampling, int64_t *budget, th_error *err)
 {
-    const th_model *model = rig->model;
+    const th_model *model = compiled->model;
     uint32_t count = model->clip_count + 1;
-    rig->playables = th_arena_new(rig->arena, th_playable, count);
-    rig->reports = th_arena_new(rig->arena, th_clip_report, count);
+    compiled->compiled_clips = th_arena_new(compiled->arena, th_compiled_clip, count);
+    compiled->reports = th_arena_new(compiled->arena, th_clip_report, count);
     compiler c;
-    const bool ranged = rig->program.keys != TH_KEYS_16 || th_frames_find_ranges(rig, budget);
-    if (!rig->playables || !rig->reports || !ranged || !compiler_init(&c, rig, *budget))
+    const bool ranged = compiled->program.keys != TH_KEYS_16 || th_frames_find_ranges(compiled, budget);
+    if (!compiled->compiled_clips || !compiled->reports || !ranged || !compiler_init(&c, compiled, *budget))
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", model->name);
     bool ok = true;
     for (uint32_t i = 0; i < count && ok; i++) {
         const th_clip *clip = i < model->clip_count ? &model->clips[i] : NULL;
-        rig->playables[i].clip = clip;
-        rig->reports[i].raw_bytes = clip ? raw_bytes(clip) : 0;
-        rig->reports[i].reason = "asked for";
+        compiled->compiled_clips[i].clip = clip;
+        compiled->reports[i].raw_bytes = clip ? raw_bytes(clip) : 0;
+        compiled->reports[i].reason = "asked for";
         if (sampling == TH_SAMPLING_COMPILED)
-            ok = compile_clip(&c, &rig->playables[i], &rig->reports[i]);
+            ok = compile_clip(&c, &compiled->compiled_clips[i], &compiled->reports[i]);
     }
     *budget = c.budget;
     compiler_fini(&c);

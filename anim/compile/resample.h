@@ -4,12 +4,12 @@
 
 #include "compiled_data.h"
 
-/* Joints posed while measuring, for all clips of a rig together: what keeps a hostile file from taking forever. About
- * six seconds. Counted, not timed, so that the outcome does not depend on the machine. */
+/* Joints posed while measuring, for all clips of a compiled model together: what keeps a hostile file from taking
+ * forever. About six seconds. Counted, not timed, so that the outcome does not depend on the machine. */
 #define TH_COMPILE_BUDGET 20000000
 
-/* Fills playables and reports of a rig whose program is complete. *budget: how many joints may be posed; what is left
- * of it comes back. */
-th_result th_rig_compile(th_rig *rig, th_sampling sampling, int64_t *budget, th_error *err);
+/* Fills compiled_clips and reports of a compiled model whose program is complete. *budget: how many joints may be
+ * posed; what is left of it comes back. */
+th_result th_compile_clips(th_compiled_model *compiled, th_sampling sampling, int64_t *budget, th_error *err);
 
 #endif

@@ -12,7 +12,7 @@ static influences gather(const th_vertex *vertex, const uint32_t *skin_place)
     uint32_t joint[4] = {0}, count = 0;
     double weight[4] = {0}, sum = 0;
     for (int k = 0; k < 4; k++) {
-        uint32_t i = 0, j = skin_place[vertex->bind[k]];
+        uint32_t i = 0, j = skin_place[vertex->bone[k]];
         if (!(vertex->weight[k] > 0))
             continue;
         while (i < count && joint[i] != j)

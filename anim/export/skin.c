@@ -2,16 +2,16 @@
 
 #include <string.h>
 
-/* Marks with 1 the binds that the mesh gives a weight, with 0 the others, and returns how many. */
-static uint32_t mark_binds(const th_mesh *mesh, uint32_t bind_count, uint32_t *marks)
+/* Marks with 1 the bones that the mesh gives a weight, with 0 the others, and returns how many. */
+static uint32_t mark_binds(const th_mesh *mesh, uint32_t bone_count, uint32_t *marks)
 {
     uint32_t count = 0;
-    memset(marks, 0, bind_count * sizeof *marks);
+    memset(marks, 0, bone_count * sizeof *marks);
     for (uint32_t v = 0; v < mesh->vertex_count; v++)
         for (int k = 0; k < 4; k++)
             if (mesh->vertices[v].weight[k] > 0)
-                marks[mesh->vertices[v].bind[k]] = 1;
-    for (uint32_t b = 0; b < bind_count; b++)
+                marks[mesh->vertices[v].bone[k]] = 1;
+    for (uint32_t b = 0; b < bone_count; b++)
         count += marks[b];
     return count;
 }
@@ -20,18 +20,18 @@ static th_result list_binds(th_skins *skins, uint32_t m, th_arena *arena, th_err
 {
     const th_model *model = skins->model;
     th_skin *skin = &skins->of_mesh[m];
-    uint32_t count = mark_binds(&model->meshes[m], model->bind_count, skins->place);
-    skin->binds = th_arena_new(arena, uint32_t, count);
-    if (!skin->binds)
+    uint32_t count = mark_binds(&model->meshes[m], model->bone_count, skins->place);
+    skin->bones = th_arena_new(arena, uint32_t, count);
+    if (!skin->bones)
         return th_fail(err, TH_ERR_MEMORY, "out of memory");
-    for (uint32_t b = 0; b < model->bind_count; b++) {
+    for (uint32_t b = 0; b < model->bone_count; b++) {
         if (!skins->place[b])
             continue;
-        uint32_t joint = model->binds[b].joint;
-        if (skin->count > 0 && model->binds[skin->binds[skin->count - 1]].joint == joint)
+        uint32_t joint = model->bones[b].joint;
+        if (skin->count > 0 && model->bones[skin->bones[skin->count - 1]].joint == joint)
             return th_fail(err, TH_ERR_INPUT, "mesh %s is bound to joint %s in two ways, which glTF cannot hold",
                            model->meshes[m].name, model->joints[joint].name);
-        skin->binds[skin->count++] = b;
+        skin->bones[skin->count++] = b;
     }
     return TH_OK;
 }
@@ -41,7 +41,7 @@ th_result th_skins_init(th_skins *skins, const th_model *model, th_arena *arena,
     *skins = (th_skins){
         .model = model,
         .of_mesh = th_arena_new(arena, th_skin, model->mesh_count),
-        .place = th_arena_new(arena, uint32_t, model->bind_count),
+        .place = th_arena_new(arena, uint32_t, model->bone_count),
     };
     if (!skins->of_mesh || !skins->place)
         return th_fail(err, TH_ERR_MEMORY, "out of memory");
@@ -63,11 +63,11 @@ static uint32_t put_skin(const th_model *model, const th_skin *skin, th_glb *glb
         .count = skin->count,
     };
     for (uint32_t i = 0; i < skin->count; i++) {
-        const th_bind *bind = &model->binds[skin->binds[i]];
-        const float *m = bind->inverse_bind.m;
+        const th_bone *bone = &model->bones[skin->bones[i]];
+        const float *m = bone->inverse_bind.m;
         float columns[16] = {m[0], m[4], m[8], 0, m[1], m[5], m[9], 0, m[2], m[6], m[10], 0, m[3], m[7], m[11], 1};
         th_glb_put(glb, columns, sizeof columns);
-        th_glb_append(glb, joints, json_integer(bind->joint));
+        th_glb_append(glb, joints, json_integer(bone->joint));
     }
     th_glb_end_view(glb);
     json_int_t accessor = (json_int_t)th_glb_add_accessor(glb, &matrices);
@@ -78,7 +78,7 @@ static const th_skin *find_equal(const th_skins *skins, uint32_t mesh)
 {
     const th_skin *skin = &skins->of_mesh[mesh], *other = skins->of_mesh;
     while (other != skin &&
-           (other->count != skin->count || memcmp(other->binds, skin->binds, skin->count * sizeof *skin->binds) != 0))
+           (other->count != skin->count || memcmp(other->bones, skin->bones, skin->count * sizeof *skin->bones) != 0))
         other++;
     return other;
 }
@@ -89,6 +89,6 @@ const th_skin *th_skins_add(th_skins *skins, uint32_t mesh, th_glb *glb)
     const th_skin *equal = find_equal(skins, mesh);
     skin->index = equal == skin ? put_skin(skins->model, skin, glb) : equal->index;
     for (uint32_t i = 0; i < skin->count; i++)
-        skins->place[skin->binds[i]] = i;
+        skins->place[skin->bones[i]] = i;
     return skin;
 }

@@ -7,9 +7,9 @@
 #include <throng/anim/model.h>
 #include <throng/core/arena.h>
 
-/* The binds that a mesh follows, ascending, and the skin that lists their joints in this order. */
+/* The bones that a mesh follows, ascending, and the skin that lists their joints in this order. */
 typedef struct th_skin {
-    uint32_t *binds;
+    uint32_t *bones;
     uint32_t count;
     uint32_t index; /* once th_skins_add has been called */
 } th_skin;
@@ -20,11 +20,11 @@ typedef struct th_skins {
     uint32_t *place; /* of each bind: where the skin added last lists it, if it does */
 } th_skins;
 
-/* Finds the binds of each mesh that has triangles. TH_ERR_INPUT when one follows a joint by two binds: a skin names a
+/* Finds the bones of each mesh that has triangles. TH_ERR_INPUT when one follows a joint by two bones: a skin names a
  * joint once (section 3.7.3), and a second skin would not help, as a vertex may follow both. */
 th_result th_skins_init(th_skins *skins, const th_model *model, th_arena *arena, th_error *err);
 
-/* Adds the skin of a mesh, or finds that of an earlier mesh with the same binds, and sets `place` for it. Meshes come
+/* Adds the skin of a mesh, or finds that of an earlier mesh with the same bones, and sets `place` for it. Meshes come
  * in ascending order. */
 const th_skin *th_skins_add(th_skins *skins, uint32_t mesh, th_glb *glb);
 

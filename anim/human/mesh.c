@@ -110,10 +110,10 @@ static void set_influences(th_vertex *v, const double weights[J_COUNT])
         int k = 3;
         for (; k > 0 && weights[j] > kept[k - 1]; k--) {
             kept[k] = kept[k - 1];
-            v->bind[k] = v->bind[k - 1];
+            v->bone[k] = v->bone[k - 1];
         }
         kept[k] = weights[j];
-        v->bind[k] = (uint16_t)j;
+        v->bone[k] = (uint16_t)j;
     }
     for (int k = 0; k < 4; k++)
         sum += kept[k];
@@ -220,7 +220,7 @@ static void add_mirror_image(builder *b, uint32_t first_vertex, uint32_t first_i
         v.uv[0] = 1 - v.uv[0];
         for (int k = 0; k < 4; k++)
             if (v.weight[k] > 0)
-                v.bind[k] = (uint16_t)mirror_joint(v.bind[k]);
+                v.bone[k] = (uint16_t)mirror_joint(v.bone[k]);
         b->vertices[b->vertex_count++] = v;
     }
     for (uint32_t i = 0; i < index_count; i += 3) {

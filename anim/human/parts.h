@@ -1,7 +1,7 @@
 /* What the files of the embedded character share: its joints, and a little vector arithmetic. Private to human*.c.
  *
  *   human.c           the whole
- *   human_skeleton.c  joints and binds: one table of bones
+ *   human_skeleton.c  joints and bones: one table of bones
  *   human_body.c      what the body looks like: tables of tubes that melt into each other
  *   human_shape.c     distance to those tubes, and the skin weights that follow from them
  *   human_mesh.c      polygons from those distances

@@ -96,8 +96,8 @@ static char *name_of(th_arena *arena, uint32_t joint)
 bool th_human_add_skeleton(th_model *model)
 {
     th_joint *joints = th_arena_new(model->arena, th_joint, J_COUNT);
-    th_bind *binds = th_arena_new(model->arena, th_bind, J_COUNT);
-    if (!joints || !binds)
+    th_bone *bones = th_arena_new(model->arena, th_bone, J_COUNT);
+    if (!joints || !bones)
         return false;
 
     th_dmat34 model_from_joint[J_COUNT], joint_from_model[J_COUNT];
@@ -113,11 +113,11 @@ bool th_human_add_skeleton(th_model *model)
         if (b.parent != TH_NO_INDEX)
             rest = th_dmat34_mul(joint_from_model[b.parent], rest);
         joints[j].rest = th_mat34_from(rest);
-        binds[j] = (th_bind){.joint = j, .inverse_bind = th_mat34_from(joint_from_model[j])};
+        bones[j] = (th_bone){.joint = j, .inverse_bind = th_mat34_from(joint_from_model[j])};
     }
     model->joints = joints;
     model->joint_count = J_COUNT;
-    model->binds = binds;
-    model->bind_count = J_COUNT;
+    model->bones = bones;
+    model->bone_count = J_COUNT;
     return true;
 }

@@ -28,7 +28,7 @@ typedef struct track {
     bool filled;   /* from the rest transform, for want of keys */
 } track;
 
-/* ---- repairs, in this order ---- */
+/* ---- warnings, in this order ---- */
 
 static bool is_finite(const key *k, int width)
 {
@@ -44,7 +44,7 @@ static void drop_not_finite(track *t)
     for (uint32_t k = 0; k < t->count; k++)
         if (is_finite(&t->keys[k], t->width))
             t->keys[kept++] = t->keys[k];
-    repair(t->s, REPAIR_KEY_NOT_FINITE, t->count - kept, "%s", t->where);
+    warn(t->s, WARN_KEY_NOT_FINITE, t->count - kept, "%s", t->where);
     t->repaired |= kept < t->count;
     t->count = kept;
 }
@@ -63,7 +63,7 @@ static void sort(track *t)
         unsorted += t->keys[k].time < t->keys[k - 1].time;
     if (unsorted == 0)
         return;
-    repair(t->s, REPAIR_KEY_UNSORTED, unsorted, "%s", t->where);
+    warn(t->s, WARN_KEY_UNSORTED, unsorted, "%s", t->where);
     t->repaired = true;
     qsort(t->keys, t->count, sizeof *t->keys, compare_keys);
 }
@@ -75,7 +75,7 @@ static void drop_repeated(track *t)
     for (uint32_t k = 0; k < t->count; k++)
         if (k + 1 == t->count || t->keys[k + 1].time > t->keys[k].time)
             t->keys[kept++] = t->keys[k];
-    repair(t->s, REPAIR_KEY_REPEATED, t->count - kept, "%s", t->where);
+    warn(t->s, WARN_KEY_REPEATED, t->count - kept, "%s", t->where);
     t->repaired |= kept < t->count;
     t->count = kept;
 }
@@ -118,8 +118,8 @@ static void make_rotations_good(track *t)
             value[i] = (float)before[i];
         }
     }
-    repair(t->s, REPAIR_ROTATION_ZERO, zero, "%s", t->where);
-    repair(t->s, REPAIR_ROTATION_LENGTH, scaled, "%s", t->where);
+    warn(t->s, WARN_ROTATION_ZERO, zero, "%s", t->where);
+    warn(t->s, WARN_ROTATION_LENGTH, scaled, "%s", t->where);
 }
 
 /* A spline's rotations stay what they are, as length and signs are part of the curve; only zero is none. */
@@ -139,7 +139,7 @@ static void replace_zero_rotations(track *t)
         }
         before = value;
     }
-    repair(t->s, REPAIR_ROTATION_ZERO, zero, "%s", t->where);
+    warn(t->s, WARN_ROTATION_ZERO, zero, "%s", t->where);
 }
 
 /* Per tick, and finite. What leads to the first key and away from the last one is never used and becomes 0. */
@@ -157,7 +157,7 @@ static const float *finish_tangents(track *t, double ticks_per_second)
                 tangents[(2 * (size_t)k + side) * width + i] = (float)((double)in[i] / ticks_per_second);
             broken += used && !good;
         }
-    repair(t->s, REPAIR_TANGENT_NOT_FINITE, broken, "%s", t->where);
+    warn(t->s, WARN_TANGENT_NOT_FINITE, broken, "%s", t->where);
     return tangents;
 }
 
@@ -279,7 +279,7 @@ static void read_curve(const clip_work *w, const authorship *a, uint32_t joint, 
 static th_channel read_channel(clip_work *w, const struct aiNodeAnim *in, uint32_t joint)
 {
     scene *s = w->s;
-    const char *where = make_text(s, "clip %s, node %s", w->name, s->model->joints[joint].name);
+    const char *where = make_string(s, "clip %s, node %s", w->name, s->model->joints[joint].name);
     authorship a = {0};
     if (!find_authorship(s, w->index, joint, &a))
         a = (authorship){.moved = moved_parts(in, s->nodes.node[joint])};
@@ -293,7 +293,7 @@ static th_channel read_channel(clip_work *w, const struct aiNodeAnim *in, uint32
 
     double shear = a.has_rest ? 0 : split_rest(&s->model->joints[joint].rest, &rotation, &scale, &a.rest);
     bool stands_in = rotation.count == 0 || scale.count == 0;
-    repair(s, REPAIR_REST_SHEARED, stands_in && shear > 1e-4, "%s", where);
+    warn(s, WARN_REST_SHEARED, stands_in && shear > 1e-4, "%s", where);
 
     th_channel out = {.joint = joint,
                       .translation = finish(&translation, a.rest.translation, w->rate),
@@ -324,7 +324,7 @@ static double read_duration(scene *s, const struct aiAnimation *in, const th_cli
     bool good = isfinite(given) && given >= last * (1 - 1e-6) && !repaired;
     if (good)
         return given;
-    repair(s, REPAIR_CLIP_DURATION, !(given == last), "clip %s", clip->name);
+    warn(s, WARN_CLIP_DURATION, !(given == last), "clip %s", clip->name);
     return last;
 }
 
@@ -344,8 +344,8 @@ static reference *read_targets(scene *s, const struct aiAnimation *in, const cha
 {
     reference *targets = make(s, reference, in->mNumChannels);
     for (unsigned c = 0; c < in->mNumChannels; c++)
-        targets[c].name = read_text(s, &in->mChannels[c]->mNodeName);
-    resolve_references(s, targets, in->mNumChannels, make_text(s, "a channel of clip %s", clip));
+        targets[c].name = read_name(s, &in->mChannels[c]->mNodeName);
+    resolve_references(s, targets, in->mNumChannels, make_string(s, "a channel of clip %s", clip));
     return targets;
 }
 
@@ -359,9 +359,9 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
     for (unsigned c = 0; c < in->mNumChannels; c++) {
         uint32_t joint = targets[c].joint;
         if (joint == TH_NO_INDEX) {
-            repair(s, REPAIR_CHANNEL_LOST, 1, "clip %s, node %s", out->name, targets[c].name);
+            warn(s, WARN_CHANNEL_LOST, 1, "clip %s, node %s", out->name, targets[c].name);
         } else if (taken[joint]) {
-            repair(s, REPAIR_CHANNEL_REPEATED, 1, "clip %s, node %s", out->name, targets[c].name);
+            warn(s, WARN_CHANNEL_REPEATED, 1, "clip %s, node %s", out->name, targets[c].name);
         } else {
             taken[joint] = true;
             channels[out->channel_count++] = read_channel(&work, in->mChannels[c], joint);
@@ -372,7 +372,7 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
     if (out->channel_count == 0)
         return;
     out->ticks_per_second = work.rate;
-    repair(s, REPAIR_CLIP_RATE, work.rate != in->mTicksPerSecond, "clip %s", out->name);
+    warn(s, WARN_CLIP_RATE, work.rate != in->mTicksPerSecond, "clip %s", out->name);
     out->duration_ticks = read_duration(s, in, out, work.repaired);
 }
 
@@ -385,14 +385,14 @@ void read_clips(scene *s)
     for (unsigned a = 0; a < s->ai->mNumAnimations; a++) {
         const struct aiAnimation *in = s->ai->mAnimations[a];
         th_clip *clip = &clips[count];
-        *clip = (th_clip){.name = read_text(s, &in->mName)};
+        *clip = (th_clip){.name = read_name(s, &in->mName)};
         if (!clip->name[0]) {
-            clip->name = make_text(s, "clip_%u", a);
-            repair(s, REPAIR_CLIP_UNNAMED, 1, "%s", clip->name);
+            clip->name = make_string(s, "clip_%u", a);
+            warn(s, WARN_CLIP_UNNAMED, 1, "%s", clip->name);
         }
         read_clip(s, a, clip);
-        repair(s, REPAIR_CLIP_MORPHS, in->mNumMeshChannels + in->mNumMorphMeshChannels > 0, "clip %s", clip->name);
-        repair(s, REPAIR_CLIP_EMPTY, clip->channel_count == 0, "clip %s", clip->name);
+        warn(s, WARN_CLIP_MORPHS, in->mNumMeshChannels + in->mNumMorphMeshChannels > 0, "clip %s", clip->name);
+        warn(s, WARN_CLIP_EMPTY, clip->channel_count == 0, "clip %s", clip->name);
         count += clip->channel_count > 0;
     }
     s->model->clips = clips;

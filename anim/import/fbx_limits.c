@@ -77,7 +77,7 @@ static const char *name_of(scene *s, const object *o)
     for (size_t i = 0; size == value->size && from == 0 && i + 1 < size; i++)
         if (value->text[i] == ':' && value->text[i + 1] == ':')
             from = i + 2;
-    return from == size ? "unnamed" : make_text(s, "%.*s", (int)(size - from), value->text + from);
+    return from == size ? "unnamed" : make_string(s, "%.*s", (int)(size - from), value->text + from);
 }
 
 static objects list_objects(scene *s, const fbx_record *root)
@@ -183,7 +183,7 @@ static void check_scale_inheritance(const objects *o, const object *model)
     int64_t mode = fbx_integer(find_property(o, model, "InheritType"), 4, INHERIT_COMPONENTWISE);
     bool wrong = (mode == INHERIT_NO_SCALE && (parent->scaled || differs(scale, 1))) ||
                  (mode == INHERIT_COMPONENTWISE && (parent->scaled || unequal));
-    repair(o->s, REPAIR_SCALE_INHERITED, wrong, "%s", name_of(o->s, model));
+    warn(o->s, WARN_SCALE_INHERITED, wrong, "%s", name_of(o->s, model));
 }
 
 static void check_rotation(const objects *o, const object *model)
@@ -195,8 +195,8 @@ static void check_rotation(const objects *o, const object *model)
     bool ordered = fbx_integer(find_property(o, model, "RotationOrder"), 4, 0) != 0;
     bool active = fbx_integer(find_property(o, model, "RotationActive"), 4, 0) != 0;
     bool ignored = !active && (ordered || differs(before, 0) || differs(after, 0));
-    repair(o->s, REPAIR_ROTATION_INACTIVE, ignored, "%s", name_of(o->s, model));
-    repair(o->s, REPAIR_ROTATION_ORDER, ordered && differs(geometric, 0), "%s", name_of(o->s, model));
+    warn(o->s, WARN_ROTATION_INACTIVE, ignored, "%s", name_of(o->s, model));
+    warn(o->s, WARN_ROTATION_ORDER, ordered && differs(geometric, 0), "%s", name_of(o->s, model));
 }
 
 static bool extrapolates(const object *curve, const char *side)
@@ -250,16 +250,16 @@ static void check_curve(const objects *o, const object *node, const object *curv
         bends |= bend(times, values, modes, count, k) > node->noticeable;
     }
     bool beyond = extrapolates(curve, "Pre-Extrapolation") || extrapolates(curve, "Post-Extrapolation");
-    repair(o->s, REPAIR_CURVE_STEPS, steps, "%s", name_of(o->s, node->parent));
-    repair(o->s, REPAIR_CURVE_BENDS, bends, "%s", name_of(o->s, node->parent));
-    repair(o->s, REPAIR_CURVE_BEYOND, beyond, "%s", name_of(o->s, node->parent));
+    warn(o->s, WARN_CURVE_STEPS, steps, "%s", name_of(o->s, node->parent));
+    warn(o->s, WARN_CURVE_BENDS, bends, "%s", name_of(o->s, node->parent));
+    warn(o->s, WARN_CURVE_BEYOND, beyond, "%s", name_of(o->s, node->parent));
 }
 
 static void check_skin(const objects *o, const object *deformer)
 {
     const fbx_record *type = find_fbx_record(deformer->record, NULL, "SkinningType");
-    repair(o->s, REPAIR_SKIN_DUAL, is_fbx_text(type, 0, "DualQuaternion") || is_fbx_text(type, 0, "Blend"), "%s",
-           name_of(o->s, deformer));
+    warn(o->s, WARN_SKIN_DUAL, is_fbx_text(type, 0, "DualQuaternion") || is_fbx_text(type, 0, "Blend"), "%s",
+         name_of(o->s, deformer));
 }
 
 void read_fbx(scene *s)
@@ -285,7 +285,7 @@ void say_fbx_limits(scene *s)
                 if (each->curve[i])
                     check_curve(&o, each, each->curve[i]);
         } else if (each->kind == STACK) {
-            repair(s, REPAIR_CLIP_LAYERS, each->layer_count > 1, "%s", name_of(s, each));
+            warn(s, WARN_CLIP_LAYERS, each->layer_count > 1, "%s", name_of(s, each));
         } else if (each->kind == OTHER) {
             check_skin(&o, each);
         }

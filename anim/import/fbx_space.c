@@ -82,13 +82,13 @@ static void scale_to_metres(scene *s)
     double unit_cm = 1;
     bool said = read_number(s->ai->mMetaData, "UnitScaleFactor", &unit_cm);
     if (!said || !isfinite(unit_cm) || unit_cm < 1e-6 || unit_cm > 1e9) {
-        repair(s, REPAIR_UNIT_UNKNOWN, 1, "%g", unit_cm);
+        warn(s, WARN_UNIT_UNKNOWN, 1, "%g", unit_cm);
         unit_cm = 1;
     }
     float factor = (float)(unit_cm / 100);
     if (factor == 1)
         return;
-    repair(s, REPAIR_UNIT, 1, "%g cm", unit_cm);
+    warn(s, WARN_UNIT, 1, "%g cm", unit_cm);
     scale_nodes(s->ai->mRootNode, factor);
     for (unsigned m = 0; m < s->ai->mNumMeshes; m++)
         scale_mesh(s->ai->mMeshes[m], factor);
@@ -122,7 +122,7 @@ static void turn_upright(scene *s)
 {
     const axis axes[3] = {read_axis(s, "CoordAxis", 0), read_axis(s, "UpAxis", 1), read_axis(s, "FrontAxis", 2)};
     if (!is_frame(axes)) {
-        repair(s, REPAIR_AXES_UNKNOWN, 1, "up %d, front %d, coord %d", axes[1].index, axes[2].index, axes[0].index);
+        warn(s, WARN_AXES_UNKNOWN, 1, "up %d, front %d, coord %d", axes[1].index, axes[2].index, axes[0].index);
         return;
     }
     struct aiMatrix4x4 turn = {0}, *root = &s->ai->mRootNode->mTransformation;
@@ -133,8 +133,8 @@ static void turn_upright(scene *s)
     if (turn.a1 == 1 && turn.b2 == 1 && turn.c3 == 1)
         return;
     static const char *const names = "XYZ";
-    repair(s, REPAIR_AXES, 1, "up is %c%c, front %c%c", axes[1].sign < 0 ? '-' : '+', names[axes[1].index],
-           axes[2].sign < 0 ? '-' : '+', names[axes[2].index]);
+    warn(s, WARN_AXES, 1, "up is %c%c, front %c%c", axes[1].sign < 0 ? '-' : '+', names[axes[1].index],
+         axes[2].sign < 0 ? '-' : '+', names[axes[2].index]);
     aiMultiplyMatrix4(&turn, root);
     *root = turn;
 }

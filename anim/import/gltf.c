@@ -102,13 +102,13 @@ static void read_animation(scene *s, uint32_t clip, const json_t *animation)
         channels[count] = read_channel(animation, channel, c);
         const bool aimed = channels[count].node != TH_NO_INDEX && channels[count].part != 0;
         const bool keyed = has_keys(s->gltf, &channels[count]);
-        repair(s, REPAIR_CHANNEL_KEYLESS, aimed && !keyed, "animation %u", clip);
+        warn(s, WARN_CHANNEL_KEYLESS, aimed && !keyed, "animation %u", clip);
         count += aimed && keyed;
     }
     qsort(channels, count, sizeof *channels, compare_channels);
     for (c = 1; c < count; c++)
         replaced += channels[c].node == channels[c - 1].node && channels[c].part == channels[c - 1].part;
-    repair(s, REPAIR_CHANNEL_REPLACED, replaced, "animation %u", clip);
+    warn(s, WARN_CHANNEL_REPLACED, replaced, "animation %u", clip);
     s->gltf->channels[clip] = channels;
     s->gltf->channel_counts[clip] = count;
 }
@@ -193,10 +193,10 @@ void read_gltf(scene *s)
         return;
     json_t *file = s->json;
     if (!file) {
-        repair(s, REPAIR_CLIP_UNSURE, s->ai->mNumAnimations, "its JSON is not as it should be");
+        warn(s, WARN_CLIP_UNSURE, s->ai->mNumAnimations, "its JSON is not as it should be");
         return;
     }
-    refuse_unreadable(s, file);
+    reject_unreadable(s, file);
     uint32_t clip_count = s->ai->mNumAnimations;
     s->gltf = make(s, gltf, 1);
     *s->gltf = (gltf){file,

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* Gives up when the file holds what Assimp would misread without a word. */
-void refuse_unreadable(scene *s, const json_t *file);
+void reject_unreadable(scene *s, const json_t *file);
 
 /* Gives skins without inverse bind matrices those that they have by default. False when there are no such skins. */
 bool complete_skins(json_t *file);

@@ -20,7 +20,7 @@ typedef struct row {
     size_t stride;
 } row;
 
-_Noreturn static void refuse(const reader *r, const char *why)
+_Noreturn static void reject(const reader *r, const char *why)
 {
     give_up(TH_ERR_INPUT, "%s: the keys of a CUBICSPLINE (accessor %u) %s", r->where, r->accessor, why);
 }
@@ -33,7 +33,7 @@ static size_t size_of(const reader *r, const json_t *object, const char *member,
     if (!number)
         return otherwise;
     if (!json_is_number(number) || !(value >= 0 && value < 0x1p40))
-        refuse(r, "lie where there is no place");
+        reject(r, "lie where there is no place");
     return (size_t)value;
 }
 
@@ -44,14 +44,14 @@ static row find_row(const reader *r, const json_t *from, size_t element_bytes, s
     uint32_t index = gltf_index(view, "buffer");
     if (index >= json_array_size(json_object_get(r->file, "buffers")) ||
         !read_gltf_buffer(r->s, r->file, index, &r->buffers[index]))
-        refuse(r, "lie in a buffer that cannot be read");
+        reject(r, "lie in a buffer that cannot be read");
     const gltf_buffer *buffer = &r->buffers[index];
     size_t start = size_of(r, view, "byteOffset", 0), length = size_of(r, view, "byteLength", 0);
     size_t offset = size_of(r, from, "byteOffset", 0), stride = size_of(r, view, "byteStride", 0);
     stride = stride ? stride : element_bytes;
     if (start > buffer->size || length > buffer->size - start || offset > length ||
         (count > 0 && (element_bytes > length - offset || (length - offset - element_bytes) / stride < count - 1)))
-        refuse(r, "reach beyond the bytes that there are");
+        reject(r, "reach beyond the bytes that there are");
     return (row){buffer->bytes + start + offset, stride};
 }
 
@@ -69,14 +69,14 @@ static void read_sparse(const reader *r, const json_t *sparse, uint32_t width, s
     const json_t *where = json_object_get(sparse, "indices");
     uint32_t type = gltf_index(where, "componentType"), size = type == U8 ? 1 : type == U16 ? 2 : 4;
     if (size == 4 && type != U32)
-        refuse(r, "are sparse, with indices of an unknown kind");
+        reject(r, "are sparse, with indices of an unknown kind");
     size_t some = size_of(r, sparse, "count", 0);
     row indices = find_row(r, where, size, some);
     row values = find_row(r, json_object_get(sparse, "values"), width * sizeof *out, some);
     for (size_t i = 0; i < some; i++) {
         size_t index = read_index(indices.bytes + i * indices.stride, size);
         if (index >= count)
-            refuse(r, "are sparse, with an index behind the last one");
+            reject(r, "are sparse, with an index behind the last one");
         memcpy(out + index * width, values.bytes + i * values.stride, width * sizeof *out);
     }
 }
@@ -86,7 +86,7 @@ static void check_accessor(const reader *r, const json_t *accessor, uint32_t wid
     enum { FLOAT = 5126 };
     const char *type = json_string_value(json_object_get(accessor, "type"));
     if (gltf_index(accessor, "componentType") != FLOAT || !type || strcmp(type, width == 4 ? "VEC4" : "VEC3") != 0)
-        refuse(r, width == 4 ? "are not four floats each" : "are not three floats each");
+        reject(r, width == 4 ? "are not four floats each" : "are not three floats each");
     size_t there = size_of(r, accessor, "count", 0);
     if (there != count)
         give_up(TH_ERR_INPUT, "%s: a CUBICSPLINE of %zu keys needs %zu elements, accessor %u has %zu", r->where,

@@ -167,7 +167,7 @@ bool drop_unaimed_channels(scene *s, json_t *file)
     json_array_foreach(json_object_get(file, "animations"), a, animation)
     {
         size_t dropped = drop_unaimed(json_object_get(animation, "channels"));
-        repair(s, REPAIR_CHANNEL_UNAIMED, dropped, "animation %zu", a);
+        warn(s, WARN_CHANNEL_UNAIMED, dropped, "animation %zu", a);
         all += dropped;
     }
     return all > 0;

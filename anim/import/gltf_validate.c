@@ -19,7 +19,7 @@ static bool is_known(const char *extension)
     return strncmp(extension, "KHR_materials_", 14) == 0 && strcmp(extension, "KHR_materials_variants") != 0;
 }
 
-static void refuse_extensions(scene *s, const json_t *file)
+static void reject_extensions(scene *s, const json_t *file)
 {
     size_t i;
     const json_t *extension;
@@ -29,7 +29,7 @@ static void refuse_extensions(scene *s, const json_t *file)
         snprintf(name.data, sizeof name.data, "%s", json_is_string(extension) ? json_string_value(extension) : "");
         if (json_is_string(extension) && !is_known(name.data))
             give_up(TH_ERR_INPUT, "needs the glTF extension %s, which this importer does not know",
-                    read_text(s, &name));
+                    read_name(s, &name));
     }
 }
 
@@ -53,7 +53,7 @@ static const char *component_name(uint32_t type)
     }
 }
 
-static void refuse_integers(const json_t *file, uint32_t accessor, const char *what)
+static void reject_integers(const json_t *file, uint32_t accessor, const char *what)
 {
     enum { FLOAT = 5126 };
     const json_t *a = gltf_at(json_object_get(file, "accessors"), accessor);
@@ -66,7 +66,7 @@ static void refuse_integers(const json_t *file, uint32_t accessor, const char *w
                 component_name(type), type);
 }
 
-static void refuse_attributes(scene *s, const json_t *file)
+static void reject_attributes(scene *s, const json_t *file)
 {
     static const char *const floats[] = {"POSITION", "NORMAL", "TEXCOORD_0", "WEIGHTS_0", "WEIGHTS_1"};
     size_t m, p;
@@ -77,13 +77,13 @@ static void refuse_attributes(scene *s, const json_t *file)
         {
             const json_t *attributes = json_object_get(primitive, "attributes");
             for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
-                refuse_integers(file, gltf_index(attributes, floats[i]),
-                                make_text(s, "the %s of mesh %zu", floats[i], m));
+                reject_integers(file, gltf_index(attributes, floats[i]),
+                                make_string(s, "the %s of mesh %zu", floats[i], m));
         }
     }
 }
 
-static void refuse_keys(scene *s, const json_t *file)
+static void reject_keys(scene *s, const json_t *file)
 {
     size_t a, i;
     const json_t *animation, *sampler;
@@ -91,8 +91,8 @@ static void refuse_keys(scene *s, const json_t *file)
     {
         json_array_foreach(json_object_get(animation, "samplers"), i, sampler)
         {
-            refuse_integers(file, gltf_index(sampler, "input"), make_text(s, "the key times of animation %zu", a));
-            refuse_integers(file, gltf_index(sampler, "output"), make_text(s, "the keys of animation %zu", a));
+            reject_integers(file, gltf_index(sampler, "input"), make_string(s, "the key times of animation %zu", a));
+            reject_integers(file, gltf_index(sampler, "output"), make_string(s, "the keys of animation %zu", a));
         }
     }
 }
@@ -100,13 +100,13 @@ static void refuse_keys(scene *s, const json_t *file)
 /* ---- skins ---- */
 
 /* Assimp takes what lies behind too few matrices, or too small ones, for more of them. */
-static void refuse_matrices(const json_t *file, const json_t *skin, const char *what)
+static void reject_matrices(const json_t *file, const json_t *skin, const char *what)
 {
     const uint32_t accessor = gltf_index(skin, "inverseBindMatrices");
     const json_t *a = gltf_at(json_object_get(file, "accessors"), accessor);
     const char *type = json_string_value(json_object_get(a, "type"));
     const double joints = (double)json_array_size(json_object_get(skin, "joints"));
-    refuse_integers(file, accessor, what);
+    reject_integers(file, accessor, what);
     if (a && (!type || strcmp(type, "MAT4") != 0))
         give_up(TH_ERR_INPUT, "%s (accessor %u) are no matrices of 4 x 4", what, accessor);
     if (a && json_number_value(json_object_get(a, "count")) < joints)
@@ -114,18 +114,18 @@ static void refuse_matrices(const json_t *file, const json_t *skin, const char *
                 json_number_value(json_object_get(a, "count")), joints);
 }
 
-static void refuse_skins(scene *s, const json_t *file)
+static void reject_skins(scene *s, const json_t *file)
 {
     size_t i;
     const json_t *skin;
     json_array_foreach(json_object_get(file, "skins"), i, skin)
-        refuse_matrices(file, skin, make_text(s, "the inverse bind matrices of skin %zu", i));
+        reject_matrices(file, skin, make_string(s, "the inverse bind matrices of skin %zu", i));
 }
 
-void refuse_unreadable(scene *s, const json_t *file)
+void reject_unreadable(scene *s, const json_t *file)
 {
-    refuse_extensions(s, file);
-    refuse_attributes(s, file);
-    refuse_keys(s, file);
-    refuse_skins(s, file);
+    reject_extensions(s, file);
+    reject_attributes(s, file);
+    reject_keys(s, file);
+    reject_skins(s, file);
 }

@@ -10,7 +10,7 @@
 
 static int answer_fd = STDOUT_FILENO;
 
-void reply_open(void)
+void ipc_open(void)
 {
     answer_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -35,7 +35,7 @@ static _Noreturn void send(const uint8_t *bytes, size_t size)
     _exit(0);
 }
 
-void reply_with_model(const th_model *model)
+void ipc_send_model(const th_model *model)
 {
     size_t size;
     uint8_t *bytes = th_archive_write(model, &size);

@@ -8,9 +8,9 @@
 #include <throng/anim/model.h>
 
 /* First of all: keeps standard output for the answer alone. What Assimp prints there goes nowhere. */
-void reply_open(void);
+void ipc_open(void);
 
-_Noreturn void reply_with_model(const th_model *model);
+_Noreturn void ipc_send_model(const th_model *model);
 __attribute__((format(printf, 2, 3))) _Noreturn void give_up(th_result code, const char *format, ...);
 
 /* Said wherever memory runs out: the limit was set by whoever started this program. */

@@ -15,11 +15,11 @@ th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *whe
                          matrix->d1, matrix->d2, matrix->d3, matrix->d4};
     for (int i = 0; i < 12; i++)
         if (!isfinite(m[i])) {
-            repair(s, REPAIR_MATRIX_NOT_FINITE, 1, "%s", where);
+            warn(s, WARN_MATRIX_NOT_FINITE, 1, "%s", where);
             return TH_MAT34_IDENTITY;
         }
     bool projective = m[12] != 0 || m[13] != 0 || m[14] != 0 || fabsf(m[15] - 1) > 1e-6f;
-    repair(s, REPAIR_MATRIX_PROJECTIVE, projective, "%s", where);
+    warn(s, WARN_MATRIX_PROJECTIVE, projective, "%s", where);
     th_mat34 upper;
     memcpy(upper.m, m, sizeof upper.m);
     return upper;
@@ -43,7 +43,7 @@ static void add_node(scene *s, th_joint *joints, const struct aiNode *node, uint
     nodes *n = &s->nodes;
     uint32_t j = n->count++;
     n->node[j] = node;
-    n->name[j] = read_text(s, &node->mName);
+    n->name[j] = read_name(s, &node->mName);
     joints[j] = (th_joint){n->name[j], parent, read_matrix(s, &node->mTransformation, n->name[j])};
     n->rest[j] = th_dmat34_from(joints[j].rest);
     if (parent != TH_NO_INDEX)
@@ -90,7 +90,7 @@ static const char *unused_name(scene *s, const char *stem)
 {
     uint32_t holders;
     joints_named(&s->nodes, stem, &holders);
-    return holders == 0 ? stem : unused_name(s, make_text(s, "%s_", stem));
+    return holders == 0 ? stem : unused_name(s, make_string(s, "%s_", stem));
 }
 
 void read_joints(scene *s)
@@ -111,8 +111,8 @@ void read_joints(scene *s)
 
     for (uint32_t j = 0; j < count; j++)
         if (!joints[j].name[0]) {
-            joints[j].name = unused_name(s, make_text(s, "node_%u", j));
-            repair(s, REPAIR_NODE_UNNAMED, 1, "%s", joints[j].name);
+            joints[j].name = unused_name(s, make_string(s, "node_%u", j));
+            warn(s, WARN_NODE_UNNAMED, 1, "%s", joints[j].name);
         }
     s->model->joints = joints;
     s->model->joint_count = count;
@@ -124,20 +124,20 @@ static void number_holders(scene *s, const uint32_t *held_by, uint32_t holders)
     th_joint *joints = (th_joint *)s->model->joints;
     for (uint32_t h = 1; h < holders; h++) {
         th_joint *joint = &joints[held_by[h]];
-        joint->name = unused_name(s, make_text(s, "%s#%u", joint->name, h + 1));
-        repair(s, REPAIR_NODE_RENAMED, 1, "%s", joint->name);
+        joint->name = unused_name(s, make_string(s, "%s#%u", joint->name, h + 1));
+        warn(s, WARN_NODE_RENAMED, 1, "%s", joint->name);
     }
 }
 
 /* Numbers the holders of each name that a bind or a channel refers to, so that clips of another file find the right
  * one. Names nobody refers to are left alone. */
-void tell_joints_apart(scene *s)
+void make_joint_names_unique(scene *s)
 {
     const th_model *model = s->model;
     nodes *n = &s->nodes;
     bool *used = make(s, bool, n->count);
-    for (uint32_t b = 0; b < model->bind_count; b++)
-        used[model->binds[b].joint] = true;
+    for (uint32_t b = 0; b < model->bone_count; b++)
+        used[model->bones[b].joint] = true;
     for (uint32_t c = 0; c < model->clip_count; c++)
         for (uint32_t k = 0; k < model->clips[c].channel_count; k++)
             used[model->clips[c].channels[k].joint] = true;
@@ -225,12 +225,12 @@ static const char *path_of(scene *s, uint32_t joint, int levels)
 {
     const th_joint *j = &s->model->joints[joint];
     const char *above = j->parent == TH_NO_INDEX ? "" : levels == 0 ? "..." : path_of(s, j->parent, levels - 1);
-    return make_text(s, "%s/%s", above, j->name);
+    return make_string(s, "%s/%s", above, j->name);
 }
 
 static const char *describe(scene *s, uint32_t joint)
 {
-    return make_text(s, "node %u at %s", joint, path_of(s, joint, 3));
+    return make_string(s, "node %u at %s", joint, path_of(s, joint, 3));
 }
 
 void resolve_references(scene *s, reference *references, uint32_t count, const char *whose)

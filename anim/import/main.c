@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 {
     if (argc < 2 || isatty(STDOUT_FILENO))
         return 2;
-    reply_open();
+    ipc_open();
     confine(argc > 2 ? strtoull(argv[2], NULL, 10) : 0, argc > 3 ? strtoull(argv[3], NULL, 10) : 0);
-    reply_with_model(read_scene(argv[1]));
+    ipc_send_model(read_scene(argv[1]));
 }

@@ -21,7 +21,7 @@ static void wrap_pixels(scene *s, const struct aiTexture *picture, th_texture *o
 {
     uint32_t w = picture->mWidth, h = picture->mHeight;
     if (w > UINT16_MAX || h > UINT16_MAX || (size_t)w * h * 4 > TEXTURE_MAX_BYTES) {
-        repair(s, REPAIR_TEXTURE_LARGE, 1, "%s", out->name);
+        warn(s, WARN_TEXTURE_LARGE, 1, "%s", out->name);
         return;
     }
     enum { BGRA = 32, ALPHA_BITS = 8, TOP_FIRST = 0x20, TRUE_COLOUR = 2 };
@@ -74,7 +74,7 @@ static bool read_picture(scene *s, const char *relative, th_texture *out)
 {
     const char *folder_end = strrchr(s->path, '/');
     int folder = folder_end ? (int)(folder_end + 1 - s->path) : 0;
-    const char *path = make_text(s, "%.*s%s", folder, s->path, relative);
+    const char *path = make_string(s, "%.*s%s", folder, s->path, relative);
     int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat status;
     if (file < 0)
@@ -84,7 +84,7 @@ static bool read_picture(scene *s, const char *relative, th_texture *out)
         return false;
     }
     if ((size_t)status.st_size > TEXTURE_MAX_BYTES) {
-        repair(s, REPAIR_TEXTURE_LARGE, 1, "%s", out->name);
+        warn(s, WARN_TEXTURE_LARGE, 1, "%s", out->name);
     } else {
         uint8_t *bytes = make(s, uint8_t, (size_t)status.st_size);
         ssize_t got = read(file, bytes, (size_t)status.st_size);
@@ -107,17 +107,17 @@ static void find_picture(scene *s, th_texture *out)
         out->byte_count = embedded->mWidth;
         return;
     }
-    char *path = (char *)make_text(s, "%s", out->name);
+    char *path = (char *)make_string(s, "%s", out->name);
     for (char *c = path; *c; c++)
         if (*c == '\\')
             *c = '/';
     bool inside = stays_inside(path);
-    repair(s, REPAIR_TEXTURE_OUTSIDE, !inside && !embedded && path[0] != '*', "%s", out->name);
+    warn(s, WARN_TEXTURE_OUTSIDE, !inside && !embedded && path[0] != '*', "%s", out->name);
     if (inside && read_picture(s, path, out))
         return;
     if (stays_inside(file_part(path)) && read_picture(s, file_part(path), out))
         return;
-    repair(s, REPAIR_TEXTURE_MISSING, 1, "%s", out->name);
+    warn(s, WARN_TEXTURE_MISSING, 1, "%s", out->name);
 }
 
 /* ---- materials ---- */
@@ -138,11 +138,11 @@ static void read_material(scene *s, const struct aiMaterial *in, th_texture *tex
     struct aiString text = {0};
     struct aiColor4D c = {1, 1, 1, 1};
     aiGetMaterialString(in, AI_MATKEY_NAME, &text);
-    out->name = read_text(s, &text);
+    out->name = read_name(s, &text);
     if (aiGetMaterialColor(in, AI_MATKEY_BASE_COLOR, &c) != aiReturn_SUCCESS)
         aiGetMaterialColor(in, AI_MATKEY_COLOR_DIFFUSE, &c);
     if (!isfinite(c.r) || !isfinite(c.g) || !isfinite(c.b) || !isfinite(c.a)) {
-        repair(s, REPAIR_COLOR_NOT_FINITE, 1, "material %s", out->name);
+        warn(s, WARN_COLOR_NOT_FINITE, 1, "material %s", out->name);
         c = (struct aiColor4D){1, 1, 1, 1};
     }
     memcpy(out->base_color, (float[4]){c.r, c.g, c.b, c.a}, sizeof out->base_color);
@@ -152,7 +152,7 @@ static void read_material(scene *s, const struct aiMaterial *in, th_texture *tex
     if (aiGetMaterialString(in, AI_MATKEY_TEXTURE(aiTextureType_BASE_COLOR, 0), &text) != aiReturn_SUCCESS)
         aiGetMaterialString(in, AI_MATKEY_TEXTURE(aiTextureType_DIFFUSE, 0), &text);
     if (text.data[0])
-        out->texture = find_texture(s, textures, read_text(s, &text));
+        out->texture = find_texture(s, textures, read_name(s, &text));
 }
 
 void read_materials(scene *s)

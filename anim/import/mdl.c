@@ -21,7 +21,7 @@ static unsigned find_parent(struct aiNode *const *bones, unsigned count, unsigne
     return count;
 }
 
-void hang_mdl_bones(scene *s)
+void reparent_mdl_bones(scene *s)
 {
     struct aiNode *list = find_child(s->ai->mRootNode, "<MDL_bones>");
     const unsigned count = list ? list->mNumChildren : 0;

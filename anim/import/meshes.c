@@ -34,7 +34,7 @@ static void *scratch(size_t count, size_t size)
 
 /* The largest weights of one vertex, descending, and the sum of all. */
 typedef struct influence {
-    uint16_t bind[4];
+    uint16_t bone[4];
     float weight[4];
     float sum;
     uint32_t count;
@@ -42,19 +42,19 @@ typedef struct influence {
 
 static void swap_influences(influence *v, int a, int b)
 {
-    uint16_t bind = v->bind[a];
+    uint16_t bone = v->bone[a];
     float weight = v->weight[a];
-    v->bind[a] = v->bind[b];
+    v->bone[a] = v->bone[b];
     v->weight[a] = v->weight[b];
-    v->bind[b] = bind;
+    v->bone[b] = bone;
     v->weight[b] = weight;
 }
 
 /* Two bones of a mesh may come to the same bind; then their weights add up. */
-static void add_weight(influence *v, uint16_t bind, float weight)
+static void add_weight(influence *v, uint16_t bone, float weight)
 {
     int slot = 0;
-    while (slot < 4 && v->weight[slot] > 0 && v->bind[slot] != bind)
+    while (slot < 4 && v->weight[slot] > 0 && v->bone[slot] != bone)
         slot++;
     v->sum += weight;
     if (slot < 4 && v->weight[slot] > 0) {
@@ -64,7 +64,7 @@ static void add_weight(influence *v, uint16_t bind, float weight)
         if (slot == 4 && weight <= v->weight[3])
             return;
         slot = slot < 4 ? slot : 3;
-        v->bind[slot] = bind;
+        v->bone[slot] = bone;
         v->weight[slot] = weight;
     }
     for (; slot > 0 && v->weight[slot] > v->weight[slot - 1]; slot--)
@@ -76,11 +76,11 @@ static reference *read_bones(scene *s, const work *w, th_mat34 *inverse_binds)
     reference *bones = scratch(w->ai->mNumBones, sizeof *bones);
     for (unsigned b = 0; b < w->ai->mNumBones; b++) {
         const struct aiBone *bone = w->ai->mBones[b];
-        bones[b].name = read_text(s, &bone->mName);
+        bones[b].name = read_name(s, &bone->mName);
         inverse_binds[b] = read_matrix(s, &bone->mOffsetMatrix, bones[b].name);
         bones[b].inverse_bind = &inverse_binds[b];
     }
-    resolve_references(s, bones, w->ai->mNumBones, make_text(s, "a bone of mesh %s", w->label));
+    resolve_references(s, bones, w->ai->mNumBones, make_string(s, "a bone of mesh %s", w->label));
     return bones;
 }
 
@@ -92,16 +92,16 @@ static void read_weights(scene *s, work *w)
     for (unsigned b = 0; b < w->ai->mNumBones; b++) {
         const struct aiBone *bone = w->ai->mBones[b];
         if (bones[b].joint == TH_NO_INDEX) {
-            repair(s, REPAIR_BONE_LOST, 1, "%s", bones[b].name);
+            warn(s, WARN_BONE_LOST, 1, "%s", bones[b].name);
             continue;
         }
-        uint16_t bind = find_bind(s, bones[b].joint, inverse_binds[b]);
+        uint16_t bone_index = find_bone(s, bones[b].joint, inverse_binds[b]);
         for (unsigned k = 0; k < bone->mNumWeights; k++) {
             struct aiVertexWeight weight = bone->mWeights[k];
             if (weight.mVertexId >= w->ai->mNumVertices || !(weight.mWeight >= 0) || weight.mWeight > 1e30f)
-                repair(s, REPAIR_WEIGHT_DROPPED, 1, "mesh %s, bone %s", w->label, bones[b].name);
+                warn(s, WARN_WEIGHT_DROPPED, 1, "mesh %s, bone %s", w->label, bones[b].name);
             else if (weight.mWeight > 0)
-                add_weight(&w->influences[weight.mVertexId], bind, weight.mWeight);
+                add_weight(&w->influences[weight.mVertexId], bone_index, weight.mWeight);
         }
     }
     free(bones);
@@ -116,7 +116,7 @@ static bool has_weights(const work *w)
     return false;
 }
 
-static void count_weight_repairs(scene *s, const work *w)
+static void warn_of_weights(scene *s, const work *w)
 {
     uint64_t many = 0, sum = 0, none = 0;
     for (unsigned v = 0; v < w->ai->mNumVertices; v++) {
@@ -125,9 +125,9 @@ static void count_weight_repairs(scene *s, const work *w)
         sum += i->count > 0 && fabsf(i->sum - 1) > 1e-3f;
         none += i->count == 0;
     }
-    repair(s, REPAIR_WEIGHTS_MANY, many, "mesh %s", w->label);
-    repair(s, REPAIR_WEIGHTS_SUM, sum, "mesh %s", w->label);
-    repair(s, REPAIR_WEIGHTS_NONE, none, "mesh %s", w->label);
+    warn(s, WARN_WEIGHTS_MANY, many, "mesh %s", w->label);
+    warn(s, WARN_WEIGHTS_SUM, sum, "mesh %s", w->label);
+    warn(s, WARN_WEIGHTS_NONE, none, "mesh %s", w->label);
 }
 
 /* Sums to 1; a vertex without weights follows the mesh's node. Huge weights are scaled first, lest their sum overflow.
@@ -136,7 +136,7 @@ static void write_weights(scene *s, const work *w, unsigned v, th_vertex *out)
 {
     influence i = w->influences[v];
     if (i.count == 0) {
-        i.bind[0] = find_bind(s, w->joint, TH_MAT34_IDENTITY);
+        i.bone[0] = find_bone(s, w->joint, TH_MAT34_IDENTITY);
         i.weight[0] = 1;
     }
     float sum = 0;
@@ -144,7 +144,7 @@ static void write_weights(scene *s, const work *w, unsigned v, th_vertex *out)
         sum += out->weight[k] = i.weight[k] / i.weight[0];
     for (int k = 0; k < 4; k++) {
         out->weight[k] /= sum;
-        out->bind[k] = out->weight[k] > 0 ? i.bind[k] : 0;
+        out->bone[k] = out->weight[k] > 0 ? i.bone[k] : 0;
     }
 }
 
@@ -188,8 +188,8 @@ static void read_vertices(scene *s, work *w)
         memcpy(out->color, (uint8_t[4]){to_byte(c.r), to_byte(c.g), to_byte(c.b), to_byte(c.a)}, sizeof out->color);
         write_weights(s, w, v, out);
     }
-    repair(s, REPAIR_NORMAL_MISSING, bad_normals, "mesh %s", w->label);
-    repair(s, REPAIR_UV_NOT_FINITE, bad_uvs, "mesh %s", w->label);
+    warn(s, WARN_NORMAL_MISSING, bad_normals, "mesh %s", w->label);
+    warn(s, WARN_UV_NOT_FINITE, bad_uvs, "mesh %s", w->label);
 }
 
 /* ---- triangles ---- */
@@ -217,7 +217,7 @@ static void read_triangles(scene *s, work *w)
         for (int i = 0; i < 3; i++)
             w->indices[w->index_count++] = face->mIndices[i];
     }
-    repair(s, REPAIR_TRIANGLE_DROPPED, dropped, "mesh %s", w->label);
+    warn(s, WARN_TRIANGLE_DROPPED, dropped, "mesh %s", w->label);
 }
 
 /* ---- welding ---- */
@@ -262,7 +262,7 @@ static void weld_mesh(scene *s, work *w, th_mesh *out)
 
 static void finish_mesh(scene *s, work *w, th_mesh *out)
 {
-    out->name = read_text(s, &w->ai->mName);
+    out->name = read_name(s, &w->ai->mName);
     out->material = w->ai->mMaterialIndex < s->model->material_count ? w->ai->mMaterialIndex : 0;
     read_vertices(s, w);
     read_triangles(s, w);
@@ -275,12 +275,12 @@ static void finish_mesh(scene *s, work *w, th_mesh *out)
 static uint32_t read_mesh(scene *s, uint32_t index, const uint32_t *users, uint32_t user_count, th_mesh *out)
 {
     work w = {.ai = s->ai->mMeshes[index], .label = label_mesh(s, index), .joint = users[0]};
-    repair(s, REPAIR_MESH_MORPHED, w.ai->mNumAnimMeshes > 0, "mesh %s", w.label);
+    warn(s, WARN_MESH_MORPHED, w.ai->mNumAnimMeshes > 0, "mesh %s", w.label);
     read_weights(s, &w);
     bool skinned = has_weights(&w);
     if (skinned) {
-        count_weight_repairs(s, &w);
-        repair(s, REPAIR_SKIN_REPEATED, user_count > 1, "mesh %s", w.label);
+        warn_of_weights(s, &w);
+        warn(s, WARN_SKIN_REPEATED, user_count > 1, "mesh %s", w.label);
         user_count = 1;
     }
     uint64_t vertices = 0;
@@ -336,21 +336,21 @@ void read_meshes(scene *s)
         const struct aiMesh *mesh = s->ai->mMeshes[m];
         bool unused = first[m] == first[m + 1];
         bool empty = !(mesh->mPrimitiveTypes & aiPrimitiveType_TRIANGLE) || !mesh->mVertices;
-        repair(s, REPAIR_MESH_UNUSED, unused, "%s", label_mesh(s, m));
-        repair(s, REPAIR_MESH_EMPTY, empty && !unused, "%s", label_mesh(s, m));
-        repair(s, REPAIR_MESH_BONES, is_made_of_bones(s, mesh), "%s", label_mesh(s, m));
+        warn(s, WARN_MESH_UNUSED, unused, "%s", label_mesh(s, m));
+        warn(s, WARN_MESH_EMPTY, empty && !unused, "%s", label_mesh(s, m));
+        warn(s, WARN_MESH_BONES, is_made_of_bones(s, mesh), "%s", label_mesh(s, m));
         if (!unused && !empty)
             count += read_mesh(s, m, users + first[m], first[m + 1] - first[m], meshes + count);
     }
     s->model->meshes = meshes;
     s->model->mesh_count = count;
 
-    const uint16_t *final = finish_binds(s);
+    const uint16_t *final = finish_bones(s);
     for (uint32_t m = 0; m < count; m++)
         for (uint32_t v = 0; v < meshes[m].vertex_count; v++) {
             th_vertex *vertex = (th_vertex *)&meshes[m].vertices[v];
             for (int k = 0; k < 4; k++)
                 if (vertex->weight[k] > 0)
-                    vertex->bind[k] = final[vertex->bind[k]];
+                    vertex->bone[k] = final[vertex->bone[k]];
         }
 }

@@ -8,24 +8,24 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct text {
+typedef struct name_entry {
     const char *raw, *clean;
-} text;
+} name_entry;
 
 static int compare_raw(const void *a, const void *b)
 {
-    return strcmp(((const text *)a)->raw, ((const text *)b)->raw);
+    return strcmp(((const name_entry *)a)->raw, ((const name_entry *)b)->raw);
 }
 
 static int compare_clean(const void *a, const void *b)
 {
-    return strcmp(((const text *)a)->clean, ((const text *)b)->clean);
+    return strcmp(((const name_entry *)a)->clean, ((const name_entry *)b)->clean);
 }
 
 /* The entry that was there before, or this one, which is there now. */
-static const text *remember(void **tree, const text *entry, int (*compare)(const void *, const void *))
+static const name_entry *remember(void **tree, const name_entry *entry, int (*compare)(const void *, const void *))
 {
-    const text *const *found = tsearch(entry, tree, compare);
+    const name_entry *const *found = tsearch(entry, tree, compare);
     if (!found)
         give_up_memory();
     return *found;
@@ -77,15 +77,15 @@ static void clean_up(const char *raw, char *out)
     }
 }
 
-const char *read_text(scene *s, const struct aiString *in)
+const char *read_name(scene *s, const struct aiString *in)
 {
-    known_texts *t = &s->texts;
+    known_names *t = &s->names;
     size_t length = strnlen(in->data, sizeof in->data - 1);
     char *raw = make(s, char, length + 1);
     memcpy(raw, in->data, length);
-    text *entry = make(s, text, 1);
-    *entry = (text){.raw = raw};
-    const text *known = remember(&t->by_raw, entry, compare_raw);
+    name_entry *entry = make(s, name_entry, 1);
+    *entry = (name_entry){.raw = raw};
+    const name_entry *known = remember(&t->by_raw, entry, compare_raw);
     if (known != entry)
         return known->clean;
 
@@ -96,12 +96,12 @@ const char *read_text(scene *s, const struct aiString *in)
     entry->clean = clean;
     while (remember(&t->by_clean, entry, compare_clean) != entry)
         snprintf(clean + end, size - end, "~%u", ++t->taken);
-    repair(s, REPAIR_TEXT_BROKEN, strcmp(raw, clean) != 0, "%s", clean);
+    warn(s, WARN_TEXT_BROKEN, strcmp(raw, clean) != 0, "%s", clean);
     return clean;
 }
 
 const char *label_mesh(scene *s, uint32_t mesh)
 {
-    const char *name = read_text(s, &s->ai->mMeshes[mesh]->mName);
-    return name[0] ? name : make_text(s, "#%u", mesh);
+    const char *name = read_name(s, &s->ai->mMeshes[mesh]->mName);
+    return name[0] ? name : make_string(s, "#%u", mesh);
 }

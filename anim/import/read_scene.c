@@ -39,11 +39,11 @@ static void count_before_processing(scene *s)
         const struct aiMesh *mesh = s->ai->mMeshes[m];
         const char *label = label_mesh(s, m);
         bool surface = (mesh->mPrimitiveTypes & (aiPrimitiveType_TRIANGLE | aiPrimitiveType_POLYGON)) != 0;
-        repair(s, REPAIR_MESH_NO_NORMALS, surface && !mesh->mNormals, "mesh %s", label);
+        warn(s, WARN_MESH_NO_NORMALS, surface && !mesh->mNormals, "mesh %s", label);
         uint64_t dropped = 0;
         for (unsigned f = 0; f < mesh->mNumFaces; f++)
             dropped += mesh->mFaces[f].mNumIndices < 3;
-        repair(s, REPAIR_FACE_DROPPED, dropped, "mesh %s", label);
+        warn(s, WARN_FACE_DROPPED, dropped, "mesh %s", label);
     }
 }
 
@@ -79,22 +79,22 @@ const th_model *read_scene(const char *path)
 
     load(s);
     const char *slash = strrchr(path, '/');
-    model->name = make_text(s, "%s", slash ? slash + 1 : path);
-    hang_mdl_bones(s);
+    model->name = make_string(s, "%s", slash ? slash + 1 : path);
+    reparent_mdl_bones(s);
     read_fbx(s);
     join_fbx_pivots(s);
     settle_fbx_space(s);
     read_joints(s);
-    begin_binds(s);
+    begin_bones(s);
     read_materials(s);
     read_meshes(s);
     if (model->mesh_count == 0)
-        bind_all_joints(s);
+        add_bone_for_each_joint(s);
     read_gltf(s);
     read_clips(s);
     say_fbx_limits(s);
-    tell_joints_apart(s);
-    write_notes(s);
+    make_joint_names_unique(s);
+    write_warnings(s);
 
     model->size = th_model_measure(model);
     th_error error;

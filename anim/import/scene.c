@@ -15,7 +15,7 @@ void *make_array(scene *s, size_t count, size_t size)
     return memory;
 }
 
-const char *make_text(scene *s, const char *format, ...)
+const char *make_string(scene *s, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

@@ -5,7 +5,7 @@
  *                put the nodes of these formats in order
  *   joints.c     nodes and their names
  *   materials.c  materials and textures
- *   meshes.c     vertices, triangles, and the binds (binds.c) they ask for
+ *   meshes.c     vertices, triangles, and the bones (bones.c) they ask for
  *   gltf.c       what Assimp leaves out of glTF files or misreads, with the help of gltf_json.c, gltf_validate.c,
  *                gltf_skins.c and gltf_patch.c, and the keys of splines with that of gltf_accessor.c and gltf_buffer.c
  *   clips.c      channels and keys
@@ -28,25 +28,25 @@
 typedef struct nodes {
     uint32_t count;
     const struct aiNode **node;
-    const char **name; /* as read_text has it: may be empty or held by several nodes */
+    const char **name; /* as read_name has it: may be empty or held by several nodes */
     uint32_t *by_name; /* joints, sorted by that name */
     uint32_t *end;     /* one behind the last joint of the subtree */
     th_dmat34 *rest;   /* scene_from_joint at rest */
 } nodes;
 
 /* The texts read so far (names.c), as the trees of search.h. */
-typedef struct known_texts {
+typedef struct known_names {
     void *by_raw, *by_clean;
     uint32_t taken; /* how often a clean text was given away already */
-} known_texts;
+} known_names;
 
 /* Palette entries as they are found; sorted by joint at the end. */
-typedef struct binds {
+typedef struct bone_list {
     uint32_t count, capacity;
-    th_bind *bind;
+    th_bone *bone;
     uint32_t *next;  /* another bind of the same joint */
     uint32_t *first; /* by joint */
-} binds;
+} bone_list;
 
 /* What a glTF file says about the keys of one joint in one clip (gltf.c). Parts are TH_TRANSLATION and so on. */
 typedef struct authorship {
@@ -64,13 +64,13 @@ typedef struct scene {
     const struct aiScene *ai;
     const char *path;
     th_model *model;
-    known_texts texts;
+    known_names names;
     nodes nodes;
-    binds binds;
+    bone_list bones;
     struct json_t *json;          /* of a file that may be glTF; NULL: it is not, or cannot be read */
     gltf *gltf;                   /* NULL: another format, or one that could not be made out */
     const struct fbx_record *fbx; /* the file as it is stored; NULL: another format */
-    repairs repairs;
+    warning_log warnings;
 } scene;
 
 /* The finished model, checked. (read_scene.c) */
@@ -82,10 +82,10 @@ const struct aiScene *import_file(scene *s);
 /* Zeroed memory that lives as long as the model. */
 #define make(s, type, count) ((type *)make_array((s), (count), sizeof(type)))
 void *make_array(scene *s, size_t count, size_t size);
-__attribute__((format(printf, 2, 3))) const char *make_text(scene *s, const char *format, ...);
+__attribute__((format(printf, 2, 3))) const char *make_string(scene *s, const char *format, ...);
 
 /* A text of the file's as clean UTF-8 without control characters. Equal exactly when the file's bytes are equal. */
-const char *read_text(scene *s, const struct aiString *text);
+const char *read_name(scene *s, const struct aiString *text);
 
 /* What notes call a mesh: its name, or "#3" when it has none. */
 const char *label_mesh(scene *s, uint32_t mesh);
@@ -97,7 +97,7 @@ th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *whe
 bool has_format(const scene *s, const char *name);
 
 /* Where Assimp lists the bones of a skeleton side by side, hangs each from its parent. (mdl.c) */
-void hang_mdl_bones(scene *s);
+void reparent_mdl_bones(scene *s);
 
 /* Reads an FBX file a second time, for what Assimp leaves out. (fbx_limits.c) */
 void read_fbx(scene *s);
@@ -125,8 +125,8 @@ bool find_authorship(const scene *s, uint32_t clip, uint32_t joint, authorship *
  * second. From malloc. Gives up, naming `where`, when the file does not have them. */
 float *read_spline(const scene *s, uint32_t clip, uint32_t joint, uint32_t part, uint32_t key_count, const char *where);
 
-/* Gives names of their own to joints that binds or channels refer to. Last of all. */
-void tell_joints_apart(scene *s);
+/* Gives names of their own to joints that bones or channels refer to. Last of all. */
+void make_joint_names_unique(scene *s);
 
 /* ---- references by name ---- */
 
@@ -141,17 +141,17 @@ typedef struct reference {
  * unique name show which skeleton is meant. Gives up when it stays unclear. */
 void resolve_references(scene *s, reference *references, uint32_t count, const char *whose);
 
-/* ---- binds ---- */
+/* ---- bones ---- */
 
-void begin_binds(scene *s);
+void begin_bones(scene *s);
 
-/* Index of this joint and matrix among the binds, new or known. Preliminary until finish_binds. */
-uint16_t find_bind(scene *s, uint32_t joint, th_mat34 inverse_bind);
+/* Index of this joint and matrix among the bones, new or known. Preliminary until finish_bones. */
+uint16_t find_bone(scene *s, uint32_t joint, th_mat34 inverse_bind);
 
-/* Sorts the binds by joint and makes them the model's. Returns the final index of each preliminary one. */
-const uint16_t *finish_binds(scene *s);
+/* Sorts the bones by joint and makes them the model's. Returns the final index of each preliminary one. */
+const uint16_t *finish_bones(scene *s);
 
 /* For a file without any mesh: every joint gets a bind, so that its palette can be looked at all the same. */
-void bind_all_joints(scene *s);
+void add_bone_for_each_joint(scene *s);
 
 #endif

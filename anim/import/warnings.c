@@ -6,23 +6,23 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const texts[REPAIR_COUNT] = {
-#define REPAIR_TEXT(name, text) [REPAIR_##name] = text,
-    REPAIRS(REPAIR_TEXT)
-#undef REPAIR_TEXT
+static const char *const texts[WARN_COUNT] = {
+#define WARN_TEXT(name, text) [WARN_##name] = text,
+    WARNINGS(WARN_TEXT)
+#undef WARN_TEXT
 };
 
-void repair(scene *s, repair_kind kind, uint64_t count, const char *where, ...)
+void warn(scene *s, warning_kind kind, uint64_t count, const char *where, ...)
 {
     if (count == 0)
         return;
-    if (s->repairs.kind[kind].count == 0) {
+    if (s->warnings.kind[kind].count == 0) {
         va_list args;
         va_start(args, where);
-        vsnprintf(s->repairs.kind[kind].first, sizeof s->repairs.kind[kind].first, where, args);
+        vsnprintf(s->warnings.kind[kind].first, sizeof s->warnings.kind[kind].first, where, args);
         va_end(args);
     }
-    s->repairs.kind[kind].count += count;
+    s->warnings.kind[kind].count += count;
 }
 
 /* Copies `text`, taking one side of each [one|many]. `out` has room for all of it. */
@@ -42,17 +42,17 @@ static void inflect(char *out, const char *text, bool one)
     *out = '\0';
 }
 
-void write_notes(scene *s)
+void write_warnings(scene *s)
 {
-    const char **notes = make(s, const char *, REPAIR_COUNT);
-    for (int k = 0; k < REPAIR_COUNT; k++) {
-        uint64_t count = s->repairs.kind[k].count;
+    const char **warnings = make(s, const char *, WARN_COUNT);
+    for (int k = 0; k < WARN_COUNT; k++) {
+        uint64_t count = s->warnings.kind[k].count;
         char text[256];
         if (count == 0)
             continue;
         inflect(text, texts[k], count == 1);
-        notes[s->model->note_count++] = make_text(s, "%llu %s (%s%s)", (unsigned long long)count, text,
-                                                  count == 1 ? "" : "first: ", s->repairs.kind[k].first);
+        warnings[s->model->warning_count++] = make_string(s, "%llu %s (%s%s)", (unsigned long long)count, text,
+                                                          count == 1 ? "" : "first: ", s->warnings.kind[k].first);
     }
-    s->model->notes = notes;
+    s->model->warnings = warnings;
 }

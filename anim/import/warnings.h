@@ -1,4 +1,4 @@
-/* Everything throng-import repairs or leaves out, in one list. A model's notes are made from it: each kind is told
+/* Everything throng-import warnings or leaves out, in one list. A model's notes are made from it: each kind is told
  * once, with how often it happened and where first.
  *
  * In the texts, [one|many] chooses by the count. */
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define REPAIRS(X)                                                                                                     \
+#define WARNINGS(X)                                                                                                    \
     /* the scene */                                                                                                    \
     X(UNIT, "[scene is|scenes are] in other units than metres and [was|were] scaled to metres")                        \
     X(UNIT_UNKNOWN, "[scene does|scenes do] not say what [its|their] unit is; centimetres are assumed")                \
@@ -79,27 +79,27 @@
     X(ROTATION_LENGTH, "[rotation key is|rotation keys are] not of unit length and [was|were] normalised")             \
     X(ROTATION_ZERO, "[rotation key is|rotation keys are] zero; the nearest good one before holds")
 
-typedef enum repair_kind {
-#define REPAIR_ENUM(name, text) REPAIR_##name,
-    REPAIRS(REPAIR_ENUM)
-#undef REPAIR_ENUM
-        REPAIR_COUNT
-} repair_kind;
+typedef enum warning_kind {
+#define WARN_ENUM(name, text) WARN_##name,
+    WARNINGS(WARN_ENUM)
+#undef WARN_ENUM
+        WARN_COUNT
+} warning_kind;
 
-typedef struct repairs {
+typedef struct warning_log {
     struct {
         uint64_t count;
         char first[160];
-    } kind[REPAIR_COUNT];
-} repairs;
+    } kind[WARN_COUNT];
+} warning_log;
 
 struct scene;
 
-/* Counts `count` repairs of a kind; `where` is kept for the first. count 0 is fine and does nothing. */
-__attribute__((format(printf, 4, 5))) void repair(struct scene *s, repair_kind kind, uint64_t count, const char *where,
-                                                  ...);
+/* Counts `count` warnings of a kind; `where` is kept for the first. count 0 is fine and does nothing. */
+__attribute__((format(printf, 4, 5))) void warn(struct scene *s, warning_kind kind, uint64_t count, const char *where,
+                                                ...);
 
 /* Turns what was counted into the model's notes. */
-void write_notes(struct scene *s);
+void write_warnings(struct scene *s);
 
 #endif

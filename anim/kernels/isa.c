@@ -77,7 +77,7 @@ const th_kernels *th_isa_kernels(th_isa isa)
 
 /* Stores go out in order, and one that misses holds up those of the next poses. Fetching ahead saves a Xeon with AMX 5
  * to 20 % where palettes are in the third-level cache; AMD's Zen 3 took longer. */
-bool th_isa_fetches(void)
+bool th_isa_prefetches(void)
 {
 #ifdef TH_HAVE_X86
     return __builtin_cpu_is("intel");

@@ -10,6 +10,6 @@
 const th_kernels *th_isa_kernels(th_isa isa);
 
 /* Whether this processor should have lines of f32 palettes fetched ahead of writing them. */
-bool th_isa_fetches(void);
+bool th_isa_prefetches(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* The pose kernels: from compiled keys to palettes, some instances of one rig at a time. Private to anim.
+/* The pose kernels: from compiled keys to palettes, some instances of one compiled model at a time. Private to anim.
  *
- * A kernel walks the steps of a program front to back. All lanes do the same step at the same time, so the hierarchy
+ * A kernel walks the ops of a program front to back. All lanes do the same op at the same time, so the hierarchy
  * costs nothing extra and no lane waits; which clip a lane plays, and when, is only a matter of its key pointers.
  *
  * The algebra. A joint's global transform is G_j = G_parent L_j, and a palette entry is P = G_j B with B the inverse
@@ -23,7 +23,7 @@
  * half the multiplications of both translations, and D_j needs none.
  *
  * A kernel comes in three parts: sampling makes D of keys, resolving makes M of D, writing makes palettes of M. The
- * first two take turns, a block of steps each: one loop over both would be so long that the processor sees no further
+ * first two take turns, a block of ops each: one loop over both would be so long that the processor sees no further
  * than the joint it is at, and waits for it. Only writing knows of formats and of what palettes look like. */
 #ifndef TH_ANIM_KERNELS_POSE_H
 #define TH_ANIM_KERNELS_POSE_H
@@ -38,50 +38,50 @@
 #include <stdint.h>
 #include <string.h>
 
-#define TH_MAX_WIDTH 16 /* lanes of the widest kernel */
-#define TH_BLOCK     8  /* steps that are sampled before the first of them is resolved */
-#define TH_KEY       4  /* numbers of a key: one quaternion, or a vector and a zero */
-#define TH_ENTRY     12 /* numbers of a palette entry or a matrix */
-#define TH_ROW_BYTES 16 /* of a lane's matrix */
-#define TH_LINE_ROWS 8  /* rows of palette entries that fill a line, in the smallest format */
+#define TH_MAX_WIDTH       16 /* lanes of the widest kernel */
+#define TH_BLOCK           8  /* ops that are sampled before the first of them is resolved */
+#define TH_KEY             4  /* numbers of a key: one quaternion, or a vector and a zero */
+#define TH_ENTRY           12 /* numbers of a palette entry or a matrix */
+#define TH_ROW_BYTES       16 /* of a lane's matrix */
+#define TH_CACHE_LINE_ROWS 8  /* rows of palette entries that fill a line, in the smallest format */
 
-enum th_step_flags {
-    TH_STEP_ROTATION = 1,    /* the linear part comes from a key, else from `local` */
-    TH_STEP_SCALE = 2,       /* ... times a scale that comes from a key; only with ROTATION */
-    TH_STEP_TRANSLATION = 4, /* the translation comes from a key, else from `local` */
-    TH_STEP_OFFSET = 8,      /* rotation times `offset` is added to the translation; only with ROTATION */
-    TH_STEP_PIVOT = 16,      /* D turns about `offset`, which is all there is of translation; only with ROTATION and a
-                              * parent, without the others */
-    TH_STEP_MOVES = TH_STEP_ROTATION | TH_STEP_TRANSLATION,
+enum th_joint_op_flags {
+    TH_JOINT_OP_ROTATION = 1,    /* the linear part comes from a key, else from `local` */
+    TH_JOINT_OP_SCALE = 2,       /* ... times a scale that comes from a key; only with ROTATION */
+    TH_JOINT_OP_TRANSLATION = 4, /* the translation comes from a key, else from `local` */
+    TH_JOINT_OP_OFFSET = 8,      /* rotation times `offset` is added to the translation; only with ROTATION */
+    TH_JOINT_OP_PIVOT = 16, /* D turns about `offset`, which is all there is of translation; only with ROTATION and a
+                             * parent, without the others */
+    TH_JOINT_OP_MOVES = TH_JOINT_OP_ROTATION | TH_JOINT_OP_TRANSLATION,
 };
 
 #define TH_NO_PARENT UINT32_MAX
 
 /* One joint. */
-typedef struct th_step {
+typedef struct th_joint_op {
     float local[12]; /* what does not move of D */
     float offset[3]; /* c; PIVOT: a */
-    uint32_t flags;  /* th_step_flags */
-    uint32_t parent; /* the parent's step, an earlier one; or TH_NO_PARENT */
+    uint32_t flags;  /* th_joint_op_flags */
+    uint32_t parent; /* the parent's op, an earlier one; or TH_NO_PARENT */
     uint32_t key;    /* where its keys begin in a frame, in bytes: rotation, scale, translation, as its flags say */
     uint32_t product, product_count; /* its own in program.products */
-} th_step;
+} th_joint_op;
 
 /* What the numbers n of a 16-bit key stand for: base + span * n. */
-typedef struct th_range {
+typedef struct th_key_range {
     float base[TH_KEY], span[TH_KEY];
-} th_range;
+} th_key_range;
 
 typedef struct th_program {
     th_keys keys;
     th_interpolation curve; /* between frames; not AUTHORED */
-    const th_step *steps;
-    uint32_t step_count;
+    const th_joint_op *ops;
+    uint32_t op_count;
     size_t frame_bytes;          /* keys of one frame */
-    const th_range *ranges;      /* of each key of a frame; 16-bit keys only */
-    const float (*products)[12]; /* inverse(X) B of the binds for which M takes one more product: P = M * product */
+    const th_key_range *ranges;  /* of each key of a frame; 16-bit keys only */
+    const float (*products)[12]; /* inverse(X) B of the bones for which M takes one more product: P = M * product */
     uint32_t product_count;
-    uint32_t bind_count;   /* palette entries of an instance */
+    uint32_t bone_count;   /* palette entries of an instance */
     const uint32_t *ready; /* for each block, up to which row palettes can be written when it is resolved */
     const uint32_t *rows;  /* for each row of a palette, in order, where it is among the matrices, in bytes of a lane;
                             * filled up with rows of zeros to whole lines of any format */
@@ -102,30 +102,30 @@ static inline const char *th_lanes_at(const th_lanes *lanes, int lane, size_t at
 /* What the parts hand over, aligned to 64: TH_ENTRY vectors of all lanes for a matrix. */
 #define TH_MATRICES_FLOATS(count, width) ((size_t)(count)*TH_ENTRY * (width))
 
-/* How many matrices there are: M of each step, M times each product, and one of zeros. */
+/* How many matrices there are: M of each op, M times each product, and one of zeros. */
 static inline uint32_t th_program_matrices(const th_program *program)
 {
-    return program->step_count + program->product_count + 1;
+    return program->op_count + program->product_count + 1;
 }
 
-/* D of steps [first, first + count), the first of them to the beginning of pose. count: at least 1, here and below. */
+/* D of ops [first, first + count), the first of them to the beginning of pose. count: at least 1, here and below. */
 typedef void th_sample_fn(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,
                           float *pose);
 
 /* Where palettes will be written next, from byte `at` of each lane's. */
-typedef struct th_ahead {
+typedef struct th_prefetch {
     char *const *palettes;
     size_t at;
-} th_ahead;
+} th_prefetch;
 
-/* Matrices of the same steps, from their D in pose, and those of their products. All steps before are resolved. ahead:
+/* Matrices of the same ops, from their D in pose, and those of their products. All ops before are resolved. prefetch:
  * has lines fetched meanwhile; NULL: none. */
 typedef void th_resolve_fn(const th_program *program, uint32_t first, uint32_t count, const float *pose,
-                           float *matrices, const th_ahead *ahead);
+                           float *matrices, const th_prefetch *prefetch);
 
 /* Rows [first, end) of palettes, in whole lines, each lane's in order; what a palette does not fill of its last line is
- * set to zero. first, end: multiples of TH_LINE_ROWS; palettes: of each lane, aligned to 64. Lanes with the same keys
- * may share one. */
+ * set to zero. first, end: multiples of TH_CACHE_LINE_ROWS; palettes: of each lane, aligned to 64. Lanes with the same
+ * keys may share one. */
 typedef void th_write_fn(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
                          char *const *palettes);
 
@@ -161,21 +161,21 @@ static inline size_t th_scratch_floats(const th_program *program, uint32_t width
     return TH_MATRICES_FLOATS(th_program_matrices(program) + TH_BLOCK, width);
 }
 
-/* Palettes of `width` lanes, all steps. write: one of these kernels'; fetches: have lines of f32 palettes fetched while
- * matrices are made that will be written to them. */
+/* Palettes of `width` lanes, all ops. write: one of these kernels'; prefetches: have lines of f32 palettes fetched
+ * while matrices are made that will be written to them. */
 static inline void th_kernels_pose(const th_kernels *kernels, const th_program *program, const th_lanes *lanes,
-                                   th_write_fn *write, bool fetches, float *scratch, char *const *palettes)
+                                   th_write_fn *write, bool prefetches, float *scratch, char *const *palettes)
 {
     float *const pose = scratch, *const matrices = scratch + TH_MATRICES_FLOATS(TH_BLOCK, kernels->width);
     th_sample_fn *const sample = kernels->sample[program->keys][program->curve];
     uint32_t written = 0;
     th_kernels_begin(kernels, program, matrices);
-    for (uint32_t first = 0; first < program->step_count; first += TH_BLOCK) {
-        const uint32_t rest = program->step_count - first, count = rest < TH_BLOCK ? rest : TH_BLOCK;
+    for (uint32_t first = 0; first < program->op_count; first += TH_BLOCK) {
+        const uint32_t rest = program->op_count - first, count = rest < TH_BLOCK ? rest : TH_BLOCK;
         const uint32_t ready = program->ready[first / TH_BLOCK];
         sample(program, first, count, lanes, pose);
-        const th_ahead ahead = {palettes, (size_t)written * TH_ROW_BYTES};
-        kernels->resolve(program, first, count, pose, matrices, fetches ? &ahead : NULL);
+        const th_prefetch prefetch = {palettes, (size_t)written * TH_ROW_BYTES};
+        kernels->resolve(program, first, count, pose, matrices, prefetches ? &prefetch : NULL);
         write(program, written, ready, matrices, palettes);
         written = ready;
     }

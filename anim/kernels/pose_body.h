@@ -3,21 +3,21 @@
 
 /* What is called from several places. Left alone, gcc -O2 makes it functions of their own, or copies vectors in the
  * memory between, and AVX2 or SSE4 takes a quarter longer. */
-#define KEPT_INLINE static inline __attribute__((always_inline))
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 typedef struct wide34 {
     wf m[12];
 } wide34;
 
 /* An assignment may become a call of memcpy. */
-KEPT_INLINE void copy(wide34 *to, const wide34 *from)
+ALWAYS_INLINE void copy(wide34 *to, const wide34 *from)
 {
 #pragma GCC unroll 12
     for (int i = 0; i < 12; i++)
         to->m[i] = from->m[i];
 }
 
-KEPT_INLINE void copy_linear(wide34 *to, const wide34 *from)
+ALWAYS_INLINE void copy_linear(wide34 *to, const wide34 *from)
 {
 #pragma GCC unroll 12
     for (int row = 0; row < 12; row += 4)
@@ -50,19 +50,19 @@ static inline void cubic_weights(const float *alpha, float out[4][TH_MAX_WIDTH])
     }
 }
 
-KEPT_INLINE blend blend_of(const th_lanes *lanes, th_interpolation mode)
+ALWAYS_INLINE blend blend_of(const th_lanes *lanes, th_interpolation mode)
 {
     blend b;
     if (mode == TH_INTERPOLATION_CUBIC) {
         _Alignas(64) float weights[4][TH_MAX_WIDTH];
         cubic_weights(lanes->alpha, weights);
         for (int i = 0; i < 4; i++)
-            wf_shape(weights[i], b.weights[i]);
+            wf_broadcast(weights[i], b.weights[i]);
         return b;
     }
-    wf_shape(lanes->alpha, b.weights[0]);
+    wf_broadcast(lanes->alpha, b.weights[0]);
 #ifdef PAIRS
-    wf_shape_pairs(lanes->alpha, b.pairs);
+    wf_broadcast_pairs(lanes->alpha, b.pairs);
 #endif
     b.t = wf_load(lanes->alpha);
     b.s = wf_sub(wf_set1(1), b.t);
@@ -72,12 +72,12 @@ KEPT_INLINE blend blend_of(const th_lanes *lanes, th_interpolation mode)
 }
 
 /* What a mode and a format are told; constants wherever this is called. */
-typedef struct way {
+typedef struct sample_mode {
     th_keys keys;
     th_interpolation mode;
-} way;
+} sample_mode;
 
-KEPT_INLINE void load(const th_lanes *from, way w, size_t at, wf out[4])
+ALWAYS_INLINE void load(const th_lanes *from, sample_mode w, size_t at, wf out[4])
 {
     if (w.keys == TH_KEYS_16)
         wf_load_shorts(from, at, out);
@@ -86,17 +86,17 @@ KEPT_INLINE void load(const th_lanes *from, way w, size_t at, wf out[4])
 }
 
 /* Numbers of 16-bit keys to what they stand for. */
-KEPT_INLINE void widen(const th_program *program, size_t at, way w, wf key[4])
+ALWAYS_INLINE void dequantize(const th_program *program, size_t at, sample_mode w, wf key[4])
 {
     if (w.keys == TH_KEYS_32)
         return;
-    const th_range *range = program->ranges + at / th_keys_bytes(TH_KEYS_16);
+    const th_key_range *range = program->ranges + at / th_keys_bytes(TH_KEYS_16);
 #pragma GCC unroll 12
     for (int i = 0; i < 4; i++)
         key[i] = wf_madd(key[i], wf_set1(range->span[i]), wf_set1(range->base[i]));
 }
 
-KEPT_INLINE wf polynomial(wf x, const float *coefficients, int degree)
+ALWAYS_INLINE wf polynomial(wf x, const float *coefficients, int degree)
 {
     wf sum = wf_set1(coefficients[degree]);
 #pragma GCC unroll 12
@@ -110,7 +110,7 @@ KEPT_INLINE wf polynomial(wf x, const float *coefficients, int degree)
  * sine of any angle, over that angle, is a polynomial in its square. Both are fits over turns of up to 180 degrees
  * between two keys (least squares at Chebyshev nodes). Slow: 5e-8 rad at most, less than single precision; fast: 1.4e-4
  * rad at 180 degrees, 5.5e-5 up to 90, 1.8e-5 up to 60. */
-KEPT_INLINE void slerp(const blend *by, bool fast, const wf a[4], const wf b[4], wf out[4])
+ALWAYS_INLINE void slerp(const blend *by, bool fast, const wf a[4], const wf b[4], wf out[4])
 {
     static const float angle[] = {2.00000054F,   0.333281933F,   0.089671648F,  0.0241791118F,
                                   0.0215496053F, -0.0104504602F, 0.00916799137F};
@@ -129,7 +129,7 @@ KEPT_INLINE void slerp(const blend *by, bool fast, const wf a[4], const wf b[4],
 }
 
 /* Blends in the shape of keys. stride: from frame to frame. */
-KEPT_INLINE void combine(const th_lanes *from, const blend *by, way w, size_t at, size_t stride, wf out[4])
+ALWAYS_INLINE void blend_keys(const th_lanes *from, const blend *by, sample_mode w, size_t at, size_t stride, wf out[4])
 {
     wf a[4], b[4];
     load(from, w, at, a);
@@ -156,8 +156,8 @@ KEPT_INLINE void combine(const th_lanes *from, const blend *by, way w, size_t at
             wf_madd(by->weights[1][i], b[i], wf_madd(by->weights[2][i], c[i], wf_mul(by->weights[3][i], d[i]))));
 }
 
-KEPT_INLINE void interpolate(const th_program *program, const th_lanes *from, const blend *by, way w, size_t at,
-                             bool rotation, wf out[4])
+ALWAYS_INLINE void interpolate(const th_program *program, const th_lanes *from, const blend *by, sample_mode w,
+                               size_t at, bool rotation, wf out[4])
 {
     if (rotation && (w.mode == TH_INTERPOLATION_SLERP || w.mode == TH_INTERPOLATION_FAST_SLERP)) {
         wf a[4], b[4];
@@ -165,18 +165,18 @@ KEPT_INLINE void interpolate(const th_program *program, const th_lanes *from, co
         load(from, w, at + program->frame_bytes, b);
         wf_transpose(a);
         wf_transpose(b);
-        widen(program, at, w, a);
-        widen(program, at, w, b);
+        dequantize(program, at, w, a);
+        dequantize(program, at, w, b);
         slerp(by, w.mode == TH_INTERPOLATION_FAST_SLERP, a, b, out);
         return;
     }
-    combine(from, by, w, at, program->frame_bytes, out);
+    blend_keys(from, by, w, at, program->frame_bytes, out);
     wf_transpose(out);
-    widen(program, at, w, out);
+    dequantize(program, at, w, out);
 }
 
 /* Rotation matrix of a quaternion of any length: normalising takes 2 / dot(q, q) and no square root. */
-KEPT_INLINE void linear_from_quat(const wf q[4], wide34 *d)
+ALWAYS_INLINE void linear_from_quat(const wf q[4], wide34 *d)
 {
     wf x = q[0], y = q[1], z = q[2], w = q[3];
     wf dot = wf_madd(x, x, wf_madd(y, y, wf_madd(z, z, wf_mul(w, w))));
@@ -194,15 +194,15 @@ KEPT_INLINE void linear_from_quat(const wf q[4], wide34 *d)
     d->m[10] = wf_nmadd(x, xk, wf_nmadd(y, yk, one));
 }
 
-/* D of a step. flags: the step's, a constant where they are common. */
-KEPT_INLINE void sample_step(const th_program *program, const th_step *step, unsigned flags, const th_lanes *from,
-                             const blend *by, way w, wide34 *out)
+/* D of a op. flags: the op's, a constant where they are common. */
+ALWAYS_INLINE void sample_op(const th_program *program, const th_joint_op *op, unsigned flags, const th_lanes *from,
+                             const blend *by, sample_mode w, wide34 *out)
 {
     const size_t key_bytes = th_keys_bytes(w.keys);
-    size_t key = step->key;
+    size_t key = op->key;
     wide34 d;
     wf k[4];
-    if (flags & TH_STEP_ROTATION) {
+    if (flags & TH_JOINT_OP_ROTATION) {
         interpolate(program, from, by, w, key, true, k);
         key += key_bytes;
         linear_from_quat(k, &d);
@@ -211,9 +211,9 @@ KEPT_INLINE void sample_step(const th_program *program, const th_step *step, uns
         for (int row = 0; row < 3; row++)
 #pragma GCC unroll 12
             for (int col = 0; col < 3; col++)
-                d.m[4 * row + col] = wf_set1(step->local[4 * row + col]);
+                d.m[4 * row + col] = wf_set1(op->local[4 * row + col]);
     }
-    if (flags & TH_STEP_SCALE) {
+    if (flags & TH_JOINT_OP_SCALE) {
         interpolate(program, from, by, w, key, false, k);
         key += key_bytes;
 #pragma GCC unroll 12
@@ -222,42 +222,42 @@ KEPT_INLINE void sample_step(const th_program *program, const th_step *step, uns
             for (int col = 0; col < 3; col++)
                 d.m[4 * row + col] = wf_mul(d.m[4 * row + col], k[col]);
     }
-    if (flags & TH_STEP_PIVOT) {
+    if (flags & TH_JOINT_OP_PIVOT) {
         copy_linear(out, &d);
         return;
     }
-    if (flags & TH_STEP_TRANSLATION) {
+    if (flags & TH_JOINT_OP_TRANSLATION) {
         interpolate(program, from, by, w, key, false, k);
     } else {
 #pragma GCC unroll 12
         for (int row = 0; row < 3; row++)
-            k[row] = wf_set1(step->local[4 * row + 3]);
+            k[row] = wf_set1(op->local[4 * row + 3]);
     }
 #pragma GCC unroll 12
     for (int row = 0; row < 3; row++) {
         const wf *r = d.m + 4 * row;
         d.m[4 * row + 3] = k[row];
-        if (flags & TH_STEP_OFFSET)
+        if (flags & TH_JOINT_OP_OFFSET)
             d.m[4 * row + 3] =
-                wf_madd(r[0], wf_set1(step->offset[0]),
-                        wf_madd(r[1], wf_set1(step->offset[1]), wf_madd(r[2], wf_set1(step->offset[2]), k[row])));
+                wf_madd(r[0], wf_set1(op->offset[0]),
+                        wf_madd(r[1], wf_set1(op->offset[1]), wf_madd(r[2], wf_set1(op->offset[2]), k[row])));
     }
     copy(out, &d);
 }
 
 #ifdef PAIRS
-/* D of a step and the next one, both ROTATION and PIVOT, by NLERP of 32-bit keys. A step's keys lie behind those of the
- * step before. */
-KEPT_INLINE void sample_pair(const th_program *program, const th_step *step, const th_lanes *from, const blend *by,
-                             wide34 *out)
+/* D of a op and the next one, both ROTATION and PIVOT, by NLERP of 32-bit keys. A op's keys lie behind those of the
+ * op before. */
+ALWAYS_INLINE void sample_op_pair(const th_program *program, const th_joint_op *op, const th_lanes *from,
+                                  const blend *by, wide34 *out)
 {
     wf k[8], next[8];
-    wf_load_pairs(from, step->key, k);
-    wf_load_pairs(from, step->key + program->frame_bytes, next);
+    wf_load_pairs(from, op->key, k);
+    wf_load_pairs(from, op->key + program->frame_bytes, next);
 #pragma GCC unroll 12
     for (int i = 0; i < 8; i++)
         k[i] = wf_madd(by->pairs[i], wf_sub(next[i], k[i]), k[i]);
-    wf_part_pairs(k);
+    wf_split_pairs(k);
 #pragma GCC unroll 12
     for (int i = 0; i < 2; i++) {
         wide34 d;
@@ -267,39 +267,39 @@ KEPT_INLINE void sample_pair(const th_program *program, const th_step *step, con
 }
 #endif
 
-KEPT_INLINE void sample_steps(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes, way w,
-                              float *pose)
+ALWAYS_INLINE void sample_ops(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,
+                              sample_mode w, float *pose)
 {
     enum {
-        COMMON = TH_STEP_ROTATION | TH_STEP_PIVOT, /* nearly all joints of most characters */
-        OFFSET = TH_STEP_ROTATION | TH_STEP_OFFSET,
+        COMMON = TH_JOINT_OP_ROTATION | TH_JOINT_OP_PIVOT, /* nearly all joints of most characters */
+        OFFSET = TH_JOINT_OP_ROTATION | TH_JOINT_OP_OFFSET,
     };
     const th_lanes from = *lanes; /* no store to a pose can change a copy */
     const blend by = blend_of(lanes, w.mode);
-    const th_step *step = program->steps + first, *end = step + count;
-    for (wide34 *out = (wide34 *)pose; step != end; step++, out++) {
+    const th_joint_op *op = program->ops + first, *end = op + count;
+    for (wide34 *out = (wide34 *)pose; op != end; op++, out++) {
 #ifdef PAIRS
-        if (w.keys == TH_KEYS_32 && w.mode == TH_INTERPOLATION_NLERP && end - step > 1 && step->flags == COMMON &&
-            step[1].flags == COMMON) {
-            sample_pair(program, step, &from, &by, out);
-            step++;
+        if (w.keys == TH_KEYS_32 && w.mode == TH_INTERPOLATION_NLERP && end - op > 1 && op->flags == COMMON &&
+            op[1].flags == COMMON) {
+            sample_op_pair(program, op, &from, &by, out);
+            op++;
             out++;
             continue;
         }
 #endif
-        if (__builtin_expect(step->flags == COMMON, 1))
-            sample_step(program, step, COMMON, &from, &by, w, out);
-        else if (step->flags == OFFSET)
-            sample_step(program, step, OFFSET, &from, &by, w, out);
+        if (__builtin_expect(op->flags == COMMON, 1))
+            sample_op(program, op, COMMON, &from, &by, w, out);
+        else if (op->flags == OFFSET)
+            sample_op(program, op, OFFSET, &from, &by, w, out);
         else
-            sample_step(program, step, step->flags, &from, &by, w, out);
+            sample_op(program, op, op->flags, &from, &by, w, out);
     }
 }
 
 #define SAMPLE(name, keys, mode)                                                                                       \
     static void name(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes, float *pose)    \
     {                                                                                                                  \
-        sample_steps(program, first, count, lanes, (way){keys, mode}, pose);                                           \
+        sample_ops(program, first, count, lanes, (sample_mode){keys, mode}, pose);                                     \
     }
 
 SAMPLE(step_32, TH_KEYS_32, TH_INTERPOLATION_STEP)
@@ -316,14 +316,14 @@ SAMPLE(cubic_16, TH_KEYS_16, TH_INTERPOLATION_CUBIC)
 /* ---- resolving ---- */
 
 /* The linear part of one row of a product. */
-KEPT_INLINE void multiply_linear(const wf r[3], const wide34 *b, wf out[3])
+ALWAYS_INLINE void multiply_linear(const wf r[3], const wide34 *b, wf out[3])
 {
 #pragma GCC unroll 12
     for (int col = 0; col < 3; col++)
         out[col] = wf_madd(r[0], b->m[col], wf_madd(r[1], b->m[4 + col], wf_mul(r[2], b->m[8 + col])));
 }
 
-/* A function of its own, so that the common kind of step has all registers to itself. */
+/* A function of its own, so that the common kind of op has all registers to itself. */
 static __attribute__((noinline)) void multiply(const wide34 *a, const wide34 *b, wide34 *out)
 {
     wide34 d;
@@ -337,7 +337,7 @@ static __attribute__((noinline)) void multiply(const wide34 *a, const wide34 *b,
 }
 
 /* The same for a b that turns about `pivot`. */
-KEPT_INLINE void turn(const wide34 *a, const wide34 *b, const float pivot[3], wide34 *out)
+ALWAYS_INLINE void multiply_pivot(const wide34 *a, const wide34 *b, const float pivot[3], wide34 *out)
 {
     const wf x = wf_set1(pivot[0]), y = wf_set1(pivot[1]), z = wf_set1(pivot[2]);
     wide34 d;
@@ -355,9 +355,9 @@ KEPT_INLINE void turn(const wide34 *a, const wide34 *b, const float pivot[3], wi
     }
 }
 
-static void multiply_products(const th_program *program, const th_step *step, const wide34 *m, wide34 *out)
+static void multiply_products(const th_program *program, const th_joint_op *op, const wide34 *m, wide34 *out)
 {
-    for (uint32_t p = step->product; p < step->product + step->product_count; p++) {
+    for (uint32_t p = op->product; p < op->product + op->product_count; p++) {
         wide34 product;
 #pragma GCC unroll 12
         for (int i = 0; i < 12; i++)
@@ -366,121 +366,121 @@ static void multiply_products(const th_program *program, const th_step *step, co
     }
 }
 
-/* Each step of a block has lines of some lanes fetched: all at once they would stand in the way of keys. Half of what
- * the block fills is enough, for the processor fetches lines behind those by itself. */
-KEPT_INLINE uint32_t fetch(const th_ahead *ahead, uint32_t lane)
+/* Each op of a block has lines of some lanes fetched: all at once they would stand in the sample_mode of keys. Half of
+ * what the block fills is enough, for the processor fetches lines behind those by itself. */
+ALWAYS_INLINE uint32_t prefetch_lines(const th_prefetch *prefetch, uint32_t lane)
 {
-    enum { LANES = (WIDTH + TH_BLOCK - 1) / TH_BLOCK, LINES = TH_BLOCK * TH_ENTRY * sizeof(float) / TH_LINE / 2 };
+    enum { LANES = (WIDTH + TH_BLOCK - 1) / TH_BLOCK, LINES = TH_BLOCK * TH_ENTRY * sizeof(float) / TH_CACHE_LINE / 2 };
 #pragma GCC unroll 12
     for (int i = 0; i < LANES; i++, lane++) {
-        const char *line = ahead->palettes[lane % WIDTH] + ahead->at;
+        const char *line = prefetch->palettes[lane % WIDTH] + prefetch->at;
 #pragma GCC unroll 12
         for (size_t l = 0; l < LINES; l++)
-            __builtin_prefetch(line + l * TH_LINE, 1);
+            __builtin_prefetch(line + l * TH_CACHE_LINE, 1);
     }
     return lane;
 }
 
-static void resolve_steps(const th_program *program, uint32_t first, uint32_t count, const float *pose, float *matrices,
-                          const th_ahead *ahead)
+static void resolve_ops(const th_program *program, uint32_t first, uint32_t count, const float *pose, float *matrices,
+                        const th_prefetch *prefetch)
 {
     wide34 *const all = (wide34 *)matrices, *m = all + first;
     const wide34 *d = (const wide34 *)pose;
-    const th_step *step = program->steps + first, *end = step + count;
+    const th_joint_op *op = program->ops + first, *end = op + count;
     uint32_t lane = 0;
-    for (; step != end; step++, d++, m++) {
-        if (ahead)
-            lane = fetch(ahead, lane);
-        if (step->flags & TH_STEP_PIVOT)
-            turn(all + step->parent, d, step->offset, m);
-        else if (step->parent != TH_NO_PARENT)
-            multiply(all + step->parent, d, m);
+    for (; op != end; op++, d++, m++) {
+        if (prefetch)
+            lane = prefetch_lines(prefetch, lane);
+        if (op->flags & TH_JOINT_OP_PIVOT)
+            multiply_pivot(all + op->parent, d, op->offset, m);
+        else if (op->parent != TH_NO_PARENT)
+            multiply(all + op->parent, d, m);
         else
             copy(m, d);
-        if (__builtin_expect(step->product_count > 0, 0))
-            multiply_products(program, step, m, all + program->step_count);
+        if (__builtin_expect(op->product_count > 0, 0))
+            multiply_products(program, op, m, all + program->op_count);
     }
 }
 
 /* ---- writing ---- */
 
-/* A processor that has more lines begun than it can combine stores for sends each half by itself, so eight lanes or
+/* A processor that has more lines begun than it can blend_keys stores for sends each half by itself, so eight lanes or
  * more get whole lines; fewer, where registers hold a line of each. */
 #ifndef WHOLE_LINES
 #define WHOLE_LINES (WIDTH >= 8)
 #endif
 
 enum {
-    SQUARE = WIDTH < 4 ? 4 : WIDTH, /* numbers of all lanes that are turned together: a row at least */
-    SHARE = SQUARE / WIDTH,         /* vectors of them that a lane gets */
-    SQUARES = WHOLE_LINES ? TH_LINE / sizeof(float) / SQUARE : 1,
+    TILE = WIDTH < 4 ? 4 : WIDTH, /* numbers of all lanes that are turned together: a row at least */
+    TILE_VECTORS = TILE / WIDTH,  /* vectors of them that a lane gets */
+    TILES = WHOLE_LINES ? TH_CACHE_LINE / sizeof(float) / TILE : 1,
 };
 
-#ifndef TURNS_HALVES
+#ifndef HAS_TRANSPOSE_HALVES
 /* Numbers of all lanes, each lane's in half precision: in pairs, each in a float's place. */
-KEPT_INLINE void wf_turn_halves(const float *const *rows, wf out[SQUARE])
+ALWAYS_INLINE void wf_transpose_halves(const float *const *rows, wf out[TILE])
 {
 #pragma GCC unroll 16
-    for (size_t i = 0; i < SQUARE; i++) {
+    for (size_t i = 0; i < TILE; i++) {
         const float *low = rows[i / 2] + i % 2 * 2 * WIDTH;
         out[i] = wf_pair(wf_load(low), wf_load(low + WIDTH));
     }
-    wf_turn(out);
+    wf_transpose_lanes(out);
 }
 #endif
 
 /* The next numbers of all lanes' palettes, lane by lane. */
-KEPT_INLINE void load_square(const uint32_t *places, th_palette format, const float *matrices, wf out[SQUARE])
+ALWAYS_INLINE void load_tile(const uint32_t *places, th_palette format, const float *matrices, wf out[TILE])
 {
-    const size_t count = format == TH_PALETTE_F16 ? SQUARE / 2 : SQUARE / 4;
-    const float *rows[SQUARE / 2];
+    const size_t count = format == TH_PALETTE_F16 ? TILE / 2 : TILE / 4;
+    const float *rows[TILE / 2];
 #pragma GCC unroll 16
     for (size_t i = 0; i < count; i++)
         rows[i] = (const float *)(const void *)((const char *)matrices + (size_t)places[i] * WIDTH);
     if (format == TH_PALETTE_F16) {
-        wf_turn_halves(rows, out);
+        wf_transpose_halves(rows, out);
         return;
     }
 #pragma GCC unroll 16
-    for (size_t i = 0; i < SQUARE; i++)
+    for (size_t i = 0; i < TILE; i++)
         out[i] = wf_load(rows[i / 4] + i % 4 * WIDTH);
-    wf_turn(out);
+    wf_transpose_lanes(out);
 }
 
 /* wf_store or wf_stream. Not a flag that chooses between the two: clang makes one store of both, one that is not
  * streamed. */
-typedef void put_fn(float *out, wf a);
+typedef void store_fn(float *out, wf a);
 
-KEPT_INLINE void write_palettes(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
-                                th_palette format, put_fn *put, char *const *palettes)
+ALWAYS_INLINE void write_palettes(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
+                                  th_palette format, store_fn *store, char *const *palettes)
 {
     const size_t pair = format == TH_PALETTE_F16 ? 2 : 1;
-    const size_t whole = th_line_round(program->bind_count * th_palette_entry_bytes(format)) / sizeof(float);
+    const size_t whole = th_cache_line_round(program->bone_count * th_palette_entry_bytes(format)) / sizeof(float);
     const size_t last = 4 * end / pair < whole ? 4 * end / pair : whole;
     const uint32_t *const rows = program->rows; /* no store to a palette can change these copies */
     float *out[WIDTH];
 #pragma GCC unroll 16
     for (size_t i = 0; i < WIDTH; i++)
         out[i] = (float *)(void *)palettes[i];
-    for (size_t at = 4 * first / pair; at < last; at += SQUARES * SQUARE) {
-        wf r[SQUARES][SQUARE];
+    for (size_t at = 4 * first / pair; at < last; at += TILES * TILE) {
+        wf r[TILES][TILE];
 #pragma GCC unroll 16
-        for (size_t s = 0; s < SQUARES; s++)
-            load_square(rows + (at + s * SQUARE) * pair / 4, format, matrices, r[s]);
+        for (size_t s = 0; s < TILES; s++)
+            load_tile(rows + (at + s * TILE) * pair / 4, format, matrices, r[s]);
 #pragma GCC unroll 16
-        for (size_t i = 0; i < SQUARE; i++) {
+        for (size_t i = 0; i < TILE; i++) {
 #pragma GCC unroll 16
-            for (size_t s = 0; s < SQUARES; s++)
-                put(out[i / SHARE] + at + s * SQUARE + i % SHARE * WIDTH, r[s][i]);
+            for (size_t s = 0; s < TILES; s++)
+                store(out[i / TILE_VECTORS] + at + s * TILE + i % TILE_VECTORS * WIDTH, r[s][i]);
         }
     }
 }
 
-#define WRITE(name, format, put)                                                                                       \
+#define WRITE(name, format, store)                                                                                     \
     static void name(const th_program *program, uint32_t first, uint32_t end, const float *matrices,                   \
                      char *const *palettes)                                                                            \
     {                                                                                                                  \
-        write_palettes(program, first, end, matrices, format, put, palettes);                                          \
+        write_palettes(program, first, end, matrices, format, store, palettes);                                        \
     }
 
 WRITE(write_f32, TH_PALETTE_F32, wf_store)
@@ -490,10 +490,10 @@ WRITE(stream_f16, TH_PALETTE_F16, wf_stream)
 
 /* ---- the floor ---- */
 
-KEPT_INLINE void fill_lines(float *out, size_t count, float value, put_fn *put)
+ALWAYS_INLINE void fill_lines(float *out, size_t count, float value, store_fn *store)
 {
     for (const float *end = out + count; out != end; out += WIDTH)
-        put(out, wf_set1(value));
+        store(out, wf_set1(value));
 }
 
 static void fill_cached(float *out, size_t count, float value)
@@ -529,6 +529,6 @@ static void fence_stores(void)
         .width = WIDTH,                                                                                                \
         .sample = {{NULL, step_32, nlerp_32, slerp_32, fast_slerp_32, cubic_32},                                       \
                    {NULL, step_16, nlerp_16, slerp_16, fast_slerp_16, cubic_16}},                                      \
-        .resolve = resolve_steps, .write = {{write_f32, stream_f32}, {write_f16, stream_f16}},                         \
+        .resolve = resolve_ops, .write = {{write_f32, stream_f32}, {write_f16, stream_f16}},                           \
         .fill = {fill_cached, fill_streamed}, .stream = stream_lines, .fence = fence_stores,                           \
     }

@@ -47,7 +47,7 @@ static inline wf wf_load(const float *in)
 }
 
 /* A number of each lane, four times: lanes i (low half) and i + 4 (high half) in out[i]. */
-static inline void wf_shape(const float *values, wf out[4])
+static inline void wf_broadcast(const float *values, wf out[4])
 {
     for (int i = 0; i < 4; i++)
         out[i] = _mm256_set_m128(_mm_set1_ps(values[i + 4]), _mm_set1_ps(values[i]));
@@ -93,7 +93,7 @@ static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
 }
 
 /* Of eight numbers of all lanes, each lane's. */
-static inline void wf_turn(wf r[8])
+static inline void wf_transpose_lanes(wf r[8])
 {
     wf_transpose(r);
     wf_transpose(r + 4);
@@ -112,11 +112,11 @@ static inline __m256i halves(const float *low, const float *high)
     return _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
 }
 
-#define TURNS_HALVES
+#define HAS_TRANSPOSE_HALVES
 
 /* Of sixteen numbers of all lanes, each lane's in half precision. Eight halves of a lane fill half a register, so a
  * transpose of 8x8 inside each half does: n[i] is number i (low half) and number i + 8 (high half) of lanes 0..7. */
-static inline void wf_turn_halves(const float *const rows[4], wf out[8])
+static inline void wf_transpose_halves(const float *const rows[4], wf out[8])
 {
     __m256i n[8], two[2][4], four[4][2];
     for (int i = 0; i < 8; i++)

@@ -44,7 +44,7 @@ static inline wf wf_load(const float *in)
 }
 
 /* A number of each lane, four times: lanes i, i + 4, i + 8 and i + 12 in out[i]. */
-static inline void wf_shape(const float *values, wf out[4])
+static inline void wf_broadcast(const float *values, wf out[4])
 {
     const wf all = _mm512_load_ps(values);
     const __m512i quarters = _mm512_set_epi32(12, 12, 12, 12, 8, 8, 8, 8, 4, 4, 4, 4, 0, 0, 0, 0);
@@ -101,7 +101,7 @@ static inline void wf_load_pairs(const th_lanes *from, size_t at, wf out[8])
 }
 
 /* A number of each lane, in that shape. */
-static inline void wf_shape_pairs(const float *values, wf out[8])
+static inline void wf_broadcast_pairs(const float *values, wf out[8])
 {
     const wf all = _mm512_load_ps(values);
     const __m512i halves = _mm512_set_epi32(4, 4, 4, 4, 4, 4, 4, 4, 0, 0, 0, 0, 0, 0, 0, 0);
@@ -110,7 +110,7 @@ static inline void wf_shape_pairs(const float *values, wf out[8])
 }
 
 /* Two keys of each lane, in that shape, to the components of the first and those of the second. */
-static inline void wf_part_pairs(wf r[8])
+static inline void wf_split_pairs(wf r[8])
 {
     wf_transpose(r);
     wf_transpose(r + 4);
@@ -139,7 +139,7 @@ static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
 }
 
 /* Of sixteen numbers of all lanes, each lane's. */
-static inline void wf_turn(wf r[16])
+static inline void wf_transpose_lanes(wf r[16])
 {
 #pragma GCC unroll 12
     for (int i = 0; i < 16; i += 4)

@@ -47,7 +47,7 @@ static inline wf wf_load(const float *in)
 }
 
 /* A number of each lane, four times: one lane in out[i]. */
-static inline void wf_shape(const float *values, wf out[4])
+static inline void wf_broadcast(const float *values, wf out[4])
 {
     for (int i = 0; i < 4; i++)
         out[i] = vdupq_n_f32(values[i]);
@@ -95,12 +95,12 @@ static inline void wf_transpose(wf r[4])
 }
 
 /* Of four numbers of all lanes, each lane's. */
-static inline void wf_turn(wf r[4])
+static inline void wf_transpose_lanes(wf r[4])
 {
     wf_transpose(r);
 }
 
-#define TURNS_HALVES
+#define HAS_TRANSPOSE_HALVES
 
 static inline wf trn1_halves(float16x8_t a, float16x8_t b)
 {
@@ -115,7 +115,7 @@ static inline wf trn2_halves(float16x8_t a, float16x8_t b)
 /* Of eight numbers of all lanes, each lane's in half precision; as FPCR's defaults have it, which Linux sets: to the
  * nearest, ties to even, NaN quiet. n[i] is number i (low half) and number i + 4 (high half) of lanes 0..3; a
  * transpose of 2x2 halves, then of 2x2 pairs of them, puts eight of a lane side by side. */
-static inline void wf_turn_halves(const float *const rows[2], wf out[4])
+static inline void wf_transpose_halves(const float *const rows[2], wf out[4])
 {
     float16x8_t n[4];
     for (int i = 0; i < 4; i++)

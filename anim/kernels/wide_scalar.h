@@ -44,7 +44,7 @@ static inline wf wf_load(const float *in)
     return *in;
 }
 
-static inline void wf_shape(const float *values, wf out[4])
+static inline void wf_broadcast(const float *values, wf out[4])
 {
     for (int i = 0; i < 4; i++)
         out[i] = values[0];
@@ -68,7 +68,7 @@ static inline void wf_transpose(wf r[4])
     (void)r;
 }
 
-static inline void wf_turn(wf r[4])
+static inline void wf_transpose_lanes(wf r[4])
 {
     (void)r;
 }

@@ -44,7 +44,7 @@ static inline wf wf_load(const float *in)
 }
 
 /* A number of each lane, four times: one lane in out[i]. */
-static inline void wf_shape(const float *values, wf out[4])
+static inline void wf_broadcast(const float *values, wf out[4])
 {
     for (int i = 0; i < 4; i++)
         out[i] = _mm_set1_ps(values[i]);
@@ -73,7 +73,7 @@ static inline void wf_transpose(wf r[4])
 }
 
 /* Of four numbers of all lanes, each lane's. */
-static inline void wf_turn(wf r[4])
+static inline void wf_transpose_lanes(wf r[4])
 {
     wf_transpose(r);
 }

@@ -19,7 +19,7 @@ typedef struct head {
 } head;
 
 _Static_assert(sizeof(head) == TH_ARCHIVE_HEAD_BYTES, "the head has no padding");
-_Static_assert(sizeof(th_vertex) == 60 && sizeof(th_bind) == 52, "no padding: they travel as they are");
+_Static_assert(sizeof(th_vertex) == 60 && sizeof(th_bone) == 52, "no padding: they travel as they are");
 
 static const char magic[8] = "throng\r\n"; /* a pipe in text mode would break it */
 
@@ -196,20 +196,20 @@ static void visit_model(archive *a, th_model *model)
 {
     visit_text(a, &model->name);
     VISIT(a, model->joint_count);
-    VISIT(a, model->bind_count);
+    VISIT(a, model->bone_count);
     VISIT(a, model->mesh_count);
     VISIT(a, model->material_count);
     VISIT(a, model->texture_count);
     VISIT(a, model->clip_count);
-    VISIT(a, model->note_count);
+    VISIT(a, model->warning_count);
     VISIT(a, model->size);
     VISIT_EACH(a, model->joints, model->joint_count, visit_joint, 57);
-    VISIT_PLAIN(a, model->binds, model->bind_count);
+    VISIT_PLAIN(a, model->bones, model->bone_count);
     VISIT_EACH(a, model->meshes, model->mesh_count, visit_mesh, 17);
     VISIT_EACH(a, model->materials, model->material_count, visit_material, 25);
     VISIT_EACH(a, model->textures, model->texture_count, visit_texture, 14);
     VISIT_EACH(a, model->clips, model->clip_count, visit_clip, 25);
-    VISIT_EACH(a, model->notes, model->note_count, visit_text, 5);
+    VISIT_EACH(a, model->warnings, model->warning_count, visit_text, 5);
 }
 
 /* ---- writing ---- */

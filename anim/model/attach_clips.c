@@ -8,8 +8,8 @@
 
 /* ---- where a donor's joints find their like ---- */
 
-#define NOWHERE TH_NO_INDEX
-#define SEVERAL (TH_NO_INDEX - 1)
+#define NO_TARGET TH_NO_INDEX
+#define AMBIGUOUS (TH_NO_INDEX - 1)
 
 static int compare_names(const void *a, const void *b, void *joints)
 {
@@ -17,8 +17,8 @@ static int compare_names(const void *a, const void *b, void *joints)
     return strcmp(list[*(const uint32_t *)a].name, list[*(const uint32_t *)b].name);
 }
 
-/* The base's joint of this name, NOWHERE or SEVERAL. by_name: its joints, sorted. */
-static uint32_t find_home(const th_model *base, const uint32_t *by_name, const char *name)
+/* The base's joint of this name, NO_TARGET or AMBIGUOUS. by_name: its joints, sorted. */
+static uint32_t find_target(const th_model *base, const uint32_t *by_name, const char *name)
 {
     uint32_t low = 0, high = base->joint_count;
     while (low < high) {
@@ -29,28 +29,28 @@ static uint32_t find_home(const th_model *base, const uint32_t *by_name, const c
             high = middle;
     }
     if (low == base->joint_count || strcmp(base->joints[by_name[low]].name, name) != 0)
-        return NOWHERE;
+        return NO_TARGET;
     bool alone = low + 1 == base->joint_count || strcmp(base->joints[by_name[low + 1]].name, name) != 0;
-    return alone ? by_name[low] : SEVERAL;
+    return alone ? by_name[low] : AMBIGUOUS;
 }
 
 /* For each of the donor's joints; from malloc. NULL when out of memory. */
-static uint32_t *find_homes(const th_model *base, const th_model *donor)
+static uint32_t *find_targets(const th_model *base, const th_model *donor)
 {
     uint32_t *by_name = calloc((size_t)base->joint_count + 1, sizeof *by_name);
-    uint32_t *homes = calloc((size_t)donor->joint_count + 1, sizeof *homes);
-    if (!by_name || !homes) {
+    uint32_t *targets = calloc((size_t)donor->joint_count + 1, sizeof *targets);
+    if (!by_name || !targets) {
         free(by_name);
-        free(homes);
+        free(targets);
         return NULL;
     }
     for (uint32_t j = 0; j < base->joint_count; j++)
         by_name[j] = j;
     qsort_r(by_name, base->joint_count, sizeof *by_name, compare_names, (void *)base->joints);
     for (uint32_t j = 0; j < donor->joint_count; j++)
-        homes[j] = find_home(base, by_name, donor->joints[j].name);
+        targets[j] = find_target(base, by_name, donor->joints[j].name);
     free(by_name);
-    return homes;
+    return targets;
 }
 
 /* ---- tracks ---- */
@@ -68,7 +68,7 @@ static bool copy_track(th_arena *arena, const th_track *from, size_t width, th_t
 }
 
 /* One key for good. */
-static bool hold(th_arena *arena, const double value[], size_t width, th_track *to)
+static bool constant_track(th_arena *arena, const double value[], size_t width, th_track *to)
 {
     float *values = th_arena_new(arena, float, width);
     for (size_t i = 0; values && i < width; i++)
@@ -106,33 +106,34 @@ static th_trs split_like(const th_mat34 *rest, const th_channel *like)
 }
 
 /* Keys the file has are lent; what it was filled with is the base's own. */
-static bool lend_channel(th_arena *arena, const th_mat34 *rest, const th_channel *from, th_channel *to)
+static bool attach_channel(th_arena *arena, const th_mat34 *rest, const th_channel *from, th_channel *to)
 {
     uint32_t filled = from->filled;
     th_trs own = split_like(rest, from);
     to->filled = filled;
-    return (filled & TH_TRANSLATION ? hold(arena, own.translation, 3, &to->translation)
+    return (filled & TH_TRANSLATION ? constant_track(arena, own.translation, 3, &to->translation)
                                     : copy_track(arena, &from->translation, 3, &to->translation)) &&
-           (filled & TH_ROTATION ? hold(arena, own.rotation, 4, &to->rotation)
+           (filled & TH_ROTATION ? constant_track(arena, own.rotation, 4, &to->rotation)
                                  : copy_track(arena, &from->rotation, 4, &to->rotation)) &&
-           (filled & TH_SCALE ? hold(arena, own.scale, 3, &to->scale) : copy_track(arena, &from->scale, 3, &to->scale));
+           (filled & TH_SCALE ? constant_track(arena, own.scale, 3, &to->scale)
+                              : copy_track(arena, &from->scale, 3, &to->scale));
 }
 
 /* ---- clips ---- */
 
-/* Channels that find no home. */
-typedef struct leftover {
+/* Channels that find no target. */
+typedef struct unmatched {
     uint32_t count;
     const char *first; /* joint of the first one */
-} leftover;
+} unmatched;
 
-typedef struct loan {
+typedef struct attachment {
     th_arena *arena;
     const th_model *base, *donor;
-    const uint32_t *homes; /* by the donor's joint */
-    bool *taken;           /* by the base's joint: has a channel in the clip at hand */
-    leftover missing, ambiguous;
-} loan;
+    const uint32_t *targets; /* by the donor's joint */
+    bool *taken;             /* by the base's joint: has a channel in the clip at hand */
+    unmatched missing, ambiguous;
+} attachment;
 
 static bool begin_clip(th_arena *arena, const th_clip *from, th_clip *to, th_channel **out_channels)
 {
@@ -156,7 +157,7 @@ static bool copy_clip(th_arena *arena, const th_clip *from, th_clip *to)
     return ok;
 }
 
-static void leave(leftover *l, const char *name)
+static void count_unmatched(unmatched *l, const char *name)
 {
     l->first = l->count++ ? l->first : name;
 }
@@ -168,23 +169,23 @@ static int compare_channels(const void *a, const void *b)
 }
 
 /* Of several channels for one joint the first wins. */
-static bool lend_clip(loan *l, const th_clip *from, th_clip *to)
+static bool attach_clip(attachment *l, const th_clip *from, th_clip *to)
 {
     th_channel *channels;
     bool ok = begin_clip(l->arena, from, to, &channels);
     uint32_t count = 0;
     for (uint32_t c = 0; ok && c < from->channel_count; c++) {
         const th_channel *channel = &from->channels[c];
-        uint32_t home = l->homes[channel->joint];
+        uint32_t target = l->targets[channel->joint];
         const char *name = l->donor->joints[channel->joint].name;
-        if (home == NOWHERE) {
-            leave(&l->missing, name);
-        } else if (home == SEVERAL) {
-            leave(&l->ambiguous, name);
-        } else if (!l->taken[home]) {
-            l->taken[home] = true;
-            channels[count].joint = home;
-            ok = lend_channel(l->arena, &l->base->joints[home].rest, channel, &channels[count++]);
+        if (target == NO_TARGET) {
+            count_unmatched(&l->missing, name);
+        } else if (target == AMBIGUOUS) {
+            count_unmatched(&l->ambiguous, name);
+        } else if (!l->taken[target]) {
+            l->taken[target] = true;
+            channels[count].joint = target;
+            ok = attach_channel(l->arena, &l->base->joints[target].rest, channel, &channels[count++]);
         }
     }
     for (uint32_t c = 0; c < count; c++)
@@ -197,7 +198,7 @@ static bool lend_clip(loan *l, const th_clip *from, th_clip *to)
 
 /* ---- the rest of a model ---- */
 
-/* Everything but the clips and notes, deep. */
+/* Everything but the clips and warnings, deep. */
 static bool copy_base(th_arena *arena, const th_model *base, th_model *out)
 {
     th_joint *joints = th_arena_copy(arena, base->joints, base->joint_count, sizeof *joints);
@@ -208,11 +209,11 @@ static bool copy_base(th_arena *arena, const th_model *base, th_model *out)
     out->arena = arena;
     out->name = th_arena_string(arena, base->name);
     out->joints = joints;
-    out->binds = th_arena_copy(arena, base->binds, base->bind_count, sizeof *base->binds);
+    out->bones = th_arena_copy(arena, base->bones, base->bone_count, sizeof *base->bones);
     out->meshes = meshes;
     out->materials = materials;
     out->textures = textures;
-    bool ok = joints && meshes && materials && textures && out->name && out->binds;
+    bool ok = joints && meshes && materials && textures && out->name && out->bones;
     for (uint32_t j = 0; ok && j < base->joint_count; j++)
         ok = (joints[j].name = th_arena_string(arena, joints[j].name)) != NULL;
     for (uint32_t m = 0; ok && m < base->mesh_count; m++) {
@@ -232,7 +233,7 @@ static bool copy_base(th_arena *arena, const th_model *base, th_model *out)
     return ok;
 }
 
-static const char *note_leftover(const loan *l, const leftover *left, const char *matches)
+static const char *warn_unmatched(const attachment *l, const unmatched *left, const char *matches)
 {
     bool one = left->count == 1;
     return th_arena_format(l->arena, "%s: %u %s %s of %s and %s left out (%s%s)", l->donor->name, left->count,
@@ -240,29 +241,30 @@ static const char *note_leftover(const loan *l, const leftover *left, const char
                            one ? "" : "first: ", left->first);
 }
 
-static bool copy_notes(const loan *l, th_model *out)
+static bool copy_warnings(const attachment *l, th_model *out)
 {
     const th_model *base = l->base, *donor = l->donor;
-    const char **notes = th_arena_new(l->arena, const char *, (size_t)base->note_count + donor->note_count + 2);
+    const char **warnings =
+        th_arena_new(l->arena, const char *, (size_t)base->warning_count + donor->warning_count + 2);
     uint32_t count = 0;
-    bool ok = notes;
-    for (uint32_t n = 0; ok && n < base->note_count; n++)
-        ok = (notes[count++] = th_arena_string(l->arena, base->notes[n]));
-    for (uint32_t n = 0; ok && n < donor->note_count; n++)
-        ok = (notes[count++] = th_arena_format(l->arena, "%s: %s", donor->name, donor->notes[n]));
+    bool ok = warnings;
+    for (uint32_t n = 0; ok && n < base->warning_count; n++)
+        ok = (warnings[count++] = th_arena_string(l->arena, base->warnings[n]));
+    for (uint32_t n = 0; ok && n < donor->warning_count; n++)
+        ok = (warnings[count++] = th_arena_format(l->arena, "%s: %s", donor->name, donor->warnings[n]));
     if (ok && l->missing.count > 0)
-        ok = (notes[count++] = note_leftover(l, &l->missing, "no joint"));
+        ok = (warnings[count++] = warn_unmatched(l, &l->missing, "no joint"));
     if (ok && l->ambiguous.count > 0)
-        ok = (notes[count++] = note_leftover(l, &l->ambiguous, "several joints"));
-    out->notes = notes;
-    out->note_count = count;
+        ok = (warnings[count++] = warn_unmatched(l, &l->ambiguous, "several joints"));
+    out->warnings = warnings;
+    out->warning_count = count;
     return ok;
 }
 
-static th_result lend_all(loan *l, th_clip *clips, th_error *err)
+static th_result attach_all(attachment *l, th_clip *clips, th_error *err)
 {
     for (uint32_t c = 0; c < l->donor->clip_count; c++) {
-        if (!lend_clip(l, &l->donor->clips[c], &clips[c]))
+        if (!attach_clip(l, &l->donor->clips[c], &clips[c]))
             return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", l->base->name);
         if (clips[c].channel_count == 0)
             return th_fail(err, TH_ERR_INPUT, "%s: no channel of clip %s matches a joint of %s", l->donor->name,
@@ -271,7 +273,7 @@ static th_result lend_all(loan *l, th_clip *clips, th_error *err)
     return TH_OK;
 }
 
-static th_result fill_model(loan *l, th_model *out, th_error *err)
+static th_result fill_model(attachment *l, th_model *out, th_error *err)
 {
     const th_model *base = l->base, *donor = l->donor;
     uint64_t total = (uint64_t)base->clip_count + donor->clip_count;
@@ -282,35 +284,35 @@ static th_result fill_model(loan *l, th_model *out, th_error *err)
     bool ok = clips && copy_base(l->arena, base, out);
     for (uint32_t c = 0; ok && c < base->clip_count; c++)
         ok = copy_clip(l->arena, &base->clips[c], &clips[c]);
-    th_result result = ok ? lend_all(l, clips + base->clip_count, err) : TH_OK;
-    if (result == TH_OK && (!ok || !copy_notes(l, out)))
+    th_result result = ok ? attach_all(l, clips + base->clip_count, err) : TH_OK;
+    if (result == TH_OK && (!ok || !copy_warnings(l, out)))
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", base->name);
     out->clips = clips;
     out->clip_count = (uint32_t)total;
     return result;
 }
 
-static th_result lend(th_arena *arena, const th_model *base, const th_model *donor, th_model *out, th_error *err)
+static th_result attach(th_arena *arena, const th_model *base, const th_model *donor, th_model *out, th_error *err)
 {
-    uint32_t *homes = find_homes(base, donor);
+    uint32_t *targets = find_targets(base, donor);
     bool *taken = calloc((size_t)base->joint_count + 1, sizeof *taken);
-    loan l = {.arena = arena, .base = base, .donor = donor, .homes = homes, .taken = taken};
+    attachment l = {.arena = arena, .base = base, .donor = donor, .targets = targets, .taken = taken};
     th_result result =
-        homes && taken ? fill_model(&l, out, err) : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", base->name);
-    free(homes);
+        targets && taken ? fill_model(&l, out, err) : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", base->name);
+    free(targets);
     free(taken);
     return result;
 }
 
-th_result th_model_lend_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err)
+th_result th_model_attach_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err)
 {
     *out = NULL;
     if (donor->clip_count == 0)
-        return th_fail(err, TH_ERR_INPUT, "%s: there is no clip to lend", donor->name);
+        return th_fail(err, TH_ERR_INPUT, "%s: there is no clip to attach", donor->name);
     th_arena *arena = th_arena_create();
     th_model *model = arena ? th_arena_new(arena, th_model, 1) : NULL;
     th_result result =
-        model ? lend(arena, base, donor, model, err) : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", base->name);
+        model ? attach(arena, base, donor, model, err) : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", base->name);
     if (result != TH_OK) {
         th_arena_destroy(arena);
         return result;

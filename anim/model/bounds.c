@@ -13,7 +13,7 @@ static double distance(const double a[3], const double b[3])
     return sqrt(x * x + y * y + z * z);
 }
 
-/* ---- balls in motion ---- */
+/* ---- spheres in motion ---- */
 
 /* An upper bound of how much the matrix stretches anything; the factor itself where axes stay at right angles.
  * The eigenvalues of its square are no larger than the largest sum of a row (S. Gershgorin, 1931). */
@@ -29,18 +29,18 @@ static double stretch(const th_dmat34 *a)
     return sqrt(largest);
 }
 
-static void balls_now(const th_body *b, th_ball *out)
+static void spheres_now(const th_bounds_proxy *b, th_bounds_sphere *out)
 {
-    for (uint32_t i = 0; i < b->ball_count; i++) {
+    for (uint32_t i = 0; i < b->sphere_count; i++) {
         const th_dmat34 *joint = &b->pose[b->joint[i]];
-        th_dmat34_point(joint, b->ball[i].centre, out[i].centre);
-        out[i].radius = b->vertex_count > 0 ? b->ball[i].radius * stretch(joint) : b->model->size * BARE_JOINT;
+        th_dmat34_point(joint, b->sphere[i].centre, out[i].centre);
+        out[i].radius = b->vertex_count > 0 ? b->sphere[i].radius * stretch(joint) : b->model->size * BARE_JOINT;
     }
 }
 
 /* A path that leaves the middle of its chord by d is a curve that leaves the two chords of its halves by d / 4 at most,
- * while a sphere around the ends and around a ball of radius d in the middle has d / 2 to spare there. */
-static void grow_middle(const th_ball *before, th_ball *middle, const th_ball *after)
+ * while a sphere around the ends and around a sphere of radius d in the middle has d / 2 to spare there. */
+static void grow_middle(const th_bounds_sphere *before, th_bounds_sphere *middle, const th_bounds_sphere *after)
 {
     double chord[3];
     for (int i = 0; i < 3; i++)
@@ -49,24 +49,24 @@ static void grow_middle(const th_ball *before, th_ball *middle, const th_ball *a
     middle->radius += distance(chord, middle->centre) + fabs(bulge);
 }
 
-typedef void balls_fn(void *ctx, const th_ball *balls, uint32_t count);
+typedef void balls_fn(void *ctx, const th_bounds_sphere *spheres, uint32_t count);
 
-/* Calls fn for the balls at each moment of the clip, those between grown. */
-static bool each_moment(th_body *b, const th_clip *clip, const th_moments *moments, balls_fn *fn, void *ctx)
+/* Calls fn for the spheres at each moment of the clip, those between grown. */
+static bool each_moment(th_bounds_proxy *b, const th_clip *clip, const th_moments *moments, balls_fn *fn, void *ctx)
 {
-    th_ball *store = calloc(3 * (size_t)b->ball_count + 1, sizeof *store);
-    th_ball *before = store, *middle = store + b->ball_count, *after = middle + b->ball_count;
+    th_bounds_sphere *store = calloc(3 * (size_t)b->sphere_count + 1, sizeof *store);
+    th_bounds_sphere *before = store, *middle = store + b->sphere_count, *after = middle + b->sphere_count;
     for (uint32_t i = 0; store && i < moments->count; i++) {
-        th_ball *now = i % 2 ? middle : after;
-        th_body_pose(b, clip, moments->ticks[i]);
-        balls_now(b, now);
+        th_bounds_sphere *now = i % 2 ? middle : after;
+        th_bounds_proxy_pose(b, clip, moments->ticks[i]);
+        spheres_now(b, now);
         if (i % 2)
             continue;
-        for (uint32_t n = 0; i > 0 && n < b->ball_count; n++)
+        for (uint32_t n = 0; i > 0 && n < b->sphere_count; n++)
             grow_middle(&before[n], &middle[n], &after[n]);
         if (i > 0)
-            fn(ctx, middle, b->ball_count);
-        fn(ctx, after, b->ball_count);
+            fn(ctx, middle, b->sphere_count);
+        fn(ctx, after, b->sphere_count);
         after = before;
         before = now;
     }
@@ -74,10 +74,10 @@ static bool each_moment(th_body *b, const th_clip *clip, const th_moments *momen
     return store != NULL;
 }
 
-typedef bool clip_fn(th_body *b, const th_clip *clip, const th_moments *moments, void *ctx);
+typedef bool clip_fn(th_bounds_proxy *b, const th_clip *clip, const th_moments *moments, void *ctx);
 
 /* Calls fn for the clip, the rest pose, or all of them. False when out of memory. */
-static bool each_clip(th_body *b, uint32_t clip, clip_fn *fn, void *ctx)
+static bool each_clip(th_bounds_proxy *b, uint32_t clip, clip_fn *fn, void *ctx)
 {
     const th_model *model = b->model;
     bool good = true;
@@ -100,43 +100,44 @@ typedef struct box {
     double low[3], high[3];
 } box;
 
-static void widen_box(void *ctx, const th_ball *balls, uint32_t count)
+static void grow_box(void *ctx, const th_bounds_sphere *spheres, uint32_t count)
 {
     box *whole = ctx;
     for (uint32_t n = 0; n < count; n++)
         for (int i = 0; i < 3; i++) {
-            whole->low[i] = fmin(whole->low[i], balls[n].centre[i] - balls[n].radius);
-            whole->high[i] = fmax(whole->high[i], balls[n].centre[i] + balls[n].radius);
+            whole->low[i] = fmin(whole->low[i], spheres[n].centre[i] - spheres[n].radius);
+            whole->high[i] = fmax(whole->high[i], spheres[n].centre[i] + spheres[n].radius);
         }
 }
 
-static bool box_clip(th_body *b, const th_clip *clip, const th_moments *moments, void *ctx)
+static bool box_clip(th_bounds_proxy *b, const th_clip *clip, const th_moments *moments, void *ctx)
 {
-    return each_moment(b, clip, moments, widen_box, ctx);
+    return each_moment(b, clip, moments, grow_box, ctx);
 }
 
-static void widen_sphere(void *ctx, const th_ball *balls, uint32_t count)
+static void grow_bounds(void *ctx, const th_bounds_sphere *spheres, uint32_t count)
 {
     th_bounds *sphere = ctx;
     for (uint32_t n = 0; n < count; n++) {
-        const th_ball *b = &balls[n];
+        const th_bounds_sphere *b = &spheres[n];
         sphere->radius = fmax(sphere->radius, distance(sphere->centre, b->centre) + b->radius);
         sphere->reach = fmax(sphere->reach, hypot(b->centre[0], b->centre[2]) + b->radius);
     }
 }
 
-static bool hold_clip(th_body *b, const th_clip *clip, const th_moments *moments, void *ctx)
+static bool bound_clip(th_bounds_proxy *b, const th_clip *clip, const th_moments *moments, void *ctx)
 {
     th_bounds *bounds = ctx;
-    th_soles soles = {0};
-    bool good = each_moment(b, clip, moments, widen_sphere, bounds) && th_soles_init(&soles, b, clip, moments);
+    th_ground_contacts points = {0};
+    bool good =
+        each_moment(b, clip, moments, grow_bounds, bounds) && th_ground_contacts_init(&points, b, clip, moments);
     if (good)
-        bounds->lowest_y = fmin(bounds->lowest_y, soles.ground);
-    th_soles_fini(&soles);
+        bounds->lowest_y = fmin(bounds->lowest_y, points.ground);
+    th_ground_contacts_fini(&points);
     return good;
 }
 
-static bool find_bounds(th_body *b, uint32_t clip, th_bounds *out)
+static bool find_bounds(th_bounds_proxy *b, uint32_t clip, th_bounds *out)
 {
     box whole = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
     if (!each_clip(b, clip, box_clip, &whole))
@@ -144,7 +145,7 @@ static bool find_bounds(th_body *b, uint32_t clip, th_bounds *out)
     for (int i = 0; i < 3; i++)
         out->centre[i] = whole.low[i] / 2 + whole.high[i] / 2;
     out->lowest_y = HUGE_VAL;
-    if (!each_clip(b, clip, hold_clip, out))
+    if (!each_clip(b, clip, bound_clip, out))
         return false;
     out->radius += MARGIN * (out->radius + distance(out->centre, (double[3]){0, 0, 0}));
     return true;
@@ -155,10 +156,10 @@ th_result th_model_bounds(const th_model *model, uint32_t clip, th_interpolation
 {
     assert(model && out && (clip < model->clip_count || clip == TH_NO_INDEX || clip == TH_ALL_CLIPS));
     *out = (th_bounds){.radius = 0};
-    th_body b;
-    bool good = th_body_init(&b, model, interpolation);
-    if (good && b.ball_count > 0)
+    th_bounds_proxy b;
+    bool good = th_bounds_proxy_init(&b, model, interpolation);
+    if (good && b.sphere_count > 0)
         good = find_bounds(&b, clip, out);
-    th_body_fini(&b);
+    th_bounds_proxy_fini(&b);
     return good ? TH_OK : th_fail(err, TH_ERR_MEMORY, "there is no memory left to bound %s", model->name);
 }

@@ -17,47 +17,47 @@ void th_moments_fini(th_moments *moments);
 
 int th_compare_doubles(const void *a, const void *b); /* for qsort */
 
-typedef struct th_ball {
+typedef struct th_bounds_sphere {
     double centre[3], radius;
-} th_ball;
+} th_bounds_sphere;
 
-/* A model in a pose: balls that ride on joints and hold all vertices; the joints themselves, without a radius, where
+/* A model in a pose: spheres that ride on joints and hold all vertices; the joints themselves, without a radius, where
  * there are no vertices. */
-typedef struct th_body {
+typedef struct th_bounds_proxy {
     const th_model *model;
     th_interpolation interpolation;
-    uint32_t ball_count;
-    uint32_t *joint; /* each ball's */
-    th_ball *ball;   /* in the joint's space */
+    uint32_t sphere_count;
+    uint32_t *joint;          /* each sphere's */
+    th_bounds_sphere *sphere; /* in the joint's space */
     size_t vertex_count;
     th_dmat34 *pose, *palette;
-} th_body;
+} th_bounds_proxy;
 
-/* False when out of memory; th_body_fini either way. */
-bool th_body_init(th_body *b, const th_model *model, th_interpolation interpolation);
-void th_body_fini(th_body *b);
+/* False when out of memory; th_bounds_proxy_fini either way. */
+bool th_bounds_proxy_init(th_bounds_proxy *b, const th_model *model, th_interpolation interpolation);
+void th_bounds_proxy_fini(th_bounds_proxy *b);
 
-void th_body_pose(th_body *b, const th_clip *clip, double ticks);
+void th_bounds_proxy_pose(th_bounds_proxy *b, const th_clip *clip, double ticks);
 
 /* Points that may touch the ground: vertices; joints where there are none. And how low each of them gets. */
-typedef struct th_sole {
+typedef struct th_ground_contact {
     const th_vertex *vertex; /* NULL: a joint */
     uint32_t joint;
     double lowest;
-} th_sole;
+} th_ground_contact;
 
-typedef struct th_soles {
-    th_sole *sole;
+typedef struct th_ground_contacts {
+    th_ground_contact *point;
     size_t count;
     double ground; /* the lowest of all; infinite when there are none */
     double usual;  /* the lowest at a moment is below this at half of them */
-} th_soles;
+} th_ground_contacts;
 
-/* Through the moments of a clip. False when out of memory; th_soles_fini either way. */
-bool th_soles_init(th_soles *s, th_body *b, const th_clip *clip, const th_moments *moments);
-void th_soles_fini(th_soles *s);
+/* Through the moments of a clip. False when out of memory; th_ground_contacts_fini either way. */
+bool th_ground_contacts_init(th_ground_contacts *s, th_bounds_proxy *b, const th_clip *clip, const th_moments *moments);
+void th_ground_contacts_fini(th_ground_contacts *s);
 
 /* Where it is in the body's pose. */
-void th_sole_place(const th_body *b, const th_sole *sole, double out[3]);
+void th_ground_contact_position(const th_bounds_proxy *b, const th_ground_contact *point, double out[3]);
 
 #endif

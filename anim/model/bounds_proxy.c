@@ -126,10 +126,10 @@ static void doubles(const float in[3], double out[3])
         out[i] = (double)in[i];
 }
 
-typedef void influence_fn(th_body *b, box *boxes, uint32_t bind, const double in_joint[3]);
+typedef void influence_fn(th_bounds_proxy *b, box *boxes, uint32_t bone, const double in_joint[3]);
 
 /* Each vertex in the space of each joint that it follows. */
-static void each_influence(th_body *b, box *boxes, influence_fn *fn)
+static void each_influence(th_bounds_proxy *b, box *boxes, influence_fn *fn)
 {
     for (uint32_t m = 0; m < b->model->mesh_count; m++)
         for (uint32_t v = 0; v < b->model->meshes[m].vertex_count; v++) {
@@ -137,106 +137,107 @@ static void each_influence(th_body *b, box *boxes, influence_fn *fn)
             double position[3], in_joint[3];
             doubles(vertex->position, position);
             for (int k = 0; k < 4 && vertex->weight[k] > 0; k++) {
-                th_dmat34_point(&b->palette[vertex->bind[k]], position, in_joint);
-                fn(b, boxes, vertex->bind[k], in_joint);
+                th_dmat34_point(&b->palette[vertex->bone[k]], position, in_joint);
+                fn(b, boxes, vertex->bone[k], in_joint);
             }
         }
 }
 
-static void widen_box(th_body *b, box *boxes, uint32_t bind, const double in_joint[3])
+static void grow_box(th_bounds_proxy *b, box *boxes, uint32_t bone, const double in_joint[3])
 {
     (void)b;
     for (int i = 0; i < 3; i++) {
-        boxes[bind].low[i] = fmin(boxes[bind].low[i], in_joint[i]);
-        boxes[bind].high[i] = fmax(boxes[bind].high[i], in_joint[i]);
+        boxes[bone].low[i] = fmin(boxes[bone].low[i], in_joint[i]);
+        boxes[bone].high[i] = fmax(boxes[bone].high[i], in_joint[i]);
     }
 }
 
-static void widen_ball(th_body *b, box *boxes, uint32_t bind, const double in_joint[3])
+static void grow_sphere(th_bounds_proxy *b, box *boxes, uint32_t bone, const double in_joint[3])
 {
     (void)boxes;
-    th_ball *ball = &b->ball[bind];
-    double x = in_joint[0] - ball->centre[0], y = in_joint[1] - ball->centre[1], z = in_joint[2] - ball->centre[2];
-    ball->radius = fmax(ball->radius, sqrt(x * x + y * y + z * z));
+    th_bounds_sphere *sphere = &b->sphere[bone];
+    double x = in_joint[0] - sphere->centre[0], y = in_joint[1] - sphere->centre[1],
+           z = in_joint[2] - sphere->centre[2];
+    sphere->radius = fmax(sphere->radius, sqrt(x * x + y * y + z * z));
 }
 
 /* One for each bind that vertices follow, around the middle of their box. */
-static bool find_balls(th_body *b)
+static bool find_spheres(th_bounds_proxy *b)
 {
     const th_model *model = b->model;
-    box *boxes = calloc((size_t)model->bind_count + 1, sizeof *boxes);
+    box *boxes = calloc((size_t)model->bone_count + 1, sizeof *boxes);
     if (!boxes)
         return false;
-    for (uint32_t i = 0; i < model->bind_count; i++) {
-        b->palette[i] = th_dmat34_from(model->binds[i].inverse_bind);
+    for (uint32_t i = 0; i < model->bone_count; i++) {
+        b->palette[i] = th_dmat34_from(model->bones[i].inverse_bind);
         boxes[i] = (box){{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
     }
-    each_influence(b, boxes, widen_box);
-    for (uint32_t i = 0; i < model->bind_count; i++)
+    each_influence(b, boxes, grow_box);
+    for (uint32_t i = 0; i < model->bone_count; i++)
         for (int n = 0; n < 3; n++)
-            b->ball[i].centre[n] = boxes[i].low[n] / 2 + boxes[i].high[n] / 2;
-    each_influence(b, boxes, widen_ball);
-    for (uint32_t i = 0; i < model->bind_count; i++)
+            b->sphere[i].centre[n] = boxes[i].low[n] / 2 + boxes[i].high[n] / 2;
+    each_influence(b, boxes, grow_sphere);
+    for (uint32_t i = 0; i < model->bone_count; i++)
         if (boxes[i].low[0] <= boxes[i].high[0]) {
-            b->joint[b->ball_count] = model->binds[i].joint;
-            b->ball[b->ball_count++] = b->ball[i];
+            b->joint[b->sphere_count] = model->bones[i].joint;
+            b->sphere[b->sphere_count++] = b->sphere[i];
         }
     free(boxes);
     return true;
 }
 
-bool th_body_init(th_body *b, const th_model *model, th_interpolation interpolation)
+bool th_bounds_proxy_init(th_bounds_proxy *b, const th_model *model, th_interpolation interpolation)
 {
-    const uint32_t joints = model->joint_count, binds = model->bind_count;
-    const size_t most = joints > binds ? joints : binds;
-    *b = (th_body){.model = model,
-                   .interpolation = interpolation,
-                   .joint = calloc(most + 1, sizeof *b->joint),
-                   .ball = calloc(most + 1, sizeof *b->ball),
-                   .pose = calloc((size_t)joints + binds + 1, sizeof *b->pose)};
+    const uint32_t joints = model->joint_count, bones = model->bone_count;
+    const size_t most = joints > bones ? joints : bones;
+    *b = (th_bounds_proxy){.model = model,
+                           .interpolation = interpolation,
+                           .joint = calloc(most + 1, sizeof *b->joint),
+                           .sphere = calloc(most + 1, sizeof *b->sphere),
+                           .pose = calloc((size_t)joints + bones + 1, sizeof *b->pose)};
     for (uint32_t m = 0; m < model->mesh_count; m++)
         b->vertex_count += model->meshes[m].vertex_count;
-    if (!b->joint || !b->ball || !b->pose)
+    if (!b->joint || !b->sphere || !b->pose)
         return false;
     b->palette = b->pose + joints;
     if (b->vertex_count > 0)
-        return find_balls(b);
+        return find_spheres(b);
     for (uint32_t j = 0; j < joints; j++)
         b->joint[j] = j;
-    b->ball_count = joints;
+    b->sphere_count = joints;
     return true;
 }
 
-void th_body_fini(th_body *b)
+void th_bounds_proxy_fini(th_bounds_proxy *b)
 {
     free(b->joint);
-    free(b->ball);
+    free(b->sphere);
     free(b->pose);
 }
 
-void th_body_pose(th_body *b, const th_clip *clip, double ticks)
+void th_bounds_proxy_pose(th_bounds_proxy *b, const th_clip *clip, double ticks)
 {
     th_exact_pose(b->model, clip, ticks, b->interpolation, b->pose);
     th_exact_palette(b->model, b->pose, b->palette);
 }
 
-/* ---- soles ---- */
+/* ---- points ---- */
 
 /* All vertices, or every n-th. */
-static bool list_soles(th_soles *s, const th_body *b, uint32_t moment_count)
+static bool list_points(th_ground_contacts *s, const th_bounds_proxy *b, uint32_t moment_count)
 {
     const th_model *model = b->model;
     size_t step = b->vertex_count * moment_count / VERTEX_BUDGET + 1, n = 0;
-    *s = (th_soles){.sole = calloc(b->vertex_count / step + model->joint_count + 1, sizeof *s->sole),
-                    .ground = HUGE_VAL};
-    if (!s->sole)
+    *s = (th_ground_contacts){.point = calloc(b->vertex_count / step + model->joint_count + 1, sizeof *s->point),
+                              .ground = HUGE_VAL};
+    if (!s->point)
         return false;
     for (uint32_t m = 0; m < model->mesh_count; m++)
         for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++)
             if (n++ % step == 0)
-                s->sole[s->count++] = (th_sole){.vertex = &model->meshes[m].vertices[v], .lowest = HUGE_VAL};
+                s->point[s->count++] = (th_ground_contact){.vertex = &model->meshes[m].vertices[v], .lowest = HUGE_VAL};
     for (uint32_t j = 0; b->vertex_count == 0 && j < model->joint_count; j++)
-        s->sole[s->count++] = (th_sole){.joint = j, .lowest = HUGE_VAL};
+        s->point[s->count++] = (th_ground_contact){.joint = j, .lowest = HUGE_VAL};
     return true;
 }
 
@@ -248,29 +249,29 @@ static double row_of(const double row[4], const th_vertex *vertex, int influence
            (row[0] * (double)p[0] + row[1] * (double)p[1] + row[2] * (double)p[2] + row[3]);
 }
 
-static double height(const th_body *b, const th_sole *sole)
+static double height(const th_bounds_proxy *b, const th_ground_contact *point)
 {
     double y = 0;
-    if (!sole->vertex)
-        return b->pose[sole->joint].m[7];
-    for (int k = 0; k < 4 && sole->vertex->weight[k] > 0; k++)
-        y += row_of(b->palette[sole->vertex->bind[k]].m + 4, sole->vertex, k);
+    if (!point->vertex)
+        return b->pose[point->joint].m[7];
+    for (int k = 0; k < 4 && point->vertex->weight[k] > 0; k++)
+        y += row_of(b->palette[point->vertex->bone[k]].m + 4, point->vertex, k);
     return y;
 }
 
-bool th_soles_init(th_soles *s, th_body *b, const th_clip *clip, const th_moments *moments)
+bool th_ground_contacts_init(th_ground_contacts *s, th_bounds_proxy *b, const th_clip *clip, const th_moments *moments)
 {
     double *lowest = malloc(moments->count * sizeof *lowest); /* at each moment */
-    if (!list_soles(s, b, moments->count) || !lowest) {
+    if (!list_points(s, b, moments->count) || !lowest) {
         free(lowest);
         return false;
     }
     for (uint32_t i = 0; i < moments->count; i++) {
         lowest[i] = HUGE_VAL;
-        th_body_pose(b, clip, moments->ticks[i]);
+        th_bounds_proxy_pose(b, clip, moments->ticks[i]);
         for (size_t n = 0; n < s->count; n++) {
-            const double y = height(b, &s->sole[n]);
-            s->sole[n].lowest = fmin(s->sole[n].lowest, y);
+            const double y = height(b, &s->point[n]);
+            s->point[n].lowest = fmin(s->point[n].lowest, y);
             lowest[i] = fmin(lowest[i], y);
         }
     }
@@ -281,16 +282,16 @@ bool th_soles_init(th_soles *s, th_body *b, const th_clip *clip, const th_moment
     return true;
 }
 
-void th_soles_fini(th_soles *s)
+void th_ground_contacts_fini(th_ground_contacts *s)
 {
-    free(s->sole);
+    free(s->point);
 }
 
-void th_sole_place(const th_body *b, const th_sole *sole, double out[3])
+void th_ground_contact_position(const th_bounds_proxy *b, const th_ground_contact *point, double out[3])
 {
     for (int i = 0; i < 3; i++) {
-        out[i] = sole->vertex ? 0 : b->pose[sole->joint].m[4 * i + 3];
-        for (int k = 0; sole->vertex && k < 4 && sole->vertex->weight[k] > 0; k++)
-            out[i] += row_of(b->palette[sole->vertex->bind[k]].m + 4 * i, sole->vertex, k);
+        out[i] = point->vertex ? 0 : b->pose[point->joint].m[4 * i + 3];
+        for (int k = 0; point->vertex && k < 4 && point->vertex->weight[k] > 0; k++)
+            out[i] += row_of(b->palette[point->vertex->bone[k]].m + 4 * i, point->vertex, k);
     }
 }

@@ -13,7 +13,7 @@ uint32_t th_clip_find(const th_model *model, const char *text)
     return number < model->clip_count ? (uint32_t)number : TH_NO_INDEX;
 }
 
-th_result th_clip_refuse(const char *text, th_model *const *models, uint32_t count, th_error *err)
+th_result th_clip_not_found(const char *text, th_model *const *models, uint32_t count, th_error *err)
 {
     th_suggestion s = {.typed = text};
     uint32_t clips = 0;

@@ -50,7 +50,7 @@ static void extent_add_mesh(extent *e, const th_mesh *mesh, const th_dmat34 *pal
         double position[3] = {(double)vertex->position[0], (double)vertex->position[1], (double)vertex->position[2]};
         double skinned[3] = {0, 0, 0}, part[3];
         for (int k = 0; k < 4; k++) {
-            th_dmat34_point(&palette[vertex->bind[k]], position, part);
+            th_dmat34_point(&palette[vertex->bone[k]], position, part);
             for (int i = 0; i < 3; i++)
                 skinned[i] += (double)vertex->weight[k] * part[i];
         }
@@ -61,7 +61,7 @@ static void extent_add_mesh(extent *e, const th_mesh *mesh, const th_dmat34 *pal
 double th_model_measure(const th_model *model)
 {
     extent e = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
-    th_dmat34 *pose = calloc((size_t)model->joint_count + model->bind_count + 1, sizeof *pose);
+    th_dmat34 *pose = calloc((size_t)model->joint_count + model->bone_count + 1, sizeof *pose);
     if (!pose)
         return 0;
     th_dmat34 *palette = pose + model->joint_count;
@@ -113,16 +113,16 @@ static th_result check_joints(const th_model *model, th_error *err)
 
 static th_result check_binds(const th_model *model, th_error *err)
 {
-    if (model->bind_count > TH_MAX_BINDS)
-        return th_fail(err, TH_ERR_LIMIT, "%u palette entries, the limit is %u", model->bind_count, TH_MAX_BINDS);
-    for (uint32_t b = 0; b < model->bind_count; b++) {
-        const th_bind *bind = &model->binds[b];
-        if (bind->joint >= model->joint_count)
-            return th_fail(err, TH_ERR_INPUT, "bind %u names joint %u of %u", b, bind->joint, model->joint_count);
-        if (b > 0 && bind->joint < bind[-1].joint)
-            return th_fail(err, TH_ERR_INPUT, "bind %u is out of order", b);
-        if (!all_finite(bind->inverse_bind.m, 12))
-            return th_fail(err, TH_ERR_INPUT, "bind %u: the matrix is not finite", b);
+    if (model->bone_count > TH_MAX_BONES)
+        return th_fail(err, TH_ERR_LIMIT, "%u bones, the limit is %u", model->bone_count, TH_MAX_BONES);
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        const th_bone *bone = &model->bones[b];
+        if (bone->joint >= model->joint_count)
+            return th_fail(err, TH_ERR_INPUT, "bone %u names joint %u of %u", b, bone->joint, model->joint_count);
+        if (b > 0 && bone->joint < bone[-1].joint)
+            return th_fail(err, TH_ERR_INPUT, "bone %u is out of order", b);
+        if (!all_finite(bone->inverse_bind.m, 12))
+            return th_fail(err, TH_ERR_INPUT, "bone %u: the matrix is not finite", b);
     }
     return TH_OK;
 }
@@ -133,7 +133,7 @@ static th_result check_vertex(const th_model *model, const th_mesh *mesh, uint32
     float sum = 0;
     for (int k = 0; k < 4; k++) {
         sum += v->weight[k];
-        if (v->bind[k] >= model->bind_count || !(v->weight[k] >= 0) || (k > 0 && v->weight[k] > v->weight[k - 1]))
+        if (v->bone[k] >= model->bone_count || !(v->weight[k] >= 0) || (k > 0 && v->weight[k] > v->weight[k - 1]))
             return th_fail(err, TH_ERR_INPUT, "mesh %s, vertex %u: bad influence %d", mesh->name, index, k);
     }
     if (!(fabsf(sum - 1) < 1e-3f))

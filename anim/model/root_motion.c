@@ -12,28 +12,28 @@
 
 /* ---- by the root ---- */
 
-static void mean_centre(const th_body *b, double out[3])
+static void mean_centre(const th_bounds_proxy *b, double out[3])
 {
     double centre[3];
     out[0] = out[1] = out[2] = 0;
-    for (uint32_t n = 0; n < b->ball_count; n++) {
-        th_dmat34_point(&b->pose[b->joint[n]], b->ball[n].centre, centre);
+    for (uint32_t n = 0; n < b->sphere_count; n++) {
+        th_dmat34_point(&b->pose[b->joint[n]], b->sphere[n].centre, centre);
         for (int i = 0; i < 3; i++)
-            out[i] += centre[i] / b->ball_count;
+            out[i] += centre[i] / b->sphere_count;
     }
 }
 
-static bool root_travels(th_body *b, const th_clip *clip, th_travel *out)
+static bool is_root_motion(th_bounds_proxy *b, const th_clip *clip, th_root_motion *out)
 {
     double from[3], to[3], loop_s = clip->duration_ticks / clip->ticks_per_second;
-    th_body_pose(b, clip, 0);
+    th_bounds_proxy_pose(b, clip, 0);
     mean_centre(b, from);
-    th_body_pose(b, clip, clip->duration_ticks);
+    th_bounds_proxy_pose(b, clip, clip->duration_ticks);
     mean_centre(b, to);
     double x = to[0] - from[0], z = to[2] - from[2], way = hypot(x, z);
     if (!(way > STRIDE * b->model->size))
         return false;
-    *out = (th_travel){TH_TRAVEL_ROOT, way / loop_s, atan2(x, z), loop_s};
+    *out = (th_root_motion){TH_ROOT_MOTION_BAKED, way / loop_s, atan2(x, z), loop_s};
     return true;
 }
 
@@ -51,16 +51,16 @@ typedef struct contact {
  * that are near to where something usually is, half of the time, go the other way. */
 enum { LOWEST, USUAL, GROUNDS };
 
-/* Keeps the soles that get below `reach`, and no more than there is room for. */
-static void keep_low(th_soles *s, double reach, uint32_t moment_count)
+/* Keeps the points that get below `reach`, and no more than there is room for. */
+static void keep_low(th_ground_contacts *s, double reach, uint32_t moment_count)
 {
     size_t low = 0, kept = 0, seen = 0;
     for (size_t n = 0; n < s->count; n++)
-        low += s->sole[n].lowest < reach;
+        low += s->point[n].lowest < reach;
     size_t step = low * moment_count / MAX_VELOCITIES + 1;
     for (size_t n = 0; n < s->count; n++)
-        if (s->sole[n].lowest < reach && seen++ % step == 0)
-            s->sole[kept++] = s->sole[n];
+        if (s->point[n].lowest < reach && seen++ % step == 0)
+            s->point[kept++] = s->point[n];
     s->count = kept;
 }
 
@@ -71,13 +71,14 @@ static void add_velocity(contact *c, const double before[3], const double now[3]
     c->z[c->count++] = (now[2] - before[2]) / ticks;
 }
 
-/* before: where the soles were `ticks` earlier; updated. */
-static void see_contacts(contact c[GROUNDS], const th_body *b, const th_soles *s, double ticks, double (*before)[3])
+/* before: where the points were `ticks` earlier; updated. */
+static void see_contacts(contact c[GROUNDS], const th_bounds_proxy *b, const th_ground_contacts *s, double ticks,
+                         double (*before)[3])
 {
     const size_t had[GROUNDS] = {c[LOWEST].count, c[USUAL].count};
     for (size_t n = 0; n < s->count; n++) {
         double now[3];
-        th_sole_place(b, &s->sole[n], now);
+        th_ground_contact_position(b, &s->point[n], now);
         for (int g = 0; g < GROUNDS; g++)
             if (ticks > 0 && now[1] < c[g].reach && before[n][1] < c[g].reach)
                 add_velocity(&c[g], before[n], now, ticks);
@@ -87,9 +88,10 @@ static void see_contacts(contact c[GROUNDS], const th_body *b, const th_soles *s
         c[g].ticks += c[g].count > had[g] ? ticks : 0;
 }
 
-static bool find_contacts(th_body *b, const th_clip *clip, const th_moments *moments, th_soles *s, contact c[GROUNDS])
+static bool find_contacts(th_bounds_proxy *b, const th_clip *clip, const th_moments *moments, th_ground_contacts *s,
+                          contact c[GROUNDS])
 {
-    if (!th_soles_init(s, b, clip, moments))
+    if (!th_ground_contacts_init(s, b, clip, moments))
         return false;
     c[LOWEST].reach = s->ground + CONTACT * b->model->size;
     c[USUAL].reach = s->usual + CONTACT * b->model->size;
@@ -103,7 +105,7 @@ static bool find_contacts(th_body *b, const th_clip *clip, const th_moments *mom
         good = good && c[g].x && c[g].z;
     }
     for (uint32_t i = 0; i < moments->count && good; i++) {
-        th_body_pose(b, clip, moments->ticks[i]);
+        th_bounds_proxy_pose(b, clip, moments->ticks[i]);
         see_contacts(c, b, s, i > 0 ? moments->ticks[i] - moments->ticks[i - 1] : 0, before);
     }
     free(before);
@@ -118,7 +120,7 @@ static double median(double *values, size_t count)
 }
 
 /* The ground moves against the walker. */
-static void judge_contacts(contact c[GROUNDS], const th_body *b, const th_clip *clip, th_travel *out)
+static void judge_contacts(contact c[GROUNDS], const th_bounds_proxy *b, const th_clip *clip, th_root_motion *out)
 {
     contact *low = &c[LOWEST], *usual = &c[USUAL];
     if (low->count == 0 || low->ticks < clip->duration_ticks / 4)
@@ -129,39 +131,39 @@ static void judge_contacts(contact c[GROUNDS], const th_body *b, const th_clip *
     const double spread = hypot(low->x[last] - low->x[first], low->z[last] - low->z[first]) * clip->ticks_per_second;
     const bool agree = x * median(usual->x, usual->count) + z * median(usual->z, usual->count) > 0;
     if (speed > SLOWEST * b->model->size && spread < speed && agree)
-        *out = (th_travel){TH_TRAVEL_FEET, speed, atan2(-x, -z), 0};
+        *out = (th_root_motion){TH_ROOT_MOTION_IN_PLACE, speed, atan2(-x, -z), 0};
 }
 
-static bool find_travel(th_body *b, const th_clip *clip, th_travel *out)
+static bool find_root_motion(th_bounds_proxy *b, const th_clip *clip, th_root_motion *out)
 {
-    if (!(clip->duration_ticks > 0) || root_travels(b, clip, out))
+    if (!(clip->duration_ticks > 0) || is_root_motion(b, clip, out))
         return true;
     th_moments moments;
-    th_soles soles = {0};
+    th_ground_contacts points = {0};
     contact c[GROUNDS] = {0};
-    bool good = th_moments_init(&moments, b->model, clip, 1) && find_contacts(b, clip, &moments, &soles, c);
+    bool good = th_moments_init(&moments, b->model, clip, 1) && find_contacts(b, clip, &moments, &points, c);
     if (good)
         judge_contacts(c, b, clip, out);
     for (int g = 0; g < GROUNDS; g++) {
         free(c[g].x);
         free(c[g].z);
     }
-    th_soles_fini(&soles);
+    th_ground_contacts_fini(&points);
     th_moments_fini(&moments);
     return good;
 }
 
-th_result th_clip_travel(const th_model *model, uint32_t clip, th_interpolation interpolation, th_travel *out,
-                         th_error *err)
+th_result th_clip_root_motion(const th_model *model, uint32_t clip, th_interpolation interpolation, th_root_motion *out,
+                              th_error *err)
 {
     assert(model && out && (clip < model->clip_count || clip == TH_NO_INDEX));
-    *out = (th_travel){.kind = TH_TRAVEL_NONE};
+    *out = (th_root_motion){.kind = TH_ROOT_MOTION_NONE};
     if (clip == TH_NO_INDEX)
         return TH_OK;
-    th_body b;
-    bool good = th_body_init(&b, model, interpolation);
-    if (good && b.ball_count > 0)
-        good = find_travel(&b, &model->clips[clip], out);
-    th_body_fini(&b);
+    th_bounds_proxy b;
+    bool good = th_bounds_proxy_init(&b, model, interpolation);
+    if (good && b.sphere_count > 0)
+        good = find_root_motion(&b, &model->clips[clip], out);
+    th_bounds_proxy_fini(&b);
     return good ? TH_OK : th_fail(err, TH_ERR_MEMORY, "there is no memory left to watch %s walk", model->name);
 }

@@ -31,12 +31,12 @@ static double time_of(const wave *w, uint32_t k)
     return (double)(k % (w->keys - 1)) / (w->keys - 1);
 }
 
-static double lag_of(const wave *w, const th_bone *bone, uint32_t joint)
+static double lag_of(const wave *w, const th_synthetic_bone *bone, uint32_t joint)
 {
     return WAVE_LAG * bone->level / w->depth + 0.25 * th_random_unit(w->seed, joint);
 }
 
-static bool add_rotations(th_arena *arena, const wave *w, const th_bone *bone, double lag, th_track *out)
+static bool add_rotations(th_arena *arena, const wave *w, const th_synthetic_bone *bone, double lag, th_track *out)
 {
     float *values = th_arena_new(arena, float, 4 * (size_t)w->keys);
     *out = (th_track){.key_count = w->keys, .times = w->times, .values = values};
@@ -67,7 +67,7 @@ static bool add_vectors(th_arena *arena, const wave *w, const double middle[3], 
     return values;
 }
 
-static bool add_channel(th_arena *arena, const wave *w, const th_bone *bone, uint32_t joint, th_channel *out)
+static bool add_channel(th_arena *arena, const wave *w, const th_synthetic_bone *bone, uint32_t joint, th_channel *out)
 {
     const double lag = lag_of(w, bone, joint), shift = joint == 0 ? ROOT_M : 0;
     const double at[3] = {0, bone->offset, 0}, shifts[3] = {shift, shift / 3, shift};
@@ -99,7 +99,7 @@ static wave wave_of(const th_synthetic_desc *desc, uint32_t clip, const double *
     return w;
 }
 
-static bool add_clip(th_arena *arena, const th_bone *bones, const th_synthetic_desc *desc, const wave *w,
+static bool add_clip(th_arena *arena, const th_synthetic_bone *bones, const th_synthetic_desc *desc, const wave *w,
                      uint32_t index, th_clip *out)
 {
     th_channel *channels = th_arena_new(arena, th_channel, desc->joints);
@@ -114,7 +114,7 @@ static bool add_clip(th_arena *arena, const th_bone *bones, const th_synthetic_d
     return built;
 }
 
-bool th_synthetic_add_clips(th_model *model, const th_bone *bones, const th_synthetic_desc *desc)
+bool th_synthetic_add_clips(th_model *model, const th_synthetic_bone *bones, const th_synthetic_desc *desc)
 {
     th_clip *clips = th_arena_new(model->arena, th_clip, desc->clips);
     double *times = th_arena_new(model->arena, double, desc->keys); /* one tick apart: all tracks share them */

@@ -15,7 +15,7 @@ typedef struct rgb {
 } rgb;
 
 /* Linear. From bark to leaf; every other joint a little darker, so that one sees them. */
-static void paint(const th_bone *bone, uint32_t index, double depth, uint8_t color[4])
+static void paint(const th_synthetic_bone *bone, uint32_t index, double depth, uint8_t color[4])
 {
     static const rgb root = {96, 42, 22}, tip = {86, 148, 40};
     const double at = depth > 1 ? bone->level / (depth - 1) : 0, light = index % 2 ? 0.7 : 1;
@@ -36,7 +36,7 @@ static void place(th_vertex *vertex, const th_dmat34 *from_joint, const double p
     }
 }
 
-static void add_vertices(const th_bone *bone, const th_dmat34 *from_joint, th_vertex *vertices)
+static void add_vertices(const th_synthetic_bone *bone, const th_dmat34 *from_joint, th_vertex *vertices)
 {
     const double radii[RINGS] = {bone->radius, bone->tip_radius}, heights[RINGS] = {0, bone->length};
     for (uint32_t ring = 0; ring < RINGS; ring++)
@@ -61,7 +61,7 @@ static void add_triangles(uint32_t first, uint32_t *indices)
     }
 }
 
-static uint32_t levels(const th_bone *bones, uint32_t count)
+static uint32_t levels(const th_synthetic_bone *bones, uint32_t count)
 {
     uint32_t deepest = 0;
     for (uint32_t j = 0; j < count; j++)
@@ -69,7 +69,7 @@ static uint32_t levels(const th_bone *bones, uint32_t count)
     return deepest + 1;
 }
 
-bool th_synthetic_add_mesh(th_model *model, const th_bone *bones)
+bool th_synthetic_add_mesh(th_model *model, const th_synthetic_bone *bones)
 {
     const uint32_t count = model->joint_count, depth = levels(bones, count);
     th_material *material = th_arena_new(model->arena, th_material, 1);
@@ -88,7 +88,7 @@ bool th_synthetic_add_mesh(th_model *model, const th_bone *bones)
         add_triangles(j * VERTICES, indices + (size_t)j * INDICES);
         for (uint32_t v = 0; v < VERTICES; v++) {
             paint(&bones[j], j, depth, own[v].color);
-            own[v].bind[0] = (uint16_t)j;
+            own[v].bone[0] = (uint16_t)j;
             own[v].weight[0] = 1;
         }
     }

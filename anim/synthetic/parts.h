@@ -16,12 +16,12 @@
 #define HEIGHT_M 1.8
 
 /* A joint and what grows from it, along its own Y axis. Metres. */
-typedef struct th_bone {
+typedef struct th_synthetic_bone {
     uint32_t parent, level; /* level: of the root 0 */
     double offset;          /* from the parent's joint along the parent's axis */
     double rotation[4];     /* parent_from_joint at rest */
     double length, radius, tip_radius;
-} th_bone;
+} th_synthetic_bone;
 
 /* Each use of the seed has a stream of its own. */
 enum { STREAM_LIMBS, STREAM_BENDS, STREAM_CLIPS };
@@ -56,11 +56,11 @@ static inline void turn_about(int axis, double turns, double out[4])
 }
 
 /* Depth first; the arrays have desc->joints elements. */
-void th_synthetic_lay_bones(const th_synthetic_desc *desc, th_bone *bones);
+void th_synthetic_lay_bones(const th_synthetic_desc *desc, th_synthetic_bone *bones);
 
 /* Each adds its share to a model that has an arena; false when out of memory. In this order. */
-bool th_synthetic_add_skeleton(th_model *model, const th_bone *bones, uint32_t count);
-bool th_synthetic_add_mesh(th_model *model, const th_bone *bones);
-bool th_synthetic_add_clips(th_model *model, const th_bone *bones, const th_synthetic_desc *desc);
+bool th_synthetic_add_skeleton(th_model *model, const th_synthetic_bone *bones, uint32_t count);
+bool th_synthetic_add_mesh(th_model *model, const th_synthetic_bone *bones);
+bool th_synthetic_add_clips(th_model *model, const th_synthetic_bone *bones, const th_synthetic_desc *desc);
 
 #endif

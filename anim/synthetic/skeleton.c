@@ -14,7 +14,7 @@
 /* Bones are written front to back, so that a subtree is one run of them. */
 typedef struct grower {
     const th_synthetic_desc *desc;
-    th_bone *bones;
+    th_synthetic_bone *bones;
     uint32_t count, limbs, depth;
 } grower;
 
@@ -41,10 +41,10 @@ static void lean(double tilt, double around, double out[4])
 static uint32_t add_bone(grower *g, uint32_t parent, bool side)
 {
     const uint32_t index = g->count++, level = parent == TH_NO_INDEX ? 0 : g->bones[parent].level + 1;
-    th_bone *bone = &g->bones[index];
+    th_synthetic_bone *bone = &g->bones[index];
     /* Shorter towards the tips: 1 at the root, 0.6 at full depth; the longest way adds up to the height. */
     const double share = 1 - 0.4 * level / g->depth, all = g->depth - 0.2 * (g->depth - 1);
-    *bone = (th_bone){.parent = parent, .level = level, .length = HEIGHT_M * share / all};
+    *bone = (th_synthetic_bone){.parent = parent, .level = level, .length = HEIGHT_M * share / all};
     if (parent != TH_NO_INDEX)
         bone->offset = g->bones[parent].length;
     const double by = chance(g, STREAM_BENDS, index);
@@ -94,7 +94,7 @@ static void grow_limb(grower *g, uint32_t parent, uint32_t joints, uint32_t leng
 
 /* The cross-sections of a tree's branches add up to that of the bough they come from (after Leonardo da Vinci,
  * Notebooks, J. P. Richter 1883, 394). */
-static void set_radii(th_bone *bones, uint32_t count)
+static void set_radii(th_synthetic_bone *bones, uint32_t count)
 {
     uint32_t grown[TH_SYNTHETIC_MAX_JOINTS] = {0}; /* on the joint and all below it */
     for (uint32_t j = count; j-- > 0;) {
@@ -113,17 +113,18 @@ static void set_radii(th_bone *bones, uint32_t count)
 
 /* Rays in evenly spread directions (the Fibonacci lattice: A. Gonzalez, Measurement of Areas on a Sphere Using
  * Fibonacci and Latitude-Longitude Lattices, 2010). */
-static void lay_star(th_bone *bones, uint32_t count)
+static void lay_star(th_synthetic_bone *bones, uint32_t count)
 {
     const double hub = 0.12, rays = count - 1;
-    bones[0] = (th_bone){.parent = TH_NO_INDEX, .rotation = {0, 0, 0, 1}, .length = hub, .radius = hub};
+    bones[0] = (th_synthetic_bone){.parent = TH_NO_INDEX, .rotation = {0, 0, 0, 1}, .length = hub, .radius = hub};
     bones[0].offset = HEIGHT_M / 2 - hub / 2;
     bones[0].tip_radius = hub;
     for (uint32_t j = 1; j < count; j++) {
         const double cosine = 1 - 2 * (j - 0.5) / rays,
                      tilt[4] = {sqrt((1 - cosine) / 2), 0, 0, sqrt((1 + cosine) / 2)};
         const double radius = fmin(0.4 * hub, hub * sqrt(2.5 / rays));
-        bones[j] = (th_bone){.parent = 0, .level = 1, .offset = hub / 2, .length = HEIGHT_M / 2, .radius = radius};
+        bones[j] =
+            (th_synthetic_bone){.parent = 0, .level = 1, .offset = hub / 2, .length = HEIGHT_M / 2, .radius = radius};
         bones[j].tip_radius = radius / 4;
         turn_about(1, j * GOLDEN_RATIO, bones[j].rotation);
         th_quat_mul(bones[j].rotation, tilt, bones[j].rotation);
@@ -140,7 +141,7 @@ uint32_t th_synthetic_depth(const th_synthetic_desc *desc)
     return depth < desc->joints ? depth : desc->joints;
 }
 
-void th_synthetic_lay_bones(const th_synthetic_desc *desc, th_bone *bones)
+void th_synthetic_lay_bones(const th_synthetic_desc *desc, th_synthetic_bone *bones)
 {
     if (desc->shape == TH_SYNTHETIC_STAR) {
         lay_star(bones, desc->joints);
@@ -153,14 +154,14 @@ void th_synthetic_lay_bones(const th_synthetic_desc *desc, th_bone *bones)
 
 /* ---- joints ---- */
 
-bool th_synthetic_add_skeleton(th_model *model, const th_bone *bones, uint32_t count)
+bool th_synthetic_add_skeleton(th_model *model, const th_synthetic_bone *bones, uint32_t count)
 {
     th_joint *joints = th_arena_new(model->arena, th_joint, count);
-    th_bind *binds = th_arena_new(model->arena, th_bind, count);
+    th_bone *model_bones = th_arena_new(model->arena, th_bone, count);
     th_dmat34 *pose = calloc(count, sizeof *pose);
-    bool built = joints && binds && pose;
+    bool built = joints && model_bones && pose;
     for (uint32_t j = 0; built && j < count; j++) {
-        const th_bone *b = &bones[j];
+        const th_synthetic_bone *b = &bones[j];
         const th_trs rest = {.translation = {0, b->offset, 0},
                              .rotation = {b->rotation[0], b->rotation[1], b->rotation[2], b->rotation[3]},
                              .scale = {1, 1, 1}};
@@ -176,10 +177,10 @@ bool th_synthetic_add_skeleton(th_model *model, const th_bone *bones, uint32_t c
     for (uint32_t j = 0; built && j < count; j++) {
         th_dmat34 inverse = TH_DMAT34_IDENTITY;
         th_dmat34_invert(&pose[j], &inverse);
-        binds[j] = (th_bind){.joint = j, .inverse_bind = th_mat34_from(inverse)};
+        model_bones[j] = (th_bone){.joint = j, .inverse_bind = th_mat34_from(inverse)};
     }
     free(pose);
-    model->binds = binds;
-    model->bind_count = count;
+    model->bones = model_bones;
+    model->bone_count = count;
     return built;
 }

@@ -14,7 +14,7 @@ static bool possible(const th_synthetic_desc *d)
 
 static bool build(th_model *model, const th_synthetic_desc *desc)
 {
-    th_bone *bones = calloc(desc->joints, sizeof *bones);
+    th_synthetic_bone *bones = calloc(desc->joints, sizeof *bones);
     if (!bones)
         return false;
     th_synthetic_lay_bones(desc, bones);

@@ -47,7 +47,7 @@ typedef struct node {
 /* One entry of the bone map: a name and the palette entries that follow it. */
 typedef struct bone {
     const char *name;
-    uint32_t bind, bind_count;
+    uint32_t entry, bone_count;
 } bone;
 
 struct th_tutorial {
@@ -237,9 +237,9 @@ static void read_hierarchy(const walk *w, const node *n, const mat4 *parent)
 
     const th_tutorial *tutorial = w->tutorial;
     const bone *b = bsearch(n->name.data, tutorial->bones, tutorial->bone_count, sizeof *b, compare_name);
-    for (uint32_t i = 0; b && i < b->bind_count; i++) {
-        mat4 entry = mat4_mul(&global, &tutorial->offsets[b->bind + i]);
-        memcpy(w->palette + 12 * (size_t)(b->bind + i), entry.m, 12 * sizeof(float));
+    for (uint32_t i = 0; b && i < b->bone_count; i++) {
+        mat4 entry = mat4_mul(&global, &tutorial->offsets[b->entry + i]);
+        memcpy(w->palette + 12 * (size_t)(b->entry + i), entry.m, 12 * sizeof(float));
     }
     for (uint32_t c = 0; c < n->child_count; c++)
         read_hierarchy(w, n->children[c], &global);
@@ -349,17 +349,17 @@ static bool build_animations(th_tutorial *tutorial)
 static bool build_bones(th_tutorial *tutorial)
 {
     const th_model *model = tutorial->model;
-    tutorial->bones = th_arena_new(tutorial->arena, bone, model->bind_count);
-    tutorial->offsets = th_arena_new(tutorial->arena, mat4, model->bind_count);
+    tutorial->bones = th_arena_new(tutorial->arena, bone, model->bone_count);
+    tutorial->offsets = th_arena_new(tutorial->arena, mat4, model->bone_count);
     if (!tutorial->bones || !tutorial->offsets)
         return false;
-    for (uint32_t b = 0; b < model->bind_count; b++) {
-        const th_bind *bind = &model->binds[b];
-        tutorial->offsets[b] = mat4_from(&bind->inverse_bind);
-        if (b > 0 && bind->joint == bind[-1].joint)
-            tutorial->bones[tutorial->bone_count - 1].bind_count++;
+    for (uint32_t b = 0; b < model->bone_count; b++) {
+        const th_bone *entry = &model->bones[b];
+        tutorial->offsets[b] = mat4_from(&entry->inverse_bind);
+        if (b > 0 && entry->joint == entry[-1].joint)
+            tutorial->bones[tutorial->bone_count - 1].bone_count++;
         else
-            tutorial->bones[tutorial->bone_count++] = (bone){model->joints[bind->joint].name, b, 1};
+            tutorial->bones[tutorial->bone_count++] = (bone){model->joints[entry->joint].name, b, 1};
     }
     qsort(tutorial->bones, tutorial->bone_count, sizeof *tutorial->bones, compare_bones);
     return true;

@@ -6,30 +6,30 @@
 
 #define RISK 0.05
 
-/* The two shares that a test of the search tells apart, a factor of two on either side of what is asked. */
-#define FEW_LATE  (TH_CAPACITY_LATE / 2)
-#define MANY_LATE (TH_CAPACITY_LATE * 2)
+/* The two shares that a sequential_test of the search tells apart, a factor of two on either side of what is asked. */
+#define LOW_MISS_RATE  (TH_CAPACITY_MISS_RATE / 2)
+#define HIGH_MISS_RATE (TH_CAPACITY_MISS_RATE * 2)
 
-/* The search ends when what held and what failed are this close. */
-#define CLOSE 1.02
+/* The search ends when what meets_budget and what failed are this close. */
+#define CONVERGED 1.02
 
-/* The machine is, as long as no run that counts would have held so many times what another would. */
-#define STEADY 1.05
+/* The machine is, as long as no run that counts would have meets_budget so many times what another would. */
+#define STABLE 1.05
 
 /* As many runs that count where the machine is steady, and where it is not. After the most nothing is tried that is
  * more. */
-enum { LOOK_FRAMES = 9, FEWEST_RUNS = 3, ENOUGH_RUNS = 6, MOST_RUNS = 12 };
+enum { BRACKET_FRAMES = 9, MIN_RUNS = 3, ENOUGH_RUNS = 6, MAX_RUNS = 12 };
 
-/* Of so many runs the worst is not counted in when the next one would have held so many times as much: it met something
- * that was not the machine's usual company. */
-enum { RUNS_WITH_BAD_LUCK = 5 };
-#define BAD_LUCK 1.25
+/* Of so many runs the worst is not confirmed in when the next one would have meets_budget so many times as much: it met
+ * something that was not the machine's usual company. */
+enum { MIN_RUNS_FOR_OUTLIER = 5 };
+#define OUTLIER_RATIO 1.25
 
 /* Of a run that counts, each long enough to have a slow moment of the machine whole: ten seconds as a rule. */
 enum { BLOCKS = 3 };
 
 /* Times as many frames as a run that counts has. */
-enum { REMEMBERED = 16 };
+enum { HISTORY_RUNS = 16 };
 
 const char *th_capacity_stage_name(th_capacity_stage stage)
 {
@@ -49,15 +49,15 @@ static double chance_of(uint32_t late, uint32_t frames, double share)
     return chance;
 }
 
-uint32_t th_capacity_allowed(uint32_t frames)
+uint32_t th_capacity_allowed_misses(uint32_t frames)
 {
     uint32_t late = 0;
-    while (late < frames && chance_of(late + 1, frames, TH_CAPACITY_LATE) <= RISK)
+    while (late < frames && chance_of(late + 1, frames, TH_CAPACITY_MISS_RATE) <= RISK)
         late++;
     return late;
 }
 
-double th_capacity_late_at_most(uint32_t late, uint32_t frames)
+double th_capacity_miss_rate_bound(uint32_t late, uint32_t frames)
 {
     if (late >= frames)
         return 1;
@@ -78,16 +78,16 @@ typedef struct search {
     const th_capacity_desc *desc;
     const th_capacity_subject *subject;
     th_capacity *out;
-    th_samples times;      /* of the probe under way */
-    th_samples capacities; /* of search and confirm: of how many items each frame would have taken the budget */
-    th_samples rooms;      /* of how many items the 99th percentile of each run that counts was the budget */
-    uint32_t allowed;      /* to be late in a run that counts */
-    double one_ns;         /* a frame of one item; 0: not known */
-    uint32_t held, failed; /* the most that held and the least that failed; 0: none yet */
+    th_samples times;          /* of the probe under way */
+    th_samples capacities;     /* of search and confirm: of how many items each frame would have taken the budget */
+    th_samples run_capacities; /* of how many items the 99th percentile of each run that counts was the budget */
+    uint32_t allowed;          /* to be late in a run that counts */
+    double one_ns;             /* a frame of one item; 0: not known */
+    uint32_t passed, failed;   /* the most that meets_budget and the least that failed; 0: none yet */
     th_error *err;
 } search;
 
-/* When the list is full, which takes a strange machine, the last one makes room. */
+/* When the list is full, which takes a strange machine, the last one makes capacity_at. */
 static th_result begin(search *s, th_capacity_stage stage, uint32_t items, th_capacity_probe **out)
 {
     th_capacity *c = s->out;
@@ -100,7 +100,7 @@ static th_result begin(search *s, th_capacity_stage stage, uint32_t items, th_ca
 
 /* So many times the items would just hold it, if frames of them take `ns` and grow from that of one item on as they did
  * so far. */
-static double times_to_fill(const search *s, uint32_t items, double ns)
+static double fill_factor(const search *s, uint32_t items, double ns)
 {
     const double one_ns = items > 1 ? s->one_ns : 0, first = one_ns > 0;
     if (ns <= one_ns)
@@ -108,7 +108,7 @@ static double times_to_fill(const search *s, uint32_t items, double ns)
     return (first + (items - first) * (s->desc->budget_ns - one_ns) / (ns - one_ns)) / items;
 }
 
-/* The oldest make room. */
+/* The oldest make capacity_at. */
 static void add_capacity(search *s, const th_capacity_probe *p, double ns)
 {
     th_samples *all = &s->capacities;
@@ -118,7 +118,7 @@ static void add_capacity(search *s, const th_capacity_probe *p, double ns)
         all->count /= 2;
         memmove(all->values, all->values + all->capacity - all->count, all->count * sizeof *all->values);
     }
-    th_samples_add(all, p->items * times_to_fill(s, p->items, ns));
+    th_samples_add(all, p->items * fill_factor(s, p->items, ns));
 }
 
 /* Whether it was late. */
@@ -129,40 +129,40 @@ static bool run_frame(search *s, th_capacity_probe *p)
     th_samples_add(&s->times, ns);
     add_capacity(s, p, ns);
     p->frames++;
-    p->late += late;
+    p->deadline_misses += late;
     if (s->desc->progress)
         s->desc->progress(s->desc->progress_ctx, p);
     return late;
 }
 
-static void end(search *s, th_capacity_probe *p, bool held)
+static void end(search *s, th_capacity_probe *p, bool meets_budget)
 {
     const th_stats stats = th_samples_stats(&s->times);
     p->median_ns = stats.median;
     p->p99_ns = stats.p99;
-    p->held = held;
+    p->meets_budget = meets_budget;
 }
 
 /* Likewise, of the probe that has just ended, but for this share of its frames. */
-static double room(search *s, uint32_t items, double late)
+static double capacity_at(search *s, uint32_t items, double late)
 {
-    return times_to_fill(s, items, th_quantile(s->times.values, s->times.count, 1 - late));
+    return fill_factor(s, items, th_quantile(s->times.values, s->times.count, 1 - late));
 }
 
-static th_result look(search *s, uint32_t items, th_capacity_probe **out)
+static th_result bracket_probe(search *s, uint32_t items, th_capacity_probe **out)
 {
     const th_result result = begin(s, TH_CAPACITY_BRACKET, items, out);
-    for (int i = 0; i < LOOK_FRAMES && result == TH_OK; i++)
+    for (int i = 0; i < BRACKET_FRAMES && result == TH_OK; i++)
         run_frame(s, *out);
     if (result == TH_OK)
         end(s, *out, th_samples_stats(&s->times).median <= s->desc->budget_ns);
     return result;
 }
 
-/* The sequential probability ratio test. Where it cannot decide, the share seen does. */
-static th_result test(search *s, uint32_t items, th_capacity_probe **out)
+/* The sequential probability ratio sequential_test. Where it cannot decide, the share seen does. */
+static th_result sequential_test(search *s, uint32_t items, th_capacity_probe **out)
 {
-    const double late = log(MANY_LATE / FEW_LATE), in_time = log1p(-MANY_LATE) - log1p(-FEW_LATE);
+    const double late = log(HIGH_MISS_RATE / LOW_MISS_RATE), in_time = log1p(-HIGH_MISS_RATE) - log1p(-LOW_MISS_RATE);
     const double enough = log((1 - RISK) / RISK);
     double evidence = 0;
     th_capacity_probe *p;
@@ -171,7 +171,7 @@ static th_result test(search *s, uint32_t items, th_capacity_probe **out)
         return result;
     for (p = *out; fabs(evidence) < enough && p->frames < s->desc->frames;)
         evidence += run_frame(s, p) ? late : in_time;
-    end(s, p, fabs(evidence) < enough ? p->late <= TH_CAPACITY_LATE * p->frames : evidence < 0);
+    end(s, p, fabs(evidence) < enough ? p->deadline_misses <= TH_CAPACITY_MISS_RATE * p->frames : evidence < 0);
     return TH_OK;
 }
 
@@ -184,7 +184,7 @@ static th_result confirm(search *s, uint32_t items, th_capacity_probe **out)
     th_capacity_probe *p = *out;
     while (p->frames < s->desc->frames)
         run_frame(s, p);
-    end(s, p, p->late <= s->allowed);
+    end(s, p, p->deadline_misses <= s->allowed);
     return TH_OK;
 }
 
@@ -196,19 +196,19 @@ static uint32_t times(uint32_t items, double factor, uint32_t most)
     return product >= most ? most : product < 1 ? 1 : (uint32_t)product;
 }
 
-/* How many are worth a test: what has a median of nine tenths of the budget. */
+/* How many are worth a sequential_test: what has a median of nine tenths of the budget. */
 static th_result bracket(search *s, uint32_t *out_first)
 {
     th_capacity_probe *p;
     uint32_t items = 1;
     for (;;) {
-        const th_result result = look(s, items, &p);
+        const th_result result = bracket_probe(s, items, &p);
         if (result != TH_OK)
             return result;
         if (items == 1)
             s->one_ns = p->median_ns;
-        const double fits = times_to_fill(s, items, p->median_ns);
-        if (!p->held || items == s->desc->most) {
+        const double fits = fill_factor(s, items, p->median_ns);
+        if (!p->meets_budget || items == s->desc->most) {
             *out_first = times(items, 0.9 * fits, s->desc->most);
             return TH_OK;
         }
@@ -216,30 +216,31 @@ static th_result bracket(search *s, uint32_t *out_first)
     }
 }
 
-/* After a test of so many that held: more of them. `suggested` times as many are about right. */
-static uint32_t go_up(const search *s, double suggested)
+/* After a sequential_test of so many that meets_budget: more of them. `suggested` times as many are about right. */
+static uint32_t next_higher(const search *s, double suggested)
 {
-    const double least = (double)s->held + fmax(1, s->held * (CLOSE - 1)), most = s->failed ? s->failed : s->desc->most;
-    double next = fmax(s->held * fmin(suggested, 2), least);
-    if (s->failed && next > most / CLOSE)
-        next = fmax(sqrt((double)s->held * most), s->held + 1.0);
+    const double least = (double)s->passed + fmax(1, s->passed * (CONVERGED - 1)),
+                 most = s->failed ? s->failed : s->desc->most;
+    double next = fmax(s->passed * fmin(suggested, 2), least);
+    if (s->failed && next > most / CONVERGED)
+        next = fmax(sqrt((double)s->passed * most), s->passed + 1.0);
     return next >= s->desc->most ? s->desc->most : (uint32_t)next;
 }
 
-/* After one that failed: halfway to what held. As long as nothing has, ever longer steps. */
-static uint32_t go_down(const search *s, double suggested, double *step)
+/* After one that failed: halfway to what meets_budget. As long as nothing has, ever longer steps. */
+static uint32_t next_lower(const search *s, double suggested, double *step)
 {
-    if (s->held > 0)
-        return (uint32_t)fmax(sqrt((double)s->held * s->failed), s->held + 1.0);
+    if (s->passed > 0)
+        return (uint32_t)fmax(sqrt((double)s->passed * s->failed), s->passed + 1.0);
     *step *= *step;
     return times(s->failed, fmin(*step, suggested), s->failed - 1);
 }
 
 static bool is_found(const search *s)
 {
-    if (s->failed == 1 || s->held == s->desc->most)
+    if (s->failed == 1 || s->passed == s->desc->most)
         return true;
-    return s->held > 0 && s->failed > 0 && (s->failed <= s->held + 1 || s->failed <= s->held * CLOSE);
+    return s->passed > 0 && s->failed > 0 && (s->failed <= s->passed + 1 || s->failed <= s->passed * CONVERGED);
 }
 
 static th_result narrow(search *s, uint32_t items)
@@ -247,12 +248,13 @@ static th_result narrow(search *s, uint32_t items)
     double step = 0.95;
     while (!is_found(s)) {
         th_capacity_probe *p;
-        const th_result result = test(s, items, &p);
+        const th_result result = sequential_test(s, items, &p);
         if (result != TH_OK)
             return result;
-        *(p->held ? &s->held : &s->failed) = items;
+        *(p->meets_budget ? &s->passed : &s->failed) = items;
         if (!is_found(s))
-            items = p->held ? go_up(s, room(s, p->items, FEW_LATE)) : go_down(s, room(s, p->items, 0.5), &step);
+            items = p->meets_budget ? next_higher(s, capacity_at(s, p->items, LOW_MISS_RATE))
+                                    : next_lower(s, capacity_at(s, p->items, 0.5), &step);
     }
     return TH_OK;
 }
@@ -269,38 +271,39 @@ static uint32_t round_down(uint32_t items)
 /* The run that was just made counts, until another does. */
 static void keep(search *s, const th_capacity_probe *p)
 {
-    s->out->counted = *p;
+    s->out->confirmed = *p;
     s->subject->keep(s->subject->ctx);
 }
 
 /* Of how many items the 99th percentile of the run that has just ended would have been the budget. */
-static void add_room(search *s, uint32_t items)
+static void add_run_capacity(search *s, uint32_t items)
 {
-    s->rooms.count -= s->rooms.count == s->rooms.capacity;
-    th_samples_add(&s->rooms, items * room(s, items, TH_CAPACITY_LATE));
+    s->run_capacities.count -= s->run_capacities.count == s->run_capacities.capacity;
+    th_samples_add(&s->run_capacities, items * capacity_at(s, items, TH_CAPACITY_MISS_RATE));
 }
 
-/* As many as the runs so far would all have held, but for bad luck. */
+/* As many as the runs so far would all have meets_budget, but for bad luck. */
 static uint32_t suggested(const search *s)
 {
-    const double *rooms = th_samples_sorted(&s->rooms);
-    const bool unlucky = s->rooms.count >= RUNS_WITH_BAD_LUCK && rooms[1] > BAD_LUCK * rooms[0];
-    return (uint32_t)fmin(rooms[unlucky], s->desc->most);
+    const double *run_capacities = th_samples_sorted(&s->run_capacities);
+    const bool has_outlier =
+        s->run_capacities.count >= MIN_RUNS_FOR_OUTLIER && run_capacities[1] > OUTLIER_RATIO * run_capacities[0];
+    return (uint32_t)fmin(run_capacities[has_outlier], s->desc->most);
 }
 
-static bool is_steady(const search *s)
+static bool is_stable(const search *s)
 {
-    const double *rooms = th_samples_sorted(&s->rooms);
-    return rooms[s->rooms.count - 1] <= STEADY * rooms[0];
+    const double *run_capacities = th_samples_sorted(&s->run_capacities);
+    return run_capacities[s->run_capacities.count - 1] <= STABLE * run_capacities[0];
 }
 
 static bool are_enough(const search *s)
 {
-    return s->rooms.count >= (is_steady(s) ? FEWEST_RUNS : ENOUGH_RUNS);
+    return s->run_capacities.count >= (is_stable(s) ? MIN_RUNS : ENOUGH_RUNS);
 }
 
 /* Runs of as many as those before suggest; after one that failed, of 1 % fewer at least. */
-static th_result settle(search *s, uint32_t items)
+static th_result confirm_runs(search *s, uint32_t items)
 {
     while (items > 0 && s->out->items == 0) {
         th_capacity_probe *p;
@@ -308,11 +311,11 @@ static th_result settle(search *s, uint32_t items)
         const th_result result = confirm(s, items, &p);
         if (result != TH_OK)
             return result;
-        add_room(s, items);
+        add_run_capacity(s, items);
         const uint32_t next = suggested(s);
-        if (!p->held)
+        if (!p->meets_budget)
             items = items == 1 ? 0 : times(items, fmin((double)next / items, 0.99), items - 1);
-        else if (round_down(next) >= STEADY * items && s->rooms.count < MOST_RUNS)
+        else if (round_down(next) >= STABLE * items && s->run_capacities.count < MAX_RUNS)
             items = next;
         else if (are_enough(s)) {
             s->out->items = items;
@@ -327,12 +330,12 @@ static th_result settle(search *s, uint32_t items)
 static th_result start(search *s, const th_capacity_desc *desc, const th_capacity_subject *subject, th_capacity *out,
                        th_error *err)
 {
-    assert(desc->most > 0 && desc->frames >= TH_CAPACITY_LEAST_FRAMES);
-    *out = (th_capacity){.likely = {(double)NAN, (double)NAN}};
+    assert(desc->most > 0 && desc->frames >= TH_CAPACITY_MIN_FRAMES);
+    *out = (th_capacity){.interval = {(double)NAN, (double)NAN}};
     *s = (search){.desc = desc, .subject = subject, .out = out, .err = err};
-    s->allowed = th_capacity_allowed(desc->frames);
-    if (!th_samples_init(&s->times, desc->frames) || !th_samples_init(&s->capacities, REMEMBERED * desc->frames) ||
-        !th_samples_init(&s->rooms, TH_CAPACITY_MAX_PROBES))
+    s->allowed = th_capacity_allowed_misses(desc->frames);
+    if (!th_samples_init(&s->times, desc->frames) || !th_samples_init(&s->capacities, HISTORY_RUNS * desc->frames) ||
+        !th_samples_init(&s->run_capacities, TH_CAPACITY_MAX_PROBES))
         return th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
     return TH_OK;
 }
@@ -341,23 +344,24 @@ static void fini(search *s)
 {
     th_samples_fini(&s->times);
     th_samples_fini(&s->capacities);
-    th_samples_fini(&s->rooms);
+    th_samples_fini(&s->run_capacities);
 }
 
 /* Blocks know little of moods that last as long as they, and the runs know more. */
-static th_interval likely(const search *s)
+static th_interval capacity_interval(const search *s)
 {
-    const th_interval by_blocks = th_quantile_interval(&s->capacities, TH_CAPACITY_LATE, s->desc->frames / BLOCKS);
-    const double *rooms = th_samples_sorted(&s->rooms), best = rooms[s->rooms.count - 1];
-    return (th_interval){fmin(by_blocks.low, rooms[0]), fmax(by_blocks.high, best)};
+    const th_interval by_blocks = th_quantile_interval(&s->capacities, TH_CAPACITY_MISS_RATE, s->desc->frames / BLOCKS);
+    const double *run_capacities = th_samples_sorted(&s->run_capacities),
+                 best = run_capacities[s->run_capacities.count - 1];
+    return (th_interval){fmin(by_blocks.low, run_capacities[0]), fmax(by_blocks.high, best)};
 }
 
-static void tell_failures(th_capacity *c)
+static void set_first_failing(th_capacity *c)
 {
     for (uint32_t i = 0; i < c->probe_count; i++) {
         const th_capacity_probe *p = &c->probes[i];
-        if (!p->held && p->items > c->items && (c->fails_from == 0 || p->items < c->fails_from))
-            c->fails_from = p->items;
+        if (!p->meets_budget && p->items > c->items && (c->first_failing == 0 || p->items < c->first_failing))
+            c->first_failing = p->items;
     }
 }
 
@@ -366,27 +370,27 @@ static uint32_t whole(const search *s, double items)
     return round_down((uint32_t)fmin(items, s->desc->most));
 }
 
-static void tell_runs(search *s)
+static void set_run_range(search *s)
 {
-    const double *rooms = th_samples_sorted(&s->rooms);
-    s->out->runs = s->rooms.count;
-    s->out->worst_run = whole(s, rooms[0]);
-    s->out->best_run = whole(s, rooms[s->rooms.count - 1]);
-    s->out->is_steady = is_steady(s) || s->out->best_run == s->out->worst_run;
+    const double *run_capacities = th_samples_sorted(&s->run_capacities);
+    s->out->runs = s->run_capacities.count;
+    s->out->worst_run = whole(s, run_capacities[0]);
+    s->out->best_run = whole(s, run_capacities[s->run_capacities.count - 1]);
+    s->out->is_stable = is_stable(s) || s->out->best_run == s->out->worst_run;
 }
 
-/* Where no run has held, the last frames are what there is. */
+/* Where no run has meets_budget, the last frames are what there is. */
 static void finish(search *s)
 {
     th_capacity *c = s->out;
     if (c->items == 0)
         keep(s, &c->probes[c->probe_count - 1]);
     else {
-        c->likely = likely(s);
-        tell_runs(s);
+        c->interval = capacity_interval(s);
+        set_run_range(s);
     }
-    tell_failures(c);
-    c->is_most = c->items > 0 && c->items == round_down(s->desc->most);
+    set_first_failing(c);
+    c->is_at_max = c->items > 0 && c->items == round_down(s->desc->most);
 }
 
 th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subject *subject, th_capacity *out,
@@ -400,15 +404,15 @@ th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subje
     if (result == TH_OK)
         result = narrow(&s, first);
     if (result == TH_OK)
-        result = settle(&s, s.held);
+        result = confirm_runs(&s, s.passed);
     if (result == TH_OK)
         finish(&s);
     fini(&s);
     return result;
 }
 
-th_result th_capacity_try(const th_capacity_desc *desc, const th_capacity_subject *subject, uint32_t items,
-                          th_capacity *out, th_error *err)
+th_result th_capacity_test(const th_capacity_desc *desc, const th_capacity_subject *subject, uint32_t items,
+                           th_capacity *out, th_error *err)
 {
     search s;
     th_capacity_probe *p = NULL;
@@ -417,7 +421,7 @@ th_result th_capacity_try(const th_capacity_desc *desc, const th_capacity_subjec
         result = confirm(&s, items, &p);
     if (result == TH_OK)
         keep(&s, p);
-    if (result == TH_OK && p->held)
+    if (result == TH_OK && p->meets_budget)
         out->items = items;
     fini(&s);
     return result;

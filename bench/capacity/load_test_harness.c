@@ -8,26 +8,26 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-enum { LEAST_WARM_UP = 2, MOST_WARM_UP = 16, TRACED_FRAMES = 16 };
+enum { MIN_WARM_UP = 2, MAX_WARM_UP = 16, TRACED_FRAMES = 16 };
 
 /* Waking up is part of a frame, and counts as a wait (runqueue_delay.h). */
-#define LEAST_WAIT_NS 1e5
+#define MIN_DELAY_NS 1e5
 
-th_result th_stand_init(th_stand *s, const th_stress_desc *desc, th_error *err)
+th_result th_load_test_init(th_load_test *s, const th_stress_desc *desc, th_error *err)
 {
-    th_scene_desc nobody = desc->scene;
-    nobody.instance_count = 0;
-    *s = (th_stand){.desc = desc, .disturbed_ns = fmax(0.01 * desc->budget_ns, LEAST_WAIT_NS)};
+    th_scene_desc empty = desc->scene;
+    empty.instance_count = 0;
+    *s = (th_load_test){.desc = desc, .preemption_threshold_ns = fmax(0.01 * desc->budget_ns, MIN_DELAY_NS)};
     prctl(PR_SET_TIMERSLACK, 1); /* or frames begin up to 50 us late */
     bool room = th_samples_init(&s->real, desc->frames);
     room = th_samples_init(&s->cpu, desc->frames) && room;
-    room = th_samples_init(&s->undisturbed, desc->frames) && room;
+    room = th_samples_init(&s->unpreempted, desc->frames) && room;
     if (!room)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
-    return th_scene_create(&nobody, &s->cast, err);
+    return th_scene_create(&empty, &s->base_scene, err);
 }
 
-static void clear(th_stand *s)
+static void clear(th_load_test *s)
 {
     th_frame_destroy(s->frame);
     th_crowd_destroy(s->crowd);
@@ -35,21 +35,21 @@ static void clear(th_stand *s)
     s->frame = NULL;
     s->crowd = NULL;
     s->scene = NULL;
-    th_waits_close(&s->waits);
+    th_runqueue_delay_close(&s->delay);
 }
 
-void th_stand_fini(th_stand *s)
+void th_load_test_fini(th_load_test *s)
 {
     clear(s);
-    th_scene_destroy(s->cast);
+    th_scene_destroy(s->base_scene);
     th_jobs_destroy(s->jobs);
     th_samples_fini(&s->real);
     th_samples_fini(&s->cpu);
-    th_samples_fini(&s->undisturbed);
+    th_samples_fini(&s->unpreempted);
     free(s->palette);
 }
 
-th_result th_stand_hire(th_stand *s, uint32_t threads, th_error *err)
+th_result th_load_test_set_threads(th_load_test *s, uint32_t threads, th_error *err)
 {
     clear(s);
     th_jobs_destroy(s->jobs);
@@ -58,39 +58,41 @@ th_result th_stand_hire(th_stand *s, uint32_t threads, th_error *err)
 
 /* ---- crowds ---- */
 
-static th_result create_crowd(const th_stand *s, uint32_t characters, th_scene **scene, th_crowd **crowd, th_error *err)
+static th_result create_crowd(const th_load_test *s, uint32_t characters, th_scene **scene, th_crowd **crowd,
+                              th_error *err)
 {
     th_scene_desc desc = s->desc->scene;
     desc.instance_count = characters;
-    desc.rigs = s->cast->rigs;
+    desc.compiled_models = s->base_scene->compiled_models;
     *crowd = NULL;
     const th_result result = th_scene_create(&desc, scene, err);
     return result == TH_OK ? th_scene_crowd(*scene, s->desc->isa, s->desc->palette, crowd, err) : result;
 }
 
-th_result th_stand_character_bytes(const th_stand *s, double *out, th_error *err)
+th_result th_load_test_character_bytes(const th_load_test *s, double *out, th_error *err)
 {
-    const th_stress_guest *guest = s->desc->guest;
-    const uint32_t characters = 256 * s->cast->rig_count, copies = guest ? guest->palette_copies : 1;
+    const th_stress_renderer *renderer = s->desc->renderer;
+    const uint32_t characters = 256 * s->base_scene->compiled_model_count,
+                   copies = renderer ? renderer->palette_copies : 1;
     th_scene *scene;
     th_crowd *crowd;
     const th_result result = create_crowd(s, characters, &scene, &crowd, err);
     if (result == TH_OK) /* a scene deals its instances from a list as long */
         *out = (double)(copies * th_crowd_palette_bytes(crowd) + th_crowd_bytes(crowd)) / characters +
-               2 * sizeof(th_instance) + (double)(guest ? guest->character_bytes : 0);
+               2 * sizeof(th_instance) + (double)(renderer ? renderer->character_bytes : 0);
     th_crowd_destroy(crowd);
     th_scene_destroy(scene);
     return result;
 }
 
-static void free_palette(th_stand *s)
+static void free_palette(th_load_test *s)
 {
     free(s->palette);
     s->palette = NULL;
     s->palette_bytes = 0;
 }
 
-static th_result reserve_palette(th_stand *s, th_error *err)
+static th_result reserve_palette(th_load_test *s, th_error *err)
 {
     const size_t bytes = th_crowd_palette_bytes(s->crowd);
     if (bytes <= s->palette_bytes)
@@ -101,7 +103,7 @@ static th_result reserve_palette(th_stand *s, th_error *err)
     return result;
 }
 
-th_result th_stand_pose(th_stand *s, uint32_t characters, th_error *err)
+th_result th_load_test_create_crowd(th_load_test *s, uint32_t characters, th_error *err)
 {
     clear(s);
     th_result result = create_crowd(s, characters, &s->scene, &s->crowd, err);
@@ -112,69 +114,70 @@ th_result th_stand_pose(th_stand *s, uint32_t characters, th_error *err)
     return result;
 }
 
-static th_result invite(th_stand *s, uint32_t characters, th_error *err)
+static th_result prepare_renderer(th_load_test *s, uint32_t characters, th_error *err)
 {
-    const th_stress_guest *guest = s->desc->guest;
+    const th_stress_renderer *renderer = s->desc->renderer;
     clear(s);
-    free_palette(s); /* memory that the guest may want */
-    return guest->prepare(guest->host, th_jobs_threads(s->jobs), characters, err);
+    free_palette(s); /* memory that the renderer may want */
+    return renderer->prepare(renderer->ctx, th_jobs_threads(s->jobs), characters, err);
 }
 
 /* Threads of our own that have to share CPUs wait for each other. */
-static bool has_cpus(const th_stand *s)
+static bool has_cpus(const th_load_test *s)
 {
-    return th_jobs_threads(s->jobs) <= th_cpus_read().usable && !(s->desc->guest && s->desc->guest->needs_cpus);
+    return th_jobs_threads(s->jobs) <= th_cpus_read().usable && !(s->desc->renderer && s->desc->renderer->needs_cpus);
 }
 
-static void warm_up(th_stand *s)
+static void warm_up(th_load_test *s)
 {
     bool in_time = false;
-    for (int i = 0; i < LEAST_WARM_UP || (i < MOST_WARM_UP && !in_time); i++)
-        in_time = th_stand_frame(s) <= s->desc->budget_ns;
-    s->real.count = s->cpu.count = s->undisturbed.count = 0;
+    for (int i = 0; i < MIN_WARM_UP || (i < MAX_WARM_UP && !in_time); i++)
+        in_time = th_load_test_frame(s) <= s->desc->budget_ns;
+    s->real.count = s->cpu.count = s->unpreempted.count = 0;
 }
 
-th_result th_stand_prepare(th_stand *s, uint32_t characters, th_error *err)
+th_result th_load_test_prepare(th_load_test *s, uint32_t characters, th_error *err)
 {
-    const th_result result = s->desc->guest ? invite(s, characters, err) : th_stand_pose(s, characters, err);
+    const th_result result =
+        s->desc->renderer ? prepare_renderer(s, characters, err) : th_load_test_create_crowd(s, characters, err);
     if (result != TH_OK)
         return result;
     if (has_cpus(s))
-        th_waits_open(&s->waits);
-    s->real.count = s->cpu.count = s->undisturbed.count = 0;
+        th_runqueue_delay_open(&s->delay);
+    s->real.count = s->cpu.count = s->unpreempted.count = 0;
     s->number = 0;
     s->due_ns = th_clock_ns();
     warm_up(s);
     return TH_OK;
 }
 
-th_result th_stand_finish(th_stand *s, th_error *err)
+th_result th_load_test_finish(th_load_test *s, th_error *err)
 {
-    const th_stress_guest *guest = s->desc->guest;
-    return guest ? guest->finish(guest->host, err) : TH_OK;
+    const th_stress_renderer *renderer = s->desc->renderer;
+    return renderer ? renderer->finish(renderer->ctx, err) : TH_OK;
 }
 
 /* ---- frames ---- */
 
-void th_stand_run(void *stand, uint64_t frame)
+void th_load_test_run(void *load_test, uint64_t frame)
 {
-    th_stand *s = stand;
+    th_load_test *s = load_test;
     th_jobs_frame_begin(s->jobs);
     th_frame_animate(s->frame, (double)frame / TH_FRAME_RATE, s->palette);
     th_jobs_frame_end(s->jobs);
 }
 
-static void run(th_stand *s)
+static void run(th_load_test *s)
 {
-    const th_stress_guest *guest = s->desc->guest;
-    if (guest)
-        guest->frame(guest->host, s->number++);
+    const th_stress_renderer *renderer = s->desc->renderer;
+    if (renderer)
+        renderer->frame(renderer->ctx, s->number++);
     else
-        th_stand_run(s, s->number++);
+        th_load_test_run(s, s->number++);
 }
 
 /* Returns when it was. */
-static uint64_t wait_for_tick(th_stand *s)
+static uint64_t wait_for_tick(th_load_test *s)
 {
     const uint64_t now = th_clock_ns(), tick = s->due_ns > now ? s->due_ns : now;
     const struct timespec due = {(time_t)(tick / 1000000000u), (long)(tick % 1000000000u)};
@@ -185,24 +188,24 @@ static uint64_t wait_for_tick(th_stand *s)
 }
 
 /* Waking up late is part of a frame: who waits for a CPU then is late as well. Sleeping is not waiting for one. */
-double th_stand_frame(th_stand *s)
+double th_load_test_frame(th_load_test *s)
 {
-    th_waits_begin(&s->waits);
+    th_runqueue_delay_begin(&s->delay);
     const uint64_t tick = wait_for_tick(s), cpu = th_clock_cpu_ns();
     run(s);
     const double ns = (double)(th_clock_ns() - tick), cpu_ns = (double)(th_clock_cpu_ns() - cpu);
     th_samples_add(&s->real, ns);
     th_samples_add(&s->cpu, cpu_ns);
-    if (s->waits.count > 0 && (double)th_waits_longest(&s->waits) < s->disturbed_ns)
-        th_samples_add(&s->undisturbed, ns);
+    if (s->delay.count > 0 && (double)th_runqueue_delay_max(&s->delay) < s->preemption_threshold_ns)
+        th_samples_add(&s->unpreempted, ns);
     return ns;
 }
 
 /* ---- frames for a trace ---- */
 
-static void run_traced(th_stand *s, th_tracer *tracer)
+static void run_traced(th_load_test *s, th_tracer *tracer)
 {
-    if (s->desc->guest) {
+    if (s->desc->renderer) {
         run(s); /* who has been told of the tracer */
         return;
     }
@@ -211,23 +214,23 @@ static void run_traced(th_stand *s, th_tracer *tracer)
     run(s);
     const uint64_t ns = th_tracer_end(tracer) - begin_ns;
     th_tracer_frame_end(tracer, s->jobs);
-    th_tracer_count(tracer, "ns a joint", (double)ns / (double)th_crowd_joint_count(s->crowd));
+    th_tracer_count(tracer, "ns per bone", (double)ns / (double)th_crowd_bone_count(s->crowd));
 }
 
-void th_stand_trace(th_stand *s, th_tracer *tracer, const char *name, uint64_t events)
+void th_load_test_trace(th_load_test *s, th_tracer *tracer, const char *name, uint64_t events)
 {
-    const th_stress_guest *guest = s->desc->guest;
+    const th_stress_renderer *renderer = s->desc->renderer;
     if (!tracer)
         return;
     const uint64_t first_event = th_tracer_recorded(tracer);
     th_tracer_group(tracer, name);
-    if (guest)
-        guest->trace(guest->host, tracer);
+    if (renderer)
+        renderer->trace(renderer->ctx, tracer);
     for (int i = 0; i < TRACED_FRAMES && (i == 0 || th_tracer_recorded(tracer) - first_event < events); i++) {
         wait_for_tick(s);
         run_traced(s, tracer);
     }
-    if (guest)
-        guest->trace(guest->host, NULL);
+    if (renderer)
+        renderer->trace(renderer->ctx, NULL);
     th_tracer_group(tracer, NULL);
 }

@@ -1,7 +1,7 @@
-/* The test stand of a stress test: crowds of any size on some threads, a frame on each tick. Private to bench.
+/* The test load_test of a stress test: crowds of any size on some threads, a frame on each tick. Private to bench.
  *
- * A crowd is posed in ordinary memory (th_stand_pose), to be checked, or to be timed where there is no guest; or a
- * guest draws it. One of them at a time. */
+ * A crowd is posed in ordinary memory (th_load_test_create_crowd), to be checked, or to be timed where there is no
+ * renderer; or a renderer draws it. One of them at a time. */
 #ifndef TH_BENCH_CAPACITY_LOAD_TEST_HARNESS_H
 #define TH_BENCH_CAPACITY_LOAD_TEST_HARNESS_H
 
@@ -9,49 +9,49 @@
 
 #include <throng/bench/stress.h>
 
-typedef struct th_stand {
+typedef struct th_load_test {
     const th_stress_desc *desc;
-    th_scene *cast;  /* nobody, for the rigs, which are compiled once */
-    th_scene *scene; /* of the crowd that is posed, as the next three */
+    th_scene *base_scene; /* nobody, for the compiled models, which are compiled once */
+    th_scene *scene;      /* of the crowd that is posed, as the next three */
     th_crowd *crowd;
     th_frame *frame;
     th_jobs *jobs;
     void *palette; /* of the largest crowd so far */
     size_t palette_bytes;
-    uint64_t number, due_ns; /* of the next frame */
-    th_waits waits;          /* of all threads that frames have; none where nobody can tell whom they wait for */
-    double disturbed_ns;     /* as th_stress */
-    /* Nanoseconds of the frames since the crowd was made; `undisturbed`: those of them in which nobody waited so long.
+    uint64_t number, due_ns;        /* of the next frame */
+    th_runqueue_delay delay;        /* of all threads that frames have; none where nobody can tell whom they wait for */
+    double preemption_threshold_ns; /* as th_stress */
+    /* Nanoseconds of the frames since the crowd was made; `unpreempted`: those of them in which nobody waited so long.
      */
-    th_samples real, cpu, undisturbed;
-} th_stand;
+    th_samples real, cpu, unpreempted;
+} th_load_test;
 
-/* Compiles the rigs. th_stand_fini in the end, whatever comes back. */
-th_result th_stand_init(th_stand *stand, const th_stress_desc *desc, th_error *err);
-void th_stand_fini(th_stand *stand);
+/* Compiles the compiled models. th_load_test_fini in the end, whatever comes back. */
+th_result th_load_test_init(th_load_test *load_test, const th_stress_desc *desc, th_error *err);
+void th_load_test_fini(th_load_test *load_test);
 
 /* Other threads from now on. */
-th_result th_stand_hire(th_stand *stand, uint32_t threads, th_error *err);
+th_result th_load_test_set_threads(th_load_test *load_test, uint32_t threads, th_error *err);
 
 /* Memory that each character takes, palette and all. */
-th_result th_stand_character_bytes(const th_stand *stand, double *out, th_error *err);
+th_result th_load_test_character_bytes(const th_load_test *load_test, double *out, th_error *err);
 
 /* Makes a crowd of so many in ordinary memory. */
-th_result th_stand_pose(th_stand *stand, uint32_t characters, th_error *err);
+th_result th_load_test_create_crowd(th_load_test *load_test, uint32_t characters, th_error *err);
 
-/* Makes one for th_stand_frame, and warms up. */
-th_result th_stand_prepare(th_stand *stand, uint32_t characters, th_error *err);
+/* Makes one for th_load_test_frame, and warms up. */
+th_result th_load_test_prepare(th_load_test *load_test, uint32_t characters, th_error *err);
 
-/* The guest's crowd goes. Tells what failed while it was drawn. */
-th_result th_stand_finish(th_stand *stand, th_error *err);
+/* The renderer's crowd goes. Tells what failed while it was drawn. */
+th_result th_load_test_finish(th_load_test *load_test, th_error *err);
 
 /* Waits for the tick; returns how long the frame took, in nanoseconds. */
-double th_stand_frame(th_stand *stand);
+double th_load_test_frame(th_load_test *load_test);
 
 /* Frames on ticks that the tracer records in a group of that name, until there are `events` of them, or 16 frames. */
-void th_stand_trace(th_stand *stand, th_tracer *tracer, const char *name, uint64_t events);
+void th_load_test_trace(th_load_test *load_test, th_tracer *tracer, const char *name, uint64_t events);
 
-/* For th_trial, of a crowd that is posed: no tick, nothing timed. */
-void th_stand_run(void *stand, uint64_t frame);
+/* For th_validate_run_desc, of a crowd that is posed: no tick, nothing timed. */
+void th_load_test_run(void *load_test, uint64_t frame);
 
 #endif

@@ -17,15 +17,15 @@ enum { CHECKED = 1000 };
 /* Nobody has memory for as many, and their number fits anywhere. */
 enum { MOST_CHARACTERS = 1000000000 };
 
-typedef struct study {
+typedef struct stress_run {
     const th_stress_desc *desc;
     th_stress *out;
-    th_stand stand;
+    th_load_test load_test;
     uint32_t most;          /* characters that fit into memory */
     th_row *row;            /* under way, */
     th_stress_point *point; /* and what comes of it */
     uint64_t first_hash;    /* of the crowd that all numbers of threads pose first */
-} study;
+} stress_run;
 
 /* ---- memory ---- */
 
@@ -37,11 +37,11 @@ static uint64_t usable_memory(const th_stress_desc *desc)
     return available > 0 ? available / 5 * 4 : UINT64_MAX;
 }
 
-static th_result find_most(study *s, th_error *err)
+static th_result find_most(stress_run *s, th_error *err)
 {
     th_stress *out = s->out;
     const uint32_t asked = s->desc->scene.instance_count;
-    const th_result result = th_stand_character_bytes(&s->stand, &out->bytes_per_character, err);
+    const th_result result = th_load_test_character_bytes(&s->load_test, &out->bytes_per_character, err);
     if (result != TH_OK)
         return result;
     out->memory = usable_memory(s->desc);
@@ -56,25 +56,25 @@ static th_result find_most(study *s, th_error *err)
 /* ---- checking ---- */
 
 /* The crowd under test. */
-static th_result check(study *s, th_row *row, th_error *err)
+static th_result check(stress_run *s, th_row *row, th_error *err)
 {
-    const th_trial trial = {
-        .scene = s->stand.scene,
-        .crowd = s->stand.crowd,
-        .palette = s->stand.palette,
-        .run = th_stand_run,
-        .ctx = &s->stand,
+    const th_validate_run_desc validation = {
+        .scene = s->load_test.scene,
+        .crowd = s->load_test.crowd,
+        .palette = s->load_test.palette,
+        .run = th_load_test_run,
+        .ctx = &s->load_test,
     };
-    s->out->isa = th_crowd_isa(s->stand.crowd);
-    row->characters = th_crowd_instance_count(s->stand.crowd);
-    row->joints = th_crowd_joint_count(s->stand.crowd);
-    return th_trial_run(&trial, row, err);
+    s->out->isa = th_crowd_isa(s->load_test.crowd);
+    row->characters = th_crowd_instance_count(s->load_test.crowd);
+    row->bones = th_crowd_bone_count(s->load_test.crowd);
+    return th_validate_run(&validation, row, err);
 }
 
-static th_result check_first(study *s, th_row *row, th_error *err)
+static th_result check_first(stress_run *s, th_row *row, th_error *err)
 {
     const uint32_t asked = s->desc->scene.instance_count, fewest = s->most < CHECKED ? s->most : CHECKED;
-    th_result result = th_stand_pose(&s->stand, asked ? asked : fewest, err);
+    th_result result = th_load_test_create_crowd(&s->load_test, asked ? asked : fewest, err);
     if (result == TH_OK)
         result = check(s, row, err);
     if (result != TH_OK || row->failure[0])
@@ -90,7 +90,7 @@ static th_result check_first(study *s, th_row *row, th_error *err)
 
 static void show(void *ctx, const th_capacity_probe *probe)
 {
-    const study *s = ctx;
+    const stress_run *s = ctx;
     const th_stress_state state = {s->point->threads, probe, s->desc->frames};
     s->desc->progress(s->desc->progress_ctx, &state);
 }
@@ -104,28 +104,28 @@ static void copy(const th_samples *from, th_samples *to)
 
 static void keep(void *ctx)
 {
-    const study *s = ctx;
-    copy(&s->stand.real, &s->row->real_ns);
-    copy(&s->stand.cpu, &s->row->cpu_ns);
-    s->point->disturbed_unknown = s->stand.waits.count == 0;
-    s->point->disturbed = s->point->disturbed_unknown ? 0 : s->stand.real.count - s->stand.undisturbed.count;
-    s->point->times = th_samples_stats(&s->stand.real);
-    s->point->undisturbed = th_samples_stats(&s->stand.undisturbed);
+    const stress_run *s = ctx;
+    copy(&s->load_test.real, &s->row->real_ns);
+    copy(&s->load_test.cpu, &s->row->cpu_ns);
+    s->point->preempted_unknown = s->load_test.delay.count == 0;
+    s->point->preempted = s->point->preempted_unknown ? 0 : s->load_test.real.count - s->load_test.unpreempted.count;
+    s->point->times = th_samples_stats(&s->load_test.real);
+    s->point->unpreempted = th_samples_stats(&s->load_test.unpreempted);
 }
 
 static th_result prepare(void *ctx, uint32_t characters, th_error *err)
 {
-    study *s = ctx;
-    return th_stand_prepare(&s->stand, characters, err);
+    stress_run *s = ctx;
+    return th_load_test_prepare(&s->load_test, characters, err);
 }
 
 static double run_frame(void *ctx)
 {
-    study *s = ctx;
-    return th_stand_frame(&s->stand);
+    stress_run *s = ctx;
+    return th_load_test_frame(&s->load_test);
 }
 
-static th_result measure(study *s, th_error *err)
+static th_result measure(stress_run *s, th_error *err)
 {
     const th_stress_desc *d = s->desc;
     const th_capacity_subject subject = {prepare, run_frame, keep, s};
@@ -137,75 +137,76 @@ static th_result measure(study *s, th_error *err)
         .progress_ctx = s,
     };
     if (d->scene.instance_count > 0)
-        return th_capacity_try(&capacity, &subject, d->scene.instance_count, &s->point->search, err);
+        return th_capacity_test(&capacity, &subject, d->scene.instance_count, &s->point->search, err);
     return th_capacity_find(&capacity, &subject, &s->point->search, err);
 }
 
-static void describe_point(const study *s)
+static void describe_point(const stress_run *s)
 {
     th_stress_point *point = s->point;
     const th_capacity *search = &point->search;
-    point->held = search->items > 0;
-    point->characters = s->out->searched ? search->items : search->counted.items;
-    point->seen = s->desc->guest ? s->desc->guest->seen(s->desc->guest->host) : 0;
-    point->out_of_memory = search->is_most;
-    point->frames = search->counted.frames;
-    point->late = search->counted.late;
+    point->meets_budget = search->items > 0;
+    point->characters = s->out->searched ? search->items : search->confirmed.items;
+    point->visible = s->desc->renderer ? s->desc->renderer->visible(s->desc->renderer->ctx) : 0;
+    point->out_of_memory = search->is_at_max;
+    point->frames = search->confirmed.frames;
+    point->deadline_misses = search->confirmed.deadline_misses;
 }
 
 static json_t *own_json(const th_stress *out, const th_stress_point *p)
 {
     return json_pack("{s:s, s:o, s:b, s:i, s:o, s:o, s:o}", "frame", th_stress_frame_name(out), "budget_ms",
-                     th_json_real(out->budget_ns / 1e6), "held", p->held, "late", (int)p->late, "late_share_at_most",
-                     th_json_real(th_capacity_late_at_most(p->late, p->frames)), "disturbed",
-                     p->disturbed_unknown ? json_null() : th_json_count(p->disturbed), "undisturbed_p99_ms",
-                     th_json_real(p->undisturbed.p99 / 1e6));
+                     th_json_real(out->budget_ns / 1e6), "meets_budget", p->meets_budget, "deadline_misses",
+                     (int)p->deadline_misses, "deadline_miss_rate_bound",
+                     th_json_real(th_capacity_miss_rate_bound(p->deadline_misses, p->frames)), "preempted",
+                     p->preempted_unknown ? json_null() : th_json_count(p->preempted), "p99_without_preempted_ms",
+                     th_json_real(p->unpreempted.p99 / 1e6));
 }
 
 /* Where frames are drawn, some are. */
-static th_result rehearse(study *s, th_error *err)
+static th_result draw_once(stress_run *s, th_error *err)
 {
     const uint32_t asked = s->desc->scene.instance_count;
-    if (!s->desc->guest)
+    if (!s->desc->renderer)
         return TH_OK;
-    const th_result result = th_stand_prepare(&s->stand, asked ? asked : 1, err);
-    return result == TH_OK ? th_stand_finish(&s->stand, err) : result;
+    const th_result result = th_load_test_prepare(&s->load_test, asked ? asked : 1, err);
+    return result == TH_OK ? th_load_test_finish(&s->load_test, err) : result;
 }
 
 /* What was timed, when it was wrong. */
-static void forget(const study *s)
+static void forget(const stress_run *s)
 {
     *s->point = (th_stress_point){.threads = s->row->threads};
     s->row->real_ns.count = s->row->cpu_ns.count = 0;
 }
 
-static th_result run_point(study *s, th_error *err)
+static th_result run_point(stress_run *s, th_error *err)
 {
     th_row *row = s->row;
     th_tracer *tracer = s->desc->tracer;
-    const uint32_t *counted = &s->point->search.counted.items;
+    const uint32_t *confirmed = &s->point->search.confirmed.items;
     th_tracer_next(tracer, "check");
-    th_result result = th_stand_hire(&s->stand, s->point->threads, err);
+    th_result result = th_load_test_set_threads(&s->load_test, s->point->threads, err);
     if (result == TH_OK)
         result = check_first(s, row, err);
-    if (result == TH_OK && s->out->report.is_rehearsal)
-        result = rehearse(s, err);
-    if (result != TH_OK || row->failure[0] || s->out->report.is_rehearsal)
+    if (result == TH_OK && s->out->report.is_dry_run)
+        result = draw_once(s, err);
+    if (result != TH_OK || row->failure[0] || s->out->report.is_dry_run)
         return result;
     th_tracer_next(tracer, "search");
     result = measure(s, err);
     th_tracer_next(tracer, "trace");
     if (result == TH_OK)
-        result = th_stand_prepare(&s->stand, *counted, err); /* the last one tried may have been another */
+        result = th_load_test_prepare(&s->load_test, *confirmed, err); /* the last one tried may have been another */
     if (result == TH_OK)
-        th_stand_trace(&s->stand, tracer, row->name, TH_TRACER_EVENTS / s->out->point_count);
+        th_load_test_trace(&s->load_test, tracer, row->name, TH_TRACER_EVENTS / s->out->point_count);
     if (result == TH_OK)
         describe_point(s);
     th_tracer_next(tracer, "check");
     if (result == TH_OK)
-        result = th_stand_finish(&s->stand, err);
+        result = th_load_test_finish(&s->load_test, err);
     if (result == TH_OK)
-        result = th_stand_pose(&s->stand, *counted, err);
+        result = th_load_test_create_crowd(&s->load_test, *confirmed, err);
     if (result == TH_OK)
         result = check(s, row, err);
     if (result != TH_OK)
@@ -219,7 +220,7 @@ static th_result run_point(study *s, th_error *err)
 
 /* ---- all of them ---- */
 
-static th_result lay_out(study *s, th_error *err)
+static th_result lay_out(stress_run *s, th_error *err)
 {
     const th_stress_desc *d = s->desc;
     th_stress *out = s->out;
@@ -228,17 +229,17 @@ static th_result lay_out(study *s, th_error *err)
         .budget_ns = d->budget_ns,
         .frames = d->frames,
         .searched = d->scene.instance_count == 0,
-        .drawn = d->guest != NULL,
+        .drawn = d->renderer != NULL,
         .palette = d->palette,
         .placement = d->placement,
     };
     if (!out->points)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u numbers of threads", d->thread_count);
-    const th_result result = th_report_init(&out->report, d->thread_count, d->is_rehearsal ? 0 : d->frames, err);
+    const th_result result = th_report_init(&out->report, d->thread_count, d->is_dry_run ? 0 : d->frames, err);
     if (result != TH_OK)
         return result;
     out->point_count = d->thread_count;
-    out->report.is_rehearsal = d->is_rehearsal;
+    out->report.is_dry_run = d->is_dry_run;
     for (uint32_t i = 0; i < d->thread_count; i++) {
         th_row *row = &out->report.rows[i];
         row->threads = out->points[i].threads = d->threads[i];
@@ -259,7 +260,7 @@ static const th_stress_point *best_point(const th_stress *out)
     return best;
 }
 
-static void describe(study *s)
+static void describe(stress_run *s)
 {
     th_stress *out = s->out;
     const th_stress_point *best = best_point(out);
@@ -268,25 +269,25 @@ static void describe(study *s)
     if (scene.instance_count == 0)
         scene.instance_count = (uint32_t)out->report.rows[0].characters;
     json_t *how = json_pack("{s:s, s:s, s:s, s:s, s:i, s:o}", "isa", th_isa_name(out->isa), "palette",
-                            th_palette_name(out->palette), "scheduler", th_scheduler_name(TH_SCHEDULER_OWN),
+                            th_palette_name(out->palette), "scheduler", th_scheduler_name(TH_SCHEDULER_WORK_STEALING),
                             "placement", th_placement_name(out->placement), "grain", (int)TH_FRAME_DEFAULT_GRAIN,
                             "budget_ms", th_json_real(out->budget_ns / 1e6));
-    out->report.scene = th_json_merge(th_scene_json(s->stand.cast, &scene), how);
-    if (s->desc->guest)
-        out->report.picture = s->desc->guest->describe(s->desc->guest->host);
-    if (!out->report.is_rehearsal)
+    out->report.scene = th_json_merge(th_scene_json(s->load_test.base_scene, &scene), how);
+    if (s->desc->renderer)
+        out->report.picture = s->desc->renderer->describe(s->desc->renderer->ctx);
+    if (!out->report.is_dry_run)
         th_stress_write_headline(out, best);
 }
 
-static th_result run_study(study *s, th_error *err)
+static th_result run_all(stress_run *s, th_error *err)
 {
     th_result result = lay_out(s, err);
     if (result == TH_OK)
-        result = th_stand_init(&s->stand, s->desc, err);
-    s->out->disturbed_ns = s->stand.disturbed_ns;
+        result = th_load_test_init(&s->load_test, s->desc, err);
+    s->out->preemption_threshold_ns = s->load_test.preemption_threshold_ns;
     if (result == TH_OK)
         result = find_most(s, err);
-    const th_noise_mark begin = th_noise_begin();
+    const th_interference_mark begin = th_interference_begin();
     for (uint32_t i = 0; i < s->desc->thread_count && result == TH_OK; i++) {
         s->row = &s->out->report.rows[i];
         s->point = &s->out->points[i];
@@ -294,17 +295,17 @@ static th_result run_study(study *s, th_error *err)
     }
     if (result != TH_OK)
         return result;
-    s->out->report.noise = th_noise_end(&begin);
+    s->out->report.interference = th_interference_end(&begin);
     describe(s);
     return TH_OK;
 }
 
 th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *err)
 {
-    study s = {.desc = desc, .out = out};
+    stress_run s = {.desc = desc, .out = out};
     th_tracer_begin(desc->tracer, "prepare");
-    const th_result result = run_study(&s, err);
-    th_stand_fini(&s.stand);
+    const th_result result = run_all(&s, err);
+    th_load_test_fini(&s.load_test);
     th_tracer_end(desc->tracer);
     if (result != TH_OK)
         th_stress_fini(out);

@@ -16,13 +16,13 @@ static uint32_t round_to_digits(double value, bool up)
     return (uint32_t)(unit * (up ? ceil(value / unit) : floor(value / unit)));
 }
 
-bool th_stress_limit(const th_stress_point *point, uint32_t *out_low, uint32_t *out_high)
+bool th_stress_interval(const th_stress_point *point, uint32_t *out_low, uint32_t *out_high)
 {
-    const th_interval *likely = &point->search.likely;
-    if (!(likely->low >= 0 && likely->high < 1e9) || point->out_of_memory)
+    const th_interval *interval = &point->search.interval;
+    if (!(interval->low >= 0 && interval->high < 1e9) || point->out_of_memory)
         return false;
-    *out_low = round_to_digits(likely->low, false);
-    *out_high = round_to_digits(likely->high, true);
+    *out_low = round_to_digits(interval->low, false);
+    *out_high = round_to_digits(interval->high, true);
     return true;
 }
 
@@ -36,9 +36,9 @@ static void add_models(char *line, size_t size, const json_t *scene)
             th_append(line, size, " and %zu more", json_array_size(models) - MOST_NAMES);
             return;
         }
-        const int entries = (int)json_integer_value(json_object_get(model, "palette_entries"));
-        th_append(line, size, "%s%s, %d palette %s", index == 0 ? "" : "; ",
-                  json_string_value(json_object_get(model, "name")), entries, entries == 1 ? "entry" : "entries");
+        const int entries = (int)json_integer_value(json_object_get(model, "bones"));
+        th_append(line, size, "%s%s, %d %s", index == 0 ? "" : "; ", json_string_value(json_object_get(model, "name")),
+                  entries, entries == 1 ? "bone" : "bones");
     }
 }
 
@@ -50,18 +50,19 @@ static void add_result(char *line, size_t size, const char *what, const th_stres
         th_append(line, size, "Not even one %s character", what);
     else
         th_append(line, size, "%s %s character%s", th_digits_from(point->characters).text, what, one ? "" : "s");
-    if (point->held || point->characters == 0)
-        th_append(line, size, " %s", one || point->characters == 0 ? "holds" : "hold");
+    if (point->meets_budget || point->characters == 0)
+        th_append(line, size, " %s", one || point->characters == 0 ? "meets" : "meet");
     else
-        th_append(line, size, " %s not hold", one ? "does" : "do");
+        th_append(line, size, " %s not meet", one ? "does" : "do");
 }
 
 /* One percent of so few frames is too many to be sure of all others, so the p99 may well be within a budget that is not
- * held. */
-static void add_late(char *line, size_t size, const th_stress_point *point)
+ * meets_budget. */
+static void add_misses(char *line, size_t size, const th_stress_point *point)
 {
-    th_append(line, size, ", with %s of %s frames late where %u may be", th_digits_from(point->late).text,
-              th_digits_from(point->frames).text, th_capacity_allowed(point->frames));
+    th_append(line, size, ", with %s deadline miss%s in %s frames where %u are allowed",
+              th_digits_from(point->deadline_misses).text, point->deadline_misses == 1 ? "" : "es",
+              th_digits_from(point->frames).text, th_capacity_allowed_misses(point->frames));
 }
 
 static void add_point(char *line, size_t size, const th_stress *stress, const th_stress_point *point)
@@ -71,10 +72,10 @@ static void add_point(char *line, size_t size, const th_stress *stress, const th
     uint32_t low, high;
     add_result(line, size, th_stress_frame_name(stress), point);
     th_append(line, size, " %.4g ms (%.4g Hz)", budget_ms, 1000 / budget_ms);
-    if (th_stress_limit(point, &low, &high))
-        th_append(line, size, ", the limit is at %s to %s", th_digits_from(low).text, th_digits_from(high).text);
-    if (point->frames > 0 && point->characters > 0 && !point->held)
-        add_late(line, size, point);
+    if (th_stress_interval(point, &low, &high))
+        th_append(line, size, ", 95 %% CI %s to %s", th_digits_from(low).text, th_digits_from(high).text);
+    if (point->frames > 0 && point->characters > 0 && !point->meets_budget)
+        add_misses(line, size, point);
     if (point->frames > 0)
         th_append(line, size, ": p99 of %.4g ms", point->times.p99 / 1e6);
     th_append(line, size, " on %u thread%s (", point->threads, th_plural(point->threads));

@@ -21,11 +21,11 @@ typedef struct units {
     th_unit kind;
 } units;
 
-/* The pulse that all times of an entry are brought to; 0: they stay as they are. */
-static double common_pulse(const th_record_entry *const sides[2])
+/* The core_clock that all times of an entry are brought to; 0: they stay as they are. */
+static double common_core_clock(const th_result_entry *const sides[2])
 {
-    const bool known = sides[0]->pulse_ns.count > 0 && sides[1]->pulse_ns.count > 0;
-    return known ? th_samples_stats(&sides[0]->pulse_ns).median : 0;
+    const bool known = sides[0]->core_clock_ns.count > 0 && sides[1]->core_clock_ns.count > 0;
+    return known ? th_samples_stats(&sides[0]->core_clock_ns).median : 0;
 }
 
 static bool has_prefix(const char *name, const char *prefix)
@@ -33,28 +33,29 @@ static bool has_prefix(const char *name, const char *prefix)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-static bool is_of_others(const char *rival)
+static bool is_other_scheduler(const char *scheduler)
 {
-    bool is_known = strcmp(rival, "plain") == 0; /* a loop without any scheduler */
+    bool is_known = strcmp(scheduler, "plain") == 0; /* a loop without any scheduler */
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
-        is_known = is_known || (s != TH_SCHEDULER_OWN && strcmp(rival, th_scheduler_name((th_scheduler)s)) == 0);
+        is_known =
+            is_known || (s != TH_SCHEDULER_WORK_STEALING && strcmp(scheduler, th_scheduler_name((th_scheduler)s)) == 0);
     return is_known;
 }
 
-static bool is_yardstick(const char *name)
+static bool is_baseline(const char *name)
 {
     return has_prefix(name, "limit/") || has_prefix(name, "scale/memory_") ||
-           (has_prefix(name, "jobs/") && is_of_others(strrchr(name, '/') + 1));
+           (has_prefix(name, "jobs/") && is_other_scheduler(strrchr(name, '/') + 1));
 }
 
 /* Who draws waits for the driver, and the driver has threads of its own. Google Benchmark says so in the name. */
-static bool is_wall_time(const th_record_entry *e)
+static bool is_wall_time(const th_result_entry *e)
 {
     return e->threads > 1 || has_prefix(e->name, "frame/") || has_prefix(e->name, "stress/drawn/") ||
            strstr(e->name, "/real_time") || strstr(e->name, "/manual_time");
 }
 
-static const double *times_of(const th_record_entry *e)
+static const double *times_of(const th_result_entry *e)
 {
     return is_wall_time(e) ? e->real_ns.values : e->cpu_ns.values;
 }
@@ -65,39 +66,41 @@ static double quantile_of(const double *values, uint32_t count, double part, dou
     return th_quantile(scratch, count, part);
 }
 
-/* The pulse by its quartile: the quickest one of many is a misreading. scratch: room for all samples. */
-static void add_processes(const th_record_entry *e, double pulse_ns, double *scratch, th_samples *out)
+/* The core_clock by its quartile: the quickest one of many is a misreading. scratch: room for all samples. */
+static void add_processes(const th_result_entry *e, double core_clock_ns, double *scratch, th_samples *out)
 {
     for (uint32_t p = 0, first = 0; p < e->process_count; first = e->ends[p++]) {
         const uint32_t count = e->ends[p] - first;
         if (count == 0)
             continue;
         const double ns = quantile_of(times_of(e) + first, count, TH_COMPARE_QUANTILE, scratch);
-        const double own_pulse_ns = pulse_ns > 0 ? quantile_of(e->pulse_ns.values + first, count, 0.25, scratch) : 1;
-        th_samples_add(out, pulse_ns > 0 ? ns / own_pulse_ns * pulse_ns : ns);
+        const double process_core_clock_ns =
+            core_clock_ns > 0 ? quantile_of(e->core_clock_ns.values + first, count, 0.25, scratch) : 1;
+        th_samples_add(out, core_clock_ns > 0 ? ns / process_core_clock_ns * core_clock_ns : ns);
     }
 }
 
-static void add_repetitions(const th_record_entry *e, double pulse_ns, th_samples *out)
+static void add_repetitions(const th_result_entry *e, double core_clock_ns, th_samples *out)
 {
     for (uint32_t i = 0; i < e->real_ns.count; i++)
-        th_samples_add(out, pulse_ns > 0 ? times_of(e)[i] / e->pulse_ns.values[i] * pulse_ns : times_of(e)[i]);
+        th_samples_add(out, core_clock_ns > 0 ? times_of(e)[i] / e->core_clock_ns.values[i] * core_clock_ns
+                                              : times_of(e)[i]);
 }
 
-static bool units_init(units *u, const th_record_entry *const sides[2])
+static bool units_init(units *u, const th_result_entry *const sides[2])
 {
-    const double pulse_ns = common_pulse(sides);
-    const bool many = sides[0]->process_count >= TH_COMPARE_FEWEST_PROCESSES &&
-                      sides[1]->process_count >= TH_COMPARE_FEWEST_PROCESSES;
+    const double core_clock_ns = common_core_clock(sides);
+    const bool many =
+        sides[0]->process_count >= TH_COMPARE_MIN_PROCESSES && sides[1]->process_count >= TH_COMPARE_MIN_PROCESSES;
     *u = (units){.kind = many ? TH_UNIT_PROCESS : TH_UNIT_REPETITION};
     for (int s = 0; s < 2; s++) {
         const uint32_t count = sides[s]->real_ns.count;
         double *scratch = malloc((count + (size_t)1) * sizeof *scratch);
         const bool room = th_samples_init(&u->ns[s], count) && scratch;
         if (room && many)
-            add_processes(sides[s], pulse_ns, scratch, &u->ns[s]);
+            add_processes(sides[s], core_clock_ns, scratch, &u->ns[s]);
         else if (room)
-            add_repetitions(sides[s], pulse_ns, &u->ns[s]);
+            add_repetitions(sides[s], core_clock_ns, &u->ns[s]);
         free(scratch);
         if (!room)
             return false;
@@ -113,27 +116,28 @@ static void units_fini(units *u)
 
 /* ---- one entry ---- */
 
-/* What two records have to do with each other. */
+/* What two result_files have to do with each other. */
 typedef struct relation {
-    th_conditions_shared shared;
+    th_environment_match shared;
     double floor[2]; /* for repetitions and processes, beside that of the samples: th_unit */
 } relation;
 
 /* 0 where it is not known. */
-static double company_noise(const th_record *a, const th_record *b)
+static double external_load_noise(const th_result_file *a, const th_result_file *b)
 {
-    const json_t *x = json_object_get(a->context, "others_cpus"), *y = json_object_get(b->context, "others_cpus");
+    const json_t *x = json_object_get(a->context, "external_cpu_load"),
+                 *y = json_object_get(b->context, "external_cpu_load");
     if (!json_is_number(x) || !json_is_number(y))
         return 0;
-    return TH_COMPARE_COMPANY_NOISE * fabs(json_number_value(x) - json_number_value(y));
+    return TH_COMPARE_EXTERNAL_LOAD_NOISE * fabs(json_number_value(x) - json_number_value(y));
 }
 
-static relation relation_of(const th_record *a, const th_record *b)
+static relation relation_of(const th_result_file *a, const th_result_file *b)
 {
-    const double company = company_noise(a, b);
+    const double load_noise = external_load_noise(a, b);
     return (relation){
-        .shared = th_conditions_share(a, b),
-        .floor = {[TH_UNIT_REPETITION] = company + TH_COMPARE_PROCESS_NOISE, [TH_UNIT_PROCESS] = company},
+        .shared = th_environment_match_of(a, b),
+        .floor = {[TH_UNIT_REPETITION] = load_noise + TH_COMPARE_PROCESS_NOISE, [TH_UNIT_PROCESS] = load_noise},
     };
 }
 
@@ -153,26 +157,25 @@ static void measure_change(const units *u, const relation *r, th_change *out)
     out->change = out->new_ns / out->old_ns - 1;
     if (stats[0].count > 1 && stats[1].count > 1)
         out->interval = (th_interval){ratio.low - 1, ratio.high - 1};
-    if (is_yardstick(out->name)) {
-        out->verdict = TH_VERDICT_YARDSTICK;
+    if (is_baseline(out->name)) {
+        out->verdict = TH_VERDICT_BASELINE;
         return;
     }
     out->floor = (ratio.high - ratio.low) / 2 + r->floor[u->kind];
     out->p = th_rank_test_run(&u->ns[0], &u->ns[1]).p;
 }
 
-static void check_errors(const th_record_entry *a, const th_record_entry *b, th_change *out)
+static void check_errors(const th_result_entry *a, const th_result_entry *b, th_change *out)
 {
     const double most = 1 + TH_COMPARE_ERROR_GROWTH;
     if (b->max_error > a->max_error * most)
-        snprintf(out->problem, sizeof out->problem, "its error has grown from %.3g to %.3g", a->max_error,
-                 b->max_error);
-    else if (b->from_authored > a->from_authored * most)
-        snprintf(out->problem, sizeof out->problem, "it is %.3g from what the file says, no longer %.3g",
-                 b->from_authored, a->from_authored);
+        snprintf(out->problem, sizeof out->problem, "its error grew from %.3g to %.3g", a->max_error, b->max_error);
+    else if (b->error_vs_source > a->error_vs_source * most)
+        snprintf(out->problem, sizeof out->problem, "its error vs source grew from %.3g to %.3g", a->error_vs_source,
+                 b->error_vs_source);
 }
 
-static void note_failure(const th_record_entry *e, th_change *out)
+static void set_failure(const th_result_entry *e, th_change *out)
 {
     snprintf(out->problem, sizeof out->problem, "it failed: %s", e->failure);
 }
@@ -188,18 +191,18 @@ static bool names_kernel(const char *name)
     return false;
 }
 
-static void check_palettes(const th_record_entry *a, const th_record_entry *b, const relation *r, th_change *out)
+static void check_palettes(const th_result_entry *a, const th_result_entry *b, const relation *r, th_change *out)
 {
     const bool same_work = r->shared.scene && (r->shared.isa || names_kernel(b->name));
     if (b->failure)
-        note_failure(b, out);
+        set_failure(b, out);
     else if (a->failure)
         return; /* its figures are those of what was wrong */
     else if (same_work)
         check_errors(a, b, out);
     if (!out->problem[0] && same_work && r->shared.libc && a->palette_hash && b->palette_hash &&
         strcmp(a->palette_hash, b->palette_hash) != 0)
-        snprintf(out->problem, sizeof out->problem, "its palettes are others: %s, no longer %s", b->palette_hash,
+        snprintf(out->problem, sizeof out->problem, "its palettes changed from %s to %s", b->palette_hash,
                  a->palette_hash);
 }
 
@@ -216,17 +219,17 @@ static th_change unknown_change(const char *name, th_verdict verdict)
                        .floor = nan};
 }
 
-static th_change new_entry(const th_record_entry *e)
+static th_change new_entry(const th_result_entry *e)
 {
     th_change change = unknown_change(e->name, TH_VERDICT_ONLY_NEW);
     if (e->failure)
-        note_failure(e, &change);
+        set_failure(e, &change);
     return change;
 }
 
-static bool compare_entry(const th_record_entry *a, const th_record_entry *b, const relation *r, th_change *out)
+static bool compare_entry(const th_result_entry *a, const th_result_entry *b, const relation *r, th_change *out)
 {
-    const th_record_entry *const sides[2] = {a, b};
+    const th_result_entry *const sides[2] = {a, b};
     units u;
     *out = unknown_change(b->name, TH_VERDICT_UNTIMED);
     check_palettes(a, b, r, out);
@@ -262,7 +265,7 @@ static double least_p(const th_change *change)
     return 2 / exp(lgamma(a + b + 1) - lgamma(a + 1) - lgamma(b + 1));
 }
 
-static void judge(th_change *change, double threshold, uint32_t timed)
+static void classify(th_change *change, double threshold, uint32_t timed)
 {
     const double size = fabs(change->change);
     if (change->p < TH_COMPARE_ALPHA && size > threshold && size > change->floor)
@@ -271,7 +274,7 @@ static void judge(th_change *change, double threshold, uint32_t timed)
         change->verdict = TH_VERDICT_UNKNOWN;
 }
 
-static bool judge_all(th_comparison *c)
+static bool classify_all(th_comparison *c)
 {
     th_change **timed = calloc((size_t)c->count + 1, sizeof *timed);
     uint32_t count = 0;
@@ -282,18 +285,18 @@ static bool judge_all(th_comparison *c)
             timed[count++] = &c->changes[i];
     correct_for_number(timed, count);
     for (uint32_t i = 0; i < count; i++)
-        judge(timed[i], c->threshold, count);
+        classify(timed[i], c->threshold, count);
     free(timed);
     return true;
 }
 
 static bool compare_wanted(const th_compare_desc *desc, const regex_t *wanted, th_comparison *out)
 {
-    const th_record *a = desc->old_record, *b = desc->new_record;
+    const th_result_file *a = desc->old_results, *b = desc->new_results;
     const relation related = relation_of(a, b);
     bool room = true;
     for (uint32_t i = 0; i < b->entry_count && room; i++) {
-        const th_record_entry *e = &b->entries[i], *old = th_record_find(a, e->name);
+        const th_result_entry *e = &b->entries[i], *old = th_result_file_find(a, e->name);
         if (wanted && regexec(wanted, e->name, 0, NULL, 0) != 0)
             continue;
         th_change *change = &out->changes[out->count++];
@@ -303,16 +306,17 @@ static bool compare_wanted(const th_compare_desc *desc, const regex_t *wanted, t
             *change = new_entry(e);
     }
     for (uint32_t i = 0; i < a->entry_count && room; i++)
-        if (!th_record_find(b, a->entries[i].name) && (!wanted || regexec(wanted, a->entries[i].name, 0, NULL, 0) == 0))
+        if (!th_result_file_find(b, a->entries[i].name) &&
+            (!wanted || regexec(wanted, a->entries[i].name, 0, NULL, 0) == 0))
             out->changes[out->count++] = unknown_change(a->entries[i].name, TH_VERDICT_ONLY_OLD);
-    return room && judge_all(out);
+    return room && classify_all(out);
 }
 
 static bool compare_all(const th_compare_desc *desc, th_comparison *out)
 {
     regex_t regex;
     const bool filtered = desc->filter && regcomp(&regex, desc->filter, REG_EXTENDED | REG_NOSUB) == 0;
-    const size_t most = (size_t)desc->old_record->entry_count + desc->new_record->entry_count;
+    const size_t most = (size_t)desc->old_results->entry_count + desc->new_results->entry_count;
     out->changes = calloc(most, sizeof *out->changes);
     const bool room = out->changes && compare_wanted(desc, filtered ? &regex : NULL, out);
     if (filtered)
@@ -330,7 +334,7 @@ static void count_verdicts(th_comparison *c)
 
 /* ---- may they be compared at all ---- */
 
-static th_result refuse_conditions(const json_t *differences, th_error *err)
+static th_result reject_environments(const json_t *differences, th_error *err)
 {
     char text[sizeof err->text] = "";
     const size_t count = json_array_size(differences);
@@ -345,20 +349,20 @@ static th_result finish(th_comparison *c, th_error *err)
 {
     count_verdicts(c);
     if (c->verdicts[TH_VERDICT_ONLY_OLD] + c->verdicts[TH_VERDICT_ONLY_NEW] == c->count)
-        return th_fail(err, TH_ERR_INPUT, "%s and %s have no entry in common%s", c->old_record->name,
-                       c->new_record->name, c->count > 0 ? "" : " that the filter lets through");
-    c->notes = th_compare_notes(c);
-    return c->notes ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for the notes");
+        return th_fail(err, TH_ERR_INPUT, "%s and %s have no entry in common%s", c->old_results->name,
+                       c->new_results->name, c->count > 0 ? "" : " that the filter lets through");
+    c->warnings = th_compare_warnings(c);
+    return c->warnings ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for the warnings");
 }
 
 th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *err)
 {
-    const th_record *a = desc->old_record, *b = desc->new_record;
-    *out = (th_comparison){.old_record = a, .new_record = b, .threshold = desc->threshold};
-    out->differences = th_conditions_differ(a, b);
+    const th_result_file *a = desc->old_results, *b = desc->new_results;
+    *out = (th_comparison){.old_results = a, .new_results = b, .threshold = desc->threshold};
+    out->differences = th_environment_conflicts(a, b);
     th_result result = TH_OK;
     if (out->differences && json_array_size(out->differences) > 0 && !desc->force)
-        result = refuse_conditions(out->differences, err);
+        result = reject_environments(out->differences, err);
     else if (!out->differences || !compare_all(desc, out))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for %u entries", a->entry_count + b->entry_count);
     else
@@ -372,7 +376,7 @@ void th_comparison_fini(th_comparison *comparison)
 {
     free(comparison->changes);
     json_decref(comparison->differences);
-    json_decref(comparison->notes);
+    json_decref(comparison->warnings);
     *comparison = (th_comparison){0};
 }
 
@@ -384,6 +388,6 @@ bool th_comparison_is_bad(const th_comparison *comparison)
 const char *th_verdict_name(th_verdict verdict)
 {
     static const char *const names[] = {"same",    "regression", "gain",        "unknown",
-                                        "untimed", "yardstick",  "only in old", "only in new"};
+                                        "untimed", "baseline",   "only in old", "only in new"};
     return names[verdict];
 }

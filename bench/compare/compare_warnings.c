@@ -9,39 +9,41 @@
 #include <string.h>
 
 /* Scatter that deserves a word: changes up to this stay unseen. */
-#define WIDE_FLOOR 0.05
+#define NOISY 0.05
 
 /* When the entries of a comparison have changed by this together, the machine has, more likely than all of the code. */
 #define COMMON_CHANGE 0.02
 enum { FEWEST_FOR_COMMON = 4 };
 
-/* ---- the records ---- */
+/* ---- the result_files ---- */
 
-static void note_company(const th_record *record, json_t **notes)
+static void warn_of_external_load(const th_result_file *results, json_t **warnings)
 {
-    const double others = json_number_value(json_object_get(record->context, "others_cpus"));
-    if (others > TH_REPORT_OTHERS_CPUS)
-        th_json_say(notes, "other programs used %.2f CPUs while %s was measured", others, record->name);
+    const double others = json_number_value(json_object_get(results->context, "external_cpu_load"));
+    if (others > TH_REPORT_EXTERNAL_CPU_LOAD)
+        th_json_append_format(warnings, "external CPU load of %.2f CPUs while %s was measured", others, results->name);
 }
 
-static void note_build(const th_record *record, json_t **notes)
+static void warn_of_build(const th_result_file *results, json_t **warnings)
 {
-    const char *build = json_string_value(json_object_get(record->context, "library_build_type"));
+    const char *build = json_string_value(json_object_get(results->context, "library_build_type"));
     if (build && strcmp(build, "debug") == 0)
-        th_json_say(notes, "%s was built with assertions; measure a Release build", record->name);
+        th_json_append_format(warnings, "%s was built with assertions; measure a Release build", results->name);
 }
 
-static void note_pulse(const th_comparison *c, json_t **notes)
+static void warn_of_core_clock(const th_comparison *c, json_t **warnings)
 {
     bool lacks = false;
     for (uint32_t i = 0; i < c->count; i++) {
-        const th_record_entry *a = th_record_find(c->old_record, c->changes[i].name);
-        const th_record_entry *b = th_record_find(c->new_record, c->changes[i].name);
-        lacks = lacks || (isfinite(c->changes[i].change) && (a->pulse_ns.count == 0 || b->pulse_ns.count == 0));
+        const th_result_entry *a = th_result_file_find(c->old_results, c->changes[i].name);
+        const th_result_entry *b = th_result_file_find(c->new_results, c->changes[i].name);
+        lacks =
+            lacks || (isfinite(c->changes[i].change) && (a->core_clock_ns.count == 0 || b->core_clock_ns.count == 0));
     }
     if (lacks)
-        th_json_say(
-            notes, "how fast the core ran is not in both records, so a change of its clock looks like one of the code");
+        th_json_append_format(
+            warnings,
+            "the core clock is not in both results, so a change of the clock looks like a change of the code");
 }
 
 /* ---- the entries ---- */
@@ -52,20 +54,20 @@ static uint32_t count_timed(const th_comparison *c)
     return v[TH_VERDICT_SAME] + v[TH_VERDICT_REGRESSION] + v[TH_VERDICT_GAIN] + v[TH_VERDICT_UNKNOWN];
 }
 
-static void note_processes(const th_comparison *c, json_t **notes)
+static void warn_of_few_processes(const th_comparison *c, json_t **warnings)
 {
     for (uint32_t i = 0; i < c->count; i++)
         if (isfinite(c->changes[i].change) && c->changes[i].unit == TH_UNIT_REPETITION) {
-            th_json_say(
-                notes,
-                "with fewer than %d processes on each side changes below %.0f %% are none, as processes may differ by "
-                "that; smaller ones show with %d processes (bench --processes)",
-                TH_COMPARE_FEWEST_PROCESSES, 100 * TH_COMPARE_PROCESS_NOISE, TH_COMPARE_GOOD_PROCESSES);
+            th_json_append_format(warnings,
+                                  "with fewer than %d processes on each side changes below %.0f %% are ignored, as "
+                                  "processes may differ by "
+                                  "that much; to see smaller ones use %d processes (bench --processes)",
+                                  TH_COMPARE_MIN_PROCESSES, 100 * TH_COMPARE_PROCESS_NOISE, TH_COMPARE_GOOD_PROCESSES);
             return;
         }
 }
 
-static void note_power(const th_comparison *c, json_t **notes)
+static void warn_of_low_power(const th_comparison *c, json_t **warnings)
 {
     const th_change *worst = NULL;
     for (uint32_t i = 0; i < c->count; i++) {
@@ -75,41 +77,41 @@ static void note_power(const th_comparison *c, json_t **notes)
             worst = change;
     }
     if (worst)
-        th_json_say(
-            notes,
-            "no change of %u of %u entries can be told from chance, however large: among so many, %u against %u %s "
+        th_json_append_format(
+            warnings,
+            "%u of %u entries cannot show a significant change, however large: for that many entries %u against %u %s "
             "are too few; measure more, or fewer entries",
             c->verdicts[TH_VERDICT_UNKNOWN], count_timed(c), worst->counts[0], worst->counts[1],
             worst->unit == TH_UNIT_PROCESS ? "processes" : "repetitions");
 }
 
-/* What is in one record only cannot be compared. */
-static void note_palettes(const th_comparison *c, json_t **notes)
+/* What is in one results only cannot be compared. */
+static void warn_of_missing_palettes(const th_comparison *c, json_t **warnings)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < c->old_record->entry_count; i++) {
-        const th_record_entry *a = &c->old_record->entries[i], *b = th_record_find(c->new_record, a->name);
+    for (uint32_t i = 0; i < c->old_results->entry_count; i++) {
+        const th_result_entry *a = &c->old_results->entries[i], *b = th_result_file_find(c->new_results, a->name);
         count += b && !a->failure && !b->failure && !a->palette_hash != !b->palette_hash ? 1 : 0;
     }
     if (count > 0)
-        th_json_say(notes, "%u %s palettes in one result only, so nothing is said of them", count,
-                    count == 1 ? "entry has" : "entries have");
+        th_json_append_format(warnings, "%u %s palettes in one result only; they are not compared", count,
+                              count == 1 ? "entry has" : "entries have");
 }
 
-static void note_scatter(const th_comparison *c, json_t **notes)
+static void warn_of_noise(const th_comparison *c, json_t **warnings)
 {
     const th_change *worst = NULL;
     uint32_t wide = 0;
     for (uint32_t i = 0; i < c->count; i++)
-        if (c->changes[i].unit == TH_UNIT_PROCESS && c->changes[i].floor > WIDE_FLOOR) {
+        if (c->changes[i].unit == TH_UNIT_PROCESS && c->changes[i].floor > NOISY) {
             wide++;
             worst = worst && worst->floor > c->changes[i].floor ? worst : &c->changes[i];
         }
     if (worst)
-        th_json_say(
-            notes,
-            "%u of %u entries scatter by more than %.0f %%, and changes below that stay unseen; most, %s by %.3g %%",
-            wide, count_timed(c), 100 * WIDE_FLOOR, worst->name, 100 * worst->floor);
+        th_json_append_format(
+            warnings,
+            "%u of %u entries have a noise floor above %.0f %%, which hides smaller changes (worst: %s, %.3g %%)", wide,
+            count_timed(c), 100 * NOISY, worst->name, 100 * worst->floor);
 }
 
 static int ascending(const void *a, const void *b)
@@ -118,7 +120,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void note_common_change(const th_comparison *c, json_t **notes)
+static void warn_of_common_change(const th_comparison *c, json_t **warnings)
 {
     double *changes = malloc(((size_t)c->count + 1) * sizeof *changes);
     uint32_t count = 0;
@@ -130,27 +132,28 @@ static void note_common_change(const th_comparison *c, json_t **notes)
         const double low = changes[count / 10], high = changes[count - 1 - count / 10];
         const double least = low > 0 ? low : high < 0 ? high : 0; /* nine of ten have changed by as much */
         if (fabs(least) > COMMON_CHANGE)
-            th_json_say(notes,
-                        "nearly all entries are at least %.1f %% %s: that looks like the machine, or like the compiler",
-                        100 * fabs(least), least > 0 ? "slower" : "faster");
+            th_json_append_format(
+                warnings,
+                "nearly all entries are at least %.1f %% %s: that looks like the machine, or like the compiler",
+                100 * fabs(least), least > 0 ? "slower" : "faster");
     }
     free(changes);
 }
 
-json_t *th_compare_notes(const th_comparison *c)
+json_t *th_compare_warnings(const th_comparison *c)
 {
-    json_t *notes = th_conditions_doubt(c->old_record, c->new_record);
-    note_company(c->old_record, &notes);
-    note_company(c->new_record, &notes);
-    note_palettes(c, &notes);
+    json_t *warnings = th_environment_warnings(c->old_results, c->new_results);
+    warn_of_external_load(c->old_results, &warnings);
+    warn_of_external_load(c->new_results, &warnings);
+    warn_of_missing_palettes(c, &warnings);
     if (count_timed(c) == 0)
-        return notes;
-    note_build(c->old_record, &notes);
-    note_build(c->new_record, &notes);
-    note_pulse(c, &notes);
-    note_processes(c, &notes);
-    note_power(c, &notes);
-    note_scatter(c, &notes);
-    note_common_change(c, &notes);
-    return notes;
+        return warnings;
+    warn_of_build(c->old_results, &warnings);
+    warn_of_build(c->new_results, &warnings);
+    warn_of_core_clock(c, &warnings);
+    warn_of_few_processes(c, &warnings);
+    warn_of_low_power(c, &warnings);
+    warn_of_noise(c, &warnings);
+    warn_of_common_change(c, &warnings);
+    return warnings;
 }

@@ -5,6 +5,6 @@
 #include <throng/bench/compare.h>
 
 /* Texts of one sentence; NULL when memory is out. */
-json_t *th_compare_notes(const th_comparison *comparison);
+json_t *th_compare_warnings(const th_comparison *comparison);
 
 #endif

@@ -9,28 +9,28 @@
 /* ---- telling ---- */
 
 /* "isa is avx2 in old.json and avx512 in new.json" */
-static void tell(json_t **texts, const char *what, const json_t *a, const json_t *b, const th_record *old_record,
-                 const th_record *new_record)
+static void tell(json_t **texts, const char *what, const json_t *a, const json_t *b, const th_result_file *old_results,
+                 const th_result_file *new_results)
 {
     enum { FLAGS = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6) };
     char *first = a ? json_dumps(a, FLAGS) : strdup("unknown"), *second = b ? json_dumps(b, FLAGS) : strdup("unknown");
     if (first && second)
-        th_json_say(texts, "%s is %.200s in %s and %.200s in %s", what, first, old_record->name, second,
-                    new_record->name);
+        th_json_append_format(texts, "%s is %.200s in %s and %.200s in %s", what, first, old_results->name, second,
+                              new_results->name);
     else
         *texts = th_json_append(*texts, NULL);
     free(first);
     free(second);
 }
 
-static void compare_fields(json_t **texts, const char *const *names, const th_record *old_record,
-                           const th_record *new_record)
+static void compare_fields(json_t **texts, const char *const *names, const th_result_file *old_results,
+                           const th_result_file *new_results)
 {
     for (size_t i = 0; names[i]; i++) {
-        const json_t *a = json_object_get(old_record->context, names[i]);
-        const json_t *b = json_object_get(new_record->context, names[i]);
+        const json_t *a = json_object_get(old_results->context, names[i]);
+        const json_t *b = json_object_get(new_results->context, names[i]);
         if (a != b && !json_equal(a, b))
-            tell(texts, names[i], a, b, old_record, new_record);
+            tell(texts, names[i], a, b, old_results, new_results);
     }
 }
 
@@ -45,11 +45,12 @@ static json_t *asked_of(const json_t *part)
     return copy;
 }
 
-/* A record may have none: of the job system alone, or without pictures. */
-static void compare_part(json_t **texts, const char *part, const th_record *old_record, const th_record *new_record)
+/* A results may have none: of the job system alone, or without pictures. */
+static void compare_part(json_t **texts, const char *part, const th_result_file *old_results,
+                         const th_result_file *new_results)
 {
-    json_t *a = asked_of(json_object_get(old_record->context, part)), *value;
-    json_t *b = asked_of(json_object_get(new_record->context, part)), *all = json_object();
+    json_t *a = asked_of(json_object_get(old_results->context, part)), *value;
+    json_t *b = asked_of(json_object_get(new_results->context, part)), *all = json_object();
     const char *key;
     if (a && b && (json_object_update(all, a) != 0 || json_object_update(all, b) != 0))
         *texts = th_json_append(*texts, NULL);
@@ -58,7 +59,7 @@ static void compare_part(json_t **texts, const char *part, const th_record *old_
         char name[96];
         snprintf(name, sizeof name, "%s.%s", part, key);
         if (!json_equal(json_object_get(a, key), json_object_get(b, key)))
-            tell(texts, name, json_object_get(a, key), json_object_get(b, key), old_record, new_record);
+            tell(texts, name, json_object_get(a, key), json_object_get(b, key), old_results, new_results);
     }
     json_decref(all);
     json_decref(a);
@@ -67,35 +68,35 @@ static void compare_part(json_t **texts, const char *part, const th_record *old_
 
 /* ---- the entries ---- */
 
-static void compare_entries(json_t **texts, const th_record *old_record, const th_record *new_record)
+static void compare_entries(json_t **texts, const th_result_file *old_results, const th_result_file *new_results)
 {
-    for (uint32_t i = 0; i < new_record->entry_count; i++) {
-        const th_record_entry *b = &new_record->entries[i], *a = th_record_find(old_record, b->name);
+    for (uint32_t i = 0; i < new_results->entry_count; i++) {
+        const th_result_entry *b = &new_results->entries[i], *a = th_result_file_find(old_results, b->name);
         char text[512];
         if (!a || a->threads == 0 || b->threads == 0)
             continue;
         if (a->threads != b->threads) {
             snprintf(text, sizeof text, "%.200s has %u thread%s in %.100s and %u in %.100s", b->name, a->threads,
-                     th_plural(a->threads), old_record->name, b->threads, new_record->name);
+                     th_plural(a->threads), old_results->name, b->threads, new_results->name);
             *texts = th_json_append(*texts, th_json_text(text));
         }
-        if (a->characters != b->characters || a->joints != b->joints) {
+        if (a->characters != b->characters || a->bones != b->bones) {
             snprintf(text, sizeof text, "%.200s has other characters in %.100s than in %.100s", b->name,
-                     new_record->name, old_record->name);
+                     new_results->name, old_results->name);
             *texts = th_json_append(*texts, th_json_text(text));
         }
     }
 }
 
-static bool has_times(const th_record *record)
+static bool has_times(const th_result_file *results)
 {
-    for (uint32_t i = 0; i < record->entry_count; i++)
-        if (record->entries[i].real_ns.count > 0)
+    for (uint32_t i = 0; i < results->entry_count; i++)
+        if (results->entries[i].real_ns.count > 0)
             return true;
     return false;
 }
 
-json_t *th_conditions_differ(const th_record *old_record, const th_record *new_record)
+json_t *th_environment_conflicts(const th_result_file *old_results, const th_result_file *new_results)
 {
     static const char *const of_times[] = {
         "cpu_model",
@@ -119,38 +120,38 @@ json_t *th_conditions_differ(const th_record *old_record, const th_record *new_r
         NULL,
     };
     json_t *texts = json_array();
-    if (has_times(old_record) && has_times(new_record))
-        compare_fields(&texts, of_times, old_record, new_record);
-    compare_part(&texts, "scene", old_record, new_record);
-    compare_part(&texts, "picture", old_record, new_record);
-    compare_entries(&texts, old_record, new_record);
+    if (has_times(old_results) && has_times(new_results))
+        compare_fields(&texts, of_times, old_results, new_results);
+    compare_part(&texts, "scene", old_results, new_results);
+    compare_part(&texts, "picture", old_results, new_results);
+    compare_entries(&texts, old_results, new_results);
     return texts;
 }
 
-json_t *th_conditions_doubt(const th_record *old_record, const th_record *new_record)
+json_t *th_environment_warnings(const th_result_file *old_results, const th_result_file *new_results)
 {
     static const char *const names[] = {
         "host_name", "system", "libc", "page_size", "huge_pages", "clock_source", NULL,
     };
     json_t *texts = json_array();
-    compare_fields(&texts, names, old_record, new_record);
+    compare_fields(&texts, names, old_results, new_results);
     return texts;
 }
 
-static bool share_fields(const char *name, const th_record *old_record, const th_record *new_record)
+static bool share_fields(const char *name, const th_result_file *old_results, const th_result_file *new_results)
 {
-    const json_t *a = json_object_get(old_record->context, name), *b = json_object_get(new_record->context, name);
+    const json_t *a = json_object_get(old_results->context, name), *b = json_object_get(new_results->context, name);
     return a == b || json_equal(a, b);
 }
 
-th_conditions_shared th_conditions_share(const th_record *old_record, const th_record *new_record)
+th_environment_match th_environment_match_of(const th_result_file *old_results, const th_result_file *new_results)
 {
     json_t *texts = json_array();
-    compare_part(&texts, "scene", old_record, new_record);
-    const th_conditions_shared shared = {
+    compare_part(&texts, "scene", old_results, new_results);
+    const th_environment_match shared = {
         .scene = texts && json_array_size(texts) == 0,
-        .isa = share_fields("isa", old_record, new_record),
-        .libc = share_fields("libc", old_record, new_record),
+        .isa = share_fields("isa", old_results, new_results),
+        .libc = share_fields("libc", old_results, new_results),
     };
     json_decref(texts);
     return shared;

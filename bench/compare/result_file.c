@@ -91,12 +91,12 @@ static bool read_unit(const line *l, double *ns)
 /* ---- rows ---- */
 
 /* What a row says of its entry, the same in all of its rows. */
-typedef struct traits {
-    uint64_t threads, characters, joints, process;
-    double max_error, from_authored;
+typedef struct row_info {
+    uint64_t threads, characters, bones, process;
+    double max_error, error_vs_source;
     const char *hash, *failure;
     bool skipped; /* nothing was measured, and that is nobody's fault */
-} traits;
+} row_info;
 
 /* False for nothing. */
 static bool read_truth(const line *l, const char *field, bool *out)
@@ -106,7 +106,7 @@ static bool read_truth(const line *l, const char *field, bool *out)
     return !value || json_is_boolean(value) || refuse(l, field, "is neither true nor false");
 }
 
-static bool read_failure(const line *l, traits *out)
+static bool read_failure(const line *l, row_info *out)
 {
     bool failed;
     if (!read_truth(l, "error_occurred", &failed) || !read_truth(l, "skipped", &out->skipped) ||
@@ -129,19 +129,19 @@ static bool read_hash(const line *l, const char **out)
 }
 
 /* Other programs may mean something else by names of ours. */
-static bool read_traits(const line *l, traits *out)
+static bool read_row_info(const line *l, row_info *out)
 {
-    *out = (traits){.max_error = (double)NAN, .from_authored = (double)NAN};
+    *out = (row_info){.max_error = (double)NAN, .error_vs_source = (double)NAN};
     if (!read_failure(l, out))
         return false;
     const uint64_t fewest = out->failure || out->skipped ? 0 : 1; /* it may not have come to that */
     if (!read_count(l, "threads", 1, fewest, UINT32_MAX, &out->threads))
         return false;
     return !l->is_ours || (read_count(l, "characters", 0, 0, UINT64_MAX, &out->characters) &&
-                           read_count(l, "joints", 0, 0, UINT64_MAX, &out->joints) &&
-                           read_count(l, "process", 0, 0, TH_REPORT_MOST_PROCESSES - 1, &out->process) &&
+                           read_count(l, "bones", 0, 0, UINT64_MAX, &out->bones) &&
+                           read_count(l, "process", 0, 0, TH_REPORT_MAX_PROCESSES - 1, &out->process) &&
                            read_error(l, "max_error", &out->max_error) &&
-                           read_error(l, "from_authored", &out->from_authored) && read_hash(l, &out->hash));
+                           read_error(l, "error_vs_source", &out->error_vs_source) && read_hash(l, &out->hash));
 }
 
 static bool is_same_text(const char *a, const char *b)
@@ -150,26 +150,27 @@ static bool is_same_text(const char *a, const char *b)
 }
 
 /* The first row of an entry says what it is; none of the others may say anything else. */
-static bool hold_against(const line *l, const traits *t, const th_record_entry *e)
+static bool check_same(const line *l, const row_info *t, const th_result_entry *e)
 {
     if (t->threads != e->threads)
         return refuse(l, "threads", "differs from row to row");
     if (!is_same_text(t->hash, e->palette_hash))
         return refuse(l, "palette_hash", "differs from row to row");
-    if (t->characters != e->characters || t->joints != e->joints)
-        return refuse(l, "characters", "or joints differ from row to row");
+    if (t->characters != e->characters || t->bones != e->bones)
+        return refuse(l, "characters", "or bones differ from row to row");
     return true;
 }
 
-static bool add_times(const line *l, const traits *t, bool is_first, th_record_entry *e)
+static bool add_times(const line *l, const row_info *t, bool is_first, th_result_entry *e)
 {
-    const bool has_pulse = l->is_ours && json_object_get(l->json, "pulse_ns");
-    double unit_ns = 1, real = 0, cpu = 0, pulse = 1;
+    const bool has_core_clock = l->is_ours && json_object_get(l->json, "core_clock_ns");
+    double unit_ns = 1, real = 0, cpu = 0, core_clock = 1;
     if (!read_unit(l, &unit_ns) || !read_number(l, "real_time", NULL, 0, &real) ||
-        !read_number(l, "cpu_time", NULL, 0, &cpu) || (has_pulse && !read_number(l, "pulse_ns", NULL, 1e-9, &pulse)))
+        !read_number(l, "cpu_time", NULL, 0, &cpu) ||
+        (has_core_clock && !read_number(l, "core_clock_ns", NULL, 1e-9, &core_clock)))
         return false;
-    if (!is_first && has_pulse != (e->pulse_ns.count > 0))
-        return refuse(l, "pulse_ns", "is in some rows only");
+    if (!is_first && has_core_clock != (e->core_clock_ns.count > 0))
+        return refuse(l, "core_clock_ns", "is in some rows only");
     if (t->process + 1 != e->process_count && t->process != e->process_count)
         return refuse(l, "process", "is out of order");
     if (!isfinite(real * unit_ns) || !isfinite(cpu * unit_ns))
@@ -177,8 +178,8 @@ static bool add_times(const line *l, const traits *t, bool is_first, th_record_e
     e->process_count = (uint32_t)t->process + 1;
     th_samples_add(&e->real_ns, real * unit_ns);
     th_samples_add(&e->cpu_ns, cpu * unit_ns);
-    if (has_pulse)
-        th_samples_add(&e->pulse_ns, pulse);
+    if (has_core_clock)
+        th_samples_add(&e->core_clock_ns, core_clock);
     e->ends[t->process] = e->real_ns.count;
     return true;
 }
@@ -204,24 +205,24 @@ static bool read_head(line *l, const char **name, bool *counts)
     return true;
 }
 
-static bool lack_memory(const th_record *record, th_error *err)
+static bool lack_memory(const th_result_file *results, th_error *err)
 {
-    th_fail(err, TH_ERR_MEMORY, "no memory for %s", record->name);
+    th_fail(err, TH_ERR_MEMORY, "no memory for %s", results->name);
     return false;
 }
 
 /* Which rows are of which entry. */
-typedef struct reading {
-    th_record *record;
+typedef struct row_map {
+    th_result_file *results;
     uint32_t *counts; /* rows of each entry */
     bool is_dry;      /* no row has times */
     th_error *err;
-} reading;
+} row_map;
 
 /* First pass: the entries, and how many rows each has. */
-static bool count_rows(reading *r, const json_t *rows)
+static bool count_rows(row_map *r, const json_t *rows)
 {
-    line l = {.file = r->record->name, .is_ours = r->record->is_ours, .err = r->err};
+    line l = {.file = r->results->name, .is_ours = r->results->is_ours, .err = r->err};
     json_array_foreach(rows, l.index, l.json)
     {
         const char *name;
@@ -230,41 +231,41 @@ static bool count_rows(reading *r, const json_t *rows)
             return false;
         if (!counts)
             continue;
-        const json_t *place = json_object_get(r->record->places, name);
-        const uint32_t index = place ? (uint32_t)json_integer_value(place) : r->record->entry_count++;
-        if (!place && json_object_set_new(r->record->places, name, json_integer(index)) != 0)
-            return lack_memory(r->record, r->err);
-        r->record->entries[index].name = name;
+        const json_t *found = json_object_get(r->results->index_by_name, name);
+        const uint32_t index = found ? (uint32_t)json_integer_value(found) : r->results->entry_count++;
+        if (!found && json_object_set_new(r->results->index_by_name, name, json_integer(index)) != 0)
+            return lack_memory(r->results, r->err);
+        r->results->entries[index].name = name;
         r->counts[index]++;
     }
     return true;
 }
 
-static bool make_room(const reading *r)
+static bool make_room(const row_map *r)
 {
     bool room = true;
-    for (uint32_t i = 0; i < r->record->entry_count && room; i++) {
-        th_record_entry *e = &r->record->entries[i];
+    for (uint32_t i = 0; i < r->results->entry_count && room; i++) {
+        th_result_entry *e = &r->results->entries[i];
         room = th_samples_init(&e->real_ns, r->counts[i]) && th_samples_init(&e->cpu_ns, r->counts[i]) &&
-               th_samples_init(&e->pulse_ns, r->counts[i]);
+               th_samples_init(&e->core_clock_ns, r->counts[i]);
         r->counts[i] = 0;
     }
-    return room || lack_memory(r->record, r->err);
+    return room || lack_memory(r->results, r->err);
 }
 
-static bool read_row(const reading *r, const line *l, th_record_entry *e, bool is_first)
+static bool read_row(const row_map *r, const line *l, th_result_entry *e, bool is_first)
 {
-    traits t;
-    if (!read_traits(l, &t))
+    row_info t;
+    if (!read_row_info(l, &t))
         return false;
     if (is_first) {
         e->threads = (uint32_t)t.threads;
         e->characters = t.characters;
-        e->joints = t.joints;
+        e->bones = t.bones;
         e->palette_hash = t.hash;
         e->max_error = t.max_error;
-        e->from_authored = t.from_authored;
-    } else if (!hold_against(l, &t, e)) {
+        e->error_vs_source = t.error_vs_source;
+    } else if (!check_same(l, &t, e)) {
         return false;
     }
     e->failure = e->failure ? e->failure : t.failure;
@@ -272,9 +273,9 @@ static bool read_row(const reading *r, const line *l, th_record_entry *e, bool i
 }
 
 /* Second pass. */
-static bool read_rows(const reading *r, const json_t *rows)
+static bool read_rows(const row_map *r, const json_t *rows)
 {
-    line l = {.file = r->record->name, .is_ours = r->record->is_ours, .err = r->err};
+    line l = {.file = r->results->name, .is_ours = r->results->is_ours, .err = r->err};
     json_array_foreach(rows, l.index, l.json)
     {
         const char *name;
@@ -282,34 +283,34 @@ static bool read_rows(const reading *r, const json_t *rows)
         read_head(&l, &name, &counts);
         if (!counts)
             continue;
-        const uint32_t index = (uint32_t)json_integer_value(json_object_get(r->record->places, name));
-        if (!read_row(r, &l, &r->record->entries[index], r->counts[index]++ == 0))
+        const uint32_t index = (uint32_t)json_integer_value(json_object_get(r->results->index_by_name, name));
+        if (!read_row(r, &l, &r->results->entries[index], r->counts[index]++ == 0))
             return false;
     }
     return true;
 }
 
-static bool read_entries(th_record *record, const json_t *rows, th_error *err)
+static bool read_entries(th_result_file *results, const json_t *rows, th_error *err)
 {
     const size_t most = json_array_size(rows) + 1;
-    reading r = {record, calloc(most, sizeof *r.counts), false, err};
-    record->entries = calloc(most, sizeof *record->entries);
-    record->places = json_object();
-    r.is_dry = json_is_true(json_object_get(record->context, "dry_run"));
-    const bool room = (record->places && r.counts && record->entries) || lack_memory(record, err);
+    row_map r = {results, calloc(most, sizeof *r.counts), false, err};
+    results->entries = calloc(most, sizeof *results->entries);
+    results->index_by_name = json_object();
+    r.is_dry = json_is_true(json_object_get(results->context, "dry_run"));
+    const bool room = (results->index_by_name && r.counts && results->entries) || lack_memory(results, err);
     const bool read = room && count_rows(&r, rows) && make_room(&r) && read_rows(&r, rows);
     free(r.counts);
-    if (read && record->entry_count == 0)
-        th_fail(err, TH_ERR_INPUT, "%s: benchmarks has no repetitions%s", record->name,
+    if (read && results->entry_count == 0)
+        th_fail(err, TH_ERR_INPUT, "%s: benchmarks has no repetitions%s", results->name,
                 json_array_size(rows) > 0 ? ", only figures over them" : "");
-    return read && record->entry_count > 0;
+    return read && results->entry_count > 0;
 }
 
 /* ---- documents ---- */
 
-static bool refuse_document(const th_record *record, const char *why, th_error *err)
+static bool refuse_document(const th_result_file *results, const char *why, th_error *err)
 {
-    th_fail(err, TH_ERR_INPUT, "%s: no result of throng, nor of Google Benchmark: %s", record->name, why);
+    th_fail(err, TH_ERR_INPUT, "%s: no result of throng, nor of Google Benchmark: %s", results->name, why);
     return false;
 }
 
@@ -319,49 +320,49 @@ static bool is_object_or_none(const json_t *context, const char *name)
     return !value || json_is_object(value);
 }
 
-static bool read_document(th_record *record, th_error *err)
+static bool read_document(th_result_file *results, th_error *err)
 {
-    const json_t *rows = json_object_get(record->document, "benchmarks");
-    record->context = json_object_get(record->document, "context");
-    if (!json_is_object(record->document))
-        return refuse_document(record, "it is no object", err);
-    if (!json_is_object(record->context))
-        return refuse_document(record, record->context ? "context is no object" : "context is missing", err);
-    if (!is_object_or_none(record->context, "scene") || !is_object_or_none(record->context, "picture"))
-        return refuse_document(record, "scene or picture is no object", err);
+    const json_t *rows = json_object_get(results->document, "benchmarks");
+    results->context = json_object_get(results->document, "context");
+    if (!json_is_object(results->document))
+        return refuse_document(results, "it is no object", err);
+    if (!json_is_object(results->context))
+        return refuse_document(results, results->context ? "context is no object" : "context is missing", err);
+    if (!is_object_or_none(results->context, "scene") || !is_object_or_none(results->context, "picture"))
+        return refuse_document(results, "scene or picture is no object", err);
     if (!json_is_array(rows))
-        return refuse_document(record, rows ? "benchmarks is no array" : "benchmarks is missing", err);
-    record->is_ours = json_is_string(json_object_get(record->context, "commit"));
-    return read_entries(record, rows, err);
+        return refuse_document(results, rows ? "benchmarks is no array" : "benchmarks is missing", err);
+    results->is_ours = json_is_string(json_object_get(results->context, "commit"));
+    return read_entries(results, rows, err);
 }
 
-static bool parse(th_record *record, const char *text, size_t size, th_error *err)
+static bool parse(th_result_file *results, const char *text, size_t size, th_error *err)
 {
     json_error_t error;
-    record->document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-    if (record->document)
-        return read_document(record, err);
+    results->document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+    if (results->document)
+        return read_document(results, err);
     if (json_error_code(&error) == json_error_out_of_memory)
-        return lack_memory(record, err);
-    th_fail(err, TH_ERR_INPUT, "%s: no JSON: line %d, column %d: %s", record->name, error.line, error.column,
+        return lack_memory(results, err);
+    th_fail(err, TH_ERR_INPUT, "%s: no JSON: line %d, column %d: %s", results->name, error.line, error.column,
             error.text);
     return false;
 }
 
-th_result th_record_parse(const char *text, size_t size, const char *name, th_record **out, th_error *err)
+th_result th_result_file_parse(const char *text, size_t size, const char *name, th_result_file **out, th_error *err)
 {
     th_error own;
     err = err ? err : &own;
     *out = NULL;
-    th_record *record = calloc(1, sizeof *record);
-    if (!record)
+    th_result_file *results = calloc(1, sizeof *results);
+    if (!results)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", name);
-    snprintf(record->name, sizeof record->name, "%s", name);
-    if (!parse(record, text, size, err)) {
-        th_record_free(record);
+    snprintf(results->name, sizeof results->name, "%s", name);
+    if (!parse(results, text, size, err)) {
+        th_result_file_free(results);
         return err->code;
     }
-    *out = record;
+    *out = results;
     return TH_OK;
 }
 
@@ -371,7 +372,7 @@ static th_result read_all(FILE *file, const char *path, char **text, size_t *siz
     size_t room = 0, got = 1;
     *text = NULL;
     *size = 0;
-    while (got > 0 && *size <= TH_RECORD_MOST_BYTES) {
+    while (got > 0 && *size <= TH_RESULT_FILE_MAX_BYTES) {
         if (*size == room) {
             room = room ? 2 * room : 1 << 16;
             char *larger = realloc(*text, room);
@@ -383,12 +384,12 @@ static th_result read_all(FILE *file, const char *path, char **text, size_t *siz
     }
     if (ferror(file))
         return th_fail(err, TH_ERR_INPUT, "cannot read %s: %s", path, strerror(errno));
-    if (*size > TH_RECORD_MOST_BYTES)
-        return th_fail(err, TH_ERR_LIMIT, "%s is larger than %d MB", path, TH_RECORD_MOST_BYTES >> 20);
+    if (*size > TH_RESULT_FILE_MAX_BYTES)
+        return th_fail(err, TH_ERR_LIMIT, "%s is larger than %d MB", path, TH_RESULT_FILE_MAX_BYTES >> 20);
     return TH_OK;
 }
 
-th_result th_record_read(const char *path, th_record **out, th_error *err)
+th_result th_result_file_read(const char *path, th_result_file **out, th_error *err)
 {
     char *text = NULL;
     size_t size;
@@ -399,28 +400,28 @@ th_result th_record_read(const char *path, th_record **out, th_error *err)
     th_result result = read_all(file, path, &text, &size, err);
     fclose(file);
     if (result == TH_OK)
-        result = th_record_parse(text, size, path, out, err);
+        result = th_result_file_parse(text, size, path, out, err);
     free(text);
     return result;
 }
 
-void th_record_free(th_record *record)
+void th_result_file_free(th_result_file *results)
 {
-    if (!record)
+    if (!results)
         return;
-    for (uint32_t i = 0; record->entries && i < record->entry_count; i++) {
-        th_samples_fini(&record->entries[i].real_ns);
-        th_samples_fini(&record->entries[i].cpu_ns);
-        th_samples_fini(&record->entries[i].pulse_ns);
+    for (uint32_t i = 0; results->entries && i < results->entry_count; i++) {
+        th_samples_fini(&results->entries[i].real_ns);
+        th_samples_fini(&results->entries[i].cpu_ns);
+        th_samples_fini(&results->entries[i].core_clock_ns);
     }
-    free(record->entries);
-    json_decref(record->places);
-    json_decref(record->document);
-    free(record);
+    free(results->entries);
+    json_decref(results->index_by_name);
+    json_decref(results->document);
+    free(results);
 }
 
-const th_record_entry *th_record_find(const th_record *record, const char *name)
+const th_result_entry *th_result_file_find(const th_result_file *results, const char *name)
 {
-    const json_t *place = json_object_get(record->places, name);
-    return place ? &record->entries[json_integer_value(place)] : NULL;
+    const json_t *found = json_object_get(results->index_by_name, name);
+    return found ? &results->entries[json_integer_value(found)] : NULL;
 }

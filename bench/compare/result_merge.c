@@ -12,7 +12,7 @@ static void fail_row(th_row *row, const char *failure)
 }
 
 /* The same build, scene and frame, in another process: whatever differs has hung on where things lie in memory. */
-static void hold_against(th_row *row, const th_record_entry *e)
+static void merge_row(th_row *row, const th_result_entry *e)
 {
     char hash[24];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)row->palette_hash);
@@ -21,33 +21,33 @@ static void hold_against(th_row *row, const th_record_entry *e)
     else if (row->checked && e->palette_hash && strcmp(e->palette_hash, hash) != 0)
         fail_row(row, "its palettes differ from process to process");
     row->max_error = fmax(row->max_error, e->max_error);
-    row->from_authored = fmax(row->from_authored, e->from_authored);
+    row->error_vs_source = fmax(row->error_vs_source, e->error_vs_source);
 }
 
-static bool add_samples(th_row *row, const th_record_entry *e)
+static bool add_samples(th_row *row, const th_result_entry *e)
 {
     const uint32_t before = row->real_ns.count;
     if (row->process_count == 0)
         row->ends[row->process_count++] = before;
     if (!th_samples_append(&row->real_ns, &e->real_ns) || !th_samples_append(&row->cpu_ns, &e->cpu_ns) ||
-        !th_samples_append(&row->pulse_ns, &e->pulse_ns))
+        !th_samples_append(&row->core_clock_ns, &e->core_clock_ns))
         return false;
-    if (row->pulse_ns.count != row->real_ns.count)
-        row->pulse_ns.count = 0; /* a process does not know it */
+    if (row->core_clock_ns.count != row->real_ns.count)
+        row->core_clock_ns.count = 0; /* a process does not know it */
     for (uint32_t p = 0; p < e->process_count; p++)
         row->ends[row->process_count++] = before + e->ends[p];
     return true;
 }
 
-static th_result add_row(const th_record *record, th_row *row, th_error *err)
+static th_result add_row(const th_result_file *results, th_row *row, th_error *err)
 {
-    const th_record_entry *e = th_record_find(record, row->name);
+    const th_result_entry *e = th_result_file_find(results, row->name);
     if (!e)
-        return th_fail(err, TH_ERR_INPUT, "%s: no %s", record->name, row->name);
+        return th_fail(err, TH_ERR_INPUT, "%s: no %s", results->name, row->name);
     const uint32_t processes = (row->process_count ? row->process_count : 1) + e->process_count;
-    if (processes > TH_REPORT_MOST_PROCESSES)
-        return th_fail(err, TH_ERR_LIMIT, "%s: more than %d processes", record->name, TH_REPORT_MOST_PROCESSES);
-    hold_against(row, e);
+    if (processes > TH_REPORT_MAX_PROCESSES)
+        return th_fail(err, TH_ERR_LIMIT, "%s: more than %d processes", results->name, TH_REPORT_MAX_PROCESSES);
+    merge_row(row, e);
     if (row->failure[0] || e->real_ns.count == 0)
         return TH_OK;
     return add_samples(row, e) ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %s", row->name);
@@ -61,22 +61,24 @@ static double add_to_mean(double mean, uint32_t count, const json_t *value)
     return isnan(mean) ? json_number_value(value) : mean + (json_number_value(value) - mean) / (count + 1);
 }
 
-static void add_noise(const th_record *record, uint32_t count, th_noise *noise)
+static void add_interference(const th_result_file *results, uint32_t count, th_interference *interference)
 {
-    const json_t *context = record->context;
-    noise->others_cpus = add_to_mean(noise->others_cpus, count, json_object_get(context, "others_cpus"));
-    noise->stolen_cpus = add_to_mean(noise->stolen_cpus, count, json_object_get(context, "stolen_cpus"));
-    noise->throttled_s += json_number_value(json_object_get(context, "throttled_s"));
+    const json_t *context = results->context;
+    interference->external_cpu_load =
+        add_to_mean(interference->external_cpu_load, count, json_object_get(context, "external_cpu_load"));
+    interference->steal_cpu_load =
+        add_to_mean(interference->steal_cpu_load, count, json_object_get(context, "steal_cpu_load"));
+    interference->throttled_s += json_number_value(json_object_get(context, "throttled_s"));
 }
 
-th_result th_record_add_to(const th_record *record, th_report *report, th_error *err)
+th_result th_result_file_merge_into(const th_result_file *results, th_report *report, th_error *err)
 {
     for (uint32_t r = 0; r < report->row_count; r++) {
-        const th_result result = add_row(record, &report->rows[r], err);
+        const th_result result = add_row(results, &report->rows[r], err);
         if (result != TH_OK)
             return result;
     }
-    add_noise(record, report->process_count, &report->noise);
+    add_interference(results, report->process_count, &report->interference);
     report->process_count++;
     return TH_OK;
 }

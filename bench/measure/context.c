@@ -52,7 +52,7 @@ static void read_system(th_context *c)
         snprintf(c->system, sizeof c->system, "%.16s %.64s", name.sysname, name.release);
     confstr(_CS_GNU_LIBC_VERSION, c->libc, sizeof c->libc);
     c->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
-    c->clock_step_ns = th_clock_step_ns();
+    c->clock_step_ns = th_clock_resolution_ns();
     read_chosen("/sys/kernel/mm/transparent_hugepage/enabled", c->huge_pages, sizeof c->huge_pages);
     read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", c->clock_source,
               sizeof c->clock_source);

@@ -12,7 +12,7 @@ static uint64_t thread_cpu_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-double th_pulse_ns(void)
+double th_core_clock_ns(void)
 {
     enum { STEPS = 20000 };
     const uint64_t start_ns = thread_cpu_ns();

@@ -6,6 +6,6 @@
 
 /* CPU time in nanoseconds of one step of a chain of multiplications, each waiting for the one before: as many cycles on
  * any day. Takes some 20 microseconds, of which a preemption or another thread's work is no part. */
-double th_pulse_ns(void);
+double th_core_clock_ns(void);
 
 #endif

@@ -14,19 +14,19 @@
 static uint64_t repetition_ns_of(const th_measure_desc *desc)
 {
     const uint64_t ns = desc->repetition_ns ? desc->repetition_ns : TH_MEASURE_REPETITION_NS;
-    const uint64_t wanted = desc->repetitions ? 0 : desc->min_ns / (TH_MEASURE_MOST_ROUNDS / 2);
+    const uint64_t wanted = desc->repetitions ? 0 : desc->min_ns / (TH_MEASURE_MAX_ROUNDS / 2);
     return ns > wanted ? ns : wanted;
 }
 
 th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_report *out, th_error *err)
 {
-    const uint32_t most = desc->repetitions ? desc->repetitions : TH_MEASURE_MOST_ROUNDS;
-    const th_result result = th_report_init(out, rows, desc->is_rehearsal ? 0 : most, err);
+    const uint32_t most = desc->repetitions ? desc->repetitions : TH_MEASURE_MAX_ROUNDS;
+    const th_result result = th_report_init(out, rows, desc->is_dry_run ? 0 : most, err);
     if (result == TH_OK) {
         out->repetition_ns = desc->iterations ? 0 : repetition_ns_of(desc);
         out->iterations = desc->iterations;
         out->precision = desc->repetitions ? 0 : desc->precision;
-        out->is_rehearsal = desc->is_rehearsal;
+        out->is_dry_run = desc->is_dry_run;
     }
     return result;
 }
@@ -68,9 +68,10 @@ static th_lap repeat(const th_subject *s, const th_measure_desc *desc, uint64_t 
 static void add_sample(const th_subject *s, const th_measure_desc *desc, uint32_t round)
 {
     th_row *row = s->row;
-    const double pulse_ns = th_pulse_ns();
+    const double core_clock_ns = th_core_clock_ns();
     const th_lap sum = repeat(s, desc, (uint64_t)round * row->iterations, row->iterations);
-    th_samples_add(&row->pulse_ns, fmin(pulse_ns, th_pulse_ns())); /* the longer one may have met an interrupt */
+    th_samples_add(&row->core_clock_ns,
+                   fmin(core_clock_ns, th_core_clock_ns())); /* the longer one may have met an interrupt */
     th_samples_add(&row->real_ns, (double)sum.real_ns / row->iterations);
     th_samples_add(&row->cpu_ns, (double)sum.cpu_ns / row->iterations);
 }
@@ -111,7 +112,7 @@ typedef struct rounds {
     const th_subject *subjects;
     uint32_t count, done;
     uint64_t start_ns;
-    uint32_t next_look, good_looks;
+    uint32_t next_check, good_checks;
     th_measure_state state;
 } rounds;
 
@@ -142,7 +143,7 @@ static void shuffle(const rounds *r, uint32_t *order)
 
 static void run_round(rounds *r)
 {
-    uint32_t order[TH_MEASURE_MOST_SUBJECTS];
+    uint32_t order[TH_MEASURE_MAX_SUBJECTS];
     shuffle(r, order);
     for (uint32_t i = 0; i < r->count; i++)
         if (!r->subjects[order[i]].row->failure[0])
@@ -159,19 +160,19 @@ static double worst_precision(const rounds *r)
     double worst = 0;
     for (uint32_t i = 0; i < r->count; i++)
         if (!r->subjects[i].row->failure[0])
-            worst = fmax(worst, th_median_precision(&r->subjects[i].row->real_ns));
+            worst = fmax(worst, th_median_ci_half_width(&r->subjects[i].row->real_ns));
     return worst;
 }
 
 /* Looks are few, a quarter of the rounds apart, and one good look may be luck. */
-static bool is_known(rounds *r)
+static bool is_precise(rounds *r)
 {
-    if (r->done < r->next_look)
+    if (r->done < r->next_check)
         return false;
-    r->next_look += r->next_look / 4;
+    r->next_check += r->next_check / 4;
     r->state.precision = worst_precision(r);
-    r->good_looks = r->state.precision <= r->desc->precision ? r->good_looks + 1 : 0;
-    return r->good_looks >= 2;
+    r->good_checks = r->state.precision <= r->desc->precision ? r->good_checks + 1 : 0;
+    return r->good_checks >= 2;
 }
 
 static bool is_done(rounds *r)
@@ -179,37 +180,37 @@ static bool is_done(rounds *r)
     const th_measure_desc *desc = r->desc;
     if (desc->repetitions > 0)
         return r->done == desc->repetitions;
-    if (r->done < TH_MEASURE_LEAST_ROUNDS)
+    if (r->done < TH_MEASURE_MIN_ROUNDS)
         return false;
     const uint64_t ns_each = (th_clock_ns() - r->start_ns) / r->count;
-    const bool known = is_known(r), late = desc->max_ns > 0 && ns_each >= desc->max_ns;
-    return (known && ns_each >= desc->min_ns) || late || r->done == TH_MEASURE_MOST_ROUNDS;
+    const bool precise = is_precise(r), timed_out = desc->max_ns > 0 && ns_each >= desc->max_ns;
+    return (precise && ns_each >= desc->min_ns) || timed_out || r->done == TH_MEASURE_MAX_ROUNDS;
 }
 
-static void rehearse(const rounds *r)
+static void run_once(const rounds *r)
 {
     for (uint32_t i = 0; i < r->count; i++)
         if (!r->subjects[i].row->failure[0])
             repeat(&r->subjects[i], r->desc, 0, 1);
 }
 
-/* A clock that is too coarse for a pulse says nothing about the core. */
-static void forget_bad_pulses(const rounds *r)
+/* A clock that is too coarse for a core_clock says nothing about the core. */
+static void drop_bad_core_clocks(const rounds *r)
 {
     for (uint32_t i = 0; i < r->count; i++) {
-        th_samples *pulse_ns = &r->subjects[i].row->pulse_ns;
-        for (uint32_t s = 0; s < pulse_ns->count; s++)
-            if (!(pulse_ns->values[s] > 0))
-                pulse_ns->count = 0;
+        th_samples *core_clock_ns = &r->subjects[i].row->core_clock_ns;
+        for (uint32_t s = 0; s < core_clock_ns->count; s++)
+            if (!(core_clock_ns->values[s] > 0))
+                core_clock_ns->count = 0;
     }
 }
 
 void th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_t count)
 {
-    assert(count <= TH_MEASURE_MOST_SUBJECTS);
-    rounds r = {.desc = desc, .subjects = subjects, .count = count, .next_look = TH_MEASURE_FIRST_LOOK};
-    if (desc->is_rehearsal) {
-        rehearse(&r);
+    assert(count <= TH_MEASURE_MAX_SUBJECTS);
+    rounds r = {.desc = desc, .subjects = subjects, .count = count, .next_check = TH_MEASURE_FIRST_CHECK};
+    if (desc->is_dry_run) {
+        run_once(&r);
         return;
     }
     r.state = (th_measure_state){subjects[0].row->name, 1, 1, 0, (double)NAN};
@@ -217,5 +218,5 @@ void th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
     r.start_ns = th_clock_ns();
     while (!is_done(&r))
         run_round(&r);
-    forget_bad_pulses(&r);
+    drop_bad_core_clocks(&r);
 }

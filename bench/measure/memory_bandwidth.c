@@ -17,19 +17,19 @@
 /* As wide as every CPU of the architecture loads and stores: a core reaches its memory's limit with that. */
 typedef uint64_t word __attribute__((vector_size(16)));
 
-const char *th_traffic_name(th_traffic traffic)
+const char *th_bandwidth_kind_name(th_bandwidth_kind traffic)
 {
     static const char *const names[] = {"write", "read", "streaming_write"};
-    _Static_assert(sizeof names / sizeof *names == TH_TRAFFIC_COUNT, "a name for each");
+    _Static_assert(sizeof names / sizeof *names == TH_BANDWIDTH_COUNT, "a name for each");
     return names[traffic];
 }
 
-uint32_t th_traffic_kinds(void)
+uint32_t th_bandwidth_kind_count(void)
 {
 #ifdef __SSE2__
-    return TH_TRAFFIC_COUNT;
+    return TH_BANDWIDTH_COUNT;
 #else
-    return TH_TRAFFIC_STREAM;
+    return TH_BANDWIDTH_STREAM;
 #endif
 }
 
@@ -47,7 +47,7 @@ static size_t most_bytes(void)
 }
 
 /* The largest cache is the last one; as many of it as it takes for all CPUs. */
-size_t th_traffic_default_bytes(const th_context *context)
+size_t th_bandwidth_default_bytes(const th_context *context)
 {
     const size_t least = (size_t)32 << 20;
     size_t caches = 0;
@@ -59,7 +59,7 @@ size_t th_traffic_default_bytes(const th_context *context)
     return lesser(4 * caches > least ? 4 * caches : least, most_bytes());
 }
 
-size_t th_traffic_round(size_t bytes)
+size_t th_bandwidth_round(size_t bytes)
 {
     return (bytes + CHUNK_BYTES - 1) / CHUNK_BYTES * CHUNK_BYTES;
 }
@@ -113,58 +113,58 @@ static int stream_chunks(uint32_t begin, uint32_t end, uint32_t worker, void *ct
 /* ---- repetitions ---- */
 
 /* Some threads that move the block in one way. */
-typedef struct mover {
+typedef struct transfer {
     th_jobs *jobs;
     block *block;
     th_jobs_fn *move;
-    bool settles;
-} mover;
+    bool waits_quiescent;
+} transfer;
 
 static void move(void *ctx, uint64_t pass)
 {
-    const mover *m = ctx;
+    const transfer *m = ctx;
     (void)pass;
     th_jobs_for(m->jobs, m->block->chunks, 1, m->move, m->block);
 }
 
-static void begin_moving(void *ctx)
+static void begin_repetition(void *ctx)
 {
-    const mover *m = ctx;
-    if (m->settles)
-        th_settle();
+    const transfer *m = ctx;
+    if (m->waits_quiescent)
+        th_wait_quiescent();
     th_jobs_frame_begin(m->jobs);
 }
 
-static void end_moving(void *ctx)
+static void end_repetition(void *ctx)
 {
-    const mover *m = ctx;
+    const transfer *m = ctx;
     th_jobs_frame_end(m->jobs);
 }
 
-static th_result measure(const th_traffic_desc *desc, block *b, th_row *rows, th_error *err)
+static th_result measure(const th_bandwidth_desc *desc, block *b, th_row *rows, th_error *err)
 {
     static th_jobs_fn *const moves[] = {write_chunks, read_chunks, stream_chunks};
-    _Static_assert(sizeof moves / sizeof *moves == TH_TRAFFIC_COUNT, "a way for each");
-    const uint32_t kinds = th_traffic_kinds(), count = desc->pool_count * kinds;
-    mover *movers = calloc(count, sizeof *movers);
+    _Static_assert(sizeof moves / sizeof *moves == TH_BANDWIDTH_COUNT, "a way for each");
+    const uint32_t kinds = th_bandwidth_kind_count(), count = desc->pool_count * kinds;
+    transfer *transfers = calloc(count, sizeof *transfers);
     th_subject *subjects = calloc(count, sizeof *subjects);
-    const bool room = movers && subjects;
+    const bool room = transfers && subjects;
     for (uint32_t i = 0; room && i < count; i++) {
-        movers[i] = (mover){desc->pools[i / kinds], b, moves[i % kinds], desc->settles};
-        subjects[i] = (th_subject){begin_moving, move, end_moving, &movers[i], &rows[i]};
+        transfers[i] = (transfer){desc->pools[i / kinds], b, moves[i % kinds], desc->waits_quiescent};
+        subjects[i] = (th_subject){begin_repetition, move, end_repetition, &transfers[i], &rows[i]};
     }
     if (room) {
-        move(&movers[count - kinds], 0); /* pages end up near the threads that touch them first */
+        move(&transfers[count - kinds], 0); /* pages end up near the threads that touch them first */
         th_measure(&desc->measure, subjects, count);
     }
-    free(movers);
+    free(transfers);
     free(subjects);
     return room ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory to measure %u bandwidths", count);
 }
 
-th_result th_traffic_measure(const th_traffic_desc *desc, th_row *rows, th_error *err)
+th_result th_bandwidth_measure(const th_bandwidth_desc *desc, th_row *rows, th_error *err)
 {
-    block b = {th_line_alloc(desc->bytes), (uint32_t)(desc->bytes / CHUNK_BYTES)};
+    block b = {th_cache_line_alloc(desc->bytes), (uint32_t)(desc->bytes / CHUNK_BYTES)};
     if (!b.memory)
         return th_fail(err, TH_ERR_MEMORY, "no memory to measure the bandwidth of: %zu MB", desc->bytes / 1000000);
     const th_result result = measure(desc, &b, rows, err);

@@ -15,7 +15,7 @@ static bool read_times(int file, uint64_t *out_ran_ns, uint64_t *out_waited_ns)
     return sscanf(text, "%" SCNu64 " %" SCNu64, out_ran_ns, out_waited_ns) == 2;
 }
 
-static bool add_thread(th_waits *w, int folder, const char *id)
+static bool add_thread(th_runqueue_delay *w, int folder, const char *id)
 {
     char path[64];
     snprintf(path, sizeof path, "%.32s/schedstat", id);
@@ -27,7 +27,7 @@ static bool add_thread(th_waits *w, int folder, const char *id)
     return file >= 0;
 }
 
-static bool add_threads(th_waits *w)
+static bool add_threads(th_runqueue_delay *w)
 {
     DIR *folder = opendir("/proc/self/task");
     bool good = folder != NULL;
@@ -39,7 +39,7 @@ static bool add_threads(th_waits *w)
 }
 
 /* A kernel that does not count says 0 of everything, and who asks has run. */
-static bool are_counted(const th_waits *w)
+static bool are_counted(const th_runqueue_delay *w)
 {
     uint64_t ran_ns, waited_ns, all_ns = 0;
     for (uint32_t t = 0; t < w->count; t++)
@@ -48,35 +48,35 @@ static bool are_counted(const th_waits *w)
     return all_ns > 0;
 }
 
-bool th_waits_open(th_waits *w)
+bool th_runqueue_delay_open(th_runqueue_delay *w)
 {
-    *w = (th_waits){0};
+    *w = (th_runqueue_delay){0};
     if (add_threads(w) && are_counted(w)) {
         w->marked_ns = calloc(w->count, sizeof *w->marked_ns);
         if (w->marked_ns)
             return true;
     }
-    th_waits_close(w);
+    th_runqueue_delay_close(w);
     return false;
 }
 
-void th_waits_close(th_waits *w)
+void th_runqueue_delay_close(th_runqueue_delay *w)
 {
     for (uint32_t t = 0; t < w->count; t++)
         close(w->files[t]);
     free(w->files);
     free(w->marked_ns);
-    *w = (th_waits){0};
+    *w = (th_runqueue_delay){0};
 }
 
-void th_waits_begin(th_waits *w)
+void th_runqueue_delay_begin(th_runqueue_delay *w)
 {
     uint64_t ran_ns;
     for (uint32_t t = 0; t < w->count; t++)
         read_times(w->files[t], &ran_ns, &w->marked_ns[t]);
 }
 
-uint64_t th_waits_longest(const th_waits *w)
+uint64_t th_runqueue_delay_max(const th_runqueue_delay *w)
 {
     uint64_t longest_ns = 0, ran_ns, waited_ns;
     for (uint32_t t = 0; t < w->count; t++)

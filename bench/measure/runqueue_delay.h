@@ -10,18 +10,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct th_waits {
+typedef struct th_runqueue_delay {
     int *files;          /* [thread] */
     uint64_t *marked_ns; /* [thread] */
     uint32_t count;
-} th_waits;
+} th_runqueue_delay;
 
 /* Of all threads that there are now. False, and nothing to close, when the system does not tell. */
-bool th_waits_open(th_waits *waits);
-void th_waits_close(th_waits *waits); /* zero is fine */
+bool th_runqueue_delay_open(th_runqueue_delay *delay);
+void th_runqueue_delay_close(th_runqueue_delay *delay); /* zero is fine */
 
 /* How long the one that waited longest did, in nanoseconds, between these two. Each takes a microsecond a thread. */
-void th_waits_begin(th_waits *waits);
-uint64_t th_waits_longest(const th_waits *waits);
+void th_runqueue_delay_begin(th_runqueue_delay *delay);
+uint64_t th_runqueue_delay_max(const th_runqueue_delay *delay);
 
 #endif

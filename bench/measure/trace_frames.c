@@ -1,7 +1,7 @@
 #include "trace_frames.h"
 
-void th_traced_frames(th_tracer *tracer, const th_row *row, th_jobs *jobs, void (*run)(void *ctx, uint64_t frame),
-                      void *ctx)
+void th_trace_frames(th_tracer *tracer, const th_row *row, th_jobs *jobs, void (*run)(void *ctx, uint64_t frame),
+                     void *ctx)
 {
     if (!tracer)
         return;
@@ -15,8 +15,8 @@ void th_traced_frames(th_tracer *tracer, const th_row *row, th_jobs *jobs, void 
         const uint64_t end = th_tracer_end(tracer);
         th_tracer_frame_end(tracer, jobs);
         spent_ns += end - begin;
-        if (row->joints > 0)
-            th_tracer_count(tracer, "ns a joint", (double)(end - begin) / (double)row->joints);
+        if (row->bones > 0)
+            th_tracer_count(tracer, "ns per bone", (double)(end - begin) / (double)row->bones);
         frame++;
     } while (frame < TH_TRACED_FRAMES && spent_ns < TH_TRACED_NS &&
              th_tracer_recorded(tracer) - first_event < TH_TRACED_EVENTS);

@@ -10,9 +10,9 @@
  * the first of these to be reached. */
 enum { TH_TRACED_FRAMES = 16, TH_TRACED_NS = 5000000, TH_TRACED_EVENTS = 1500 };
 
-/* Runs them in a group of the row's name, with the chunks of `jobs` (may be NULL) and, where the row has joints, a
+/* Runs them in a group of the row's name, with the chunks of `jobs` (may be NULL) and, where the row has bones, a
  * counter of nanoseconds a joint. A tracer that is NULL: runs nothing. */
-void th_traced_frames(th_tracer *tracer, const th_row *row, th_jobs *jobs, void (*run)(void *ctx, uint64_t frame),
-                      void *ctx);
+void th_trace_frames(th_tracer *tracer, const th_row *row, th_jobs *jobs, void (*run)(void *ctx, uint64_t frame),
+                     void *ctx);
 
 #endif

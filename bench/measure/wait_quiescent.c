@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-void th_settle(void)
+void th_wait_quiescent(void)
 {
     enum { LOOKS = 60, LOOK_NS = 4000000 };
     uint64_t used_ns = UINT64_MAX;

@@ -6,6 +6,6 @@
  * milliseconds, LLVM's for 200, and would take the CPU from whoever is measured next. Told to spin for ever, they do:
  * hence a limit of 0.24 s. At least 4 ms: the kernel counts a running thread's time at its ticks, up to so far apart.
  */
-void th_settle(void);
+void th_wait_quiescent(void);
 
 #endif

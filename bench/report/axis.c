@@ -36,7 +36,7 @@ void th_axis_include(th_axis *axis, double value)
     axis->high = fmax(axis->high, value);
 }
 
-static void settle_log(th_axis *axis, double margin)
+static void finalize_log(th_axis *axis, double margin)
 {
     if (axis->low > axis->high)
         axis->low = 1, axis->high = 10;
@@ -47,7 +47,7 @@ static void settle_log(th_axis *axis, double margin)
         axis->low /= 1.1, axis->high *= 1.1;
 }
 
-static void settle_linear(th_axis *axis, double margin)
+static void finalize_linear(th_axis *axis, double margin)
 {
     if (axis->low > axis->high)
         axis->low = 0, axis->high = 1;
@@ -64,12 +64,12 @@ static void settle_linear(th_axis *axis, double margin)
     axis->high = axis->high <= 0 ? fmin(0, high) : high;
 }
 
-void th_axis_settle(th_axis *axis, double margin)
+void th_axis_finalize(th_axis *axis, double margin)
 {
     if (axis->is_log)
-        settle_log(axis, margin);
+        finalize_log(axis, margin);
     else
-        settle_linear(axis, margin);
+        finalize_linear(axis, margin);
 }
 
 double th_axis_at(const th_axis *axis, double value)
@@ -138,9 +138,9 @@ static uint32_t log_ticks(double low, double high, uint32_t most, double *out)
     }
 }
 
-uint32_t th_axis_ticks(const th_axis *axis, uint32_t most, double out[TH_AXIS_MOST_TICKS])
+uint32_t th_axis_ticks(const th_axis *axis, uint32_t most, double out[TH_AXIS_MAX_TICKS])
 {
-    assert(most >= TH_AXIS_FEWEST_TICKS && most <= TH_AXIS_MOST_TICKS);
+    assert(most >= TH_AXIS_MIN_TICKS && most <= TH_AXIS_MAX_TICKS);
     const double low = axis->is_log ? fmax(axis->low, axis->least_step) : axis->low;
     const uint32_t count = axis->is_log ? log_ticks(low, axis->high, most, out) : 0;
     return count >= 2 ? count : linear_ticks(low, axis->high, axis->least_step, most, out);

@@ -30,10 +30,10 @@ typedef struct unit {
 static unit unit_of(const th_row *row)
 {
     if (has_prefix(row, "frame/"))
-        return (unit){"ms a frame", 1e6};
-    if (row->joints > 0)
-        return (unit){"ns a joint", (double)row->joints};
-    return (unit){"us a call", 1e3};
+        return (unit){"ms per frame", 1e6};
+    if (row->bones > 0)
+        return (unit){"ns per bone", (double)row->bones};
+    return (unit){"us per call", 1e3};
 }
 
 static double cost_of(const th_row *row)
@@ -59,7 +59,7 @@ static const th_row *row_named(const th_report *report, const char *name)
 /* ---- the headline ---- */
 
 /* Of the kernels that write palettes of single precision, which are the default. */
-static const th_row *quickest_pose(const th_report *report)
+static const th_row *fastest_pose(const th_report *report)
 {
     const th_row *best = NULL;
     for (uint32_t r = 0; r < report->row_count; r++) {
@@ -73,7 +73,7 @@ static const th_row *quickest_pose(const th_report *report)
 
 static void write_headline(const th_report *report, char *out, size_t size)
 {
-    const th_row *best = quickest_pose(report), *tutorial = row_named(report, "pose/tutorial");
+    const th_row *best = fastest_pose(report), *tutorial = row_named(report, "pose/tutorial");
     const th_row *limit = row_named(report, "limit/palette_write");
     if (th_html_trouble(report, out, size))
         return;
@@ -81,11 +81,11 @@ static void write_headline(const th_report *report, char *out, size_t size)
         th_append(out, size, "%u entr%s measured", report->row_count, report->row_count == 1 ? "y" : "ies");
         return;
     }
-    th_append(out, size, "%s: %.2f ns a joint", best->name, cost_of(best));
+    th_append(out, size, "%s: %.2f ns per bone", best->name, cost_of(best));
     if (tutorial && tutorial != best)
-        th_append(out, size, ", %.3g times as fast as the tutorials' way", cost_of(tutorial) / cost_of(best));
+        th_append(out, size, ", %.3g times as fast as the tutorials", cost_of(tutorial) / cost_of(best));
     if (limit)
-        th_append(out, size, ", %.3g times what writing the palettes takes", cost_of(best) / cost_of(limit));
+        th_append(out, size, ", %.3g x the memory floor", cost_of(best) / cost_of(limit));
 }
 
 /* ---- groups of entries that are compared ---- */
@@ -114,7 +114,7 @@ static void write_title(const th_row *row, char *out, size_t size)
         {"limit/", "Poses: from keys to palettes"},
         {"interp/", "Interpolations"},
         {"crowd/", "Sizes of the crowd"},
-        {"play/", "Time that runs, time that jumps"},
+        {"play/", "Time in order, random times"},
         {"clips/", "One clip, all clips"},
     };
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
@@ -129,8 +129,8 @@ static void write_title(const th_row *row, char *out, size_t size)
 static th_ink ink_of(const th_row *row)
 {
     const char *last = strrchr(row->name, '/');
-    const bool is_yardstick = has_prefix(row, "limit/") || (last && strcmp(last, "/serial") == 0);
-    return is_yardstick ? TH_INK_GREY : TH_INK_BLUE;
+    const bool is_baseline = has_prefix(row, "limit/") || (last && strcmp(last, "/serial") == 0);
+    return is_baseline ? TH_INK_GREY : TH_INK_BLUE;
 }
 
 static void draw_cost(th_plot *plot, const th_row *row, uint32_t place)
@@ -204,7 +204,7 @@ static bool draw_groups(const th_report *report, bool of_jobs, FILE *file)
 /* How far palettes are from what the file says. */
 static double error_of(const th_row *row)
 {
-    return row->overrides ? row->from_authored : row->max_error;
+    return row->overrides ? row->error_vs_source : row->max_error;
 }
 
 /* Modes by ink; poses play what the file says. */
@@ -262,8 +262,8 @@ static void draw_errors(const th_report *report, FILE *file)
     th_key keys[MODE_COUNT];
     th_plot_desc desc = {
         .title = "Error against cost",
-        .note = "How far the palettes are from what the file says, and what they cost: good is left and low.",
-        .x_title = "ns a joint",
+        .note = "Error of the palettes against the source file, and their cost: lower left is better.",
+        .x_title = "ns per bone",
         .y_title = "largest error, scene units",
         .x = th_axis_log(),
         .y = th_axis_log(),
@@ -283,12 +283,12 @@ static void draw_errors(const th_report *report, FILE *file)
         th_axis_include(&desc.x, cost_of(limit));
     th_plot_begin(&plot, &desc, file);
     if (limit)
-        th_plot_rule_x(&plot, cost_of(limit), "writing alone");
+        th_plot_rule_x(&plot, cost_of(limit), "memory floor");
     for (uint32_t r = 0; r < report->row_count; r++) {
         const th_row *row = &report->rows[r];
         const th_key *mode = mode_of(row, &what);
         if (mode)
-            th_plot_point(&plot, mode->ink, false, cost_of(row), error_of(row), "%s: %.3g ns a joint, error %.2g",
+            th_plot_point(&plot, mode->ink, false, cost_of(row), error_of(row), "%s: %.3g ns per bone, error %.2g",
                           row->name, cost_of(row), error_of(row));
     }
     label_errors(&plot, report);
@@ -325,13 +325,13 @@ bool th_bench_page(const th_report *report, const char *command, FILE *file)
     write_headline(report, headline, sizeof headline);
     th_html_begin(&(th_html_head){"throng bench", headline, NULL, command}, file);
     th_html_conditions(report, file);
-    th_html_doubts(report, file);
+    th_html_warnings(report, file);
     bool made = th_html_failures(report, file);
     made = draw_section(report, false, file) && made;
     made = draw_section(report, true, file) && made;
     th_html_section("Figures", file);
-    made = (report->is_rehearsal ? th_report_print_rehearsal(report, TH_FORMAT_HTML, file)
-                                 : th_bench_print_figures(report, TH_FORMAT_HTML, file)) &&
+    made = (report->is_dry_run ? th_report_print_dry_run(report, TH_FORMAT_HTML, file)
+                               : th_bench_print_figures(report, TH_FORMAT_HTML, file)) &&
            made;
     th_html_section_end(file);
     made = th_html_context(report, file) && made;

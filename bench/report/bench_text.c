@@ -17,7 +17,7 @@ static double figure_of(const th_row *row, const char *name)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/* How long "jobs/fork_join:2/" is of "jobs/fork_join:2/own". */
+/* How long "jobs/fork_join:2/" is of "jobs/fork_join:2/work-stealing". */
 static int what_length(const th_row *row)
 {
     const char *slash = strrchr(row->name, '/');
@@ -55,22 +55,23 @@ static void add_ratio(th_table *table, double ratio, const char *suffix)
         th_table_cell(table, "-");
 }
 
-/* Of the samples, and of their median. */
-static void add_scatter(th_table *table, const th_row *row, const th_stats *stats)
+/* The spread of the samples, and how well their median is known. */
+static void add_mad_and_ci(th_table *table, const th_row *row, const th_stats *stats)
 {
-    add_ratio(table, 100 * th_stats_spread(stats), " %");
-    add_ratio(table, 100 * th_median_precision(&row->real_ns), " %");
+    add_ratio(table, 100 * th_stats_relative_mad(stats), " %");
+    const double half_width = 100 * th_median_ci_half_width(&row->real_ns);
+    th_table_cell(table, isnan(half_width) ? "-" : half_width < 10 ? "+-%.2f %%" : "+-%.0f %%", half_width);
 }
 
 static void add_cost(th_table *table, const th_row *row, const th_stats *stats)
 {
     th_table_cell(table, "%s", row->name);
-    th_table_cell(table, "%.2f", stats->median / (double)row->joints);
+    th_table_cell(table, "%.2f", stats->median / (double)row->bones);
     th_table_cell(table, "%.3f", stats->median / 1000 / (double)row->characters);
 }
 
 /* The floor writes palettes of single precision, which are twice as large. */
-static double limit_for(const th_report *report, const th_row *row)
+static double memory_floor_for(const th_report *report, const th_row *row)
 {
     const char *format = strrchr(row->name, '/');
     const bool is_half = format && strcmp(format + 1, th_palette_name(TH_PALETTE_F16)) == 0;
@@ -82,7 +83,7 @@ static void add_pose(th_table *table, const th_report *report, const th_row *row
     th_stats stats = th_samples_stats(&row->real_ns);
     add_cost(table, row, &stats);
     add_ratio(table, median_of(report, "pose/tutorial") / stats.median, "x");
-    add_ratio(table, stats.median / limit_for(report, row), "x");
+    add_ratio(table, stats.median / memory_floor_for(report, row), "x");
     if (row->checked) {
         th_table_cell(table, "%.2g", row->max_error);
         th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
@@ -91,7 +92,7 @@ static void add_pose(th_table *table, const th_report *report, const th_row *row
         th_table_cell(table, "-");
     }
     th_table_cell(table, "%u x %u", stats.count, row->iterations);
-    add_scatter(table, row, &stats);
+    add_mad_and_ci(table, row, &stats);
 }
 
 /* ---- other ways to play the crowd ---- */
@@ -116,13 +117,13 @@ static void add_variation(th_table *table, const th_row *last, const th_row *row
     add_cost(table, row, &stats);
     th_table_cell(table, "%.2g", row->max_error);
     if (row->overrides)
-        th_table_cell(table, "%.2g", row->from_authored);
+        th_table_cell(table, "%.2g", row->error_vs_source);
     else
         th_table_cell(table, "-");
     add_keys(table, row);
     th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
     th_table_cell(table, "%u x %u", stats.count, row->iterations);
-    add_scatter(table, row, &stats);
+    add_mad_and_ci(table, row, &stats);
 }
 
 /* ---- jobs ---- */
@@ -149,30 +150,30 @@ static void add_job(th_table *table, const th_row *last, const th_row *row)
     th_table_cell(table, "%.2f", stats.min / 1000);
     add_ratio(table, figure_of(row, "speed_up"), "x");
     add_ratio(table, 100 * figure_of(row, "efficiency"), " %");
-    add_ratio(table, 100 * figure_of(row, "p10_efficiency"), " %");
+    add_ratio(table, 100 * figure_of(row, "efficiency_at_p90"), " %");
     add_overhead(table, row);
     add_ratio(table, figure_of(row, "idle_cores"), "");
     th_table_cell(table, "%u x %u", stats.count, row->iterations);
-    add_scatter(table, row, &stats);
+    add_mad_and_ci(table, row, &stats);
 }
 
 /* ---- frames ---- */
 
 static void add_frame(th_table *table, const th_row *last, const th_row *row)
 {
-    static const char *const stages[] = {"place_ms", "wait_ms", "pose_ms", "draw_ms"};
+    static const char *const stages[] = {"cull_ms", "wait_ms", "pose_ms", "draw_ms"};
     th_stats stats = th_samples_stats(&row->real_ns);
     part_rows(table, last, row, 13);
     th_table_cell(table, "%s", row->name);
     th_table_cell(table, "%s", th_digits_from(row->characters).text);
-    th_table_cell(table, "%s", th_digits_from((uint64_t)figure_of(row, "seen")).text);
+    th_table_cell(table, "%s", th_digits_from((uint64_t)figure_of(row, "visible")).text);
     th_table_cell(table, "%.3f", stats.median / 1e6);
     th_table_cell(table, "%.3f", stats.min / 1e6);
-    add_ratio(table, figure_of(row, "vs_drawn_again"), "x");
+    add_ratio(table, figure_of(row, "vs_redraw"), "x");
     for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
         th_table_cell(table, "%.3f", figure_of(row, stages[s]));
     th_table_cell(table, "%u x %u", stats.count, row->iterations);
-    add_scatter(table, row, &stats);
+    add_mad_and_ci(table, row, &stats);
 }
 
 static void print_picture(const json_t *picture, th_format format, FILE *file)
@@ -188,15 +189,15 @@ static void print_picture(const json_t *picture, th_format format, FILE *file)
 /* ---- who wins where ---- */
 
 /* The figures of one comparison; NULL where a scheduler takes no part. */
-typedef struct contest {
+typedef struct comparison {
     const th_row *first;
     const th_row *rows[TH_SCHEDULER_COUNT];
     uint32_t count;
-} contest;
+} comparison;
 
-static contest contest_of(const th_report *report, uint32_t first)
+static comparison comparison_of(const th_report *report, uint32_t first)
 {
-    contest c = {.first = &report->rows[first]};
+    comparison c = {.first = &report->rows[first]};
     for (uint32_t r = first; r < report->row_count && is_same_what(c.first, &report->rows[r]); r++)
         for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
             if (strcmp(report->rows[r].name + what_length(c.first), th_scheduler_name((th_scheduler)s)) == 0 &&
@@ -208,7 +209,7 @@ static contest contest_of(const th_report *report, uint32_t first)
 }
 
 /* Of those with threads: the plain loop is what they are held against. */
-static const th_row *winner_of(const contest *c)
+static const th_row *fastest_of(const comparison *c)
 {
     const th_row *best = NULL;
     double least = HUGE_VAL;
@@ -224,14 +225,14 @@ static const th_row *winner_of(const contest *c)
     return best;
 }
 
-static bool is_as_quick(const th_row *row, const th_row *best)
+static bool is_not_slower(const th_row *row, const th_row *best)
 {
     return row == best || th_rank_test_run(&row->real_ns, &best->real_ns).p > 1 - TH_CONFIDENCE;
 }
 
-static void add_contest(th_table *table, const contest *c)
+static void add_comparison(th_table *table, const comparison *c)
 {
-    const th_row *best = winner_of(c);
+    const th_row *best = fastest_of(c);
     th_table_cell(table, "%.*s", what_length(c->first) - 1, c->first->name);
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
@@ -240,12 +241,12 @@ static void add_contest(th_table *table, const contest *c)
             th_table_cell(table, "-");
             continue;
         }
-        const bool wins = s != TH_SCHEDULER_SERIAL && is_as_quick(c->rows[s], best);
+        const bool wins = s != TH_SCHEDULER_SERIAL && is_not_slower(c->rows[s], best);
         th_table_cell(table, "%s%.2f", wins ? "* " : "", th_samples_stats(&c->rows[s]->real_ns).median / 1000);
     }
 }
 
-static th_table *create_contests(void)
+static th_table *create_comparisons(void)
 {
     char columns[256] = "<us/call";
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
@@ -257,16 +258,16 @@ static th_table *create_contests(void)
 }
 
 /* Only where somebody competes. */
-static bool print_contests(const th_report *report, th_format format, FILE *file)
+static bool print_comparisons(const th_report *report, th_format format, FILE *file)
 {
     uint32_t shown = 0;
-    th_table *table = create_contests();
+    th_table *table = create_comparisons();
     for (uint32_t r = 0; r < report->row_count; r++) {
         if (report->rows[r].characters > 0 || (r > 0 && is_same_what(&report->rows[r - 1], &report->rows[r])))
             continue;
-        const contest c = contest_of(report, r);
+        const comparison c = comparison_of(report, r);
         if (c.count > 1) {
-            add_contest(table, &c);
+            add_comparison(table, &c);
             shown++;
         }
     }
@@ -277,7 +278,7 @@ static bool print_contests(const th_report *report, th_format format, FILE *file
     if (shown > 0)
         fputc('\n', file);
     if (shown > 0)
-        th_write_line(file, format, "* the quickest with threads, and those whom only chance may part from it");
+        th_write_line(file, format, "* fastest with threads, or not significantly slower");
     return printed;
 }
 
@@ -292,10 +293,10 @@ typedef enum kind {
 } kind;
 
 static const char *const columns[KIND_COUNT] = {
-    "<entry|>ns/joint|>us/character|>vs tutorial|>vs limit|>max error|<palette hash|>frames|>spread|>known to",
-    "<entry|>ns/joint|>us/character|>max error|>from authored|>key bytes|<palette hash|>frames|>spread|>known to",
-    "<entry|>threads|>us/call|>least|>speed-up|>efficiency|>worst tenth|>overhead|>idle cores|>calls|>spread|>known to",
-    "<entry|>characters|>seen|>ms/frame|>least|>vs drawn again|>place|>wait|>pose|>draw|>frames|>spread|>known to",
+    "<entry|>ns/bone|>us/character|>vs tutorial|>x memory floor|>max error|<palette hash|>frames|>MAD|>95 % CI",
+    "<entry|>ns/bone|>us/character|>max error|>error vs source|>key bytes|<palette hash|>frames|>MAD|>95 % CI",
+    "<entry|>threads|>us/call|>min|>speed-up|>efficiency|>efficiency at p90|>overhead|>idle cores|>calls|>MAD|>95 % CI",
+    "<entry|>characters|>visible|>ms/frame|>min|>vs redraw|>cull|>wait|>pose|>draw|>frames|>MAD|>95 % CI",
 };
 
 static kind kind_of(const th_row *row)
@@ -337,27 +338,27 @@ bool th_bench_print_figures(const th_report *report, th_format format, FILE *fil
     bool printed = true;
     for (int k = 0; k < KIND_FRAME; k++)
         printed = print_kind(report, (kind)k, format, file) && printed;
-    printed = print_contests(report, format, file) && printed;
+    printed = print_comparisons(report, format, file) && printed;
     print_picture(report->picture, format, file);
     printed = print_kind(report, KIND_FRAME, format, file) && printed;
     fputc('\n', file);
     th_write_line(
         file, format,
-        "Medians. Spread: half of the repetitions lie within it. Known to: with %.0f %% confidence the median "
-        "is that close.",
+        "Medians. MAD: median absolute deviation, relative to the median. %.0f %% CI: half-width, relative to "
+        "the median.",
         100 * TH_CONFIDENCE);
     th_write_line(
         file, format,
-        "Max error in scene units, against double precision; from authored: likewise, interpolated as the file "
-        "says.");
+        "Max error: against double precision, in scene units. Error vs source: the same, against the interpolation "
+        "of the file.");
     return printed;
 }
 
 bool th_bench_print(const th_report *report, th_format format, FILE *file)
 {
     th_report_print_conditions(report, format, file);
-    const bool printed = report->is_rehearsal ? th_report_print_rehearsal(report, format, file)
-                                              : th_bench_print_figures(report, format, file);
-    th_report_print_doubts(report, format, file);
+    const bool printed = report->is_dry_run ? th_report_print_dry_run(report, format, file)
+                                            : th_bench_print_figures(report, format, file);
+    th_report_print_warnings(report, format, file);
     return printed;
 }

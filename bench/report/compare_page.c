@@ -34,7 +34,7 @@ static double shown(const forest *f, double change)
 }
 
 /* A smaller change is none. */
-static double seen_from(const forest *f, const th_change *c)
+static double detectable_change(const forest *f, const th_change *c)
 {
     return fmax(isfinite(c->floor) ? c->floor : 0, f->comparison->threshold);
 }
@@ -48,7 +48,8 @@ static void set_axis(forest *f)
     th_axis_include(&f->axis, shown(f, 0));
     for (uint32_t i = 0; i < f->count; i++) {
         const th_change *c = f->changes[i];
-        const double changes[] = {c->change, c->interval.low, c->interval.high, seen_from(f, c), -seen_from(f, c)};
+        const double changes[] = {c->change, c->interval.low, c->interval.high, detectable_change(f, c),
+                                  -detectable_change(f, c)};
         for (size_t v = 0; v < sizeof changes / sizeof *changes; v++)
             th_axis_include(&f->axis, shown(f, changes[v]));
     }
@@ -63,7 +64,7 @@ static th_ink ink_of(const th_change *c)
 
 static const th_key keys[] = {{"slower, or wrong", TH_INK_VERMILION, false},
                               {"faster", TH_INK_BLUE, false},
-                              {"the same, or a yardstick", TH_INK_GREY, false}};
+                              {"the same, or a baseline", TH_INK_GREY, false}};
 
 static void draw_row(th_plot *plot, const forest *f, uint32_t row)
 {
@@ -95,7 +96,7 @@ static void draw_forest(forest *f, const char *title, const char *const *names, 
     };
     th_plot_begin(&plot, &desc, file);
     for (uint32_t i = 0; i < f->count; i++) {
-        const double floor = seen_from(f, f->changes[i]);
+        const double floor = detectable_change(f, f->changes[i]);
         th_plot_band(&plot, fmax(shown(f, -floor), plot.x.low), shown(f, floor), i, i + 1);
     }
     th_plot_rule_x(&plot, shown(f, 0), "");
@@ -106,7 +107,7 @@ static void draw_forest(forest *f, const char *title, const char *const *names, 
 
 /* ---- groups ---- */
 
-/* "jobs/wake:cold" of "jobs/wake:cold/own", "interp" of "interp/step/avx2". */
+/* "jobs/wake:cold" of "jobs/wake:cold/work-stealing", "interp" of "interp/step/avx2". */
 static size_t group_length(const th_change *c)
 {
     const char *last = strrchr(c->name, '/');
@@ -166,11 +167,10 @@ static bool draw_all(const th_comparison *comparison, FILE *file)
             all.changes[all.count++] = &comparison->changes[i];
     if (all.count > 0) {
         th_html_section("Changes", file);
-        th_write_line(
-            file, TH_FORMAT_HTML,
-            "Bars: %.0f %% confidence. Shaded: what is no change, because it is smaller than the threshold or "
-            "the noise.",
-            100 * TH_CONFIDENCE);
+        th_write_line(file, TH_FORMAT_HTML,
+                      "Bars: %.0f %% CI. Shaded: below the smallest detectable change, which is the threshold or "
+                      "the noise.",
+                      100 * TH_CONFIDENCE);
         th_html_figures(file);
         draw_changed(&all, names, file);
         draw_groups(&all, names, file);
@@ -188,7 +188,7 @@ static void write_headline(const th_comparison *c, char *out, size_t size)
 {
     if (c->problems > 0)
         th_append(out, size, "%u entr%s wrong; ", c->problems, c->problems == 1 ? "y is" : "ies are");
-    th_comparison_sum(c, out, size);
+    th_comparison_summarize(c, out, size);
 }
 
 bool th_comparison_page(const th_comparison *c, const char *command, FILE *file)
@@ -198,13 +198,13 @@ bool th_comparison_page(const th_comparison *c, const char *command, FILE *file)
     th_html_begin(&(th_html_head){"throng compare", headline, NULL, command}, file);
     fputs("<div class=\"conditions\">\n", file);
     th_comparison_print_sides(c, TH_FORMAT_HTML, file);
-    fputs("</div>\n<div class=\"doubts\">", file);
-    th_comparison_print_notes(c, TH_FORMAT_HTML, file);
+    fputs("</div>\n<div class=\"warnings\">", file);
+    th_comparison_print_warnings(c, TH_FORMAT_HTML, file);
     fputs("</div>\n", file);
     bool made = draw_all(c, file);
     th_html_section("Figures", file);
     made = th_comparison_print_figures(c, TH_FORMAT_HTML, file) && made;
     th_html_section_end(file);
-    made = th_html_contexts(c->old_record->context, c->new_record->context, file) && made;
+    made = th_html_contexts(c->old_results->context, c->new_results->context, file) && made;
     return th_html_end(file) && made;
 }

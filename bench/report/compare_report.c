@@ -22,12 +22,12 @@ static json_t *change_json(const th_change *c)
                                          th_json_text_if_any(c->problem)));
 }
 
-static json_t *record_json(const th_record *record)
+static json_t *source_json(const th_result_file *results)
 {
     static const char *const names[] = {"date", "host_name", "commit", "cpu_model", "compiler", "isa"};
-    json_t *json = json_pack("{s:o}", "file", th_json_text(record->name));
+    json_t *json = json_pack("{s:o}", "file", th_json_text(results->name));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        json_t *value = json_object_get(record->context, names[i]);
+        json_t *value = json_object_get(results->context, names[i]);
         json = th_json_merge(json, value ? json_pack("{s:O}", names[i], value) : json_object());
     }
     return json;
@@ -43,13 +43,13 @@ static json_t *changes_json(const th_comparison *c)
 
 json_t *th_comparison_json(const th_comparison *c)
 {
-    json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:b}", "old", record_json(c->old_record), "new",
-                             record_json(c->new_record), "threshold", th_json_real(c->threshold), "alpha",
+    json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:b}", "old", source_json(c->old_results), "new",
+                             source_json(c->new_results), "threshold", th_json_real(c->threshold), "alpha",
                              th_json_real(TH_COMPARE_ALPHA), "good", !th_comparison_is_bad(c));
     return th_json_merge(json, json_pack("{s:i, s:i, s:i, s:O, s:O, s:o}", "regressions",
                                          (int)c->verdicts[TH_VERDICT_REGRESSION], "gains",
                                          (int)c->verdicts[TH_VERDICT_GAIN], "problems", (int)c->problems, "differences",
-                                         c->differences, "notes", c->notes, "entries", changes_json(c)));
+                                         c->differences, "warnings", c->warnings, "entries", changes_json(c)));
 }
 
 bool th_comparison_csv(const th_comparison *c, FILE *file)
@@ -95,9 +95,9 @@ static void add_change(th_table *table, const th_comparison *comparison, const t
     } else {
         th_table_cell(table, "%+.1f %%", 100 * c->change);
         add_interval(table, c->interval);
-        const bool judged = c->verdict != TH_VERDICT_YARDSTICK;
-        th_table_cell(table, !judged ? "-" : c->p < 0.001 ? "%.0e" : "%.3f", c->p);
-        th_table_cell(table, !judged || c->verdict == TH_VERDICT_UNKNOWN ? "-" : "%.1f %%",
+        const bool is_classified = c->verdict != TH_VERDICT_BASELINE;
+        th_table_cell(table, !is_classified ? "-" : c->p < 0.001 ? "%.0e" : "%.3f", c->p);
+        th_table_cell(table, !is_classified || c->verdict == TH_VERDICT_UNKNOWN ? "-" : "%.1f %%",
                       100 * fmax(c->floor, comparison->threshold));
     }
     th_table_cell(table, "%s%s", th_verdict_name(c->verdict), c->problem[0] ? ", WRONG" : "");
@@ -105,7 +105,7 @@ static void add_change(th_table *table, const th_comparison *comparison, const t
 
 static bool print_table(const th_comparison *c, th_format format, FILE *file)
 {
-    th_table *table = th_table_create("<entry|>old|>new|>change|>interval|>p|>seen from|<verdict");
+    th_table *table = th_table_create("<entry|>old|>new|>change|>95 % CI|>p|>smallest detectable|<verdict");
     for (uint32_t i = 0; i < c->count; i++)
         add_change(table, c, &c->changes[i]);
     const bool printed = th_table_write(table, format, file);
@@ -113,12 +113,12 @@ static bool print_table(const th_comparison *c, th_format format, FILE *file)
     return printed;
 }
 
-static void print_record(const char *which, const th_record *record, th_format format, FILE *file)
+static void print_source(const char *which, const th_result_file *results, th_format format, FILE *file)
 {
-    const char *commit = json_string_value(json_object_get(record->context, "commit"));
-    const char *date = json_string_value(json_object_get(record->context, "date"));
+    const char *commit = json_string_value(json_object_get(results->context, "commit"));
+    const char *date = json_string_value(json_object_get(results->context, "date"));
     char line[768] = "";
-    th_append(line, sizeof line, "%s: %s", which, record->name);
+    th_append(line, sizeof line, "%s: %s", which, results->name);
     if (commit)
         th_append(line, sizeof line, ", commit %.64s", commit);
     if (date)
@@ -133,7 +133,7 @@ static void print_texts(const json_t *texts, const char *prefix, th_format forma
     json_array_foreach(texts, index, text) th_write_line(file, format, "%s: %s", prefix, json_string_value(text));
 }
 
-void th_comparison_sum(const th_comparison *c, char *out, size_t size)
+void th_comparison_summarize(const th_comparison *c, char *out, size_t size)
 {
     const uint32_t *v = c->verdicts;
     th_append(out, size, "%u regression%s, %u gain%s, %u the same", v[TH_VERDICT_REGRESSION],
@@ -143,18 +143,18 @@ void th_comparison_sum(const th_comparison *c, char *out, size_t size)
         th_append(out, size, ", %u unknown", v[TH_VERDICT_UNKNOWN]);
     if (v[TH_VERDICT_UNTIMED])
         th_append(out, size, ", %u without times", v[TH_VERDICT_UNTIMED]);
-    if (v[TH_VERDICT_YARDSTICK])
-        th_append(out, size, ", %u yardstick%s", v[TH_VERDICT_YARDSTICK], th_plural(v[TH_VERDICT_YARDSTICK]));
+    if (v[TH_VERDICT_BASELINE])
+        th_append(out, size, ", %u baseline%s", v[TH_VERDICT_BASELINE], th_plural(v[TH_VERDICT_BASELINE]));
     if (v[TH_VERDICT_ONLY_OLD])
         th_append(out, size, ", %u gone", v[TH_VERDICT_ONLY_OLD]);
     if (v[TH_VERDICT_ONLY_NEW])
         th_append(out, size, ", %u new", v[TH_VERDICT_ONLY_NEW]);
 }
 
-static void print_sum(const th_comparison *c, th_format format, FILE *file)
+static void print_summary(const th_comparison *c, th_format format, FILE *file)
 {
     char line[512] = "";
-    th_comparison_sum(c, line, sizeof line);
+    th_comparison_summarize(c, line, sizeof line);
     th_write_line(file, format, "%s.%s", line, c->problems ? " WRONG:" : "");
     for (uint32_t i = 0; i < c->count; i++)
         if (c->changes[i].problem[0])
@@ -165,24 +165,24 @@ bool th_comparison_print_figures(const th_comparison *c, th_format format, FILE 
 {
     const bool printed = print_table(c, format, file);
     fputc('\n', file);
-    print_sum(c, format, file);
+    print_summary(c, format, file);
     th_write_line(file, format,
-                  "A change is called one when it is larger than \"seen from\" and has p < %.2g. Interval: %.0f %% "
-                  "confidence, by bootstrap; p: rank test, for all entries together (Holm).",
+                  "A change counts if it is larger than the smallest detectable change and has p < %.2g. CI: %.0f %% "
+                  "confidence, by bootstrap. p: rank test, corrected for all entries (Holm).",
                   TH_COMPARE_ALPHA, 100 * TH_CONFIDENCE);
     return printed;
 }
 
-void th_comparison_print_notes(const th_comparison *c, th_format format, FILE *file)
+void th_comparison_print_warnings(const th_comparison *c, th_format format, FILE *file)
 {
     print_texts(c->differences, "differs", format, file);
-    print_texts(c->notes, "note", format, file);
+    print_texts(c->warnings, "warning", format, file);
 }
 
 void th_comparison_print_sides(const th_comparison *c, th_format format, FILE *file)
 {
-    print_record("old", c->old_record, format, file);
-    print_record("new", c->new_record, format, file);
+    print_source("old", c->old_results, format, file);
+    print_source("new", c->new_results, format, file);
 }
 
 bool th_comparison_print(const th_comparison *c, th_format format, FILE *file)
@@ -190,6 +190,6 @@ bool th_comparison_print(const th_comparison *c, th_format format, FILE *file)
     th_comparison_print_sides(c, format, file);
     fputc('\n', file);
     const bool printed = th_comparison_print_figures(c, format, file);
-    th_comparison_print_notes(c, format, file);
+    th_comparison_print_warnings(c, format, file);
     return printed;
 }

@@ -13,7 +13,7 @@
 static void write_element(const char *begin, const char *text, const char *end, FILE *file)
 {
     fputs(begin, file);
-    th_write_html(text, file);
+    th_html_escape(text, file);
     fputs(end, file);
 }
 
@@ -73,7 +73,7 @@ bool th_html_end(FILE *file)
 
 static bool has_failed(const th_row *row)
 {
-    return row->failure[0] && !row->left_out;
+    return row->failure[0] && !row->skipped;
 }
 
 bool th_html_trouble(const th_report *report, char *out, size_t size)
@@ -84,8 +84,8 @@ bool th_html_trouble(const th_report *report, char *out, size_t size)
     out[0] = '\0';
     if (failed > 0)
         th_append(out, size, "%u of %u entr%s failed the check%s", failed, report->row_count,
-                  report->row_count == 1 ? "y" : "ies", report->is_rehearsal ? "; a dry run" : "");
-    else if (report->is_rehearsal)
+                  report->row_count == 1 ? "y" : "ies", report->is_dry_run ? "; a dry run" : "");
+    else if (report->is_dry_run)
         th_append(out, size, "A dry run: all checks passed, nothing was timed");
     return out[0] != '\0';
 }
@@ -118,10 +118,10 @@ void th_html_conditions(const th_report *report, FILE *file)
     th_report_print_conditions(report, TH_FORMAT_HTML, file);
 }
 
-void th_html_doubts(const th_report *report, FILE *file)
+void th_html_warnings(const th_report *report, FILE *file)
 {
-    fputs("</div>\n<div class=\"doubts\">", file);
-    th_report_print_doubts(report, TH_FORMAT_HTML, file);
+    fputs("</div>\n<div class=\"warnings\">", file);
+    th_report_print_warnings(report, TH_FORMAT_HTML, file);
     fputs("</div>\n", file);
 }
 
@@ -161,7 +161,7 @@ static json_t *flatten(json_t *out, const char *name, json_t *value)
             snprintf(part, sizeof part, "%s.%zu", name, index);
             out = th_json_set(out, part, line_of(child));
         }
-    } else if (strcmp(name, "doubts") != 0) { /* which are said elsewhere */
+    } else if (strcmp(name, "warnings") != 0) { /* which are said elsewhere */
         out = th_json_set(out, name, json_incref(value));
     }
     return out;

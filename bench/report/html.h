@@ -30,7 +30,7 @@ bool th_html_end(FILE *file);
 
 /* What was animated and on what machine; lines that say more may follow. Then what makes the figures doubtful. */
 void th_html_conditions(const th_report *report, FILE *file);
-void th_html_doubts(const th_report *report, FILE *file);
+void th_html_warnings(const th_report *report, FILE *file);
 
 /* A section with the entries that failed their check, if any did. False when memory is out. */
 bool th_html_failures(const th_report *report, FILE *file);

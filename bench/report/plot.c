@@ -28,7 +28,7 @@ __attribute__((format(printf, 2, 0))) static void write_format(FILE *file, const
 {
     char text[512];
     vsnprintf(text, sizeof text, format, args);
-    th_write_html(text, file);
+    th_html_escape(text, file);
 }
 
 /* anchor: "start", "middle" or "end". */
@@ -41,7 +41,7 @@ static void begin_text(const th_plot *plot, double x, double y, const char *anch
 static void write_text(const th_plot *plot, double x, double y, const char *anchor, const char *class, const char *text)
 {
     begin_text(plot, x, y, anchor, class);
-    th_write_html(text, plot->file);
+    th_html_escape(text, plot->file);
     fputs("</text>\n", plot->file);
 }
 
@@ -50,12 +50,12 @@ static void write_name(const th_plot *plot, double x, double y, const char *anch
 {
     char cut[4 * MOST_NAME + 1];
     begin_text(plot, x, y, anchor, "tick");
-    if (th_letters(name) > MOST_NAME) {
+    if (th_utf8_length(name) > MOST_NAME) {
         fputs("<title>", plot->file);
-        th_write_html(name, plot->file);
+        th_html_escape(name, plot->file);
         fputs("</title>", plot->file);
     }
-    th_write_html(th_shortened(name, MOST_NAME, cut, sizeof cut), plot->file);
+    th_html_escape(th_ellipsize(name, MOST_NAME, cut, sizeof cut), plot->file);
     fputs("</text>\n", plot->file);
 }
 
@@ -87,7 +87,7 @@ static double widest(const char *const *names, uint32_t count)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t length = th_letters(names[i]);
+        const uint32_t length = th_utf8_length(names[i]);
         most = length > most ? length : most;
     }
     return LETTER * (most < MOST_NAME ? most : MOST_NAME);
@@ -100,7 +100,7 @@ static double each_key(const th_plot *plot, const th_plot_desc *desc,
 {
     double x = 0, y = FONT;
     for (uint32_t k = 0; k < desc->key_count; k++) {
-        const double width = KEY_MARK + LETTER * th_letters(desc->keys[k].text) + 10;
+        const double width = KEY_MARK + LETTER * th_utf8_length(desc->keys[k].text) + 10;
         if (x > 0 && x + width > TH_PLOT_WIDTH + 10) {
             x = 0;
             y += KEY_HEIGHT;
@@ -128,14 +128,14 @@ static void write_key(const th_plot *plot, const th_key *key, double x, double y
 
 static void write_x_axis(const th_plot *plot, const th_plot_desc *desc)
 {
-    double ticks[TH_AXIS_MOST_TICKS];
+    double ticks[TH_AXIS_MAX_TICKS];
     char label[32];
     const double bottom = fmax(plot->y.from, plot->y.to), top = fmin(plot->y.from, plot->y.to);
     const uint32_t count = desc->columns ? 0 : th_axis_ticks(&plot->x, MOST_TICKS, ticks);
     double end = -HUGE_VAL; /* of the last label */
     for (uint32_t i = 0; i < count; i++) {
         const double x = th_axis_at(&plot->x, ticks[i]);
-        const double half = LETTER * th_letters(th_axis_label(ticks[i], label, sizeof label)) / 2;
+        const double half = LETTER * th_utf8_length(th_axis_label(ticks[i], label, sizeof label)) / 2;
         write_line(plot, "grid", "#ddd", x, top, x, bottom);
         if (x - half > end) {
             write_text(plot, x, bottom + 14, "middle", "tick", label);
@@ -149,7 +149,7 @@ static void write_x_axis(const th_plot *plot, const th_plot_desc *desc)
 
 static void write_y_axis(const th_plot *plot, const th_plot_desc *desc)
 {
-    double ticks[TH_AXIS_MOST_TICKS];
+    double ticks[TH_AXIS_MAX_TICKS];
     char label[32];
     const uint32_t count = desc->rows ? 0 : th_axis_ticks(&plot->y, MOST_TICKS, ticks);
     for (uint32_t i = 0; i < count; i++) {
@@ -173,11 +173,11 @@ static double lay_out(th_plot *plot, const th_plot_desc *desc)
     if (desc->columns)
         plot->x = (th_axis){.low = 0, .high = desc->column_count};
     else
-        th_axis_settle(&plot->x, 0.04);
+        th_axis_finalize(&plot->x, 0.04);
     if (desc->rows)
         plot->y = (th_axis){.low = 0, .high = desc->row_count, .from = top, .to = top + height};
     else
-        th_axis_settle(&plot->y, 0.06);
+        th_axis_finalize(&plot->y, 0.06);
     if (!desc->rows)
         plot->y.from = top + height, plot->y.to = top;
     plot->x.from = desc->rows ? widest(desc->rows, desc->row_count) + 8 : 6 * LETTER + 5;
@@ -190,15 +190,15 @@ void th_plot_begin(th_plot *plot, const th_plot_desc *desc, FILE *file)
     *plot = (th_plot){.file = file};
     const double height = lay_out(plot, desc);
     fputs("<figure>\n<figcaption><h3>", file);
-    th_write_html(desc->title, file);
+    th_html_escape(desc->title, file);
     fputs("</h3>", file);
     if (desc->note) {
         fputs("<p>", file);
-        th_write_html(desc->note, file);
+        th_html_escape(desc->note, file);
         fputs("</p>", file);
     }
     fputs("</figcaption>\n<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"", file);
-    th_write_html(desc->title, file);
+    th_html_escape(desc->title, file);
     fprintf(
         file,
         "\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"%g\">\n",
@@ -351,7 +351,7 @@ static bool is_free(const th_plot *plot, const struct th_plot_label *l)
 /* Writes it where nothing is; x: of its left side. */
 static bool place_label(th_plot *plot, double x, double y, const char *text)
 {
-    const struct th_plot_label label = {x, y - 9, x + LETTER * th_letters(text), y + 2};
+    const struct th_plot_label label = {x, y - 9, x + LETTER * th_utf8_length(text), y + 2};
     if (!is_free(plot, &label))
         return false;
     take_place(plot, &label);
@@ -369,7 +369,7 @@ static void place_name(th_plot *plot, const double (*tries)[2], size_t count, co
 
 void th_plot_label(th_plot *plot, double x, double y, const char *text)
 {
-    const double at = th_axis_at(&plot->x, x), up = th_axis_at(&plot->y, y), width = LETTER * th_letters(text);
+    const double at = th_axis_at(&plot->x, x), up = th_axis_at(&plot->y, y), width = LETTER * th_utf8_length(text);
     const double middle = at - width / 2, behind = at + 7, before = at - 7 - width;
     const double tries[][2] = {{behind, up + 4}, {before, up + 4},  {middle, up - 8}, {middle, up + 15},
                                {behind, up - 8}, {behind, up + 15}, {before, up - 8}, {before, up + 15}};
@@ -379,7 +379,8 @@ void th_plot_label(th_plot *plot, double x, double y, const char *text)
 
 void th_plot_rule_x(th_plot *plot, double x, const char *name)
 {
-    const double at = th_axis_at(&plot->x, x), top = fmin(plot->y.from, plot->y.to), width = LETTER * th_letters(name);
+    const double at = th_axis_at(&plot->x, x), top = fmin(plot->y.from, plot->y.to),
+                 width = LETTER * th_utf8_length(name);
     const double tries[][2] = {
         {at + 4, top + 9}, {at - 4 - width, top + 9}, {at + 4, top + 22}, {at - 4 - width, top + 22}};
     if (isnan(at) || !is_within(&plot->x, x))
@@ -390,7 +391,8 @@ void th_plot_rule_x(th_plot *plot, double x, const char *name)
 
 void th_plot_rule_y(th_plot *plot, double y, const char *name)
 {
-    const double up = th_axis_at(&plot->y, y), right = plot->x.to - LETTER * th_letters(name), left = plot->x.from + 4;
+    const double up = th_axis_at(&plot->y, y), right = plot->x.to - LETTER * th_utf8_length(name),
+                 left = plot->x.from + 4;
     const double tries[][2] = {{right, up - 4}, {right, up + 12}, {left, up - 4}, {left, up + 12}};
     if (isnan(up) || !is_within(&plot->y, y))
         return;

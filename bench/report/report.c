@@ -8,13 +8,13 @@ th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions,
     *report = (th_report){.rows = calloc(rows, sizeof *report->rows),
                           .row_count = rows,
                           .process_count = 1,
-                          .noise = {.others_cpus = nan(""), .stolen_cpus = nan("")}};
+                          .interference = {.external_cpu_load = nan(""), .steal_cpu_load = nan("")}};
     th_context_read(&report->context);
     bool room = report->rows != NULL;
     for (uint32_t r = 0; room && r < rows; r++)
         room = th_samples_init(&report->rows[r].real_ns, repetitions) &&
                th_samples_init(&report->rows[r].cpu_ns, repetitions) &&
-               th_samples_init(&report->rows[r].pulse_ns, repetitions);
+               th_samples_init(&report->rows[r].core_clock_ns, repetitions);
     if (room)
         return TH_OK;
     th_report_fini(report);
@@ -26,7 +26,7 @@ void th_report_fini(th_report *report)
     for (uint32_t r = 0; report->rows && r < report->row_count; r++) {
         th_samples_fini(&report->rows[r].real_ns);
         th_samples_fini(&report->rows[r].cpu_ns);
-        th_samples_fini(&report->rows[r].pulse_ns);
+        th_samples_fini(&report->rows[r].core_clock_ns);
         json_decref(report->rows[r].own);
         json_decref(report->rows[r].once);
     }
@@ -39,15 +39,15 @@ void th_report_fini(th_report *report)
 const th_row *th_report_failure(const th_report *report)
 {
     for (uint32_t r = 0; r < report->row_count; r++)
-        if (report->rows[r].failure[0] && !report->rows[r].left_out)
+        if (report->rows[r].failure[0] && !report->rows[r].skipped)
             return &report->rows[r];
     return NULL;
 }
 
-const th_row *th_report_left_out(const th_report *report)
+const th_row *th_report_skipped(const th_report *report)
 {
     for (uint32_t r = 0; r < report->row_count; r++)
-        if (report->rows[r].left_out)
+        if (report->rows[r].skipped)
             return &report->rows[r];
     return NULL;
 }

@@ -26,14 +26,14 @@ static json_t *own_json(const th_row *row, double real_ns, json_t *json)
 {
     if (row->characters > 0)
         json = th_json_merge(json, json_pack("{s:o, s:o, s:o, s:o}", "characters", th_json_count(row->characters),
-                                             "joints", th_json_count(row->joints), "ns_per_joint",
-                                             th_json_real(real_ns / (double)row->joints), "us_per_character",
+                                             "bones", th_json_count(row->bones), "ns_per_bone",
+                                             th_json_real(real_ns / (double)row->bones), "us_per_character",
                                              th_json_real(real_ns / 1000 / (double)row->characters)));
     if (row->checked)
         json = th_json_merge(json, json_pack("{s:o, s:o, s:b}", "max_error", th_json_real(row->max_error),
                                              "palette_hash", th_json_hash(row->palette_hash), "moving", row->moving));
     if (row->checked && row->overrides)
-        json = th_json_set(json, "from_authored", th_json_real(row->from_authored));
+        json = th_json_set(json, "error_vs_source", th_json_real(row->error_vs_source));
     return row->own ? th_json_merge(json, json_copy(row->own)) : json;
 }
 
@@ -52,8 +52,8 @@ static json_t *repetition_json(const th_row *row, uint32_t family, uint32_t repe
         json_pack("{s:i, s:i, s:o, s:o, s:s, s:i}", "repetition_index", (int)repetition, "iterations",
                   (int)row->iterations, "real_time", th_json_real(real / unit), "cpu_time", th_json_real(cpu / unit),
                   "time_unit", row->time_unit, "process", (int)process_of(row, repetition));
-    if (repetition < row->pulse_ns.count)
-        json = th_json_set(json, "pulse_ns", th_json_real(row->pulse_ns.values[repetition]));
+    if (repetition < row->core_clock_ns.count)
+        json = th_json_set(json, "core_clock_ns", th_json_real(row->core_clock_ns.values[repetition]));
     return own_json(row, real, th_json_merge(head_json(row, family, "", "iteration"), json));
 }
 
@@ -107,8 +107,8 @@ static json_t *append_aggregates(json_t *rows, const th_row *row, uint32_t famil
 /* As Google Benchmark has it, because its compare.py looks for times in every row. */
 static json_t *failure_json(const th_row *row, uint32_t family)
 {
-    json_t *json = json_pack("{s:b, s:o, s:i, s:i, s:f, s:f, s:s}", row->left_out ? "skipped" : "error_occurred", 1,
-                             row->left_out ? "skip_message" : "error_message", th_json_text(row->failure),
+    json_t *json = json_pack("{s:b, s:o, s:i, s:i, s:f, s:f, s:s}", row->skipped ? "skipped" : "error_occurred", 1,
+                             row->skipped ? "skip_message" : "error_message", th_json_text(row->failure),
                              "repetition_index", 0, "iterations", 0, "real_time", 0.0, "cpu_time", 0.0, "time_unit",
                              row->time_unit ? row->time_unit : "ns");
     return own_json(row, (double)NAN, th_json_merge(head_json(row, family, "", "iteration"), json));
@@ -133,10 +133,11 @@ static json_t *positive_or_null(double value)
 /* What the machine is, and what was said of this run. */
 static json_t *context_json(const th_report *report)
 {
-    json_t *own = json_pack("{s:o, s:o, s:o, s:o, s:b, s:i}", "others_cpus", th_json_real(report->noise.others_cpus),
-                            "stolen_cpus", th_json_real(report->noise.stolen_cpus), "throttled_s",
-                            th_json_real(report->noise.throttled_s), "precision", positive_or_null(report->precision),
-                            "dry_run", report->is_rehearsal, "processes", (int)report->process_count);
+    json_t *own = json_pack(
+        "{s:o, s:o, s:o, s:o, s:b, s:i}", "external_cpu_load", th_json_real(report->interference.external_cpu_load),
+        "steal_cpu_load", th_json_real(report->interference.steal_cpu_load), "throttled_s",
+        th_json_real(report->interference.throttled_s), "precision", positive_or_null(report->precision), "dry_run",
+        report->is_dry_run, "processes", (int)report->process_count);
     json_t *repetition = json_pack("{s:o, s:o}", "repetition_ms", positive_or_null((double)report->repetition_ns / 1e6),
                                    "repetition_frames", positive_or_null(report->iterations));
     return th_json_merge(th_context_json(&report->context), th_json_merge(own, repetition));
@@ -144,7 +145,7 @@ static json_t *context_json(const th_report *report)
 
 json_t *th_report_context_json(const th_report *report)
 {
-    json_t *context = th_json_set(context_json(report), "doubts", th_report_doubts(report));
+    json_t *context = th_json_set(context_json(report), "warnings", th_report_warnings(report));
     if (report->scene)
         context = th_json_set(context, "scene", json_incref(report->scene));
     if (report->picture)

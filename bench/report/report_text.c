@@ -1,4 +1,4 @@
-/* A report for people: the conditions above the figures, and the doubts below them. */
+/* A report for people: the conditions above the figures, and the warnings below them. */
 #include <throng/bench/report.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
@@ -29,9 +29,9 @@ static void print_scene(const json_t *scene, th_format format, FILE *file)
               th_plural((uint64_t)characters));
     json_array_foreach(json_object_get(scene, "models"), index, model)
     {
-        const int entries = (int)json_integer_value(json_object_get(model, "palette_entries"));
-        th_append(line, sizeof line, "%s%s (%d palette %s, ", index == 0 ? ": " : ", ",
-                  json_string_value(json_object_get(model, "name")), entries, entries == 1 ? "entry" : "entries");
+        const int entries = (int)json_integer_value(json_object_get(model, "bones"));
+        th_append(line, sizeof line, "%s%s (%d %s, ", index == 0 ? ": " : ", ",
+                  json_string_value(json_object_get(model, "name")), entries, entries == 1 ? "bone" : "bones");
         add_clips(line, sizeof line, model);
         th_append(line, sizeof line, ")");
     }
@@ -78,7 +78,7 @@ void th_report_print_conditions(const th_report *report, th_format format, FILE 
     print_machine(&report->context, format, file);
 }
 
-bool th_report_print_rehearsal(const th_report *report, th_format format, FILE *file)
+bool th_report_print_dry_run(const th_report *report, th_format format, FILE *file)
 {
     th_table *table = th_table_create("<entry|>threads|>max error|<palette hash|<check");
     for (uint32_t r = 0; r < report->row_count; r++) {
@@ -97,11 +97,11 @@ bool th_report_print_rehearsal(const th_report *report, th_format format, FILE *
     return printed;
 }
 
-void th_report_print_doubts(const th_report *report, th_format format, FILE *file)
+void th_report_print_warnings(const th_report *report, th_format format, FILE *file)
 {
     size_t index;
-    const json_t *doubt;
-    json_t *doubts = th_report_doubts(report);
-    json_array_foreach(doubts, index, doubt) th_write_line(file, format, "note: %s", json_string_value(doubt));
-    json_decref(doubts);
+    const json_t *warning;
+    json_t *warnings = th_report_warnings(report);
+    json_array_foreach(warnings, index, warning) th_write_line(file, format, "warning: %s", json_string_value(warning));
+    json_decref(warnings);
 }

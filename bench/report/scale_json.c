@@ -61,26 +61,27 @@ static json_t *parts_json(const th_scale_parts *parts)
 static json_t *memory_json(const th_scale_memory *memory)
 {
     json_t *json = json_pack("{s:i}", "threads", (int)memory->threads);
-    for (int t = 0; t < TH_TRAFFIC_COUNT; t++)
-        json = th_json_merge(json,
-                             json_pack("{s:o}", th_traffic_name((th_traffic)t), th_json_real(memory->bytes_per_s[t])));
+    for (int t = 0; t < TH_BANDWIDTH_COUNT; t++)
+        json = th_json_merge(json, json_pack("{s:o}", th_bandwidth_kind_name((th_bandwidth_kind)t),
+                                             th_json_real(memory->bytes_per_s[t])));
     return json;
 }
 
-/* ---- the verdict ---- */
+/* ---- the bottleneck ---- */
 
-static json_t *verdict_json(const th_verdict *v)
+static json_t *bottleneck_json(const th_bottleneck *v)
 {
     json_t *losses = json_object();
-    for (int l = TH_LIMIT_MEMORY; l <= TH_LIMIT_SERIAL; l++)
-        losses = th_json_merge(losses, json_pack("{s:o}", th_limit_name((th_limit)l), th_json_real(v->losses[l])));
-    return json_pack("{s:s, s:o, s:o, s:s}", "limit", th_limit_name(v->limit), "lost", th_json_real(v->lost), "losses",
-                     losses, "text", v->text);
+    for (int l = TH_BOTTLENECK_MEMORY; l <= TH_BOTTLENECK_SERIAL; l++)
+        losses = th_json_merge(
+            losses, json_pack("{s:o}", th_bottleneck_kind_name((th_bottleneck_kind)l), th_json_real(v->losses[l])));
+    return json_pack("{s:s, s:o, s:o, s:s}", "kind", th_bottleneck_kind_name(v->kind), "lost", th_json_real(v->lost),
+                     "losses", losses, "text", v->text);
 }
 
 json_t *th_scale_json(const th_scale *scale)
 {
-    if (scale->report.is_rehearsal)
+    if (scale->report.is_dry_run)
         return th_report_json(&scale->report);
     json_t *curves = json_array(), *parts = json_array(), *memory = json_array();
     for (uint32_t i = 0; i < scale->curve_count; i++)
@@ -91,6 +92,6 @@ json_t *th_scale_json(const th_scale *scale)
         memory = th_json_append(memory, memory_json(&scale->memory[i]));
     json_t *scaling = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "curves", curves, "ablation", parts, "palette_bytes",
                                 th_json_count(scale->palette_bytes), "memory_bytes_per_s", memory, "memory_block_bytes",
-                                th_json_count(scale->memory_bytes), "verdict", verdict_json(&scale->verdict));
+                                th_json_count(scale->memory_bytes), "bottleneck", bottleneck_json(&scale->bottleneck));
     return th_json_merge(th_report_json(&scale->report), json_pack("{s:o}", "scaling", scaling));
 }

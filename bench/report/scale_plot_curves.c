@@ -126,7 +126,7 @@ static void draw_curve(const th_scale *scale, bool divided, FILE *file)
                            {law_names[TH_FIT_USL], law_inks[TH_FIT_USL], true}};
     th_plot_desc desc = {
         .title = divided ? "Efficiency" : "Speed-up",
-        .note = divided ? "Speed-up over how many times the threads: what is missing to 100 % is lost."
+        .note = divided ? "Speed-up over the ratio of threads; what is missing to 100 % is lost."
                         : "Bars: 95 % confidence. Hollow: more threads than CPUs.",
         .x_title = "threads",
         .y_title = divided ? "percent of the ideal" : "times as fast",

@@ -19,10 +19,10 @@ static void draw_parts(th_plot *plot, uint32_t row, const char *name, const doub
     }
 }
 
-static const th_key time_keys[] = {{"in the work", TH_INK_BLUE, false},
-                                   {"waiting for the last one", TH_INK_VERMILION, false},
-                                   {"looking for work", TH_INK_OCHRE, false},
-                                   {"outside of calls", TH_INK_GREY, false}};
+static const th_key time_keys[] = {{"busy", TH_INK_BLUE, false},
+                                   {"idle at end", TH_INK_VERMILION, false},
+                                   {"waiting for work", TH_INK_OCHRE, false},
+                                   {"serial", TH_INK_GREY, false}};
 
 static void draw_shares(const th_scale *scale, FILE *file)
 {
@@ -37,7 +37,7 @@ static void draw_shares(const th_scale *scale, FILE *file)
     }
     th_plot_desc desc = {
         .title = "Where the time of all threads goes",
-        .note = "Threads times frame time. Behind the bars: by how much the busiest worker is above the mean.",
+        .note = "Shares of threads x frame time. After the bars: imbalance, the busiest worker over the mean.",
         .x_title = "percent",
         .y_title = "threads",
         .x = th_axis_linear(),
@@ -52,8 +52,8 @@ static void draw_shares(const th_scale *scale, FILE *file)
     for (uint32_t i = 0; i < curve->count; i++) {
         const th_scale_point *p = &scale->points[curve->first + i];
         const double in_calls = 100 * (1 - p->serial);
-        const double parts[] = {in_calls * p->busy, in_calls * p->tail, in_calls * fmax(0, 1 - p->busy - p->tail),
-                                100 * p->serial};
+        const double parts[] = {in_calls * p->busy, in_calls * p->idle_at_end,
+                                in_calls * fmax(0, 1 - p->busy - p->idle_at_end), 100 * p->serial};
         char text[24];
         if (!th_scale_has_figures(scale, curve->first + i))
             continue;
@@ -108,8 +108,8 @@ static void draw_workers(const th_scale *scale, FILE *file)
     snprintf(title, sizeof title, "Each worker, %u threads", count);
     th_plot_desc desc = {
         .title = title,
-        .note = "On average over all frames that were timed.",
-        .x_title = "microseconds a frame",
+        .note = "Averages over all timed frames.",
+        .x_title = "microseconds per frame",
         .y_title = "",
         .x = th_axis_linear(),
         .rows = name_workers(&names, count),
@@ -126,8 +126,8 @@ static void draw_workers(const th_scale *scale, FILE *file)
     th_plot_begin(&plot, &desc, file);
     for (uint32_t w = 0; w < count; w++) {
         const json_t *worker = json_array_get(workers, w);
-        const double tail = figure_of(worker, "tail_us");
-        const double parts[] = {figure_of(worker, "busy_us"), tail, figure_of(worker, "idle_us") - tail};
+        const double idle_at_end = figure_of(worker, "idle_at_end_us");
+        const double parts[] = {figure_of(worker, "busy_us"), idle_at_end, figure_of(worker, "idle_us") - idle_at_end};
         char name[24];
         snprintf(name, sizeof name, "worker %u", w);
         draw_parts(&plot, w, name, parts, time_keys, 3, "us");
@@ -162,7 +162,7 @@ static void draw_frame(const th_scale *scale, FILE *file)
         return;
     th_plot_desc desc = {
         .title = "One frame, chunk by chunk",
-        .note = "A frame of its own, after those that were timed.",
+        .note = "An extra frame, recorded after the timed ones.",
         .x_title = "microseconds",
         .y_title = "",
         .x = th_axis_linear(),
@@ -185,10 +185,10 @@ static void draw_frame(const th_scale *scale, FILE *file)
 static void draw_losses(const th_scale *scale, FILE *file)
 {
     static const char *const names[] = {"memory", "cores", "imbalance", "wake-ups", "serial part"};
-    const th_verdict *v = &scale->verdict;
+    const th_bottleneck *v = &scale->bottleneck;
     const th_scale_point *last = th_scale_last(scale, &scale->curves[0]);
     th_plot_desc desc = {
-        .title = "What is lost",
+        .title = "Losses",
         .note = "Shares of all threads' time, as far as they are explained.",
         .x_title = "percent",
         .y_title = "",
@@ -201,14 +201,14 @@ static void draw_losses(const th_scale *scale, FILE *file)
         return;
     th_axis_include(&desc.x, 0);
     th_axis_include(&desc.x, fmax(1, 100 * v->lost));
-    for (int l = TH_LIMIT_MEMORY; l <= TH_LIMIT_SERIAL; l++)
+    for (int l = TH_BOTTLENECK_MEMORY; l <= TH_BOTTLENECK_SERIAL; l++)
         th_axis_include(&desc.x, 100 * v->losses[l]);
     th_plot_begin(&plot, &desc, file);
-    for (int l = TH_LIMIT_MEMORY; l <= TH_LIMIT_SERIAL; l++)
-        th_plot_bar(&plot, (th_limit)l == v->limit ? TH_INK_VERMILION : TH_INK_BLUE, 0, 100 * v->losses[l],
-                    l - TH_LIMIT_MEMORY + 0.15, l - TH_LIMIT_MEMORY + 0.85, "%s: %.1f %%", names[l - TH_LIMIT_MEMORY],
-                    100 * v->losses[l]);
-    th_plot_rule_x(&plot, 100 * v->lost, "lost in all");
+    for (int l = TH_BOTTLENECK_MEMORY; l <= TH_BOTTLENECK_SERIAL; l++)
+        th_plot_bar(&plot, (th_bottleneck_kind)l == v->kind ? TH_INK_VERMILION : TH_INK_BLUE, 0, 100 * v->losses[l],
+                    l - TH_BOTTLENECK_MEMORY + 0.15, l - TH_BOTTLENECK_MEMORY + 0.85, "%s: %.1f %%",
+                    names[l - TH_BOTTLENECK_MEMORY], 100 * v->losses[l]);
+    th_plot_rule_x(&plot, 100 * v->lost, "total");
     th_plot_end(&plot);
 }
 
@@ -229,9 +229,9 @@ static void draw_ablation(const th_scale *scale, FILE *file)
     th_key keys[2];
     th_plot plot;
     th_plot_desc desc = {
-        .title = "Frames of which a part is left out",
-        .note = "Medians. What a bar is shorter than the whole, that part costs.",
-        .x_title = "milliseconds a frame",
+        .title = "Ablations",
+        .note = "Medians. The part that is left out costs the difference to the whole frame.",
+        .x_title = "milliseconds per frame",
         .y_title = "",
         .x = th_axis_linear(),
         .rows = names,
@@ -266,14 +266,14 @@ static void draw_memory(const th_scale *scale, FILE *file)
         {"write", TH_INK_BLUE, false}, {"read", TH_INK_VERMILION, false}, {"streaming write", TH_INK_GREEN, false}};
     th_plot plot;
     th_plot_desc desc = {
-        .title = "Bandwidth of the memory",
-        .note = "Of a block larger than the caches: what the program moves.",
+        .title = "Memory bandwidth",
+        .note = "In a block larger than the caches; bytes that the program reads or writes.",
         .x_title = "threads",
         .y_title = "GB/s",
         .x = th_axis_linear(),
         .y = th_axis_linear(),
         .keys = keys,
-        .key_count = TH_TRAFFIC_COUNT,
+        .key_count = TH_BANDWIDTH_COUNT,
     };
     if (scale->memory_count == 0)
         return;
@@ -282,10 +282,10 @@ static void draw_memory(const th_scale *scale, FILE *file)
     th_axis_include(&desc.x, scale->memory[scale->memory_count - 1].threads);
     th_axis_include(&desc.y, 0);
     for (uint32_t i = 0; i < scale->memory_count; i++)
-        for (int t = 0; t < TH_TRAFFIC_COUNT; t++)
+        for (int t = 0; t < TH_BANDWIDTH_COUNT; t++)
             th_axis_include(&desc.y, scale->memory[i].bytes_per_s[t] / 1e9);
     th_plot_begin(&plot, &desc, file);
-    for (int t = 0; t < TH_TRAFFIC_COUNT; t++)
+    for (int t = 0; t < TH_BANDWIDTH_COUNT; t++)
         for (uint32_t i = 0; i < scale->memory_count; i++) {
             const th_scale_memory *m = &scale->memory[i], *before = i > 0 ? m - 1 : m;
             const double x[] = {before->threads, m->threads};

@@ -31,18 +31,20 @@ static void add_point(th_table *table, const th_row *row, const th_scale_point *
     else
         add_share(table, 1, p->karp_flatt);
     add_share(table, 0, p->busy);
-    add_share(table, 1, p->tail);
+    add_share(table, 1, p->idle_at_end);
     add_share(table, 1, p->imbalance);
-    add_share(table, 1, p->spread);
-    add_share(table, 1, th_median_precision(&row->real_ns));
+    add_share(table, 1, p->relative_mad);
+    const double half_width = 100 * th_median_ci_half_width(&row->real_ns);
+    th_table_cell(table, isnan(half_width) ? "-" : "+-%.1f %%", half_width);
     th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
 }
 
 static bool print_points(const th_scale *scale, th_format format, FILE *file)
 {
     const th_scale_curve *curve = &scale->curves[0];
-    th_table *table = th_table_create(">threads|>ms/frame|>characters/s|>speed-up|>efficiency|>Karp-Flatt|>busy|>tail|>"
-                                      "imbalance|>spread|>known to|<palette hash");
+    th_table *table =
+        th_table_create(">threads|>ms/frame|>characters/s|>speed-up|>efficiency|>Karp-Flatt|>busy|>idle at end|>"
+                        "imbalance|>MAD|>95 % CI|<palette hash");
     for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
         if (!scale->report.rows[i].failure[0])
             add_point(table, &scale->report.rows[i], &scale->points[i]);
@@ -81,7 +83,7 @@ static void add_peak(line *l, const th_fit *f, uint32_t measured)
     else if (isfinite(n->low))
         th_append(l->text, sizeof l->text, " (%.0f to any number)", n->low);
     if (n->value > 2 * measured)
-        th_append(l->text, sizeof l->text, ", far beyond what was measured");
+        th_append(l->text, sizeof l->text, ", far beyond the measured range");
 }
 
 static void print_fits(const th_scale_curve *curve, uint32_t measured, th_format format, FILE *file)
@@ -139,7 +141,7 @@ static bool print_memory(const th_scale *scale, th_format format, FILE *file)
     th_table *table = th_table_create(">threads|>write|>read|>streaming write");
     for (uint32_t i = 0; i < scale->memory_count; i++) {
         th_table_cell(table, "%u", scale->memory[i].threads);
-        for (int t = 0; t < TH_TRAFFIC_COUNT; t++)
+        for (int t = 0; t < TH_BANDWIDTH_COUNT; t++)
             if (isnan(scale->memory[i].bytes_per_s[t]))
                 th_table_cell(table, "%s", "-");
             else
@@ -331,21 +333,22 @@ void th_scale_print_how(const th_scale *scale, th_format format, FILE *file)
 
 static bool print_first_curve(const th_scale *scale, th_format format, FILE *file)
 {
-    char memory[64];
+    char memory[96];
     print_gap(format, file);
     bool printed = print_points(scale, format, file);
     fputc('\n', file);
     if (is_oversubscribed(scale))
-        th_write_line(file, format, "* more threads than usable CPUs: in no fit and no verdict");
+        th_write_line(file, format,
+                      "* more threads than usable CPUs: not part of the fits and the bottleneck analysis");
     if (format != TH_FORMAT_HTML) /* a page has it at its head */
-        th_write_line(file, format, "%s", scale->verdict.text);
+        th_write_line(file, format, "%s", scale->bottleneck.text);
     print_fits(&scale->curves[0], scale->parts[scale->part_count - 1].threads, format, file);
     print_gap(format, file);
-    print_heading("Frames of which a part is left out, us:", format, file);
+    print_heading("Ablations, us per frame:", format, file);
     printed = printed && print_parts(scale, format, file);
     fputc('\n', file);
     snprintf(memory, sizeof memory,
-             "Memory, GB/s in a block of %s MB:", th_digits_from(scale->memory_bytes / 1000000).text);
+             "Memory bandwidth, GB/s, in a block of %s MB:", th_digits_from(scale->memory_bytes / 1000000).text);
     print_heading(memory, format, file);
     printed = printed && print_memory(scale, format, file);
     fputc('\n', file);
@@ -360,8 +363,8 @@ bool th_scale_print_figures(const th_scale *scale, th_format format, FILE *file)
         printed = printed && print_map(scale, format, file);
     th_write_line(
         file, format,
-        "Medians of %u repetition%s in random order. Spread: half of them lie within it. Known to: with %.0f %% "
-        "confidence the median is that close.",
+        "Medians of %u repetition%s in random order. MAD: median absolute deviation, relative to the median. %.0f %% "
+        "CI: half-width, relative to the median.",
         repetitions, th_plural(repetitions), 100 * TH_CONFIDENCE);
     return printed;
 }
@@ -371,8 +374,8 @@ bool th_scale_print(const th_scale *scale, th_format format, FILE *file)
     const th_report *report = &scale->report;
     th_report_print_conditions(report, format, file);
     th_scale_print_how(scale, format, file);
-    const bool printed = report->is_rehearsal ? th_report_print_rehearsal(report, format, file)
-                                              : th_scale_print_figures(scale, format, file);
-    th_report_print_doubts(report, format, file);
+    const bool printed = report->is_dry_run ? th_report_print_dry_run(report, format, file)
+                                            : th_scale_print_figures(scale, format, file);
+    th_report_print_warnings(report, format, file);
     return printed;
 }

@@ -2,25 +2,25 @@
 
 #include <throng/core/json.h>
 
-static json_t *model_json(const th_model *model, const th_rig *rig, uint32_t clip)
+static json_t *model_json(const th_model *model, const th_compiled_model *rig, uint32_t clip)
 {
     const char *name = clip < model->clip_count ? model->clips[clip].name : clip == TH_NO_INDEX ? "all" : NULL;
-    return json_pack("{s:o, s:i, s:i, s:i, s:o, s:o}", "name", th_json_text(model->name), "joints",
-                     (int)model->joint_count, "palette_entries", (int)model->bind_count, "clips",
-                     (int)model->clip_count, "exact_clips", rig ? th_json_count(th_rig_exact_clips(rig)) : json_null(),
-                     "clip", th_json_text(name));
+    return json_pack("{s:o, s:i, s:i, s:i, s:o, s:o}", "name", th_json_text(model->name), "bones",
+                     (int)model->joint_count, "bones", (int)model->bone_count, "clips", (int)model->clip_count,
+                     "exact_clips", rig ? th_json_count(th_compiled_model_exact_clips(rig)) : json_null(), "clip",
+                     th_json_text(name));
 }
 
 json_t *th_scene_json(const th_scene *scene, const th_scene_desc *desc)
 {
     json_t *models = json_array();
     for (uint32_t m = 0; m < desc->model_count; m++)
-        models = th_json_append(models, model_json(desc->models[m], scene ? scene->rigs[m] : NULL,
+        models = th_json_append(models, model_json(desc->models[m], scene ? scene->compiled_models[m] : NULL,
                                                    desc->clips ? desc->clips[m] : TH_NO_INDEX));
-    const double bound_m = desc->rig.bound_m > 0 ? desc->rig.bound_m : TH_DEFAULT_BOUND_M;
+    const double bound_m = desc->compile.bound_m > 0 ? desc->compile.bound_m : TH_DEFAULT_BOUND_M;
     return json_pack(
         "{s:o, s:o, s:s, s:s, s:i, s:o, s:o}", "models", models, "characters", th_json_count(desc->instance_count),
-        "sampling", desc->rig.sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "interpolation",
-        th_interpolation_name(desc->rig.interpolation), "key_bits", desc->rig.keys == TH_KEYS_16 ? 16 : 32, "seed",
-        json_sprintf("%llu", (unsigned long long)desc->seed), "error_bound_mm", th_json_real(bound_m * 1000));
+        "sampling", desc->compile.sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "interpolation",
+        th_interpolation_name(desc->compile.interpolation), "key_bits", desc->compile.keys == TH_KEYS_16 ? 16 : 32,
+        "seed", json_sprintf("%llu", (unsigned long long)desc->seed), "error_bound_mm", th_json_real(bound_m * 1000));
 }

@@ -22,7 +22,7 @@ enum { MOST_BINS = 80 };
 
 typedef struct histogram {
     double budget, width; /* ms */
-    double first;         /* bin, counted from the budget: below 0 those in time */
+    double first;         /* bin, confirmed from the budget: below 0 those in time */
     uint32_t counts[MOST_BINS + 2];
     uint32_t bins, beyond;
 } histogram;
@@ -74,18 +74,17 @@ static void draw_frames(const th_stress *stress, uint32_t point, FILE *file)
     const double budget_ms = stress->budget_ns / 1e6, p99_ms = p->times.p99 / 1e6;
     const th_samples *ns = &stress->report.rows[point].real_ns;
     char title[96], note[160] = "";
-    const th_key keys[] = {{"in time", TH_INK_BLUE, false}, {"late", TH_INK_VERMILION, false}};
+    const th_key keys[] = {{"within budget", TH_INK_BLUE, false}, {"deadline miss", TH_INK_VERMILION, false}};
     th_plot plot;
     if (ns->count == 0)
         return;
     const histogram h = histogram_of(th_samples_sorted(ns), ns->count, stress->budget_ns);
-    snprintf(title, sizeof title, "Frame times of %s character%s", th_digits_from(p->search.counted.items).text,
-             th_plural(p->search.counted.items));
-    th_append(note, sizeof note, "The last run that counts: %s frames, %u late.", th_digits_from(p->frames).text,
-              p->late);
+    snprintf(title, sizeof title, "Frame times of %s character%s", th_digits_from(p->search.confirmed.items).text,
+             th_plural(p->search.confirmed.items));
+    th_append(note, sizeof note, "The last confirmation run: %s frames, %u over budget.",
+              th_digits_from(p->frames).text, p->deadline_misses);
     if (h.beyond > 0)
-        th_append(note, sizeof note, " %u more took longer than is shown, up to %.4g ms.", h.beyond,
-                  p->times.max / 1e6);
+        th_append(note, sizeof note, " %u more are beyond the axis, up to %.4g ms.", h.beyond, p->times.max / 1e6);
     th_plot_desc desc = {
         .title = title,
         .note = note,
@@ -114,28 +113,28 @@ static void draw_frames(const th_stress *stress, uint32_t point, FILE *file)
 
 static void draw_probe(th_plot *plot, const th_capacity_probe *p)
 {
-    static const char *const stages[] = {"how many about", "search", "run that counts"};
-    th_plot_point(plot, p->held ? TH_INK_BLUE : TH_INK_VERMILION, p->stage == TH_CAPACITY_BRACKET, p->items,
-                  p->p99_ns / 1e6, "%s: %s character%s, p99 %.4g ms, %u of %u frames late", stages[p->stage],
-                  th_digits_from(p->items).text, th_plural(p->items), p->p99_ns / 1e6, p->late, p->frames);
+    static const char *const stages[] = {"bracket", "search", "confirmation run"};
+    th_plot_point(plot, p->meets_budget ? TH_INK_BLUE : TH_INK_VERMILION, p->stage == TH_CAPACITY_BRACKET, p->items,
+                  p->p99_ns / 1e6, "%s: %s character%s, p99 %.4g ms, %u of %u frames over budget", stages[p->stage],
+                  th_digits_from(p->items).text, th_plural(p->items), p->p99_ns / 1e6, p->deadline_misses, p->frames);
 }
 
-/* Far from what was found much is tried that nobody doubts. */
+/* Far from what was found much is tried that nobody warnings. */
 static bool is_near(const th_capacity *search, const th_capacity_probe *p)
 {
-    const double items = search->counted.items;
+    const double items = search->confirmed.items;
     return p->items <= 2 * items && p->items >= items / 2;
 }
 
 static void draw_probes(const th_stress *stress, uint32_t point, FILE *file)
 {
     const th_capacity *search = &stress->points[point].search;
-    const th_key keys[] = {{"held", TH_INK_BLUE, false}, {"did not hold", TH_INK_VERMILION, false}};
+    const th_key keys[] = {{"meets the budget", TH_INK_BLUE, false}, {"misses the budget", TH_INK_VERMILION, false}};
     th_plot plot;
     th_plot_desc desc = {
         .title = "The search",
-        .note = "Each number that was tried within twice and half of the result. Hollow: a few frames, to see where to "
-                "look.",
+        .note = "Every number tried between half and twice the result. Hollow: a few frames, to bracket the "
+                "result.",
         .x_title = "characters",
         .y_title = "p99 of the frame, ms",
         .x = th_axis_linear(),
@@ -167,8 +166,8 @@ static void draw_capacity(const th_stress *stress, FILE *file)
 {
     th_plot plot;
     th_plot_desc desc = {
-        .title = "Characters that hold the budget",
-        .note = "Bars: up to the least number above that was seen not to.",
+        .title = "Characters that meet the budget",
+        .note = "Bars: up to the first number that failed.",
         .x_title = "threads",
         .y_title = "characters",
         .x = th_axis_linear(),
@@ -179,16 +178,16 @@ static void draw_capacity(const th_stress *stress, FILE *file)
     th_axis_include(&desc.y, 0);
     for (uint32_t i = 0; i < stress->point_count; i++) {
         th_axis_include(&desc.x, stress->points[i].threads);
-        th_axis_include(&desc.y, fmax(stress->points[i].characters, stress->points[i].search.fails_from));
+        th_axis_include(&desc.y, fmax(stress->points[i].characters, stress->points[i].search.first_failing));
     }
     th_plot_begin(&plot, &desc, file);
     for (uint32_t i = 0; i < stress->point_count; i++) {
         const th_stress_point *p = &stress->points[i];
         if (!has_figures(stress, i))
             continue;
-        if (p->search.fails_from > 0)
-            th_plot_interval_y(&plot, TH_INK_BLUE, p->threads, (th_interval){p->characters, p->search.fails_from});
-        th_plot_point(&plot, TH_INK_BLUE, !p->held, p->threads, p->characters, "%u thread%s: %s character%s",
+        if (p->search.first_failing > 0)
+            th_plot_interval_y(&plot, TH_INK_BLUE, p->threads, (th_interval){p->characters, p->search.first_failing});
+        th_plot_point(&plot, TH_INK_BLUE, !p->meets_budget, p->threads, p->characters, "%u thread%s: %s character%s",
                       p->threads, th_plural(p->threads), th_digits_from(p->characters).text, th_plural(p->characters));
     }
     th_plot_end(&plot);
@@ -206,7 +205,7 @@ static void draw_point(const th_stress *stress, uint32_t point, FILE *file)
         snprintf(heading, sizeof heading, "%u thread%s: not even one character", p->threads, th_plural(p->threads));
     else
         snprintf(heading, sizeof heading, "%u thread%s: %s character%s%s", p->threads, th_plural(p->threads),
-                 th_digits_from(p->characters).text, th_plural(p->characters), p->held ? "" : ", too many");
+                 th_digits_from(p->characters).text, th_plural(p->characters), p->meets_budget ? "" : ", too many");
     th_html_section(heading, file);
     th_html_figures(file);
     draw_frames(stress, point, file);
@@ -236,13 +235,13 @@ bool th_stress_page(const th_stress *stress, const char *command, FILE *file)
     th_html_begin(&(th_html_head){"throng stress", headline, NULL, command}, file);
     th_html_conditions(report, file);
     th_stress_print_how(stress, TH_FORMAT_HTML, file);
-    th_html_doubts(report, file);
+    th_html_warnings(report, file);
     bool made = th_html_failures(report, file);
-    if (!report->is_rehearsal)
+    if (!report->is_dry_run)
         draw_all(stress, file);
     th_html_section("Figures", file);
-    made = (report->is_rehearsal ? th_report_print_rehearsal(report, TH_FORMAT_HTML, file)
-                                 : th_stress_print_figures(stress, TH_FORMAT_HTML, file)) &&
+    made = (report->is_dry_run ? th_report_print_dry_run(report, TH_FORMAT_HTML, file)
+                               : th_stress_print_figures(stress, TH_FORMAT_HTML, file)) &&
            made;
     th_html_section_end(file);
     made = th_html_context(report, file) && made;

@@ -21,10 +21,10 @@ void th_stress_print_how(const struct th_stress *stress, th_format format, FILE 
 void th_comparison_print_sides(const struct th_comparison *comparison, th_format format, FILE *file);
 
 /* How many entries have which verdict, behind what is in `out`. */
-void th_comparison_sum(const struct th_comparison *comparison, char *out, size_t size);
+void th_comparison_summarize(const struct th_comparison *comparison, char *out, size_t size);
 
 /* In what their conditions differ, and what makes the verdicts doubtful. */
-void th_comparison_print_notes(const struct th_comparison *comparison, th_format format, FILE *file);
+void th_comparison_print_warnings(const struct th_comparison *comparison, th_format format, FILE *file);
 
 /* All but that of a comparison: of what was timed. False when memory is out. */
 bool th_bench_print_figures(const struct th_report *report, th_format format, FILE *file);

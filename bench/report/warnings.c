@@ -28,7 +28,7 @@ static percent percent_of(double part)
 
 /* ---- the scene ---- */
 
-static void doubt_clips(const json_t *scene, json_t **doubts)
+static void warn_of_clips(const json_t *scene, json_t **warnings)
 {
     size_t index;
     const json_t *model;
@@ -38,9 +38,10 @@ static void doubt_clips(const json_t *scene, json_t **doubts)
         const int exact = (int)json_integer_value(json_object_get(model, "exact_clips"));
         const int clips = (int)json_integer_value(json_object_get(model, "clips"));
         if (exact > 0 && strcmp(sampling, "compiled") == 0)
-            th_json_say(doubts, "%d of %d clip%s of %s cannot be compiled within the error bound and play%s exact",
-                        exact, clips, th_plural((uint64_t)clips), json_string_value(json_object_get(model, "name")),
-                        exact == 1 ? "s" : "");
+            th_json_append_format(warnings,
+                                  "%d of %d clip%s of %s cannot be compiled within the error bound and play%s exact",
+                                  exact, clips, th_plural((uint64_t)clips),
+                                  json_string_value(json_object_get(model, "name")), exact == 1 ? "s" : "");
     }
 }
 
@@ -52,54 +53,53 @@ static bool stands_still(const th_report *report)
     return false;
 }
 
-static void doubt_left_out(const th_report *report, json_t **doubts)
+static void warn_of_skipped(const th_report *report, json_t **warnings)
 {
-    const th_row *first = th_report_left_out(report);
+    const th_row *first = th_report_skipped(report);
     uint32_t count = 0;
     for (uint32_t r = 0; r < report->row_count; r++)
-        count += report->rows[r].left_out;
+        count += report->rows[r].skipped;
     if (count > 1)
-        th_json_say(doubts, "%s and %u more are left out: %s", first->name, count - 1, first->failure);
+        th_json_append_format(warnings, "%s and %u more were skipped: %s", first->name, count - 1, first->failure);
     else if (count == 1)
-        th_json_say(doubts, "%s is left out: %s", first->name, first->failure);
+        th_json_append_format(warnings, "%s was skipped: %s", first->name, first->failure);
 }
 
 /* ---- the machine ---- */
 
-static void doubt_clock(const th_context *c, json_t **doubts)
+static void warn_of_clock(const th_context *c, json_t **warnings)
 {
     const bool scales = c->governor[0] && strcmp(c->governor, "performance") != 0;
     if (scales)
-        th_json_say(doubts, "the clock changes with the load (governor %s)", c->governor);
+        th_json_append_format(warnings, "the clock changes with the load (governor %s)", c->governor);
     if (c->boost == TH_BOOST_ON)
-        th_json_say(doubts, "the clock changes with heat and with how many cores are busy (boost is on)");
+        th_json_append_format(warnings, "the clock changes with heat and with how many cores are busy (boost is on)");
 }
 
-static void doubt_company(const th_report *report, json_t **doubts)
+static void warn_of_external_load(const th_report *report, json_t **warnings)
 {
-    const th_noise *n = &report->noise;
-    if (n->others_cpus > TH_REPORT_OTHERS_CPUS)
-        th_json_say(doubts, "other programs used %.2f CPUs meanwhile", n->others_cpus);
-    else if (isnan(n->others_cpus) && report->context.load[0] > 0.5)
-        th_json_say(
-            doubts,
-            "the machine had a load of %.1f in the minute before, and this was too short to see what others used",
+    const th_interference *n = &report->interference;
+    if (n->external_cpu_load > TH_REPORT_EXTERNAL_CPU_LOAD)
+        th_json_append_format(warnings, "external CPU load: other programs used %.2f CPUs", n->external_cpu_load);
+    else if (isnan(n->external_cpu_load) && report->context.load[0] > 0.5)
+        th_json_append_format(
+            warnings, "the load average was %.1f before, and this was too short to measure the external CPU load",
             report->context.load[0]);
-    if (n->stolen_cpus > 0.01)
-        th_json_say(doubts, "the host of this virtual machine kept %.2f CPUs of it for others", n->stolen_cpus);
+    if (n->steal_cpu_load > 0.01)
+        th_json_append_format(warnings, "steal: the hypervisor withheld %.2f CPUs", n->steal_cpu_load);
     if (n->throttled_s > 0)
-        th_json_say(doubts, "the cgroup's quota held threads back for %.2f s", n->throttled_s);
+        th_json_append_format(warnings, "the cgroup's quota throttled threads for %.2f s", n->throttled_s);
 }
 
-static void doubt_threads(const th_report *report, json_t **doubts)
+static void warn_of_threads(const th_report *report, json_t **warnings)
 {
     const th_cpus *cpus = &report->context.cpus;
     uint32_t threads = 0;
     for (uint32_t r = 0; r < report->row_count; r++)
         threads = report->rows[r].threads > threads ? report->rows[r].threads : threads;
     if (threads > cpus->usable)
-        th_json_say(doubts, "%u threads share %u usable CPU%s, so they take turns", threads, cpus->usable,
-                    th_plural(cpus->usable));
+        th_json_append_format(warnings, "%u threads share %u usable CPU%s, so they take turns", threads, cpus->usable,
+                              th_plural(cpus->usable));
 }
 
 /* ---- the samples ---- */
@@ -143,7 +143,7 @@ static bool is_timed(const th_row *row)
     return row->real_ns.count > 0 && !row->failure[0];
 }
 
-static void doubt_samples(const th_report *report, json_t **doubts)
+static void warn_of_samples(const th_report *report, json_t **warnings)
 {
     tally few = {0}, vague = {0}, coarse = {0}, drifting = {0};
     const double wanted = report->precision > 0 ? report->precision : 0.05;
@@ -154,10 +154,10 @@ static void doubt_samples(const th_report *report, json_t **doubts)
         if (!is_timed(row))
             continue;
         timed++;
-        const double precision = th_median_precision(&row->real_ns);
+        const double precision = th_median_ci_half_width(&row->real_ns);
         const double drift = drift_of(row, DRIFT_RISK / report->row_count);
         const double steps = th_samples_stats(&row->real_ns).min * row->iterations_timed_at_once / step_ns;
-        if (row->real_ns.count < TH_REPORT_FEW)
+        if (row->real_ns.count < TH_REPORT_MIN_REPETITIONS)
             count(&few, row, -(double)row->real_ns.count);
         else if (precision > wanted)
             count(&vague, row, precision);
@@ -167,37 +167,37 @@ static void doubt_samples(const th_report *report, json_t **doubts)
             count(&drifting, row, fabs(drift));
     }
     if (few.count > 0)
-        th_json_say(doubts, "%u entr%s fewer than %d repetitions, too few to tell chance from change", few.count,
-                    few.count == 1 ? "y has" : "ies have", TH_REPORT_FEW);
+        th_json_append_format(warnings, "%u entr%s fewer than %d repetitions, too few to compare", few.count,
+                              few.count == 1 ? "y has" : "ies have", TH_REPORT_MIN_REPETITIONS);
     if (vague.count > 0)
-        th_json_say(doubts, "%u of %u median%s %s known less well than to %s; the least, of %s, to %s", vague.count,
-                    timed, th_plural(timed), vague.count == 1 ? "is" : "are", percent_of(wanted).text,
-                    vague.worst->name, percent_of(vague.value).text);
+        th_json_append_format(warnings, "%u of %u median%s %s a 95 %% CI wider than +-%s (worst: %s, +-%s)",
+                              vague.count, timed, th_plural(timed), vague.count == 1 ? "has" : "have",
+                              percent_of(wanted).text, vague.worst->name, percent_of(vague.value).text);
     if (coarse.count > 0)
-        th_json_say(doubts, "the clock, in steps of %.0f ns, is coarse for %u entr%s, most for %s", step_ns,
-                    coarse.count, coarse.count == 1 ? "y" : "ies", coarse.worst->name);
+        th_json_append_format(warnings, "the clock's resolution of %.0f ns is too coarse for %u entr%s (worst: %s)",
+                              step_ns, coarse.count, coarse.count == 1 ? "y" : "ies", coarse.worst->name);
     if (drifting.count > 0)
-        th_json_say(doubts,
-                    "%u entr%s not steady: the second half of the repetitions of %s differs by %s from the first",
-                    drifting.count, drifting.count == 1 ? "y was" : "ies were", drifting.worst->name,
-                    percent_of(drifting.value).text);
+        th_json_append_format(
+            warnings, "%u entr%s not stable: the second half of the repetitions of %s differs by %s from the first",
+            drifting.count, drifting.count == 1 ? "y was" : "ies were", drifting.worst->name,
+            percent_of(drifting.value).text);
 }
 
-json_t *th_report_doubts(const th_report *report)
+json_t *th_report_warnings(const th_report *report)
 {
-    json_t *doubts = json_array();
-    doubt_clips(report->scene, &doubts);
-    doubt_left_out(report, &doubts);
+    json_t *warnings = json_array();
+    warn_of_clips(report->scene, &warnings);
+    warn_of_skipped(report, &warnings);
     if (stands_still(report))
-        th_json_say(&doubts, "nothing moves: this is the cost of standing still");
-    if (report->is_rehearsal)
-        return doubts;
+        th_json_append_format(&warnings, "nothing moves: this is the cost of a crowd at rest");
+    if (report->is_dry_run)
+        return warnings;
 #ifndef NDEBUG
-    th_json_say(&doubts, "built with assertions; measure a Release build");
+    th_json_append_format(&warnings, "built with assertions; measure a Release build");
 #endif
-    doubt_threads(report, &doubts);
-    doubt_company(report, &doubts);
-    doubt_clock(&report->context, &doubts);
-    doubt_samples(report, &doubts);
-    return doubts;
+    warn_of_threads(report, &warnings);
+    warn_of_external_load(report, &warnings);
+    warn_of_clock(&report->context, &warnings);
+    warn_of_samples(report, &warnings);
+    return warnings;
 }

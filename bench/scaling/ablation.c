@@ -12,19 +12,19 @@ const char *th_ablation_name(th_ablation ablation)
     return names[ablation];
 }
 
-/* ---- pieces ---- */
+/* ---- batch_crowds ---- */
 
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
 
-static th_result cut(th_pieces *p, const th_scene *scene, const th_crowd *whole, const th_instance *instances,
-                     uint32_t count, th_error *err)
+static th_result add_batch_crowd(th_batch_crowds *p, const th_scene *scene, const th_crowd *whole,
+                                 const th_instance *instances, uint32_t count, th_error *err)
 {
     const th_crowd_desc desc = {
-        .rigs = scene->rigs,
-        .rig_count = scene->rig_count,
+        .compiled_models = scene->compiled_models,
+        .compiled_model_count = scene->compiled_model_count,
         .instances = instances,
         .instance_count = count,
         .isa = th_crowd_isa(whole),
@@ -33,86 +33,88 @@ static th_result cut(th_pieces *p, const th_scene *scene, const th_crowd *whole,
     const th_result result = th_crowd_create(&desc, &p->crowds[p->count], err);
     if (result != TH_OK)
         return result;
-    const th_crowd *piece = p->crowds[p->count++];
-    assert(th_crowd_batch_count(piece) == 1);
-    p->palette_bytes = larger(p->palette_bytes, th_crowd_palette_bytes(piece));
-    p->pose_bytes = larger(p->pose_bytes, th_crowd_pose_bytes(piece));
-    p->scratch_bytes = larger(p->scratch_bytes, th_crowd_scratch_bytes(piece));
+    const th_crowd *batch_crowd = p->crowds[p->count++];
+    assert(th_crowd_batch_count(batch_crowd) == 1);
+    p->palette_bytes = larger(p->palette_bytes, th_crowd_palette_bytes(batch_crowd));
+    p->pose_bytes = larger(p->pose_bytes, th_crowd_pose_bytes(batch_crowd));
+    p->scratch_bytes = larger(p->scratch_bytes, th_crowd_scratch_bytes(batch_crowd));
     return TH_OK;
 }
 
-/* The instances of a rig follow each other in the whole crowd, as many to a batch as th_crowd_batch_count says. */
-static th_result cut_rig(th_pieces *p, const th_scene *scene, const th_crowd *whole, uint32_t rig, th_instance *of_rig,
-                         th_error *err)
+/* The instances of a compiled model follow each other in the whole crowd, as many to a batch as th_crowd_batch_count
+ * says. */
+static th_result cut_model(th_batch_crowds *p, const th_scene *scene, const th_crowd *whole, uint32_t model,
+                           th_instance *of_model, th_error *err)
 {
     enum { BATCH = 16 };
     uint32_t count = 0;
     th_result result = TH_OK;
     for (uint32_t i = 0; i < scene->instance_count; i++)
-        if (scene->instances[i].rig == rig)
-            of_rig[count++] = scene->instances[i];
+        if (scene->instances[i].model == model)
+            of_model[count++] = scene->instances[i];
     for (uint32_t first = 0, size; first < count && result == TH_OK; first += size) {
         size = count - first < 2 * BATCH ? count - first : BATCH;
-        result = cut(p, scene, whole, of_rig + first, size, err);
+        result = add_batch_crowd(p, scene, whole, of_model + first, size, err);
     }
     return result;
 }
 
-th_result th_pieces_init(th_pieces *pieces, const th_scene *scene, const th_crowd *whole, th_error *err)
+th_result th_batch_crowds_init(th_batch_crowds *batch_crowds, const th_scene *scene, const th_crowd *whole,
+                               th_error *err)
 {
     const uint32_t count = th_crowd_batch_count(whole);
-    *pieces = (th_pieces){.crowds = calloc((size_t)count + 1, sizeof *pieces->crowds)};
-    th_instance *of_rig = calloc((size_t)scene->instance_count + 1, sizeof *of_rig);
+    *batch_crowds = (th_batch_crowds){.crowds = calloc((size_t)count + 1, sizeof *batch_crowds->crowds)};
+    th_instance *of_model = calloc((size_t)scene->instance_count + 1, sizeof *of_model);
     th_result result = TH_OK;
-    if (!pieces->crowds || !of_rig)
-        result = th_fail(err, TH_ERR_MEMORY, "no memory for %u pieces of a crowd", count);
-    for (uint32_t rig = 0; rig < scene->rig_count && result == TH_OK; rig++)
-        result = cut_rig(pieces, scene, whole, rig, of_rig, err);
-    free(of_rig);
-    assert(result != TH_OK || pieces->count == count);
+    if (!batch_crowds->crowds || !of_model)
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for %u batch_crowds of a crowd", count);
+    for (uint32_t model = 0; model < scene->compiled_model_count && result == TH_OK; model++)
+        result = cut_model(batch_crowds, scene, whole, model, of_model, err);
+    free(of_model);
+    assert(result != TH_OK || batch_crowds->count == count);
     return result;
 }
 
-void th_pieces_fini(th_pieces *pieces)
+void th_batch_crowds_fini(th_batch_crowds *batch_crowds)
 {
-    for (uint32_t i = 0; i < pieces->count; i++)
-        th_crowd_destroy(pieces->crowds[i]);
-    free(pieces->crowds);
-    *pieces = (th_pieces){0};
+    for (uint32_t i = 0; i < batch_crowds->count; i++)
+        th_crowd_destroy(batch_crowds->crowds[i]);
+    free(batch_crowds->crowds);
+    *batch_crowds = (th_batch_crowds){0};
 }
 
 /* ---- chunks ---- */
 
-struct th_ablated {
-    th_ablated_desc desc;
+struct th_ablated_frame {
+    th_ablated_frame_frame_desc desc;
     double time_s; /* this frame's arguments, for the workers to read */
     void *palette;
-    uint32_t *costs, *shares;
-    size_t stride, kept_bytes; /* of a worker's memory; of that, what it keeps instead of writing it out */
-    unsigned char *memory;     /* of all workers: what they keep, then scratch */
+    uint32_t *costs, *partition;
+    size_t stride, output_bytes; /* of a worker's memory; of that, what it keeps instead of writing it out */
+    unsigned char *memory;       /* of all workers: what they keep, then scratch */
 };
 
-static void *kept_by(const th_ablated *a, uint32_t worker)
+static void *output_of(const th_ablated_frame *a, uint32_t worker)
 {
     return a->memory + worker * a->stride;
 }
 
-static void sample(const th_ablated *a, uint32_t batch, uint32_t worker)
+static void sample(const th_ablated_frame *a, uint32_t batch, uint32_t worker)
 {
-    th_crowd_sample(a->desc.pieces->crowds[batch], 0, 1, a->time_s, kept_by(a, worker));
+    th_crowd_sample(a->desc.batch_crowds->crowds[batch], 0, 1, a->time_s, output_of(a, worker));
 }
 
-static void fill(const th_ablated *a, uint32_t begin, uint32_t end)
+static void fill(const th_ablated_frame *a, uint32_t begin, uint32_t end)
 {
     th_crowd_fill(a->desc.crowd, begin, end, (float)a->time_s, a->palette);
 }
 
 static int pose_unwritten(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
-    const th_ablated *a = ctx;
-    unsigned char *kept = kept_by(a, worker);
+    const th_ablated_frame *a = ctx;
+    unsigned char *output = output_of(a, worker);
     for (uint32_t i = begin; i < end; i++)
-        th_crowd_update(a->desc.pieces->crowds[i], 0, 1, a->time_s, kept, kept + a->kept_bytes);
+        th_crowd_update(a->desc.batch_crowds->crowds[i], 0, 1, a->time_s, output, output + a->output_bytes);
     return 0;
 }
 
@@ -147,38 +149,38 @@ static int do_nothing(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 /* ---- frames ---- */
 
-th_result th_ablated_create(const th_ablated_desc *desc, th_ablated **out, th_error *err)
+th_result th_ablated_frame_create(const th_ablated_frame_frame_desc *desc, th_ablated_frame **out, th_error *err)
 {
-    const th_pieces *p = desc->pieces;
+    const th_batch_crowds *p = desc->batch_crowds;
     const uint32_t threads = th_jobs_threads(desc->jobs), count = p->count;
-    th_ablated *a = *out = calloc(1, sizeof *a);
+    th_ablated_frame *a = *out = calloc(1, sizeof *a);
     if (!a)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a part of a frame");
     a->desc = *desc;
-    a->kept_bytes = th_line_round(larger(p->palette_bytes, p->pose_bytes));
-    a->stride = a->kept_bytes + th_line_round(p->scratch_bytes);
-    a->memory = th_line_alloc(threads * a->stride);
+    a->output_bytes = th_cache_line_round(larger(p->palette_bytes, p->pose_bytes));
+    a->stride = a->output_bytes + th_cache_line_round(p->scratch_bytes);
+    a->memory = th_cache_line_alloc(threads * a->stride);
     a->costs = calloc((size_t)count + 1, sizeof *a->costs);
-    a->shares = calloc(threads, sizeof *a->shares);
-    if (!a->memory || !a->costs || !a->shares)
+    a->partition = calloc(threads, sizeof *a->partition);
+    if (!a->memory || !a->costs || !a->partition)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a part of a frame on %u threads", threads);
     for (uint32_t i = 0; i < count; i++)
         a->costs[i] = th_crowd_batch_cost(desc->crowd, i);
-    th_jobs_share(threads, count, desc->grain, a->costs, a->shares);
+    th_jobs_partition(threads, count, desc->grain, a->costs, a->partition);
     return TH_OK;
 }
 
-void th_ablated_destroy(th_ablated *ablated)
+void th_ablated_frame_destroy(th_ablated_frame *ablated)
 {
     if (!ablated)
         return;
     free(ablated->memory);
     free(ablated->costs);
-    free(ablated->shares);
+    free(ablated->partition);
     free(ablated);
 }
 
-void th_ablated_run(th_ablated *ablated, double time_s, void *palette)
+void th_ablated_frame_run(th_ablated_frame *ablated, double time_s, void *palette)
 {
     static th_jobs_fn *const parts[] = {pose_unwritten, sample_and_fill, sample_only, fill_only, do_nothing};
     _Static_assert(sizeof parts / sizeof *parts == TH_ABLATION_COUNT, "a function for each");
@@ -187,14 +189,14 @@ void th_ablated_run(th_ablated *ablated, double time_s, void *palette)
     const th_job job = {
         .fn = parts[ablated->desc.ablation],
         .ctx = ablated,
-        .count = ablated->desc.pieces->count,
+        .count = ablated->desc.batch_crowds->count,
         .grain = ablated->desc.grain,
-        .shares = ablated->shares,
+        .partition = ablated->partition,
     };
     th_jobs_run(ablated->desc.jobs, &job);
 }
 
-const void *th_ablated_kept(const th_ablated *ablated)
+const void *th_ablated_frame_frame_output(const th_ablated_frame *ablated)
 {
-    return kept_by(ablated, 0);
+    return output_of(ablated, 0);
 }

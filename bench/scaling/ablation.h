@@ -9,34 +9,36 @@
 
 #include <throng/bench/scale.h>
 
-/* A crowd cut into crowds of one batch: each writes to the start of the memory it is given. */
-typedef struct th_pieces {
+/* A crowd add_batch_crowd into crowds of one batch: each writes to the start of the memory it is given. */
+typedef struct th_batch_crowds {
     th_crowd **crowds; /* [batch] of the whole */
     uint32_t count;
     size_t palette_bytes, pose_bytes, scratch_bytes; /* of the largest */
-} th_pieces;
+} th_batch_crowds;
 
-/* whole: of the scene. The scene must outlive the pieces. th_pieces_fini in the end, whatever comes back. */
-th_result th_pieces_init(th_pieces *pieces, const th_scene *scene, const th_crowd *whole, th_error *err);
-void th_pieces_fini(th_pieces *pieces);
+/* whole: of the scene. The scene must outlive the batch_crowds. th_batch_crowds_fini in the end, whatever comes back.
+ */
+th_result th_batch_crowds_init(th_batch_crowds *batch_crowds, const th_scene *scene, const th_crowd *whole,
+                               th_error *err);
+void th_batch_crowds_fini(th_batch_crowds *batch_crowds);
 
-typedef struct th_ablated_desc {
+typedef struct th_ablated_frame_frame_desc {
     th_ablation ablation;
-    const th_crowd *crowd;   /* borrowed, as the rest */
-    const th_pieces *pieces; /* of the crowd */
+    const th_crowd *crowd;               /* borrowed, as the rest */
+    const th_batch_crowds *batch_crowds; /* of the crowd */
     th_jobs *jobs;
     uint32_t grain;
-} th_ablated_desc;
+} th_ablated_frame_frame_desc;
 
-typedef struct th_ablated th_ablated;
+typedef struct th_ablated_frame th_ablated_frame;
 
-th_result th_ablated_create(const th_ablated_desc *desc, th_ablated **out, th_error *err);
-void th_ablated_destroy(th_ablated *ablated);
+th_result th_ablated_frame_create(const th_ablated_frame_frame_desc *desc, th_ablated_frame **out, th_error *err);
+void th_ablated_frame_destroy(th_ablated_frame *ablated);
 
 /* What is left of th_frame_animate. */
-void th_ablated_run(th_ablated *ablated, double time_s, void *palette);
+void th_ablated_frame_run(th_ablated_frame *ablated, double time_s, void *palette);
 
 /* What worker 0 computed last and did not write out: palettes of a batch, or nothing anybody should read. */
-const void *th_ablated_kept(const th_ablated *ablated);
+const void *th_ablated_frame_frame_output(const th_ablated_frame *ablated);
 
 #endif

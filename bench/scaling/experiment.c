@@ -14,10 +14,10 @@ uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS])
     return count;
 }
 
-static void fill_in_lists(th_study *s, const th_scale_desc *desc)
+static void fill_in_lists(th_experiment *s, const th_scale_desc *desc)
 {
     th_scale_desc *d = &s->desc;
-    *s = (th_study){.desc = *desc, .usable_cpus = th_cpus_read().usable};
+    *s = (th_experiment){.desc = *desc, .usable_cpus = th_cpus_read().usable};
     s->characters[0] = desc->scene.instance_count;
     if (!d->schedulers)
         d->schedulers = s->scheduler, d->scheduler_count = 1;
@@ -29,24 +29,24 @@ static void fill_in_lists(th_study *s, const th_scale_desc *desc)
         d->threads = s->threads, d->thread_count = th_scale_threads(s->usable_cpus, s->threads);
 }
 
-uint32_t th_study_lane_count(const th_study *s)
+uint32_t th_experiment_config_count(const th_experiment *s)
 {
     return s->out->point_count + s->out->part_count * TH_ABLATION_COUNT;
 }
 
-void th_study_fini(th_study *s)
+void th_experiment_fini(th_experiment *s)
 {
-    for (uint32_t i = 0; s->lanes && i < th_study_lane_count(s); i++)
-        th_lane_fini(&s->lanes[i]);
+    for (uint32_t i = 0; s->configs && i < th_experiment_config_count(s); i++)
+        th_scaling_config_fini(&s->configs[i]);
     for (uint32_t i = 0; s->pools && i < s->desc.scheduler_count * s->desc.thread_count; i++)
         th_jobs_destroy(s->pools[i]);
     for (uint32_t i = 0; s->crowds && i < s->desc.count_count; i++)
         th_crowd_destroy(s->crowds[i]);
-    for (uint32_t i = s->desc.count_count; s->scenes && i-- > 0;) /* the first one has the rigs of all */
+    for (uint32_t i = s->desc.count_count; s->scenes && i-- > 0;) /* the first one has the compiled models of all */
         th_scene_destroy(s->scenes[i]);
-    th_pieces_fini(&s->pieces);
+    th_batch_crowds_fini(&s->batch_crowds);
     th_recording_fini(&s->recording);
-    free(s->lanes);
+    free(s->configs);
     free(s->pools);
     free(s->crowds);
     free(s->scenes);
@@ -56,22 +56,22 @@ void th_study_fini(th_study *s)
 /* ---- curves and points ---- */
 
 /* A serial scheduler has one thread, whatever is asked. */
-static uint32_t thread_count(const th_study *s, th_scheduler scheduler)
+static uint32_t thread_count(const th_experiment *s, th_scheduler scheduler)
 {
     return scheduler == TH_SCHEDULER_SERIAL ? 1 : s->desc.thread_count;
 }
 
-uint32_t th_study_crowd(const th_study *s, uint32_t curve)
+uint32_t th_experiment_crowd(const th_experiment *s, uint32_t curve)
 {
     return curve / s->desc.grain_count % s->desc.count_count;
 }
 
-static th_scale_curve *curve_at(const th_study *s, uint32_t scheduler, uint32_t count, uint32_t grain)
+static th_scale_curve *curve_at(const th_experiment *s, uint32_t scheduler, uint32_t count, uint32_t grain)
 {
     return &s->out->curves[(scheduler * s->desc.count_count + count) * s->desc.grain_count + grain];
 }
 
-static void lay_out_points(const th_study *s, th_scale_curve *curve)
+static void lay_out_points(const th_experiment *s, th_scale_curve *curve)
 {
     for (uint32_t t = 0; t < curve->count; t++) {
         th_scale_point *p = &s->out->points[curve->first + t];
@@ -80,7 +80,7 @@ static void lay_out_points(const th_study *s, th_scale_curve *curve)
     }
 }
 
-static void lay_out_curves(const th_study *s)
+static void lay_out_curves(const th_experiment *s)
 {
     const th_scale_desc *d = &s->desc;
     th_scale *out = s->out;
@@ -110,17 +110,17 @@ static uint32_t last_point(const th_scale *scale)
     return last;
 }
 
-uint32_t th_study_part_point(const th_study *s, uint32_t part)
+uint32_t th_experiment_part_point(const th_experiment *s, uint32_t part)
 {
     return part == 0 ? 0 : last_point(s->out);
 }
 
-uint32_t th_study_part_lane(const th_study *s, uint32_t part, th_ablation ablation)
+uint32_t th_experiment_part_config(const th_experiment *s, uint32_t part, th_ablation ablation)
 {
     return s->out->point_count + part * TH_ABLATION_COUNT + (uint32_t)ablation;
 }
 
-static th_result lay_out(th_study *s, th_error *err)
+static th_result lay_out(th_experiment *s, th_error *err)
 {
     const th_scale_desc *d = &s->desc;
     th_scale *out = s->out;
@@ -140,10 +140,10 @@ static th_result lay_out(th_study *s, th_error *err)
     return TH_OK;
 }
 
-/* ---- crowds, threads, lanes ---- */
+/* ---- crowds, threads, configs ---- */
 
 /* Rigs are compiled once; palettes are as large as those of the largest crowd. */
-static th_result create_crowds(th_study *s, th_error *err)
+static th_result create_crowds(th_experiment *s, th_error *err)
 {
     const th_scale_desc *d = &s->desc;
     const th_crowd *largest = NULL;
@@ -160,16 +160,16 @@ static th_result create_crowds(th_study *s, th_error *err)
             result = th_scene_crowd(s->scenes[i], d->isa, d->palette, &s->crowds[i], err);
         if (result != TH_OK)
             break;
-        scene.rigs = s->scenes[0]->rigs;
+        scene.compiled_models = s->scenes[0]->compiled_models;
         if (!largest || th_crowd_palette_bytes(s->crowds[i]) > th_crowd_palette_bytes(largest))
             largest = s->crowds[i];
     }
     if (result == TH_OK)
         result = th_palette_create(largest, &s->palette, err);
-    return result == TH_OK ? th_pieces_init(&s->pieces, s->scenes[0], s->crowds[0], err) : result;
+    return result == TH_OK ? th_batch_crowds_init(&s->batch_crowds, s->scenes[0], s->crowds[0], err) : result;
 }
 
-static th_result create_pools(th_study *s, th_error *err)
+static th_result create_pools(th_experiment *s, th_error *err)
 {
     const th_scale_desc *d = &s->desc;
     th_result result = TH_OK;
@@ -188,41 +188,43 @@ static th_result create_pools(th_study *s, th_error *err)
 static bool has_spinners(const th_scale_desc *d)
 {
     for (uint32_t i = 0; i < d->scheduler_count; i++)
-        if (d->schedulers[i] != TH_SCHEDULER_OWN && d->schedulers[i] != TH_SCHEDULER_SERIAL)
+        if (d->schedulers[i] != TH_SCHEDULER_WORK_STEALING && d->schedulers[i] != TH_SCHEDULER_SERIAL)
             return true;
     return false;
 }
 
-static th_result create_whole(th_study *s, uint32_t scheduler, uint32_t count, uint32_t grain, uint32_t t,
+static th_result create_whole(th_experiment *s, uint32_t scheduler, uint32_t count, uint32_t grain, uint32_t t,
                               th_error *err)
 {
     const th_scale_curve *curve = curve_at(s, scheduler, count, grain);
-    th_lane *lane = &s->lanes[curve->first + t];
-    *lane = (th_lane){
+    th_scaling_config *config = &s->configs[curve->first + t];
+    *config = (th_scaling_config){
         .jobs = s->pools[scheduler * s->desc.thread_count + t],
         .palette = s->palette,
-        .settles = has_spinners(&s->desc),
+        .waits_quiescent = has_spinners(&s->desc),
     };
     const th_frame_desc frame = {
-        .crowd = s->crowds[count], .jobs = lane->jobs, .grain = curve->grain, .stages = s->desc.stages};
-    return th_lane_whole(lane, &frame, err);
+        .crowd = s->crowds[count], .jobs = config->jobs, .grain = curve->grain, .stages = s->desc.stages};
+    return th_scaling_config_whole(config, &frame, err);
 }
 
-static th_result create_part(th_study *s, uint32_t part, th_ablation ablation, th_error *err)
+static th_result create_part(th_experiment *s, uint32_t part, th_ablation ablation, th_error *err)
 {
-    const th_lane *whole = &s->lanes[th_study_part_point(s, part)];
-    th_lane *lane = &s->lanes[th_study_part_lane(s, part, ablation)];
-    *lane = (th_lane){.jobs = whole->jobs, .palette = whole->palette, .settles = whole->settles};
-    const th_ablated_desc desc = {ablation, s->crowds[0], &s->pieces, lane->jobs, s->out->curves[0].grain};
-    return th_lane_part(lane, &desc, err);
+    const th_scaling_config *whole = &s->configs[th_experiment_part_point(s, part)];
+    th_scaling_config *config = &s->configs[th_experiment_part_config(s, part, ablation)];
+    *config =
+        (th_scaling_config){.jobs = whole->jobs, .palette = whole->palette, .waits_quiescent = whole->waits_quiescent};
+    const th_ablated_frame_frame_desc desc = {ablation, s->crowds[0], &s->batch_crowds, config->jobs,
+                                              s->out->curves[0].grain};
+    return th_scaling_config_part(config, &desc, err);
 }
 
-static th_result create_lanes(th_study *s, th_error *err)
+static th_result create_configs(th_experiment *s, th_error *err)
 {
     const th_scale_desc *d = &s->desc;
     th_result result = TH_OK;
-    s->lanes = calloc(th_study_lane_count(s), sizeof *s->lanes);
-    if (!s->lanes)
+    s->configs = calloc(th_experiment_config_count(s), sizeof *s->configs);
+    if (!s->configs)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u points", s->out->point_count);
     for (uint32_t i = 0; i < d->scheduler_count; i++)
         for (uint32_t c = 0; c < d->count_count; c++)
@@ -235,7 +237,7 @@ static th_result create_lanes(th_study *s, th_error *err)
     return result;
 }
 
-th_result th_study_init(th_study *s, const th_scale_desc *desc, th_scale *out, th_error *err)
+th_result th_experiment_init(th_experiment *s, const th_scale_desc *desc, th_scale *out, th_error *err)
 {
     fill_in_lists(s, desc);
     s->out = out;
@@ -245,7 +247,7 @@ th_result th_study_init(th_study *s, const th_scale_desc *desc, th_scale *out, t
     if (result == TH_OK)
         result = create_pools(s, err);
     if (result == TH_OK)
-        result = create_lanes(s, err);
+        result = create_configs(s, err);
     const uint32_t calls = s->desc.stages == TH_STAGES_SEPARATE ? 2 : 1;
     if (result == TH_OK &&
         !th_recording_init(&s->recording, th_crowd_batch_count(s->crowds[0]), s->out->curves[0].grain, calls))

@@ -18,27 +18,27 @@ enum { REPETITION_NS = 20000000, MEMORY_REPETITIONS = 10 };
 
 /* ---- rows ---- */
 
-static th_row *part_row(const th_study *s, uint32_t part, int ablation)
+static th_row *part_row(const th_experiment *s, uint32_t part, int ablation)
 {
-    return &s->out->report.rows[th_study_part_lane(s, part, (th_ablation)ablation)];
+    return &s->out->report.rows[th_experiment_part_config(s, part, (th_ablation)ablation)];
 }
 
-static th_row *memory_row(const th_study *s, uint32_t index, uint32_t traffic)
+static th_row *memory_row(const th_experiment *s, uint32_t index, uint32_t kind)
 {
-    return &s->out->report.rows[th_study_lane_count(s) + index * th_traffic_kinds() + traffic];
+    return &s->out->report.rows[th_experiment_config_count(s) + index * th_bandwidth_kind_count() + kind];
 }
 
 /* What a row says of the crowd that it is about. */
-static void set_crowd(const th_study *s, uint32_t crowd, uint32_t threads, th_row *row)
+static void set_crowd(const th_experiment *s, uint32_t crowd, uint32_t threads, th_row *row)
 {
     row->time_unit = "us";
     row->threads = threads;
     row->characters = s->scenes[crowd]->instance_count;
-    row->joints = th_crowd_joint_count(s->crowds[crowd]);
+    row->bones = th_crowd_bone_count(s->crowds[crowd]);
 }
 
-/* "scale/threads:2"; what else the study varies stands before the threads. */
-static void name_point(const th_study *s, const th_scale_curve *curve, th_row *row)
+/* "scale/threads:2"; what else the experiment varies stands before the threads. */
+static void name_point(const th_experiment *s, const th_scale_curve *curve, th_row *row)
 {
     const size_t size = sizeof row->name;
     size_t used = (size_t)snprintf(row->name, size, "scale/");
@@ -51,67 +51,67 @@ static void name_point(const th_study *s, const th_scale_curve *curve, th_row *r
     snprintf(row->name + used, size - used, "threads:%u", row->threads);
 }
 
-static void set_point_rows(const th_study *s)
+static void set_point_rows(const th_experiment *s)
 {
     const th_scale *out = s->out;
     for (uint32_t c = 0; c < out->curve_count; c++)
         for (uint32_t p = out->curves[c].first; p < out->curves[c].first + out->curves[c].count; p++) {
-            set_crowd(s, th_study_crowd(s, c), out->points[p].threads, &out->report.rows[p]);
+            set_crowd(s, th_experiment_crowd(s, c), out->points[p].threads, &out->report.rows[p]);
             name_point(s, &out->curves[c], &out->report.rows[p]);
         }
 }
 
-static void set_part_rows(const th_study *s)
+static void set_part_rows(const th_experiment *s)
 {
     for (uint32_t part = 0; part < s->out->part_count; part++)
         for (int a = 0; a < TH_ABLATION_COUNT; a++) {
             th_row *row = part_row(s, part, a);
-            set_crowd(s, 0, s->out->points[th_study_part_point(s, part)].threads, row);
+            set_crowd(s, 0, s->out->points[th_experiment_part_point(s, part)].threads, row);
             snprintf(row->name, sizeof row->name, "scale/%s/threads:%u", th_ablation_name((th_ablation)a),
                      row->threads);
         }
 }
 
-static void set_memory_rows(const th_study *s)
+static void set_memory_rows(const th_experiment *s)
 {
     for (uint32_t i = 0; i < s->out->memory_count; i++)
-        for (uint32_t t = 0; t < th_traffic_kinds(); t++) {
+        for (uint32_t t = 0; t < th_bandwidth_kind_count(); t++) {
             th_row *row = memory_row(s, i, t);
             row->time_unit = "us";
             row->threads = s->out->memory[i].threads;
-            snprintf(row->name, sizeof row->name, "scale/memory_%s/threads:%u", th_traffic_name((th_traffic)t),
-                     row->threads);
+            snprintf(row->name, sizeof row->name, "scale/memory_%s/threads:%u",
+                     th_bandwidth_kind_name((th_bandwidth_kind)t), row->threads);
         }
 }
 
 /* ---- checking ---- */
 
-static th_result check_point(const th_study *s, uint32_t point, uint32_t crowd, const th_row *first, th_error *err)
+static th_result check_point(const th_experiment *s, uint32_t point, uint32_t crowd, const th_row *first, th_error *err)
 {
     th_row *row = &s->out->report.rows[point];
-    const th_trial trial = {
+    const th_validate_run_desc validation = {
         .scene = s->scenes[crowd],
         .crowd = s->crowds[crowd],
         .palette = s->palette,
-        .run = th_lane_run,
-        .ctx = &s->lanes[point],
+        .run = th_scaling_config_run,
+        .ctx = &s->configs[point],
     };
-    const th_result result = th_trial_run(&trial, row, err);
+    const th_result result = th_validate_run(&validation, row, err);
     if (!row->failure[0] && row->palette_hash != first->palette_hash)
         snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", first->name);
     return result;
 }
 
 /* All curves of as many characters have the palettes of the first of them. */
-static th_result check_points(const th_study *s, th_error *err)
+static th_result check_points(const th_experiment *s, th_error *err)
 {
     const th_scale *out = s->out;
     th_result result = TH_OK;
     /* A page of memory ends up near the thread that touches it first, and the check does so on this one. */
     for (uint32_t c = 0; c < out->curve_count; c++)
-        th_lane_run(&s->lanes[out->curves[c].first + out->curves[c].count - 1], 0);
+        th_scaling_config_run(&s->configs[out->curves[c].first + out->curves[c].count - 1], 0);
     for (uint32_t c = 0; c < out->curve_count; c++) {
-        const uint32_t crowd = th_study_crowd(s, c);
+        const uint32_t crowd = th_experiment_crowd(s, c);
         const th_row *first = &out->report.rows[out->curves[crowd * s->desc.grain_count].first];
         for (uint32_t i = 0; i < out->curves[c].count && result == TH_OK; i++)
             result = check_point(s, out->curves[c].first + i, crowd, first, err);
@@ -121,29 +121,30 @@ static th_result check_points(const th_study *s, th_error *err)
 
 /* ---- timing ---- */
 
-static th_measure_desc measure_desc(const th_study *s)
+static th_measure_desc measure_desc(const th_experiment *s)
 {
     th_measure_desc measure = s->desc.measure;
     measure.repetition_ns = measure.repetition_ns ? measure.repetition_ns : REPETITION_NS;
     return measure;
 }
 
-static th_result time_lanes(const th_study *s, th_error *err)
+static th_result time_configs(const th_experiment *s, th_error *err)
 {
-    const uint32_t count = th_study_lane_count(s);
+    const uint32_t count = th_experiment_config_count(s);
     const th_measure_desc measure = measure_desc(s);
     th_subject *subjects = calloc(count, sizeof *subjects);
     if (!subjects)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u points", count);
     for (uint32_t i = 0; i < count; i++)
-        subjects[i] = (th_subject){th_lane_begin, th_lane_run, th_lane_end, &s->lanes[i], &s->out->report.rows[i]};
+        subjects[i] = (th_subject){th_scaling_config_begin, th_scaling_config_run, th_scaling_config_end,
+                                   &s->configs[i], &s->out->report.rows[i]};
     th_measure(&measure, subjects, count);
     free(subjects);
     return TH_OK;
 }
 
-/* A pass over the block takes its time, whatever the frames of the study are to take. */
-static th_measure_desc memory_measure_desc(const th_study *s)
+/* A pass over the block takes its time, whatever the frames of the experiment are to take. */
+static th_measure_desc memory_measure_desc(const th_experiment *s)
 {
     th_measure_desc measure = s->desc.measure;
     measure.progress = NULL; /* it takes a moment */
@@ -154,28 +155,28 @@ static th_measure_desc memory_measure_desc(const th_study *s)
     return measure;
 }
 
-static th_result time_memory(const th_study *s, th_error *err)
+static th_result time_memory(const th_experiment *s, th_error *err)
 {
     th_jobs *pools[TH_JOBS_MAX_THREADS];
     th_scale *out = s->out;
-    const th_traffic_desc desc = {
+    const th_bandwidth_desc desc = {
         .pools = pools,
         .pool_count = out->memory_count,
-        .settles = s->lanes[0].settles,
-        .bytes = th_traffic_round(s->desc.memory_bytes ? s->desc.memory_bytes
-                                                       : th_traffic_default_bytes(&out->report.context)),
+        .waits_quiescent = s->configs[0].waits_quiescent,
+        .bytes = th_bandwidth_round(s->desc.memory_bytes ? s->desc.memory_bytes
+                                                         : th_bandwidth_default_bytes(&out->report.context)),
         .measure = memory_measure_desc(s),
     };
     for (uint32_t i = 0; i < out->memory_count; i++)
-        pools[i] = s->lanes[i].jobs;
+        pools[i] = s->configs[i].jobs;
     out->memory_bytes = desc.bytes;
-    return th_traffic_measure(&desc, memory_row(s, 0, 0), err);
+    return th_bandwidth_measure(&desc, memory_row(s, 0, 0), err);
 }
 
 /* ---- what came of it ---- */
 
 /* A fit has the points that are right and have a CPU for each thread. */
-static th_result fit_curve(const th_study *s, th_scale_curve *curve, th_error *err)
+static th_result fit_curve(const th_experiment *s, th_scale_curve *curve, th_error *err)
 {
     th_fit_point points[TH_JOBS_MAX_THREADS];
     uint32_t count = 0;
@@ -205,7 +206,7 @@ static json_t *point_json(const th_scale_curve *curve, const th_scale_point *p)
         {"efficiency", p->efficiency},
         {"karp_flatt", p->karp_flatt},
         {"busy", p->busy},
-        {"tail", p->tail},
+        {"idle_at_end", p->idle_at_end},
         {"serial", p->serial},
         {"imbalance", p->imbalance},
         {"work_us_per_frame", p->work_ns / 1000},
@@ -216,9 +217,9 @@ static json_t *point_json(const th_scale_curve *curve, const th_scale_point *p)
 }
 
 /* Nothing for fused ones. */
-static json_t *stages_json(const th_lane *l, const th_row *row)
+static json_t *stages_json(const th_scaling_config *l, const th_row *row)
 {
-    const double us = 1e3 * th_lane_frames(row);
+    const double us = 1e3 * th_scaling_config_frames(row);
     if (l->stages.sample_ns == 0)
         return json_object();
     return json_pack("{s:o, s:o}", "sample_us_per_frame", th_json_real((double)l->stages.sample_ns / us),
@@ -226,25 +227,25 @@ static json_t *stages_json(const th_lane *l, const th_row *row)
 }
 
 /* One more frame, which nobody times. */
-static json_t *trace_frame(const th_study *s, th_lane *l)
+static json_t *trace_frame(const th_experiment *s, th_scaling_config *l)
 {
     th_recording recording = s->recording;
     th_jobs_frame_begin(l->jobs);
-    th_lane_run(l, 0);
+    th_scaling_config_run(l, 0);
     th_recording_begin(&recording, l->jobs);
-    th_lane_run(l, 1);
+    th_scaling_config_run(l, 1);
     th_recording_end(&recording, l->jobs);
     th_jobs_frame_end(l->jobs);
     return th_recording_json(&recording);
 }
 
-static json_t *once_json(const th_study *s, th_lane *l, const th_row *row)
+static json_t *once_json(const th_experiment *s, th_scaling_config *l, const th_row *row)
 {
-    return json_pack("{s:o, s:o}", "workers", th_workers_json(l->sums, row->threads, th_lane_frames(row)), "trace",
-                     trace_frame(s, l));
+    return json_pack("{s:o, s:o}", "workers", th_workers_json(l->sums, row->threads, th_scaling_config_frames(row)),
+                     "trace", trace_frame(s, l));
 }
 
-static void summarize_curve(const th_study *s, uint32_t index)
+static void summarize_curve(const th_experiment *s, uint32_t index)
 {
     const th_scale_curve *curve = &s->out->curves[index];
     for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
@@ -252,14 +253,14 @@ static void summarize_curve(const th_study *s, uint32_t index)
         th_scale_point *point = &s->out->points[i];
         if (row->failure[0])
             continue;
-        *point = th_lane_point(&s->lanes[i], row, &s->out->report.rows[curve->first], s->usable_cpus);
-        row->own = th_json_merge(point_json(curve, point), stages_json(&s->lanes[i], row));
+        *point = th_scaling_config_point(&s->configs[i], row, &s->out->report.rows[curve->first], s->usable_cpus);
+        row->own = th_json_merge(point_json(curve, point), stages_json(&s->configs[i], row));
         if (index == 0)
-            row->once = once_json(s, &s->lanes[i], row);
+            row->once = once_json(s, &s->configs[i], row);
     }
 }
 
-static void summarize_parts(const th_study *s)
+static void summarize_parts(const th_experiment *s)
 {
     for (uint32_t p = 0; p < s->out->part_count; p++) {
         th_scale_parts *parts = &s->out->parts[p];
@@ -267,19 +268,20 @@ static void summarize_parts(const th_study *s)
             th_row *row = part_row(s, p, a);
             parts->threads = row->threads;
             parts->frame_ns[a] = th_samples_stats(&row->real_ns).median;
-            parts->work_ns[a] = th_lane_work_ns(&s->lanes[th_study_part_lane(s, p, (th_ablation)a)], row);
+            parts->work_ns[a] =
+                th_scaling_config_work_ns(&s->configs[th_experiment_part_config(s, p, (th_ablation)a)], row);
             row->own = json_pack("{s:o}", "work_us_per_frame", th_json_real(parts->work_ns[a] / 1000));
         }
     }
 }
 
-static void summarize_memory(const th_study *s)
+static void summarize_memory(const th_experiment *s)
 {
     for (uint32_t i = 0; i < s->out->memory_count; i++)
-        for (uint32_t t = 0; t < TH_TRAFFIC_COUNT; t++) {
+        for (uint32_t t = 0; t < TH_BANDWIDTH_COUNT; t++) {
             double *bytes_per_s = &s->out->memory[i].bytes_per_s[t];
             *bytes_per_s = (double)NAN;
-            if (t >= th_traffic_kinds())
+            if (t >= th_bandwidth_kind_count())
                 continue;
             th_row *row = memory_row(s, i, t);
             *bytes_per_s = (double)s->out->memory_bytes / th_samples_stats(&row->real_ns).median * 1e9;
@@ -287,18 +289,18 @@ static void summarize_memory(const th_study *s)
         }
 }
 
-static void judge(const th_study *s)
+static void find_bottleneck(const th_experiment *s)
 {
     th_scale *out = s->out;
-    const uint32_t last = th_study_part_point(s, 1);
+    const uint32_t last = th_experiment_part_point(s, 1);
     uint32_t fastest = 0;
     for (uint32_t i = 1; i <= last; i++)
         fastest = out->points[i].frame_ns < out->points[fastest].frame_ns ? i : fastest;
-    const th_scale_figures figures = {
+    const th_bottleneck_input figures = {
         .usable_cpus = s->usable_cpus,
         .most_threads = out->points[out->curves[0].count - 1].threads,
         .fastest_threads = out->points[fastest].threads,
-        .others_cpus = out->report.noise.others_cpus,
+        .external_cpu_load = out->report.interference.external_cpu_load,
         .characters = out->curves[0].characters,
         .palette_bytes = (double)out->palette_bytes,
         .base = out->points[0],
@@ -308,12 +310,13 @@ static void judge(const th_study *s)
         .memory = out->memory[out->memory_count - 1],
     };
     if (th_report_failure(&out->report))
-        snprintf(out->verdict.text, sizeof out->verdict.text, "The palettes are wrong, so the times mean nothing.");
+        snprintf(out->bottleneck.text, sizeof out->bottleneck.text,
+                 "The palettes are wrong, so the times mean nothing.");
     else
-        th_scale_judge(&figures, &out->verdict);
+        th_bottleneck_analyze(&figures, &out->bottleneck);
 }
 
-static th_result summarize(const th_study *s, th_error *err)
+static th_result summarize(const th_experiment *s, th_error *err)
 {
     th_result result = TH_OK;
     for (uint32_t c = 0; c < s->out->curve_count && result == TH_OK; c++) {
@@ -322,20 +325,20 @@ static th_result summarize(const th_study *s, th_error *err)
     }
     summarize_parts(s);
     summarize_memory(s);
-    judge(s);
+    find_bottleneck(s);
     return result;
 }
 
-static void trace_lanes(const th_study *s)
+static void trace_configs(const th_experiment *s)
 {
-    for (uint32_t i = 0; s->desc.tracer && i < th_study_lane_count(s); i++)
+    for (uint32_t i = 0; s->desc.tracer && i < th_experiment_config_count(s); i++)
         if (!s->out->report.rows[i].failure[0])
-            th_lane_trace(&s->lanes[i], &s->out->report.rows[i], s->desc.tracer);
+            th_scaling_config_trace(&s->configs[i], &s->out->report.rows[i], s->desc.tracer);
 }
 
-/* ---- the study ---- */
+/* ---- the experiment ---- */
 
-static void describe(const th_study *s)
+static void describe(const th_experiment *s)
 {
     th_scale *out = s->out;
     const th_scale_curve *curve = &out->curves[0];
@@ -346,7 +349,7 @@ static void describe(const th_study *s)
     out->palette = s->desc.palette;
     out->placement = serial ? TH_PLACEMENT_NONE : s->desc.placement;
     out->stages = s->desc.stages;
-    out->palette_bytes = th_crowd_joint_count(s->crowds[0]) * th_palette_entry_bytes(out->palette);
+    out->palette_bytes = th_crowd_bone_count(s->crowds[0]) * th_palette_entry_bytes(out->palette);
     json_t *how =
         json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "palette",
                   th_palette_name(out->palette), "scheduler", th_scheduler_name(curve->scheduler), "placement",
@@ -354,10 +357,10 @@ static void describe(const th_study *s)
     out->report.scene = th_json_merge(th_scene_json(s->scenes[0], &scene), how);
 }
 
-static th_result run_study(const th_study *s, th_error *err)
+static th_result run_experiment(const th_experiment *s, th_error *err)
 {
     th_scale *out = s->out;
-    const uint32_t rows = th_study_lane_count(s) + out->memory_count * th_traffic_kinds();
+    const uint32_t rows = th_experiment_config_count(s) + out->memory_count * th_bandwidth_kind_count();
     const th_measure_desc measure = measure_desc(s);
     th_result result = th_measure_report(&measure, rows, &out->report, err);
     if (result != TH_OK)
@@ -369,29 +372,29 @@ static th_result run_study(const th_study *s, th_error *err)
     th_tracer_next(s->desc.tracer, "check");
     result = check_points(s, err);
     th_tracer_next(s->desc.tracer, "measure");
-    const th_noise_mark begin = th_noise_begin();
+    const th_interference_mark begin = th_interference_begin();
     if (result == TH_OK)
-        result = time_lanes(s, err);
-    out->report.noise = th_noise_end(&begin);
+        result = time_configs(s, err);
+    out->report.interference = th_interference_end(&begin);
     if (result == TH_OK)
         result = time_memory(s, err);
-    if (result == TH_OK && !out->report.is_rehearsal)
+    if (result == TH_OK && !out->report.is_dry_run)
         result = summarize(s, err);
     th_tracer_next(s->desc.tracer, "trace");
     if (result == TH_OK)
-        trace_lanes(s);
+        trace_configs(s);
     return result;
 }
 
 th_result th_scale_run(const th_scale_desc *desc, th_scale *out, th_error *err)
 {
-    th_study study;
+    th_experiment experiment;
     *out = (th_scale){0};
     th_tracer_begin(desc->tracer, "prepare");
-    th_result result = th_study_init(&study, desc, out, err);
+    th_result result = th_experiment_init(&experiment, desc, out, err);
     if (result == TH_OK)
-        result = run_study(&study, err);
-    th_study_fini(&study);
+        result = run_experiment(&experiment, err);
+    th_experiment_fini(&experiment);
     th_tracer_end(desc->tracer);
     if (result != TH_OK)
         th_scale_fini(out);

@@ -14,7 +14,7 @@ static void add(th_worker_stats *sum, const th_worker_stats *more)
 {
     sum->busy_ns += more->busy_ns;
     sum->idle_ns += more->idle_ns;
-    sum->tail_ns += more->tail_ns;
+    sum->idle_at_end_ns += more->idle_at_end_ns;
     sum->chunks += more->chunks;
     sum->items += more->items;
     sum->steals += more->steals;
@@ -47,11 +47,16 @@ static json_t *worker_json(const th_worker_stats *s, double frames)
         const char *name;
         double value;
     } fields[] = {
-        {"busy_us", (double)s->busy_ns / 1e3 / frames}, {"idle_us", (double)s->idle_ns / 1e3 / frames},
-        {"tail_us", (double)s->tail_ns / 1e3 / frames}, {"chunks", (double)s->chunks / frames},
-        {"items", (double)s->items / frames},           {"steals", (double)s->steals / frames},
-        {"misses", (double)s->misses / frames},         {"parks", (double)s->parks / frames},
-        {"wakes", (double)s->wakes / frames},           {"wake_us", wake_ns / 1e3},
+        {"busy_us", (double)s->busy_ns / 1e3 / frames},
+        {"idle_us", (double)s->idle_ns / 1e3 / frames},
+        {"idle_at_end_us", (double)s->idle_at_end_ns / 1e3 / frames},
+        {"chunks", (double)s->chunks / frames},
+        {"items", (double)s->items / frames},
+        {"steals", (double)s->steals / frames},
+        {"misses", (double)s->misses / frames},
+        {"parks", (double)s->parks / frames},
+        {"wakes", (double)s->wakes / frames},
+        {"wake_us", wake_ns / 1e3},
     };
     json_t *json = json_object();
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)

@@ -21,13 +21,13 @@ typedef struct curve {
 } curve;
 
 /* What is fitted: throughput as a share of the largest, which keeps the numbers near 1. */
-typedef struct sight {
+typedef struct observation {
     double threads, throughput, weight; /* weight: 1 / standard error */
-} sight;
+} observation;
 
 typedef struct problem {
     th_fit_law law;
-    sight *sights;
+    observation *observations;
     uint32_t count;
 } problem;
 
@@ -73,7 +73,7 @@ static double cost(const problem *p, const curve *l)
 {
     double sum = 0;
     for (uint32_t i = 0; i < p->count; i++) {
-        const sight *s = &p->sights[i];
+        const observation *s = &p->observations[i];
         const double r = (throughput(l, s->threads) - s->throughput) * s->weight;
         sum += r * r;
     }
@@ -86,7 +86,7 @@ static double best_gamma(const problem *p, const curve *l)
     const curve unit = {1, l->sigma, l->kappa};
     double xy = 0, xx = 0;
     for (uint32_t i = 0; i < p->count; i++) {
-        const sight *s = &p->sights[i];
+        const observation *s = &p->observations[i];
         const double x = throughput(&unit, s->threads) * s->weight;
         xy += x * s->throughput * s->weight;
         xx += x * x;
@@ -119,7 +119,7 @@ static normal normal_at(const problem *p, const curve *l)
 {
     normal out = {0};
     for (uint32_t i = 0; i < p->count; i++) {
-        const sight *s = &p->sights[i];
+        const observation *s = &p->observations[i];
         const double n = s->threads, x = throughput(l, n), d = slowing(l, n), r = (x - s->throughput) * s->weight;
         const double j[PARAMETERS] = {n / d * s->weight, -x * (n - 1) / d * s->weight,
                                       -x * n * (n - 1) / d * s->weight};
@@ -246,7 +246,7 @@ static double relative_error(const th_fit_point *point)
         th_samples_add(&samples, point->time_ns[i]);
     const th_stats stats = th_samples_stats(&samples);
     th_samples_fini(&samples);
-    return fmax(1.4826 * 1.2533 * th_stats_spread(&stats) / sqrt(point->repetitions), LEAST_ERROR);
+    return fmax(1.4826 * 1.2533 * th_stats_relative_mad(&stats) / sqrt(point->repetitions), LEAST_ERROR);
 }
 
 static double per_second(double items, double time_ns)
@@ -260,7 +260,7 @@ typedef struct points {
     double *times;
     uint32_t *drawn;
     sample *samples; /* as many as points */
-    sight *sights;
+    observation *observations;
     double scale; /* items a second that count as a throughput of 1 */
 } points;
 
@@ -275,7 +275,7 @@ static void points_fini(points *p)
     free(p->times);
     free(p->drawn);
     free(p->samples);
-    free(p->sights);
+    free(p->observations);
 }
 
 static bool allocate(points *p)
@@ -292,8 +292,8 @@ static bool allocate(points *p)
     p->times = calloc(all, sizeof *p->times);
     p->drawn = calloc(most, sizeof *p->drawn);
     p->samples = calloc(p->count, sizeof *p->samples);
-    p->sights = calloc(p->count, sizeof *p->sights);
-    return p->times && p->drawn && p->samples && p->sights;
+    p->observations = calloc(p->count, sizeof *p->observations);
+    return p->times && p->drawn && p->samples && p->observations;
 }
 
 static bool points_init(points *p, const th_fit_point *given, uint32_t count)
@@ -311,7 +311,7 @@ static bool points_init(points *p, const th_fit_point *given, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         const double x = per_second(given[i].items, median(&p->samples[i])) / p->scale,
                      error = relative_error(&given[i]);
-        p->sights[i] = (sight){given[i].threads, x, 1 / (x * error)};
+        p->observations[i] = (observation){given[i].threads, x, 1 / (x * error)};
         if (isnan(error))
             return false;
     }
@@ -349,7 +349,7 @@ static void resample(const points *p, const problem *fitted, const curve *start,
         double figures[FIGURES];
         const uint64_t stream = th_random_bits(seed, r);
         for (uint32_t i = 0; i < p->count; i++)
-            fitted->sights[i].throughput =
+            fitted->observations[i].throughput =
                 per_second(p->given[i].items, resampled_median(&p->samples[i], th_random_bits(stream, i), p->drawn)) /
                 p->scale;
         const curve l = descend(fitted, *start);
@@ -380,9 +380,9 @@ static void rate(const problem *p, const curve *l, th_fit *out)
 {
     double mean = 0, residual = 0, total = 0, relative = 0;
     for (uint32_t i = 0; i < p->count; i++)
-        mean += p->sights[i].throughput / p->count;
+        mean += p->observations[i].throughput / p->count;
     for (uint32_t i = 0; i < p->count; i++) {
-        const double x = p->sights[i].throughput, off = x - throughput(l, p->sights[i].threads);
+        const double x = p->observations[i].throughput, off = x - throughput(l, p->observations[i].threads);
         residual += off * off;
         relative += off / x * (off / x);
         total += (x - mean) * (x - mean);
@@ -393,7 +393,7 @@ static void rate(const problem *p, const curve *l, th_fit *out)
 
 static bool fit_points(const points *p, uint64_t seed, th_fit *out)
 {
-    const problem fitted = {out->law, p->sights, p->count};
+    const problem fitted = {out->law, p->observations, p->count};
     th_estimate *const estimates[FIGURES] = {&out->gamma, &out->sigma, &out->kappa, &out->peak_threads,
                                              &out->peak_throughput};
     const curve best = descend(&fitted, search_grid(&fitted));

@@ -128,7 +128,7 @@ th_stats th_samples_stats(const th_samples *samples)
     return stats;
 }
 
-double th_stats_spread(const th_stats *stats)
+double th_stats_relative_mad(const th_stats *stats)
 {
     return stats->median > 0 ? stats->mad / stats->median : (double)NAN;
 }
@@ -231,7 +231,7 @@ th_interval th_quantile_interval(const th_samples *samples, double part, uint32_
     return middle_part(quantiles);
 }
 
-double th_median_precision(const th_samples *samples)
+double th_median_ci_half_width(const th_samples *samples)
 {
     if (samples->count < 2)
         return (double)NAN;

@@ -26,7 +26,7 @@ static uint32_t keep_matching(th_entry *entries, uint32_t count, const char *fil
 
 typedef struct plan {
     th_entry entries[TH_BENCH_MAX_ENTRIES]; /* in this order: */
-    uint32_t pose_count, jobs_count, guest_count;
+    uint32_t pose_count, jobs_count, external_count;
     uint32_t count; /* of all */
 } plan;
 
@@ -39,20 +39,20 @@ static uint32_t add(plan *p, uint32_t count, const char *filter)
     return kept;
 }
 
-static void plan_init(plan *p, const char *filter, const th_guests *guests)
+static void plan_init(plan *p, const char *filter, const th_external_benchmarks *external)
 {
     p->count = 0;
     p->pose_count = add(p, th_pose_entries(p->entries), filter);
     p->pose_count += add(p, th_interp_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_crowd_entries(p->entries + p->count), filter);
     p->jobs_count = add(p, th_jobs_entries(p->entries + p->count), filter);
-    p->guest_count = guests ? add(p, th_guest_entries(guests, p->entries + p->count), filter) : 0;
+    p->external_count = external ? add(p, th_external_entries(external, p->entries + p->count), filter) : 0;
 }
 
-th_bench_names th_bench_list(const char *filter, const th_guests *guests)
+th_bench_names th_bench_list(const char *filter, const th_external_benchmarks *external)
 {
     plan p;
-    plan_init(&p, filter, guests);
+    plan_init(&p, filter, external);
     th_bench_names names = {.count = p.count};
     for (uint32_t i = 0; i < p.count; i++)
         memcpy(names.names[i], p.entries[i].name, sizeof names.names[i]);
@@ -61,7 +61,7 @@ th_bench_names th_bench_list(const char *filter, const th_guests *guests)
 
 /* ---- running them ---- */
 
-/* Which comparison is under way, of how many. */
+/* Which comparison is under method, of how many. */
 typedef struct progress {
     const th_measure_desc *outer;
     uint32_t comparison, comparisons;
@@ -104,38 +104,38 @@ static void trace_entries(th_entry *entries, uint32_t count, const th_row *rows,
             continue;
         if (e->before)
             e->before(e->subject);
-        th_traced_frames(tracer, &rows[i], e->pool ? e->pool(e->subject) : NULL, run_entry, e);
+        th_trace_frames(tracer, &rows[i], e->pool ? e->pool(e->subject) : NULL, run_entry, e);
         if (e->after)
             e->after(e->subject);
     }
 }
 
 /* Before the first entry is made, as all write to the same memory. */
-static th_result set_stage(th_stage *stage, th_entry *entries, uint32_t count, th_error *err)
+static th_result prepare_fixture(th_fixture *fixture, th_entry *entries, uint32_t count, th_error *err)
 {
     for (uint32_t i = 0; i < count; i++) {
         th_entry *e = &entries[i];
-        th_scene_desc scene = stage->asked;
-        if (!e->cast)
+        th_scene_desc scene = fixture->requested;
+        if (!e->set_scene)
             continue;
-        e->cast(e, stage, &scene);
-        const th_result result = th_stage_add(stage, &scene, &e->set, err);
+        e->set_scene(e, fixture, &scene);
+        const th_result result = th_fixture_add(fixture, &scene, &e->shared, err);
         if (result != TH_OK)
             return result;
     }
-    return th_stage_furnish(stage, err);
+    return th_fixture_allocate(fixture, err);
 }
 
-static th_result run_group(th_entry *entries, uint32_t count, const th_bench_desc *desc, th_stage *stage, th_row *rows,
-                           th_error *err)
+static th_result run_group(th_entry *entries, uint32_t count, const th_bench_desc *desc, th_fixture *fixture,
+                           th_row *rows, th_error *err)
 {
     th_subject subjects[TH_BENCH_MAX_ENTRIES];
     th_tracer_begin(desc->tracer, "prepare");
-    th_result result = set_stage(stage, entries, count, err);
+    th_result result = prepare_fixture(fixture, entries, count, err);
     for (uint32_t i = 0; i < count && result == TH_OK; i++) {
         const th_entry *e = &entries[i];
         memcpy(rows[i].name, e->name, sizeof rows[i].name);
-        result = e->create(&entries[i], desc, stage, &rows[i], err);
+        result = e->create(&entries[i], desc, fixture, &rows[i], err);
         subjects[i] = (th_subject){e->before, e->run, e->after, e->subject, &rows[i]};
     }
     if (result == TH_OK) {
@@ -143,7 +143,7 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
         measure.lap = entries->lap;
         th_tracer_next(desc->tracer, "measure");
         th_measure(&measure, subjects, count);
-        if (!measure.is_rehearsal)
+        if (!measure.is_dry_run)
             summarize(entries, count, rows);
         th_tracer_next(desc->tracer, "trace");
         trace_entries(entries, count, rows, desc->tracer);
@@ -151,7 +151,7 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
     for (uint32_t i = 0; i < count; i++)
         if (entries[i].subject)
             entries[i].destroy(entries[i].subject);
-    th_stage_clear(stage);
+    th_fixture_clear(fixture);
     th_tracer_end(desc->tracer);
     return result;
 }
@@ -166,7 +166,7 @@ static uint32_t group_length(const plan *p, uint32_t first)
 }
 
 /* What is compared is measured in turn, and nothing else exists meanwhile: threads of others might run. */
-static th_result run_groups(plan *p, const th_bench_desc *desc, th_stage *stage, th_row *rows, th_error *err)
+static th_result run_groups(plan *p, const th_bench_desc *desc, th_fixture *fixture, th_row *rows, th_error *err)
 {
     th_bench_desc inner = *desc;
     progress told = {.outer = &desc->measure};
@@ -177,36 +177,37 @@ static th_result run_groups(plan *p, const th_bench_desc *desc, th_stage *stage,
     th_result result = TH_OK;
     for (uint32_t i = 0; i < p->count && result == TH_OK; i += group_length(p, i)) {
         told.comparison++;
-        result = run_group(p->entries + i, group_length(p, i), &inner, stage, rows + i, err);
+        result = run_group(p->entries + i, group_length(p, i), &inner, fixture, rows + i, err);
     }
     return result;
 }
 
 static th_result run_all(plan *p, const th_bench_desc *desc, th_report *out, th_error *err)
 {
-    th_stage stage;
-    th_result result = th_stage_init(&stage, &desc->scene, err);
-    stage.steps_per_us = p->jobs_count > 0 ? th_work_calibrate() : 0;
+    th_fixture fixture;
+    th_result result = th_fixture_init(&fixture, &desc->scene, err);
+    fixture.steps_per_us = p->jobs_count > 0 ? th_work_calibrate() : 0;
     if (result == TH_OK)
-        result = run_groups(p, desc, &stage, out->rows, err);
-    if (result == TH_OK && p->pose_count + p->guest_count > 0)
-        out->scene = th_scene_json(stage.casts[TH_SAMPLING_COMPILED][desc->scene.rig.interpolation], &desc->scene);
-    if (result == TH_OK && p->guest_count > 0)
-        out->picture = desc->guests->describe(desc->guests->host);
-    th_stage_fini(&stage);
+        result = run_groups(p, desc, &fixture, out->rows, err);
+    if (result == TH_OK && p->pose_count + p->external_count > 0)
+        out->scene =
+            th_scene_json(fixture.base_scenes[TH_SAMPLING_COMPILED][desc->scene.compile.interpolation], &desc->scene);
+    if (result == TH_OK && p->external_count > 0)
+        out->picture = desc->external->describe(desc->external->ctx);
+    th_fixture_fini(&fixture);
     return result;
 }
 
 th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err)
 {
     plan p;
-    plan_init(&p, desc->filter, desc->guests);
+    plan_init(&p, desc->filter, desc->external);
     th_result result = th_measure_report(&desc->measure, p.count, out, err);
     if (result != TH_OK)
         return result;
-    const th_noise_mark begin = th_noise_begin();
+    const th_interference_mark begin = th_interference_begin();
     result = run_all(&p, desc, out, err);
-    out->noise = th_noise_end(&begin);
+    out->interference = th_interference_end(&begin);
     if (result != TH_OK)
         th_report_fini(out);
     return result;

@@ -7,10 +7,10 @@
 
 static const uint32_t counts[] = {1, 8, 100, 1000, 10000};
 
-static void cast_count(const th_entry *entry, const th_stage *stage, th_scene_desc *desc)
+static void with_count(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc)
 {
-    (void)stage;
-    const uint32_t *count = entry->rival;
+    (void)fixture;
+    const uint32_t *count = entry->variant;
     desc->instance_count = *count;
 }
 
@@ -27,29 +27,29 @@ static double random_time(uint64_t frame)
     return 3600 * (double)(x >> 11) * 0x1p-53;
 }
 
-static th_result create_random(th_entry *entry, const th_bench_desc *desc, const th_stage *stage, th_row *row,
+static th_result create_random(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
                                th_error *err)
 {
     (void)desc;
-    const th_result result = th_poser_init(entry, stage, row, err);
+    const th_result result = th_pose_benchmark_init(entry, fixture, row, err);
     if (result != TH_OK)
         return result;
-    th_poser *p = entry->subject;
+    th_pose_benchmark *p = entry->subject;
     p->time_s = random_time;
-    return th_poser_check(entry, stage, row, err);
+    return th_pose_benchmark_validate(entry, fixture, row, err);
 }
 
 /* ---- clips: what ---- */
 
-static void cast_first_clip(const th_entry *entry, const th_stage *stage, th_scene_desc *desc)
+static void with_first_clip(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc)
 {
     (void)entry;
-    desc->clips = stage->first_clips;
+    desc->clips = fixture->first_clips;
 }
 
-static void cast_all_clips(const th_entry *entry, const th_stage *stage, th_scene_desc *desc)
+static void with_all_clips(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc)
 {
-    (void)entry, (void)stage;
+    (void)entry, (void)fixture;
     desc->clips = NULL;
 }
 
@@ -58,10 +58,10 @@ static void cast_all_clips(const th_entry *entry, const th_stage *stage, th_scen
 static const char play[] = "play", clips[] = "clips";
 
 static const th_entry others[] = {
-    {"play/forward", .shape = play, .cast = th_poser_as_asked, .create = th_poser_create},
-    {"play/random", .shape = play, .cast = th_poser_as_asked, .create = create_random},
-    {"clips/one", .shape = clips, .cast = cast_first_clip, .create = th_poser_create},
-    {"clips/all", .shape = clips, .cast = cast_all_clips, .create = th_poser_create},
+    {"play/forward", .shape = play, .set_scene = th_pose_benchmark_keep_scene, .create = th_pose_benchmark_create},
+    {"play/random", .shape = play, .set_scene = th_pose_benchmark_keep_scene, .create = create_random},
+    {"clips/one", .shape = clips, .set_scene = with_first_clip, .create = th_pose_benchmark_create},
+    {"clips/all", .shape = clips, .set_scene = with_all_clips, .create = th_pose_benchmark_create},
 };
 
 uint32_t th_crowd_entries(th_entry *entries)
@@ -69,15 +69,16 @@ uint32_t th_crowd_entries(th_entry *entries)
     uint32_t count = 0;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         th_entry *e = &entries[count++];
-        *e = (th_entry){.shape = counts, .rival = &counts[i], .cast = cast_count, .create = th_poser_create};
+        *e = (th_entry){
+            .shape = counts, .variant = &counts[i], .set_scene = with_count, .create = th_pose_benchmark_create};
         snprintf(e->name, sizeof e->name, "crowd/%u", counts[i]);
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         entries[count++] = others[i];
     for (uint32_t i = 0; i < count; i++) {
-        entries[i].before = th_poser_begin;
-        entries[i].run = th_poser_run;
-        entries[i].destroy = th_poser_destroy;
+        entries[i].before = th_pose_benchmark_begin;
+        entries[i].run = th_pose_benchmark_run;
+        entries[i].destroy = th_pose_benchmark_destroy;
     }
     return count;
 }

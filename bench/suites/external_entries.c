@@ -3,42 +3,42 @@
 
 #include <stdio.h>
 
-static th_result create_guest(th_entry *entry, const th_bench_desc *desc, const th_stage *stage, th_row *row,
-                              th_error *err)
+static th_result create_external(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
+                                 th_error *err)
 {
-    const th_guest *guest = entry->rival;
+    const th_external_benchmark *benchmark = entry->variant;
     th_error reason;
-    (void)stage, (void)err;
+    (void)fixture, (void)err;
     row->time_unit = "ms";
-    if (guest->create(guest, desc->guests->host, row, &entry->subject, &reason) == TH_OK)
+    if (benchmark->create(benchmark, desc->external->ctx, row, &entry->subject, &reason) == TH_OK)
         return TH_OK;
-    row->left_out = true;
+    row->skipped = true;
     snprintf(row->failure, sizeof row->failure, "%.*s", (int)sizeof row->failure - 1, reason.text);
     return TH_OK;
 }
 
-static void summarize_guest(const th_entry *entry, const th_row *baseline, th_row *row)
+static void summarize_external(const th_entry *entry, const th_row *baseline, th_row *row)
 {
-    const th_guest *guest = entry->rival;
-    guest->summarize(entry->subject, baseline, row);
+    const th_external_benchmark *benchmark = entry->variant;
+    benchmark->summarize(entry->subject, baseline, row);
 }
 
-uint32_t th_guest_entries(const th_guests *guests, th_entry *entries)
+uint32_t th_external_entries(const th_external_benchmarks *external, th_entry *entries)
 {
-    for (uint32_t i = 0; i < guests->count; i++) {
-        const th_guest *guest = &guests->entries[i];
+    for (uint32_t i = 0; i < external->count; i++) {
+        const th_external_benchmark *benchmark = &external->entries[i];
         entries[i] = (th_entry){
-            .shape = guest->shape,
-            .rival = guest,
-            .is_baseline = guest->is_baseline,
-            .create = create_guest,
-            .before = guest->before,
-            .run = guest->run,
-            .after = guest->after,
-            .summarize = summarize_guest,
-            .destroy = guest->destroy,
+            .shape = benchmark->shape,
+            .variant = benchmark,
+            .is_baseline = benchmark->is_baseline,
+            .create = create_external,
+            .before = benchmark->before,
+            .run = benchmark->run,
+            .after = benchmark->after,
+            .summarize = summarize_external,
+            .destroy = benchmark->destroy,
         };
-        snprintf(entries[i].name, sizeof entries[i].name, "%s", guest->name);
+        snprintf(entries[i].name, sizeof entries[i].name, "%s", benchmark->name);
     }
-    return guests->count;
+    return external->count;
 }

@@ -8,37 +8,37 @@ static const th_interpolation modes[] = {
     TH_INTERPOLATION_FAST_SLERP, TH_INTERPOLATION_CUBIC,
 };
 
-static void cast_mode(const th_entry *entry, const th_stage *stage, th_scene_desc *desc)
+static void with_mode(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc)
 {
-    (void)stage;
+    (void)fixture;
     const th_interpolation *mode = entry->shape;
-    desc->rig.interpolation = *mode;
+    desc->compile.interpolation = *mode;
 }
 
-static void cast_exact(const th_entry *entry, const th_stage *stage, th_scene_desc *desc)
+static void with_exact(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc)
 {
-    cast_mode(entry, stage, desc);
-    desc->rig.sampling = TH_SAMPLING_EXACT;
+    with_mode(entry, fixture, desc);
+    desc->compile.sampling = TH_SAMPLING_EXACT;
 }
 
 static uint32_t add(th_entry *entries, const th_interpolation *mode)
 {
     th_entry e = {
         .shape = mode,
-        .create = th_poser_create,
-        .before = th_poser_begin,
-        .run = th_poser_run,
-        .destroy = th_poser_destroy,
+        .create = th_pose_benchmark_create,
+        .before = th_pose_benchmark_begin,
+        .run = th_pose_benchmark_run,
+        .destroy = th_pose_benchmark_destroy,
     };
     uint32_t count = 0;
-    e.cast = cast_mode;
+    e.set_scene = with_mode;
     for (e.isa = TH_ISA_SCALAR; e.isa < TH_ISA_COUNT; e.isa++) {
         if (!th_isa_available(e.isa))
             continue;
         snprintf(e.name, sizeof e.name, "interp/%s/%s", th_interpolation_name(*mode), th_isa_name(e.isa));
         entries[count++] = e;
     }
-    e.cast = cast_exact;
+    e.set_scene = with_exact;
     e.isa = TH_ISA_AUTO;
     snprintf(e.name, sizeof e.name, "interp/%s/exact", th_interpolation_name(*mode));
     entries[count++] = e;

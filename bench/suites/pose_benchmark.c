@@ -14,15 +14,15 @@ static double time_of(uint64_t frame)
     return (double)frame / TH_FRAME_RATE;
 }
 
-void th_poser_run(void *subject, uint64_t frame)
+void th_pose_benchmark_run(void *subject, uint64_t frame)
 {
-    th_poser *p = subject;
+    th_pose_benchmark *p = subject;
     th_crowd_update(p->crowd, 0, th_crowd_batch_count(p->crowd), p->time_s(frame), p->palette, p->scratch);
 }
 
-void th_poser_begin(void *subject)
+void th_pose_benchmark_begin(void *subject)
 {
-    th_poser *p = subject;
+    th_pose_benchmark *p = subject;
     p->run(p, 0);
 }
 
@@ -31,9 +31,9 @@ void th_poser_begin(void *subject)
 static uint64_t key_bytes(const th_scene *scene)
 {
     uint64_t bytes = 0;
-    for (uint32_t r = 0; r < scene->rig_count; r++)
-        for (uint32_t c = 0; c < th_rig_model(scene->rigs[r])->clip_count; c++)
-            bytes += th_rig_clip_report(scene->rigs[r], c)->bytes;
+    for (uint32_t r = 0; r < scene->compiled_model_count; r++)
+        for (uint32_t c = 0; c < th_compiled_model_source(scene->compiled_models[r])->clip_count; c++)
+            bytes += th_compiled_model_clip_report(scene->compiled_models[r], c)->bytes;
     return bytes;
 }
 
@@ -43,16 +43,17 @@ static uint64_t exact_characters(const th_scene *scene)
     uint64_t count = 0;
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         const th_instance *instance = &scene->instances[i];
-        count += th_scene_clip(scene, i) && !th_rig_clip_report(scene->rigs[instance->rig], instance->clip)->compiled;
+        count += th_scene_clip(scene, i) &&
+                 !th_compiled_model_clip_report(scene->compiled_models[instance->model], instance->clip)->compiled;
     }
     return count;
 }
 
-th_result th_poser_check(const th_entry *entry, const th_stage *stage, th_row *row, th_error *err)
+th_result th_pose_benchmark_validate(const th_entry *entry, const th_fixture *fixture, th_row *row, th_error *err)
 {
-    const th_poser *p = entry->subject;
-    const th_scene *scene = p->set->scene;
-    th_trial trial = {
+    const th_pose_benchmark *p = entry->subject;
+    const th_scene *scene = p->shared->scene;
+    th_validate_run_desc validation = {
         .scene = scene,
         .crowd = p->crowd,
         .palette = p->palette,
@@ -61,24 +62,24 @@ th_result th_poser_check(const th_entry *entry, const th_stage *stage, th_row *r
         .time_s = p->time_s,
     };
     th_result result = TH_OK;
-    if (p->set->desc.rig.sampling == TH_SAMPLING_COMPILED && entry->palette == TH_PALETTE_F32)
-        result = th_stage_reference(stage, p->set, p->time_s(TH_TRIAL_FRAME), &trial.reference, err);
+    if (p->shared->desc.compile.sampling == TH_SAMPLING_COMPILED && entry->palette == TH_PALETTE_F32)
+        result = th_fixture_reference(fixture, p->shared, p->time_s(TH_VALIDATE_FRAME), &validation.reference, err);
     row->own = json_pack("{s:o, s:o}", "key_bytes", th_json_count(key_bytes(scene)), "exact_characters",
                          th_json_count(exact_characters(scene)));
-    return result == TH_OK ? th_trial_run(&trial, row, err) : result;
+    return result == TH_OK ? th_validate_run(&validation, row, err) : result;
 }
 
 /* ---- making ---- */
 
-void th_poser_as_asked(const th_entry *entry, const th_stage *stage, th_scene_desc *desc)
+void th_pose_benchmark_keep_scene(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc)
 {
-    (void)entry, (void)stage, (void)desc;
+    (void)entry, (void)fixture, (void)desc;
 }
 
-void th_poser_destroy(void *subject)
+void th_pose_benchmark_destroy(void *subject)
 {
-    th_poser *p = subject;
-    for (uint32_t r = 0; p->tutorials && r < p->set->scene->rig_count; r++)
+    th_pose_benchmark *p = subject;
+    for (uint32_t r = 0; p->tutorials && r < p->shared->scene->compiled_model_count; r++)
         th_tutorial_destroy(p->tutorials[r]);
     free(p->tutorials);
     free(p->scratch);
@@ -86,32 +87,33 @@ void th_poser_destroy(void *subject)
     free(p);
 }
 
-th_result th_poser_init(th_entry *entry, const th_stage *stage, th_row *row, th_error *err)
+th_result th_pose_benchmark_init(th_entry *entry, const th_fixture *fixture, th_row *row, th_error *err)
 {
-    th_poser *p = calloc(1, sizeof *p);
+    th_pose_benchmark *p = calloc(1, sizeof *p);
     if (!p)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", entry->name);
     entry->subject = p;
-    p->set = entry->set;
-    p->palette = stage->palette;
+    p->shared = entry->shared;
+    p->palette = fixture->palette;
     p->run = entry->run;
     p->time_s = time_of;
-    const th_result result = th_scene_crowd(p->set->scene, entry->isa, entry->palette, &p->crowd, err);
+    const th_result result = th_scene_crowd(p->shared->scene, entry->isa, entry->palette, &p->crowd, err);
     if (result != TH_OK)
         return result;
-    p->scratch = th_line_alloc(th_crowd_scratch_bytes(p->crowd));
+    p->scratch = th_cache_line_alloc(th_crowd_scratch_bytes(p->crowd));
     if (!p->scratch)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
     row->time_unit = "us";
     row->threads = 1;
-    row->characters = p->set->scene->instance_count;
-    row->joints = th_crowd_joint_count(p->crowd);
+    row->characters = p->shared->scene->instance_count;
+    row->bones = th_crowd_bone_count(p->crowd);
     return TH_OK;
 }
 
-th_result th_poser_create(th_entry *entry, const th_bench_desc *desc, const th_stage *stage, th_row *row, th_error *err)
+th_result th_pose_benchmark_create(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
+                                   th_error *err)
 {
     (void)desc;
-    const th_result result = th_poser_init(entry, stage, row, err);
-    return result == TH_OK ? th_poser_check(entry, stage, row, err) : result;
+    const th_result result = th_pose_benchmark_init(entry, fixture, row, err);
+    return result == TH_OK ? th_pose_benchmark_validate(entry, fixture, row, err) : result;
 }

@@ -6,69 +6,69 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As the file says, whatever is asked for. */
-static void cast_authored(const th_entry *entry, const th_stage *stage, th_scene_desc *desc)
+/* As the file says, whatever is requested for. */
+static void as_authored(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc)
 {
-    (void)entry, (void)stage;
-    desc->rig.sampling = TH_SAMPLING_EXACT;
-    desc->rig.interpolation = TH_INTERPOLATION_AUTHORED;
+    (void)entry, (void)fixture;
+    desc->compile.sampling = TH_SAMPLING_EXACT;
+    desc->compile.interpolation = TH_INTERPOLATION_AUTHORED;
 }
 
-/* ---- the tutorials' way ---- */
+/* ---- the tutorials' method ---- */
 
 static void run_tutorial(void *subject, uint64_t frame)
 {
-    th_poser *p = subject;
-    const th_scene *scene = p->set->scene;
+    th_pose_benchmark *p = subject;
+    const th_scene *scene = p->shared->scene;
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         const th_instance *instance = &scene->instances[i];
         float *palette = (float *)((char *)p->palette + th_crowd_palette_offset(p->crowd, i));
-        th_tutorial_palette(p->tutorials[instance->rig], instance->clip, th_scene_clip_time(scene, i, p->time_s(frame)),
-                            palette);
+        th_tutorial_palette(p->tutorials[instance->model], instance->clip,
+                            th_scene_clip_time(scene, i, p->time_s(frame)), palette);
     }
 }
 
-static th_result create_tutorial(th_entry *entry, const th_bench_desc *desc, const th_stage *stage, th_row *row,
+static th_result create_tutorial(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
                                  th_error *err)
 {
     (void)desc;
-    th_result result = th_poser_init(entry, stage, row, err);
+    th_result result = th_pose_benchmark_init(entry, fixture, row, err);
     if (result != TH_OK)
         return result;
-    th_poser *p = entry->subject;
-    const th_scene *scene = p->set->scene;
-    p->tutorials = calloc(scene->rig_count, sizeof(th_tutorial *));
+    th_pose_benchmark *p = entry->subject;
+    const th_scene *scene = p->shared->scene;
+    p->tutorials = calloc(scene->compiled_model_count, sizeof(th_tutorial *));
     if (!p->tutorials)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", entry->name);
-    for (uint32_t r = 0; r < scene->rig_count; r++) {
-        result = th_tutorial_create(th_rig_model(scene->rigs[r]), &p->tutorials[r], err);
+    for (uint32_t r = 0; r < scene->compiled_model_count; r++) {
+        result = th_tutorial_create(th_compiled_model_source(scene->compiled_models[r]), &p->tutorials[r], err);
         if (result != TH_OK)
             return result;
     }
-    return th_poser_check(entry, stage, row, err);
+    return th_pose_benchmark_validate(entry, fixture, row, err);
 }
 
 /* ---- the floor ---- */
 
 static void run_fill(void *subject, uint64_t frame)
 {
-    th_poser *p = subject;
+    th_pose_benchmark *p = subject;
     th_crowd_fill(p->crowd, 0, th_crowd_batch_count(p->crowd), (float)frame, p->palette);
 }
 
-static th_result create_fill(th_entry *entry, const th_bench_desc *desc, const th_stage *stage, th_row *row,
+static th_result create_fill(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
                              th_error *err)
 {
     (void)desc;
-    return th_poser_init(entry, stage, row, err);
+    return th_pose_benchmark_init(entry, fixture, row, err);
 }
 
 /* ---- the entries ---- */
 
-static const th_entry yardsticks[] = {
-    {"pose/exact", .cast = cast_authored, .create = th_poser_create, .run = th_poser_run},
-    {"pose/tutorial", .cast = cast_authored, .create = create_tutorial, .run = run_tutorial},
-    {"limit/palette_write", .cast = cast_authored, .create = create_fill, .run = run_fill},
+static const th_entry baselines[] = {
+    {"pose/exact", .set_scene = as_authored, .create = th_pose_benchmark_create, .run = th_pose_benchmark_run},
+    {"pose/tutorial", .set_scene = as_authored, .create = create_tutorial, .run = run_tutorial},
+    {"limit/palette_write", .set_scene = as_authored, .create = create_fill, .run = run_fill},
 };
 
 uint32_t th_pose_entries(th_entry *entries)
@@ -84,18 +84,18 @@ uint32_t th_pose_entries(th_entry *entries)
         *e = (th_entry){
             .isa = isa,
             .palette = palette,
-            .cast = th_poser_as_asked,
-            .create = th_poser_create,
-            .before = th_poser_begin,
-            .run = th_poser_run,
-            .destroy = th_poser_destroy,
+            .set_scene = th_pose_benchmark_keep_scene,
+            .create = th_pose_benchmark_create,
+            .before = th_pose_benchmark_begin,
+            .run = th_pose_benchmark_run,
+            .destroy = th_pose_benchmark_destroy,
         };
         snprintf(e->name, sizeof e->name, "pose/%s/%s", th_isa_name(isa), th_palette_name(palette));
     }
-    for (size_t i = 0; i < sizeof yardsticks / sizeof *yardsticks; i++) {
-        entries[count] = yardsticks[i];
-        entries[count].before = th_poser_begin;
-        entries[count++].destroy = th_poser_destroy;
+    for (size_t i = 0; i < sizeof baselines / sizeof *baselines; i++) {
+        entries[count] = baselines[i];
+        entries[count].before = th_pose_benchmark_begin;
+        entries[count++].destroy = th_pose_benchmark_destroy;
     }
     return count;
 }

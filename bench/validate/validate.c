@@ -36,14 +36,14 @@ static double shell_error(const th_dmat34 *moved, const double joint[3], double 
     return error;
 }
 
-static double entry_error(const subject *s, uint32_t bind)
+static double entry_error(const subject *s, uint32_t bone)
 {
-    const double *pose = s->pose[s->model->binds[bind].joint].m;
+    const double *pose = s->pose[s->model->bones[bone].joint].m;
     th_mat34 entry;
-    th_palette_read(s->format, s->palette + bind * th_palette_entry_bytes(s->format), entry.m);
+    th_palette_read(s->format, s->palette + bone * th_palette_entry_bytes(s->format), entry.m);
     th_dmat34 got = th_dmat34_from(entry), inverse;
-    if (!th_dmat34_invert(&s->wanted[bind], &inverse)) /* scaled to nothing: no mesh point to speak of */
-        return th_dmat34_distance(&got, &s->wanted[bind]);
+    if (!th_dmat34_invert(&s->wanted[bone], &inverse)) /* scaled to nothing: no mesh point to speak of */
+        return th_dmat34_distance(&got, &s->wanted[bone]);
     th_dmat34 moved = th_dmat34_mul(got, inverse);
     return shell_error(&moved, (double[3]){pose[3], pose[7], pose[11]}, s->shell);
 }
@@ -56,14 +56,14 @@ static double half_error(double value)
 
 /* How far rounding to the palette's format may move the joint, and points of the shell around it. Where the entry has
  * no inverse, entry_error compares numbers. */
-static double format_error(const subject *s, uint32_t bind)
+static double format_error(const subject *s, uint32_t bone)
 {
-    const double *pose = s->pose[s->model->binds[bind].joint].m, *w = s->wanted[bind].m;
+    const double *pose = s->pose[s->model->bones[bone].joint].m, *w = s->wanted[bone].m;
     double mesh[3] = {0}, shell[3] = {1, 1, 1}, squares = 0;
     th_dmat34 inverse;
     if (s->format != TH_PALETTE_F16)
         return 0;
-    if (th_dmat34_invert(&s->wanted[bind], &inverse)) {
+    if (th_dmat34_invert(&s->wanted[bone], &inverse)) {
         th_dmat34_point(&inverse, (double[3]){pose[3], pose[7], pose[11]}, mesh);
         for (int col = 0; col < 3; col++) {
             const double *row = inverse.m + 4 * col;
@@ -79,23 +79,23 @@ static double format_error(const subject *s, uint32_t bind)
     return sqrt(squares);
 }
 
-static void check_instance(const subject *s, uint32_t instance, th_check *check)
+static void validate_instance(const subject *s, uint32_t instance, th_validation *validation)
 {
-    for (uint32_t b = 0; b < s->model->bind_count; b++) {
-        uint32_t joint = s->model->binds[b].joint;
+    for (uint32_t b = 0; b < s->model->bone_count; b++) {
+        uint32_t joint = s->model->bones[b].joint;
         const double *pose = s->pose[joint].m;
         double away = distance((double[3]){pose[3], pose[7], pose[11]}, (double[3]){0, 0, 0});
         double allowed =
-            s->bound * TH_CHECK_BOUND_FACTOR + TH_CHECK_ROUNDING * (s->model->size + away) + format_error(s, b);
+            s->bound * TH_VALIDATE_BOUND_FACTOR + TH_VALIDATE_ROUNDING * (s->model->size + away) + format_error(s, b);
         double error = entry_error(s, b);
         if (!isfinite(error))
             error = HUGE_VAL;
-        check->max_error = fmax(check->max_error, error);
-        if (error / allowed > check->excess) {
-            check->excess = error / allowed;
-            check->allowed = allowed;
-            check->instance = instance;
-            check->joint = joint;
+        validation->max_error = fmax(validation->max_error, error);
+        if (error / allowed > validation->excess) {
+            validation->excess = error / allowed;
+            validation->allowed = allowed;
+            validation->instance = instance;
+            validation->joint = joint;
         }
     }
 }
@@ -104,31 +104,31 @@ static void check_instance(const subject *s, uint32_t instance, th_check *check)
 static double bound_of(const th_scene *scene, uint32_t instance)
 {
     const th_instance *i = &scene->instances[instance];
-    const th_rig *rig = scene->rigs[i->rig];
-    if (!th_scene_clip(scene, instance) || !th_rig_clip_report(rig, i->clip)->compiled)
+    const th_compiled_model *compiled = scene->compiled_models[i->model];
+    if (!th_scene_clip(scene, instance) || !th_compiled_model_clip_report(compiled, i->clip)->compiled)
         return 0;
-    return th_rig_bound(rig);
+    return th_compiled_model_bound(compiled);
 }
 
-static th_interpolation interpolation_of(const th_check_desc *desc, uint32_t instance)
+static th_interpolation interpolation_of(const th_validation_desc *desc, uint32_t instance)
 {
-    const th_rig *rig = desc->scene->rigs[desc->scene->instances[instance].rig];
-    return desc->as_authored ? TH_INTERPOLATION_AUTHORED : th_rig_interpolation(rig);
+    const th_compiled_model *compiled = desc->scene->compiled_models[desc->scene->instances[instance].model];
+    return desc->as_authored ? TH_INTERPOLATION_AUTHORED : th_compiled_model_interpolation(compiled);
 }
 
 static th_dmat34 *create_scratch(const th_scene *scene)
 {
     size_t most = 0;
-    for (uint32_t r = 0; r < scene->rig_count; r++) {
-        const th_model *model = th_rig_model(scene->rigs[r]);
-        size_t size = (size_t)model->joint_count + model->bind_count;
+    for (uint32_t r = 0; r < scene->compiled_model_count; r++) {
+        const th_model *model = th_compiled_model_source(scene->compiled_models[r]);
+        size_t size = (size_t)model->joint_count + model->bone_count;
         most = size > most ? size : most;
     }
     return calloc(most + 1, sizeof(th_dmat34));
 }
 
 /* Of one instance, at `ticks` of its clip. scratch: of create_scratch. */
-static th_check check_at(const th_check_desc *desc, uint32_t i, double ticks, th_dmat34 *scratch)
+static th_validation validate_at(const th_validation_desc *desc, uint32_t i, double ticks, th_dmat34 *scratch)
 {
     const th_model *model = th_scene_model(desc->scene, i);
     th_dmat34 *pose = scratch, *wanted = scratch + model->joint_count;
@@ -136,7 +136,7 @@ static th_check check_at(const th_check_desc *desc, uint32_t i, double ticks, th
     th_exact_pose(model, th_scene_clip(desc->scene, i), ticks, interpolation_of(desc, i), pose);
     th_exact_palette(model, pose, wanted);
     if (desc->reference)
-        for (uint32_t b = 0; b < model->bind_count; b++)
+        for (uint32_t b = 0; b < model->bone_count; b++)
             wanted[b] = th_dmat34_from(((const th_mat34 *)((const char *)desc->reference + offset))[b]);
     const subject s = {
         .model = model,
@@ -147,36 +147,36 @@ static th_check check_at(const th_check_desc *desc, uint32_t i, double ticks, th
         .shell = TH_SHELL_M * model->size / TH_REFERENCE_SIZE_M,
         .bound = desc->reference ? 0 : bound_of(desc->scene, i),
     };
-    th_check check = {0};
-    check_instance(&s, i, &check);
-    return check;
+    th_validation validation = {0};
+    validate_instance(&s, i, &validation);
+    return validation;
 }
 
 /* Where a clip jumps, rounding of times decides on which side of it a moment is: either is right. */
-static th_check check_around(const th_check_desc *desc, uint32_t i, th_dmat34 *scratch)
+static th_validation validate_around(const th_validation_desc *desc, uint32_t i, th_dmat34 *scratch)
 {
     const th_clip *clip = th_scene_clip(desc->scene, i);
     const double ticks = clip ? th_clip_ticks(clip, th_scene_clip_time(desc->scene, i, desc->time_s)) : 0;
-    th_check best = check_at(desc, i, ticks, scratch);
+    th_validation best = validate_at(desc, i, ticks, scratch);
     for (int side = -1; side <= 1 && best.excess > 1; side += 2) {
-        const th_check other = check_at(desc, i, ticks * (1 + side * TH_CHECK_TIME_ROUNDING), scratch);
+        const th_validation other = validate_at(desc, i, ticks * (1 + side * TH_VALIDATE_TIME_ROUNDING), scratch);
         best = other.excess < best.excess ? other : best;
     }
     return best;
 }
 
-th_result th_check_palettes(const th_check_desc *desc, th_check *check, th_error *err)
+th_result th_validate_palettes(const th_validation_desc *desc, th_validation *validation, th_error *err)
 {
     th_dmat34 *scratch = create_scratch(desc->scene);
     if (!scratch)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the reference pose");
     const uint32_t count = desc->scene->instance_count, checked = count < desc->sample ? count : desc->sample;
     for (uint32_t k = 0; k < checked; k++) {
-        const th_check one = check_around(desc, (uint32_t)((uint64_t)k * count / checked), scratch);
-        const double max_error = fmax(check->max_error, one.max_error);
-        if (one.excess > check->excess)
-            *check = one;
-        check->max_error = max_error;
+        const th_validation one = validate_around(desc, (uint32_t)((uint64_t)k * count / checked), scratch);
+        const double max_error = fmax(validation->max_error, one.max_error);
+        if (one.excess > validation->excess)
+            *validation = one;
+        validation->max_error = max_error;
     }
     free(scratch);
     return TH_OK;

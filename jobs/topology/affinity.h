@@ -10,20 +10,20 @@
 
 #include <pthread.h>
 
-typedef struct th_seats th_seats;
+typedef struct th_affinity th_affinity;
 
 /* threads: of the workers from 1 on, where they stay the same and so can be pinned from outside, now and later; NULL
- * where a runtime ends and starts threads as it likes: then each one takes its seat itself. Returns 0 or an errno
+ * where a runtime ends and starts threads as it likes: then each one takes its pin itself. Returns 0 or an errno
  * value; *out is NULL for TH_PLACEMENT_NONE. */
-int th_seats_create(th_placement placement, uint32_t workers, const pthread_t *threads, th_seats **out);
-void th_seats_destroy(th_seats *seats); /* NULL is fine */
+int th_affinity_create(th_placement placement, uint32_t workers, const pthread_t *threads, th_affinity **out);
+void th_affinity_destroy(th_affinity *affinity); /* NULL is fine */
 
 /* By a worker whose thread is not known from outside, before it works. NULL is fine. */
-void th_seats_sit(const th_seats *seats, uint32_t worker);
+void th_affinity_apply(const th_affinity *affinity, uint32_t worker);
 
 /* By the calling thread, before work begins. After a sleep it may find itself on a worker's CPU. The two would take
  * turns there, a spinning worker for milliseconds, until the system notices; so the worker takes the CPU that the
  * caller was last seen on. One thread at a time; allocates nothing; NULL is fine. */
-void th_seats_make_way(th_seats *seats);
+void th_affinity_avoid_caller(th_affinity *affinity);
 
 #endif

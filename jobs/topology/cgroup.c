@@ -4,7 +4,7 @@
  *                            4:cpu,cpuacct:/web   v1: by controller   MOUNT/web/cpu.cfs_{quota,period}_us
  *     /proc/self/mountinfo   ... ROOT MOUNT ... - cgroup2 ...         or: - cgroup SOURCE OPTIONS, with "cpu" in them
  *
- * ROOT is the group that appears at MOUNT: "/", unless a container sees only a part; it is cut off the front of the
+ * ROOT is the group that appears at MOUNT: "/", unless a container sees only a part; it is split off the front of the
  * path. A limit further up binds as well, so every folder up to the mount point is read. Systems mount both versions at
  * once with the CPU controller in one of them, so both are read. Mount points with spaces, which are escaped there, are
  * not found.
@@ -137,9 +137,9 @@ static bool find_folder(const char *root, hierarchy h, path *out_folder, size_t 
     place p;
     if (!find_line(root, "cgroup", parse_group, h, &p) || !find_line(root, "mountinfo", parse_mount, h, &p))
         return false;
-    const size_t cut = strcmp(p.root.text, "/") == 0 ? 0 : strlen(p.root.text);
-    const bool below = strncmp(p.group.text, p.root.text, cut) == 0 && p.group.text[cut] == '/';
-    const char *rest = below ? p.group.text + cut : "";
+    const size_t split = strcmp(p.root.text, "/") == 0 ? 0 : strlen(p.root.text);
+    const bool below = strncmp(p.group.text, p.root.text, split) == 0 && p.group.text[split] == '/';
+    const char *rest = below ? p.group.text + split : "";
     *out_top = strlen(p.mount.text);
     return snprintf(out_folder->text, sizeof out_folder->text, "%s%s", p.mount.text, rest) <
            (int)sizeof out_folder->text;

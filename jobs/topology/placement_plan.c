@@ -6,8 +6,8 @@
  *
  * Compact and cores are one sort each. Spread takes one CPU after the other, each time one whose nearest neighbour
  * among those taken is farthest; among those, the one on the emptier side, from the machine downwards. Emptier alone
- * would not do: where only one core of a package is allowed, its second thread is in the emptier package, but it shares
- * that core. Finding the best set of every size instead would move all workers when one more comes. */
+ * would not do: where only one core of a package is allowed, its second thread is in the emptier package, but it
+ * partition that core. Finding the best set of every size instead would move all workers when one more comes. */
 #include "placement_plan.h"
 
 #include "cpus.h"
@@ -18,60 +18,60 @@
 
 /* ---- what there is to choose from ---- */
 
-typedef struct place {
+typedef struct candidate {
     hwloc_obj_t pu;
     uint32_t round; /* cores: how many threads of the same core come first */
     int nearness;   /* depth of the lowest object that holds the caller as well */
-} place;
+} candidate;
 
-typedef struct places {
-    place *all; /* from left to right */
+typedef struct candidates {
+    candidate *all; /* from left to right */
     uint32_t count;
     hwloc_obj_t caller; /* NULL: not in the topology */
-} places;
+} candidates;
 
-static int find_places(const th_ground *ground, places *out)
+static int find_candidates(const th_topology *machine, candidates *out)
 {
-    const int most = hwloc_get_nbobjs_by_type(ground->topology, HWLOC_OBJ_PU);
-    *out = (places){.all = calloc((size_t)most, sizeof *out->all)};
+    const int most = hwloc_get_nbobjs_by_type(machine->topology, HWLOC_OBJ_PU);
+    *out = (candidates){.all = calloc((size_t)most, sizeof *out->all)};
     if (!out->all)
         return ENOMEM;
-    out->caller = hwloc_get_pu_obj_by_os_index(ground->topology, ground->here);
+    out->caller = hwloc_get_pu_obj_by_os_index(machine->topology, machine->here);
     hwloc_obj_t pu = NULL;
-    while ((pu = hwloc_get_next_obj_by_type(ground->topology, HWLOC_OBJ_PU, pu)))
-        if (pu != out->caller && hwloc_bitmap_isset(ground->allowed, pu->os_index))
+    while ((pu = hwloc_get_next_obj_by_type(machine->topology, HWLOC_OBJ_PU, pu)))
+        if (pu != out->caller && hwloc_bitmap_isset(machine->allowed, pu->os_index))
             out->all[out->count++].pu = pu;
     return 0;
 }
 
 /* ---- compact, cores ---- */
 
-static void measure_nearness(const th_ground *ground, places *p)
+static void measure_nearness(const th_topology *machine, candidates *p)
 {
     for (uint32_t i = 0; p->caller && i < p->count; i++)
-        p->all[i].nearness = hwloc_get_common_ancestor_obj(ground->topology, p->caller, p->all[i].pu)->depth;
+        p->all[i].nearness = hwloc_get_common_ancestor_obj(machine->topology, p->caller, p->all[i].pu)->depth;
 }
 
 /* Virtual machines may have none; then each CPU is its own. */
-static hwloc_obj_t core_of(const th_ground *ground, hwloc_obj_t pu)
+static hwloc_obj_t core_of(const th_topology *machine, hwloc_obj_t pu)
 {
-    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(ground->topology, HWLOC_OBJ_CORE, pu);
+    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(machine->topology, HWLOC_OBJ_CORE, pu);
     return core ? core : pu;
 }
 
-static void count_rounds(const th_ground *ground, places *p)
+static void count_rounds(const th_topology *machine, candidates *p)
 {
-    hwloc_obj_t callers = p->caller ? core_of(ground, p->caller) : NULL, core = NULL;
+    hwloc_obj_t callers = p->caller ? core_of(machine, p->caller) : NULL, core = NULL;
     for (uint32_t i = 0; i < p->count; i++) {
         hwloc_obj_t before = core;
-        core = core_of(ground, p->all[i].pu);
+        core = core_of(machine, p->all[i].pu);
         p->all[i].round = core == before ? p->all[i - 1].round + 1 : core == callers;
     }
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_candidates(const void *a, const void *b)
 {
-    const place *p = a, *q = b;
+    const candidate *p = a, *q = b;
     if (p->round != q->round)
         return p->round < q->round ? -1 : 1;
     if (p->nearness != q->nearness)
@@ -98,7 +98,7 @@ static void occupy(load_map *m, hwloc_obj_t pu)
 }
 
 /* Depth of the lowest object that holds this CPU and a taken one. */
-static int crowding(const load_map *m, hwloc_obj_t pu)
+static int shared_depth(const load_map *m, hwloc_obj_t pu)
 {
     hwloc_obj_t object = pu;
     while (object && *load_of(m, object) == 0)
@@ -114,14 +114,14 @@ static hwloc_obj_t child_above(hwloc_obj_t ancestor, hwloc_obj_t object)
 }
 
 /* Whether the load is less on the side of a, where the ways from the machine down to a and b part. */
-static bool is_emptier(const th_ground *ground, const load_map *m, hwloc_obj_t a, hwloc_obj_t b)
+static bool is_emptier(const th_topology *machine, const load_map *m, hwloc_obj_t a, hwloc_obj_t b)
 {
-    hwloc_obj_t fork = hwloc_get_common_ancestor_obj(ground->topology, a, b);
+    hwloc_obj_t fork = hwloc_get_common_ancestor_obj(machine->topology, a, b);
     return *load_of(m, child_above(fork, a)) < *load_of(m, child_above(fork, b));
 }
 
 /* One must be free. */
-static hwloc_obj_t find_loneliest(const th_ground *ground, const load_map *m, const places *p)
+static hwloc_obj_t find_least_loaded(const th_topology *machine, const load_map *m, const candidates *p)
 {
     hwloc_obj_t best = NULL;
     int least = 0;
@@ -129,8 +129,8 @@ static hwloc_obj_t find_loneliest(const th_ground *ground, const load_map *m, co
         hwloc_obj_t pu = p->all[i].pu;
         if (*load_of(m, pu) > 0)
             continue;
-        const int depth = crowding(m, pu);
-        if (!best || depth < least || (depth == least && is_emptier(ground, m, pu, best))) {
+        const int depth = shared_depth(m, pu);
+        if (!best || depth < least || (depth == least && is_emptier(machine, m, pu, best))) {
             best = pu;
             least = depth;
         }
@@ -138,16 +138,16 @@ static hwloc_obj_t find_loneliest(const th_ground *ground, const load_map *m, co
     return best;
 }
 
-static int spread(const th_ground *ground, const places *p, uint32_t wanted, uint32_t *cpus)
+static int spread(const th_topology *machine, const candidates *p, uint32_t wanted, uint32_t *cpus)
 {
-    load_map m = {.width = (size_t)hwloc_get_nbobjs_by_type(ground->topology, HWLOC_OBJ_PU)};
-    m.loads = calloc((size_t)hwloc_topology_get_depth(ground->topology) * m.width, sizeof *m.loads);
+    load_map m = {.width = (size_t)hwloc_get_nbobjs_by_type(machine->topology, HWLOC_OBJ_PU)};
+    m.loads = calloc((size_t)hwloc_topology_get_depth(machine->topology) * m.width, sizeof *m.loads);
     if (!m.loads)
         return ENOMEM;
     if (p->caller)
         occupy(&m, p->caller);
     for (uint32_t i = 0; i < wanted; i++) {
-        hwloc_obj_t pu = find_loneliest(ground, &m, p);
+        hwloc_obj_t pu = find_least_loaded(machine, &m, p);
         occupy(&m, pu);
         cpus[i] = pu->os_index;
     }
@@ -157,22 +157,22 @@ static int spread(const th_ground *ground, const places *p, uint32_t wanted, uin
 
 /* ---- the plan ---- */
 
-int th_placement_plan(th_placement placement, const th_ground *ground, uint32_t workers, uint32_t *cpus,
+int th_placement_plan(th_placement placement, const th_topology *machine, uint32_t workers, uint32_t *cpus,
                       uint32_t *count)
 {
-    places p;
+    candidates p;
     *count = 0;
-    int error = find_places(ground, &p);
+    int error = find_candidates(machine, &p);
     if (error)
         return error;
     const uint32_t wanted = workers < p.count ? workers : p.count;
     if (placement == TH_PLACEMENT_SPREAD) {
-        error = spread(ground, &p, wanted, cpus);
+        error = spread(machine, &p, wanted, cpus);
     } else {
-        measure_nearness(ground, &p);
+        measure_nearness(machine, &p);
         if (placement == TH_PLACEMENT_CORES)
-            count_rounds(ground, &p);
-        qsort(p.all, p.count, sizeof *p.all, compare_places);
+            count_rounds(machine, &p);
+        qsort(p.all, p.count, sizeof *p.all, compare_candidates);
         for (uint32_t i = 0; i < wanted; i++)
             cpus[i] = p.all[i].pu->os_index;
     }
@@ -218,8 +218,8 @@ int th_placement_plan_here(th_placement placement, int here, uint32_t workers, u
         return error;
     error = read_allowed(&allowed);
     if (!error) {
-        const th_ground ground = {topology, allowed, (uint32_t)here};
-        error = th_placement_plan(placement, &ground, workers, cpus, count);
+        const th_topology machine = {topology, allowed, (uint32_t)here};
+        error = th_placement_plan(placement, &machine, workers, cpus, count);
     }
     hwloc_bitmap_free(allowed);
     hwloc_topology_destroy(topology);

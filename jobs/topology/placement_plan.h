@@ -11,14 +11,14 @@ int th_placement_plan_here(th_placement placement, int here, uint32_t workers, u
 #include <hwloc.h>
 
 /* What a plan goes by. */
-typedef struct th_ground {
+typedef struct th_topology {
     hwloc_topology_t topology;
     hwloc_const_cpuset_t allowed; /* may name CPUs that the topology does not have; they are not used */
     uint32_t here;                /* the caller's CPU; one that the topology does not have: no caller to count */
-} th_ground;
+} th_topology;
 
 /* On this ground. Fewer workers get the beginning of the same plan. Returns 0 or ENOMEM. */
-int th_placement_plan(th_placement placement, const th_ground *ground, uint32_t workers, uint32_t *cpus,
+int th_placement_plan(th_placement placement, const th_topology *machine, uint32_t workers, uint32_t *cpus,
                       uint32_t *count);
 #endif
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
-struct th_film {
-    th_film_desc desc; /* its path is of no use after opening */
+struct th_frame_writer {
+    th_frame_writer_desc desc; /* its path is of no use after opening */
     uint32_t added;
     bool failed;
     th_video *video; /* NULL: PNG files */
@@ -28,15 +28,15 @@ struct th_film {
 
 /* ---- names ---- */
 
-typedef enum format { MP4 = TH_VIDEO_MP4, MKV = TH_VIDEO_MKV, WEBM = TH_VIDEO_WEBM, PNG, UNKNOWN } film_format;
+typedef enum format { MP4 = TH_VIDEO_MP4, MKV = TH_VIDEO_MKV, WEBM = TH_VIDEO_WEBM, PNG, UNKNOWN } writer_format;
 
-static film_format format_of(const char *path)
+static writer_format format_of(const char *path)
 {
     static const char *const ends[] = {[MP4] = ".mp4", [MKV] = ".mkv", [WEBM] = ".webm", [PNG] = ".png"};
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     for (int f = 0; f < UNKNOWN; f++)
         if (dot && dot > name && strcasecmp(dot, ends[f]) == 0)
-            return (film_format)f;
+            return (writer_format)f;
     return UNKNOWN;
 }
 
@@ -67,7 +67,7 @@ static th_result check_picture_name(const char *path, uint32_t frame_count, th_e
 }
 
 /* Takes apart a name that has been checked. */
-static th_result split_name(th_film *f, const char *path, th_error *err)
+static th_result split_name(th_frame_writer *f, const char *path, th_error *err)
 {
     const size_t length = strlen(path);
     f->before = strdup(path);
@@ -82,7 +82,7 @@ static th_result split_name(th_film *f, const char *path, th_error *err)
     return TH_OK;
 }
 
-static const char *name_of(const th_film *f, uint32_t frame)
+static const char *name_of(const th_frame_writer *f, uint32_t frame)
 {
     size_t room = strlen(f->before) + strlen(f->after) + 16;
     if (f->numbered)
@@ -94,31 +94,31 @@ static const char *name_of(const th_film *f, uint32_t frame)
 
 /* ---- opening ---- */
 
-th_result th_film_check(const th_film_desc *desc, th_error *err)
+th_result th_frame_writer_check(const th_frame_writer_desc *desc, th_error *err)
 {
     const uint32_t w = desc->width, h = desc->height;
     if (desc->path[0] == '\0')
-        return th_fail(err, TH_ERR_INPUT, "the name of the film is empty");
+        return th_fail(err, TH_ERR_INPUT, "the name of the writer is empty");
     if (format_of(desc->path) == UNKNOWN)
-        return th_fail(err, TH_ERR_INPUT, "%s: a film's name ends with .png, .mp4, .mkv or .webm", desc->path);
+        return th_fail(err, TH_ERR_INPUT, "%s: a writer's name ends with .png, .mp4, .mkv or .webm", desc->path);
     if (w == 0 || h == 0)
         return th_fail(err, TH_ERR_INPUT, "%s: a picture of %u by %u pixels is none", desc->path, w, h);
-    if (w > TH_FILM_MAX_SIDE || h > TH_FILM_MAX_SIDE || (uint64_t)w * h > TH_FILM_MAX_PIXELS)
+    if (w > TH_FRAME_WRITER_MAX_SIDE || h > TH_FRAME_WRITER_MAX_SIDE || (uint64_t)w * h > TH_FRAME_WRITER_MAX_PIXELS)
         return th_fail(err, TH_ERR_LIMIT, "%s: %u by %u pixels, the limit is %u a side and %u in all", desc->path, w, h,
-                       TH_FILM_MAX_SIDE, TH_FILM_MAX_PIXELS);
+                       TH_FRAME_WRITER_MAX_SIDE, TH_FRAME_WRITER_MAX_PIXELS);
     if (format_of(desc->path) != PNG && !(desc->frames_per_s > 0 && desc->frames_per_s <= 1000))
         return th_fail(err, TH_ERR_INPUT, "%s: %g frames a second are none", desc->path, desc->frames_per_s);
     return format_of(desc->path) == PNG ? check_picture_name(desc->path, desc->frame_count, err) : TH_OK;
 }
 
-void th_film_size(const th_film_desc *desc, uint32_t *out_width, uint32_t *out_height)
+void th_frame_writer_size(const th_frame_writer_desc *desc, uint32_t *out_width, uint32_t *out_height)
 {
     const bool video = format_of(desc->path) != PNG;
     *out_width = video ? th_video_side(desc->width) : desc->width;
     *out_height = video ? th_video_side(desc->height) : desc->height;
 }
 
-static th_result open_pictures(th_film *f, const char *path, th_error *err)
+static th_result open_pictures(th_frame_writer *f, const char *path, th_error *err)
 {
     th_result result = split_name(f, path, err);
     if (result != TH_OK)
@@ -129,19 +129,19 @@ static th_result open_pictures(th_film *f, const char *path, th_error *err)
     return th_file_probe(name_of(f, 0), err);
 }
 
-th_result th_film_open(const th_film_desc *desc, th_film **out, th_error *err)
+th_result th_frame_writer_open(const th_frame_writer_desc *desc, th_frame_writer **out, th_error *err)
 {
     assert(desc && desc->path && out);
     *out = NULL;
-    th_result result = th_film_check(desc, err);
+    th_result result = th_frame_writer_check(desc, err);
     if (result != TH_OK)
         return result;
-    th_film *f = calloc(1, sizeof *f);
+    th_frame_writer *f = calloc(1, sizeof *f);
     if (!f)
-        return th_fail(err, TH_ERR_MEMORY, "there is no memory left for a film");
+        return th_fail(err, TH_ERR_MEMORY, "there is no memory left for a frame writer");
     f->desc = *desc;
     f->desc.path = NULL;
-    film_format format = format_of(desc->path);
+    writer_format format = format_of(desc->path);
     if (format == PNG)
         result = open_pictures(f, desc->path, err);
     else if ((result = th_file_probe(desc->path, err)) == TH_OK)
@@ -149,7 +149,7 @@ th_result th_film_open(const th_film_desc *desc, th_film **out, th_error *err)
     if (result == TH_OK)
         *out = f;
     else
-        th_film_abandon(f);
+        th_frame_writer_abandon(f);
     return result;
 }
 
@@ -191,7 +191,7 @@ static void encode(const uint8_t *rgba, uint32_t width, uint32_t height, uint8_t
     stbi_write_png_to_func(taker->path ? write_png : keep_png, taker, (int)width, (int)height, 3, rgb, 3 * (int)width);
 }
 
-static th_result add_picture(th_film *f, const uint8_t *rgba, th_error *err)
+static th_result add_picture(th_frame_writer *f, const uint8_t *rgba, th_error *err)
 {
     png_taker file = {.path = name_of(f, f->added), .err = err};
     encode(rgba, f->desc.width, f->desc.height, f->rgb, &file);
@@ -213,7 +213,7 @@ th_result th_png_encode(const uint8_t *rgba, uint32_t width, uint32_t height, un
     return memory.written ? TH_OK : th_fail(err, TH_ERR_MEMORY, "there is no memory left for a picture");
 }
 
-th_result th_film_add(th_film *f, const uint8_t *rgba, th_error *err)
+th_result th_frame_writer_add(th_frame_writer *f, const uint8_t *rgba, th_error *err)
 {
     assert(!f->failed && f->added < f->desc.frame_count);
     th_result result;
@@ -228,7 +228,7 @@ th_result th_film_add(th_film *f, const uint8_t *rgba, th_error *err)
 
 /* ---- ending ---- */
 
-static void destroy(th_film *f)
+static void destroy(th_frame_writer *f)
 {
     free(f->rgb);
     free(f->before);
@@ -236,7 +236,7 @@ static void destroy(th_film *f)
     free(f);
 }
 
-th_result th_film_close(th_film *f, th_error *err)
+th_result th_frame_writer_close(th_frame_writer *f, th_error *err)
 {
     assert(!f->failed);
     th_result result = TH_OK;
@@ -250,7 +250,7 @@ th_result th_film_close(th_film *f, th_error *err)
     return result;
 }
 
-void th_film_abandon(th_film *f)
+void th_frame_writer_abandon(th_frame_writer *f)
 {
     if (!f)
         return;

@@ -79,7 +79,7 @@ static int open_scratch(const char *path)
     return fd;
 }
 
-/* A group of its own: what a terminal's Ctrl-C means for the film is for the program to say. */
+/* A group of its own: what a terminal's Ctrl-C means for the writer is for the program to say. */
 static int spawn(char *const arguments[], int frames, int said, int scratch, pid_t *out_pid)
 {
     posix_spawn_file_actions_t files;
@@ -120,7 +120,8 @@ static const char *const ENCODERS[][12] = {
     [TH_VIDEO_WEBM] = {"-c:v", "libvpx-vp9", "-crf", "24", "-b:v", "0", "-row-mt", "1", "-f", "webm"},
 };
 
-static int start(const th_film_desc *desc, th_video_format format, int frames, const th_video *v, pid_t *out_pid)
+static int start(const th_frame_writer_desc *desc, th_video_format format, int frames, const th_video *v,
+                 pid_t *out_pid)
 {
     char size[32], rate[32], file[32];
     snprintf(size, sizeof size, "%ux%u", th_video_side(desc->width), th_video_side(desc->height));
@@ -167,7 +168,7 @@ static th_result open_all(th_video *v, int *out_frames, th_error *err)
     return TH_OK;
 }
 
-static th_result init(th_video *v, const th_film_desc *desc, th_video_format format, th_error *err)
+static th_result init(th_video *v, const th_frame_writer_desc *desc, th_video_format format, th_error *err)
 {
     const uint32_t width = th_video_side(desc->width), height = th_video_side(desc->height);
     if (width != desc->width || height != desc->height)
@@ -185,7 +186,7 @@ static th_result init(th_video *v, const th_film_desc *desc, th_video_format for
     return explain_start(error, err);
 }
 
-th_result th_video_open(const th_film_desc *desc, th_video_format format, th_video **out, th_error *err)
+th_result th_video_open(const th_frame_writer_desc *desc, th_video_format format, th_video **out, th_error *err)
 {
     *out = NULL;
     th_video *v = malloc(sizeof *v);

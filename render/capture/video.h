@@ -14,7 +14,7 @@ typedef struct th_video th_video;
 uint32_t th_video_side(uint32_t side);
 
 /* Starts ffmpeg. desc->path: copied. */
-th_result th_video_open(const th_film_desc *desc, th_video_format format, th_video **out, th_error *err);
+th_result th_video_open(const th_frame_writer_desc *desc, th_video_format format, th_video **out, th_error *err);
 
 /* R, G, B and a byte that does not matter for each pixel. */
 th_result th_video_add(th_video *video, const uint8_t *rgba, th_error *err);

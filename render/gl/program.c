@@ -13,11 +13,11 @@ typedef struct stage {
     const th_shader *const *pieces;
 } stage;
 
-typedef struct place {
+typedef struct source_position {
     const char *file;
     unsigned long line;
     const char *rest; /* of the driver's line */
-} place;
+} source_position;
 
 static unsigned long count_lines(const char *text)
 {
@@ -29,7 +29,7 @@ static unsigned long count_lines(const char *text)
 
 /* A stage goes to the driver as one string, because Mesa loses the number that `#line` gives to a string. So lines are
  * counted through all pieces, and here is the way back. */
-static bool find_place(const char *prelude, const stage *s, unsigned long line, place *out)
+static bool find_position(const char *prelude, const stage *s, unsigned long line, source_position *out)
 {
     unsigned long count = count_lines(prelude);
     out->file = "the defines";
@@ -43,7 +43,7 @@ static bool find_place(const char *prelude, const stage *s, unsigned long line, 
 }
 
 /* Where an error is, drivers write in ways of their own: "0:12(5): error", "0(12) : error" or "ERROR: 0:12:". */
-static bool parse_place(const char *prelude, const stage *s, const char *line, place *out)
+static bool parse_position(const char *prelude, const stage *s, const char *line, source_position *out)
 {
     line += strncmp(line, "ERROR: ", 7) == 0 ? 7 : 0;
     if ((strncmp(line, "0:", 2) != 0 && strncmp(line, "0(", 2) != 0) || !isdigit((unsigned char)line[2]))
@@ -51,7 +51,7 @@ static bool parse_place(const char *prelude, const stage *s, const char *line, p
     char *end;
     unsigned long number = strtoul(line + 2, &end, 10);
     out->rest = end + strspn(end, "0123456789(): ");
-    return find_place(prelude, s, number, out);
+    return find_position(prelude, s, number, out);
 }
 
 /* One line of the log: the first that speaks of an error, or else the first. Cuts the log behind it. */
@@ -79,8 +79,8 @@ static th_result fail_compile(const th_program_desc *desc, const char *prelude, 
         return th_fail(err, TH_ERR_MEMORY, "no memory for a shader's log");
     glGetShaderInfoLog(shader, size, NULL, log);
     const char *line = find_error(log);
-    place at;
-    if (parse_place(prelude, s, line, &at))
+    source_position at;
+    if (parse_position(prelude, s, line, &at))
         th_fail(err, TH_ERR_ENVIRONMENT, "program %s, %s shader: %s, line %lu: %s", desc->name, s->name, at.file,
                 at.line, at.rest);
     else

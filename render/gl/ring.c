@@ -105,7 +105,7 @@ static void wait_for(GLsync fence)
         ;
 }
 
-void th_ring_again(th_ring *ring)
+void th_ring_reuse(th_ring *ring)
 {
     ring->slot = (ring->slot + 1) % SLOTS;
     wait_for(ring->fences[ring->slot]);
@@ -116,7 +116,7 @@ void th_ring_again(th_ring *ring)
 void *th_ring_begin(th_ring *ring)
 {
     const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
-    th_ring_again(ring);
+    th_ring_reuse(ring);
     if (ring->mapping) {
         protect(ring, ring->slot, true);
         return ring->mapping + offset_of(ring);
@@ -160,7 +160,7 @@ bool th_ring_write_combined(const th_ring *ring)
     return ring->write_combined;
 }
 
-th_ring_place th_ring_get_place(const th_ring *ring)
+th_ring_binding th_ring_get_binding(const th_ring *ring)
 {
-    return (th_ring_place){ring->buffer, offset_of(ring)};
+    return (th_ring_binding){ring->buffer, offset_of(ring)};
 }

@@ -20,7 +20,7 @@ typedef struct box {
     uint32_t triangle;
 } box;
 
-struct th_surface {
+struct th_bvh {
     const float *positions;
     const uint32_t *indices;
     size_t triangle_count;
@@ -31,7 +31,7 @@ struct th_surface {
 
 /* ---- building ---- */
 
-static void make_box(const th_surface *s, uint32_t triangle, box *out)
+static void make_box(const th_bvh *s, uint32_t triangle, box *out)
 {
     const uint32_t *index = s->indices + 3 * (size_t)triangle;
     for (int i = 0; i < 3; i++) {
@@ -85,7 +85,7 @@ static void split_at_median(box *boxes, uint32_t count, int axis)
     }
 }
 
-static void build(th_surface *s, uint32_t first, uint32_t count)
+static void build(th_bvh *s, uint32_t first, uint32_t count)
 {
     const uint32_t at = s->node_count++;
     node *n = &s->nodes[at];
@@ -105,17 +105,17 @@ static void build(th_surface *s, uint32_t first, uint32_t count)
     build(s, first + count / 2, count - count / 2);
 }
 
-th_surface *th_surface_create(const float *positions, const uint32_t *indices, size_t triangle_count)
+th_bvh *th_bvh_create(const float *positions, const uint32_t *indices, size_t triangle_count)
 {
-    th_surface *s = calloc(1, sizeof *s);
+    th_bvh *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
-    *s = (th_surface){.positions = positions, .indices = indices, .triangle_count = triangle_count};
+    *s = (th_bvh){.positions = positions, .indices = indices, .triangle_count = triangle_count};
     /* A leaf has two triangles at least, so there are fewer nodes than triangles; one triangle is one node. */
     s->nodes = calloc(triangle_count + 1, sizeof *s->nodes);
     s->boxes = malloc((triangle_count + 1) * sizeof *s->boxes);
     if (!s->nodes || !s->boxes) {
-        th_surface_destroy(s);
+        th_bvh_destroy(s);
         return NULL;
     }
     for (uint32_t t = 0; t < triangle_count; t++)
@@ -125,7 +125,7 @@ th_surface *th_surface_create(const float *positions, const uint32_t *indices, s
     return s;
 }
 
-void th_surface_destroy(th_surface *s)
+void th_bvh_destroy(th_bvh *s)
 {
     if (!s)
         return;
@@ -176,7 +176,7 @@ static double to_edge(const double point[3], const double from[3], const double 
     return dot(to_point, to_point);
 }
 
-static void corners_of(const th_surface *s, uint32_t triangle, double out[3][3])
+static void corners_of(const th_bvh *s, uint32_t triangle, double out[3][3])
 {
     for (int c = 0; c < 3; c++)
         for (int i = 0; i < 3; i++)
@@ -184,7 +184,7 @@ static void corners_of(const th_surface *s, uint32_t triangle, double out[3][3])
 }
 
 /* Above or below the triangle the distance is that of its plane, elsewhere that of the nearest edge. */
-static double to_triangle(const th_surface *s, uint32_t triangle, const double point[3])
+static double to_triangle(const th_bvh *s, uint32_t triangle, const double point[3])
 {
     double corner[3][3], edge[3][3], normal[3], side[3], to_point[3], nearest = HUGE_VAL;
     corners_of(s, triangle, corner);
@@ -218,7 +218,7 @@ static double to_node(const node *n, const double point[3])
 }
 
 /* Exact, unless it is at most `enough`: then some value that is. */
-static double to_surface(const th_surface *s, const double point[3], double enough, uint32_t *out_triangle)
+static double to_nearest(const th_bvh *s, const double point[3], double enough, uint32_t *out_triangle)
 {
     uint32_t open[DEEPEST], open_count = 0;
     double nearest = HUGE_VAL;
@@ -242,7 +242,7 @@ static double to_surface(const th_surface *s, const double point[3], double enou
     return nearest;
 }
 
-double th_surface_farthest(const th_surface *s, const float *points, size_t point_count, double limit)
+double th_bvh_max_distance(const th_bvh *s, const float *points, size_t point_count, double limit)
 {
     if (s->triangle_count == 0)
         return point_count > 0 ? HUGE_VAL : 0;
@@ -250,16 +250,16 @@ double th_surface_farthest(const th_surface *s, const float *points, size_t poin
     uint32_t triangle;
     for (size_t p = 0; p < point_count && farthest <= limit * limit; p++) {
         const double point[3] = {(double)points[3 * p], (double)points[3 * p + 1], (double)points[3 * p + 2]};
-        farthest = larger(farthest, to_surface(s, point, farthest, &triangle));
+        farthest = larger(farthest, to_nearest(s, point, farthest, &triangle));
     }
     return sqrt(farthest);
 }
 
-uint32_t th_surface_nearest(const th_surface *s, const double point[3], double out_weights[3])
+uint32_t th_bvh_nearest(const th_bvh *s, const double point[3], double out_weights[3])
 {
     uint32_t triangle = 0;
     double corner[3][3], edge[3][3], normal[3], side[3], to_point[3], sum = 0;
-    to_surface(s, point, 0, &triangle);
+    to_nearest(s, point, 0, &triangle);
     corners_of(s, triangle, corner);
     for (int c = 0; c < 3; c++)
         subtract(corner[(c + 2) % 3], corner[(c + 1) % 3], edge[c]); /* opposite to the corner */

@@ -21,7 +21,7 @@ void th_geometry_free(th_geometry *geometry)
     *geometry = (th_geometry){0};
 }
 
-bool th_geometry_repeats(const th_figure_part *part, uint32_t lod)
+bool th_geometry_repeats(const th_render_mesh_part *part, uint32_t lod)
 {
     return lod > 0 && part->lods[lod].first_index == part->lods[lod - 1].first_index &&
            part->lods[lod].index_count == part->lods[lod - 1].index_count;
@@ -37,9 +37,9 @@ static th_result allocate(const th_model *model, th_geometry *g, th_error *err)
         vertices += model->meshes[m].vertex_count;
         indices += model->meshes[m].index_count;
     }
-    if (indices > TH_FIGURE_MAX_INDICES)
+    if (indices > TH_RENDER_MESH_MAX_INDICES)
         return th_fail(err, TH_ERR_LIMIT, "%llu triangles, the limit is %u", (unsigned long long)indices / 3,
-                       TH_FIGURE_MAX_INDICES / 3);
+                       TH_RENDER_MESH_MAX_INDICES / 3);
     if (parts == 0)
         return TH_OK;
     g->parts = calloc(parts, sizeof *g->parts);
@@ -52,7 +52,7 @@ static th_result allocate(const th_model *model, th_geometry *g, th_error *err)
 static th_result pack_part(const th_mesh *mesh, uint32_t index, th_geometry *g, th_error *err)
 {
     char *name = strdup(mesh->name);
-    th_figure_vertex *packed = malloc(mesh->vertex_count * sizeof *packed);
+    th_render_mesh_vertex *packed = malloc(mesh->vertex_count * sizeof *packed);
     uint32_t *remap = malloc(mesh->vertex_count * sizeof *remap);
     if (!name || !packed || !remap) {
         free(name);
@@ -69,12 +69,12 @@ static th_result pack_part(const th_mesh *mesh, uint32_t index, th_geometry *g, 
                                                      mesh->vertex_count, sizeof *packed);
     meshopt_remapVertexBuffer(g->vertices + g->vertex_count, packed, mesh->vertex_count, sizeof *packed, remap);
     meshopt_remapIndexBuffer(g->indices + g->index_count, mesh->indices, mesh->index_count, remap);
-    g->parts[g->part_count++] = (th_figure_part){.name = name,
-                                                 .mesh = index,
-                                                 .material = mesh->material,
-                                                 .base_vertex = g->vertex_count,
-                                                 .vertex_count = (uint32_t)count,
-                                                 .lods = {{g->index_count, mesh->index_count, 0}}};
+    g->parts[g->part_count++] = (th_render_mesh_part){.name = name,
+                                                      .mesh = index,
+                                                      .material = mesh->material,
+                                                      .base_vertex = g->vertex_count,
+                                                      .vertex_count = (uint32_t)count,
+                                                      .lods = {{g->index_count, mesh->index_count, 0}}};
     g->vertex_count += (uint32_t)count;
     g->index_count += mesh->index_count;
     free(packed);

@@ -1,4 +1,4 @@
-/* A figure's meshes while they are built. Steps, in this order: pack, coarsen, correct the normals,
+/* A render_mesh's meshes while they are built. Steps, in this order: pack, coarsen, correct the normals,
  * order. */
 #ifndef TH_RENDER_MESH_GEOMETRY_H
 #define TH_RENDER_MESH_GEOMETRY_H
@@ -6,8 +6,8 @@
 #include <throng/render/render_mesh.h>
 
 typedef struct th_geometry {
-    th_figure_part *parts; /* own their names */
-    th_figure_vertex *vertices;
+    th_render_mesh_part *parts; /* own their names */
+    th_render_mesh_vertex *vertices;
     uint32_t *indices;
     uint32_t part_count, vertex_count, index_count, lod_count;
 } th_geometry;
@@ -26,7 +26,7 @@ th_result th_geometry_correct_normals(th_geometry *geometry, th_error *err);
 th_result th_geometry_order(th_geometry *geometry, th_error *err);
 
 /* Whether a part has no level of its own here, but again the one before. */
-bool th_geometry_repeats(const th_figure_part *part, uint32_t lod);
+bool th_geometry_repeats(const th_render_mesh_part *part, uint32_t lod);
 
 void th_geometry_free(th_geometry *geometry);
 

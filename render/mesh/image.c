@@ -7,9 +7,9 @@ static th_result check_size(int width, int height, size_t most_bytes, th_error *
 {
     if (width <= 0 || height <= 0)
         return th_fail(err, TH_ERR_INPUT, "has no pixels");
-    if ((uint32_t)width > TH_FIGURE_MAX_IMAGE_SIDE || (uint32_t)height > TH_FIGURE_MAX_IMAGE_SIDE)
+    if ((uint32_t)width > TH_RENDER_MESH_MAX_IMAGE_SIDE || (uint32_t)height > TH_RENDER_MESH_MAX_IMAGE_SIDE)
         return th_fail(err, TH_ERR_LIMIT, "has %d x %d pixels, the limit is %u each way", width, height,
-                       TH_FIGURE_MAX_IMAGE_SIDE);
+                       TH_RENDER_MESH_MAX_IMAGE_SIDE);
     const size_t bytes = 4 * (size_t)width * (size_t)height;
     if (bytes > most_bytes)
         return th_fail(err, TH_ERR_LIMIT, "has %d x %d pixels, %zu bytes; there is room for %zu", width, height, bytes,
@@ -28,15 +28,15 @@ static th_result fail_as_stb(const char *what, th_error *err)
     return th_fail(err, TH_ERR_INPUT, "cannot be %s (%s)", what, reason[0] ? reason : "corrupt");
 }
 
-th_result th_image_decode(const uint8_t *bytes, size_t byte_count, size_t most_bytes, th_figure_image *out,
+th_result th_image_decode(const uint8_t *bytes, size_t byte_count, size_t most_bytes, th_render_mesh_image *out,
                           th_error *err)
 {
-    *out = (th_figure_image){0};
+    *out = (th_render_mesh_image){0};
     if (!bytes || byte_count == 0)
         return th_fail(err, TH_ERR_INPUT, "is missing");
-    if (byte_count > TH_FIGURE_MAX_IMAGE_BYTES)
+    if (byte_count > TH_RENDER_MESH_MAX_IMAGE_BYTES)
         return th_fail(err, TH_ERR_LIMIT, "is a file of %zu bytes, the limit is %zu", byte_count,
-                       TH_FIGURE_MAX_IMAGE_BYTES);
+                       TH_RENDER_MESH_MAX_IMAGE_BYTES);
     if (!th_image_jpeg_sound(bytes, byte_count))
         return th_fail(err, TH_ERR_INPUT, "cannot be read (a Huffman table has too many symbols)");
     const int length = (int)byte_count;
@@ -51,7 +51,7 @@ th_result th_image_decode(const uint8_t *bytes, size_t byte_count, size_t most_b
     uint8_t *rgba = stbi_load_from_memory(bytes, length, &got_width, &got_height, &channels, 4);
     if (!rgba)
         return fail_as_stb("decoded", err);
-    *out = (th_figure_image){.width = (uint32_t)got_width, .height = (uint32_t)got_height, .rgba = rgba};
+    *out = (th_render_mesh_image){.width = (uint32_t)got_width, .height = (uint32_t)got_height, .rgba = rgba};
     if (got_width != width || got_height != height) {
         th_image_free(out);
         return th_fail(err, TH_ERR_INPUT, "has another size than its header says");
@@ -59,8 +59,8 @@ th_result th_image_decode(const uint8_t *bytes, size_t byte_count, size_t most_b
     return TH_OK;
 }
 
-void th_image_free(th_figure_image *image)
+void th_image_free(th_render_mesh_image *image)
 {
     stbi_image_free((uint8_t *)image->rgba);
-    *image = (th_figure_image){0};
+    *image = (th_render_mesh_image){0};
 }

@@ -1,6 +1,6 @@
 /* Levels of detail.
  *
- * Meshes that share a bind lie in the same mesh space, and one surface may go on from one into the other (a body cut
+ * Meshes that share a bone lie in the same mesh space, and one surface may go on from one into the other (a body cut
  * in two because it has two materials). Such meshes are a group, and are simplified in one call: meshoptimizer takes
  * vertices at equal positions for one vertex with a seam of attributes through it, and moves either both sides of a
  * seam to the same place or none. (0.18: a seam moves along itself in pairs; where more than two vertices share a
@@ -28,7 +28,7 @@
 
 /* Poses in which the mesh is simplified: the first that gives a good level. */
 enum { GUIDES = 2 };
-static const int guide_poses[GUIDES] = {TH_POSE_BENT, TH_POSE_REST};
+static const int guide_poses[GUIDES] = {TH_LOD_POSE_BENT, TH_LOD_POSE_REST};
 
 typedef struct level {
     uint32_t *indices; /* of the group's vertices; the triangles of a part are one run */
@@ -41,20 +41,20 @@ typedef struct group {
     uint32_t part_count, vertex_count, level_count;
     uint32_t *starts; /* first vertex of each part */
     uint32_t *owners; /* the part of each vertex, as an index into `starts` */
-    float *positions[TH_POSE_COUNT];
+    float *positions[TH_LOD_POSE_COUNT];
     float *guides[GUIDES]; /* one position for all vertices that are at one place in mesh space */
     float *lost;           /* scratch: vertices that a level lacks, and which it has */
     bool *kept;
     double limit; /* of the error at rest */
-    level levels[TH_FIGURE_LODS];
-    uint32_t next_part, next_index; /* of the level that is being appended to the figure */
+    level levels[TH_RENDER_MESH_LODS];
+    uint32_t next_part, next_index; /* of the level that is being appended to the render_mesh */
 } group;
 
 typedef struct coarsener {
     const th_model *model;
     th_geometry *geometry;
-    th_dmat34 *palettes; /* of TH_POSE_COUNT poses */
-    uint32_t *roots;     /* by bind: a forest; binds of one tree are of one group */
+    th_dmat34 *palettes; /* of TH_LOD_POSE_COUNT poses */
+    uint32_t *roots;     /* by bone: a forest; bones of one tree are of one group */
     uint32_t *belong;    /* by part: its group */
     uint32_t group_count;
     group *groups;
@@ -71,21 +71,21 @@ static uint32_t find_root(uint32_t *roots, uint32_t of)
     return of;
 }
 
-/* The bind by which a part is known. */
-static uint32_t bind_of(const th_geometry *g, uint32_t part)
+/* The bone by which a part is known. */
+static uint32_t bone_of(const th_geometry *g, uint32_t part)
 {
-    return g->vertices[g->parts[part].base_vertex].bind[0];
+    return g->vertices[g->parts[part].base_vertex].bone[0];
 }
 
 static void join_binds(const coarsener *c)
 {
     const th_geometry *g = c->geometry;
-    for (uint32_t b = 0; b < c->model->bind_count; b++)
+    for (uint32_t b = 0; b < c->model->bone_count; b++)
         c->roots[b] = b;
     for (uint32_t p = 0; p < g->part_count; p++)
         for (uint32_t v = 0; v < 4 * g->parts[p].vertex_count; v++) {
-            const uint32_t one = find_root(c->roots, bind_of(g, p));
-            const uint32_t other = find_root(c->roots, g->vertices[g->parts[p].base_vertex + v / 4].bind[v % 4]);
+            const uint32_t one = find_root(c->roots, bone_of(g, p));
+            const uint32_t other = find_root(c->roots, g->vertices[g->parts[p].base_vertex + v / 4].bone[v % 4]);
             c->roots[one > other ? one : other] = one > other ? other : one;
         }
 }
@@ -94,9 +94,9 @@ static void join_binds(const coarsener *c)
 static void count_groups(coarsener *c, uint32_t *group_of_root)
 {
     const th_geometry *g = c->geometry;
-    memset(group_of_root, 0xff, c->model->bind_count * sizeof *group_of_root);
+    memset(group_of_root, 0xff, c->model->bone_count * sizeof *group_of_root);
     for (uint32_t p = 0; p < g->part_count; p++) {
-        uint32_t *number = &group_of_root[find_root(c->roots, bind_of(g, p))];
+        uint32_t *number = &group_of_root[find_root(c->roots, bone_of(g, p))];
         if (*number == TH_NO_INDEX)
             *number = c->group_count++;
         group *to = &c->groups[*number];
@@ -111,7 +111,7 @@ static bool allocate_group(group *g)
 {
     const size_t place = 3 * sizeof(float);
     bool good = true;
-    for (int p = 0; p < TH_POSE_COUNT; p++) {
+    for (int p = 0; p < TH_LOD_POSE_COUNT; p++) {
         g->positions[p] = malloc(g->vertex_count * place);
         good &= g->positions[p] != NULL;
     }
@@ -131,7 +131,7 @@ static bool allocate_group(group *g)
 
 static void free_group(group *g)
 {
-    for (int p = 0; p < TH_POSE_COUNT; p++)
+    for (int p = 0; p < TH_LOD_POSE_COUNT; p++)
         free(g->positions[p]);
     free(g->starts);
     free(g->owners);
@@ -139,17 +139,17 @@ static void free_group(group *g)
         free(g->guides[i]);
     free(g->lost);
     free(g->kept);
-    for (int l = 0; l < TH_FIGURE_LODS; l++)
+    for (int l = 0; l < TH_RENDER_MESH_LODS; l++)
         free(g->levels[l].indices);
 }
 
-static void add_part(const coarsener *c, const th_figure_part *part, group *to)
+static void add_part(const coarsener *c, const th_render_mesh_part *part, group *to)
 {
     for (uint32_t v = 0; v < part->vertex_count; v++) {
-        const th_figure_vertex *vertex = &c->geometry->vertices[part->base_vertex + v];
+        const th_render_mesh_vertex *vertex = &c->geometry->vertices[part->base_vertex + v];
         const size_t at = 3 * ((size_t)to->vertex_count + v);
-        for (int p = 0; p < TH_POSE_COUNT; p++)
-            th_pose_vertex(c->palettes + (size_t)p * c->model->bind_count, vertex, to->positions[p] + at);
+        for (int p = 0; p < TH_LOD_POSE_COUNT; p++)
+            th_lod_pose_vertex(c->palettes + (size_t)p * c->model->bone_count, vertex, to->positions[p] + at);
         memcpy(to->guides[0] + at, vertex->position, sizeof vertex->position);
         to->owners[to->vertex_count + v] = to->part_count;
     }
@@ -213,15 +213,15 @@ static bool parts_are_runs(const group *g, const level *l)
  */
 static bool measure_pose(const group *g, const float *positions, const level *l, double limit, double *error)
 {
-    th_surface *surface = th_surface_create(positions, l->indices, l->count / 3);
-    if (!surface)
+    th_bvh *bvh = th_bvh_create(positions, l->indices, l->count / 3);
+    if (!bvh)
         return false;
     size_t count = 0;
     for (uint32_t v = 0; v < g->vertex_count; v++)
         if (!g->kept[v])
             memcpy(g->lost + 3 * count++, positions + 3 * (size_t)v, 3 * sizeof *g->lost);
-    *error = th_surface_farthest(surface, g->lost, count, limit);
-    th_surface_destroy(surface);
+    *error = th_bvh_max_distance(bvh, g->lost, count, limit);
+    th_bvh_destroy(bvh);
     return true;
 }
 
@@ -233,8 +233,8 @@ static bool measure_error(const group *g, level *l, bool *good)
         g->kept[l->indices[i]] = true;
     l->error = 0;
     *good = true;
-    for (int p = 0; p < TH_POSE_COUNT && *good; p++) {
-        const double limit = p == TH_POSE_REST ? g->limit : TH_FIGURE_LOD_BENT * g->limit;
+    for (int p = 0; p < TH_LOD_POSE_COUNT && *good; p++) {
+        const double limit = p == TH_LOD_POSE_REST ? g->limit : TH_RENDER_MESH_LOD_BENT * g->limit;
         double error;
         if (!measure_pose(g, g->positions[p], l, limit, &error))
             return false;
@@ -266,8 +266,9 @@ static bool simplify(const group *g, const float *guide, uint32_t triangles, lev
 static bool coarsen_group(group *g, double model_size)
 {
     const uint32_t triangles = g->levels[0].count / 3;
-    g->limit = fmin(TH_FIGURE_LOD_ERROR * model_size, TH_FIGURE_LOD_OWN_ERROR * extent(g, g->positions[TH_POSE_REST]));
-    for (bool good = true; good && g->level_count < TH_FIGURE_LODS; g->level_count += good) {
+    g->limit = fmin(TH_RENDER_MESH_LOD_ERROR * model_size,
+                    TH_RENDER_MESH_LOD_OWN_ERROR * extent(g, g->positions[TH_LOD_POSE_REST]));
+    for (bool good = true; good && g->level_count < TH_RENDER_MESH_LODS; g->level_count += good) {
         level *out = &g->levels[g->level_count];
         out->indices = malloc(g->levels[0].count * sizeof *out->indices);
         good = false;
@@ -278,9 +279,9 @@ static bool coarsen_group(group *g, double model_size)
     return true;
 }
 
-/* ---- the figure's levels ---- */
+/* ---- the render_mesh's levels ---- */
 
-static void append_part(const coarsener *c, th_figure_part *part, uint32_t lod, group *g)
+static void append_part(const coarsener *c, th_render_mesh_part *part, uint32_t lod, group *g)
 {
     th_geometry *to = c->geometry;
     const level *from = &g->levels[lod];
@@ -288,7 +289,7 @@ static void append_part(const coarsener *c, th_figure_part *part, uint32_t lod, 
     for (; g->next_index < from->count && g->owners[from->indices[g->next_index]] == g->next_part; g->next_index++)
         out[count++] = from->indices[g->next_index] - g->starts[g->next_part];
     const float error = from->error > 0 ? nextafterf((float)from->error, INFINITY) : 0;
-    part->lods[lod] = (th_figure_lod){to->index_count, count, fmaxf(error, part->lods[lod - 1].error)};
+    part->lods[lod] = (th_render_mesh_lod){to->index_count, count, fmaxf(error, part->lods[lod - 1].error)};
     to->index_count += count;
     g->next_part++;
 }
@@ -325,7 +326,7 @@ static bool append_level(const coarsener *c, uint32_t lod)
 
 static bool coarsen(coarsener *c)
 {
-    uint32_t *group_of_root = malloc(c->model->bind_count * sizeof *group_of_root);
+    uint32_t *group_of_root = malloc(c->model->bone_count * sizeof *group_of_root);
     if (!group_of_root)
         return false;
     join_binds(c);
@@ -339,7 +340,7 @@ static bool coarsen(coarsener *c)
     for (uint32_t g = 0; g < c->group_count; g++)
         if (!bend_guides(&c->groups[g]) || !coarsen_group(&c->groups[g], c->model->size))
             return false;
-    for (uint32_t l = 1; l < TH_FIGURE_LODS && saves(count_indices(c, l), count_indices(c, l - 1)); l++)
+    for (uint32_t l = 1; l < TH_RENDER_MESH_LODS && saves(count_indices(c, l), count_indices(c, l - 1)); l++)
         if (!append_level(c, l))
             return false;
     return true;
@@ -351,8 +352,8 @@ th_result th_geometry_coarsen(const th_model *model, th_geometry *geometry, th_e
         return TH_OK;
     coarsener c = {.model = model,
                    .geometry = geometry,
-                   .palettes = th_poses_create(model),
-                   .roots = malloc(model->bind_count * sizeof *c.roots),
+                   .palettes = th_lod_poses_create(model),
+                   .roots = malloc(model->bone_count * sizeof *c.roots),
                    .belong = malloc(geometry->part_count * sizeof *c.belong),
                    .groups = calloc(geometry->part_count, sizeof *c.groups)};
     const bool done = c.palettes && c.roots && c.belong && c.groups && coarsen(&c);

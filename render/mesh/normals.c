@@ -30,14 +30,14 @@ typedef struct corner {
 } corner;
 
 typedef struct normals {
-    th_figure_vertex *vertices; /* the part's; with new ones at the end */
+    th_render_mesh_vertex *vertices; /* the part's; with new ones at the end */
     uint32_t count, room;
     uint32_t *twins; /* by vertex: the next one that differs from it by its normal, or TH_NO_INDEX */
 
     const uint32_t *whole; /* level 0 */
     uint32_t whole_count;  /* of its vertices */
     float *positions;
-    th_surface *surface;
+    th_bvh *bvh;
 
     corner *corners;        /* of a level */
     uint32_t *places;       /* by vertex: a number for those at the same place */
@@ -87,7 +87,7 @@ static void look_up(const normals *n, const uint32_t *index, int which, const fl
         const double at = (double)n->vertices[index[which]].position[i];
         point[i] = at + (double)INWARDS * (sum / 3 - at);
     }
-    const uint32_t *triangle = n->whole + 3 * (size_t)th_surface_nearest(n->surface, point, weights);
+    const uint32_t *triangle = n->whole + 3 * (size_t)th_bvh_nearest(n->bvh, point, weights);
     memset(out, 0, 3 * sizeof *out);
     for (int c = 0; c < 3; c++) {
         float normal[3];
@@ -130,7 +130,7 @@ static bool mean_around(const normals *n, uint32_t place, const corner *of, floa
 static bool make_room(normals *n)
 {
     const uint32_t room = n->room + n->room / 2 + 16;
-    th_figure_vertex *vertices = realloc(n->vertices, room * sizeof *vertices);
+    th_render_mesh_vertex *vertices = realloc(n->vertices, room * sizeof *vertices);
     n->vertices = vertices ? vertices : n->vertices;
     uint32_t *twins = realloc(n->twins, room * sizeof *twins);
     n->twins = twins ? twins : n->twins;
@@ -173,7 +173,7 @@ static bool correct_level(normals *n, uint32_t *indices, uint32_t count)
 
 /* ---- a part ---- */
 
-static bool normals_init(normals *n, const th_geometry *g, const th_figure_part *part)
+static bool normals_init(normals *n, const th_geometry *g, const th_render_mesh_part *part)
 {
     const size_t count = part->vertex_count, position = 3 * sizeof(float);
     *n = (normals){.vertices = malloc(count * sizeof *n->vertices),
@@ -193,8 +193,8 @@ static bool normals_init(normals *n, const th_geometry *g, const th_figure_part 
     for (size_t v = 0; v < count; v++)
         memcpy(n->positions + 3 * v, n->vertices[v].position, position);
     meshopt_generateVertexRemap(n->places, NULL, count, n->positions, count, position);
-    n->surface = th_surface_create(n->positions, n->whole, part->lods[0].index_count / 3);
-    return n->surface;
+    n->bvh = th_bvh_create(n->positions, n->whole, part->lods[0].index_count / 3);
+    return n->bvh;
 }
 
 static void normals_fini(normals *n)
@@ -202,16 +202,16 @@ static void normals_fini(normals *n)
     free(n->vertices);
     free(n->twins);
     free(n->positions);
-    th_surface_destroy(n->surface);
+    th_bvh_destroy(n->bvh);
     free(n->corners);
     free(n->places);
     free(n->first_corner);
 }
 
 /* Appends the part's vertices to those of the parts before it. */
-static bool append_vertices(const normals *n, th_figure_part *part, th_geometry *to)
+static bool append_vertices(const normals *n, th_render_mesh_part *part, th_geometry *to)
 {
-    th_figure_vertex *vertices = realloc(to->vertices, (to->vertex_count + (size_t)n->count) * sizeof *vertices);
+    th_render_mesh_vertex *vertices = realloc(to->vertices, (to->vertex_count + (size_t)n->count) * sizeof *vertices);
     if (!vertices)
         return false;
     memcpy(vertices + to->vertex_count, n->vertices, n->count * sizeof *vertices);
@@ -222,7 +222,7 @@ static bool append_vertices(const normals *n, th_figure_part *part, th_geometry 
     return true;
 }
 
-static bool correct_part(th_geometry *g, th_figure_part *part, th_geometry *to)
+static bool correct_part(th_geometry *g, th_render_mesh_part *part, th_geometry *to)
 {
     normals n;
     bool good = normals_init(&n, g, part);

@@ -7,7 +7,7 @@
 
 #define LARGEST_HALF 65504.0
 
-_Static_assert(sizeof(th_figure_vertex) == 36, "vertices are compared and drawn as bytes");
+_Static_assert(sizeof(th_render_mesh_vertex) == 36, "vertices are compared and drawn as bytes");
 
 uint32_t th_pack_normal(const float normal[3])
 {
@@ -91,7 +91,7 @@ double th_pack_uv_error(const th_mesh *mesh, uint32_t width, uint32_t height)
     return error;
 }
 
-void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_figure_vertex *out)
+void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_render_mesh_vertex *out)
 {
     for (int i = 0; i < 3; i++)
         out->position[i] = vertex->position[i] + 0.0F; /* -0 becomes 0: who compares bytes shall find them equal */
@@ -101,5 +101,5 @@ void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_figur
     memcpy(out->color, vertex->color, sizeof out->color);
     pack_weights(vertex->weight, out->weight);
     for (int k = 0; k < 4; k++)
-        out->bind[k] = vertex->bind[out->weight[k] > 0 ? k : 0];
+        out->bone[k] = vertex->bone[out->weight[k] > 0 ? k : 0];
 }

@@ -11,7 +11,7 @@ void th_pack_uv_offset(const th_mesh *mesh, double offset[2]);
 uint32_t th_pack_normal(const float normal[3]); /* of any length; without one, (0, 0, 1) */
 void th_unpack_normal(uint32_t packed, float out[3]);
 
-void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_figure_vertex *out);
+void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_render_mesh_vertex *out);
 
 /* Largest difference that packing made to a texture coordinate, in pixels of an image of that size. */
 double th_pack_uv_error(const th_mesh *mesh, uint32_t width, uint32_t height);

@@ -13,16 +13,16 @@
 typedef struct builder {
     const th_model *model;
     th_geometry geometry;
-    th_notes notes;
-    th_figure_material *materials;
-    th_figure_image *images;
+    th_mesh_warnings warnings;
+    th_render_mesh_material *materials;
+    th_render_mesh_image *images;
     uint32_t image_count;
-    th_figure_bind *binds;
-    th_figure_line_end *line_ends;
+    th_render_mesh_bone *bones;
+    th_render_mesh_line_end *line_ends;
     uint32_t line_end_count;
 } builder;
 
-static void free_image(th_figure_image *image)
+static void free_image(th_render_mesh_image *image)
 {
     free((char *)image->name);
     th_image_free(image);
@@ -31,18 +31,18 @@ static void free_image(th_figure_image *image)
 static void free_builder(builder *b)
 {
     th_geometry_free(&b->geometry);
-    th_notes_free(&b->notes);
+    th_mesh_warnings_free(&b->warnings);
     for (uint32_t i = 0; i < b->image_count; i++)
         free_image(&b->images[i]);
     free(b->images);
     free(b->materials);
-    free(b->binds);
+    free(b->bones);
     free(b->line_ends);
 }
 
 static th_result no_memory(th_error *err)
 {
-    return th_fail(err, TH_ERR_MEMORY, "out of memory for the figure");
+    return th_fail(err, TH_ERR_MEMORY, "out of memory for the render_mesh");
 }
 
 /* ---- materials ---- */
@@ -60,12 +60,13 @@ static void mark_textures(const builder *b, uint32_t *image_of)
 static bool decode(builder *b, uint32_t texture, size_t *room, uint32_t *image)
 {
     const th_texture *from = &b->model->textures[texture];
-    const size_t most = *room < TH_FIGURE_MAX_IMAGE_BYTES ? *room : TH_FIGURE_MAX_IMAGE_BYTES;
-    th_figure_image *to = &b->images[b->image_count];
+    const size_t most = *room < TH_RENDER_MESH_MAX_IMAGE_BYTES ? *room : TH_RENDER_MESH_MAX_IMAGE_BYTES;
+    th_render_mesh_image *to = &b->images[b->image_count];
     th_error why;
     *image = TH_NO_INDEX;
     if (th_image_decode(from->bytes, from->byte_count, most, to, &why) != TH_OK)
-        return th_notes_add(&b->notes, "texture %s %s; a plain colour takes its place", from->name, why.text);
+        return th_mesh_warnings_add(&b->warnings, "texture %s %s; a plain colour takes its place", from->name,
+                                    why.text);
     to->name = strdup(from->name);
     if (!to->name) {
         th_image_free(to);
@@ -78,7 +79,7 @@ static bool decode(builder *b, uint32_t texture, size_t *room, uint32_t *image)
 
 static bool make_images(builder *b, uint32_t *image_of)
 {
-    size_t room = TH_FIGURE_MAX_IMAGES;
+    size_t room = TH_RENDER_MESH_MAX_IMAGES;
     memset(image_of, 0xff, b->model->texture_count * sizeof *image_of);
     mark_textures(b, image_of);
     for (uint32_t t = 0; t < b->model->texture_count; t++)
@@ -110,14 +111,15 @@ static th_result make_materials(builder *b, th_error *err)
 static th_result check_coordinates(builder *b, th_error *err)
 {
     for (uint32_t p = 0; p < b->geometry.part_count; p++) {
-        const th_figure_part *part = &b->geometry.parts[p];
+        const th_render_mesh_part *part = &b->geometry.parts[p];
         const uint32_t image = b->materials[part->material].image;
         if (image == TH_NO_INDEX)
             continue;
         const double error =
             th_pack_uv_error(&b->model->meshes[part->mesh], b->images[image].width, b->images[image].height);
-        if (error > 1 && !th_notes_add(&b->notes, "mesh %s: texture coordinates are rounded by up to %.3g pixels",
-                                       part->name, error))
+        if (error > 1 &&
+            !th_mesh_warnings_add(&b->warnings, "mesh %s: texture coordinates are rounded by up to %.3g pixels",
+                                  part->name, error))
             return no_memory(err);
     }
     return TH_OK;
@@ -127,12 +129,12 @@ static th_result check_coordinates(builder *b, th_error *err)
 
 static th_result make_bones(builder *b, th_error *err)
 {
-    b->binds = malloc((b->model->bind_count + (size_t)1) * sizeof *b->binds);
+    b->bones = malloc((b->model->bone_count + (size_t)1) * sizeof *b->bones);
     b->line_ends = malloc((2 * (size_t)b->model->joint_count + 1) * sizeof *b->line_ends);
-    if (!b->binds || !b->line_ends)
+    if (!b->bones || !b->line_ends)
         return no_memory(err);
-    th_bones_bound(b->model, b->geometry.vertices, b->geometry.vertex_count, b->binds);
-    return th_bones_lines(b->model, b->binds, b->line_ends, &b->line_end_count) ? TH_OK : no_memory(err);
+    th_bone_spheres(b->model, b->geometry.vertices, b->geometry.vertex_count, b->bones);
+    return th_skeleton_lines(b->model, b->bones, b->line_ends, &b->line_end_count) ? TH_OK : no_memory(err);
 }
 
 /* ---- all of it ---- */
@@ -166,10 +168,10 @@ static void *fit(void *array, size_t count, size_t size)
     return smaller ? smaller : array;
 }
 
-static void hand_over(builder *b, th_figure *out)
+static void hand_over(builder *b, th_render_mesh *out)
 {
     const th_geometry *g = &b->geometry;
-    *out = (th_figure){
+    *out = (th_render_mesh){
         .part_count = g->part_count,
         .parts = fit(g->parts, g->part_count, sizeof *g->parts),
         .vertex_count = g->vertex_count,
@@ -181,12 +183,12 @@ static void hand_over(builder *b, th_figure *out)
         .materials = fit(b->materials, b->model->material_count, sizeof *b->materials),
         .image_count = b->image_count,
         .images = fit(b->images, b->image_count, sizeof *b->images),
-        .bind_count = b->model->bind_count,
-        .binds = fit(b->binds, b->model->bind_count, sizeof *b->binds),
+        .bone_count = b->model->bone_count,
+        .bones = fit(b->bones, b->model->bone_count, sizeof *b->bones),
         .line_end_count = b->line_end_count,
         .line_ends = fit(b->line_ends, b->line_end_count, sizeof *b->line_ends),
-        .note_count = b->notes.count,
-        .notes = (const char *const *)b->notes.texts,
+        .warning_count = b->warnings.count,
+        .warnings = (const char *const *)b->warnings.texts,
         .size = b->model->size,
     };
     for (uint32_t l = 0; l < out->lod_count; l++)
@@ -194,37 +196,37 @@ static void hand_over(builder *b, th_figure *out)
             out->lod_error[l] = fmaxf(out->lod_error[l], out->parts[p].lods[l].error);
 }
 
-th_result th_figure_create(const th_model *model, th_figure **out, th_error *err)
+th_result th_render_mesh_create(const th_model *model, th_render_mesh **out, th_error *err)
 {
     *out = NULL;
-    th_figure *figure = malloc(sizeof *figure);
+    th_render_mesh *render_mesh = malloc(sizeof *render_mesh);
     builder b = {.model = model};
     th_error why;
-    const th_result result = figure ? build(&b, &why) : no_memory(&why);
+    const th_result result = render_mesh ? build(&b, &why) : no_memory(&why);
     if (result != TH_OK) {
         free_builder(&b);
-        free(figure);
+        free(render_mesh);
         return th_fail(err, result, "%s: %s", model->name, why.text);
     }
-    hand_over(&b, figure);
-    *out = figure;
+    hand_over(&b, render_mesh);
+    *out = render_mesh;
     return TH_OK;
 }
 
-void th_figure_destroy(th_figure *figure)
+void th_render_mesh_destroy(th_render_mesh *render_mesh)
 {
-    if (!figure)
+    if (!render_mesh)
         return;
-    builder b = {.geometry = {.parts = (th_figure_part *)figure->parts,
-                              .vertices = (th_figure_vertex *)figure->vertices,
-                              .indices = (uint32_t *)figure->indices,
-                              .part_count = figure->part_count},
-                 .notes = {(char **)figure->notes, figure->note_count},
-                 .materials = (th_figure_material *)figure->materials,
-                 .images = (th_figure_image *)figure->images,
-                 .image_count = figure->image_count,
-                 .binds = (th_figure_bind *)figure->binds,
-                 .line_ends = (th_figure_line_end *)figure->line_ends};
+    builder b = {.geometry = {.parts = (th_render_mesh_part *)render_mesh->parts,
+                              .vertices = (th_render_mesh_vertex *)render_mesh->vertices,
+                              .indices = (uint32_t *)render_mesh->indices,
+                              .part_count = render_mesh->part_count},
+                 .warnings = {(char **)render_mesh->warnings, render_mesh->warning_count},
+                 .materials = (th_render_mesh_material *)render_mesh->materials,
+                 .images = (th_render_mesh_image *)render_mesh->images,
+                 .image_count = render_mesh->image_count,
+                 .bones = (th_render_mesh_bone *)render_mesh->bones,
+                 .line_ends = (th_render_mesh_line_end *)render_mesh->line_ends};
     free_builder(&b);
-    free(figure);
+    free(render_mesh);
 }

@@ -7,7 +7,8 @@
 /* How much worse the vertex cache may do for less overdraw; meshoptimizer's own advice. */
 #define OVERDRAW_THRESHOLD 1.05F
 
-static void order_triangles(const th_figure_part *part, const th_figure_lod *lod, th_geometry *g, uint32_t *scratch)
+static void order_triangles(const th_render_mesh_part *part, const th_render_mesh_lod *lod, th_geometry *g,
+                            uint32_t *scratch)
 {
     uint32_t *indices = g->indices + lod->first_index;
     const float *positions = g->vertices[part->base_vertex].position;
@@ -18,18 +19,18 @@ static void order_triangles(const th_figure_part *part, const th_figure_lod *lod
 
 /* As the triangles first use them, those of the coarsest level first: what is far away, and that is most of a crowd,
  * touches few cache lines. */
-static void order_vertices(const th_figure_part *part, th_geometry *g, uint32_t *scratch, uint32_t *remap)
+static void order_vertices(const th_render_mesh_part *part, th_geometry *g, uint32_t *scratch, uint32_t *remap)
 {
     size_t count = 0;
     for (uint32_t l = g->lod_count; l-- > 0;) {
         if (th_geometry_repeats(part, l))
             continue;
-        const th_figure_lod *lod = &part->lods[l];
+        const th_render_mesh_lod *lod = &part->lods[l];
         memcpy(scratch + count, g->indices + lod->first_index, lod->index_count * sizeof *scratch);
         count += lod->index_count;
     }
     meshopt_optimizeVertexFetchRemap(remap, scratch, count, part->vertex_count);
-    th_figure_vertex *vertices = g->vertices + part->base_vertex;
+    th_render_mesh_vertex *vertices = g->vertices + part->base_vertex;
     meshopt_remapVertexBuffer(vertices, vertices, part->vertex_count, sizeof *vertices, remap);
     for (uint32_t l = 0; l < g->lod_count; l++) {
         uint32_t *indices = g->indices + part->lods[l].first_index;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool th_notes_add(th_notes *notes, const char *format, ...)
+bool th_mesh_warnings_add(th_mesh_warnings *warnings, const char *format, ...)
 {
     char text[1024];
     va_list args;
@@ -13,21 +13,21 @@ bool th_notes_add(th_notes *notes, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
 
-    char **texts = realloc(notes->texts, (notes->count + (size_t)1) * sizeof *texts);
+    char **texts = realloc(warnings->texts, (warnings->count + (size_t)1) * sizeof *texts);
     if (!texts)
         return false;
-    notes->texts = texts;
+    warnings->texts = texts;
     char *copy = strdup(text);
     if (!copy)
         return false;
-    texts[notes->count++] = copy;
+    texts[warnings->count++] = copy;
     return true;
 }
 
-void th_notes_free(th_notes *notes)
+void th_mesh_warnings_free(th_mesh_warnings *warnings)
 {
-    for (uint32_t n = 0; n < notes->count; n++)
-        free(notes->texts[n]);
-    free(notes->texts);
-    *notes = (th_notes){0};
+    for (uint32_t n = 0; n < warnings->count; n++)
+        free(warnings->texts[n]);
+    free(warnings->texts);
+    *warnings = (th_mesh_warnings){0};
 }

@@ -5,14 +5,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct th_notes {
+typedef struct th_mesh_warnings {
     char **texts;
     uint32_t count;
-} th_notes;
+} th_mesh_warnings;
 
 /* False when out of memory. */
-__attribute__((format(printf, 2, 3))) bool th_notes_add(th_notes *notes, const char *format, ...);
+__attribute__((format(printf, 2, 3))) bool th_mesh_warnings_add(th_mesh_warnings *warnings, const char *format, ...);
 
-void th_notes_free(th_notes *notes);
+void th_mesh_warnings_free(th_mesh_warnings *warnings);
 
 #endif

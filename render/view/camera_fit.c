@@ -18,24 +18,24 @@
 #include <math.h>
 
 /* Right, left, upper, lower. */
-enum { EDGES = 4, STEPS = TH_FRAMING_STEPS, TURNS = 16 };
+enum { EDGES = 4, STEPS = TH_CAMERA_FIT_STEPS, TURNS = 16 };
 
-th_framing th_framing_begin(const th_camera *camera, float aspect, float part)
+th_camera_fit th_camera_fit_begin(const th_camera *camera, float aspect, float part)
 {
     assert(aspect > 0 && part > 0 && part <= 1);
     const double slope = (double)part * tan((double)camera->fov_y_rad / 2), slopes[2] = {slope * (double)aspect, slope};
-    th_framing framing = {.camera = *camera, .near = HUGE_VAL, .far = -HUGE_VAL, .low = HUGE_VAL, .high = -HUGE_VAL};
-    th_camera_axes(camera, framing.axes[0], framing.axes[1], framing.axes[2]);
+    th_camera_fit fit = {.camera = *camera, .near = HUGE_VAL, .far = -HUGE_VAL, .low = HUGE_VAL, .high = -HUGE_VAL};
+    th_camera_axes(camera, fit.axes[0], fit.axes[1], fit.axes[2]);
     for (int step = 0; step <= STEPS; step++) {
         for (int axis = 0; axis < 2; axis++) {
             const double part_of_it = slopes[axis] * step / STEPS;
-            framing.slope[axis][step] = part_of_it;
-            framing.length[axis][step] = sqrt(1 + part_of_it * part_of_it);
+            fit.slope[axis][step] = part_of_it;
+            fit.length[axis][step] = sqrt(1 + part_of_it * part_of_it);
         }
         for (int edge = 0; edge < EDGES; edge++)
-            framing.out[edge][step] = -HUGE_VAL;
+            fit.out[edge][step] = -HUGE_VAL;
     }
-    return framing;
+    return fit;
 }
 
 static double dot(const float a[3], const float b[3])
@@ -49,7 +49,7 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-void th_framing_add(th_framing *f, const float centre[3], float radius)
+void th_camera_fit_add(th_camera_fit *f, const float centre[3], float radius)
 {
     assert(radius > 0);
     const double depth = dot(f->axes[2], centre), r = (double)radius;
@@ -69,25 +69,25 @@ void th_framing_add(th_framing *f, const float centre[3], float radius)
 }
 
 /* How deep the eye may be, somewhere. */
-static double deepest(const th_framing *f, int axis)
+static double deepest(const th_camera_fit *f, int axis)
 {
     return -(f->out[2 * axis][STEPS] + f->out[2 * axis + 1][STEPS]) / (2 * f->slope[axis][STEPS]);
 }
 
 /* Likewise where it is to stand so far to the right, or up. */
-static double deepest_at(const th_framing *f, int axis, double aside)
+static double deepest_at(const th_camera_fit *f, int axis, double aside)
 {
     return fmin(aside - f->out[2 * axis][STEPS], -aside - f->out[2 * axis + 1][STEPS]) / f->slope[axis][STEPS];
 }
 
 /* By how much spheres would not fit between the edges of a slope. */
-static double excess(const th_framing *f, int axis, int step, double depth)
+static double excess(const th_camera_fit *f, int axis, int step, double depth)
 {
     return f->out[2 * axis][step] + f->out[2 * axis + 1][step] + 2 * f->slope[axis][step] * depth;
 }
 
 /* Where the eye is, from one edge to the other, so that the spheres are as far from both in the picture. */
-static double middle(const th_framing *f, int axis, double depth)
+static double middle(const th_camera_fit *f, int axis, double depth)
 {
     const double *positive = f->out[2 * axis], *negative = f->out[2 * axis + 1];
     int step = STEPS - 1;
@@ -98,14 +98,14 @@ static double middle(const th_framing *f, int axis, double depth)
 }
 
 /* How far from the eye the line of sight is at half the spheres' height. */
-static double distance_to_target(const th_framing *f, double eye_y, double eye_depth, double forward_y)
+static double distance_to_target(const th_camera_fit *f, double eye_y, double eye_depth, double forward_y)
 {
     const double near = f->near - eye_depth, far = f->far - eye_depth;
     const double distance = ((f->low + f->high) / 2 - eye_y) / forward_y;
     return distance > near && distance < far ? distance : (near + far) / 2;
 }
 
-th_camera th_framing_end(const th_framing *f, const th_framing *all)
+th_camera th_camera_fit_end(const th_camera_fit *f, const th_camera_fit *all)
 {
     th_camera camera = f->camera;
     float half_way[3];

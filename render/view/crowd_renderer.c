@@ -15,36 +15,36 @@
 enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT }; /* texture units */
 
 /* A program and where its uniforms are; -1, which GL ignores, where it has none. */
-typedef struct paint {
+typedef struct pipeline {
     GLuint program;
     GLint first_row, row_stride, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
         base_color, plain, center, reach, height, cell;
-} paint;
+} pipeline;
 
-struct th_painter {
+struct th_crowd_renderer {
     th_palette palette;
     th_fetch fetch;
     size_t driver_bytes, block_bytes, block_alignment; /* driver_bytes: the largest block */
-    paint crowd, crowd_depth, skeleton, skeleton_depth, ground, sky;
-    th_upload *uploads; /* one a figure */
+    pipeline crowd, crowd_depth, skeleton, skeleton_depth, ground, sky;
+    th_upload *uploads; /* one a mesh */
     uint32_t upload_count;
     th_shadow shadow;
-    GLuint palette_texture, nothing; /* nothing: a vertex array without vertices */
+    GLuint palette_texture, empty_array; /* empty_array: a vertex array without vertices */
 };
 
 /* ---- programs ---- */
 
-static GLint uniform(const paint *p, const char *name)
+static GLint uniform(const pipeline *p, const char *name)
 {
     return glGetUniformLocation(p->program, name);
 }
 
-static void bind_sampler(const paint *p, const char *name, GLint unit)
+static void bind_sampler(const pipeline *p, const char *name, GLint unit)
 {
     glProgramUniform1i(p->program, uniform(p, name), unit);
 }
 
-static void find_uniforms(paint *p)
+static void find_uniforms(pipeline *p)
 {
     p->first_row = uniform(p, "u_first_row");
     p->row_stride = uniform(p, "u_row_stride");
@@ -65,15 +65,15 @@ static void find_uniforms(paint *p)
     bind_sampler(p, "u_shadow", SHADOW_UNIT);
 }
 
-static th_result make_paint(const th_painter *painter, th_program_desc desc, const char *define, paint *out,
-                            th_error *err)
+static th_result make_pipeline(const th_crowd_renderer *renderer, th_program_desc desc, const char *define,
+                               pipeline *out, th_error *err)
 {
     uint32_t count = 0;
-    if (painter->fetch == TH_FETCH_TEXTURE)
+    if (renderer->fetch == TH_FETCH_TEXTURE)
         desc.defines[count++] = "PALETTE_TEXTURE";
-    else if (painter->palette == TH_PALETTE_F16)
+    else if (renderer->palette == TH_PALETTE_F16)
         desc.defines[count++] = "PALETTE_F16";
-    if (painter->shadow.pixels == 0)
+    if (renderer->shadow.pixels == 0)
         desc.defines[count++] = "NO_SHADOW";
     desc.defines[count] = define;
     th_result result = th_program_create(&desc, &out->program, err);
@@ -82,16 +82,16 @@ static th_result make_paint(const th_painter *painter, th_program_desc desc, con
     return result;
 }
 
-static th_result make_paints(th_painter *p, th_error *err)
+static th_result make_pipelines(th_crowd_renderer *p, th_error *err)
 {
     const th_shader *palette = &th_shader_palette_glsl, *instance = &th_shader_instance_glsl,
                     *light = &th_shader_light_glsl, *mesh = &th_shader_crowd_vert, *bones = &th_shader_skeleton_vert,
                     *depth = &th_shader_depth_frag;
     const struct {
-        paint *out;
+        pipeline *out;
         th_program_desc desc;
         const char *define;
-    } paints[] = {
+    } pipelines[] = {
         {&p->crowd, {"crowd", {palette, instance, mesh}, {light, &th_shader_crowd_frag}, {0}, {0}}, NULL},
         {&p->crowd_depth, {"crowd_depth", {palette, instance, mesh}, {depth}, {0}, {0}}, "DEPTH_ONLY"},
         {&p->skeleton, {"skeleton", {palette, instance, bones}, {&th_shader_skeleton_frag}, {0}, {0}}, NULL},
@@ -100,14 +100,14 @@ static th_result make_paints(th_painter *p, th_error *err)
         {&p->sky, {"sky", {&th_shader_sky_vert}, {light, &th_shader_sky_frag}, {0}, {0}}, NULL},
     };
     th_result result = TH_OK;
-    for (size_t i = 0; i < sizeof paints / sizeof *paints && result == TH_OK; i++)
-        result = make_paint(p, paints[i].desc, paints[i].define, paints[i].out, err);
+    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines && result == TH_OK; i++)
+        result = make_pipeline(p, pipelines[i].desc, pipelines[i].define, pipelines[i].out, err);
     return result;
 }
 
 /* ---- making ---- */
 
-static void set_fetch(th_painter *p, const th_painter_desc *desc)
+static void set_fetch(th_crowd_renderer *p, const th_crowd_renderer_desc *desc)
 {
     const th_gl_info *info = th_gl_get_info(desc->gl);
     GLint alignment = 1;
@@ -128,25 +128,26 @@ static void set_fetch(th_painter *p, const th_painter_desc *desc)
 }
 
 /* A block begins where the driver wants it to, which may be some bytes before a palette. */
-static th_result check_palette(const th_painter *p, const th_painter_desc *desc, uint32_t figure, th_error *err)
+static th_result check_palette(const th_crowd_renderer *p, const th_crowd_renderer_desc *desc, uint32_t mesh,
+                               th_error *err)
 {
-    const size_t bytes = desc->figures[figure]->bind_count * th_palette_entry_bytes(desc->palette);
+    const size_t bytes = desc->meshes[mesh]->bone_count * th_palette_entry_bytes(desc->palette);
     if (bytes + p->block_alignment > p->driver_bytes)
-        return th_fail(err, TH_ERR_ENVIRONMENT, "figure %u has palettes of %zu bytes; the driver takes %zu", figure,
-                       bytes, p->driver_bytes);
+        return th_fail(err, TH_ERR_ENVIRONMENT, "mesh %u has palettes of %zu bytes; the driver takes %zu", mesh, bytes,
+                       p->driver_bytes);
     return TH_OK;
 }
 
-static th_result upload_figures(th_painter *p, const th_painter_desc *desc, th_error *err)
+static th_result upload_meshes(th_crowd_renderer *p, const th_crowd_renderer_desc *desc, th_error *err)
 {
-    p->uploads = calloc((size_t)desc->figure_count + 1, sizeof *p->uploads);
+    p->uploads = calloc((size_t)desc->mesh_count + 1, sizeof *p->uploads);
     if (!p->uploads)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u figures", desc->figure_count);
-    for (uint32_t f = 0; f < desc->figure_count; f++) {
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u meshes", desc->mesh_count);
+    for (uint32_t f = 0; f < desc->mesh_count; f++) {
         th_result result = check_palette(p, desc, f, err);
         if (result != TH_OK)
             return result;
-        result = th_upload_init(&p->uploads[f], desc->figures[f], err);
+        result = th_upload_init(&p->uploads[f], desc->meshes[f], err);
         p->upload_count = f + 1;
         if (result != TH_OK)
             return result;
@@ -154,32 +155,32 @@ static th_result upload_figures(th_painter *p, const th_painter_desc *desc, th_e
     return TH_OK;
 }
 
-th_result th_painter_create(const th_painter_desc *desc, th_painter **out, th_error *err)
+th_result th_crowd_renderer_create(const th_crowd_renderer_desc *desc, th_crowd_renderer **out, th_error *err)
 {
     *out = NULL;
-    th_painter *p = calloc(1, sizeof *p);
+    th_crowd_renderer *p = calloc(1, sizeof *p);
     if (!p)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a painter");
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a renderer");
     p->palette = desc->palette;
     set_fetch(p, desc);
-    glGenVertexArrays(1, &p->nothing);
+    glGenVertexArrays(1, &p->empty_array);
     glGenTextures(1, &p->palette_texture);
     th_result result = th_shadow_init(&p->shadow, desc->shadow_pixels, err);
     if (result == TH_OK)
-        result = make_paints(p, err);
+        result = make_pipelines(p, err);
     if (result == TH_OK)
-        result = upload_figures(p, desc, err);
+        result = upload_meshes(p, desc, err);
     if (result == TH_OK)
-        result = th_gl_check((th_gl *)desc->gl, "while figures were uploaded", err);
+        result = th_gl_check((th_gl *)desc->gl, "while meshes were uploaded", err);
     if (result != TH_OK) {
-        th_painter_destroy(p);
+        th_crowd_renderer_destroy(p);
         return result;
     }
     *out = p;
     return TH_OK;
 }
 
-void th_painter_destroy(th_painter *p)
+void th_crowd_renderer_destroy(th_crowd_renderer *p)
 {
     if (!p)
         return;
@@ -187,17 +188,18 @@ void th_painter_destroy(th_painter *p)
         th_upload_fini(&p->uploads[f]);
     free(p->uploads);
     th_shadow_fini(&p->shadow);
-    const paint *const paints[] = {&p->crowd, &p->crowd_depth, &p->skeleton, &p->skeleton_depth, &p->ground, &p->sky};
-    for (size_t i = 0; i < sizeof paints / sizeof *paints; i++)
-        glDeleteProgram(paints[i]->program);
+    const pipeline *const pipelines[] = {&p->crowd,          &p->crowd_depth, &p->skeleton,
+                                         &p->skeleton_depth, &p->ground,      &p->sky};
+    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++)
+        glDeleteProgram(pipelines[i]->program);
     glDeleteTextures(1, &p->palette_texture);
-    glDeleteVertexArrays(1, &p->nothing);
+    glDeleteVertexArrays(1, &p->empty_array);
     free(p);
 }
 
-th_fetch th_painter_get_fetch(const th_painter *painter)
+th_fetch th_crowd_renderer_get_fetch(const th_crowd_renderer *renderer)
 {
-    return painter->fetch;
+    return renderer->fetch;
 }
 
 const char *th_fetch_name(th_fetch fetch)
@@ -207,28 +209,28 @@ const char *th_fetch_name(th_fetch fetch)
 
 /* ---- crowds ---- */
 
-static void bind_chunk(const th_painter *p, const paint *with, const th_draw *draw, const th_chunk *chunk,
-                       th_ring_place place)
+static void bind_chunk(const th_crowd_renderer *p, const pipeline *with, const th_draw *draw, const th_chunk *chunk,
+                       th_ring_binding binding)
 {
     const GLuint row_bytes = (GLuint)th_palette_entry_bytes(p->palette) / 3;
-    const GLintptr offset = (GLintptr)(place.offset + chunk->offset);
+    const GLintptr offset = (GLintptr)(binding.offset + chunk->offset);
     if (p->fetch == TH_FETCH_TEXTURE) {
         const GLenum format = p->palette == TH_PALETTE_F16 ? GL_RGBA16F : GL_RGBA32F;
         glActiveTexture(GL_TEXTURE0 + PALETTE_UNIT);
         glBindTexture(GL_TEXTURE_BUFFER, p->palette_texture);
-        glTexBufferRange(GL_TEXTURE_BUFFER, format, place.buffer, offset, (GLsizeiptr)chunk->bytes);
+        glTexBufferRange(GL_TEXTURE_BUFFER, format, binding.buffer, offset, (GLsizeiptr)chunk->bytes);
     } else {
-        glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, place.buffer, offset, (GLsizeiptr)chunk->bytes);
+        glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, binding.buffer, offset, (GLsizeiptr)chunk->bytes);
     }
     glUniform1ui(with->first_row, (GLuint)chunk->lead / row_bytes);
     glUniform1ui(with->row_stride, (GLuint)draw->palette_stride / row_bytes);
 }
 
-static void draw_part(const th_upload *upload, const paint *with, const th_upload_part *part, const th_draw *draw,
+static void draw_part(const th_upload *upload, const pipeline *with, const th_upload_part *part, const th_draw *draw,
                       uint32_t count)
 {
     const uint32_t lod = draw->lod < upload->lod_count ? draw->lod : upload->lod_count - 1;
-    const th_figure_lod *level = &part->lods[lod];
+    const th_render_mesh_lod *level = &part->lods[lod];
     if (with->base_color >= 0) {
         glUniform4fv(with->base_color, 1, part->base_color);
         glActiveTexture(GL_TEXTURE0 + IMAGE_UNIT);
@@ -239,42 +241,42 @@ static void draw_part(const th_upload *upload, const paint *with, const th_uploa
                                       (GLint)part->base_vertex);
 }
 
-static void draw_chunk(const th_painter *p, const paint *with, const th_draw *draw, const th_chunk *chunk,
-                       th_ring_place place, bool skeletons)
+static void draw_chunk(const th_crowd_renderer *p, const pipeline *with, const th_draw *draw, const th_chunk *chunk,
+                       th_ring_binding binding, bool skeletons)
 {
-    const th_upload *upload = &p->uploads[draw->figure];
-    const size_t stands = place.offset + draw->stand_offset + chunk->first * sizeof(th_stand);
-    bind_chunk(p, with, draw, chunk, place);
+    const th_upload *upload = &p->uploads[draw->mesh];
+    const size_t gpu_instances = binding.offset + draw->instance_offset + chunk->first * sizeof(th_gpu_instance);
+    bind_chunk(p, with, draw, chunk, binding);
     glBindVertexArray(skeletons ? upload->skeleton_array : upload->mesh_array);
-    glBindVertexBuffer(TH_UPLOAD_STANDS, place.buffer, (GLintptr)stands, sizeof(th_stand));
+    glBindVertexBuffer(TH_UPLOAD_INSTANCES, binding.buffer, (GLintptr)gpu_instances, sizeof(th_gpu_instance));
     if (skeletons)
         glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, (GLsizei)chunk->count);
     for (uint32_t i = 0; !skeletons && i < upload->part_count; i++)
         draw_part(upload, with, &upload->parts[i], draw, chunk->count);
     /* The vertex array would keep the ring's memory when the ring is gone. */
-    glBindVertexBuffer(TH_UPLOAD_STANDS, 0, 0, sizeof(th_stand));
+    glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance));
 }
 
 /* into_map: depth alone, and of those who are out of sight as well. */
-static void draw_crowds(const th_painter *p, const paint *with, const th_view *view, bool into_map, const th_ring *ring,
-                        const th_draw *draws, uint32_t count)
+static void draw_crowds(const th_crowd_renderer *p, const pipeline *with, const th_view *view, bool into_map,
+                        const th_ring *ring, const th_draw *draws, uint32_t count)
 {
-    const th_ring_place place = th_ring_get_place(ring);
+    const th_ring_binding binding = th_ring_get_binding(ring);
     for (uint32_t d = 0; d < count; d++) {
         const th_draw *draw = &draws[d];
-        assert(draw->figure < p->upload_count);
+        assert(draw->mesh < p->upload_count);
         if (draw->shadow_only && !into_map)
             continue;
-        const size_t bytes = p->uploads[draw->figure].palette_entries * th_palette_entry_bytes(p->palette);
+        const size_t bytes = p->uploads[draw->mesh].palette_entries * th_palette_entry_bytes(p->palette);
         th_chunk chunk = {0};
         while (bytes > 0 && th_chunk_next(draw, bytes, p->block_bytes, p->block_alignment, &chunk))
-            draw_chunk(p, with, draw, &chunk, place, view->skeletons);
+            draw_chunk(p, with, draw, &chunk, binding, view->skeletons);
     }
 }
 
 /* ---- a picture ---- */
 
-static void use(const paint *with, const th_painter *p, const th_view *view)
+static void use(const pipeline *with, const th_crowd_renderer *p, const th_view *view)
 {
     glUseProgram(with->program);
     glUniformMatrix4fv(with->clip_from_world, 1, GL_FALSE, view->clip_from_world);
@@ -287,19 +289,20 @@ static void use(const paint *with, const th_painter *p, const th_view *view)
     glBindTexture(GL_TEXTURE_2D, p->shadow.map);
 }
 
-static void draw_shadows(th_painter *p, const th_view *view, const th_ring *ring, const th_draw *draws, uint32_t count)
+static void draw_shadows(th_crowd_renderer *p, const th_view *view, const th_ring *ring, const th_draw *draws,
+                         uint32_t count)
 {
     if (p->shadow.pixels == 0)
         return;
     th_shadow_begin(&p->shadow, view->to_sun, view->shadow_center, view->shadow_radius);
-    const paint *with = view->skeletons ? &p->skeleton_depth : &p->crowd_depth;
+    const pipeline *with = view->skeletons ? &p->skeleton_depth : &p->crowd_depth;
     glUseProgram(with->program);
     glUniformMatrix4fv(with->clip_from_world, 1, GL_FALSE, p->shadow.clip_from_world);
     draw_crowds(p, with, view, true, ring, draws, count);
     th_shadow_end(&p->shadow);
 }
 
-static void draw_ground(const th_painter *p, const th_view *view)
+static void draw_ground(const th_crowd_renderer *p, const th_view *view)
 {
     if (!(view->ground_cell > 0))
         return;
@@ -308,25 +311,25 @@ static void draw_ground(const th_painter *p, const th_view *view)
     glUniform1f(p->ground.reach, view->ground_reach);
     glUniform1f(p->ground.height, view->ground_height);
     glUniform1f(p->ground.cell, view->ground_cell);
-    glBindVertexArray(p->nothing);
+    glBindVertexArray(p->empty_array);
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
 
 /* Behind everything. */
-static void draw_sky(const th_painter *p, const th_view *view)
+static void draw_sky(const th_crowd_renderer *p, const th_view *view)
 {
     mat4 clip_from_world, world_from_clip;
     memcpy(clip_from_world, view->clip_from_world, sizeof clip_from_world);
     glm_mat4_inv(clip_from_world, world_from_clip);
     use(&p->sky, p, view);
     glUniformMatrix4fv(p->sky.world_from_clip, 1, GL_FALSE, world_from_clip[0]);
-    glBindVertexArray(p->nothing);
+    glBindVertexArray(p->empty_array);
     glDepthFunc(GL_LEQUAL);
     glDrawArrays(GL_TRIANGLES, 0, 3);
     glDepthFunc(GL_LESS);
 }
 
-bool th_painter_shadow_frustum(const th_painter *p, const th_view *view, th_frustum *out)
+bool th_crowd_renderer_shadow_frustum(const th_crowd_renderer *p, const th_view *view, th_frustum *out)
 {
     float clip_from_world[16];
     *out = (th_frustum){0};
@@ -337,14 +340,14 @@ bool th_painter_shadow_frustum(const th_painter *p, const th_view *view, th_frus
     return true;
 }
 
-void th_painter_draw(th_painter *p, const th_target *target, const th_view *view, const th_ring *ring,
-                     const th_draw *draws, uint32_t draw_count)
+void th_crowd_renderer_draw(th_crowd_renderer *p, const th_target *target, const th_view *view, const th_ring *ring,
+                            const th_draw *draws, uint32_t draw_count)
 {
     glEnable(GL_DEPTH_TEST);
     draw_shadows(p, view, ring, draws, draw_count);
     th_target_bind(target);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
-    const paint *with = view->skeletons ? &p->skeleton : &p->crowd;
+    const pipeline *with = view->skeletons ? &p->skeleton : &p->crowd;
     use(with, p, view);
     draw_crowds(p, with, view, false, ring, draws, draw_count);
     draw_ground(p, view);

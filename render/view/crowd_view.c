@@ -18,91 +18,96 @@ static const float to_sun[3] = {0.46F, 0.62F, 0.64F};
 
 /* ---- what the camera sees ---- */
 
-th_camera th_show_camera(const th_show *show, float aspect)
+th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect)
 {
-    const th_show_desc *d = &show->desc;
+    const th_crowd_view_desc *d = &crowd_view->desc;
     th_camera camera = th_camera_look_at((float[3]){0, 0, 1}, (float[3]){0, 0, 0});
     th_camera_orbit(&camera, (float)(d->yaw_deg * DEGREE), (float)(d->pitch_deg * DEGREE));
-    th_framing now = th_framing_begin(&camera, aspect, FULL), ever = now;
-    for (uint32_t i = 0; i < show->scene->instance_count; i++) {
+    th_camera_fit now = th_camera_fit_begin(&camera, aspect, FULL), ever = now;
+    for (uint32_t i = 0; i < crowd_view->scene->instance_count; i++) {
         th_sphere spheres[3];
-        const uint32_t count = th_layout_reach(&show->layout, i, d->start_s, spheres);
-        th_framing_add(&now, spheres[0].centre, spheres[0].radius);
+        const uint32_t count = th_layout_reach(&crowd_view->layout, i, d->start_s, spheres);
+        th_camera_fit_add(&now, spheres[0].centre, spheres[0].radius);
         for (uint32_t s = 0; s < count; s++)
-            th_framing_add(&ever, spheres[s].centre, spheres[s].radius);
+            th_camera_fit_add(&ever, spheres[s].centre, spheres[s].radius);
     }
-    camera = th_framing_end(&now, &ever);
+    camera = th_camera_fit_end(&now, &ever);
     th_camera_zoom(&camera, (float)(1 / d->zoom));
-    th_show_fit_depth(show, &camera);
+    th_crowd_view_fit_depth(crowd_view, &camera);
     return camera;
 }
 
-void th_show_fit_depth(const th_show *show, th_camera *camera)
+void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera)
 {
-    const th_sphere all = th_layout_bounds(&show->layout);
+    const th_sphere all = th_layout_bounds(&crowd_view->layout);
     th_camera_fit_depth(camera, all.centre, GROUND * all.radius);
 }
 
 /* The arguments of the jobs below. */
-typedef struct looking {
-    th_show *show;
+typedef struct cull_args {
+    th_crowd_view *crowd_view;
     double time_s;
     th_cull_view view;
     th_cull_light sun;
     uint32_t lists; /* without shadows there are no casters */
-} looking;
+} cull_args;
 
 /* Places the characters of some blocks, and sees which of them are seen, and whose shadows. */
-static int look_at_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+static int cull_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
-    const looking *l = ctx;
-    th_show *show = l->show;
-    const uint32_t count = show->scene->instance_count, first = begin * TH_CULL_BLOCK, behind = end * TH_CULL_BLOCK;
+    const cull_args *l = ctx;
+    th_crowd_view *crowd_view = l->crowd_view;
+    const uint32_t count = crowd_view->scene->instance_count, first = begin * TH_CULL_BLOCK,
+                   behind = end * TH_CULL_BLOCK;
     const uint32_t last = behind < count ? behind : count;
     (void)worker;
-    if (!show->placed) {
-        th_layout_place(&show->layout, first, last, l->time_s, show->places + first);
-        th_cull_move(show->cull, first, last, show->places + first);
+    if (!crowd_view->is_static) {
+        th_layout_place(&crowd_view->layout, first, last, l->time_s, crowd_view->transforms + first);
+        th_cull_move(crowd_view->cull, first, last, crowd_view->transforms + first);
     }
-    th_cull_classify(show->cull, TH_SHOW_SEEN, &l->view, begin, end);
-    if (l->lists > TH_SHOW_CASTERS)
-        th_cull_classify_casters(show->cull, TH_SHOW_CASTERS, TH_SHOW_SEEN, &l->view, &l->sun, begin, end);
+    th_cull_classify(crowd_view->cull, TH_LIST_VISIBLE, &l->view, begin, end);
+    if (l->lists > TH_LIST_CASTERS)
+        th_cull_classify_casters(crowd_view->cull, TH_LIST_CASTERS, TH_LIST_VISIBLE, &l->view, &l->sun, begin, end);
     return 0;
 }
 
 static int scatter_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
-    const looking *l = ctx;
+    const cull_args *l = ctx;
     (void)worker;
     for (uint32_t list = 0; list < l->lists; list++)
-        th_cull_scatter(l->show->cull, list, begin, end);
+        th_cull_scatter(l->crowd_view->cull, list, begin, end);
     return 0;
 }
 
 /* Everybody's place, and the lists of those who are to be posed. Returns how many lists there are. */
-static uint32_t look(th_show *show, double time_s, const th_camera *camera, float aspect, float height)
+static uint32_t cull_characters(th_crowd_view *crowd_view, double time_s, const th_camera *camera, float aspect,
+                                float height)
 {
-    const th_view *view = &show->view;
-    looking l = {.show = show, .time_s = time_s, .view.lod_px = {180, 80, 32}, .sun.ground = view->ground_height};
-    const uint32_t blocks = th_cull_block_count(show->cull);
+    const th_view *view = &crowd_view->view;
+    cull_args l = {
+        .crowd_view = crowd_view, .time_s = time_s, .view.lod_px = {180, 80, 32}, .sun.ground = view->ground_height};
+    const uint32_t blocks = th_cull_block_count(crowd_view->cull);
     th_camera_frustum(camera, aspect, &l.view.frustum);
     th_camera_eye(camera, l.view.eye);
     l.view.pixels = th_camera_pixels(camera, height);
     memcpy(l.sun.to_light, view->to_sun, sizeof l.sun.to_light);
-    l.lists = th_painter_shadow_frustum(show->painter, view, &l.sun.map) ? TH_SHOW_LISTS : TH_SHOW_CASTERS;
-    th_jobs_for(show->jobs, blocks, 4, look_at_blocks, &l);
-    show->placed = th_layout_is_still(&show->layout);
+    l.lists =
+        th_crowd_renderer_shadow_frustum(crowd_view->renderer, view, &l.sun.map) ? TH_LIST_COUNT : TH_LIST_CASTERS;
+    th_jobs_for(crowd_view->jobs, blocks, 4, cull_blocks, &l);
+    crowd_view->is_static = th_layout_is_still(&crowd_view->layout);
     for (uint32_t list = 0; list < l.lists; list++)
-        th_cull_sum(show->cull, list);
-    th_jobs_for(show->jobs, blocks, 4, scatter_blocks, &l);
-    show->stats.posed = 0;
+        th_cull_sum(crowd_view->cull, list);
+    th_jobs_for(crowd_view->jobs, blocks, 4, scatter_blocks, &l);
+    crowd_view->stats.posed = 0;
     for (uint32_t list = 0; list < l.lists; list++) {
-        const uint32_t count = th_cull_seen_count(show->cull, list);
-        memcpy(show->posed + show->stats.posed, th_cull_list(show->cull, list), count * sizeof *show->posed);
-        show->stats.posed += count;
+        const uint32_t count = th_cull_visible_count(crowd_view->cull, list);
+        memcpy(crowd_view->posed + crowd_view->stats.posed, th_cull_list(crowd_view->cull, list),
+               count * sizeof *crowd_view->posed);
+        crowd_view->stats.posed += count;
     }
-    show->stats.shown = th_cull_seen_count(show->cull, TH_SHOW_SEEN);
-    th_crowd_show(show->crowd, show->posed, show->stats.posed);
+    crowd_view->stats.visible = th_cull_visible_count(crowd_view->cull, TH_LIST_VISIBLE);
+    th_crowd_set_active(crowd_view->crowd, crowd_view->posed, crowd_view->stats.posed);
     return l.lists;
 }
 
@@ -116,82 +121,85 @@ const char *th_look_name(th_look look)
 }
 
 /* Who posed somebody is known once he is posed. */
-static th_tint tint_of(const th_show *show, uint32_t instance, uint32_t lod)
+static th_tint tint_of(const th_crowd_view *crowd_view, uint32_t instance, uint32_t lod)
 {
-    switch (show->desc.look) {
+    switch (crowd_view->desc.look) {
     case TH_LOOK_LOD:
         return th_tint_lod(lod);
     case TH_LOOK_WORKERS:
-        return th_tint_worker(th_frame_worker(show->frame, instance));
+        return th_tint_worker(th_frame_worker(crowd_view->frame, instance));
     default:
         return th_tint_instance(instance);
     }
 }
 
-static void write_stands(const th_show *show, uint32_t first, uint32_t count, uint32_t lod, th_stand *out)
+static void write_instances(const th_crowd_view *crowd_view, uint32_t first, uint32_t count, uint32_t lod,
+                            th_gpu_instance *out)
 {
     for (uint32_t k = first; k < first + count; k++) {
-        const th_location *at = &show->places[show->posed[k]];
-        th_stand stand = {.position = {at->position[0], at->position[1], at->position[2]},
-                          .scale = at->scale,
-                          .heading = {cosf(at->heading_rad), sinf(at->heading_rad)}};
-        memcpy(stand.tint, tint_of(show, show->posed[k], lod).rgba, sizeof stand.tint);
-        out[k] = stand; /* at once: the slot may be write-combined */
+        const th_instance_transform *at = &crowd_view->transforms[crowd_view->posed[k]];
+        th_gpu_instance gpu_instance = {.position = {at->position[0], at->position[1], at->position[2]},
+                                        .scale = at->scale,
+                                        .heading = {cosf(at->heading_rad), sinf(at->heading_rad)}};
+        memcpy(gpu_instance.tint, tint_of(crowd_view, crowd_view->posed[k], lod).rgba, sizeof gpu_instance.tint);
+        out[k] = gpu_instance; /* at once: the slot may be write-combined */
     }
 }
 
-/* The draws of a rig in one list, a level of detail after the other; its palettes begin at *offset. */
-static th_draw *prepare_rig(th_show *show, uint32_t list, uint32_t rig, size_t *offset, char *slot, th_draw *draw)
+/* The draws of a compiled model in one list, a level of detail after the other; its palettes begin at *offset. */
+static th_draw *prepare_model(th_crowd_view *crowd_view, uint32_t list, uint32_t model, size_t *offset, char *slot,
+                              th_draw *draw)
 {
-    const th_cull_group *group = th_cull_groups(show->cull, list) + rig * TH_FIGURE_LODS;
-    const size_t stride = th_crowd_palettes(show->crowd, rig).stride;
-    for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++, group++) {
-        const uint32_t first = (list == TH_SHOW_SEEN ? 0 : show->stats.shown) + group->first;
+    const th_cull_group *group = th_cull_groups(crowd_view->cull, list) + model * TH_RENDER_MESH_LODS;
+    const size_t stride = th_crowd_palettes(crowd_view->crowd, model).stride;
+    for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++, group++) {
+        const uint32_t first = (list == TH_LIST_VISIBLE ? 0 : crowd_view->stats.visible) + group->first;
         *draw++ = (th_draw){
-            .figure = rig,
+            .mesh = model,
             .lod = lod,
             .count = group->count,
             .palette_offset = *offset,
             .palette_stride = stride,
-            .stand_offset = show->stands_offset + first * sizeof(th_stand),
-            .shadow_only = list == TH_SHOW_CASTERS,
+            .instance_offset = crowd_view->instances_offset + first * sizeof(th_gpu_instance),
+            .shadow_only = list == TH_LIST_CASTERS,
         };
         *offset += group->count * stride;
-        show->stats.posed_by_lod[lod] += group->count;
-        show->stats.by_lod[lod] += list == TH_SHOW_SEEN ? group->count : 0;
-        write_stands(show, first, group->count, lod, (th_stand *)(void *)(slot + show->stands_offset));
+        crowd_view->stats.posed_by_lod[lod] += group->count;
+        crowd_view->stats.visible_by_lod[lod] += list == TH_LIST_VISIBLE ? group->count : 0;
+        write_instances(crowd_view, first, group->count, lod,
+                        (th_gpu_instance *)(void *)(slot + crowd_view->instances_offset));
     }
     return draw;
 }
 
-/* A draw for each rig, list and level of detail. The palettes of a rig lie in the order in which its instances were
- * posed: seen or not, then by level. */
-static void prepare_draws(th_show *show, uint32_t lists, char *slot)
+/* A draw for each model, list and level of detail. The palettes of a compiled model lie in the order in which its
+ * instances were posed: seen or not, then by level. */
+static void prepare_draws(th_crowd_view *crowd_view, uint32_t lists, char *slot)
 {
-    th_draw *draw = show->draws;
-    memset(show->stats.by_lod, 0, sizeof show->stats.by_lod);
-    memset(show->stats.posed_by_lod, 0, sizeof show->stats.posed_by_lod);
-    for (uint32_t r = 0; r < show->desc.model_count; r++) {
-        size_t offset = th_crowd_palettes(show->crowd, r).offset;
+    th_draw *draw = crowd_view->draws;
+    memset(crowd_view->stats.visible_by_lod, 0, sizeof crowd_view->stats.visible_by_lod);
+    memset(crowd_view->stats.posed_by_lod, 0, sizeof crowd_view->stats.posed_by_lod);
+    for (uint32_t r = 0; r < crowd_view->desc.model_count; r++) {
+        size_t offset = th_crowd_palettes(crowd_view->crowd, r).offset;
         for (uint32_t list = 0; list < lists; list++)
-            draw = prepare_rig(show, list, r, &offset, slot, draw);
+            draw = prepare_model(crowd_view, list, r, &offset, slot, draw);
     }
-    show->draw_count = (uint32_t)(draw - show->draws);
+    crowd_view->draw_count = (uint32_t)(draw - crowd_view->draws);
 }
 
-static th_view view_of(const th_show *show, const th_camera *camera, float aspect)
+static th_view view_of(const th_crowd_view *crowd_view, const th_camera *camera, float aspect)
 {
-    const th_sphere all = th_layout_bounds(&show->layout);
+    const th_sphere all = th_layout_bounds(&crowd_view->layout);
     const float near = fminf(all.radius, 2 * camera->distance);
     const float clear = fmaxf(all.radius, camera->distance / 4); /* haze is for what is beyond the crowd */
     th_view view = {
         .to_sun = {to_sun[0], to_sun[1], to_sun[2]},
         .shadow_radius = near,
-        .ground_cell = 0.6F * (float)show->desc.models[0]->size,
+        .ground_cell = 0.6F * (float)crowd_view->desc.models[0]->size,
         .ground_reach = GROUND * all.radius,
         .fog_density = 0.012F / (clear * clear),
-        .plain = show->desc.look == TH_LOOK_LOD || show->desc.look == TH_LOOK_WORKERS,
-        .skeletons = show->desc.look == TH_LOOK_SKELETON,
+        .plain = crowd_view->desc.look == TH_LOOK_LOD || crowd_view->desc.look == TH_LOOK_WORKERS,
+        .skeletons = crowd_view->desc.look == TH_LOOK_SKELETON,
     };
     memcpy(view.shadow_center, near < all.radius ? camera->target : all.centre, sizeof view.shadow_center);
     th_camera_clip(camera, aspect, view.clip_from_world);
@@ -199,139 +207,142 @@ static th_view view_of(const th_show *show, const th_camera *camera, float aspec
     return view;
 }
 
-void th_show_trace(th_show *show, th_tracer *tracer)
+void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer)
 {
-    show->tracer = tracer;
+    crowd_view->tracer = tracer;
 }
 
-static void trace_counters(const th_show *show)
+static void trace_counters(const th_crowd_view *crowd_view)
 {
-    th_tracer_count(show->tracer, "characters shown", show->stats.shown);
-    th_tracer_count(show->tracer, "ns a joint",
-                    (double)show->stats.pose_ns / (double)th_crowd_joint_count(show->crowd));
+    th_tracer_count(crowd_view->tracer, "characters visible", crowd_view->stats.visible);
+    th_tracer_count(crowd_view->tracer, "ns per bone",
+                    (double)crowd_view->stats.pose_ns / (double)th_crowd_bone_count(crowd_view->crowd));
 }
 
 /* Waits first, while workers sleep: between th_jobs_frame_begin and _end they would spin. */
-bool th_show_pose(th_show *show, double time_s, const th_camera *camera, uint32_t width, uint32_t height)
+bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camera *camera, uint32_t width,
+                        uint32_t height)
 {
-    const uint64_t begin = th_tracer_begin(show->tracer, "wait");
+    const uint64_t begin = th_tracer_begin(crowd_view->tracer, "wait");
     const float aspect = (float)width / (float)height;
-    char *slot = th_ring_begin(show->ring);
-    const uint64_t waited = th_tracer_next(show->tracer, "place");
-    th_jobs_frame_begin(show->jobs);
-    show->view = view_of(show, camera, aspect);
-    const uint32_t lists = look(show, time_s, camera, aspect, (float)height);
-    const uint64_t placed = th_tracer_next(show->tracer, "pose");
+    char *slot = th_ring_begin(crowd_view->ring);
+    const uint64_t waited = th_tracer_next(crowd_view->tracer, "cull");
+    th_jobs_frame_begin(crowd_view->jobs);
+    crowd_view->view = view_of(crowd_view, camera, aspect);
+    const uint32_t lists = cull_characters(crowd_view, time_s, camera, aspect, (float)height);
+    const uint64_t culled = th_tracer_next(crowd_view->tracer, "pose");
     if (slot) {
-        th_frame_animate(show->frame, time_s, slot);
-        prepare_draws(show, lists, slot);
+        th_frame_animate(crowd_view->frame, time_s, slot);
+        prepare_draws(crowd_view, lists, slot);
     }
-    th_jobs_frame_end(show->jobs);
-    const bool kept = slot && th_ring_end(show->ring);
-    show->stats.wait_ns = waited - begin;
-    show->stats.place_ns = placed - waited;
-    show->stats.pose_ns = th_tracer_end(show->tracer) - placed;
-    show->stats.draw_ns = 0;
-    trace_counters(show);
+    th_jobs_frame_end(crowd_view->jobs);
+    const bool kept = slot && th_ring_end(crowd_view->ring);
+    crowd_view->stats.wait_ns = waited - begin;
+    crowd_view->stats.cull_ns = culled - waited;
+    crowd_view->stats.pose_ns = th_tracer_end(crowd_view->tracer) - culled;
+    crowd_view->stats.draw_ns = 0;
+    trace_counters(crowd_view);
     return kept;
 }
 
-static void draw(th_show *show, const th_target *target)
+static void draw(th_crowd_view *crowd_view, const th_target *target)
 {
-    const uint64_t begin = th_tracer_begin(show->tracer, "draw");
-    th_painter_draw(show->painter, target, &show->view, show->ring, show->draws, show->draw_count);
-    th_ring_fence(show->ring);
-    show->stats.draw_ns = th_tracer_end(show->tracer) - begin;
+    const uint64_t begin = th_tracer_begin(crowd_view->tracer, "draw");
+    th_crowd_renderer_draw(crowd_view->renderer, target, &crowd_view->view, crowd_view->ring, crowd_view->draws,
+                           crowd_view->draw_count);
+    th_ring_fence(crowd_view->ring);
+    crowd_view->stats.draw_ns = th_tracer_end(crowd_view->tracer) - begin;
 }
 
 /* A driver may lose what is mapped when the screen's mode changes, say; once more is what OpenGL asks for then. */
-bool th_show_frame(th_show *show, double time_s, const th_camera *camera, const th_target *target, uint32_t width,
-                   uint32_t height)
+bool th_crowd_view_frame(th_crowd_view *crowd_view, double time_s, const th_camera *camera, const th_target *target,
+                         uint32_t width, uint32_t height)
 {
-    const bool kept =
-        th_show_pose(show, time_s, camera, width, height) || th_show_pose(show, time_s, camera, width, height);
+    const bool kept = th_crowd_view_pose(crowd_view, time_s, camera, width, height) ||
+                      th_crowd_view_pose(crowd_view, time_s, camera, width, height);
     if (kept)
-        draw(show, target);
+        draw(crowd_view, target);
     return kept;
 }
 
-void th_show_again(th_show *show, const th_target *target)
+void th_crowd_view_redraw(th_crowd_view *crowd_view, const th_target *target)
 {
-    const uint64_t begin = th_tracer_begin(show->tracer, "wait");
-    th_ring_again(show->ring);
-    show->stats.place_ns = show->stats.pose_ns = 0;
-    show->stats.wait_ns = th_tracer_end(show->tracer) - begin;
-    draw(show, target);
+    const uint64_t begin = th_tracer_begin(crowd_view->tracer, "wait");
+    th_ring_reuse(crowd_view->ring);
+    crowd_view->stats.cull_ns = crowd_view->stats.pose_ns = 0;
+    crowd_view->stats.wait_ns = th_tracer_end(crowd_view->tracer) - begin;
+    draw(crowd_view, target);
 }
 
-th_show_stats th_show_get_stats(const th_show *show)
+th_crowd_view_stats th_crowd_view_get_stats(const th_crowd_view *crowd_view)
 {
-    return show->stats;
+    return crowd_view->stats;
 }
 
-const th_painter *th_show_painter(const th_show *show)
+const th_crowd_renderer *th_crowd_view_renderer(const th_crowd_view *crowd_view)
 {
-    return show->painter;
+    return crowd_view->renderer;
 }
 
-const th_ring *th_show_ring(const th_show *show)
+const th_ring *th_crowd_view_ring(const th_crowd_view *crowd_view)
 {
-    return show->ring;
+    return crowd_view->ring;
 }
 
-const th_crowd *th_show_crowd(const th_show *show)
+const th_crowd *th_crowd_view_crowd(const th_crowd_view *crowd_view)
 {
-    return show->crowd;
+    return crowd_view->crowd;
 }
 
-const th_scene *th_show_scene(const th_show *show)
+const th_scene *th_crowd_view_scene(const th_crowd_view *crowd_view)
 {
-    return show->scene;
+    return crowd_view->scene;
 }
 
-th_jobs *th_show_jobs(const th_show *show)
+th_jobs *th_crowd_view_jobs(const th_crowd_view *crowd_view)
 {
-    return show->jobs;
+    return crowd_view->jobs;
 }
 
 /* ---- one of them ---- */
 
-/* How far the clip itself has moved a model from where it is placed, in the model's units. */
-static float moved(const th_stance *stance, const th_stander *stander, double time_s)
+/* How far the clip itself has moved a model from where the layout put it, in the model's units. */
+static float moved(const th_locomotion *locomotion, const th_instance_motion *motion, double time_s)
 {
-    if (!(stance->loop_s > 0))
+    if (!(locomotion->loop_s > 0))
         return 0;
-    const th_playback playback = th_playback_of(stance->loop_s, stander->phase_s, stander->speed);
-    return (float)(th_playback_part(playback, time_s) * stance->loop_s * (double)stance->speed);
+    const th_playback playback = th_playback_of(locomotion->loop_s, motion->phase_s, motion->speed);
+    return (float)(th_playback_ratio(playback, time_s) * locomotion->loop_s * (double)locomotion->speed);
 }
 
-th_character th_show_character(const th_show *show, uint32_t instance, double time_s)
+th_follow_target th_crowd_view_follow_target(const th_crowd_view *crowd_view, uint32_t instance, double time_s)
 {
-    const th_stander *stander = &show->standers[instance];
-    const th_stance *stance = &show->stances[stander->stance];
-    th_location at;
-    th_layout_place(&show->layout, instance, instance + 1, time_s, &at);
-    const float way_rad = at.heading_rad + stance->facing_rad, far = at.scale * moved(stance, stander, time_s);
-    const float height = at.scale * (float)show->desc.models[show->scene->instances[instance].rig]->size;
-    return (th_character){
-        .centre = {at.position[0] + far * sinf(way_rad), height / 2, at.position[2] + far * cosf(way_rad)},
-        .way_rad = way_rad,
+    const th_instance_motion *motion = &crowd_view->motions[instance];
+    const th_locomotion *locomotion = &crowd_view->locomotions[motion->locomotion];
+    th_instance_transform at;
+    th_layout_place(&crowd_view->layout, instance, instance + 1, time_s, &at);
+    const float heading_rad = at.heading_rad + locomotion->facing_rad,
+                far = at.scale * moved(locomotion, motion, time_s);
+    const float height = at.scale * (float)crowd_view->desc.models[crowd_view->scene->instances[instance].model]->size;
+    return (th_follow_target){
+        .centre = {at.position[0] + far * sinf(heading_rad), height / 2, at.position[2] + far * cosf(heading_rad)},
+        .heading_rad = heading_rad,
         .height = height};
 }
 
-static bool walks(const th_show *show, uint32_t instance)
+static bool walks(const th_crowd_view *crowd_view, uint32_t instance)
 {
-    const th_stander *stander = &show->standers[instance];
-    return show->stances[stander->stance].speed > 0 && stander->speed > 0;
+    const th_instance_motion *motion = &crowd_view->motions[instance];
+    return crowd_view->locomotions[motion->locomotion].speed > 0 && motion->speed > 0;
 }
 
-uint32_t th_show_walker(const th_show *show, uint32_t instance, bool before)
+uint32_t th_crowd_view_next_walker(const th_crowd_view *crowd_view, uint32_t instance, bool before)
 {
-    const uint32_t count = show->scene->instance_count, step = before ? count - 1 : 1;
+    const uint32_t count = crowd_view->scene->instance_count, step = before ? count - 1 : 1;
     uint32_t next = instance % count;
     for (uint32_t k = 0; k < count; k++) {
         next = (uint32_t)(((uint64_t)next + step) % count);
-        if (walks(show, next))
+        if (walks(crowd_view, next))
             return next;
     }
     return (uint32_t)(((uint64_t)instance + step) % count);

@@ -8,90 +8,92 @@
 
 /* ---- what models become ---- */
 
-static th_result make_rigs(th_show *show, th_error *err)
+static th_result make_rigs(th_crowd_view *crowd_view, th_error *err)
 {
-    if (show->rigs)
+    if (crowd_view->compiled_models)
         return TH_OK;
-    show->rigs = calloc((size_t)show->desc.model_count + 1, sizeof *show->rigs);
-    if (!show->rigs)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u rigs", show->desc.model_count);
-    for (uint32_t r = 0; r < show->desc.model_count; r++) {
-        if (show->desc.rigs) {
-            show->rigs[r] = (th_rig *)show->desc.rigs[r];
+    crowd_view->compiled_models = calloc((size_t)crowd_view->desc.model_count + 1, sizeof *crowd_view->compiled_models);
+    if (!crowd_view->compiled_models)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u compiled models", crowd_view->desc.model_count);
+    for (uint32_t r = 0; r < crowd_view->desc.model_count; r++) {
+        if (crowd_view->desc.compiled_models) {
+            crowd_view->compiled_models[r] = (th_compiled_model *)crowd_view->desc.compiled_models[r];
             continue;
         }
-        th_rig_desc desc = show->desc.rig;
-        desc.model = show->desc.models[r];
-        th_result result = th_rig_create(&desc, &show->rigs[r], err);
+        th_compiled_model_desc desc = crowd_view->desc.compile;
+        desc.model = crowd_view->desc.models[r];
+        th_result result = th_compiled_model_create(&desc, &crowd_view->compiled_models[r], err);
         if (result != TH_OK)
             return result;
     }
     return TH_OK;
 }
 
-static th_result make_figures(th_show *show, th_error *err)
+static th_result make_meshes(th_crowd_view *crowd_view, th_error *err)
 {
-    if (show->figures)
+    if (crowd_view->meshes)
         return TH_OK;
-    show->figures = calloc((size_t)show->desc.model_count + 1, sizeof *show->figures);
-    th_result result =
-        show->figures ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u figures", show->desc.model_count);
-    for (uint32_t r = 0; r < show->desc.model_count && result == TH_OK; r++)
-        result = th_figure_create(show->desc.models[r], &show->figures[r], err);
+    crowd_view->meshes = calloc((size_t)crowd_view->desc.model_count + 1, sizeof *crowd_view->meshes);
+    th_result result = crowd_view->meshes
+                           ? TH_OK
+                           : th_fail(err, TH_ERR_MEMORY, "no memory for %u meshes", crowd_view->desc.model_count);
+    for (uint32_t r = 0; r < crowd_view->desc.model_count && result == TH_OK; r++)
+        result = th_render_mesh_create(crowd_view->desc.models[r], &crowd_view->meshes[r], err);
     return result;
 }
 
-/* ---- who stands how ---- */
+/* ---- locomotion ---- */
 
-static th_result make_stance(th_interpolation interpolation, const th_model *model, uint32_t clip, float scale,
-                             th_stance *out, th_error *err)
+static th_result make_locomotion(th_interpolation interpolation, const th_model *model, uint32_t clip, float scale,
+                                 th_locomotion *out, th_error *err)
 {
     th_bounds bounds;
-    th_travel travel;
+    th_root_motion root_motion;
     const uint32_t which = clip < model->clip_count ? clip : TH_NO_INDEX;
     th_result result = th_model_bounds(model, which, interpolation, &bounds, err);
     if (result == TH_OK)
-        result = th_clip_travel(model, which, interpolation, &travel, err);
+        result = th_clip_root_motion(model, which, interpolation, &root_motion, err);
     if (result != TH_OK)
         return result;
-    *out = (th_stance){
+    *out = (th_locomotion){
         .sphere = {{(float)bounds.centre[0], (float)bounds.centre[1], (float)bounds.centre[2]}, (float)bounds.radius},
         .reach = (float)bounds.reach,
         .lowest_y = (float)bounds.lowest_y,
         .scale = scale,
-        .speed = (float)travel.speed,
-        .facing_rad = (float)travel.heading_rad,
-        .loop_s = travel.loop_s,
+        .speed = (float)root_motion.speed,
+        .facing_rad = (float)root_motion.heading_rad,
+        .loop_s = root_motion.loop_s,
     };
     return TH_OK;
 }
 
 /* Models of very different units would not be seen together: they are brought to the size of the first. */
-static float scale_of(const th_show *show, uint32_t rig)
+static float scale_of(const th_crowd_view *crowd_view, uint32_t model)
 {
-    const double ratio = show->desc.models[rig]->size / show->desc.models[0]->size;
+    const double ratio = crowd_view->desc.models[model]->size / crowd_view->desc.models[0]->size;
     return ratio > 10 || ratio < 0.1 ? (float)(1 / ratio) : 1;
 }
 
-static th_result make_stances(th_show *show, th_error *err)
+static th_result make_locomotions(th_crowd_view *crowd_view, th_error *err)
 {
-    if (show->stances)
+    if (crowd_view->locomotions)
         return TH_OK;
-    const uint32_t models = show->desc.model_count;
-    show->stance_count = 0;
-    show->first_stance = calloc((size_t)models + 1, sizeof *show->first_stance);
-    for (uint32_t r = 0; show->first_stance && r < models; r++) {
-        show->first_stance[r] = show->stance_count;
-        show->stance_count += show->desc.models[r]->clip_count + 1;
+    const uint32_t models = crowd_view->desc.model_count;
+    crowd_view->locomotion_count = 0;
+    crowd_view->first_locomotion = calloc((size_t)models + 1, sizeof *crowd_view->first_locomotion);
+    for (uint32_t r = 0; crowd_view->first_locomotion && r < models; r++) {
+        crowd_view->first_locomotion[r] = crowd_view->locomotion_count;
+        crowd_view->locomotion_count += crowd_view->desc.models[r]->clip_count + 1;
     }
-    show->stances = calloc((size_t)show->stance_count + 1, sizeof *show->stances);
-    if (!show->first_stance || !show->stances)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %u clips", show->stance_count);
+    crowd_view->locomotions = calloc((size_t)crowd_view->locomotion_count + 1, sizeof *crowd_view->locomotions);
+    if (!crowd_view->first_locomotion || !crowd_view->locomotions)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u clips", crowd_view->locomotion_count);
     for (uint32_t r = 0; r < models; r++) {
-        const th_model *model = show->desc.models[r];
+        const th_model *model = crowd_view->desc.models[r];
         for (uint32_t c = 0; c <= model->clip_count; c++) {
-            th_stance *stance = &show->stances[show->first_stance[r] + c];
-            th_result result = make_stance(show->desc.rig.interpolation, model, c, scale_of(show, r), stance, err);
+            th_locomotion *locomotion = &crowd_view->locomotions[crowd_view->first_locomotion[r] + c];
+            th_result result = make_locomotion(crowd_view->desc.compile.interpolation, model, c,
+                                               scale_of(crowd_view, r), locomotion, err);
             if (result != TH_OK)
                 return result;
         }
@@ -101,280 +103,291 @@ static th_result make_stances(th_show *show, th_error *err)
 
 /* ---- the crowd ---- */
 
-static th_result make_scene(th_show *show, th_error *err)
+static th_result make_scene(th_crowd_view *crowd_view, th_error *err)
 {
-    if (show->scene)
+    if (crowd_view->scene)
         return TH_OK;
     const th_scene_desc desc = {
-        .models = show->desc.models,
-        .model_count = show->desc.model_count,
-        .clips = show->desc.clips,
-        .instance_count = show->desc.count,
-        .seed = show->desc.seed,
-        .rig = show->desc.rig,
-        .rigs = (const th_rig *const *)show->rigs,
-        .instances = show->desc.instances,
+        .models = crowd_view->desc.models,
+        .model_count = crowd_view->desc.model_count,
+        .clips = crowd_view->desc.clips,
+        .instance_count = crowd_view->desc.count,
+        .seed = crowd_view->desc.seed,
+        .compile = crowd_view->desc.compile,
+        .compiled_models = (const th_compiled_model *const *)crowd_view->compiled_models,
+        .instances = crowd_view->desc.instances,
     };
-    th_result result = th_scene_create(&desc, &show->scene, err);
+    th_result result = th_scene_create(&desc, &crowd_view->scene, err);
     if (result != TH_OK)
         return result;
-    const th_scene *scene = show->scene;
-    show->standers = calloc((size_t)scene->instance_count + 1, sizeof *show->standers);
-    if (!show->standers)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for the places of %u characters", scene->instance_count);
+    const th_scene *scene = crowd_view->scene;
+    crowd_view->motions = calloc((size_t)scene->instance_count + 1, sizeof *crowd_view->motions);
+    if (!crowd_view->motions)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", scene->instance_count);
     for (uint32_t i = 0; i < scene->instance_count; i++) {
         const th_instance *instance = &scene->instances[i];
-        const uint32_t clips = show->desc.models[instance->rig]->clip_count;
+        const uint32_t clips = crowd_view->desc.models[instance->model]->clip_count;
         const uint32_t clip = instance->clip < clips ? instance->clip : clips;
-        show->standers[i] = (th_stander){show->first_stance[instance->rig] + clip, instance->phase_s, instance->speed};
+        crowd_view->motions[i] = (th_instance_motion){crowd_view->first_locomotion[instance->model] + clip,
+                                                      instance->phase_s, instance->speed};
     }
     return TH_OK;
 }
 
-static void make_layout(th_show *show)
+static void make_layout(th_crowd_view *crowd_view)
 {
     const th_layout_desc desc = {
-        .kind = show->desc.layout,
-        .seed = show->desc.seed,
-        .stances = show->stances,
-        .stance_count = show->stance_count,
-        .standers = show->standers,
-        .count = show->scene->instance_count,
+        .kind = crowd_view->desc.layout,
+        .seed = crowd_view->desc.seed,
+        .locomotions = crowd_view->locomotions,
+        .locomotion_count = crowd_view->locomotion_count,
+        .motions = crowd_view->motions,
+        .count = crowd_view->scene->instance_count,
         .scale_spread = 0.06F,
     };
-    show->layout = th_layout_make(&desc);
+    crowd_view->layout = th_layout_make(&desc);
 }
 
-static th_result make_places(th_show *show, th_error *err)
+static th_result make_transforms(th_crowd_view *crowd_view, th_error *err)
 {
-    const uint32_t count = show->scene->instance_count;
-    if (!show->places)
-        show->places = calloc((size_t)count + 1, sizeof *show->places);
-    return show->places ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for the places of %u characters", count);
+    const uint32_t count = crowd_view->scene->instance_count;
+    if (!crowd_view->transforms)
+        crowd_view->transforms = calloc((size_t)count + 1, sizeof *crowd_view->transforms);
+    return crowd_view->transforms ? TH_OK
+                                  : th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", count);
 }
 
-static th_result make_cull(th_show *show, th_error *err)
+static th_result make_cull(th_crowd_view *crowd_view, th_error *err)
 {
-    if (show->cull)
+    if (crowd_view->cull)
         return TH_OK;
-    const uint32_t kinds = show->stance_count, count = show->scene->instance_count;
+    const uint32_t kinds = crowd_view->locomotion_count, count = crowd_view->scene->instance_count;
     th_cull_kind *kind = calloc((size_t)kinds + 1, sizeof *kind);
     uint32_t *of_instance = calloc((size_t)count + 1, sizeof *of_instance);
     th_result result = kind && of_instance ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", count);
     if (result == TH_OK) {
-        for (uint32_t r = 0, k = 0; r < show->desc.model_count; r++)
-            for (uint32_t c = 0; c <= show->desc.models[r]->clip_count; c++, k++)
-                kind[k] = (th_cull_kind){show->stances[k].sphere, r};
+        for (uint32_t r = 0, k = 0; r < crowd_view->desc.model_count; r++)
+            for (uint32_t c = 0; c <= crowd_view->desc.models[r]->clip_count; c++, k++)
+                kind[k] = (th_cull_kind){crowd_view->locomotions[k].sphere, r};
         for (uint32_t i = 0; i < count; i++)
-            of_instance[i] = show->standers[i].stance;
+            of_instance[i] = crowd_view->motions[i].locomotion;
         const th_cull_desc desc = {.kinds = kind,
                                    .kind_count = kinds,
                                    .instance_kinds = of_instance,
                                    .instance_count = count,
-                                   .figure_count = show->desc.model_count,
-                                   .lod_count = TH_FIGURE_LODS,
-                                   .view_count = TH_SHOW_LISTS};
-        result = th_cull_create(&desc, &show->cull, err);
+                                   .mesh_count = crowd_view->desc.model_count,
+                                   .lod_count = TH_RENDER_MESH_LODS,
+                                   .view_count = TH_LIST_COUNT};
+        result = th_cull_create(&desc, &crowd_view->cull, err);
     }
     free(kind);
     free(of_instance);
     return result;
 }
 
-static th_result make_crowd(th_show *show, th_error *err)
+static th_result make_crowd(th_crowd_view *crowd_view, th_error *err)
 {
-    if (show->crowd)
+    if (crowd_view->crowd)
         return TH_OK;
-    th_result result = th_scene_crowd(show->scene, show->desc.isa, show->desc.palette, &show->crowd, err);
+    th_result result =
+        th_scene_crowd(crowd_view->scene, crowd_view->desc.isa, crowd_view->desc.palette, &crowd_view->crowd, err);
     if (result == TH_OK)
-        show->stands_offset = th_crowd_palette_bytes(show->crowd);
+        crowd_view->instances_offset = th_crowd_palette_bytes(crowd_view->crowd);
     return result;
 }
 
 /* ---- between two frames ---- */
 
-static th_result make_threads(th_show *show, th_error *err)
+static th_result make_threads(th_crowd_view *crowd_view, th_error *err)
 {
-    if (show->jobs)
+    if (crowd_view->jobs)
         return TH_OK;
-    return th_threads_create(&show->desc.jobs, &show->jobs, err);
+    return th_threads_create(&crowd_view->desc.jobs, &crowd_view->jobs, err);
 }
 
-static th_result make_frame(th_show *show, th_error *err)
+static th_result make_frame(th_crowd_view *crowd_view, th_error *err)
 {
-    if (show->frame)
+    if (crowd_view->frame)
         return TH_OK;
-    th_crowd_show(show->crowd, NULL, show->scene->instance_count); /* a frame has room for as many as it finds */
-    return th_frame_create(&(th_frame_desc){.crowd = show->crowd, .jobs = show->jobs, .workers = true}, &show->frame,
-                           err);
+    th_crowd_set_active(crowd_view->crowd, NULL,
+                        crowd_view->scene->instance_count); /* a frame has room for as many as it finds */
+    return th_frame_create(&(th_frame_desc){.crowd = crowd_view->crowd, .jobs = crowd_view->jobs, .workers = true},
+                           &crowd_view->frame, err);
 }
 
-static th_result make_ring(th_show *show, th_gl *gl, th_error *err)
+static th_result make_ring(th_crowd_view *crowd_view, th_gl *gl, th_error *err)
 {
-    const size_t stands = show->scene->instance_count * sizeof(th_stand);
-    const th_ring_desc desc = {.bytes = show->stands_offset + stands, .upload = show->desc.upload, .guard = TH_CHECKS};
-    th_result result = show->ring ? TH_OK : th_ring_create(gl, &desc, &show->ring, err);
+    const size_t gpu_instances = crowd_view->scene->instance_count * sizeof(th_gpu_instance);
+    const th_ring_desc desc = {.bytes = crowd_view->instances_offset + gpu_instances,
+                               .upload = crowd_view->desc.upload,
+                               .guard = TH_BUILD_CHECKS};
+    th_result result = crowd_view->ring ? TH_OK : th_ring_create(gl, &desc, &crowd_view->ring, err);
     if (result == TH_OK)
-        th_crowd_set_writes(show->crowd, th_ring_write_combined(show->ring) ? TH_WRITES_STREAMED : TH_WRITES_CACHED);
+        th_crowd_set_writes(crowd_view->crowd,
+                            th_ring_write_combined(crowd_view->ring) ? TH_WRITES_STREAMED : TH_WRITES_CACHED);
     return result;
 }
 
-static th_result make_painter(th_show *show, th_gl *gl, th_error *err)
+static th_result make_renderer(th_crowd_view *crowd_view, th_gl *gl, th_error *err)
 {
-    if (show->painter)
+    if (crowd_view->renderer)
         return TH_OK;
-    const th_painter_desc desc = {
+    const th_crowd_renderer_desc desc = {
         .gl = gl,
-        .figures = (const th_figure *const *)show->figures,
-        .figure_count = show->desc.model_count,
-        .palette = show->desc.palette,
-        .fetch = show->desc.fetch,
-        .shadow_pixels = show->desc.shadow_pixels,
+        .meshes = (const th_render_mesh *const *)crowd_view->meshes,
+        .mesh_count = crowd_view->desc.model_count,
+        .palette = crowd_view->desc.palette,
+        .fetch = crowd_view->desc.fetch,
+        .shadow_pixels = crowd_view->desc.shadow_pixels,
     };
-    return th_painter_create(&desc, &show->painter, err);
+    return th_crowd_renderer_create(&desc, &crowd_view->renderer, err);
 }
 
-static th_result make_draws(th_show *show, th_error *err)
+static th_result make_draws(th_crowd_view *crowd_view, th_error *err)
 {
-    const uint32_t count = show->scene->instance_count;
-    show->posed = calloc((size_t)count + 1, sizeof *show->posed);
-    show->draws = calloc((size_t)TH_SHOW_LISTS * show->desc.model_count * TH_FIGURE_LODS + 1, sizeof *show->draws);
-    return show->posed && show->draws ? TH_OK
-                                      : th_fail(err, TH_ERR_MEMORY, "no memory for a list of %u characters", count);
+    const uint32_t count = crowd_view->scene->instance_count;
+    crowd_view->posed = calloc((size_t)count + 1, sizeof *crowd_view->posed);
+    crowd_view->draws = calloc((size_t)TH_LIST_COUNT * crowd_view->desc.model_count * TH_RENDER_MESH_LODS + 1,
+                               sizeof *crowd_view->draws);
+    return crowd_view->posed && crowd_view->draws
+               ? TH_OK
+               : th_fail(err, TH_ERR_MEMORY, "no memory for a list of %u characters", count);
 }
 
 /* ---- all ---- */
 
 /* What depends on nothing that is different. */
-static void share(th_show *show, const th_show *base)
+static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
 {
-    const th_show_desc *a = &show->desc, *b = &base->desc;
-    const bool stances = a->rig.interpolation == b->rig.interpolation;
-    const bool rigs =
-        stances && a->rig.sampling == b->rig.sampling && a->rig.keys == b->rig.keys && a->rig.bound_m == b->rig.bound_m;
-    const bool scene =
-        rigs && a->count == b->count && a->seed == b->seed && memcmp(a->clips, b->clips, sizeof a->clips) == 0;
-    const bool places = scene && a->layout == b->layout; /* found once, as a rule */
+    const th_crowd_view_desc *a = &crowd_view->desc, *b = &base->desc;
+    const bool locomotions = a->compile.interpolation == b->compile.interpolation;
+    const bool compiled_models = locomotions && a->compile.sampling == b->compile.sampling &&
+                                 a->compile.keys == b->compile.keys && a->compile.bound_m == b->compile.bound_m;
+    const bool scene = compiled_models && a->count == b->count && a->seed == b->seed &&
+                       memcmp(a->clips, b->clips, sizeof a->clips) == 0;
+    const bool transforms = scene && a->layout == b->layout; /* found once, as a rule */
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
     const bool jobs = a->jobs.threads == b->jobs.threads && a->jobs.scheduler == b->jobs.scheduler &&
                       a->jobs.placement == b->jobs.placement;
-    show->figures = base->figures;
-    show->first_stance = stances ? base->first_stance : NULL;
-    show->stances = stances ? base->stances : NULL;
-    show->stance_count = base->stance_count;
-    show->rigs = rigs ? base->rigs : NULL;
-    show->scene = scene ? base->scene : NULL;
-    show->standers = scene ? base->standers : NULL;
-    show->places = places ? base->places : NULL;
-    show->cull = places ? base->cull : NULL;
-    show->crowd = crowd ? base->crowd : NULL;
-    show->stands_offset = base->stands_offset;
-    show->jobs = jobs ? base->jobs : NULL;
-    show->frame = crowd && jobs ? base->frame : NULL;
-    show->ring = crowd && a->upload == b->upload ? base->ring : NULL;
-    show->painter =
-        a->palette == b->palette && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels ? base->painter : NULL;
+    crowd_view->meshes = base->meshes;
+    crowd_view->first_locomotion = locomotions ? base->first_locomotion : NULL;
+    crowd_view->locomotions = locomotions ? base->locomotions : NULL;
+    crowd_view->locomotion_count = base->locomotion_count;
+    crowd_view->compiled_models = compiled_models ? base->compiled_models : NULL;
+    crowd_view->scene = scene ? base->scene : NULL;
+    crowd_view->motions = scene ? base->motions : NULL;
+    crowd_view->transforms = transforms ? base->transforms : NULL;
+    crowd_view->cull = transforms ? base->cull : NULL;
+    crowd_view->crowd = crowd ? base->crowd : NULL;
+    crowd_view->instances_offset = base->instances_offset;
+    crowd_view->jobs = jobs ? base->jobs : NULL;
+    crowd_view->frame = crowd && jobs ? base->frame : NULL;
+    crowd_view->ring = crowd && a->upload == b->upload ? base->ring : NULL;
+    crowd_view->renderer = a->palette == b->palette && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels
+                               ? base->renderer
+                               : NULL;
 }
 
-th_result th_show_prepare(const th_show_desc *desc, const th_show *base, th_show **out, th_error *err)
+th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_view *base, th_crowd_view **out,
+                                th_error *err)
 {
     *out = NULL;
-    th_show *show = calloc(1, sizeof *show);
-    if (!show)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a show");
-    show->desc = *desc;
+    th_crowd_view *crowd_view = calloc(1, sizeof *crowd_view);
+    if (!crowd_view)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a crowd view");
+    crowd_view->desc = *desc;
     if (base)
-        share(show, base);
-    th_result result = make_rigs(show, err);
+        share(crowd_view, base);
+    th_result result = make_rigs(crowd_view, err);
     if (result == TH_OK)
-        result = make_figures(show, err);
+        result = make_meshes(crowd_view, err);
     if (result == TH_OK)
-        result = make_stances(show, err);
+        result = make_locomotions(crowd_view, err);
     if (result == TH_OK)
-        result = make_scene(show, err);
+        result = make_scene(crowd_view, err);
     if (result == TH_OK)
-        result = make_places(show, err);
+        result = make_transforms(crowd_view, err);
     if (result == TH_OK)
-        result = make_cull(show, err);
+        result = make_cull(crowd_view, err);
     if (result == TH_OK)
-        result = make_crowd(show, err);
+        result = make_crowd(crowd_view, err);
     if (result == TH_OK)
-        *out = show;
+        *out = crowd_view;
     else
-        th_show_retire(show, base);
+        th_crowd_view_release(crowd_view, base);
     return result;
 }
 
-th_result th_show_complete(th_show *show, th_gl *gl, th_error *err)
+th_result th_crowd_view_complete(th_crowd_view *crowd_view, th_gl *gl, th_error *err)
 {
-    make_layout(show);
-    th_result result = make_threads(show, err);
+    make_layout(crowd_view);
+    th_result result = make_threads(crowd_view, err);
     if (result == TH_OK)
-        result = make_frame(show, err);
+        result = make_frame(crowd_view, err);
     if (result == TH_OK)
-        result = make_draws(show, err);
+        result = make_draws(crowd_view, err);
     if (result == TH_OK)
-        result = make_ring(show, gl, err);
+        result = make_ring(crowd_view, gl, err);
     if (result == TH_OK)
-        result = make_painter(show, gl, err);
+        result = make_renderer(crowd_view, gl, err);
     return result;
 }
 
-th_result th_show_create(const th_show_desc *desc, th_gl *gl, th_show **out, th_error *err)
+th_result th_crowd_view_create(const th_crowd_view_desc *desc, th_gl *gl, th_crowd_view **out, th_error *err)
 {
-    th_result result = th_show_prepare(desc, NULL, out, err);
+    th_result result = th_crowd_view_prepare(desc, NULL, out, err);
     if (result == TH_OK)
-        result = th_show_complete(*out, gl, err);
+        result = th_crowd_view_complete(*out, gl, err);
     if (result != TH_OK) {
-        th_show_destroy(*out);
+        th_crowd_view_destroy(*out);
         *out = NULL;
     }
     return result;
 }
 
-/* NULL when the heir has it, too. */
-static void *own(void *part, const void *heirs)
+/* NULL when the successor has it, too. */
+static void *own(void *part, const void *successors)
 {
-    return part != heirs ? part : NULL;
+    return part != successors ? part : NULL;
 }
 
-static void retire_models(th_show *show, const th_show *heir)
+static void release_models(th_crowd_view *crowd_view, const th_crowd_view *successor)
 {
-    th_rig **rigs = own(show->rigs, heir->rigs);
-    th_figure **figures = own(show->figures, heir->figures);
-    for (uint32_t r = 0; rigs && !show->desc.rigs && r < show->desc.model_count; r++)
-        th_rig_destroy(rigs[r]);
-    for (uint32_t r = 0; figures && r < show->desc.model_count; r++)
-        th_figure_destroy(figures[r]);
-    free(rigs);
-    free(figures);
-    free(own(show->first_stance, heir->first_stance));
-    free(own(show->stances, heir->stances));
+    th_compiled_model **compiled_models = own(crowd_view->compiled_models, successor->compiled_models);
+    th_render_mesh **meshes = own(crowd_view->meshes, successor->meshes);
+    for (uint32_t r = 0; compiled_models && !crowd_view->desc.compiled_models && r < crowd_view->desc.model_count; r++)
+        th_compiled_model_destroy(compiled_models[r]);
+    for (uint32_t r = 0; meshes && r < crowd_view->desc.model_count; r++)
+        th_render_mesh_destroy(meshes[r]);
+    free(compiled_models);
+    free(meshes);
+    free(own(crowd_view->first_locomotion, successor->first_locomotion));
+    free(own(crowd_view->locomotions, successor->locomotions));
 }
 
-void th_show_retire(th_show *show, const th_show *heir)
+void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *successor)
 {
-    static const th_show nobody;
-    if (!show)
+    static const th_crowd_view empty;
+    if (!crowd_view)
         return;
-    if (!heir)
-        heir = &nobody;
-    th_painter_destroy(own(show->painter, heir->painter));
-    th_ring_destroy(own(show->ring, heir->ring));
-    th_frame_destroy(own(show->frame, heir->frame));
-    th_jobs_destroy(own(show->jobs, heir->jobs));
-    th_crowd_destroy(own(show->crowd, heir->crowd));
-    th_cull_destroy(own(show->cull, heir->cull));
-    th_scene_destroy(own(show->scene, heir->scene));
-    free(own(show->standers, heir->standers));
-    free(own(show->places, heir->places));
-    retire_models(show, heir);
-    free(show->posed);
-    free(show->draws);
-    free(show);
+    if (!successor)
+        successor = &empty;
+    th_crowd_renderer_destroy(own(crowd_view->renderer, successor->renderer));
+    th_ring_destroy(own(crowd_view->ring, successor->ring));
+    th_frame_destroy(own(crowd_view->frame, successor->frame));
+    th_jobs_destroy(own(crowd_view->jobs, successor->jobs));
+    th_crowd_destroy(own(crowd_view->crowd, successor->crowd));
+    th_cull_destroy(own(crowd_view->cull, successor->cull));
+    th_scene_destroy(own(crowd_view->scene, successor->scene));
+    free(own(crowd_view->motions, successor->motions));
+    free(own(crowd_view->transforms, successor->transforms));
+    release_models(crowd_view, successor);
+    free(crowd_view->posed);
+    free(crowd_view->draws);
+    free(crowd_view);
 }
 
-void th_show_destroy(th_show *show)
+void th_crowd_view_destroy(th_crowd_view *crowd_view)
 {
-    th_show_retire(show, NULL);
+    th_crowd_view_release(crowd_view, NULL);
 }

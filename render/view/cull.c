@@ -9,13 +9,13 @@
 /* What an evaluation of a plane in floats can be off, relative to the numbers that go into it. */
 #define SLACK 1e-6f
 
-/* One view's list. A bucket is a group; the last one takes who is not seen, so that nothing branches on it. */
+/* One view's list. A bucket is a group; the last one takes who is not visible, so that nothing branches on it. */
 typedef struct view {
     uint16_t *bucket; /* of each instance */
     uint32_t *counts; /* [block][bucket]: how many; then where the next one goes */
     uint32_t *list;
     th_cull_group *groups;
-    uint32_t seen;
+    uint32_t visible;
 } view;
 
 struct th_cull {
@@ -25,7 +25,7 @@ struct th_cull {
     uint32_t *kind;      /* of each instance */
     /* Spheres in the scene, padded to whole blocks with some that nobody sees. */
     float *x, *y, *z, *radius;
-    uint16_t *first_bucket; /* level 0 of the instance's figure */
+    uint16_t *first_bucket; /* level 0 of the instance's mesh */
     view *views;
 };
 
@@ -35,7 +35,7 @@ static void *new_lines(size_t count, size_t size)
 {
     if (count > SIZE_MAX / 2 / size)
         return NULL;
-    void *lines = th_line_alloc(count * size);
+    void *lines = th_cache_line_alloc(count * size);
     if (lines)
         memset(lines, 0, count * size);
     return lines;
@@ -51,7 +51,7 @@ static bool view_init(view *v, const th_cull *c)
     if (!v->bucket || !v->counts || !v->list || !v->groups)
         return false;
     for (uint32_t g = 0; g < c->group_count; g++)
-        v->groups[g] = (th_cull_group){.figure = g / c->lod_count, .lod = g % c->lod_count};
+        v->groups[g] = (th_cull_group){.mesh = g / c->lod_count, .lod = g % c->lod_count};
     return true;
 }
 
@@ -76,13 +76,13 @@ static bool arrays_init(th_cull *c, const th_cull_desc *desc)
     if (!c->kinds || !c->kind || !c->x || !c->y || !c->z || !c->radius || !c->first_bucket || !c->views)
         return false;
     for (uint32_t k = 0; k < desc->kind_count; k++) {
-        assert(desc->kinds[k].figure < desc->figure_count);
-        c->kinds[k] = (th_cull_kind){onto_axis(&desc->kinds[k].sphere), desc->kinds[k].figure};
+        assert(desc->kinds[k].mesh < desc->mesh_count);
+        c->kinds[k] = (th_cull_kind){onto_axis(&desc->kinds[k].sphere), desc->kinds[k].mesh};
     }
     for (uint32_t i = 0; i < desc->instance_count; i++) {
         assert(desc->instance_kinds[i] < desc->kind_count);
         c->kind[i] = desc->instance_kinds[i];
-        c->first_bucket[i] = (uint16_t)(c->kinds[c->kind[i]].figure * c->lod_count);
+        c->first_bucket[i] = (uint16_t)(c->kinds[c->kind[i]].mesh * c->lod_count);
     }
     for (size_t i = 0; i < padded; i++)
         c->radius[i] = -INFINITY;
@@ -97,16 +97,15 @@ th_result th_cull_create(const th_cull_desc *desc, th_cull **out, th_error *err)
 {
     assert(desc->lod_count >= 1 && desc->lod_count <= TH_CULL_MAX_LODS && out);
     *out = NULL;
-    if (desc->figure_count > TH_CULL_MAX_FIGURES)
-        return th_fail(err, TH_ERR_LIMIT, "%u figures to draw, the limit is %u", desc->figure_count,
-                       TH_CULL_MAX_FIGURES);
+    if (desc->mesh_count > TH_CULL_MAX_MESHES)
+        return th_fail(err, TH_ERR_LIMIT, "%u meshes to draw, the limit is %u", desc->mesh_count, TH_CULL_MAX_MESHES);
     th_cull *c = new_lines(1, sizeof *c);
     if (c) {
         c->instance_count = desc->instance_count;
         c->block_count = (uint32_t)(((uint64_t)desc->instance_count + TH_CULL_BLOCK - 1) / TH_CULL_BLOCK);
         c->lod_count = desc->lod_count;
-        c->group_count = desc->figure_count * desc->lod_count;
-        c->row = (uint32_t)(th_line_round((c->group_count + 1) * sizeof(uint32_t)) / sizeof(uint32_t));
+        c->group_count = desc->mesh_count * desc->lod_count;
+        c->row = (uint32_t)(th_cache_line_round((c->group_count + 1) * sizeof(uint32_t)) / sizeof(uint32_t));
     }
     if (!c || !arrays_init(c, desc)) {
         th_cull_destroy(c);
@@ -142,11 +141,11 @@ uint32_t th_cull_block_count(const th_cull *c)
     return c->block_count;
 }
 
-void th_cull_move(th_cull *c, uint32_t begin, uint32_t end, const th_location *placements)
+void th_cull_move(th_cull *c, uint32_t begin, uint32_t end, const th_instance_transform *transforms)
 {
     assert(begin <= end && end <= c->instance_count);
     for (uint32_t i = begin; i < end; i++) {
-        const th_location *p = &placements[i - begin];
+        const th_instance_transform *p = &transforms[i - begin];
         const th_sphere *sphere = &c->kinds[c->kind[i]].sphere;
         float radius = sphere->radius * p->scale;
         c->x[i] = p->position[0];
@@ -169,7 +168,7 @@ typedef struct test {
     float ground;
     float eye[3];
     float limit2[TH_CULL_MAX_LODS - 1]; /* below this (radius / distance)^2 it is a level coarser */
-    uint16_t unseen;                    /* the last bucket */
+    uint16_t hidden;                    /* the last bucket */
 } test;
 
 static void set_planes(test *t, int first, const th_frustum *frustum)
@@ -179,13 +178,13 @@ static void set_planes(test *t, int first, const th_frustum *frustum)
         t->plane[p][3] += SLACK * fabsf(t->plane[p][3]);
 }
 
-static test test_of(const th_cull *c, const th_cull_view *seen)
+static test test_of(const th_cull *c, const th_cull_view *visible)
 {
-    test t = {.unseen = (uint16_t)c->group_count};
-    set_planes(&t, 0, &seen->frustum);
-    memcpy(t.eye, seen->eye, sizeof t.eye);
+    test t = {.hidden = (uint16_t)c->group_count};
+    set_planes(&t, 0, &visible->frustum);
+    memcpy(t.eye, visible->eye, sizeof t.eye);
     for (uint32_t n = 0; n + 1 < c->lod_count; n++) {
-        float limit = seen->lod_px[n] / (2 * seen->pixels);
+        float limit = visible->lod_px[n] / (2 * visible->pixels);
         t.limit2[n] = limit * limit;
     }
     return t;
@@ -215,7 +214,7 @@ static inline int32_t outside(const test *t, int planes, float x, float y, float
 }
 
 /* Arithmetic instead of branches, 32 bits wide throughout, in arrays side by side: compilers make vector code of it,
- * one for each number of planes. A sphere that is no number is seen. */
+ * one for each number of planes. A sphere that is no number is visible. */
 static inline void classify_block(const th_cull *c, const test *all, int planes, uint32_t block,
                                   uint16_t *restrict bucket)
 {
@@ -234,7 +233,7 @@ static inline void classify_block(const th_cull *c, const test *all, int planes,
         level[i] = lod | -outside(&t, planes, x[i], y[i], z[i], radius[i]);
     }
     for (uint32_t i = 0; i < TH_CULL_BLOCK; i++)
-        bucket[i] = (uint16_t)(level[i] < 0 ? t.unseen : first_bucket[i] + level[i]);
+        bucket[i] = (uint16_t)(level[i] < 0 ? t.hidden : first_bucket[i] + level[i]);
 }
 
 static uint32_t block_end(const th_cull *c, uint32_t block)
@@ -251,37 +250,37 @@ static void count_block(const th_cull *c, view *v, uint32_t block)
         counts[v->bucket[i]]++;
 }
 
-void th_cull_classify(th_cull *c, uint32_t view_index, const th_cull_view *seen, uint32_t begin_block,
+void th_cull_classify(th_cull *c, uint32_t view_index, const th_cull_view *visible, uint32_t begin_block,
                       uint32_t end_block)
 {
     assert(view_index < c->view_count && begin_block <= end_block && end_block <= c->block_count);
     view *v = &c->views[view_index];
-    const test t = test_of(c, seen);
+    const test t = test_of(c, visible);
     for (uint32_t b = begin_block; b < end_block; b++) {
         classify_block(c, &t, CAMERA_PLANES, b, v->bucket + (size_t)b * TH_CULL_BLOCK);
         count_block(c, v, b);
     }
 }
 
-static void leave_out_seen(const th_cull *c, const uint16_t *restrict seen, uint16_t *restrict bucket)
+static void skip_visible(const th_cull *c, const uint16_t *restrict visible, uint16_t *restrict bucket)
 {
-    const uint16_t unseen = (uint16_t)c->group_count;
+    const uint16_t hidden = (uint16_t)c->group_count;
     for (uint32_t i = 0; i < TH_CULL_BLOCK; i++)
-        bucket[i] = seen[i] == unseen ? bucket[i] : unseen;
+        bucket[i] = visible[i] == hidden ? bucket[i] : hidden;
 }
 
-void th_cull_classify_casters(th_cull *c, uint32_t view_index, uint32_t camera, const th_cull_view *seen,
+void th_cull_classify_casters(th_cull *c, uint32_t view_index, uint32_t camera, const th_cull_view *visible,
                               const th_cull_light *light, uint32_t begin_block, uint32_t end_block)
 {
     assert(view_index < c->view_count && begin_block <= end_block && end_block <= c->block_count);
     assert(camera < c->view_count && camera != view_index && light->to_light[1] > 0);
     view *v = &c->views[view_index];
-    test t = test_of(c, seen);
+    test t = test_of(c, visible);
     add_light(&t, light);
     for (uint32_t b = begin_block; b < end_block; b++) {
         const size_t first = (size_t)b * TH_CULL_BLOCK;
         classify_block(c, &t, CASTER_PLANES, b, v->bucket + first);
-        leave_out_seen(c, c->views[camera].bucket + first, v->bucket + first);
+        skip_visible(c, c->views[camera].bucket + first, v->bucket + first);
         count_block(c, v, b);
     }
 }
@@ -302,7 +301,7 @@ void th_cull_sum(th_cull *c, uint32_t view_index)
             at += count;
         }
         if (g == c->group_count) {
-            v->seen = first;
+            v->visible = first;
         } else {
             v->groups[g].first = first;
             v->groups[g].count = at - first;
@@ -333,8 +332,8 @@ const uint32_t *th_cull_list(const th_cull *c, uint32_t view_index)
     return c->views[view_index].list;
 }
 
-uint32_t th_cull_seen_count(const th_cull *c, uint32_t view_index)
+uint32_t th_cull_visible_count(const th_cull *c, uint32_t view_index)
 {
     assert(view_index < c->view_count);
-    return c->views[view_index].seen;
+    return c->views[view_index].visible;
 }

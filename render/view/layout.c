@@ -11,8 +11,8 @@
 #define FREE_RINGS   1u /* around the middle */
 #define ROOM         1.05f
 #define STREET_SHAPE 6.0 /* how many times longer than wide, about */
-#define STREET_LEAST 4u  /* places of a lane */
-#define STRIDES      1.5 /* from place to place along a lane, in spacings: walkers need more room */
+#define STREET_LEAST 4u  /* slots of a lane */
+#define STRIDES      1.5 /* from slot to slot along a lane, in spacings: walkers need more room */
 #define SWAY         0.3 /* from the middle of a lane, in spacings, to either side */
 
 /* What the streams of random numbers are for. They differ from those that a crowd takes from the same seed. */
@@ -39,8 +39,8 @@ static double random_signed(const th_layout *layout, uint32_t instance, int what
 static float default_spacing(const th_layout_desc *desc)
 {
     float reach = 0;
-    for (uint32_t s = 0; s < desc->stance_count; s++)
-        reach = fmaxf(reach, desc->stances[s].reach * desc->stances[s].scale);
+    for (uint32_t s = 0; s < desc->locomotion_count; s++)
+        reach = fmaxf(reach, desc->locomotions[s].reach * desc->locomotions[s].scale);
     return reach > 0 ? 2 * reach * (1 + desc->scale_spread) * ROOM : 1;
 }
 
@@ -52,14 +52,14 @@ static uint32_t rows(const th_layout *layout)
 
 th_layout th_layout_make(const th_layout_desc *desc)
 {
-    assert(desc->kind >= 0 && desc->kind < TH_LAYOUT_COUNT && desc->stances && (desc->standers || desc->count == 0));
+    assert(desc->kind >= 0 && desc->kind < TH_LAYOUT_COUNT && desc->locomotions && (desc->motions || desc->count == 0));
     assert(desc->spacing >= 0 && desc->scale_spread >= 0 && desc->scale_spread < 1);
     th_layout layout = {.desc = *desc};
     if (!(desc->spacing > 0))
         layout.desc.spacing = default_spacing(desc);
     layout.lanes = 2 * (uint32_t)fmax(1, round(sqrt(desc->count * STRIDES / STREET_SHAPE) / 2));
-    const uint32_t places = rows(&layout) > STREET_LEAST ? rows(&layout) : STREET_LEAST;
-    layout.length = (float)(places * STRIDES) * layout.desc.spacing;
+    const uint32_t slots = rows(&layout) > STREET_LEAST ? rows(&layout) : STREET_LEAST;
+    layout.length = (float)(slots * STRIDES) * layout.desc.spacing;
     return layout;
 }
 
@@ -78,7 +78,7 @@ static uint32_t square_ring(uint32_t cell)
 }
 
 /* From a corner along each side in turn. */
-static void place_in_grid(const th_layout *layout, uint32_t i, th_location *out)
+static void place_in_grid(const th_layout *layout, uint32_t i, th_instance_transform *out)
 {
     const uint32_t r = square_ring(i), side = 2 * r;
     double x = 0, z = 0;
@@ -96,25 +96,25 @@ static void place_in_grid(const th_layout *layout, uint32_t i, th_location *out)
 
 /* ---- ring ---- */
 
-/* Circle k has 6k places at a radius of k spacings: a sixth of 2 pi apart at the narrowest. Circles up to k have
+/* Circle k has 6k slots at a radius of k spacings: a sixth of 2 pi apart at the narrowest. Circles up to k have
  * 3k(k + 1). */
-static uint32_t circle_of(uint64_t place)
+static uint32_t circle_of(uint64_t slot)
 {
-    uint32_t k = (uint32_t)((3 + sqrt(9 + 12 * (double)place)) / 6);
-    while (3 * (uint64_t)k * (k + 1) <= place)
+    uint32_t k = (uint32_t)((3 + sqrt(9 + 12 * (double)slot)) / 6);
+    while (3 * (uint64_t)k * (k + 1) <= slot)
         k++;
-    while (k > 1 && 3 * (uint64_t)k * (k - 1) > place)
+    while (k > 1 && 3 * (uint64_t)k * (k - 1) > slot)
         k--;
     return k;
 }
 
-static void place_in_ring(const th_layout *layout, uint32_t i, th_location *out)
+static void place_in_ring(const th_layout *layout, uint32_t i, th_instance_transform *out)
 {
-    uint64_t place = i + 3 * (uint64_t)FREE_RINGS * (FREE_RINGS + 1);
-    uint32_t k = circle_of(place);
+    uint64_t slot = i + 3 * (uint64_t)FREE_RINGS * (FREE_RINGS + 1);
+    uint32_t k = circle_of(slot);
     /* Each circle begins somewhere else, or their beginnings would line up. */
     double start = th_random_unit(layout->desc.seed ^ SALT, (uint64_t)UINT32_MAX + k);
-    double angle = 2 * PI * ((double)(place - 3 * (uint64_t)k * (k - 1)) / (6.0 * k) + start);
+    double angle = 2 * PI * ((double)(slot - 3 * (uint64_t)k * (k - 1)) / (6.0 * k) + start);
     out->position[0] = (float)(k * (double)layout->desc.spacing * sin(angle));
     out->position[2] = (float)(k * (double)layout->desc.spacing * cos(angle));
     out->heading_rad = (float)remainder(angle + PI, 2 * PI);
@@ -122,28 +122,28 @@ static void place_in_ring(const th_layout *layout, uint32_t i, th_location *out)
 
 /* ---- street ---- */
 
-static bool walks(const th_stance *stance, const th_stander *stander)
+static bool walks(const th_locomotion *locomotion, const th_instance_motion *motion)
 {
-    return stance->speed != 0 && stander->speed != 0;
+    return locomotion->speed != 0 && motion->speed != 0;
 }
 
 /* Scene units walked since time 0. */
-static double walked(const th_stance *stance, const th_stander *stander, double scale, double time_s)
+static double walked(const th_locomotion *locomotion, const th_instance_motion *motion, double scale, double time_s)
 {
-    double now_s = stander->phase_s + stander->speed * time_s;
-    if (stance->loop_s > 0) {
-        const th_playback playback = th_playback_of(stance->loop_s, stander->phase_s, stander->speed);
-        now_s = floor(th_playback_clips(playback, time_s)) * stance->loop_s;
+    double now_s = motion->phase_s + motion->speed * time_s;
+    if (locomotion->loop_s > 0) {
+        const th_playback playback = th_playback_of(locomotion->loop_s, motion->phase_s, motion->speed);
+        now_s = floor(th_playback_loops(playback, time_s)) * locomotion->loop_s;
     }
-    return (now_s - stander->phase_s) * (double)stance->speed * scale;
+    return (now_s - motion->phase_s) * (double)locomotion->speed * scale;
 }
 
 /* Instances go to the lanes in turn; where they are too few to fill them, about the middle. The lanes on the -X side
  * walk along +Z. */
-static void place_in_street(const th_layout *layout, uint32_t i, double time_s, th_location *out)
+static void place_in_street(const th_layout *layout, uint32_t i, double time_s, th_instance_transform *out)
 {
-    const th_stander *stander = &layout->desc.standers[i];
-    const th_stance *stance = &layout->desc.stances[stander->stance];
+    const th_instance_motion *motion = &layout->desc.motions[i];
+    const th_locomotion *locomotion = &layout->desc.locomotions[motion->locomotion];
     const double spacing = (double)layout->desc.spacing, half = layout->lanes / 2;
     const uint32_t lane = i % layout->lanes;
     const double side = lane < layout->lanes / 2 ? -1 : 1, way = -side;
@@ -151,9 +151,9 @@ static void place_in_street(const th_layout *layout, uint32_t i, double time_s, 
     double along = (i / layout->lanes + 0.5 + 0.25 * random_signed(layout, i, RANDOM_PLACE)) * STRIDES * spacing;
     along += ((double)layout->length - rows(layout) * STRIDES * spacing) / 2;
     double desired_rad = way > 0 ? 0 : PI;
-    if (walks(stance, stander)) {
+    if (walks(locomotion, motion)) {
         out_of_middle += SWAY * random_signed(layout, i, RANDOM_LANE);
-        along += walked(stance, stander, (double)out->scale, time_s);
+        along += walked(locomotion, motion, (double)out->scale, time_s);
     } else { /* the walkers' lanes mirrored at the kerb */
         out_of_middle = 2 * half - out_of_middle + 0.5;
         desired_rad = -side * PI / 2;
@@ -166,14 +166,14 @@ static void place_in_street(const th_layout *layout, uint32_t i, double time_s, 
 
 /* ---- all ---- */
 
-void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, double time_s, th_location *out)
+void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, double time_s, th_instance_transform *out)
 {
     assert(begin <= end && end <= layout->desc.count);
     for (uint32_t i = begin; i < end; i++, out++) {
-        const th_stance *stance = &layout->desc.stances[layout->desc.standers[i].stance];
+        const th_locomotion *locomotion = &layout->desc.locomotions[layout->desc.motions[i].locomotion];
         double spread = (double)layout->desc.scale_spread * random_signed(layout, i, RANDOM_SCALE);
-        out->scale = (float)((double)stance->scale * (1 + spread));
-        out->position[1] = -stance->lowest_y * out->scale;
+        out->scale = (float)((double)locomotion->scale * (1 + spread));
+        out->position[1] = -locomotion->lowest_y * out->scale;
         switch (layout->desc.kind) {
         case TH_LAYOUT_RING:
             place_in_ring(layout, i, out);
@@ -184,7 +184,7 @@ void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, doub
         default:
             place_in_grid(layout, i, out);
         }
-        out->heading_rad = remainderf(out->heading_rad - stance->facing_rad, (float)(2 * PI));
+        out->heading_rad = remainderf(out->heading_rad - locomotion->facing_rad, (float)(2 * PI));
     }
 }
 
@@ -193,7 +193,7 @@ bool th_layout_is_still(const th_layout *layout)
     return layout->desc.kind != TH_LAYOUT_STREET;
 }
 
-/* How far from the middle places are. */
+/* How far from the middle slots are. */
 static double extent(const th_layout *layout)
 {
     const double spacing = (double)layout->desc.spacing;
@@ -213,23 +213,23 @@ static double extent(const th_layout *layout)
 th_sphere th_layout_bounds(const th_layout *layout)
 {
     double high = 0, wide = 0;
-    for (uint32_t s = 0; s < layout->desc.stance_count; s++) {
-        const th_stance *stance = &layout->desc.stances[s];
-        const float *c = stance->sphere.centre;
-        double scale = (double)(stance->scale * (1 + layout->desc.scale_spread)),
-               radius = (double)stance->sphere.radius;
-        high = fmax(high, scale * ((double)(c[1] - stance->lowest_y) + radius));
+    for (uint32_t s = 0; s < layout->desc.locomotion_count; s++) {
+        const th_locomotion *locomotion = &layout->desc.locomotions[s];
+        const float *c = locomotion->sphere.centre;
+        double scale = (double)(locomotion->scale * (1 + layout->desc.scale_spread)),
+               radius = (double)locomotion->sphere.radius;
+        high = fmax(high, scale * ((double)(c[1] - locomotion->lowest_y) + radius));
         wide = fmax(wide, scale * (hypot((double)c[0], (double)c[2]) + radius));
     }
     double radius = hypot(extent(layout) + wide, high / 2);
     return (th_sphere){{0, (float)(high / 2), 0}, radius > 0 ? (float)(radius * 1.0001) : 1};
 }
 
-static th_sphere sphere_at(const th_stance *stance, const th_location *at)
+static th_sphere sphere_at(const th_locomotion *locomotion, const th_instance_transform *at)
 {
-    const th_mat34 m = th_location_matrix(at);
-    const float *c = stance->sphere.centre;
-    th_sphere sphere = {.radius = at->scale * stance->sphere.radius};
+    const th_mat34 m = th_instance_transform_matrix(at);
+    const float *c = locomotion->sphere.centre;
+    th_sphere sphere = {.radius = at->scale * locomotion->sphere.radius};
     for (int row = 0; row < 3; row++) {
         const float *to = m.m + 4 * row;
         sphere.centre[row] = to[0] * c[0] + to[1] * c[1] + to[2] * c[2] + to[3];
@@ -239,24 +239,24 @@ static th_sphere sphere_at(const th_stance *stance, const th_location *at)
 
 uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time_s, th_sphere out[3])
 {
-    const th_stander *stander = &layout->desc.standers[instance];
-    const th_stance *stance = &layout->desc.stances[stander->stance];
-    th_location at;
+    const th_instance_motion *motion = &layout->desc.motions[instance];
+    const th_locomotion *locomotion = &layout->desc.locomotions[motion->locomotion];
+    th_instance_transform at;
     th_layout_place(layout, instance, instance + 1, time_s, &at);
-    out[0] = sphere_at(stance, &at);
-    if (layout->desc.kind != TH_LAYOUT_STREET || !walks(stance, stander))
+    out[0] = sphere_at(locomotion, &at);
+    if (layout->desc.kind != TH_LAYOUT_STREET || !walks(locomotion, motion))
         return 1;
     at.position[2] = -layout->length / 2;
-    out[1] = sphere_at(stance, &at);
+    out[1] = sphere_at(locomotion, &at);
     at.position[2] = layout->length / 2;
-    out[2] = sphere_at(stance, &at);
+    out[2] = sphere_at(locomotion, &at);
     return 3;
 }
 
-th_mat34 th_location_matrix(const th_location *placement)
+th_mat34 th_instance_transform_matrix(const th_instance_transform *transform)
 {
-    const float *p = placement->position;
-    const float s = placement->scale * sinf(placement->heading_rad),
-                c = placement->scale * cosf(placement->heading_rad);
-    return (th_mat34){{c, 0, s, p[0], 0, placement->scale, 0, p[1], -s, 0, c, p[2]}};
+    const float *p = transform->position;
+    const float s = transform->scale * sinf(transform->heading_rad),
+                c = transform->scale * cosf(transform->heading_rad);
+    return (th_mat34){{c, 0, s, p[0], 0, transform->scale, 0, p[1], -s, 0, c, p[2]}};
 }

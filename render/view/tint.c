@@ -15,7 +15,7 @@ th_tint th_tint_instance(uint32_t instance)
 
 th_tint th_tint_lod(uint32_t lod)
 {
-    static const th_tint levels[TH_FIGURE_LODS] = {
+    static const th_tint levels[TH_RENDER_MESH_LODS] = {
         {{255, 255, 255, 255}}, {{250, 210, 60, 255}}, {{240, 130, 40, 255}}, {{220, 50, 50, 255}}};
     return levels[lod];
 }

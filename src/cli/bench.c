@@ -74,11 +74,11 @@ static bool print_report(const void *ctx, FILE *file)
 }
 
 /* Of what was asked for, this machine can do nothing. */
-static bool is_all_left_out(const th_report *report)
+static bool is_all_skipped(const th_report *report)
 {
     uint32_t count = 0;
     for (uint32_t r = 0; r < report->row_count; r++)
-        count += report->rows[r].left_out;
+        count += report->rows[r].skipped;
     return count == report->row_count;
 }
 
@@ -90,29 +90,29 @@ static int show_report(const th_options *o, const th_report *report)
     return check != TH_EXIT_GOOD ? check : code;
 }
 
-static int run_bench(const th_options *o, const th_measure_desc *measure, const th_cast *cast)
+static int run_bench(const th_options *o, const th_measure_desc *measure, const th_model_set *model_set)
 {
     th_error err;
     th_report report;
-    th_frame_entries frames;
-    th_frame_entries_init(&frames, o, cast);
-    const th_guests guests = th_frame_entries_guests(&frames);
+    th_bench_frames frames;
+    th_bench_frames_init(&frames, o, model_set);
+    const th_external_benchmarks external = th_bench_frames_external(&frames);
     th_bench_desc desc = {
-        .scene = th_cast_scene(cast, o),
+        .scene = th_model_set_scene_desc(model_set, o),
         .threads = o->threads.counts[0],
         .measure = *measure,
         .tracer = o->tracer,
         .filter = o->filter,
-        .guests = &guests,
+        .external = &external,
     };
     const th_result result = th_bench_run(&desc, &report, &err);
-    th_frame_entries_fini(&frames);
+    th_bench_frames_fini(&frames);
     th_progress_end();
     if (result != TH_OK)
         return th_fail_with(&err);
     int code = TH_EXIT_ENVIRONMENT;
-    if (is_all_left_out(&report))
-        th_complain("%s", th_report_left_out(&report)->failure);
+    if (is_all_skipped(&report))
+        th_complain("%s", th_report_skipped(&report)->failure);
     else
         code = th_processes_add(o, &report);
     if (code == TH_EXIT_GOOD)
@@ -123,8 +123,8 @@ static int run_bench(const th_options *o, const th_measure_desc *measure, const 
 
 int th_command_bench(const th_options *o)
 {
-    const th_guests guests = th_frame_entries_guests(NULL);
-    th_bench_names names = th_bench_list(o->filter, &guests);
+    const th_external_benchmarks external = th_bench_frames_external(NULL);
+    th_bench_names names = th_bench_list(o->filter, &external);
     if (names.count == 0) {
         th_complain("no entry matches \"%s\"; `throng bench --list` names them all", o->filter);
         return TH_EXIT_USAGE;
@@ -146,15 +146,15 @@ int th_command_bench(const th_options *o)
         return th_output_result(o, &output, &names);
     }
     th_measure_desc measure;
-    int code = th_measuring_init(&measure, o);
+    int code = th_measure_options_init(&measure, o);
     if (code != TH_EXIT_GOOD)
         return code;
-    th_cast cast;
+    th_model_set model_set;
     th_tracer_begin(o->tracer, "load");
-    code = th_cast_init(&cast, o);
+    code = th_model_set_init(&model_set, o);
     th_tracer_end(o->tracer);
     if (code == TH_EXIT_GOOD)
-        code = run_bench(o, &measure, &cast);
-    th_cast_fini(&cast);
+        code = run_bench(o, &measure, &model_set);
+    th_model_set_fini(&model_set);
     return code;
 }

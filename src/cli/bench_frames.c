@@ -29,8 +29,8 @@ typedef struct kind {
 /* An entry under way. */
 struct subject {
     const kind *kind;
-    th_frame_entries *shared;
-    th_show *show;
+    th_bench_frames *shared;
+    th_crowd_view *crowd_view;
     th_camera camera;
     th_row *row;
     uint64_t stage_ns[STAGES]; /* since the repetition began: place, wait, pose, draw */
@@ -40,9 +40,9 @@ struct subject {
 
 /* ---- what they share ---- */
 
-void th_frame_entries_init(th_frame_entries *e, const th_options *options, const th_cast *cast)
+void th_bench_frames_init(th_bench_frames *e, const th_options *options, const th_model_set *model_set)
 {
-    *e = (th_frame_entries){.few = *options, .cast = cast};
+    *e = (th_bench_frames){.few = *options, .model_set = model_set};
     e->few.count = options->drawn;
     e->few.yaw_deg = YAW_DEG;
     e->few.pitch_deg = PITCH_DEG;
@@ -51,26 +51,27 @@ void th_frame_entries_init(th_frame_entries *e, const th_options *options, const
     e->many.count *= CROWDS;
 }
 
-void th_frame_entries_fini(th_frame_entries *e)
+void th_bench_frames_fini(th_bench_frames *e)
 {
     for (int s = 0; s < 2; s++)
-        th_show_destroy(e->shows[s]);
+        th_crowd_view_destroy(e->crowd_views[s]);
     th_picture_close(&e->picture);
 }
 
-static th_result find_show(th_frame_entries *e, bool many, th_show **out, th_error *err)
+static th_result find_crowd_view(th_bench_frames *e, bool many, th_crowd_view **out, th_error *err)
 {
     th_result result = e->picture.target ? TH_OK : th_picture_open(&e->picture, &e->few, err);
-    if (result == TH_OK && !e->shows[many])
-        result = th_cast_create_show(many ? &e->many : &e->few, e->cast, e->picture.gl, &e->shows[many], err);
-    *out = e->shows[many];
+    if (result == TH_OK && !e->crowd_views[many])
+        result = th_options_create_crowd_view(many ? &e->many : &e->few, e->model_set, e->picture.gl,
+                                              &e->crowd_views[many], err);
+    *out = e->crowd_views[many];
     return result;
 }
 
-static json_t *describe(void *host)
+static json_t *describe(void *ctx)
 {
-    const th_frame_entries *e = host;
-    return e->shows[0] ? th_picture_json(&e->picture, e->shows[0]) : NULL;
+    const th_bench_frames *e = ctx;
+    return e->crowd_views[0] ? th_picture_json(&e->picture, e->crowd_views[0]) : NULL;
 }
 
 /* ---- frames ---- */
@@ -82,20 +83,20 @@ static double time_of(uint64_t frame)
 
 static void draw(subject *s, uint64_t frame)
 {
-    th_picture_draw(&s->shared->picture, s->show, time_of(frame), &s->camera);
+    th_picture_draw(&s->shared->picture, s->crowd_view, time_of(frame), &s->camera);
 }
 
-static void draw_again(subject *s, uint64_t frame)
+static void redraw(subject *s, uint64_t frame)
 {
     (void)frame;
-    th_show_again(s->show, s->shared->picture.target);
-    th_picture_hand_over(&s->shared->picture);
+    th_crowd_view_redraw(s->crowd_view, s->shared->picture.target);
+    th_picture_submit(&s->shared->picture);
 }
 
 static void pose(subject *s, uint64_t frame)
 {
     const th_size *size = &s->shared->few.picture;
-    th_show_pose(s->show, time_of(frame), &s->camera, size->width, size->height);
+    th_crowd_view_pose(s->crowd_view, time_of(frame), &s->camera, size->width, size->height);
 }
 
 /* What no other stage has taken is drawing's. */
@@ -105,9 +106,9 @@ static void run_frame(void *ctx, uint64_t frame)
     const uint64_t begin = th_clock_ns();
     s->kind->run(s, frame);
     const uint64_t ns = th_clock_ns() - begin;
-    const th_show_stats stats = th_show_get_stats(s->show);
-    const uint64_t before_ns = stats.place_ns + stats.wait_ns + stats.pose_ns;
-    const uint64_t stage_ns[STAGES] = {stats.place_ns, stats.wait_ns, stats.pose_ns, ns - before_ns};
+    const th_crowd_view_stats stats = th_crowd_view_get_stats(s->crowd_view);
+    const uint64_t before_ns = stats.cull_ns + stats.wait_ns + stats.pose_ns;
+    const uint64_t stage_ns[STAGES] = {stats.cull_ns, stats.wait_ns, stats.pose_ns, ns - before_ns};
     for (int i = 0; i < STAGES; i++)
         s->stage_ns[i] += stage_ns[i];
     s->frames++;
@@ -118,7 +119,7 @@ static void begin_repetition(void *ctx)
 {
     subject *s = ctx;
     for (int slot = 0; slot < TH_RING_SLOTS; slot++)
-        s->kind->begin(s, TH_TRIAL_FRAME);
+        s->kind->begin(s, TH_VALIDATE_FRAME);
     s->frames = 0;
     for (int i = 0; i < STAGES; i++)
         s->stage_ns[i] = 0;
@@ -138,42 +139,43 @@ static void end_repetition(void *ctx)
 /* ---- checking ---- */
 
 /* A slot of the ring must not be read, so what it gets is posed once more, everybody, in ordinary memory. */
-typedef struct rehearsal {
+typedef struct validation {
     th_crowd *crowd;
     void *palette, *scratch;
-} rehearsal;
+} validation;
 
 static void pose_all(void *ctx, uint64_t frame)
 {
-    const rehearsal *r = ctx;
+    const validation *r = ctx;
     th_crowd_update(r->crowd, 0, th_crowd_batch_count(r->crowd), time_of(frame), r->palette, r->scratch);
 }
 
-static th_result rehearse(rehearsal *r, const subject *s, th_error *err)
+static th_result validate(validation *r, const subject *s, th_error *err)
 {
     const th_options *o = &s->shared->few;
-    const th_scene *scene = th_show_scene(s->show);
+    const th_scene *scene = th_crowd_view_scene(s->crowd_view);
     th_result result = th_scene_crowd(scene, o->isa, o->palette, &r->crowd, err);
     if (result != TH_OK)
         return result;
     s->row->characters = scene->instance_count;
-    s->row->joints = th_crowd_joint_count(r->crowd);
+    s->row->bones = th_crowd_bone_count(r->crowd);
     if (s->kind->of_many) /* the same models, in memory that may not be there */
         return TH_OK;
     result = th_palette_create(r->crowd, &r->palette, err);
     if (result != TH_OK)
         return result;
-    r->scratch = th_line_alloc(th_crowd_scratch_bytes(r->crowd));
+    r->scratch = th_cache_line_alloc(th_crowd_scratch_bytes(r->crowd));
     if (!r->scratch)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
-    const th_trial trial = {.scene = scene, .crowd = r->crowd, .palette = r->palette, .run = pose_all, .ctx = r};
-    return th_trial_run(&trial, s->row, err);
+    const th_validate_run_desc run = {
+        .scene = scene, .crowd = r->crowd, .palette = r->palette, .run = pose_all, .ctx = r};
+    return th_validate_run(&run, s->row, err);
 }
 
 static th_result check(const subject *s, th_error *err)
 {
-    rehearsal r = {0};
-    const th_result result = rehearse(&r, s, err);
+    validation r = {0};
+    const th_result result = validate(&r, s, err);
     free(r.scratch);
     free(r.palette);
     th_crowd_destroy(r.crowd);
@@ -192,8 +194,8 @@ static void approach(subject *s)
         const float middle = sqrtf(low * high);
         s->camera = far;
         th_camera_zoom(&s->camera, middle);
-        th_show_pose(s->show, time_of(TH_TRIAL_FRAME), &s->camera, size->width, size->height);
-        if (th_show_get_stats(s->show).shown > s->shared->few.count)
+        th_crowd_view_pose(s->crowd_view, time_of(TH_VALIDATE_FRAME), &s->camera, size->width, size->height);
+        if (th_crowd_view_get_stats(s->crowd_view).visible > s->shared->few.count)
             high = middle;
         else
             low = middle;
@@ -202,16 +204,16 @@ static void approach(subject *s)
     th_camera_zoom(&s->camera, low);
 }
 
-static th_result furnish(subject *s, th_error *err)
+static th_result prepare(subject *s, th_error *err)
 {
-    th_frame_entries *e = s->shared;
-    th_show *few;
-    th_result result = find_show(e, false, &few, err);
+    th_bench_frames *e = s->shared;
+    th_crowd_view *few;
+    th_result result = find_crowd_view(e, false, &few, err);
     if (result == TH_OK)
-        result = find_show(e, s->kind->of_many, &s->show, err);
+        result = find_crowd_view(e, s->kind->of_many, &s->crowd_view, err);
     if (result != TH_OK)
         return result;
-    s->camera = th_show_camera(few, th_picture_aspect(&e->picture));
+    s->camera = th_crowd_view_camera(few, th_picture_aspect(&e->picture));
     s->row->threads = e->few.threads.counts[0];
     result = check(s, err);
     if (s->kind->of_many)
@@ -221,20 +223,20 @@ static th_result furnish(subject *s, th_error *err)
     return result;
 }
 
-static th_result create(const th_guest *guest, void *host, th_row *row, void **out, th_error *err)
+static th_result create(const th_external_benchmark *benchmark, void *ctx, th_row *row, void **out, th_error *err)
 {
-    th_frame_entries *e = host;
+    th_bench_frames *e = ctx;
     subject *s = calloc(1, sizeof *s);
     bool room = s != NULL;
     *out = s;
     for (int i = 0; room && i < STAGES; i++)
         room = th_samples_init(&s->stages[i], row->real_ns.capacity);
     if (!room)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", guest->name);
-    s->kind = guest->what;
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", benchmark->name);
+    s->kind = benchmark->what;
     s->shared = e;
     s->row = row;
-    return furnish(s, err);
+    return prepare(s, err);
 }
 
 static void destroy(void *ctx)
@@ -249,41 +251,41 @@ static void destroy(void *ctx)
 
 static void summarize(void *ctx, const th_row *baseline, th_row *row)
 {
-    static const char *const names[STAGES] = {"place_ms", "wait_ms", "pose_ms", "draw_ms"};
+    static const char *const names[STAGES] = {"cull_ms", "wait_ms", "pose_ms", "draw_ms"};
     const subject *s = ctx;
     const double ns = th_samples_stats(&row->real_ns).median;
     const double base_ns = baseline ? th_samples_stats(&baseline->real_ns).median : (double)NAN;
-    json_t *json = json_pack("{s:o, s:o}", "seen", th_json_count(th_show_get_stats(s->show).shown), "vs_drawn_again",
-                             th_json_real(ns / base_ns));
+    json_t *json = json_pack("{s:o, s:o}", "visible", th_json_count(th_crowd_view_get_stats(s->crowd_view).visible),
+                             "vs_redraw", th_json_real(ns / base_ns));
     for (int i = 0; i < STAGES; i++)
         json = th_json_merge(json,
                              json_pack("{s:o}", names[i], th_json_real(th_samples_stats(&s->stages[i]).median / 1e6)));
     row->own = json;
 }
 
-enum { WHOLE, DRAWN_AGAIN, POSED, KINDS };
+enum { WHOLE, REDRAW, POSED, KINDS };
 
 static const kind kinds[2][KINDS] = {
-    {{.begin = draw, .run = draw}, {.begin = draw, .run = draw_again}, {.begin = pose, .run = pose}},
+    {{.begin = draw, .run = draw}, {.begin = draw, .run = redraw}, {.begin = pose, .run = pose}},
     {{.begin = draw, .run = draw, .of_many = true},
-     {.begin = draw, .run = draw_again, .of_many = true},
+     {.begin = draw, .run = redraw, .of_many = true},
      {.begin = pose, .run = pose, .of_many = true}},
 };
 
 #define A_FRAME(many, how)                                                                                             \
-    .what = &kinds[many][how], .shape = kinds[many], .is_baseline = (how) == DRAWN_AGAIN, .create = create,            \
+    .what = &kinds[many][how], .shape = kinds[many], .is_baseline = (how) == REDRAW, .create = create,                 \
     .before = begin_repetition, .run = run_frame, .after = end_repetition, .summarize = summarize, .destroy = destroy
 
-static const th_guest guests[] = {
-    {.name = "frame/all_seen/whole", A_FRAME(0, WHOLE)},
-    {.name = "frame/all_seen/drawn_again", A_FRAME(0, DRAWN_AGAIN)},
-    {.name = "frame/all_seen/posed", A_FRAME(0, POSED)},
-    {.name = "frame/1_percent_seen/whole", A_FRAME(1, WHOLE)},
-    {.name = "frame/1_percent_seen/drawn_again", A_FRAME(1, DRAWN_AGAIN)},
-    {.name = "frame/1_percent_seen/posed", A_FRAME(1, POSED)},
+static const th_external_benchmark external[] = {
+    {.name = "frame/all_visible/whole", A_FRAME(0, WHOLE)},
+    {.name = "frame/all_visible/redraw", A_FRAME(0, REDRAW)},
+    {.name = "frame/all_visible/posed", A_FRAME(0, POSED)},
+    {.name = "frame/1_percent_visible/whole", A_FRAME(1, WHOLE)},
+    {.name = "frame/1_percent_visible/redraw", A_FRAME(1, REDRAW)},
+    {.name = "frame/1_percent_visible/posed", A_FRAME(1, POSED)},
 };
 
-th_guests th_frame_entries_guests(th_frame_entries *entries)
+th_external_benchmarks th_bench_frames_external(th_bench_frames *entries)
 {
-    return (th_guests){guests, sizeof guests / sizeof *guests, entries, describe};
+    return (th_external_benchmarks){external, sizeof external / sizeof *external, entries, describe};
 }

@@ -11,7 +11,7 @@
 
 /* ---- the two results ---- */
 
-static th_result read_baseline(const char *name, th_record **out, th_error *err)
+static th_result read_baseline(const char *name, th_result_file **out, th_error *err)
 {
     char path[TH_BASELINE_MAX_PATH];
     *out = NULL;
@@ -20,28 +20,28 @@ static th_result read_baseline(const char *name, th_record **out, th_error *err)
         result = th_fail(err, TH_ERR_INPUT, "no baseline %s, which would be %s; `throng bench --save %s` makes one",
                          name, path, name);
     if (result == TH_OK)
-        result = th_record_read(path, out, err);
+        result = th_result_file_read(path, out, err);
     if (result == TH_OK)
         snprintf((*out)->name, sizeof(*out)->name, "baseline %s", name);
     return result;
 }
 
 /* A file, or the name of a baseline where there is no such file. */
-static th_result read_side(const char *word, th_record **out, th_error *err)
+static th_result read_side(const char *word, th_result_file **out, th_error *err)
 {
     char path[TH_BASELINE_MAX_PATH];
     th_error why = {0};
     if (!th_baseline_is_meant(word))
-        return th_record_read(word, out, err);
+        return th_result_file_read(word, out, err);
     if (th_baseline_path(word, path, &why) == TH_OK && access(path, F_OK) == 0)
         return read_baseline(word, out, err);
     return th_fail(err, TH_ERR_INPUT, "no file %s, and no baseline of that name%s%s", word,
                    why.text[0] ? ": " : ", which would be ", why.text[0] ? why.text : path);
 }
 
-static th_result read_sides(const th_options *o, th_record *sides[2], th_error *err)
+static th_result read_sides(const th_options *o, th_result_file *sides[2], th_error *err)
 {
-    const char *const *words = o->records.paths;
+    const char *const *words = o->result_files.paths;
     th_result result = o->baseline ? read_baseline(o->baseline, &sides[0], err) : read_side(*words++, &sides[0], err);
     return result == TH_OK ? read_side(*words, &sides[1], err) : result;
 }
@@ -86,13 +86,13 @@ static int complain_of(const th_comparison *comparison)
     return th_comparison_is_bad(comparison) ? TH_EXIT_CHECK : TH_EXIT_GOOD;
 }
 
-static int compare(const th_options *o, th_record *const sides[2])
+static int compare(const th_options *o, th_result_file *const sides[2])
 {
     th_comparison comparison;
     th_error err;
     const th_compare_desc desc = {
-        .old_record = sides[0],
-        .new_record = sides[1],
+        .old_results = sides[0],
+        .new_results = sides[1],
         .filter = o->filter,
         .threshold = o->threshold_percent / 100,
         .force = o->force,
@@ -110,16 +110,16 @@ static int compare(const th_options *o, th_record *const sides[2])
 int th_command_compare(const th_options *o)
 {
     const uint32_t wanted = o->baseline ? 1 : 2;
-    if (o->records.count != wanted) {
+    if (o->result_files.count != wanted) {
         th_complain("compare takes %s, not %u; `throng help compare` shows how",
-                    o->baseline ? "one result beside --baseline" : "two results, OLD and NEW", o->records.count);
+                    o->baseline ? "one result beside --baseline" : "two results, OLD and NEW", o->result_files.count);
         return TH_EXIT_USAGE;
     }
-    th_record *sides[2] = {NULL, NULL};
+    th_result_file *sides[2] = {NULL, NULL};
     th_error err;
     const th_result result = read_sides(o, sides, &err);
     const int code = result == TH_OK ? compare(o, sides) : th_fail_with(&err);
-    th_record_free(sides[0]);
-    th_record_free(sides[1]);
+    th_result_file_free(sides[0]);
+    th_result_file_free(sides[1]);
     return code;
 }

@@ -2,17 +2,18 @@
 
 #include <string.h>
 
-_Static_assert((int)TH_SHOW_MAX_MODELS >= (int)TH_OPTIONS_MAX_FILES, "a show takes as many models as the options");
+_Static_assert((int)TH_CROWD_VIEW_MAX_MODELS >= (int)TH_OPTIONS_MAX_FILES,
+               "a show takes as many models as the options");
 
-static th_result describe(const th_options *o, const th_cast *cast, th_show_desc *out, th_error *err)
+static th_result describe(const th_options *o, const th_model_set *model_set, th_crowd_view_desc *out, th_error *err)
 {
-    th_cast chosen = *cast;
-    th_result result = th_cast_choose(&chosen, o->clip, err);
-    *out = (th_show_desc){
-        .model_count = cast->count,
-        .rig = th_cast_rig(o),
-        .rigs = cast->rigs,
-        .instances = cast->instances,
+    th_model_set chosen = *model_set;
+    th_result result = th_model_set_choose_clip(&chosen, o->clip, err);
+    *out = (th_crowd_view_desc){
+        .model_count = model_set->count,
+        .compile = th_model_set_compile_desc(o),
+        .compiled_models = model_set->compiled_models,
+        .instances = model_set->instances,
         .count = o->count,
         .seed = o->seed,
         .layout = o->layout,
@@ -28,26 +29,27 @@ static th_result describe(const th_options *o, const th_cast *cast, th_show_desc
         .pitch_deg = o->pitch_deg,
         .zoom = o->zoom,
     };
-    for (uint32_t m = 0; m < cast->count; m++) {
-        out->models[m] = cast->models[m];
+    for (uint32_t m = 0; m < model_set->count; m++) {
+        out->models[m] = model_set->models[m];
         out->clips[m] = chosen.clips[m];
     }
     return result;
 }
 
-th_result th_cast_create_show(const th_options *options, const th_cast *cast, th_gl *gl, th_show **out, th_error *err)
+th_result th_options_create_crowd_view(const th_options *options, const th_model_set *model_set, th_gl *gl,
+                                       th_crowd_view **out, th_error *err)
 {
-    th_show_desc desc;
+    th_crowd_view_desc desc;
     *out = NULL;
-    th_result result = describe(options, cast, &desc, err);
-    return result == TH_OK ? th_show_create(&desc, gl, out, err) : result;
+    th_result result = describe(options, model_set, &desc, err);
+    return result == TH_OK ? th_crowd_view_create(&desc, gl, out, err) : result;
 }
 
-th_result th_cast_prepare_show(const th_options *options, const th_cast *cast, const th_show *base, th_show **out,
-                               th_error *err)
+th_result th_options_prepare_crowd_view(const th_options *options, const th_model_set *model_set,
+                                        const th_crowd_view *base, th_crowd_view **out, th_error *err)
 {
-    th_show_desc desc;
+    th_crowd_view_desc desc;
     *out = NULL;
-    th_result result = describe(options, cast, &desc, err);
-    return result == TH_OK ? th_show_prepare(&desc, base, out, err) : result;
+    th_result result = describe(options, model_set, &desc, err);
+    return result == TH_OK ? th_crowd_view_prepare(&desc, base, out, err) : result;
 }

@@ -6,10 +6,11 @@
 
 #include <throng/render/crowd_view.h>
 
-/* As th_show_create and th_show_prepare, with the clip that the options name, whichever the cast has. The cast must
- * outlive the show. TH_ERR_USAGE: no model has the clip. */
-th_result th_cast_create_show(const th_options *options, const th_cast *cast, th_gl *gl, th_show **out, th_error *err);
-th_result th_cast_prepare_show(const th_options *options, const th_cast *cast, const th_show *base, th_show **out,
-                               th_error *err);
+/* As th_crowd_view_create and th_crowd_view_prepare, with the clip that the options name, whichever the model_set has.
+ * The model_set must outlive the show. TH_ERR_USAGE: no model has the clip. */
+th_result th_options_create_crowd_view(const th_options *options, const th_model_set *model_set, th_gl *gl,
+                                       th_crowd_view **out, th_error *err);
+th_result th_options_prepare_crowd_view(const th_options *options, const th_model_set *model_set,
+                                        const th_crowd_view *base, th_crowd_view **out, th_error *err);
 
 #endif

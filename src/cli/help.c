@@ -6,15 +6,15 @@
 
 void th_help_program(FILE *file)
 {
-    fputs("Throng animates crowds of skinned characters on all cores, and measures it.\n\n"
+    fputs("Throng animates crowds of skinned characters on all cores and measures how fast that is.\n\n"
           "usage: throng COMMAND [OPTIONS]\n\n",
           file);
     for (const th_command *c = th_command_table; c->name; c++)
         fprintf(file, "  %-10s%s\n", c->name, c->summary);
-    fputs("\n`throng help COMMAND` shows a command's options. Without a model, an embedded human is used.\n"
-          "`throng help synthetic`: models made to order, to measure with.\n"
-          "\nexit codes: 0 good, 1 a check failed or something became slower, 2 usage, 3 unusable file,\n"
-          "            4 the machine lacks something\n",
+    fputs("\n`throng help COMMAND` shows a command's options. The default model is an embedded human.\n"
+          "`throng help synthetic`: generated models for measurements.\n"
+          "\nexit codes: 0 success, 1 failed check or regression, 2 usage error, 3 unusable file,\n"
+          "            4 missing on this machine (display, memory, driver, program)\n",
           file);
 }
 
@@ -50,7 +50,7 @@ static void print_option(const th_option *o, int column, FILE *file)
     char head[HEAD], text[1024];
     write_head(o, head);
     snprintf(text, sizeof text, "%s%s%s%s%s", o->help, o->fallback ? " (default: " : "", o->fallback ? o->fallback : "",
-             o->fallback ? ")" : "", o->repeatable && o->argument ? "; may be given again" : "");
+             o->fallback ? ")" : "", o->repeatable && o->argument ? "; repeatable" : "");
     fprintf(file, "  %-*s", column - 2, head);
     print_words(text, column, file);
 }

@@ -10,20 +10,20 @@
 #include <stdlib.h>
 
 /* Where a joint stands in the skeleton and in the palette. */
-typedef struct place {
+typedef struct node_info {
     uint32_t depth, entries;
-} place;
+} node_info;
 
 /* What both the text and the document tell about. */
 typedef struct subject {
     const th_model *model;
-    const th_rig *rig;
-    const place *places; /* one for each joint */
+    const th_compiled_model *compiled;
+    const node_info *nodes; /* one for each joint */
 } subject;
 
 static size_t palette_bytes(const th_model *model)
 {
-    return th_palette_stride(TH_PALETTE_F32, model->bind_count); /* as a crowd stores it */
+    return th_palette_stride(TH_PALETTE_F32, model->bone_count); /* as a crowd stores it */
 }
 
 static double seconds(const th_clip *clip)
@@ -60,16 +60,16 @@ static double millimetres(const th_model *model, double length)
 }
 
 /* NULL when memory is out. */
-static place *create_places(const th_model *model)
+static node_info *create_nodes(const th_model *model)
 {
-    place *places = calloc((size_t)model->joint_count + 1, sizeof *places);
-    for (uint32_t j = 0; places && j < model->joint_count; j++) {
+    node_info *nodes = calloc((size_t)model->joint_count + 1, sizeof *nodes);
+    for (uint32_t j = 0; nodes && j < model->joint_count; j++) {
         uint32_t parent = model->joints[j].parent; /* stands before its children */
-        places[j].depth = parent == TH_NO_INDEX ? 0 : places[parent].depth + 1;
+        nodes[j].depth = parent == TH_NO_INDEX ? 0 : nodes[parent].depth + 1;
     }
-    for (uint32_t b = 0; places && b < model->bind_count; b++)
-        places[model->binds[b].joint].entries++;
-    return places;
+    for (uint32_t b = 0; nodes && b < model->bone_count; b++)
+        nodes[model->bones[b].joint].entries++;
+    return nodes;
 }
 
 static const char *texture_state(const th_texture *texture)
@@ -89,7 +89,7 @@ static json_t *joints_json(const subject *s)
         const th_joint *joint = &model->joints[j];
         int parent = joint->parent == TH_NO_INDEX ? -1 : (int)joint->parent;
         array = th_json_append(array, json_pack("{s:o, s:i, s:i}", "name", th_json_text(joint->name), "parent", parent,
-                                                "palette_entries", (int)s->places[j].entries));
+                                                "bones", (int)s->nodes[j].entries));
     }
     return array;
 }
@@ -117,7 +117,8 @@ static json_t *clips_json(const subject *s)
                       th_json_real(seconds(clip)), "duration_ticks", th_json_real(clip->duration_ticks),
                       "ticks_per_second", th_json_real(clip->ticks_per_second), "channels", (int)clip->channel_count,
                       "keys", th_json_count(key_count(clip)), "splines", th_json_count(spline_count(clip)));
-        array = th_json_append(array, th_json_merge(json, compiled_json(s, th_rig_clip_report(s->rig, c))));
+        array =
+            th_json_append(array, th_json_merge(json, compiled_json(s, th_compiled_model_clip_report(s->compiled, c))));
     }
     return array;
 }
@@ -145,11 +146,11 @@ static json_t *textures_json(const th_model *model)
     return array;
 }
 
-static json_t *notes_json(const th_model *model)
+static json_t *warnings_json(const th_model *model)
 {
     json_t *array = json_array();
-    for (uint32_t n = 0; n < model->note_count; n++)
-        array = th_json_append(array, th_json_text(model->notes[n]));
+    for (uint32_t n = 0; n < model->warning_count; n++)
+        array = th_json_append(array, th_json_text(model->warnings[n]));
     return array;
 }
 
@@ -157,12 +158,13 @@ static json_t *inspect_json(const void *ctx)
 {
     const subject *s = ctx;
     const th_model *model = s->model;
-    return json_pack(
-        "{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", th_json_text(model->name), "size",
-        th_json_real(model->size), "joint_count", (int)model->joint_count, "palette_entries", (int)model->bind_count,
-        "bytes_per_character", th_json_count(palette_bytes(model)), "rig_bytes", th_json_count(th_rig_bytes(s->rig)),
-        "error_bound_mm", th_json_real(millimetres(model, th_rig_bound(s->rig))), "clips", clips_json(s), "meshes",
-        meshes_json(model), "textures", textures_json(model), "notes", notes_json(model), "joints", joints_json(s));
+    return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", th_json_text(model->name),
+                     "size", th_json_real(model->size), "joint_count", (int)model->joint_count, "bones",
+                     (int)model->bone_count, "bytes_per_character", th_json_count(palette_bytes(model)),
+                     "compiled_bytes", th_json_count(th_compiled_model_bytes(s->compiled)), "error_bound_mm",
+                     th_json_real(millimetres(model, th_compiled_model_bound(s->compiled))), "clips", clips_json(s),
+                     "meshes", meshes_json(model), "textures", textures_json(model), "warnings", warnings_json(model),
+                     "joints", joints_json(s));
 }
 
 /* ---- text ---- */
@@ -178,7 +180,7 @@ static bool print_table(th_table *table, FILE *file)
 static void add_clip(th_table *table, const subject *s, uint32_t index)
 {
     const th_clip *clip = &s->model->clips[index];
-    const th_clip_report *report = th_rig_clip_report(s->rig, index);
+    const th_clip_report *report = th_compiled_model_clip_report(s->compiled, index);
     th_table_cell(table, "%s", clip->name);
     th_table_cell(table, "%.2f", seconds(clip));
     th_table_cell(table, "%g", clip->ticks_per_second);
@@ -248,17 +250,17 @@ static bool print_textures(const th_model *model, FILE *file)
 static void print_notes(const th_model *model, FILE *file)
 {
     char note[1024];
-    if (model->note_count > 0)
-        fputs("\n  notes\n", file);
-    for (uint32_t n = 0; n < model->note_count; n++)
-        fprintf(file, "  - %s\n", th_printable(model->notes[n], note, sizeof note));
+    if (model->warning_count > 0)
+        fputs("\n  warnings\n", file);
+    for (uint32_t n = 0; n < model->warning_count; n++)
+        fprintf(file, "  - %s\n", th_printable(model->warnings[n], note, sizeof note));
 }
 
 static bool print_joints(const subject *s, FILE *file)
 {
-    th_table *table = th_table_create(">#|<joint|>palette entries");
+    th_table *table = th_table_create(">#|<joint|>bones");
     for (uint32_t j = 0; j < s->model->joint_count; j++) {
-        uint32_t entries = s->places[j].entries, depth = s->places[j].depth;
+        uint32_t entries = s->nodes[j].entries, depth = s->nodes[j].depth;
         th_table_cell(table, "%u", j);
         th_table_cell(table, "%*s%s", 2 * (depth < 40 ? (int)depth : 40), "", s->model->joints[j].name);
         th_table_cell(table, entries ? "%u" : "-", entries);
@@ -271,10 +273,10 @@ static bool inspect_print(const void *ctx, FILE *file)
     const subject *s = ctx;
     const th_model *model = s->model;
     char name[256];
-    fprintf(file, "%s: %u joint%s, %u palette entr%s, %s bytes a character; %.4g unit%s in size\n",
+    fprintf(file, "%s: %u joint%s, %u bone%s, %s bytes a character; %.4g unit%s in size\n",
             th_printable(model->name, name, sizeof name), model->joint_count, th_plural(model->joint_count),
-            model->bind_count, model->bind_count == 1 ? "y" : "ies", th_digits_from(palette_bytes(model)).text,
-            model->size, model->size == 1 ? "" : "s");
+            model->bone_count, th_plural(model->bone_count), th_digits_from(palette_bytes(model)).text, model->size,
+            model->size == 1 ? "" : "s");
     bool printed = print_clips(s, file) && print_meshes(model, file) && print_textures(model, file);
     print_notes(model, file);
     return printed && print_joints(s, file);
@@ -288,39 +290,39 @@ static int export_model(const th_model *model, const char *path)
     return !path || th_export_glb(model, path, &err) == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }
 
-static int show_model(const th_options *o, const th_model *model, const th_rig *rig)
+static int show_model(const th_options *o, const th_model *model, const th_compiled_model *compiled)
 {
-    place *places = create_places(model);
-    if (!places) {
+    node_info *nodes = create_nodes(model);
+    if (!nodes) {
         th_complain("no memory for %u joints", model->joint_count);
         return TH_EXIT_ENVIRONMENT;
     }
-    subject s = {model, rig, places};
+    subject s = {model, compiled, nodes};
     int code = th_output_result(o, &(th_output){.document = inspect_json, .digits = 12, .print = inspect_print}, &s);
-    free(places);
+    free(nodes);
     return code;
 }
 
 static int inspect_model(const th_options *o, const th_model *model)
 {
     th_error err;
-    th_rig *rig;
-    th_rig_desc desc = th_cast_rig(o);
+    th_compiled_model *compiled;
+    th_compiled_model_desc desc = th_model_set_compile_desc(o);
     desc.model = model;
-    if (th_rig_create(&desc, &rig, &err) != TH_OK)
+    if (th_compiled_model_create(&desc, &compiled, &err) != TH_OK)
         return th_fail_with(&err);
-    int code = show_model(o, model, rig);
-    th_rig_destroy(rig);
+    int code = show_model(o, model, compiled);
+    th_compiled_model_destroy(compiled);
     const int exported = export_model(model, o->export_path);
     return code == TH_EXIT_GOOD ? exported : code;
 }
 
 int th_command_inspect(const th_options *o)
 {
-    th_cast cast;
-    int code = th_cast_init(&cast, o);
+    th_model_set model_set;
+    int code = th_model_set_init(&model_set, o);
     if (code == TH_EXIT_GOOD)
-        code = inspect_model(o, cast.models[0]);
-    th_cast_fini(&cast);
+        code = inspect_model(o, model_set.models[0]);
+    th_model_set_fini(&model_set);
     return code;
 }

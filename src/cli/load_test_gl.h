@@ -7,20 +7,21 @@
 
 #include <throng/bench/stress.h>
 
-typedef struct th_drawn_crowd {
+typedef struct th_load_test_gl {
     th_options options; /* with the number of characters and of threads of the moment */
-    const th_cast *cast;
+    const th_model_set *model_set;
     th_picture picture;
-    th_show *one; /* of a single character, which has what all crowds on as many threads share; NULL: not yet */
-    th_show *all; /* NULL: none at the moment */
+    th_crowd_view *one; /* of a single character, which has what all crowds on as many threads share; NULL: not yet */
+    th_crowd_view *all; /* NULL: none at the moment */
     th_camera camera;
-} th_drawn_crowd;
+} th_load_test_gl;
 
-/* Opens a context. Options and cast must outlive it. TH_ERR_ENVIRONMENT: there is no OpenGL. th_drawn_crowd_fini when
- * TH_OK. */
-th_result th_drawn_crowd_init(th_drawn_crowd *crowd, const th_options *options, const th_cast *cast, th_error *err);
-void th_drawn_crowd_fini(th_drawn_crowd *crowd);
+/* Opens a context. Options and model_set must outlive it. TH_ERR_ENVIRONMENT: there is no OpenGL. th_load_test_gl_fini
+ * when TH_OK. */
+th_result th_load_test_gl_init(th_load_test_gl *crowd, const th_options *options, const th_model_set *model_set,
+                               th_error *err);
+void th_load_test_gl_fini(th_load_test_gl *crowd);
 
-th_stress_guest th_drawn_crowd_guest(th_drawn_crowd *crowd);
+th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *crowd);
 
 #endif

@@ -23,7 +23,7 @@ static int refuse_command(const char *name)
     if (s.best)
         th_complain("unknown command %s; did you mean %s?", name, s.best);
     else
-        th_complain("unknown command %s; `throng help` lists what there is", name);
+        th_complain("unknown command %s; `throng help` lists them", name);
     return TH_EXIT_USAGE;
 }
 

@@ -15,7 +15,7 @@ static void show(void *ctx, const th_measure_state *s)
     char known[32] = "";
     (void)ctx;
     if (isfinite(s->precision))
-        snprintf(known, sizeof known, ", known to %.2g %%", 100 * s->precision);
+        snprintf(known, sizeof known, ", 95 %% CI +-%.2g %%", 100 * s->precision);
     if (th_progress_is_due())
         th_progress_show("%u of %u: %.40s and its like, %u repetition%s%s", s->comparison, s->comparisons, s->name,
                          s->rounds, th_plural(s->rounds), known);
@@ -23,7 +23,7 @@ static void show(void *ctx, const th_measure_state *s)
 
 /* ---- the options ---- */
 
-int th_measuring_init(th_measure_desc *measure, const th_options *o)
+int th_measure_options_init(th_measure_desc *measure, const th_options *o)
 {
     static const char *const adaptive[] = {"precision", "min-time", "max-time"};
     for (size_t i = 0; i < sizeof adaptive / sizeof *adaptive; i++)
@@ -48,7 +48,7 @@ int th_measuring_init(th_measure_desc *measure, const th_options *o)
         .iterations = o->frames,
         .repetition_ns = (uint64_t)(th_processes_repetition_ms(o) * 1e6),
         .seed = o->seed,
-        .is_rehearsal = o->dry_run,
+        .is_dry_run = o->dry_run,
         .progress = th_progress_wanted() ? show : NULL,
     };
     return TH_EXIT_GOOD;

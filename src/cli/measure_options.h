@@ -7,6 +7,6 @@
 #include <throng/bench/measure.h>
 
 /* Complains and returns an exit code when the options contradict each other. */
-int th_measuring_init(th_measure_desc *measure, const th_options *options);
+int th_measure_options_init(th_measure_desc *measure, const th_options *options);
 
 #endif

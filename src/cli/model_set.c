@@ -20,29 +20,29 @@ static th_result load(const th_options *o, const char *path, th_model **out, th_
     return th_import(&desc, out, err);
 }
 
-bool th_cast_is_file(const char *path)
+bool th_model_name_is_file(const char *path)
 {
     return strcmp(path, TH_HUMAN_NAME) != 0 && !th_synthetic_named(path);
 }
 
-static th_result load_models(th_cast *cast, const th_options *o, th_error *err)
+static th_result load_models(th_model_set *model_set, const th_options *o, th_error *err)
 {
     static const char *const human[] = {TH_HUMAN_NAME};
     uint32_t count = o->models.count ? o->models.count : 1;
     const char *const *paths = o->models.count ? o->models.paths : human;
     for (uint32_t i = 0; i < count; i++) {
-        th_result result = load(o, paths[i], &cast->models[i], err);
+        th_result result = load(o, paths[i], &model_set->models[i], err);
         if (result != TH_OK)
             return result;
-        cast->count++;
+        model_set->count++;
     }
     return TH_OK;
 }
 
-static th_result lend_to(th_model **model, const th_model *donor, th_error *err)
+static th_result attach_to(th_model **model, const th_model *donor, th_error *err)
 {
     th_model *richer;
-    th_result result = th_model_lend_clips(*model, donor, &richer, err);
+    th_result result = th_model_attach_clips(*model, donor, &richer, err);
     if (result == TH_OK) {
         th_model_free(*model);
         *model = richer;
@@ -50,15 +50,15 @@ static th_result lend_to(th_model **model, const th_model *donor, th_error *err)
     return result;
 }
 
-static th_result lend_clips(th_cast *cast, const th_options *o, th_error *err)
+static th_result attach_clips(th_model_set *model_set, const th_options *o, th_error *err)
 {
     for (uint32_t a = 0; a < o->animations.count; a++) {
         th_model *donor;
         th_result result = load(o, o->animations.paths[a], &donor, err);
         if (result != TH_OK)
             return result;
-        for (uint32_t m = 0; m < cast->count && result == TH_OK; m++)
-            result = lend_to(&cast->models[m], donor, err);
+        for (uint32_t m = 0; m < model_set->count && result == TH_OK; m++)
+            result = attach_to(&model_set->models[m], donor, err);
         th_model_free(donor);
         if (result != TH_OK)
             return result;
@@ -67,62 +67,62 @@ static th_result lend_clips(th_cast *cast, const th_options *o, th_error *err)
 }
 
 /* With several models, one of them having the clip is enough: the others stand in their rest pose. */
-th_result th_cast_choose(th_cast *cast, const char *clip, th_error *err)
+th_result th_model_set_choose_clip(th_model_set *model_set, const char *clip, th_error *err)
 {
     bool all = !clip || strcmp(clip, "all") == 0, found = all;
-    for (uint32_t m = 0; m < cast->count; m++) {
-        cast->clips[m] = all ? TH_NO_INDEX : th_clip_find(cast->models[m], clip);
-        found = found || cast->clips[m] != TH_NO_INDEX;
-        if (!all && cast->clips[m] == TH_NO_INDEX)
-            cast->clips[m] = cast->models[m]->clip_count; /* one that it does not have */
+    for (uint32_t m = 0; m < model_set->count; m++) {
+        model_set->clips[m] = all ? TH_NO_INDEX : th_clip_find(model_set->models[m], clip);
+        found = found || model_set->clips[m] != TH_NO_INDEX;
+        if (!all && model_set->clips[m] == TH_NO_INDEX)
+            model_set->clips[m] = model_set->models[m]->clip_count; /* one that it does not have */
     }
-    return found ? TH_OK : th_clip_refuse(clip, cast->models, cast->count, err);
+    return found ? TH_OK : th_clip_not_found(clip, model_set->models, model_set->count, err);
 }
 
-static void say_who_stands(const th_cast *cast, const char *clip)
+static void say_who_rests(const th_model_set *model_set, const char *clip)
 {
-    for (uint32_t m = 0; m < cast->count; m++)
-        if (cast->clips[m] == cast->models[m]->clip_count)
-            th_complain("%s has no clip \"%s\": it stands in its rest pose", cast->models[m]->name, clip);
+    for (uint32_t m = 0; m < model_set->count; m++)
+        if (model_set->clips[m] == model_set->models[m]->clip_count)
+            th_complain("%s has no clip \"%s\": it stands in its rest pose", model_set->models[m]->name, clip);
 }
 
-int th_cast_init(th_cast *cast, const th_options *o)
+int th_model_set_init(th_model_set *model_set, const th_options *o)
 {
     th_error err;
-    *cast = (struct th_cast){0};
-    const bool good = load_models(cast, o, &err) == TH_OK && lend_clips(cast, o, &err) == TH_OK &&
-                      th_cast_choose(cast, o->clip, &err) == TH_OK;
+    *model_set = (struct th_model_set){0};
+    const bool good = load_models(model_set, o, &err) == TH_OK && attach_clips(model_set, o, &err) == TH_OK &&
+                      th_model_set_choose_clip(model_set, o->clip, &err) == TH_OK;
     if (!good)
         return th_fail_with(&err);
-    say_who_stands(cast, o->clip);
+    say_who_rests(model_set, o->clip);
     return TH_EXIT_GOOD;
 }
 
-void th_cast_fini(th_cast *cast)
+void th_model_set_fini(th_model_set *model_set)
 {
-    for (uint32_t m = 0; m < cast->count; m++)
-        th_model_free(cast->models[m]);
+    for (uint32_t m = 0; m < model_set->count; m++)
+        th_model_free(model_set->models[m]);
 }
 
-th_result th_cast_load(const th_options *o, const char *path, th_model **out, th_error *err)
+th_result th_model_set_load(const th_options *o, const char *path, th_model **out, th_error *err)
 {
-    th_cast one = {0};
+    th_model_set one = {0};
     th_result result = load(o, path, &one.models[0], err);
     *out = NULL;
     if (result != TH_OK)
         return result;
     one.count = 1;
-    result = lend_clips(&one, o, err);
+    result = attach_clips(&one, o, err);
     if (result == TH_OK)
         *out = one.models[0];
     else
-        th_cast_fini(&one);
+        th_model_set_fini(&one);
     return result;
 }
 
-th_rig_desc th_cast_rig(const th_options *o)
+th_compiled_model_desc th_model_set_compile_desc(const th_options *o)
 {
-    return (th_rig_desc){
+    return (th_compiled_model_desc){
         .sampling = o->sampling,
         .interpolation = o->interpolation,
         .keys = o->keys,
@@ -130,16 +130,16 @@ th_rig_desc th_cast_rig(const th_options *o)
     };
 }
 
-th_scene_desc th_cast_scene(const th_cast *cast, const th_options *o)
+th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_options *o)
 {
     return (th_scene_desc){
-        .models = (const th_model *const *)cast->models,
-        .model_count = cast->count,
-        .clips = cast->clips,
+        .models = (const th_model *const *)model_set->models,
+        .model_count = model_set->count,
+        .clips = model_set->clips,
         .instance_count = o->count,
         .seed = o->seed,
-        .rig = th_cast_rig(o),
-        .rigs = cast->rigs,
-        .instances = cast->instances,
+        .compile = th_model_set_compile_desc(o),
+        .compiled_models = model_set->compiled_models,
+        .instances = model_set->instances,
     };
 }

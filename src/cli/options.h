@@ -73,11 +73,11 @@ typedef struct th_options {
     const char *filter;
     double import_timeout_s, error_bound_mm;
     const char *export_path, *out, *report, *trace;
-    th_file_list records;        /* to compare */
+    th_file_list result_files;   /* to compare */
     const char *save, *baseline; /* names of baselines; NULL when not given */
     double threshold_percent;
-    uint32_t processes; /* 0 when left to the program */
-    const char *film;   /* where pictures go */
+    uint32_t processes;       /* 0 when left to the program */
+    const char *picture_path; /* where pictures go */
     th_size picture;
     double fps, start_s, yaw_deg, pitch_deg, zoom;
     uint32_t samples, shadow;

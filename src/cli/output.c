@@ -77,7 +77,7 @@ static int refuse_to_replace_models(const th_file_list *models, const goal goals
 {
     int code = TH_EXIT_GOOD;
     for (uint32_t m = 0; m < models->count && code == TH_EXIT_GOOD; m++)
-        if (th_cast_is_file(models->paths[m]))
+        if (th_model_name_is_file(models->paths[m]))
             code = refuse_to_replace(models->paths[m], goals);
     return code;
 }
@@ -88,11 +88,11 @@ static int refuse_to_replace_baseline(const char *name, const goal goals[GOALS])
     return th_baseline_path(name, path, NULL) == TH_OK ? refuse_to_replace(path, goals) : TH_EXIT_GOOD;
 }
 
-static int refuse_to_replace_records(const th_options *o, const goal goals[GOALS])
+static int refuse_to_replace_results(const th_options *o, const goal goals[GOALS])
 {
     int code = o->baseline ? refuse_to_replace_baseline(o->baseline, goals) : TH_EXIT_GOOD;
-    for (uint32_t r = 0; r < o->records.count && code == TH_EXIT_GOOD; r++) {
-        const char *word = o->records.paths[r];
+    for (uint32_t r = 0; r < o->result_files.count && code == TH_EXIT_GOOD; r++) {
+        const char *word = o->result_files.paths[r];
         code = th_baseline_is_meant(word) ? refuse_to_replace_baseline(word, goals) : refuse_to_replace(word, goals);
     }
     return code;
@@ -103,7 +103,7 @@ static int refuse_losses(const th_options *o)
 {
     char baseline[TH_BASELINE_MAX_PATH];
     const bool is_saved = o->save && th_baseline_path(o->save, baseline, NULL) == TH_OK;
-    const goal goals[GOALS] = {{"out", o->out ? o->out : o->film},
+    const goal goals[GOALS] = {{"out", o->out ? o->out : o->picture_path},
                                {"report", o->report},
                                {"save", is_saved ? baseline : NULL},
                                {"export", o->export_path},
@@ -113,7 +113,7 @@ static int refuse_losses(const th_options *o)
         code = refuse_to_replace_models(&o->models, goals);
     if (code == TH_EXIT_GOOD)
         code = refuse_to_replace_models(&o->animations, goals);
-    return code == TH_EXIT_GOOD ? refuse_to_replace_records(o, goals) : code;
+    return code == TH_EXIT_GOOD ? refuse_to_replace_results(o, goals) : code;
 }
 
 int th_output_probe(const th_options *o)
@@ -262,7 +262,7 @@ int th_complain_of_failures(const th_report *report)
 {
     int code = TH_EXIT_GOOD;
     for (uint32_t r = 0; r < report->row_count; r++)
-        if (report->rows[r].failure[0] && !report->rows[r].left_out) {
+        if (report->rows[r].failure[0] && !report->rows[r].skipped) {
             th_complain("%s: %s", report->rows[r].name, report->rows[r].failure);
             code = TH_EXIT_CHECK;
         }

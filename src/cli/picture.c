@@ -5,7 +5,7 @@
 
 th_result th_picture_open(th_picture *p, const th_options *options, th_error *err)
 {
-    const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_CHECKS};
+    const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_BUILD_CHECKS};
     const th_target_desc target = {options->picture.width, options->picture.height, options->samples};
     *p = (th_picture){.options = options};
     th_result result = th_gl_create(&gl, &p->gl, err);
@@ -28,7 +28,7 @@ float th_picture_aspect(const th_picture *p)
     return (float)p->options->picture.width / (float)p->options->picture.height;
 }
 
-void th_picture_hand_over(const th_picture *p)
+void th_picture_submit(const th_picture *p)
 {
     th_tracer_begin(p->tracer, "resolve");
     th_target_resolve(p->target);
@@ -37,13 +37,13 @@ void th_picture_hand_over(const th_picture *p)
     th_tracer_end(p->tracer);
 }
 
-void th_picture_draw(const th_picture *p, th_show *show, double time_s, const th_camera *camera)
+void th_picture_draw(const th_picture *p, th_crowd_view *crowd_view, double time_s, const th_camera *camera)
 {
-    th_show_frame(show, time_s, camera, p->target, p->options->picture.width, p->options->picture.height);
-    th_picture_hand_over(p);
+    th_crowd_view_frame(crowd_view, time_s, camera, p->target, p->options->picture.width, p->options->picture.height);
+    th_picture_submit(p);
 }
 
-json_t *th_picture_json(const th_picture *p, const th_show *show)
+json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view)
 {
     const th_options *o = p->options;
     const th_gl_info *info = th_gl_get_info(p->gl);
@@ -52,6 +52,6 @@ json_t *th_picture_json(const th_picture *p, const th_show *show)
                      th_json_text(info->renderer), "context", th_gl_kind_name(info->kind), "version",
                      th_json_text(info->version), "software", (int)info->software, "palette",
                      th_palette_name(o->palette), "layout", th_layout_name(o->layout), "fetch",
-                     th_fetch_name(th_painter_get_fetch(th_show_painter(show))), "upload",
-                     th_ring_upload_name(th_ring_get_upload(th_show_ring(show))));
+                     th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(crowd_view))), "upload",
+                     th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(crowd_view))));
 }

@@ -27,7 +27,7 @@ static th_result pose_init(pose *p, const th_options *o, const th_model *model, 
 {
     *p = (pose){.options = o, .model = model, .clip = clip < model->clip_count ? &model->clips[clip] : NULL};
     size_t joints = model->joint_count;
-    p->joints = calloc(2 * joints + model->bind_count, sizeof *p->joints);
+    p->joints = calloc(2 * joints + model->bone_count, sizeof *p->joints);
     if (!p->joints)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a pose of %zu joints", joints);
     p->rest = p->joints + joints;
@@ -53,7 +53,7 @@ static th_result evaluate_crowd(pose *p, const th_crowd *crowd, th_error *err)
     if (result == TH_OK) {
         th_frame_animate(frame, p->options->time_s, palette);
         const th_palette format = p->options->palette;
-        for (uint32_t b = 0; b < p->model->bind_count; b++) {
+        for (uint32_t b = 0; b < p->model->bone_count; b++) {
             th_mat34 entry;
             th_palette_read(format, (const char *)palette + b * th_palette_entry_bytes(format), entry.m);
             p->palette[b] = th_dmat34_from(entry);
@@ -68,17 +68,17 @@ static th_result evaluate_crowd(pose *p, const th_crowd *crowd, th_error *err)
 
 static th_result evaluate_compiled(pose *p, th_error *err)
 {
-    th_rig *rig;
+    th_compiled_model *compiled;
     th_crowd *crowd = NULL;
-    th_rig_desc rig_desc = th_cast_rig(p->options);
-    rig_desc.model = p->model;
-    th_result result = th_rig_create(&rig_desc, &rig, err);
+    th_compiled_model_desc compiled_desc = th_model_set_compile_desc(p->options);
+    compiled_desc.model = p->model;
+    th_result result = th_compiled_model_create(&compiled_desc, &compiled, err);
     if (result != TH_OK)
         return result;
     th_instance instance = {.clip = p->clip ? (uint32_t)(p->clip - p->model->clips) : TH_NO_INDEX, .speed = 1};
     th_crowd_desc crowd_desc = {
-        .rigs = (const th_rig *const[]){rig},
-        .rig_count = 1,
+        .compiled_models = (const th_compiled_model *const[]){compiled},
+        .compiled_model_count = 1,
         .instances = &instance,
         .instance_count = 1,
         .isa = p->options->isa,
@@ -88,7 +88,7 @@ static th_result evaluate_compiled(pose *p, th_error *err)
     if (result == TH_OK)
         result = evaluate_crowd(p, crowd, err);
     th_crowd_destroy(crowd);
-    th_rig_destroy(rig);
+    th_compiled_model_destroy(compiled);
     return result;
 }
 
@@ -109,21 +109,21 @@ static json_t *unbound_json(const pose *p, uint32_t joint)
     return matrix_json(&moved);
 }
 
-/* bind: the joint's first palette entry or, when it has none, whatever comes next. */
-static json_t *joint_json(const pose *p, uint32_t joint, uint32_t bind)
+/* bone: the joint's first palette entry or, when it has none, whatever comes next. */
+static json_t *joint_json(const pose *p, uint32_t joint, uint32_t bone)
 {
     const th_model *model = p->model;
-    uint32_t end = bind, parent = model->joints[joint].parent;
-    while (end < model->bind_count && model->binds[end].joint == joint)
+    uint32_t end = bone, parent = model->joints[joint].parent;
+    while (end < model->bone_count && model->bones[end].joint == joint)
         end++;
     json_t *json = json_pack("{s:o, s:i, s:o, s:o, s:o}", "name", th_json_text(model->joints[joint].name), "parent",
                              parent == TH_NO_INDEX ? -1 : (int)parent, "model", matrix_json(&p->joints[joint]),
-                             "palette", bind < end ? matrix_json(&p->palette[bind]) : unbound_json(p, joint), "entry",
-                             bind < end ? th_json_count(bind) : json_null());
-    if (end - bind < 2)
+                             "palette", bone < end ? matrix_json(&p->palette[bone]) : unbound_json(p, joint), "entry",
+                             bone < end ? th_json_count(bone) : json_null());
+    if (end - bone < 2)
         return json;
     json_t *more = json_array();
-    for (uint32_t b = bind + 1; b < end; b++)
+    for (uint32_t b = bone + 1; b < end; b++)
         more = th_json_append(more, json_pack("{s:i, s:o}", "entry", (int)b, "palette", matrix_json(&p->palette[b])));
     return th_json_merge(json, json_pack("{s:o}", "more_palettes", more));
 }
@@ -132,11 +132,11 @@ static json_t *pose_json(const void *ctx)
 {
     const pose *p = ctx;
     json_t *joints = json_array();
-    uint32_t bind = 0; /* binds ascend by joint */
+    uint32_t bone = 0; /* bones ascend by joint */
     for (uint32_t j = 0; j < p->model->joint_count; j++) {
-        joints = th_json_append(joints, joint_json(p, j, bind));
-        while (bind < p->model->bind_count && p->model->binds[bind].joint == j)
-            bind++;
+        joints = th_json_append(joints, joint_json(p, j, bone));
+        while (bone < p->model->bone_count && p->model->bones[bone].joint == j)
+            bone++;
     }
     return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o}", "model", th_json_text(p->model->name), "clip",
                      th_json_text(p->clip ? p->clip->name : NULL), "time_s", th_json_real(p->options->time_s), "ticks",
@@ -161,20 +161,20 @@ static bool pose_print(const void *ctx, FILE *file)
         fprintf(file, ", %s", th_interpolation_name(p->options->interpolation));
     fputs("\n\n", file);
     th_table *table = th_table_create(">#|<joint|>parent|>x|>y|>z|>entry|>palette x|>y|>z");
-    uint32_t bind = 0;
+    uint32_t bone = 0;
     for (uint32_t j = 0; j < p->model->joint_count; j++) {
         const th_joint *joint = &p->model->joints[j];
-        bool bound = bind < p->model->bind_count && p->model->binds[bind].joint == j;
+        bool bound = bone < p->model->bone_count && p->model->bones[bone].joint == j;
         th_table_cell(table, "%u", j);
         th_table_cell(table, "%s", joint->name);
         th_table_cell(table, joint->parent == TH_NO_INDEX ? "-" : "%u", joint->parent);
         for (int i = 3; i < 12; i += 4)
             th_table_cell(table, "%.4f", p->joints[j].m[i]);
-        th_table_cell(table, bound ? "%u" : "-", bind);
+        th_table_cell(table, bound ? "%u" : "-", bone);
         for (int i = 3; i < 12; i += 4)
-            th_table_cell(table, bound ? "%.4f" : "-", bound ? p->palette[bind].m[i] : 0);
-        while (bind < p->model->bind_count && p->model->binds[bind].joint == j)
-            bind++;
+            th_table_cell(table, bound ? "%.4f" : "-", bound ? p->palette[bone].m[i] : 0);
+        while (bone < p->model->bone_count && p->model->bones[bone].joint == j)
+            bone++;
     }
     bool printed = th_table_print(table, file);
     th_table_destroy(table);
@@ -198,7 +198,7 @@ static int show_pose(const th_options *o, const th_model *model, uint32_t clip)
 
 int th_command_pose(const th_options *o)
 {
-    th_cast cast;
+    th_model_set model_set;
     if (o->clip && strcmp(o->clip, "all") == 0) {
         th_complain("pose shows one clip at a time: --clip NAME");
         return TH_EXIT_USAGE;
@@ -208,11 +208,11 @@ int th_command_pose(const th_options *o)
         if (o->sampling == TH_SAMPLING_EXACT && th_options_given(o, of_kernels[i]))
             th_complain("--%s makes no difference to exact sampling; --sampling compiled runs the kernel",
                         of_kernels[i]);
-    int code = th_cast_init(&cast, o);
-    if (code == TH_EXIT_GOOD && cast.models[0]->clip_count == 0)
-        th_complain("%s has no clip: this is its rest pose", cast.models[0]->name);
+    int code = th_model_set_init(&model_set, o);
+    if (code == TH_EXIT_GOOD && model_set.models[0]->clip_count == 0)
+        th_complain("%s has no clip: this is its rest pose", model_set.models[0]->name);
     if (code == TH_EXIT_GOOD)
-        code = show_pose(o, cast.models[0], o->clip ? cast.clips[0] : 0);
-    th_cast_fini(&cast);
+        code = show_pose(o, model_set.models[0], o->clip ? model_set.clips[0] : 0);
+    th_model_set_fini(&model_set);
     return code;
 }

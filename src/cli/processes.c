@@ -124,11 +124,11 @@ static int complain_of(int status, char *said)
 static int add_result(const char *text, size_t size, th_report *report)
 {
     th_error err;
-    th_record *record;
-    th_result result = th_record_parse(text, size, "the result of another process", &record, &err);
+    th_result_file *results;
+    th_result result = th_result_file_parse(text, size, "the result of another process", &results, &err);
     if (result == TH_OK)
-        result = th_record_add_to(record, report, &err);
-    th_record_free(record);
+        result = th_result_file_merge_into(results, report, &err);
+    th_result_file_free(results);
     return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }
 

@@ -11,7 +11,7 @@
 uint32_t th_processes_count(const th_options *options);
 
 /* What a repetition is to take; 0: as always. With several processes less: among many short repetitions there are some
- * that nothing disturbed, which is what processes are compared by (compare.h). */
+ * that nothing preempted, which is what processes are compared by (compare.h). */
 double th_processes_repetition_ms(const th_options *options);
 
 /* Runs this program for the others with the same options, and adds what they measured to the report, which has what

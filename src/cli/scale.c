@@ -37,12 +37,12 @@ static bool print_scale(const void *ctx, FILE *file)
     return th_scale_print(ctx, TH_FORMAT_TEXT, file);
 }
 
-static int run_scale(const th_options *o, const th_measure_desc *measure, const th_cast *cast)
+static int run_scale(const th_options *o, const th_measure_desc *measure, const th_model_set *model_set)
 {
     th_error err;
     th_scale scale;
     th_scale_desc desc = {
-        .scene = th_cast_scene(cast, o),
+        .scene = th_model_set_scene_desc(model_set, o),
         .isa = o->isa,
         .palette = o->palette,
         .placement = o->placement,
@@ -101,19 +101,19 @@ int th_command_scale(const th_options *o)
     const bool serial = o->schedulers.count == 1 && o->schedulers.values[0] == TH_SCHEDULER_SERIAL;
     int code = refuse_too_much(o);
     if (code == TH_EXIT_GOOD)
-        code = th_measuring_init(&measure, o);
+        code = th_measure_options_init(&measure, o);
     if (code != TH_EXIT_GOOD)
         return code;
     if (serial && o->threads.count > 0)
         th_complain("--threads makes no difference to the serial scheduler, which has one");
     if (serial && th_options_given(o, "placement"))
         th_complain("--placement makes no difference to the serial scheduler, which has no workers");
-    th_cast cast;
+    th_model_set model_set;
     th_tracer_begin(o->tracer, "load");
-    code = th_cast_init(&cast, o);
+    code = th_model_set_init(&model_set, o);
     th_tracer_end(o->tracer);
     if (code == TH_EXIT_GOOD)
-        code = run_scale(o, &measure, &cast);
-    th_cast_fini(&cast);
+        code = run_scale(o, &measure, &model_set);
+    th_model_set_fini(&model_set);
     return code;
 }

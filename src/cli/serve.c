@@ -10,7 +10,7 @@
 
 static th_result load(void *ctx, const char *path, th_model **out, th_error *err)
 {
-    return th_cast_load(ctx, path, out, err);
+    return th_model_set_load(ctx, path, out, err);
 }
 
 /* The commands that measure and give one document. */
@@ -54,8 +54,8 @@ static th_result first_settings(const th_options *o, const th_server_desc *desc,
     if (o->count > o->max_count)
         return th_fail(err, TH_ERR_INPUT, "--count %u is more than --max-count %u", o->count, o->max_count);
     json_t *models = json_array(), *clips = json_object();
-    for (uint32_t m = 0; m < desc->catalogue.file_count && m < o->models.count; m++)
-        json_array_append_new(models, json_string(th_catalogue_name(o->models.paths[m])));
+    for (uint32_t m = 0; m < desc->registry.file_count && m < o->models.count; m++)
+        json_array_append_new(models, json_string(th_model_registry_name(o->models.paths[m])));
     if (o->models.count == 0)
         json_array_append_new(models, json_string(TH_HUMAN_NAME));
     if (strcmp(o->clip, "all") != 0)
@@ -69,14 +69,14 @@ static th_result first_settings(const th_options *o, const th_server_desc *desc,
     return result;
 }
 
-static void list_models(const th_options *o, th_catalogue *out)
+static void list_models(const th_options *o, th_model_registry *out)
 {
     bool human = false;
     for (uint32_t m = 0; m < o->models.count; m++) {
         out->files[out->file_count++] = o->models.paths[m];
-        human = human || strcmp(th_catalogue_name(o->models.paths[m]), TH_HUMAN_NAME) == 0;
+        human = human || strcmp(th_model_registry_name(o->models.paths[m]), TH_HUMAN_NAME) == 0;
     }
-    if (!human && out->file_count < TH_CATALOGUE_FILES)
+    if (!human && out->file_count < TH_MODEL_REGISTRY_FILES)
         out->files[out->file_count++] = TH_HUMAN_NAME;
     out->folder_count = o->model_folders.count;
     memcpy(out->folders, o->model_folders.paths, o->model_folders.count * sizeof *out->folders);
@@ -95,23 +95,23 @@ int th_command_serve(const th_options *o)
         .run_kinds = run_kinds,
         .run_fixed = reading_options(o, &how),
         .requests_per_s = o->max_requests_hz,
-        .director = {.company = {.load = load, .load_ctx = (void *)o, .rig = th_cast_rig(o)},
-                     .troupe = {.isa = o->isa, .palette = o->palette, .seed = o->seed}},
+        .controller = {.model_cache = {.load = load, .load_ctx = (void *)o, .compile = th_model_set_compile_desc(o)},
+                       .simulation = {.isa = o->isa, .palette = o->palette, .seed = o->seed}},
         .limits = {o->max_count, max_threads(o->threads.counts[0]), max_memory(o->max_memory_mb)},
         .log_level = o->log_level,
         .log_format = o->log_format,
     };
-    list_models(o, &desc.catalogue);
+    list_models(o, &desc.registry);
     if (first_settings(o, &desc, &desc.settings, &err) != TH_OK || th_server_check(&desc, &err) != TH_OK) {
         th_complain("%s", err.text);
         return TH_EXIT_USAGE;
     }
-    th_snapshots *snapshots;
-    th_result result = th_snapshots_create(o, &snapshots, &err);
+    th_snapshot_gl *snapshot_gl;
+    th_result result = th_snapshot_gl_create(o, &snapshot_gl, &err);
     if (result == TH_OK) {
-        desc.studio = th_snapshots_studio(snapshots);
+        desc.renderer = th_snapshot_gl_renderer(snapshot_gl);
         result = th_server_run(&desc, &err);
     }
-    th_snapshots_destroy(snapshots);
+    th_snapshot_gl_destroy(snapshot_gl);
     return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }

@@ -10,20 +10,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct th_snapshots {
+struct th_snapshot_gl {
     th_options options;
-    th_cast cast;
+    th_model_set model_set;
     th_gl *gl;
     th_target *target;
-    th_show *show;
+    th_crowd_view *crowd_view;
     uint8_t *pixels;
 };
 
 /* As `throng render` draws, and on one thread: the others are the crowd's. Mesa's software renderer would take all CPUs
  * by threads of its own, whose time nobody could tell from the crowd's. */
-th_result th_snapshots_create(const th_options *options, th_snapshots **out, th_error *err)
+th_result th_snapshot_gl_create(const th_options *options, th_snapshot_gl **out, th_error *err)
 {
-    th_snapshots *p = *out = calloc(1, sizeof *p);
+    th_snapshot_gl *p = *out = calloc(1, sizeof *p);
     if (!p)
         return th_fail(err, TH_ERR_MEMORY, "no memory for pictures");
     setenv("LP_NUM_THREADS", "0", 0);
@@ -39,13 +39,13 @@ th_result th_snapshots_create(const th_options *options, th_snapshots **out, th_
 
 static void clear(void *ctx)
 {
-    th_snapshots *p = ctx;
+    th_snapshot_gl *p = ctx;
     free(p->pixels);
-    th_show_destroy(p->show);
+    th_crowd_view_destroy(p->crowd_view);
     th_target_destroy(p->target);
     th_gl_destroy(p->gl);
     p->pixels = NULL;
-    p->show = NULL;
+    p->crowd_view = NULL;
     p->target = NULL;
     p->gl = NULL;
 }
@@ -67,27 +67,28 @@ static th_result may_compile(th_error *err)
                      "OpenGL need that");
 }
 
-static th_result set_up(void *ctx, const th_studio_cast *studio, th_error *err)
+static th_result set_up(void *ctx, const th_snapshot_scene *crowd, th_error *err)
 {
-    th_snapshots *p = ctx;
-    const th_company *company = studio->company;
-    const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_CHECKS};
-    p->options.count = studio->settings->count;
-    p->options.interpolation = studio->settings->interpolation;
-    p->cast = (th_cast){.count = company->count, .rigs = company->rigs, .instances = studio->instances};
-    for (uint32_t m = 0; m < company->count; m++)
-        p->cast.models[m] = company->models[m];
+    th_snapshot_gl *p = ctx;
+    const th_model_cache *model_cache = crowd->model_cache;
+    const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_BUILD_CHECKS};
+    p->options.count = crowd->settings->count;
+    p->options.interpolation = crowd->settings->interpolation;
+    p->model_set = (th_model_set){
+        .count = model_cache->count, .compiled_models = model_cache->compiled_models, .instances = crowd->instances};
+    for (uint32_t m = 0; m < model_cache->count; m++)
+        p->model_set.models[m] = model_cache->models[m];
     th_result result = may_compile(err);
     if (result == TH_OK)
         result = th_gl_create(&gl, &p->gl, err);
     if (result == TH_OK)
-        result = th_cast_create_show(&p->options, &p->cast, p->gl, &p->show, err);
+        result = th_options_create_crowd_view(&p->options, &p->model_set, p->gl, &p->crowd_view, err);
     if (result != TH_OK)
         clear(p);
     return result;
 }
 
-static th_result make_target(th_snapshots *p, uint32_t width, uint32_t height, th_error *err)
+static th_result make_target(th_snapshot_gl *p, uint32_t width, uint32_t height, th_error *err)
 {
     const th_target_desc desc = {width, height, p->options.samples};
     th_result result =
@@ -99,17 +100,17 @@ static th_result make_target(th_snapshots *p, uint32_t width, uint32_t height, t
     return p->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
 }
 
-static th_result shoot(void *ctx, double time_s, uint32_t width, uint32_t height, unsigned char **out, size_t *out_size,
-                       th_error *err)
+static th_result render(void *ctx, double time_s, uint32_t width, uint32_t height, unsigned char **out,
+                        size_t *out_size, th_error *err)
 {
-    th_snapshots *p = ctx;
+    th_snapshot_gl *p = ctx;
     const bool same = p->options.picture.width == width && p->options.picture.height == height;
     th_result result = same && p->pixels ? TH_OK : make_target(p, width, height, err);
     if (result != TH_OK)
         return result;
     p->options.picture = (th_size){width, height};
-    const th_camera camera = th_show_camera(p->show, (float)width / (float)height);
-    if (!th_show_frame(p->show, time_s, &camera, p->target, width, height))
+    const th_camera camera = th_crowd_view_camera(p->crowd_view, (float)width / (float)height);
+    if (!th_crowd_view_frame(p->crowd_view, time_s, &camera, p->target, width, height))
         return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost the palettes of a picture");
     th_target_resolve(p->target);
     th_target_read(p->target, p->pixels);
@@ -117,12 +118,12 @@ static th_result shoot(void *ctx, double time_s, uint32_t width, uint32_t height
     return result == TH_OK ? th_png_encode(p->pixels, width, height, out, out_size, err) : result;
 }
 
-void th_snapshots_destroy(th_snapshots *p)
+void th_snapshot_gl_destroy(th_snapshot_gl *p)
 {
     free(p);
 }
 
-th_studio th_snapshots_studio(th_snapshots *p)
+th_snapshot_renderer th_snapshot_gl_renderer(th_snapshot_gl *p)
 {
-    return (th_studio){p, set_up, shoot, clear};
+    return (th_snapshot_renderer){p, set_up, render, clear};
 }

@@ -1,4 +1,4 @@
-/* Pictures for `throng serve`: a studio on OpenGL without a window. */
+/* Pictures for `throng serve`: a snapshot renderer on OpenGL without a window. */
 #ifndef TH_CLI_SNAPSHOT_GL_H
 #define TH_CLI_SNAPSHOT_GL_H
 
@@ -6,12 +6,12 @@
 
 #include <throng/serve/snapshot_renderer.h>
 
-typedef struct th_snapshots th_snapshots;
+typedef struct th_snapshot_gl th_snapshot_gl;
 
 /* Opens no context yet. Called before there are threads: it sets an environment variable. */
-th_result th_snapshots_create(const th_options *options, th_snapshots **out, th_error *err);
-void th_snapshots_destroy(th_snapshots *snapshots); /* cleared; NULL is fine */
+th_result th_snapshot_gl_create(const th_options *options, th_snapshot_gl **out, th_error *err);
+void th_snapshot_gl_destroy(th_snapshot_gl *snapshot_gl); /* cleared; NULL is fine */
 
-th_studio th_snapshots_studio(th_snapshots *snapshots);
+th_snapshot_renderer th_snapshot_gl_renderer(th_snapshot_gl *snapshot_gl);
 
 #endif

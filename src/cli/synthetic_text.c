@@ -33,16 +33,16 @@ _Static_assert(sizeof shapes / sizeof *shapes == TH_SYNTHETIC_SHAPE_COUNT + 1, "
 
 /* clang-format off */
 static const key keys[] = {
-    {"shape", "tree (limbs that branch, as of a body), chain, or star (all on one root)", CHOICE, AT(shape), .choices = shapes},
-    {"joints", "each with a palette entry", NUMBER, AT(joints), .low = 1, .high = TH_SYNTHETIC_MAX_JOINTS},
+    {"shape", "tree (branching limbs, as of a body), chain, or star (all joints on one root)", CHOICE, AT(shape), .choices = shapes},
+    {"joints", "number of joints; each is a bone (one palette entry)", NUMBER, AT(joints), .low = 1, .high = TH_SYNTHETIC_MAX_JOINTS},
     {"depth", "joints from the root of a tree to its farthest tip (default: 12 or all)", NUMBER, AT(depth), .low = 1, .high = TH_SYNTHETIC_MAX_JOINTS},
-    {"clips", "each with a sway of its own", NUMBER, AT(clips), .low = 1, .high = TH_SYNTHETIC_MAX_CLIPS},
-    {"keys", "of a track that moves; the last is the first again", NUMBER, AT(keys), .low = TH_SYNTHETIC_MIN_KEYS, .high = TH_SYNTHETIC_MAX_KEYS},
-    {"rate", "keys a second: a clip takes (keys - 1) / rate seconds", NUMBER, AT(rate), .low = 1, .high = TH_SYNTHETIC_MAX_RATE},
-    {"moving", "percent of the joints that turn, spread evenly", NUMBER, AT(moving), .low = 0, .high = 100},
-    {"scale", "whether those also change their size, which kernels take another way for", SWITCH, AT(moving_scale), .choices = off_on},
-    {"mesh", "whether there is something to draw", SWITCH, AT(no_mesh), .choices = on_off},
-    {"seed", "where limbs branch, and who sways when", SEED, .offset = AT(seed)},
+    {"clips", "number of clips; each moves differently", NUMBER, AT(clips), .low = 1, .high = TH_SYNTHETIC_MAX_CLIPS},
+    {"keys", "keys per moving track; the last equals the first", NUMBER, AT(keys), .low = TH_SYNTHETIC_MIN_KEYS, .high = TH_SYNTHETIC_MAX_KEYS},
+    {"rate", "keys per second; a clip lasts (keys - 1) / rate seconds", NUMBER, AT(rate), .low = 1, .high = TH_SYNTHETIC_MAX_RATE},
+    {"moving", "percentage of joints that rotate, spread evenly", NUMBER, AT(moving), .low = 0, .high = 100},
+    {"scale", "on: moving joints also scale, which takes another path in the kernels", SWITCH, AT(moving_scale), .choices = off_on},
+    {"mesh", "on: the model has a mesh to draw", SWITCH, AT(no_mesh), .choices = on_off},
+    {"seed", "random seed for branching and motion", SEED, .offset = AT(seed)},
 };
 /* clang-format on */
 enum { KEY_COUNT = sizeof keys / sizeof *keys };
@@ -84,7 +84,7 @@ static bool refuse_unknown(const char *name, th_error *err)
         th_fail(err, TH_ERR_INPUT, TH_SYNTHETIC_NAME " has no key \"%s\"; did you mean %s?", name, s.best);
     else
         th_fail(err, TH_ERR_INPUT,
-                TH_SYNTHETIC_NAME " has no key \"%s\"; `throng help " TH_SYNTHETIC_NAME "` lists what there is", name);
+                TH_SYNTHETIC_NAME " has no key \"%s\"; `throng help " TH_SYNTHETIC_NAME "` lists them", name);
     return false;
 }
 
@@ -164,7 +164,7 @@ static bool check_work(const th_synthetic_desc *d, th_error *err)
     const uint64_t work = (uint64_t)d->joints * d->clips * d->keys;
     if (work <= TH_SYNTHETIC_MAX_WORK)
         return true;
-    th_fail(err, TH_ERR_INPUT, TH_SYNTHETIC_NAME ": joints * clips * keys is %llu, and may be %u",
+    th_fail(err, TH_ERR_INPUT, TH_SYNTHETIC_NAME ": joints * clips * keys is %llu; the limit is %u",
             (unsigned long long)work, TH_SYNTHETIC_MAX_WORK);
     return false;
 }
@@ -214,12 +214,12 @@ static void print_key(const key *k, const th_synthetic_desc *usual, FILE *file)
 
 void th_help_synthetic(FILE *file)
 {
-    fputs("throng --model synthetic:KEY=VALUE,...: a model made to order, instead of a file\n\n"
-          "To measure what a pose costs against one quantity while the others hold still, as in\n\n"
+    fputs("throng --model synthetic:KEY=VALUE,...: a generated model, instead of a file\n\n"
+          "Measures how the cost of a pose depends on one quantity while the others stay the same, as in\n\n"
           "  throng bench --filter '^pose/|^limit/' --model synthetic:shape=star,joints=200\n\n"
-          "The same words give the same model on every machine. What is not said is as follows.\n\n",
+          "The same text gives the same model on every machine. Keys and defaults:\n\n",
           file);
     for (int i = 0; i < KEY_COUNT; i++)
         print_key(&keys[i], &TH_SYNTHETIC_DEFAULT, file);
-    fprintf(file, "\njoints * clips * keys may be %u.\n", TH_SYNTHETIC_MAX_WORK);
+    fprintf(file, "\njoints * clips * keys may be at most %u.\n", TH_SYNTHETIC_MAX_WORK);
 }

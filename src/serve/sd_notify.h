@@ -5,10 +5,10 @@
 #include <stdbool.h>
 
 /* Whether this build can. */
-bool th_notify_built(void);
+bool th_sd_notify_available(void);
 
-void th_notify_ready(const char *where);
-void th_notify_alive(void); /* for its watchdog */
-void th_notify_stopping(void);
+void th_sd_notify_ready(const char *where);
+void th_sd_notify_watchdog(void); /* for its watchdog */
+void th_sd_notify_stopping(void);
 
 #endif

@@ -22,19 +22,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BEAT_NS 1000000000u
+#define HEARTBEAT_NS 1000000000u
 
 typedef struct server {
     const th_server_desc *desc;
     th_address address;
     th_address_text address_text;
     int listen_fd, signal_fd;
-    th_guard guard;
+    th_request_filter filter;
     th_server_state state;
     th_events *events;
     th_http *http;
-    uint64_t beat_ns;   /* when the next one is due */
-    uint64_t runner_ns; /* the runner's clock at the last one */
+    uint64_t heartbeat_ns; /* when the next one is due */
+    uint64_t tick_loop_ns; /* the tick loop's clock at the last one */
     bool stops;
 } server;
 
@@ -46,13 +46,13 @@ th_result th_server_check(const th_server_desc *desc, th_error *err)
         return result;
     if (!th_address_is_loopback((struct sockaddr *)&address.bytes) && !desc->token_file && !getenv(TH_TOKEN_VARIABLE))
         return th_fail(err, TH_ERR_INPUT,
-                       "--listen %s can be reached by other machines and so needs a token: --token-file FILE, or the "
+                       "--listen %s can be reached from other machines and so needs a token: --token-file FILE, or the "
                        "environment variable " TH_TOKEN_VARIABLE,
                        desc->listen);
-    return th_catalogue_check(&desc->catalogue, err);
+    return th_model_registry_check(&desc->registry, err);
 }
 
-/* ---- the beat, once a second ---- */
+/* ---- the heartbeat, once a second ---- */
 
 static void publish_state(server *s)
 {
@@ -65,28 +65,28 @@ static void publish_state(server *s)
 }
 
 /* Only a crowd that goes on is alive. */
-static void tell_watchdog(server *s)
+static void feed_watchdog(server *s)
 {
-    const uint64_t now_ns = th_runner_read(th_director_runner(s->state.director)).now_ns;
-    if (now_ns != s->runner_ns)
-        th_notify_alive();
-    s->runner_ns = now_ns;
+    const uint64_t now_ns = th_tick_loop_read(th_controller_tick_loop(s->state.controller)).now_ns;
+    if (now_ns != s->tick_loop_ns)
+        th_sd_notify_watchdog();
+    s->tick_loop_ns = now_ns;
 }
 
-static void beat(server *s)
+static void heartbeat(server *s)
 {
-    th_server_state_beat(&s->state);
-    s->state.traffic.event_clients = th_events_clients(s->events);
-    s->state.traffic.events_skipped = th_events_skipped(s->events);
+    th_server_state_heartbeat(&s->state);
+    s->state.http_stats.event_clients = th_events_clients(s->events);
+    s->state.http_stats.events_dropped = th_events_dropped(s->events);
     publish_state(s);
-    tell_watchdog(s);
+    feed_watchdog(s);
     th_http_wake(s->http);
     th_http_close_stalled(s->http);
 }
 
 /* ---- the loop ---- */
 
-static void hear_signals(server *s)
+static void read_signals(server *s)
 {
     struct signalfd_siginfo info;
     while (read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
@@ -103,29 +103,29 @@ static void hear_signals(server *s)
 static int wait_ms(server *s)
 {
     const uint64_t now_ns = th_clock_ns();
-    const int to_beat = now_ns < s->beat_ns ? (int)((s->beat_ns - now_ns) / 1000000 + 1) : 0;
-    const int of_http = th_http_timeout_ms(s->http);
-    return of_http >= 0 && of_http < to_beat ? of_http : to_beat;
+    const int to_heartbeat = now_ns < s->heartbeat_ns ? (int)((s->heartbeat_ns - now_ns) / 1000000 + 1) : 0;
+    const int to_http = th_http_timeout_ms(s->http);
+    return to_http >= 0 && to_http < to_heartbeat ? to_http : to_heartbeat;
 }
 
 static void loop(server *s)
 {
-    s->beat_ns = th_clock_ns() + BEAT_NS;
+    s->heartbeat_ns = th_clock_ns() + HEARTBEAT_NS;
     th_server_state_begin(&s->state);
     while (!s->stops) {
-        const int photo_fd = th_photographer_fd(s->state.photographer);
-        struct pollfd fds[] = {{th_http_fd(s->http), POLLIN, 0}, {s->signal_fd, POLLIN, 0}, {photo_fd, POLLIN, 0}};
+        const int snapshot_fd = th_snapshot_service_fd(s->state.snapshots);
+        struct pollfd fds[] = {{th_http_fd(s->http), POLLIN, 0}, {s->signal_fd, POLLIN, 0}, {snapshot_fd, POLLIN, 0}};
         uint64_t count;
         poll(fds, 3, wait_ms(s));
         if (fds[1].revents)
-            hear_signals(s);
-        if (fds[2].revents && read(photo_fd, &count, sizeof count) > 0)
+            read_signals(s);
+        if (fds[2].revents && read(snapshot_fd, &count, sizeof count) > 0)
             th_http_wake(s->http);
-        if (th_clock_ns() >= s->beat_ns) {
-            beat(s);
-            s->beat_ns += BEAT_NS;
-            if (s->beat_ns < th_clock_ns())
-                s->beat_ns = th_clock_ns() + BEAT_NS;
+        if (th_clock_ns() >= s->heartbeat_ns) {
+            heartbeat(s);
+            s->heartbeat_ns += HEARTBEAT_NS;
+            if (s->heartbeat_ns < th_clock_ns())
+                s->heartbeat_ns = th_clock_ns() + HEARTBEAT_NS;
         }
         th_http_run(s->http);
     }
@@ -134,7 +134,7 @@ static void loop(server *s)
 /* ---- start and stop ---- */
 
 /* Before there are threads, which inherit it. */
-static th_result take_signals(server *s, th_error *err)
+static th_result block_signals(server *s, th_error *err)
 {
     sigset_t signals;
     sigemptyset(&signals);
@@ -165,26 +165,26 @@ static void set_process_limits(void)
 static th_result check_folders(const th_server_desc *d, th_error *err)
 {
     struct stat status;
-    for (uint32_t f = 0; f < d->catalogue.folder_count; f++)
-        if (stat(d->catalogue.folders[f], &status) != 0 || !S_ISDIR(status.st_mode))
-            return th_fail(err, TH_ERR_INPUT, "--models %s is no folder", d->catalogue.folders[f]);
+    for (uint32_t f = 0; f < d->registry.folder_count; f++)
+        if (stat(d->registry.folders[f], &status) != 0 || !S_ISDIR(status.st_mode))
+            return th_fail(err, TH_ERR_INPUT, "--models %s is not a folder", d->registry.folders[f]);
     if (d->results && (stat(d->results, &status) != 0 || !S_ISDIR(status.st_mode) || access(d->results, W_OK) != 0))
-        return th_fail(err, TH_ERR_INPUT, "--results %s is no folder that can be written to", d->results);
+        return th_fail(err, TH_ERR_INPUT, "--results %s is not a writable folder", d->results);
     return TH_OK;
 }
 
-static th_result set_up_guard(server *s, th_error *err)
+static th_result set_up_filter(server *s, th_error *err)
 {
     static char machine[256];
     const th_server_desc *d = s->desc;
-    for (uint32_t h = 0; h < d->host_count && h + 1 < TH_GUARD_HOSTS; h++)
-        s->guard.hosts[s->guard.host_count++] = d->hosts[h];
-    s->guard.listen = (struct sockaddr *)&s->address.bytes;
-    if (!th_address_is_loopback(s->guard.listen) && gethostname(machine, sizeof machine - 1) == 0)
-        s->guard.hosts[s->guard.host_count++] = machine;
-    s->guard.throttle.per_s = d->requests_per_s > 0 ? d->requests_per_s : TH_SERVER_REQUESTS_PER_S;
-    s->guard.throttle.counts_loopback = d->requests_per_s > 0;
-    return th_token_read(d->token_file, &s->guard.token, err);
+    for (uint32_t h = 0; h < d->host_count && h + 1 < TH_REQUEST_FILTER_HOSTS; h++)
+        s->filter.hosts[s->filter.host_count++] = d->hosts[h];
+    s->filter.listen = (struct sockaddr *)&s->address.bytes;
+    if (!th_address_is_loopback(s->filter.listen) && gethostname(machine, sizeof machine - 1) == 0)
+        s->filter.hosts[s->filter.host_count++] = machine;
+    s->filter.rate_limiter.per_s = d->requests_per_s > 0 ? d->requests_per_s : TH_SERVER_REQUESTS_PER_S;
+    s->filter.rate_limiter.counts_loopback = d->requests_per_s > 0;
+    return th_token_read(d->token_file, &s->filter.token, err);
 }
 
 static void set_up_state(server *s)
@@ -194,14 +194,14 @@ static void set_up_state(server *s)
     struct tm utc;
     gmtime_r(&now, &utc);
     s->state.listen = s->address_text.text;
-    s->state.catalogue = d->catalogue;
+    s->state.registry = d->registry;
     s->state.limits = d->limits;
     s->state.run_kinds = d->run_kinds;
-    s->state.fixed = d->director;
-    s->state.fixed.company.catalogue = &s->state.catalogue;
-    s->state.fixed.troupe.max_memory_bytes = d->limits.max_memory_bytes;
+    s->state.fixed = d->controller;
+    s->state.fixed.model_cache.registry = &s->state.registry;
+    s->state.fixed.simulation.max_memory_bytes = d->limits.max_memory_bytes;
     s->state.start_ns = th_clock_ns();
-    s->state.has_notify = th_notify_built();
+    s->state.has_systemd = th_sd_notify_available();
     strftime(s->state.started, sizeof s->state.started, "%Y-%m-%dT%H:%M:%SZ", &utc);
     th_context_read(&s->state.machine);
 }
@@ -216,27 +216,27 @@ static th_result start(server *s, th_error *err)
     if (result == TH_OK)
         result = th_address_listen(&s->address, &s->listen_fd, err);
     if (result == TH_OK)
-        result = set_up_guard(s, err);
+        result = set_up_filter(s, err);
     if (result == TH_OK)
-        result = take_signals(s, err);
+        result = block_signals(s, err);
     if (result != TH_OK)
         return result;
     s->address_text = th_address_print((struct sockaddr *)&s->address.bytes);
     set_process_limits();
     set_up_state(s);
-    result = th_director_create(&s->state.fixed, &d->settings, &s->state.director, err);
-    const th_runs_desc runs = {d->run_kinds,      d->results, &s->state.catalogue,
-                               s->state.director, d->limits,  d->run_fixed};
+    result = th_controller_create(&s->state.fixed, &d->settings, &s->state.controller, err);
+    const th_run_manager_desc runs = {d->run_kinds,        d->results, &s->state.registry,
+                                      s->state.controller, d->limits,  d->run_fixed};
     if (result == TH_OK)
-        result = th_runs_create(&runs, &s->state.runs, err);
-    th_thread_be_nice();
+        result = th_run_manager_create(&runs, &s->state.run_manager, err);
+    th_thread_lower_priority();
     if (result == TH_OK)
-        result =
-            th_photographer_create(&d->studio, s->state.director, d->director.troupe.seed, &s->state.photographer, err);
+        result = th_snapshot_service_create(&d->renderer, s->state.controller, d->controller.simulation.seed,
+                                            &s->state.snapshots, err);
     if (result == TH_OK && !(s->events = th_events_create()))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for events");
     if (result == TH_OK)
-        result = th_http_create(&s->guard, &s->state, s->events, s->listen_fd, &s->http, err);
+        result = th_http_create(&s->filter, &s->state, s->events, s->listen_fd, &s->http, err);
     if (result == TH_OK)
         s->listen_fd = -1; /* not ours any more */
     return result;
@@ -244,7 +244,7 @@ static th_result start(server *s, th_error *err)
 
 static void stop(server *s)
 {
-    th_notify_stopping();
+    th_sd_notify_stopping();
     if (s->http) {
         th_events_close(s->events);
         th_http_close(s->http);
@@ -253,9 +253,9 @@ static void stop(server *s)
     }
     th_http_destroy(s->http);
     th_events_destroy(s->events);
-    th_photographer_destroy(s->state.photographer);
-    th_runs_destroy(s->state.runs);
-    th_director_destroy(s->state.director);
+    th_snapshot_service_destroy(s->state.snapshots);
+    th_run_manager_destroy(s->state.run_manager);
+    th_controller_destroy(s->state.controller);
     if (s->listen_fd >= 0)
         close(s->listen_fd);
     if (s->signal_fd >= 0)
@@ -275,8 +275,8 @@ th_result th_server_run(const th_server_desc *desc, th_error *err)
         printf("http://%s/\n", s->address_text.text);
         fflush(stdout);
         th_log(TH_LOG_INFO, "listening on %s%s", s->address_text.text,
-               s->guard.token.text[0] ? ", with a token" : ", for everybody on this machine");
-        th_notify_ready(s->address_text.text);
+               s->filter.token.text[0] ? ", with a token" : ", open to every user of this machine");
+        th_sd_notify_ready(s->address_text.text);
         loop(s);
     }
     stop(s);

@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-void th_thread_be_nice(void)
+void th_thread_lower_priority(void)
 {
     const id_t self = (id_t)gettid(); /* on Linux a thread, whatever POSIX says */
     setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + TH_THREAD_NICE);

@@ -10,7 +10,7 @@
 #define TH_THREAD_NICE 10
 
 /* From now on, for the calling thread and for those that it creates. Once. */
-void th_thread_be_nice(void);
+void th_thread_lower_priority(void);
 
 /* CPU time of a thread that has not been joined. */
 uint64_t th_thread_cpu_ns(pthread_t thread);

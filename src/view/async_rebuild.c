@@ -8,39 +8,40 @@
 
 static void *work(void *ctx)
 {
-    th_change *c = ctx;
+    th_async_rebuild *c = ctx;
     if (!c->base)
-        c->code = th_cast_init(c->cast, &c->options);
+        c->code = th_model_set_init(c->model_set, &c->options);
     if (c->code == TH_EXIT_GOOD) {
         c->doing = "Compiling clips and meshes";
-        c->result = th_cast_prepare_show(&c->options, c->cast, c->base, &c->show, &c->err);
+        c->result = th_options_prepare_crowd_view(&c->options, c->model_set, c->base, &c->crowd_view, &c->err);
     }
-    atomic_store_explicit(&c->ready, true, memory_order_release); /* th_change_ready acquires */
+    atomic_store_explicit(&c->ready, true, memory_order_release); /* th_async_rebuild_ready acquires */
     return NULL;
 }
 
-th_result th_change_begin(th_change *c, const th_options *options, th_cast *cast, const th_show *base, th_error *err)
+th_result th_async_rebuild_begin(th_async_rebuild *c, const th_options *options, th_model_set *model_set,
+                                 const th_crowd_view *base, th_error *err)
 {
     c->began_ns = th_clock_ns();
-    c->doing = base ? "Changing" : "Reading models";
+    c->doing = base ? "Rebuilding" : "Reading models";
     c->options = *options;
-    c->cast = cast;
+    c->model_set = model_set;
     c->base = base;
     c->ready = false;
     c->code = TH_EXIT_GOOD;
     c->result = TH_OK;
-    c->show = NULL;
+    c->crowd_view = NULL;
     const int error = pthread_create(&c->thread, NULL, work, c);
     c->under_way = error == 0;
     return error == 0 ? TH_OK : th_fail(err, TH_ERR_ENVIRONMENT, "the system refuses a thread: %s", strerror(error));
 }
 
-bool th_change_ready(th_change *c)
+bool th_async_rebuild_ready(th_async_rebuild *c)
 {
     return c->under_way && atomic_load_explicit(&c->ready, memory_order_acquire);
 }
 
-int th_change_end(th_change *c, th_gl *gl, th_show **show, th_error *err)
+int th_async_rebuild_end(th_async_rebuild *c, th_gl *gl, th_crowd_view **crowd_view, th_error *err)
 {
     pthread_join(c->thread, NULL);
     c->under_way = false;
@@ -50,12 +51,12 @@ int th_change_end(th_change *c, th_gl *gl, th_show **show, th_error *err)
         return c->code;
     }
     if (c->result == TH_OK)
-        c->result = th_show_complete(c->show, gl, err);
+        c->result = th_crowd_view_complete(c->crowd_view, gl, err);
     if (c->result != TH_OK) {
-        th_show_retire(c->show, *show);
+        th_crowd_view_release(c->crowd_view, *crowd_view);
         return th_exit_code(err);
     }
-    th_show_retire(*show, c->show);
-    *show = c->show;
+    th_crowd_view_release(*crowd_view, c->crowd_view);
+    *crowd_view = c->crowd_view;
     return TH_EXIT_GOOD;
 }

@@ -7,35 +7,35 @@
 
 const th_binding th_bindings[] = {
     {NULL, "Camera"},
-    {"drag", "turn around the target; flying: look around"},
-    {"right drag, shift drag", "move sideways and up"},
-    {"wheel", "nearer, farther; flying: the speed"},
-    {"W A S D  Q E", "move, down and up; with shift faster"},
-    {"arrows", "turn"},
-    {"c", "orbit, fly, follow"},
-    {"n N", "follow the next, the previous one who walks"},
-    {"f, Home", "see all"},
+    {"drag", "orbit the target; flying: look around"},
+    {"right drag, shift drag", "pan"},
+    {"wheel", "zoom; flying: change the speed"},
+    {"W A S D  Q E", "move, down and up; shift: faster"},
+    {"arrows", "turn the camera"},
+    {"c", "camera mode: orbit, fly, follow"},
+    {"n N", "follow the next, previous walking character"},
+    {"f, Home", "show the whole crowd"},
     {NULL, "Time"},
     {"Space", "pause"},
-    {". ,", "a step of 1/60 s, forward, back"},
-    {"[ ]  Backspace", "slower, faster; real time"},
+    {". ,", "step 1/60 s forward, back"},
+    {"[ ]  Backspace", "slower, faster; normal speed"},
     {NULL, "Crowd"},
-    {"PgUp PgDn", "twice, half as many"},
-    {"+ -", "a tenth more, fewer"},
+    {"PgUp PgDn", "double, halve the crowd"},
+    {"+ -", "10 % more, fewer characters"},
     {"m M", "next, previous clip, or a mix of all"},
     {"l L", "layout: grid, ring, street"},
-    {NULL, "Work"},
-    {"t T", "a thread more, fewer"},
+    {NULL, "Threads"},
+    {"t T", "one thread more, fewer"},
     {"j J", "scheduler"},
     {"i I", "interpolation"},
-    {"p", "palettes of f32 or f16"},
+    {"p", "palette format: f32, f16"},
     {NULL, "Picture"},
-    {"k K", "look: materials, heat maps, skeletons"},
+    {"k K", "look: natural, lod, skeleton, workers"},
     {"o", "shadows"},
-    {"v", "wait for the display, or not"},
+    {"v", "vsync on, off"},
     {"F11", "full screen"},
     {"F12, x", "screenshot"},
-    {"Tab", "figures, or the picture alone"},
+    {"Tab", "statistics on, off"},
     {"F1, h", "this help"},
     {"Esc, Ctrl+Q", "quit"},
     {NULL, NULL},
@@ -127,7 +127,7 @@ static th_action action_of(int key, int mods)
     case GLFW_KEY_F12:
         return TH_ACTION_SCREENSHOT;
     case GLFW_KEY_TAB:
-        return TH_ACTION_FIGURES;
+        return TH_ACTION_HUD;
     case GLFW_KEY_HOME:
         return TH_ACTION_SEE_ALL;
     case GLFW_KEY_BACKSPACE:

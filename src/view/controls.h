@@ -12,7 +12,7 @@ typedef enum th_action {
     TH_ACTION_NONE = 0,
     TH_ACTION_QUIT, /* or leave the help */
     TH_ACTION_HELP,
-    TH_ACTION_FIGURES, /* the HUD, on and off */
+    TH_ACTION_HUD, /* the HUD, on and off */
     TH_ACTION_FULL_SCREEN,
     TH_ACTION_SCREENSHOT,
     TH_ACTION_VSYNC,

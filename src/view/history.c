@@ -9,7 +9,7 @@
 
 const char *th_frame_part_name(th_frame_part part)
 {
-    static const char *const names[] = {"evaluate", "wait", "draw", "show"};
+    static const char *const names[] = {"evaluate", "wait", "draw", "present"};
     return names[part];
 }
 

@@ -9,11 +9,11 @@ typedef enum th_frame_part {
     TH_FRAME_EVALUATE, /* places, culling, poses */
     TH_FRAME_WAIT,     /* for the GPU to be done with palettes of frames before */
     TH_FRAME_DRAW,     /* telling the driver */
-    TH_FRAME_SHOW,     /* everything else: the display, and where drivers catch up */
+    TH_FRAME_PRESENT,  /* everything else: the display, and where drivers catch up */
     TH_FRAME_PARTS,
 } th_frame_part;
 
-/* "evaluate", "wait", "draw", "show". */
+/* "evaluate", "wait", "draw", "present". */
 const char *th_frame_part_name(th_frame_part part);
 
 #define TH_HISTORY_FRAMES  240u  /* the last ones */

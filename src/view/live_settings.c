@@ -16,7 +16,7 @@ static uint32_t clamp(double value, uint32_t most)
     return value < 1 ? 1 : value > most ? most : (uint32_t)value;
 }
 
-static uint32_t tune_count(uint32_t count, th_action action)
+static uint32_t adjust_count(uint32_t count, th_action action)
 {
     const double tenth = fmax(1, floor(count / 10.0));
     switch (action) {
@@ -49,48 +49,48 @@ static th_scheduler turn_scheduler(th_scheduler scheduler, bool back)
 /* ---- clips ---- */
 
 /* Place 0 is a mix of all; then come the clips of all models. */
-static uint32_t count_places(const th_cast *cast)
+static uint32_t count_choices(const th_model_set *model_set)
 {
     uint32_t count = 1;
-    for (uint32_t m = 0; m < cast->count; m++)
-        count += cast->models[m]->clip_count;
+    for (uint32_t m = 0; m < model_set->count; m++)
+        count += model_set->models[m]->clip_count;
     return count;
 }
 
-static const char *name_at(const th_cast *cast, uint32_t place)
+static const char *name_at(const th_model_set *model_set, uint32_t choice)
 {
-    uint32_t m = 0, clip = place - 1;
-    for (; clip >= cast->models[m]->clip_count; m++)
-        clip -= cast->models[m]->clip_count;
-    return cast->models[m]->clips[clip].name;
+    uint32_t m = 0, clip = choice - 1;
+    for (; clip >= model_set->models[m]->clip_count; m++)
+        clip -= model_set->models[m]->clip_count;
+    return model_set->models[m]->clips[clip].name;
 }
 
 /* Where the first clip of that name is; NULL and what nobody has: the mix. */
-static uint32_t place_of(const th_cast *cast, const char *name)
+static uint32_t choice_of(const th_model_set *model_set, const char *name)
 {
-    th_cast chosen = *cast;
-    uint32_t place = 1;
-    if (th_cast_choose(&chosen, name, NULL) != TH_OK)
+    th_model_set chosen = *model_set;
+    uint32_t choice = 1;
+    if (th_model_set_choose_clip(&chosen, name, NULL) != TH_OK)
         return 0;
-    for (uint32_t m = 0; m < cast->count; place += cast->models[m]->clip_count, m++)
-        if (chosen.clips[m] < cast->models[m]->clip_count)
-            return place + chosen.clips[m];
+    for (uint32_t m = 0; m < model_set->count; choice += model_set->models[m]->clip_count, m++)
+        if (chosen.clips[m] < model_set->models[m]->clip_count)
+            return choice + chosen.clips[m];
     return 0;
 }
 
 /* The neighbour, going round. Models may have clips of the same name: that is one choice. */
-static const char *turn_clip(const th_cast *cast, const char *played, bool back)
+static const char *turn_clip(const th_model_set *model_set, const char *played, bool back)
 {
-    uint32_t place = place_of(cast, played);
+    uint32_t choice = choice_of(model_set, played);
     do
-        place = turn(place, back, count_places(cast));
-    while (place > 0 && place_of(cast, name_at(cast, place)) != place);
-    return place > 0 ? name_at(cast, place) : NULL;
+        choice = turn(choice, back, count_choices(model_set));
+    while (choice > 0 && choice_of(model_set, name_at(model_set, choice)) != choice);
+    return choice > 0 ? name_at(model_set, choice) : NULL;
 }
 
 /* ---- all ---- */
 
-bool th_tune(th_options *o, th_action action, const th_cast *cast, const th_options *given)
+bool th_live_settings_apply(th_options *o, th_action action, const th_model_set *model_set, const th_options *given)
 {
     const uint32_t count = o->count, threads = o->threads.counts[0];
     switch (action) {
@@ -98,7 +98,7 @@ bool th_tune(th_options *o, th_action action, const th_cast *cast, const th_opti
     case TH_ACTION_FEWER:
     case TH_ACTION_DOUBLE:
     case TH_ACTION_HALVE:
-        o->count = tune_count(count, action);
+        o->count = adjust_count(count, action);
         return o->count != count;
     case TH_ACTION_MORE_THREADS:
     case TH_ACTION_FEWER_THREADS:
@@ -118,7 +118,7 @@ bool th_tune(th_options *o, th_action action, const th_cast *cast, const th_opti
         return true;
     case TH_ACTION_NEXT_CLIP:
     case TH_ACTION_PREVIOUS_CLIP:
-        o->clip = turn_clip(cast, o->clip, action == TH_ACTION_PREVIOUS_CLIP);
+        o->clip = turn_clip(model_set, o->clip, action == TH_ACTION_PREVIOUS_CLIP);
         return true;
     case TH_ACTION_NEXT_LAYOUT:
     case TH_ACTION_PREVIOUS_LAYOUT:
@@ -138,12 +138,12 @@ bool th_tune(th_options *o, th_action action, const th_cast *cast, const th_opti
 
 /* ---- in words ---- */
 
-void th_tune_describe(const th_options *o, char *text, size_t size)
+void th_live_settings_describe(const th_options *o, char *text, size_t size)
 {
     text[0] = '\0';
     th_append(text, size, "%s character%s", th_digits_from(o->count).text, th_plural(o->count));
     th_append(text, size, ", %u thread%s", o->threads.counts[0], th_plural(o->threads.counts[0]));
-    if (o->scheduler != TH_SCHEDULER_OWN)
+    if (o->scheduler != TH_SCHEDULER_WORK_STEALING)
         th_append(text, size, ", %s", th_scheduler_name(o->scheduler));
     if (o->palette != TH_PALETTE_F32)
         th_append(text, size, ", %s", th_palette_name(o->palette));

@@ -22,14 +22,15 @@ th_result th_screenshot_write(const uint8_t *rgba, uint32_t width, uint32_t heig
     th_result result = find_name(out_path, err);
     if (result != TH_OK)
         return result;
-    const th_film_desc desc = {.path = out_path, .width = width, .height = height, .frame_count = 1, .frames_per_s = 1};
-    th_film *film;
-    result = th_film_open(&desc, &film, err);
+    const th_frame_writer_desc desc = {
+        .path = out_path, .width = width, .height = height, .frame_count = 1, .frames_per_s = 1};
+    th_frame_writer *writer;
+    result = th_frame_writer_open(&desc, &writer, err);
     if (result != TH_OK)
         return result;
-    result = th_film_add(film, rgba, err);
+    result = th_frame_writer_add(writer, rgba, err);
     if (result == TH_OK)
-        return th_film_close(film, err);
-    th_film_abandon(film);
+        return th_frame_writer_close(writer, err);
+    th_frame_writer_abandon(writer);
     return result;
 }

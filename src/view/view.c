@@ -1,7 +1,7 @@
 /* throng view: a window in which the crowd moves.
  *
- * The loop draws one frame after the other. What keys change becomes another show, which takes the place of the one
- * that is drawn when it is ready (async_rebuild.h); loading is the first of these changes. */
+ * The loop draws one frame after the other. A key that changes a setting starts another crowd view, which takes the
+ * place of the one that is drawn when it is ready (async_rebuild.h); loading is the first of these changes. */
 #include "async_rebuild.h"
 #include "cli/output.h"
 #include "cli/tracing.h"
@@ -32,10 +32,10 @@
 typedef struct viewer {
     const th_options *given;
     th_options wanted, shown;
-    bool stale; /* the show is not what is wanted */
-    th_cast cast;
-    th_show *show; /* NULL while the cast is loaded */
-    th_change change;
+    bool stale; /* the crowd_view is not what is wanted */
+    th_model_set model_set;
+    th_crowd_view *crowd_view; /* NULL while the model_set is loaded */
+    th_async_rebuild rebuild;
 
     th_window *window;
     const th_canvas *canvas; /* NULL while there is nothing to draw to */
@@ -44,17 +44,17 @@ typedef struct viewer {
     th_gpu_clock *gpu_clock;
 
     th_viewpoint viewpoint;
-    float aspect; /* of the picture in which all of the show was last to be seen; 0: of none yet */
+    float aspect; /* of the picture in which all of the crowd_view was last to be seen; 0: of none yet */
     double time_s, rate;
-    bool paused, vsync, helps, bare, shoots, quits;
+    bool paused, vsync, shows_help, hides_hud, takes_screenshot, quits;
     char message[256];
     double message_until_s;
 
     uint64_t frames; /* of the crowd */
     th_history history;
-    th_readings readings;
+    th_hud_readings readings;
     double readings_s;    /* when they were taken */
-    double began_s;       /* when the first show was there */
+    double began_s;       /* when the first crowd_view was there */
     uint64_t last_end_ns; /* of the last frame; 0: none */
     int code;
 } viewer;
@@ -83,11 +83,11 @@ static void end_with(viewer *v, int code)
 /* ---- changes ---- */
 
 /* What is drawn stays; without it there is nothing to go on with. */
-static void give_up_change(viewer *v, int code, const th_error *err)
+static void give_up_rebuild(viewer *v, int code, const th_error *err)
 {
     if (err->text[0])
         th_complain("%s", err->text);
-    if (!v->show) {
+    if (!v->crowd_view) {
         end_with(v, code);
         return;
     }
@@ -96,28 +96,28 @@ static void give_up_change(viewer *v, int code, const th_error *err)
     v->stale = false;
 }
 
-static void begin_change(viewer *v)
+static void begin_rebuild(viewer *v)
 {
     th_error err;
     v->stale = false;
-    if (th_change_begin(&v->change, &v->wanted, &v->cast, v->show, &err) != TH_OK)
-        give_up_change(v, TH_EXIT_ENVIRONMENT, &err);
+    if (th_async_rebuild_begin(&v->rebuild, &v->wanted, &v->model_set, v->crowd_view, &err) != TH_OK)
+        give_up_rebuild(v, TH_EXIT_ENVIRONMENT, &err);
 }
 
-static void end_change(viewer *v)
+static void end_rebuild(viewer *v)
 {
     th_error err;
-    const bool first = !v->show;
-    th_tracer_begin(v->given->tracer, "change");
-    const int code = th_change_end(&v->change, th_window_gl(v->window), &v->show, &err);
+    const bool first = !v->crowd_view;
+    th_tracer_begin(v->given->tracer, "rebuild");
+    const int code = th_async_rebuild_end(&v->rebuild, th_window_gl(v->window), &v->crowd_view, &err);
     th_tracer_end(v->given->tracer);
     if (code != TH_EXIT_GOOD) {
-        give_up_change(v, code, &err);
+        give_up_rebuild(v, code, &err);
         return;
     }
-    v->shown = v->change.options;
-    th_jobs_stats_reset(th_show_jobs(v->show));
-    th_show_trace(v->show, v->given->tracer);
+    v->shown = v->rebuild.options;
+    th_jobs_stats_reset(th_crowd_view_jobs(v->crowd_view));
+    th_crowd_view_trace(v->crowd_view, v->given->tracer);
     v->viewpoint.followed %= v->shown.count;
     v->aspect = 0;
     if (first)
@@ -134,14 +134,14 @@ static float aspect_of(const th_canvas *canvas)
 static void see_all(viewer *v)
 {
     v->aspect = aspect_of(v->canvas);
-    const th_camera camera = th_show_camera(v->show, v->aspect);
+    const th_camera camera = th_crowd_view_camera(v->crowd_view, v->aspect);
     th_viewpoint_see_all(&v->viewpoint, &camera);
 }
 
 static void follow(viewer *v, bool before)
 {
-    const uint32_t instance = th_show_walker(v->show, v->viewpoint.followed, before);
-    const th_character subject = th_show_character(v->show, instance, v->time_s);
+    const uint32_t instance = th_crowd_view_next_walker(v->crowd_view, v->viewpoint.followed, before);
+    const th_follow_target subject = th_crowd_view_follow_target(v->crowd_view, instance, v->time_s);
     th_viewpoint_follow(&v->viewpoint, instance, &subject);
 }
 
@@ -153,10 +153,11 @@ static void act_on_camera(viewer *v, th_action action)
         follow(v, action == TH_ACTION_FOLLOW_PREVIOUS);
     if (action != TH_ACTION_CAMERA)
         return;
-    if (v->viewpoint.viewing == TH_VIEWING_FLY)
+    if (v->viewpoint.mode == TH_CAMERA_MODE_FLY)
         follow(v, false);
     else
-        th_viewpoint_set(&v->viewpoint, v->viewpoint.viewing == TH_VIEWING_ORBIT ? TH_VIEWING_FLY : TH_VIEWING_ORBIT);
+        th_viewpoint_set(&v->viewpoint,
+                         v->viewpoint.mode == TH_CAMERA_MODE_ORBIT ? TH_CAMERA_MODE_FLY : TH_CAMERA_MODE_ORBIT);
 }
 
 static void act_on_time(viewer *v, th_action action)
@@ -177,16 +178,16 @@ static void act_on_time(viewer *v, th_action action)
 
 static void act_on_window(viewer *v, th_action action)
 {
-    if (action == TH_ACTION_HELP || (action == TH_ACTION_QUIT && v->helps))
-        v->helps = !v->helps;
+    if (action == TH_ACTION_HELP || (action == TH_ACTION_QUIT && v->shows_help))
+        v->shows_help = !v->shows_help;
     else if (action == TH_ACTION_QUIT)
         v->quits = true;
-    if (action == TH_ACTION_FIGURES)
-        v->bare = !v->bare;
+    if (action == TH_ACTION_HUD)
+        v->hides_hud = !v->hides_hud;
     if (action == TH_ACTION_FULL_SCREEN)
         th_window_toggle_full_screen(v->window);
     if (action == TH_ACTION_SCREENSHOT)
-        v->shoots = true;
+        v->takes_screenshot = true;
     if (action == TH_ACTION_VSYNC) {
         v->vsync = !v->vsync;
         th_window_set_vsync(v->window, v->vsync);
@@ -199,10 +200,10 @@ static void act(viewer *v)
     for (th_action action; (action = th_controls_next(controls)) != TH_ACTION_NONE;) {
         act_on_window(v, action);
         act_on_time(v, action);
-        if (!v->show || !v->canvas)
+        if (!v->crowd_view || !v->canvas)
             continue;
         act_on_camera(v, action);
-        if (th_tune(&v->wanted, action, &v->cast, v->given))
+        if (th_live_settings_apply(&v->wanted, action, &v->model_set, v->given))
             v->stale = true;
     }
 }
@@ -211,22 +212,22 @@ static void act(viewer *v)
 static void move(viewer *v, double elapsed_s)
 {
     const th_motion motion = th_controls_take(th_window_controls(v->window));
-    const th_character subject = th_show_character(v->show, v->viewpoint.followed, v->time_s);
+    const th_follow_target subject = th_crowd_view_follow_target(v->crowd_view, v->viewpoint.followed, v->time_s);
     if (!v->viewpoint.touched && v->aspect != aspect_of(v->canvas))
         see_all(v); /* whatever the crowd and the window have become */
-    if (v->viewpoint.viewing == TH_VIEWING_FOLLOW)
-        th_viewpoint_keep_up(&v->viewpoint, &subject);
+    if (v->viewpoint.mode == TH_CAMERA_MODE_FOLLOW)
+        th_viewpoint_track(&v->viewpoint, &subject);
     th_viewpoint_move(&v->viewpoint, &motion, subject.height, (float)elapsed_s);
-    th_show_fit_depth(v->show, &v->viewpoint.camera);
+    th_crowd_view_fit_depth(v->crowd_view, &v->viewpoint.camera);
 }
 
 /* ---- figures ---- */
 
 static void take_readings(viewer *v)
 {
-    th_readings *r = &v->readings;
+    th_hud_readings *r = &v->readings;
     th_worker_stats workers[TH_JOBS_MAX_THREADS];
-    th_jobs *jobs = th_show_jobs(v->show);
+    th_jobs *jobs = th_crowd_view_jobs(v->crowd_view);
     double total_ms = 0;
     for (uint32_t part = 0; part < TH_FRAME_PARTS; part++) {
         r->mean_ms[part] = th_history_mean(&v->history, (th_frame_part)part);
@@ -249,7 +250,7 @@ static void take_readings(viewer *v)
 /* From the end of one frame to the end of the next. */
 static void time_frame(viewer *v)
 {
-    const th_show_stats stats = th_show_get_stats(v->show);
+    const th_crowd_view_stats stats = th_crowd_view_get_stats(v->crowd_view);
     const uint64_t last_ns = v->last_end_ns, end_ns = th_clock_ns();
     uint64_t gpu_ns;
     v->last_end_ns = end_ns;
@@ -258,12 +259,12 @@ static void time_frame(viewer *v)
     if (last_ns == 0)
         return;
     float ms[TH_FRAME_PARTS] = {
-        [TH_FRAME_EVALUATE] = (float)(stats.place_ns + stats.pose_ns) / 1e6F,
+        [TH_FRAME_EVALUATE] = (float)(stats.cull_ns + stats.pose_ns) / 1e6F,
         [TH_FRAME_WAIT] = (float)stats.wait_ns / 1e6F,
         [TH_FRAME_DRAW] = (float)stats.draw_ns / 1e6F,
     };
     const float known = ms[TH_FRAME_EVALUATE] + ms[TH_FRAME_WAIT] + ms[TH_FRAME_DRAW];
-    ms[TH_FRAME_SHOW] = fmaxf(0, (float)(end_ns - last_ns) / 1e6F - known);
+    ms[TH_FRAME_PRESENT] = fmaxf(0, (float)(end_ns - last_ns) / 1e6F - known);
     th_history_add(&v->history, ms);
 }
 
@@ -271,45 +272,45 @@ static void time_frame(viewer *v)
 static void set_title(viewer *v)
 {
     char state[160], rate[24] = "", title[256];
-    const th_viewing viewing = v->viewpoint.viewing;
-    th_tune_describe(v->show ? &v->shown : &v->wanted, state, sizeof state);
+    const th_camera_mode mode = v->viewpoint.mode;
+    th_live_settings_describe(v->crowd_view ? &v->shown : &v->wanted, state, sizeof state);
     if (v->rate != 1)
         snprintf(rate, sizeof rate, ", x%g", v->rate);
-    snprintf(title, sizeof title, "Throng - %s%s%s%s%s%s%s", v->show ? "" : "loading ", state,
-             viewing != TH_VIEWING_ORBIT ? ", " : "", viewing != TH_VIEWING_ORBIT ? th_viewing_name(viewing) : "", rate,
-             v->vsync ? "" : ", no vsync", v->paused ? ", paused" : "");
+    snprintf(title, sizeof title, "Throng - %s%s%s%s%s%s%s", v->crowd_view ? "" : "loading ", state,
+             mode != TH_CAMERA_MODE_ORBIT ? ", " : "", mode != TH_CAMERA_MODE_ORBIT ? th_camera_mode_name(mode) : "",
+             rate, v->vsync ? "" : ", no vsync", v->paused ? ", paused" : "");
     th_window_set_title(v->window, title);
 }
 
 /* ---- a frame ---- */
 
-static void draw_board(viewer *v)
+static void draw_hud(viewer *v)
 {
-    const th_board board = {.hud = v->hud,
-                            .width = v->canvas->width,
-                            .height = v->canvas->height,
-                            .gl = th_gl_get_info(th_window_gl(v->window)),
-                            .show = v->show,
-                            .options = &v->shown,
-                            .history = &v->history,
-                            .readings = &v->readings,
-                            .viewpoint = &v->viewpoint,
-                            .time_s = v->time_s,
-                            .rate = v->rate,
-                            .paused = v->paused,
-                            .vsync = v->vsync};
-    const double waited_s = v->change.under_way ? (double)(th_clock_ns() - v->change.began_ns) / 1e9 : 0;
-    th_hud_begin(v->hud, board.width, board.height);
-    if (!v->show)
-        th_board_wait(&board, v->change.doing, waited_s);
-    else if (!v->bare && !v->helps)
-        th_board_figures(&board);
-    if (v->helps)
-        th_board_help(&board);
-    if (now_s() < v->message_until_s && !v->shoots)
-        th_board_message(&board, v->message);
-    else if (v->show && waited_s > 0.5)
-        th_board_message(&board, v->change.doing);
+    const th_view_hud view_hud = {.hud = v->hud,
+                                  .width = v->canvas->width,
+                                  .height = v->canvas->height,
+                                  .gl = th_gl_get_info(th_window_gl(v->window)),
+                                  .crowd_view = v->crowd_view,
+                                  .options = &v->shown,
+                                  .history = &v->history,
+                                  .readings = &v->readings,
+                                  .viewpoint = &v->viewpoint,
+                                  .time_s = v->time_s,
+                                  .rate = v->rate,
+                                  .paused = v->paused,
+                                  .vsync = v->vsync};
+    const double waited_s = v->rebuild.under_way ? (double)(th_clock_ns() - v->rebuild.began_ns) / 1e9 : 0;
+    th_hud_begin(v->hud, view_hud.width, view_hud.height);
+    if (!v->crowd_view)
+        th_view_hud_loading(&view_hud, v->rebuild.doing, waited_s);
+    else if (!v->hides_hud && !v->shows_help)
+        th_view_hud_statistics(&view_hud);
+    if (v->shows_help)
+        th_view_hud_help(&view_hud);
+    if (now_s() < v->message_until_s && !v->takes_screenshot)
+        th_view_hud_message(&view_hud, v->message);
+    else if (v->crowd_view && waited_s > 0.5)
+        th_view_hud_message(&view_hud, v->rebuild.doing);
     th_hud_end(v->hud);
 }
 
@@ -336,27 +337,27 @@ static void draw_frame(viewer *v)
 {
     const th_canvas *c = v->canvas;
     th_tracer *tracer = v->given->tracer;
-    th_jobs *jobs = v->show ? th_show_jobs(v->show) : NULL;
+    th_jobs *jobs = v->crowd_view ? th_crowd_view_jobs(v->crowd_view) : NULL;
     th_tracer_frame_begin(tracer, jobs, v->frames);
     th_gpu_clock_begin(v->gpu_clock);
-    if (v->show) /* what the driver loses is on the screen again with the next frame */
-        th_show_frame(v->show, v->time_s, &v->viewpoint.camera, c->target, c->width, c->height);
+    if (v->crowd_view) /* what the driver loses is on the screen again with the next frame */
+        th_crowd_view_frame(v->crowd_view, v->time_s, &v->viewpoint.camera, c->target, c->width, c->height);
     th_tracer_begin(tracer, "resolve");
-    if (v->show)
+    if (v->crowd_view)
         th_target_resolve(c->target);
     th_tracer_next(tracer, "hud");
     th_target_bind_resolved(c->target);
-    draw_board(v);
+    draw_hud(v);
     th_gpu_clock_end(v->gpu_clock);
-    if (v->shoots)
+    if (v->takes_screenshot)
         shoot(v);
-    v->shoots = false;
+    v->takes_screenshot = false;
     th_tracer_next(tracer, "swap");
     th_target_show(c->target, th_window_gl(v->window));
     th_gl_swap(th_window_gl(v->window));
     th_tracer_end(tracer);
     th_tracer_frame_end(tracer, jobs);
-    if (v->show) {
+    if (v->crowd_view) {
         time_frame(v);
         v->frames++;
     }
@@ -391,22 +392,22 @@ static void fit(viewer *v)
         tell(v, "%s", err.text);
 }
 
-static void turn_over(viewer *v, double elapsed_s)
+static void run_frame(viewer *v, double elapsed_s)
 {
     th_tracer_begin(v->given->tracer, "fit");
     fit(v);
     th_tracer_end(v->given->tracer);
     act(v);
-    if (th_change_ready(&v->change))
-        end_change(v);
-    if (v->stale && !v->change.under_way)
-        begin_change(v);
+    if (th_async_rebuild_ready(&v->rebuild))
+        end_rebuild(v);
+    if (v->stale && !v->rebuild.under_way)
+        begin_rebuild(v);
     set_title(v);
     if (v->quits || !v->canvas) {
         v->last_end_ns = 0;
         return;
     }
-    if (v->show) {
+    if (v->crowd_view) {
         v->time_s += v->paused ? 0 : elapsed_s * v->rate;
         move(v, elapsed_s);
         if (now_s() - v->readings_s > READINGS_S)
@@ -415,7 +416,7 @@ static void turn_over(viewer *v, double elapsed_s)
     draw_frame(v);
 }
 
-static bool goes_on(const viewer *v)
+static bool is_running(const viewer *v)
 {
     const uint32_t most = v->given->frames;
     return !v->quits && !th_window_closing(v->window) && (most == 0 || v->frames < most);
@@ -424,15 +425,15 @@ static bool goes_on(const viewer *v)
 static void loop(viewer *v)
 {
     double last_s = now_s();
-    begin_change(v);
-    while (goes_on(v)) {
+    begin_rebuild(v);
+    while (is_running(v)) {
         /* Nothing is drawn, or not more than some words while others need the CPUs. */
-        const double wait_s = !v->canvas ? 0.1 : !v->show ? 0.02 : 0;
+        const double wait_s = !v->canvas ? 0.1 : !v->crowd_view ? 0.02 : 0;
         th_tracer_begin(v->given->tracer, "events");
         th_window_poll(v->window, wait_s);
         th_tracer_end(v->given->tracer);
         const double s = now_s();
-        turn_over(v, fmin(s - last_s, LONGEST_STEP_S));
+        run_frame(v, fmin(s - last_s, LONGEST_STEP_S));
         last_s = s;
     }
 }
@@ -453,8 +454,8 @@ static th_result begin(viewer *v, th_error *err)
 
 static void end(viewer *v)
 {
-    th_show_destroy(v->show);
-    th_cast_fini(&v->cast);
+    th_crowd_view_destroy(v->crowd_view);
+    th_model_set_fini(&v->model_set);
     th_gpu_clock_destroy(v->gpu_clock);
     th_hud_destroy(v->hud);
     th_window_close(v->window);
@@ -465,7 +466,7 @@ static void end(viewer *v)
 static double frames_per_s(const viewer *v)
 {
     const double s = now_s() - v->began_s;
-    return v->show && s > 0 ? (double)v->frames / s : 0;
+    return v->crowd_view && s > 0 ? (double)v->frames / s : 0;
 }
 
 static json_t *parts_json(const th_history *h)
@@ -480,7 +481,7 @@ static json_t *parts_json(const th_history *h)
 static json_t *view_json(const void *ctx)
 {
     const viewer *v = ctx;
-    const th_options *o = v->show ? &v->shown : &v->wanted;
+    const th_options *o = v->crowd_view ? &v->shown : &v->wanted;
     const th_gl_info *info = th_gl_get_info(th_window_gl(v->window));
     const th_history *h = &v->history;
     json_t *ms = json_pack("{s:o, s:o, s:o}", "median", th_json_real(th_history_all(h, 0.5)), "p95",
@@ -492,8 +493,11 @@ static json_t *view_json(const void *ctx)
         th_scheduler_name(o->scheduler), "palette", th_palette_name(o->palette), "interpolation",
         th_interpolation_name(o->interpolation), "renderer", th_json_text(info->renderer), "version",
         th_json_text(info->version), "software", (int)info->software, "fetch",
-        th_json_text(v->show ? th_fetch_name(th_painter_get_fetch(th_show_painter(v->show))) : NULL), "upload",
-        th_json_text(v->show ? th_ring_upload_name(th_ring_get_upload(th_show_ring(v->show))) : NULL));
+        th_json_text(v->crowd_view ? th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(v->crowd_view)))
+                                   : NULL),
+        "upload",
+        th_json_text(v->crowd_view ? th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(v->crowd_view)))
+                                   : NULL));
 }
 
 static bool print_view(const void *ctx, FILE *file)
@@ -523,7 +527,7 @@ int th_command_view(const th_options *o)
         v.code = th_fail_with(&err);
     if (v.code == TH_EXIT_GOOD)
         v.code = th_output_result(o, &(th_output){.document = view_json, .digits = 6, .print = print_view}, &v);
-    if (v.change.under_way) {
+    if (v.rebuild.under_way) {
         /* Nobody waits for a thread whose work is no longer wanted; the system can take away what it has. */
         v.code = th_tracing_end(o, v.code);
         const int code = th_output_finish();

@@ -66,7 +66,7 @@ static double graph_top(double p99_ms)
     return 1e6;
 }
 
-static void draw_graph(const th_board *b, page *p)
+static void draw_graph(const th_view_hud *b, page *p)
 {
     static const th_hud_guide rates[] = {
         {1000 / 240.0F, "240/s"}, {1000 / 60.0F, "60/s"}, {1000 / 30.0F, "30/s"}, {100, "10/s"}, {1000, "1/s"},
@@ -99,9 +99,9 @@ static void draw_graph(const th_board *b, page *p)
     p->y += desc.height + 0.4F * p->line;
 }
 
-static void say_times(const th_board *b, page *p)
+static void say_times(const th_view_hud *b, page *p)
 {
-    const th_readings *r = b->readings;
+    const th_hud_readings *r = b->readings;
     for (uint32_t part = 0; part < TH_FRAME_PARTS; part++) {
         const float column = (float)part * (COLUMNS / (float)TH_FRAME_PARTS);
         char name[16], ms[32];
@@ -115,48 +115,48 @@ static void say_times(const th_board *b, page *p)
     p->y += 2 * p->line;
     say(p, text_color, "median %.2f   p95 %.2f   p99 %.2f ms", r->median_ms, r->p95_ms, r->p99_ms);
     if (!b->gl->timer_queries)
-        say(p, faint_color, "wall time: no GPU clock here that can be trusted");
+        say(p, faint_color, "wall time; no reliable GPU timer");
     else if (r->gpu_ms >= 0)
-        say(p, text_color, "GPU %.2f ms by its own clock, the rest wall time", r->gpu_ms);
+        say(p, text_color, "GPU %.2f ms (timer query); other times: wall clock", r->gpu_ms);
     else
         say(p, faint_color, "GPU -");
 }
 
-static void say_levels(page *p, const uint32_t by_lod[TH_FIGURE_LODS])
+static void say_levels(page *p, const uint32_t by_lod[TH_RENDER_MESH_LODS])
 {
     char levels[128] = "";
-    for (uint32_t lod = 0; lod < TH_FIGURE_LODS; lod++)
+    for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++)
         snprintf(levels + strlen(levels), sizeof levels - strlen(levels), "%s%s", lod ? " + " : "",
                  th_digits_from(by_lod[lod]).text);
-    say(p, faint_color, "by detail %s", levels);
+    say(p, faint_color, "by LOD %s", levels);
 }
 
-static void say_crowd(const th_board *b, page *p)
+static void say_crowd(const th_view_hud *b, page *p)
 {
-    const th_show_stats stats = th_show_get_stats(b->show);
+    const th_crowd_view_stats stats = th_crowd_view_get_stats(b->crowd_view);
     const th_options *o = b->options;
     char text[4 * CLIP + 1];
     say(p, text_color, "%s of %s character%s posed", th_digits_from(stats.posed).text, th_digits_from(o->count).text,
         th_plural(o->count));
     say_levels(p, stats.posed_by_lod);
-    say(p, text_color, "%s drawn", th_digits_from(stats.shown).text);
-    say_levels(p, stats.by_lod);
+    say(p, text_color, "%s drawn", th_digits_from(stats.visible).text);
+    say_levels(p, stats.visible_by_lod);
     const char *clip = o->clip && strcmp(o->clip, "all") != 0 ? o->clip : "all clips";
-    say(p, faint_color, "%s, %s, %s%s", th_shortened(clip, CLIP, text, sizeof text), th_layout_name(o->layout),
+    say(p, faint_color, "%s, %s, %s%s", th_ellipsize(clip, CLIP, text, sizeof text), th_layout_name(o->layout),
         th_look_name(o->look), o->shadow ? "" : ", no shadows");
     say(p, faint_color, "%s, %s palettes, %s", th_interpolation_name(o->interpolation), th_palette_name(o->palette),
-        th_isa_name(th_crowd_isa(th_show_crowd(b->show))));
+        th_isa_name(th_crowd_isa(th_crowd_view_crowd(b->crowd_view))));
 }
 
 /* A bar for each worker. */
-static void draw_workers(const th_board *b, page *p)
+static void draw_workers(const th_view_hud *b, page *p)
 {
-    const th_readings *r = b->readings;
+    const th_hud_readings *r = b->readings;
     const th_options *o = b->options;
     float sum = 0;
     for (uint32_t w = 0; w < r->threads; w++)
         sum += r->busy[w];
-    say(p, text_color, "%u thread%s (%s), %.0f %% busy while they pose", r->threads, th_plural(r->threads),
+    say(p, text_color, "%u thread%s (%s), %.0f %% busy while posing", r->threads, th_plural(r->threads),
         th_scheduler_name(o->scheduler), r->threads ? 100 * (double)sum / r->threads : 0);
     const float height = 1.6F * p->line, step = fminf(COLUMNS * p->letter / (float)r->threads, 4 * p->letter);
     const float width = fmaxf(1, step - fmaxf(1, step / 8));
@@ -168,21 +168,22 @@ static void draw_workers(const th_board *b, page *p)
     p->y += height + 0.4F * p->line;
 }
 
-static void say_machine(const th_board *b, page *p)
+static void say_machine(const th_view_hud *b, page *p)
 {
     const th_viewpoint *v = b->viewpoint;
     char followed[48] = "", renderer[4 * COLUMNS + 1];
-    if (v->viewing == TH_VIEWING_FOLLOW)
+    if (v->mode == TH_CAMERA_MODE_FOLLOW)
         snprintf(followed, sizeof followed, " %s", th_digits_from(v->followed).text);
-    say(p, faint_color, "%s", th_shortened(b->gl->renderer, COLUMNS, renderer, sizeof renderer));
-    say(p, faint_color, "by %s, %s%s", th_fetch_name(th_painter_get_fetch(th_show_painter(b->show))),
-        th_ring_upload_name(th_ring_get_upload(th_show_ring(b->show))), b->vsync ? ", vsync" : "");
-    say(p, text_color, "%s%s   %.2f s at x%g%s", th_viewing_name(v->viewing), followed, b->time_s, b->rate,
+    say(p, faint_color, "%s", th_ellipsize(b->gl->renderer, COLUMNS, renderer, sizeof renderer));
+    say(p, faint_color, "by %s, %s%s",
+        th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(b->crowd_view))),
+        th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(b->crowd_view))), b->vsync ? ", vsync" : "");
+    say(p, text_color, "%s%s   %.2f s at x%g%s", th_camera_mode_name(v->mode), followed, b->time_s, b->rate,
         b->paused ? ", paused" : "");
     say(p, faint_color, "F1 help   Tab hides this");
 }
 
-static void say_figures(const th_board *b, page *p)
+static void say_statistics(const th_view_hud *b, page *p)
 {
     say(p, text_color, "%.1f frames/s   %u x %u pixels", b->readings->frames_per_s, b->width, b->height);
     draw_graph(b, p);
@@ -194,13 +195,13 @@ static void say_figures(const th_board *b, page *p)
     say_machine(b, p);
 }
 
-void th_board_figures(const th_board *b)
+void th_view_hud_statistics(const th_view_hud *b)
 {
     const float margin = th_hud_line_px(b->hud);
     page p = page_at(b->hud, margin, margin), measured = blind(p);
-    say_figures(b, &measured);
+    say_statistics(b, &measured);
     th_hud_panel(b->hud, margin / 2, margin / 2, COLUMNS * p.letter + margin, measured.y, panel_color);
-    say_figures(b, &p);
+    say_statistics(b, &p);
 }
 
 /* ---- help ---- */
@@ -231,7 +232,7 @@ static float say_bindings(page p, uint32_t begin, uint32_t end)
     return p.y;
 }
 
-void th_board_help(const th_board *b)
+void th_view_hud_help(const th_view_hud *b)
 {
     const th_rgba color = {panel_color.r, panel_color.g, panel_color.b, 236};
     uint32_t rows = 0;
@@ -250,23 +251,23 @@ void th_board_help(const th_board *b)
 
 /* ---- words ---- */
 
-static void say_in_middle(const th_board *b, float y, th_rgba color, const char *text)
+static void say_in_middle(const th_view_hud *b, float y, th_rgba color, const char *text)
 {
     char cut[256];
     page p = page_at(b->hud, 0, y);
-    text = th_shortened(text, (uint32_t)fmaxf(1, (float)b->width / p.letter - 4), cut, sizeof cut);
+    text = th_ellipsize(text, (uint32_t)fmaxf(1, (float)b->width / p.letter - 4), cut, sizeof cut);
     const float width = th_hud_text_width(b->hud, text), x = fmaxf(p.line, ((float)b->width - width) / 2);
     th_hud_panel(b->hud, x - p.line, y - p.line / 2, width + 2 * p.line, 2 * p.line, panel_color);
     p.x = x;
     say(&p, color, "%s", text);
 }
 
-void th_board_message(const th_board *b, const char *text)
+void th_view_hud_message(const th_view_hud *b, const char *text)
 {
     say_in_middle(b, (float)b->height - 3 * th_hud_line_px(b->hud), text_color, text);
 }
 
-void th_board_wait(const th_board *b, const char *doing, double waited_s)
+void th_view_hud_loading(const th_view_hud *b, const char *doing, double waited_s)
 {
     const float line = th_hud_line_px(b->hud), middle = (float)b->height / 2;
     char text[256];

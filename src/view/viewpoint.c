@@ -8,45 +8,45 @@
 #define LOOK_RAD     1.5F /* the same when flying */
 #define SWING_RAD    1.2F /* by an arrow key in a second */
 #define WHEEL_ZOOM   0.88F
-#define WHEEL_PACE   1.25F
+#define WHEEL_SPEED  1.25F
 #define WALK         0.8F /* of the distance to the target in a second */
 #define FAST         4
 #define LOWEST_PITCH 0.01F
 
-const char *th_viewing_name(th_viewing viewing)
+const char *th_camera_mode_name(th_camera_mode mode)
 {
     static const char *const names[] = {"orbit", "fly", "follow"};
-    return names[viewing];
+    return names[mode];
 }
 
 void th_viewpoint_see_all(th_viewpoint *v, const th_camera *camera)
 {
     v->camera = *camera;
-    v->viewing = TH_VIEWING_ORBIT;
+    v->mode = TH_CAMERA_MODE_ORBIT;
     v->touched = false;
 }
 
-void th_viewpoint_follow(th_viewpoint *v, uint32_t instance, const th_character *subject)
+void th_viewpoint_follow(th_viewpoint *v, uint32_t instance, const th_follow_target *subject)
 {
-    v->viewing = TH_VIEWING_FOLLOW;
+    v->mode = TH_CAMERA_MODE_FOLLOW;
     v->followed = instance;
     v->touched = true;
     v->camera.distance = 3.4F * subject->height;
-    v->camera.yaw_rad = remainderf(subject->way_rad + PI + 0.5F, 2 * PI);
+    v->camera.yaw_rad = remainderf(subject->heading_rad + PI + 0.5F, 2 * PI);
     v->camera.pitch_rad = 0.22F;
-    th_viewpoint_keep_up(v, subject);
+    th_viewpoint_track(v, subject);
 }
 
-void th_viewpoint_keep_up(th_viewpoint *v, const th_character *subject)
+void th_viewpoint_track(th_viewpoint *v, const th_follow_target *subject)
 {
     memcpy(v->camera.target, subject->centre, sizeof v->camera.target);
 }
 
-void th_viewpoint_set(th_viewpoint *v, th_viewing viewing)
+void th_viewpoint_set(th_viewpoint *v, th_camera_mode mode)
 {
-    v->viewing = viewing;
+    v->mode = mode;
     v->touched = true;
-    v->pace = 0.5F * v->camera.distance;
+    v->speed = 0.5F * v->camera.distance;
 }
 
 /* What is grabbed at the target's distance stays under the cursor. */
@@ -79,7 +79,7 @@ static void orbit(th_viewpoint *v, const th_motion *m, float height, float elaps
     camera->pitch_rad = fmaxf(camera->pitch_rad, LOWEST_PITCH);
     th_camera_zoom(camera, powf(WHEEL_ZOOM, notches(m)));
     camera->distance = fminf(fmaxf(camera->distance, 0.3F * height), 1e5F * height);
-    if (v->viewing == TH_VIEWING_FOLLOW)
+    if (v->mode == TH_CAMERA_MODE_FOLLOW)
         return;
     pan(camera, m->pan);
     walk(camera, m->walk, far);
@@ -89,8 +89,8 @@ static void fly(th_viewpoint *v, const th_motion *m, float height, float elapsed
 {
     th_camera *camera = &v->camera;
     const float swing = SWING_RAD * elapsed_s;
-    v->pace = fminf(fmaxf(v->pace * powf(WHEEL_PACE, notches(m)), 0.05F * height), 1e3F * height);
-    const float far = v->pace * elapsed_s * (m->fast ? FAST : 1);
+    v->speed = fminf(fmaxf(v->speed * powf(WHEEL_SPEED, notches(m)), 0.05F * height), 1e3F * height);
+    const float far = v->speed * elapsed_s * (m->fast ? FAST : 1);
     th_camera_turn(camera, -swing * m->swing[0] - LOOK_RAD * m->turn[0], LOOK_RAD * m->turn[1] - swing * m->swing[1]);
     pan(camera, m->pan);
     th_camera_move(camera, far * m->walk[0], 0, far * m->walk[2]);
@@ -109,7 +109,7 @@ void th_viewpoint_move(th_viewpoint *v, const th_motion *m, float height, float 
     if (!moves(m))
         return;
     v->touched = true;
-    if (v->viewing == TH_VIEWING_FLY)
+    if (v->mode == TH_CAMERA_MODE_FLY)
         fly(v, m, height, elapsed_s);
     else
         orbit(v, m, height, elapsed_s);

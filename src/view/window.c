@@ -83,7 +83,7 @@ th_result th_window_open(const th_options *o, th_window **out, th_error *err)
                              .width = o->picture.width,
                              .height = o->picture.height,
                              .vsync = o->vsync == TH_VSYNC_ON,
-                             .debug = TH_CHECKS};
+                             .debug = TH_BUILD_CHECKS};
     th_result result = th_gl_create(&desc, &w->gl, err);
     if (result != TH_OK) {
         free(w);

@@ -100,8 +100,8 @@ static th_reply get_models(th_server_state *s, const th_request *r)
 static th_reply get_settings(th_server_state *s, const th_request *r)
 {
     (void)r;
-    const th_director_state d = th_director_read(s->director);
-    return reply_json(200, th_settings_json(&d.settings));
+    const th_controller_state c = th_controller_read(s->controller);
+    return reply_json(200, th_settings_json(&c.settings));
 }
 
 /* *value stays as it is where the query does not name it. */
@@ -119,7 +119,7 @@ static bool read_whole(const char *text, unsigned least, unsigned most, unsigned
 static th_reply get_history(th_server_state *s, const th_request *r)
 {
     unsigned seconds = 300;
-    if (!read_whole(r->seconds, 1, TH_TIMELINE_SECONDS, &seconds))
+    if (!read_whole(r->seconds, 1, TH_TIME_SERIES_SECONDS, &seconds))
         return th_reply_error(400, "bad_query", "seconds is a whole number from 1 to 3600");
     return reply_json(200, th_history_json(s, seconds));
 }
@@ -128,16 +128,16 @@ static th_reply get_picture(th_server_state *s, const th_request *r)
 {
     th_error err;
     unsigned width = 640, height = 360;
-    th_reply reply = {.status = 200, .type = "image/png", .release = th_photo_release};
-    if (!read_whole(r->width, TH_PHOTO_LEAST_SIDE, TH_PHOTO_MOST_WIDTH, &width) ||
-        !read_whole(r->height, TH_PHOTO_LEAST_SIDE, TH_PHOTO_MOST_HEIGHT, &height))
+    th_reply reply = {.status = 200, .type = "image/png", .release = th_snapshot_release};
+    if (!read_whole(r->width, TH_SNAPSHOT_MIN_SIDE, TH_SNAPSHOT_MAX_WIDTH, &width) ||
+        !read_whole(r->height, TH_SNAPSHOT_MIN_SIDE, TH_SNAPSHOT_MAX_HEIGHT, &height))
         return th_reply_error(400, "bad_query", "width and height are whole numbers from 16 to 1280 and to 720");
-    if (th_director_read(s->director).held)
-        return th_reply_error(503, "no_picture", "a measuring run has the CPUs");
-    switch (th_photographer_ask(s->photographer, width, height, &reply.body, &reply.size, &err)) {
-    case TH_PHOTO_TAKEN:
+    if (th_controller_read(s->controller).held)
+        return th_reply_error(503, "no_picture", "a measuring run is using the CPUs");
+    switch (th_snapshot_service_request(s->snapshots, width, height, &reply.body, &reply.size, &err)) {
+    case TH_SNAPSHOT_READY:
         return reply;
-    case TH_PHOTO_LATER:
+    case TH_SNAPSHOT_PENDING:
         return (th_reply){.status = 0};
     default:
         return th_reply_error(503, "no_picture", err.text);
@@ -166,22 +166,22 @@ static th_reply patch_settings(th_server_state *s, const th_request *r)
     json_t *patch = read_body(r, &reply);
     if (!patch)
         return reply;
-    th_settings wanted = th_director_read(s->director).wanted;
-    th_result result = th_settings_patch(&wanted, patch, &s->limits, &err);
+    th_settings requested = th_controller_read(s->controller).requested;
+    th_result result = th_settings_patch(&requested, patch, &s->limits, &err);
     const bool names_models = json_object_get(patch, "models") != NULL; /* those that play may have lost their files */
     json_decref(patch);
-    for (uint32_t m = 0; result == TH_OK && names_models && m < wanted.model_count; m++)
-        result = th_catalogue_find(&s->catalogue, wanted.models[m], path, &err);
+    for (uint32_t m = 0; result == TH_OK && names_models && m < requested.model_count; m++)
+        result = th_model_registry_find(&s->registry, requested.models[m], path, &err);
     if (result != TH_OK)
         return th_reply_error(400, result == TH_ERR_LIMIT ? "beyond_limit" : "bad_settings", err.text);
-    const bool changing = th_director_wish(s->director, &wanted);
-    return reply_json(changing ? 202 : 200, th_settings_json(&wanted));
+    const bool reconfiguring = th_controller_request(s->controller, &requested);
+    return reply_json(reconfiguring ? 202 : 200, th_settings_json(&requested));
 }
 
 static th_reply get_runs(th_server_state *s, const th_request *r)
 {
     (void)r;
-    return reply_json(200, json_pack("{s:o}", "runs", th_runs_all_json(s->runs)));
+    return reply_json(200, json_pack("{s:o}", "runs", th_run_manager_runs_json(s->run_manager)));
 }
 
 static th_reply post_run(th_server_state *s, const th_request *r)
@@ -192,25 +192,25 @@ static th_reply post_run(th_server_state *s, const th_request *r)
     json_t *request = read_body(r, &reply);
     if (!request)
         return reply;
-    const th_run_answer answer = th_runs_start(s->runs, request, &id, &err);
+    const th_run_start_status answer = th_run_manager_start(s->run_manager, request, &id, &err);
     json_decref(request);
     if (answer == TH_RUN_BUSY)
         return th_reply_error(409, "busy", err.text);
-    if (answer == TH_RUN_REFUSED && (err.code == TH_ERR_MEMORY || err.code == TH_ERR_ENVIRONMENT))
-        return th_reply_error(503, "cannot_begin", err.text);
-    if (answer == TH_RUN_REFUSED)
+    if (answer == TH_RUN_REJECTED && (err.code == TH_ERR_MEMORY || err.code == TH_ERR_ENVIRONMENT))
+        return th_reply_error(503, "cannot_start", err.text);
+    if (answer == TH_RUN_REJECTED)
         return th_reply_error(400, "bad_run", err.text);
-    return reply_json(202, th_runs_json(s->runs, id));
+    return reply_json(202, th_run_manager_run_json(s->run_manager, id));
 }
 
 static th_reply no_run(void)
 {
-    return th_reply_error(404, "no_run", "there is no such run, or it is too long ago");
+    return th_reply_error(404, "no_run", "there is no such run, or it is no longer kept");
 }
 
 static th_reply get_run(th_server_state *s, const th_request *r)
 {
-    json_t *run = th_runs_json(s->runs, r->id);
+    json_t *run = th_run_manager_run_json(s->run_manager, r->id);
     if (!json_is_null(run))
         return reply_json(200, run);
     json_decref(run);
@@ -219,28 +219,28 @@ static th_reply get_run(th_server_state *s, const th_request *r)
 
 static th_reply delete_run(th_server_state *s, const th_request *r)
 {
-    json_t *run = th_runs_json(s->runs, r->id);
+    json_t *run = th_run_manager_run_json(s->run_manager, r->id);
     const bool there = !json_is_null(run);
     json_decref(run);
     if (!there)
         return no_run();
-    if (!th_runs_cancel(s->runs, r->id))
-        return th_reply_error(409, "over", "this run has ended");
-    return reply_json(202, th_runs_json(s->runs, r->id));
+    if (!th_run_manager_cancel(s->run_manager, r->id))
+        return th_reply_error(409, "run_ended", "this run has ended");
+    return reply_json(202, th_run_manager_run_json(s->run_manager, r->id));
 }
 
 static th_reply get_result(th_server_state *s, const th_request *r)
 {
     th_reply reply = {.status = 200, .type = type_json};
-    reply.body = th_runs_read(s->runs, r->id, TH_RUN_RESULT, &reply.size);
-    return reply.body ? reply : th_reply_error(404, "no_result", "this run has no result, or not yet");
+    reply.body = th_run_manager_read(s->run_manager, r->id, TH_RUN_RESULT, &reply.size);
+    return reply.body ? reply : th_reply_error(404, "no_result", "this run has no result, or none yet");
 }
 
 static th_reply get_report(th_server_state *s, const th_request *r)
 {
     th_reply reply = {.status = 200, .type = type_html, .is_report = true};
-    reply.body = th_runs_read(s->runs, r->id, TH_RUN_REPORT, &reply.size);
-    return reply.body ? reply : th_reply_error(404, "no_report", "this run has no report, or not yet");
+    reply.body = th_run_manager_read(s->run_manager, r->id, TH_RUN_REPORT, &reply.size);
+    return reply.body ? reply : th_reply_error(404, "no_report", "this run has no report, or none yet");
 }
 
 /* ---- the table ---- */

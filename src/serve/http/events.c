@@ -25,7 +25,7 @@ struct th_events {
     event *kept[TH_EVENTS_KEPT]; /* a ring */
     uint64_t count;              /* published since the start */
     client *clients;
-    uint64_t client_count, skipped;
+    uint64_t client_count, dropped;
     bool closed;
 };
 
@@ -42,7 +42,7 @@ static bool take_next(client *c)
     if (c->number >= events->count)
         return false;
     if (events->count - c->number > TH_EVENTS_KEPT) {
-        events->skipped += events->count - 1 - c->number;
+        events->dropped += events->count - 1 - c->number;
         c->number = events->count - 1;
     }
     c->current = events->kept[c->number++ % TH_EVENTS_KEPT];
@@ -72,7 +72,7 @@ static ssize_t read_events(void *cls, uint64_t position, char *out, size_t most)
     return (ssize_t)count;
 }
 
-static void forget_client(void *cls)
+static void remove_client(void *cls)
 {
     client *c = cls;
     *c->link = c->next;
@@ -96,7 +96,7 @@ struct MHD_Response *th_events_response(th_events *events, struct MHD_Connection
         .number = events->count ? events->count - 1 : 0,
     };
     struct MHD_Response *response =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 8192, read_events, c, forget_client);
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 8192, read_events, c, remove_client);
     if (!response) {
         free(c);
         return NULL;
@@ -157,7 +157,7 @@ uint64_t th_events_clients(const th_events *events)
     return events->client_count;
 }
 
-uint64_t th_events_skipped(const th_events *events)
+uint64_t th_events_dropped(const th_events *events)
 {
-    return events->skipped;
+    return events->dropped;
 }

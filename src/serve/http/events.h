@@ -26,6 +26,6 @@ void th_events_publish(th_events *events, const char *name, const char *data);
 void th_events_close(th_events *events);
 
 uint64_t th_events_clients(const th_events *events);
-uint64_t th_events_skipped(const th_events *events);
+uint64_t th_events_dropped(const th_events *events);
 
 #endif

@@ -11,13 +11,13 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#define MEMORY_BYTES  32768u       /* of a connection: head and reply buffers */
-#define IDLE_S        30u          /* without a byte in either direction */
-#define REQUEST_NS    15000000000u /* from the opening to the end of the first reply */
-#define NEXT_NS       60000000000u /* from the end of a reply to the end of the next */
-#define ENDED_NS      2000000000u  /* for a reply to a client that will say no more */
-#define PATIENCE_NS   10000000000u /* for an answer that is not there yet */
-#define DISCARD_BYTES (1u << 20)   /* of a body that is refused: read, so that the client gets to see why */
+#define MEMORY_BYTES     32768u       /* of a connection: head and reply buffers */
+#define IDLE_S           30u          /* without a byte in either direction */
+#define REQUEST_NS       15000000000u /* from the opening to the end of the first reply */
+#define NEXT_NS          60000000000u /* from the end of a reply to the end of the next */
+#define HALF_CLOSED_NS   2000000000u  /* for a reply to a client that will say no more */
+#define REPLY_TIMEOUT_NS 10000000000u /* for an answer that is not there yet */
+#define DISCARD_BYTES    (1u << 20)   /* of a body that is refused: read, so that the client gets to see why */
 
 /* The library's idle time starts again with every byte; a deadline does not. */
 typedef struct connection {
@@ -28,7 +28,7 @@ typedef struct connection {
 
 struct th_http {
     struct MHD_Daemon *daemon;
-    th_guard *guard;
+    th_request_filter *filter;
     th_server_state *state;
     th_events *events;
     connection *connections;
@@ -40,13 +40,13 @@ struct th_http {
 typedef struct exchange {
     const th_route *route;
     th_request request;
-    th_refusal refusal; /* status 0: none */
+    th_rejection rejection; /* status 0: none */
     th_methods allow;
     bool closes; /* the connection, after the reply */
     uint64_t begun_ns;
     struct MHD_Connection *connection;
     struct exchange *next; /* of those that wait */
-    char body[TH_GUARD_BODY_BYTES];
+    char body[TH_REQUEST_FILTER_BODY_BYTES];
     uint64_t body_bytes; /* as they came, kept or not */
 } exchange;
 
@@ -80,8 +80,8 @@ static void add_headers(struct MHD_Response *response, const th_reply *reply)
 
 static void count(th_http *http, unsigned status)
 {
-    if (status >= TH_STATUS_LOWEST && status < TH_STATUS_LOWEST + TH_STATUS_COUNT)
-        http->state->traffic.requests[status - TH_STATUS_LOWEST]++;
+    if (status >= TH_STATUS_MIN && status < TH_STATUS_MIN + TH_STATUS_COUNT)
+        http->state->http_stats.requests[status - TH_STATUS_MIN]++;
 }
 
 static enum MHD_Result send_reply(th_http *http, struct MHD_Connection *c, const exchange *x, th_reply reply)
@@ -116,7 +116,8 @@ static enum MHD_Result stream_events(th_http *http, struct MHD_Connection *c, co
     const th_reply as_stream = {.type = "text/event-stream; charset=utf-8"};
     struct MHD_Response *response = th_events_response(http->events, c);
     if (!response)
-        return send_reply(http, c, x, th_reply_error(503, "too_many_listeners", "too many clients listen to events"));
+        return send_reply(http, c, x,
+                          th_reply_error(503, "too_many_event_clients", "too many clients of the event stream"));
     add_headers(response, &as_stream);
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     if (info && info->socket_context)
@@ -132,43 +133,43 @@ static enum MHD_Result stream_events(th_http *http, struct MHD_Connection *c, co
 /* Fills in a head, and notes what comes again that may come once only. */
 static enum MHD_Result read_header(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
 {
-    th_head *head = cls;
+    th_request_headers *headers = cls;
     const struct {
         const char *name, **value;
     } known[] = {
-        {"Host", &head->host},
-        {"Origin", &head->origin},
-        {"Sec-Fetch-Site", &head->fetch_site},
-        {"Authorization", &head->authorization},
-        {"Content-Type", &head->content_type},
-        {"Content-Length", &head->content_length},
-        {"Transfer-Encoding", &head->transfer_encoding},
+        {"Host", &headers->host},
+        {"Origin", &headers->origin},
+        {"Sec-Fetch-Site", &headers->fetch_site},
+        {"Authorization", &headers->authorization},
+        {"Content-Type", &headers->content_type},
+        {"Content-Length", &headers->content_length},
+        {"Transfer-Encoding", &headers->transfer_encoding},
     };
     (void)kind;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strcasecmp(name, known[k].name) == 0) {
-            head->repeats = head->repeats || *known[k].value;
+            headers->repeats = headers->repeats || *known[k].value;
             *known[k].value = value ? value : "";
         }
     return MHD_YES;
 }
 
-static bool has_body(const th_head *head)
+static bool has_body(const th_request_headers *headers)
 {
-    return head->transfer_encoding || (head->content_length && strcmp(head->content_length, "0") != 0);
+    return headers->transfer_encoding || (headers->content_length && strcmp(headers->content_length, "0") != 0);
 }
 
-/* Decides by the head alone; afterwards the exchange has a route or a refusal. */
-static void judge(th_http *http, const th_head *head, exchange *x)
+/* Decides by the head alone; afterwards the exchange has a route or a rejection. */
+static void check_request(th_http *http, const th_request_headers *headers, exchange *x)
 {
-    const th_refusal not_found = {404, "not_found", "there is nothing under this path"};
-    const th_refusal wrong_method = {405, "wrong_method", "this path does not have this method"};
-    if (!th_guard_admits(http->guard, head, th_clock_ns(), &x->refusal))
+    const th_rejection not_found = {404, "not_found", "there is no such path"};
+    const th_rejection wrong_method = {405, "wrong_method", "this path does not support this method"};
+    if (!th_request_filter_check_headers(http->filter, headers, th_clock_ns(), &x->rejection))
         return;
-    if (!(x->route = th_route_find(head->method, head->path, &x->request.id, &x->allow)))
-        x->refusal = x->allow.text[0] ? wrong_method : not_found;
+    if (!(x->route = th_route_find(headers->method, headers->path, &x->request.id, &x->allow)))
+        x->rejection = x->allow.text[0] ? wrong_method : not_found;
     else
-        th_guard_allows(http->guard, head, x->route->access, &x->refusal);
+        th_request_filter_check_access(http->filter, headers, x->route->access, &x->rejection);
 }
 
 static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const char *url, const char *method)
@@ -177,25 +178,25 @@ static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const c
     if (!x)
         return NULL;
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    th_head head = {.method = method, .path = url, .address = info->client_addr};
-    MHD_get_connection_values(c, MHD_HEADER_KIND, read_header, &head);
-    judge(http, &head, x);
+    th_request_headers headers = {.method = method, .path = url, .address = info->client_addr};
+    MHD_get_connection_values(c, MHD_HEADER_KIND, read_header, &headers);
+    check_request(http, &headers, x);
     x->connection = c;
     x->begun_ns = th_clock_ns();
     x->request.seconds = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
     x->request.width = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "width");
     x->request.height = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "height");
     /* What is left of a body that nobody reads must not be taken for the next request. */
-    x->closes = x->refusal.status && has_body(&head);
-    th_log(TH_LOG_DEBUG, "%s %.200s %s from %s", method, url, x->refusal.status ? x->refusal.code : "",
-           th_address_print(head.address).text);
+    x->closes = x->rejection.status && has_body(&headers);
+    th_log(TH_LOG_DEBUG, "%s %.200s %s from %s", method, url, x->rejection.status ? x->rejection.code : "",
+           th_address_print(headers.address).text);
     return x;
 }
 
 /* The library asks again when the connection is resumed. */
 static enum MHD_Result wait_for_answer(th_http *http, exchange *x)
 {
-    if (http->closed || th_clock_ns() - x->begun_ns > PATIENCE_NS)
+    if (http->closed || th_clock_ns() - x->begun_ns > REPLY_TIMEOUT_NS)
         return send_reply(http, x->connection, x, th_reply_error(503, "too_slow", "this took too long; try again"));
     x->next = http->waiting;
     http->waiting = x;
@@ -205,10 +206,10 @@ static enum MHD_Result wait_for_answer(th_http *http, exchange *x)
 
 static enum MHD_Result finish_exchange(th_http *http, struct MHD_Connection *c, exchange *x)
 {
-    if (!x->refusal.status && x->body_bytes > TH_GUARD_BODY_BYTES)
-        x->refusal = (th_refusal){413, "too_large", "a body has 16384 bytes at most"};
-    if (x->refusal.status)
-        return send_reply(http, c, x, th_reply_error(x->refusal.status, x->refusal.code, x->refusal.message));
+    if (!x->rejection.status && x->body_bytes > TH_REQUEST_FILTER_BODY_BYTES)
+        x->rejection = (th_rejection){413, "too_large", "a body has at most 16384 bytes"};
+    if (x->rejection.status)
+        return send_reply(http, c, x, th_reply_error(x->rejection.status, x->rejection.code, x->rejection.message));
     x->request.body = x->body;
     x->request.size = (size_t)x->body_bytes;
     if (!x->route->answer)
@@ -242,13 +243,13 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *u
     if (!x) {
         *context = x = begin_exchange(http, c, url, method);
         const char *length = x ? MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length") : NULL;
-        if (x && x->refusal.status && length && strtoull(length, NULL, 10) > DISCARD_BYTES)
+        if (x && x->rejection.status && length && strtoull(length, NULL, 10) > DISCARD_BYTES)
             return finish_exchange(http, c, x);
         return x ? MHD_YES : MHD_NO;
     }
     if (*data_size == 0)
         return finish_exchange(http, c, x);
-    if (x->body_bytes + *data_size <= TH_GUARD_BODY_BYTES)
+    if (x->body_bytes + *data_size <= TH_REQUEST_FILTER_BODY_BYTES)
         memcpy(x->body + x->body_bytes, data, *data_size);
     x->body_bytes += *data_size;
     *data_size = 0;
@@ -290,38 +291,37 @@ static void close_connection(connection *gone)
     free(gone);
 }
 
-static void notice_connection(void *cls, struct MHD_Connection *c, void **context,
-                              enum MHD_ConnectionNotificationCode code)
+static void on_connection(void *cls, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode code)
 {
     th_http *http = cls;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        http->state->traffic.connections++;
+        http->state->http_stats.connections++;
         open_connection(http, c, context);
     } else {
-        http->state->traffic.connections--;
+        http->state->http_stats.connections--;
         close_connection(*context);
     }
 }
 
 /* The library does not always notice that a client has gone while half of a request was there: its end comes with the
  * last bytes, and nothing after them. One that only ended its side may still wait for a reply. */
-static void notice_ends(th_http *http, uint64_t now_ns)
+static void check_half_closed(th_http *http, uint64_t now_ns)
 {
     for (connection *c = http->connections; c; c = c->next) {
         struct pollfd end = {c->fd, POLLRDHUP, 0};
-        if (c->deadline_ns > now_ns + ENDED_NS && poll(&end, 1, 0) == 1)
-            c->deadline_ns = now_ns + ENDED_NS;
+        if (c->deadline_ns > now_ns + HALF_CLOSED_NS && poll(&end, 1, 0) == 1)
+            c->deadline_ns = now_ns + HALF_CLOSED_NS;
     }
 }
 
 void th_http_close_stalled(th_http *http)
 {
     const uint64_t now_ns = th_clock_ns();
-    notice_ends(http, now_ns);
+    check_half_closed(http, now_ns);
     for (connection *c = http->connections; c; c = c->next)
         if (c->deadline_ns && now_ns > c->deadline_ns) {
             c->deadline_ns = now_ns + NEXT_NS; /* not again while the library is at it */
-            http->state->traffic.stalled++;
+            http->state->http_stats.stalled++;
             shutdown(c->fd, SHUT_RDWR);
         }
 }
@@ -344,23 +344,23 @@ static void log_library(void *cls, const char *format, va_list args)
     th_log(TH_LOG_DEBUG, "libmicrohttpd: %s", text);
 }
 
-th_result th_http_create(th_guard *guard, th_server_state *state, th_events *events, int listen_fd, th_http **out,
-                         th_error *err)
+th_result th_http_create(th_request_filter *filter, th_server_state *state, th_events *events, int listen_fd,
+                         th_http **out, th_error *err)
 {
     *out = NULL;
     th_http *http = calloc(1, sizeof *http);
     if (!http)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a server");
-    *http = (th_http){.guard = guard, .state = state, .events = events};
+    *http = (th_http){.filter = filter, .state = state, .events = events};
     http->daemon =
         MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, handle, http,
                          MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL, MHD_OPTION_LISTEN_SOCKET, listen_fd,
                          MHD_OPTION_CONNECTION_LIMIT, (unsigned)TH_HTTP_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-                         th_address_is_loopback(guard->listen) ? 0u : (unsigned)TH_HTTP_FROM_ONE_ADDRESS,
+                         th_address_is_loopback(filter->listen) ? 0u : (unsigned)TH_HTTP_FROM_ONE_ADDRESS,
                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
                          IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
                          MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_exchange,
-                         http, MHD_OPTION_NOTIFY_CONNECTION, notice_connection, http, MHD_OPTION_END);
+                         http, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
     if (!http->daemon) {
         free(http);
         return th_fail(err, TH_ERR_ENVIRONMENT, "libmicrohttpd does not start");

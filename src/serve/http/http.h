@@ -10,8 +10,8 @@ typedef struct th_http th_http;
 enum { TH_HTTP_CONNECTIONS = 1024, TH_HTTP_FROM_ONE_ADDRESS = 256 };
 
 /* Takes over listen_fd when it succeeds. All that is pointed to must outlive it. */
-th_result th_http_create(th_guard *guard, th_server_state *state, th_events *events, int listen_fd, th_http **out,
-                         th_error *err);
+th_result th_http_create(th_request_filter *filter, th_server_state *state, th_events *events, int listen_fd,
+                         th_http **out, th_error *err);
 
 /* Ends all connections. Streams of events must have been closed. */
 void th_http_destroy(th_http *http);

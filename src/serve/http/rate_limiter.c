@@ -8,7 +8,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-enum { NEIGHBOURS = 8 };
+enum { PROBES = 8 };
 
 /* IPv4 addresses look alike, however they come in. */
 static void make_key(const struct sockaddr *address, uint64_t key[2])
@@ -28,34 +28,34 @@ static void make_key(const struct sockaddr *address, uint64_t key[2])
     }
 }
 
-static double most_tokens(const th_throttle *t)
+static double max_tokens(const th_rate_limiter *t)
 {
     return fmax(1, 2 * t->per_s);
 }
 
-static struct th_throttle_bucket *find(th_throttle *t, const uint64_t key[2], uint64_t now_ns)
+static struct th_rate_limiter_bucket *find(th_rate_limiter *t, const uint64_t key[2], uint64_t now_ns)
 {
     const uint64_t first = th_random_bits(key[0], key[1]);
-    struct th_throttle_bucket *stalest = NULL;
-    for (uint64_t n = 0; n < NEIGHBOURS; n++) {
-        struct th_throttle_bucket *b = &t->buckets[(first + n) % TH_THROTTLE_BUCKETS];
+    struct th_rate_limiter_bucket *stalest = NULL;
+    for (uint64_t n = 0; n < PROBES; n++) {
+        struct th_rate_limiter_bucket *b = &t->buckets[(first + n) % TH_RATE_LIMITER_BUCKETS];
         if (b->key[0] == key[0] && b->key[1] == key[1])
             return b;
         if (!stalest || b->seen_ns < stalest->seen_ns)
             stalest = b;
     }
-    *stalest = (struct th_throttle_bucket){{key[0], key[1]}, now_ns, most_tokens(t)};
+    *stalest = (struct th_rate_limiter_bucket){{key[0], key[1]}, now_ns, max_tokens(t)};
     return stalest;
 }
 
-bool th_throttle_admits(th_throttle *t, const struct sockaddr *address, uint64_t now_ns)
+bool th_rate_limiter_take(th_rate_limiter *t, const struct sockaddr *address, uint64_t now_ns)
 {
     uint64_t key[2];
     if (t->per_s <= 0 || (!t->counts_loopback && th_address_is_loopback(address)))
         return true;
     make_key(address, key);
-    struct th_throttle_bucket *b = find(t, key, now_ns);
-    b->tokens = fmin(b->tokens + (double)(now_ns - b->seen_ns) * 1e-9 * t->per_s, most_tokens(t));
+    struct th_rate_limiter_bucket *b = find(t, key, now_ns);
+    b->tokens = fmin(b->tokens + (double)(now_ns - b->seen_ns) * 1e-9 * t->per_s, max_tokens(t));
     b->seen_ns = now_ns;
     if (b->tokens < 1)
         return false;

@@ -8,19 +8,19 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-enum { TH_THROTTLE_BUCKETS = 1024 };
+enum { TH_RATE_LIMITER_BUCKETS = 1024 };
 
-typedef struct th_throttle {
+typedef struct th_rate_limiter {
     double per_s; /* 0: no limit */
     bool counts_loopback;
-    struct th_throttle_bucket {
+    struct th_rate_limiter_bucket {
         uint64_t key[2]; /* an IPv4 address, or the first 64 bits of an IPv6 address: what one customer has */
         uint64_t seen_ns;
         double tokens;
-    } buckets[TH_THROTTLE_BUCKETS];
-} th_throttle;
+    } buckets[TH_RATE_LIMITER_BUCKETS];
+} th_rate_limiter;
 
 /* Takes a token; false when there is none. now_ns never goes back. */
-bool th_throttle_admits(th_throttle *throttle, const struct sockaddr *address, uint64_t now_ns);
+bool th_rate_limiter_take(th_rate_limiter *rate_limiter, const struct sockaddr *address, uint64_t now_ns);
 
 #endif

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
-static bool refuse(th_refusal *out, unsigned status, const char *code, const char *message)
+static bool reject(th_rejection *out, unsigned status, const char *code, const char *message)
 {
-    *out = (th_refusal){status, code, message};
+    *out = (th_rejection){status, code, message};
     return false;
 }
 
@@ -31,7 +31,7 @@ static bool host_name(const char *host, char *out, size_t size)
 }
 
 /* An address in Host is what the user typed; only names can be made to point here by others. */
-static bool is_ours(const th_guard *guard, const char *host)
+static bool is_ours(const th_request_filter *filter, const char *host)
 {
     char name[256];
     struct in6_addr ignored;
@@ -40,8 +40,8 @@ static bool is_ours(const th_guard *guard, const char *host)
     if (inet_pton(AF_INET, name, &ignored) == 1 || inet_pton(AF_INET6, name, &ignored) == 1 ||
         strcasecmp(name, "localhost") == 0)
         return true;
-    for (unsigned h = 0; h < guard->host_count; h++)
-        if (strcasecmp(name, guard->hosts[h]) == 0)
+    for (unsigned h = 0; h < filter->host_count; h++)
+        if (strcasecmp(name, filter->hosts[h]) == 0)
             return true;
     return false;
 }
@@ -56,18 +56,19 @@ static bool same_origin(const char *origin, const char *host)
     return false;
 }
 
-bool th_guard_admits(th_guard *guard, const th_head *head, uint64_t now_ns, th_refusal *out)
+bool th_request_filter_check_headers(th_request_filter *filter, const th_request_headers *headers, uint64_t now_ns,
+                                     th_rejection *out)
 {
-    if (!th_throttle_admits(&guard->throttle, head->address, now_ns))
-        return refuse(out, 429, "too_many_requests", "too many requests from this address; try again in a second");
-    if (head->repeats || (head->content_length && head->transfer_encoding))
-        return refuse(out, 400, "ambiguous", "a header that may come once comes twice, or two lengths are given");
-    if (!head->host)
-        return refuse(out, 400, "no_host", "the request has no Host header");
-    if (!is_ours(guard, head->host))
-        return refuse(out, 421, "bad_host", "this server does not go by the name in Host (--allow-host adds one)");
-    if (head->origin && !same_origin(head->origin, head->host))
-        return refuse(out, 403, "foreign_origin", "pages of other sites may not ask here");
+    if (!th_rate_limiter_take(&filter->rate_limiter, headers->address, now_ns))
+        return reject(out, 429, "too_many_requests", "too many requests from this address; try again in a second");
+    if (headers->repeats || (headers->content_length && headers->transfer_encoding))
+        return reject(out, 400, "ambiguous", "a header that must be unique is repeated, or two lengths are given");
+    if (!headers->host)
+        return reject(out, 400, "no_host", "the request has no Host header");
+    if (!is_ours(filter, headers->host))
+        return reject(out, 421, "bad_host", "unknown name in the Host header (--allow-host adds one)");
+    if (headers->origin && !same_origin(headers->origin, headers->host))
+        return reject(out, 403, "foreign_origin", "cross-origin requests are not allowed");
     return true;
 }
 
@@ -82,18 +83,18 @@ static bool is_json(const char *type)
     return *rest == '\0' || *rest == ';';
 }
 
-static bool body_allowed(const th_head *head, th_refusal *out)
+static bool body_allowed(const th_request_headers *headers, th_rejection *out)
 {
-    if (!is_json(head->content_type))
-        return refuse(out, 415, "not_json", "the body must come as Content-Type: application/json");
-    if (head->transfer_encoding)
+    if (!is_json(headers->content_type))
+        return reject(out, 415, "not_json", "the body must have Content-Type: application/json");
+    if (headers->transfer_encoding)
         return true; /* counted as it comes */
-    if (!head->content_length)
-        return refuse(out, 411, "no_length", "the request has no Content-Length");
+    if (!headers->content_length)
+        return reject(out, 411, "no_length", "the request has no Content-Length");
     errno = 0;
-    const unsigned long long length = strtoull(head->content_length, NULL, 10);
-    if (errno || length > TH_GUARD_BODY_BYTES)
-        return refuse(out, 413, "too_large", "a body has 16384 bytes at most");
+    const unsigned long long length = strtoull(headers->content_length, NULL, 10);
+    if (errno || length > TH_REQUEST_FILTER_BODY_BYTES)
+        return reject(out, 413, "too_large", "a body has at most 16384 bytes");
     return true;
 }
 
@@ -102,11 +103,12 @@ static bool from_elsewhere(const char *fetch_site)
     return fetch_site && strcasecmp(fetch_site, "same-origin") != 0 && strcasecmp(fetch_site, "none") != 0;
 }
 
-bool th_guard_allows(const th_guard *guard, const th_head *head, th_access access, th_refusal *out)
+bool th_request_filter_check_access(const th_request_filter *filter, const th_request_headers *headers,
+                                    th_access access, th_rejection *out)
 {
-    if (!access.open && from_elsewhere(head->fetch_site))
-        return refuse(out, 403, "foreign_origin", "pages of other sites may not ask here");
-    if (!access.open && guard->token.text[0] && !th_token_shown(&guard->token, head->authorization))
-        return refuse(out, 401, "no_token", "this needs the server's token, as Authorization: Bearer TOKEN");
-    return !access.has_body || body_allowed(head, out);
+    if (!access.open && from_elsewhere(headers->fetch_site))
+        return reject(out, 403, "foreign_origin", "cross-origin requests are not allowed");
+    if (!access.open && filter->token.text[0] && !th_token_matches(&filter->token, headers->authorization))
+        return reject(out, 401, "no_token", "this needs the server's token: Authorization: Bearer TOKEN");
+    return !access.has_body || body_allowed(headers, out);
 }

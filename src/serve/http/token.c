@@ -17,11 +17,11 @@ static th_result read_file(const char *path, char *out, size_t size, th_error *e
     if (!file)
         return th_fail(err, TH_ERR_INPUT, "cannot read %s: %s", path, strerror(errno));
     if (fstat(fileno(file), &status) == 0 && (status.st_mode & (S_IRGRP | S_IROTH)))
-        th_log(TH_LOG_WARNING, "%s can be read by other users: chmod 600 would keep the token to you", path);
+        th_log(TH_LOG_WARNING, "%s can be read by other users; use chmod 600", path);
     const bool there = fgets(out, (int)size, file) != NULL;
     fclose(file);
     if (!there)
-        return th_fail(err, TH_ERR_INPUT, "%s has no first line to take a token from", path);
+        return th_fail(err, TH_ERR_INPUT, "%s is empty; its first line must be the token", path);
     out[strcspn(out, "\r\n")] = '\0';
     return TH_OK;
 }
@@ -29,18 +29,18 @@ static th_result read_file(const char *path, char *out, size_t size, th_error *e
 static th_result check(const char *text, const char *source, th_error *err)
 {
     const size_t length = strlen(text);
-    if (length < TH_TOKEN_LEAST || length > TH_TOKEN_MOST)
-        return th_fail(err, TH_ERR_INPUT, "the token in %s has %zu character%s; it takes %d to %d", source, length,
-                       th_plural(length), TH_TOKEN_LEAST, TH_TOKEN_MOST);
+    if (length < TH_TOKEN_MIN || length > TH_TOKEN_MAX)
+        return th_fail(err, TH_ERR_INPUT, "the token in %s has %zu character%s; %d to %d are needed", source, length,
+                       th_plural(length), TH_TOKEN_MIN, TH_TOKEN_MAX);
     for (size_t i = 0; i < length; i++)
         if (text[i] <= ' ' || text[i] > '~')
-            return th_fail(err, TH_ERR_INPUT, "the token in %s has a character that is no visible ASCII", source);
+            return th_fail(err, TH_ERR_INPUT, "the token in %s has a character that is not visible ASCII", source);
     return TH_OK;
 }
 
 th_result th_token_read(const char *path, th_token *out, th_error *err)
 {
-    char text[TH_TOKEN_MOST + 3] = ""; /* a line that is too long must not look like one that fits */
+    char text[TH_TOKEN_MAX + 3] = ""; /* a line that is too long must not look like one that fits */
     const char *variable = getenv(TH_TOKEN_VARIABLE);
     *out = (th_token){""};
     if (!path && !variable)
@@ -59,7 +59,7 @@ th_result th_token_read(const char *path, th_token *out, th_error *err)
     return result;
 }
 
-bool th_token_shown(const th_token *token, const char *authorization)
+bool th_token_matches(const th_token *token, const char *authorization)
 {
     static const char scheme[] = "Bearer ";
     if (!authorization || strncasecmp(authorization, scheme, sizeof scheme - 1) != 0)

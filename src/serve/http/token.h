@@ -9,10 +9,10 @@
 
 #define TH_TOKEN_VARIABLE "THRONG_TOKEN"
 
-enum { TH_TOKEN_LEAST = 16, TH_TOKEN_MOST = 255 };
+enum { TH_TOKEN_MIN = 16, TH_TOKEN_MAX = 255 };
 
 typedef struct th_token {
-    char text[TH_TOKEN_MOST + 1]; /* "": none is asked for */
+    char text[TH_TOKEN_MAX + 1]; /* "": none is asked for */
 } th_token;
 
 /* path: a file whose first line is the token; NULL: the environment variable, if that is set. The variable is taken out
@@ -22,6 +22,6 @@ th_result th_token_read(const char *path, th_token *out, th_error *err);
 
 /* Whether "Bearer ..." (NULL: no such header) shows the token. Takes as long for a wrong one as for the right one of
  * the same length. */
-bool th_token_shown(const th_token *token, const char *authorization);
+bool th_token_matches(const th_token *token, const char *authorization);
 
 #endif

@@ -6,21 +6,21 @@
 static uint32_t bucket_of(uint64_t ns)
 {
     const uint64_t us = ns / 1000;
-    if (us < TH_HISTOGRAM_PARTS)
+    if (us < TH_HISTOGRAM_SUBBUCKETS)
         return (uint32_t)us;
     const uint32_t octave = 63u - (uint32_t)__builtin_clzll(us);
     if (octave >= TH_HISTOGRAM_OCTAVES)
         return TH_HISTOGRAM_BUCKETS - 1;
-    const uint32_t part = (uint32_t)(us >> (octave - 4)) - TH_HISTOGRAM_PARTS;
-    return (octave - 3) * TH_HISTOGRAM_PARTS + part;
+    const uint32_t part = (uint32_t)(us >> (octave - 4)) - TH_HISTOGRAM_SUBBUCKETS;
+    return (octave - 3) * TH_HISTOGRAM_SUBBUCKETS + part;
 }
 
 static double bucket_begin_ns(uint32_t bucket)
 {
-    if (bucket < TH_HISTOGRAM_PARTS)
+    if (bucket < TH_HISTOGRAM_SUBBUCKETS)
         return bucket * 1e3;
-    const uint32_t octave = bucket / TH_HISTOGRAM_PARTS + 3, part = bucket % TH_HISTOGRAM_PARTS;
-    return ldexp(TH_HISTOGRAM_PARTS + part, (int)octave - 4) * 1e3;
+    const uint32_t octave = bucket / TH_HISTOGRAM_SUBBUCKETS + 3, part = bucket % TH_HISTOGRAM_SUBBUCKETS;
+    return ldexp(TH_HISTOGRAM_SUBBUCKETS + part, (int)octave - 4) * 1e3;
 }
 
 void th_histogram_add(th_histogram *h, uint64_t ns)
@@ -60,7 +60,7 @@ double th_histogram_quantile(const th_histogram *h, double part)
 uint64_t th_histogram_below(const th_histogram *h, uint32_t octave)
 {
     uint64_t sum = 0;
-    for (uint32_t b = 0; b < (octave - 3) * TH_HISTOGRAM_PARTS; b++)
+    for (uint32_t b = 0; b < (octave - 3) * TH_HISTOGRAM_SUBBUCKETS; b++)
         sum += h->counts[b];
     return sum;
 }
@@ -71,7 +71,7 @@ static void raise_by(_Atomic uint64_t *word, uint64_t more)
     atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + more, memory_order_relaxed);
 }
 
-void th_tally_add(th_tally *t, uint64_t ns)
+void th_atomic_histogram_add(th_atomic_histogram *t, uint64_t ns)
 {
     raise_by(&t->counts[bucket_of(ns)], 1);
     raise_by(&t->sum_ns, ns);
@@ -79,7 +79,7 @@ void th_tally_add(th_tally *t, uint64_t ns)
         atomic_store_explicit(&t->max_ns, ns, memory_order_relaxed);
 }
 
-void th_tally_read(th_tally *t, th_histogram *out)
+void th_atomic_histogram_read(th_atomic_histogram *t, th_histogram *out)
 {
     out->total = 0;
     for (uint32_t b = 0; b < TH_HISTOGRAM_BUCKETS; b++) {

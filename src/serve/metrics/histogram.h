@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define TH_HISTOGRAM_OCTAVES 26u
-#define TH_HISTOGRAM_PARTS   16u /* of an octave; the first octaves, up to 16 us, have a bucket for each us */
-#define TH_HISTOGRAM_BUCKETS ((TH_HISTOGRAM_OCTAVES - 3) * TH_HISTOGRAM_PARTS)
+#define TH_HISTOGRAM_OCTAVES    26u
+#define TH_HISTOGRAM_SUBBUCKETS 16u /* of an octave; the first octaves, up to 16 us, have a bucket for each us */
+#define TH_HISTOGRAM_BUCKETS    ((TH_HISTOGRAM_OCTAVES - 3) * TH_HISTOGRAM_SUBBUCKETS)
 
 /* All zero: nothing counted. */
 typedef struct th_histogram {
@@ -32,12 +32,12 @@ uint64_t th_histogram_below(const th_histogram *histogram, uint32_t octave);
 
 /* The same for one thread that counts and others that read. A reader may miss the tick that is being counted in one
  * number and have it in another; counts never go back. */
-typedef struct th_tally {
+typedef struct th_atomic_histogram {
     _Atomic uint64_t counts[TH_HISTOGRAM_BUCKETS];
     _Atomic uint64_t sum_ns, max_ns;
-} th_tally;
+} th_atomic_histogram;
 
-void th_tally_add(th_tally *tally, uint64_t ns);
-void th_tally_read(th_tally *tally, th_histogram *out);
+void th_atomic_histogram_add(th_atomic_histogram *atomic_histogram, uint64_t ns);
+void th_atomic_histogram_read(th_atomic_histogram *atomic_histogram, th_histogram *out);
 
 #endif

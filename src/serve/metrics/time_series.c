@@ -2,31 +2,31 @@
 
 #include <string.h>
 
-void th_timeline_add(th_timeline *t, const th_second *second)
+void th_time_series_add(th_time_series *t, const th_second *second)
 {
     const uint64_t count = atomic_load_explicit(&t->count, memory_order_relaxed);
     uint64_t words[TH_SECOND_WORDS];
     memcpy(words, second, sizeof words);
     for (uint32_t w = 0; w < TH_SECOND_WORDS; w++)
-        atomic_store_explicit(&t->words[count % TH_TIMELINE_SECONDS][w], words[w], memory_order_release);
+        atomic_store_explicit(&t->words[count % TH_TIME_SERIES_SECONDS][w], words[w], memory_order_release);
     atomic_store_explicit(&t->count, count + 1, memory_order_release);
 }
 
-uint32_t th_timeline_read(th_timeline *t, th_second *out, uint32_t most)
+uint32_t th_time_series_read(th_time_series *t, th_second *out, uint32_t most)
 {
     const uint64_t count = atomic_load_explicit(&t->count, memory_order_acquire);
     /* One slot is left out: the writer may be at work on it. */
-    const uint64_t there = count < TH_TIMELINE_SECONDS ? count : TH_TIMELINE_SECONDS - 1;
+    const uint64_t there = count < TH_TIME_SERIES_SECONDS ? count : TH_TIME_SERIES_SECONDS - 1;
     const uint64_t first = count - (most < there ? most : there);
     for (uint64_t s = first; s < count; s++) {
         uint64_t words[TH_SECOND_WORDS];
         for (uint32_t w = 0; w < TH_SECOND_WORDS; w++)
-            words[w] = atomic_load_explicit(&t->words[s % TH_TIMELINE_SECONDS][w], memory_order_acquire);
+            words[w] = atomic_load_explicit(&t->words[s % TH_TIME_SERIES_SECONDS][w], memory_order_acquire);
         memcpy(&out[s - first], words, sizeof words);
     }
     /* While this thread was reading, slots from the oldest on may have been written again. */
     const uint64_t now = atomic_load_explicit(&t->count, memory_order_relaxed);
-    const uint64_t oldest = now < TH_TIMELINE_SECONDS ? 0 : now - TH_TIMELINE_SECONDS + 1;
+    const uint64_t oldest = now < TH_TIME_SERIES_SECONDS ? 0 : now - TH_TIME_SERIES_SECONDS + 1;
     const uint64_t gone = oldest <= first ? 0 : oldest < count ? oldest - first : count - first;
     memmove(out, out + gone, (size_t)(count - first - gone) * sizeof *out);
     return (uint32_t)(count - first - gone);

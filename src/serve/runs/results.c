@@ -83,9 +83,9 @@ int th_result_open(int folder, const char *file, const char **out_why)
     if (fd < 0)
         *out_why = strerror(errno);
     else if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
-        *out_why = "it is no regular file";
+        *out_why = "not a regular file";
     else if (status.st_size > TH_RESULT_BYTES)
-        *out_why = "it has more than 32 MB";
+        *out_why = "larger than 32 MB";
     if (!*out_why || fd < 0)
         return fd;
     close(fd);
@@ -100,7 +100,7 @@ static int open_document(int folder, const char *file, const char **out_why)
     json_decref(whole);
     if (fd < 0 || good)
         return fd;
-    *out_why = "it is no whole result";
+    *out_why = "not a complete result";
     close(fd);
     return -1;
 }
@@ -113,7 +113,7 @@ static bool open_files(int folder, const char *path, th_result_entry *e)
     snprintf(report, sizeof report, "%s.html", e->name.text);
     e->document = open_document(folder, document, &why);
     if (e->document < 0) {
-        th_log(TH_LOG_WARNING, "%s/%s is left out: %s", path, document, why);
+        th_log(TH_LOG_WARNING, "%s/%s is ignored: %s", path, document, why);
         return false;
     }
     e->report = th_result_open(folder, report, &ignored);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ARGUMENTS = 128 };
+enum { MAX_ARGUMENTS = 128 };
 
 #define SCALE_COUNT 10000u /* what the command takes where it is not told */
 
@@ -51,7 +51,7 @@ static const struct option {
 };
 
 typedef struct command_line {
-    char *words[MOST_ARGUMENTS];
+    char *words[MAX_ARGUMENTS];
     size_t count;
 } command_line;
 
@@ -62,13 +62,13 @@ static bool add(command_line *line, const char *name, const char *value)
         value ? snprintf(word, sizeof word, "--%s=%s", name, value) : snprintf(word, sizeof word, "%s", name);
     for (char *c = word; value && *c != '='; c++)
         *c = *c == '_' ? '-' : *c;
-    char *copy = length < (int)sizeof word && line->count + 1 < MOST_ARGUMENTS ? strdup(word) : NULL;
+    char *copy = length < (int)sizeof word && line->count + 1 < MAX_ARGUMENTS ? strdup(word) : NULL;
     if (copy)
         line->words[line->count++] = copy;
     return copy != NULL;
 }
 
-static double most_of(const struct option *o, const th_limits *limits)
+static double max_of(const struct option *o, const th_limits *limits)
 {
     return strcmp(o->name, "count") == 0 ? limits->max_count : o->kind == THREADS ? limits->max_threads : o->most;
 }
@@ -77,7 +77,7 @@ static th_result add_number(command_line *line, const struct option *o, const js
                             th_error *err)
 {
     char text[32];
-    const double most = most_of(o, limits), number = json_number_value(value);
+    const double most = max_of(o, limits), number = json_number_value(value);
     const bool real = o->kind == REAL;
     if (real ? !json_is_number(value) : !json_is_integer(value))
         return th_fail(err, TH_ERR_INPUT, "option %s is a %snumber", o->name, real ? "" : "whole ");
@@ -113,16 +113,16 @@ static th_result add_text(command_line *line, const struct option *o, const json
         (o->kind == WORD && text[strspn(text, word)] != '\0') ||
         (o->kind == WORDS && text[strspn(text, words)] != '\0'))
         return th_fail(err, TH_ERR_INPUT, "option %s is a %s", o->name, o->kind == WORD ? "word" : "text");
-    if (o->kind == THREADS && !numbers_fit(text, "0123456789,-max", most_of(o, limits)))
+    if (o->kind == THREADS && !numbers_fit(text, "0123456789,-max", max_of(o, limits)))
         return th_fail(err, TH_ERR_LIMIT, "option threads is a list such as \"1,2\" or \"1-%u\" of at most %u",
                        limits->max_threads, limits->max_threads);
-    if (o->kind == LIST && !numbers_fit(text, "0123456789,", most_of(o, limits)))
+    if (o->kind == LIST && !numbers_fit(text, "0123456789,", max_of(o, limits)))
         return th_fail(err, TH_ERR_LIMIT, "option %s is a list such as \"100,1000\" of at most %.0f", o->name,
-                       most_of(o, limits));
+                       max_of(o, limits));
     return add(line, o->name, text) ? TH_OK : th_fail(err, TH_ERR_LIMIT, "too many options");
 }
 
-static th_result add_models(command_line *line, const json_t *names, const th_catalogue *catalogue, th_error *err)
+static th_result add_models(command_line *line, const json_t *names, const th_model_registry *registry, th_error *err)
 {
     size_t index;
     const json_t *name;
@@ -133,7 +133,7 @@ static th_result add_models(command_line *line, const json_t *names, const th_ca
     {
         if (!json_is_string(name))
             return th_fail(err, TH_ERR_INPUT, "option models is an array of names");
-        th_result result = th_catalogue_find(catalogue, json_string_value(name), path, err);
+        th_result result = th_model_registry_find(registry, json_string_value(name), path, err);
         if (result != TH_OK)
             return result;
         if (!add(line, "model", path))
@@ -142,11 +142,11 @@ static th_result add_models(command_line *line, const json_t *names, const th_ca
     return TH_OK;
 }
 
-static th_result add_option(command_line *line, const th_runs_desc *desc, const char *name, const json_t *value,
+static th_result add_option(command_line *line, const th_run_manager_desc *desc, const char *name, const json_t *value,
                             th_error *err)
 {
     if (strcmp(name, "models") == 0)
-        return add_models(line, value, desc->catalogue, err);
+        return add_models(line, value, desc->registry, err);
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const struct option *o = &options[i];
         if (strcmp(o->name, name) != 0)
@@ -157,7 +157,7 @@ static th_result add_option(command_line *line, const th_runs_desc *desc, const 
     return th_fail(err, TH_ERR_INPUT, "a run has no option \"%.64s\"", name);
 }
 
-static th_result check_kind(const th_runs_desc *desc, const char *kind, th_error *err)
+static th_result check_kind(const th_run_manager_desc *desc, const char *kind, th_error *err)
 {
     char known[128] = "";
     for (int k = 0; desc->kinds[k]; k++) {
@@ -166,8 +166,7 @@ static th_result check_kind(const th_runs_desc *desc, const char *kind, th_error
         const size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", desc->kinds[k]);
     }
-    return th_fail(err, TH_ERR_INPUT, "there is no run of the kind \"%.64s\"; this program has: %s", kind ? kind : "",
-                   known);
+    return th_fail(err, TH_ERR_INPUT, "unknown kind of run \"%.64s\"; available: %s", kind ? kind : "", known);
 }
 
 static th_result check_members(const json_t *request, th_error *err)
@@ -210,7 +209,7 @@ static bool add_fixed(command_line *line, const char *const *fixed)
     return good;
 }
 
-char **th_runs_arguments(const th_runs_desc *desc, const json_t *request, th_error *err)
+char **th_run_arguments(const th_run_manager_desc *desc, const json_t *request, th_error *err)
 {
     command_line line = {0};
     const char *kind = json_string_value(json_object_get(request, "kind")), *name;

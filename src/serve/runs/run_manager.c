@@ -22,9 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LONGEST_NS  3600000000000u /* of a run */
-#define PATIENCE_NS 2000000000u    /* between SIGTERM and SIGKILL */
-#define NOT_KNOWN   (127 << 8)     /* as waitpid would say it of what a shell could not start */
+#define RUN_TIMEOUT_NS  3600000000000u /* of a run */
+#define KILL_TIMEOUT_NS 2000000000u    /* between SIGTERM and SIGKILL */
+#define STATUS_UNKNOWN  (127 << 8)     /* as waitpid would say it of what a shell could not start */
 
 typedef enum run_state { RUNNING, DONE, FAILED, CANCELLED } run_state;
 
@@ -36,20 +36,20 @@ typedef struct run {
     bool pause;
     json_t *request; /* NULL: none */
     char started[TH_RESULT_STARTED];
-    bool earlier; /* of an earlier life: how it went is not known */
+    bool restored; /* of an earlier life: how it went is not known */
     uint64_t start_ns, end_ns;
     double progress; /* 0 to 1; below 0: not known */
     int exit_code;
-    char doing[512];   /* the last it said of its progress */
-    char message[512]; /* the last it said otherwise */
+    char progress_text[512]; /* the last it said of its progress */
+    char message[512];       /* the last it said otherwise */
     char file[PATH_MAX];
     char report_file[PATH_MAX]; /* while it runs */
     int document;               /* a file, in memory but for earlier ones */
     int report;                 /* a file; -1: none */
 } run;
 
-struct th_runs {
-    th_runs_desc desc;
+struct th_run_manager {
+    th_run_manager_desc desc;
     pthread_t thread; /* lives as long as this: children die with it */
     int wake_fd;      /* cancelled, stopped or a new run: look again */
     pthread_mutex_t lock;
@@ -57,10 +57,10 @@ struct th_runs {
     uint32_t last_id;
     char **arguments; /* of the run that is to be started; NULL: none */
     bool active, cancelled, stopped;
-    th_runs_counts counts;
+    th_run_counts counts;
 };
 
-static run *find(th_runs *r, uint32_t id)
+static run *find(th_run_manager *r, uint32_t id)
 {
     run *there = &r->kept[id % TH_RUNS_KEPT];
     return id != 0 && there->id == id ? there : NULL;
@@ -69,29 +69,30 @@ static run *find(th_runs *r, uint32_t id)
 /* ---- the child ---- */
 
 /* What a child says piece by piece: progress, which overwrites itself, and lines. */
-typedef struct hearing {
+typedef struct stderr_reader {
     char line[512];
     size_t length;
-} hearing;
+} stderr_reader;
 
 /* "1 of 2: scale/threads:1 and its like, 7 repetitions": how far that is, where anybody can know. */
 static double progress_of(const run *current, const char *line)
 {
     unsigned number, of, rounds;
     const json_t *options = json_object_get(current->request, "options");
-    const double wanted = (double)json_integer_value(json_object_get(options, "repetitions"));
-    if (sscanf(line, "%u of %u: %*[^,], %u", &number, &of, &rounds) != 3 || number > of || (of < 2 && !(wanted > 0)))
+    const double repetitions = (double)json_integer_value(json_object_get(options, "repetitions"));
+    if (sscanf(line, "%u of %u: %*[^,], %u", &number, &of, &rounds) != 3 || number > of ||
+        (of < 2 && !(repetitions > 0)))
         return current->progress;
-    return (number - 1 + (wanted > 0 ? fmin(rounds / wanted, 1) : 0)) / of;
+    return (number - 1 + (repetitions > 0 ? fmin(rounds / repetitions, 1) : 0)) / of;
 }
 
-static void hear_line(th_runs *r, run *current, const char *line, bool is_progress)
+static void handle_line(th_run_manager *r, run *current, const char *line, bool is_progress)
 {
     while (line[0] == '\033' && line[1] && line[2]) /* "erase the line" */
         line += 3;
     pthread_mutex_lock(&r->lock);
     if (is_progress) {
-        snprintf(current->doing, sizeof current->doing, "%s", line);
+        snprintf(current->progress_text, sizeof current->progress_text, "%s", line);
         current->progress = progress_of(current, line);
     } else if (line[0] != '\0') {
         snprintf(current->message, sizeof current->message, "%s", strncmp(line, "throng: ", 8) == 0 ? line + 8 : line);
@@ -99,7 +100,7 @@ static void hear_line(th_runs *r, run *current, const char *line, bool is_progre
     pthread_mutex_unlock(&r->lock);
 }
 
-static void hear(th_runs *r, run *current, hearing *h, int fd)
+static void read_stderr(th_run_manager *r, run *current, stderr_reader *h, int fd)
 {
     char text[512];
     ssize_t count;
@@ -110,16 +111,16 @@ static void hear(th_runs *r, run *current, hearing *h, int fd)
                 h->line[h->length++] = text[i];
             h->line[h->length] = '\0';
             if (ends)
-                hear_line(r, current, h->line, text[i] == '\r');
+                handle_line(r, current, h->line, text[i] == '\r');
             h->length = ends ? 0 : h->length;
         }
 }
 
 /* Whether somebody wants it to end (CANCELLED), or it takes too much (FAILED, with a message); else DONE. */
-static run_state end_wanted(th_runs *r, run *current)
+static run_state end_reason(th_run_manager *r, run *current)
 {
     struct stat status = {0};
-    const bool slow = th_clock_ns() - current->start_ns > LONGEST_NS;
+    const bool slow = th_clock_ns() - current->start_ns > RUN_TIMEOUT_NS;
     const bool large = fstat(current->document, &status) == 0 && status.st_size > TH_RESULT_BYTES;
     pthread_mutex_lock(&r->lock);
     const run_state state = r->cancelled || r->stopped ? CANCELLED : slow || large ? FAILED : DONE;
@@ -131,9 +132,9 @@ static run_state end_wanted(th_runs *r, run *current)
 }
 
 /* Follows the child to its end, and helps with that where asked to. Returns what waitpid says. */
-static int follow(th_runs *r, run *current, const th_child *child, run_state *out_state)
+static int wait_for_child(th_run_manager *r, run *current, const th_child *child, run_state *out_state)
 {
-    hearing h = {0};
+    stderr_reader h = {0};
     uint64_t asked_ns = 0, count;
     int status = 0;
     *out_state = DONE;
@@ -144,24 +145,24 @@ static int follow(th_runs *r, run *current, const th_child *child, run_state *ou
             usleep(20000); /* it is about to end, and poll no longer waits */
         if (fds[1].revents & POLLIN && read(r->wake_fd, &count, sizeof count) < 0)
             return -1;
-        hear(r, current, &h, child->stderr_fd);
+        read_stderr(r, current, &h, child->stderr_fd);
         const pid_t ended = waitpid(child->pid, &status, WNOHANG);
         const bool unknown = ended < 0 && errno == ECHILD; /* it has ended, and nobody knows how */
         if (ended == child->pid || unknown) {
-            hear(r, current, &h, child->stderr_fd); /* its last words */
-            return unknown ? NOT_KNOWN : status;
+            read_stderr(r, current, &h, child->stderr_fd); /* its last words */
+            return unknown ? STATUS_UNKNOWN : status;
         }
-        if (asked_ns == 0 && (*out_state = end_wanted(r, current)) != DONE) {
+        if (asked_ns == 0 && (*out_state = end_reason(r, current)) != DONE) {
             asked_ns = th_clock_ns();
             kill(-child->pid, SIGTERM);
-        } else if (asked_ns && th_clock_ns() - asked_ns > PATIENCE_NS) {
+        } else if (asked_ns && th_clock_ns() - asked_ns > KILL_TIMEOUT_NS) {
             kill(-child->pid, SIGKILL);
         }
     }
 }
 
 /* The one that a report has where there is none for results. */
-static void remove_folder(const th_runs *r, run *current)
+static void remove_folder(const th_run_manager *r, run *current)
 {
     if (r->desc.results || !current->report_file[0])
         return;
@@ -171,7 +172,7 @@ static void remove_folder(const th_runs *r, run *current)
 }
 
 /* An open file is enough, where its folder goes. */
-static void take_report(th_runs *r, run *current)
+static void open_report(th_run_manager *r, run *current)
 {
     const char *why;
     if (!current->report_file[0])
@@ -192,7 +193,7 @@ static void explain(run *current, int status)
         snprintf(current->message, sizeof current->message, "ended with exit code %d", WEXITSTATUS(status));
 }
 
-static void conclude(th_runs *r, run *current, run_state state, int status)
+static void finish_run(th_run_manager *r, run *current, run_state state, int status)
 {
     struct stat document = {0};
     if (!WIFEXITED(status) && ftruncate(current->document, 0) != 0) /* half a document is none */
@@ -221,26 +222,26 @@ static void conclude(th_runs *r, run *current, run_state state, int status)
            current->message);
 }
 
-static void carry_out(th_runs *r, run *current, char **arguments)
+static void execute(th_run_manager *r, run *current, char **arguments)
 {
     th_child child;
     run_state state = FAILED;
-    int status = NOT_KNOWN;
+    int status = STATUS_UNKNOWN;
     if (current->pause)
-        th_director_hold(r->desc.director, true);
+        th_controller_hold(r->desc.controller, true);
     const int error = th_child_start(arguments, current->document, &child);
     if (error) {
         pthread_mutex_lock(&r->lock);
         snprintf(current->message, sizeof current->message, "cannot start a process: %s", strerror(error));
         pthread_mutex_unlock(&r->lock);
     } else {
-        status = follow(r, current, &child, &state);
+        status = wait_for_child(r, current, &child, &state);
         close(child.stderr_fd);
     }
     if (current->pause)
-        th_director_hold(r->desc.director, false);
-    take_report(r, current);
-    conclude(r, current, state, status);
+        th_controller_hold(r->desc.controller, false);
+    open_report(r, current);
+    finish_run(r, current, state, status);
 }
 
 static void free_arguments(char **arguments)
@@ -250,9 +251,9 @@ static void free_arguments(char **arguments)
     free(arguments);
 }
 
-static void *attend(void *arg)
+static void *run_manager_thread(void *arg)
 {
-    th_runs *r = arg;
+    th_run_manager *r = arg;
     for (;;) {
         struct pollfd wake = {r->wake_fd, POLLIN, 0};
         uint64_t count;
@@ -269,14 +270,14 @@ static void *attend(void *arg)
             return NULL;
         }
         if (arguments)
-            carry_out(r, current, arguments);
+            execute(r, current, arguments);
         else if (poll(&wake, 1, -1) == 1 && read(r->wake_fd, &count, sizeof count) < 0)
             return NULL;
         free_arguments(arguments);
     }
 }
 
-static void wake(th_runs *r)
+static void wake(th_run_manager *r)
 {
     const uint64_t one = 1;
     ssize_t ignored = write(r->wake_fd, &one, sizeof one);
@@ -285,7 +286,7 @@ static void wake(th_runs *r)
 
 /* ---- starting and cancelling ---- */
 
-static void forget(run *old)
+static void free_run(run *old)
 {
     if (old->id == 0)
         return;
@@ -296,7 +297,7 @@ static void forget(run *old)
     old->id = 0;
 }
 
-static bool begin(th_runs *r, const json_t *request, uint32_t id, th_error *err)
+static bool begin(th_run_manager *r, const json_t *request, uint32_t id, th_error *err)
 {
     const time_t now = time(NULL);
     struct tm utc;
@@ -306,7 +307,7 @@ static bool begin(th_runs *r, const json_t *request, uint32_t id, th_error *err)
         th_fail(err, TH_ERR_ENVIRONMENT, "no file in memory: %s", strerror(errno));
         return false;
     }
-    forget(fresh);
+    free_run(fresh);
     *fresh = (run){.id = id, .document = document, .report = -1, .start_ns = th_clock_ns(), .progress = -1};
     fresh->request = json_deep_copy(request);
     fresh->pause = !json_is_false(json_object_get(request, "pause"));
@@ -323,7 +324,7 @@ static bool make_folder(char folder[PATH_MAX])
            mkdtemp(folder) != NULL;
 }
 
-static void name_files(th_runs *r, run *fresh, const char *kind)
+static void name_files(th_run_manager *r, run *fresh, const char *kind)
 {
     char folder[PATH_MAX];
     const th_result_name name = th_result_name_of(kind, fresh->started, fresh->id);
@@ -344,7 +345,7 @@ static char *option_of(const char *name, const char *file)
 }
 
 /* The program's name before them, and files behind. Gives the words to `out`, which is to be freed whatever comes. */
-static bool complete_arguments(th_runs *r, run *fresh, char **words, char ***out)
+static bool complete_arguments(th_run_manager *r, run *fresh, char **words, char ***out)
 {
     size_t count = 0;
     while (words[count])
@@ -367,16 +368,16 @@ static bool complete_arguments(th_runs *r, run *fresh, char **words, char ***out
     return good;
 }
 
-th_run_answer th_runs_start(th_runs *r, const json_t *request, uint32_t *out_id, th_error *err)
+th_run_start_status th_run_manager_start(th_run_manager *r, const json_t *request, uint32_t *out_id, th_error *err)
 {
-    th_run_answer answer = TH_RUN_REFUSED;
-    char **words = th_runs_arguments(&r->desc, request, err), **arguments = NULL;
+    th_run_start_status answer = TH_RUN_REJECTED;
+    char **words = th_run_arguments(&r->desc, request, err), **arguments = NULL;
     if (!words)
-        return TH_RUN_REFUSED;
+        return TH_RUN_REJECTED;
     pthread_mutex_lock(&r->lock);
     const uint32_t id = r->last_id + 1;
     if (r->active) {
-        th_fail(err, TH_ERR_LIMIT, "run %u is on; one at a time", r->last_id);
+        th_fail(err, TH_ERR_LIMIT, "run %u is still active; only one runs at a time", r->last_id);
         answer = TH_RUN_BUSY;
     } else if (begin(r, request, id, err)) {
         if (complete_arguments(r, &r->kept[id % TH_RUNS_KEPT], words, &arguments)) {
@@ -389,7 +390,7 @@ th_run_answer th_runs_start(th_runs *r, const json_t *request, uint32_t *out_id,
         } else {
             words = arguments;
             remove_folder(r, &r->kept[id % TH_RUNS_KEPT]);
-            forget(&r->kept[id % TH_RUNS_KEPT]);
+            free_run(&r->kept[id % TH_RUNS_KEPT]);
             th_fail(err, TH_ERR_MEMORY, "out of memory");
         }
     }
@@ -403,7 +404,7 @@ th_run_answer th_runs_start(th_runs *r, const json_t *request, uint32_t *out_id,
     return answer;
 }
 
-bool th_runs_cancel(th_runs *r, uint32_t id)
+bool th_run_manager_cancel(th_run_manager *r, uint32_t id)
 {
     pthread_mutex_lock(&r->lock);
     const bool on = r->active && r->last_id == id;
@@ -416,14 +417,14 @@ bool th_runs_cancel(th_runs *r, uint32_t id)
 
 /* ---- life ---- */
 
-static void forget_all(th_runs *r)
+static void free_runs(th_run_manager *r)
 {
     for (uint32_t i = 0; i < TH_RUNS_KEPT; i++)
-        forget(&r->kept[i]);
+        free_run(&r->kept[i]);
 }
 
 /* Numbered anew: those of several lives have the same numbers. */
-static void recall(th_runs *r)
+static void load_earlier(th_run_manager *r)
 {
     th_result_entry entries[TH_RUNS_KEPT - 1]; /* a place is left for the next */
     const uint32_t count = th_results_read(r->desc.results, r->desc.kinds, entries, TH_RUNS_KEPT - 1);
@@ -431,7 +432,7 @@ static void recall(th_runs *r)
         run *one = &r->kept[++r->last_id % TH_RUNS_KEPT];
         *one = (run){.id = r->last_id,
                      .state = DONE,
-                     .earlier = true,
+                     .restored = true,
                      .document = entries[i].document,
                      .report = entries[i].report,
                      .progress = 1};
@@ -441,22 +442,22 @@ static void recall(th_runs *r)
     }
 }
 
-th_result th_runs_create(const th_runs_desc *desc, th_runs **out, th_error *err)
+th_result th_run_manager_create(const th_run_manager_desc *desc, th_run_manager **out, th_error *err)
 {
     *out = NULL;
-    th_runs *r = calloc(1, sizeof *r);
+    th_run_manager *r = calloc(1, sizeof *r);
     if (!r)
         return th_fail(err, TH_ERR_MEMORY, "no memory for runs");
     r->desc = *desc;
     if (desc->results)
-        recall(r);
+        load_earlier(r);
     pthread_mutex_init(&r->lock, NULL);
     r->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    const int error = r->wake_fd < 0 ? errno : pthread_create(&r->thread, NULL, attend, r);
+    const int error = r->wake_fd < 0 ? errno : pthread_create(&r->thread, NULL, run_manager_thread, r);
     if (error) {
         if (r->wake_fd >= 0)
             close(r->wake_fd);
-        forget_all(r);
+        free_runs(r);
         free(r);
         return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error));
     }
@@ -465,7 +466,7 @@ th_result th_runs_create(const th_runs_desc *desc, th_runs **out, th_error *err)
     return TH_OK;
 }
 
-void th_runs_destroy(th_runs *r)
+void th_run_manager_destroy(th_run_manager *r)
 {
     if (!r)
         return;
@@ -474,7 +475,7 @@ void th_runs_destroy(th_runs *r)
     pthread_mutex_unlock(&r->lock);
     wake(r);
     pthread_join(r->thread, NULL);
-    forget_all(r);
+    free_runs(r);
     close(r->wake_fd);
     pthread_mutex_destroy(&r->lock);
     free(r);
@@ -496,16 +497,16 @@ static json_t *run_json(const run *one)
     return json_pack(
         "{s:i, s:o, s:s, s:o, s:b, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", (int)one->id, "kind",
         json_incref(json_object_get(one->request, "kind")), "state", state_names[one->state], "options",
-        options ? json_incref(options) : json_object(), "pause", one->pause, "started", one->started, "earlier",
-        one->earlier, "elapsed_s", one->earlier ? json_null() : th_json_real(elapsed_s), "progress",
-        one->progress < 0 ? json_null() : th_json_real(one->progress), "doing",
-        one->state == RUNNING ? th_json_text_if_any(one->doing) : json_null(), "exit_code",
-        one->state == RUNNING || one->earlier ? json_null() : json_integer(one->exit_code), "message",
+        options ? json_incref(options) : json_object(), "pause", one->pause, "started", one->started, "restored",
+        one->restored, "elapsed_s", one->restored ? json_null() : th_json_real(elapsed_s), "progress",
+        one->progress < 0 ? json_null() : th_json_real(one->progress), "progress_text",
+        one->state == RUNNING ? th_json_text_if_any(one->progress_text) : json_null(), "exit_code",
+        one->state == RUNNING || one->restored ? json_null() : json_integer(one->exit_code), "message",
         th_json_text_if_any(one->message), "result_bytes", th_json_count(size_of(one, one->document)), "report_bytes",
-        th_json_count(size_of(one, one->report)), "file", th_json_text_if_any(th_catalogue_name(one->file)));
+        th_json_count(size_of(one, one->report)), "file", th_json_text_if_any(th_model_registry_name(one->file)));
 }
 
-json_t *th_runs_json(th_runs *r, uint32_t id)
+json_t *th_run_manager_run_json(th_run_manager *r, uint32_t id)
 {
     pthread_mutex_lock(&r->lock);
     const run *one = find(r, id);
@@ -514,7 +515,7 @@ json_t *th_runs_json(th_runs *r, uint32_t id)
     return json;
 }
 
-json_t *th_runs_all_json(th_runs *r)
+json_t *th_run_manager_runs_json(th_run_manager *r)
 {
     json_t *all = json_array();
     pthread_mutex_lock(&r->lock);
@@ -527,7 +528,7 @@ json_t *th_runs_all_json(th_runs *r)
     return all;
 }
 
-json_t *th_runs_active_json(th_runs *r)
+json_t *th_run_manager_active_json(th_run_manager *r)
 {
     pthread_mutex_lock(&r->lock);
     json_t *json = r->active ? run_json(find(r, r->last_id)) : json_null();
@@ -535,7 +536,7 @@ json_t *th_runs_active_json(th_runs *r)
     return json;
 }
 
-char *th_runs_read(th_runs *r, uint32_t id, th_run_file which, size_t *out_size)
+char *th_run_manager_read(th_run_manager *r, uint32_t id, th_run_file which, size_t *out_size)
 {
     char *text = NULL;
     pthread_mutex_lock(&r->lock);
@@ -551,10 +552,10 @@ char *th_runs_read(th_runs *r, uint32_t id, th_run_file which, size_t *out_size)
     return text;
 }
 
-th_runs_counts th_runs_count(th_runs *r)
+th_run_counts th_run_manager_counts(th_run_manager *r)
 {
     pthread_mutex_lock(&r->lock);
-    const th_runs_counts counts = r->counts;
+    const th_run_counts counts = r->counts;
     pthread_mutex_unlock(&r->lock);
     return counts;
 }

@@ -5,68 +5,69 @@
 #include <stdlib.h>
 #include <string.h>
 
-static th_result add(th_company *company, const th_company_desc *desc, const char *name, th_error *err)
+static th_result add(th_model_cache *model_cache, const th_model_cache_desc *desc, const char *name, th_error *err)
 {
     char path[PATH_MAX];
-    th_rig *rig;
-    const uint32_t m = company->count;
-    th_result result = th_catalogue_find(desc->catalogue, name, path, err);
+    th_compiled_model *compiled;
+    const uint32_t m = model_cache->count;
+    th_result result = th_model_registry_find(desc->registry, name, path, err);
     if (result == TH_OK)
-        result = desc->load(desc->load_ctx, path, &company->models[m], err);
+        result = desc->load(desc->load_ctx, path, &model_cache->models[m], err);
     if (result != TH_OK)
         return result;
-    company->count++;
-    th_rig_desc rig_desc = desc->rig;
-    rig_desc.model = company->models[m];
-    rig_desc.interpolation = company->interpolation;
-    result = th_rig_create(&rig_desc, &rig, err);
+    model_cache->count++;
+    th_compiled_model_desc compiled_desc = desc->compile;
+    compiled_desc.model = model_cache->models[m];
+    compiled_desc.interpolation = model_cache->interpolation;
+    result = th_compiled_model_create(&compiled_desc, &compiled, err);
     if (result != TH_OK)
         return result;
-    company->rigs[m] = rig;
-    company->bytes += th_rig_bytes(rig);
-    strcpy(company->names[m], name);
+    model_cache->compiled_models[m] = compiled;
+    model_cache->bytes += th_compiled_model_bytes(compiled);
+    strcpy(model_cache->names[m], name);
     return TH_OK;
 }
 
-th_result th_company_create(const th_company_desc *desc, const th_settings *settings, th_company **out, th_error *err)
+th_result th_model_cache_create(const th_model_cache_desc *desc, const th_settings *settings, th_model_cache **out,
+                                th_error *err)
 {
     *out = NULL;
-    th_company *company = calloc(1, sizeof *company);
-    if (!company)
+    th_model_cache *model_cache = calloc(1, sizeof *model_cache);
+    if (!model_cache)
         return th_fail(err, TH_ERR_MEMORY, "no memory for models");
-    atomic_init(&company->users, 1);
-    company->interpolation = settings->interpolation;
+    atomic_init(&model_cache->users, 1);
+    model_cache->interpolation = settings->interpolation;
     for (uint32_t m = 0; m < settings->model_count; m++) {
-        th_result result = add(company, desc, settings->models[m], err);
+        th_result result = add(model_cache, desc, settings->models[m], err);
         if (result != TH_OK) {
-            th_company_release(company);
+            th_model_cache_release(model_cache);
             return result;
         }
     }
-    *out = company;
+    *out = model_cache;
     return TH_OK;
 }
 
-void th_company_use(th_company *company)
+void th_model_cache_retain(th_model_cache *model_cache)
 {
-    atomic_fetch_add_explicit(&company->users, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&model_cache->users, 1, memory_order_relaxed);
 }
 
-void th_company_release(th_company *company)
+void th_model_cache_release(th_model_cache *model_cache)
 {
-    if (!company || atomic_fetch_sub_explicit(&company->users, 1, memory_order_acq_rel) > 1)
+    if (!model_cache || atomic_fetch_sub_explicit(&model_cache->users, 1, memory_order_acq_rel) > 1)
         return;
-    for (uint32_t m = 0; m < company->count; m++) {
-        th_rig_destroy((th_rig *)company->rigs[m]);
-        th_model_free(company->models[m]);
+    for (uint32_t m = 0; m < model_cache->count; m++) {
+        th_compiled_model_destroy((th_compiled_model *)model_cache->compiled_models[m]);
+        th_model_free(model_cache->models[m]);
     }
-    free(company);
+    free(model_cache);
 }
 
-bool th_company_fits(const th_company *company, const th_settings *settings)
+bool th_model_cache_matches(const th_model_cache *model_cache, const th_settings *settings)
 {
-    bool fits = company->count == settings->model_count && company->interpolation == settings->interpolation;
-    for (uint32_t m = 0; fits && m < company->count; m++)
-        fits = strcmp(company->names[m], settings->models[m]) == 0;
+    bool fits = model_cache->count == settings->model_count && model_cache->interpolation == settings->interpolation;
+    for (uint32_t m = 0; fits && m < model_cache->count; m++)
+        fits = strcmp(model_cache->names[m], settings->models[m]) == 0;
     return fits;
 }

@@ -9,20 +9,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const char *th_catalogue_name(const char *path)
+const char *th_model_registry_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-th_result th_catalogue_check(const th_catalogue *c, th_error *err)
+th_result th_model_registry_check(const th_model_registry *c, th_error *err)
 {
     for (uint32_t a = 0; a < c->file_count; a++)
         for (uint32_t b = 0; b < a; b++)
             if (strcmp(c->files[a], c->files[b]) != 0 &&
-                strcmp(th_catalogue_name(c->files[a]), th_catalogue_name(c->files[b])) == 0)
+                strcmp(th_model_registry_name(c->files[a]), th_model_registry_name(c->files[b])) == 0)
                 return th_fail(err, TH_ERR_INPUT, "--model %s and --model %s have the same name here: %s", c->files[b],
-                               c->files[a], th_catalogue_name(c->files[a]));
+                               c->files[a], th_model_registry_name(c->files[a]));
     return TH_OK;
 }
 
@@ -39,10 +39,10 @@ static bool find_in(const char *folder, const char *name, char out_path[PATH_MAX
     return inside && stat(out_path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-th_result th_catalogue_find(const th_catalogue *c, const char *name, char out_path[PATH_MAX], th_error *err)
+th_result th_model_registry_find(const th_model_registry *c, const char *name, char out_path[PATH_MAX], th_error *err)
 {
     for (uint32_t f = 0; f < c->file_count; f++)
-        if (strcmp(th_catalogue_name(c->files[f]), name) == 0 && strlen(c->files[f]) < PATH_MAX) {
+        if (strcmp(th_model_registry_name(c->files[f]), name) == 0 && strlen(c->files[f]) < PATH_MAX) {
             strcpy(out_path, c->files[f]);
             return TH_OK;
         }
@@ -63,7 +63,7 @@ static bool seems_readable(const char *name)
     return dot != NULL && name[0] != '.';
 }
 
-/* Of those that share a name th_catalogue_find knows the first. */
+/* Of those that share a name th_model_registry_find knows the first. */
 static json_t *add_name(json_t *names, const char *name)
 {
     json_t *fresh = th_json_text(name);
@@ -82,7 +82,7 @@ static json_t *add_folder(json_t *names, const char *folder)
     const int count = scandir(folder, &entries, NULL, alphasort);
     for (int e = 0; e < count; e++) {
         const char *name = entries[e]->d_name;
-        if (seems_readable(name) && json_array_size(names) < TH_CATALOGUE_MOST && find_in(folder, name, path))
+        if (seems_readable(name) && json_array_size(names) < TH_MODEL_REGISTRY_MAX_NAMES && find_in(folder, name, path))
             names = add_name(names, name);
         free(entries[e]);
     }
@@ -90,11 +90,11 @@ static json_t *add_folder(json_t *names, const char *folder)
     return names;
 }
 
-json_t *th_catalogue_json(const th_catalogue *c)
+json_t *th_model_registry_json(const th_model_registry *c)
 {
     json_t *names = json_array();
     for (uint32_t f = 0; f < c->file_count; f++)
-        names = add_name(names, th_catalogue_name(c->files[f]));
+        names = add_name(names, th_model_registry_name(c->files[f]));
     for (uint32_t f = 0; f < c->folder_count; f++)
         names = add_folder(names, c->folders[f]);
     return names;

@@ -1,4 +1,4 @@
-/* A board that one thread writes on and others read: neither ever waits for the other.
+/* A seqlock that one thread writes on and others read: neither ever waits for the other.
  *
  * A seqlock (H.-J. Boehm, Can Seqlocks Get Along with Programming Language Memory Models?, 2012). The writer is the
  * thread that ticks, which must not stand behind a reader that the system has put to sleep; a reader that meets it at
@@ -12,36 +12,37 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { TH_BOARD_WORDS = 264 };
+enum { TH_SEQLOCK_WORDS = 264 };
 
-typedef struct th_board {
-    _Atomic uint64_t turn; /* odd while the writer is at work */
-    _Atomic uint64_t words[TH_BOARD_WORDS];
-} th_board;
+typedef struct th_seqlock {
+    _Atomic uint64_t sequence; /* odd while the writer is at work */
+    _Atomic uint64_t words[TH_SEQLOCK_WORDS];
+} th_seqlock;
 
-/* One thread. bytes: a multiple of 8, at most those of a board. */
-static inline void th_board_write(th_board *board, const void *bytes, size_t size)
+/* One thread. bytes: a multiple of 8, at most those of a seqlock. */
+static inline void th_seqlock_write(th_seqlock *seqlock, const void *bytes, size_t size)
 {
-    const uint64_t turn = atomic_load_explicit(&board->turn, memory_order_relaxed);
-    atomic_store_explicit(&board->turn, turn + 1, memory_order_relaxed);
+    const uint64_t sequence = atomic_load_explicit(&seqlock->sequence, memory_order_relaxed);
+    atomic_store_explicit(&seqlock->sequence, sequence + 1, memory_order_relaxed);
     for (size_t w = 0; w < size / 8; w++) {
         uint64_t word;
         memcpy(&word, (const char *)bytes + 8 * w, 8);
-        atomic_store_explicit(&board->words[w], word, memory_order_release); /* whoever sees it sees the odd turn */
+        atomic_store_explicit(&seqlock->words[w], word,
+                              memory_order_release); /* whoever sees it sees the odd sequence */
     }
-    atomic_store_explicit(&board->turn, turn + 2, memory_order_release);
+    atomic_store_explicit(&seqlock->sequence, sequence + 2, memory_order_release);
 }
 
 /* Any thread. */
-static inline void th_board_read(th_board *board, void *out, size_t size)
+static inline void th_seqlock_read(th_seqlock *seqlock, void *out, size_t size)
 {
     for (;;) {
-        const uint64_t turn = atomic_load_explicit(&board->turn, memory_order_acquire);
+        const uint64_t sequence = atomic_load_explicit(&seqlock->sequence, memory_order_acquire);
         for (size_t w = 0; w < size / 8; w++) {
-            const uint64_t word = atomic_load_explicit(&board->words[w], memory_order_acquire);
+            const uint64_t word = atomic_load_explicit(&seqlock->words[w], memory_order_acquire);
             memcpy((char *)out + 8 * w, &word, 8);
         }
-        if (turn % 2 == 0 && atomic_load_explicit(&board->turn, memory_order_relaxed) == turn)
+        if (sequence % 2 == 0 && atomic_load_explicit(&seqlock->sequence, memory_order_relaxed) == sequence)
             return;
         sched_yield();
     }

@@ -81,14 +81,14 @@ static th_result read_clips(json_t *value, th_settings *s, th_error *err)
     s->clip_count = 0;
     json_object_foreach(value, name, weight)
     {
-        th_clip_share *share = &s->clips[s->clip_count];
-        th_result result = read_name("clips", name, share->name, err);
+        th_clip_weight *entry = &s->clips[s->clip_count];
+        th_result result = read_name("clips", name, entry->name, err);
         if (result != TH_OK)
             return result;
-        share->weight = json_number_value(weight);
-        if (!json_is_number(weight) || !(share->weight >= 0 && share->weight <= 1e6))
+        entry->weight = json_number_value(weight);
+        if (!json_is_number(weight) || !(entry->weight >= 0 && entry->weight <= 1e6))
             return th_fail(err, TH_ERR_INPUT, "the weight of clip \"%s\" is a number from 0 to 1000000", name);
-        if (share->weight > 0)
+        if (entry->weight > 0)
             s->clip_count++;
     }
     if (s->clip_count == 0 && json_object_size(value) > 0)

@@ -8,149 +8,153 @@
 
 /* ---- who plays what ---- */
 
-static th_result check_clips(const th_settings *s, const th_company *company, th_error *err)
+static th_result check_clips(const th_settings *s, const th_model_cache *model_cache, th_error *err)
 {
     for (uint32_t c = 0; c < s->clip_count; c++) {
         bool found = false;
-        for (uint32_t m = 0; m < company->count; m++)
-            found = found || th_clip_find(company->models[m], s->clips[c].name) != TH_NO_INDEX;
+        for (uint32_t m = 0; m < model_cache->count; m++)
+            found = found || th_clip_find(model_cache->models[m], s->clips[c].name) != TH_NO_INDEX;
         if (!found)
-            return th_clip_refuse(s->clips[c].name, company->models, company->count, err);
+            return th_clip_not_found(s->clips[c].name, model_cache->models, model_cache->count, err);
     }
     return TH_OK;
 }
 
 /* Which of the clips instance i plays, of those that its model has; s->clip_count when it has none of them. */
-static uint32_t draw_clip(const th_settings *s, const th_model *model, uint64_t seed, uint32_t i)
+static uint32_t choose_clip(const th_settings *s, const th_model *model, uint64_t seed, uint32_t i)
 {
     double sum = 0, at;
     for (uint32_t c = 0; c < s->clip_count; c++)
         if (th_clip_find(model, s->clips[c].name) != TH_NO_INDEX)
             sum += s->clips[c].weight;
     at = th_random_unit(th_random_bits(seed, 77), i) * sum;
-    uint32_t drawn = s->clip_count;
+    uint32_t chosen = s->clip_count;
     for (uint32_t c = 0; c < s->clip_count; c++) {
         if (th_clip_find(model, s->clips[c].name) == TH_NO_INDEX)
             continue;
-        drawn = c;
+        chosen = c;
         at -= s->clips[c].weight;
         if (at < 0)
             break;
     }
-    return drawn;
+    return chosen;
 }
 
-/* An instance depends on the seed and its index alone, so each clip deals out a whole crowd, and instances come from
- * the deal of the clip that they drew. */
-static void deal_clip(const th_settings *s, const th_company *company, uint32_t rig, uint32_t c, uint64_t seed,
-                      const uint8_t *drawn, th_instance *deal, th_instance *out)
+/* An instance depends on the seed and its index alone, so each clip is scattered over a whole crowd, and instances come
+ * from that of the clip that was chosen for them. */
+static void assign_clip(const th_settings *s, const th_model_cache *model_cache, uint32_t model, uint32_t c,
+                        uint64_t seed, const uint8_t *chosen, th_instance *scattered, th_instance *out)
 {
-    const uint32_t clip = c < s->clip_count ? th_clip_find(company->models[rig], s->clips[c].name) : TH_NO_INDEX;
-    th_instances_scatter(company->rigs, company->count, clip, seed, deal, s->count);
-    for (uint32_t i = rig; i < s->count; i += company->count)
-        if (drawn[i] == c) {
-            out[i] = deal[i];
+    const uint32_t clip = c < s->clip_count ? th_clip_find(model_cache->models[model], s->clips[c].name) : TH_NO_INDEX;
+    th_instances_scatter(model_cache->compiled_models, model_cache->count, clip, seed, scattered, s->count);
+    for (uint32_t i = model; i < s->count; i += model_cache->count)
+        if (chosen[i] == c) {
+            out[i] = scattered[i];
             if (c == s->clip_count)
                 out[i].clip = TH_NO_INDEX; /* stands in the rest pose */
         }
 }
 
-th_result th_troupe_deal(const th_settings *s, const th_company *company, uint64_t seed, th_instance *out,
-                         th_error *err)
+th_result th_simulation_assign_clips(const th_settings *s, const th_model_cache *model_cache, uint64_t seed,
+                                     th_instance *out, th_error *err)
 {
     if (s->clip_count == 0) {
-        th_instances_scatter(company->rigs, company->count, TH_NO_INDEX, seed, out, s->count);
+        th_instances_scatter(model_cache->compiled_models, model_cache->count, TH_NO_INDEX, seed, out, s->count);
         return TH_OK;
     }
-    th_instance *deal = calloc(s->count, sizeof *deal);
-    uint8_t *drawn = calloc(s->count, 1);
-    th_result result = deal && drawn ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", s->count);
+    th_instance *scattered = calloc(s->count, sizeof *scattered);
+    uint8_t *chosen = calloc(s->count, 1);
+    th_result result =
+        scattered && chosen ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", s->count);
     for (uint32_t i = 0; result == TH_OK && i < s->count; i++)
-        drawn[i] = (uint8_t)draw_clip(s, company->models[i % company->count], seed, i);
-    for (uint32_t m = 0; result == TH_OK && m < company->count; m++)
+        chosen[i] = (uint8_t)choose_clip(s, model_cache->models[i % model_cache->count], seed, i);
+    for (uint32_t m = 0; result == TH_OK && m < model_cache->count; m++)
         for (uint32_t c = 0; c <= s->clip_count; c++)
-            deal_clip(s, company, m, c, seed, drawn, deal, out);
-    free(deal);
-    free(drawn);
+            assign_clip(s, model_cache, m, c, seed, chosen, scattered, out);
+    free(scattered);
+    free(chosen);
     return result;
 }
 
-/* ---- the troupe ---- */
+/* ---- the simulation ---- */
 
-static th_result make_crowd(th_troupe *troupe, const th_troupe_desc *desc, th_error *err)
+static th_result make_crowd(th_simulation *simulation, const th_simulation_desc *desc, th_error *err)
 {
-    const th_settings *s = &troupe->settings;
+    const th_settings *s = &simulation->settings;
     th_instance *instances = calloc(s->count, sizeof *instances);
     if (!instances)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u characters", s->count);
-    th_result result = check_clips(s, troupe->company, err);
+    th_result result = check_clips(s, simulation->model_cache, err);
     if (result == TH_OK)
-        result = th_troupe_deal(s, troupe->company, desc->seed, instances, err);
+        result = th_simulation_assign_clips(s, simulation->model_cache, desc->seed, instances, err);
     const th_crowd_desc crowd = {
-        .rigs = troupe->company->rigs,
-        .rig_count = troupe->company->count,
+        .compiled_models = simulation->model_cache->compiled_models,
+        .compiled_model_count = simulation->model_cache->count,
         .instances = instances,
         .instance_count = s->count,
         .isa = desc->isa,
         .palette = desc->palette,
     };
     if (result == TH_OK)
-        result = th_crowd_create(&crowd, &troupe->crowd, err);
+        result = th_crowd_create(&crowd, &simulation->crowd, err);
     free(instances);
     return result;
 }
 
-th_result th_troupe_cast(const th_troupe_desc *desc, const th_settings *settings, th_company *company, th_troupe **out,
-                         th_error *err)
+th_result th_simulation_build(const th_simulation_desc *desc, const th_settings *settings, th_model_cache *model_cache,
+                              th_simulation **out, th_error *err)
 {
     *out = NULL;
-    th_troupe *troupe = calloc(1, sizeof *troupe);
-    if (!troupe)
+    th_simulation *simulation = calloc(1, sizeof *simulation);
+    if (!simulation)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a crowd");
-    troupe->settings = *settings;
-    troupe->company = company;
-    th_company_use(company);
-    th_result result = make_crowd(troupe, desc, err);
-    if (result == TH_OK && th_troupe_bytes(troupe) > desc->max_memory_bytes)
+    simulation->settings = *settings;
+    simulation->model_cache = model_cache;
+    th_model_cache_retain(model_cache);
+    th_result result = make_crowd(simulation, desc, err);
+    if (result == TH_OK && th_simulation_bytes(simulation) > desc->max_memory_bytes)
         result = th_fail(err, TH_ERR_LIMIT, "%u character%s would take %.1f MB; the limit is %.1f MB", settings->count,
-                         th_plural(settings->count), (double)th_troupe_bytes(troupe) / 1e6,
+                         th_plural(settings->count), (double)th_simulation_bytes(simulation) / 1e6,
                          (double)desc->max_memory_bytes / 1e6);
     if (result == TH_OK)
-        result = th_palette_create(troupe->crowd, &troupe->palettes, err);
+        result = th_palette_create(simulation->crowd, &simulation->palettes, err);
     if (result == TH_OK)
-        *out = troupe;
+        *out = simulation;
     else
-        th_troupe_destroy(troupe);
+        th_simulation_destroy(simulation);
     return result;
 }
 
-th_result th_troupe_rehearse(th_troupe *troupe, th_error *err)
+th_result th_simulation_warm_up(th_simulation *simulation, th_error *err)
 {
     th_worker_stats stats[TH_JOBS_MAX_THREADS];
-    th_result result = th_threads_create(&(th_jobs_desc){.threads = troupe->settings.threads}, &troupe->jobs, err);
+    th_result result =
+        th_threads_create(&(th_jobs_desc){.threads = simulation->settings.threads}, &simulation->jobs, err);
     if (result == TH_OK)
-        result = th_frame_create(&(th_frame_desc){.crowd = troupe->crowd, .jobs = troupe->jobs}, &troupe->frame, err);
+        result = th_frame_create(&(th_frame_desc){.crowd = simulation->crowd, .jobs = simulation->jobs},
+                                 &simulation->frame, err);
     if (result != TH_OK)
         return result;
-    th_frame_animate(troupe->frame, 0, troupe->palettes);
-    th_jobs_stats(troupe->jobs, stats);
-    th_jobs_stats_reset(troupe->jobs);
+    th_frame_animate(simulation->frame, 0, simulation->palettes);
+    th_jobs_stats(simulation->jobs, stats);
+    th_jobs_stats_reset(simulation->jobs);
     return TH_OK;
 }
 
-void th_troupe_destroy(th_troupe *troupe)
+void th_simulation_destroy(th_simulation *simulation)
 {
-    if (!troupe)
+    if (!simulation)
         return;
-    th_frame_destroy(troupe->frame);
-    th_jobs_destroy(troupe->jobs);
-    free(troupe->palettes);
-    th_crowd_destroy(troupe->crowd);
-    th_company_release(troupe->company);
-    free(troupe);
+    th_frame_destroy(simulation->frame);
+    th_jobs_destroy(simulation->jobs);
+    free(simulation->palettes);
+    th_crowd_destroy(simulation->crowd);
+    th_model_cache_release(simulation->model_cache);
+    free(simulation);
 }
 
-size_t th_troupe_bytes(const th_troupe *troupe)
+size_t th_simulation_bytes(const th_simulation *simulation)
 {
-    return th_crowd_palette_bytes(troupe->crowd) + th_crowd_bytes(troupe->crowd) + troupe->company->bytes;
+    return th_crowd_palette_bytes(simulation->crowd) + th_crowd_bytes(simulation->crowd) +
+           simulation->model_cache->bytes;
 }

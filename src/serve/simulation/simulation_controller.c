@@ -10,300 +10,303 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct th_director {
-    th_director_desc desc;
-    th_runner *runner;
+struct th_controller {
+    th_controller_desc desc;
+    th_tick_loop *tick_loop;
     pthread_t thread;
     pthread_mutex_t lock; /* for all below */
-    pthread_cond_t wished;
-    th_director_state state;
-    th_company *company;     /* of the troupe that plays */
-    bool casts;              /* the helper is at work; */
-    pthread_t helper;        /* then */
-    uint64_t helpers_cpu_ns; /* of those that have ended */
+    pthread_cond_t wake;
+    th_controller_state state;
+    th_model_cache *model_cache; /* of the simulation that plays */
+    bool building;               /* the helper is at work; */
+    pthread_t helper;            /* then */
+    uint64_t helpers_cpu_ns;     /* of those that have ended */
     bool stopped;
 };
 
-/* ---- making a crowd ---- */
+/* ---- building a crowd ---- */
 
 /* The arguments and the result of the helper below. */
-typedef struct making {
-    th_director *director;
+typedef struct build_job {
+    th_controller *controller;
     th_settings settings;
-    th_company *company; /* the one that plays, and then the new troupe's */
-    th_troupe *troupe;
+    th_model_cache *model_cache; /* the one that plays, and then the new simulation's */
+    th_simulation *simulation;
     th_result result;
     th_error err;
-} making;
+} build_job;
 
-static void begin_casting(th_director *d)
+static void begin_build(th_controller *c)
 {
-    pthread_mutex_lock(&d->lock);
-    d->casts = true;
-    d->helper = pthread_self();
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_lock(&c->lock);
+    c->building = true;
+    c->helper = pthread_self();
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* From one moment to the next its time is no longer the thread's, but on the books. */
-static void end_casting(th_director *d)
+static void end_build(th_controller *c)
 {
-    pthread_mutex_lock(&d->lock);
-    d->casts = false;
-    d->helpers_cpu_ns += th_thread_cpu_ns(d->helper);
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_lock(&c->lock);
+    c->building = false;
+    c->helpers_cpu_ns += th_thread_cpu_ns(c->helper);
+    pthread_mutex_unlock(&c->lock);
 }
 
-static void *cast(void *arg)
+static void *build(void *arg)
 {
-    making *m = arg;
-    begin_casting(m->director);
-    th_thread_be_nice();
-    th_company *company = m->company;
-    const bool fits = company && th_company_fits(company, &m->settings);
+    build_job *job = arg;
+    begin_build(job->controller);
+    th_thread_lower_priority();
+    th_model_cache *model_cache = job->model_cache;
+    const bool fits = model_cache && th_model_cache_matches(model_cache, &job->settings);
     if (!fits)
-        m->result = th_company_create(&m->director->desc.company, &m->settings, &company, &m->err);
-    if (m->result == TH_OK)
-        m->result = th_troupe_cast(&m->director->desc.troupe, &m->settings, company, &m->troupe, &m->err);
+        job->result =
+            th_model_cache_create(&job->controller->desc.model_cache, &job->settings, &model_cache, &job->err);
+    if (job->result == TH_OK)
+        job->result = th_simulation_build(&job->controller->desc.simulation, &job->settings, model_cache,
+                                          &job->simulation, &job->err);
     if (!fits)
-        th_company_release(company); /* the troupe uses it now, or nobody does */
-    end_casting(m->director);
+        th_model_cache_release(model_cache); /* the simulation uses it now, or nobody does */
+    end_build(job->controller);
     return NULL;
 }
 
 /* The casting in a thread of its own that is nicer than this one, where it makes the workers. */
-static void make_troupe(making *m)
+static void build_simulation(build_job *job)
 {
     pthread_t helper;
-    m->result = TH_OK;
-    const int error = pthread_create(&helper, NULL, cast, m);
+    job->result = TH_OK;
+    const int error = pthread_create(&helper, NULL, build, job);
     if (error) {
-        m->result = th_fail(&m->err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error));
+        job->result = th_fail(&job->err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error));
         return;
     }
-    pthread_setname_np(helper, "throng-cast");
+    pthread_setname_np(helper, "throng-build");
     pthread_join(helper, NULL);
-    if (m->result == TH_OK)
-        m->result = th_troupe_rehearse(m->troupe, &m->err);
-    if (m->result != TH_OK) {
-        th_troupe_destroy(m->troupe);
-        m->troupe = NULL;
+    if (job->result == TH_OK)
+        job->result = th_simulation_warm_up(job->simulation, &job->err);
+    if (job->result != TH_OK) {
+        th_simulation_destroy(job->simulation);
+        job->simulation = NULL;
     }
 }
 
 /* ---- changes ---- */
 
-/* Rate and pause are in force as soon as they are wished, so they are not taken from the troupe. */
-static void put_in_force(th_director *d, const th_troupe *troupe)
+/* Rate and pause are in force as soon as they are requested, so they are not taken from the simulation. */
+static void apply(th_controller *c, const th_simulation *simulation)
 {
-    const th_settings before = d->state.settings;
-    d->state.settings = troupe->settings;
-    d->state.settings.rate_hz = before.rate_hz;
-    d->state.settings.paused = before.paused;
-    d->state.joints = th_crowd_joint_count(troupe->crowd);
-    d->state.palette_bytes = th_crowd_palette_bytes(troupe->crowd);
-    d->state.bytes = th_troupe_bytes(troupe);
-    d->state.isa = th_crowd_isa(troupe->crowd);
-    d->company = troupe->company;
+    const th_settings before = c->state.settings;
+    c->state.settings = simulation->settings;
+    c->state.settings.rate_hz = before.rate_hz;
+    c->state.settings.paused = before.paused;
+    c->state.bones = th_crowd_bone_count(simulation->crowd);
+    c->state.palette_bytes = th_crowd_palette_bytes(simulation->crowd);
+    c->state.bytes = th_simulation_bytes(simulation);
+    c->state.isa = th_crowd_isa(simulation->crowd);
+    c->model_cache = simulation->model_cache;
 }
 
-static void finish_change(th_director *d, const making *m)
+static void finish_reconfiguration(th_controller *c, const build_job *job)
 {
-    if (m->result == TH_OK) {
-        put_in_force(d, m->troupe);
-        d->state.done++;
-        d->state.error[0] = '\0';
+    if (job->result == TH_OK) {
+        apply(c, job->simulation);
+        c->state.done++;
+        c->state.error[0] = '\0';
     } else {
-        d->state.failed++;
-        strcpy(d->state.error, m->err.text);
+        c->state.failed++;
+        strcpy(c->state.error, job->err.text);
         /* A later wish stands, this one is off. */
-        if (th_settings_same_crowd(&d->state.wanted, &m->settings))
-            d->state.wanted = d->state.settings;
+        if (th_settings_same_crowd(&c->state.requested, &job->settings))
+            c->state.requested = c->state.settings;
     }
-    d->state.changing = !th_settings_same_crowd(&d->state.wanted, &d->state.settings);
+    c->state.reconfiguring = !th_settings_same_crowd(&c->state.requested, &c->state.settings);
 }
 
-static void change(th_director *d, making *m)
+static void reconfigure(th_controller *c, build_job *job)
 {
     const uint64_t begin_ns = th_clock_ns();
-    make_troupe(m);
-    th_troupe *old = m->troupe ? th_runner_swap(d->runner, m->troupe) : NULL;
-    pthread_mutex_lock(&d->lock);
-    finish_change(d, m);
-    pthread_mutex_unlock(&d->lock);
-    th_troupe_destroy(old);
-    if (m->result == TH_OK)
-        th_log(TH_LOG_INFO, "a crowd of %u on %u thread%s plays, made in %.0f ms", m->settings.count,
-               m->settings.threads, th_plural(m->settings.threads), (double)(th_clock_ns() - begin_ns) / 1e6);
+    build_simulation(job);
+    th_simulation *old = job->simulation ? th_tick_loop_swap(c->tick_loop, job->simulation) : NULL;
+    pthread_mutex_lock(&c->lock);
+    finish_reconfiguration(c, job);
+    pthread_mutex_unlock(&c->lock);
+    th_simulation_destroy(old);
+    if (job->result == TH_OK)
+        th_log(TH_LOG_INFO, "crowd of %u on %u thread%s is running, built in %.0f ms", job->settings.count,
+               job->settings.threads, th_plural(job->settings.threads), (double)(th_clock_ns() - begin_ns) / 1e6);
     else
-        th_log(TH_LOG_WARNING, "the crowd stays as it was: %s", m->err.text);
+        th_log(TH_LOG_WARNING, "crowd unchanged: %s", job->err.text);
 }
 
-static void *direct(void *arg)
+static void *run_controller(void *arg)
 {
-    th_director *d = arg;
-    making m;
-    pthread_mutex_lock(&d->lock);
-    while (!d->stopped) {
-        if (!d->state.changing) {
-            pthread_cond_wait(&d->wished, &d->lock);
+    th_controller *c = arg;
+    build_job job;
+    pthread_mutex_lock(&c->lock);
+    while (!c->stopped) {
+        if (!c->state.reconfiguring) {
+            pthread_cond_wait(&c->wake, &c->lock);
             continue;
         }
-        m = (making){.director = d, .settings = d->state.wanted, .company = d->company};
-        pthread_mutex_unlock(&d->lock);
-        change(d, &m);
-        pthread_mutex_lock(&d->lock);
+        job = (build_job){.controller = c, .settings = c->state.requested, .model_cache = c->model_cache};
+        pthread_mutex_unlock(&c->lock);
+        reconfigure(c, &job);
+        pthread_mutex_lock(&c->lock);
     }
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_unlock(&c->lock);
     return NULL;
 }
 
-bool th_director_wish(th_director *d, const th_settings *settings)
+bool th_controller_request(th_controller *c, const th_settings *settings)
 {
-    pthread_mutex_lock(&d->lock);
-    d->state.wanted = *settings;
-    d->state.settings.rate_hz = settings->rate_hz;
-    d->state.settings.paused = settings->paused;
-    th_runner_set_rate(d->runner, settings->rate_hz);
-    th_runner_set_paused(d->runner, settings->paused || d->state.held);
-    if (!th_settings_same_crowd(settings, &d->state.settings)) {
-        d->state.changing = true;
-        d->state.error[0] = '\0';
-        pthread_cond_signal(&d->wished);
+    pthread_mutex_lock(&c->lock);
+    c->state.requested = *settings;
+    c->state.settings.rate_hz = settings->rate_hz;
+    c->state.settings.paused = settings->paused;
+    th_tick_loop_set_rate(c->tick_loop, settings->rate_hz);
+    th_tick_loop_set_paused(c->tick_loop, settings->paused || c->state.held);
+    if (!th_settings_same_crowd(settings, &c->state.settings)) {
+        c->state.reconfiguring = true;
+        c->state.error[0] = '\0';
+        pthread_cond_signal(&c->wake);
     }
-    const bool changing = d->state.changing;
-    pthread_mutex_unlock(&d->lock);
-    return changing;
+    const bool reconfiguring = c->state.reconfiguring;
+    pthread_mutex_unlock(&c->lock);
+    return reconfiguring;
 }
 
-void th_director_hold(th_director *d, bool held)
+void th_controller_hold(th_controller *c, bool held)
 {
-    pthread_mutex_lock(&d->lock);
-    d->state.held = held;
-    th_runner_set_paused(d->runner, held || d->state.settings.paused);
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_lock(&c->lock);
+    c->state.held = held;
+    th_tick_loop_set_paused(c->tick_loop, held || c->state.settings.paused);
+    pthread_mutex_unlock(&c->lock);
 }
 
 /* ---- life ---- */
 
-static th_result begin(th_director *d, th_troupe *troupe, th_error *err)
+static th_result begin(th_controller *c, th_simulation *simulation, th_error *err)
 {
-    th_result result = th_runner_create(troupe, &d->runner, err);
+    th_result result = th_tick_loop_create(simulation, &c->tick_loop, err);
     if (result != TH_OK) {
-        th_troupe_destroy(troupe);
+        th_simulation_destroy(simulation);
         return result;
     }
-    const int error = pthread_create(&d->thread, NULL, direct, d);
+    const int error = pthread_create(&c->thread, NULL, run_controller, c);
     if (error) {
-        th_troupe_destroy(th_runner_destroy(d->runner));
+        th_simulation_destroy(th_tick_loop_destroy(c->tick_loop));
         return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error));
     }
-    pthread_setname_np(d->thread, "throng-director");
+    pthread_setname_np(c->thread, "throng-control");
     return TH_OK;
 }
 
-static void free_director(th_director *d)
+static void free_controller(th_controller *c)
 {
-    pthread_cond_destroy(&d->wished);
-    pthread_mutex_destroy(&d->lock);
-    free(d);
+    pthread_cond_destroy(&c->wake);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
 }
 
-th_result th_director_create(const th_director_desc *desc, const th_settings *settings, th_director **out,
-                             th_error *err)
+th_result th_controller_create(const th_controller_desc *desc, const th_settings *settings, th_controller **out,
+                               th_error *err)
 {
     *out = NULL;
-    th_director *d = calloc(1, sizeof *d);
-    if (!d)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a director");
-    d->desc = *desc;
-    pthread_mutex_init(&d->lock, NULL);
-    pthread_cond_init(&d->wished, NULL);
-    making m = {.director = d, .settings = *settings};
-    make_troupe(&m);
-    th_result result = m.result;
+    th_controller *c = calloc(1, sizeof *c);
+    if (!c)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a simulation controller");
+    c->desc = *desc;
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->wake, NULL);
+    build_job job = {.controller = c, .settings = *settings};
+    build_simulation(&job);
+    th_result result = job.result;
     if (result == TH_OK) {
-        d->state.wanted = d->state.settings = *settings;
-        put_in_force(d, m.troupe);
-        result = begin(d, m.troupe, &m.err);
+        c->state.requested = c->state.settings = *settings;
+        apply(c, job.simulation);
+        result = begin(c, job.simulation, &job.err);
     }
     if (result == TH_OK) {
-        *out = d;
+        *out = c;
         return TH_OK;
     }
-    free_director(d);
-    return th_fail(err, result, "%s", m.err.text);
+    free_controller(c);
+    return th_fail(err, result, "%s", job.err.text);
 }
 
-void th_director_destroy(th_director *d)
+void th_controller_destroy(th_controller *c)
 {
-    if (!d)
+    if (!c)
         return;
-    pthread_mutex_lock(&d->lock);
-    d->stopped = true;
-    pthread_cond_signal(&d->wished);
-    pthread_mutex_unlock(&d->lock);
-    pthread_join(d->thread, NULL);
-    th_troupe_destroy(th_runner_destroy(d->runner));
-    free_director(d);
+    pthread_mutex_lock(&c->lock);
+    c->stopped = true;
+    pthread_cond_signal(&c->wake);
+    pthread_mutex_unlock(&c->lock);
+    pthread_join(c->thread, NULL);
+    th_simulation_destroy(th_tick_loop_destroy(c->tick_loop));
+    free_controller(c);
 }
 
 /* ---- watching ---- */
 
-th_director_state th_director_read(th_director *d)
+th_controller_state th_controller_read(th_controller *c)
 {
-    pthread_mutex_lock(&d->lock);
-    const th_director_state state = d->state;
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_lock(&c->lock);
+    const th_controller_state state = c->state;
+    pthread_mutex_unlock(&c->lock);
     return state;
 }
 
-th_runner *th_director_runner(th_director *d)
+th_tick_loop *th_controller_tick_loop(th_controller *c)
 {
-    return d->runner;
+    return c->tick_loop;
 }
 
-th_company *th_director_lend(th_director *d, th_settings *out_settings, uint64_t *out_number)
+th_model_cache *th_controller_acquire_models(th_controller *c, th_settings *out_settings, uint64_t *out_number)
 {
-    pthread_mutex_lock(&d->lock);
-    th_company *company = d->company;
-    th_company_use(company);
-    *out_settings = d->state.settings;
-    *out_number = d->state.done;
-    pthread_mutex_unlock(&d->lock);
-    return company;
+    pthread_mutex_lock(&c->lock);
+    th_model_cache *model_cache = c->model_cache;
+    th_model_cache_retain(model_cache);
+    *out_settings = c->state.settings;
+    *out_number = c->state.done;
+    pthread_mutex_unlock(&c->lock);
+    return model_cache;
 }
 
-static json_t *clips_json(const th_rig *rig)
+static json_t *clips_json(const th_compiled_model *compiled)
 {
-    const th_model *model = th_rig_model(rig);
+    const th_model *model = th_compiled_model_source(compiled);
     json_t *clips = json_array();
     for (uint32_t c = 0; c < model->clip_count; c++) {
         const th_clip *clip = &model->clips[c];
         clips = th_json_append(clips, json_pack("{s:o, s:o, s:b}", "name", th_json_text(clip->name), "seconds",
                                                 th_json_real(clip->duration_ticks / clip->ticks_per_second), "exact",
-                                                !th_rig_clip_report(rig, c)->compiled));
+                                                !th_compiled_model_clip_report(compiled, c)->compiled));
     }
     return clips;
 }
 
-json_t *th_director_models_json(th_director *d)
+json_t *th_controller_models_json(th_controller *c)
 {
     json_t *models = json_array();
-    pthread_mutex_lock(&d->lock);
-    for (uint32_t m = 0; m < d->company->count; m++) {
-        const th_model *model = d->company->models[m];
-        models = th_json_append(models, json_pack("{s:o, s:i, s:i, s:o}", "name", th_json_text(d->company->names[m]),
-                                                  "joints", (int)model->joint_count, "palette_entries",
-                                                  (int)model->bind_count, "clips", clips_json(d->company->rigs[m])));
+    pthread_mutex_lock(&c->lock);
+    for (uint32_t i = 0; i < c->model_cache->count; i++) {
+        const th_model *model = c->model_cache->models[i];
+        models =
+            th_json_append(models, json_pack("{s:o, s:i, s:i, s:o}", "name", th_json_text(c->model_cache->names[i]),
+                                             "joints", (int)model->joint_count, "bones", (int)model->bone_count,
+                                             "clips", clips_json(c->model_cache->compiled_models[i])));
     }
-    pthread_mutex_unlock(&d->lock);
+    pthread_mutex_unlock(&c->lock);
     return models;
 }
 
-uint64_t th_director_cpu_ns(th_director *d)
+uint64_t th_controller_cpu_ns(th_controller *c)
 {
-    pthread_mutex_lock(&d->lock);
-    const uint64_t helpers_ns = d->helpers_cpu_ns + (d->casts ? th_thread_cpu_ns(d->helper) : 0);
-    pthread_mutex_unlock(&d->lock);
-    return helpers_ns + th_thread_cpu_ns(d->thread);
+    pthread_mutex_lock(&c->lock);
+    const uint64_t helpers_ns = c->helpers_cpu_ns + (c->building ? th_thread_cpu_ns(c->helper) : 0);
+    pthread_mutex_unlock(&c->lock);
+    return helpers_ns + th_thread_cpu_ns(c->thread);
 }

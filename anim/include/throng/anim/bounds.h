@@ -41,30 +41,30 @@ typedef struct th_bounds {
 th_result th_model_bounds(const th_model *model, uint32_t clip, th_interpolation interpolation, th_bounds *out,
                           th_error *err);
 
-typedef enum th_travel_kind {
-    TH_TRAVEL_NONE, /* does not move over the ground */
-    TH_TRAVEL_ROOT, /* the clip moves the model, which jumps back at the end of the clip */
-    TH_TRAVEL_FEET, /* walks in place: moved at this speed over the ground, the feet do not slide */
-} th_travel_kind;
+typedef enum th_root_motion_kind {
+    TH_ROOT_MOTION_NONE,     /* does not move over the ground */
+    TH_ROOT_MOTION_BAKED,    /* the clip moves the model, which jumps back at the end of the clip */
+    TH_ROOT_MOTION_IN_PLACE, /* walks in place: moved at this speed over the ground, the feet do not slide */
+} th_root_motion_kind;
 
-typedef struct th_travel {
-    th_travel_kind kind;
+typedef struct th_root_motion {
+    th_root_motion_kind kind;
     double speed;       /* along the ground, scene units per clip second; 0 for NONE */
     double heading_rad; /* 0 is +Z, pi/2 is +X; 0 for NONE */
-    double loop_s;      /* TH_TRAVEL_ROOT: clip seconds until it jumps back; otherwise 0 */
-} th_travel;
+    double loop_s;      /* TH_ROOT_MOTION_BAKED: clip seconds until it jumps back; otherwise 0 */
+} th_root_motion;
 
 /* Estimates the root motion of a clip. clip: an index, or TH_NO_INDEX for the rest pose, which has none.
  *
- * The kind is TH_TRAVEL_ROOT if the mesh ends farther than a tenth of the model's size from where it began, along the
- * ground. Otherwise the speed is the median velocity of the ground contacts: vertices (joints, if there are none)
- * within 1.5 % of the model's size above the lowest point of the clip. The kind is TH_TRAVEL_NONE if
+ * The kind is TH_ROOT_MOTION_BAKED if the mesh ends farther than a tenth of the model's size from where it began, along
+ * the ground. Otherwise the speed is the median velocity of the ground contacts: vertices (joints, if there are none)
+ * within 1.5 % of the model's size above the lowest point of the clip. The kind is TH_ROOT_MOTION_NONE if
  *   - that speed is less than 5 % of the model's size per second,
  *   - the velocities disagree: their interquartile range exceeds the speed,
  *   - nothing touches the ground for three quarters of the time, or
  *   - points near the height at which something usually is move the other way: feet that swing below it do not walk. */
-th_result th_clip_travel(const th_model *model, uint32_t clip, th_interpolation interpolation, th_travel *out,
-                         th_error *err);
+th_result th_clip_root_motion(const th_model *model, uint32_t clip, th_interpolation interpolation, th_root_motion *out,
+                              th_error *err);
 
 TH_API_END
 

@@ -12,7 +12,7 @@ TH_API_BEGIN
 uint32_t th_clip_find(const th_model *model, const char *text);
 
 /* Writes the error for a text that names no clip of any of the models, with a suggestion. Returns TH_ERR_USAGE. */
-th_result th_clip_refuse(const char *text, th_model *const *models, uint32_t count, th_error *err);
+th_result th_clip_not_found(const char *text, th_model *const *models, uint32_t count, th_error *err);
 
 TH_API_END
 

@@ -23,7 +23,7 @@ typedef enum th_sampling {
 #define TH_SHELL_M          0.03
 #define TH_DEFAULT_BOUND_M  0.0001
 
-typedef struct th_rig_desc {
+typedef struct th_compiled_model_desc {
     const th_model *model; /* required */
     th_sampling sampling;
     /* Used between authored keys, and again between compiled keys; the bound limits the error that the second adds.
@@ -32,9 +32,9 @@ typedef struct th_rig_desc {
     th_interpolation interpolation;
     th_keys keys;   /* of compiled clips */
     double bound_m; /* largest error of a compiled clip, for a model of 1.8 m; 0 = TH_DEFAULT_BOUND_M */
-} th_rig_desc;
+} th_compiled_model_desc;
 
-typedef struct th_rig th_rig;
+typedef struct th_compiled_model th_compiled_model;
 
 /* Result of compiling one clip. Lengths are in scene units, times in seconds. */
 typedef struct th_clip_report {
@@ -49,16 +49,17 @@ typedef struct th_clip_report {
     double error_time_s;  /* time of max_error */
 } th_clip_report;
 
-/* The only error is TH_ERR_MEMORY. The caller frees *out with th_rig_destroy. */
-th_result th_rig_create(const th_rig_desc *desc, th_rig **out, th_error *err);
-void th_rig_destroy(th_rig *rig);
+/* The only error is TH_ERR_MEMORY. The caller frees *out with th_compiled_model_destroy. */
+th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *err);
+void th_compiled_model_destroy(th_compiled_model *compiled);
 
-const th_model *th_rig_model(const th_rig *rig);
-double th_rig_bound(const th_rig *rig); /* in scene units */
-th_interpolation th_rig_interpolation(const th_rig *rig);
-const th_clip_report *th_rig_clip_report(const th_rig *rig, uint32_t clip);
-uint32_t th_rig_exact_clips(const th_rig *rig); /* clips that are not compiled: they cost many times as much */
-size_t th_rig_bytes(const th_rig *rig);         /* memory that the compiled model owns */
+const th_model *th_compiled_model_source(const th_compiled_model *compiled);
+double th_compiled_model_bound(const th_compiled_model *compiled); /* in scene units */
+th_interpolation th_compiled_model_interpolation(const th_compiled_model *compiled);
+const th_clip_report *th_compiled_model_clip_report(const th_compiled_model *compiled, uint32_t clip);
+uint32_t th_compiled_model_exact_clips(
+    const th_compiled_model *compiled); /* clips that are not compiled: they cost many times as much */
+size_t th_compiled_model_bytes(const th_compiled_model *compiled); /* memory that the compiled model owns */
 
 TH_API_END
 

@@ -1,10 +1,10 @@
 /* A crowd: instances of compiled models, each in its own clip at its own time. Writes bone palettes.
  *
- * A crowd starts no threads and knows no OpenGL: the caller updates batches [begin, end). Only th_crowd_show and
+ * A crowd starts no threads and knows no OpenGL: the caller updates batches [begin, end). Only th_crowd_set_active and
  * th_crowd_set_writes change it; the time is an argument. So any thread may update any range, ranges may run
  * concurrently, and the written bytes depend only on the crowd, the time and the instruction set.
  *
- * The caller owns the palette memory. The palette of an instance is bind_count entries in the crowd's format
+ * The caller owns the palette memory. The palette of an instance is bone_count entries in the crowd's format
  * (palette.h) and starts on a 64-byte line. Palettes are written in whole lines, front to back, with zeros after the
  * last entry, and are not read. */
 #ifndef THRONG_ANIM_CROWD_H
@@ -36,7 +36,7 @@ bool th_isa_available(th_isa isa);
 th_isa th_isa_best(void);
 
 typedef struct th_instance {
-    uint32_t rig;   /* index into th_crowd_desc.rigs */
+    uint32_t model; /* index into th_crowd_desc.compiled_models */
     uint32_t clip;  /* index into the model's clips, TH_NO_INDEX for the rest pose */
     double phase_s; /* in clip seconds, at time 0 */
     double speed;   /* clip seconds per second; finite, may be 0 or negative */
@@ -45,12 +45,12 @@ typedef struct th_instance {
 /* Fills in a random crowd: models in turn, random clips, phases over a whole clip and speeds of 0.9 to 1.1. Instance i
  * depends only on the seed and on i, so a larger crowd begins with the smaller one.
  * clip: the clip of all instances; models without a clip of that index get the rest pose. TH_NO_INDEX: a mix of all. */
-void th_instances_scatter(const th_rig *const *rigs, uint32_t rig_count, uint32_t clip, uint64_t seed, th_instance *out,
-                          uint32_t count);
+void th_instances_scatter(const th_compiled_model *const *compiled_models, uint32_t compiled_model_count, uint32_t clip,
+                          uint64_t seed, th_instance *out, uint32_t count);
 
 typedef struct th_crowd_desc {
-    const th_rig *const *rigs; /* required; borrowed, must outlive the crowd */
-    uint32_t rig_count;
+    const th_compiled_model *const *compiled_models; /* required; borrowed, must outlive the crowd */
+    uint32_t compiled_model_count;
     const th_instance *instances; /* copied */
     uint32_t instance_count;      /* may be 0 */
     th_isa isa;
@@ -68,7 +68,7 @@ th_isa th_crowd_isa(const th_crowd *crowd); /* never TH_ISA_AUTO */
 th_palette th_crowd_palette(const th_crowd *crowd);
 th_writes th_crowd_writes(const th_crowd *crowd); /* of the active instances; never TH_WRITES_AUTO */
 uint32_t th_crowd_instance_count(const th_crowd *crowd);
-uint64_t th_crowd_joint_count(const th_crowd *crowd); /* palette entries of all instances */
+uint64_t th_crowd_bone_count(const th_crowd *crowd);  /* palette entries of all instances */
 uint32_t th_crowd_batch_count(const th_crowd *crowd); /* a batch, the unit of work, is 16 instances of one model; its
                                                          last batch has 1 to 31 */
 uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance); /* of an active instance */
@@ -81,19 +81,19 @@ size_t th_crowd_bytes(const th_crowd *crowd);         /* owned by the crowd, wit
 /* Sets the active instances: only these are posed from now on. No index may occur twice. The counts and sizes above
  * then refer to them; none of them grows. Palettes are grouped by model, and within a model in the order given here.
  * NULL: all, as in a new crowd. Takes some nanoseconds per active instance. Not concurrently with an update. */
-void th_crowd_show(th_crowd *crowd, const uint32_t *instances, uint32_t count);
+void th_crowd_set_active(th_crowd *crowd, const uint32_t *instances, uint32_t count);
 
 /* Changes how palettes are stored, for callers that learn later what kind of memory they get. The written bytes stay
  * the same. Not concurrently with an update. */
 void th_crowd_set_writes(th_crowd *crowd, th_writes writes);
 
 /* The palettes of the active instances of a model: `count` of them from `offset` on, `stride` bytes apart. */
-typedef struct th_palette_run {
+typedef struct th_palette_range {
     size_t offset, stride;
     uint32_t count;
-} th_palette_run;
+} th_palette_range;
 
-th_palette_run th_crowd_palettes(const th_crowd *crowd, uint32_t rig);
+th_palette_range th_crowd_palettes(const th_crowd *crowd, uint32_t model);
 
 /* Offset of the palette of an active instance in the palette memory, in bytes. */
 size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance);

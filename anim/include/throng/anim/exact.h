@@ -26,7 +26,7 @@ void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, t
                      th_dmat34 *out_local);
 void th_exact_resolve(const th_model *model, const th_dmat34 *local, th_dmat34 *out);
 
-/* The palette of a pose: out[b] = pose[binds[b].joint] * binds[b].inverse_bind, bind_count elements. */
+/* The palette of a pose: out[b] = pose[bones[b].joint] * bones[b].inverse_bind, bone_count elements. */
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out);
 
 TH_API_END

@@ -5,7 +5,7 @@
  *
  *   joint    a node of the skeleton, with a parent and a rest transform. All nodes of a file are joints, whether or not
  *            a mesh follows them.
- *   bone     one entry of the palette (th_bind): a joint and an inverse bind matrix. A joint has no bone, one, or
+ *   bone     one entry of the palette (th_bone): a joint and an inverse bind matrix. A joint has no bone, one, or
  *            several, because meshes may follow it with different matrices.
  *   channel  the keys that move one joint in one clip. */
 #ifndef THRONG_ANIM_MODEL_H
@@ -23,7 +23,7 @@ TH_API_BEGIN
 
 /* Limits of every model. Larger ones are rejected with TH_ERR_LIMIT. */
 #define TH_MAX_JOINTS   65535u
-#define TH_MAX_BINDS    65535u
+#define TH_MAX_BONES    65535u
 #define TH_MAX_CLIPS    4096u
 #define TH_MAX_VERTICES (16u << 20) /* sum over all meshes */
 
@@ -37,17 +37,17 @@ typedef struct th_joint {
     th_mat34 rest;    /* parent_from_joint if no channel moves the joint; may have shear and mirroring */
 } th_joint;
 
-typedef struct th_bind {
+typedef struct th_bone {
     uint32_t joint;
     th_mat34 inverse_bind; /* joint_from_mesh in the bind pose (glTF inverseBindMatrices, Assimp mOffsetMatrix) */
-} th_bind;
+} th_bone;
 
 typedef struct th_vertex {
     float position[3];
     float normal[3];
     float uv[2];      /* origin at the top left of the image, as in glTF */
     uint8_t color[4]; /* linear RGBA, as COLOR_0 of glTF */
-    uint16_t bind[4]; /* indices into th_model.binds */
+    uint16_t bone[4]; /* indices into th_model.bones */
     float weight[4];  /* descending, sum 1; unused influences have index 0 and weight 0 */
 } th_vertex;
 
@@ -69,7 +69,7 @@ typedef struct th_material {
 /* An encoded image (PNG, JPEG, ...). */
 typedef struct th_texture {
     const char *name;     /* as in the file: a path, or "*0" for an embedded image */
-    const uint8_t *bytes; /* NULL if missing: drawn as a plain colour; notes say so */
+    const uint8_t *bytes; /* NULL if missing: drawn as a plain colour; warnings say so */
     size_t byte_count;
 } th_texture;
 
@@ -114,8 +114,8 @@ typedef struct th_model {
     const char *name; /* file name without folder, or the name of a built-in model */
     uint32_t joint_count;
     const th_joint *joints; /* depth first: parents before children, each subtree a contiguous range */
-    uint32_t bind_count;
-    const th_bind *binds; /* ascending by joint */
+    uint32_t bone_count;
+    const th_bone *bones; /* ascending by joint */
     uint32_t mesh_count;
     const th_mesh *meshes;
     uint32_t material_count;
@@ -124,10 +124,10 @@ typedef struct th_model {
     const th_texture *textures;
     uint32_t clip_count;
     const th_clip *clips;
-    uint32_t note_count;
-    const char *const *notes; /* what the import repaired or dropped, one sentence each */
-    double size;              /* largest extent of meshes and joints in the rest pose, in scene units; above 0 */
-    th_arena *arena;          /* owns everything above, and this struct */
+    uint32_t warning_count;
+    const char *const *warnings; /* what the import repaired or dropped, one sentence each */
+    double size;                 /* largest extent of meshes and joints in the rest pose, in scene units; above 0 */
+    th_arena *arena;             /* owns everything above, and this struct */
 } th_model;
 
 /* NULL is allowed. */
@@ -147,9 +147,9 @@ th_result th_model_check(const th_model *model, th_error *err);
 
 /* Creates a copy of `base` with the clips of `donor` appended. Channels attach to joints by name; filled tracks take
  * their value from the joint of `base`. Channels that match no joint, or several, are dropped, with a count and the
- * first name in the notes. Errors: TH_ERR_INPUT if `donor` has no clips, or one of which no channel matches;
+ * first name in the warnings. Errors: TH_ERR_INPUT if `donor` has no clips, or one of which no channel matches;
  * TH_ERR_LIMIT for too many clips; TH_ERR_MEMORY. The caller keeps `base` and `donor`, and may free them at once. */
-th_result th_model_lend_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err);
+th_result th_model_attach_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err);
 
 TH_API_END
 

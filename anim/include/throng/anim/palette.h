@@ -42,8 +42,8 @@ static inline size_t th_palette_entry_bytes(th_palette format)
  * has fewer ways than AVX-512 has lanes: a bone took 7.3 ns instead of 1.9. */
 static inline size_t th_palette_stride(th_palette format, uint32_t entries)
 {
-    const size_t page = 4096, bytes = th_line_round(entries * th_palette_entry_bytes(format));
-    return bytes > 0 && bytes % page == 0 ? bytes + TH_LINE : bytes;
+    const size_t page = 4096, bytes = th_cache_line_round(entries * th_palette_entry_bytes(format));
+    return bytes > 0 && bytes % page == 0 ? bytes + TH_CACHE_LINE : bytes;
 }
 
 /* Decodes one entry, row-major. */

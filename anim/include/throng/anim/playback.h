@@ -25,19 +25,19 @@ static inline th_playback th_playback_of(double duration_s, double phase_s, doub
 }
 
 /* Clip lengths played at time_s. Whole loops are its floor(). */
-static inline double th_playback_clips(th_playback playback, double time_s)
+static inline double th_playback_loops(th_playback playback, double time_s)
 {
     return playback.phase + playback.speed * time_s;
 }
 
-/* Position within the clip, in [0, 1]: the fraction of th_playback_clips. */
-static inline double th_playback_part(th_playback playback, double time_s)
+/* Position within the clip, in [0, 1]: the fraction of th_playback_loops. */
+static inline double th_playback_ratio(th_playback playback, double time_s)
 {
-    const double clips = th_playback_clips(playback, time_s);
+    const double clips = th_playback_loops(playback, time_s);
     if (!(fabs(clips) < 0x1p51)) /* a double has no fraction left, or an int64_t may overflow */
         return 0;
-    const double part = clips - (double)(int64_t)clips;
-    return part < 0 ? part + 1 : part;
+    const double ratio = clips - (double)(int64_t)clips;
+    return ratio < 0 ? ratio + 1 : ratio;
 }
 
 TH_API_END

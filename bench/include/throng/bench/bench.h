@@ -1,4 +1,4 @@
-/* The bench: pose evaluation, its yardsticks and its floor on one thread; the job system on a few.
+/* The bench: pose evaluation, its baselines and its floor on one thread; the job system on a few.
  *
  *   pose/<isa>/<format>  compiled clips to palettes, for each instruction set this machine has, as is asked for
  *   pose/exact           the same with authored keys, as the file says
@@ -24,12 +24,13 @@
 TH_API_BEGIN
 
 typedef struct th_bench_desc {
-    th_scene_desc scene; /* its rig.sampling and rigs do not matter: both are measured, what is needed is compiled */
-    uint32_t threads;    /* of the jobs/ entries */
+    th_scene_desc
+        scene; /* its rig.sampling and compiled_models do not matter: both are measured, what is needed is compiled */
+    uint32_t threads; /* of the jobs/ entries */
     th_measure_desc measure;
-    const char *filter;      /* extended regular expression, valid; NULL: all */
-    const th_guests *guests; /* NULL: none */
-    th_tracer *tracer;       /* NULL, or gets some more frames of each entry, not timed */
+    const char *filter;                     /* extended regular expression, valid; NULL: all */
+    const th_external_benchmarks *external; /* NULL: none */
+    th_tracer *tracer;                      /* NULL, or gets some more frames of each entry, not timed */
 } th_bench_desc;
 
 enum { TH_BENCH_MAX_ENTRIES = 256 };
@@ -40,7 +41,7 @@ typedef struct th_bench_names {
     uint32_t count;
 } th_bench_names;
 
-th_bench_names th_bench_list(const char *filter, const th_guests *guests);
+th_bench_names th_bench_list(const char *filter, const th_external_benchmarks *external);
 
 /* Checks, then times. An entry that fails its check has a row that says so. th_report_fini in the end when TH_OK. */
 th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err);

@@ -1,10 +1,10 @@
-/* What has changed from one record to another: which entries became slower or faster, by more than chance, and whether
+/* What has changed from one results to another: which entries became slower or faster, by more than chance, and whether
  * palettes or errors are others. docs/comparing.md says why it is done like this, and how small a change it sees.
  *
  * What a time is. On one thread the CPU time of a repetition, which other programs stretch far less than wall time;
- * with more threads, and of frames that are drawn, wall time, which has the waiting in it. Where both records know the
- * pulse of the core, times are those at the pulse of the old one, so that a clock that runs faster on one day than on
- * another is no change.
+ * with more threads, and of frames that are drawn, wall time, which has the waiting in it. Where both result_files know
+ * the pulse of the core, times are those at the pulse of the old one, so that a clock that runs faster on one day than
+ * on another is no change.
  *
  * What is compared. Processes of one build differ by more than repetitions within one: memory lies elsewhere (T.
  * Kalibera, R. Jones, Rigorous Benchmarking in Reasonable Time, 2013). So each process counts once, by the quickest
@@ -16,7 +16,7 @@
  *
  * When it is a change. All of: p of the rank test, corrected for the number of entries by Holm (S. Holm, A Simple
  * Sequentially Rejective Multiple Test Procedure, 1979), below TH_COMPARE_ALPHA, which is then the risk that any entry
- * of two records of the same is called changed; more than the threshold; and more than the noise floor. */
+ * of two result_files of the same is called changed; more than the threshold; and more than the noise floor. */
 #ifndef THRONG_BENCH_COMPARE_H
 #define THRONG_BENCH_COMPARE_H
 
@@ -29,12 +29,12 @@ TH_API_BEGIN
 
 /* Processes that each side must have to count as such, those that see enough, and what processes may differ by where
  * there are fewer. */
-enum { TH_COMPARE_FEWEST_PROCESSES = 5, TH_COMPARE_GOOD_PROCESSES = 12 };
+enum { TH_COMPARE_MIN_PROCESSES = 5, TH_COMPARE_GOOD_PROCESSES = 12 };
 #define TH_COMPARE_PROCESS_NOISE 0.08
 
 /* What other programs change about times that are otherwise right, for each CPU that they used more of beside one
- * record than beside the other: they share caches. */
-#define TH_COMPARE_COMPANY_NOISE 0.06
+ * results than beside the other: they share caches. */
+#define TH_COMPARE_EXTERNAL_LOAD_NOISE 0.06
 
 /* The part of its repetitions by which a process counts. */
 #define TH_COMPARE_QUANTILE 0.05
@@ -47,9 +47,9 @@ typedef enum th_verdict {
     TH_VERDICT_REGRESSION, /* slower */
     TH_VERDICT_GAIN,       /* faster */
     TH_VERDICT_UNKNOWN,    /* too few units: no change could be told from chance, however large */
-    TH_VERDICT_UNTIMED,    /* no times, or times of 0, in either record */
-    TH_VERDICT_YARDSTICK,  /* measures the machine, or code of others, so its times are shown and nothing more */
-    TH_VERDICT_ONLY_OLD,   /* the entry is in one record only */
+    TH_VERDICT_UNTIMED,    /* no times, or times of 0, in either results */
+    TH_VERDICT_BASELINE,   /* measures the machine, or code of others, so its times are shown and nothing more */
+    TH_VERDICT_ONLY_OLD,   /* the entry is in one results only */
     TH_VERDICT_ONLY_NEW,
     TH_VERDICT_COUNT,
 } th_verdict;
@@ -61,36 +61,36 @@ typedef enum th_unit {
 
 /* An entry. Figures are NaN where there are none. */
 typedef struct th_change {
-    const char *name; /* of a record */
+    const char *name; /* of a results */
     th_verdict verdict;
     th_unit unit;
     uint32_t counts[2];    /* units in old and new */
     double old_ns, new_ns; /* medians over the units; of one iteration */
     double change;         /* new_ns / old_ns - 1 */
     th_interval interval;  /* of the change, with TH_CONFIDENCE: as th_ratio_interval */
-    double p;              /* of the rank test of the units, by Holm; NaN for a yardstick, as is the floor */
-    double floor;          /* half the interval, and what else records may differ by: a change below is none */
+    double p;              /* of the rank test of the units, by Holm; NaN for a baseline, as is the floor */
+    double floor;          /* half the interval, and what else result_files may differ by: a change below is none */
     char problem[256];     /* wrong palettes, others than before, or a larger error: a failure, whatever the time. "" */
 } th_change;
 
 typedef struct th_comparison {
-    const th_record *old_record, *new_record; /* borrowed */
+    const th_result_file *old_results, *new_results; /* borrowed */
     double threshold;
-    th_change *changes; /* in the order of the new record, then what only the old one has */
+    th_change *changes; /* in the order of the new results, then what only the old one has */
     uint32_t count;
     uint32_t verdicts[TH_VERDICT_COUNT], problems; /* how many of each */
-    json_t *differences; /* texts: conditions in which the records differ; none unless forced */
-    json_t *notes;       /* texts: what makes the verdicts doubtful */
+    json_t *differences; /* texts: conditions in which the result_files differ; none unless forced */
+    json_t *warnings;    /* texts: what makes the verdicts doubtful */
 } th_comparison;
 
 typedef struct th_compare_desc {
-    const th_record *old_record, *new_record; /* required; must outlive the comparison */
-    const char *filter;                       /* extended regular expression, valid; NULL: all entries */
-    double threshold;                         /* 0.025: 2.5 %; 0: the floor alone decides */
-    bool force;                               /* whatever the conditions */
+    const th_result_file *old_results, *new_results; /* required; must outlive the comparison */
+    const char *filter;                              /* extended regular expression, valid; NULL: all entries */
+    double threshold;                                /* 0.025: 2.5 %; 0: the floor alone decides */
+    bool force;                                      /* whatever the conditions */
 } th_compare_desc;
 
-/* TH_ERR_INPUT when the records have no entry in common, or were not measured under the same conditions: scene,
+/* TH_ERR_INPUT when the result_files have no entry in common, or were not measured under the same conditions: scene,
  * picture, threads, and, where both have times, machine, compiler, flags and instruction set. */
 th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *err);
 void th_comparison_fini(th_comparison *comparison);

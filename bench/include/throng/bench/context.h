@@ -38,7 +38,7 @@ typedef struct th_context {
     char governor[32]; /* "" where the system does not show its clock, as in most virtual machines */
     th_boost boost;
     char clock_source[32];  /* of the system, "tsc" on most machines; "" = unknown */
-    uint64_t clock_step_ns; /* as th_clock_step_ns */
+    uint64_t clock_step_ns; /* as th_clock_resolution_ns */
     bool virtual_machine;
     double load[3];      /* over 1, 5 and 15 minutes; this program counts as well */
     char system[96];     /* kernel and release: "Linux 6.1.0" */

@@ -9,16 +9,16 @@
 
 TH_API_BEGIN
 
-typedef struct th_guest th_guest;
-struct th_guest {
+typedef struct th_external_benchmark th_external_benchmark;
+struct th_external_benchmark {
     const char *name;  /* "what/how", shorter than 64 bytes */
     const void *what;  /* theirs, for create */
     const void *shape; /* neighbours of one shape are compared: made together, measured in turn, destroyed together */
     bool is_baseline;  /* what the others of its shape are held against; one of them at most */
-    /* Makes what is measured, and fills in the row's unit, threads, characters and joints, its `failure` where a check
+    /* Makes what is measured, and fills in the row's unit, threads, characters and bones, its `failure` where a check
      * fails. When it fails itself, the entry is left out and the reason goes into the report. What it left in *out is
      * destroyed in either case. The row outlives it. */
-    th_result (*create)(const th_guest *guest, void *host, th_row *row, void **out, th_error *err);
+    th_result (*create)(const th_external_benchmark *benchmark, void *ctx, th_row *row, void **out, th_error *err);
     /* As those of th_subject. */
     void (*before)(void *subject);
     void (*run)(void *subject, uint64_t frame);
@@ -28,12 +28,12 @@ struct th_guest {
     void (*destroy)(void *subject);
 };
 
-typedef struct th_guests {
-    const th_guest *entries;
+typedef struct th_external_benchmarks {
+    const th_external_benchmark *entries;
     uint32_t count;
-    void *host;                      /* theirs, for create; not needed to list them */
-    json_t *(*describe)(void *host); /* th_report.picture, once all is measured; NULL: there is nothing to say */
-} th_guests;
+    void *ctx;                      /* theirs, for create; not needed to list them */
+    json_t *(*describe)(void *ctx); /* th_report.picture, once all is measured; NULL: there is nothing to say */
+} th_external_benchmarks;
 
 TH_API_END
 

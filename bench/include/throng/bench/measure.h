@@ -33,13 +33,13 @@ typedef struct th_measure_state {
     const char *name; /* of the first subject */
     uint32_t comparison, comparisons;
     uint32_t rounds;
-    double precision; /* th_median_precision of the least known median, when it was last looked at; NaN: not yet */
+    double precision; /* th_median_ci_half_width of the least known median, when it was last looked at; NaN: not yet */
 } th_measure_state;
 
 enum {
-    TH_MEASURE_LEAST_ROUNDS = TH_REPORT_FEW, /* even when the time is up */
-    TH_MEASURE_FIRST_LOOK = 15,              /* rounds before anybody asks how well a median is known */
-    TH_MEASURE_MOST_ROUNDS = 1000,
+    TH_MEASURE_MIN_ROUNDS = TH_REPORT_MIN_REPETITIONS, /* even when the time is up */
+    TH_MEASURE_FIRST_CHECK = 15,                       /* rounds before anybody asks how well a median is known */
+    TH_MEASURE_MAX_ROUNDS = 1000,
 };
 
 #define TH_MEASURE_REPETITION_NS 5000000u
@@ -47,13 +47,13 @@ enum {
 typedef struct th_measure_desc {
     /* Rounds, whatever comes of it; 0: for at least min_ns, until the precision is reached or max_ns has passed. */
     uint32_t repetitions;
-    double precision;       /* th_median_precision of every subject, at two looks in a row */
+    double precision;       /* th_median_ci_half_width of every subject, at two looks in a row */
     uint64_t min_ns;        /* for each subject, on average, with all that is not timed; repetitions grow to make it */
     uint64_t max_ns;        /* likewise; 0: no limit but that of the rounds */
     uint32_t iterations;    /* in a repetition; 0: for each subject as many as take repetition_ns */
     uint64_t repetition_ns; /* 0 = TH_MEASURE_REPETITION_NS */
     uint64_t seed;          /* of the order; the same seed gives the same order */
-    bool is_rehearsal;      /* run everything once, time nothing */
+    bool is_dry_run;        /* run everything once, time nothing */
     /* Instead of run, for all subjects, as what is compared is timed alike: an iteration of which only a part counts,
      * and which says how long that took. NULL: run. */
     th_lap (*lap)(void *ctx, uint64_t frame);
@@ -65,8 +65,8 @@ typedef struct th_measure_desc {
 th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_report *out, th_error *err);
 
 /* Each subject is warmed up first, by runs that find the number of iterations and by a whole repetition; none of them
- * counts. At most TH_MEASURE_MOST_SUBJECTS. */
-enum { TH_MEASURE_MOST_SUBJECTS = 256 };
+ * counts. At most TH_MEASURE_MAX_SUBJECTS. */
+enum { TH_MEASURE_MAX_SUBJECTS = 256 };
 void th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_t count);
 
 TH_API_END

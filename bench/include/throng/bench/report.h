@@ -16,36 +16,36 @@
 TH_API_BEGIN
 
 /* Other programs that use more than this, in CPUs, are worth a word. */
-#define TH_REPORT_OTHERS_CPUS 0.05
+#define TH_REPORT_EXTERNAL_CPU_LOAD 0.05
 
 /* Fewer repetitions than these are, too: Google Benchmark's compare.py asks for as many, for the same test of Mann and
  * Whitney. */
-#define TH_REPORT_FEW 9
+#define TH_REPORT_MIN_REPETITIONS 9
 
 /* Processes that can take part in one report. */
-enum { TH_REPORT_MOST_PROCESSES = 64 };
+enum { TH_REPORT_MAX_PROCESSES = 64 };
 
 typedef struct th_row {
     char name[64];
     const char *time_unit; /* "ns", "us" or "ms" in the document */
     uint32_t threads;
     uint64_t characters;               /* in one iteration; 0 where there are none */
-    uint64_t joints;                   /* palette entries of all of them */
+    uint64_t bones;                    /* palette entries of all of them */
     uint32_t iterations;               /* in one repetition */
     uint32_t iterations_timed_at_once; /* all of them, or 1: between two looks at the clock */
     th_samples real_ns;                /* of one iteration; a sample for each repetition */
     th_samples cpu_ns;
-    th_samples pulse_ns; /* of the core meanwhile, as th_pulse_ns of core_clock.h; none: not known */
+    th_samples core_clock_ns; /* of the core meanwhile, as th_core_clock_ns of core_clock.h; none: not known */
     /* Who took the samples: those from ends[p - 1] (or 0) to ends[p] are of process p. */
-    uint32_t ends[TH_REPORT_MOST_PROCESSES], process_count;
-    bool checked;         /* the palettes were held against the reference: */
-    double max_error;     /* scene units; NaN where it does not apply */
-    bool overrides;       /* the interpolation is not as the file says, and how far the palettes are from that is */
-    double from_authored; /* scene units */
+    uint32_t ends[TH_REPORT_MAX_PROCESSES], process_count;
+    bool checked;           /* the palettes were held against the reference: */
+    double max_error;       /* scene units; NaN where it does not apply */
+    bool overrides;         /* the interpolation is not as the file says, and how far the palettes are from that is */
+    double error_vs_source; /* scene units */
     uint64_t palette_hash;
     bool moving;       /* the palettes of two frames differ */
     char failure[256]; /* why the check failed, and nothing was timed; "" when all is well */
-    bool left_out;     /* nothing was to be checked or timed here, and `failure` says why: that is nobody's fault */
+    bool skipped;      /* nothing was to be checked or timed here, and `failure` says why: that is nobody's fault */
     json_t *own;       /* further fields of these rows, or NULL */
     json_t *once;      /* further fields of the row of means alone, too large to repeat; or NULL */
 } th_row;
@@ -56,12 +56,12 @@ typedef struct th_report {
     json_t *picture; /* likewise: what was drawn, how large, by whom; or NULL */
     th_row *rows;
     uint32_t row_count;
-    th_noise noise;
+    th_interference interference;
     uint32_t process_count; /* that took part, one after the other */
     uint64_t repetition_ns; /* that a repetition was to take; 0: not said */
     uint32_t iterations;    /* that it was to have; likewise */
     double precision;       /* that all medians were to be known to; 0 where the number of repetitions was given */
-    bool is_rehearsal;      /* nothing was timed */
+    bool is_dry_run;        /* nothing was timed */
 } th_report;
 
 /* Reads the context and makes room for the samples of `rows` rows, all zero otherwise. */
@@ -83,18 +83,18 @@ void th_report_print_conditions(const th_report *report, th_format format, FILE 
 void th_report_add_picture(const json_t *picture, char *line, size_t size);
 
 /* Which palettes were right, for a rehearsal, which has no figures. False when memory is out. */
-bool th_report_print_rehearsal(const th_report *report, th_format format, FILE *file);
+bool th_report_print_dry_run(const th_report *report, th_format format, FILE *file);
 
 /* What makes the figures doubtful, as texts of one sentence; NULL when memory is out. And the same, to stand below
  * them. */
-json_t *th_report_doubts(const th_report *report);
-void th_report_print_doubts(const th_report *report, th_format format, FILE *file);
+json_t *th_report_warnings(const th_report *report);
+void th_report_print_warnings(const th_report *report, th_format format, FILE *file);
 
 /* The first row whose check failed, or NULL. */
 const th_row *th_report_failure(const th_report *report);
 
 /* The first row that was left out, or NULL. */
-const th_row *th_report_left_out(const th_report *report);
+const th_row *th_report_skipped(const th_report *report);
 
 TH_API_END
 

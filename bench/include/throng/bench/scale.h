@@ -6,7 +6,8 @@
  * frame, not timed, of which every chunk is recorded.
  *
  * Several schedulers, crowd sizes or grains give a curve each. Of the first curve more is found out: frames of which a
- * part is left out, in turns with the whole ones, and what memory can do, afterwards. From these comes the verdict. */
+ * part is left out, in turns with the whole ones, and what memory can do, afterwards. From these comes the bottleneck.
+ */
 #ifndef THRONG_BENCH_SCALE_H
 #define THRONG_BENCH_SCALE_H
 
@@ -26,12 +27,12 @@ typedef struct th_scale_desc {
     th_palette palette;
     th_placement placement;
     th_stages stages;               /* as th_frame_desc */
-    const th_scheduler *schedulers; /* NULL: TH_SCHEDULER_OWN */
+    const th_scheduler *schedulers; /* NULL: TH_SCHEDULER_WORK_STEALING */
     const uint32_t *counts;         /* characters; NULL: scene.instance_count */
     const uint32_t *grains;         /* as th_frame_desc; NULL: 0 */
     const uint32_t *threads;        /* ascending; NULL: as th_scale_threads */
     uint32_t scheduler_count, count_count, grain_count, thread_count;
-    size_t memory_bytes; /* of the block whose bandwidth is measured; 0: as th_traffic_default_bytes */
+    size_t memory_bytes; /* of the block whose bandwidth is measured; 0: as th_bandwidth_default_bytes */
     th_measure_desc measure;
     th_tracer *tracer; /* NULL, or gets some more frames of each row, not timed */
 } th_scale_desc;
@@ -44,14 +45,14 @@ uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS]);
 /* Zero but for the number of threads where the row has a failure. */
 typedef struct th_scale_point {
     uint32_t threads;
-    bool oversubscribed; /* more threads than usable CPUs: they take turns, and the point is in no fit or verdict */
+    bool oversubscribed; /* more threads than usable CPUs: they take turns, and the point is in no fit or bottleneck */
     double frame_ns;     /* median of the repetitions */
-    double spread;       /* as th_stats_spread */
+    double relative_mad; /* as th_stats_relative_mad */
     double speed_up;     /* over the first point of the curve */
     double efficiency;   /* speed-up / how many times the threads: 1.8 on 2 is 0.9; 1 is perfect */
     double karp_flatt;   /* as th_fit_karp_flatt; NaN for the first point */
     double busy;         /* share of all threads' time in calls that went into posing */
-    double tail;         /* share that threads with nothing left to do waited for the last one of the frame */
+    double idle_at_end;  /* share that threads with nothing left to do waited for the last one of the frame */
     double serial;       /* share of the frame outside of calls, when one thread ran */
     double imbalance;    /* time in the work of the busiest worker / the mean - 1, over all frames */
     double work_ns;      /* time inside the work, all threads together, a frame; grows when they hinder each other */
@@ -87,66 +88,67 @@ typedef struct th_scale_parts {
 
 /* ---- memory ---- */
 
-typedef enum th_traffic {
-    TH_TRAFFIC_WRITE = 0,
-    TH_TRAFFIC_READ,
-    TH_TRAFFIC_STREAM, /* writes past the caches; not every build has it */
-    TH_TRAFFIC_COUNT,
-} th_traffic;
+typedef enum th_bandwidth_kind {
+    TH_BANDWIDTH_WRITE = 0,
+    TH_BANDWIDTH_READ,
+    TH_BANDWIDTH_STREAM, /* writes past the caches; not every build has it */
+    TH_BANDWIDTH_COUNT,
+} th_bandwidth_kind;
 
 /* "write", "read", "streaming_write". */
-const char *th_traffic_name(th_traffic traffic);
+const char *th_bandwidth_kind_name(th_bandwidth_kind traffic);
 
 /* Four times all last-level caches, so that next to nothing is still there on the next pass (J. McCalpin, STREAM:
  * Sustainable Memory Bandwidth in High Performance Computers, 1995), but at most an eighth of the memory, half of what
  * is available, and 2 GiB. */
-size_t th_traffic_default_bytes(const th_context *context);
+size_t th_bandwidth_default_bytes(const th_context *context);
 
 /* Bytes that the program moves: that an ordinary write makes the CPU read the line first is not counted. */
 typedef struct th_scale_memory {
     uint32_t threads;
-    double bytes_per_s[TH_TRAFFIC_COUNT]; /* NaN where this build has no such instruction */
+    double bytes_per_s[TH_BANDWIDTH_COUNT]; /* NaN where this build has no such instruction */
 } th_scale_memory;
 
-/* ---- the verdict ---- */
+/* ---- the bottleneck ---- */
 
-typedef enum th_limit {
-    TH_LIMIT_UNCLEAR = 0,
-    TH_LIMIT_COMPUTE,   /* next to nothing is lost: more CPUs, or a quicker kernel */
-    TH_LIMIT_MEMORY,    /* the same work takes longer, unless its results stay in the cache; or writing is most of it */
-    TH_LIMIT_CORES,     /* the same work takes longer even in the cache: cores with several threads, or the clock */
-    TH_LIMIT_IMBALANCE, /* threads wait for the last one to end its part */
-    TH_LIMIT_WAKE_UPS,  /* threads wait for something to do */
-    TH_LIMIT_SERIAL,    /* threads wait while one works outside of calls */
-    TH_LIMIT_CPUS,      /* there are no more CPUs */
-    TH_LIMIT_OTHERS,    /* other programs used them */
-    TH_LIMIT_COUNT,
-} th_limit;
+typedef enum th_bottleneck_kind {
+    TH_BOTTLENECK_UNCLEAR = 0,
+    TH_BOTTLENECK_COMPUTE, /* next to nothing is lost: more CPUs, or a quicker kernel */
+    TH_BOTTLENECK_MEMORY,  /* the same work takes longer, unless its results stay in the cache; or writing is most of it
+                            */
+    TH_BOTTLENECK_CORES,   /* the same work takes longer even in the cache: cores with several threads, or the clock */
+    TH_BOTTLENECK_IMBALANCE,     /* threads wait for the last one to end its part */
+    TH_BOTTLENECK_WAKE_UPS,      /* threads wait for something to do */
+    TH_BOTTLENECK_SERIAL,        /* threads wait while one works outside of calls */
+    TH_BOTTLENECK_CPUS,          /* there are no more CPUs */
+    TH_BOTTLENECK_EXTERNAL_LOAD, /* other programs used them */
+    TH_BOTTLENECK_COUNT,
+} th_bottleneck_kind;
 
 /* "unclear", "compute", "memory", "cores", "imbalance", "wake_ups", "serial", "cpus", "others". */
-const char *th_limit_name(th_limit limit);
+const char *th_bottleneck_kind_name(th_bottleneck_kind limit);
 
-/* All that the verdict looks at. */
-typedef struct th_scale_figures {
+/* All that the bottleneck looks at. */
+typedef struct th_bottleneck_input {
     uint32_t usable_cpus, most_threads; /* most: measured, oversubscribed or not */
     uint32_t fastest_threads;           /* of those points that have a CPU for each thread */
-    double others_cpus;                 /* as th_noise */
+    double external_cpu_load;           /* as th_interference */
     uint64_t characters;
     double palette_bytes;      /* written in a frame */
     th_scale_point base, last; /* the first, and the one with most threads that have a CPU each; may be the same */
     th_scale_parts base_parts, parts; /* of these */
     th_scale_memory memory;           /* on the threads of the last */
-} th_scale_figures;
+} th_bottleneck_input;
 
-typedef struct th_verdict {
-    th_limit limit;
-    double lost;                   /* share of the threads' time: 1 - efficiency of the last point */
-    double losses[TH_LIMIT_COUNT]; /* of that, as far as it is explained; may add up to less or more */
-    char text[640];                /* some plain sentences */
-} th_verdict;
+typedef struct th_bottleneck {
+    th_bottleneck_kind kind;
+    double lost;                        /* share of the threads' time: 1 - efficiency of the last point */
+    double losses[TH_BOTTLENECK_COUNT]; /* of that, as far as it is explained; may add up to less or more */
+    char text[640];                     /* some plain sentences */
+} th_bottleneck;
 
 /* Depends on nothing else. */
-void th_scale_judge(const th_scale_figures *figures, th_verdict *out);
+void th_bottleneck_analyze(const th_bottleneck_input *figures, th_bottleneck *out);
 
 /* ---- the study ---- */
 
@@ -159,7 +161,7 @@ typedef struct th_scale {
     th_scale_memory *memory; /* on each number of threads that have a CPU each */
     uint32_t point_count, curve_count, part_count, memory_count;
     uint64_t palette_bytes, memory_bytes; /* written in a frame of the first curve; the block that memory is about */
-    th_verdict verdict;
+    th_bottleneck bottleneck;
     th_isa isa; /* that really ran */
     th_palette palette;
     th_placement placement; /* none where the scheduler takes none */

@@ -49,7 +49,7 @@ const double *th_samples_sorted(const th_samples *samples);
 double th_quantile(double *values, size_t count, double part);
 
 /* mad / median, the robust "plus or minus" that reports show. NaN where it means nothing. */
-double th_stats_spread(const th_stats *stats);
+double th_stats_relative_mad(const th_stats *stats);
 
 #define TH_CONFIDENCE 0.95
 
@@ -75,7 +75,7 @@ th_interval th_quantile_interval(const th_samples *samples, double part, uint32_
 
 /* Half the width of the interval of the median / median: 0.01 where the median is known to 1 %. NaN where that means
  * nothing, and for fewer than two samples. */
-double th_median_precision(const th_samples *samples);
+double th_median_ci_half_width(const th_samples *samples);
 
 TH_API_END
 

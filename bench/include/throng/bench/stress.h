@@ -4,12 +4,12 @@
  * next tick, and after a late frame the next one begins at once. Either it is
  *
  *   posed   th_jobs_frame_begin, every character animated into palette memory, th_jobs_frame_end
- *   drawn   a whole one, by a guest: posed as well, and told to the driver. Nobody waits for its picture, but before it
- *           poses for that of some frames ago, whose memory it needs: as a program does that shows frames. So a frame
- * is late when the CPUs or the GPU cannot keep up; how old a picture is when it is shown is not in it
+ *   drawn   a whole one, by a renderer: posed as well, and told to the driver. Nobody waits for its picture, but before
+ * it poses for that of some frames ago, whose memory it needs: as a program does that shows frames. So a frame is late
+ * when the CPUs or the GPU cannot keep up; how old a picture is when it is shown is not in it
  *
  * Every number of characters that is tried is a crowd of its own, made as a program would make it, and its first
- * frames, until one is in time, or MOST_WARM_UP of load_test_harness.c, do not count: with them goes what waits in the
+ * frames, until one is in time, or MAX_WARM_UP of load_test_harness.c, do not count: with them goes what waits in the
  * driver.
  *
  * For each number of threads the crowd is posed and checked before anything is timed, and the crowd found once more
@@ -27,21 +27,20 @@
 TH_API_BEGIN
 
 /* Who draws: this library knows nothing of that. */
-typedef struct th_stress_guest {
+typedef struct th_stress_renderer {
     /* Makes a crowd of the scene, of so many characters on so many threads, in place of the one before. As many frames
      * are under way when it returns as there ever are. */
-    th_result (*prepare)(void *host, uint32_t threads, uint32_t characters, th_error *err);
-    void (*frame)(void *host, uint64_t number);   /* at number / TH_FRAME_RATE */
-    uint32_t (*seen)(const void *host);           /* characters in the picture of the last frame */
-    void (*trace)(void *host, th_tracer *tracer); /* records frames (th_tracer_frame_begin and _end); NULL: no more */
-    th_result (*finish)(void *host,
-                        th_error *err);    /* waits for all frames, and destroys the crowd. Tells what failed */
-    json_t *(*describe)(const void *host); /* th_report.picture; NULL before there was a crowd */
-    uint32_t palette_copies;               /* memory of the crowd: its palettes so many times, */
-    size_t character_bytes;                /* and so much for each character */
-    bool needs_cpus;                       /* threads of its own work on the CPUs meanwhile */
-    void *host;
-} th_stress_guest;
+    th_result (*prepare)(void *ctx, uint32_t threads, uint32_t characters, th_error *err);
+    void (*frame)(void *ctx, uint64_t number);     /* at number / TH_FRAME_RATE */
+    uint32_t (*visible)(const void *ctx);          /* characters in the picture of the last frame */
+    void (*trace)(void *ctx, th_tracer *tracer);   /* records frames (th_tracer_frame_begin and _end); NULL: no more */
+    th_result (*finish)(void *ctx, th_error *err); /* waits for all frames, and destroys the crowd. Tells what failed */
+    json_t *(*describe)(const void *ctx);          /* th_report.picture; NULL before there was a crowd */
+    uint32_t palette_copies;                       /* memory of the crowd: its palettes so many times, */
+    size_t character_bytes;                        /* and so much for each character */
+    bool needs_cpus;                               /* threads of its own work on the CPUs meanwhile */
+    void *ctx;
+} th_stress_renderer;
 
 /* How far it has come. */
 typedef struct th_stress_state {
@@ -58,11 +57,11 @@ typedef struct th_stress_desc {
     const uint32_t *threads; /* ascending */
     uint32_t thread_count;
     double budget_ns;
-    uint32_t frames;              /* that count, as th_capacity_desc */
-    const th_stress_guest *guest; /* NULL: frames are posed, and that is all */
+    uint32_t frames;                    /* that count, as th_capacity_desc */
+    const th_stress_renderer *renderer; /* NULL: frames are posed, and that is all */
     th_tracer *tracer; /* NULL, or gets some frames more of each number of threads, none of those that count */
     uint64_t memory;   /* bytes that the crowd and its palettes may take; 0: four fifths of what is available */
-    bool is_rehearsal; /* check the palettes, time nothing */
+    bool is_dry_run;   /* check the palettes, time nothing */
     void (*progress)(void *ctx, const th_stress_state *state); /* after each frame; may be NULL */
     void *progress_ctx;
 } th_stress_desc;
@@ -71,15 +70,15 @@ typedef struct th_stress_desc {
 typedef struct th_stress_point {
     uint32_t threads;
     uint32_t characters; /* that hold the budget; of no search: that were tried */
-    bool held;           /* false: not even one does; of no search: these do not */
-    uint32_t seen;       /* of them, in the picture, where frames were drawn */
+    bool meets_budget;   /* false: not even one does; of no search: these do not */
+    uint32_t visible;    /* of them, in the picture, where frames were drawn */
     bool out_of_memory;  /* more may hold it, but do not fit */
     /* Of the frames that count: */
-    uint32_t frames, late;
-    uint32_t disturbed;     /* in which one of our threads waited for a CPU for so long as matters (th_stress) */
-    bool disturbed_unknown; /* the system does not tell, or threads of our own take CPUs from each other */
+    uint32_t frames, deadline_misses;
+    uint32_t preempted;     /* in which one of our threads waited for a CPU for so long as matters (th_stress) */
+    bool preempted_unknown; /* the system does not tell, or threads of our own take CPUs from each other */
     th_stats times;         /* all of them */
-    th_stats undisturbed;   /* those left; NaN when there are none */
+    th_stats unpreempted;   /* those left; NaN when there are none */
     th_capacity search;
 } th_stress_point;
 
@@ -89,7 +88,7 @@ typedef struct th_stress {
     uint32_t point_count;
     double budget_ns;
     uint32_t frames;
-    double disturbed_ns; /* a wait that matters: 1 % of the budget, and more than waking up takes */
+    double preemption_threshold_ns; /* a wait that matters: 1 % of the budget, and more than waking up takes */
     bool searched, drawn;
     uint64_t memory; /* that could be used */
     double bytes_per_character;
@@ -108,7 +107,7 @@ const char *th_stress_frame_name(const th_stress *stress);
 
 /* Between which numbers, of three digits, the limit of a point lies (th_capacity.likely). False where nobody knows: not
  * even one holds the budget, or memory is the limit. */
-bool th_stress_limit(const th_stress_point *point, uint32_t *out_low, uint32_t *out_high);
+bool th_stress_interval(const th_stress_point *point, uint32_t *out_low, uint32_t *out_high);
 
 /* The report's document, and an object "stress" beside its benchmarks, unless nothing was timed. NULL when memory is
  * out. */

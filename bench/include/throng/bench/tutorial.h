@@ -1,4 +1,4 @@
-/* The yardstick: skinning as the well-known tutorials teach it, kept honest.
+/* The baseline: skinning as the well-known tutorials teach it, kept honest.
  *
  * The node tree is walked recursively; for each node the channel is looked up by comparing names one after the other,
  * each made into a string first (their std::string, without its allocations); keys are searched linearly, matrices are
@@ -6,7 +6,7 @@
  * shapes of Assimp's structures, which those tutorials read directly. Floats throughout, but for times, which are
  * doubles in Assimp as well: minutes in, a float no longer tells where between two keys. Nothing is made slow on
  * purpose, nothing is cached that they do not cache. Splines and steps are all they do not know, as Assimp drops what
- * the file says of them: those are played here all the same, so that every yardstick is about one motion. Equal to
+ * the file says of them: those are played here all the same, so that every baseline is about one motion. Equal to
  * th_exact_pose, as authored, within float rounding; a test says so. */
 #ifndef THRONG_BENCH_TUTORIAL_H
 #define THRONG_BENCH_TUTORIAL_H
@@ -27,7 +27,7 @@ typedef struct th_tutorial th_tutorial; /* immutable once created: share between
 th_result th_tutorial_create(const th_model *model, th_tutorial **out, th_error *err);
 void th_tutorial_destroy(th_tutorial *tutorial);
 
-/* Writes bind_count 3x4 row-major matrices, 12 floats each. clip: index into the model's clips, or TH_NO_INDEX for the
+/* Writes bone_count 3x4 row-major matrices, 12 floats each. clip: index into the model's clips, or TH_NO_INDEX for the
  * rest pose. Does not allocate. */
 void th_tutorial_palette(const th_tutorial *tutorial, uint32_t clip, double time_s, float *palette);
 

@@ -1,4 +1,4 @@
-/* TH_CHECKS: true in builds with asserts, which check OpenGL calls and writes to memory that the GPU reads. */
+/* TH_BUILD_CHECKS: true in builds with asserts, which check OpenGL calls and writes to memory that the GPU reads. */
 #ifndef THRONG_CORE_BUILD_CHECKS_H
 #define THRONG_CORE_BUILD_CHECKS_H
 
@@ -7,9 +7,9 @@
 TH_API_BEGIN
 
 #ifdef NDEBUG
-#define TH_CHECKS false
+#define TH_BUILD_CHECKS false
 #else
-#define TH_CHECKS true
+#define TH_BUILD_CHECKS true
 #endif
 
 TH_API_END

@@ -9,18 +9,18 @@
 
 TH_API_BEGIN
 
-enum { TH_LINE = 64 };
+enum { TH_CACHE_LINE = 64 };
 
-static inline size_t th_line_round(size_t bytes)
+static inline size_t th_cache_line_round(size_t bytes)
 {
-    return (bytes + TH_LINE - 1) / TH_LINE * TH_LINE;
+    return (bytes + TH_CACHE_LINE - 1) / TH_CACHE_LINE * TH_CACHE_LINE;
 }
 
 /* Allocates `bytes` rounded up to whole lines, at least one line, because aligned_alloc may return NULL for 0 bytes.
  * Aligned to a line. The caller releases it with free(). Returns NULL when out of memory. */
-static inline void *th_line_alloc(size_t bytes)
+static inline void *th_cache_line_alloc(size_t bytes)
 {
-    return aligned_alloc(TH_LINE, th_line_round(bytes ? bytes : 1));
+    return aligned_alloc(TH_CACHE_LINE, th_cache_line_round(bytes ? bytes : 1));
 }
 
 TH_API_END

@@ -12,7 +12,7 @@ uint64_t th_clock_ns(void); /* wall time, monotonic */
 
 /* The smallest difference seen between two readings of th_clock_ns, including the cost of a reading. The call takes a
  * few microseconds. */
-uint64_t th_clock_step_ns(void);
+uint64_t th_clock_resolution_ns(void);
 
 /* CPU time of all threads of this process. This is a system call: keep it outside of timed sections. */
 uint64_t th_clock_cpu_ns(void);

@@ -25,7 +25,7 @@ json_t *th_json_reals(const double *values, size_t count);
 json_t *th_json_append(json_t *array, json_t *value);
 
 /* Appends a formatted text of up to 1023 bytes, made printable (text_format.h), to the array *texts. */
-__attribute__((format(printf, 2, 3))) void th_json_say(json_t **texts, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void th_json_append_format(json_t **texts, const char *format, ...);
 json_t *th_json_merge(json_t *object, json_t *more);
 json_t *th_json_set(json_t *object, const char *name, json_t *value);
 

@@ -22,18 +22,18 @@ typedef enum th_format {
 char *th_printable(const char *text, char *out, size_t size);
 
 /* The number of code points of the text. */
-uint32_t th_letters(const char *text);
+uint32_t th_utf8_length(const char *text);
 
 /* Copies the text. If it has more than `most` code points, replaces its middle by an ellipsis. Truncates to `size`.
  * Returns out. */
-char *th_shortened(const char *text, uint32_t most, char *out, size_t size);
+char *th_ellipsize(const char *text, uint32_t most, char *out, size_t size);
 
 /* Copies the text with a backslash before Markdown markup. out: room for twice the text. Returns out. */
-char *th_markdown(const char *text, char *out);
+char *th_markdown_escape(const char *text, char *out);
 
 /* Writes the text, escaped for an element or an attribute of HTML or XML. Bytes that are not UTF-8, and characters that
  * XML does not allow, become U+FFFD. */
-void th_write_html(const char *text, FILE *file);
+void th_html_escape(const char *text, FILE *file);
 
 /* Appends to the text in out. Truncates to `size`. */
 __attribute__((format(printf, 3, 4))) void th_append(char *out, size_t size, const char *format, ...);

@@ -12,8 +12,8 @@
 TH_API_BEGIN
 
 typedef enum th_scheduler {
-    TH_SCHEDULER_OWN = 0, /* a range per worker; a thief takes half of it */
-    TH_SCHEDULER_SERIAL,  /* a plain loop on the calling thread: baseline for overhead */
+    TH_SCHEDULER_WORK_STEALING = 0, /* a range per worker; a thief takes half of it */
+    TH_SCHEDULER_SERIAL,            /* a plain loop on the calling thread: baseline for overhead */
     /* Available after the program has registered them (scheduler.h): */
     TH_SCHEDULER_OPENMP_DYNAMIC, /* a loop over the chunks with schedule(dynamic) */
     TH_SCHEDULER_OPENMP_GUIDED,  /* the same with schedule(guided) */
@@ -77,7 +77,7 @@ int th_jobs_create(const th_jobs_desc *desc, th_jobs **out);
 void th_jobs_destroy(th_jobs *jobs);
 
 uint32_t th_jobs_threads(const th_jobs *jobs);
-const char *th_scheduler_name(th_scheduler scheduler); /* "own", "serial", "openmp-dynamic", ... */
+const char *th_scheduler_name(th_scheduler scheduler); /* "work-stealing", "serial", "openmp-dynamic", ... */
 bool th_scheduler_available(th_scheduler scheduler);
 const char *th_placement_name(th_placement placement); /* "none", "workers", "compact", ... */
 
@@ -93,10 +93,10 @@ typedef struct th_job {
     void *ctx;
     uint32_t count; /* items */
     uint32_t grain; /* items per chunk, fewer in the last one; 0 is treated as 1 */
-    /* Initial partition if items differ in cost: the first item of worker 1, 2, ..., ascending; th_jobs_share computes
-     * it. Stealing balances the rest. Read during the call. Only TH_SCHEDULER_OWN uses it. NULL: the same number of
-     * chunks for each worker. */
-    const uint32_t *shares;
+    /* Initial partition if items differ in cost: the first item of worker 1, 2, ..., ascending; th_jobs_partition
+     * computes it. Stealing balances the rest. Read during the call. Only TH_SCHEDULER_WORK_STEALING uses it. NULL: the
+     * same number of chunks for each worker. */
+    const uint32_t *partition;
 } th_job;
 
 /* Calls fn on all threads with chunks that cover [0, count) exactly once, and returns when all have ended. What they
@@ -114,9 +114,9 @@ static inline int th_jobs_for(th_jobs *jobs, uint32_t count, uint32_t grain, th_
     return th_jobs_run(jobs, &job);
 }
 
-/* Writes th_job.shares of about equal cost: `threads` - 1 of them. costs: per item, in any unit; their sum must be
+/* Writes th_job.partition of about equal cost: `threads` - 1 of them. costs: per item, in any unit; their sum must be
  * below 2^56. Takes time proportional to count, so call it once for items that run often. */
-void th_jobs_share(uint32_t threads, uint32_t count, uint32_t grain, const uint32_t *costs, uint32_t *shares);
+void th_jobs_partition(uint32_t threads, uint32_t count, uint32_t grain, const uint32_t *costs, uint32_t *partition);
 
 /* A frame groups calls that follow each other closely. Waking a thread takes 30 to 60 microseconds. Begin the frame as
  * soon as calls are expected, so that the workers are awake in time. Between begin and end idle workers spin, for at
@@ -134,14 +134,15 @@ void th_jobs_frame_end(th_jobs *jobs);
 typedef struct th_worker_stats {
     uint64_t busy_ns; /* inside fn, and taking the next chunk of its own range */
     uint64_t idle_ns; /* the rest of the time between start and end of each call */
-    uint64_t tail_ns; /* idle at end: part of idle_ns after its last chunk of a call, all of it without a chunk */
-    uint64_t chunks;  /* calls of fn */
-    uint64_t items;   /* sum of end - begin */
-    uint64_t steals;  /* ranges stolen from another worker */
-    uint64_t misses;  /* attempts to steal that found nothing */
-    uint64_t parks;   /* times it went to sleep for lack of work */
-    uint64_t wakes;   /* times it was woken */
-    uint64_t wake_ns; /* sum over all wakes of the time from the wake to running */
+    uint64_t
+        idle_at_end_ns; /* idle at end: part of idle_ns after its last chunk of a call, all of it without a chunk */
+    uint64_t chunks;    /* calls of fn */
+    uint64_t items;     /* sum of end - begin */
+    uint64_t steals;    /* ranges stolen from another worker */
+    uint64_t misses;    /* attempts to steal that found nothing */
+    uint64_t parks;     /* times it went to sleep for lack of work */
+    uint64_t wakes;     /* times it was woken */
+    uint64_t wake_ns;   /* sum over all wakes of the time from the wake to running */
 } th_worker_stats;
 
 /* out: th_jobs_threads() elements. Call only between calls of the pool. The first call may take 10 ms to calibrate the

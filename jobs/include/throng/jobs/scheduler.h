@@ -24,7 +24,7 @@ typedef struct th_scheduler_ops {
 } th_scheduler_ops;
 
 /* Makes a scheduler available. ops is borrowed and must stay valid. Call it before the first pool is created, from one
- * thread, and not for TH_SCHEDULER_OWN or TH_SCHEDULER_SERIAL. A second call replaces the first. */
+ * thread, and not for TH_SCHEDULER_WORK_STEALING or TH_SCHEDULER_SERIAL. A second call replaces the first. */
 void th_scheduler_register(th_scheduler scheduler, const th_scheduler_ops *ops);
 
 uint32_t th_loop_threads(const th_loop *loop);

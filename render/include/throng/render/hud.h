@@ -81,7 +81,7 @@ void th_hud_graph(th_hud *hud, const th_hud_graph_desc *desc);
 
 /* Draws all of it to the bound framebuffer, in one draw call. Leaves the viewport at the whole picture, the scissor
  * test, depth test, culling and blending off, GL_FRAMEBUFFER_SRGB on, and no program, vertex array or 2D texture bound:
- * as th_target_bind and th_painter_draw want it. */
+ * as th_target_bind and th_crowd_renderer_draw want it. */
 void th_hud_end(th_hud *hud);
 
 TH_API_END

@@ -1,6 +1,6 @@
 /* Where the characters of a crowd stand, and where they have walked to at a given time.
  *
- * Plain data and pure functions, no allocation; any thread, any range. A placement depends on the layout's description,
+ * Plain data and pure functions, no allocation; any thread, any range. A transform depends on the layout's description,
  * on the instance and on the time, so the same crowd stands the same way on every machine and at every repetition.
  *
  * Scene space: right-handed, Y up, the ground is Y = 0, the middle of the crowd at the origin. A heading turns about Y:
@@ -37,7 +37,7 @@ typedef struct th_sphere {
 } th_sphere;
 
 /* One way to be there: as a rule a model in one of its clips. Lengths in the model's own units, before `scale`. */
-typedef struct th_stance {
+typedef struct th_locomotion {
     th_sphere sphere; /* holds the model while it does this (bounds.h), relative to where it is placed */
     float reach;      /* how far from the Y axis it gets */
     float lowest_y;   /* comes to stand on the ground */
@@ -46,24 +46,24 @@ typedef struct th_stance {
     float facing_rad; /* the direction in which it walks; where it looks, if it stands */
     double loop_s;    /* above 0: the clip itself moves the model, and jumps back after so many seconds of the clip: its
                          duration, to the last bit. 0: it stays in place */
-} th_stance;
+} th_locomotion;
 
 /* One character. */
-typedef struct th_stander {
-    uint32_t stance;
+typedef struct th_instance_motion {
+    uint32_t locomotion;
     double phase_s; /* clip seconds at time 0 */
     double speed;   /* clip seconds per second; may be 0 or negative */
-} th_stander;
+} th_instance_motion;
 
 typedef struct th_layout_desc {
     th_layout_kind kind;
     uint64_t seed;
-    const th_stance *stances; /* required; borrowed by the layout, as are the standers */
-    uint32_t stance_count;
-    const th_stander *standers; /* one for each character */
-    uint32_t count;             /* of characters; 0 is fine */
-    float spacing;              /* from one to the next, scene units; 0: so that no two standing ones touch */
-    float scale_spread;         /* sizes differ by up to this part, up and down; below 1 */
+    const th_locomotion *locomotions; /* required; borrowed by the layout, as are the motions */
+    uint32_t locomotion_count;
+    const th_instance_motion *motions; /* one for each character */
+    uint32_t count;                    /* of characters; 0 is fine */
+    float spacing;                     /* from one to the next, scene units; 0: so that no two standing ones touch */
+    float scale_spread;                /* sizes differ by up to this part, up and down; below 1 */
 } th_layout_desc;
 
 typedef struct th_layout {
@@ -72,11 +72,11 @@ typedef struct th_layout {
     float length;        /* of a street */
 } th_layout;
 
-typedef struct th_location {
+typedef struct th_instance_transform {
     float position[3];
     float heading_rad;
     float scale;
-} th_location;
+} th_instance_transform;
 
 th_layout th_layout_make(const th_layout_desc *desc);
 
@@ -85,7 +85,7 @@ bool th_layout_is_still(const th_layout *layout);
 
 /* Places instances [begin, end): out[0] is that of `begin`. Where the clip itself moves a model, it is placed where
  * that movement begins, a whole loop further each time the clip starts over. */
-void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, double time_s, th_location *out);
+void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, double time_s, th_instance_transform *out);
 
 /* A sphere that holds all characters at all times; of radius above 0. */
 th_sphere th_layout_bounds(const th_layout *layout);
@@ -95,7 +95,7 @@ th_sphere th_layout_bounds(const th_layout *layout);
 uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time_s, th_sphere out[3]);
 
 /* scene_from_instance: scales, then turns, then moves. */
-th_mat34 th_location_matrix(const th_location *placement);
+th_mat34 th_instance_transform_matrix(const th_instance_transform *transform);
 
 TH_API_END
 

@@ -1,10 +1,10 @@
-/* A figure: what a GPU needs to draw a model's meshes with bone palettes. Plain data, no GL.
+/* A render_mesh: what a GPU needs to draw a model's meshes with bone palettes. Plain data, no GL.
  *
  * Immutable once created: share it between threads. It keeps nothing of the model, which may be freed. All pointers
- * live until th_figure_destroy; an array is NULL when its count is 0. The same model gives the same bytes.
+ * live until th_render_mesh_destroy; an array is NULL when its count is 0. The same model gives the same bytes.
  *
  * Two spaces. Positions stay in mesh space, where a mesh was bound to the skeleton; palette entry b of an instance maps
- * it to scene space, so scene_position = sum of weight[k] * palette[bind[k]] * position. Meshes that share no bind may
+ * it to scene space, so scene_position = sum of weight[k] * palette[bone[k]] * position. Meshes that share no bone may
  * lie in different mesh spaces. */
 #ifndef THRONG_RENDER_RENDER_MESH_H
 #define THRONG_RENDER_RENDER_MESH_H
@@ -15,73 +15,75 @@
 TH_API_BEGIN
 
 /* Limits. A model with more indices is refused, an image that is larger is left out and noted. */
-#define TH_FIGURE_MAX_INDICES     (1u << 30)           /* of all meshes together */
-#define TH_FIGURE_MAX_IMAGE_SIDE  16384u               /* pixels */
-#define TH_FIGURE_MAX_IMAGE_BYTES ((size_t)256 << 20)  /* of one image as RGBA8 */
-#define TH_FIGURE_MAX_IMAGES      ((size_t)1024 << 20) /* bytes of all images together */
+#define TH_RENDER_MESH_MAX_INDICES     (1u << 30)           /* of all meshes together */
+#define TH_RENDER_MESH_MAX_IMAGE_SIDE  16384u               /* pixels */
+#define TH_RENDER_MESH_MAX_IMAGE_BYTES ((size_t)256 << 20)  /* of one image as RGBA8 */
+#define TH_RENDER_MESH_MAX_IMAGES      ((size_t)1024 << 20) /* bytes of all images together */
 
 /* A level of detail may be this far from the mesh at rest, relative to the model's size and to its own meshes' extent;
  * and so many times as far where the joints are bent. */
-#define TH_FIGURE_LODS          4
-#define TH_FIGURE_LOD_ERROR     0.01
-#define TH_FIGURE_LOD_OWN_ERROR 0.05
-#define TH_FIGURE_LOD_BENT      4
+#define TH_RENDER_MESH_LODS          4
+#define TH_RENDER_MESH_LOD_ERROR     0.01
+#define TH_RENDER_MESH_LOD_OWN_ERROR 0.05
+#define TH_RENDER_MESH_LOD_BENT      4
 
 /* 36 bytes without padding. In brackets: how GL takes it. */
-typedef struct th_figure_vertex {
+typedef struct th_render_mesh_vertex {
     float position[3];
     uint32_t normal;   /* mesh space, unit length; x in the lowest bits [GL_INT_2_10_10_10_REV, normalized] */
     uint16_t uv[2];    /* origin at the top left of the image, which repeats [GL_HALF_FLOAT] */
     uint8_t color[4];  /* linear RGBA [GL_UNSIGNED_BYTE, normalized] */
-    uint16_t bind[4];  /* palette entries; where the weight is 0, the first one again [GL_UNSIGNED_SHORT, integer] */
+    uint16_t bone[4];  /* palette entries; where the weight is 0, the first one again [GL_UNSIGNED_SHORT, integer] */
     uint8_t weight[4]; /* descending, sum exactly 255 [GL_UNSIGNED_BYTE, normalized] */
-} th_figure_vertex;
+} th_render_mesh_vertex;
 
-typedef struct th_figure_lod {
-    uint32_t first_index; /* into th_figure.indices */
+typedef struct th_render_mesh_lod {
+    uint32_t first_index; /* into th_render_mesh.indices */
     uint32_t index_count; /* triangles, counter-clockwise from outside; may be 0 in a coarse level */
-    float error;          /* see th_figure.lod_error */
-} th_figure_lod;
+    float error;          /* see th_render_mesh.lod_error */
+} th_render_mesh_lod;
 
 /* A mesh of the model that has triangles. */
-typedef struct th_figure_part {
+typedef struct th_render_mesh_part {
     const char *name;
     uint32_t mesh; /* index into th_model.meshes */
     uint32_t material;
-    uint32_t base_vertex;               /* is added to each index of the part */
-    uint32_t vertex_count;              /* vertices that coarse levels use come first; some of them have a twin in
-                                           level 0, the same but for the normal */
-    th_figure_lod lods[TH_FIGURE_LODS]; /* th_figure.lod_count of them; what cannot be made coarser repeats its range */
-} th_figure_part;
+    uint32_t base_vertex;  /* is added to each index of the part */
+    uint32_t vertex_count; /* vertices that coarse levels use come first; some of them have a twin in
+                              level 0, the same but for the normal */
+    th_render_mesh_lod
+        lods[TH_RENDER_MESH_LODS]; /* th_render_mesh.lod_count of them; what cannot be made coarser repeats its range */
+} th_render_mesh_part;
 
-typedef struct th_figure_material {
+typedef struct th_render_mesh_material {
     float base_color[4]; /* linear RGBA; times the image where there is one */
-    uint32_t image;      /* index into th_figure.images, or TH_NO_INDEX */
-} th_figure_material;
+    uint32_t image;      /* index into th_render_mesh.images, or TH_NO_INDEX */
+} th_render_mesh_material;
 
-typedef struct th_figure_image {
+typedef struct th_render_mesh_image {
     uint32_t width, height;
     const uint8_t *rgba; /* the top row first; colours as the file codes them (sRGB), alpha linear */
     const char *name;    /* of the texture */
-} th_figure_image;
+} th_render_mesh_image;
 
 /* What a palette entry moves, as a sphere in mesh space. A vertex lies, in any pose, within the convex hull of the
- * spheres of its binds, each moved by its own palette entry; so boxes around all moved spheres bound the figure. */
-typedef struct th_figure_bind {
-    float center[3]; /* of the joint when it was bound; a vertex where the inverse bind has no inverse */
+ * spheres of its bones, each moved by its own palette entry; so boxes around all moved spheres bound the render_mesh.
+ */
+typedef struct th_render_mesh_bone {
+    float center[3]; /* of the joint when it was bound; a vertex where inverse_bind has no inverse */
     float radius;    /* distance of the farthest vertex with a weight; -1 without any: nothing to bound */
-} th_figure_bind;
+} th_render_mesh_bone;
 
-typedef struct th_figure_line_end {
-    float position[3]; /* of a joint, in mesh space: palette[bind] maps it to the joint's place in the scene */
-    uint32_t bind;
-} th_figure_line_end;
+typedef struct th_render_mesh_line_end {
+    float position[3]; /* of a joint, in mesh space: palette[bone] maps it to the joint's place in the scene */
+    uint32_t bone;
+} th_render_mesh_line_end;
 
-typedef struct th_figure {
+typedef struct th_render_mesh {
     uint32_t part_count;
-    const th_figure_part *parts;
+    const th_render_mesh_part *parts;
     uint32_t vertex_count;
-    const th_figure_vertex *vertices;
+    const th_render_mesh_vertex *vertices;
     uint32_t index_count;
     const uint32_t *indices;
 
@@ -91,31 +93,31 @@ typedef struct th_figure {
      *
      * The error is the largest distance of a vertex from the level's surface, in scene units and three poses: at rest,
      * and with every joint turned by 30 degrees about its own (1, 1, 1), forth and back. It never falls from level to
-     * level. In clips up to 2.6 times as much was seen. th_figure.lod_error is that of all parts, and
-     * th_figure_lod.error that of the parts that share binds with this one. */
+     * level. In clips up to 2.6 times as much was seen. th_render_mesh.lod_error is that of all parts, and
+     * th_render_mesh_lod.error that of the parts that share bones with this one. */
     uint32_t lod_count; /* at least 1 */
-    float lod_error[TH_FIGURE_LODS];
+    float lod_error[TH_RENDER_MESH_LODS];
 
     uint32_t material_count; /* as in the model */
-    const th_figure_material *materials;
+    const th_render_mesh_material *materials;
     uint32_t image_count;
-    const th_figure_image *images;
-    uint32_t bind_count; /* entries of a palette, as in the model */
-    const th_figure_bind *binds;
-    uint32_t line_end_count; /* two for a line of the skeleton: a joint, and the nearest of its ancestors with a bind */
-    const th_figure_line_end *line_ends;
-    uint32_t note_count;
-    const char *const *notes; /* what is not drawn as the file says; one sentence each */
-    double size;              /* th_model.size */
-} th_figure;
+    const th_render_mesh_image *images;
+    uint32_t bone_count; /* entries of a palette, as in the model */
+    const th_render_mesh_bone *bones;
+    uint32_t line_end_count; /* two for a line of the skeleton: a joint, and the nearest of its ancestors with a bone */
+    const th_render_mesh_line_end *line_ends;
+    uint32_t warning_count;
+    const char *const *warnings; /* what is not drawn as the file says; one sentence each */
+    double size;                 /* th_model.size */
+} th_render_mesh;
 
 /* `model` has passed th_model_check. TH_ERR_LIMIT: too many indices. TH_ERR_MEMORY; but meshoptimizer ends the program
  * when it gets no memory. Textures that are missing or cannot be decoded are noted, not errors. Takes some 10 s for a
  * million triangles. */
-th_result th_figure_create(const th_model *model, th_figure **out, th_error *err);
+th_result th_render_mesh_create(const th_model *model, th_render_mesh **out, th_error *err);
 
 /* NULL is fine. */
-void th_figure_destroy(th_figure *figure);
+void th_render_mesh_destroy(th_render_mesh *render_mesh);
 
 TH_API_END
 

@@ -4,7 +4,7 @@
  *     void *slot = th_ring_begin(ring);     waits until the GPU is done with what was in it
  *     ... any threads write to it, each byte at most once, and read nothing ...
  *     th_ring_end(ring);                    nobody writes any more
- *     ... draw, from th_ring_place ...
+ *     ... draw, from th_ring_binding ...
  *     th_ring_fence(ring);                  behind the last draw that reads the slot
  *
  * These calls belong to the context's thread. */
@@ -50,15 +50,15 @@ bool th_ring_end(th_ring *ring);                        /* false: the driver los
 void th_ring_fence(th_ring *ring);
 
 /* Instead of begin and end, to draw once more what was written TH_RING_SLOTS frames ago: waits as begin does. */
-void th_ring_again(th_ring *ring);
+void th_ring_reuse(th_ring *ring);
 
 /* Where the slot of the last th_ring_begin lies: a buffer object, and bytes from its beginning, a multiple of 4096. */
-typedef struct th_ring_place {
+typedef struct th_ring_binding {
     uint32_t buffer;
     size_t offset;
-} th_ring_place;
+} th_ring_binding;
 
-th_ring_place th_ring_get_place(const th_ring *ring);
+th_ring_binding th_ring_get_binding(const th_ring *ring);
 
 TH_API_END
 

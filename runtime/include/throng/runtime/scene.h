@@ -14,16 +14,17 @@ typedef struct th_scene_desc {
     const uint32_t *clips; /* per model: a clip, or TH_NO_INDEX for a mix of all; NULL: a mix for each model */
     uint32_t instance_count;
     uint64_t seed;
-    th_rig_desc rig;              /* how each model is compiled; its `model` is ignored */
-    const th_rig *const *rigs;    /* the models already compiled so, borrowed; NULL: the scene compiles them */
+    th_compiled_model_desc compile; /* how each model is compiled; its `model` is ignored */
+    const th_compiled_model *const
+        *compiled_models;         /* the models already compiled so, borrowed; NULL: the scene compiles them */
     const th_instance *instances; /* copied; NULL: made from seed and clips */
 } th_scene_desc;
 
 /* Read only. Threads may share it. */
 typedef struct th_scene {
-    const th_rig **rigs;
-    uint32_t rig_count;
-    bool borrows_rigs;
+    const th_compiled_model **compiled_models;
+    uint32_t compiled_model_count;
+    bool borrows_compiled_models;
     th_instance *instances;
     uint32_t instance_count;
 } th_scene;

@@ -11,38 +11,39 @@
 
 TH_API_BEGIN
 
-/* Loads what the catalogue calls by a name. Any thread. */
+/* Loads what the registry calls by a name. Any thread. */
 typedef th_result th_load_fn(void *ctx, const char *path, th_model **out, th_error *err);
 
-struct th_catalogue;
+struct th_model_registry;
 
 /* What the server was started with and does not change. */
-typedef struct th_company_desc {
-    const struct th_catalogue *catalogue;
+typedef struct th_model_cache_desc {
+    const struct th_model_registry *registry;
     th_load_fn *load;
     void *load_ctx;
-    th_rig_desc rig; /* its model and interpolation are not looked at */
-} th_company_desc;
+    th_compiled_model_desc compile; /* its model and interpolation are not looked at */
+} th_model_cache_desc;
 
 /* Read only, but for the count of users. */
-typedef struct th_company {
+typedef struct th_model_cache {
     char names[TH_SETTINGS_MODELS][TH_SETTINGS_NAME];
     th_interpolation interpolation;
     th_model *models[TH_SETTINGS_MODELS];
-    const th_rig *rigs[TH_SETTINGS_MODELS];
+    const th_compiled_model *compiled_models[TH_SETTINGS_MODELS];
     uint32_t count;
-    size_t bytes; /* of the rigs */
+    size_t bytes; /* of the compiled models */
     atomic_uint users;
-} th_company;
+} th_model_cache;
 
 /* Begins with one user. May take seconds. */
-th_result th_company_create(const th_company_desc *desc, const th_settings *settings, th_company **out, th_error *err);
+th_result th_model_cache_create(const th_model_cache_desc *desc, const th_settings *settings, th_model_cache **out,
+                                th_error *err);
 
 /* A user more, by one who is; a user less, and the last one frees it. NULL is fine. Any thread. */
-void th_company_use(th_company *company);
-void th_company_release(th_company *company);
+void th_model_cache_retain(th_model_cache *model_cache);
+void th_model_cache_release(th_model_cache *model_cache);
 
-bool th_company_fits(const th_company *company, const th_settings *settings);
+bool th_model_cache_matches(const th_model_cache *model_cache, const th_settings *settings);
 
 TH_API_END
 

@@ -23,10 +23,10 @@ typedef struct th_server_desc {
     const char *const *run_kinds; /* commands of this program that a client may run; NULL at the end */
     const char *const *run_fixed; /* options of each, their names and values in turn; NULL at the end */
     double requests_per_s;        /* of one address; 0: TH_SERVER_REQUESTS_PER_S, and loopback has no limit */
-    th_catalogue catalogue;
-    th_director_desc director; /* its catalogue and memory limit are filled in */
-    th_settings settings;      /* to begin with */
-    th_studio studio;          /* for pictures */
+    th_model_registry registry;
+    th_controller_desc controller; /* its registry and memory limit are filled in */
+    th_settings settings;          /* to begin with */
+    th_snapshot_renderer renderer; /* for pictures */
     th_limits limits;
     th_log_level log_level;
     th_log_format log_format;

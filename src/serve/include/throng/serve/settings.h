@@ -16,19 +16,19 @@ enum { TH_SETTINGS_MODELS = 8, TH_SETTINGS_CLIPS = 16, TH_SETTINGS_NAME = 128 };
 
 #define TH_SETTINGS_MAX_RATE_HZ 1000.0
 
-typedef struct th_clip_share {
+typedef struct th_clip_weight {
     char name[TH_SETTINGS_NAME];
     double weight; /* above 0; shares are weight over the sum of weights */
-} th_clip_share;
+} th_clip_weight;
 
 typedef struct th_settings {
     uint32_t count;   /* characters */
     uint32_t threads; /* that animate, the one that ticks included */
     double rate_hz;   /* ticks a second; 0: one after the other, as fast as they come */
     bool paused;
-    char models[TH_SETTINGS_MODELS][TH_SETTINGS_NAME]; /* names of the catalogue; characters take them in turn */
+    char models[TH_SETTINGS_MODELS][TH_SETTINGS_NAME]; /* names of the registry; characters take them in turn */
     uint32_t model_count;
-    th_clip_share clips[TH_SETTINGS_CLIPS]; /* none: all clips alike */
+    th_clip_weight clips[TH_SETTINGS_CLIPS]; /* none: all clips alike */
     uint32_t clip_count;
     th_interpolation interpolation;
 } th_settings;

@@ -8,17 +8,17 @@
 
 TH_API_BEGIN
 
-typedef struct th_troupe_desc {
+typedef struct th_simulation_desc {
     th_isa isa;
     th_palette palette;
     uint64_t seed;
     uint64_t max_memory_bytes;
-} th_troupe_desc;
+} th_simulation_desc;
 
-typedef struct th_director_desc {
-    th_company_desc company;
-    th_troupe_desc troupe;
-} th_director_desc;
+typedef struct th_controller_desc {
+    th_model_cache_desc model_cache;
+    th_simulation_desc simulation;
+} th_controller_desc;
 
 TH_API_END
 
