@@ -112,10 +112,10 @@ const th_command th_command_table[] = {
             "events under /api, described by /api/openapi.json. Clients can change count, threads, rate, models,\n"
             "clips and interpolation while it runs, start other commands and read their results.\n"
             "\n"
-            "By default only this machine can connect. With another --listen address clients must send a token\n"
-            "of 16 characters or more as \"Authorization: Bearer TOKEN\"; set it in --token-file or in the\n"
-            "environment variable THRONG_TOKEN. There is no TLS: put a proxy in front. Builds with libsystemd\n"
-            "notify systemd when ready and feed its watchdog. See docs/serving.md.\n",
+            "Only this machine can reach it unless --listen says otherwise; then it takes a token of 16\n"
+            "characters or more, in --token-file or the environment variable THRONG_TOKEN, that clients show as\n"
+            "\"Authorization: Bearer TOKEN\". It speaks no TLS: that is for a proxy in front. Where built with\n"
+            "libsystemd it tells systemd when it is ready, and feeds the watchdog. docs/guide/serving.md says more.\n",
         .run = th_command_serve,
     },
     {
