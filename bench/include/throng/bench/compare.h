@@ -1,5 +1,6 @@
 /* What has changed from one record to another: which entries became slower or faster, by more than chance, and whether
- * palettes or errors are others. docs/reference/compare.md says why it is done like this, and how small a change it sees.
+ * palettes or errors are others. docs/reference/compare.md says why it is done like this, and how small a change it
+ * sees.
  *
  * What a time is. On one thread the CPU time of a repetition, which other programs stretch far less than wall time;
  * with more threads, and of frames that are drawn, wall time, which has the waiting in it. Where both result_files know
