@@ -1,5 +1,6 @@
 #include <throng/core/table.h>
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ th_table *th_table_create(const char *columns)
     int count = 1;
     for (const char *c = columns; *c; c++)
         count += *c == '|';
+    assert(count <= MAX_COLUMNS);
     table->column_count = count;
     for (int i = 0; i < count; i++) {
         int length = (int)strcspn(columns, "|");

@@ -2,7 +2,7 @@
 // the shaders and the meshes; Throng's workers write bone palettes straight into a mapped shader storage buffer, where
 // the vertex shader finds a character's by gl_InstanceID. Ends after FRAMES frames, or when the window is closed.
 #define GL_GLEXT_PROTOTYPES
-#include <GL/glext.h>
+#define GLFW_INCLUDE_GLEXT
 #include <GLFW/glfw3.h>
 
 #include <throng/anim/human.h>
@@ -92,15 +92,15 @@ int main(int argc, char **argv)
     check(argc > 1 ? th_import(&file, &model, &err) : th_human_create(&model, &err), err);
     th_compiled_model_desc compiled_desc{};
     compiled_desc.model = model;
-    th_compiled_model *rig = nullptr;
-    check(th_compiled_model_create(&compiled_desc, &rig, &err), err);
-    const th_compiled_model *rigs[] = {rig};
+    th_compiled_model *compiled = nullptr;
+    check(th_compiled_model_create(&compiled_desc, &compiled, &err), err);
+    const th_compiled_model *compiled_models[] = {compiled};
 
     const int side = 16;
     std::vector<th_instance> instances(side * side);
-    th_instances_scatter(rigs, 1, TH_NO_INDEX, 1, instances.data(), side * side);
+    th_instances_scatter(compiled_models, 1, TH_NO_INDEX, 1, instances.data(), side * side);
     th_crowd_desc crowd_desc{};
-    crowd_desc.rigs = rigs;
+    crowd_desc.compiled_models = compiled_models;
     crowd_desc.compiled_model_count = 1;
     crowd_desc.instances = instances.data();
     crowd_desc.instance_count = side * side;
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
                      GL_STATIC_DRAW);
         attribute(0, 3, GL_FLOAT, offsetof(th_vertex, position));
         attribute(1, 3, GL_FLOAT, offsetof(th_vertex, normal));
-        attribute(2, 4, GL_UNSIGNED_SHORT, offsetof(th_vertex, bind));
+        attribute(2, 4, GL_UNSIGNED_SHORT, offsetof(th_vertex, bone));
         attribute(3, 4, GL_FLOAT, offsetof(th_vertex, weight));
     }
 
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     th_frame_destroy(frame);
     th_jobs_destroy(jobs);
     th_crowd_destroy(crowd);
-    th_compiled_model_destroy(rig);
+    th_compiled_model_destroy(compiled);
     th_model_free(model);
     glfwTerminate();
     return drawn > 0 ? 0 : 1;

@@ -33,19 +33,19 @@ int main(int argc, char **argv)
     check(argc > 1 ? th_import(&file, &model, &err) : th_human_create(&model, &err), &err);
 
     /* Clips become keys at equal distances, at most 0.1 mm off on a human of 1.8 m. */
-    th_compiled_model *rig;
-    check(th_compiled_model_create(&(th_compiled_model_desc){.model = model}, &rig, &err), &err);
-    const th_compiled_model *rigs[] = {rig};
+    th_compiled_model *compiled;
+    check(th_compiled_model_create(&(th_compiled_model_desc){.model = model}, &compiled, &err), &err);
+    const th_compiled_model *compiled_models[] = {compiled};
 
     /* Who plays what, from when and how fast: here by a seed. */
     const uint32_t count = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1000;
     th_instance *instances = calloc(count, sizeof *instances);
     if (!instances)
         return 4;
-    th_instances_scatter(rigs, 1, TH_NO_INDEX, 1, instances, count);
+    th_instances_scatter(compiled_models, 1, TH_NO_INDEX, 1, instances, count);
     th_crowd *crowd;
     const th_crowd_desc crowd_desc = {
-        .rigs = rigs, .compiled_model_count = 1, .instances = instances, .instance_count = count};
+        .compiled_models = compiled_models, .compiled_model_count = 1, .instances = instances, .instance_count = count};
     check(th_crowd_create(&crowd_desc, &crowd, &err), &err);
     free(instances);
 
@@ -72,6 +72,6 @@ int main(int argc, char **argv)
     th_frame_destroy(frame);
     th_jobs_destroy(jobs);
     th_crowd_destroy(crowd);
-    th_compiled_model_destroy(rig);
+    th_compiled_model_destroy(compiled);
     th_model_free(model);
 }

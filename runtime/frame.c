@@ -19,8 +19,9 @@ struct th_frame {
     size_t scratch_stride;
     unsigned char *scratch;      /* one piece for each worker */
     void *poses;                 /* NULL: stages are fused */
-    uint32_t *costs, *partition; /* partition of equal cost, as models differ */
-    uint32_t partitioned;        /* batches that partition are for */
+    uint32_t *costs, *partition; /* of equal cost, as models differ */
+    uint32_t capacity;           /* batches that there is room for */
+    uint32_t partitioned;        /* batches that the partition is for */
     uint8_t *workers;            /* [batch]; NULL: nobody asks */
     th_stage_times times;
     th_tracer *tracer;
@@ -43,6 +44,7 @@ _Static_assert(TH_JOBS_MAX_THREADS <= UINT8_MAX + 1, "a worker fits a byte");
 static void partition_batches(th_frame *frame)
 {
     const uint32_t count = th_crowd_batch_count(frame->crowd);
+    assert(count <= frame->capacity); /* the crowd has more active instances than when the frame was created */
     for (uint32_t i = 0; i < count; i++)
         frame->costs[i] = th_crowd_batch_cost(frame->crowd, i);
     th_jobs_partition(th_jobs_threads(frame->jobs), count, frame->grain, frame->costs, frame->partition);
@@ -65,6 +67,7 @@ static bool allocate(th_frame *frame, const th_frame_desc *desc)
 
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err)
 {
+    assert(desc && desc->crowd && desc->jobs && out);
     *out = NULL;
     th_frame *frame = malloc(sizeof *frame);
     if (!frame)
@@ -74,6 +77,7 @@ th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *e
         .jobs = desc->jobs,
         .grain = desc->grain ? desc->grain : TH_FRAME_DEFAULT_GRAIN,
         .scratch_stride = th_cache_line_round(th_crowd_scratch_bytes(desc->crowd)),
+        .capacity = th_crowd_batch_count(desc->crowd),
     };
     if (!allocate(frame, desc)) {
         th_frame_destroy(frame);
@@ -143,6 +147,7 @@ static void run_stage(th_frame *frame, th_jobs_fn *stage)
 
 void th_frame_animate(th_frame *frame, double time_s, void *palette)
 {
+    assert(frame && palette && (uintptr_t)palette % TH_CACHE_LINE == 0);
     frame->time_s = time_s;
     frame->palette = palette;
     if (th_crowd_batch_count(frame->crowd) != frame->partitioned)
@@ -184,7 +189,11 @@ th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *e
     case ENOMEM:
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u threads", desc->threads);
     case ENOTSUP:
-        return th_fail(err, TH_ERR_ENVIRONMENT, "this build has no scheduler %s", th_scheduler_name(desc->scheduler));
+        if (!th_scheduler_available(desc->scheduler))
+            return th_fail(err, TH_ERR_ENVIRONMENT, "this build has no scheduler %s",
+                           th_scheduler_name(desc->scheduler));
+        return th_fail(err, TH_ERR_ENVIRONMENT, "placement %s needs hwloc, which this build lacks",
+                       th_placement_name(desc->placement));
     case EAGAIN:
         return th_fail(err, TH_ERR_ENVIRONMENT, "the system refuses %u thread%s: %s", desc->threads,
                        th_plural(desc->threads), strerror(error));

@@ -806,7 +806,7 @@ static const figures all_figures[] = {
     {"jobs/stages:", "speed_up efficiency overhead_ns"},
     {"jobs/wake:", "idle_cores"},
     {"jobs/frame:", "speed_up efficiency idle_cores"},
-    {"jobs/oversubscribed:", "speed_up efficiency overhead_ns p10_efficiency"},
+    {"jobs/oversubscribed:", "speed_up efficiency overhead_ns efficiency_at_p90"},
 };
 
 static void expect_figures(const th_row *row)

@@ -411,7 +411,7 @@ Test(cli, bench_leaves_out_what_cannot_be_drawn)
     setenv("__EGL_VENDOR_LIBRARY_FILENAMES", "/nonexistent", 1);
     setenv("LIBGL_DRIVERS_PATH", "/nonexistent", 1);
     expect(0, "bench --count 2 --repetitions 1 --frames 1 --filter '^(limit|frame)/'", "");
-    cr_expect(strstr(out, "note: frame/all_visible/whole and 5 more are left out: ") && strstr(out, "OpenGL"), "%s",
+    cr_expect(strstr(out, "warning: frame/all_visible/whole and 5 more were skipped: ") && strstr(out, "OpenGL"), "%s",
               out);
     expect(4, "bench --repetitions 1 --filter ^frame/ --out kept.json", "OpenGL");
     cr_expect(out[0] == '\0' && access("kept.json", F_OK) != 0, "%s", out);
@@ -677,7 +677,7 @@ Test(cli, stress_refuses_what_cannot_be)
     expect(2, "stress --budget-ms 0", "--budget-ms takes a number from 0.001 to 10000, not \"0\"");
     expect(2, "stress --repetitions 3", "stress takes no --repetitions; that is an option of bench and scale");
     expect(4, "stress --count 1000000000", "1000000000 characters take ");
-    expect(2, "stress --size 320x180", "--size is of pictures, and only with --draw are there any");
+    expect(2, "stress --size 320x180", "--size needs --draw");
     expect(2, "stress --look lod", "stress takes no --look; that is an option of render and view");
 }
 

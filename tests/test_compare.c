@@ -157,7 +157,7 @@ Test(compare, the_scatter_between_processes_is_the_floor)
         expect_verdict(&p, r, TH_VERDICT_SAME);
         cr_expect(p.result.changes[r].floor > 0.05, "%g", p.result.changes[r].floor);
     }
-    cr_expect(is_warned(p.result.warnings, "4 of 4 entries scatter by more than 5 %"));
+    cr_expect(is_warned(p.result.warnings, "4 of 4 entries have a noise floor above 5 %"));
     end(&p);
 }
 
@@ -176,7 +176,7 @@ Test(compare, a_change_of_the_core_clock_is_no_change)
     row->core_clock_ns.count = 0; /* not known: then it is the time that counts */
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     expect_verdict(&p, 0, TH_VERDICT_GAIN);
-    cr_expect(is_warned(p.result.warnings, "how fast the core ran is not in both result_files"));
+    cr_expect(is_warned(p.result.warnings, "the core clock is not in both results"));
     end(&p);
 }
 
@@ -453,13 +453,13 @@ Test(compare, other_palettes_and_larger_errors_are_failures_of_their_own)
     p.reports[0].rows[5].error_vs_source = 1e-3;
     p.reports[1].rows[5].error_vs_source = 2e-3;
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
-    cr_expect_str_eq(p.result.changes[0].problem, "its palettes changed: 1234567890abcdf0, no longer 1234567890abcdef");
-    cr_expect_str_eq(p.result.changes[1].problem, "its error has grown from 0.0001 to 0.000102");
+    cr_expect_str_eq(p.result.changes[0].problem, "its palettes changed: 1234567890abcdf0, was 1234567890abcdef");
+    cr_expect_str_eq(p.result.changes[1].problem, "its error grew from 0.0001 to 0.000102");
     cr_expect_str_eq(p.result.changes[2].problem, "");
     cr_expect_str_eq(p.result.changes[3].problem, "");
     cr_expect_str_eq(p.result.changes[4].problem, "it failed: joint hand is off");
     expect_verdict(&p, 4, TH_VERDICT_UNTIMED);
-    cr_expect_str_eq(p.result.changes[5].problem, "it is 0.002 from what the file says, no longer 0.001");
+    cr_expect_str_eq(p.result.changes[5].problem, "its error vs source grew from 0.001 to 0.002");
     cr_expect_eq(p.result.problems, 4);
     cr_expect_eq(p.result.verdicts[TH_VERDICT_REGRESSION], 0);
     cr_expect(th_comparison_is_bad(&p.result));

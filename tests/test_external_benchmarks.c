@@ -150,7 +150,7 @@ Test(external_benchmarks, that_cannot_are_left_out_with_a_reason)
     cr_expect(bad->skipped && bad->real_ns.count == 0 && strcmp(bad->failure, "there is no stage") == 0);
     cr_expect_eq(th_report_skipped(&report), bad);
     cr_expect_null(th_report_failure(&report));
-    expect_text(&report, "note: frame/bad is left out: there is no stage");
+    expect_text(&report, "warning: frame/bad was skipped: there is no stage");
     json_t *document = th_report_json(&report);
     cr_assert_not_null(document);
     const json_t *rows = json_object_get(document, "benchmarks");

@@ -21,7 +21,7 @@ Test(result_file, gives_back_what_a_report_wrote)
     cr_expect(results->is_ours);
     cr_expect_str_eq(results->name, "some.json");
     cr_expect_eq(results->entry_count, 2);
-    const th_result_entry *e = th_result_file_find(results, "row/1");
+    const th_result_file_entry *e = th_result_file_find(results, "row/1");
     const th_row *row = &report.rows[1];
     cr_assert(e);
     cr_expect_eq(e->real_ns.count, 12);
@@ -94,7 +94,7 @@ Test(result_file, reads_the_times_of_google_benchmark)
     cr_assert_eq(th_result_file_parse(foreign, strlen(foreign), "gb.json", &results, &err), TH_OK, "%s", err.text);
     cr_expect_not(results->is_ours);
     cr_expect_eq(results->entry_count, 2);
-    const th_result_entry *e = &results->entries[0];
+    const th_result_file_entry *e = &results->entries[0];
     cr_expect_str_eq(e->name, "BM_Copy/8");
     cr_expect_eq(e->real_ns.count, 2);
     cr_expect_eq(e->real_ns.values[0], 1500);

@@ -397,7 +397,7 @@ Test(scale, text_says_where_a_peak_is_a_guess)
 {
     th_scale scale = made_up(0.02, 1e-6);
     char *text = text_of(&scale);
-    expect_text(text, ", far beyond what was measured.");
+    expect_text(text, ", far beyond the measured range.");
     cr_expect_not(strstr(text, "nan") || strstr(text, "inf"), "%s", text);
     free(text);
     th_scale_fini(&scale);
@@ -517,7 +517,7 @@ Test(scale, palettes_that_differ_fail_their_point_and_leave_no_verdict)
     json_t *document = th_scale_json(&scale), *scaling = json_object_get(document, "scaling");
     const json_t *curve = json_array_get(json_object_get(scaling, "curves"), 0);
     cr_expect_eq(json_array_size(json_object_get(curve, "points")), 2);
-    cr_expect_str_eq(json_string_value(json_object_get(json_object_get(scaling, "bottleneck"), "limit")), "unclear");
+    cr_expect_str_eq(json_string_value(json_object_get(json_object_get(scaling, "bottleneck"), "kind")), "unclear");
     json_decref(document);
     th_scale_fini(&scale);
 }

@@ -22,7 +22,7 @@ typedef struct units {
 } units;
 
 /* The core_clock that all times of an entry are brought to; 0: they stay as they are. */
-static double common_core_clock(const th_result_entry *const sides[2])
+static double common_core_clock(const th_result_file_entry *const sides[2])
 {
     const bool known = sides[0]->core_clock_ns.count > 0 && sides[1]->core_clock_ns.count > 0;
     return known ? th_samples_stats(&sides[0]->core_clock_ns).median : 0;
@@ -49,13 +49,13 @@ static bool is_baseline(const char *name)
 }
 
 /* Who draws waits for the driver, and the driver has threads of its own. Google Benchmark says so in the name. */
-static bool is_wall_time(const th_result_entry *e)
+static bool is_wall_time(const th_result_file_entry *e)
 {
     return e->threads > 1 || has_prefix(e->name, "frame/") || has_prefix(e->name, "stress/drawn/") ||
            strstr(e->name, "/real_time") || strstr(e->name, "/manual_time");
 }
 
-static const double *times_of(const th_result_entry *e)
+static const double *times_of(const th_result_file_entry *e)
 {
     return is_wall_time(e) ? e->real_ns.values : e->cpu_ns.values;
 }
@@ -67,7 +67,7 @@ static double quantile_of(const double *values, uint32_t count, double part, dou
 }
 
 /* The core_clock by its quartile: the quickest one of many is a misreading. scratch: room for all samples. */
-static void add_processes(const th_result_entry *e, double core_clock_ns, double *scratch, th_samples *out)
+static void add_processes(const th_result_file_entry *e, double core_clock_ns, double *scratch, th_samples *out)
 {
     for (uint32_t p = 0, first = 0; p < e->process_count; first = e->ends[p++]) {
         const uint32_t count = e->ends[p] - first;
@@ -80,14 +80,14 @@ static void add_processes(const th_result_entry *e, double core_clock_ns, double
     }
 }
 
-static void add_repetitions(const th_result_entry *e, double core_clock_ns, th_samples *out)
+static void add_repetitions(const th_result_file_entry *e, double core_clock_ns, th_samples *out)
 {
     for (uint32_t i = 0; i < e->real_ns.count; i++)
         th_samples_add(out, core_clock_ns > 0 ? times_of(e)[i] / e->core_clock_ns.values[i] * core_clock_ns
                                               : times_of(e)[i]);
 }
 
-static bool units_init(units *u, const th_result_entry *const sides[2])
+static bool units_init(units *u, const th_result_file_entry *const sides[2])
 {
     const double core_clock_ns = common_core_clock(sides);
     const bool many =
@@ -165,7 +165,7 @@ static void measure_change(const units *u, const relation *r, th_change *out)
     out->p = th_rank_test_run(&u->ns[0], &u->ns[1]).p;
 }
 
-static void check_errors(const th_result_entry *a, const th_result_entry *b, th_change *out)
+static void check_errors(const th_result_file_entry *a, const th_result_file_entry *b, th_change *out)
 {
     const double most = 1 + TH_COMPARE_ERROR_GROWTH;
     if (b->max_error > a->max_error * most)
@@ -175,7 +175,7 @@ static void check_errors(const th_result_entry *a, const th_result_entry *b, th_
                  b->error_vs_source);
 }
 
-static void set_failure(const th_result_entry *e, th_change *out)
+static void set_failure(const th_result_file_entry *e, th_change *out)
 {
     snprintf(out->problem, sizeof out->problem, "it failed: %s", e->failure);
 }
@@ -191,7 +191,8 @@ static bool names_kernel(const char *name)
     return false;
 }
 
-static void check_palettes(const th_result_entry *a, const th_result_entry *b, const relation *r, th_change *out)
+static void check_palettes(const th_result_file_entry *a, const th_result_file_entry *b, const relation *r,
+                           th_change *out)
 {
     const bool same_work = r->shared.scene && (r->shared.isa || names_kernel(b->name));
     if (b->failure)
@@ -202,7 +203,7 @@ static void check_palettes(const th_result_entry *a, const th_result_entry *b, c
         check_errors(a, b, out);
     if (!out->problem[0] && same_work && r->shared.libc && a->palette_hash && b->palette_hash &&
         strcmp(a->palette_hash, b->palette_hash) != 0)
-        snprintf(out->problem, sizeof out->problem, "its palettes changed from %s to %s", b->palette_hash,
+        snprintf(out->problem, sizeof out->problem, "its palettes changed: %s, was %s", b->palette_hash,
                  a->palette_hash);
 }
 
@@ -219,7 +220,7 @@ static th_change unknown_change(const char *name, th_verdict verdict)
                        .floor = nan};
 }
 
-static th_change new_entry(const th_result_entry *e)
+static th_change new_entry(const th_result_file_entry *e)
 {
     th_change change = unknown_change(e->name, TH_VERDICT_ONLY_NEW);
     if (e->failure)
@@ -227,9 +228,10 @@ static th_change new_entry(const th_result_entry *e)
     return change;
 }
 
-static bool compare_entry(const th_result_entry *a, const th_result_entry *b, const relation *r, th_change *out)
+static bool compare_entry(const th_result_file_entry *a, const th_result_file_entry *b, const relation *r,
+                          th_change *out)
 {
-    const th_result_entry *const sides[2] = {a, b};
+    const th_result_file_entry *const sides[2] = {a, b};
     units u;
     *out = unknown_change(b->name, TH_VERDICT_UNTIMED);
     check_palettes(a, b, r, out);
@@ -296,7 +298,7 @@ static bool compare_wanted(const th_compare_desc *desc, const regex_t *wanted, t
     const relation related = relation_of(a, b);
     bool room = true;
     for (uint32_t i = 0; i < b->entry_count && room; i++) {
-        const th_result_entry *e = &b->entries[i], *old = th_result_file_find(a, e->name);
+        const th_result_file_entry *e = &b->entries[i], *old = th_result_file_find(a, e->name);
         if (wanted && regexec(wanted, e->name, 0, NULL, 0) != 0)
             continue;
         th_change *change = &out->changes[out->count++];

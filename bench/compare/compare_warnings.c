@@ -35,8 +35,8 @@ static void warn_of_core_clock(const th_comparison *c, json_t **warnings)
 {
     bool lacks = false;
     for (uint32_t i = 0; i < c->count; i++) {
-        const th_result_entry *a = th_result_file_find(c->old_results, c->changes[i].name);
-        const th_result_entry *b = th_result_file_find(c->new_results, c->changes[i].name);
+        const th_result_file_entry *a = th_result_file_find(c->old_results, c->changes[i].name);
+        const th_result_file_entry *b = th_result_file_find(c->new_results, c->changes[i].name);
         lacks =
             lacks || (isfinite(c->changes[i].change) && (a->core_clock_ns.count == 0 || b->core_clock_ns.count == 0));
     }
@@ -90,7 +90,7 @@ static void warn_of_missing_palettes(const th_comparison *c, json_t **warnings)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < c->old_results->entry_count; i++) {
-        const th_result_entry *a = &c->old_results->entries[i], *b = th_result_file_find(c->new_results, a->name);
+        const th_result_file_entry *a = &c->old_results->entries[i], *b = th_result_file_find(c->new_results, a->name);
         count += b && !a->failure && !b->failure && !a->palette_hash != !b->palette_hash ? 1 : 0;
     }
     if (count > 0)

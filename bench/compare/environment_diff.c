@@ -71,7 +71,7 @@ static void compare_part(json_t **texts, const char *part, const th_result_file 
 static void compare_entries(json_t **texts, const th_result_file *old_results, const th_result_file *new_results)
 {
     for (uint32_t i = 0; i < new_results->entry_count; i++) {
-        const th_result_entry *b = &new_results->entries[i], *a = th_result_file_find(old_results, b->name);
+        const th_result_file_entry *b = &new_results->entries[i], *a = th_result_file_find(old_results, b->name);
         char text[512];
         if (!a || a->threads == 0 || b->threads == 0)
             continue;

@@ -150,7 +150,7 @@ static bool is_same_text(const char *a, const char *b)
 }
 
 /* The first row of an entry says what it is; none of the others may say anything else. */
-static bool check_same(const line *l, const row_info *t, const th_result_entry *e)
+static bool check_same(const line *l, const row_info *t, const th_result_file_entry *e)
 {
     if (t->threads != e->threads)
         return refuse(l, "threads", "differs from row to row");
@@ -161,7 +161,7 @@ static bool check_same(const line *l, const row_info *t, const th_result_entry *
     return true;
 }
 
-static bool add_times(const line *l, const row_info *t, bool is_first, th_result_entry *e)
+static bool add_times(const line *l, const row_info *t, bool is_first, th_result_file_entry *e)
 {
     const bool has_core_clock = l->is_ours && json_object_get(l->json, "core_clock_ns");
     double unit_ns = 1, real = 0, cpu = 0, core_clock = 1;
@@ -245,7 +245,7 @@ static bool make_room(const row_map *r)
 {
     bool room = true;
     for (uint32_t i = 0; i < r->results->entry_count && room; i++) {
-        th_result_entry *e = &r->results->entries[i];
+        th_result_file_entry *e = &r->results->entries[i];
         room = th_samples_init(&e->real_ns, r->counts[i]) && th_samples_init(&e->cpu_ns, r->counts[i]) &&
                th_samples_init(&e->core_clock_ns, r->counts[i]);
         r->counts[i] = 0;
@@ -253,7 +253,7 @@ static bool make_room(const row_map *r)
     return room || lack_memory(r->results, r->err);
 }
 
-static bool read_row(const row_map *r, const line *l, th_result_entry *e, bool is_first)
+static bool read_row(const row_map *r, const line *l, th_result_file_entry *e, bool is_first)
 {
     row_info t;
     if (!read_row_info(l, &t))
@@ -420,7 +420,7 @@ void th_result_file_free(th_result_file *results)
     free(results);
 }
 
-const th_result_entry *th_result_file_find(const th_result_file *results, const char *name)
+const th_result_file_entry *th_result_file_find(const th_result_file *results, const char *name)
 {
     const json_t *found = json_object_get(results->index_by_name, name);
     return found ? &results->entries[json_integer_value(found)] : NULL;

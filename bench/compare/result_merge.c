@@ -12,7 +12,7 @@ static void fail_row(th_row *row, const char *failure)
 }
 
 /* The same build, scene and frame, in another process: whatever differs has hung on where things lie in memory. */
-static void merge_row(th_row *row, const th_result_entry *e)
+static void merge_row(th_row *row, const th_result_file_entry *e)
 {
     char hash[24];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)row->palette_hash);
@@ -24,7 +24,7 @@ static void merge_row(th_row *row, const th_result_entry *e)
     row->error_vs_source = fmax(row->error_vs_source, e->error_vs_source);
 }
 
-static bool add_samples(th_row *row, const th_result_entry *e)
+static bool add_samples(th_row *row, const th_result_file_entry *e)
 {
     const uint32_t before = row->real_ns.count;
     if (row->process_count == 0)
@@ -41,7 +41,7 @@ static bool add_samples(th_row *row, const th_result_entry *e)
 
 static th_result add_row(const th_result_file *results, th_row *row, th_error *err)
 {
-    const th_result_entry *e = th_result_file_find(results, row->name);
+    const th_result_file_entry *e = th_result_file_find(results, row->name);
     if (!e)
         return th_fail(err, TH_ERR_INPUT, "%s: no %s", results->name, row->name);
     const uint32_t processes = (row->process_count ? row->process_count : 1) + e->process_count;

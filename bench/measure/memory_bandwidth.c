@@ -17,11 +17,11 @@
 /* As wide as every CPU of the architecture loads and stores: a core reaches its memory's limit with that. */
 typedef uint64_t word __attribute__((vector_size(16)));
 
-const char *th_bandwidth_kind_name(th_bandwidth_kind traffic)
+const char *th_bandwidth_kind_name(th_bandwidth_kind kind)
 {
     static const char *const names[] = {"write", "read", "streaming_write"};
     _Static_assert(sizeof names / sizeof *names == TH_BANDWIDTH_COUNT, "a name for each");
-    return names[traffic];
+    return names[kind];
 }
 
 uint32_t th_bandwidth_kind_count(void)

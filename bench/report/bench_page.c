@@ -212,6 +212,7 @@ static const th_key mode_keys[] = {{"as authored", TH_INK_BLUE, false}, {"step",
                                    {"nlerp", TH_INK_GREEN, false},      {"slerp", TH_INK_PURPLE, false},
                                    {"fast-slerp", TH_INK_OCHRE, false}, {"cubic", TH_INK_SKY, false}};
 enum { MODE_COUNT = sizeof mode_keys / sizeof *mode_keys };
+_Static_assert(MODE_COUNT == (int)TH_INTERPOLATION_COUNT, "a key for each interpolation mode");
 
 /* NULL for an entry that is no way to pose the crowd; *what: the rest of its name. */
 static const th_key *mode_of(const th_row *row, const char **what)

@@ -2,13 +2,13 @@
 
 #include <throng/core/json.h>
 
-static json_t *model_json(const th_model *model, const th_compiled_model *rig, uint32_t clip)
+static json_t *model_json(const th_model *model, const th_compiled_model *compiled, uint32_t clip)
 {
     const char *name = clip < model->clip_count ? model->clips[clip].name : clip == TH_NO_INDEX ? "all" : NULL;
-    return json_pack("{s:o, s:i, s:i, s:i, s:o, s:o}", "name", th_json_text(model->name), "bones",
+    return json_pack("{s:o, s:i, s:i, s:i, s:o, s:o}", "name", th_json_text(model->name), "joints",
                      (int)model->joint_count, "bones", (int)model->bone_count, "clips", (int)model->clip_count,
-                     "exact_clips", rig ? th_json_count(th_compiled_model_exact_clips(rig)) : json_null(), "clip",
-                     th_json_text(name));
+                     "exact_clips", compiled ? th_json_count(th_compiled_model_exact_clips(compiled)) : json_null(),
+                     "clip", th_json_text(name));
 }
 
 json_t *th_scene_json(const th_scene *scene, const th_scene_desc *desc)

@@ -35,7 +35,7 @@ th_result th_model_cache_create(const th_model_cache_desc *desc, const th_settin
     th_model_cache *model_cache = calloc(1, sizeof *model_cache);
     if (!model_cache)
         return th_fail(err, TH_ERR_MEMORY, "no memory for models");
-    atomic_init(&model_cache->users, 1);
+    model_cache->users = 1;
     model_cache->interpolation = settings->interpolation;
     for (uint32_t m = 0; m < settings->model_count; m++) {
         th_result result = add(model_cache, desc, settings->models[m], err);
@@ -50,12 +50,12 @@ th_result th_model_cache_create(const th_model_cache_desc *desc, const th_settin
 
 void th_model_cache_retain(th_model_cache *model_cache)
 {
-    atomic_fetch_add_explicit(&model_cache->users, 1, memory_order_relaxed);
+    __atomic_fetch_add(&model_cache->users, 1, __ATOMIC_RELAXED);
 }
 
 void th_model_cache_release(th_model_cache *model_cache)
 {
-    if (!model_cache || atomic_fetch_sub_explicit(&model_cache->users, 1, memory_order_acq_rel) > 1)
+    if (!model_cache || __atomic_fetch_sub(&model_cache->users, 1, __ATOMIC_ACQ_REL) > 1)
         return;
     for (uint32_t m = 0; m < model_cache->count; m++) {
         th_compiled_model_destroy((th_compiled_model *)model_cache->compiled_models[m]);

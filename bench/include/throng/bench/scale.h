@@ -96,7 +96,7 @@ typedef enum th_bandwidth_kind {
 } th_bandwidth_kind;
 
 /* "write", "read", "streaming_write". */
-const char *th_bandwidth_kind_name(th_bandwidth_kind traffic);
+const char *th_bandwidth_kind_name(th_bandwidth_kind kind);
 
 /* Four times all last-level caches, so that next to nothing is still there on the next pass (J. McCalpin, STREAM:
  * Sustainable Memory Bandwidth in High Performance Computers, 1995), but at most an eighth of the memory, half of what
@@ -153,7 +153,7 @@ void th_bottleneck_analyze(const th_bottleneck_input *figures, th_bottleneck *ou
 /* ---- the study ---- */
 
 typedef struct th_scale {
-    /* A row for each point, in the order of the points; then for each ablation, and each traffic. */
+    /* A row for each point, in the order of the points; then for each ablation, and each kind. */
     th_report report;
     th_scale_point *points;
     th_scale_curve *curves;  /* by scheduler, then characters, then grain */

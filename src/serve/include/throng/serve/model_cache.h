@@ -7,7 +7,6 @@
 #include <throng/core/api.h>
 #include <throng/serve/settings.h>
 
-#include <stdatomic.h>
 
 TH_API_BEGIN
 
@@ -32,7 +31,7 @@ typedef struct th_model_cache {
     const th_compiled_model *compiled_models[TH_SETTINGS_MODELS];
     uint32_t count;
     size_t bytes; /* of the compiled models */
-    atomic_uint users;
+    uint32_t users; /* changed by th_model_cache_retain and _release alone, atomically */
 } th_model_cache;
 
 /* Begins with one user. May take seconds. */
