@@ -191,7 +191,7 @@ static json_t *add_plain(json_t *json, const char *prefix, const json_t *more)
     return json;
 }
 
-/* One field of all models; "none" where a model has no such clip. */
+/* One field of all models; "none" if a model lacks it. */
 static json_t *of_models(const json_t *scene, const char *field)
 {
     char text[512] = ""; /* the most that a cell holds */

@@ -66,7 +66,7 @@ typedef struct th_scale_curve {
     th_fit fits[TH_FIT_LAW_COUNT];
 } th_scale_curve;
 
-/* ---- what is left of a frame when a part of it is left out ---- */
+/* ---- ablations: frames with a part left out ---- */
 
 typedef enum th_ablation {
     TH_ABLATION_NO_WRITE = 0, /* poses in full; each batch overwrites the same palettes, in the cache */

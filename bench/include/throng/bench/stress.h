@@ -106,7 +106,7 @@ typedef struct th_stress {
     char headline[512]; /* the result in one sentence: the point with most characters */
 } th_stress;
 
-/* TH_ERR_MEMORY when the characters asked for do not fit. th_stress_fini in the end when TH_OK. */
+/* TH_ERR_MEMORY when the requested characters do not fit. Call th_stress_fini in the end if it returned TH_OK. */
 th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *err);
 void th_stress_fini(th_stress *stress);
 
