@@ -1,9 +1,9 @@
-# Writes OUT with the commit that SOURCE is at, and touches the file only when that changes. Run at build time: a commit
-# looked up at configure time would be a lie after the next one.
+# Writes the commit of SOURCE to OUT, and only touches the file when the commit changes. Runs at build time: a commit
+# looked up at configure time would be wrong after the next commit.
 set(commit "")
 find_package(Git QUIET)
 if(GIT_FOUND)
-    # Sources that were unpacked inside another project's repository are not at its commit.
+    # Sources unpacked inside another project's repository must not report that repository's commit.
     execute_process(COMMAND ${GIT_EXECUTABLE} rev-parse --show-toplevel
         WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE top ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
     file(REAL_PATH ${SOURCE} source)

@@ -4,7 +4,7 @@
 
 #include <throng/bench/baselines.h>
 
-void th_openmp_register(void); /* one `omp for` over the chunks, under each of three schedules */
+void th_openmp_register(void); /* `omp for` over the chunks, under each of three schedules */
 void th_onetbb_register(void); /* tbb::parallel_for over the chunks */
 
 #endif

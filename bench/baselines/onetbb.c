@@ -28,8 +28,9 @@ static void answer(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     }
 }
 
-/* oneTBB promises no thread but the caller, and tells nobody when a limit keeps others from coming. So everybody waits
- * for everybody, once. On a busy machine threads come late; one that has not come after ten seconds never will. */
+/* oneTBB does not guarantee any thread besides the caller, and does not report when a limit keeps threads away. So all
+ * threads wait for each other once. On a busy machine threads come late; one that has not come after ten seconds is
+ * taken as missing. */
 static int call_roll(th_onetbb_arena *arena, uint32_t threads)
 {
     roll_call roll = {.deadline_ns = th_clock_ns() + 10000000000u, .threads = threads};

@@ -1,10 +1,10 @@
-/* The only C++ here, for an interface that is C++.
+/* C++, because the interface of oneTBB is C++.
  *
- * The numbers of the workers are those of the arena's slots. The first is reserved for a thread that comes from
- * outside: that is the caller, as there is one at a time, so it is always number 0 and never has to wait for a slot.
+ * The worker numbers are the arena's slots. Slot 0 is reserved for a thread from outside, which is the caller: there is
+ * one at a time, so it is always number 0 and never waits for a slot.
  *
- * tbb::parallel_for has auto_partitioner by default, so that is what people know: about four ranges a thread, halved
- * again when somebody comes for work. */
+ * tbb::parallel_for uses auto_partitioner, its default: about four ranges a thread, split again when another thread
+ * steals. */
 #include "onetbb_arena.h"
 
 #include <oneapi/tbb/blocked_range.h>
@@ -22,8 +22,8 @@ struct th_onetbb_arena {
         arena.initialize();
     }
 
-    /* By default the whole process gets as many threads as there are CPUs. The least limit in force counts, so that of
-     * one pool must not bind another: all ask for the most, and the arena limits each to its own. */
+    /* By default the process has as many threads as CPUs. The smallest limit in force applies to all arenas, so one
+     * pool must not limit another: all set the maximum, and each arena limits its own threads. */
     tbb::global_control limit;
     tbb::task_arena arena;
 };

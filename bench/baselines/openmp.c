@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <omp.h>
 
-/* With OMP_DYNAMIC the runtime may give fewer threads than asked for, by the load of the moment: the answer of create
- * would hold for no call after it, and a measurement not for the threads in its name. Returns what to set again
- * afterwards. */
+/* With OMP_DYNAMIC the runtime may give fewer threads than requested, depending on the load. Then the number that
+ * create() found would not hold for later calls, and an entry's name would not say its threads. Returns the setting to
+ * restore. */
 static int insist_on_threads(void)
 {
     const int before = omp_get_dynamic();
@@ -15,12 +15,12 @@ static int insist_on_threads(void)
     return before;
 }
 
-/* OMP_THREAD_LIMIT, OMP_MAX_ACTIVE_LEVELS or a parallel region around it may leave fewer threads. */
+/* OMP_THREAD_LIMIT, OMP_MAX_ACTIVE_LEVELS or an enclosing parallel region may leave fewer threads. */
 static int create(uint32_t threads, void **out)
 {
     uint32_t team = 1;
     const int dynamic = insist_on_threads();
-    (void)out; /* the runtime keeps its threads to itself */
+    (void)out; /* the runtime owns its threads */
 #pragma omp parallel num_threads((int)threads)
 #pragma omp single
     team = (uint32_t)omp_get_num_threads();
@@ -33,7 +33,7 @@ static void destroy(void *scheduler)
     (void)scheduler;
 }
 
-/* Every thread of a team calls one of these: the loops share the chunks between them. */
+/* Every thread of a team calls one of these; `omp for` distributes the chunks among them. */
 
 static void share_dynamic(th_loop_worker *self, void *ctx)
 {
@@ -59,8 +59,7 @@ static void share_static(th_loop_worker *self, void *ctx)
         th_loop_run(self, (uint32_t)chunk, (uint32_t)chunk + 1);
 }
 
-/* Where the runtime gives fewer threads than at first, because the call is made from inside another parallel region,
- * those run it all. */
+/* Inside another parallel region the runtime may give fewer threads than at first; those run all chunks. */
 static int run(th_loop *loop, th_loop_fn *share)
 {
     const int dynamic = insist_on_threads();

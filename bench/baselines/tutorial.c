@@ -11,14 +11,13 @@ typedef struct mat4 {
     float m[4][4];
 } mat4;
 
-/* Assimp's own shapes: names lie in fixed buffers inside of what they name, keys are structs of a double and a value.
- */
+/* Assimp's layout: names are fixed buffers inside their owner, keys are structs of a double and a value. */
 typedef struct name_buffer {
     uint32_t length;
     char data[TH_TUTORIAL_MAX_NAME + 1];
 } name_buffer;
 
-/* aiVectorKey and aiQuatKey are of one size: the vector is padded. */
+/* aiVectorKey and aiQuatKey have the same size: the vector is padded. */
 typedef struct anim_key {
     double time;
     float value[4];
@@ -28,7 +27,7 @@ typedef struct node_anim {
     name_buffer node_name;
     uint32_t position_count, rotation_count, scaling_count;
     anim_key *positions, *rotations, *scalings;
-    const float *position_tangents, *rotation_tangents, *scaling_tangents; /* the model's; NULL but for splines */
+    const float *position_tangents, *rotation_tangents, *scaling_tangents; /* the model's; NULL unless splines */
     bool positions_step, rotations_step, scalings_step;
 } node_anim;
 
@@ -44,7 +43,7 @@ typedef struct node {
     struct node **children;
 } node;
 
-/* One entry of the bone map: a name and the palette entries that follow it. */
+/* An entry of the bone map: a name and its first palette entry. */
 typedef struct bone {
     const char *name;
     uint32_t entry, bone_count;
@@ -57,7 +56,7 @@ struct th_tutorial {
     uint32_t root_count;
     bone *bones; /* by name */
     uint32_t bone_count;
-    mat4 *offsets; /* [bind] */
+    mat4 *offsets; /* [bone] */
     th_arena *arena;
 };
 
@@ -68,7 +67,7 @@ typedef struct walk {
     float *palette;
 } walk;
 
-/* ---- matrices, as a tutorial's maths header has them ---- */
+/* ---- matrices, as in a tutorial's maths header ---- */
 
 static mat4 mat4_mul(const mat4 *a, const mat4 *b)
 {
@@ -133,9 +132,10 @@ static void quat_slerp(const float a[4], const float b[4], float t, float out[4]
 
 /* ---- keys ---- */
 
-/* Each finds the last key at or before the time by walking, then goes on to the next one; the ends hold. */
+/* Each searches linearly for the last key at or before the time and interpolates to the next one. Before the first and
+ * after the last key the value is constant. */
 
-/* The spline from a key to the next; tangents: those of this key. */
+/* Interpolates a spline from one key to the next; tangents: those of this key. */
 static void interpolate_spline(const anim_key *key, const float *tangents, int width, float t, float out[])
 {
     const float *leave = tangents + width, *arrive = leave + width;
@@ -171,7 +171,7 @@ static void interpolate_rotation(const anim_key *keys, const float *tangents, bo
         k++;
     memcpy(out, keys[k].value, sizeof keys[k].value);
     if (k + 1 == count || ticks <= keys[k].time || steps) {
-        if (tangents) /* a spline's keys are of any length */
+        if (tangents) /* keys of a spline need not be normalized */
             quat_normalize(out);
         return;
     }
@@ -186,8 +186,8 @@ static void interpolate_rotation(const anim_key *keys, const float *tangents, bo
 
 /* ---- the walk ---- */
 
-/* A string built from a name, as the tutorials build one for each comparison; without the allocation that theirs takes
- * for names over 15 characters. */
+/* A string made of a name, as tutorials make one for each comparison; without the allocation that std::string needs for
+ * names over 15 characters. */
 typedef struct text {
     size_t length;
     char data[sizeof((name_buffer *)0)->data];
@@ -199,7 +199,7 @@ static void make_text(text *to, const char *name)
     memcpy(to->data, name, to->length + 1);
 }
 
-/* Not inlined: its strings would lie in every frame of the recursion. */
+/* Not inlined, to keep its strings out of the frames of the recursion. */
 __attribute__((noinline)) static const node_anim *find_node_anim(const animation *from, const char *name)
 {
     text wanted, candidate;
@@ -365,7 +365,7 @@ static bool build_bones(th_tutorial *tutorial)
     return true;
 }
 
-/* What the tutorials' structures and their recursion cannot take. */
+/* Limits of the tutorials' structures and of their recursion. */
 static th_result check_limits(const th_model *model, th_error *err)
 {
     uint32_t *depths = calloc(model->joint_count, sizeof *depths), deepest = 0;
@@ -381,8 +381,8 @@ static th_result check_limits(const th_model *model, th_error *err)
     }
     free(depths);
     if (deepest > TH_TUTORIAL_MAX_DEPTH || longest > TH_TUTORIAL_MAX_NAME)
-        return th_fail(err, TH_ERR_LIMIT, "%s: the tutorials' way takes %u levels and names of %u bytes", model->name,
-                       TH_TUTORIAL_MAX_DEPTH, TH_TUTORIAL_MAX_NAME);
+        return th_fail(err, TH_ERR_LIMIT, "%s: the tutorial method takes at most %u levels and names of %u bytes",
+                       model->name, TH_TUTORIAL_MAX_DEPTH, TH_TUTORIAL_MAX_NAME);
     return TH_OK;
 }
 

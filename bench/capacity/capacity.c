@@ -6,29 +6,30 @@
 
 #define RISK 0.05
 
-/* The two shares that a sequential_test of the search tells apart, a factor of two on either side of what is asked. */
+/* Miss rates that a test of the search distinguishes: a factor of two on either side of the allowed rate. */
 #define LOW_MISS_RATE  (TH_CAPACITY_MISS_RATE / 2)
 #define HIGH_MISS_RATE (TH_CAPACITY_MISS_RATE * 2)
 
-/* The search ends when what meets_budget and what failed are this close. */
+/* The search ends when the most that passed and the fewest that failed are this close. */
 #define CONVERGED 1.02
 
-/* The machine is, as long as no run that counts would have meets_budget so many times what another would. */
+/* The machine is stable if the estimates of all confirmation runs are within this factor. */
 #define STABLE 1.05
 
-/* As many runs that count where the machine is steady, and where it is not. After the most nothing is tried that is
- * more. */
+/* Confirmation runs: MIN_RUNS if the machine is stable, else ENOUGH_RUNS. After MAX_RUNS the number of items is not
+ * raised any more. */
 enum { BRACKET_FRAMES = 9, MIN_RUNS = 3, ENOUGH_RUNS = 6, MAX_RUNS = 12 };
 
-/* Of so many runs the worst is not confirmed in when the next one would have meets_budget so many times as much: it met
- * something that was not the machine's usual company. */
+/* With this many runs or more, drop the worst if the second-worst is at least OUTLIER_RATIO times as high (assumed
+ * external interference). */
 enum { MIN_RUNS_FOR_OUTLIER = 5 };
 #define OUTLIER_RATIO 1.25
 
-/* Of a run that counts, each long enough to have a slow moment of the machine whole: ten seconds as a rule. */
+/* Bootstrap blocks in a confirmation run. Each is long enough for a whole slow phase of the machine: usually ten
+ * seconds. */
 enum { BLOCKS = 3 };
 
-/* Times as many frames as a run that counts has. */
+/* Capacity estimates that are kept, in units of a confirmation run's frames. */
 enum { HISTORY_RUNS = 16 };
 
 const char *th_capacity_stage_name(th_capacity_stage stage)
@@ -37,9 +38,9 @@ const char *th_capacity_stage_name(th_capacity_stage stage)
     return names[stage];
 }
 
-/* ---- how many may be late ---- */
+/* ---- allowed misses ---- */
 
-/* Of up to `late` late frames, where each is late with the probability `share`. */
+/* The probability of at most `late` misses when each frame misses with probability `share`. */
 static double chance_of(uint32_t late, uint32_t frames, double share)
 {
     double chance = 0;
@@ -78,16 +79,18 @@ typedef struct search {
     const th_capacity_desc *desc;
     const th_capacity_subject *subject;
     th_capacity *out;
-    th_samples times;          /* of the probe under way */
-    th_samples capacities;     /* of search and confirm: of how many items each frame would have taken the budget */
-    th_samples run_capacities; /* of how many items the 99th percentile of each run that counts was the budget */
-    uint32_t allowed;          /* to be late in a run that counts */
-    double one_ns;             /* a frame of one item; 0: not known */
-    uint32_t passed, failed;   /* the most that meets_budget and the least that failed; 0: none yet */
+    th_samples times; /* of the probe in progress */
+    /* For each frame of search and confirm: the items with which it would have taken the budget. */
+    th_samples capacities;
+    /* For each confirmation run: the items with which its 99th percentile would equal the budget. */
+    th_samples run_capacities;
+    uint32_t allowed;        /* deadline misses allowed in a confirmation run */
+    double one_ns;           /* time of a frame of one item; 0: unknown */
+    uint32_t passed, failed; /* the most that met the budget, the fewest that failed; 0: none yet */
     th_error *err;
 } search;
 
-/* When the list is full, which takes a strange machine, the last one makes capacity_at. */
+/* Starts a probe. When the list is full, which only a very unstable machine causes, it replaces the last one. */
 static th_result begin(search *s, th_capacity_stage stage, uint32_t items, th_capacity_probe **out)
 {
     th_capacity *c = s->out;
@@ -98,8 +101,8 @@ static th_result begin(search *s, th_capacity_stage stage, uint32_t items, th_ca
     return s->subject->prepare(s->subject->ctx, items, s->err);
 }
 
-/* So many times the items would just hold it, if frames of them take `ns` and grow from that of one item on as they did
- * so far. */
+/* The factor by which the items could grow until a frame takes the budget, given that one of `items` items takes `ns`.
+ * The time is assumed to grow linearly from that of one item. */
 static double fill_factor(const search *s, uint32_t items, double ns)
 {
     const double one_ns = items > 1 ? s->one_ns : 0, first = one_ns > 0;
@@ -108,7 +111,7 @@ static double fill_factor(const search *s, uint32_t items, double ns)
     return (first + (items - first) * (s->desc->budget_ns - one_ns) / (ns - one_ns)) / items;
 }
 
-/* The oldest make capacity_at. */
+/* Drops the older half when the list is full. */
 static void add_capacity(search *s, const th_capacity_probe *p, double ns)
 {
     th_samples *all = &s->capacities;
@@ -121,7 +124,7 @@ static void add_capacity(search *s, const th_capacity_probe *p, double ns)
     th_samples_add(all, p->items * fill_factor(s, p->items, ns));
 }
 
-/* Whether it was late. */
+/* Returns whether the frame missed the deadline. */
 static bool run_frame(search *s, th_capacity_probe *p)
 {
     const double ns = s->subject->frame(s->subject->ctx);
@@ -143,7 +146,7 @@ static void end(search *s, th_capacity_probe *p, bool meets_budget)
     p->meets_budget = meets_budget;
 }
 
-/* Likewise, of the probe that has just ended, but for this share of its frames. */
+/* fill_factor for the probe that has just ended, if a share `late` of its frames may miss. */
 static double capacity_at(search *s, uint32_t items, double late)
 {
     return fill_factor(s, items, th_quantile(s->times.values, s->times.count, 1 - late));
@@ -159,7 +162,8 @@ static th_result bracket_probe(search *s, uint32_t items, th_capacity_probe **ou
     return result;
 }
 
-/* The sequential probability ratio sequential_test. Where it cannot decide, the share seen does. */
+/* A sequential probability ratio test. If it cannot decide within the maximum of frames, the observed miss rate
+ * does. */
 static th_result sequential_test(search *s, uint32_t items, th_capacity_probe **out)
 {
     const double late = log(HIGH_MISS_RATE / LOW_MISS_RATE), in_time = log1p(-HIGH_MISS_RATE) - log1p(-LOW_MISS_RATE);
@@ -175,7 +179,7 @@ static th_result sequential_test(search *s, uint32_t items, th_capacity_probe **
     return TH_OK;
 }
 
-/* A run that counts. */
+/* A confirmation run. */
 static th_result confirm(search *s, uint32_t items, th_capacity_probe **out)
 {
     const th_result result = begin(s, TH_CAPACITY_CONFIRM, items, out);
@@ -196,7 +200,7 @@ static uint32_t times(uint32_t items, double factor, uint32_t most)
     return product >= most ? most : product < 1 ? 1 : (uint32_t)product;
 }
 
-/* How many are worth a sequential_test: what has a median of nine tenths of the budget. */
+/* Finds the first number for a sequential test: its median is nine tenths of the budget. */
 static th_result bracket(search *s, uint32_t *out_first)
 {
     th_capacity_probe *p;
@@ -216,7 +220,7 @@ static th_result bracket(search *s, uint32_t *out_first)
     }
 }
 
-/* After a sequential_test of so many that meets_budget: more of them. `suggested` times as many are about right. */
+/* The next number after one that passed. suggested: the factor that its times suggest. */
 static uint32_t next_higher(const search *s, double suggested)
 {
     const double least = (double)s->passed + fmax(1, s->passed * (CONVERGED - 1)),
@@ -227,7 +231,7 @@ static uint32_t next_higher(const search *s, double suggested)
     return next >= s->desc->most ? s->desc->most : (uint32_t)next;
 }
 
-/* After one that failed: halfway to what meets_budget. As long as nothing has, ever longer steps. */
+/* The next number after one that failed: halfway to the most that passed. While none has passed, steps grow. */
 static uint32_t next_lower(const search *s, double suggested, double *step)
 {
     if (s->passed > 0)
@@ -259,7 +263,7 @@ static th_result narrow(search *s, uint32_t items)
     return TH_OK;
 }
 
-/* Of 1,000 items and more, three digits: what is quoted is what was measured. */
+/* Three digits from 1,000 items on. The rounded number itself is tested, so it is what was measured. */
 static uint32_t round_down(uint32_t items)
 {
     uint32_t unit = 1;
@@ -268,21 +272,21 @@ static uint32_t round_down(uint32_t items)
     return items / unit * unit;
 }
 
-/* The run that was just made counts, until another does. */
+/* The run that has just ended is the result, until another is kept. */
 static void keep(search *s, const th_capacity_probe *p)
 {
     s->out->confirmed = *p;
     s->subject->keep(s->subject->ctx);
 }
 
-/* Of how many items the 99th percentile of the run that has just ended would have been the budget. */
+/* Adds the items with which the 99th percentile of the run that has just ended would equal the budget. */
 static void add_run_capacity(search *s, uint32_t items)
 {
     s->run_capacities.count -= s->run_capacities.count == s->run_capacities.capacity;
     th_samples_add(&s->run_capacities, items * capacity_at(s, items, TH_CAPACITY_MISS_RATE));
 }
 
-/* As many as the runs so far would all have meets_budget, but for bad luck. */
+/* The most items with which all runs so far would have met the budget, without an outlier. */
 static uint32_t suggested(const search *s)
 {
     const double *run_capacities = th_samples_sorted(&s->run_capacities);
@@ -302,7 +306,7 @@ static bool are_enough(const search *s)
     return s->run_capacities.count >= (is_stable(s) ? MIN_RUNS : ENOUGH_RUNS);
 }
 
-/* Runs of as many as those before suggest; after one that failed, of 1 % fewer at least. */
+/* Confirmation runs with the number that those before suggest; after a failure at least 1 % fewer. */
 static th_result confirm_runs(search *s, uint32_t items)
 {
     while (items > 0 && s->out->items == 0) {
@@ -347,7 +351,8 @@ static void fini(search *s)
     th_samples_fini(&s->run_capacities);
 }
 
-/* Blocks know little of moods that last as long as they, and the runs know more. */
+/* Blocks miss changes that last as long as a block or longer, so the interval also includes the estimates of all
+ * runs. */
 static th_interval capacity_interval(const search *s)
 {
     const th_interval by_blocks = th_quantile_interval(&s->capacities, TH_CAPACITY_MISS_RATE, s->desc->frames / BLOCKS);
@@ -379,7 +384,7 @@ static void set_run_range(search *s)
     s->out->is_stable = is_stable(s) || s->out->best_run == s->out->worst_run;
 }
 
-/* Where no run has meets_budget, the last frames are what there is. */
+/* If no run met the budget, the last probe is the result. */
 static void finish(search *s)
 {
     th_capacity *c = s->out;

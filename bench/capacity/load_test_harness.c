@@ -10,7 +10,7 @@
 
 enum { MIN_WARM_UP = 2, MAX_WARM_UP = 16, TRACED_FRAMES = 16 };
 
-/* Waking up is part of a frame, and counts as a wait (runqueue_delay.h). */
+/* A wake-up takes up to this long and also counts as run-queue delay (runqueue_delay.h). */
 #define MIN_DELAY_NS 1e5
 
 th_result th_load_test_init(th_load_test *s, const th_stress_desc *desc, th_error *err)
@@ -18,7 +18,7 @@ th_result th_load_test_init(th_load_test *s, const th_stress_desc *desc, th_erro
     th_scene_desc empty = desc->scene;
     empty.instance_count = 0;
     *s = (th_load_test){.desc = desc, .preemption_threshold_ns = fmax(0.01 * desc->budget_ns, MIN_DELAY_NS)};
-    prctl(PR_SET_TIMERSLACK, 1); /* or frames begin up to 50 us late */
+    prctl(PR_SET_TIMERSLACK, 1); /* otherwise frames begin up to 50 us late */
     bool room = th_samples_init(&s->real, desc->frames);
     room = th_samples_init(&s->cpu, desc->frames) && room;
     room = th_samples_init(&s->unpreempted, desc->frames) && room;
@@ -77,7 +77,7 @@ th_result th_load_test_character_bytes(const th_load_test *s, double *out, th_er
     th_scene *scene;
     th_crowd *crowd;
     const th_result result = create_crowd(s, characters, &scene, &crowd, err);
-    if (result == TH_OK) /* a scene deals its instances from a list as long */
+    if (result == TH_OK) /* creating a scene also takes a list of instances of the same length */
         *out = (double)(copies * th_crowd_palette_bytes(crowd) + th_crowd_bytes(crowd)) / characters +
                2 * sizeof(th_instance) + (double)(renderer ? renderer->character_bytes : 0);
     th_crowd_destroy(crowd);
@@ -118,11 +118,12 @@ static th_result prepare_renderer(th_load_test *s, uint32_t characters, th_error
 {
     const th_stress_renderer *renderer = s->desc->renderer;
     clear(s);
-    free_palette(s); /* memory that the renderer may want */
+    free_palette(s); /* leaves the memory to the renderer */
     return renderer->prepare(renderer->ctx, th_jobs_threads(s->jobs), characters, err);
 }
 
-/* Threads of our own that have to share CPUs wait for each other. */
+/* Whether each thread can have its own CPU. Otherwise our own threads delay each other, and preemption cannot be
+ * told. */
 static bool has_cpus(const th_load_test *s)
 {
     return th_jobs_threads(s->jobs) <= th_cpus_read().usable && !(s->desc->renderer && s->desc->renderer->needs_cpus);
@@ -176,7 +177,7 @@ static void run(th_load_test *s)
         th_load_test_run(s, s->number++);
 }
 
-/* Returns when it was. */
+/* Returns the time of the tick. */
 static uint64_t wait_for_tick(th_load_test *s)
 {
     const uint64_t now = th_clock_ns(), tick = s->due_ns > now ? s->due_ns : now;
@@ -187,7 +188,8 @@ static uint64_t wait_for_tick(th_load_test *s)
     return tick;
 }
 
-/* Waking up late is part of a frame: who waits for a CPU then is late as well. Sleeping is not waiting for one. */
+/* A late wake-up is part of the frame, so waiting for a CPU at its start can make it miss the deadline. Sleeping does
+ * not count as waiting for a CPU. */
 double th_load_test_frame(th_load_test *s)
 {
     th_runqueue_delay_begin(&s->delay);
@@ -206,7 +208,7 @@ double th_load_test_frame(th_load_test *s)
 static void run_traced(th_load_test *s, th_tracer *tracer)
 {
     if (s->desc->renderer) {
-        run(s); /* who has been told of the tracer */
+        run(s); /* the renderer records it, as it has the tracer */
         return;
     }
     th_tracer_frame_begin(tracer, s->jobs, s->number);

@@ -11,10 +11,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Posed and checked before a search, which begins with a single one. */
+/* Characters posed and checked before each search, which itself starts with one. */
 enum { CHECKED = 1000 };
 
-/* Nobody has memory for as many, and their number fits anywhere. */
+/* More than fits into any memory, and small enough for all integer types used. */
 enum { MOST_CHARACTERS = 1000000000 };
 
 typedef struct stress_run {
@@ -22,9 +22,9 @@ typedef struct stress_run {
     th_stress *out;
     th_load_test load_test;
     uint32_t most;          /* characters that fit into memory */
-    th_row *row;            /* under way, */
-    th_stress_point *point; /* and what comes of it */
-    uint64_t first_hash;    /* of the crowd that all numbers of threads pose first */
+    th_row *row;            /* in progress */
+    th_stress_point *point; /* its result */
+    uint64_t first_hash;    /* palette hash of the crowd that all thread counts pose first */
 } stress_run;
 
 /* ---- memory ---- */
@@ -55,7 +55,7 @@ static th_result find_most(stress_run *s, th_error *err)
 
 /* ---- checking ---- */
 
-/* The crowd under test. */
+/* Checks the crowd in the harness. */
 static th_result check(stress_run *s, th_row *row, th_error *err)
 {
     const th_validate_run_desc validation = {
@@ -163,7 +163,7 @@ static json_t *own_json(const th_stress *out, const th_stress_point *p)
                      th_json_real(p->unpreempted.p99 / 1e6));
 }
 
-/* Where frames are drawn, some are. */
+/* Draws a crowd where there is a renderer, for a dry run. */
 static th_result draw_once(stress_run *s, th_error *err)
 {
     const uint32_t asked = s->desc->scene.instance_count;
@@ -173,7 +173,7 @@ static th_result draw_once(stress_run *s, th_error *err)
     return result == TH_OK ? th_load_test_finish(&s->load_test, err) : result;
 }
 
-/* What was timed, when it was wrong. */
+/* Discards the times when palettes were wrong. */
 static void forget(const stress_run *s)
 {
     *s->point = (th_stress_point){.threads = s->row->threads};
@@ -197,7 +197,7 @@ static th_result run_point(stress_run *s, th_error *err)
     result = measure(s, err);
     th_tracer_next(tracer, "trace");
     if (result == TH_OK)
-        result = th_load_test_prepare(&s->load_test, *confirmed, err); /* the last one tried may have been another */
+        result = th_load_test_prepare(&s->load_test, *confirmed, err); /* the last probe may have had another number */
     if (result == TH_OK)
         th_load_test_trace(&s->load_test, tracer, row->name, TH_TRACER_EVENTS / s->out->point_count);
     if (result == TH_OK)
@@ -250,7 +250,7 @@ static th_result lay_out(stress_run *s, th_error *err)
     return TH_OK;
 }
 
-/* NULL where the palettes of all are wrong. */
+/* The point for the headline; NULL if the palettes of all are wrong. */
 static const th_stress_point *best_point(const th_stress *out)
 {
     const th_stress_point *best = NULL;

@@ -9,7 +9,7 @@ const char *th_stress_frame_name(const th_stress *stress)
     return stress->drawn ? "drawn" : "posed";
 }
 
-/* As many digits as it is worth, and rather a wider interval. */
+/* Rounds to the digits shown; outwards, so that the interval never becomes narrower. */
 static uint32_t round_to_digits(double value, bool up)
 {
     const double unit = value >= 1000 ? pow(10, floor(log10(value)) - 2) : 1;
@@ -56,8 +56,8 @@ static void add_result(char *line, size_t size, const char *what, const th_stres
         th_append(line, size, " %s not meet", one ? "does" : "do");
 }
 
-/* One percent of so few frames is too many to be sure of all others, so the p99 may well be within a budget that is not
- * meets_budget. */
+/* The allowed misses are fewer than one percent, because so few frames leave uncertainty. So p99 may be within a budget
+ * that is not met; the headline then gives the misses. */
 static void add_misses(char *line, size_t size, const th_stress_point *point)
 {
     th_append(line, size, ", with %s deadline miss%s in %s frames where %u are allowed",

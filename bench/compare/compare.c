@@ -15,13 +15,13 @@
 
 /* ---- units ---- */
 
-/* The samples that are compared, one a unit. */
+/* The samples to compare, one for each unit. */
 typedef struct units {
     th_samples ns[2]; /* old, new */
     th_unit kind;
 } units;
 
-/* The core_clock that all times of an entry are brought to; 0: they stay as they are. */
+/* The core clock that all times of an entry are scaled to; 0: they are not scaled. */
 static double common_core_clock(const th_result_file_entry *const sides[2])
 {
     const bool known = sides[0]->core_clock_ns.count > 0 && sides[1]->core_clock_ns.count > 0;
@@ -35,7 +35,7 @@ static bool has_prefix(const char *name, const char *prefix)
 
 static bool is_other_scheduler(const char *scheduler)
 {
-    bool is_known = strcmp(scheduler, "plain") == 0; /* a loop without any scheduler */
+    bool is_known = strcmp(scheduler, "plain") == 0; /* a loop without a scheduler */
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
         is_known =
             is_known || (s != TH_SCHEDULER_WORK_STEALING && strcmp(scheduler, th_scheduler_name((th_scheduler)s)) == 0);
@@ -48,7 +48,8 @@ static bool is_baseline(const char *name)
            (has_prefix(name, "jobs/") && is_other_scheduler(strrchr(name, '/') + 1));
 }
 
-/* Who draws waits for the driver, and the driver has threads of its own. Google Benchmark says so in the name. */
+/* Drawing waits for the driver, which has threads of its own, so CPU time misses part of it. Google Benchmark marks
+ * wall time in the name. */
 static bool is_wall_time(const th_result_file_entry *e)
 {
     return e->threads > 1 || has_prefix(e->name, "frame/") || has_prefix(e->name, "stress/drawn/") ||
@@ -66,7 +67,8 @@ static double quantile_of(const double *values, uint32_t count, double part, dou
     return th_quantile(scratch, count, part);
 }
 
-/* The core_clock by its quartile: the quickest one of many is a misreading. scratch: room for all samples. */
+/* A process's core clock is the first quartile of its samples: the fastest of many may be a misreading. scratch: room
+ * for all samples. */
 static void add_processes(const th_result_file_entry *e, double core_clock_ns, double *scratch, th_samples *out)
 {
     for (uint32_t p = 0, first = 0; p < e->process_count; first = e->ends[p++]) {
@@ -116,13 +118,13 @@ static void units_fini(units *u)
 
 /* ---- one entry ---- */
 
-/* What two result_files have to do with each other. */
+/* How two result files relate. */
 typedef struct relation {
     th_environment_match shared;
-    double floor[2]; /* for repetitions and processes, beside that of the samples: th_unit */
+    double floor[2]; /* by th_unit, beside that of the samples */
 } relation;
 
-/* 0 where it is not known. */
+/* 0 where it is unknown. */
 static double external_load_noise(const th_result_file *a, const th_result_file *b)
 {
     const json_t *x = json_object_get(a->context, "external_cpu_load"),
@@ -180,7 +182,7 @@ static void set_failure(const th_result_file_entry *e, th_change *out)
     snprintf(out->problem, sizeof out->problem, "it failed: %s", e->failure);
 }
 
-/* "pose/avx2/f32" runs the same code on any machine that has it. */
+/* Whether the name says the kernel: "pose/avx2/f32" runs the same code on any machine that has it. */
 static bool names_kernel(const char *name)
 {
     for (th_isa isa = TH_ISA_AUTO + 1; isa < TH_ISA_COUNT; isa++) {
@@ -198,7 +200,7 @@ static void check_palettes(const th_result_file_entry *a, const th_result_file_e
     if (b->failure)
         set_failure(b, out);
     else if (a->failure)
-        return; /* its figures are those of what was wrong */
+        return; /* its errors and palettes are wrong ones */
     else if (same_work)
         check_errors(a, b, out);
     if (!out->problem[0] && same_work && r->shared.libc && a->palette_hash && b->palette_hash &&
@@ -250,7 +252,8 @@ static int by_p(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Holm: the smallest p counts for all entries, the next one for all but one, and none less than those before. */
+/* Holm's correction: the smallest p is multiplied by the number of entries, the next by one less, and so on; none may
+ * be below the one before. */
 static void correct_for_number(th_change **timed, uint32_t count)
 {
     double least = 0;
@@ -259,8 +262,8 @@ static void correct_for_number(th_change **timed, uint32_t count)
         timed[i]->p = least = fmin(1, fmax(least, timed[i]->p * (count - i)));
 }
 
-/* The least p that the rank test can have, with everything of one side above all of the other: twice one in all the
- * ways to deal the units to the two. */
+/* The smallest p that the rank test can give for these counts: 2 / (a + b choose a), when all samples of one side are
+ * above all of the other. */
 static double least_p(const th_change *change)
 {
     const double a = change->counts[0], b = change->counts[1];
@@ -334,7 +337,7 @@ static void count_verdicts(th_comparison *c)
     }
 }
 
-/* ---- may they be compared at all ---- */
+/* ---- comparability ---- */
 
 static th_result reject_environments(const json_t *differences, th_error *err)
 {

@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Scatter that deserves a word: changes up to this stay unseen. */
+/* Noise floors above this are reported: they hide changes up to it. */
 #define NOISY 0.05
 
-/* When the entries of a comparison have changed by this together, the machine has, more likely than all of the code. */
+/* If nearly all entries have changed by this much in one direction, the machine has probably changed rather than all of
+ * the code. */
 #define COMMON_CHANGE 0.02
 enum { FEWEST_FOR_COMMON = 4 };
 
-/* ---- the result_files ---- */
+/* ---- the results ---- */
 
 static void warn_of_external_load(const th_result_file *results, json_t **warnings)
 {
@@ -85,7 +86,7 @@ static void warn_of_low_power(const th_comparison *c, json_t **warnings)
             worst->unit == TH_UNIT_PROCESS ? "processes" : "repetitions");
 }
 
-/* What is in one results only cannot be compared. */
+/* Palettes that only one result has cannot be compared. */
 static void warn_of_missing_palettes(const th_comparison *c, json_t **warnings)
 {
     uint32_t count = 0;
@@ -130,7 +131,7 @@ static void warn_of_common_change(const th_comparison *c, json_t **warnings)
     if (count >= FEWEST_FOR_COMMON) {
         qsort(changes, count, sizeof *changes, ascending);
         const double low = changes[count / 10], high = changes[count - 1 - count / 10];
-        const double least = low > 0 ? low : high < 0 ? high : 0; /* nine of ten have changed by as much */
+        const double least = low > 0 ? low : high < 0 ? high : 0; /* nine of ten entries changed at least this much */
         if (fabs(least) > COMMON_CHANGE)
             th_json_append_format(
                 warnings,

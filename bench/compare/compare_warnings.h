@@ -1,4 +1,4 @@
-/* What makes the verdicts of a comparison doubtful, in words. Private to bench. */
+/* Reasons to doubt the verdicts of a comparison, as text. Private to bench. */
 #ifndef TH_BENCH_COMPARE_COMPARE_WARNINGS_H
 #define TH_BENCH_COMPARE_COMPARE_WARNINGS_H
 

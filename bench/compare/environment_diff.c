@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- telling ---- */
+/* ---- messages ---- */
 
 /* "isa is avx2 in old.json and avx512 in new.json" */
 static void tell(json_t **texts, const char *what, const json_t *a, const json_t *b, const th_result_file *old_results,
@@ -36,7 +36,7 @@ static void compare_fields(json_t **texts, const char *const *names, const th_re
 
 /* ---- what was posed and drawn ---- */
 
-/* A copy without what is found out and not asked for. */
+/* A copy that keeps what was requested and drops what was found out. */
 static json_t *asked_of(const json_t *part)
 {
     json_t *copy = json_deep_copy(part), *model;
@@ -45,7 +45,7 @@ static json_t *asked_of(const json_t *part)
     return copy;
 }
 
-/* A results may have none: of the job system alone, or without pictures. */
+/* A result may lack the part: one of the job system only has no scene, one without drawing no picture. */
 static void compare_part(json_t **texts, const char *part, const th_result_file *old_results,
                          const th_result_file *new_results)
 {

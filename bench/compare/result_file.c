@@ -7,7 +7,7 @@
 
 /* ---- fields ---- */
 
-/* A row of the document that is being read. */
+/* The row being read, for messages. */
 typedef struct line {
     const char *file, *name;
     bool is_ours;
@@ -23,7 +23,7 @@ static bool refuse(const line *l, const char *field, const char *why)
     return false;
 }
 
-/* A field that must be there unless `fallback` says what it is otherwise. */
+/* Reads a field, which is required unless there is a `fallback`. */
 static bool read_number(const line *l, const char *field, const double *fallback, double low, double *out)
 {
     const json_t *value = json_object_get(l->json, field);
@@ -47,14 +47,14 @@ static bool read_count(const line *l, const char *field, uint64_t fallback, uint
     *out = fallback;
     if (!value)
         return true;
-    const json_int_t number = json_integer_value(value); /* 0 for what is none */
+    const json_int_t number = json_integer_value(value); /* 0 if it is no integer */
     if (!json_is_integer(value) || number < 0 || (uint64_t)number < low || (uint64_t)number > high)
         return refuse(l, field, "is no whole number within bounds");
     *out = (uint64_t)number;
     return true;
 }
 
-/* NaN for null and for nothing. */
+/* NaN if null or missing. */
 static bool read_error(const line *l, const char *field, double *out)
 {
     static const double none = (double)NAN;
@@ -63,7 +63,7 @@ static bool read_error(const line *l, const char *field, double *out)
     return read_number(l, field, &none, 0, out);
 }
 
-/* NULL for nothing. */
+/* NULL if missing. */
 static bool read_text(const line *l, const char *field, const char **out)
 {
     const json_t *value = json_object_get(l->json, field);
@@ -90,15 +90,15 @@ static bool read_unit(const line *l, double *ns)
 
 /* ---- rows ---- */
 
-/* What a row says of its entry, the same in all of its rows. */
+/* What a row says about its entry; the same in all of its rows. */
 typedef struct row_info {
     uint64_t threads, characters, bones, process;
     double max_error, error_vs_source;
     const char *hash, *failure;
-    bool skipped; /* nothing was measured, and that is nobody's fault */
+    bool skipped; /* not measured, but not an error */
 } row_info;
 
-/* False for nothing. */
+/* False if missing. */
 static bool read_truth(const line *l, const char *field, bool *out)
 {
     const json_t *value = json_object_get(l->json, field);
@@ -128,13 +128,13 @@ static bool read_hash(const line *l, const char **out)
     return true;
 }
 
-/* Other programs may mean something else by names of ours. */
+/* Reads some fields only from our own files: other programs may use their names differently. */
 static bool read_row_info(const line *l, row_info *out)
 {
     *out = (row_info){.max_error = (double)NAN, .error_vs_source = (double)NAN};
     if (!read_failure(l, out))
         return false;
-    const uint64_t fewest = out->failure || out->skipped ? 0 : 1; /* it may not have come to that */
+    const uint64_t fewest = out->failure || out->skipped ? 0 : 1; /* it may lack the field */
     if (!read_count(l, "threads", 1, fewest, UINT32_MAX, &out->threads))
         return false;
     return !l->is_ours || (read_count(l, "characters", 0, 0, UINT64_MAX, &out->characters) &&
@@ -149,7 +149,7 @@ static bool is_same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* The first row of an entry says what it is; none of the others may say anything else. */
+/* The first row of an entry defines these fields; the others must agree. */
 static bool check_same(const line *l, const row_info *t, const th_result_file_entry *e)
 {
     if (t->threads != e->threads)
@@ -186,8 +186,8 @@ static bool add_times(const line *l, const row_info *t, bool is_first, th_result
 
 /* ---- entries ---- */
 
-/* A repetition's row counts; sums over several do not. Rows of other programs may have no type, and older ones of
- * theirs are all repetitions. */
+/* Only rows of repetitions are read, not aggregates. Rows of other programs may have no type; in older Google Benchmark
+ * files all rows are repetitions. */
 static bool read_head(line *l, const char **name, bool *counts)
 {
     const char *run_name, *type;
@@ -211,7 +211,7 @@ static bool lack_memory(const th_result_file *results, th_error *err)
     return false;
 }
 
-/* Which rows are of which entry. */
+/* Maps rows to entries. */
 typedef struct row_map {
     th_result_file *results;
     uint32_t *counts; /* rows of each entry */
@@ -219,7 +219,7 @@ typedef struct row_map {
     th_error *err;
 } row_map;
 
-/* First pass: the entries, and how many rows each has. */
+/* First pass: finds the entries and counts their rows. */
 static bool count_rows(row_map *r, const json_t *rows)
 {
     line l = {.file = r->results->name, .is_ours = r->results->is_ours, .err = r->err};
@@ -272,7 +272,7 @@ static bool read_row(const row_map *r, const line *l, th_result_file_entry *e, b
     return t.failure || t.skipped || r->is_dry || add_times(l, &t, e->real_ns.count == 0, e);
 }
 
-/* Second pass. */
+/* Second pass: reads the samples. */
 static bool read_rows(const row_map *r, const json_t *rows)
 {
     line l = {.file = r->results->name, .is_ours = r->results->is_ours, .err = r->err};
@@ -366,7 +366,7 @@ th_result th_result_file_parse(const char *text, size_t size, const char *name, 
     return TH_OK;
 }
 
-/* All of it, and a byte more where it is too long. */
+/* Reads the whole file, or one byte more than the limit. */
 static th_result read_all(FILE *file, const char *path, char **text, size_t *size, th_error *err)
 {
     size_t room = 0, got = 1;

@@ -1,4 +1,4 @@
-/* One report of what several processes have measured. */
+/* Merges the results of several processes into one report. */
 #include <throng/bench/result_file.h>
 
 #include <math.h>
@@ -11,7 +11,7 @@ static void fail_row(th_row *row, const char *failure)
         snprintf(row->failure, sizeof row->failure, "%s", failure);
 }
 
-/* The same build, scene and frame, in another process: whatever differs has hung on where things lie in memory. */
+/* Build, scene and frame are the same, so palettes that differ depend on the memory layout. */
 static void merge_row(th_row *row, const th_result_file_entry *e)
 {
     char hash[24];
@@ -33,7 +33,7 @@ static bool add_samples(th_row *row, const th_result_file_entry *e)
         !th_samples_append(&row->core_clock_ns, &e->core_clock_ns))
         return false;
     if (row->core_clock_ns.count != row->real_ns.count)
-        row->core_clock_ns.count = 0; /* a process does not know it */
+        row->core_clock_ns.count = 0; /* one of the processes has none */
     for (uint32_t p = 0; p < e->process_count; p++)
         row->ends[row->process_count++] = before + e->ends[p];
     return true;
@@ -53,7 +53,7 @@ static th_result add_row(const th_result_file *results, th_row *row, th_error *e
     return add_samples(row, e) ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %s", row->name);
 }
 
-/* The mean with what is not known left out. */
+/* Adds to a running mean; unknown values are left out. */
 static double add_to_mean(double mean, uint32_t count, const json_t *value)
 {
     if (!json_is_number(value))

@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-/* A linear congruential generator (Knuth's MMIX constants): each step waits for the one before, four cycles or so. */
+/* A linear congruential generator (Knuth's MMIX constants). Each step depends on the one before and takes about four
+ * cycles. */
 uint64_t th_work_steps(uint64_t x, uint32_t steps)
 {
     for (uint32_t i = 0; i < steps; i++)
@@ -20,7 +21,7 @@ void th_work_do(const th_work *work, uint32_t begin, uint32_t end, uint64_t *sum
     *sum = total;
 }
 
-/* The fastest of some tries: what slows a try down is not the work. */
+/* The fastest of several tries: what makes a try slower is interference. */
 double th_work_calibrate(void)
 {
     enum { TRIES = 50, STEPS = 100000 };

@@ -19,7 +19,7 @@ const char *th_context_version(void)
     return TH_BUILD_VERSION " (" TH_BUILD_COMMIT ")";
 }
 
-/* First line of a file, without its newline; "" when there is none. */
+/* The first line of a file, without its newline; "" if it cannot be read. */
 static void read_line(const char *path, char *out, size_t size)
 {
     FILE *file = fopen(path, "r");
@@ -30,7 +30,7 @@ static void read_line(const char *path, char *out, size_t size)
         fclose(file);
 }
 
-/* "always [madvise] never": the word in brackets. */
+/* The word in brackets, for text like "always [madvise] never". */
 static void read_chosen(const char *path, char *out, size_t size)
 {
     char line[128];
@@ -84,7 +84,8 @@ static void read_moment(th_context *c)
         memset(c->load, 0, sizeof c->load);
 }
 
-/* The clock and the hypervisor, from /proc/cpuinfo; it changes from CPU to CPU and from moment to moment. */
+/* Reads clock rate and hypervisor flag from /proc/cpuinfo. The clock rate differs between CPUs and changes over
+ * time. */
 static void read_cpuinfo(th_context *c)
 {
     FILE *file = fopen("/proc/cpuinfo", "r");
@@ -174,7 +175,7 @@ static json_t *caches_json(const th_context *c)
     return array;
 }
 
-/* Names, order and meaning as Google Benchmark writes them. */
+/* Names, order and meaning as in Google Benchmark. */
 static json_t *common_json(const th_context *c)
 {
 #ifdef NDEBUG

@@ -11,7 +11,7 @@
 
 #define LEAST_NS 200000000u
 
-/* A CPU's line in /proc/stat (proc(5)): "cpu3 user nice system idle iowait irq softirq steal ...", in ticks. */
+/* Parses a CPU's line in /proc/stat (proc(5)): "cpu3 user nice system idle iowait irq softirq steal ...", in ticks. */
 static bool read_cpu(const char *line, const cpu_set_t *ours, double *busy, double *steal)
 {
     unsigned cpu;

@@ -8,9 +8,9 @@
 #include <assert.h>
 #include <math.h>
 
-/* ---- how much ---- */
+/* ---- lengths ---- */
 
-/* Long enough that the rounds do not run out before the least time has passed. */
+/* Long enough that TH_MEASURE_MAX_ROUNDS rounds take at least min_ns. */
 static uint64_t repetition_ns_of(const th_measure_desc *desc)
 {
     const uint64_t ns = desc->repetition_ns ? desc->repetition_ns : TH_MEASURE_REPETITION_NS;
@@ -71,15 +71,15 @@ static void add_sample(const th_subject *s, const th_measure_desc *desc, uint32_
     const double core_clock_ns = th_core_clock_ns();
     const th_lap sum = repeat(s, desc, (uint64_t)round * row->iterations, row->iterations);
     th_samples_add(&row->core_clock_ns,
-                   fmin(core_clock_ns, th_core_clock_ns())); /* the longer one may have met an interrupt */
+                   fmin(core_clock_ns, th_core_clock_ns())); /* the larger one may include an interrupt */
     th_samples_add(&row->real_ns, (double)sum.real_ns / row->iterations);
     th_samples_add(&row->cpu_ns, (double)sum.cpu_ns / row->iterations);
 }
 
 /* ---- warming up ---- */
 
-/* Of three runs the least, with what does not count: the first one may have to wake threads. That makes no difference
- * where a run takes several repetitions' time. */
+/* The fastest of three runs, including untimed parts: the first one may have to wake threads. Only one run if it takes
+ * several repetitions' time, when waking does not matter. */
 static uint64_t least_ns(const th_subject *s, const th_measure_desc *desc, uint32_t iterations)
 {
     const uint64_t long_ns = 4 * repetition_ns_of(desc);
@@ -93,7 +93,7 @@ static uint64_t least_ns(const th_subject *s, const th_measure_desc *desc, uint3
     return least;
 }
 
-/* Doubles the number until a repetition takes a tenth of its time, so that the estimate comes from a warm run. */
+/* Doubles the iterations until they take a tenth of a repetition, so that the estimate comes from a warm run. */
 static uint32_t calibrate(const th_subject *s, const th_measure_desc *desc)
 {
     const uint64_t wanted_ns = repetition_ns_of(desc);
@@ -153,7 +153,7 @@ static void run_round(rounds *r)
         r->desc->progress(r->desc->progress_ctx, &r->state);
 }
 
-/* ---- when to stop ---- */
+/* ---- stopping ---- */
 
 static double worst_precision(const rounds *r)
 {
@@ -164,7 +164,7 @@ static double worst_precision(const rounds *r)
     return worst;
 }
 
-/* Looks are few, a quarter of the rounds apart, and one good look may be luck. */
+/* Checks are rare, a quarter of the rounds apart, and two in a row must pass: one may pass by chance. */
 static bool is_precise(rounds *r)
 {
     if (r->done < r->next_check)
@@ -194,7 +194,7 @@ static void run_once(const rounds *r)
             repeat(&r->subjects[i], r->desc, 0, 1);
 }
 
-/* A clock that is too coarse for a core_clock says nothing about the core. */
+/* Drops core_clock_ns samples where the CPU clock's resolution is too coarse for them. */
 static void drop_bad_core_clocks(const rounds *r)
 {
     for (uint32_t i = 0; i < r->count; i++) {

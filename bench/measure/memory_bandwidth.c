@@ -11,10 +11,10 @@
 #include <emmintrin.h>
 #endif
 
-/* A chunk: a thread moves it in microseconds, which outweighs what it costs to hand it out. */
+/* A thread moves a chunk in microseconds, far longer than it takes to hand it out. */
 #define CHUNK_BYTES ((size_t)256 * 1024)
 
-/* As wide as every CPU of the architecture loads and stores: a core reaches its memory's limit with that. */
+/* As wide as loads and stores of the baseline instruction set: enough for a core to saturate its memory. */
 typedef uint64_t word __attribute__((vector_size(16)));
 
 const char *th_bandwidth_kind_name(th_bandwidth_kind kind)
@@ -38,7 +38,7 @@ static size_t lesser(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* A cgroup may allow less than there is, and ends who takes more. */
+/* A cgroup may allow less than the machine has, and kills a process that uses more. */
 static size_t most_bytes(void)
 {
     const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
@@ -46,7 +46,7 @@ static size_t most_bytes(void)
     return available > 0 ? lesser(most, available / 2) : most;
 }
 
-/* The largest cache is the last one; as many of it as it takes for all CPUs. */
+/* The largest cache is the last level; counts as many of it as all CPUs have. */
 size_t th_bandwidth_default_bytes(const th_context *context)
 {
     const size_t least = (size_t)32 << 20;
@@ -112,7 +112,7 @@ static int stream_chunks(uint32_t begin, uint32_t end, uint32_t worker, void *ct
 
 /* ---- repetitions ---- */
 
-/* Some threads that move the block in one way. */
+/* A pool that moves the block in one way. */
 typedef struct transfer {
     th_jobs *jobs;
     block *block;
@@ -154,7 +154,7 @@ static th_result measure(const th_bandwidth_desc *desc, block *b, th_row *rows, 
         subjects[i] = (th_subject){begin_repetition, move, end_repetition, &transfers[i], &rows[i]};
     }
     if (room) {
-        move(&transfers[count - kinds], 0); /* pages end up near the threads that touch them first */
+        move(&transfers[count - kinds], 0); /* first touch: pages are placed near the threads that use them */
         th_measure(&desc->measure, subjects, count);
     }
     free(transfers);

@@ -1,20 +1,20 @@
-/* Traffic: threads that do nothing but write or read a block of memory. Private to bench. */
+/* Memory bandwidth: threads that only write or read a block of memory. Private to bench. */
 #ifndef TH_BENCH_MEASURE_MEMORY_BANDWIDTH_H
 #define TH_BENCH_MEASURE_MEMORY_BANDWIDTH_H
 
 #include <throng/bench/scale.h>
 
-/* So many, the first ones, are there in this build. */
+/* The number of kinds that this build supports; they are the first ones. */
 uint32_t th_bandwidth_kind_count(void);
 
-/* Up to whole chunks. */
+/* Rounds up to whole chunks. */
 size_t th_bandwidth_round(size_t bytes);
 
 typedef struct th_bandwidth_desc {
-    th_jobs *const *pools; /* on whose threads; the last one has the most */
+    th_jobs *const *pools; /* to run on; the last one has the most threads */
     uint32_t pool_count;
     bool waits_quiescent; /* as th_scaling_config */
-    size_t bytes;         /* of the block; rounded */
+    size_t bytes;         /* of the block; as th_bandwidth_round returns it */
     th_measure_desc measure;
 } th_bandwidth_desc;
 

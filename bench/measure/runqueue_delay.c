@@ -38,7 +38,7 @@ static bool add_threads(th_runqueue_delay *w)
     return good;
 }
 
-/* A kernel that does not count says 0 of everything, and who asks has run. */
+/* A kernel without these counters reports 0 for everything, although the calling thread has run. */
 static bool are_counted(const th_runqueue_delay *w)
 {
     uint64_t ran_ns, waited_ns, all_ns = 0;

@@ -1,17 +1,17 @@
-/* What a trace has of a measurement: some frames more, as tracing those that are timed would add to their times.
- * Private to bench. */
+/* Traces a measurement: runs additional frames, because tracing the timed ones would add to their times. Private to
+ * bench. */
 #ifndef TH_BENCH_MEASURE_TRACE_FRAMES_H
 #define TH_BENCH_MEASURE_TRACE_FRAMES_H
 
 #include <throng/bench/report.h>
 #include <throng/runtime/tracer.h>
 
-/* Enough frames to see a worker come late, but not so many that a whole bench would not fit into a trace: they end with
- * the first of these to be reached. */
+/* Enough frames to see a worker come late, but few enough that a whole bench run fits into a trace. The first limit
+ * that is reached ends them. */
 enum { TH_TRACED_FRAMES = 16, TH_TRACED_NS = 5000000, TH_TRACED_EVENTS = 1500 };
 
-/* Runs them in a group of the row's name, with the chunks of `jobs` (may be NULL) and, where the row has bones, a
- * counter of nanoseconds a joint. A tracer that is NULL: runs nothing. */
+/* Runs frames in a trace group with the row's name, with the chunks of `jobs` (may be NULL) and, where the row has
+ * bones, a counter of nanoseconds per bone. Does nothing when tracer is NULL. */
 void th_trace_frames(th_tracer *tracer, const th_row *row, th_jobs *jobs, void (*run)(void *ctx, uint64_t frame),
                      void *ctx);
 

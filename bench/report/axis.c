@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A length that is less than this part of the values is lost in rounding. */
+/* A shorter axis, relative to its values, is lost in rounding. */
 #define LEAST_LENGTH 1e-9
 
-/* ---- what it shows ---- */
+/* ---- range ---- */
 
 th_axis th_axis_linear(void)
 {
@@ -20,7 +20,7 @@ th_axis th_axis_log(void)
     return (th_axis){.low = HUGE_VAL, .high = -HUGE_VAL, .is_log = true};
 }
 
-/* What lies beyond is no measurement, and could not be divided or widened. */
+/* Larger values are no measurements and could overflow. */
 #define MOST 1e100
 
 bool th_axis_takes(const th_axis *axis, double value)
@@ -83,7 +83,7 @@ double th_axis_at(const th_axis *axis, double value)
 
 /* ---- ticks ---- */
 
-/* 1, 2, 5, 10, 20, ... by number; -1: 0.5. */
+/* 1, 2, 5, 10, 20, ... by index; -1: 0.5. */
 static double round_number(int number)
 {
     static const double digits[] = {1, 2, 5};
@@ -114,12 +114,12 @@ static uint32_t linear_ticks(double low, double high, double least_step, uint32_
             continue;
         uint32_t count = 0;
         for (double k = first; k <= last; k++)
-            out[count++] = fmin(fmax(k * step, low), high) + 0.0; /* no -0 */
+            out[count++] = fmin(fmax(k * step, low), high) + 0.0; /* avoids -0 */
         return count;
     }
 }
 
-/* 1, 2 and 5 of each decade; where these are too many, powers of ten; or every second, fifth, tenth ... of them. */
+/* 1, 2 and 5 of each decade; if these are too many, powers of ten, or every second, fifth, tenth ... of them. */
 static uint32_t log_ticks(double low, double high, uint32_t most, double *out)
 {
     const int last = round_number_from(high * (1 + 4 * LEAST_LENGTH)) - 1;
@@ -152,7 +152,7 @@ char *th_axis_label(double value, char *out, size_t size)
     if (amount >= 1e15 || (amount > 0 && amount < 1e-3)) {
         snprintf(out, size, "%.3g", value);
         char *e = strchr(out, 'e');
-        if (e && e[2] == '0') /* the exponent's sign, and a digit that says nothing */
+        if (e && e[2] == '0') /* removes the leading zero of the exponent */
             memmove(e + 2, e + 3, strlen(e + 3) + 1);
         return out;
     }

@@ -1,5 +1,4 @@
-/* An axis of a plot: which values it shows, where each lies in the drawing, and which of them are marked. Private to
- * bench. */
+/* An axis of a plot: its range of values, their positions in the drawing, and its ticks. Private to bench. */
 #ifndef TH_BENCH_REPORT_AXIS_H
 #define TH_BENCH_REPORT_AXIS_H
 
@@ -10,38 +9,40 @@
 enum { TH_AXIS_MIN_TICKS = 6, TH_AXIS_MAX_TICKS = 64 };
 
 typedef struct th_axis {
-    double low, high; /* values at its ends, once it is settled: finite, low < high; above 0 where it is logarithmic */
-    double from, to;  /* where these lie in the drawing */
+    /* Values at its ends. Once finalized: finite, low < high; above 0 on a logarithmic axis. */
+    double low, high;
+    double from, to; /* positions of these in the drawing */
     bool is_log;
-    double least_step; /* between ticks, and of a logarithmic axis the least tick; 0: any. 1 where things are counted */
+    /* Least distance between ticks, and least tick of a logarithmic axis; 0: any; 1 for counts. */
+    double least_step;
 } th_axis;
 
-/* Shows nothing yet. */
+/* An empty axis. */
 th_axis th_axis_linear(void);
 th_axis th_axis_log(void);
 
 /* Whether it can show the value at all: finite, and above 0 on a logarithmic axis. */
 bool th_axis_takes(const th_axis *axis, double value);
 
-/* Shall show this value, unless it cannot. */
+/* Extends the axis to show this value, if it can. */
 void th_axis_include(th_axis *axis, double value);
 
-/* Widens it by `margin` of its length on either side, but not beyond 0, and to something that has a length. An axis
+/* Widens the axis by `margin` of its length on either side, but not beyond 0, and gives it a length above 0. An axis
  * without values goes from 0 to 1, a logarithmic one from 1 to 10. */
 void th_axis_finalize(th_axis *axis, double margin);
 
-/* Where the value lies in the drawing, of a settled axis. NaN for what it cannot show. */
+/* Position of the value in the drawing; the axis must be finalized. NaN for a value that it cannot show. */
 double th_axis_at(const th_axis *axis, double value);
 
 /* The smallest of 1, 2 and 5 times powers of ten that is at least the value, which is above 0. */
 double th_axis_step(double value);
 
-/* Values to mark, rising, of a settled axis: within its ends; multiples of a step that is 1, 2 or 5 times a power of
- * ten, or, where a logarithmic one is long enough, such numbers themselves. At least 2 of them unless that would break
- * the least step, and no more than `most`, which is TH_AXIS_MIN_TICKS or more. */
+/* Ticks in ascending order; the axis must be finalized. They lie within its ends and are multiples of a step of 1, 2 or
+ * 5 times a power of ten; on a long logarithmic axis, numbers of that form. At least 2 ticks unless that would violate
+ * least_step, and at most `most`, which must be TH_AXIS_MIN_TICKS or more. */
 uint32_t th_axis_ticks(const th_axis *axis, uint32_t most, double out[TH_AXIS_MAX_TICKS]);
 
-/* How a tick is written: "0.25", "250", "25k", "2.5M", "1e-6". Returns out. */
+/* Formats a tick: "0.25", "250", "25k", "2.5M", "1e-6". Returns out. */
 char *th_axis_label(double value, char *out, size_t size);
 
 #endif

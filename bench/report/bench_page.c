@@ -1,4 +1,4 @@
-/* What the bench measured, as a page. */
+/* The page of a bench run. */
 #include "html.h"
 #include "plot.h"
 #include "tables.h"
@@ -24,7 +24,7 @@ static bool has_figures(const th_row *row)
 
 typedef struct unit {
     const char *name;
-    double ns; /* of an iteration that is one of them */
+    double ns; /* nanoseconds of an iteration that make 1 of this unit */
 } unit;
 
 static unit unit_of(const th_row *row)
@@ -58,7 +58,7 @@ static const th_row *row_named(const th_report *report, const char *name)
 
 /* ---- the headline ---- */
 
-/* Of the kernels that write palettes of single precision, which are the default. */
+/* Among kernels that write f32 palettes, the default. */
 static const th_row *fastest_pose(const th_report *report)
 {
     const th_row *best = NULL;
@@ -88,9 +88,9 @@ static void write_headline(const th_report *report, char *out, size_t size)
         th_append(out, size, ", %.3g x the memory floor", cost_of(best) / cost_of(limit));
 }
 
-/* ---- groups of entries that are compared ---- */
+/* ---- groups of compared entries ---- */
 
-/* How much of the name a group has in common: "interp/", "jobs/wake:cold/"; nothing for poses and their floor. */
+/* Length of the common prefix of a group: "interp/", "jobs/wake:cold/"; 0 for poses and their floor. */
 static size_t prefix_of(const th_row *row)
 {
     const char *first = strchr(row->name, '/'), *last = strrchr(row->name, '/');
@@ -125,7 +125,7 @@ static void write_title(const th_row *row, char *out, size_t size)
     snprintf(out, size, "%.*s", (int)(prefix_of(row) > 1 ? prefix_of(row) - 1 : strlen(row->name)), row->name);
 }
 
-/* What others are held against. */
+/* Baselines have an ink of their own. */
 static th_ink ink_of(const th_row *row)
 {
     const char *last = strrchr(row->name, '/');
@@ -143,7 +143,7 @@ static void draw_cost(th_plot *plot, const th_row *row, uint32_t place)
                   th_plural(row->real_ns.count));
 }
 
-/* Some rows that follow each other. False when memory is out. */
+/* Draws adjacent rows. False when memory is out. */
 static bool draw_group(const th_row *rows, uint32_t count, FILE *file)
 {
     char title[64];
@@ -177,7 +177,7 @@ static bool draw_group(const th_row *rows, uint32_t count, FILE *file)
     return true;
 }
 
-/* How many rows from here on are together; 0 where none of them has figures. */
+/* The number of rows in the group; 0 if none of them was timed. */
 static uint32_t group_size(const th_report *report, uint32_t first, bool *has_any)
 {
     uint32_t end = first;
@@ -201,20 +201,20 @@ static bool draw_groups(const th_report *report, bool of_jobs, FILE *file)
 
 /* ---- error against cost ---- */
 
-/* How far palettes are from what the file says. */
+/* Error of the palettes against the file. */
 static double error_of(const th_row *row)
 {
     return row->overrides ? row->error_vs_source : row->max_error;
 }
 
-/* Modes by ink; poses play what the file says. */
+/* A mode for each ink; pose/ entries play what the file says. */
 static const th_key mode_keys[] = {{"as authored", TH_INK_BLUE, false}, {"step", TH_INK_VERMILION, false},
                                    {"nlerp", TH_INK_GREEN, false},      {"slerp", TH_INK_PURPLE, false},
                                    {"fast-slerp", TH_INK_OCHRE, false}, {"cubic", TH_INK_SKY, false}};
 enum { MODE_COUNT = sizeof mode_keys / sizeof *mode_keys };
 _Static_assert(MODE_COUNT == (int)TH_INTERPOLATION_COUNT, "a key for each interpolation mode");
 
-/* NULL for an entry that is no way to pose the crowd; *what: the rest of its name. */
+/* The mode of an entry; NULL if it does not pose the crowd. *what: the rest of its name. */
 static const th_key *mode_of(const th_row *row, const char **what)
 {
     *what = strchr(row->name, '/');
@@ -241,7 +241,7 @@ static void label_errors(th_plot *plot, const th_report *report)
             th_plot_label(plot, cost_of(&report->rows[r]), error_of(&report->rows[r]), what);
 }
 
-/* Those that were measured and have an error to show. */
+/* The modes that were measured and have an error. */
 static uint32_t find_modes(const th_report *report, th_key out[MODE_COUNT])
 {
     const char *what;

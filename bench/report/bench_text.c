@@ -1,4 +1,4 @@
-/* What the bench measured, as tables for people. */
+/* The tables of a bench run. */
 #include "tables.h"
 
 #include <throng/bench/bench.h>
@@ -17,7 +17,7 @@ static double figure_of(const th_row *row, const char *name)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/* How long "jobs/fork_join:2/" is of "jobs/fork_join:2/work-stealing". */
+/* Length of "jobs/fork_join:2/" in "jobs/fork_join:2/work-stealing". */
 static int what_length(const th_row *row)
 {
     const char *slash = strrchr(row->name, '/');
@@ -30,7 +30,7 @@ static bool is_same_what(const th_row *a, const th_row *b)
     return length == what_length(b) && strncmp(a->name, b->name, (size_t)length) == 0;
 }
 
-/* A blank line parts what is not compared. last: the row above; NULL: none. */
+/* Separates groups of compared entries by a blank line. last: the row above; NULL: none. */
 static void part_rows(th_table *table, const th_row *last, const th_row *row, int columns)
 {
     for (int i = 0; last && !is_same_what(last, row) && i < columns; i++)
@@ -55,7 +55,7 @@ static void add_ratio(th_table *table, double ratio, const char *suffix)
         th_table_cell(table, "-");
 }
 
-/* The spread of the samples, and how well their median is known. */
+/* MAD of the samples, and CI half-width of the median. */
 static void add_mad_and_ci(th_table *table, const th_row *row, const th_stats *stats)
 {
     add_ratio(table, 100 * th_stats_relative_mad(stats), " %");
@@ -70,7 +70,7 @@ static void add_cost(th_table *table, const th_row *row, const th_stats *stats)
     th_table_cell(table, "%.3f", stats->median / 1000 / (double)row->characters);
 }
 
-/* The floor writes palettes of single precision, which are twice as large. */
+/* The floor writes f32 palettes, twice as large as f16 ones. */
 static double memory_floor_for(const th_report *report, const th_row *row)
 {
     const char *format = strrchr(row->name, '/');
@@ -128,7 +128,8 @@ static void add_variation(th_table *table, const th_row *last, const th_row *row
 
 /* ---- jobs ---- */
 
-/* Beyond a fair share of the serial time, in microseconds a call; or beyond the plain loop, in nanoseconds a chunk. */
+/* Overhead beyond a fair share of the serial time, in microseconds a call; or beyond the plain loop, in nanoseconds a
+ * chunk. */
 static void add_overhead(th_table *table, const th_row *row)
 {
     const double call_ns = figure_of(row, "overhead_ns"), chunk_ns = figure_of(row, "chunk_ns");
@@ -186,9 +187,9 @@ static void print_picture(const json_t *picture, th_format format, FILE *file)
     th_write_line(file, format, "%s", line);
 }
 
-/* ---- who wins where ---- */
+/* ---- fastest schedulers ---- */
 
-/* The figures of one comparison; NULL where a scheduler takes no part. */
+/* The rows of one comparison; NULL where a scheduler is missing. */
 typedef struct comparison {
     const th_row *first;
     const th_row *rows[TH_SCHEDULER_COUNT];
@@ -208,7 +209,7 @@ static comparison comparison_of(const th_report *report, uint32_t first)
     return c;
 }
 
-/* Of those with threads: the plain loop is what they are held against. */
+/* The fastest with threads; the plain loop is their baseline. */
 static const th_row *fastest_of(const comparison *c)
 {
     const th_row *best = NULL;
@@ -257,7 +258,7 @@ static th_table *create_comparisons(void)
     return th_table_create(columns);
 }
 
-/* Only where somebody competes. */
+/* Only if there is more than one scheduler to compare. */
 static bool print_comparisons(const th_report *report, th_format format, FILE *file)
 {
     uint32_t shown = 0;
@@ -285,7 +286,7 @@ static bool print_comparisons(const th_report *report, th_format format, FILE *f
 /* ---- all ---- */
 
 typedef enum kind {
-    KIND_POSE, /* what the tutorials and the floor are measured with */
+    KIND_POSE, /* includes the tutorial method and the memory floor */
     KIND_VARIATION,
     KIND_JOB,
     KIND_FRAME,

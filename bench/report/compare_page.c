@@ -1,4 +1,4 @@
-/* A comparison as a page. */
+/* The page of a comparison. */
 #include "html.h"
 #include "plot.h"
 #include "tables.h"
@@ -17,12 +17,12 @@ static bool has_change(const th_change *c)
     return isfinite(c->change);
 }
 
-/* Entries side by side, and how their changes are shown. */
+/* Entries in one plot, and how it shows their changes. */
 typedef struct forest {
     const th_comparison *comparison;
     const th_change **changes;
     uint32_t count;
-    bool is_ratio; /* of times, where changes are large; else percent */
+    bool is_ratio; /* a ratio of times, for large changes; else percent */
     th_axis axis;
 } forest;
 
@@ -33,7 +33,7 @@ static double shown(const forest *f, double change)
     return f->is_ratio ? 1 + change : 100 * change;
 }
 
-/* A smaller change is none. */
+/* Smaller changes are ignored. */
 static double detectable_change(const forest *f, const th_change *c)
 {
     return fmax(isfinite(c->floor) ? c->floor : 0, f->comparison->threshold);
@@ -79,7 +79,7 @@ static void draw_row(th_plot *plot, const forest *f, uint32_t row)
                   c->problem[0] ? "; WRONG: " : "", c->problem);
 }
 
-/* names: one for each entry. */
+/* names: [entry] */
 static void draw_forest(forest *f, const char *title, const char *const *names, FILE *file)
 {
     th_plot plot;
@@ -107,7 +107,7 @@ static void draw_forest(forest *f, const char *title, const char *const *names, 
 
 /* ---- groups ---- */
 
-/* "jobs/wake:cold" of "jobs/wake:cold/work-stealing", "interp" of "interp/step/avx2". */
+/* Length of the group in a name: "jobs/wake:cold" of "jobs/wake:cold/work-stealing", "interp" of "interp/step/avx2". */
 static size_t group_length(const th_change *c)
 {
     const char *last = strrchr(c->name, '/');
@@ -120,7 +120,7 @@ static bool is_together(const th_change *a, const th_change *b)
     return group_length(a) == group_length(b) && strncmp(a->name, b->name, group_length(a)) == 0;
 }
 
-/* Those of all from `first` on that follow it and are of its group. */
+/* Draws the entries from `first` on that belong to its group. */
 static void draw_group(const forest *all, uint32_t first, uint32_t count, const char **names, FILE *file)
 {
     char title[64];
@@ -143,7 +143,7 @@ static void draw_groups(const forest *all, const char **names, FILE *file)
     }
 }
 
-/* What nobody should miss among many. */
+/* Draws all changed entries in one plot, since there may be many others. */
 static void draw_changed(const forest *all, const char **names, FILE *file)
 {
     forest f = {.comparison = all->comparison, .changes = calloc(all->count, sizeof *f.changes)};

@@ -1,4 +1,4 @@
-/* A comparison for other programs and for people. */
+/* A comparison as JSON, CSV and text. */
 #include "tables.h"
 
 #include <throng/bench/compare.h>
@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* ---- for other programs ---- */
+/* ---- JSON and CSV ---- */
 
 static json_t *change_json(const th_change *c)
 {
@@ -62,7 +62,7 @@ bool th_comparison_csv(const th_comparison *c, FILE *file)
     return written;
 }
 
-/* ---- for people ---- */
+/* ---- text ---- */
 
 static void add_time(th_table *table, double ns)
 {

@@ -1,4 +1,4 @@
-/* A file that is part of the program: page.css of this folder. Private to bench. */
+/* page.css of this folder, embedded in the program. Private to bench. */
 #ifndef TH_BENCH_REPORT_EMBEDDED_H
 #define TH_BENCH_REPORT_EMBEDDED_H
 

@@ -31,7 +31,7 @@ void th_html_begin(const th_html_head *head, FILE *file)
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src "
           "'unsafe-inline'\"/>\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-          /* An empty picture, so that no browser asks a server for one. */
+          /* An empty icon, so that browsers do not request one. */
           "<link rel=\"icon\" href=\"data:,\"/>\n",
           file);
     write_element("<title>", head->title, "</title>\n", file);
@@ -69,7 +69,7 @@ bool th_html_end(FILE *file)
     return !ferror(file);
 }
 
-/* ---- what failed ---- */
+/* ---- failures ---- */
 
 static bool has_failed(const th_row *row)
 {
@@ -127,7 +127,7 @@ void th_html_warnings(const th_report *report, FILE *file)
 
 /* ---- context ---- */
 
-/* "type Data, level 1, size 49152": an object without further ones. NULL when memory is out. */
+/* Formats an object without nested ones: "type Data, level 1, size 49152". NULL when memory is out. */
 static json_t *line_of(const json_t *object)
 {
     char line[512] = "";
@@ -142,7 +142,7 @@ static json_t *line_of(const json_t *object)
     return th_json_text(line);
 }
 
-/* Adds value to out, its members under names of their own: "scene.seed", "caches.0". */
+/* Adds value to out, with its members under dotted names: "scene.seed", "caches.0". */
 static json_t *flatten(json_t *out, const char *name, json_t *value)
 {
     char part[128];
@@ -161,13 +161,13 @@ static json_t *flatten(json_t *out, const char *name, json_t *value)
             snprintf(part, sizeof part, "%s.%zu", name, index);
             out = th_json_set(out, part, line_of(child));
         }
-    } else if (strcmp(name, "warnings") != 0) { /* which are said elsewhere */
+    } else if (strcmp(name, "warnings") != 0) { /* warnings have their own section */
         out = th_json_set(out, name, json_incref(value));
     }
     return out;
 }
 
-/* A text as it is, anything else as JSON, null as a dash. */
+/* Text as it is, null as a dash, anything else as JSON. */
 static void add_value(th_table *table, const json_t *value)
 {
     char *text = json_is_string(value) ? strdup(json_string_value(value))

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Of the drawing, in its units. A letter is as wide as most are on average. */
+/* Sizes in units of the drawing. LETTER: average width. */
 #define FONT       12.0
 #define LETTER     (0.62 * FONT)
 #define RIGHT      16.0
@@ -20,7 +20,7 @@ enum { MOST_TICKS = 7, MOST_NAME = 32 };
 
 /* ---- pieces ---- */
 
-/* For readers without the page's style. */
+/* Colours for readers without the page's style. */
 static const char *const inks[TH_INK_COUNT] = {"#0072b2", "#c8500a", "#00835f", "#9a4487",
                                                "#8a6a00", "#3f86b8", "#767676"};
 
@@ -45,7 +45,7 @@ static void write_text(const th_plot *plot, double x, double y, const char *anch
     fputs("</text>\n", plot->file);
 }
 
-/* Of a row or a column: of any length. */
+/* Writes the name of a row or a column, cut to MOST_NAME characters; the full name is then its tooltip. */
 static void write_name(const th_plot *plot, double x, double y, const char *anchor, const char *name)
 {
     char cut[4 * MOST_NAME + 1];
@@ -66,7 +66,7 @@ static void write_line(const th_plot *plot, const char *class, const char *strok
             x1, y1, stroke);
 }
 
-/* A shape for each ink, of about the same area, around the place. */
+/* Writes the shape of an ink, all of about equal area, around the position. */
 static void write_shape(const th_plot *plot, th_ink ink, double x, double y)
 {
     static const char *const shapes[TH_INK_COUNT] = {
@@ -93,8 +93,7 @@ static double widest(const char *const *names, uint32_t count)
     return LETTER * (most < MOST_NAME ? most : MOST_NAME);
 }
 
-/* Calls `show` for each key with where it belongs: they follow each other, and go on in a new line where there is no
- * room. Returns how high all of them are. */
+/* Calls `show` for each key with its position: side by side, with line breaks. Returns the height of all keys. */
 static double each_key(const th_plot *plot, const th_plot_desc *desc,
                        void (*show)(const th_plot *plot, const th_key *key, double x, double y))
 {
@@ -132,7 +131,7 @@ static void write_x_axis(const th_plot *plot, const th_plot_desc *desc)
     char label[32];
     const double bottom = fmax(plot->y.from, plot->y.to), top = fmin(plot->y.from, plot->y.to);
     const uint32_t count = desc->columns ? 0 : th_axis_ticks(&plot->x, MOST_TICKS, ticks);
-    double end = -HUGE_VAL; /* of the last label */
+    double end = -HUGE_VAL; /* right edge of the last label */
     for (uint32_t i = 0; i < count; i++) {
         const double x = th_axis_at(&plot->x, ticks[i]);
         const double half = LETTER * th_utf8_length(th_axis_label(ticks[i], label, sizeof label)) / 2;
@@ -162,7 +161,7 @@ static void write_y_axis(const th_plot *plot, const th_plot_desc *desc)
     write_text(plot, 0, fmin(plot->y.from, plot->y.to) - 7, "start", "title", desc->y_title);
 }
 
-/* Puts the axes where there is room beside labels and titles, and returns how high all of it is. */
+/* Places the axes beside labels and titles, and returns the total height. */
 static double lay_out(th_plot *plot, const th_plot_desc *desc)
 {
     const double top = each_key(plot, desc, NULL) + (desc->y_title[0] ? FONT + 8 : 4);
@@ -235,7 +234,7 @@ void th_plot_line(th_plot *plot, th_ink ink, bool is_dashed, const double *x, co
     fputs(begun ? "\"/>\n" : "", plot->file);
 }
 
-/* What a mouse that rests on it shows ends a mark. */
+/* Ends a mark with its tooltip. */
 #define WRITE_TITLE(plot, element, format)                                                                             \
     do {                                                                                                               \
         va_list args;                                                                                                  \
@@ -290,7 +289,7 @@ void th_plot_interval_x(th_plot *plot, th_ink ink, th_interval x, double y)
     write_interval(plot, ink, path);
 }
 
-/* The attributes of the place between two corners; false where there is none. */
+/* Writes position and size between two corners; false if the area is empty. */
 static bool begin_rectangle(const th_plot *plot, double x0, double x1, double y0, double y1)
 {
     const double left = th_axis_at(&plot->x, x0), right = th_axis_at(&plot->x, x1);
@@ -348,7 +347,7 @@ static bool is_free(const th_plot *plot, const struct th_plot_label *l)
     return true;
 }
 
-/* Writes it where nothing is; x: of its left side. */
+/* Writes the label unless it overlaps something; x: its left side. Returns whether it was written. */
 static bool place_label(th_plot *plot, double x, double y, const char *text)
 {
     const struct th_plot_label label = {x, y - 9, x + LETTER * th_utf8_length(text), y + 2};
@@ -359,7 +358,7 @@ static bool place_label(th_plot *plot, double x, double y, const char *text)
     return true;
 }
 
-/* At the first of some places where nothing is. */
+/* Writes the name at the first free position of several. */
 static void place_name(th_plot *plot, const double (*tries)[2], size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)

@@ -1,9 +1,9 @@
-/* Plots as SVG inside of a page, each a figure with a heading. Private to bench.
+/* SVG plots inside a page, each a figure with a heading. Private to bench.
  *
- * Drawings are TH_PLOT_WIDTH units wide, for text that is readable at 400 pixels. Colours come from the page's style
- * (page.css), by classes; beside them stand attributes that do for a reader that shows no style. Values that an axis
- * cannot show (not finite; not above 0 on a logarithmic one) are not drawn. Texts are escaped, and cut where there is
- * no room; titles are what a mouse that rests on a mark shows. */
+ * Drawings are TH_PLOT_WIDTH units wide, so that text is readable at 400 pixels. Colours are classes of the page's
+ * style (page.css); attributes give fallbacks for readers without styles. Values that an axis cannot show (not finite,
+ * or not above 0 on a logarithmic axis) are not drawn. Texts are escaped, and truncated where there is no room. Titles
+ * are tooltips. */
 #ifndef TH_BENCH_REPORT_PLOT_H
 #define TH_BENCH_REPORT_PLOT_H
 
@@ -15,7 +15,7 @@
 
 #define TH_PLOT_WIDTH 420.0
 
-/* Those with a number are told apart by people who see colours differently, and by the shapes of their points. */
+/* Distinguishable with colour vision deficiency, and by the shapes of their points. */
 typedef enum th_ink {
     TH_INK_BLUE = 0,
     TH_INK_VERMILION,
@@ -27,7 +27,7 @@ typedef enum th_ink {
     TH_INK_COUNT,
 } th_ink;
 
-/* A line in the legend. */
+/* An entry of the legend. */
 typedef struct th_key {
     const char *text;
     th_ink ink;
@@ -36,15 +36,15 @@ typedef struct th_key {
 
 typedef struct th_plot_desc {
     const char *title; /* above it */
-    const char *note;  /* what to see, in a sentence; NULL: none */
+    const char *note;  /* what the plot shows, in a sentence; NULL: none */
     const char *x_title, *y_title;
-    th_axis x, y; /* not yet settled */
-    /* Names instead of values: rows from the top, in the order given, row i from i to i + 1; columns likewise from the
-     * left. NULL: an axis. */
+    th_axis x, y; /* not yet finalized */
+    /* Names instead of values: rows from the top, in the order given, row i from i to i + 1; columns from the left.
+     * NULL: an axis. */
     const char *const *rows, *const *columns;
     uint32_t row_count, column_count;
-    double row_height; /* 0: as a line of text takes */
-    bool is_tall;      /* without rows: room for the names of many points */
+    double row_height; /* 0: the height of a line of text */
+    bool is_tall;      /* without rows: taller, with room for the labels of many points */
     const th_key *keys;
     uint32_t key_count;
 } th_plot_desc;
@@ -53,8 +53,8 @@ enum { TH_PLOT_MAX_LABELS = 256 };
 
 typedef struct th_plot {
     FILE *file;
-    th_axis x, y; /* settled and in place */
-    /* Where labels and points are, so that no label covers any. */
+    th_axis x, y; /* finalized, with drawing positions */
+    /* The boxes of labels and points, to avoid overlaps. */
     struct th_plot_label {
         double left, top, right, bottom;
     } labels[TH_PLOT_MAX_LABELS];
@@ -66,14 +66,14 @@ void th_plot_end(th_plot *plot);
 
 /* ---- marks ---- */
 
-/* Through all points, with gaps where one cannot be shown. is_dashed: what is not measured. */
+/* A line through all points, with gaps where one cannot be shown. is_dashed: not measured. */
 void th_plot_line(th_plot *plot, th_ink ink, bool is_dashed, const double *x, const double *y, uint32_t count);
 
-/* A point of the shape that goes with the ink; hollow for what does not count. */
+/* A point with the shape of its ink. is_hollow: it does not count. */
 __attribute__((format(printf, 6, 7))) void th_plot_point(th_plot *plot, th_ink ink, bool is_hollow, double x, double y,
                                                          const char *title, ...);
 
-/* From one value to another, with ends: up and down at x, or left and right at y. */
+/* An error bar: vertical at x, or horizontal at y. */
 void th_plot_interval_y(th_plot *plot, th_ink ink, double x, th_interval y);
 void th_plot_interval_x(th_plot *plot, th_ink ink, th_interval x, double y);
 
@@ -81,17 +81,18 @@ void th_plot_interval_x(th_plot *plot, th_ink ink, th_interval x, double y);
 __attribute__((format(printf, 7, 8))) void th_plot_bar(th_plot *plot, th_ink ink, double x0, double x1, double y0,
                                                        double y1, const char *title, ...);
 
-/* Likewise, in the background. */
+/* The same, in the background. */
 void th_plot_band(th_plot *plot, double x0, double x1, double y0, double y1);
 
-/* A line across the drawing, with its name. Nothing where the value is beyond the axis. */
+/* A labelled line across the drawing. Not drawn where the value is beyond the axis. */
 void th_plot_rule_x(th_plot *plot, double x, const char *name);
 void th_plot_rule_y(th_plot *plot, double y, const char *name);
 
-/* A text beside the point, where neither another nor a point drawn before is; nothing where there is no room. */
+/* A label beside the point that overlaps no label and no earlier point; not drawn where there is no room. */
 void th_plot_label(th_plot *plot, double x, double y, const char *text);
 
-/* A cell of a map of rows and columns, if it is one: how much of the most there is, 0 to 1, and as text. */
+/* A cell of a heat map: share of the maximum, 0 to 1, and its text. Ignored when the plot has no such row and
+ * column. */
 __attribute__((format(printf, 6, 7))) void th_plot_cell(th_plot *plot, uint32_t row, uint32_t column, double share,
                                                         const char *text, const char *title, ...);
 

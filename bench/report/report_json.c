@@ -1,4 +1,4 @@
-/* A report for other programs: as JSON, and as a table. */
+/* A report as JSON and as CSV. */
 #include <throng/bench/report.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
@@ -11,7 +11,7 @@ static double unit_ns(const th_row *row)
     return strcmp(row->time_unit, "ms") == 0 ? 1e6 : strcmp(row->time_unit, "us") == 0 ? 1e3 : 1;
 }
 
-/* What every row of an entry begins with. */
+/* The common fields of an entry's rows. */
 static json_t *head_json(const th_row *row, uint32_t family, const char *suffix, const char *type)
 {
     char name[sizeof row->name + 32];
@@ -21,7 +21,7 @@ static json_t *head_json(const th_row *row, uint32_t family, const char *suffix,
                      "repetitions", (int)row->real_ns.count, "threads", (int)row->threads);
 }
 
-/* Our own fields, for a row that stands for this many nanoseconds an iteration. */
+/* Our own fields, for a row with this time per iteration. */
 static json_t *own_json(const th_row *row, double real_ns, json_t *json)
 {
     if (row->characters > 0)
@@ -68,7 +68,7 @@ static json_t *aggregate_json(const th_row *row, uint32_t family, const char *na
     return own_json(row, real, th_json_merge(head_json(row, family, suffix, "aggregate"), json));
 }
 
-/* How well the median is known, and how many samples are far from it. */
+/* CI of the median, and the number of outliers. */
 static json_t *median_json(const th_row *row, const th_stats *real)
 {
     const th_interval interval = th_median_interval(&row->real_ns);
@@ -77,7 +77,7 @@ static json_t *median_json(const th_row *row, const th_stats *real)
                      th_json_real(TH_CONFIDENCE), "outliers", (int)real->outliers);
 }
 
-/* A ratio, so not in anybody's unit. */
+/* The coefficient of variation, which has no time unit. */
 static json_t *cv_json(const th_row *row, uint32_t family, double real, double cpu)
 {
     json_t *json = json_pack("{s:s, s:s, s:i, s:o, s:o, s:s}", "aggregate_name", "cv", "aggregate_unit", "percentage",
@@ -93,7 +93,7 @@ static json_t *append_aggregates(json_t *rows, const th_row *row, uint32_t famil
     json_t *median = aggregate_json(row, family, "median", real.median, cpu.median);
     rows = th_json_append(rows, row->once ? th_json_merge(mean, json_copy(row->once)) : mean);
     rows = th_json_append(rows, th_json_merge(median, median_json(row, &real)));
-    if (real.count > 1) { /* as Google Benchmark: no deviation of a single value */
+    if (real.count > 1) { /* as Google Benchmark: none for a single value */
         rows = th_json_append(rows, aggregate_json(row, family, "stddev", real.stddev, cpu.stddev));
         rows = th_json_append(rows, cv_json(row, family, real.cv, cpu.cv));
     }
@@ -104,7 +104,7 @@ static json_t *append_aggregates(json_t *rows, const th_row *row, uint32_t famil
     return th_json_append(rows, aggregate_json(row, family, "mad", real.mad, cpu.mad));
 }
 
-/* As Google Benchmark has it, because its compare.py looks for times in every row. */
+/* As in Google Benchmark: its compare.py requires times in every row. */
 static json_t *failure_json(const th_row *row, uint32_t family)
 {
     json_t *json = json_pack("{s:b, s:o, s:i, s:i, s:f, s:f, s:s}", row->skipped ? "skipped" : "error_occurred", 1,
@@ -118,7 +118,7 @@ static json_t *append_entry(json_t *rows, const th_row *row, uint32_t family)
 {
     if (row->failure[0])
         return th_json_append(rows, failure_json(row, family));
-    if (row->real_ns.count == 0) /* of a rehearsal */
+    if (row->real_ns.count == 0) /* of a dry run */
         return th_json_append(rows, own_json(row, (double)NAN, head_json(row, family, "", "iteration")));
     for (uint32_t r = 0; r < row->real_ns.count; r++)
         rows = th_json_append(rows, repetition_json(row, family, r));
@@ -130,7 +130,7 @@ static json_t *positive_or_null(double value)
     return value > 0 ? th_json_real(value) : json_null();
 }
 
-/* What the machine is, and what was said of this run. */
+/* The machine, and the settings of this run. */
 static json_t *context_json(const th_report *report)
 {
     json_t *own = json_pack(
@@ -161,7 +161,7 @@ json_t *th_report_json(const th_report *report)
     return json_pack("{s:o, s:o}", "context", th_report_context_json(report), "benchmarks", rows);
 }
 
-/* ---- the table ---- */
+/* ---- CSV ---- */
 
 static json_t *times_json(const th_row *row)
 {
@@ -176,7 +176,7 @@ static json_t *times_json(const th_row *row)
                      th_json_real(cpu.median));
 }
 
-/* Its fields that a cell can show. prefix: for their names. */
+/* Adds the scalar fields of `more`, with `prefix` before their names. */
 static json_t *add_plain(json_t *json, const char *prefix, const json_t *more)
 {
     const char *name;
@@ -191,10 +191,10 @@ static json_t *add_plain(json_t *json, const char *prefix, const json_t *more)
     return json;
 }
 
-/* A field of each model; "none" where one has no such clip. */
+/* One field of all models; "none" if a model lacks it. */
 static json_t *of_models(const json_t *scene, const char *field)
 {
-    char text[512] = ""; /* as much as a cell takes */
+    char text[512] = ""; /* the most that a cell holds */
     const json_t *model;
     size_t index;
     json_array_foreach(json_object_get(scene, "models"), index, model)

@@ -1,11 +1,11 @@
-/* A report for people: the conditions above the figures, and the warnings below them. */
+/* A report as text: the conditions above the tables, and the warnings below them. */
 #include <throng/bench/report.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
 
 #include <string.h>
 
-/* "7 clips", "clip walk of 7", "rest pose" where the model lacks the clip that was chosen. */
+/* "7 clips", "clip walk of 7"; "rest pose" if the model lacks the chosen clip. */
 static void add_clips(char *line, size_t size, const json_t *model)
 {
     const int clips = (int)json_integer_value(json_object_get(model, "clips"));

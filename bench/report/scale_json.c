@@ -45,7 +45,7 @@ static json_t *curve_json(const th_scale *scale, const th_scale_curve *curve)
                      (int)curve->characters, "grain", (int)curve->grain, "points", points, "fits", fits_json(curve));
 }
 
-/* ---- parts and memory ---- */
+/* ---- ablations and memory ---- */
 
 static json_t *parts_json(const th_scale_parts *parts)
 {

@@ -1,4 +1,4 @@
-/* A scaling study as a page. */
+/* The page of a scaling experiment. */
 #include "html.h"
 #include "scale_plots.h"
 #include "tables.h"

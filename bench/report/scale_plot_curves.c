@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Points on a curve that is drawn. */
+/* Points to draw a fitted curve with. */
 enum { CURVE_POINTS = 64 };
 
 static const char *const law_names[TH_FIT_LAW_COUNT] = {"Amdahl's law", "Universal Scalability Law"};
@@ -32,7 +32,7 @@ const th_scale_point *th_scale_last(const th_scale *scale, const th_scale_curve 
 
 /* ---- the first curve ---- */
 
-/* How many times as fast as the first point with 95 % confidence. */
+/* The speed-up over the first point, 95 % CI. */
 static th_interval speed_up_interval(const th_scale *scale, const th_scale_curve *curve, uint32_t point)
 {
     if (point == curve->first)
@@ -40,7 +40,7 @@ static th_interval speed_up_interval(const th_scale *scale, const th_scale_curve
     return th_ratio_interval(&scale->report.rows[curve->first].real_ns, &scale->report.rows[point].real_ns);
 }
 
-/* Threads that are worth showing: those measured, and up to a peak that a fit puts not far behind them. */
+/* The end of the threads axis: all measured ones, and a fitted peak that is not far beyond. */
 static double most_threads(const th_scale *scale, const th_scale_curve *curve)
 {
     const double measured = scale->points[curve->first + curve->count - 1].threads;
@@ -48,7 +48,7 @@ static double most_threads(const th_scale *scale, const th_scale_curve *curve)
     return peak > measured && peak <= 2 * measured ? peak : measured;
 }
 
-/* Of the whole machine rather than of a few threads: then equal ratios are as far apart. */
+/* Logarithmic for many threads: equal ratios then have equal distances. */
 static th_axis threads_axis(const th_scale *scale, const th_scale_curve *curve)
 {
     const double least = scale->points[curve->first].threads, most = most_threads(scale, curve);
@@ -59,7 +59,7 @@ static th_axis threads_axis(const th_scale *scale, const th_scale_curve *curve)
     return axis;
 }
 
-/* divided: by how many times the threads, which makes an efficiency of the speed-up, in percent. */
+/* divided: return the efficiency in percent, speed_up / ratio of threads. */
 static double shown(double speed_up, double ratio, bool divided)
 {
     return divided ? 100 * speed_up / ratio : speed_up;
@@ -136,7 +136,7 @@ static void draw_curve(const th_scale *scale, bool divided, FILE *file)
         .key_count = fitted ? 4 : 2,
     };
     th_plot plot;
-    if (desc.x.is_log && !divided) /* the ideal is a straight line */
+    if (desc.x.is_log && !divided) /* the ideal becomes a straight line */
         desc.y = th_axis_log();
     include_points(&desc.y, scale, curve, divided);
     th_plot_begin(&plot, &desc, file);
@@ -171,7 +171,7 @@ static void draw_throughput(th_plot *plot, const th_scale *scale, const th_scale
     }
 }
 
-/* Schedulers at the first crowd and grain. */
+/* Compares schedulers at the first crowd size and grain. */
 static void draw_schedulers(const th_scale *scale, FILE *file)
 {
     const th_scale_curve *first = &scale->curves[0];
@@ -210,9 +210,9 @@ static void draw_schedulers(const th_scale *scale, FILE *file)
     th_plot_end(&plot);
 }
 
-enum { MOST_VALUES = 16 }; /* of a list of the command line; there is no room for more */
+enum { MOST_VALUES = 16 }; /* of an option's list; there is no room for more */
 
-/* Index of the value, which is added where it is missing; MOST_VALUES where there is no room. */
+/* The index of the value, which is added if missing; MOST_VALUES if the list is full. */
 static uint32_t place_of(uint32_t value, uint32_t *values, uint32_t *count)
 {
     for (uint32_t i = 0; i < *count; i++)
@@ -226,7 +226,7 @@ static uint32_t place_of(uint32_t value, uint32_t *values, uint32_t *count)
 
 typedef struct map {
     uint32_t characters[MOST_VALUES], grains[MOST_VALUES], character_count, grain_count;
-    double best; /* characters a second, of all */
+    double best; /* largest characters/s */
 } map;
 
 static map map_of(const th_scale *scale)
@@ -259,7 +259,7 @@ static void draw_cells(th_plot *plot, const th_scale *scale, th_scheduler schedu
     }
 }
 
-/* Crowds by grains, at most threads. */
+/* Crowd size by grain, at the most threads. */
 static void draw_map(const th_scale *scale, th_scheduler scheduler, FILE *file)
 {
     map m = map_of(scale);

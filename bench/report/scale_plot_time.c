@@ -6,7 +6,7 @@
 
 /* ---- where the time of threads goes ---- */
 
-/* Parts of a whole, one behind the other. */
+/* Draws a stacked bar. */
 static void draw_parts(th_plot *plot, uint32_t row, const char *name, const double *parts, const th_key *keys,
                        uint32_t count, const char *unit)
 {
@@ -70,7 +70,7 @@ static double figure_of(const json_t *object, const char *name)
     return json_is_number(value) ? json_number_value(value) : 0;
 }
 
-/* Rows of workers; where there are many, not each has a name. */
+/* With more workers than this, only some have names. */
 enum { NAMED_WORKERS = 32 };
 
 typedef struct worker_names {
@@ -137,7 +137,7 @@ static void draw_workers(const th_scale *scale, FILE *file)
 
 /* ---- one frame ---- */
 
-enum { MOST_CHUNKS = 4000 }; /* more would be a blur of megabytes */
+enum { MOST_CHUNKS = 4000 }; /* more would need megabytes and could not be told apart */
 
 /* [worker, begin, end, start_us, end_us] */
 static void draw_chunk(th_plot *plot, const json_t *chunk)

@@ -1,4 +1,4 @@
-/* The plots of a scaling study. Private to bench. */
+/* The plots of a scaling experiment. Private to bench. */
 #ifndef TH_BENCH_REPORT_SCALE_PLOTS_H
 #define TH_BENCH_REPORT_SCALE_PLOTS_H
 
@@ -6,19 +6,19 @@
 
 #include <throng/bench/scale.h>
 
-/* Whether the point was measured: neither failed nor rehearsed. */
+/* Whether the point was measured: it did not fail, and it was no dry run. */
 bool th_scale_has_figures(const th_scale *scale, uint32_t point);
 
-/* The point with most threads that have a CPU each, of those with figures; any other where none has; NULL: none. */
+/* The measured point with most threads that is not oversubscribed; any measured point where all are; NULL: none. */
 const th_scale_point *th_scale_last(const th_scale *scale, const th_scale_curve *curve);
 
 /* Characters a second. */
 double th_scale_throughput(const th_scale_curve *curve, const th_scale_point *point);
 
-/* Speed-up, efficiency, schedulers, maps of crowd by grain. */
+/* Speed-up, efficiency, schedulers, and maps of crowd size by grain. */
 void th_scale_plot_curves(const th_scale *scale, FILE *file);
 
-/* Where the time of threads goes, what is left of a frame, and what memory can do. */
+/* Where threads spend their time, ablations, and memory bandwidth. */
 void th_scale_plot_time(const th_scale *scale, FILE *file);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* ---- the first curve ---- */
 
-/* A share as percent; a dash for what is not known, as against a first point that failed. */
+/* A share in percent; a dash if unknown, for example when the first point failed. */
 static void add_share(th_table *table, int digits, double share)
 {
     if (isfinite(share))
@@ -66,7 +66,7 @@ static void add_estimate(line *l, const char *name, const th_estimate *e)
         th_append(l->text, sizeof l->text, " (%.3g to %.3g)", e->low, e->high);
 }
 
-/* measured: the most threads that the fit knows. */
+/* measured: the most threads in the fit. */
 static void add_peak(line *l, const th_fit *f, uint32_t measured)
 {
     const th_estimate *n = &f->peak_threads;
@@ -110,7 +110,7 @@ static void print_fits(const th_scale_curve *curve, uint32_t measured, th_format
     }
 }
 
-/* ---- parts and memory ---- */
+/* ---- ablations and memory ---- */
 
 static const th_scale_point *point_of(const th_scale *scale, uint32_t threads)
 {
@@ -156,7 +156,7 @@ static bool print_memory(const th_scale *scale, th_format format, FILE *file)
 
 enum { MAP_COLUMNS = 12 };
 
-/* Which of the three the curves differ in. */
+/* The parameters in which the curves differ. */
 typedef struct varied {
     bool scheduler, characters, grain;
 } varied;
@@ -174,7 +174,7 @@ static varied varied_in(const th_scale *scale)
     return v;
 }
 
-/* The numbers of threads that any curve has, rising: the serial one has one thread, whatever the others have. */
+/* All thread counts of any curve, ascending: the serial scheduler has only one thread. */
 typedef struct thread_counts {
     uint32_t values[TH_JOBS_MAX_THREADS], count;
 } thread_counts;
@@ -191,7 +191,7 @@ static thread_counts thread_counts_of(const th_scale *scale)
     return counts;
 }
 
-/* Some of the columns. */
+/* A range of the columns. */
 typedef struct span {
     const uint32_t *threads;
     uint32_t count;
@@ -215,7 +215,7 @@ static double throughput(const th_scale_curve *curve, const th_scale_point *p)
     return (double)curve->characters / p->frame_ns * 1e9;
 }
 
-/* NULL where the curve has none on so many threads, or its palettes are wrong. */
+/* The point of a curve; NULL if it has none with as many threads, or its palettes are wrong. */
 static const th_scale_point *good_point(const th_scale *scale, const th_scale_curve *curve, uint32_t threads)
 {
     for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
@@ -277,13 +277,13 @@ static void print_best(const th_scale *scale, varied v, th_format format, FILE *
     th_write_line(file, format, "%s.", l.text);
 }
 
-/* Between lines; in Markdown they have one anyway. */
+/* A blank line between paragraphs, in text only. */
 static void print_gap(th_format format, FILE *file)
 {
     fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
 }
 
-/* A line with a table below it. */
+/* A line above a table. */
 static void print_heading(const char *text, th_format format, FILE *file)
 {
     th_write_line(file, format, "%s", text);
@@ -340,7 +340,7 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     if (is_oversubscribed(scale))
         th_write_line(file, format,
                       "* more threads than usable CPUs: not part of the fits and the bottleneck analysis");
-    if (format != TH_FORMAT_HTML) /* a page has it at its head */
+    if (format != TH_FORMAT_HTML) /* a page has it in its headline */
         th_write_line(file, format, "%s", scale->bottleneck.text);
     print_fits(&scale->curves[0], scale->parts[scale->part_count - 1].threads, format, file);
     print_gap(format, file);

@@ -1,4 +1,4 @@
-/* What a scene is made of, for the context of a report. */
+/* The scene of a report's context, as JSON. */
 #ifndef TH_REPORT_SCENE_JSON_H
 #define TH_REPORT_SCENE_JSON_H
 
@@ -6,8 +6,8 @@
 
 #include <jansson.h>
 
-/* NULL when memory is out. scene: of desc, whatever its number of instances; NULL: nobody has compiled it, and which
- * clips play exact is not known. */
+/* NULL when memory is out. scene: made from desc, with any number of instances; NULL when it was not compiled: then it
+ * is unknown which clips play exact. */
 json_t *th_scene_json(const th_scene *scene, const th_scene_desc *desc);
 
 #endif

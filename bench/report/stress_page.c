@@ -1,4 +1,4 @@
-/* A stress test as a page. */
+/* The page of a stress test. */
 #include "html.h"
 #include "plot.h"
 #include "tables.h"
@@ -16,30 +16,30 @@ static bool has_figures(const th_stress *stress, uint32_t point)
 
 /* ---- frame times ---- */
 
-/* Frames by how long they took, and those that are far beyond all others. A border between two bins lies on the budget,
- * so that none has frames in time as well as late ones. */
+/* A histogram of frame times, with a count of those beyond the axis. The budget is a bin border, so no bin mixes frames
+ * within the budget with deadline misses. */
 enum { MOST_BINS = 80 };
 
 typedef struct histogram {
     double budget, width; /* ms */
-    double first;         /* bin, confirmed from the budget: below 0 those in time */
+    double first;         /* first bin, relative to the budget; below 0: within budget */
     uint32_t counts[MOST_BINS + 2];
     uint32_t bins, beyond;
 } histogram;
 
-/* A frame of just the budget is in time. */
+/* A frame of exactly the budget is in time. */
 static double bin_of(const histogram *h, double ms)
 {
     return ms > h->budget ? floor((ms - h->budget) / h->width) : -1 - floor((h->budget - ms) / h->width);
 }
 
-/* The lower border of the bin, ms. */
+/* Lower border of a bin, ms. */
 static double border_of(const histogram *h, uint32_t bin)
 {
     return h->budget + (h->first + bin) * h->width;
 }
 
-/* Up to what most frames and the budget need: one that took a second would leave no room for the rest. */
+/* The range covers most frames and the budget: a frame of one second would leave no room for the rest. */
 static histogram histogram_of(const double *sorted_ns, uint32_t count, double budget_ns)
 {
     const double usual = sorted_ns[(uint32_t)ceil(0.995 * count) - 1];
@@ -99,7 +99,7 @@ static void draw_frames(const th_stress *stress, uint32_t point, FILE *file)
     th_axis_include(&desc.x, border_of(&h, h.bins));
     th_axis_include(&desc.x, budget_ms);
     desc.y.least_step = 1;
-    th_axis_include(&desc.y, 0.7); /* a single frame is to be seen */
+    th_axis_include(&desc.y, 0.7); /* a bin with a single frame must be visible */
     for (uint32_t b = 0; b < h.bins; b++)
         th_axis_include(&desc.y, h.counts[b]);
     th_plot_begin(&plot, &desc, file);
@@ -119,7 +119,7 @@ static void draw_probe(th_plot *plot, const th_capacity_probe *p)
                   th_digits_from(p->items).text, th_plural(p->items), p->p99_ns / 1e6, p->deadline_misses, p->frames);
 }
 
-/* Far from what was found much is tried that nobody warnings. */
+/* Probes far from the result are not shown. */
 static bool is_near(const th_capacity *search, const th_capacity_probe *p)
 {
     const double items = search->confirmed.items;
@@ -161,7 +161,7 @@ static void draw_probes(const th_stress *stress, uint32_t point, FILE *file)
 
 /* ---- all numbers of threads ---- */
 
-/* From what holds to the least number that does not. */
+/* From the result to the first number that failed. */
 static void draw_capacity(const th_stress *stress, FILE *file)
 {
     th_plot plot;

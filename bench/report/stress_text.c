@@ -82,7 +82,7 @@ static void print_picture(const json_t *picture, th_format format, FILE *file)
     th_write_line(file, format, "%s", line);
 }
 
-/* What makes a figure one of the machine's company, or of a moment. */
+/* Warnings about preemption, visibility and stability. */
 static void print_warnings(const th_stress *stress, th_format format, FILE *file)
 {
     for (uint32_t i = 0; i < stress->point_count; i++) {
@@ -114,7 +114,7 @@ bool th_stress_print_figures(const th_stress *stress, th_format format, FILE *fi
     print_rule(stress, format, file);
     print_memory(stress, format, file);
     fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
-    if (format != TH_FORMAT_HTML) /* a page has it at its head */
+    if (format != TH_FORMAT_HTML) /* a page has it in its headline */
         th_write_line(file, format, "%s", stress->headline);
     fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
     print_warnings(stress, format, file);

@@ -1,4 +1,4 @@
-/* What makes the figures of a report doubtful, in words. */
+/* The warnings of a report, as text. */
 #include <throng/bench/rank_test.h>
 #include <throng/bench/report.h>
 #include <throng/core/json.h>
@@ -6,11 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Clock steps in what is timed at once: with fewer, reading the clock is more than 1 % of it. */
+/* Clock steps in a timed interval: with fewer, the clock's resolution is more than 1 % of it. */
 #define FEWEST_STEPS 100
 
-/* Halves of a measurement that differ by more than this, and not by chance. All entries together should cry wolf less
- * than once in a hundred runs, and each has this share of that. */
+/* DRIFT: a larger difference between the halves of a measurement is reported, unless it may be chance. DRIFT_RISK: the
+ * probability of any false report in a run; it is divided among the entries. */
 #define DRIFT      0.02
 #define DRIFT_RISK 0.01
 
@@ -104,11 +104,11 @@ static void warn_of_threads(const th_report *report, json_t **warnings)
 
 /* ---- the samples ---- */
 
-/* Rows of which the same can be said, the worst one by name. */
+/* Rows with the same warning, and the worst of them. */
 typedef struct tally {
     uint32_t count;
     const th_row *worst;
-    double value; /* of the worst one */
+    double value; /* of `worst` */
 } tally;
 
 static void count(tally *t, const th_row *row, double value)
@@ -119,7 +119,7 @@ static void count(tally *t, const th_row *row, double value)
     }
 }
 
-/* How far the second half of the samples is from the first one, in parts of the median; 0 where that may be chance. */
+/* The difference of the halves of the samples, relative to the median; 0 where it may be chance. */
 static double drift_of(const th_row *row, double risk)
 {
     const uint32_t half = row->real_ns.count / 2;

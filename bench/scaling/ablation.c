@@ -12,7 +12,7 @@ const char *th_ablation_name(th_ablation ablation)
     return names[ablation];
 }
 
-/* ---- batch_crowds ---- */
+/* ---- batch crowds ---- */
 
 static size_t larger(size_t a, size_t b)
 {
@@ -41,8 +41,7 @@ static th_result add_batch_crowd(th_batch_crowds *p, const th_scene *scene, cons
     return TH_OK;
 }
 
-/* The instances of a compiled model follow each other in the whole crowd, as many to a batch as th_crowd_batch_count
- * says. */
+/* The instances of a compiled model are consecutive in the whole crowd, th_crowd_batch_count of them to a batch. */
 static th_result cut_model(th_batch_crowds *p, const th_scene *scene, const th_crowd *whole, uint32_t model,
                            th_instance *of_model, th_error *err)
 {
@@ -87,11 +86,11 @@ void th_batch_crowds_fini(th_batch_crowds *batch_crowds)
 
 struct th_ablated_frame {
     th_ablated_frame_frame_desc desc;
-    double time_s; /* this frame's arguments, for the workers to read */
+    double time_s; /* arguments of this frame, read by the workers */
     void *palette;
     uint32_t *costs, *partition;
-    size_t stride, output_bytes; /* of a worker's memory; of that, what it keeps instead of writing it out */
-    unsigned char *memory;       /* of all workers: what they keep, then scratch */
+    size_t stride, output_bytes; /* of a worker's memory; and the part for output that is not written out */
+    unsigned char *memory;       /* of all workers: for each, output, then scratch */
 };
 
 static void *output_of(const th_ablated_frame *a, uint32_t worker)

@@ -1,10 +1,10 @@
-/* What the figures of a scaling experiment mean, in words. */
+/* The bottleneck of a scaling experiment, in words. */
 #include <throng/bench/scale.h>
 #include <throng/core/text_format.h>
 
 #include <math.h>
 
-/* Less than this is not worth naming; a reason is one that accounts for this part of what is lost. */
+/* LITTLE: smaller shares are not named. MOST: a cause must explain at least this part of the loss. */
 #define LITTLE 0.05
 #define MOST   0.5
 
@@ -25,8 +25,8 @@ typedef struct time_account {
     double idle_at_end, before, serial;
 } time_account;
 
-/* All the threads of the last point did beyond what those of the first did for the same frame, whose time is to that of
- * the last as the efficiency to 1. That a part which stays in the cache takes longer is no fault of memory. */
+/* The time that all threads of the last point spent beyond those of the first for the same frame; times of the first
+ * are scaled by the efficiency. A part that takes longer even in the cache is not attributed to memory. */
 static time_account time_account_of(const th_bottleneck_input *f)
 {
     const th_scale_point *a = &f->base, *b = &f->last;
@@ -62,9 +62,9 @@ static th_bottleneck_kind largest_loss(const th_bottleneck *v)
     return largest;
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
-/* What a frame costs because its palettes leave the cache, as a share of it. */
+/* The share of a frame that is spent on bringing palettes out of the cache. */
 static double share_of_writing(const th_bottleneck_input *f)
 {
     return 1 - f->parts.frame_ns[TH_ABLATION_NO_WRITE] / f->last.frame_ns;
@@ -84,7 +84,7 @@ static void say_bandwidth(const th_bottleneck_input *f, th_bottleneck *v)
               f->memory.bytes_per_s[TH_BANDWIDTH_WRITE] / 1e9);
 }
 
-/* Next to nothing is lost between the threads: what is a single one's time? */
+/* The threads lose almost nothing to each other: says what limits a single one. */
 static th_bottleneck_kind say_scaling(const th_bottleneck_input *f, th_bottleneck *v)
 {
     const double *parts = f->parts.frame_ns, frame = f->last.frame_ns, writing = share_of_writing(f);
@@ -164,7 +164,8 @@ static double relative_mad_of(const th_bottleneck_input *f)
     return fmax(f->base.relative_mad, f->last.relative_mad);
 }
 
-/* Other programs both slow work down and keep threads from it, so they come first; then what is too noisy to tell. */
+/* Tests in order: other programs first, as they slow work down and delay threads; then whether the loss is within the
+ * noise. */
 static th_bottleneck_kind classify_loss(const th_bottleneck_input *f, th_bottleneck *v)
 {
     if (f->external_cpu_load > TH_REPORT_EXTERNAL_CPU_LOAD) {
@@ -197,7 +198,7 @@ static void say_headline(const th_bottleneck_input *f, th_bottleneck *v)
                   b->speed_up, a->threads, 100 * b->efficiency);
 }
 
-/* More threads were measured, but only with fewer CPUs than threads. */
+/* Only one thread count is not oversubscribed. */
 static th_bottleneck_kind say_alone(const th_bottleneck_input *f, th_bottleneck *v)
 {
     if (f->last.threads >= f->usable_cpus) {

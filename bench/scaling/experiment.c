@@ -42,7 +42,8 @@ void th_experiment_fini(th_experiment *s)
         th_jobs_destroy(s->pools[i]);
     for (uint32_t i = 0; s->crowds && i < s->desc.count_count; i++)
         th_crowd_destroy(s->crowds[i]);
-    for (uint32_t i = s->desc.count_count; s->scenes && i-- > 0;) /* the first one has the compiled models of all */
+    for (uint32_t i = s->desc.count_count;
+         s->scenes && i-- > 0;) /* scene 0 owns the compiled models of all, so it goes last */
         th_scene_destroy(s->scenes[i]);
     th_batch_crowds_fini(&s->batch_crowds);
     th_recording_fini(&s->recording);
@@ -55,7 +56,7 @@ void th_experiment_fini(th_experiment *s)
 
 /* ---- curves and points ---- */
 
-/* A serial scheduler has one thread, whatever is asked. */
+/* The serial scheduler has one thread, whatever is requested. */
 static uint32_t thread_count(const th_experiment *s, th_scheduler scheduler)
 {
     return scheduler == TH_SCHEDULER_SERIAL ? 1 : s->desc.thread_count;
@@ -100,7 +101,7 @@ static void lay_out_curves(const th_experiment *s)
             }
 }
 
-/* The point of the first curve that has most threads with a CPU each; the first, if none has. */
+/* The point of the first curve with most threads that is not oversubscribed; else the first point. */
 static uint32_t last_point(const th_scale *scale)
 {
     uint32_t last = 0;
@@ -142,7 +143,7 @@ static th_result lay_out(th_experiment *s, th_error *err)
 
 /* ---- crowds, threads, configs ---- */
 
-/* Rigs are compiled once; palettes are as large as those of the largest crowd. */
+/* Models are compiled once. The palette memory fits the largest crowd. */
 static th_result create_crowds(th_experiment *s, th_error *err)
 {
     const th_scale_desc *d = &s->desc;
@@ -184,7 +185,7 @@ static th_result create_pools(th_experiment *s, th_error *err)
     return result;
 }
 
-/* Those of OpenMP and oneTBB spin on after a call. */
+/* Whether threads spin on after a call, as those of OpenMP and oneTBB do. */
 static bool has_spinners(const th_scale_desc *d)
 {
     for (uint32_t i = 0; i < d->scheduler_count; i++)

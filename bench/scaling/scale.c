@@ -13,7 +13,7 @@
 
 enum { REPETITION_NS = 20000000, MEMORY_REPETITIONS = 10 };
 
-/* Of the bootstrap; any will do. */
+/* Seed of the bootstrap; any value will do. */
 #define FIT_SEED 1u
 
 /* ---- rows ---- */
@@ -28,7 +28,7 @@ static th_row *memory_row(const th_experiment *s, uint32_t index, uint32_t kind)
     return &s->out->report.rows[th_experiment_config_count(s) + index * th_bandwidth_kind_count() + kind];
 }
 
-/* What a row says of the crowd that it is about. */
+/* The crowd fields of a row. */
 static void set_crowd(const th_experiment *s, uint32_t crowd, uint32_t threads, th_row *row)
 {
     row->time_unit = "us";
@@ -37,7 +37,7 @@ static void set_crowd(const th_experiment *s, uint32_t crowd, uint32_t threads, 
     row->bones = th_crowd_bone_count(s->crowds[crowd]);
 }
 
-/* "scale/threads:2"; what else the experiment varies stands before the threads. */
+/* "scale/threads:2"; other varied parameters come before the threads. */
 static void name_point(const th_experiment *s, const th_scale_curve *curve, th_row *row)
 {
     const size_t size = sizeof row->name;
@@ -102,12 +102,13 @@ static th_result check_point(const th_experiment *s, uint32_t point, uint32_t cr
     return result;
 }
 
-/* All curves of as many characters have the palettes of the first of them. */
+/* Curves with equal characters must have the palettes of the first of them. */
 static th_result check_points(const th_experiment *s, th_error *err)
 {
     const th_scale *out = s->out;
     th_result result = TH_OK;
-    /* A page of memory ends up near the thread that touches it first, and the check does so on this one. */
+    /* First touch places a page near the thread that writes it first; the check below does so from this thread, so a
+     * pool writes it before. */
     for (uint32_t c = 0; c < out->curve_count; c++)
         th_scaling_config_run(&s->configs[out->curves[c].first + out->curves[c].count - 1], 0);
     for (uint32_t c = 0; c < out->curve_count; c++) {
@@ -143,11 +144,11 @@ static th_result time_configs(const th_experiment *s, th_error *err)
     return TH_OK;
 }
 
-/* A pass over the block takes its time, whatever the frames of the experiment are to take. */
+/* Bandwidth is measured with defaults of its own: the lengths requested for frames do not fit a pass over the block. */
 static th_measure_desc memory_measure_desc(const th_experiment *s)
 {
     th_measure_desc measure = s->desc.measure;
-    measure.progress = NULL; /* it takes a moment */
+    measure.progress = NULL; /* too short for a progress line */
     measure.iterations = 0;
     measure.repetition_ns = REPETITION_NS;
     if (measure.repetitions == 0 || measure.repetitions > MEMORY_REPETITIONS)
@@ -173,9 +174,9 @@ static th_result time_memory(const th_experiment *s, th_error *err)
     return th_bandwidth_measure(&desc, memory_row(s, 0, 0), err);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
-/* A fit has the points that are right and have a CPU for each thread. */
+/* Fits the points that are valid and not oversubscribed. */
 static th_result fit_curve(const th_experiment *s, th_scale_curve *curve, th_error *err)
 {
     th_fit_point points[TH_JOBS_MAX_THREADS];
@@ -216,7 +217,7 @@ static json_t *point_json(const th_scale_curve *curve, const th_scale_point *p)
     return json;
 }
 
-/* Nothing for fused ones. */
+/* Null for fused stages. */
 static json_t *stages_json(const th_scaling_config *l, const th_row *row)
 {
     const double us = 1e3 * th_scaling_config_frames(row);
@@ -226,7 +227,7 @@ static json_t *stages_json(const th_scaling_config *l, const th_row *row)
                      "resolve_us_per_frame", th_json_real((double)l->stages.resolve_ns / us));
 }
 
-/* One more frame, which nobody times. */
+/* Records one more frame, not timed. */
 static json_t *trace_frame(const th_experiment *s, th_scaling_config *l)
 {
     th_recording recording = s->recording;

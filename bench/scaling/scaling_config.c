@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static th_result count_workers(th_scaling_config *l, th_error *err)
 {
@@ -87,7 +87,7 @@ void th_scaling_config_trace(th_scaling_config *l, const th_row *row, th_tracer 
     th_jobs_frame_end(l->jobs);
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 th_worker_stats th_scaling_config_total(const th_scaling_config *l)
 {

@@ -90,7 +90,7 @@ void th_recording_fini(th_recording *r)
     *r = (th_recording){0};
 }
 
-/* A later call comes to the same chunk after all workers have met, so its worker sees the place as taken. */
+/* All workers meet between two calls of the pool, so in a later call a worker sees that the slot is taken. */
 static void record(const th_span *span, void *ctx)
 {
     const th_recording *r = ctx;

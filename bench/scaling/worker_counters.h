@@ -1,4 +1,4 @@
-/* What the workers of a pool do in a frame: their counters, and one frame chunk by chunk. Private to bench. */
+/* What the workers of a pool do in a frame: their counters, and the chunks of one frame. Private to bench. */
 #ifndef TH_BENCH_SCALING_WORKER_COUNTERS_H
 #define TH_BENCH_SCALING_WORKER_COUNTERS_H
 
@@ -6,19 +6,20 @@
 
 #include <jansson.h>
 
-/* Adds the pool's counters to sums, one for each worker. Between calls only. */
+/* Adds the pool's counters to `sums`, one for each worker. Call only between calls of the pool. */
 void th_workers_add(const th_jobs *jobs, th_worker_stats *sums);
 
-/* All of them together. */
+/* The sum over all workers. */
 th_worker_stats th_workers_total(const th_worker_stats *sums, uint32_t count);
 
-/* An object for each worker: averages over that many frames. */
+/* An object for each worker, with averages over `frames` frames. */
 json_t *th_workers_json(const th_worker_stats *sums, uint32_t count, double frames);
 
-/* The chunks of one frame. Every chunk has its own place, so the workers need no lock, and few ever write to the same
- * line of memory. */
+/* The chunks of one frame. Each chunk has its own slot, so workers need no lock, and they rarely write to the same
+ * cache line. */
 typedef struct th_recording {
-    th_span *spans; /* by their first item, one call of th_jobs_for after the other; end_ns 0: did not happen */
+    /* By their first item, one call of th_jobs_for after the other; end_ns 0: no such chunk. */
+    th_span *spans;
     uint32_t chunks, calls, grain;
     uint64_t start_ns;
 } th_recording;
@@ -27,11 +28,11 @@ typedef struct th_recording {
 bool th_recording_init(th_recording *recording, uint32_t count, uint32_t grain, uint32_t calls);
 void th_recording_fini(th_recording *recording);
 
-/* Records what the pool runs from begin to end, and nothing of what was recorded before stays. Between calls only. */
+/* Records the pool's chunks from begin to end; begin clears the recording. Call only between calls of the pool. */
 void th_recording_begin(th_recording *recording, th_jobs *jobs);
 void th_recording_end(th_recording *recording, th_jobs *jobs);
 
-/* [worker, begin, end, start_us, end_us] for each chunk; times since th_recording_begin returned. */
+/* [worker, begin, end, start_us, end_us] for each chunk; times relative to th_recording_begin. */
 json_t *th_recording_json(const th_recording *recording);
 
 #endif

@@ -9,18 +9,18 @@
 
 enum { PARAMETERS = 3, RESAMPLES = 1000 };
 
-/* No repetition shows what is wrong with all of them, so no point is trusted further than this. */
+/* Smallest relative error of a point: repetitions cannot show a systematic error, so no point is trusted further. */
 #define LEAST_ERROR 0.005
 
 /* 97.5th percentile of the normal distribution. */
 #define Z_95 1.959963984540054
 
-/* One of the curves of a law. */
+/* The parameters of a law. */
 typedef struct curve {
     double gamma, sigma, kappa;
 } curve;
 
-/* What is fitted: throughput as a share of the largest, which keeps the numbers near 1. */
+/* A point to fit: throughput relative to the largest, which keeps the numbers near 1. */
 typedef struct observation {
     double threads, throughput, weight; /* weight: 1 / standard error */
 } observation;
@@ -80,7 +80,7 @@ static double cost(const problem *p, const curve *l)
     return sum;
 }
 
-/* The best gamma for a sigma and a kappa: the one parameter in which the law is linear. */
+/* The best gamma for a given sigma and kappa. The law is linear in gamma. */
 static double best_gamma(const problem *p, const curve *l)
 {
     const curve unit = {1, l->sigma, l->kappa};
@@ -132,7 +132,7 @@ static normal normal_at(const problem *p, const curve *l)
     return out;
 }
 
-/* A parameter that rests on its bound and would go beyond stays where it is: its row and column become those of 1. */
+/* Fixes a parameter that is at its bound and would go beyond: its row and column become those of the identity. */
 static void hold(normal *n, const problem *p, const curve *l)
 {
     const bool held[PARAMETERS] = {
@@ -150,7 +150,8 @@ static void hold(normal *n, const problem *p, const curve *l)
     }
 }
 
-/* Solves for the step, the diagonal being damped (D. Marquardt, 1963): symmetric and positive, so no pivots. */
+/* Solves for the step with a damped diagonal (D. Marquardt, 1963). The matrix is symmetric and positive definite, so no
+ * pivots are needed. */
 static void solve(const normal *n, double damping, double step[PARAMETERS])
 {
     double m[PARAMETERS][PARAMETERS + 1];
@@ -208,7 +209,7 @@ static curve descend(const problem *p, curve from)
 
 /* ---- the points ---- */
 
-/* The times of all points, those of a point in ascending order. */
+/* The times of one point, ascending. */
 typedef struct sample {
     const double *sorted;
     uint32_t count;
@@ -219,7 +220,8 @@ static double median(const sample *s)
     return (s->sorted[(s->count - 1) / 2] + s->sorted[s->count / 2]) / 2;
 }
 
-/* The median of as many times drawn from them with replacement. drawn: as many zeros, and again afterwards. */
+/* The median of a resample of the same size, drawn with replacement. drawn: zeros, one for each sample; zero again on
+ * return. */
 static double resampled_median(const sample *s, uint64_t seed, uint32_t *drawn)
 {
     const uint32_t lower = (s->count - 1) / 2, upper = s->count / 2;
@@ -235,8 +237,8 @@ static double resampled_median(const sample *s, uint64_t seed, uint32_t *drawn)
     return sum / 2;
 }
 
-/* Of the median, as a share of it, were the times spread normally: 1.4826 times the median deviation is their standard
- * deviation, and a median is off by 1.2533 times as much as a mean. */
+/* Relative standard error of the median, for a normal distribution: 1.4826 MAD is the standard deviation, and the
+ * standard error of a median is 1.2533 times that of a mean. */
 static double relative_error(const th_fit_point *point)
 {
     th_samples samples;
@@ -256,12 +258,12 @@ static double per_second(double items, double time_ns)
 
 typedef struct points {
     const th_fit_point *given;
-    uint32_t count, fewest; /* fewest repetitions of a point */
+    uint32_t count, fewest; /* fewest: repetitions of the point that has the fewest */
     double *times;
     uint32_t *drawn;
-    sample *samples; /* as many as points */
+    sample *samples; /* [point] */
     observation *observations;
-    double scale; /* items a second that count as a throughput of 1 */
+    double scale; /* items a second for a throughput of 1 */
 } points;
 
 static int ascending(const void *a, const void *b)
@@ -331,9 +333,9 @@ static void figures_of(const curve *l, double scale, double out[FIGURES])
     out[PEAK_THROUGHPUT] = peak_throughput(l) * scale;
 }
 
-/* The part of the resampled values to leave out at each end. A bootstrap of few repetitions is too narrow, as it knows
- * neither Student's distribution nor the division by count - 1. (Student's percentile: M. Abramowitz, I. Stegun,
- * Handbook of Mathematical Functions, 1964, 26.7.5.) */
+/* The share of resampled values to cut off at each end. A bootstrap of few repetitions is too narrow, as it lacks
+ * Student's distribution and the division by count - 1. (Student's percentile: M. Abramowitz, I. Stegun, Handbook of
+ * Mathematical Functions, 1964, 26.7.5.) */
 static double left_out(uint32_t repetitions)
 {
     const double n = repetitions, v = n - 1, z = Z_95, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
@@ -342,7 +344,7 @@ static double left_out(uint32_t repetitions)
     return 0.5 * erfc(t * sqrt(n / v) / sqrt(2.0));
 }
 
-/* Fits again and again to medians of resampled repetitions; a figure's values lie side by side. */
+/* Fits medians of resampled repetitions, RESAMPLES times. values: [figure][resample]. */
 static void resample(const points *p, const problem *fitted, const curve *start, uint64_t seed, double *values)
 {
     for (uint32_t r = 0; r < RESAMPLES; r++) {

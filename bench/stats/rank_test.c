@@ -3,17 +3,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* All values in rising order. Ranks count from 1, equal values share the mean of theirs, and all are doubled: so they
- * are whole. */
+/* Ranks of all values. They count from 1, and equal values share their mean rank. All are doubled, so that they are
+ * integers. */
 typedef struct ranking {
     uint32_t counts[2];
     uint32_t all;
     uint64_t sum;      /* of the doubled ranks of the first set */
     double ties;       /* sum of t^3 - t over the groups of t equal values */
-    uint32_t *doubled; /* ranks of all, for TH_RANK_TEST_EXACT at most; else NULL */
+    uint32_t *doubled; /* ascending; only up to TH_RANK_TEST_EXACT values, else NULL */
 } ranking;
 
-/* Walks through both sets at once, one group of equal values at a time. */
+/* Merges both sets, one group of equal values at a time. */
 static void rank(ranking *r, const double *a, const double *b)
 {
     uint32_t i = 0, j = 0;
@@ -35,8 +35,8 @@ static void rank(ranking *r, const double *a, const double *b)
 
 /* ---- exact ---- */
 
-/* ways[k * (most + 1) + s]: to choose k of the values seen so far with doubled ranks that add up to s. Whole numbers up
- * to 50 over 25, so a double holds them exactly. */
+/* ways[k * (most + 1) + s]: the number of ways to choose k of the values so far with doubled ranks that add up to s. At
+ * most 50 over 25, which a double holds exactly. */
 static void count_ways(const ranking *r, uint32_t chosen, uint32_t most, double *ways)
 {
     const size_t stride = (size_t)most + 1;
@@ -47,12 +47,12 @@ static void count_ways(const ranking *r, uint32_t chosen, uint32_t most, double 
                 ways[k * stride + s] += ways[(k - 1) * stride + s - r->doubled[v]];
 }
 
-/* The smaller set is the one that is dealt. Its sum deviates from the mean as far as that of the other one does. NaN
- * when memory is out. */
+/* Counts the choices of the smaller set. By symmetry its sum deviates from the mean as far as that of the larger one.
+ * NaN when memory is out. */
 static double exact_p(const ranking *r)
 {
     const uint32_t chosen = r->counts[0] < r->counts[1] ? r->counts[0] : r->counts[1];
-    const uint32_t most = chosen * (2 * r->all - chosen + 1); /* of doubled ranks: the last ones, or ties of them */
+    const uint32_t most = chosen * (2 * r->all - chosen + 1); /* largest sum of doubled ranks: the last ones */
     double *ways = calloc(((size_t)chosen + 1) * ((size_t)most + 1), sizeof *ways);
     if (!ways)
         return (double)NAN;

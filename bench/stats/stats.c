@@ -9,8 +9,8 @@
 
 bool th_samples_init(th_samples *samples, uint32_t capacity)
 {
-    /* The second third is where they are sorted, and the last where resamples are tallied, so that asking for
-     * statistics cannot fail. */
+    /* Three parts: the samples, the sorted samples, and tallies of resamples. So statistics need no memory and cannot
+     * fail. */
     *samples = (th_samples){.values = calloc(3 * ((size_t)capacity + 1), sizeof(double)), .capacity = capacity};
     return samples->values != NULL;
 }
@@ -48,7 +48,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* ---- by order ---- */
+/* ---- order ---- */
 
 static double *sort(const th_samples *samples)
 {
@@ -133,11 +133,11 @@ double th_stats_relative_mad(const th_stats *stats)
     return stats->median > 0 ? stats->mad / stats->median : (double)NAN;
 }
 
-/* ---- how well the median is known ---- */
+/* ---- confidence intervals ---- */
 
 enum { RESAMPLES = 2000 };
 
-/* The value of a rank among so many of each: the samples in rising order, each as often as it was drawn. */
+/* The index of the sample that has this rank in a resample. tally: how often each of the sorted samples was drawn. */
 static uint32_t index_of_rank(const uint32_t *tally, uint32_t rank)
 {
     uint32_t i = 0;
@@ -163,7 +163,7 @@ static void resample(const th_samples *samples, uint64_t seed, double *medians)
         medians[r] = resampled_median(sorted, samples->count, tally, th_random_bits(seed, r));
 }
 
-/* Sorts them. */
+/* The confidence interval of resampled values. Sorts them. */
 static th_interval middle_part(double *values)
 {
     qsort(values, RESAMPLES, sizeof *values, ascending);
@@ -185,14 +185,14 @@ th_interval th_ratio_interval(const th_samples *over, const th_samples *under)
     double ratios[RESAMPLES], medians[RESAMPLES];
     if (over->count == 0 || under->count == 0 || sort(under)[0] <= 0)
         return (th_interval){(double)NAN, (double)NAN};
-    resample(over, 2 * (uint64_t)over->count, ratios); /* seeds that differ, so that the sets do not go together */
+    resample(over, 2 * (uint64_t)over->count, ratios); /* different seeds, so that the resamples are independent */
     resample(under, 2 * (uint64_t)under->count + 1, medians);
     for (uint32_t r = 0; r < RESAMPLES; r++)
         ratios[r] /= medians[r];
     return middle_part(ratios);
 }
 
-/* Of each sample in its order: how many are less. */
+/* For each sample, in the order they were added: the number of smaller samples. */
 static void rank(const th_samples *samples, const double *sorted, uint32_t *ranks)
 {
     for (uint32_t i = 0; i < samples->count; i++) {

@@ -30,7 +30,7 @@ typedef struct plan {
     uint32_t count; /* of all */
 } plan;
 
-/* Keeps those of the entries behind the last one that the filter lets through. */
+/* Keeps those of `count` new entries at the end that match the filter. */
 static uint32_t add(plan *p, uint32_t count, const char *filter)
 {
     assert(p->count + count <= TH_BENCH_MAX_ENTRIES);
@@ -61,7 +61,7 @@ th_bench_names th_bench_list(const char *filter, const th_external_benchmarks *e
 
 /* ---- running them ---- */
 
-/* Which comparison is under method, of how many. */
+/* Progress of the whole run: which comparison is in progress, of how many. */
 typedef struct progress {
     const th_measure_desc *outer;
     uint32_t comparison, comparisons;
@@ -110,7 +110,7 @@ static void trace_entries(th_entry *entries, uint32_t count, const th_row *rows,
     }
 }
 
-/* Before the first entry is made, as all write to the same memory. */
+/* Adds all scenes before the first entry is made, since all entries write to the same memory. */
 static th_result prepare_fixture(th_fixture *fixture, th_entry *entries, uint32_t count, th_error *err)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -156,7 +156,7 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
     return result;
 }
 
-/* Entries that are compared stand side by side. */
+/* Entries that are compared are adjacent. */
 static uint32_t group_length(const plan *p, uint32_t first)
 {
     uint32_t end = first + 1;
@@ -165,7 +165,7 @@ static uint32_t group_length(const plan *p, uint32_t first)
     return end - first;
 }
 
-/* What is compared is measured in turn, and nothing else exists meanwhile: threads of others might run. */
+/* Entries that are compared are measured together. Nothing else exists meanwhile: other entries' threads might run. */
 static th_result run_groups(plan *p, const th_bench_desc *desc, th_fixture *fixture, th_row *rows, th_error *err)
 {
     th_bench_desc inner = *desc;

@@ -1,9 +1,9 @@
-/* The entries about the crowd, on the best kernel: how many there are, and what they play when. */
+/* The crowd/, play/ and clips/ entries, on the best kernel: how many characters there are, what they play, and when. */
 #include "pose_benchmark.h"
 
 #include <stdio.h>
 
-/* ---- crowd: how many ---- */
+/* ---- crowd ---- */
 
 static const uint32_t counts[] = {1, 8, 100, 1000, 10000};
 
@@ -14,9 +14,9 @@ static void with_count(const th_entry *entry, const th_fixture *fixture, th_scen
     desc->instance_count = *count;
 }
 
-/* ---- play: when ---- */
+/* ---- play ---- */
 
-/* Within an hour: a good hash of a counter (G. Steele, D. Lea, C. Flood, Fast Splittable Pseudorandom Number
+/* A random time within an hour, by hashing the frame (G. Steele, D. Lea, C. Flood, Fast Splittable Pseudorandom Number
  * Generators, 2014). */
 static double random_time(uint64_t frame)
 {
@@ -39,7 +39,7 @@ static th_result create_random(th_entry *entry, const th_bench_desc *desc, const
     return th_pose_benchmark_validate(entry, fixture, row, err);
 }
 
-/* ---- clips: what ---- */
+/* ---- clips ---- */
 
 static void with_first_clip(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc)
 {

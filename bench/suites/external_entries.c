@@ -1,4 +1,4 @@
-/* The entries that the program brings along. */
+/* The program's own entries (external_benchmark.h). */
 #include "registry.h"
 
 #include <stdio.h>

@@ -24,7 +24,7 @@ void th_fixture_fini(th_fixture *fixture)
     free(fixture->first_clips);
 }
 
-/* ---- shared_scenes ---- */
+/* ---- shared scenes ---- */
 
 static th_result find_base_scene(th_fixture *fixture, const th_scene_desc *desc, const th_scene **out, th_error *err)
 {

@@ -1,4 +1,4 @@
-/* The entries about interpolation: each mode on every kernel, and in double precision. */
+/* The interp/ entries: each mode on every kernel, and in double precision. */
 #include "pose_benchmark.h"
 
 #include <stdio.h>

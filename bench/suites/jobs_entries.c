@@ -1,4 +1,4 @@
-/* The entries about jobs: a table of what is done, and who competes in it. */
+/* The jobs/ entries: a table of operations, and of the schedulers that run them. */
 #include "registry.h"
 #include "scheduler_harness.h"
 
@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- who ---- */
+/* ---- schedulers ---- */
 
 typedef struct variant {
-    const char *name; /* NULL: the scheduler's; "": the end of the list */
+    const char *name; /* NULL: the scheduler's name; "": end of the list */
     th_scheduler scheduler;
     bool is_plain, is_traced, is_baseline;
 } variant;
@@ -40,19 +40,19 @@ static const variant tracing[] = {
     {.name = ""},
 };
 
-/* ---- what ---- */
+/* ---- operations ---- */
 
-/* A method of working: run or lap, as th_subject, and what can be said of it. */
+/* How an operation runs: run or lap as in th_subject, and its additional fields. */
 typedef struct method {
     const variant *variants;
     void (*before)(void *harness);
     void (*run)(void *harness, uint64_t frame);
     th_lap (*lap)(void *harness, uint64_t frame);
     void (*after)(void *harness);
-    bool is_alone;          /* on one thread */
+    bool is_alone;          /* runs on one thread */
     bool is_oversubscribed; /* twice as many threads as usable CPUs */
     bool is_awaited;
-    /* Further figures: */
+    /* Additional fields: */
     bool has_speed_up, has_overhead, has_chunk_cost, has_idle, has_p90;
 } method;
 

@@ -37,7 +37,7 @@ static uint64_t key_bytes(const th_scene *scene)
     return bytes;
 }
 
-/* Who plays from authored keys, wanted or not: it costs many times as much. */
+/* Characters that play from authored keys, requested or as a fallback: they cost many times as much. */
 static uint64_t exact_characters(const th_scene *scene)
 {
     uint64_t count = 0;
@@ -69,7 +69,7 @@ th_result th_pose_benchmark_validate(const th_entry *entry, const th_fixture *fi
     return result == TH_OK ? th_validate_run(&validation, row, err) : result;
 }
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 void th_pose_benchmark_keep_scene(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc)
 {

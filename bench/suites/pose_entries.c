@@ -1,4 +1,4 @@
-/* The entries about poses: every kernel, and what they are held against. */
+/* The pose/ and limit/ entries: every kernel, and its baselines. */
 #include "pose_benchmark.h"
 
 #include <throng/runtime/frame.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As the file says, whatever is requested for. */
+/* Interpolates as the file says, whatever was requested. */
 static void as_authored(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc)
 {
     (void)entry, (void)fixture;
@@ -14,7 +14,7 @@ static void as_authored(const th_entry *entry, const th_fixture *fixture, th_sce
     desc->compile.interpolation = TH_INTERPOLATION_AUTHORED;
 }
 
-/* ---- the tutorials' method ---- */
+/* ---- the tutorial method ---- */
 
 static void run_tutorial(void *subject, uint64_t frame)
 {
@@ -48,7 +48,7 @@ static th_result create_tutorial(th_entry *entry, const th_bench_desc *desc, con
     return th_pose_benchmark_validate(entry, fixture, row, err);
 }
 
-/* ---- the floor ---- */
+/* ---- the memory floor ---- */
 
 static void run_fill(void *subject, uint64_t frame)
 {

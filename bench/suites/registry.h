@@ -1,4 +1,5 @@
-/* An entry of the bench: a name, and how to make, run, check and undo what it names. Private to bench. */
+/* The registry of benchmark entries: for each a name, and how to create, run, check and destroy its subject. Private to
+ * bench. */
 #ifndef TH_BENCH_SUITES_REGISTRY_H
 #define TH_BENCH_SUITES_REGISTRY_H
 
@@ -12,27 +13,28 @@ struct th_entry {
     char name[64];
     th_isa isa;
     th_palette palette;
-    const void *shape;   /* what is done; neighbours of one shape are compared, so they are measured in turn */
-    const void *variant; /* who does it */
-    bool is_baseline;    /* what the others of its shape are held against */
-    /* Makes the scene that was requested for (of compiled clips) that of the entry. NULL: there is none. */
+    /* The operation. Adjacent entries with equal `shape` are compared, so their repetitions are interleaved. */
+    const void *shape;
+    const void *variant; /* the implementation of the operation */
+    bool is_baseline;    /* the entry that others of its shape are compared with */
+    /* Changes the requested scene (with compiled clips) to that of the entry. NULL: the entry has none. */
     void (*set_scene)(const th_entry *entry, const th_fixture *fixture, th_scene_desc *desc);
-    const th_shared_scene *shared; /* what came of it */
+    const th_shared_scene *shared; /* the scene that set_scene described */
     th_result (*create)(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
                         th_error *err);
     void *subject; /* what create made */
-    /* As those of th_subject; lap, as that of th_measure_desc, is the same for all of a shape. */
+    /* As in th_subject. lap is as in th_measure_desc and the same for all entries of a shape. */
     void (*before)(void *subject);
     void (*run)(void *subject, uint64_t frame);
     th_lap (*lap)(void *subject, uint64_t frame);
     void (*after)(void *subject);
-    th_jobs *(*pool)(void *subject); /* whose chunks a trace is to have; NULL: empty's */
-    /* Adds further figures to the row. baseline: NULL when it is not among what was measured. May be NULL. */
+    th_jobs *(*pool)(void *subject); /* the pool to trace; NULL: none */
+    /* Adds fields to the row. baseline: NULL when it was not measured. May be NULL. */
     void (*summarize)(const th_entry *entry, const th_row *baseline, th_row *row);
     void (*destroy)(void *subject);
 };
 
-/* Fill in what there is on this machine; return how many. */
+/* Fill in the entries that this machine supports; return their number. */
 uint32_t th_pose_entries(th_entry *entries);   /* pose/ and limit/ */
 uint32_t th_interp_entries(th_entry *entries); /* interp/ */
 uint32_t th_crowd_entries(th_entry *entries);  /* crowd/, play/ and clips/ */

@@ -31,7 +31,7 @@ static int do_work(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
     return 0;
 }
 
-/* The caller keeps busy until somebody else has come, so that there is a chunk left for him. */
+/* The caller spins in its chunk until a second thread has arrived, so that a chunk is left for that thread. */
 static int await_second(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     th_scheduler_harness *harness = ctx;
@@ -53,7 +53,7 @@ static void keep_span(const th_span *span, void *ctx)
     harness->ring[harness->traced++ % TH_SCHEDULER_HARNESS_RING] = *span;
 }
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static th_result create_work(th_scheduler_harness *harness, const th_scheduler_harness_desc *desc, th_error *err)
 {
@@ -75,7 +75,7 @@ static th_result create_threads(th_scheduler_harness *harness, const th_schedule
     if (result != TH_OK)
         return result;
     harness->row->threads = th_jobs_threads(harness->jobs);
-    if (desc->is_awaited) /* a chunk for each */
+    if (desc->is_awaited) /* a chunk for each thread */
         harness->job.count = harness->row->threads;
     harness->is_traced = desc->is_traced;
     if (desc->is_traced)
@@ -150,7 +150,7 @@ void th_scheduler_harness_prepare_frame(void *ctx)
     warm_up(harness);
 }
 
-/* The pool must say that it handed out every item, and the items that they were done, each as often as it should. */
+/* Checks that the pool handed out every item, and, by checksums, that every item was done exactly once. */
 void th_scheduler_harness_check(void *ctx)
 {
     th_scheduler_harness *harness = ctx;
@@ -170,7 +170,7 @@ void th_scheduler_harness_check(void *ctx)
         snprintf(failure, size, "%llu items were run instead of %llu", (unsigned long long)items,
                  (unsigned long long)wanted);
     else if (harness->work && sum != harness->calls * harness->work->checksum)
-        snprintf(failure, size, "as many items were run as should be, but not the right ones");
+        snprintf(failure, size, "the number of items is right, but some were skipped and others repeated");
     else if (harness->is_traced && harness->traced != wanted / harness->job.grain)
         snprintf(failure, size, "the trace saw %llu chunks", (unsigned long long)harness->traced);
     else if (harness->has_missed)
@@ -184,7 +184,7 @@ void th_scheduler_harness_check_frame(void *ctx)
     th_scheduler_harness_check(harness);
 }
 
-/* ---- ways of working ---- */
+/* ---- iterations ---- */
 
 void th_scheduler_harness_call(void *ctx, uint64_t frame)
 {
@@ -285,7 +285,7 @@ th_lap th_scheduler_harness_wake_frame(void *ctx, uint64_t frame)
     return lap;
 }
 
-/* All but the serial part, which is the same for all. */
+/* Excludes the serial part, which costs all schedulers the same. */
 th_lap th_scheduler_harness_frame(void *ctx, uint64_t frame)
 {
     th_scheduler_harness *harness = ctx;
@@ -301,7 +301,7 @@ th_lap th_scheduler_harness_frame(void *ctx, uint64_t frame)
     return (th_lap){.real_ns = waking.real_ns + calls.real_ns, .cpu_ns = waking.cpu_ns + calls.cpu_ns};
 }
 
-/* ---- afterwards ---- */
+/* ---- results ---- */
 
 th_jobs *th_scheduler_harness_pool(void *ctx)
 {

@@ -1,6 +1,6 @@
-/* A harness: one scheduler's threads, the work they do, and what is noted on the method. Private to bench.
+/* The harness of a jobs/ entry: the threads of one scheduler, their work, and what is recorded. Private to bench.
  *
- * The ways of working are functions for th_subject. Those that are laps time themselves. */
+ * The functions that run an iteration fit th_subject.run; those that return th_lap time themselves. */
 #ifndef TH_BENCH_SUITES_SCHEDULER_HARNESS_H
 #define TH_BENCH_SUITES_SCHEDULER_HARNESS_H
 
@@ -16,23 +16,24 @@
 
 typedef struct th_scheduler_harness {
     th_jobs *jobs; /* NULL: a plain loop */
-    th_job job;    /* a call */
-    th_work *work; /* what its items cost; NULL: nothing */
-    th_row *row;   /* gets the failure when work went missing */
+    th_job job;    /* what one call runs */
+    th_work *work; /* the work of its items; NULL: none */
+    th_row *row;   /* gets a failure when items were missed or repeated */
     bool is_traced;
-    uint32_t serial_steps;       /* 100 microseconds, for those ways that begin so */
-    alignas(128) uint64_t calls; /* in this repetition; from here on the caller writes, apart from what workers read */
+    uint32_t serial_steps; /* 100 microseconds, for frames that begin with serial work */
+    /* Calls in this repetition. From here on the caller writes; on lines of its own, apart from what workers read. */
+    alignas(128) uint64_t calls;
     uint64_t serial_sum;
-    bool is_measured;              /* from the first repetition on */
-    bool has_missed;               /* a call to which no second thread came */
-    uint64_t idle_ns, idle_cpu_ns; /* while it slept */
-    double *call_ns;               /* of each call, where that is kept */
+    bool is_measured;              /* set at the first repetition */
+    bool has_missed;               /* in some call no second thread ran */
+    uint64_t idle_ns, idle_cpu_ns; /* while the caller slept */
+    double *call_ns;               /* time of each call, where it is recorded */
     size_t call_count, call_capacity;
-    uint64_t traced;                           /* chunks, in this repetition */
-    th_span ring[TH_SCHEDULER_HARNESS_RING];   /* the last of them */
+    uint64_t traced;                           /* chunks in this repetition */
+    th_span ring[TH_SCHEDULER_HARNESS_RING];   /* the last traced chunks */
     alignas(128) _Atomic(uint64_t) arrived_ns; /* when the second thread came; 0: not yet */
     struct {
-        alignas(128) uint64_t sum; /* of the worker's checksums; a pair of cache lines for each worker */
+        alignas(128) uint64_t sum; /* checksum of the worker, on a pair of cache lines of its own */
     } workers[TH_JOBS_MAX_THREADS];
 } th_scheduler_harness;
 
@@ -41,7 +42,7 @@ typedef struct th_scheduler_harness_desc {
     uint32_t items, grain;
     uint32_t item_ns; /* mean; 0: nothing to do */
     th_costs costs;
-    bool is_traced, is_awaited; /* every chunk is traced; the caller waits for a second thread */
+    bool is_traced, is_awaited; /* trace every chunk; the caller waits for a second thread */
     double steps_per_us;
     th_row *row;
 } th_scheduler_harness_desc;
@@ -49,7 +50,7 @@ typedef struct th_scheduler_harness_desc {
 th_result th_scheduler_harness_create(const th_scheduler_harness_desc *desc, th_scheduler_harness **out, th_error *err);
 void th_scheduler_harness_destroy(void *harness);
 
-/* Before and after a repetition: quiet and a call to warm up; whether all work was done. */
+/* Before a repetition: wait for quiet, run a call to warm up. After: check that all work was done. */
 void th_scheduler_harness_prepare(void *harness);
 void th_scheduler_harness_check(void *harness);
 
@@ -57,23 +58,23 @@ void th_scheduler_harness_check(void *harness);
 void th_scheduler_harness_prepare_frame(void *harness);
 void th_scheduler_harness_check_frame(void *harness);
 
-/* One call. Three calls. One call whose time is kept. */
+/* One call; three calls; one call whose time is recorded. */
 void th_scheduler_harness_call(void *harness, uint64_t frame);
 void th_scheduler_harness_stages(void *harness, uint64_t frame);
 th_lap th_scheduler_harness_timed_call(void *harness, uint64_t frame);
 
-/* After a sleep of 2 ms, how long until a second thread runs a chunk. In a frame: it begins after the sleep, and there
- * are 100 us of serial work until the call. */
+/* The time from a call until a second thread runs a chunk, after a sleep of 2 ms. _frame: a frame begins after the
+ * sleep, and 100 us of serial work precede the call. */
 th_lap th_scheduler_harness_wake(void *harness, uint64_t frame);
 th_lap th_scheduler_harness_wake_frame(void *harness, uint64_t frame);
 
-/* After a sleep of 14 ms, a frame: 100 us of serial work, then three calls. */
+/* A frame after a sleep of 14 ms: 100 us of serial work, then three calls. */
 th_lap th_scheduler_harness_frame(void *harness, uint64_t frame);
 
-/* For a trace: the threads, NULL where they are traced already. */
+/* The pool to trace; NULL where it is traced already. */
 th_jobs *th_scheduler_harness_pool(void *harness);
 
-/* Of the calls kept, the time within which 9 of 10 stayed; NaN for none. */
+/* 90th percentile of the recorded calls; NaN for none. */
 double th_scheduler_harness_p90_ns(const th_scheduler_harness *harness);
 
 #endif

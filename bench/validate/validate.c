@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* One instance: its palette, and what it is held against. */
+/* An instance: its palette and the reference. */
 typedef struct subject {
     const th_model *model;
-    const th_dmat34 *pose;   /* true joint positions */
-    const th_dmat34 *wanted; /* true palette */
+    const th_dmat34 *pose;   /* reference joint transforms */
+    const th_dmat34 *wanted; /* reference palette */
     th_palette format;
     const char *palette;
     double shell, bound;
@@ -20,13 +20,13 @@ static double distance(const double a[3], const double b[3])
     return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-/* A scene point x belongs to the mesh point inverse(wanted) * x, which the palette puts at got * inverse(wanted) * x:
- * `moved` is that product. This way nobody needs to know the units of mesh space. */
+/* The scene point x belongs to the mesh point inverse(wanted) * x, which the palette puts at got * inverse(wanted) * x.
+ * `moved` is got * inverse(wanted). So the units of mesh space do not matter. */
 static double shell_error(const th_dmat34 *moved, const double joint[3], double shell)
 {
     double lands[3];
     th_dmat34_point(moved, joint, lands);
-    double error = distance(lands, joint); /* not 0: fmax() drops a NaN when it can */
+    double error = distance(lands, joint); /* start value, not 0: fmax() would drop a NaN */
     for (int i = 0; i < 6; i++) {
         double point[3] = {joint[0], joint[1], joint[2]};
         point[i / 2] += i % 2 ? -shell : shell;
@@ -42,20 +42,20 @@ static double entry_error(const subject *s, uint32_t bone)
     th_mat34 entry;
     th_palette_read(s->format, s->palette + bone * th_palette_entry_bytes(s->format), entry.m);
     th_dmat34 got = th_dmat34_from(entry), inverse;
-    if (!th_dmat34_invert(&s->wanted[bone], &inverse)) /* scaled to nothing: no mesh point to speak of */
+    if (!th_dmat34_invert(&s->wanted[bone], &inverse)) /* scaled to zero: there is no mesh point */
         return th_dmat34_distance(&got, &s->wanted[bone]);
     th_dmat34 moved = th_dmat34_mul(got, inverse);
     return shell_error(&moved, (double[3]){pose[3], pose[7], pose[11]}, s->shell);
 }
 
-/* How far rounding to half precision may move a number; small ones have fewer digits. */
+/* The largest rounding error of half precision at this value; it grows with the value. */
 static double half_error(double value)
 {
     return fmax(fabs(value) * 0x1p-11, 0x1p-25);
 }
 
-/* How far rounding to the palette's format may move the joint, and points of the shell around it. Where the entry has
- * no inverse, entry_error compares numbers. */
+/* How far rounding to the palette's format may move the joint and the shell around it. Where the entry has no inverse,
+ * entry_error compares matrices. */
 static double format_error(const subject *s, uint32_t bone)
 {
     const double *pose = s->pose[s->model->bones[bone].joint].m, *w = s->wanted[bone].m;
@@ -100,7 +100,7 @@ static void validate_instance(const subject *s, uint32_t instance, th_validation
     }
 }
 
-/* The bound holds where a clip was compiled and the reference is the authored one. */
+/* The allowed error of a compiled clip; it applies when the reference is the authored clip. */
 static double bound_of(const th_scene *scene, uint32_t instance)
 {
     const th_instance *i = &scene->instances[instance];
@@ -127,7 +127,7 @@ static th_dmat34 *create_scratch(const th_scene *scene)
     return calloc(most + 1, sizeof(th_dmat34));
 }
 
-/* Of one instance, at `ticks` of its clip. scratch: of create_scratch. */
+/* Validates one instance at `ticks` of its clip. scratch: from create_scratch. */
 static th_validation validate_at(const th_validation_desc *desc, uint32_t i, double ticks, th_dmat34 *scratch)
 {
     const th_model *model = th_scene_model(desc->scene, i);
@@ -152,7 +152,7 @@ static th_validation validate_at(const th_validation_desc *desc, uint32_t i, dou
     return validation;
 }
 
-/* Where a clip jumps, rounding of times decides on which side of it a moment is: either is right. */
+/* Where a clip jumps, rounding of the time decides the side: either is right. */
 static th_validation validate_around(const th_validation_desc *desc, uint32_t i, th_dmat34 *scratch)
 {
     const th_clip *clip = th_scene_clip(desc->scene, i);

@@ -21,11 +21,11 @@ static double time_of(const th_validate_run_desc *t, uint64_t frame)
     return t->time_s ? t->time_s(frame) : (double)frame / TH_FRAME_RATE;
 }
 
-/* A frame's palettes, held against three things. */
+/* A frame's palettes, compared with three references. */
 typedef struct frame_errors {
     th_validation truth;
     th_validation scalar;   /* zero without a reference */
-    th_validation authored; /* zero where the scene is played as authored */
+    th_validation authored; /* zero if the scene is played as authored */
 } frame_errors;
 
 static th_result measure_errors(const th_validate_run_desc *t, uint64_t frame, const void *reference, bool overrides,
@@ -51,7 +51,7 @@ static th_result measure_errors(const th_validate_run_desc *t, uint64_t frame, c
     return result;
 }
 
-/* Poisons the palettes first: what somebody else left there must not count. */
+/* Fills the palettes with a pattern first, so that earlier contents cannot pass. */
 static th_result validate_frame(const th_validate_run_desc *t, uint64_t frame, const void *reference, th_row *row,
                                 th_error *err)
 {

@@ -20,7 +20,7 @@ bool th_baseline_is_meant(const char *word)
     return !is_file && th_baseline_is_name(word);
 }
 
-/* A path that is not absolute is to be ignored (XDG Base Directory Specification 0.8). */
+/* Paths that are not absolute must be ignored (XDG Base Directory Specification 0.8). */
 static bool is_absolute(const char *path)
 {
     return path && path[0] == '/';

@@ -1,5 +1,5 @@
-/* Baselines: results that are kept under a name, to compare with. They are files NAME.json in
- * $XDG_DATA_HOME/throng/baselines, or where that is not set, $HOME/.local/share/throng/baselines. */
+/* Baselines: results stored under a name, to compare with. They are files NAME.json in $XDG_DATA_HOME/throng/baselines,
+ * or where that is not set, $HOME/.local/share/throng/baselines. */
 #ifndef TH_CLI_BASELINE_H
 #define TH_CLI_BASELINE_H
 
@@ -9,16 +9,16 @@
 
 enum { TH_BASELINE_MAX_PATH = 4096 };
 
-/* Up to 64 letters, digits, dots, dashes and underscores; neither a dot nor a dash in front. */
+/* Valid names: up to 64 letters, digits, dots, dashes and underscores; a dot or a dash must not come first. */
 bool th_baseline_is_name(const char *text);
 
-/* Whether a word that may be a file or a baseline is a baseline: no file has this name. */
+/* Whether `word`, a file or a baseline, means a baseline: no file has this name. */
 bool th_baseline_is_meant(const char *word);
 
-/* path: room for TH_BASELINE_MAX_PATH. TH_ERR_ENVIRONMENT when the environment names no folder. */
+/* Writes the file's path; path: TH_BASELINE_MAX_PATH bytes. TH_ERR_ENVIRONMENT when the environment names no folder. */
 th_result th_baseline_path(const char *name, char *path, th_error *err);
 
-/* The same, and makes the folder. */
+/* The same, and creates the folder. */
 th_result th_baseline_prepare(const char *name, char *path, th_error *err);
 
 #endif

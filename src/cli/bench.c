@@ -1,4 +1,4 @@
-/* throng bench: how fast and how exact poses are, and what the job system costs. */
+/* throng bench: the speed and accuracy of poses, and the cost of the job system. */
 #include "bench_frames.h"
 #include "measure_options.h"
 #include "model_set.h"
@@ -73,7 +73,7 @@ static bool print_report(const void *ctx, FILE *file)
     return th_bench_print(ctx, TH_FORMAT_TEXT, file);
 }
 
-/* Of what was asked for, this machine can do nothing. */
+/* Whether this machine skips every requested entry. */
 static bool is_all_skipped(const th_report *report)
 {
     uint32_t count = 0;

@@ -13,32 +13,33 @@
 
 enum { CROWDS = 100, STAGES = 4 };
 
-/* From where nobody stands against the sky: the picture has an end, also of a crowd that fills it. */
+/* A view from above, with no character against the sky: then the area that is drawn is bounded, even if the crowd fills
+ * the picture. */
 #define YAW_DEG   25
 #define PITCH_DEG 60
 
 typedef struct subject subject;
 
-/* What an entry is. */
+/* The kind of an entry. */
 typedef struct kind {
-    void (*begin)(subject *s, uint64_t frame); /* gets a frame under way before any is timed */
+    void (*begin)(subject *s, uint64_t frame); /* puts a frame in flight before any is timed */
     void (*run)(subject *s, uint64_t frame);
     bool of_many;
 } kind;
 
-/* An entry under way. */
+/* An entry being measured. */
 struct subject {
     const kind *kind;
     th_bench_frames *shared;
     th_crowd_view *crowd_view;
     th_camera camera;
     th_row *row;
-    uint64_t stage_ns[STAGES]; /* since the repetition began: place, wait, pose, draw */
+    uint64_t stage_ns[STAGES]; /* cull, wait, pose, draw; since the repetition began */
     uint32_t frames;
-    th_samples stages[STAGES]; /* ns a frame, a sample for each repetition */
+    th_samples stages[STAGES]; /* ns per frame, one sample a repetition */
 };
 
-/* ---- what they share ---- */
+/* ---- shared state ---- */
 
 void th_bench_frames_init(th_bench_frames *e, const th_options *options, const th_model_set *model_set)
 {
@@ -99,7 +100,7 @@ static void pose(subject *s, uint64_t frame)
     th_crowd_view_pose(s->crowd_view, time_of(frame), &s->camera, size->width, size->height);
 }
 
-/* What no other stage has taken is drawing's. */
+/* Drawing takes the time that no other stage has reported. */
 static void run_frame(void *ctx, uint64_t frame)
 {
     subject *s = ctx;
@@ -114,7 +115,7 @@ static void run_frame(void *ctx, uint64_t frame)
     s->frames++;
 }
 
-/* Gets frames under way, all of one moment, so that they can be drawn again. */
+/* Puts frames in flight, all of one moment, so that they can be redrawn. */
 static void begin_repetition(void *ctx)
 {
     subject *s = ctx;
@@ -138,7 +139,7 @@ static void end_repetition(void *ctx)
 
 /* ---- checking ---- */
 
-/* A slot of the ring must not be read, so what it gets is posed once more, everybody, in ordinary memory. */
+/* Slots of the ring must not be read back, so the same frame is posed again for all characters, in ordinary memory. */
 typedef struct validation {
     th_crowd *crowd;
     void *palette, *scratch;
@@ -159,7 +160,7 @@ static th_result validate(validation *r, const subject *s, th_error *err)
         return result;
     s->row->characters = scene->instance_count;
     s->row->bones = th_crowd_bone_count(r->crowd);
-    if (s->kind->of_many) /* the same models, in memory that may not be there */
+    if (s->kind->of_many) /* `few` has the same models; the memory for this many may be missing */
         return TH_OK;
     result = th_palette_create(r->crowd, &r->palette, err);
     if (result != TH_OK)
@@ -182,14 +183,15 @@ static th_result check(const subject *s, th_error *err)
     return result;
 }
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
-/* Goes closer to the middle of `many` until no more are seen than `few` are, and as many as can be. */
+/* Moves the camera towards the middle of `many` until as many characters are visible as possible without exceeding
+ * those of `few`. */
 static void approach(subject *s)
 {
     const th_camera far = s->camera;
     const th_size *size = &s->shared->few.picture;
-    float low = 0.02F, high = 1; /* parts of the distance: who is seen from there is too few, too many */
+    float low = 0.02F, high = 1; /* shares of the distance: too few are visible at the first, too many at the second */
     for (int i = 0; i < 20; i++) {
         const float middle = sqrtf(low * high);
         s->camera = far;
@@ -247,7 +249,7 @@ static void destroy(void *ctx)
     free(s);
 }
 
-/* ---- what comes of it ---- */
+/* ---- results ---- */
 
 static void summarize(void *ctx, const th_row *baseline, th_row *row)
 {

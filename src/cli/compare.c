@@ -26,7 +26,7 @@ static th_result read_baseline(const char *name, th_result_file **out, th_error 
     return result;
 }
 
-/* A file, or the name of a baseline where there is no such file. */
+/* Reads a file, or a baseline if there is no such file. */
 static th_result read_side(const char *word, th_result_file **out, th_error *err)
 {
     char path[TH_BASELINE_MAX_PATH];
@@ -73,7 +73,7 @@ static bool print_comparison(const void *ctx, FILE *file)
     return th_comparison_print(ctx, TH_FORMAT_TEXT, file);
 }
 
-/* Says what became worse; TH_EXIT_CHECK when anything did, else TH_EXIT_GOOD. */
+/* Prints what became worse. Returns TH_EXIT_CHECK if anything did, else TH_EXIT_GOOD. */
 static int complain_of(const th_comparison *comparison)
 {
     for (uint32_t i = 0; i < comparison->count; i++) {

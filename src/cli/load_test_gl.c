@@ -2,7 +2,7 @@
 
 #include "crowd_view_options.h"
 
-/* Of a character, in lists of places, of who is visible, and of who is posed. */
+/* Bytes for each character in the lists of transforms, of visible and of posed characters. */
 enum { LISTED_BYTES = 96 };
 
 th_result th_load_test_gl_init(th_load_test_gl *c, const th_options *options, const th_model_set *model_set,

@@ -1,4 +1,4 @@
-/* Whole frames for the stress test: crowds posed and drawn, as `view` does. */
+/* The stress test's OpenGL renderer: crowds posed and drawn as in `view`. */
 #ifndef TH_CLI_LOAD_TEST_GL_H
 #define TH_CLI_LOAD_TEST_GL_H
 
@@ -8,16 +8,17 @@
 #include <throng/bench/stress.h>
 
 typedef struct th_load_test_gl {
-    th_options options; /* with the number of characters and of threads of the moment */
+    th_options options; /* with the current numbers of characters and threads */
     const th_model_set *model_set;
     th_picture picture;
-    th_crowd_view *one; /* of a single character, which has what all crowds on as many threads share; NULL: not yet */
-    th_crowd_view *all; /* NULL: none at the moment */
+    /* A view of one character, with the resources that all crowds on as many threads share; NULL: not yet made. */
+    th_crowd_view *one;
+    th_crowd_view *all; /* NULL: no crowd */
     th_camera camera;
 } th_load_test_gl;
 
-/* Opens a context. Options and model_set must outlive it. TH_ERR_ENVIRONMENT: there is no OpenGL. th_load_test_gl_fini
- * when TH_OK. */
+/* Opens a context. Options and model_set must outlive it. TH_ERR_ENVIRONMENT: there is no OpenGL. Call
+ * th_load_test_gl_fini in the end if it returned TH_OK. */
 th_result th_load_test_gl_init(th_load_test_gl *crowd, const th_options *options, const th_model_set *model_set,
                                th_error *err);
 void th_load_test_gl_fini(th_load_test_gl *crowd);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- the line ---- */
+/* ---- progress ---- */
 
 static void show(void *ctx, const th_measure_state *s)
 {

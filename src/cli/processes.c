@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { KEPT_PROCESSES = 12 }; /* where bench keeps the result, to be compared */
+enum { KEPT_PROCESSES = 12 }; /* when bench saves the result, to be compared */
 #define SHORT_REPETITION_MS 1.0
 
 uint32_t th_processes_count(const th_options *o)
@@ -31,7 +31,7 @@ double th_processes_repetition_ms(const th_options *o)
 
 /* ---- one process ---- */
 
-/* What it is called with. */
+/* The arguments of the process. */
 typedef struct call {
     const char *words[TH_OPTIONS_MAX_WORDS + 8];
     uint32_t count;
@@ -58,8 +58,8 @@ static void call_init(call *c, const th_options *o)
         add(c, o->again[i]);
 }
 
-/* Its output goes to files without names: a pipe would have to be read meanwhile. Returns its status, or -1 with errno
- * when it could not be run. */
+/* Runs the process. Its output goes to anonymous files: a pipe would have to be read meanwhile. Returns its status, or
+ * -1 with errno if it could not be run. */
 static int run(const call *c, int out, int err)
 {
     posix_spawn_file_actions_t files;
@@ -83,7 +83,7 @@ static int run(const call *c, int out, int err)
     return status;
 }
 
-/* What it has written, with a zero behind it; NULL when memory is out. free() it. */
+/* Reads a file's contents, zero-terminated; NULL when memory is out. Release it with free(). */
 static char *text_of(int fd, size_t *size)
 {
     const off_t end = lseek(fd, 0, SEEK_END);
@@ -100,14 +100,14 @@ static char *text_of(int fd, size_t *size)
 
 /* ---- its result ---- */
 
-/* A process that found wrong palettes has a result, too, and says so in it. */
+/* A process that found wrong palettes also writes a result, which reports them. */
 static bool has_result(int status)
 {
     return status >= 0 && WIFEXITED(status) &&
            (WEXITSTATUS(status) == TH_EXIT_GOOD || WEXITSTATUS(status) == TH_EXIT_CHECK);
 }
 
-/* said: what it wrote, or NULL; loses all but its first line. */
+/* said: its error output, or NULL; cut to its first line. */
 static int complain_of(int status, char *said)
 {
     if (said)

@@ -1,5 +1,5 @@
-/* A measurement in several processes, one after the other: each has its memory elsewhere, which changes what the same
- * code takes. */
+/* Repeats a measurement in several processes, one after the other. Each has another memory layout, which changes the
+ * time that the same code takes. */
 #ifndef TH_CLI_PROCESSES_H
 #define TH_CLI_PROCESSES_H
 
@@ -7,15 +7,15 @@
 
 #include <throng/bench/measure.h>
 
-/* How many are asked for, this one among them. */
+/* The number of processes that the options request, including this one. */
 uint32_t th_processes_count(const th_options *options);
 
-/* What a repetition is to take; 0: as always. With several processes less: among many short repetitions there are some
- * that nothing preempted, which is what processes are compared by (compare.h). */
+/* The length of a repetition; 0: the default. With several processes it is shorter: some of many short repetitions are
+ * not preempted, and processes are compared by those (compare.h). */
 double th_processes_repetition_ms(const th_options *options);
 
-/* Runs this program for the others with the same options, and adds what they measured to the report, which has what
- * this one measured. Returns an exit code; complains when it is not TH_EXIT_GOOD. */
+/* Runs this program with the same options for the other processes, and merges their results into the report, which
+ * holds this one's. Returns an exit code; prints an error when it is not TH_EXIT_GOOD. */
 int th_processes_add(const th_options *options, th_report *report);
 
 #endif

@@ -8,7 +8,7 @@
 #include <throng/bench/scale.h>
 #include <throng/core/text_format.h>
 
-/* All points of a study take turns. */
+/* All points are interleaved in one measurement, so these limit it. */
 enum { MAX_POINTS = 240, MAX_THREADS = 1024 };
 
 static json_t *scale_json(const void *ctx)
@@ -69,7 +69,8 @@ static int run_scale(const th_options *o, const th_measure_desc *measure, const 
     return check != TH_EXIT_GOOD ? check : code;
 }
 
-/* What is asked for, or left to the program, all together. A serial scheduler has one thread whatever is asked. */
+/* Checks the total of requested and default points and threads. The serial scheduler has one thread, whatever is
+ * requested. */
 static int refuse_too_much(const th_options *o)
 {
     uint32_t usable[TH_JOBS_MAX_THREADS], count = o->threads.count, together = 0, pools = 0, threads = 0;

@@ -1,4 +1,4 @@
-/* throng stress: the largest crowd whose frames hold a time budget. */
+/* throng stress: the largest crowd whose frames meet a time budget. */
 #include "load_test_gl.h"
 #include "model_set.h"
 #include "output.h"
@@ -7,9 +7,9 @@
 #include <throng/bench/page.h>
 #include <throng/bench/stress.h>
 
-/* ---- the line ---- */
+/* ---- progress ---- */
 
-/* What a run that counts has of its frames. */
+/* " of N", the frames of a confirmation run; "" for other stages, whose number is open. */
 typedef struct share {
     char text[16];
 } share;
@@ -118,7 +118,7 @@ static int run_drawn(const th_options *o, const th_model_set *model_set)
     return code;
 }
 
-/* They would change nothing. */
+/* Rejects options about the picture without --draw: they would have no effect. */
 static int refuse_pictures(const th_options *o)
 {
     static const char *const names[] = {"size",    "layout", "yaw",   "pitch", "zoom",

@@ -1,4 +1,4 @@
-/* The schedulers that people know, to compare the pool with: OpenMP and oneTBB, where the build has them. */
+/* Well-known schedulers to compare the pool with: OpenMP and oneTBB, where the build has them. */
 #ifndef THRONG_BENCH_BASELINES_H
 #define THRONG_BENCH_BASELINES_H
 
@@ -6,7 +6,7 @@
 
 TH_API_BEGIN
 
-/* Makes them available to th_jobs_create. Before the first pool; again is fine. */
+/* Registers them for th_jobs_create. Call before the first pool is created; calling again is allowed. */
 void th_baselines_register(void);
 
 TH_API_END

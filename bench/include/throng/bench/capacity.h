@@ -1,22 +1,23 @@
-/* Capacity: the most items of which a frame holds a time budget, found from frames whose times scatter.
+/* Capacity: the most items with which frames meet a time budget, found from frames whose times vary.
  *
- * A frame is late when it takes longer than the budget. A number of items holds the budget when no more than
- * TH_CAPACITY_MISS_RATE of its frames are late, which is to say that their 99th percentile is within the budget, and
- * when that is known with 95 % confidence, from a run of its own: as many late frames as were seen, or fewer, must be
- * unlikely if more than that were late (the one-sided interval of C. Clopper, E. Pearson, The Use of Confidence or
- * Fiducial Limits Illustrated in the Case of the Binomial, 1934). Of 1,000 frames 4 may be late, of 299 none.
+ * A frame that takes longer than the budget is a deadline miss. A number of items meets the budget when at most
+ * TH_CAPACITY_MISS_RATE of its frames are misses, that is when their 99th percentile is within the budget. A run of its
+ * own must show that with 95 % confidence: if more than that share were misses, it would be unlikely to see as few
+ * misses as the run did (the one-sided interval of C. Clopper, E. Pearson, The Use of Confidence or Fiducial Limits
+ * Illustrated in the Case of the Binomial, 1934). So 4 of 1,000 frames may miss, and 0 of 299.
  *
- * Before that run three stages look for the number; docs/notes/measuring.md tells why they do it like this:
+ * The number is found in three stages; docs/notes/measuring.md explains why:
  *
- *   bracket  few frames of ever more items, until their median is late
- *   search   tests that go on until they know (A. Wald, Sequential Tests of Statistical Hypotheses, 1945): either at
- *            most 0.5 % are late or at least 2 %, wrong in 5 % of the cases at most. Each is at a number that the times
- *            so far suggest, or halfway between what meets_budget and what failed
- *   confirm  runs that count, at least three, and six where their 99th percentiles tell of numbers more than 5 % apart.
- *            Each is at as many as those before would have meets_budget; of five and more the worst is left out where
- * the next one would have meets_budget a quarter more, as it met something else. The last one holds
+ *   bracket  few frames of more and more items, until their median exceeds the budget
+ *   search   sequential tests (A. Wald, Sequential Tests of Statistical Hypotheses, 1945). Each ends when it shows that
+ *            at most 0.5 % of frames miss or that at least 2 % do, and is wrong in at most 5 % of the cases. The number
+ *            of items follows from the times so far, or lies halfway between what met the budget and what failed
+ *   confirm  confirmation runs: at least three, and six if their 99th percentiles imply numbers that differ by more
+ *            than 5 %. Each has the most items with which all runs before it would have met the budget. With five or
+ *            more runs, drop the worst if the second-worst is at least 25 % higher (assumed external interference).
+ *            The last run meets the budget
  *
- * Knows neither crowds nor clocks. */
+ * The items may be anything; crowds and clocks are the caller's. */
 #ifndef THRONG_BENCH_CAPACITY_H
 #define THRONG_BENCH_CAPACITY_H
 
@@ -28,15 +29,16 @@ TH_API_BEGIN
 
 #define TH_CAPACITY_MISS_RATE 0.01
 
-/* Fewer frames cannot show that so few are late. */
+/* With fewer frames even 0 misses do not show that the miss rate is low enough. */
 enum { TH_CAPACITY_MIN_FRAMES = 299 };
 
-/* What has such frames. */
+/* What is tested. */
 typedef struct th_capacity_subject {
-    /* Before frames of so many items. What takes time at first shall be over when it returns. */
+    /* Prepares for frames of `items` items. Must not return before the system has warmed up. */
     th_result (*prepare)(void *ctx, uint32_t items, th_error *err);
-    double (*frame)(void *ctx); /* the next one; returns how long it took, in nanoseconds */
-    void (*keep)(void *ctx);    /* the frames since then are those that count, until it is called again */
+    double (*frame)(void *ctx); /* runs the next frame; returns its time in nanoseconds */
+    /* The frames since the last `prepare` count as the result, until the next call of keep. */
+    void (*keep)(void *ctx);
     void *ctx;
 } th_capacity_subject;
 
@@ -50,7 +52,7 @@ typedef enum th_capacity_stage {
 /* "bracket", "search", "confirm". */
 const char *th_capacity_stage_name(th_capacity_stage stage);
 
-/* Some frames of as many items. */
+/* Frames with the same number of items. */
 typedef struct th_capacity_probe {
     th_capacity_stage stage;
     uint32_t items, frames, deadline_misses;
@@ -61,7 +63,7 @@ typedef struct th_capacity_probe {
 typedef struct th_capacity_desc {
     double budget_ns;
     uint32_t most;   /* items, at least 1 */
-    uint32_t frames; /* of a run that counts, at least TH_CAPACITY_MIN_FRAMES; also the most of any other probe */
+    uint32_t frames; /* in a confirmation run, at least TH_CAPACITY_MIN_FRAMES; the maximum for other probes */
     void (*progress)(void *ctx, const th_capacity_probe *probe); /* after each frame; may be NULL */
     void *progress_ctx;
 } th_capacity_desc;
@@ -69,36 +71,39 @@ typedef struct th_capacity_desc {
 enum { TH_CAPACITY_MAX_PROBES = 192 };
 
 typedef struct th_capacity {
-    uint32_t items;              /* 0: not even one */
-    th_capacity_probe confirmed; /* the last run that counts: of as many items; where there are none, the last probe */
-    uint32_t first_failing;      /* the least number above that was seen not to hold it; 0: none */
-    uint32_t runs;               /* that count; none without a search, or without items: then the others are 0, too */
-    uint32_t worst_run;          /* of how many items the 99th percentile of the worst was the budget, */
-    uint32_t best_run;           /* and of the best, */
-    bool is_stable;              /* which is no more than 5 % above */
-    /* Where the number lies whose 99th percentile is the budget, with a confidence of TH_CONFIDENCE, by all frames of
-     * search and confirm, their quick moments and their slow ones: each tells of how many items it would have taken the
-     * budget (th_quantile_interval). It has in it what each run that counts tells. `items` are safe, and as a rule
-     * below it; never above. NaN where there are no items, and of no search. */
+    uint32_t items; /* 0: not even one item meets the budget */
+    /* The last confirmation run, which has that number of items; without one, the last probe. */
+    th_capacity_probe confirmed;
+    /* The smallest number above `items` that was seen to miss the budget; 0: none. */
+    uint32_t first_failing;
+    /* Confirmation runs. 0 without a search or without items; then the next three fields are 0, too. */
+    uint32_t runs;
+    uint32_t worst_run; /* items whose 99th percentile would equal the budget: in the worst run, */
+    uint32_t best_run;  /* in the best run */
+    bool is_stable;     /* best_run is at most 5 % above worst_run */
+    /* Confidence interval (TH_CONFIDENCE) of the number of items whose 99th percentile equals the budget. It uses all
+     * frames of search and confirm: each implies the number of items that would take exactly the budget
+     * (th_quantile_interval). It includes the estimate of every confirmation run. `items` is never above it and usually
+     * below. NaN without items and without a search. */
     th_interval interval;
-    bool is_at_max;                                   /* nobody knows whether more would hold it as well */
-    th_capacity_probe probes[TH_CAPACITY_MAX_PROBES]; /* in their order */
+    bool is_at_max;                                   /* equal to the maximum: more items may meet it as well */
+    th_capacity_probe probes[TH_CAPACITY_MAX_PROBES]; /* in the order they ran */
     uint32_t probe_count;
 } th_capacity;
 
-/* Ends with a failure of `prepare`, or when memory is out. The last frames of the subject are those that count: of
- * 1,000 items and more, the number has three digits and zeros. */
+/* Fails when `prepare` fails or memory is out. The subject's kept frames are those of the result. From 1,000 items on
+ * the result is rounded down to three digits. */
 th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subject *subject, th_capacity *out,
                            th_error *err);
 
-/* No search: whether so many items hold the budget. All frames run, whatever comes of it. One probe. */
+/* Skips the search: tests exactly `items` items. Runs all frames even if the budget is missed. One probe. */
 th_result th_capacity_test(const th_capacity_desc *desc, const th_capacity_subject *subject, uint32_t items,
                            th_capacity *out, th_error *err);
 
-/* The most that may be late of so many frames of a run that counts. */
+/* The most deadline misses allowed in a confirmation run of this many frames. */
 uint32_t th_capacity_allowed_misses(uint32_t frames);
 
-/* The share of all frames that are late, when `late` of `frames` were, is at most this with 95 % confidence. */
+/* Upper bound, with 95 % confidence, of the miss rate when `late` of `frames` missed. */
 double th_capacity_miss_rate_bound(uint32_t late, uint32_t frames);
 
 TH_API_END

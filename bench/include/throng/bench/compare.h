@@ -1,23 +1,22 @@
-/* What has changed from one record to another: which entries became slower or faster, by more than chance, and whether
- * palettes or errors are others. docs/reference/compare.md says why it is done like this, and how small a change it
- * sees.
+/* Compares two result files: which entries became slower or faster by more than chance, and whether palettes or errors
+ * changed. docs/reference/compare.md explains the method and how small a change it detects.
  *
- * What a time is. On one thread the CPU time of a repetition, which other programs stretch far less than wall time;
- * with more threads, and of frames that are drawn, wall time, which has the waiting in it. Where both result_files know
- * the pulse of the core, times are those at the pulse of the old one, so that a clock that runs faster on one day than
- * on another is no change.
+ * Times. On one thread, the CPU time of a repetition, which other programs affect far less than wall time. With more
+ * threads, and for drawn frames, wall time, which includes waiting. Where both result files have the core clock, times
+ * are scaled to the old one's clock, so that a faster clock on another day is no change.
  *
- * What is compared. Processes of one build differ by more than repetitions within one: memory lies elsewhere (T.
- * Kalibera, R. Jones, Rigorous Benchmarking in Reasonable Time, 2013). So each process counts once, by the quickest
- * twentieth of its repetitions: what disturbs makes them longer, never shorter. With too few processes on either side
- * repetitions stand for themselves, and a change must be larger than what processes may differ by.
+ * Units. Processes of one build differ by more than the repetitions within one, because memory is laid out differently
+ * (T. Kalibera, R. Jones, Rigorous Benchmarking in Reasonable Time, 2013). So each process is one sample: a low
+ * quantile of its repetitions (TH_COMPARE_QUANTILE), since interference makes them longer, never shorter. With too few
+ * processes on either side the repetitions are the samples, and a change must exceed what processes may differ by.
  *
- * What counts. Entries by which others are measured tell what the machine can do, not what this program does: limit/,
- * scale/memory_, and of jobs/ what is not our own scheduler. A machine whose memory is slower today is no regression.
+ * Baselines. Some entries measure the machine or other code, not this program: limit/, scale/memory_, and the jobs/
+ * entries of other schedulers. They are never a regression.
  *
- * When it is a change. All of: p of the rank test, corrected for the number of entries by Holm (S. Holm, A Simple
- * Sequentially Rejective Multiple Test Procedure, 1979), below TH_COMPARE_ALPHA, which is then the risk that any entry
- * of two result_files of the same is called changed; more than the threshold; and more than the noise floor. */
+ * Changes. A change must be larger than the threshold and the noise floor, and the p value of the rank test must be
+ * below TH_COMPARE_ALPHA. p is corrected for the number of entries (S. Holm, A Simple Sequentially Rejective Multiple
+ * Test Procedure, 1979): TH_COMPARE_ALPHA is the risk that any entry of two result files of the same code is called
+ * changed. */
 #ifndef THRONG_BENCH_COMPARE_H
 #define THRONG_BENCH_COMPARE_H
 
@@ -28,29 +27,29 @@ TH_API_BEGIN
 
 #define TH_COMPARE_ALPHA 0.05
 
-/* Processes that each side must have to count as such, those that see enough, and what processes may differ by where
- * there are fewer. */
+/* MIN: each side needs this many processes to compare processes. GOOD: enough to detect small changes. NOISE: what
+ * processes may differ by, the floor below MIN. */
 enum { TH_COMPARE_MIN_PROCESSES = 5, TH_COMPARE_GOOD_PROCESSES = 12 };
 #define TH_COMPARE_PROCESS_NOISE 0.08
 
-/* What other programs change about times that are otherwise right, for each CPU that they used more of beside one
- * results than beside the other: they share caches. */
+/* Noise floor for each CPU of external load by which the two results differ: programs share caches, so even CPU times
+ * change. */
 #define TH_COMPARE_EXTERNAL_LOAD_NOISE 0.06
 
-/* The part of its repetitions by which a process counts. */
+/* A process counts as this quantile of its repetitions. */
 #define TH_COMPARE_QUANTILE 0.05
 
-/* Errors that grow by more than this have grown: the last digits may differ from one C library to the next. */
+/* Errors that grow by more than this count as worse. Smaller growth may come from another C library's last digits. */
 #define TH_COMPARE_ERROR_GROWTH 0.01
 
 typedef enum th_verdict {
-    TH_VERDICT_SAME = 0,   /* nothing that is larger than the threshold, the floor and chance */
+    TH_VERDICT_SAME = 0,   /* no change beyond the threshold, the noise floor and chance */
     TH_VERDICT_REGRESSION, /* slower */
     TH_VERDICT_GAIN,       /* faster */
-    TH_VERDICT_UNKNOWN,    /* too few units: no change could be told from chance, however large */
-    TH_VERDICT_UNTIMED,    /* no times, or times of 0, in either results */
-    TH_VERDICT_BASELINE,   /* measures the machine, or code of others, so its times are shown and nothing more */
-    TH_VERDICT_ONLY_OLD,   /* the entry is in one results only */
+    TH_VERDICT_UNKNOWN,    /* too few units to find any change significant */
+    TH_VERDICT_UNTIMED,    /* no times, or times of 0, in either result */
+    TH_VERDICT_BASELINE,   /* measures the machine or other code: shown, never a change */
+    TH_VERDICT_ONLY_OLD,   /* the entry is in one result only */
     TH_VERDICT_ONLY_NEW,
     TH_VERDICT_COUNT,
 } th_verdict;
@@ -60,50 +59,52 @@ typedef enum th_unit {
     TH_UNIT_PROCESS,
 } th_unit;
 
-/* An entry. Figures are NaN where there are none. */
+/* One entry. Values that are unknown are NaN. */
 typedef struct th_change {
-    const char *name; /* of a results */
+    const char *name; /* borrowed from a result file */
     th_verdict verdict;
     th_unit unit;
-    uint32_t counts[2];    /* units in old and new */
-    double old_ns, new_ns; /* medians over the units; of one iteration */
+    uint32_t counts[2];    /* number of units in old and new */
+    double old_ns, new_ns; /* medians over the units, for one iteration */
     double change;         /* new_ns / old_ns - 1 */
-    th_interval interval;  /* of the change, with TH_CONFIDENCE: as th_ratio_interval */
-    double p;              /* of the rank test of the units, by Holm; NaN for a baseline, as is the floor */
-    double floor;          /* half the interval, and what else result_files may differ by: a change below is none */
-    char problem[256];     /* wrong palettes, others than before, or a larger error: a failure, whatever the time. "" */
+    th_interval interval;  /* confidence interval of the change, as th_ratio_interval */
+    double p;              /* of the rank test of the units, corrected by Holm; NaN for a baseline */
+    /* Half the interval plus other expected differences of the results; a smaller change is ignored. NaN for a
+     * baseline. */
+    double floor;
+    /* Wrong or changed palettes, or a larger error: a failure, whatever the time. "": none. */
+    char problem[256];
 } th_change;
 
 typedef struct th_comparison {
     const th_result_file *old_results, *new_results; /* borrowed */
     double threshold;
-    th_change *changes; /* in the order of the new results, then what only the old one has */
+    th_change *changes; /* in the order of the new result, then what only the old one has */
     uint32_t count;
     uint32_t verdicts[TH_VERDICT_COUNT], problems; /* how many of each */
-    json_t *differences; /* texts: conditions in which the result_files differ; none unless forced */
-    json_t *warnings;    /* texts: what makes the verdicts doubtful */
+    json_t *differences;                           /* texts: differing conditions; empty unless forced */
+    json_t *warnings;                              /* texts: reasons to doubt the verdicts */
 } th_comparison;
 
 typedef struct th_compare_desc {
     const th_result_file *old_results, *new_results; /* required; must outlive the comparison */
     const char *filter;                              /* extended regular expression, valid; NULL: all entries */
-    double threshold;                                /* 0.025: 2.5 %; 0: the floor alone decides */
-    bool force;                                      /* whatever the conditions */
+    double threshold;                                /* 0.025: 2.5 %; 0: only the noise floor */
+    bool force;                                      /* compare even if conditions differ */
 } th_compare_desc;
 
-/* TH_ERR_INPUT when the result_files have no entry in common, or were not measured under the same conditions: scene,
- * picture, threads, and, where both have times, machine, compiler, flags and instruction set. */
+/* TH_ERR_INPUT when the result files have no entry in common, or were measured under different conditions: scene,
+ * picture or threads, and, where both have times, machine, compiler, flags or instruction set. */
 th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *err);
 void th_comparison_fini(th_comparison *comparison);
 
-/* Whether anything became slower or wrong. */
+/* Whether any entry became slower or wrong. */
 bool th_comparison_is_bad(const th_comparison *comparison);
 
-/* "regression" and so on. Static storage. */
+/* "regression" etc. Static storage. */
 const char *th_verdict_name(th_verdict verdict);
 
-/* As one document (NULL when memory is out), as a table for other programs, and for people. False when memory is out.
- */
+/* As JSON (NULL when memory is out), as CSV, and as text for people. False when memory is out. */
 json_t *th_comparison_json(const th_comparison *comparison);
 bool th_comparison_csv(const th_comparison *comparison, FILE *file);
 bool th_comparison_print(const th_comparison *comparison, th_format format, FILE *file);

@@ -1,4 +1,4 @@
-/* The machine, the build and the moment: everything a figure depends on and the code does not say. */
+/* The machine, the build and its state: what a measurement depends on besides the code. */
 #ifndef THRONG_BENCH_CONTEXT_H
 #define THRONG_BENCH_CONTEXT_H
 
@@ -18,7 +18,7 @@ typedef struct th_cache {
     uint32_t sharing; /* hardware threads that share one */
 } th_cache;
 
-/* Whether cores may run faster for a while than they can all the time. */
+/* Whether cores may exceed their base clock for a while. */
 typedef enum th_boost {
     TH_BOOST_UNKNOWN = 0,
     TH_BOOST_OFF,
@@ -37,22 +37,23 @@ typedef struct th_context {
     double mhz;        /* of the fastest CPU now; 0 = unknown */
     char governor[32]; /* "" where the system does not show its clock, as in most virtual machines */
     th_boost boost;
-    char clock_source[32];  /* of the system, "tsc" on most machines; "" = unknown */
+    /* The system's clock source, "tsc" on most machines; "" = unknown. */
+    char clock_source[32];
     uint64_t clock_step_ns; /* as th_clock_resolution_ns */
     bool virtual_machine;
-    double load[3];      /* over 1, 5 and 15 minutes; this program counts as well */
+    double load[3];      /* over 1, 5 and 15 minutes; includes this program */
     char system[96];     /* kernel and release: "Linux 6.1.0" */
-    char libc[32];       /* "glibc 2.36": sine and cosine are its own */
-    uint32_t page_bytes; /* of memory */
+    char libc[32];       /* "glibc 2.36": results of sine and cosine depend on it */
+    uint32_t page_bytes; /* of a memory page */
     char huge_pages[16]; /* transparent ones: "always", "madvise", "never"; "" = unknown */
     th_cache caches[TH_CONTEXT_MAX_CACHES];
     uint32_t cache_count;
 } th_context;
 
-/* Reads it all. Never fails: what cannot be found out stays empty. */
+/* Fills in all of it. Never fails: fields that are unknown stay empty. */
 void th_context_read(th_context *context);
 
-/* Google Benchmark's context block, and ours beside it. */
+/* Google Benchmark's context block with our fields added. */
 json_t *th_context_json(const th_context *context);
 
 /* "0.1.0 (1a2b3c4d5e6f)". Static storage. */

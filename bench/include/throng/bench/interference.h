@@ -1,4 +1,4 @@
-/* What else went on in the machine while something was measured. */
+/* CPU load of other programs, steal and throttling during a measurement. */
 #ifndef THRONG_BENCH_INTERFERENCE_H
 #define THRONG_BENCH_INTERFERENCE_H
 
@@ -8,22 +8,23 @@
 
 TH_API_BEGIN
 
-/* The system's counters at a moment; those of /proc/stat are of the CPUs this process may run on. */
+/* The system's counters at one moment. Those of /proc/stat cover the CPUs that this process may run on. */
 typedef struct th_interference_mark {
     uint64_t wall_ns, own_ns;
-    double busy_s, steal_s; /* for anybody; NaN where the system does not tell */
+    double busy_s, steal_s; /* of all processes; NaN where the system does not report it */
     uint64_t throttled_ns;  /* as th_cpus_throttled_ns */
 } th_interference_mark;
 
 typedef struct th_interference {
-    double external_cpu_load; /* CPUs' worth of time that other programs used; NaN when not known */
-    double steal_cpu_load;    /* that the host of this virtual machine gave to somebody else; NaN when not known */
-    double throttled_s;       /* for which a cgroup's quota kept threads of this group from running */
+    double external_cpu_load; /* CPUs used by other programs; NaN when unknown */
+    double steal_cpu_load;    /* CPUs that the hypervisor gave to others; NaN when unknown */
+    double throttled_s;       /* how long a cgroup's quota throttled our threads */
 } th_interference;
 
 th_interference_mark th_interference_begin(void);
 
-/* Since then. What comes from /proc/stat is not known for less than 0.2 s: its clock ticks by 10 ms. */
+/* The interference since `begin`. For less than 0.2 s the fields from /proc/stat are NaN: its clock ticks every 10
+ * ms. */
 th_interference th_interference_end(const th_interference_mark *begin);
 
 TH_API_END

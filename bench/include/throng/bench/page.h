@@ -1,13 +1,13 @@
-/* A result as one page for browsers: its headline, plots, tables, conditions, and the command that made it.
+/* A result as one HTML page: its headline, plots, tables, conditions, and the command that made it.
  *
- * A page is a single file of static HTML that is well-formed XML, too. It has its style and its plots (SVG) inside,
- * asks the network for nothing and runs no script; a policy of its own (Content-Security-Policy) allows neither. So it
- * opens from a disk, a mail or the artifacts of a CI run. Where a server's policy forbids styles it is plain, and
- * complete. It is made for windows from 400 pixels up, for light and dark, and for paper.
+ * A page is a single static HTML file that is also well-formed XML. Its style and plots (SVG) are embedded. It makes no
+ * network requests and runs no script, and its Content-Security-Policy forbids both. So it opens from a disk, a mail or
+ * CI artifacts. Where a server's policy forbids styles, it is plain but complete. It is laid out for windows from 400
+ * pixels up, for light and dark mode, and for print.
  *
- * Names, errors and commands may hold anything: they are escaped, bytes that are no text are replaced. NaN and infinity
- * never appear: such values are not drawn, and a dash in tables. Numbers are written as the C locale has them, which
- * the program must not have changed. */
+ * Names, errors and commands may hold any bytes: they are escaped, and invalid UTF-8 is replaced. NaN and infinity are
+ * never written: plots skip them, tables show a dash. Numbers are written in the C locale, which the program must not
+ * change. */
 #ifndef THRONG_BENCH_PAGE_H
 #define THRONG_BENCH_PAGE_H
 
@@ -23,8 +23,8 @@ struct th_scale;
 struct th_stress;
 struct th_comparison;
 
-/* command: the line that made the result, as a shell would take it. False when memory is out or the stream failed. Any
- * result will do: of a dry run, or with entries that failed. */
+/* command: the shell command that made the result. The result may be any: of a dry run, or with failed entries. False
+ * when memory is out or writing to the stream failed. */
 bool th_bench_page(const struct th_report *report, const char *command, FILE *file);
 bool th_scale_page(const struct th_scale *scale, const char *command, FILE *file);
 bool th_stress_page(const struct th_stress *stress, const char *command, FILE *file);

@@ -1,13 +1,12 @@
-/* The scaling study: the same crowd on more and more threads, and what stops it.
+/* The scaling experiment: the same crowd on more and more threads, how it scales, and the bottleneck.
  *
- * Every thread count writes the same palettes into the same memory, checked before anything is timed; repetitions of
- * all counts take turns. A repetition lies between th_jobs_frame_begin and th_jobs_frame_end, and begins with a frame
- * that is not timed: so workers are awake, as a program that draws would find them. In the end each count runs one more
- * frame, not timed, of which every chunk is recorded.
+ * Every thread count writes the same palettes to the same memory; they are checked before anything is timed.
+ * Repetitions of all counts are interleaved. A repetition runs between th_jobs_frame_begin and th_jobs_frame_end and
+ * begins with a frame that is not timed, so workers are awake as in an application that draws. Finally each count runs
+ * one more frame, not timed, of which every chunk is recorded.
  *
- * Several schedulers, crowd sizes or grains give a curve each. Of the first curve more is found out: frames of which a
- * part is left out, in turns with the whole ones, and what memory can do, afterwards. From these comes the bottleneck.
- */
+ * Each scheduler, crowd size and grain gives a curve. For the first curve it also runs ablations, interleaved with full
+ * frames, and afterwards measures memory bandwidth. The bottleneck follows from these. */
 #ifndef THRONG_BENCH_SCALE_H
 #define THRONG_BENCH_SCALE_H
 
@@ -20,7 +19,7 @@
 
 TH_API_BEGIN
 
-/* Lists that are NULL have one value. */
+/* A list that is NULL has one value, the default. */
 typedef struct th_scale_desc {
     th_scene_desc scene;
     th_isa isa;
@@ -34,7 +33,7 @@ typedef struct th_scale_desc {
     uint32_t scheduler_count, count_count, grain_count, thread_count;
     size_t memory_bytes; /* of the block whose bandwidth is measured; 0: as th_bandwidth_default_bytes */
     th_measure_desc measure;
-    th_tracer *tracer; /* NULL, or gets some more frames of each row, not timed */
+    th_tracer *tracer; /* may be NULL; gets a few additional frames of each row, not timed */
 } th_scale_desc;
 
 /* Thread counts worth comparing on `usable` CPUs: all up to 8, beyond that powers of two and the last. */
@@ -42,38 +41,39 @@ uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS]);
 
 /* ---- points and curves ---- */
 
-/* Zero but for the number of threads where the row has a failure. */
+/* Zero except for `threads` where the row has a failure. */
 typedef struct th_scale_point {
     uint32_t threads;
-    bool oversubscribed; /* more threads than usable CPUs: they take turns, and the point is in no fit or bottleneck */
+    /* More threads than usable CPUs: they share them. Fits and the bottleneck ignore this point. */
+    bool oversubscribed;
     double frame_ns;     /* median of the repetitions */
     double relative_mad; /* as th_stats_relative_mad */
     double speed_up;     /* over the first point of the curve */
-    double efficiency;   /* speed-up / how many times the threads: 1.8 on 2 is 0.9; 1 is perfect */
+    double efficiency;   /* speed-up / ratio of threads: 1.8 on 2 threads is 0.9; 1 is ideal */
     double karp_flatt;   /* as th_fit_karp_flatt; NaN for the first point */
-    double busy;         /* share of all threads' time in calls that went into posing */
-    double idle_at_end;  /* share that threads with nothing left to do waited for the last one of the frame */
-    double serial;       /* share of the frame outside of calls, when one thread ran */
-    double imbalance;    /* time in the work of the busiest worker / the mean - 1, over all frames */
-    double work_ns;      /* time inside the work, all threads together, a frame; grows when they hinder each other */
+    double busy;         /* share of all threads' time in calls that was spent on posing */
+    double idle_at_end;  /* the same, of threads that had no work left and waited for the last one */
+    double serial;       /* share of the frame outside of calls, when only one thread runs */
+    double imbalance;    /* work time of the busiest worker / the mean - 1, over all frames */
+    double work_ns;      /* work time of all threads in a frame; grows when they slow each other down */
 } th_scale_point;
 
 /* The same crowd, scheduler and grain on more and more threads. */
 typedef struct th_scale_curve {
     th_scheduler scheduler;
     uint32_t characters, grain;
-    uint32_t first, count; /* of its points, and their rows */
+    uint32_t first, count; /* range of its points, and of their rows */
     th_fit fits[TH_FIT_LAW_COUNT];
 } th_scale_curve;
 
-/* ---- what is left of a frame when a part of it is left out ---- */
+/* ---- ablations: frames with a part left out ---- */
 
 typedef enum th_ablation {
-    TH_ABLATION_NO_WRITE = 0, /* poses in full, the palettes of a batch over those of the one before: in the cache */
-    TH_ABLATION_NO_HIERARCHY, /* keys sampled as in the next, then palettes filled with a constant */
-    TH_ABLATION_SAMPLING,     /* transforms relative to the parents, over those of the batch before */
-    TH_ABLATION_WRITE,        /* palettes filled with a constant */
-    TH_ABLATION_EMPTY,        /* as many chunks, nothing done in them */
+    TH_ABLATION_NO_WRITE = 0, /* poses in full; each batch overwrites the same palettes, in the cache */
+    TH_ABLATION_NO_HIERARCHY, /* samples as TH_ABLATION_SAMPLING, then fills palettes with a constant */
+    TH_ABLATION_SAMPLING,     /* samples local transforms; each batch overwrites the same memory */
+    TH_ABLATION_WRITE,        /* fills palettes with a constant */
+    TH_ABLATION_EMPTY,        /* the same chunks, with no work in them */
     TH_ABLATION_COUNT,
 } th_ablation;
 
@@ -83,7 +83,7 @@ const char *th_ablation_name(th_ablation ablation);
 typedef struct th_scale_parts {
     uint32_t threads;
     double frame_ns[TH_ABLATION_COUNT]; /* medians */
-    double work_ns[TH_ABLATION_COUNT];  /* as that of a point */
+    double work_ns[TH_ABLATION_COUNT];  /* as th_scale_point */
 } th_scale_parts;
 
 /* ---- memory ---- */
@@ -91,19 +91,20 @@ typedef struct th_scale_parts {
 typedef enum th_bandwidth_kind {
     TH_BANDWIDTH_WRITE = 0,
     TH_BANDWIDTH_READ,
-    TH_BANDWIDTH_STREAM, /* writes past the caches; not every build has it */
+    TH_BANDWIDTH_STREAM, /* non-temporal writes; not in every build */
     TH_BANDWIDTH_COUNT,
 } th_bandwidth_kind;
 
 /* "write", "read", "streaming_write". */
 const char *th_bandwidth_kind_name(th_bandwidth_kind kind);
 
-/* Four times all last-level caches, so that next to nothing is still there on the next pass (J. McCalpin, STREAM:
- * Sustainable Memory Bandwidth in High Performance Computers, 1995), but at most an eighth of the memory, half of what
- * is available, and 2 GiB. */
+/* Four times all last-level caches, so that almost nothing of it is still cached on the next pass (J. McCalpin, STREAM:
+ * Sustainable Memory Bandwidth in High Performance Computers, 1995). At most an eighth of the memory, half of the
+ * available memory, and 2 GiB. */
 size_t th_bandwidth_default_bytes(const th_context *context);
 
-/* Bytes that the program moves: that an ordinary write makes the CPU read the line first is not counted. */
+/* Counts the bytes that the program reads or writes. An ordinary write makes the CPU read the line first, too; that is
+ * not counted. */
 typedef struct th_scale_memory {
     uint32_t threads;
     double bytes_per_s[TH_BANDWIDTH_COUNT]; /* NaN where this build has no such instruction */
@@ -113,71 +114,75 @@ typedef struct th_scale_memory {
 
 typedef enum th_bottleneck_kind {
     TH_BOTTLENECK_UNCLEAR = 0,
-    TH_BOTTLENECK_COMPUTE, /* next to nothing is lost: more CPUs, or a quicker kernel */
-    TH_BOTTLENECK_MEMORY,  /* the same work takes longer, unless its results stay in the cache; or writing is most of it
-                            */
-    TH_BOTTLENECK_CORES,   /* the same work takes longer even in the cache: cores with several threads, or the clock */
-    TH_BOTTLENECK_IMBALANCE,     /* threads wait for the last one to end its part */
-    TH_BOTTLENECK_WAKE_UPS,      /* threads wait for something to do */
-    TH_BOTTLENECK_SERIAL,        /* threads wait while one works outside of calls */
-    TH_BOTTLENECK_CPUS,          /* there are no more CPUs */
-    TH_BOTTLENECK_EXTERNAL_LOAD, /* other programs used them */
+    TH_BOTTLENECK_COMPUTE, /* almost no loss: use more CPUs, or a faster kernel */
+    /* The same work takes longer unless its results stay in the cache, or most of a frame is writing. */
+    TH_BOTTLENECK_MEMORY,
+    /* The same work takes longer even in the cache: SMT threads share a core, or the clock falls. */
+    TH_BOTTLENECK_CORES,
+    TH_BOTTLENECK_IMBALANCE,     /* threads wait for the last one to finish */
+    TH_BOTTLENECK_WAKE_UPS,      /* threads wait for work */
+    TH_BOTTLENECK_SERIAL,        /* threads wait while one runs outside of calls */
+    TH_BOTTLENECK_CPUS,          /* no more CPUs are usable */
+    TH_BOTTLENECK_EXTERNAL_LOAD, /* other programs used the CPUs */
     TH_BOTTLENECK_COUNT,
 } th_bottleneck_kind;
 
-/* "unclear", "compute", "memory", "cores", "imbalance", "wake_ups", "serial", "cpus", "others". */
+/* "unclear", "compute", "memory", "cores", "imbalance", "wake_ups", "serial", "cpus", "external_load". */
 const char *th_bottleneck_kind_name(th_bottleneck_kind limit);
 
-/* All that the bottleneck looks at. */
+/* Everything that th_bottleneck_analyze uses. */
 typedef struct th_bottleneck_input {
-    uint32_t usable_cpus, most_threads; /* most: measured, oversubscribed or not */
-    uint32_t fastest_threads;           /* of those points that have a CPU for each thread */
+    uint32_t usable_cpus, most_threads; /* most_threads: measured, oversubscribed or not */
+    uint32_t fastest_threads;           /* among the points that are not oversubscribed */
     double external_cpu_load;           /* as th_interference */
     uint64_t characters;
-    double palette_bytes;      /* written in a frame */
-    th_scale_point base, last; /* the first, and the one with most threads that have a CPU each; may be the same */
-    th_scale_parts base_parts, parts; /* of these */
-    th_scale_memory memory;           /* on the threads of the last */
+    double palette_bytes; /* written in a frame */
+    /* The first point, and the one with most threads that is not oversubscribed; may be the same. */
+    th_scale_point base, last;
+    th_scale_parts base_parts, parts; /* at base and at last */
+    th_scale_memory memory;           /* at last */
 } th_bottleneck_input;
 
 typedef struct th_bottleneck {
     th_bottleneck_kind kind;
     double lost;                        /* share of the threads' time: 1 - efficiency of the last point */
-    double losses[TH_BOTTLENECK_COUNT]; /* of that, as far as it is explained; may add up to less or more */
-    char text[640];                     /* some plain sentences */
+    double losses[TH_BOTTLENECK_COUNT]; /* the explained parts of it; their sum may differ from `lost` */
+    char text[640];                     /* the result in sentences */
 } th_bottleneck;
 
-/* Depends on nothing else. */
+/* Depends only on its input. */
 void th_bottleneck_analyze(const th_bottleneck_input *figures, th_bottleneck *out);
 
-/* ---- the study ---- */
+/* ---- the experiment ---- */
 
 typedef struct th_scale {
-    /* A row for each point, in the order of the points; then for each ablation, and each kind. */
+    /* The rows: points in their order, then ablations, then bandwidths. */
     th_report report;
     th_scale_point *points;
-    th_scale_curve *curves;  /* by scheduler, then characters, then grain */
-    th_scale_parts parts[2]; /* on the first and the most threads that have a CPU each; one if these are the same */
-    th_scale_memory *memory; /* on each number of threads that have a CPU each */
+    th_scale_curve *curves; /* by scheduler, then characters, then grain */
+    /* At the first point and at that with most threads that is not oversubscribed; one if these are the same. */
+    th_scale_parts parts[2];
+    th_scale_memory *memory; /* for each number of threads that is not oversubscribed */
     uint32_t point_count, curve_count, part_count, memory_count;
-    uint64_t palette_bytes, memory_bytes; /* written in a frame of the first curve; the block that memory is about */
+    /* Written in a frame of the first curve; and the size of the block whose bandwidth is measured. */
+    uint64_t palette_bytes, memory_bytes;
     th_bottleneck bottleneck;
-    th_isa isa; /* that really ran */
+    th_isa isa; /* that was used */
     th_palette palette;
-    th_placement placement; /* none where the scheduler takes none */
+    th_placement placement; /* TH_PLACEMENT_NONE where the scheduler ignores it */
     th_stages stages;
 } th_scale;
 
-/* Checks, then times. A row says so when its palettes are wrong or differ from those of the first of as many
- * characters. th_scale_fini in the end when TH_OK. */
+/* Checks, then times. A row has a failure when its palettes are wrong, or differ from those of the first row with as
+ * many characters. Call th_scale_fini in the end if it returned TH_OK. */
 th_result th_scale_run(const th_scale_desc *desc, th_scale *out, th_error *err);
 void th_scale_fini(th_scale *scale);
 
-/* The report's document, and an object "scaling" beside its benchmarks, unless nothing was timed. NULL when memory is
+/* The report's document with an additional object "scaling", left out when nothing was timed. NULL when memory is
  * out. */
 json_t *th_scale_json(const th_scale *scale);
 
-/* The study for people, as text or Markdown. False when memory is out. */
+/* For people, as text or Markdown. False when memory is out. */
 bool th_scale_print(const th_scale *scale, th_format format, FILE *file);
 
 TH_API_END

@@ -1,19 +1,19 @@
-/* The stress test: the largest crowd whose frames hold a time budget (capacity.h says what that means).
+/* The stress test: the largest crowd whose frames meet a time budget (defined in capacity.h).
  *
- * A frame is timed from its tick, that of a clock with the period of the budget, until it ends; threads sleep until the
- * next tick, and after a late frame the next one begins at once. Either it is
+ * Frames start on the ticks of a clock whose period is the budget. A frame is timed from its tick until it ends.
+ * Threads sleep until the next tick; after a deadline miss the next frame begins at once. A frame is either
  *
  *   posed   th_jobs_frame_begin, every character animated into palette memory, th_jobs_frame_end
- *   drawn   a whole one, by a renderer: posed as well, and told to the driver. Nobody waits for its picture, but before
- * it poses for that of some frames ago, whose memory it needs: as a program does that shows frames. So a frame is late
- * when the CPUs or the GPU cannot keep up; how old a picture is when it is shown is not in it
+ *   drawn   a whole frame by a renderer: posed and submitted to the driver. It does not wait for its own picture,
+ *           but before it poses it waits for the frame whose memory it reuses, as an application does. So it misses
+ *           the deadline when the CPUs or the GPU cannot keep up. The latency of the picture is not measured
  *
- * Every number of characters that is tried is a crowd of its own, made as a program would make it, and its first
- * frames, until one is in time, or MAX_WARM_UP of load_test_harness.c, do not count: with them goes what waits in the
- * driver.
+ * Each number of characters that is tried is a new crowd, made as an application would make it. Its first frames do not
+ * count, until one meets the budget, or MAX_WARM_UP of load_test_harness.c have run: this drains the driver's queue.
  *
- * For each number of threads the crowd is posed and checked before anything is timed, and the crowd found once more
- * after it was; in ordinary memory, also where frames are drawn, since what the GPU reads is not to be read back. */
+ * For each number of threads, a crowd is posed and checked before anything is timed, and the crowd that was found once
+ * more afterwards. The checks use ordinary memory even where frames are drawn, since memory that the GPU reads must not
+ * be read back. */
 #ifndef THRONG_BENCH_STRESS_H
 #define THRONG_BENCH_STRESS_H
 
@@ -26,90 +26,98 @@
 
 TH_API_BEGIN
 
-/* Who draws: this library knows nothing of that. */
+/* The renderer, supplied by the program: this library does not draw. */
 typedef struct th_stress_renderer {
-    /* Makes a crowd of the scene, of so many characters on so many threads, in place of the one before. As many frames
-     * are under way when it returns as there ever are. */
+    /* Replaces the crowd by one of the scene with this many characters and threads. When it returns, as many frames are
+     * in flight as in steady state. */
     th_result (*prepare)(void *ctx, uint32_t threads, uint32_t characters, th_error *err);
-    void (*frame)(void *ctx, uint64_t number);     /* at number / TH_FRAME_RATE */
-    uint32_t (*visible)(const void *ctx);          /* characters in the picture of the last frame */
-    void (*trace)(void *ctx, th_tracer *tracer);   /* records frames (th_tracer_frame_begin and _end); NULL: no more */
-    th_result (*finish)(void *ctx, th_error *err); /* waits for all frames, and destroys the crowd. Tells what failed */
-    json_t *(*describe)(const void *ctx);          /* th_report.picture; NULL before there was a crowd */
-    uint32_t palette_copies;                       /* memory of the crowd: its palettes so many times, */
-    size_t character_bytes;                        /* and so much for each character */
-    bool needs_cpus;                               /* threads of its own work on the CPUs meanwhile */
+    void (*frame)(void *ctx, uint64_t number); /* at number / TH_FRAME_RATE */
+    uint32_t (*visible)(const void *ctx);      /* characters in the picture of the last frame */
+    /* Records frames (th_tracer_frame_begin and _end) from now on; NULL: stops. */
+    void (*trace)(void *ctx, th_tracer *tracer);
+    /* Waits for all frames and destroys the crowd. Reports what failed meanwhile. */
+    th_result (*finish)(void *ctx, th_error *err);
+    json_t *(*describe)(const void *ctx); /* th_report.picture; NULL before there was a crowd */
+    uint32_t palette_copies;              /* copies of the palettes that the crowd needs, and */
+    size_t character_bytes;               /* additional memory for each character */
+    bool needs_cpus;                      /* it has threads of its own that need CPUs */
     void *ctx;
 } th_stress_renderer;
 
-/* How far it has come. */
+/* Progress. */
 typedef struct th_stress_state {
     uint32_t threads;
-    const th_capacity_probe *probe; /* under way */
-    uint32_t frames;                /* that it has at most */
+    const th_capacity_probe *probe; /* in progress */
+    uint32_t frames;                /* maximum for this probe */
 } th_stress_state;
 
 typedef struct th_stress_desc {
-    th_scene_desc scene; /* instance_count: no search, so many characters hold the budget or do not; 0: the search */
+    /* instance_count: skip the search and test exactly this many characters; 0: search. */
+    th_scene_desc scene;
     th_isa isa;
     th_palette palette;
     th_placement placement;
     const uint32_t *threads; /* ascending */
     uint32_t thread_count;
     double budget_ns;
-    uint32_t frames;                    /* that count, as th_capacity_desc */
-    const th_stress_renderer *renderer; /* NULL: frames are posed, and that is all */
-    th_tracer *tracer; /* NULL, or gets some frames more of each number of threads, none of those that count */
-    uint64_t memory;   /* bytes that the crowd and its palettes may take; 0: four fifths of what is available */
-    bool is_dry_run;   /* check the palettes, time nothing */
+    uint32_t frames;                    /* as th_capacity_desc */
+    const th_stress_renderer *renderer; /* NULL: frames are only posed */
+    /* May be NULL. Gets a few additional frames for each number of threads, which do not count. */
+    th_tracer *tracer;
+    /* Bytes for the crowd and its palettes; 0: four fifths of the available memory. */
+    uint64_t memory;
+    bool is_dry_run;                                           /* check the palettes, time nothing */
     void (*progress)(void *ctx, const th_stress_state *state); /* after each frame; may be NULL */
     void *progress_ctx;
 } th_stress_desc;
 
-/* Zero but for the number of threads where the row has a failure that says that palettes are wrong. */
+/* Zero except for `threads` where the row's failure says that palettes are wrong. */
 typedef struct th_stress_point {
     uint32_t threads;
-    uint32_t characters; /* that hold the budget; of no search: that were tried */
-    bool meets_budget;   /* false: not even one does; of no search: these do not */
-    uint32_t visible;    /* of them, in the picture, where frames were drawn */
-    bool out_of_memory;  /* more may hold it, but do not fit */
-    /* Of the frames that count: */
+    uint32_t characters; /* that meet the budget; without a search: that were tested */
+    /* False: not even one character does; without a search: these characters do not. */
+    bool meets_budget;
+    uint32_t visible;   /* characters in the picture, where frames were drawn */
+    bool out_of_memory; /* more characters may meet the budget, but do not fit into memory */
+    /* Of the kept frames: */
     uint32_t frames, deadline_misses;
-    uint32_t preempted;     /* in which one of our threads waited for a CPU for so long as matters (th_stress) */
-    bool preempted_unknown; /* the system does not tell, or threads of our own take CPUs from each other */
-    th_stats times;         /* all of them */
-    th_stats unpreempted;   /* those left; NaN when there are none */
+    uint32_t preempted; /* frames in which a thread waited preemption_threshold_ns or longer for a CPU */
+    /* The system does not report it, or our own threads compete for CPUs. */
+    bool preempted_unknown;
+    th_stats times;       /* all frames */
+    th_stats unpreempted; /* without preempted frames; NaN when none is left */
     th_capacity search;
 } th_stress_point;
 
 typedef struct th_stress {
-    th_report report;        /* a row for each number of threads: a repetition is a frame that counts */
-    th_stress_point *points; /* likewise */
+    th_report report;        /* a row for each number of threads; a repetition is a kept frame */
+    th_stress_point *points; /* a point for each row */
     uint32_t point_count;
     double budget_ns;
     uint32_t frames;
-    double preemption_threshold_ns; /* a wait that matters: 1 % of the budget, and more than waking up takes */
+    /* 1 % of the budget, but longer than a wake-up takes. */
+    double preemption_threshold_ns;
     bool searched, drawn;
-    uint64_t memory; /* that could be used */
+    uint64_t memory; /* available to the crowd */
     double bytes_per_character;
-    th_isa isa; /* that really ran */
+    th_isa isa; /* that was used */
     th_palette palette;
     th_placement placement;
-    char headline[512]; /* what to quote: of the point with most characters */
+    char headline[512]; /* the result in one sentence: the point with most characters */
 } th_stress;
 
-/* TH_ERR_MEMORY when the characters asked for do not fit. th_stress_fini in the end when TH_OK. */
+/* TH_ERR_MEMORY when the requested characters do not fit. Call th_stress_fini in the end if it returned TH_OK. */
 th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *err);
 void th_stress_fini(th_stress *stress);
 
 /* "posed", "drawn": what was timed. */
 const char *th_stress_frame_name(const th_stress *stress);
 
-/* Between which numbers, of three digits, the limit of a point lies (th_capacity.likely). False where nobody knows: not
- * even one holds the budget, or memory is the limit. */
+/* The confidence interval of a point's capacity, rounded to three digits (th_capacity.interval). False where it is
+ * unknown: not even one character meets the budget, or memory is the limit. */
 bool th_stress_interval(const th_stress_point *point, uint32_t *out_low, uint32_t *out_high);
 
-/* The report's document, and an object "stress" beside its benchmarks, unless nothing was timed. NULL when memory is
+/* The report's document with an additional object "stress", left out when nothing was timed. NULL when memory is
  * out. */
 json_t *th_stress_json(const th_stress *stress);
 

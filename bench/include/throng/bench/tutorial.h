@@ -1,13 +1,14 @@
-/* The baseline: skinning as the well-known tutorials teach it, kept honest.
+/* The baseline: skinning as well-known tutorials teach it, implemented fairly.
  *
- * The node tree is walked recursively; for each node the channel is looked up by comparing names one after the other,
- * each made into a string first (their std::string, without its allocations); keys are searched linearly, matrices are
- * 4x4, and the palette slot is found through a sorted table of bone names (their std::map). Names and keys have the
- * shapes of Assimp's structures, which those tutorials read directly. Floats throughout, but for times, which are
- * doubles in Assimp as well: minutes in, a float no longer tells where between two keys. Nothing is made slow on
- * purpose, nothing is cached that they do not cache. Splines and steps are all they do not know, as Assimp drops what
- * the file says of them: those are played here all the same, so that every baseline is about one motion. Equal to
- * th_exact_pose, as authored, within float rounding; a test says so. */
+ * The node tree is walked recursively. For each node the channel is found by comparing names in order, each copied into
+ * a string first (their std::string, without its allocation). Keys are searched linearly, matrices are 4x4, and the
+ * palette slot is found in a sorted table of bone names (their std::map). Names and keys have the layout of Assimp's
+ * structures, which those tutorials read directly. Values are floats; times are doubles, as in Assimp, because after
+ * some minutes a float cannot resolve the position between two keys.
+ *
+ * Nothing is slowed down on purpose, and nothing is cached that the tutorials do not cache. Assimp drops spline and
+ * step modes, so tutorials ignore them; we honour them to compare like with like. Equal to th_exact_pose, as authored,
+ * within float rounding; a test checks this. */
 #ifndef THRONG_BENCH_TUTORIAL_H
 #define THRONG_BENCH_TUTORIAL_H
 
@@ -16,14 +17,14 @@
 
 TH_API_BEGIN
 
-typedef struct th_tutorial th_tutorial; /* immutable once created: share between threads */
+typedef struct th_tutorial th_tutorial; /* immutable once created; may be shared between threads */
 
-/* Assimp's names are that long; the recursion must fit a stack. */
+/* The size of Assimp's names, and a recursion depth that fits a stack. */
 #define TH_TUTORIAL_MAX_NAME  1023u
 #define TH_TUTORIAL_MAX_DEPTH 4096u
 
-/* Builds the node tree with names, as the tutorials get it from Assimp. `model` is borrowed and must outlive it.
- * TH_ERR_LIMIT beyond the above, or TH_ERR_MEMORY. */
+/* Builds the node tree with names, as tutorials get it from Assimp. `model` is borrowed and must outlive it.
+ * TH_ERR_LIMIT beyond the limits above, or TH_ERR_MEMORY. */
 th_result th_tutorial_create(const th_model *model, th_tutorial **out, th_error *err);
 void th_tutorial_destroy(th_tutorial *tutorial);
 

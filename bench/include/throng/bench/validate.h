@@ -1,7 +1,8 @@
-/* Holds palettes against a reference: a fast wrong answer must not pass for a good one.
+/* Compares palettes with a reference: a fast wrong answer must not pass for a good one.
  *
- * The error of a palette entry is how far a point of the mesh lands from where it should: the joint itself, and points
- * TH_SHELL_M around it (on a model of 1.8 m; scaled with the model), in scene units. */
+ * The error of a palette entry is the distance between where it puts a mesh point and where that point belongs, in
+ * scene units. The points are the joint itself and points TH_SHELL_M around it (for a model of 1.8 m; scaled with the
+ * model). */
 #ifndef THRONG_BENCH_VALIDATE_H
 #define THRONG_BENCH_VALIDATE_H
 
@@ -10,36 +11,36 @@
 
 TH_API_BEGIN
 
-/* A compiled clip may miss its bound by a quarter: the compiler measures it at many points, but not at this one. Beyond
- * that, single precision may cost this much of the model's size and of the distance from the origin; half as much was
- * too little for the tutorials' way on a joint that turns by nearly 180 degrees between two keys. Palettes in half
- * precision may be off by its rounding as well. */
+/* A compiled clip may exceed its error bound by this factor: the compiler measures the error at many times, but not at
+ * this one. In addition, single precision may cost TH_VALIDATE_ROUNDING of the model's size and of the distance from
+ * the origin. Half of that was too little for the tutorial method, on a joint that turns by nearly 180 degrees between
+ * two keys. Half-precision palettes may also be off by their rounding. */
 #define TH_VALIDATE_BOUND_FACTOR 1.25
 #define TH_VALIDATE_ROUNDING     2e-5
 
-/* Where a clip jumps within this part of the time into it, what is on either side of the jump passes: files have times
- * in single precision, and compiled clips are played accordingly. */
+/* Where a clip jumps within this share of the time into it, both sides of the jump are accepted: files store times in
+ * single precision, and compiled clips are played accordingly. */
 #define TH_VALIDATE_TIME_ROUNDING 0x1p-21
 
-/* Zero to begin with; th_validate_palettes keeps the worst of all calls. */
+/* Initialize to zero; th_validate_palettes keeps the worst of all calls. */
 typedef struct th_validation {
     double max_error;  /* scene units */
-    double excess;     /* largest error / what is allowed there; above 1 the validation has failed */
-    uint32_t instance; /* where that was */
+    double excess;     /* largest error / allowed error; above 1 the validation has failed */
+    uint32_t instance; /* the instance with that error */
     uint32_t joint;
-    double allowed; /* scene units, there */
+    double allowed; /* allowed error there, scene units */
 } th_validation;
 
 typedef struct th_validation_desc {
     const th_scene *scene;
-    const th_crowd *crowd; /* made from the scene */
-    const void *palette;   /* of the crowd at */
+    const th_crowd *crowd; /* created from `scene` */
+    const void *palette;   /* the crowd's palettes at time_s */
     double time_s;
-    uint32_t sample; /* at most so many instances are looked at, spread over the crowd */
-    /* What to hold them against: f32 palettes of the same crowd, itself f32, that must agree up to rounding. NULL: the
-     * double-precision evaluation of the authored keys, interpolated as the scene's compiled models say, */
+    uint32_t sample; /* check at most this many instances, spread over the crowd */
+    /* The reference: f32 palettes of the same f32 crowd, which must agree up to rounding. NULL: the double-precision
+     * evaluation of the authored keys, interpolated as the scene's compiled models are. */
     const void *reference;
-    bool as_authored; /* or as the file says; then only max_error means anything */
+    bool as_authored; /* without `reference`: interpolate as the file says; only max_error is valid then */
 } th_validation_desc;
 
 th_result th_validate_palettes(const th_validation_desc *desc, th_validation *validation, th_error *err);
