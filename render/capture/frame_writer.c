@@ -98,16 +98,16 @@ th_result th_frame_writer_check(const th_frame_writer_desc *desc, th_error *err)
 {
     const uint32_t w = desc->width, h = desc->height;
     if (desc->path[0] == '\0')
-        return th_fail(err, TH_ERR_INPUT, "the name of the writer is empty");
+        return th_fail(err, TH_ERR_INPUT, "the output file name is empty");
     if (format_of(desc->path) == UNKNOWN)
-        return th_fail(err, TH_ERR_INPUT, "%s: a writer's name ends with .png, .mp4, .mkv or .webm", desc->path);
+        return th_fail(err, TH_ERR_INPUT, "%s: the file name must end with .png, .mp4, .mkv or .webm", desc->path);
     if (w == 0 || h == 0)
-        return th_fail(err, TH_ERR_INPUT, "%s: a picture of %u by %u pixels is none", desc->path, w, h);
+        return th_fail(err, TH_ERR_INPUT, "%s: %u by %u pixels is not a valid size", desc->path, w, h);
     if (w > TH_FRAME_WRITER_MAX_SIDE || h > TH_FRAME_WRITER_MAX_SIDE || (uint64_t)w * h > TH_FRAME_WRITER_MAX_PIXELS)
         return th_fail(err, TH_ERR_LIMIT, "%s: %u by %u pixels, the limit is %u a side and %u in all", desc->path, w, h,
                        TH_FRAME_WRITER_MAX_SIDE, TH_FRAME_WRITER_MAX_PIXELS);
     if (format_of(desc->path) != PNG && !(desc->frames_per_s > 0 && desc->frames_per_s <= 1000))
-        return th_fail(err, TH_ERR_INPUT, "%s: %g frames a second are none", desc->path, desc->frames_per_s);
+        return th_fail(err, TH_ERR_INPUT, "%s: %g is not a valid frame rate", desc->path, desc->frames_per_s);
     return format_of(desc->path) == PNG ? check_picture_name(desc->path, desc->frame_count, err) : TH_OK;
 }
 
