@@ -98,7 +98,7 @@ static int refuse_to_replace_results(const th_options *o, const goal goals[GOALS
     return code;
 }
 
-/* An invalid baseline folder is reported later. */
+/* If --save has no valid path, a later check reports it. */
 static int refuse_losses(const th_options *o)
 {
     char baseline[TH_BASELINE_MAX_PATH];
