@@ -9,8 +9,8 @@
 bool th_live_settings_apply(th_options *options, th_action action, const th_model_set *model_set,
                             const th_options *given);
 
-/* Describes the options, as in "1,000 characters, 2 threads, f16": the counts, and every setting that is not the
- * default. Truncates the text to `size`. */
+/* Describes the options, as in "1,000 characters, 2 threads, f16": the counts, and settings that differ from
+ * the default. Truncates the text to `size`. */
 void th_live_settings_describe(const th_options *options, char *text, size_t size);
 
 #endif
