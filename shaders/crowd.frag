@@ -4,8 +4,8 @@ in vec4 v_color;
 flat in vec4 v_tint;
 
 uniform vec4 u_base_color;
-uniform sampler2D u_texture; // white where there is none
-uniform float u_plain;       // 1: tints alone, no material
+uniform sampler2D u_texture; // white if the material has none
+uniform float u_plain;       // 1: tints without materials
 
 layout(location = 0) out vec4 o_color;
 

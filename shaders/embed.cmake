@@ -1,5 +1,5 @@
-# th_embed_shaders(name file...): a library `name` with every file's text, and a header of the same name without th_.
-# The header follows the list and is written when that changes; texts are written again when a file was.
+# th_embed_shaders(name file...): makes a library `name` with the text of every file, and a header of the same name
+# without th_. The header is rewritten when the list of files changes, the texts when a file changes.
 function(th_embed_shaders name)
     string(REGEX REPLACE "^th_" "" header ${name})
     set(out ${CMAKE_CURRENT_BINARY_DIR}/${name})

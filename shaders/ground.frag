@@ -1,10 +1,10 @@
 in vec3 v_world;
 
-uniform float u_cell; // between lines; every tenth is stronger
+uniform float u_cell; // distance between lines; every tenth is stronger
 
 layout(location = 0) out vec4 o_color;
 
-// How much of the pixel a line covers; fades where lines come closer than pixels.
+// How much of the pixel a line covers. Lines fade out where they are closer than pixels.
 float line(vec2 at, float width)
 {
     vec2 pixel = fwidth(at), away = abs(fract(at - 0.5) - 0.5);

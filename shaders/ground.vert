@@ -1,4 +1,4 @@
-// A square around the camera, without any buffer.
+// A square around the camera; needs no vertex buffer.
 uniform mat4 u_clip_from_world;
 uniform vec2 u_center;
 uniform float u_reach, u_height;

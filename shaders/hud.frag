@@ -8,7 +8,8 @@ uniform sampler2D u_sheet;
 
 layout(location = 0) out vec4 o_color;
 
-// How much of the pixel lies within rounded corners. Edges are whole pixels; a radius below half a pixel is a corner.
+// How much of the pixel lies inside the rounded rectangle. Edges are whole pixels; a radius below half a pixel gives a
+// sharp corner.
 float panel()
 {
     float radius = max(v_radius, 0.5);
@@ -16,7 +17,8 @@ float panel()
     return clamp(radius + 0.5 - length(max(radius - inside, 0.0)), 0.0, 1.0);
 }
 
-// Bytes are blended, not light, which makes light text thinner than dark text: half covered pixels are too dark.
+// Blending sRGB bytes instead of light makes half covered pixels too dark, so light text would look too thin. Raises
+// the coverage of light text.
 float letter()
 {
     float cover = texelFetch(u_sheet, v_texel + ivec2(v_at) - v_edges.xy, 0).r;

@@ -1,14 +1,14 @@
-// A rectangle of the head-up display: four corners, instanced. Pixels, the origin top left.
+// Instanced rectangles of the head-up display. Pixels, origin at the top left.
 layout(location = 0) in ivec4 i_edges; // left, top, right, bottom
-layout(location = 1) in uvec2 i_shape; // a letter: its cell, counted from 1, and 0; a panel: 0, radius
-layout(location = 2) in vec4 i_color;  // sRGB, alpha straight
+layout(location = 1) in uvec2 i_shape; // letter: its cell plus 1, and 0; panel: 0 and the corner radius
+layout(location = 2) in vec4 i_color;  // sRGB, not premultiplied
 
 uniform vec2 u_size; // of the picture
 uniform ivec2 u_cell;
 
 out vec2 v_at;
 flat out ivec4 v_edges;
-flat out ivec2 v_texel; // of the letter's first; below 0: a panel
+flat out ivec2 v_texel; // the letter's first texel; below 0: a panel
 flat out float v_radius;
 flat out vec4 v_color;
 

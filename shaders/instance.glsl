@@ -1,7 +1,7 @@
-// Where a character stands: turned about the vertical axis, scaled, and put there.
+// Model to world: rotation about the vertical axis, scale, translation.
 layout(location = 6) in vec4 i_position; // x, y, z, scale
 layout(location = 7) in vec2 i_heading; // cosine and sine
-layout(location = 8) in vec4 i_tint; // sRGB and how much of it
+layout(location = 8) in vec4 i_tint; // sRGB, and the strength of the tint
 
 vec3 turn(vec3 v)
 {

@@ -1,8 +1,8 @@
-// Light of an open sky and a low sun, and the haze of a distance. All colours are linear.
+// Light of a clear sky and a low sun, and fog. All colours are linear.
 uniform vec3 u_eye;
-uniform vec3 u_to_sun; // of length 1
+uniform vec3 u_to_sun; // length 1
 uniform mat4 u_shadow_from_world;
-uniform float u_fog_density; // part that is lost in one unit of length, squared
+uniform float u_fog_density; // the fog lets through exp(-density * distance^2)
 uniform sampler2DShadow u_shadow;
 
 const vec3 SUN = vec3(1.00, 0.90, 0.74) * 1.9;
@@ -10,7 +10,7 @@ const vec3 SKY = vec3(0.28, 0.38, 0.55);
 const vec3 EARTH = vec3(0.22, 0.20, 0.17);
 const vec3 HAZE = vec3(0.44, 0.55, 0.68);
 
-// Part of the sun's light that arrives, of nine looks at the shadow map. Beyond the map everything is lit.
+// The part of the sun's light that arrives: the mean of nine shadow map samples. Everything outside of the map is lit.
 float sunlight(vec3 world, float facing)
 {
 #ifdef NO_SHADOW

@@ -1,10 +1,10 @@
-// A bone palette: entries of three rows, one palette after the other. gl_InstanceID counts from 0 in every draw, so the
-// draw says where its first palette begins.
-uniform uint u_first_row;  // of the draw's first palette, in rows from the beginning of what is bound
-uniform uint u_row_stride; // rows from palette to palette
+// Bone palettes: entries of three rows, one palette after another. gl_InstanceID starts at 0 in every draw, so each
+// draw sets where its first palette begins.
+uniform uint u_first_row;  // of the draw's first palette, in rows from the start of the bound range
+uniform uint u_row_stride; // from one palette to the next, in rows
 
 #if defined(PALETTE_TEXTURE)
-uniform samplerBuffer u_palette; // RGBA, of either size
+uniform samplerBuffer u_palette; // RGBA32F or RGBA16F
 vec4 palette_row(uint row)
 {
     return texelFetch(u_palette, int(row));
@@ -43,7 +43,7 @@ void add_bone(inout Bone bone, uint first, uint entry, float weight)
     bone.z += weight * palette_row(row + 2u);
 }
 
-// Weights descend: most vertices have no third influence.
+// Weights descend, and most vertices have no third influence.
 Bone blend_bones(uvec4 bones, vec4 weights)
 {
     uint first = u_first_row + uint(gl_InstanceID) * u_row_stride;
@@ -63,7 +63,7 @@ vec3 skin_point(Bone bone, vec3 p)
     return vec3(dot(bone.x, vec4(p, 1)), dot(bone.y, vec4(p, 1)), dot(bone.z, vec4(p, 1)));
 }
 
-// Right for non-uniform scale, too: the cofactors of a matrix turn normals as its inverse transposed does.
+// Also correct for non-uniform scale: the cofactor matrix rotates normals as the inverse transpose does.
 vec3 skin_normal(Bone bone, vec3 n)
 {
     vec3 x = bone.x.xyz, y = bone.y.xyz, z = bone.z.xyz;

@@ -1,9 +1,9 @@
-/* A piece of a shader's source: a file of this folder, embedded at build time. */
+/* A piece of shader source: a file of this folder, embedded at build time. */
 #ifndef TH_SHADER_H
 #define TH_SHADER_H
 
 typedef struct th_shader {
-    const char *name; /* the file's, for messages */
+    const char *name; /* file name, for messages */
     const char *text; /* GLSL without #version */
 } th_shader;
 

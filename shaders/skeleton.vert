@@ -1,4 +1,4 @@
-// Bones as lines: each end is a joint's to_world in the mesh at the bind pose, moved by its palette entry.
+// Bones as lines: each end is a joint's bind position in mesh space, moved by its palette entry.
 layout(location = 0) in vec3 a_position;
 layout(location = 4) in uint a_bone;
 

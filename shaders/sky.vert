@@ -1,4 +1,4 @@
-// One triangle over the whole picture, at the far end.
+// One triangle over the whole picture, at the far plane.
 uniform mat4 u_world_from_clip;
 
 out vec3 v_direction;

@@ -1,5 +1,4 @@
-# Writes OUT, C, with the texts of FILES. As numbers: a string literal has a length that compilers must take, and text
-# has characters to escape.
+# Writes the C file OUT with the texts of FILES, as numbers: string literals have a length limit and need escapes.
 set(text "#include \"shader.h\"\n")
 foreach(file IN LISTS FILES)
     cmake_path(GET file FILENAME leaf)

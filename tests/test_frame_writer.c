@@ -151,7 +151,7 @@ Test(frame_writer, takes_no_name_that_is_not_plain)
     static const char *const unknown[] = {"a", "a.jpg", "a.png.", "png", ".png", "a.mp4 ", "a.mp4/", "%d"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         th_frame_writer_desc desc = desc_of(unknown[i], 1);
-        expect_refused(&desc, TH_ERR_INPUT, "ends with .png");
+        expect_refused(&desc, TH_ERR_INPUT, "end with .png");
     }
     th_frame_writer_desc many = desc_of("a.png", 2), nameless = desc_of("", 1);
     expect_refused(&many, TH_ERR_INPUT, "need a number");
@@ -179,7 +179,7 @@ Test(frame_writer, takes_no_size_or_speed_that_is_not)
     for (size_t i = 0; i < sizeof speeds / sizeof *speeds; i++) {
         th_frame_writer_desc desc = desc_of("a.mp4", 1);
         desc.frames_per_s = speeds[i];
-        expect_refused(&desc, TH_ERR_INPUT, "frames a second");
+        expect_refused(&desc, TH_ERR_INPUT, "frame rate");
     }
 }
 

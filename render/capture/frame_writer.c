@@ -14,12 +14,12 @@
 #include <strings.h>
 
 struct th_frame_writer {
-    th_frame_writer_desc desc; /* its path is of no use after opening */
+    th_frame_writer_desc desc; /* its path is not used after opening */
     uint32_t added;
     bool failed;
     th_video *video; /* NULL: PNG files */
-    uint8_t *rgb;    /* a picture without its alpha */
-    /* Names of PNG files: what stands before the number and after it. */
+    uint8_t *rgb;    /* the picture without alpha */
+    /* PNG file names: the part before the number, and a buffer for the whole name. */
     char *before, *name;
     const char *after;
     bool numbered;
@@ -40,7 +40,7 @@ static writer_format format_of(const char *path)
     return UNKNOWN;
 }
 
-/* What stands behind the place of a number, %d or %04d, at `at`; NULL when that is something else. */
+/* Parses %d or %04d at `at` and returns what follows; NULL for anything else. */
 static const char *behind_place(const char *at, int *digits)
 {
     const char *end = at + 1;
@@ -52,7 +52,7 @@ static const char *behind_place(const char *at, int *digits)
     return *end == 'd' ? end + 1 : NULL;
 }
 
-/* By hand: a name from outside is nothing to give to printf. */
+/* Parsed by hand, because a name from outside must not reach printf. */
 static th_result check_picture_name(const char *path, uint32_t frame_count, th_error *err)
 {
     int digits;
@@ -66,7 +66,7 @@ static th_result check_picture_name(const char *path, uint32_t frame_count, th_e
     return TH_OK;
 }
 
-/* Takes apart a name that has been checked. */
+/* Splits a name that has been checked. */
 static th_result split_name(th_frame_writer *f, const char *path, th_error *err)
 {
     const size_t length = strlen(path);
@@ -98,16 +98,16 @@ th_result th_frame_writer_check(const th_frame_writer_desc *desc, th_error *err)
 {
     const uint32_t w = desc->width, h = desc->height;
     if (desc->path[0] == '\0')
-        return th_fail(err, TH_ERR_INPUT, "the name of the writer is empty");
+        return th_fail(err, TH_ERR_INPUT, "the output file name is empty");
     if (format_of(desc->path) == UNKNOWN)
-        return th_fail(err, TH_ERR_INPUT, "%s: a writer's name ends with .png, .mp4, .mkv or .webm", desc->path);
+        return th_fail(err, TH_ERR_INPUT, "%s: the file name must end with .png, .mp4, .mkv or .webm", desc->path);
     if (w == 0 || h == 0)
-        return th_fail(err, TH_ERR_INPUT, "%s: a picture of %u by %u pixels is none", desc->path, w, h);
+        return th_fail(err, TH_ERR_INPUT, "%s: %u by %u pixels is not a valid size", desc->path, w, h);
     if (w > TH_FRAME_WRITER_MAX_SIDE || h > TH_FRAME_WRITER_MAX_SIDE || (uint64_t)w * h > TH_FRAME_WRITER_MAX_PIXELS)
         return th_fail(err, TH_ERR_LIMIT, "%s: %u by %u pixels, the limit is %u a side and %u in all", desc->path, w, h,
                        TH_FRAME_WRITER_MAX_SIDE, TH_FRAME_WRITER_MAX_PIXELS);
     if (format_of(desc->path) != PNG && !(desc->frames_per_s > 0 && desc->frames_per_s <= 1000))
-        return th_fail(err, TH_ERR_INPUT, "%s: %g frames a second are none", desc->path, desc->frames_per_s);
+        return th_fail(err, TH_ERR_INPUT, "%s: %g is not a valid frame rate", desc->path, desc->frames_per_s);
     return format_of(desc->path) == PNG ? check_picture_name(desc->path, desc->frame_count, err) : TH_OK;
 }
 
@@ -155,9 +155,9 @@ th_result th_frame_writer_open(const th_frame_writer_desc *desc, th_frame_writer
 
 /* ---- frames ---- */
 
-/* What takes a PNG. */
+/* Where stb writes the PNG. */
 typedef struct png_taker {
-    const char *path; /* NULL: memory */
+    const char *path; /* NULL: to memory */
     unsigned char *bytes;
     size_t size;
     th_result result;
@@ -182,7 +182,7 @@ static void keep_png(void *ctx, void *bytes, int count)
         memcpy(memory->bytes, bytes, memory->size);
 }
 
-/* rgb: room for the picture without its alpha. */
+/* rgb: buffer for the picture without alpha. */
 static void encode(const uint8_t *rgba, uint32_t width, uint32_t height, uint8_t *rgb, png_taker *taker)
 {
     const size_t pixels = (size_t)width * height;

@@ -1,7 +1,7 @@
-/* ffmpeg gets frames on standard input, which is a socket, as only those can be written to without SIGPIPE and without
- * changing what the program does on it. It writes to a scratch file beside the target, which has no name any more, so
- * that nothing is left behind however this ends; not down a pipe, as MP4 needs a file to seek in. What it says goes to
- * a file in memory: a pipe could fill up while nobody reads. */
+/* ffmpeg reads frames from its standard input, which is a socket: only a socket can be written without SIGPIPE and
+ * without changing the process's signal handling. It writes to an unlinked scratch file beside the target, so that
+ * nothing is left behind however this ends. A pipe would not do, because MP4 output must seek. Its messages go to a
+ * file in memory, because an unread pipe could fill up. */
 #include "video.h"
 
 #include <throng/core/file.h>
@@ -23,13 +23,13 @@
 
 extern char **environ;
 
-enum { SCRATCH_FD = 3 }; /* in ffmpeg */
+enum { SCRATCH_FD = 3 }; /* its number in ffmpeg */
 
 struct th_video {
     char *path;
     uint32_t width, height;
-    uint8_t *even; /* a frame of even sides; NULL where they are */
-    pid_t pid;     /* 0 when ffmpeg is gone */
+    uint8_t *even; /* the frame padded to even sides; NULL if they are even */
+    pid_t pid;     /* 0 after ffmpeg has ended */
     int frames;    /* our end of the socket */
     int said;      /* ffmpeg's messages */
     int scratch;   /* the video so far */
@@ -62,7 +62,7 @@ uint32_t th_video_side(uint32_t side)
     return (side + 1) / 2 * 2;
 }
 
-/* ---- starting ---- */
+/* ---- opening ---- */
 
 static int open_scratch(const char *path)
 {
@@ -79,7 +79,7 @@ static int open_scratch(const char *path)
     return fd;
 }
 
-/* A group of its own: what a terminal's Ctrl-C means for the writer is for the program to say. */
+/* ffmpeg gets its own process group, so that Ctrl-C in a terminal reaches only this program. */
 static int spawn(char *const arguments[], int frames, int said, int scratch, pid_t *out_pid)
 {
     posix_spawn_file_actions_t files;
@@ -109,11 +109,11 @@ static int spawn(char *const arguments[], int frames, int said, int scratch, pid
     return error;
 }
 
-/* Left alone, ffmpeg takes the colours of BT.601, which players expect in small videos only. */
+/* Without these, ffmpeg uses BT.601 colours, which players expect only in small videos. */
 #define FILTER "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p"
 #define COLORS "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "iec61966-2-1", "-color_range", "tv"
 
-/* Of a quality that the eye can hardly tell from the original. */
+/* Quality settings at which the difference to the original is hardly visible. */
 static const char *const ENCODERS[][12] = {
     [TH_VIDEO_MP4] = {"-c:v", "libx264", "-crf", "18", "-movflags", "+faststart", "-f", "mp4"},
     [TH_VIDEO_MKV] = {"-c:v", "libx264", "-crf", "18", "-f", "matroska"},
@@ -150,8 +150,8 @@ static th_result explain_start(int error, th_error *err)
                    strerror(error));
 }
 
-/* The order of these matters where the program has closed standard input or output: the scratch file comes last and
- * is none of what it would be replaced by. */
+/* The order matters if the program has closed standard input or output: these files then get the numbers 0 to 2. The
+ * scratch file comes last, so that dup2 onto standard input or output cannot replace it. */
 static th_result open_all(th_video *v, int *out_frames, th_error *err)
 {
     int ends[2];
@@ -208,7 +208,7 @@ th_result th_video_open(const th_frame_writer_desc *desc, th_video_format format
 
 /* ---- ending ---- */
 
-/* The beginning of what ffmpeg said, as one line: first the cause, then what follows from it. */
+/* The beginning of ffmpeg's messages as one line; the cause comes first. */
 static void read_said(const th_video *v, char *out, size_t size)
 {
     char raw[512];
@@ -229,7 +229,7 @@ static void read_said(const th_video *v, char *out, size_t size)
     out[length] = '\0';
 }
 
-/* Waits until ffmpeg is done, and says what went wrong, if anything did. */
+/* Waits for ffmpeg to end. Fails with its message if it failed. */
 static th_result wait_for_end(th_video *v, th_error *err)
 {
     int status = 0;
@@ -253,7 +253,7 @@ static th_result send_all(th_video *v, const uint8_t *bytes, size_t count, th_er
         ssize_t sent = send(v->frames, bytes, count, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR)
             continue;
-        if (sent < 0) { /* nobody listens any more */
+        if (sent < 0) { /* ffmpeg has closed its end */
             th_result result = wait_for_end(v, err);
             return result != TH_OK ? result : th_fail(err, TH_ERR_ENVIRONMENT, "ffmpeg ended before the video did");
         }
@@ -263,7 +263,7 @@ static th_result send_all(th_video *v, const uint8_t *bytes, size_t count, th_er
     return TH_OK;
 }
 
-/* The last row and column once more. */
+/* Duplicates the last row or column. */
 static const uint8_t *with_even_sides(th_video *v, const uint8_t *rgba)
 {
     const size_t row = (size_t)v->width * 4, even_row = (size_t)th_video_side(v->width) * 4;

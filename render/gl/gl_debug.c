@@ -1,5 +1,6 @@
-/* Messages are fetched from the driver's own log, not called back: so they come on this thread, and a driver that works
- * on a thread of its own may go on doing so. It keeps at least one (Mesa ten) and drops what comes after. */
+/* Messages are polled from the driver's log instead of delivered by a callback. So they arrive on this thread, and a
+ * driver may keep working on a thread of its own. The log holds at least one message (Mesa: ten); later ones are
+ * dropped. */
 #include "gl_backend.h"
 
 #include <stdio.h>
@@ -31,7 +32,8 @@ const char *th_gl_error_name(GLenum error)
     }
 }
 
-/* Takes the oldest message out of the log. One that does not fit would stay there for ever, so its text is dropped. */
+/* Removes the oldest message from the log. A message that does not fit would stay in the log for ever, so its text is
+ * dropped. */
 static bool take_message(char *text, GLsizei capacity)
 {
     GLint length = 0;
@@ -76,7 +78,8 @@ uint32_t th_gl_messages(th_gl *gl, const char **out_first)
     return gl->messages;
 }
 
-/* The oldest error; the driver may have one flag for each kind. A context that is lost gives errors without end. */
+/* Returns the oldest error. The driver may have a flag per kind of error, so all are cleared. The loop is bounded
+ * because a lost context reports errors without end. */
 static GLenum take_errors(void)
 {
     GLenum first = glGetError();

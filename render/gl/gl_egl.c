@@ -1,7 +1,7 @@
-/* Contexts without a window. libEGL is looked for at run time: where there is none, all that does not draw still runs.
+/* Contexts without a window. libEGL is loaded at run time, so everything that does not draw also runs without it.
  *
- * glad keeps which extensions there are, and which functions, in globals. It looks them up twice: once for EGL itself,
- * which can list devices, and once for the display at hand, whose version decides on the functions. */
+ * glad keeps EGL's extensions and functions in globals. It loads them twice: once without a display, to list devices,
+ * and once for the chosen display, whose version determines the functions. */
 #include "gl_backend.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,8 @@
 
 enum { MAX_DEVICES = 16 };
 
-/* eglTerminate ends a display for all who use it, so it is for the last one to call. */
+/* eglTerminate ends a display for all of its contexts, so only the last context on the display may call it. This list
+ * finds the others. */
 static th_gl *living;
 
 static GLADloadfunc get_proc;
@@ -27,7 +28,7 @@ static const char *error_name(EGLint error)
     return i >= 0 && i < (EGLint)(sizeof names / sizeof *names) ? names[i] : "an unknown error";
 }
 
-/* The library stays loaded until the process ends: drivers do not all survive going away. */
+/* The library stays loaded until the process ends: some drivers crash when they are unloaded. */
 static bool load_library(const char *way, th_gl_tried *tried)
 {
     if (get_proc)
@@ -71,7 +72,7 @@ static EGLContext create_context(EGLDisplay display, bool debug, EGLint major, E
     EGLint count = 0;
     if (!eglBindAPI(EGL_OPENGL_API) || !eglChooseConfig(display, config_attributes, &config, 1, &count))
         return EGL_NO_CONTEXT;
-    if (count == 0) /* eglCreateContext has the error for it */
+    if (count == 0) /* eglCreateContext will report the error */
         config = NULL;
     /* clang-format off */
     const EGLint attributes[] = {
@@ -89,7 +90,7 @@ static bool make_current(th_gl *gl, const th_gl_desc *desc, const char *way, th_
     gl->egl_context = create_context(gl->egl_display, desc->debug, 4, 3);
     if (!gl->egl_context) {
         const char *why = error_name(eglGetError());
-        gl->egl_context = create_context(gl->egl_display, desc->debug, 3, 2); /* for th_gl_load to say what there is */
+        gl->egl_context = create_context(gl->egl_display, desc->debug, 3, 2); /* lets th_gl_load report the version */
         if (!gl->egl_context) {
             th_gl_failed(tried, way, "no context: %s", why);
             return false;
@@ -153,7 +154,7 @@ bool th_gl_open_surfaceless(th_gl *gl, const th_gl_desc *desc, th_gl_tried *trie
     return open_display(gl, desc, EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, way, tried);
 }
 
-/* Mesa marks its software device by an extension that glad's registry does not know. */
+/* Mesa marks its software device with an extension that glad's registry lacks. */
 static bool is_marked_software(EGLDeviceEXT device)
 {
     const char *extensions = eglQueryDeviceStringEXT(device, EGL_EXTENSIONS);
@@ -178,7 +179,7 @@ static bool open_gpu(th_gl *gl, const th_gl_desc *desc, EGLDeviceEXT device, con
 
 static bool open_software(th_gl *gl, const th_gl_desc *desc, EGLDeviceEXT device, const char *way, th_gl_tried *tried)
 {
-    th_gl_tried again = {0}; /* it is in the list: why it is no good as a GPU */
+    th_gl_tried again = {0}; /* the list already says why it was rejected as a GPU */
     return open_display(gl, desc, EGL_PLATFORM_DEVICE_EXT, device, way, is_marked_software(device) ? tried : &again);
 }
 

@@ -1,4 +1,4 @@
-/* What all ways to a context do once they have one, or have failed. */
+/* What every backend does after it has a context, or has failed to get one. */
 #include "gl_backend.h"
 
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 
-/* GLFW is one for the whole program: it goes with the last window. */
+/* GLFW is global to the program; the last window terminates it. */
 static uint32_t window_count;
 
 static const char *last_error(void)
@@ -19,7 +19,7 @@ static void glfw_release(void)
         glfwTerminate();
 }
 
-/* Nothing is drawn to the window but finished pictures, so it needs no depth, no stencil and no samples. */
+/* The window shows finished pictures only, so it needs no depth, stencil or samples. */
 static GLFWwindow *create_window(const th_gl_desc *desc, int major, int minor)
 {
     glfwDefaultWindowHints();
@@ -38,7 +38,7 @@ static bool use_window(th_gl *gl, const th_gl_desc *desc, th_gl_tried *tried)
     gl->window = create_window(desc, 4, 3);
     if (!gl->window) {
         const char *why = last_error();
-        gl->window = create_window(desc, 3, 2); /* for th_gl_load to say which version there is */
+        gl->window = create_window(desc, 3, 2); /* lets th_gl_load report the version */
         if (!gl->window) {
             th_gl_failed(tried, "window", "%s", why);
             return false;

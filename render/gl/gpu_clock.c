@@ -9,7 +9,7 @@ enum { QUERIES = 6 };
 struct th_gpu_clock {
     bool trusted, running;
     GLuint queries[QUERIES]; /* a ring */
-    uint32_t first, asked;   /* whose answers are out */
+    uint32_t first, asked;   /* queries with a pending result */
 };
 
 th_result th_gpu_clock_create(const th_gl *gl, th_gpu_clock **out, th_error *err)

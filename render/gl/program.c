@@ -16,7 +16,7 @@ typedef struct stage {
 typedef struct source_position {
     const char *file;
     unsigned long line;
-    const char *rest; /* of the driver's line */
+    const char *rest; /* the message, in the driver's line */
 } source_position;
 
 static unsigned long count_lines(const char *text)
@@ -27,8 +27,8 @@ static unsigned long count_lines(const char *text)
     return count;
 }
 
-/* A stage goes to the driver as one string, because Mesa loses the number that `#line` gives to a string. So lines are
- * counted through all pieces, and here is the way back. */
+/* A stage goes to the driver as one string, because Mesa loses the string number of `#line`. So lines are numbered
+ * through all pieces; this finds the piece and the line within it. */
 static bool find_position(const char *prelude, const stage *s, unsigned long line, source_position *out)
 {
     unsigned long count = count_lines(prelude);
@@ -42,7 +42,7 @@ static bool find_position(const char *prelude, const stage *s, unsigned long lin
     return line >= 1 && line <= count;
 }
 
-/* Where an error is, drivers write in ways of their own: "0:12(5): error", "0(12) : error" or "ERROR: 0:12:". */
+/* Drivers write positions as "0:12(5): error", "0(12) : error" or "ERROR: 0:12:". */
 static bool parse_position(const char *prelude, const stage *s, const char *line, source_position *out)
 {
     line += strncmp(line, "ERROR: ", 7) == 0 ? 7 : 0;
@@ -54,7 +54,7 @@ static bool parse_position(const char *prelude, const stage *s, const char *line
     return find_position(prelude, s, number, out);
 }
 
-/* One line of the log: the first that speaks of an error, or else the first. Cuts the log behind it. */
+/* Returns the first line of the log that mentions an error, or else the first line. Truncates the log after it. */
 static const char *find_error(char *log)
 {
     char *first = NULL;
@@ -134,7 +134,7 @@ static th_result attach(GLuint program, const th_program_desc *desc, const stage
     th_result result = compile(desc, s, shader, err);
     if (!result)
         glAttachShader(program, shader);
-    glDeleteShader(shader); /* the program holds on to it */
+    glDeleteShader(shader); /* the program keeps it alive */
     return result;
 }
 

@@ -1,4 +1,4 @@
-/* Shader programs, from embedded pieces. */
+/* Shader programs from embedded pieces of GLSL. */
 #ifndef TH_RENDER_GL_PROGRAM_H
 #define TH_RENDER_GL_PROGRAM_H
 
@@ -10,16 +10,16 @@ enum { TH_PROGRAM_PIECES = 8, TH_PROGRAM_DEFINES = 16 };
 
 typedef struct th_program_desc {
     const char *name; /* for messages */
-    /* A stage's source: these pieces one after the other, up to the first NULL. A stage without any is left out. */
+    /* The source of a stage: these pieces in order, up to the first NULL. A stage without pieces is left out. */
     const th_shader *vertex[TH_PROGRAM_PIECES];
     const th_shader *fragment[TH_PROGRAM_PIECES];
     const th_shader *compute[TH_PROGRAM_PIECES];
     const char *defines[TH_PROGRAM_DEFINES]; /* for all stages, up to the first NULL: "INFLUENCES 4", "FOG" */
 } th_program_desc;
 
-/* Compiles and links; the version is 430 core. Errors name the program, the piece and the line within it, and end in
- * what the driver has to say. TH_ERR_ENVIRONMENT: shaders come with the program, so it is the driver that is at fault.
- * The caller ends it with glDeleteProgram. `*out_program` is 0 after an error. */
+/* Compiles and links as version 430 core. Errors name the program, the piece and its line, and quote the driver's
+ * message. They are TH_ERR_ENVIRONMENT: the shaders are embedded, so the driver is at fault. The caller frees the
+ * program with glDeleteProgram. `*out_program` is 0 after an error. */
 th_result th_program_create(const th_program_desc *desc, GLuint *out_program, th_error *err);
 
 #endif

@@ -8,14 +8,14 @@
 
 enum { SLOTS = TH_RING_SLOTS, PAGE = 4096 };
 
-#define MOST_BYTES ((size_t)PTRDIFF_MAX / SLOTS - PAGE) /* in a slot: GLsizeiptr is signed */
+#define MOST_BYTES ((size_t)PTRDIFF_MAX / SLOTS - PAGE) /* per slot; GLsizeiptr is signed */
 
 struct th_ring {
     GLuint buffer;
-    size_t slot_bytes; /* whole pages, so that each can be protected for itself */
+    size_t slot_bytes; /* whole pages, so that each slot can be protected */
     th_ring_upload upload;
     bool guard, write_combined;
-    char *mapping; /* of all slots; NULL when each is mapped for itself */
+    char *mapping; /* all slots; NULL when each is mapped per frame */
     GLsync fences[SLOTS];
     uint32_t slot; /* the current one */
 };
@@ -31,7 +31,7 @@ static void protect(const th_ring *ring, uint32_t slot, bool writable)
         mprotect(ring->mapping + slot * ring->slot_bytes, ring->slot_bytes, PROT_READ | (writable ? PROT_WRITE : 0));
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static bool map_for_good(th_ring *ring, size_t bytes)
 {
@@ -46,7 +46,7 @@ static bool map_for_good(th_ring *ring, size_t bytes)
 static bool fill_buffer(th_ring *ring)
 {
     const size_t bytes = SLOTS * ring->slot_bytes;
-    while (glGetError() != GL_NO_ERROR) /* of somebody else */
+    while (glGetError() != GL_NO_ERROR) /* clears errors of earlier calls */
         ;
     glGenBuffers(1, &ring->buffer);
     glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
@@ -68,11 +68,11 @@ th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **ou
     th_ring *ring = calloc(1, sizeof *ring);
     if (!ring)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a palette ring");
-    ring->slot_bytes = (desc->bytes + PAGE) / PAGE * PAGE; /* at least a page: nothing cannot be mapped */
+    ring->slot_bytes = (desc->bytes + PAGE) / PAGE * PAGE; /* at least a page: an empty range cannot be mapped */
     ring->upload = desc->upload;
     if (ring->upload == TH_RING_AUTO)
         ring->upload = info->buffer_storage ? TH_RING_PERSISTENT : TH_RING_UNSYNCHRONIZED;
-    ring->write_combined = !info->software; /* a GPU's driver does not say, and often maps that way */
+    ring->write_combined = !info->software; /* GPU drivers do not tell, and often map write-combined */
     ring->guard = desc->guard && ring->upload == TH_RING_PERSISTENT && info->software;
     if (desc->bytes > MOST_BYTES || !fill_buffer(ring)) {
         th_ring_destroy(ring);
@@ -89,7 +89,7 @@ void th_ring_destroy(th_ring *ring)
         return;
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         if (ring->mapping)
-            protect(ring, slot, true); /* the driver will use these pages for something else */
+            protect(ring, slot, true); /* the driver will reuse these pages */
         glDeleteSync(ring->fences[slot]);
     }
     glDeleteBuffers(1, &ring->buffer);
@@ -143,7 +143,7 @@ void th_ring_fence(th_ring *ring)
     ring->fences[ring->slot] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
 }
 
-/* ---- what it is ---- */
+/* ---- properties ---- */
 
 th_ring_upload th_ring_get_upload(const th_ring *ring)
 {

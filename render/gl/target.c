@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without antialiasing both framebuffers are the same. */
 struct th_target {
     uint32_t width, height, samples;
-    GLuint drawn, resolved;                      /* framebuffers */
+    GLuint drawn, resolved;                      /* framebuffers; without antialiasing both are the same */
     GLuint depth, drawn_colour, resolved_colour; /* renderbuffers; drawn_colour is 0 without antialiasing */
 };
 
@@ -137,7 +136,7 @@ void th_target_bind_resolved(const th_target *target)
     bind_framebuffer(target, target->resolved);
 }
 
-/* With GL_FRAMEBUFFER_SRGB the average is one of linear values; without it, a copy is of the bytes. */
+/* With GL_FRAMEBUFFER_SRGB the samples are averaged as linear values; without it, bytes are copied. */
 static void copy(GLuint from, uint32_t from_width, uint32_t from_height, GLuint to, uint32_t width, uint32_t height)
 {
     bool same = from_width == width && from_height == height;
@@ -150,7 +149,7 @@ static void copy(GLuint from, uint32_t from_width, uint32_t from_height, GLuint 
 void th_target_resolve(const th_target *target)
 {
     if (target->samples) {
-        glDisable(GL_SCISSOR_TEST); /* which would cut the copy */
+        glDisable(GL_SCISSOR_TEST); /* it would clip the copy */
         glEnable(GL_FRAMEBUFFER_SRGB);
         copy(target->drawn, target->width, target->height, target->resolved, target->width, target->height);
     }
@@ -173,7 +172,7 @@ size_t th_target_bytes(const th_target *target)
     return (size_t)target->width * target->height * 4;
 }
 
-/* OpenGL's first row is the bottom one. */
+/* OpenGL's first row is the bottom row. */
 static void flip(uint8_t *rgba, size_t row, size_t rows)
 {
     uint8_t piece[4096];

@@ -1,5 +1,5 @@
-/* Everything is a rectangle of 16 bytes, a letter or a panel, and all of them are one instanced draw: so what comes
- * later lies on top, and text needs no order of its own. */
+/* Letters and panels are rectangles of 16 bytes, and all of them are one instanced draw. So later ones lie on top, and
+ * text needs no order of its own. */
 #include <throng/render/hud.h>
 
 #include "gl/program.h"
@@ -15,16 +15,16 @@
 
 enum {
     FIRST_CAPACITY = 1024,
-    MOST_RECTANGLES = 1 << 22, /* 64 MiB. Nobody reads more; beyond they are left out */
+    MOST_RECTANGLES = 1 << 22, /* 64 MiB, far more than can be read; further ones are dropped */
     MOST_PIXELS = 16384,
-    FAR = 1 << 29,  /* for coordinates while they are reckoned with */
-    OUTSIDE = 32000 /* beyond any picture, and within 16 bits */
+    FAR = 1 << 29,  /* limit of coordinates in calculations */
+    OUTSIDE = 32000 /* beyond any picture, and fits 16 bits */
 };
 
-/* As in the shader. */
+/* Layout as in the shader. */
 typedef struct rectangle {
     int16_t left, top, right, bottom;
-    uint16_t letter, radius; /* letter: its cell, counted from 1; 0: a panel */
+    uint16_t letter, radius; /* letter: its cell plus 1; 0: a panel */
     th_rgba color;
 } rectangle;
 
@@ -35,12 +35,12 @@ struct th_hud {
     GLuint program, array, buffer, sheet;
     GLint size, cell; /* uniforms */
     int32_t line_px, advance_px;
-    int32_t width, height; /* of the picture */
+    int32_t width, height; /* the picture */
     rectangle *rectangles;
     uint32_t count, capacity;
 };
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static th_result make_program(th_hud *hud, th_error *err)
 {
@@ -152,7 +152,7 @@ int32_t th_hud_pixel(float at)
     return isnan(at) ? 0 : (int32_t)floorf(fminf(fmaxf(at, -FAR), FAR) + 0.5F);
 }
 
-/* False where there is no memory for more. */
+/* False when out of memory. */
 static bool grow(th_hud *hud)
 {
     const uint32_t capacity = hud->capacity ? 2 * hud->capacity : FIRST_CAPACITY;
@@ -242,8 +242,8 @@ void th_hud_begin(th_hud *hud, uint32_t width, uint32_t height)
     hud->count = 0;
 }
 
-/* A buffer of its own each time: the GPU may still read the last. Always as large as what it is filled from can become,
- * so that a driver can hand out the same few again and again. */
+/* Allocates a new buffer store each time, because the GPU may still read the last one. The size is always the capacity,
+ * so that the driver can reuse the same few stores. */
 static void upload(const th_hud *hud)
 {
     glBindBuffer(GL_ARRAY_BUFFER, hud->buffer);
@@ -252,7 +252,7 @@ static void upload(const th_hud *hud)
     glBindBuffer(GL_ARRAY_BUFFER, 0);
 }
 
-/* An opaque picture stays opaque. */
+/* Keeps an opaque picture opaque. */
 static void set_state(const th_hud *hud)
 {
     glViewport(0, 0, hud->width, hud->height);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const unsigned char th_embedded_hud_font[]; /* of the build folder */
+extern const unsigned char th_embedded_hud_font[]; /* generated in the build folder */
 
-/* Cells: ASCII's letters, those of Latin-1, these, and the box. */
+/* Cells, in order: ASCII, Latin-1, these, and the box. */
 static const uint16_t symbols[] = {u'–', u'—', u'‘', u'’', u'“', u'”', u'•', u'…', u'←', u'↑', u'→',
                                    u'↓', u'−', u'≈', u'≤', u'≥', u'█', u'▲', u'▶', u'▼', u'◀'};
 enum {
@@ -36,7 +36,7 @@ uint32_t th_hud_font_cell(uint32_t codepoint)
     return cell;
 }
 
-/* Glyph 0 is what a font shows for a character that it lacks. */
+/* Glyph 0 is the font's replacement for missing characters. */
 static int glyph_of(const stbtt_fontinfo *face, uint32_t cell)
 {
     if (cell >= BOX_CELL)
@@ -63,15 +63,15 @@ uint32_t th_hud_font_next(const char **text)
 
 /* ---- the sheet ---- */
 
-/* How the typeface is laid into cells. */
+/* How the font is placed in cells. */
 typedef struct fit {
-    float scale_x, scale_y;   /* pixels a font unit */
-    int advance_px, baseline; /* baseline: below a cell's top */
+    float scale_x, scale_y;   /* pixels per font unit */
+    int advance_px, baseline; /* baseline: below the cell's top */
 } fit;
 
-/* Small letters become a whole number of pixels high, so that both their upper and their lower edges fall between
- * pixels: that is most of what makes text crisp. Rounded down, because then all of the typeface fits into the line. The
- * width follows, and is stretched to whole pixels. */
+/* Makes lower-case letters a whole number of pixels high, so that their upper and lower edges fall between pixels; this
+ * gives most of the sharpness. The number is rounded down, so that the whole font fits the line. The width scales with
+ * it, then is stretched to whole pixels. */
 static fit fit_line(const stbtt_fontinfo *face, int line_px)
 {
     int ascent, descent, gap, left, bottom, right, x_height = 0, advance;
@@ -110,7 +110,8 @@ static bool draw_cell(th_hud_font *font, const stbtt_fontinfo *face, fit f, uint
     return glyph || width == 0;
 }
 
-/* A full block joins those beside, above and below; the font's own leaves out what rounding added to the line. */
+/* Fills the cell completely, so that a full block joins its neighbours. The font's own glyph leaves out what rounding
+ * added to the line. */
 static void fill_cell(th_hud_font *font, uint32_t cell)
 {
     for (uint32_t v = 0; v < font->line_px; v++)

@@ -1,3 +1,3 @@
-/* Nothing but stb's code. */
+/* Only stb's code. */
 #define STB_TRUETYPE_IMPLEMENTATION
 #include <stb/stb_truetype.h>

@@ -30,13 +30,13 @@ static uint32_t highest(const th_hud_graph_desc *desc, uint32_t begin, uint32_t 
     return best;
 }
 
-/* Rows that a value is above the bottom. */
+/* Height of a value in pixel rows. */
 static int32_t rows(const th_hud_edges *plot, const th_hud_graph_desc *desc, float v)
 {
     return th_hud_pixel(fminf(v / desc->top, 1) * (float)(plot->bottom - plot->top));
 }
 
-/* The sum is rounded, not its parts, so that a bar is as high as its total. */
+/* Rounds the running sum, not each part, so that the bar's height is its rounded total. */
 static void draw_bar(th_hud *hud, const th_hud_graph_desc *desc, const th_hud_edges *plot, uint32_t bar, int32_t left,
                      int32_t right)
 {
@@ -49,7 +49,7 @@ static void draw_bar(th_hud *hud, const th_hud_graph_desc *desc, const th_hud_ed
     }
 }
 
-/* k of n equal parts of `extent`. */
+/* k/n of `extent`. */
 static uint32_t part(uint32_t extent, uint32_t k, uint32_t n)
 {
     return (uint32_t)((uint64_t)extent * k / n);
@@ -82,7 +82,7 @@ static float clamp(float at, float low, float high)
     return fmaxf(fminf(at, high), low);
 }
 
-/* A line lies on top of a bar of its value. */
+/* The line touches the top of a bar of the same value. */
 static void draw_guides(th_hud *hud, const th_hud_graph_desc *desc, const th_hud_edges *plot)
 {
     const float line = th_hud_line_px(hud);

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the joint was, in mesh space, when it was bound. Without such a place `out` stays as it is. */
+/* The joint's position in mesh space in the bind pose. False, with `out` unchanged, if inverse_bind has no usable
+ * inverse. */
 static bool joint_in_bind_pose(const th_bone *bone, float out[3])
 {
     const th_dmat34 inverse = th_dmat34_from(bone->inverse_bind);
@@ -50,7 +51,7 @@ void th_bone_spheres(const th_model *model, const th_render_mesh_vertex *vertice
 bool th_skeleton_lines(const th_model *model, const th_render_mesh_bone *bones, th_render_mesh_line_end *out,
                        uint32_t *count)
 {
-    /* By joint: the first of its bones that has a place, else that of the nearest ancestor. */
+    /* [joint] its first bone with a bind position, otherwise that of its nearest ancestor. */
     uint32_t *bone_of = malloc(model->joint_count * sizeof *bone_of);
     if (!bone_of)
         return false;

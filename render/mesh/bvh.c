@@ -1,4 +1,4 @@
-/* A bounding volume hierarchy: boxes split at the median triangle along their longest side. */
+/* A bounding volume hierarchy of boxes, split at the median triangle along the longest side. */
 #include "bvh.h"
 
 #include <math.h>
@@ -7,12 +7,12 @@
 #include <string.h>
 
 #define LEAF_TRIANGLES 4u
-#define DEEPEST        64 /* a median split halves: 2^32 triangles at most */
+#define DEEPEST        64 /* enough for 2^32 triangles, since a median split halves */
 
 typedef struct node {
     float low[3], high[3];
-    uint32_t first, count; /* triangles of a leaf; count is 0 for others */
-    uint32_t right;        /* the left child is the next node */
+    uint32_t first, count; /* triangles of a leaf; count is 0 for an inner node */
+    uint32_t right;        /* index of the right child; the left one is the next node */
 } node;
 
 typedef struct box {
@@ -26,7 +26,7 @@ struct th_bvh {
     size_t triangle_count;
     uint32_t node_count;
     node *nodes;
-    box *boxes; /* of triangles, in the order of the leaves */
+    box *boxes; /* of triangles, in leaf order */
 };
 
 /* ---- building ---- */
@@ -56,7 +56,7 @@ static void bound(const box *boxes, uint32_t count, node *out)
         }
 }
 
-/* Moves the lower half along the axis to the front (Hoare's selection). */
+/* Moves the lower half along the axis to the front (Hoare's quickselect). */
 static void split_at_median(box *boxes, uint32_t count, int axis)
 {
     const uint32_t wanted = count / 2;
@@ -75,7 +75,7 @@ static void split_at_median(box *boxes, uint32_t count, int axis)
             boxes[i++] = boxes[j];
             boxes[j--] = swap;
         }
-        /* [begin, j] is not above the pivot, [j + 1, end) not below it. */
+        /* [begin, j] is at most the pivot, [j + 1, end) at least the pivot. */
         if (j + 1 == end)
             j--;
         if (wanted <= j)
@@ -111,7 +111,7 @@ th_bvh *th_bvh_create(const float *positions, const uint32_t *indices, size_t tr
     if (!s)
         return NULL;
     *s = (th_bvh){.positions = positions, .indices = indices, .triangle_count = triangle_count};
-    /* A leaf has two triangles at least, so there are fewer nodes than triangles; one triangle is one node. */
+    /* A leaf holds at least two triangles, so there are fewer nodes than triangles. A single triangle is one node. */
     s->nodes = calloc(triangle_count + 1, sizeof *s->nodes);
     s->boxes = malloc((triangle_count + 1) * sizeof *s->boxes);
     if (!s->nodes || !s->boxes) {
@@ -136,7 +136,7 @@ void th_bvh_destroy(th_bvh *s)
 
 /* ---- distances, squared ---- */
 
-/* Not fmin and fmax, which are calls. NaN on the right goes through, and ends a search. */
+/* Not fmin and fmax, which are function calls. If b is NaN the result is NaN, which ends a search. */
 static double smaller(double a, double b)
 {
     return a < b ? a : b;
@@ -183,7 +183,7 @@ static void corners_of(const th_bvh *s, uint32_t triangle, double out[3][3])
             out[c][i] = (double)s->positions[3 * (size_t)s->indices[3 * (size_t)triangle + (size_t)c] + (size_t)i];
 }
 
-/* Above or below the triangle the distance is that of its plane, elsewhere that of the nearest edge. */
+/* Above or below the triangle, the distance to its plane; elsewhere, the distance to the nearest edge. */
 static double to_triangle(const th_bvh *s, uint32_t triangle, const double point[3])
 {
     double corner[3][3], edge[3][3], normal[3], side[3], to_point[3], nearest = HUGE_VAL;
@@ -217,7 +217,7 @@ static double to_node(const node *n, const double point[3])
     return sum;
 }
 
-/* Exact, unless it is at most `enough`: then some value that is. */
+/* Exact if the result is above `enough`; otherwise any value up to `enough`. */
 static double to_nearest(const th_bvh *s, const double point[3], double enough, uint32_t *out_triangle)
 {
     uint32_t open[DEEPEST], open_count = 0;
@@ -262,7 +262,7 @@ uint32_t th_bvh_nearest(const th_bvh *s, const double point[3], double out_weigh
     to_nearest(s, point, 0, &triangle);
     corners_of(s, triangle, corner);
     for (int c = 0; c < 3; c++)
-        subtract(corner[(c + 2) % 3], corner[(c + 1) % 3], edge[c]); /* opposite to the corner */
+        subtract(corner[(c + 2) % 3], corner[(c + 1) % 3], edge[c]); /* opposite the corner */
     cross(edge[0], edge[1], normal);
     for (int c = 0; c < 3; c++) {
         subtract(point, corner[(c + 1) % 3], to_point);

@@ -48,7 +48,7 @@ static th_result allocate(const th_model *model, th_geometry *g, th_error *err)
     return g->parts && g->vertices && g->indices ? TH_OK : no_memory(err);
 }
 
-/* Behind what is there already. */
+/* Appends a part. */
 static th_result pack_part(const th_mesh *mesh, uint32_t index, th_geometry *g, th_error *err)
 {
     char *name = strdup(mesh->name);

@@ -17,7 +17,7 @@ static th_result check_size(int width, int height, size_t most_bytes, th_error *
     return TH_OK;
 }
 
-/* stb quotes what it does not understand. */
+/* stb writes into its reason the bytes that it does not understand. */
 static th_result fail_as_stb(const char *what, th_error *err)
 {
     char reason[64];

@@ -1,5 +1,5 @@
-/* Debian 12's stb_image (2.27) writes beyond its Huffman tables when a JPEG says that one has more than 256 symbols. So
- * the tables are looked at first. The walk from marker to marker is stb's own, or ends where stb gives up. */
+/* stb_image 2.27 (Debian 12) writes beyond its Huffman tables when a JPEG declares one with more than 256 symbols. So
+ * this checks the tables first. It walks from marker to marker as stb does, and stops where stb gives up. */
 #include "image.h"
 
 typedef struct reader {
@@ -7,7 +7,7 @@ typedef struct reader {
     size_t count, at;
 } reader;
 
-/* As stb, 0 behind the end. */
+/* Returns 0 at the end, as stb does. */
 static uint32_t next(reader *r)
 {
     return r->at < r->count ? r->bytes[r->at++] : 0;
@@ -17,7 +17,7 @@ static bool tables_fit(reader r, uint32_t length)
 {
     for (uint32_t used = 0; used < length;) {
         uint32_t symbols = 0;
-        next(&r); /* which table */
+        next(&r); /* the table's index */
         for (int i = 0; i < 16; i++)
             symbols += next(&r);
         if (symbols > 256)
@@ -29,7 +29,8 @@ static bool tables_fit(reader r, uint32_t length)
     return true;
 }
 
-/* To the next marker: 0xff, any more of them, and a byte that is neither 0, which stands for data, nor a restart. */
+/* Skips to the next marker: 0xff, any number of further 0xff, then a byte that is neither 0 (an escaped data byte) nor
+ * a restart marker. */
 static uint32_t find_marker(reader *r)
 {
     while (r->at < r->count) {
@@ -49,7 +50,7 @@ bool th_image_jpeg_sound(const uint8_t *bytes, size_t byte_count)
     enum { HUFFMAN = 0xc4, START = 0xd8, END = 0xd9 };
     reader r = {bytes, byte_count, 0};
     if (byte_count == 0 || bytes[0] != 0xff || find_marker(&r) != START)
-        return true; /* no JPEG */
+        return true; /* not a JPEG */
     for (uint32_t marker; (marker = find_marker(&r)) != 0 && marker != END;) {
         const uint32_t high = next(&r), length = high << 8 | next(&r);
         if (marker == HUFFMAN && length >= 2 && !tables_fit(r, length - 2))

@@ -1,11 +1,11 @@
-/* stb_image, with the decoders that models need and no others: each is one more way in for a hostile file. */
+/* stb_image with only the decoders that models need, because each decoder adds attack surface. */
 #include <stdlib.h>
 
-/* A PNG of some megabytes may inflate to gigabytes. A sound one needs at most twice the largest image, and stb doubles
+/* A PNG of a few megabytes may inflate to gigabytes. A valid one needs at most twice the largest image, and stb doubles
  * its buffers. */
 #define MOST_BYTES ((size_t)1 << 30)
 
-/* Zeroed, because stb decodes with tables that a JPEG forgot to define. */
+/* Zeroed, because stb uses tables that a JPEG did not define. */
 static void *limited_malloc(size_t size)
 {
     return size <= MOST_BYTES ? calloc(size, 1) : NULL;

@@ -1,19 +1,19 @@
 /* Levels of detail.
  *
- * Meshes that share a bone lie in the same mesh space, and one surface may go on from one into the other (a body cut
- * in two because it has two materials). Such meshes are a group, and are simplified in one call: meshoptimizer takes
- * vertices at equal positions for one vertex with a seam of attributes through it, and moves either both sides of a
- * seam to the same place or none. (0.18: a seam moves along itself in pairs; where more than two vertices share a
- * position, or the sides do not fit, they stay. Simplified one by one, the sides would each take their own way, and
- * gaps open.) So a level has to be drawn of all meshes or of none.
+ * Meshes that share a bone lie in the same mesh space, and one surface may continue from one mesh into another, such as
+ * a body split in two by its materials. Such meshes form a group and are simplified in one call. meshoptimizer treats
+ * vertices at equal positions as one vertex with an attribute seam, and moves either both sides of a seam to the same
+ * position or neither. (Version 0.18 collapses a seam along itself in pairs. Where more than two vertices share a
+ * position, or the sides do not match, they stay.) Simplified separately, the two sides would move differently and open
+ * gaps. For the same reason a level must be drawn for all meshes or for none.
  *
- * A limb that is straight when it is bound is flat along its length, and would lose just the rings that it needs to
- * bend. So what is simplified is the mesh with all its joints bent: in the human's clips that halves the error. Where
- * it saves too little, the mesh at rest is.
+ * A limb that is straight in the bind pose is flat along its length, so simplifying it would remove just the edge loops
+ * that it needs to bend. Therefore the mesh is simplified with all joints bent; in the human's clips this halves the
+ * error. If that saves too few triangles, the mesh at rest is simplified.
  *
- * meshoptimizer's error is a mean of distances to planes and bounds nothing. So it only steers, and the distance of
- * each vertex from the simplified surface is measured in a few poses; a level that is too far off is tried again with
- * less to lose. */
+ * meshoptimizer's error is a mean of distances to planes and bounds nothing. It only steers the simplification. The
+ * real distance of each vertex from the simplified surface is measured in a few poses. A level with too large an error
+ * is tried again with a smaller allowed error. */
 #include "bvh.h"
 #include "geometry.h"
 #include "lod_poses.h"
@@ -26,12 +26,12 @@
 #define TRIES 5
 #define LESS  0.7
 
-/* Poses in which the mesh is simplified: the first that gives a good level. */
+/* Poses to simplify in, in order of preference; the first that gives a usable level is taken. */
 enum { GUIDES = 2 };
 static const int guide_poses[GUIDES] = {TH_LOD_POSE_BENT, TH_LOD_POSE_REST};
 
 typedef struct level {
-    uint32_t *indices; /* of the group's vertices; the triangles of a part are one run */
+    uint32_t *indices; /* into the group's vertices; the triangles of each part are contiguous */
     uint32_t count;
     double error;
 } level;
@@ -39,23 +39,23 @@ typedef struct level {
 /* Positions are in scene space, lengths in scene units. */
 typedef struct group {
     uint32_t part_count, vertex_count, level_count;
-    uint32_t *starts; /* first vertex of each part */
-    uint32_t *owners; /* the part of each vertex, as an index into `starts` */
+    uint32_t *starts; /* [part] its first vertex */
+    uint32_t *owners; /* [vertex] its part, as an index into `starts` */
     float *positions[TH_LOD_POSE_COUNT];
-    float *guides[GUIDES]; /* one position for all vertices that are at one place in mesh space */
-    float *lost;           /* scratch: vertices that a level lacks, and which it has */
+    float *guides[GUIDES]; /* guide positions; equal for all vertices at the same position in mesh space */
+    float *lost;           /* scratch: positions of the vertices that a level drops; `kept` marks the others */
     bool *kept;
-    double limit; /* of the error at rest */
+    double limit; /* for the error at rest */
     level levels[TH_RENDER_MESH_LODS];
-    uint32_t next_part, next_index; /* of the level that is being appended to the render_mesh */
+    uint32_t next_part, next_index; /* cursor in the level that is being appended to the render mesh */
 } group;
 
 typedef struct coarsener {
     const th_model *model;
     th_geometry *geometry;
-    th_dmat34 *palettes; /* of TH_LOD_POSE_COUNT poses */
-    uint32_t *roots;     /* by bone: a forest; bones of one tree are of one group */
-    uint32_t *belong;    /* by part: its group */
+    th_dmat34 *palettes; /* [pose][bone] */
+    uint32_t *roots;     /* [bone] union-find forest; bones of one tree belong to one group */
+    uint32_t *belong;    /* [part] its group */
     uint32_t group_count;
     group *groups;
 } coarsener;
@@ -71,7 +71,7 @@ static uint32_t find_root(uint32_t *roots, uint32_t of)
     return of;
 }
 
-/* The bone by which a part is known. */
+/* The bone that represents a part in the forest. */
 static uint32_t bone_of(const th_geometry *g, uint32_t part)
 {
     return g->vertices[g->parts[part].base_vertex].bone[0];
@@ -90,7 +90,7 @@ static void join_binds(const coarsener *c)
         }
 }
 
-/* Numbers the groups as the parts come. Their sizes are counted in the fields that will hold them. */
+/* Numbers the groups in the order of their first parts. Counts their sizes in the fields that later hold them. */
 static void count_groups(coarsener *c, uint32_t *group_of_root)
 {
     const th_geometry *g = c->geometry;
@@ -161,8 +161,8 @@ static void add_part(const coarsener *c, const th_render_mesh_part *part, group 
     to->vertex_count += part->vertex_count;
 }
 
-/* Vertices that are at the same place in mesh space go where the first of them goes: where their weights differ,
- * meshoptimizer would no longer see the seam. False when out of memory. */
+/* Vertices at the same position in mesh space all get the bent position of the first of them. With different weights
+ * they would separate, and meshoptimizer would no longer see the seam. False when out of memory. */
 static bool bend_guides(group *g)
 {
     uint32_t *place = malloc(2 * (size_t)g->vertex_count * sizeof *place);
@@ -190,13 +190,13 @@ static double extent(const group *g, const float *positions)
 
 /* ---- simplifying ---- */
 
-/* Whether a level is worth having: it saves a fifth. */
+/* A level is usable only if it saves at least a fifth of the triangles. */
 static bool saves(uint64_t count, uint64_t before)
 {
     return 5 * count <= 4 * before;
 }
 
-/* No triangle of two parts, and the parts in order, as the ways that seams take promise. */
+/* Checks that no triangle spans two parts and that the parts are in order, as the collapse of seams guarantees. */
 static bool parts_are_runs(const group *g, const level *l)
 {
     uint32_t part = 0;
@@ -209,8 +209,7 @@ static bool parts_are_runs(const group *g, const level *l)
     return true;
 }
 
-/* In one pose, of the vertices that a level lacks; above `limit` it may be anything above it. False when out of memory.
- */
+/* Error of the dropped vertices in one pose. Above `limit` it is only a lower bound. False when out of memory. */
 static bool measure_pose(const group *g, const float *positions, const level *l, double limit, double *error)
 {
     th_bvh *bvh = th_bvh_create(positions, l->indices, l->count / 3);
@@ -225,7 +224,7 @@ static bool measure_pose(const group *g, const float *positions, const level *l,
     return true;
 }
 
-/* The largest of all poses, and whether all are within their limits. False when out of memory. */
+/* Largest error over all poses; *good if each is within its limit. False when out of memory. */
 static bool measure_error(const group *g, level *l, bool *good)
 {
     memset(g->kept, 0, g->vertex_count * sizeof *g->kept);
@@ -239,12 +238,12 @@ static bool measure_error(const group *g, level *l, bool *good)
         if (!measure_pose(g, g->positions[p], l, limit, &error))
             return false;
         l->error = fmax(l->error, error);
-        *good = error <= limit; /* not where a vertex left the range of floats: NaN */
+        *good = error <= limit; /* false for NaN, when a vertex overflowed */
     }
     return true;
 }
 
-/* Fills `out`, which has room for the whole group. Not good: not worth having. False when out of memory. */
+/* Fills `out`, which has room for the whole group. *good: the level is usable. False when out of memory. */
 static bool simplify(const group *g, const float *guide, uint32_t triangles, level *out, bool *good)
 {
     const double size = extent(g, guide);
@@ -262,7 +261,8 @@ static bool simplify(const group *g, const float *guide, uint32_t triangles, lev
     return true;
 }
 
-/* Half, a quarter, an eighth, as far as they go. False when out of memory. */
+/* Adds levels with a half, a quarter and an eighth of the triangles until one is not usable. False when out of memory.
+ */
 static bool coarsen_group(group *g, double model_size)
 {
     const uint32_t triangles = g->levels[0].count / 3;
@@ -279,7 +279,7 @@ static bool coarsen_group(group *g, double model_size)
     return true;
 }
 
-/* ---- the render_mesh's levels ---- */
+/* ---- the render mesh's levels ---- */
 
 static void append_part(const coarsener *c, th_render_mesh_part *part, uint32_t lod, group *g)
 {

@@ -4,9 +4,8 @@
 
 #include <stdlib.h>
 
-/* 30 degrees about (1, 1, 1). Rigs have their bones along an axis, and hinges about one; this turns and twists them
- * all.
- */
+/* 30 degrees about (1, 1, 1). Rigs usually have bones along one axis and hinges about one axis; this axis bends and
+ * twists all of them. */
 static const double bend[4] = {0.1494292, 0.1494292, 0.1494292, 0.9659258};
 
 th_dmat34 *th_lod_poses_create(const th_model *model)

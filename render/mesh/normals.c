@@ -1,11 +1,12 @@
-/* Normals of coarse levels.
+/* Corrects the normals of coarse levels.
  *
- * A level keeps vertices as they are. Where a rim is rounded by a narrow band of triangles, and the level has left the
- * band out, the normals of what was the band's edge would be those of the whole face: streaks of light on what is flat.
- * So each corner of a coarse triangle is held against level 0, at the place nearest to a point a little way into the
- * triangle. A corner that is far from that gets a vertex of its own, with the mean of what is there around it.
+ * A level keeps the vertices of level 0 unchanged. Suppose that a narrow band of triangles rounds an edge and the level
+ * drops the band. Then a large flat face gets the normals of the band's border, which shows as streaks of light on a
+ * flat surface. So each corner of a coarse triangle is compared with level 0, at the place nearest to a point a little
+ * inside the triangle. A corner whose normal differs too much gets a vertex of its own, with the mean of the normals of
+ * level 0 around it.
  *
- * Normals that lie between those of the faces, as on what is round, stay: they are better than those of the faces. */
+ * Normals between those of the faces, as on a round surface, stay: they look better than the face normals. */
 #include "bvh.h"
 #include "geometry.h"
 #include "pack.h"
@@ -15,33 +16,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INWARDS 0.3F        /* of the way from a corner to the middle of the triangle */
-#define FAR     0.86602540F /* cos 30 degrees: less is far */
-#define FLAT    0.93969262F /* cos 20 degrees: more is good enough for any face */
-#define ALIKE   0.76604444F /* cos 40 degrees: more is around the same corner, and not beyond an edge */
+#define INWARDS 0.3F        /* sample point: this far from the corner to the triangle's middle */
+#define FAR     0.86602540F /* cos 30 degrees: below this, normals differ too much */
+#define FLAT    0.93969262F /* cos 20 degrees: above this, a normal suits the face */
+#define ALIKE   0.76604444F /* cos 40 degrees: above this, normals belong to the same side of an edge */
 
-enum { MOST_AROUND = 64 /* triangles at a vertex that are looked at, so that no fan takes for ever */ };
+enum { MOST_AROUND = 64 /* triangles visited per vertex, which bounds the time for a large fan */ };
 
-/* Of a triangle of the level. */
+/* A corner of a triangle of the level. */
 typedef struct corner {
-    float normal[3]; /* of level 0, near it; its own where that is good for the face; 0 where it cannot be told */
+    float normal[3]; /* of level 0 near the corner; the vertex's own if it suits the face; 0 if unknown */
     float area;
-    uint32_t next; /* at the same place, or TH_NO_INDEX */
+    uint32_t next; /* the next corner at the same position, or TH_NO_INDEX */
 } corner;
 
 typedef struct normals {
-    th_render_mesh_vertex *vertices; /* the part's; with new ones at the end */
+    th_render_mesh_vertex *vertices; /* the part's vertices, then the new ones */
     uint32_t count, room;
-    uint32_t *twins; /* by vertex: the next one that differs from it by its normal, or TH_NO_INDEX */
+    uint32_t *twins; /* [vertex] the next one that differs only by its normal, or TH_NO_INDEX */
 
-    const uint32_t *whole; /* level 0 */
-    uint32_t whole_count;  /* of its vertices */
+    const uint32_t *whole; /* indices of level 0 */
+    uint32_t whole_count;  /* vertices of level 0 */
     float *positions;
     th_bvh *bvh;
 
-    corner *corners;        /* of a level */
-    uint32_t *places;       /* by vertex: a number for those at the same place */
-    uint32_t *first_corner; /* by place */
+    corner *corners;        /* of the current level */
+    uint32_t *places;       /* [vertex] an id shared by the vertices at the same position */
+    uint32_t *first_corner; /* [place] */
 } normals;
 
 static float dot(const float a[3], const float b[3])
@@ -49,7 +50,7 @@ static float dot(const float a[3], const float b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* False for what has no direction. */
+/* False for a vector without a direction. */
 static bool normalize(float v[3])
 {
     const float length = sqrtf(dot(v, v));
@@ -58,9 +59,9 @@ static bool normalize(float v[3])
     return isnormal(length);
 }
 
-/* ---- what level 0 has ---- */
+/* ---- normals of level 0 ---- */
 
-/* Returns the area; 0 for a triangle without a normal. */
+/* Writes the triangle's normal and returns its area; 0 for a degenerate triangle. */
 static float face_of(const normals *n, const uint32_t *index, float out[3])
 {
     const float *a = n->vertices[index[0]].position, *b = n->vertices[index[1]].position,
@@ -76,7 +77,8 @@ static float face_of(const normals *n, const uint32_t *index, float out[3])
     return normalize(out) ? area : 0;
 }
 
-/* What is there on the other side of a thin thing does not count. */
+/* The normal of level 0 near a corner. Zero if the nearest surface faces the other way, as the back of a thin object
+ * does. */
 static void look_up(const normals *n, const uint32_t *index, int which, const float face[3], float out[3])
 {
     double point[3], weights[3];
@@ -114,9 +116,9 @@ static void look_at_level(normals *n, const uint32_t *indices, uint32_t count)
     }
 }
 
-/* ---- other vertices ---- */
+/* ---- new vertices ---- */
 
-/* The mean of what is around a corner. */
+/* Area-weighted mean of the similar normals around a corner. */
 static bool mean_around(const normals *n, uint32_t place, const corner *of, float out[3])
 {
     uint32_t k = n->first_corner[place];
@@ -138,7 +140,7 @@ static bool make_room(normals *n)
     return vertices && twins;
 }
 
-/* A vertex like this one but for its normal. TH_NO_INDEX when out of memory. */
+/* A copy of the vertex with another normal, reused if it exists. TH_NO_INDEX when out of memory. */
 static uint32_t twin_of(normals *n, uint32_t vertex, uint32_t normal)
 {
     while (n->vertices[vertex].normal != normal && n->twins[vertex] != TH_NO_INDEX)
@@ -236,7 +238,7 @@ static bool correct_part(th_geometry *g, th_render_mesh_part *part, th_geometry 
 
 th_result th_geometry_correct_normals(th_geometry *g, th_error *err)
 {
-    th_geometry to = {0}; /* vertices alone */
+    th_geometry to = {0}; /* only its vertices are used */
     for (uint32_t p = 0; p < g->part_count; p++)
         if (!correct_part(g, &g->parts[p], &to)) {
             free(to.vertices);

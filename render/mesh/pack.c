@@ -35,8 +35,8 @@ void th_unpack_normal(uint32_t packed, float out[3])
     }
 }
 
-/* Rounds down, and gives what is missing to 255 to those that lost most (the largest remainder method). Equal weights
- * lose equally and the first comes first, so the order stays descending. */
+/* Rounds down, then adds the missing units to the weights that lost most (largest remainder method). Of equal weights
+ * the first is chosen, so the order stays descending. */
 static void pack_weights(const float weight[4], uint8_t out[4])
 {
     double sum = 0, lost[4];
@@ -94,7 +94,7 @@ double th_pack_uv_error(const th_mesh *mesh, uint32_t width, uint32_t height)
 void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_render_mesh_vertex *out)
 {
     for (int i = 0; i < 3; i++)
-        out->position[i] = vertex->position[i] + 0.0F; /* -0 becomes 0: who compares bytes shall find them equal */
+        out->position[i] = vertex->position[i] + 0.0F; /* turns -0 into 0, so that equal positions are equal bytes */
     out->normal = th_pack_normal(vertex->normal);
     for (int i = 0; i < 2; i++)
         out->uv[i] = pack_uv(vertex->uv[i], uv_offset[i]);

@@ -42,12 +42,12 @@ static void free_builder(builder *b)
 
 static th_result no_memory(th_error *err)
 {
-    return th_fail(err, TH_ERR_MEMORY, "out of memory for the render_mesh");
+    return th_fail(err, TH_ERR_MEMORY, "out of memory for the render mesh");
 }
 
 /* ---- materials ---- */
 
-/* What no part uses is not decoded. */
+/* Textures that no part uses are not decoded. */
 static void mark_textures(const builder *b, uint32_t *image_of)
 {
     for (uint32_t p = 0; p < b->geometry.part_count; p++) {
@@ -107,7 +107,8 @@ static th_result make_materials(builder *b, th_error *err)
     return TH_OK;
 }
 
-/* Coordinates in half precision reach a pixel of a 2048 wide image; of one that repeats often, less. */
+/* Half-precision coordinates resolve one pixel of an image 2048 wide, and less if the image repeats often. Larger
+ * errors give a warning. */
 static th_result check_coordinates(builder *b, th_error *err)
 {
     for (uint32_t p = 0; p < b->geometry.part_count; p++) {
@@ -137,7 +138,7 @@ static th_result make_bones(builder *b, th_error *err)
     return th_skeleton_lines(b->model, b->bones, b->line_ends, &b->line_end_count) ? TH_OK : no_memory(err);
 }
 
-/* ---- all of it ---- */
+/* ---- the render mesh ---- */
 
 static th_result build(builder *b, th_error *err)
 {
@@ -157,7 +158,7 @@ static th_result build(builder *b, th_error *err)
     return result;
 }
 
-/* NULL for nothing, and no more memory than it takes. */
+/* Shrinks an array to its size; NULL if it is empty. */
 static void *fit(void *array, size_t count, size_t size)
 {
     if (count == 0) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much worse the vertex cache may do for less overdraw; meshoptimizer's own advice. */
+/* Vertex cache misses may grow by this factor to reduce overdraw; meshoptimizer's recommendation. */
 #define OVERDRAW_THRESHOLD 1.05F
 
 static void order_triangles(const th_render_mesh_part *part, const th_render_mesh_lod *lod, th_geometry *g,
@@ -17,8 +17,8 @@ static void order_triangles(const th_render_mesh_part *part, const th_render_mes
                              OVERDRAW_THRESHOLD);
 }
 
-/* As the triangles first use them, those of the coarsest level first: what is far away, and that is most of a crowd,
- * touches few cache lines. */
+/* Orders vertices by first use, starting with the coarsest level. Most of a crowd is far away, and then touches few
+ * cache lines. */
 static void order_vertices(const th_render_mesh_part *part, th_geometry *g, uint32_t *scratch, uint32_t *remap)
 {
     size_t count = 0;

@@ -1,4 +1,4 @@
-/* A growing list of sentences. */
+/* A growing list of warnings. */
 #ifndef TH_RENDER_MESH_WARNINGS_H
 #define TH_RENDER_MESH_WARNINGS_H
 

@@ -13,7 +13,7 @@
 
 /* ---- axes ---- */
 
-/* From angles and not from two points: up is defined straight above the target, too. */
+/* Computed from the angles, not from two points: so up is also defined straight above the target. */
 void th_camera_axes(const th_camera *camera, float out_right[3], float out_up[3], float out_forward[3])
 {
     const float sy = sinf(camera->yaw_rad), cy = cosf(camera->yaw_rad);
@@ -88,7 +88,7 @@ void th_camera_fit_depth(th_camera *camera, const float centre[3], float radius)
     for (int i = 0; i < 3; i++)
         way[i] = centre[i] - eye[i];
     float depth = glm_vec3_dot(way, forward);
-    /* A sphere behind the eye: nothing is seen, and any planes in order will do. */
+    /* The sphere is behind the eye. Nothing is visible, and any near below far will do. */
     camera->far_z = fmaxf(depth + radius, radius);
     camera->near_z = fmaxf(depth - radius, camera->far_z / MAX_DEPTH_RATIO);
 }
@@ -129,7 +129,7 @@ float th_camera_pixels(const th_camera *camera, float height_px)
 
 /* ---- frustum ---- */
 
-/* A plane through a point; the normal need not be of length 1. */
+/* A plane through a point. The normal may have any length. */
 static void set_plane(float out[4], const double normal[3], const double point[3])
 {
     double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]), d = 0;
@@ -140,7 +140,7 @@ static void set_plane(float out[4], const double normal[3], const double point[3
     out[3] = (float)d;
 }
 
-/* Not from the matrix: it holds the far plane as a small difference of large numbers. */
+/* Not computed from the matrix, which holds the far plane as a small difference of large numbers. */
 void th_camera_frustum(const th_camera *camera, float aspect, th_frustum *out)
 {
     vec3 eye, right, up, forward;

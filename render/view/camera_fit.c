@@ -1,23 +1,25 @@
-/* A picture's edge is a plane through the eye. Along the camera's axes (right x, up y, forward z) and with s the slope
- * of the edge, a sphere of radius r about (x, y, z) is within the right one of an eye at e if
+/* An edge of the picture is a plane through the eye. Use the camera's axes (right x, up y, forward z), and let s be the
+ * slope of the edge. A sphere of radius r at (x, y, z) is inside the right edge of an eye at e if
  *
  *     x + r sqrt(1 + s^2) - s z  <=  e_x - s e_z
  *
- * and likewise for the other three. Of the left sides only the largest counts, out(s), and it is known as the spheres
- * come. Right and left added say how far back the eye must be, e_z; the worse of both pairs decides. The other pair has
- * room then, and were the eye half-way between its planes, the near ones of a crowd seen from above would be in the
- * middle and the far ones at the edge. So that pair is moved together, to the slope where it touches the spheres, too:
+ * The other three edges are analogous. Only the largest left side matters; it is out(s), and is updated as spheres are
+ * added. The sum for right and left limits how far forward the eye may be, e_z. The stricter of the two pairs decides.
+ *
+ * The other pair then has room to spare. With the eye half-way between its planes, the near characters of a crowd seen
+ * from above would be in the middle of the picture and the far ones at its edge. So that pair is moved inwards
+ * together, to the slope at which it also touches the spheres:
  *
  *     out_right(s) + out_left(s) + 2 s e_z = 0
  *
- * All of this is convex in s, so between some slopes straight lines will do: they leave too much room, never too
- * little. */
+ * The left side is convex in s, so straight lines between a few slopes may leave too much room, but never too little.
+ */
 #include <throng/render/camera_fit.h>
 
 #include <assert.h>
 #include <math.h>
 
-/* Right, left, upper, lower. */
+/* Edges in the order right, left, top, bottom. */
 enum { EDGES = 4, STEPS = TH_CAMERA_FIT_STEPS, TURNS = 16 };
 
 th_camera_fit th_camera_fit_begin(const th_camera *camera, float aspect, float part)
@@ -43,7 +45,7 @@ static double dot(const float a[3], const float b[3])
     return (double)a[0] * (double)b[0] + (double)a[1] * (double)b[1] + (double)a[2] * (double)b[2];
 }
 
-/* Vectorizes, as fmax does not. */
+/* Unlike fmax, this vectorizes. */
 static double larger(double a, double b)
 {
     return a > b ? a : b;
@@ -68,25 +70,25 @@ void th_camera_fit_add(th_camera_fit *f, const float centre[3], float radius)
     f->high = fmax(f->high, (double)centre[1]);
 }
 
-/* How deep the eye may be, somewhere. */
+/* The largest depth at which an eye at any offset sees the spheres. */
 static double deepest(const th_camera_fit *f, int axis)
 {
     return -(f->out[2 * axis][STEPS] + f->out[2 * axis + 1][STEPS]) / (2 * f->slope[axis][STEPS]);
 }
 
-/* Likewise where it is to stand so far to the right, or up. */
+/* The same for an eye at the given offset to the right, or up. */
 static double deepest_at(const th_camera_fit *f, int axis, double aside)
 {
     return fmin(aside - f->out[2 * axis][STEPS], -aside - f->out[2 * axis + 1][STEPS]) / f->slope[axis][STEPS];
 }
 
-/* By how much spheres would not fit between the edges of a slope. */
+/* How far the spheres extend beyond the two planes of this slope; negative if they fit. */
 static double excess(const th_camera_fit *f, int axis, int step, double depth)
 {
     return f->out[2 * axis][step] + f->out[2 * axis + 1][step] + 2 * f->slope[axis][step] * depth;
 }
 
-/* Where the eye is, from one edge to the other, so that the spheres are as far from both in the picture. */
+/* The offset of the eye, to the right or up, at which the spheres are equally far from both edges in the picture. */
 static double middle(const th_camera_fit *f, int axis, double depth)
 {
     const double *positive = f->out[2 * axis], *negative = f->out[2 * axis + 1];
@@ -97,7 +99,7 @@ static double middle(const th_camera_fit *f, int axis, double depth)
     return ((1 - part) * (positive[step] - negative[step]) + part * (positive[step + 1] - negative[step + 1])) / 2;
 }
 
-/* How far from the eye the line of sight is at half the spheres' height. */
+/* The distance along the line of sight to half the height of the spheres. */
 static double distance_to_target(const th_camera_fit *f, double eye_y, double eye_depth, double forward_y)
 {
     const double near = f->near - eye_depth, far = f->far - eye_depth;
@@ -113,7 +115,8 @@ th_camera th_camera_fit_end(const th_camera_fit *f, const th_camera_fit *all)
     const double nearest = fmin(deepest(f, 0), deepest(f, 1));
     double depth = nearest;
     assert(f->near < f->far && all->near < all->far);
-    /* From farther back the middle is elsewhere, so that more must be seen on one side, and less on the other. */
+    /* Moving back changes the offset that centres the spheres, which changes how far back the eye must be. So iterate.
+     */
     for (int i = 0; i < TURNS; i++) {
         aside[0] = middle(f, 0, depth);
         aside[1] = middle(f, 1, depth);

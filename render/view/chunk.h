@@ -1,18 +1,18 @@
-/* Cutting a draw into pieces whose palettes a driver can bind at once. Private to render. */
+/* Splits a draw into chunks whose palettes a driver can bind at once. Private to render. */
 #ifndef TH_RENDER_VIEW_CHUNK_H
 #define TH_RENDER_VIEW_CHUNK_H
 
 #include <throng/render/crowd_renderer.h>
 
-/* A piece: what to bind, and which of the draw's characters it is for. */
+/* What to bind, and which characters of the draw it is for. */
 typedef struct th_chunk {
-    size_t offset, bytes;  /* of the slot; offset as aligned as the driver wants */
-    size_t lead;           /* bytes of it before the first palette */
+    size_t offset, bytes;  /* range in the ring slot; offset has the driver's alignment */
+    size_t lead;           /* bytes before the first palette */
     uint32_t first, count; /* characters */
 } th_chunk;
 
-/* The piece behind *chunk; a zeroed one for the first. False when there is none. palette_bytes: of one character; a
- * piece has at least one, even if block_bytes are too few. */
+/* Replaces *chunk by the next one; start with a zeroed chunk. False when there is none. palette_bytes: per character. A
+ * chunk has at least one character, even if block_bytes is too small for it. */
 static inline bool th_chunk_next(const th_draw *draw, size_t palette_bytes, size_t block_bytes, size_t alignment,
                                  th_chunk *chunk)
 {

@@ -14,7 +14,7 @@
 
 enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT }; /* texture units */
 
-/* A program and where its uniforms are; -1, which GL ignores, where it has none. */
+/* A program and its uniform locations. A location is -1, which GL ignores, if the program lacks the uniform. */
 typedef struct pipeline {
     GLuint program;
     GLint first_row, row_stride, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
@@ -24,12 +24,12 @@ typedef struct pipeline {
 struct th_crowd_renderer {
     th_palette palette;
     th_fetch fetch;
-    size_t driver_bytes, block_bytes, block_alignment; /* driver_bytes: the largest block */
+    size_t driver_bytes, block_bytes, block_alignment; /* driver_bytes: the driver's limit */
     pipeline crowd, crowd_depth, skeleton, skeleton_depth, ground, sky;
-    th_upload *uploads; /* one a mesh */
+    th_upload *uploads; /* [mesh] */
     uint32_t upload_count;
     th_shadow shadow;
-    GLuint palette_texture, empty_array; /* empty_array: a vertex array without vertices */
+    GLuint palette_texture, empty_array; /* empty_array: a vertex array without attributes */
 };
 
 /* ---- programs ---- */
@@ -105,7 +105,7 @@ static th_result make_pipelines(th_crowd_renderer *p, th_error *err)
     return result;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static void set_fetch(th_crowd_renderer *p, const th_crowd_renderer_desc *desc)
 {
@@ -127,7 +127,7 @@ static void set_fetch(th_crowd_renderer *p, const th_crowd_renderer_desc *desc)
         p->block_bytes = desc->block_bytes;
 }
 
-/* A block begins where the driver wants it to, which may be some bytes before a palette. */
+/* The block's start is aligned, so it may lie some bytes before the first palette. */
 static th_result check_palette(const th_crowd_renderer *p, const th_crowd_renderer_desc *desc, uint32_t mesh,
                                th_error *err)
 {
@@ -253,11 +253,11 @@ static void draw_chunk(const th_crowd_renderer *p, const pipeline *with, const t
         glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, (GLsizei)chunk->count);
     for (uint32_t i = 0; !skeletons && i < upload->part_count; i++)
         draw_part(upload, with, &upload->parts[i], draw, chunk->count);
-    /* The vertex array would keep the ring's memory when the ring is gone. */
+    /* Otherwise the vertex array would keep the ring's buffer alive after the ring is destroyed. */
     glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance));
 }
 
-/* into_map: depth alone, and of those who are out of sight as well. */
+/* into_map: draw depth only, and include characters that are out of sight. */
 static void draw_crowds(const th_crowd_renderer *p, const pipeline *with, const th_view *view, bool into_map,
                         const th_ring *ring, const th_draw *draws, uint32_t count)
 {
@@ -315,7 +315,7 @@ static void draw_ground(const th_crowd_renderer *p, const th_view *view)
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
 }
 
-/* Behind everything. */
+/* At the far plane, behind everything else. */
 static void draw_sky(const th_crowd_renderer *p, const th_view *view)
 {
     mat4 clip_from_world, world_from_clip;

@@ -10,10 +10,10 @@
 
 #define PI     3.14159265358979
 #define DEGREE (PI / 180)
-#define FULL   0.94F /* of the picture: what the crowd may take */
-#define GROUND 24    /* how far the ground reaches, in radii of the crowd */
+#define FULL   0.94F /* part of the picture that the crowd may fill */
+#define GROUND 24    /* extent of the ground, in radii of the crowd */
 
-/* From the south-east and above, late in the afternoon. */
+/* A late afternoon sun in the south-east. */
 static const float to_sun[3] = {0.46F, 0.62F, 0.64F};
 
 /* ---- what the camera sees ---- */
@@ -43,16 +43,16 @@ void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera)
     th_camera_fit_depth(camera, all.centre, GROUND * all.radius);
 }
 
-/* The arguments of the jobs below. */
+/* Arguments of the jobs below. */
 typedef struct cull_args {
     th_crowd_view *crowd_view;
     double time_s;
     th_cull_view view;
     th_cull_light sun;
-    uint32_t lists; /* without shadows there are no casters */
+    uint32_t lists; /* without shadows there is no list of casters */
 } cull_args;
 
-/* Places the characters of some blocks, and sees which of them are seen, and whose shadows. */
+/* Places the characters of some blocks, and classifies them for both lists. */
 static int cull_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
     const cull_args *l = ctx;
@@ -80,7 +80,7 @@ static int scatter_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *c
     return 0;
 }
 
-/* Everybody's place, and the lists of those who are to be posed. Returns how many lists there are. */
+/* Places all characters and lists those to pose. Returns the number of lists. */
 static uint32_t cull_characters(th_crowd_view *crowd_view, double time_s, const th_camera *camera, float aspect,
                                 float height)
 {
@@ -120,7 +120,7 @@ const char *th_look_name(th_look look)
     return names[look];
 }
 
-/* Who posed somebody is known once he is posed. */
+/* The worker that posed a character is known only after posing. */
 static th_tint tint_of(const th_crowd_view *crowd_view, uint32_t instance, uint32_t lod)
 {
     switch (crowd_view->desc.look) {
@@ -142,11 +142,11 @@ static void write_instances(const th_crowd_view *crowd_view, uint32_t first, uin
                                         .scale = at->scale,
                                         .heading = {cosf(at->heading_rad), sinf(at->heading_rad)}};
         memcpy(gpu_instance.tint, tint_of(crowd_view, crowd_view->posed[k], lod).rgba, sizeof gpu_instance.tint);
-        out[k] = gpu_instance; /* at once: the slot may be write-combined */
+        out[k] = gpu_instance; /* one whole store: the slot may be write-combined */
     }
 }
 
-/* The draws of a compiled model in one list, a level of detail after the other; its palettes begin at *offset. */
+/* Prepares the draws of one model in one list, by level of detail. Its palettes begin at *offset. */
 static th_draw *prepare_model(th_crowd_view *crowd_view, uint32_t list, uint32_t model, size_t *offset, char *slot,
                               th_draw *draw)
 {
@@ -172,8 +172,8 @@ static th_draw *prepare_model(th_crowd_view *crowd_view, uint32_t list, uint32_t
     return draw;
 }
 
-/* A draw for each model, list and level of detail. The palettes of a compiled model lie in the order in which its
- * instances were posed: seen or not, then by level. */
+/* Prepares a draw for each model, list and level of detail. A model's palettes lie in the order in which its instances
+ * were posed: visible ones first, then by level. */
 static void prepare_draws(th_crowd_view *crowd_view, uint32_t lists, char *slot)
 {
     th_draw *draw = crowd_view->draws;
@@ -191,7 +191,7 @@ static th_view view_of(const th_crowd_view *crowd_view, const th_camera *camera,
 {
     const th_sphere all = th_layout_bounds(&crowd_view->layout);
     const float near = fminf(all.radius, 2 * camera->distance);
-    const float clear = fmaxf(all.radius, camera->distance / 4); /* haze is for what is beyond the crowd */
+    const float clear = fmaxf(all.radius, camera->distance / 4); /* fog starts behind the crowd */
     th_view view = {
         .to_sun = {to_sun[0], to_sun[1], to_sun[2]},
         .shadow_radius = near,
@@ -219,7 +219,7 @@ static void trace_counters(const th_crowd_view *crowd_view)
                     (double)crowd_view->stats.pose_ns / (double)th_crowd_bone_count(crowd_view->crowd));
 }
 
-/* Waits first, while workers sleep: between th_jobs_frame_begin and _end they would spin. */
+/* Waits for the ring while the workers sleep. Between th_jobs_frame_begin and th_jobs_frame_end they would spin. */
 bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camera *camera, uint32_t width,
                         uint32_t height)
 {
@@ -254,7 +254,8 @@ static void draw(th_crowd_view *crowd_view, const th_target *target)
     crowd_view->stats.draw_ns = th_tracer_end(crowd_view->tracer) - begin;
 }
 
-/* A driver may lose what is mapped when the screen's mode changes, say; once more is what OpenGL asks for then. */
+/* A driver may lose mapped data, for instance when the screen mode changes. OpenGL then asks to write it again, so this
+ * tries twice. */
 bool th_crowd_view_frame(th_crowd_view *crowd_view, double time_s, const th_camera *camera, const th_target *target,
                          uint32_t width, uint32_t height)
 {
@@ -304,9 +305,9 @@ th_jobs *th_crowd_view_jobs(const th_crowd_view *crowd_view)
     return crowd_view->jobs;
 }
 
-/* ---- one of them ---- */
+/* ---- following a character ---- */
 
-/* How far the clip itself has moved a model from where the layout put it, in the model's units. */
+/* Distance that root motion has moved the model from where the layout placed it, in model units. */
 static float moved(const th_locomotion *locomotion, const th_instance_motion *motion, double time_s)
 {
     if (!(locomotion->loop_s > 0))

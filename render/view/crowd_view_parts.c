@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what models become ---- */
+/* ---- models ---- */
 
 static th_result make_rigs(th_crowd_view *crowd_view, th_error *err)
 {
@@ -67,7 +67,7 @@ static th_result make_locomotion(th_interpolation interpolation, const th_model 
     return TH_OK;
 }
 
-/* Models of very different units would not be seen together: they are brought to the size of the first. */
+/* Models may use very different units, so all are scaled to the size of the first. */
 static float scale_of(const th_crowd_view *crowd_view, uint32_t model)
 {
     const double ratio = crowd_view->desc.models[model]->size / crowd_view->desc.models[0]->size;
@@ -210,7 +210,7 @@ static th_result make_frame(th_crowd_view *crowd_view, th_error *err)
     if (crowd_view->frame)
         return TH_OK;
     th_crowd_set_active(crowd_view->crowd, NULL,
-                        crowd_view->scene->instance_count); /* a frame has room for as many as it finds */
+                        crowd_view->scene->instance_count); /* th_frame_create allocates for the active ones */
     return th_frame_create(&(th_frame_desc){.crowd = crowd_view->crowd, .jobs = crowd_view->jobs, .workers = true},
                            &crowd_view->frame, err);
 }
@@ -256,7 +256,7 @@ static th_result make_draws(th_crowd_view *crowd_view, th_error *err)
 
 /* ---- all ---- */
 
-/* What depends on nothing that is different. */
+/* Shares the parts of the base that depend on nothing that changed. */
 static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
 {
     const th_crowd_view_desc *a = &crowd_view->desc, *b = &base->desc;
@@ -265,7 +265,7 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
                                  a->compile.keys == b->compile.keys && a->compile.bound_m == b->compile.bound_m;
     const bool scene = compiled_models && a->count == b->count && a->seed == b->seed &&
                        memcmp(a->clips, b->clips, sizeof a->clips) == 0;
-    const bool transforms = scene && a->layout == b->layout; /* found once, as a rule */
+    const bool transforms = scene && a->layout == b->layout; /* static ones are computed once */
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
     const bool jobs = a->jobs.threads == b->jobs.threads && a->jobs.scheduler == b->jobs.scheduler &&
                       a->jobs.placement == b->jobs.placement;
@@ -345,7 +345,7 @@ th_result th_crowd_view_create(const th_crowd_view_desc *desc, th_gl *gl, th_cro
     return result;
 }
 
-/* NULL when the successor has it, too. */
+/* The part, or NULL if the successor shares it. */
 static void *own(void *part, const void *successors)
 {
     return part != successors ? part : NULL;

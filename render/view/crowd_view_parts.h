@@ -1,5 +1,5 @@
-/* What a crowd_view is made of. Parts may belong to two shows at a time (th_crowd_view_prepare), so nothing here
- * changes but what a frame computes anew. */
+/* The parts of a crowd view. Two crowd views may share parts (th_crowd_view_prepare), so nothing here changes except
+ * what each frame computes anew. */
 #ifndef TH_RENDER_VIEW_CROWD_VIEW_PARTS_H
 #define TH_RENDER_VIEW_CROWD_VIEW_PARTS_H
 
@@ -7,17 +7,17 @@
 #include <throng/render/cull.h>
 #include <throng/runtime/frame.h>
 
-/* Lists of characters: the camera's, and that of those who only throw a shadow into its picture. */
+/* Lists of characters: those that the camera sees, and those out of sight with a visible shadow. */
 enum { TH_LIST_VISIBLE, TH_LIST_CASTERS, TH_LIST_COUNT };
 
 struct th_crowd_view {
     th_crowd_view_desc desc;
     th_crowd_view_stats stats;
-    th_tracer *tracer; /* NULL, or gets them */
+    th_tracer *tracer; /* may be NULL */
 
-    th_compiled_model **compiled_models; /* [model]; not ours where the desc has them */
+    th_compiled_model **compiled_models; /* [model] borrowed if the desc provides them */
     th_render_mesh **meshes;             /* [model] */
-    th_locomotion *locomotions;          /* for each model its clips, then its rest pose */
+    th_locomotion *locomotions;          /* each model's clips, then its rest pose */
     uint32_t *first_locomotion;
     uint32_t locomotion_count;
 
@@ -25,15 +25,15 @@ struct th_crowd_view {
     th_instance_motion *motions; /* [instance] */
     th_layout layout;
     th_instance_transform *transforms; /* [instance], of this frame */
-    bool is_static;                    /* for good: nobody walks */
+    bool is_static;                    /* the transforms are final, because no character walks */
     th_cull *cull;
 
     th_crowd *crowd;
-    size_t instances_offset; /* in a slot, behind the palettes of all */
+    size_t instances_offset; /* in a slot, after all palettes */
     th_jobs *jobs;
     th_frame *frame;
-    uint32_t *posed; /* instances: those seen, then the casters */
-    th_draw *draws;  /* at most one for each list, model and level */
+    uint32_t *posed; /* instances: the visible ones, then the casters */
+    th_draw *draws;  /* at most one per list, model and level */
     uint32_t draw_count;
     th_view view; /* of the last frame */
 

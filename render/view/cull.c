@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-/* What an evaluation of a plane in floats can be off, relative to the numbers that go into it. */
+/* Relative rounding error of evaluating a plane in floats. */
 #define SLACK 1e-6f
 
-/* One view's list. A bucket is a group; the last one takes who is not visible, so that nothing branches on it. */
+/* The list of one view. A bucket is a group; the last bucket takes the invisible characters, which avoids branches. */
 typedef struct view {
-    uint16_t *bucket; /* of each instance */
-    uint32_t *counts; /* [block][bucket]: how many; then where the next one goes */
+    uint16_t *bucket; /* [instance] */
+    uint32_t *counts; /* [block][bucket] first the count, then the position of the next instance */
     uint32_t *list;
     th_cull_group *groups;
     uint32_t visible;
@@ -20,12 +20,12 @@ typedef struct view {
 
 struct th_cull {
     uint32_t instance_count, block_count, lod_count, group_count, view_count;
-    uint32_t row;        /* numbers in a row of counts: whole cache lines, as blocks are counted by different threads */
-    th_cull_kind *kinds; /* their spheres on the axis */
-    uint32_t *kind;      /* of each instance */
-    /* Spheres in the scene, padded to whole blocks with some that nobody sees. */
+    uint32_t row;        /* length of a row of counts; whole cache lines, because different threads count the blocks */
+    th_cull_kind *kinds; /* with spheres centred on the axis */
+    uint32_t *kind;      /* [instance] */
+    /* Spheres in scene space, padded to whole blocks with spheres that are never visible. */
     float *x, *y, *z, *radius;
-    uint16_t *first_bucket; /* level 0 of the instance's mesh */
+    uint16_t *first_bucket; /* [instance] bucket of its mesh at level 0 */
     view *views;
 };
 
@@ -55,7 +55,7 @@ static bool view_init(view *v, const th_cull *c)
     return true;
 }
 
-/* A sphere that holds the other one however that is turned about the Y axis. */
+/* A sphere centred on the Y axis that holds the given one at every rotation about that axis. */
 static th_sphere onto_axis(const th_sphere *sphere)
 {
     const float *c = sphere->centre;
@@ -159,15 +159,15 @@ void th_cull_move(th_cull *c, uint32_t begin, uint32_t end, const th_instance_tr
 
 enum { CAMERA_PLANES = 6, CASTER_PLANES = 12 };
 
-/* What does not change from one instance to the next. */
+/* The constants of a test, equal for all instances. */
 typedef struct test {
     float plane[CASTER_PLANES][4];
-    /* A shadow is a sphere that moves away from the light until it is under the ground. On this way, of so many units
-     * for each unit of height, it gets so much nearer to the inner side of a plane. */
+    /* A shadow is tested as the path of the sphere away from the light until it is below the ground. `push` is how far
+     * this path moves towards the inner side of a plane, per unit of height. */
     float push[CASTER_PLANES];
     float ground;
     float eye[3];
-    float limit2[TH_CULL_MAX_LODS - 1]; /* below this (radius / distance)^2 it is a level coarser */
+    float limit2[TH_CULL_MAX_LODS - 1]; /* levels get coarser while (radius / distance)^2 is below these */
     uint16_t hidden;                    /* the last bucket */
 } test;
 
@@ -201,7 +201,7 @@ static void add_light(test *t, const th_cull_light *light)
     }
 }
 
-/* Whether a sphere, or all of its shadow, is outside of one of the planes: 0 or 1. */
+/* 1 if a sphere and its whole shadow lie outside of one of the planes, otherwise 0. */
 static inline int32_t outside(const test *t, int planes, float x, float y, float z, float radius)
 {
     const float above = y + radius - t->ground, height = above > 0 ? above : 0;
@@ -213,8 +213,8 @@ static inline int32_t outside(const test *t, int planes, float x, float y, float
     return out;
 }
 
-/* Arithmetic instead of branches, 32 bits wide throughout, in arrays side by side: compilers make vector code of it,
- * one for each number of planes. A sphere that is no number is visible. */
+/* Branchless 32-bit arithmetic on parallel arrays, which compilers vectorize, once for each number of planes. A sphere
+ * with NaN is visible. */
 static inline void classify_block(const th_cull *c, const test *all, int planes, uint32_t block,
                                   uint16_t *restrict bucket)
 {
@@ -222,7 +222,7 @@ static inline void classify_block(const th_cull *c, const test *all, int planes,
     const float *restrict x = c->x + first, *restrict y = c->y + first, *restrict z = c->z + first;
     const float *restrict radius = c->radius + first;
     const uint16_t *restrict first_bucket = c->first_bucket + first;
-    const test t = *all; /* nothing else can change it */
+    const test t = *all; /* a local copy cannot alias the arrays */
     int32_t level[TH_CULL_BLOCK];
     for (uint32_t i = 0; i < TH_CULL_BLOCK; i++) {
         const float dx = x[i] - t.eye[0], dy = y[i] - t.eye[1], dz = z[i] - t.eye[2];
@@ -287,7 +287,7 @@ void th_cull_classify_casters(th_cull *c, uint32_t view_index, uint32_t camera, 
 
 /* ---- sorting ---- */
 
-/* How many there are becomes where the first one goes: bucket by bucket, and block by block in each. */
+/* Turns counts into positions, by bucket and within a bucket by block. */
 void th_cull_sum(th_cull *c, uint32_t view_index)
 {
     assert(view_index < c->view_count);

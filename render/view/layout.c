@@ -8,14 +8,14 @@
 
 #define PI 3.14159265358979323846
 
-#define FREE_RINGS   1u /* around the middle */
+#define FREE_RINGS   1u /* circles left free in the middle */
 #define ROOM         1.05f
-#define STREET_SHAPE 6.0 /* how many times longer than wide, about */
-#define STREET_LEAST 4u  /* slots of a lane */
-#define STRIDES      1.5 /* from slot to slot along a lane, in spacings: walkers need more room */
-#define SWAY         0.3 /* from the middle of a lane, in spacings, to either side */
+#define STREET_SHAPE 6.0 /* approximate ratio of length to width */
+#define STREET_LEAST 4u  /* slots per lane */
+#define STRIDES      1.5 /* between slots along a lane, in spacings; walkers need more room */
+#define SWAY         0.3 /* largest offset from the middle of a lane, in spacings */
 
-/* What the streams of random numbers are for. They differ from those that a crowd takes from the same seed. */
+/* Streams of random numbers. SALT keeps them apart from the crowd's streams of the same seed. */
 enum { RANDOM_SCALE, RANDOM_LANE, RANDOM_PLACE };
 #define SALT 0x6C61796F7574u
 
@@ -34,7 +34,7 @@ static double random_signed(const th_layout *layout, uint32_t instance, int what
     return 2 * th_random_unit(own, (uint64_t)what) - 1;
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static float default_spacing(const th_layout_desc *desc)
 {
@@ -44,7 +44,7 @@ static float default_spacing(const th_layout_desc *desc)
     return reach > 0 ? 2 * reach * (1 + desc->scale_spread) * ROOM : 1;
 }
 
-/* Of characters in the lanes of a street. */
+/* Characters per lane of a street. */
 static uint32_t rows(const th_layout *layout)
 {
     return (layout->desc.count + layout->lanes - 1) / layout->lanes;
@@ -65,8 +65,7 @@ th_layout th_layout_make(const th_layout_desc *desc)
 
 /* ---- grid ---- */
 
-/* The ring of cells around cell 0 in which a cell lies, when they wind outward: ring r ends with cell (2r + 1)^2 - 1.
- */
+/* The square ring around cell 0 that holds the cell. Cells wind outward; ring r ends with cell (2r + 1)^2 - 1. */
 static uint32_t square_ring(uint32_t cell)
 {
     uint32_t r = (uint32_t)((sqrt((double)cell) + 1) / 2);
@@ -77,7 +76,7 @@ static uint32_t square_ring(uint32_t cell)
     return r;
 }
 
-/* From a corner along each side in turn. */
+/* A ring starts at a corner and runs along its sides in turn. */
 static void place_in_grid(const th_layout *layout, uint32_t i, th_instance_transform *out)
 {
     const uint32_t r = square_ring(i), side = 2 * r;
@@ -96,8 +95,8 @@ static void place_in_grid(const th_layout *layout, uint32_t i, th_instance_trans
 
 /* ---- ring ---- */
 
-/* Circle k has 6k slots at a radius of k spacings: a sixth of 2 pi apart at the narrowest. Circles up to k have
- * 3k(k + 1). */
+/* Circle k has 6k slots at a radius of k spacings, so slots are at least one spacing apart. Circles 1 to k have 3k(k +
+ * 1) slots. */
 static uint32_t circle_of(uint64_t slot)
 {
     uint32_t k = (uint32_t)((3 + sqrt(9 + 12 * (double)slot)) / 6);
@@ -112,7 +111,7 @@ static void place_in_ring(const th_layout *layout, uint32_t i, th_instance_trans
 {
     uint64_t slot = i + 3 * (uint64_t)FREE_RINGS * (FREE_RINGS + 1);
     uint32_t k = circle_of(slot);
-    /* Each circle begins somewhere else, or their beginnings would line up. */
+    /* Each circle starts at another angle; otherwise the first slots would line up. */
     double start = th_random_unit(layout->desc.seed ^ SALT, (uint64_t)UINT32_MAX + k);
     double angle = 2 * PI * ((double)(slot - 3 * (uint64_t)k * (k - 1)) / (6.0 * k) + start);
     out->position[0] = (float)(k * (double)layout->desc.spacing * sin(angle));
@@ -127,7 +126,7 @@ static bool walks(const th_locomotion *locomotion, const th_instance_motion *mot
     return locomotion->speed != 0 && motion->speed != 0;
 }
 
-/* Scene units walked since time 0. */
+/* Distance since time 0, in scene units. With root motion in the clip, only whole loops count. */
 static double walked(const th_locomotion *locomotion, const th_instance_motion *motion, double scale, double time_s)
 {
     double now_s = motion->phase_s + motion->speed * time_s;
@@ -138,8 +137,8 @@ static double walked(const th_locomotion *locomotion, const th_instance_motion *
     return (now_s - motion->phase_s) * (double)locomotion->speed * scale;
 }
 
-/* Instances go to the lanes in turn; where they are too few to fill them, about the middle. The lanes on the -X side
- * walk along +Z. */
+/* Instances go to the lanes in turn, centred along Z if there are too few to fill the lanes. Lanes on the -X side walk
+ * along +Z. */
 static void place_in_street(const th_layout *layout, uint32_t i, double time_s, th_instance_transform *out)
 {
     const th_instance_motion *motion = &layout->desc.motions[i];
@@ -147,14 +146,14 @@ static void place_in_street(const th_layout *layout, uint32_t i, double time_s, 
     const double spacing = (double)layout->desc.spacing, half = layout->lanes / 2;
     const uint32_t lane = i % layout->lanes;
     const double side = lane < layout->lanes / 2 ? -1 : 1, way = -side;
-    double out_of_middle = fabs(lane + 0.5 - half); /* lanes */
+    double out_of_middle = fabs(lane + 0.5 - half); /* in lanes */
     double along = (i / layout->lanes + 0.5 + 0.25 * random_signed(layout, i, RANDOM_PLACE)) * STRIDES * spacing;
     along += ((double)layout->length - rows(layout) * STRIDES * spacing) / 2;
     double desired_rad = way > 0 ? 0 : PI;
     if (walks(locomotion, motion)) {
         out_of_middle += SWAY * random_signed(layout, i, RANDOM_LANE);
         along += walked(locomotion, motion, (double)out->scale, time_s);
-    } else { /* the walkers' lanes mirrored at the kerb */
+    } else { /* the same position mirrored at the kerb */
         out_of_middle = 2 * half - out_of_middle + 0.5;
         desired_rad = -side * PI / 2;
     }
@@ -193,7 +192,7 @@ bool th_layout_is_still(const th_layout *layout)
     return layout->desc.kind != TH_LAYOUT_STREET;
 }
 
-/* How far from the middle slots are. */
+/* Largest distance of a slot from the middle. */
 static double extent(const th_layout *layout)
 {
     const double spacing = (double)layout->desc.spacing;

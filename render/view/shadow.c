@@ -9,7 +9,7 @@ th_result th_shadow_init(th_shadow *s, uint32_t pixels, th_error *err)
 {
     GLint most = 0;
     *s = (th_shadow){.pixels = pixels};
-    glGenTextures(1, &s->map); /* bound even without shadows: a sampler wants something */
+    glGenTextures(1, &s->map); /* bound even without shadows, because the sampler needs a texture */
     if (pixels == 0)
         return TH_OK;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
@@ -36,7 +36,7 @@ void th_shadow_fini(th_shadow *s)
     glDeleteTextures(1, &s->map);
 }
 
-/* The map's middle stays on whole texels of the ground, so that shadows do not shimmer when the camera moves. */
+/* The map's centre is rounded to whole texels, so that shadows do not shimmer when the camera moves. */
 void th_shadow_matrix(uint32_t pixels, const float to_sun[3], const float center[3], float radius,
                       float out_clip_from_world[16])
 {

@@ -20,13 +20,13 @@ th_tint th_tint_lod(uint32_t lod)
     return levels[lod];
 }
 
-/* Steps of the golden ratio, which never come close to one another soon; light and dark by turns. */
+/* Golden ratio steps around the hue circle, so that near numbers get different hues; alternates light and dark. */
 static th_tint step_hue(uint32_t step)
 {
     const double hue = fmod(step * 0.618033988749895, 1), value = step % 2 ? 0.55 : 0.95, saturation = 0.7;
     th_tint tint = {{0, 0, 0, 255}};
     for (int k = 0; k < 3; k++) {
-        const double away = fabs(fmod(hue * 6 + 6 - 2 * k, 6) - 3); /* from where the channel is missing */
+        const double away = fabs(fmod(hue * 6 + 6 - 2 * k, 6) - 3); /* distance from the hue without this channel */
         const double part = fmin(fmax(away - 1, 0), 1);
         tint.rgba[k] = (uint8_t)lrint(255 * value * (1 - saturation + saturation * part));
     }

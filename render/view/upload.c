@@ -7,7 +7,7 @@
 
 enum { VERTICES, INDICES, LINE_ENDS };
 
-/* As in the shaders. */
+/* Attribute locations, as in the shaders. */
 enum { POSITION, NORMAL, UV, COLOR, BINDS, WEIGHTS, PLACE, HEADING, TINT };
 
 /* ---- buffers ---- */
@@ -33,7 +33,7 @@ static void integers(GLuint index, GLint size, GLenum type, size_t offset)
     glVertexAttribBinding(index, TH_UPLOAD_VERTICES);
 }
 
-/* The buffer is bound for each draw, where its stands begin. */
+/* The buffer is bound per draw, at the draw's first instance. */
 static void describe_instances(void)
 {
     attribute(PLACE, 4, GL_FLOAT, false, offsetof(th_gpu_instance, position), TH_UPLOAD_INSTANCES);

@@ -1,4 +1,4 @@
-/* A render_mesh in the GPU's memory. Private to render. */
+/* A render mesh in GPU memory. Private to render. */
 #ifndef TH_RENDER_VIEW_UPLOAD_H
 #define TH_RENDER_VIEW_UPLOAD_H
 
@@ -12,19 +12,19 @@ typedef struct th_upload_part {
     uint32_t base_vertex;
     th_render_mesh_lod lods[TH_RENDER_MESH_LODS];
     float base_color[4];
-    GLuint image; /* white where there is none */
+    GLuint image; /* white if the material has none */
 } th_upload_part;
 
 typedef struct th_upload {
     GLuint buffers[3]; /* vertices, indices, line ends */
     GLuint mesh_array, skeleton_array;
-    GLuint *images; /* the render_mesh's, then a white one */
+    GLuint *images; /* the render mesh's images, then a white one */
     uint32_t image_count;
     th_upload_part *parts;
     uint32_t part_count, lod_count, line_end_count, palette_entries;
 } th_upload;
 
-/* th_upload_fini in any case. */
+/* Call th_upload_fini in any case. */
 th_result th_upload_init(th_upload *upload, const th_render_mesh *render_mesh, th_error *err);
 void th_upload_fini(th_upload *upload);
 

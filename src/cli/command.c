@@ -143,7 +143,7 @@ const th_command *th_command_find(const char *name)
 
 void th_complain(const char *format, ...)
 {
-    char text[2048], clean[2048]; /* what comes from a file's name or inside must not command the terminal */
+    char text[2048], clean[2048]; /* text from file names or contents must not send control sequences to the terminal */
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);

@@ -9,13 +9,13 @@
 
 struct th_options;
 
-/* What the program tells its caller. */
+/* Exit codes. */
 enum {
     TH_EXIT_GOOD = 0,
     TH_EXIT_CHECK = 1,       /* a regression, or a check that failed */
-    TH_EXIT_USAGE = 2,       /* the command line makes no sense */
-    TH_EXIT_INPUT = 3,       /* a file is unusable */
-    TH_EXIT_ENVIRONMENT = 4, /* the machine lacks something */
+    TH_EXIT_USAGE = 2,       /* an invalid command line */
+    TH_EXIT_INPUT = 3,       /* an unusable file */
+    TH_EXIT_ENVIRONMENT = 4, /* missing on this machine: display, memory, driver, program */
 };
 
 /* Bits for the option table. */
@@ -34,18 +34,18 @@ enum {
 typedef struct th_command {
     const char *name;
     uint32_t bit;
-    const char *operand; /* what words without dashes are: "[MODEL]", "OLD NEW"; NULL where there are none */
+    const char *operand; /* the words without dashes: "[MODEL]", "OLD NEW"; NULL if it takes none */
     const char *summary; /* one line */
     const char *details; /* the rest of the help */
     int (*run)(const struct th_options *options);
 } th_command;
 
-/* Ends with a command without a name. */
+/* Ends with a row whose name is NULL. */
 extern const th_command th_command_table[];
 
 const th_command *th_command_find(const char *name);
 
-/* Each command has a file of its own, and returns the program's exit code. */
+/* Each command is in a file of its own and returns the exit code. */
 int th_command_inspect(const struct th_options *options);
 int th_command_pose(const struct th_options *options);
 int th_command_bench(const struct th_options *options);
@@ -56,13 +56,13 @@ int th_command_render(const struct th_options *options);
 int th_command_view(const struct th_options *options);
 int th_command_serve(const struct th_options *options);
 
-/* "throng: ..." on standard error. */
+/* Prints "throng: ..." on standard error. */
 __attribute__((format(printf, 1, 2))) void th_complain(const char *format, ...);
 
-/* The exit code that goes with it. */
+/* The exit code for an error. */
 int th_exit_code(const th_error *err);
 
-/* Complains about err and returns its exit code. */
+/* Prints err and returns its exit code. */
 int th_fail_with(const th_error *err);
 
 #endif

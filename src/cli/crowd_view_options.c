@@ -3,7 +3,7 @@
 #include <string.h>
 
 _Static_assert((int)TH_CROWD_VIEW_MAX_MODELS >= (int)TH_OPTIONS_MAX_FILES,
-               "a show takes as many models as the options");
+               "a crowd view takes as many models as the options");
 
 static th_result describe(const th_options *o, const th_model_set *model_set, th_crowd_view_desc *out, th_error *err)
 {

@@ -1,4 +1,4 @@
-/* A picture of a crowd as the command line asks for it. */
+/* Builds crowd views from the command line's options. */
 #ifndef TH_CLI_CROWD_VIEW_OPTIONS_H
 #define TH_CLI_CROWD_VIEW_OPTIONS_H
 
@@ -6,8 +6,8 @@
 
 #include <throng/render/crowd_view.h>
 
-/* As th_crowd_view_create and th_crowd_view_prepare, with the clip that the options name, whichever the model_set has.
- * The model_set must outlive the show. TH_ERR_USAGE: no model has the clip. */
+/* th_crowd_view_create and th_crowd_view_prepare with the options' settings and clip; the clip that is chosen in the
+ * model set is ignored. The model set must outlive the crowd view. TH_ERR_USAGE: no model has the clip. */
 th_result th_options_create_crowd_view(const th_options *options, const th_model_set *model_set, th_gl *gl,
                                        th_crowd_view **out, th_error *err);
 th_result th_options_prepare_crowd_view(const th_options *options, const th_model_set *model_set,

@@ -28,7 +28,7 @@ static int write_head(const th_option *o, char head[HEAD])
     return snprintf(head, HEAD, "--%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
 }
 
-/* Words on lines that begin at a column, where the first one already stands. */
+/* Prints words wrapped to lines that begin at `column`; the output is already there. */
 static void print_words(const char *text, int column, FILE *file)
 {
     int at = column;
@@ -55,7 +55,7 @@ static void print_option(const th_option *o, int column, FILE *file)
     print_words(text, column, file);
 }
 
-/* Where what options do begins: behind the longest of their names. */
+/* The column of the descriptions: behind the longest option name. */
 static int column_of(const th_command *command)
 {
     char head[HEAD];

@@ -1,4 +1,4 @@
-/* Help texts, made from the tables of commands and options. */
+/* Help texts, generated from the tables of commands and options. */
 #ifndef TH_CLI_HELP_H
 #define TH_CLI_HELP_H
 

@@ -1,4 +1,4 @@
-/* throng inspect: what is in a model, and what it becomes when it is played. */
+/* throng inspect: lists a model's contents and compiles its clips. */
 #include "model_set.h"
 #include "output.h"
 
@@ -9,16 +9,16 @@
 
 #include <stdlib.h>
 
-/* Where a joint stands in the skeleton and in the palette. */
+/* A joint's position in the skeleton and in the palette. */
 typedef struct node_info {
     uint32_t depth, entries;
 } node_info;
 
-/* What both the text and the document tell about. */
+/* Input of both the text and the JSON output. */
 typedef struct subject {
     const th_model *model;
     const th_compiled_model *compiled;
-    const node_info *nodes; /* one for each joint */
+    const node_info *nodes; /* [joint] */
 } subject;
 
 static size_t palette_bytes(const th_model *model)
@@ -59,12 +59,12 @@ static double millimetres(const th_model *model, double length)
     return length * TH_REFERENCE_SIZE_M / model->size * 1000;
 }
 
-/* NULL when memory is out. */
+/* NULL when out of memory. */
 static node_info *create_nodes(const th_model *model)
 {
     node_info *nodes = calloc((size_t)model->joint_count + 1, sizeof *nodes);
     for (uint32_t j = 0; nodes && j < model->joint_count; j++) {
-        uint32_t parent = model->joints[j].parent; /* stands before its children */
+        uint32_t parent = model->joints[j].parent; /* comes before its children */
         nodes[j].depth = parent == TH_NO_INDEX ? 0 : nodes[parent].depth + 1;
     }
     for (uint32_t b = 0; nodes && b < model->bone_count; b++)

@@ -1,4 +1,4 @@
-/* throng COMMAND [OPTIONS]: finds the command, reads its options, runs it. */
+/* throng COMMAND [OPTIONS]: finds the command, parses its options and runs it. */
 #include "help.h"
 #include "options.h"
 #include "output.h"
@@ -90,8 +90,9 @@ static int dispatch(int argc, char *const *argv)
     return TH_EXIT_USAGE;
 }
 
-/* A descriptor that was closed before would go to the next file or socket, and what is printed into it. To read only,
- * so that printing still fails: who closed standard output learns that the result is lost. */
+/* Opens /dev/null for standard streams that are closed. Otherwise the next file or socket would get their number, and
+ * printed text would go into it. Opened for reading only, so that printing still fails and the caller learns that the
+ * result is lost. */
 static bool fill_standard_streams(void)
 {
     int fd;

@@ -66,7 +66,7 @@ static th_result attach_clips(th_model_set *model_set, const th_options *o, th_e
     return TH_OK;
 }
 
-/* With several models, one of them having the clip is enough: the others stand in their rest pose. */
+/* With several models it is enough that one of them has the clip. The others stand in their rest pose. */
 th_result th_model_set_choose_clip(th_model_set *model_set, const char *clip, th_error *err)
 {
     bool all = !clip || strcmp(clip, "all") == 0, found = all;
@@ -74,7 +74,7 @@ th_result th_model_set_choose_clip(th_model_set *model_set, const char *clip, th
         model_set->clips[m] = all ? TH_NO_INDEX : th_clip_find(model_set->models[m], clip);
         found = found || model_set->clips[m] != TH_NO_INDEX;
         if (!all && model_set->clips[m] == TH_NO_INDEX)
-            model_set->clips[m] = model_set->models[m]->clip_count; /* one that it does not have */
+            model_set->clips[m] = model_set->models[m]->clip_count; /* no clip: the rest pose */
     }
     return found ? TH_OK : th_clip_not_found(clip, model_set->models, model_set->count, err);
 }

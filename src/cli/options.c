@@ -38,7 +38,7 @@ static bool parse_whole(const th_option *o, const char *text, void *value, th_er
     return true;
 }
 
-/* The next word of a list such as "1,2,4", and *text moves past it. False when it is too long for any word. */
+/* Copies the next word of a list such as "1,2,4" and moves *text past it. False if the word is too long to be valid. */
 static bool next_word(const char **text, char *word, size_t size)
 {
     const size_t length = strcspn(*text, ",");
@@ -119,7 +119,7 @@ static bool add_name(const th_option *o, const char *text, const char *wanted, t
     return true;
 }
 
-/* One that is made to order has nothing to wait for: what is wrong with it shows at once. */
+/* Generated models are parsed at once, so that an error is reported before anything is loaded. */
 static bool parse_file(const th_option *o, const char *text, void *value, th_error *err)
 {
     th_synthetic_desc synthetic;
@@ -138,7 +138,7 @@ static bool parse_host(const th_option *o, const char *text, void *value, th_err
     return add_name(o, text, "the name of a host", value, err);
 }
 
-/* A file whose name ends in one of the choices. */
+/* A file name with one of the endings in `choices`. */
 static bool parse_named_file(const th_option *o, const char *text, void *value, th_error *err)
 {
     char wanted[96] = "a file whose name ends in ";
@@ -153,7 +153,7 @@ static bool parse_named_file(const th_option *o, const char *text, void *value, 
     return refuse(o, text, wanted, err);
 }
 
-/* A file name that is safe in any folder, and that no option looks like. */
+/* A name that is safe as a file name in any folder and does not look like an option. */
 static bool parse_name(const th_option *o, const char *text, void *value, th_error *err)
 {
     if (!th_baseline_is_name(text))
@@ -169,7 +169,7 @@ static bool parse_switch(const th_option *o, const char *text, void *value, th_e
     return true;
 }
 
-/* Every enum that is read here counts from 0, as its names do. */
+/* Every enum read here starts at 0, in the order of its names. */
 static bool parse_choice(const th_option *o, const char *text, void *value, th_error *err)
 {
     th_suggestion s = {.typed = text};
@@ -196,7 +196,7 @@ static void take_all_schedulers(th_scheduler_list *list)
             list->values[list->count++] = (th_scheduler)s;
 }
 
-/* One or several of the names, or all that this build has. */
+/* One or several names, or all schedulers of this build. */
 static bool parse_schedulers(const th_option *o, const char *text, void *value, th_error *err)
 {
     th_scheduler_list *list = value;
@@ -209,7 +209,7 @@ static bool parse_schedulers(const th_option *o, const char *text, void *value, 
     for (const char *at = text;; at++) {
         unsigned choice;
         if (!next_word(&at, word, sizeof word))
-            return parse_choice(o, text, &choice, err); /* which says what is wrong */
+            return parse_choice(o, text, &choice, err); /* reports the error */
         if (!parse_choice(o, word, &choice, err))
             return false;
         for (uint32_t i = 0; i < list->count; i++)
@@ -311,7 +311,7 @@ static bool mark_thread_list(const char *text, bool *marks)
     }
 }
 
-/* high: how many may live at once, where their repetitions take turns. */
+/* high: limit of the sum, because all threads exist at once while their repetitions are interleaved. */
 static bool parse_thread_list(const th_option *o, const char *text, void *value, th_error *err)
 {
     th_thread_list *list = value;
@@ -570,7 +570,7 @@ _Static_assert(sizeof th_option_table / sizeof *th_option_table <= TH_OPTIONS_MA
 
 /* ---- reading the command line ---- */
 
-/* The row of this name that the command has, else any row of this name, else NULL. */
+/* The row of this name for this command; else any row of this name; else NULL. */
 static const th_option *find_option(const th_command *command, const char *name, size_t length)
 {
     const th_option *other = NULL;
@@ -642,7 +642,7 @@ static bool parse_option(th_options *options, const th_command *command, int arg
         return false;
     }
     if (!text && o->argument) {
-        /* "--out --json" is a forgotten file name; a file of that name can be given as "--out=--json". */
+        /* "--out --json" lacks a file name; a file of that name can be given as "--out=--json". */
         if (*at == argc || strncmp(argv[*at], "--", 2) == 0) {
             th_fail(err, TH_ERR_INPUT, "--%s needs a value: --%s %s", o->name, o->name, o->argument);
             return false;

@@ -1,7 +1,7 @@
-/* What was asked for on the command line.
+/* The options of the command line.
  *
- * One table holds each option once: its name, its argument, its default, its help, the commands that take it and how it
- * is read. Parsing, the help texts and the suggestions all come from that table. */
+ * One table holds everything about an option: name, argument, default, help, the commands that take it and its parser.
+ * Parsing, the help texts and the suggestions use that table. */
 #ifndef TH_CLI_OPTIONS_H
 #define TH_CLI_OPTIONS_H
 
@@ -25,11 +25,11 @@ typedef struct th_file_list {
 } th_file_list;
 
 typedef struct th_thread_list {
-    uint32_t counts[TH_JOBS_MAX_THREADS]; /* ascending, each once */
+    uint32_t counts[TH_JOBS_MAX_THREADS]; /* ascending, without duplicates */
     uint32_t count;
 } th_thread_list;
 
-/* Whole numbers to compare, in the order given, each once. */
+/* Whole numbers to compare, in the given order, without duplicates. */
 typedef struct th_number_list {
     uint32_t values[16];
     uint32_t count;
@@ -54,11 +54,11 @@ typedef struct th_options {
     th_file_list animations;
     const char *clip; /* NULL when not given */
     double time_s;
-    uint32_t drawn;                      /* characters in a picture of the bench */
-    uint32_t count, frames, repetitions; /* 0 when left to the program */
+    uint32_t drawn;                      /* characters in the pictures of bench */
+    uint32_t count, frames, repetitions; /* 0 when not given */
     double precision_percent, min_time_s, max_time_s, budget_ms;
-    double repetition_ms;          /* 0 when left to the program */
-    th_number_list counts, grains; /* of scale; no grains when not given */
+    double repetition_ms;          /* 0 when not given */
+    th_number_list counts, grains; /* for scale; no grains when not given */
     th_thread_list threads;        /* none when not given */
     uint64_t seed;
     th_isa isa;
@@ -66,18 +66,18 @@ typedef struct th_options {
     th_sampling sampling;
     th_interpolation interpolation;
     th_keys keys;
-    th_scheduler_list schedulers; /* of scale */
+    th_scheduler_list schedulers; /* for scale */
     th_scheduler scheduler;
     th_placement placement;
     th_stages stages;
     const char *filter;
     double import_timeout_s, error_bound_mm;
     const char *export_path, *out, *report, *trace;
-    th_file_list result_files;   /* to compare */
+    th_file_list result_files;   /* of compare */
     const char *save, *baseline; /* names of baselines; NULL when not given */
     double threshold_percent;
-    uint32_t processes;       /* 0 when left to the program */
-    const char *picture_path; /* where pictures go */
+    uint32_t processes;       /* 0 when not given */
+    const char *picture_path; /* where render writes */
     th_size picture;
     double fps, start_s, yaw_deg, pitch_deg, zoom;
     uint32_t samples, shadow;
@@ -89,17 +89,18 @@ typedef struct th_options {
     bool list, dry_run, draw, force, json, help;
     const char *listen, *token_file, *results;
     th_file_list allow_hosts, model_folders;
-    double rate_hz, max_memory_mb, max_requests_hz; /* memory, requests: 0 when left to the program */
+    double rate_hz, max_memory_mb, max_requests_hz; /* memory, requests: 0 when not given */
     uint32_t max_count;
     th_log_level log_level;
     th_log_format log_format;
-    bool given[TH_OPTIONS_MAX_ROWS]; /* for each row of the option table */
-    th_tracer *tracer;               /* of --trace; NULL without, which all that take one allow */
-    bool *has_result;                /* set once there was one to write, whether or not that worked; may be NULL */
+    bool given[TH_OPTIONS_MAX_ROWS]; /* [row of the option table] */
+    th_tracer *tracer;               /* of --trace; NULL without it; all functions that take a tracer accept NULL */
+    bool *has_result;                /* set once a result was ready to write, even if writing failed; may be NULL */
     const th_command *command;
-    char *const *words; /* behind the command, as they were given */
+    char *const *words; /* the words after the command, as given */
     int word_count;
-    /* The options as they were given, but for those that are for one process alone: for another to measure the same. */
+    /* The options as given, without those that are for one process only. Further processes get these to measure the
+     * same. */
     const char *again[TH_OPTIONS_MAX_WORDS];
     uint32_t again_count;
 } th_options;
@@ -107,23 +108,22 @@ typedef struct th_options {
 typedef struct th_option th_option;
 struct th_option {
     const char *name;     /* without the dashes */
-    const char *argument; /* as the help shows it; NULL for a switch */
-    const char *fallback; /* the default, read by the same parser; NULL: none */
+    const char *argument; /* as shown in the help; NULL: a switch without argument */
+    const char *fallback; /* the default, parsed like a given value; NULL: none */
     const char *help;
-    uint32_t commands; /* a bit for each command that takes it */
+    uint32_t commands; /* one bit per command that takes it */
     bool repeatable;
-    bool for_one; /* not for further processes that measure the same */
+    bool for_one; /* not passed to further processes that measure the same */
     bool (*parse)(const th_option *option, const char *text, void *value, th_error *err);
-    size_t offset; /* of the value in struct th_options */
+    size_t offset; /* of the value in th_options */
     double low, high;
-    const char *const *choices; /* in the order of the enum; NULL at the end */
+    const char *const *choices; /* in the order of the enum; NULL-terminated */
 };
 
-/* The table ends with a row without a name. An option that means different things to different commands has a row for
- * each meaning. */
+/* Ends with a row whose name is NULL. An option with different meanings for different commands has a row for each. */
 extern const th_option th_option_table[];
 
-/* Reads the words behind the command. On failure err->text says what is wrong and what may have been meant. */
+/* Parses the words after the command. On failure err->text says what is wrong, with a suggestion if there is one. */
 bool th_options_parse(th_options *options, const th_command *command, int argc, char *const *argv, th_error *err);
 
 /* Whether the option was on the command line. */

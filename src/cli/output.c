@@ -24,11 +24,11 @@ static int probe_baseline(const char *name)
     return th_baseline_prepare(name, path, &err) == TH_OK ? probe(path) : th_fail_with(&err);
 }
 
-/* ---- files that would be lost ---- */
+/* ---- outputs that would overwrite each other or an input ---- */
 
-/* One would replace the other. What is no regular file, such as /dev/null or a pipe, may be named twice: it is written
- * straight, and nothing that is in it is lost. Where both are there they are told apart by number: a mount or a file
- * system that ignores case has two names for one file. */
+/* Whether writing one file would replace the other. Anything but a regular file, such as /dev/null or a pipe, may be
+ * named twice, because writing it replaces nothing. Existing files are compared by inode: a mount or a case-insensitive
+ * file system has two names for one file. */
 static bool is_same_file(const char *a, const char *b)
 {
     struct stat first, second;
@@ -44,7 +44,7 @@ static bool is_same_file(const char *a, const char *b)
     return same;
 }
 
-/* Where an output goes; no path when it is not wanted. */
+/* An output option and its path; NULL when not given. */
 typedef struct goal {
     const char *option, *path;
 } goal;
@@ -98,7 +98,7 @@ static int refuse_to_replace_results(const th_options *o, const goal goals[GOALS
     return code;
 }
 
-/* Where baselines have no place at all, that is said later. */
+/* If --save has no valid path, a later check reports it. */
 static int refuse_losses(const th_options *o)
 {
     char baseline[TH_BASELINE_MAX_PATH];
@@ -153,11 +153,11 @@ static bool write_form(const th_output *output, const void *ctx, const char *end
     return write_json(output, ctx, file);
 }
 
-/* The text of a file, made in memory first. */
+/* The text of a file, built in memory. */
 typedef struct draft {
     char *text;
     size_t size;
-    FILE *file; /* NULL when memory is out */
+    FILE *file; /* NULL when out of memory */
 } draft;
 
 static void begin_draft(draft *d)
@@ -166,7 +166,7 @@ static void begin_draft(draft *d)
     d->file = open_memstream(&d->text, &d->size);
 }
 
-/* Writes it, if it was made. */
+/* Writes the draft if it is complete. */
 static int end_draft(draft *d, bool made, const char *path)
 {
     th_error err = {TH_ERR_MEMORY, "out of memory"};
@@ -184,9 +184,9 @@ static int write_file(const char *path, const th_output *output, const void *ctx
     return end_draft(&d, d.file && write_form(output, ctx, ending ? ending : "", d.file), path);
 }
 
-/* ---- pages ---- */
+/* ---- reports ---- */
 
-/* As a shell takes it. */
+/* Quotes a word for a shell. */
 static void write_word(const char *word, FILE *file)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
@@ -200,7 +200,7 @@ static void write_word(const char *word, FILE *file)
     fputc('\'', file);
 }
 
-/* The line that this program was called with; NULL when memory is out. free() it. */
+/* The command line of this program; NULL when out of memory. The caller frees it. */
 static char *command_line(const th_options *o)
 {
     char *text = NULL;
@@ -237,13 +237,13 @@ static int save(const char *name, const th_output *output, const void *ctx)
 static int print(const th_options *o, const th_output *output, const void *ctx)
 {
     const bool made = o->json ? write_json(output, ctx, stdout) : output->print(ctx, stdout);
-    /* A stream that fails shows in th_output_finish. */
+    /* th_output_finish reports a failed stream. */
     return made || ferror(stdout) ? TH_EXIT_GOOD : out_of_memory();
 }
 
 int th_output_result(const th_options *o, const th_output *output, const void *ctx)
 {
-    /* Files first: a reader that closes the pipe ends this program. */
+    /* Files first, because a closed pipe ends this program. */
     const int codes[] = {
         o->out ? write_file(o->out, output, ctx) : TH_EXIT_GOOD,
         o->report ? write_page(o, output, ctx) : TH_EXIT_GOOD,

@@ -1,4 +1,4 @@
-/* Numbers as people type them. */
+/* Parses numbers from the command line. */
 #ifndef TH_CLI_PARSE_NUMBER_H
 #define TH_CLI_PARSE_NUMBER_H
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digits and nothing else: strtoull would take spaces, signs and rubbish behind the number. */
+/* Accepts digits only. strtoull would accept spaces, signs and trailing garbage. */
 static inline bool th_read_whole(const char *text, double low, double high, uint64_t *out)
 {
     if (!isdigit((unsigned char)text[0]) || text[strspn(text, "0123456789")] != '\0')

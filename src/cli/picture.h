@@ -1,5 +1,5 @@
-/* A picture without a window, and frames drawn into it as a program draws those that it shows: the driver begins at
- * once, and nobody waits. What is measured is drawn like that. */
+/* An off-screen picture for measurements. Frames are drawn as a program draws frames for a display: each is submitted
+ * to the driver at once, without waiting for it. */
 #ifndef TH_CLI_PICTURE_H
 #define TH_CLI_PICTURE_H
 
@@ -10,25 +10,26 @@
 #include <jansson.h>
 
 typedef struct th_picture {
-    const th_options *options; /* size, samples, and what th_picture_json tells */
+    const th_options *options; /* size, samples, and the fields of th_picture_json */
     th_gl *gl;
     th_target *target;
-    th_tracer *tracer; /* NULL, or gets the stages behind a crowd_view's */
+    th_tracer *tracer; /* may be NULL; gets the stages after those of the crowd view */
 } th_picture;
 
-/* The options must outlive it. th_picture_close in the end; zero is fine, and what a failure leaves. */
+/* The options must outlive the picture. Call th_picture_close in any case; it accepts a zeroed picture and one that
+ * failed to open. */
 th_result th_picture_open(th_picture *picture, const th_options *options, th_error *err);
 void th_picture_close(th_picture *picture);
 
 float th_picture_aspect(const th_picture *picture);
 
-/* Behind what was drawn to the target. */
+/* Resolves the target and submits the frame. Call it after drawing. */
 void th_picture_submit(const th_picture *picture);
 
-/* A frame of the crowd_view, handed over. */
+/* Draws a frame of the crowd view and submits it. */
 void th_picture_draw(const th_picture *picture, th_crowd_view *crowd_view, double time_s, const th_camera *camera);
 
-/* For th_report.picture: what was drawn, how large, and by whom. */
+/* For th_report.picture: size, settings, and the renderer that drew it. */
 json_t *th_picture_json(const th_picture *picture, const th_crowd_view *crowd_view);
 
 #endif

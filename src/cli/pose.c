@@ -1,4 +1,4 @@
-/* throng pose: every joint's matrix and palette entry at one moment. */
+/* throng pose: prints every joint's matrix and palette entry at one time. */
 #include "model_set.h"
 #include "output.h"
 
@@ -15,10 +15,10 @@ typedef struct pose {
     const th_model *model;
     const th_clip *clip; /* NULL: the rest pose */
     double ticks;
-    const char *isa;    /* NULL with exact sampling: the reference is no kernel */
-    th_dmat34 *joints;  /* scene_from_joint now, in double */
-    th_dmat34 *rest;    /* and at rest */
-    th_dmat34 *palette; /* one for each bind */
+    const char *isa;    /* NULL with exact sampling, which uses no kernel */
+    th_dmat34 *joints;  /* scene_from_joint at the time, double precision */
+    th_dmat34 *rest;    /* the same in the rest pose */
+    th_dmat34 *palette; /* [bone] */
 } pose;
 
 /* ---- evaluating ---- */
@@ -39,7 +39,7 @@ static th_result pose_init(pose *p, const th_options *o, const th_model *model, 
     return TH_OK;
 }
 
-/* A crowd of one, as bench and scale play it, on the calling thread. */
+/* Poses a crowd of one character on the calling thread, with the kernels of bench and scale. */
 static th_result evaluate_crowd(pose *p, const th_crowd *crowd, th_error *err)
 {
     th_jobs *jobs = NULL;
@@ -99,7 +99,7 @@ static json_t *matrix_json(const th_dmat34 *matrix)
     return th_json_reals(matrix->m, 12);
 }
 
-/* No mesh follows the joint, so what a palette entry would be is its movement from rest. */
+/* A joint without a bone. Its palette entry would be its motion from the rest pose. */
 static json_t *unbound_json(const pose *p, uint32_t joint)
 {
     th_dmat34 inverse;
@@ -109,7 +109,7 @@ static json_t *unbound_json(const pose *p, uint32_t joint)
     return matrix_json(&moved);
 }
 
-/* bone: the joint's first palette entry or, when it has none, whatever comes next. */
+/* bone: the joint's first palette entry, or the next joint's if it has none. */
 static json_t *joint_json(const pose *p, uint32_t joint, uint32_t bone)
 {
     const th_model *model = p->model;
@@ -132,7 +132,7 @@ static json_t *pose_json(const void *ctx)
 {
     const pose *p = ctx;
     json_t *joints = json_array();
-    uint32_t bone = 0; /* bones ascend by joint */
+    uint32_t bone = 0; /* bones are sorted by joint */
     for (uint32_t j = 0; j < p->model->joint_count; j++) {
         joints = th_json_append(joints, joint_json(p, j, bone));
         while (bone < p->model->bone_count && p->model->bones[bone].joint == j)

@@ -11,7 +11,7 @@
 #define SHOW_NS 100000000u
 #define CLEARED "\r\033[K"
 
-static uint64_t shown_ns; /* when the line was last written; 0: there is none */
+static uint64_t shown_ns; /* time of the last line; 0: no line is shown */
 
 static void show(void *ctx, uint32_t done, uint32_t total)
 {

@@ -1,4 +1,4 @@
-/* A line on a terminal that says how far long work has come. One at a time, and one thread. */
+/* A progress line on the terminal. One at a time, from one thread. */
 #ifndef TH_CLI_PROGRESS_H
 #define TH_CLI_PROGRESS_H
 
@@ -7,19 +7,19 @@
 
 typedef void th_progress_fn(void *ctx, uint32_t done, uint32_t total);
 
-/* Whether somebody reads standard error as it comes: a terminal, or whoever has set THRONG_PROGRESS. A log does not. */
+/* True if standard error is a terminal or THRONG_PROGRESS is set; false for logs. */
 bool th_progress_wanted(void);
 
-/* Of frames. NULL where it is not wanted. */
+/* A progress function that counts frames; NULL if progress is not wanted. */
 th_progress_fn *th_progress(void);
 
-/* Whether the line is old enough for another one. */
+/* Whether enough time has passed for the next update. */
 bool th_progress_is_due(void);
 
-/* Instead of the line that is there. */
+/* Replaces the current line. */
 __attribute__((format(printf, 1, 2))) void th_progress_show(const char *format, ...);
 
-/* Leaves no trace of the line. */
+/* Clears the line. */
 void th_progress_end(void);
 
 #endif

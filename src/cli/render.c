@@ -1,4 +1,4 @@
-/* throng render: pictures of a crowd, without a window. */
+/* throng render: writes pictures of a crowd, without a window. */
 #include "crowd_view_options.h"
 #include "output.h"
 #include "picture.h"
@@ -17,8 +17,8 @@ typedef struct rendering {
     th_crowd_view *crowd_view;
     th_frame_writer *writer;
     uint8_t *pixels;
-    uint64_t cull_ns, wait_ns, pose_ns, draw_ns, read_ns, write_ns;      /* of all frames */
-    uint64_t evaluated[TH_RENDER_MESH_LODS], drawn[TH_RENDER_MESH_LODS]; /* by level of detail, of all frames */
+    uint64_t cull_ns, wait_ns, pose_ns, draw_ns, read_ns, write_ns;      /* sums over all frames */
+    uint64_t evaluated[TH_RENDER_MESH_LODS], drawn[TH_RENDER_MESH_LODS]; /* by level of detail, sums over all frames */
 } rendering;
 
 static th_frame_writer_desc writer_desc(const th_options *o)
@@ -123,7 +123,7 @@ static void end(rendering *r)
     th_picture_close(&r->picture);
 }
 
-/* ---- what was done ---- */
+/* ---- result ---- */
 
 static double milliseconds(const rendering *r, uint64_t ns)
 {
@@ -200,7 +200,7 @@ int th_command_render(const th_options *o)
     th_error err;
     rendering r = {.options = o};
     const th_frame_writer_desc writer = writer_desc(o);
-    if (th_frame_writer_check(&writer, &err) != TH_OK) { /* nothing but options is in it */
+    if (th_frame_writer_check(&writer, &err) != TH_OK) { /* can fail only because of the options */
         th_complain("%s", err.text);
         return TH_EXIT_USAGE;
     }

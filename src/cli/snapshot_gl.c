@@ -19,8 +19,8 @@ struct th_snapshot_gl {
     uint8_t *pixels;
 };
 
-/* As `throng render` draws, and on one thread: the others are the crowd's. Mesa's software renderer would take all CPUs
- * by threads of its own, whose time nobody could tell from the crowd's. */
+/* Draws as `throng render` does, on one thread, because the crowd uses the other ones. Mesa's software renderer would
+ * otherwise use all CPUs with threads of its own, whose time would count as the crowd's. */
 th_result th_snapshot_gl_create(const th_options *options, th_snapshot_gl **out, th_error *err)
 {
     th_snapshot_gl *p = *out = calloc(1, sizeof *p);
@@ -50,8 +50,8 @@ static void clear(void *ctx)
     p->gl = NULL;
 }
 
-/* Drivers compile shaders for the CPU or the GPU, and end the process where they may not (systemd's
- * MemoryDenyWriteExecute). */
+/* Drivers compile shaders to machine code, and end the process if memory must not become executable (systemd's
+ * MemoryDenyWriteExecute). So this is checked first. */
 static th_result may_compile(th_error *err)
 {
     const size_t size = (size_t)sysconf(_SC_PAGESIZE);

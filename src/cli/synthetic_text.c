@@ -10,8 +10,8 @@
 typedef enum kind {
     NUMBER, /* uint32_t */
     SEED,   /* uint64_t, any */
-    CHOICE, /* an enum: the index of the choice */
-    SWITCH, /* a bool: the second choice is true */
+    CHOICE, /* an enum: index into `choices` */
+    SWITCH, /* a bool: true for the second choice */
 } kind;
 
 typedef struct key {
@@ -140,7 +140,7 @@ static bool read_item(char *item, uint32_t *given, th_synthetic_desc *desc, th_e
     return refuse_unknown(item, err);
 }
 
-/* ---- what fits together ---- */
+/* ---- consistency ---- */
 
 static bool check_depth(const th_synthetic_desc *d, th_error *err)
 {
@@ -193,7 +193,7 @@ bool th_synthetic_parse(const char *text, th_synthetic_desc *out, th_error *err)
 
 /* ---- help ---- */
 
-/* "joints=64", as it is when nothing is said. */
+/* Prints a key with its default, as in "joints=64". */
 static void print_key(const key *k, const th_synthetic_desc *usual, FILE *file)
 {
     const void *value = (const char *)usual + k->offset;

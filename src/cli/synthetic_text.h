@@ -1,4 +1,4 @@
-/* The words behind --model synthetic:KEY=VALUE,... */
+/* Parses --model synthetic:KEY=VALUE,... */
 #ifndef TH_CLI_SYNTHETIC_TEXT_H
 #define TH_CLI_SYNTHETIC_TEXT_H
 
@@ -6,14 +6,15 @@
 
 #include <stdio.h>
 
-/* "synthetic", or whatever begins with "synthetic:"; a file of such a name can be given as ./synthetic. */
+/* True for "synthetic" and anything that begins with "synthetic:". A file of such a name can be given as ./synthetic.
+ */
 bool th_synthetic_named(const char *text);
 
-/* What is not said is TH_SYNTHETIC_DEFAULT. A text that makes no sense fills err with the key and what it takes. The
+/* Missing keys get the values of TH_SYNTHETIC_DEFAULT. On failure err names the key and the values that it takes. The
  * model's name is `text`, borrowed. */
 bool th_synthetic_parse(const char *text, th_synthetic_desc *out, th_error *err);
 
-/* `throng help synthetic`. */
+/* Prints `throng help synthetic`. */
 void th_help_synthetic(FILE *file);
 
 #endif

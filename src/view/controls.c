@@ -59,7 +59,7 @@ th_action th_controls_next(th_controls *c)
     return action;
 }
 
-/* While its key is held down; a switch would flicker. */
+/* Repeats while its key is held down. An on/off switch must not, because it would flicker. */
 static bool repeatable(th_action action)
 {
     switch (action) {
@@ -91,7 +91,7 @@ void th_controls_char(th_controls *c, uint32_t codepoint)
         ['['] = TH_ACTION_SLOWER,
         [']'] = TH_ACTION_FASTER,
         ['+'] = TH_ACTION_MORE,
-        ['='] = TH_ACTION_MORE, /* the same key without shift, on many keyboards */
+        ['='] = TH_ACTION_MORE, /* '+' without shift on many keyboards */
         ['-'] = TH_ACTION_FEWER,
         ['t'] = TH_ACTION_MORE_THREADS,
         ['T'] = TH_ACTION_FEWER_THREADS,
@@ -143,8 +143,7 @@ static th_action action_of(int key, int mods)
 
 /* ---- moving ---- */
 
-/* Two keys for each axis of `walk`, then of `swing`: the one that counts up and the one that counts down. Then shift.
- */
+/* Two keys for each axis of `walk`, then of `swing`: the positive one, then the negative one. Then shift. */
 static const int moving_keys[] = {
     GLFW_KEY_D,     GLFW_KEY_A,    GLFW_KEY_E,  GLFW_KEY_Q,    GLFW_KEY_W,          GLFW_KEY_S,
     GLFW_KEY_RIGHT, GLFW_KEY_LEFT, GLFW_KEY_UP, GLFW_KEY_DOWN, GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT,

@@ -1,7 +1,7 @@
-/* What keys and mouse mean: events in, actions and movements out. Pure; the window is somebody else's.
+/* Translates keys and mouse to actions and movements. Pure: it uses no window.
  *
- * A letter is a command by what is written on the key, whatever the keyboard's layout; W, A, S, D, Q and E, which move,
- * are places on the keyboard. So none of these letters is a command. */
+ * Commands are characters, so they follow the keyboard layout. The movement keys W, A, S, D, Q and E are positions on
+ * the keyboard. So none of these letters is a command. */
 #ifndef TH_VIEW_CONTROLS_H
 #define TH_VIEW_CONTROLS_H
 
@@ -10,9 +10,9 @@
 
 typedef enum th_action {
     TH_ACTION_NONE = 0,
-    TH_ACTION_QUIT, /* or leave the help */
+    TH_ACTION_QUIT, /* or close the help */
     TH_ACTION_HELP,
-    TH_ACTION_HUD, /* the HUD, on and off */
+    TH_ACTION_HUD, /* show or hide the HUD */
     TH_ACTION_FULL_SCREEN,
     TH_ACTION_SCREENSHOT,
     TH_ACTION_VSYNC,
@@ -28,7 +28,7 @@ typedef enum th_action {
     TH_ACTION_SLOWER,
     TH_ACTION_FASTER,
     TH_ACTION_REAL_TIME,
-    /* what the show is made of: live_settings.h. */
+    /* settings of the crowd view: live_settings.h */
     TH_ACTION_MORE,
     TH_ACTION_FEWER,
     TH_ACTION_DOUBLE,
@@ -50,21 +50,21 @@ typedef enum th_action {
     TH_ACTION_COUNT,
 } th_action;
 
-/* What a key does, in the order of the help. */
+/* A line of the help. */
 typedef struct th_binding {
-    const char *keys; /* as the help shows them; NULL: the text is a heading */
+    const char *keys; /* as shown in the help; NULL: the text is a heading */
     const char *text;
 } th_binding;
 
-/* Ends with a row without a text. */
+/* Ends with a row whose text is NULL. */
 extern const th_binding th_bindings[];
 
 /* Movement since the last th_controls_take. */
 typedef struct th_motion {
-    float turn[2];  /* dragged with the left button: right and down, in heights of the window */
-    float pan[2];   /* dragged with another, or with shift */
-    float wheel;    /* notches, away from the hand */
-    float walk[3];  /* keys held down: right, up, forward, from -1 to 1 */
+    float turn[2];  /* dragged with the left button: right and down, in window heights */
+    float pan[2];   /* dragged with another button, or with shift */
+    float wheel;    /* notches; positive away from the user */
+    float walk[3];  /* movement keys held down: right, up, forward, from -1 to 1 */
     float swing[2]; /* arrow keys held down: right, up */
     bool fast;      /* shift */
 } th_motion;
@@ -72,26 +72,26 @@ typedef struct th_motion {
 enum { TH_CONTROLS_QUEUE = 64 };
 
 typedef struct th_controls {
-    th_action queue[TH_CONTROLS_QUEUE]; /* a ring; what does not fit is lost */
+    th_action queue[TH_CONTROLS_QUEUE]; /* a ring buffer; what does not fit is dropped */
     uint32_t first, count;
     double cursor[2];
-    uint32_t buttons; /* held, a bit each */
-    uint32_t held;    /* moving keys and shift, a bit each */
-    bool placed;      /* the cursor has been seen */
-    bool pans;        /* the drag under way moves; else it turns */
-    bool repeats;     /* the character to come is one of a key held down */
+    uint32_t buttons; /* held down, one bit each */
+    uint32_t held;    /* movement keys and shift, one bit each */
+    bool placed;      /* the cursor's position is known */
+    bool pans;        /* the current drag pans; otherwise it turns */
+    bool repeats;     /* the next character event comes from a key held down */
     th_motion motion;
 } th_controls;
 
-/* Events as GLFW gives them, with its numbers. height: of the window, in the cursor's unit. */
+/* Events with GLFW's constants. height: of the window, in the cursor's unit. */
 void th_controls_key(th_controls *controls, int key, int action, int mods);
 void th_controls_char(th_controls *controls, uint32_t codepoint);
 void th_controls_button(th_controls *controls, int button, int action, int mods);
 void th_controls_cursor(th_controls *controls, double x, double y, double height);
 void th_controls_scroll(th_controls *controls, double notches);
-void th_controls_release(th_controls *controls); /* the window has lost the keyboard: nothing is held */
+void th_controls_release(th_controls *controls); /* the window lost the keyboard focus: no key is held */
 
-/* The oldest action that nobody took, or TH_ACTION_NONE. */
+/* Removes and returns the oldest action; TH_ACTION_NONE if there is none. */
 th_action th_controls_next(th_controls *controls);
 
 th_motion th_controls_take(th_controls *controls);

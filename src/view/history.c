@@ -13,7 +13,7 @@ const char *th_frame_part_name(th_frame_part part)
     return names[part];
 }
 
-/* Bucket b holds what is at most SHORTEST_MS * RATIO^b. */
+/* Bucket b counts times of at most SHORTEST_MS * RATIO^b. */
 static uint32_t bucket_of(double ms)
 {
     const double b = ceil(log(ms / SHORTEST_MS) / log(RATIO));

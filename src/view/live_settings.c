@@ -31,13 +31,13 @@ static uint32_t adjust_count(uint32_t count, th_action action)
     }
 }
 
-/* Goes round. */
+/* Wraps around. */
 static uint32_t turn(uint32_t value, bool back, uint32_t count)
 {
     return (value + (back ? count - 1 : 1)) % count;
 }
 
-/* This build may lack some. */
+/* Skips schedulers that this build lacks. */
 static th_scheduler turn_scheduler(th_scheduler scheduler, bool back)
 {
     do
@@ -48,7 +48,7 @@ static th_scheduler turn_scheduler(th_scheduler scheduler, bool back)
 
 /* ---- clips ---- */
 
-/* Place 0 is a mix of all; then come the clips of all models. */
+/* Choice 0 is a mix of all clips; then come the clips of all models. */
 static uint32_t count_choices(const th_model_set *model_set)
 {
     uint32_t count = 1;
@@ -65,7 +65,7 @@ static const char *name_at(const th_model_set *model_set, uint32_t choice)
     return model_set->models[m]->clips[clip].name;
 }
 
-/* Where the first clip of that name is; NULL and what nobody has: the mix. */
+/* The first clip of that name; the mix for NULL or an unknown name. */
 static uint32_t choice_of(const th_model_set *model_set, const char *name)
 {
     th_model_set chosen = *model_set;
@@ -78,7 +78,7 @@ static uint32_t choice_of(const th_model_set *model_set, const char *name)
     return 0;
 }
 
-/* The neighbour, going round. Models may have clips of the same name: that is one choice. */
+/* The next or previous clip, wrapping around. Clips of the same name in several models are one choice. */
 static const char *turn_clip(const th_model_set *model_set, const char *played, bool back)
 {
     uint32_t choice = choice_of(model_set, played);
@@ -136,7 +136,7 @@ bool th_live_settings_apply(th_options *o, th_action action, const th_model_set 
     }
 }
 
-/* ---- in words ---- */
+/* ---- description ---- */
 
 void th_live_settings_describe(const th_options *o, char *text, size_t size)
 {

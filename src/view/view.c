@@ -1,7 +1,7 @@
-/* throng view: a window in which the crowd moves.
+/* throng view: shows the moving crowd in a window.
  *
- * The loop draws one frame after the other. A key that changes a setting starts another crowd view, which takes the
- * place of the one that is drawn when it is ready (async_rebuild.h); loading is the first of these changes. */
+ * The loop draws one frame after another. A key that changes a setting starts to build another crowd view, which
+ * replaces the current one when it is ready (async_rebuild.h). Loading is the first such rebuild. */
 #include "async_rebuild.h"
 #include "cli/output.h"
 #include "cli/tracing.h"
@@ -21,20 +21,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TEXT_PX        16.0F /* where a pixel is a pixel */
-#define LEAST_TEXT_PX  9.0F  /* what smaller windows get before figures and help are cut */
+#define TEXT_PX        16.0F /* line height on an ordinary display */
+#define LEAST_TEXT_PX  9.0F  /* smallest line height in small windows; below it statistics and help are cut off */
 #define MESSAGE_S      5.0
 #define READINGS_S     0.3
-#define LONGEST_STEP_S 0.25 /* a frame that took longer moves the crowd by this */
+#define LONGEST_STEP_S 0.25 /* longest time step; after a slower frame the crowd moves by this */
 #define SOFTWARE_COUNT 100u
 #define MOST_RATE      64.0
 
 typedef struct viewer {
     const th_options *given;
     th_options wanted, shown;
-    bool stale; /* the crowd_view is not what is wanted */
+    bool stale; /* the crowd view does not match the options */
     th_model_set model_set;
-    th_crowd_view *crowd_view; /* NULL while the model_set is loaded */
+    th_crowd_view *crowd_view; /* NULL while the model set is loaded */
     th_async_rebuild rebuild;
 
     th_window *window;
@@ -44,18 +44,18 @@ typedef struct viewer {
     th_gpu_clock *gpu_clock;
 
     th_viewpoint viewpoint;
-    float aspect; /* of the picture in which all of the crowd_view was last to be seen; 0: of none yet */
+    float aspect; /* of the picture when the camera last showed the whole crowd; 0: not yet */
     double time_s, rate;
     bool paused, vsync, shows_help, hides_hud, takes_screenshot, quits;
     char message[256];
     double message_until_s;
 
-    uint64_t frames; /* of the crowd */
+    uint64_t frames; /* frames in which the crowd was drawn */
     th_history history;
     th_hud_readings readings;
-    double readings_s;    /* when they were taken */
-    double began_s;       /* when the first crowd_view was there */
-    uint64_t last_end_ns; /* of the last frame; 0: none */
+    double readings_s;    /* time of the last readings */
+    double began_s;       /* time at which the first crowd view was ready */
+    uint64_t last_end_ns; /* end of the last frame; 0: none */
     int code;
 } viewer;
 
@@ -64,7 +64,7 @@ static double now_s(void)
     return (double)th_clock_ns() / 1e9;
 }
 
-/* In the picture, for some seconds. Cut to fit. */
+/* Shows a message in the picture for some seconds. Truncates it to fit. */
 __attribute__((format(printf, 2, 3))) static void tell(viewer *v, const char *format, ...)
 {
     va_list args;
@@ -80,9 +80,9 @@ static void end_with(viewer *v, int code)
     v->quits = true;
 }
 
-/* ---- changes ---- */
+/* ---- rebuilding ---- */
 
-/* What is drawn stays; without it there is nothing to go on with. */
+/* Keeps the current crowd view. Without one, ends the program. */
 static void give_up_rebuild(viewer *v, int code, const th_error *err)
 {
     if (err->text[0])
@@ -208,20 +208,20 @@ static void act(viewer *v)
     }
 }
 
-/* The camera of this frame. */
+/* Moves this frame's camera. */
 static void move(viewer *v, double elapsed_s)
 {
     const th_motion motion = th_controls_take(th_window_controls(v->window));
     const th_follow_target subject = th_crowd_view_follow_target(v->crowd_view, v->viewpoint.followed, v->time_s);
     if (!v->viewpoint.touched && v->aspect != aspect_of(v->canvas))
-        see_all(v); /* whatever the crowd and the window have become */
+        see_all(v); /* refit to the current crowd and window */
     if (v->viewpoint.mode == TH_CAMERA_MODE_FOLLOW)
         th_viewpoint_track(&v->viewpoint, &subject);
     th_viewpoint_move(&v->viewpoint, &motion, subject.height, (float)elapsed_s);
     th_crowd_view_fit_depth(v->crowd_view, &v->viewpoint.camera);
 }
 
-/* ---- figures ---- */
+/* ---- statistics ---- */
 
 static void take_readings(viewer *v)
 {
@@ -247,7 +247,7 @@ static void take_readings(viewer *v)
     v->readings_s = now_s();
 }
 
-/* From the end of one frame to the end of the next. */
+/* From the end of the last frame to the end of this one. */
 static void time_frame(viewer *v)
 {
     const th_crowd_view_stats stats = th_crowd_view_get_stats(v->crowd_view);
@@ -268,7 +268,7 @@ static void time_frame(viewer *v)
     th_history_add(&v->history, ms);
 }
 
-/* What a list of windows shows, and programs that watch. */
+/* Puts the frame rate into the title, for window lists and for programs that watch. */
 static void set_title(viewer *v)
 {
     char state[160], rate[24] = "", title[256];
@@ -314,7 +314,7 @@ static void draw_hud(viewer *v)
     th_hud_end(v->hud);
 }
 
-/* What is on the screen. */
+/* Takes a screenshot. */
 static void shoot(viewer *v)
 {
     const th_canvas *c = v->canvas;
@@ -340,7 +340,7 @@ static void draw_frame(viewer *v)
     th_jobs *jobs = v->crowd_view ? th_crowd_view_jobs(v->crowd_view) : NULL;
     th_tracer_frame_begin(tracer, jobs, v->frames);
     th_gpu_clock_begin(v->gpu_clock);
-    if (v->crowd_view) /* what the driver loses is on the screen again with the next frame */
+    if (v->crowd_view) /* if the driver loses data, the next frame draws again */
         th_crowd_view_frame(v->crowd_view, v->time_s, &v->viewpoint.camera, c->target, c->width, c->height);
     th_tracer_begin(tracer, "resolve");
     if (v->crowd_view)
@@ -370,7 +370,7 @@ static void draw_frame(viewer *v)
 
 /* ---- the loop ---- */
 
-/* Letters as high on any display, but small enough for figures and help to have room. */
+/* The same letter size on every display, but small enough that statistics and help fit. */
 static float text_px(const th_canvas *c)
 {
     const float px = fminf(TEXT_PX * c->density, fminf((float)c->height / 28, (float)c->width / 80));
@@ -427,7 +427,7 @@ static void loop(viewer *v)
     double last_s = now_s();
     begin_rebuild(v);
     while (is_running(v)) {
-        /* Nothing is drawn, or not more than some words while others need the CPUs. */
+        /* Sleeps while there is nothing to draw, and draws less often while loading, which needs the CPUs. */
         const double wait_s = !v->canvas ? 0.1 : !v->crowd_view ? 0.02 : 0;
         th_tracer_begin(v->given->tracer, "events");
         th_window_poll(v->window, wait_s);
@@ -461,7 +461,7 @@ static void end(viewer *v)
     th_window_close(v->window);
 }
 
-/* ---- what was done ---- */
+/* ---- result ---- */
 
 static double frames_per_s(const viewer *v)
 {
@@ -528,7 +528,8 @@ int th_command_view(const th_options *o)
     if (v.code == TH_EXIT_GOOD)
         v.code = th_output_result(o, &(th_output){.document = view_json, .digits = 6, .print = print_view}, &v);
     if (v.rebuild.under_way) {
-        /* Nobody waits for a thread whose work is no longer wanted; the system can take away what it has. */
+        /* A rebuild may still be running, and its result is not needed. The program exits without waiting for the
+         * thread; the system frees its memory. */
         v.code = th_tracing_end(o, v.code);
         const int code = th_output_finish();
         _exit(v.code != TH_EXIT_GOOD ? v.code : code);

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COLUMNS 50 /* letters in a line of the figures */
-#define CLIP    20 /* of these, for the name of a clip: layout, look and shadows take up to 30 */
+#define COLUMNS 50 /* letters per line of the statistics */
+#define CLIP    20 /* of these for the clip's name; layout, look and shadows need up to 30 */
 
 static const th_rgba text_color = {236, 240, 245, 255}, faint_color = {160, 170, 184, 255},
                      panel_color = {14, 18, 26, 200}, back_color = {24, 30, 40, 255}, busy_color = {92, 200, 140, 255},
@@ -17,9 +17,9 @@ static const th_rgba text_color = {236, 240, 245, 255}, faint_color = {160, 170,
 static const th_rgba part_colors[TH_FRAME_PARTS] = {
     {92, 200, 140, 255}, {240, 180, 70, 255}, {110, 150, 250, 255}, {112, 122, 140, 255}};
 
-/* Where the next line goes. */
+/* The position of the next line. */
 typedef struct page {
-    th_hud *hud; /* NULL: nothing is drawn, to see how long the page is */
+    th_hud *hud; /* NULL: draws nothing, to measure the page */
     float x, y, line, letter;
 } page;
 
@@ -34,14 +34,14 @@ static page blind(page p)
     return p;
 }
 
-/* At a column of the line. */
+/* Draws text at a column of the current line. */
 static void put(const page *p, float column, th_rgba color, const char *text)
 {
     if (p->hud)
         th_hud_text(p->hud, p->x + column * p->letter, p->y, color, text);
 }
 
-/* A line. */
+/* Draws a line and moves to the next. */
 __attribute__((format(printf, 3, 4))) static void say(page *p, th_rgba color, const char *format, ...)
 {
     char text[256];
@@ -53,9 +53,9 @@ __attribute__((format(printf, 3, 4))) static void say(page *p, th_rgba color, co
     p->y += p->line;
 }
 
-/* ---- figures ---- */
+/* ---- statistics ---- */
 
-/* High enough for all but the rarest frames, and a number that people like. */
+/* A round number that is higher than all but the rarest frames. */
 static double graph_top(double p99_ms)
 {
     static const double steps[] = {1, 2, 5};
@@ -148,7 +148,7 @@ static void say_crowd(const th_view_hud *b, page *p)
         th_isa_name(th_crowd_isa(th_crowd_view_crowd(b->crowd_view))));
 }
 
-/* A bar for each worker. */
+/* A bar per worker. */
 static void draw_workers(const th_view_hud *b, page *p)
 {
     const th_hud_readings *r = b->readings;
@@ -208,7 +208,7 @@ void th_view_hud_statistics(const th_view_hud *b)
 
 enum { KEY_COLUMNS = 25, TEXT_COLUMNS = 46 };
 
-/* Half of the lines, up to a heading; all of them in a narrow window. */
+/* Splits at the first heading after half of the lines; does not split in a narrow window. */
 static uint32_t first_column(uint32_t rows, bool narrow)
 {
     for (uint32_t r = rows / 2; r < rows && !narrow; r++)
@@ -217,7 +217,7 @@ static uint32_t first_column(uint32_t rows, bool narrow)
     return rows;
 }
 
-/* Returns where they end. */
+/* Returns the y coordinate of their end. */
 static float say_bindings(page p, uint32_t begin, uint32_t end)
 {
     for (uint32_t r = begin; r < end; r++) {
@@ -249,7 +249,7 @@ void th_view_hud_help(const th_view_hud *b)
     say_bindings(page_at(b->hud, x + margin + column, y + margin), split, rows);
 }
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 static void say_in_middle(const th_view_hud *b, float y, th_rgba color, const char *text)
 {

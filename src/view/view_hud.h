@@ -1,5 +1,5 @@
-/* What stands on the picture of `view`: figures, help, messages. All calls on the context's thread, between
- * th_hud_begin and th_hud_end. */
+/* Draws the text on the picture of `throng view`: statistics, help, messages. All calls on the context's thread,
+ * between th_hud_begin and th_hud_end. */
 #ifndef TH_VIEW_VIEW_HUD_H
 #define TH_VIEW_VIEW_HUD_H
 
@@ -9,17 +9,17 @@
 
 #include <throng/render/hud.h>
 
-/* Numbers that change too fast to be read: taken a few times a second. */
+/* Values that would change too fast to read; updated a few times a second. */
 typedef struct th_hud_readings {
     double frames_per_s;
     double mean_ms[TH_FRAME_PARTS];
     double median_ms, p95_ms, p99_ms;
     double gpu_ms; /* below 0: unknown */
     uint32_t threads;
-    float busy[TH_JOBS_MAX_THREADS]; /* share of its time, while there was work */
+    float busy[TH_JOBS_MAX_THREADS]; /* busy share of the time in which there was work */
 } th_hud_readings;
 
-/* What is to be seen. */
+/* What the HUD shows. */
 typedef struct th_view_hud {
     th_hud *hud;
     uint32_t width, height; /* of the picture */
@@ -38,7 +38,7 @@ void th_view_hud_statistics(const th_view_hud *view_hud);                /* top 
 void th_view_hud_help(const th_view_hud *view_hud);                      /* in the middle */
 void th_view_hud_message(const th_view_hud *view_hud, const char *text); /* at the bottom */
 
-/* Instead of a picture, while there is none. */
+/* Replaces the picture while loading. */
 void th_view_hud_loading(const th_view_hud *view_hud, const char *doing, double waited_s);
 
 #endif

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #define PI           3.14159265F
-#define ORBIT_RAD    PI   /* by a drag over the window's height */
-#define LOOK_RAD     1.5F /* the same when flying */
-#define SWING_RAD    1.2F /* by an arrow key in a second */
+#define ORBIT_RAD    PI   /* for a drag over the window's height */
+#define LOOK_RAD     1.5F /* the same in fly mode */
+#define SWING_RAD    1.2F /* per second with an arrow key */
 #define WHEEL_ZOOM   0.88F
 #define WHEEL_SPEED  1.25F
-#define WALK         0.8F /* of the distance to the target in a second */
+#define WALK         0.8F /* part of the distance to the target per second */
 #define FAST         4
 #define LOWEST_PITCH 0.01F
 
@@ -49,14 +49,14 @@ void th_viewpoint_set(th_viewpoint *v, th_camera_mode mode)
     v->speed = 0.5F * v->camera.distance;
 }
 
-/* What is grabbed at the target's distance stays under the cursor. */
+/* A point at the target's distance stays under the cursor. */
 static void pan(th_camera *camera, const float drag[2])
 {
     const float height = 2 * camera->distance * tanf(camera->fov_y_rad / 2);
     th_camera_move(camera, -drag[0] * height, drag[1] * height, 0);
 }
 
-/* Along the ground, whichever way the camera is tilted. */
+/* Moves along the ground, whatever the camera's pitch. */
 static void walk(th_camera *camera, const float way[3], float far)
 {
     const float sine = sinf(camera->yaw_rad), cosine = cosf(camera->yaw_rad);
@@ -65,7 +65,7 @@ static void walk(th_camera *camera, const float way[3], float far)
     camera->target[2] += far * (-way[0] * sine - way[2] * cosine);
 }
 
-/* Few enough for a power that floats can hold. */
+/* Limited, so that the power of it does not overflow. */
 static float notches(const th_motion *m)
 {
     return fminf(fmaxf(m->wheel, -50), 50);

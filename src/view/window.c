@@ -16,7 +16,7 @@ struct th_window {
     th_controls controls;
     struct {
         int x, y, width, height;
-    } framed; /* before it filled the screen */
+    } framed; /* position and size before full screen */
     char title[256];
 };
 
@@ -71,7 +71,7 @@ void th_window_poll(th_window *w, double wait_s)
         glfwPollEvents();
 }
 
-/* ---- making ---- */
+/* ---- opening ---- */
 
 th_result th_window_open(const th_options *o, th_window **out, th_error *err)
 {
@@ -150,7 +150,7 @@ th_result th_window_fit(th_window *w, const th_canvas **out, th_error *err)
     return result;
 }
 
-/* ---- what the desktop sees ---- */
+/* ---- title, vsync, full screen ---- */
 
 void th_window_set_title(th_window *w, const char *title)
 {

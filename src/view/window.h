@@ -1,4 +1,4 @@
-/* The window of `view`, its events, and the picture that is drawn for it. All calls on the program's first thread. */
+/* The window of `throng view`, its events, and the picture drawn for it. All calls on the program's first thread. */
 #ifndef TH_VIEW_WINDOW_H
 #define TH_VIEW_WINDOW_H
 
@@ -10,23 +10,23 @@
 
 typedef struct th_window th_window;
 
-/* TH_ERR_ENVIRONMENT without a display, or without OpenGL. */
+/* TH_ERR_ENVIRONMENT: no display, or no OpenGL 4.3. */
 th_result th_window_open(const th_options *options, th_window **out, th_error *err);
 void th_window_close(th_window *window); /* NULL does nothing */
 
 th_gl *th_window_gl(const th_window *window);
 th_controls *th_window_controls(th_window *window);
 
-/* Lets events in, and returns. wait_s: above 0, after one has come or the time is over. */
+/* Handles events. wait_s above 0: waits until one arrives or the time is over. */
 void th_window_poll(th_window *window, double wait_s);
-bool th_window_closing(const th_window *window); /* somebody wants it closed */
+bool th_window_closing(const th_window *window); /* the user wants to close it */
 
-/* Brings the picture to the window's size, in pixels; it must be drawn anew then. *out: NULL where the window has no
- * extent or is out of sight. After an error, where there is a picture, it is what it was. */
+/* Resizes the picture to the window's size in pixels; its content must then be drawn anew. *out is NULL while the
+ * window is minimized or has no area. After an error *out is the old picture, if there is one. */
 typedef struct th_canvas {
     th_target *target;
     uint32_t width, height;
-    float density; /* pixels in what is one on an ordinary display */
+    float density; /* pixels per pixel of an ordinary display */
 } th_canvas;
 
 th_result th_window_fit(th_window *window, const th_canvas **out, th_error *err);

@@ -1,7 +1,8 @@
-/* A crowd and all it takes to draw it.
+/* A crowd and everything needed to draw it.
  *
- * A frame places the characters, picks those that the camera sees, has workers pose just these, straight into memory
- * that the GPU reads, and draws them. The context's thread calls; workers are the crowd_view's own. */
+ * A frame places the characters, culls those out of sight, lets the workers pose only the others, straight into memory
+ * that the GPU reads, and draws them. All calls on the context's thread unless a function says otherwise. The crowd
+ * view owns its workers. */
 #ifndef THRONG_RENDER_CROWD_VIEW_H
 #define THRONG_RENDER_CROWD_VIEW_H
 
@@ -21,7 +22,7 @@ typedef enum th_look {
     TH_LOOK_NATURAL = 0, /* materials, and a tint for each character */
     TH_LOOK_LOD,         /* white, yellow, orange and red: levels of detail */
     TH_LOOK_SKELETON,    /* bones as lines */
-    TH_LOOK_WORKERS,     /* a colour for each worker thread: who posed whom in this frame */
+    TH_LOOK_WORKERS,     /* a colour per worker thread: the one that posed the character in this frame */
     TH_LOOK_COUNT,
 } th_look;
 
@@ -30,39 +31,39 @@ const char *th_look_name(th_look look);
 
 enum { TH_CROWD_VIEW_MAX_MODELS = 64 };
 
-/* Zero is not a default: all of it says something. */
+/* Zero is not a default for any field. */
 typedef struct th_crowd_view_desc {
     const th_model *models[TH_CROWD_VIEW_MAX_MODELS]; /* borrowed: must outlive the crowd_view */
-    uint32_t clips[TH_CROWD_VIEW_MAX_MODELS];         /* as th_scene_desc */
+    uint32_t clips[TH_CROWD_VIEW_MAX_MODELS];         /* as in th_scene_desc */
     uint32_t model_count;
-    th_compiled_model_desc compile;                  /* how models are compiled; its model is not looked at */
-    const th_compiled_model *const *compiled_models; /* for each model, so compiled already, borrowed; NULL: none are */
-    const th_instance *instances; /* as many as `count`, read by th_crowd_view_prepare; NULL: dealt by the seed */
+    th_compiled_model_desc compile;                  /* how to compile models; its `model` is ignored */
+    const th_compiled_model *const *compiled_models; /* [model] borrowed; NULL: prepare compiles them */
+    const th_instance *instances; /* [count] read by th_crowd_view_prepare; NULL: generated from the seed */
     uint32_t count;               /* characters */
     uint64_t seed;
     th_layout_kind layout;
     th_look look;
     th_isa isa;
     th_palette palette;
-    th_jobs_desc jobs; /* of the workers */
+    th_jobs_desc jobs; /* for the worker threads */
     th_ring_upload upload;
     th_fetch fetch;
-    uint32_t shadow_pixels;                   /* as th_crowd_renderer_desc */
+    uint32_t shadow_pixels;                   /* as in th_crowd_renderer_desc */
     double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera */
 } th_crowd_view_desc;
 
 typedef struct th_crowd_view th_crowd_view;
 
-/* Of the last frame. */
+/* About the last frame. */
 typedef struct th_crowd_view_stats {
-    uint32_t posed; /* characters evaluated: those drawn, and casters of shadows out of sight */
-    uint32_t posed_by_lod[TH_RENDER_MESH_LODS];   /* of these */
+    uint32_t posed; /* characters evaluated: the visible ones, and those out of sight with a visible shadow */
+    uint32_t posed_by_lod[TH_RENDER_MESH_LODS];   /* the same by level of detail */
     uint32_t visible;                             /* characters drawn in the picture */
-    uint32_t visible_by_lod[TH_RENDER_MESH_LODS]; /* of these */
+    uint32_t visible_by_lod[TH_RENDER_MESH_LODS]; /* the same by level of detail */
     uint64_t cull_ns;                             /* placing, culling, sorting */
-    uint64_t wait_ns;                             /* for the GPU to be done with the slot */
+    uint64_t wait_ns;                             /* until the GPU was done with the ring slot */
     uint64_t pose_ns;                             /* until the last palette was written */
-    uint64_t draw_ns;                             /* telling the driver; a software renderer draws later */
+    uint64_t draw_ns;                             /* issuing GL commands; a software renderer draws later */
 } th_crowd_view_stats;
 
 th_result th_crowd_view_create(const th_crowd_view_desc *desc, th_gl *gl, th_crowd_view **out, th_error *err);
@@ -70,43 +71,44 @@ void th_crowd_view_destroy(th_crowd_view *crowd_view); /* NULL does nothing */
 
 /* ---- changing ----
  *
- * A crowd_view never changes; another one takes its place, and has the parts that the change does not concern from it:
+ * A crowd view never changes. To change a setting, build another one, which shares the parts that the change does not
+ * affect:
  *
- *     th_crowd_view_prepare   on any thread, while the base goes on drawing: all that takes long
- *     th_crowd_view_complete  between two frames: threads, and what OpenGL keeps
- *     th_crowd_view_release    the one that is left, or the new one where something failed
+ *     th_crowd_view_prepare   on any thread, while the base goes on drawing: all slow work
+ *     th_crowd_view_complete  between two frames: threads and OpenGL objects
+ *     th_crowd_view_release   the old one, or the new one when something failed
  *
- * Either may draw a frame until one is retired. */
+ * Both may draw frames until one of them is released. */
 
-/* base: NULL has nothing to share; else it must not be retired meanwhile. */
+/* base: may be NULL; must not be released before the new one is complete. */
 th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_view *base, th_crowd_view **out,
                                 th_error *err);
 th_result th_crowd_view_complete(th_crowd_view *crowd_view, th_gl *gl, th_error *err);
 void th_crowd_view_release(th_crowd_view *crowd_view,
-                           const th_crowd_view *successor); /* destroys what is not the successor's as well */
+                           const th_crowd_view *successor); /* keeps the parts that the successor shares */
 
 /* ---- drawing ---- */
 
-/* One that sees the whole crowd, from where the desc says; in the middle is who is there at its start. Asks
- * for every character: not for each frame. */
+/* A camera that sees the whole crowd, with the desc's angles and zoom, centred on the crowd at its start time. Visits
+ * every character, so it is too slow for every frame. */
 th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect);
 
-/* Fits near and far to the ground and all that stands on it. */
+/* Sets near and far to enclose the ground and everything on it. */
 void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera);
 
-/* From now on the stages of a frame are spans of the tracer (NULL: of none), and its figures counters. */
+/* From now on records the stages of a frame as spans and its statistics as counters. NULL: stops recording. */
 void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer);
 
-/* False, and nothing is drawn, when the driver lost what was written twice in a row. */
+/* Returns false and draws nothing when the driver lost the written data twice in a row. */
 bool th_crowd_view_frame(th_crowd_view *crowd_view, double time_s, const th_camera *camera, const th_target *target,
                          uint32_t width, uint32_t height);
 
-/* The same up to drawing. False when the driver lost what was written. */
+/* The same without drawing. False when the driver lost the written data. */
 bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camera *camera, uint32_t width,
                         uint32_t height);
 
-/* What was last posed, drawn again with palettes that are in place. The last TH_RING_SLOTS frames must have been the
- * same. */
+/* Draws the last posed frame again, with palettes that are already in the ring. The last TH_RING_SLOTS frames must have
+ * been the same. */
 void th_crowd_view_redraw(th_crowd_view *crowd_view, const th_target *target);
 
 th_crowd_view_stats th_crowd_view_get_stats(const th_crowd_view *crowd_view);
@@ -116,18 +118,18 @@ const th_ring *th_crowd_view_ring(const th_crowd_view *crowd_view);
 const th_crowd *th_crowd_view_crowd(const th_crowd_view *crowd_view);
 th_jobs *th_crowd_view_jobs(const th_crowd_view *crowd_view);
 
-/* ---- one of them ---- */
+/* ---- following a character ---- */
 
-/* The middle of a character, as it moves. */
+/* The middle of a moving character. */
 typedef struct th_follow_target {
     float centre[3];
-    float heading_rad; /* where it goes: 0 is along +Z, a quarter turn along +X */
+    float heading_rad; /* direction of movement: 0 is along +Z, a quarter turn along +X */
     float height;
 } th_follow_target;
 
 th_follow_target th_crowd_view_follow_target(const th_crowd_view *crowd_view, uint32_t instance, double time_s);
 
-/* The next one behind `instance`, or before it, that walks; where nobody does, the next of all. Goes round. */
+/* The next walking character after `instance`, or before it; if none walks, the next character. Wraps around. */
 uint32_t th_crowd_view_next_walker(const th_crowd_view *crowd_view, uint32_t instance, bool before);
 
 TH_API_END

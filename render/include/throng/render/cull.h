@@ -1,12 +1,12 @@
-/* Which characters a camera sees, at which level of detail, sorted for drawing.
+/* Finds the characters that a camera sees and their levels of detail, and sorts them for drawing.
  *
- * No threads, no GL: "do blocks [begin, end)". A frame is, for each view: classify all blocks, in any ranges at the
- * same time; then sum, once; then scatter all blocks, again in any ranges. The result does not depend on the ranges.
- * Nothing here allocates but th_cull_create, and nothing else can fail.
+ * No threads, no GL: "do blocks [begin, end)". Each frame, for each view: classify all blocks, in any ranges at the
+ * same time; then sum once; then scatter all blocks, again in any ranges. The result does not depend on the ranges.
+ * Only th_cull_create allocates, and only it can fail.
  *
- * Conservative: a character may be listed that is not visible, never the other way round, as long as its sphere holds
- * it; what floats round away is added to the spheres. The spheres are tested, not turned: one whose centre is beside
- * the axis about which headings turn grows until it holds itself at any heading. */
+ * Culling is conservative: it may list a character that is not visible, but never drops a visible one whose sphere
+ * holds it. Spheres grow by the rounding error of the tests. Bounding spheres are not rotated; an off-axis sphere is
+ * enlarged to cover every heading. */
 #ifndef THRONG_RENDER_CULL_H
 #define THRONG_RENDER_CULL_H
 
@@ -20,37 +20,37 @@ TH_API_BEGIN
 #define TH_CULL_MAX_LODS   4u
 #define TH_CULL_MAX_MESHES 16383u
 
-/* Instances of one kind share sphere and mesh: as a rule a model in one of its clips. */
+/* Instances of one kind share a sphere and a mesh. Usually a kind is a model with one of its clips. */
 typedef struct th_cull_kind {
-    th_sphere sphere; /* in the model's units, relative to where it is placed; radius at least 0 */
-    uint32_t mesh;    /* what is drawn: instances of one mesh are listed together */
+    th_sphere sphere; /* model units, relative to the instance's position; radius at least 0 */
+    uint32_t mesh;    /* instances of one mesh are listed together */
 } th_cull_kind;
 
 typedef struct th_cull_desc {
     const th_cull_kind *kinds; /* copied, like instance_kinds */
     uint32_t kind_count;
     const uint32_t *instance_kinds;
-    uint32_t instance_count; /* 0 is fine */
+    uint32_t instance_count; /* may be 0 */
     uint32_t mesh_count;
     uint32_t lod_count;  /* from 1 to TH_CULL_MAX_LODS */
-    uint32_t view_count; /* cameras and lights that want a list of their own */
+    uint32_t view_count; /* cameras and lights with a list of their own */
 } th_cull_desc;
 
-/* A view and what it makes of sizes. */
+/* What one view sees, and its levels of detail. */
 typedef struct th_cull_view {
     th_frustum frustum;
-    float eye[3]; /* from here sizes are judged; for shadows, too, that of the camera, so that levels agree */
-    float pixels; /* how tall a scene unit is at distance 1 (th_camera_pixels) */
-    float lod_px[TH_CULL_MAX_LODS - 1]; /* descending: who is shown smaller than lod_px[n] gets level n + 1, or a
-                                           coarser one. Sizes are the diameters of spheres; by distance and not by
-                                           depth, so that no level changes when the camera turns */
+    float eye[3]; /* for levels of detail; shadow views use the camera's eye, so that levels agree */
+    float pixels; /* height in pixels of a scene unit at distance 1 (th_camera_pixels) */
+    float lod_px[TH_CULL_MAX_LODS - 1]; /* descending. A character smaller than lod_px[n] gets level n + 1 or coarser.
+                                           Its size is the diameter of its sphere divided by distance, not depth, so
+                                           that no level changes when the camera turns */
 } th_cull_view;
 
-/* A light from far away whose shadows are drawn by a map. */
+/* A distant light with a shadow map. */
 typedef struct th_cull_light {
-    float to_light[3]; /* of length 1; upwards */
-    float ground;      /* the lowest height at which a shadow is visible */
-    th_frustum map;    /* what is in the map, and would be in one without an end towards the light */
+    float to_light[3]; /* length 1; points upwards */
+    float ground;      /* lowest height at which a shadow is visible */
+    th_frustum map;    /* the map's frustum, without an end towards the light */
 } th_cull_light;
 
 /* Characters of one mesh at one level of detail: list[first] to list[first + count - 1], ascending. */
@@ -61,21 +61,21 @@ typedef struct th_cull_group {
 
 typedef struct th_cull th_cull;
 
-/* TH_ERR_LIMIT for more meshes than TH_CULL_MAX_MESHES; TH_ERR_MEMORY. Nobody is visible before th_cull_move. */
+/* TH_ERR_LIMIT: more meshes than TH_CULL_MAX_MESHES. TH_ERR_MEMORY. No character is visible before th_cull_move. */
 th_result th_cull_create(const th_cull_desc *desc, th_cull **out, th_error *err);
-void th_cull_destroy(th_cull *cull); /* NULL is fine */
+void th_cull_destroy(th_cull *cull); /* NULL does nothing */
 
 uint32_t th_cull_block_count(const th_cull *cull);
 
-/* Tells where instances [begin, end) are: transforms[0] is that of `begin`. Any ranges that do not overlap at the same
- * time, none while a view is being classified. Once is enough for who does not move. */
+/* Sets the positions of instances [begin, end); transforms[0] belongs to `begin`. Ranges that do not overlap may run at
+ * the same time, but not while a view is being classified. Static characters need only one call. */
 void th_cull_move(th_cull *cull, uint32_t begin, uint32_t end, const th_instance_transform *transforms);
 
 void th_cull_classify(th_cull *cull, uint32_t view, const th_cull_view *visible, uint32_t begin_block,
                       uint32_t end_block);
 
-/* Instead of th_cull_classify, for a list of those who are out of sight but throw their shadows into it: they are not
- * in the list of `camera`, another view, whose blocks have been classified for the same `visible`. */
+/* Replaces th_cull_classify for a list of characters that are out of sight but cast a visible shadow. `camera` is
+ * another view; its blocks must have been classified for the same `visible`. Characters in its list are left out. */
 void th_cull_classify_casters(th_cull *cull, uint32_t view, uint32_t camera, const th_cull_view *visible,
                               const th_cull_light *light, uint32_t begin_block, uint32_t end_block);
 
@@ -83,9 +83,11 @@ void th_cull_sum(th_cull *cull, uint32_t view);
 void th_cull_scatter(th_cull *cull, uint32_t view, uint32_t begin_block, uint32_t end_block);
 
 /* Valid from th_cull_scatter until the view's next th_cull_classify. */
-const th_cull_group *th_cull_groups(const th_cull *cull, uint32_t view); /* mesh_count * lod_count, ordered by mesh,
-                                                                            then by level; count may be 0 */
-const uint32_t *th_cull_list(const th_cull *cull, uint32_t view); /* instances: those of all groups, then the hidden */
+const th_cull_group *
+th_cull_groups(const th_cull *cull,
+               uint32_t view); /* [mesh_count * lod_count] ordered by mesh, then level; count may be 0 */
+const uint32_t *th_cull_list(const th_cull *cull,
+                             uint32_t view); /* instances of all groups in order, then the hidden ones */
 uint32_t th_cull_visible_count(const th_cull *cull, uint32_t view);
 
 TH_API_END

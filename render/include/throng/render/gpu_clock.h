@@ -1,12 +1,13 @@
-/* How long the GPU takes for some commands, by its own clock. The answer comes frames later; nobody waits for it.
+/* Measures how long the GPU takes for some commands, with GPU timer queries. The result comes some frames later; no
+ * call waits for it.
  *
  *     th_gpu_clock_begin(clock);
  *     ... draw ...
  *     th_gpu_clock_end(clock);
- *     if (th_gpu_clock_read(clock, &ns)) ...   of some frame before
+ *     if (th_gpu_clock_read(clock, &ns)) ...   of an earlier frame
  *
- * Where the clock cannot be trusted (th_gl_info.timer_queries) nothing is asked and nothing comes. One clock runs at a
- * time. All calls on the context's thread. */
+ * Does nothing and returns nothing where timer queries are unreliable (th_gl_info.timer_queries). Only one clock may
+ * run at a time. All calls on the context's thread. */
 #ifndef THRONG_RENDER_GPU_CLOCK_H
 #define THRONG_RENDER_GPU_CLOCK_H
 
@@ -21,11 +22,11 @@ typedef struct th_gpu_clock th_gpu_clock;
 th_result th_gpu_clock_create(const th_gl *gl, th_gpu_clock **out, th_error *err);
 void th_gpu_clock_destroy(th_gpu_clock *clock); /* NULL does nothing */
 
-/* A pair that comes while many answers are still out is not measured. */
+/* Measures nothing while too many results are pending. */
 void th_gpu_clock_begin(th_gpu_clock *clock);
 void th_gpu_clock_end(th_gpu_clock *clock);
 
-/* The newest answer; false when there is none since the last call. */
+/* The newest result; false when there is no new one since the last call. */
 bool th_gpu_clock_read(th_gpu_clock *clock, uint64_t *out_ns);
 
 TH_API_END

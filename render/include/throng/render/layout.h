@@ -1,10 +1,10 @@
 /* Where the characters of a crowd stand, and where they have walked to at a given time.
  *
- * Plain data and pure functions, no allocation; any thread, any range. A transform depends on the layout's description,
- * on the instance and on the time, so the same crowd stands the same way on every machine and at every repetition.
+ * Plain data and pure functions, no allocation; any thread, any range. A transform depends only on the layout's
+ * description, the instance and the time, so the same crowd stands the same way on every machine and in every run.
  *
- * Scene space: right-handed, Y up, the ground is Y = 0, the middle of the crowd at the origin. A heading turns about Y:
- * 0 leaves a model as it is, looking along +Z as glTF has it; a quarter turn makes it look along +X. */
+ * Scene space: right-handed, Y up, the ground is Y = 0, the middle of the crowd is the origin. A heading turns about Y.
+ * Heading 0 keeps the model's orientation, looking along +Z as in glTF; a quarter turn makes it look along +X. */
 #ifndef THRONG_RENDER_LAYOUT_H
 #define THRONG_RENDER_LAYOUT_H
 
@@ -18,13 +18,13 @@
 TH_API_BEGIN
 
 typedef enum th_layout_kind {
-    TH_LAYOUT_GRID = 0, /* rows and columns, all looking along +Z. They wind outward from the middle: nobody moves
-                           when there are more */
-    TH_LAYOUT_RING,     /* circles around a free place, all looking at it. Nobody moves when there are more */
-    TH_LAYOUT_STREET,   /* lanes along Z, as wide and as long as the number asks for; those on either side keep to
-                           their right. Who walks comes in again at one end when he leaves at the other; who does not
-                           stands beside the lanes and looks at them. Everyone keeps the speed at which his feet do not
-                           slide, so the faster walk through the slower */
+    TH_LAYOUT_GRID = 0, /* rows and columns, all looking along +Z. They wind outward from the middle, so more characters
+                           move none of the others */
+    TH_LAYOUT_RING,     /* circles around a free area, all looking at it. More characters move none of the others */
+    TH_LAYOUT_STREET,   /* lanes along Z, as wide and long as the count requires; walkers keep to their right. A walker
+                           that leaves at one end enters at the other. A character that does not walk stands beside
+                           the lanes and looks at them. Everyone walks at the speed at which the feet do not slide, so
+                           faster walkers pass through slower ones */
     TH_LAYOUT_COUNT,
 } th_layout_kind;
 
@@ -36,39 +36,39 @@ typedef struct th_sphere {
     float radius;
 } th_sphere;
 
-/* One way to be there: as a rule a model in one of its clips. Lengths in the model's own units, before `scale`. */
+/* One way of moving, usually a model with one of its clips. Lengths are in model units, before `scale`. */
 typedef struct th_locomotion {
-    th_sphere sphere; /* holds the model while it does this (bounds.h), relative to where it is placed */
-    float reach;      /* how far from the Y axis it gets */
-    float lowest_y;   /* comes to stand on the ground */
-    float scale;      /* scene units in a unit of the model; above 0 */
-    float speed;      /* along the ground per second of the clip; 0 stands */
-    float facing_rad; /* the direction in which it walks; where it looks, if it stands */
-    double loop_s;    /* above 0: the clip itself moves the model, and jumps back after so many seconds of the clip: its
-                         duration, to the last bit. 0: it stays in place */
+    th_sphere sphere; /* holds the model during the clip (bounds.h), relative to its position */
+    float reach;      /* largest distance from the Y axis */
+    float lowest_y;   /* this height is placed on the ground */
+    float scale;      /* scene units per model unit; above 0 */
+    float speed;      /* along the ground, per second of the clip; 0: it stands */
+    float facing_rad; /* the walking direction, or the viewing direction of a standing model */
+    double loop_s;    /* above 0: the clip has root motion and jumps back after this many clip seconds, which is exactly
+                         its duration. 0: the clip stays in place */
 } th_locomotion;
 
 /* One character. */
 typedef struct th_instance_motion {
     uint32_t locomotion;
-    double phase_s; /* clip seconds at time 0 */
+    double phase_s; /* clip time at time 0, seconds */
     double speed;   /* clip seconds per second; may be 0 or negative */
 } th_instance_motion;
 
 typedef struct th_layout_desc {
     th_layout_kind kind;
     uint64_t seed;
-    const th_locomotion *locomotions; /* required; borrowed by the layout, as are the motions */
+    const th_locomotion *locomotions; /* required; the layout borrows it and the motions */
     uint32_t locomotion_count;
-    const th_instance_motion *motions; /* one for each character */
-    uint32_t count;                    /* of characters; 0 is fine */
-    float spacing;                     /* from one to the next, scene units; 0: so that no two standing ones touch */
-    float scale_spread;                /* sizes differ by up to this part, up and down; below 1 */
+    const th_instance_motion *motions; /* [count] */
+    uint32_t count;                    /* characters; may be 0 */
+    float spacing;      /* between neighbours, scene units; 0: the smallest at which standing characters do not touch */
+    float scale_spread; /* largest relative difference in size, up and down; below 1 */
 } th_layout_desc;
 
 typedef struct th_layout {
-    th_layout_desc desc; /* with a spacing */
-    uint32_t lanes;      /* of a street: an even number */
+    th_layout_desc desc; /* with the spacing resolved */
+    uint32_t lanes;      /* of a street; even */
     float length;        /* of a street */
 } th_layout;
 
@@ -80,21 +80,21 @@ typedef struct th_instance_transform {
 
 th_layout th_layout_make(const th_layout_desc *desc);
 
-/* Nobody ever moves: placing them once is enough. */
+/* No character ever moves, so one th_layout_place is enough. */
 bool th_layout_is_still(const th_layout *layout);
 
-/* Places instances [begin, end): out[0] is that of `begin`. Where the clip itself moves a model, it is placed where
- * that movement begins, a whole loop further each time the clip starts over. */
+/* Places instances [begin, end); out[0] belongs to `begin`. With root motion in the clip, the transform is that of the
+ * clip's start and advances by a whole loop each time the clip starts over. */
 void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, double time_s, th_instance_transform *out);
 
-/* A sphere that holds all characters at all times; of radius above 0. */
+/* A sphere that holds all characters at all times; radius above 0. */
 th_sphere th_layout_bounds(const th_layout *layout);
 
-/* A sphere that holds a character at a given time, then, if it walks, one at either end of its way. Returns how many.
- */
+/* A sphere around a character at the given time. If the character walks, also one at each end of its lane. Returns the
+ * number of spheres. */
 uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time_s, th_sphere out[3]);
 
-/* scene_from_instance: scales, then turns, then moves. */
+/* scene_from_instance: scale, then rotation, then translation. */
 th_mat34 th_instance_transform_matrix(const th_instance_transform *transform);
 
 TH_API_END

@@ -1,11 +1,11 @@
-/* A render_mesh: what a GPU needs to draw a model's meshes with bone palettes. Plain data, no GL.
+/* A render mesh: the data that a GPU needs to draw a model's meshes with bone palettes. Plain data, no GL.
  *
- * Immutable once created: share it between threads. It keeps nothing of the model, which may be freed. All pointers
- * live until th_render_mesh_destroy; an array is NULL when its count is 0. The same model gives the same bytes.
+ * Immutable once created: share it between threads. It keeps no pointer to the model, which may be freed. All pointers
+ * are valid until th_render_mesh_destroy; an array is NULL when its count is 0. The same model gives the same bytes.
  *
- * Two spaces. Positions stay in mesh space, where a mesh was bound to the skeleton; palette entry b of an instance maps
- * it to scene space, so scene_position = sum of weight[k] * palette[bone[k]] * position. Meshes that share no bone may
- * lie in different mesh spaces. */
+ * There are two spaces. Positions stay in mesh space, in which the mesh was bound to the skeleton. Palette entry b of
+ * an instance maps mesh space to scene space: scene_position = sum of weight[k] * palette[bone[k]] * position. Meshes
+ * that share no bone may lie in different mesh spaces. */
 #ifndef THRONG_RENDER_RENDER_MESH_H
 #define THRONG_RENDER_RENDER_MESH_H
 
@@ -14,26 +14,26 @@
 
 TH_API_BEGIN
 
-/* Limits. A model with more indices is refused, an image that is larger is left out and noted. */
-#define TH_RENDER_MESH_MAX_INDICES     (1u << 30)           /* of all meshes together */
+/* Limits. A model with more indices is rejected. An image that is larger is left out, with a warning. */
+#define TH_RENDER_MESH_MAX_INDICES     (1u << 30)           /* all meshes together */
 #define TH_RENDER_MESH_MAX_IMAGE_SIDE  16384u               /* pixels */
-#define TH_RENDER_MESH_MAX_IMAGE_BYTES ((size_t)256 << 20)  /* of one image as RGBA8 */
-#define TH_RENDER_MESH_MAX_IMAGES      ((size_t)1024 << 20) /* bytes of all images together */
+#define TH_RENDER_MESH_MAX_IMAGE_BYTES ((size_t)256 << 20)  /* one image as RGBA8 */
+#define TH_RENDER_MESH_MAX_IMAGES      ((size_t)1024 << 20) /* all images together, bytes */
 
-/* A level of detail may be this far from the mesh at rest, relative to the model's size and to its own meshes' extent;
- * and so many times as far where the joints are bent. */
+/* Error limits of a level of detail at rest, relative to the model's size and to the extent of its own meshes. With
+ * bent joints the error may be TH_RENDER_MESH_LOD_BENT times as large. */
 #define TH_RENDER_MESH_LODS          4
 #define TH_RENDER_MESH_LOD_ERROR     0.01
 #define TH_RENDER_MESH_LOD_OWN_ERROR 0.05
 #define TH_RENDER_MESH_LOD_BENT      4
 
-/* 36 bytes without padding. In brackets: how GL takes it. */
+/* 36 bytes without padding. In brackets: the GL attribute format. */
 typedef struct th_render_mesh_vertex {
     float position[3];
     uint32_t normal;   /* mesh space, unit length; x in the lowest bits [GL_INT_2_10_10_10_REV, normalized] */
-    uint16_t uv[2];    /* origin at the top left of the image, which repeats [GL_HALF_FLOAT] */
+    uint16_t uv[2];    /* origin at the top left of the image; the image repeats [GL_HALF_FLOAT] */
     uint8_t color[4];  /* linear RGBA [GL_UNSIGNED_BYTE, normalized] */
-    uint16_t bone[4];  /* palette entries; where the weight is 0, the first one again [GL_UNSIGNED_SHORT, integer] */
+    uint16_t bone[4];  /* palette entries; repeats bone[0] where the weight is 0 [GL_UNSIGNED_SHORT, integer] */
     uint8_t weight[4]; /* descending, sum exactly 255 [GL_UNSIGNED_BYTE, normalized] */
 } th_render_mesh_vertex;
 
@@ -48,34 +48,34 @@ typedef struct th_render_mesh_part {
     const char *name;
     uint32_t mesh; /* index into th_model.meshes */
     uint32_t material;
-    uint32_t base_vertex;  /* is added to each index of the part */
-    uint32_t vertex_count; /* vertices that coarse levels use come first; some of them have a twin in
-                              level 0, the same but for the normal */
-    th_render_mesh_lod
-        lods[TH_RENDER_MESH_LODS]; /* th_render_mesh.lod_count of them; what cannot be made coarser repeats its range */
+    uint32_t base_vertex;  /* added to each index of the part */
+    uint32_t vertex_count; /* vertices of coarse levels come first; some of them differ from a vertex of level 0 only by
+                              the normal */
+    th_render_mesh_lod lods[TH_RENDER_MESH_LODS]; /* [th_render_mesh.lod_count] a level that cannot be made coarser
+                                                     repeats the range before it */
 } th_render_mesh_part;
 
 typedef struct th_render_mesh_material {
-    float base_color[4]; /* linear RGBA; times the image where there is one */
+    float base_color[4]; /* linear RGBA; multiplied by the image if there is one */
     uint32_t image;      /* index into th_render_mesh.images, or TH_NO_INDEX */
 } th_render_mesh_material;
 
 typedef struct th_render_mesh_image {
     uint32_t width, height;
-    const uint8_t *rgba; /* the top row first; colours as the file codes them (sRGB), alpha linear */
+    const uint8_t *rgba; /* top row first; colours as in the file (sRGB), alpha linear */
     const char *name;    /* of the texture */
 } th_render_mesh_image;
 
-/* What a palette entry moves, as a sphere in mesh space. A vertex lies, in any pose, within the convex hull of the
- * spheres of its bones, each moved by its own palette entry; so boxes around all moved spheres bound the render_mesh.
+/* Bounding sphere of the vertices of one palette entry, in mesh space. In any pose a vertex lies within the convex hull
+ * of the spheres of its bones, each moved by its own palette entry. So boxes around all moved spheres bound the mesh.
  */
 typedef struct th_render_mesh_bone {
-    float center[3]; /* of the joint when it was bound; a vertex where inverse_bind has no inverse */
-    float radius;    /* distance of the farthest vertex with a weight; -1 without any: nothing to bound */
+    float center[3]; /* the joint's position in the bind pose; a vertex if inverse_bind is not invertible */
+    float radius;    /* distance of the farthest weighted vertex; -1: no vertex, nothing to bound */
 } th_render_mesh_bone;
 
 typedef struct th_render_mesh_line_end {
-    float position[3]; /* of a joint, in mesh space: palette[bone] maps it to the joint's place in the scene */
+    float position[3]; /* of a joint in mesh space; palette[bone] maps it to the scene */
     uint32_t bone;
 } th_render_mesh_line_end;
 
@@ -87,14 +87,14 @@ typedef struct th_render_mesh {
     uint32_t index_count;
     const uint32_t *indices;
 
-    /* Levels of detail: 0 is the mesh itself, each further one has at most four fifths of the triangles before it, as
-     * near to a half, a quarter and an eighth of all as the limits let it come. Parts that are drawn at the same level
-     * have no gaps between them that level 0 has not.
+    /* Levels of detail. Level 0 is the mesh itself. Each further level has at most four fifths of the triangles of the
+     * one before, as near to a half, a quarter and an eighth of level 0 as the error limits allow. Parts drawn at the
+     * same level have no gaps between them that level 0 does not have.
      *
-     * The error is the largest distance of a vertex from the level's surface, in scene units and three poses: at rest,
-     * and with every joint turned by 30 degrees about its own (1, 1, 1), forth and back. It never falls from level to
-     * level. In clips up to 2.6 times as much was seen. th_render_mesh.lod_error is that of all parts, and
-     * th_render_mesh_lod.error that of the parts that share bones with this one. */
+     * The error is the largest distance of a vertex from the level's surface, in scene units, over three poses: at
+     * rest, and with every joint turned by +30 and by -30 degrees about its own (1, 1, 1). It never decreases from
+     * level to level. In clips up to 2.6 times as much was measured. th_render_mesh.lod_error covers all parts;
+     * th_render_mesh_lod.error covers the parts that share bones with this one. */
     uint32_t lod_count; /* at least 1 */
     float lod_error[TH_RENDER_MESH_LODS];
 
@@ -102,21 +102,21 @@ typedef struct th_render_mesh {
     const th_render_mesh_material *materials;
     uint32_t image_count;
     const th_render_mesh_image *images;
-    uint32_t bone_count; /* entries of a palette, as in the model */
+    uint32_t bone_count; /* palette entries, as in the model */
     const th_render_mesh_bone *bones;
-    uint32_t line_end_count; /* two for a line of the skeleton: a joint, and the nearest of its ancestors with a bone */
+    uint32_t line_end_count; /* two per line of the skeleton: a joint, and its nearest ancestor with a bone */
     const th_render_mesh_line_end *line_ends;
     uint32_t warning_count;
     const char *const *warnings; /* what is not drawn as the file says; one sentence each */
     double size;                 /* th_model.size */
 } th_render_mesh;
 
-/* `model` has passed th_model_check. TH_ERR_LIMIT: too many indices. TH_ERR_MEMORY; but meshoptimizer ends the program
- * when it gets no memory. Textures that are missing or cannot be decoded are noted, not errors. Takes some 10 s for a
- * million triangles. */
+/* The model must have passed th_model_check. TH_ERR_LIMIT: too many indices. TH_ERR_MEMORY; but meshoptimizer ends the
+ * program when it runs out of memory. A missing or undecodable texture gives a warning, not an error. Takes about 10 s
+ * for a million triangles. */
 th_result th_render_mesh_create(const th_model *model, th_render_mesh **out, th_error *err);
 
-/* NULL is fine. */
+/* NULL does nothing. */
 void th_render_mesh_destroy(th_render_mesh *render_mesh);
 
 TH_API_END
