@@ -100,7 +100,7 @@ const char *th_bandwidth_kind_name(th_bandwidth_kind kind);
 
 /* Four times all last-level caches, so that almost nothing of it is still cached on the next pass (J. McCalpin, STREAM:
  * Sustainable Memory Bandwidth in High Performance Computers, 1995). At most an eighth of the memory, half of the
- * available memory, and 2 GiB. */
+ * available memory, and 1 GiB. */
 size_t th_bandwidth_default_bytes(const th_context *context);
 
 /* Counts the bytes that the program reads or writes. An ordinary write makes the CPU read the line first, too; that is

@@ -7,7 +7,6 @@
 #include <throng/core/api.h>
 #include <throng/serve/settings.h>
 
-
 TH_API_BEGIN
 
 /* Loads what the registry calls by a name. Any thread. */
@@ -30,7 +29,7 @@ typedef struct th_model_cache {
     th_model *models[TH_SETTINGS_MODELS];
     const th_compiled_model *compiled_models[TH_SETTINGS_MODELS];
     uint32_t count;
-    size_t bytes; /* of the compiled models */
+    size_t bytes;   /* of the compiled models */
     uint32_t users; /* changed by th_model_cache_retain and _release alone, atomically */
 } th_model_cache;
 
