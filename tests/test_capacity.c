@@ -20,8 +20,8 @@ typedef struct machine {
     double fixed_ms, each_ms;
     double knee;     /* items beyond this many cost half as much again; 0: none do */
     double spread;   /* about the standard deviation, relative */
-    double drift;    /* likewise, of what changes slowly: frames 100 apart know little of each other */
-    double mood;     /* likewise, of what changes every 1,500 frames, nearly half a minute */
+    double drift;    /* the same, for what changes slowly: frames 100 apart are nearly independent */
+    double mood;     /* the same, for what changes every 1,500 frames, nearly half a minute */
     double spike_ms; /* with */
     double spike_chance;
     uint32_t slow_from, slow_frames; /* so many frames, from there on, take */

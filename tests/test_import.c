@@ -137,7 +137,7 @@ static const th_channel *channel_of(const th_model *model, const char *joint)
 #define POSITIONS GLTF_FLOATS("VEC3", 3, 0, 0, 0, 1, 0, 0, 0, 1, 0)
 #define JOINTS    GLTF_SHORTS("VEC4", 3, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0)
 #define WEIGHTS   GLTF_FLOATS("VEC4", 3, 1, 0, 0, 0, .5f, .5f, 0, 0, .25f, .75f, 0, 0)
-#define BINDS                                                                                                          \
+#define INVERSE_BINDS                                                                                                  \
     GLTF_FLOATS("MAT4", 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, -1,  \
                 0, 1)
 #define ARM_BODY(clip) SCENE("0,1") NODES(ARM_NODES) SKINS SKINNED_MESHES clip
@@ -160,7 +160,7 @@ static void check_gltf_refused(const char *body, const gltf_accessor *accessors,
 /* The arm with these keys for the rotation of its lower joint, or something like it. */
 static th_model *import_arm(const char *body, gltf_accessor times, gltf_accessor values)
 {
-    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, BINDS, times, values};
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, INVERSE_BINDS, times, values};
     return import_gltf(body, accessors, LENGTH(accessors));
 }
 
@@ -282,7 +282,7 @@ Test(import, holds_the_keys_of_steps)
 
 static void check_integers_refused(const char *body, gltf_accessor a, gltf_accessor b, const char *says)
 {
-    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, BINDS, a, b};
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, INVERSE_BINDS, a, b};
     check_gltf_refused(body, accessors, LENGTH(accessors), says);
 }
 
@@ -295,7 +295,7 @@ Test(import, refuses_integers_where_floats_are_read)
     check_integers_refused(ARM_BODY(CLIP("2", "translation")), ACCESSOR(GLTF_SHORTS("SCALAR", 2, 0, 1)), STILL,
                            "the key times of animation 0");
     const gltf_accessor weights[] = {POSITIONS, JOINTS, GLTF_SHORTS("VEC4", 3, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0),
-                                     BINDS};
+                                     INVERSE_BINDS};
     check_gltf_refused(ARM_BODY(""), weights, LENGTH(weights), "the WEIGHTS_0 of mesh 0 (accessor 2)");
     const gltf_accessor positions[] = {GLTF_SHORTS("VEC3", 3, 0, 0, 0, 1, 0, 0, 0, 1, 0)};
     check_gltf_refused(SCENE("0") NODES("{'mesh':0}") PLAIN_MESHES, positions, 1, "convert the file to floats");
@@ -550,7 +550,7 @@ Test(import, hangs_the_bones_of_half_life_from_each_other)
 Test(import, keeps_bones_without_weights)
 {
     const gltf_accessor accessors[] = {POSITIONS, GLTF_SHORTS("VEC4", 3, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0),
-                                       GLTF_FLOATS("VEC4", 3, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0), BINDS};
+                                       GLTF_FLOATS("VEC4", 3, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0), INVERSE_BINDS};
     th_model *model = import_gltf(ARM_BODY(""), accessors, LENGTH(accessors));
     uint32_t upper = th_model_find_joint(model, "upper"), lower = th_model_find_joint(model, "lower");
     cr_assert(upper != TH_NO_INDEX && lower != TH_NO_INDEX);
@@ -578,7 +578,7 @@ Test(import, keeps_one_channel_for_each_node_there_is)
 
 Test(import, tells_bones_of_equal_name_apart_by_their_place)
 {
-    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, BINDS};
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, INVERSE_BINDS};
     th_model *model = import_gltf(TWO_ARMS("'translation':[5,0,0]"), accessors, LENGTH(accessors));
     uint32_t left = th_model_find_joint(model, "left");
     for (uint32_t b = 0; b < model->bone_count; b++)
@@ -609,7 +609,7 @@ Test(import, tells_bones_apart_by_their_place_alone)
 Test(import, tells_channels_of_equal_name_apart_by_the_others)
 {
     const gltf_accessor accessors[] = {
-        POSITIONS, JOINTS, WEIGHTS, BINDS, GLTF_FLOATS("SCALAR", 1, 0), GLTF_FLOATS("VEC3", 1, 0, 0, 9)};
+        POSITIONS, JOINTS, WEIGHTS, INVERSE_BINDS, GLTF_FLOATS("SCALAR", 1, 0), GLTF_FLOATS("VEC3", 1, 0, 0, 9)};
     th_model *model = import_gltf(
         TWO_ARMS(
             "'translation':[5,0,0]") ",'animations':[{'name':'wave','samplers':[{'input':4,'output':5}],'channels':["
@@ -626,7 +626,7 @@ Test(import, tells_channels_of_equal_name_apart_by_the_others)
 Test(import, refuses_names_it_cannot_tell_apart)
 {
     const gltf_accessor accessors[] = {
-        POSITIONS, JOINTS, WEIGHTS, BINDS, GLTF_FLOATS("SCALAR", 1, 0), GLTF_FLOATS("VEC3", 1, 0, 0, 9)};
+        POSITIONS, JOINTS, WEIGHTS, INVERSE_BINDS, GLTF_FLOATS("SCALAR", 1, 0), GLTF_FLOATS("VEC3", 1, 0, 0, 9)};
     check_gltf_refused(TWO_ARMS("'translation':[5,0,0]") CLIP("4", "translation"), accessors, LENGTH(accessors),
                        "/left/hand or ");
     check_gltf_refused(TWO_ARMS("'translation':[5,0,0]") CLIP("4", "translation"), accessors, LENGTH(accessors),
@@ -637,8 +637,8 @@ Test(import, refuses_names_it_cannot_tell_apart)
 
 Test(import, scales_weights_to_sum_to_one)
 {
-    const gltf_accessor accessors[] = {POSITIONS, JOINTS,
-                                       GLTF_FLOATS("VEC4", 3, .5f, .3f, 0, 0, 3, 1, 0, 0, .25f, .75f, 0, 0), BINDS};
+    const gltf_accessor accessors[] = {
+        POSITIONS, JOINTS, GLTF_FLOATS("VEC4", 3, .5f, .3f, 0, 0, 3, 1, 0, 0, .25f, .75f, 0, 0), INVERSE_BINDS};
     th_model *model = import_gltf(ARM_BODY(""), accessors, LENGTH(accessors));
     const th_vertex *v = model->meshes[0].vertices;
     cr_expect_float_eq(v[0].weight[0], .625f, 1e-6);
@@ -663,7 +663,7 @@ Test(import, takes_identities_for_inverse_bind_matrices_that_are_left_out)
     const gltf_accessor accessors[] = {POSITIONS,
                                        JOINTS,
                                        WEIGHTS,
-                                       BINDS,
+                                       INVERSE_BINDS,
                                        GLTF_SHORTS("VEC4", 3, 0, 1, 2, 3, 4, 0, 0, 0, 4, 3, 0, 0),
                                        GLTF_FLOATS("VEC4", 3, .25f, .25f, .25f, .25f, 1, 0, 0, 0, .5f, .5f, 0, 0)};
     th_model *model =
@@ -732,7 +732,7 @@ Test(import, keeps_the_four_largest_weights)
 Test(import, binds_vertices_without_weights_to_the_mesh_node)
 {
     const gltf_accessor accessors[] = {POSITIONS, JOINTS,
-                                       GLTF_FLOATS("VEC4", 3, 1, 0, 0, 0, 0, 0, 0, 0, .25f, .75f, 0, 0), BINDS};
+                                       GLTF_FLOATS("VEC4", 3, 1, 0, 0, 0, 0, 0, 0, 0, .25f, .75f, 0, 0), INVERSE_BINDS};
     th_model *model = import_gltf(ARM_BODY(""), accessors, LENGTH(accessors));
     const th_vertex *v = &model->meshes[0].vertices[1];
     cr_expect_str_eq(model->joints[model->bones[v->bone[0]].joint].name, "skin");
@@ -743,7 +743,7 @@ Test(import, binds_vertices_without_weights_to_the_mesh_node)
 
 Test(import, gives_each_offset_of_a_bone_its_own_palette_entry)
 {
-    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, BINDS,
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, INVERSE_BINDS,
                                        GLTF_FLOATS("MAT4", 2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0,
                                                    0, 0, 1, 0, 0, 0, 0, 1, 0, 0, -1, 7, 1)};
     th_model *model = import_gltf(
@@ -800,7 +800,7 @@ Test(import, welds_vertices_only_when_their_weights_agree)
     const gltf_accessor accessors[] = {
         GLTF_FLOATS("VEC3", 6, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0),
         GLTF_SHORTS("VEC4", 6, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0),
-        GLTF_FLOATS("VEC4", 6, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0), BINDS};
+        GLTF_FLOATS("VEC4", 6, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0), INVERSE_BINDS};
     th_model *model = import_gltf(ARM_BODY(""), accessors, LENGTH(accessors));
     cr_expect_eq(model->meshes[0].vertex_count, 5, "%u", model->meshes[0].vertex_count);
     cr_expect_eq(model->meshes[0].index_count, 6);
@@ -1163,7 +1163,7 @@ static void *import_often(void *path)
 Test(import, works_from_several_threads_at_a_time)
 {
     static char path[256];
-    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, BINDS};
+    const gltf_accessor accessors[] = {POSITIONS, JOINTS, WEIGHTS, INVERSE_BINDS};
     strcpy(path, in_folder("made.gltf"));
     gltf_write(path, ARM_BODY(""), accessors, LENGTH(accessors));
     pthread_t threads[4];

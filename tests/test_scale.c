@@ -586,7 +586,7 @@ static left_over ablate(th_ablation ablation)
     cr_assert_eq(th_scene_crowd(scene, TH_ISA_AUTO, TH_PALETTE_F32, &crowd, &err), TH_OK);
     cr_assert_eq(th_batch_crowds_init(&batch_crowds, scene, crowd, &err), TH_OK);
     cr_assert_eq(th_threads_create(&(th_jobs_desc){.threads = 1}, &jobs, &err), TH_OK);
-    const th_ablated_frame_frame_desc desc = {ablation, crowd, &batch_crowds, jobs, 1};
+    const th_ablated_frame_desc desc = {ablation, crowd, &batch_crowds, jobs, 1};
     cr_assert_eq(th_ablated_frame_create(&desc, &ablated, &err), TH_OK);
     const size_t bytes = th_crowd_palette_bytes(crowd), entries = human->bone_count * 48;
     char *palettes = th_cache_line_alloc(bytes), *wanted = th_cache_line_alloc(batch_crowds.palette_bytes);
@@ -600,7 +600,7 @@ static left_over ablate(th_ablation ablation)
         found.wrote_any = found.wrote_any || word != UINT32_MAX;
     }
     th_crowd_update(batch_crowds.crowds[batch_crowds.count - 1], 0, 1, 1.5, wanted, scratch);
-    found.kept_last_batch = memcmp(wanted, th_ablated_frame_frame_output(ablated), entries) == 0;
+    found.kept_last_batch = memcmp(wanted, th_ablated_frame_output(ablated), entries) == 0;
     free(palettes), free(wanted), free(scratch);
     th_ablated_frame_destroy(ablated);
     th_jobs_destroy(jobs);

@@ -85,7 +85,7 @@ void th_batch_crowds_fini(th_batch_crowds *batch_crowds)
 /* ---- chunks ---- */
 
 struct th_ablated_frame {
-    th_ablated_frame_frame_desc desc;
+    th_ablated_frame_desc desc;
     double time_s; /* arguments of this frame, read by the workers */
     void *palette;
     uint32_t *costs, *partition;
@@ -148,7 +148,7 @@ static int do_nothing(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 /* ---- frames ---- */
 
-th_result th_ablated_frame_create(const th_ablated_frame_frame_desc *desc, th_ablated_frame **out, th_error *err)
+th_result th_ablated_frame_create(const th_ablated_frame_desc *desc, th_ablated_frame **out, th_error *err)
 {
     const th_batch_crowds *p = desc->batch_crowds;
     const uint32_t threads = th_jobs_threads(desc->jobs), count = p->count;
@@ -195,7 +195,7 @@ void th_ablated_frame_run(th_ablated_frame *ablated, double time_s, void *palett
     th_jobs_run(ablated->desc.jobs, &job);
 }
 
-const void *th_ablated_frame_frame_output(const th_ablated_frame *ablated)
+const void *th_ablated_frame_output(const th_ablated_frame *ablated)
 {
     return output_of(ablated, 0);
 }

@@ -21,23 +21,23 @@ th_result th_batch_crowds_init(th_batch_crowds *batch_crowds, const th_scene *sc
                                th_error *err);
 void th_batch_crowds_fini(th_batch_crowds *batch_crowds);
 
-typedef struct th_ablated_frame_frame_desc {
+typedef struct th_ablated_frame_desc {
     th_ablation ablation;
     const th_crowd *crowd;               /* borrowed, as the other pointers */
     const th_batch_crowds *batch_crowds; /* of the crowd */
     th_jobs *jobs;
     uint32_t grain;
-} th_ablated_frame_frame_desc;
+} th_ablated_frame_desc;
 
 typedef struct th_ablated_frame th_ablated_frame;
 
-th_result th_ablated_frame_create(const th_ablated_frame_frame_desc *desc, th_ablated_frame **out, th_error *err);
+th_result th_ablated_frame_create(const th_ablated_frame_desc *desc, th_ablated_frame **out, th_error *err);
 void th_ablated_frame_destroy(th_ablated_frame *ablated);
 
 /* The remaining part of th_frame_animate. */
 void th_ablated_frame_run(th_ablated_frame *ablated, double time_s, void *palette);
 
 /* What worker 0 computed last and did not write out: palettes of a batch, or contents without a meaning. For tests. */
-const void *th_ablated_frame_frame_output(const th_ablated_frame *ablated);
+const void *th_ablated_frame_output(const th_ablated_frame *ablated);
 
 #endif

@@ -215,8 +215,8 @@ static th_result create_part(th_experiment *s, uint32_t part, th_ablation ablati
     th_scaling_config *config = &s->configs[th_experiment_part_config(s, part, ablation)];
     *config =
         (th_scaling_config){.jobs = whole->jobs, .palette = whole->palette, .waits_quiescent = whole->waits_quiescent};
-    const th_ablated_frame_frame_desc desc = {ablation, s->crowds[0], &s->batch_crowds, config->jobs,
-                                              s->out->curves[0].grain};
+    const th_ablated_frame_desc desc = {ablation, s->crowds[0], &s->batch_crowds, config->jobs,
+                                        s->out->curves[0].grain};
     return th_scaling_config_part(config, &desc, err);
 }
 

@@ -22,7 +22,7 @@ th_result th_scaling_config_whole(th_scaling_config *l, const th_frame_desc *des
     return result == TH_OK ? th_frame_create(desc, &l->frame, err) : result;
 }
 
-th_result th_scaling_config_part(th_scaling_config *l, const th_ablated_frame_frame_desc *desc, th_error *err)
+th_result th_scaling_config_part(th_scaling_config *l, const th_ablated_frame_desc *desc, th_error *err)
 {
     const th_result result = count_workers(l, err);
     return result == TH_OK ? th_ablated_frame_create(desc, &l->ablated, err) : result;

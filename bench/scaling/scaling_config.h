@@ -19,7 +19,7 @@ typedef struct th_scaling_config {
 /* Call one of these two, with `jobs`, `palette` and `waits_quiescent` filled in; and th_scaling_config_fini in the end,
  * even if it failed. */
 th_result th_scaling_config_whole(th_scaling_config *config, const th_frame_desc *desc, th_error *err);
-th_result th_scaling_config_part(th_scaling_config *config, const th_ablated_frame_frame_desc *desc, th_error *err);
+th_result th_scaling_config_part(th_scaling_config *config, const th_ablated_frame_desc *desc, th_error *err);
 void th_scaling_config_fini(th_scaling_config *config);
 
 /* For th_subject. Repetitions run within a frame of the pool, as in an application that draws. */

@@ -77,7 +77,7 @@ static uint32_t bone_of(const th_geometry *g, uint32_t part)
     return g->vertices[g->parts[part].base_vertex].bone[0];
 }
 
-static void join_binds(const coarsener *c)
+static void join_bones(const coarsener *c)
 {
     const th_geometry *g = c->geometry;
     for (uint32_t b = 0; b < c->model->bone_count; b++)
@@ -329,7 +329,7 @@ static bool coarsen(coarsener *c)
     uint32_t *group_of_root = malloc(c->model->bone_count * sizeof *group_of_root);
     if (!group_of_root)
         return false;
-    join_binds(c);
+    join_bones(c);
     count_groups(c, group_of_root);
     free(group_of_root);
     for (uint32_t g = 0; g < c->group_count; g++)

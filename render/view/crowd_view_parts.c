@@ -8,7 +8,7 @@
 
 /* ---- models ---- */
 
-static th_result make_rigs(th_crowd_view *crowd_view, th_error *err)
+static th_result compile_models(th_crowd_view *crowd_view, th_error *err)
 {
     if (crowd_view->compiled_models)
         return TH_OK;
@@ -298,7 +298,7 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_v
     crowd_view->desc = *desc;
     if (base)
         share(crowd_view, base);
-    th_result result = make_rigs(crowd_view, err);
+    th_result result = compile_models(crowd_view, err);
     if (result == TH_OK)
         result = make_meshes(crowd_view, err);
     if (result == TH_OK)

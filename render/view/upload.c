@@ -8,7 +8,7 @@
 enum { VERTICES, INDICES, LINE_ENDS };
 
 /* Attribute locations, as in the shaders. */
-enum { POSITION, NORMAL, UV, COLOR, BINDS, WEIGHTS, PLACE, HEADING, TINT };
+enum { POSITION, NORMAL, UV, COLOR, BONES, WEIGHTS, TRANSLATION, HEADING, TINT };
 
 /* ---- buffers ---- */
 
@@ -36,7 +36,7 @@ static void integers(GLuint index, GLint size, GLenum type, size_t offset)
 /* The buffer is bound per draw, at the draw's first instance. */
 static void describe_instances(void)
 {
-    attribute(PLACE, 4, GL_FLOAT, false, offsetof(th_gpu_instance, position), TH_UPLOAD_INSTANCES);
+    attribute(TRANSLATION, 4, GL_FLOAT, false, offsetof(th_gpu_instance, position), TH_UPLOAD_INSTANCES);
     attribute(HEADING, 2, GL_FLOAT, false, offsetof(th_gpu_instance, heading), TH_UPLOAD_INSTANCES);
     attribute(TINT, 4, GL_UNSIGNED_BYTE, true, offsetof(th_gpu_instance, tint), TH_UPLOAD_INSTANCES);
     glVertexBindingDivisor(TH_UPLOAD_INSTANCES, 1);
@@ -52,7 +52,7 @@ static void make_mesh_array(th_upload *u)
     attribute(NORMAL, 4, GL_INT_2_10_10_10_REV, true, offsetof(th_render_mesh_vertex, normal), TH_UPLOAD_VERTICES);
     attribute(UV, 2, GL_HALF_FLOAT, false, offsetof(th_render_mesh_vertex, uv), TH_UPLOAD_VERTICES);
     attribute(COLOR, 4, GL_UNSIGNED_BYTE, true, offsetof(th_render_mesh_vertex, color), TH_UPLOAD_VERTICES);
-    integers(BINDS, 4, GL_UNSIGNED_SHORT, offsetof(th_render_mesh_vertex, bone));
+    integers(BONES, 4, GL_UNSIGNED_SHORT, offsetof(th_render_mesh_vertex, bone));
     attribute(WEIGHTS, 4, GL_UNSIGNED_BYTE, true, offsetof(th_render_mesh_vertex, weight), TH_UPLOAD_VERTICES);
     describe_instances();
     glBindVertexArray(0);
@@ -64,7 +64,7 @@ static void make_skeleton_array(th_upload *u)
     glBindVertexArray(u->skeleton_array);
     glBindVertexBuffer(TH_UPLOAD_VERTICES, u->buffers[LINE_ENDS], 0, sizeof(th_render_mesh_line_end));
     attribute(POSITION, 3, GL_FLOAT, false, offsetof(th_render_mesh_line_end, position), TH_UPLOAD_VERTICES);
-    integers(BINDS, 1, GL_UNSIGNED_INT, offsetof(th_render_mesh_line_end, bone));
+    integers(BONES, 1, GL_UNSIGNED_INT, offsetof(th_render_mesh_line_end, bone));
     describe_instances();
     glBindVertexArray(0);
 }
