@@ -25,17 +25,23 @@
  * costs 0.1 to 0.2 microseconds, so the call and the number of unfinished blocks share one.
  *
  * Memory order, by variable:
+ *
  *   opened: written by the caller, once per call. The store publishes the call, unfinished and everything the caller
- * did before; its partner is the load in next_call. Sequentially consistent, for the eventcount. range: a thread that
- * takes a block knows that the call is not over until it has subtracted this block from unfinished. The caller rewrites
- * call, start and block only after that, so they may be read like plain variables. Release and acquire for one reason:
- * a thread that reads a range of a later epoch must also see the later call, otherwise it would take the range for
- * untouched (see free_part). is_weighted, partition_starts: read before it is certain that the call is not over. Values
- * of a later call give a wrong partition, which has no effect: every participant has at least one block, so after the
- * end of a call all its ranges have been touched, and the exchange fails. This is also why the caller's partition is
- * copied. unfinished: the subtraction releases what the worker wrote, including its counters; the caller acquires it
- * with the load that returns 0. Sequentially consistent, for the eventcount. There are no fences, because
- * ThreadSanitizer does not support them.
+ *     did before; its partner is the load in next_call. Sequentially consistent, for the eventcount.
+ *
+ *   range: a thread that takes a block knows that the call is not over until it has subtracted this block from
+ *     unfinished. The caller rewrites call, start and block only after that, so they may be read like plain variables.
+ *     Release and acquire for one reason: a thread that reads a range of a later epoch must also see the later call,
+ *     otherwise it would take the range for untouched (see free_part).
+ *
+ *   is_weighted, partition_starts: read before it is certain that the call is not over. Values of a later call give a
+ *     wrong partition, which has no effect: every participant has at least one block, so after the end of a call all
+ *     its ranges have been touched, and the exchange fails. This is also why the caller's partition is copied.
+ *
+ *   unfinished: the subtraction releases what the worker wrote, including its counters; the caller acquires it with
+ *     the load that returns 0. Sequentially consistent, for the eventcount.
+ *
+ * There are no fences, because ThreadSanitizer does not support them.
  *
  * Known limit: a thread that sleeps between reading a range and exchanging it while exactly 2^32 calls pass would fail.
  * A range that is merely unused for that long is safe: mark_ranges renews it in between.
