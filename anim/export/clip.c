@@ -1,11 +1,14 @@
 /* Three features of th_clip that a glTF animation lacks, and what is written instead (section 3.11):
  *
- *    keys before 0 or after the duration     Time wraps into [0, duration), so such a key only shapes the curve to its
- *                                            neighbour inside. The track is cut there: a key sampled at the cut
- * replaces it, and the motion stays the same. a duration after the last key           An animation lasts until its last
- * key. One track gets a copy of its last key at the duration. keys closer than floats can represent   Times become
- * floats in seconds, and must ascend. A key that would coincide with the next one moves to the float before: a step is
- * two keys a moment apart, and the second one holds from that time on.
+ * - Keys before 0 or after the duration. Time wraps into [0, duration), so such a key only shapes the curve to its
+ *   neighbour inside. The track is cut there: a key sampled at the cut replaces it, and the motion stays the same.
+ *
+ * - A duration after the last key. An animation lasts until its last key. One track gets a copy of its last key at the
+ *   duration.
+ *
+ * - Keys closer than floats can represent. Times become floats in seconds, and must ascend. A key that would coincide
+ *   with the next one moves to the float before: a step is two keys a moment apart, and the second one holds from that
+ *   time on.
  *
  * spline.c cuts splines, so here they have no keys outside.
  *
