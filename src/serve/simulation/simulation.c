@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* ---- who plays what ---- */
+/* ---- assigning clips ---- */
 
 static th_result check_clips(const th_settings *s, const th_model_cache *model_cache, th_error *err)
 {
