@@ -5,7 +5,7 @@
  *                   repair the nodes of these formats
  *    joints.c       nodes and their names
  *    materials.c    materials and textures
- *    meshes.c       vertices, triangles and the bones (binds.c) that they use
+ *    meshes.c       vertices, triangles and the bones (bones.c) that they use
  *    gltf.c         what Assimp drops from glTF files or misreads; uses gltf_json.c, gltf_validate.c, gltf_skins.c and
  *                   gltf_patch.c, and for splines gltf_accessor.c and gltf_buffer.c
  *    clips.c        channels and keys
