@@ -13,17 +13,17 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Members of a batch; the last batch of a group may have up to that many more, and one less, which saves lanes. */
+/* Members of a batch. The last batch of a group may have up to 15 more, which saves lanes. */
 #define BATCH     16u
 #define MAX_BATCH (2 * BATCH - 1)
 
-/* What a frame needs of an instance. */
+/* The data of an instance that a frame reads. */
 typedef struct crowd_member {
     const th_compiled_clip *compiled_clip;
     th_playback playback; /* 0 for a single pose */
 } crowd_member;
 
-/* All instances of one compiled model that are active. Their batches and palettes are neighbours. */
+/* All active instances of one compiled model. Their batches and palettes are contiguous. */
 typedef struct crowd_group {
     const th_compiled_model *compiled;
     uint32_t first_member, member_count;
@@ -31,22 +31,22 @@ typedef struct crowd_group {
     uint32_t first_batch, batch_count;
     size_t palette_offset, palette_stride, palette_bytes; /* stride: as th_palette_stride */
     size_t scratch_bytes;                                 /* without the palette of a member that plays exact */
-    size_t pose_offset, pose_stride;                      /* poses of compiled clips; stride: of BATCH lanes */
-    size_t exact_offset, exact_stride;                    /* of exact ones, if there are any; stride: of a member */
+    size_t pose_offset, pose_stride;                      /* poses of compiled clips; stride: of a batch */
+    size_t exact_offset, exact_stride;                    /* poses of exact clips, if any; stride: of a member */
 } crowd_group;
 
 struct th_crowd {
     th_isa isa;
     th_palette format;
-    th_writes writes; /* as asked for */
-    bool streamed;    /* as many as are active */
-    bool prefetches;  /* lines that are not streamed, ahead of writing them */
+    th_writes writes; /* as requested */
+    bool streamed;    /* resolved for the active instances */
+    bool prefetches;  /* prefetches lines that are not streamed before writing them */
     const th_kernels *kernels;
     crowd_group *groups;
     uint32_t group_count;
     crowd_member *all;     /* [instance] */
-    crowd_member *members; /* those that are active, in palette order, so that a batch reads neighbours */
-    uint32_t *member_of;   /* [instance]; of one that is not active, anything */
+    crowd_member *members; /* the active ones, in palette order, so that a batch reads neighbours */
+    uint32_t *member_of;   /* [instance]; undefined for inactive ones */
     uint32_t *group_of;    /* [instance] */
     uint32_t instance_count, active_count, batch_count;
     size_t palette_bytes, scratch_bytes, pose_bytes, bytes;
@@ -61,7 +61,7 @@ static size_t scratch_bytes(const th_compiled_model *compiled, uint32_t width)
     return th_cache_line_round(kernel > exact ? kernel : exact);
 }
 
-/* What a group is, whoever is active. */
+/* Sets the properties of groups that do not depend on which instances are active. */
 static void set_groups(th_crowd *crowd, const th_crowd_desc *desc)
 {
     for (uint32_t g = 0; g < desc->compiled_model_count; g++) {
@@ -77,10 +77,10 @@ static void set_groups(th_crowd *crowd, const th_crowd_desc *desc)
     }
 }
 
-/* What a second-level cache holds needs no fetching: it would cost 1 to 3 %. */
+/* Palettes that fit into a second-level cache are not prefetched, which would cost 1 to 3 %. */
 #define PREFETCH_BYTES ((size_t)2 << 20)
 
-/* Of palettes that have their places. */
+/* Call after place_groups. */
 static void choose_writes(th_crowd *crowd)
 {
     const bool large = crowd->palette_bytes > TH_STREAM_BYTES;
@@ -89,7 +89,7 @@ static void choose_writes(th_crowd *crowd)
                         th_isa_prefetches();
 }
 
-/* Gives groups, whose members are counted, their places. */
+/* Sets the offsets of groups whose members are counted. */
 static void place_groups(th_crowd *crowd)
 {
     uint32_t members = 0;
@@ -291,14 +291,14 @@ size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance)
 
 /* ---- a frame ---- */
 
-/* Some members of a group. */
+/* Members [begin, end) of a group. */
 typedef struct batch {
     const crowd_group *group;
     uint32_t index; /* within the group */
     uint32_t first, count;
 } batch;
 
-/* group: of this batch or one before. */
+/* group: that of this batch or of an earlier one. */
 static batch batch_at(const crowd_group *group, uint32_t index)
 {
     while (index - group->first_batch >= group->batch_count)
@@ -335,7 +335,7 @@ typedef struct compiled_members {
 
 static compiled_members compiled_members_of(const th_crowd *crowd, const batch *b)
 {
-    compiled_members c; /* zeroing what is not read takes a tenth of finding who plays what */
+    compiled_members c; /* not zeroed, because that takes a tenth of the time of this function */
     c.count = 0;
     for (uint32_t i = b->first; i < b->first + b->count; i++)
         if (crowd->members[i].compiled_clip->keys)
@@ -343,14 +343,13 @@ static compiled_members compiled_members_of(const th_crowd *crowd, const batch *
     return c;
 }
 
-/* Those that go through the kernel together. */
+/* Members that the kernel poses together. */
 typedef struct lane_group {
     const uint32_t *members;
     uint32_t count; /* at most the kernel's width */
 } lane_group;
 
-/* The n-th run. The last one reaches back into the one before, so that it is whole: posing a member twice gives the
- * same bytes. */
+/* The n-th lane group. The last one overlaps the one before to be full: posing a member twice gives the same bytes. */
 static lane_group lane_group_at(const compiled_members *c, uint32_t n, uint32_t width)
 {
     uint32_t first = n * width;
@@ -359,7 +358,7 @@ static lane_group lane_group_at(const compiled_members *c, uint32_t n, uint32_t 
     return (lane_group){c->members + first, c->count < width ? c->count : width};
 }
 
-/* Lanes that are left play what the first one plays, to the same palette. */
+/* Unused lanes repeat the first member and write to the same palette. */
 static uint32_t member_at(const lane_group *r, uint32_t lane)
 {
     return r->members[lane < r->count ? lane : 0];
@@ -381,7 +380,7 @@ static th_write_fn *write_of(const th_crowd *crowd)
     return crowd->kernels->write[crowd->format][crowd->streamed];
 }
 
-/* Where the palettes of a run go. */
+/* Sets the palette addresses of a lane group. */
 static void find_palettes(const th_crowd *crowd, const crowd_group *group, const lane_group *r, char *palettes,
                           char *out[TH_MAX_WIDTH])
 {
@@ -389,14 +388,14 @@ static void find_palettes(const th_crowd *crowd, const crowd_group *group, const
         out[i] = palettes + palette_offset(group, member_at(r, i));
 }
 
-/* Behind the last palette of a call; cached writes need none, and would wait for their own stores. */
+/* Call after the last palette. Cached writes need no fence, and would wait for their own stores. */
 static void finish_writes(const th_crowd *crowd)
 {
     if (crowd->streamed)
         crowd->kernels->fence();
 }
 
-/* From the exact transforms of all joints relative to their parents; scratch: room for as many, and for a palette. */
+/* Resolves the exact local transforms of all joints. scratch: room for as many matrices and a palette. */
 static void resolve_exact(const th_crowd *crowd, const crowd_group *group, const th_dmat34 *local, char *palette,
                           char *scratch)
 {
@@ -458,7 +457,7 @@ void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double
 
 /* ---- a frame in two halves ---- */
 
-/* Of the n-th run of a batch. */
+/* Offset of the pose of the n-th lane group of a batch. */
 static size_t pose_offset(const batch *b, uint32_t n, uint32_t width)
 {
     const crowd_group *group = b->group;
@@ -466,7 +465,7 @@ static size_t pose_offset(const batch *b, uint32_t n, uint32_t width)
     return group->pose_offset + b->index * group->pose_stride + n * lanes;
 }
 
-/* Of a member that is played exact. */
+/* Offset of the pose of a member that plays exact. */
 static size_t exact_offset(const crowd_group *group, uint32_t member)
 {
     return group->exact_offset + (member - group->first_member) * group->exact_stride;
@@ -556,7 +555,7 @@ uint64_t th_crowd_hash(const th_crowd *crowd, const void *palette)
 {
     XXH3_state_t *state = XXH3_createState();
     if (!state)
-        abort(); /* no hash is worse than no program: it would read as a wrong result */
+        abort(); /* a missing hash would look like a wrong result */
     XXH3_64bits_reset(state);
     assert(crowd->active_count == crowd->instance_count);
     for (uint32_t i = 0; i < crowd->instance_count; i++) {

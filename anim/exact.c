@@ -9,7 +9,7 @@ double th_clip_ticks(const th_clip *clip, double time_s)
         return 0;
     double ticks = time_s * clip->ticks_per_second;
     if (!(ticks >= 0 && ticks < duration)) {
-        /* fmod is exact and ten times slower; this is off by a rounding of `ticks`, which carries one already. */
+        /* fmod is exact but ten times slower. This is off by one rounding of `ticks`, which is rounded already. */
         ticks -= floor(ticks / duration) * duration;
         if (!(ticks >= 0 && ticks < duration))
             ticks = 0;
@@ -31,8 +31,7 @@ static uint32_t find_key(const th_track *track, double ticks)
     return low;
 }
 
-/* The keys around a time and how far it is from one to the other; the same key twice at the ends, and where keys hold.
- */
+/* The keys around a time and the fraction of the way between them. Both are the same key at the ends and for steps. */
 typedef struct interval {
     uint32_t from, to;
     double t;
@@ -52,7 +51,7 @@ static void load(const th_track *track, uint32_t key, uint32_t width, double out
         out[i] = (double)track->values[(size_t)key * width + i];
 }
 
-/* A float quaternion is of unit length as floats go; the last digits matter in the reference. */
+/* Normalises in double precision: a float quaternion has unit length only to float precision. */
 static void load_rotation(const th_track *track, uint32_t key, double out[4])
 {
     load(track, key, 4, out);
@@ -61,7 +60,7 @@ static void load_rotation(const th_track *track, uint32_t key, double out[4])
 
 /* ---- cubic ---- */
 
-/* What an interval's ends and the tangents there count for, in this order; tangents are changes in an interval. */
+/* Hermite weights of, in this order, the interval's start, its end, and the tangents there, as change per interval. */
 static void hermite(double t, double out[4])
 {
     double t2 = t * t, t3 = t2 * t;
@@ -71,7 +70,7 @@ static void hermite(double t, double out[4])
     out[3] = t3 - t2;
 }
 
-/* Tangents are changes per tick, hence the length of the interval. */
+/* Tangents are changes per tick, so they are multiplied by the interval's length. */
 static void sample_spline(const th_track *track, interval at, uint32_t width, double out[])
 {
     double h[4], a[4], b[4], length = track->times[at.to] - track->times[at.from];
@@ -91,7 +90,7 @@ static void turn_towards(const double neighbour[4], double q[4])
         q[i] = -q[i];
 }
 
-/* The four keys that shape an interval; at the ends of the track the outer ones are the interval's own. */
+/* Loads the four keys that shape an interval. At the ends of the track the outer ones repeat the interval's own. */
 static void load_four(const th_track *track, const uint32_t keys[4], uint32_t width, double out[4][4])
 {
     for (int n = 0; n < 4; n++)
@@ -150,7 +149,7 @@ static void sample_vector(const th_track *track, double ticks, th_interpolation 
         out[i] = a[i] + at.t * (b[i] - a[i]);
 }
 
-/* Where the curve meets 0, which is no rotation, the key before holds. */
+/* Where the curve passes through 0, which is not a rotation, the previous key holds. */
 static void sample_cubic_rotation(const th_track *track, interval at, double out[4])
 {
     sample_cubic(track, at, 4, out);

@@ -9,7 +9,7 @@
 
 #define BLOCK_BYTES ((size_t)64 << 10)
 
-/* Padded to the alignment, so that what follows it is aligned as well. */
+/* Padded to the alignment, so that the bytes behind it are aligned. */
 typedef union block {
     struct {
         union block *next;

@@ -14,18 +14,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A file on its way. */
+/* A file while it is written. */
 typedef struct target {
-    char *path;      /* symbolic links followed, so that a link stays one */
-    char *temporary; /* NULL for what is written straight */
+    char *path;      /* symbolic links resolved, so that a link stays a link */
+    char *temporary; /* NULL: written in place */
     int fd;
-    bool deaf; /* to signals, while there may be a temporary file */
+    bool deaf; /* signals are blocked, because there may be a temporary file */
     sigset_t heard_before;
 } target;
 
-/* A signal that ends the program would leave the temporary file behind, so signals wait until it is gone. O_TMPFILE
- * would do without, but not on every file system, and a file without a name cannot replace another in one step.
- * Not for what is written straight: nobody knows how long a pipe takes. */
+/* A signal that ends the program would leave the temporary file behind, so signals are blocked until it is gone.
+ * O_TMPFILE would avoid that, but not all file systems support it, and a file without a name cannot atomically replace
+ * another. Not for files written in place, because writing to a pipe may block for any time. */
 static void go_deaf(target *t)
 {
     sigset_t all;
@@ -33,7 +33,7 @@ static void go_deaf(target *t)
     t->deaf = pthread_sigmask(SIG_SETMASK, &all, &t->heard_before) == 0;
 }
 
-/* SIGXFSZ is for this thread alone, and said already: write() failed with EFBIG. */
+/* SIGXFSZ goes to this thread alone, and write() already failed with EFBIG. */
 static void hear_again(target *t)
 {
     if (!t->deaf)
@@ -56,11 +56,10 @@ static void target_close(target *t)
     hear_again(t);
 }
 
-/* Opens a file beside the path that nobody else has. Unlike mkstemp(), leaves the permissions to the umask, as for any
- * file that a program creates. */
+/* Creates a new file beside the path. Unlike mkstemp(), leaves the permissions to the umask. */
 static bool open_temporary(target *t)
 {
-    /* The file's own name is not part of it: with it, it could be longer than a name may be. */
+    /* Does not contain the file's own name, which could make it too long. */
     const size_t folder_length = (size_t)(strrchr(t->path, '/') + 1 - t->path), size = folder_length + 64;
     t->temporary = malloc(size);
     if (!t->temporary)
@@ -74,19 +73,19 @@ static bool open_temporary(target *t)
     }
     if (t->fd < 0) {
         free(t->temporary);
-        t->temporary = NULL; /* nothing of ours to remove */
+        t->temporary = NULL; /* there is no file of ours to remove */
     }
     return t->fd >= 0;
 }
 
-/* The first `length` letters of a folder's name, and a name behind them. NULL: errno says why. */
+/* Joins the first `length` characters of a folder's name and a name. NULL: see errno. */
 static char *join(const char *folder, size_t length, const char *name)
 {
     char *path;
     return asprintf(&path, "%.*s%s", (int)length, folder, name) < 0 ? NULL : path;
 }
 
-/* The folder is there, the file is not. */
+/* Handles a file that does not exist in a folder that does. */
 static char *resolve_new(const char *path, size_t folder_length)
 {
     char *folder = join(path, folder_length, "."), *real = folder ? realpath(folder, NULL) : NULL, *whole = NULL;
@@ -115,7 +114,7 @@ char *th_file_resolve(const char *path)
     return real;
 }
 
-/* errno says why not. The caller closes the target either way. */
+/* On failure errno says why. The caller closes the target in either case. */
 static bool target_open(target *t, const char *path)
 {
     struct stat status;
@@ -125,7 +124,7 @@ static bool target_open(target *t, const char *path)
     if (stat(t->path, &status) != 0)
         return errno == ENOENT && open_temporary(t);
     if (!S_ISREG(status.st_mode)) {
-        /* A pipe that nobody reads is an error, not a reason to wait. */
+        /* A pipe without a reader is an error; O_NONBLOCK avoids waiting for one. */
         t->fd = open(t->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
         return t->fd >= 0 && fcntl(t->fd, F_SETFL, 0) == 0;
     }
@@ -190,7 +189,8 @@ th_result th_file_probe(const char *path, th_error *err)
 {
     target t;
     struct stat status;
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) /* a pipe opens once */
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&
+        !S_ISDIR(status.st_mode)) /* a pipe can be opened once only */
         return access(path, W_OK) == 0 ? TH_OK : refuse(path, err);
     th_result result = target_open(&t, path) ? TH_OK : refuse(path, err);
     target_close(&t);

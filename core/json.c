@@ -22,8 +22,8 @@ json_t *th_json_hash(uint64_t hash)
     return json_sprintf("%016llx", (unsigned long long)hash);
 }
 
-/* Names in model files are bytes of any kind, and jansson refuses what is not UTF-8. Checking a byte at a time is slow
- * and short; it happens only to text that was refused. */
+/* Names in model files may be any bytes, and jansson rejects what is not UTF-8. This slow check runs only on rejected
+ * text. */
 static json_t *repaired_text(const char *text)
 {
     static const char replacement[] = "\xEF\xBF\xBD";
@@ -146,7 +146,7 @@ static void write_object(writer *w, const json_t *object, int depth)
     json_object_foreach((json_t *)object, key, child)
     {
         fprintf(w->file, "%s\n%*s", separator, 2 * depth + 2, "");
-        json_t *name = json_string(key); /* for its quotes and escapes */
+        json_t *name = json_string(key); /* quotes and escapes the key */
         write_line(w, name);
         json_decref(name);
         fputs(": ", w->file);

@@ -21,7 +21,7 @@ unsigned th_edit_distance(const char *a, const char *b)
     size_t m = strlen(a), n = strlen(b);
     if (m > LONGEST || n > LONGEST)
         return (unsigned)(m > n ? m : n);
-    unsigned d[LONGEST + 1][LONGEST + 1]; /* d[i][j]: from the first i letters of a to the first j of b */
+    unsigned d[LONGEST + 1][LONGEST + 1]; /* d[i][j]: distance from the first i characters of a to the first j of b */
     for (size_t i = 0; i <= m; i++)
         d[i][0] = (unsigned)i;
     for (size_t j = 0; j <= n; j++)
@@ -36,7 +36,7 @@ unsigned th_edit_distance(const char *a, const char *b)
     return d[m][n];
 }
 
-/* A slip in every third letter is still a guess; a beginning of three letters or more is a better one. */
+/* Accepts up to 1 + length / 4 errors, at most 3. A prefix of three characters or more counts as one error at most. */
 void th_suggestion_consider(th_suggestion *s, const char *candidate)
 {
     size_t length = strlen(s->typed);

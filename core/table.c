@@ -8,7 +8,7 @@
 enum { MAX_COLUMNS = 128, MAX_CELL = 512 };
 
 struct th_table {
-    char **cells; /* row by row; the first row holds the headings */
+    char **cells; /* row by row; the first row is the heading */
     size_t cell_count, capacity;
     int column_count;
     bool right[MAX_COLUMNS];
@@ -93,7 +93,7 @@ static void add_value(th_table *table, const json_t *value)
         th_table_cell(table, "%s", json_is_string(value) ? json_string_value(value) : "");
 }
 
-/* The names that any of them has: an object with the kind of each as its value. */
+/* All names in any of the objects: an object with the type of each as its value. */
 static json_t *all_names(const json_t *objects)
 {
     json_t *names = json_object(), *object, *value;
@@ -131,7 +131,7 @@ th_table *th_table_from_objects(const json_t *objects)
 
 /* ---- writing ---- */
 
-/* Code points, which is what a terminal shows one column wide in all scripts we format for. */
+/* Counts code points. A terminal shows each as one column in all scripts that we format. */
 static int text_width(const char *text)
 {
     int width = 0;
@@ -146,7 +146,7 @@ static void print_padded(const char *text, int width, bool right, FILE *file)
     fprintf(file, "%*s%s%*s", right ? padding : 0, "", text, right ? 0 : padding, "");
 }
 
-/* Cells up to the last one that is not empty, so that nothing but text ends a line. */
+/* Stops at the last cell that is not empty, to avoid trailing spaces. */
 static int used_columns(const th_table *table, char *const *row)
 {
     int used = table->column_count;
@@ -175,7 +175,7 @@ static void print_markdown(const th_table *table, char *const *row, const int *w
     fputs(" |\n", file);
 }
 
-/* Below the headings: which side the columns are aligned to. */
+/* The line below the headings, with the alignment of each column. */
 static void print_rule(const th_table *table, const int *widths, FILE *file)
 {
     for (int c = 0; c < table->column_count; c++) {
@@ -256,7 +256,7 @@ bool th_table_write(const th_table *table, th_format format, FILE *file)
     int widths[MAX_COLUMNS] = {0};
     const size_t columns = (size_t)table->column_count, rows = table->cell_count / columns;
     measure_widths(table, format, rows, widths);
-    /* Too wide for a narrow window, it can be moved inside of its own box, by keys as well. */
+    /* In a narrow window a wide table scrolls inside its own box, also by keyboard. */
     if (format == TH_FORMAT_HTML)
         fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table\"><table>\n", file);
     for (size_t r = 0; r < rows; r++)

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Bytes of a control character at the begin of a text, or of one that turns the direction of what follows it; 0: it is
- * another. In UTF-8, as all texts. */
+/* Bytes of a control character at the beginning of a text, including those that change the text direction; 0 if it is
+ * another character. Text is UTF-8. */
 static size_t control_length(const char *text)
 {
     static const char *const signs[] = {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d",
@@ -68,7 +68,7 @@ char *th_ellipsize(const char *text, uint32_t most, char *out, size_t size)
     return out;
 }
 
-/* An underscore inside of a word is none. */
+/* An underscore inside a word is not markup. */
 static bool is_markup(const char *text, const char *at)
 {
     if (*at == '_')
@@ -90,7 +90,7 @@ char *th_markdown_escape(const char *text, char *out)
 
 /* ---- HTML ---- */
 
-/* Bytes of the character that the text begins with; 0 where there is none that XML allows. */
+/* Bytes of the character at the beginning of the text; 0 if XML does not allow it. */
 static size_t character_bytes(const char *text)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};

@@ -25,7 +25,7 @@ static bool kernel_uses_tsc(void)
     return is_tsc;
 }
 
-/* Both clocks, read together: of some tries the one that was interrupted least. */
+/* Reads both clocks together: of several tries, returns the one that took the least time. */
 static moment look(void)
 {
     moment best = {0};

@@ -1,7 +1,8 @@
-/* The clock of this module: ticks, which are cheap to read, and nanoseconds, which mean something.
+/* The clock of this module: ticks, which are cheap to read, and nanoseconds.
  *
- * A tick is one of the CPU's time stamp counter where the kernel itself keeps time by it, which proves that it runs
- * evenly and alike on all CPUs: 10 ns to read instead of 22. Else it is a nanosecond of CLOCK_MONOTONIC. */
+ * A tick is one of the CPU's time stamp counter if the kernel itself keeps time by it, which proves that it runs at a
+ * constant rate and in step on all CPUs: 10 ns to read instead of 22. Otherwise a tick is a nanosecond of
+ * CLOCK_MONOTONIC. */
 #ifndef TH_JOBS_CLOCK_H
 #define TH_JOBS_CLOCK_H
 
@@ -20,7 +21,7 @@ static inline uint64_t th_clock_monotonic_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-extern bool th_clock_uses_tsc; /* the time stamp counter is good; set by th_clock_init, before any thread starts */
+extern bool th_clock_uses_tsc; /* use the time stamp counter; set by th_clock_init, before any thread starts */
 
 static inline uint64_t th_clock_ticks(void)
 {
@@ -31,21 +32,21 @@ static inline uint64_t th_clock_ticks(void)
     return th_clock_monotonic_ns();
 }
 
-/* Before anything else here; again is fine, from any thread. */
+/* Call first. Further calls have no effect; any thread. */
 void th_clock_init(void);
 
-/* How long a tick is, found by comparing the clocks now with the clocks at th_clock_init: waits until 10 ms lie between
- * the two, which makes it good to some millionths. */
+/* Measures the length of a tick by comparing the clocks now and at th_clock_init. Waits until at least 10 ms have
+ * passed between the two, for an accuracy of some millionths. */
 typedef struct th_clock_rate {
-    uint64_t ticks, ns;   /* one moment in both */
-    uint64_t ns_per_tick; /* times 2^32: an integer product takes a third of the time of going through a double */
+    uint64_t ticks, ns;   /* one moment on both clocks */
+    uint64_t ns_per_tick; /* times 2^32: an integer product takes a third of the time of a conversion to double */
 } th_clock_rate;
 
 th_clock_rate th_clock_rate_read(void);
 
 __extension__ typedef __int128 th_clock_wide;
 
-/* At once, and good to a percent, if only some microseconds lie between now and th_clock_init. */
+/* Does not wait. Accurate to a percent if th_clock_init was only some microseconds ago. */
 uint64_t th_clock_ticks_in(uint64_t ns);
 
 static inline uint64_t th_clock_duration_ns(const th_clock_rate *rate, uint64_t ticks)
@@ -53,7 +54,7 @@ static inline uint64_t th_clock_duration_ns(const th_clock_rate *rate, uint64_t 
     return (uint64_t)((th_clock_wide)ticks * rate->ns_per_tick >> 32);
 }
 
-/* Of a moment, earlier or later than that of the rate. */
+/* Nanoseconds of a moment before or after that of the rate. */
 static inline uint64_t th_clock_moment_ns(const th_clock_rate *rate, uint64_t ticks)
 {
     return rate->ns + (uint64_t)((th_clock_wide)(int64_t)(ticks - rate->ticks) * rate->ns_per_tick >> 32);

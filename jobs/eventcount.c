@@ -43,12 +43,12 @@ uint64_t th_eventcount_wait(th_eventcount *event, uint32_t key)
     if (syscall(SYS_futex, &event->epoch, FUTEX_WAIT_PRIVATE, key, NULL, NULL, 0) != 0)
         return 0;
     const uint64_t now = th_clock_ticks();
-    /* The key tells whether somebody rang; notified_at would not, since it may be written before this one falls asleep.
-     * Acquire, partner of the increment: who sees a ring sees when it was. */
+    /* The epoch shows whether a notify happened. notified_at does not, because it may be written before this thread
+     * sleeps. Acquire, paired with the increment: a thread that sees the new epoch sees its notified_at. */
     if (atomic_load_explicit(&event->epoch, memory_order_acquire) == key)
         return 0;
     const uint64_t notified_at = atomic_load_explicit(&event->notified_at, memory_order_relaxed);
-    return now > notified_at ? now - notified_at : 1; /* a later ring may have written it since */
+    return now > notified_at ? now - notified_at : 1; /* a later notify may have written it since */
 }
 
 static void wake(th_eventcount *event, uint32_t count)
@@ -76,12 +76,12 @@ void th_eventcount_notify(th_eventcount *event, uint32_t count)
         return;
     const uint32_t first = count < FAN_OUT ? count : FAN_OUT;
     atomic_store_explicit(&event->notified_at, th_clock_ticks(), memory_order_relaxed);
-    /* Before pending_wakes: one who returns meanwhile would spend it on wake-ups that find nobody, while others are
-     * still about to fall asleep on the old key. After this, nobody does. */
+    /* Before pending_wakes: otherwise a thread that returns meanwhile could use it up on wake-ups that find no sleeper,
+     * while others are still about to sleep with the old key. After the increment, none of them can. */
     atomic_fetch_add(&event->epoch, 1);
     uint32_t pending_wakes = atomic_load(&event->pending_wakes);
     while (pending_wakes < count - first &&
            !atomic_compare_exchange_weak(&event->pending_wakes, &pending_wakes, count - first))
-        ; /* what an earlier ring still owes stays pending_wakes */
+        ; /* keeps what an earlier notify still has to wake */
     wake(event, first);
 }

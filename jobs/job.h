@@ -1,4 +1,4 @@
-/* One call as the schedulers see it, and what their workers count. */
+/* A call as schedulers see it, and the counters of their workers. */
 #ifndef TH_JOBS_JOB_H
 #define TH_JOBS_JOB_H
 
@@ -9,7 +9,7 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 
-/* Two cache lines, because x86 fetches them in pairs: what different threads write lies this far apart. */
+/* Two cache lines, because x86 fetches lines in pairs: data written by different threads is this far apart. */
 #define TH_FALSE_SHARING_BYTES 128
 
 typedef struct th_trace {
@@ -18,11 +18,11 @@ typedef struct th_trace {
     th_clock_rate rate;
 } th_trace;
 
-/* A job under way, shared by all who run it. */
+/* A call in progress, shared by all threads that work on it. */
 typedef struct th_call {
     th_job job;            /* count and grain are at least 1 */
     const th_trace *trace; /* NULL: off */
-    _Atomic(int) error;    /* of the first chunk that failed; relaxed: whoever needs its value waits for the end */
+    _Atomic(int) error; /* of the first chunk that failed; relaxed: the value is read only after the end of the call */
 } th_call;
 
 static inline uint32_t th_job_chunks(const th_job *job)
@@ -30,14 +30,14 @@ static inline uint32_t th_job_chunks(const th_job *job)
     return (job->count - 1) / job->grain + 1;
 }
 
-/* Written by its worker alone. All but the last four change only inside a call, whose end publishes them; a worker
- * spins in vain, goes to sleep and wakes at any time, so those are atomic (relaxed, with no partner: mere counts).
- * Times in ticks. */
+/* Written only by its worker. All but the last four members change only inside a call, whose end publishes them. A
+ * worker spins in vain, sleeps and wakes at any time, so those four are atomic (relaxed, without a partner: they are
+ * just counters). Times in ticks. */
 typedef struct th_worker_counters {
     alignas(TH_FALSE_SHARING_BYTES) uint64_t busy;
-    uint64_t span; /* from the start of each call to the worker's last chunk of it */
-    uint64_t mark; /* when the chunk under way began; for the trace */
-    uint64_t end;  /* of the worker's last range, where a scheduler gives it several in a call */
+    uint64_t span; /* from the start of each call to the end of the worker's last chunk in it */
+    uint64_t mark; /* when the current chunk began; for the trace */
+    uint64_t end;  /* of the worker's last range, for schedulers that give it several per call */
     uint64_t chunks;
     uint64_t items;
     uint64_t steals;
@@ -52,8 +52,8 @@ static inline void th_counter_add(_Atomic(uint64_t) *count, uint64_t more)
     atomic_fetch_add_explicit(count, more, memory_order_relaxed);
 }
 
-/* What the worker did between two moments, in ticks. call_start: of the call, or the end of the worker's range before
- * in the same call. */
+/* Traces what the worker did between two moments, in ticks. call_start: of the call, or the end of the worker's
+ * previous range in the same call. */
 static inline void th_worker_counters_add_time(th_worker_counters *counters, uint64_t begin, uint64_t end,
                                                uint64_t call_start)
 {
@@ -61,7 +61,7 @@ static inline void th_worker_counters_add_time(th_worker_counters *counters, uin
     counters->span += end - call_start;
 }
 
-/* Around a range of chunks. begin: what th_worker_counters_begin returned. Returns the end. */
+/* Call around a range of chunks. begin: the result of th_worker_counters_begin. Returns the end. */
 static inline uint64_t th_worker_counters_begin(th_worker_counters *counters)
 {
     return counters->mark = th_clock_ticks();
@@ -77,7 +77,7 @@ static inline uint64_t th_worker_counters_end(th_worker_counters *counters, uint
 void th_call_trace(const th_call *call, uint32_t begin, uint32_t end, uint32_t worker, th_worker_counters *counters);
 void th_call_fail(th_call *call, int error);
 
-/* Runs `length` items from `begin` on, split off at the end of the job, chunk by chunk until one fails. */
+/* Runs `length` items from `begin` on, chunk by chunk, until one fails or the items of the job end. */
 static inline void th_call_run(th_call *call, uint32_t begin, uint32_t length, uint32_t worker,
                                th_worker_counters *counters)
 {

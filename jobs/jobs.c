@@ -1,5 +1,5 @@
-/* The public functions: checks, defaults, turns, nested calls, statistics. The work is done by pool.c, a scheduler that
- * was registered (scheduler.c) or the plain loop below. */
+/* The public functions: checks, defaults, serialisation of calls, nested calls, statistics. The work is done by pool.c,
+ * by a registered scheduler (scheduler.c) or by the sequential loop below. */
 #include <throng/jobs/jobs.h>
 
 #include "clock.h"
@@ -19,13 +19,13 @@ struct th_jobs {
     th_scheduler scheduler;
     uint32_t threads;
     th_pool *pool;               /* TH_SCHEDULER_WORK_STEALING with more than one thread, else NULL */
-    const th_scheduler_ops *ops; /* of a registered scheduler, once it has started its threads; else NULL */
-    void *other;                 /* what its create made */
-    th_affinity *affinity;       /* NULL: workers go where the system puts them */
+    const th_scheduler_ops *ops; /* of a registered scheduler, once its threads run; else NULL */
+    void *other;                 /* created by ops */
+    th_affinity *affinity;       /* NULL: workers are not placed */
     pthread_mutex_t turn;
     uint64_t called; /* ticks spent in outermost calls; guarded by `turn` */
     th_trace trace;
-    th_worker_counters worker_counters[]; /* one a thread */
+    th_worker_counters worker_counters[]; /* one per thread */
 };
 
 static uint32_t resolve_threads(const th_jobs_desc *desc)
@@ -38,7 +38,8 @@ static uint32_t resolve_threads(const th_jobs_desc *desc)
     return usable < TH_JOBS_MAX_THREADS ? usable : TH_JOBS_MAX_THREADS;
 }
 
-/* The other runtimes end the process when the system refuses them a thread: so threads of our own go first and see. */
+/* The other runtimes end the process if the system refuses a thread. So this starts the same number of threads
+ * first. */
 static int try_threads(th_jobs *jobs)
 {
     th_pool *pool;
@@ -124,7 +125,7 @@ static const th_trace *trace_of(const th_jobs *jobs)
     return jobs->trace.fn ? &jobs->trace : NULL;
 }
 
-/* On the calling thread alone, whichever worker it is. */
+/* Runs on the calling thread alone, for any worker. */
 static int run_inline(th_jobs *jobs, const th_job *job, uint32_t worker)
 {
     th_call call = {.job = *job, .trace = trace_of(jobs)};
@@ -172,7 +173,7 @@ static int run_outermost(th_jobs *jobs, const th_job *job)
     return error;
 }
 
-/* The chunk around it goes on where it was. */
+/* The enclosing chunk continues at its old mark. */
 static int run_nested(th_jobs *jobs, const th_job *job, uint32_t worker)
 {
     th_worker_counters *counters = &jobs->worker_counters[worker];
@@ -202,7 +203,7 @@ void th_jobs_partition(uint32_t threads, uint32_t count, uint32_t grain, const u
     for (uint32_t i = 0; i < count; i++)
         sum += costs[i];
     for (uint32_t i = 0; i < count; i++) {
-        /* The first chunk before which is all that the workers before should do. */
+        /* The first chunk whose predecessors hold the work of the workers before. */
         while (i % grain == 0 && next < threads && before * threads >= sum * next)
             partition[next++ - 1] = i;
         before += costs[i];
@@ -215,7 +216,8 @@ void th_jobs_frame_begin(th_jobs *jobs)
 {
     if (!jobs->pool)
         return;
-    if (pthread_mutex_trylock(&jobs->turn) == 0) { /* else somebody else's call is under way, who has seen to it */
+    if (pthread_mutex_trylock(&jobs->turn) ==
+        0) { /* otherwise another thread's call is in progress, which has done it */
         th_affinity_avoid_caller(jobs->affinity);
         pthread_mutex_unlock(&jobs->turn);
     }
@@ -228,7 +230,7 @@ void th_jobs_frame_end(th_jobs *jobs)
         th_pool_frame_end(jobs->pool);
 }
 
-/* Clocks of two CPUs may differ by some nanoseconds. */
+/* The clocks of two CPUs may differ by some nanoseconds. */
 static uint64_t rest_of(uint64_t whole, uint64_t part)
 {
     return part < whole ? whole - part : 0;

@@ -1,48 +1,52 @@
-/* Sharing ranges by stealing halves.
+/* The work-stealing scheduler.
  *
- * A call's chunks are dealt out as one contiguous share per worker. (As blocks, to be exact: a block is one chunk,
- * or several where a call has more chunks than a range can number.) Every worker takes its own blocks from the front;
- * out of work, it takes the back half of another's range, beginning with its neighbour, and leaves when a full round
- * finds nothing.
+ * A call's chunks are divided into one contiguous partition per worker. The unit is a block: one chunk, or several if a
+ * call has more chunks than a range can number. Every worker takes its own blocks from the front. A worker without work
+ * steals the back half of another's range, starting with its neighbour, and stops after a full round without success.
  *
  *     blocks  0 ........ 24 ....... 49 ....... 74 ....... 99
- *     share     | worker 0 | worker 1 | worker 2 | worker 3 |
- *     later     |***#------|**********|****#-----|**#-------|     * done   # being run   - free
- *                    ^ worker 1 takes the back half of these
+ *     initial   | worker 0 | worker 1 | worker 2 | worker 3 |
+ *     later     |***#------|**********|****#-----|**#-------|     * done   # running   - free
+ *                    ^ worker 1 steals the back half of these
  *
- * As long as nobody is idle, nobody writes to another's line of memory: a block costs a fifth of what it costs with a
- * counter shared by all, and the same items stay with the same worker from call to call (cache, NUMA first touch).
+ * While all workers have work, none writes to another's cache line: a block costs a fifth of what it costs with one
+ * shared counter, and the same items stay with the same worker from call to call (cache, NUMA first touch).
  *
- * Nobody waits for a worker that is not there: asleep, it would need 30 to 60 microseconds to come. So the partition
- * are not handed to the workers but only implied by the call, {epoch, 0, blocks}: a range with another epoch in it is
- * untouched and means the share. Whoever takes from it first, owner or thief, writes what is left, under the new epoch.
- * A worker that comes late finds the work gone or the call over, and has written nothing. The call ends when as many
- * blocks have been run as there were; this number is all the caller waits for.
+ * A call does not wait for sleeping workers, which need 30 to 60 microseconds to wake. So the caller does not write the
+ * partitions to the workers; the call, {epoch, 0, blocks}, implies them: a range with an older epoch is untouched and
+ * stands for the initial partition. The first to take from it, owner or thief, writes the rest with the new epoch. A
+ * worker that comes late finds no work or the call finished, and has written nothing. The call ends when all its blocks
+ * have been run; the caller waits only for this count.
  *
- * The alternative, partition written by the caller and workers that sign in and out, has simpler words and no limit on
- * blocks. It lost: 0.70 microseconds against 0.56 for 2 empty chunks, as the caller must shut the door and look
- * who is still inside, and it writes one line a worker on every call. What did not matter: fetching lines ahead,
- * waiting a little before the first theft, one line for everything that a call tells. What did: each line more that
- * changes hands costs 0.1 to 0.2 microseconds, so the call and the number of blocks left share one.
+ * The alternative, partitions written by the caller and workers that sign in and out, is simpler and has no limit on
+ * blocks. It was slower: 0.70 microseconds instead of 0.56 for 2 empty chunks, because the caller must stop new workers
+ * and wait for those inside, and writes a cache line per worker on every call. Prefetching lines, a short wait before
+ * the first steal, and a single line for all data of a call made no difference. Each further line that changes owner
+ * costs 0.1 to 0.2 microseconds, so the call and the number of unfinished blocks share one.
  *
- * Memory order, partner by partner:
- *   opened: written by the caller, once a call. The store publishes the call, unfinished and all the caller did before;
- *     its partner is the load in next_call. Sequentially consistent, for the event (see eventcount.h).
- *   range: taking a block proves that the call is not over before this block has been subtracted from unfinished.
- *     As the caller rewrites call, start and block only then, they may be read after it like any variable. The order
- *     is release and acquire for one reason: who reads a range of a later epoch must also see the later call, or it
- *     would take the range for untouched (see free_part).
- *   is_weighted, partition_starts: read before anything proves that the call is not over. What a later call wrote there
- * makes a wrong share, which comes to nothing: each sharer has at least one block, so in a call that is over each range
- *     has been touched, and the exchange fails. That is also why the caller's partition are copied.
- *   unfinished: subtracting releases what the worker wrote, its counters too; the caller acquires it with the load that
- *     yields 0. Sequentially consistent, for the event.
- * There are no fences: ThreadSanitizer does not see them.
+ * Memory order, by variable:
  *
- * A thread that sleeps between reading a range and exchanging it, while exactly 2^32 calls go by, could be fooled. A
- * range that is merely not used for so long is no danger: mark_ranges renews it in between.
+ *   opened: written by the caller, once per call. The store publishes the call, unfinished and everything the caller
+ *     did before; its partner is the load in next_call. Sequentially consistent, for the eventcount.
  *
- * A pool with more threads than usable CPUs never spins: it would keep the CPU from the very thread it waits for. */
+ *   range: a thread that takes a block knows that the call is not over until it has subtracted this block from
+ *     unfinished. The caller rewrites call, start and block only after that, so they may be read like plain variables.
+ *     Release and acquire for one reason: a thread that reads a range of a later epoch must also see the later call,
+ *     otherwise it would take the range for untouched (see free_part).
+ *
+ *   is_weighted, partition_starts: read before it is certain that the call is not over. Values of a later call give a
+ *     wrong partition, which has no effect: every participant has at least one block, so after the end of a call all
+ *     its ranges have been touched, and the exchange fails. This is also why the caller's partition is copied.
+ *
+ *   unfinished: the subtraction releases what the worker wrote, including its counters; the caller acquires it with
+ *     the load that returns 0. Sequentially consistent, for the eventcount.
+ *
+ * There are no fences, because ThreadSanitizer does not support them.
+ *
+ * Known limit: a thread that sleeps between reading a range and exchanging it while exactly 2^32 calls pass would fail.
+ * A range that is merely unused for that long is safe: mark_ranges renews it in between.
+ *
+ * A pool with more threads than usable CPUs never spins: it would take the CPU from the thread it waits for. */
 #include "pool.h"
 
 #include "eventcount.h"
@@ -60,33 +64,33 @@
 
 enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000, BATCH_NS = 2500 };
 
-/* So near the end that every pool soon comes round: no rare path. */
+/* Starts near the end, so that every pool soon wraps around: the wrap is not a rare path. */
 #define FIRST_EPOCH (UINT32_MAX - 100)
 
 typedef struct worker {
     alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint64_t) range; /* see range.h */
     th_pool *pool;
-    pthread_t thread; /* not of worker 0, the caller */
+    pthread_t thread; /* none for worker 0, the caller */
 } worker;
 
 struct th_pool {
-    alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint64_t) opened; /* all blocks, as a range; none: the workers shall end */
+    alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint64_t) opened; /* all blocks, as a range; empty: the workers end */
     _Atomic(uint32_t) frames_begun, frames_ended;
     alignas(TH_FALSE_SHARING_BYTES) th_call call;
     uint64_t start;               /* of the call, in ticks */
-    uint32_t block;               /* items */
+    uint32_t block;               /* items per block */
     _Atomic(uint32_t) unfinished; /* blocks */
     alignas(TH_FALSE_SHARING_BYTES) th_eventcount call_event;
     th_eventcount finish_event;
     alignas(TH_FALSE_SHARING_BYTES) const th_jobs *jobs;
-    th_worker_counters *worker_counters; /* one a thread */
+    th_worker_counters *worker_counters; /* one per thread */
     uint64_t spin_ns, frame_spin_ns;
     uint64_t batch_ticks;
     uint32_t threads;
     uint32_t started; /* workers that run */
     _Atomic(bool) is_weighted;
     _Atomic(uint16_t)
-        partition_starts[TH_JOBS_MAX_THREADS]; /* where the share of each worker begins, when the call is weighted */
+        partition_starts[TH_JOBS_MAX_THREADS]; /* first block of each worker's partition, if the call is weighted */
     worker workers[];
 };
 
@@ -108,13 +112,14 @@ static th_range partition(const th_pool *pool, th_range call, uint32_t index)
     };
 }
 
-/* What is free of the range that was read from worker `index`. */
+/* The free part of a range that was read from worker `index`. */
 static th_range free_part(const th_pool *pool, th_range call, uint32_t index, uint64_t word)
 {
     const th_range range = th_range_unpack(word);
     if (range.epoch == call.epoch)
         return range;
-    const bool is_over = atomic_load(&pool->opened) != th_range_pack(call); /* then the range may be a later call's */
+    const bool is_over =
+        atomic_load(&pool->opened) != th_range_pack(call); /* then the range may belong to a later call */
     return is_over ? (th_range){0} : partition(pool, call, index);
 }
 
@@ -133,8 +138,8 @@ static bool take(th_pool *pool, th_range call, uint32_t index, th_range_split *s
     }
 }
 
-/* Fills the worker's empty range with half of another's. With fewer participants than workers every share is one block,
- * so there is never anything to take from those who have none. */
+/* Fills the worker's empty range with half of another's. With fewer participants than workers every partition is one
+ * block, so a worker without a partition never has anything to steal. */
 static bool steal(th_pool *pool, th_range call, uint32_t self)
 {
     th_worker_counters *counters = &pool->worker_counters[self];
@@ -145,7 +150,7 @@ static bool steal(th_pool *pool, th_range call, uint32_t self)
             continue;
         th_range taken;
         if (take(pool, call, victim, th_range_split_back, UINT32_MAX, &taken)) {
-            counters->steals++; /* first: once stored, others may take it all and end the call */
+            counters->steals++; /* before the store: after it, others may take all of it and end the call */
             atomic_store_explicit(&pool->workers[self].range, th_range_pack(taken), memory_order_release);
             return true;
         }
@@ -154,25 +159,25 @@ static bool steal(th_pool *pool, th_range call, uint32_t self)
     return false;
 }
 
-/* A worker's part in a call. */
+/* The state of a worker in a call. */
 typedef struct worker_state {
     uint64_t from;  /* when its last range ended, in ticks; 0 before the first */
     uint32_t batch; /* blocks to take next from the front of its own range */
 } worker_state;
 
-/* A batch takes a block at a time, or as many as are done in BATCH_NS together: what is claimed nobody can steal, but
- * for a call of cheap chunks the claims cost more than the chunks. */
+/* Sets the batch: one block, or as many as take BATCH_NS together. Blocks taken in a batch cannot be stolen, but in a
+ * call of cheap chunks taking them one by one would cost more than running them. */
 static uint32_t next_batch(const th_pool *pool, uint32_t batch, uint32_t got, uint64_t ticks)
 {
-    if (got < batch) /* at the end of a range, which says little */
+    if (got < batch) /* at the end of a range, which is not representative */
         return batch;
     if (ticks < pool->batch_ticks / 2)
         return batch <= TH_RANGE_MAX ? 2 * batch : batch;
     return ticks > pool->batch_ticks && batch > 1 ? batch / 2 : batch;
 }
 
-/* Runs what is left of the worker's own range. False when the call is over: then looking for work would only tear
- * ranges away from those who open the next. */
+/* Runs the rest of the worker's own range. Returns false if the call is over: then stealing would only take cache lines
+ * from the threads that open the next call. */
 static bool run_range(th_pool *pool, th_range call, uint32_t self, worker_state *s)
 {
     th_range blocks;
@@ -259,7 +264,7 @@ static void *worker_main(void *arg)
 
 /* ---- the caller's side ---- */
 
-/* Writes all ranges, as empty ones of the call that has ended. No call may be open. */
+/* Sets all ranges to empty ones of the call that has ended. No call may be open. */
 static void mark_ranges(th_pool *pool, uint32_t epoch)
 {
     const uint64_t empty = th_range_pack((th_range){.epoch = epoch});
@@ -277,7 +282,7 @@ static th_range open_call(th_pool *pool, uint32_t blocks)
     return call;
 }
 
-/* At least one block for each sharer, whatever the partition say. */
+/* Each participant gets at least one block, whatever job->partition says. */
 static void set_partition(th_pool *pool, const th_job *job, uint32_t blocks)
 {
     const uint32_t count = blocks < pool->threads ? blocks : pool->threads;
@@ -305,7 +310,7 @@ static void wait_for_others(th_pool *pool)
 int th_pool_run(th_pool *pool, const th_job *job, const th_trace *trace, uint64_t start)
 {
     const uint32_t chunks = th_job_chunks(job);
-    const uint32_t together = (chunks - 1) / TH_RANGE_MAX + 1; /* chunks a block */
+    const uint32_t together = (chunks - 1) / TH_RANGE_MAX + 1; /* chunks per block */
     const uint32_t blocks = (chunks - 1) / together + 1;
     pool->call.job = *job;
     pool->call.trace = trace;
@@ -342,12 +347,12 @@ void th_pool_frame_end(th_pool *pool)
 
 /* ---- starting and ending ---- */
 
-/* With all signals blocked: those are for the program's own threads. */
+/* With all signals blocked: they belong to the program's own threads. */
 static int start_workers(th_pool *pool)
 {
     sigset_t all, before;
     sigfillset(&all);
-    sigdelset(&all, SIGSEGV); /* faults of a thread's own, which handlers such as AddressSanitizer's shall see */
+    sigdelset(&all, SIGSEGV); /* faults of the thread itself, for handlers such as AddressSanitizer's */
     sigdelset(&all, SIGBUS);
     sigdelset(&all, SIGFPE);
     sigdelset(&all, SIGILL);

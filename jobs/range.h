@@ -1,10 +1,10 @@
-/* A range of blocks of one call, packed into a word that an atomic exchange can change at once.
+/* A range of blocks of one call, packed into a word for atomic exchange.
  *
- *     63          32 31       16 15        0
- *     |    epoch    |   begin   |   end    |
+ *      63      32 31   16 15    0
+ *     |  epoch   | begin |  end  |
  *
- * The epoch names the call, so that who comes late cannot mistake one call's range for another's. It takes half of the
- * word: in 16 bits it would come round within the time a thread is preempted. That leaves 65,535 blocks a call. */
+ * The epoch identifies the call, so that a late thread cannot confuse the ranges of two calls. It takes half of the
+ * word: with 16 bits it could wrap around while a thread is preempted. That leaves 65,535 blocks per call. */
 #ifndef TH_JOBS_RANGE_H
 #define TH_JOBS_RANGE_H
 
@@ -38,7 +38,7 @@ static inline uint32_t th_range_length(th_range range)
     return range.end - range.begin;
 }
 
-/* The part of `whole` that worker `index` begins with. The first `participants` have one, the others an empty one. */
+/* The initial partition of worker `index` in `whole`. Workers from `participants` on get an empty one. */
 static inline th_range th_range_partition(th_range whole, uint32_t index, uint32_t participants)
 {
     const uint32_t length = index < participants ? th_range_length(whole) : 0;
@@ -49,10 +49,10 @@ static inline th_range th_range_partition(th_range whole, uint32_t index, uint32
     };
 }
 
-/* Cuts a part of at most `most` blocks (not 0) off a range that is not empty, and returns it. */
+/* Splits a part of at most `most` blocks (not 0) off a range that is not empty, and returns it. */
 typedef th_range th_range_split(th_range *range, uint32_t most);
 
-/* From the front, for the owner: half, rounded up, so that there is something left to steal. */
+/* From the front, for the owner: half, rounded up, so that something is left to steal. */
 static inline th_range th_range_split_front(th_range *range, uint32_t most)
 {
     const uint32_t half = (th_range_length(*range) + 1) / 2, first = range->begin;
@@ -60,8 +60,8 @@ static inline th_range th_range_split_front(th_range *range, uint32_t most)
     return (th_range){.epoch = range->epoch, .begin = first, .end = range->begin};
 }
 
-/* From the back, for a thief: half, rounded down but at least one. What a thief carries away is out of others' sight
- * until it has stored it, so it should not be more than what it leaves. */
+/* From the back, for a thief: half, rounded down, but at least one. Stolen blocks are invisible to others until they
+ * are stored, so they should not be more than what is left. */
 static inline th_range th_range_split_back(th_range *range, uint32_t most)
 {
     const uint32_t length = th_range_length(*range), half = length > 1 ? length / 2 : 1, end = range->end;

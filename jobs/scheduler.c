@@ -63,12 +63,12 @@ void th_loop_join(th_loop *loop, uint32_t worker, th_loop_fn *fn, void *ctx)
     th_worker_counters *counters = &loop->worker_counters[worker];
     th_loop_worker self = {loop, counters, worker};
     th_worker_tls tls;
-    assert((worker == 0) == (th_worker_tls_find(loop->jobs) != NULL)); /* only the caller has a tls already */
+    assert((worker == 0) == (th_worker_tls_find(loop->jobs) != NULL)); /* only the caller has a record already */
     th_affinity_apply(loop->affinity, worker);
     th_worker_tls_enter(&tls, loop->jobs, worker);
     const uint64_t chunks = counters->chunks, from = th_worker_counters_begin(counters);
     fn(&self, ctx);
-    if (counters->chunks > chunks) /* else there was nothing left, or an error elsewhere has ended the call */
+    if (counters->chunks > chunks) /* otherwise nothing was left, or an error elsewhere has ended the call */
         counters->end =
             th_worker_counters_end(counters, from, counters->end > loop->start ? counters->end : loop->start);
     th_worker_tls_leave(&tls);

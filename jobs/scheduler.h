@@ -1,4 +1,4 @@
-/* What other schedulers run on: the inside of <throng/jobs/scheduler.h>. */
+/* The implementation behind <throng/jobs/scheduler.h>, for registered schedulers. */
 #ifndef TH_JOBS_SCHEDULER_H
 #define TH_JOBS_SCHEDULER_H
 
@@ -11,12 +11,12 @@ struct th_loop {
     const th_jobs *jobs;
     uint32_t threads;
     th_call call;
-    th_worker_counters *worker_counters; /* one a thread */
+    th_worker_counters *worker_counters; /* one per thread */
     const th_affinity *affinity;
     uint64_t start; /* of the call, in ticks */
 };
 
-/* NULL: not registered. */
+/* Returns NULL if it is not registered. */
 const th_scheduler_ops *th_scheduler_find(th_scheduler scheduler);
 
 #endif

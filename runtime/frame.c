@@ -14,15 +14,15 @@ struct th_frame {
     const th_crowd *crowd;
     th_jobs *jobs;
     uint32_t grain;
-    double time_s; /* this frame's arguments, for the workers to read */
+    double time_s; /* arguments of this frame, read by the workers */
     void *palette;
     size_t scratch_stride;
-    unsigned char *scratch;      /* one piece for each worker */
+    unsigned char *scratch;      /* one part per worker */
     void *poses;                 /* NULL: stages are fused */
-    uint32_t *costs, *partition; /* of equal cost, as models differ */
+    uint32_t *costs, *partition; /* partition: equal cost per worker, because models differ */
     uint32_t capacity;           /* batches that there is room for */
-    uint32_t partitioned;        /* batches that the partition is for */
-    uint8_t *workers;            /* [batch]; NULL: nobody asks */
+    uint32_t partitioned;        /* number of batches for which `partition` was computed */
+    uint8_t *workers;            /* [batch]: worker that ran it; NULL: not recorded */
     th_stage_times times;
     th_tracer *tracer;
 };
@@ -32,7 +32,7 @@ const char *th_stages_name(th_stages stages)
     return stages == TH_STAGES_SEPARATE ? "separate" : "fused";
 }
 
-/* Linux promises more memory than there is, and kills whoever believes it. */
+/* Rejects more than the machine's memory: Linux overcommits, and kills a process that uses more than there is. */
 static void *allocate_large(size_t bytes)
 {
     const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
@@ -151,7 +151,7 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
     frame->time_s = time_s;
     frame->palette = palette;
     if (th_crowd_batch_count(frame->crowd) != frame->partitioned)
-        partition_batches(frame); /* others are shown than before */
+        partition_batches(frame); /* the active instances have changed */
     if (!frame->poses) {
         run_stage(frame, animate_batches);
         return;

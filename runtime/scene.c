@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Clips differ from model to model, so each model's instances are dealt from a scattered of their own. An instance
- * depends on the seed and its index alone, which is why the pieces fit together. */
+/* Models have different clips, so each model's instances come from a scattered crowd of its own. An instance depends
+ * only on the seed and its index, so the parts match. */
 static th_result scatter_instances(th_scene *scene, const th_scene_desc *desc, th_error *err)
 {
     uint32_t count = desc->instance_count;

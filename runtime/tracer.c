@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 15, TIDS = 1000 /* of a group: a thread's number is not used twice, which confuses viewers */ };
+enum { MAX_DEPTH = 15, TIDS = 1000 /* TIDS: of a group; thread ids are unique, because reused ids confuse viewers */ };
 
 typedef enum event_kind { STAGE, FRAME, CHUNK, COUNTER, KIND_COUNT } event_kind;
 
@@ -27,9 +27,9 @@ typedef struct event {
     event_kind kind;
 } event;
 
-/* Written by its thread alone; what it wrote in a call is there for the main thread when the call has ended. */
+/* Written only by its thread. The main thread may read a call's events once the call has ended. */
 typedef struct track {
-    event *events;     /* NULL: this thread has not appeared */
+    event *events;     /* NULL: this thread has recorded nothing */
     uint64_t recorded; /* the next one goes to events[recorded % TH_TRACER_EVENTS] */
     char apart[2 * TH_CACHE_LINE - sizeof(event *) - sizeof(uint64_t)]; /* x86 fetches lines in pairs */
 } track;
@@ -57,7 +57,7 @@ static bool add_track(track *t)
         const size_t bytes = TH_TRACER_EVENTS * sizeof *t->events;
         t->events = th_cache_line_alloc(bytes);
         if (t->events)
-            memset(t->events, 0, bytes); /* or recording would have to wait for pages */
+            memset(t->events, 0, bytes); /* touches the pages, so that recording does not wait for them */
     }
     return t->events != NULL;
 }
@@ -174,7 +174,7 @@ void th_tracer_count(th_tracer *tracer, const char *name, double value)
         .start_ns = now_ns, .end_ns = now_ns, .name = name, .value = value, .group = tracer->current, .kind = COUNTER};
 }
 
-/* Within a call in a frame, so neither the group nor what is open changes meanwhile. */
+/* Runs within a call in a frame, so neither the group nor the open spans change meanwhile. */
 static void record_chunk(const th_span *span, void *ctx)
 {
     th_tracer *tracer = ctx;
@@ -219,7 +219,7 @@ static uint64_t count_of(const track *t)
     return t->recorded < TH_TRACER_EVENTS ? t->recorded : TH_TRACER_EVENTS;
 }
 
-/* From a thread's oldest event first. Events lie in the order of their ends. */
+/* Visits a thread's events from the oldest on. They are sorted by end. */
 static const event *event_at(const track *t, uint64_t index)
 {
     return &t->events[(t->recorded - count_of(t) + index) % TH_TRACER_EVENTS];
@@ -233,7 +233,7 @@ uint64_t th_tracer_recorded(const th_tracer *tracer)
     return sum;
 }
 
-/* Threads fill their room at different speed: from this moment on all of them have everything. */
+/* Threads fill their buffers at different speeds: from this moment on all have complete records. */
 static uint64_t complete_from_ns(const th_tracer *tracer)
 {
     uint64_t from_ns = tracer->created_ns;
@@ -247,11 +247,11 @@ static uint64_t complete_from_ns(const th_tracer *tracer)
 
 typedef struct placed {
     const event *event;
-    uint64_t index; /* in its track; a span comes later than those within it */
+    uint64_t index; /* in its track; a span comes after the spans within it */
     uint32_t worker;
 } placed;
 
-/* What had not ended when completeness began. out: NULL to count only. */
+/* Collects the events that end after the moment of completeness. out: NULL to count only. */
 static uint64_t collect(const th_tracer *tracer, placed *out)
 {
     const uint64_t from_ns = complete_from_ns(tracer);
@@ -286,7 +286,7 @@ typedef struct writer {
     const th_tracer *tracer;
     FILE *file;
     bool has_any; /* events */
-    bool failed;  /* memory is out */
+    bool failed;  /* out of memory */
 } writer;
 
 static int compare(const void *one, const void *other)
@@ -314,7 +314,7 @@ static void write_us(const writer *w, const char *name, uint64_t ns)
     fprintf(w->file, ",\"%s\":%llu.%03u", name, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
 }
 
-/* One on a line. */
+/* One event per line. */
 static void begin_event(writer *w, char phase, uint32_t g, uint32_t worker)
 {
     fprintf(w->file, "%s\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u", w->has_any ? "," : "", phase, g + 1,
@@ -333,7 +333,7 @@ static void write_name(writer *w, const char *what, uint32_t g, uint32_t worker,
     fprintf(w->file, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":%u}}", what, order);
 }
 
-/* Threads that had nothing to do have a name as well: that they were there is worth seeing. */
+/* Idle threads get a name too, so that they show in the viewer. */
 static void write_names(writer *w)
 {
     for (uint32_t g = 0; g < w->tracer->group_count; g++) {

@@ -1,4 +1,4 @@
-/* What a compiled model is made of; for this folder, which makes it, and crowd.c, which plays it. Private to anim. */
+/* The contents of a compiled model, for this folder, which builds it, and crowd.c, which plays it. Private to anim. */
 #ifndef TH_ANIM_COMPILE_COMPILED_DATA_H
 #define TH_ANIM_COMPILE_COMPILED_DATA_H
 
@@ -7,27 +7,30 @@
 #include <throng/anim/compiled_model.h>
 #include <throng/core/arena.h>
 
-/* How the authored transforms of a joint become keys of its op, which has some: for
- * X = scale * [rotation | translation] of the joint and of its parent (see kernels/pose.h),
- * rotation key = before * q * after, scale key = s * scale, translation key = from_parent * t + offset. */
+/* How the authored transforms of a joint become keys of its op. For X = scale * [rotation | translation] of the joint
+ * and of its parent (see kernels/pose.h):
+ *
+ *    rotation key    = before * q * after
+ *    scale key       = s * scale
+ *    translation key = from_parent * t + offset */
 typedef struct th_compiled_track {
     uint32_t joint;
     uint16_t flags;             /* of the op */
-    th_trs rest;                /* what a clip without a channel for this joint plays */
+    th_trs rest;                /* used if a clip has no channel for this joint */
     double before[4], after[4]; /* rotations of inverse(X_parent) and X */
     double scale;               /* of inverse(X_parent) */
     th_dmat34 from_parent;      /* inverse(X_parent) */
     double offset[3];
 } th_compiled_track;
 
-/* A clip as an instance plays it. */
+/* A clip in the kernel's format. */
 typedef struct th_compiled_clip {
     const th_clip *clip; /* NULL for the rest pose */
-    const char *keys; /* frames of program.frame_bytes, aligned to 16; CUBIC: with one before the first and one behind
-                       * the last; NULL when played exact */
+    const char *keys;    /* frames of program.frame_bytes, aligned to 16. CUBIC: plus one before the first and one after
+                            the last. NULL: played exact */
     uint32_t interval_count; /* frames - 1; a single pose is two equal frames */
-    bool is_stepped;         /* each frame until the next one, whatever the curve */
-    double frames_per_cycle; /* frames in a whole clip: interval_count, a little more where frames hold */
+    bool is_stepped;         /* each frame holds until the next, in any interpolation mode */
+    double frames_per_cycle; /* interval_count, or slightly more for stepped clips */
 } th_compiled_clip;
 
 struct th_compiled_model {
@@ -38,15 +41,15 @@ struct th_compiled_model {
     const th_compiled_track *tracks; /* in the order of the ops */
     uint32_t track_count;
     th_compiled_clip *compiled_clips; /* the model's clips, then the rest pose */
-    th_clip_report *reports;          /* likewise */
+    th_clip_report *reports;          /* of the same clips */
     th_arena *arena;
 };
 
-/* Files have times in single precision. Where frames hold, each begins so much of the time since 0 early that a key is
- * shown at its time as it was meant and as it is written. */
+/* Files store times in single precision. In a stepped clip each frame begins early by this part of the time since 0, so
+ * that a key shows at its nominal time and at its stored time. */
 #define TH_TIME_ROUNDING 0x1p-22
 
-/* Points a lane at a compiled compiled_clip's keys at `ratio` of its clip, from 0 to 1. */
+/* Points a lane at the keys of a compiled clip at `ratio` of its length, in [0, 1]. */
 static inline void th_compiled_clip_seek(const th_compiled_clip *compiled_clip, size_t frame_bytes, double ratio,
                                          th_lanes *lanes, uint32_t lane)
 {

@@ -1,4 +1,5 @@
-/* From a model to a program: which joints matter, what of them moves, and the space each is computed in. */
+/* From a model to a program: decides which joints need an op, which of their transforms move, and in which space each
+ * is computed. */
 #include "resample.h"
 
 #include <throng/anim/exact.h>
@@ -8,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below these, a value counts as constant or as one. Far below any error bound, above the noise of authored floats. */
+/* Tolerances below which a value counts as constant or as one: far below any error bound, above the noise of authored
+ * floats. */
 #define STILL      1e-6 /* lengths: times the model's size */
 #define SAME_SCALE 1e-4
-#define SAME_POINT 2.5e-7 /* times the model's size: what rounding does to a joint's place on its parent */
+#define SAME_POINT 2.5e-7 /* times the model's size: rounding error of a joint's position relative to its parent */
 
-/* A joint that clips shift no further than this part of the error bound is held still, which is most joints of a file
- * whose tool wrote out every channel, with noise. */
+/* A joint that no clip moves further than this part of the error bound is held still. That is true of most joints in a
+ * file whose exporter wrote all channels, with noise. */
 #define STILL_PART (1.0 / 16)
 
 /* A space X = scale * [rotation | translation]: see kernels/pose.h. */
@@ -25,14 +27,14 @@ typedef struct joint_space {
 typedef struct joint_plan {
     bool sheared;      /* the rest transform is more than translation, rotation and scale */
     bool needed;       /* a palette entry depends on the joint */
-    bool has_children; /* another needed joint hangs from it */
-    bool merged;       /* it stands still on its parent, whose M is its own: no op */
-    bool fixed;        /* it merged on the scene itself, and there is no M */
+    bool has_children; /* another needed joint is its child */
+    bool merged;       /* it does not move relative to its parent and has the same M: no op */
+    bool fixed;        /* merged into the scene itself: there is no M */
     uint16_t moves;    /* th_joint_op_flags: what clips move */
     uint32_t bone, bone_count;
     th_trs rest;
     joint_space space; /* X */
-    uint32_t op;       /* which has its M; fixed: TH_NO_PARENT */
+    uint32_t op;       /* the op that computes its M; fixed: TH_NO_PARENT */
 } joint_plan;
 
 /* ---- what moves ---- */
@@ -45,7 +47,8 @@ static bool differs(const float *value, const double *rest, int width, double to
     return false;
 }
 
-/* Tangents that lead away from equal keys; a tangent of 1 leads no further than a quarter of the interval. */
+/* Whether tangents leave the straight line between equal keys. A tangent of 1 departs from it by a quarter of the
+ * interval at most. */
 static bool spline_bends(const th_track *track, int width, double tolerance)
 {
     static const double still[4];
@@ -72,7 +75,7 @@ static bool track_moves(const th_track *track, const double *rest, int width, do
     return track->tangents && spline_bends(track, width, tolerance);
 }
 
-/* shift: translations that are not further from rest do not count. */
+/* shift: translations that stay this close to rest do not count as motion. */
 static void find_moves(const th_model *model, double shift, joint_plan *plans)
 {
     for (uint32_t j = 0; j < model->joint_count; j++) {
@@ -126,8 +129,8 @@ static th_dmat34 space_matrix(const joint_space *space)
     return th_dmat34_from_trs(&trs);
 }
 
-/* Reads a matrix as a space; false when it is far from one (mirrored, stretched, sheared). The space need not be exact:
- * any choice of X gives the right palette, a close one saves work. */
+/* Reads a matrix as a space. Returns false if it is far from one (mirrored, stretched, sheared). The space need not be
+ * exact: any X gives the right palette, a close one saves work. */
 static bool space_from(const th_dmat34 *matrix, joint_space *out)
 {
     th_trs trs;
@@ -143,8 +146,9 @@ static bool space_from(const th_dmat34 *matrix, joint_space *out)
     return true;
 }
 
-/* The space of a joint: that of its first bind, or of the bind it would have at rest. A joint that moves must keep
- * D = inverse(parent) T R S own free of scale; where it cannot, its space is the identity and S takes what is left. */
+/* Chooses X of a joint: the space of its first bone, or of the bone it would have at rest. For a joint that moves, D =
+ * inverse(parent) T R S own must stay free of scale. If that is impossible, X is the identity and S is applied
+ * separately. */
 static joint_space choose_space(const th_model *model, const joint_plan *p, const joint_space *parent,
                                 const th_dmat34 *rest_pose)
 {
@@ -171,11 +175,11 @@ static joint_space choose_space(const th_model *model, const joint_plan *p, cons
     return space;
 }
 
-/* Whether a matrix between two spaces changes nothing. scale: of these spaces. */
+/* Whether a matrix between two spaces is the identity, within tolerance. scale: of these spaces. */
 static bool is_identity(th_dmat34 matrix, double scale, double size, double tolerance)
 {
     const th_dmat34 identity = TH_DMAT34_IDENTITY;
-    /* Translations of the difference are lengths in the mesh, whose scale to the scene is that of the space. */
+    /* Translation errors are lengths in mesh space, and the space's scale leads from there to the scene. */
     for (int row = 0; row < 3; row++)
         matrix.m[4 * row + 3] *= scale / size;
     return th_dmat34_distance(&matrix, &identity) < tolerance;
@@ -185,25 +189,25 @@ static th_dmat34 space_inverse(const joint_space *x)
 {
     th_dmat34 matrix = space_matrix(x), inverse = TH_DMAT34_IDENTITY;
     bool invertible = th_dmat34_invert(&matrix, &inverse);
-    assert(invertible); /* a rotation and a scale within bounds */
+    assert(invertible); /* it is a rotation and a scale within bounds */
     (void)invertible;
     return inverse;
 }
 
-/* inverse(X) B: what is left of a bind after M. */
+/* inverse(X) B: the factor that remains after M. */
 static th_dmat34 bone_product(const th_model *model, const joint_space *x, uint32_t bone)
 {
     return th_dmat34_mul(space_inverse(x), th_dmat34_from(model->bones[bone].inverse_bind));
 }
 
-/* Whether a bind's palette entry is M as it is. */
+/* Whether M is the palette entry of a bone, without another product. */
 static bool is_direct(const th_model *model, const joint_space *x, uint32_t bone)
 {
     return is_identity(bone_product(model, x, bone), x->scale, model->size, STILL);
 }
 
-/* A joint that stands still, L = rest, has its parent's M for its own if X = inverse(L) X_parent, so that D is the
- * identity. Not where those who hang from it would miss the space of its bind, or where there is no M for its bones. */
+/* A joint that stands still (L = rest) can share its parent's M if X = inverse(L) X_parent, so that D is the identity.
+ * It must not if its children need the space of its bone, or if there is no M for its bones. */
 static bool can_merge(const th_model *model, const joint_plan *p, const joint_space *parent, bool on_scene,
                       th_dmat34 rest, joint_space *space)
 {
@@ -229,7 +233,7 @@ static const joint_space *parent_space(const th_model *model, const joint_plan *
     return parent == TH_NO_INDEX ? &NO_SPACE : &plans[parent].space;
 }
 
-/* Nothing that it hangs from moves. */
+/* Whether no joint above it moves. */
 static bool is_on_scene(const th_model *model, const joint_plan *plans, uint32_t joint)
 {
     const uint32_t parent = model->joints[joint].parent;
@@ -250,7 +254,7 @@ static th_result find_spaces(const th_model *model, joint_plan *plans, th_error 
         p->fixed = p->merged && on_scene;
         if (!p->merged)
             p->space = choose_space(model, p, parent, &pose[j]);
-        /* What scale is left moves with the rotation, as a key that happens to be constant. */
+        /* The remaining scale needs a key if the rotation has one, even if it is constant. */
         if ((p->moves & TH_JOINT_OP_ROTATION) && is_no_space(&p->space))
             for (int i = 0; i < 3; i++)
                 if (fabs(p->rest.scale[i] / parent->scale - 1) > STILL)
@@ -273,7 +277,7 @@ static void rotate_back(const joint_space *x, const double v[3], double out[3])
         out[i] /= x->scale;
 }
 
-/* The constant parts of D, for what keys will not replace. */
+/* Sets the constant parts of D; keys replace the others. */
 static void set_constants(const joint_plan *p, const joint_space *parent, th_dmat34 rest, double size, th_joint_op *op)
 {
     th_dmat34 back = space_inverse(parent), own = space_matrix(&p->space);
@@ -309,7 +313,7 @@ static void set_track(const joint_plan *p, const joint_space *parent, th_dmat34 
         track->after[i] = p->space.rotation[i];
     }
     track->from_parent = space_inverse(parent);
-    if (!(p->moves & TH_JOINT_OP_ROTATION)) { /* else the op's offset does it */
+    if (!(p->moves & TH_JOINT_OP_ROTATION)) { /* otherwise the op's offset covers it */
         double turned[3];
         for (int row = 0; row < 3; row++)
             rest.m[4 * row + 3] = 0;
@@ -318,14 +322,14 @@ static void set_track(const joint_plan *p, const joint_space *parent, th_dmat34 
     }
 }
 
-/* Where a palette entry comes from: M of a op, or one of that op's products. */
+/* The source of a palette entry: M of an op, or one of that op's products. */
 typedef struct source {
     uint32_t op, product;
 } source;
 
 #define NO_PRODUCT UINT32_MAX
 
-/* Counts the products of a joint's bones with the op's. */
+/* Adds the products of a joint's bones to its op's count. */
 static void set_sources(const th_model *model, const joint_plan *p, th_joint_op *ops, source *sources)
 {
     for (uint32_t b = p->bone; b < p->bone + p->bone_count; b++) {
@@ -334,7 +338,7 @@ static void set_sources(const th_model *model, const joint_plan *p, th_joint_op 
     }
 }
 
-/* A op's products lie side by side, those of the joints that ride on it with its own. */
+/* Places the products of an op side by side, including those of joints merged into it. */
 static void place_products(const th_model *model, const joint_plan *plans, th_program *program, th_joint_op *ops,
                            float (*products)[12], const source *sources)
 {
@@ -364,7 +368,7 @@ static void count_ops(const th_model *model, joint_plan *plans, th_compiled_mode
     }
 }
 
-/* key: where its keys begin in a frame. */
+/* key: offset of its keys in a frame. */
 static th_joint_op op_of(const th_model *model, const joint_plan *plans, uint32_t joint, size_t key)
 {
     const joint_plan *p = &plans[joint];
@@ -380,7 +384,7 @@ static uint32_t matrix_of(const th_program *program, source from)
     return from.product == NO_PRODUCT ? from.op : program->op_count + program->ops[from.op].product + from.product;
 }
 
-/* What fills up the last lines is of the matrix that is zero. */
+/* Rows that pad the last cache line come from the zero matrix. */
 static void set_rows(const th_program *program, const source *sources, uint32_t *rows)
 {
     const uint32_t used = 3 * program->bone_count, zero = 3 * (th_program_matrices(program) - 1) * TH_ROW_BYTES;
@@ -390,7 +394,7 @@ static void set_rows(const th_program *program, const source *sources, uint32_t 
         rows[i] = zero;
 }
 
-/* ready: of each block. */
+/* ready: one entry per block. */
 static void set_ready(const th_program *program, const source *sources, uint32_t *ready)
 {
     const uint32_t blocks = (program->op_count + TH_BLOCK - 1) / TH_BLOCK;
@@ -403,7 +407,7 @@ static void set_ready(const th_program *program, const source *sources, uint32_t
     }
 }
 
-/* At most 65,535 joints of 48 bytes of keys each: offsets fit. */
+/* At most 65,535 joints with 48 bytes of keys each: offsets fit into 32 bits. */
 static void emit_ops(const th_model *model, const joint_plan *plans, th_compiled_model *compiled, th_joint_op *ops,
                      source *sources)
 {
@@ -492,7 +496,7 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
     return TH_OK;
 }
 
-/* Small shifts are held still unless that is what keeps a clip from its bound. */
+/* Holds small shifts still first, and compiles again with all motion if that is why a clip misses its bound. */
 th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *err)
 {
     assert(desc->model && desc->bound_m >= 0);

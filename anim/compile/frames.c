@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys of one frame in single precision. */
+/* Number of floats in a frame of 32-bit keys. */
 static size_t frame_numbers(const th_compiled_model *compiled)
 {
     return compiled->program.frame_bytes / th_keys_bytes(compiled->program.keys) * TH_KEY;
@@ -14,8 +14,8 @@ static size_t frame_numbers(const th_compiled_model *compiled)
 
 /* ---- keys ---- */
 
-/* Writes the keys of one joint; returns where the next joint's begin. before: keys of the same joint, or NULL;
- * rotations take the sign that is nearer to those. */
+/* Writes the keys of one joint; returns the position of the next joint's. before: earlier keys of the same joint, or
+ * NULL; rotations take the nearer sign. */
 static float *write_keys(const th_compiled_track *track, const th_trs *trs, const float *before, float *out)
 {
     if (track->flags & TH_JOINT_OP_ROTATION) {
@@ -62,7 +62,7 @@ static void write_frame(const th_compiled_model *compiled, const th_clip *clip, 
 
 /* ---- frames ---- */
 
-/* Beyond a range is as far as the range goes; the compiler will see how far off that is. */
+/* Clamps to the range. The compiler measures the error that this causes. */
 static int16_t pack(double value, float base, float span)
 {
     const double n = span > 0 ? round((value - (double)base) / (double)span) : 0;
@@ -82,7 +82,7 @@ static void store_frame(const th_compiled_model *compiled, const float *frame, c
     }
 }
 
-/* The frame beyond the end of a cubic curve that gives it the slope of its last interval there. */
+/* Writes the frame beyond the end of a cubic curve that gives the curve the slope of its last interval there. */
 static void store_beyond(const th_compiled_model *compiled, const float *last, const float *before, float *frame,
                          char *out)
 {
@@ -113,7 +113,7 @@ bool th_frames_write(const th_compiled_model *compiled, const th_compiled_clip *
     if (!all)
         return false;
     char *at = (char *)out + (cubic ? bytes : 0);
-    /* Signs begin as those of the rest pose, so that all clips range over the same side. */
+    /* Signs start from the rest pose, so that all clips have similar ranges. */
     write_frame(compiled, NULL, 0, NULL, before);
     for (uint32_t f = 0; f <= intervals; f++, at += bytes) {
         write_frame(compiled, clip, fmin(duration, duration * (f + late) / intervals), before, now);
@@ -138,12 +138,12 @@ typedef struct joint_keys {
     float numbers[JOINT_KEYS * TH_KEY];
 } joint_keys;
 
-/* What is known of a joint's keys so far, while its clips are gone through. */
+/* The range of a joint's keys over the clips seen so far. */
 typedef struct extremes {
     const th_compiled_model *compiled;
     const th_compiled_track *track;
     const th_channel *channel;
-    th_key_range *ranges; /* base: the least so far, span: the most */
+    th_key_range *ranges; /* base: minimum so far; span: maximum so far */
     joint_keys now, rest;
     size_t count;
     int64_t *budget;
@@ -168,7 +168,7 @@ static void add_moment(extremes *x, double ticks)
     --*x->budget;
 }
 
-/* The keys beyond an end of a cubic curve, when it is compiled on the grid of this track. */
+/* Adds the keys beyond an end of a cubic curve, as if it were compiled on the grid of this track. */
 static void add_beyond(extremes *x, double end, double inner)
 {
     joint_keys beyond;
@@ -183,7 +183,7 @@ static void add_beyond(extremes *x, double end, double inner)
     x->now = last;
 }
 
-/* At its keys, and where it may go further between them, there. */
+/* Adds the keys, and between keys the extremes where the curve may leave their range. */
 static void add_track(extremes *x, const th_track *track, bool bends, double duration)
 {
     const bool cubic = is_cubic(&x->compiled->program) || track->tangents;
@@ -236,7 +236,7 @@ static void begin_ranges(extremes *x, th_key_range *ranges)
 
 bool th_frames_find_ranges(th_compiled_model *compiled, int64_t *budget)
 {
-    const float steps = 65000; /* of 65,535: the rest is for curves that go further than was looked */
+    const float steps = 65000; /* of 65,535: the rest is a margin for curves that leave the sampled range */
     const size_t count = compiled->program.frame_bytes / th_keys_bytes(TH_KEYS_16);
     th_key_range *ranges = th_arena_new(compiled->arena, th_key_range, count);
     extremes x = {.compiled = compiled, .budget = budget};

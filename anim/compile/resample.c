@@ -1,8 +1,9 @@
-/* Clips for the kernel: resampled at equal distances, as few frames as keep the error bound, measured.
+/* Clips for the kernel: resampled at equal distances with the fewest frames that keep the measured error within the
+ * bound.
  *
- * The error is taken with the kernel itself, palette against exact palette, at virtual vertices around each joint; so
- * it holds everything: resampling, normalised linear interpolation in place of slerp, rounding. It is measured with a
- * kernel without fused multiply-add, so that the same file gives the same clips on every machine. */
+ * The error compares the kernel's palette with the exact palette at virtual vertices around each joint. So it covers
+ * everything: resampling, normalised linear interpolation instead of slerp, rounding. The kernel used has no fused
+ * multiply-add, so that the same file compiles to the same clips on every machine. */
 #include "resample.h"
 
 #include "frames.h"
@@ -21,25 +22,27 @@
 #define MAX_REFINEMENT 8u    /* times the authored rate, */
 #define MAX_RATE_HZ    240.0 /* or up to this one, whichever is more */
 
-#define FRAMES_OF_A_POSE 2 /* joints written to a frame in the time that one takes to be measured */
+#define FRAMES_OF_A_POSE 2 /* cost of writing a frame, in measured poses */
 #define TOO_LONG         "measuring its error would take too long"
 
-#define MEASURED_AT_ONCE 8u /* times; a multiple of the width of either kernel */
+#define MEASURED_AT_ONCE 8u /* times per batch; a multiple of the width of either kernel */
 
-/* The times at which a clip is measured: all authored key times, its two ends, then those between them: the middles,
- * and the quarters as well where splines may swing to both sides of a line. Where frames hold, the times are those of
- * keys unlike the one before, and those between are all that is measured: which side of a key a time lies on is a
- * matter of rounding. */
+/* The times at which a clip is measured: all authored key times, both ends, then times between them: the middles, and
+ * the quarters too where splines may cross a straight line twice.
+ *
+ * A stepped clip uses only the times of keys that differ from the one before, and measures only between them, because
+ * rounding decides on which side of a key its own time lies. */
 typedef struct schedule {
     double *times;
-    size_t authored; /* ascending, distinct; those between follow */
-    size_t first;    /* that is measured */
+    size_t authored; /* ascending, distinct; the times between follow */
+    size_t first;    /* index of the first measured time */
     size_t count;
     bool splines;
-    bool is_stepped; /* frames are to hold until the next one, as keys do */
+    bool is_stepped; /* frames hold until the next one, as the keys do */
 } schedule;
 
-/* Around a bind's joint, in the space of its mesh: a centre, and the half axes of a shell, or of a box of vertices. */
+/* Virtual vertices around a bone's joint, in mesh space: a centre and the half axes of a shell or of a box of
+ * vertices. */
 typedef struct probe {
     double center[3], axes[3][3];
 } probe;
@@ -47,14 +50,14 @@ typedef struct probe {
 typedef struct compiler {
     th_compiled_model *compiled;
     const th_model *model;
-    probe *probes;    /* one a bind */
+    probe *probes;    /* one per bone */
     th_dmat34 *pose;  /* joint_count */
     th_dmat34 *exact; /* bone_count */
     const th_kernels *kernels;
-    float *palettes; /* MEASURED_AT_ONCE of them */
-    float *matrices; /* of as many times as the kernel has lanes */
+    float *palettes; /* MEASURED_AT_ONCE palettes */
+    float *matrices; /* for as many times as the kernel has lanes */
     size_t palette_floats;
-    double suspect; /* ticks at which the last attempt was worst: measured first, so that a bad one fails at once */
+    double suspect; /* ticks of the last attempt's largest error: measured first, so that a bad attempt fails at once */
     int64_t budget;
 } compiler;
 
@@ -65,7 +68,7 @@ typedef struct worst {
 
 /* ---- error ---- */
 
-/* False for a joint that is flattened at rest, as files hide parts: nothing of the mesh is 3 cm away there. */
+/* Returns false for a joint that is flattened at rest, a way to hide parts: no point of its mesh can be 3 cm away. */
 static bool set_probe(const compiler *c, const th_bone *bone, probe *p)
 {
     th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY;
@@ -75,14 +78,14 @@ static bool set_probe(const compiler *c, const th_bone *bone, probe *p)
     *p = (probe){.center = {mesh_from_joint.m[3], mesh_from_joint.m[7], mesh_from_joint.m[11]}};
     if (!th_dmat34_invert(&rest, &scene))
         return false;
-    /* Back from the scene into the mesh: what is 3 cm away there. */
+    /* Converts 3 cm in the scene to mesh space. */
     for (int axis = 0; axis < 3; axis++)
         for (int row = 0; row < 3; row++)
             p->axes[axis][row] = scene.m[4 * row + axis] * shell;
     return true;
 }
 
-/* Of vertices. */
+/* A box of vertices. */
 typedef struct box {
     float low[3], high[3];
 } box;
@@ -105,7 +108,7 @@ static box *find_boxes(const th_model *model)
     return boxes;
 }
 
-/* Without vertices the probe stays a point. */
+/* Extends the probe to the box. Without vertices it stays a point. */
 static void hold_box(const box *vertices, probe *p)
 {
     for (int i = 0; i < 3 && vertices->low[i] <= vertices->high[i]; i++) {
@@ -115,7 +118,7 @@ static void hold_box(const box *vertices, probe *p)
     }
 }
 
-/* False when out of memory. */
+/* Returns false if out of memory. */
 static bool set_probes(compiler *c)
 {
     box *boxes = NULL;
@@ -158,7 +161,7 @@ static double duration_of(const th_compiled_clip *compiled_clip)
     return compiled_clip->clip ? compiled_clip->clip->duration_ticks : 0;
 }
 
-/* Adds the errors at up to MEASURED_AT_ONCE times to *w. */
+/* Updates *w with the errors at up to MEASURED_AT_ONCE times. */
 static void measure_some(compiler *c, const th_compiled_clip *compiled_clip, const double *ticks, uint32_t count,
                          worst *w)
 {
@@ -188,10 +191,10 @@ static void measure_some(compiler *c, const th_compiled_clip *compiled_clip, con
     c->budget -= (int64_t)count * c->model->joint_count;
 }
 
-/* Measures at the times of the schedule, and at a quarter and three quarters of each interval: that is where a
- * normalised linear interpolation is furthest from slerp, while in the middle they agree. A spline is as a rule
- * furthest from the line below it in the middle. A frame that holds is furthest from what does not at its ends, and at
- * these it shows whether it begins when a key does. Stops early beyond the bound. */
+/* Measures at the scheduled times, and at a quarter and three quarters of each interval: there normalised linear
+ * interpolation differs most from slerp; in the middle they agree. A spline usually differs most from a straight line
+ * in the middle. A held frame differs most from moving tracks at its ends, which also show whether it begins with its
+ * key. Stops early once beyond the bound. */
 static worst measure(compiler *c, const th_compiled_clip *compiled_clip, const schedule *s)
 {
     static const double lines[] = {0.25, 0.75}, splines[] = {0.25, 0.5, 0.75},
@@ -230,7 +233,7 @@ static bool same_value(const th_track *track, size_t width, uint32_t a, uint32_t
     return memcmp(track->values + a * width, track->values + b * width, width * sizeof *track->values) == 0;
 }
 
-/* jumps: only of keys unlike the one before. */
+/* jumps: only times of keys that differ from the one before. */
 static size_t collect_times(const th_track *track, size_t width, double duration, bool jumps, double *out)
 {
     size_t n = 0;
@@ -241,7 +244,7 @@ static size_t collect_times(const th_track *track, size_t width, double duration
     return n;
 }
 
-/* Authored times that are closer are one. */
+/* Authored times closer than this count as equal. */
 static double noise_of(const schedule *s)
 {
     return 1e-5 * s->times[s->authored - 1];
@@ -249,7 +252,7 @@ static double noise_of(const schedule *s)
 
 enum { MOST_PARTS = 3 };
 
-/* Adds `parts` of each interval between authored times, but of those that only rounding makes. */
+/* Adds `parts` of each interval between authored times, except intervals that come from rounding. */
 static void add_between(schedule *s, const double *parts, size_t count)
 {
     const double shortest = s->is_stepped ? noise_of(s) : 0;
@@ -258,7 +261,7 @@ static void add_between(schedule *s, const double *parts, size_t count)
             s->times[s->count++] = s->times[i - 1] + (s->times[i] - s->times[i - 1]) * parts[p];
 }
 
-/* times is NULL when out of memory, else the caller's to free. */
+/* Returns times == NULL if out of memory; otherwise the caller frees times. */
 static schedule schedule_of(const th_clip *clip, bool is_stepped)
 {
     static const double middles[] = {0.5}, quarters[MOST_PARTS] = {0.5, 0.25, 0.75};
@@ -293,7 +296,7 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
     return s;
 }
 
-/* Euclid's algorithm on lengths: the largest step of which both are multiples, as far as `noise` lets one tell. */
+/* Euclid's algorithm on lengths: the largest step that divides both, within `noise`. */
 static double common_step(double a, double b, double noise)
 {
     while (b > noise) {
@@ -304,8 +307,8 @@ static double common_step(double a, double b, double noise)
     return a;
 }
 
-/* The most frequent length of the intervals between authored keys. When fewer than half are alike, a tick, if so short
- * a time may be a frame, else the average. */
+/* The most frequent interval between authored keys. If fewer than half are alike: one tick, if a frame can be that
+ * short, else the average. */
 static double usual_step(const schedule *s, double ticks_per_second, double noise)
 {
     const size_t count = s->authored - 1;
@@ -326,8 +329,8 @@ static double usual_step(const schedule *s, double ticks_per_second, double nois
     return usual;
 }
 
-/* Intervals of the coarsest grid that has all authored keys on it: their common step. Keys without one (times by hand,
- * optimised away, some put in between) get the usual step. */
+/* Intervals of the coarsest grid that contains all authored keys: their common step. If there is none (hand-made times,
+ * reduced keys, inserted keys), the usual step. */
 static double authored_intervals(const schedule *s, double ticks_per_second)
 {
     double duration = s->times[s->authored - 1], noise = noise_of(s), step = duration;
@@ -335,17 +338,18 @@ static double authored_intervals(const schedule *s, double ticks_per_second)
         if (s->times[i] - s->times[i - 1] > noise)
             step = common_step(step, s->times[i] - s->times[i - 1], noise);
     double average = (double)s->authored - 1, common = 0;
-    for (size_t i = 1; i < s->authored; i++) /* one by one: off by a little, the step is off by intervals in the end */
+    for (size_t i = 1; i < s->authored;
+         i++) /* one by one: a small error of the step adds up to whole intervals at the end */
         common += round((s->times[i] - s->times[i - 1]) / step);
     double rate = ticks_per_second / step;
     if (common <= average * MAX_REFINEMENT || rate <= MAX_RATE_HZ)
-        return fmax(1, common); /* 0 when all keys are so close that they are one */
+        return fmax(1, common); /* 0 if all keys are so close that they count as one */
     return fmax(1, round(duration / usual_step(s, ticks_per_second, noise)));
 }
 
-/* One resampling of a clip. */
+/* A clip resampled at one rate. */
 typedef struct attempt {
-    void *keys; /* the caller's to free; NULL when it failed: */
+    void *keys; /* the caller frees it; NULL on failure: */
     const char *reason;
     bool out_of_memory;
     th_compiled_clip compiled_clip;
@@ -383,7 +387,7 @@ static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t interval
     return a;
 }
 
-/* From the authored grid upwards until the bound holds. *fails: intervals of the last attempt that did not hold. */
+/* Refines the authored grid until the bound is met. *fails: intervals of the last attempt that missed it. */
 static attempt refine(compiler *c, const th_clip *clip, const schedule *s, uint32_t *fails)
 {
     *fails = 0;
@@ -405,8 +409,8 @@ static attempt refine(compiler *c, const th_clip *clip, const schedule *s, uint3
     return a;
 }
 
-/* The fewest intervals that hold the bound: halving downwards from the grid meets its divisors on the way. Frames that
- * hold stay on their grid: any other would begin them at other times than their keys. */
+/* Finds the fewest intervals that meet the bound: halves the grid's count, which visits its divisors. Stepped clips
+ * keep their grid, because any other would move the starts of frames away from the keys. */
 static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s)
 {
     uint32_t fails;
@@ -494,10 +498,10 @@ static bool clip_jumps(const th_clip *clip)
     return false;
 }
 
-/* Leaves the clip to be played exact, with a reason, when no rate holds the bound. False when out of memory.
+/* Compiles a clip; if no rate meets the bound, leaves it exact and sets the reason. Returns false if out of memory.
  *
- * What jumps as authored is compiled to frames that hold. Where something else moves as well, these miss the bound;
- * then the jumps may still be so small that curves keep it. */
+ * A clip with jumps is compiled to held frames. If other tracks move as well, these miss the bound; then the jumps may
+ * still be small enough for interpolated frames. */
 static bool compile_clip(compiler *c, th_compiled_clip *compiled_clip, th_clip_report *report)
 {
     const th_clip *clip = compiled_clip->clip;
@@ -529,7 +533,8 @@ static bool compiler_init(compiler *c, th_compiled_model *compiled, int64_t budg
 {
     const th_model *model = compiled->model;
     *c = (compiler){.compiled = compiled, .model = model, .budget = budget};
-    c->kernels = th_isa_kernels(th_isa_available(TH_ISA_SSE4) ? TH_ISA_SSE4 : TH_ISA_SCALAR); /* the same bytes */
+    c->kernels =
+        th_isa_kernels(th_isa_available(TH_ISA_SSE4) ? TH_ISA_SSE4 : TH_ISA_SCALAR); /* both give the same bytes */
     c->palette_floats = th_cache_line_round(model->bone_count * TH_ENTRY * sizeof(float)) / sizeof(float);
     c->probes = calloc(model->bone_count + 1u, sizeof *c->probes);
     c->pose = calloc(model->joint_count, sizeof *c->pose);

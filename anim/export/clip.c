@@ -1,17 +1,18 @@
-/* Three things a th_clip can say and a glTF animation cannot, and what is written instead (section 3.11):
+/* Three features of th_clip that a glTF animation lacks, and what is written instead (section 3.11):
  *
- *   keys before 0 or behind the duration   Time is wrapped into [0, duration), so such a key only bends the way to its
- *                                          neighbour inside. The track is cut there: a key sampled on that way takes
- *                                          its place, and the motion stays what it was.
- *   a duration behind the last key         An animation lasts as long as its last key. One track gets a second copy of
- *                                          its last key, at the duration.
- *   keys closer than floats can tell       Times become floats in seconds, and must ascend. A key that would fall on
- *                                          the one behind it moves to the float before: a step is two keys a moment
- *                                          apart, and the second one says what holds from that time on.
+ * - Keys before 0 or after the duration. Time wraps into [0, duration), so such a key only shapes the curve to its
+ *   neighbour inside. The track is cut there: a key sampled at the cut replaces it, and the motion stays the same.
  *
- * Splines are cut by spline.c, and have no keys outside when they come here.
+ * - A duration after the last key. An animation lasts until its last key. One track gets a copy of its last key at the
+ *   duration.
  *
- * A track of one key that equals the node's own property is left out: glTF then takes the node's. */
+ * - Keys closer than floats can represent. Times become floats in seconds, and must ascend. A key that would coincide
+ *   with the next one moves to the float before: a step is two keys a moment apart, and the second one holds from that
+ *   time on.
+ *
+ * spline.c cuts splines, so here they have no keys outside.
+ *
+ * A track of one key that equals the node's own property is omitted: glTF then uses the node's. */
 #include "clip.h"
 
 #include "spline.h"
@@ -22,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What rounding to float may change in a number of magnitude 1 that was computed from a few others. */
+/* Largest rounding error of a number of magnitude 1 computed from a few floats. */
 #define ROUNDING 5e-7
 
 typedef enum target_path { TRANSLATION, ROTATION, SCALE, PATH_COUNT } target_path;
@@ -48,12 +49,12 @@ static const double *part_of(const th_trs *trs, target_path path)
 
 /* ---- which keys ---- */
 
-/* The keys [first, end) of a track lie within the clip; `head` and `tail` say that one sampled at 0 goes before them,
- * and one sampled at the duration behind them. */
+/* Keys [first, end) of a track lie within the clip. head: a key sampled at 0 goes before them; tail: one sampled at the
+ * duration goes after them. */
 typedef struct cut {
     uint32_t first, end;
     bool head, tail;
-    double last; /* time of the last of all these, in ticks */
+    double last; /* time of the last of these keys, in ticks */
 } cut;
 
 static cut cut_track(const th_track *track, double duration)
@@ -80,7 +81,7 @@ static uint32_t key_count(const cut *c)
 static bool equals_rest(const float *value, target_path path, const th_trs *rest)
 {
     const double *r = part_of(rest, path);
-    double magnitude = 1, difference = 0, opposite = 0; /* q and -q are the same rotation */
+    double magnitude = 1, difference = 0, opposite = 0; /* opposite: q and -q are the same rotation */
     for (uint32_t i = 0; i < properties[path].width; i++) {
         magnitude = fmax(magnitude, fabs(r[i]));
         difference = fmax(difference, fabs((double)value[i] - r[i]));
@@ -97,7 +98,7 @@ static bool left_out(const th_channel *channel, target_path path, const th_trs *
     return track->key_count == 1 && equals_rest(track->values, path, &rest[channel->joint]);
 }
 
-/* Time of the last key that is written, in ticks; -1 when there is none. */
+/* Time of the last written key, in ticks; -1 if there is none. */
 static double last_key(const th_clip *clip, const th_trs *rest)
 {
     double last = -1;
@@ -114,7 +115,7 @@ typedef struct writer {
     th_glb *glb;
     const th_clip *clip;
     json_t *samplers, *channels;
-    th_glb_accessor times; /* those of the sampler before: mostly the next one has the same */
+    th_glb_accessor times; /* accessor of the previous sampler's times, because the next one usually has the same */
     uint32_t input;        /* index of that accessor */
 } writer;
 
@@ -123,7 +124,7 @@ static void put_time(writer *w, double ticks)
     th_glb_put(w->glb, &(float){(float)(ticks / w->clip->ticks_per_second)}, sizeof(float));
 }
 
-/* Makes times ascend by moving some back or, where that would be before 0, others on. */
+/* Makes times ascend: moves some back or, where that would be before 0, others forward. */
 static void spread(float *times, uint32_t count)
 {
     for (uint32_t k = count - 1; k > 0; k--)
@@ -183,8 +184,7 @@ static void put_numbers(writer *w, const float *numbers, size_t count)
     th_glb_put(w->glb, numbers ? numbers : zeros, count * sizeof *numbers);
 }
 
-/* A key of a spline is the tangent that leads to it, its value, and the tangent that leads away, per second. Those that
- * nobody uses are 0. */
+/* A key of a spline is its in-tangent, value and out-tangent, per second. Unused tangents are 0. */
 static void put_spline(writer *w, const th_track *track, size_t width, bool hold)
 {
     for (uint32_t k = 0; k < track->key_count; k++) {
@@ -242,7 +242,7 @@ static void put_track(writer *w, const th_channel *channel, target_path path, bo
                             "path", properties[path].name));
 }
 
-/* An animation needs a channel, and this one has no motion of its own: the first joint keeps its place. */
+/* An animation needs a channel. If no track moves, this one holds the first joint at rest. */
 static void put_stillness(writer *w, const th_trs *rest)
 {
     float t[3], r[4], s[3];
@@ -303,7 +303,7 @@ static bool lies_within(const th_track *track, double duration)
     return track->times[0] >= 0 && track->times[track->key_count - 1] <= duration;
 }
 
-/* pieces: as many tracks as channels have; those that were cut are the caller's to free. */
+/* pieces: as many tracks as channels have; the caller frees those that were cut. */
 static bool cut_splines(const th_clip *clip, th_channel *channels, th_track *pieces)
 {
     bool ok = true;

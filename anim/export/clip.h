@@ -6,7 +6,7 @@
 
 #include <throng/anim/model.h>
 
-/* rest: what the nodes say, one for each joint of the model; node indices are joint indices. */
+/* rest: transforms of the nodes, one for each joint of the model. Node indices are joint indices. */
 void th_export_clip(th_glb *glb, const th_clip *clip, const th_trs *rest);
 
 #endif

@@ -1,7 +1,8 @@
-/* Nodes come first and in the order of the joints, so that a joint's index is its node's. Behind them stand a root
- * above all, where several trees need one, and a node for each mesh. The data has one bufferView for each image, each
- * skin, each mesh's vertices, each mesh's indices and each clip. Sections named here and in export_*.c are those of the
- * glTF 2.0 specification. */
+/* Nodes come first, in the order of the joints, so that a joint's index is its node's. A common root, if several trees
+ * need one, and a node for each mesh follow. There is one bufferView for each image, each skin, the vertices and the
+ * indices of each mesh, and each clip.
+ *
+ * Section numbers in this folder refer to the glTF 2.0 specification. */
 #include <throng/anim/export.h>
 
 #include "clip.h"
@@ -15,24 +16,24 @@
 #include <math.h>
 #include <string.h>
 
-/* Text files print four digits or so of a matrix, which shears it a little; below that, numbers of magnitude 1 that
- * were computed from floats differ by rounding. */
+/* Text files print about four digits of a matrix, which shears it slightly. Below that, numbers of magnitude 1 computed
+ * from floats differ by rounding. */
 #define SHEAR_TOLERANCE 1e-4
 #define UNIT_TOLERANCE  5e-7
 
 typedef struct exporter {
     const th_model *model;
     th_arena *arena;  /* scratch */
-    th_trs *rest;     /* of each joint */
-    uint32_t *images; /* of each texture: its image, or TH_NO_INDEX */
+    th_trs *rest;     /* by joint */
+    uint32_t *images; /* by texture: its image, or TH_NO_INDEX */
     th_skins skins;
     th_glb glb;
 } exporter;
 
 /* ---- nodes ---- */
 
-/* Nodes are translation, rotation and scale (section 3.5.2): a matrix must split into these as well, so it would say no
- * more. */
+/* Nodes have translation, rotation and scale. A node matrix must decompose into these as well (section 3.5.2), so it
+ * could represent no more. */
 static th_result split_rest(exporter *e, th_error *err)
 {
     for (uint32_t j = 0; j < e->model->joint_count; j++) {
@@ -40,7 +41,7 @@ static th_result split_rest(exporter *e, th_error *err)
         double translation[3];
         for (int i = 0; i < 3; i++) {
             translation[i] = linear.m[4 * i + 3];
-            linear.m[4 * i + 3] = 0; /* so that a long way from the parent does not dwarf shear */
+            linear.m[4 * i + 3] = 0; /* so that a large translation does not hide shear */
         }
         th_trs *rest = &e->rest[j];
         if (th_dmat34_decompose(&linear, rest) > SHEAR_TOLERANCE)
@@ -84,7 +85,7 @@ static void add_child(exporter *e, json_t *parent, uint32_t child)
     th_glb_append(&e->glb, children, json_integer(child));
 }
 
-/* A joint's name is how clips and bones find it, so no other node may have it. */
+/* Clips and bones find a joint by name, so no other node may have it. */
 static json_t *free_name(exporter *e, const char *name)
 {
     while (name && th_model_find_joint(e->model, name) != TH_NO_INDEX)
@@ -92,8 +93,8 @@ static json_t *free_name(exporter *e, const char *name)
     return name ? th_glb_text(name) : NULL;
 }
 
-/* The joints of a skin need a common root (section 3.7.3.1), which a model of several trees lacks. Takes the list of
- * their roots and returns that of the one above. */
+/* The joints of a skin need a common root (section 3.7.3.1), which a model with several trees lacks. Takes the list of
+ * their roots and returns the list of the new root. */
 static json_t *join_trees(exporter *e, json_t *roots)
 {
     json_t *node = json_pack("{s:o, s:o}", "name", free_name(e, "root"), "children", roots);
@@ -118,7 +119,7 @@ static json_t *add_joints(exporter *e)
 
 /* ---- materials ---- */
 
-/* The two kinds of image that glTF knows (section 3.8.2), by their signatures. */
+/* The two image types of glTF (section 3.8.2), by their signatures. */
 static const char *mime_type(const th_texture *texture)
 {
     static const struct {
@@ -136,7 +137,7 @@ static const char *mime_type(const th_texture *texture)
     return NULL;
 }
 
-/* An image and a texture of the same index: a texture of ours says nothing of filters. */
+/* Adds an image and a texture of the same index, because th_texture has no sampler settings. */
 static uint32_t add_image(exporter *e, const th_texture *texture)
 {
     const char *type = mime_type(texture);
@@ -167,12 +168,13 @@ static void add_material(exporter *e, const th_material *material)
 
 /* ---- meshes ---- */
 
-/* Adds the mesh and a node for it. That one is a root of the scene: a skinned mesh ignores where its node stands. */
+/* Adds the mesh and a node for it, which is a root of the scene, because a skinned mesh ignores its node's
+ * transform. */
 static void add_mesh(exporter *e, uint32_t index, json_t *roots)
 {
     const th_mesh *mesh = &e->model->meshes[index];
     if (mesh->index_count == 0)
-        return; /* glTF has no mesh without triangles, and nobody would see it */
+        return; /* glTF has no mesh without triangles, and it would be invisible */
     const th_skin *skin = th_skins_add(&e->skins, index, &e->glb);
     json_int_t added = (json_int_t)th_export_mesh(mesh, &e->skins, skin, &e->glb);
     json_t *node =
@@ -180,7 +182,7 @@ static void add_mesh(exporter *e, uint32_t index, json_t *roots)
     th_glb_append(&e->glb, roots, json_integer(th_glb_add(&e->glb, "nodes", node)));
 }
 
-/* ---- the whole ---- */
+/* ---- the whole file ---- */
 
 static void add_everything(exporter *e)
 {

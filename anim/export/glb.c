@@ -155,7 +155,7 @@ uint32_t th_glb_add_accessor(th_glb *glb, const th_glb_accessor *a)
 
 /* ---- file ---- */
 
-/* header: magic, version, length; then chunks: length, type, data padded to 4 bytes */
+/* header: magic, version, length; chunks: length, type, data padded to 4 bytes */
 enum { MAGIC = 0x46546c67, JSON = 0x4e4f534a, BIN = 0x004e4942, HEADER_BYTES = 12, CHUNK_BYTES = 8 };
 
 static th_result write_chunks(const char *path, char *json, size_t json_bytes, uint8_t *bin, size_t bin_bytes,
@@ -184,7 +184,7 @@ th_result th_glb_write(th_glb *glb, const char *path, th_error *err)
         th_glb_add(glb, "buffers", json_pack("{s:I}", "byteLength", (json_int_t)glb->byte_count));
     if (glb->result == TH_ERR_LIMIT)
         return th_fail(err, TH_ERR_LIMIT, "cannot write %s: a .glb file holds less than 4 GiB", path);
-    /* Nine digits are enough for every float to be read back to the bit. */
+    /* Nine digits reproduce every float exactly. */
     char *json = glb->result == TH_OK ? json_dumps(glb->document, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     if (!json)
         return th_fail(err, TH_ERR_MEMORY, "cannot write %s: out of memory", path);

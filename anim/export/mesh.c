@@ -4,7 +4,7 @@
 
 typedef struct influences {
     uint16_t joint[4]; /* indices into the skin; 0 where the weight is 0 */
-    float weight[4];   /* different joints; sum 1 as exactly as floats can */
+    float weight[4];   /* for different joints; sum 1 up to float rounding */
 } influences;
 
 static influences gather(const th_vertex *vertex, const uint32_t *skin_place)
@@ -30,12 +30,12 @@ static influences gather(const th_vertex *vertex, const uint32_t *skin_place)
         out.joint[i] = out.weight[i] > 0 ? (uint16_t)joint[i] : 0;
         left -= (double)out.weight[i];
     }
-    out.weight[0] = (float)left; /* the heaviest takes what rounding left */
+    out.weight[0] = (float)left; /* the largest weight absorbs the rounding error */
     out.joint[0] = (uint16_t)joint[0];
     return out;
 }
 
-/* glTF wants unit length. A normal too short to have a direction points up: nothing is lost. */
+/* glTF requires unit length. A normal too short to have a direction becomes straight up. */
 static void unit_normal(const float normal[3], float out[3])
 {
     double x = (double)normal[0], y = (double)normal[1], z = (double)normal[2];
@@ -75,7 +75,7 @@ static void box(const th_mesh *mesh, double min[3], double max[3])
     }
 }
 
-/* Returns the primitive's attributes. All lie in one bufferView, vertex by vertex, as a GPU likes to read them. */
+/* Returns the primitive's attributes, interleaved in one bufferView, which suits GPUs. */
 static json_t *add_vertices(th_glb *glb, const th_mesh *mesh, const uint32_t *skin_place, bool narrow)
 {
     const struct {
@@ -121,7 +121,7 @@ static json_t *add_vertices(th_glb *glb, const th_mesh *mesh, const uint32_t *sk
     return list;
 }
 
-/* Two bytes each when that is enough; 65535 would restart the primitive (section 3.7.2.1). */
+/* Two bytes per index if that is enough; 65535 would restart the primitive (section 3.7.2.1). */
 static uint32_t add_indices(th_glb *glb, const th_mesh *mesh)
 {
     const bool narrow = mesh->vertex_count <= UINT16_MAX;

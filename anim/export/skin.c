@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Marks with 1 the bones that the mesh gives a weight, with 0 the others, and returns how many. */
+/* Marks with 1 the bones for which the mesh has weights, with 0 the others. Returns the number marked. */
 static uint32_t mark_binds(const th_mesh *mesh, uint32_t bone_count, uint32_t *marks)
 {
     uint32_t count = 0;

@@ -5,14 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PIECES 32u /* of a rotation's interval that is cut; the error goes with the fourth power */
+#define PIECES 32u /* per cut interval of a rotation; the error falls with the fourth power */
 
 typedef struct cutter {
     const th_track *track;
     uint32_t width;
     double *times;
     float *values, *tangents; /* of the new track: */
-    uint32_t count;           /* of its keys, but for the last one */
+    uint32_t count;           /* keys so far, without the last one */
 } cutter;
 
 /* ---- one interval of the old track ---- */
@@ -30,7 +30,7 @@ static void sample(const cutter *c, uint32_t key, double ticks, double value[4],
     }
 }
 
-/* Of the rotation that the value stands for: unit length, and no change of length. */
+/* The tangent of the normalised rotation: for unit length, and without change of length. */
 static void make_unit(double value[4], double slope[4])
 {
     double length = 0, along = 0;
@@ -47,7 +47,7 @@ static void make_unit(double value[4], double slope[4])
 
 /* ---- the new track ---- */
 
-/* The key that comes next, as it is seen from one of its two sides. */
+/* Sets the time and value of the next key and one of its tangents. side: 0 in, 1 out. */
 static void put_key(cutter *c, double ticks, const double value[4], const double slope[4], int side)
 {
     c->times[c->count] = ticks;
@@ -57,14 +57,14 @@ static void put_key(cutter *c, double ticks, const double value[4], const double
     }
 }
 
-/* From `low` to `high`, which both lie in the interval behind this key. */
+/* Adds the curve from `low` to `high`, both within the interval after this key. */
 static void put_interval(cutter *c, uint32_t key, double low, double high)
 {
     bool whole = low == c->track->times[key] && high == c->track->times[key + 1], rotation = c->width == 4 && !whole;
     uint32_t pieces = rotation ? PIECES : 1;
     double value[4], slope[4];
     for (uint32_t p = 0; p < pieces; p++)
-        for (int side = 1; side >= 0; side--) { /* away from here, then on to the next */
+        for (int side = 1; side >= 0; side--) { /* the out-tangent here, then the in-tangent of the next key */
             uint32_t n = side ? p : p + 1;
             double ticks = n == pieces ? high : low + (high - low) * n / pieces;
             sample(c, key, ticks, value, slope);
@@ -84,7 +84,7 @@ static bool allocate(cutter *c)
     return c->times && c->values && c->tangents;
 }
 
-/* What holds at 0, where no interval lies within the clip. */
+/* The constant value at 0, if no interval lies within the clip. */
 static void put_still(cutter *c)
 {
     const th_track *t = c->track;

@@ -1,7 +1,7 @@
-/* What the body looks like, in numbers: metres, in the T-pose. How to read them: parts.h.
+/* The shape of the body in numbers: metres, in the T-pose. parts.h explains the tables.
  *
- * Why clothes: each part is a closed surface of its own, so colours meet in sharp lines and openings hide in overlaps
- * (the hand begins inside the sleeve), and each has the resolution that suits it. */
+ * The character wears clothes because each part is a closed surface of its own: colours meet in sharp lines, openings
+ * are hidden by overlaps (the hand begins inside the sleeve), and each part has its own resolution. */
 #include "parts.h"
 
 const th_human_chain th_human_chains[] = {
@@ -98,7 +98,7 @@ static const th_human_tube HEAD[] = {
                   {{0, 1.520, -0.018}, 0.051, 0.054},
                   {{0, 1.570, -0.012}, 0.049, 0.055},
                   {{0, 1.640, -0.010}, 0.050, 0.060}}},
-    /* Eye sockets first: brow and nose stand out from them. */
+    /* Eye sockets first, so that brow and nose project from them. */
     {CHAIN_SKULL, ACROSS, .cap = 0.014, .blend = 0.022, .carve = true, .station_count = 2,
      .stations = {{{0.024, 1.683, 0.108}, 0.016, 0.011}, {{0.040, 1.683, 0.100}, 0.016, 0.010}}},
     {CHAIN_SKULL, .axis = {0, -0.9285, 0.3714}, .side = {1, 0, 0}, .cap = 0.012, .blend = 0.014, .station_count = 2,
@@ -109,7 +109,7 @@ static const th_human_tube HEAD[] = {
      .stations = {{{0, 1.586, 0.076}, 0.016, 0.013}}},
 };
 
-/* Sunk into the skull at the face, so that the hairline is where the two surfaces meet. */
+/* Inside the skull at the face, so that the hairline is where the two surfaces meet. */
 static const th_human_tube HAIR[] = {
     {CHAIN_SKULL, UPRIGHT, .cap = 0.062, .blend = 0.02, .boxiness = 0.1, .station_count = 3,
      .stations = {{{0, 1.665, -0.038}, 0.074, 0.062},
@@ -193,7 +193,7 @@ static const th_human_tube SOLE[] = {
 
 #define TUBES(table) .tube_count = sizeof(table) / sizeof *(table), .tubes = (table)
 
-/* Symmetric parts need lines at equal distances from x = 0. */
+/* Symmetric parts need grid lines at equal distances from x = 0. */
 const th_human_part th_human_parts[] = {
     {"shirt",
      {30, 67, 102},

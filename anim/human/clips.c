@@ -1,4 +1,4 @@
-/* The clips: tables of motion, and the keys made from them. */
+/* The clips: tables of motion, and the keys generated from them. */
 #include "parts.h"
 
 #include <throng/core/arena.h>
@@ -14,7 +14,7 @@
 
 /* clang-format off */
 
-/* Fingers of a hand at ease: each joint a little more closed than the one before, the little finger most. */
+/* Fingers of a relaxed hand: each joint bends slightly more than the one before, the little finger most. */
 #define CURLED(side, by)                                                                                               \
     {J_THUMB_01_L,  side, BEND,  8, 0, 0, 0},        {J_THUMB_02_L,  side, BEND,  8, 0, 0, 0},                         \
     {J_THUMB_03_L,  side, BEND, 10, 0, 0, 0},        {J_INDEX_01_L,  side, BEND, 12 + (by), 0, 0, 0},                  \
@@ -25,7 +25,7 @@
     {J_PINKY_01_L,  side, BEND, 22 + (by), 0, 0, 0}, {J_PINKY_02_L,  side, BEND, 25 + (by), 0, 0, 0},                  \
     {J_PINKY_03_L,  side, BEND, 15 + (by), 0, 0, 0}
 
-/* From the T-pose to arms that hang: clavicle and upper arm together. */
+/* From the T-pose to hanging arms: clavicle and upper arm together. */
 #define HANGING(side) {J_CLAVICLE_L, side, TILT, -6, 0, 0, 0}, {J_UPPERARM_L, side, TILT, -73, 0, 0, 0}
 
 /* clang-format on */
@@ -43,15 +43,15 @@ static const th_human_gait WALK_GAIT = {.stride = TH_HUMAN_WALK_SPEED * 32 / KEY
                                         .toe_out = 6,
                                         STEPS(WALK_STEPS)};
 
-/* The left heel comes down at phase 0, the right one at 0.5. */
+/* The left heel touches down at phase 0, the right one at 0.5. */
 static const th_human_wave WALK[] = {
-    /* The pelvis drops after contact and rises over the standing leg; it turns with the leading one. */
+    /* The pelvis drops after contact and rises over the standing leg; it rotates with the leading leg. */
     {J_HIPS, BOTH, MOVE_Y, -0.029, 0.018, 2, 0.67},
     {J_HIPS, BOTH, MOVE_X, 0, 0.018, 1, -0.05},
     {J_HIPS, BOTH, TWIST, 0, 6, 1, 0.75},
     {J_HIPS, BOTH, TILT, 0, 3.5, 1, 0.10},
     {J_HIPS, BOTH, BEND, 3, 1, 2, 0.60},
-    /* The shoulders turn against it; the head stays where it looks. */
+    /* The shoulders rotate the opposite way; the head keeps looking forward. */
     {J_SPINE_01, BOTH, TWIST, 0, 4, 1, 0.25},
     {J_SPINE_02, BOTH, TWIST, 0, 5, 1, 0.25},
     {J_SPINE_03, BOTH, TWIST, 0, 4, 1, 0.25},
@@ -61,7 +61,7 @@ static const th_human_wave WALK[] = {
     {J_NECK, BOTH, TWIST, 0, 3.2, 1, 0.75},
     {J_HEAD, BOTH, TWIST, 0, 3.2, 1, 0.75},
     {J_HEAD, BOTH, BEND, -1, 1, 2, 0.15},
-    /* Each arm goes with the other side's leg, the elbow a little later. */
+    /* Each arm moves with the opposite leg, the elbow slightly later. */
     HANGING(BOTH),
     {J_CLAVICLE_L, ALTERNATE, TWIST, 0, 2, 1, 0.75},
     {J_UPPERARM_L, ALTERNATE, BEND, -1, 21, 1, 0.73},
@@ -114,7 +114,7 @@ static const th_human_gait RUN_GAIT = {.stride = TH_HUMAN_RUN_SPEED * 21 / KEYS_
                                        STEPS(RUN_STEPS)};
 
 static const th_human_wave RUN[] = {
-    /* Lowest in the middle of a step, highest between two. */
+    /* Lowest in the middle of a step, highest between steps. */
     {J_HIPS, BOTH, MOVE_Y, -0.042, 0.036, 2, 0.43},
     {J_HIPS, BOTH, MOVE_X, 0, 0.01, 1, 0.09},
     {J_HIPS, BOTH, TWIST, 0, 9, 1, 0.72},
@@ -192,7 +192,7 @@ static const th_human_wave WAVE[] = {
     {J_HEAD, BOTH, TILT, -3, 2, 1, 0.65},
     {J_HEAD, BOTH, BEND, 0, 1.5, 3, 0.1},
     {J_HEAD, BOTH, TWIST, 0, 3, 1, 0.9},
-    /* The right arm: upper arm out and turned so that the elbow bends upwards, palm to the front. */
+    /* The right arm: upper arm raised to the side and rotated so that the elbow bends upwards, palm to the front. */
     {J_CLAVICLE_L, RIGHT, TILT, 9, 1.5, 3, 0},
     {J_UPPERARM_L, RIGHT, TILT, -4, 4, 3, 0.95},
     {J_UPPERARM_L, RIGHT, BEND, 14, 0, 0, 0},
@@ -211,7 +211,7 @@ static const th_human_wave WAVE[] = {
     CURLED(LEFT, 0),
 };
 
-/* On the spot: the heels rise one after the other. */
+/* In place: the heels rise alternately. */
 static const th_human_footstep BOUNCE_STEPS[] = {{0, 0, 0, 0}, {0.25, 0, 0, 0}, {0.5, -30, 30, 0}, {0.75, 0, 0, 0}};
 static const th_human_gait BOUNCE = {
     .stride = 0, .contact = 1, .lead = 0, .spread = 0.115, .toe_out = 10, STEPS(BOUNCE_STEPS)};
@@ -274,7 +274,7 @@ static const th_human_clip CLIPS[] = {
 
 /* ---- keys ---- */
 
-/* values: of all keys, one after another. A track that never moves keeps one key only. */
+/* values: of all keys, in order. A track that never moves keeps one key. */
 static bool set_track(th_arena *arena, const float *values, uint32_t key_count, uint32_t width, th_track *out)
 {
     bool moves = false;
@@ -291,7 +291,7 @@ static bool set_track(th_arena *arena, const float *values, uint32_t key_count, 
     return true;
 }
 
-/* q or -q, whichever continues from the key before. */
+/* Chooses q or -q, whichever is closer to the previous key. */
 static void set_rotation(const double q[4], const float *before, float out[4])
 {
     double sign = 1;
@@ -302,7 +302,7 @@ static void set_rotation(const double q[4], const float *before, float out[4])
         out[i] = (float)(sign * q[i]);
 }
 
-/* poses: frame by frame, joint by joint. The last key is the first one again. */
+/* poses: by frame, then by joint. The last key repeats the first. */
 static bool add_channel(th_arena *arena, const th_trs *poses, uint32_t frames, uint32_t joint, th_channel *out)
 {
     float translation[3 * MAX_KEYS], rotation[4 * MAX_KEYS];

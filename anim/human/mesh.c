@@ -1,6 +1,6 @@
-/* Polygons from the distance functions of human_shape.c, by surface nets (S. Gibson, Constrained Elastic Surface Nets,
- * 1998): one vertex in every cell of a grid that the surface passes, one quad across every grid edge that it cuts.
- * Grid lines need not be evenly spaced, so rings lie close where a limb bends and far apart where it is straight. */
+/* Polygons from the distance functions of shape.c, by surface nets (S. Gibson, Constrained Elastic Surface Nets, 1998):
+ * one vertex in every grid cell that the surface crosses, one quad across every grid edge that it cuts. Grid lines need
+ * not be evenly spaced, so rings are dense where a limb bends and sparse where it is straight. */
 #include "parts.h"
 
 #include <throng/core/arena.h>
@@ -14,7 +14,7 @@
 #define MAX_LINES    64
 #define MAX_POINTS   40000
 
-/* Scratch: what is kept of it is copied to the arena. */
+/* Scratch; the results are copied to the arena. */
 typedef struct builder {
     uint32_t vertex_count, index_count;
     th_vertex vertices[MAX_VERTICES];
@@ -23,7 +23,7 @@ typedef struct builder {
     double lines[3][MAX_LINES];
     uint32_t line_count[3], stride[3];
     double distance[MAX_POINTS];      /* at each grid point */
-    uint32_t cell_vertex[MAX_POINTS]; /* of the cell whose lowest corner that point is */
+    uint32_t cell_vertex[MAX_POINTS]; /* by the grid point at the cell's lowest corner */
 } builder;
 
 static void lay_lines(builder *b, const th_human_part *part)
@@ -62,7 +62,7 @@ static void measure_distances(builder *b, const th_human_part *part)
 
 /* ---- vertices ---- */
 
-/* Distance and gradient from the corners of a small tetrahedron. */
+/* Distance and gradient, sampled at the corners of a small tetrahedron. */
 static double distance_and_gradient(const th_human_part *part, vec3 p, vec3 *out_gradient)
 {
     const double h = 2e-4;
@@ -74,7 +74,7 @@ static double distance_and_gradient(const th_human_part *part, vec3 p, vec3 *out
     return (a + b + c + d) / 4;
 }
 
-/* The mean of the places where the surface cuts the edges of the cell; false when it does not. */
+/* The mean of the points where the surface cuts the edges of the cell; returns false if it does not. */
 static bool cell_crossing(const builder *b, const uint32_t cell[3], uint32_t point, vec3 *out)
 {
     vec3 sum = {0, 0, 0};
@@ -100,7 +100,7 @@ static bool cell_crossing(const builder *b, const uint32_t cell[3], uint32_t poi
     return true;
 }
 
-/* The four largest, descending, rescaled to sum 1. */
+/* The four largest weights, descending, rescaled to sum 1. */
 static void set_influences(th_vertex *v, const double weights[J_COUNT])
 {
     double kept[4] = {0, 0, 0, 0}, sum = 0;
@@ -123,7 +123,7 @@ static void set_influences(th_vertex *v, const double weights[J_COUNT])
 
 static th_vertex make_vertex(const th_human_part *part, vec3 p)
 {
-    /* Onto the surface: the mean of crossings lies a little inside of a curved one. */
+    /* Moves the vertex onto the surface: the mean of crossings is slightly inside a curved one. */
     const double longest_step = 0.01;
     vec3 gradient;
     for (int i = 0; i < 3; i++) {
@@ -134,7 +134,7 @@ static th_vertex make_vertex(const th_human_part *part, vec3 p)
     distance_and_gradient(part, p, &gradient);
     vec3 n = unit(gradient);
 
-    /* The picture of the character from the front; there is no seam to cut. */
+    /* A front view of the character; so there are no seams. */
     th_vertex v = {.position = {(float)p.x, (float)p.y, (float)p.z},
                    .normal = {(float)n.x, (float)n.y, (float)n.z},
                    .uv = {(float)(0.5 + p.x / 2), (float)(1 - p.y / 2)},
@@ -177,7 +177,7 @@ static void add_triangle(builder *b, uint32_t v0, uint32_t v1, uint32_t v2)
     b->indices[b->index_count++] = v2;
 }
 
-/* Cut along the shorter diagonal. */
+/* Splits the quad along the shorter diagonal. */
 static void add_quad(builder *b, const uint32_t q[4])
 {
     uint32_t first = distance_between(b, q[0], q[2]) <= distance_between(b, q[1], q[3]) ? 0 : 1;
@@ -185,8 +185,8 @@ static void add_quad(builder *b, const uint32_t q[4])
     add_triangle(b, q[first], q[first + 2], q[(first + 3) % 4]);
 }
 
-/* The four cells around each cut edge, counter-clockwise as seen from the end of the edge that is outside. Edges in the
- * border of the grid have fewer cells, but are never cut: the grid surrounds the part. */
+/* The four cells around each cut edge, counter-clockwise seen from the edge's outer end. Edges at the border of the
+ * grid have fewer cells, but are never cut: the grid surrounds the part. */
 static void add_quads(builder *b)
 {
     uint32_t at[3];
@@ -208,7 +208,7 @@ static void add_quads(builder *b)
 
 /* ---- parts ---- */
 
-/* A copy of everything from the given vertex and index on, for the right side. */
+/* Mirrors everything from the given vertex and index on, for the right side. */
 static void add_mirror_image(builder *b, uint32_t first_vertex, uint32_t first_index)
 {
     uint32_t vertex_count = b->vertex_count - first_vertex, index_count = b->index_count - first_index;

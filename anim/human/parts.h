@@ -1,12 +1,12 @@
-/* What the files of the embedded character share: its joints, and a little vector arithmetic. Private to human*.c.
+/* Shared by the files of the built-in human: its joints and some vector arithmetic. Private to this folder.
  *
- *   human.c           the whole
- *   human_skeleton.c  joints and bones: one table of bones
- *   human_body.c      what the body looks like: tables of tubes that melt into each other
- *   human_shape.c     distance to those tubes, and the skin weights that follow from them
- *   human_mesh.c      polygons from those distances
- *   human_pose.c      where everything is at one moment of a motion: waves for the body, inverse kinematics for the
- * legs human_clips.c     the motions: tables of waves and footsteps, and the keys made from them */
+ *   human.c     builds the model
+ *   skeleton.c  joints and bones, from one table
+ *   body.c      the shape of the body: tables of tubes that blend into each other
+ *   shape.c     distance to those tubes, and skin weights derived from them
+ *   mesh.c      polygons from those distances
+ *   pose.c      the pose at a phase of a clip: waves for the body, inverse kinematics for the legs
+ *   clips.c     the motions: tables of waves and footsteps, and the keys generated from them */
 #ifndef TH_ANIM_HUMAN_PARTS_H
 #define TH_ANIM_HUMAN_PARTS_H
 
@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-/* Depth first. Only the left side has names here: the right limb follows the left one, in the same order. */
+/* Depth first. Only the left side has names: the right limb follows the left one, in the same order. */
 enum {
     J_HIPS,
     J_SPINE_01,
@@ -51,7 +51,7 @@ enum {
     J_NONE = J_COUNT
 };
 
-/* The joint on the other side; joints on the midline are their own mirror image. */
+/* The joint on the other side. Joints on the midline are their own mirror image. */
 static inline uint32_t mirror_joint(uint32_t joint)
 {
     const uint32_t arm = J_CLAVICLE_R - J_CLAVICLE_L, leg = J_THIGH_R - J_THIGH_L;
@@ -106,14 +106,14 @@ static inline double clamp(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* 0 up to `low`, 1 from `high` on, and a slope of 0 at both ends. */
+/* 0 up to `low`, 1 from `high` on, with slope 0 at both ends. */
 static inline double smoothstep(double low, double high, double x)
 {
     double t = clamp((x - low) / (high - low), 0, 1);
     return t * t * (3 - 2 * t);
 }
 
-/* The cubic from a to b over `width` with these slopes at its ends, at t from 0 to 1. */
+/* The cubic from a to b over `width` with these slopes at its ends, at t in [0, 1]. */
 static inline double hermite(double a, double b, double slope_a, double slope_b, double width, double t)
 {
     double t2 = t * t, t3 = t2 * t;
@@ -123,17 +123,17 @@ static inline double hermite(double a, double b, double slope_a, double slope_b,
 
 /* ---- skeleton ---- */
 
-/* Where a joint is at rest, in model space. */
+/* Rest position of a joint in model space. */
 vec3 th_human_joint_position(uint32_t joint);
 
-/* The frame of a bone that starts at `origin`: Y down the bone, Z as near to `front` as that allows. A turn about X
+/* The frame of a bone that starts at `origin`: Y along the bone, Z as close to `front` as possible. A rotation about X
  * moves the tip of the bone towards its front, on both sides of the body. */
 th_dmat34 th_human_bone_frame(vec3 origin, vec3 along, vec3 front);
 
 /* ---- shape ---- */
 
-/* A row of joints, along which the skin is handed on: each joint takes over from the one before it, beginning at `soft`
- * before its own place on the axis, and done at `soft` behind it. */
+/* A chain of joints with blended skin weights: each joint takes over from the one before, from `soft` before its
+ * position on the axis to `soft` after it. */
 typedef enum th_human_chain_id {
     CHAIN_TORSO,
     CHAIN_SKULL,
@@ -163,19 +163,19 @@ typedef struct th_human_station {
     double width, depth; /* half of each; width along the tube's side vector */
 } th_human_station;
 
-/* A smooth surface through a row of stations, with round ends; it moves with a chain of joints. */
+/* A smooth surface through a row of stations, with rounded ends; it follows a chain of joints. */
 typedef struct th_human_tube {
     th_human_chain_id chain;
-    vec3 axis, side; /* unit length, at right angles */
-    double cap;      /* how far the ends reach past the first and last station */
-    double blend;    /* how softly it melts into the tubes before it */
+    vec3 axis, side; /* unit length, orthogonal */
+    double cap;      /* extent of the ends beyond the first and last station */
+    double blend;    /* blend distance with the tubes before it */
     double boxiness; /* 0: ellipse, 1: nearly a box */
-    bool carve;      /* takes away from what is there, instead of adding to it */
+    bool carve;      /* subtracts from the tubes before it instead of adding */
     uint32_t station_count;
     th_human_station stations[10];
 } th_human_tube;
 
-/* The lines of a grid on one axis: they start at `from`; each run goes on to `to` (or just beyond) in steps. */
+/* Grid lines on one axis, starting at `from`; each run continues to `to` (or just beyond) in equal steps. */
 typedef struct th_human_lines {
     double from;
     struct {
@@ -183,11 +183,11 @@ typedef struct th_human_lines {
     } runs[4];
 } th_human_lines;
 
-/* One closed surface in one colour, such as the shirt or the left hand: the outside of some tubes. */
+/* One closed surface in one colour, such as the shirt or the left hand: the union of some tubes. */
 typedef struct th_human_part {
     const char *name;
-    uint8_t color[3]; /* linear, as glTF has it */
-    bool pair;        /* stated for the left side, and needed on both; otherwise symmetric by itself */
+    uint8_t color[3]; /* linear, as in glTF */
+    bool pair;        /* defined for the left side and mirrored; otherwise symmetric */
     uint32_t tube_count;
     const th_human_tube *tubes;
     th_human_lines grid[3]; /* x y z; surrounds the part. Dense where the skin bends, sparse where it is straight */
@@ -196,22 +196,22 @@ typedef struct th_human_part {
 extern const th_human_part th_human_parts[];
 extern const uint32_t th_human_part_count;
 
-/* Roughly the distance to the surface: negative inside, exact in sign, smooth in space. */
+/* Approximate distance to the surface: negative inside, exact in sign, smooth in space. */
 double th_human_part_distance(const th_human_part *part, vec3 point);
 
-/* How much each joint moves a point near the part; the sum is 1. */
+/* The weight of each joint at a point near the part; the sum is 1. */
 void th_human_part_weights(const th_human_part *part, vec3 point, double out_weights[J_COUNT]);
 
 /* ---- motion ---- */
 
-/* What a wave moves: turns about the joint's own axes, in degrees, and the hips along the axes of the model, in metres.
+/* What a wave moves: rotations about the joint's own axes, in degrees, or the hips along the model's axes, in metres.
  * Signs are those of the left side. BEND: the tip moves to its front. TWIST: about the bone. TILT: sideways. */
 typedef enum th_human_motion { BEND, TWIST, TILT, MOVE_X, MOVE_Y, MOVE_Z } th_human_motion;
 
-/* ALTERNATE: the right side does the same half a cycle later. */
+/* ALTERNATE: the right side moves half a cycle later. */
 typedef enum th_human_side { BOTH, ALTERNATE, LEFT, RIGHT } th_human_side;
 
-/* mean + amplitude * sin(2 pi (cycles * phase + shift)), where phase runs from 0 to 1 over the clip: whole cycles, so
+/* mean + amplitude * sin(2 pi (cycles * phase + shift)). phase runs from 0 to 1 over the clip; cycles are whole, so
  * that it loops without a seam. */
 typedef struct th_human_wave {
     uint32_t joint; /* on the midline or left */
@@ -220,18 +220,18 @@ typedef struct th_human_wave {
     double mean, amplitude, cycles, shift;
 } th_human_wave;
 
-/* A foot at one moment of its own cycle, which starts when it touches the ground. */
+/* A foot at one moment of its cycle, which starts when it touches the ground. */
 typedef struct th_human_footstep {
     double phase;
     double pitch; /* degrees; above 0 the foot stands on its heel, below on its ball */
-    double toe;   /* degrees the toes bend up; -pitch keeps them flat on the ground */
+    double toe;   /* degrees that the toes bend up; -pitch keeps them flat on the ground */
     double lift;  /* metres above the ground */
 } th_human_footstep;
 
 typedef struct th_human_gait {
-    double stride;  /* metres the character gets ahead in one cycle */
-    double contact; /* share of the cycle in which the foot is on the ground */
-    double lead;    /* how far in front of the hips it comes down, metres */
+    double stride;  /* metres that the character advances per cycle */
+    double contact; /* fraction of the cycle in which the foot is on the ground */
+    double lead;    /* metres in front of the hips at which it touches down */
     double spread;  /* from the midline to the ankle, metres */
     double toe_out; /* degrees */
     uint32_t step_count;
@@ -246,12 +246,12 @@ typedef struct th_human_clip {
     const th_human_wave *waves;
 } th_human_clip;
 
-/* The local transforms of all joints at a phase of the clip; `rest` are those at rest. */
+/* Computes the local transforms of all joints at a phase of the clip. rest: those at rest. */
 void th_human_pose(const th_human_clip *clip, double phase, const th_trs rest[J_COUNT], th_trs out[J_COUNT]);
 
-/* ---- the whole ---- */
+/* ---- the model ---- */
 
-/* Each adds its share to a model that has an arena; false when out of memory. In this order. */
+/* Add a part of the model, which must have an arena. Call in this order. Return false if out of memory. */
 bool th_human_add_skeleton(th_model *model);
 bool th_human_add_mesh(th_model *model);
 bool th_human_add_clips(th_model *model);

@@ -1,5 +1,5 @@
-/* One moment of a clip. The body follows its waves. The legs do not: where the feet go is what people look at, so their
- * paths are given, and the legs reach for them (two-bone inverse kinematics). */
+/* The pose at a phase of a clip. The body follows its waves. The legs follow given paths of the feet, where errors are
+ * most visible, by two-bone inverse kinematics. */
 #include "parts.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static double radians(double degrees)
 
 /* ---- waves ---- */
 
-/* Turns the joint about one of its own axes, after everything that turned it before. */
+/* Rotates the joint about one of its own axes, after its previous rotations. */
 static void turn(th_trs *joint, int axis, double degrees)
 {
     double q[4] = {0, 0, 0, cos(radians(degrees) / 2)};
@@ -38,7 +38,7 @@ static void apply_wave(const th_human_wave *wave, double phase, th_trs pose[J_CO
         turn(&pose[wave->joint], (int)wave->motion, value);
     if (wave->side == LEFT || right == wave->joint)
         return;
-    /* In a mirror, turns about X stay and the others reverse; see th_human_bone_frame. */
+    /* Mirroring keeps rotations about X and reverses the others; see th_human_bone_frame. */
     if (wave->side == ALTERNATE)
         value = wave_at(wave, phase + 0.5);
     turn(&pose[right], (int)wave->motion, wave->motion == BEND ? value : -value);
@@ -46,9 +46,9 @@ static void apply_wave(const th_human_wave *wave, double phase, th_trs pose[J_CO
 
 /* ---- feet ---- */
 
-/* Slope at a key of a closed curve: the harmonic mean of the slopes beside it, or 0 at a peak, so that the curve never
- * leaves the range of its keys (F. Fritsch, J. Butland, A Method for Constructing Local Monotone Piecewise Cubic
- * Interpolants, 1984). A foot that should lie flat does. */
+/* Slope at a key of a closed curve: the harmonic mean of the neighbouring slopes, or 0 at a peak, so that the curve
+ * never leaves the range of its keys (F. Fritsch, J. Butland, A Method for Constructing Local Monotone Piecewise Cubic
+ * Interpolants, 1984). So a foot that should lie flat does. */
 static double monotone_slope(double before, double after)
 {
     return before * after > 0 ? 2 * before * after / (before + after) : 0;
@@ -59,14 +59,14 @@ static const th_human_footstep *step_at(const th_human_gait *gait, uint32_t i)
     return &gait->steps[i % gait->step_count];
 }
 
-/* From key i to the next, round the end. */
+/* Slope from key i to the next, cyclically. */
 static double step_width(const th_human_gait *gait, uint32_t i)
 {
     double width = step_at(gait, i + 1)->phase - step_at(gait, i)->phase;
     return width > 0 ? width : width + 1;
 }
 
-/* Between v1 and v2; v0 and v3 are the keys around them. */
+/* Interpolates between v1 and v2; v0 and v3 are the neighbouring keys. */
 static double curve(double v0, double v1, double v2, double v3, const double width[3], double t)
 {
     double slope = (v2 - v1) / width[1];
@@ -90,8 +90,8 @@ static th_human_footstep footstep_at(const th_human_gait *gait, double phase)
                                .lift = curve(a->lift, b->lift, c->lift, d->lift, width, t)};
 }
 
-/* How far in front of the hips the foot is. On the ground it goes backwards at the speed of the gait; in the air it
- * swings to the front, and meets the ground at that same speed. */
+/* Distance of the foot in front of the hips. On the ground it moves backwards at the speed of the gait; in the air it
+ * swings forward and lands at the same speed. */
 static double foot_ahead(const th_human_gait *gait, double phase)
 {
     if (phase <= gait->contact)
@@ -115,7 +115,8 @@ static vec3 transform(const th_dmat34 *m, vec3 p)
     return (vec3){out[0], out[1], out[2]};
 }
 
-/* model_from_foot. It stands flat, or turns about the edge of the heel or the joint of the toes, which rest. */
+/* model_from_foot. The foot is flat, or rotates about the edge of the heel or the joint of the toes, which stay in
+ * place. */
 static th_dmat34 foot_frame(const th_human_gait *gait, uint32_t foot, const th_human_footstep *step)
 {
     double side = foot == J_FOOT_L ? 1 : -1;
@@ -141,7 +142,7 @@ static double translation_length(const th_trs *trs)
     return length((vec3){trs->translation[0], trs->translation[1], trs->translation[2]});
 }
 
-/* Sets a joint so that it gets the given frame in model space. Only turns: its place follows from its parent. */
+/* Sets a joint's rotation so that it gets the given frame in model space. Its position follows from its parent. */
 static void aim(const th_dmat34 *model_from_parent, const th_dmat34 *frame, th_trs *out)
 {
     th_dmat34 parent_from_model;
@@ -153,7 +154,7 @@ static void aim(const th_dmat34 *model_from_parent, const th_dmat34 *frame, th_t
     }
 }
 
-/* The leg never stretches all the way: close to that, a small way of the foot is a large turn of the knee. */
+/* The leg is never fully stretched: close to that, a small movement of the foot rotates the knee by a large angle. */
 static double soft_reach(double distance, double reach)
 {
     const double softness = 0.015;
@@ -171,7 +172,7 @@ static void place_leg(const th_human_gait *gait, uint32_t thigh, double phase, t
     th_dmat34 hips = th_dmat34_from_trs(&pose[J_HIPS]), thigh_rest = th_dmat34_from_trs(&pose[thigh]);
     thigh_rest = th_dmat34_mul(hips, thigh_rest);
 
-    /* The triangle of hip, knee and ankle, in the plane that the foot points along. */
+    /* The triangle of hip, knee and ankle, in the plane that contains the foot's direction. */
     vec3 hip = origin_of(&thigh_rest), to_ankle = sub(origin_of(&target), hip);
     double upper = translation_length(&pose[calf]), lower = translation_length(&pose[foot]);
     double reach = soft_reach(length(to_ankle), upper + lower);

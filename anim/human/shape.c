@@ -1,7 +1,6 @@
 /* Distances and weights: implicit modelling with soft tubes (J. Bloomenthal, Introduction to Implicit Surfaces, 1997).
- * The tubes of a part melt into each other by I. Quilez's quadratic smooth minimum, so that shoulders, crotch and
- * finger webs need no care of their own, and the same tables give the skin weights: where tubes melt together, so do
- * theirs. */
+ * The tubes of a part are joined with I. Quilez's quadratic smooth minimum, so that shoulders, crotch and finger webs
+ * need no special treatment. The same blend gives the skin weights. */
 #include "parts.h"
 
 #include <string.h>
@@ -17,7 +16,7 @@ static th_human_station station_slope(const th_human_tube *t, uint32_t i)
                               (b->depth - a->depth) * per_metre};
 }
 
-/* The cross-section at the place on the tube that is nearest to `along`; finite differences as slopes make the surface
+/* The cross-section at the point of the tube closest to `along`. Slopes are finite differences, which makes the surface
  * smooth across stations. */
 static th_human_station section_at(const th_human_tube *t, double along)
 {
@@ -39,7 +38,7 @@ static th_human_station section_at(const th_human_tube *t, double along)
                               hermite(a.depth, b.depth, da.depth, db.depth, width, at)};
 }
 
-/* First-order distance to an ellipsoid whose third axis only counts beyond the ends of the tube. */
+/* First-order distance to an ellipsoid. The third axis counts only beyond the ends of the tube. */
 static double tube_distance(const th_human_tube *t, vec3 point)
 {
     th_human_station s = section_at(t, dot(point, t->axis));
@@ -77,7 +76,7 @@ double th_human_part_distance(const th_human_part *part, vec3 point)
 
 static void add_chain_weights(const th_human_chain *c, vec3 point, bool right, double share, double weights[J_COUNT])
 {
-    double reached = 1; /* how much of the point belongs to this link or a later one */
+    double reached = 1; /* the part of the weight that belongs to this link or a later one */
     for (uint32_t i = 0; c->links[i].joint != J_NONE; i++) {
         uint32_t joint = c->links[i].joint, next = c->links[i + 1].joint;
         double beyond = 0;
@@ -108,7 +107,7 @@ static void add_side_weights(const th_human_part *part, vec3 point, bool right, 
             add_chain_weights(&th_human_chains[part->tubes[i].chain], point, right, share * shares[i] / total, weights);
 }
 
-/* Near the midline both sides have a say, so that left leg and right leg pull evenly at the seat of the trousers. */
+/* Near the midline both sides contribute, so that both legs move the seat of the trousers equally. */
 void th_human_part_weights(const th_human_part *part, vec3 point, double out_weights[J_COUNT])
 {
     const double midline = 0.03;

@@ -1,4 +1,4 @@
-/* The skeleton, in a T-pose: arms out, palms down, because that is where limbs and shapes are easiest to state. */
+/* The skeleton, in a T-pose (arms out, palms down), in which limbs and shapes are easiest to define. */
 #include "parts.h"
 
 #include <throng/core/arena.h>
@@ -8,7 +8,7 @@
 typedef struct bone {
     const char *name;
     uint32_t parent;
-    vec3 head, tail, front; /* front: where the bone bends to; see th_human_bone_frame */
+    vec3 head, tail, front; /* front: the direction in which the bone bends; see th_human_bone_frame */
 } bone;
 
 /* clang-format off */
@@ -18,8 +18,8 @@ typedef struct bone {
 #define INWARD  {-0.5, -0.5, -0.7} /* the thumb closes across the palm */
 /* clang-format on */
 
-/* Midline and left side; the right side is its mirror image. Segment lengths are those of a person of 1.8 m
- * (D. A. Winter, Biomechanics and Motor Control of Human Movement, 2009, figure 4.1). */
+/* Midline and left side; the right side is mirrored. Segment lengths are those of a person of 1.8 m (D. A. Winter,
+ * Biomechanics and Motor Control of Human Movement, 2009, figure 4.1). */
 static const bone BONES[J_COUNT] = {
     [J_HIPS] = {"hips", TH_NO_INDEX, {0, 0.97, 0}, {0, 1.06, -0.005}, FORWARD},
     [J_SPINE_01] = {"spine_01", J_HIPS, {0, 1.06, -0.005}, {0, 1.19, -0.012}, FORWARD},
@@ -60,7 +60,7 @@ static vec3 mirrored(vec3 v)
     return (vec3){-v.x, v.y, v.z};
 }
 
-/* A bone of either side. The name is that of the left one. */
+/* A bone of either side, by the name of the left one. */
 static bone bone_of(uint32_t joint)
 {
     if (BONES[joint].name)
@@ -92,7 +92,7 @@ static char *name_of(th_arena *arena, uint32_t joint)
     return name;
 }
 
-/* Every joint has one bind, with the same index: everything here is skinned, and to all of it. */
+/* Every joint has one bone, with the same index. */
 bool th_human_add_skeleton(th_model *model)
 {
     th_joint *joints = th_arena_new(model->arena, th_joint, J_COUNT);

@@ -39,7 +39,7 @@ uint16_t find_bone(scene *s, uint32_t joint, th_mat34 inverse_bind)
     return (uint16_t)b->count++;
 }
 
-/* A list for each joint is there already: walking the joints in order sorts them. */
+/* One list per joint exists already, so walking the joints in order sorts the bones. */
 const uint16_t *finish_bones(scene *s)
 {
     const bone_list *b = &s->bones;

@@ -1,4 +1,4 @@
-/* Clips: every channel of the file, with keys as th_track wants them: finite, ascending, unit rotations. */
+/* Clips: all channels of the file, with keys as th_track requires: finite, ascending, unit rotations. */
 #include "ipc.h"
 #include "scene.h"
 
@@ -12,20 +12,20 @@
 typedef struct key {
     double time;
     float value[4];
-    uint32_t order; /* in the file, to sort stably */
+    uint32_t order; /* in the file, for a stable sort */
 } key;
 
-/* One track at work. */
+/* A track while it is built. */
 typedef struct track {
     scene *s;
-    const char *where; /* for notes */
+    const char *where; /* for warnings */
     int width;         /* 3 or 4 */
     key *keys;
     uint32_t count;
     bool steps;    /* keys hold until the next one */
-    float *spline; /* keys are joined by a curve: by their order, as read_spline has it; else NULL */
-    bool repaired; /* times were changed */
-    bool filled;   /* from the rest transform, for want of keys */
+    float *spline; /* keys as read_spline returns them, addressed by their order; NULL: no spline */
+    bool repaired; /* key times were changed */
+    bool filled;   /* from the rest transform, because the file has no keys */
 } track;
 
 /* ---- warnings, in this order ---- */
@@ -68,7 +68,7 @@ static void sort(track *t)
     qsort(t->keys, t->count, sizeof *t->keys, compare_keys);
 }
 
-/* The last one of equal times stays, as it is the one that holds from that time on. */
+/* Of keys with equal times keeps the last: its value holds from that time on. */
 static void drop_repeated(track *t)
 {
     uint32_t kept = 0;
@@ -88,8 +88,8 @@ static bool is_zero_rotation(const float q[4])
     return length2 < 1e-11;
 }
 
-/* Unit length, the short way round from key to key. Zero rotations hold what was there before, or at the beginning what
- * comes first. Almost every file is off by some 1e-4, which is not worth a note. */
+/* Normalises rotations and makes neighbours take the shorter arc. A zero rotation takes the value before it, or the
+ * first valid one if it is at the start. Almost every file is off by about 1e-4, which is not worth a warning. */
 static void make_rotations_good(track *t)
 {
     uint32_t zero = 0, scaled = 0;
@@ -122,7 +122,7 @@ static void make_rotations_good(track *t)
     warn(t->s, WARN_ROTATION_LENGTH, scaled, "%s", t->where);
 }
 
-/* A spline's rotations stay what they are, as length and signs are part of the curve; only zero is none. */
+/* Keeps the rotations of a spline, because length and sign are part of the curve. Only zero is invalid. */
 static void replace_zero_rotations(track *t)
 {
     static const float none[4] = {0, 0, 0, 1};
@@ -142,7 +142,8 @@ static void replace_zero_rotations(track *t)
     warn(t->s, WARN_ROTATION_ZERO, zero, "%s", t->where);
 }
 
-/* Per tick, and finite. What leads to the first key and away from the last one is never used and becomes 0. */
+/* Converts tangents to change per tick and makes them finite. The in-tangent of the first key and the out-tangent of
+ * the last are never used and become 0. */
 static const float *finish_tangents(track *t, double ticks_per_second)
 {
     uint32_t width = (uint32_t)t->width, broken = 0;
@@ -161,7 +162,7 @@ static const float *finish_tangents(track *t, double ticks_per_second)
     return tangents;
 }
 
-/* `rest`: holds when no key is left. */
+/* rest: the value if no key is left. */
 static th_track finish(track *t, const double rest[], double ticks_per_second)
 {
     drop_not_finite(t);
@@ -227,8 +228,8 @@ static bool same_vector(const struct aiVectorKey *k, const struct aiVector3D *v)
     return k->mTime == 0 && memcmp(&k->mValue, v, sizeof *v) == 0;
 }
 
-/* Which parts the file moves. Assimp gives the others one key, taken from its own split of the node's transform; they
- * are told by that where the format is not one we look into ourselves. */
+/* Parts of the transform that the file moves. Assimp gives the others one key, taken from its own decomposition of the
+ * node's transform. In formats that we do not parse ourselves, these are recognised by that key. */
 static uint32_t moved_parts(const struct aiNodeAnim *in, const struct aiNode *node)
 {
     struct aiVector3D translation, scale;
@@ -242,8 +243,8 @@ static uint32_t moved_parts(const struct aiNodeAnim *in, const struct aiNode *no
     return (no_translation ? 0 : TH_TRANSLATION) | (no_rotation ? 0 : TH_ROTATION) | (no_scale ? 0 : TH_SCALE);
 }
 
-/* The rest transform's parts as they go with the keys there are: one transform has several splits, and parts of two of
- * them make a third transform. Without rotation keys, those of the scale show where the signs of a mirror belong. */
+/* Decomposes the rest transform to match the existing keys. A transform has several decompositions, and mixing parts of
+ * two gives a third transform. Without rotation keys, the scale keys show on which axis a mirror belongs. */
 static double split_rest(const th_mat34 *rest, const track *rotation, const track *scale, th_trs *out)
 {
     th_dmat34 matrix = th_dmat34_from(*rest);
@@ -255,16 +256,16 @@ static double split_rest(const th_mat34 *rest, const track *rotation, const trac
 
 /* ---- channels ---- */
 
-/* What a clip is on its way to being. */
+/* A clip while it is built. */
 typedef struct clip_work {
     scene *s;
     uint32_t index; /* in the file */
     const char *name;
     double rate;   /* ticks per second */
-    bool repaired; /* times were changed */
+    bool repaired; /* key times were changed */
 } clip_work;
 
-/* The values as well, so that they and the tangents come from one reading. */
+/* Reads the values too, so that values and tangents come from the same read. */
 static void read_curve(const clip_work *w, const authorship *a, uint32_t joint, uint32_t part, track *t)
 {
     t->steps = a->steps & part;
@@ -314,8 +315,8 @@ static double last_time(const th_channel *c)
     return fmax(last, c->scale.times[c->scale.key_count - 1]);
 }
 
-/* The file's own duration may be longer than its keys (a pause before the loop). It is not believed when it cuts keys
- * off, or when it was computed from keys that had to be repaired. */
+/* The duration in the file may be longer than its keys (a pause before the loop). It is ignored if it would cut keys
+ * off, or if it was computed from keys that had to be repaired. */
 static double read_duration(scene *s, const struct aiAnimation *in, const th_clip *clip, bool repaired)
 {
     double last = 0, given = in->mDuration;

@@ -1,5 +1,5 @@
-/* What an FBX file asks for and Assimp 5.2.5 does not give. It is not done here either; it is said, since such a file
- * plays, and plays wrong. Assimp's scene does not show it, so it is looked up in the file. */
+/* Warnings for what an FBX file requests and Assimp 5.2.5 does not support. The importer does not support it either,
+ * but warns, because such a file plays wrong. Assimp's scene does not show it, so the file is parsed for it. */
 #include "fbx_records.h"
 #include "gltf_json.h"
 
@@ -9,15 +9,15 @@
 
 #define TICKS_A_SECOND 46186158000.0
 
-/* Of KeyAttrFlags. */
+/* bits of KeyAttrFlags */
 enum { KEY_CONSTANT = 0x2, KEY_CUBIC = 0x8, KEY_USER_TANGENT = 0x400 };
 
-/* How a node takes on the scale of its parent: times it, not about its own axes but its parent's, or not at all. */
+/* How a node inherits its parent's scale: component by component, fully (about the parent's axes), or not at all. */
 enum { INHERIT_COMPONENTWISE = 0, INHERIT_FULLY = 1, INHERIT_NO_SCALE = 2 };
 
 typedef enum kind { OTHER, MODEL, CURVE, CURVE_NODE, LAYER, STACK } kind;
 
-/* What the file calls an object, and how it hangs together with others. */
+/* An object of the file and its connections. */
 typedef struct object {
     int64_t id;
     const fbx_record *record;
@@ -25,9 +25,9 @@ typedef struct object {
     struct object *parent;   /* model: its parent; curve node: its model; layer: its stack */
     struct object *curve[3]; /* curve node: of x, y, z */
     bool moves;              /* curve node: a part of a transform */
-    double noticeable;       /* curve node: half a degree, half a unit of length, half a hundredth of scale */
+    double noticeable;       /* curve node: half a degree, half a unit of length, or 0.005 of scale */
     bool in_use;             /* layer: has a curve node that moves */
-    uint32_t layer_count;    /* stack: that are in use */
+    uint32_t layer_count;    /* stack: layers in use */
     bool scaled;             /* model: a clip changes its scale */
 } object;
 
@@ -35,7 +35,7 @@ typedef struct objects {
     scene *s;
     uint32_t count;
     object *all;              /* by id */
-    const fbx_record *models; /* what models are unless they say otherwise */
+    const fbx_record *models; /* default properties of models */
 } objects;
 
 /* ---- the objects ---- */
@@ -99,7 +99,7 @@ static objects list_objects(scene *s, const fbx_record *root)
     return o;
 }
 
-/* ---- how they hang together ---- */
+/* ---- connections ---- */
 
 static void connect_curve(object *curve, object *node, const fbx_record *connection)
 {
@@ -132,7 +132,7 @@ static void connect_objects(const objects *o, const fbx_record *root)
         else if ((from->kind == MODEL && to->kind == MODEL) || (from->kind == LAYER && to->kind == STACK))
             from->parent = to;
     }
-    /* A second time, now that it is known which curve nodes move something. */
+    /* Second pass: now it is known which curve nodes move something. */
     for (const fbx_record *c = NULL; (c = find_fbx_record(inside, c, "C"));) {
         const object *from = find_object(o, fbx_integer(c, 1, 0));
         object *layer = find_object(o, fbx_integer(c, 2, 0));
@@ -146,7 +146,7 @@ static void connect_objects(const objects *o, const fbx_record *root)
 
 /* ---- properties of models ---- */
 
-/* The record P: "name", type, ... with its values from 4 on. */
+/* Returns the record P ("name", type, ...) of a property. Its values start at index 4. */
 static const fbx_record *find_property(const objects *o, const object *model, const char *name)
 {
     const fbx_record *sources[] = {model->record, o->models}, *p = NULL;
@@ -170,7 +170,7 @@ static bool differs(const double v[3], double from)
     return fabs(v[0] - from) > 1e-4 || fabs(v[1] - from) > 1e-4 || fabs(v[2] - from) > 1e-4;
 }
 
-/* ---- what is said ---- */
+/* ---- warnings ---- */
 
 static void check_scale_inheritance(const objects *o, const object *model)
 {
@@ -205,7 +205,7 @@ static bool extrapolates(const object *curve, const char *side)
     return type && fbx_integer(type, 0, 'C') != 'C';
 }
 
-/* The flags of each key: FLAGS holds for COUNT keys each. NULL when they do not add up. */
+/* Expands the flags to one per key: FLAGS holds for COUNT keys each. NULL if the counts do not add up. */
 static const uint16_t *read_modes(const objects *o, const object *curve, uint32_t key_count)
 {
     uint32_t flag_count, run_count, key = 0;
@@ -218,8 +218,8 @@ static const uint16_t *read_modes(const objects *o, const object *curve, uint32_
     return key == key_count ? modes : NULL;
 }
 
-/* How far the curve strays from the straight line between keys k and k + 1, about: a smooth curve through neighbours
- * strays by an eighth of its second difference. Tangents of the author's own may do anything. */
+/* Estimates how far the curve departs from the straight line between keys k and k + 1. A smooth curve through its
+ * neighbours departs by an eighth of its second difference. User tangents may do anything. */
 static double bend(const double *times, const double *values, const uint16_t *modes, uint32_t count, uint32_t k)
 {
     double step = fabs(values[k + 1] - values[k]), most = 0;
@@ -235,7 +235,7 @@ static double bend(const double *times, const double *values, const uint16_t *mo
     return most;
 }
 
-/* What a curve does between and beyond its keys. */
+/* Finds out what a curve does between and beyond its keys. */
 static void check_curve(const objects *o, const object *node, const object *curve)
 {
     uint32_t count, value_count;

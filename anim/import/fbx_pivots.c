@@ -1,27 +1,27 @@
 /* FBX pivots: one joint for each node of the file.
  *
- * An FBX node's transform is a product of up to eleven parts (Autodesk, FBX SDK Help, "Computing transformation
+ * The transform of an FBX node is a product of up to eleven parts (Autodesk, FBX SDK Help, "Computing transformation
  * matrices"):
  *
- *     Translation RotationOffset RotationPivot PreRotation Rotation PostRotation^-1 RotationPivot^-1
- *     ScalingOffset ScalingPivot Scaling ScalingPivot^-1
+ *    Translation RotationOffset RotationPivot PreRotation Rotation PostRotation^-1 RotationPivot^-1
+ *      ScalingOffset ScalingPivot Scaling ScalingPivot^-1
  *
- * Assimp makes a chain of nodes of it, X_$AssimpFbx$_Translation and so on down to X itself. What the clips do with
- * such a chain depends on Assimp's version and on the node:
+ * Assimp turns it into a chain of nodes, X_$AssimpFbx$_Translation and so on, down to X. What clips do with such a
+ * chain depends on Assimp's version and on the node:
  *
- *   a channel for X     holds the whole local transform, and the parts above must not apply once more (assimp#3390; in
- *                       5.2.5 all nodes without pivots, that is all of Mixamo's). Its rotation is PreRotation *
- *                       Rotation * PostRotation, with the last one not inverted.
- *   channels for parts  each holds its part (6.0.5: all nodes with a chain).
+ *    a channel for X         holds the whole local transform; the parts above must not apply again (assimp#3390; in
+ *                            5.2.5 all nodes without pivots, that is all of Mixamo's). Its rotation is PreRotation *
+ *                            Rotation * PostRotation, with the last one not inverted.
+ *    channels for parts      each holds its part (6.0.5: all nodes with a chain).
  *
- * Which it is depends on the node alone, so no node has the one in one clip and the other in another.
+ * The choice depends on the node alone, so a node never has both kinds.
  *
- * A chain whose parts stand still, or that has no pivots, is a translation, a rotation and a scale: it becomes one
- * joint, X, and one channel for it. Only a node that turns or scales about a pivot while it moves stays a chain.
+ * A chain whose parts do not move, or that has no pivots, is a translation, a rotation and a scale: it becomes one
+ * joint, X, and one channel. A node that rotates or scales about a pivot while it moves stays a chain.
  *
- * Geometric transforms (GeometricTranslation, ...) move a node's mesh, but neither its children nor what is skinned to
- * it. Assimp puts them above X and their inverses below. Here they become a child of X that holds the meshes, and a
- * factor of the inverse bind matrices of skinned meshes. */
+ * Geometric transforms (GeometricTranslation, ...) move the mesh of a node, but neither its children nor the meshes
+ * skinned to it. Assimp puts them above X and their inverses below. Here they become a child of X that holds the
+ * meshes, and a factor of the inverse bind matrices of skinned meshes. */
 #include "fbx_records.h"
 
 #include <assimp/cimport.h>
@@ -57,13 +57,13 @@ static const char *const part_names[PART_COUNT] = {
     "ScalingPivotInverse", "GeometricTranslation", "GeometricRotation", "GeometricScaling",
 };
 
-/* A node of the file, as Assimp spreads it. */
+/* A node of the file, as the chain of nodes that Assimp makes of it. */
 typedef struct chain {
     struct aiNode *part[PART_COUNT]; /* NULL: the node has no such part */
     struct aiNode *node;
 } chain;
 
-/* The channels of one clip: the file's, sorted by name to be found, and those that come in their stead. */
+/* The channels of one clip: those of the file, sorted by name, and their replacements. */
 typedef struct channels {
     uint32_t count, added_count;
     struct aiNodeAnim **sorted, **added;
@@ -76,7 +76,7 @@ static const char *find_tag(const struct aiNode *node)
     return strstr(node->mName.data, TAG);
 }
 
-/* PART_COUNT when the node is no part of a chain. */
+/* PART_COUNT if the node is not part of a chain. */
 static enum part part_of(const struct aiNode *node)
 {
     const char *tag = find_tag(node);
@@ -115,7 +115,7 @@ static channels *sort_channels(scene *s)
     return all;
 }
 
-/* NULL when the clip does not move this part of the node. */
+/* NULL if the clip does not move this part of the node. */
 static struct aiNodeAnim *find_channel(const channels *clip, const chain *c, enum part part)
 {
     const struct aiNode *node = part == WHOLE ? c->node : c->part[part];
@@ -138,7 +138,7 @@ static void add_channel(scene *s, channels *clip, struct aiNodeAnim *channel)
     clip->added[clip->added_count++] = channel;
 }
 
-/* A channel without keys is one that was dropped: Assimp gives none. */
+/* A dropped channel is marked by having no keys; Assimp never returns such channels. */
 static void drop_channel(struct aiNodeAnim *channel)
 {
     channel->mNumPositionKeys = channel->mNumRotationKeys = channel->mNumScalingKeys = 0;
@@ -149,7 +149,7 @@ static bool was_dropped(const struct aiNodeAnim *channel)
     return channel->mNumPositionKeys + channel->mNumRotationKeys + channel->mNumScalingKeys == 0;
 }
 
-/* The clip's list, without what was dropped, with what was added. */
+/* Sets the clip's channel list, without the dropped ones and with the added ones. */
 static void write_channels(scene *s, const channels *clip, struct aiAnimation *out)
 {
     struct aiNodeAnim **list = make(s, struct aiNodeAnim *, clip->count + clip->added_count);
@@ -203,7 +203,7 @@ static th_dmat34 product(const chain *c, enum part first, enum part end)
     return all;
 }
 
-/* The rotation of a part that is nothing else. */
+/* The rotation of a part that is a pure rotation. */
 static void rotation_of(const struct aiNode *part, double out[4])
 {
     th_trs trs = {.rotation = {0, 0, 0, 1}};
@@ -226,7 +226,7 @@ static void turn_keys(struct aiNodeAnim *channel, const double before[4], const 
 
 /* ---- the channel of a whole node ---- */
 
-/* Assimp multiplies by PostRotation where its inverse belongs; the part's node has the inverse. */
+/* Assimp multiplies by PostRotation instead of by its inverse. The part's node has the inverse. */
 static void invert_post_rotation(const chain *c, struct aiNodeAnim *whole)
 {
     double inverse[4], twice[4];
@@ -244,7 +244,7 @@ static struct aiVectorKey *make_vector_key(scene *s, struct aiVector3D value)
     return key;
 }
 
-/* A channel of the node that stands as it does at rest. */
+/* A channel that holds the node's rest transform. */
 static struct aiNodeAnim *make_still_channel(scene *s, const struct aiNode *node)
 {
     struct aiNodeAnim *channel = make(s, struct aiNodeAnim, 1);
@@ -259,7 +259,7 @@ static struct aiNodeAnim *make_still_channel(scene *s, const struct aiNode *node
     return channel;
 }
 
-/* The node's channel from those of its parts, which are dropped. The node has its rest transform already. */
+/* Builds the node's channel from those of its parts, and drops these. The node already has its rest transform. */
 static struct aiNodeAnim *join_channels(scene *s, const chain *c, struct aiNodeAnim *const part[PART_COUNT])
 {
     struct aiNodeAnim *whole = make_still_channel(s, c->node);
@@ -302,7 +302,7 @@ static void join_clip(scene *s, const chain *c, channels *clip)
 
 /* ---- nodes ---- */
 
-/* False, and *out is not to be looked at, when the node does not begin a chain of parts known here. */
+/* Returns false if the node does not begin a chain of known parts; then *out is undefined. */
 static bool gather(struct aiNode *first, chain *out)
 {
     struct aiNode *node = first;
@@ -319,7 +319,7 @@ static bool gather(struct aiNode *first, chain *out)
     return node != first;
 }
 
-/* The children of a node hang beneath the inverses of its geometric transforms. */
+/* Moves the children of a node from below the inverses of its geometric transforms. */
 static void skip_inverses(struct aiNode *node)
 {
     struct aiNode *below = node;
@@ -333,7 +333,7 @@ static void skip_inverses(struct aiNode *node)
             node->mChildren[c]->mParent = node;
 }
 
-/* Whether the file has this matrix as that of a cluster: it leads from the mesh's node to the bone. */
+/* Whether the file has this matrix as a cluster's, which leads from the mesh's node to the bone. */
 static bool is_of_cluster(scene *s, const th_dmat34 *offset)
 {
     const fbx_record *objects = find_fbx_record(s->fbx, NULL, "Objects"), *deformer = NULL;
@@ -351,9 +351,9 @@ static bool is_of_cluster(scene *s, const th_dmat34 *offset)
     return false;
 }
 
-/* What is skinned sees its mesh at the bind pose through the geometric transform. Assimp 5.2.5 gives the matrix of the
- * cluster as it is, 6.0.5 one of its own with the geometric transform in it. A mesh of several nodes is skinned once,
- * as the first of them has it. */
+/* Applies the geometric transform to skinned meshes, which see it in the bind pose. Assimp 5.2.5 returns the cluster's
+ * matrix unchanged; 6.0.5 returns its own, which includes the geometric transform. A mesh of several nodes is skinned
+ * once, as its first node has it. */
 static void move_bones(scene *s, const struct aiNode *holder, const th_dmat34 *geometric, bool *moved)
 {
     for (unsigned m = 0; m < holder->mNumMeshes; m++) {
@@ -370,7 +370,7 @@ static void move_bones(scene *s, const struct aiNode *holder, const th_dmat34 *g
     }
 }
 
-/* The meshes go to a child of their own, which has the geometric transform. */
+/* Moves the meshes to a child of their own, which has the geometric transform. */
 static void lower_geometry(scene *s, chain *c, bool *moved)
 {
     struct aiNode *node = c->node;
@@ -397,7 +397,7 @@ static void lower_geometry(scene *s, chain *c, bool *moved)
     move_bones(s, holder, &geometric, moved);
 }
 
-/* The top of what stands for the node from now on. */
+/* The topmost node that replaces the chain. */
 static struct aiNode *settle(scene *s, chain *c, channels *all, bool *moved)
 {
     struct aiNode *top = NULL, *bottom = NULL;

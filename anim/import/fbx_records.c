@@ -7,13 +7,13 @@
 
 #define MAX_DEPTH 32
 
-/* What is left to read. */
+/* The input that is left. */
 typedef struct bytes {
     const char *at, *end, *start;
     bool wide; /* binary, version 7.5 or later: 64-bit offsets */
 } bytes;
 
-/* ---- what both encodings use ---- */
+/* ---- shared by both encodings ---- */
 
 static void add_value(scene *s, fbx_record *record, const fbx_value *value)
 {
@@ -24,7 +24,7 @@ static void add_value(scene *s, fbx_record *record, const fbx_value *value)
     record->values[record->value_count++] = *value;
 }
 
-/* Puts a new record at the end of a list whose last link is *last. */
+/* Appends a new record to a list whose last link is *last. */
 static fbx_record *add_record(scene *s, fbx_record ***last, const char *name, size_t name_size)
 {
     fbx_record *record = make(s, fbx_record, 1);
@@ -114,7 +114,7 @@ static bool read_binary_value(bytes *b, fbx_value *out)
     }
 }
 
-/* The records up to b->end, or to the empty one that closes a list. */
+/* Reads records up to b->end, or up to the empty record that closes a list. */
 static void read_binary(scene *s, bytes *b, fbx_record *into, int depth)
 {
     fbx_record **last = &into->first;
@@ -150,7 +150,7 @@ static void skip_space(bytes *b, bool lines)
     }
 }
 
-/* A word, a number or what stands in quotes. */
+/* Reads a word, a number or a quoted string. */
 static bool read_text_value(bytes *b, fbx_value *out)
 {
     const char *from = b->at;
@@ -173,12 +173,12 @@ static bool read_text_value(bytes *b, fbx_value *out)
     double number = strtod(copy, &end);
     if (*end == '\0')
         *out = number_value(number, strtoll(copy, NULL, 10));
-    else if (out->size == 1) /* one letter stands for its code: Type: C */
+    else if (out->size == 1) /* a single letter stands for its code: Type: C */
         *out = (fbx_value){FBX_TEXT, '\0', 0, (unsigned char)*from, from, 1, 0, false};
     return true;
 }
 
-/* *COUNT { a: NUMBERS }, with the star read. The numbers stay text. */
+/* Reads *COUNT { a: NUMBERS } from behind the star. The numbers stay text. */
 static void read_text_array(bytes *b, fbx_value *out)
 {
     char *end;
@@ -217,7 +217,7 @@ static void read_text_values(scene *s, bytes *b, fbx_record *record)
     }
 }
 
-/* The records up to the brace that closes the list. */
+/* Reads records up to the brace that closes the list. */
 static void read_text_records(scene *s, bytes *b, fbx_record *into, int depth)
 {
     fbx_record **last = &into->first;
@@ -257,7 +257,7 @@ const fbx_record *parse_fbx_records(scene *s, const char *file, size_t size)
     return root->first ? root : NULL;
 }
 
-/* ---- looking things up ---- */
+/* ---- lookup ---- */
 
 const fbx_record *find_fbx_record(const fbx_record *inside, const fbx_record *after, const char *name)
 {
@@ -349,8 +349,8 @@ static bool unpack_numbers(scene *s, const fbx_value *v, double *out)
     return true;
 }
 
-/* Whether so many numbers can be in so many bytes: one as text takes two at least, and deflate makes no more than 1,032
- * bytes of one. Lest a false count takes all memory. */
+/* Whether `count` numbers fit into the stored bytes: as text a number takes at least two, and deflate expands a byte to
+ * at most 1,032. Prevents a false count from using up memory. */
 static bool is_possible(const fbx_value *v)
 {
     uint64_t most = v->size * (v->deflated ? (uint64_t)1032 : 1);

@@ -1,22 +1,22 @@
-/* FBX space: a file says in its global settings which axis is up and how long a unit is. Assimp 5.2.5 reads both into
- * the scene's metadata and leaves the scene as it is; later versions turn and scale the root, unless told not to, which
- * import.c does.
+/* FBX space: the global settings of a file state the up axis and the length of a unit. Assimp 5.2.5 copies both into
+ * the scene's metadata and leaves the scene unchanged. Later versions rotate and scale the root unless told not to, as
+ * import_file (gltf.c) does.
  *
- * Units are worked into all lengths, so that rotations and translations stay rotations and translations: with s the
- * metres in a unit, every transform M becomes S M S^-1. Axes are worked into the root alone. */
+ * Units are applied to all lengths, so that rotations and translations stay what they are: with s the metres per unit,
+ * every transform M becomes S M S^-1. Axes are applied to the root alone. */
 #include "scene.h"
 
 #include <assimp/cimport.h>
 #include <math.h>
 #include <string.h>
 
-/* One of our axes, as the file names it. */
+/* One of our axes, in terms of the file's. */
 typedef struct axis {
-    int index; /* 0 to 2; -1: of no such axis */
+    int index; /* 0 to 2; -1: no such axis */
     int sign;
 } axis;
 
-/* Leaves *out alone when there is no such number. */
+/* Leaves *out unchanged if there is no such number. */
 static bool read_number(const struct aiMetadata *data, const char *name, double *out)
 {
     for (unsigned p = 0; data && p < data->mNumProperties; p++) {
@@ -76,7 +76,7 @@ static void scale_clip(struct aiAnimation *clip, float factor)
             scale_vector(&clip->mChannels[c]->mPositionKeys[k].mValue, factor);
 }
 
-/* FBX counts in centimetres. */
+/* the unit of FBX is a centimetre */
 static void scale_to_metres(scene *s)
 {
     double unit_cm = 1;
@@ -108,7 +108,7 @@ static axis read_axis(const scene *s, const char *name, int standard)
     return (axis){index >= 0 && index <= 2 ? (int)index : -1, sign < 0 ? -1 : 1};
 }
 
-/* Whether the axes are three different ones. */
+/* Whether the three axes are distinct. */
 static bool is_frame(const axis axes[3])
 {
     unsigned seen = 0;
@@ -117,7 +117,7 @@ static bool is_frame(const axis axes[3])
     return seen == 7;
 }
 
-/* Rows of the turn: our x is the file's coord axis, y its up axis, z its front axis. */
+/* Rows of the rotation: our x is the file's coord axis, y its up axis, z its front axis. */
 static void turn_upright(scene *s)
 {
     const axis axes[3] = {read_axis(s, "CoordAxis", 0), read_axis(s, "UpAxis", 1), read_axis(s, "FrontAxis", 2)};

@@ -1,5 +1,5 @@
-/* What Assimp 5.2.5 leaves out of glTF files: which keys are the file's own, how they are joined, and how the file
- * splits a node's transform (Khronos, glTF 2.0 Specification, 2021, sections 3.5 and 3.11). */
+/* Information that Assimp 5.2.5 drops from glTF files: which keys are in the file, how they are interpolated, and how
+ * the file decomposes a node's transform (Khronos, glTF 2.0 Specification, 2021, sections 3.5 and 3.11). */
 #include "gltf.h"
 #include "ipc.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a channel of the file says. A later one for the same part of the same node replaces it. */
+/* A channel of the file. A later one for the same part of the same node replaces it. */
 typedef struct gltf_channel {
     uint32_t node, part;
     size_t order;
@@ -17,14 +17,14 @@ typedef struct gltf_channel {
 
 struct gltf {
     json_t *file;
-    uint32_t *node; /* of the file, by joint; TH_NO_INDEX where none is known */
+    uint32_t *node; /* by joint: node of the file; TH_NO_INDEX: unknown */
     uint32_t clip_count;
-    gltf_channel **channels; /* by clip, ascending by node, part and order */
+    gltf_channel **channels; /* by clip: sorted by node, part and order */
     size_t *channel_counts;
     gltf_buffer *buffers;
 };
 
-/* ---- nodes: joint by joint, beside Assimp's tree ---- */
+/* ---- nodes: matches joints with Assimp's tree ---- */
 
 static const json_t *node_at(const gltf *g, uint32_t index)
 {
@@ -47,7 +47,7 @@ static void match_children(scene *s, const json_t *children, uint32_t parent)
     }
 }
 
-/* Assimp puts a root of its own above several. */
+/* Assimp adds a root of its own above several roots. */
 static void match_nodes(scene *s)
 {
     const json_t *file = s->gltf->file;
@@ -82,7 +82,7 @@ static int compare_channels(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Assimp passes over channels that have no times, or fewer values than times. */
+/* Assimp ignores channels without times, or with fewer values than times. */
 static bool has_keys(const gltf *g, const gltf_channel *channel)
 {
     const json_t *accessors = json_object_get(g->file, "accessors");
@@ -113,9 +113,9 @@ static void read_animation(scene *s, uint32_t clip, const json_t *animation)
     s->gltf->channel_counts[clip] = count;
 }
 
-/* ---- what clips.c asks ---- */
+/* ---- queries of clips.c ---- */
 
-/* The first channel of a node, or where it would be. */
+/* Returns the first channel of a node, or its insertion point. */
 static size_t find_channels(const gltf *g, uint32_t clip, uint32_t node)
 {
     size_t low = 0, high = g->channel_counts[clip];

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is being read, for messages as well. */
+/* The accessor that is being read; also for messages. */
 typedef struct reader {
     const scene *s;
     const json_t *file;
@@ -14,7 +14,7 @@ typedef struct reader {
     const char *where;
 } reader;
 
-/* Elements one after the other in a buffer, all within its bytes. */
+/* Consecutive elements in a buffer, all within its bytes. */
 typedef struct row {
     const char *bytes;
     size_t stride;
@@ -25,7 +25,7 @@ _Noreturn static void reject(const reader *r, const char *why)
     give_up(TH_ERR_INPUT, "%s: the keys of a CUBICSPLINE (accessor %u) %s", r->where, r->accessor, why);
 }
 
-/* A member that is a number of bytes or elements; `otherwise` when it is not there. */
+/* A member that is a byte or element count; `otherwise` if it is missing. */
 static size_t size_of(const reader *r, const json_t *object, const char *member, size_t otherwise)
 {
     const json_t *number = json_object_get(object, member);
@@ -37,7 +37,7 @@ static size_t size_of(const reader *r, const json_t *object, const char *member,
     return (size_t)value;
 }
 
-/* `from` says where: with a bufferView and an offset into it. */
+/* from: JSON object with a bufferView and an offset into it. */
 static row find_row(const reader *r, const json_t *from, size_t element_bytes, size_t count)
 {
     const json_t *view = gltf_at(json_object_get(r->file, "bufferViews"), gltf_index(from, "bufferView"));
@@ -58,11 +58,11 @@ static row find_row(const reader *r, const json_t *from, size_t element_bytes, s
 static size_t read_index(const char *bytes, uint32_t size)
 {
     uint32_t index = 0;
-    memcpy(&index, bytes, size); /* little endian, as glTF */
+    memcpy(&index, bytes, size); /* little-endian, as glTF */
     return index;
 }
 
-/* Some of the elements stand elsewhere. */
+/* Replaces the elements that a sparse accessor stores elsewhere. */
 static void read_sparse(const reader *r, const json_t *sparse, uint32_t width, size_t count, float *out)
 {
     enum { U8 = 5121, U16 = 5123, U32 = 5125 };

@@ -15,7 +15,7 @@ static int digit_of(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-/* Up to the first character that is no digit. */
+/* Decodes up to the first character that is not a base64 digit. */
 static gltf_buffer decode_base64(const char *text, size_t length)
 {
     gltf_buffer buffer = {.bytes = malloc(length + 1)};
@@ -35,7 +35,7 @@ static gltf_buffer decode_base64(const char *text, size_t length)
 
 /* ---- where buffers lie ---- */
 
-/* Behind the JSON of a .glb file. */
+/* The chunk behind the JSON of a .glb file. */
 static gltf_buffer read_binary_chunk(const char *path)
 {
     enum { HEAD = 12, CHUNK_HEAD = 8 };
@@ -56,7 +56,7 @@ static gltf_buffer read_binary_chunk(const char *path)
     return file;
 }
 
-/* Found as Assimp finds it: the text as it is, from the folder of the model. */
+/* Resolves the path like Assimp: the text unchanged, relative to the model's folder. */
 static gltf_buffer read_beside(const char *model, const char *uri)
 {
     const char *slash = strrchr(model, '/');

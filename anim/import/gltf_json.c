@@ -9,8 +9,8 @@
 
 #define JSON_MAX_BYTES ((size_t)256 << 20)
 
-/* A .glb file begins with 12 bytes of head, then come the length and the type of the first chunk, which is the JSON
- * (Khronos, glTF 2.0 Specification, 2021, section 4.4). Anything else is JSON from the beginning. */
+/* A .glb file begins with a header of 12 bytes. The length and type of the first chunk, which is the JSON, follow
+ * (Khronos, glTF 2.0 Specification, 2021, section 4.4). Any other file is JSON from the start. */
 static size_t find_json(FILE *file)
 {
     struct {
@@ -24,7 +24,7 @@ static size_t find_json(FILE *file)
     return size > 0 ? (size_t)size : 0;
 }
 
-/* As names.c reads names that are not UTF-8, in the whole file. NULL when out of memory. */
+/* Converts Latin-1 to UTF-8 in the whole file, as names.c does for single names. NULL if out of memory. */
 static char *from_latin1(const char *bytes, size_t *size)
 {
     char *text = malloc(2 * *size + 1), *end = text;
@@ -38,8 +38,8 @@ static char *from_latin1(const char *bytes, size_t *size)
     return text;
 }
 
-/* Strictly first, so that names and numbers stay what they are, and indices whole as long as can be: Assimp may get
- * them back. */
+/* Parses strictly first, so that names and numbers stay unchanged and indices stay integers where possible: the JSON
+ * may go back to Assimp. */
 static json_t *parse(const char *bytes, size_t size)
 {
     size = strnlen(bytes, size);
@@ -55,7 +55,7 @@ static json_t *parse(const char *bytes, size_t size)
     return json;
 }
 
-/* Models of other formats are no reason to read all of them. */
+/* Avoids reading models of other formats completely. */
 static bool begins_as_json(FILE *file)
 {
     const long begin = ftell(file);

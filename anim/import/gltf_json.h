@@ -1,25 +1,25 @@
-/* The JSON of a glTF file, read once more beside Assimp, which leaves some of it out. */
+/* The JSON of a glTF file, parsed a second time because Assimp drops some of it. */
 #ifndef TH_ANIM_IMPORT_GLTF_JSON_H
 #define TH_ANIM_IMPORT_GLTF_JSON_H
 
 #include <jansson.h>
 #include <stdint.h>
 
-/* NULL when it cannot be read, or is none. As tolerant as Assimp: what comes behind a zero byte is ignored, integers
- * may be of any length (with a very long one, all become reals), and texts may be Latin-1. The caller ends with
- * json_decref. */
+/* Returns NULL if the file cannot be read or is not JSON. As tolerant as Assimp: content behind a zero byte is ignored,
+ * integers may have any length (a very long one makes all numbers reals), and strings may be Latin-1. The caller
+ * releases the result with json_decref. */
 json_t *load_gltf_json(const char *path);
 
-/* All of a regular file, from malloc; NULL when it cannot be read or is empty. */
+/* Reads a whole regular file into memory from malloc. NULL if it cannot be read or is empty. */
 char *th_read_whole_file(const char *path, size_t *out_size);
 
-/* A member that refers to something by its index; TH_NO_INDEX when there is none. */
+/* A member that refers to an object by index; TH_NO_INDEX if missing. */
 uint32_t gltf_index(const json_t *object, const char *member);
 
-/* What an index refers to; NULL when there is nothing. */
+/* The object an index refers to, or NULL. */
 const json_t *gltf_at(const json_t *list, uint32_t index);
 
-/* Part of a transform that a channel's path names; 0 for any other path. */
+/* The part of the transform that a channel's path names; 0 for other paths. */
 uint32_t gltf_part(const json_t *channel);
 
 #endif

@@ -1,4 +1,4 @@
-/* Assimp with a glTF file as it should be: the same bytes from the disk, but JSON of ours. */
+/* Runs Assimp on a glTF file with patched JSON; the other bytes come from the file unchanged. */
 #include "gltf.h"
 #include "ipc.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a file in memory, as Assimp wants files ---- */
+/* ---- a file in memory, with Assimp's interface ---- */
 
 typedef struct memory {
     char *bytes;
@@ -67,7 +67,7 @@ static memory read_disk(const char *path)
     return m;
 }
 
-/* The new JSON, and behind it whatever followed the old one in a .glb file. */
+/* The new JSON, followed by whatever followed the old one in a .glb file. */
 static memory replace_json(memory old, const char *json)
 {
     enum { HEAD = 12, CHUNK_HEAD = 8 };
@@ -93,7 +93,7 @@ static memory replace_json(memory old, const char *json)
     return m;
 }
 
-/* What the callbacks below are about. */
+/* User data of the callbacks below. */
 typedef struct replacement {
     const char *path, *json;
 } replacement;
@@ -139,7 +139,7 @@ const struct aiScene *import_with_json(const scene *s, const json_t *file)
     return aiImportFileEx(s->path, 0, &io);
 }
 
-/* ---- channels that aim at nothing ---- */
+/* ---- channels without a valid target ---- */
 
 static bool is_aimed(const json_t *channel)
 {

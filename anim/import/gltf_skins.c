@@ -1,5 +1,5 @@
 /* Skins without inverse bind matrices have identities (Khronos, glTF 2.0 Specification, 2021, section 3.7.3). Assimp
- * 5.2.5 knows that no better than to crash, so it gets a file that spells them out. */
+ * 5.2.5 crashes on such skins, so the patched file lists the identities. */
 #include "gltf.h"
 #include "ipc.h"
 
@@ -11,8 +11,8 @@ static bool is_bare(const json_t *skin)
     return json_is_object(skin) && !json_object_get(skin, "inverseBindMatrices");
 }
 
-/* The most joints of a skin without matrices, but 1 at least: Assimp refuses accessors of nothing. *out_any: there is
- * such a skin. */
+/* The largest joint count of a skin without matrices, but at least 1, because Assimp rejects empty accessors. *out_any:
+ * such a skin exists. */
 static size_t count_joints(const json_t *skins, bool *out_any)
 {
     size_t i, most = 1;
@@ -27,7 +27,7 @@ static size_t count_joints(const json_t *skins, bool *out_any)
     return most;
 }
 
-/* Adds to one of the file's lists, and returns the index there. Takes the item over. */
+/* Appends to one of the file's lists and returns the index. Takes ownership of the item. */
 static json_int_t append(json_t *file, const char *name, json_t *item)
 {
     if (!json_is_array(json_object_get(file, name)))
@@ -38,13 +38,13 @@ static json_int_t append(json_t *file, const char *name, json_t *item)
     return (json_int_t)json_array_size(list) - 1;
 }
 
-/* A one and four zeros, over and over, is a row of identities: each begins twenty numbers after the one before. Three
- * times five numbers are a whole number of base64's digits. */
+/* A one and four zeros, repeated, form a row of identities: each begins twenty numbers after the previous one. Fifteen
+ * numbers fill whole base64 digits. */
 enum { STRIDE = 20 * sizeof(float), TURN = 15 * sizeof(float) };
 static const char turn[] = "AACAPwAAAAAAAAAAAAAAAAAAAAAAAIA/AAAAAAAA"
                            "AAAAAAAAAAAAAAAAgD8AAAAAAAAAAAAAAAAAAAAA";
 
-/* An accessor of as many identities. */
+/* Adds an accessor of `count` identities. */
 static json_int_t append_identities(json_t *file, size_t count)
 {
     static const char scheme[] = "data:application/octet-stream;base64,";

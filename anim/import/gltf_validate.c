@@ -1,5 +1,5 @@
-/* What Assimp 5.2.5 would misread without a word: extensions it does not know, integers where it takes the bytes
- * for floats, and too few matrices. */
+/* Rejects what Assimp 5.2.5 would misread silently: unknown extensions, integers that it reads as floats, and too few
+ * matrices. */
 #include "gltf.h"
 #include "ipc.h"
 
@@ -8,7 +8,7 @@
 
 /* ---- extensions ---- */
 
-/* Read by Assimp, or about things that are not drawn here (materials are a colour and a picture). */
+/* Extensions that Assimp reads, or that affect nothing we draw (a material is a colour and a texture). */
 static bool is_known(const char *extension)
 {
     static const char *const known[] = {"KHR_draco_mesh_compression", "KHR_texture_basisu", "KHR_texture_transform",
@@ -99,7 +99,7 @@ static void reject_keys(scene *s, const json_t *file)
 
 /* ---- skins ---- */
 
-/* Assimp takes what lies behind too few matrices, or too small ones, for more of them. */
+/* If a skin has too few matrices, or too small ones, Assimp reads beyond them. */
 static void reject_matrices(const json_t *file, const json_t *skin, const char *what)
 {
     const uint32_t accessor = gltf_index(skin, "inverseBindMatrices");

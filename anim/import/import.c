@@ -1,5 +1,5 @@
-/* The parent's side: starts throng-import, listens to its pipe until the answer is complete, the child is gone or the
- * time is over, and puts whatever happened into words. */
+/* The parent's side of the import: starts throng-import, reads its pipe until the answer is complete, the child exits
+ * or the time limit passes, and turns failures into messages. */
 #include <throng/anim/import.h>
 
 #include "model/archive.h"
@@ -28,22 +28,22 @@ extern char **environ;
 
 typedef struct child {
     pid_t pid;
-    int answer; /* reading end of the pipe */
+    int answer; /* read end of the pipe */
 } child;
 
 typedef struct answer {
     uint8_t *bytes;
-    size_t used, size; /* size: TH_ARCHIVE_HEAD_BYTES until the head is there, then what the head says */
+    size_t used, size; /* size: TH_ARCHIVE_HEAD_BYTES until the head has been read, then what it says */
 } answer;
 
-/* For messages: the end of a path, which leaves room for what is to be said about it. */
+/* The end of a path, short enough to leave room for the message. */
 static const char *shown(const char *path)
 {
     size_t length = strlen(path), most = 400;
     return path + (length > most ? length - most : 0);
 }
 
-/* ---- what can be known before starting ---- */
+/* ---- checks before starting ---- */
 
 static th_import_desc with_defaults(const th_import_desc *desc)
 {
@@ -55,7 +55,8 @@ static th_import_desc with_defaults(const th_import_desc *desc)
     return d;
 }
 
-/* Opened and not just looked at, so that "permission denied" shows here; without blocking, for the sake of fifos. */
+/* Opens the file instead of calling stat, so that "permission denied" shows here. O_NONBLOCK, because it may be a
+ * fifo. */
 static th_result check_file(const th_import_desc *d, th_error *err)
 {
     if (d->path[0] == '\0')
@@ -83,8 +84,8 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* What the importer is to open. A path through /proc/self, and /dev/stdin is one, leads somewhere else in each process,
- * in the importer to its own pipe: it gets the true path of such a file. */
+/* The path for the importer. A path through /proc/self, such as /dev/stdin, means something else in each process, and
+ * in the importer its own pipe. Such a file is passed by its real path. */
 static th_result find_file(const th_import_desc *d, char true_path[PATH_MAX], const char **out, th_error *err)
 {
     struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
@@ -100,8 +101,8 @@ static th_result find_file(const th_import_desc *d, char true_path[PATH_MAX], co
     return TH_OK;
 }
 
-/* Beside the running program, as in a build folder; where a program of the same installation has it; where this library
- * was told to look. */
+/* Search order: beside the running program (build folder), where a program of the same installation has it, where this
+ * library was configured to look. */
 static bool find_importer(char path[PATH_MAX])
 {
     static const char *const places[] = {"throng-import", "../libexec/throng/throng-import"};
@@ -118,8 +119,8 @@ static bool find_importer(char path[PATH_MAX])
 
 /* ---- the child ---- */
 
-/* posix_spawn and not fork: the caller has threads, and perhaps gigabytes of memory. Every descriptor here is
- * close-on-exec, so children started by other threads at the same moment do not keep this pipe open. */
+/* posix_spawn instead of fork, because the caller has threads and maybe gigabytes of memory. All descriptors here are
+ * close-on-exec, so children that other threads start meanwhile do not keep this pipe open. */
 static int spawn(const char *importer, char *const arguments[], int answer_fd, pid_t *out_pid)
 {
     posix_spawn_file_actions_t files;
@@ -132,7 +133,7 @@ static int spawn(const char *importer, char *const arguments[], int answer_fd, p
     int error = posix_spawn_file_actions_adddup2(&files, answer_fd, STDOUT_FILENO);
     if (!error)
         error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!error) /* Assimp talks a lot */
+    if (!error) /* Assimp prints a lot */
         error = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     if (!error)
         error = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
@@ -170,18 +171,18 @@ static th_result start(const th_import_desc *d, const char *importer, child *c, 
     return TH_OK;
 }
 
-/* Ends the child, whatever it is doing, and leaves no zombie. Its answer is complete or no longer wanted. */
+/* Kills the child in any state and leaves no zombie. Its answer is complete or no longer wanted. */
 static int stop(child *c)
 {
     int status = 0;
     close(c->answer);
-    kill(c->pid, SIGKILL); /* not yet waited for, so the id is still this child's */
+    kill(c->pid, SIGKILL); /* not yet waited for, so the id still belongs to this child */
     while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
         ;
     return status;
 }
 
-/* ---- listening ---- */
+/* ---- reading the answer ---- */
 
 static double now_s(void)
 {
@@ -190,7 +191,7 @@ static double now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* False when there is nothing to read before the deadline. */
+/* Returns false if nothing can be read before the deadline. */
 static bool wait_readable(int fd, double deadline_s)
 {
     for (;;) {
@@ -206,7 +207,8 @@ static bool wait_readable(int fd, double deadline_s)
     }
 }
 
-/* Once the head is there: room for the rest. Untouched memory costs nothing, so a false length does no harm. */
+/* Allocates room for the rest once the head is complete. Untouched memory costs nothing, so a false length does no
+ * harm. */
 static bool grow(answer *a, uint64_t limit)
 {
     uint64_t size = th_archive_size(a->bytes);
@@ -242,18 +244,18 @@ static outcome listen_to(const child *c, double deadline_s, uint64_t limit, answ
     return COMPLETE;
 }
 
-/* ---- putting it into words ---- */
+/* ---- messages ---- */
 
 static th_result explain_timeout(const th_import_desc *d, th_error *err)
 {
     return th_fail(err, TH_ERR_INPUT, "%s: no model after %g s", shown(d->path), d->timeout_s);
 }
 
-/* Whatever the model is, throng-import answers before it exits. One that does not cannot run here, or is another
- * program. */
+/* throng-import answers before it exits, whatever the model is. A program that does not cannot run here, or is a
+ * different program. */
 static th_result explain_ending(const th_import_desc *d, const char *importer, int status, th_error *err)
 {
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) /* the dynamic linker's */
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) /* exit code of the dynamic linker */
         return th_fail(err, TH_ERR_ENVIRONMENT, "%s: %s cannot be started", shown(d->path), shown(importer));
     if (WIFEXITED(status))
         return th_fail(err, TH_ERR_ENVIRONMENT, "%s: %s gave up without an answer (exit code %d)", shown(d->path),

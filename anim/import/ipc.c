@@ -20,7 +20,7 @@ void ipc_open(void)
     close(nowhere);
 }
 
-/* _exit, because nothing of Assimp's should run any more. */
+/* _exit, so that no code of Assimp runs any more. */
 static _Noreturn void send(const uint8_t *bytes, size_t size)
 {
     while (size > 0) {
@@ -44,7 +44,7 @@ void ipc_send_model(const th_model *model)
     send(bytes, size);
 }
 
-/* The text may quote the file or Assimp: one line, and no full stop. */
+/* The text may quote the file or Assimp: reduces it to one line without a full stop. */
 static void tidy(char *text)
 {
     char *last = NULL;

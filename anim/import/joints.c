@@ -1,5 +1,5 @@
-/* All nodes of the file become joints, depth first. What refers to them does so by name; resolve_references() finds out
- * which one is meant when several nodes have that name. */
+/* All nodes of the file become joints, depth first. References to them are by name; resolve_references() decides which
+ * node is meant if several have that name. */
 #include "ipc.h"
 #include "scene.h"
 
@@ -27,7 +27,7 @@ th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *whe
 
 /* ---- nodes ---- */
 
-/* Assimp's RAW reader leaves holes among the children, hence the NULL. */
+/* Assimp's RAW reader leaves gaps among the children, hence the check for NULL. */
 static uint32_t count_nodes(const struct aiNode *node)
 {
     if (!node)
@@ -62,7 +62,7 @@ static int compare_names(const void *a, const void *b, void *context)
     return order ? order : (x > y) - (x < y);
 }
 
-/* How many joints have a smaller name, or an equal one at most. */
+/* Counts the joints with a smaller name, or with a smaller or equal one. */
 static uint32_t rank(const nodes *n, const char *name, bool or_equal)
 {
     uint32_t low = 0, high = n->count;
@@ -77,7 +77,7 @@ static uint32_t rank(const nodes *n, const char *name, bool or_equal)
     return low;
 }
 
-/* Joints with a name: *out_count of them, ascending. */
+/* Returns the *out_count joints with a name, ascending. */
 static const uint32_t *joints_named(const nodes *n, const char *name, uint32_t *out_count)
 {
     uint32_t first = rank(n, name, false);
@@ -85,7 +85,7 @@ static const uint32_t *joints_named(const nodes *n, const char *name, uint32_t *
     return n->by_name + first;
 }
 
-/* A name no node has: `stem`, with as many underscores behind it as that takes. */
+/* Returns a name that no node has: `stem` plus the underscores it takes. */
 static const char *unused_name(scene *s, const char *stem)
 {
     uint32_t holders;
@@ -118,7 +118,7 @@ void read_joints(scene *s)
     s->model->joint_count = count;
 }
 
-/* The first keeps its name. */
+/* Appends numbers to the names of all but the first. */
 static void number_holders(scene *s, const uint32_t *held_by, uint32_t holders)
 {
     th_joint *joints = (th_joint *)s->model->joints;
@@ -129,8 +129,8 @@ static void number_holders(scene *s, const uint32_t *held_by, uint32_t holders)
     }
 }
 
-/* Numbers the holders of each name that a bind or a channel refers to, so that clips of another file find the right
- * one. Names nobody refers to are left alone. */
+/* Numbers the joints that share a name to which a bone or a channel refers, so that clips of another file find the
+ * right one. Other names stay unchanged. */
 void make_joint_names_unique(scene *s)
 {
     const th_model *model = s->model;
@@ -148,7 +148,7 @@ void make_joint_names_unique(scene *s)
         bool referred_to = false;
         for (uint32_t h = 0; h < holders; h++)
             referred_to |= used[held_by[h]];
-        if (referred_to && n->name[held_by[0]][0]) /* the unnamed have got names */
+        if (referred_to && n->name[held_by[0]][0]) /* joints without a name have got one */
             number_holders(s, held_by, holders);
     }
 }
@@ -160,7 +160,7 @@ static bool beneath(const nodes *n, uint32_t joint, uint32_t root)
     return root <= joint && joint < n->end[root];
 }
 
-/* The lowest joint that has all resolved references beneath it, or TH_NO_INDEX when there are none. */
+/* The lowest joint with all resolved references below it, or TH_NO_INDEX if there are none. */
 static uint32_t common_root(const scene *s, const reference *references, uint32_t count)
 {
     uint32_t root = TH_NO_INDEX;
@@ -176,7 +176,7 @@ static uint32_t common_root(const scene *s, const reference *references, uint32_
     return root;
 }
 
-/* Whether the bone was bound where this joint rests. Exporters print six digits or so. */
+/* Whether the bone was bound in this joint's rest pose. Exporters print about six digits. */
 static bool rests_at_bind(const scene *s, uint32_t joint, const th_mat34 *inverse_bind)
 {
     th_dmat34 product = th_dmat34_mul(s->nodes.rest[joint], th_dmat34_from(*inverse_bind)),
@@ -187,7 +187,7 @@ static bool rests_at_bind(const scene *s, uint32_t joint, const th_mat34 *invers
     return th_dmat34_distance(&product, &identity) < 1e-4 * far;
 }
 
-/* The one candidate that is at rest where the bone was bound, or TH_NO_INDEX. */
+/* The only candidate that rests where the bone was bound, or TH_NO_INDEX. */
 static uint32_t choose_by_bind(const scene *s, const reference *r, const uint32_t *candidates, uint32_t count)
 {
     uint32_t chosen = TH_NO_INDEX, fitting = 0;
@@ -197,7 +197,7 @@ static uint32_t choose_by_bind(const scene *s, const reference *r, const uint32_
     return fitting == 1 ? chosen : TH_NO_INDEX;
 }
 
-/* How many candidates, which ascend, are less than this joint. */
+/* Counts the candidates, which ascend, below this joint. */
 static uint32_t count_before(const uint32_t *candidates, uint32_t count, uint32_t joint)
 {
     uint32_t low = 0;
@@ -211,7 +211,7 @@ static uint32_t count_before(const uint32_t *candidates, uint32_t count, uint32_
     return low;
 }
 
-/* The one candidate beneath the root, or TH_NO_INDEX. */
+/* The only candidate below the root, or TH_NO_INDEX. */
 static uint32_t choose_by_root(const scene *s, const uint32_t *candidates, uint32_t count, uint32_t root)
 {
     if (root == TH_NO_INDEX)
@@ -220,7 +220,7 @@ static uint32_t choose_by_root(const scene *s, const uint32_t *candidates, uint3
     return end - first == 1 ? candidates[first] : TH_NO_INDEX;
 }
 
-/* The joint and where it hangs, as far up as helps. */
+/* The joint's name with as many ancestors as help to identify it. */
 static const char *path_of(scene *s, uint32_t joint, int levels)
 {
     const th_joint *j = &s->model->joints[joint];

@@ -1,7 +1,7 @@
 /* throng-import FILE [MEMORY_BYTES [CPU_SECONDS]]
  *
- * Reads one model file with Assimp and writes it to standard output as an archive (archive.h). Not for people: started
- * by th_import, which also says why this is a program of its own (throng/anim/import.h). */
+ * Reads one model file with Assimp and writes it to standard output as an archive (archive.h). Not meant for users:
+ * th_import starts it, and throng/anim/import.h says why it is a separate program. */
 #include "ipc.h"
 #include "scene.h"
 
@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Sanitizers reserve terabytes of addresses. */
+/* Sanitizers reserve terabytes of address space. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
@@ -23,7 +23,7 @@
 #define SANITIZED 0
 #endif
 
-/* The hard limit is `slack` above the soft one, and both are within what this process may have. */
+/* Sets the hard limit to `slack` above the soft one, both within the limits of this process. */
 static void limit(__rlimit_resource_t resource, rlim_t soft, rlim_t slack)
 {
     struct rlimit present;
@@ -35,15 +35,15 @@ static void limit(__rlimit_resource_t resource, rlim_t soft, rlim_t slack)
     setrlimit(resource, &(struct rlimit){soft, hard});
 }
 
-/* From here on a hostile file can burn this much, and harm nothing but its own answer. */
+/* Limits this process, so that a hostile file can waste this much at most and affect only its own answer. */
 static void confine(rlim_t memory_bytes, rlim_t cpu_s)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* when the thread that waits for the answer is gone */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* when the thread that waits for the answer ends */
     limit(RLIMIT_CORE, 0, 0);
     limit(RLIMIT_FSIZE, 0, 0); /* no file can be written; pipes do not count */
-    signal(SIGXFSZ, SIG_IGN);  /* a failed write is punishment enough */
+    signal(SIGXFSZ, SIG_IGN);  /* the write fails instead */
     if (cpu_s > 0)
-        limit(RLIMIT_CPU, cpu_s, 1); /* the soft one ends in SIGXCPU, which says what happened; the hard one does not */
+        limit(RLIMIT_CPU, cpu_s, 1); /* the soft limit sends SIGXCPU, which names the cause; the hard one does not */
     if (memory_bytes > 0 && !SANITIZED)
         limit(RLIMIT_AS, memory_bytes, 0);
 }

@@ -1,5 +1,5 @@
-/* Materials: a name, a colour, a picture. Pictures stay as the file has them (PNG, JPEG, ...); decoding them is the
- * renderer's business. */
+/* Materials: a name, a colour and a texture. Images stay encoded as in the file (PNG, JPEG, ...); the renderer decodes
+ * them. */
 #include "ipc.h"
 #include "scene.h"
 
@@ -15,7 +15,7 @@
 
 /* ---- pictures inside the file ---- */
 
-/* The simplest container for raw BGRA pixels, and one that every image library reads: TGA, type 2, first row on top
+/* Raw BGRA pixels become TGA type 2 with the first row on top, the simplest container that every image library reads
  * (Truevision, TGA File Format Specification, version 2.0, 1991). */
 static void wrap_pixels(scene *s, const struct aiTexture *picture, th_texture *out)
 {
@@ -43,7 +43,7 @@ static const char *file_part(const char *path)
     return last ? last + 1 : path;
 }
 
-/* "*3" is a number; FBX names its pictures by the path they once had. */
+/* "*3" is an index. FBX names embedded images by their original path. */
 static const struct aiTexture *find_embedded(const scene *s, const char *name)
 {
     unsigned count = s->ai->mNumTextures;
@@ -61,7 +61,7 @@ static const struct aiTexture *find_embedded(const scene *s, const char *name)
 
 /* ---- pictures beside the file ---- */
 
-/* In the model's folder or below it, and nowhere else: the name comes from a stranger. */
+/* Only in the model's folder or below it, because the name is untrusted. */
 static bool stays_inside(const char *path)
 {
     for (const char *part = path; part; part = strchr(part, '/'), part += part != NULL)
@@ -163,7 +163,7 @@ void read_materials(scene *s)
     s->model->textures = textures;
     for (uint32_t m = 0; m < count; m++)
         read_material(s, s->ai->mMaterials[m], textures, &materials[m]);
-    if (count == 0) /* meshes need one to refer to */
+    if (count == 0) /* meshes refer to a material, so there must be one */
         materials[count++] = (th_material){"default", {1, 1, 1, 1}, TH_NO_INDEX};
     s->model->materials = materials;
     s->model->material_count = count;

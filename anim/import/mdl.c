@@ -1,5 +1,5 @@
-/* Half-Life's MDL: Assimp 5.2.5 lists all bones as children of one node, as if each were a root of its own, though it
- * composes bind poses by the parents that the bones have. Each node still says which parent that is. */
+/* Half-Life's MDL: Assimp 5.2.5 makes all bones children of one node, although it composes bind poses by the real
+ * parents. Each node's metadata still names its parent. */
 #include "scene.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static struct aiNode *find_child(const struct aiNode *node, const char *name)
     return NULL;
 }
 
-/* Index of the parent that bone `b` names, if that is a bone before it, else `count`. */
+/* Index of the parent that bone `b` names, if it is a bone before `b`, else `count`. */
 static unsigned find_parent(struct aiNode *const *bones, unsigned count, unsigned b)
 {
     for (unsigned p = b; p-- > 0;)

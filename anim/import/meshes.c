@@ -1,7 +1,7 @@
 /* Meshes: vertices with their weights, and triangles.
  *
- * A mesh with weights follows its bones wherever its node is, so it is taken once. A mesh without follows its node:
- * every node that uses it gets a copy, bound to that node alone. */
+ * A mesh with weights follows its bones wherever its node is, so it is imported once. A mesh without weights follows
+ * its node: every node that uses it gets a copy, bound to that node only. */
 #include "ipc.h"
 #include "scene.h"
 
@@ -11,11 +11,11 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-/* One mesh at work. Scratch arrays come from malloc, because meshes are large and the arena never shrinks. */
+/* A mesh while it is built. Scratch arrays come from malloc, because meshes are large and the arena never shrinks. */
 typedef struct work {
     const struct aiMesh *ai;
-    const char *label;            /* for notes */
-    uint32_t joint;               /* of the node it hangs on */
+    const char *label;            /* for warnings */
+    uint32_t joint;               /* joint of the mesh's node */
     struct influence *influences; /* by vertex */
     th_vertex *vertices;
     uint32_t *indices;
@@ -50,7 +50,7 @@ static void swap_influences(influence *v, int a, int b)
     v->weight[b] = weight;
 }
 
-/* Two bones of a mesh may come to the same bind; then their weights add up. */
+/* Several bones of a mesh may map to one bone of the model; then their weights add up. */
 static void add_weight(influence *v, uint16_t bone, float weight)
 {
     int slot = 0;
@@ -130,8 +130,8 @@ static void warn_of_weights(scene *s, const work *w)
     warn(s, WARN_WEIGHTS_NONE, none, "mesh %s", w->label);
 }
 
-/* Sums to 1; a vertex without weights follows the mesh's node. Huge weights are scaled first, lest their sum overflow.
- */
+/* Scales weights to sum 1. A vertex without weights follows the mesh's node. Huge weights are scaled first, so that
+ * their sum does not overflow. */
 static void write_weights(scene *s, const work *w, unsigned v, th_vertex *out)
 {
     influence i = w->influences[v];
@@ -152,7 +152,7 @@ static void write_weights(scene *s, const work *w, unsigned v, th_vertex *out)
 
 static uint8_t to_byte(float value)
 {
-    return value >= 1 ? 255 : value > 0 ? (uint8_t)(value * 255 + 0.5f) : 0; /* not a number: 0 */
+    return value >= 1 ? 255 : value > 0 ? (uint8_t)(value * 255 + 0.5f) : 0; /* NaN: 0 */
 }
 
 static void write_normal(const struct aiMesh *mesh, unsigned v, th_vertex *out, uint64_t *missing)
@@ -209,7 +209,7 @@ static void read_triangles(scene *s, work *w)
     for (unsigned f = 0; f < w->ai->mNumFaces; f++) {
         const struct aiFace *face = &w->ai->mFaces[f];
         if (face->mNumIndices != 3)
-            continue; /* points and lines are counted before Assimp sorts them out */
+            continue; /* points and lines are counted before Assimp removes them */
         if (!usable(w, face->mIndices[0]) || !usable(w, face->mIndices[1]) || !usable(w, face->mIndices[2])) {
             dropped++;
             continue;
@@ -222,7 +222,8 @@ static void read_triangles(scene *s, work *w)
 
 /* ---- welding ---- */
 
-/* Finds `vertex` among out[0 .. *count), or puts it there. The table maps hashes to index + 1; 0 is a free slot. */
+/* Returns the index of `vertex` in out[0 .. *count); appends it if missing. The table maps hashes to index + 1; 0 is a
+ * free slot. */
 static uint32_t weld(const th_vertex *vertex, th_vertex *out, uint32_t *count, uint32_t *table, size_t mask)
 {
     size_t slot = XXH3_64bits(vertex, sizeof *vertex) & mask;
@@ -234,8 +235,8 @@ static uint32_t weld(const th_vertex *vertex, th_vertex *out, uint32_t *count, u
     return *count - 1;
 }
 
-/* Vertices that are equal in everything, weights included, become one; those no triangle uses vanish. The order is that
- * of first use. */
+/* Merges vertices that are equal in everything, weights included, and removes unused ones. The order is that of first
+ * use. */
 static void weld_mesh(scene *s, work *w, th_mesh *out)
 {
     size_t table_size = 64;
@@ -271,7 +272,7 @@ static void finish_mesh(scene *s, work *w, th_mesh *out)
     free(w->indices);
 }
 
-/* `users`: joints of the nodes that refer to the mesh. Writes one th_mesh, or one for each user; returns how many. */
+/* users: joints of the nodes that refer to the mesh. Writes one th_mesh, or one per user; returns how many. */
 static uint32_t read_mesh(scene *s, uint32_t index, const uint32_t *users, uint32_t user_count, th_mesh *out)
 {
     work w = {.ai = s->ai->mMeshes[index], .label = label_mesh(s, index), .joint = users[0]};
@@ -296,7 +297,7 @@ static uint32_t read_mesh(scene *s, uint32_t index, const uint32_t *users, uint3
     return user_count;
 }
 
-/* Nodes that refer to each mesh: users[first[m] .. first[m + 1]) for mesh m. Returns how many there are. */
+/* Lists the nodes that refer to each mesh: users[first[m] .. first[m + 1]) for mesh m. Returns their number. */
 static uint32_t list_users(scene *s, uint32_t **out_first, uint32_t **out_users)
 {
     uint32_t mesh_count = s->ai->mNumMeshes, count = 0;
@@ -319,7 +320,7 @@ static uint32_t list_users(scene *s, uint32_t **out_first, uint32_t **out_users)
     return count;
 }
 
-/* Assimp makes one for files with bones and no mesh, with a material of this name. */
+/* Assimp makes a mesh, with a material of this name, for files with bones and no mesh. */
 static bool is_made_of_bones(const scene *s, const struct aiMesh *mesh)
 {
     return mesh->mMaterialIndex < s->model->material_count &&

@@ -1,6 +1,6 @@
-/* Names are shown to people and written to JSON, so they become clean UTF-8. They are also how the file's bones and
- * channels find their nodes, so two that differ in the file must differ afterwards: what became of which bytes is
- * remembered, and a clean text is never given away twice. */
+/* Names are printed and written to JSON, so they become clean UTF-8. Bones and channels of the file also find their
+ * nodes by name, so different names must stay different: the result is stored for each byte sequence, and no clean text
+ * is used for two of them. */
 #include "ipc.h"
 #include "scene.h"
 
@@ -22,7 +22,7 @@ static int compare_clean(const void *a, const void *b)
     return strcmp(((const name_entry *)a)->clean, ((const name_entry *)b)->clean);
 }
 
-/* The entry that was there before, or this one, which is there now. */
+/* Returns the existing entry, or inserts this one. */
 static const name_entry *remember(void **tree, const name_entry *entry, int (*compare)(const void *, const void *))
 {
     const name_entry *const *found = tsearch(entry, tree, compare);
@@ -31,8 +31,8 @@ static const name_entry *remember(void **tree, const name_entry *entry, int (*co
     return *found;
 }
 
-/* Length of the UTF-8 sequence at `c`, or 0 when it is none. Overlong forms and surrogates pass for want of anyone they
- * could hurt: names are compared and shown, never decoded. */
+/* Length of the UTF-8 sequence at `c`, or 0 if invalid. Overlong forms and surrogates pass; they do no harm, because
+ * names are compared and printed, never decoded. */
 static int sequence_length(const unsigned char *c)
 {
     int length = *c < 0x80                 ? 1
@@ -59,14 +59,16 @@ static bool is_control(unsigned code)
     return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
-/* Old formats are mostly in an 8-bit code that they do not name: those are read as Latin-1. A text in another code is
- * as good as unreadable then, but still itself. */
+/* Old formats mostly use an 8-bit encoding that they do not name. It is read as Latin-1. Text in another encoding
+ * becomes unreadable, but stays distinct. */
 static void clean_up(const char *raw, char *out)
 {
     bool utf8 = is_utf8(raw);
     for (const unsigned char *c = (const unsigned char *)raw; *c;) {
         int length = utf8 ? sequence_length(c) : 1;
-        unsigned code = length == 1 ? *c : (*c & 0x1fu) << 6 | (c[1] & 0x3fu); /* of longer ones, not the true one */
+        unsigned code = length == 1 ? *c
+                                    : (*c & 0x1fu) << 6 |
+                                          (c[1] & 0x3fu); /* wrong for longer sequences, which does not matter here */
         if (length <= 2 && is_control(code))
             out += sprintf(out, "\\x%02x", code);
         else if (length == 1 && code >= 0x80)
@@ -89,7 +91,7 @@ const char *read_name(scene *s, const struct aiString *in)
     if (known != entry)
         return known->clean;
 
-    size_t size = 4 * length + 16; /* "\x01", and a number */
+    size_t size = 4 * length + 16; /* room for "\x01" and a number */
     char *clean = make(s, char, size);
     clean_up(raw, clean);
     size_t end = strlen(clean);

@@ -1,4 +1,4 @@
-/* A file from Assimp, and each part of the scene in turn. */
+/* Reads a file with Assimp and runs the parts of the importer. */
 #include "ipc.h"
 #include "scene.h"
 
@@ -8,8 +8,8 @@
 #include <assimp/postprocess.h>
 #include <string.h>
 
-/* A file whose ending belongs to no reader goes to the first one that sees anything of its own in it, and that may be a
- * word of any text: the reader's complaints would be of a format that nobody spoke of. */
+/* If no reader claims the file extension, Assimp picks the first reader that recognises anything, which may be a word
+ * in any text file. Its error would be about an unrelated format. */
 static bool is_guess(const char *path)
 {
     const char *slash = strrchr(path, '/'), *ending = strrchr(slash ? slash : path, '.');
@@ -21,7 +21,7 @@ static _Noreturn void give_up_unknown(void)
     give_up(TH_ERR_INPUT, "is not a model of any format known here");
 }
 
-/* Assimp's wording, made to stand behind a file name. */
+/* Assimp's message, reworded to follow a file name. */
 static _Noreturn void give_up_with_assimp_error(const char *path)
 {
     const char *text = aiGetErrorString();
@@ -32,7 +32,7 @@ static _Noreturn void give_up_with_assimp_error(const char *path)
     give_up(TH_ERR_INPUT, "%s", text[0] ? text : "cannot be read");
 }
 
-/* What the steps below are about to hide. */
+/* Records what the steps below would hide. */
 static void count_before_processing(scene *s)
 {
     for (unsigned m = 0; m < s->ai->mNumMeshes; m++) {
@@ -47,9 +47,9 @@ static void count_before_processing(scene *s)
     }
 }
 
-/* Two steps, to see the file as it is in between.
- * Not asked for: JoinIdenticalVertices merges vertices without looking at their weights (meshes.c does it),
- * LimitBoneWeights does not renormalise, ValidateDataStructure refuses equal names, MakeLeftHanded may flip twice. */
+/* Two passes, to see the file as it is in between.
+ * Steps not used: JoinIdenticalVertices ignores weights (meshes.c merges instead), LimitBoneWeights does not
+ * renormalise, ValidateDataStructure rejects equal names, MakeLeftHanded may flip twice. */
 static void load(scene *s)
 {
     s->ai = import_file(s);

@@ -1,17 +1,17 @@
-/* One file on its way from Assimp's aiScene to our th_model: what the parts of throng-import share.
+/* A file on its way from Assimp's aiScene to th_model: declarations shared by the parts of throng-import.
  *
- * read_scene.c runs the parts in this order, and each fills its share of the model:
- *   mdl.c, fbx_pivots.c, fbx_space.c
- *                put the nodes of these formats in order
- *   joints.c     nodes and their names
- *   materials.c  materials and textures
- *   meshes.c     vertices, triangles, and the bones (bones.c) they ask for
- *   gltf.c       what Assimp leaves out of glTF files or misreads, with the help of gltf_json.c, gltf_validate.c,
- *                gltf_skins.c and gltf_patch.c, and the keys of splines with that of gltf_accessor.c and gltf_buffer.c
- *   clips.c      channels and keys
+ * read_scene.c runs the parts in this order, and each fills its part of the model:
+ *    mdl.c, fbx_pivots.c, fbx_space.c
+ *                   repair the nodes of these formats
+ *    joints.c       nodes and their names
+ *    materials.c    materials and textures
+ *    meshes.c       vertices, triangles and the bones (bones.c) that they use
+ *    gltf.c         what Assimp drops from glTF files or misreads; uses gltf_json.c, gltf_validate.c, gltf_skins.c and
+ *                   gltf_patch.c, and for splines gltf_accessor.c and gltf_buffer.c
+ *    clips.c        channels and keys
  * All of them use
- *   names.c      names, clean and distinct
- *   warnings.c   notes on all that was not as it should be
+ *    names.c        clean, distinct names
+ *    warnings.c     warnings about everything that was repaired or dropped
  * None of them returns an error: see ipc.h. */
 #ifndef TH_ANIM_IMPORT_SCENE_H
 #define TH_ANIM_IMPORT_SCENE_H
@@ -28,32 +28,32 @@
 typedef struct nodes {
     uint32_t count;
     const struct aiNode **node;
-    const char **name; /* as read_name has it: may be empty or held by several nodes */
+    const char **name; /* from read_name; may be empty or shared by several nodes */
     uint32_t *by_name; /* joints, sorted by that name */
-    uint32_t *end;     /* one behind the last joint of the subtree */
+    uint32_t *end;     /* by joint: one past the last joint of its subtree */
     th_dmat34 *rest;   /* scene_from_joint at rest */
 } nodes;
 
-/* The texts read so far (names.c), as the trees of search.h. */
+/* The strings read so far (names.c), as trees of tsearch (search.h). */
 typedef struct known_names {
     void *by_raw, *by_clean;
-    uint32_t taken; /* how often a clean text was given away already */
+    uint32_t taken; /* how often a clean text was already used */
 } known_names;
 
-/* Palette entries as they are found; sorted by joint at the end. */
+/* Bones in the order they are found; sorted by joint at the end. */
 typedef struct bone_list {
     uint32_t count, capacity;
     th_bone *bone;
-    uint32_t *next;  /* another bind of the same joint */
+    uint32_t *next;  /* the next bone of the same joint */
     uint32_t *first; /* by joint */
 } bone_list;
 
-/* What a glTF file says about the keys of one joint in one clip (gltf.c). Parts are TH_TRANSLATION and so on. */
+/* What a glTF file says about the keys of one joint in one clip (gltf.c). Members are bits TH_TRANSLATION and so on. */
 typedef struct authorship {
-    uint32_t moved;          /* parts that have keys in the file; Assimp makes up the others */
-    uint32_t steps, splines; /* parts whose keys hold until the next one, or are joined by curves; others: straight */
-    bool has_rest;           /* the node has no matrix: */
-    th_trs rest;             /* as the node splits it */
+    uint32_t moved;          /* parts with keys in the file; Assimp invents keys for the others */
+    uint32_t steps, splines; /* parts whose keys hold until the next, or that are splines; all others are linear */
+    bool has_rest;           /* the node has no matrix; then */
+    th_trs rest;             /* its transform as the file decomposes it */
 } authorship;
 
 typedef struct gltf gltf;
@@ -67,16 +67,16 @@ typedef struct scene {
     known_names names;
     nodes nodes;
     bone_list bones;
-    struct json_t *json;          /* of a file that may be glTF; NULL: it is not, or cannot be read */
-    gltf *gltf;                   /* NULL: another format, or one that could not be made out */
-    const struct fbx_record *fbx; /* the file as it is stored; NULL: another format */
+    struct json_t *json;          /* of a file that may be glTF; NULL: it is not, or is unreadable */
+    gltf *gltf;                   /* NULL: another format, or not understood */
+    const struct fbx_record *fbx; /* the file as stored; NULL: another format */
     warning_log warnings;
 } scene;
 
-/* The finished model, checked. (read_scene.c) */
+/* Returns the finished, checked model. (read_scene.c) */
 const th_model *read_scene(const char *path);
 
-/* What Assimp makes of the file; NULL and Assimp's error where that is nothing. (gltf.c) */
+/* Imports the file with Assimp. Returns NULL, and Assimp has an error, if that fails. (gltf.c) */
 const struct aiScene *import_file(scene *s);
 
 /* Zeroed memory that lives as long as the model. */
@@ -84,31 +84,32 @@ const struct aiScene *import_file(scene *s);
 void *make_array(scene *s, size_t count, size_t size);
 __attribute__((format(printf, 2, 3))) const char *make_string(scene *s, const char *format, ...);
 
-/* A text of the file's as clean UTF-8 without control characters. Equal exactly when the file's bytes are equal. */
+/* Returns a string of the file as clean UTF-8 without control characters. Two results are equal exactly if the file's
+ * bytes are. */
 const char *read_name(scene *s, const struct aiString *text);
 
-/* What notes call a mesh: its name, or "#3" when it has none. */
+/* The name of a mesh in warnings, or "#3" if it has none. */
 const char *label_mesh(scene *s, uint32_t mesh);
 
-/* The upper three rows. Anything a node or bone cannot have is repaired and counted as `where`'s. */
+/* Converts to three rows. Repairs what a node or bone cannot have, and counts it as a warning at `where`. */
 th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *where);
 
-/* Whether Assimp read the file as a format whose name begins so, whatever the file is called. */
+/* Whether Assimp read the file as a format whose name begins with `name`. The file extension does not matter. */
 bool has_format(const scene *s, const char *name);
 
-/* Where Assimp lists the bones of a skeleton side by side, hangs each from its parent. (mdl.c) */
+/* Restores the hierarchy where Assimp lists the bones of a skeleton as siblings. (mdl.c) */
 void reparent_mdl_bones(scene *s);
 
-/* Reads an FBX file a second time, for what Assimp leaves out. (fbx_limits.c) */
+/* Parses an FBX file a second time, for what Assimp drops. (fbx_limits.c) */
 void read_fbx(scene *s);
 
-/* Makes one node of each chain of nodes that Assimp makes of an FBX node. (fbx_pivots.c) */
+/* Replaces each chain of nodes that Assimp makes of an FBX node by one node. (fbx_pivots.c) */
 void join_fbx_pivots(scene *s);
 
-/* Turns an FBX scene upright, and scales it to metres. (fbx_space.c) */
+/* Rotates an FBX scene to Y up and scales it to metres. (fbx_space.c) */
 void settle_fbx_space(scene *s);
 
-/* Notes what Assimp leaves out of an FBX file. (fbx_limits.c) */
+/* Warns about features of an FBX file that Assimp ignores. (fbx_limits.c) */
 void say_fbx_limits(scene *s);
 
 void read_joints(scene *s);
@@ -117,41 +118,41 @@ void read_meshes(scene *s);
 void read_gltf(scene *s);
 void read_clips(scene *s);
 
-/* False, and *out is not to be looked at, when nothing is known. */
+/* Returns false if nothing is known; then *out is undefined. */
 bool find_authorship(const scene *s, uint32_t clip, uint32_t joint, authorship *out);
 
-/* The numbers behind a part that find_authorship counts among the splines: for each of the track's keys the tangent
- * that leads to it, its value, and the tangent that leads away, 4 floats each for rotations, else 3; changes per
- * second. From malloc. Gives up, naming `where`, when the file does not have them. */
+/* Returns the keys of a part that find_authorship reports as a spline: for each key of the track its in-tangent, value
+ * and out-tangent, 4 floats each for rotations, else 3. Tangents are changes per second. The caller frees the result.
+ * Gives up, naming `where`, if the file lacks them. */
 float *read_spline(const scene *s, uint32_t clip, uint32_t joint, uint32_t part, uint32_t key_count, const char *where);
 
-/* Gives names of their own to joints that bones or channels refer to. Last of all. */
+/* Gives unique names to joints that bones or channels refer to. Runs last. */
 void make_joint_names_unique(scene *s);
 
 /* ---- references by name ---- */
 
-/* Assimp's bones and channels name the node they mean, and names need not be unique. */
+/* Assimp's bones and channels refer to nodes by name, and names need not be unique. */
 typedef struct reference {
     const char *name;
     const th_mat34 *inverse_bind; /* of a bone; NULL for a channel */
-    uint32_t joint;               /* found by resolve_references(); TH_NO_INDEX when no node has the name */
+    uint32_t joint;               /* set by resolve_references(); TH_NO_INDEX: no node has the name */
 } reference;
 
-/* All references of one mesh or one clip (`whose`, for messages), because they throw light on each other: those with a
- * unique name show which skeleton is meant. Gives up when it stays unclear. */
+/* Resolves all references of one mesh or one clip together, because those with a unique name show which skeleton is
+ * meant. whose: for messages. Gives up if a reference stays ambiguous. */
 void resolve_references(scene *s, reference *references, uint32_t count, const char *whose);
 
 /* ---- bones ---- */
 
 void begin_bones(scene *s);
 
-/* Index of this joint and matrix among the bones, new or known. Preliminary until finish_bones. */
+/* Returns the index of the bone with this joint and matrix; adds it if new. Preliminary until finish_bones. */
 uint16_t find_bone(scene *s, uint32_t joint, th_mat34 inverse_bind);
 
-/* Sorts the bones by joint and makes them the model's. Returns the final index of each preliminary one. */
+/* Sorts the bones by joint and stores them in the model. Returns a map from preliminary to final indices. */
 const uint16_t *finish_bones(scene *s);
 
-/* For a file without any mesh: every joint gets a bind, so that its palette can be looked at all the same. */
+/* For a file without meshes: gives every joint a bone, so that there is a palette to look at. */
 void add_bone_for_each_joint(scene *s);
 
 #endif

@@ -25,7 +25,7 @@ void warn(scene *s, warning_kind kind, uint64_t count, const char *where, ...)
     s->warnings.kind[kind].count += count;
 }
 
-/* Copies `text`, taking one side of each [one|many]. `out` has room for all of it. */
+/* Copies `text`, taking one side of each [one|many]. `out` is large enough. */
 static void inflect(char *out, const char *text, bool one)
 {
     enum { ALWAYS, ONE, MANY } part = ALWAYS;

@@ -1,7 +1,7 @@
-/* Everything throng-import warnings or leaves out, in one list. A model's notes are made from it: each kind is told
- * once, with how often it happened and where first.
+/* All warnings of throng-import. The model gets one warning per kind, with the number of occurrences and the place of
+ * the first.
  *
- * In the texts, [one|many] chooses by the count. */
+ * In the texts, [one|many] selects by the count. */
 #ifndef TH_ANIM_IMPORT_WARNINGS_H
 #define TH_ANIM_IMPORT_WARNINGS_H
 
@@ -95,11 +95,11 @@ typedef struct warning_log {
 
 struct scene;
 
-/* Counts `count` warnings of a kind; `where` is kept for the first. count 0 is fine and does nothing. */
+/* Adds `count`, which may be 0, to a kind of warning. Keeps the place of the first. */
 __attribute__((format(printf, 4, 5))) void warn(struct scene *s, warning_kind kind, uint64_t count, const char *where,
                                                 ...);
 
-/* Turns what was counted into the model's notes. */
+/* Writes the counted warnings into the model. */
 void write_warnings(struct scene *s);
 
 #endif

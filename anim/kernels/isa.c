@@ -6,7 +6,7 @@
 
 static const char *const names[TH_ISA_COUNT] = {"auto", "scalar", "sse4", "avx2", "avx512", "neon"};
 
-/* Of this build. */
+/* Whether this build includes the kernel. */
 static const th_kernels *const kernels[TH_ISA_COUNT] = {
     [TH_ISA_SCALAR] = &th_kernels_scalar,
 #ifdef TH_HAVE_X86
@@ -24,7 +24,7 @@ const char *th_isa_name(th_isa isa)
 }
 
 #ifdef TH_HAVE_X86
-/* Clang's __builtin_cpu_supports does not know it. */
+/* F16C: Clang's __builtin_cpu_supports lacks it. */
 static bool has_f16c(void)
 {
     unsigned a, b, c = 0, d;
@@ -42,12 +42,12 @@ bool th_isa_available(th_isa isa)
     case TH_ISA_SSE4:
         return __builtin_cpu_supports("sse4.1");
     case TH_ISA_AVX2:
-        /* The compiler's run-time support asks XGETBV as well: the operating system must save the registers. */
+        /* The compiler's run-time support also checks XGETBV: the operating system must save the registers. */
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     case TH_ISA_AVX512:
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma");
 #elif defined(TH_HAVE_ARM64)
-    case TH_ISA_NEON: /* the calling convention wants it, so programs of this kind run nowhere without */
+    case TH_ISA_NEON: /* part of the base instruction set of 64-bit ARM */
         return true;
 #endif
     default:
@@ -55,9 +55,8 @@ bool th_isa_available(th_isa isa)
     }
 }
 
-/* Each is faster than the one before, but for AVX-512: on AMD's Zen 5 it takes three quarters of AVX2's time, while on
- * Intel, which has two ports for 512 bits where it has three for 256, it is a matter of the crowd
- * (docs/notes/kernels.md). */
+/* Each is faster than the one before, except AVX-512: on AMD's Zen 5 it takes three quarters of AVX2's time, while on
+ * Intel, with two ports for 512 bits and three for 256, it depends on the crowd (docs/notes/kernels.md). */
 th_isa th_isa_best(void)
 {
 #ifdef TH_HAVE_X86
@@ -75,8 +74,8 @@ const th_kernels *th_isa_kernels(th_isa isa)
     return kernels[isa];
 }
 
-/* Stores go out in order, and one that misses holds up those of the next poses. Fetching ahead saves a Xeon with AMX 5
- * to 20 % where palettes are in the third-level cache; AMD's Zen 3 took longer. */
+/* Stores retire in order, so a store that misses delays those of the next poses. On a Xeon with AMX prefetching saves 5
+ * to 20 % if palettes are in the third-level cache. On AMD's Zen 3 it was slower. */
 bool th_isa_prefetches(void)
 {
 #ifdef TH_HAVE_X86

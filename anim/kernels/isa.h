@@ -9,7 +9,7 @@
 /* isa: available, and not TH_ISA_AUTO. */
 const th_kernels *th_isa_kernels(th_isa isa);
 
-/* Whether this processor should have lines of f32 palettes fetched ahead of writing them. */
+/* Whether this processor should prefetch lines of f32 palettes before writing them. */
 bool th_isa_prefetches(void);
 
 #endif

@@ -1,30 +1,30 @@
-/* The pose kernels: from compiled keys to palettes, some instances of one compiled model at a time. Private to anim.
+/* The pose kernels: from compiled keys to palettes, several instances of one compiled model at a time. Private to anim.
  *
- * A kernel walks the ops of a program front to back. All lanes do the same op at the same time, so the hierarchy
- * costs nothing extra and no lane waits; which clip a lane plays, and when, is only a matter of its key pointers.
+ * A kernel runs the ops of a program front to back. All lanes execute the same op at the same time, so the hierarchy
+ * costs nothing extra and no lane waits. Clip and time of a lane only affect its key pointers.
  *
- * The algebra. A joint's global transform is G_j = G_parent L_j, and a palette entry is P = G_j B with B the inverse
- * bind matrix. Computing that as it stands takes two matrix products a joint. So the compiler gives every joint a
- * constant space X_j, and the kernel computes M_j = G_j X_j instead:
+ * The algebra. A joint's global transform is G_j = G_parent L_j. A palette entry is P = G_j B, with B the inverse bind
+ * matrix. Computed directly, that takes two matrix products per joint. So the compiler assigns a constant space X_j to
+ * every joint, and the kernel computes M_j = G_j X_j:
  *
- *     M_j = M_parent D_j,    D_j = inverse(X_parent) L_j X_j
+ *    M_j = M_parent D_j,   D_j = inverse(X_parent) L_j X_j
  *
- * Where B is a rotation and a translation, X_j = B makes M_j the palette entry itself and saves the second product. The
- * rotation of D_j is conj(x_parent) q x_j, which is linear in the authored q, so keys are moved into this space once,
- * when the clip is compiled, and interpolating them there gives exactly the same result. Its translation is
- * R_D c_j + T' with c_j constant and T' linear in the authored translation. Where this cannot be done (scale that
- * moves), X_j is the identity, D_j is L_j, and the product with B stays. compiled_model.c decides, joint by joint.
+ * If B is a rotation and a translation, X_j = B makes M_j the palette entry itself and saves the second product. The
+ * rotation of D_j is conj(x_parent) q x_j, which is linear in the authored q. So keys are transformed into this space
+ * once, when the clip is compiled, and interpolating them there gives exactly the same result. The translation of D_j
+ * is R_D c_j + T', with c_j constant and T' linear in the authored translation. Where this is impossible (animated
+ * scale), X_j is the identity, D_j is L_j, and the product with B remains. compiled_model.c decides for each joint.
  *
- * Nearly always T' = -c_j: the joint hangs from its parent where the bind pose has it. Then D_j turns about the point
- * a = -c_j, and with R for the linear part of M and t for its translation,
+ * Usually T' = -c_j: the joint is attached to its parent where the bind pose has it. Then D_j rotates about the point a
+ * = -c_j. With R the linear part of M and t its translation,
  *
- *     t_j = t_parent + (R_parent - R_j) a,
+ *    t_j = t_parent + (R_parent - R_j) a,
  *
- * half the multiplications of both translations, and D_j needs none.
+ * which takes half the multiplications of both translations, and D_j needs none.
  *
- * A kernel comes in three parts: sampling makes D of keys, resolving makes M of D, writing makes palettes of M. The
- * first two take turns, a block of ops each: one loop over both would be so long that the processor sees no further
- * than the joint it is at, and waits for it. Only writing knows of formats and of what palettes look like. */
+ * A kernel has three stages: sampling computes D from keys, resolving computes M from D, writing computes palettes from
+ * M. The first two alternate in blocks of ops: one loop over both would be longer than the processor's reorder window,
+ * and each joint would wait for the one before. Only writing depends on the palette format. */
 #ifndef TH_ANIM_KERNELS_POSE_H
 #define TH_ANIM_KERNELS_POSE_H
 
@@ -39,35 +39,35 @@
 #include <string.h>
 
 #define TH_MAX_WIDTH       16 /* lanes of the widest kernel */
-#define TH_BLOCK           8  /* ops that are sampled before the first of them is resolved */
-#define TH_KEY             4  /* numbers of a key: one quaternion, or a vector and a zero */
+#define TH_BLOCK           8  /* ops sampled before the first of them is resolved */
+#define TH_KEY             4  /* numbers per key: one quaternion, or a vector and a zero */
 #define TH_ENTRY           12 /* numbers of a palette entry or a matrix */
-#define TH_ROW_BYTES       16 /* of a lane's matrix */
-#define TH_CACHE_LINE_ROWS 8  /* rows of palette entries that fill a line, in the smallest format */
+#define TH_ROW_BYTES       16 /* of one lane's matrix */
+#define TH_CACHE_LINE_ROWS 8  /* rows of palette entries per cache line, in the smallest format */
 
 enum th_joint_op_flags {
-    TH_JOINT_OP_ROTATION = 1,    /* the linear part comes from a key, else from `local` */
-    TH_JOINT_OP_SCALE = 2,       /* ... times a scale that comes from a key; only with ROTATION */
-    TH_JOINT_OP_TRANSLATION = 4, /* the translation comes from a key, else from `local` */
+    TH_JOINT_OP_ROTATION = 1,    /* the linear part comes from a key, otherwise from `local` */
+    TH_JOINT_OP_SCALE = 2,       /* times a scale from a key; only with ROTATION */
+    TH_JOINT_OP_TRANSLATION = 4, /* the translation comes from a key, otherwise from `local` */
     TH_JOINT_OP_OFFSET = 8,      /* rotation times `offset` is added to the translation; only with ROTATION */
-    TH_JOINT_OP_PIVOT = 16, /* D turns about `offset`, which is all there is of translation; only with ROTATION and a
-                             * parent, without the others */
+    TH_JOINT_OP_PIVOT = 16, /* D rotates about `offset` and has no other translation; only with ROTATION and a parent,
+                               without the other flags */
     TH_JOINT_OP_MOVES = TH_JOINT_OP_ROTATION | TH_JOINT_OP_TRANSLATION,
 };
 
 #define TH_NO_PARENT UINT32_MAX
 
-/* One joint. */
+/* The op of one joint. */
 typedef struct th_joint_op {
-    float local[12]; /* what does not move of D */
+    float local[12]; /* the constant part of D */
     float offset[3]; /* c; PIVOT: a */
     uint32_t flags;  /* th_joint_op_flags */
-    uint32_t parent; /* the parent's op, an earlier one; or TH_NO_PARENT */
-    uint32_t key;    /* where its keys begin in a frame, in bytes: rotation, scale, translation, as its flags say */
-    uint32_t product, product_count; /* its own in program.products */
+    uint32_t parent; /* op of the parent, an earlier one; or TH_NO_PARENT */
+    uint32_t key;    /* byte offset of its keys in a frame: rotation, scale, translation, as flags say */
+    uint32_t product, product_count; /* its range in program.products */
 } th_joint_op;
 
-/* What the numbers n of a 16-bit key stand for: base + span * n. */
+/* A number n of a 16-bit key means base + span * n. */
 typedef struct th_key_range {
     float base[TH_KEY], span[TH_KEY];
 } th_key_range;
@@ -77,65 +77,67 @@ typedef struct th_program {
     th_interpolation curve; /* between frames; not AUTHORED */
     const th_joint_op *ops;
     uint32_t op_count;
-    size_t frame_bytes;          /* keys of one frame */
-    const th_key_range *ranges;  /* of each key of a frame; 16-bit keys only */
-    const float (*products)[12]; /* inverse(X) B of the bones for which M takes one more product: P = M * product */
+    size_t frame_bytes;          /* size of a frame */
+    const th_key_range *ranges;  /* one per key of a frame; 16-bit keys only */
+    const float (*products)[12]; /* inverse(X) B of the bones that need one more product: P = M * product */
     uint32_t product_count;
     uint32_t bone_count;   /* palette entries of an instance */
-    const uint32_t *ready; /* for each block, up to which row palettes can be written when it is resolved */
-    const uint32_t *rows;  /* for each row of a palette, in order, where it is among the matrices, in bytes of a lane;
-                            * filled up with rows of zeros to whole lines of any format */
+    const uint32_t *ready; /* by block: the rows of palettes below this can be written once the block is resolved */
+    const uint32_t *rows;  /* by row of a palette: its position among the matrices, in bytes of a lane; padded with rows
+                              of zeros to whole lines of any format */
 } th_program;
 
-/* What differs between the instances that are posed together. */
+/* The inputs of the instances that are posed together. */
 typedef struct th_lanes {
-    _Alignas(64) float alpha[TH_MAX_WIDTH]; /* 0 at the frame at or before the lane's time, 1 at the next */
-    const void *frame[TH_MAX_WIDTH];        /* that frame, CUBIC: the one before it; others follow, frame_bytes apart */
+    _Alignas(
+        64) float alpha[TH_MAX_WIDTH]; /* position between the frame at or before the lane's time, 0, and the next, 1 */
+    const void *frame[TH_MAX_WIDTH];   /* that frame; CUBIC: the one before it. Others follow, frame_bytes apart */
 } th_lanes;
 
-/* The bytes at `at` of a lane's frame, or of one behind it. */
+/* The bytes at offset `at` of a lane's frame, or of a later frame. */
 static inline const char *th_lanes_at(const th_lanes *lanes, int lane, size_t at)
 {
     return (const char *)lanes->frame[lane] + at;
 }
 
-/* What the parts hand over, aligned to 64: TH_ENTRY vectors of all lanes for a matrix. */
+/* Scratch between the stages, aligned to 64: a matrix is TH_ENTRY vectors of all lanes. */
 #define TH_MATRICES_FLOATS(count, width) ((size_t)(count)*TH_ENTRY * (width))
 
-/* How many matrices there are: M of each op, M times each product, and one of zeros. */
+/* Number of matrices: M of each op, M times each product, and one of zeros. */
 static inline uint32_t th_program_matrices(const th_program *program)
 {
     return program->op_count + program->product_count + 1;
 }
 
-/* D of ops [first, first + count), the first of them to the beginning of pose. count: at least 1, here and below. */
+/* Computes D of ops [first, first + count), starting at the beginning of pose. count: at least 1, here and below. */
 typedef void th_sample_fn(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,
                           float *pose);
 
-/* Where palettes will be written next, from byte `at` of each lane's. */
+/* The next palette bytes to be written: from offset `at` of each lane's palette. */
 typedef struct th_prefetch {
     char *const *palettes;
     size_t at;
 } th_prefetch;
 
-/* Matrices of the same ops, from their D in pose, and those of their products. All ops before are resolved. prefetch:
- * has lines fetched meanwhile; NULL: none. */
+/* Computes M of the same ops from D in pose, and their products. All earlier ops must be resolved. prefetch: lines to
+ * prefetch meanwhile; NULL: none. */
 typedef void th_resolve_fn(const th_program *program, uint32_t first, uint32_t count, const float *pose,
                            float *matrices, const th_prefetch *prefetch);
 
-/* Rows [first, end) of palettes, in whole lines, each lane's in order; what a palette does not fill of its last line is
- * set to zero. first, end: multiples of TH_CACHE_LINE_ROWS; palettes: of each lane, aligned to 64. Lanes with the same
- * keys may share one. */
+/* Writes rows [first, end) of palettes in whole lines, each lane's in order, with zeros after the end of a palette.
+ * first, end: multiples of TH_CACHE_LINE_ROWS. palettes: by lane, aligned to 64. Lanes with the same keys may share
+ * one. */
 typedef void th_write_fn(const th_program *program, uint32_t first, uint32_t end, const float *matrices,
                          char *const *palettes);
 
-/* Stores `value` to `count` floats, as wide as the instruction set stores. out: aligned to 64; count: whole lines. */
+/* Writes `value` to `count` floats with the widest stores of the instruction set. out: aligned to 64; count: whole
+ * lines. */
 typedef void th_fill_fn(float *out, size_t count, float value);
 
-/* Copies whole lines past the caches, in order. Both aligned to 64, bytes a multiple of 64. */
+/* Copies whole lines with non-temporal stores, in order. Both aligned to 64, bytes a multiple of 64. */
 typedef void th_stream_fn(void *to, const void *from, size_t bytes);
 
-/* After the last of what is streamed. */
+/* Call after the last non-temporal store. */
 typedef void th_fence_fn(void);
 
 typedef struct th_kernels {
@@ -148,21 +150,21 @@ typedef struct th_kernels {
     th_fence_fn *fence;
 } th_kernels;
 
-/* Once before any resolving. */
+/* Call once before resolving. */
 static inline void th_kernels_begin(const th_kernels *kernels, const th_program *program, float *matrices)
 {
     const size_t used = TH_MATRICES_FLOATS(th_program_matrices(program) - 1, kernels->width);
     memset(matrices + used, 0, TH_MATRICES_FLOATS(1, kernels->width) * sizeof *matrices);
 }
 
-/* Scratch of all parts together. */
+/* Scratch bytes of all stages together. */
 static inline size_t th_scratch_floats(const th_program *program, uint32_t width)
 {
     return TH_MATRICES_FLOATS(th_program_matrices(program) + TH_BLOCK, width);
 }
 
-/* Palettes of `width` lanes, all ops. write: one of these kernels'; prefetches: have lines of f32 palettes fetched
- * while matrices are made that will be written to them. */
+/* Writes palettes of `width` lanes, all ops. write: from this kernel's table. prefetches: prefetch the lines of f32
+ * palettes while the matrices to be written there are computed. */
 static inline void th_kernels_pose(const th_kernels *kernels, const th_program *program, const th_lanes *lanes,
                                    th_write_fn *write, bool prefetches, float *scratch, char *const *palettes)
 {
@@ -181,8 +183,8 @@ static inline void th_kernels_pose(const th_kernels *kernels, const th_program *
     }
 }
 
-/* Error of each against double precision, as rounding goes: about 1e-7 of the model's size for each level of depth.
- * Those with fused multiply-add agree to the last bit, and so do those without. */
+/* Error against double precision: rounding only, about 1e-7 of the model's size per level of depth. Kernels with fused
+ * multiply-add agree to the last bit, and so do those without. */
 extern const th_kernels th_kernels_scalar, th_kernels_sse4, th_kernels_avx2, th_kernels_avx512, th_kernels_neon;
 
 #endif

@@ -1,15 +1,15 @@
 /* The algorithm of pose.h, written once over a vector of WIDTH floats. Each pose_<isa>.c includes a wide_<isa>.h, which
- * defines that vector and how lanes find their keys and palettes, and then this file. */
+ * defines that vector and how lanes load keys and store palettes, and then this file. */
 
-/* What is called from several places. Left alone, gcc -O2 makes it functions of their own, or copies vectors in the
- * memory between, and AVX2 or SSE4 takes a quarter longer. */
+/* For functions with several callers. Otherwise gcc -O2 does not inline them, or spills vectors to memory, and AVX2 or
+ * SSE4 takes a quarter longer. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 typedef struct wide34 {
     wf m[12];
 } wide34;
 
-/* An assignment may become a call of memcpy. */
+/* Element by element, because an assignment may become a call of memcpy. */
 ALWAYS_INLINE void copy(wide34 *to, const wide34 *from)
 {
 #pragma GCC unroll 12
@@ -28,9 +28,9 @@ ALWAYS_INLINE void copy_linear(wide34 *to, const wide34 *from)
 
 /* ---- sampling ---- */
 
-/* How lanes go from frame to frame: what a mode needs of their alphas. */
+/* Interpolation between frames: the factors that a mode needs, from the lanes' alphas. */
 typedef struct blend {
-    wf weights[4][4]; /* NLERP: [0] is alpha; CUBIC: of the four frames; both in the shape of keys */
+    wf weights[4][4]; /* in the shape of keys. NLERP: [0] is alpha; CUBIC: weights of the four frames */
     wf t, s;          /* SLERP: alpha and 1 - alpha, in lane order, */
     wf t_square, s_square;
 #ifdef PAIRS
@@ -38,7 +38,7 @@ typedef struct blend {
 #endif
 } blend;
 
-/* Catmull-Rom (interpolation.h) for frames at equal distances, as what each of the four counts for. */
+/* Catmull-Rom (interpolation.h) for frames at equal distances: the weights of the four frames. */
 static inline void cubic_weights(const float *alpha, float out[4][TH_MAX_WIDTH])
 {
     for (int i = 0; i < WIDTH; i++) {
@@ -71,7 +71,7 @@ ALWAYS_INLINE blend blend_of(const th_lanes *lanes, th_interpolation mode)
     return b;
 }
 
-/* What a mode and a format are told; constants wherever this is called. */
+/* Mode and key format; compile-time constants in every call. */
 typedef struct sample_mode {
     th_keys keys;
     th_interpolation mode;
@@ -85,7 +85,7 @@ ALWAYS_INLINE void load(const th_lanes *from, sample_mode w, size_t at, wf out[4
         wf_load_floats(from, at, out);
 }
 
-/* Numbers of 16-bit keys to what they stand for. */
+/* Converts 16-bit keys to their values. */
 ALWAYS_INLINE void dequantize(const th_program *program, size_t at, sample_mode w, wf key[4])
 {
     if (w.keys == TH_KEYS_32)
@@ -105,11 +105,11 @@ ALWAYS_INLINE wf polynomial(wf x, const float *coefficients, int degree)
     return sum;
 }
 
-/* Slerp without a sine: a and b count for sin((1 - t) angle) and sin(t angle), and only their ratio matters, for the
- * result may have any length. With u = 1 - cos(angle) the square of the angle is u times a polynomial in u, and the
- * sine of any angle, over that angle, is a polynomial in its square. Both are fits over turns of up to 180 degrees
- * between two keys (least squares at Chebyshev nodes). Slow: 5e-8 rad at most, less than single precision; fast: 1.4e-4
- * rad at 180 degrees, 5.5e-5 up to 90, 1.8e-5 up to 60. */
+/* Slerp without a sine: a and b are weighted by sin((1 - t) angle) and sin(t angle). Only the ratio matters, because
+ * the result may have any length. With u = 1 - cos(angle), the square of the angle is u times a polynomial in u, and
+ * the sine of an angle divided by the angle is a polynomial in its square. Both are least-squares fits at Chebyshev
+ * nodes for up to 180 degrees between two keys. Slow: error at most 5e-8 rad, below single precision. Fast: 1.4e-4 rad
+ * at 180 degrees, 5.5e-5 up to 90, 1.8e-5 up to 60. */
 ALWAYS_INLINE void slerp(const blend *by, bool fast, const wf a[4], const wf b[4], wf out[4])
 {
     static const float angle[] = {2.00000054F,   0.333281933F,   0.089671648F,  0.0241791118F,
@@ -128,7 +128,7 @@ ALWAYS_INLINE void slerp(const blend *by, bool fast, const wf a[4], const wf b[4
         out[i] = wf_madd(of_a, a[i], wf_mul(of_b, b[i]));
 }
 
-/* Blends in the shape of keys. stride: from frame to frame. */
+/* Interpolates in the shape of keys. stride: bytes between frames. */
 ALWAYS_INLINE void blend_keys(const th_lanes *from, const blend *by, sample_mode w, size_t at, size_t stride, wf out[4])
 {
     wf a[4], b[4];
@@ -175,7 +175,7 @@ ALWAYS_INLINE void interpolate(const th_program *program, const th_lanes *from, 
     dequantize(program, at, w, out);
 }
 
-/* Rotation matrix of a quaternion of any length: normalising takes 2 / dot(q, q) and no square root. */
+/* Rotation matrix of a quaternion of any length: normalising takes 2 / dot(q, q), without a square root. */
 ALWAYS_INLINE void linear_from_quat(const wf q[4], wide34 *d)
 {
     wf x = q[0], y = q[1], z = q[2], w = q[3];
@@ -194,7 +194,7 @@ ALWAYS_INLINE void linear_from_quat(const wf q[4], wide34 *d)
     d->m[10] = wf_nmadd(x, xk, wf_nmadd(y, yk, one));
 }
 
-/* D of a op. flags: the op's, a constant where they are common. */
+/* Computes D of an op. flags: those of the op, a constant for common values. */
 ALWAYS_INLINE void sample_op(const th_program *program, const th_joint_op *op, unsigned flags, const th_lanes *from,
                              const blend *by, sample_mode w, wide34 *out)
 {
@@ -246,8 +246,8 @@ ALWAYS_INLINE void sample_op(const th_program *program, const th_joint_op *op, u
 }
 
 #ifdef PAIRS
-/* D of a op and the next one, both ROTATION and PIVOT, by NLERP of 32-bit keys. A op's keys lie behind those of the
- * op before. */
+/* Computes D of an op and the next one, both ROTATION and PIVOT, by NLERP of 32-bit keys. The keys of an op follow
+ * those of the op before. */
 ALWAYS_INLINE void sample_op_pair(const th_program *program, const th_joint_op *op, const th_lanes *from,
                                   const blend *by, wide34 *out)
 {
@@ -274,7 +274,7 @@ ALWAYS_INLINE void sample_ops(const th_program *program, uint32_t first, uint32_
         COMMON = TH_JOINT_OP_ROTATION | TH_JOINT_OP_PIVOT, /* nearly all joints of most characters */
         OFFSET = TH_JOINT_OP_ROTATION | TH_JOINT_OP_OFFSET,
     };
-    const th_lanes from = *lanes; /* no store to a pose can change a copy */
+    const th_lanes from = *lanes; /* a copy, which no store to a pose can alias */
     const blend by = blend_of(lanes, w.mode);
     const th_joint_op *op = program->ops + first, *end = op + count;
     for (wide34 *out = (wide34 *)pose; op != end; op++, out++) {
@@ -315,7 +315,7 @@ SAMPLE(cubic_16, TH_KEYS_16, TH_INTERPOLATION_CUBIC)
 
 /* ---- resolving ---- */
 
-/* The linear part of one row of a product. */
+/* The linear part of one row of a matrix product. */
 ALWAYS_INLINE void multiply_linear(const wf r[3], const wide34 *b, wf out[3])
 {
 #pragma GCC unroll 12
@@ -323,7 +323,7 @@ ALWAYS_INLINE void multiply_linear(const wf r[3], const wide34 *b, wf out[3])
         out[col] = wf_madd(r[0], b->m[col], wf_madd(r[1], b->m[4 + col], wf_mul(r[2], b->m[8 + col])));
 }
 
-/* A function of its own, so that the common kind of op has all registers to itself. */
+/* Not inlined, so that the common kind of op can use all registers. */
 static __attribute__((noinline)) void multiply(const wide34 *a, const wide34 *b, wide34 *out)
 {
     wide34 d;
@@ -336,7 +336,7 @@ static __attribute__((noinline)) void multiply(const wide34 *a, const wide34 *b,
     }
 }
 
-/* The same for a b that turns about `pivot`. */
+/* The matrix product for a b that rotates about `pivot`. */
 ALWAYS_INLINE void multiply_pivot(const wide34 *a, const wide34 *b, const float pivot[3], wide34 *out)
 {
     const wf x = wf_set1(pivot[0]), y = wf_set1(pivot[1]), z = wf_set1(pivot[2]);
@@ -366,8 +366,8 @@ static void multiply_products(const th_program *program, const th_joint_op *op, 
     }
 }
 
-/* Each op of a block has lines of some lanes fetched: all at once they would stand in the sample_mode of keys. Half of
- * what the block fills is enough, for the processor fetches lines behind those by itself. */
+/* Each op of a block prefetches lines of some lanes; all at once they would delay the loads of keys. Half of what the
+ * block fills is enough, because the processor prefetches the lines after those itself. */
 ALWAYS_INLINE uint32_t prefetch_lines(const th_prefetch *prefetch, uint32_t lane)
 {
     enum { LANES = (WIDTH + TH_BLOCK - 1) / TH_BLOCK, LINES = TH_BLOCK * TH_ENTRY * sizeof(float) / TH_CACHE_LINE / 2 };
@@ -404,20 +404,20 @@ static void resolve_ops(const th_program *program, uint32_t first, uint32_t coun
 
 /* ---- writing ---- */
 
-/* A processor that has more lines begun than it can blend_keys stores for sends each half by itself, so eight lanes or
- * more get whole lines; fewer, where registers hold a line of each. */
+/* A processor with more incomplete lines than write-combining buffers sends each half separately. So eight lanes or
+ * more write whole lines; narrower kernels do if their registers can hold a line of each lane. */
 #ifndef WHOLE_LINES
 #define WHOLE_LINES (WIDTH >= 8)
 #endif
 
 enum {
-    TILE = WIDTH < 4 ? 4 : WIDTH, /* numbers of all lanes that are turned together: a row at least */
-    TILE_VECTORS = TILE / WIDTH,  /* vectors of them that a lane gets */
+    TILE = WIDTH < 4 ? 4 : WIDTH, /* numbers of all lanes that are transposed together: at least a row */
+    TILE_VECTORS = TILE / WIDTH,  /* vectors per lane */
     TILES = WHOLE_LINES ? TH_CACHE_LINE / sizeof(float) / TILE : 1,
 };
 
 #ifndef HAS_TRANSPOSE_HALVES
-/* Numbers of all lanes, each lane's in half precision: in pairs, each in a float's place. */
+/* Transposes numbers of all lanes to half precision: two halves per float, by lane. */
 ALWAYS_INLINE void wf_transpose_halves(const float *const *rows, wf out[TILE])
 {
 #pragma GCC unroll 16
@@ -429,7 +429,7 @@ ALWAYS_INLINE void wf_transpose_halves(const float *const *rows, wf out[TILE])
 }
 #endif
 
-/* The next numbers of all lanes' palettes, lane by lane. */
+/* Loads the next numbers of all lanes' palettes, transposed to lane order. */
 ALWAYS_INLINE void load_tile(const uint32_t *places, th_palette format, const float *matrices, wf out[TILE])
 {
     const size_t count = format == TH_PALETTE_F16 ? TILE / 2 : TILE / 4;
@@ -447,7 +447,7 @@ ALWAYS_INLINE void load_tile(const uint32_t *places, th_palette format, const fl
     wf_transpose_lanes(out);
 }
 
-/* wf_store or wf_stream. Not a flag that chooses between the two: clang makes one store of both, one that is not
+/* wf_store or wf_stream. A function instead of a flag, because clang merges the two branches into one store that is not
  * streamed. */
 typedef void store_fn(float *out, wf a);
 
@@ -457,7 +457,7 @@ ALWAYS_INLINE void write_palettes(const th_program *program, uint32_t first, uin
     const size_t pair = format == TH_PALETTE_F16 ? 2 : 1;
     const size_t whole = th_cache_line_round(program->bone_count * th_palette_entry_bytes(format)) / sizeof(float);
     const size_t last = 4 * end / pair < whole ? 4 * end / pair : whole;
-    const uint32_t *const rows = program->rows; /* no store to a palette can change these copies */
+    const uint32_t *const rows = program->rows; /* copies, which no store to a palette can alias */
     float *out[WIDTH];
 #pragma GCC unroll 16
     for (size_t i = 0; i < WIDTH; i++)
@@ -523,7 +523,7 @@ static void fence_stores(void)
     wf_fence();
 }
 
-/* Nothing is compiled as AUTHORED. */
+/* No clip is compiled as AUTHORED. */
 #define KERNELS                                                                                                        \
     {                                                                                                                  \
         .width = WIDTH,                                                                                                \

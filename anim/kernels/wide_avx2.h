@@ -1,8 +1,8 @@
 /* Eight floats, with fused multiply-add.
  *
- * Lanes live in the order 0..7. Keys are four floats, so two lanes' keys fill a register: lane i in the low half and
- * lane i + 4 in the high one. They are interpolated in that shape, and a 4x4 transpose inside each half then gives one
- * component of all eight lanes in order. Storing goes the same way back. */
+ * Lanes are in the order 0..7. A key has four floats, so a register holds the keys of two lanes: lane i in the low half
+ * and lane i + 4 in the high half. Keys are interpolated in that shape. A 4x4 transpose inside each half then gives one
+ * component of all eight lanes in order. Stores use the inverse transpose. */
 #include "pose.h"
 
 #include <immintrin.h>
@@ -46,7 +46,7 @@ static inline wf wf_load(const float *in)
     return _mm256_load_ps(in);
 }
 
-/* A number of each lane, four times: lanes i (low half) and i + 4 (high half) in out[i]. */
+/* Broadcasts a number of each lane four times: lanes i (low half) and i + 4 (high half) in out[i]. */
 static inline void wf_broadcast(const float *values, wf out[4])
 {
     for (int i = 0; i < 4; i++)
@@ -67,7 +67,7 @@ static inline void wf_transpose(wf r[4])
     r[3] = _mm256_shuffle_ps(zw01, zw23, _MM_SHUFFLE(3, 2, 3, 2));
 }
 
-/* A key of each lane, lanes i and i + 4 in out[i]. */
+/* Loads a key of each lane: lanes i and i + 4 in out[i]. */
 static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
@@ -92,7 +92,7 @@ static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
             _mm256_cvtepi16_epi32(load_shorts(th_lanes_at(from, i, at), th_lanes_at(from, i + 4, at))));
 }
 
-/* Of eight numbers of all lanes, each lane's. */
+/* Transposes eight numbers of all lanes to eight numbers by lane. */
 static inline void wf_transpose_lanes(wf r[8])
 {
     wf_transpose(r);
@@ -104,7 +104,7 @@ static inline void wf_transpose_lanes(wf r[8])
     }
 }
 
-/* Two numbers of all lanes in half precision. */
+/* Packs two numbers of all lanes to half precision. */
 static inline __m256i halves(const float *low, const float *high)
 {
     const __m128i first = _mm256_cvtps_ph(wf_load(low), _MM_FROUND_TO_NEAREST_INT);
@@ -114,18 +114,18 @@ static inline __m256i halves(const float *low, const float *high)
 
 #define HAS_TRANSPOSE_HALVES
 
-/* Of sixteen numbers of all lanes, each lane's in half precision. Eight halves of a lane fill half a register, so a
- * transpose of 8x8 inside each half does: n[i] is number i (low half) and number i + 8 (high half) of lanes 0..7. */
+/* Transposes sixteen numbers of all lanes to half precision by lane. Eight halves of a lane fill half a register, so an
+ * 8x8 transpose inside each half is enough: n[i] is number i (low half) and number i + 8 (high half) of lanes 0..7. */
 static inline void wf_transpose_halves(const float *const rows[4], wf out[8])
 {
     __m256i n[8], two[2][4], four[4][2];
     for (int i = 0; i < 8; i++)
         n[i] = halves(rows[i / 4] + i % 4 * WIDTH, rows[i / 4 + 2] + i % 4 * WIDTH);
-    for (int i = 0; i < 4; i++) { /* two[q]: of lanes 4 q on, numbers 2 i and 2 i + 1 */
+    for (int i = 0; i < 4; i++) { /* two[q]: numbers 2 i and 2 i + 1 of lanes from 4 q on */
         two[0][i] = _mm256_unpacklo_epi16(n[2 * i], n[2 * i + 1]);
         two[1][i] = _mm256_unpackhi_epi16(n[2 * i], n[2 * i + 1]);
     }
-    for (int i = 0; i < 4; i++) /* four[d]: of lanes 2 d and 2 d + 1, numbers 4 i to 4 i + 3 */
+    for (int i = 0; i < 4; i++) /* four[d]: numbers 4 i to 4 i + 3 of lanes 2 d and 2 d + 1 */
         for (int half = 0; half < 2; half++) {
             const __m256i *t = two[i / 2] + 2 * half;
             four[i][half] = i % 2 ? _mm256_unpackhi_epi32(t[0], t[1]) : _mm256_unpacklo_epi32(t[0], t[1]);

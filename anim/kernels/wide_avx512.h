@@ -1,5 +1,5 @@
-/* Sixteen floats, the same operations as in wide_avx2.h on twice as many lanes: lanes i, i + 4, i + 8 and i + 12 share
- * a register where keys have their shape. */
+/* Sixteen floats, with the operations of wide_avx2.h on twice as many lanes. In the shape of keys, lanes i, i + 4, i +
+ * 8 and i + 12 share a register. */
 #include "pose.h"
 
 #include <immintrin.h>
@@ -43,7 +43,7 @@ static inline wf wf_load(const float *in)
     return _mm512_load_ps(in);
 }
 
-/* A number of each lane, four times: lanes i, i + 4, i + 8 and i + 12 in out[i]. */
+/* Broadcasts a number of each lane four times: lanes i, i + 4, i + 8 and i + 12 in out[i]. */
 static inline void wf_broadcast(const float *values, wf out[4])
 {
     const wf all = _mm512_load_ps(values);
@@ -52,7 +52,7 @@ static inline void wf_broadcast(const float *values, wf out[4])
         out[i] = _mm512_permutexvar_ps(_mm512_add_epi32(quarters, _mm512_set1_epi32(i)), all);
 }
 
-/* 4x4 in each quarter. */
+/* 4x4 transpose in each quarter. */
 static inline void wf_transpose(wf r[4])
 {
     wf xy01 = _mm512_unpacklo_ps(r[0], r[1]), zw01 = _mm512_unpackhi_ps(r[0], r[1]);
@@ -68,7 +68,7 @@ static inline __m128 load_quarter(const th_lanes *from, int lane, size_t at)
     return _mm_load_ps((const float *)(th_lanes_at(from, lane, at)));
 }
 
-/* A key of each lane, four lanes in out[i]. */
+/* Loads a key of each lane, four lanes in out[i]. */
 static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
@@ -80,7 +80,7 @@ static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
     }
 }
 
-/* Keys of two joints that lie side by side take half the loads. */
+/* Keys of two joints that are adjacent take half the loads. */
 #define PAIRS
 
 static inline __m512d load_eight(const th_lanes *from, int low, int high, size_t at)
@@ -90,7 +90,7 @@ static inline __m512d load_eight(const th_lanes *from, int low, int high, size_t
     return _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_castps_pd(first)), _mm256_castps_pd(second), 1);
 }
 
-/* Two keys of each lane: lanes i and i + 4 in out[i], i + 8 and i + 12 in out[i + 4]. */
+/* Loads two keys of each lane: lanes i and i + 4 in out[i], i + 8 and i + 12 in out[i + 4]. */
 static inline void wf_load_pairs(const th_lanes *from, size_t at, wf out[8])
 {
 #pragma GCC unroll 12
@@ -100,7 +100,7 @@ static inline void wf_load_pairs(const th_lanes *from, size_t at, wf out[8])
     }
 }
 
-/* A number of each lane, in that shape. */
+/* Broadcasts a number of each lane in that shape. */
 static inline void wf_broadcast_pairs(const float *values, wf out[8])
 {
     const wf all = _mm512_load_ps(values);
@@ -109,7 +109,7 @@ static inline void wf_broadcast_pairs(const float *values, wf out[8])
         out[i] = _mm512_permutexvar_ps(_mm512_add_epi32(halves, _mm512_set1_epi32(i % 4 + i / 4 * 8)), all);
 }
 
-/* Two keys of each lane, in that shape, to the components of the first and those of the second. */
+/* Transposes two keys of each lane in that shape to the components of the first and of the second. */
 static inline void wf_split_pairs(wf r[8])
 {
     wf_transpose(r);
@@ -138,7 +138,7 @@ static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
     }
 }
 
-/* Of sixteen numbers of all lanes, each lane's. */
+/* Transposes sixteen numbers of all lanes to sixteen numbers by lane. */
 static inline void wf_transpose_lanes(wf r[16])
 {
 #pragma GCC unroll 12
@@ -162,7 +162,7 @@ static inline __m512i halves(wf a)
     return _mm512_cvtepu16_epi32(_mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
 }
 
-/* Both in half precision. */
+/* Stores of both kinds, in half precision. */
 static inline wf wf_pair(wf low, wf high)
 {
     return _mm512_castsi512_ps(_mm512_or_si512(halves(low), _mm512_slli_epi32(halves(high), 16)));

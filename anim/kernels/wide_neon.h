@@ -1,11 +1,11 @@
-/* Four floats, with fused multiply-add: every operation rounds as that of wide_avx2.h does, in the same order, so the
- * palettes are AVX2's to the last bit. Any 64-bit ARM has all of it. */
+/* Four floats, with fused multiply-add: every operation rounds like that of wide_avx2.h, in the same order, so the
+ * palettes equal AVX2's to the last bit. All 64-bit ARM processors have these instructions. */
 #include "pose.h"
 
 #include <arm_neon.h>
 
 #define WIDTH       4
-#define WHOLE_LINES 1 /* a line of each lane is half of all registers */
+#define WHOLE_LINES 1 /* a line of each lane takes half of all registers */
 
 typedef float32x4_t wf;
 
@@ -30,7 +30,7 @@ static inline wf wf_madd(wf a, wf b, wf c)
     return vfmaq_f32(c, a, b);
 }
 
-/* Not the negative of wf_nmadd, which saves nothing and makes a zero of the other sign. */
+/* Not -wf_nmadd, which saves nothing and gives a zero the other sign. */
 static inline wf wf_msub(wf a, wf b, wf c)
 {
     return vfmaq_f32(vnegq_f32(c), a, b);
@@ -46,14 +46,14 @@ static inline wf wf_load(const float *in)
     return vld1q_f32(in);
 }
 
-/* A number of each lane, four times: one lane in out[i]. */
+/* Broadcasts a number of each lane four times: one lane in out[i]. */
 static inline void wf_broadcast(const float *values, wf out[4])
 {
     for (int i = 0; i < 4; i++)
         out[i] = vdupq_n_f32(values[i]);
 }
 
-/* A key of each lane, one lane in out[i]. */
+/* Loads a key of each lane, one lane in out[i]. */
 static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
@@ -94,7 +94,7 @@ static inline void wf_transpose(wf r[4])
     r[3] = high_halves(yw01, yw23);
 }
 
-/* Of four numbers of all lanes, each lane's. */
+/* Transposes four numbers of all lanes to four numbers by lane. */
 static inline void wf_transpose_lanes(wf r[4])
 {
     wf_transpose(r);
@@ -112,9 +112,9 @@ static inline wf trn2_halves(float16x8_t a, float16x8_t b)
     return vreinterpretq_f32_u16(vtrn2q_u16(vreinterpretq_u16_f16(a), vreinterpretq_u16_f16(b)));
 }
 
-/* Of eight numbers of all lanes, each lane's in half precision; as FPCR's defaults have it, which Linux sets: to the
- * nearest, ties to even, NaN quiet. n[i] is number i (low half) and number i + 4 (high half) of lanes 0..3; a
- * transpose of 2x2 halves, then of 2x2 pairs of them, puts eight of a lane side by side. */
+/* Transposes eight numbers of all lanes to half precision by lane. Rounding follows FPCR's defaults, which Linux sets:
+ * to nearest, ties to even, NaN quiet. n[i] is number i (low half) and number i + 4 (high half) of lanes 0..3. A
+ * transpose of 2x2 halves, then of 2x2 pairs, puts eight halves of a lane side by side. */
 static inline void wf_transpose_halves(const float *const rows[2], wf out[4])
 {
     float16x8_t n[4];
@@ -133,15 +133,15 @@ static inline void wf_store(float *out, wf a)
     vst1q_f32(out, a);
 }
 
-/* Like any other. The one store that says that nobody reads it soon, STNP, takes two registers and is only a hint; but
- * Arm's own cores notice by themselves when one line after the other is written whole, fetch none of them before, and
- * leave them out of the first caches (write streaming, in their manuals). Not measured yet. */
+/* An ordinary store. The only non-temporal one, STNP, takes two registers and is just a hint. According to their
+ * manuals, Arm's own cores detect consecutive whole lines (write streaming), do not fetch them first, and keep them out
+ * of the first caches. Not measured yet. */
 static inline void wf_stream(float *out, wf a)
 {
     vst1q_f32(out, a);
 }
 
-/* Whatever hands palettes to another thread orders stores like these. */
+/* Ordinary stores: the caller's hand-over to another thread orders them. */
 static inline void wf_fence(void)
 {
 }

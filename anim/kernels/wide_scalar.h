@@ -73,7 +73,7 @@ static inline void wf_transpose_lanes(wf r[4])
     (void)r;
 }
 
-/* Both in half precision. */
+/* Stores of both kinds, in half precision. */
 static inline wf wf_pair(wf low, wf high)
 {
     const uint16_t halves[2] = {th_half_from_float(low), th_half_from_float(high)};

@@ -1,5 +1,5 @@
 /* Four floats, without fused multiply-add: every operation is that of wide_scalar.h, in the same order, so the palettes
- * are the scalar kernel's to the last bit. */
+ * equal the scalar kernel's to the last bit. */
 #include "pose.h"
 
 #include <smmintrin.h>
@@ -43,14 +43,14 @@ static inline wf wf_load(const float *in)
     return _mm_load_ps(in);
 }
 
-/* A number of each lane, four times: one lane in out[i]. */
+/* Broadcasts a number of each lane four times: one lane in out[i]. */
 static inline void wf_broadcast(const float *values, wf out[4])
 {
     for (int i = 0; i < 4; i++)
         out[i] = _mm_set1_ps(values[i]);
 }
 
-/* A key of each lane, one lane in out[i]. */
+/* Loads a key of each lane, one lane in out[i]. */
 static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
 {
 #pragma GCC unroll 12
@@ -66,19 +66,19 @@ static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
             _mm_cvtepi16_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(th_lanes_at(from, i, at)))));
 }
 
-/* One lane's x y z w become one component of four lanes, and back. */
+/* 4x4 transpose: x y z w of each lane to one component of four lanes, and back. */
 static inline void wf_transpose(wf r[4])
 {
     _MM_TRANSPOSE4_PS(r[0], r[1], r[2], r[3]);
 }
 
-/* Of four numbers of all lanes, each lane's. */
+/* Transposes four numbers of all lanes to four numbers by lane. */
 static inline void wf_transpose_lanes(wf r[4])
 {
     wf_transpose(r);
 }
 
-/* In the low half of each 32 bits; see th_half_from_float. */
+/* The half is in the low 16 of each 32 bits; see th_half_from_float. */
 static inline __m128i halves(wf a)
 {
     const __m128i bits = _mm_castps_si128(a), size = _mm_and_si128(bits, _mm_set1_epi32(0x7fffffff));
@@ -95,7 +95,7 @@ static inline __m128i halves(wf a)
     return _mm_or_si128(all, _mm_and_si128(_mm_srli_epi32(bits, 16), _mm_set1_epi32(0x8000)));
 }
 
-/* Both in half precision. */
+/* Stores of both kinds, in half precision. */
 static inline wf wf_pair(wf low, wf high)
 {
     return _mm_castsi128_ps(_mm_or_si128(halves(low), _mm_slli_epi32(halves(high), 16)));

@@ -1,8 +1,7 @@
-/* One description of each struct serves both directions: a visitor takes a struct's members one after the other and,
- * depending on the archive's mode, appends their bytes or fills them in. So what is written and what is read cannot
- * drift apart.
+/* One visitor per struct serves both directions: it passes the members in order, and the archive's mode decides whether
+ * their bytes are appended or filled in. So writer and reader cannot diverge.
  *
- * A failure is remembered and turns all later visits into no-ops; it is looked at once, at the end. */
+ * Errors are sticky: after a failure all later visits do nothing. It is checked once, at the end. */
 #include "archive.h"
 
 #include <throng/core/arena.h>
@@ -13,21 +12,21 @@
 
 typedef struct head {
     char magic[8];
-    uint32_t version; /* the other byte order shows up as another version */
-    uint32_t result;  /* TH_OK: a model follows; else the text of the error */
-    uint64_t size;    /* of everything, this head included */
+    uint32_t version; /* a different byte order shows as a different version */
+    uint32_t result;  /* TH_OK: a model follows; otherwise the error text */
+    uint64_t size;    /* of the whole archive, including this head */
 } head;
 
 _Static_assert(sizeof(head) == TH_ARCHIVE_HEAD_BYTES, "the head has no padding");
 _Static_assert(sizeof(th_vertex) == 60 && sizeof(th_bone) == 52, "no padding: they travel as they are");
 
-static const char magic[8] = "throng\r\n"; /* a pipe in text mode would break it */
+static const char magic[8] = "throng\r\n"; /* a pipe in text mode would change it */
 
 typedef struct archive {
     uint8_t *bytes;      /* written so far, or being read */
-    size_t used, size;   /* size: allocated, or there to read */
-    th_arena *arena;     /* NULL: writing; else what is read is allocated here */
-    const char *failure; /* the first thing that went wrong */
+    size_t used, size;   /* size: allocated, or available to read */
+    th_arena *arena;     /* NULL: writing; else allocates what is read */
+    const char *failure; /* the first error */
 } archive;
 
 /* ---- bytes ---- */
@@ -75,8 +74,8 @@ static void visit(archive *a, void *data, size_t size)
 
 /* ---- arrays and strings ---- */
 
-/* Room for what is about to be read. Every element takes at least `least` bytes in the archive, so a false count
- * cannot ask for more memory than the archive's own length explains. */
+/* Allocates room for elements to be read. Each takes at least `least` bytes in the archive, so a false count cannot
+ * request more memory than the length of the archive allows. */
 static void *room(archive *a, uint64_t count, size_t size, size_t least)
 {
     if (a->failure)
@@ -91,8 +90,8 @@ static void *room(archive *a, uint64_t count, size_t size, size_t least)
     return memory;
 }
 
-/* Arrays of plain numbers. Visitors drop the const that th_model puts on its arrays: the writer only reads through
- * these pointers, and the reader has just allocated them. */
+/* Arrays of numbers. Visitors cast away the const of th_model's arrays: the writer only reads through these pointers,
+ * and the reader has just allocated them. */
 #define VISIT_PLAIN(a, array, count)                                                                                   \
     do {                                                                                                               \
         if ((a)->arena)                                                                                                \
@@ -100,7 +99,7 @@ static void *room(archive *a, uint64_t count, size_t size, size_t least)
         visit((a), (void *)(array), (count) * sizeof *(array));                                                        \
     } while (0)
 
-/* Arrays of structs; `least` as for room(): a text takes 5 bytes, a count 4, and so on. */
+/* Arrays of structs; `least` as for room(): a text takes at least 5 bytes, a count 4, and so on. */
 #define VISIT_EACH(a, array, count, visit_element, least)                                                              \
     do {                                                                                                               \
         if ((a)->arena)                                                                                                \
@@ -238,7 +237,7 @@ static uint8_t *finish(archive *a, size_t *out_size)
 uint8_t *th_archive_write(const th_model *model, size_t *out_size)
 {
     archive a = begin(TH_OK);
-    th_model copy = *model; /* visitors take what they visit as writable */
+    th_model copy = *model; /* visitors take non-const pointers */
     visit_model(&a, &copy);
     return finish(&a, out_size);
 }
@@ -279,7 +278,7 @@ static bool is_error(uint32_t result)
     }
 }
 
-/* Reads what follows the head; on success with TH_OK, *model is the caller's. */
+/* Reads what follows the head. If it returns TH_OK, the caller owns *model. */
 static th_result read_body(archive *a, th_result result, th_model **model, th_error *err)
 {
     const char *text = "";

@@ -1,4 +1,4 @@
-/* Clips of one model for another: bound by joint name. */
+/* Attaches clips of one model to another, by joint name. */
 #include <throng/anim/model.h>
 #include <throng/core/arena.h>
 
@@ -17,7 +17,7 @@ static int compare_names(const void *a, const void *b, void *joints)
     return strcmp(list[*(const uint32_t *)a].name, list[*(const uint32_t *)b].name);
 }
 
-/* The base's joint of this name, NO_TARGET or AMBIGUOUS. by_name: its joints, sorted. */
+/* Returns the base's joint of this name, NO_TARGET or AMBIGUOUS. by_name: its joints, sorted. */
 static uint32_t find_target(const th_model *base, const uint32_t *by_name, const char *name)
 {
     uint32_t low = 0, high = base->joint_count;
@@ -34,7 +34,7 @@ static uint32_t find_target(const th_model *base, const uint32_t *by_name, const
     return alone ? by_name[low] : AMBIGUOUS;
 }
 
-/* For each of the donor's joints; from malloc. NULL when out of memory. */
+/* Targets of the donor's joints; from malloc. NULL if out of memory. */
 static uint32_t *find_targets(const th_model *base, const th_model *donor)
 {
     uint32_t *by_name = calloc((size_t)base->joint_count + 1, sizeof *by_name);
@@ -67,7 +67,7 @@ static bool copy_track(th_arena *arena, const th_track *from, size_t width, th_t
     return to->times && to->values && (to->tangents || !from->tangents);
 }
 
-/* One key for good. */
+/* A track with one key. */
 static bool constant_track(th_arena *arena, const double value[], size_t width, th_track *to)
 {
     float *values = th_arena_new(arena, float, width);
@@ -85,8 +85,8 @@ static double likeness(const double a[4], const float b[4])
     return fabs(dot);
 }
 
-/* The rest transform, of its splits the one that the donor's keys were made for: with the same signs of the scale or,
- * when the clip moves the scale itself, with the nearest rotation. */
+/* Decomposes the rest transform in the way that fits the donor's keys: with the same signs of scale or, if the clip
+ * animates scale, with the nearest rotation. */
 static th_trs split_like(const th_mat34 *rest, const th_channel *like)
 {
     th_dmat34 matrix = th_dmat34_from(*rest);
@@ -105,7 +105,7 @@ static th_trs split_like(const th_mat34 *rest, const th_channel *like)
     return best;
 }
 
-/* Keys the file has are lent; what it was filled with is the base's own. */
+/* Tracks with keys of the file are shared; filled ones take the value of the base. */
 static bool attach_channel(th_arena *arena, const th_mat34 *rest, const th_channel *from, th_channel *to)
 {
     uint32_t filled = from->filled;
@@ -121,17 +121,17 @@ static bool attach_channel(th_arena *arena, const th_mat34 *rest, const th_chann
 
 /* ---- clips ---- */
 
-/* Channels that find no target. */
+/* Channels without a target. */
 typedef struct unmatched {
     uint32_t count;
-    const char *first; /* joint of the first one */
+    const char *first; /* joint of the first such channel */
 } unmatched;
 
 typedef struct attachment {
     th_arena *arena;
     const th_model *base, *donor;
-    const uint32_t *targets; /* by the donor's joint */
-    bool *taken;             /* by the base's joint: has a channel in the clip at hand */
+    const uint32_t *targets; /* by joint of the donor */
+    bool *taken;             /* by joint of the base: has a channel in the current clip */
     unmatched missing, ambiguous;
 } attachment;
 
@@ -168,7 +168,7 @@ static int compare_channels(const void *a, const void *b)
     return (x->joint > y->joint) - (x->joint < y->joint);
 }
 
-/* Of several channels for one joint the first wins. */
+/* If several channels target one joint, the first wins. */
 static bool attach_clip(attachment *l, const th_clip *from, th_clip *to)
 {
     th_channel *channels;
@@ -198,7 +198,7 @@ static bool attach_clip(attachment *l, const th_clip *from, th_clip *to)
 
 /* ---- the rest of a model ---- */
 
-/* Everything but the clips and warnings, deep. */
+/* A deep copy of everything except clips and warnings. */
 static bool copy_base(th_arena *arena, const th_model *base, th_model *out)
 {
     th_joint *joints = th_arena_copy(arena, base->joints, base->joint_count, sizeof *joints);

@@ -15,8 +15,8 @@ static double distance(const double a[3], const double b[3])
 
 /* ---- spheres in motion ---- */
 
-/* An upper bound of how much the matrix stretches anything; the factor itself where axes stay at right angles.
- * The eigenvalues of its square are no larger than the largest sum of a row (S. Gershgorin, 1931). */
+/* An upper bound of the largest stretch of the matrix; exact if its axes are orthogonal. The eigenvalues of A^T A are
+ * at most the largest absolute row sum (S. Gershgorin, 1931). */
 static double stretch(const th_dmat34 *a)
 {
     double largest = 0;
@@ -38,8 +38,8 @@ static void spheres_now(const th_bounds_proxy *b, th_bounds_sphere *out)
     }
 }
 
-/* A path that leaves the middle of its chord by d is a curve that leaves the two chords of its halves by d / 4 at most,
- * while a sphere around the ends and around a sphere of radius d in the middle has d / 2 to spare there. */
+/* A path that is d away from the middle of its chord is a curve at most d / 4 away from the chords of its halves. A
+ * sphere that encloses the ends and a sphere of radius d in the middle has a margin of d / 2 there. */
 static void grow_middle(const th_bounds_sphere *before, th_bounds_sphere *middle, const th_bounds_sphere *after)
 {
     double chord[3];
@@ -51,7 +51,7 @@ static void grow_middle(const th_bounds_sphere *before, th_bounds_sphere *middle
 
 typedef void balls_fn(void *ctx, const th_bounds_sphere *spheres, uint32_t count);
 
-/* Calls fn for the spheres at each moment of the clip, those between grown. */
+/* Calls fn for the spheres at each moment of the clip, enlarged to cover the motion between moments. */
 static bool each_moment(th_bounds_proxy *b, const th_clip *clip, const th_moments *moments, balls_fn *fn, void *ctx)
 {
     th_bounds_sphere *store = calloc(3 * (size_t)b->sphere_count + 1, sizeof *store);
@@ -76,12 +76,12 @@ static bool each_moment(th_bounds_proxy *b, const th_clip *clip, const th_moment
 
 typedef bool clip_fn(th_bounds_proxy *b, const th_clip *clip, const th_moments *moments, void *ctx);
 
-/* Calls fn for the clip, the rest pose, or all of them. False when out of memory. */
+/* Calls fn for one clip, the rest pose, or all. Returns false if out of memory. */
 static bool each_clip(th_bounds_proxy *b, uint32_t clip, clip_fn *fn, void *ctx)
 {
     const th_model *model = b->model;
     bool good = true;
-    for (uint32_t c = 0; c <= model->clip_count && good; c++) { /* the last one stands for the rest pose */
+    for (uint32_t c = 0; c <= model->clip_count && good; c++) { /* the last index is the rest pose */
         bool rest = c == model->clip_count;
         if (clip != TH_ALL_CLIPS && clip != (rest ? TH_NO_INDEX : c))
             continue;

@@ -1,14 +1,14 @@
-/* Which poses to look at, and the body in them. */
+/* The poses that are examined, and the bounds proxy in them. */
 #include "bounds_private.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FEWEST_MOMENTS 17u               /* however many joints and clips there are */
+#define FEWEST_MOMENTS 17u               /* for any number of joints and clips */
 #define USUAL_PARTS    64u               /* of a clip with few keys */
-#define POSE_BUDGET    (1u << 22)        /* joints posed in one pass over the clips: half a second */
-#define VERTEX_BUDGET  ((size_t)1 << 24) /* vertices skinned in one pass over a clip */
+#define POSE_BUDGET    (1u << 22)        /* joints posed per pass over the clips: half a second */
+#define VERTEX_BUDGET  ((size_t)1 << 24) /* vertices skinned per pass over a clip */
 
 /* ---- when ---- */
 
@@ -24,7 +24,7 @@ static bool same_times(const th_track *a, const th_track *b)
            (a->times == b->times || memcmp(a->times, b->times, a->key_count * sizeof *a->times) == 0);
 }
 
-/* Appends the track's keys inside the clip, unless those of the track before are the same. Returns the new count. */
+/* Appends the track's keys within the clip, unless they equal those of the track before. Returns the new count. */
 static size_t add_keys(const th_clip *clip, const th_track *track, const th_track **before, double *keys, size_t count)
 {
     if (*before && same_times(track, *before))
@@ -45,7 +45,7 @@ static size_t keep_different(double *sorted, size_t count)
     return kept;
 }
 
-/* All key times from 0 to the duration, both included, ascending, each once. NULL when out of memory. */
+/* All distinct key times from 0 to the duration, both included, ascending. NULL if out of memory. */
 static double *find_keys(const th_clip *clip, size_t *out_count)
 {
     size_t room = 2, count = 0;
@@ -128,7 +128,7 @@ static void doubles(const float in[3], double out[3])
 
 typedef void influence_fn(th_bounds_proxy *b, box *boxes, uint32_t bone, const double in_joint[3]);
 
-/* Each vertex in the space of each joint that it follows. */
+/* Visits each vertex in the space of each joint that it follows. */
 static void each_influence(th_bounds_proxy *b, box *boxes, influence_fn *fn)
 {
     for (uint32_t m = 0; m < b->model->mesh_count; m++)
@@ -161,7 +161,7 @@ static void grow_sphere(th_bounds_proxy *b, box *boxes, uint32_t bone, const dou
     sphere->radius = fmax(sphere->radius, sqrt(x * x + y * y + z * z));
 }
 
-/* One for each bind that vertices follow, around the middle of their box. */
+/* Adds a sphere for each bone with vertices, around the centre of their box. */
 static bool find_spheres(th_bounds_proxy *b)
 {
     const th_model *model = b->model;
@@ -241,7 +241,7 @@ static bool list_points(th_ground_contacts *s, const th_bounds_proxy *b, uint32_
     return true;
 }
 
-/* What an influence adds to one coordinate. row: of the bind's palette entry. */
+/* The contribution of an influence to one coordinate. row: of the bone's palette entry. */
 static double row_of(const double row[4], const th_vertex *vertex, int influence)
 {
     const float *p = vertex->position;
@@ -261,7 +261,7 @@ static double height(const th_bounds_proxy *b, const th_ground_contact *point)
 
 bool th_ground_contacts_init(th_ground_contacts *s, th_bounds_proxy *b, const th_clip *clip, const th_moments *moments)
 {
-    double *lowest = malloc(moments->count * sizeof *lowest); /* at each moment */
+    double *lowest = malloc(moments->count * sizeof *lowest); /* by moment */
     if (!list_points(s, b, moments->count) || !lowest) {
         free(lowest);
         return false;

@@ -99,7 +99,7 @@ static th_result check_joints(const th_model *model, th_error *err)
         const th_joint *joint = &model->joints[j];
         if (!joint->name || !joint->name[0])
             return th_fail(err, TH_ERR_INPUT, "joint %u has no name", j);
-        /* Depth first: the parent is the joint before this one, or one of that joint's ancestors. */
+        /* Depth first: the parent is the previous joint or one of its ancestors. */
         uint32_t ancestor = j == 0 ? TH_NO_INDEX : j - 1;
         while (ancestor != TH_NO_INDEX && ancestor != joint->parent)
             ancestor = model->joints[ancestor].parent;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRIDE         0.1 /* these: of the model's size */
+#define STRIDE         0.1 /* this and below: times the model's size */
 #define CONTACT        0.015
 #define SLOWEST        0.05
 #define MAX_VELOCITIES ((size_t)1 << 18)
@@ -39,7 +39,7 @@ static bool is_root_motion(th_bounds_proxy *b, const th_clip *clip, th_root_moti
 
 /* ---- by the feet ---- */
 
-/* Velocities along the ground of points that are below a height, per tick, and for how long there were any. */
+/* Horizontal velocities, per tick, of points below a height, and the total time with such points. */
 typedef struct contact {
     double reach;
     double *x, *z;
@@ -47,11 +47,12 @@ typedef struct contact {
     double ticks;
 } contact;
 
-/* Feet are on the ground at the lowest point of the clip. Where hooves swing through it, that is not so: then those
- * that are near to where something usually is, half of the time, go the other way. */
+/* Feet are assumed on the ground at the lowest point of the clip (LOWEST). If hooves swing through that point, this is
+ * wrong. Points near the height that the lowest point stays below half of the time (USUAL) then move the opposite way,
+ * and the result is discarded. */
 enum { LOWEST, USUAL, GROUNDS };
 
-/* Keeps the points that get below `reach`, and no more than there is room for. */
+/* Keeps the points that get below `reach`, up to the capacity. */
 static void keep_low(th_ground_contacts *s, double reach, uint32_t moment_count)
 {
     size_t low = 0, kept = 0, seen = 0;
@@ -71,7 +72,7 @@ static void add_velocity(contact *c, const double before[3], const double now[3]
     c->z[c->count++] = (now[2] - before[2]) / ticks;
 }
 
-/* before: where the points were `ticks` earlier; updated. */
+/* before: positions of the points `ticks` earlier; updated. */
 static void see_contacts(contact c[GROUNDS], const th_bounds_proxy *b, const th_ground_contacts *s, double ticks,
                          double (*before)[3])
 {
@@ -112,14 +113,14 @@ static bool find_contacts(th_bounds_proxy *b, const th_clip *clip, const th_mome
     return good;
 }
 
-/* Sorts them. */
+/* Sorts the values. */
 static double median(double *values, size_t count)
 {
     qsort(values, count, sizeof *values, th_compare_doubles);
     return values[count / 2];
 }
 
-/* The ground moves against the walker. */
+/* The ground moves opposite to the character. */
 static void judge_contacts(contact c[GROUNDS], const th_bounds_proxy *b, const th_clip *clip, th_root_motion *out)
 {
     contact *low = &c[LOWEST], *usual = &c[USUAL];

@@ -46,7 +46,7 @@ th_dmat34 th_dmat34_from_trs(const th_trs *trs)
     const double *t = trs->translation, *q = trs->rotation, *s = trs->scale;
     double x = q[0], y = q[1], z = q[2], w = q[3];
     double length2 = x * x + y * y + z * z + w * w;
-    /* The matrix of q / |q| holds products of two of its components, so one division by |q|^2 normalises. */
+    /* The matrix of q / |q| consists of products of two components, so one division by |q|^2 normalises. */
     double k = length2 > 0 ? 2 / length2 : 0;
     return (th_dmat34){{
         (1 - k * (y * y + z * z)) * s[0],
@@ -64,7 +64,7 @@ th_dmat34 th_dmat34_from_trs(const th_trs *trs)
     }};
 }
 
-/* Cofactors of the 3x3 part, as rows, so that inverse = transpose(cofactors) / determinant. Returns the determinant. */
+/* Cofactors of the 3x3 part, as rows: inverse = transpose(cofactors) / determinant. Returns the determinant. */
 static double cofactors(const double m[12], double out[9])
 {
     for (int row = 0; row < 3; row++) {
@@ -95,12 +95,12 @@ bool th_dmat34_invert(const th_dmat34 *a, th_dmat34 *out)
     return true;
 }
 
-/* Quaternion of a rotation matrix, from whichever of its components is largest (S. W. Shepperd, Quaternion from
- * Rotation Matrix, 1978). r: row-major 3x3. */
+/* Quaternion of a rotation matrix, starting from its largest component (S. W. Shepperd, Quaternion from Rotation
+ * Matrix, 1978). r: row-major 3x3. */
 static void quat_from_rotation(const double r[9], double q[4])
 {
     double trace = r[0] + r[4] + r[8];
-    int i = 0; /* the largest diagonal element */
+    int i = 0; /* index of the largest diagonal element */
     if (r[4] > r[0])
         i = 1;
     if (r[8] > r[4 * i])
@@ -169,7 +169,7 @@ void th_quat_slerp(const double a[4], const double b[4], double t, double out[4]
     double sign = dot < 0 ? -1 : 1;
     double angle = acos(fmin(dot * sign, 1)), sine = sin(angle);
     double wa = 1 - t, wb = t;
-    if (sine > 1e-9) { /* below that, sin(x) = x to the last bit and the weights are the linear ones */
+    if (sine > 1e-9) { /* below that, sin(x) = x to the last bit and the weights are linear */
         wa = sin((1 - t) * angle) / sine;
         wb = sin(t * angle) / sine;
     }

@@ -1,16 +1,16 @@
-/* The sway: a wave that runs from the root to the tips, whole cycles of it in a clip. */
+/* The motion: a wave that runs from the root to the tips, with whole cycles per clip. */
 #include "parts.h"
 
-#define FULL_SWING 0.35 /* turns, of all joints on the longest way together; */
-#define MOST_SWING 0.05 /* of one, */
-#define MOST_SCALE 0.1  /* change of size */
-#define ROOT_M     0.03 /* how far the root shifts */
-#define WAVE_LAG   0.6  /* cycles that the tips are behind the root */
-#define CYCLE_KEYS 12   /* at least, so that keys show the wave and not an alias of it */
+#define FULL_SWING 0.35 /* turns, total of all joints on the longest path; */
+#define MOST_SWING 0.05 /* turns of one joint */
+#define MOST_SCALE 0.1  /* relative change of scale */
+#define ROOT_M     0.03 /* movement of the root */
+#define WAVE_LAG   0.6  /* cycles by which the tips lag the root */
+#define CYCLE_KEYS 12   /* minimum, so that keys show the wave and not an alias of it */
 #define SLOWEST_HZ 0.4
 #define FASTEST_HZ 0.8
 
-/* What all channels of a clip have in common. */
+/* Shared by all channels of a clip. */
 typedef struct wave {
     uint64_t seed;
     uint32_t keys;
@@ -18,14 +18,14 @@ typedef struct wave {
     const double *times; /* of `keys` keys, from 0 */
 } wave;
 
-/* A cycle, and a quick ripple on it. `time`: 0 to 1 over the clip. */
+/* A cycle with a ripple of higher frequency. time: 0 to 1 over the clip. */
 static double sway(const wave *w, double time, double lag)
 {
     const double at = time * w->cycles - lag;
     return 0.8 * sin_turns(at) + 0.2 * sin_turns(2 * at + 0.1);
 }
 
-/* At key k of the clip; that of the last key is that of the first. */
+/* Value at key k of the clip; the last key equals the first. */
 static double time_of(const wave *w, uint32_t k)
 {
     return (double)(k % (w->keys - 1)) / (w->keys - 1);
@@ -53,7 +53,7 @@ static bool add_rotations(th_arena *arena, const wave *w, const th_synthetic_bon
     return values;
 }
 
-/* Three numbers a key: middle + by * wave; a single key when nothing moves. */
+/* Three numbers per key: middle + by * wave; a single key if nothing moves. */
 static bool add_vectors(th_arena *arena, const wave *w, const double middle[3], const double by[3], double lag,
                         th_track *out)
 {
@@ -78,7 +78,7 @@ static bool add_channel(th_arena *arena, const wave *w, const th_synthetic_bone 
            add_vectors(arena, w, one, stretches, lag, &out->scale);
 }
 
-/* Every so-manieth joint, exactly as many as asked for. */
+/* Selects exactly the requested number of joints, evenly spaced. */
 static bool moves(const th_synthetic_desc *desc, uint32_t joint)
 {
     const uint32_t moving = (desc->joints * desc->moving + 50) / 100;
@@ -117,7 +117,7 @@ static bool add_clip(th_arena *arena, const th_synthetic_bone *bones, const th_s
 bool th_synthetic_add_clips(th_model *model, const th_synthetic_bone *bones, const th_synthetic_desc *desc)
 {
     th_clip *clips = th_arena_new(model->arena, th_clip, desc->clips);
-    double *times = th_arena_new(model->arena, double, desc->keys); /* one tick apart: all tracks share them */
+    double *times = th_arena_new(model->arena, double, desc->keys); /* one tick apart, shared by all tracks */
     bool built = clips && times;
     for (uint32_t k = 0; built && k < desc->keys; k++)
         times[k] = k;

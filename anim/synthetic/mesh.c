@@ -1,4 +1,4 @@
-/* A bone for every joint: a tapered prism, pointed at both ends, so that neighbours overlap where they bend. */
+/* A prism for every joint: tapered, pointed at both ends, so that neighbours overlap where they bend. */
 #include "parts.h"
 
 #include <throng/anim/exact.h>
@@ -14,7 +14,7 @@ typedef struct rgb {
     double r, g, b;
 } rgb;
 
-/* Linear. From bark to leaf; every other joint a little darker, so that one sees them. */
+/* Linear colours, from bark to leaf. Every second joint is slightly darker, so that joints are visible. */
 static void paint(const th_synthetic_bone *bone, uint32_t index, double depth, uint8_t color[4])
 {
     static const rgb root = {96, 42, 22}, tip = {86, 148, 40};

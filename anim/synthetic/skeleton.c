@@ -1,24 +1,24 @@
-/* Who hangs on whom, and where. */
+/* Hierarchy and rest pose. */
 #include "parts.h"
 
 #include <throng/anim/exact.h>
 
 #include <stdlib.h>
 
-#define GOLDEN_RATIO 0.6180339887498949 /* so many turns on, the next limb is never above the last few */
+#define GOLDEN_RATIO 0.6180339887498949 /* turns between limbs, so that a limb is never above one of the last few */
 
 #define THICKEST_M 0.09
 #define THINNEST_M 0.004
 #define TREE_DEPTH 12 /* a human with fingers has 11 */
 
-/* Bones are written front to back, so that a subtree is one run of them. */
+/* Bones are written front to back, so that a subtree is contiguous. */
 typedef struct grower {
     const th_synthetic_desc *desc;
     th_synthetic_bone *bones;
     uint32_t count, limbs, depth;
 } grower;
 
-/* low to high, both included. unit: in [0, 1). */
+/* A number from low to high, both included. unit: in [0, 1). */
 static uint32_t between(double unit, uint32_t low, uint32_t high)
 {
     return low + (uint32_t)(unit * (high - low + 1));
@@ -29,7 +29,7 @@ static double chance(const grower *g, uint64_t stream, uint64_t n)
     return th_random_unit(th_random_bits(g->desc->seed, stream), n);
 }
 
-/* Away from the parent's axis by `tilt`, to the side that `around` says; both in turns. */
+/* Rotates by `tilt` away from the parent's axis, to the side `around`; both in turns. */
 static void lean(double tilt, double around, double out[4])
 {
     double turn[4];
@@ -42,7 +42,7 @@ static uint32_t add_bone(grower *g, uint32_t parent, bool side)
 {
     const uint32_t index = g->count++, level = parent == TH_NO_INDEX ? 0 : g->bones[parent].level + 1;
     th_synthetic_bone *bone = &g->bones[index];
-    /* Shorter towards the tips: 1 at the root, 0.6 at full depth; the longest way adds up to the height. */
+    /* Shorter towards the tips: 1 at the root, 0.6 at full depth. The longest path adds up to the height. */
     const double share = 1 - 0.4 * level / g->depth, all = g->depth - 0.2 * (g->depth - 1);
     *bone = (th_synthetic_bone){.parent = parent, .level = level, .length = HEIGHT_M * share / all};
     if (parent != TH_NO_INDEX)
@@ -59,7 +59,7 @@ static uint32_t add_bone(grower *g, uint32_t parent, bool side)
 
 static void grow_limb(grower *g, uint32_t parent, uint32_t joints, uint32_t length, bool side);
 
-/* Limbs of `joints` in all, on one bone, of at most `levels` each. */
+/* Adds limbs of `joints` in total to one bone, of at most `levels` each. */
 static void grow_sides(grower *g, uint32_t parent, uint32_t joints, uint32_t levels)
 {
     while (joints > 0) {
@@ -74,9 +74,8 @@ static void grow_sides(grower *g, uint32_t parent, uint32_t joints, uint32_t lev
     }
 }
 
-/* A limb of `length` bones, at least 2 when `joints` are; the joints that are left over branch off, as far out as the
- * limb itself goes at most. Half of its bones bear nothing, the others three times their share: few limbs, but large.
- */
+/* A limb of `length` bones, at least 2 if `joints` is. The remaining joints branch off, at most as far out as the limb
+ * itself. Half of its bones have no branches, the others three times their share: few limbs, but large ones. */
 static void grow_limb(grower *g, uint32_t parent, uint32_t joints, uint32_t length, bool side)
 {
     uint32_t left = joints - length;
@@ -92,11 +91,11 @@ static void grow_limb(grower *g, uint32_t parent, uint32_t joints, uint32_t leng
     }
 }
 
-/* The cross-sections of a tree's branches add up to that of the bough they come from (after Leonardo da Vinci,
- * Notebooks, J. P. Richter 1883, 394). */
+/* The cross-sections of branches add up to that of the branch they come from (after Leonardo da Vinci, Notebooks, J. P.
+ * Richter 1883, 394). */
 static void set_radii(th_synthetic_bone *bones, uint32_t count)
 {
-    uint32_t grown[TH_SYNTHETIC_MAX_JOINTS] = {0}; /* on the joint and all below it */
+    uint32_t grown[TH_SYNTHETIC_MAX_JOINTS] = {0}; /* number of joints at and below each joint */
     for (uint32_t j = count; j-- > 0;) {
         grown[j]++;
         if (j > 0)
@@ -111,8 +110,8 @@ static void set_radii(th_synthetic_bone *bones, uint32_t count)
 
 /* ---- stars ---- */
 
-/* Rays in evenly spread directions (the Fibonacci lattice: A. Gonzalez, Measurement of Areas on a Sphere Using
- * Fibonacci and Latitude-Longitude Lattices, 2010). */
+/* Rays in evenly spread directions (Fibonacci lattice: A. Gonzalez, Measurement of Areas on a Sphere Using Fibonacci
+ * and Latitude-Longitude Lattices, 2010). */
 static void lay_star(th_synthetic_bone *bones, uint32_t count)
 {
     const double hub = 0.12, rays = count - 1;

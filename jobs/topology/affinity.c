@@ -9,15 +9,15 @@
 #include <stdlib.h>
 
 typedef struct pin {
-    _Atomic(int) cpu; /* relaxed: who reads an old one sits down a call later */
+    _Atomic(int) cpu; /* relaxed: a thread that reads an old value is pinned one call later */
     pthread_t thread;
 } pin;
 
 struct th_affinity {
     th_cpu_mask allowed;
-    int caller_cpu; /* where it was last seen */
+    int caller_cpu; /* where it last ran */
     bool has_threads;
-    uint32_t count; /* of workers from 1 on; there may be more workers than CPUs */
+    uint32_t count; /* workers from 1 on; there may be more workers than CPUs */
     pin pins[];
 };
 

@@ -1,19 +1,19 @@
 /* Where the limits are (cgroups(7), proc(5)):
  *
- *     /proc/self/cgroup      0::/web/worker       v2: hierarchy 0     MOUNT/web/worker/cpu.max
- *                            4:cpu,cpuacct:/web   v1: by controller   MOUNT/web/cpu.cfs_{quota,period}_us
- *     /proc/self/mountinfo   ... ROOT MOUNT ... - cgroup2 ...         or: - cgroup SOURCE OPTIONS, with "cpu" in them
+ *    /proc/self/cgroup      0::/web/worker       v2: hierarchy 0     MOUNT/web/worker/cpu.max
+ *                           4:cpu,cpuacct:/web   v1: by controller   MOUNT/web/cpu.cfs_{quota,period}_us
+ *    /proc/self/mountinfo   ... ROOT MOUNT ... - cgroup2 ...   or:  - cgroup SOURCE OPTIONS, with "cpu" in them
  *
- * ROOT is the group that appears at MOUNT: "/", unless a container sees only a part; it is split off the front of the
- * path. A limit further up binds as well, so every folder up to the mount point is read. Systems mount both versions at
- * once with the CPU controller in one of them, so both are read. Mount points with spaces, which are escaped there, are
- * not found.
+ * ROOT is the group at MOUNT: "/", unless a container sees only a part of the hierarchy. It is removed from the front
+ * of the path. Limits of parent groups also apply, so every folder up to the mount point is read. Systems may mount
+ * both versions at once with the CPU controller in either, so both are read. Mount points with spaces, which are
+ * escaped there, are not found.
  *
- * Beside the limit lies cpu.stat, with a line "throttled_usec N" in v2, and in v1 "throttled_time N" in nanoseconds.
+ * cpu.stat beside the limit has a line "throttled_usec N" in v2, and "throttled_time N", in nanoseconds, in v1.
  *
- * Memory is a controller like the CPU: in v2 memory.max, memory.current and memory.stat, in v1 memory.limit_in_bytes,
- * memory.usage_in_bytes and memory.stat. What is used counts the cache of files, of which the part that nobody has
- * touched lately (inactive_file, in v1 total_inactive_file) is given up when memory runs short. */
+ * Memory: memory.max, memory.current and memory.stat in v2; memory.limit_in_bytes, memory.usage_in_bytes and
+ * memory.stat in v1. Usage includes the page cache. The kernel reclaims its inactive part (inactive_file, in v1
+ * total_inactive_file) when memory runs short, so that part counts as free. */
 #include "cgroup.h"
 
 #include <limits.h>
@@ -28,13 +28,13 @@ typedef enum version {
     VERSION_2,
 } version;
 
-/* Where a controller's groups are: v1 has a hierarchy for each, v2 one for all. */
+/* The location of a controller's groups: v1 has one hierarchy per controller, v2 one for all. */
 typedef struct hierarchy {
     version version;
     const char *controller;
 } hierarchy;
 
-/* Version 1 has this where it has none. */
+/* The value that version 1 uses for no limit. */
 #define NO_LIMIT 0x1p62
 
 typedef struct path {
@@ -60,12 +60,12 @@ static bool list_has(const char *list, const char *word)
 }
 
 typedef struct place {
-    path group; /* the process's own, from the top of the hierarchy */
-    path root;  /* the group that appears at the mount point */
+    path group; /* the process's own, from the root of the hierarchy */
+    path root;  /* the group at the mount point */
     path mount;
 } place;
 
-/* A line of /proc/self/cgroup: ID:CONTROLLERS:PATH. Takes the line apart. */
+/* Parses a line of /proc/self/cgroup, ID:CONTROLLERS:PATH, in place. */
 static bool parse_group(char *line, hierarchy h, place *out)
 {
     char *controllers = strchr(line, ':');
@@ -79,7 +79,7 @@ static bool parse_group(char *line, hierarchy h, place *out)
     return snprintf(out->group.text, sizeof out->group.text, "%s", group) < (int)sizeof out->group.text;
 }
 
-/* A line of /proc/self/mountinfo: ID PARENT DEVICE ROOT MOUNT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS. */
+/* Parses a line of /proc/self/mountinfo: ID PARENT DEVICE ROOT MOUNT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS. */
 static bool parse_mount(char *line, hierarchy h, place *out)
 {
     _Static_assert(PATH_MAX == 4096, "the widths below");
@@ -95,7 +95,7 @@ static bool parse_mount(char *line, hierarchy h, place *out)
 
 typedef bool line_parser(char *line, hierarchy h, place *out);
 
-/* The first line of a file in /proc/self that the parser takes. */
+/* Returns the first line of a file in /proc/self that the parser accepts. */
 static bool find_line(const char *root, const char *name, line_parser *parse, hierarchy h, place *out)
 {
     FILE *file = open_below(root, "/proc/self", name);
@@ -111,7 +111,7 @@ static bool find_line(const char *root, const char *name, line_parser *parse, hi
     return found;
 }
 
-/* 0 when there is no finite number: "max", garbage, no file. */
+/* 0 if there is no finite number: "max", garbage, no file. */
 static double read_number(FILE *file)
 {
     double number = 0;
@@ -131,7 +131,7 @@ static double read_quota(const char *root, const char *folder, version v)
     return quota > 0 && period > 0 ? quota / period : 0;
 }
 
-/* The folder of the process's group, and how much of its name is the mount point. */
+/* The folder of the process's group, and the length of the mount point at its beginning. */
 static bool find_folder(const char *root, hierarchy h, path *out_folder, size_t *out_top)
 {
     place p;
@@ -145,11 +145,11 @@ static bool find_folder(const char *root, hierarchy h, path *out_folder, size_t 
            (int)sizeof out_folder->text;
 }
 
-/* What a group says of itself: its limit in CPUs or in bytes that are left, 0 for none; or how long limits held it
- * back, in seconds. */
+/* Reads a value of one group: its limit in CPUs or its free bytes, 0 for none; or how long limits throttled it, in
+ * seconds. */
 typedef double reader(const char *root, const char *folder, version v);
 
-/* The number in the first line of that format; 0 when there is none. */
+/* The number in the first line of that format; 0 if there is none. */
 static double read_line(const char *root, const char *folder, const char *name, const char *format)
 {
     char line[128];
@@ -169,7 +169,7 @@ static double read_throttled(const char *root, const char *folder, version v)
     return read_line(root, folder, "cpu.stat", "throttled_time %lf") / 1e9;
 }
 
-/* At least 1 where there is a limit. */
+/* At least 1 if there is a limit. */
 static double read_memory_left(const char *root, const char *folder, version v)
 {
     const bool is_2 = v == VERSION_2;
@@ -190,7 +190,7 @@ static double longest(double a, double b)
     return b > a ? b : a;
 }
 
-/* Asks the process's group and all above it. */
+/* Visits the process's group and its parents. */
 static double ask_hierarchy(const char *root, hierarchy h, reader *read, double (*choose)(double a, double b))
 {
     path folder;
@@ -219,7 +219,7 @@ double th_cgroup_quota(const char *root)
 uint64_t th_cgroup_throttled_ns(const char *root)
 {
     const double s = ask_groups(root, "cpu", read_throttled, longest);
-    return s > 0 && s < 1e9 ? (uint64_t)(s * 1e9 + 0.5) : 0; /* garbage is no time */
+    return s > 0 && s < 1e9 ? (uint64_t)(s * 1e9 + 0.5) : 0; /* 0 for garbage */
 }
 
 double th_cgroup_memory_left(const char *root)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* The kernel refuses a set that is smaller than its own, whose size it does not tell. */
+/* The kernel rejects a set smaller than its own, whose size it does not report, so this tries larger ones. */
 th_cpu_mask th_cpu_mask_read(void)
 {
     for (uint32_t cpus = CPU_SETSIZE; cpus <= 1u << 20; cpus *= 2) {
@@ -83,7 +83,7 @@ uint32_t th_cpus_others(int here, uint32_t *out, uint32_t max)
 
 void th_cpus_pin(pthread_t thread, uint32_t cpu)
 {
-    enum { SETS = 8 }; /* of 1,024 CPUs: as many as Linux can be built for */
+    enum { SETS = 8 }; /* times 1,024 CPUs: the maximum of Linux */
     cpu_set_t sets[SETS] = {0};
     if (cpu >= SETS * CPU_SETSIZE)
         return;

@@ -27,7 +27,7 @@ int th_placement_plan_here(th_placement placement, int here, uint32_t workers, u
 
 #endif
 
-/* Reading the topology takes milliseconds: only where it is needed. */
+/* Reads the topology only if the placement needs it, because that takes milliseconds. */
 int th_placement_find(th_placement placement, int here, uint32_t workers, uint32_t *cpus, uint32_t *count)
 {
     *count = 0;

@@ -1,13 +1,13 @@
-/* Placing workers in the machine's tree: machine, package, caches, cores, hardware threads.
+/* Places workers in the machine's tree: machine, package, caches, cores, hardware threads.
  *
- * Two CPUs are as near as the lowest object that holds both is low. hwloc's own number of a CPU counts the leaves from
- * left to right, so going by it among CPUs that are equally near fills one cache, one package after the other; the
- * system's number would not, as on most machines with hyperthreads it goes once round all cores and then again.
+ * Two CPUs are the nearer, the lower the lowest object that contains both. hwloc's logical index counts the leaves from
+ * left to right, so among equally near CPUs the order by index fills one cache and one package after the other. The
+ * system's index would not: on most machines with hyperthreads it visits all cores once and then again.
  *
- * Compact and cores are one sort each. Spread takes one CPU after the other, each time one whose nearest neighbour
- * among those taken is farthest; among those, the one on the emptier side, from the machine downwards. Emptier alone
- * would not do: where only one core of a package is allowed, its second thread is in the emptier package, but it
- * partition that core. Finding the best set of every size instead would move all workers when one more comes. */
+ * Compact and cores are one sort each. Spread takes one CPU after the other: one whose nearest neighbour among the
+ * taken CPUs is farthest; among those, one on the less loaded side, from the machine downwards. Load alone is not
+ * enough: if only one core of a package is allowed, its second thread is in the less loaded package, but shares that
+ * core. Computing the best set for every size instead would move all workers when one is added. */
 #include "placement_plan.h"
 
 #include "cpus.h"
@@ -20,8 +20,8 @@
 
 typedef struct candidate {
     hwloc_obj_t pu;
-    uint32_t round; /* cores: how many threads of the same core come first */
-    int nearness;   /* depth of the lowest object that holds the caller as well */
+    uint32_t round; /* cores: number of threads of the same core that come first */
+    int nearness;   /* depth of the lowest object that also contains the caller */
 } candidate;
 
 typedef struct candidates {
@@ -52,7 +52,7 @@ static void measure_nearness(const th_topology *machine, candidates *p)
         p->all[i].nearness = hwloc_get_common_ancestor_obj(machine->topology, p->caller, p->all[i].pu)->depth;
 }
 
-/* Virtual machines may have none; then each CPU is its own. */
+/* Virtual machines may have no cores; then each CPU is its own core. */
 static hwloc_obj_t core_of(const th_topology *machine, hwloc_obj_t pu)
 {
     hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(machine->topology, HWLOC_OBJ_CORE, pu);
@@ -82,7 +82,7 @@ static int compare_candidates(const void *a, const void *b)
 /* ---- spread ---- */
 
 typedef struct load_map {
-    uint32_t *loads; /* how many CPUs are taken below each object, level by level */
+    uint32_t *loads; /* number of taken CPUs below each object, by level */
     size_t width;    /* no level has more objects than the lowest */
 } load_map;
 
@@ -97,7 +97,7 @@ static void occupy(load_map *m, hwloc_obj_t pu)
         ++*load_of(m, object);
 }
 
-/* Depth of the lowest object that holds this CPU and a taken one. */
+/* Depth of the lowest object that contains this CPU and a taken one. */
 static int shared_depth(const load_map *m, hwloc_obj_t pu)
 {
     hwloc_obj_t object = pu;
@@ -113,14 +113,14 @@ static hwloc_obj_t child_above(hwloc_obj_t ancestor, hwloc_obj_t object)
     return object;
 }
 
-/* Whether the load is less on the side of a, where the ways from the machine down to a and b part. */
+/* Whether the load is lower on the side of a, where the paths from the machine down to a and b separate. */
 static bool is_emptier(const th_topology *machine, const load_map *m, hwloc_obj_t a, hwloc_obj_t b)
 {
     hwloc_obj_t fork = hwloc_get_common_ancestor_obj(machine->topology, a, b);
     return *load_of(m, child_above(fork, a)) < *load_of(m, child_above(fork, b));
 }
 
-/* One must be free. */
+/* At least one CPU must be free. */
 static hwloc_obj_t find_least_loaded(const th_topology *machine, const load_map *m, const candidates *p)
 {
     hwloc_obj_t best = NULL;
@@ -183,7 +183,7 @@ int th_placement_plan(th_placement placement, const th_topology *machine, uint32
 
 /* ---- this machine ---- */
 
-/* All CPUs, as the mask says which ones are allowed. Some of hwloc's ways of looking would move the caller about. */
+/* Loads all CPUs; the mask says which are allowed. Some of hwloc's discovery methods would migrate the caller. */
 static int read_topology(hwloc_topology_t *out)
 {
     const unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;

@@ -4,20 +4,20 @@
 
 #include <throng/jobs/jobs.h>
 
-/* The rest of th_placement_find for them. */
+/* th_placement_find for these placements. */
 int th_placement_plan_here(th_placement placement, int here, uint32_t workers, uint32_t *cpus, uint32_t *count);
 
 #if TH_HAVE_HWLOC
 #include <hwloc.h>
 
-/* What a plan goes by. */
+/* The input of a plan. */
 typedef struct th_topology {
     hwloc_topology_t topology;
-    hwloc_const_cpuset_t allowed; /* may name CPUs that the topology does not have; they are not used */
-    uint32_t here;                /* the caller's CPU; one that the topology does not have: no caller to count */
+    hwloc_const_cpuset_t allowed; /* may contain CPUs that the topology does not have; they are not used */
+    uint32_t here;                /* the caller's CPU; if the topology does not have it, the caller is ignored */
 } th_topology;
 
-/* On this ground. Fewer workers get the beginning of the same plan. Returns 0 or ENOMEM. */
+/* A plan for fewer workers is the beginning of the one for more. Returns 0 or ENOMEM. */
 int th_placement_plan(th_placement placement, const th_topology *machine, uint32_t workers, uint32_t *cpus,
                       uint32_t *count);
 #endif

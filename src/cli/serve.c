@@ -13,7 +13,7 @@ static th_result load(void *ctx, const char *path, th_model **out, th_error *err
     return th_model_set_load(ctx, path, out, err);
 }
 
-/* The commands that measure and give one document. */
+/* Commands that measure and write one result document. */
 static const char *const run_kinds[] = {"scale", "stress", NULL};
 
 static uint32_t max_threads(uint32_t wanted)
@@ -28,7 +28,7 @@ static uint64_t max_memory(double megabytes)
     return megabytes > 0 ? (uint64_t)(megabytes * 1e6) : machine / 4;
 }
 
-/* How files are read: for runs as for the server. Two words for each option, and NULL. */
+/* Options for reading model files, for runs as for the server. Two words per option; ends with NULL. */
 typedef struct reading {
     const char *words[2 * TH_OPTIONS_MAX_FILES + 3];
     char timeout[32];
@@ -48,7 +48,7 @@ static const char *const *reading_options(const th_options *o, reading *out)
     return out->words;
 }
 
-/* What a client could send for the options. */
+/* The initial settings, built as a client's patch from the options. */
 static th_result first_settings(const th_options *o, const th_server_desc *desc, th_settings *out, th_error *err)
 {
     if (o->count > o->max_count)

@@ -34,7 +34,7 @@ static void write_time(char out[32])
     snprintf(out, 32, "%s.%03uZ", seconds, (unsigned)(now.tv_nsec / 1000000) % 1000u);
 }
 
-/* One write, so that lines of threads and of child processes do not mix. */
+/* One write, so that lines of threads and child processes do not mix. */
 static void write_line(const char *line, size_t length)
 {
     ssize_t ignored = write(STDERR_FILENO, line, length);
@@ -61,7 +61,7 @@ void th_log(th_log_level level, const char *format, ...)
     char *text = json_dumps(json, JSON_COMPACT);
     if (text) {
         const size_t length = strlen(text);
-        text[length] = '\n'; /* instead of the end */
+        text[length] = '\n'; /* replaces the terminator */
         write_line(text, length + 1);
     }
     free(text);

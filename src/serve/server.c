@@ -64,7 +64,7 @@ static void publish_state(server *s)
     json_decref(json);
 }
 
-/* Only a crowd that goes on is alive. */
+/* Reports the service alive only if the tick loop makes progress. */
 static void feed_watchdog(server *s)
 {
     const uint64_t now_ns = th_tick_loop_read(th_controller_tick_loop(s->state.controller)).now_ns;
@@ -133,7 +133,7 @@ static void loop(server *s)
 
 /* ---- start and stop ---- */
 
-/* Before there are threads, which inherit it. */
+/* Blocks signals before threads start, because they inherit the mask. */
 static th_result block_signals(server *s, th_error *err)
 {
     sigset_t signals;
@@ -142,14 +142,14 @@ static th_result block_signals(server *s, th_error *err)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGHUP);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); /* who started this may have it ignored, and then children leave no status */
+    signal(SIGCHLD, SIG_DFL); /* the parent may have set it to ignored, and then children leave no status */
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     s->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
     return s->signal_fd >= 0 ? TH_OK : th_fail(err, TH_ERR_ENVIRONMENT, "no signalfd: %s", strerror(errno));
 }
 
-/* Large blocks go back to the system when they are freed, however many crowds come and go; by default the threshold
- * grows with what is freed. And connections need descriptors. */
+/* Returns large blocks to the system when they are freed; by default glibc raises the threshold with the size of freed
+ * blocks. Raises the limit of descriptors, for connections. */
 static void set_process_limits(void)
 {
     struct rlimit files;
@@ -206,7 +206,7 @@ static void set_up_state(server *s)
     th_context_read(&s->state.machine);
 }
 
-/* The crowd and the runs before this thread gets nice: theirs are not. */
+/* Creates the crowd and the run manager before lowering this thread's priority, which their threads would inherit. */
 static th_result start(server *s, th_error *err)
 {
     const th_server_desc *d = s->desc;
@@ -238,7 +238,7 @@ static th_result start(server *s, th_error *err)
     if (result == TH_OK)
         result = th_http_create(&s->filter, &s->state, s->events, s->listen_fd, &s->http, err);
     if (result == TH_OK)
-        s->listen_fd = -1; /* not ours any more */
+        s->listen_fd = -1; /* now owned by http */
     return result;
 }
 

@@ -1,4 +1,4 @@
-/* All that the server is made of, for those who show it: metrics, JSON, pages. */
+/* The parts of the server, for the code that presents them: metrics, JSON, pages. */
 #ifndef TH_SERVE_SERVER_STATE_H
 #define TH_SERVE_SERVER_STATE_H
 
@@ -12,12 +12,12 @@
 
 enum { TH_STATUS_MIN = 100, TH_STATUS_COUNT = 500 };
 
-/* Counted by the thread that answers clients, which is the only one to look. */
+/* Counted and read only by the thread that serves clients. */
 typedef struct th_http_stats {
-    uint64_t requests[TH_STATUS_COUNT]; /* by status, from TH_STATUS_MIN on */
-    uint64_t connections;               /* now */
-    uint64_t event_clients;             /* now */
-    uint64_t events_dropped;            /* that slow clients did not get */
+    uint64_t requests[TH_STATUS_COUNT]; /* by status, starting at TH_STATUS_MIN */
+    uint64_t connections;               /* current */
+    uint64_t event_clients;             /* current */
+    uint64_t events_dropped;            /* not sent to slow clients */
     uint64_t stalled;                   /* connections closed because they took too long */
 } th_http_stats;
 
@@ -27,8 +27,8 @@ typedef struct th_server_state {
     const char *listen; /* where, as text */
     th_model_registry registry;
     th_limits limits;
-    const char *const *run_kinds; /* NULL at the end */
-    th_controller_desc fixed;     /* what does not change: seed, formats, bounds */
+    const char *const *run_kinds; /* ends with NULL */
+    th_controller_desc fixed;     /* options that do not change: seed, formats, bounds */
     th_controller *controller;
     th_run_manager *run_manager;
     th_snapshot_service *snapshots;
@@ -38,19 +38,19 @@ typedef struct th_server_state {
     char started[32];
     bool has_systemd; /* built with libsystemd */
 
-    /* Of the last minute, a second each: to take differences. */
+    /* One per second of the last minute, for differences. */
     th_histogram durations[TH_MINUTE + 1];
-    uint64_t duration_count;              /* added since the start */
-    uint64_t heartbeat_ns, server_cpu_ns; /* the clock and this thread's CPU time at the last heartbeat */
+    uint64_t duration_count;              /* number added since the start */
+    uint64_t heartbeat_ns, server_cpu_ns; /* time and CPU time of this thread at the last heartbeat */
     double server_cpu_share;              /* of one CPU, between the last two heartbeats */
-    double crowd_cpu_s;                   /* as last told: a counter must not go back */
+    double crowd_cpu_s;                   /* as last reported: a counter must not decrease */
 } th_server_state;
 
-/* Once a second, by the thread that answers clients, and before the first one th_server_state_begin. */
+/* Call once a second from the thread that serves clients, after th_server_state_begin. */
 void th_server_state_begin(th_server_state *state);
 void th_server_state_heartbeat(th_server_state *state);
 
-/* CPU time by what it went into; the calling thread is the server. */
+/* CPU time by activity; the calling thread counts as the server. */
 typedef struct th_cpu_usage {
     double process_s, crowd_s, server_s, controller_s, pictures_s;
 } th_cpu_usage;
@@ -60,7 +60,7 @@ json_t *th_state_json(th_server_state *state);
 json_t *th_models_json(th_server_state *state);
 json_t *th_history_json(th_server_state *state, uint32_t seconds);
 
-/* Everything for Prometheus, malloc'd; NULL when memory is out. */
+/* All metrics for Prometheus, malloc'd; NULL if out of memory. */
 char *th_metrics_text(th_server_state *state, size_t *out_size);
 
 #endif

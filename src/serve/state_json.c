@@ -1,4 +1,4 @@
-/* The state as JSON. Units as the names say, seconds for all times. */
+/* The state as JSON. Names contain the units; all times are in seconds. */
 #include "metrics/process.h"
 #include "server_state.h"
 #include "thread.h"
@@ -25,7 +25,7 @@ void th_server_state_heartbeat(th_server_state *s)
                                 &s->durations[s->duration_count++ % (TH_MINUTE + 1)]);
 }
 
-/* What went into nothing else went into the crowd. They are not read at the same moment. */
+/* CPU time that no other activity accounts for counts for the crowd. The values are not read at the same moment. */
 th_cpu_usage th_server_state_cpu(th_server_state *s)
 {
     th_cpu_usage parts = {
@@ -51,7 +51,7 @@ static json_t *second_json(const th_second *s)
                      th_json_real(s->max_start_delay_s), "busy", th_json_real(s->busy), "paused", s->paused != 0);
 }
 
-/* The ticks since the oldest reading of the last minute, or since the start where that is not so long ago. */
+/* The ticks of the last minute, or since the start if that is more recent. */
 static json_t *last_minute_json(th_server_state *s)
 {
     static const th_histogram none;

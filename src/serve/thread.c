@@ -6,7 +6,7 @@
 
 void th_thread_lower_priority(void)
 {
-    const id_t self = (id_t)gettid(); /* on Linux a thread, whatever POSIX says */
+    const id_t self = (id_t)gettid(); /* on Linux a thread, unlike POSIX */
     setpriority(PRIO_PROCESS, self, getpriority(PRIO_PROCESS, self) + TH_THREAD_NICE);
 }
 

@@ -1,15 +1,14 @@
-/* The server's threads beside the one that ticks. */
+/* The server's threads other than the tick thread. */
 #ifndef TH_SERVE_THREAD_H
 #define TH_SERVE_THREAD_H
 
 #include <pthread.h>
 #include <stdint.h>
 
-/* How much nicer than others threads are that answer clients and prepare crowds: where CPUs are short, ticks come
- * first. */
+/* Nice increment of threads that serve clients and build crowds: if CPUs are scarce, ticks have priority. */
 #define TH_THREAD_NICE 10
 
-/* From now on, for the calling thread and for those that it creates. Once. */
+/* Applies to the calling thread and to threads that it creates later. Call once. */
 void th_thread_lower_priority(void);
 
 /* CPU time of a thread that has not been joined. */

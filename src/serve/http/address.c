@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Splits "host:port", "[host]:port", "host"; a lone IPv6 address has more colons than one. A lone number would be an
- * IPv4 address to getaddrinfo, but whoever writes it means a port. */
+/* Splits "host:port", "[host]:port" or "host". An IPv6 address without brackets has more than one colon. A single
+ * number is a port, although getaddrinfo would read it as an IPv4 address. */
 static bool split(const char *text, char host[256], char port[8])
 {
     const char *host_end, *colon;
@@ -86,7 +86,7 @@ th_result th_address_listen(th_address *address, int *out_fd, th_error *err)
     struct sockaddr *where = (struct sockaddr *)&address->bytes;
     const int on = 1;
     const int fd = socket(where->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    /* An address that connections of a server before still linger at can be used again at once. */
+    /* SO_REUSEADDR: an address with lingering connections of an earlier server can be used again at once. */
     const bool listens = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
                          bind(fd, where, address->size) == 0 && listen(fd, SOMAXCONN) == 0;
     if (!listens || getsockname(fd, where, &address->size) != 0) {

@@ -1,4 +1,4 @@
-/* Where the server listens. */
+/* The address on which the server listens. */
 #ifndef TH_SERVE_HTTP_ADDRESS_H
 #define TH_SERVE_HTTP_ADDRESS_H
 
@@ -14,10 +14,10 @@ typedef struct th_address {
     socklen_t size;
 } th_address;
 
-/* "127.0.0.1:8347", "[::1]:8347", "localhost:8347"; without a port 8347. TH_ERR_INPUT. */
+/* Parses "127.0.0.1:8347", "[::1]:8347" or "localhost:8347". The default port is 8347. Error: TH_ERR_INPUT. */
 th_result th_address_parse(const char *text, th_address *out, th_error *err);
 
-/* Whether only this machine can reach it. */
+/* Whether the address can be reached from this machine only. */
 bool th_address_is_loopback(const struct sockaddr *address);
 
 /* "127.0.0.1:8347", "[::1]:8347". */
@@ -26,8 +26,8 @@ typedef struct th_address_text {
 } th_address_text;
 th_address_text th_address_print(const struct sockaddr *address);
 
-/* A socket that listens there; *address then says at which port, where that was 0. TH_ERR_ENVIRONMENT. The caller
- * closes it. */
+/* Creates a listening socket. If *address has port 0, sets the port that was chosen. Error: TH_ERR_ENVIRONMENT. The
+ * caller closes the socket. */
 th_result th_address_listen(th_address *address, int *out_fd, th_error *err);
 
 #endif

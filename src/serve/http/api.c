@@ -55,7 +55,7 @@ static th_reply get_metrics(th_server_state *s, const th_request *r)
     return reply;
 }
 
-/* The page names a nonce of as many characters as a real one has; every answer gets its own. */
+/* The page contains a placeholder nonce of the same length; each reply replaces it with its own. */
 static th_reply get_page(th_server_state *s, const th_request *r)
 {
     static const char placeholder[] = "NONCENONCENONCENONCENONCENONCENO";
@@ -104,7 +104,7 @@ static th_reply get_settings(th_server_state *s, const th_request *r)
     return reply_json(200, th_settings_json(&c.settings));
 }
 
-/* *value stays as it is where the query does not name it. */
+/* Leaves *value unchanged if the query does not name it. */
 static bool read_whole(const char *text, unsigned least, unsigned most, unsigned *value)
 {
     if (!text)
@@ -168,7 +168,8 @@ static th_reply patch_settings(th_server_state *s, const th_request *r)
         return reply;
     th_settings requested = th_controller_read(s->controller).requested;
     th_result result = th_settings_patch(&requested, patch, &s->limits, &err);
-    const bool names_models = json_object_get(patch, "models") != NULL; /* those that play may have lost their files */
+    const bool names_models =
+        json_object_get(patch, "models") != NULL; /* the files of the current models may be gone */
     json_decref(patch);
     for (uint32_t m = 0; result == TH_OK && names_models && m < requested.model_count; m++)
         result = th_model_registry_find(&s->registry, requested.models[m], path, &err);
@@ -267,7 +268,7 @@ const th_route th_route_table[] = {
     {0},
 };
 
-/* Compares path with pattern, taking a number of up to nine digits for {id}. */
+/* Compares path with pattern. {id} matches a number of up to nine digits. */
 static bool matches(const char *pattern, const char *path, uint32_t *out_id)
 {
     const char *hole = strstr(pattern, "{id}");

@@ -1,4 +1,4 @@
-/* What can be asked for: a table of routes, and what answers them. Knows nothing of sockets. */
+/* The HTTP API: a table of routes and their handlers. Does not use sockets. */
 #ifndef TH_SERVE_HTTP_API_H
 #define TH_SERVE_HTTP_API_H
 
@@ -6,7 +6,7 @@
 #include "server_state.h"
 
 typedef struct th_request {
-    uint32_t id;                          /* the number in the path, where the route has one */
+    uint32_t id;                          /* the number in the path, if the route has one */
     const char *seconds, *width, *height; /* of the query; NULL: not given */
     const char *body;                     /* `size` bytes */
     size_t size;
@@ -15,13 +15,13 @@ typedef struct th_request {
 enum { TH_NONCE_LENGTH = 32 };
 
 typedef struct th_reply {
-    unsigned status;  /* 0: not there yet; ask again later */
-    const char *type; /* of the content; static storage */
-    char *body;       /* the receiver releases it. NULL when memory is out */
+    unsigned status;  /* 0: not ready; ask again later */
+    const char *type; /* content type; static storage */
+    char *body;       /* the receiver releases it; NULL: out of memory */
     size_t size;
     void (*release)(void *body);     /* NULL: free */
-    bool is_report;                  /* a page that another program wrote: styles, and no rights */
-    char nonce[TH_NONCE_LENGTH + 1]; /* that scripts and styles of a page must show; "": it has none */
+    bool is_report;                  /* a page written by another program: inline styles allowed, nothing else */
+    char nonce[TH_NONCE_LENGTH + 1]; /* nonce of the page's scripts and styles; "": none */
 } th_reply;
 
 typedef th_reply th_handler(th_server_state *state, const th_request *request);
@@ -29,14 +29,14 @@ typedef th_reply th_handler(th_server_state *state, const th_request *request);
 typedef struct th_route {
     const char *method, *path; /* {id} stands for a number */
     th_access access;
-    th_handler *answer; /* NULL: a stream of events */
+    th_handler *answer; /* NULL: an event stream */
 } th_route;
 
-/* Ends with a route without a method. */
+/* Ends with an entry whose method is NULL. */
 extern const th_route th_route_table[];
 
-/* The route of a path and a method; HEAD is GET. NULL: there is none, and *out_allow says which methods the path has,
- * such as "GET, HEAD", or is "" where there is no such path. */
+/* The route of a path and a method; HEAD counts as GET. NULL: no such route; *out_allow lists the methods of the path,
+ * such as "GET, HEAD", or is "" if there is no such path. */
 typedef struct th_methods {
     char text[64];
 } th_methods;

@@ -1,4 +1,4 @@
-/* Files that are part of the program: page.html and openapi.json of this folder. */
+/* Files embedded in the program: page.html and openapi.json of this folder. */
 #ifndef TH_SERVE_HTTP_EMBEDDED_H
 #define TH_SERVE_HTTP_EMBEDDED_H
 

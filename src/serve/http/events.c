@@ -14,16 +14,16 @@ typedef struct event {
 typedef struct client {
     struct th_events *events;
     struct MHD_Connection *connection;
-    struct client *next, **link; /* link: what points here */
-    uint64_t number;             /* of the event that it shall get next */
-    event *current;              /* NULL: none is under way */
-    size_t sent;                 /* of that */
+    struct client *next, **link; /* link: the pointer to this client */
+    uint64_t number;             /* of the next event it gets */
+    event *current;              /* the event being sent; NULL: none */
+    size_t sent;                 /* bytes of it that are sent */
     bool sleeps;
 } client;
 
 struct th_events {
-    event *kept[TH_EVENTS_KEPT]; /* a ring */
-    uint64_t count;              /* published since the start */
+    event *kept[TH_EVENTS_KEPT]; /* a ring buffer */
+    uint64_t count;              /* events published since the start */
     client *clients;
     uint64_t client_count, dropped;
     bool closed;
@@ -35,7 +35,7 @@ static void release(event *e)
         free(e);
 }
 
-/* Those that are gone from the ring, it skips, up to the newest: what came between is of no use by then. */
+/* Skips events that are no longer in the ring, up to the newest: older states are of no use. */
 static bool take_next(client *c)
 {
     th_events *events = c->events;

@@ -1,6 +1,6 @@
-/* Server-sent events (WHATWG HTML, section 9.2). Every event is a whole state, so the last few are kept once for all
- * clients, and one that reads slowly skips those it came too late for: nobody waits for it, and it costs no memory.
- * All calls come from the thread that runs the daemon. */
+/* Server-sent events (WHATWG HTML, section 9.2). Every event is a complete state. So the last few are stored once for
+ * all clients, and a slow client skips events: it delays no other and costs no memory. All calls come from the thread
+ * that runs the daemon. */
 #ifndef TH_SERVE_HTTP_EVENTS_H
 #define TH_SERVE_HTTP_EVENTS_H
 
@@ -12,17 +12,17 @@ typedef struct th_events th_events;
 
 enum { TH_EVENTS_KEPT = 8, TH_EVENTS_CLIENTS = 512 };
 
-th_events *th_events_create(void);         /* NULL when memory is out */
-void th_events_destroy(th_events *events); /* when no client is left */
+th_events *th_events_create(void);         /* NULL: out of memory */
+void th_events_destroy(th_events *events); /* after all clients are gone */
 
-/* A stream for one connection: the last event at once, then all that come. The caller queues it, then destroys it. NULL
- * when memory is out or there are too many clients already. */
+/* Creates a stream for one connection: the last event at once, then all new ones. The caller queues it, then destroys
+ * it. Returns NULL if out of memory or if there are too many clients. */
 struct MHD_Response *th_events_response(th_events *events, struct MHD_Connection *connection);
 
-/* One line of data under a name. Copied; too little memory drops it. */
+/* Publishes one line of data under a name. Copies both. Drops the event if out of memory. */
 void th_events_publish(th_events *events, const char *name, const char *data);
 
-/* Ends all streams: run the daemon once more before it is stopped. */
+/* Ends all streams. Run the daemon once more before stopping it. */
 void th_events_close(th_events *events);
 
 uint64_t th_events_clients(const th_events *events);

@@ -11,18 +11,18 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#define MEMORY_BYTES     32768u       /* of a connection: head and reply buffers */
-#define IDLE_S           30u          /* without a byte in either direction */
-#define REQUEST_NS       15000000000u /* from the opening to the end of the first reply */
+#define MEMORY_BYTES     32768u       /* per connection: head and reply buffers */
+#define IDLE_S           30u          /* without traffic in either direction */
+#define REQUEST_NS       15000000000u /* from the connection's start to the end of the first reply */
 #define NEXT_NS          60000000000u /* from the end of a reply to the end of the next */
-#define HALF_CLOSED_NS   2000000000u  /* for a reply to a client that will say no more */
-#define REPLY_TIMEOUT_NS 10000000000u /* for an answer that is not there yet */
-#define DISCARD_BYTES    (1u << 20)   /* of a body that is refused: read, so that the client gets to see why */
+#define HALF_CLOSED_NS   2000000000u  /* for a reply to a client that has closed its sending side */
+#define REPLY_TIMEOUT_NS 10000000000u /* for a reply that is not ready yet */
+#define DISCARD_BYTES    (1u << 20)   /* of a rejected body that is still read, so that the client sees the reason */
 
-/* The library's idle time starts again with every byte; a deadline does not. */
+/* The library's idle timeout restarts with every byte; a deadline does not. */
 typedef struct connection {
     int fd;
-    uint64_t deadline_ns; /* 0: none, as for streams of events */
+    uint64_t deadline_ns; /* 0: none, as for event streams */
     struct connection *next, **link;
 } connection;
 
@@ -32,27 +32,27 @@ struct th_http {
     th_server_state *state;
     th_events *events;
     connection *connections;
-    struct exchange *waiting; /* suspended, for an answer that comes later */
+    struct exchange *waiting; /* suspended until its reply is ready */
     bool closed;
 };
 
-/* One request and its answer. */
+/* One request and its reply. */
 typedef struct exchange {
     const th_route *route;
     th_request request;
     th_rejection rejection; /* status 0: none */
     th_methods allow;
-    bool closes; /* the connection, after the reply */
+    bool closes; /* closes the connection after the reply */
     uint64_t begun_ns;
     struct MHD_Connection *connection;
-    struct exchange *next; /* of those that wait */
+    struct exchange *next; /* in the list of waiting exchanges */
     char body[TH_REQUEST_FILTER_BODY_BYTES];
-    uint64_t body_bytes; /* as they came, kept or not */
+    uint64_t body_bytes; /* received, kept or not */
 } exchange;
 
 /* ---- replies ---- */
 
-/* Nothing is cached, framed, sniffed or fetched from elsewhere. */
+/* Forbids caching, framing, content sniffing and loading from other origins. */
 static void add_headers(struct MHD_Response *response, const th_reply *reply)
 {
     static const char *const always[][2] = {
@@ -130,7 +130,7 @@ static enum MHD_Result stream_events(th_http *http, struct MHD_Connection *c, co
 
 /* ---- requests ---- */
 
-/* Fills in a head, and notes what comes again that may come once only. */
+/* Fills in the headers and detects repetitions of those that must be unique. */
 static enum MHD_Result read_header(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
 {
     th_request_headers *headers = cls;
@@ -159,7 +159,7 @@ static bool has_body(const th_request_headers *headers)
     return headers->transfer_encoding || (headers->content_length && strcmp(headers->content_length, "0") != 0);
 }
 
-/* Decides by the head alone; afterwards the exchange has a route or a rejection. */
+/* Decides by the headers alone. Afterwards the exchange has a route or a rejection. */
 static void check_request(th_http *http, const th_request_headers *headers, exchange *x)
 {
     const th_rejection not_found = {404, "not_found", "there is no such path"};
@@ -186,14 +186,14 @@ static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const c
     x->request.seconds = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
     x->request.width = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "width");
     x->request.height = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "height");
-    /* What is left of a body that nobody reads must not be taken for the next request. */
+    /* The rest of an unread body must not be parsed as the next request. */
     x->closes = x->rejection.status && has_body(&headers);
     th_log(TH_LOG_DEBUG, "%s %.200s %s from %s", method, url, x->rejection.status ? x->rejection.code : "",
            th_address_print(headers.address).text);
     return x;
 }
 
-/* The library asks again when the connection is resumed. */
+/* The library calls again when the connection is resumed. */
 static enum MHD_Result wait_for_answer(th_http *http, exchange *x)
 {
     if (http->closed || th_clock_ns() - x->begun_ns > REPLY_TIMEOUT_NS)
@@ -233,7 +233,7 @@ void th_http_close(th_http *http)
     th_http_wake(http);
 }
 
-/* Called once with the head, then with every piece of the body, then once more. */
+/* Called once with the headers, then with every part of the body, then once more. */
 static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *url, const char *method,
                               const char *version, const char *data, size_t *data_size, void **context)
 {
@@ -273,7 +273,7 @@ static void open_connection(th_http *http, struct MHD_Connection *c, void **cont
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
     connection *fresh = calloc(1, sizeof *fresh);
     if (!fresh || !info)
-        return; /* without a deadline of its own */
+        return; /* it has no deadline then */
     *fresh = (connection){info->connect_fd, th_clock_ns() + REQUEST_NS, http->connections, &http->connections};
     if (fresh->next)
         fresh->next->link = &fresh->next;
@@ -303,8 +303,8 @@ static void on_connection(void *cls, struct MHD_Connection *c, void **context, e
     }
 }
 
-/* The library does not always notice that a client has gone while half of a request was there: its end comes with the
- * last bytes, and nothing after them. One that only ended its side may still wait for a reply. */
+/* The library misses the end of a client that disconnects after half a request, because it arrives with the last bytes
+ * and nothing follows. A client that only closed its sending side may still wait for a reply. */
 static void check_half_closed(th_http *http, uint64_t now_ns)
 {
     for (connection *c = http->connections; c; c = c->next) {
@@ -320,7 +320,7 @@ void th_http_close_stalled(th_http *http)
     check_half_closed(http, now_ns);
     for (connection *c = http->connections; c; c = c->next)
         if (c->deadline_ns && now_ns > c->deadline_ns) {
-            c->deadline_ns = now_ns + NEXT_NS; /* not again while the library is at it */
+            c->deadline_ns = now_ns + NEXT_NS; /* not again while the library closes it */
             http->state->http_stats.stalled++;
             shutdown(c->fd, SHUT_RDWR);
         }
@@ -328,7 +328,7 @@ void th_http_close_stalled(th_http *http)
 
 /* ---- the daemon ---- */
 
-/* Paths and queries are compared as they were sent: nothing that has to be escaped is ours. */
+/* Compares paths and queries without unescaping: no valid one needs escapes. */
 static size_t keep_escapes(void *cls, struct MHD_Connection *c, char *text)
 {
     (void)cls, (void)c;

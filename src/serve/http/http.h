@@ -1,4 +1,4 @@
-/* The HTTP side: connections, requests and replies, by libmicrohttpd, all on the thread that calls. */
+/* The HTTP server: connections, requests and replies with libmicrohttpd, all on the calling thread. */
 #ifndef TH_SERVE_HTTP_HTTP_H
 #define TH_SERVE_HTTP_HTTP_H
 
@@ -9,27 +9,27 @@ typedef struct th_http th_http;
 
 enum { TH_HTTP_CONNECTIONS = 1024, TH_HTTP_FROM_ONE_ADDRESS = 256 };
 
-/* Takes over listen_fd when it succeeds. All that is pointed to must outlive it. */
+/* Takes over listen_fd on success. All pointers must outlive it. */
 th_result th_http_create(th_request_filter *filter, th_server_state *state, th_events *events, int listen_fd,
                          th_http **out, th_error *err);
 
-/* Ends all connections. Streams of events must have been closed. */
+/* Closes all connections. Close event streams first. */
 void th_http_destroy(th_http *http);
 
-/* A descriptor that becomes readable when there is something to do, and in how many ms there is in any case. */
+/* th_http_fd becomes readable if there is work; th_http_timeout_ms says after how many ms there is in any case. */
 int th_http_fd(const th_http *http);
 int th_http_timeout_ms(th_http *http);
 
-/* Does what there is to do. */
+/* Does the pending work. */
 void th_http_run(th_http *http);
 
-/* Asks again for what was not there yet, such as pictures; what takes too long is refused. */
+/* Retries replies that were not ready, such as snapshots. Rejects those that take too long. */
 void th_http_wake(th_http *http);
 
-/* From now on nobody waits. Before th_http_destroy, and with a th_http_run in between. */
+/* Ends waiting, now and later. Call before th_http_destroy, with a th_http_run in between. */
 void th_http_close(th_http *http);
 
-/* Closes connections whose request or reply takes too long. About once a second. */
+/* Closes connections whose request or reply takes too long. Call about once a second. */
 void th_http_close_stalled(th_http *http);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { PROBES = 8 };
 
-/* IPv4 addresses look alike, however they come in. */
+/* Maps an IPv4 address and its IPv6 form to the same key. */
 static void make_key(const struct sockaddr *address, uint64_t key[2])
 {
     key[0] = address->sa_family;

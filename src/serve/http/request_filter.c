@@ -15,7 +15,7 @@ static bool reject(th_rejection *out, unsigned status, const char *code, const c
 
 /* ---- names ---- */
 
-/* "name:port", "[address]:port" without the port and brackets. */
+/* Removes the port and brackets from "name:port" or "[address]:port". */
 static bool host_name(const char *host, char *out, size_t size)
 {
     const bool bracket = host[0] == '[';
@@ -30,7 +30,7 @@ static bool host_name(const char *host, char *out, size_t size)
     return snprintf(out, size, "%.*s", (int)(end - begin), begin) < (int)size;
 }
 
-/* An address in Host is what the user typed; only names can be made to point here by others. */
+/* An address in Host was typed by the user. Only a name can be made to point here by others. */
 static bool is_ours(const th_request_filter *filter, const char *host)
 {
     char name[256];
@@ -46,7 +46,7 @@ static bool is_ours(const th_request_filter *filter, const char *host)
     return false;
 }
 
-/* The scheme is not compared: a proxy in front may speak TLS. */
+/* The scheme is not compared, because a proxy in front may use TLS. */
 static bool same_origin(const char *origin, const char *host)
 {
     static const char *const schemes[] = {"http://", "https://"};
@@ -88,7 +88,7 @@ static bool body_allowed(const th_request_headers *headers, th_rejection *out)
     if (!is_json(headers->content_type))
         return reject(out, 415, "not_json", "the body must have Content-Type: application/json");
     if (headers->transfer_encoding)
-        return true; /* counted as it comes */
+        return true; /* chunked: counted while it arrives */
     if (!headers->content_length)
         return reject(out, 411, "no_length", "the request has no Content-Length");
     errno = 0;

@@ -1,8 +1,8 @@
-/* Who may ask for what: decided by the headers of a request alone, before anything is done for it.
+/* Access control by the headers of a request alone, before anything else is done.
  *
- * A page of another site, open in the same browser, can send requests here. It cannot set the Host to a name of ours
- * (its own name pointing here, "DNS rebinding", shows in Host), it cannot hide its Origin, and it cannot send
- * application/json without asking first, which is never granted. */
+ * A page of another site, open in the same browser, can send requests to this server. It cannot fake the Host (with DNS
+ * rebinding its own name shows there), it cannot hide its Origin, and it cannot send application/json without a
+ * preflight request, which is never granted. */
 #ifndef TH_SERVE_HTTP_REQUEST_FILTER_H
 #define TH_SERVE_HTTP_REQUEST_FILTER_H
 
@@ -14,24 +14,25 @@
 enum {
     TH_REQUEST_FILTER_HOSTS = 65,
     TH_REQUEST_FILTER_BODY_BYTES = 16384
-}; /* hosts: 64 that are named, and the machine's own */
+}; /* hosts: 64 options, and the machine's own name */
 
-/* As the client sent it; NULL: there is no such header. */
+/* As the client sent it; NULL: no such header. */
 typedef struct th_request_headers {
     const char *method, *path;
     const char *host, *origin, *fetch_site, *authorization, *content_type, *content_length, *transfer_encoding;
-    bool repeats; /* one of these comes more than once */
+    bool repeats; /* a header that must be unique is repeated */
     const struct sockaddr *address;
 } th_request_headers;
 
-/* What a resource asks for. */
+/* The requirements of a resource. */
 typedef struct th_access {
-    bool open;     /* for everybody: no token, and links from other sites lead here */
-    bool has_body; /* JSON */
+    bool open;     /* public: no token, and links from other sites are allowed */
+    bool has_body; /* a JSON body */
 } th_access;
 
 typedef struct th_request_filter {
-    const char *hosts[TH_REQUEST_FILTER_HOSTS]; /* names it goes by, beside "localhost" and any IP address; borrowed */
+    const char
+        *hosts[TH_REQUEST_FILTER_HOSTS]; /* accepted names, in addition to "localhost" and any IP address; borrowed */
     unsigned host_count;
     const struct sockaddr *listen; /* borrowed */
     th_token token;
@@ -39,12 +40,13 @@ typedef struct th_request_filter {
 } th_request_filter;
 
 typedef struct th_rejection {
-    unsigned status;  /* of HTTP */
-    const char *code; /* static storage; for programs: "bad_host", ... */
+    unsigned status;  /* HTTP status */
+    const char *code; /* static storage; machine-readable: "bad_host", ... */
     const char *message;
 } th_rejection;
 
-/* In two steps, as what a resource asks for is known in between. True: go on; else the rejection is filled in. */
+/* Two steps, because the resource is determined in between. Return true to continue; otherwise *out_rejection is filled
+ * in. */
 bool th_request_filter_check_headers(th_request_filter *filter, const th_request_headers *headers, uint64_t now_ns,
                                      th_rejection *out);
 bool th_request_filter_check_access(const th_request_filter *filter, const th_request_headers *headers,

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Buckets 0 to 15 are whole microseconds; then octave o, [2^o, 2^(o+1)) us for o from 4 on, has sixteen. */
+/* Buckets 0 to 15 are whole microseconds. Then every octave o, [2^o, 2^(o+1)) us, from 4 on has sixteen. */
 static uint32_t bucket_of(uint64_t ns)
 {
     const uint64_t us = ns / 1000;
@@ -65,7 +65,7 @@ uint64_t th_histogram_below(const th_histogram *h, uint32_t octave)
     return sum;
 }
 
-/* One thread writes, so a load and a store do for what would else be a locked addition. */
+/* There is one writer, so a load and a store replace an atomic addition. */
 static void raise_by(_Atomic uint64_t *word, uint64_t more)
 {
     atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + more, memory_order_relaxed);

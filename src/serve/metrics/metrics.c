@@ -1,5 +1,5 @@
-/* The state for Prometheus. Names, units and types as its conventions ask: https://prometheus.io/docs/practices/naming/
- */
+/* The state for Prometheus. Names, units and types follow its conventions:
+ * https://prometheus.io/docs/practices/naming/ */
 #include "process.h"
 #include "prometheus.h"
 #include "server_state.h"

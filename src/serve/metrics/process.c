@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* Fields 20 (threads), 22 (start, in ticks since boot), 23 (virtual bytes) and 24 (resident pages) of proc(5)'s stat,
- * behind a name that may hold anything. */
+ * after a name that may contain any characters. */
 static void read_stat(th_process *p)
 {
     char text[1024];
@@ -45,7 +45,7 @@ static uint64_t count_fds(void)
     while (readdir(folder))
         count++;
     closedir(folder);
-    return count - 3; /* ".", ".." and the folder itself */
+    return count - 3; /* ".", ".." and the descriptor of the folder itself */
 }
 
 th_process th_process_read(void)

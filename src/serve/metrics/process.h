@@ -1,10 +1,10 @@
-/* What the system says about this process, in the units of Prometheus' process metrics. */
+/* Statistics of this process, in the units of Prometheus' process metrics. */
 #ifndef TH_SERVE_METRICS_PROCESS_H
 #define TH_SERVE_METRICS_PROCESS_H
 
 #include <stdint.h>
 
-/* What cannot be found out is 0. */
+/* Unknown values are 0. */
 typedef struct th_process {
     double start_time_s; /* since 1970 */
     uint64_t resident_bytes, virtual_bytes;

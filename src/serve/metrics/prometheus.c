@@ -20,8 +20,8 @@ static void write_label_value(FILE *file, const char *text)
             fputc(*text, file);
 }
 
-/* Whole numbers as such, up to 2^53, where doubles no longer have them all: bytes of palettes can come that far in two
- * weeks, and twelve digits do from there on. */
+/* Prints whole numbers exactly up to 2^53, the limit of doubles, which bytes of palettes can reach in two weeks. Beyond
+ * that, twelve digits are enough. */
 static void write_value(FILE *file, double value)
 {
     fprintf(file, fabs(value) < 0x1p53 && value == floor(value) ? " %.0f\n" : " %.12g\n", value);
@@ -54,7 +54,7 @@ void th_prometheus_histogram(FILE *file, const char *name, const char *help, con
     snprintf(count, sizeof count, "%s_count", name);
     th_prometheus_begin(file, name, TH_METRIC_HISTOGRAM, help);
     for (uint32_t octave = 4; octave <= TH_HISTOGRAM_OCTAVES; octave++) {
-        /* What lasted longer than the last octave lies in its last bucket. */
+        /* Times beyond the last octave are in its last bucket. */
         const bool last = octave == TH_HISTOGRAM_OCTAVES;
         if (last)
             snprintf(bound, sizeof bound, "+Inf");

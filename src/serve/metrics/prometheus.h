@@ -8,16 +8,16 @@
 
 typedef enum th_metric_type { TH_METRIC_COUNTER, TH_METRIC_GAUGE, TH_METRIC_HISTOGRAM } th_metric_type;
 
-/* # HELP and # TYPE; samples of the same name follow. */
+/* Writes # HELP and # TYPE; samples of the same name follow. */
 void th_prometheus_begin(FILE *file, const char *name, th_metric_type type, const char *help);
 
-/* labels: pairs of name and value, NULL at the end of the list; values may be any text. */
+/* labels: pairs of name and value, ending with NULL; values may be any text. */
 void th_prometheus_sample(FILE *file, const char *name, double value, const char *const labels[]);
 
-/* All of a metric that has one sample. */
+/* A complete metric with one sample. */
 void th_prometheus_number(FILE *file, const char *name, th_metric_type type, const char *help, double value);
 
-/* All of a histogram, in seconds, with a bucket for each power of two from 16 us to 33.6 s. */
+/* A complete histogram, in seconds, with a bucket for each power of two from 16 us to 33.6 s. */
 void th_prometheus_histogram(FILE *file, const char *name, const char *help, const th_histogram *histogram);
 
 #endif

@@ -15,7 +15,7 @@ void th_time_series_add(th_time_series *t, const th_second *second)
 uint32_t th_time_series_read(th_time_series *t, th_second *out, uint32_t most)
 {
     const uint64_t count = atomic_load_explicit(&t->count, memory_order_acquire);
-    /* One slot is left out: the writer may be at work on it. */
+    /* One slot is skipped, because the writer may be writing it. */
     const uint64_t there = count < TH_TIME_SERIES_SECONDS ? count : TH_TIME_SERIES_SECONDS - 1;
     const uint64_t first = count - (most < there ? most : there);
     for (uint64_t s = first; s < count; s++) {
@@ -24,7 +24,7 @@ uint32_t th_time_series_read(th_time_series *t, th_second *out, uint32_t most)
             words[w] = atomic_load_explicit(&t->words[s % TH_TIME_SERIES_SECONDS][w], memory_order_acquire);
         memcpy(&out[s - first], words, sizeof words);
     }
-    /* While this thread was reading, slots from the oldest on may have been written again. */
+    /* During the read, the oldest slots may have been overwritten. */
     const uint64_t now = atomic_load_explicit(&t->count, memory_order_relaxed);
     const uint64_t oldest = now < TH_TIME_SERIES_SECONDS ? 0 : now - TH_TIME_SERIES_SECONDS + 1;
     const uint64_t gone = oldest <= first ? 0 : oldest < count ? oldest - first : count - first;

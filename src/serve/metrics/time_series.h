@@ -1,5 +1,5 @@
-/* The last hour, a second at a time. One thread adds, any thread reads, nobody waits: a reader that was overtaken
- * leaves out what is gone. */
+/* The last hour, one entry per second. One thread adds, any thread reads, and none waits. A reader that is overtaken
+ * drops the overwritten entries. */
 #ifndef TH_SERVE_METRICS_TIME_SERIES_H
 #define TH_SERVE_METRICS_TIME_SERIES_H
 
@@ -8,21 +8,21 @@
 
 #define TH_TIME_SERIES_SECONDS 3600u
 
-/* One second of ticks, or a little more where a tick lasted beyond it. Only 8-byte numbers. */
+/* One second of ticks, or slightly more if a tick took longer. Only 8-byte numbers. */
 typedef struct th_second {
     double end_s;  /* since the start of the crowd */
-    double span_s; /* how long it was */
+    double span_s; /* length */
     uint64_t ticks, missed;
-    uint64_t characters;                       /* animated, all ticks together */
-    double mean_s, p50_s, p90_s, p99_s, max_s; /* of ticks; 0 for none */
-    double max_start_delay_s;                  /* the latest start of a tick, after its time */
-    double busy;                               /* share of the workers' time that went into animating, 0 to 1 */
-    uint64_t paused;                           /* 1: at its end nothing ticked by request */
+    uint64_t characters;                       /* animated, summed over the ticks */
+    double mean_s, p50_s, p90_s, p99_s, max_s; /* duration of ticks; 0 if there were none */
+    double max_start_delay_s;                  /* the largest delay between a tick's due time and its start */
+    double busy;                               /* fraction of the workers' time spent animating, 0 to 1 */
+    uint64_t paused;                           /* 1: paused by request at its end */
 } th_second;
 
 enum { TH_SECOND_WORDS = sizeof(th_second) / 8 };
 
-/* All zero: no seconds yet. Large: not for the stack. */
+/* All zero: empty. Too large for the stack. */
 typedef struct th_time_series {
     _Atomic uint64_t count; /* added since the start */
     _Atomic uint64_t words[TH_TIME_SERIES_SECONDS][TH_SECOND_WORDS];
@@ -30,7 +30,7 @@ typedef struct th_time_series {
 
 void th_time_series_add(th_time_series *time_series, const th_second *second);
 
-/* The last `most` seconds at most, the oldest first; returns how many. */
+/* Returns the last `most` seconds or fewer, oldest first; returns how many. */
 uint32_t th_time_series_read(th_time_series *time_series, th_second *out, uint32_t most);
 
 #endif

@@ -8,9 +8,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static char progress[] = "THRONG_PROGRESS=1"; /* or progress is for terminals only */
+static char progress[] = "THRONG_PROGRESS=1"; /* otherwise the child prints progress only to terminals */
 
-/* What was set for it already, and the wish to hear of progress. */
+/* The parent's environment and the variable for progress. */
 static char **make_environment(void)
 {
     size_t count = 0;
@@ -25,7 +25,7 @@ static char **make_environment(void)
     return copy;
 }
 
-/* Between vfork and exec, on the parent's memory: system calls only. */
+/* Runs between vfork and exec, in the parent's memory: system calls only. */
 static void become(char *const arguments[], char *const environment[], int stdout_fd, int stderr_fd, int null_fd)
 {
     sigset_t none;
@@ -40,8 +40,8 @@ static void become(char *const arguments[], char *const environment[], int stdou
     _exit(127);
 }
 
-/* vfork and not fork: copying the page tables of a large crowd would stop its ticks, and every page written afterwards
- * would be copied. Not posix_spawn, which cannot ask for death with the parent. */
+/* vfork instead of fork: copying the page tables of a large crowd would interrupt its ticks, and every page written
+ * afterwards would be copied. posix_spawn cannot make the child die with its parent. */
 static pid_t spawn(char *const arguments[], char *const environment[], int stdout_fd, int stderr_fd, int null_fd)
 {
     const pid_t pid = vfork();

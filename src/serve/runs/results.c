@@ -28,7 +28,7 @@ th_result_name th_result_name_of(const char *kind, const char *started, uint32_t
 
 /* ---- names ---- */
 
-/* Takes a name apart. Whether it is one shows when it is put together again. */
+/* Parses a name. The caller checks it by formatting it again. */
 static bool parse(const char *file, const char *const *kinds, th_result_entry *out)
 {
     int year, month, day, hour, minute, second;
@@ -56,7 +56,7 @@ static int compare(const th_result_entry *a, const th_result_entry *b)
     return order ? order : (a->id > b->id) - (a->id < b->id);
 }
 
-/* Into its place among those that are kept, whose oldest goes when there are too many. */
+/* Inserts in order. If there are too many, drops the oldest. */
 static uint32_t keep(th_result_entry *kept, uint32_t count, uint32_t most, const th_result_entry *fresh)
 {
     uint32_t place = count;

@@ -1,4 +1,5 @@
-/* From a request's options to a command line. Only options listed here pass: none that names a file. */
+/* Converts the options of a request to a command line. Only the options listed here pass, and none of them names a
+ * file. */
 #include "run_manager.h"
 
 #include <throng/core/json.h>
@@ -9,19 +10,19 @@
 
 enum { MAX_ARGUMENTS = 128 };
 
-#define SCALE_COUNT 10000u /* what the command takes where it is not told */
+#define SCALE_COUNT 10000u /* the default of the command */
 
 typedef enum kind_of_value {
     WHOLE,
     REAL,
     LIST,    /* a whole number, or a text such as 100,1000 */
     WORD,    /* letters, digits and dashes */
-    WORDS,   /* several, with commas between them */
+    WORDS,   /* several, separated by commas */
     THREADS, /* 1,2,4-8 or max */
     TEXT,
 } kind_of_value;
 
-/* What is asked for more than it allows is refused here; whether a word makes sense the command knows itself. */
+/* Rejects values beyond the limits. The command itself checks the meaning of words. */
 static const struct option {
     const char *name;
     kind_of_value kind;
@@ -90,7 +91,7 @@ static th_result add_number(command_line *line, const struct option *o, const js
     return add(line, o->name, text) ? TH_OK : th_fail(err, TH_ERR_LIMIT, "too many options");
 }
 
-/* All numbers of a list such as 1,2,4-8 or 1,max. */
+/* Parses all numbers of a list such as 1,2,4-8 or 1,max. */
 static bool numbers_fit(const char *text, const char *characters, double most)
 {
     if (text[strspn(text, characters)] != '\0')
@@ -189,7 +190,7 @@ static th_result check_members(const json_t *request, th_error *err)
     return TH_OK;
 }
 
-/* What a client leaves to the command ends where its wishes do: a search for the largest crowd, and scale's default. */
+/* Applies the limits to defaults of the command too: a search for the largest crowd, and the count of scale. */
 static bool add_limit(command_line *line, const char *kind, const json_t *given, const th_limits *limits)
 {
     char text[32];

@@ -22,40 +22,40 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUN_TIMEOUT_NS  3600000000000u /* of a run */
+#define RUN_TIMEOUT_NS  3600000000000u /* per run */
 #define KILL_TIMEOUT_NS 2000000000u    /* between SIGTERM and SIGKILL */
-#define STATUS_UNKNOWN  (127 << 8)     /* as waitpid would say it of what a shell could not start */
+#define STATUS_UNKNOWN  (127 << 8)     /* waitpid's status for a command that a shell could not start */
 
 typedef enum run_state { RUNNING, DONE, FAILED, CANCELLED } run_state;
 
 static const char *const state_names[] = {"running", "done", "failed", "cancelled"};
 
 typedef struct run {
-    uint32_t id; /* 0: this place is free */
+    uint32_t id; /* 0: a free slot */
     run_state state;
     bool pause;
     json_t *request; /* NULL: none */
     char started[TH_RESULT_STARTED];
-    bool restored; /* of an earlier life: how it went is not known */
+    bool restored; /* from an earlier process: its outcome is unknown */
     uint64_t start_ns, end_ns;
-    double progress; /* 0 to 1; below 0: not known */
+    double progress; /* 0 to 1; below 0: unknown */
     int exit_code;
-    char progress_text[512]; /* the last it said of its progress */
-    char message[512];       /* the last it said otherwise */
+    char progress_text[512]; /* its last progress message */
+    char message[512];       /* its last other message */
     char file[PATH_MAX];
     char report_file[PATH_MAX]; /* while it runs */
-    int document;               /* a file, in memory but for earlier ones */
-    int report;                 /* a file; -1: none */
+    int document;               /* a file descriptor; in memory, except for runs of earlier processes */
+    int report;                 /* a file descriptor; -1: none */
 } run;
 
 struct th_run_manager {
     th_run_manager_desc desc;
-    pthread_t thread; /* lives as long as this: children die with it */
-    int wake_fd;      /* cancelled, stopped or a new run: look again */
+    pthread_t thread; /* must not end before the child, which would die with it */
+    int wake_fd;      /* signals that a run was cancelled or started, or that the manager stops */
     pthread_mutex_t lock;
-    run kept[TH_RUNS_KEPT]; /* a ring */
+    run kept[TH_RUNS_KEPT]; /* a ring buffer */
     uint32_t last_id;
-    char **arguments; /* of the run that is to be started; NULL: none */
+    char **arguments; /* of the run to be started; NULL: none */
     bool active, cancelled, stopped;
     th_run_counts counts;
 };
@@ -68,13 +68,13 @@ static run *find(th_run_manager *r, uint32_t id)
 
 /* ---- the child ---- */
 
-/* What a child says piece by piece: progress, which overwrites itself, and lines. */
+/* Collects the child's standard error: progress, which overwrites itself, and lines. */
 typedef struct stderr_reader {
     char line[512];
     size_t length;
 } stderr_reader;
 
-/* "1 of 2: scale/threads:1 and its like, 7 repetitions": how far that is, where anybody can know. */
+/* Parses "1 of 2: scale/threads:1 and its like, 7 repetitions" to a fraction, if the total is known. */
 static double progress_of(const run *current, const char *line)
 {
     unsigned number, of, rounds;
@@ -88,7 +88,7 @@ static double progress_of(const run *current, const char *line)
 
 static void handle_line(th_run_manager *r, run *current, const char *line, bool is_progress)
 {
-    while (line[0] == '\033' && line[1] && line[2]) /* "erase the line" */
+    while (line[0] == '\033' && line[1] && line[2]) /* skips the sequence that erases the line */
         line += 3;
     pthread_mutex_lock(&r->lock);
     if (is_progress) {
@@ -116,7 +116,7 @@ static void read_stderr(th_run_manager *r, run *current, stderr_reader *h, int f
         }
 }
 
-/* Whether somebody wants it to end (CANCELLED), or it takes too much (FAILED, with a message); else DONE. */
+/* CANCELLED if requested, FAILED with a message if a limit is exceeded; otherwise DONE. */
 static run_state end_reason(th_run_manager *r, run *current)
 {
     struct stat status = {0};
@@ -131,7 +131,7 @@ static run_state end_reason(th_run_manager *r, run *current)
     return state;
 }
 
-/* Follows the child to its end, and helps with that where asked to. Returns what waitpid says. */
+/* Follows the child to its end, and kills it if necessary. Returns the status of waitpid. */
 static int wait_for_child(th_run_manager *r, run *current, const th_child *child, run_state *out_state)
 {
     stderr_reader h = {0};
@@ -142,14 +142,14 @@ static int wait_for_child(th_run_manager *r, run *current, const th_child *child
         struct pollfd fds[] = {{child->stderr_fd, POLLIN, 0}, {r->wake_fd, POLLIN, 0}};
         poll(fds, 2, 100);
         if (fds[0].revents & POLLHUP)
-            usleep(20000); /* it is about to end, and poll no longer waits */
+            usleep(20000); /* it is about to exit, and poll no longer blocks */
         if (fds[1].revents & POLLIN && read(r->wake_fd, &count, sizeof count) < 0)
             return -1;
         read_stderr(r, current, &h, child->stderr_fd);
         const pid_t ended = waitpid(child->pid, &status, WNOHANG);
-        const bool unknown = ended < 0 && errno == ECHILD; /* it has ended, and nobody knows how */
+        const bool unknown = ended < 0 && errno == ECHILD; /* it has ended, and its status is lost */
         if (ended == child->pid || unknown) {
-            read_stderr(r, current, &h, child->stderr_fd); /* its last words */
+            read_stderr(r, current, &h, child->stderr_fd); /* its last output */
             return unknown ? STATUS_UNKNOWN : status;
         }
         if (asked_ns == 0 && (*out_state = end_reason(r, current)) != DONE) {
@@ -161,7 +161,7 @@ static int wait_for_child(th_run_manager *r, run *current, const th_child *child
     }
 }
 
-/* The one that a report has where there is none for results. */
+/* The temporary folder of a report, for a server without a results folder. */
 static void remove_folder(const th_run_manager *r, run *current)
 {
     if (r->desc.results || !current->report_file[0])
@@ -171,7 +171,7 @@ static void remove_folder(const th_run_manager *r, run *current)
     rmdir(current->report_file);
 }
 
-/* An open file is enough, where its folder goes. */
+/* Opens the report; the descriptor stays valid after the folder is removed. */
 static void open_report(th_run_manager *r, run *current)
 {
     const char *why;
@@ -184,7 +184,7 @@ static void open_report(th_run_manager *r, run *current)
     remove_folder(r, current);
 }
 
-/* Why it failed by itself, where it has not said so. */
+/* The reason for a failure, if the run printed none. */
 static void explain(run *current, int status)
 {
     if (WIFSIGNALED(status))
@@ -196,7 +196,7 @@ static void explain(run *current, int status)
 static void finish_run(th_run_manager *r, run *current, run_state state, int status)
 {
     struct stat document = {0};
-    if (!WIFEXITED(status) && ftruncate(current->document, 0) != 0) /* half a document is none */
+    if (!WIFEXITED(status) && ftruncate(current->document, 0) != 0) /* discards a partial document */
         th_log(TH_LOG_WARNING, "run %u: %s", current->id, strerror(errno));
     fstat(current->document, &document);
     pthread_mutex_lock(&r->lock);
@@ -316,7 +316,7 @@ static bool begin(th_run_manager *r, const json_t *request, uint32_t id, th_erro
     return true;
 }
 
-/* One for the report of a run, where there is none for results. */
+/* Creates a temporary folder for the report, for a server without a results folder. */
 static bool make_folder(char folder[PATH_MAX])
 {
     const char *where = getenv("TMPDIR");
@@ -344,7 +344,8 @@ static char *option_of(const char *name, const char *file)
     return strdup(word);
 }
 
-/* The program's name before them, and files behind. Gives the words to `out`, which is to be freed whatever comes. */
+/* Builds the argument array: program name, words, files. Moves the words to `out`, which the caller frees in any
+ * case. */
 static bool complete_arguments(th_run_manager *r, run *fresh, char **words, char ***out)
 {
     size_t count = 0;
@@ -423,10 +424,10 @@ static void free_runs(th_run_manager *r)
         free_run(&r->kept[i]);
 }
 
-/* Numbered anew: those of several lives have the same numbers. */
+/* Renumbers the runs, because several processes use the same numbers. */
 static void load_earlier(th_run_manager *r)
 {
-    th_result_entry entries[TH_RUNS_KEPT - 1]; /* a place is left for the next */
+    th_result_entry entries[TH_RUNS_KEPT - 1]; /* one slot stays free for the next run */
     const uint32_t count = th_results_read(r->desc.results, r->desc.kinds, entries, TH_RUNS_KEPT - 1);
     for (uint32_t i = 0; i < count; i++) {
         run *one = &r->kept[++r->last_id % TH_RUNS_KEPT];

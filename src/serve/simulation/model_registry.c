@@ -26,7 +26,7 @@ th_result th_model_registry_check(const th_model_registry *c, th_error *err)
     return TH_OK;
 }
 
-/* Resolves folder/name; false when that is no regular file inside the folder. */
+/* Resolves folder/name; returns false if it is not a regular file inside the folder. */
 static bool find_in(const char *folder, const char *name, char out_path[PATH_MAX])
 {
     char root[PATH_MAX], path[PATH_MAX + 256];
@@ -63,7 +63,7 @@ static bool seems_readable(const char *name)
     return dot != NULL && name[0] != '.';
 }
 
-/* Of those that share a name th_model_registry_find knows the first. */
+/* If several share a name, th_model_registry_find returns the first. */
 static json_t *add_name(json_t *names, const char *name)
 {
     json_t *fresh = th_json_text(name);

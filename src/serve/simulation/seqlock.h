@@ -1,8 +1,8 @@
-/* A seqlock that one thread writes on and others read: neither ever waits for the other.
+/* A seqlock for one writer and several readers (H.-J. Boehm, Can Seqlocks Get Along with Programming Language Memory
+ * Models?, 2012).
  *
- * A seqlock (H.-J. Boehm, Can Seqlocks Get Along with Programming Language Memory Models?, 2012). The writer is the
- * thread that ticks, which must not stand behind a reader that the system has put to sleep; a reader that meets it at
- * work reads again. Words are atomic, so a torn read is no data race, and is thrown away. */
+ * The writer is the tick thread, which must not wait for a preempted reader. A reader that meets a write in progress
+ * retries. Words are atomic, so a torn read is not a data race; it is discarded. */
 #ifndef TH_SERVE_SIMULATION_SEQLOCK_H
 #define TH_SERVE_SIMULATION_SEQLOCK_H
 
@@ -15,11 +15,11 @@
 enum { TH_SEQLOCK_WORDS = 264 };
 
 typedef struct th_seqlock {
-    _Atomic uint64_t sequence; /* odd while the writer is at work */
+    _Atomic uint64_t sequence; /* odd during a write */
     _Atomic uint64_t words[TH_SEQLOCK_WORDS];
 } th_seqlock;
 
-/* One thread. bytes: a multiple of 8, at most those of a seqlock. */
+/* One thread only. bytes: a multiple of 8, at most the capacity. */
 static inline void th_seqlock_write(th_seqlock *seqlock, const void *bytes, size_t size)
 {
     const uint64_t sequence = atomic_load_explicit(&seqlock->sequence, memory_order_relaxed);
@@ -28,7 +28,7 @@ static inline void th_seqlock_write(th_seqlock *seqlock, const void *bytes, size
         uint64_t word;
         memcpy(&word, (const char *)bytes + 8 * w, 8);
         atomic_store_explicit(&seqlock->words[w], word,
-                              memory_order_release); /* whoever sees it sees the odd sequence */
+                              memory_order_release); /* a reader that sees this sees the odd sequence */
     }
     atomic_store_explicit(&seqlock->sequence, sequence + 2, memory_order_release);
 }

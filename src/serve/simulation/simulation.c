@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* ---- who plays what ---- */
+/* ---- assigning clips ---- */
 
 static th_result check_clips(const th_settings *s, const th_model_cache *model_cache, th_error *err)
 {
@@ -20,7 +20,7 @@ static th_result check_clips(const th_settings *s, const th_model_cache *model_c
     return TH_OK;
 }
 
-/* Which of the clips instance i plays, of those that its model has; s->clip_count when it has none of them. */
+/* The clip that instance i plays, of the clips that its model has; s->clip_count if it has none of them. */
 static uint32_t choose_clip(const th_settings *s, const th_model *model, uint64_t seed, uint32_t i)
 {
     double sum = 0, at;
@@ -40,8 +40,8 @@ static uint32_t choose_clip(const th_settings *s, const th_model *model, uint64_
     return chosen;
 }
 
-/* An instance depends on the seed and its index alone, so each clip is scattered over a whole crowd, and instances come
- * from that of the clip that was chosen for them. */
+/* An instance depends only on the seed and its index. So this scatters a whole crowd for each clip, and takes each
+ * instance from the crowd of its clip. */
 static void assign_clip(const th_settings *s, const th_model_cache *model_cache, uint32_t model, uint32_t c,
                         uint64_t seed, const uint8_t *chosen, th_instance *scattered, th_instance *out)
 {
@@ -51,7 +51,7 @@ static void assign_clip(const th_settings *s, const th_model_cache *model_cache,
         if (chosen[i] == c) {
             out[i] = scattered[i];
             if (c == s->clip_count)
-                out[i].clip = TH_NO_INDEX; /* stands in the rest pose */
+                out[i].clip = TH_NO_INDEX; /* rest pose */
         }
 }
 

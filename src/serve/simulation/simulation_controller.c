@@ -14,23 +14,23 @@ struct th_controller {
     th_controller_desc desc;
     th_tick_loop *tick_loop;
     pthread_t thread;
-    pthread_mutex_t lock; /* for all below */
+    pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t wake;
     th_controller_state state;
-    th_model_cache *model_cache; /* of the simulation that plays */
-    bool building;               /* the helper is at work; */
-    pthread_t helper;            /* then */
-    uint64_t helpers_cpu_ns;     /* of those that have ended */
+    th_model_cache *model_cache; /* of the running simulation */
+    bool building;               /* the helper thread runs */
+    pthread_t helper;            /* valid while building */
+    uint64_t helpers_cpu_ns;     /* of finished helpers */
     bool stopped;
 };
 
 /* ---- building a crowd ---- */
 
-/* The arguments and the result of the helper below. */
+/* Arguments and result of the helper thread. */
 typedef struct build_job {
     th_controller *controller;
     th_settings settings;
-    th_model_cache *model_cache; /* the one that plays, and then the new simulation's */
+    th_model_cache *model_cache; /* of the running simulation, then of the new one */
     th_simulation *simulation;
     th_result result;
     th_error err;
@@ -44,7 +44,7 @@ static void begin_build(th_controller *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* From one moment to the next its time is no longer the thread's, but on the books. */
+/* Adds the helper's CPU time to the total at the moment it stops counting as a running thread. */
 static void end_build(th_controller *c)
 {
     pthread_mutex_lock(&c->lock);
@@ -67,12 +67,12 @@ static void *build(void *arg)
         job->result = th_simulation_build(&job->controller->desc.simulation, &job->settings, model_cache,
                                           &job->simulation, &job->err);
     if (!fits)
-        th_model_cache_release(model_cache); /* the simulation uses it now, or nobody does */
+        th_model_cache_release(model_cache); /* the simulation has its own reference */
     end_build(job->controller);
     return NULL;
 }
 
-/* The casting in a thread of its own that is nicer than this one, where it makes the workers. */
+/* Builds in a helper thread of lower priority; creates the workers in this thread. */
 static void build_simulation(build_job *job)
 {
     pthread_t helper;
@@ -94,7 +94,7 @@ static void build_simulation(build_job *job)
 
 /* ---- changes ---- */
 
-/* Rate and pause are in force as soon as they are requested, so they are not taken from the simulation. */
+/* Rate and pause apply as soon as they are requested, so they are not taken from the simulation. */
 static void apply(th_controller *c, const th_simulation *simulation)
 {
     const th_settings before = c->state.settings;
@@ -117,7 +117,7 @@ static void finish_reconfiguration(th_controller *c, const build_job *job)
     } else {
         c->state.failed++;
         strcpy(c->state.error, job->err.text);
-        /* A later wish stands, this one is off. */
+        /* Withdraws this request, unless a later one has replaced it. */
         if (th_settings_same_crowd(&c->state.requested, &job->settings))
             c->state.requested = c->state.settings;
     }

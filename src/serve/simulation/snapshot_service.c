@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #define SECOND_NS 1000000000u
-#define RETRY_NS  10000000000u /* nothing is tried again for so long after a failure */
-#define IDLE_NS   60000000000u /* after so long without a request the renderer is cleared */
+#define RETRY_NS  10000000000u /* no retry for this time after a failure */
+#define IDLE_NS   60000000000u /* the renderer is cleared after this time without a request */
 #define COOLDOWN  4u
 
-/* A picture that several replies may hold. */
+/* A PNG that several replies may share. */
 typedef struct snapshot {
     atomic_uint users;
     size_t size;
@@ -35,16 +35,16 @@ struct th_snapshot_service {
     pthread_t thread;
     int ready_fd;
 
-    pthread_mutex_t lock; /* for what follows */
+    pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t changed;
     picture_size pending, current;
     bool stopped;
-    picture_size size;          /* of the last picture, */
-    snapshot *last;             /* which is NULL when there was none, or it failed */
-    th_error why;               /* then */
-    uint64_t taken_ns, next_ns; /* when it was there, and when the next may begin */
+    picture_size size;          /* of the last snapshot */
+    snapshot *last;             /* NULL: none yet, or it failed */
+    th_error why;               /* the reason for a failure */
+    uint64_t taken_ns, next_ns; /* when it was taken, and when the next may start */
 
-    /* the thread's own */
+    /* used only by the thread */
     bool is_set_up;
     uint64_t crowd_number;
     th_model_cache *model_cache;
@@ -89,7 +89,7 @@ static void clear(th_snapshot_service *s)
     s->model_cache = NULL;
 }
 
-/* The first of those that play now. What an instance is depends on its number, not on how many there are. */
+/* The first instances of the current crowd. An instance depends on its index, not on the count. */
 static th_result set_up(th_snapshot_service *s, th_error *err)
 {
     const uint32_t most = TH_SNAPSHOT_CHARACTERS;
@@ -128,7 +128,7 @@ static th_result render(th_snapshot_service *s, picture_size o, snapshot **out, 
 
 /* ---- requests ---- */
 
-/* With the lock, which is open while it draws. */
+/* Called with the lock, which it releases while it renders. */
 static void serve_request(th_snapshot_service *s)
 {
     const uint64_t one = 1, begin_ns = th_thread_cpu_ns(pthread_self());
@@ -152,14 +152,14 @@ static void serve_request(th_snapshot_service *s)
     (void)ignored;
 }
 
-/* Waits for a change, or until then; whether the time was up. */
+/* Waits for a change or for the time; returns true if the time has passed. */
 static bool wait_until(th_snapshot_service *s, uint64_t ns)
 {
     const struct timespec when = {(time_t)(ns / SECOND_NS), (long)(ns % SECOND_NS)};
     return pthread_cond_timedwait(&s->changed, &s->lock, &when) == ETIMEDOUT;
 }
 
-/* Nobody has asked for long: memory is for others. Those who ask must not wait for a driver. */
+/* Frees the renderer after a long time without requests. Unlocked, because requests must not wait for a driver. */
 static void drop_context(th_snapshot_service *s)
 {
     pthread_mutex_unlock(&s->lock);
@@ -176,7 +176,7 @@ static void *run_service(void *arg)
     pthread_mutex_lock(&s->lock);
     while (!s->stopped) {
         if (s->pending.width && th_controller_read(s->controller).held)
-            s->pending = (picture_size){0}; /* not beside a run; who asked goes without */
+            s->pending = (picture_size){0}; /* not during a run; waiting requests get none */
         else if (s->pending.width && th_clock_ns() >= s->next_ns)
             serve_request(s);
         else if (s->pending.width)

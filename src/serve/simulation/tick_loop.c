@@ -15,32 +15,32 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000u
-#define POLL_NS   50000000u /* the longest sleep before looking at what others want */
+#define POLL_NS   50000000u /* the longest sleep before checking for requests */
 
 _Static_assert(sizeof(th_tick_loop_workers) <= 8 * TH_SEQLOCK_WORDS, "workers fit a seqlock");
 
 struct th_tick_loop {
     pthread_t thread;
 
-    /* what others want */
-    _Atomic(th_simulation *) next; /* NULL: nothing */
+    /* requests */
+    _Atomic(th_simulation *) next; /* NULL: none */
     _Atomic uint64_t period_ns;    /* 0: as fast as possible */
     atomic_bool paused, stopped;
-    th_simulation *replaced; /* what `next` took the place of, once `swapped` says so */
+    th_simulation *replaced; /* the simulation replaced by `next`, valid once `swapped` is set */
     sem_t swapped;
 
-    /* what there is to tell */
+    /* published state */
     th_seqlock state_seqlock, workers_seqlock;
     th_atomic_histogram durations, start_delays;
     th_time_series time_series;
 
-    /* the ticking thread's own */
+    /* used only by the tick thread */
     th_simulation *simulation;
     th_tick_loop_state state;
     th_tick_loop_workers workers;
-    double busy_before_s[TH_JOBS_MAX_THREADS]; /* of simulations that have been replaced */
+    double busy_before_s[TH_JOBS_MAX_THREADS]; /* of replaced simulations */
     uint64_t start_ns;
-    uint64_t due_ns, last_due_ns; /* last: 0 when the crowd's clock stood still since */
+    uint64_t due_ns, last_due_ns; /* last: 0 if the crowd's clock has been stopped since */
     uint64_t period_used_ns;
     struct {
         uint64_t begin_ns, missed_before, characters_before, start_delay_ns;
@@ -133,7 +133,7 @@ static void publish(th_tick_loop *loop, uint64_t now_ns)
         end_second(loop, now_ns);
 }
 
-/* Those whose time has come and gone while this one was at work, or asleep. */
+/* Counts the ticks that became due while the thread was busy or asleep. */
 static void skip_missed(th_tick_loop *loop, uint64_t period_ns, uint64_t now_ns)
 {
     loop->due_ns += period_ns;
@@ -170,13 +170,13 @@ static void tick(th_tick_loop *loop, uint64_t period_ns)
     publish(loop, end_ns);
 }
 
-/* Sleeps until a tick is due, or for a while; whether one is. */
+/* Sleeps until a tick is due, but not longer than POLL_NS. Returns whether one is due. */
 static bool wait_for_tick(th_tick_loop *loop, uint64_t period_ns)
 {
     const uint64_t now_ns = th_clock_ns();
     const bool paused = atomic_load_explicit(&loop->paused, memory_order_relaxed);
     if (paused || loop->state.paused || period_ns != loop->period_used_ns) {
-        /* Afterwards the first tick is due at once. */
+        /* After a pause or a change of rate the first tick is due at once. */
         loop->due_ns = now_ns;
         loop->last_due_ns = paused || loop->state.paused ? 0 : loop->last_due_ns;
         loop->period_used_ns = period_ns;
@@ -195,7 +195,7 @@ static bool wait_for_tick(th_tick_loop *loop, uint64_t period_ns)
 static void *tick_until_stopped(void *arg)
 {
     th_tick_loop *loop = arg;
-    prctl(PR_SET_TIMERSLACK, 1); /* or sleeps end up to 50 us late */
+    prctl(PR_SET_TIMERSLACK, 1); /* otherwise sleeps end up to 50 us late */
     while (!atomic_load_explicit(&loop->stopped, memory_order_relaxed)) {
         take_next_simulation(loop);
         const uint64_t period_ns = atomic_load_explicit(&loop->period_ns, memory_order_relaxed);
@@ -213,7 +213,8 @@ th_result th_tick_loop_create(th_simulation *simulation, th_tick_loop **out, th_
     th_tick_loop *loop = th_cache_line_alloc(th_cache_line_round(sizeof *loop));
     if (!loop)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a tick loop");
-    memset(loop, 0, sizeof *loop); /* touched now: an hour's time series must not look like a leak while it fills */
+    memset(loop, 0, sizeof *loop); /* touches the pages, so that the time series of an hour does not look like a leak
+                                      while it fills */
     loop->simulation = simulation;
     loop->start_ns = loop->due_ns = th_clock_ns();
     sem_init(&loop->swapped, 0, 0);

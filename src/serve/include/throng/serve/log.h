@@ -1,5 +1,5 @@
-/* What the server says on standard error: a line at a time, as text or as JSON. Any thread but the one that ticks: a
- * terminal or a pipe that nobody reads may hold a writer up. */
+/* The log on standard error: one line per message, as text or as JSON. Not for the tick thread: a terminal or a pipe
+ * without a reader may block a writer. */
 #ifndef THRONG_SERVE_LOG_H
 #define THRONG_SERVE_LOG_H
 
@@ -21,10 +21,10 @@ typedef enum th_log_format {
     TH_LOG_FORMAT_COUNT,
 } th_log_format;
 
-/* Before there are threads. What is less important than `most` is left out. */
+/* Call before starting threads. Messages less important than `most` are dropped. */
 void th_log_init(th_log_level most, th_log_format format);
 
-/* Control characters become '?': text may come from clients. */
+/* Control characters become '?', because text may come from clients. */
 __attribute__((format(printf, 2, 3))) void th_log(th_log_level level, const char *format, ...);
 
 TH_API_END

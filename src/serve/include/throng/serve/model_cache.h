@@ -1,5 +1,5 @@
-/* Models, loaded and compiled: what is expensive about a crowd and does not depend on its size. Crowds that differ in
- * number, threads or clips share one. */
+/* Models, loaded and compiled: the expensive part of a crowd that does not depend on its size. Crowds that differ in
+ * count, threads or clips share it. */
 #ifndef THRONG_SERVE_MODEL_CACHE_H
 #define THRONG_SERVE_MODEL_CACHE_H
 
@@ -9,20 +9,20 @@
 
 TH_API_BEGIN
 
-/* Loads what the registry calls by a name. Any thread. */
+/* Loads the file of a registry name. Any thread. */
 typedef th_result th_load_fn(void *ctx, const char *path, th_model **out, th_error *err);
 
 struct th_model_registry;
 
-/* What the server was started with and does not change. */
+/* Options of the server that do not change. */
 typedef struct th_model_cache_desc {
     const struct th_model_registry *registry;
     th_load_fn *load;
     void *load_ctx;
-    th_compiled_model_desc compile; /* its model and interpolation are not looked at */
+    th_compiled_model_desc compile; /* its model and interpolation are ignored */
 } th_model_cache_desc;
 
-/* Read only, but for the count of users. */
+/* Read only, except the reference count. */
 typedef struct th_model_cache {
     char names[TH_SETTINGS_MODELS][TH_SETTINGS_NAME];
     th_interpolation interpolation;
@@ -33,11 +33,12 @@ typedef struct th_model_cache {
     uint32_t users; /* changed by th_model_cache_retain and _release alone, atomically */
 } th_model_cache;
 
-/* Begins with one user. May take seconds. */
+/* Starts with one reference. May take seconds. */
 th_result th_model_cache_create(const th_model_cache_desc *desc, const th_settings *settings, th_model_cache **out,
                                 th_error *err);
 
-/* A user more, by one who is; a user less, and the last one frees it. NULL is fine. Any thread. */
+/* Adds a reference, for a caller that has one; releases one, and frees the cache with the last. NULL is allowed. Any
+ * thread. */
 void th_model_cache_retain(th_model_cache *model_cache);
 void th_model_cache_release(th_model_cache *model_cache);
 

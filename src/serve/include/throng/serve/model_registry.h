@@ -1,5 +1,5 @@
-/* The models that may be asked for, by name: those that the server was started with, and the files of folders that it
- * was told. Names from the network are never paths. */
+/* The models that clients may request, by name: the files on the command line, and the files in the given folders.
+ * Names from the network are never paths. */
 #ifndef THRONG_SERVE_MODEL_REGISTRY_H
 #define THRONG_SERVE_MODEL_REGISTRY_H
 
@@ -14,27 +14,27 @@ TH_API_BEGIN
 
 enum { TH_MODEL_REGISTRY_FOLDERS = 64, TH_MODEL_REGISTRY_FILES = 64, TH_MODEL_REGISTRY_MAX_NAMES = 1000 };
 
-/* Borrowed texts. */
+/* Strings are borrowed. */
 typedef struct th_model_registry {
-    const char *files[TH_MODEL_REGISTRY_FILES]; /* paths or built-in names; the name is what follows the last slash */
+    const char *files[TH_MODEL_REGISTRY_FILES]; /* paths or built-in names; the name is the part after the last slash */
     uint32_t file_count;
     const char *folders[TH_MODEL_REGISTRY_FOLDERS];
     uint32_t folder_count;
 } th_model_registry;
 
-/* What a file is called. */
+/* The name of a file. */
 const char *th_model_registry_name(const char *path);
 
-/* TH_ERR_INPUT when two files have one name. */
+/* TH_ERR_INPUT if two files have the same name. */
 th_result th_model_registry_check(const th_model_registry *registry, th_error *err);
 
-/* The path of a name: a file given at the start, else a regular file that lies in a folder itself, without a leading
- * dot, behind no symbolic link that leads out of the folder. TH_ERR_INPUT when there is none. Any thread. */
+/* The path of a name: a file from the command line, otherwise a regular file directly in a folder, without a leading
+ * dot and without a symbolic link out of the folder. TH_ERR_INPUT if there is none. Any thread. */
 th_result th_model_registry_find(const th_model_registry *registry, const char *name, char out_path[PATH_MAX],
                                  th_error *err);
 
-/* An array of names, each once: files, then those of the folders, sorted, at most TH_MODEL_REGISTRY_MAX_NAMES. Folders
- * are read each time. */
+/* An array of unique names: first the files, then the contents of folders, sorted, at most TH_MODEL_REGISTRY_MAX_NAMES.
+ * Reads the folders on each call. */
 json_t *th_model_registry_json(const th_model_registry *registry);
 
 TH_API_END

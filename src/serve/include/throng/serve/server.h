@@ -1,7 +1,7 @@
-/* A crowd that ticks until it is told to stop, and a server through which it is watched and steered.
+/* A crowd that ticks until it is stopped, and an HTTP server to monitor and control it.
  *
- * Knows no command line and prints nothing but one line, its address, on standard output when it is ready, and its log
- * on standard error. */
+ * Does not parse a command line. Prints one line on standard output when it is ready, its address, and logs to standard
+ * error. */
 #ifndef THRONG_SERVE_SERVER_H
 #define THRONG_SERVE_SERVER_H
 
@@ -13,20 +13,20 @@
 
 TH_API_BEGIN
 
-/* Texts and functions are borrowed. */
+/* Strings and functions are borrowed. */
 typedef struct th_server_desc {
     const char *listen;       /* "127.0.0.1:8347" */
-    const char *token_file;   /* NULL: the environment variable THRONG_TOKEN, where it is set */
-    const char *const *hosts; /* further names in Host that are ours */
+    const char *token_file;   /* NULL: the environment variable THRONG_TOKEN, if it is set */
+    const char *const *hosts; /* additional Host headers to accept */
     uint32_t host_count;
-    const char *results;          /* a folder for documents of runs; NULL: they are kept in memory only */
-    const char *const *run_kinds; /* commands of this program that a client may run; NULL at the end */
-    const char *const *run_fixed; /* options of each, their names and values in turn; NULL at the end */
-    double requests_per_s;        /* of one address; 0: TH_SERVER_REQUESTS_PER_S, and loopback has no limit */
+    const char *results;          /* a folder for results of runs; NULL: in memory only */
+    const char *const *run_kinds; /* commands of this program that a client may run; ends with NULL */
+    const char *const *run_fixed; /* options added to each run, names and values alternating; ends with NULL */
+    double requests_per_s;        /* per address; 0: TH_SERVER_REQUESTS_PER_S, and no limit for loopback */
     th_model_registry registry;
     th_controller_desc controller; /* its registry and memory limit are filled in */
-    th_settings settings;          /* to begin with */
-    th_snapshot_renderer renderer; /* for pictures */
+    th_settings settings;          /* initial settings */
+    th_snapshot_renderer renderer; /* for snapshots */
     th_limits limits;
     th_log_level log_level;
     th_log_format log_format;
@@ -34,12 +34,12 @@ typedef struct th_server_desc {
 
 #define TH_SERVER_REQUESTS_PER_S 100.0
 
-/* Whether the desc makes sense: an address that can be understood, a token where others than this machine can reach it,
- * a name for each model. TH_ERR_INPUT. */
+/* Checks the desc: a valid address, a token if other machines can reach it, a unique name for each model. Error:
+ * TH_ERR_INPUT. */
 th_result th_server_check(const th_server_desc *desc, th_error *err);
 
-/* Until SIGTERM or SIGINT, which is TH_OK. TH_ERR_ENVIRONMENT when the address is taken; TH_ERR_INPUT for a token file,
- * a folder or a model that cannot be used; TH_ERR_USAGE for a clip that no model has. */
+/* Runs until SIGTERM or SIGINT, then returns TH_OK. TH_ERR_ENVIRONMENT: the address is in use. TH_ERR_INPUT: an
+ * unusable token file, folder or model. TH_ERR_USAGE: a clip that no model has. */
 th_result th_server_run(const th_server_desc *desc, th_error *err);
 
 TH_API_END

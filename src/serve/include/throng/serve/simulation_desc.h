@@ -1,4 +1,4 @@
-/* What the server's crowds have in common, whatever clients ask for. */
+/* The options that all crowds of the server share; clients cannot change them. */
 #ifndef THRONG_SERVE_SIMULATION_DESC_H
 #define THRONG_SERVE_SIMULATION_DESC_H
 
