@@ -310,7 +310,7 @@ static batch batch_at(const crowd_group *group, uint32_t index)
 
 uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t index)
 {
-    enum { EXACT_JOINT = 4 }; /* ops of all lanes in the time of an exact joint: 105 ns to 16 of 1.7 or 8 of 3 */
+    enum { EXACT_JOINT = 4 }; /* in ops of all lanes: 105 ns against 16 * 1.7 ns or 8 * 3 ns */
     assert(index < crowd->batch_count);
     const batch b = batch_at(crowd->groups, index);
     const th_compiled_model *compiled = b.group->compiled;

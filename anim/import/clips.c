@@ -68,7 +68,7 @@ static void sort(track *t)
     qsort(t->keys, t->count, sizeof *t->keys, compare_keys);
 }
 
-/* Of keys with equal times keeps the last: its value holds from that time on. */
+/* Keeps the last of several keys with equal times: its value holds from that time on. */
 static void drop_repeated(track *t)
 {
     uint32_t kept = 0;
