@@ -117,7 +117,7 @@ static void check_entry(state *s, const char *line)
 {
     th_dmat34 theirs;
     const char *name = read_matrix(line, &theirs);
-    double nearest = INFINITY;
+    double nearest = HUGE_VAL;
     for (uint32_t b = 0; b < s->model->bone_count; b++) {
         const char *joint = s->model->joints[s->model->bones[b].joint].name;
         bool mesh =
