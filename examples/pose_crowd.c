@@ -22,7 +22,7 @@ static void check(th_result result, const th_error *err)
     if (result == TH_OK)
         return;
     fprintf(stderr, "pose_crowd: %s\n", err->text);
-    exit(result == TH_ERR_INPUT ? 3 : 4);
+    exit(result == TH_ERR_INPUT || result == TH_ERR_LIMIT ? 3 : 4);
 }
 
 int main(int argc, char **argv)
@@ -40,8 +40,8 @@ int main(int argc, char **argv)
     /* Who plays what, from when and how fast: here by a seed. */
     const uint32_t count = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1000;
     th_instance *instances = calloc(count, sizeof *instances);
-    if (!instances)
-        return 4;
+    if (count == 0 || !instances)
+        return count == 0 ? 2 : 4;
     th_instances_scatter(compiled_models, 1, TH_NO_INDEX, 1, instances, count);
     th_crowd *crowd;
     const th_crowd_desc crowd_desc = {

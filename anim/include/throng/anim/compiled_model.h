@@ -26,9 +26,10 @@ typedef enum th_sampling {
 typedef struct th_compiled_model_desc {
     const th_model *model; /* required */
     th_sampling sampling;
-    /* Used between authored keys, and again between compiled keys; the bound limits the error that the second adds.
-     * AUTHORED compiles clips for NLERP, the fastest smooth mode. A clip whose moving tracks all step becomes frames at
-     * the times of its keys, each held until the next. */
+    /* Evaluated twice: between authored keys when a clip is resampled, and between resampled keys when it is played.
+     * bound_m limits the error of the second.
+     * AUTHORED compiles clips for NLERP, the fastest smooth mode. A clip whose moving tracks all step becomes frames on
+     * a regular grid that has the times of its keys, each held until the next. */
     th_interpolation interpolation;
     th_keys keys;   /* of compiled clips */
     double bound_m; /* largest error of a compiled clip, for a model of 1.8 m; 0 = TH_DEFAULT_BOUND_M */

@@ -78,9 +78,10 @@ size_t th_crowd_scratch_bytes(const th_crowd *crowd); /* for each concurrent cal
 size_t th_crowd_pose_bytes(const th_crowd *crowd);    /* for th_crowd_sample, all instances; a multiple of 64 */
 size_t th_crowd_bytes(const th_crowd *crowd);         /* owned by the crowd, without compiled models and palettes */
 
-/* Sets the active instances: only these are posed from now on. No index may occur twice. The counts and sizes above
- * then refer to them; none of them grows. Palettes are grouped by model, and within a model in the order given here.
- * NULL: all, as in a new crowd. Takes some nanoseconds per active instance. Not concurrently with an update. */
+/* Sets the active instances: only these are posed from now on. No index may occur twice. The numbers of
+ * bones and batches, costs, and the sizes of palettes and poses above then refer to them; none of them grows. Palettes
+ * are grouped by model, and within a model in the order given here. NULL: all, as in a new crowd. Takes some
+ * nanoseconds per active instance. Not concurrently with an update. */
 void th_crowd_set_active(th_crowd *crowd, const uint32_t *instances, uint32_t count);
 
 /* Changes how palettes are stored, for callers that learn later what kind of memory they get. The written bytes stay

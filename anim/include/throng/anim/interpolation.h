@@ -15,8 +15,9 @@
  *               normalised. Each of the four keys of an interval takes the sign nearer to its neighbour, so the tangent
  *               at a key is the same from both sides.
  *
- * All modes except splines normalise rotation keys first. Before the first key a track has its value, after the last
- * key that of the last. STEP, NLERP and SLERP ignore tangents. Only AUTHORED honours th_track.steps. */
+ * All modes normalise rotation keys first, except CUBIC on a track with tangents. Before the first key a track has
+ * the first key's value, after the last key the last key's. STEP, NLERP and SLERP ignore tangents. Only AUTHORED
+ * honours th_track.steps. */
 #ifndef THRONG_ANIM_INTERPOLATION_H
 #define THRONG_ANIM_INTERPOLATION_H
 

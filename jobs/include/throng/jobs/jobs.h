@@ -1,6 +1,6 @@
 /* A pool of worker threads with a parallel-for over [0, count).
  *
- * This module depends on no other: errors are errno values. */
+ * Depends on core alone. Errors are errno values. */
 #ifndef THRONG_JOBS_JOBS_H
 #define THRONG_JOBS_JOBS_H
 

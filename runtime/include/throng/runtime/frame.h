@@ -1,7 +1,7 @@
 /* A frame: animates a crowd on a thread pool into palette memory.
  *
- * Only this module knows both crowds and pools. th_frame_create allocates everything; th_frame_animate allocates
- * nothing. */
+ * Joins a crowd and a pool; anim and jobs do not know each other. th_frame_create allocates everything;
+ * th_frame_animate allocates nothing. */
 #ifndef THRONG_RUNTIME_FRAME_H
 #define THRONG_RUNTIME_FRAME_H
 
@@ -36,8 +36,8 @@ typedef struct th_frame_desc {
 
 typedef struct th_frame th_frame;
 
-/* Sizes its buffers for the batches that the crowd has now, so no more instances may become active later (a new crowd
- * has all active). The only error is TH_ERR_MEMORY. */
+/* Sizes its buffers for the batches that the crowd has now, so the crowd must never have more
+ * batches than now. A new crowd has all instances active. The only error is TH_ERR_MEMORY. */
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err);
 void th_frame_destroy(th_frame *frame);
 
