@@ -115,7 +115,8 @@ const th_command th_command_table[] = {
             "Only this machine can reach it unless --listen says otherwise; then it takes a token of 16\n"
             "characters or more, in --token-file or the environment variable THRONG_TOKEN, that clients show as\n"
             "\"Authorization: Bearer TOKEN\". It speaks no TLS: that is for a proxy in front. Where built with\n"
-            "libsystemd it tells systemd when it is ready, and feeds the watchdog. docs/guide/serving.md has it all.\n",
+            "libsystemd it tells systemd when it is ready, and feeds the watchdog.\n"
+            "docs/guide/serving.md has it all.\n",
         .run = th_command_serve,
     },
     {
