@@ -705,9 +705,13 @@ Test(serve, a_picture_shows_the_crowd_as_it_is)
     cr_expect(a.size == first.size && memcmp(a.body, first.body, a.size) == 0, "nothing moves in a pause");
     cr_expect_eq(ask("PATCH", "/api/settings", "{\"clips\": {\"dance\": 1}}"), 202);
     cr_expect(comes("/api/settings", "\"dance\":1.0"));
-    sleep(6);
-    ask_for_picture();
-    cr_expect(a.size != first.size || memcmp(a.body, first.body, a.size) != 0, "they dance now");
+    bool differs = false;
+    for (int tries = 0; tries < 5 && !differs; tries++) { /* a busy machine may show the crowd before */
+        sleep(6);
+        ask_for_picture();
+        differs = a.size != first.size || memcmp(a.body, first.body, a.size) != 0;
+    }
+    cr_expect(differs, "they dance now");
     cr_expect_gt(server_metric(&s, "throng_cpu_seconds_total{part=\"pictures\"}"), 0);
     stop();
 }
