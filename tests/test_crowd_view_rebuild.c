@@ -33,7 +33,7 @@ static void close_all(void)
     close_context(gl);
 }
 
-TestSuite(crowd_view_rebuild, .init = open_all, .fini = close_all, .timeout = 120);
+TestSuite(crowd_view_rebuild, .init = open_all, .fini = close_all, .timeout = 600);
 
 static th_options usual(void)
 {

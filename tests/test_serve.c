@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-TestSuite(serve, .init = make_folder, .fini = remove_folder, .timeout = 120);
+TestSuite(serve, .init = make_folder, .fini = remove_folder, .timeout = 300);
 
 static server s;
 static answer a;
