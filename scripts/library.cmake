@@ -1,6 +1,6 @@
 # th_library(NAME MODULE...): one library of the objects of our modules, installed with their public headers, for
 # find_package(throng) as throng::NAME and for pkg-config as NAME. Static unless BUILD_SHARED_LIBS says otherwise.
-# NEEDS: libraries to link, by name. HEADERS: the modules' header sets that are installed.
+# LINKS: targets that its users link too. NEEDS: libraries to link, by name.
 function(th_library name)
     cmake_parse_arguments(arg "" "" "MODULES;NEEDS;LINKS" ${ARGN})
     add_library(lib${name})

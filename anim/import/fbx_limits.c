@@ -172,6 +172,13 @@ static bool differs(const double v[3], double from)
 
 /* ---- warnings ---- */
 
+/* Names the object only if there is something to warn of: few files have it, and all have thousands of objects. */
+static void warn_if(const objects *o, bool wrong, warning_kind warning, const object *where)
+{
+    if (wrong)
+        warn(o->s, warning, 1, "%s", name_of(o->s, where));
+}
+
 static void check_scale_inheritance(const objects *o, const object *model)
 {
     const object *parent = model->parent;
@@ -183,7 +190,7 @@ static void check_scale_inheritance(const objects *o, const object *model)
     int64_t mode = fbx_integer(find_property(o, model, "InheritType"), 4, INHERIT_COMPONENTWISE);
     bool wrong = (mode == INHERIT_NO_SCALE && (parent->scaled || differs(scale, 1))) ||
                  (mode == INHERIT_COMPONENTWISE && (parent->scaled || unequal));
-    warn(o->s, WARN_SCALE_INHERITED, wrong, "%s", name_of(o->s, model));
+    warn_if(o, wrong, WARN_SCALE_INHERITED, model);
 }
 
 static void check_rotation(const objects *o, const object *model)
@@ -195,8 +202,8 @@ static void check_rotation(const objects *o, const object *model)
     bool ordered = fbx_integer(find_property(o, model, "RotationOrder"), 4, 0) != 0;
     bool active = fbx_integer(find_property(o, model, "RotationActive"), 4, 0) != 0;
     bool ignored = !active && (ordered || differs(before, 0) || differs(after, 0));
-    warn(o->s, WARN_ROTATION_INACTIVE, ignored, "%s", name_of(o->s, model));
-    warn(o->s, WARN_ROTATION_ORDER, ordered && differs(geometric, 0), "%s", name_of(o->s, model));
+    warn_if(o, ignored, WARN_ROTATION_INACTIVE, model);
+    warn_if(o, ordered && differs(geometric, 0), WARN_ROTATION_ORDER, model);
 }
 
 static bool extrapolates(const object *curve, const char *side)
@@ -250,16 +257,15 @@ static void check_curve(const objects *o, const object *node, const object *curv
         bends |= bend(times, values, modes, count, k) > node->noticeable;
     }
     bool beyond = extrapolates(curve, "Pre-Extrapolation") || extrapolates(curve, "Post-Extrapolation");
-    warn(o->s, WARN_CURVE_STEPS, steps, "%s", name_of(o->s, node->parent));
-    warn(o->s, WARN_CURVE_BENDS, bends, "%s", name_of(o->s, node->parent));
-    warn(o->s, WARN_CURVE_BEYOND, beyond, "%s", name_of(o->s, node->parent));
+    warn_if(o, steps, WARN_CURVE_STEPS, node->parent);
+    warn_if(o, bends, WARN_CURVE_BENDS, node->parent);
+    warn_if(o, beyond, WARN_CURVE_BEYOND, node->parent);
 }
 
 static void check_skin(const objects *o, const object *deformer)
 {
     const fbx_record *type = find_fbx_record(deformer->record, NULL, "SkinningType");
-    warn(o->s, WARN_SKIN_DUAL, is_fbx_text(type, 0, "DualQuaternion") || is_fbx_text(type, 0, "Blend"), "%s",
-         name_of(o->s, deformer));
+    warn_if(o, is_fbx_text(type, 0, "DualQuaternion") || is_fbx_text(type, 0, "Blend"), WARN_SKIN_DUAL, deformer);
 }
 
 void read_fbx(scene *s)
@@ -285,7 +291,7 @@ void say_fbx_limits(scene *s)
                 if (each->curve[i])
                     check_curve(&o, each, each->curve[i]);
         } else if (each->kind == STACK) {
-            warn(s, WARN_CLIP_LAYERS, each->layer_count > 1, "%s", name_of(s, each));
+            warn_if(&o, each->layer_count > 1, WARN_CLIP_LAYERS, each);
         } else if (each->kind == OTHER) {
             check_skin(&o, each);
         }
