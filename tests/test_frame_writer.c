@@ -318,7 +318,7 @@ Test(frame_writer, says_what_ffmpeg_said)
 
 Test(frame_writer, puts_the_video_in_place_when_it_is_closed)
 {
-    make_ffmpeg("exec /bin/cat >/proc/self/fd/3");
+    make_ffmpeg("exec /bin/cat >/proc/self/fd/1");
     th_error err = {0};
     write_old("a%s.webm");
     th_frame_writer *writer = open_good("a%s.webm", 40);
@@ -344,7 +344,7 @@ Test(frame_writer, puts_the_video_in_place_when_it_is_closed)
 
 Test(frame_writer, needs_no_standard_input_or_output)
 {
-    make_ffmpeg("exec /bin/cat >/proc/self/fd/3");
+    make_ffmpeg("exec /bin/cat >/proc/self/fd/1");
     for (int open = 0; open < 8; open++) {
         pid_t child = fork();
         if (child == 0) {
@@ -383,7 +383,7 @@ Test(frame_writer, abandons_a_video_that_hangs)
 
 Test(frame_writer, makes_no_video_of_nothing)
 {
-    make_ffmpeg("exec /bin/cat >/proc/self/fd/3");
+    make_ffmpeg("exec /bin/cat >/proc/self/fd/1");
     th_error err = {0};
     cr_expect_eq(th_frame_writer_close(open_good("a.mp4", 2), &err), TH_ERR_INPUT);
     cr_expect(strstr(err.text, "at least one frame"), "%s", err.text);

@@ -4,6 +4,8 @@
 
 #include "model/archive.h"
 
+#include <throng/core/subprocess.h>
+
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -13,8 +15,6 @@
 #include <linux/openat2.h>
 #include <math.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +23,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-extern char **environ;
 
 typedef struct child {
     pid_t pid;
@@ -119,34 +117,6 @@ static bool find_importer(char path[PATH_MAX])
 
 /* ---- the child ---- */
 
-/* posix_spawn instead of fork, because the caller has threads and maybe gigabytes of memory. All descriptors here are
- * close-on-exec, so children that other threads start meanwhile do not keep this pipe open. */
-static int spawn(const char *importer, char *const arguments[], int answer_fd, pid_t *out_pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attributes);
-    int error = posix_spawn_file_actions_adddup2(&files, answer_fd, STDOUT_FILENO);
-    if (!error)
-        error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!error) /* Assimp prints a lot */
-        error = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!error)
-        error = posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    if (!error)
-        error = posix_spawn(out_pid, importer, &files, &attributes, arguments, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    return error;
-}
-
 static th_result start(const th_import_desc *d, const char *importer, child *c, th_error *err)
 {
     char true_path[PATH_MAX], memory[24], seconds[24];
@@ -156,12 +126,13 @@ static th_result start(const th_import_desc *d, const char *importer, child *c, 
         return result;
     snprintf(memory, sizeof memory, "%" PRIu64, d->memory_bytes);
     snprintf(seconds, sizeof seconds, "%.0f", ceil(fmin(d->timeout_s, 1e6)));
-    char *arguments[] = {(char *)importer, (char *)file, memory, seconds, NULL};
+    const char *arguments[] = {importer, file, memory, seconds, NULL};
 
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return th_fail(err, TH_ERR_ENVIRONMENT, "cannot create a pipe: %s", strerrordesc_np(errno));
-    int error = spawn(importer, arguments, ends[1], &c->pid);
+    const th_subprocess_desc subprocess = {importer, arguments, .files = {-1, ends[1], -1}}; /* Assimp prints a lot */
+    int error = th_subprocess_start(&subprocess, &c->pid);
     close(ends[1]);
     c->answer = ends[0];
     if (error) {
@@ -171,15 +142,11 @@ static th_result start(const th_import_desc *d, const char *importer, child *c, 
     return TH_OK;
 }
 
-/* Kills the child in any state and leaves no zombie. Its answer is complete or no longer wanted. */
+/* The answer is complete or no longer wanted. */
 static int stop(child *c)
 {
-    int status = 0;
     close(c->answer);
-    kill(c->pid, SIGKILL); /* not yet waited for, so the id still belongs to this child */
-    while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    return status;
+    return th_subprocess_kill(c->pid);
 }
 
 /* ---- reading the answer ---- */

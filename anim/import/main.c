@@ -7,7 +7,6 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -38,7 +37,6 @@ static void limit(__rlimit_resource_t resource, rlim_t soft, rlim_t slack)
 /* Limits this process, so that a hostile file can waste this much at most and affect only its own answer. */
 static void confine(rlim_t memory_bytes, rlim_t cpu_s)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* when the thread that waits for the answer ends */
     limit(RLIMIT_CORE, 0, 0);
     limit(RLIMIT_FSIZE, 0, 0); /* no file can be written; pipes do not count */
     signal(SIGXFSZ, SIG_IGN);  /* the write fails instead */

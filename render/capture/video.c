@@ -1,16 +1,15 @@
 /* ffmpeg reads frames from its standard input, which is a socket: only a socket can be written without SIGPIPE and
- * without changing the process's signal handling. It writes to an unlinked scratch file beside the target, so that
- * nothing is left behind however this ends. A pipe would not do, because MP4 output must seek. Its messages go to a
- * file in memory, because an unread pipe could fill up. */
+ * without changing the process's signal handling. Its standard output is an unlinked scratch file beside the target,
+ * which it opens again as its output, so that nothing is left behind however this ends. A pipe would not do, because
+ * MP4 output must seek. Its messages go to a file in memory, because an unread pipe could fill up. */
 #include "video.h"
 
 #include <throng/core/file.h>
+#include <throng/core/subprocess.h>
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +19,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
-
-enum { SCRATCH_FD = 3 }; /* its number in ffmpeg */
 
 struct th_video {
     char *path;
@@ -44,11 +39,8 @@ static int close_fd(int *fd)
 
 static void destroy(th_video *v)
 {
-    if (v->pid > 0) {
-        kill(v->pid, SIGKILL);
-        while (waitpid(v->pid, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
+    if (v->pid > 0)
+        th_subprocess_kill(v->pid);
     close_fd(&v->frames);
     close_fd(&v->said);
     close_fd(&v->scratch);
@@ -79,36 +71,6 @@ static int open_scratch(const char *path)
     return fd;
 }
 
-/* ffmpeg gets its own process group, so that Ctrl-C in a terminal reaches only this program. */
-static int spawn(char *const arguments[], int frames, int said, int scratch, pid_t *out_pid)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attributes);
-    int error = posix_spawn_file_actions_adddup2(&files, frames, STDIN_FILENO);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(&files, said, STDOUT_FILENO);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(&files, said, STDERR_FILENO);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(&files, scratch, SCRATCH_FD);
-    if (!error)
-        error = posix_spawn_file_actions_addclosefrom_np(&files, SCRATCH_FD + 1);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    if (!error)
-        error = posix_spawnp(out_pid, arguments[0], &files, &attributes, arguments, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    return error;
-}
-
 /* Without these, ffmpeg uses BT.601 colours, which players expect only in small videos. */
 #define FILTER "scale=out_color_matrix=bt709:out_range=tv,format=yuv420p"
 #define COLORS "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "iec61966-2-1", "-color_range", "tv"
@@ -123,10 +85,9 @@ static const char *const ENCODERS[][12] = {
 static int start(const th_frame_writer_desc *desc, th_video_format format, int frames, const th_video *v,
                  pid_t *out_pid)
 {
-    char size[32], rate[32], file[32];
+    char size[32], rate[32];
     snprintf(size, sizeof size, "%ux%u", th_video_side(desc->width), th_video_side(desc->height));
     snprintf(rate, sizeof rate, "%.9g", desc->frames_per_s);
-    snprintf(file, sizeof file, "file:/proc/self/fd/%d", SCRATCH_FD);
     const char *arguments[48] = {
         "ffmpeg",   "-hide_banner",  "-nostdin", "-y",          "-loglevel", "error",      "-f",
         "rawvideo", "-pixel_format", "rgb0",     "-video_size", size,        "-framerate", rate,
@@ -136,8 +97,9 @@ static int start(const th_frame_writer_desc *desc, th_video_format format, int f
         count++;
     for (int i = 0; ENCODERS[format][i]; i++)
         arguments[count++] = ENCODERS[format][i];
-    arguments[count] = file;
-    return spawn((char *const *)arguments, frames, v->said, v->scratch, out_pid);
+    arguments[count] = "file:/proc/self/fd/1";
+    const th_subprocess_desc ffmpeg = {arguments[0], arguments, .files = {frames, v->scratch, v->said}};
+    return th_subprocess_start(&ffmpeg, out_pid);
 }
 
 static th_result explain_start(int error, th_error *err)
@@ -150,8 +112,6 @@ static th_result explain_start(int error, th_error *err)
                    strerror(error));
 }
 
-/* The order matters if the program has closed standard input or output: these files then get the numbers 0 to 2. The
- * scratch file comes last, so that dup2 onto standard input or output cannot replace it. */
 static th_result open_all(th_video *v, int *out_frames, th_error *err)
 {
     int ends[2];
@@ -232,11 +192,9 @@ static void read_said(const th_video *v, char *out, size_t size)
 /* Waits for ffmpeg to end. Fails with its message if it failed. */
 static th_result wait_for_end(th_video *v, th_error *err)
 {
-    int status = 0;
     char said[800];
     close_fd(&v->frames);
-    while (waitpid(v->pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    const int status = th_subprocess_wait(v->pid);
     v->pid = 0;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return TH_OK;

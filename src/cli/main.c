@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -110,6 +111,7 @@ int main(int argc, char **argv)
         th_complain("cannot open /dev/null: %s", strerror(errno));
         return TH_EXIT_ENVIRONMENT;
     }
+    signal(SIGCHLD, SIG_DFL); /* the parent may have set it to ignored, and then children leave no status */
     th_baselines_register();
     int code = dispatch(argc, argv);
     int finish = th_output_finish();

@@ -3,9 +3,9 @@
 #include "progress.h"
 
 #include <throng/bench/result_file.h>
+#include <throng/core/subprocess.h>
 
 #include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,25 +62,10 @@ static void call_init(call *c, const th_options *o)
  * -1 with errno if it could not be run. */
 static int run(const call *c, int out, int err)
 {
-    posix_spawn_file_actions_t files;
+    const th_subprocess_desc throng = {"/proc/self/exe", c->words, .files = {-1, out, err}};
     pid_t pid;
-    int status;
-    if ((errno = posix_spawn_file_actions_init(&files)) != 0)
-        return -1;
-    errno = posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
-    if (errno == 0)
-        errno = posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
-    if (errno == 0)
-        errno = posix_spawn(&pid, "/proc/self/exe", &files, NULL, (char *const *)c->words, environ);
-    const int failure = errno;
-    posix_spawn_file_actions_destroy(&files);
-    errno = failure;
-    if (failure != 0)
-        return -1;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return status;
+    errno = th_subprocess_start(&throng, &pid);
+    return errno ? -1 : th_subprocess_wait(pid);
 }
 
 /* Reads a file's contents, zero-terminated; NULL when memory is out. Release it with free(). */

@@ -142,7 +142,6 @@ static th_result block_signals(server *s, th_error *err)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGHUP);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_DFL); /* the parent may have set it to ignored, and then children leave no status */
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     s->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
     return s->signal_fd >= 0 ? TH_OK : th_fail(err, TH_ERR_ENVIRONMENT, "no signalfd: %s", strerror(errno));

@@ -1,11 +1,11 @@
 #include "run_manager.h"
 
-#include "child.h"
 #include "results.h"
 #include "thread.h"
 
 #include <throng/core/clock.h>
 #include <throng/core/json.h>
+#include <throng/core/subprocess.h>
 #include <throng/serve/log.h>
 
 #include <errno.h>
@@ -132,31 +132,31 @@ static run_state end_reason(th_run_manager *r, run *current)
 }
 
 /* Follows the child to its end, and kills it if necessary. Returns the status of waitpid. */
-static int wait_for_child(th_run_manager *r, run *current, const th_child *child, run_state *out_state)
+static int wait_for_child(th_run_manager *r, run *current, pid_t child, int stderr_fd, run_state *out_state)
 {
     stderr_reader h = {0};
     uint64_t asked_ns = 0, count;
     int status = 0;
     *out_state = DONE;
     for (;;) {
-        struct pollfd fds[] = {{child->stderr_fd, POLLIN, 0}, {r->wake_fd, POLLIN, 0}};
+        struct pollfd fds[] = {{stderr_fd, POLLIN, 0}, {r->wake_fd, POLLIN, 0}};
         poll(fds, 2, 100);
         if (fds[0].revents & POLLHUP)
             usleep(20000); /* it is about to exit, and poll no longer blocks */
         if (fds[1].revents & POLLIN && read(r->wake_fd, &count, sizeof count) < 0)
             return -1;
-        read_stderr(r, current, &h, child->stderr_fd);
-        const pid_t ended = waitpid(child->pid, &status, WNOHANG);
+        read_stderr(r, current, &h, stderr_fd);
+        const pid_t ended = waitpid(child, &status, WNOHANG);
         const bool unknown = ended < 0 && errno == ECHILD; /* it has ended, and its status is lost */
-        if (ended == child->pid || unknown) {
-            read_stderr(r, current, &h, child->stderr_fd); /* its last output */
+        if (ended == child || unknown) {
+            read_stderr(r, current, &h, stderr_fd); /* its last output */
             return unknown ? STATUS_UNKNOWN : status;
         }
         if (asked_ns == 0 && (*out_state = end_reason(r, current)) != DONE) {
             asked_ns = th_clock_ns();
-            kill(-child->pid, SIGTERM);
+            kill(-child, SIGTERM);
         } else if (asked_ns && th_clock_ns() - asked_ns > KILL_TIMEOUT_NS) {
-            kill(-child->pid, SIGKILL);
+            kill(-child, SIGKILL);
         }
     }
 }
@@ -222,21 +222,43 @@ static void finish_run(th_run_manager *r, run *current, run_state state, int sta
            current->message);
 }
 
+/* Starts this program with its standard error as a pipe, whose end to read from is non-blocking. Returns an errno
+ * value. */
+static int start_child(const run *current, char **arguments, pid_t *out, int *out_stderr)
+{
+    static const char *const variables[] = {"THRONG_PROGRESS=1", NULL}; /* otherwise it prints it only to terminals */
+    *out_stderr = -1;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return errno;
+    const th_subprocess_desc throng = {
+        "/proc/self/exe", (const char *const *)arguments, variables, {-1, current->document, ends[1]}};
+    int error = fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
+    if (!error)
+        error = th_subprocess_start(&throng, out);
+    close(ends[1]);
+    if (error)
+        close(ends[0]);
+    *out_stderr = ends[0];
+    return error;
+}
+
 static void execute(th_run_manager *r, run *current, char **arguments)
 {
-    th_child child;
+    pid_t child = -1;
+    int stderr_fd;
     run_state state = FAILED;
     int status = STATUS_UNKNOWN;
     if (current->pause)
         th_controller_hold(r->desc.controller, true);
-    const int error = th_child_start(arguments, current->document, &child);
+    const int error = start_child(current, arguments, &child, &stderr_fd);
     if (error) {
         pthread_mutex_lock(&r->lock);
         snprintf(current->message, sizeof current->message, "cannot start a process: %s", strerror(error));
         pthread_mutex_unlock(&r->lock);
     } else {
-        status = wait_for_child(r, current, &child, &state);
-        close(child.stderr_fd);
+        status = wait_for_child(r, current, child, stderr_fd, &state);
+        close(stderr_fd);
     }
     if (current->pause)
         th_controller_hold(r->desc.controller, false);
