@@ -41,7 +41,7 @@ Test(history, oldest_frame_is_the_one_to_go)
         add((float)k + 1);
     cr_expect_eq(history.next, 3);
     cr_expect_eq(history.ms[TH_FRAME_PRESENT][3], 4 / 2.0F, "frames 1 to 3 are gone");
-    cr_expect_eq(history.count, TH_HISTORY_FRAMES + 3);
+    cr_expect_eq(history.all.total, TH_HISTORY_FRAMES + 3);
 }
 
 static int ascending(const void *a, const void *b)
@@ -50,7 +50,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-Test(history, all_frames_are_off_by_one_per_cent_at_most)
+Test(history, all_frames_are_off_by_three_per_cent_or_a_microsecond_at_most)
 {
     enum { FRAMES = 20000 };
     static double sorted[FRAMES];
@@ -65,7 +65,7 @@ Test(history, all_frames_are_off_by_one_per_cent_at_most)
     qsort(sorted, FRAMES, sizeof *sorted, ascending);
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         const double right = sorted[(size_t)ceil(parts[p] * FRAMES) - 1], got = th_history_all(&history, parts[p]);
-        cr_expect(got >= right * 0.99999 && got <= right * 1.0101, "%g: %g, not %g", parts[p], got, right);
+        cr_expect(fabs(got - right) <= 0.03 * right + 0.001, "%g: %g, not %g", parts[p], got, right);
     }
 }
 
@@ -74,7 +74,7 @@ Test(history, frames_beyond_all_bounds_are_counted)
     add(0);
     add(1e-9F);
     add(1e12F);
-    cr_expect_eq(history.count, 3);
+    cr_expect_eq(history.all.total, 3);
     cr_expect(th_history_all(&history, 0.5) <= 0.001);
     cr_expect(isfinite(th_history_all(&history, 1)));
 }

@@ -209,46 +209,11 @@ static curve descend(const problem *p, curve from)
 
 /* ---- the points ---- */
 
-/* The times of one point, ascending. */
-typedef struct sample {
-    const double *sorted;
-    uint32_t count;
-} sample;
-
-static double median(const sample *s)
-{
-    return (s->sorted[(s->count - 1) / 2] + s->sorted[s->count / 2]) / 2;
-}
-
-/* The median of a resample of the same size, drawn with replacement. drawn: zeros, one for each sample; zero again on
- * return. */
-static double resampled_median(const sample *s, uint64_t seed, uint32_t *drawn)
-{
-    const uint32_t lower = (s->count - 1) / 2, upper = s->count / 2;
-    double sum = 0;
-    for (uint32_t i = 0; i < s->count; i++)
-        drawn[(uint32_t)(th_random_unit(seed, i) * s->count)]++;
-    for (uint32_t i = 0, below = 0; i < s->count; i++) {
-        const uint32_t end = below + drawn[i];
-        sum += (lower >= below && lower < end ? s->sorted[i] : 0) + (upper >= below && upper < end ? s->sorted[i] : 0);
-        below = end;
-        drawn[i] = 0;
-    }
-    return sum / 2;
-}
-
 /* Relative standard error of the median, for a normal distribution: 1.4826 MAD is the standard deviation, and the
  * standard error of a median is 1.2533 times that of a mean. */
-static double relative_error(const th_fit_point *point)
+static double relative_error(const th_stats *stats)
 {
-    th_samples samples;
-    if (!th_samples_init(&samples, point->repetitions))
-        return (double)NAN;
-    for (uint32_t i = 0; i < point->repetitions; i++)
-        th_samples_add(&samples, point->time_ns[i]);
-    const th_stats stats = th_samples_stats(&samples);
-    th_samples_fini(&samples);
-    return fmax(1.4826 * 1.2533 * th_stats_relative_mad(&stats) / sqrt(point->repetitions), LEAST_ERROR);
+    return fmax(1.4826 * 1.2533 * th_stats_relative_mad(stats) / sqrt(stats->count), LEAST_ERROR);
 }
 
 static double per_second(double items, double time_ns)
@@ -259,63 +224,49 @@ static double per_second(double items, double time_ns)
 typedef struct points {
     const th_fit_point *given;
     uint32_t count, fewest; /* fewest: repetitions of the point that has the fewest */
-    double *times;
-    uint32_t *drawn;
-    sample *samples; /* [point] */
+    th_samples *times;      /* [point] */
     observation *observations;
     double scale; /* items a second for a throughput of 1 */
 } points;
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void points_fini(points *p)
 {
+    for (uint32_t i = 0; p->times && i < p->count; i++)
+        th_samples_fini(&p->times[i]);
     free(p->times);
-    free(p->drawn);
-    free(p->samples);
     free(p->observations);
 }
 
-static bool allocate(points *p)
+static bool read_times(points *p, uint32_t i)
 {
-    size_t all = 0;
-    uint32_t most = 0;
-    p->fewest = UINT32_MAX;
-    for (uint32_t i = 0; i < p->count; i++) {
-        const uint32_t repetitions = p->given[i].repetitions;
-        all += repetitions;
-        most = repetitions > most ? repetitions : most;
-        p->fewest = repetitions < p->fewest ? repetitions : p->fewest;
-    }
-    p->times = calloc(all, sizeof *p->times);
-    p->drawn = calloc(most, sizeof *p->drawn);
-    p->samples = calloc(p->count, sizeof *p->samples);
-    p->observations = calloc(p->count, sizeof *p->observations);
-    return p->times && p->drawn && p->samples && p->observations;
+    const th_fit_point *given = &p->given[i];
+    if (!th_samples_init(&p->times[i], given->repetitions))
+        return false;
+    for (uint32_t r = 0; r < given->repetitions; r++)
+        th_samples_add(&p->times[i], given->time_ns[r]);
+    p->fewest = given->repetitions < p->fewest ? given->repetitions : p->fewest;
+    return true;
 }
 
 static bool points_init(points *p, const th_fit_point *given, uint32_t count)
 {
-    *p = (points){.given = given, .count = count};
-    if (!allocate(p))
+    *p = (points){.given = given, .count = count, .fewest = UINT32_MAX};
+    p->times = calloc(count, sizeof *p->times);
+    p->observations = calloc(count, sizeof *p->observations);
+    if (!p->times || !p->observations)
         return false;
-    double *times = p->times;
-    for (uint32_t i = 0; i < count; times += given[i++].repetitions) {
-        memcpy(times, given[i].time_ns, given[i].repetitions * sizeof *times);
-        qsort(times, given[i].repetitions, sizeof *times, ascending);
-        p->samples[i] = (sample){times, given[i].repetitions};
-        p->scale = fmax(p->scale, per_second(given[i].items, median(&p->samples[i])));
+    for (uint32_t i = 0; i < count; i++) {
+        if (!read_times(p, i))
+            return false;
+        const th_stats stats = th_samples_stats(&p->times[i]);
+        p->observations[i] =
+            (observation){given[i].threads, per_second(given[i].items, stats.median), relative_error(&stats)};
+        p->scale = fmax(p->scale, p->observations[i].throughput);
     }
     for (uint32_t i = 0; i < count; i++) {
-        const double x = per_second(given[i].items, median(&p->samples[i])) / p->scale,
-                     error = relative_error(&given[i]);
-        p->observations[i] = (observation){given[i].threads, x, 1 / (x * error)};
-        if (isnan(error))
-            return false;
+        observation *o = &p->observations[i];
+        o->throughput /= p->scale;
+        o->weight = 1 / (o->throughput * o->weight);
     }
     return true;
 }
@@ -344,16 +295,17 @@ static double left_out(uint32_t repetitions)
     return 0.5 * erfc(t * sqrt(n / v) / sqrt(2.0));
 }
 
-/* Fits medians of resampled repetitions, RESAMPLES times. values: [figure][resample]. */
-static void resample(const points *p, const problem *fitted, const curve *start, uint64_t seed, double *values)
+/* Fits medians of resampled repetitions, RESAMPLES times. values: [figure][resample]; medians: [point][resample]. */
+static void resample(const points *p, const problem *fitted, const curve *start, uint64_t seed, double *values,
+                     double *medians)
 {
+    for (uint32_t i = 0; i < p->count; i++)
+        th_resample_medians(&p->times[i], th_random_bits(seed, i), RESAMPLES, medians + (size_t)i * RESAMPLES);
     for (uint32_t r = 0; r < RESAMPLES; r++) {
         double figures[FIGURES];
-        const uint64_t stream = th_random_bits(seed, r);
         for (uint32_t i = 0; i < p->count; i++)
             fitted->observations[i].throughput =
-                per_second(p->given[i].items, resampled_median(&p->samples[i], th_random_bits(stream, i), p->drawn)) /
-                p->scale;
+                per_second(p->given[i].items, medians[(size_t)i * RESAMPLES + r]) / p->scale;
         const curve l = descend(fitted, *start);
         figures_of(&l, p->scale, figures);
         for (int f = 0; f < FIGURES; f++)
@@ -363,10 +315,10 @@ static void resample(const points *p, const problem *fitted, const curve *start,
 
 static bool bound(const points *p, const problem *fitted, const curve *best, uint64_t seed, th_estimate *const out[])
 {
-    double *values = calloc((size_t)FIGURES * RESAMPLES, sizeof *values);
+    double *values = calloc(((size_t)FIGURES + p->count) * RESAMPLES, sizeof *values);
     if (!values)
         return false;
-    resample(p, fitted, best, seed, values);
+    resample(p, fitted, best, seed, values, values + (size_t)FIGURES * RESAMPLES);
     const double part = fmax(left_out(p->fewest), 1.0 / RESAMPLES);
     for (int f = 0; f < FIGURES; f++) {
         out[f]->low = th_quantile(values + f * RESAMPLES, RESAMPLES, part);

@@ -155,12 +155,12 @@ static double resampled_median(const double *sorted, uint32_t count, uint32_t *t
     return count % 2 ? upper : (sorted[index_of_rank(tally, count / 2 - 1)] + upper) / 2;
 }
 
-static void resample(const th_samples *samples, uint64_t seed, double *medians)
+void th_resample_medians(const th_samples *samples, uint64_t seed, uint32_t count, double *out)
 {
     const double *sorted = sort(samples);
     uint32_t *tally = (uint32_t *)(samples->values + 2 * (size_t)samples->capacity);
-    for (uint32_t r = 0; r < RESAMPLES; r++)
-        medians[r] = resampled_median(sorted, samples->count, tally, th_random_bits(seed, r));
+    for (uint32_t r = 0; r < count; r++)
+        out[r] = resampled_median(sorted, samples->count, tally, th_random_bits(seed, r));
 }
 
 /* The confidence interval of resampled values. Sorts them. */
@@ -176,7 +176,7 @@ th_interval th_median_interval(const th_samples *samples)
     double medians[RESAMPLES];
     if (samples->count == 0)
         return (th_interval){(double)NAN, (double)NAN};
-    resample(samples, samples->count, medians);
+    th_resample_medians(samples, samples->count, RESAMPLES, medians);
     return middle_part(medians);
 }
 
@@ -185,8 +185,9 @@ th_interval th_ratio_interval(const th_samples *over, const th_samples *under)
     double ratios[RESAMPLES], medians[RESAMPLES];
     if (over->count == 0 || under->count == 0 || sort(under)[0] <= 0)
         return (th_interval){(double)NAN, (double)NAN};
-    resample(over, 2 * (uint64_t)over->count, ratios); /* different seeds, so that the resamples are independent */
-    resample(under, 2 * (uint64_t)under->count + 1, medians);
+    /* Different seeds, so that the resamples are independent. */
+    th_resample_medians(over, 2 * (uint64_t)over->count, RESAMPLES, ratios);
+    th_resample_medians(under, 2 * (uint64_t)under->count + 1, RESAMPLES, medians);
     for (uint32_t r = 0; r < RESAMPLES; r++)
         ratios[r] /= medians[r];
     return middle_part(ratios);

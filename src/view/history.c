@@ -4,20 +4,12 @@
 
 #include <math.h>
 
-#define SHORTEST_MS 0.001
-#define RATIO       1.01
+#define MOST_NS 1e18 /* longer than a run */
 
 const char *th_frame_part_name(th_frame_part part)
 {
     static const char *const names[] = {"evaluate", "wait", "draw", "present"};
     return names[part];
-}
-
-/* Bucket b counts times of at most SHORTEST_MS * RATIO^b. */
-static uint32_t bucket_of(double ms)
-{
-    const double b = ceil(log(ms / SHORTEST_MS) / log(RATIO));
-    return b > 0 ? (uint32_t)fmin(b, TH_HISTORY_BUCKETS - 1) : 0;
 }
 
 static double total(const th_history *h, uint32_t frame)
@@ -34,14 +26,13 @@ void th_history_add(th_history *h, const float ms[TH_FRAME_PARTS])
         h->ms[part][h->next] = ms[part];
         h->sum_ms[part] += (double)ms[part];
     }
-    h->buckets[bucket_of(total(h, h->next))]++;
+    th_histogram_add(&h->all, (uint64_t)fmin(total(h, h->next) * 1e6, MOST_NS));
     h->next = (h->next + 1) % TH_HISTORY_FRAMES;
-    h->count++;
 }
 
 static uint32_t kept(const th_history *h)
 {
-    return h->count < TH_HISTORY_FRAMES ? (uint32_t)h->count : TH_HISTORY_FRAMES;
+    return h->all.total < TH_HISTORY_FRAMES ? (uint32_t)h->all.total : TH_HISTORY_FRAMES;
 }
 
 double th_history_mean(const th_history *h, th_frame_part part)
@@ -49,7 +40,7 @@ double th_history_mean(const th_history *h, th_frame_part part)
     double sum = 0;
     for (uint32_t k = 0; k < kept(h); k++)
         sum += (double)h->ms[part][k];
-    return h->count ? sum / kept(h) : 0;
+    return h->all.total ? sum / kept(h) : 0;
 }
 
 double th_history_last(const th_history *h, double part)
@@ -63,12 +54,5 @@ double th_history_last(const th_history *h, double part)
 
 double th_history_all(const th_history *h, double part)
 {
-    const double rank = part * (double)h->count;
-    uint64_t passed = 0;
-    for (uint32_t b = 0; b < TH_HISTORY_BUCKETS; b++) {
-        passed += h->buckets[b];
-        if (passed > 0 && (double)passed >= rank)
-            return SHORTEST_MS * pow(RATIO, b);
-    }
-    return 0;
+    return th_histogram_quantile(&h->all, part) * 1e-6;
 }

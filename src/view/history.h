@@ -2,6 +2,8 @@
 #ifndef TH_VIEW_HISTORY_H
 #define TH_VIEW_HISTORY_H
 
+#include <throng/bench/histogram.h>
+
 #include <stdint.h>
 
 /* Parts of a frame's time on the drawing thread. */
@@ -16,16 +18,14 @@ typedef enum th_frame_part {
 /* "evaluate", "wait", "draw", "present". */
 const char *th_frame_part_name(th_frame_part part);
 
-#define TH_HISTORY_FRAMES  240u  /* kept one by one */
-#define TH_HISTORY_BUCKETS 2048u /* 1 % wide each, from 0.001 ms to 12 minutes */
+#define TH_HISTORY_FRAMES 240u /* kept one by one */
 
 /* Zero: no frames. */
 typedef struct th_history {
     float ms[TH_FRAME_PARTS][TH_HISTORY_FRAMES]; /* ring buffers */
     uint32_t next;                               /* the oldest frame, which the next one overwrites */
-    uint64_t count;                              /* of all frames */
     double sum_ms[TH_FRAME_PARTS];               /* of all frames */
-    uint32_t buckets[TH_HISTORY_BUCKETS];        /* histogram of frame times */
+    th_histogram all;                            /* of all frames */
 } th_history;
 
 void th_history_add(th_history *history, const float ms[TH_FRAME_PARTS]);
@@ -34,7 +34,7 @@ void th_history_add(th_history *history, const float ms[TH_FRAME_PARTS]);
 double th_history_mean(const th_history *history, th_frame_part part);
 
 /* Percentile by nearest rank; `part` is above 0, up to 1. Returns 0 without frames. Exact for the last frames; for all
- * frames it is up to 1 % too high. */
+ * frames as th_histogram_quantile. */
 double th_history_last(const th_history *history, double part);
 double th_history_all(const th_history *history, double part);
 

@@ -474,7 +474,7 @@ static json_t *parts_json(const th_history *h)
     json_t *parts = json_object();
     for (uint32_t part = 0; part < TH_FRAME_PARTS; part++)
         json_object_set_new(parts, th_frame_part_name((th_frame_part)part),
-                            th_json_real(h->sum_ms[part] / (double)h->count));
+                            th_json_real(h->sum_ms[part] / (double)h->all.total));
     return parts;
 }
 

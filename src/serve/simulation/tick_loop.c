@@ -31,7 +31,7 @@ struct th_tick_loop {
 
     /* published state */
     th_seqlock state_seqlock, workers_seqlock;
-    th_atomic_histogram durations, start_delays;
+    th_histogram durations, start_delays;
     th_time_series time_series;
 
     /* used only by the tick thread */
@@ -157,8 +157,8 @@ static void tick(th_tick_loop *loop, uint64_t period_ns)
     th_jobs_frame_end(t->jobs);
 
     const uint64_t end_ns = th_clock_ns(), start_delay_ns = begin_ns - due_ns;
-    th_atomic_histogram_add(&loop->durations, end_ns - begin_ns);
-    th_atomic_histogram_add(&loop->start_delays, start_delay_ns);
+    th_histogram_add(&loop->durations, end_ns - begin_ns);
+    th_histogram_add(&loop->start_delays, start_delay_ns);
     th_histogram_add(&loop->second.ticks, end_ns - begin_ns);
     loop->second.start_delay_ns =
         start_delay_ns > loop->second.start_delay_ns ? start_delay_ns : loop->second.start_delay_ns;
@@ -276,12 +276,12 @@ void th_tick_loop_read_workers(th_tick_loop *loop, th_tick_loop_workers *out)
 
 void th_tick_loop_read_durations(th_tick_loop *loop, th_histogram *out)
 {
-    th_atomic_histogram_read(&loop->durations, out);
+    th_histogram_read(&loop->durations, out);
 }
 
 void th_tick_loop_read_start_delays(th_tick_loop *loop, th_histogram *out)
 {
-    th_atomic_histogram_read(&loop->start_delays, out);
+    th_histogram_read(&loop->start_delays, out);
 }
 
 th_time_series *th_tick_loop_time_series(th_tick_loop *loop)

@@ -7,7 +7,7 @@
 #ifndef TH_SERVE_SIMULATION_TICK_LOOP_H
 #define TH_SERVE_SIMULATION_TICK_LOOP_H
 
-#include "metrics/histogram.h"
+#include <throng/bench/histogram.h>
 #include "metrics/time_series.h"
 #include "simulation.h"
 

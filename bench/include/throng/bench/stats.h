@@ -73,6 +73,10 @@ th_interval th_ratio_interval(const th_samples *over, const th_samples *under);
  * for fewer than two blocks. */
 th_interval th_quantile_interval(const th_samples *samples, double part, uint32_t block);
 
+/* The medians of `count` resamples, each as large as the samples and drawn from them with replacement, for intervals of
+ * what follows from several medians. At least one sample. */
+void th_resample_medians(const th_samples *samples, uint64_t seed, uint32_t count, double *out);
+
 /* Half the width of th_median_interval, relative to the median: 0.01 means +-1 %. NaN for fewer than two samples, and
  * where the median is not above 0. */
 double th_median_ci_half_width(const th_samples *samples);

@@ -1,8 +1,8 @@
-#include "histogram.h"
+#include <throng/bench/histogram.h>
 
 #include <math.h>
 
-/* Buckets 0 to 15 are whole microseconds. Then every octave o, [2^o, 2^(o+1)) us, from 4 on has sixteen. */
+/* Buckets 0 to 31 are whole microseconds. Then every octave o, [2^o, 2^(o+1)) us, from 5 on has 32. */
 static uint32_t bucket_of(uint64_t ns)
 {
     const uint64_t us = ns / 1000;
@@ -11,24 +11,42 @@ static uint32_t bucket_of(uint64_t ns)
     const uint32_t octave = 63u - (uint32_t)__builtin_clzll(us);
     if (octave >= TH_HISTOGRAM_OCTAVES)
         return TH_HISTOGRAM_BUCKETS - 1;
-    const uint32_t part = (uint32_t)(us >> (octave - 4)) - TH_HISTOGRAM_SUBBUCKETS;
-    return (octave - 3) * TH_HISTOGRAM_SUBBUCKETS + part;
+    const uint32_t part = (uint32_t)(us >> (octave - 5)) - TH_HISTOGRAM_SUBBUCKETS;
+    return (octave - 4) * TH_HISTOGRAM_SUBBUCKETS + part;
 }
 
 static double bucket_begin_ns(uint32_t bucket)
 {
     if (bucket < TH_HISTOGRAM_SUBBUCKETS)
         return bucket * 1e3;
-    const uint32_t octave = bucket / TH_HISTOGRAM_SUBBUCKETS + 3, part = bucket % TH_HISTOGRAM_SUBBUCKETS;
-    return ldexp(TH_HISTOGRAM_SUBBUCKETS + part, (int)octave - 4) * 1e3;
+    const uint32_t octave = bucket / TH_HISTOGRAM_SUBBUCKETS + 4, part = bucket % TH_HISTOGRAM_SUBBUCKETS;
+    return ldexp(TH_HISTOGRAM_SUBBUCKETS + part, (int)octave - 5) * 1e3;
+}
+
+/* There is one writer, so a load and a store replace an atomic addition. */
+static void raise_by(uint64_t *word, uint64_t more)
+{
+    __atomic_store_n(word, *word + more, __ATOMIC_RELAXED);
 }
 
 void th_histogram_add(th_histogram *h, uint64_t ns)
 {
-    h->counts[bucket_of(ns)]++;
-    h->total++;
-    h->sum_ns += ns;
-    h->max_ns = ns > h->max_ns ? ns : h->max_ns;
+    raise_by(&h->counts[bucket_of(ns)], 1);
+    raise_by(&h->total, 1);
+    raise_by(&h->sum_ns, ns);
+    if (ns > h->max_ns)
+        raise_by(&h->max_ns, ns - h->max_ns);
+}
+
+void th_histogram_read(const th_histogram *h, th_histogram *out)
+{
+    out->total = 0;
+    for (uint32_t b = 0; b < TH_HISTOGRAM_BUCKETS; b++) {
+        out->counts[b] = __atomic_load_n(&h->counts[b], __ATOMIC_RELAXED);
+        out->total += out->counts[b];
+    }
+    out->sum_ns = __atomic_load_n(&h->sum_ns, __ATOMIC_RELAXED);
+    out->max_ns = __atomic_load_n(&h->max_ns, __ATOMIC_RELAXED);
 }
 
 void th_histogram_difference(const th_histogram *later, const th_histogram *earlier, th_histogram *out)
@@ -59,33 +77,9 @@ double th_histogram_quantile(const th_histogram *h, double part)
 
 uint64_t th_histogram_below(const th_histogram *h, uint32_t octave)
 {
+    const uint32_t end = octave < TH_HISTOGRAM_OCTAVES ? bucket_of(1000ull << octave) : TH_HISTOGRAM_BUCKETS;
     uint64_t sum = 0;
-    for (uint32_t b = 0; b < (octave - 3) * TH_HISTOGRAM_SUBBUCKETS; b++)
+    for (uint32_t b = 0; b < end; b++)
         sum += h->counts[b];
     return sum;
-}
-
-/* There is one writer, so a load and a store replace an atomic addition. */
-static void raise_by(_Atomic uint64_t *word, uint64_t more)
-{
-    atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + more, memory_order_relaxed);
-}
-
-void th_atomic_histogram_add(th_atomic_histogram *t, uint64_t ns)
-{
-    raise_by(&t->counts[bucket_of(ns)], 1);
-    raise_by(&t->sum_ns, ns);
-    if (ns > atomic_load_explicit(&t->max_ns, memory_order_relaxed))
-        atomic_store_explicit(&t->max_ns, ns, memory_order_relaxed);
-}
-
-void th_atomic_histogram_read(th_atomic_histogram *t, th_histogram *out)
-{
-    out->total = 0;
-    for (uint32_t b = 0; b < TH_HISTOGRAM_BUCKETS; b++) {
-        out->counts[b] = atomic_load_explicit(&t->counts[b], memory_order_relaxed);
-        out->total += out->counts[b];
-    }
-    out->sum_ns = atomic_load_explicit(&t->sum_ns, memory_order_relaxed);
-    out->max_ns = atomic_load_explicit(&t->max_ns, memory_order_relaxed);
 }
