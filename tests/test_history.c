@@ -58,7 +58,7 @@ Test(history, all_frames_are_off_by_three_per_cent_or_a_microsecond_at_most)
     uint32_t state = 9;
     for (int k = 0; k < FRAMES; k++) {
         state = state * 1664525 + 1013904223;
-        const float ms = (float)pow(10, state / 4294967296.0 * 8 - 2.5); /* 0.003 ms to five minutes */
+        const float ms = (float)pow(10, state / 4294967296.0 * 7.3 - 2.5); /* 0.003 ms to a minute */
         sorted[k] = (double)ms;
         add(ms);
     }

@@ -10,27 +10,21 @@
 #define LOW_MISS_RATE  (TH_CAPACITY_MISS_RATE / 2)
 #define HIGH_MISS_RATE (TH_CAPACITY_MISS_RATE * 2)
 
-/* The search ends when the most that passed and the fewest that failed are this close. */
-#define CONVERGED 1.02
+/* Numbers within this factor count as equal: the most that passed and the fewest that failed, when the search ends; the
+ * estimates of all confirmation runs, on a stable machine. */
+#define CLOSE 1.05
 
-/* The machine is stable if the estimates of all confirmation runs are within this factor. */
-#define STABLE 1.05
+/* The next confirmation run after one that failed has at most this share of its items. */
+#define AFTER_FAILURE 0.99
 
-/* Confirmation runs: MIN_RUNS if the machine is stable, else ENOUGH_RUNS. After MAX_RUNS the number of items is not
- * raised any more. */
-enum { BRACKET_FRAMES = 9, MIN_RUNS = 3, ENOUGH_RUNS = 6, MAX_RUNS = 12 };
+/* With more than FEW_RUNS runs, the worst is left out if it is OUTLIER times as bad as the next: something else ran
+ * meanwhile. */
+#define OUTLIER 1.25
 
-/* With this many runs or more, drop the worst if the second-worst is at least OUTLIER_RATIO times as high (assumed
- * external interference). */
-enum { MIN_RUNS_FOR_OUTLIER = 5 };
-#define OUTLIER_RATIO 1.25
-
-/* Bootstrap blocks in a confirmation run. Each is long enough for a whole slow phase of the machine: usually ten
- * seconds. */
-enum { BLOCKS = 3 };
-
-/* Capacity estimates that are kept, in units of a confirmation run's frames. */
-enum { HISTORY_RUNS = 16 };
+/* Frames of a bracket probe; growth from one to the next; confirmation runs on a stable machine and on another; blocks
+ * of a run for the bootstrap, each as long as a slow phase of a machine, usually ten seconds; runs whose frames are
+ * kept for it. */
+enum { BRACKET_FRAMES = 9, GROWTH = 4, FEW_RUNS = 3, MANY_RUNS = 6, BLOCKS = 3, HISTORY_RUNS = 16 };
 
 const char *th_capacity_stage_name(th_capacity_stage stage)
 {
@@ -146,22 +140,6 @@ static void end(search *s, th_capacity_probe *p, bool meets_budget)
     p->meets_budget = meets_budget;
 }
 
-/* fill_factor for the probe that has just ended, if a share `late` of its frames may miss. */
-static double capacity_at(search *s, uint32_t items, double late)
-{
-    return fill_factor(s, items, th_quantile(s->times.values, s->times.count, 1 - late));
-}
-
-static th_result bracket_probe(search *s, uint32_t items, th_capacity_probe **out)
-{
-    const th_result result = begin(s, TH_CAPACITY_BRACKET, items, out);
-    for (int i = 0; i < BRACKET_FRAMES && result == TH_OK; i++)
-        run_frame(s, *out);
-    if (result == TH_OK)
-        end(s, *out, th_samples_stats(&s->times).median <= s->desc->budget_ns);
-    return result;
-}
-
 /* A sequential probability ratio test. If it cannot decide within the maximum of frames, the observed miss rate
  * does. */
 static th_result sequential_test(search *s, uint32_t items, th_capacity_probe **out)
@@ -194,71 +172,52 @@ static th_result confirm(search *s, uint32_t items, th_capacity_probe **out)
 
 /* ---- the stages ---- */
 
-static uint32_t times(uint32_t items, double factor, uint32_t most)
-{
-    const double product = items * factor;
-    return product >= most ? most : product < 1 ? 1 : (uint32_t)product;
-}
-
-/* Finds the first number for a sequential test: its median is nine tenths of the budget. */
+/* Finds the number to begin the search with: the last whose median is within the budget. */
 static th_result bracket(search *s, uint32_t *out_first)
 {
-    th_capacity_probe *p;
-    uint32_t items = 1;
-    for (;;) {
-        const th_result result = bracket_probe(s, items, &p);
+    for (uint64_t items = 1;; items *= GROWTH) {
+        th_capacity_probe *p;
+        const th_result result =
+            begin(s, TH_CAPACITY_BRACKET, (uint32_t)(items < s->desc->most ? items : s->desc->most), &p);
         if (result != TH_OK)
             return result;
+        for (int i = 0; i < BRACKET_FRAMES; i++)
+            run_frame(s, p);
+        end(s, p, th_samples_stats(&s->times).median <= s->desc->budget_ns);
         if (items == 1)
             s->one_ns = p->median_ns;
-        const double fits = fill_factor(s, items, p->median_ns);
-        if (!p->meets_budget || items == s->desc->most) {
-            *out_first = times(items, 0.9 * fits, s->desc->most);
+        if (p->meets_budget || items == 1)
+            *out_first = p->items;
+        if (!p->meets_budget || p->items == s->desc->most)
             return TH_OK;
-        }
-        items = times(items, fmin(fmax(fits / 2, 2), 16), s->desc->most);
     }
 }
 
-/* The next number after one that passed. suggested: the factor that its times suggest. */
-static uint32_t next_higher(const search *s, double suggested)
+/* Doubles or halves until both have been seen, then bisects. */
+static uint32_t next_items(const search *s)
 {
-    const double least = (double)s->passed + fmax(1, s->passed * (CONVERGED - 1)),
-                 most = s->failed ? s->failed : s->desc->most;
-    double next = fmax(s->passed * fmin(suggested, 2), least);
-    if (s->failed && next > most / CONVERGED)
-        next = fmax(sqrt((double)s->passed * most), s->passed + 1.0);
-    return next >= s->desc->most ? s->desc->most : (uint32_t)next;
-}
-
-/* The next number after one that failed: halfway to the most that passed. While none has passed, steps grow. */
-static uint32_t next_lower(const search *s, double suggested, double *step)
-{
-    if (s->passed > 0)
-        return (uint32_t)fmax(sqrt((double)s->passed * s->failed), s->passed + 1.0);
-    *step *= *step;
-    return times(s->failed, fmin(*step, suggested), s->failed - 1);
+    if (s->passed == 0)
+        return s->failed / 2;
+    if (s->failed == 0)
+        return s->passed > s->desc->most / 2 ? s->desc->most : 2 * s->passed;
+    return (uint32_t)fmax(sqrt((double)s->passed * s->failed), s->passed + 1.0);
 }
 
 static bool is_found(const search *s)
 {
     if (s->failed == 1 || s->passed == s->desc->most)
         return true;
-    return s->passed > 0 && s->failed > 0 && (s->failed <= s->passed + 1 || s->failed <= s->passed * CONVERGED);
+    return s->passed > 0 && s->failed > 0 && (s->failed <= s->passed + 1 || s->failed <= s->passed * CLOSE);
 }
 
-static th_result narrow(search *s, uint32_t items)
+static th_result bisect(search *s, uint32_t items)
 {
-    double step = 0.95;
-    while (!is_found(s)) {
+    for (; !is_found(s); items = next_items(s)) {
         th_capacity_probe *p;
         const th_result result = sequential_test(s, items, &p);
         if (result != TH_OK)
             return result;
         *(p->meets_budget ? &s->passed : &s->failed) = items;
-        if (!is_found(s))
-            items = p->meets_budget ? next_higher(s, capacity_at(s, p->items, LOW_MISS_RATE))
-                                    : next_lower(s, capacity_at(s, p->items, 0.5), &step);
     }
     return TH_OK;
 }
@@ -279,51 +238,42 @@ static void keep(search *s, const th_capacity_probe *p)
     s->subject->keep(s->subject->ctx);
 }
 
-/* Adds the items with which the 99th percentile of the run that has just ended would equal the budget. */
-static void add_run_capacity(search *s, uint32_t items)
+/* Adds the items with which the 99th percentile of the run that has just ended would equal the budget; fewer than it
+ * had if it failed, since fewer misses than that are allowed. */
+static void add_run_capacity(search *s, const th_capacity_probe *p)
 {
+    const double estimate = p->items * fill_factor(s, p->items, p->p99_ns);
     s->run_capacities.count -= s->run_capacities.count == s->run_capacities.capacity;
-    th_samples_add(&s->run_capacities, items * capacity_at(s, items, TH_CAPACITY_MISS_RATE));
+    th_samples_add(&s->run_capacities, p->meets_budget ? estimate : fmin(estimate, p->items * AFTER_FAILURE));
 }
 
 /* The most items with which all runs so far would have met the budget, without an outlier. */
 static uint32_t suggested(const search *s)
 {
     const double *run_capacities = th_samples_sorted(&s->run_capacities);
-    const bool has_outlier =
-        s->run_capacities.count >= MIN_RUNS_FOR_OUTLIER && run_capacities[1] > OUTLIER_RATIO * run_capacities[0];
-    return (uint32_t)fmin(run_capacities[has_outlier], s->desc->most);
+    const bool has_outlier = s->run_capacities.count > FEW_RUNS && run_capacities[1] > OUTLIER * run_capacities[0];
+    return round_down((uint32_t)fmin(run_capacities[has_outlier], s->desc->most));
 }
 
 static bool is_stable(const search *s)
 {
     const double *run_capacities = th_samples_sorted(&s->run_capacities);
-    return run_capacities[s->run_capacities.count - 1] <= STABLE * run_capacities[0];
+    return run_capacities[s->run_capacities.count - 1] <= CLOSE * run_capacities[0];
 }
 
-static bool are_enough(const search *s)
-{
-    return s->run_capacities.count >= (is_stable(s) ? MIN_RUNS : ENOUGH_RUNS);
-}
-
-/* Confirmation runs with the number that those before suggest; after a failure at least 1 % fewer. */
+/* Each run has the number that those before suggest. The last one meets the budget. */
 static th_result confirm_runs(search *s, uint32_t items)
 {
-    while (items > 0 && s->out->items == 0) {
+    for (items = round_down(items); items > 0; items = suggested(s)) {
         th_capacity_probe *p;
-        items = round_down(items);
         const th_result result = confirm(s, items, &p);
         if (result != TH_OK)
             return result;
-        add_run_capacity(s, items);
-        const uint32_t next = suggested(s);
-        if (!p->meets_budget)
-            items = items == 1 ? 0 : times(items, fmin((double)next / items, 0.99), items - 1);
-        else if (round_down(next) >= STABLE * items && s->run_capacities.count < MAX_RUNS)
-            items = next;
-        else if (are_enough(s)) {
+        add_run_capacity(s, p);
+        if (p->meets_budget && s->run_capacities.count >= (is_stable(s) ? FEW_RUNS : MANY_RUNS)) {
             s->out->items = items;
             keep(s, p);
+            return TH_OK;
         }
     }
     return TH_OK;
@@ -407,7 +357,7 @@ th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subje
     if (result == TH_OK)
         result = bracket(&s, &first);
     if (result == TH_OK)
-        result = narrow(&s, first);
+        result = bisect(&s, first);
     if (result == TH_OK)
         result = confirm_runs(&s, s.passed);
     if (result == TH_OK)

@@ -8,12 +8,12 @@
  *
  * The number is found in three stages; docs/notes/measuring.md explains why:
  *
- *   bracket  few frames of more and more items, until their median exceeds the budget
+ *   bracket  few frames of 1, 4, 16... items, until their median exceeds the budget
  *   search   sequential tests (A. Wald, Sequential Tests of Statistical Hypotheses, 1945). Each ends when it shows that
  *            at most 0.5 % of frames miss or that at least 2 % do, and is wrong in at most 5 % of the cases. The number
- *            of items follows from the times so far, or lies halfway between what met the budget and what failed
+ *            doubles or halves until one has passed and one has failed; bisection brings them within 5 %
  *   confirm  confirmation runs: at least three, and six if their 99th percentiles imply numbers that differ by more
- *            than 5 %. Each has the most items with which all runs before it would have met the budget. With five or
+ *            than 5 %. Each has the most items with which all runs before it would have met the budget. With four or
  *            more runs, drop the worst if the second-worst is at least 25 % higher (assumed external interference).
  *            The last run meets the budget
  *
