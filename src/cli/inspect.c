@@ -1,6 +1,5 @@
 /* throng inspect: lists a model's contents and compiles its clips. */
-#include "model_set.h"
-#include "output.h"
+#include "options.h"
 
 #include <throng/anim/export.h>
 #include <throng/anim/palette.h>
@@ -18,7 +17,7 @@ typedef struct node_info {
 typedef struct subject {
     const th_model *model;
     const th_compiled_model *compiled;
-    const node_info *nodes; /* [joint] */
+    node_info *nodes; /* [joint] */
 } subject;
 
 static size_t palette_bytes(const th_model *model)
@@ -154,9 +153,8 @@ static json_t *warnings_json(const th_model *model)
     return array;
 }
 
-static json_t *inspect_json(const void *ctx)
+static json_t *subject_json(const subject *s)
 {
-    const subject *s = ctx;
     const th_model *model = s->model;
     return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", th_json_text(model->name),
                      "size", th_json_real(model->size), "joint_count", (int)model->joint_count, "bones",
@@ -268,9 +266,8 @@ static bool print_joints(const subject *s, FILE *file)
     return print_table(table, file);
 }
 
-static bool inspect_print(const void *ctx, FILE *file)
+static bool print_subject(const subject *s, FILE *file)
 {
-    const subject *s = ctx;
     const th_model *model = s->model;
     char name[256];
     fprintf(file, "%s: %u joint%s, %u bone%s, %s bytes a character; %.4g unit%s in size\n",
@@ -284,45 +281,40 @@ static bool inspect_print(const void *ctx, FILE *file)
 
 /* ---- command ---- */
 
-static int export_model(const th_model *model, const char *path)
+static bool write_subject(const void *result, th_form form, const char *command, FILE *file)
 {
-    th_error err;
-    return !path || th_export_glb(model, path, &err) == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+    (void)command;
+    return form == TH_FORM_TEXT ? print_subject(result, file) : th_output_json(subject_json(result), 12, file);
 }
 
-static int show_model(const th_options *o, const th_model *model, const th_compiled_model *compiled)
+static th_result inspect_model(const th_options *o, th_run *run, const th_model *model, int *out_code, th_error *err)
 {
-    node_info *nodes = create_nodes(model);
-    if (!nodes) {
-        th_complain("no memory for %u joints", model->joint_count);
-        return TH_EXIT_ENVIRONMENT;
-    }
-    subject s = {model, compiled, nodes};
-    int code = th_output_result(o, &(th_output){.document = inspect_json, .digits = 12, .print = inspect_print}, &s);
-    free(nodes);
-    return code;
-}
-
-static int inspect_model(const th_options *o, const th_model *model)
-{
-    th_error err;
     th_compiled_model *compiled;
-    th_compiled_model_desc desc = th_model_set_compile_desc(o);
+    th_compiled_model_desc desc = o->crowd.compile;
     desc.model = model;
-    if (th_compiled_model_create(&desc, &compiled, &err) != TH_OK)
-        return th_fail_with(&err);
-    int code = show_model(o, model, compiled);
+    th_result result = th_compiled_model_create(&desc, &compiled, err);
+    if (result != TH_OK)
+        return result;
+    const subject s = {model, compiled, create_nodes(model)};
+    if (s.nodes)
+        *out_code = th_output_write(run, &o->output, write_subject, &s);
+    else
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for %u joints", model->joint_count);
+    free(s.nodes);
     th_compiled_model_destroy(compiled);
-    const int exported = export_model(model, o->export_path);
-    return code == TH_EXIT_GOOD ? exported : code;
+    const char *path = o->inspect.export_path;
+    return result == TH_OK && path ? th_export_glb(model, path, err) : result;
 }
 
-int th_command_inspect(const th_options *o)
+int th_command_inspect(const th_options *o, th_run *run)
 {
     th_model_set model_set;
-    int code = th_model_set_init(&model_set, o);
-    if (code == TH_EXIT_GOOD)
-        code = inspect_model(o, model_set.models[0]);
+    th_error err;
+    int code = TH_EXIT_GOOD;
+    th_result result = th_model_set_init(&model_set, &o->models, run->tracer, &err);
+    if (result == TH_OK)
+        result = inspect_model(o, run, model_set.models[0], &code, &err);
     th_model_set_fini(&model_set);
-    return code;
+    const int failed = result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+    return code == TH_EXIT_GOOD ? failed : code;
 }
