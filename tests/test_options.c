@@ -265,6 +265,22 @@ Test(options, become_the_units_of_what_takes_them)
     cr_expect_eq(options.serve.desc.limits.max_memory_bytes, 64000000);
 }
 
+Test(options, have_rates_that_the_server_takes)
+{
+    static const char *const good[] = {"0", "0.1", "60", "1000"}, *const bad[] = {"0.05", "1001", "-1", "x", ""};
+    char line[64], text[96];
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        snprintf(line, sizeof line, "serve --rate %s", good[i]);
+        cr_assert(parse(line), "%s", error.text);
+        cr_expect_eq(options.serve.desc.settings.rate_hz, atof(good[i]));
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        snprintf(line, sizeof line, "serve --rate=%s", bad[i]);
+        snprintf(text, sizeof text, "--rate takes 0 or a number from 0.1 to 1000, not \"%s\"", bad[i]);
+        expect_refusal(line, text);
+    }
+}
+
 Test(options, say_what_may_have_been_meant)
 {
     expect_refusal("scale --thread 2", "unknown option --thread; did you mean --threads?");

@@ -123,6 +123,18 @@ static bool parse_multiple(const th_option *o, const char *text, void *value, th
     return read;
 }
 
+/* 0, or a number from `low`. */
+static bool parse_rate(const th_option *o, const char *text, void *value, th_error *err)
+{
+    char wanted[96];
+    double *rate = value;
+    const th_option any = {.name = o->name, .high = o->high};
+    if (parse_real(&any, text, rate, NULL) && (*rate == 0 || *rate >= o->low))
+        return true;
+    snprintf(wanted, sizeof wanted, "0 or a number from %g to %g", o->low, o->high);
+    return refuse(o, text, wanted, err);
+}
+
 static bool parse_text(const th_option *o, const char *text, void *value, th_error *err)
 {
     if (text[0] == '\0')
@@ -528,8 +540,8 @@ const th_option th_option_table[] = {
      .low = 0.01, .high = 86400, .help = "abort the import of a file after this many seconds"},
     {.name = "listen", .argument = "ADDR:PORT", .fallback = "127.0.0.1:8347", .commands = TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(serve.desc.listen),
      .help = "address to listen on, such as [::1]:8347; port 0: any free port; an address other than loopback needs a token"},
-    {.name = "rate", .argument = "HZ", .fallback = "60", .commands = TH_COMMAND_SERVE, .parse = parse_real, .offset = AT(serve.desc.settings.rate_hz),
-     .low = 0, .high = 1000, .help = "ticks per second; 0: as many as possible"},
+    {.name = "rate", .argument = "HZ", .fallback = "60", .commands = TH_COMMAND_SERVE, .parse = parse_rate, .offset = AT(serve.desc.settings.rate_hz),
+     .low = TH_SETTINGS_MIN_RATE_HZ, .high = TH_SETTINGS_MAX_RATE_HZ, .help = "ticks per second; 0: as many as possible"},
     {.name = "models", .argument = "DIR", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = parse_folder, .offset = AT(serve.folders),
      .help = "folder of models that clients may request by name"},
     {.name = "results", .argument = "DIR", .commands = TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(serve.desc.results),
