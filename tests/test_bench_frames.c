@@ -30,7 +30,8 @@ __attribute__((format(printf, 1, 2))) static th_options parse(const char *format
         words[count++] = word;
     th_options o;
     th_run run;
-    cr_assert(th_options_parse(&o, &run, th_command_find(words[0]), count - 1, words + 1, &err), "%s", err.text);
+    cr_assert_eq(th_options_parse(&o, &run, th_command_find(words[0]), count - 1, words + 1, &err), TH_OK, "%s",
+                 err.text);
     return o;
 }
 

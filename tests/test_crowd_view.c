@@ -53,7 +53,7 @@ static void fixture_init(fixture *s, th_gl *gl, th_palette palette)
     th_error err;
     th_options options;
     th_run run;
-    cr_assert(th_options_parse(&options, &run, th_command_find("render"), 0, NULL, &err));
+    cr_assert_eq(th_options_parse(&options, &run, th_command_find("render"), 0, NULL, &err), TH_OK);
     cr_assert_eq(th_model_set_init(&s->model_set, &options.models, NULL, &err), TH_OK);
     s->desc = th_model_set_crowd(&s->model_set, &options.crowd);
     s->desc.count = 20;

@@ -1,6 +1,6 @@
 #include "help.h"
 
-#include "option_table.h"
+#include "option.h"
 
 #include <string.h>
 

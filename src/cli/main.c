@@ -51,7 +51,7 @@ static int run(const th_command *c, int argc, char *const *argv)
     th_options o;
     th_run r;
     th_error err;
-    if (!th_options_parse(&o, &r, c, argc, argv, &err)) {
+    if (th_options_parse(&o, &r, c, argc, argv, &err) != TH_OK) {
         th_complain("%s", err.text);
         return TH_EXIT_USAGE;
     }

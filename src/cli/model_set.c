@@ -17,7 +17,8 @@ static th_result load(const th_model_options *o, const char *path, th_model **ou
         return th_human_create(out, err);
     if (th_synthetic_named(path)) {
         th_synthetic_desc synthetic;
-        return th_synthetic_parse(path, &synthetic, err) ? th_synthetic_create(&synthetic, out, err) : err->code;
+        const th_result result = th_synthetic_parse(path, &synthetic, err);
+        return result == TH_OK ? th_synthetic_create(&synthetic, out, err) : result;
     }
     th_import_desc desc = {.path = path, .timeout_s = o->import_timeout_s};
     return th_import(&desc, out, err);

@@ -1,358 +1,7 @@
-#include "option_table.h"
-
-#include "baseline.h"
+#include "option.h"
 #include "options.h"
-#include "parse_number.h"
-#include "synthetic_text.h"
-
-#include <throng/core/suggest.h>
-#include <throng/core/text_format.h>
 
 #include <math.h>
-#include <regex.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* ---- how values are read ---- */
-
-static bool refuse(const th_option *o, const char *text, const char *wanted, th_error *err)
-{
-    th_fail(err, TH_ERR_INPUT, "--%s takes %s, not \"%s\"", o->name, wanted, text);
-    return false;
-}
-
-static bool refuse_whole(const th_option *o, const char *text, th_error *err)
-{
-    char wanted[96];
-    snprintf(wanted, sizeof wanted, "a whole number from %.0f to %.0f", o->low, o->high);
-    return refuse(o, text, wanted, err);
-}
-
-static bool parse_whole(const th_option *o, const char *text, void *value, th_error *err)
-{
-    uint64_t number;
-    if (!th_read_whole(text, o->low, o->high, &number))
-        return refuse_whole(o, text, err);
-    *(uint32_t *)value = (uint32_t)number;
-    return true;
-}
-
-/* Copies the next word of a list such as "1,2,4" and moves *text past it. False if the word is too long to be valid. */
-static bool next_word(const char **text, char *word, size_t size)
-{
-    const size_t length = strcspn(*text, ",");
-    if (length >= size)
-        return false;
-    memcpy(word, *text, length);
-    word[length] = '\0';
-    *text += length;
-    return true;
-}
-
-static bool add_number(const th_option *o, const char *word, uint32_t number, th_number_list *list, th_error *err)
-{
-    for (uint32_t i = 0; i < list->count; i++)
-        if (list->values[i] == number) {
-            th_fail(err, TH_ERR_INPUT, "--%s has %s twice", o->name, word);
-            return false;
-        }
-    list->values[list->count++] = number;
-    return true;
-}
-
-static bool parse_whole_list(const th_option *o, const char *text, void *value, th_error *err)
-{
-    th_number_list *list = value;
-    const uint32_t most = sizeof list->values / sizeof *list->values;
-    char word[16], wanted[128];
-    list->count = 0;
-    for (const char *at = text;; at++) {
-        uint64_t number;
-        if (list->count == most || !next_word(&at, word, sizeof word) ||
-            !th_read_whole(word, o->low, o->high, &number)) {
-            snprintf(wanted, sizeof wanted, "up to %u whole numbers from %.0f to %.0f, such as 1,2,4", most, o->low,
-                     o->high);
-            return refuse(o, text, wanted, err);
-        }
-        if (!add_number(o, word, (uint32_t)number, list, err))
-            return false;
-        if (*at == '\0')
-            return true;
-    }
-}
-
-static bool parse_seed(const th_option *o, const char *text, void *value, th_error *err)
-{
-    if (th_read_whole(text, 0, HUGE_VAL, value))
-        return true;
-    return refuse(o, text, "a whole number from 0 to 18446744073709551615", err);
-}
-
-static bool parse_real(const th_option *o, const char *text, void *value, th_error *err)
-{
-    char *end, wanted[96];
-    double number = strtod(text, &end);
-    bool plain = text[strspn(text, "+-.0123456789eE")] == '\0'; /* no spaces, hexadecimal, nan or inf */
-    if (plain && end != text && *end == '\0' && number >= o->low && number <= o->high) {
-        *(double *)value = number;
-        return true;
-    }
-    snprintf(wanted, sizeof wanted, "a number from %g to %g", o->low, o->high);
-    return refuse(o, text, wanted, err);
-}
-
-/* Into a larger unit: percent into a share of 1. */
-static bool parse_fraction(const th_option *o, const char *text, void *value, th_error *err)
-{
-    double number;
-    const bool read = parse_real(o, text, &number, err);
-    if (read)
-        *(double *)value = number / o->unit;
-    return read;
-}
-
-/* Into a whole number of a smaller unit: milliseconds into nanoseconds. */
-static bool parse_multiple(const th_option *o, const char *text, void *value, th_error *err)
-{
-    double number;
-    const bool read = parse_real(o, text, &number, err);
-    if (read)
-        *(uint64_t *)value = (uint64_t)(number * o->unit);
-    return read;
-}
-
-/* 0, or a number from `low`. */
-static bool parse_rate(const th_option *o, const char *text, void *value, th_error *err)
-{
-    char wanted[96];
-    double *rate = value;
-    const th_option any = {.name = o->name, .high = o->high};
-    if (parse_real(&any, text, rate, NULL) && (*rate == 0 || *rate >= o->low))
-        return true;
-    snprintf(wanted, sizeof wanted, "0 or a number from %g to %g", o->low, o->high);
-    return refuse(o, text, wanted, err);
-}
-
-static bool parse_text(const th_option *o, const char *text, void *value, th_error *err)
-{
-    if (text[0] == '\0')
-        return refuse(o, text, o->argument, err);
-    *(const char **)value = text;
-    return true;
-}
-
-static bool add_name(const th_option *o, const char *text, const char *wanted, th_file_list *names, th_error *err)
-{
-    if (text[0] == '\0')
-        return refuse(o, text, wanted, err);
-    if (names->count == TH_FILE_LIST_MAX) {
-        th_fail(err, TH_ERR_LIMIT, "--%s can be given %d times", o->name, TH_FILE_LIST_MAX);
-        return false;
-    }
-    names->paths[names->count++] = text;
-    return true;
-}
-
-/* Generated models are parsed at once, so that an error is reported before anything is loaded. */
-bool th_option_parse_file(const th_option *o, const char *text, void *value, th_error *err)
-{
-    th_synthetic_desc synthetic;
-    if (th_synthetic_named(text) && !th_synthetic_parse(text, &synthetic, err))
-        return false;
-    return add_name(o, text, "the name of a file", value, err);
-}
-
-static bool parse_folder(const th_option *o, const char *text, void *value, th_error *err)
-{
-    return add_name(o, text, "the name of a folder", value, err);
-}
-
-static bool parse_host(const th_option *o, const char *text, void *value, th_error *err)
-{
-    return add_name(o, text, "the name of a host", value, err);
-}
-
-/* A file name with one of the endings in `choices`. */
-static bool parse_named_file(const th_option *o, const char *text, void *value, th_error *err)
-{
-    char wanted[96] = "a file whose name ends in ";
-    const char *ending = strrchr(text, '.');
-    for (uint32_t i = 0; o->choices[i]; i++) {
-        if (ending && strcmp(ending, o->choices[i]) == 0) {
-            *(const char **)value = text;
-            return true;
-        }
-        th_append(wanted, sizeof wanted, "%s%s", i == 0 ? "" : o->choices[i + 1] ? ", " : " or ", o->choices[i]);
-    }
-    return refuse(o, text, wanted, err);
-}
-
-/* A name that is safe as a file name in any folder and does not look like an option. */
-static bool parse_name(const th_option *o, const char *text, void *value, th_error *err)
-{
-    if (!th_baseline_is_name(text))
-        return refuse(o, text, "a name of up to 64 letters, digits, dots, dashes and underscores", err);
-    *(const char **)value = text;
-    return true;
-}
-
-static bool parse_switch(const th_option *o, const char *text, void *value, th_error *err)
-{
-    (void)o, (void)text, (void)err;
-    *(bool *)value = true;
-    return true;
-}
-
-/* Every enum read here starts at 0, in the order of its names. */
-static bool parse_choice(const th_option *o, const char *text, void *value, th_error *err)
-{
-    th_suggestion s = {.typed = text};
-    char wanted[192] = "";
-    for (unsigned i = 0; o->choices[i]; i++) {
-        if (strcmp(o->choices[i], text) == 0) {
-            *(unsigned *)value = i;
-            return true;
-        }
-        th_suggestion_consider(&s, o->choices[i]);
-        th_append(wanted, sizeof wanted, "%s%s", i == 0 ? "" : o->choices[i + 1] ? ", " : " or ", o->choices[i]);
-    }
-    if (s.best)
-        th_fail(err, TH_ERR_INPUT, "--%s takes %s, not \"%s\"; did you mean %s?", o->name, wanted, text, s.best);
-    else
-        refuse(o, text, wanted, err);
-    return false;
-}
-
-/* One or several names, or all schedulers of this build. */
-static bool parse_schedulers(const th_option *o, const char *text, void *value, th_error *err)
-{
-    th_number_list *list = value;
-    char word[32];
-    list->count = 0;
-    if (strcmp(text, "all") == 0) {
-        for (uint32_t s = 0; s < TH_SCHEDULER_COUNT; s++)
-            if (th_scheduler_available((th_scheduler)s))
-                list->values[list->count++] = s;
-        return true;
-    }
-    for (const char *at = text;; at++) {
-        uint32_t choice;
-        if (!next_word(&at, word, sizeof word))
-            return parse_choice(o, text, &choice, err); /* reports the error */
-        if (!parse_choice(o, word, &choice, err) || !add_number(o, word, choice, list, err))
-            return false;
-        if (*at == '\0')
-            return true;
-    }
-}
-
-static bool parse_size(const th_option *o, const char *text, void *value, th_error *err)
-{
-    th_target_desc *picture = value;
-    char width[8] = "";
-    uint64_t w = 0, h = 0;
-    const char *x = strchr(text, 'x');
-    if (x && x - text < (ptrdiff_t)sizeof width) {
-        memcpy(width, text, (size_t)(x - text));
-        if (th_read_whole(width, o->low, o->high, &w) && th_read_whole(x + 1, o->low, o->high, &h)) {
-            picture->width = (uint32_t)w;
-            picture->height = (uint32_t)h;
-            return true;
-        }
-    }
-    char wanted[96];
-    snprintf(wanted, sizeof wanted, "a width and a height from %.0f to %.0f, such as 1280x720", o->low, o->high);
-    return refuse(o, text, wanted, err);
-}
-
-static bool parse_regex(const th_option *o, const char *text, void *value, th_error *err)
-{
-    regex_t regex;
-    int error = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
-    if (error != 0) {
-        char why[128];
-        regerror(error, &regex, why, sizeof why);
-        th_fail(err, TH_ERR_INPUT, "--%s \"%s\" is no regular expression: %s", o->name, text, why);
-        return false;
-    }
-    regfree(&regex);
-    *(const char **)value = text;
-    return true;
-}
-
-static bool read_thread_count(const char *text, size_t length, uint32_t *out)
-{
-    char word[16];
-    uint64_t number;
-    if (length >= sizeof word)
-        return false;
-    memcpy(word, text, length);
-    word[length] = '\0';
-    if (strcmp(word, "max") == 0) {
-        number = th_cpus_read().usable;
-        number = number < TH_JOBS_MAX_THREADS ? number : TH_JOBS_MAX_THREADS;
-    } else if (!th_read_whole(word, 1, TH_JOBS_MAX_THREADS, &number)) {
-        return false;
-    }
-    *out = (uint32_t)number;
-    return true;
-}
-
-static bool parse_threads(const th_option *o, const char *text, void *value, th_error *err)
-{
-    if (read_thread_count(text, strlen(text), value))
-        return true;
-    char wanted[96];
-    snprintf(wanted, sizeof wanted, "a whole number from 1 to %u, or max", TH_JOBS_MAX_THREADS);
-    return refuse(o, text, wanted, err);
-}
-
-/* Marks the counts of "1,2,4-8". */
-static bool mark_threads(const char *text, bool marks[TH_JOBS_MAX_THREADS + 1])
-{
-    for (const char *item = text;; item++) {
-        const size_t length = strcspn(item, ","), first = strcspn(item, ",-");
-        uint32_t low, high;
-        if (!read_thread_count(item, first, &low))
-            return false;
-        high = low;
-        if (first < length && !read_thread_count(item + first + 1, length - first - 1, &high))
-            return false;
-        for (uint32_t t = low; t <= high; t++)
-            marks[t] = true;
-        item += length;
-        if (low > high || *item == '\0')
-            return low <= high;
-    }
-}
-
-/* high: limit of the sum, because all threads exist at once while their repetitions are interleaved. */
-static bool parse_thread_list(const th_option *o, const char *text, void *value, th_error *err)
-{
-    th_thread_list *list = value;
-    bool marks[TH_JOBS_MAX_THREADS + 1] = {false};
-    uint32_t together = 0;
-    if (!mark_threads(text, marks)) {
-        char wanted[128];
-        snprintf(wanted, sizeof wanted, "thread counts from 1 to %u such as 1,2,4 or 1-8 or 1,max",
-                 TH_JOBS_MAX_THREADS);
-        return refuse(o, text, wanted, err);
-    }
-    list->count = 0;
-    for (uint32_t t = 1; t <= TH_JOBS_MAX_THREADS; t++)
-        if (marks[t]) {
-            list->counts[list->count++] = t;
-            together += t;
-        }
-    if (together > o->high)
-        th_fail(err, TH_ERR_INPUT, "--%s takes counts of at most %.0f threads together, not %u", o->name, o->high,
-                together);
-    return together <= o->high;
-}
-
-/* ---- the table ---- */
 
 static const char *const isa_choices[] = {"auto", "scalar", "sse4", "avx2", "avx512", "neon", NULL};
 static const char *const palette_choices[] = {"f32", "f16", NULL};
@@ -385,7 +34,6 @@ NAMES_EACH(layout_choices, TH_LAYOUT_COUNT);
 NAMES_EACH(look_choices, TH_LOOK_COUNT);
 NAMES_EACH(fetch_choices, TH_FETCH_TEXTURE + 1);
 NAMES_EACH(upload_choices, TH_RING_UNSYNCHRONIZED + 1);
-NAMES_EACH(vsync_choices, TH_VSYNC_OFF + 1);
 NAMES_EACH(log_level_choices, TH_LOG_LEVEL_COUNT);
 NAMES_EACH(log_format_choices, TH_LOG_FORMAT_COUNT);
 NAMES_EACH(stages_choices, TH_STAGES_COUNT);
@@ -402,179 +50,179 @@ NAMES_EACH(stages_choices, TH_STAGES_COUNT);
 
 /* clang-format off */
 const th_option th_option_table[] = {
-    {.name = "model", .argument = "FILE", .commands = TH_COMMAND_INSPECT | TH_COMMAND_POSE, .parse = th_option_parse_file, .offset = AT(models.models),
+    {.name = "model", .argument = "FILE", .commands = TH_COMMAND_INSPECT | TH_COMMAND_POSE, .parse = th_parse_file, .offset = AT(models.models),
      .help = "same as [MODEL]: a model file, human for the embedded human (the default), or synthetic:... for a generated model (`throng help synthetic`)"},
-    {.name = "model", .argument = "FILE", .commands = CROWDS | TH_COMMAND_SERVE, .repeatable = true, .parse = th_option_parse_file, .offset = AT(models.models),
+    {.name = "model", .argument = "FILE", .commands = CROWDS | TH_COMMAND_SERVE, .repeatable = true, .parse = th_parse_file, .offset = AT(models.models),
      .help = "model to use: a model file, human for the embedded human (the default), or synthetic:... for a generated model (`throng help synthetic`)"},
-    {.name = "animation", .argument = "FILE", .commands = PLAYED, .repeatable = true, .parse = th_option_parse_file, .offset = AT(models.animations),
+    {.name = "animation", .argument = "FILE", .commands = PLAYED, .repeatable = true, .parse = th_parse_file, .offset = AT(models.animations),
      .help = "attach the clips of this file to the models; joints are matched by name"},
-    {.name = "clip", .argument = "NAME", .commands = TH_COMMAND_POSE, .parse = parse_text, .offset = AT(models.clip),
+    {.name = "clip", .argument = "NAME", .commands = TH_COMMAND_POSE, .parse = th_parse_text, .offset = AT(models.clip),
      .help = "clip to play, by name or by index from 0 (default: the first)"},
-    {.name = "clip", .argument = "NAME", .fallback = "all", .commands = CROWDS | TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(models.clip),
+    {.name = "clip", .argument = "NAME", .fallback = "all", .commands = CROWDS | TH_COMMAND_SERVE, .parse = th_parse_text, .offset = AT(models.clip),
      .help = "clip to play, by name or by index from 0; all: a mix of all clips"},
-    {.name = "time", .argument = "S", .fallback = "0", .commands = TH_COMMAND_POSE, .parse = parse_real, .offset = AT(pose.time_s),
+    {.name = "time", .argument = "S", .fallback = "0", .commands = TH_COMMAND_POSE, .parse = th_parse_real, .offset = AT(pose.time_s),
      .low = -1e9, .high = 1e9, .help = "time in the clip, in seconds; wraps at the clip's end"},
-    {.name = "count", .argument = "N", .fallback = "1000", .commands = TH_COMMAND_BENCH | TH_COMMAND_VIEW | TH_COMMAND_SERVE, .parse = parse_whole, .offset = AT(crowd.count),
+    {.name = "count", .argument = "N", .fallback = "1000", .commands = TH_COMMAND_BENCH | TH_COMMAND_VIEW | TH_COMMAND_SERVE, .parse = th_parse_whole, .offset = AT(crowd.count),
      .low = 1, .high = 1e6, .help = "number of characters in the crowd"},
-    {.name = "count", .argument = "LIST", .fallback = "10000", .commands = TH_COMMAND_SCALE, .parse = parse_whole_list, .offset = AT(scale.counts),
+    {.name = "count", .argument = "LIST", .fallback = "10000", .commands = TH_COMMAND_SCALE, .parse = th_parse_whole_list, .offset = AT(scale.counts),
      .low = 1, .high = 1e6, .help = "number of characters in the crowd; a list, such as 100,1000, is compared in a map"},
-    {.name = "count", .argument = "N", .commands = TH_COMMAND_STRESS, .parse = parse_whole, .offset = AT(crowd.count),
+    {.name = "count", .argument = "N", .commands = TH_COMMAND_STRESS, .parse = th_parse_whole, .offset = AT(crowd.count),
      .low = 1, .high = 1e9, .help = "skip the search; test exactly N characters"},
-    {.name = "count", .argument = "N", .fallback = "100", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(crowd.count),
+    {.name = "count", .argument = "N", .fallback = "100", .commands = TH_COMMAND_RENDER, .parse = th_parse_whole, .offset = AT(crowd.count),
      .low = 1, .high = 1e6, .help = "number of characters in the crowd"},
-    {.name = "drawn", .argument = "N", .fallback = "20", .commands = TH_COMMAND_BENCH, .parse = parse_whole, .offset = AT(bench.drawn),
+    {.name = "drawn", .argument = "N", .fallback = "20", .commands = TH_COMMAND_BENCH, .parse = th_parse_whole, .offset = AT(bench.drawn),
      .low = 1, .high = 1e4, .help = "number of characters in the pictures of frame/ entries"},
-    {.name = "threads", .argument = "N", .fallback = "max", .commands = DRAWING | TH_COMMAND_SERVE, .parse = parse_threads, .offset = AT(crowd.jobs.threads),
+    {.name = "threads", .argument = "N", .fallback = "max", .commands = DRAWING | TH_COMMAND_SERVE, .parse = th_parse_threads, .offset = AT(crowd.jobs.threads),
      .help = "number of worker threads; max: one per usable CPU"},
-    {.name = "out", .argument = "FILE", .fallback = "throng.png", .commands = TH_COMMAND_RENDER, .parse = parse_named_file, .offset = AT(render.path),
+    {.name = "out", .argument = "FILE", .fallback = "throng.png", .commands = TH_COMMAND_RENDER, .parse = th_parse_named_file, .offset = AT(render.path),
      .choices = picture_endings, .help = "output file: a .png, numbered .png files with %d in the name, as in crowd-%03d.png, or a video: .mp4, .mkv or .webm"},
-    {.name = "draw", .commands = TH_COMMAND_STRESS, .parse = parse_switch, .offset = AT(stress.draw),
+    {.name = "draw", .commands = TH_COMMAND_STRESS, .parse = th_parse_switch, .offset = AT(stress.draw),
      .help = "pose and draw the characters, without a window; otherwise only pose them"},
-    {.name = "size", .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_RENDER | TH_COMMAND_STRESS, .parse = parse_size, .offset = AT(picture),
+    {.name = "size", .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_RENDER | TH_COMMAND_STRESS, .parse = th_parse_size, .offset = AT(picture),
      .low = 16, .high = 8192, .help = "picture size in pixels"},
-    {.name = "size", .argument = "WxH", .fallback = "160x90", .commands = TH_COMMAND_BENCH, .parse = parse_size, .offset = AT(picture),
+    {.name = "size", .argument = "WxH", .fallback = "160x90", .commands = TH_COMMAND_BENCH, .parse = th_parse_size, .offset = AT(picture),
      .low = 16, .high = 8192, .help = "picture size of frame/ entries in pixels"},
-    {.name = "frames", .argument = "N", .fallback = "1", .commands = TH_COMMAND_RENDER, .parse = parse_whole, .offset = AT(render.frame_count),
+    {.name = "frames", .argument = "N", .fallback = "1", .commands = TH_COMMAND_RENDER, .parse = th_parse_whole, .offset = AT(render.frame_count),
      .low = 1, .high = 1e6, .help = "number of frames to render"},
-    {.name = "size", .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_VIEW, .parse = parse_size, .offset = AT(picture),
+    {.name = "size", .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_VIEW, .parse = th_parse_size, .offset = AT(picture),
      .low = 16, .high = 8192, .help = "window size in screen coordinates"},
-    {.name = "frames", .argument = "N", .commands = TH_COMMAND_VIEW, .parse = parse_whole, .offset = AT(view.frames),
+    {.name = "frames", .argument = "N", .commands = TH_COMMAND_VIEW, .parse = th_parse_whole, .offset = AT(view.frames),
      .low = 1, .high = 1e9, .help = "quit after N frames (default: when the window is closed)"},
-    {.name = "vsync", .argument = "HOW", .fallback = "on", .commands = TH_COMMAND_VIEW, .parse = parse_choice, .offset = AT(view.vsync),
+    {.name = "vsync", .argument = "HOW", .fallback = "on", .commands = TH_COMMAND_VIEW, .parse = th_parse_second, .offset = AT(view.no_vsync),
      .choices = vsync_choices, .help = "on: wait for the display's refresh; off: draw as fast as possible"},
-    {.name = "fps", .argument = "N", .fallback = "30", .commands = TH_COMMAND_RENDER, .parse = parse_real, .offset = AT(render.frames_per_s),
+    {.name = "fps", .argument = "N", .fallback = "30", .commands = TH_COMMAND_RENDER, .parse = th_parse_real, .offset = AT(render.frames_per_s),
      .low = 0.001, .high = 1000, .help = "frames per second of crowd time"},
-    {.name = "start", .argument = "S", .fallback = "0", .commands = DRAWING, .parse = parse_real, .offset = AT(crowd.start_s),
+    {.name = "start", .argument = "S", .fallback = "0", .commands = DRAWING, .parse = th_parse_real, .offset = AT(crowd.start_s),
      .low = -1e6, .high = 1e6, .help = "start time in seconds"},
-    {.name = "yaw", .argument = "DEG", .fallback = "25", .commands = PICTURES, .parse = parse_real, .offset = AT(crowd.yaw_deg),
+    {.name = "yaw", .argument = "DEG", .fallback = "25", .commands = PICTURES, .parse = th_parse_real, .offset = AT(crowd.yaw_deg),
      .low = -360, .high = 360, .help = "camera yaw in degrees; 0: in front of the crowd, 90: on its +X side"},
-    {.name = "pitch", .argument = "DEG", .fallback = "60", .commands = TH_COMMAND_STRESS, .parse = parse_real, .offset = AT(crowd.pitch_deg),
+    {.name = "pitch", .argument = "DEG", .fallback = "60", .commands = TH_COMMAND_STRESS, .parse = th_parse_real, .offset = AT(crowd.pitch_deg),
      .low = 0, .high = 89, .help = "downward camera pitch in degrees"},
-    {.name = "pitch", .argument = "DEG", .fallback = "18", .commands = DRAWING, .parse = parse_real, .offset = AT(crowd.pitch_deg),
+    {.name = "pitch", .argument = "DEG", .fallback = "18", .commands = DRAWING, .parse = th_parse_real, .offset = AT(crowd.pitch_deg),
      .low = 0, .high = 89, .help = "downward camera pitch in degrees"},
-    {.name = "zoom", .argument = "F", .fallback = "1", .commands = PICTURES, .parse = parse_real, .offset = AT(crowd.zoom),
+    {.name = "zoom", .argument = "F", .fallback = "1", .commands = PICTURES, .parse = th_parse_real, .offset = AT(crowd.zoom),
      .low = 0.01, .high = 1000, .help = "zoom factor; 1: the camera sees the whole crowd, 2: it is twice as close"},
-    {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = TH_COMMAND_BENCH | PICTURES, .parse = parse_choice, .offset = AT(crowd.layout),
+    {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.layout),
      .choices = layout_choices, .help = "arrangement of the characters: grid, ring or street; only in a street do walking characters move"},
-    {.name = "look", .argument = "NAME", .fallback = "natural", .commands = DRAWING, .parse = parse_choice, .offset = AT(crowd.look),
+    {.name = "look", .argument = "NAME", .fallback = "natural", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.look),
      .choices = look_choices, .help = "shading: natural; lod: a colour per level of detail; skeleton: bones as lines; workers: a colour per thread"},
-    {.name = "samples", .argument = "N", .fallback = "4", .commands = TH_COMMAND_BENCH | PICTURES, .parse = parse_whole, .offset = AT(picture.samples),
+    {.name = "samples", .argument = "N", .fallback = "4", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_whole, .offset = AT(picture.samples),
      .low = 1, .high = 64, .help = "antialiasing samples per pixel (MSAA)"},
-    {.name = "shadow", .argument = "N", .fallback = "512", .commands = TH_COMMAND_BENCH, .parse = parse_whole, .offset = AT(crowd.shadow_pixels),
+    {.name = "shadow", .argument = "N", .fallback = "512", .commands = TH_COMMAND_BENCH, .parse = th_parse_whole, .offset = AT(crowd.shadow_pixels),
      .low = 0, .high = 16384, .help = "shadow map size of frame/ entries, in pixels per side; 0: no shadows"},
-    {.name = "shadow", .argument = "N", .fallback = "2048", .commands = PICTURES, .parse = parse_whole, .offset = AT(crowd.shadow_pixels),
+    {.name = "shadow", .argument = "N", .fallback = "2048", .commands = PICTURES, .parse = th_parse_whole, .offset = AT(crowd.shadow_pixels),
      .low = 0, .high = 16384, .help = "shadow map size in pixels per side; 0: no shadows"},
-    {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = parse_choice, .offset = AT(crowd.fetch),
+    {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.fetch),
      .choices = fetch_choices, .help = "how shaders read palettes: storage (SSBO), texture (buffer texture, faster without a GPU) or auto"},
-    {.name = "upload", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = parse_choice, .offset = AT(crowd.upload),
+    {.name = "upload", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.upload),
      .choices = upload_choices, .help = "how the palette buffer is mapped: persistent, unsynchronized or auto"},
-    {.name = "threads", .argument = "N", .fallback = "2", .commands = TH_COMMAND_BENCH, .parse = parse_threads, .offset = AT(crowd.jobs.threads),
+    {.name = "threads", .argument = "N", .fallback = "2", .commands = TH_COMMAND_BENCH, .parse = th_parse_threads, .offset = AT(crowd.jobs.threads),
      .help = "number of threads for jobs/ and frame/ entries; max: one per usable CPU"},
-    {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_thread_list, .offset = AT(scale.threads),
+    {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = th_parse_thread_list, .offset = AT(scale.threads),
      .high = 1024, .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max; at most 1024 threads together (default: up to the number of usable CPUs)"},
-    {.name = "threads", .argument = "LIST", .fallback = "max", .commands = TH_COMMAND_STRESS, .parse = parse_thread_list, .offset = AT(stress.threads),
+    {.name = "threads", .argument = "LIST", .fallback = "max", .commands = TH_COMMAND_STRESS, .parse = th_parse_thread_list, .offset = AT(stress.threads),
      .high = HUGE_VAL, .help = "thread counts to search with, such as 1,2,4 or 1-8 or 1,max; max: one per usable CPU"},
-    {.name = "scheduler", .argument = "LIST", .fallback = "work-stealing", .commands = TH_COMMAND_SCALE, .parse = parse_schedulers, .offset = AT(scale.schedulers),
+    {.name = "scheduler", .argument = "LIST", .fallback = "work-stealing", .commands = TH_COMMAND_SCALE, .parse = th_parse_schedulers, .offset = AT(scale.schedulers),
      .choices = scheduler_choices, .help = "schedulers to compare, separated by commas: work-stealing, serial, openmp-dynamic, openmp-guided, openmp-static, onetbb, or all"},
-    {.name = "scheduler", .argument = "NAME", .fallback = "work-stealing", .commands = DRAWING, .parse = parse_choice, .offset = AT(crowd.jobs.scheduler),
+    {.name = "scheduler", .argument = "NAME", .fallback = "work-stealing", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.jobs.scheduler),
      .choices = scheduler_choices, .help = "scheduler: work-stealing, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb"},
-    {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_VIEW, .parse = parse_choice, .offset = AT(crowd.jobs.placement),
+    {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_VIEW, .parse = th_parse_choice, .offset = AT(crowd.jobs.placement),
      .choices = placement_choices, .help = "thread pinning; none: not pinned; workers: one CPU per worker; compact: close to the caller; spread: far apart; cores: close, but one per core first"},
-    {.name = "grain", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = parse_whole_list, .offset = AT(scale.grains),
+    {.name = "grain", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = th_parse_whole_list, .offset = AT(scale.grains),
      .low = 1, .high = 1e6, .help = "grain size in batches of 16 characters; a list is compared in a map (default: 2)"},
-    {.name = "stages", .argument = "HOW", .fallback = "fused", .commands = TH_COMMAND_SCALE, .parse = parse_choice, .offset = AT(scale.stages),
+    {.name = "stages", .argument = "HOW", .fallback = "fused", .commands = TH_COMMAND_SCALE, .parse = th_parse_choice, .offset = AT(scale.stages),
      .choices = stages_choices, .help = "fused: one pass from keys to palettes; separate: sample all poses, then resolve them, and time each stage"},
-    {.name = "frames", .argument = "N", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = parse_whole, .offset = AT(measure.iterations),
+    {.name = "frames", .argument = "N", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = th_parse_whole, .offset = AT(measure.iterations),
      .low = 1, .high = 1e6, .help = "frames per repetition (default: chosen to take a few milliseconds)"},
-    {.name = "budget-ms", .argument = "MS", .fallback = "16.6", .commands = TH_COMMAND_STRESS, .parse = parse_real, .offset = AT(stress.budget_ms),
+    {.name = "budget-ms", .argument = "MS", .fallback = "16.6", .commands = TH_COMMAND_STRESS, .parse = th_parse_real, .offset = AT(stress.budget_ms),
      .low = 0.001, .high = 1e4, .help = "frame time budget and frame interval in milliseconds"},
-    {.name = "frames", .argument = "N", .fallback = "1800", .commands = TH_COMMAND_STRESS, .parse = parse_whole, .offset = AT(stress.frames),
+    {.name = "frames", .argument = "N", .fallback = "1800", .commands = TH_COMMAND_STRESS, .parse = th_parse_whole, .offset = AT(stress.frames),
      .low = 299, .high = 1e5, .help = "frames per confirmation run; at least 299, the fewest that can show that 99 % meet the budget"},
-    {.name = "repetitions", .argument = "N", .commands = REPEATS, .parse = parse_whole, .offset = AT(measure.repetitions),
+    {.name = "repetitions", .argument = "N", .commands = REPEATS, .parse = th_parse_whole, .offset = AT(measure.repetitions),
      .low = 1, .high = 1e5, .help = "repetitions of each entry (default: until --precision or --max-time is reached)"},
-    {.name = "repetition-time", .argument = "MS", .commands = TH_COMMAND_BENCH, .parse = parse_multiple, .offset = AT(measure.repetition_ns),
+    {.name = "repetition-time", .argument = "MS", .commands = TH_COMMAND_BENCH, .parse = th_parse_multiple, .offset = AT(measure.repetition_ns),
      .unit = 1e6, .low = 0.01, .high = 1e6, .help = "shortest time of a repetition in milliseconds (default: 5; 1 with several processes)"},
-    {.name = "repetition-time", .argument = "MS", .commands = TH_COMMAND_SCALE, .parse = parse_multiple, .offset = AT(measure.repetition_ns),
+    {.name = "repetition-time", .argument = "MS", .commands = TH_COMMAND_SCALE, .parse = th_parse_multiple, .offset = AT(measure.repetition_ns),
      .unit = 1e6, .low = 0.01, .high = 1e6, .help = "shortest time of a repetition in milliseconds (default: 20)"},
-    {.name = "precision", .argument = "PERCENT", .fallback = "1", .commands = REPEATS, .parse = parse_fraction, .offset = AT(measure.precision),
+    {.name = "precision", .argument = "PERCENT", .fallback = "1", .commands = REPEATS, .parse = th_parse_fraction, .offset = AT(measure.precision),
      .unit = 100, .low = 0.01, .high = 100, .help = "repeat until the 95 % CI of every compared median is within +- this percentage"},
-    {.name = "min-time", .argument = "S", .fallback = "0", .commands = REPEATS, .parse = parse_multiple, .offset = AT(measure.min_ns),
+    {.name = "min-time", .argument = "S", .fallback = "0", .commands = REPEATS, .parse = th_parse_multiple, .offset = AT(measure.min_ns),
      .unit = 1e9, .low = 0, .high = 86400, .help = "repeat for at least this many seconds per entry, averaged over the compared entries"},
-    {.name = "max-time", .argument = "S", .fallback = "0.2", .commands = TH_COMMAND_BENCH, .parse = parse_multiple, .offset = AT(measure.max_ns),
+    {.name = "max-time", .argument = "S", .fallback = "0.2", .commands = TH_COMMAND_BENCH, .parse = th_parse_multiple, .offset = AT(measure.max_ns),
      .unit = 1e9, .low = 0.001, .high = 86400, .help = "stop after this many seconds per entry even if --precision is not reached"},
-    {.name = "max-time", .argument = "S", .fallback = "2", .commands = TH_COMMAND_SCALE, .parse = parse_multiple, .offset = AT(measure.max_ns),
+    {.name = "max-time", .argument = "S", .fallback = "2", .commands = TH_COMMAND_SCALE, .parse = th_parse_multiple, .offset = AT(measure.max_ns),
      .unit = 1e9, .low = 0.001, .high = 86400, .help = "stop after this many seconds per measured point or ablation even if --precision is not reached"},
-    {.name = "dry-run", .commands = MEASURES, .parse = parse_switch, .offset = AT(measure.is_dry_run),
+    {.name = "dry-run", .commands = MEASURES, .parse = th_parse_switch, .offset = AT(measure.is_dry_run),
      .help = "run each entry once and check its palettes; time nothing"},
-    {.name = "seed", .argument = "N", .fallback = "1", .commands = CROWDS | TH_COMMAND_SERVE, .parse = parse_seed, .offset = AT(crowd.seed),
+    {.name = "seed", .argument = "N", .fallback = "1", .commands = CROWDS | TH_COMMAND_SERVE, .parse = th_parse_seed, .offset = AT(crowd.seed),
      .help = "random seed for clips, phases and speeds; the same seed gives the same crowd"},
-    {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = parse_choice, .offset = AT(crowd.isa),
+    {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = th_parse_choice, .offset = AT(crowd.isa),
      .choices = isa_choices, .help = "kernel instruction set: auto, scalar, sse4, avx2, avx512 or neon"},
-    {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = parse_choice, .offset = AT(crowd.palette),
+    {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = th_parse_choice, .offset = AT(crowd.palette),
      .choices = palette_choices, .help = "palette number format: f32, or f16 in half the memory"},
-    {.name = "sampling", .argument = "HOW", .fallback = "exact", .commands = TH_COMMAND_POSE, .parse = parse_choice, .offset = AT(crowd.compile.sampling),
+    {.name = "sampling", .argument = "HOW", .fallback = "exact", .commands = TH_COMMAND_POSE, .parse = th_parse_choice, .offset = AT(crowd.compile.sampling),
      .choices = sampling_choices, .help = "exact: authored keys in double precision; compiled: resampled keys, as the kernels play them"},
-    {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = ONE_WAY, .parse = parse_choice, .offset = AT(crowd.compile.sampling),
+    {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = ONE_WAY, .parse = th_parse_choice, .offset = AT(crowd.compile.sampling),
      .choices = sampling_choices, .help = "compiled: resampled keys; exact: authored keys"},
-    {.name = "interpolation", .argument = "HOW", .fallback = "authored", .commands = PLAYED, .parse = parse_choice, .offset = AT(crowd.compile.interpolation),
+    {.name = "interpolation", .argument = "HOW", .fallback = "authored", .commands = PLAYED, .parse = th_parse_choice, .offset = AT(crowd.compile.interpolation),
      .choices = interpolation_choices, .help = "interpolation between keys; authored: each track's own mode; step, nlerp, slerp, fast-slerp or cubic: this mode for all tracks"},
-    {.name = "keys", .argument = "BITS", .fallback = "32", .commands = PLAYED, .parse = parse_choice, .offset = AT(crowd.compile.keys),
+    {.name = "keys", .argument = "BITS", .fallback = "32", .commands = PLAYED, .parse = th_parse_choice, .offset = AT(crowd.compile.keys),
      .choices = keys_choices, .help = "bits per number in compiled keys: 32, or 16 in half the memory"},
-    {.name = "error-bound", .argument = "MM", .fallback = "0.1", .commands = PLAYED, .parse = parse_fraction, .offset = AT(crowd.compile.bound_m),
+    {.name = "error-bound", .argument = "MM", .fallback = "0.1", .commands = PLAYED, .parse = th_parse_fraction, .offset = AT(crowd.compile.bound_m),
      .unit = 1000, .low = 1e-4, .high = 1e3, .help = "largest error of a compiled clip, in millimetres on a human of 1.8 m"},
-    {.name = "processes", .argument = "N", .commands = TH_COMMAND_BENCH, .for_one = true, .parse = parse_whole, .offset = AT(bench.processes),
+    {.name = "processes", .argument = "N", .commands = TH_COMMAND_BENCH, .for_one = true, .parse = th_parse_whole, .offset = AT(bench.processes),
      .low = 1, .high = TH_REPORT_MAX_PROCESSES, .help = "measure in N processes, one after the other (default: 12 with --save unless --repetitions or --dry-run is given, else 1)"},
-    {.name = "baseline", .argument = "NAME", .commands = TH_COMMAND_COMPARE, .parse = parse_name, .offset = AT(compare.baseline),
+    {.name = "baseline", .argument = "NAME", .commands = TH_COMMAND_COMPARE, .parse = th_parse_name, .offset = AT(compare.baseline),
      .help = "use the result saved by --save NAME as OLD; then give only NEW"},
-    {.name = "threshold", .argument = "PERCENT", .fallback = "2.5", .commands = TH_COMMAND_COMPARE, .parse = parse_fraction, .offset = AT(compare.desc.threshold),
+    {.name = "threshold", .argument = "PERCENT", .fallback = "2.5", .commands = TH_COMMAND_COMPARE, .parse = th_parse_fraction, .offset = AT(compare.desc.threshold),
      .unit = 100, .low = 0, .high = 1e6, .help = "ignore changes smaller than this, in percent"},
-    {.name = "force", .commands = TH_COMMAND_COMPARE, .parse = parse_switch, .offset = AT(compare.desc.force),
+    {.name = "force", .commands = TH_COMMAND_COMPARE, .parse = th_parse_switch, .offset = AT(compare.desc.force),
      .help = "compare even if machine, build or scene differ"},
-    {.name = "filter", .argument = "RE", .commands = TH_COMMAND_BENCH | TH_COMMAND_COMPARE, .parse = parse_regex, .offset = AT(filter),
+    {.name = "filter", .argument = "RE", .commands = TH_COMMAND_BENCH | TH_COMMAND_COMPARE, .parse = th_parse_regex, .offset = AT(filter),
      .help = "only entries that match this regular expression"},
-    {.name = "list", .commands = TH_COMMAND_BENCH, .parse = parse_switch, .offset = AT(bench.list),
+    {.name = "list", .commands = TH_COMMAND_BENCH, .parse = th_parse_switch, .offset = AT(bench.list),
      .help = "list the entries and measure nothing"},
-    {.name = "export", .argument = "FILE", .commands = TH_COMMAND_INSPECT, .parse = parse_text, .offset = AT(inspect.export_path),
+    {.name = "export", .argument = "FILE", .commands = TH_COMMAND_INSPECT, .parse = th_parse_text, .offset = AT(inspect.export_path),
      .help = "write the model as binary glTF (.glb)"},
-    {.name = "import-timeout", .argument = "S", .fallback = "8", .commands = PLAYED, .parse = parse_real, .offset = AT(models.import_timeout_s),
+    {.name = "import-timeout", .argument = "S", .fallback = "8", .commands = PLAYED, .parse = th_parse_real, .offset = AT(models.import_timeout_s),
      .low = 0.01, .high = 86400, .help = "abort the import of a file after this many seconds"},
-    {.name = "listen", .argument = "ADDR:PORT", .fallback = "127.0.0.1:8347", .commands = TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(serve.desc.listen),
+    {.name = "listen", .argument = "ADDR:PORT", .fallback = "127.0.0.1:8347", .commands = TH_COMMAND_SERVE, .parse = th_parse_text, .offset = AT(serve.desc.listen),
      .help = "address to listen on, such as [::1]:8347; port 0: any free port; an address other than loopback needs a token"},
-    {.name = "rate", .argument = "HZ", .fallback = "60", .commands = TH_COMMAND_SERVE, .parse = parse_rate, .offset = AT(serve.desc.settings.rate_hz),
+    {.name = "rate", .argument = "HZ", .fallback = "60", .commands = TH_COMMAND_SERVE, .parse = th_parse_rate, .offset = AT(serve.desc.settings.rate_hz),
      .low = TH_SETTINGS_MIN_RATE_HZ, .high = TH_SETTINGS_MAX_RATE_HZ, .help = "ticks per second; 0: as many as possible"},
-    {.name = "models", .argument = "DIR", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = parse_folder, .offset = AT(serve.folders),
+    {.name = "models", .argument = "DIR", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = th_parse_folder, .offset = AT(serve.folders),
      .help = "folder of models that clients may request by name"},
-    {.name = "results", .argument = "DIR", .commands = TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(serve.desc.results),
+    {.name = "results", .argument = "DIR", .commands = TH_COMMAND_SERVE, .parse = th_parse_text, .offset = AT(serve.desc.results),
      .help = "folder for results and reports of runs; files are written atomically (default: kept in memory)"},
-    {.name = "token-file", .argument = "FILE", .commands = TH_COMMAND_SERVE, .parse = parse_text, .offset = AT(serve.desc.token_file),
+    {.name = "token-file", .argument = "FILE", .commands = TH_COMMAND_SERVE, .parse = th_parse_text, .offset = AT(serve.desc.token_file),
      .help = "file whose first line is the token that clients must send (default: the environment variable THRONG_TOKEN)"},
-    {.name = "allow-host", .argument = "NAME", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = parse_host, .offset = AT(serve.hosts),
+    {.name = "allow-host", .argument = "NAME", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = th_parse_host, .offset = AT(serve.hosts),
      .help = "additional Host header to accept, besides localhost, IP addresses and, where other machines can connect, this machine's name"},
-    {.name = "max-count", .argument = "N", .fallback = "100000", .commands = TH_COMMAND_SERVE, .parse = parse_whole, .offset = AT(serve.desc.limits.max_count),
+    {.name = "max-count", .argument = "N", .fallback = "100000", .commands = TH_COMMAND_SERVE, .parse = th_parse_whole, .offset = AT(serve.desc.limits.max_count),
      .low = 1, .high = 1e6, .help = "largest number of characters a client may request"},
-    {.name = "max-memory", .argument = "MB", .commands = TH_COMMAND_SERVE, .parse = parse_multiple, .offset = AT(serve.desc.limits.max_memory_bytes),
+    {.name = "max-memory", .argument = "MB", .commands = TH_COMMAND_SERVE, .parse = th_parse_multiple, .offset = AT(serve.desc.limits.max_memory_bytes),
      .unit = 1e6, .low = 1, .high = 1e9, .help = "largest crowd a client may request, in MB (default: a quarter of the machine's memory)"},
-    {.name = "max-memory", .argument = "MB", .commands = TH_COMMAND_STRESS, .parse = parse_multiple, .offset = AT(stress.memory_bytes),
+    {.name = "max-memory", .argument = "MB", .commands = TH_COMMAND_STRESS, .parse = th_parse_multiple, .offset = AT(stress.memory_bytes),
      .unit = 1e6, .low = 1, .high = 1e9, .help = "memory limit for the crowd in MB (default: 80 % of available memory)"},
-    {.name = "max-requests", .argument = "HZ", .commands = TH_COMMAND_SERVE, .parse = parse_real, .offset = AT(serve.desc.requests_per_s),
+    {.name = "max-requests", .argument = "HZ", .commands = TH_COMMAND_SERVE, .parse = th_parse_real, .offset = AT(serve.desc.requests_per_s),
      .low = 0.1, .high = 1e6, .help = "rate limit per client address, in requests per second (default: 100, and none for this machine)"},
-    {.name = "log-level", .argument = "LEVEL", .fallback = "info", .commands = TH_COMMAND_SERVE, .parse = parse_choice, .offset = AT(serve.desc.log_level),
+    {.name = "log-level", .argument = "LEVEL", .fallback = "info", .commands = TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(serve.desc.log_level),
      .choices = log_level_choices, .help = "least severe level logged to standard error: error, warning, info or debug"},
-    {.name = "log-format", .argument = "NAME", .fallback = "text", .commands = TH_COMMAND_SERVE, .parse = parse_choice, .offset = AT(serve.desc.log_format),
+    {.name = "log-format", .argument = "NAME", .fallback = "text", .commands = TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(serve.desc.log_format),
      .choices = log_format_choices, .help = "log format: text, or json with one object per line"},
-    {.name = "json", .commands = EACH | TH_COMMAND_COMPARE, .for_one = true, .parse = parse_switch, .offset = AT(output.json),
+    {.name = "json", .commands = EACH | TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_switch, .offset = AT(output.json),
      .help = "print JSON instead of text"},
-    {.name = "save", .argument = "NAME", .commands = REPEATS, .for_one = true, .parse = parse_name, .offset = AT(output.save),
+    {.name = "save", .argument = "NAME", .commands = REPEATS, .for_one = true, .parse = th_parse_name, .offset = AT(output.save),
      .help = "save the result as a baseline under this name; replaces a baseline of the same name"},
-    {.name = "out", .argument = "FILE", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = parse_named_file, .offset = AT(output.out),
+    {.name = "out", .argument = "FILE", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_named_file, .offset = AT(output.out),
      .choices = result_endings, .help = "also write the result to FILE, in the format of its extension: .json, .csv or .md (Markdown); atomic"},
-    {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER & ~MEASURES, .parse = parse_text, .offset = AT(output.out),
+    {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER & ~MEASURES, .parse = th_parse_text, .offset = AT(output.out),
      .help = "also write the result to FILE as JSON; atomic"},
-    {.name = "report", .argument = "FILE", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = parse_named_file, .offset = AT(output.report),
+    {.name = "report", .argument = "FILE", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_named_file, .offset = AT(output.report),
      .choices = page_endings, .help = "also write the result to FILE as an HTML page with plots (.html); atomic"},
-    {.name = "trace", .argument = "FILE", .commands = CROWDS, .for_one = true, .parse = parse_text, .offset = AT(trace),
+    {.name = "trace", .argument = "FILE", .commands = CROWDS, .for_one = true, .parse = th_parse_text, .offset = AT(trace),
      .help = "write a trace of all threads to FILE, for ui.perfetto.dev or chrome://tracing"},
-    {.name = "help", .commands = PLAYED | TH_COMMAND_COMPARE, .parse = parse_switch, .offset = AT(help), .repeatable = true,
+    {.name = "help", .commands = PLAYED | TH_COMMAND_COMPARE, .parse = th_parse_switch, .offset = AT(help), .repeatable = true,
      .help = "show this help"},
     {0},
 };

@@ -1,7 +1,7 @@
 #include "options.h"
 
 #include "baseline.h"
-#include "option_table.h"
+#include "option.h"
 
 #include <throng/core/file.h>
 #include <throng/core/suggest.h>
@@ -27,7 +27,7 @@ static const th_option *find_option(const th_command *command, const char *name,
     return other;
 }
 
-static bool refuse_unknown(const th_command *command, const char *word, size_t length, th_error *err)
+static th_result refuse_unknown(const th_command *command, const char *word, size_t length, th_error *err)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
@@ -36,13 +36,11 @@ static bool refuse_unknown(const th_command *command, const char *word, size_t l
         if (o->commands & command->bit)
             th_suggestion_consider(&s, o->name);
     if (s.best)
-        th_fail(err, TH_ERR_INPUT, "unknown option --%s; did you mean --%s?", name, s.best);
-    else
-        th_fail(err, TH_ERR_INPUT, "unknown option --%s; `throng help %s` lists them", name, command->name);
-    return false;
+        return th_fail(err, TH_ERR_INPUT, "unknown option --%s; did you mean --%s?", name, s.best);
+    return th_fail(err, TH_ERR_INPUT, "unknown option --%s; `throng help %s` lists them", name, command->name);
 }
 
-static bool refuse_elsewhere(const th_command *command, const th_option *option, th_error *err)
+static th_result refuse_elsewhere(const th_command *command, const th_option *option, th_error *err)
 {
     char names[128] = "";
     uint32_t takers = 0;
@@ -55,12 +53,11 @@ static bool refuse_elsewhere(const th_command *command, const th_option *option,
         takers &= ~c->bit;
         th_append(names, sizeof names, "%s%s", !names[0] ? "" : takers ? ", " : " and ", c->name);
     }
-    th_fail(err, TH_ERR_INPUT, "%s takes no --%s; that is an option of %s", command->name, option->name, names);
-    return false;
+    return th_fail(err, TH_ERR_INPUT, "%s takes no --%s; that is an option of %s", command->name, option->name, names);
 }
 
 /* Reads the option at run->words[*at] and moves *at past it. */
-static bool parse_option(th_options *options, th_run *run, int *at, th_error *err)
+static th_result parse_option(th_options *options, th_run *run, int *at, th_error *err)
 {
     char *const *words = run->words;
     const char *word = strcmp(words[*at], "-h") == 0 ? "help" : words[*at] + 2, *text = NULL;
@@ -75,22 +72,17 @@ static bool parse_option(th_options *options, th_run *run, int *at, th_error *er
     if (!th_run_has_option(run, o->name)) {
         run->options[run->option_count++] = o->name;
     } else if (!o->repeatable) {
-        th_fail(err, TH_ERR_INPUT, "--%s is given twice", o->name);
-        return false;
+        return th_fail(err, TH_ERR_INPUT, "--%s is given twice", o->name);
     }
     *at += 1;
     if (word[length] == '=')
         text = word + length + 1;
-    if (text && !o->argument) {
-        th_fail(err, TH_ERR_INPUT, "--%s takes no value", o->name);
-        return false;
-    }
+    if (text && !o->argument)
+        return th_fail(err, TH_ERR_INPUT, "--%s takes no value", o->name);
     if (!text && o->argument) {
         /* "--out --json" lacks a file name; a file of that name can be given as "--out=--json". */
-        if (*at == run->word_count || strncmp(words[*at], "--", 2) == 0) {
-            th_fail(err, TH_ERR_INPUT, "--%s needs a value: --%s %s", o->name, o->name, o->argument);
-            return false;
-        }
+        if (*at == run->word_count || strncmp(words[*at], "--", 2) == 0)
+            return th_fail(err, TH_ERR_INPUT, "--%s needs a value: --%s %s", o->name, o->name, o->argument);
         text = words[(*at)++];
     }
     for (int i = first; i < *at && !o->for_one && run->process_word_count < TH_RUN_MAX_WORDS; i++)
@@ -98,17 +90,15 @@ static bool parse_option(th_options *options, th_run *run, int *at, th_error *er
     return o->parse(o, text, (char *)options + o->offset, err);
 }
 
-static bool parse_operand(th_options *options, const th_command *command, const char *word, th_error *err)
+static th_result parse_operand(th_options *options, const th_command *command, const char *word, th_error *err)
 {
     static const th_option as_model = {.name = "model", .argument = "FILE"};
     if (command->bit == TH_COMMAND_COMPARE)
-        return th_option_parse_file(&as_model, word, &options->compare.files, err);
-    if (!command->operand) {
-        th_fail(err, TH_ERR_INPUT, "unexpected \"%s\"; %s takes options only%s", word, command->name,
-                find_option(command, "model", 5) ? ", a model as --model FILE" : "");
-        return false;
-    }
-    return th_option_parse_file(&as_model, word, &options->models.models, err);
+        return th_parse_file(&as_model, word, &options->compare.files, err);
+    if (!command->operand)
+        return th_fail(err, TH_ERR_INPUT, "unexpected \"%s\"; %s takes options only%s", word, command->name,
+                       find_option(command, "model", 5) ? ", a model as --model FILE" : "");
+    return th_parse_file(&as_model, word, &options->models.models, err);
 }
 
 static void set_defaults(th_options *options, const th_command *command)
@@ -119,31 +109,31 @@ static void set_defaults(th_options *options, const th_command *command)
             o->parse(o, o->fallback, (char *)options + o->offset, NULL);
 }
 
-bool th_options_parse(th_options *options, th_run *run, const th_command *command, int argc, char *const *argv,
-                      th_error *err)
+th_result th_options_parse(th_options *options, th_run *run, const th_command *command, int argc, char *const *argv,
+                           th_error *err)
 {
     bool words_only = false;
+    th_result result = TH_OK;
     set_defaults(options, command);
     *run = (th_run){.command = command, .words = argv, .word_count = argc};
-    for (int at = 0; at < argc;) {
+    for (int at = 0; at < argc && result == TH_OK;) {
         const char *word = argv[at];
-        bool is_option = !words_only && word[0] == '-' && word[1] != '\0';
+        const bool is_option = !words_only && word[0] == '-' && word[1] != '\0';
         if (is_option && strcmp(word, "--") == 0) {
             words_only = true;
             at++;
         } else if (is_option && word[1] != '-' && strcmp(word, "-h") != 0) {
-            th_fail(err, TH_ERR_INPUT, "unknown option %s; options begin with two dashes", word);
-            return false;
-        } else if (is_option ? !parse_option(options, run, &at, err)
-                             : !parse_operand(options, command, argv[at++], err)) {
-            return false;
+            result = th_fail(err, TH_ERR_INPUT, "unknown option %s; options begin with two dashes", word);
+        } else if (is_option) {
+            result = parse_option(options, run, &at, err);
+        } else {
+            result = parse_operand(options, command, argv[at++], err);
         }
     }
-    if (command->operand && options->models.models.count > 1) {
-        th_fail(err, TH_ERR_INPUT, "%s takes one model, not %u", command->name, options->models.models.count);
-        return false;
-    }
-    return true;
+    const uint32_t models = options->models.models.count;
+    if (result == TH_OK && command->operand && models > 1)
+        return th_fail(err, TH_ERR_INPUT, "%s takes one model, not %u", command->name, models);
+    return result;
 }
 
 /* ---- outputs that would overwrite each other or an input ---- */

@@ -26,11 +26,6 @@ typedef struct th_number_list {
     uint32_t count;
 } th_number_list;
 
-typedef enum th_vsync {
-    TH_VSYNC_ON = 0,
-    TH_VSYNC_OFF,
-} th_vsync;
-
 /* Zero, or the default that the help shows, where not given. */
 typedef struct th_options {
     th_model_options models;
@@ -72,7 +67,7 @@ typedef struct th_options {
     th_frame_writer_desc render;
     struct {
         uint32_t frames;
-        th_vsync vsync;
+        bool no_vsync;
     } view;
     struct {
         th_server_desc desc;
@@ -81,8 +76,8 @@ typedef struct th_options {
 } th_options;
 
 /* Parses the words after the command. On failure err->text says what is wrong, with a suggestion if there is one. */
-bool th_options_parse(th_options *options, th_run *run, const th_command *command, int argc, char *const *argv,
-                      th_error *err);
+th_result th_options_parse(th_options *options, th_run *run, const th_command *command, int argc, char *const *argv,
+                           th_error *err);
 
 /* Checks the files to write before a long measurement. Reports an error and returns an exit code when one cannot be
  * written, when two of them are the same file, or when one is also an input: a model, an animation, or a result to

@@ -92,8 +92,9 @@ static th_result create_snapshots(const th_crowd_view_desc *crowd, th_snapshot_g
     th_options render;
     th_run none;
     *out = NULL;
-    if (!th_options_parse(&render, &none, th_command_find("render"), 0, NULL, err))
-        return err->code;
+    const th_result result = th_options_parse(&render, &none, th_command_find("render"), 0, NULL, err);
+    if (result != TH_OK)
+        return result;
     render.crowd.jobs.threads = 1;
     render.crowd.isa = crowd->isa;
     render.crowd.palette = crowd->palette;

@@ -20,7 +20,7 @@ int th_command_view(const th_options *o, th_run *run)
         .settings = {.crowd = o->crowd, .clip = o->models.clip},
         .software_count = th_run_has_option(run, "count") ? o->crowd.count : SOFTWARE_COUNT,
         .picture = o->picture,
-        .no_vsync = o->view.vsync == TH_VSYNC_OFF,
+        .no_vsync = o->view.no_vsync,
         .frames = o->view.frames,
         .tracer = run->tracer,
     };
