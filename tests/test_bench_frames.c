@@ -43,12 +43,12 @@ static th_report report_of(const th_options *o)
     th_report report;
     th_bench_frames entries;
     cr_assert_eq(th_model_set_init(&model_set, &o->models, NULL, &err), TH_OK);
-    th_crowd_view_desc drawn = th_model_set_crowd(&model_set, &o->crowd);
+    th_crowd_view_desc drawn = th_model_set_crowd_view_desc(&model_set, &o->crowd);
     drawn.count = o->bench.drawn;
     th_bench_frames_init(&entries, &drawn, &o->picture);
     const th_external_benchmarks external = th_bench_frames_external(&entries);
     const th_bench_desc desc = {
-        .scene = th_model_set_scene(&model_set, &o->crowd),
+        .scene = th_model_set_scene_desc(&model_set, &o->crowd),
         .threads = 1,
         .measure = o->measure,
         .filter = o->filter,
@@ -148,7 +148,7 @@ static void stage_init(stage *s, const th_options *o)
 {
     *s = (stage){.gl = open_context()};
     cr_assert_eq(th_model_set_init(&s->model_set, &o->models, NULL, &err), TH_OK);
-    const th_crowd_view_desc desc = th_model_set_crowd(&s->model_set, &o->crowd);
+    const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&s->model_set, &o->crowd);
     cr_assert_eq(th_target_create(&(th_target_desc){WIDTH, HEIGHT, 1}, &s->target, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_crowd_view_create(&desc, s->gl, &s->crowd_view, &err), TH_OK, "%s", err.text);
     s->camera = th_crowd_view_camera(s->crowd_view, (float)WIDTH / HEIGHT);

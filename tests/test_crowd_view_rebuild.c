@@ -59,7 +59,7 @@ static th_result prepare(const settings *s, const th_crowd_view *base, th_crowd_
     th_model_set chosen = model_set;
     *out = NULL;
     const th_result result = th_model_set_choose_clip(&chosen, s->clip, &err);
-    const th_crowd_view_desc desc = th_model_set_crowd(&chosen, &s->crowd);
+    const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&chosen, &s->crowd);
     return result == TH_OK ? th_crowd_view_prepare(&desc, base, out, &err) : result;
 }
 

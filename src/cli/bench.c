@@ -82,12 +82,12 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     th_error err;
     th_report report;
     th_bench_frames frames;
-    th_crowd_view_desc drawn = th_model_set_crowd(model_set, &o->crowd);
+    th_crowd_view_desc drawn = th_model_set_crowd_view_desc(model_set, &o->crowd);
     drawn.count = o->bench.drawn;
     th_bench_frames_init(&frames, &drawn, &o->picture);
     const th_external_benchmarks external = th_bench_frames_external(&frames);
     const th_bench_desc desc = {
-        .scene = th_model_set_scene(model_set, &o->crowd),
+        .scene = th_model_set_scene_desc(model_set, &o->crowd),
         .threads = o->crowd.jobs.threads,
         .measure = *measure,
         .tracer = run->tracer,

@@ -13,9 +13,8 @@ static void show(void *ctx, const th_measure_state *s)
     (void)ctx;
     if (isfinite(s->precision))
         snprintf(known, sizeof known, ", 95 %% CI +-%.2g %%", 100 * s->precision);
-    if (th_progress_is_due())
-        th_progress_show("%u of %u: %.40s and its like, %u repetition%s%s", s->comparison, s->comparisons, s->name,
-                         s->rounds, th_plural(s->rounds), known);
+    th_progress_show("%u of %u: %.40s and its like, %u repetition%s%s", s->comparison, s->comparisons, s->name,
+                     s->rounds, th_plural(s->rounds), known);
 }
 
 /* ---- the options ---- */

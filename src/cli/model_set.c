@@ -127,7 +127,7 @@ th_result th_model_load(const th_model_options *o, const char *path, th_model **
     return result;
 }
 
-th_crowd_view_desc th_model_set_crowd(const th_model_set *model_set, const th_crowd_view_desc *crowd)
+th_crowd_view_desc th_model_set_crowd_view_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd)
 {
     th_crowd_view_desc desc = *crowd;
     desc.model_count = model_set->count;
@@ -138,7 +138,7 @@ th_crowd_view_desc th_model_set_crowd(const th_model_set *model_set, const th_cr
     return desc;
 }
 
-th_scene_desc th_model_set_scene(const th_model_set *model_set, const th_crowd_view_desc *crowd)
+th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd)
 {
     return (th_scene_desc){
         .models = (const th_model *const *)model_set->models,

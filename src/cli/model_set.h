@@ -41,9 +41,9 @@ th_result th_model_set_choose_clip(th_model_set *model_set, const char *clip, th
 th_result th_model_load(const th_model_options *options, const char *path, th_model **out, th_error *err);
 
 /* The crowd with the set's models and clips. The set must outlive what is made of it. */
-th_crowd_view_desc th_model_set_crowd(const th_model_set *model_set, const th_crowd_view_desc *crowd);
+th_crowd_view_desc th_model_set_crowd_view_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd);
 
 /* The same for crowds that are not drawn: count, seed and compile of the desc are used. */
-th_scene_desc th_model_set_scene(const th_model_set *model_set, const th_crowd_view_desc *crowd);
+th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd);
 
 #endif

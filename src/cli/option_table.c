@@ -3,40 +3,30 @@
 
 #include <math.h>
 
-static const char *const isa_choices[] = {"auto", "scalar", "sse4", "avx2", "avx512", "neon", NULL};
-static const char *const palette_choices[] = {"f32", "f16", NULL};
-static const char *const sampling_choices[] = {"compiled", "exact", NULL};
-static const char *const keys_choices[] = {"32", "16", NULL};
-static const char *const interpolation_choices[] = {"authored", "step", "nlerp", "slerp", "fast-slerp", "cubic", NULL};
-static const char *const scheduler_choices[] = {
-    "work-stealing", "serial", "openmp-dynamic", "openmp-guided", "openmp-static", "onetbb", NULL};
-static const char *const placement_choices[] = {"none", "workers", "compact", "spread", "cores", NULL};
-static const char *const layout_choices[] = {"grid", "ring", "street", NULL};
-static const char *const look_choices[] = {"natural", "lod", "skeleton", "workers", NULL};
-static const char *const fetch_choices[] = {"auto", "storage", "texture", NULL};
-static const char *const upload_choices[] = {"auto", "persistent", "unsynchronized", NULL};
-static const char *const vsync_choices[] = {"on", "off", NULL};
-static const char *const log_level_choices[] = {"error", "warning", "info", "debug", NULL};
-static const char *const log_format_choices[] = {"text", "json", NULL};
+/* The names of an enum, in its order. */
+#define CHOICES(name, count, ...)                                                                                      \
+    static const char *const name[] = {__VA_ARGS__, NULL};                                                             \
+    _Static_assert(sizeof(name) / sizeof *(name) == (count) + 1, "a name for each")
+
+CHOICES(isa_choices, TH_ISA_COUNT, "auto", "scalar", "sse4", "avx2", "avx512", "neon");
+CHOICES(palette_choices, TH_PALETTE_COUNT, "f32", "f16");
+CHOICES(sampling_choices, TH_SAMPLING_EXACT + 1, "compiled", "exact");
+CHOICES(keys_choices, TH_KEYS_COUNT, "32", "16");
+CHOICES(interpolation_choices, TH_INTERPOLATION_COUNT, "authored", "step", "nlerp", "slerp", "fast-slerp", "cubic");
+CHOICES(scheduler_choices, TH_SCHEDULER_COUNT, "work-stealing", "serial", "openmp-dynamic", "openmp-guided",
+        "openmp-static", "onetbb");
+CHOICES(placement_choices, TH_PLACEMENT_COUNT, "none", "workers", "compact", "spread", "cores");
+CHOICES(stages_choices, TH_STAGES_COUNT, "fused", "separate");
+CHOICES(layout_choices, TH_LAYOUT_COUNT, "grid", "ring", "street");
+CHOICES(look_choices, TH_LOOK_COUNT, "natural", "lod", "skeleton", "workers");
+CHOICES(fetch_choices, TH_FETCH_TEXTURE + 1, "auto", "storage", "texture");
+CHOICES(upload_choices, TH_RING_UNSYNCHRONIZED + 1, "auto", "persistent", "unsynchronized");
+CHOICES(log_level_choices, TH_LOG_LEVEL_COUNT, "error", "warning", "info", "debug");
+CHOICES(log_format_choices, TH_LOG_FORMAT_COUNT, "text", "json");
+CHOICES(vsync_choices, 2, "on", "off");
 static const char *const result_endings[] = {".json", ".csv", ".md", NULL};
 static const char *const picture_endings[] = {".png", ".mp4", ".mkv", ".webm", NULL};
 static const char *const page_endings[] = {".html", ".htm", NULL};
-static const char *const stages_choices[] = {"fused", "separate", NULL};
-
-#define NAMES_EACH(choices, count) _Static_assert(sizeof(choices) / sizeof *(choices) == (count) + 1, "a name for each")
-NAMES_EACH(isa_choices, TH_ISA_COUNT);
-NAMES_EACH(palette_choices, TH_PALETTE_COUNT);
-NAMES_EACH(keys_choices, TH_KEYS_COUNT);
-NAMES_EACH(interpolation_choices, TH_INTERPOLATION_COUNT);
-NAMES_EACH(scheduler_choices, TH_SCHEDULER_COUNT);
-NAMES_EACH(placement_choices, TH_PLACEMENT_COUNT);
-NAMES_EACH(layout_choices, TH_LAYOUT_COUNT);
-NAMES_EACH(look_choices, TH_LOOK_COUNT);
-NAMES_EACH(fetch_choices, TH_FETCH_TEXTURE + 1);
-NAMES_EACH(upload_choices, TH_RING_UNSYNCHRONIZED + 1);
-NAMES_EACH(log_level_choices, TH_LOG_LEVEL_COUNT);
-NAMES_EACH(log_format_choices, TH_LOG_FORMAT_COUNT);
-NAMES_EACH(stages_choices, TH_STAGES_COUNT);
 
 #define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | CROWDS)
 #define PLAYED    (EACH | TH_COMMAND_SERVE)

@@ -64,20 +64,11 @@ static int write_file(const char *path, th_form form, const char *command, th_wr
     size_t size = 0;
     th_error err = {TH_ERR_MEMORY, "out of memory"};
     FILE *file = open_memstream(&text, &size);
-    bool made = file && write(result, form, command, file);
+    bool made = file && (command || form != TH_FORM_PAGE) && write(result, form, command, file);
     made = file && fclose(file) == 0 && made;
     const bool kept = made && th_file_replace(path, &(struct iovec){text, size}, 1, &err) == TH_OK;
     free(text);
     return kept ? TH_EXIT_GOOD : th_fail_with(&err);
-}
-
-static int write_page(const th_run *run, const char *path, th_write_fn *write, const void *result)
-{
-    char *command = command_line(run);
-    const int code = command ? write_file(path, TH_FORM_PAGE, command, write, result)
-                             : th_fail_with(&(th_error){TH_ERR_MEMORY, "out of memory"});
-    free(command);
-    return code;
 }
 
 static int save(const char *name, th_write_fn *write, const void *result)
@@ -97,13 +88,15 @@ static int print(th_form form, th_write_fn *write, const void *result)
 
 int th_output_write(th_run *run, const th_output_options *o, th_write_fn *write, const void *result)
 {
+    char *command = o->report ? command_line(run) : NULL;
     /* Files first, because a closed pipe ends this program. */
     const int codes[] = {
         o->out ? write_file(o->out, form_of(o->out), NULL, write, result) : TH_EXIT_GOOD,
-        o->report ? write_page(run, o->report, write, result) : TH_EXIT_GOOD,
+        o->report ? write_file(o->report, TH_FORM_PAGE, command, write, result) : TH_EXIT_GOOD,
         o->save ? save(o->save, write, result) : TH_EXIT_GOOD,
         print(o->json ? TH_FORM_JSON : TH_FORM_TEXT, write, result),
     };
+    free(command);
     run->has_result = true;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (codes[i] != TH_EXIT_GOOD)

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <throng/anim/exact.h>
+#include <throng/core/cache_line.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
 #include <throng/runtime/frame.h>
@@ -38,20 +39,15 @@ static th_result pose_init(pose *p, const th_options *o, const th_model *model, 
     return TH_OK;
 }
 
-/* Poses a crowd of one character on the calling thread, with the kernels of bench and scale. */
+/* Poses a crowd of one character with the kernels of bench and scale. */
 static th_result evaluate_crowd(pose *p, const th_crowd *crowd, th_error *err)
 {
-    th_jobs *jobs = NULL;
-    th_frame *frame = NULL;
-    void *palette = NULL;
-    th_result result = th_threads_create(&(th_jobs_desc){.threads = 1}, &jobs, err);
-    if (result == TH_OK)
-        result = th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = jobs}, &frame, err);
-    if (result == TH_OK)
-        result = th_palette_create(crowd, &palette, err);
+    const th_palette format = p->options->crowd.palette;
+    void *palette = NULL, *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
+    const th_result result = scratch ? th_palette_create(crowd, &palette, err)
+                                     : th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
     if (result == TH_OK) {
-        th_frame_animate(frame, p->options->pose.time_s, palette);
-        const th_palette format = p->options->crowd.palette;
+        th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, palette, scratch);
         for (uint32_t b = 0; b < p->model->bone_count; b++) {
             th_mat34 entry;
             th_palette_read(format, (const char *)palette + b * th_palette_entry_bytes(format), entry.m);
@@ -60,8 +56,7 @@ static th_result evaluate_crowd(pose *p, const th_crowd *crowd, th_error *err)
         p->isa = th_isa_name(th_crowd_isa(crowd));
     }
     free(palette);
-    th_frame_destroy(frame);
-    th_jobs_destroy(jobs);
+    free(scratch);
     return result;
 }
 

@@ -17,14 +17,11 @@ bool th_progress_wanted(void)
     return isatty(STDERR_FILENO) || getenv("THRONG_PROGRESS");
 }
 
-bool th_progress_is_due(void)
-{
-    return th_clock_ns() - shown_ns >= SHOW_NS;
-}
-
 void th_progress_show(const char *format, ...)
 {
     va_list args;
+    if (th_clock_ns() - shown_ns < SHOW_NS)
+        return;
     va_start(args, format);
     fputs(CLEARED, stderr);
     vfprintf(stderr, format, args);

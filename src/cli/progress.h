@@ -7,10 +7,7 @@
 /* True if standard error is a terminal or THRONG_PROGRESS is set; false for logs. */
 bool th_progress_wanted(void);
 
-/* Whether enough time has passed for the next update. */
-bool th_progress_is_due(void);
-
-/* Replaces the current line. */
+/* Replaces the current line, unless it is too new to have been read. */
 __attribute__((format(printf, 1, 2))) void th_progress_show(const char *format, ...);
 
 /* Clears the line. */

@@ -33,7 +33,7 @@ static void complain_of_size(const th_frame_writer_desc *writer)
 
 static th_result begin(rendering *r, const th_model_set *model_set, th_error *err)
 {
-    const th_crowd_view_desc crowd = th_model_set_crowd(model_set, &r->options->crowd);
+    const th_crowd_view_desc crowd = th_model_set_crowd_view_desc(model_set, &r->options->crowd);
     th_result result = th_frame_writer_open(&r->file, &r->writer, err);
     if (result == TH_OK)
         result = th_picture_open(&r->picture, &r->options->picture, err);

@@ -86,12 +86,12 @@ static th_result set_up(void *ctx, const th_snapshot_scene *crowd, th_error *err
 
 static th_result make_target(th_snapshot_gl *p, uint32_t width, uint32_t height, th_error *err)
 {
-    p->size.width = width;
-    p->size.height = height;
+    const th_target_desc size = {width, height, p->size.samples};
     th_result result =
-        p->target ? th_target_resize(p->target, width, height, err) : th_target_create(&p->size, &p->target, err);
+        p->target ? th_target_resize(p->target, width, height, err) : th_target_create(&size, &p->target, err);
     if (result != TH_OK)
         return result;
+    p->size = size;
     free(p->pixels);
     p->pixels = malloc(th_target_bytes(p->target));
     return p->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");

@@ -16,10 +16,9 @@ static void show(void *ctx, const th_stress_state *s)
     (void)ctx;
     if (p->stage == TH_CAPACITY_CONFIRM) /* the number of frames in other stages is open */
         snprintf(of, sizeof of, " of %u", s->frames);
-    if (th_progress_is_due())
-        th_progress_show("%u thread%s, %s: %s character%s, %u frame%s%s, %u over budget", s->threads,
-                         th_plural(s->threads), stages[p->stage], th_digits_from(p->items).text, th_plural(p->items),
-                         p->frames, th_plural(p->frames), of, p->deadline_misses);
+    th_progress_show("%u thread%s, %s: %s character%s, %u frame%s%s, %u over budget", s->threads, th_plural(s->threads),
+                     stages[p->stage], th_digits_from(p->items).text, th_plural(p->items), p->frames,
+                     th_plural(p->frames), of, p->deadline_misses);
 }
 
 /* ---- the command ---- */
@@ -59,7 +58,7 @@ static int run_stress(const th_options *o, th_run *run, const th_model_set *mode
     th_error err;
     th_stress stress;
     const th_stress_desc desc = {
-        .scene = th_model_set_scene(model_set, &o->crowd),
+        .scene = th_model_set_scene_desc(model_set, &o->crowd),
         .isa = o->crowd.isa,
         .palette = o->crowd.palette,
         .placement = o->crowd.jobs.placement,
@@ -88,7 +87,7 @@ static int run_drawn(const th_options *o, th_run *run, const th_model_set *model
 {
     th_error err;
     th_load_test_gl test;
-    const th_crowd_view_desc crowd = th_model_set_crowd(model_set, &o->crowd);
+    const th_crowd_view_desc crowd = th_model_set_crowd_view_desc(model_set, &o->crowd);
     if (th_load_test_gl_init(&test, &crowd, &o->picture, &err) != TH_OK)
         return th_fail_with(&err);
     const th_stress_renderer renderer = th_load_test_gl_renderer(&test);

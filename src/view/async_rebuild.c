@@ -12,7 +12,7 @@ static th_result prepare(th_async_rebuild *c)
     c->doing = "Compiling clips and meshes";
     th_model_set chosen = *c->model_set;
     result = th_model_set_choose_clip(&chosen, c->settings.clip, &c->err);
-    const th_crowd_view_desc desc = th_model_set_crowd(&chosen, &c->settings.crowd);
+    const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&chosen, &c->settings.crowd);
     return result == TH_OK ? th_crowd_view_prepare(&desc, c->base, &c->crowd_view, &c->err) : result;
 }
 
