@@ -1,11 +1,12 @@
 #include "option.h"
 
 #include "baseline.h"
-#include "options.h"
+#include "model_set.h"
 #include "synthetic_text.h"
 
 #include <throng/core/suggest.h>
 #include <throng/core/text_format.h>
+#include <throng/render/target.h>
 
 #include <ctype.h>
 #include <errno.h>

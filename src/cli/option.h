@@ -4,6 +4,7 @@
 #define TH_CLI_OPTION_H
 
 #include <throng/core/error.h>
+#include <throng/jobs/jobs.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +32,18 @@ struct th_option {
 /* Ends with a row whose name is NULL. An option with different meanings for different commands has a row for each. */
 extern const th_option th_option_table[];
 
-/* What the value is comes last. On failure they say what the option takes. */
+typedef struct th_thread_list {
+    uint32_t counts[TH_JOBS_MAX_THREADS]; /* ascending, without duplicates */
+    uint32_t count;
+} th_thread_list;
+
+/* Numbers to compare, in the given order, without duplicates. */
+typedef struct th_number_list {
+    uint32_t values[16];
+    uint32_t count;
+} th_number_list;
+
+/* The parsers, and the types of their values. On failure they say what the option takes. */
 th_parse_fn th_parse_whole;       /* uint32_t */
 th_parse_fn th_parse_whole_list;  /* th_number_list */
 th_parse_fn th_parse_seed;        /* uint64_t */
@@ -39,10 +51,10 @@ th_parse_fn th_parse_real;        /* double */
 th_parse_fn th_parse_rate;        /* double: 0, or at least `low` */
 th_parse_fn th_parse_fraction;    /* double in a larger unit, such as a share of 1 for percent */
 th_parse_fn th_parse_multiple;    /* uint64_t in a smaller unit, such as nanoseconds for milliseconds */
-th_parse_fn th_parse_text;        /* const char *, as in the six below; not empty */
-th_parse_fn th_parse_name;        /* safe as a file name in any folder, and does not look like an option */
-th_parse_fn th_parse_regex;       /* an extended regular expression */
-th_parse_fn th_parse_named_file;  /* ends in one of the choices */
+th_parse_fn th_parse_text;        /* const char *: not empty */
+th_parse_fn th_parse_name;        /* const char *: safe as a file name in any folder, and not like an option */
+th_parse_fn th_parse_regex;       /* const char *: an extended regular expression */
+th_parse_fn th_parse_named_file;  /* const char *: ends in one of the choices */
 th_parse_fn th_parse_file;        /* th_file_list: the name of a file, or of a generated model */
 th_parse_fn th_parse_folder;      /* th_file_list */
 th_parse_fn th_parse_host;        /* th_file_list */

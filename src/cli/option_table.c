@@ -1,4 +1,3 @@
-#include "option.h"
 #include "options.h"
 
 #include <math.h>

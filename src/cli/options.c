@@ -1,7 +1,6 @@
 #include "options.h"
 
 #include "baseline.h"
-#include "option.h"
 
 #include <throng/core/file.h>
 #include <throng/core/suggest.h>

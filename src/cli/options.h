@@ -4,6 +4,7 @@
 #define TH_CLI_OPTIONS_H
 
 #include "model_set.h"
+#include "option.h"
 #include "output.h"
 #include "run.h"
 
@@ -14,17 +15,6 @@
 #include <throng/render/target.h>
 #include <throng/runtime/frame.h>
 #include <throng/serve/server.h>
-
-typedef struct th_thread_list {
-    uint32_t counts[TH_JOBS_MAX_THREADS]; /* ascending, without duplicates */
-    uint32_t count;
-} th_thread_list;
-
-/* Numbers to compare, in the given order, without duplicates. */
-typedef struct th_number_list {
-    uint32_t values[16];
-    uint32_t count;
-} th_number_list;
 
 /* Zero, or the default that the help shows, where not given. */
 typedef struct th_options {
