@@ -30,26 +30,22 @@ static double seconds(const th_clip *clip)
     return clip->duration_ticks / clip->ticks_per_second;
 }
 
-static uint64_t key_count(const th_clip *clip)
-{
-    uint64_t keys = 0;
-    for (uint32_t c = 0; c < clip->channel_count; c++) {
-        const th_channel *channel = &clip->channels[c];
-        keys += (uint64_t)channel->translation.key_count + channel->rotation.key_count + channel->scale.key_count;
-    }
-    return keys;
-}
+typedef struct counts {
+    uint64_t keys, splines; /* of all tracks */
+} counts;
 
-static uint64_t spline_count(const th_clip *clip)
+static counts count_tracks(const th_clip *clip)
 {
-    uint64_t splines = 0;
+    counts sum = {0};
     for (uint32_t c = 0; c < clip->channel_count; c++) {
         const th_channel *channel = &clip->channels[c];
         const th_track *const tracks[] = {&channel->translation, &channel->rotation, &channel->scale};
-        for (size_t t = 0; t < sizeof tracks / sizeof *tracks; t++)
-            splines += tracks[t]->tangents != NULL;
+        for (size_t t = 0; t < sizeof tracks / sizeof *tracks; t++) {
+            sum.keys += tracks[t]->key_count;
+            sum.splines += tracks[t]->tangents != NULL;
+        }
     }
-    return splines;
+    return sum;
 }
 
 /* Scene units to millimetres on a human of 1.8 m. */
@@ -111,11 +107,12 @@ static json_t *clips_json(const subject *s)
     json_t *array = json_array();
     for (uint32_t c = 0; c < s->model->clip_count; c++) {
         const th_clip *clip = &s->model->clips[c];
+        const counts sum = count_tracks(clip);
         json_t *json =
             json_pack("{s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "name", th_json_text(clip->name), "duration_s",
                       th_json_real(seconds(clip)), "duration_ticks", th_json_real(clip->duration_ticks),
                       "ticks_per_second", th_json_real(clip->ticks_per_second), "channels", (int)clip->channel_count,
-                      "keys", th_json_count(key_count(clip)), "splines", th_json_count(spline_count(clip)));
+                      "keys", th_json_count(sum.keys), "splines", th_json_count(sum.splines));
         array =
             th_json_append(array, th_json_merge(json, compiled_json(s, th_compiled_model_clip_report(s->compiled, c))));
     }
@@ -179,12 +176,13 @@ static void add_clip(th_table *table, const subject *s, uint32_t index)
 {
     const th_clip *clip = &s->model->clips[index];
     const th_clip_report *report = th_compiled_model_clip_report(s->compiled, index);
+    const counts sum = count_tracks(clip);
     th_table_cell(table, "%s", clip->name);
     th_table_cell(table, "%.2f", seconds(clip));
     th_table_cell(table, "%g", clip->ticks_per_second);
     th_table_cell(table, "%u", clip->channel_count);
-    th_table_cell(table, "%s", th_digits_from(key_count(clip)).text);
-    th_table_cell(table, "%s", th_digits_from(spline_count(clip)).text);
+    th_table_cell(table, "%s", th_digits_from(sum.keys).text);
+    th_table_cell(table, "%s", th_digits_from(sum.splines).text);
     if (!report->compiled) {
         for (int i = 0; i < 4; i++)
             th_table_cell(table, "-");
