@@ -461,6 +461,7 @@ Test(synthetic, words_that_make_no_sense_are_refused_with_what_would)
     expect_refusal("synthetic:rate=0", "synthetic:rate takes a whole number from 1 to 240, not \"0\"");
     expect_refusal("synthetic:moving=101", "synthetic:moving takes a whole number from 0 to 100, not \"101\"");
     expect_refusal("synthetic:shape=cube", "synthetic:shape takes tree, chain or star, not \"cube\"");
+    expect_refusal("synthetic:shape=tre", "synthetic:shape takes tree, chain or star, not \"tre\"; did you mean tree?");
     expect_refusal("synthetic:mesh=1", "synthetic:mesh takes on or off, not \"1\"");
     expect_refusal("synthetic:seed=18446744073709551616",
                    "synthetic:seed takes a whole number from 0 to 18446744073709551615, not \"18446744073709551616\"");
