@@ -2,7 +2,7 @@
  * looked at. */
 #include "fixture_context.h"
 #include "src/cli/bench_frames.h"
-#include "src/cli/crowd_view_options.h"
+#include "src/cli/options.h"
 
 #include <throng/bench/bench.h>
 
@@ -29,7 +29,9 @@ __attribute__((format(printf, 1, 2))) static th_options parse(const char *format
     for (char *word = strtok(line, " "); word; word = strtok(NULL, " "))
         words[count++] = word;
     th_options o;
-    cr_assert(th_options_parse(&o, th_command_find(words[0]), count - 1, words + 1, &err), "%s", err.text);
+    th_run run;
+    cr_assert_eq(th_options_parse(&o, &run, th_command_find(words[0]), count - 1, words + 1, &err), TH_OK, "%s",
+                 err.text);
     return o;
 }
 
@@ -40,13 +42,15 @@ static th_report report_of(const th_options *o)
     th_model_set model_set;
     th_report report;
     th_bench_frames entries;
-    cr_assert_eq(th_model_set_init(&model_set, o), TH_EXIT_GOOD);
-    th_bench_frames_init(&entries, o, &model_set);
+    cr_assert_eq(th_model_set_init(&model_set, &o->models, NULL, &err), TH_OK);
+    th_crowd_view_desc drawn = th_model_set_crowd_view_desc(&model_set, &o->crowd);
+    drawn.count = o->bench.drawn;
+    th_bench_frames_init(&entries, &drawn, &o->picture);
     const th_external_benchmarks external = th_bench_frames_external(&entries);
     const th_bench_desc desc = {
-        .scene = th_model_set_scene_desc(&model_set, o),
+        .scene = th_model_set_scene_desc(&model_set, &o->crowd),
         .threads = 1,
-        .measure = {.repetitions = o->repetitions, .iterations = o->frames},
+        .measure = o->measure,
         .filter = o->filter,
         .external = &external,
     };
@@ -133,7 +137,6 @@ Test(bench_frames, run_alone, .timeout = 300)
 /* ---- frames ---- */
 
 typedef struct stage {
-    th_options options;
     th_model_set model_set;
     th_gl *gl;
     th_target *target;
@@ -143,11 +146,11 @@ typedef struct stage {
 
 static void stage_init(stage *s, const th_options *o)
 {
-    *s = (stage){.options = *o, .gl = open_context()};
-    cr_assert_eq(th_model_set_init(&s->model_set, &s->options), TH_EXIT_GOOD);
+    *s = (stage){.gl = open_context()};
+    cr_assert_eq(th_model_set_init(&s->model_set, &o->models, NULL, &err), TH_OK);
+    const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&s->model_set, &o->crowd);
     cr_assert_eq(th_target_create(&(th_target_desc){WIDTH, HEIGHT, 1}, &s->target, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_options_create_crowd_view(&s->options, &s->model_set, s->gl, &s->crowd_view, &err), TH_OK, "%s",
-                 err.text);
+    cr_assert_eq(th_crowd_view_create(&desc, s->gl, &s->crowd_view, &err), TH_OK, "%s", err.text);
     s->camera = th_crowd_view_camera(s->crowd_view, (float)WIDTH / HEIGHT);
 }
 

@@ -1,6 +1,6 @@
 /* A crowd_view in process: what it makes of the context that it is drawn in. */
 #include "fixture_context.h"
-#include "src/cli/crowd_view_options.h"
+#include "src/cli/options.h"
 
 #include <throng/render/crowd_view.h>
 #include <throng/render/ring.h>
@@ -41,7 +41,7 @@ bool __wrap_th_ring_end(th_ring *ring)
 
 /* The embedded crowd, and what it is drawn to. */
 typedef struct fixture {
-    th_options options;
+    th_crowd_view_desc desc;
     th_model_set model_set;
     th_crowd_view *crowd_view;
     th_target *target;
@@ -51,14 +51,16 @@ typedef struct fixture {
 static void fixture_init(fixture *s, th_gl *gl, th_palette palette)
 {
     th_error err;
-    cr_assert(th_options_parse(&s->options, th_command_find("render"), 0, NULL, &err));
-    s->options.count = 20;
-    s->options.shadow = 0;
-    s->options.fetch = TH_FETCH_TEXTURE;
-    s->options.palette = palette;
-    cr_assert_eq(th_model_set_init(&s->model_set, &s->options), 0);
-    cr_assert_eq(th_options_create_crowd_view(&s->options, &s->model_set, gl, &s->crowd_view, &err), TH_OK, "%s",
-                 err.text);
+    th_options options;
+    th_run run;
+    cr_assert_eq(th_options_parse(&options, &run, th_command_find("render"), 0, NULL, &err), TH_OK);
+    cr_assert_eq(th_model_set_init(&s->model_set, &options.models, NULL, &err), TH_OK);
+    s->desc = th_model_set_crowd_view_desc(&s->model_set, &options.crowd);
+    s->desc.count = 20;
+    s->desc.shadow_pixels = 0;
+    s->desc.fetch = TH_FETCH_TEXTURE;
+    s->desc.palette = palette;
+    cr_assert_eq(th_crowd_view_create(&s->desc, gl, &s->crowd_view, &err), TH_OK, "%s", err.text);
     const th_target_desc desc = {.width = WIDTH, .height = HEIGHT, .samples = 4};
     cr_assert_eq(th_target_create(&desc, &s->target, &err), TH_OK, "%s", err.text);
     s->camera = th_crowd_view_camera(s->crowd_view, (float)WIDTH / HEIGHT);
@@ -125,20 +127,19 @@ Test(crowd_view, frames_a_crowd_of_any_size)
     fixture s;
     fixture_init(&s, gl, TH_PALETTE_F32);
     for (int n = 0; n < TH_LAYOUT_COUNT * 6; n++) {
-        th_options options = s.options;
+        th_crowd_view_desc desc = s.desc;
         th_crowd_view *crowd_view;
         th_error err;
-        options.layout = (th_layout_kind)(n / 6);
-        options.count = counts[n % 6];
-        options.start_s = 3;
-        cr_assert_eq(th_options_create_crowd_view(&options, &s.model_set, gl, &crowd_view, &err), TH_OK, "%s",
-                     err.text);
+        desc.layout = (th_layout_kind)(n / 6);
+        desc.count = counts[n % 6];
+        desc.start_s = 3;
+        cr_assert_eq(th_crowd_view_create(&desc, gl, &crowd_view, &err), TH_OK, "%s", err.text);
         const th_camera camera = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT);
         double low[2] = {9, 9}, high[2] = {-9, -9};
         float clip[16];
         th_camera_clip(&camera, (float)WIDTH / HEIGHT, clip);
-        for (uint32_t i = 0; i < 2 * options.count; i++) { /* feet and heads */
-            const th_follow_target somebody = th_crowd_view_follow_target(crowd_view, i / 2, options.start_s);
+        for (uint32_t i = 0; i < 2 * desc.count; i++) { /* feet and heads */
+            const th_follow_target somebody = th_crowd_view_follow_target(crowd_view, i / 2, desc.start_s);
             const float at[3] = {somebody.centre[0], i % 2 ? somebody.height : 0, somebody.centre[2]};
             const float w = clip[3] * at[0] + clip[7] * at[1] + clip[11] * at[2] + clip[15];
             for (int axis = 0; axis < 2; axis++) {
@@ -149,11 +150,11 @@ Test(crowd_view, frames_a_crowd_of_any_size)
             }
         }
         for (int axis = 0; axis < 2; axis++)
-            cr_expect_lt(fabs(low[axis] + high[axis]) / 2, 0.15, "%u in a %s: from %g to %g on axis %d", options.count,
-                         th_layout_name(options.layout), low[axis], high[axis], axis);
+            cr_expect_lt(fabs(low[axis] + high[axis]) / 2, 0.15, "%u in a %s: from %g to %g on axis %d", desc.count,
+                         th_layout_name(desc.layout), low[axis], high[axis], axis);
         for (double time_s = 0; time_s < 20; time_s += 2.3) {
             th_crowd_view_pose(crowd_view, time_s, &camera, WIDTH, HEIGHT);
-            cr_expect_eq(th_crowd_view_get_stats(crowd_view).visible, options.count);
+            cr_expect_eq(th_crowd_view_get_stats(crowd_view).visible, desc.count);
         }
         th_crowd_view_destroy(crowd_view);
     }
@@ -167,11 +168,10 @@ Test(crowd_view, keeps_a_crowd_out_of_the_haze)
     th_gl *gl = open_context();
     fixture s;
     fixture_init(&s, gl, TH_PALETTE_F32);
-    s.options.look = TH_LOOK_WORKERS; /* in strong colours */
+    s.desc.look = TH_LOOK_WORKERS; /* in strong colours */
     th_crowd_view_destroy(s.crowd_view);
     th_error err;
-    cr_assert_eq(th_options_create_crowd_view(&s.options, &s.model_set, gl, &s.crowd_view, &err), TH_OK, "%s",
-                 err.text);
+    cr_assert_eq(th_crowd_view_create(&s.desc, gl, &s.crowd_view, &err), TH_OK, "%s", err.text);
     int strength[2] = {0};
     for (int far = 0; far < 2; far++) {
         s.camera.distance *= far ? 8 : 1;

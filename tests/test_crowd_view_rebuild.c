@@ -1,6 +1,6 @@
 /* A crowd_view that takes another's place draws what one that was made from nothing draws. */
 #include "fixture_context.h"
-#include "src/cli/crowd_view_options.h"
+#include "src/cli/model_set.h"
 
 #include <throng/anim/human.h>
 #include <throng/render/crowd_view.h>
@@ -35,23 +35,39 @@ static void close_all(void)
 
 TestSuite(crowd_view_rebuild, .init = open_all, .fini = close_all, .timeout = 600);
 
-static th_options usual(void)
+/* A crowd's settings, and the clip that it plays; NULL: all. */
+typedef struct settings {
+    th_crowd_view_desc crowd;
+    const char *clip;
+} settings;
+
+static settings usual(void)
 {
-    return (th_options){.count = 150,
-                        .threads = {.counts = {2}, .count = 1},
-                        .seed = 1,
-                        .error_bound_mm = 0.1,
-                        .yaw_deg = 25,
-                        .pitch_deg = 20,
-                        .zoom = 1,
-                        .shadow = 128,
-                        .samples = 1};
+    return (settings){.crowd = {.count = 150,
+                                .jobs = {.threads = 2},
+                                .seed = 1,
+                                .compile = {.bound_m = 0.0001},
+                                .yaw_deg = 25,
+                                .pitch_deg = 20,
+                                .zoom = 1,
+                                .shadow_pixels = 128}};
 }
 
-static th_crowd_view *create(const th_options *options)
+/* base: NULL: makes it from nothing. */
+static th_result prepare(const settings *s, const th_crowd_view *base, th_crowd_view **out)
+{
+    th_model_set chosen = model_set;
+    *out = NULL;
+    const th_result result = th_model_set_choose_clip(&chosen, s->clip, &err);
+    const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&chosen, &s->crowd);
+    return result == TH_OK ? th_crowd_view_prepare(&desc, base, out, &err) : result;
+}
+
+static th_crowd_view *create(const settings *s)
 {
     th_crowd_view *crowd_view;
-    cr_assert_eq(th_options_create_crowd_view(options, &model_set, gl, &crowd_view, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(prepare(s, NULL, &crowd_view), TH_OK, "%s", err.text);
+    cr_assert_eq(th_crowd_view_complete(crowd_view, gl, &err), TH_OK, "%s", err.text);
     return crowd_view;
 }
 
@@ -69,10 +85,10 @@ static const uint8_t *draw(th_crowd_view *crowd_view, int picture)
     return draw_from(crowd_view, &camera, picture);
 }
 
-static th_crowd_view *rebuild(th_crowd_view *crowd_view, const th_options *options)
+static th_crowd_view *rebuild(th_crowd_view *crowd_view, const settings *s)
 {
     th_crowd_view *next;
-    cr_assert_eq(th_options_prepare_crowd_view(options, &model_set, crowd_view, &next, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(prepare(s, crowd_view, &next), TH_OK, "%s", err.text);
     draw(crowd_view, 0); /* goes on meanwhile */
     cr_assert_eq(th_crowd_view_complete(next, gl, &err), TH_OK, "%s", err.text);
     th_crowd_view_release(crowd_view, next);
@@ -85,50 +101,50 @@ static bool equal(void)
 }
 
 /* A rebuild for each setting that a key changes, and for what else options say; which of them can be seen. */
-static void apply(int which, th_options *o)
+static void apply(int which, settings *s)
 {
     switch (which) {
     case 0:
-        o->count = 310;
+        s->crowd.count = 310;
         break;
     case 1:
-        o->count = 1;
+        s->crowd.count = 1;
         break;
     case 2:
-        o->threads.counts[0] = 3;
+        s->crowd.jobs.threads = 3;
         break;
     case 3:
-        o->scheduler = TH_SCHEDULER_SERIAL;
+        s->crowd.jobs.scheduler = TH_SCHEDULER_SERIAL;
         break;
     case 4:
-        o->palette = TH_PALETTE_F16;
+        s->crowd.palette = TH_PALETTE_F16;
         break;
     case 5:
-        o->interpolation = TH_INTERPOLATION_STEP;
+        s->crowd.compile.interpolation = TH_INTERPOLATION_STEP;
         break;
     case 6:
-        o->clip = "walk";
+        s->clip = "walk";
         break;
     case 7:
-        o->layout = TH_LAYOUT_STREET;
+        s->crowd.layout = TH_LAYOUT_STREET;
         break;
     case 8:
-        o->look = TH_LOOK_SKELETON;
+        s->crowd.look = TH_LOOK_SKELETON;
         break;
     case 9:
-        o->shadow = 0;
+        s->crowd.shadow_pixels = 0;
         break;
     case 10:
-        o->upload = TH_RING_UNSYNCHRONIZED;
+        s->crowd.upload = TH_RING_UNSYNCHRONIZED;
         break;
     case 11:
-        o->fetch = TH_FETCH_STORAGE;
+        s->crowd.fetch = TH_FETCH_STORAGE;
         break;
     case 12:
-        o->keys = TH_KEYS_16;
+        s->crowd.compile.keys = TH_KEYS_16;
         break;
     default:
-        o->isa = TH_ISA_SCALAR;
+        s->crowd.isa = TH_ISA_SCALAR;
     }
 }
 
@@ -140,7 +156,7 @@ static const bool is_seen[CHANGES] = {
 Test(crowd_view_rebuild, each_change_draws_what_a_new_show_draws)
 {
     for (int which = 0; which < CHANGES; which++) {
-        th_options options = usual();
+        settings options = usual();
         th_crowd_view *crowd_view = create(&options);
         draw(crowd_view, 1);
         apply(which, &options);
@@ -157,7 +173,7 @@ Test(crowd_view_rebuild, each_change_draws_what_a_new_show_draws)
 
 Test(crowd_view_rebuild, many_changes_in_a_row_are_one)
 {
-    th_options options = usual();
+    settings options = usual();
     th_crowd_view *crowd_view = create(&options);
     for (int which = 0; which < CHANGES; which++) {
         apply(which, &options);
@@ -173,8 +189,8 @@ Test(crowd_view_rebuild, many_changes_in_a_row_are_one)
 
 Test(crowd_view_rebuild, changes_while_few_are_in_sight)
 {
-    th_options options = usual();
-    options.count = 3000;
+    settings options = usual();
+    options.crowd.count = 3000;
     th_crowd_view *crowd_view = create(&options);
     th_camera all = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT), few = all;
     few.distance /= 40;
@@ -182,9 +198,9 @@ Test(crowd_view_rebuild, changes_while_few_are_in_sight)
     th_crowd_view_fit_depth(crowd_view, &few);
     draw_from(crowd_view, &few, 0);
     cr_assert_lt(th_crowd_view_get_stats(crowd_view).visible, 1000);
-    options.threads.counts[0] = 4;
+    options.crowd.jobs.threads = 4;
     th_crowd_view *next;
-    cr_assert_eq(th_options_prepare_crowd_view(&options, &model_set, crowd_view, &next, &err), TH_OK);
+    cr_assert_eq(prepare(&options, crowd_view, &next), TH_OK);
     cr_assert_eq(th_crowd_view_complete(next, gl, &err), TH_OK);
     th_crowd_view_release(crowd_view, next);
     draw_from(next, &all, 0);
@@ -194,17 +210,17 @@ Test(crowd_view_rebuild, changes_while_few_are_in_sight)
 
 Test(crowd_view_rebuild, a_change_that_fails_leaves_the_picture)
 {
-    th_options options = usual();
+    settings options = usual();
     th_crowd_view *crowd_view = create(&options), *next;
     draw(crowd_view, 1);
     options.clip = "no such clip";
-    options.count = 40;
-    cr_expect_eq(th_options_prepare_crowd_view(&options, &model_set, crowd_view, &next, &err), TH_ERR_USAGE);
+    options.crowd.count = 40;
+    cr_expect_eq(prepare(&options, crowd_view, &next), TH_ERR_USAGE);
     cr_expect(strstr(err.text, "no such clip") && !next);
     options.clip = NULL;
-    options.shadow = 1u << 30; /* more than any driver has; after ring and threads were made */
-    options.threads.counts[0] = 3;
-    cr_assert_eq(th_options_prepare_crowd_view(&options, &model_set, crowd_view, &next, &err), TH_OK);
+    options.crowd.shadow_pixels = 1u << 30; /* more than any driver has; after ring and threads were made */
+    options.crowd.jobs.threads = 3;
+    cr_assert_eq(prepare(&options, crowd_view, &next), TH_OK);
     cr_expect_neq(th_crowd_view_complete(next, gl, &err), TH_OK);
     cr_expect_neq(err.text[0], '\0');
     th_crowd_view_release(next, crowd_view);
@@ -218,8 +234,8 @@ Test(crowd_view_rebuild, a_change_that_fails_leaves_the_picture)
 /* In a street of walkers each frame moves the one that is looked at by as much as the last one did, and ahead. */
 static void expect_steady_walk(const char *what)
 {
-    th_options options = usual();
-    options.layout = TH_LAYOUT_STREET;
+    settings options = usual();
+    options.crowd.layout = TH_LAYOUT_STREET;
     options.clip = "walk";
     th_crowd_view *crowd_view = create(&options);
     uint32_t walked = 0;
@@ -253,7 +269,7 @@ Test(crowd_view_rebuild, a_subject_walks_steadily_whoever_moves_it)
 
 Test(crowd_view_rebuild, walkers_are_found_in_order)
 {
-    th_options options = usual();
+    settings options = usual();
     th_crowd_view *crowd_view = create(&options);
     uint32_t at = 0, steps = 0;
     for (uint32_t last = 0; steps == 0 || at > last; steps++) {
@@ -261,11 +277,11 @@ Test(crowd_view_rebuild, walkers_are_found_in_order)
         at = th_crowd_view_next_walker(crowd_view, last, false);
         cr_expect_eq(th_crowd_view_next_walker(crowd_view, th_crowd_view_next_walker(crowd_view, at, false), true), at);
     }
-    cr_expect(steps > 10 && steps < options.count, "%u of %u walk", steps, options.count);
+    cr_expect(steps > 10 && steps < options.crowd.count, "%u of %u walk", steps, options.crowd.count);
     options.clip = "idle";
     th_crowd_view *idle = create(&options);
     cr_expect_eq(th_crowd_view_next_walker(idle, 5, false), 6);
-    cr_expect_eq(th_crowd_view_next_walker(idle, 0, true), options.count - 1, "nobody walks");
+    cr_expect_eq(th_crowd_view_next_walker(idle, 0, true), options.crowd.count - 1, "nobody walks");
     th_crowd_view_destroy(idle);
     th_crowd_view_destroy(crowd_view);
 }

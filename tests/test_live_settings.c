@@ -1,4 +1,4 @@
-/* What keys make of options. */
+/* What keys make of settings. */
 #include "src/view/live_settings.h"
 
 #include <criterion/criterion.h>
@@ -10,49 +10,49 @@ static th_model models[] = {{.name = "one", .clip_count = 3, .clips = one},
                             {.name = "bare"},
                             {.name = "other", .clip_count = 2, .clips = other}};
 static const th_model_set model_set = {.models = {&models[0], &models[1], &models[2]}, .count = 3};
-static th_options given, options;
+static th_live_settings start, settings;
 
 static void set(void)
 {
-    given = (th_options){.count = 100, .threads = {.counts = {2}, .count = 1}, .shadow = 512};
-    options = given;
+    start = (th_live_settings){.crowd = {.count = 100, .jobs = {.threads = 2}, .shadow_pixels = 512}};
+    settings = start;
 }
 
 TestSuite(live_settings, .init = set);
 
 static bool apply(th_action action)
 {
-    return th_live_settings_apply(&options, action, &model_set, &given);
+    return th_live_settings_apply(&settings, action, &model_set, &start);
 }
 
 Test(live_settings, sizes_of_the_crowd)
 {
     cr_expect(apply(TH_ACTION_DOUBLE));
-    cr_expect_eq(options.count, 200);
+    cr_expect_eq(settings.crowd.count, 200);
     cr_expect(apply(TH_ACTION_HALVE));
     cr_expect(apply(TH_ACTION_MORE));
-    cr_expect_eq(options.count, 110);
+    cr_expect_eq(settings.crowd.count, 110);
     cr_expect(apply(TH_ACTION_FEWER));
-    cr_expect_eq(options.count, 99);
-    options.count = 5;
+    cr_expect_eq(settings.crowd.count, 99);
+    settings.crowd.count = 5;
     cr_expect(apply(TH_ACTION_MORE));
-    cr_expect_eq(options.count, 6);
-    options.count = 1;
+    cr_expect_eq(settings.crowd.count, 6);
+    settings.crowd.count = 1;
     cr_expect(!apply(TH_ACTION_HALVE) && !apply(TH_ACTION_FEWER));
-    cr_expect_eq(options.count, 1);
-    options.count = 999999;
+    cr_expect_eq(settings.crowd.count, 1);
+    settings.crowd.count = 999999;
     cr_expect(apply(TH_ACTION_DOUBLE));
-    cr_expect_eq(options.count, 1000000);
+    cr_expect_eq(settings.crowd.count, 1000000);
     cr_expect(!apply(TH_ACTION_MORE));
 }
 
 Test(live_settings, threads_within_what_there_can_be)
 {
     cr_expect(apply(TH_ACTION_MORE_THREADS));
-    cr_expect_eq(options.threads.counts[0], 3);
-    options.threads.counts[0] = 1;
+    cr_expect_eq(settings.crowd.jobs.threads, 3);
+    settings.crowd.jobs.threads = 1;
     cr_expect(!apply(TH_ACTION_FEWER_THREADS));
-    options.threads.counts[0] = TH_JOBS_MAX_THREADS;
+    settings.crowd.jobs.threads = TH_JOBS_MAX_THREADS;
     cr_expect(!apply(TH_ACTION_MORE_THREADS));
 }
 
@@ -69,10 +69,10 @@ Test(live_settings, schedulers_that_the_build_has_and_no_others)
     static const th_scheduler round[] = {TH_SCHEDULER_SERIAL, TH_SCHEDULER_ONETBB, TH_SCHEDULER_WORK_STEALING};
     for (int k = 0; k < 3; k++) {
         cr_expect(apply(TH_ACTION_NEXT_SCHEDULER));
-        cr_expect_eq(options.scheduler, round[k]);
+        cr_expect_eq(settings.crowd.jobs.scheduler, round[k]);
     }
     cr_expect(apply(TH_ACTION_PREVIOUS_SCHEDULER));
-    cr_expect_eq(options.scheduler, TH_SCHEDULER_ONETBB);
+    cr_expect_eq(settings.crowd.jobs.scheduler, TH_SCHEDULER_ONETBB);
 }
 
 /* `count` steps forward are a round, and each step back is one. */
@@ -90,22 +90,22 @@ static void expect_round(th_action next, th_action previous, const unsigned *val
 
 Test(live_settings, choices_go_round)
 {
-    expect_round(TH_ACTION_NEXT_INTERPOLATION, TH_ACTION_PREVIOUS_INTERPOLATION, (unsigned *)&options.interpolation,
-                 TH_INTERPOLATION_COUNT);
-    expect_round(TH_ACTION_NEXT_LAYOUT, TH_ACTION_PREVIOUS_LAYOUT, (unsigned *)&options.layout, TH_LAYOUT_COUNT);
-    expect_round(TH_ACTION_NEXT_LOOK, TH_ACTION_PREVIOUS_LOOK, (unsigned *)&options.look, TH_LOOK_COUNT);
-    expect_round(TH_ACTION_PALETTE, TH_ACTION_PALETTE, (unsigned *)&options.palette, TH_PALETTE_COUNT);
+    expect_round(TH_ACTION_NEXT_INTERPOLATION, TH_ACTION_PREVIOUS_INTERPOLATION,
+                 (unsigned *)&settings.crowd.compile.interpolation, TH_INTERPOLATION_COUNT);
+    expect_round(TH_ACTION_NEXT_LAYOUT, TH_ACTION_PREVIOUS_LAYOUT, (unsigned *)&settings.crowd.layout, TH_LAYOUT_COUNT);
+    expect_round(TH_ACTION_NEXT_LOOK, TH_ACTION_PREVIOUS_LOOK, (unsigned *)&settings.crowd.look, TH_LOOK_COUNT);
+    expect_round(TH_ACTION_PALETTE, TH_ACTION_PALETTE, (unsigned *)&settings.crowd.palette, TH_PALETTE_COUNT);
 }
 
 Test(live_settings, shadows_come_back_as_they_were)
 {
     cr_expect(apply(TH_ACTION_SHADOWS));
-    cr_expect_eq(options.shadow, 0);
+    cr_expect_eq(settings.crowd.shadow_pixels, 0);
     cr_expect(apply(TH_ACTION_SHADOWS));
-    cr_expect_eq(options.shadow, 512);
-    given.shadow = options.shadow = 0;
+    cr_expect_eq(settings.crowd.shadow_pixels, 512);
+    start.crowd.shadow_pixels = settings.crowd.shadow_pixels = 0;
     cr_expect(apply(TH_ACTION_SHADOWS));
-    cr_expect_gt(options.shadow, 0);
+    cr_expect_gt(settings.crowd.shadow_pixels, 0);
 }
 
 static void expect_clips(th_action action, const char *const *names, size_t count)
@@ -113,9 +113,9 @@ static void expect_clips(th_action action, const char *const *names, size_t coun
     for (size_t k = 0; k < count; k++) {
         cr_expect(apply(action));
         if (names[k])
-            cr_expect_str_eq(options.clip, names[k]);
+            cr_expect_str_eq(settings.clip, names[k]);
         else
-            cr_expect_eq(options.clip, NULL);
+            cr_expect_eq(settings.clip, NULL);
     }
 }
 
@@ -125,17 +125,17 @@ Test(live_settings, clips_of_all_models_each_name_once)
     static const char *const back[] = {NULL, "jump", "walk", "idle", NULL};
     expect_clips(TH_ACTION_NEXT_CLIP, forward, 5);
     expect_clips(TH_ACTION_PREVIOUS_CLIP, back, 5);
-    options.clip = "1"; /* walk, by number */
+    settings.clip = "1"; /* walk, by number */
     expect_clips(TH_ACTION_NEXT_CLIP, forward + 2, 1);
-    options.clip = "all";
+    settings.clip = "all";
     expect_clips(TH_ACTION_PREVIOUS_CLIP, back + 1, 1);
 }
 
 Test(live_settings, no_clips_are_a_mix_of_none)
 {
     const th_model_set bare = {.models = {&models[1]}, .count = 1};
-    th_live_settings_apply(&options, TH_ACTION_NEXT_CLIP, &bare, &given);
-    cr_expect_eq(options.clip, NULL);
+    th_live_settings_apply(&settings, TH_ACTION_NEXT_CLIP, &bare, &start);
+    cr_expect_eq(settings.clip, NULL);
 }
 
 Test(live_settings, leaves_alone_what_is_others_business)
@@ -143,30 +143,29 @@ Test(live_settings, leaves_alone_what_is_others_business)
     static const th_action others[] = {TH_ACTION_NONE, TH_ACTION_QUIT, TH_ACTION_PAUSE, TH_ACTION_CAMERA};
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
         cr_expect(!apply(others[k]));
-    cr_expect_eq(memcmp(&options, &given, sizeof given), 0);
+    cr_expect_eq(memcmp(&settings, &start, sizeof start), 0);
 }
 
 static void expect_description(const char *text)
 {
     char got[256];
-    th_live_settings_describe(&options, got, sizeof got);
+    th_live_settings_describe(&settings, got, sizeof got);
     cr_expect_str_eq(got, text);
 }
 
 Test(live_settings, says_what_is_out_of_the_ordinary)
 {
-    options.count = 12345;
+    settings.crowd.count = 12345;
     expect_description("12,345 characters, 2 threads");
-    options = (th_options){.count = 1,
-                           .threads = {.counts = {1}},
-                           .scheduler = TH_SCHEDULER_SERIAL,
-                           .palette = TH_PALETTE_F16,
-                           .interpolation = TH_INTERPOLATION_NLERP,
-                           .clip = "walk",
-                           .layout = TH_LAYOUT_RING,
-                           .look = TH_LOOK_LOD};
+    settings = (th_live_settings){.crowd = {.count = 1,
+                                            .jobs = {.threads = 1, .scheduler = TH_SCHEDULER_SERIAL},
+                                            .palette = TH_PALETTE_F16,
+                                            .compile = {.interpolation = TH_INTERPOLATION_NLERP},
+                                            .layout = TH_LAYOUT_RING,
+                                            .look = TH_LOOK_LOD},
+                                  .clip = "walk"};
     expect_description("1 character, 1 thread, serial, f16, nlerp, walk, ring, lod, no shadows");
     char cut[20];
-    th_live_settings_describe(&options, cut, sizeof cut);
+    th_live_settings_describe(&settings, cut, sizeof cut);
     cr_expect_str_eq(cut, "1 character, 1 thre");
 }

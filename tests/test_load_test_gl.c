@@ -1,6 +1,7 @@
 /* Crowds drawn for the stress test, in tiny pictures. */
 #include "fixture_context.h"
 #include "src/cli/load_test_gl.h"
+#include "src/cli/options.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -18,9 +19,11 @@ static void open_crowd(void)
     static char draw_it[] = "--draw", size[] = "--size=64x36", shadow[] = "--shadow=64";
     char *const words[] = {draw_it, size, shadow};
     close_context(open_context()); /* or the suite is skipped */
-    cr_assert(th_options_parse(&options, th_command_find("stress"), 3, words, &err), "%s", err.text);
-    cr_assert_eq(th_model_set_init(&model_set, &options), TH_EXIT_GOOD);
-    cr_assert_eq(th_load_test_gl_init(&crowd, &options, &model_set, &err), TH_OK, "%s", err.text);
+    th_run run;
+    cr_assert_eq(th_options_parse(&options, &run, th_command_find("stress"), 3, words, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_model_set_init(&model_set, &options.models, NULL, &err), TH_OK);
+    const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&model_set, &options.crowd);
+    cr_assert_eq(th_load_test_gl_init(&crowd, &desc, &options.picture, &err), TH_OK, "%s", err.text);
     renderer = th_load_test_gl_renderer(&crowd);
 }
 

@@ -1,8 +1,8 @@
 /* The command line in process: every option, every kind of mistake. */
 #include "src/cli/help.h"
 #include "src/cli/measure_options.h"
+#include "src/cli/option.h"
 #include "src/cli/options.h"
-#include "src/cli/output.h"
 #include "src/cli/processes.h"
 
 #include <throng/core/suggest.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 
 static th_options options;
+static th_run run;
 static th_error error;
 
 /* Splits "scale --count 5" and parses it. */
@@ -26,7 +27,7 @@ static bool parse(const char *line)
     for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
         argv[argc++] = word;
     error.text[0] = '\0';
-    return th_options_parse(&options, th_command_find(argv[0]), argc - 1, argv + 1, &error);
+    return th_options_parse(&options, &run, th_command_find(argv[0]), argc - 1, argv + 1, &error) == TH_OK;
 }
 
 static void expect_refusal(const char *line, const char *text)
@@ -38,44 +39,44 @@ static void expect_refusal(const char *line, const char *text)
 Test(options, have_the_defaults_that_the_help_shows)
 {
     cr_assert(parse("scale"));
-    cr_assert_eq(options.counts.count, 1);
-    cr_expect_eq(options.counts.values[0], 10000);
-    cr_expect_eq(options.repetitions, 0);
-    cr_expect_eq(options.frames, 0);
-    cr_expect_eq(options.grains.count, 0);
-    cr_expect_eq(options.threads.count, 0);
-    cr_expect_eq(options.seed, 1);
-    cr_expect_eq(options.isa, TH_ISA_AUTO);
-    cr_expect_eq(options.sampling, TH_SAMPLING_COMPILED);
-    cr_assert_eq(options.schedulers.count, 1);
-    cr_expect_eq(options.schedulers.values[0], TH_SCHEDULER_WORK_STEALING);
-    cr_expect_eq(options.placement, TH_PLACEMENT_WORKERS);
-    cr_expect_eq(options.stages, TH_STAGES_FUSED);
-    cr_expect_eq(options.error_bound_mm, 0.1);
+    cr_assert_eq(options.scale.counts.count, 1);
+    cr_expect_eq(options.scale.counts.values[0], 10000);
+    cr_expect_eq(options.measure.repetitions, 0);
+    cr_expect_eq(options.measure.iterations, 0);
+    cr_expect_eq(options.scale.grains.count, 0);
+    cr_expect_eq(options.scale.threads.count, 0);
+    cr_expect_eq(options.crowd.seed, 1);
+    cr_expect_eq(options.crowd.isa, TH_ISA_AUTO);
+    cr_expect_eq(options.crowd.compile.sampling, TH_SAMPLING_COMPILED);
+    cr_assert_eq(options.scale.schedulers.count, 1);
+    cr_expect_eq(options.scale.schedulers.values[0], TH_SCHEDULER_WORK_STEALING);
+    cr_expect_eq(options.crowd.jobs.placement, TH_PLACEMENT_WORKERS);
+    cr_expect_eq(options.scale.stages, TH_STAGES_FUSED);
+    cr_expect_float_eq(options.crowd.compile.bound_m, 0.0001, 1e-12);
     cr_assert(parse("pose"));
-    cr_expect_eq(options.sampling, TH_SAMPLING_EXACT);
-    cr_expect_eq(options.interpolation, TH_INTERPOLATION_AUTHORED);
-    cr_expect_eq(options.time_s, 0);
-    cr_expect_eq(options.clip, NULL);
+    cr_expect_eq(options.crowd.compile.sampling, TH_SAMPLING_EXACT);
+    cr_expect_eq(options.crowd.compile.interpolation, TH_INTERPOLATION_AUTHORED);
+    cr_expect_eq(options.pose.time_s, 0);
+    cr_expect_eq(options.models.clip, NULL);
     cr_assert(parse("bench"));
-    cr_expect_eq(options.count, 1000);
-    cr_expect_eq(options.threads.counts[0], 2);
+    cr_expect_eq(options.crowd.count, 1000);
+    cr_expect_eq(options.crowd.jobs.threads, 2);
 }
 
 Test(options, take_values_behind_a_space_or_an_equals_sign)
 {
     cr_assert(parse("pose fox.glb --time -1.5e0 --clip=Walk --isa=scalar --sampling compiled --json"));
-    cr_expect_eq(options.time_s, -1.5);
-    cr_expect_str_eq(options.clip, "Walk");
-    cr_expect_eq(options.isa, TH_ISA_SCALAR);
-    cr_expect_eq(options.sampling, TH_SAMPLING_COMPILED);
-    cr_expect(options.json);
-    cr_expect_eq(options.models.count, 1);
-    cr_expect_str_eq(options.models.paths[0], "fox.glb");
+    cr_expect_eq(options.pose.time_s, -1.5);
+    cr_expect_str_eq(options.models.clip, "Walk");
+    cr_expect_eq(options.crowd.isa, TH_ISA_SCALAR);
+    cr_expect_eq(options.crowd.compile.sampling, TH_SAMPLING_COMPILED);
+    cr_expect(options.output.json);
+    cr_expect_eq(options.models.models.count, 1);
+    cr_expect_str_eq(options.models.models.paths[0], "fox.glb");
     cr_assert(parse("pose --out=--json -- --model"));
-    cr_expect_str_eq(options.out, "--json");
-    cr_expect(!options.json);
-    cr_expect_str_eq(options.models.paths[0], "--model");
+    cr_expect_str_eq(options.output.out, "--json");
+    cr_expect(!options.output.json);
+    cr_expect_str_eq(options.models.models.paths[0], "--model");
 }
 
 Test(options, know_every_instruction_set_by_its_name)
@@ -84,17 +85,17 @@ Test(options, know_every_instruction_set_by_its_name)
         char line[64];
         snprintf(line, sizeof line, "scale --isa %s", th_isa_name((th_isa)isa));
         cr_assert(parse(line), "%s: %s", line, error.text);
-        cr_expect_eq(options.isa, (th_isa)isa, "%s", line);
+        cr_expect_eq(options.crowd.isa, (th_isa)isa, "%s", line);
     }
 }
 
 Test(options, collect_models_and_animations)
 {
     cr_assert(parse("bench --model a --model human --animation b --animation c --seed 18446744073709551615"));
-    cr_expect_eq(options.models.count, 2);
-    cr_expect_str_eq(options.models.paths[1], "human");
-    cr_expect_eq(options.animations.count, 2);
-    cr_expect_eq(options.seed, UINT64_MAX);
+    cr_expect_eq(options.models.models.count, 2);
+    cr_expect_str_eq(options.models.models.paths[1], "human");
+    cr_expect_eq(options.models.animations.count, 2);
+    cr_expect_eq(options.crowd.seed, UINT64_MAX);
 }
 
 /* All pools of a comparison live at once. */
@@ -108,7 +109,7 @@ Test(options, refuse_more_threads_than_fit_together)
         if (strcmp(o->name, "threads") == 0 && (o->commands & th_command_find("scale")->bit))
             cr_expect(strstr(o->help, "at most 1024 threads together"), "%s", o->help);
     cr_assert(parse("stress --threads 1-256"), "one after the other: %s", error.text);
-    cr_expect_eq(options.threads.count, 256);
+    cr_expect_eq(options.stress.threads.count, 256);
 }
 
 static void expect_threads(const char *list, uint32_t count, const uint32_t *counts)
@@ -116,8 +117,8 @@ static void expect_threads(const char *list, uint32_t count, const uint32_t *cou
     char line[64];
     snprintf(line, sizeof line, "scale --threads %s", list);
     cr_assert(parse(line), "%s", error.text);
-    cr_assert_eq(options.threads.count, count, "%s", list);
-    cr_expect_arr_eq(options.threads.counts, counts, count * sizeof *counts, "%s", list);
+    cr_assert_eq(options.scale.threads.count, count, "%s", list);
+    cr_expect_arr_eq(options.scale.threads.counts, counts, count * sizeof *counts, "%s", list);
 }
 
 Test(options, read_lists_of_threads_in_order_and_once)
@@ -145,9 +146,9 @@ static void expect_numbers(const char *line, const th_number_list *list, uint32_
 
 Test(options, read_lists_of_numbers_in_the_order_given)
 {
-    expect_numbers("scale --count 100", &options.counts, 1, (uint32_t[]){100});
-    expect_numbers("scale --count 1000,10,100", &options.counts, 3, (uint32_t[]){1000, 10, 100});
-    expect_numbers("scale --grain 4,1", &options.grains, 2, (uint32_t[]){4, 1});
+    expect_numbers("scale --count 100", &options.scale.counts, 1, (uint32_t[]){100});
+    expect_numbers("scale --count 1000,10,100", &options.scale.counts, 3, (uint32_t[]){1000, 10, 100});
+    expect_numbers("scale --grain 4,1", &options.scale.grains, 2, (uint32_t[]){4, 1});
     cr_assert(parse("scale --grain 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"));
     static const char *const bad[] = {"0",
                                       "",
@@ -177,15 +178,15 @@ Test(options, read_lists_of_numbers_in_the_order_given)
 Test(options, read_lists_of_schedulers)
 {
     cr_assert(parse("scale --scheduler serial,work-stealing"));
-    cr_assert_eq(options.schedulers.count, 2);
-    cr_expect_eq(options.schedulers.values[0], TH_SCHEDULER_SERIAL);
-    cr_expect_eq(options.schedulers.values[1], TH_SCHEDULER_WORK_STEALING);
+    cr_assert_eq(options.scale.schedulers.count, 2);
+    cr_expect_eq(options.scale.schedulers.values[0], TH_SCHEDULER_SERIAL);
+    cr_expect_eq(options.scale.schedulers.values[1], TH_SCHEDULER_WORK_STEALING);
     cr_assert(parse("scale --scheduler all"));
     uint32_t available = 0;
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
         available += th_scheduler_available((th_scheduler)s);
-    cr_expect_eq(options.schedulers.count, available);
-    cr_expect_eq(options.schedulers.values[0], TH_SCHEDULER_WORK_STEALING);
+    cr_expect_eq(options.scale.schedulers.count, available);
+    cr_expect_eq(options.scale.schedulers.values[0], TH_SCHEDULER_WORK_STEALING);
     static const char *const bad[] = {"",
                                       ",",
                                       "work-stealing,",
@@ -207,22 +208,22 @@ Test(options, name_schedulers_placements_stages_and_interpolations_as_the_librar
     for (unsigned i = 0; i < TH_INTERPOLATION_COUNT; i++) {
         snprintf(line, sizeof line, "pose --interpolation %s", th_interpolation_name((th_interpolation)i));
         cr_assert(parse(line), "%s", error.text);
-        cr_expect_eq(options.interpolation, i, "%s", line);
+        cr_expect_eq(options.crowd.compile.interpolation, i, "%s", line);
     }
     for (unsigned i = 0; i < TH_SCHEDULER_COUNT; i++) {
         snprintf(line, sizeof line, "scale --scheduler %s", th_scheduler_name((th_scheduler)i));
         cr_assert(parse(line), "%s", error.text);
-        cr_expect_eq(options.schedulers.values[0], i, "%s", line);
+        cr_expect_eq(options.scale.schedulers.values[0], i, "%s", line);
     }
     for (unsigned i = 0; i < TH_PLACEMENT_COUNT; i++) {
         snprintf(line, sizeof line, "scale --placement %s", th_placement_name((th_placement)i));
         cr_assert(parse(line), "%s", error.text);
-        cr_expect_eq(options.placement, i, "%s", line);
+        cr_expect_eq(options.crowd.jobs.placement, i, "%s", line);
     }
     for (unsigned i = 0; i < TH_STAGES_COUNT; i++) {
         snprintf(line, sizeof line, "scale --stages %s", th_stages_name((th_stages)i));
         cr_assert(parse(line), "%s", error.text);
-        cr_expect_eq(options.stages, i, "%s", line);
+        cr_expect_eq(options.scale.stages, i, "%s", line);
     }
 }
 
@@ -246,6 +247,38 @@ Test(options, refuse_numbers_that_are_no_numbers)
     expect_refusal("bench --seed 18446744073709551616",
                    "--seed takes a whole number from 0 to 18446744073709551615, not \"18446744073709551616\"");
     expect_refusal("bench --seed=", "--seed takes a whole number from 0 to 18446744073709551615, not \"\"");
+}
+
+Test(options, become_the_units_of_what_takes_them)
+{
+    cr_assert(parse("bench --precision 2.5 --min-time 0.5 --max-time 3 --repetition-time 0.25 --error-bound 0.02"));
+    cr_expect_eq(options.measure.precision, 0.025);
+    cr_expect_eq(options.measure.min_ns, 500000000);
+    cr_expect_eq(options.measure.max_ns, 3000000000);
+    cr_expect_eq(options.measure.repetition_ns, 250000);
+    cr_expect_eq(options.crowd.compile.bound_m, 0.02 / 1000);
+    cr_assert(parse("compare --threshold 7"));
+    cr_expect_eq(options.compare.desc.threshold, 0.07);
+    cr_assert(parse("stress --max-memory 1.5"));
+    cr_expect_eq(options.stress.memory_bytes, 1500000);
+    cr_assert(parse("serve --max-memory 64"));
+    cr_expect_eq(options.serve.desc.limits.max_memory_bytes, 64000000);
+}
+
+Test(options, have_rates_that_the_server_takes)
+{
+    static const char *const good[] = {"0", "0.1", "60", "1000"}, *const bad[] = {"0.05", "1001", "-1", "x", ""};
+    char line[64], text[96];
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        snprintf(line, sizeof line, "serve --rate %s", good[i]);
+        cr_assert(parse(line), "%s", error.text);
+        cr_expect_eq(options.serve.desc.settings.rate_hz, atof(good[i]));
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        snprintf(line, sizeof line, "serve --rate=%s", bad[i]);
+        snprintf(text, sizeof text, "--rate takes 0 or a number from 0.1 to 1000, not \"%s\"", bad[i]);
+        expect_refusal(line, text);
+    }
 }
 
 Test(options, say_what_may_have_been_meant)
@@ -284,11 +317,11 @@ Test(options, say_what_is_wrong)
 Test(options, keep_within_the_list_of_files)
 {
     const th_command *bench = th_command_find("bench");
-    char word[] = "--model=a", *argv[TH_OPTIONS_MAX_FILES + 1];
-    for (int i = 0; i <= TH_OPTIONS_MAX_FILES; i++)
+    char word[] = "--model=a", *argv[TH_FILE_LIST_MAX + 1];
+    for (int i = 0; i <= TH_FILE_LIST_MAX; i++)
         argv[i] = word;
-    cr_expect(th_options_parse(&options, bench, TH_OPTIONS_MAX_FILES, argv, &error));
-    cr_expect(!th_options_parse(&options, bench, TH_OPTIONS_MAX_FILES + 1, argv, &error));
+    cr_expect_eq(th_options_parse(&options, &run, bench, TH_FILE_LIST_MAX, argv, &error), TH_OK);
+    cr_expect_eq(th_options_parse(&options, &run, bench, TH_FILE_LIST_MAX + 1, argv, &error), TH_ERR_LIMIT);
     cr_expect_str_eq(error.text, "--model can be given 64 times");
 }
 
@@ -365,33 +398,35 @@ Test(options, have_defaults_that_their_own_parser_takes)
 {
     for (const th_option *o = th_option_table; o->name; o++)
         if (o->fallback)
-            cr_expect(o->parse(o, o->fallback, (char *)&options + o->offset, &error), "--%s %s", o->name, o->fallback);
+            cr_expect_eq(o->parse(o, o->fallback, (char *)&options + o->offset, &error), TH_OK, "--%s", o->name);
 }
 
 Test(options, remember_which_were_given)
 {
     cr_assert(parse("pose --isa auto"));
-    cr_expect(th_options_given(&options, "isa"));
-    cr_expect(!th_options_given(&options, "time"));
+    cr_expect(th_run_has_option(&run, "isa"));
+    cr_expect(!th_run_has_option(&run, "time"));
 }
 
 Test(options, for_further_processes_are_those_that_say_what_to_measure)
 {
     cr_assert(parse("bench --count 5 --save a --filter=x --out b.json --json --processes 3 --seed 7"));
     static const char *const again[] = {"--count", "5", "--filter=x", "--seed", "7"};
-    cr_assert_eq(options.again_count, 5);
+    cr_assert_eq(run.process_word_count, 5);
     for (int i = 0; i < 5; i++)
-        cr_expect_str_eq(options.again[i], again[i]);
+        cr_expect_str_eq(run.process_words[i], again[i]);
 }
 
 /* ---- how things are measured ---- */
 
 static void expect_processes(const char *line, uint32_t processes, uint64_t repetition_ns)
 {
-    th_measure_desc measure;
     cr_assert(parse(line), "%s", error.text);
-    cr_assert_eq(th_measure_options_init(&measure, &options), TH_EXIT_GOOD);
-    cr_expect_eq(th_processes_count(&options), processes, "%s: %u", line, th_processes_count(&options));
+    th_measure_desc measure = options.measure;
+    const bool is_bench = run.command->bit == TH_COMMAND_BENCH;
+    const uint32_t planned = is_bench ? th_processes_plan(options.bench.processes, options.output.save, &measure) : 1;
+    cr_assert_eq(th_measure_options_complete(&run, &measure), TH_EXIT_GOOD);
+    cr_expect_eq(planned, processes, "%s: %u", line, planned);
     cr_expect_eq(measure.repetition_ns, repetition_ns, "%s: %llu ns", line, (unsigned long long)measure.repetition_ns);
 }
 
@@ -446,25 +481,19 @@ Test(suggest, keeps_silent_when_nothing_is_near)
 
 static int documents, texts;
 
-static json_t *count_document(const void *ctx)
+static bool count_forms(const void *result, th_form form, const char *command, FILE *file)
 {
-    (void)ctx;
-    documents++;
-    return json_object();
-}
-
-static bool count_text(const void *ctx, FILE *file)
-{
-    (void)ctx, (void)file;
-    texts++;
+    (void)result, (void)command, (void)file;
+    documents += form == TH_FORM_JSON;
+    texts += form == TH_FORM_TEXT;
     return true;
 }
 
 Test(output, makes_only_what_is_wanted)
 {
-    const th_output output = {.document = count_document, .digits = 12, .print = count_text};
-    cr_expect_eq(th_output_result(&(th_options){0}, &output, NULL), TH_EXIT_GOOD);
+    cr_expect_eq(th_output_write(&run, &(th_output_options){0}, count_forms, NULL), TH_EXIT_GOOD);
     cr_expect(documents == 0 && texts == 1);
-    cr_expect_eq(th_output_result(&(th_options){.json = true}, &output, NULL), TH_EXIT_GOOD);
+    cr_expect_eq(th_output_write(&run, &(th_output_options){.json = true}, count_forms, NULL), TH_EXIT_GOOD);
     cr_expect(documents == 1 && texts == 1);
+    cr_expect(run.has_result);
 }

@@ -25,7 +25,7 @@ static th_model *make(const char *words)
     th_synthetic_desc desc;
     th_model *model = NULL;
     snprintf(text, sizeof text, TH_SYNTHETIC_NAME "%s%s", *words ? ":" : "", words);
-    cr_assert(th_synthetic_parse(text, &desc, &error), "%s", error.text);
+    cr_assert_eq(th_synthetic_parse(text, &desc, &error), TH_OK, "%s", error.text);
     cr_assert_eq(th_synthetic_create(&desc, &model, &error), TH_OK, "%s", error.text);
     cr_assert_str_eq(model->name, text);
     return model;
@@ -414,7 +414,7 @@ Test(synthetic, words_say_what_is_made)
     th_synthetic_desc d;
     const char *text = "synthetic:shape=star,joints=1000,clips=2,keys=7,rate=240,moving=0,scale=on,mesh=off,"
                        "seed=18446744073709551615";
-    cr_assert(th_synthetic_parse(text, &d, &error), "%s", error.text);
+    cr_assert_eq(th_synthetic_parse(text, &d, &error), TH_OK, "%s", error.text);
     cr_expect_eq(d.shape, TH_SYNTHETIC_STAR);
     cr_expect_eq(d.joints, 1000);
     cr_expect_eq(d.clips, 2);
@@ -427,12 +427,12 @@ Test(synthetic, words_say_what_is_made)
     cr_expect_str_eq(d.name, text);
 
     const th_synthetic_desc usual = TH_SYNTHETIC_DEFAULT;
-    cr_assert(th_synthetic_parse("synthetic", &d, &error));
+    cr_assert_eq(th_synthetic_parse("synthetic", &d, &error), TH_OK);
     cr_expect_eq(d.joints, usual.joints);
     cr_expect_eq(d.shape, TH_SYNTHETIC_TREE);
-    cr_assert(th_synthetic_parse("synthetic:depth=1,joints=1,scale=off,mesh=on,shape=tree", &d, &error));
+    cr_assert_eq(th_synthetic_parse("synthetic:depth=1,joints=1,scale=off,mesh=on,shape=tree", &d, &error), TH_OK);
     cr_expect_eq(d.depth, 1);
-    cr_assert(th_synthetic_parse("synthetic:depth=64", &d, &error));
+    cr_assert_eq(th_synthetic_parse("synthetic:depth=64", &d, &error), TH_OK);
     cr_expect_eq(d.depth, 64);
 
     cr_expect(th_synthetic_named("synthetic") && th_synthetic_named("synthetic:"));
@@ -442,7 +442,7 @@ Test(synthetic, words_say_what_is_made)
 static void expect_refusal(const char *text, const char *message)
 {
     th_synthetic_desc desc;
-    cr_expect(!th_synthetic_parse(text, &desc, &error), "%s was taken", text);
+    cr_expect_neq(th_synthetic_parse(text, &desc, &error), TH_OK, "%s was taken", text);
     cr_expect_str_eq(error.text, message, "%s", text);
 }
 
@@ -461,6 +461,7 @@ Test(synthetic, words_that_make_no_sense_are_refused_with_what_would)
     expect_refusal("synthetic:rate=0", "synthetic:rate takes a whole number from 1 to 240, not \"0\"");
     expect_refusal("synthetic:moving=101", "synthetic:moving takes a whole number from 0 to 100, not \"101\"");
     expect_refusal("synthetic:shape=cube", "synthetic:shape takes tree, chain or star, not \"cube\"");
+    expect_refusal("synthetic:shape=tre", "synthetic:shape takes tree, chain or star, not \"tre\"; did you mean tree?");
     expect_refusal("synthetic:mesh=1", "synthetic:mesh takes on or off, not \"1\"");
     expect_refusal("synthetic:seed=18446744073709551616",
                    "synthetic:seed takes a whole number from 0 to 18446744073709551615, not \"18446744073709551616\"");
@@ -500,7 +501,7 @@ Test(synthetic, any_words_are_either_refused_or_made)
         th_synthetic_desc desc;
         th_model *model;
         error.text[0] = '\0';
-        if (!th_synthetic_parse(text, &desc, &error)) {
+        if (th_synthetic_parse(text, &desc, &error) != TH_OK) {
             cr_assert(error.text[0] != '\0', "%s", text);
             refused++;
         } else if (++taken % 4 == 0) {

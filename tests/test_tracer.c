@@ -2,7 +2,7 @@
 #include "fixture_jobs.h"
 #include "fixture_memory.h"
 #include "fixture_trace.h"
-#include "src/cli/tracing.h"
+#include "src/cli/run.h"
 
 #include <throng/core/clock.h>
 #include <throng/runtime/tracer.h>
@@ -342,12 +342,12 @@ Test(tracer, of_which_the_program_tells)
 {
     char path[] = "/tmp/throng-trace-XXXXXX", said[512];
     const int fd = mkstemp(path);
-    th_options o = {.trace = path};
+    th_run run = {.command = th_command_find("scale")};
     cr_redirect_stderr();
-    cr_assert_eq(th_tracing_begin(&o, th_command_find("scale")), TH_EXIT_GOOD);
+    cr_assert_eq(th_run_begin_trace(&run, path), TH_EXIT_GOOD);
     for (uint32_t i = 0; i < TH_TRACER_EVENTS + 5; i++)
-        th_tracer_count(o.tracer, "level", i);
-    cr_expect_eq(th_tracing_end(&o, TH_EXIT_GOOD), TH_EXIT_GOOD);
+        th_tracer_count(run.tracer, "level", i);
+    cr_expect_eq(th_run_end_trace(&run, path, TH_EXIT_GOOD), TH_EXIT_GOOD);
     FILE *err_file = cr_get_redirected_stderr();
     fflush(stderr);
     cr_assert_neq(fgets(said, sizeof said, err_file), NULL);

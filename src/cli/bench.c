@@ -1,8 +1,7 @@
 /* throng bench: the speed and accuracy of poses, and the cost of the job system. */
 #include "bench_frames.h"
 #include "measure_options.h"
-#include "model_set.h"
-#include "output.h"
+#include "options.h"
 #include "processes.h"
 #include "progress.h"
 
@@ -11,66 +10,61 @@
 #include <throng/core/json.h>
 #include <throng/core/table.h>
 
-static bool write_names(const th_bench_names *names, th_format format, FILE *file)
-{
-    th_table *table = th_table_create("<name");
-    for (uint32_t i = 0; i < names->count; i++)
-        th_table_cell(table, "%s", names->names[i]);
-    const bool written = th_table_write(table, format, file);
-    th_table_destroy(table);
-    return written;
-}
+/* ---- the names of the entries ---- */
 
-static bool names_csv(const void *ctx, FILE *file)
+static json_t *names_json(const th_bench_names *names)
 {
-    return write_names(ctx, TH_FORMAT_CSV, file);
-}
-
-static bool names_markdown(const void *ctx, FILE *file)
-{
-    return write_names(ctx, TH_FORMAT_MARKDOWN, file);
-}
-
-static bool print_names(const void *ctx, FILE *file)
-{
-    const th_bench_names *names = ctx;
-    for (uint32_t i = 0; i < names->count; i++)
-        fprintf(file, "%s\n", names->names[i]);
-    return true;
-}
-
-static json_t *names_json(const void *ctx)
-{
-    const th_bench_names *names = ctx;
     json_t *array = json_array();
     for (uint32_t i = 0; i < names->count; i++)
         array = th_json_append(array, json_string(names->names[i]));
     return array;
 }
 
-static json_t *report_json(const void *ctx)
+static bool write_names(const void *result, th_form form, const char *command, FILE *file)
 {
-    return th_report_json(ctx);
+    const th_bench_names *names = result;
+    (void)command;
+    if (form == TH_FORM_JSON)
+        return th_output_json(names_json(names), 12, file);
+    if (form == TH_FORM_TEXT) {
+        for (uint32_t i = 0; i < names->count; i++)
+            fprintf(file, "%s\n", names->names[i]);
+        return true;
+    }
+    th_table *table = th_table_create("<name");
+    for (uint32_t i = 0; i < names->count; i++)
+        th_table_cell(table, "%s", names->names[i]);
+    const bool written = th_table_write(table, (th_format)form, file);
+    th_table_destroy(table);
+    return written;
 }
 
-static bool report_csv(const void *ctx, FILE *file)
+static int list(const th_options *o, th_run *run, const th_bench_names *names)
 {
-    return th_report_csv(ctx, file);
+    static const char *const others[][2] = {
+        {"save", "could be kept by --save"}, {"report", "--report could show"}, {"trace", "--trace could show"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (th_run_has_option(run, others[i][0])) {
+            th_complain("--list measures nothing that %s", others[i][1]);
+            return TH_EXIT_USAGE;
+        }
+    return th_output_write(run, &o->output, write_names, names);
 }
 
-static bool report_markdown(const void *ctx, FILE *file)
-{
-    return th_bench_print(ctx, TH_FORMAT_MARKDOWN, file);
-}
+/* ---- measuring ---- */
 
-static bool report_page(const void *ctx, const char *command, FILE *file)
+static bool write_report(const void *result, th_form form, const char *command, FILE *file)
 {
-    return th_bench_page(ctx, command, file);
-}
-
-static bool print_report(const void *ctx, FILE *file)
-{
-    return th_bench_print(ctx, TH_FORMAT_TEXT, file);
+    switch (form) {
+    case TH_FORM_JSON:
+        return th_output_json(th_report_json(result), 12, file);
+    case TH_FORM_CSV:
+        return th_report_csv(result, file);
+    case TH_FORM_PAGE:
+        return th_bench_page(result, command, file);
+    default:
+        return th_bench_print(result, (th_format)form, file);
+    }
 }
 
 /* Whether this machine skips every requested entry. */
@@ -82,26 +76,21 @@ static bool is_all_skipped(const th_report *report)
     return count == report->row_count;
 }
 
-static int show_report(const th_options *o, const th_report *report)
-{
-    const th_output output = {report_json, 12, print_report, report_csv, report_markdown, report_page};
-    int code = th_output_result(o, &output, report);
-    int check = th_complain_of_failures(report);
-    return check != TH_EXIT_GOOD ? check : code;
-}
-
-static int run_bench(const th_options *o, const th_measure_desc *measure, const th_model_set *model_set)
+static int run_bench(const th_options *o, th_run *run, const th_model_set *model_set, const th_measure_desc *measure,
+                     uint32_t processes)
 {
     th_error err;
     th_report report;
     th_bench_frames frames;
-    th_bench_frames_init(&frames, o, model_set);
+    th_crowd_view_desc drawn = th_model_set_crowd_view_desc(model_set, &o->crowd);
+    drawn.count = o->bench.drawn;
+    th_bench_frames_init(&frames, &drawn, &o->picture);
     const th_external_benchmarks external = th_bench_frames_external(&frames);
-    th_bench_desc desc = {
-        .scene = th_model_set_scene_desc(model_set, o),
-        .threads = o->threads.counts[0],
+    const th_bench_desc desc = {
+        .scene = th_model_set_scene_desc(model_set, &o->crowd),
+        .threads = o->crowd.jobs.threads,
         .measure = *measure,
-        .tracer = o->tracer,
+        .tracer = run->tracer,
         .filter = o->filter,
         .external = &external,
     };
@@ -114,47 +103,33 @@ static int run_bench(const th_options *o, const th_measure_desc *measure, const 
     if (is_all_skipped(&report))
         th_complain("%s", th_report_skipped(&report)->failure);
     else
-        code = th_processes_add(o, &report);
+        code = th_processes_add(run, processes, &report);
     if (code == TH_EXIT_GOOD)
-        code = show_report(o, &report);
+        code = th_output_report(run, &o->output, write_report, &report, &report);
     th_report_fini(&report);
     return code;
 }
 
-int th_command_bench(const th_options *o)
+int th_command_bench(const th_options *o, th_run *run)
 {
     const th_external_benchmarks external = th_bench_frames_external(NULL);
-    th_bench_names names = th_bench_list(o->filter, &external);
+    const th_bench_names names = th_bench_list(o->filter, &external);
     if (names.count == 0) {
         th_complain("no entry matches \"%s\"; `throng bench --list` names them all", o->filter);
         return TH_EXIT_USAGE;
     }
-    if (o->list && o->save) {
-        th_complain("--list measures nothing that could be kept by --save");
-        return TH_EXIT_USAGE;
-    }
-    if (o->list && o->report) {
-        th_complain("--list measures nothing that --report could show");
-        return TH_EXIT_USAGE;
-    }
-    if (o->list && o->trace) {
-        th_complain("--list measures nothing that --trace could show");
-        return TH_EXIT_USAGE;
-    }
-    if (o->list) {
-        const th_output output = {names_json, 12, print_names, names_csv, names_markdown, NULL};
-        return th_output_result(o, &output, &names);
-    }
-    th_measure_desc measure;
-    int code = th_measure_options_init(&measure, o);
+    if (o->bench.list)
+        return list(o, run, &names);
+    th_measure_desc measure = o->measure;
+    const uint32_t processes = th_processes_plan(o->bench.processes, o->output.save, &measure);
+    measure.seed = o->crowd.seed;
+    int code = th_measure_options_complete(run, &measure);
     if (code != TH_EXIT_GOOD)
         return code;
     th_model_set model_set;
-    th_tracer_begin(o->tracer, "load");
-    code = th_model_set_init(&model_set, o);
-    th_tracer_end(o->tracer);
-    if (code == TH_EXIT_GOOD)
-        code = run_bench(o, &measure, &model_set);
+    th_error err;
+    const th_result result = th_model_set_init(&model_set, &o->models, run->tracer, &err);
+    code = result == TH_OK ? run_bench(o, run, &model_set, &measure, processes) : th_fail_with(&err);
     th_model_set_fini(&model_set);
     return code;
 }

@@ -1,17 +1,17 @@
 #include "bench_frames.h"
 
-#include "crowd_view_options.h"
-
 #include <throng/bench/validate_run.h>
 #include <throng/core/cache_line.h>
 #include <throng/core/clock.h>
 #include <throng/core/json.h>
+#include <throng/runtime/frame.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CROWDS = 100, STAGES = 4 };
+enum { FEW, MANY, CROWDS };
+enum { MANY_PER_FEW = 100, STAGES = 4 };
 
 /* A view from above, with no character against the sky: then the area that is drawn is bounded, even if the crowd fills
  * the picture. */
@@ -41,30 +41,29 @@ struct subject {
 
 /* ---- shared state ---- */
 
-void th_bench_frames_init(th_bench_frames *e, const th_options *options, const th_model_set *model_set)
+void th_bench_frames_init(th_bench_frames *e, const th_crowd_view_desc *crowd, const th_target_desc *picture)
 {
-    *e = (th_bench_frames){.few = *options, .model_set = model_set};
-    e->few.count = options->drawn;
-    e->few.yaw_deg = YAW_DEG;
-    e->few.pitch_deg = PITCH_DEG;
-    e->few.zoom = 1;
-    e->many = e->few;
-    e->many.count *= CROWDS;
+    *e = (th_bench_frames){.crowds = {*crowd, *crowd}, .size = *picture};
+    for (int c = 0; c < CROWDS; c++) {
+        e->crowds[c].yaw_deg = YAW_DEG;
+        e->crowds[c].pitch_deg = PITCH_DEG;
+        e->crowds[c].zoom = 1;
+    }
+    e->crowds[MANY].count *= MANY_PER_FEW;
 }
 
 void th_bench_frames_fini(th_bench_frames *e)
 {
-    for (int s = 0; s < 2; s++)
-        th_crowd_view_destroy(e->crowd_views[s]);
+    for (int c = 0; c < CROWDS; c++)
+        th_crowd_view_destroy(e->crowd_views[c]);
     th_picture_close(&e->picture);
 }
 
 static th_result find_crowd_view(th_bench_frames *e, bool many, th_crowd_view **out, th_error *err)
 {
-    th_result result = e->picture.target ? TH_OK : th_picture_open(&e->picture, &e->few, err);
+    th_result result = e->picture.target ? TH_OK : th_picture_open(&e->picture, &e->size, err);
     if (result == TH_OK && !e->crowd_views[many])
-        result = th_options_create_crowd_view(many ? &e->many : &e->few, e->model_set, e->picture.gl,
-                                              &e->crowd_views[many], err);
+        result = th_crowd_view_create(&e->crowds[many], e->picture.gl, &e->crowd_views[many], err);
     *out = e->crowd_views[many];
     return result;
 }
@@ -72,7 +71,7 @@ static th_result find_crowd_view(th_bench_frames *e, bool many, th_crowd_view **
 static json_t *describe(void *ctx)
 {
     const th_bench_frames *e = ctx;
-    return e->crowd_views[0] ? th_picture_json(&e->picture, e->crowd_views[0]) : NULL;
+    return e->crowd_views[FEW] ? th_picture_json(&e->picture, e->crowd_views[FEW], &e->crowds[FEW]) : NULL;
 }
 
 /* ---- frames ---- */
@@ -96,7 +95,7 @@ static void redraw(subject *s, uint64_t frame)
 
 static void pose(subject *s, uint64_t frame)
 {
-    const th_size *size = &s->shared->few.picture;
+    const th_target_desc *size = &s->shared->size;
     th_crowd_view_pose(s->crowd_view, time_of(frame), &s->camera, size->width, size->height);
 }
 
@@ -153,9 +152,9 @@ static void pose_all(void *ctx, uint64_t frame)
 
 static th_result validate(validation *r, const subject *s, th_error *err)
 {
-    const th_options *o = &s->shared->few;
+    const th_crowd_view_desc *few = &s->shared->crowds[FEW];
     const th_scene *scene = th_crowd_view_scene(s->crowd_view);
-    th_result result = th_scene_crowd(scene, o->isa, o->palette, &r->crowd, err);
+    th_result result = th_scene_crowd(scene, few->isa, few->palette, &r->crowd, err);
     if (result != TH_OK)
         return result;
     s->row->characters = scene->instance_count;
@@ -190,14 +189,14 @@ static th_result check(const subject *s, th_error *err)
 static void approach(subject *s)
 {
     const th_camera far = s->camera;
-    const th_size *size = &s->shared->few.picture;
+    const th_target_desc *size = &s->shared->size;
     float low = 0.02F, high = 1; /* shares of the distance: too few are visible at the first, too many at the second */
     for (int i = 0; i < 20; i++) {
         const float middle = sqrtf(low * high);
         s->camera = far;
         th_camera_zoom(&s->camera, middle);
         th_crowd_view_pose(s->crowd_view, time_of(TH_VALIDATE_FRAME), &s->camera, size->width, size->height);
-        if (th_crowd_view_get_stats(s->crowd_view).visible > s->shared->few.count)
+        if (th_crowd_view_get_stats(s->crowd_view).visible > s->shared->crowds[FEW].count)
             high = middle;
         else
             low = middle;
@@ -216,7 +215,7 @@ static th_result prepare(subject *s, th_error *err)
     if (result != TH_OK)
         return result;
     s->camera = th_crowd_view_camera(few, th_picture_aspect(&e->picture));
-    s->row->threads = e->few.threads.counts[0];
+    s->row->threads = e->crowds[FEW].jobs.threads;
     result = check(s, err);
     if (s->kind->of_many)
         approach(s);

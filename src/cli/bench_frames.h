@@ -13,21 +13,21 @@
 #ifndef TH_CLI_BENCH_FRAMES_H
 #define TH_CLI_BENCH_FRAMES_H
 
-#include "model_set.h"
 #include "picture.h"
 
 #include <throng/bench/external_benchmark.h>
 
 /* What the entries share; made when first needed. */
 typedef struct th_bench_frames {
-    th_options few, many; /* the options, with few or many characters */
-    const th_model_set *model_set;
+    th_crowd_view_desc crowds[2]; /* of few and of many characters */
+    th_crowd_view *crowd_views[2];
+    th_target_desc size;
     th_picture picture;
-    th_crowd_view *crowd_views[2]; /* of `few`, of `many` */
 } th_bench_frames;
 
-/* Allocates nothing. Options and model_set must outlive it; call th_bench_frames_fini in the end. */
-void th_bench_frames_init(th_bench_frames *entries, const th_options *options, const th_model_set *model_set);
+/* crowd: its count is that of the visible characters; its camera is ignored. Allocates nothing. Call
+ * th_bench_frames_fini in the end. */
+void th_bench_frames_init(th_bench_frames *entries, const th_crowd_view_desc *crowd, const th_target_desc *picture);
 void th_bench_frames_fini(th_bench_frames *entries);
 
 /* entries: NULL for a list that cannot be run. */

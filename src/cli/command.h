@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct th_options;
+struct th_run;
 
 /* Exit codes. */
 enum {
@@ -31,13 +32,16 @@ enum {
     TH_COMMAND_COMPARE = 1 << 8,
 };
 
+/* Returns the exit code. */
+typedef int th_command_fn(const struct th_options *options, struct th_run *run);
+
 typedef struct th_command {
     const char *name;
     uint32_t bit;
     const char *operand; /* the words without dashes: "[MODEL]", "OLD NEW"; NULL if it takes none */
     const char *summary; /* one line */
     const char *details; /* the rest of the help */
-    int (*run)(const struct th_options *options);
+    th_command_fn *run;
 } th_command;
 
 /* Ends with a row whose name is NULL. */
@@ -45,16 +49,9 @@ extern const th_command th_command_table[];
 
 const th_command *th_command_find(const char *name);
 
-/* Each command is in a file of its own and returns the exit code. */
-int th_command_inspect(const struct th_options *options);
-int th_command_pose(const struct th_options *options);
-int th_command_bench(const struct th_options *options);
-int th_command_scale(const struct th_options *options);
-int th_command_stress(const struct th_options *options);
-int th_command_compare(const struct th_options *options);
-int th_command_render(const struct th_options *options);
-int th_command_view(const struct th_options *options);
-int th_command_serve(const struct th_options *options);
+/* Each command is in a file of its own. */
+th_command_fn th_command_inspect, th_command_pose, th_command_bench, th_command_scale, th_command_stress,
+    th_command_compare, th_command_render, th_command_serve, th_command_view;
 
 /* Prints "throng: ..." on standard error. */
 __attribute__((format(printf, 1, 2))) void th_complain(const char *format, ...);

@@ -1,6 +1,6 @@
 /* throng compare: what became slower, faster or wrong from one result to another. */
 #include "baseline.h"
-#include "output.h"
+#include "options.h"
 
 #include <throng/bench/compare.h>
 #include <throng/bench/page.h>
@@ -41,36 +41,25 @@ static th_result read_side(const char *word, th_result_file **out, th_error *err
 
 static th_result read_sides(const th_options *o, th_result_file *sides[2], th_error *err)
 {
-    const char *const *words = o->result_files.paths;
-    th_result result = o->baseline ? read_baseline(o->baseline, &sides[0], err) : read_side(*words++, &sides[0], err);
+    const char *const *words = o->compare.files.paths, *baseline = o->compare.baseline;
+    th_result result = baseline ? read_baseline(baseline, &sides[0], err) : read_side(*words++, &sides[0], err);
     return result == TH_OK ? read_side(*words, &sides[1], err) : result;
 }
 
 /* ---- the command ---- */
 
-static json_t *comparison_json(const void *ctx)
+static bool write_comparison(const void *result, th_form form, const char *command, FILE *file)
 {
-    return th_comparison_json(ctx);
-}
-
-static bool comparison_csv(const void *ctx, FILE *file)
-{
-    return th_comparison_csv(ctx, file);
-}
-
-static bool comparison_markdown(const void *ctx, FILE *file)
-{
-    return th_comparison_print(ctx, TH_FORMAT_MARKDOWN, file);
-}
-
-static bool comparison_page(const void *ctx, const char *command, FILE *file)
-{
-    return th_comparison_page(ctx, command, file);
-}
-
-static bool print_comparison(const void *ctx, FILE *file)
-{
-    return th_comparison_print(ctx, TH_FORMAT_TEXT, file);
+    switch (form) {
+    case TH_FORM_JSON:
+        return th_output_json(th_comparison_json(result), 12, file);
+    case TH_FORM_CSV:
+        return th_comparison_csv(result, file);
+    case TH_FORM_PAGE:
+        return th_comparison_page(result, command, file);
+    default:
+        return th_comparison_print(result, (th_format)form, file);
+    }
 }
 
 /* Prints what became worse. Returns TH_EXIT_CHECK if anything did, else TH_EXIT_GOOD. */
@@ -86,39 +75,35 @@ static int complain_of(const th_comparison *comparison)
     return th_comparison_is_bad(comparison) ? TH_EXIT_CHECK : TH_EXIT_GOOD;
 }
 
-static int compare(const th_options *o, th_result_file *const sides[2])
+static int compare(const th_options *o, th_run *run, th_result_file *const sides[2])
 {
     th_comparison comparison;
     th_error err;
-    const th_compare_desc desc = {
-        .old_results = sides[0],
-        .new_results = sides[1],
-        .filter = o->filter,
-        .threshold = o->threshold_percent / 100,
-        .force = o->force,
-    };
+    th_compare_desc desc = o->compare.desc;
+    desc.old_results = sides[0];
+    desc.new_results = sides[1];
+    desc.filter = o->filter;
     if (th_compare(&desc, &comparison, &err) != TH_OK)
         return th_fail_with(&err);
-    const th_output output = {comparison_json, 12, print_comparison, comparison_csv, comparison_markdown,
-                              comparison_page};
-    const int code = th_output_result(o, &output, &comparison);
+    const int code = th_output_write(run, &o->output, write_comparison, &comparison);
     const int check = complain_of(&comparison);
     th_comparison_fini(&comparison);
     return code == TH_EXIT_GOOD ? check : code;
 }
 
-int th_command_compare(const th_options *o)
+int th_command_compare(const th_options *o, th_run *run)
 {
-    const uint32_t wanted = o->baseline ? 1 : 2;
-    if (o->result_files.count != wanted) {
+    const bool has_baseline = o->compare.baseline != NULL;
+    const uint32_t given = o->compare.files.count;
+    if (given != (has_baseline ? 1 : 2)) {
         th_complain("compare takes %s, not %u; `throng help compare` shows how",
-                    o->baseline ? "one result beside --baseline" : "two results, OLD and NEW", o->result_files.count);
+                    has_baseline ? "one result beside --baseline" : "two results, OLD and NEW", given);
         return TH_EXIT_USAGE;
     }
     th_result_file *sides[2] = {NULL, NULL};
     th_error err;
     const th_result result = read_sides(o, sides, &err);
-    const int code = result == TH_OK ? compare(o, sides) : th_fail_with(&err);
+    const int code = result == TH_OK ? compare(o, run, sides) : th_fail_with(&err);
     th_result_file_free(sides[0]);
     th_result_file_free(sides[1]);
     return code;

@@ -1,6 +1,6 @@
 #include "help.h"
 
-#include "options.h"
+#include "option.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* throng inspect: lists a model's contents and compiles its clips. */
-#include "model_set.h"
-#include "output.h"
+#include "options.h"
 
 #include <throng/anim/export.h>
 #include <throng/anim/palette.h>
@@ -18,7 +17,7 @@ typedef struct node_info {
 typedef struct subject {
     const th_model *model;
     const th_compiled_model *compiled;
-    const node_info *nodes; /* [joint] */
+    node_info *nodes; /* [joint] */
 } subject;
 
 static size_t palette_bytes(const th_model *model)
@@ -31,26 +30,22 @@ static double seconds(const th_clip *clip)
     return clip->duration_ticks / clip->ticks_per_second;
 }
 
-static uint64_t key_count(const th_clip *clip)
-{
-    uint64_t keys = 0;
-    for (uint32_t c = 0; c < clip->channel_count; c++) {
-        const th_channel *channel = &clip->channels[c];
-        keys += (uint64_t)channel->translation.key_count + channel->rotation.key_count + channel->scale.key_count;
-    }
-    return keys;
-}
+typedef struct counts {
+    uint64_t keys, splines; /* of all tracks */
+} counts;
 
-static uint64_t spline_count(const th_clip *clip)
+static counts count_tracks(const th_clip *clip)
 {
-    uint64_t splines = 0;
+    counts sum = {0};
     for (uint32_t c = 0; c < clip->channel_count; c++) {
         const th_channel *channel = &clip->channels[c];
         const th_track *const tracks[] = {&channel->translation, &channel->rotation, &channel->scale};
-        for (size_t t = 0; t < sizeof tracks / sizeof *tracks; t++)
-            splines += tracks[t]->tangents != NULL;
+        for (size_t t = 0; t < sizeof tracks / sizeof *tracks; t++) {
+            sum.keys += tracks[t]->key_count;
+            sum.splines += tracks[t]->tangents != NULL;
+        }
     }
-    return splines;
+    return sum;
 }
 
 /* Scene units to millimetres on a human of 1.8 m. */
@@ -112,11 +107,12 @@ static json_t *clips_json(const subject *s)
     json_t *array = json_array();
     for (uint32_t c = 0; c < s->model->clip_count; c++) {
         const th_clip *clip = &s->model->clips[c];
+        const counts sum = count_tracks(clip);
         json_t *json =
             json_pack("{s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "name", th_json_text(clip->name), "duration_s",
                       th_json_real(seconds(clip)), "duration_ticks", th_json_real(clip->duration_ticks),
                       "ticks_per_second", th_json_real(clip->ticks_per_second), "channels", (int)clip->channel_count,
-                      "keys", th_json_count(key_count(clip)), "splines", th_json_count(spline_count(clip)));
+                      "keys", th_json_count(sum.keys), "splines", th_json_count(sum.splines));
         array =
             th_json_append(array, th_json_merge(json, compiled_json(s, th_compiled_model_clip_report(s->compiled, c))));
     }
@@ -154,9 +150,8 @@ static json_t *warnings_json(const th_model *model)
     return array;
 }
 
-static json_t *inspect_json(const void *ctx)
+static json_t *subject_json(const subject *s)
 {
-    const subject *s = ctx;
     const th_model *model = s->model;
     return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", th_json_text(model->name),
                      "size", th_json_real(model->size), "joint_count", (int)model->joint_count, "bones",
@@ -181,12 +176,13 @@ static void add_clip(th_table *table, const subject *s, uint32_t index)
 {
     const th_clip *clip = &s->model->clips[index];
     const th_clip_report *report = th_compiled_model_clip_report(s->compiled, index);
+    const counts sum = count_tracks(clip);
     th_table_cell(table, "%s", clip->name);
     th_table_cell(table, "%.2f", seconds(clip));
     th_table_cell(table, "%g", clip->ticks_per_second);
     th_table_cell(table, "%u", clip->channel_count);
-    th_table_cell(table, "%s", th_digits_from(key_count(clip)).text);
-    th_table_cell(table, "%s", th_digits_from(spline_count(clip)).text);
+    th_table_cell(table, "%s", th_digits_from(sum.keys).text);
+    th_table_cell(table, "%s", th_digits_from(sum.splines).text);
     if (!report->compiled) {
         for (int i = 0; i < 4; i++)
             th_table_cell(table, "-");
@@ -268,9 +264,8 @@ static bool print_joints(const subject *s, FILE *file)
     return print_table(table, file);
 }
 
-static bool inspect_print(const void *ctx, FILE *file)
+static bool print_subject(const subject *s, FILE *file)
 {
-    const subject *s = ctx;
     const th_model *model = s->model;
     char name[256];
     fprintf(file, "%s: %u joint%s, %u bone%s, %s bytes a character; %.4g unit%s in size\n",
@@ -284,45 +279,40 @@ static bool inspect_print(const void *ctx, FILE *file)
 
 /* ---- command ---- */
 
-static int export_model(const th_model *model, const char *path)
+static bool write_subject(const void *result, th_form form, const char *command, FILE *file)
 {
-    th_error err;
-    return !path || th_export_glb(model, path, &err) == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+    (void)command;
+    return form == TH_FORM_TEXT ? print_subject(result, file) : th_output_json(subject_json(result), 12, file);
 }
 
-static int show_model(const th_options *o, const th_model *model, const th_compiled_model *compiled)
+static th_result inspect_model(const th_options *o, th_run *run, const th_model *model, int *out_code, th_error *err)
 {
-    node_info *nodes = create_nodes(model);
-    if (!nodes) {
-        th_complain("no memory for %u joints", model->joint_count);
-        return TH_EXIT_ENVIRONMENT;
-    }
-    subject s = {model, compiled, nodes};
-    int code = th_output_result(o, &(th_output){.document = inspect_json, .digits = 12, .print = inspect_print}, &s);
-    free(nodes);
-    return code;
-}
-
-static int inspect_model(const th_options *o, const th_model *model)
-{
-    th_error err;
     th_compiled_model *compiled;
-    th_compiled_model_desc desc = th_model_set_compile_desc(o);
+    th_compiled_model_desc desc = o->crowd.compile;
     desc.model = model;
-    if (th_compiled_model_create(&desc, &compiled, &err) != TH_OK)
-        return th_fail_with(&err);
-    int code = show_model(o, model, compiled);
+    th_result result = th_compiled_model_create(&desc, &compiled, err);
+    if (result != TH_OK)
+        return result;
+    const subject s = {model, compiled, create_nodes(model)};
+    if (s.nodes)
+        *out_code = th_output_write(run, &o->output, write_subject, &s);
+    else
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for %u joints", model->joint_count);
+    free(s.nodes);
     th_compiled_model_destroy(compiled);
-    const int exported = export_model(model, o->export_path);
-    return code == TH_EXIT_GOOD ? exported : code;
+    const char *path = o->inspect.export_path;
+    return result == TH_OK && path ? th_export_glb(model, path, err) : result;
 }
 
-int th_command_inspect(const th_options *o)
+int th_command_inspect(const th_options *o, th_run *run)
 {
     th_model_set model_set;
-    int code = th_model_set_init(&model_set, o);
-    if (code == TH_EXIT_GOOD)
-        code = inspect_model(o, model_set.models[0]);
+    th_error err;
+    int code = TH_EXIT_GOOD;
+    th_result result = th_model_set_init(&model_set, &o->models, run->tracer, &err);
+    if (result == TH_OK)
+        result = inspect_model(o, run, model_set.models[0], &code, &err);
     th_model_set_fini(&model_set);
-    return code;
+    const int failed = result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+    return code == TH_EXIT_GOOD ? failed : code;
 }

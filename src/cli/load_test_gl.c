@@ -1,15 +1,13 @@
 #include "load_test_gl.h"
 
-#include "crowd_view_options.h"
-
 /* Bytes for each character in the lists of transforms, of visible and of posed characters. */
 enum { LISTED_BYTES = 96 };
 
-th_result th_load_test_gl_init(th_load_test_gl *c, const th_options *options, const th_model_set *model_set,
+th_result th_load_test_gl_init(th_load_test_gl *c, const th_crowd_view_desc *crowd, const th_target_desc *picture,
                                th_error *err)
 {
-    *c = (th_load_test_gl){.options = *options, .model_set = model_set};
-    return th_picture_open(&c->picture, options, err);
+    *c = (th_load_test_gl){.crowd = *crowd};
+    return th_picture_open(&c->picture, picture, err);
 }
 
 void th_load_test_gl_fini(th_load_test_gl *c)
@@ -24,9 +22,9 @@ void th_load_test_gl_fini(th_load_test_gl *c)
 static th_result make_crowd_view(const th_load_test_gl *c, uint32_t characters, const th_crowd_view *base,
                                  th_crowd_view **out, th_error *err)
 {
-    th_options options = c->options;
-    options.count = characters;
-    th_result result = th_options_prepare_crowd_view(&options, c->model_set, base, out, err);
+    th_crowd_view_desc desc = c->crowd;
+    desc.count = characters;
+    th_result result = th_crowd_view_prepare(&desc, base, out, err);
     if (result == TH_OK)
         result = th_crowd_view_complete(*out, c->picture.gl, err);
     if (result != TH_OK) {
@@ -45,9 +43,9 @@ static void release(th_load_test_gl *c)
 static th_result set_threads(th_load_test_gl *c, uint32_t threads, th_error *err)
 {
     th_crowd_view *successor;
-    if (c->one && c->options.threads.counts[0] == threads)
+    if (c->one && c->crowd.jobs.threads == threads)
         return TH_OK;
-    c->options.threads.counts[0] = threads;
+    c->crowd.jobs.threads = threads;
     const th_result result = make_crowd_view(c, 1, c->one, &successor, err);
     if (result == TH_OK) {
         th_crowd_view_release(c->one, successor);
@@ -106,7 +104,7 @@ static th_result finish(void *ctx, th_error *err)
 static json_t *describe(const void *ctx)
 {
     const th_load_test_gl *c = ctx;
-    return c->one ? th_picture_json(&c->picture, c->one) : NULL;
+    return c->one ? th_picture_json(&c->picture, c->one, &c->crowd) : NULL;
 }
 
 th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *c)

@@ -2,14 +2,12 @@
 #ifndef TH_CLI_LOAD_TEST_GL_H
 #define TH_CLI_LOAD_TEST_GL_H
 
-#include "model_set.h"
 #include "picture.h"
 
 #include <throng/bench/stress.h>
 
 typedef struct th_load_test_gl {
-    th_options options; /* with the current numbers of characters and threads */
-    const th_model_set *model_set;
+    th_crowd_view_desc crowd; /* with the current number of threads */
     th_picture picture;
     /* A view of one character, with the resources that all crowds on as many threads share; NULL: not yet made. */
     th_crowd_view *one;
@@ -17,12 +15,12 @@ typedef struct th_load_test_gl {
     th_camera camera;
 } th_load_test_gl;
 
-/* Opens a context. Options and model_set must outlive it. TH_ERR_ENVIRONMENT: there is no OpenGL. Call
- * th_load_test_gl_fini in the end if it returned TH_OK. */
-th_result th_load_test_gl_init(th_load_test_gl *crowd, const th_options *options, const th_model_set *model_set,
+/* Opens a context. crowd: its numbers of characters and threads are ignored. TH_ERR_ENVIRONMENT: there is no OpenGL.
+ * Call th_load_test_gl_fini in the end if it returned TH_OK. */
+th_result th_load_test_gl_init(th_load_test_gl *test, const th_crowd_view_desc *crowd, const th_target_desc *picture,
                                th_error *err);
-void th_load_test_gl_fini(th_load_test_gl *crowd);
+void th_load_test_gl_fini(th_load_test_gl *test);
 
-th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *crowd);
+th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *test);
 
 #endif

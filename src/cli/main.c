@@ -1,9 +1,7 @@
 /* throng COMMAND [OPTIONS]: finds the command, parses its options and runs it. */
 #include "help.h"
 #include "options.h"
-#include "output.h"
 #include "synthetic_text.h"
-#include "tracing.h"
 
 #include <throng/bench/baselines.h>
 #include <throng/bench/context.h>
@@ -52,8 +50,9 @@ static int help(int argc, char *const *argv)
 static int run(const th_command *c, int argc, char *const *argv)
 {
     th_options o;
+    th_run r;
     th_error err;
-    if (!th_options_parse(&o, c, argc, argv, &err)) {
+    if (th_options_parse(&o, &r, c, argc, argv, &err) != TH_OK) {
         th_complain("%s", err.text);
         return TH_EXIT_USAGE;
     }
@@ -61,12 +60,10 @@ static int run(const th_command *c, int argc, char *const *argv)
         th_help_command(c, stdout);
         return TH_EXIT_GOOD;
     }
-    bool has_result = false;
-    o.has_result = &has_result;
-    int code = th_output_probe(&o);
+    int code = th_options_probe_files(&o);
     if (code == TH_EXIT_GOOD)
-        code = th_tracing_begin(&o, c);
-    return code == TH_EXIT_GOOD ? th_tracing_end(&o, c->run(&o)) : code;
+        code = th_run_begin_trace(&r, o.trace);
+    return code == TH_EXIT_GOOD ? th_run_end_trace(&r, o.trace, c->run(&o, &r)) : code;
 }
 
 static int dispatch(int argc, char *const *argv)

@@ -1,12 +1,12 @@
-/* Reads the measuring options, and shows progress on a terminal (progress.h). */
+/* Completes the measuring options, and shows progress on a terminal (progress.h). */
 #ifndef TH_CLI_MEASURE_OPTIONS_H
 #define TH_CLI_MEASURE_OPTIONS_H
 
-#include "options.h"
+#include "run.h"
 
 #include <throng/bench/measure.h>
 
-/* Prints an error and returns an exit code when the options contradict each other. */
-int th_measure_options_init(th_measure_desc *measure, const th_options *options);
+/* measure: as the options say. Prints an error and returns an exit code when they contradict each other. */
+int th_measure_options_complete(const th_run *run, th_measure_desc *measure);
 
 #endif

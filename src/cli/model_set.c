@@ -1,5 +1,6 @@
 #include "model_set.h"
 
+#include "command.h"
 #include "synthetic_text.h"
 
 #include <throng/anim/clip_choice.h>
@@ -8,13 +9,16 @@
 
 #include <string.h>
 
-static th_result load(const th_options *o, const char *path, th_model **out, th_error *err)
+_Static_assert((int)TH_CROWD_VIEW_MAX_MODELS >= (int)TH_FILE_LIST_MAX, "a crowd view takes as many models as options");
+
+static th_result load(const th_model_options *o, const char *path, th_model **out, th_error *err)
 {
     if (strcmp(path, TH_HUMAN_NAME) == 0)
         return th_human_create(out, err);
     if (th_synthetic_named(path)) {
         th_synthetic_desc synthetic;
-        return th_synthetic_parse(path, &synthetic, err) ? th_synthetic_create(&synthetic, out, err) : err->code;
+        const th_result result = th_synthetic_parse(path, &synthetic, err);
+        return result == TH_OK ? th_synthetic_create(&synthetic, out, err) : result;
     }
     th_import_desc desc = {.path = path, .timeout_s = o->import_timeout_s};
     return th_import(&desc, out, err);
@@ -25,7 +29,7 @@ bool th_model_name_is_file(const char *path)
     return strcmp(path, TH_HUMAN_NAME) != 0 && !th_synthetic_named(path);
 }
 
-static th_result load_models(th_model_set *model_set, const th_options *o, th_error *err)
+static th_result load_models(th_model_set *model_set, const th_model_options *o, th_error *err)
 {
     static const char *const human[] = {TH_HUMAN_NAME};
     uint32_t count = o->models.count ? o->models.count : 1;
@@ -50,7 +54,7 @@ static th_result attach_to(th_model **model, const th_model *donor, th_error *er
     return result;
 }
 
-static th_result attach_clips(th_model_set *model_set, const th_options *o, th_error *err)
+static th_result attach_clips(th_model_set *model_set, const th_model_options *o, th_error *err)
 {
     for (uint32_t a = 0; a < o->animations.count; a++) {
         th_model *donor;
@@ -79,23 +83,26 @@ th_result th_model_set_choose_clip(th_model_set *model_set, const char *clip, th
     return found ? TH_OK : th_clip_not_found(clip, model_set->models, model_set->count, err);
 }
 
-static void say_who_rests(const th_model_set *model_set, const char *clip)
+static void complain_of_missing_clips(const th_model_set *model_set, const char *clip)
 {
     for (uint32_t m = 0; m < model_set->count; m++)
         if (model_set->clips[m] == model_set->models[m]->clip_count)
             th_complain("%s has no clip \"%s\": it stands in its rest pose", model_set->models[m]->name, clip);
 }
 
-int th_model_set_init(th_model_set *model_set, const th_options *o)
+th_result th_model_set_init(th_model_set *model_set, const th_model_options *o, th_tracer *tracer, th_error *err)
 {
-    th_error err;
     *model_set = (struct th_model_set){0};
-    const bool good = load_models(model_set, o, &err) == TH_OK && attach_clips(model_set, o, &err) == TH_OK &&
-                      th_model_set_choose_clip(model_set, o->clip, &err) == TH_OK;
-    if (!good)
-        return th_fail_with(&err);
-    say_who_rests(model_set, o->clip);
-    return TH_EXIT_GOOD;
+    th_tracer_begin(tracer, "load");
+    th_result result = load_models(model_set, o, err);
+    if (result == TH_OK)
+        result = attach_clips(model_set, o, err);
+    if (result == TH_OK)
+        result = th_model_set_choose_clip(model_set, o->clip, err);
+    if (result == TH_OK)
+        complain_of_missing_clips(model_set, o->clip);
+    th_tracer_end(tracer);
+    return result;
 }
 
 void th_model_set_fini(th_model_set *model_set)
@@ -104,7 +111,7 @@ void th_model_set_fini(th_model_set *model_set)
         th_model_free(model_set->models[m]);
 }
 
-th_result th_model_set_load(const th_options *o, const char *path, th_model **out, th_error *err)
+th_result th_model_load(const th_model_options *o, const char *path, th_model **out, th_error *err)
 {
     th_model_set one = {0};
     th_result result = load(o, path, &one.models[0], err);
@@ -120,26 +127,25 @@ th_result th_model_set_load(const th_options *o, const char *path, th_model **ou
     return result;
 }
 
-th_compiled_model_desc th_model_set_compile_desc(const th_options *o)
+th_crowd_view_desc th_model_set_crowd_view_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd)
 {
-    return (th_compiled_model_desc){
-        .sampling = o->sampling,
-        .interpolation = o->interpolation,
-        .keys = o->keys,
-        .bound_m = o->error_bound_mm / 1000,
-    };
+    th_crowd_view_desc desc = *crowd;
+    desc.model_count = model_set->count;
+    for (uint32_t m = 0; m < model_set->count; m++) {
+        desc.models[m] = model_set->models[m];
+        desc.clips[m] = model_set->clips[m];
+    }
+    return desc;
 }
 
-th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_options *o)
+th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd)
 {
     return (th_scene_desc){
         .models = (const th_model *const *)model_set->models,
         .model_count = model_set->count,
         .clips = model_set->clips,
-        .instance_count = o->count,
-        .seed = o->seed,
-        .compile = th_model_set_compile_desc(o),
-        .compiled_models = model_set->compiled_models,
-        .instances = model_set->instances,
+        .instance_count = crowd->count,
+        .seed = crowd->seed,
+        .compile = crowd->compile,
     };
 }

@@ -2,36 +2,48 @@
 #ifndef TH_CLI_MODEL_SET_H
 #define TH_CLI_MODEL_SET_H
 
-#include "options.h"
-
+#include <throng/render/crowd_view.h>
 #include <throng/runtime/scene.h>
+#include <throng/runtime/tracer.h>
+
+enum { TH_FILE_LIST_MAX = 64 };
+
+typedef struct th_file_list {
+    const char *paths[TH_FILE_LIST_MAX];
+    uint32_t count;
+} th_file_list;
+
+typedef struct th_model_options {
+    th_file_list models;     /* none: the embedded human */
+    th_file_list animations; /* whose clips are attached to all models */
+    const char *clip;        /* by name or index; NULL or "all": a mix of all */
+    double import_timeout_s;
+} th_model_options;
 
 typedef struct th_model_set {
-    th_model *models[TH_OPTIONS_MAX_FILES];
-    uint32_t clips[TH_OPTIONS_MAX_FILES]; /* [model] TH_NO_INDEX: all clips, or the model has none */
+    th_model *models[TH_FILE_LIST_MAX];
+    uint32_t clips[TH_FILE_LIST_MAX]; /* [model] TH_NO_INDEX: all clips, or the model has none */
     uint32_t count;
-    /* Borrowed results of others; NULL: none. th_model_set_init sets them to NULL. */
-    const th_compiled_model *const *compiled_models; /* [model] compiled as the options say */
-    const th_instance *instances;                    /* [options' count] */
 } th_model_set;
 
-/* Loads all models. On failure reports the error and returns its exit code. Call th_model_set_fini in any case. */
-int th_model_set_init(th_model_set *model_set, const th_options *options);
+/* Loads all models, and complains of those without the clip. TH_ERR_USAGE: no model has the clip. The tracer may be
+ * NULL. Call th_model_set_fini in any case. */
+th_result th_model_set_init(th_model_set *model_set, const th_model_options *options, th_tracer *tracer, th_error *err);
 void th_model_set_fini(th_model_set *model_set);
 
 /* Whether a model name means a file. human and synthetic:... do not. */
 bool th_model_name_is_file(const char *path);
 
-/* Chooses another clip, by name or index; NULL or "all": a mix of all. TH_ERR_USAGE: no model has it. */
+/* Chooses another clip. TH_ERR_USAGE: no model has it. */
 th_result th_model_set_choose_clip(th_model_set *model_set, const char *clip, th_error *err);
 
-/* Loads a model and attaches the clips of the options' animation files. */
-th_result th_model_set_load(const th_options *options, const char *path, th_model **out, th_error *err);
+/* Loads one model and attaches the clips of the animations. The options' own models are ignored. */
+th_result th_model_load(const th_model_options *options, const char *path, th_model **out, th_error *err);
 
-/* The options' settings for compiling models. */
-th_compiled_model_desc th_model_set_compile_desc(const th_options *options);
+/* The crowd with the set's models and clips. The set must outlive what is made of it. */
+th_crowd_view_desc th_model_set_crowd_view_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd);
 
-/* A scene with the options' settings. The model set must outlive it. */
-th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_options *options);
+/* The same for crowds that are not drawn: count, seed and compile of the desc are used. */
+th_scene_desc th_model_set_scene_desc(const th_model_set *model_set, const th_crowd_view_desc *crowd);
 
 #endif

@@ -1,39 +1,45 @@
-/* Writes a command's result: as text or one JSON document to standard output, and also to a file, as JSON or in the
- * form that the file's ending selects. */
+/* Writes a command's result: as text or one JSON document to standard output, and to files in the form that an option
+ * or the file's ending selects. */
 #ifndef TH_CLI_OUTPUT_H
 #define TH_CLI_OUTPUT_H
 
-#include "options.h"
+#include "run.h"
 
 #include <throng/bench/report.h>
 
 #include <jansson.h>
 #include <stdio.h>
 
-/* Checks the outputs before a long measurement. Reports an error and returns an exit code when --out, --report, --save,
- * --export or --trace cannot be written, when two of them are the same file, or when one is also an input: a model, an
- * animation, or a result to compare. */
-int th_output_probe(const th_options *options);
+typedef struct th_output_options {
+    bool json;       /* instead of text */
+    const char *out; /* a file that also gets the result; NULL: none, as below */
+    const char *report;
+    const char *save; /* the name of a baseline */
+} th_output_options;
 
-/* A result in all its forms; only the requested ones are made. The functions return NULL or false when out of memory.
- */
-typedef struct th_output {
-    json_t *(*document)(const void *ctx);
-    int digits;                                 /* of a real number in the document */
-    bool (*print)(const void *ctx, FILE *file); /* the text form */
-    /* Other forms for --out, chosen by the file's ending; both NULL if the command has JSON only. */
-    bool (*csv)(const void *ctx, FILE *file);
-    bool (*markdown)(const void *ctx, FILE *file);
-    /* The page for --report; NULL if the command has none. command: the command line that made the result. */
-    bool (*page)(const void *ctx, const char *command, FILE *file);
-} th_output;
+typedef enum th_form {
+    TH_FORM_TEXT = TH_FORMAT_TEXT,
+    TH_FORM_MARKDOWN = TH_FORMAT_MARKDOWN,
+    TH_FORM_CSV = TH_FORMAT_CSV,
+    TH_FORM_JSON,
+    TH_FORM_PAGE, /* HTML */
+} th_form;
+
+/* Writes the result in this form; a result that has only text and JSON writes JSON for the others. command: the command
+ * line that made it, for a page; otherwise NULL. Returns false when out of memory. */
+typedef bool th_write_fn(const void *result, th_form form, const char *command, FILE *file);
+
+/* Writes a document with this many digits for a real number, and frees it. document: NULL when out of memory; returns
+ * false then. */
+bool th_output_json(json_t *document, int digits, FILE *file);
 
 /* Writes the result as the options ask. Continues after a failed output, because the measurement took long: reports
  * each failure and returns the first exit code. */
-int th_output_result(const th_options *options, const th_output *output, const void *ctx);
+int th_output_write(th_run *run, const th_output_options *options, th_write_fn *write, const void *result);
 
-/* Reports each failed entry. Returns TH_EXIT_CHECK if there are any, else TH_EXIT_GOOD. */
-int th_complain_of_failures(const th_report *report);
+/* The same for a result with this report. Also reports each failed entry; then returns TH_EXIT_CHECK. */
+int th_output_report(th_run *run, const th_output_options *options, th_write_fn *write, const void *result,
+                     const th_report *report);
 
 /* Flushes standard output, the last chance to notice a full disk. Returns an exit code. */
 int th_output_finish(void);

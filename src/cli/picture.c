@@ -3,14 +3,13 @@
 #include <throng/core/build_checks.h>
 #include <throng/core/json.h>
 
-th_result th_picture_open(th_picture *p, const th_options *options, th_error *err)
+th_result th_picture_open(th_picture *p, const th_target_desc *size, th_error *err)
 {
     const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_BUILD_CHECKS};
-    const th_target_desc target = {options->picture.width, options->picture.height, options->samples};
-    *p = (th_picture){.options = options};
+    *p = (th_picture){.size = *size};
     th_result result = th_gl_create(&gl, &p->gl, err);
     if (result == TH_OK)
-        result = th_target_create(&target, &p->target, err);
+        result = th_target_create(size, &p->target, err);
     if (result != TH_OK)
         th_picture_close(p);
     return result;
@@ -25,7 +24,7 @@ void th_picture_close(th_picture *p)
 
 float th_picture_aspect(const th_picture *p)
 {
-    return (float)p->options->picture.width / (float)p->options->picture.height;
+    return (float)p->size.width / (float)p->size.height;
 }
 
 void th_picture_submit(const th_picture *p)
@@ -39,19 +38,19 @@ void th_picture_submit(const th_picture *p)
 
 void th_picture_draw(const th_picture *p, th_crowd_view *crowd_view, double time_s, const th_camera *camera)
 {
-    th_crowd_view_frame(crowd_view, time_s, camera, p->target, p->options->picture.width, p->options->picture.height);
+    th_crowd_view_frame(crowd_view, time_s, camera, p->target, p->size.width, p->size.height);
     th_picture_submit(p);
 }
 
-json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view)
+json_t *th_picture_json(const th_picture *p, const th_crowd_view *crowd_view, const th_crowd_view_desc *crowd)
 {
-    const th_options *o = p->options;
     const th_gl_info *info = th_gl_get_info(p->gl);
-    return json_pack("{s:i, s:i, s:i, s:i, s:o, s:s, s:o, s:b, s:s, s:s, s:s, s:s}", "width", (int)o->picture.width,
-                     "height", (int)o->picture.height, "samples", (int)o->samples, "shadow", (int)o->shadow, "renderer",
-                     th_json_text(info->renderer), "context", th_gl_kind_name(info->kind), "version",
-                     th_json_text(info->version), "software", (int)info->software, "palette",
-                     th_palette_name(o->palette), "layout", th_layout_name(o->layout), "fetch",
+    return json_pack("{s:i, s:i, s:i, s:i, s:o, s:s, s:o, s:b, s:s, s:s, s:s, s:s}", "width", (int)p->size.width,
+                     "height", (int)p->size.height, "samples", (int)p->size.samples, "shadow",
+                     (int)crowd->shadow_pixels, "renderer", th_json_text(info->renderer), "context",
+                     th_gl_kind_name(info->kind), "version", th_json_text(info->version), "software",
+                     (int)info->software, "palette", th_palette_name(crowd->palette), "layout",
+                     th_layout_name(crowd->layout), "fetch",
                      th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(crowd_view))), "upload",
                      th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(crowd_view))));
 }

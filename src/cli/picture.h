@@ -3,22 +3,19 @@
 #ifndef TH_CLI_PICTURE_H
 #define TH_CLI_PICTURE_H
 
-#include "options.h"
-
 #include <throng/render/crowd_view.h>
 
 #include <jansson.h>
 
 typedef struct th_picture {
-    const th_options *options; /* size, samples, and the fields of th_picture_json */
+    th_target_desc size;
     th_gl *gl;
     th_target *target;
     th_tracer *tracer; /* may be NULL; gets the stages after those of the crowd view */
 } th_picture;
 
-/* The options must outlive the picture. Call th_picture_close in any case; it accepts a zeroed picture and one that
- * failed to open. */
-th_result th_picture_open(th_picture *picture, const th_options *options, th_error *err);
+/* Call th_picture_close in any case; it accepts a zeroed picture and one that failed to open. */
+th_result th_picture_open(th_picture *picture, const th_target_desc *size, th_error *err);
 void th_picture_close(th_picture *picture);
 
 float th_picture_aspect(const th_picture *picture);
@@ -29,7 +26,7 @@ void th_picture_submit(const th_picture *picture);
 /* Draws a frame of the crowd view and submits it. */
 void th_picture_draw(const th_picture *picture, th_crowd_view *crowd_view, double time_s, const th_camera *camera);
 
-/* For th_report.picture: size, settings, and the renderer that drew it. */
-json_t *th_picture_json(const th_picture *picture, const th_crowd_view *crowd_view);
+/* For th_report.picture: size, settings, and the renderer that drew it. crowd: what the crowd view was made from. */
+json_t *th_picture_json(const th_picture *picture, const th_crowd_view *crowd_view, const th_crowd_view_desc *crowd);
 
 #endif

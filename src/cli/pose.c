@@ -1,8 +1,8 @@
 /* throng pose: prints every joint's matrix and palette entry at one time. */
-#include "model_set.h"
-#include "output.h"
+#include "options.h"
 
 #include <throng/anim/exact.h>
+#include <throng/core/cache_line.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
 #include <throng/runtime/frame.h>
@@ -32,27 +32,22 @@ static th_result pose_init(pose *p, const th_options *o, const th_model *model, 
         return th_fail(err, TH_ERR_MEMORY, "no memory for a pose of %zu joints", joints);
     p->rest = p->joints + joints;
     p->palette = p->rest + joints;
-    p->ticks = p->clip ? th_clip_ticks(p->clip, o->time_s) : 0;
+    p->ticks = p->clip ? th_clip_ticks(p->clip, o->pose.time_s) : 0;
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, p->rest);
-    th_exact_pose(model, p->clip, p->ticks, o->interpolation, p->joints);
+    th_exact_pose(model, p->clip, p->ticks, o->crowd.compile.interpolation, p->joints);
     th_exact_palette(model, p->joints, p->palette);
     return TH_OK;
 }
 
-/* Poses a crowd of one character on the calling thread, with the kernels of bench and scale. */
+/* Poses a crowd of one character with the kernels of bench and scale. */
 static th_result evaluate_crowd(pose *p, const th_crowd *crowd, th_error *err)
 {
-    th_jobs *jobs = NULL;
-    th_frame *frame = NULL;
-    void *palette = NULL;
-    th_result result = th_threads_create(&(th_jobs_desc){.threads = 1}, &jobs, err);
-    if (result == TH_OK)
-        result = th_frame_create(&(th_frame_desc){.crowd = crowd, .jobs = jobs}, &frame, err);
-    if (result == TH_OK)
-        result = th_palette_create(crowd, &palette, err);
+    const th_palette format = p->options->crowd.palette;
+    void *palette = NULL, *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(crowd));
+    const th_result result = scratch ? th_palette_create(crowd, &palette, err)
+                                     : th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");
     if (result == TH_OK) {
-        th_frame_animate(frame, p->options->time_s, palette);
-        const th_palette format = p->options->palette;
+        th_crowd_update(crowd, 0, th_crowd_batch_count(crowd), p->options->pose.time_s, palette, scratch);
         for (uint32_t b = 0; b < p->model->bone_count; b++) {
             th_mat34 entry;
             th_palette_read(format, (const char *)palette + b * th_palette_entry_bytes(format), entry.m);
@@ -61,8 +56,7 @@ static th_result evaluate_crowd(pose *p, const th_crowd *crowd, th_error *err)
         p->isa = th_isa_name(th_crowd_isa(crowd));
     }
     free(palette);
-    th_frame_destroy(frame);
-    th_jobs_destroy(jobs);
+    free(scratch);
     return result;
 }
 
@@ -70,7 +64,7 @@ static th_result evaluate_compiled(pose *p, th_error *err)
 {
     th_compiled_model *compiled;
     th_crowd *crowd = NULL;
-    th_compiled_model_desc compiled_desc = th_model_set_compile_desc(p->options);
+    th_compiled_model_desc compiled_desc = p->options->crowd.compile;
     compiled_desc.model = p->model;
     th_result result = th_compiled_model_create(&compiled_desc, &compiled, err);
     if (result != TH_OK)
@@ -81,8 +75,8 @@ static th_result evaluate_compiled(pose *p, th_error *err)
         .compiled_model_count = 1,
         .instances = &instance,
         .instance_count = 1,
-        .isa = p->options->isa,
-        .palette = p->options->palette,
+        .isa = p->options->crowd.isa,
+        .palette = p->options->crowd.palette,
     };
     result = th_crowd_create(&crowd_desc, &crowd, err);
     if (result == TH_OK)
@@ -128,9 +122,8 @@ static json_t *joint_json(const pose *p, uint32_t joint, uint32_t bone)
     return th_json_merge(json, json_pack("{s:o}", "more_palettes", more));
 }
 
-static json_t *pose_json(const void *ctx)
+static json_t *pose_json(const pose *p)
 {
-    const pose *p = ctx;
     json_t *joints = json_array();
     uint32_t bone = 0; /* bones are sorted by joint */
     for (uint32_t j = 0; j < p->model->joint_count; j++) {
@@ -139,26 +132,25 @@ static json_t *pose_json(const void *ctx)
             bone++;
     }
     return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o}", "model", th_json_text(p->model->name), "clip",
-                     th_json_text(p->clip ? p->clip->name : NULL), "time_s", th_json_real(p->options->time_s), "ticks",
-                     th_json_real(p->ticks), "sampling",
-                     p->options->sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "interpolation",
-                     th_interpolation_name(p->options->interpolation), "model_sampling", "exact", "isa",
+                     th_json_text(p->clip ? p->clip->name : NULL), "time_s", th_json_real(p->options->pose.time_s),
+                     "ticks", th_json_real(p->ticks), "sampling",
+                     p->options->crowd.compile.sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "interpolation",
+                     th_interpolation_name(p->options->crowd.compile.interpolation), "model_sampling", "exact", "isa",
                      th_json_text(p->isa), "joints", joints);
 }
 
 /* ---- text ---- */
 
-static bool pose_print(const void *ctx, FILE *file)
+static bool print_pose(const pose *p, FILE *file)
 {
-    const pose *p = ctx;
     char name[256], clip[256];
     fprintf(file, "%s, %s at %g s", th_printable(p->model->name, name, sizeof name),
-            p->clip ? th_printable(p->clip->name, clip, sizeof clip) : "rest pose", p->options->time_s);
+            p->clip ? th_printable(p->clip->name, clip, sizeof clip) : "rest pose", p->options->pose.time_s);
     if (p->clip)
         fprintf(file, " (tick %g of %g)", p->ticks, p->clip->duration_ticks);
     fprintf(file, ", %s%s", p->isa ? "compiled, " : "exact", p->isa ? p->isa : "");
-    if (p->options->interpolation != TH_INTERPOLATION_AUTHORED)
-        fprintf(file, ", %s", th_interpolation_name(p->options->interpolation));
+    if (p->options->crowd.compile.interpolation != TH_INTERPOLATION_AUTHORED)
+        fprintf(file, ", %s", th_interpolation_name(p->options->crowd.compile.interpolation));
     fputs("\n\n", file);
     th_table *table = th_table_create(">#|<joint|>parent|>x|>y|>z|>entry|>palette x|>y|>z");
     uint32_t bone = 0;
@@ -183,36 +175,43 @@ static bool pose_print(const void *ctx, FILE *file)
 
 /* ---- command ---- */
 
-static int show_pose(const th_options *o, const th_model *model, uint32_t clip)
+static bool write_pose(const void *result, th_form form, const char *command, FILE *file)
+{
+    (void)command;
+    return form == TH_FORM_TEXT ? print_pose(result, file) : th_output_json(pose_json(result), 17, file);
+}
+
+static int show_pose(const th_options *o, th_run *run, const th_model *model, uint32_t clip)
 {
     th_error err;
     pose p;
+    if (model->clip_count == 0)
+        th_complain("%s has no clip: this is its rest pose", model->name);
     th_result result = pose_init(&p, o, model, clip, &err);
-    if (result == TH_OK && o->sampling == TH_SAMPLING_COMPILED)
+    if (result == TH_OK && o->crowd.compile.sampling == TH_SAMPLING_COMPILED)
         result = evaluate_compiled(&p, &err);
-    const th_output output = {.document = pose_json, .digits = 17, .print = pose_print};
-    int code = result == TH_OK ? th_output_result(o, &output, &p) : th_fail_with(&err);
+    const int code = result == TH_OK ? th_output_write(run, &o->output, write_pose, &p) : th_fail_with(&err);
     free(p.joints);
     return code;
 }
 
-int th_command_pose(const th_options *o)
+int th_command_pose(const th_options *o, th_run *run)
 {
-    th_model_set model_set;
-    if (o->clip && strcmp(o->clip, "all") == 0) {
+    static const char *const of_kernels[] = {"isa", "palette", "keys"};
+    const char *clip = o->models.clip;
+    if (clip && strcmp(clip, "all") == 0) {
         th_complain("pose shows one clip at a time: --clip NAME");
         return TH_EXIT_USAGE;
     }
-    static const char *const of_kernels[] = {"isa", "palette", "keys"};
     for (size_t i = 0; i < sizeof of_kernels / sizeof *of_kernels; i++)
-        if (o->sampling == TH_SAMPLING_EXACT && th_options_given(o, of_kernels[i]))
+        if (o->crowd.compile.sampling == TH_SAMPLING_EXACT && th_run_has_option(run, of_kernels[i]))
             th_complain("--%s makes no difference to exact sampling; --sampling compiled runs the kernel",
                         of_kernels[i]);
-    int code = th_model_set_init(&model_set, o);
-    if (code == TH_EXIT_GOOD && model_set.models[0]->clip_count == 0)
-        th_complain("%s has no clip: this is its rest pose", model_set.models[0]->name);
-    if (code == TH_EXIT_GOOD)
-        code = show_pose(o, model_set.models[0], o->clip ? model_set.clips[0] : 0);
+    th_model_set model_set;
+    th_error err;
+    const th_result result = th_model_set_init(&model_set, &o->models, run->tracer, &err);
+    const int code =
+        result == TH_OK ? show_pose(o, run, model_set.models[0], clip ? model_set.clips[0] : 0) : th_fail_with(&err);
     th_model_set_fini(&model_set);
     return code;
 }

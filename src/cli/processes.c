@@ -13,27 +13,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { KEPT_PROCESSES = 12 }; /* when bench saves the result, to be compared */
-#define SHORT_REPETITION_MS 1.0
+enum { SAVED_PROCESSES = 12 }; /* when bench saves the result, to be compared */
 
-uint32_t th_processes_count(const th_options *o)
+uint32_t th_processes_plan(uint32_t wanted, bool is_saved, th_measure_desc *measure)
 {
-    if (o->processes > 0)
-        return o->processes;
-    const bool is_kept = o->command->bit == TH_COMMAND_BENCH && o->save;
-    return is_kept && o->repetitions == 0 && !o->dry_run ? KEPT_PROCESSES : 1;
-}
-
-double th_processes_repetition_ms(const th_options *o)
-{
-    return o->repetition_ms > 0 || th_processes_count(o) == 1 ? o->repetition_ms : SHORT_REPETITION_MS;
+    const bool is_fixed = measure->repetitions > 0 || measure->is_dry_run;
+    const uint32_t count = wanted > 0 ? wanted : is_saved && !is_fixed ? SAVED_PROCESSES : 1;
+    if (count > 1 && measure->repetition_ns == 0)
+        measure->repetition_ns = (uint64_t)(TH_PROCESSES_REPETITION_MS * 1e6);
+    return count;
 }
 
 /* ---- one process ---- */
 
 /* The arguments of the process. */
 typedef struct call {
-    const char *words[TH_OPTIONS_MAX_WORDS + 8];
+    const char *words[TH_RUN_MAX_WORDS + 8];
     uint32_t count;
     char repetition[48];
 } call;
@@ -43,19 +38,19 @@ static void add(call *c, const char *word)
     c->words[c->count++] = word;
 }
 
-static void call_init(call *c, const th_options *o)
+static void call_init(call *c, const th_run *own)
 {
     *c = (call){.count = 0};
     add(c, "throng");
     add(c, "bench");
     add(c, "--json");
     add(c, "--processes=1");
-    if (o->repetition_ms == 0 && o->frames == 0) {
-        snprintf(c->repetition, sizeof c->repetition, "--repetition-time=%g", th_processes_repetition_ms(o));
+    if (!th_run_has_option(own, "repetition-time") && !th_run_has_option(own, "frames")) {
+        snprintf(c->repetition, sizeof c->repetition, "--repetition-time=%g", TH_PROCESSES_REPETITION_MS);
         add(c, c->repetition);
     }
-    for (uint32_t i = 0; i < o->again_count; i++)
-        add(c, o->again[i]);
+    for (uint32_t i = 0; i < own->process_word_count; i++)
+        add(c, own->process_words[i]);
 }
 
 /* Runs the process. Its output goes to anonymous files: a pipe would have to be read meanwhile. Returns its status, or
@@ -139,13 +134,12 @@ static int run_one(const call *c, th_report *report)
     return code;
 }
 
-int th_processes_add(const th_options *o, th_report *report)
+int th_processes_add(const th_run *own, uint32_t count, th_report *report)
 {
     call c;
     int code = TH_EXIT_GOOD;
-    const uint32_t count = th_processes_count(o);
     const bool is_seen = th_progress_wanted();
-    call_init(&c, o);
+    call_init(&c, own);
     for (uint32_t p = 1; p < count && code == TH_EXIT_GOOD; p++) {
         if (is_seen)
             th_progress_show("process %u of %u", p + 1, count);

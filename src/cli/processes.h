@@ -3,19 +3,20 @@
 #ifndef TH_CLI_PROCESSES_H
 #define TH_CLI_PROCESSES_H
 
-#include "options.h"
+#include "run.h"
 
 #include <throng/bench/measure.h>
 
-/* The number of processes that the options request, including this one. */
-uint32_t th_processes_count(const th_options *options);
+#define TH_PROCESSES_REPETITION_MS 1.0
 
-/* The length of a repetition; 0: the default. With several processes it is shorter: some of many short repetitions are
- * not preempted, and processes are compared by those (compare.h). */
-double th_processes_repetition_ms(const th_options *options);
+/* Decides on the number of processes, including this one. wanted: 0: several when the result is saved, to be compared,
+ * unless the repetitions are given. With several, the repetitions become TH_PROCESSES_REPETITION_MS long unless their
+ * length is given. That is shorter than usual: some of many short repetitions are not preempted, and processes are
+ * compared by those (compare.h). */
+uint32_t th_processes_plan(uint32_t wanted, bool is_saved, th_measure_desc *measure);
 
 /* Runs this program with the same options for the other processes, and merges their results into the report, which
  * holds this one's. Returns an exit code; prints an error when it is not TH_EXIT_GOOD. */
-int th_processes_add(const th_options *options, th_report *report);
+int th_processes_add(const th_run *run, uint32_t count, th_report *report);
 
 #endif

@@ -1,7 +1,6 @@
 #include "progress.h"
 
 #include <throng/core/clock.h>
-#include <throng/core/text_format.h>
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,33 +12,16 @@
 
 static uint64_t shown_ns; /* time of the last line; 0: no line is shown */
 
-static void show(void *ctx, uint32_t done, uint32_t total)
-{
-    (void)ctx;
-    if (done < total)
-        th_progress_show("%3u %% of %u frame%s", 100 * done / total, total, th_plural(total));
-    else
-        th_progress_end();
-}
-
 bool th_progress_wanted(void)
 {
     return isatty(STDERR_FILENO) || getenv("THRONG_PROGRESS");
 }
 
-th_progress_fn *th_progress(void)
-{
-    return th_progress_wanted() ? show : NULL;
-}
-
-bool th_progress_is_due(void)
-{
-    return th_clock_ns() - shown_ns >= SHOW_NS;
-}
-
 void th_progress_show(const char *format, ...)
 {
     va_list args;
+    if (th_clock_ns() - shown_ns < SHOW_NS)
+        return;
     va_start(args, format);
     fputs(CLEARED, stderr);
     vfprintf(stderr, format, args);

@@ -3,20 +3,11 @@
 #define TH_CLI_PROGRESS_H
 
 #include <stdbool.h>
-#include <stdint.h>
-
-typedef void th_progress_fn(void *ctx, uint32_t done, uint32_t total);
 
 /* True if standard error is a terminal or THRONG_PROGRESS is set; false for logs. */
 bool th_progress_wanted(void);
 
-/* A progress function that counts frames; NULL if progress is not wanted. */
-th_progress_fn *th_progress(void);
-
-/* Whether enough time has passed for the next update. */
-bool th_progress_is_due(void);
-
-/* Replaces the current line. */
+/* Replaces the current line, unless it is too new to have been read. */
 __attribute__((format(printf, 1, 2))) void th_progress_show(const char *format, ...);
 
 /* Clears the line. */

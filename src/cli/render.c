@@ -1,6 +1,5 @@
 /* throng render: writes pictures of a crowd, without a window. */
-#include "crowd_view_options.h"
-#include "output.h"
+#include "options.h"
 #include "picture.h"
 #include "progress.h"
 
@@ -13,6 +12,8 @@
 
 typedef struct rendering {
     const th_options *options;
+    th_frame_writer_desc file;
+    th_tracer *tracer;
     th_picture picture;
     th_crowd_view *crowd_view;
     th_frame_writer *writer;
@@ -21,16 +22,7 @@ typedef struct rendering {
     uint64_t evaluated[TH_RENDER_MESH_LODS], drawn[TH_RENDER_MESH_LODS]; /* by level of detail, sums over all frames */
 } rendering;
 
-static th_frame_writer_desc writer_desc(const th_options *o)
-{
-    return (th_frame_writer_desc){.path = o->picture_path,
-                                  .width = o->picture.width,
-                                  .height = o->picture.height,
-                                  .frame_count = o->frames,
-                                  .frames_per_s = o->fps};
-}
-
-static void say_size(const th_frame_writer_desc *writer)
+static void complain_of_size(const th_frame_writer_desc *writer)
 {
     uint32_t width, height;
     th_frame_writer_size(writer, &width, &height);
@@ -41,16 +33,15 @@ static void say_size(const th_frame_writer_desc *writer)
 
 static th_result begin(rendering *r, const th_model_set *model_set, th_error *err)
 {
-    const th_options *o = r->options;
-    const th_frame_writer_desc writer = writer_desc(o);
-    th_result result = th_frame_writer_open(&writer, &r->writer, err);
+    const th_crowd_view_desc crowd = th_model_set_crowd_view_desc(model_set, &r->options->crowd);
+    th_result result = th_frame_writer_open(&r->file, &r->writer, err);
     if (result == TH_OK)
-        result = th_picture_open(&r->picture, o, err);
+        result = th_picture_open(&r->picture, &r->options->picture, err);
     if (result == TH_OK)
-        result = th_options_create_crowd_view(o, model_set, r->picture.gl, &r->crowd_view, err);
+        result = th_crowd_view_create(&crowd, r->picture.gl, &r->crowd_view, err);
     if (result != TH_OK)
         return result;
-    th_crowd_view_trace(r->crowd_view, o->tracer);
+    th_crowd_view_trace(r->crowd_view, r->tracer);
     r->pixels = malloc(th_target_bytes(r->picture.target));
     return r->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
 }
@@ -70,42 +61,41 @@ static void add_stats(rendering *r)
 
 static th_result keep_frame(rendering *r, th_error *err)
 {
-    th_tracer *tracer = r->options->tracer;
-    const uint64_t drawn = th_tracer_begin(tracer, "read");
+    const uint64_t drawn = th_tracer_begin(r->tracer, "read");
     th_target_resolve(r->picture.target);
     th_target_read(r->picture.target, r->pixels);
-    const uint64_t read = th_tracer_next(tracer, "write");
+    const uint64_t read = th_tracer_next(r->tracer, "write");
     th_result result = th_frame_writer_add(r->writer, r->pixels, err);
     r->read_ns += read - drawn;
-    r->write_ns += th_tracer_end(tracer) - read;
+    r->write_ns += th_tracer_end(r->tracer) - read;
     return result;
 }
 
 static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t frame, th_error *err)
 {
-    const th_options *o = r->options;
-    const th_target *target = r->picture.target;
-    th_tracer_frame_begin(o->tracer, th_crowd_view_jobs(r->crowd_view), frame);
-    const bool drawn = th_crowd_view_frame(r->crowd_view, o->start_s + frame / o->fps, camera, target, o->picture.width,
-                                           o->picture.height);
+    const th_frame_writer_desc *file = &r->file;
+    th_tracer_frame_begin(r->tracer, th_crowd_view_jobs(r->crowd_view), frame);
+    const double time_s = r->options->crowd.start_s + frame / file->frames_per_s;
+    const bool drawn = th_crowd_view_frame(r->crowd_view, time_s, camera, r->picture.target, file->width, file->height);
     add_stats(r);
     th_result result = drawn ? keep_frame(r, err)
                              : th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost the palettes of frame %u", frame);
-    th_tracer_frame_end(o->tracer, th_crowd_view_jobs(r->crowd_view));
+    th_tracer_frame_end(r->tracer, th_crowd_view_jobs(r->crowd_view));
     return result;
 }
 
 static th_result draw_frames(rendering *r, th_error *err)
 {
-    const th_options *o = r->options;
+    const uint32_t count = r->file.frame_count;
     const th_camera camera = th_crowd_view_camera(r->crowd_view, th_picture_aspect(&r->picture));
-    th_progress_fn *progress = th_progress();
+    const bool is_seen = th_progress_wanted();
     th_result result = TH_OK;
-    for (uint32_t frame = 0; frame < o->frames && result == TH_OK; frame++) {
+    for (uint32_t frame = 0; frame < count && result == TH_OK; frame++) {
         result = draw_frame(r, &camera, frame, err);
-        if (progress)
-            progress(NULL, frame + 1, o->frames);
+        if (is_seen && frame + 1 < count)
+            th_progress_show("%3u %% of %u frame%s", 100 * (frame + 1) / count, count, th_plural(count));
     }
+    th_progress_end();
     if (result == TH_OK)
         result = th_gl_check(r->picture.gl, "while the crowd was drawn", err);
     if (result != TH_OK)
@@ -127,7 +117,7 @@ static void end(rendering *r)
 
 static double milliseconds(const rendering *r, uint64_t ns)
 {
-    return (double)ns / 1e6 / r->options->frames;
+    return (double)ns / 1e6 / r->file.frame_count;
 }
 
 static double per_frame(const rendering *r, const uint64_t by_lod[TH_RENDER_MESH_LODS])
@@ -135,31 +125,31 @@ static double per_frame(const rendering *r, const uint64_t by_lod[TH_RENDER_MESH
     double sum = 0;
     for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++)
         sum += (double)by_lod[lod];
-    return sum / r->options->frames;
+    return sum / r->file.frame_count;
 }
 
 static json_t *levels_json(const rendering *r, const uint64_t by_lod[TH_RENDER_MESH_LODS])
 {
     json_t *levels = json_array();
     for (uint32_t lod = 0; levels && lod < TH_RENDER_MESH_LODS; lod++)
-        json_array_append_new(levels, json_real((double)by_lod[lod] / r->options->frames));
+        json_array_append_new(levels, json_real((double)by_lod[lod] / r->file.frame_count));
     return levels;
 }
 
-static json_t *rendering_json(const void *ctx)
+static json_t *rendering_json(const rendering *r)
 {
-    const rendering *r = ctx;
-    const th_options *o = r->options;
+    const th_frame_writer_desc *file = &r->file;
+    const th_crowd_view_desc *crowd = &r->options->crowd;
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
     return json_pack(
         "{s:o, s:i, s:i, s:o, s:o, s:f, s:o, s:f, s:o, s:s, s:o, s:o, s:b, s:s, s:s, s:s, s:s, s:{s:f, s:f, s:f, s:f, "
         "s:f, s:f}}",
-        "out", th_json_text(o->picture_path), "width", (int)o->picture.width, "height", (int)o->picture.height,
-        "frames", th_json_count(o->frames), "characters", th_json_count(o->count), "evaluated_per_frame",
+        "out", th_json_text(file->path), "width", (int)file->width, "height", (int)file->height, "frames",
+        th_json_count(file->frame_count), "characters", th_json_count(crowd->count), "evaluated_per_frame",
         per_frame(r, r->evaluated), "evaluated_by_lod", levels_json(r, r->evaluated), "drawn_per_frame",
         per_frame(r, r->drawn), "drawn_by_lod", levels_json(r, r->drawn), "context", th_gl_kind_name(info->kind),
         "renderer", th_json_text(info->renderer), "version", th_json_text(info->version), "software",
-        (int)info->software, "palette", th_palette_name(o->palette), "fetch",
+        (int)info->software, "palette", th_palette_name(crowd->palette), "fetch",
         th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))), "upload",
         th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))), "isa",
         th_isa_name(th_crowd_isa(th_crowd_view_crowd(r->crowd_view))), "ms_per_frame", "cull",
@@ -171,21 +161,21 @@ static void print_levels(const rendering *r, const char *what, const uint64_t by
 {
     fprintf(file, "%s %.0f per frame; by level of detail:", what, per_frame(r, by_lod));
     for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++)
-        fprintf(file, "%s %u: %.0f", lod > 0 ? "," : "", lod, (double)by_lod[lod] / r->options->frames);
+        fprintf(file, "%s %u: %.0f", lod > 0 ? "," : "", lod, (double)by_lod[lod] / r->file.frame_count);
     fputc('\n', file);
 }
 
-static bool print_rendering(const void *ctx, FILE *file)
+static bool print_rendering(const rendering *r, FILE *file)
 {
-    const rendering *r = ctx;
-    const th_options *o = r->options;
+    const th_frame_writer_desc *out = &r->file;
+    const th_crowd_view_desc *crowd = &r->options->crowd;
     const th_gl_info *info = th_gl_get_info(r->picture.gl);
-    fprintf(file, "%s: %u of %u x %u, %s character%s\n", o->picture_path, o->frames, o->picture.width,
-            o->picture.height, th_digits_from(o->count).text, th_plural(o->count));
+    fprintf(file, "%s: %u of %u x %u, %s character%s\n", out->path, out->frame_count, out->width, out->height,
+            th_digits_from(crowd->count).text, th_plural(crowd->count));
     print_levels(r, "evaluated", r->evaluated, file);
     print_levels(r, "drawn", r->drawn, file);
     fprintf(file, "%s, %s, %s palettes by %s, %s\n", info->renderer, th_gl_kind_name(info->kind),
-            th_palette_name(o->palette),
+            th_palette_name(crowd->palette),
             th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(r->crowd_view))),
             th_ring_upload_name(th_ring_get_upload(th_crowd_view_ring(r->crowd_view))));
     fprintf(file, "ms per frame: cull %.2f, wait %.2f, pose %.2f, draw %.2f, read %.2f, write %.2f\n",
@@ -194,33 +184,35 @@ static bool print_rendering(const void *ctx, FILE *file)
     return true;
 }
 
-int th_command_render(const th_options *o)
+static bool write_rendering(const void *result, th_form form, const char *command, FILE *file)
+{
+    (void)command;
+    return form == TH_FORM_TEXT ? print_rendering(result, file) : th_output_json(rendering_json(result), 6, file);
+}
+
+int th_command_render(const th_options *o, th_run *run)
 {
     th_model_set model_set;
     th_error err;
-    rendering r = {.options = o};
-    const th_frame_writer_desc writer = writer_desc(o);
-    if (th_frame_writer_check(&writer, &err) != TH_OK) { /* can fail only because of the options */
+    rendering r = {.options = o, .file = o->render, .tracer = run->tracer};
+    r.file.width = o->picture.width;
+    r.file.height = o->picture.height;
+    if (th_frame_writer_check(&r.file, &err) != TH_OK) { /* can fail only because of the options */
         th_complain("%s", err.text);
         return TH_EXIT_USAGE;
     }
-    say_size(&writer);
-    th_tracer_begin(o->tracer, "load");
-    int code = th_model_set_init(&model_set, o);
-    if (code == TH_EXIT_GOOD) {
-        th_tracer_next(o->tracer, "prepare");
-        th_result result = begin(&r, &model_set, &err);
-        th_tracer_next(o->tracer, "draw frames");
-        if (result == TH_OK)
-            result = draw_frames(&r, &err);
-        th_tracer_next(o->tracer, "finish");
-        code = result == TH_OK
-                   ? th_output_result(
-                         o, &(th_output){.document = rendering_json, .digits = 6, .print = print_rendering}, &r)
-                   : th_fail_with(&err);
-        end(&r);
-    }
+    complain_of_size(&r.file);
+    th_result result = th_model_set_init(&model_set, &o->models, r.tracer, &err);
+    th_tracer_begin(r.tracer, "prepare");
+    if (result == TH_OK)
+        result = begin(&r, &model_set, &err);
+    th_tracer_next(r.tracer, "draw frames");
+    if (result == TH_OK)
+        result = draw_frames(&r, &err);
+    th_tracer_next(r.tracer, "finish");
+    const int code = result == TH_OK ? th_output_write(run, &o->output, write_rendering, &r) : th_fail_with(&err);
+    end(&r);
     th_model_set_fini(&model_set);
-    th_tracer_end(o->tracer);
+    th_tracer_end(r.tracer);
     return code;
 }

@@ -1,7 +1,5 @@
 #include "snapshot_gl.h"
 
-#include "crowd_view_options.h"
-
 #include <throng/core/build_checks.h>
 #include <throng/render/crowd_view.h>
 #include <throng/render/frame_writer.h>
@@ -11,29 +9,23 @@
 #include <unistd.h>
 
 struct th_snapshot_gl {
-    th_options options;
-    th_model_set model_set;
+    th_crowd_view_desc crowd;
+    th_target_desc size; /* of the target */
     th_gl *gl;
     th_target *target;
     th_crowd_view *crowd_view;
     uint8_t *pixels;
 };
 
-/* Draws as `throng render` does, on one thread, because the crowd uses the other ones. Mesa's software renderer would
- * otherwise use all CPUs with threads of its own, whose time would count as the crowd's. */
-th_result th_snapshot_gl_create(const th_options *options, th_snapshot_gl **out, th_error *err)
+/* Mesa's software renderer would use all CPUs with threads of its own, whose time would count as the crowd's. */
+th_result th_snapshot_gl_create(const th_crowd_view_desc *crowd, uint32_t samples, th_snapshot_gl **out, th_error *err)
 {
     th_snapshot_gl *p = *out = calloc(1, sizeof *p);
     if (!p)
         return th_fail(err, TH_ERR_MEMORY, "no memory for pictures");
     setenv("LP_NUM_THREADS", "0", 0);
-    if (!th_options_parse(&p->options, th_command_find("render"), 0, NULL, err))
-        return err->code;
-    p->options.threads = (th_thread_list){{1}, 1};
-    p->options.isa = options->isa;
-    p->options.palette = options->palette;
-    p->options.seed = options->seed;
-    p->options.shadow = 1024;
+    p->crowd = *crowd;
+    p->size.samples = samples;
     return TH_OK;
 }
 
@@ -72,17 +64,21 @@ static th_result set_up(void *ctx, const th_snapshot_scene *crowd, th_error *err
     th_snapshot_gl *p = ctx;
     const th_model_cache *model_cache = crowd->model_cache;
     const th_gl_desc gl = {.want = TH_GL_HEADLESS, .debug = TH_BUILD_CHECKS};
-    p->options.count = crowd->settings->count;
-    p->options.interpolation = crowd->settings->interpolation;
-    p->model_set = (th_model_set){
-        .count = model_cache->count, .compiled_models = model_cache->compiled_models, .instances = crowd->instances};
-    for (uint32_t m = 0; m < model_cache->count; m++)
-        p->model_set.models[m] = model_cache->models[m];
+    th_crowd_view_desc *desc = &p->crowd;
+    desc->count = crowd->settings->count;
+    desc->compile.interpolation = crowd->settings->interpolation;
+    desc->model_count = model_cache->count;
+    desc->compiled_models = model_cache->compiled_models;
+    desc->instances = crowd->instances;
+    for (uint32_t m = 0; m < model_cache->count; m++) {
+        desc->models[m] = model_cache->models[m];
+        desc->clips[m] = TH_NO_INDEX;
+    }
     th_result result = may_compile(err);
     if (result == TH_OK)
         result = th_gl_create(&gl, &p->gl, err);
     if (result == TH_OK)
-        result = th_options_create_crowd_view(&p->options, &p->model_set, p->gl, &p->crowd_view, err);
+        result = th_crowd_view_create(desc, p->gl, &p->crowd_view, err);
     if (result != TH_OK)
         clear(p);
     return result;
@@ -90,11 +86,12 @@ static th_result set_up(void *ctx, const th_snapshot_scene *crowd, th_error *err
 
 static th_result make_target(th_snapshot_gl *p, uint32_t width, uint32_t height, th_error *err)
 {
-    const th_target_desc desc = {width, height, p->options.samples};
+    const th_target_desc size = {width, height, p->size.samples};
     th_result result =
-        p->target ? th_target_resize(p->target, width, height, err) : th_target_create(&desc, &p->target, err);
+        p->target ? th_target_resize(p->target, width, height, err) : th_target_create(&size, &p->target, err);
     if (result != TH_OK)
         return result;
+    p->size = size;
     free(p->pixels);
     p->pixels = malloc(th_target_bytes(p->target));
     return p->pixels ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
@@ -104,11 +101,10 @@ static th_result render(void *ctx, double time_s, uint32_t width, uint32_t heigh
                         size_t *out_size, th_error *err)
 {
     th_snapshot_gl *p = ctx;
-    const bool same = p->options.picture.width == width && p->options.picture.height == height;
+    const bool same = p->size.width == width && p->size.height == height;
     th_result result = same && p->pixels ? TH_OK : make_target(p, width, height, err);
     if (result != TH_OK)
         return result;
-    p->options.picture = (th_size){width, height};
     const th_camera camera = th_crowd_view_camera(p->crowd_view, (float)width / (float)height);
     if (!th_crowd_view_frame(p->crowd_view, time_s, &camera, p->target, width, height))
         return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost the palettes of a picture");

@@ -12,7 +12,7 @@ bool th_synthetic_named(const char *text);
 
 /* Missing keys get the values of TH_SYNTHETIC_DEFAULT. On failure err names the key and the values that it takes. The
  * model's name is `text`, borrowed. */
-bool th_synthetic_parse(const char *text, th_synthetic_desc *out, th_error *err);
+th_result th_synthetic_parse(const char *text, th_synthetic_desc *out, th_error *err);
 
 /* Prints `throng help synthetic`. */
 void th_help_synthetic(FILE *file);

@@ -9,9 +9,7 @@
 #ifndef TH_VIEW_ASYNC_REBUILD_H
 #define TH_VIEW_ASYNC_REBUILD_H
 
-#include "cli/model_set.h"
-
-#include <throng/render/crowd_view.h>
+#include "live_settings.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,26 +20,26 @@ typedef struct th_async_rebuild {
     uint64_t began_ns;
     _Atomic(const char *) doing; /* the current step, for display; static storage */
 
-    th_options options;
+    const th_model_options *models;
+    th_live_settings settings;
     th_model_set *model_set;
     const th_crowd_view *base;
     pthread_t thread;
     atomic_bool ready;
-    int code;
     th_result result;
     th_error err;
     th_crowd_view *crowd_view;
 } th_async_rebuild;
 
 /* base: the crowd view that is drawn; it must not be released during the rebuild. NULL for the first one; then the
- * model set is loaded, too. TH_ERR_ENVIRONMENT: the system refuses a thread. */
-th_result th_async_rebuild_begin(th_async_rebuild *rebuild, const th_options *options, th_model_set *model_set,
-                                 const th_crowd_view *base, th_error *err);
+ * model set is loaded, too, from the models. TH_ERR_ENVIRONMENT: the system refuses a thread. */
+th_result th_async_rebuild_begin(th_async_rebuild *rebuild, const th_model_options *models,
+                                 const th_live_settings *settings, th_model_set *model_set, const th_crowd_view *base,
+                                 th_error *err);
 
 bool th_async_rebuild_ready(th_async_rebuild *rebuild);
 
-/* Call it when ready. On success returns 0, replaces *crowd_view and releases the base. Otherwise *crowd_view is
- * unchanged and an exit code is returned; err->text is empty if the error has already been reported. */
-int th_async_rebuild_end(th_async_rebuild *rebuild, th_gl *gl, th_crowd_view **crowd_view, th_error *err);
+/* Call it when ready. On success replaces *crowd_view and releases the base. Otherwise *crowd_view is unchanged. */
+th_result th_async_rebuild_end(th_async_rebuild *rebuild, th_gl *gl, th_crowd_view **crowd_view, th_error *err);
 
 #endif

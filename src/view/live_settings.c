@@ -9,7 +9,7 @@
 #define MOST_CHARACTERS 1000000u
 #define USUAL_SHADOW    2048u
 
-/* ---- one option ---- */
+/* ---- one setting ---- */
 
 static uint32_t clamp(double value, uint32_t most)
 {
@@ -90,46 +90,48 @@ static const char *turn_clip(const th_model_set *model_set, const char *played, 
 
 /* ---- all ---- */
 
-bool th_live_settings_apply(th_options *o, th_action action, const th_model_set *model_set, const th_options *given)
+bool th_live_settings_apply(th_live_settings *s, th_action action, const th_model_set *model_set,
+                            const th_live_settings *start)
 {
-    const uint32_t count = o->count, threads = o->threads.counts[0];
+    th_crowd_view_desc *crowd = &s->crowd;
+    const uint32_t count = crowd->count, threads = crowd->jobs.threads, shadow = start->crowd.shadow_pixels;
     switch (action) {
     case TH_ACTION_MORE:
     case TH_ACTION_FEWER:
     case TH_ACTION_DOUBLE:
     case TH_ACTION_HALVE:
-        o->count = adjust_count(count, action);
-        return o->count != count;
+        crowd->count = adjust_count(count, action);
+        return crowd->count != count;
     case TH_ACTION_MORE_THREADS:
     case TH_ACTION_FEWER_THREADS:
-        o->threads.counts[0] = clamp(threads + (action == TH_ACTION_MORE_THREADS ? 1.0 : -1.0), TH_JOBS_MAX_THREADS);
-        return o->threads.counts[0] != threads;
+        crowd->jobs.threads = clamp(threads + (action == TH_ACTION_MORE_THREADS ? 1.0 : -1.0), TH_JOBS_MAX_THREADS);
+        return crowd->jobs.threads != threads;
     case TH_ACTION_NEXT_SCHEDULER:
     case TH_ACTION_PREVIOUS_SCHEDULER:
-        o->scheduler = turn_scheduler(o->scheduler, action == TH_ACTION_PREVIOUS_SCHEDULER);
+        crowd->jobs.scheduler = turn_scheduler(crowd->jobs.scheduler, action == TH_ACTION_PREVIOUS_SCHEDULER);
         return true;
     case TH_ACTION_PALETTE:
-        o->palette = (th_palette)turn(o->palette, false, TH_PALETTE_COUNT);
+        crowd->palette = (th_palette)turn(crowd->palette, false, TH_PALETTE_COUNT);
         return true;
     case TH_ACTION_NEXT_INTERPOLATION:
     case TH_ACTION_PREVIOUS_INTERPOLATION:
-        o->interpolation = (th_interpolation)turn(o->interpolation, action == TH_ACTION_PREVIOUS_INTERPOLATION,
-                                                  TH_INTERPOLATION_COUNT);
+        crowd->compile.interpolation = (th_interpolation)turn(
+            crowd->compile.interpolation, action == TH_ACTION_PREVIOUS_INTERPOLATION, TH_INTERPOLATION_COUNT);
         return true;
     case TH_ACTION_NEXT_CLIP:
     case TH_ACTION_PREVIOUS_CLIP:
-        o->clip = turn_clip(model_set, o->clip, action == TH_ACTION_PREVIOUS_CLIP);
+        s->clip = turn_clip(model_set, s->clip, action == TH_ACTION_PREVIOUS_CLIP);
         return true;
     case TH_ACTION_NEXT_LAYOUT:
     case TH_ACTION_PREVIOUS_LAYOUT:
-        o->layout = (th_layout_kind)turn(o->layout, action == TH_ACTION_PREVIOUS_LAYOUT, TH_LAYOUT_COUNT);
+        crowd->layout = (th_layout_kind)turn(crowd->layout, action == TH_ACTION_PREVIOUS_LAYOUT, TH_LAYOUT_COUNT);
         return true;
     case TH_ACTION_NEXT_LOOK:
     case TH_ACTION_PREVIOUS_LOOK:
-        o->look = (th_look)turn(o->look, action == TH_ACTION_PREVIOUS_LOOK, TH_LOOK_COUNT);
+        crowd->look = (th_look)turn(crowd->look, action == TH_ACTION_PREVIOUS_LOOK, TH_LOOK_COUNT);
         return true;
     case TH_ACTION_SHADOWS:
-        o->shadow = o->shadow ? 0 : given->shadow ? given->shadow : USUAL_SHADOW;
+        crowd->shadow_pixels = crowd->shadow_pixels ? 0 : shadow ? shadow : USUAL_SHADOW;
         return true;
     default:
         return false;
@@ -138,23 +140,24 @@ bool th_live_settings_apply(th_options *o, th_action action, const th_model_set 
 
 /* ---- description ---- */
 
-void th_live_settings_describe(const th_options *o, char *text, size_t size)
+void th_live_settings_describe(const th_live_settings *s, char *text, size_t size)
 {
+    const th_crowd_view_desc *crowd = &s->crowd;
     text[0] = '\0';
-    th_append(text, size, "%s character%s", th_digits_from(o->count).text, th_plural(o->count));
-    th_append(text, size, ", %u thread%s", o->threads.counts[0], th_plural(o->threads.counts[0]));
-    if (o->scheduler != TH_SCHEDULER_WORK_STEALING)
-        th_append(text, size, ", %s", th_scheduler_name(o->scheduler));
-    if (o->palette != TH_PALETTE_F32)
-        th_append(text, size, ", %s", th_palette_name(o->palette));
-    if (o->interpolation != TH_INTERPOLATION_AUTHORED)
-        th_append(text, size, ", %s", th_interpolation_name(o->interpolation));
-    if (o->clip && strcmp(o->clip, "all") != 0)
-        th_append(text, size, ", %s", o->clip);
-    if (o->layout != TH_LAYOUT_GRID)
-        th_append(text, size, ", %s", th_layout_name(o->layout));
-    if (o->look != TH_LOOK_NATURAL)
-        th_append(text, size, ", %s", th_look_name(o->look));
-    if (o->shadow == 0)
+    th_append(text, size, "%s character%s", th_digits_from(crowd->count).text, th_plural(crowd->count));
+    th_append(text, size, ", %u thread%s", crowd->jobs.threads, th_plural(crowd->jobs.threads));
+    if (crowd->jobs.scheduler != TH_SCHEDULER_WORK_STEALING)
+        th_append(text, size, ", %s", th_scheduler_name(crowd->jobs.scheduler));
+    if (crowd->palette != TH_PALETTE_F32)
+        th_append(text, size, ", %s", th_palette_name(crowd->palette));
+    if (crowd->compile.interpolation != TH_INTERPOLATION_AUTHORED)
+        th_append(text, size, ", %s", th_interpolation_name(crowd->compile.interpolation));
+    if (s->clip && strcmp(s->clip, "all") != 0)
+        th_append(text, size, ", %s", s->clip);
+    if (crowd->layout != TH_LAYOUT_GRID)
+        th_append(text, size, ", %s", th_layout_name(crowd->layout));
+    if (crowd->look != TH_LOOK_NATURAL)
+        th_append(text, size, ", %s", th_look_name(crowd->look));
+    if (crowd->shadow_pixels == 0)
         th_append(text, size, ", no shadows");
 }

@@ -1,16 +1,21 @@
-/* Settings that can change while the crowd runs: applies actions to options. Pure. */
+/* Settings that can change while the crowd runs: applies actions to them. Pure. */
 #ifndef TH_VIEW_LIVE_SETTINGS_H
 #define TH_VIEW_LIVE_SETTINGS_H
 
 #include "cli/model_set.h"
 #include "controls.h"
 
-/* Applies the action. False if the action is not a setting or changes nothing. given: the options at program start. */
-bool th_live_settings_apply(th_options *options, th_action action, const th_model_set *model_set,
-                            const th_options *given);
+typedef struct th_live_settings {
+    th_crowd_view_desc crowd; /* its models and clips are filled in when it is built */
+    const char *clip;         /* as in th_model_options */
+} th_live_settings;
 
-/* Describes the options, as in "1,000 characters, 2 threads, f16": the counts, and settings that differ from
- * the default. Truncates the text to `size`. */
-void th_live_settings_describe(const th_options *options, char *text, size_t size);
+/* Applies the action. False if the action is not a setting or changes nothing. start: the settings at program start. */
+bool th_live_settings_apply(th_live_settings *settings, th_action action, const th_model_set *model_set,
+                            const th_live_settings *start);
+
+/* Describes the settings, as in "1,000 characters, 2 threads, f16": the counts, and settings that differ from the
+ * default. Truncates the text to `size`. */
+void th_live_settings_describe(const th_live_settings *settings, char *text, size_t size);
 
 #endif

@@ -134,30 +134,30 @@ static void say_levels(page *p, const uint32_t by_lod[TH_RENDER_MESH_LODS])
 static void say_crowd(const th_view_hud *b, page *p)
 {
     const th_crowd_view_stats stats = th_crowd_view_get_stats(b->crowd_view);
-    const th_options *o = b->options;
+    const th_crowd_view_desc *crowd = &b->settings->crowd;
     char text[4 * CLIP + 1];
-    say(p, text_color, "%s of %s character%s posed", th_digits_from(stats.posed).text, th_digits_from(o->count).text,
-        th_plural(o->count));
+    say(p, text_color, "%s of %s character%s posed", th_digits_from(stats.posed).text,
+        th_digits_from(crowd->count).text, th_plural(crowd->count));
     say_levels(p, stats.posed_by_lod);
     say(p, text_color, "%s drawn", th_digits_from(stats.visible).text);
     say_levels(p, stats.visible_by_lod);
-    const char *clip = o->clip && strcmp(o->clip, "all") != 0 ? o->clip : "all clips";
-    say(p, faint_color, "%s, %s, %s%s", th_ellipsize(clip, CLIP, text, sizeof text), th_layout_name(o->layout),
-        th_look_name(o->look), o->shadow ? "" : ", no shadows");
-    say(p, faint_color, "%s, %s palettes, %s", th_interpolation_name(o->interpolation), th_palette_name(o->palette),
-        th_isa_name(th_crowd_isa(th_crowd_view_crowd(b->crowd_view))));
+    const char *clip = b->settings->clip;
+    clip = clip && strcmp(clip, "all") != 0 ? clip : "all clips";
+    say(p, faint_color, "%s, %s, %s%s", th_ellipsize(clip, CLIP, text, sizeof text), th_layout_name(crowd->layout),
+        th_look_name(crowd->look), crowd->shadow_pixels ? "" : ", no shadows");
+    say(p, faint_color, "%s, %s palettes, %s", th_interpolation_name(crowd->compile.interpolation),
+        th_palette_name(crowd->palette), th_isa_name(th_crowd_isa(th_crowd_view_crowd(b->crowd_view))));
 }
 
 /* A bar per worker. */
 static void draw_workers(const th_view_hud *b, page *p)
 {
     const th_hud_readings *r = b->readings;
-    const th_options *o = b->options;
     float sum = 0;
     for (uint32_t w = 0; w < r->threads; w++)
         sum += r->busy[w];
     say(p, text_color, "%u thread%s (%s), %.0f %% busy while posing", r->threads, th_plural(r->threads),
-        th_scheduler_name(o->scheduler), r->threads ? 100 * (double)sum / r->threads : 0);
+        th_scheduler_name(b->settings->crowd.jobs.scheduler), r->threads ? 100 * (double)sum / r->threads : 0);
     const float height = 1.6F * p->line, step = fminf(COLUMNS * p->letter / (float)r->threads, 4 * p->letter);
     const float width = fmaxf(1, step - fmaxf(1, step / 8));
     for (uint32_t w = 0; w < r->threads && p->hud; w++) {

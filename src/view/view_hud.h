@@ -3,8 +3,8 @@
 #ifndef TH_VIEW_VIEW_HUD_H
 #define TH_VIEW_VIEW_HUD_H
 
-#include "cli/options.h"
 #include "history.h"
+#include "live_settings.h"
 #include "viewpoint.h"
 
 #include <throng/render/hud.h>
@@ -25,7 +25,7 @@ typedef struct th_view_hud {
     uint32_t width, height; /* of the picture */
     const th_gl_info *gl;
     const th_crowd_view *crowd_view;
-    const th_options *options; /* of the crowd_view */
+    const th_live_settings *settings; /* of the crowd_view */
     const th_history *history;
     const th_hud_readings *readings;
     const th_viewpoint *viewpoint;

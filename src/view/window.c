@@ -73,23 +73,23 @@ void th_window_poll(th_window *w, double wait_s)
 
 /* ---- opening ---- */
 
-th_result th_window_open(const th_options *o, th_window **out, th_error *err)
+th_result th_window_open(const th_target_desc *picture, bool vsync, th_window **out, th_error *err)
 {
     *out = NULL;
     th_window *w = calloc(1, sizeof *w);
     if (!w)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a window");
     const th_gl_desc desc = {.want = TH_GL_WINDOW,
-                             .width = o->picture.width,
-                             .height = o->picture.height,
-                             .vsync = o->vsync == TH_VSYNC_ON,
+                             .width = picture->width,
+                             .height = picture->height,
+                             .vsync = vsync,
                              .debug = TH_BUILD_CHECKS};
     th_result result = th_gl_create(&desc, &w->gl, err);
     if (result != TH_OK) {
         free(w);
         return result;
     }
-    w->samples = o->samples;
+    w->samples = picture->samples;
     w->window = th_gl_window(w->gl);
     glfwSetWindowUserPointer(w->window, w);
     glfwSetKeyCallback(w->window, on_key);

@@ -2,7 +2,6 @@
 #ifndef TH_VIEW_WINDOW_H
 #define TH_VIEW_WINDOW_H
 
-#include "cli/options.h"
 #include "controls.h"
 
 #include <throng/render/gl.h>
@@ -10,8 +9,8 @@
 
 typedef struct th_window th_window;
 
-/* TH_ERR_ENVIRONMENT: no display, or no OpenGL 4.3. */
-th_result th_window_open(const th_options *options, th_window **out, th_error *err);
+/* picture: size in screen coordinates, and samples. TH_ERR_ENVIRONMENT: no display, or no OpenGL 4.3. */
+th_result th_window_open(const th_target_desc *picture, bool vsync, th_window **out, th_error *err);
 void th_window_close(th_window *window); /* NULL does nothing */
 
 th_gl *th_window_gl(const th_window *window);

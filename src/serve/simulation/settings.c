@@ -35,9 +35,10 @@ static th_result read_whole(const char *name, const json_t *value, uint32_t most
 static th_result read_rate(const json_t *value, double *out, th_error *err)
 {
     const double rate = json_number_value(value);
-    if (!json_is_number(value) || !(rate == 0 || (rate >= 0.1 && rate <= TH_SETTINGS_MAX_RATE_HZ)))
-        return th_fail(err, TH_ERR_INPUT, "rate_hz is a number from 0.1 to %g, or 0 for as fast as possible",
-                       TH_SETTINGS_MAX_RATE_HZ);
+    const bool in_range = rate >= TH_SETTINGS_MIN_RATE_HZ && rate <= TH_SETTINGS_MAX_RATE_HZ;
+    if (!json_is_number(value) || !(rate == 0 || in_range))
+        return th_fail(err, TH_ERR_INPUT, "rate_hz is a number from %g to %g, or 0 for as fast as possible",
+                       TH_SETTINGS_MIN_RATE_HZ, TH_SETTINGS_MAX_RATE_HZ);
     *out = rate;
     return TH_OK;
 }

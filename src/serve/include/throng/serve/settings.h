@@ -14,6 +14,8 @@ TH_API_BEGIN
 
 enum { TH_SETTINGS_MODELS = 8, TH_SETTINGS_CLIPS = 16, TH_SETTINGS_NAME = 128 };
 
+/* Of a rate that is not 0. */
+#define TH_SETTINGS_MIN_RATE_HZ 0.1
 #define TH_SETTINGS_MAX_RATE_HZ 1000.0
 
 typedef struct th_clip_weight {

@@ -1,11 +1,9 @@
-/* throng view: shows the moving crowd in a window.
- *
- * The loop draws one frame after another. A key that changes a setting starts to build another crowd view, which
+/* The loop draws one frame after another. A key that changes a setting starts to build another crowd view, which
  * replaces the current one when it is ready (async_rebuild.h). Loading is the first such rebuild. */
+#include "viewer.h"
+
 #include "async_rebuild.h"
-#include "cli/output.h"
-#include "cli/tracing.h"
-#include "live_settings.h"
+#include "cli/command.h"
 #include "screenshot.h"
 #include "view_hud.h"
 #include "window.h"
@@ -14,25 +12,24 @@
 #include <throng/core/json.h>
 #include <throng/core/table.h>
 #include <throng/render/gpu_clock.h>
+#include <throng/runtime/frame.h>
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TEXT_PX        16.0F /* line height on an ordinary display */
 #define LEAST_TEXT_PX  9.0F  /* smallest line height in small windows; below it statistics and help are cut off */
 #define MESSAGE_S      5.0
 #define READINGS_S     0.3
 #define LONGEST_STEP_S 0.25 /* longest time step; after a slower frame the crowd moves by this */
-#define SOFTWARE_COUNT 100u
 #define MOST_RATE      64.0
 
-typedef struct viewer {
-    const th_options *given;
-    th_options wanted, shown;
-    bool stale; /* the crowd view does not match the options */
+struct th_viewer {
+    th_viewer_desc desc;
+    th_live_settings wanted, shown;
+    bool stale; /* the crowd view does not match the wanted settings */
     th_model_set model_set;
     th_crowd_view *crowd_view; /* NULL while the model set is loaded */
     th_async_rebuild rebuild;
@@ -56,8 +53,9 @@ typedef struct viewer {
     double readings_s;    /* time of the last readings */
     double began_s;       /* time at which the first crowd view was ready */
     uint64_t last_end_ns; /* end of the last frame; 0: none */
-    int code;
-} viewer;
+    th_result result;     /* of the whole */
+    th_error err;
+};
 
 static double now_s(void)
 {
@@ -65,7 +63,7 @@ static double now_s(void)
 }
 
 /* Shows a message in the picture for some seconds. Truncates it to fit. */
-__attribute__((format(printf, 2, 3))) static void tell(viewer *v, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void tell(th_viewer *v, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -74,51 +72,53 @@ __attribute__((format(printf, 2, 3))) static void tell(viewer *v, const char *fo
     v->message_until_s = now_s() + MESSAGE_S;
 }
 
-static void end_with(viewer *v, int code)
+static void fail(th_viewer *v, th_result result, const th_error *err)
 {
-    v->code = code;
+    v->result = result;
+    v->err = *err;
     v->quits = true;
 }
 
 /* ---- rebuilding ---- */
 
 /* Keeps the current crowd view. Without one, ends the program. */
-static void give_up_rebuild(viewer *v, int code, const th_error *err)
+static void give_up_rebuild(th_viewer *v, th_result result, const th_error *err)
 {
-    if (err->text[0])
-        th_complain("%s", err->text);
     if (!v->crowd_view) {
-        end_with(v, code);
+        fail(v, result, err);
         return;
     }
+    th_complain("%s", err->text);
     tell(v, "%s", err->text);
     v->wanted = v->shown;
     v->stale = false;
 }
 
-static void begin_rebuild(viewer *v)
+static void begin_rebuild(th_viewer *v)
 {
     th_error err;
     v->stale = false;
-    if (th_async_rebuild_begin(&v->rebuild, &v->wanted, &v->model_set, v->crowd_view, &err) != TH_OK)
-        give_up_rebuild(v, TH_EXIT_ENVIRONMENT, &err);
+    const th_result result =
+        th_async_rebuild_begin(&v->rebuild, v->desc.models, &v->wanted, &v->model_set, v->crowd_view, &err);
+    if (result != TH_OK)
+        give_up_rebuild(v, result, &err);
 }
 
-static void end_rebuild(viewer *v)
+static void end_rebuild(th_viewer *v)
 {
     th_error err;
     const bool first = !v->crowd_view;
-    th_tracer_begin(v->given->tracer, "rebuild");
-    const int code = th_async_rebuild_end(&v->rebuild, th_window_gl(v->window), &v->crowd_view, &err);
-    th_tracer_end(v->given->tracer);
-    if (code != TH_EXIT_GOOD) {
-        give_up_rebuild(v, code, &err);
+    th_tracer_begin(v->desc.tracer, "rebuild");
+    const th_result result = th_async_rebuild_end(&v->rebuild, th_window_gl(v->window), &v->crowd_view, &err);
+    th_tracer_end(v->desc.tracer);
+    if (result != TH_OK) {
+        give_up_rebuild(v, result, &err);
         return;
     }
-    v->shown = v->rebuild.options;
+    v->shown = v->rebuild.settings;
     th_jobs_stats_reset(th_crowd_view_jobs(v->crowd_view));
-    th_crowd_view_trace(v->crowd_view, v->given->tracer);
-    v->viewpoint.followed %= v->shown.count;
+    th_crowd_view_trace(v->crowd_view, v->desc.tracer);
+    v->viewpoint.followed %= v->shown.crowd.count;
     v->aspect = 0;
     if (first)
         v->began_s = now_s();
@@ -131,21 +131,21 @@ static float aspect_of(const th_canvas *canvas)
     return (float)canvas->width / (float)canvas->height;
 }
 
-static void see_all(viewer *v)
+static void see_all(th_viewer *v)
 {
     v->aspect = aspect_of(v->canvas);
     const th_camera camera = th_crowd_view_camera(v->crowd_view, v->aspect);
     th_viewpoint_see_all(&v->viewpoint, &camera);
 }
 
-static void follow(viewer *v, bool before)
+static void follow(th_viewer *v, bool before)
 {
     const uint32_t instance = th_crowd_view_next_walker(v->crowd_view, v->viewpoint.followed, before);
     const th_follow_target subject = th_crowd_view_follow_target(v->crowd_view, instance, v->time_s);
     th_viewpoint_follow(&v->viewpoint, instance, &subject);
 }
 
-static void act_on_camera(viewer *v, th_action action)
+static void act_on_camera(th_viewer *v, th_action action)
 {
     if (action == TH_ACTION_SEE_ALL)
         see_all(v);
@@ -160,7 +160,7 @@ static void act_on_camera(viewer *v, th_action action)
                          v->viewpoint.mode == TH_CAMERA_MODE_ORBIT ? TH_CAMERA_MODE_FLY : TH_CAMERA_MODE_ORBIT);
 }
 
-static void act_on_time(viewer *v, th_action action)
+static void act_on_time(th_viewer *v, th_action action)
 {
     if (action == TH_ACTION_PAUSE)
         v->paused = !v->paused;
@@ -176,7 +176,7 @@ static void act_on_time(viewer *v, th_action action)
     }
 }
 
-static void act_on_window(viewer *v, th_action action)
+static void act_on_window(th_viewer *v, th_action action)
 {
     if (action == TH_ACTION_HELP || (action == TH_ACTION_QUIT && v->shows_help))
         v->shows_help = !v->shows_help;
@@ -194,7 +194,7 @@ static void act_on_window(viewer *v, th_action action)
     }
 }
 
-static void act(viewer *v)
+static void act(th_viewer *v)
 {
     th_controls *controls = th_window_controls(v->window);
     for (th_action action; (action = th_controls_next(controls)) != TH_ACTION_NONE;) {
@@ -203,13 +203,13 @@ static void act(viewer *v)
         if (!v->crowd_view || !v->canvas)
             continue;
         act_on_camera(v, action);
-        if (th_live_settings_apply(&v->wanted, action, &v->model_set, v->given))
+        if (th_live_settings_apply(&v->wanted, action, &v->model_set, &v->desc.settings))
             v->stale = true;
     }
 }
 
 /* Moves this frame's camera. */
-static void move(viewer *v, double elapsed_s)
+static void move(th_viewer *v, double elapsed_s)
 {
     const th_motion motion = th_controls_take(th_window_controls(v->window));
     const th_follow_target subject = th_crowd_view_follow_target(v->crowd_view, v->viewpoint.followed, v->time_s);
@@ -223,7 +223,7 @@ static void move(viewer *v, double elapsed_s)
 
 /* ---- statistics ---- */
 
-static void take_readings(viewer *v)
+static void take_readings(th_viewer *v)
 {
     th_hud_readings *r = &v->readings;
     th_worker_stats workers[TH_JOBS_MAX_THREADS];
@@ -248,7 +248,7 @@ static void take_readings(viewer *v)
 }
 
 /* From the end of the last frame to the end of this one. */
-static void time_frame(viewer *v)
+static void time_frame(th_viewer *v)
 {
     const th_crowd_view_stats stats = th_crowd_view_get_stats(v->crowd_view);
     const uint64_t last_ns = v->last_end_ns, end_ns = th_clock_ns();
@@ -269,7 +269,7 @@ static void time_frame(viewer *v)
 }
 
 /* Puts the frame rate into the title, for window lists and for programs that watch. */
-static void set_title(viewer *v)
+static void set_title(th_viewer *v)
 {
     char state[160], rate[24] = "", title[256];
     const th_camera_mode mode = v->viewpoint.mode;
@@ -284,14 +284,14 @@ static void set_title(viewer *v)
 
 /* ---- a frame ---- */
 
-static void draw_hud(viewer *v)
+static void draw_hud(th_viewer *v)
 {
     const th_view_hud view_hud = {.hud = v->hud,
                                   .width = v->canvas->width,
                                   .height = v->canvas->height,
                                   .gl = th_gl_get_info(th_window_gl(v->window)),
                                   .crowd_view = v->crowd_view,
-                                  .options = &v->shown,
+                                  .settings = &v->shown,
                                   .history = &v->history,
                                   .readings = &v->readings,
                                   .viewpoint = &v->viewpoint,
@@ -315,7 +315,7 @@ static void draw_hud(viewer *v)
 }
 
 /* Takes a screenshot. */
-static void shoot(viewer *v)
+static void shoot(th_viewer *v)
 {
     const th_canvas *c = v->canvas;
     char path[TH_SCREENSHOT_PATH];
@@ -333,10 +333,10 @@ static void shoot(viewer *v)
     th_complain("%s", err.text);
 }
 
-static void draw_frame(viewer *v)
+static void draw_frame(th_viewer *v)
 {
     const th_canvas *c = v->canvas;
-    th_tracer *tracer = v->given->tracer;
+    th_tracer *tracer = v->desc.tracer;
     th_jobs *jobs = v->crowd_view ? th_crowd_view_jobs(v->crowd_view) : NULL;
     th_tracer_frame_begin(tracer, jobs, v->frames);
     th_gpu_clock_begin(v->gpu_clock);
@@ -363,8 +363,9 @@ static void draw_frame(viewer *v)
     }
 #ifndef NDEBUG
     th_error err;
-    if (th_gl_check(th_window_gl(v->window), "while a frame was drawn", &err) != TH_OK)
-        end_with(v, th_fail_with(&err));
+    const th_result result = th_gl_check(th_window_gl(v->window), "while a frame was drawn", &err);
+    if (result != TH_OK)
+        fail(v, result, &err);
 #endif
 }
 
@@ -377,13 +378,14 @@ static float text_px(const th_canvas *c)
     return roundf(fminf(fmaxf(px, LEAST_TEXT_PX), TH_HUD_MAX_TEXT_PX));
 }
 
-static void fit(viewer *v)
+static void fit(th_viewer *v)
 {
     th_error err;
-    if (th_window_fit(v->window, &v->canvas, &err) != TH_OK) {
+    const th_result result = th_window_fit(v->window, &v->canvas, &err);
+    if (result != TH_OK) {
         tell(v, "%s", err.text);
         if (!v->canvas)
-            end_with(v, th_fail_with(&err));
+            fail(v, result, &err);
     }
     if (!v->canvas || text_px(v->canvas) == v->text_px)
         return;
@@ -392,11 +394,11 @@ static void fit(viewer *v)
         tell(v, "%s", err.text);
 }
 
-static void run_frame(viewer *v, double elapsed_s)
+static void run_frame(th_viewer *v, double elapsed_s)
 {
-    th_tracer_begin(v->given->tracer, "fit");
+    th_tracer_begin(v->desc.tracer, "fit");
     fit(v);
-    th_tracer_end(v->given->tracer);
+    th_tracer_end(v->desc.tracer);
     act(v);
     if (th_async_rebuild_ready(&v->rebuild))
         end_rebuild(v);
@@ -416,54 +418,86 @@ static void run_frame(viewer *v, double elapsed_s)
     draw_frame(v);
 }
 
-static bool is_running(const viewer *v)
+static bool is_running(const th_viewer *v)
 {
-    const uint32_t most = v->given->frames;
+    const uint32_t most = v->desc.frames;
     return !v->quits && !th_window_closing(v->window) && (most == 0 || v->frames < most);
 }
 
-static void loop(viewer *v)
+th_result th_viewer_run(th_viewer *v, th_error *err)
 {
     double last_s = now_s();
     begin_rebuild(v);
     while (is_running(v)) {
         /* Sleeps while there is nothing to draw, and draws less often while loading, which needs the CPUs. */
         const double wait_s = !v->canvas ? 0.1 : !v->crowd_view ? 0.02 : 0;
-        th_tracer_begin(v->given->tracer, "events");
+        th_tracer_begin(v->desc.tracer, "events");
         th_window_poll(v->window, wait_s);
-        th_tracer_end(v->given->tracer);
+        th_tracer_end(v->desc.tracer);
         const double s = now_s();
         run_frame(v, fmin(s - last_s, LONGEST_STEP_S));
         last_s = s;
     }
+    *err = v->err;
+    return v->result;
 }
 
-static th_result begin(viewer *v, th_error *err)
+bool th_viewer_is_rebuilding(const th_viewer *v)
 {
-    th_result result = th_window_open(v->given, &v->window, err);
+    return v->rebuild.under_way;
+}
+
+static th_result open_window(th_viewer *v, th_error *err)
+{
+    th_result result = th_window_open(&v->desc.picture, v->vsync, &v->window, err);
     if (result != TH_OK)
         return result;
     th_gl *gl = th_window_gl(v->window);
-    if (th_gl_get_info(gl)->software && !th_options_given(v->given, "count"))
-        v->wanted.count = SOFTWARE_COUNT;
+    if (th_gl_get_info(gl)->software)
+        v->wanted.crowd.count = v->desc.software_count;
     result = th_hud_create(gl, TEXT_PX, &v->hud, err);
-    if (result == TH_OK)
-        result = th_gpu_clock_create(gl, &v->gpu_clock, err);
+    return result == TH_OK ? th_gpu_clock_create(gl, &v->gpu_clock, err) : result;
+}
+
+th_result th_viewer_create(const th_viewer_desc *desc, th_viewer **out, th_error *err)
+{
+    th_viewer *v = *out = calloc(1, sizeof *v);
+    if (!v)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a viewer");
+    v->desc = *desc;
+    v->wanted = desc->settings;
+    v->vsync = !desc->no_vsync;
+    v->rate = 1;
+    v->time_s = desc->settings.crowd.start_s;
+    v->readings.gpu_ms = -1;
+    th_tracer_begin(desc->tracer, "prepare");
+    const th_result result = open_window(v, err);
+    th_tracer_end(desc->tracer);
+    if (result != TH_OK) {
+        th_viewer_destroy(v);
+        *out = NULL;
+    }
     return result;
 }
 
-static void end(viewer *v)
+void th_viewer_destroy(th_viewer *v)
 {
+    if (!v)
+        return;
+    th_tracer *tracer = v->desc.tracer;
+    th_tracer_begin(tracer, "finish");
     th_crowd_view_destroy(v->crowd_view);
     th_model_set_fini(&v->model_set);
     th_gpu_clock_destroy(v->gpu_clock);
     th_hud_destroy(v->hud);
     th_window_close(v->window);
+    free(v);
+    th_tracer_end(tracer);
 }
 
 /* ---- result ---- */
 
-static double frames_per_s(const viewer *v)
+static double frames_per_s(const th_viewer *v)
 {
     const double s = now_s() - v->began_s;
     return v->crowd_view && s > 0 ? (double)v->frames / s : 0;
@@ -478,10 +512,9 @@ static json_t *parts_json(const th_history *h)
     return parts;
 }
 
-static json_t *view_json(const void *ctx)
+json_t *th_viewer_json(const th_viewer *v)
 {
-    const viewer *v = ctx;
-    const th_options *o = v->crowd_view ? &v->shown : &v->wanted;
+    const th_crowd_view_desc *crowd = v->crowd_view ? &v->shown.crowd : &v->wanted.crowd;
     const th_gl_info *info = th_gl_get_info(th_window_gl(v->window));
     const th_history *h = &v->history;
     json_t *ms = json_pack("{s:o, s:o, s:o}", "median", th_json_real(th_history_all(h, 0.5)), "p95",
@@ -489,9 +522,9 @@ static json_t *view_json(const void *ctx)
     return json_pack(
         "{s:o, s:f, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o}", "frames", th_json_count(v->frames),
         "frames_per_s", frames_per_s(v), "frame_ms", ms, "mean_ms", parts_json(h), "characters",
-        th_json_count(o->count), "threads", th_json_count(o->threads.counts[0]), "scheduler",
-        th_scheduler_name(o->scheduler), "palette", th_palette_name(o->palette), "interpolation",
-        th_interpolation_name(o->interpolation), "renderer", th_json_text(info->renderer), "version",
+        th_json_count(crowd->count), "threads", th_json_count(crowd->jobs.threads), "scheduler",
+        th_scheduler_name(crowd->jobs.scheduler), "palette", th_palette_name(crowd->palette), "interpolation",
+        th_interpolation_name(crowd->compile.interpolation), "renderer", th_json_text(info->renderer), "version",
         th_json_text(info->version), "software", (int)info->software, "fetch",
         th_json_text(v->crowd_view ? th_fetch_name(th_crowd_renderer_get_fetch(th_crowd_view_renderer(v->crowd_view)))
                                    : NULL),
@@ -500,9 +533,8 @@ static json_t *view_json(const void *ctx)
                                    : NULL));
 }
 
-static bool print_view(const void *ctx, FILE *file)
+bool th_viewer_print(const th_viewer *v, FILE *file)
 {
-    const viewer *v = ctx;
     const th_history *h = &v->history;
     if (v->frames == 0)
         return true;
@@ -510,32 +542,4 @@ static bool print_view(const void *ctx, FILE *file)
             th_plural(v->frames), frames_per_s(v), th_history_all(h, 0.5), th_history_all(h, 0.95),
             th_history_all(h, 0.99));
     return true;
-}
-
-int th_command_view(const th_options *o)
-{
-    th_error err;
-    viewer v = {.given = o, .wanted = *o, .rate = 1, .vsync = o->vsync == TH_VSYNC_ON};
-    v.time_s = o->start_s;
-    v.readings.gpu_ms = -1;
-    th_tracer_begin(o->tracer, "prepare");
-    const th_result begun = begin(&v, &err);
-    th_tracer_end(o->tracer);
-    if (begun == TH_OK)
-        loop(&v);
-    else
-        v.code = th_fail_with(&err);
-    if (v.code == TH_EXIT_GOOD)
-        v.code = th_output_result(o, &(th_output){.document = view_json, .digits = 6, .print = print_view}, &v);
-    if (v.rebuild.under_way) {
-        /* A rebuild may still be running, and its result is not needed. The program exits without waiting for the
-         * thread; the system frees its memory. */
-        v.code = th_tracing_end(o, v.code);
-        const int code = th_output_finish();
-        _exit(v.code != TH_EXIT_GOOD ? v.code : code);
-    }
-    th_tracer_begin(o->tracer, "finish");
-    end(&v);
-    th_tracer_end(o->tracer);
-    return v.code;
 }

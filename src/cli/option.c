@@ -1,0 +1,352 @@
+#include "option.h"
+
+#include "baseline.h"
+#include "model_set.h"
+#include "synthetic_text.h"
+
+#include <throng/core/suggest.h>
+#include <throng/core/text_format.h>
+#include <throng/render/target.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* `format` and what follows say what the option takes. */
+__attribute__((format(printf, 4, 5))) static th_result refuse(const th_option *o, const char *text, th_error *err,
+                                                              const char *format, ...)
+{
+    char takes[192];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(takes, sizeof takes, format, args);
+    va_end(args);
+    return th_fail(err, TH_ERR_INPUT, "%s%s takes %s, not \"%s\"", o->prefix ? o->prefix : "--", o->name, takes, text);
+}
+
+/* ---- numbers ---- */
+
+/* Accepts digits only. strtoull would accept spaces, signs and trailing garbage. */
+static bool read_whole(const char *text, double low, double high, uint64_t *out)
+{
+    if (!isdigit((unsigned char)text[0]) || text[strspn(text, "0123456789")] != '\0')
+        return false;
+    errno = 0;
+    *out = strtoull(text, NULL, 10);
+    return errno == 0 && (double)*out >= low && (double)*out <= high;
+}
+
+th_result th_parse_whole(const th_option *o, const char *text, void *value, th_error *err)
+{
+    uint64_t number;
+    if (!read_whole(text, o->low, o->high, &number))
+        return refuse(o, text, err, "a whole number from %.0f to %.0f", o->low, o->high);
+    *(uint32_t *)value = (uint32_t)number;
+    return TH_OK;
+}
+
+th_result th_parse_seed(const th_option *o, const char *text, void *value, th_error *err)
+{
+    if (read_whole(text, 0, HUGE_VAL, value))
+        return TH_OK;
+    return refuse(o, text, err, "a whole number from 0 to 18446744073709551615");
+}
+
+static bool read_real(const th_option *o, const char *text, double *out)
+{
+    char *end;
+    const bool plain = text[strspn(text, "+-.0123456789eE")] == '\0'; /* no spaces, hexadecimal, nan or inf */
+    *out = strtod(text, &end);
+    return plain && end != text && *end == '\0' && *out >= o->low && *out <= o->high;
+}
+
+th_result th_parse_real(const th_option *o, const char *text, void *value, th_error *err)
+{
+    return read_real(o, text, value) ? TH_OK : refuse(o, text, err, "a number from %g to %g", o->low, o->high);
+}
+
+th_result th_parse_rate(const th_option *o, const char *text, void *value, th_error *err)
+{
+    if (read_real(o, text, value) || read_real(&(th_option){.high = 0}, text, value))
+        return TH_OK;
+    return refuse(o, text, err, "0 or a number from %g to %g", o->low, o->high);
+}
+
+th_result th_parse_fraction(const th_option *o, const char *text, void *value, th_error *err)
+{
+    double number = 0;
+    const th_result result = th_parse_real(o, text, &number, err);
+    *(double *)value = number / o->unit;
+    return result;
+}
+
+th_result th_parse_multiple(const th_option *o, const char *text, void *value, th_error *err)
+{
+    double number = 0;
+    const th_result result = th_parse_real(o, text, &number, err);
+    *(uint64_t *)value = result == TH_OK ? (uint64_t)(number * o->unit) : 0;
+    return result;
+}
+
+/* ---- names ---- */
+
+th_result th_parse_text(const th_option *o, const char *text, void *value, th_error *err)
+{
+    *(const char **)value = text;
+    return text[0] ? TH_OK : refuse(o, text, err, "%s", o->argument);
+}
+
+th_result th_parse_name(const th_option *o, const char *text, void *value, th_error *err)
+{
+    *(const char **)value = text;
+    return th_baseline_is_name(text)
+               ? TH_OK
+               : refuse(o, text, err, "a name of up to 64 letters, digits, dots, dashes and underscores");
+}
+
+th_result th_parse_regex(const th_option *o, const char *text, void *value, th_error *err)
+{
+    regex_t regex;
+    const int error = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
+    if (error != 0) {
+        char why[128];
+        regerror(error, &regex, why, sizeof why);
+        return th_fail(err, TH_ERR_INPUT, "--%s \"%s\" is no regular expression: %s", o->name, text, why);
+    }
+    regfree(&regex);
+    *(const char **)value = text;
+    return TH_OK;
+}
+
+/* ", " or " or " before a choice. */
+static const char *before(const th_option *o, uint32_t choice)
+{
+    return choice == 0 ? "" : o->choices[choice + 1] ? ", " : " or ";
+}
+
+th_result th_parse_named_file(const th_option *o, const char *text, void *value, th_error *err)
+{
+    char endings[96] = "";
+    const char *ending = strrchr(text, '.');
+    *(const char **)value = text;
+    for (uint32_t i = 0; o->choices[i]; i++) {
+        if (ending && strcmp(ending, o->choices[i]) == 0)
+            return TH_OK;
+        th_append(endings, sizeof endings, "%s%s", before(o, i), o->choices[i]);
+    }
+    return refuse(o, text, err, "a file whose name ends in %s", endings);
+}
+
+static th_result add_name(const th_option *o, const char *text, const char *of, th_file_list *names, th_error *err)
+{
+    if (text[0] == '\0')
+        return refuse(o, text, err, "the name of a %s", of);
+    if (names->count == TH_FILE_LIST_MAX)
+        return th_fail(err, TH_ERR_LIMIT, "--%s can be given %d times", o->name, TH_FILE_LIST_MAX);
+    names->paths[names->count++] = text;
+    return TH_OK;
+}
+
+/* Generated models are parsed at once, so that an error is reported before anything is loaded. */
+th_result th_parse_file(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_synthetic_desc synthetic;
+    const th_result result = th_synthetic_named(text) ? th_synthetic_parse(text, &synthetic, err) : TH_OK;
+    return result == TH_OK ? add_name(o, text, "file", value, err) : result;
+}
+
+th_result th_parse_folder(const th_option *o, const char *text, void *value, th_error *err)
+{
+    return add_name(o, text, "folder", value, err);
+}
+
+th_result th_parse_host(const th_option *o, const char *text, void *value, th_error *err)
+{
+    return add_name(o, text, "host", value, err);
+}
+
+/* ---- choices ---- */
+
+th_result th_parse_switch(const th_option *o, const char *text, void *value, th_error *err)
+{
+    (void)o, (void)text, (void)err;
+    *(bool *)value = true;
+    return TH_OK;
+}
+
+th_result th_parse_choice(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_suggestion s = {.typed = text};
+    char choices[160] = "";
+    for (unsigned i = 0; o->choices[i]; i++) {
+        if (strcmp(o->choices[i], text) == 0) {
+            *(unsigned *)value = i;
+            return TH_OK;
+        }
+        th_suggestion_consider(&s, o->choices[i]);
+        th_append(choices, sizeof choices, "%s%s", before(o, i), o->choices[i]);
+    }
+    const th_result result = refuse(o, text, err, "%s", choices);
+    if (s.best && err)
+        th_append(err->text, sizeof err->text, "; did you mean %s?", s.best);
+    return result;
+}
+
+th_result th_parse_second(const th_option *o, const char *text, void *value, th_error *err)
+{
+    unsigned choice = 0;
+    const th_result result = th_parse_choice(o, text, &choice, err);
+    *(bool *)value = choice == 1;
+    return result;
+}
+
+/* ---- several at once ---- */
+
+/* Copies the next word of a list such as "1,2,4" and moves *text past it. False if the word is too long to be valid. */
+static bool next_word(const char **text, char *word, size_t size)
+{
+    const size_t length = strcspn(*text, ",");
+    if (length >= size)
+        return false;
+    memcpy(word, *text, length);
+    word[length] = '\0';
+    *text += length;
+    return true;
+}
+
+static th_result add_number(const th_option *o, const char *word, uint32_t number, th_number_list *list, th_error *err)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->values[i] == number)
+            return th_fail(err, TH_ERR_INPUT, "--%s has %s twice", o->name, word);
+    list->values[list->count++] = number;
+    return TH_OK;
+}
+
+th_result th_parse_whole_list(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_number_list *list = value;
+    const uint32_t most = sizeof list->values / sizeof *list->values;
+    char word[16];
+    list->count = 0;
+    for (const char *at = text;; at++) {
+        uint64_t number;
+        if (list->count == most || !next_word(&at, word, sizeof word) || !read_whole(word, o->low, o->high, &number))
+            return refuse(o, text, err, "up to %u whole numbers from %.0f to %.0f, such as 1,2,4", most, o->low,
+                          o->high);
+        const th_result result = add_number(o, word, (uint32_t)number, list, err);
+        if (result != TH_OK || *at == '\0')
+            return result;
+    }
+}
+
+/* One or several names, or all schedulers of this build. */
+th_result th_parse_schedulers(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_number_list *list = value;
+    char word[32];
+    list->count = 0;
+    if (strcmp(text, "all") == 0) {
+        for (uint32_t s = 0; s < TH_SCHEDULER_COUNT; s++)
+            if (th_scheduler_available((th_scheduler)s))
+                list->values[list->count++] = s;
+        return TH_OK;
+    }
+    for (const char *at = text;; at++) {
+        uint32_t choice;
+        const bool is_short = next_word(&at, word, sizeof word);
+        th_result result = th_parse_choice(o, is_short ? word : text, &choice, err);
+        if (result == TH_OK)
+            result = add_number(o, word, choice, list, err);
+        if (result != TH_OK || *at == '\0')
+            return result;
+    }
+}
+
+th_result th_parse_size(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_target_desc *picture = value;
+    char width[8] = "";
+    uint64_t w = 0, h = 0;
+    const char *x = strchr(text, 'x');
+    if (x && x - text < (ptrdiff_t)sizeof width) {
+        memcpy(width, text, (size_t)(x - text));
+        if (read_whole(width, o->low, o->high, &w) && read_whole(x + 1, o->low, o->high, &h)) {
+            picture->width = (uint32_t)w;
+            picture->height = (uint32_t)h;
+            return TH_OK;
+        }
+    }
+    return refuse(o, text, err, "a width and a height from %.0f to %.0f, such as 1280x720", o->low, o->high);
+}
+
+/* ---- threads ---- */
+
+static bool read_thread_count(const char *text, size_t length, uint32_t *out)
+{
+    char word[16];
+    uint64_t number;
+    if (length >= sizeof word)
+        return false;
+    memcpy(word, text, length);
+    word[length] = '\0';
+    if (strcmp(word, "max") == 0) {
+        number = th_cpus_read().usable;
+        number = number < TH_JOBS_MAX_THREADS ? number : TH_JOBS_MAX_THREADS;
+    } else if (!read_whole(word, 1, TH_JOBS_MAX_THREADS, &number)) {
+        return false;
+    }
+    *out = (uint32_t)number;
+    return true;
+}
+
+th_result th_parse_threads(const th_option *o, const char *text, void *value, th_error *err)
+{
+    if (read_thread_count(text, strlen(text), value))
+        return TH_OK;
+    return refuse(o, text, err, "a whole number from 1 to %u, or max", TH_JOBS_MAX_THREADS);
+}
+
+/* Marks the counts of "1,2,4-8". */
+static bool mark_threads(const char *text, bool marks[TH_JOBS_MAX_THREADS + 1])
+{
+    for (const char *item = text;; item++) {
+        const size_t length = strcspn(item, ","), first = strcspn(item, ",-");
+        uint32_t low, high;
+        if (!read_thread_count(item, first, &low))
+            return false;
+        high = low;
+        if (first < length && !read_thread_count(item + first + 1, length - first - 1, &high))
+            return false;
+        for (uint32_t t = low; t <= high; t++)
+            marks[t] = true;
+        item += length;
+        if (low > high || *item == '\0')
+            return low <= high;
+    }
+}
+
+/* The sum has a limit where all threads exist at once, while their repetitions are interleaved. */
+th_result th_parse_thread_list(const th_option *o, const char *text, void *value, th_error *err)
+{
+    th_thread_list *list = value;
+    bool marks[TH_JOBS_MAX_THREADS + 1] = {false};
+    uint32_t together = 0;
+    if (!mark_threads(text, marks))
+        return refuse(o, text, err, "thread counts from 1 to %u such as 1,2,4 or 1-8 or 1,max", TH_JOBS_MAX_THREADS);
+    list->count = 0;
+    for (uint32_t t = 1; t <= TH_JOBS_MAX_THREADS; t++)
+        if (marks[t]) {
+            list->counts[list->count++] = t;
+            together += t;
+        }
+    if (together > o->high)
+        return th_fail(err, TH_ERR_INPUT, "--%s takes counts of at most %.0f threads together, not %u", o->name,
+                       o->high, together);
+    return TH_OK;
+}

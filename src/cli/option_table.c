@@ -1,0 +1,220 @@
+#include "options.h"
+
+#include <math.h>
+
+/* The names of an enum, in its order. */
+#define CHOICES(name, count, ...)                                                                                      \
+    static const char *const name[] = {__VA_ARGS__, NULL};                                                             \
+    _Static_assert(sizeof(name) / sizeof *(name) == (count) + 1, "a name for each")
+
+CHOICES(isa_choices, TH_ISA_COUNT, "auto", "scalar", "sse4", "avx2", "avx512", "neon");
+CHOICES(palette_choices, TH_PALETTE_COUNT, "f32", "f16");
+CHOICES(sampling_choices, TH_SAMPLING_EXACT + 1, "compiled", "exact");
+CHOICES(keys_choices, TH_KEYS_COUNT, "32", "16");
+CHOICES(interpolation_choices, TH_INTERPOLATION_COUNT, "authored", "step", "nlerp", "slerp", "fast-slerp", "cubic");
+CHOICES(scheduler_choices, TH_SCHEDULER_COUNT, "work-stealing", "serial", "openmp-dynamic", "openmp-guided",
+        "openmp-static", "onetbb");
+CHOICES(placement_choices, TH_PLACEMENT_COUNT, "none", "workers", "compact", "spread", "cores");
+CHOICES(stages_choices, TH_STAGES_COUNT, "fused", "separate");
+CHOICES(layout_choices, TH_LAYOUT_COUNT, "grid", "ring", "street");
+CHOICES(look_choices, TH_LOOK_COUNT, "natural", "lod", "skeleton", "workers");
+CHOICES(fetch_choices, TH_FETCH_TEXTURE + 1, "auto", "storage", "texture");
+CHOICES(upload_choices, TH_RING_UNSYNCHRONIZED + 1, "auto", "persistent", "unsynchronized");
+CHOICES(log_level_choices, TH_LOG_LEVEL_COUNT, "error", "warning", "info", "debug");
+CHOICES(log_format_choices, TH_LOG_FORMAT_COUNT, "text", "json");
+CHOICES(vsync_choices, 2, "on", "off");
+static const char *const result_endings[] = {".json", ".csv", ".md", NULL};
+static const char *const picture_endings[] = {".png", ".mp4", ".mkv", ".webm", NULL};
+static const char *const page_endings[] = {".html", ".htm", NULL};
+
+#define EACH      (TH_COMMAND_INSPECT | TH_COMMAND_POSE | CROWDS)
+#define PLAYED    (EACH | TH_COMMAND_SERVE)
+#define CROWDS    (MEASURES | DRAWING)
+#define DRAWING   (TH_COMMAND_RENDER | TH_COMMAND_VIEW)
+#define MEASURES  (REPEATS | TH_COMMAND_STRESS)
+#define REPEATS   (TH_COMMAND_BENCH | TH_COMMAND_SCALE)
+#define ONE_WAY   (TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_SERVE | DRAWING)
+#define PICTURES  (TH_COMMAND_STRESS | DRAWING)
+#define AT(field) offsetof(th_options, field)
+
+/* clang-format off */
+const th_option th_option_table[] = {
+    {.name = "model", .argument = "FILE", .commands = TH_COMMAND_INSPECT | TH_COMMAND_POSE, .parse = th_parse_file, .offset = AT(models.models),
+     .help = "same as [MODEL]: a model file, human for the embedded human (the default), or synthetic:... for a generated model (`throng help synthetic`)"},
+    {.name = "model", .argument = "FILE", .commands = CROWDS | TH_COMMAND_SERVE, .repeatable = true, .parse = th_parse_file, .offset = AT(models.models),
+     .help = "model to use: a model file, human for the embedded human (the default), or synthetic:... for a generated model (`throng help synthetic`)"},
+    {.name = "animation", .argument = "FILE", .commands = PLAYED, .repeatable = true, .parse = th_parse_file, .offset = AT(models.animations),
+     .help = "attach the clips of this file to the models; joints are matched by name"},
+    {.name = "clip", .argument = "NAME", .commands = TH_COMMAND_POSE, .parse = th_parse_text, .offset = AT(models.clip),
+     .help = "clip to play, by name or by index from 0 (default: the first)"},
+    {.name = "clip", .argument = "NAME", .fallback = "all", .commands = CROWDS | TH_COMMAND_SERVE, .parse = th_parse_text, .offset = AT(models.clip),
+     .help = "clip to play, by name or by index from 0; all: a mix of all clips"},
+    {.name = "time", .argument = "S", .fallback = "0", .commands = TH_COMMAND_POSE, .parse = th_parse_real, .offset = AT(pose.time_s),
+     .low = -1e9, .high = 1e9, .help = "time in the clip, in seconds; wraps at the clip's end"},
+    {.name = "count", .argument = "N", .fallback = "1000", .commands = TH_COMMAND_BENCH | TH_COMMAND_VIEW | TH_COMMAND_SERVE, .parse = th_parse_whole, .offset = AT(crowd.count),
+     .low = 1, .high = 1e6, .help = "number of characters in the crowd"},
+    {.name = "count", .argument = "LIST", .fallback = "10000", .commands = TH_COMMAND_SCALE, .parse = th_parse_whole_list, .offset = AT(scale.counts),
+     .low = 1, .high = 1e6, .help = "number of characters in the crowd; a list, such as 100,1000, is compared in a map"},
+    {.name = "count", .argument = "N", .commands = TH_COMMAND_STRESS, .parse = th_parse_whole, .offset = AT(crowd.count),
+     .low = 1, .high = 1e9, .help = "skip the search; test exactly N characters"},
+    {.name = "count", .argument = "N", .fallback = "100", .commands = TH_COMMAND_RENDER, .parse = th_parse_whole, .offset = AT(crowd.count),
+     .low = 1, .high = 1e6, .help = "number of characters in the crowd"},
+    {.name = "drawn", .argument = "N", .fallback = "20", .commands = TH_COMMAND_BENCH, .parse = th_parse_whole, .offset = AT(bench.drawn),
+     .low = 1, .high = 1e4, .help = "number of characters in the pictures of frame/ entries"},
+    {.name = "threads", .argument = "N", .fallback = "max", .commands = DRAWING | TH_COMMAND_SERVE, .parse = th_parse_threads, .offset = AT(crowd.jobs.threads),
+     .help = "number of worker threads; max: one per usable CPU"},
+    {.name = "out", .argument = "FILE", .fallback = "throng.png", .commands = TH_COMMAND_RENDER, .parse = th_parse_named_file, .offset = AT(render.path),
+     .choices = picture_endings, .help = "output file: a .png, numbered .png files with %d in the name, as in crowd-%03d.png, or a video: .mp4, .mkv or .webm"},
+    {.name = "draw", .commands = TH_COMMAND_STRESS, .parse = th_parse_switch, .offset = AT(stress.draw),
+     .help = "pose and draw the characters, without a window; otherwise only pose them"},
+    {.name = "size", .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_RENDER | TH_COMMAND_STRESS, .parse = th_parse_size, .offset = AT(picture),
+     .low = 16, .high = 8192, .help = "picture size in pixels"},
+    {.name = "size", .argument = "WxH", .fallback = "160x90", .commands = TH_COMMAND_BENCH, .parse = th_parse_size, .offset = AT(picture),
+     .low = 16, .high = 8192, .help = "picture size of frame/ entries in pixels"},
+    {.name = "frames", .argument = "N", .fallback = "1", .commands = TH_COMMAND_RENDER, .parse = th_parse_whole, .offset = AT(render.frame_count),
+     .low = 1, .high = 1e6, .help = "number of frames to render"},
+    {.name = "size", .argument = "WxH", .fallback = "1280x720", .commands = TH_COMMAND_VIEW, .parse = th_parse_size, .offset = AT(picture),
+     .low = 16, .high = 8192, .help = "window size in screen coordinates"},
+    {.name = "frames", .argument = "N", .commands = TH_COMMAND_VIEW, .parse = th_parse_whole, .offset = AT(view.frames),
+     .low = 1, .high = 1e9, .help = "quit after N frames (default: when the window is closed)"},
+    {.name = "vsync", .argument = "HOW", .fallback = "on", .commands = TH_COMMAND_VIEW, .parse = th_parse_second, .offset = AT(view.no_vsync),
+     .choices = vsync_choices, .help = "on: wait for the display's refresh; off: draw as fast as possible"},
+    {.name = "fps", .argument = "N", .fallback = "30", .commands = TH_COMMAND_RENDER, .parse = th_parse_real, .offset = AT(render.frames_per_s),
+     .low = 0.001, .high = 1000, .help = "frames per second of crowd time"},
+    {.name = "start", .argument = "S", .fallback = "0", .commands = DRAWING, .parse = th_parse_real, .offset = AT(crowd.start_s),
+     .low = -1e6, .high = 1e6, .help = "start time in seconds"},
+    {.name = "yaw", .argument = "DEG", .fallback = "25", .commands = PICTURES, .parse = th_parse_real, .offset = AT(crowd.yaw_deg),
+     .low = -360, .high = 360, .help = "camera yaw in degrees; 0: in front of the crowd, 90: on its +X side"},
+    {.name = "pitch", .argument = "DEG", .fallback = "60", .commands = TH_COMMAND_STRESS, .parse = th_parse_real, .offset = AT(crowd.pitch_deg),
+     .low = 0, .high = 89, .help = "downward camera pitch in degrees"},
+    {.name = "pitch", .argument = "DEG", .fallback = "18", .commands = DRAWING, .parse = th_parse_real, .offset = AT(crowd.pitch_deg),
+     .low = 0, .high = 89, .help = "downward camera pitch in degrees"},
+    {.name = "zoom", .argument = "F", .fallback = "1", .commands = PICTURES, .parse = th_parse_real, .offset = AT(crowd.zoom),
+     .low = 0.01, .high = 1000, .help = "zoom factor; 1: the camera sees the whole crowd, 2: it is twice as close"},
+    {.name = "layout", .argument = "NAME", .fallback = "grid", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.layout),
+     .choices = layout_choices, .help = "arrangement of the characters: grid, ring or street; only in a street do walking characters move"},
+    {.name = "look", .argument = "NAME", .fallback = "natural", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.look),
+     .choices = look_choices, .help = "shading: natural; lod: a colour per level of detail; skeleton: bones as lines; workers: a colour per thread"},
+    {.name = "samples", .argument = "N", .fallback = "4", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_whole, .offset = AT(picture.samples),
+     .low = 1, .high = 64, .help = "antialiasing samples per pixel (MSAA)"},
+    {.name = "shadow", .argument = "N", .fallback = "512", .commands = TH_COMMAND_BENCH, .parse = th_parse_whole, .offset = AT(crowd.shadow_pixels),
+     .low = 0, .high = 16384, .help = "shadow map size of frame/ entries, in pixels per side; 0: no shadows"},
+    {.name = "shadow", .argument = "N", .fallback = "2048", .commands = PICTURES, .parse = th_parse_whole, .offset = AT(crowd.shadow_pixels),
+     .low = 0, .high = 16384, .help = "shadow map size in pixels per side; 0: no shadows"},
+    {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.fetch),
+     .choices = fetch_choices, .help = "how shaders read palettes: storage (SSBO), texture (buffer texture, faster without a GPU) or auto"},
+    {.name = "upload", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.upload),
+     .choices = upload_choices, .help = "how the palette buffer is mapped: persistent, unsynchronized or auto"},
+    {.name = "threads", .argument = "N", .fallback = "2", .commands = TH_COMMAND_BENCH, .parse = th_parse_threads, .offset = AT(crowd.jobs.threads),
+     .help = "number of threads for jobs/ and frame/ entries; max: one per usable CPU"},
+    {.name = "threads", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = th_parse_thread_list, .offset = AT(scale.threads),
+     .high = 1024, .help = "thread counts to compare, such as 1,2,4 or 1-8 or 1,max; at most 1024 threads together (default: up to the number of usable CPUs)"},
+    {.name = "threads", .argument = "LIST", .fallback = "max", .commands = TH_COMMAND_STRESS, .parse = th_parse_thread_list, .offset = AT(stress.threads),
+     .high = HUGE_VAL, .help = "thread counts to search with, such as 1,2,4 or 1-8 or 1,max; max: one per usable CPU"},
+    {.name = "scheduler", .argument = "LIST", .fallback = "work-stealing", .commands = TH_COMMAND_SCALE, .parse = th_parse_schedulers, .offset = AT(scale.schedulers),
+     .choices = scheduler_choices, .help = "schedulers to compare, separated by commas: work-stealing, serial, openmp-dynamic, openmp-guided, openmp-static, onetbb, or all"},
+    {.name = "scheduler", .argument = "NAME", .fallback = "work-stealing", .commands = DRAWING, .parse = th_parse_choice, .offset = AT(crowd.jobs.scheduler),
+     .choices = scheduler_choices, .help = "scheduler: work-stealing, serial, openmp-dynamic, openmp-guided, openmp-static or onetbb"},
+    {.name = "placement", .argument = "NAME", .fallback = "workers", .commands = TH_COMMAND_SCALE | TH_COMMAND_STRESS | TH_COMMAND_VIEW, .parse = th_parse_choice, .offset = AT(crowd.jobs.placement),
+     .choices = placement_choices, .help = "thread pinning; none: not pinned; workers: one CPU per worker; compact: close to the caller; spread: far apart; cores: close, but one per core first"},
+    {.name = "grain", .argument = "LIST", .commands = TH_COMMAND_SCALE, .parse = th_parse_whole_list, .offset = AT(scale.grains),
+     .low = 1, .high = 1e6, .help = "grain size in batches of 16 characters; a list is compared in a map (default: 2)"},
+    {.name = "stages", .argument = "HOW", .fallback = "fused", .commands = TH_COMMAND_SCALE, .parse = th_parse_choice, .offset = AT(scale.stages),
+     .choices = stages_choices, .help = "fused: one pass from keys to palettes; separate: sample all poses, then resolve them, and time each stage"},
+    {.name = "frames", .argument = "N", .commands = TH_COMMAND_BENCH | TH_COMMAND_SCALE, .parse = th_parse_whole, .offset = AT(measure.iterations),
+     .low = 1, .high = 1e6, .help = "frames per repetition (default: chosen to take a few milliseconds)"},
+    {.name = "budget-ms", .argument = "MS", .fallback = "16.6", .commands = TH_COMMAND_STRESS, .parse = th_parse_real, .offset = AT(stress.budget_ms),
+     .low = 0.001, .high = 1e4, .help = "frame time budget and frame interval in milliseconds"},
+    {.name = "frames", .argument = "N", .fallback = "1800", .commands = TH_COMMAND_STRESS, .parse = th_parse_whole, .offset = AT(stress.frames),
+     .low = 299, .high = 1e5, .help = "frames per confirmation run; at least 299, the fewest that can show that 99 % meet the budget"},
+    {.name = "repetitions", .argument = "N", .commands = REPEATS, .parse = th_parse_whole, .offset = AT(measure.repetitions),
+     .low = 1, .high = 1e5, .help = "repetitions of each entry (default: until --precision or --max-time is reached)"},
+    {.name = "repetition-time", .argument = "MS", .commands = TH_COMMAND_BENCH, .parse = th_parse_multiple, .offset = AT(measure.repetition_ns),
+     .unit = 1e6, .low = 0.01, .high = 1e6, .help = "shortest time of a repetition in milliseconds (default: 5; 1 with several processes)"},
+    {.name = "repetition-time", .argument = "MS", .commands = TH_COMMAND_SCALE, .parse = th_parse_multiple, .offset = AT(measure.repetition_ns),
+     .unit = 1e6, .low = 0.01, .high = 1e6, .help = "shortest time of a repetition in milliseconds (default: 20)"},
+    {.name = "precision", .argument = "PERCENT", .fallback = "1", .commands = REPEATS, .parse = th_parse_fraction, .offset = AT(measure.precision),
+     .unit = 100, .low = 0.01, .high = 100, .help = "repeat until the 95 % CI of every compared median is within +- this percentage"},
+    {.name = "min-time", .argument = "S", .fallback = "0", .commands = REPEATS, .parse = th_parse_multiple, .offset = AT(measure.min_ns),
+     .unit = 1e9, .low = 0, .high = 86400, .help = "repeat for at least this many seconds per entry, averaged over the compared entries"},
+    {.name = "max-time", .argument = "S", .fallback = "0.2", .commands = TH_COMMAND_BENCH, .parse = th_parse_multiple, .offset = AT(measure.max_ns),
+     .unit = 1e9, .low = 0.001, .high = 86400, .help = "stop after this many seconds per entry even if --precision is not reached"},
+    {.name = "max-time", .argument = "S", .fallback = "2", .commands = TH_COMMAND_SCALE, .parse = th_parse_multiple, .offset = AT(measure.max_ns),
+     .unit = 1e9, .low = 0.001, .high = 86400, .help = "stop after this many seconds per measured point or ablation even if --precision is not reached"},
+    {.name = "dry-run", .commands = MEASURES, .parse = th_parse_switch, .offset = AT(measure.is_dry_run),
+     .help = "run each entry once and check its palettes; time nothing"},
+    {.name = "seed", .argument = "N", .fallback = "1", .commands = CROWDS | TH_COMMAND_SERVE, .parse = th_parse_seed, .offset = AT(crowd.seed),
+     .help = "random seed for clips, phases and speeds; the same seed gives the same crowd"},
+    {.name = "isa", .argument = "NAME", .fallback = "auto", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = th_parse_choice, .offset = AT(crowd.isa),
+     .choices = isa_choices, .help = "kernel instruction set: auto, scalar, sse4, avx2, avx512 or neon"},
+    {.name = "palette", .argument = "NAME", .fallback = "f32", .commands = TH_COMMAND_POSE | ONE_WAY, .parse = th_parse_choice, .offset = AT(crowd.palette),
+     .choices = palette_choices, .help = "palette number format: f32, or f16 in half the memory"},
+    {.name = "sampling", .argument = "HOW", .fallback = "exact", .commands = TH_COMMAND_POSE, .parse = th_parse_choice, .offset = AT(crowd.compile.sampling),
+     .choices = sampling_choices, .help = "exact: authored keys in double precision; compiled: resampled keys, as the kernels play them"},
+    {.name = "sampling", .argument = "HOW", .fallback = "compiled", .commands = ONE_WAY, .parse = th_parse_choice, .offset = AT(crowd.compile.sampling),
+     .choices = sampling_choices, .help = "compiled: resampled keys; exact: authored keys"},
+    {.name = "interpolation", .argument = "HOW", .fallback = "authored", .commands = PLAYED, .parse = th_parse_choice, .offset = AT(crowd.compile.interpolation),
+     .choices = interpolation_choices, .help = "interpolation between keys; authored: each track's own mode; step, nlerp, slerp, fast-slerp or cubic: this mode for all tracks"},
+    {.name = "keys", .argument = "BITS", .fallback = "32", .commands = PLAYED, .parse = th_parse_choice, .offset = AT(crowd.compile.keys),
+     .choices = keys_choices, .help = "bits per number in compiled keys: 32, or 16 in half the memory"},
+    {.name = "error-bound", .argument = "MM", .fallback = "0.1", .commands = PLAYED, .parse = th_parse_fraction, .offset = AT(crowd.compile.bound_m),
+     .unit = 1000, .low = 1e-4, .high = 1e3, .help = "largest error of a compiled clip, in millimetres on a human of 1.8 m"},
+    {.name = "processes", .argument = "N", .commands = TH_COMMAND_BENCH, .for_one = true, .parse = th_parse_whole, .offset = AT(bench.processes),
+     .low = 1, .high = TH_REPORT_MAX_PROCESSES, .help = "measure in N processes, one after the other (default: 12 with --save unless --repetitions or --dry-run is given, else 1)"},
+    {.name = "baseline", .argument = "NAME", .commands = TH_COMMAND_COMPARE, .parse = th_parse_name, .offset = AT(compare.baseline),
+     .help = "use the result saved by --save NAME as OLD; then give only NEW"},
+    {.name = "threshold", .argument = "PERCENT", .fallback = "2.5", .commands = TH_COMMAND_COMPARE, .parse = th_parse_fraction, .offset = AT(compare.desc.threshold),
+     .unit = 100, .low = 0, .high = 1e6, .help = "ignore changes smaller than this, in percent"},
+    {.name = "force", .commands = TH_COMMAND_COMPARE, .parse = th_parse_switch, .offset = AT(compare.desc.force),
+     .help = "compare even if machine, build or scene differ"},
+    {.name = "filter", .argument = "RE", .commands = TH_COMMAND_BENCH | TH_COMMAND_COMPARE, .parse = th_parse_regex, .offset = AT(filter),
+     .help = "only entries that match this regular expression"},
+    {.name = "list", .commands = TH_COMMAND_BENCH, .parse = th_parse_switch, .offset = AT(bench.list),
+     .help = "list the entries and measure nothing"},
+    {.name = "export", .argument = "FILE", .commands = TH_COMMAND_INSPECT, .parse = th_parse_text, .offset = AT(inspect.export_path),
+     .help = "write the model as binary glTF (.glb)"},
+    {.name = "import-timeout", .argument = "S", .fallback = "8", .commands = PLAYED, .parse = th_parse_real, .offset = AT(models.import_timeout_s),
+     .low = 0.01, .high = 86400, .help = "abort the import of a file after this many seconds"},
+    {.name = "listen", .argument = "ADDR:PORT", .fallback = "127.0.0.1:8347", .commands = TH_COMMAND_SERVE, .parse = th_parse_text, .offset = AT(serve.desc.listen),
+     .help = "address to listen on, such as [::1]:8347; port 0: any free port; an address other than loopback needs a token"},
+    {.name = "rate", .argument = "HZ", .fallback = "60", .commands = TH_COMMAND_SERVE, .parse = th_parse_rate, .offset = AT(serve.desc.settings.rate_hz),
+     .low = TH_SETTINGS_MIN_RATE_HZ, .high = TH_SETTINGS_MAX_RATE_HZ, .help = "ticks per second; 0: as many as possible"},
+    {.name = "models", .argument = "DIR", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = th_parse_folder, .offset = AT(serve.folders),
+     .help = "folder of models that clients may request by name"},
+    {.name = "results", .argument = "DIR", .commands = TH_COMMAND_SERVE, .parse = th_parse_text, .offset = AT(serve.desc.results),
+     .help = "folder for results and reports of runs; files are written atomically (default: kept in memory)"},
+    {.name = "token-file", .argument = "FILE", .commands = TH_COMMAND_SERVE, .parse = th_parse_text, .offset = AT(serve.desc.token_file),
+     .help = "file whose first line is the token that clients must send (default: the environment variable THRONG_TOKEN)"},
+    {.name = "allow-host", .argument = "NAME", .commands = TH_COMMAND_SERVE, .repeatable = true, .parse = th_parse_host, .offset = AT(serve.hosts),
+     .help = "additional Host header to accept, besides localhost, IP addresses and, where other machines can connect, this machine's name"},
+    {.name = "max-count", .argument = "N", .fallback = "100000", .commands = TH_COMMAND_SERVE, .parse = th_parse_whole, .offset = AT(serve.desc.limits.max_count),
+     .low = 1, .high = 1e6, .help = "largest number of characters a client may request"},
+    {.name = "max-memory", .argument = "MB", .commands = TH_COMMAND_SERVE, .parse = th_parse_multiple, .offset = AT(serve.desc.limits.max_memory_bytes),
+     .unit = 1e6, .low = 1, .high = 1e9, .help = "largest crowd a client may request, in MB (default: a quarter of the machine's memory)"},
+    {.name = "max-memory", .argument = "MB", .commands = TH_COMMAND_STRESS, .parse = th_parse_multiple, .offset = AT(stress.memory_bytes),
+     .unit = 1e6, .low = 1, .high = 1e9, .help = "memory limit for the crowd in MB (default: 80 % of available memory)"},
+    {.name = "max-requests", .argument = "HZ", .commands = TH_COMMAND_SERVE, .parse = th_parse_real, .offset = AT(serve.desc.requests_per_s),
+     .low = 0.1, .high = 1e6, .help = "rate limit per client address, in requests per second (default: 100, and none for this machine)"},
+    {.name = "log-level", .argument = "LEVEL", .fallback = "info", .commands = TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(serve.desc.log_level),
+     .choices = log_level_choices, .help = "least severe level logged to standard error: error, warning, info or debug"},
+    {.name = "log-format", .argument = "NAME", .fallback = "text", .commands = TH_COMMAND_SERVE, .parse = th_parse_choice, .offset = AT(serve.desc.log_format),
+     .choices = log_format_choices, .help = "log format: text, or json with one object per line"},
+    {.name = "json", .commands = EACH | TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_switch, .offset = AT(output.json),
+     .help = "print JSON instead of text"},
+    {.name = "save", .argument = "NAME", .commands = REPEATS, .for_one = true, .parse = th_parse_name, .offset = AT(output.save),
+     .help = "save the result as a baseline under this name; replaces a baseline of the same name"},
+    {.name = "out", .argument = "FILE", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_named_file, .offset = AT(output.out),
+     .choices = result_endings, .help = "also write the result to FILE, in the format of its extension: .json, .csv or .md (Markdown); atomic"},
+    {.name = "out", .argument = "FILE", .commands = EACH & ~TH_COMMAND_RENDER & ~MEASURES, .parse = th_parse_text, .offset = AT(output.out),
+     .help = "also write the result to FILE as JSON; atomic"},
+    {.name = "report", .argument = "FILE", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_named_file, .offset = AT(output.report),
+     .choices = page_endings, .help = "also write the result to FILE as an HTML page with plots (.html); atomic"},
+    {.name = "trace", .argument = "FILE", .commands = CROWDS, .for_one = true, .parse = th_parse_text, .offset = AT(trace),
+     .help = "write a trace of all threads to FILE, for ui.perfetto.dev or chrome://tracing"},
+    {.name = "help", .commands = PLAYED | TH_COMMAND_COMPARE, .parse = th_parse_switch, .offset = AT(help), .repeatable = true,
+     .help = "show this help"},
+    {0},
+};
+/* clang-format on */
+
+_Static_assert(sizeof th_option_table / sizeof *th_option_table <= TH_RUN_MAX_OPTIONS, "room for all in a run");
