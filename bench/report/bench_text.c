@@ -1,21 +1,14 @@
 /* The tables of a bench run. */
+#include "row_figures.h"
 #include "tables.h"
 
 #include <throng/bench/bench.h>
 #include <throng/bench/rank_test.h>
-#include <throng/core/json.h>
-#include <throng/core/table.h>
 
 #include <math.h>
 #include <string.h>
 
 /* ---- rows ---- */
-
-static double figure_of(const th_row *row, const char *name)
-{
-    const json_t *value = json_object_get(row->own, name);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
 
 /* Length of "jobs/fork_join:2/" in "jobs/fork_join:2/work-stealing". */
 static int what_length(const th_row *row)
@@ -28,153 +21,6 @@ static bool is_same_what(const th_row *a, const th_row *b)
 {
     const int length = what_length(a);
     return length == what_length(b) && strncmp(a->name, b->name, (size_t)length) == 0;
-}
-
-/* Separates groups of compared entries by a blank line. last: the row above; NULL: none. */
-static void part_rows(th_table *table, const th_row *last, const th_row *row, int columns)
-{
-    for (int i = 0; last && !is_same_what(last, row) && i < columns; i++)
-        th_table_cell(table, "%s", "");
-}
-
-/* ---- poses ---- */
-
-static double median_of(const th_report *report, const char *name)
-{
-    for (uint32_t r = 0; r < report->row_count; r++)
-        if (strcmp(report->rows[r].name, name) == 0)
-            return th_samples_stats(&report->rows[r].real_ns).median;
-    return (double)NAN;
-}
-
-static void add_ratio(th_table *table, double ratio, const char *suffix)
-{
-    if (isfinite(ratio))
-        th_table_cell(table, ratio < 10 ? "%.2f%s" : "%.0f%s", ratio, suffix);
-    else
-        th_table_cell(table, "-");
-}
-
-/* MAD of the samples, and CI half-width of the median. */
-static void add_mad_and_ci(th_table *table, const th_row *row, const th_stats *stats)
-{
-    add_ratio(table, 100 * th_stats_relative_mad(stats), " %");
-    const double half_width = 100 * th_median_ci_half_width(&row->real_ns);
-    th_table_cell(table, isnan(half_width) ? "-" : half_width < 10 ? "+-%.2f %%" : "+-%.0f %%", half_width);
-}
-
-static void add_cost(th_table *table, const th_row *row, const th_stats *stats)
-{
-    th_table_cell(table, "%s", row->name);
-    th_table_cell(table, "%.2f", stats->median / (double)row->bones);
-    th_table_cell(table, "%.3f", stats->median / 1000 / (double)row->characters);
-}
-
-/* The floor writes f32 palettes, twice as large as f16 ones. */
-static double memory_floor_for(const th_report *report, const th_row *row)
-{
-    const char *format = strrchr(row->name, '/');
-    const bool is_half = format && strcmp(format + 1, th_palette_name(TH_PALETTE_F16)) == 0;
-    return is_half ? (double)NAN : median_of(report, "limit/palette_write");
-}
-
-static void add_pose(th_table *table, const th_report *report, const th_row *row)
-{
-    th_stats stats = th_samples_stats(&row->real_ns);
-    add_cost(table, row, &stats);
-    add_ratio(table, median_of(report, "pose/tutorial") / stats.median, "x");
-    add_ratio(table, stats.median / memory_floor_for(report, row), "x");
-    if (row->checked) {
-        th_table_cell(table, "%.2g", row->max_error);
-        th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
-    } else {
-        th_table_cell(table, "-");
-        th_table_cell(table, "-");
-    }
-    th_table_cell(table, "%u x %u", stats.count, row->iterations);
-    add_mad_and_ci(table, row, &stats);
-}
-
-/* ---- other ways to play the crowd ---- */
-
-/* "271,360", "203,112 (14 % exact)", "exact". */
-static void add_keys(th_table *table, const th_row *row)
-{
-    const double bytes = figure_of(row, "key_bytes");
-    const double exact = figure_of(row, "exact_characters") / (double)row->characters;
-    if (exact <= 0)
-        th_table_cell(table, "%s", th_digits_from((uint64_t)bytes).text);
-    else if (exact < 1)
-        th_table_cell(table, "%s (%.3g %% exact)", th_digits_from((uint64_t)bytes).text, 100 * exact);
-    else
-        th_table_cell(table, "exact");
-}
-
-static void add_variation(th_table *table, const th_row *last, const th_row *row)
-{
-    th_stats stats = th_samples_stats(&row->real_ns);
-    part_rows(table, last, row, 10);
-    add_cost(table, row, &stats);
-    th_table_cell(table, "%.2g", row->max_error);
-    if (row->overrides)
-        th_table_cell(table, "%.2g", row->error_vs_source);
-    else
-        th_table_cell(table, "-");
-    add_keys(table, row);
-    th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
-    th_table_cell(table, "%u x %u", stats.count, row->iterations);
-    add_mad_and_ci(table, row, &stats);
-}
-
-/* ---- jobs ---- */
-
-/* Overhead beyond a fair share of the serial time, in microseconds a call; or beyond the plain loop, in nanoseconds a
- * chunk. */
-static void add_overhead(th_table *table, const th_row *row)
-{
-    const double call_ns = figure_of(row, "overhead_ns"), chunk_ns = figure_of(row, "chunk_ns");
-    if (isfinite(chunk_ns))
-        th_table_cell(table, "%.2f ns/chunk", chunk_ns);
-    else if (isfinite(call_ns))
-        th_table_cell(table, "%.2f us", call_ns / 1000);
-    else
-        th_table_cell(table, "-");
-}
-
-static void add_job(th_table *table, const th_row *last, const th_row *row)
-{
-    th_stats stats = th_samples_stats(&row->real_ns);
-    part_rows(table, last, row, 12);
-    th_table_cell(table, "%s", row->name);
-    th_table_cell(table, "%u", row->threads);
-    th_table_cell(table, "%.2f", stats.median / 1000);
-    th_table_cell(table, "%.2f", stats.min / 1000);
-    add_ratio(table, figure_of(row, "speed_up"), "x");
-    add_ratio(table, 100 * figure_of(row, "efficiency"), " %");
-    add_ratio(table, 100 * figure_of(row, "efficiency_at_p90"), " %");
-    add_overhead(table, row);
-    add_ratio(table, figure_of(row, "idle_cores"), "");
-    th_table_cell(table, "%u x %u", stats.count, row->iterations);
-    add_mad_and_ci(table, row, &stats);
-}
-
-/* ---- frames ---- */
-
-static void add_frame(th_table *table, const th_row *last, const th_row *row)
-{
-    static const char *const stages[] = {"cull_ms", "wait_ms", "pose_ms", "draw_ms"};
-    th_stats stats = th_samples_stats(&row->real_ns);
-    part_rows(table, last, row, 13);
-    th_table_cell(table, "%s", row->name);
-    th_table_cell(table, "%s", th_digits_from(row->characters).text);
-    th_table_cell(table, "%s", th_digits_from((uint64_t)figure_of(row, "visible")).text);
-    th_table_cell(table, "%.3f", stats.median / 1e6);
-    th_table_cell(table, "%.3f", stats.min / 1e6);
-    add_ratio(table, figure_of(row, "vs_redraw"), "x");
-    for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
-        th_table_cell(table, "%.3f", figure_of(row, stages[s]));
-    th_table_cell(table, "%u x %u", stats.count, row->iterations);
-    add_mad_and_ci(table, row, &stats);
 }
 
 static void print_picture(const json_t *picture, th_format format, FILE *file)
@@ -285,63 +131,43 @@ static bool print_comparisons(const th_report *report, th_format format, FILE *f
 
 /* ---- all ---- */
 
-typedef enum kind {
-    KIND_POSE, /* includes the tutorial method and the memory floor */
-    KIND_VARIATION,
-    KIND_JOB,
-    KIND_FRAME,
-    KIND_COUNT,
-} kind;
-
-static const char *const columns[KIND_COUNT] = {
-    "<entry|>ns/bone|>us/character|>vs tutorial|>x memory floor|>max error|<palette hash|>frames|>MAD|>95 % CI",
-    "<entry|>ns/bone|>us/character|>max error|>error vs source|>key bytes|<palette hash|>frames|>MAD|>95 % CI",
-    "<entry|>threads|>us/call|>min|>speed-up|>efficiency|>efficiency at p90|>overhead|>idle cores|>calls|>MAD|>95 % CI",
-    "<entry|>characters|>visible|>ms/frame|>min|>vs redraw|>cull|>wait|>pose|>draw|>frames|>MAD|>95 % CI",
-};
-
-static kind kind_of(const th_row *row)
+static th_row_view view_of(const th_row *row)
 {
     if (row->characters == 0)
-        return KIND_JOB;
+        return TH_ROW_JOB;
     if (strncmp(row->name, "frame/", 6) == 0)
-        return KIND_FRAME;
-    return strncmp(row->name, "pose/", 5) == 0 || strncmp(row->name, "limit/", 6) == 0 ? KIND_POSE : KIND_VARIATION;
+        return TH_ROW_FRAME;
+    const bool is_pose = strncmp(row->name, "pose/", 5) == 0 || strncmp(row->name, "limit/", 6) == 0;
+    return is_pose ? TH_ROW_POSE : TH_ROW_VARIATION;
 }
 
-static bool print_kind(const th_report *report, kind wanted, th_format format, FILE *file)
+/* Groups of compared entries are separated by a blank line; all poses are compared. */
+static bool print_view(const th_report *report, th_row_view view, th_format format, FILE *file)
 {
     const th_row *last = NULL;
-    th_table *table = th_table_create(columns[wanted]);
+    th_sheet sheet = th_sheet_table(view);
     for (uint32_t r = 0; r < report->row_count; r++) {
         const th_row *row = &report->rows[r];
-        if (row->failure[0] || kind_of(row) != wanted)
+        if (row->failure[0] || view_of(row) != view)
             continue;
-        if (wanted == KIND_POSE)
-            add_pose(table, report, row);
-        else if (wanted == KIND_VARIATION)
-            add_variation(table, last, row);
-        else if (wanted == KIND_JOB)
-            add_job(table, last, row);
-        else
-            add_frame(table, last, row);
+        if (last && view != TH_ROW_POSE && !is_same_what(last, row))
+            th_table_gap(sheet.table);
+        th_row_add(&sheet, report, row, 0);
         last = row;
     }
     if (last)
         fputc('\n', file);
-    bool printed = !last || th_table_write(table, format, file);
-    th_table_destroy(table);
-    return printed;
+    return th_sheet_write(&sheet, format, file);
 }
 
 bool th_bench_print_figures(const th_report *report, th_format format, FILE *file)
 {
     bool printed = true;
-    for (int k = 0; k < KIND_FRAME; k++)
-        printed = print_kind(report, (kind)k, format, file) && printed;
+    for (th_row_view view = TH_ROW_POSE; view <= TH_ROW_JOB; view = 2 * view)
+        printed = print_view(report, view, format, file) && printed;
     printed = print_comparisons(report, format, file) && printed;
     print_picture(report->picture, format, file);
-    printed = print_kind(report, KIND_FRAME, format, file) && printed;
+    printed = print_view(report, TH_ROW_FRAME, format, file) && printed;
     fputc('\n', file);
     th_write_line(
         file, format,

@@ -1,9 +1,7 @@
 #include "html.h"
 
 #include "embedded.h"
-
-#include <throng/core/json.h>
-#include <throng/core/table.h>
+#include "row_figures.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,21 +90,15 @@ bool th_html_trouble(const th_report *report, char *out, size_t size)
 
 bool th_html_failures(const th_report *report, FILE *file)
 {
-    uint32_t failed = 0;
-    th_table *table = th_table_create("<entry|>threads|<why");
+    th_sheet sheet = th_sheet_table(TH_ROW_FAILED);
     for (uint32_t r = 0; r < report->row_count; r++)
-        if (has_failed(&report->rows[r])) {
-            th_table_cell(table, "%s", report->rows[r].name);
-            th_table_cell(table, "%u", report->rows[r].threads);
-            th_table_cell(table, "%s", report->rows[r].failure);
-            failed++;
-        }
-    if (failed > 0)
-        th_html_section("Failed", file);
-    const bool written = failed == 0 || th_table_write(table, TH_FORMAT_HTML, file);
-    if (failed > 0)
-        th_html_section_end(file);
-    th_table_destroy(table);
+        if (has_failed(&report->rows[r]))
+            th_row_add(&sheet, report, &report->rows[r], 0);
+    if (sheet.count == 0)
+        return true;
+    th_html_section("Failed", file);
+    const bool written = th_sheet_write(&sheet, TH_FORMAT_HTML, file);
+    th_html_section_end(file);
     return written;
 }
 

@@ -1,7 +1,5 @@
 /* A report as text: the conditions above the tables, and the warnings below them. */
-#include <throng/bench/report.h>
-#include <throng/core/json.h>
-#include <throng/core/table.h>
+#include "row_figures.h"
 
 #include <string.h>
 
@@ -80,18 +78,11 @@ void th_report_print_conditions(const th_report *report, th_format format, FILE 
 
 bool th_report_print_dry_run(const th_report *report, th_format format, FILE *file)
 {
-    th_table *table = th_table_create("<entry|>threads|>max error|<palette hash|<check");
-    for (uint32_t r = 0; r < report->row_count; r++) {
-        const th_row *row = &report->rows[r];
-        th_table_cell(table, "%s", row->name);
-        th_table_cell(table, "%u", row->threads);
-        th_table_cell(table, row->checked ? "%.2g" : "-", row->max_error);
-        th_table_cell(table, row->checked ? "%016llx" : "-", (unsigned long long)row->palette_hash);
-        th_table_cell(table, "%s", row->failure[0] ? row->failure : row->checked ? "right" : "ran");
-    }
+    th_sheet sheet = th_sheet_table(TH_ROW_DRY);
+    for (uint32_t r = 0; r < report->row_count; r++)
+        th_row_add(&sheet, report, &report->rows[r], 0);
     fputc('\n', file);
-    const bool printed = th_table_write(table, format, file);
-    th_table_destroy(table);
+    const bool printed = th_sheet_write(&sheet, format, file);
     fputc('\n', file);
     th_write_line(file, format, "A dry run: everything ran once, nothing was timed.");
     return printed;
