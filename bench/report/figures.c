@@ -15,6 +15,11 @@ th_value th_as_real(double value, const char *format)
     return th_as_scaled(value, 1, format);
 }
 
+th_value th_as_number(double value)
+{
+    return th_as_real(value, "");
+}
+
 th_value th_as_share(double value, const char *format)
 {
     return (th_value){.kind = TH_VALUE_REAL, .real = value, .shown = 100 * value, .format = format};

@@ -23,8 +23,9 @@ typedef struct th_value {
 } th_value;
 
 /* Formats are those of printf, for one double. In place of digits '*' means two below 10, otherwise none: "%.*f %%". A
- * number that is not finite is null, and a dash. share: the column shows percent. scaled: the column shows value /
- * unit. */
+ * number that is not finite is null, and a dash. number: only for JSON. share: the column shows percent. scaled: the
+ * column shows value / unit. */
+th_value th_as_number(double value);
 th_value th_as_real(double value, const char *format);
 th_value th_as_scaled(double value, double unit, const char *format);
 th_value th_as_share(double value, const char *format);
@@ -44,6 +45,20 @@ typedef struct th_figure {
     th_value value;
     unsigned views; /* of sheets that have one: the views that show it */
 } th_figure;
+
+/* Figures without views: in JSON and tables, only in JSON, only in tables. */
+#define TH_FIGURE(name, column, value)                                                                                 \
+    {                                                                                                                  \
+        name, column, value, 0                                                                                         \
+    }
+#define TH_FIELD(name, value)                                                                                          \
+    {                                                                                                                  \
+        name, NULL, value, 0                                                                                           \
+    }
+#define TH_COLUMN(column, value)                                                                                       \
+    {                                                                                                                  \
+        NULL, column, value, 0                                                                                         \
+    }
 
 /* Records with the same figures: a table, or JSON objects. */
 typedef struct th_sheet {

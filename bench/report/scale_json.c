@@ -1,5 +1,4 @@
-#include <throng/bench/scale.h>
-#include <throng/core/json.h>
+#include "scale_plots.h"
 
 /* ---- curves ---- */
 
@@ -26,23 +25,13 @@ static json_t *fits_json(const th_scale_curve *curve)
     return json;
 }
 
-static json_t *curve_point_json(const th_scale *scale, const th_scale_curve *curve, uint32_t index)
-{
-    const th_scale_point *p = &scale->points[index];
-    return json_pack("{s:s, s:i, s:b, s:o, s:o, s:o, s:o}", "name", scale->report.rows[index].name, "threads",
-                     (int)p->threads, "oversubscribed", p->oversubscribed, "characters_per_s",
-                     th_json_real((double)curve->characters / p->frame_ns * 1e9), "speed_up", th_json_real(p->speed_up),
-                     "efficiency", th_json_real(p->efficiency), "karp_flatt", th_json_real(p->karp_flatt));
-}
-
 static json_t *curve_json(const th_scale *scale, const th_scale_curve *curve)
 {
-    json_t *points = json_array();
-    for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
-        if (!scale->report.rows[i].failure[0])
-            points = th_json_append(points, curve_point_json(scale, curve, i));
+    th_sheet points = th_sheet_json(0);
+    th_scale_add_points(&points, scale, curve);
     return json_pack("{s:s, s:i, s:i, s:o, s:o}", "scheduler", th_scheduler_name(curve->scheduler), "characters",
-                     (int)curve->characters, "grain", (int)curve->grain, "points", points, "fits", fits_json(curve));
+                     (int)curve->characters, "grain", (int)curve->grain, "points", points.objects, "fits",
+                     fits_json(curve));
 }
 
 /* ---- ablations and memory ---- */

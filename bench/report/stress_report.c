@@ -1,53 +1,105 @@
+/* A stress test as JSON and text. */
+#include "figures.h"
 #include "tables.h"
 
 #include <throng/bench/stress.h>
-#include <throng/core/table.h>
 
 #include <math.h>
 
-static void add_ms(th_table *table, double ns)
+/* ---- figures ---- */
+
+static void add_probe(th_sheet *sheet, const th_capacity_probe *p)
 {
-    th_table_cell(table, isnan(ns) ? "-" : "%.3f", ns / 1e6);
+    const th_figure figures[] = {
+        TH_FIELD("stage", th_as_text(th_capacity_stage_name(p->stage))),
+        TH_FIELD("characters", th_as_count(p->items)),
+        TH_FIELD("frames", th_as_count(p->frames)),
+        TH_FIELD("deadline_misses", th_as_count(p->deadline_misses)),
+        TH_FIELD("meets_budget", th_as_flag(p->meets_budget)),
+        TH_FIELD("median_ms", th_as_number(p->median_ns / 1e6)),
+        TH_FIELD("p99_ms", th_as_number(p->p99_ns / 1e6)),
+    };
+    th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
 }
 
-static void add_limit(th_table *table, const th_stress_point *p)
+static th_value some(uint32_t number)
 {
-    uint32_t low, high;
-    const bool known = th_stress_interval(p, &low, &high);
-    th_table_cell(table, "%s", known ? th_digits_from(low).text : "-");
-    th_table_cell(table, "%s", known ? th_digits_from(high).text : "-");
+    return th_if_known(number > 0, th_as_digits(number));
 }
 
-static void add_point(th_table *table, const th_stress_point *p, const th_row *row)
+static void add_point(th_sheet *sheet, const th_stress_point *p, const th_row *row)
 {
-    th_table_cell(table, "%u", p->threads);
-    th_table_cell(table, "%s", th_digits_from(p->characters).text);
-    add_limit(table, p);
-    th_table_cell(table, "%s", p->search.first_failing ? th_digits_from(p->search.first_failing).text : "-");
-    th_table_cell(table, "%s", p->meets_budget ? "yes" : "no");
-    add_ms(table, p->times.p99);
-    add_ms(table, p->times.median);
-    add_ms(table, p->times.max);
-    th_table_cell(table, "%u", p->deadline_misses);
-    th_table_cell(table, p->preempted_unknown ? "-" : "%u", p->preempted);
-    add_ms(table, p->unpreempted.p99);
-    th_table_cell(table, "%s", th_digits_from(p->frames).text);
-    th_table_cell(table, p->search.runs ? "%u" : "-", p->search.runs);
-    th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
+    uint32_t low = 0, high = 0;
+    const th_capacity *search = &p->search;
+    const bool has_interval = th_stress_interval(p, &low, &high);
+    const double miss_rate_bound = th_capacity_miss_rate_bound(p->deadline_misses, p->frames);
+    const th_figure figures[] = {
+        TH_FIGURE("threads", ">threads", th_as_count(p->threads)),
+        TH_FIGURE("characters", ">characters", th_as_digits(p->characters)),
+        TH_FIGURE("ci_low", ">CI from", th_if_known(has_interval, th_as_digits(low))),
+        TH_FIGURE("ci_high", ">CI to", th_if_known(has_interval, th_as_digits(high))),
+        TH_FIGURE("first_failing", ">first failing", some(search->first_failing)),
+        TH_FIGURE("meets_budget", "<meets budget", th_as_flag(p->meets_budget)),
+        TH_FIGURE("p99_ms", ">p99 ms", th_as_real(p->times.p99 / 1e6, "%.3f")),
+        TH_COLUMN(">median", th_as_real(p->times.median / 1e6, "%.3f")),
+        TH_COLUMN(">max", th_as_real(p->times.max / 1e6, "%.3f")),
+        TH_FIGURE("deadline_misses", ">deadline misses", th_as_count(p->deadline_misses)),
+        TH_FIELD("deadline_miss_rate_bound", th_as_number(miss_rate_bound)),
+        TH_FIGURE("preempted", ">preempted", th_if_known(!p->preempted_unknown, th_as_count(p->preempted))),
+        TH_FIGURE("p99_without_preempted_ms", ">p99 without preempted", th_as_real(p->unpreempted.p99 / 1e6, "%.3f")),
+        TH_FIGURE("frames", ">frames", th_as_digits(p->frames)),
+        TH_FIELD("runs", th_as_count(search->runs)),
+        TH_COLUMN(">runs", some(search->runs)),
+        TH_FIELD("worst_run", some(search->worst_run)),
+        TH_FIELD("best_run", some(search->best_run)),
+        TH_FIELD("visible", some(p->visible)),
+        TH_FIELD("out_of_memory", th_as_flag(p->out_of_memory)),
+        TH_COLUMN("<palette hash", th_as_hash(row->palette_hash)),
+    };
+    th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
 }
 
-static bool print_points(const th_stress *stress, th_format format, FILE *file)
+static void add_points(th_sheet *sheet, const th_stress *stress)
 {
-    th_table *table = th_table_create(">threads|>characters|>CI from|>CI to|>first failing|<meets budget|>p99 "
-                                      "ms|>median|>max|>deadline misses|>preempted|"
-                                      ">p99 without preempted|>frames|>runs|<palette hash");
     for (uint32_t i = 0; i < stress->point_count; i++)
         if (!stress->report.rows[i].failure[0])
-            add_point(table, &stress->points[i], &stress->report.rows[i]);
-    const bool printed = th_table_write(table, format, file);
-    th_table_destroy(table);
-    return printed;
+            add_point(sheet, &stress->points[i], &stress->report.rows[i]);
 }
+
+/* ---- JSON ---- */
+
+/* The points with their probes. */
+static json_t *points_json(const th_stress *stress)
+{
+    th_sheet points = th_sheet_json(0);
+    uint32_t count = 0;
+    add_points(&points, stress);
+    for (uint32_t i = 0; i < stress->point_count; i++) {
+        if (stress->report.rows[i].failure[0])
+            continue;
+        th_sheet probes = th_sheet_json(0);
+        for (uint32_t p = 0; p < stress->points[i].search.probe_count; p++)
+            add_probe(&probes, &stress->points[i].search.probes[p]);
+        json_object_set_new(json_array_get(points.objects, count++), "probes", probes.objects);
+    }
+    return points.objects;
+}
+
+json_t *th_stress_json(const th_stress *stress)
+{
+    if (stress->report.is_dry_run)
+        return th_report_json(&stress->report);
+    json_t *json = json_pack(
+        "{s:o, s:s, s:o, s:o, s:o, s:i, s:o, s:b, s:o, s:o, s:o}", "headline", th_json_text(stress->headline), "frame",
+        th_stress_frame_name(stress), "budget_ms", th_json_real(stress->budget_ns / 1e6), "deadline_miss_rate_allowed",
+        th_json_real(TH_CAPACITY_MISS_RATE), "confidence", th_json_real(TH_CONFIDENCE), "frames", (int)stress->frames,
+        "preemption_threshold_ms", th_json_real(stress->preemption_threshold_ns / 1e6), "searched", stress->searched,
+        "memory_bytes", th_json_count(stress->memory), "bytes_per_character", th_json_real(stress->bytes_per_character),
+        "points", points_json(stress));
+    return th_json_merge(th_report_json(&stress->report), json_pack("{s:o}", "stress", json));
+}
+
+/* ---- text ---- */
 
 static void print_rule(const th_stress *stress, th_format format, FILE *file)
 {
@@ -108,8 +160,10 @@ static void print_warnings(const th_stress *stress, th_format format, FILE *file
 
 bool th_stress_print_figures(const th_stress *stress, th_format format, FILE *file)
 {
+    th_sheet points = th_sheet_table(0);
+    add_points(&points, stress);
     fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
-    const bool printed = print_points(stress, format, file);
+    const bool printed = th_sheet_write(&points, format, file);
     fputc('\n', file);
     print_rule(stress, format, file);
     print_memory(stress, format, file);
