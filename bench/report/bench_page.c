@@ -1,7 +1,6 @@
 /* The page of a bench run. */
 #include "html.h"
 #include "plot.h"
-#include "tables.h"
 
 #include <throng/bench/bench.h>
 #include <throng/bench/page.h>
@@ -310,31 +309,24 @@ static bool draw_section(const th_report *report, bool of_jobs, FILE *file)
 {
     if (!has_rows(report, of_jobs))
         return true;
-    th_html_section(of_jobs ? "The job system" : "Posing and drawing", file);
-    th_html_figures(file);
+    th_html_plots(of_jobs ? "The job system" : "Posing and drawing", NULL, file);
     if (!of_jobs)
         draw_errors(report, file);
     const bool drawn = draw_groups(report, of_jobs, file);
-    th_html_figures_end(file);
-    th_html_section_end(file);
+    th_html_plots_end(file);
     return drawn;
+}
+
+static bool draw_all(const void *result, FILE *file)
+{
+    const bool drawn = draw_section(result, false, file);
+    return draw_section(result, true, file) && drawn;
 }
 
 bool th_bench_page(const th_report *report, const char *command, FILE *file)
 {
     char headline[256] = "";
     write_headline(report, headline, sizeof headline);
-    th_html_begin(&(th_html_head){"throng bench", headline, NULL, command}, file);
-    th_html_conditions(report, file);
-    th_html_warnings(report, file);
-    bool made = th_html_failures(report, file);
-    made = draw_section(report, false, file) && made;
-    made = draw_section(report, true, file) && made;
-    th_html_section("Figures", file);
-    made = (report->is_dry_run ? th_report_print_dry_run(report, TH_FORMAT_HTML, file)
-                               : th_bench_print_figures(report, TH_FORMAT_HTML, file)) &&
-           made;
-    th_html_section_end(file);
-    made = th_html_context(report, file) && made;
-    return th_html_end(file) && made;
+    const th_html_head head = {"throng bench", headline, NULL, command};
+    return th_html_report(&head, &th_bench_tables, report, report, draw_all, file);
 }

@@ -23,16 +23,6 @@ static bool is_same_what(const th_row *a, const th_row *b)
     return length == what_length(b) && strncmp(a->name, b->name, (size_t)length) == 0;
 }
 
-static void print_picture(const json_t *picture, th_format format, FILE *file)
-{
-    char line[512] = "";
-    if (!picture)
-        return;
-    fputc('\n', file);
-    th_report_add_picture(picture, line, sizeof line);
-    th_write_line(file, format, "%s", line);
-}
-
 /* ---- fastest schedulers ---- */
 
 /* The rows of one comparison; NULL where a scheduler is missing. */
@@ -160,13 +150,16 @@ static bool print_view(const th_report *report, th_row_view view, th_format form
     return th_sheet_write(&sheet, format, file);
 }
 
-bool th_bench_print_figures(const th_report *report, th_format format, FILE *file)
+static bool print_figures(const void *result, th_format format, FILE *file)
 {
+    const th_report *report = result;
     bool printed = true;
     for (th_row_view view = TH_ROW_POSE; view <= TH_ROW_JOB; view = 2 * view)
         printed = print_view(report, view, format, file) && printed;
     printed = print_comparisons(report, format, file) && printed;
-    print_picture(report->picture, format, file);
+    if (report->picture)
+        fputc('\n', file);
+    th_report_print_picture(report->picture, format, file);
     printed = print_view(report, TH_ROW_FRAME, format, file) && printed;
     fputc('\n', file);
     th_write_line(
@@ -181,11 +174,9 @@ bool th_bench_print_figures(const th_report *report, th_format format, FILE *fil
     return printed;
 }
 
+const th_tables th_bench_tables = {NULL, print_figures};
+
 bool th_bench_print(const th_report *report, th_format format, FILE *file)
 {
-    th_report_print_conditions(report, format, file);
-    const bool printed = report->is_dry_run ? th_report_print_dry_run(report, format, file)
-                                            : th_bench_print_figures(report, format, file);
-    th_report_print_warnings(report, format, file);
-    return printed;
+    return th_tables_print(&th_bench_tables, report, report, format, file);
 }

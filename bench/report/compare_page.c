@@ -1,7 +1,6 @@
 /* The page of a comparison. */
 #include "html.h"
 #include "plot.h"
-#include "tables.h"
 
 #include <throng/bench/compare.h>
 #include <throng/bench/page.h>
@@ -166,16 +165,12 @@ static bool draw_all(const th_comparison *comparison, FILE *file)
         if (has_change(&comparison->changes[i]))
             all.changes[all.count++] = &comparison->changes[i];
     if (all.count > 0) {
-        th_html_section("Changes", file);
-        th_write_line(file, TH_FORMAT_HTML,
-                      "Bars: %.0f %% CI. Shaded: below the smallest detectable change, which is the threshold or "
-                      "the noise.",
-                      100 * TH_CONFIDENCE);
-        th_html_figures(file);
+        th_html_plots(
+            "Changes",
+            "Bars: 95 % CI. Shaded: below the smallest detectable change, which is the threshold or the noise.", file);
         draw_changed(&all, names, file);
         draw_groups(&all, names, file);
-        th_html_figures_end(file);
-        th_html_section_end(file);
+        th_html_plots_end(file);
     }
     free(names);
     free(all.changes);

@@ -1,5 +1,6 @@
 /* A report as text: the conditions above the tables, and the warnings below them. */
 #include "row_figures.h"
+#include "tables.h"
 
 #include <string.h>
 
@@ -69,6 +70,14 @@ void th_report_add_picture(const json_t *picture, char *line, size_t size)
               json_string_value(json_object_get(picture, "renderer")));
 }
 
+void th_report_print_picture(const json_t *picture, th_format format, FILE *file)
+{
+    char line[512] = "";
+    th_report_add_picture(picture, line, sizeof line);
+    if (picture)
+        th_write_line(file, format, "%s", line);
+}
+
 void th_report_print_conditions(const th_report *report, th_format format, FILE *file)
 {
     if (report->scene)
@@ -95,4 +104,26 @@ void th_report_print_warnings(const th_report *report, th_format format, FILE *f
     json_t *warnings = th_report_warnings(report);
     json_array_foreach(warnings, index, warning) th_write_line(file, format, "warning: %s", json_string_value(warning));
     json_decref(warnings);
+}
+
+void th_print_gap(th_format format, FILE *file)
+{
+    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
+}
+
+bool th_tables_print_figures(const th_tables *tables, const th_report *report, const void *result, th_format format,
+                             FILE *file)
+{
+    return report->is_dry_run ? th_report_print_dry_run(report, format, file)
+                              : tables->print_figures(result, format, file);
+}
+
+bool th_tables_print(const th_tables *tables, const th_report *report, const void *result, th_format format, FILE *file)
+{
+    th_report_print_conditions(report, format, file);
+    if (tables->print_how)
+        tables->print_how(result, format, file);
+    const bool printed = th_tables_print_figures(tables, report, result, format, file);
+    th_report_print_warnings(report, format, file);
+    return printed;
 }

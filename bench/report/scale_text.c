@@ -237,17 +237,11 @@ static void print_best(const th_scale *scale, varied v, th_format format, FILE *
     th_write_line(file, format, "%s.", l.text);
 }
 
-/* A blank line between paragraphs, in text only. */
-static void print_gap(th_format format, FILE *file)
-{
-    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
-}
-
 /* A line above a table. */
 static void print_heading(const char *text, th_format format, FILE *file)
 {
     th_write_line(file, format, "%s", text);
-    print_gap(format, file);
+    th_print_gap(format, file);
 }
 
 static bool print_map(const th_scale *scale, th_format format, FILE *file)
@@ -264,7 +258,7 @@ static bool print_map(const th_scale *scale, th_format format, FILE *file)
         fputc('\n', file);
     }
     print_best(scale, varied_in(scale), format, file);
-    print_gap(format, file);
+    th_print_gap(format, file);
     return printed;
 }
 
@@ -278,8 +272,9 @@ static bool is_oversubscribed(const th_scale *scale)
     return false;
 }
 
-void th_scale_print_how(const th_scale *scale, th_format format, FILE *file)
+static void print_how(const void *result, th_format format, FILE *file)
 {
+    const th_scale *scale = result;
     const th_scale_curve *curve = &scale->curves[0];
     line l = {""};
     th_append(l.text, sizeof l.text,
@@ -295,7 +290,7 @@ void th_scale_print_how(const th_scale *scale, th_format format, FILE *file)
 static bool print_first_curve(const th_scale *scale, th_format format, FILE *file)
 {
     char memory[96];
-    print_gap(format, file);
+    th_print_gap(format, file);
     th_sheet points = th_sheet_table(0);
     th_scale_add_points(&points, scale, &scale->curves[0]);
     bool printed = th_sheet_write(&points, format, file);
@@ -306,7 +301,7 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     if (format != TH_FORMAT_HTML) /* a page has it in its headline */
         th_write_line(file, format, "%s", scale->bottleneck.text);
     print_fits(&scale->curves[0], scale->parts[scale->part_count - 1].threads, format, file);
-    print_gap(format, file);
+    th_print_gap(format, file);
     print_heading("Ablations, us per frame:", format, file);
     printed = printed && print_parts(scale, format, file);
     fputc('\n', file);
@@ -318,8 +313,9 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     return printed;
 }
 
-bool th_scale_print_figures(const th_scale *scale, th_format format, FILE *file)
+static bool print_figures(const void *result, th_format format, FILE *file)
 {
+    const th_scale *scale = result;
     const uint32_t repetitions = scale->report.rows[0].real_ns.count;
     bool printed = print_first_curve(scale, format, file);
     if (scale->curve_count > 1)
@@ -332,13 +328,9 @@ bool th_scale_print_figures(const th_scale *scale, th_format format, FILE *file)
     return printed;
 }
 
+const th_tables th_scale_tables = {print_how, print_figures};
+
 bool th_scale_print(const th_scale *scale, th_format format, FILE *file)
 {
-    const th_report *report = &scale->report;
-    th_report_print_conditions(report, format, file);
-    th_scale_print_how(scale, format, file);
-    const bool printed = report->is_dry_run ? th_report_print_dry_run(report, format, file)
-                                            : th_scale_print_figures(scale, format, file);
-    th_report_print_warnings(report, format, file);
-    return printed;
+    return th_tables_print(&th_scale_tables, &scale->report, scale, format, file);
 }

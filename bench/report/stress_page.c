@@ -1,7 +1,6 @@
 /* The page of a stress test. */
 #include "html.h"
 #include "plot.h"
-#include "tables.h"
 
 #include <throng/bench/page.h>
 #include <throng/bench/stress.h>
@@ -206,44 +205,31 @@ static void draw_point(const th_stress *stress, uint32_t point, FILE *file)
     else
         snprintf(heading, sizeof heading, "%u thread%s: %s character%s%s", p->threads, th_plural(p->threads),
                  th_digits_from(p->characters).text, th_plural(p->characters), p->meets_budget ? "" : ", too many");
-    th_html_section(heading, file);
-    th_html_figures(file);
+    th_html_plots(heading, NULL, file);
     draw_frames(stress, point, file);
     draw_probes(stress, point, file);
-    th_html_figures_end(file);
-    th_html_section_end(file);
+    th_html_plots_end(file);
 }
 
-static void draw_all(const th_stress *stress, FILE *file)
+static bool draw_all(const void *result, FILE *file)
 {
+    const th_stress *stress = result;
+    if (stress->report.is_dry_run)
+        return true;
     if (stress->point_count > 1 && stress->searched) {
-        th_html_section("All numbers of threads", file);
-        th_html_figures(file);
+        th_html_plots("All numbers of threads", NULL, file);
         draw_capacity(stress, file);
-        th_html_figures_end(file);
-        th_html_section_end(file);
+        th_html_plots_end(file);
     }
     for (uint32_t i = 0; i < stress->point_count; i++)
         draw_point(stress, i, file);
+    return true;
 }
 
 bool th_stress_page(const th_stress *stress, const char *command, FILE *file)
 {
-    const th_report *report = &stress->report;
     char trouble[256];
-    const char *headline = th_html_trouble(report, trouble, sizeof trouble) ? trouble : stress->headline;
-    th_html_begin(&(th_html_head){"throng stress", headline, NULL, command}, file);
-    th_html_conditions(report, file);
-    th_stress_print_how(stress, TH_FORMAT_HTML, file);
-    th_html_warnings(report, file);
-    bool made = th_html_failures(report, file);
-    if (!report->is_dry_run)
-        draw_all(stress, file);
-    th_html_section("Figures", file);
-    made = (report->is_dry_run ? th_report_print_dry_run(report, TH_FORMAT_HTML, file)
-                               : th_stress_print_figures(stress, TH_FORMAT_HTML, file)) &&
-           made;
-    th_html_section_end(file);
-    made = th_html_context(report, file) && made;
-    return th_html_end(file) && made;
+    const char *headline = th_html_trouble(&stress->report, trouble, sizeof trouble) ? trouble : stress->headline;
+    const th_html_head head = {"throng stress", headline, NULL, command};
+    return th_html_report(&head, &th_stress_tables, &stress->report, stress, draw_all, file);
 }

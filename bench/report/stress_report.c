@@ -125,15 +125,6 @@ static void print_memory(const th_stress *stress, th_format format, FILE *file)
         }
 }
 
-static void print_picture(const json_t *picture, th_format format, FILE *file)
-{
-    char line[512] = "";
-    if (!picture)
-        return;
-    th_report_add_picture(picture, line, sizeof line);
-    th_write_line(file, format, "%s", line);
-}
-
 /* Warnings about preemption, visibility and stability. */
 static void print_warnings(const th_stress *stress, th_format format, FILE *file)
 {
@@ -158,39 +149,37 @@ static void print_warnings(const th_stress *stress, th_format format, FILE *file
     }
 }
 
-bool th_stress_print_figures(const th_stress *stress, th_format format, FILE *file)
+static bool print_figures(const void *result, th_format format, FILE *file)
 {
+    const th_stress *stress = result;
     th_sheet points = th_sheet_table(0);
     add_points(&points, stress);
-    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
+    th_print_gap(format, file);
     const bool printed = th_sheet_write(&points, format, file);
     fputc('\n', file);
     print_rule(stress, format, file);
     print_memory(stress, format, file);
-    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
+    th_print_gap(format, file);
     if (format != TH_FORMAT_HTML) /* a page has it in its headline */
         th_write_line(file, format, "%s", stress->headline);
-    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
+    th_print_gap(format, file);
     print_warnings(stress, format, file);
     return printed;
 }
 
-void th_stress_print_how(const th_stress *stress, th_format format, FILE *file)
+static void print_how(const void *result, th_format format, FILE *file)
 {
+    const th_stress *stress = result;
     th_write_line(file, format, "%s kernel, %s palettes, %s scheduler, placement %s, frames %s on ticks of %.4g ms",
                   th_isa_name(stress->isa), th_palette_name(stress->palette),
                   th_scheduler_name(TH_SCHEDULER_WORK_STEALING), th_placement_name(stress->placement),
                   th_stress_frame_name(stress), stress->budget_ns / 1e6);
-    print_picture(stress->report.picture, format, file);
+    th_report_print_picture(stress->report.picture, format, file);
 }
+
+const th_tables th_stress_tables = {print_how, print_figures};
 
 bool th_stress_print(const th_stress *stress, th_format format, FILE *file)
 {
-    const th_report *report = &stress->report;
-    th_report_print_conditions(report, format, file);
-    th_stress_print_how(stress, format, file);
-    const bool printed = report->is_dry_run ? th_report_print_dry_run(report, format, file)
-                                            : th_stress_print_figures(stress, format, file);
-    th_report_print_warnings(report, format, file);
-    return printed;
+    return th_tables_print(&th_stress_tables, &stress->report, stress, format, file);
 }
