@@ -147,11 +147,10 @@ static bool draw_group(const th_row *rows, uint32_t count, FILE *file)
 {
     char title[64];
     const char **names = calloc(count, sizeof *names);
-    th_plot plot;
     if (!names)
         return false;
     write_title(rows, title, sizeof title);
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = title,
         .x_title = unit_of(rows).name,
         .y_title = "",
@@ -159,19 +158,13 @@ static bool draw_group(const th_row *rows, uint32_t count, FILE *file)
         .rows = names,
         .row_count = count,
     };
-    for (uint32_t i = 0; i < count; i++) {
-        names[i] = rows[i].name + prefix_of(&rows[i]);
-        if (has_figures(&rows[i])) {
-            const th_interval interval = cost_interval(&rows[i]);
-            th_axis_include(&desc.x, interval.low);
-            th_axis_include(&desc.x, interval.high);
-        }
-    }
-    th_plot_begin(&plot, &desc, file);
     for (uint32_t i = 0; i < count; i++)
-        if (has_figures(&rows[i]))
-            draw_cost(&plot, &rows[i], i);
-    th_plot_end(&plot);
+        names[i] = rows[i].name + prefix_of(&rows[i]);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot))
+        for (uint32_t i = 0; i < count; i++)
+            if (has_figures(&rows[i]))
+                draw_cost(&plot, &rows[i], i);
     free(names);
     return true;
 }
@@ -257,7 +250,6 @@ static uint32_t find_modes(const th_report *report, th_key out[MODE_COUNT])
 
 static void draw_errors(const th_report *report, FILE *file)
 {
-    th_plot plot;
     const char *what;
     th_key keys[MODE_COUNT];
     th_plot_desc desc = {
@@ -271,28 +263,24 @@ static void draw_errors(const th_report *report, FILE *file)
         .keys = keys,
     };
     const th_row *limit = row_named(report, "limit/palette_write");
-    for (uint32_t r = 0; r < report->row_count; r++)
-        if (mode_of(&report->rows[r], &what) && error_of(&report->rows[r]) > 0) {
-            th_axis_include(&desc.x, cost_of(&report->rows[r]));
-            th_axis_include(&desc.y, error_of(&report->rows[r]));
-        }
     desc.key_count = find_modes(report, keys);
     if (desc.key_count == 0)
         return;
     if (limit)
         th_axis_include(&desc.x, cost_of(limit));
-    th_plot_begin(&plot, &desc, file);
-    if (limit)
-        th_plot_rule_x(&plot, cost_of(limit), "memory floor");
-    for (uint32_t r = 0; r < report->row_count; r++) {
-        const th_row *row = &report->rows[r];
-        const th_key *mode = mode_of(row, &what);
-        if (mode)
-            th_plot_point(&plot, mode->ink, false, cost_of(row), error_of(row), "%s: %.3g ns per bone, error %.2g",
-                          row->name, cost_of(row), error_of(row));
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot)) {
+        if (limit)
+            th_plot_rule_x(&plot, cost_of(limit), "memory floor");
+        for (uint32_t r = 0; r < report->row_count; r++) {
+            const th_row *row = &report->rows[r];
+            const th_key *mode = mode_of(row, &what);
+            if (mode)
+                th_plot_point(&plot, mode->ink, false, cost_of(row), error_of(row), "%s: %.3g ns per bone, error %.2g",
+                              row->name, cost_of(row), error_of(row));
+        }
+        label_errors(&plot, report);
     }
-    label_errors(&plot, report);
-    th_plot_end(&plot);
 }
 
 /* ---- the page ---- */

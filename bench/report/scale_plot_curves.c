@@ -105,17 +105,6 @@ static void draw_points(th_plot *plot, const th_scale *scale, const th_scale_cur
     }
 }
 
-static void include_points(th_axis *y, const th_scale *scale, const th_scale_curve *curve, bool divided)
-{
-    const double first = scale->points[curve->first].threads;
-    th_axis_include(y, 0);
-    th_axis_include(y, shown(most_threads(scale, curve) / first, most_threads(scale, curve) / first, divided));
-    for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
-        if (th_scale_has_figures(scale, i))
-            th_axis_include(y,
-                            shown(speed_up_interval(scale, curve, i).high, scale->points[i].threads / first, divided));
-}
-
 static void draw_curve(const th_scale *scale, bool divided, FILE *file)
 {
     const th_scale_curve *curve = &scale->curves[0];
@@ -135,19 +124,21 @@ static void draw_curve(const th_scale *scale, bool divided, FILE *file)
         .keys = keys,
         .key_count = fitted ? 4 : 2,
     };
-    th_plot plot;
+    const double peak = curve->fits[TH_FIT_USL].peak_threads.value;
+    const double most = most_threads(scale, curve) / scale->points[curve->first].threads;
     if (desc.x.is_log && !divided) /* the ideal becomes a straight line */
         desc.y = th_axis_log();
-    include_points(&desc.y, scale, curve, divided);
-    th_plot_begin(&plot, &desc, file);
-    draw_ideal(&plot, scale, curve, divided);
-    for (int law = 0; fitted && law < TH_FIT_LAW_COUNT; law++)
-        draw_law(&plot, scale, curve, (th_fit_law)law, divided);
-    const double peak = curve->fits[TH_FIT_USL].peak_threads.value;
-    if (fitted && isfinite(peak))
-        th_plot_rule_x(&plot, peak, "peak");
-    draw_points(&plot, scale, curve, divided);
-    th_plot_end(&plot);
+    th_axis_include(&desc.y, 0);
+    th_axis_include(&desc.y, shown(most, most, divided));
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot)) {
+        draw_ideal(&plot, scale, curve, divided);
+        for (int law = 0; fitted && law < TH_FIT_LAW_COUNT; law++)
+            draw_law(&plot, scale, curve, (th_fit_law)law, divided);
+        if (fitted && isfinite(peak))
+            th_plot_rule_x(&plot, peak, "peak");
+        draw_points(&plot, scale, curve, divided);
+    }
 }
 
 /* ---- all curves ---- */
@@ -177,7 +168,6 @@ static void draw_schedulers(const th_scale *scale, FILE *file)
     const th_scale_curve *first = &scale->curves[0];
     th_key keys[TH_SCHEDULER_COUNT];
     uint32_t count = 0;
-    th_plot plot;
     th_plot_desc desc = {
         .title = "Schedulers",
         .note = "At the same work.",
@@ -195,19 +185,15 @@ static void draw_schedulers(const th_scale *scale, FILE *file)
             continue;
         keys[count] = (th_key){th_scheduler_name(c->scheduler), (th_ink)count, false};
         curves[count++] = c;
-        for (uint32_t p = c->first; p < c->first + c->count; p++) {
-            th_axis_include(&desc.x, scale->points[p].threads);
-            if (th_scale_has_figures(scale, p))
-                th_axis_include(&desc.y, c->characters * 1e3 / th_median_interval(&scale->report.rows[p].real_ns).low);
-        }
+        th_axis_include(&desc.x, scale->points[c->first + c->count - 1].threads);
     }
     desc.key_count = count;
     if (count < 2)
         return;
-    th_plot_begin(&plot, &desc, file);
-    for (uint32_t i = 0; i < count; i++)
-        draw_throughput(&plot, scale, curves[i], (th_ink)i);
-    th_plot_end(&plot);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot))
+        for (uint32_t i = 0; i < count; i++)
+            draw_throughput(&plot, scale, curves[i], (th_ink)i);
 }
 
 enum { MOST_VALUES = 16 }; /* of an option's list; there is no room for more */
@@ -265,7 +251,6 @@ static void draw_map(const th_scale *scale, th_scheduler scheduler, FILE *file)
     map m = map_of(scale);
     char texts[2][MOST_VALUES][28], title[96];
     const char *rows[MOST_VALUES], *columns[MOST_VALUES];
-    th_plot plot;
     for (uint32_t i = 0; i < m.character_count; i++)
         rows[i] = strcpy(texts[0][i], th_digits_from(m.characters[i]).text);
     for (uint32_t i = 0; i < m.grain_count; i++)
@@ -282,9 +267,9 @@ static void draw_map(const th_scale *scale, th_scheduler scheduler, FILE *file)
         .columns = columns,
         .column_count = m.grain_count,
     };
-    th_plot_begin(&plot, &desc, file);
-    draw_cells(&plot, scale, scheduler, &m);
-    th_plot_end(&plot);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot))
+        draw_cells(&plot, scale, scheduler, &m);
 }
 
 static void draw_maps(const th_scale *scale, FILE *file)
