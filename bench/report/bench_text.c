@@ -67,55 +67,42 @@ static bool is_not_slower(const th_row *row, const th_row *best)
     return row == best || th_rank_test_run(&row->real_ns, &best->real_ns).p > 1 - TH_CONFIDENCE;
 }
 
-static void add_comparison(th_table *table, const comparison *c)
+static void add_comparison(th_sheet *sheet, const comparison *c)
 {
     const th_row *best = fastest_of(c);
-    th_table_cell(table, "%.*s", what_length(c->first) - 1, c->first->name);
+    char name[sizeof c->first->name], heads[TH_SCHEDULER_COUNT][32];
+    th_figure figures[1 + TH_SCHEDULER_COUNT] = {TH_COLUMN("<us/call", TH_TEXT(name))};
+    uint32_t count = 1;
+    snprintf(name, sizeof name, "%.*s", what_length(c->first) - 1, c->first->name);
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         if (!th_scheduler_available((th_scheduler)s))
             continue;
-        if (!c->rows[s]) {
-            th_table_cell(table, "-");
-            continue;
-        }
-        const bool wins = s != TH_SCHEDULER_SERIAL && is_not_slower(c->rows[s], best);
-        th_table_cell(table, "%s%.2f", wins ? "* " : "", th_samples_stats(&c->rows[s]->real_ns).median / 1000);
+        const th_row *row = c->rows[s];
+        const bool wins = row && s != TH_SCHEDULER_SERIAL && is_not_slower(row, best);
+        const double us = row ? th_samples_stats(&row->real_ns).median / 1000 : (double)NAN;
+        snprintf(heads[s], sizeof heads[s], ">%s", th_scheduler_name((th_scheduler)s));
+        figures[count++] = TH_COLUMN(heads[s], TH_REAL(us, wins ? "* %.2f" : "%.2f"));
     }
-}
-
-static th_table *create_comparisons(void)
-{
-    char columns[256] = "<us/call";
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
-        if (th_scheduler_available((th_scheduler)s)) {
-            const size_t used = strlen(columns);
-            snprintf(columns + used, sizeof columns - used, "|>%s", th_scheduler_name((th_scheduler)s));
-        }
-    return th_table_create(columns);
+    th_sheet_add(sheet, figures, count);
 }
 
 /* Only if there is more than one scheduler to compare. */
 static bool print_comparisons(const th_report *report, th_format format, FILE *file)
 {
-    uint32_t shown = 0;
-    th_table *table = create_comparisons();
+    th_sheet sheet = th_sheet_table(0);
     for (uint32_t r = 0; r < report->row_count; r++) {
         if (report->rows[r].characters > 0 || (r > 0 && is_same_what(&report->rows[r - 1], &report->rows[r])))
             continue;
         const comparison c = comparison_of(report, r);
-        if (c.count > 1) {
-            add_comparison(table, &c);
-            shown++;
-        }
+        if (c.count > 1)
+            add_comparison(&sheet, &c);
     }
-    if (shown > 0)
-        fputc('\n', file);
-    const bool printed = shown == 0 || th_table_write(table, format, file);
-    th_table_destroy(table);
-    if (shown > 0)
-        fputc('\n', file);
-    if (shown > 0)
-        th_write_line(file, format, "* fastest with threads, or not significantly slower");
+    if (sheet.count == 0)
+        return true;
+    fputc('\n', file);
+    const bool printed = th_sheet_write(&sheet, format, file);
+    fputc('\n', file);
+    th_write_line(file, format, "* fastest with threads, or not significantly slower");
     return printed;
 }
 

@@ -15,8 +15,8 @@ typedef struct cell {
 static th_value time_of(double ns)
 {
     if (ns < 1e3)
-        return th_as_real(ns, "%.2f ns");
-    return ns < 1e6 ? th_as_scaled(ns, 1e3, "%.2f us") : th_as_scaled(ns, 1e6, "%.2f ms");
+        return TH_REAL(ns, "%.2f ns");
+    return ns < 1e6 ? TH_SCALED(ns, 1e3, "%.2f us") : TH_SCALED(ns, 1e6, "%.2f ms");
 }
 
 static cell interval_of(th_interval interval)
@@ -35,23 +35,23 @@ static void add_change(th_sheet *sheet, const th_comparison *comparison, const t
     cell verdict;
     snprintf(verdict.text, sizeof verdict.text, "%s%s", th_verdict_name(c->verdict), c->problem[0] ? ", WRONG" : "");
     const th_figure figures[] = {
-        TH_FIGURE("name", "<entry", th_as_text(c->name)),
-        TH_FIELD("verdict", th_as_text(th_verdict_name(c->verdict))),
+        TH_FIGURE("name", "<entry", TH_TEXT(c->name)),
+        TH_FIELD("verdict", TH_TEXT(th_verdict_name(c->verdict))),
         TH_FIGURE("old_ns", ">old", time_of(c->old_ns)),
         TH_FIGURE("new_ns", ">new", time_of(c->new_ns)),
-        TH_FIGURE("change", ">change", th_as_share(c->change, "%+.1f %%")),
-        TH_FIELD("change_low", th_as_number(c->interval.low)),
-        TH_FIELD("change_high", th_as_number(c->interval.high)),
-        TH_COLUMN(">95 % CI", th_as_text(ci.text)),
-        TH_FIGURE("p", ">p", th_as_real(c->p, c->p < 0.001 ? "%.0e" : "%.3f")),
-        TH_FIELD("noise_floor", th_as_number(c->floor)),
+        TH_FIGURE("change", ">change", TH_SHARE(c->change, "%+.1f %%")),
+        TH_FIELD("change_low", TH_NUMBER(c->interval.low)),
+        TH_FIELD("change_high", TH_NUMBER(c->interval.high)),
+        TH_COLUMN(">95 % CI", TH_TEXT(ci.text)),
+        TH_FIGURE("p", ">p", TH_REAL(c->p, c->p < 0.001 ? "%.0e" : "%.3f")),
+        TH_FIELD("noise_floor", TH_NUMBER(c->floor)),
         TH_COLUMN(">smallest detectable",
-                  th_if_known(is_classified && c->verdict != TH_VERDICT_UNKNOWN, th_as_share(detectable, "%.1f %%"))),
-        TH_COLUMN("<verdict", th_as_text(verdict.text)),
-        TH_FIELD("unit", th_as_text(c->unit == TH_UNIT_PROCESS ? "process" : "repetition")),
-        TH_FIELD("old_units", th_as_count(c->counts[0])),
-        TH_FIELD("new_units", th_as_count(c->counts[1])),
-        TH_FIELD("problem", th_as_text(c->problem[0] ? c->problem : NULL)),
+                  TH_IF_KNOWN(is_classified && c->verdict != TH_VERDICT_UNKNOWN, TH_SHARE(detectable, "%.1f %%"))),
+        TH_COLUMN("<verdict", TH_TEXT(verdict.text)),
+        TH_FIELD("unit", TH_TEXT(c->unit == TH_UNIT_PROCESS ? "process" : "repetition")),
+        TH_FIELD("old_units", TH_COUNT(c->counts[0])),
+        TH_FIELD("new_units", TH_COUNT(c->counts[1])),
+        TH_FIELD("problem", TH_TEXT(c->problem[0] ? c->problem : NULL)),
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
 }

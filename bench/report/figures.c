@@ -3,73 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- values ---- */
-
-th_value th_as_scaled(double value, double unit, const char *format)
-{
-    return (th_value){.kind = TH_VALUE_REAL, .real = value, .shown = value / unit, .format = format};
-}
-
-th_value th_as_real(double value, const char *format)
-{
-    return th_as_scaled(value, 1, format);
-}
-
-th_value th_as_number(double value)
-{
-    return th_as_real(value, "");
-}
-
-th_value th_as_share(double value, const char *format)
-{
-    return (th_value){.kind = TH_VALUE_REAL, .real = value, .shown = 100 * value, .format = format};
-}
-
-th_value th_as_count(uint64_t value)
-{
-    return (th_value){.kind = TH_VALUE_COUNT, .count = value};
-}
-
-th_value th_as_digits(double value)
-{
-    return isfinite(value) ? (th_value){.kind = TH_VALUE_DIGITS, .count = (uint64_t)value}
-                           : (th_value){.kind = TH_VALUE_NULL};
-}
-
-th_value th_as_hash(uint64_t value)
-{
-    return (th_value){.kind = TH_VALUE_HASH, .count = value};
-}
-
-th_value th_as_flag(bool value)
-{
-    return (th_value){.kind = TH_VALUE_FLAG, .count = value};
-}
-
-th_value th_as_text(const char *text)
-{
-    return (th_value){.kind = TH_VALUE_TEXT, .text = text};
-}
-
-th_value th_if_known(bool is_known, th_value value)
-{
-    return is_known ? value : (th_value){.kind = TH_VALUE_NULL};
-}
-
-th_value th_if_applies(bool applies, th_value value)
-{
-    return applies ? value : (th_value){.kind = TH_VALUE_ABSENT};
-}
-
-/* ---- sheets ---- */
-
 static json_t *json_of(const th_value *value)
 {
     switch (value->kind) {
     case TH_VALUE_REAL:
         return th_json_real(value->real);
-    case TH_VALUE_COUNT:
     case TH_VALUE_DIGITS:
+        return isfinite(value->real) ? th_json_count((uint64_t)value->real) : json_null();
+    case TH_VALUE_COUNT:
         return th_json_count(value->count);
     case TH_VALUE_HASH:
         return th_json_hash(value->count);
@@ -82,20 +23,29 @@ static json_t *json_of(const th_value *value)
     }
 }
 
+static void add_real(th_table *table, const th_value *value)
+{
+    const double shown = value->is_share ? 100 * value->real : value->real / value->unit;
+    if (!isfinite(shown))
+        th_table_cell(table, "-");
+    else if (strchr(value->format, '*'))
+        th_table_cell(table, value->format, shown < 10 ? 2 : 0, shown);
+    else
+        th_table_cell(table, value->format, shown);
+}
+
 static void add_cell(th_table *table, const th_value *value)
 {
-    if (value->kind == TH_VALUE_REAL && isfinite(value->shown) && strchr(value->format, '*'))
-        th_table_cell(table, value->format, value->shown < 10 ? 2 : 0, value->shown);
-    else if (value->kind == TH_VALUE_REAL && isfinite(value->shown))
-        th_table_cell(table, value->format, value->shown);
+    if (value->kind == TH_VALUE_REAL)
+        add_real(table, value);
     else if (value->kind == TH_VALUE_COUNT)
         th_table_cell(table, "%llu", (unsigned long long)value->count);
-    else if (value->kind == TH_VALUE_DIGITS)
-        th_table_cell(table, "%s", th_digits_from(value->count).text);
+    else if (value->kind == TH_VALUE_DIGITS && isfinite(value->real))
+        th_table_cell(table, "%s", th_digits_from((uint64_t)value->real).text);
     else if (value->kind == TH_VALUE_HASH)
         th_table_cell(table, "%016llx", (unsigned long long)value->count);
     else if (value->kind == TH_VALUE_FLAG)
-        th_table_cell(table, "%s", value->count ? "yes" : "no");
+        th_table_cell(table, value->count ? "yes" : "no");
     else
         th_table_cell(table, "%s", value->kind == TH_VALUE_TEXT && value->text ? value->text : "-");
 }

@@ -8,8 +8,8 @@
 
 typedef struct th_value {
     enum {
-        TH_VALUE_ABSENT = 0, /* not in JSON; a dash in tables */
-        TH_VALUE_NULL,       /* null in JSON; a dash in tables */
+        TH_VALUE_ABSENT = 0,
+        TH_VALUE_NULL,
         TH_VALUE_REAL,
         TH_VALUE_COUNT,
         TH_VALUE_DIGITS,
@@ -17,27 +17,30 @@ typedef struct th_value {
         TH_VALUE_FLAG,
         TH_VALUE_TEXT,
     } kind;
-    double real, shown; /* in JSON; in the unit of the column */
+    bool is_share;
+    double real, unit;
     uint64_t count;
-    const char *text, *format; /* borrowed; a text of NULL is null */
+    const char *text, *format; /* borrowed */
 } th_value;
 
 /* Formats are those of printf, for one double. In place of digits '*' means two below 10, otherwise none: "%.*f %%". A
- * number that is not finite is null, and a dash. number: only for JSON. share: the column shows percent. scaled: the
- * column shows value / unit. */
-th_value th_as_number(double value);
-th_value th_as_real(double value, const char *format);
-th_value th_as_scaled(double value, double unit, const char *format);
-th_value th_as_share(double value, const char *format);
-th_value th_as_count(uint64_t value);
-th_value th_as_digits(double value); /* a count that tables show as "1,234" */
-th_value th_as_hash(uint64_t value);
-th_value th_as_flag(bool value);
-th_value th_as_text(const char *text);
+ * number that is not finite is null in JSON and a dash in tables. NUMBER: only for JSON. SCALED: the column shows value
+ * / unit; SHARE: percent. DIGITS: a count that the column shows as "1,234". A text of NULL is null. */
+#define TH_REAL(value, format) TH_SCALED(value, 1, format)
+#define TH_NUMBER(value)       TH_SCALED(value, 1, "")
+#define TH_SCALED(value, per, printed)                                                                                 \
+    ((th_value){.kind = TH_VALUE_REAL, .real = (value), .unit = (per), .format = (printed)})
+#define TH_SHARE(value, printed)                                                                                       \
+    ((th_value){.kind = TH_VALUE_REAL, .real = (value), .is_share = true, .format = (printed)})
+#define TH_COUNT(value)  ((th_value){.kind = TH_VALUE_COUNT, .count = (value)})
+#define TH_DIGITS(value) ((th_value){.kind = TH_VALUE_DIGITS, .real = (double)(value)})
+#define TH_HASH(value)   ((th_value){.kind = TH_VALUE_HASH, .count = (value)})
+#define TH_FLAG(value)   ((th_value){.kind = TH_VALUE_FLAG, .count = (value)})
+#define TH_TEXT(value)   ((th_value){.kind = TH_VALUE_TEXT, .text = (value)})
 
-/* What is not known is null; what does not apply is absent. */
-th_value th_if_known(bool is_known, th_value value);
-th_value th_if_applies(bool applies, th_value value);
+/* What is not known is null; what is not given is not in JSON at all. Both are a dash in tables. */
+#define TH_IF_KNOWN(is_known, value) ((is_known) ? (value) : (th_value){.kind = TH_VALUE_NULL})
+#define TH_IF_GIVEN(is_given, value) ((is_given) ? (value) : (th_value){.kind = TH_VALUE_ABSENT})
 
 typedef struct th_figure {
     const char *name;   /* in JSON and CSV; NULL: only in tables */
@@ -47,18 +50,9 @@ typedef struct th_figure {
 } th_figure;
 
 /* Figures without views: in JSON and tables, only in JSON, only in tables. */
-#define TH_FIGURE(name, column, value)                                                                                 \
-    {                                                                                                                  \
-        name, column, value, 0                                                                                         \
-    }
-#define TH_FIELD(name, value)                                                                                          \
-    {                                                                                                                  \
-        name, NULL, value, 0                                                                                           \
-    }
-#define TH_COLUMN(column, value)                                                                                       \
-    {                                                                                                                  \
-        NULL, column, value, 0                                                                                         \
-    }
+#define TH_FIGURE(name, column, value) ((th_figure){name, column, value, 0})
+#define TH_FIELD(name, value)          TH_FIGURE(name, NULL, value)
+#define TH_COLUMN(column, value)       TH_FIGURE(NULL, column, value)
 
 /* Records with the same figures: a table, or JSON objects. */
 typedef struct th_sheet {

@@ -65,27 +65,18 @@ static double shown(double speed_up, double ratio, bool divided)
     return divided ? 100 * speed_up / ratio : speed_up;
 }
 
-static void draw_law(th_plot *plot, const th_scale *scale, const th_scale_curve *curve, th_fit_law law, bool divided)
+/* fit: NULL: draws the ideal. */
+static void draw_law(th_plot *plot, const th_scale *scale, const th_scale_curve *curve, const th_fit *fit, bool divided)
 {
     const th_scale_point *first = &scale->points[curve->first];
     const double base = th_scale_throughput(curve, first), most = most_threads(scale, curve);
     double x[CURVE_POINTS], y[CURVE_POINTS];
     for (int i = 0; i < CURVE_POINTS; i++) {
         x[i] = first->threads * pow(most / first->threads, (double)i / (CURVE_POINTS - 1));
-        y[i] = shown(th_fit_at(&curve->fits[law], x[i]) / base, x[i] / first->threads, divided);
+        const double ratio = x[i] / first->threads;
+        y[i] = shown(fit ? th_fit_at(fit, x[i]) / base : ratio, ratio, divided);
     }
-    th_plot_line(plot, law_inks[law], true, x, y, CURVE_POINTS);
-}
-
-static void draw_ideal(th_plot *plot, const th_scale *scale, const th_scale_curve *curve, bool divided)
-{
-    const double first = scale->points[curve->first].threads, most = most_threads(scale, curve);
-    double x[CURVE_POINTS], y[CURVE_POINTS];
-    for (int i = 0; i < CURVE_POINTS; i++) {
-        x[i] = first * pow(most / first, (double)i / (CURVE_POINTS - 1));
-        y[i] = shown(x[i] / first, x[i] / first, divided);
-    }
-    th_plot_line(plot, TH_INK_GREY, true, x, y, CURVE_POINTS);
+    th_plot_line(plot, fit ? law_inks[fit->law] : TH_INK_GREY, true, x, y, CURVE_POINTS);
 }
 
 static void draw_points(th_plot *plot, const th_scale *scale, const th_scale_curve *curve, bool divided)
@@ -132,9 +123,9 @@ static void draw_curve(const th_scale *scale, bool divided, FILE *file)
     th_axis_include(&desc.y, shown(most, most, divided));
     th_plot plot = th_plot_begin(&desc, file);
     while (th_plot_next(&plot)) {
-        draw_ideal(&plot, scale, curve, divided);
+        draw_law(&plot, scale, curve, NULL, divided);
         for (int law = 0; fitted && law < TH_FIT_LAW_COUNT; law++)
-            draw_law(&plot, scale, curve, (th_fit_law)law, divided);
+            draw_law(&plot, scale, curve, &curve->fits[law], divided);
         if (fitted && isfinite(peak))
             th_plot_rule_x(&plot, peak, "peak");
         draw_points(&plot, scale, curve, divided);

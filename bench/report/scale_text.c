@@ -21,23 +21,23 @@ void th_scale_add_points(th_sheet *sheet, const th_scale *scale, const th_scale_
             continue;
         const double half_width = sheet->is_table ? th_median_ci_half_width(&row->real_ns) : (double)NAN;
         const th_figure figures[] = {
-            TH_FIELD("name", th_as_text(row->name)),
-            TH_FIELD("threads", th_as_count(p->threads)),
-            TH_FIELD("oversubscribed", th_as_flag(p->oversubscribed)),
-            TH_COLUMN(">threads", th_as_text(threads)),
-            TH_COLUMN(">ms/frame", th_as_real(p->frame_ns / 1e6, "%.3f")),
-            TH_FIELD("characters_per_s", th_as_number(th_scale_throughput(curve, p))),
-            TH_COLUMN(">characters/s", th_as_digits(th_scale_throughput(curve, p))),
-            TH_FIGURE("speed_up", ">speed-up", th_as_real(p->speed_up, "%.2f")),
-            TH_FIGURE("efficiency", ">efficiency", th_as_share(p->efficiency, "%.0f %%")),
-            TH_FIELD("karp_flatt", th_as_number(p->karp_flatt)),
-            TH_COLUMN(">Karp-Flatt", isnan(p->karp_flatt) ? th_as_text("") : th_as_share(p->karp_flatt, "%.1f %%")),
-            TH_COLUMN(">busy", th_as_share(p->busy, "%.0f %%")),
-            TH_COLUMN(">idle at end", th_as_share(p->idle_at_end, "%.1f %%")),
-            TH_COLUMN(">imbalance", th_as_share(p->imbalance, "%.1f %%")),
-            TH_COLUMN(">MAD", th_as_share(p->relative_mad, "%.1f %%")),
-            TH_COLUMN(">95 % CI", th_as_share(half_width, "+-%.1f %%")),
-            TH_COLUMN("<palette hash", th_as_hash(row->palette_hash)),
+            TH_FIELD("name", TH_TEXT(row->name)),
+            TH_FIELD("threads", TH_COUNT(p->threads)),
+            TH_FIELD("oversubscribed", TH_FLAG(p->oversubscribed)),
+            TH_COLUMN(">threads", TH_TEXT(threads)),
+            TH_COLUMN(">ms/frame", TH_REAL(p->frame_ns / 1e6, "%.3f")),
+            TH_FIELD("characters_per_s", TH_NUMBER(th_scale_throughput(curve, p))),
+            TH_COLUMN(">characters/s", TH_DIGITS(th_scale_throughput(curve, p))),
+            TH_FIGURE("speed_up", ">speed-up", TH_REAL(p->speed_up, "%.2f")),
+            TH_FIGURE("efficiency", ">efficiency", TH_SHARE(p->efficiency, "%.0f %%")),
+            TH_FIELD("karp_flatt", TH_NUMBER(p->karp_flatt)),
+            TH_COLUMN(">Karp-Flatt", isnan(p->karp_flatt) ? TH_TEXT("") : TH_SHARE(p->karp_flatt, "%.1f %%")),
+            TH_COLUMN(">busy", TH_SHARE(p->busy, "%.0f %%")),
+            TH_COLUMN(">idle at end", TH_SHARE(p->idle_at_end, "%.1f %%")),
+            TH_COLUMN(">imbalance", TH_SHARE(p->imbalance, "%.1f %%")),
+            TH_COLUMN(">MAD", TH_SHARE(p->relative_mad, "%.1f %%")),
+            TH_COLUMN(">95 % CI", TH_SHARE(half_width, "+-%.1f %%")),
+            TH_COLUMN("<palette hash", TH_HASH(row->palette_hash)),
         };
         th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
     }
@@ -115,10 +115,10 @@ static bool print_parts(const th_scale *scale, th_format format, FILE *file)
     th_sheet sheet = th_sheet_table(0);
     for (uint32_t i = 0; i < scale->part_count; i++) {
         const th_scale_parts *parts = &scale->parts[i];
-        th_figure figures[2 + TH_ABLATION_COUNT] = {{.column = ">threads", .value = th_as_count(parts->threads)}};
+        th_figure figures[2 + TH_ABLATION_COUNT] = {TH_COLUMN(">threads", TH_COUNT(parts->threads))};
         for (int a = 0; a <= TH_ABLATION_COUNT; a++) {
             const double ns = a == 0 ? point_of(scale, parts->threads)->frame_ns : parts->frame_ns[a - 1];
-            figures[1 + a] = (th_figure){.column = th_ablation_columns[a], .value = th_as_real(ns / 1e3, "%.1f")};
+            figures[1 + a] = TH_COLUMN(th_ablation_columns[a], TH_REAL(ns / 1e3, "%.1f"));
         }
         th_sheet_add(&sheet, figures, 2 + TH_ABLATION_COUNT);
     }
@@ -131,10 +131,10 @@ static bool print_memory(const th_scale *scale, th_format format, FILE *file)
     for (uint32_t i = 0; i < scale->memory_count; i++) {
         const double *bytes_per_s = scale->memory[i].bytes_per_s;
         const th_figure figures[] = {
-            TH_COLUMN(">threads", th_as_count(scale->memory[i].threads)),
-            TH_COLUMN(">write", th_as_real(bytes_per_s[TH_BANDWIDTH_WRITE] / 1e9, "%.1f")),
-            TH_COLUMN(">read", th_as_real(bytes_per_s[TH_BANDWIDTH_READ] / 1e9, "%.1f")),
-            TH_COLUMN(">streaming write", th_as_real(bytes_per_s[TH_BANDWIDTH_STREAM] / 1e9, "%.1f")),
+            TH_COLUMN(">threads", TH_COUNT(scale->memory[i].threads)),
+            TH_COLUMN(">write", TH_REAL(bytes_per_s[TH_BANDWIDTH_WRITE] / 1e9, "%.1f")),
+            TH_COLUMN(">read", TH_REAL(bytes_per_s[TH_BANDWIDTH_READ] / 1e9, "%.1f")),
+            TH_COLUMN(">streaming write", TH_REAL(bytes_per_s[TH_BANDWIDTH_STREAM] / 1e9, "%.1f")),
         };
         th_sheet_add(&sheet, figures, sizeof figures / sizeof *figures);
     }
@@ -196,18 +196,18 @@ static void add_curve(th_sheet *map, const th_scale *scale, const th_scale_curve
     const varied v = varied_in(scale);
     char heads[MAP_COLUMNS][16];
     th_figure figures[3 + MAP_COLUMNS + 1] = {
-        TH_COLUMN(v.scheduler ? "<scheduler" : NULL, th_as_text(th_scheduler_name(curve->scheduler))),
-        TH_COLUMN(v.characters ? ">characters" : NULL, th_as_digits(curve->characters)),
-        TH_COLUMN(v.grain ? ">grain" : NULL, th_as_count(curve->grain)),
+        TH_COLUMN(v.scheduler ? "<scheduler" : NULL, TH_TEXT(th_scheduler_name(curve->scheduler))),
+        TH_COLUMN(v.characters ? ">characters" : NULL, TH_DIGITS(curve->characters)),
+        TH_COLUMN(v.grain ? ">grain" : NULL, TH_COUNT(curve->grain)),
     };
     for (uint32_t i = 0; i < count; i++) {
         const th_scale_point *p = good_point(scale, curve, threads[i]);
         const double millions = p ? th_scale_throughput(curve, p) / 1e6 : 0;
         snprintf(heads[i], sizeof heads[i], ">%u%s", threads[i],
                  point_of(scale, threads[i])->oversubscribed ? "*" : "");
-        figures[3 + i] = (th_figure){.column = heads[i], .value = p ? th_as_real(millions, "%.2f") : th_as_text("")};
+        figures[3 + i] = TH_COLUMN(heads[i], p ? TH_REAL(millions, "%.2f") : TH_TEXT(""));
     }
-    figures[3 + count] = (th_figure){.column = "<threads", .value = th_as_text("")};
+    figures[3 + count] = TH_COLUMN("<threads", TH_TEXT(""));
     th_sheet_add(map, figures, 3 + count + 1);
 }
 

@@ -11,20 +11,20 @@
 static void add_probe(th_sheet *sheet, const th_capacity_probe *p)
 {
     const th_figure figures[] = {
-        TH_FIELD("stage", th_as_text(th_capacity_stage_name(p->stage))),
-        TH_FIELD("characters", th_as_count(p->items)),
-        TH_FIELD("frames", th_as_count(p->frames)),
-        TH_FIELD("deadline_misses", th_as_count(p->deadline_misses)),
-        TH_FIELD("meets_budget", th_as_flag(p->meets_budget)),
-        TH_FIELD("median_ms", th_as_number(p->median_ns / 1e6)),
-        TH_FIELD("p99_ms", th_as_number(p->p99_ns / 1e6)),
+        TH_FIELD("stage", TH_TEXT(th_capacity_stage_name(p->stage))),
+        TH_FIELD("characters", TH_COUNT(p->items)),
+        TH_FIELD("frames", TH_COUNT(p->frames)),
+        TH_FIELD("deadline_misses", TH_COUNT(p->deadline_misses)),
+        TH_FIELD("meets_budget", TH_FLAG(p->meets_budget)),
+        TH_FIELD("median_ms", TH_NUMBER(p->median_ns / 1e6)),
+        TH_FIELD("p99_ms", TH_NUMBER(p->p99_ns / 1e6)),
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
 }
 
 static th_value some(uint32_t number)
 {
-    return th_if_known(number > 0, th_as_digits(number));
+    return TH_IF_KNOWN(number > 0, TH_DIGITS(number));
 }
 
 static void add_point(th_sheet *sheet, const th_stress_point *p, const th_row *row)
@@ -34,27 +34,27 @@ static void add_point(th_sheet *sheet, const th_stress_point *p, const th_row *r
     const bool has_interval = th_stress_interval(p, &low, &high);
     const double miss_rate_bound = th_capacity_miss_rate_bound(p->deadline_misses, p->frames);
     const th_figure figures[] = {
-        TH_FIGURE("threads", ">threads", th_as_count(p->threads)),
-        TH_FIGURE("characters", ">characters", th_as_digits(p->characters)),
-        TH_FIGURE("ci_low", ">CI from", th_if_known(has_interval, th_as_digits(low))),
-        TH_FIGURE("ci_high", ">CI to", th_if_known(has_interval, th_as_digits(high))),
+        TH_FIGURE("threads", ">threads", TH_COUNT(p->threads)),
+        TH_FIGURE("characters", ">characters", TH_DIGITS(p->characters)),
+        TH_FIGURE("ci_low", ">CI from", TH_IF_KNOWN(has_interval, TH_DIGITS(low))),
+        TH_FIGURE("ci_high", ">CI to", TH_IF_KNOWN(has_interval, TH_DIGITS(high))),
         TH_FIGURE("first_failing", ">first failing", some(search->first_failing)),
-        TH_FIGURE("meets_budget", "<meets budget", th_as_flag(p->meets_budget)),
-        TH_FIGURE("p99_ms", ">p99 ms", th_as_real(p->times.p99 / 1e6, "%.3f")),
-        TH_COLUMN(">median", th_as_real(p->times.median / 1e6, "%.3f")),
-        TH_COLUMN(">max", th_as_real(p->times.max / 1e6, "%.3f")),
-        TH_FIGURE("deadline_misses", ">deadline misses", th_as_count(p->deadline_misses)),
-        TH_FIELD("deadline_miss_rate_bound", th_as_number(miss_rate_bound)),
-        TH_FIGURE("preempted", ">preempted", th_if_known(!p->preempted_unknown, th_as_count(p->preempted))),
-        TH_FIGURE("p99_without_preempted_ms", ">p99 without preempted", th_as_real(p->unpreempted.p99 / 1e6, "%.3f")),
-        TH_FIGURE("frames", ">frames", th_as_digits(p->frames)),
-        TH_FIELD("runs", th_as_count(search->runs)),
+        TH_FIGURE("meets_budget", "<meets budget", TH_FLAG(p->meets_budget)),
+        TH_FIGURE("p99_ms", ">p99 ms", TH_REAL(p->times.p99 / 1e6, "%.3f")),
+        TH_COLUMN(">median", TH_REAL(p->times.median / 1e6, "%.3f")),
+        TH_COLUMN(">max", TH_REAL(p->times.max / 1e6, "%.3f")),
+        TH_FIGURE("deadline_misses", ">deadline misses", TH_COUNT(p->deadline_misses)),
+        TH_FIELD("deadline_miss_rate_bound", TH_NUMBER(miss_rate_bound)),
+        TH_FIGURE("preempted", ">preempted", TH_IF_KNOWN(!p->preempted_unknown, TH_COUNT(p->preempted))),
+        TH_FIGURE("p99_without_preempted_ms", ">p99 without preempted", TH_REAL(p->unpreempted.p99 / 1e6, "%.3f")),
+        TH_FIGURE("frames", ">frames", TH_DIGITS(p->frames)),
+        TH_FIELD("runs", TH_COUNT(search->runs)),
         TH_COLUMN(">runs", some(search->runs)),
         TH_FIELD("worst_run", some(search->worst_run)),
         TH_FIELD("best_run", some(search->best_run)),
         TH_FIELD("visible", some(p->visible)),
-        TH_FIELD("out_of_memory", th_as_flag(p->out_of_memory)),
-        TH_COLUMN("<palette hash", th_as_hash(row->palette_hash)),
+        TH_FIELD("out_of_memory", TH_FLAG(p->out_of_memory)),
+        TH_COLUMN("<palette hash", TH_HASH(row->palette_hash)),
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
 }
