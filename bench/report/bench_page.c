@@ -153,7 +153,6 @@ static bool draw_group(const th_row *rows, uint32_t count, FILE *file)
     const th_plot_desc desc = {
         .title = title,
         .x_title = unit_of(rows).name,
-        .y_title = "",
         .x = th_axis_log(),
         .rows = names,
         .row_count = count,

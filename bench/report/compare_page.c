@@ -82,7 +82,6 @@ static void draw_forest(forest *f, const char *title, const char *const *names, 
     const th_plot_desc desc = {
         .title = title,
         .x_title = f->is_ratio ? "new time / old time" : "change of time, percent",
-        .y_title = "",
         .x = axis,
         .rows = names,
         .row_count = f->count,

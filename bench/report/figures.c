@@ -18,6 +18,8 @@ static json_t *json_of(const th_value *value)
         return json_boolean(value->count);
     case TH_VALUE_TEXT:
         return th_json_text(value->text);
+    case TH_VALUE_JSON:
+        return json_incref(value->json);
     default:
         return json_null();
     }

@@ -16,11 +16,13 @@ typedef struct th_value {
         TH_VALUE_HASH,
         TH_VALUE_FLAG,
         TH_VALUE_TEXT,
+        TH_VALUE_JSON,
     } kind;
     bool is_share;
     double real, unit;
     uint64_t count;
     const char *text, *format; /* borrowed */
+    json_t *json;              /* borrowed */
 } th_value;
 
 /* Formats are those of printf, for one double. In place of digits '*' means two below 10, otherwise none: "%.*f %%". A
@@ -37,6 +39,7 @@ typedef struct th_value {
 #define TH_HASH(value)   ((th_value){.kind = TH_VALUE_HASH, .count = (value)})
 #define TH_FLAG(value)   ((th_value){.kind = TH_VALUE_FLAG, .count = (value)})
 #define TH_TEXT(value)   ((th_value){.kind = TH_VALUE_TEXT, .text = (value)})
+#define TH_JSON(value)   ((th_value){.kind = TH_VALUE_JSON, .json = (value)}) /* only for JSON */
 
 /* What is not known is null; what is not given is not in JSON at all. Both are a dash in tables. */
 #define TH_IF_KNOWN(is_known, value) ((is_known) ? (value) : (th_value){.kind = TH_VALUE_NULL})

@@ -158,13 +158,14 @@ static void write_y_axis(const th_plot *plot, const th_plot_desc *desc)
     }
     for (uint32_t i = 0; i < desc->row_count; i++)
         write_name(plot, plot->x.from - 5, th_axis_at(&plot->y, i + 0.5) + 4, "end", desc->rows[i]);
-    write_text(plot, 0, fmin(plot->y.from, plot->y.to) - 7, "start", "title", desc->y_title);
+    if (desc->y_title)
+        write_text(plot, 0, fmin(plot->y.from, plot->y.to) - 7, "start", "title", desc->y_title);
 }
 
 /* Places the axes beside labels and titles, and returns the total height. */
 static double lay_out(th_plot *plot, const th_plot_desc *desc)
 {
-    const double top = each_key(plot, desc, NULL) + (desc->y_title[0] ? FONT + 8 : 4);
+    const double top = each_key(plot, desc, NULL) + (desc->y_title ? FONT + 8 : 4);
     const double row = desc->row_height > 0 ? desc->row_height : ROW;
     const double height = desc->rows ? row * desc->row_count : desc->is_tall ? TALL : HEIGHT;
     if (desc->columns)
@@ -179,7 +180,7 @@ static double lay_out(th_plot *plot, const th_plot_desc *desc)
         plot->y.from = top + height, plot->y.to = top;
     plot->x.from = desc->rows ? widest(desc->rows, desc->row_count) + 8 : 6 * LETTER + 5;
     plot->x.to = TH_PLOT_WIDTH - RIGHT;
-    return top + height + (desc->x_title[0] ? 36 : 20);
+    return top + height + 36;
 }
 
 static void begin_figure(th_plot *plot)

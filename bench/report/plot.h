@@ -35,10 +35,11 @@ typedef struct th_key {
 } th_key;
 
 typedef struct th_plot_desc {
-    const char *title; /* above it */
-    const char *note;  /* what the plot shows, in a sentence; NULL: none */
-    const char *x_title, *y_title;
-    th_axis x, y; /* show these values in any case; not yet finalized */
+    const char *title;             /* above it */
+    const char *note;              /* what the plot shows, in a sentence; NULL: none */
+    const char *x_title, *y_title; /* y_title: NULL: none */
+    /* Not yet finalized; extended to show all marks. Zero: linear, from 0. */
+    th_axis x, y;
     /* Names instead of values: rows from the top, in the order given, row i from i to i + 1; columns from the left.
      * NULL: an axis. */
     const char *const *rows, *const *columns;

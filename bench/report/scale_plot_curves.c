@@ -111,7 +111,6 @@ static void draw_curve(const th_scale *scale, bool divided, FILE *file)
         .x_title = "threads",
         .y_title = divided ? "percent of the ideal" : "times as fast",
         .x = threads_axis(scale, curve),
-        .y = th_axis_linear(),
         .keys = keys,
         .key_count = fitted ? 4 : 2,
     };
@@ -119,7 +118,6 @@ static void draw_curve(const th_scale *scale, bool divided, FILE *file)
     const double most = most_threads(scale, curve) / scale->points[curve->first].threads;
     if (desc.x.is_log && !divided) /* the ideal becomes a straight line */
         desc.y = th_axis_log();
-    th_axis_include(&desc.y, 0);
     th_axis_include(&desc.y, shown(most, most, divided));
     th_plot plot = th_plot_begin(&desc, file);
     while (th_plot_next(&plot)) {
@@ -165,11 +163,9 @@ static void draw_schedulers(const th_scale *scale, FILE *file)
         .x_title = "threads",
         .y_title = "millions of characters a second",
         .x = threads_axis(scale, first),
-        .y = th_axis_linear(),
         .keys = keys,
     };
     const th_scale_curve *curves[TH_SCHEDULER_COUNT];
-    th_axis_include(&desc.y, 0);
     for (uint32_t i = 0; i < scale->curve_count; i++) {
         const th_scale_curve *c = &scale->curves[i];
         if (c->characters != first->characters || c->grain != first->grain || count == TH_SCHEDULER_COUNT)

@@ -45,19 +45,17 @@ static void draw_shares(const th_scale *scale, FILE *file)
         snprintf(names[i], sizeof names[i], "%u%s", p->threads, p->oversubscribed ? "*" : "");
         rows[i] = names[i];
     }
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = "Where the time of all threads goes",
         .note = "Shares of threads x frame time. After the bars: imbalance, the busiest worker over the mean.",
         .x_title = "percent",
         .y_title = "threads",
-        .x = th_axis_linear(),
+        .x = {.high = 112},
         .rows = rows,
         .row_count = curve->count,
         .keys = time_keys,
         .key_count = 4,
     };
-    th_axis_include(&desc.x, 0);
-    th_axis_include(&desc.x, 112);
     th_plot plot = th_plot_begin(&desc, file);
     while (th_plot_next(&plot))
         for (uint32_t i = 0; i < curve->count; i++)
@@ -115,19 +113,16 @@ static void draw_workers(const th_scale *scale, FILE *file)
     if (count < 2 || count > TH_JOBS_MAX_THREADS)
         return;
     snprintf(title, sizeof title, "Each worker, %u threads", count);
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = title,
         .note = "Averages over all timed frames.",
         .x_title = "microseconds per frame",
-        .y_title = "",
-        .x = th_axis_linear(),
         .rows = name_workers(&names, count),
         .row_count = count,
         .row_height = worker_height(count),
         .keys = time_keys,
         .key_count = 3,
     };
-    th_axis_include(&desc.x, 0);
     th_plot plot = th_plot_begin(&desc, file);
     while (th_plot_next(&plot))
         for (uint32_t w = 0; w < count; w++)
@@ -162,7 +157,6 @@ static void draw_frame(const th_scale *scale, FILE *file)
         .title = "One frame, chunk by chunk",
         .note = "An extra frame, recorded after the timed ones.",
         .x_title = "microseconds",
-        .y_title = "",
         .x = th_axis_linear(),
         .rows = name_workers(&names, last->threads),
         .row_count = last->threads,
@@ -180,19 +174,16 @@ static void draw_losses(const th_scale *scale, FILE *file)
     static const char *const names[] = {"memory", "cores", "imbalance", "wake-ups", "serial part"};
     const th_bottleneck *v = &scale->bottleneck;
     const th_scale_point *last = th_scale_last(scale, &scale->curves[0]);
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = "Losses",
         .note = "Shares of all threads' time, as far as they are explained.",
         .x_title = "percent",
-        .y_title = "",
-        .x = th_axis_linear(),
+        .x = {.high = fmax(1, 100 * v->lost)},
         .rows = names,
         .row_count = 5,
     };
     if (!last || last->threads == scale->points[0].threads)
         return;
-    th_axis_include(&desc.x, 0);
-    th_axis_include(&desc.x, fmax(1, 100 * v->lost));
     th_plot plot = th_plot_begin(&desc, file);
     while (th_plot_next(&plot)) {
         for (int l = TH_BOTTLENECK_MEMORY; l <= TH_BOTTLENECK_SERIAL; l++)
@@ -217,19 +208,16 @@ static void draw_ablation(const th_scale *scale, FILE *file)
     static const th_ink part_inks[] = {TH_INK_BLUE, TH_INK_VERMILION};
     char texts[2][24];
     th_key keys[2];
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = "Ablations",
         .note = "Medians. The part that is left out costs the difference to the whole frame.",
         .x_title = "milliseconds per frame",
-        .y_title = "",
-        .x = th_axis_linear(),
         .rows = names,
         .row_count = 1 + TH_ABLATION_COUNT,
         .row_height = 24,
         .keys = keys,
         .key_count = scale->part_count,
     };
-    th_axis_include(&desc.x, 0);
     for (uint32_t i = 0; i < scale->part_count; i++) {
         const th_scale_parts *parts = &scale->parts[i];
         snprintf(texts[i], sizeof texts[i], "%u thread%s", parts->threads, th_plural(parts->threads));
@@ -264,21 +252,17 @@ static void draw_memory(const th_scale *scale, FILE *file)
 {
     static const th_key keys[] = {
         {"write", TH_INK_BLUE, false}, {"read", TH_INK_VERMILION, false}, {"streaming write", TH_INK_GREEN, false}};
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = "Memory bandwidth",
         .note = "In a block larger than the caches; bytes that the program reads or writes.",
         .x_title = "threads",
         .y_title = "GB/s",
-        .x = th_axis_linear(),
-        .y = th_axis_linear(),
+        .x = {.least_step = 1},
         .keys = keys,
         .key_count = TH_BANDWIDTH_COUNT,
     };
     if (scale->memory_count == 0)
         return;
-    desc.x.least_step = 1;
-    th_axis_include(&desc.x, 0);
-    th_axis_include(&desc.y, 0);
     th_plot plot = th_plot_begin(&desc, file);
     while (th_plot_next(&plot))
         for (int t = 0; t < TH_BANDWIDTH_COUNT; t++)

@@ -164,18 +164,13 @@ static void draw_point_of_all(th_plot *plot, const th_stress_point *p)
 
 static void draw_capacity(const th_stress *stress, FILE *file)
 {
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = "Characters that meet the budget",
         .note = "Bars: up to the first number that failed.",
         .x_title = "threads",
         .y_title = "characters",
-        .x = th_axis_linear(),
-        .y = th_axis_linear(),
+        .x = {.high = stress->points[stress->point_count - 1].threads, .least_step = 1},
     };
-    desc.x.least_step = 1;
-    th_axis_include(&desc.x, 0);
-    th_axis_include(&desc.y, 0);
-    th_axis_include(&desc.x, stress->points[stress->point_count - 1].threads);
     th_plot plot = th_plot_begin(&desc, file);
     while (th_plot_next(&plot))
         for (uint32_t i = 0; i < stress->point_count; i++)

@@ -32,6 +32,9 @@ static void add_point(th_sheet *sheet, const th_stress_point *p, const th_row *r
     uint32_t low = 0, high = 0;
     const th_capacity *search = &p->search;
     const bool has_interval = th_stress_interval(p, &low, &high);
+    th_sheet probes = th_sheet_json(0);
+    for (uint32_t i = 0; i < search->probe_count && !sheet->is_table; i++)
+        add_probe(&probes, &search->probes[i]);
     const double miss_rate_bound = th_capacity_miss_rate_bound(p->deadline_misses, p->frames);
     const th_figure figures[] = {
         TH_FIGURE("threads", ">threads", TH_COUNT(p->threads)),
@@ -55,8 +58,10 @@ static void add_point(th_sheet *sheet, const th_stress_point *p, const th_row *r
         TH_FIELD("visible", some(p->visible)),
         TH_FIELD("out_of_memory", TH_FLAG(p->out_of_memory)),
         TH_COLUMN("<palette hash", TH_HASH(row->palette_hash)),
+        TH_FIELD("probes", TH_JSON(probes.objects)),
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
+    json_decref(probes.objects);
 }
 
 static void add_points(th_sheet *sheet, const th_stress *stress)
@@ -68,34 +73,19 @@ static void add_points(th_sheet *sheet, const th_stress *stress)
 
 /* ---- JSON ---- */
 
-/* The points with their probes. */
-static json_t *points_json(const th_stress *stress)
-{
-    th_sheet points = th_sheet_json(0);
-    uint32_t count = 0;
-    add_points(&points, stress);
-    for (uint32_t i = 0; i < stress->point_count; i++) {
-        if (stress->report.rows[i].failure[0])
-            continue;
-        th_sheet probes = th_sheet_json(0);
-        for (uint32_t p = 0; p < stress->points[i].search.probe_count; p++)
-            add_probe(&probes, &stress->points[i].search.probes[p]);
-        json_object_set_new(json_array_get(points.objects, count++), "probes", probes.objects);
-    }
-    return points.objects;
-}
-
 json_t *th_stress_json(const th_stress *stress)
 {
     if (stress->report.is_dry_run)
         return th_report_json(&stress->report);
+    th_sheet points = th_sheet_json(0);
+    add_points(&points, stress);
     json_t *json = json_pack(
         "{s:o, s:s, s:o, s:o, s:o, s:i, s:o, s:b, s:o, s:o, s:o}", "headline", th_json_text(stress->headline), "frame",
         th_stress_frame_name(stress), "budget_ms", th_json_real(stress->budget_ns / 1e6), "deadline_miss_rate_allowed",
         th_json_real(TH_CAPACITY_MISS_RATE), "confidence", th_json_real(TH_CONFIDENCE), "frames", (int)stress->frames,
         "preemption_threshold_ms", th_json_real(stress->preemption_threshold_ns / 1e6), "searched", stress->searched,
         "memory_bytes", th_json_count(stress->memory), "bytes_per_character", th_json_real(stress->bytes_per_character),
-        "points", points_json(stress));
+        "points", points.objects);
     return th_json_merge(th_report_json(&stress->report), json_pack("{s:o}", "stress", json));
 }
 
