@@ -25,41 +25,15 @@ static bool is_same_what(const th_row *a, const th_row *b)
 
 /* ---- fastest schedulers ---- */
 
-/* The rows of one comparison; NULL where a scheduler is missing. */
-typedef struct comparison {
-    const th_row *first;
-    const th_row *rows[TH_SCHEDULER_COUNT];
-    uint32_t count;
-} comparison;
-
-static comparison comparison_of(const th_report *report, uint32_t first)
+/* The row of a scheduler among those compared with the row `first`; NULL if it is missing or failed. */
+static const th_row *row_of(const th_report *report, uint32_t first, th_scheduler scheduler)
 {
-    comparison c = {.first = &report->rows[first]};
-    for (uint32_t r = first; r < report->row_count && is_same_what(c.first, &report->rows[r]); r++)
-        for (int s = 0; s < TH_SCHEDULER_COUNT; s++)
-            if (strcmp(report->rows[r].name + what_length(c.first), th_scheduler_name((th_scheduler)s)) == 0 &&
-                !report->rows[r].failure[0]) {
-                c.rows[s] = &report->rows[r];
-                c.count++;
-            }
-    return c;
-}
-
-/* The fastest with threads; the plain loop is their baseline. */
-static const th_row *fastest_of(const comparison *c)
-{
-    const th_row *best = NULL;
-    double least = HUGE_VAL;
-    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!c->rows[s] || s == TH_SCHEDULER_SERIAL)
-            continue;
-        const double median = th_samples_stats(&c->rows[s]->real_ns).median;
-        if (median < least) {
-            least = median;
-            best = c->rows[s];
-        }
-    }
-    return best;
+    const th_row *row = &report->rows[first];
+    const int length = what_length(row);
+    for (; row < report->rows + report->row_count && is_same_what(&report->rows[first], row); row++)
+        if (strcmp(row->name + length, th_scheduler_name(scheduler)) == 0 && !row->failure[0])
+            return row;
+    return NULL;
 }
 
 static bool is_not_slower(const th_row *row, const th_row *best)
@@ -67,36 +41,39 @@ static bool is_not_slower(const th_row *row, const th_row *best)
     return row == best || th_rank_test_run(&row->real_ns, &best->real_ns).p > 1 - TH_CONFIDENCE;
 }
 
-static void add_comparison(th_sheet *sheet, const comparison *c)
+/* The fastest is one with threads; the plain loop is their baseline. */
+static void add_schedulers(th_sheet *sheet, const th_report *report, uint32_t first)
 {
-    const th_row *best = fastest_of(c);
-    char name[sizeof c->first->name], heads[TH_SCHEDULER_COUNT][32];
+    const th_row *rows[TH_SCHEDULER_COUNT], *best = NULL;
+    double us[TH_SCHEDULER_COUNT], least = HUGE_VAL;
+    char name[sizeof report->rows->name], heads[TH_SCHEDULER_COUNT][32];
     th_figure figures[1 + TH_SCHEDULER_COUNT] = {TH_COLUMN("<us/call", TH_TEXT(name))};
-    uint32_t count = 1;
-    snprintf(name, sizeof name, "%.*s", what_length(c->first) - 1, c->first->name);
+    uint32_t count = 1, found = 0;
+    snprintf(name, sizeof name, "%.*s", what_length(&report->rows[first]) - 1, report->rows[first].name);
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
-        if (!th_scheduler_available((th_scheduler)s))
-            continue;
-        const th_row *row = c->rows[s];
-        const bool wins = row && s != TH_SCHEDULER_SERIAL && is_not_slower(row, best);
-        const double us = row ? th_samples_stats(&row->real_ns).median / 1000 : (double)NAN;
-        snprintf(heads[s], sizeof heads[s], ">%s", th_scheduler_name((th_scheduler)s));
-        figures[count++] = TH_COLUMN(heads[s], TH_REAL(us, wins ? "* %.2f" : "%.2f"));
+        rows[s] = row_of(report, first, (th_scheduler)s);
+        us[s] = rows[s] ? th_samples_stats(&rows[s]->real_ns).median / 1000 : (double)NAN;
+        found += rows[s] != NULL;
+        if (s != TH_SCHEDULER_SERIAL && us[s] < least)
+            least = us[s], best = rows[s];
     }
-    th_sheet_add(sheet, figures, count);
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        const bool wins = best && rows[s] && s != TH_SCHEDULER_SERIAL && is_not_slower(rows[s], best);
+        snprintf(heads[s], sizeof heads[s], ">%s", th_scheduler_name((th_scheduler)s));
+        if (th_scheduler_available((th_scheduler)s))
+            figures[count++] = TH_COLUMN(heads[s], TH_REAL(us[s], wins ? "* %.2f" : "%.2f"));
+    }
+    if (found > 1)
+        th_sheet_add(sheet, figures, count);
 }
 
 /* Only if there is more than one scheduler to compare. */
-static bool print_comparisons(const th_report *report, th_format format, FILE *file)
+static bool print_schedulers(const th_report *report, th_format format, FILE *file)
 {
     th_sheet sheet = th_sheet_table(0);
-    for (uint32_t r = 0; r < report->row_count; r++) {
-        if (report->rows[r].characters > 0 || (r > 0 && is_same_what(&report->rows[r - 1], &report->rows[r])))
-            continue;
-        const comparison c = comparison_of(report, r);
-        if (c.count > 1)
-            add_comparison(&sheet, &c);
-    }
+    for (uint32_t r = 0; r < report->row_count; r++)
+        if (report->rows[r].characters == 0 && (r == 0 || !is_same_what(&report->rows[r - 1], &report->rows[r])))
+            add_schedulers(&sheet, report, r);
     if (sheet.count == 0)
         return true;
     fputc('\n', file);
@@ -143,7 +120,7 @@ static bool print_figures(const void *result, th_format format, FILE *file)
     bool printed = true;
     for (th_row_view view = TH_ROW_POSE; view <= TH_ROW_JOB; view = 2 * view)
         printed = print_view(report, view, format, file) && printed;
-    printed = print_comparisons(report, format, file) && printed;
+    printed = print_schedulers(report, format, file) && printed;
     if (report->picture)
         fputc('\n', file);
     th_report_print_picture(report->picture, format, file);

@@ -8,18 +8,12 @@
 
 /* ---- figures ---- */
 
-static void add_probe(th_sheet *sheet, const th_capacity_probe *p)
+static json_t *probe_json(const th_capacity_probe *p)
 {
-    const th_figure figures[] = {
-        TH_FIELD("stage", TH_TEXT(th_capacity_stage_name(p->stage))),
-        TH_FIELD("characters", TH_COUNT(p->items)),
-        TH_FIELD("frames", TH_COUNT(p->frames)),
-        TH_FIELD("deadline_misses", TH_COUNT(p->deadline_misses)),
-        TH_FIELD("meets_budget", TH_FLAG(p->meets_budget)),
-        TH_FIELD("median_ms", TH_NUMBER(p->median_ns / 1e6)),
-        TH_FIELD("p99_ms", TH_NUMBER(p->p99_ns / 1e6)),
-    };
-    th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
+    return json_pack("{s:s, s:i, s:i, s:i, s:b, s:o, s:o}", "stage", th_capacity_stage_name(p->stage), "characters",
+                     (int)p->items, "frames", (int)p->frames, "deadline_misses", (int)p->deadline_misses,
+                     "meets_budget", p->meets_budget, "median_ms", th_json_real(p->median_ns / 1e6), "p99_ms",
+                     th_json_real(p->p99_ns / 1e6));
 }
 
 static th_value some(uint32_t number)
@@ -32,9 +26,9 @@ static void add_point(th_sheet *sheet, const th_stress_point *p, const th_row *r
     uint32_t low = 0, high = 0;
     const th_capacity *search = &p->search;
     const bool has_interval = th_stress_interval(p, &low, &high);
-    th_sheet probes = th_sheet_json(0);
+    json_t *probes = json_array();
     for (uint32_t i = 0; i < search->probe_count && !sheet->is_table; i++)
-        add_probe(&probes, &search->probes[i]);
+        probes = th_json_append(probes, probe_json(&search->probes[i]));
     const double miss_rate_bound = th_capacity_miss_rate_bound(p->deadline_misses, p->frames);
     const th_figure figures[] = {
         TH_FIGURE("threads", ">threads", TH_COUNT(p->threads)),
@@ -58,10 +52,10 @@ static void add_point(th_sheet *sheet, const th_stress_point *p, const th_row *r
         TH_FIELD("visible", some(p->visible)),
         TH_FIELD("out_of_memory", TH_FLAG(p->out_of_memory)),
         TH_COLUMN("<palette hash", TH_HASH(row->palette_hash)),
-        TH_FIELD("probes", TH_JSON(probes.objects)),
+        TH_FIELD("probes", TH_JSON(probes)),
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
-    json_decref(probes.objects);
+    json_decref(probes);
 }
 
 static void add_points(th_sheet *sheet, const th_stress *stress)
