@@ -27,11 +27,9 @@ static json_t *fits_json(const th_scale_curve *curve)
 
 static json_t *curve_json(const th_scale *scale, const th_scale_curve *curve)
 {
-    th_sheet points = th_sheet_json(0);
-    th_scale_add_points(&points, scale, curve);
     return json_pack("{s:s, s:i, s:i, s:o, s:o}", "scheduler", th_scheduler_name(curve->scheduler), "characters",
-                     (int)curve->characters, "grain", (int)curve->grain, "points", points.objects, "fits",
-                     fits_json(curve));
+                     (int)curve->characters, "grain", (int)curve->grain, "points", th_scale_points_json(scale, curve),
+                     "fits", fits_json(curve));
 }
 
 /* ---- ablations and memory ---- */

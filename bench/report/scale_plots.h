@@ -13,8 +13,8 @@ bool th_scale_has_figures(const th_scale *scale, uint32_t point);
 /* The measured point with most threads that is not oversubscribed; any measured point where all are; NULL: none. */
 const th_scale_point *th_scale_last(const th_scale *scale, const th_scale_curve *curve);
 
-/* Adds the points of a curve whose palettes were right. */
-void th_scale_add_points(th_sheet *sheet, const th_scale *scale, const th_scale_curve *curve);
+/* The points of a curve whose palettes were right. */
+json_t *th_scale_points_json(const th_scale *scale, const th_scale_curve *curve);
 
 /* "<whole frame", and so on: the columns of ablations; without their first letter their names. */
 extern const char *const th_ablation_columns[1 + TH_ABLATION_COUNT];

@@ -1,3 +1,4 @@
+#include "own_json.h"
 #include "scale_plots.h"
 #include "tables.h"
 
@@ -10,37 +11,62 @@
 const char *const th_ablation_columns[1 + TH_ABLATION_COUNT] = {">whole frame",   ">no palette write", ">no hierarchy",
                                                                 ">sampling only", ">write only",       ">empty chunks"};
 
-void th_scale_add_points(th_sheet *sheet, const th_scale *scale, const th_scale_curve *curve)
+/* Views of a point: the table, JSON in its curve, JSON in the rows of its entry. */
+enum { TABLE = 1, CURVE = 2, ROW = 4, JSON = CURVE | ROW };
+
+static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_curve *curve, uint32_t index)
 {
-    for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
-        const th_row *row = &scale->report.rows[i];
-        const th_scale_point *p = &scale->points[i];
-        char threads[16];
-        snprintf(threads, sizeof threads, "%u%s", p->threads, p->oversubscribed ? "*" : "");
-        if (row->failure[0])
-            continue;
-        const double half_width = sheet->is_table ? th_median_ci_half_width(&row->real_ns) : (double)NAN;
-        const th_figure figures[] = {
-            TH_FIELD("name", TH_TEXT(row->name)),
-            TH_FIELD("threads", TH_COUNT(p->threads)),
-            TH_FIELD("oversubscribed", TH_FLAG(p->oversubscribed)),
-            TH_COLUMN(">threads", TH_TEXT(threads)),
-            TH_COLUMN(">ms/frame", TH_REAL(p->frame_ns / 1e6, "%.3f")),
-            TH_FIELD("characters_per_s", TH_NUMBER(th_scale_throughput(curve, p))),
-            TH_COLUMN(">characters/s", TH_DIGITS(th_scale_throughput(curve, p))),
-            TH_FIGURE("speed_up", ">speed-up", TH_REAL(p->speed_up, "%.2f")),
-            TH_FIGURE("efficiency", ">efficiency", TH_SHARE(p->efficiency, "%.0f %%")),
-            TH_FIELD("karp_flatt", TH_NUMBER(p->karp_flatt)),
-            TH_COLUMN(">Karp-Flatt", isnan(p->karp_flatt) ? TH_TEXT("") : TH_SHARE(p->karp_flatt, "%.1f %%")),
-            TH_COLUMN(">busy", TH_SHARE(p->busy, "%.0f %%")),
-            TH_COLUMN(">idle at end", TH_SHARE(p->idle_at_end, "%.1f %%")),
-            TH_COLUMN(">imbalance", TH_SHARE(p->imbalance, "%.1f %%")),
-            TH_COLUMN(">MAD", TH_SHARE(p->relative_mad, "%.1f %%")),
-            TH_COLUMN(">95 % CI", TH_SHARE(half_width, "+-%.1f %%")),
-            TH_COLUMN("<palette hash", TH_HASH(row->palette_hash)),
-        };
-        th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
-    }
+    const th_row *row = &scale->report.rows[index];
+    const th_scale_point *p = &scale->points[index];
+    const double throughput = th_scale_throughput(curve, p);
+    const double half_width = sheet->is_table ? th_median_ci_half_width(&row->real_ns) : (double)NAN;
+    char threads[16];
+    snprintf(threads, sizeof threads, "%u%s", p->threads, p->oversubscribed ? "*" : "");
+    const th_figure figures[] = {
+        {"name", NULL, TH_TEXT(row->name), CURVE},
+        {"threads", NULL, TH_COUNT(p->threads), CURVE},
+        {NULL, ">threads", TH_TEXT(threads), TABLE},
+        {"scheduler", NULL, TH_TEXT(th_scheduler_name(curve->scheduler)), ROW},
+        {"grain", NULL, TH_COUNT(curve->grain), ROW},
+        {"oversubscribed", NULL, TH_FLAG(p->oversubscribed), JSON},
+        {NULL, ">ms/frame", TH_REAL(p->frame_ns / 1e6, "%.3f"), TABLE},
+        {"characters_per_s", NULL, TH_NUMBER(throughput), JSON},
+        {NULL, ">characters/s", TH_DIGITS(throughput), TABLE},
+        {"speed_up", ">speed-up", TH_REAL(p->speed_up, "%.2f"), TABLE | JSON},
+        {"efficiency", ">efficiency", TH_SHARE(p->efficiency, "%.0f %%"), TABLE | JSON},
+        {"karp_flatt", NULL, TH_NUMBER(p->karp_flatt), JSON},
+        {NULL, ">Karp-Flatt", isnan(p->karp_flatt) ? TH_TEXT("") : TH_SHARE(p->karp_flatt, "%.1f %%"), TABLE},
+        {"busy", ">busy", TH_SHARE(p->busy, "%.0f %%"), TABLE | ROW},
+        {"idle_at_end", ">idle at end", TH_SHARE(p->idle_at_end, "%.1f %%"), TABLE | ROW},
+        {"serial", NULL, TH_NUMBER(p->serial), ROW},
+        {"imbalance", ">imbalance", TH_SHARE(p->imbalance, "%.1f %%"), TABLE | ROW},
+        {"work_us_per_frame", NULL, TH_NUMBER(p->work_ns / 1000), ROW},
+        {NULL, ">MAD", TH_SHARE(p->relative_mad, "%.1f %%"), TABLE},
+        {NULL, ">95 % CI", TH_SHARE(half_width, "+-%.1f %%"), TABLE},
+        {NULL, "<palette hash", TH_HASH(row->palette_hash), TABLE},
+    };
+    th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
+}
+
+/* The points of a curve whose palettes were right. */
+static th_sheet with_points(th_sheet sheet, const th_scale *scale, const th_scale_curve *curve)
+{
+    for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
+        if (!scale->report.rows[i].failure[0])
+            add_point(&sheet, scale, curve, i);
+    return sheet;
+}
+
+json_t *th_scale_points_json(const th_scale *scale, const th_scale_curve *curve)
+{
+    return with_points(th_sheet_json(CURVE), scale, curve).objects;
+}
+
+json_t *th_scale_own_json(const th_scale *scale, const th_scale_curve *curve, uint32_t index)
+{
+    th_sheet sheet = th_sheet_json(ROW);
+    add_point(&sheet, scale, curve, index);
+    return th_sheet_object(&sheet);
 }
 
 /* ---- fits ---- */
@@ -291,8 +317,7 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
 {
     char memory[96];
     th_print_gap(format, file);
-    th_sheet points = th_sheet_table(0);
-    th_scale_add_points(&points, scale, &scale->curves[0]);
+    th_sheet points = with_points(th_sheet_table(TABLE), scale, &scale->curves[0]);
     bool printed = th_sheet_write(&points, format, file);
     fputc('\n', file);
     if (is_oversubscribed(scale))

@@ -1,8 +1,7 @@
 /* A stress test as JSON and text. */
 #include "figures.h"
+#include "own_json.h"
 #include "tables.h"
-
-#include <throng/bench/stress.h>
 
 #include <math.h>
 
@@ -21,65 +20,78 @@ static th_value some(uint32_t number)
     return TH_IF_KNOWN(number > 0, TH_DIGITS(number));
 }
 
-static void add_point(th_sheet *sheet, const th_stress_point *p, const th_row *row)
+/* Views of a point: the table, JSON of the test, JSON in the rows of its entry. */
+enum { TABLE = 1, TEST = 2, ROW = 4, JSON = TEST | ROW };
+
+static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
 {
+    const th_row *row = &stress->report.rows[index];
+    const th_stress_point *p = &stress->points[index];
     uint32_t low = 0, high = 0;
     const th_capacity *search = &p->search;
     const bool has_interval = th_stress_interval(p, &low, &high);
     json_t *probes = json_array();
-    for (uint32_t i = 0; i < search->probe_count && !sheet->is_table; i++)
+    for (uint32_t i = 0; i < search->probe_count && sheet->view == TEST; i++)
         probes = th_json_append(probes, probe_json(&search->probes[i]));
     const double miss_rate_bound = th_capacity_miss_rate_bound(p->deadline_misses, p->frames);
     const th_figure figures[] = {
-        TH_FIGURE("threads", ">threads", TH_COUNT(p->threads)),
-        TH_FIGURE("characters", ">characters", TH_DIGITS(p->characters)),
-        TH_FIGURE("ci_low", ">CI from", TH_IF_KNOWN(has_interval, TH_DIGITS(low))),
-        TH_FIGURE("ci_high", ">CI to", TH_IF_KNOWN(has_interval, TH_DIGITS(high))),
-        TH_FIGURE("first_failing", ">first failing", some(search->first_failing)),
-        TH_FIGURE("meets_budget", "<meets budget", TH_FLAG(p->meets_budget)),
-        TH_FIGURE("p99_ms", ">p99 ms", TH_REAL(p->times.p99 / 1e6, "%.3f")),
-        TH_COLUMN(">median", TH_REAL(p->times.median / 1e6, "%.3f")),
-        TH_COLUMN(">max", TH_REAL(p->times.max / 1e6, "%.3f")),
-        TH_FIGURE("deadline_misses", ">deadline misses", TH_COUNT(p->deadline_misses)),
-        TH_FIELD("deadline_miss_rate_bound", TH_NUMBER(miss_rate_bound)),
-        TH_FIGURE("preempted", ">preempted", TH_IF_KNOWN(!p->preempted_unknown, TH_COUNT(p->preempted))),
-        TH_FIGURE("p99_without_preempted_ms", ">p99 without preempted", TH_REAL(p->unpreempted.p99 / 1e6, "%.3f")),
-        TH_FIGURE("frames", ">frames", TH_DIGITS(p->frames)),
-        TH_FIELD("runs", TH_COUNT(search->runs)),
-        TH_COLUMN(">runs", some(search->runs)),
-        TH_FIELD("worst_run", some(search->worst_run)),
-        TH_FIELD("best_run", some(search->best_run)),
-        TH_FIELD("visible", some(p->visible)),
-        TH_FIELD("out_of_memory", TH_FLAG(p->out_of_memory)),
-        TH_COLUMN("<palette hash", TH_HASH(row->palette_hash)),
-        TH_FIELD("probes", TH_JSON(probes)),
+        {"frame", NULL, TH_TEXT(th_stress_frame_name(stress)), ROW},
+        {"budget_ms", NULL, TH_NUMBER(stress->budget_ns / 1e6), ROW},
+        {"threads", ">threads", TH_COUNT(p->threads), TABLE | TEST},
+        {"characters", ">characters", TH_DIGITS(p->characters), TABLE | TEST},
+        {"ci_low", ">CI from", TH_IF_KNOWN(has_interval, TH_DIGITS(low)), TABLE | TEST},
+        {"ci_high", ">CI to", TH_IF_KNOWN(has_interval, TH_DIGITS(high)), TABLE | TEST},
+        {"first_failing", ">first failing", some(search->first_failing), TABLE | TEST},
+        {"meets_budget", "<meets budget", TH_FLAG(p->meets_budget), TABLE | JSON},
+        {"p99_ms", ">p99 ms", TH_REAL(p->times.p99 / 1e6, "%.3f"), TABLE | TEST},
+        {NULL, ">median", TH_REAL(p->times.median / 1e6, "%.3f"), TABLE},
+        {NULL, ">max", TH_REAL(p->times.max / 1e6, "%.3f"), TABLE},
+        {"deadline_misses", ">deadline misses", TH_COUNT(p->deadline_misses), TABLE | JSON},
+        {"deadline_miss_rate_bound", NULL, TH_NUMBER(miss_rate_bound), JSON},
+        {"preempted", ">preempted", TH_IF_KNOWN(!p->preempted_unknown, TH_COUNT(p->preempted)), TABLE | JSON},
+        {"p99_without_preempted_ms", ">p99 without preempted", TH_REAL(p->unpreempted.p99 / 1e6, "%.3f"), TABLE | JSON},
+        {"frames", ">frames", TH_DIGITS(p->frames), TABLE | TEST},
+        {"runs", NULL, TH_COUNT(search->runs), TEST},
+        {NULL, ">runs", some(search->runs), TABLE},
+        {"worst_run", NULL, some(search->worst_run), TEST},
+        {"best_run", NULL, some(search->best_run), TEST},
+        {"visible", NULL, some(p->visible), TEST},
+        {"out_of_memory", NULL, TH_FLAG(p->out_of_memory), TEST},
+        {NULL, "<palette hash", TH_HASH(row->palette_hash), TABLE},
+        {"probes", NULL, TH_JSON(probes), TEST},
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
     json_decref(probes);
 }
 
-static void add_points(th_sheet *sheet, const th_stress *stress)
+static th_sheet with_points(th_sheet sheet, const th_stress *stress)
 {
     for (uint32_t i = 0; i < stress->point_count; i++)
         if (!stress->report.rows[i].failure[0])
-            add_point(sheet, &stress->points[i], &stress->report.rows[i]);
+            add_point(&sheet, stress, i);
+    return sheet;
 }
 
 /* ---- JSON ---- */
+
+json_t *th_stress_own_json(const th_stress *stress, uint32_t point)
+{
+    th_sheet sheet = th_sheet_json(ROW);
+    add_point(&sheet, stress, point);
+    return th_sheet_object(&sheet);
+}
 
 json_t *th_stress_json(const th_stress *stress)
 {
     if (stress->report.is_dry_run)
         return th_report_json(&stress->report);
-    th_sheet points = th_sheet_json(0);
-    add_points(&points, stress);
     json_t *json = json_pack(
         "{s:o, s:s, s:o, s:o, s:o, s:i, s:o, s:b, s:o, s:o, s:o}", "headline", th_json_text(stress->headline), "frame",
         th_stress_frame_name(stress), "budget_ms", th_json_real(stress->budget_ns / 1e6), "deadline_miss_rate_allowed",
         th_json_real(TH_CAPACITY_MISS_RATE), "confidence", th_json_real(TH_CONFIDENCE), "frames", (int)stress->frames,
         "preemption_threshold_ms", th_json_real(stress->preemption_threshold_ns / 1e6), "searched", stress->searched,
         "memory_bytes", th_json_count(stress->memory), "bytes_per_character", th_json_real(stress->bytes_per_character),
-        "points", points.objects);
+        "points", with_points(th_sheet_json(TEST), stress).objects);
     return th_json_merge(th_report_json(&stress->report), json_pack("{s:o}", "stress", json));
 }
 
@@ -136,8 +148,7 @@ static void print_warnings(const th_stress *stress, th_format format, FILE *file
 static bool print_figures(const void *result, th_format format, FILE *file)
 {
     const th_stress *stress = result;
-    th_sheet points = th_sheet_table(0);
-    add_points(&points, stress);
+    th_sheet points = with_points(th_sheet_table(TABLE), stress);
     th_print_gap(format, file);
     const bool printed = th_sheet_write(&points, format, file);
     fputc('\n', file);
