@@ -71,7 +71,7 @@ static json_t *source_json(const th_result_file *results)
     json_t *json = json_pack("{s:o}", "file", th_json_text(results->name));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         json_t *value = json_object_get(results->context, names[i]);
-        json = th_json_merge(json, value ? json_pack("{s:O}", names[i], value) : json_object());
+        json = value ? th_json_set(json, names[i], json_incref(value)) : json;
     }
     return json;
 }

@@ -136,11 +136,8 @@ static json_t *context_json(const th_report *report)
 json_t *th_report_context_json(const th_report *report)
 {
     json_t *context = th_json_set(context_json(report), "warnings", th_report_warnings(report));
-    if (report->scene)
-        context = th_json_set(context, "scene", json_incref(report->scene));
-    if (report->picture)
-        context = th_json_set(context, "picture", json_incref(report->picture));
-    return context;
+    context = report->scene ? th_json_set(context, "scene", json_incref(report->scene)) : context;
+    return report->picture ? th_json_set(context, "picture", json_incref(report->picture)) : context;
 }
 
 json_t *th_report_json(const th_report *report)

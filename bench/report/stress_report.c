@@ -92,7 +92,7 @@ json_t *th_stress_json(const th_stress *stress)
         "preemption_threshold_ms", th_json_real(stress->preemption_threshold_ns / 1e6), "searched", stress->searched,
         "memory_bytes", th_json_count(stress->memory), "bytes_per_character", th_json_real(stress->bytes_per_character),
         "points", with_points(th_sheet_json(TEST), stress).objects);
-    return th_json_merge(th_report_json(&stress->report), json_pack("{s:o}", "stress", json));
+    return th_json_set(th_report_json(&stress->report), "stress", json);
 }
 
 /* ---- text ---- */
