@@ -223,12 +223,20 @@ bool th_plot_next(th_plot *plot)
 
 /* ---- marks ---- */
 
-/* Whether to draw; if not yet, extends the axes to show the point. */
-static bool is_drawing(th_plot *plot, double x, double y)
+static void include(th_plot *plot, double x, double y)
 {
-    if (plot->pass == TH_PLOT_MEASURE && th_axis_takes(&plot->x, x) && th_axis_takes(&plot->y, y)) {
+    if (th_axis_takes(&plot->x, x) && th_axis_takes(&plot->y, y)) {
         th_axis_include(&plot->x, x);
         th_axis_include(&plot->y, y);
+    }
+}
+
+/* Whether to draw; if not yet, extends the axes to show both corners of a mark. */
+static bool is_drawing(th_plot *plot, double x0, double x1, double y0, double y1)
+{
+    if (plot->pass == TH_PLOT_MEASURE) {
+        include(plot, x0, y0);
+        include(plot, x1, y1);
     }
     return plot->pass == TH_PLOT_DRAW;
 }
@@ -238,7 +246,7 @@ void th_plot_line(th_plot *plot, th_ink ink, bool is_dashed, const double *x, co
     char pen = 'M';
     bool begun = false;
     for (uint32_t i = 0; i < count; i++) {
-        if (!(is_dashed ? plot->pass == TH_PLOT_DRAW : is_drawing(plot, x[i], y[i])))
+        if (!(is_dashed ? plot->pass == TH_PLOT_DRAW : is_drawing(plot, x[i], x[i], y[i], y[i])))
             continue;
         const double at = th_axis_at(&plot->x, x[i]), up = th_axis_at(&plot->y, y[i]);
         if (isnan(at) || isnan(up)) {
@@ -274,7 +282,7 @@ static void take_place(th_plot *plot, const struct th_plot_label *place)
 
 void th_plot_point(th_plot *plot, th_ink ink, bool is_hollow, double x, double y, const char *title, ...)
 {
-    const bool drawing = is_drawing(plot, x, y);
+    const bool drawing = is_drawing(plot, x, x, y, y);
     const double at = th_axis_at(&plot->x, x), up = th_axis_at(&plot->y, y);
     if (!drawing || isnan(at) || isnan(up))
         return;
@@ -294,7 +302,7 @@ static void write_interval(const th_plot *plot, th_ink ink, const char *path)
 void th_plot_interval_y(th_plot *plot, th_ink ink, double x, th_interval y)
 {
     char path[128];
-    if (!is_drawing(plot, x, y.low) | !is_drawing(plot, x, y.high))
+    if (!is_drawing(plot, x, x, y.low, y.high))
         return;
     const double at = th_axis_at(&plot->x, x), low = th_axis_at(&plot->y, y.low), high = th_axis_at(&plot->y, y.high);
     if (isnan(at) || isnan(low) || isnan(high))
@@ -306,7 +314,7 @@ void th_plot_interval_y(th_plot *plot, th_ink ink, double x, th_interval y)
 void th_plot_interval_x(th_plot *plot, th_ink ink, th_interval x, double y)
 {
     char path[128];
-    if (!is_drawing(plot, x.low, y) | !is_drawing(plot, x.high, y))
+    if (!is_drawing(plot, x.low, x.high, y, y))
         return;
     const double up = th_axis_at(&plot->y, y), low = th_axis_at(&plot->x, x.low), high = th_axis_at(&plot->x, x.high);
     if (isnan(up) || isnan(low) || isnan(high))
@@ -329,7 +337,7 @@ static bool begin_rectangle(const th_plot *plot, double x0, double x1, double y0
 
 void th_plot_bar(th_plot *plot, th_ink ink, double x0, double x1, double y0, double y1, const char *title, ...)
 {
-    if (!is_drawing(plot, x0, y0) | !is_drawing(plot, x1, y1) || !begin_rectangle(plot, x0, x1, y0, y1))
+    if (!is_drawing(plot, x0, x1, y0, y1) || !begin_rectangle(plot, x0, x1, y0, y1))
         return;
     fprintf(plot->file, " class=\"mark i%d\" fill=\"%s\">", ink, inks[ink]);
     WRITE_TITLE(plot, "rect", title);
