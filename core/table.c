@@ -75,6 +75,12 @@ void th_table_cell(th_table *table, const char *format, ...)
         table->failed = true;
 }
 
+void th_table_gap(th_table *table)
+{
+    for (int i = 0; table && i < table->column_count; i++)
+        th_table_cell(table, "%s", "");
+}
+
 static void add_number(th_table *table, const json_t *value)
 {
     if (json_is_integer(value))

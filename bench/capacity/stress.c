@@ -1,6 +1,7 @@
 #include <throng/bench/stress.h>
 
 #include "load_test_harness.h"
+#include "report/own_json.h"
 #include "report/scene_json.h"
 #include "stress_headline.h"
 
@@ -153,16 +154,6 @@ static void describe_point(const stress_run *s)
     point->deadline_misses = search->confirmed.deadline_misses;
 }
 
-static json_t *own_json(const th_stress *out, const th_stress_point *p)
-{
-    return json_pack("{s:s, s:o, s:b, s:i, s:o, s:o, s:o}", "frame", th_stress_frame_name(out), "budget_ms",
-                     th_json_real(out->budget_ns / 1e6), "meets_budget", p->meets_budget, "deadline_misses",
-                     (int)p->deadline_misses, "deadline_miss_rate_bound",
-                     th_json_real(th_capacity_miss_rate_bound(p->deadline_misses, p->frames)), "preempted",
-                     p->preempted_unknown ? json_null() : th_json_count(p->preempted), "p99_without_preempted_ms",
-                     th_json_real(p->unpreempted.p99 / 1e6));
-}
-
 /* Draws a crowd where there is a renderer, for a dry run. */
 static th_result draw_once(stress_run *s, th_error *err)
 {
@@ -214,7 +205,7 @@ static th_result run_point(stress_run *s, th_error *err)
     if (row->failure[0])
         forget(s);
     else
-        row->own = own_json(s->out, s->point);
+        row->own = th_stress_own_json(s->out, (uint32_t)(s->point - s->out->points));
     return TH_OK;
 }
 

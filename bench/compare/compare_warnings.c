@@ -5,7 +5,6 @@
 #include <throng/core/json.h>
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Noise floors above this are reported: they hide changes up to it. */
@@ -115,22 +114,16 @@ static void warn_of_noise(const th_comparison *c, json_t **warnings)
             count_timed(c), 100 * NOISY, worst->name, 100 * worst->floor);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void warn_of_common_change(const th_comparison *c, json_t **warnings)
 {
-    double *changes = malloc(((size_t)c->count + 1) * sizeof *changes);
-    uint32_t count = 0;
-    for (uint32_t i = 0; changes && i < c->count; i++)
+    th_samples changes;
+    const bool has_room = th_samples_init(&changes, c->count);
+    for (uint32_t i = 0; has_room && i < c->count; i++)
         if (isfinite(c->changes[i].change))
-            changes[count++] = c->changes[i].change;
-    if (count >= FEWEST_FOR_COMMON) {
-        qsort(changes, count, sizeof *changes, ascending);
-        const double low = changes[count / 10], high = changes[count - 1 - count / 10];
+            th_samples_add(&changes, c->changes[i].change);
+    if (changes.count >= FEWEST_FOR_COMMON) {
+        const double *sorted = th_samples_sorted(&changes);
+        const double low = sorted[changes.count / 10], high = sorted[changes.count - 1 - changes.count / 10];
         const double least = low > 0 ? low : high < 0 ? high : 0; /* nine of ten entries changed at least this much */
         if (fabs(least) > COMMON_CHANGE)
             th_json_append_format(
@@ -138,7 +131,7 @@ static void warn_of_common_change(const th_comparison *c, json_t **warnings)
                 "nearly all entries are at least %.1f %% %s: that looks like the machine, or like the compiler",
                 100 * fabs(least), least > 0 ? "slower" : "faster");
     }
-    free(changes);
+    th_samples_fini(&changes);
 }
 
 json_t *th_compare_warnings(const th_comparison *c)

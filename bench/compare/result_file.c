@@ -90,11 +90,10 @@ static bool read_unit(const line *l, double *ns)
 
 /* ---- rows ---- */
 
-/* What a row says about its entry; the same in all of its rows. */
+/* What a row says beside the figures of its entry. */
 typedef struct row_info {
-    uint64_t threads, characters, bones, process;
-    double max_error, error_vs_source;
-    const char *hash, *failure;
+    uint64_t process;
+    const char *failure;
     bool skipped; /* not measured, but not an error */
 } row_info;
 
@@ -129,19 +128,22 @@ static bool read_hash(const line *l, const char **out)
 }
 
 /* Reads some fields only from our own files: other programs may use their names differently. */
-static bool read_row_info(const line *l, row_info *out)
+static bool read_row_info(const line *l, row_info *out, th_result_file_entry *e)
 {
-    *out = (row_info){.max_error = (double)NAN, .error_vs_source = (double)NAN};
+    uint64_t threads;
+    *out = (row_info){0};
     if (!read_failure(l, out))
         return false;
     const uint64_t fewest = out->failure || out->skipped ? 0 : 1; /* it may lack the field */
-    if (!read_count(l, "threads", 1, fewest, UINT32_MAX, &out->threads))
+    if (!read_count(l, "threads", 1, fewest, UINT32_MAX, &threads))
         return false;
-    return !l->is_ours || (read_count(l, "characters", 0, 0, UINT64_MAX, &out->characters) &&
-                           read_count(l, "bones", 0, 0, UINT64_MAX, &out->bones) &&
+    e->threads = (uint32_t)threads;
+    e->max_error = e->error_vs_source = (double)NAN;
+    return !l->is_ours || (read_count(l, "characters", 0, 0, UINT64_MAX, &e->characters) &&
+                           read_count(l, "bones", 0, 0, UINT64_MAX, &e->bones) &&
                            read_count(l, "process", 0, 0, TH_REPORT_MAX_PROCESSES - 1, &out->process) &&
-                           read_error(l, "max_error", &out->max_error) &&
-                           read_error(l, "error_vs_source", &out->error_vs_source) && read_hash(l, &out->hash));
+                           read_error(l, "max_error", &e->max_error) &&
+                           read_error(l, "error_vs_source", &e->error_vs_source) && read_hash(l, &e->palette_hash));
 }
 
 static bool is_same_text(const char *a, const char *b)
@@ -150,13 +152,13 @@ static bool is_same_text(const char *a, const char *b)
 }
 
 /* The first row of an entry defines these fields; the others must agree. */
-static bool check_same(const line *l, const row_info *t, const th_result_file_entry *e)
+static bool check_same(const line *l, const th_result_file_entry *row, const th_result_file_entry *e)
 {
-    if (t->threads != e->threads)
+    if (row->threads != e->threads)
         return refuse(l, "threads", "differs from row to row");
-    if (!is_same_text(t->hash, e->palette_hash))
+    if (!is_same_text(row->palette_hash, e->palette_hash))
         return refuse(l, "palette_hash", "differs from row to row");
-    if (t->characters != e->characters || t->bones != e->bones)
+    if (row->characters != e->characters || row->bones != e->bones)
         return refuse(l, "characters", "or bones differ from row to row");
     return true;
 }
@@ -256,18 +258,9 @@ static bool make_room(const row_map *r)
 static bool read_row(const row_map *r, const line *l, th_result_file_entry *e, bool is_first)
 {
     row_info t;
-    if (!read_row_info(l, &t))
+    th_result_file_entry row = {0};
+    if (!read_row_info(l, &t, is_first ? e : &row) || (!is_first && !check_same(l, &row, e)))
         return false;
-    if (is_first) {
-        e->threads = (uint32_t)t.threads;
-        e->characters = t.characters;
-        e->bones = t.bones;
-        e->palette_hash = t.hash;
-        e->max_error = t.max_error;
-        e->error_vs_source = t.error_vs_source;
-    } else if (!check_same(l, &t, e)) {
-        return false;
-    }
     e->failure = e->failure ? e->failure : t.failure;
     return t.failure || t.skipped || r->is_dry || add_times(l, &t, e->real_ns.count == 0, e);
 }

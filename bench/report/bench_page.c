@@ -1,7 +1,6 @@
 /* The page of a bench run. */
 #include "html.h"
 #include "plot.h"
-#include "tables.h"
 
 #include <throng/bench/bench.h>
 #include <throng/bench/page.h>
@@ -148,31 +147,23 @@ static bool draw_group(const th_row *rows, uint32_t count, FILE *file)
 {
     char title[64];
     const char **names = calloc(count, sizeof *names);
-    th_plot plot;
     if (!names)
         return false;
     write_title(rows, title, sizeof title);
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = title,
         .x_title = unit_of(rows).name,
-        .y_title = "",
         .x = th_axis_log(),
         .rows = names,
         .row_count = count,
     };
-    for (uint32_t i = 0; i < count; i++) {
-        names[i] = rows[i].name + prefix_of(&rows[i]);
-        if (has_figures(&rows[i])) {
-            const th_interval interval = cost_interval(&rows[i]);
-            th_axis_include(&desc.x, interval.low);
-            th_axis_include(&desc.x, interval.high);
-        }
-    }
-    th_plot_begin(&plot, &desc, file);
     for (uint32_t i = 0; i < count; i++)
-        if (has_figures(&rows[i]))
-            draw_cost(&plot, &rows[i], i);
-    th_plot_end(&plot);
+        names[i] = rows[i].name + prefix_of(&rows[i]);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot))
+        for (uint32_t i = 0; i < count; i++)
+            if (has_figures(&rows[i]))
+                draw_cost(&plot, &rows[i], i);
     free(names);
     return true;
 }
@@ -258,7 +249,6 @@ static uint32_t find_modes(const th_report *report, th_key out[MODE_COUNT])
 
 static void draw_errors(const th_report *report, FILE *file)
 {
-    th_plot plot;
     const char *what;
     th_key keys[MODE_COUNT];
     th_plot_desc desc = {
@@ -272,28 +262,24 @@ static void draw_errors(const th_report *report, FILE *file)
         .keys = keys,
     };
     const th_row *limit = row_named(report, "limit/palette_write");
-    for (uint32_t r = 0; r < report->row_count; r++)
-        if (mode_of(&report->rows[r], &what) && error_of(&report->rows[r]) > 0) {
-            th_axis_include(&desc.x, cost_of(&report->rows[r]));
-            th_axis_include(&desc.y, error_of(&report->rows[r]));
-        }
     desc.key_count = find_modes(report, keys);
     if (desc.key_count == 0)
         return;
     if (limit)
         th_axis_include(&desc.x, cost_of(limit));
-    th_plot_begin(&plot, &desc, file);
-    if (limit)
-        th_plot_rule_x(&plot, cost_of(limit), "memory floor");
-    for (uint32_t r = 0; r < report->row_count; r++) {
-        const th_row *row = &report->rows[r];
-        const th_key *mode = mode_of(row, &what);
-        if (mode)
-            th_plot_point(&plot, mode->ink, false, cost_of(row), error_of(row), "%s: %.3g ns per bone, error %.2g",
-                          row->name, cost_of(row), error_of(row));
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot)) {
+        if (limit)
+            th_plot_rule_x(&plot, cost_of(limit), "memory floor");
+        for (uint32_t r = 0; r < report->row_count; r++) {
+            const th_row *row = &report->rows[r];
+            const th_key *mode = mode_of(row, &what);
+            if (mode)
+                th_plot_point(&plot, mode->ink, false, cost_of(row), error_of(row), "%s: %.3g ns per bone, error %.2g",
+                              row->name, cost_of(row), error_of(row));
+        }
+        label_errors(&plot, report);
     }
-    label_errors(&plot, report);
-    th_plot_end(&plot);
 }
 
 /* ---- the page ---- */
@@ -310,31 +296,24 @@ static bool draw_section(const th_report *report, bool of_jobs, FILE *file)
 {
     if (!has_rows(report, of_jobs))
         return true;
-    th_html_section(of_jobs ? "The job system" : "Posing and drawing", file);
-    th_html_figures(file);
+    th_html_plots(of_jobs ? "The job system" : "Posing and drawing", NULL, file);
     if (!of_jobs)
         draw_errors(report, file);
     const bool drawn = draw_groups(report, of_jobs, file);
-    th_html_figures_end(file);
-    th_html_section_end(file);
+    th_html_plots_end(file);
     return drawn;
+}
+
+static bool draw_all(const void *result, FILE *file)
+{
+    const bool drawn = draw_section(result, false, file);
+    return draw_section(result, true, file) && drawn;
 }
 
 bool th_bench_page(const th_report *report, const char *command, FILE *file)
 {
     char headline[256] = "";
     write_headline(report, headline, sizeof headline);
-    th_html_begin(&(th_html_head){"throng bench", headline, NULL, command}, file);
-    th_html_conditions(report, file);
-    th_html_warnings(report, file);
-    bool made = th_html_failures(report, file);
-    made = draw_section(report, false, file) && made;
-    made = draw_section(report, true, file) && made;
-    th_html_section("Figures", file);
-    made = (report->is_dry_run ? th_report_print_dry_run(report, TH_FORMAT_HTML, file)
-                               : th_bench_print_figures(report, TH_FORMAT_HTML, file)) &&
-           made;
-    th_html_section_end(file);
-    made = th_html_context(report, file) && made;
-    return th_html_end(file) && made;
+    const th_html_head head = {"throng bench", headline, NULL, command};
+    return th_html_report(&head, &th_bench_tables, report, report, draw_all, file);
 }

@@ -1,7 +1,6 @@
 /* The page of a comparison. */
 #include "html.h"
 #include "plot.h"
-#include "tables.h"
 
 #include <throng/bench/compare.h>
 #include <throng/bench/page.h>
@@ -23,7 +22,6 @@ typedef struct forest {
     const th_change **changes;
     uint32_t count;
     bool is_ratio; /* a ratio of times, for large changes; else percent */
-    th_axis axis;
 } forest;
 
 #define LARGE 1.0
@@ -39,20 +37,18 @@ static double detectable_change(const forest *f, const th_change *c)
     return fmax(isfinite(c->floor) ? c->floor : 0, f->comparison->threshold);
 }
 
-static void set_axis(forest *f)
+static th_axis axis_of(forest *f)
 {
     f->is_ratio = false;
     for (uint32_t i = 0; i < f->count; i++)
         f->is_ratio = f->is_ratio || fabs(f->changes[i]->change) > LARGE;
-    f->axis = f->is_ratio ? th_axis_log() : th_axis_linear();
-    th_axis_include(&f->axis, shown(f, 0));
+    th_axis axis = f->is_ratio ? th_axis_log() : th_axis_linear();
+    th_axis_include(&axis, shown(f, 0));
     for (uint32_t i = 0; i < f->count; i++) {
-        const th_change *c = f->changes[i];
-        const double changes[] = {c->change, c->interval.low, c->interval.high, detectable_change(f, c),
-                                  -detectable_change(f, c)};
-        for (size_t v = 0; v < sizeof changes / sizeof *changes; v++)
-            th_axis_include(&f->axis, shown(f, changes[v]));
+        th_axis_include(&axis, shown(f, detectable_change(f, f->changes[i])));
+        th_axis_include(&axis, shown(f, -detectable_change(f, f->changes[i])));
     }
+    return axis;
 }
 
 static th_ink ink_of(const th_change *c)
@@ -82,27 +78,26 @@ static void draw_row(th_plot *plot, const forest *f, uint32_t row)
 /* names: [entry] */
 static void draw_forest(forest *f, const char *title, const char *const *names, FILE *file)
 {
-    th_plot plot;
-    set_axis(f);
+    const th_axis axis = axis_of(f);
     const th_plot_desc desc = {
         .title = title,
         .x_title = f->is_ratio ? "new time / old time" : "change of time, percent",
-        .y_title = "",
-        .x = f->axis,
+        .x = axis,
         .rows = names,
         .row_count = f->count,
         .keys = keys,
         .key_count = sizeof keys / sizeof *keys,
     };
-    th_plot_begin(&plot, &desc, file);
-    for (uint32_t i = 0; i < f->count; i++) {
-        const double floor = detectable_change(f, f->changes[i]);
-        th_plot_band(&plot, fmax(shown(f, -floor), plot.x.low), shown(f, floor), i, i + 1);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot)) {
+        for (uint32_t i = 0; i < f->count; i++) {
+            const double floor = detectable_change(f, f->changes[i]);
+            th_plot_band(&plot, fmax(shown(f, -floor), plot.x.low), shown(f, floor), i, i + 1);
+        }
+        th_plot_rule_x(&plot, shown(f, 0), "");
+        for (uint32_t i = 0; i < f->count; i++)
+            draw_row(&plot, f, i);
     }
-    th_plot_rule_x(&plot, shown(f, 0), "");
-    for (uint32_t i = 0; i < f->count; i++)
-        draw_row(&plot, f, i);
-    th_plot_end(&plot);
 }
 
 /* ---- groups ---- */
@@ -166,16 +161,12 @@ static bool draw_all(const th_comparison *comparison, FILE *file)
         if (has_change(&comparison->changes[i]))
             all.changes[all.count++] = &comparison->changes[i];
     if (all.count > 0) {
-        th_html_section("Changes", file);
-        th_write_line(file, TH_FORMAT_HTML,
-                      "Bars: %.0f %% CI. Shaded: below the smallest detectable change, which is the threshold or "
-                      "the noise.",
-                      100 * TH_CONFIDENCE);
-        th_html_figures(file);
+        th_html_plots(
+            "Changes",
+            "Bars: 95 % CI. Shaded: below the smallest detectable change, which is the threshold or the noise.", file);
         draw_changed(&all, names, file);
         draw_groups(&all, names, file);
-        th_html_figures_end(file);
-        th_html_section_end(file);
+        th_html_plots_end(file);
     }
     free(names);
     free(all.changes);

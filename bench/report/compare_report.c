@@ -1,26 +1,69 @@
 /* A comparison as JSON, CSV and text. */
+#include "figures.h"
 #include "tables.h"
 
 #include <throng/bench/compare.h>
-#include <throng/core/json.h>
-#include <throng/core/table.h>
 
 #include <math.h>
 
-/* ---- JSON and CSV ---- */
+/* ---- figures ---- */
 
-static json_t *change_json(const th_change *c)
+typedef struct cell {
+    char text[64];
+} cell;
+
+static th_value time_of(double ns)
 {
-    json_t *json =
-        json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", th_json_text(c->name), "verdict",
-                  th_verdict_name(c->verdict), "old_ns", th_json_real(c->old_ns), "new_ns", th_json_real(c->new_ns),
-                  "change", th_json_real(c->change), "change_low", th_json_real(c->interval.low), "change_high",
-                  th_json_real(c->interval.high), "p", th_json_real(c->p), "noise_floor", th_json_real(c->floor));
-    return th_json_merge(json, json_pack("{s:s, s:i, s:i, s:o}", "unit",
-                                         c->unit == TH_UNIT_PROCESS ? "process" : "repetition", "old_units",
-                                         (int)c->counts[0], "new_units", (int)c->counts[1], "problem",
-                                         th_json_text_if_any(c->problem)));
+    if (ns < 1e3)
+        return TH_REAL(ns, "%.2f ns");
+    return ns < 1e6 ? TH_SCALED(ns, 1e3, "%.2f us") : TH_SCALED(ns, 1e6, "%.2f ms");
 }
+
+static cell interval_of(th_interval interval)
+{
+    cell out = {"-"};
+    if (!isnan(interval.low))
+        snprintf(out.text, sizeof out.text, "%+.1f to %+.1f %%", 100 * interval.low, 100 * interval.high);
+    return out;
+}
+
+static void add_change(th_sheet *sheet, const th_comparison *comparison, const th_change *c)
+{
+    const bool is_classified = !isnan(c->change) && c->verdict != TH_VERDICT_BASELINE;
+    const double detectable = fmax(c->floor, comparison->threshold);
+    const cell ci = interval_of(c->interval);
+    cell verdict;
+    snprintf(verdict.text, sizeof verdict.text, "%s%s", th_verdict_name(c->verdict), c->problem[0] ? ", WRONG" : "");
+    const th_figure figures[] = {
+        TH_FIGURE("name", "<entry", TH_TEXT(c->name)),
+        TH_FIELD("verdict", TH_TEXT(th_verdict_name(c->verdict))),
+        TH_FIGURE("old_ns", ">old", time_of(c->old_ns)),
+        TH_FIGURE("new_ns", ">new", time_of(c->new_ns)),
+        TH_FIGURE("change", ">change", TH_SHARE(c->change, "%+.1f %%")),
+        TH_FIELD("change_low", TH_NUMBER(c->interval.low)),
+        TH_FIELD("change_high", TH_NUMBER(c->interval.high)),
+        TH_COLUMN(">95 % CI", TH_TEXT(ci.text)),
+        TH_FIGURE("p", ">p", TH_REAL(c->p, c->p < 0.001 ? "%.0e" : "%.3f")),
+        TH_FIELD("noise_floor", TH_NUMBER(c->floor)),
+        TH_COLUMN(">smallest detectable",
+                  TH_IF_KNOWN(is_classified && c->verdict != TH_VERDICT_UNKNOWN, TH_SHARE(detectable, "%.1f %%"))),
+        TH_COLUMN("<verdict", TH_TEXT(verdict.text)),
+        TH_FIELD("unit", TH_TEXT(c->unit == TH_UNIT_PROCESS ? "process" : "repetition")),
+        TH_FIELD("old_units", TH_COUNT(c->counts[0])),
+        TH_FIELD("new_units", TH_COUNT(c->counts[1])),
+        TH_FIELD("problem", TH_TEXT(c->problem[0] ? c->problem : NULL)),
+    };
+    th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
+}
+
+static th_sheet with_changes(th_sheet sheet, const th_comparison *c)
+{
+    for (uint32_t i = 0; i < c->count; i++)
+        add_change(&sheet, c, &c->changes[i]);
+    return sheet;
+}
+
+/* ---- JSON and CSV ---- */
 
 static json_t *source_json(const th_result_file *results)
 {
@@ -28,17 +71,9 @@ static json_t *source_json(const th_result_file *results)
     json_t *json = json_pack("{s:o}", "file", th_json_text(results->name));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         json_t *value = json_object_get(results->context, names[i]);
-        json = th_json_merge(json, value ? json_pack("{s:O}", names[i], value) : json_object());
+        json = value ? th_json_set(json, names[i], json_incref(value)) : json;
     }
     return json;
-}
-
-static json_t *changes_json(const th_comparison *c)
-{
-    json_t *changes = json_array();
-    for (uint32_t i = 0; i < c->count; i++)
-        changes = th_json_append(changes, change_json(&c->changes[i]));
-    return changes;
 }
 
 json_t *th_comparison_json(const th_comparison *c)
@@ -46,15 +81,15 @@ json_t *th_comparison_json(const th_comparison *c)
     json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:b}", "old", source_json(c->old_results), "new",
                              source_json(c->new_results), "threshold", th_json_real(c->threshold), "alpha",
                              th_json_real(TH_COMPARE_ALPHA), "good", !th_comparison_is_bad(c));
-    return th_json_merge(json, json_pack("{s:i, s:i, s:i, s:O, s:O, s:o}", "regressions",
-                                         (int)c->verdicts[TH_VERDICT_REGRESSION], "gains",
-                                         (int)c->verdicts[TH_VERDICT_GAIN], "problems", (int)c->problems, "differences",
-                                         c->differences, "warnings", c->warnings, "entries", changes_json(c)));
+    return th_json_merge(
+        json, json_pack("{s:i, s:i, s:i, s:O, s:O, s:o}", "regressions", (int)c->verdicts[TH_VERDICT_REGRESSION],
+                        "gains", (int)c->verdicts[TH_VERDICT_GAIN], "problems", (int)c->problems, "differences",
+                        c->differences, "warnings", c->warnings, "entries", with_changes(th_sheet_json(0), c).objects));
 }
 
 bool th_comparison_csv(const th_comparison *c, FILE *file)
 {
-    json_t *changes = changes_json(c);
+    json_t *changes = with_changes(th_sheet_json(0), c).objects;
     th_table *table = th_table_from_objects(changes);
     const bool written = th_table_write(table, TH_FORMAT_CSV, file);
     th_table_destroy(table);
@@ -63,55 +98,6 @@ bool th_comparison_csv(const th_comparison *c, FILE *file)
 }
 
 /* ---- text ---- */
-
-static void add_time(th_table *table, double ns)
-{
-    if (isnan(ns))
-        th_table_cell(table, "-");
-    else if (ns < 1e3)
-        th_table_cell(table, "%.2f ns", ns);
-    else if (ns < 1e6)
-        th_table_cell(table, "%.2f us", ns / 1e3);
-    else
-        th_table_cell(table, "%.2f ms", ns / 1e6);
-}
-
-static void add_interval(th_table *table, th_interval interval)
-{
-    if (isnan(interval.low))
-        th_table_cell(table, "-");
-    else
-        th_table_cell(table, "%+.1f to %+.1f %%", 100 * interval.low, 100 * interval.high);
-}
-
-static void add_change(th_table *table, const th_comparison *comparison, const th_change *c)
-{
-    th_table_cell(table, "%s", c->name);
-    add_time(table, c->old_ns);
-    add_time(table, c->new_ns);
-    if (isnan(c->change)) {
-        for (int i = 0; i < 4; i++)
-            th_table_cell(table, "-");
-    } else {
-        th_table_cell(table, "%+.1f %%", 100 * c->change);
-        add_interval(table, c->interval);
-        const bool is_classified = c->verdict != TH_VERDICT_BASELINE;
-        th_table_cell(table, !is_classified ? "-" : c->p < 0.001 ? "%.0e" : "%.3f", c->p);
-        th_table_cell(table, !is_classified || c->verdict == TH_VERDICT_UNKNOWN ? "-" : "%.1f %%",
-                      100 * fmax(c->floor, comparison->threshold));
-    }
-    th_table_cell(table, "%s%s", th_verdict_name(c->verdict), c->problem[0] ? ", WRONG" : "");
-}
-
-static bool print_table(const th_comparison *c, th_format format, FILE *file)
-{
-    th_table *table = th_table_create("<entry|>old|>new|>change|>95 % CI|>p|>smallest detectable|<verdict");
-    for (uint32_t i = 0; i < c->count; i++)
-        add_change(table, c, &c->changes[i]);
-    const bool printed = th_table_write(table, format, file);
-    th_table_destroy(table);
-    return printed;
-}
 
 static void print_source(const char *which, const th_result_file *results, th_format format, FILE *file)
 {
@@ -163,7 +149,8 @@ static void print_summary(const th_comparison *c, th_format format, FILE *file)
 
 bool th_comparison_print_figures(const th_comparison *c, th_format format, FILE *file)
 {
-    const bool printed = print_table(c, format, file);
+    th_sheet changes = with_changes(th_sheet_table(0), c);
+    const bool printed = th_sheet_write(&changes, format, file);
     fputc('\n', file);
     print_summary(c, format, file);
     th_write_line(file, format,

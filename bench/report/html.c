@@ -1,9 +1,7 @@
 #include "html.h"
 
 #include "embedded.h"
-
-#include <throng/core/json.h>
-#include <throng/core/table.h>
+#include "row_figures.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,14 +51,18 @@ void th_html_section_end(FILE *file)
     fputs("</section>\n", file);
 }
 
-void th_html_figures(FILE *file)
+void th_html_plots(const char *heading, const char *note, FILE *file)
 {
+    th_html_section(heading, file);
+    if (note)
+        th_write_line(file, TH_FORMAT_HTML, "%s", note);
     fputs("<div class=\"figures\">\n", file);
 }
 
-void th_html_figures_end(FILE *file)
+void th_html_plots_end(FILE *file)
 {
     fputs("</div>\n", file);
+    th_html_section_end(file);
 }
 
 bool th_html_end(FILE *file)
@@ -90,39 +92,18 @@ bool th_html_trouble(const th_report *report, char *out, size_t size)
     return out[0] != '\0';
 }
 
-bool th_html_failures(const th_report *report, FILE *file)
+static bool write_failures(const th_report *report, FILE *file)
 {
-    uint32_t failed = 0;
-    th_table *table = th_table_create("<entry|>threads|<why");
+    th_sheet sheet = th_sheet_table(TH_ROW_FAILED);
     for (uint32_t r = 0; r < report->row_count; r++)
-        if (has_failed(&report->rows[r])) {
-            th_table_cell(table, "%s", report->rows[r].name);
-            th_table_cell(table, "%u", report->rows[r].threads);
-            th_table_cell(table, "%s", report->rows[r].failure);
-            failed++;
-        }
-    if (failed > 0)
-        th_html_section("Failed", file);
-    const bool written = failed == 0 || th_table_write(table, TH_FORMAT_HTML, file);
-    if (failed > 0)
-        th_html_section_end(file);
-    th_table_destroy(table);
+        if (has_failed(&report->rows[r]))
+            th_row_add(&sheet, report, &report->rows[r], 0);
+    if (sheet.count == 0)
+        return true;
+    th_html_section("Failed", file);
+    const bool written = th_sheet_write(&sheet, TH_FORMAT_HTML, file);
+    th_html_section_end(file);
     return written;
-}
-
-/* ---- conditions ---- */
-
-void th_html_conditions(const th_report *report, FILE *file)
-{
-    fputs("<div class=\"conditions\">\n", file);
-    th_report_print_conditions(report, TH_FORMAT_HTML, file);
-}
-
-void th_html_warnings(const th_report *report, FILE *file)
-{
-    fputs("</div>\n<div class=\"warnings\">", file);
-    th_report_print_warnings(report, TH_FORMAT_HTML, file);
-    fputs("</div>\n", file);
 }
 
 /* ---- context ---- */
@@ -213,7 +194,7 @@ bool th_html_contexts(const json_t *old_context, const json_t *new_context, FILE
     return written;
 }
 
-bool th_html_context(const th_report *report, FILE *file)
+static bool write_context(const th_report *report, FILE *file)
 {
     json_t *context = th_report_context_json(report), *flat = context ? flatten(json_object(), "", context) : NULL;
     th_html_section("Machine and build", file);
@@ -222,4 +203,26 @@ bool th_html_context(const th_report *report, FILE *file)
     json_decref(context);
     json_decref(flat);
     return written;
+}
+
+/* ---- the page ---- */
+
+bool th_html_report(const th_html_head *head, const th_tables *tables, const th_report *report, const void *result,
+                    bool (*plots)(const void *result, FILE *file), FILE *file)
+{
+    th_html_begin(head, file);
+    fputs("<div class=\"conditions\">\n", file);
+    th_report_print_conditions(report, TH_FORMAT_HTML, file);
+    if (tables->print_how)
+        tables->print_how(result, TH_FORMAT_HTML, file);
+    fputs("</div>\n<div class=\"warnings\">", file);
+    th_report_print_warnings(report, TH_FORMAT_HTML, file);
+    fputs("</div>\n", file);
+    bool made = write_failures(report, file);
+    made = plots(result, file) && made;
+    th_html_section("Figures", file);
+    made = th_tables_print_figures(tables, report, result, TH_FORMAT_HTML, file) && made;
+    th_html_section_end(file);
+    made = write_context(report, file) && made;
+    return th_html_end(file) && made;
 }

@@ -158,17 +158,16 @@ static void write_y_axis(const th_plot *plot, const th_plot_desc *desc)
     }
     for (uint32_t i = 0; i < desc->row_count; i++)
         write_name(plot, plot->x.from - 5, th_axis_at(&plot->y, i + 0.5) + 4, "end", desc->rows[i]);
-    write_text(plot, 0, fmin(plot->y.from, plot->y.to) - 7, "start", "title", desc->y_title);
+    if (desc->y_title)
+        write_text(plot, 0, fmin(plot->y.from, plot->y.to) - 7, "start", "title", desc->y_title);
 }
 
 /* Places the axes beside labels and titles, and returns the total height. */
 static double lay_out(th_plot *plot, const th_plot_desc *desc)
 {
-    const double top = each_key(plot, desc, NULL) + (desc->y_title[0] ? FONT + 8 : 4);
+    const double top = each_key(plot, desc, NULL) + (desc->y_title ? FONT + 8 : 4);
     const double row = desc->row_height > 0 ? desc->row_height : ROW;
     const double height = desc->rows ? row * desc->row_count : desc->is_tall ? TALL : HEIGHT;
-    plot->x = desc->x;
-    plot->y = desc->y;
     if (desc->columns)
         plot->x = (th_axis){.low = 0, .high = desc->column_count};
     else
@@ -181,12 +180,13 @@ static double lay_out(th_plot *plot, const th_plot_desc *desc)
         plot->y.from = top + height, plot->y.to = top;
     plot->x.from = desc->rows ? widest(desc->rows, desc->row_count) + 8 : 6 * LETTER + 5;
     plot->x.to = TH_PLOT_WIDTH - RIGHT;
-    return top + height + (desc->x_title[0] ? 36 : 20);
+    return top + height + 36;
 }
 
-void th_plot_begin(th_plot *plot, const th_plot_desc *desc, FILE *file)
+static void begin_figure(th_plot *plot)
 {
-    *plot = (th_plot){.file = file};
+    FILE *file = plot->file;
+    const th_plot_desc *desc = plot->desc;
     const double height = lay_out(plot, desc);
     fputs("<figure>\n<figcaption><h3>", file);
     th_html_escape(desc->title, file);
@@ -207,18 +207,47 @@ void th_plot_begin(th_plot *plot, const th_plot_desc *desc, FILE *file)
     write_y_axis(plot, desc);
 }
 
-void th_plot_end(th_plot *plot)
+th_plot th_plot_begin(const th_plot_desc *desc, FILE *file)
 {
-    fputs("</svg>\n</figure>\n", plot->file);
+    return (th_plot){.desc = desc, .file = file, .x = desc->x, .y = desc->y};
+}
+
+bool th_plot_next(th_plot *plot)
+{
+    if (plot->pass == TH_PLOT_MEASURE)
+        begin_figure(plot);
+    else if (plot->pass == TH_PLOT_DRAW)
+        fputs("</svg>\n</figure>\n", plot->file);
+    return plot->pass++ < TH_PLOT_DRAW;
 }
 
 /* ---- marks ---- */
+
+static void include(th_plot *plot, double x, double y)
+{
+    if (th_axis_takes(&plot->x, x) && th_axis_takes(&plot->y, y)) {
+        th_axis_include(&plot->x, x);
+        th_axis_include(&plot->y, y);
+    }
+}
+
+/* Whether to draw; if not yet, extends the axes to show both corners of a mark. */
+static bool is_drawing(th_plot *plot, double x0, double x1, double y0, double y1)
+{
+    if (plot->pass == TH_PLOT_MEASURE) {
+        include(plot, x0, y0);
+        include(plot, x1, y1);
+    }
+    return plot->pass == TH_PLOT_DRAW;
+}
 
 void th_plot_line(th_plot *plot, th_ink ink, bool is_dashed, const double *x, const double *y, uint32_t count)
 {
     char pen = 'M';
     bool begun = false;
     for (uint32_t i = 0; i < count; i++) {
+        if (!(is_dashed ? plot->pass == TH_PLOT_DRAW : is_drawing(plot, x[i], x[i], y[i], y[i])))
+            continue;
         const double at = th_axis_at(&plot->x, x[i]), up = th_axis_at(&plot->y, y[i]);
         if (isnan(at) || isnan(up)) {
             pen = 'M';
@@ -253,8 +282,9 @@ static void take_place(th_plot *plot, const struct th_plot_label *place)
 
 void th_plot_point(th_plot *plot, th_ink ink, bool is_hollow, double x, double y, const char *title, ...)
 {
+    const bool drawing = is_drawing(plot, x, x, y, y);
     const double at = th_axis_at(&plot->x, x), up = th_axis_at(&plot->y, y);
-    if (isnan(at) || isnan(up))
+    if (!drawing || isnan(at) || isnan(up))
         return;
     fprintf(plot->file, "<path class=\"%s i%d\" fill=\"%s\" stroke=\"%s\" d=\"", is_hollow ? "hollow" : "mark", ink,
             is_hollow ? "#fff" : inks[ink], is_hollow ? inks[ink] : "none");
@@ -272,6 +302,8 @@ static void write_interval(const th_plot *plot, th_ink ink, const char *path)
 void th_plot_interval_y(th_plot *plot, th_ink ink, double x, th_interval y)
 {
     char path[128];
+    if (!is_drawing(plot, x, x, y.low, y.high))
+        return;
     const double at = th_axis_at(&plot->x, x), low = th_axis_at(&plot->y, y.low), high = th_axis_at(&plot->y, y.high);
     if (isnan(at) || isnan(low) || isnan(high))
         return;
@@ -282,6 +314,8 @@ void th_plot_interval_y(th_plot *plot, th_ink ink, double x, th_interval y)
 void th_plot_interval_x(th_plot *plot, th_ink ink, th_interval x, double y)
 {
     char path[128];
+    if (!is_drawing(plot, x.low, x.high, y, y))
+        return;
     const double up = th_axis_at(&plot->y, y), low = th_axis_at(&plot->x, x.low), high = th_axis_at(&plot->x, x.high);
     if (isnan(up) || isnan(low) || isnan(high))
         return;
@@ -303,7 +337,7 @@ static bool begin_rectangle(const th_plot *plot, double x0, double x1, double y0
 
 void th_plot_bar(th_plot *plot, th_ink ink, double x0, double x1, double y0, double y1, const char *title, ...)
 {
-    if (!begin_rectangle(plot, x0, x1, y0, y1))
+    if (!is_drawing(plot, x0, x1, y0, y1) || !begin_rectangle(plot, x0, x1, y0, y1))
         return;
     fprintf(plot->file, " class=\"mark i%d\" fill=\"%s\">", ink, inks[ink]);
     WRITE_TITLE(plot, "rect", title);
@@ -311,13 +345,13 @@ void th_plot_bar(th_plot *plot, th_ink ink, double x0, double x1, double y0, dou
 
 void th_plot_band(th_plot *plot, double x0, double x1, double y0, double y1)
 {
-    if (begin_rectangle(plot, x0, x1, y0, y1))
+    if (plot->pass == TH_PLOT_DRAW && begin_rectangle(plot, x0, x1, y0, y1))
         fputs(" class=\"band\" fill=\"#e8e8e8\"/>\n", plot->file);
 }
 
 void th_plot_cell(th_plot *plot, uint32_t row, uint32_t column, double share, const char *text, const char *title, ...)
 {
-    if (!isfinite(share) || column >= plot->x.high || row >= plot->y.high ||
+    if (plot->pass != TH_PLOT_DRAW || !isfinite(share) || column >= plot->x.high || row >= plot->y.high ||
         !begin_rectangle(plot, column, column + 1, row, row + 1))
         return;
     fprintf(plot->file, " class=\"cell\" fill=\"%s\" fill-opacity=\"%.2f\">", inks[TH_INK_SKY],
@@ -372,7 +406,7 @@ void th_plot_label(th_plot *plot, double x, double y, const char *text)
     const double middle = at - width / 2, behind = at + 7, before = at - 7 - width;
     const double tries[][2] = {{behind, up + 4}, {before, up + 4},  {middle, up - 8}, {middle, up + 15},
                                {behind, up - 8}, {behind, up + 15}, {before, up - 8}, {before, up + 15}};
-    if (!isnan(at) && !isnan(up))
+    if (plot->pass == TH_PLOT_DRAW && !isnan(at) && !isnan(up))
         place_name(plot, tries, sizeof tries / sizeof *tries, text);
 }
 
@@ -382,7 +416,7 @@ void th_plot_rule_x(th_plot *plot, double x, const char *name)
                  width = LETTER * th_utf8_length(name);
     const double tries[][2] = {
         {at + 4, top + 9}, {at - 4 - width, top + 9}, {at + 4, top + 22}, {at - 4 - width, top + 22}};
-    if (isnan(at) || !is_within(&plot->x, x))
+    if (plot->pass != TH_PLOT_DRAW || isnan(at) || !is_within(&plot->x, x))
         return;
     write_line(plot, "rule", "#333", at, top, at, fmax(plot->y.from, plot->y.to));
     place_name(plot, tries, sizeof tries / sizeof *tries, name);
@@ -393,7 +427,7 @@ void th_plot_rule_y(th_plot *plot, double y, const char *name)
     const double up = th_axis_at(&plot->y, y), right = plot->x.to - LETTER * th_utf8_length(name),
                  left = plot->x.from + 4;
     const double tries[][2] = {{right, up - 4}, {right, up + 12}, {left, up - 4}, {left, up + 12}};
-    if (isnan(up) || !is_within(&plot->y, y))
+    if (plot->pass != TH_PLOT_DRAW || isnan(up) || !is_within(&plot->y, y))
         return;
     write_line(plot, "rule", "#333", plot->x.from, up, plot->x.to, up);
     place_name(plot, tries, sizeof tries / sizeof *tries, name);

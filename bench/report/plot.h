@@ -35,10 +35,11 @@ typedef struct th_key {
 } th_key;
 
 typedef struct th_plot_desc {
-    const char *title; /* above it */
-    const char *note;  /* what the plot shows, in a sentence; NULL: none */
-    const char *x_title, *y_title;
-    th_axis x, y; /* not yet finalized */
+    const char *title;             /* above it */
+    const char *note;              /* what the plot shows, in a sentence; NULL: none */
+    const char *x_title, *y_title; /* y_title: NULL: none */
+    /* Not yet finalized; extended to show all marks. Zero: linear, from 0. */
+    th_axis x, y;
     /* Names instead of values: rows from the top, in the order given, row i from i to i + 1; columns from the left.
      * NULL: an axis. */
     const char *const *rows, *const *columns;
@@ -52,8 +53,10 @@ typedef struct th_plot_desc {
 enum { TH_PLOT_MAX_LABELS = 256 };
 
 typedef struct th_plot {
+    const th_plot_desc *desc;
     FILE *file;
-    th_axis x, y; /* finalized, with drawing positions */
+    enum { TH_PLOT_BEGIN = 0, TH_PLOT_MEASURE, TH_PLOT_DRAW } pass;
+    th_axis x, y; /* of the passes that draw: finalized, with drawing positions */
     /* The boxes of labels and points, to avoid overlaps. */
     struct th_plot_label {
         double left, top, right, bottom;
@@ -61,10 +64,19 @@ typedef struct th_plot {
     uint32_t label_count;
 } th_plot;
 
-void th_plot_begin(th_plot *plot, const th_plot_desc *desc, FILE *file);
-void th_plot_end(th_plot *plot);
+/* Draws marks:
+ *
+ *     th_plot plot = th_plot_begin(&desc, file);
+ *     while (th_plot_next(&plot))
+ *         th_plot_point(&plot, ...);
+ *
+ * The body runs twice: once extends the axes to show all marks, then it draws. */
+th_plot th_plot_begin(const th_plot_desc *desc, FILE *file);
+bool th_plot_next(th_plot *plot);
 
 /* ---- marks ---- */
+
+/* Bands, rules, labels, cells and dashed lines do not extend the axes. */
 
 /* A line through all points, with gaps where one cannot be shown. is_dashed: not measured. */
 void th_plot_line(th_plot *plot, th_ink ink, bool is_dashed, const double *x, const double *y, uint32_t count);

@@ -1,40 +1,43 @@
 /* A report as JSON and as CSV. */
-#include <throng/bench/report.h>
-#include <throng/core/json.h>
-#include <throng/core/table.h>
+#include "row_figures.h"
 
 #include <math.h>
 #include <string.h>
+
+static const double unknown_ns = (double)NAN;
 
 static double unit_ns(const th_row *row)
 {
     return strcmp(row->time_unit, "ms") == 0 ? 1e6 : strcmp(row->time_unit, "us") == 0 ? 1e3 : 1;
 }
 
-/* The common fields of an entry's rows. */
-static json_t *head_json(const th_row *row, uint32_t family, const char *suffix, const char *type)
+/* The figures of an entry with its own fields. */
+static json_t *own_json(th_row_view view, const th_report *report, const th_row *row, double ns)
+{
+    th_sheet sheet = th_sheet_json(view);
+    th_row_add(&sheet, report, row, ns);
+    json_t *json = th_sheet_object(&sheet);
+    return row->own ? th_json_merge(json, json_copy(row->own)) : json;
+}
+
+/* A JSON row. suffix: of its name. ns: time of an iteration; NULL: the row is not about one. */
+static json_t *begin_row(const th_report *report, const th_row *row, const char *suffix, const char *type,
+                         const double *ns)
 {
     char name[sizeof row->name + 32];
     snprintf(name, sizeof name, "%s%s", row->name, suffix);
-    return json_pack("{s:o, s:i, s:i, s:o, s:s, s:i, s:i}", "name", th_json_text(name), "family_index", (int)family,
-                     "per_family_instance_index", 0, "run_name", th_json_text(row->name), "run_type", type,
-                     "repetitions", (int)row->real_ns.count, "threads", (int)row->threads);
+    json_t *json =
+        json_pack("{s:o, s:i, s:i, s:o, s:s, s:i, s:i}", "name", th_json_text(name), "family_index",
+                  (int)(row - report->rows), "per_family_instance_index", 0, "run_name", th_json_text(row->name),
+                  "run_type", type, "repetitions", (int)row->real_ns.count, "threads", (int)row->threads);
+    return ns ? th_json_merge(json, own_json(TH_ROW_JSON, report, row, *ns)) : json;
 }
 
-/* Our own fields, for a row with this time per iteration. */
-static json_t *own_json(const th_row *row, double real_ns, json_t *json)
+static json_t *add_times(json_t *json, const th_row *row, uint32_t iterations, double real, double cpu)
 {
-    if (row->characters > 0)
-        json = th_json_merge(json, json_pack("{s:o, s:o, s:o, s:o}", "characters", th_json_count(row->characters),
-                                             "bones", th_json_count(row->bones), "ns_per_bone",
-                                             th_json_real(real_ns / (double)row->bones), "us_per_character",
-                                             th_json_real(real_ns / 1000 / (double)row->characters)));
-    if (row->checked)
-        json = th_json_merge(json, json_pack("{s:o, s:o, s:b}", "max_error", th_json_real(row->max_error),
-                                             "palette_hash", th_json_hash(row->palette_hash), "moving", row->moving));
-    if (row->checked && row->overrides)
-        json = th_json_set(json, "error_vs_source", th_json_real(row->error_vs_source));
-    return row->own ? th_json_merge(json, json_copy(row->own)) : json;
+    return th_json_merge(json, json_pack("{s:i, s:o, s:o, s:s}", "iterations", (int)iterations, "real_time",
+                                         th_json_real(real), "cpu_time", th_json_real(cpu), "time_unit",
+                                         row->time_unit ? row->time_unit : "ns"));
 }
 
 static uint32_t process_of(const th_row *row, uint32_t sample)
@@ -45,84 +48,71 @@ static uint32_t process_of(const th_row *row, uint32_t sample)
     return process;
 }
 
-static json_t *repetition_json(const th_row *row, uint32_t family, uint32_t repetition)
+static json_t *repetition_json(const th_report *report, const th_row *row, uint32_t repetition)
 {
-    double real = row->real_ns.values[repetition], cpu = row->cpu_ns.values[repetition], unit = unit_ns(row);
-    json_t *json =
-        json_pack("{s:i, s:i, s:o, s:o, s:s, s:i}", "repetition_index", (int)repetition, "iterations",
-                  (int)row->iterations, "real_time", th_json_real(real / unit), "cpu_time", th_json_real(cpu / unit),
-                  "time_unit", row->time_unit, "process", (int)process_of(row, repetition));
+    const double real = row->real_ns.values[repetition], cpu = row->cpu_ns.values[repetition], unit = unit_ns(row);
+    json_t *json = begin_row(report, row, "", "iteration", &real);
+    json = add_times(json, row, row->iterations, real / unit, cpu / unit);
     if (repetition < row->core_clock_ns.count)
         json = th_json_set(json, "core_clock_ns", th_json_real(row->core_clock_ns.values[repetition]));
-    return own_json(row, real, th_json_merge(head_json(row, family, "", "iteration"), json));
-}
-
-static json_t *aggregate_json(const th_row *row, uint32_t family, const char *name, double real, double cpu)
-{
-    char suffix[32];
-    snprintf(suffix, sizeof suffix, "_%s", name);
-    double unit = unit_ns(row);
-    json_t *json = json_pack("{s:s, s:s, s:i, s:o, s:o, s:s}", "aggregate_name", name, "aggregate_unit", "time",
-                             "iterations", (int)row->real_ns.count, "real_time", th_json_real(real / unit), "cpu_time",
-                             th_json_real(cpu / unit), "time_unit", row->time_unit);
-    return own_json(row, real, th_json_merge(head_json(row, family, suffix, "aggregate"), json));
+    return th_json_merge(json, json_pack("{s:i, s:i}", "repetition_index", (int)repetition, "process",
+                                         (int)process_of(row, repetition)));
 }
 
 /* CI of the median, and the number of outliers. */
-static json_t *median_json(const th_row *row, const th_stats *real)
+static json_t *median_json(const th_row *row, uint32_t outliers)
 {
     const th_interval interval = th_median_interval(&row->real_ns);
     return json_pack("{s:o, s:o, s:o, s:i}", "real_time_low", th_json_real(interval.low / unit_ns(row)),
                      "real_time_high", th_json_real(interval.high / unit_ns(row)), "confidence",
-                     th_json_real(TH_CONFIDENCE), "outliers", (int)real->outliers);
+                     th_json_real(TH_CONFIDENCE), "outliers", (int)outliers);
 }
 
-/* The coefficient of variation, which has no time unit. */
-static json_t *cv_json(const th_row *row, uint32_t family, double real, double cpu)
-{
-    json_t *json = json_pack("{s:s, s:s, s:i, s:o, s:o, s:s}", "aggregate_name", "cv", "aggregate_unit", "percentage",
-                             "iterations", (int)row->real_ns.count, "real_time", th_json_real(real), "cpu_time",
-                             th_json_real(cpu), "time_unit", row->time_unit);
-    return th_json_merge(head_json(row, family, "_cv", "aggregate"), json);
-}
-
-static json_t *append_aggregates(json_t *rows, const th_row *row, uint32_t family)
+/* The coefficient of variation has no time unit. */
+static json_t *append_aggregates(json_t *rows, const th_report *report, const th_row *row)
 {
     const th_stats real = th_samples_stats(&row->real_ns), cpu = th_samples_stats(&row->cpu_ns);
-    json_t *mean = aggregate_json(row, family, "mean", real.mean, cpu.mean);
-    json_t *median = aggregate_json(row, family, "median", real.median, cpu.median);
-    rows = th_json_append(rows, row->once ? th_json_merge(mean, json_copy(row->once)) : mean);
-    rows = th_json_append(rows, th_json_merge(median, median_json(row, &real)));
-    if (real.count > 1) { /* as Google Benchmark: none for a single value */
-        rows = th_json_append(rows, aggregate_json(row, family, "stddev", real.stddev, cpu.stddev));
-        rows = th_json_append(rows, cv_json(row, family, real.cv, cpu.cv));
+    const struct {
+        const char *suffix;
+        double real, cpu;
+    } all[] = {
+        {"_mean", real.mean, cpu.mean}, {"_median", real.median, cpu.median}, {"_stddev", real.stddev, cpu.stddev},
+        {"_cv", real.cv, cpu.cv},       {"_min", real.min, cpu.min},          {"_max", real.max, cpu.max},
+        {"_p95", real.p95, cpu.p95},    {"_p99", real.p99, cpu.p99},          {"_mad", real.mad, cpu.mad}};
+    enum { MEAN, MEDIAN, STDDEV, CV };
+    for (size_t a = 0; a < sizeof all / sizeof *all; a++) {
+        if ((a == STDDEV || a == CV) && real.count == 1) /* as Google Benchmark: none for a single value */
+            continue;
+        const double unit = a == CV ? 1 : unit_ns(row);
+        json_t *json = begin_row(report, row, all[a].suffix, "aggregate", a == CV ? NULL : &all[a].real);
+        json = add_times(json, row, row->real_ns.count, all[a].real / unit, all[a].cpu / unit);
+        json = th_json_set(json, "aggregate_name", json_string(all[a].suffix + 1));
+        json = th_json_set(json, "aggregate_unit", json_string(a == CV ? "percentage" : "time"));
+        if (a == MEAN && row->once)
+            json = th_json_merge(json, json_copy(row->once));
+        rows = th_json_append(rows, a == MEDIAN ? th_json_merge(json, median_json(row, real.outliers)) : json);
     }
-    rows = th_json_append(rows, aggregate_json(row, family, "min", real.min, cpu.min));
-    rows = th_json_append(rows, aggregate_json(row, family, "max", real.max, cpu.max));
-    rows = th_json_append(rows, aggregate_json(row, family, "p95", real.p95, cpu.p95));
-    rows = th_json_append(rows, aggregate_json(row, family, "p99", real.p99, cpu.p99));
-    return th_json_append(rows, aggregate_json(row, family, "mad", real.mad, cpu.mad));
+    return rows;
 }
 
 /* As in Google Benchmark: its compare.py requires times in every row. */
-static json_t *failure_json(const th_row *row, uint32_t family)
+static json_t *failure_json(const th_report *report, const th_row *row)
 {
-    json_t *json = json_pack("{s:b, s:o, s:i, s:i, s:f, s:f, s:s}", row->skipped ? "skipped" : "error_occurred", 1,
-                             row->skipped ? "skip_message" : "error_message", th_json_text(row->failure),
-                             "repetition_index", 0, "iterations", 0, "real_time", 0.0, "cpu_time", 0.0, "time_unit",
-                             row->time_unit ? row->time_unit : "ns");
-    return own_json(row, (double)NAN, th_json_merge(head_json(row, family, "", "iteration"), json));
+    json_t *json = add_times(begin_row(report, row, "", "iteration", &unknown_ns), row, 0, 0, 0);
+    json = th_json_set(json, row->skipped ? "skipped" : "error_occurred", json_true());
+    json = th_json_set(json, row->skipped ? "skip_message" : "error_message", th_json_text(row->failure));
+    return th_json_set(json, "repetition_index", json_integer(0));
 }
 
-static json_t *append_entry(json_t *rows, const th_row *row, uint32_t family)
+static json_t *append_entry(json_t *rows, const th_report *report, const th_row *row)
 {
     if (row->failure[0])
-        return th_json_append(rows, failure_json(row, family));
+        return th_json_append(rows, failure_json(report, row));
     if (row->real_ns.count == 0) /* of a dry run */
-        return th_json_append(rows, own_json(row, (double)NAN, head_json(row, family, "", "iteration")));
+        return th_json_append(rows, begin_row(report, row, "", "iteration", &unknown_ns));
     for (uint32_t r = 0; r < row->real_ns.count; r++)
-        rows = th_json_append(rows, repetition_json(row, family, r));
-    return append_aggregates(rows, row, family);
+        rows = th_json_append(rows, repetition_json(report, row, r));
+    return append_aggregates(rows, report, row);
 }
 
 static json_t *positive_or_null(double value)
@@ -146,35 +136,19 @@ static json_t *context_json(const th_report *report)
 json_t *th_report_context_json(const th_report *report)
 {
     json_t *context = th_json_set(context_json(report), "warnings", th_report_warnings(report));
-    if (report->scene)
-        context = th_json_set(context, "scene", json_incref(report->scene));
-    if (report->picture)
-        context = th_json_set(context, "picture", json_incref(report->picture));
-    return context;
+    context = report->scene ? th_json_set(context, "scene", json_incref(report->scene)) : context;
+    return report->picture ? th_json_set(context, "picture", json_incref(report->picture)) : context;
 }
 
 json_t *th_report_json(const th_report *report)
 {
     json_t *rows = json_array();
     for (uint32_t r = 0; r < report->row_count; r++)
-        rows = append_entry(rows, &report->rows[r], r);
+        rows = append_entry(rows, report, &report->rows[r]);
     return json_pack("{s:o, s:o}", "context", th_report_context_json(report), "benchmarks", rows);
 }
 
 /* ---- CSV ---- */
-
-static json_t *times_json(const th_row *row)
-{
-    const th_stats real = th_samples_stats(&row->real_ns), cpu = th_samples_stats(&row->cpu_ns);
-    const th_interval interval = th_median_interval(&row->real_ns);
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o}", "median_ns",
-                     th_json_real(real.median), "median_low_ns", th_json_real(interval.low), "median_high_ns",
-                     th_json_real(interval.high), "mean_ns", th_json_real(real.mean), "min_ns", th_json_real(real.min),
-                     "max_ns", th_json_real(real.max), "p95_ns", th_json_real(real.p95), "p99_ns",
-                     th_json_real(real.p99), "mad_ns", th_json_real(real.mad), "stddev_ns", th_json_real(real.stddev),
-                     "cv", th_json_real(real.cv), "outliers", (int)real.outliers, "cpu_median_ns",
-                     th_json_real(cpu.median));
-}
 
 /* Adds the scalar fields of `more`, with `prefix` before their names. */
 static json_t *add_plain(json_t *json, const char *prefix, const json_t *more)
@@ -216,11 +190,7 @@ static json_t *add_scene(json_t *json, const json_t *scene)
 
 static json_t *row_json(const th_report *report, const th_row *row, const json_t *context)
 {
-    const double median = th_samples_stats(&row->real_ns).median;
-    json_t *json = json_pack("{s:o, s:i, s:i, s:i}", "name", th_json_text(row->name), "threads", (int)row->threads,
-                             "repetitions", (int)row->real_ns.count, "iterations", (int)row->iterations);
-    json_t *own = own_json(row, median, json_object());
-    json = add_plain(th_json_merge(json, times_json(row)), "", own);
+    json_t *own = own_json(TH_ROW_CSV, report, row, 0), *json = add_plain(json_object(), "", own);
     json_decref(own);
     json = th_json_set(json, "error_message", th_json_text_if_any(row->failure));
     return add_scene(add_plain(json, "", context), report->scene);

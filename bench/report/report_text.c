@@ -1,7 +1,6 @@
 /* A report as text: the conditions above the tables, and the warnings below them. */
-#include <throng/bench/report.h>
-#include <throng/core/json.h>
-#include <throng/core/table.h>
+#include "row_figures.h"
+#include "tables.h"
 
 #include <string.h>
 
@@ -71,6 +70,14 @@ void th_report_add_picture(const json_t *picture, char *line, size_t size)
               json_string_value(json_object_get(picture, "renderer")));
 }
 
+void th_report_print_picture(const json_t *picture, th_format format, FILE *file)
+{
+    char line[512] = "";
+    th_report_add_picture(picture, line, sizeof line);
+    if (picture)
+        th_write_line(file, format, "%s", line);
+}
+
 void th_report_print_conditions(const th_report *report, th_format format, FILE *file)
 {
     if (report->scene)
@@ -80,18 +87,11 @@ void th_report_print_conditions(const th_report *report, th_format format, FILE 
 
 bool th_report_print_dry_run(const th_report *report, th_format format, FILE *file)
 {
-    th_table *table = th_table_create("<entry|>threads|>max error|<palette hash|<check");
-    for (uint32_t r = 0; r < report->row_count; r++) {
-        const th_row *row = &report->rows[r];
-        th_table_cell(table, "%s", row->name);
-        th_table_cell(table, "%u", row->threads);
-        th_table_cell(table, row->checked ? "%.2g" : "-", row->max_error);
-        th_table_cell(table, row->checked ? "%016llx" : "-", (unsigned long long)row->palette_hash);
-        th_table_cell(table, "%s", row->failure[0] ? row->failure : row->checked ? "right" : "ran");
-    }
+    th_sheet sheet = th_sheet_table(TH_ROW_DRY);
+    for (uint32_t r = 0; r < report->row_count; r++)
+        th_row_add(&sheet, report, &report->rows[r], 0);
     fputc('\n', file);
-    const bool printed = th_table_write(table, format, file);
-    th_table_destroy(table);
+    const bool printed = th_sheet_write(&sheet, format, file);
     fputc('\n', file);
     th_write_line(file, format, "A dry run: everything ran once, nothing was timed.");
     return printed;
@@ -104,4 +104,26 @@ void th_report_print_warnings(const th_report *report, th_format format, FILE *f
     json_t *warnings = th_report_warnings(report);
     json_array_foreach(warnings, index, warning) th_write_line(file, format, "warning: %s", json_string_value(warning));
     json_decref(warnings);
+}
+
+void th_print_gap(th_format format, FILE *file)
+{
+    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
+}
+
+bool th_tables_print_figures(const th_tables *tables, const th_report *report, const void *result, th_format format,
+                             FILE *file)
+{
+    return report->is_dry_run ? th_report_print_dry_run(report, format, file)
+                              : tables->print_figures(result, format, file);
+}
+
+bool th_tables_print(const th_tables *tables, const th_report *report, const void *result, th_format format, FILE *file)
+{
+    th_report_print_conditions(report, format, file);
+    if (tables->print_how)
+        tables->print_how(result, format, file);
+    const bool printed = th_tables_print_figures(tables, report, result, format, file);
+    th_report_print_warnings(report, format, file);
+    return printed;
 }

@@ -1,5 +1,4 @@
-#include <throng/bench/scale.h>
-#include <throng/core/json.h>
+#include "scale_plots.h"
 
 /* ---- curves ---- */
 
@@ -22,27 +21,15 @@ static json_t *fits_json(const th_scale_curve *curve)
 {
     json_t *json = json_object();
     for (int law = 0; law < TH_FIT_LAW_COUNT; law++)
-        json = th_json_merge(json, json_pack("{s:o}", th_fit_law_name((th_fit_law)law), fit_json(&curve->fits[law])));
+        json = th_json_set(json, th_fit_law_name((th_fit_law)law), fit_json(&curve->fits[law]));
     return json;
-}
-
-static json_t *curve_point_json(const th_scale *scale, const th_scale_curve *curve, uint32_t index)
-{
-    const th_scale_point *p = &scale->points[index];
-    return json_pack("{s:s, s:i, s:b, s:o, s:o, s:o, s:o}", "name", scale->report.rows[index].name, "threads",
-                     (int)p->threads, "oversubscribed", p->oversubscribed, "characters_per_s",
-                     th_json_real((double)curve->characters / p->frame_ns * 1e9), "speed_up", th_json_real(p->speed_up),
-                     "efficiency", th_json_real(p->efficiency), "karp_flatt", th_json_real(p->karp_flatt));
 }
 
 static json_t *curve_json(const th_scale *scale, const th_scale_curve *curve)
 {
-    json_t *points = json_array();
-    for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
-        if (!scale->report.rows[i].failure[0])
-            points = th_json_append(points, curve_point_json(scale, curve, i));
     return json_pack("{s:s, s:i, s:i, s:o, s:o}", "scheduler", th_scheduler_name(curve->scheduler), "characters",
-                     (int)curve->characters, "grain", (int)curve->grain, "points", points, "fits", fits_json(curve));
+                     (int)curve->characters, "grain", (int)curve->grain, "points", th_scale_points_json(scale, curve),
+                     "fits", fits_json(curve));
 }
 
 /* ---- ablations and memory ---- */
@@ -53,7 +40,7 @@ static json_t *parts_json(const th_scale_parts *parts)
     for (int a = 0; a < TH_ABLATION_COUNT; a++) {
         json_t *part = json_pack("{s:o, s:o}", "us_per_frame", th_json_real(parts->frame_ns[a] / 1e3),
                                  "work_us_per_frame", th_json_real(parts->work_ns[a] / 1e3));
-        json = th_json_merge(json, json_pack("{s:o}", th_ablation_name((th_ablation)a), part));
+        json = th_json_set(json, th_ablation_name((th_ablation)a), part);
     }
     return json;
 }
@@ -62,8 +49,7 @@ static json_t *memory_json(const th_scale_memory *memory)
 {
     json_t *json = json_pack("{s:i}", "threads", (int)memory->threads);
     for (int t = 0; t < TH_BANDWIDTH_COUNT; t++)
-        json = th_json_merge(json, json_pack("{s:o}", th_bandwidth_kind_name((th_bandwidth_kind)t),
-                                             th_json_real(memory->bytes_per_s[t])));
+        json = th_json_set(json, th_bandwidth_kind_name((th_bandwidth_kind)t), th_json_real(memory->bytes_per_s[t]));
     return json;
 }
 
@@ -73,8 +59,7 @@ static json_t *bottleneck_json(const th_bottleneck *v)
 {
     json_t *losses = json_object();
     for (int l = TH_BOTTLENECK_MEMORY; l <= TH_BOTTLENECK_SERIAL; l++)
-        losses = th_json_merge(
-            losses, json_pack("{s:o}", th_bottleneck_kind_name((th_bottleneck_kind)l), th_json_real(v->losses[l])));
+        losses = th_json_set(losses, th_bottleneck_kind_name((th_bottleneck_kind)l), th_json_real(v->losses[l]));
     return json_pack("{s:s, s:o, s:o, s:s}", "kind", th_bottleneck_kind_name(v->kind), "lost", th_json_real(v->lost),
                      "losses", losses, "text", v->text);
 }
@@ -93,5 +78,5 @@ json_t *th_scale_json(const th_scale *scale)
     json_t *scaling = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "curves", curves, "ablation", parts, "palette_bytes",
                                 th_json_count(scale->palette_bytes), "memory_bytes_per_s", memory, "memory_block_bytes",
                                 th_json_count(scale->memory_bytes), "bottleneck", bottleneck_json(&scale->bottleneck));
-    return th_json_merge(th_report_json(&scale->report), json_pack("{s:o}", "scaling", scaling));
+    return th_json_set(th_report_json(&scale->report), "scaling", scaling);
 }

@@ -1,7 +1,6 @@
 /* The page of a scaling experiment. */
 #include "html.h"
 #include "scale_plots.h"
-#include "tables.h"
 
 #include <throng/bench/page.h>
 
@@ -30,34 +29,26 @@ static void write_headline(const th_scale *scale, char *out, size_t size)
 
 /* ---- the page ---- */
 
-static void draw_all(const th_scale *scale, FILE *file)
+static bool has_any(const th_scale *scale)
 {
-    th_html_section("Plots", file);
-    th_html_figures(file);
-    th_scale_plot_curves(scale, file);
-    th_scale_plot_time(scale, file);
-    th_html_figures_end(file);
-    th_html_section_end(file);
+    return !scale->report.is_dry_run && th_scale_last(scale, &scale->curves[0]);
+}
+
+static bool draw_all(const void *result, FILE *file)
+{
+    if (!has_any(result))
+        return true;
+    th_html_plots("Plots", NULL, file);
+    th_scale_plot_curves(result, file);
+    th_scale_plot_time(result, file);
+    th_html_plots_end(file);
+    return true;
 }
 
 bool th_scale_page(const th_scale *scale, const char *command, FILE *file)
 {
-    const th_report *report = &scale->report;
-    const bool has_any = !report->is_dry_run && th_scale_last(scale, &scale->curves[0]);
     char headline[256] = "";
     write_headline(scale, headline, sizeof headline);
-    th_html_begin(&(th_html_head){"throng scale", headline, has_any ? scale->bottleneck.text : NULL, command}, file);
-    th_html_conditions(report, file);
-    th_scale_print_how(scale, TH_FORMAT_HTML, file);
-    th_html_warnings(report, file);
-    bool made = th_html_failures(report, file);
-    if (has_any)
-        draw_all(scale, file);
-    th_html_section("Figures", file);
-    made = (report->is_dry_run ? th_report_print_dry_run(report, TH_FORMAT_HTML, file)
-                               : th_scale_print_figures(scale, TH_FORMAT_HTML, file)) &&
-           made;
-    th_html_section_end(file);
-    made = th_html_context(report, file) && made;
-    return th_html_end(file) && made;
+    const th_html_head head = {"throng scale", headline, has_any(scale) ? scale->bottleneck.text : NULL, command};
+    return th_html_report(&head, &th_scale_tables, &scale->report, scale, draw_all, file);
 }

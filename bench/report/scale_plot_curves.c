@@ -65,27 +65,18 @@ static double shown(double speed_up, double ratio, bool divided)
     return divided ? 100 * speed_up / ratio : speed_up;
 }
 
-static void draw_law(th_plot *plot, const th_scale *scale, const th_scale_curve *curve, th_fit_law law, bool divided)
+/* fit: NULL: draws the ideal. */
+static void draw_law(th_plot *plot, const th_scale *scale, const th_scale_curve *curve, const th_fit *fit, bool divided)
 {
     const th_scale_point *first = &scale->points[curve->first];
     const double base = th_scale_throughput(curve, first), most = most_threads(scale, curve);
     double x[CURVE_POINTS], y[CURVE_POINTS];
     for (int i = 0; i < CURVE_POINTS; i++) {
         x[i] = first->threads * pow(most / first->threads, (double)i / (CURVE_POINTS - 1));
-        y[i] = shown(th_fit_at(&curve->fits[law], x[i]) / base, x[i] / first->threads, divided);
+        const double ratio = x[i] / first->threads;
+        y[i] = shown(fit ? th_fit_at(fit, x[i]) / base : ratio, ratio, divided);
     }
-    th_plot_line(plot, law_inks[law], true, x, y, CURVE_POINTS);
-}
-
-static void draw_ideal(th_plot *plot, const th_scale *scale, const th_scale_curve *curve, bool divided)
-{
-    const double first = scale->points[curve->first].threads, most = most_threads(scale, curve);
-    double x[CURVE_POINTS], y[CURVE_POINTS];
-    for (int i = 0; i < CURVE_POINTS; i++) {
-        x[i] = first * pow(most / first, (double)i / (CURVE_POINTS - 1));
-        y[i] = shown(x[i] / first, x[i] / first, divided);
-    }
-    th_plot_line(plot, TH_INK_GREY, true, x, y, CURVE_POINTS);
+    th_plot_line(plot, fit ? law_inks[fit->law] : TH_INK_GREY, true, x, y, CURVE_POINTS);
 }
 
 static void draw_points(th_plot *plot, const th_scale *scale, const th_scale_curve *curve, bool divided)
@@ -105,17 +96,6 @@ static void draw_points(th_plot *plot, const th_scale *scale, const th_scale_cur
     }
 }
 
-static void include_points(th_axis *y, const th_scale *scale, const th_scale_curve *curve, bool divided)
-{
-    const double first = scale->points[curve->first].threads;
-    th_axis_include(y, 0);
-    th_axis_include(y, shown(most_threads(scale, curve) / first, most_threads(scale, curve) / first, divided));
-    for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
-        if (th_scale_has_figures(scale, i))
-            th_axis_include(y,
-                            shown(speed_up_interval(scale, curve, i).high, scale->points[i].threads / first, divided));
-}
-
 static void draw_curve(const th_scale *scale, bool divided, FILE *file)
 {
     const th_scale_curve *curve = &scale->curves[0];
@@ -131,23 +111,23 @@ static void draw_curve(const th_scale *scale, bool divided, FILE *file)
         .x_title = "threads",
         .y_title = divided ? "percent of the ideal" : "times as fast",
         .x = threads_axis(scale, curve),
-        .y = th_axis_linear(),
         .keys = keys,
         .key_count = fitted ? 4 : 2,
     };
-    th_plot plot;
+    const double peak = curve->fits[TH_FIT_USL].peak_threads.value;
+    const double most = most_threads(scale, curve) / scale->points[curve->first].threads;
     if (desc.x.is_log && !divided) /* the ideal becomes a straight line */
         desc.y = th_axis_log();
-    include_points(&desc.y, scale, curve, divided);
-    th_plot_begin(&plot, &desc, file);
-    draw_ideal(&plot, scale, curve, divided);
-    for (int law = 0; fitted && law < TH_FIT_LAW_COUNT; law++)
-        draw_law(&plot, scale, curve, (th_fit_law)law, divided);
-    const double peak = curve->fits[TH_FIT_USL].peak_threads.value;
-    if (fitted && isfinite(peak))
-        th_plot_rule_x(&plot, peak, "peak");
-    draw_points(&plot, scale, curve, divided);
-    th_plot_end(&plot);
+    th_axis_include(&desc.y, shown(most, most, divided));
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot)) {
+        draw_law(&plot, scale, curve, NULL, divided);
+        for (int law = 0; fitted && law < TH_FIT_LAW_COUNT; law++)
+            draw_law(&plot, scale, curve, &curve->fits[law], divided);
+        if (fitted && isfinite(peak))
+            th_plot_rule_x(&plot, peak, "peak");
+        draw_points(&plot, scale, curve, divided);
+    }
 }
 
 /* ---- all curves ---- */
@@ -177,37 +157,30 @@ static void draw_schedulers(const th_scale *scale, FILE *file)
     const th_scale_curve *first = &scale->curves[0];
     th_key keys[TH_SCHEDULER_COUNT];
     uint32_t count = 0;
-    th_plot plot;
     th_plot_desc desc = {
         .title = "Schedulers",
         .note = "At the same work.",
         .x_title = "threads",
         .y_title = "millions of characters a second",
         .x = threads_axis(scale, first),
-        .y = th_axis_linear(),
         .keys = keys,
     };
     const th_scale_curve *curves[TH_SCHEDULER_COUNT];
-    th_axis_include(&desc.y, 0);
     for (uint32_t i = 0; i < scale->curve_count; i++) {
         const th_scale_curve *c = &scale->curves[i];
         if (c->characters != first->characters || c->grain != first->grain || count == TH_SCHEDULER_COUNT)
             continue;
         keys[count] = (th_key){th_scheduler_name(c->scheduler), (th_ink)count, false};
         curves[count++] = c;
-        for (uint32_t p = c->first; p < c->first + c->count; p++) {
-            th_axis_include(&desc.x, scale->points[p].threads);
-            if (th_scale_has_figures(scale, p))
-                th_axis_include(&desc.y, c->characters * 1e3 / th_median_interval(&scale->report.rows[p].real_ns).low);
-        }
+        th_axis_include(&desc.x, scale->points[c->first + c->count - 1].threads);
     }
     desc.key_count = count;
     if (count < 2)
         return;
-    th_plot_begin(&plot, &desc, file);
-    for (uint32_t i = 0; i < count; i++)
-        draw_throughput(&plot, scale, curves[i], (th_ink)i);
-    th_plot_end(&plot);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot))
+        for (uint32_t i = 0; i < count; i++)
+            draw_throughput(&plot, scale, curves[i], (th_ink)i);
 }
 
 enum { MOST_VALUES = 16 }; /* of an option's list; there is no room for more */
@@ -265,7 +238,6 @@ static void draw_map(const th_scale *scale, th_scheduler scheduler, FILE *file)
     map m = map_of(scale);
     char texts[2][MOST_VALUES][28], title[96];
     const char *rows[MOST_VALUES], *columns[MOST_VALUES];
-    th_plot plot;
     for (uint32_t i = 0; i < m.character_count; i++)
         rows[i] = strcpy(texts[0][i], th_digits_from(m.characters[i]).text);
     for (uint32_t i = 0; i < m.grain_count; i++)
@@ -282,9 +254,9 @@ static void draw_map(const th_scale *scale, th_scheduler scheduler, FILE *file)
         .columns = columns,
         .column_count = m.grain_count,
     };
-    th_plot_begin(&plot, &desc, file);
-    draw_cells(&plot, scale, scheduler, &m);
-    th_plot_end(&plot);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot))
+        draw_cells(&plot, scale, scheduler, &m);
 }
 
 static void draw_maps(const th_scale *scale, FILE *file)

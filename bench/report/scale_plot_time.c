@@ -24,44 +24,43 @@ static const th_key time_keys[] = {{"busy", TH_INK_BLUE, false},
                                    {"waiting for work", TH_INK_OCHRE, false},
                                    {"serial", TH_INK_GREY, false}};
 
+static void draw_shares_of(th_plot *plot, uint32_t row, const char *name, const th_scale_point *p)
+{
+    const double in_calls = 100 * (1 - p->serial);
+    const double parts[] = {in_calls * p->busy, in_calls * p->idle_at_end,
+                            in_calls * fmax(0, 1 - p->busy - p->idle_at_end), 100 * p->serial};
+    char text[24];
+    draw_parts(plot, row, name, parts, time_keys, 4, "%");
+    snprintf(text, sizeof text, "+%.1f %%", 100 * p->imbalance);
+    th_plot_label(plot, 99, row + 0.5, text);
+}
+
 static void draw_shares(const th_scale *scale, FILE *file)
 {
     const th_scale_curve *curve = &scale->curves[0];
     char names[TH_JOBS_MAX_THREADS][16];
     const char *rows[TH_JOBS_MAX_THREADS];
-    th_plot plot;
     for (uint32_t i = 0; i < curve->count; i++) {
         const th_scale_point *p = &scale->points[curve->first + i];
         snprintf(names[i], sizeof names[i], "%u%s", p->threads, p->oversubscribed ? "*" : "");
         rows[i] = names[i];
     }
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = "Where the time of all threads goes",
         .note = "Shares of threads x frame time. After the bars: imbalance, the busiest worker over the mean.",
         .x_title = "percent",
         .y_title = "threads",
-        .x = th_axis_linear(),
+        .x = {.high = 112},
         .rows = rows,
         .row_count = curve->count,
         .keys = time_keys,
         .key_count = 4,
     };
-    th_axis_include(&desc.x, 0);
-    th_axis_include(&desc.x, 112);
-    th_plot_begin(&plot, &desc, file);
-    for (uint32_t i = 0; i < curve->count; i++) {
-        const th_scale_point *p = &scale->points[curve->first + i];
-        const double in_calls = 100 * (1 - p->serial);
-        const double parts[] = {in_calls * p->busy, in_calls * p->idle_at_end,
-                                in_calls * fmax(0, 1 - p->busy - p->idle_at_end), 100 * p->serial};
-        char text[24];
-        if (!th_scale_has_figures(scale, curve->first + i))
-            continue;
-        draw_parts(&plot, i, names[i], parts, time_keys, 4, "%");
-        snprintf(text, sizeof text, "+%.1f %%", 100 * p->imbalance);
-        th_plot_label(&plot, 99, i + 0.5, text);
-    }
-    th_plot_end(&plot);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot))
+        for (uint32_t i = 0; i < curve->count; i++)
+            if (th_scale_has_figures(scale, curve->first + i))
+                draw_shares_of(&plot, i, names[i], &scale->points[curve->first + i]);
 }
 
 static double figure_of(const json_t *object, const char *name)
@@ -94,6 +93,15 @@ static double worker_height(uint32_t count)
     return count > NAMED_WORKERS ? fmax(2, 544.0 / count) : 0;
 }
 
+static void draw_worker(th_plot *plot, uint32_t number, const json_t *worker)
+{
+    const double idle_at_end = figure_of(worker, "idle_at_end_us");
+    const double parts[] = {figure_of(worker, "busy_us"), idle_at_end, figure_of(worker, "idle_us") - idle_at_end};
+    char name[24];
+    snprintf(name, sizeof name, "worker %u", number);
+    draw_parts(plot, number, name, parts, time_keys, 3, "us");
+}
+
 static void draw_workers(const th_scale *scale, FILE *file)
 {
     const th_scale_curve *curve = &scale->curves[0];
@@ -102,37 +110,23 @@ static void draw_workers(const th_scale *scale, FILE *file)
     const uint32_t count = (uint32_t)json_array_size(workers);
     worker_names names;
     char title[64];
-    th_plot plot;
     if (count < 2 || count > TH_JOBS_MAX_THREADS)
         return;
     snprintf(title, sizeof title, "Each worker, %u threads", count);
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = title,
         .note = "Averages over all timed frames.",
         .x_title = "microseconds per frame",
-        .y_title = "",
-        .x = th_axis_linear(),
         .rows = name_workers(&names, count),
         .row_count = count,
         .row_height = worker_height(count),
         .keys = time_keys,
         .key_count = 3,
     };
-    th_axis_include(&desc.x, 0);
-    for (uint32_t w = 0; w < count; w++) {
-        const json_t *worker = json_array_get(workers, w);
-        th_axis_include(&desc.x, figure_of(worker, "busy_us") + figure_of(worker, "idle_us"));
-    }
-    th_plot_begin(&plot, &desc, file);
-    for (uint32_t w = 0; w < count; w++) {
-        const json_t *worker = json_array_get(workers, w);
-        const double idle_at_end = figure_of(worker, "idle_at_end_us");
-        const double parts[] = {figure_of(worker, "busy_us"), idle_at_end, figure_of(worker, "idle_us") - idle_at_end};
-        char name[24];
-        snprintf(name, sizeof name, "worker %u", w);
-        draw_parts(&plot, w, name, parts, time_keys, 3, "us");
-    }
-    th_plot_end(&plot);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot))
+        for (uint32_t w = 0; w < count; w++)
+            draw_worker(&plot, w, json_array_get(workers, w));
 }
 
 /* ---- one frame ---- */
@@ -157,27 +151,20 @@ static void draw_frame(const th_scale *scale, FILE *file)
     worker_names names;
     size_t index;
     const json_t *chunk;
-    th_plot plot;
     if (json_array_size(trace) == 0 || json_array_size(trace) > MOST_CHUNKS)
         return;
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = "One frame, chunk by chunk",
         .note = "An extra frame, recorded after the timed ones.",
         .x_title = "microseconds",
-        .y_title = "",
         .x = th_axis_linear(),
         .rows = name_workers(&names, last->threads),
         .row_count = last->threads,
         .row_height = worker_height(last->threads),
     };
-    json_array_foreach(trace, index, chunk)
-    {
-        th_axis_include(&desc.x, json_number_value(json_array_get(chunk, 3)));
-        th_axis_include(&desc.x, json_number_value(json_array_get(chunk, 4)));
-    }
-    th_plot_begin(&plot, &desc, file);
-    json_array_foreach(trace, index, chunk) draw_chunk(&plot, chunk);
-    th_plot_end(&plot);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot))
+        json_array_foreach(trace, index, chunk) draw_chunk(&plot, chunk);
 }
 
 /* ---- losses, parts, memory ---- */
@@ -187,29 +174,24 @@ static void draw_losses(const th_scale *scale, FILE *file)
     static const char *const names[] = {"memory", "cores", "imbalance", "wake-ups", "serial part"};
     const th_bottleneck *v = &scale->bottleneck;
     const th_scale_point *last = th_scale_last(scale, &scale->curves[0]);
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = "Losses",
         .note = "Shares of all threads' time, as far as they are explained.",
         .x_title = "percent",
-        .y_title = "",
-        .x = th_axis_linear(),
+        .x = {.high = fmax(1, 100 * v->lost)},
         .rows = names,
         .row_count = 5,
     };
-    th_plot plot;
     if (!last || last->threads == scale->points[0].threads)
         return;
-    th_axis_include(&desc.x, 0);
-    th_axis_include(&desc.x, fmax(1, 100 * v->lost));
-    for (int l = TH_BOTTLENECK_MEMORY; l <= TH_BOTTLENECK_SERIAL; l++)
-        th_axis_include(&desc.x, 100 * v->losses[l]);
-    th_plot_begin(&plot, &desc, file);
-    for (int l = TH_BOTTLENECK_MEMORY; l <= TH_BOTTLENECK_SERIAL; l++)
-        th_plot_bar(&plot, (th_bottleneck_kind)l == v->kind ? TH_INK_VERMILION : TH_INK_BLUE, 0, 100 * v->losses[l],
-                    l - TH_BOTTLENECK_MEMORY + 0.15, l - TH_BOTTLENECK_MEMORY + 0.85, "%s: %.1f %%",
-                    names[l - TH_BOTTLENECK_MEMORY], 100 * v->losses[l]);
-    th_plot_rule_x(&plot, 100 * v->lost, "total");
-    th_plot_end(&plot);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot)) {
+        for (int l = TH_BOTTLENECK_MEMORY; l <= TH_BOTTLENECK_SERIAL; l++)
+            th_plot_bar(&plot, (th_bottleneck_kind)l == v->kind ? TH_INK_VERMILION : TH_INK_BLUE, 0, 100 * v->losses[l],
+                        l - TH_BOTTLENECK_MEMORY + 0.15, l - TH_BOTTLENECK_MEMORY + 0.85, "%s: %.1f %%",
+                        names[l - TH_BOTTLENECK_MEMORY], 100 * v->losses[l]);
+        th_plot_rule_x(&plot, 100 * v->lost, "total");
+    }
 }
 
 static double whole_frame(const th_scale *scale, const th_scale_parts *parts)
@@ -222,79 +204,69 @@ static double whole_frame(const th_scale *scale, const th_scale_parts *parts)
 
 static void draw_ablation(const th_scale *scale, FILE *file)
 {
-    static const char *const names[] = {"whole frame",   "no palette write", "no hierarchy",
-                                        "sampling only", "write only",       "empty chunks"};
+    const char *names[1 + TH_ABLATION_COUNT];
     static const th_ink part_inks[] = {TH_INK_BLUE, TH_INK_VERMILION};
     char texts[2][24];
     th_key keys[2];
-    th_plot plot;
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = "Ablations",
         .note = "Medians. The part that is left out costs the difference to the whole frame.",
         .x_title = "milliseconds per frame",
-        .y_title = "",
-        .x = th_axis_linear(),
         .rows = names,
         .row_count = 1 + TH_ABLATION_COUNT,
         .row_height = 24,
         .keys = keys,
         .key_count = scale->part_count,
     };
-    th_axis_include(&desc.x, 0);
     for (uint32_t i = 0; i < scale->part_count; i++) {
         const th_scale_parts *parts = &scale->parts[i];
         snprintf(texts[i], sizeof texts[i], "%u thread%s", parts->threads, th_plural(parts->threads));
         keys[i] = (th_key){texts[i], part_inks[i], false};
-        th_axis_include(&desc.x, whole_frame(scale, parts) / 1e6);
-        for (int a = 0; a < TH_ABLATION_COUNT; a++)
-            th_axis_include(&desc.x, parts->frame_ns[a] / 1e6);
     }
-    th_plot_begin(&plot, &desc, file);
-    for (uint32_t i = 0; i < scale->part_count; i++)
-        for (int row = 0; row <= TH_ABLATION_COUNT; row++) {
+    for (int row = 0; row <= TH_ABLATION_COUNT; row++)
+        names[row] = th_ablation_columns[row] + 1;
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot))
+        for (int bar = 0; bar < (1 + TH_ABLATION_COUNT) * (int)scale->part_count; bar++) {
+            const int i = bar / (1 + TH_ABLATION_COUNT), row = bar % (1 + TH_ABLATION_COUNT);
             const th_scale_parts *parts = &scale->parts[i];
             const double ms = (row == 0 ? whole_frame(scale, parts) : parts->frame_ns[row - 1]) / 1e6;
             const double height = 0.7 / scale->part_count, top = row + 0.15 + i * height;
             th_plot_bar(&plot, keys[i].ink, 0, ms, top, top + height, "%s, %s: %.3f ms", names[row], texts[i], ms);
         }
-    th_plot_end(&plot);
+}
+
+static void draw_bandwidth(th_plot *plot, const th_key *key, const th_scale *scale, th_bandwidth_kind kind)
+{
+    for (uint32_t i = 0; i < scale->memory_count; i++) {
+        const th_scale_memory *m = &scale->memory[i], *before = i > 0 ? m - 1 : m;
+        const double x[] = {before->threads, m->threads};
+        const double y[] = {before->bytes_per_s[kind] / 1e9, m->bytes_per_s[kind] / 1e9};
+        th_plot_line(plot, key->ink, false, x, y, 2);
+        th_plot_point(plot, key->ink, false, x[1], y[1], "%s, %u thread%s: %.1f GB/s", key->text, m->threads,
+                      th_plural(m->threads), y[1]);
+    }
 }
 
 static void draw_memory(const th_scale *scale, FILE *file)
 {
     static const th_key keys[] = {
         {"write", TH_INK_BLUE, false}, {"read", TH_INK_VERMILION, false}, {"streaming write", TH_INK_GREEN, false}};
-    th_plot plot;
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = "Memory bandwidth",
         .note = "In a block larger than the caches; bytes that the program reads or writes.",
         .x_title = "threads",
         .y_title = "GB/s",
-        .x = th_axis_linear(),
-        .y = th_axis_linear(),
+        .x = {.least_step = 1},
         .keys = keys,
         .key_count = TH_BANDWIDTH_COUNT,
     };
     if (scale->memory_count == 0)
         return;
-    desc.x.least_step = 1;
-    th_axis_include(&desc.x, 0);
-    th_axis_include(&desc.x, scale->memory[scale->memory_count - 1].threads);
-    th_axis_include(&desc.y, 0);
-    for (uint32_t i = 0; i < scale->memory_count; i++)
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot))
         for (int t = 0; t < TH_BANDWIDTH_COUNT; t++)
-            th_axis_include(&desc.y, scale->memory[i].bytes_per_s[t] / 1e9);
-    th_plot_begin(&plot, &desc, file);
-    for (int t = 0; t < TH_BANDWIDTH_COUNT; t++)
-        for (uint32_t i = 0; i < scale->memory_count; i++) {
-            const th_scale_memory *m = &scale->memory[i], *before = i > 0 ? m - 1 : m;
-            const double x[] = {before->threads, m->threads};
-            const double y[] = {before->bytes_per_s[t] / 1e9, m->bytes_per_s[t] / 1e9};
-            th_plot_line(&plot, keys[t].ink, false, x, y, 2);
-            th_plot_point(&plot, keys[t].ink, false, x[1], y[1], "%s, %u thread%s: %.1f GB/s", keys[t].text, m->threads,
-                          th_plural(m->threads), y[1]);
-        }
-    th_plot_end(&plot);
+            draw_bandwidth(&plot, &keys[t], scale, (th_bandwidth_kind)t);
 }
 
 void th_scale_plot_time(const th_scale *scale, FILE *file)

@@ -1,7 +1,8 @@
-/* The plots of a scaling experiment. Private to bench. */
+/* The figures and plots of a scaling experiment. Private to bench. */
 #ifndef TH_BENCH_REPORT_SCALE_PLOTS_H
 #define TH_BENCH_REPORT_SCALE_PLOTS_H
 
+#include "figures.h"
 #include "plot.h"
 
 #include <throng/bench/scale.h>
@@ -11,6 +12,12 @@ bool th_scale_has_figures(const th_scale *scale, uint32_t point);
 
 /* The measured point with most threads that is not oversubscribed; any measured point where all are; NULL: none. */
 const th_scale_point *th_scale_last(const th_scale *scale, const th_scale_curve *curve);
+
+/* The points of a curve whose palettes were right. */
+json_t *th_scale_points_json(const th_scale *scale, const th_scale_curve *curve);
+
+/* "<whole frame", and so on: the columns of ablations; without their first letter their names. */
+extern const char *const th_ablation_columns[1 + TH_ABLATION_COUNT];
 
 /* Characters a second. */
 double th_scale_throughput(const th_scale_curve *curve, const th_scale_point *point);

@@ -1,8 +1,6 @@
+#include "own_json.h"
+#include "scale_plots.h"
 #include "tables.h"
-
-#include <throng/bench/scale.h>
-#include <throng/core/table.h>
-#include <throng/core/text_format.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -10,47 +8,65 @@
 
 /* ---- the first curve ---- */
 
-/* A share in percent; a dash if unknown, for example when the first point failed. */
-static void add_share(th_table *table, int digits, double share)
+const char *const th_ablation_columns[1 + TH_ABLATION_COUNT] = {">whole frame",   ">no palette write", ">no hierarchy",
+                                                                ">sampling only", ">write only",       ">empty chunks"};
+
+/* Views of a point: the table, JSON in its curve, JSON in the rows of its entry. */
+enum { TABLE = 1, CURVE = 2, ROW = 4, JSON = CURVE | ROW };
+
+static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_curve *curve, uint32_t index)
 {
-    if (isfinite(share))
-        th_table_cell(table, "%.*f %%", digits, 100 * share);
-    else
-        th_table_cell(table, "-");
+    const th_row *row = &scale->report.rows[index];
+    const th_scale_point *p = &scale->points[index];
+    const double throughput = th_scale_throughput(curve, p);
+    const double half_width = sheet->is_table ? th_median_ci_half_width(&row->real_ns) : (double)NAN;
+    char threads[16];
+    snprintf(threads, sizeof threads, "%u%s", p->threads, p->oversubscribed ? "*" : "");
+    const th_figure figures[] = {
+        {"name", NULL, TH_TEXT(row->name), CURVE},
+        {"threads", NULL, TH_COUNT(p->threads), CURVE},
+        {NULL, ">threads", TH_TEXT(threads), TABLE},
+        {"scheduler", NULL, TH_TEXT(th_scheduler_name(curve->scheduler)), ROW},
+        {"grain", NULL, TH_COUNT(curve->grain), ROW},
+        {"oversubscribed", NULL, TH_FLAG(p->oversubscribed), JSON},
+        {NULL, ">ms/frame", TH_REAL(p->frame_ns / 1e6, "%.3f"), TABLE},
+        {"characters_per_s", NULL, TH_NUMBER(throughput), JSON},
+        {NULL, ">characters/s", TH_DIGITS(throughput), TABLE},
+        {"speed_up", ">speed-up", TH_REAL(p->speed_up, "%.2f"), TABLE | JSON},
+        {"efficiency", ">efficiency", TH_SHARE(p->efficiency, "%.0f %%"), TABLE | JSON},
+        {"karp_flatt", NULL, TH_NUMBER(p->karp_flatt), JSON},
+        {NULL, ">Karp-Flatt", isnan(p->karp_flatt) ? TH_TEXT("") : TH_SHARE(p->karp_flatt, "%.1f %%"), TABLE},
+        {"busy", ">busy", TH_SHARE(p->busy, "%.0f %%"), TABLE | ROW},
+        {"idle_at_end", ">idle at end", TH_SHARE(p->idle_at_end, "%.1f %%"), TABLE | ROW},
+        {"serial", NULL, TH_NUMBER(p->serial), ROW},
+        {"imbalance", ">imbalance", TH_SHARE(p->imbalance, "%.1f %%"), TABLE | ROW},
+        {"work_us_per_frame", NULL, TH_NUMBER(p->work_ns / 1000), ROW},
+        {NULL, ">MAD", TH_SHARE(p->relative_mad, "%.1f %%"), TABLE},
+        {NULL, ">95 % CI", TH_SHARE(half_width, "+-%.1f %%"), TABLE},
+        {NULL, "<palette hash", TH_HASH(row->palette_hash), TABLE},
+    };
+    th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
 }
 
-static void add_point(th_table *table, const th_row *row, const th_scale_point *p)
+/* The points of a curve whose palettes were right. */
+static th_sheet with_points(th_sheet sheet, const th_scale *scale, const th_scale_curve *curve)
 {
-    th_table_cell(table, "%u%s", p->threads, p->oversubscribed ? "*" : "");
-    th_table_cell(table, "%.3f", p->frame_ns / 1e6);
-    th_table_cell(table, "%s", th_digits_from((uint64_t)((double)row->characters / p->frame_ns * 1e9)).text);
-    th_table_cell(table, isfinite(p->speed_up) ? "%.2f" : "-", p->speed_up);
-    add_share(table, 0, p->efficiency);
-    if (isnan(p->karp_flatt))
-        th_table_cell(table, "%s", "");
-    else
-        add_share(table, 1, p->karp_flatt);
-    add_share(table, 0, p->busy);
-    add_share(table, 1, p->idle_at_end);
-    add_share(table, 1, p->imbalance);
-    add_share(table, 1, p->relative_mad);
-    const double half_width = 100 * th_median_ci_half_width(&row->real_ns);
-    th_table_cell(table, isnan(half_width) ? "-" : "+-%.1f %%", half_width);
-    th_table_cell(table, "%016llx", (unsigned long long)row->palette_hash);
-}
-
-static bool print_points(const th_scale *scale, th_format format, FILE *file)
-{
-    const th_scale_curve *curve = &scale->curves[0];
-    th_table *table =
-        th_table_create(">threads|>ms/frame|>characters/s|>speed-up|>efficiency|>Karp-Flatt|>busy|>idle at end|>"
-                        "imbalance|>MAD|>95 % CI|<palette hash");
     for (uint32_t i = curve->first; i < curve->first + curve->count; i++)
         if (!scale->report.rows[i].failure[0])
-            add_point(table, &scale->report.rows[i], &scale->points[i]);
-    const bool printed = th_table_write(table, format, file);
-    th_table_destroy(table);
-    return printed;
+            add_point(&sheet, scale, curve, i);
+    return sheet;
+}
+
+json_t *th_scale_points_json(const th_scale *scale, const th_scale_curve *curve)
+{
+    return with_points(th_sheet_json(CURVE), scale, curve).objects;
+}
+
+json_t *th_scale_own_json(const th_scale *scale, const th_scale_curve *curve, uint32_t index)
+{
+    th_sheet sheet = th_sheet_json(ROW);
+    add_point(&sheet, scale, curve, index);
+    return th_sheet_object(&sheet);
 }
 
 /* ---- fits ---- */
@@ -122,34 +138,33 @@ static const th_scale_point *point_of(const th_scale *scale, uint32_t threads)
 
 static bool print_parts(const th_scale *scale, th_format format, FILE *file)
 {
-    th_table *table = th_table_create(
-        ">threads|>whole frame|>no palette write|>no hierarchy|>sampling only|>write only|>empty chunks");
+    th_sheet sheet = th_sheet_table(0);
     for (uint32_t i = 0; i < scale->part_count; i++) {
         const th_scale_parts *parts = &scale->parts[i];
-        th_table_cell(table, "%u", parts->threads);
-        th_table_cell(table, "%.1f", point_of(scale, parts->threads)->frame_ns / 1e3);
-        for (int a = 0; a < TH_ABLATION_COUNT; a++)
-            th_table_cell(table, "%.1f", parts->frame_ns[a] / 1e3);
+        th_figure figures[2 + TH_ABLATION_COUNT] = {TH_COLUMN(">threads", TH_COUNT(parts->threads))};
+        for (int a = 0; a <= TH_ABLATION_COUNT; a++) {
+            const double ns = a == 0 ? point_of(scale, parts->threads)->frame_ns : parts->frame_ns[a - 1];
+            figures[1 + a] = TH_COLUMN(th_ablation_columns[a], TH_REAL(ns / 1e3, "%.1f"));
+        }
+        th_sheet_add(&sheet, figures, 2 + TH_ABLATION_COUNT);
     }
-    const bool printed = th_table_write(table, format, file);
-    th_table_destroy(table);
-    return printed;
+    return th_sheet_write(&sheet, format, file);
 }
 
 static bool print_memory(const th_scale *scale, th_format format, FILE *file)
 {
-    th_table *table = th_table_create(">threads|>write|>read|>streaming write");
+    th_sheet sheet = th_sheet_table(0);
     for (uint32_t i = 0; i < scale->memory_count; i++) {
-        th_table_cell(table, "%u", scale->memory[i].threads);
-        for (int t = 0; t < TH_BANDWIDTH_COUNT; t++)
-            if (isnan(scale->memory[i].bytes_per_s[t]))
-                th_table_cell(table, "%s", "-");
-            else
-                th_table_cell(table, "%.1f", scale->memory[i].bytes_per_s[t] / 1e9);
+        const double *bytes_per_s = scale->memory[i].bytes_per_s;
+        const th_figure figures[] = {
+            TH_COLUMN(">threads", TH_COUNT(scale->memory[i].threads)),
+            TH_COLUMN(">write", TH_REAL(bytes_per_s[TH_BANDWIDTH_WRITE] / 1e9, "%.1f")),
+            TH_COLUMN(">read", TH_REAL(bytes_per_s[TH_BANDWIDTH_READ] / 1e9, "%.1f")),
+            TH_COLUMN(">streaming write", TH_REAL(bytes_per_s[TH_BANDWIDTH_STREAM] / 1e9, "%.1f")),
+        };
+        th_sheet_add(&sheet, figures, sizeof figures / sizeof *figures);
     }
-    const bool printed = th_table_write(table, format, file);
-    th_table_destroy(table);
-    return printed;
+    return th_sheet_write(&sheet, format, file);
 }
 
 /* ---- the map of all curves ---- */
@@ -191,30 +206,6 @@ static thread_counts thread_counts_of(const th_scale *scale)
     return counts;
 }
 
-/* A range of the columns. */
-typedef struct span {
-    const uint32_t *threads;
-    uint32_t count;
-} span;
-
-static th_table *create_map(const th_scale *scale, varied v, span s)
-{
-    char columns[256] = "";
-    size_t used = 0;
-    used += (size_t)snprintf(columns, sizeof columns, "%s%s%s", v.scheduler ? "<scheduler|" : "",
-                             v.characters ? ">characters|" : "", v.grain ? ">grain|" : "");
-    for (uint32_t i = 0; i < s.count; i++)
-        used += (size_t)snprintf(columns + used, sizeof columns - used, ">%u%s|", s.threads[i],
-                                 point_of(scale, s.threads[i])->oversubscribed ? "*" : "");
-    snprintf(columns + used, sizeof columns - used, "<threads");
-    return th_table_create(columns);
-}
-
-static double throughput(const th_scale_curve *curve, const th_scale_point *p)
-{
-    return (double)curve->characters / p->frame_ns * 1e9;
-}
-
 /* The point of a curve; NULL if it has none with as many threads, or its palettes are wrong. */
 static const th_scale_point *good_point(const th_scale *scale, const th_scale_curve *curve, uint32_t threads)
 {
@@ -224,32 +215,26 @@ static const th_scale_point *good_point(const th_scale *scale, const th_scale_cu
     return NULL;
 }
 
-static void add_curve(th_table *map, const th_scale *scale, const th_scale_curve *curve, varied v, span s)
+/* Some columns of a row of the map. */
+static void add_curve(th_sheet *map, const th_scale *scale, const th_scale_curve *curve, const uint32_t *threads,
+                      uint32_t count)
 {
-    if (v.scheduler)
-        th_table_cell(map, "%s", th_scheduler_name(curve->scheduler));
-    if (v.characters)
-        th_table_cell(map, "%s", th_digits_from(curve->characters).text);
-    if (v.grain)
-        th_table_cell(map, "%u", curve->grain);
-    for (uint32_t i = 0; i < s.count; i++) {
-        const th_scale_point *p = good_point(scale, curve, s.threads[i]);
-        if (p)
-            th_table_cell(map, "%.2f", throughput(curve, p) / 1e6);
-        else
-            th_table_cell(map, "%s", "");
+    const varied v = varied_in(scale);
+    char heads[MAP_COLUMNS][16];
+    th_figure figures[3 + MAP_COLUMNS + 1] = {
+        TH_COLUMN(v.scheduler ? "<scheduler" : NULL, TH_TEXT(th_scheduler_name(curve->scheduler))),
+        TH_COLUMN(v.characters ? ">characters" : NULL, TH_DIGITS(curve->characters)),
+        TH_COLUMN(v.grain ? ">grain" : NULL, TH_COUNT(curve->grain)),
+    };
+    for (uint32_t i = 0; i < count; i++) {
+        const th_scale_point *p = good_point(scale, curve, threads[i]);
+        const double millions = p ? th_scale_throughput(curve, p) / 1e6 : 0;
+        snprintf(heads[i], sizeof heads[i], ">%u%s", threads[i],
+                 point_of(scale, threads[i])->oversubscribed ? "*" : "");
+        figures[3 + i] = TH_COLUMN(heads[i], p ? TH_REAL(millions, "%.2f") : TH_TEXT(""));
     }
-    th_table_cell(map, "%s", "");
-}
-
-static bool print_part_of_map(const th_scale *scale, varied v, span s, th_format format, FILE *file)
-{
-    th_table *map = create_map(scale, v, s);
-    for (uint32_t i = 0; i < scale->curve_count; i++)
-        add_curve(map, scale, &scale->curves[i], v, s);
-    const bool printed = th_table_write(map, format, file);
-    th_table_destroy(map);
-    return printed;
+    figures[3 + count] = TH_COLUMN("<threads", TH_TEXT(""));
+    th_sheet_add(map, figures, 3 + count + 1);
 }
 
 static void print_best(const th_scale *scale, varied v, th_format format, FILE *file)
@@ -259,14 +244,15 @@ static void print_best(const th_scale *scale, varied v, th_format format, FILE *
     for (uint32_t i = 0; i < scale->curve_count; i++) {
         const th_scale_curve *c = &scale->curves[i];
         for (uint32_t p = c->first; p < c->first + c->count; p++)
-            if (!scale->report.rows[p].failure[0] && (!best || throughput(c, &scale->points[p]) > throughput(best, at)))
+            if (!scale->report.rows[p].failure[0] &&
+                (!best || th_scale_throughput(c, &scale->points[p]) > th_scale_throughput(best, at)))
                 best = c, at = &scale->points[p];
     }
     if (!best)
         return;
     line l = {""};
     th_append(l.text, sizeof l.text, "Best: %s characters/s with %u thread%s",
-              th_digits_from((uint64_t)throughput(best, at)).text, at->threads, th_plural(at->threads));
+              th_digits_from((uint64_t)th_scale_throughput(best, at)).text, at->threads, th_plural(at->threads));
     if (v.scheduler)
         th_append(l.text, sizeof l.text, ", scheduler %s", th_scheduler_name(best->scheduler));
     if (v.characters)
@@ -277,33 +263,28 @@ static void print_best(const th_scale *scale, varied v, th_format format, FILE *
     th_write_line(file, format, "%s.", l.text);
 }
 
-/* A blank line between paragraphs, in text only. */
-static void print_gap(th_format format, FILE *file)
-{
-    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
-}
-
 /* A line above a table. */
 static void print_heading(const char *text, th_format format, FILE *file)
 {
     th_write_line(file, format, "%s", text);
-    print_gap(format, file);
+    th_print_gap(format, file);
 }
 
 static bool print_map(const th_scale *scale, th_format format, FILE *file)
 {
-    const varied v = varied_in(scale);
     const thread_counts threads = thread_counts_of(scale);
     bool printed = true;
     print_heading("Millions of characters a second, by number of threads:", format, file);
     for (uint32_t first = 0; first < threads.count && printed; first += MAP_COLUMNS) {
         const uint32_t left = threads.count - first;
-        const span s = {&threads.values[first], left < MAP_COLUMNS ? left : MAP_COLUMNS};
-        printed = print_part_of_map(scale, v, s, format, file);
+        th_sheet map = th_sheet_table(0);
+        for (uint32_t i = 0; i < scale->curve_count; i++)
+            add_curve(&map, scale, &scale->curves[i], &threads.values[first], left < MAP_COLUMNS ? left : MAP_COLUMNS);
+        printed = th_sheet_write(&map, format, file);
         fputc('\n', file);
     }
-    print_best(scale, v, format, file);
-    print_gap(format, file);
+    print_best(scale, varied_in(scale), format, file);
+    th_print_gap(format, file);
     return printed;
 }
 
@@ -317,8 +298,9 @@ static bool is_oversubscribed(const th_scale *scale)
     return false;
 }
 
-void th_scale_print_how(const th_scale *scale, th_format format, FILE *file)
+static void print_how(const void *result, th_format format, FILE *file)
 {
+    const th_scale *scale = result;
     const th_scale_curve *curve = &scale->curves[0];
     line l = {""};
     th_append(l.text, sizeof l.text,
@@ -334,8 +316,9 @@ void th_scale_print_how(const th_scale *scale, th_format format, FILE *file)
 static bool print_first_curve(const th_scale *scale, th_format format, FILE *file)
 {
     char memory[96];
-    print_gap(format, file);
-    bool printed = print_points(scale, format, file);
+    th_print_gap(format, file);
+    th_sheet points = with_points(th_sheet_table(TABLE), scale, &scale->curves[0]);
+    bool printed = th_sheet_write(&points, format, file);
     fputc('\n', file);
     if (is_oversubscribed(scale))
         th_write_line(file, format,
@@ -343,7 +326,7 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     if (format != TH_FORMAT_HTML) /* a page has it in its headline */
         th_write_line(file, format, "%s", scale->bottleneck.text);
     print_fits(&scale->curves[0], scale->parts[scale->part_count - 1].threads, format, file);
-    print_gap(format, file);
+    th_print_gap(format, file);
     print_heading("Ablations, us per frame:", format, file);
     printed = printed && print_parts(scale, format, file);
     fputc('\n', file);
@@ -355,8 +338,9 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     return printed;
 }
 
-bool th_scale_print_figures(const th_scale *scale, th_format format, FILE *file)
+static bool print_figures(const void *result, th_format format, FILE *file)
 {
+    const th_scale *scale = result;
     const uint32_t repetitions = scale->report.rows[0].real_ns.count;
     bool printed = print_first_curve(scale, format, file);
     if (scale->curve_count > 1)
@@ -369,13 +353,9 @@ bool th_scale_print_figures(const th_scale *scale, th_format format, FILE *file)
     return printed;
 }
 
+const th_tables th_scale_tables = {print_how, print_figures};
+
 bool th_scale_print(const th_scale *scale, th_format format, FILE *file)
 {
-    const th_report *report = &scale->report;
-    th_report_print_conditions(report, format, file);
-    th_scale_print_how(scale, format, file);
-    const bool printed = report->is_dry_run ? th_report_print_dry_run(report, format, file)
-                                            : th_scale_print_figures(scale, format, file);
-    th_report_print_warnings(report, format, file);
-    return printed;
+    return th_tables_print(&th_scale_tables, &scale->report, scale, format, file);
 }

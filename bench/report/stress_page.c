@@ -1,7 +1,6 @@
 /* The page of a stress test. */
 #include "html.h"
 #include "plot.h"
-#include "tables.h"
 
 #include <throng/bench/page.h>
 #include <throng/bench/stress.h>
@@ -75,7 +74,6 @@ static void draw_frames(const th_stress *stress, uint32_t point, FILE *file)
     const th_samples *ns = &stress->report.rows[point].real_ns;
     char title[96], note[160] = "";
     const th_key keys[] = {{"within budget", TH_INK_BLUE, false}, {"deadline miss", TH_INK_VERMILION, false}};
-    th_plot plot;
     if (ns->count == 0)
         return;
     const histogram h = histogram_of(th_samples_sorted(ns), ns->count, stress->budget_ns);
@@ -100,13 +98,12 @@ static void draw_frames(const th_stress *stress, uint32_t point, FILE *file)
     th_axis_include(&desc.x, budget_ms);
     desc.y.least_step = 1;
     th_axis_include(&desc.y, 0.7); /* a bin with a single frame must be visible */
-    for (uint32_t b = 0; b < h.bins; b++)
-        th_axis_include(&desc.y, h.counts[b]);
-    th_plot_begin(&plot, &desc, file);
-    draw_bins(&plot, &h);
-    th_plot_rule_x(&plot, budget_ms, "budget");
-    th_plot_rule_x(&plot, p99_ms, "p99");
-    th_plot_end(&plot);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot)) {
+        draw_bins(&plot, &h);
+        th_plot_rule_x(&plot, budget_ms, "budget");
+        th_plot_rule_x(&plot, p99_ms, "p99");
+    }
 }
 
 /* ---- the search ---- */
@@ -130,7 +127,6 @@ static void draw_probes(const th_stress *stress, uint32_t point, FILE *file)
 {
     const th_capacity *search = &stress->points[point].search;
     const th_key keys[] = {{"meets the budget", TH_INK_BLUE, false}, {"misses the budget", TH_INK_VERMILION, false}};
-    th_plot plot;
     th_plot_desc desc = {
         .title = "The search",
         .note = "Every number tried between half and twice the result. Hollow: a few frames, to bracket the "
@@ -146,51 +142,40 @@ static void draw_probes(const th_stress *stress, uint32_t point, FILE *file)
     if (search->probe_count < 2)
         return;
     th_axis_include(&desc.y, stress->budget_ns / 1e6);
-    for (uint32_t i = 0; i < search->probe_count; i++)
-        if (is_near(search, &search->probes[i])) {
-            th_axis_include(&desc.x, search->probes[i].items);
-            th_axis_include(&desc.y, search->probes[i].p99_ns / 1e6);
-        }
-    th_plot_begin(&plot, &desc, file);
-    for (uint32_t i = 0; i < search->probe_count; i++)
-        if (is_near(search, &search->probes[i]))
-            draw_probe(&plot, &search->probes[i]);
-    th_plot_rule_y(&plot, stress->budget_ns / 1e6, "budget");
-    th_plot_end(&plot);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot)) {
+        for (uint32_t i = 0; i < search->probe_count; i++)
+            if (is_near(search, &search->probes[i]))
+                draw_probe(&plot, &search->probes[i]);
+        th_plot_rule_y(&plot, stress->budget_ns / 1e6, "budget");
+    }
 }
 
 /* ---- all numbers of threads ---- */
 
 /* From the result to the first number that failed. */
+static void draw_point_of_all(th_plot *plot, const th_stress_point *p)
+{
+    if (p->search.first_failing > 0)
+        th_plot_interval_y(plot, TH_INK_BLUE, p->threads, (th_interval){p->characters, p->search.first_failing});
+    th_plot_point(plot, TH_INK_BLUE, !p->meets_budget, p->threads, p->characters, "%u thread%s: %s character%s",
+                  p->threads, th_plural(p->threads), th_digits_from(p->characters).text, th_plural(p->characters));
+}
+
 static void draw_capacity(const th_stress *stress, FILE *file)
 {
-    th_plot plot;
-    th_plot_desc desc = {
+    const th_plot_desc desc = {
         .title = "Characters that meet the budget",
         .note = "Bars: up to the first number that failed.",
         .x_title = "threads",
         .y_title = "characters",
-        .x = th_axis_linear(),
-        .y = th_axis_linear(),
+        .x = {.high = stress->points[stress->point_count - 1].threads, .least_step = 1},
     };
-    desc.x.least_step = 1;
-    th_axis_include(&desc.x, 0);
-    th_axis_include(&desc.y, 0);
-    for (uint32_t i = 0; i < stress->point_count; i++) {
-        th_axis_include(&desc.x, stress->points[i].threads);
-        th_axis_include(&desc.y, fmax(stress->points[i].characters, stress->points[i].search.first_failing));
-    }
-    th_plot_begin(&plot, &desc, file);
-    for (uint32_t i = 0; i < stress->point_count; i++) {
-        const th_stress_point *p = &stress->points[i];
-        if (!has_figures(stress, i))
-            continue;
-        if (p->search.first_failing > 0)
-            th_plot_interval_y(&plot, TH_INK_BLUE, p->threads, (th_interval){p->characters, p->search.first_failing});
-        th_plot_point(&plot, TH_INK_BLUE, !p->meets_budget, p->threads, p->characters, "%u thread%s: %s character%s",
-                      p->threads, th_plural(p->threads), th_digits_from(p->characters).text, th_plural(p->characters));
-    }
-    th_plot_end(&plot);
+    th_plot plot = th_plot_begin(&desc, file);
+    while (th_plot_next(&plot))
+        for (uint32_t i = 0; i < stress->point_count; i++)
+            if (has_figures(stress, i))
+                draw_point_of_all(&plot, &stress->points[i]);
 }
 
 /* ---- the page ---- */
@@ -206,44 +191,31 @@ static void draw_point(const th_stress *stress, uint32_t point, FILE *file)
     else
         snprintf(heading, sizeof heading, "%u thread%s: %s character%s%s", p->threads, th_plural(p->threads),
                  th_digits_from(p->characters).text, th_plural(p->characters), p->meets_budget ? "" : ", too many");
-    th_html_section(heading, file);
-    th_html_figures(file);
+    th_html_plots(heading, NULL, file);
     draw_frames(stress, point, file);
     draw_probes(stress, point, file);
-    th_html_figures_end(file);
-    th_html_section_end(file);
+    th_html_plots_end(file);
 }
 
-static void draw_all(const th_stress *stress, FILE *file)
+static bool draw_all(const void *result, FILE *file)
 {
+    const th_stress *stress = result;
+    if (stress->report.is_dry_run)
+        return true;
     if (stress->point_count > 1 && stress->searched) {
-        th_html_section("All numbers of threads", file);
-        th_html_figures(file);
+        th_html_plots("All numbers of threads", NULL, file);
         draw_capacity(stress, file);
-        th_html_figures_end(file);
-        th_html_section_end(file);
+        th_html_plots_end(file);
     }
     for (uint32_t i = 0; i < stress->point_count; i++)
         draw_point(stress, i, file);
+    return true;
 }
 
 bool th_stress_page(const th_stress *stress, const char *command, FILE *file)
 {
-    const th_report *report = &stress->report;
     char trouble[256];
-    const char *headline = th_html_trouble(report, trouble, sizeof trouble) ? trouble : stress->headline;
-    th_html_begin(&(th_html_head){"throng stress", headline, NULL, command}, file);
-    th_html_conditions(report, file);
-    th_stress_print_how(stress, TH_FORMAT_HTML, file);
-    th_html_warnings(report, file);
-    bool made = th_html_failures(report, file);
-    if (!report->is_dry_run)
-        draw_all(stress, file);
-    th_html_section("Figures", file);
-    made = (report->is_dry_run ? th_report_print_dry_run(report, TH_FORMAT_HTML, file)
-                               : th_stress_print_figures(stress, TH_FORMAT_HTML, file)) &&
-           made;
-    th_html_section_end(file);
-    made = th_html_context(report, file) && made;
-    return th_html_end(file) && made;
+    const char *headline = th_html_trouble(&stress->report, trouble, sizeof trouble) ? trouble : stress->headline;
+    const th_html_head head = {"throng stress", headline, NULL, command};
+    return th_html_report(&head, &th_stress_tables, &stress->report, stress, draw_all, file);
 }

@@ -2,6 +2,7 @@
 
 #include "experiment.h"
 #include "measure/memory_bandwidth.h"
+#include "report/own_json.h"
 #include "report/scene_json.h"
 
 #include <throng/bench/validate_run.h>
@@ -193,30 +194,6 @@ static th_result fit_curve(const th_experiment *s, th_scale_curve *curve, th_err
     return TH_OK;
 }
 
-static json_t *point_json(const th_scale_curve *curve, const th_scale_point *p)
-{
-    const double characters_per_s = (double)curve->characters / p->frame_ns * 1e9;
-    json_t *json = json_pack("{s:s, s:i, s:b}", "scheduler", th_scheduler_name(curve->scheduler), "grain",
-                             (int)curve->grain, "oversubscribed", p->oversubscribed);
-    const struct {
-        const char *name;
-        double value;
-    } fields[] = {
-        {"characters_per_s", characters_per_s},
-        {"speed_up", p->speed_up},
-        {"efficiency", p->efficiency},
-        {"karp_flatt", p->karp_flatt},
-        {"busy", p->busy},
-        {"idle_at_end", p->idle_at_end},
-        {"serial", p->serial},
-        {"imbalance", p->imbalance},
-        {"work_us_per_frame", p->work_ns / 1000},
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        json = th_json_merge(json, json_pack("{s:o}", fields[i].name, th_json_real(fields[i].value)));
-    return json;
-}
-
 /* Null for fused stages. */
 static json_t *stages_json(const th_scaling_config *l, const th_row *row)
 {
@@ -255,7 +232,7 @@ static void summarize_curve(const th_experiment *s, uint32_t index)
         if (row->failure[0])
             continue;
         *point = th_scaling_config_point(&s->configs[i], row, &s->out->report.rows[curve->first], s->usable_cpus);
-        row->own = th_json_merge(point_json(curve, point), stages_json(&s->configs[i], row));
+        row->own = th_json_merge(th_scale_own_json(s->out, curve, i), stages_json(&s->configs[i], row));
         if (index == 0)
             row->once = once_json(s, &s->configs[i], row);
     }

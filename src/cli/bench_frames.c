@@ -259,8 +259,7 @@ static void summarize(void *ctx, const th_row *baseline, th_row *row)
     json_t *json = json_pack("{s:o, s:o}", "visible", th_json_count(th_crowd_view_get_stats(s->crowd_view).visible),
                              "vs_redraw", th_json_real(ns / base_ns));
     for (int i = 0; i < STAGES; i++)
-        json = th_json_merge(json,
-                             json_pack("{s:o}", names[i], th_json_real(th_samples_stats(&s->stages[i]).median / 1e6)));
+        json = th_json_set(json, names[i], th_json_real(th_samples_stats(&s->stages[i]).median / 1e6));
     row->own = json;
 }
 

@@ -79,8 +79,9 @@ bool th_report_csv(const th_report *report, FILE *file);
 /* Prints what was animated and on what machine, to stand above the tables. */
 void th_report_print_conditions(const th_report *report, th_format format, FILE *file);
 
-/* Appends th_report.picture to a line. */
+/* Appends th_report.picture to a line; prints it, or nothing for NULL. */
 void th_report_add_picture(const json_t *picture, char *line, size_t size);
+void th_report_print_picture(const json_t *picture, th_format format, FILE *file);
 
 /* Prints which palettes were right, after a dry run, which has no times. False when memory is out. */
 bool th_report_print_dry_run(const th_report *report, th_format format, FILE *file);

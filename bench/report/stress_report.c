@@ -1,0 +1,180 @@
+/* A stress test as JSON and text. */
+#include "figures.h"
+#include "own_json.h"
+#include "tables.h"
+
+#include <math.h>
+
+/* ---- figures ---- */
+
+static json_t *probe_json(const th_capacity_probe *p)
+{
+    return json_pack("{s:s, s:i, s:i, s:i, s:b, s:o, s:o}", "stage", th_capacity_stage_name(p->stage), "characters",
+                     (int)p->items, "frames", (int)p->frames, "deadline_misses", (int)p->deadline_misses,
+                     "meets_budget", p->meets_budget, "median_ms", th_json_real(p->median_ns / 1e6), "p99_ms",
+                     th_json_real(p->p99_ns / 1e6));
+}
+
+static th_value some(uint32_t number)
+{
+    return TH_IF_KNOWN(number > 0, TH_DIGITS(number));
+}
+
+/* Views of a point: the table, JSON of the test, JSON in the rows of its entry. */
+enum { TABLE = 1, TEST = 2, ROW = 4, JSON = TEST | ROW };
+
+static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
+{
+    const th_row *row = &stress->report.rows[index];
+    const th_stress_point *p = &stress->points[index];
+    uint32_t low = 0, high = 0;
+    const th_capacity *search = &p->search;
+    const bool has_interval = th_stress_interval(p, &low, &high);
+    json_t *probes = json_array();
+    for (uint32_t i = 0; i < search->probe_count && sheet->view == TEST; i++)
+        probes = th_json_append(probes, probe_json(&search->probes[i]));
+    const double miss_rate_bound = th_capacity_miss_rate_bound(p->deadline_misses, p->frames);
+    const th_figure figures[] = {
+        {"frame", NULL, TH_TEXT(th_stress_frame_name(stress)), ROW},
+        {"budget_ms", NULL, TH_NUMBER(stress->budget_ns / 1e6), ROW},
+        {"threads", ">threads", TH_COUNT(p->threads), TABLE | TEST},
+        {"characters", ">characters", TH_DIGITS(p->characters), TABLE | TEST},
+        {"ci_low", ">CI from", TH_IF_KNOWN(has_interval, TH_DIGITS(low)), TABLE | TEST},
+        {"ci_high", ">CI to", TH_IF_KNOWN(has_interval, TH_DIGITS(high)), TABLE | TEST},
+        {"first_failing", ">first failing", some(search->first_failing), TABLE | TEST},
+        {"meets_budget", "<meets budget", TH_FLAG(p->meets_budget), TABLE | JSON},
+        {"p99_ms", ">p99 ms", TH_REAL(p->times.p99 / 1e6, "%.3f"), TABLE | TEST},
+        {NULL, ">median", TH_REAL(p->times.median / 1e6, "%.3f"), TABLE},
+        {NULL, ">max", TH_REAL(p->times.max / 1e6, "%.3f"), TABLE},
+        {"deadline_misses", ">deadline misses", TH_COUNT(p->deadline_misses), TABLE | JSON},
+        {"deadline_miss_rate_bound", NULL, TH_NUMBER(miss_rate_bound), JSON},
+        {"preempted", ">preempted", TH_IF_KNOWN(!p->preempted_unknown, TH_COUNT(p->preempted)), TABLE | JSON},
+        {"p99_without_preempted_ms", ">p99 without preempted", TH_REAL(p->unpreempted.p99 / 1e6, "%.3f"), TABLE | JSON},
+        {"frames", ">frames", TH_DIGITS(p->frames), TABLE | TEST},
+        {"runs", NULL, TH_COUNT(search->runs), TEST},
+        {NULL, ">runs", some(search->runs), TABLE},
+        {"worst_run", NULL, some(search->worst_run), TEST},
+        {"best_run", NULL, some(search->best_run), TEST},
+        {"visible", NULL, some(p->visible), TEST},
+        {"out_of_memory", NULL, TH_FLAG(p->out_of_memory), TEST},
+        {NULL, "<palette hash", TH_HASH(row->palette_hash), TABLE},
+        {"probes", NULL, TH_JSON(probes), TEST},
+    };
+    th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
+    json_decref(probes);
+}
+
+static th_sheet with_points(th_sheet sheet, const th_stress *stress)
+{
+    for (uint32_t i = 0; i < stress->point_count; i++)
+        if (!stress->report.rows[i].failure[0])
+            add_point(&sheet, stress, i);
+    return sheet;
+}
+
+/* ---- JSON ---- */
+
+json_t *th_stress_own_json(const th_stress *stress, uint32_t point)
+{
+    th_sheet sheet = th_sheet_json(ROW);
+    add_point(&sheet, stress, point);
+    return th_sheet_object(&sheet);
+}
+
+json_t *th_stress_json(const th_stress *stress)
+{
+    if (stress->report.is_dry_run)
+        return th_report_json(&stress->report);
+    json_t *json = json_pack(
+        "{s:o, s:s, s:o, s:o, s:o, s:i, s:o, s:b, s:o, s:o, s:o}", "headline", th_json_text(stress->headline), "frame",
+        th_stress_frame_name(stress), "budget_ms", th_json_real(stress->budget_ns / 1e6), "deadline_miss_rate_allowed",
+        th_json_real(TH_CAPACITY_MISS_RATE), "confidence", th_json_real(TH_CONFIDENCE), "frames", (int)stress->frames,
+        "preemption_threshold_ms", th_json_real(stress->preemption_threshold_ns / 1e6), "searched", stress->searched,
+        "memory_bytes", th_json_count(stress->memory), "bytes_per_character", th_json_real(stress->bytes_per_character),
+        "points", with_points(th_sheet_json(TEST), stress).objects);
+    return th_json_set(th_report_json(&stress->report), "stress", json);
+}
+
+/* ---- text ---- */
+
+static void print_rule(const th_stress *stress, th_format format, FILE *file)
+{
+    th_write_line(file, format,
+                  "Meets budget: with %.0f %% confidence at most %.0f %% of frames exceed %.4g ms (%u of %s allowed). "
+                  "CI: interval of the number at which %.0f %% of frames do, at the same confidence. Preempted: one of "
+                  "our threads waited for a CPU for %.2g ms or more; these frames still count.",
+                  100 * TH_CONFIDENCE, 100 * TH_CAPACITY_MISS_RATE, stress->budget_ns / 1e6,
+                  th_capacity_allowed_misses(stress->frames), th_digits_from(stress->frames).text,
+                  100 * TH_CAPACITY_MISS_RATE, stress->preemption_threshold_ns / 1e6);
+}
+
+static void print_memory(const th_stress *stress, th_format format, FILE *file)
+{
+    for (uint32_t i = 0; i < stress->point_count; i++)
+        if (stress->points[i].out_of_memory) {
+            th_write_line(
+                file, format,
+                "More characters on %u thread%s may meet the budget, but a character takes %.1f KB, and %.3g GB of "
+                "memory are available.",
+                stress->points[i].threads, th_plural(stress->points[i].threads), stress->bytes_per_character / 1e3,
+                (double)stress->memory / 1e9);
+        }
+}
+
+/* Warnings about preemption, visibility and stability. */
+static void print_warnings(const th_stress *stress, th_format format, FILE *file)
+{
+    for (uint32_t i = 0; i < stress->point_count; i++) {
+        const th_stress_point *p = &stress->points[i];
+        const double percent = 100.0 * p->preempted / p->frames;
+        if (p->preempted > TH_CAPACITY_MISS_RATE * p->frames)
+            th_write_line(file, format,
+                          "warning: in %.*f %% of the frames on %u thread%s another process had the CPU of one of our "
+                          "threads: this is the capacity of the machine under that load",
+                          percent < 10, percent, p->threads, th_plural(p->threads));
+        if (stress->drawn && p->visible < p->characters)
+            th_write_line(file, format, "warning: only %s of the %s character%s on %u thread%s %s visible",
+                          th_digits_from(p->visible).text, th_digits_from(p->characters).text, th_plural(p->characters),
+                          p->threads, th_plural(p->threads), p->visible == 1 ? "was" : "were");
+        if (p->search.runs > 0 && !p->search.is_stable)
+            th_write_line(file, format,
+                          "warning: the machine was not stable: on %u thread%s the worst of %u runs suggests %s "
+                          "character%s, the best %s",
+                          p->threads, th_plural(p->threads), p->search.runs, th_digits_from(p->search.worst_run).text,
+                          th_plural(p->search.worst_run), th_digits_from(p->search.best_run).text);
+    }
+}
+
+static bool print_figures(const void *result, th_format format, FILE *file)
+{
+    const th_stress *stress = result;
+    th_sheet points = with_points(th_sheet_table(TABLE), stress);
+    th_print_gap(format, file);
+    const bool printed = th_sheet_write(&points, format, file);
+    fputc('\n', file);
+    print_rule(stress, format, file);
+    print_memory(stress, format, file);
+    th_print_gap(format, file);
+    if (format != TH_FORMAT_HTML) /* a page has it in its headline */
+        th_write_line(file, format, "%s", stress->headline);
+    th_print_gap(format, file);
+    print_warnings(stress, format, file);
+    return printed;
+}
+
+static void print_how(const void *result, th_format format, FILE *file)
+{
+    const th_stress *stress = result;
+    th_write_line(file, format, "%s kernel, %s palettes, %s scheduler, placement %s, frames %s on ticks of %.4g ms",
+                  th_isa_name(stress->isa), th_palette_name(stress->palette),
+                  th_scheduler_name(TH_SCHEDULER_WORK_STEALING), th_placement_name(stress->placement),
+                  th_stress_frame_name(stress), stress->budget_ns / 1e6);
+    th_report_print_picture(stress->report.picture, format, file);
+}
+
+const th_tables th_stress_tables = {print_how, print_figures};
+
+bool th_stress_print(const th_stress *stress, th_format format, FILE *file)
+{
+    return th_tables_print(&th_stress_tables, &stress->report, stress, format, file);
+}
