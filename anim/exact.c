@@ -1,9 +1,11 @@
 #include <throng/anim/exact.h>
 
+#include <assert.h>
 #include <math.h>
 
 double th_clip_ticks(const th_clip *clip, double time_s)
 {
+    assert(clip && clip->ticks_per_second > 0);
     double duration = clip->duration_ticks;
     if (!(duration > 0))
         return 0;
@@ -73,6 +75,7 @@ static void hermite(double t, double out[4])
 /* Tangents are changes per tick, so they are multiplied by the interval's length. */
 static void sample_spline(const th_track *track, interval at, uint32_t width, double out[])
 {
+    assert(track->key_count >= 2);
     double h[4], a[4], b[4], length = track->times[at.to] - track->times[at.from];
     const float *leave = track->tangents + (2 * (size_t)at.from + 1) * width;
     const float *arrive = track->tangents + 2 * (size_t)at.to * width;
@@ -187,6 +190,9 @@ static void sample_rotation(const th_track *track, double ticks, th_interpolatio
 
 void th_exact_channel(const th_channel *channel, double ticks, th_interpolation interpolation, th_trs *out)
 {
+    assert(channel && out);
+    assert((unsigned)interpolation < TH_INTERPOLATION_COUNT);
+    assert(channel->translation.key_count > 0 && channel->rotation.key_count > 0 && channel->scale.key_count > 0);
     sample_vector(&channel->translation, ticks, interpolation, out->translation);
     sample_rotation(&channel->rotation, ticks, interpolation, out->rotation);
     sample_vector(&channel->scale, ticks, interpolation, out->scale);
@@ -195,6 +201,8 @@ void th_exact_channel(const th_channel *channel, double ticks, th_interpolation 
 void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
                      th_dmat34 *out_local)
 {
+    assert(model && out_local);
+    assert(!clip || ((unsigned)interpolation < TH_INTERPOLATION_COUNT));
     const th_channel *channel = clip ? clip->channels : NULL;
     const th_channel *end = clip ? channel + clip->channel_count : NULL;
     for (uint32_t j = 0; j < model->joint_count; j++) {
@@ -210,6 +218,7 @@ void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, t
 
 void th_exact_resolve(const th_model *model, const th_dmat34 *local, th_dmat34 *out)
 {
+    assert(model && local && out);
     for (uint32_t j = 0; j < model->joint_count; j++) {
         const uint32_t parent = model->joints[j].parent;
         out[j] = parent == TH_NO_INDEX ? local[j] : th_dmat34_mul(out[parent], local[j]);
@@ -219,12 +228,15 @@ void th_exact_resolve(const th_model *model, const th_dmat34 *local, th_dmat34 *
 void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
                    th_dmat34 *out)
 {
+    assert(model && out);
     th_exact_sample(model, clip, ticks, interpolation, out);
     th_exact_resolve(model, out, out);
 }
 
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out)
 {
+    assert(model && pose && out);
+    assert(pose != out);
     for (uint32_t b = 0; b < model->bone_count; b++)
         out[b] = th_dmat34_mul(pose[model->bones[b].joint], th_dmat34_from(model->bones[b].inverse_bind));
 }

@@ -1,9 +1,12 @@
 #include <throng/anim/crowd.h>
 #include <throng/core/random.h>
 
+#include <assert.h>
+
 void th_instances_scatter(const th_compiled_model *const *compiled_models, uint32_t compiled_model_count, uint32_t clip,
                           uint64_t seed, th_instance *out, uint32_t count)
 {
+    assert((out && compiled_models && compiled_model_count > 0) || count == 0);
     for (uint32_t i = 0; i < count; i++) {
         const th_model *model = th_compiled_model_source(compiled_models[i % compiled_model_count]);
         uint64_t own = th_random_bits(seed, i);

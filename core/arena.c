@@ -2,6 +2,7 @@
 
 #include <throng/core/cache_line.h>
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ void th_arena_destroy(th_arena *arena)
 
 size_t th_arena_bytes(const th_arena *arena)
 {
+    assert(arena);
     size_t bytes = sizeof *arena;
     for (const block *b = arena->blocks; b; b = b->next)
         bytes += sizeof *b + b->size;
@@ -48,6 +50,7 @@ size_t th_arena_bytes(const th_arena *arena)
 
 static block *add_block(th_arena *arena, size_t size)
 {
+    assert(size > 0 && size % TH_CACHE_LINE == 0);
     block *b = aligned_alloc(TH_CACHE_LINE, sizeof(block) + size);
     if (!b)
         return NULL;
@@ -58,6 +61,7 @@ static block *add_block(th_arena *arena, size_t size)
 
 void *th_arena_alloc(th_arena *arena, size_t count, size_t size)
 {
+    assert(arena && size > 0);
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
         return NULL;
@@ -68,6 +72,7 @@ void *th_arena_alloc(th_arena *arena, size_t count, size_t size)
         b = add_block(arena, bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES);
     if (!b)
         return NULL;
+    assert(b->size - b->used >= bytes);
     void *memory = (char *)(b + 1) + b->used;
     b->used += bytes;
     return memset(memory, 0, bytes);
@@ -75,6 +80,7 @@ void *th_arena_alloc(th_arena *arena, size_t count, size_t size)
 
 void *th_arena_copy(th_arena *arena, const void *data, size_t count, size_t size)
 {
+    assert(data || count == 0);
     void *memory = th_arena_alloc(arena, count, size);
     if (memory && count * size > 0)
         memcpy(memory, data, count * size);
@@ -83,11 +89,13 @@ void *th_arena_copy(th_arena *arena, const void *data, size_t count, size_t size
 
 char *th_arena_string(th_arena *arena, const char *text)
 {
+    assert(text);
     return th_arena_copy(arena, text, strlen(text) + 1, 1);
 }
 
 char *th_arena_format(th_arena *arena, const char *format, ...)
 {
+    assert(format);
     va_list args;
     va_start(args, format);
     char *text = th_arena_vformat(arena, format, args);
@@ -97,6 +105,7 @@ char *th_arena_format(th_arena *arena, const char *format, ...)
 
 char *th_arena_vformat(th_arena *arena, const char *format, va_list args)
 {
+    assert(arena && format);
     va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, again);

@@ -28,6 +28,7 @@ typedef struct target {
  * another. Not for files written in place, because writing to a pipe may block for any time. */
 static void go_deaf(target *t)
 {
+    assert(!t->deaf);
     sigset_t all;
     sigfillset(&all);
     t->deaf = pthread_sigmask(SIG_SETMASK, &all, &t->heard_before) == 0;
@@ -59,6 +60,8 @@ static void target_close(target *t)
 /* Creates a new file beside the path. Unlike mkstemp(), leaves the permissions to the umask. */
 static bool open_temporary(target *t)
 {
+    assert(t->fd < 0 && !t->temporary);
+    assert(t->path[0] == '/'); /* resolved, so the folder is known */
     /* Does not contain the file's own name, which could make it too long. */
     const size_t folder_length = (size_t)(strrchr(t->path, '/') + 1 - t->path), size = folder_length + 64;
     t->temporary = malloc(size);
@@ -98,6 +101,7 @@ static char *resolve_new(const char *path, size_t folder_length)
 
 char *th_file_resolve(const char *path)
 {
+    assert(path);
     char *real = realpath(path, NULL), text[PATH_MAX];
     if (real || errno != ENOENT)
         return real;
@@ -147,6 +151,7 @@ static bool write_all(int fd, const char *bytes, size_t count)
 
 static bool target_write(target *t, const struct iovec *parts, int part_count)
 {
+    assert(t->fd >= 0);
     for (int i = 0; i < part_count; i++)
         if (!write_all(t->fd, parts[i].iov_base, parts[i].iov_len))
             return false;
@@ -155,6 +160,7 @@ static bool target_write(target *t, const struct iovec *parts, int part_count)
 
 static bool target_commit(target *t)
 {
+    assert(t->fd >= 0);
     int fd = t->fd;
     t->fd = -1;
     if (close(fd) != 0)
@@ -176,7 +182,7 @@ static th_result refuse(const char *path, th_error *err)
 
 th_result th_file_replace(const char *path, const struct iovec *parts, int part_count, th_error *err)
 {
-    assert(path && parts);
+    assert(path && parts && part_count > 0);
     target t;
     th_result result = TH_OK;
     if (!target_open(&t, path) || !target_write(&t, parts, part_count) || !target_commit(&t))
@@ -187,6 +193,7 @@ th_result th_file_replace(const char *path, const struct iovec *parts, int part_
 
 th_result th_file_probe(const char *path, th_error *err)
 {
+    assert(path);
     target t;
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode) &&

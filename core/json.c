@@ -2,6 +2,7 @@
 
 #include <throng/core/text_format.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -58,11 +59,12 @@ json_t *th_json_text(const char *text)
 
 json_t *th_json_text_if_any(const char *text)
 {
-    return th_json_text(text[0] ? text : NULL);
+    return th_json_text(text && text[0] ? text : NULL);
 }
 
 json_t *th_json_reals(const double *values, size_t count)
 {
+    assert(values || count == 0);
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++)
         array = th_json_append(array, th_json_real(values[i]));
@@ -71,6 +73,7 @@ json_t *th_json_reals(const double *values, size_t count)
 
 json_t *th_json_append(json_t *array, json_t *value)
 {
+    assert(!array || json_is_array(array));
     if (json_array_append_new(array, value) == 0)
         return array;
     json_decref(array);
@@ -79,6 +82,7 @@ json_t *th_json_append(json_t *array, json_t *value)
 
 void th_json_append_format(json_t **texts, const char *format, ...)
 {
+    assert(texts && format);
     char text[1024], clean[1024];
     va_list args;
     va_start(args, format);
@@ -89,6 +93,9 @@ void th_json_append_format(json_t **texts, const char *format, ...)
 
 json_t *th_json_merge(json_t *object, json_t *more)
 {
+    assert(!object || json_is_object(object));
+    assert(!more || json_is_object(more));
+    assert(!object || object != more);
     bool merged = json_object_update(object, more) == 0;
     json_decref(more);
     if (merged)
@@ -99,6 +106,8 @@ json_t *th_json_merge(json_t *object, json_t *more)
 
 json_t *th_json_set(json_t *object, const char *name, json_t *value)
 {
+    assert(!object || json_is_object(object));
+    assert(name);
     if (json_object_set_new(object, name, value) == 0)
         return object;
     json_decref(object);
@@ -182,6 +191,8 @@ static void write_value(writer *w, const json_t *value, int depth)
 
 bool th_json_write(const json_t *document, int digits, FILE *file)
 {
+    assert(file);
+    assert(digits >= 1 && digits <= 17);
     writer w = {file, JSON_ENCODE_ANY | JSON_REAL_PRECISION((size_t)digits), false};
     write_value(&w, document, 0);
     fputc('\n', file);

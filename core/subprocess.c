@@ -100,7 +100,7 @@ static pid_t start(const th_subprocess_desc *d, const char *const *environment, 
 /* Signals are blocked meanwhile, because a handler in the child would run in the caller's memory. */
 int th_subprocess_start(const th_subprocess_desc *desc, pid_t *out)
 {
-    assert(desc->program && desc->arguments && desc->arguments[0]);
+    assert(desc && desc->program && desc->arguments && desc->arguments[0] && out);
     volatile int error = 0;
     sigset_t all, before;
     const char **environment = make_environment(desc->variables);
@@ -119,6 +119,7 @@ int th_subprocess_start(const th_subprocess_desc *desc, pid_t *out)
 
 int th_subprocess_wait(pid_t pid)
 {
+    assert(pid > 0);
     int status;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
@@ -128,6 +129,7 @@ int th_subprocess_wait(pid_t pid)
 
 int th_subprocess_kill(pid_t pid)
 {
+    assert(pid > 0);
     kill(pid, SIGKILL); /* not yet waited for, so the id still belongs to it */
     return th_subprocess_wait(pid);
 }

@@ -1,5 +1,6 @@
 #include <throng/core/suggest.h>
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -18,6 +19,7 @@ static int letter(char c)
 
 unsigned th_edit_distance(const char *a, const char *b)
 {
+    assert(a && b);
     size_t m = strlen(a), n = strlen(b);
     if (m > LONGEST || n > LONGEST)
         return (unsigned)(m > n ? m : n);
@@ -39,6 +41,7 @@ unsigned th_edit_distance(const char *a, const char *b)
 /* Accepts up to 1 + length / 4 errors, at most 3. A prefix of three characters or more counts as one error at most. */
 void th_suggestion_consider(th_suggestion *s, const char *candidate)
 {
+    assert(s && s->typed && candidate);
     size_t length = strlen(s->typed);
     unsigned distance = th_edit_distance(s->typed, candidate);
     bool beginning = length >= 3 && strncasecmp(s->typed, candidate, length) == 0;

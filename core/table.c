@@ -19,6 +19,7 @@ struct th_table {
 
 th_table *th_table_create(const char *columns)
 {
+    assert(columns);
     th_table *table = calloc(1, sizeof *table);
     if (!table)
         return NULL;
@@ -28,6 +29,7 @@ th_table *th_table_create(const char *columns)
     assert(count <= MAX_COLUMNS);
     table->column_count = count;
     for (int i = 0; i < count; i++) {
+        assert(columns[0] == '<' || columns[0] == '>');
         int length = (int)strcspn(columns, "|");
         table->right[i] = columns[0] == '>';
         th_table_cell(table, "%.*s", length - 1, columns + 1);
@@ -61,6 +63,7 @@ static bool reserve(th_table *table)
 
 void th_table_cell(th_table *table, const char *format, ...)
 {
+    assert(format);
     if (!table || table->failed)
         return;
     char text[MAX_CELL], clean[MAX_CELL];
@@ -118,7 +121,8 @@ static json_t *all_names(const json_t *objects)
 
 th_table *th_table_from_objects(const json_t *objects)
 {
-    json_t *names = all_names(objects), *object, *is_text;
+    assert(!objects || json_array_size(objects) > 0);
+    json_t *names = objects ? all_names(objects) : NULL, *object, *is_text;
     th_table *table = names && json_object_size(names) <= MAX_COLUMNS ? calloc(1, sizeof *table) : NULL;
     size_t index;
     const char *name;
@@ -257,10 +261,13 @@ static void write_row(const th_table *table, size_t r, const int *widths, th_for
 
 bool th_table_write(const th_table *table, th_format format, FILE *file)
 {
+    assert((unsigned)format <= TH_FORMAT_HTML);
+    assert(file);
     if (!table || table->failed)
         return false;
     int widths[MAX_COLUMNS] = {0};
     const size_t columns = (size_t)table->column_count, rows = table->cell_count / columns;
+    assert(table->cell_count % columns == 0);
     measure_widths(table, format, rows, widths);
     /* In a narrow window a wide table scrolls inside its own box, also by keyboard. */
     if (format == TH_FORMAT_HTML)
@@ -274,5 +281,6 @@ bool th_table_write(const th_table *table, th_format format, FILE *file)
 
 bool th_table_print(const th_table *table, FILE *file)
 {
+    assert(file);
     return th_table_write(table, TH_FORMAT_TEXT, file);
 }

@@ -1,5 +1,6 @@
 #include <throng/core/text_format.h>
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -24,6 +25,7 @@ static size_t control_length(const char *text)
 
 char *th_printable(const char *text, char *out, size_t size)
 {
+    assert(text && out && size > 0);
     size_t used = 0;
     while (*text && used + 1 < size) {
         const size_t length = control_length(text);
@@ -41,6 +43,7 @@ static bool begins_letter(char byte)
 
 uint32_t th_utf8_length(const char *text)
 {
+    assert(text);
     uint32_t letters = 0;
     for (; *text; text++)
         letters += begins_letter(*text);
@@ -49,6 +52,8 @@ uint32_t th_utf8_length(const char *text)
 
 char *th_ellipsize(const char *text, uint32_t most, char *out, size_t size)
 {
+    assert(text && out && size > 0);
+    assert(text != out && most > 0);
     static const char ellipsis[] = "…";
     const uint32_t letters = th_utf8_length(text), head = most / 2, tail = most - 1 - head;
     const bool is_long = letters > most;
@@ -78,6 +83,7 @@ static bool is_markup(const char *text, const char *at)
 
 char *th_markdown_escape(const char *text, char *out)
 {
+    assert(text && out && text != out);
     char *end = out;
     for (const char *c = text; *c; c++) {
         if (is_markup(text, c))
@@ -129,6 +135,7 @@ static const char *entity_of(char c)
 
 void th_html_escape(const char *text, FILE *file)
 {
+    assert(text && file);
     while (*text) {
         const size_t bytes = character_bytes(text);
         const char *entity = entity_of(*text);
@@ -146,7 +153,9 @@ void th_html_escape(const char *text, FILE *file)
 
 void th_append(char *out, size_t size, const char *format, ...)
 {
+    assert(out && format);
     const size_t used = strlen(out);
+    assert(used < size);
     va_list args;
     va_start(args, format);
     vsnprintf(out + used, size - used, format, args);
@@ -155,6 +164,8 @@ void th_append(char *out, size_t size, const char *format, ...)
 
 void th_write_line(FILE *file, th_format format, const char *line, ...)
 {
+    assert(file && line);
+    assert((unsigned)format <= TH_FORMAT_HTML);
     char text[1024], clean[1024], escaped[2 * sizeof clean];
     va_list args;
     va_start(args, line);
@@ -182,6 +193,7 @@ th_digits th_digits_from(uint64_t value)
             out.text[used++] = ',';
         out.text[used++] = plain[i];
     }
+    assert((size_t)used < sizeof out.text);
     out.text[used] = '\0';
     return out;
 }

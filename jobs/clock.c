@@ -1,5 +1,6 @@
 #include "clock.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,6 +55,8 @@ void th_clock_init(void)
 
 static double ns_per_tick(moment now)
 {
+    assert(start.ns > 0); /* th_clock_init was called */
+    assert(now.ticks > start.ticks);
     return (double)(now.ns - start.ns) / (double)(now.ticks - start.ticks);
 }
 

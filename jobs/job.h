@@ -6,6 +6,7 @@
 
 #include <throng/jobs/jobs.h>
 
+#include <assert.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 
@@ -27,6 +28,7 @@ typedef struct th_call {
 
 static inline uint32_t th_job_chunks(const th_job *job)
 {
+    assert(job->count > 0 && job->grain > 0);
     return (job->count - 1) / job->grain + 1;
 }
 
@@ -82,6 +84,7 @@ static inline void th_call_run(th_call *call, uint32_t begin, uint32_t length, u
                                th_worker_counters *counters)
 {
     const th_job job = call->job;
+    assert(job.grain > 0 && begin <= job.count);
     const uint32_t rest = job.count - begin;
     const uint32_t end = begin + (length < rest ? length : rest);
     while (begin < end && atomic_load_explicit(&call->error, memory_order_relaxed) == 0) {

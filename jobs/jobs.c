@@ -51,9 +51,11 @@ static int try_threads(th_jobs *jobs)
 
 static int start_threads(th_jobs *jobs)
 {
+    assert(jobs->threads > 1 && jobs->threads <= TH_JOBS_MAX_THREADS);
     if (jobs->scheduler == TH_SCHEDULER_WORK_STEALING)
         return th_pool_create(jobs, jobs->threads, jobs->worker_counters, &jobs->pool);
     const th_scheduler_ops *ops = th_scheduler_find(jobs->scheduler);
+    assert(ops); /* th_jobs_create asked for it */
     int error = try_threads(jobs);
     if (!error)
         error = ops->create(jobs->threads, &jobs->other);
@@ -72,6 +74,7 @@ static int pin_workers(th_jobs *jobs, th_placement placement)
 
 int th_jobs_create(const th_jobs_desc *desc, th_jobs **out)
 {
+    assert(desc && out);
     *out = NULL;
     th_clock_init();
     if (desc->threads > TH_JOBS_MAX_THREADS || (uint32_t)desc->scheduler >= TH_SCHEDULER_COUNT ||
@@ -117,6 +120,7 @@ void th_jobs_destroy(th_jobs *jobs)
 
 uint32_t th_jobs_threads(const th_jobs *jobs)
 {
+    assert(jobs);
     return jobs->threads;
 }
 
@@ -128,6 +132,7 @@ static const th_trace *trace_of(const th_jobs *jobs)
 /* Runs on the calling thread alone, for any worker. */
 static int run_inline(th_jobs *jobs, const th_job *job, uint32_t worker)
 {
+    assert(worker < jobs->threads);
     th_call call = {.job = *job, .trace = trace_of(jobs)};
     th_call_run(&call, 0, job->count, worker, &jobs->worker_counters[worker]);
     return call.error;
@@ -143,6 +148,7 @@ static int run_alone(th_jobs *jobs, const th_job *job, uint64_t start)
 
 static int run_other(th_jobs *jobs, const th_job *job, uint64_t start)
 {
+    assert(jobs->ops);
     th_loop loop = {.jobs = jobs,
                     .threads = jobs->threads,
                     .call = {.job = *job, .trace = trace_of(jobs)},
@@ -155,6 +161,7 @@ static int run_other(th_jobs *jobs, const th_job *job, uint64_t start)
 
 static int run_outermost(th_jobs *jobs, const th_job *job)
 {
+    assert(!th_worker_tls_find(jobs)); /* from inside fn it would wait for its own turn */
     int error;
     th_worker_tls tls;
     pthread_mutex_lock(&jobs->turn);
@@ -176,6 +183,7 @@ static int run_outermost(th_jobs *jobs, const th_job *job)
 /* The enclosing chunk continues at its old mark. */
 static int run_nested(th_jobs *jobs, const th_job *job, uint32_t worker)
 {
+    assert(th_worker_tls_find(jobs)->worker == worker);
     th_worker_counters *counters = &jobs->worker_counters[worker];
     const uint64_t mark = counters->mark;
     counters->mark = th_clock_ticks();
@@ -186,7 +194,7 @@ static int run_nested(th_jobs *jobs, const th_job *job, uint32_t worker)
 
 int th_jobs_run(th_jobs *jobs, const th_job *job)
 {
-    assert(jobs && job->fn);
+    assert(jobs && job && job->fn);
     if (job->count == 0)
         return 0;
     th_job whole = *job;
@@ -197,11 +205,14 @@ int th_jobs_run(th_jobs *jobs, const th_job *job)
 
 void th_jobs_partition(uint32_t threads, uint32_t count, uint32_t grain, const uint32_t *costs, uint32_t *partition)
 {
+    assert(threads >= 1 && threads <= TH_JOBS_MAX_THREADS);
+    assert((costs || count == 0) && (partition || threads == 1));
     uint64_t sum = 0, before = 0;
     uint32_t next = 1;
     grain = grain ? grain : 1;
     for (uint32_t i = 0; i < count; i++)
         sum += costs[i];
+    assert(sum >> 56 == 0);
     for (uint32_t i = 0; i < count; i++) {
         /* The first chunk whose predecessors hold the work of the workers before. */
         while (i % grain == 0 && next < threads && before * threads >= sum * next)
@@ -214,6 +225,7 @@ void th_jobs_partition(uint32_t threads, uint32_t count, uint32_t grain, const u
 
 void th_jobs_frame_begin(th_jobs *jobs)
 {
+    assert(jobs);
     if (!jobs->pool)
         return;
     if (pthread_mutex_trylock(&jobs->turn) ==
@@ -226,6 +238,7 @@ void th_jobs_frame_begin(th_jobs *jobs)
 
 void th_jobs_frame_end(th_jobs *jobs)
 {
+    assert(jobs);
     if (jobs->pool)
         th_pool_frame_end(jobs->pool);
 }
@@ -238,6 +251,8 @@ static uint64_t rest_of(uint64_t whole, uint64_t part)
 
 void th_jobs_stats(const th_jobs *jobs, th_worker_stats *out)
 {
+    assert(jobs && out);
+    assert(!th_worker_tls_find(jobs)); /* called from inside fn */
     const th_clock_rate rate = th_clock_rate_read();
     const uint64_t called_ns = th_clock_duration_ns(&rate, jobs->called);
     for (uint32_t i = 0; i < jobs->threads; i++) {
@@ -260,6 +275,8 @@ void th_jobs_stats(const th_jobs *jobs, th_worker_stats *out)
 
 void th_jobs_stats_reset(th_jobs *jobs)
 {
+    assert(jobs);
+    assert(!th_worker_tls_find(jobs));
     jobs->called = 0;
     for (uint32_t i = 0; i < jobs->threads; i++) {
         th_worker_counters *counters = &jobs->worker_counters[i];
@@ -273,5 +290,7 @@ void th_jobs_stats_reset(th_jobs *jobs)
 
 void th_jobs_trace(th_jobs *jobs, th_trace_fn *fn, void *ctx)
 {
+    assert(jobs);
+    assert(!th_worker_tls_find(jobs));
     jobs->trace = (th_trace){.fn = fn, .ctx = ctx, .rate = th_clock_rate_read()};
 }

@@ -169,6 +169,7 @@ typedef struct worker_state {
  * call of cheap chunks taking them one by one would cost more than running them. */
 static uint32_t next_batch(const th_pool *pool, uint32_t batch, uint32_t got, uint64_t ticks)
 {
+    assert(batch > 0 && got > 0);
     if (got < batch) /* at the end of a range, which is not representative */
         return batch;
     if (ticks < pool->batch_ticks / 2)
@@ -274,6 +275,7 @@ static void mark_ranges(th_pool *pool, uint32_t epoch)
 
 static th_range open_call(th_pool *pool, uint32_t blocks)
 {
+    assert(blocks <= TH_RANGE_MAX);
     const uint32_t epoch = th_range_unpack(atomic_load_explicit(&pool->opened, memory_order_relaxed)).epoch;
     if (epoch % (UINT32_MAX / 2 + 1) == 0)
         mark_ranges(pool, epoch);
@@ -285,6 +287,7 @@ static th_range open_call(th_pool *pool, uint32_t blocks)
 /* Each participant gets at least one block, whatever job->partition says. */
 static void set_partition(th_pool *pool, const th_job *job, uint32_t blocks)
 {
+    assert(pool->block > 0);
     const uint32_t count = blocks < pool->threads ? blocks : pool->threads;
     uint32_t split = 0;
     for (uint32_t i = 1; i < count; i++) {
@@ -309,6 +312,7 @@ static void wait_for_others(th_pool *pool)
 
 int th_pool_run(th_pool *pool, const th_job *job, const th_trace *trace, uint64_t start)
 {
+    assert(job->fn && job->count > 0 && job->grain > 0);
     const uint32_t chunks = th_job_chunks(job);
     const uint32_t together = (chunks - 1) / TH_RANGE_MAX + 1; /* chunks per block */
     const uint32_t blocks = (chunks - 1) / together + 1;
@@ -370,6 +374,8 @@ static int start_workers(th_pool *pool)
 
 int th_pool_create(const th_jobs *jobs, uint32_t threads, th_worker_counters *worker_counters, th_pool **out)
 {
+    assert(threads > 1 && threads <= TH_JOBS_MAX_THREADS);
+    assert(worker_counters && out);
     *out = NULL;
     const size_t bytes = sizeof(th_pool) + threads * sizeof(worker);
     th_pool *pool = aligned_alloc(TH_FALSE_SHARING_BYTES, bytes);
@@ -397,6 +403,7 @@ int th_pool_create(const th_jobs *jobs, uint32_t threads, th_worker_counters *wo
 
 void th_pool_threads(const th_pool *pool, pthread_t *out)
 {
+    assert(pool->started == pool->threads - 1);
     for (uint32_t i = 1; i < pool->threads; i++)
         out[i - 1] = pool->workers[i].thread;
 }

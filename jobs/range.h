@@ -8,6 +8,7 @@
 #ifndef TH_JOBS_RANGE_H
 #define TH_JOBS_RANGE_H
 
+#include <assert.h>
 #include <stdint.h>
 
 #ifndef TH_RANGE_MAX
@@ -41,6 +42,7 @@ static inline uint32_t th_range_length(th_range range)
 /* The initial partition of worker `index` in `whole`. Workers from `participants` on get an empty one. */
 static inline th_range th_range_partition(th_range whole, uint32_t index, uint32_t participants)
 {
+    assert(participants > 0);
     const uint32_t length = index < participants ? th_range_length(whole) : 0;
     return (th_range){
         .epoch = whole.epoch,
@@ -55,6 +57,7 @@ typedef th_range th_range_split(th_range *range, uint32_t most);
 /* From the front, for the owner: half, rounded up, so that something is left to steal. */
 static inline th_range th_range_split_front(th_range *range, uint32_t most)
 {
+    assert(most > 0);
     const uint32_t half = (th_range_length(*range) + 1) / 2, first = range->begin;
     range->begin += most < half ? most : half;
     return (th_range){.epoch = range->epoch, .begin = first, .end = range->begin};
@@ -64,6 +67,7 @@ static inline th_range th_range_split_front(th_range *range, uint32_t most)
  * are stored, so they should not be more than what is left. */
 static inline th_range th_range_split_back(th_range *range, uint32_t most)
 {
+    assert(most > 0);
     const uint32_t length = th_range_length(*range), half = length > 1 ? length / 2 : 1, end = range->end;
     range->end -= most < half ? most : half;
     return (th_range){.epoch = range->epoch, .begin = range->end, .end = end};

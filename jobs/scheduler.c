@@ -32,6 +32,7 @@ bool th_scheduler_available(th_scheduler scheduler)
 void th_scheduler_register(th_scheduler scheduler, const th_scheduler_ops *ops)
 {
     assert((uint32_t)scheduler < TH_SCHEDULER_COUNT && !is_built_in(scheduler));
+    assert(ops && ops->create && ops->run && ops->destroy);
     registered[scheduler] = ops;
 }
 
@@ -44,11 +45,13 @@ const th_scheduler_ops *th_scheduler_find(th_scheduler scheduler)
 
 uint32_t th_loop_threads(const th_loop *loop)
 {
+    assert(loop);
     return loop->threads;
 }
 
 uint32_t th_loop_chunks(const th_loop *loop)
 {
+    assert(loop);
     return th_job_chunks(&loop->call.job);
 }
 
@@ -60,6 +63,8 @@ struct th_loop_worker {
 
 void th_loop_join(th_loop *loop, uint32_t worker, th_loop_fn *fn, void *ctx)
 {
+    assert(loop && fn);
+    assert(worker < loop->threads);
     th_worker_counters *counters = &loop->worker_counters[worker];
     th_loop_worker self = {loop, counters, worker};
     th_worker_tls tls;
@@ -76,6 +81,8 @@ void th_loop_join(th_loop *loop, uint32_t worker, th_loop_fn *fn, void *ctx)
 
 void th_loop_run(th_loop_worker *self, uint32_t begin, uint32_t end)
 {
+    assert(self);
+    assert(begin <= end && end <= th_loop_chunks(self->loop));
     th_call *call = &self->loop->call;
     const uint32_t first = begin * call->job.grain;
     const uint64_t length = (uint64_t)(end - begin) * call->job.grain, rest = call->job.count - first;

@@ -43,6 +43,7 @@ _Static_assert(TH_JOBS_MAX_THREADS <= UINT8_MAX + 1, "a worker fits a byte");
 
 static void partition_batches(th_frame *frame)
 {
+    assert(frame->costs && frame->partition);
     const uint32_t count = th_crowd_batch_count(frame->crowd);
     assert(count <= frame->capacity); /* the crowd has more active instances than when the frame was created */
     for (uint32_t i = 0; i < count; i++)
@@ -68,6 +69,7 @@ static bool allocate(th_frame *frame, const th_frame_desc *desc)
 th_result th_frame_create(const th_frame_desc *desc, th_frame **out, th_error *err)
 {
     assert(desc && desc->crowd && desc->jobs && out);
+    assert((unsigned)desc->stages < TH_STAGES_COUNT);
     *out = NULL;
     th_frame *frame = malloc(sizeof *frame);
     if (!frame)
@@ -103,6 +105,7 @@ void th_frame_destroy(th_frame *frame)
 
 static void record_worker(th_frame *frame, uint32_t begin, uint32_t end, uint32_t worker)
 {
+    assert(begin < end && end <= frame->capacity && worker < th_jobs_threads(frame->jobs));
     if (frame->workers)
         memset(frame->workers + begin, (int)worker, end - begin);
 }
@@ -118,6 +121,7 @@ static int animate_batches(uint32_t begin, uint32_t end, uint32_t worker, void *
 
 static int sample_batches(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
+    assert(begin < end);
     th_frame *frame = ctx;
     (void)worker;
     th_crowd_sample(frame->crowd, begin, end, frame->time_s, frame->poses);
@@ -135,6 +139,7 @@ static int resolve_batches(uint32_t begin, uint32_t end, uint32_t worker, void *
 
 static void run_stage(th_frame *frame, th_jobs_fn *stage)
 {
+    assert(frame->partitioned == th_crowd_batch_count(frame->crowd));
     const th_job job = {
         .fn = stage,
         .ctx = frame,
@@ -166,22 +171,26 @@ void th_frame_animate(th_frame *frame, double time_s, void *palette)
 
 uint32_t th_frame_worker(const th_frame *frame, uint32_t instance)
 {
-    assert(frame->workers);
+    assert(frame && frame->workers);
+    assert(frame->partitioned == th_crowd_batch_count(frame->crowd)); /* the same instances are active */
     return frame->workers[th_crowd_batch_of(frame->crowd, instance)];
 }
 
 th_stage_times th_frame_stage_times(const th_frame *frame)
 {
+    assert(frame);
     return frame->times;
 }
 
 void th_frame_trace(th_frame *frame, th_tracer *tracer)
 {
+    assert(frame);
     frame->tracer = tracer;
 }
 
 th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *err)
 {
+    assert(desc && out);
     int error = th_jobs_create(desc, out);
     switch (error) {
     case 0:
@@ -205,6 +214,7 @@ th_result th_threads_create(const th_jobs_desc *desc, th_jobs **out, th_error *e
 
 th_result th_palette_create(const th_crowd *crowd, void **out, th_error *err)
 {
+    assert(crowd && out);
     size_t bytes = th_crowd_palette_bytes(crowd);
     *out = allocate_large(bytes);
     if (*out)

@@ -1,5 +1,6 @@
 #include <throng/runtime/scene.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 static th_result scatter_instances(th_scene *scene, const th_scene_desc *desc, th_error *err)
 {
     uint32_t count = desc->instance_count;
+    assert(count == 0 || scene->compiled_model_count > 0);
     scene->instance_count = count;
     scene->instances = calloc((size_t)count + 1, sizeof *scene->instances);
     th_instance *scattered = calloc((size_t)count + 1, sizeof *scattered);
@@ -30,6 +32,7 @@ static th_result scatter_instances(th_scene *scene, const th_scene_desc *desc, t
 
 static th_result create_compiled_models(th_scene *scene, const th_scene_desc *desc, th_error *err)
 {
+    assert(desc->models || desc->compiled_models || desc->model_count == 0);
     scene->compiled_models = calloc((size_t)desc->model_count + 1, sizeof *scene->compiled_models);
     if (!scene->compiled_models)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u compiled models", desc->model_count);
@@ -52,6 +55,8 @@ static th_result create_compiled_models(th_scene *scene, const th_scene_desc *de
 
 th_result th_scene_create(const th_scene_desc *desc, th_scene **out, th_error *err)
 {
+    assert(desc && out);
+    assert(desc->model_count > 0 || desc->instance_count == 0);
     *out = NULL;
     th_scene *scene = calloc(1, sizeof *scene);
     if (!scene)
@@ -79,6 +84,7 @@ void th_scene_destroy(th_scene *scene)
 
 th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_palette palette, th_crowd **out, th_error *err)
 {
+    assert(scene && out);
     th_crowd_desc desc = {
         .compiled_models = scene->compiled_models,
         .compiled_model_count = scene->compiled_model_count,
@@ -92,11 +98,14 @@ th_result th_scene_crowd(const th_scene *scene, th_isa isa, th_palette palette, 
 
 const th_model *th_scene_model(const th_scene *scene, uint32_t instance)
 {
+    assert(scene && instance < scene->instance_count);
+    assert(scene->instances[instance].model < scene->compiled_model_count);
     return th_compiled_model_source(scene->compiled_models[scene->instances[instance].model]);
 }
 
 const th_clip *th_scene_clip(const th_scene *scene, uint32_t instance)
 {
+    assert(scene && instance < scene->instance_count);
     const th_model *model = th_scene_model(scene, instance);
     uint32_t clip = scene->instances[instance].clip;
     return clip < model->clip_count ? &model->clips[clip] : NULL;
@@ -104,6 +113,7 @@ const th_clip *th_scene_clip(const th_scene *scene, uint32_t instance)
 
 double th_scene_clip_time(const th_scene *scene, uint32_t instance, double time_s)
 {
+    assert(scene && instance < scene->instance_count);
     const th_instance *i = &scene->instances[instance];
     return i->phase_s + i->speed * time_s;
 }

@@ -64,6 +64,7 @@ static bool add_track(track *t)
 
 th_result th_tracer_create(const char *name, th_tracer **out, th_error *err)
 {
+    assert(name && out);
     th_tracer *tracer = *out = calloc(1, sizeof *tracer);
     if (tracer) {
         tracer->created_ns = th_clock_ns();
@@ -101,6 +102,8 @@ void th_tracer_group(th_tracer *tracer, const char *name)
 {
     if (!tracer)
         return;
+    for (uint32_t d = 0; d < tracer->depth; d++)
+        assert(tracer->open[d].kind != FRAME);
     tracer->current = name ? find_group(tracer, name) : 0;
     if (tracer->current < tracer->group_count)
         return;
@@ -121,11 +124,13 @@ void th_tracer_group(th_tracer *tracer, const char *name)
 
 static event *next_event(track *t)
 {
+    assert(t->events);
     return &t->events[t->recorded++ % TH_TRACER_EVENTS];
 }
 
 static void open_span(th_tracer *tracer, const char *name, event_kind kind, uint64_t number, uint64_t now_ns)
 {
+    assert(name);
     assert(tracer->depth < MAX_DEPTH);
     tracer->open[tracer->depth++] =
         (event){.start_ns = now_ns, .name = name, .number = number, .group = tracer->current, .kind = kind};
@@ -141,6 +146,7 @@ static void close_span(th_tracer *tracer, uint64_t now_ns)
 
 uint64_t th_tracer_begin(th_tracer *tracer, const char *name)
 {
+    assert(name);
     const uint64_t now_ns = th_clock_ns();
     if (tracer)
         open_span(tracer, name, STAGE, 0, now_ns);
@@ -149,6 +155,7 @@ uint64_t th_tracer_begin(th_tracer *tracer, const char *name)
 
 uint64_t th_tracer_end(th_tracer *tracer)
 {
+    assert(!tracer || (tracer->depth > 0 && tracer->open[tracer->depth - 1].kind == STAGE));
     const uint64_t now_ns = th_clock_ns();
     if (tracer)
         close_span(tracer, now_ns);
@@ -157,6 +164,7 @@ uint64_t th_tracer_end(th_tracer *tracer)
 
 uint64_t th_tracer_next(th_tracer *tracer, const char *name)
 {
+    assert(!tracer || (tracer->depth > 0 && tracer->open[tracer->depth - 1].kind == STAGE));
     const uint64_t now_ns = th_clock_ns();
     if (tracer) {
         close_span(tracer, now_ns);
@@ -167,6 +175,7 @@ uint64_t th_tracer_next(th_tracer *tracer, const char *name)
 
 void th_tracer_count(th_tracer *tracer, const char *name, double value)
 {
+    assert(name);
     if (!tracer || !isfinite(value))
         return;
     const uint64_t now_ns = th_clock_ns();
@@ -178,6 +187,7 @@ void th_tracer_count(th_tracer *tracer, const char *name, double value)
 static void record_chunk(const th_span *span, void *ctx)
 {
     th_tracer *tracer = ctx;
+    assert(tracer->depth > 0 && span->worker < TH_JOBS_MAX_THREADS);
     *next_event(&tracer->tracks[span->worker]) = (event){
         .start_ns = span->start_ns,
         .end_ns = span->end_ns,
@@ -207,6 +217,7 @@ void th_tracer_frame_end(th_tracer *tracer, th_jobs *jobs)
 {
     if (!tracer)
         return;
+    assert(tracer->depth > 0 && tracer->open[tracer->depth - 1].kind == FRAME);
     close_span(tracer, th_clock_ns());
     if (jobs)
         th_jobs_trace(jobs, NULL, NULL);
@@ -222,11 +233,13 @@ static uint64_t count_of(const track *t)
 /* Visits a thread's events from the oldest on. They are sorted by end. */
 static const event *event_at(const track *t, uint64_t index)
 {
+    assert(index < count_of(t));
     return &t->events[(t->recorded - count_of(t) + index) % TH_TRACER_EVENTS];
 }
 
 uint64_t th_tracer_recorded(const th_tracer *tracer)
 {
+    assert(tracer);
     uint64_t sum = 0;
     for (uint32_t w = 0; w < TH_JOBS_MAX_THREADS; w++)
         sum += tracer->tracks[w].recorded;
@@ -272,6 +285,7 @@ static uint64_t collect(const th_tracer *tracer, placed *out)
 
 th_tracer_extent th_tracer_get_extent(const th_tracer *tracer)
 {
+    assert(tracer);
     th_tracer_extent extent = {
         .kept = collect(tracer, NULL),
         .complete_from_ns = complete_from_ns(tracer) - tracer->created_ns,
@@ -377,6 +391,7 @@ static void write_head(writer *w, const char *producer, uint64_t now_ns)
 
 th_result th_tracer_write(th_tracer *tracer, const char *producer, FILE *file, th_error *err)
 {
+    assert(tracer && producer && file);
     writer w = {.tracer = tracer, .file = file, .failed = tracer->out_of_memory};
     const uint64_t now_ns = th_clock_ns();
     while (tracer->depth > 0)

@@ -78,6 +78,7 @@ static bool track_moves(const th_track *track, const double *rest, int width, do
 /* shift: translations that stay this close to rest do not count as motion. */
 static void find_moves(const th_model *model, double shift, joint_plan *plans)
 {
+    assert(shift > 0);
     for (uint32_t j = 0; j < model->joint_count; j++) {
         th_dmat34 rest = th_dmat34_from(model->joints[j].rest);
         plans[j].sheared = th_dmat34_decompose(&rest, &plans[j].rest) > STILL;
@@ -307,6 +308,7 @@ static void set_constants(const joint_plan *p, const joint_space *parent, th_dma
 static void set_track(const joint_plan *p, const joint_space *parent, th_dmat34 rest, uint32_t joint,
                       th_compiled_track *track)
 {
+    assert(parent->scale > 0);
     *track = (th_compiled_track){.joint = joint, .flags = p->moves, .rest = p->rest, .scale = 1 / parent->scale};
     for (int i = 0; i < 4; i++) {
         track->before[i] = i < 3 ? -parent->rotation[i] : parent->rotation[i];
@@ -332,6 +334,7 @@ typedef struct source {
 /* Adds the products of a joint's bones to its op's count. */
 static void set_sources(const th_model *model, const joint_plan *p, th_joint_op *ops, source *sources)
 {
+    assert(p->bone_count == 0 || p->op != TH_NO_PARENT); /* can_merge keeps joints with bones out of the scene */
     for (uint32_t b = p->bone; b < p->bone + p->bone_count; b++) {
         const bool direct = is_direct(model, &p->space, b);
         sources[b] = (source){p->op, direct ? NO_PRODUCT : ops[p->op].product_count++};
@@ -346,6 +349,7 @@ static void place_products(const th_model *model, const joint_plan *plans, th_pr
         ops[i].product = program->product_count;
         program->product_count += ops[i].product_count;
     }
+    assert(program->product_count <= model->bone_count);
     for (uint32_t b = 0; b < model->bone_count; b++) {
         if (sources[b].product == NO_PRODUCT)
             continue;
@@ -371,10 +375,12 @@ static void count_ops(const th_model *model, joint_plan *plans, th_compiled_mode
 /* key: offset of its keys in a frame. */
 static th_joint_op op_of(const th_model *model, const joint_plan *plans, uint32_t joint, size_t key)
 {
+    assert(key <= UINT32_MAX);
     const joint_plan *p = &plans[joint];
     const uint32_t parent = model->joints[joint].parent;
     th_joint_op op = {
         .flags = p->moves, .parent = parent == TH_NO_INDEX ? TH_NO_PARENT : plans[parent].op, .key = (uint32_t)key};
+    assert(op.parent == TH_NO_PARENT || op.parent < p->op); /* the kernel runs ops front to back */
     set_constants(p, parent_space(model, plans, joint), th_dmat34_from(model->joints[joint].rest), model->size, &op);
     return op;
 }
@@ -404,6 +410,7 @@ static void set_ready(const th_program *program, const source *sources, uint32_t
             bone++;
         const uint32_t rows = 3 * bone + (bone < program->bone_count ? 0 : TH_CACHE_LINE_ROWS - 1);
         ready[i] = rows / TH_CACHE_LINE_ROWS * TH_CACHE_LINE_ROWS;
+        assert(i == 0 || ready[i] >= ready[i - 1]);
     }
 }
 
@@ -426,6 +433,7 @@ static void emit_ops(const th_model *model, const joint_plan *plans, th_compiled
         int keys = __builtin_popcount(p->moves & (TH_JOINT_OP_ROTATION | TH_JOINT_OP_SCALE | TH_JOINT_OP_TRANSLATION));
         key += th_keys_bytes(compiled->program.keys) * (size_t)keys;
     }
+    assert(track == compiled->tracks + compiled->track_count);
     compiled->program.frame_bytes = key;
 }
 
@@ -499,7 +507,11 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
 /* Holds small shifts still first, and compiles again with all motion if that is why a clip misses its bound. */
 th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compiled_model **out, th_error *err)
 {
-    assert(desc->model && desc->bound_m >= 0);
+    assert(desc && desc->model && out);
+    assert(desc->bound_m >= 0 && isfinite(desc->bound_m));
+    assert((unsigned)desc->sampling <= TH_SAMPLING_EXACT);
+    assert((unsigned)desc->interpolation < TH_INTERPOLATION_COUNT);
+    assert((unsigned)desc->keys < TH_KEYS_COUNT);
     const double bound_m = desc->bound_m > 0 ? desc->bound_m : TH_DEFAULT_BOUND_M;
     const double bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size, noise = STILL * desc->model->size;
     const double shift = fmax(noise, bound * STILL_PART);
@@ -525,27 +537,31 @@ void th_compiled_model_destroy(th_compiled_model *compiled)
 
 const th_model *th_compiled_model_source(const th_compiled_model *compiled)
 {
+    assert(compiled);
     return compiled->model;
 }
 
 double th_compiled_model_bound(const th_compiled_model *compiled)
 {
+    assert(compiled);
     return compiled->bound;
 }
 
 th_interpolation th_compiled_model_interpolation(const th_compiled_model *compiled)
 {
+    assert(compiled);
     return compiled->interpolation;
 }
 
 const th_clip_report *th_compiled_model_clip_report(const th_compiled_model *compiled, uint32_t clip)
 {
-    assert(clip < compiled->model->clip_count);
+    assert(compiled && clip < compiled->model->clip_count);
     return &compiled->reports[clip];
 }
 
 uint32_t th_compiled_model_exact_clips(const th_compiled_model *compiled)
 {
+    assert(compiled);
     uint32_t count = 0;
     for (uint32_t c = 0; c < compiled->model->clip_count; c++)
         count += !compiled->reports[c].compiled;
@@ -554,5 +570,6 @@ uint32_t th_compiled_model_exact_clips(const th_compiled_model *compiled)
 
 size_t th_compiled_model_bytes(const th_compiled_model *compiled)
 {
+    assert(compiled);
     return th_arena_bytes(compiled->arena);
 }

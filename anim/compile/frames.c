@@ -2,6 +2,7 @@
 
 #include <throng/anim/exact.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,11 +99,15 @@ static bool is_cubic(const th_program *program)
 
 uint32_t th_frames_count(const th_program *program, uint32_t intervals)
 {
+    assert(intervals > 0);
     return intervals + 1 + (is_cubic(program) ? 2 : 0);
 }
 
 bool th_frames_write(const th_compiled_model *compiled, const th_compiled_clip *compiled_clip, void *out)
 {
+    assert(compiled && compiled_clip && out);
+    assert(!compiled_clip->keys && compiled_clip->interval_count > 0);
+    assert((uintptr_t)out % 16 == 0);
     const th_clip *clip = compiled_clip->clip;
     const uint32_t intervals = compiled_clip->interval_count;
     const size_t numbers = frame_numbers(compiled), bytes = compiled->program.frame_bytes;
@@ -126,6 +131,7 @@ bool th_frames_write(const th_compiled_model *compiled, const th_compiled_clip *
         now = before;
         before = swap;
     }
+    assert(at == (char *)out + ((size_t)intervals + 1 + cubic) * bytes);
     free(all);
     return true;
 }
@@ -186,6 +192,7 @@ static void add_beyond(extremes *x, double end, double inner)
 /* Adds the keys, and between keys the extremes where the curve may leave their range. */
 static void add_track(extremes *x, const th_track *track, bool bends, double duration)
 {
+    assert(track->key_count > 0);
     const bool cubic = is_cubic(&x->compiled->program) || track->tangents;
     const int parts = cubic ? 16 : bends ? 4 : 1;
     const uint32_t last = track->key_count - 1;
@@ -205,6 +212,7 @@ static void begin_joint(extremes *x, const th_compiled_track *track, th_key_rang
     x->track = track;
     x->ranges = ranges;
     x->count = (size_t)(write_keys(track, &track->rest, NULL, x->rest.numbers) - x->rest.numbers);
+    assert(x->count > 0 && x->count <= JOINT_KEYS * TH_KEY && x->count % TH_KEY == 0);
 }
 
 static void add_clip(extremes *x, const th_clip *clip, th_key_range *ranges)
@@ -236,6 +244,8 @@ static void begin_ranges(extremes *x, th_key_range *ranges)
 
 bool th_frames_find_ranges(th_compiled_model *compiled, int64_t *budget)
 {
+    assert(compiled && budget);
+    assert(compiled->program.keys == TH_KEYS_16 && !compiled->program.ranges);
     const float steps = 65000; /* of 65,535: the rest is a margin for curves that leave the sampled range */
     const size_t count = compiled->program.frame_bytes / th_keys_bytes(TH_KEYS_16);
     th_key_range *ranges = th_arena_new(compiled->arena, th_key_range, count);

@@ -165,6 +165,8 @@ static double duration_of(const th_compiled_clip *compiled_clip)
 static void measure_some(compiler *c, const th_compiled_clip *compiled_clip, const double *ticks, uint32_t count,
                          worst *w)
 {
+    assert(count > 0 && count <= MEASURED_AT_ONCE && MEASURED_AT_ONCE % c->kernels->width == 0);
+    assert(compiled_clip->keys);
     const th_compiled_model *compiled = c->compiled;
     const double duration = duration_of(compiled_clip);
     for (uint32_t first = 0; first < count; first += c->kernels->width) {
@@ -247,6 +249,7 @@ static size_t collect_times(const th_track *track, size_t width, double duration
 /* Authored times closer than this count as equal. */
 static double noise_of(const schedule *s)
 {
+    assert(s->authored > 0);
     return 1e-5 * s->times[s->authored - 1];
 }
 
@@ -283,6 +286,7 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
         n += collect_times(&channel->rotation, 4, clip->duration_ticks, is_stepped, times + n);
         n += collect_times(&channel->scale, 3, clip->duration_ticks, is_stepped, times + n);
     }
+    assert(n <= most);
     qsort(times, n, sizeof *times, compare_doubles);
     size_t distinct = 1;
     for (size_t i = 1; i < n; i++)
@@ -293,12 +297,14 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
     if (is_stepped)
         s.first = distinct > 1 ? distinct : 0;
     add_between(&s, splines ? quarters : middles, splines ? MOST_PARTS : 1);
+    assert(s.count <= (1 + MOST_PARTS) * most);
     return s;
 }
 
 /* Euclid's algorithm on lengths: the largest step that divides both, within `noise`. */
 static double common_step(double a, double b, double noise)
 {
+    assert(a > 0);
     while (b > noise) {
         double rest = fmod(a, b);
         a = b;
@@ -311,6 +317,7 @@ static double common_step(double a, double b, double noise)
  * short, else the average. */
 static double usual_step(const schedule *s, double ticks_per_second, double noise)
 {
+    assert(s->authored > 1);
     const size_t count = s->authored - 1;
     double usual = ticks_per_second <= MAX_RATE_HZ ? 1 : s->times[count] / (double)count;
     double *steps = malloc(count * sizeof *steps);
@@ -333,6 +340,7 @@ static double usual_step(const schedule *s, double ticks_per_second, double nois
  * reduced keys, inserted keys), the usual step. */
 static double authored_intervals(const schedule *s, double ticks_per_second)
 {
+    assert(s->authored > 1 && ticks_per_second > 0);
     double duration = s->times[s->authored - 1], noise = noise_of(s), step = duration;
     for (size_t i = 1; i < s->authored; i++)
         if (s->times[i] - s->times[i - 1] > noise)
@@ -358,6 +366,7 @@ typedef struct attempt {
 
 static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t intervals, const schedule *s)
 {
+    assert(intervals > 0 && intervals <= MAX_INTERVALS);
     const th_compiled_model *compiled = c->compiled;
     const double frames_per_cycle = intervals * (s->is_stepped ? 1 + TH_TIME_ROUNDING : 1);
     attempt a = {.compiled_clip = {.clip = clip,
@@ -413,10 +422,12 @@ static attempt refine(compiler *c, const th_clip *clip, const schedule *s, uint3
  * keep their grid, because any other would move the starts of frames away from the keys. */
 static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s)
 {
+    assert(s->times && s->count > 0);
     uint32_t fails;
     attempt best = refine(c, clip, s, &fails);
     while (best.keys && !s->is_stepped && best.compiled_clip.interval_count - fails > 1 && c->budget > 0) {
         uint32_t middle = fails + (best.compiled_clip.interval_count - fails) / 2;
+        assert(fails < middle && middle < best.compiled_clip.interval_count);
         attempt a = try_intervals(c, clip, middle, s);
         if (a.out_of_memory) {
             free(best.keys);
@@ -452,6 +463,7 @@ static size_t raw_bytes(const th_clip *clip)
 
 static void set_report(const attempt *a, const th_compiled_model *compiled, th_clip_report *report)
 {
+    assert(a->keys && a->worst.error <= compiled->bound);
     const th_compiled_clip *compiled_clip = &a->compiled_clip;
     double ticks_per_second = compiled_clip->clip ? compiled_clip->clip->ticks_per_second : 1,
            duration = duration_of(compiled_clip);
@@ -549,6 +561,8 @@ static bool compiler_init(compiler *c, th_compiled_model *compiled, int64_t budg
 
 th_result th_compile_clips(th_compiled_model *compiled, th_sampling sampling, int64_t *budget, th_error *err)
 {
+    assert(compiled && budget && compiled->program.ops);
+    assert(!compiled->compiled_clips && !compiled->reports);
     const th_model *model = compiled->model;
     uint32_t count = model->clip_count + 1;
     compiled->compiled_clips = th_arena_new(compiled->arena, th_compiled_clip, count);

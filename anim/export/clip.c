@@ -19,6 +19,7 @@
 
 #include <throng/anim/exact.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,7 @@ typedef struct cut {
 
 static cut cut_track(const th_track *track, double duration)
 {
+    assert(track->key_count > 0 && duration >= 0);
     cut c = {.first = 0, .end = track->key_count, .last = 0};
     while (c.first < c.end && track->times[c.first] < 0)
         c.first++;
@@ -75,6 +77,7 @@ static cut cut_track(const th_track *track, double duration)
 
 static uint32_t key_count(const cut *c)
 {
+    assert(c->first <= c->end);
     return c->end - c->first + c->head + c->tail;
 }
 
@@ -127,6 +130,7 @@ static void put_time(writer *w, double ticks)
 /* Makes times ascend: moves some back or, where that would be before 0, others forward. */
 static void spread(float *times, uint32_t count)
 {
+    assert(count > 0);
     for (uint32_t k = count - 1; k > 0; k--)
         times[k - 1] = fminf(times[k - 1], nextafterf(times[k], -INFINITY));
     float least = 0;
@@ -143,6 +147,7 @@ static bool same_bytes(const th_glb *glb, const th_glb_accessor *a, const th_glb
 
 static uint32_t put_times(writer *w, const th_track *track, const cut *c)
 {
+    assert(c->end <= track->key_count && key_count(c) > 0);
     th_glb_accessor times = {.view = w->times.view,
                              .start = w->glb->byte_count,
                              .component = TH_GLB_F32,
@@ -187,6 +192,7 @@ static void put_numbers(writer *w, const float *numbers, size_t count)
 /* A key of a spline is its in-tangent, value and out-tangent, per second. Unused tangents are 0. */
 static void put_spline(writer *w, const th_track *track, size_t width, bool hold)
 {
+    assert(track->tangents && track->key_count >= 2);
     for (uint32_t k = 0; k < track->key_count; k++) {
         const float *in = track->tangents + 2 * k * width;
         float seconds[2][4];
@@ -320,6 +326,7 @@ static bool cut_splines(const th_clip *clip, th_channel *channels, th_track *pie
 
 void th_export_clip(th_glb *glb, const th_clip *clip, const th_trs *rest)
 {
+    assert(glb && clip && rest);
     size_t count = clip->channel_count;
     th_channel *channels = calloc(count + 1, sizeof *channels);
     th_track *pieces = calloc(count * PATH_COUNT + 1, sizeof *pieces);

@@ -36,6 +36,7 @@ typedef struct exporter {
  * could represent no more. */
 static th_result split_rest(exporter *e, th_error *err)
 {
+    assert(e->rest);
     for (uint32_t j = 0; j < e->model->joint_count; j++) {
         th_dmat34 linear = th_dmat34_from(e->model->joints[j].rest);
         double translation[3];
@@ -172,6 +173,7 @@ static void add_material(exporter *e, const th_material *material)
  * transform. */
 static void add_mesh(exporter *e, uint32_t index, json_t *roots)
 {
+    assert(index < e->model->mesh_count);
     const th_mesh *mesh = &e->model->meshes[index];
     if (mesh->index_count == 0)
         return; /* glTF has no mesh without triangles, and it would be invisible */

@@ -2,6 +2,7 @@
 
 #include <throng/core/file.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ static void fail(th_glb *glb, th_result result)
 
 void th_glb_init(th_glb *glb)
 {
+    assert(glb);
     *glb = (th_glb){
         .document = json_pack("{s:{s:s, s:s}}", "asset", "version", "2.0", "generator", "throng"),
     };
@@ -44,6 +46,7 @@ void th_glb_append(th_glb *glb, json_t *array, json_t *value)
 
 uint32_t th_glb_add(th_glb *glb, const char *list, json_t *value)
 {
+    assert(glb && list);
     json_t *array = json_object_get(glb->document, list);
     if (!array) {
         array = json_array();
@@ -75,12 +78,14 @@ static json_t *latin1(const char *text)
 
 json_t *th_glb_text(const char *text)
 {
+    assert(text);
     json_t *string = json_string(text);
     return string ? string : latin1(text);
 }
 
 json_t *th_glb_numbers(const double *values, size_t count)
 {
+    assert(values && count > 0);
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++) {
         if (json_array_append_new(array, json_real(values[i])) != 0) {
@@ -95,6 +100,8 @@ json_t *th_glb_numbers(const double *values, size_t count)
 
 void th_glb_put(th_glb *glb, const void *data, size_t size)
 {
+    assert(glb && (data || size == 0));
+    assert(glb->byte_count <= glb->capacity);
     if (glb->result != TH_OK || size == 0)
         return;
     if (size > UINT32_MAX - glb->byte_count) {
@@ -122,8 +129,10 @@ static size_t padding(size_t size)
 
 uint32_t th_glb_begin_view(th_glb *glb, uint32_t stride, int target)
 {
+    assert(glb && stride % 4 == 0);
     th_glb_put(glb, "\0\0\0", padding(glb->byte_count));
     glb->view_start = glb->byte_count;
+    assert(glb->result != TH_OK || glb->view_start % 4 == 0);
     json_t *view = json_pack("{s:i, s:I}", "buffer", 0, "byteOffset", (json_int_t)glb->view_start);
     if (stride)
         th_glb_set(glb, view, "byteStride", json_integer(stride));
@@ -134,6 +143,7 @@ uint32_t th_glb_begin_view(th_glb *glb, uint32_t stride, int target)
 
 void th_glb_end_view(th_glb *glb)
 {
+    assert(glb && (glb->result != TH_OK || glb->byte_count >= glb->view_start));
     json_t *views = json_object_get(glb->document, "bufferViews");
     json_t *view = json_array_get(views, json_array_size(views) - 1);
     th_glb_set(glb, view, "byteLength", json_integer((json_int_t)(glb->byte_count - glb->view_start)));
@@ -141,6 +151,9 @@ void th_glb_end_view(th_glb *glb)
 
 uint32_t th_glb_add_accessor(th_glb *glb, const th_glb_accessor *a)
 {
+    assert(glb && a && a->type && a->count > 0);
+    assert(glb->result != TH_OK || (a->start >= glb->view_start && a->start <= glb->byte_count));
+    assert(a->extent > 0 || (!a->min && !a->max));
     json_t *accessor = json_pack("{s:I, s:I, s:i, s:I, s:s}", "bufferView", (json_int_t)a->view, "byteOffset",
                                  (json_int_t)(a->start - glb->view_start), "componentType", a->component, "count",
                                  (json_int_t)a->count, "type", a->type);
@@ -180,6 +193,7 @@ static th_result write_chunks(const char *path, char *json, size_t json_bytes, u
 
 th_result th_glb_write(th_glb *glb, const char *path, th_error *err)
 {
+    assert(glb && path);
     if (glb->byte_count > 0)
         th_glb_add(glb, "buffers", json_pack("{s:I}", "byteLength", (json_int_t)glb->byte_count));
     if (glb->result == TH_ERR_LIMIT)

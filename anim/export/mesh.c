@@ -1,5 +1,6 @@
 #include "mesh.h"
 
+#include <assert.h>
 #include <math.h>
 
 typedef struct influences {
@@ -142,6 +143,8 @@ static uint32_t add_indices(th_glb *glb, const th_mesh *mesh)
 
 uint32_t th_export_mesh(const th_mesh *mesh, const th_skins *skins, const th_skin *skin, th_glb *glb)
 {
+    assert(mesh && skins && skin && glb);
+    assert(mesh->index_count > 0 && mesh->index_count % 3 == 0 && skin->count > 0);
     json_t *attributes = add_vertices(glb, mesh, skins->place, skin->count <= UINT8_MAX + 1);
     json_int_t indices = (json_int_t)add_indices(glb, mesh);
     json_t *primitive = json_pack("{s:o, s:I, s:I}", "attributes", attributes, "indices", indices, "material",

@@ -1,5 +1,6 @@
 #include "skin.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Marks with 1 the bones for which the mesh has weights, with 0 the others. Returns the number marked. */
@@ -38,6 +39,7 @@ static th_result list_binds(th_skins *skins, uint32_t m, th_arena *arena, th_err
 
 th_result th_skins_init(th_skins *skins, const th_model *model, th_arena *arena, th_error *err)
 {
+    assert(skins && model && arena);
     *skins = (th_skins){
         .model = model,
         .of_mesh = th_arena_new(arena, th_skin, model->mesh_count),
@@ -54,6 +56,7 @@ th_result th_skins_init(th_skins *skins, const th_model *model, th_arena *arena,
 
 static uint32_t put_skin(const th_model *model, const th_skin *skin, th_glb *glb)
 {
+    assert(skin->count > 0);
     json_t *joints = json_array();
     th_glb_accessor matrices = {
         .view = th_glb_begin_view(glb, 0, TH_GLB_PLAIN),
@@ -85,6 +88,8 @@ static const th_skin *find_equal(const th_skins *skins, uint32_t mesh)
 
 const th_skin *th_skins_add(th_skins *skins, uint32_t mesh, th_glb *glb)
 {
+    assert(skins && glb && mesh < skins->model->mesh_count);
+    assert(skins->of_mesh[mesh].count > 0); /* it has triangles */
     th_skin *skin = &skins->of_mesh[mesh];
     const th_skin *equal = find_equal(skins, mesh);
     skin->index = equal == skin ? put_skin(skins->model, skin, glb) : equal->index;

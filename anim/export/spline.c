@@ -2,6 +2,7 @@
 
 #include <throng/anim/transform.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -19,6 +20,7 @@ typedef struct cutter {
 
 static void sample(const cutter *c, uint32_t key, double ticks, double value[4], double slope[4])
 {
+    assert(key + 1 < c->track->key_count);
     const float *a = c->track->values + (size_t)key * c->width, *b = a + c->width;
     const float *leave = c->track->tangents + (2 * (size_t)key + 1) * c->width, *arrive = leave + c->width;
     double length = c->track->times[key + 1] - c->track->times[key], t = (ticks - c->track->times[key]) / length;
@@ -50,6 +52,7 @@ static void make_unit(double value[4], double slope[4])
 /* Sets the time and value of the next key and one of its tangents. side: 0 in, 1 out. */
 static void put_key(cutter *c, double ticks, const double value[4], const double slope[4], int side)
 {
+    assert(side == 0 || side == 1);
     c->times[c->count] = ticks;
     for (uint32_t i = 0; i < c->width; i++) {
         c->values[(size_t)c->count * c->width + i] = (float)value[i];
@@ -60,6 +63,7 @@ static void put_key(cutter *c, double ticks, const double value[4], const double
 /* Adds the curve from `low` to `high`, both within the interval after this key. */
 static void put_interval(cutter *c, uint32_t key, double low, double high)
 {
+    assert(low < high && low >= c->track->times[key] && high <= c->track->times[key + 1]);
     bool whole = low == c->track->times[key] && high == c->track->times[key + 1], rotation = c->width == 4 && !whole;
     uint32_t pieces = rotation ? PIECES : 1;
     double value[4], slope[4];
@@ -100,6 +104,8 @@ static void put_still(cutter *c)
 
 bool th_spline_cut(const th_track *track, uint32_t width, double duration, th_track *out)
 {
+    assert(track && out && (width == 3 || width == 4));
+    assert(track->tangents && track->key_count >= 2 && duration >= 0);
     cutter c = {.track = track, .width = width};
     bool ok = allocate(&c);
     for (uint32_t k = 0; ok && k + 1 < track->key_count; k++) {

@@ -2,6 +2,8 @@
 
 #include <throng/core/arena.h>
 
+#include <assert.h>
+
 static bool add_material(th_model *model)
 {
     th_material *material = th_arena_new(model->arena, th_material, 1);
@@ -16,6 +18,7 @@ static bool add_material(th_model *model)
 
 th_result th_human_create(th_model **out, th_error *err)
 {
+    assert(out);
     *out = NULL;
     th_arena *arena = th_arena_create();
     th_model *model = arena ? th_arena_new(arena, th_model, 1) : NULL;

@@ -180,6 +180,7 @@ static void add_triangle(builder *b, uint32_t v0, uint32_t v1, uint32_t v2)
 /* Splits the quad along the shorter diagonal. */
 static void add_quad(builder *b, const uint32_t q[4])
 {
+    assert(q[0] < b->vertex_count && q[1] < b->vertex_count && q[2] < b->vertex_count && q[3] < b->vertex_count);
     uint32_t first = distance_between(b, q[0], q[2]) <= distance_between(b, q[1], q[3]) ? 0 : 1;
     add_triangle(b, q[first], q[first + 1], q[first + 2]);
     add_triangle(b, q[first], q[first + 2], q[(first + 3) % 4]);

@@ -2,6 +2,7 @@
  * most visible, by two-bone inverse kinematics. */
 #include "parts.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define PI 3.14159265358979323846
@@ -28,6 +29,8 @@ static double wave_at(const th_human_wave *wave, double phase)
 
 static void apply_wave(const th_human_wave *wave, double phase, th_trs pose[J_COUNT])
 {
+    assert(wave->joint < J_COUNT && mirror_joint(mirror_joint(wave->joint)) == wave->joint);
+    assert(wave->motion < MOVE_X || wave->joint == J_HIPS);
     uint32_t right = mirror_joint(wave->joint);
     double value = wave_at(wave, phase);
     if (wave->motion >= MOVE_X) {
@@ -56,6 +59,7 @@ static double monotone_slope(double before, double after)
 
 static const th_human_footstep *step_at(const th_human_gait *gait, uint32_t i)
 {
+    assert(gait->step_count > 0);
     return &gait->steps[i % gait->step_count];
 }
 
@@ -77,6 +81,7 @@ static double curve(double v0, double v1, double v2, double v3, const double wid
 /* The first key has phase 0. */
 static th_human_footstep footstep_at(const th_human_gait *gait, double phase)
 {
+    assert(phase >= 0 && phase <= 1 && gait->steps[0].phase == 0);
     uint32_t n = gait->step_count, i = n;
     while (step_at(gait, i + 1)->phase > step_at(gait, i)->phase && step_at(gait, i + 1)->phase <= phase)
         i++;
@@ -166,6 +171,7 @@ static double soft_reach(double distance, double reach)
 
 static void place_leg(const th_human_gait *gait, uint32_t thigh, double phase, th_trs pose[J_COUNT])
 {
+    assert(thigh == J_THIGH_L || thigh == J_THIGH_R);
     uint32_t calf = thigh + 1, foot = thigh + 2, toe = thigh + 3;
     th_human_footstep step = footstep_at(gait, phase - floor(phase));
     th_dmat34 target = foot_frame(gait, foot, &step);

@@ -3,6 +3,7 @@
  * need no special treatment. The same blend gives the skin weights. */
 #include "parts.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- distance ---- */
@@ -20,6 +21,7 @@ static th_human_station station_slope(const th_human_tube *t, uint32_t i)
  * smooth across stations. */
 static th_human_station section_at(const th_human_tube *t, double along)
 {
+    assert(t->station_count > 0);
     const th_human_station *s = t->stations, *last = s + t->station_count - 1;
     if (along <= dot(s->centre, t->axis))
         return *s;
@@ -61,6 +63,7 @@ static double smooth_min(double a, double b, double width)
 
 double th_human_part_distance(const th_human_part *part, vec3 point)
 {
+    assert(part->tube_count > 0 && !part->tubes[0].carve);
     if (!part->pair)
         point.x = fabs(point.x);
     double distance = tube_distance(&part->tubes[0], point);
@@ -91,6 +94,7 @@ static void add_chain_weights(const th_human_chain *c, vec3 point, bool right, d
 
 static void add_side_weights(const th_human_part *part, vec3 point, bool right, double share, double weights[J_COUNT])
 {
+    assert(part->tube_count <= 8);
     double shares[8], total = 0, nearest = HUGE_VAL;
     for (uint32_t i = 0; i < part->tube_count; i++) {
         shares[i] = tube_distance(&part->tubes[i], point);

@@ -3,6 +3,7 @@
 
 #include <throng/core/arena.h>
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct bone {
@@ -63,9 +64,11 @@ static vec3 mirrored(vec3 v)
 /* A bone of either side, by the name of the left one. */
 static bone bone_of(uint32_t joint)
 {
+    assert(joint < J_COUNT);
     if (BONES[joint].name)
         return BONES[joint];
     bone b = BONES[mirror_joint(joint)];
+    assert(b.name); /* the left one has it */
     b.parent = mirror_joint(b.parent);
     b.head = mirrored(b.head);
     b.tail = mirrored(b.tail);
@@ -109,6 +112,7 @@ bool th_human_add_skeleton(th_model *model)
         joints[j].parent = b.parent;
         model_from_joint[j] = th_human_bone_frame(b.head, sub(b.tail, b.head), b.front);
         th_dmat34_invert(&model_from_joint[j], &joint_from_model[j]);
+        assert(b.parent == TH_NO_INDEX || b.parent < j);
         th_dmat34 rest = model_from_joint[j];
         if (b.parent != TH_NO_INDEX)
             rest = th_dmat34_mul(joint_from_model[b.parent], rest);

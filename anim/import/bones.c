@@ -1,10 +1,12 @@
 #include "ipc.h"
 #include "scene.h"
 
+#include <assert.h>
 #include <string.h>
 
 void begin_bones(scene *s)
 {
+    assert(s->nodes.count > 0 && s->model->joint_count == s->nodes.count); /* read_joints has run */
     s->bones = (bone_list){.first = make(s, uint32_t, s->nodes.count)};
     for (uint32_t j = 0; j < s->nodes.count; j++)
         s->bones.first[j] = TH_NO_INDEX;
@@ -24,6 +26,7 @@ static void grow(scene *s)
 
 uint16_t find_bone(scene *s, uint32_t joint, th_mat34 inverse_bind)
 {
+    assert(joint < s->nodes.count && s->bones.count <= s->bones.capacity);
     bone_list *b = &s->bones;
     if (b->count == b->capacity)
         grow(s);
@@ -51,6 +54,7 @@ const uint16_t *finish_bones(scene *s)
             final[i] = (uint16_t)count;
             sorted[count++] = b->bone[i];
         }
+    assert(count == b->count);
     s->model->bones = sorted;
     s->model->bone_count = count;
     return final;
@@ -58,6 +62,7 @@ const uint16_t *finish_bones(scene *s)
 
 void add_bone_for_each_joint(scene *s)
 {
+    assert(s->bones.count == 0);
     for (uint32_t j = 0; j < s->nodes.count; j++) {
         th_dmat34 inverse = TH_DMAT34_IDENTITY;
         bool singular = !th_dmat34_invert(&s->nodes.rest[j], &inverse);

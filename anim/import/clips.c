@@ -2,6 +2,7 @@
 #include "ipc.h"
 #include "scene.h"
 
+#include <assert.h>
 #include <assimp/cimport.h>
 #include <float.h>
 #include <math.h>
@@ -92,6 +93,7 @@ static bool is_zero_rotation(const float q[4])
  * first valid one if it is at the start. Almost every file is off by about 1e-4, which is not worth a warning. */
 static void make_rotations_good(track *t)
 {
+    assert(t->width == 4 && t->count > 0);
     uint32_t zero = 0, scaled = 0;
     double before[4] = {0, 0, 0, 1};
     bool any = false;
@@ -146,6 +148,7 @@ static void replace_zero_rotations(track *t)
  * the last are never used and become 0. */
 static const float *finish_tangents(track *t, double ticks_per_second)
 {
+    assert(t->spline && t->count > 1 && ticks_per_second > 0);
     uint32_t width = (uint32_t)t->width, broken = 0;
     float *tangents = make(t->s, float, 2 * (size_t)t->count * width);
     for (uint32_t k = 0; k < t->count; k++)
@@ -195,6 +198,7 @@ static th_track finish(track *t, const double rest[], double ticks_per_second)
 
 static track begin(scene *s, const char *where, int width, uint32_t count)
 {
+    assert(width == 3 || width == 4);
     track t = {s, where, width, calloc((size_t)count + 1, sizeof(key)), count, false, NULL, false, false};
     if (!t.keys)
         give_up_memory();
@@ -279,6 +283,7 @@ static void read_curve(const clip_work *w, const authorship *a, uint32_t joint, 
 
 static th_channel read_channel(clip_work *w, const struct aiNodeAnim *in, uint32_t joint)
 {
+    assert(joint < w->s->model->joint_count && w->rate > 0);
     scene *s = w->s;
     const char *where = make_string(s, "clip %s, node %s", w->name, s->model->joints[joint].name);
     authorship a = {0};
@@ -310,6 +315,7 @@ static th_channel read_channel(clip_work *w, const struct aiNodeAnim *in, uint32
 
 static double last_time(const th_channel *c)
 {
+    assert(c->translation.key_count > 0 && c->rotation.key_count > 0 && c->scale.key_count > 0);
     double last = c->translation.times[c->translation.key_count - 1];
     last = fmax(last, c->rotation.times[c->rotation.key_count - 1]);
     return fmax(last, c->scale.times[c->scale.key_count - 1]);
@@ -368,6 +374,7 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
             channels[out->channel_count++] = read_channel(&work, in->mChannels[c], joint);
         }
     }
+    assert(out->channel_count <= in->mNumChannels);
     qsort(channels, out->channel_count, sizeof *channels, compare_channels);
     out->channels = channels;
     if (out->channel_count == 0)

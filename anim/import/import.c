@@ -145,6 +145,7 @@ static th_result start(const th_import_desc *d, const char *importer, child *c, 
 /* The answer is complete or no longer wanted. */
 static int stop(child *c)
 {
+    assert(c->pid > 0);
     close(c->answer);
     return th_subprocess_kill(c->pid);
 }
@@ -178,6 +179,7 @@ static bool wait_readable(int fd, double deadline_s)
  * harm. */
 static bool grow(answer *a, uint64_t limit)
 {
+    assert(a->used == TH_ARCHIVE_HEAD_BYTES && a->size == a->used);
     uint64_t size = th_archive_size(a->bytes);
     uint8_t *bytes = size > a->size && size <= limit ? realloc(a->bytes, size) : NULL;
     if (!bytes)
@@ -238,6 +240,7 @@ static th_result explain_ending(const th_import_desc *d, const char *importer, i
 
 static th_result read_answer(const th_import_desc *d, const answer *a, th_model **out, th_error *err)
 {
+    assert(a->used == a->size);
     th_error inner;
     th_result result = th_archive_read(a->bytes, a->size, out, &inner);
     return result == TH_OK ? TH_OK : th_fail(err, result, "%s: %s", shown(d->path), inner.text);
@@ -246,6 +249,7 @@ static th_result read_answer(const th_import_desc *d, const answer *a, th_model 
 th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
 {
     assert(desc && desc->path && out);
+    assert(desc->timeout_s >= 0);
     *out = NULL;
     th_import_desc d = with_defaults(desc);
     double deadline_s = now_s() + d.timeout_s;

@@ -2,6 +2,7 @@
 
 #include "model/archive.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -23,6 +24,7 @@ void ipc_open(void)
 /* _exit, so that no code of Assimp runs any more. */
 static _Noreturn void send(const uint8_t *bytes, size_t size)
 {
+    assert(bytes && size > 0);
     while (size > 0) {
         ssize_t sent = write(answer_fd, bytes, size);
         if (sent < 0 && errno != EINTR)
@@ -60,6 +62,7 @@ static void tidy(char *text)
 
 void give_up(th_result code, const char *format, ...)
 {
+    assert(code != TH_OK);
     th_error error = {.code = code};
     va_list args;
     va_start(args, format);

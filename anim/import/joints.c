@@ -3,6 +3,7 @@
 #include "ipc.h"
 #include "scene.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@ static void add_node(scene *s, th_joint *joints, const struct aiNode *node, uint
 {
     nodes *n = &s->nodes;
     uint32_t j = n->count++;
+    assert(parent == TH_NO_INDEX || parent < j);
     n->node[j] = node;
     n->name[j] = read_name(s, &node->mName);
     joints[j] = (th_joint){n->name[j], parent, read_matrix(s, &node->mTransformation, n->name[j])};
@@ -105,6 +107,7 @@ void read_joints(scene *s)
                        .end = make(s, uint32_t, count),
                        .rest = make(s, th_dmat34, count)};
     add_node(s, joints, s->ai->mRootNode, TH_NO_INDEX);
+    assert(s->nodes.count == count);
     for (uint32_t j = 0; j < count; j++)
         s->nodes.by_name[j] = j;
     qsort_r(s->nodes.by_name, count, sizeof(uint32_t), compare_names, &s->nodes);
@@ -121,6 +124,7 @@ void read_joints(scene *s)
 /* Appends numbers to the names of all but the first. */
 static void number_holders(scene *s, const uint32_t *held_by, uint32_t holders)
 {
+    assert(holders > 0);
     th_joint *joints = (th_joint *)s->model->joints;
     for (uint32_t h = 1; h < holders; h++) {
         th_joint *joint = &joints[held_by[h]];
@@ -157,6 +161,7 @@ void make_joint_names_unique(scene *s)
 
 static bool beneath(const nodes *n, uint32_t joint, uint32_t root)
 {
+    assert(joint < n->count && root < n->count);
     return root <= joint && joint < n->end[root];
 }
 
@@ -235,6 +240,7 @@ static const char *describe(scene *s, uint32_t joint)
 
 void resolve_references(scene *s, reference *references, uint32_t count, const char *whose)
 {
+    assert(references || count == 0);
     uint32_t holders;
     for (uint32_t r = 0; r < count; r++) {
         const uint32_t *held_by = joints_named(&s->nodes, references[r].name, &holders);

@@ -5,6 +5,7 @@
 #include "ipc.h"
 #include "scene.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ static void swap_influences(influence *v, int a, int b)
 /* Several bones of a mesh may map to one bone of the model; then their weights add up. */
 static void add_weight(influence *v, uint16_t bone, float weight)
 {
+    assert(weight > 0);
     int slot = 0;
     while (slot < 4 && v->weight[slot] > 0 && v->bone[slot] != bone)
         slot++;
@@ -139,6 +141,7 @@ static void write_weights(scene *s, const work *w, unsigned v, th_vertex *out)
         i.bone[0] = find_bone(s, w->joint, TH_MAT34_IDENTITY);
         i.weight[0] = 1;
     }
+    assert(i.weight[0] > 0);
     float sum = 0;
     for (int k = 0; k < 4; k++)
         sum += out->weight[k] = i.weight[k] / i.weight[0];
@@ -253,6 +256,7 @@ static void weld_mesh(scene *s, work *w, th_mesh *out)
     free(welded);
     free(table);
 
+    assert(count <= w->ai->mNumVertices && count <= w->index_count && w->index_count % 3 == 0);
     out->vertices = vertices;
     out->vertex_count = count;
     out->indices = indices;
@@ -275,6 +279,7 @@ static void finish_mesh(scene *s, work *w, th_mesh *out)
 /* users: joints of the nodes that refer to the mesh. Writes one th_mesh, or one per user; returns how many. */
 static uint32_t read_mesh(scene *s, uint32_t index, const uint32_t *users, uint32_t user_count, th_mesh *out)
 {
+    assert(index < s->ai->mNumMeshes && user_count > 0);
     work w = {.ai = s->ai->mMeshes[index], .label = label_mesh(s, index), .joint = users[0]};
     warn(s, WARN_MESH_MORPHED, w.ai->mNumAnimMeshes > 0, "mesh %s", w.label);
     read_weights(s, &w);
@@ -346,6 +351,7 @@ void read_meshes(scene *s)
     s->model->meshes = meshes;
     s->model->mesh_count = count;
 
+    assert(count <= user_count);
     const uint16_t *final = finish_bones(s);
     for (uint32_t m = 0; m < count; m++)
         for (uint32_t v = 0; v < meshes[m].vertex_count; v++) {

@@ -1,6 +1,7 @@
 #include "isa.h"
 
 #ifdef TH_HAVE_X86
+#include <assert.h>
 #include <cpuid.h>
 #endif
 
@@ -71,6 +72,8 @@ th_isa th_isa_best(void)
 
 const th_kernels *th_isa_kernels(th_isa isa)
 {
+    assert(isa != TH_ISA_AUTO && th_isa_available(isa));
+    assert(kernels[isa]);
     return kernels[isa];
 }
 

@@ -39,6 +39,7 @@ static void fail(archive *a, const char *failure)
 
 static bool reserve(archive *a, size_t more)
 {
+    assert(!a->arena && a->used <= a->size);
     if (more <= a->size - a->used)
         return true;
     size_t size = (a->used + more) * 3 / 2 + 4096;
@@ -54,6 +55,8 @@ static bool reserve(archive *a, size_t more)
 
 static void visit(archive *a, void *data, size_t size)
 {
+    assert(a->used <= a->size);
+    assert(data || size == 0 || a->failure);
     if (a->failure || size == 0)
         return;
     if (a->arena) {
@@ -78,6 +81,7 @@ static void visit(archive *a, void *data, size_t size)
  * request more memory than the length of the archive allows. */
 static void *room(archive *a, uint64_t count, size_t size, size_t least)
 {
+    assert(a->arena && least > 0);
     if (a->failure)
         return NULL;
     if (count > (a->size - a->used) / least) {
@@ -224,6 +228,7 @@ static archive begin(th_result result)
 
 static uint8_t *finish(archive *a, size_t *out_size)
 {
+    assert(!a->arena && out_size);
     if (a->failure) {
         free(a->bytes);
         return NULL;
@@ -236,6 +241,7 @@ static uint8_t *finish(archive *a, size_t *out_size)
 
 uint8_t *th_archive_write(const th_model *model, size_t *out_size)
 {
+    assert(model && out_size);
     archive a = begin(TH_OK);
     th_model copy = *model; /* visitors take non-const pointers */
     visit_model(&a, &copy);
@@ -244,7 +250,7 @@ uint8_t *th_archive_write(const th_model *model, size_t *out_size)
 
 uint8_t *th_archive_write_error(const th_error *error, size_t *out_size)
 {
-    assert(error->code != TH_OK);
+    assert(error && error->code != TH_OK);
     archive a = begin(error->code);
     const char *text = error->text;
     visit_text(&a, &text);
@@ -261,6 +267,7 @@ static bool read_head(const uint8_t *bytes, head *h)
 
 uint64_t th_archive_size(const uint8_t bytes[TH_ARCHIVE_HEAD_BYTES])
 {
+    assert(bytes);
     head h;
     return read_head(bytes, &h) ? h.size : 0;
 }
@@ -299,6 +306,7 @@ static th_result read_body(archive *a, th_result result, th_model **model, th_er
 
 th_result th_archive_read(const uint8_t *bytes, size_t size, th_model **out, th_error *err)
 {
+    assert(out && (bytes || size == 0));
     *out = NULL;
     head h;
     if (size < sizeof h || !read_head(bytes, &h) || h.size != size || (h.result != TH_OK && !is_error(h.result)))

@@ -2,6 +2,7 @@
 #include <throng/anim/model.h>
 #include <throng/core/arena.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,7 @@ static double likeness(const double a[4], const float b[4])
  * animates scale, with the nearest rotation. */
 static th_trs split_like(const th_mat34 *rest, const th_channel *like)
 {
+    assert(like->scale.key_count > 0 && like->rotation.key_count > 0);
     th_dmat34 matrix = th_dmat34_from(*rest);
     th_trs best;
     const float *s = like->scale.values;
@@ -177,12 +179,14 @@ static bool attach_clip(attachment *l, const th_clip *from, th_clip *to)
     for (uint32_t c = 0; ok && c < from->channel_count; c++) {
         const th_channel *channel = &from->channels[c];
         uint32_t target = l->targets[channel->joint];
+        assert(channel->joint < l->donor->joint_count);
         const char *name = l->donor->joints[channel->joint].name;
         if (target == NO_TARGET) {
             count_unmatched(&l->missing, name);
         } else if (target == AMBIGUOUS) {
             count_unmatched(&l->ambiguous, name);
         } else if (!l->taken[target]) {
+            assert(target < l->base->joint_count);
             l->taken[target] = true;
             channels[count].joint = target;
             ok = attach_channel(l->arena, &l->base->joints[target].rest, channel, &channels[count++]);
@@ -306,6 +310,7 @@ static th_result attach(th_arena *arena, const th_model *base, const th_model *d
 
 th_result th_model_attach_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err)
 {
+    assert(base && donor && out);
     *out = NULL;
     if (donor->clip_count == 0)
         return th_fail(err, TH_ERR_INPUT, "%s: there is no clip to attach", donor->name);

@@ -54,6 +54,7 @@ typedef void balls_fn(void *ctx, const th_bounds_sphere *spheres, uint32_t count
 /* Calls fn for the spheres at each moment of the clip, enlarged to cover the motion between moments. */
 static bool each_moment(th_bounds_proxy *b, const th_clip *clip, const th_moments *moments, balls_fn *fn, void *ctx)
 {
+    assert(moments->count % 2 == 1); /* both ends, and midpoints */
     th_bounds_sphere *store = calloc(3 * (size_t)b->sphere_count + 1, sizeof *store);
     th_bounds_sphere *before = store, *middle = store + b->sphere_count, *after = middle + b->sphere_count;
     for (uint32_t i = 0; store && i < moments->count; i++) {
@@ -139,6 +140,7 @@ static bool bound_clip(th_bounds_proxy *b, const th_clip *clip, const th_moments
 
 static bool find_bounds(th_bounds_proxy *b, uint32_t clip, th_bounds *out)
 {
+    assert(b->sphere_count > 0);
     box whole = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
     if (!each_clip(b, clip, box_clip, &whole))
         return false;
@@ -155,6 +157,7 @@ th_result th_model_bounds(const th_model *model, uint32_t clip, th_interpolation
                           th_error *err)
 {
     assert(model && out && (clip < model->clip_count || clip == TH_NO_INDEX || clip == TH_ALL_CLIPS));
+    assert((unsigned)interpolation < TH_INTERPOLATION_COUNT);
     *out = (th_bounds){.radius = 0};
     th_bounds_proxy b;
     bool good = th_bounds_proxy_init(&b, model, interpolation);

@@ -1,6 +1,7 @@
 /* The poses that are examined, and the bounds proxy in them. */
 #include "bounds_private.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,7 @@ static double *find_keys(const th_clip *clip, size_t *out_count)
         count = add_keys(clip, &clip->channels[c].rotation, &before, keys, count);
         count = add_keys(clip, &clip->channels[c].scale, &before, keys, count);
     }
+    assert(count <= room);
     qsort(keys, count, sizeof *keys, th_compare_doubles);
     *out_count = keep_different(keys, count);
     return keys;
@@ -71,6 +73,7 @@ static double *find_keys(const th_clip *clip, size_t *out_count)
 
 static uint32_t most_moments(const th_model *model, uint32_t clip_count)
 {
+    assert(clip_count > 0);
     uint32_t most = POSE_BUDGET / (model->joint_count + 1) / clip_count | 1;
     if (most < FEWEST_MOMENTS)
         most = FEWEST_MOMENTS;
@@ -79,10 +82,12 @@ static uint32_t most_moments(const th_model *model, uint32_t clip_count)
 
 static void place_between_keys(th_moments *m, const double *keys, size_t key_count, uint32_t most)
 {
+    assert(key_count > 1);
     uint32_t intervals = (uint32_t)key_count - 1, parts = (USUAL_PARTS / intervals + 1) / 2 * 2;
     if (parts < 2 || intervals * parts >= most)
         parts = 2;
     m->count = intervals * parts + 1;
+    assert(m->count <= most);
     for (uint32_t i = 0; i + 1 < m->count; i++) {
         const double *key = keys + i / parts;
         m->ticks[i] = key[0] + (key[1] - key[0]) * (i % parts) / parts;
@@ -92,7 +97,9 @@ static void place_between_keys(th_moments *m, const double *keys, size_t key_cou
 
 bool th_moments_init(th_moments *m, const th_model *model, const th_clip *clip, uint32_t clip_count)
 {
+    assert(m && model);
     const uint32_t most = most_moments(model, clip_count);
+    assert(most % 2 == 1);
     *m = (th_moments){.ticks = calloc(most, sizeof *m->ticks), .count = 1};
     if (!m->ticks || !clip)
         return m->ticks != NULL;
@@ -188,6 +195,7 @@ static bool find_spheres(th_bounds_proxy *b)
 
 bool th_bounds_proxy_init(th_bounds_proxy *b, const th_model *model, th_interpolation interpolation)
 {
+    assert(b && model);
     const uint32_t joints = model->joint_count, bones = model->bone_count;
     const size_t most = joints > bones ? joints : bones;
     *b = (th_bounds_proxy){.model = model,
@@ -226,6 +234,7 @@ void th_bounds_proxy_pose(th_bounds_proxy *b, const th_clip *clip, double ticks)
 /* All vertices, or every n-th. */
 static bool list_points(th_ground_contacts *s, const th_bounds_proxy *b, uint32_t moment_count)
 {
+    assert(moment_count > 0);
     const th_model *model = b->model;
     size_t step = b->vertex_count * moment_count / VERTEX_BUDGET + 1, n = 0;
     *s = (th_ground_contacts){.point = calloc(b->vertex_count / step + model->joint_count + 1, sizeof *s->point),
@@ -261,6 +270,7 @@ static double height(const th_bounds_proxy *b, const th_ground_contact *point)
 
 bool th_ground_contacts_init(th_ground_contacts *s, th_bounds_proxy *b, const th_clip *clip, const th_moments *moments)
 {
+    assert(s && b && moments && moments->count > 0);
     double *lowest = malloc(moments->count * sizeof *lowest); /* by moment */
     if (!list_points(s, b, moments->count) || !lowest) {
         free(lowest);

@@ -1,11 +1,13 @@
 #include <throng/anim/clip_choice.h>
 #include <throng/core/suggest.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 uint32_t th_clip_find(const th_model *model, const char *text)
 {
+    assert(model && text);
     const uint32_t clip = th_model_find_clip(model, text);
     if (clip != TH_NO_INDEX || text[0] == '\0' || text[strspn(text, "0123456789")] != '\0')
         return clip;
@@ -15,6 +17,7 @@ uint32_t th_clip_find(const th_model *model, const char *text)
 
 th_result th_clip_not_found(const char *text, th_model *const *models, uint32_t count, th_error *err)
 {
+    assert(text && (models || count == 0));
     th_suggestion s = {.typed = text};
     uint32_t clips = 0;
     for (uint32_t m = 0; m < count; m++) {

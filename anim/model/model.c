@@ -3,6 +3,7 @@
 #include <throng/anim/exact.h>
 #include <throng/core/arena.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ void th_model_free(th_model *model)
 
 uint32_t th_model_find_joint(const th_model *model, const char *name)
 {
+    assert(model && name);
     for (uint32_t j = 0; j < model->joint_count; j++)
         if (strcmp(model->joints[j].name, name) == 0)
             return j;
@@ -23,6 +25,7 @@ uint32_t th_model_find_joint(const th_model *model, const char *name)
 
 uint32_t th_model_find_clip(const th_model *model, const char *name)
 {
+    assert(model && name);
     for (uint32_t c = 0; c < model->clip_count; c++)
         if (strcmp(model->clips[c].name, name) == 0)
             return c;
@@ -60,6 +63,7 @@ static void extent_add_mesh(extent *e, const th_mesh *mesh, const th_dmat34 *pal
 
 double th_model_measure(const th_model *model)
 {
+    assert(model);
     extent e = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
     th_dmat34 *pose = calloc((size_t)model->joint_count + model->bone_count + 1, sizeof *pose);
     if (!pose)
@@ -228,6 +232,7 @@ static th_result check_clip(const th_model *model, const th_clip *clip, th_error
 
 th_result th_model_check(const th_model *model, th_error *err)
 {
+    assert(model);
     th_result result = check_joints(model, err);
     if (result == TH_OK)
         result = check_binds(model, err);

@@ -25,6 +25,7 @@ static void mean_centre(const th_bounds_proxy *b, double out[3])
 
 static bool is_root_motion(th_bounds_proxy *b, const th_clip *clip, th_root_motion *out)
 {
+    assert(clip->duration_ticks > 0);
     double from[3], to[3], loop_s = clip->duration_ticks / clip->ticks_per_second;
     th_bounds_proxy_pose(b, clip, 0);
     mean_centre(b, from);
@@ -116,6 +117,7 @@ static bool find_contacts(th_bounds_proxy *b, const th_clip *clip, const th_mome
 /* Sorts the values. */
 static double median(double *values, size_t count)
 {
+    assert(count > 0);
     qsort(values, count, sizeof *values, th_compare_doubles);
     return values[count / 2];
 }
@@ -158,6 +160,7 @@ th_result th_clip_root_motion(const th_model *model, uint32_t clip, th_interpola
                               th_error *err)
 {
     assert(model && out && (clip < model->clip_count || clip == TH_NO_INDEX));
+    assert((unsigned)interpolation < TH_INTERPOLATION_COUNT);
     *out = (th_root_motion){.kind = TH_ROOT_MOTION_NONE};
     if (clip == TH_NO_INDEX)
         return TH_OK;

@@ -1,5 +1,6 @@
 #include <throng/anim/transform.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -34,6 +35,7 @@ th_dmat34 th_dmat34_mul(th_dmat34 a, th_dmat34 b)
 
 void th_dmat34_point(const th_dmat34 *a, const double point[3], double out[3])
 {
+    assert(a && point && out);
     double x = point[0], y = point[1], z = point[2];
     for (int row = 0; row < 3; row++) {
         const double *r = a->m + 4 * row;
@@ -43,6 +45,7 @@ void th_dmat34_point(const th_dmat34 *a, const double point[3], double out[3])
 
 th_dmat34 th_dmat34_from_trs(const th_trs *trs)
 {
+    assert(trs);
     const double *t = trs->translation, *q = trs->rotation, *s = trs->scale;
     double x = q[0], y = q[1], z = q[2], w = q[3];
     double length2 = x * x + y * y + z * z + w * w;
@@ -78,6 +81,7 @@ static double cofactors(const double m[12], double out[9])
 
 bool th_dmat34_invert(const th_dmat34 *a, th_dmat34 *out)
 {
+    assert(a && out);
     double c[9], determinant = cofactors(a->m, c);
     if (!isnormal(determinant))
         return false;
@@ -125,11 +129,13 @@ static void quat_from_rotation(const double r[9], double q[4])
 
 double th_dmat34_decompose(const th_dmat34 *a, th_trs *out)
 {
+    assert(a && out);
     return th_dmat34_decompose_like(a, (const double[3]){1, 1, 1}, out);
 }
 
 double th_dmat34_decompose_like(const th_dmat34 *a, const double like[3], th_trs *out)
 {
+    assert(a && like && out);
     double c[9], determinant = cofactors(a->m, c), rotation[9], largest = 0;
     double sign[3] = {like[0] < 0 ? -1 : 1, like[1] < 0 ? -1 : 1, like[2] < 0 ? -1 : 1};
     if (sign[0] * sign[1] * sign[2] * determinant < 0) {
@@ -153,6 +159,7 @@ double th_dmat34_decompose_like(const th_dmat34 *a, const double like[3], th_trs
 
 double th_dmat34_distance(const th_dmat34 *a, const th_dmat34 *b)
 {
+    assert(a && b);
     double largest = 0;
     for (int i = 0; i < 12; i++) {
         double difference = fabs(a->m[i] - b->m[i]);
@@ -165,6 +172,9 @@ double th_dmat34_distance(const th_dmat34 *a, const th_dmat34 *b)
 
 void th_quat_slerp(const double a[4], const double b[4], double t, double out[4])
 {
+    assert(a && b && out);
+    assert(fabs(a[0] * a[0] + a[1] * a[1] + a[2] * a[2] + a[3] * a[3] - 1) < 1e-5);
+    assert(fabs(b[0] * b[0] + b[1] * b[1] + b[2] * b[2] + b[3] * b[3] - 1) < 1e-5);
     double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
     double sign = dot < 0 ? -1 : 1;
     double angle = acos(fmin(dot * sign, 1)), sine = sin(angle);
@@ -183,6 +193,7 @@ void th_quat_slerp(const double a[4], const double b[4], double t, double out[4]
 
 void th_quat_mul(const double a[4], const double b[4], double out[4])
 {
+    assert(a && b && out);
     double q[4] = {
         a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1],
         a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0],
@@ -194,6 +205,7 @@ void th_quat_mul(const double a[4], const double b[4], double out[4])
 
 bool th_quat_normalize(double q[4])
 {
+    assert(q);
     double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     if (!(length >= 1e-12) || isinf(length))
         return false;

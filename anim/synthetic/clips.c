@@ -1,6 +1,8 @@
 /* The motion: a wave that runs from the root to the tips, with whole cycles per clip. */
 #include "parts.h"
 
+#include <assert.h>
+
 #define FULL_SWING 0.35 /* turns, total of all joints on the longest path; */
 #define MOST_SWING 0.05 /* turns of one joint */
 #define MOST_SCALE 0.1  /* relative change of scale */
@@ -28,6 +30,7 @@ static double sway(const wave *w, double time, double lag)
 /* Value at key k of the clip; the last key equals the first. */
 static double time_of(const wave *w, uint32_t k)
 {
+    assert(k < w->keys && w->keys >= TH_SYNTHETIC_MIN_KEYS);
     return (double)(k % (w->keys - 1)) / (w->keys - 1);
 }
 
@@ -116,6 +119,7 @@ static bool add_clip(th_arena *arena, const th_synthetic_bone *bones, const th_s
 
 bool th_synthetic_add_clips(th_model *model, const th_synthetic_bone *bones, const th_synthetic_desc *desc)
 {
+    assert(model && bones && desc && model->joint_count == desc->joints && !model->clips);
     th_clip *clips = th_arena_new(model->arena, th_clip, desc->clips);
     double *times = th_arena_new(model->arena, double, desc->keys); /* one tick apart, shared by all tracks */
     bool built = clips && times;

@@ -3,6 +3,7 @@
 
 #include <throng/anim/exact.h>
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define SIDES    6
@@ -71,6 +72,7 @@ static uint32_t levels(const th_synthetic_bone *bones, uint32_t count)
 
 bool th_synthetic_add_mesh(th_model *model, const th_synthetic_bone *bones)
 {
+    assert(model && model->joint_count > 0 && !model->meshes && bones);
     const uint32_t count = model->joint_count, depth = levels(bones, count);
     th_material *material = th_arena_new(model->arena, th_material, 1);
     th_mesh *mesh = th_arena_new(model->arena, th_mesh, 1);

@@ -3,6 +3,7 @@
 
 #include <throng/anim/exact.h>
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define GOLDEN_RATIO 0.6180339887498949 /* turns between limbs, so that a limb is never above one of the last few */
@@ -21,6 +22,7 @@ typedef struct grower {
 /* A number from low to high, both included. unit: in [0, 1). */
 static uint32_t between(double unit, uint32_t low, uint32_t high)
 {
+    assert(unit >= 0 && unit < 1 && low <= high);
     return low + (uint32_t)(unit * (high - low + 1));
 }
 
@@ -41,6 +43,7 @@ static void lean(double tilt, double around, double out[4])
 static uint32_t add_bone(grower *g, uint32_t parent, bool side)
 {
     const uint32_t index = g->count++, level = parent == TH_NO_INDEX ? 0 : g->bones[parent].level + 1;
+    assert(index < g->desc->joints && (parent == TH_NO_INDEX || parent < index));
     th_synthetic_bone *bone = &g->bones[index];
     /* Shorter towards the tips: 1 at the root, 0.6 at full depth. The longest path adds up to the height. */
     const double share = 1 - 0.4 * level / g->depth, all = g->depth - 0.2 * (g->depth - 1);
@@ -62,6 +65,7 @@ static void grow_limb(grower *g, uint32_t parent, uint32_t joints, uint32_t leng
 /* Adds limbs of `joints` in total to one bone, of at most `levels` each. */
 static void grow_sides(grower *g, uint32_t parent, uint32_t joints, uint32_t levels)
 {
+    assert(levels > 0);
     while (joints > 0) {
         const double large = chance(g, STREAM_LIMBS, 2 * (uint64_t)g->count);
         const double far = chance(g, STREAM_LIMBS, 2 * (uint64_t)g->count + 1);
@@ -78,6 +82,7 @@ static void grow_sides(grower *g, uint32_t parent, uint32_t joints, uint32_t lev
  * itself. Half of its bones have no branches, the others three times their share: few limbs, but large ones. */
 static void grow_limb(grower *g, uint32_t parent, uint32_t joints, uint32_t length, bool side)
 {
+    assert(length > 0 && length <= joints);
     uint32_t left = joints - length;
     for (uint32_t i = 0; i < length; i++) {
         parent = add_bone(g, parent, side && i == 0);
@@ -95,6 +100,7 @@ static void grow_limb(grower *g, uint32_t parent, uint32_t joints, uint32_t leng
  * Richter 1883, 394). */
 static void set_radii(th_synthetic_bone *bones, uint32_t count)
 {
+    assert(count > 0 && count <= TH_SYNTHETIC_MAX_JOINTS);
     uint32_t grown[TH_SYNTHETIC_MAX_JOINTS] = {0}; /* number of joints at and below each joint */
     for (uint32_t j = count; j-- > 0;) {
         grown[j]++;
@@ -114,6 +120,7 @@ static void set_radii(th_synthetic_bone *bones, uint32_t count)
  * and Latitude-Longitude Lattices, 2010). */
 static void lay_star(th_synthetic_bone *bones, uint32_t count)
 {
+    assert(count > 0);
     const double hub = 0.12, rays = count - 1;
     bones[0] = (th_synthetic_bone){.parent = TH_NO_INDEX, .rotation = {0, 0, 0, 1}, .length = hub, .radius = hub};
     bones[0].offset = HEIGHT_M / 2 - hub / 2;
@@ -132,6 +139,7 @@ static void lay_star(th_synthetic_bone *bones, uint32_t count)
 
 uint32_t th_synthetic_depth(const th_synthetic_desc *desc)
 {
+    assert(desc && (unsigned)desc->shape < TH_SYNTHETIC_SHAPE_COUNT);
     uint32_t depth = desc->depth ? desc->depth : TREE_DEPTH;
     if (desc->shape == TH_SYNTHETIC_CHAIN)
         depth = desc->joints;
@@ -142,12 +150,14 @@ uint32_t th_synthetic_depth(const th_synthetic_desc *desc)
 
 void th_synthetic_lay_bones(const th_synthetic_desc *desc, th_synthetic_bone *bones)
 {
+    assert(desc && bones && desc->joints > 0);
     if (desc->shape == TH_SYNTHETIC_STAR) {
         lay_star(bones, desc->joints);
         return;
     }
     grower g = {.desc = desc, .bones = bones, .depth = th_synthetic_depth(desc)};
     grow_limb(&g, TH_NO_INDEX, desc->joints, g.depth, false);
+    assert(g.count == desc->joints);
     set_radii(bones, desc->joints);
 }
 
@@ -155,6 +165,7 @@ void th_synthetic_lay_bones(const th_synthetic_desc *desc, th_synthetic_bone *bo
 
 bool th_synthetic_add_skeleton(th_model *model, const th_synthetic_bone *bones, uint32_t count)
 {
+    assert(model && model->arena && !model->joints && bones && count > 0);
     th_joint *joints = th_arena_new(model->arena, th_joint, count);
     th_bone *model_bones = th_arena_new(model->arena, th_bone, count);
     th_dmat34 *pose = calloc(count, sizeof *pose);

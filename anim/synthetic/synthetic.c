@@ -1,5 +1,6 @@
 #include "parts.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 static bool possible(const th_synthetic_desc *d)
@@ -14,6 +15,7 @@ static bool possible(const th_synthetic_desc *d)
 
 static bool build(th_model *model, const th_synthetic_desc *desc)
 {
+    assert(possible(desc));
     th_synthetic_bone *bones = calloc(desc->joints, sizeof *bones);
     if (!bones)
         return false;
@@ -26,6 +28,7 @@ static bool build(th_model *model, const th_synthetic_desc *desc)
 
 th_result th_synthetic_create(const th_synthetic_desc *desc, th_model **out, th_error *err)
 {
+    assert(desc && out);
     const char *name = desc->name ? desc->name : TH_SYNTHETIC_NAME;
     *out = NULL;
     if (!possible(desc))

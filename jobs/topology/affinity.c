@@ -3,6 +3,7 @@
 #include "cpus.h"
 #include "placement.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -23,6 +24,8 @@ struct th_affinity {
 
 int th_affinity_create(th_placement placement, uint32_t workers, const pthread_t *threads, th_affinity **out)
 {
+    assert((unsigned)placement < TH_PLACEMENT_COUNT);
+    assert(workers < TH_JOBS_MAX_THREADS);
     uint32_t cpus[TH_JOBS_MAX_THREADS], count;
     *out = NULL;
     if (placement == TH_PLACEMENT_NONE)
@@ -31,6 +34,7 @@ int th_affinity_create(th_placement placement, uint32_t workers, const pthread_t
     const int error = th_placement_find(placement, here, workers, cpus, &count);
     if (error)
         return error;
+    assert(count <= workers);
     th_affinity *affinity = calloc(1, sizeof *affinity + count * sizeof(pin));
     if (!affinity)
         return ENOMEM;
@@ -71,6 +75,7 @@ void th_affinity_apply(const th_affinity *affinity, uint32_t worker)
 
 static void move(th_affinity *affinity, pin *s, int cpu)
 {
+    assert(cpu >= 0);
     atomic_store_explicit(&s->cpu, cpu, memory_order_relaxed);
     if (affinity->has_threads)
         th_cpus_pin(s->thread, (uint32_t)cpu);

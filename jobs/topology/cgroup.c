@@ -16,6 +16,7 @@
  * total_inactive_file) when memory runs short, so that part counts as free. */
 #include "cgroup.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
@@ -207,6 +208,7 @@ static double ask_hierarchy(const char *root, hierarchy h, reader *read, double 
 
 static double ask_groups(const char *root, const char *controller, reader *read, double (*choose)(double a, double b))
 {
+    assert(root);
     return choose(ask_hierarchy(root, (hierarchy){VERSION_1, controller}, read, choose),
                   ask_hierarchy(root, (hierarchy){VERSION_2, controller}, read, choose));
 }

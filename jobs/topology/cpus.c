@@ -2,6 +2,7 @@
 
 #include "cgroup.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -72,6 +73,7 @@ uint64_t th_memory_available(void)
 
 uint32_t th_cpus_others(int here, uint32_t *out, uint32_t max)
 {
+    assert(out || max == 0);
     const th_cpu_mask m = th_cpu_mask_read();
     uint32_t count = 0;
     for (uint32_t cpu = 0; m.set && cpu < m.cpus && count < max; cpu++)

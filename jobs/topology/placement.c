@@ -3,6 +3,7 @@
 #include "cpus.h"
 #include "placement_plan.h"
 
+#include <assert.h>
 #include <errno.h>
 
 static const char *const names[] = {
@@ -30,6 +31,8 @@ int th_placement_plan_here(th_placement placement, int here, uint32_t workers, u
 /* Reads the topology only if the placement needs it, because that takes milliseconds. */
 int th_placement_find(th_placement placement, int here, uint32_t workers, uint32_t *cpus, uint32_t *count)
 {
+    assert((unsigned)placement < TH_PLACEMENT_COUNT);
+    assert(cpus && count);
     *count = 0;
     if (placement == TH_PLACEMENT_WORKERS)
         *count = th_cpus_others(here, cpus, workers);

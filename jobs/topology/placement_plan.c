@@ -12,6 +12,7 @@
 
 #include "cpus.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -88,6 +89,7 @@ typedef struct load_map {
 
 static uint32_t *load_of(const load_map *m, hwloc_obj_t object)
 {
+    assert(object->depth >= 0 && object->logical_index < m->width);
     return &m->loads[(size_t)object->depth * m->width + object->logical_index];
 }
 
@@ -108,6 +110,7 @@ static int shared_depth(const load_map *m, hwloc_obj_t pu)
 
 static hwloc_obj_t child_above(hwloc_obj_t ancestor, hwloc_obj_t object)
 {
+    assert(object != ancestor);
     while (object->parent != ancestor)
         object = object->parent;
     return object;
@@ -135,6 +138,7 @@ static hwloc_obj_t find_least_loaded(const th_topology *machine, const load_map 
             least = depth;
         }
     }
+    assert(best);
     return best;
 }
 
@@ -160,6 +164,9 @@ static int spread(const th_topology *machine, const candidates *p, uint32_t want
 int th_placement_plan(th_placement placement, const th_topology *machine, uint32_t workers, uint32_t *cpus,
                       uint32_t *count)
 {
+    assert(placement > TH_PLACEMENT_WORKERS && placement < TH_PLACEMENT_COUNT);
+    assert(machine && machine->topology && machine->allowed && count);
+    assert(cpus || workers == 0);
     candidates p;
     *count = 0;
     int error = find_candidates(machine, &p);

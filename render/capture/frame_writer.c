@@ -43,6 +43,7 @@ static writer_format format_of(const char *path)
 /* Parses %d or %04d at `at` and returns what follows; NULL for anything else. */
 static const char *behind_place(const char *at, int *digits)
 {
+    assert(*at == '%');
     const char *end = at + 1;
     *digits = 0;
     if (end[0] == '0' && end[1] >= '1' && end[1] <= '9') {
@@ -96,6 +97,7 @@ static const char *name_of(const th_frame_writer *f, uint32_t frame)
 
 th_result th_frame_writer_check(const th_frame_writer_desc *desc, th_error *err)
 {
+    assert(desc && desc->path);
     const uint32_t w = desc->width, h = desc->height;
     if (desc->path[0] == '\0')
         return th_fail(err, TH_ERR_INPUT, "the output file name is empty");
@@ -113,6 +115,8 @@ th_result th_frame_writer_check(const th_frame_writer_desc *desc, th_error *err)
 
 void th_frame_writer_size(const th_frame_writer_desc *desc, uint32_t *out_width, uint32_t *out_height)
 {
+    assert(desc && desc->path && out_width && out_height);
+    assert(format_of(desc->path) != UNKNOWN); /* it has passed th_frame_writer_check */
     const bool video = format_of(desc->path) != PNG;
     *out_width = video ? th_video_side(desc->width) : desc->width;
     *out_height = video ? th_video_side(desc->height) : desc->height;
@@ -203,6 +207,8 @@ static th_result add_picture(th_frame_writer *f, const uint8_t *rgba, th_error *
 th_result th_png_encode(const uint8_t *rgba, uint32_t width, uint32_t height, unsigned char **out, size_t *out_size,
                         th_error *err)
 {
+    assert(rgba && out && out_size);
+    assert(width > 0 && height > 0 && width <= TH_FRAME_WRITER_MAX_SIDE && height <= TH_FRAME_WRITER_MAX_SIDE);
     png_taker memory = {0};
     uint8_t *rgb = malloc((size_t)width * height * 3);
     if (rgb)
@@ -215,6 +221,7 @@ th_result th_png_encode(const uint8_t *rgba, uint32_t width, uint32_t height, un
 
 th_result th_frame_writer_add(th_frame_writer *f, const uint8_t *rgba, th_error *err)
 {
+    assert(f && rgba);
     assert(!f->failed && f->added < f->desc.frame_count);
     th_result result;
     if (f->video)
@@ -238,7 +245,7 @@ static void destroy(th_frame_writer *f)
 
 th_result th_frame_writer_close(th_frame_writer *f, th_error *err)
 {
-    assert(!f->failed);
+    assert(f && !f->failed);
     th_result result = TH_OK;
     if (f->video && f->added == 0) {
         th_video_abandon(f->video);

@@ -97,6 +97,7 @@ static int start(const th_frame_writer_desc *desc, th_video_format format, int f
         count++;
     for (int i = 0; ENCODERS[format][i]; i++)
         arguments[count++] = ENCODERS[format][i];
+    assert((size_t)count + 1 < sizeof arguments / sizeof *arguments); /* a NULL ends them */
     arguments[count] = "file:/proc/self/fd/1";
     const th_subprocess_desc ffmpeg = {arguments[0], arguments, .files = {frames, v->scratch, v->said}};
     return th_subprocess_start(&ffmpeg, out_pid);
@@ -148,6 +149,9 @@ static th_result init(th_video *v, const th_frame_writer_desc *desc, th_video_fo
 
 th_result th_video_open(const th_frame_writer_desc *desc, th_video_format format, th_video **out, th_error *err)
 {
+    assert(desc && desc->path && out);
+    assert(desc->width > 0 && desc->height > 0 && desc->frames_per_s > 0);
+    assert((unsigned)format < sizeof ENCODERS / sizeof *ENCODERS);
     *out = NULL;
     th_video *v = malloc(sizeof *v);
     if (!v)
@@ -192,6 +196,7 @@ static void read_said(const th_video *v, char *out, size_t size)
 /* Waits for ffmpeg to end. Fails with its message if it failed. */
 static th_result wait_for_end(th_video *v, th_error *err)
 {
+    assert(v->pid > 0);
     char said[800];
     close_fd(&v->frames);
     const int status = th_subprocess_wait(v->pid);
@@ -224,6 +229,7 @@ static th_result send_all(th_video *v, const uint8_t *bytes, size_t count, th_er
 /* Duplicates the last row or column. */
 static const uint8_t *with_even_sides(th_video *v, const uint8_t *rgba)
 {
+    assert(v->even);
     const size_t row = (size_t)v->width * 4, even_row = (size_t)th_video_side(v->width) * 4;
     for (uint32_t y = 0; y < th_video_side(v->height); y++) {
         const uint8_t *from = rgba + (y < v->height ? y : v->height - 1) * row;
@@ -236,12 +242,14 @@ static const uint8_t *with_even_sides(th_video *v, const uint8_t *rgba)
 
 th_result th_video_add(th_video *v, const uint8_t *rgba, th_error *err)
 {
+    assert(v->pid > 0 && rgba);
     return send_all(v, v->even ? with_even_sides(v, rgba) : rgba,
                     (size_t)th_video_side(v->width) * th_video_side(v->height) * 4, err);
 }
 
 static th_result put_in_place(const th_video *v, th_error *err)
 {
+    assert(v->pid == 0 && v->scratch >= 0);
     struct stat status;
     if (fstat(v->scratch, &status) != 0 || status.st_size <= 0)
         return th_fail(err, TH_ERR_ENVIRONMENT, "ffmpeg wrote nothing");

@@ -19,6 +19,8 @@ static bool open_any(th_gl *gl, const th_gl_desc *desc, th_gl_tried *tried)
 
 th_result th_gl_create(const th_gl_desc *desc, th_gl **out_gl, th_error *err)
 {
+    assert(desc && out_gl);
+    assert((unsigned)desc->want <= TH_GL_HEADLESS);
     assert(desc->width <= INT32_MAX && desc->height <= INT32_MAX);
     *out_gl = NULL;
     th_gl *gl = calloc(1, sizeof *gl);
@@ -51,16 +53,19 @@ void th_gl_destroy(th_gl *gl)
 
 const th_gl_info *th_gl_get_info(const th_gl *gl)
 {
+    assert(gl);
     return &gl->info;
 }
 
 struct GLFWwindow *th_gl_window(const th_gl *gl)
 {
+    assert(gl);
     return gl->window;
 }
 
 void th_gl_swap(th_gl *gl)
 {
+    assert(gl);
     if (gl->window)
         glfwSwapBuffers(gl->window);
     else
@@ -69,6 +74,7 @@ void th_gl_swap(th_gl *gl)
 
 void th_gl_finish(th_gl *gl)
 {
+    assert(gl);
     (void)gl;
     glFinish();
 }

@@ -3,6 +3,7 @@
  * dropped. */
 #include "gl_backend.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ static bool take_message(char *text, GLsizei capacity)
 
 static void keep_line(char *line, size_t capacity, const char *text)
 {
+    assert(capacity > 0);
     const size_t fits = strnlen(text, capacity - 1);
     memcpy(line, text, fits);
     line[fits] = '\0';
@@ -72,6 +74,7 @@ static void take_messages(th_gl *gl)
 
 uint32_t th_gl_messages(th_gl *gl, const char **out_first)
 {
+    assert(gl);
     take_messages(gl);
     if (out_first)
         *out_first = gl->messages ? gl->first : NULL;
@@ -91,8 +94,10 @@ static GLenum take_errors(void)
 
 th_result th_gl_check(th_gl *gl, const char *where, th_error *err)
 {
+    assert(gl && where);
     GLenum error = take_errors();
     take_messages(gl);
+    assert(gl->messages >= gl->checked);
     bool told = gl->messages > gl->checked;
     gl->checked = gl->messages;
     if (error == GL_NO_ERROR && !told)

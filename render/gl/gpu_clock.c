@@ -1,5 +1,6 @@
 #include <throng/render/gpu_clock.h>
 
+#include <assert.h>
 #include <glad/gl.h>
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@ struct th_gpu_clock {
 
 th_result th_gpu_clock_create(const th_gl *gl, th_gpu_clock **out, th_error *err)
 {
+    assert(gl && out);
     *out = calloc(1, sizeof **out);
     if (!*out)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a clock");
@@ -32,6 +34,7 @@ void th_gpu_clock_destroy(th_gpu_clock *clock)
 
 void th_gpu_clock_begin(th_gpu_clock *c)
 {
+    assert(c && !c->running);
     c->running = c->trusted && c->asked < QUERIES;
     if (c->running)
         glBeginQuery(GL_TIME_ELAPSED, c->queries[(c->first + c->asked) % QUERIES]);
@@ -39,15 +42,18 @@ void th_gpu_clock_begin(th_gpu_clock *c)
 
 void th_gpu_clock_end(th_gpu_clock *c)
 {
+    assert(c);
     if (!c->running)
         return;
     glEndQuery(GL_TIME_ELAPSED);
+    assert(c->asked < QUERIES);
     c->asked++;
     c->running = false;
 }
 
 bool th_gpu_clock_read(th_gpu_clock *c, uint64_t *out_ns)
 {
+    assert(c && out_ns);
     bool read = false;
     while (c->asked > 0) {
         GLuint there;

@@ -152,6 +152,8 @@ static th_result link_program(GLuint program, const char *name, th_error *err)
 
 th_result th_program_create(const th_program_desc *desc, GLuint *out_program, th_error *err)
 {
+    assert(desc && desc->name && out_program);
+    assert(desc->vertex[0] || desc->compute[0]);
     *out_program = 0;
     const stage stages[] = {{GL_VERTEX_SHADER, "vertex", desc->vertex},
                             {GL_FRAGMENT_SHADER, "fragment", desc->fragment},

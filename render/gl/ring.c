@@ -15,6 +15,7 @@ struct th_ring {
     size_t slot_bytes; /* whole pages, so that each slot can be protected */
     th_ring_upload upload;
     bool guard, write_combined;
+    bool writing;  /* between begin and end; for the asserts */
     char *mapping; /* all slots; NULL when each is mapped per frame */
     GLsync fences[SLOTS];
     uint32_t slot; /* the current one */
@@ -27,6 +28,7 @@ static size_t offset_of(const th_ring *ring)
 
 static void protect(const th_ring *ring, uint32_t slot, bool writable)
 {
+    assert(slot < SLOTS);
     if (ring->guard)
         mprotect(ring->mapping + slot * ring->slot_bytes, ring->slot_bytes, PROT_READ | (writable ? PROT_WRITE : 0));
 }
@@ -61,6 +63,8 @@ static bool fill_buffer(th_ring *ring)
 
 th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **out, th_error *err)
 {
+    assert(gl && desc && out);
+    assert((unsigned)desc->upload <= TH_RING_UNSYNCHRONIZED);
     const th_gl_info *info = th_gl_get_info(gl);
     *out = NULL;
     if (desc->upload == TH_RING_PERSISTENT && !info->buffer_storage)
@@ -107,6 +111,7 @@ static void wait_for(GLsync fence)
 
 void th_ring_reuse(th_ring *ring)
 {
+    assert(ring && !ring->writing);
     ring->slot = (ring->slot + 1) % SLOTS;
     wait_for(ring->fences[ring->slot]);
     glDeleteSync(ring->fences[ring->slot]);
@@ -115,18 +120,24 @@ void th_ring_reuse(th_ring *ring)
 
 void *th_ring_begin(th_ring *ring)
 {
+    assert(ring && !ring->writing);
     const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
     th_ring_reuse(ring);
     if (ring->mapping) {
         protect(ring, ring->slot, true);
+        ring->writing = true;
         return ring->mapping + offset_of(ring);
     }
     glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
-    return glMapBufferRange(GL_COPY_WRITE_BUFFER, (GLintptr)offset_of(ring), (GLsizeiptr)ring->slot_bytes, flags);
+    void *slot = glMapBufferRange(GL_COPY_WRITE_BUFFER, (GLintptr)offset_of(ring), (GLsizeiptr)ring->slot_bytes, flags);
+    ring->writing = slot != NULL;
+    return slot;
 }
 
 bool th_ring_end(th_ring *ring)
 {
+    assert(ring && ring->writing);
+    ring->writing = false;
     if (ring->mapping) {
         protect(ring, ring->slot, false);
         return true;
@@ -139,6 +150,7 @@ bool th_ring_end(th_ring *ring)
 
 void th_ring_fence(th_ring *ring)
 {
+    assert(ring && !ring->writing);
     assert(!ring->fences[ring->slot]);
     ring->fences[ring->slot] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
 }
@@ -147,6 +159,7 @@ void th_ring_fence(th_ring *ring)
 
 th_ring_upload th_ring_get_upload(const th_ring *ring)
 {
+    assert(ring);
     return ring->upload;
 }
 
@@ -157,10 +170,12 @@ const char *th_ring_upload_name(th_ring_upload upload)
 
 bool th_ring_write_combined(const th_ring *ring)
 {
+    assert(ring);
     return ring->write_combined;
 }
 
 th_ring_binding th_ring_get_binding(const th_ring *ring)
 {
+    assert(ring);
     return (th_ring_binding){ring->buffer, offset_of(ring)};
 }

@@ -83,6 +83,7 @@ static th_result make_buffers(th_target *t, th_error *err)
 
 th_result th_target_create(const th_target_desc *desc, th_target **out_target, th_error *err)
 {
+    assert(desc && out_target);
     *out_target = NULL;
     th_result result = check_limits(desc, err);
     if (result)
@@ -104,6 +105,7 @@ th_result th_target_create(const th_target_desc *desc, th_target **out_target, t
 
 th_result th_target_resize(th_target *target, uint32_t width, uint32_t height, th_error *err)
 {
+    assert(target);
     if (width == target->width && height == target->height)
         return TH_OK;
     const th_target_desc desc = {.width = width, .height = height, .samples = target->samples};
@@ -128,11 +130,13 @@ static void bind_framebuffer(const th_target *target, GLuint framebuffer)
 
 void th_target_bind(const th_target *target)
 {
+    assert(target);
     bind_framebuffer(target, target->drawn);
 }
 
 void th_target_bind_resolved(const th_target *target)
 {
+    assert(target);
     bind_framebuffer(target, target->resolved);
 }
 
@@ -148,6 +152,7 @@ static void copy(GLuint from, uint32_t from_width, uint32_t from_height, GLuint 
 
 void th_target_resolve(const th_target *target)
 {
+    assert(target);
     if (target->samples) {
         glDisable(GL_SCISSOR_TEST); /* it would clip the copy */
         glEnable(GL_FRAMEBUFFER_SRGB);
@@ -158,7 +163,7 @@ void th_target_resolve(const th_target *target)
 
 void th_target_show(const th_target *target, const th_gl *gl)
 {
-    assert(gl->window);
+    assert(target && gl && gl->window);
     int width, height;
     glfwGetFramebufferSize(gl->window, &width, &height);
     glDisable(GL_SCISSOR_TEST);
@@ -169,6 +174,7 @@ void th_target_show(const th_target *target, const th_gl *gl)
 
 size_t th_target_bytes(const th_target *target)
 {
+    assert(target);
     return (size_t)target->width * target->height * 4;
 }
 
@@ -190,6 +196,7 @@ static void flip(uint8_t *rgba, size_t row, size_t rows)
 
 void th_target_read(const th_target *target, uint8_t *out_rgba)
 {
+    assert(target && out_rgba);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, target->resolved);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     glPixelStorei(GL_PACK_ALIGNMENT, 4);

@@ -103,6 +103,7 @@ static th_result use_font(th_hud *hud, const th_hud_font *font, th_error *err)
 
 th_result th_hud_create(const th_gl *gl, float text_px, th_hud **out, th_error *err)
 {
+    assert(gl && out);
     *out = NULL;
     th_hud *hud = calloc(1, sizeof *hud);
     if (!hud)
@@ -134,6 +135,7 @@ void th_hud_destroy(th_hud *hud)
 
 th_result th_hud_set_text_px(th_hud *hud, float text_px, th_error *err)
 {
+    assert(hud);
     if (!(text_px >= TH_HUD_MIN_TEXT_PX && text_px <= TH_HUD_MAX_TEXT_PX))
         return th_fail(err, TH_ERR_LIMIT, "text of %g pixels; it can have %g to %g", (double)text_px,
                        (double)TH_HUD_MIN_TEXT_PX, (double)TH_HUD_MAX_TEXT_PX);
@@ -171,6 +173,7 @@ static int16_t within(int32_t at)
 
 static void add(th_hud *hud, th_hud_edges e, uint32_t letter, int32_t radius, th_rgba color)
 {
+    assert(letter <= UINT16_MAX && radius <= UINT16_MAX);
     const bool seen = e.right > e.left && e.bottom > e.top && e.right > 0 && e.bottom > 0 && e.left < hud->width &&
                       e.top < hud->height;
     if (seen && (hud->count < hud->capacity || grow(hud)))
@@ -185,11 +188,13 @@ static void add(th_hud *hud, th_hud_edges e, uint32_t letter, int32_t radius, th
 
 void th_hud_box(th_hud *hud, th_hud_edges edges, th_rgba color)
 {
+    assert(hud);
     add(hud, edges, 0, 0, color);
 }
 
 void th_hud_panel(th_hud *hud, float x, float y, float width, float height, th_rgba color)
 {
+    assert(hud);
     const th_hud_edges e = {th_hud_pixel(x), th_hud_pixel(y), th_hud_pixel(x + width), th_hud_pixel(y + height)};
     const int32_t side = e.right - e.left < e.bottom - e.top ? e.right - e.left : e.bottom - e.top;
     add(hud, e, 0, (side < hud->line_px ? side : hud->line_px) / 4, color);
@@ -199,11 +204,13 @@ void th_hud_panel(th_hud *hud, float x, float y, float width, float height, th_r
 
 float th_hud_line_px(const th_hud *hud)
 {
+    assert(hud);
     return (float)hud->line_px;
 }
 
 float th_hud_text_width(const th_hud *hud, const char *utf8)
 {
+    assert(hud && utf8);
     size_t longest = 0, length = 0;
     while (*utf8) {
         length = th_hud_font_next(&utf8) == '\n' ? 0 : length + 1;
@@ -214,6 +221,7 @@ float th_hud_text_width(const th_hud *hud, const char *utf8)
 
 void th_hud_text(th_hud *hud, float x, float y, th_rgba color, const char *utf8)
 {
+    assert(hud && utf8);
     if (isnan(x) || isnan(y))
         return;
     const int32_t first = th_hud_pixel(x);
@@ -236,6 +244,7 @@ void th_hud_text(th_hud *hud, float x, float y, th_rgba color, const char *utf8)
 
 void th_hud_begin(th_hud *hud, uint32_t width, uint32_t height)
 {
+    assert(hud);
     assert(width <= MOST_PIXELS && height <= MOST_PIXELS);
     hud->width = (int32_t)width;
     hud->height = (int32_t)height;
@@ -246,6 +255,7 @@ void th_hud_begin(th_hud *hud, uint32_t width, uint32_t height)
  * so that the driver can reuse the same few stores. */
 static void upload(const th_hud *hud)
 {
+    assert(hud->count <= hud->capacity);
     glBindBuffer(GL_ARRAY_BUFFER, hud->buffer);
     glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)(hud->capacity * sizeof(rectangle)), NULL, GL_STREAM_DRAW);
     glBufferSubData(GL_ARRAY_BUFFER, 0, (GLsizeiptr)(hud->count * sizeof(rectangle)), hud->rectangles);
@@ -280,6 +290,7 @@ static void draw(const th_hud *hud)
 
 void th_hud_end(th_hud *hud)
 {
+    assert(hud);
     set_state(hud);
     if (hud->count > 0) {
         upload(hud);

@@ -1,5 +1,6 @@
 #include "hud_font.h"
 
+#include <assert.h>
 #include <stb/stb_truetype.h>
 
 #include <math.h>
@@ -49,6 +50,7 @@ static int glyph_of(const stbtt_fontinfo *face, uint32_t cell)
 
 uint32_t th_hud_font_next(const char **text)
 {
+    assert(**text);
     const uint8_t *c = (const uint8_t *)*text;
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
     const int more = c[0] < 0x80 ? 0 : c[0] < 0xC0 ? -1 : c[0] < 0xE0 ? 1 : c[0] < 0xF0 ? 2 : c[0] < 0xF5 ? 3 : -1;
@@ -90,6 +92,7 @@ static fit fit_line(const stbtt_fontinfo *face, int line_px)
 
 static uint8_t *cell_at(const th_hud_font *font, uint32_t cell)
 {
+    assert(cell < CELLS);
     return font->coverage + (size_t)(cell / TH_HUD_FONT_COLUMNS) * font->line_px * font->width +
            (size_t)(cell % TH_HUD_FONT_COLUMNS) * font->advance_px;
 }
@@ -120,6 +123,7 @@ static void fill_cell(th_hud_font *font, uint32_t cell)
 
 th_result th_hud_font_init(th_hud_font *font, uint32_t line_px, th_error *err)
 {
+    assert(font && line_px > 0);
     stbtt_fontinfo face;
     if (!stbtt_InitFont(&face, th_embedded_hud_font, 0))
         return th_fail(err, TH_ERR_ENVIRONMENT, "the embedded font is no TrueType");

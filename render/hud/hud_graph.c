@@ -9,6 +9,7 @@
 
 static float value(const th_hud_graph_desc *desc, uint32_t series, uint32_t bar)
 {
+    assert(series < desc->series_count && bar < desc->bar_count);
     const uint32_t at = (uint32_t)(((uint64_t)desc->oldest + bar) % desc->bar_count);
     const float v = desc->series[series].values[at];
     return v > 0 ? v : 0;
@@ -52,6 +53,7 @@ static void draw_bar(th_hud *hud, const th_hud_graph_desc *desc, const th_hud_ed
 /* k/n of `extent`. */
 static uint32_t part(uint32_t extent, uint32_t k, uint32_t n)
 {
+    assert(k <= n && n > 0);
     return (uint32_t)((uint64_t)extent * k / n);
 }
 
@@ -106,7 +108,9 @@ static void draw_guides(th_hud *hud, const th_hud_graph_desc *desc, const th_hud
 
 void th_hud_graph(th_hud *hud, const th_hud_graph_desc *desc)
 {
-    assert(desc->top > 0);
+    assert(hud && desc && desc->top > 0);
+    assert(desc->series || desc->series_count == 0);
+    assert(desc->guides || desc->guide_count == 0);
     const float labels = label_width(hud, desc);
     const th_hud_edges plot = {
         .left = th_hud_pixel(desc->x),

@@ -1,5 +1,6 @@
 #include "bones.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ static double distance(const float a[3], const float b[3])
 void th_bone_spheres(const th_model *model, const th_render_mesh_vertex *vertices, uint32_t vertex_count,
                      th_render_mesh_bone *out)
 {
+    assert(model && (out || model->bone_count == 0) && (vertices || vertex_count == 0));
     for (uint32_t b = 0; b < model->bone_count; b++) {
         out[b] = (th_render_mesh_bone){.radius = -1};
         joint_in_bind_pose(&model->bones[b], out[b].center);
@@ -51,6 +53,7 @@ void th_bone_spheres(const th_model *model, const th_render_mesh_vertex *vertice
 bool th_skeleton_lines(const th_model *model, const th_render_mesh_bone *bones, th_render_mesh_line_end *out,
                        uint32_t *count)
 {
+    assert(model && bones && out && count);
     /* [joint] its first bone with a bind position, otherwise that of its nearest ancestor. */
     uint32_t *bone_of = malloc(model->joint_count * sizeof *bone_of);
     if (!bone_of)
@@ -73,6 +76,7 @@ bool th_skeleton_lines(const th_model *model, const th_render_mesh_bone *bones, 
             memcpy(to->position, bones[to->bone].center, sizeof to->position);
         }
     }
+    assert(*count <= 2 * model->joint_count);
     free(bone_of);
     return true;
 }

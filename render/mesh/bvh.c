@@ -1,6 +1,7 @@
 /* A bounding volume hierarchy of boxes, split at the median triangle along the longest side. */
 #include "bvh.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -87,7 +88,9 @@ static void split_at_median(box *boxes, uint32_t count, int axis)
 
 static void build(th_bvh *s, uint32_t first, uint32_t count)
 {
+    assert(count > 0);
     const uint32_t at = s->node_count++;
+    assert(at <= s->triangle_count);
     node *n = &s->nodes[at];
     bound(s->boxes + first, count, n);
     if (count <= LEAF_TRIANGLES) {
@@ -107,6 +110,7 @@ static void build(th_bvh *s, uint32_t first, uint32_t count)
 
 th_bvh *th_bvh_create(const float *positions, const uint32_t *indices, size_t triangle_count)
 {
+    assert((positions && indices) || triangle_count == 0);
     th_bvh *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
@@ -220,6 +224,7 @@ static double to_node(const node *n, const double point[3])
 /* Exact if the result is above `enough`; otherwise any value up to `enough`. */
 static double to_nearest(const th_bvh *s, const double point[3], double enough, uint32_t *out_triangle)
 {
+    assert(s->triangle_count > 0 && out_triangle);
     uint32_t open[DEEPEST], open_count = 0;
     double nearest = HUGE_VAL;
     open[open_count++] = 0;
@@ -234,6 +239,7 @@ static double to_nearest(const th_bvh *s, const double point[3], double enough, 
             nearest = smaller(nearest, distance);
         }
         if (n->count == 0) {
+            assert(open_count + 2 <= DEEPEST);
             const bool left_first = to_node(n + 1, point) <= to_node(&s->nodes[n->right], point);
             open[open_count++] = left_first ? n->right : at + 1;
             open[open_count++] = left_first ? at + 1 : n->right;
@@ -244,6 +250,7 @@ static double to_nearest(const th_bvh *s, const double point[3], double enough, 
 
 double th_bvh_max_distance(const th_bvh *s, const float *points, size_t point_count, double limit)
 {
+    assert(s && (points || point_count == 0) && limit >= 0);
     if (s->triangle_count == 0)
         return point_count > 0 ? HUGE_VAL : 0;
     double farthest = 0;
@@ -257,6 +264,7 @@ double th_bvh_max_distance(const th_bvh *s, const float *points, size_t point_co
 
 uint32_t th_bvh_nearest(const th_bvh *s, const double point[3], double out_weights[3])
 {
+    assert(s && s->triangle_count > 0 && out_weights);
     uint32_t triangle = 0;
     double corner[3][3], edge[3][3], normal[3], side[3], to_point[3], sum = 0;
     to_nearest(s, point, 0, &triangle);

@@ -2,6 +2,7 @@
 
 #include "pack.h"
 
+#include <assert.h>
 #include <meshoptimizer.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ void th_geometry_free(th_geometry *geometry)
 
 bool th_geometry_repeats(const th_render_mesh_part *part, uint32_t lod)
 {
+    assert(lod < TH_RENDER_MESH_LODS);
     return lod > 0 && part->lods[lod].first_index == part->lods[lod - 1].first_index &&
            part->lods[lod].index_count == part->lods[lod - 1].index_count;
 }
@@ -51,6 +53,7 @@ static th_result allocate(const th_model *model, th_geometry *g, th_error *err)
 /* Appends a part. */
 static th_result pack_part(const th_mesh *mesh, uint32_t index, th_geometry *g, th_error *err)
 {
+    assert(mesh->index_count > 0 && mesh->index_count % 3 == 0);
     char *name = strdup(mesh->name);
     th_render_mesh_vertex *packed = malloc(mesh->vertex_count * sizeof *packed);
     uint32_t *remap = malloc(mesh->vertex_count * sizeof *remap);
@@ -77,6 +80,7 @@ static th_result pack_part(const th_mesh *mesh, uint32_t index, th_geometry *g, 
                                                       .lods = {{g->index_count, mesh->index_count, 0}}};
     g->vertex_count += (uint32_t)count;
     g->index_count += mesh->index_count;
+    assert(count <= mesh->vertex_count);
     free(packed);
     free(remap);
     return TH_OK;
@@ -84,6 +88,7 @@ static th_result pack_part(const th_mesh *mesh, uint32_t index, th_geometry *g, 
 
 th_result th_geometry_pack(const th_model *model, th_geometry *out, th_error *err)
 {
+    assert(model && out);
     *out = (th_geometry){.lod_count = 1};
     th_result result = allocate(model, out, err);
     for (uint32_t m = 0; result == TH_OK && m < model->mesh_count; m++)

@@ -1,5 +1,6 @@
 #include "image.h"
 
+#include <assert.h>
 #include <stb/stb_image.h>
 #include <stdio.h>
 
@@ -31,6 +32,7 @@ static th_result fail_as_stb(const char *what, th_error *err)
 th_result th_image_decode(const uint8_t *bytes, size_t byte_count, size_t most_bytes, th_render_mesh_image *out,
                           th_error *err)
 {
+    assert(out);
     *out = (th_render_mesh_image){0};
     if (!bytes || byte_count == 0)
         return th_fail(err, TH_ERR_INPUT, "is missing");

@@ -18,6 +18,7 @@
 #include "geometry.h"
 #include "lod_poses.h"
 
+#include <assert.h>
 #include <math.h>
 #include <meshoptimizer.h>
 #include <stdlib.h>
@@ -64,6 +65,7 @@ typedef struct coarsener {
 
 static uint32_t find_root(uint32_t *roots, uint32_t of)
 {
+    assert(roots[of] <= of);
     while (roots[of] != of) {
         roots[of] = roots[roots[of]];
         of = roots[of];
@@ -74,6 +76,7 @@ static uint32_t find_root(uint32_t *roots, uint32_t of)
 /* The bone that represents a part in the forest. */
 static uint32_t bone_of(const th_geometry *g, uint32_t part)
 {
+    assert(part < g->part_count);
     return g->vertices[g->parts[part].base_vertex].bone[0];
 }
 
@@ -145,6 +148,7 @@ static void free_group(group *g)
 
 static void add_part(const coarsener *c, const th_render_mesh_part *part, group *to)
 {
+    assert(part->lods[0].index_count % 3 == 0);
     for (uint32_t v = 0; v < part->vertex_count; v++) {
         const th_render_mesh_vertex *vertex = &c->geometry->vertices[part->base_vertex + v];
         const size_t at = 3 * ((size_t)to->vertex_count + v);
@@ -212,6 +216,7 @@ static bool parts_are_runs(const group *g, const level *l)
 /* Error of the dropped vertices in one pose. Above `limit` it is only a lower bound. False when out of memory. */
 static bool measure_pose(const group *g, const float *positions, const level *l, double limit, double *error)
 {
+    assert(l->count % 3 == 0);
     th_bvh *bvh = th_bvh_create(positions, l->indices, l->count / 3);
     if (!bvh)
         return false;
@@ -246,6 +251,7 @@ static bool measure_error(const group *g, level *l, bool *good)
 /* Fills `out`, which has room for the whole group. *good: the level is usable. False when out of memory. */
 static bool simplify(const group *g, const float *guide, uint32_t triangles, level *out, bool *good)
 {
+    assert(g->level_count > 0 && g->level_count < TH_RENDER_MESH_LODS);
     const double size = extent(g, guide);
     *good = false;
     for (int t = 0; t < TRIES && !*good && isnormal(size); t++) {
@@ -283,6 +289,7 @@ static bool coarsen_group(group *g, double model_size)
 
 static void append_part(const coarsener *c, th_render_mesh_part *part, uint32_t lod, group *g)
 {
+    assert(lod > 0 && lod < g->level_count && g->next_part < g->part_count);
     th_geometry *to = c->geometry;
     const level *from = &g->levels[lod];
     uint32_t *out = to->indices + to->index_count, count = 0;
@@ -304,6 +311,7 @@ static uint64_t count_indices(const coarsener *c, uint32_t lod)
 
 static bool append_level(const coarsener *c, uint32_t lod)
 {
+    assert(lod == c->geometry->lod_count); /* levels are appended in order */
     th_geometry *g = c->geometry;
     size_t count = g->index_count;
     for (uint32_t i = 0; i < c->group_count; i++) {
@@ -320,6 +328,7 @@ static bool append_level(const coarsener *c, uint32_t lod)
         if (lod < from->level_count)
             append_part(c, &g->parts[p], lod, from);
     }
+    assert(g->index_count == count);
     g->lod_count = lod + 1;
     return true;
 }
@@ -348,6 +357,7 @@ static bool coarsen(coarsener *c)
 
 th_result th_geometry_coarsen(const th_model *model, th_geometry *geometry, th_error *err)
 {
+    assert(model && geometry && geometry->lod_count == 1);
     if (geometry->part_count == 0)
         return TH_OK;
     coarsener c = {.model = model,

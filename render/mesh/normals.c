@@ -11,6 +11,7 @@
 #include "geometry.h"
 #include "pack.h"
 
+#include <assert.h>
 #include <math.h>
 #include <meshoptimizer.h>
 #include <stdlib.h>
@@ -143,6 +144,7 @@ static bool make_room(normals *n)
 /* A copy of the vertex with another normal, reused if it exists. TH_NO_INDEX when out of memory. */
 static uint32_t twin_of(normals *n, uint32_t vertex, uint32_t normal)
 {
+    assert(vertex < n->count && n->count <= n->room);
     while (n->vertices[vertex].normal != normal && n->twins[vertex] != TH_NO_INDEX)
         vertex = n->twins[vertex];
     if (n->vertices[vertex].normal == normal)
@@ -158,6 +160,7 @@ static uint32_t twin_of(normals *n, uint32_t vertex, uint32_t normal)
 
 static bool correct_level(normals *n, uint32_t *indices, uint32_t count)
 {
+    assert(count % 3 == 0);
     look_at_level(n, indices, count);
     for (uint32_t k = 0; k < count; k++) {
         const corner *here = &n->corners[k];
@@ -238,6 +241,7 @@ static bool correct_part(th_geometry *g, th_render_mesh_part *part, th_geometry 
 
 th_result th_geometry_correct_normals(th_geometry *g, th_error *err)
 {
+    assert(g && g->lod_count >= 1);
     th_geometry to = {0}; /* only its vertices are used */
     for (uint32_t p = 0; p < g->part_count; p++)
         if (!correct_part(g, &g->parts[p], &to)) {

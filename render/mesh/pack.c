@@ -2,6 +2,7 @@
 
 #include <throng/core/half.h>
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ _Static_assert(sizeof(th_render_mesh_vertex) == 36, "vertices are compared and d
 
 uint32_t th_pack_normal(const float normal[3])
 {
+    assert(normal);
     double n[3], length = 0;
     for (int i = 0; i < 3; i++) {
         n[i] = (double)normal[i];
@@ -39,6 +41,7 @@ void th_unpack_normal(uint32_t packed, float out[3])
  * the first is chosen, so the order stays descending. */
 static void pack_weights(const float weight[4], uint8_t out[4])
 {
+    assert(weight[0] > 0); /* the largest */
     double sum = 0, lost[4];
     for (int k = 0; k < 4; k++)
         sum += (double)weight[k];
@@ -49,6 +52,7 @@ static void pack_weights(const float weight[4], uint8_t out[4])
         lost[k] = exact - out[k];
         left -= out[k];
     }
+    assert(left >= 0 && left <= 4);
     for (; left > 0; left--) {
         int most = 0;
         for (int k = 1; k < 4; k++)
@@ -67,6 +71,7 @@ static uint16_t pack_uv(float value, double offset)
 
 void th_pack_uv_offset(const th_mesh *mesh, double offset[2])
 {
+    assert(mesh && offset);
     for (int i = 0; i < 2; i++) {
         double low = HUGE_VAL, high = -HUGE_VAL;
         for (uint32_t v = 0; v < mesh->vertex_count; v++) {
@@ -93,6 +98,7 @@ double th_pack_uv_error(const th_mesh *mesh, uint32_t width, uint32_t height)
 
 void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_render_mesh_vertex *out)
 {
+    assert(vertex && uv_offset && out);
     for (int i = 0; i < 3; i++)
         out->position[i] = vertex->position[i] + 0.0F; /* turns -0 into 0, so that equal positions are equal bytes */
     out->normal = th_pack_normal(vertex->normal);

@@ -6,6 +6,7 @@
 #include "pack.h"
 #include "warnings.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,7 @@ static void *fit(void *array, size_t count, size_t size)
 
 static void hand_over(builder *b, th_render_mesh *out)
 {
+    assert(b->geometry.lod_count >= 1 && b->geometry.lod_count <= TH_RENDER_MESH_LODS);
     const th_geometry *g = &b->geometry;
     *out = (th_render_mesh){
         .part_count = g->part_count,
@@ -199,6 +201,8 @@ static void hand_over(builder *b, th_render_mesh *out)
 
 th_result th_render_mesh_create(const th_model *model, th_render_mesh **out, th_error *err)
 {
+    assert(model && out);
+    assert(model->joint_count > 0 && model->size > 0); /* it has passed th_model_check */
     *out = NULL;
     th_render_mesh *render_mesh = malloc(sizeof *render_mesh);
     builder b = {.model = model};

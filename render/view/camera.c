@@ -16,6 +16,7 @@
 /* Computed from the angles, not from two points: so up is also defined straight above the target. */
 void th_camera_axes(const th_camera *camera, float out_right[3], float out_up[3], float out_forward[3])
 {
+    assert(camera && out_right && out_up && out_forward);
     const float sy = sinf(camera->yaw_rad), cy = cosf(camera->yaw_rad);
     const float sp = sinf(camera->pitch_rad), cp = cosf(camera->pitch_rad);
     glm_vec3_copy((vec3){cy, 0, -sy}, out_right);
@@ -25,6 +26,7 @@ void th_camera_axes(const th_camera *camera, float out_right[3], float out_up[3]
 
 void th_camera_eye(const th_camera *camera, float out[3])
 {
+    assert(camera && out);
     vec3 right, up, forward;
     th_camera_axes(camera, right, up, forward);
     for (int i = 0; i < 3; i++)
@@ -35,6 +37,7 @@ void th_camera_eye(const th_camera *camera, float out[3])
 
 th_camera th_camera_look_at(const float eye[3], const float target[3])
 {
+    assert(eye && target);
     th_camera camera = {.fov_y_rad = FOV_RAD, .near_z = 0.1f, .far_z = 1000};
     vec3 away;
     for (int i = 0; i < 3; i++)
@@ -49,12 +52,14 @@ th_camera th_camera_look_at(const float eye[3], const float target[3])
 
 void th_camera_orbit(th_camera *camera, float yaw_rad, float pitch_rad)
 {
+    assert(camera);
     camera->yaw_rad = remainderf(camera->yaw_rad + yaw_rad, TURN_RAD);
     camera->pitch_rad = glm_clamp(camera->pitch_rad + pitch_rad, -MAX_PITCH_RAD, MAX_PITCH_RAD);
 }
 
 void th_camera_turn(th_camera *camera, float yaw_rad, float pitch_rad)
 {
+    assert(camera);
     vec3 eye, moved;
     th_camera_eye(camera, eye);
     th_camera_orbit(camera, yaw_rad, pitch_rad);
@@ -65,6 +70,7 @@ void th_camera_turn(th_camera *camera, float yaw_rad, float pitch_rad)
 
 void th_camera_move(th_camera *camera, float right, float up, float forward)
 {
+    assert(camera);
     vec3 x, y, z;
     th_camera_axes(camera, x, y, z);
     for (int i = 0; i < 3; i++)
@@ -73,7 +79,7 @@ void th_camera_move(th_camera *camera, float right, float up, float forward)
 
 void th_camera_zoom(th_camera *camera, float factor)
 {
-    assert(factor > 0);
+    assert(camera && factor > 0);
     camera->distance *= factor;
 }
 
@@ -82,7 +88,7 @@ void th_camera_zoom(th_camera *camera, float factor)
 void th_camera_fit_depth(th_camera *camera, const float centre[3], float radius)
 {
     vec3 eye, right, up, forward, way;
-    assert(radius > 0);
+    assert(camera && centre && radius > 0);
     th_camera_eye(camera, eye);
     th_camera_axes(camera, right, up, forward);
     for (int i = 0; i < 3; i++)
@@ -97,6 +103,7 @@ void th_camera_fit_depth(th_camera *camera, const float centre[3], float radius)
 
 void th_camera_view(const th_camera *camera, float out_view_from_scene[16])
 {
+    assert(camera && out_view_from_scene);
     vec3 eye, right, up, forward;
     mat4 view;
     th_camera_eye(camera, eye);
@@ -108,13 +115,16 @@ void th_camera_view(const th_camera *camera, float out_view_from_scene[16])
 void th_camera_projection(const th_camera *camera, float aspect, float out_clip_from_view[16])
 {
     mat4 projection;
-    assert(aspect > 0 && camera->near_z > 0 && camera->far_z > camera->near_z);
+    assert(camera && out_clip_from_view);
+    assert(aspect > 0 && camera->fov_y_rad > 0 && camera->fov_y_rad < (float)GLM_PI);
+    assert(camera->near_z > 0 && camera->far_z > camera->near_z);
     glm_perspective_rh_no(camera->fov_y_rad, aspect, camera->near_z, camera->far_z, projection);
     memcpy(out_clip_from_view, projection, sizeof projection);
 }
 
 void th_camera_clip(const th_camera *camera, float aspect, float out_clip_from_scene[16])
 {
+    assert(camera && out_clip_from_scene);
     mat4 view, projection;
     th_camera_view(camera, (float *)view);
     th_camera_projection(camera, aspect, (float *)projection);
@@ -124,6 +134,8 @@ void th_camera_clip(const th_camera *camera, float aspect, float out_clip_from_s
 
 float th_camera_pixels(const th_camera *camera, float height_px)
 {
+    assert(camera && camera->fov_y_rad > 0 && camera->fov_y_rad < (float)GLM_PI);
+    assert(height_px > 0);
     return height_px / (2 * tanf(camera->fov_y_rad / 2));
 }
 
@@ -133,6 +145,7 @@ float th_camera_pixels(const th_camera *camera, float height_px)
 static void set_plane(float out[4], const double normal[3], const double point[3])
 {
     double length = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]), d = 0;
+    assert(length > 0);
     for (int i = 0; i < 3; i++) {
         out[i] = (float)(normal[i] / length);
         d -= (double)out[i] * point[i];
@@ -143,6 +156,9 @@ static void set_plane(float out[4], const double normal[3], const double point[3
 /* Not computed from the matrix, which holds the far plane as a small difference of large numbers. */
 void th_camera_frustum(const th_camera *camera, float aspect, th_frustum *out)
 {
+    assert(camera && out);
+    assert(aspect > 0 && camera->fov_y_rad > 0 && camera->fov_y_rad < (float)GLM_PI);
+    assert(camera->near_z > 0 && camera->far_z > camera->near_z);
     vec3 eye, right, up, forward;
     th_camera_eye(camera, eye);
     th_camera_axes(camera, right, up, forward);
@@ -164,6 +180,7 @@ void th_camera_frustum(const th_camera *camera, float aspect, th_frustum *out)
 
 void th_frustum_from_matrix(const float clip_from_scene[16], th_frustum *out)
 {
+    assert(clip_from_scene && out);
     mat4 m;
     memcpy(m, clip_from_scene, sizeof m);
     glm_frustum_planes(m, out->plane);

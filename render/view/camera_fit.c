@@ -18,13 +18,16 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 /* Edges in the order right, left, top, bottom. */
 enum { EDGES = 4, STEPS = TH_CAMERA_FIT_STEPS, TURNS = 16 };
 
 th_camera_fit th_camera_fit_begin(const th_camera *camera, float aspect, float part)
 {
-    assert(aspect > 0 && part > 0 && part <= 1);
+    assert(camera && aspect > 0);
+    assert(part > 0 && part <= 1);
+    assert(camera->fov_y_rad > 0 && camera->fov_y_rad < 3.1415927F);
     const double slope = (double)part * tan((double)camera->fov_y_rad / 2), slopes[2] = {slope * (double)aspect, slope};
     th_camera_fit fit = {.camera = *camera, .near = HUGE_VAL, .far = -HUGE_VAL, .low = HUGE_VAL, .high = -HUGE_VAL};
     th_camera_axes(camera, fit.axes[0], fit.axes[1], fit.axes[2]);
@@ -53,7 +56,7 @@ static double larger(double a, double b)
 
 void th_camera_fit_add(th_camera_fit *f, const float centre[3], float radius)
 {
-    assert(radius > 0);
+    assert(f && centre && radius > 0);
     const double depth = dot(f->axes[2], centre), r = (double)radius;
     for (int axis = 0; axis < 2; axis++) {
         double *positive = f->out[2 * axis], *negative = f->out[2 * axis + 1];
@@ -114,7 +117,8 @@ th_camera th_camera_fit_end(const th_camera_fit *f, const th_camera_fit *all)
     double eye[3], aside[2];
     const double nearest = fmin(deepest(f, 0), deepest(f, 1));
     double depth = nearest;
-    assert(f->near < f->far && all->near < all->far);
+    assert(f->near < f->far && all->near < all->far); /* each has a sphere */
+    assert(memcmp(f->axes, all->axes, sizeof f->axes) == 0 && memcmp(f->slope, all->slope, sizeof f->slope) == 0);
     /* Moving back changes the offset that centres the spheres, which changes how far back the eye must be. So iterate.
      */
     for (int i = 0; i < TURNS; i++) {

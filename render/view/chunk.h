@@ -4,6 +4,8 @@
 
 #include <throng/render/crowd_renderer.h>
 
+#include <assert.h>
+
 /* What to bind, and which characters of the draw it is for. */
 typedef struct th_chunk {
     size_t offset, bytes;  /* range in the ring slot; offset has the driver's alignment */
@@ -16,6 +18,7 @@ typedef struct th_chunk {
 static inline bool th_chunk_next(const th_draw *draw, size_t palette_bytes, size_t block_bytes, size_t alignment,
                                  th_chunk *chunk)
 {
+    assert(palette_bytes > 0 && alignment > 0);
     const uint32_t first = chunk->first + chunk->count;
     if (first >= draw->count)
         return false;

@@ -131,6 +131,7 @@ static void set_fetch(th_crowd_renderer *p, const th_crowd_renderer_desc *desc)
 static th_result check_palette(const th_crowd_renderer *p, const th_crowd_renderer_desc *desc, uint32_t mesh,
                                th_error *err)
 {
+    assert(desc->meshes[mesh]);
     const size_t bytes = desc->meshes[mesh]->bone_count * th_palette_entry_bytes(desc->palette);
     if (bytes + p->block_alignment > p->driver_bytes)
         return th_fail(err, TH_ERR_ENVIRONMENT, "mesh %u has palettes of %zu bytes; the driver takes %zu", mesh, bytes,
@@ -157,6 +158,10 @@ static th_result upload_meshes(th_crowd_renderer *p, const th_crowd_renderer_des
 
 th_result th_crowd_renderer_create(const th_crowd_renderer_desc *desc, th_crowd_renderer **out, th_error *err)
 {
+    assert(desc && desc->gl && out);
+    assert(desc->meshes || desc->mesh_count == 0);
+    assert((unsigned)desc->palette < TH_PALETTE_COUNT);
+    assert((unsigned)desc->fetch <= TH_FETCH_TEXTURE);
     *out = NULL;
     th_crowd_renderer *p = calloc(1, sizeof *p);
     if (!p)
@@ -199,6 +204,7 @@ void th_crowd_renderer_destroy(th_crowd_renderer *p)
 
 th_fetch th_crowd_renderer_get_fetch(const th_crowd_renderer *renderer)
 {
+    assert(renderer);
     return renderer->fetch;
 }
 
@@ -212,6 +218,7 @@ const char *th_fetch_name(th_fetch fetch)
 static void bind_chunk(const th_crowd_renderer *p, const pipeline *with, const th_draw *draw, const th_chunk *chunk,
                        th_ring_binding binding)
 {
+    assert((binding.offset + chunk->offset) % p->block_alignment == 0);
     const GLuint row_bytes = (GLuint)th_palette_entry_bytes(p->palette) / 3;
     const GLintptr offset = (GLintptr)(binding.offset + chunk->offset);
     if (p->fetch == TH_FETCH_TEXTURE) {
@@ -229,6 +236,7 @@ static void bind_chunk(const th_crowd_renderer *p, const pipeline *with, const t
 static void draw_part(const th_upload *upload, const pipeline *with, const th_upload_part *part, const th_draw *draw,
                       uint32_t count)
 {
+    assert(upload->lod_count > 0);
     const uint32_t lod = draw->lod < upload->lod_count ? draw->lod : upload->lod_count - 1;
     const th_render_mesh_lod *level = &part->lods[lod];
     if (with->base_color >= 0) {
@@ -265,6 +273,8 @@ static void draw_crowds(const th_crowd_renderer *p, const pipeline *with, const 
     for (uint32_t d = 0; d < count; d++) {
         const th_draw *draw = &draws[d];
         assert(draw->mesh < p->upload_count);
+        assert(draw->palette_offset % TH_CACHE_LINE == 0 && draw->palette_stride % TH_CACHE_LINE == 0);
+        assert(draw->instance_offset % 16 == 0);
         if (draw->shadow_only && !into_map)
             continue;
         const size_t bytes = p->uploads[draw->mesh].palette_entries * th_palette_entry_bytes(p->palette);
@@ -331,6 +341,7 @@ static void draw_sky(const th_crowd_renderer *p, const th_view *view)
 
 bool th_crowd_renderer_shadow_frustum(const th_crowd_renderer *p, const th_view *view, th_frustum *out)
 {
+    assert(p && view && out);
     float clip_from_world[16];
     *out = (th_frustum){0};
     if (p->shadow.pixels == 0)
@@ -343,6 +354,8 @@ bool th_crowd_renderer_shadow_frustum(const th_crowd_renderer *p, const th_view 
 void th_crowd_renderer_draw(th_crowd_renderer *p, const th_target *target, const th_view *view, const th_ring *ring,
                             const th_draw *draws, uint32_t draw_count)
 {
+    assert(p && target && view && ring);
+    assert(draws || draw_count == 0);
     glEnable(GL_DEPTH_TEST);
     draw_shadows(p, view, ring, draws, draw_count);
     th_target_bind(target);

@@ -4,6 +4,7 @@
 #include <throng/anim/playback.h>
 #include <throng/render/camera_fit.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,9 @@ static const float to_sun[3] = {0.46F, 0.62F, 0.64F};
 
 th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect)
 {
+    assert(crowd_view && aspect > 0);
     const th_crowd_view_desc *d = &crowd_view->desc;
+    assert(d->zoom > 0 && crowd_view->scene->instance_count > 0);
     th_camera camera = th_camera_look_at((float[3]){0, 0, 1}, (float[3]){0, 0, 0});
     th_camera_orbit(&camera, (float)(d->yaw_deg * DEGREE), (float)(d->pitch_deg * DEGREE));
     th_camera_fit now = th_camera_fit_begin(&camera, aspect, FULL), ever = now;
@@ -39,6 +42,7 @@ th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect)
 
 void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera)
 {
+    assert(crowd_view && camera);
     const th_sphere all = th_layout_bounds(&crowd_view->layout);
     th_camera_fit_depth(camera, all.centre, GROUND * all.radius);
 }
@@ -55,6 +59,7 @@ typedef struct cull_args {
 /* Places the characters of some blocks, and classifies them for both lists. */
 static int cull_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
+    assert(begin < end);
     const cull_args *l = ctx;
     th_crowd_view *crowd_view = l->crowd_view;
     const uint32_t count = crowd_view->scene->instance_count, first = begin * TH_CULL_BLOCK,
@@ -102,6 +107,7 @@ static uint32_t cull_characters(th_crowd_view *crowd_view, double time_s, const 
     crowd_view->stats.posed = 0;
     for (uint32_t list = 0; list < l.lists; list++) {
         const uint32_t count = th_cull_visible_count(crowd_view->cull, list);
+        assert(crowd_view->stats.posed + count <= crowd_view->scene->instance_count); /* a character is in one list */
         memcpy(crowd_view->posed + crowd_view->stats.posed, th_cull_list(crowd_view->cull, list),
                count * sizeof *crowd_view->posed);
         crowd_view->stats.posed += count;
@@ -115,6 +121,7 @@ static uint32_t cull_characters(th_crowd_view *crowd_view, double time_s, const 
 
 const char *th_look_name(th_look look)
 {
+    assert((unsigned)look < TH_LOOK_COUNT);
     static const char *const names[] = {"natural", "lod", "skeleton", "workers"};
     _Static_assert(sizeof names / sizeof *names == TH_LOOK_COUNT, "a name for each look");
     return names[look];
@@ -154,6 +161,8 @@ static th_draw *prepare_model(th_crowd_view *crowd_view, uint32_t list, uint32_t
     const size_t stride = th_crowd_palettes(crowd_view->crowd, model).stride;
     for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++, group++) {
         const uint32_t first = (list == TH_LIST_VISIBLE ? 0 : crowd_view->stats.visible) + group->first;
+        assert(first + group->count <= crowd_view->stats.posed);
+        assert(group->mesh == model && group->lod == lod);
         *draw++ = (th_draw){
             .mesh = model,
             .lod = lod,
@@ -184,6 +193,7 @@ static void prepare_draws(th_crowd_view *crowd_view, uint32_t lists, char *slot)
         for (uint32_t list = 0; list < lists; list++)
             draw = prepare_model(crowd_view, list, r, &offset, slot, draw);
     }
+    assert(draw - crowd_view->draws <= (ptrdiff_t)lists * crowd_view->desc.model_count * TH_RENDER_MESH_LODS);
     crowd_view->draw_count = (uint32_t)(draw - crowd_view->draws);
 }
 
@@ -209,6 +219,7 @@ static th_view view_of(const th_crowd_view *crowd_view, const th_camera *camera,
 
 void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer)
 {
+    assert(crowd_view);
     crowd_view->tracer = tracer;
 }
 
@@ -223,6 +234,8 @@ static void trace_counters(const th_crowd_view *crowd_view)
 bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camera *camera, uint32_t width,
                         uint32_t height)
 {
+    assert(crowd_view && camera && width > 0 && height > 0);
+    assert(crowd_view->renderer); /* th_crowd_view_complete has succeeded */
     const uint64_t begin = th_tracer_begin(crowd_view->tracer, "wait");
     const float aspect = (float)width / (float)height;
     char *slot = th_ring_begin(crowd_view->ring);
@@ -259,6 +272,7 @@ static void draw(th_crowd_view *crowd_view, const th_target *target)
 bool th_crowd_view_frame(th_crowd_view *crowd_view, double time_s, const th_camera *camera, const th_target *target,
                          uint32_t width, uint32_t height)
 {
+    assert(crowd_view && camera && target && width > 0 && height > 0);
     const bool kept = th_crowd_view_pose(crowd_view, time_s, camera, width, height) ||
                       th_crowd_view_pose(crowd_view, time_s, camera, width, height);
     if (kept)
@@ -268,6 +282,7 @@ bool th_crowd_view_frame(th_crowd_view *crowd_view, double time_s, const th_came
 
 void th_crowd_view_redraw(th_crowd_view *crowd_view, const th_target *target)
 {
+    assert(crowd_view && target);
     const uint64_t begin = th_tracer_begin(crowd_view->tracer, "wait");
     th_ring_reuse(crowd_view->ring);
     crowd_view->stats.cull_ns = crowd_view->stats.pose_ns = 0;
@@ -277,31 +292,37 @@ void th_crowd_view_redraw(th_crowd_view *crowd_view, const th_target *target)
 
 th_crowd_view_stats th_crowd_view_get_stats(const th_crowd_view *crowd_view)
 {
+    assert(crowd_view);
     return crowd_view->stats;
 }
 
 const th_crowd_renderer *th_crowd_view_renderer(const th_crowd_view *crowd_view)
 {
+    assert(crowd_view);
     return crowd_view->renderer;
 }
 
 const th_ring *th_crowd_view_ring(const th_crowd_view *crowd_view)
 {
+    assert(crowd_view);
     return crowd_view->ring;
 }
 
 const th_crowd *th_crowd_view_crowd(const th_crowd_view *crowd_view)
 {
+    assert(crowd_view);
     return crowd_view->crowd;
 }
 
 const th_scene *th_crowd_view_scene(const th_crowd_view *crowd_view)
 {
+    assert(crowd_view);
     return crowd_view->scene;
 }
 
 th_jobs *th_crowd_view_jobs(const th_crowd_view *crowd_view)
 {
+    assert(crowd_view);
     return crowd_view->jobs;
 }
 
@@ -318,6 +339,7 @@ static float moved(const th_locomotion *locomotion, const th_instance_motion *mo
 
 th_follow_target th_crowd_view_follow_target(const th_crowd_view *crowd_view, uint32_t instance, double time_s)
 {
+    assert(crowd_view && instance < crowd_view->scene->instance_count);
     const th_instance_motion *motion = &crowd_view->motions[instance];
     const th_locomotion *locomotion = &crowd_view->locomotions[motion->locomotion];
     th_instance_transform at;
@@ -339,6 +361,7 @@ static bool walks(const th_crowd_view *crowd_view, uint32_t instance)
 
 uint32_t th_crowd_view_next_walker(const th_crowd_view *crowd_view, uint32_t instance, bool before)
 {
+    assert(crowd_view && crowd_view->scene->instance_count > 0);
     const uint32_t count = crowd_view->scene->instance_count, step = before ? count - 1 : 1;
     uint32_t next = instance % count;
     for (uint32_t k = 0; k < count; k++) {

@@ -3,6 +3,7 @@
 #include <throng/anim/bounds.h>
 #include <throng/core/build_checks.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,6 +260,8 @@ static th_result make_draws(th_crowd_view *crowd_view, th_error *err)
 /* Shares the parts of the base that depend on nothing that changed. */
 static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
 {
+    assert(crowd_view->desc.model_count == base->desc.model_count);
+    assert(memcmp(crowd_view->desc.models, base->desc.models, sizeof base->desc.models) == 0);
     const th_crowd_view_desc *a = &crowd_view->desc, *b = &base->desc;
     const bool locomotions = a->compile.interpolation == b->compile.interpolation;
     const bool compiled_models = locomotions && a->compile.sampling == b->compile.sampling &&
@@ -291,6 +294,10 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
 th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_view *base, th_crowd_view **out,
                                 th_error *err)
 {
+    assert(desc && out);
+    assert(desc->model_count > 0 && desc->model_count <= TH_CROWD_VIEW_MAX_MODELS);
+    assert((unsigned)desc->layout < TH_LAYOUT_COUNT && (unsigned)desc->look < TH_LOOK_COUNT);
+    assert(desc->count > 0 && desc->zoom > 0);
     *out = NULL;
     th_crowd_view *crowd_view = calloc(1, sizeof *crowd_view);
     if (!crowd_view)
@@ -320,6 +327,8 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_v
 
 th_result th_crowd_view_complete(th_crowd_view *crowd_view, th_gl *gl, th_error *err)
 {
+    assert(crowd_view && gl);
+    assert(crowd_view->scene && crowd_view->crowd && !crowd_view->draws); /* prepared, and not yet complete */
     make_layout(crowd_view);
     th_result result = make_threads(crowd_view, err);
     if (result == TH_OK)
@@ -335,6 +344,7 @@ th_result th_crowd_view_complete(th_crowd_view *crowd_view, th_gl *gl, th_error 
 
 th_result th_crowd_view_create(const th_crowd_view_desc *desc, th_gl *gl, th_crowd_view **out, th_error *err)
 {
+    assert(desc && gl && out);
     th_result result = th_crowd_view_prepare(desc, NULL, out, err);
     if (result == TH_OK)
         result = th_crowd_view_complete(*out, gl, err);
@@ -367,6 +377,7 @@ static void release_models(th_crowd_view *crowd_view, const th_crowd_view *succe
 
 void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *successor)
 {
+    assert(crowd_view != successor || !crowd_view);
     static const th_crowd_view empty;
     if (!crowd_view)
         return;

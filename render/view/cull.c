@@ -33,6 +33,7 @@ struct th_cull {
 
 static void *new_lines(size_t count, size_t size)
 {
+    assert(size > 0);
     if (count > SIZE_MAX / 2 / size)
         return NULL;
     void *lines = th_cache_line_alloc(count * size);
@@ -76,6 +77,7 @@ static bool arrays_init(th_cull *c, const th_cull_desc *desc)
     if (!c->kinds || !c->kind || !c->x || !c->y || !c->z || !c->radius || !c->first_bucket || !c->views)
         return false;
     for (uint32_t k = 0; k < desc->kind_count; k++) {
+        assert(desc->kinds[k].sphere.radius >= 0);
         assert(desc->kinds[k].mesh < desc->mesh_count);
         c->kinds[k] = (th_cull_kind){onto_axis(&desc->kinds[k].sphere), desc->kinds[k].mesh};
     }
@@ -95,7 +97,10 @@ static bool arrays_init(th_cull *c, const th_cull_desc *desc)
 
 th_result th_cull_create(const th_cull_desc *desc, th_cull **out, th_error *err)
 {
-    assert(desc->lod_count >= 1 && desc->lod_count <= TH_CULL_MAX_LODS && out);
+    assert(desc && out);
+    assert(desc->lod_count >= 1 && desc->lod_count <= TH_CULL_MAX_LODS);
+    assert(desc->kinds || desc->kind_count == 0);
+    assert(desc->instance_kinds || desc->instance_count == 0);
     *out = NULL;
     if (desc->mesh_count > TH_CULL_MAX_MESHES)
         return th_fail(err, TH_ERR_LIMIT, "%u meshes to draw, the limit is %u", desc->mesh_count, TH_CULL_MAX_MESHES);
@@ -138,12 +143,14 @@ void th_cull_destroy(th_cull *c)
 
 uint32_t th_cull_block_count(const th_cull *c)
 {
+    assert(c);
     return c->block_count;
 }
 
 void th_cull_move(th_cull *c, uint32_t begin, uint32_t end, const th_instance_transform *transforms)
 {
-    assert(begin <= end && end <= c->instance_count);
+    assert(c && begin <= end && end <= c->instance_count);
+    assert(begin == end || transforms);
     for (uint32_t i = begin; i < end; i++) {
         const th_instance_transform *p = &transforms[i - begin];
         const th_sphere *sphere = &c->kinds[c->kind[i]].sphere;
@@ -181,9 +188,11 @@ static void set_planes(test *t, int first, const th_frustum *frustum)
 static test test_of(const th_cull *c, const th_cull_view *visible)
 {
     test t = {.hidden = (uint16_t)c->group_count};
+    assert(visible->pixels > 0);
     set_planes(&t, 0, &visible->frustum);
     memcpy(t.eye, visible->eye, sizeof t.eye);
     for (uint32_t n = 0; n + 1 < c->lod_count; n++) {
+        assert(n == 0 || visible->lod_px[n] <= visible->lod_px[n - 1]);
         float limit = visible->lod_px[n] / (2 * visible->pixels);
         t.limit2[n] = limit * limit;
     }
@@ -238,6 +247,7 @@ static inline void classify_block(const th_cull *c, const test *all, int planes,
 
 static uint32_t block_end(const th_cull *c, uint32_t block)
 {
+    assert(block < c->block_count);
     uint32_t end = (block + 1) * TH_CULL_BLOCK;
     return block + 1 < c->block_count ? end : c->instance_count;
 }
@@ -253,6 +263,7 @@ static void count_block(const th_cull *c, view *v, uint32_t block)
 void th_cull_classify(th_cull *c, uint32_t view_index, const th_cull_view *visible, uint32_t begin_block,
                       uint32_t end_block)
 {
+    assert(c && visible);
     assert(view_index < c->view_count && begin_block <= end_block && end_block <= c->block_count);
     view *v = &c->views[view_index];
     const test t = test_of(c, visible);
@@ -272,6 +283,7 @@ static void skip_visible(const th_cull *c, const uint16_t *restrict visible, uin
 void th_cull_classify_casters(th_cull *c, uint32_t view_index, uint32_t camera, const th_cull_view *visible,
                               const th_cull_light *light, uint32_t begin_block, uint32_t end_block)
 {
+    assert(c && visible && light);
     assert(view_index < c->view_count && begin_block <= end_block && end_block <= c->block_count);
     assert(camera < c->view_count && camera != view_index && light->to_light[1] > 0);
     view *v = &c->views[view_index];
@@ -290,7 +302,7 @@ void th_cull_classify_casters(th_cull *c, uint32_t view_index, uint32_t camera, 
 /* Turns counts into positions, by bucket and within a bucket by block. */
 void th_cull_sum(th_cull *c, uint32_t view_index)
 {
-    assert(view_index < c->view_count);
+    assert(c && view_index < c->view_count);
     view *v = &c->views[view_index];
     uint32_t at = 0;
     for (uint32_t g = 0; g <= c->group_count; g++) {
@@ -311,7 +323,8 @@ void th_cull_sum(th_cull *c, uint32_t view_index)
 
 void th_cull_scatter(th_cull *c, uint32_t view_index, uint32_t begin_block, uint32_t end_block)
 {
-    assert(view_index < c->view_count && begin_block <= end_block && end_block <= c->block_count);
+    assert(c && view_index < c->view_count);
+    assert(begin_block <= end_block && end_block <= c->block_count);
     view *v = &c->views[view_index];
     for (uint32_t b = begin_block; b < end_block; b++) {
         uint32_t *next = v->counts + (size_t)b * c->row, end = block_end(c, b);
@@ -322,18 +335,18 @@ void th_cull_scatter(th_cull *c, uint32_t view_index, uint32_t begin_block, uint
 
 const th_cull_group *th_cull_groups(const th_cull *c, uint32_t view_index)
 {
-    assert(view_index < c->view_count);
+    assert(c && view_index < c->view_count);
     return c->views[view_index].groups;
 }
 
 const uint32_t *th_cull_list(const th_cull *c, uint32_t view_index)
 {
-    assert(view_index < c->view_count);
+    assert(c && view_index < c->view_count);
     return c->views[view_index].list;
 }
 
 uint32_t th_cull_visible_count(const th_cull *c, uint32_t view_index)
 {
-    assert(view_index < c->view_count);
+    assert(c && view_index < c->view_count);
     return c->views[view_index].visible;
 }

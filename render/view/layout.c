@@ -52,7 +52,8 @@ static uint32_t rows(const th_layout *layout)
 
 th_layout th_layout_make(const th_layout_desc *desc)
 {
-    assert(desc->kind >= 0 && desc->kind < TH_LAYOUT_COUNT && desc->locomotions && (desc->motions || desc->count == 0));
+    assert(desc && desc->kind >= 0 && desc->kind < TH_LAYOUT_COUNT);
+    assert(desc->locomotions && (desc->motions || desc->count == 0));
     assert(desc->spacing >= 0 && desc->scale_spread >= 0 && desc->scale_spread < 1);
     th_layout layout = {.desc = *desc};
     if (!(desc->spacing > 0))
@@ -167,8 +168,11 @@ static void place_in_street(const th_layout *layout, uint32_t i, double time_s, 
 
 void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, double time_s, th_instance_transform *out)
 {
+    assert(layout);
     assert(begin <= end && end <= layout->desc.count);
+    assert(begin == end || out);
     for (uint32_t i = begin; i < end; i++, out++) {
+        assert(layout->desc.motions[i].locomotion < layout->desc.locomotion_count);
         const th_locomotion *locomotion = &layout->desc.locomotions[layout->desc.motions[i].locomotion];
         double spread = (double)layout->desc.scale_spread * random_signed(layout, i, RANDOM_SCALE);
         out->scale = (float)((double)locomotion->scale * (1 + spread));
@@ -189,6 +193,7 @@ void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, doub
 
 bool th_layout_is_still(const th_layout *layout)
 {
+    assert(layout);
     return layout->desc.kind != TH_LAYOUT_STREET;
 }
 
@@ -211,6 +216,7 @@ static double extent(const th_layout *layout)
 
 th_sphere th_layout_bounds(const th_layout *layout)
 {
+    assert(layout);
     double high = 0, wide = 0;
     for (uint32_t s = 0; s < layout->desc.locomotion_count; s++) {
         const th_locomotion *locomotion = &layout->desc.locomotions[s];
@@ -238,6 +244,7 @@ static th_sphere sphere_at(const th_locomotion *locomotion, const th_instance_tr
 
 uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time_s, th_sphere out[3])
 {
+    assert(layout && out && instance < layout->desc.count);
     const th_instance_motion *motion = &layout->desc.motions[instance];
     const th_locomotion *locomotion = &layout->desc.locomotions[motion->locomotion];
     th_instance_transform at;
@@ -254,6 +261,7 @@ uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time
 
 th_mat34 th_instance_transform_matrix(const th_instance_transform *transform)
 {
+    assert(transform);
     const float *p = transform->position;
     const float s = transform->scale * sinf(transform->heading_rad),
                 c = transform->scale * cosf(transform->heading_rad);

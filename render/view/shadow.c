@@ -1,5 +1,6 @@
 #include "shadow.h"
 
+#include <assert.h>
 #include <cglm/cglm.h>
 
 #include <math.h>
@@ -40,6 +41,8 @@ void th_shadow_fini(th_shadow *s)
 void th_shadow_matrix(uint32_t pixels, const float to_sun[3], const float center[3], float radius,
                       float out_clip_from_world[16])
 {
+    assert(pixels > 0 && radius > 0);
+    assert(fabsf(glm_vec3_norm2((float[3]){to_sun[0], to_sun[1], to_sun[2]}) - 1) < 1e-2F);
     mat4 view, projection, clip;
     vec3 up = {0, 1, 0}, origin = {0, 0, 0}, sun = {to_sun[0], to_sun[1], to_sun[2]}, middle;
     if (fabsf(sun[1]) > 0.99F)
@@ -66,6 +69,7 @@ static void set_matrices(th_shadow *s, const float to_sun[3], const float center
 
 void th_shadow_begin(th_shadow *s, const float to_sun[3], const float center[3], float radius)
 {
+    assert(s->framebuffer && s->pixels > 0);
     set_matrices(s, to_sun, center, radius);
     glBindFramebuffer(GL_FRAMEBUFFER, s->framebuffer);
     glViewport(0, 0, (GLsizei)s->pixels, (GLsizei)s->pixels);

@@ -2,6 +2,7 @@
 
 #include <throng/render/render_mesh.h>
 
+#include <assert.h>
 #include <math.h>
 
 th_tint th_tint_instance(uint32_t instance)
@@ -15,6 +16,7 @@ th_tint th_tint_instance(uint32_t instance)
 
 th_tint th_tint_lod(uint32_t lod)
 {
+    assert(lod < TH_RENDER_MESH_LODS);
     static const th_tint levels[TH_RENDER_MESH_LODS] = {
         {{255, 255, 255, 255}}, {{250, 210, 60, 255}}, {{240, 130, 40, 255}}, {{220, 50, 50, 255}}};
     return levels[lod];

@@ -2,6 +2,7 @@
 
 #include <throng/render/crowd_renderer.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +112,9 @@ static th_result make_parts(th_upload *u, const th_render_mesh *render_mesh, th_
     u->part_count = render_mesh->part_count;
     for (uint32_t i = 0; i < render_mesh->part_count; i++) {
         const th_render_mesh_part *from = &render_mesh->parts[i];
+        assert(from->material < render_mesh->material_count);
         const th_render_mesh_material *material = &render_mesh->materials[from->material];
+        assert(material->image == TH_NO_INDEX || material->image < render_mesh->image_count);
         th_upload_part *part = &u->parts[i];
         part->base_vertex = from->base_vertex;
         memcpy(part->lods, from->lods, sizeof part->lods);
@@ -123,6 +126,7 @@ static th_result make_parts(th_upload *u, const th_render_mesh *render_mesh, th_
 
 th_result th_upload_init(th_upload *u, const th_render_mesh *render_mesh, th_error *err)
 {
+    assert(u && render_mesh && render_mesh->lod_count >= 1 && render_mesh->lod_count <= TH_RENDER_MESH_LODS);
     *u = (th_upload){.lod_count = render_mesh->lod_count,
                      .line_end_count = render_mesh->line_end_count,
                      .palette_entries = render_mesh->bone_count};

@@ -32,7 +32,7 @@ typedef struct th_compiled_model_desc {
      * a regular grid that has the times of its keys, each held until the next. */
     th_interpolation interpolation;
     th_keys keys;   /* of compiled clips */
-    double bound_m; /* largest error of a compiled clip, for a model of 1.8 m; 0 = TH_DEFAULT_BOUND_M */
+    double bound_m; /* finite; largest error of a compiled clip, for a model of 1.8 m; 0 = TH_DEFAULT_BOUND_M */
 } th_compiled_model_desc;
 
 typedef struct th_compiled_model th_compiled_model;

@@ -38,21 +38,21 @@ th_isa th_isa_best(void);
 typedef struct th_instance {
     uint32_t model; /* index into th_crowd_desc.compiled_models */
     uint32_t clip;  /* index into the model's clips, TH_NO_INDEX for the rest pose */
-    double phase_s; /* in clip seconds, at time 0 */
+    double phase_s; /* in clip seconds, at time 0; finite */
     double speed;   /* clip seconds per second; finite, may be 0 or negative */
 } th_instance;
 
-/* Fills in a random crowd: models in turn, random clips, phases over a whole clip and speeds of 0.9 to 1.1. Instance i
- * depends only on the seed and on i, so a larger crowd begins with the smaller one.
- * clip: the clip of all instances; models without a clip of that index get the rest pose. TH_NO_INDEX: a mix of all. */
+/* Fills in a random crowd of at least one model: models in turn, random clips, phases over a whole clip and speeds of
+ * 0.9 to 1.1. Instance i depends only on the seed and on i, so a larger crowd begins with the smaller one. clip: the
+ * clip of all instances; models without a clip of that index get the rest pose. TH_NO_INDEX: a mix of all. */
 void th_instances_scatter(const th_compiled_model *const *compiled_models, uint32_t compiled_model_count, uint32_t clip,
                           uint64_t seed, th_instance *out, uint32_t count);
 
 typedef struct th_crowd_desc {
     const th_compiled_model *const *compiled_models; /* required; borrowed, must outlive the crowd */
-    uint32_t compiled_model_count;
-    const th_instance *instances; /* copied */
-    uint32_t instance_count;      /* may be 0 */
+    uint32_t compiled_model_count;                   /* at least 1 if there are instances */
+    const th_instance *instances;                    /* copied */
+    uint32_t instance_count;                         /* may be 0 */
     th_isa isa;
     th_palette palette;
     th_writes writes;
@@ -80,8 +80,8 @@ size_t th_crowd_bytes(const th_crowd *crowd);         /* owned by the crowd, wit
 
 /* Sets the active instances: only these are posed from now on. No index may occur twice. The numbers of
  * bones and batches, costs, and the sizes of palettes and poses above then refer to them; none of them grows. Palettes
- * are grouped by model, and within a model in the order given here. NULL: all, as in a new crowd. Takes some
- * nanoseconds per active instance. Not concurrently with an update. */
+ * are grouped by model, and within a model in the order given here. NULL: all, as in a new crowd; `count` is theirs.
+ * Takes some nanoseconds per active instance. Not concurrently with an update. */
 void th_crowd_set_active(th_crowd *crowd, const uint32_t *instances, uint32_t count);
 
 /* Changes how palettes are stored, for callers that learn later what kind of memory they get. The written bytes stay
@@ -100,7 +100,8 @@ th_palette_range th_crowd_palettes(const th_crowd *crowd, uint32_t model);
 size_t th_crowd_palette_offset(const th_crowd *crowd, uint32_t instance);
 
 /* Writes the palettes of batches [begin, end) at time_s.
- * palette: th_crowd_palette_bytes, aligned to 64. scratch: th_crowd_scratch_bytes, aligned to 64, one per thread.
+ * palette: th_crowd_palette_bytes, aligned to 64. scratch: th_crowd_scratch_bytes, aligned to 64, one per thread. The
+ * two, and poses below, do not overlap.
  * Never allocates and never fails. */
 void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch);
 
@@ -113,7 +114,7 @@ void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const
                       void *scratch);
 
 /* The memory floor: writes the same number of bytes as th_crowd_update to the same addresses, cached or streamed alike,
- * instance by instance, and computes nothing. */
+ * instance by instance, and computes nothing. palette: as for th_crowd_update. */
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette);
 
 /* XXH3 over the palettes of all instances in order, without padding. All instances must be active. */

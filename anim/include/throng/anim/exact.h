@@ -13,7 +13,9 @@ TH_API_BEGIN
  * clip without duration. */
 double th_clip_ticks(const th_clip *clip, double time_s);
 
-/* Local transform of the channel's joint at `ticks`, which is not wrapped but clamped to the keys of each track. */
+/* Models, clips and channels have passed th_model_check, here and below.
+ *
+ * Local transform of the channel's joint at `ticks`, which is not wrapped but clamped to the keys of each track. */
 void th_exact_channel(const th_channel *channel, double ticks, th_interpolation interpolation, th_trs *out);
 
 /* Model-space matrices of all joints: out[j] = scene_from_joint, joint_count elements.
@@ -26,7 +28,8 @@ void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, t
                      th_dmat34 *out_local);
 void th_exact_resolve(const th_model *model, const th_dmat34 *local, th_dmat34 *out);
 
-/* The palette of a pose: out[b] = pose[bones[b].joint] * bones[b].inverse_bind, bone_count elements. */
+/* The palette of a pose: out[b] = pose[bones[b].joint] * bones[b].inverse_bind, bone_count elements. out must not be
+ * pose. */
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out);
 
 TH_API_END

@@ -18,7 +18,7 @@ typedef struct th_import_desc {
     const char *path;      /* required */
     const char *importer;  /* path of throng-import; NULL: beside the running program, else in ../libexec/throng from
                               there, else where this library was configured to have it installed */
-    double timeout_s;      /* wall clock; 0 = TH_IMPORT_DEFAULT_TIMEOUT_S */
+    double timeout_s;      /* wall clock; not negative; 0 = TH_IMPORT_DEFAULT_TIMEOUT_S */
     uint64_t memory_bytes; /* address space of the process; 0 = TH_IMPORT_DEFAULT_MEMORY */
 } th_import_desc;
 

@@ -5,6 +5,7 @@
 
 #include <throng/core/api.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ typedef struct th_playback {
 /* duration_s: of the clip, above 0; phase_s: clip seconds at time 0; speed: clip seconds per second. */
 static inline th_playback th_playback_of(double duration_s, double phase_s, double speed)
 {
+    assert(duration_s > 0);
     /* Slightly late, so that rounding at the time of a key never selects the frame before it. */
     const double late = 0x1p-32;
     const th_playback playback = {phase_s / duration_s + late, speed / duration_s};

@@ -48,7 +48,7 @@ typedef struct th_synthetic_desc {
 #define TH_SYNTHETIC_DEFAULT                                                                                           \
     ((th_synthetic_desc){.joints = 64, .clips = 1, .keys = 61, .rate = 30, .moving = 100, .seed = 1})
 
-/* The depth of such a model. */
+/* The depth of such a model. The shape must be valid. */
 uint32_t th_synthetic_depth(const th_synthetic_desc *desc);
 
 /* Errors: TH_ERR_LIMIT for a value outside the ranges above; TH_ERR_MEMORY. Free *out with th_model_free. */

@@ -20,8 +20,8 @@ void th_arena_destroy(th_arena *arena);
 /* Bytes that the arena has allocated from the system. */
 size_t th_arena_bytes(const th_arena *arena);
 
-/* Returns `count` zeroed elements of `size` bytes, aligned to 64 bytes, also for a count of 0. Returns NULL when out of
- * memory or when count * size overflows. */
+/* Returns `count` zeroed elements of `size` bytes, above 0, aligned to 64 bytes, also for a count of 0. Returns NULL
+ * when out of memory or when count * size overflows. */
 void *th_arena_alloc(th_arena *arena, size_t count, size_t size);
 
 /* Copy a string, copy an array, format a string. Return NULL when out of memory. */

@@ -1,8 +1,8 @@
 /* Errors caused by files, options or the machine.
  *
  * A function that can fail for such a reason returns a th_result and fills a th_error, whose text says what went wrong
- * and where, for users. Mistakes of the caller (NULL, a range out of bounds) are assert()s. Libraries never print, log
- * or exit. */
+ * and where, for users. Mistakes of the caller are assert()s: NULL where a function does not allow it, an index or a
+ * range out of bounds, calls in the wrong order. Libraries never print, log or exit. */
 #ifndef THRONG_CORE_ERROR_H
 #define THRONG_CORE_ERROR_H
 
@@ -24,7 +24,7 @@ typedef struct th_error {
     char text[1024]; /* one sentence, no newline, no full stop at the end */
 } th_error;
 
-/* Fills `err` (may be NULL) and returns `code`: return th_fail(err, ...);
+/* Fills `err` (may be NULL) and returns `code`, which is not TH_OK: return th_fail(err, ...);
  * Text that does not fit is truncated. */
 __attribute__((format(printf, 3, 4))) th_result th_fail(th_error *err, th_result code, const char *format, ...);
 

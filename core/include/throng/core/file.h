@@ -9,10 +9,10 @@
 
 TH_API_BEGIN
 
-/* Writes the concatenated parts to a temporary file in the folder of `path`, syncs it, and renames it to `path`. So
- * `path` has either the old or the new content. Keeps the permissions of an existing file. Follows symbolic links, also
- * to a file that does not exist yet. Does not replace a file without write permission. Writes directly to what is not a
- * regular file, such as a device or a pipe; a pipe without a reader is an error.
+/* Writes the concatenated parts, at least one, to a temporary file in the folder of `path`, syncs it, and renames it to
+ * `path`. So `path` has either the old or the new content. Keeps the permissions of an existing file. Follows symbolic
+ * links, also to a file that does not exist yet. Does not replace a file without write permission. Writes directly to
+ * what is not a regular file, such as a device or a pipe; a pipe without a reader is an error.
  *
  * Blocks signals to this thread while the temporary file exists. A signal that another thread receives may still end
  * the program and leave the file. Beyond the file size limit it returns an error, without SIGXFSZ. On failure

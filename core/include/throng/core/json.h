@@ -21,7 +21,8 @@ json_t *th_json_text(const char *text);        /* null for NULL; bytes that are 
 json_t *th_json_text_if_any(const char *text); /* the same, and null for an empty text */
 json_t *th_json_reals(const double *values, size_t count);
 
-/* These take ownership of all their json_t arguments. They return the first one, or NULL on failure. */
+/* These take ownership of all their json_t arguments, which are different. They return the first one, or NULL on
+ * failure. */
 json_t *th_json_append(json_t *array, json_t *value);
 
 /* Appends a formatted text of up to 1023 bytes, made printable (text_format.h), to the array *texts. */
@@ -30,7 +31,7 @@ json_t *th_json_merge(json_t *object, json_t *more);
 json_t *th_json_set(json_t *object, const char *name, json_t *value);
 
 /* Writes the document and a newline. Containers of scalars only stay on one line, others are indented. digits: of real
- * numbers; 17 preserve a double. Returns false when out of memory or when the stream failed. */
+ * numbers, 1 to 17; 17 preserve a double. Returns false when out of memory or when the stream failed. */
 bool th_json_write(const json_t *document, int digits, FILE *file);
 
 TH_API_END

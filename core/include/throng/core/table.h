@@ -17,15 +17,16 @@ typedef struct th_table th_table;
 th_table *th_table_create(const char *columns);
 void th_table_destroy(th_table *table);
 
-/* Adds the next cell, of up to 511 bytes, made printable. Rows fill from left to right. */
+/* Adds the next cell, of up to 511 bytes, made printable. Rows fill from left to right, and must be full before the
+ * table is written. */
 __attribute__((format(printf, 2, 3))) void th_table_cell(th_table *table, const char *format, ...);
 
 /* Adds a row without text. */
 void th_table_gap(th_table *table);
 
 /* Makes a row of each object of an array, and a column of each name in them, in order of first appearance. Texts and
- * numbers are kept, true and false become 1 and 0, null and missing values an empty cell. The array must not be empty.
- * Returns NULL when out of memory, or for more than 128 names. */
+ * numbers are kept, true and false become 1 and 0, null and missing values an empty cell. The array must not be empty;
+ * NULL stands for one that ran out of memory. Returns NULL when out of memory, or for more than 128 names. */
 th_table *th_table_from_objects(const json_t *objects);
 
 /* Pads columns to their width, except in CSV. A row without text is a blank line in TH_FORMAT_TEXT and left out in the

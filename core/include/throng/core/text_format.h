@@ -18,24 +18,25 @@ typedef enum th_format {
 } th_format;
 
 /* Copies the text with control characters replaced, because names come from files and terminals interpret them.
- * Truncates to `size`. Returns out. */
+ * Truncates to `size`, which is above 0, here and below. Returns out. */
 char *th_printable(const char *text, char *out, size_t size);
 
 /* The number of code points of the text. */
 uint32_t th_utf8_length(const char *text);
 
-/* Copies the text. If it has more than `most` code points, replaces its middle by an ellipsis. Truncates to `size`.
- * Returns out. */
+/* Copies the text, to another place. If it has more than `most` code points, at least 1, replaces its middle by an
+ * ellipsis. Truncates to `size`. Returns out. */
 char *th_ellipsize(const char *text, uint32_t most, char *out, size_t size);
 
-/* Copies the text with a backslash before Markdown markup. out: room for twice the text. Returns out. */
+/* Copies the text, to another place, with a backslash before Markdown markup. out: room for twice the text. Returns
+ * out. */
 char *th_markdown_escape(const char *text, char *out);
 
 /* Writes the text, escaped for an element or an attribute of HTML or XML. Bytes that are not UTF-8, and characters that
  * XML does not allow, become U+FFFD. */
 void th_html_escape(const char *text, FILE *file);
 
-/* Appends to the text in out. Truncates to `size`. */
+/* Appends to the text in out, which is shorter than `size`. Truncates to `size`. */
 __attribute__((format(printf, 3, 4))) void th_append(char *out, size_t size, const char *format, ...);
 
 /* Writes a line of up to 1023 bytes, made printable; in Markdown and HTML a paragraph. */

@@ -114,8 +114,9 @@ static inline int th_jobs_for(th_jobs *jobs, uint32_t count, uint32_t grain, th_
     return th_jobs_run(jobs, &job);
 }
 
-/* Writes th_job.partition of about equal cost: `threads` - 1 of them. costs: per item, in any unit; their sum must be
- * below 2^56. Takes time proportional to count, so call it once for items that run often. */
+/* Writes th_job.partition of about equal cost: `threads` - 1 of them, for 1 to TH_JOBS_MAX_THREADS threads. costs: per
+ * item, in any unit; their sum must be below 2^56. Takes time proportional to count, so call it once for items that run
+ * often. */
 void th_jobs_partition(uint32_t threads, uint32_t count, uint32_t grain, const uint32_t *costs, uint32_t *partition);
 
 /* A frame groups calls that follow each other closely. Waking a thread takes 30 to 60 microseconds. Begin the frame as

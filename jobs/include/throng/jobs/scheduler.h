@@ -23,8 +23,9 @@ typedef struct th_scheduler_ops {
     void (*destroy)(void *scheduler);
 } th_scheduler_ops;
 
-/* Makes a scheduler available. ops is borrowed and must stay valid. Call it before the first pool is created, from one
- * thread, and not for TH_SCHEDULER_WORK_STEALING or TH_SCHEDULER_SERIAL. A second call replaces the first. */
+/* Makes a scheduler available. ops is borrowed, complete, and must stay valid. Call it before the first pool is
+ * created, from one thread, and not for TH_SCHEDULER_WORK_STEALING or TH_SCHEDULER_SERIAL. A second call replaces the
+ * first. */
 void th_scheduler_register(th_scheduler scheduler, const th_scheduler_ops *ops);
 
 uint32_t th_loop_threads(const th_loop *loop);
@@ -34,8 +35,9 @@ uint32_t th_loop_chunks(const th_loop *loop);
 typedef struct th_loop_worker th_loop_worker;
 typedef void th_loop_fn(th_loop_worker *self, void *ctx);
 
-/* Runs fn with the calling thread as worker `worker` of the pool. fn may call th_loop_run any number of times. A thread
- * may join a loop several times. Two threads must not have the same number at the same time. */
+/* Runs fn with the calling thread as worker `worker` of the pool; 0 is the thread that called run. fn may call
+ * th_loop_run any number of times. A thread may join a loop several times. Two threads must not have the same number at
+ * the same time. */
 void th_loop_join(th_loop *loop, uint32_t worker, th_loop_fn *fn, void *ctx);
 
 /* Runs the chunks [begin, end), fewer if one fails. */

@@ -5,7 +5,8 @@
  * picture's width divided by its height.
  *
  * One description serves orbiting and flying: a target, and the eye at a distance from it. th_camera_orbit moves the
- * eye around the target, th_camera_turn the target around the eye, th_camera_move both. */
+ * eye around the target, th_camera_turn the target around the eye, th_camera_move both. A projection, a frustum and
+ * pixels need a camera within the ranges below and an aspect above 0. */
 #ifndef THRONG_RENDER_CAMERA_H
 #define THRONG_RENDER_CAMERA_H
 
@@ -43,8 +44,8 @@ void th_camera_move(th_camera *camera, float right, float up, float forward);
 /* Multiplies the distance from the target by `factor`, which is above 0. */
 void th_camera_zoom(th_camera *camera, float factor);
 
-/* Sets near and far as close as possible around a sphere, seen from the eye. Near is never less than a ten-thousandth
- * of far: otherwise depth would lose its precision when the eye is inside the sphere. */
+/* Sets near and far as close as possible around a sphere, of a radius above 0, seen from the eye. Near is never less
+ * than a ten-thousandth of far: otherwise depth would lose its precision when the eye is inside the sphere. */
 void th_camera_fit_depth(th_camera *camera, const float centre[3], float radius);
 
 void th_camera_eye(const th_camera *camera, float out[3]);
@@ -62,7 +63,7 @@ void th_camera_frustum(const th_camera *camera, float aspect, th_frustum *out);
  * matrices. */
 void th_frustum_from_matrix(const float clip_from_scene[16], th_frustum *out);
 
-/* The height in pixels of one scene unit at distance 1, in a picture of height_px. */
+/* The height in pixels of one scene unit at distance 1, in a picture of height_px, above 0. */
 float th_camera_pixels(const th_camera *camera, float height_px);
 
 TH_API_END

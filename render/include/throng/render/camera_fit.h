@@ -31,6 +31,7 @@ typedef struct th_camera_fit {
  * fill; above 0, up to 1. */
 th_camera_fit th_camera_fit_begin(const th_camera *camera, float aspect, float part);
 
+/* radius: above 0. */
 void th_camera_fit_add(th_camera_fit *fit, const float centre[3], float radius);
 
 /* Centres the spheres of `in_the_middle` to within a few percent, and sees all spheres of `all`. Both have the same

@@ -35,11 +35,11 @@ enum { TH_CROWD_VIEW_MAX_MODELS = 64 };
 typedef struct th_crowd_view_desc {
     const th_model *models[TH_CROWD_VIEW_MAX_MODELS]; /* borrowed: must outlive the crowd_view */
     uint32_t clips[TH_CROWD_VIEW_MAX_MODELS];         /* as in th_scene_desc */
-    uint32_t model_count;
-    th_compiled_model_desc compile;                  /* how to compile models; its `model` is ignored */
-    const th_compiled_model *const *compiled_models; /* [model] borrowed; NULL: prepare compiles them */
+    uint32_t model_count;                             /* at least 1 */
+    th_compiled_model_desc compile;                   /* how to compile models; its `model` is ignored */
+    const th_compiled_model *const *compiled_models;  /* [model] borrowed; NULL: prepare compiles them */
     const th_instance *instances; /* [count] read by th_crowd_view_prepare; NULL: generated from the seed */
-    uint32_t count;               /* characters */
+    uint32_t count;               /* characters; at least 1 */
     uint64_t seed;
     th_layout_kind layout;
     th_look look;
@@ -49,7 +49,7 @@ typedef struct th_crowd_view_desc {
     th_ring_upload upload;
     th_fetch fetch;
     uint32_t shadow_pixels;                   /* as in th_crowd_renderer_desc */
-    double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera */
+    double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera; zoom above 0 */
 } th_crowd_view_desc;
 
 typedef struct th_crowd_view th_crowd_view;
@@ -80,7 +80,7 @@ void th_crowd_view_destroy(th_crowd_view *crowd_view); /* NULL does nothing */
  *
  * Both may draw frames until one of them is released. */
 
-/* base: may be NULL; must not be released before the new one is complete. */
+/* base: may be NULL; of the same models; must not be released before the new one is complete. */
 th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_view *base, th_crowd_view **out,
                                 th_error *err);
 th_result th_crowd_view_complete(th_crowd_view *crowd_view, th_gl *gl, th_error *err);
@@ -99,7 +99,8 @@ void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera)
 /* From now on records the stages of a frame as spans and its statistics as counters. NULL: stops recording. */
 void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer);
 
-/* Returns false and draws nothing when the driver lost the written data twice in a row. */
+/* The picture has width * height pixels, neither 0. Returns false and draws nothing when the driver lost the written
+ * data twice in a row. */
 bool th_crowd_view_frame(th_crowd_view *crowd_view, double time_s, const th_camera *camera, const th_target *target,
                          uint32_t width, uint32_t height);
 

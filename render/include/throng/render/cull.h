@@ -40,7 +40,7 @@ typedef struct th_cull_desc {
 typedef struct th_cull_view {
     th_frustum frustum;
     float eye[3]; /* for levels of detail; shadow views use the camera's eye, so that levels agree */
-    float pixels; /* height in pixels of a scene unit at distance 1 (th_camera_pixels) */
+    float pixels; /* height in pixels of a scene unit at distance 1 (th_camera_pixels); above 0 */
     float lod_px[TH_CULL_MAX_LODS - 1]; /* descending. A character smaller than lod_px[n] gets level n + 1 or coarser.
                                            Its size is the diameter of its sphere divided by distance, not depth, so
                                            that no level changes when the camera turns */

@@ -42,7 +42,8 @@ void th_frame_writer_size(const th_frame_writer_desc *desc, uint32_t *out_width,
  * cannot be written; TH_ERR_ENVIRONMENT: no ffmpeg; TH_ERR_MEMORY. */
 th_result th_frame_writer_open(const th_frame_writer_desc *desc, th_frame_writer **out, th_error *err);
 
-/* rgba: width * height * 4 bytes, sRGB, top row first, no gaps between rows. Alpha is ignored. After an error only
+/* rgba: width * height * 4 bytes, sRGB, top row first, no gaps between rows. Alpha is ignored. At most
+ * th_frame_writer_desc.frame_count calls. After an error only
  * th_frame_writer_abandon is allowed. TH_ERR_INPUT: a PNG cannot be written. TH_ERR_ENVIRONMENT: ffmpeg failed; the
  * text holds its message. TH_ERR_MEMORY. */
 th_result th_frame_writer_add(th_frame_writer *writer, const uint8_t *rgba, th_error *err);
@@ -54,7 +55,8 @@ th_result th_frame_writer_close(th_frame_writer *writer, th_error *err);
 /* Frees the writer and drops an unfinished video; PNGs that were added stay. NULL does nothing. */
 void th_frame_writer_abandon(th_frame_writer *writer);
 
-/* Encodes one picture as PNG in memory. The caller frees *out; rgba as for th_frame_writer_add. TH_ERR_MEMORY. */
+/* Encodes one picture as PNG in memory. The caller frees *out; rgba as for th_frame_writer_add. Each
+ * side has 1 to TH_FRAME_WRITER_MAX_SIDE pixels. TH_ERR_MEMORY. */
 th_result th_png_encode(const uint8_t *rgba, uint32_t width, uint32_t height, unsigned char **out, size_t *out_size,
                         th_error *err);
 

@@ -22,7 +22,7 @@ typedef struct th_gpu_clock th_gpu_clock;
 th_result th_gpu_clock_create(const th_gl *gl, th_gpu_clock **out, th_error *err);
 void th_gpu_clock_destroy(th_gpu_clock *clock); /* NULL does nothing */
 
-/* Measures nothing while too many results are pending. */
+/* Measures nothing while too many results are pending. Not twice without an end. */
 void th_gpu_clock_begin(th_gpu_clock *clock);
 void th_gpu_clock_end(th_gpu_clock *clock);
 

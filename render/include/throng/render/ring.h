@@ -7,7 +7,8 @@
  *     ... draw from th_ring_get_binding ...
  *     th_ring_fence(ring);                  after the last draw that reads the slot
  *
- * These calls belong to the context's thread. */
+ * These calls belong to the context's thread, and come in this order. A slot that is drawn more than once has one
+ * fence, and a slot of which the data was lost has none. */
 #ifndef THRONG_RENDER_RING_H
 #define THRONG_RENDER_RING_H
 

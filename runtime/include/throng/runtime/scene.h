@@ -11,8 +11,8 @@ TH_API_BEGIN
 typedef struct th_scene_desc {
     const th_model *const *models; /* required; borrowed, must outlive the scene; instances use them in turn */
     uint32_t model_count;
-    const uint32_t *clips; /* per model: a clip, or TH_NO_INDEX for a mix of all; NULL: a mix for each model */
-    uint32_t instance_count;
+    const uint32_t *clips;   /* per model: a clip, or TH_NO_INDEX for a mix of all; NULL: a mix for each model */
+    uint32_t instance_count; /* needs a model if not 0 */
     uint64_t seed;
     th_compiled_model_desc compile; /* how each model is compiled; its `model` is ignored */
     const th_compiled_model *const

@@ -28,9 +28,9 @@ void th_tracer_destroy(th_tracer *tracer);
  * the first group. Must not be called inside a frame. Allocates. */
 void th_tracer_group(th_tracer *tracer, const char *name);
 
-/* Spans of the main thread, nested up to 15 deep, frames included. name: a string literal, because only its address is
- * kept. Each returns the time of th_clock_ns, also without a tracer, so that callers that add up times need not read
- * the clock again and get the times of the trace. */
+/* Spans of the main thread, nested up to 15 deep, frames included; each ends after the spans in it. name: a string
+ * literal, because only its address is kept. Each returns the time of th_clock_ns, also without a tracer, so that
+ * callers that add up times need not read the clock again and get the times of the trace. */
 uint64_t th_tracer_begin(th_tracer *tracer, const char *name);
 uint64_t th_tracer_next(th_tracer *tracer, const char *name); /* ends the innermost, begins another without a gap */
 uint64_t th_tracer_end(th_tracer *tracer);
