@@ -7,9 +7,9 @@
 #ifndef TH_SERVE_SIMULATION_TICK_LOOP_H
 #define TH_SERVE_SIMULATION_TICK_LOOP_H
 
-#include <throng/bench/histogram.h>
 #include "metrics/time_series.h"
 #include "simulation.h"
+#include <throng/bench/histogram.h>
 
 typedef struct th_tick_loop th_tick_loop;
 
