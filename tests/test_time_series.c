@@ -68,6 +68,44 @@ Test(histogram, a_difference_holds_what_came_between)
     cr_expect(fabs(th_histogram_quantile(&between, 0.5) - 100000) < 3000);
 }
 
+/* Two workers animated for 1.2 of 2 s, in ticks of 100 ms of which one took longer. */
+Test(time_series, a_second_is_as_computed_by_hand)
+{
+    for (int i = 0; i < 19; i++)
+        th_histogram_add(&h, 100000000);
+    th_histogram_add(&h, 300000000);
+    const th_second_counts counts = {
+        .begin_ns = 5000000000,
+        .end_ns = 7000000000,
+        .ticks = &h,
+        .missed = 3,
+        .characters = 2000,
+        .max_start_delay_ns = 4000000,
+        .busy_s = 1.2,
+        .workers = 2,
+        .paused = true,
+    };
+    const th_second s = th_second_of(&counts);
+    cr_expect(s.end_s == 7 && s.span_s == 2);
+    cr_expect(s.ticks == 20 && s.missed == 3 && s.characters == 2000 && s.paused == 1);
+    cr_expect_float_eq(s.mean_s, 0.11, 1e-12);
+    cr_expect_float_eq(s.p50_s, 0.1, 0.004);
+    cr_expect_float_eq(s.p90_s, 0.1, 0.004);
+    cr_expect_float_eq(s.p99_s, 0.3, 0.01);
+    cr_expect_float_eq(s.max_s, 0.3, 1e-12);
+    cr_expect_float_eq(s.max_start_delay_s, 0.004, 1e-12);
+    cr_expect_float_eq(s.busy, 0.3, 1e-12);
+}
+
+Test(time_series, a_second_without_ticks_is_idle_and_none_is_busier_than_all_the_time)
+{
+    th_second_counts counts = {.end_ns = 1000000000, .ticks = &h, .workers = 4};
+    const th_second s = th_second_of(&counts);
+    cr_expect(s.ticks == 0 && s.mean_s == 0 && s.p99_s == 0 && s.max_s == 0 && s.busy == 0 && s.paused == 0);
+    counts.busy_s = 4.01;
+    cr_expect_eq(th_second_of(&counts).busy, 1);
+}
+
 static th_time_series time_series;
 static th_second seconds[TH_TIME_SERIES_SECONDS];
 
