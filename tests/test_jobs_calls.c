@@ -302,8 +302,10 @@ Test(frame, means_nothing_to_more_threads_than_cpus_and_to_other_schedulers, .ti
         if (!th_scheduler_available((th_scheduler)s))
             continue;
         th_jobs *jobs = create_jobs((th_scheduler)s, th_cpus_read().usable + 1);
-        if (s == TH_SCHEDULER_WORK_STEALING)
-            cr_expect(burns_nothing_in_a_frame(jobs));
+        if (s == TH_SCHEDULER_WORK_STEALING) {
+            cr_expect(burns_nothing_in_a_frame(jobs) && burns_nothing_in_a_frame(jobs)); /* in the second all sleep */
+            cr_expect_eq(stats_of(jobs, 1).wakes, 0, "nor wakes it anybody");
+        }
         th_jobs_frame_begin(jobs);
         th_jobs_frame_end(jobs);
         th_jobs_destroy(jobs);
