@@ -442,16 +442,17 @@ Test(compare, records_without_a_common_entry_are_refused)
 
 Test(compare, other_palettes_and_larger_errors_are_failures_of_their_own)
 {
-    pair p = pair_of(6, 6, steady, steady_again);
+    pair p = pair_of(7, 6, steady, steady_again);
     p.reports[1].rows[0].palette_hash++;
     p.reports[1].rows[1].max_error *= 1.02;
     p.reports[1].rows[2].max_error *= 1.005; /* the last digits of a library */
     p.reports[1].rows[3].max_error *= 0.5;
     strcpy(p.reports[1].rows[4].failure, "joint hand is off");
     for (int side = 0; side < 2; side++)
-        p.reports[side].rows[5].overrides = true;
-    p.reports[0].rows[5].error_vs_source = 1e-3;
-    p.reports[1].rows[5].error_vs_source = 2e-3;
+        p.reports[side].rows[5].overrides = p.reports[side].rows[6].overrides = true;
+    p.reports[0].rows[5].error_vs_source = p.reports[0].rows[6].error_vs_source = 1e-3;
+    p.reports[1].rows[5].error_vs_source = 1.02e-3;
+    p.reports[1].rows[6].error_vs_source = 1.005e-3;
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     cr_expect_str_eq(p.result.changes[0].problem, "its palettes changed: 1234567890abcdf0, was 1234567890abcdef");
     cr_expect_str_eq(p.result.changes[1].problem, "its error grew from 0.0001 to 0.000102");
@@ -459,7 +460,8 @@ Test(compare, other_palettes_and_larger_errors_are_failures_of_their_own)
     cr_expect_str_eq(p.result.changes[3].problem, "");
     cr_expect_str_eq(p.result.changes[4].problem, "it failed: joint hand is off");
     expect_verdict(&p, 4, TH_VERDICT_UNTIMED);
-    cr_expect_str_eq(p.result.changes[5].problem, "its error vs source grew from 0.001 to 0.002");
+    cr_expect_str_eq(p.result.changes[5].problem, "its error vs source grew from 0.001 to 0.00102");
+    cr_expect_str_eq(p.result.changes[6].problem, "");
     cr_expect_eq(p.result.problems, 4);
     cr_expect_eq(p.result.verdicts[TH_VERDICT_REGRESSION], 0);
     cr_expect(th_comparison_is_bad(&p.result));
