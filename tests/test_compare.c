@@ -161,6 +161,26 @@ Test(compare, the_scatter_between_processes_is_the_floor)
     end(&p);
 }
 
+/* Each process runs at a clock of its own, and its times follow. */
+Test(compare, processes_at_different_clocks_are_compared_at_one)
+{
+    pair p = pair_of(1, 12, steady, steady_again);
+    stretch(&p, 0, 1.1);
+    for (int side = 0; side < 2; side++) {
+        th_row *row = &p.reports[side].rows[0];
+        for (uint32_t i = 0; i < row->real_ns.count; i++) {
+            const double slower = 1 + 0.4 * th_random_unit((uint64_t)side, i / 20);
+            row->real_ns.values[i] *= slower;
+            row->cpu_ns.values[i] *= slower;
+            row->core_clock_ns.values[i] *= slower;
+        }
+    }
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 0, TH_VERDICT_REGRESSION);
+    cr_expect_float_eq(p.result.changes[0].change, 0.1, 0.01, "%g", p.result.changes[0].change);
+    end(&p);
+}
+
 /* Every process has the same clock, a tenth quicker on the second day, and its times follow. */
 Test(compare, a_change_of_the_core_clock_is_no_change)
 {
