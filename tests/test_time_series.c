@@ -1,11 +1,14 @@
 /* Ticks counted: histograms, and the last hour by seconds. */
 #include "src/serve/metrics/histogram.h"
 #include "src/serve/metrics/time_series.h"
+#include "src/serve/simulation/seqlock.h"
 
 #include <criterion/criterion.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 static th_histogram h;
 
@@ -105,6 +108,42 @@ Test(time_series, a_second_without_ticks_is_idle_and_none_is_busier_than_all_the
     counts.busy_s = 4.01;
     cr_expect_eq(th_second_of(&counts).busy, 1);
 }
+
+/* ---- states that change while they are read ---- */
+
+enum { WORDS = 4 };
+
+static th_seqlock seqlock;
+static atomic_bool reads;
+
+static void *read_words(void *ctx)
+{
+    atomic_store(&reads, true);
+    th_seqlock_read(&seqlock, ctx, WORDS * sizeof(uint64_t));
+    return NULL;
+}
+
+/* The writer was interrupted after half of its words. */
+Test(seqlock, a_reader_waits_for_the_end_of_a_write)
+{
+    const uint64_t before[WORDS] = {1, 1, 1, 1};
+    uint64_t seen[WORDS];
+    pthread_t reader;
+    th_seqlock_write(&seqlock, before, sizeof before);
+    atomic_fetch_add(&seqlock.sequence, 1);
+    atomic_store(&seqlock.words[0], 2), atomic_store(&seqlock.words[1], 2);
+    cr_assert_eq(pthread_create(&reader, NULL, read_words, seen), 0);
+    while (!atomic_load(&reads))
+        sched_yield();
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* in which it would read */
+    atomic_store(&seqlock.words[2], 2), atomic_store(&seqlock.words[3], 2);
+    atomic_fetch_add(&seqlock.sequence, 1);
+    pthread_join(reader, NULL);
+    for (int w = 0; w < WORDS; w++)
+        cr_expect_eq(seen[w], 2, "word %d", w);
+}
+
+/* ---- seconds ---- */
 
 static th_time_series time_series;
 static th_second seconds[TH_TIME_SERIES_SECONDS];
