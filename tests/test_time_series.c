@@ -2,6 +2,7 @@
 #include "src/serve/metrics/histogram.h"
 #include "src/serve/metrics/time_series.h"
 #include "src/serve/simulation/seqlock.h"
+#include "src/serve/simulation/tick_loop.h"
 
 #include <criterion/criterion.h>
 
@@ -107,6 +108,16 @@ Test(time_series, a_second_without_ticks_is_idle_and_none_is_busier_than_all_the
     cr_expect(s.ticks == 0 && s.mean_s == 0 && s.p99_s == 0 && s.max_s == 0 && s.busy == 0 && s.paused == 0);
     counts.busy_s = 4.01;
     cr_expect_eq(th_second_of(&counts).busy, 1);
+}
+
+Test(time_series, ticks_are_missed_that_were_due_before)
+{
+    static const struct {
+        uint64_t now_ns, missed;
+    } cases[] = {{90, 0}, {100, 0}, {101, 1}, {110, 1}, {111, 2}, {200, 10}, {201, 11}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_eq(th_ticks_missed(100, 10, cases[i].now_ns), cases[i].missed, "at %lu",
+                     (unsigned long)cases[i].now_ns);
 }
 
 /* ---- states that change while they are read ---- */

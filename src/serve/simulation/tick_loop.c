@@ -127,13 +127,15 @@ static void publish(th_tick_loop *loop, uint64_t now_ns)
         end_second(loop, now_ns);
 }
 
-/* Counts the ticks that became due while the thread was busy or asleep. */
+uint64_t th_ticks_missed(uint64_t due_ns, uint64_t period_ns, uint64_t now_ns)
+{
+    return now_ns > due_ns ? (now_ns - due_ns + period_ns - 1) / period_ns : 0;
+}
+
 static void skip_missed(th_tick_loop *loop, uint64_t period_ns, uint64_t now_ns)
 {
     loop->due_ns += period_ns;
-    if (now_ns <= loop->due_ns)
-        return;
-    const uint64_t missed = (now_ns - loop->due_ns + period_ns - 1) / period_ns;
+    const uint64_t missed = th_ticks_missed(loop->due_ns, period_ns, now_ns);
     loop->state.missed += missed;
     loop->due_ns += missed * period_ns;
 }
