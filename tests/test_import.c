@@ -220,6 +220,15 @@ Test(import, makes_rotations_unit_length_and_continuous)
     th_model_free(model);
 }
 
+/* Lengths of 1.0005, as of almost every file, and of 1.002. */
+Test(import, notes_rotations_that_are_off_by_more_than_rounding)
+{
+    th_model *model = import_arm(ARM_BODY(CLIP("2", "rotation")), ACCESSOR(GLTF_FLOATS("SCALAR", 2, 0, 1)),
+                                 ACCESSOR(GLTF_FLOATS("VEC4", 2, 0, 0, 0, 1.0005f, 0, 0, 0, 1.002f)));
+    check_note(model, "1 rotation key is not of unit length");
+    th_model_free(model);
+}
+
 Test(import, holds_the_first_good_rotation_before_itself)
 {
     th_model *model = import_arm(ARM_BODY(CLIP("2", "rotation")), ACCESSOR(GLTF_FLOATS("SCALAR", 2, 0, 1)),
