@@ -202,6 +202,7 @@ Test(import, drops_keys_that_are_not_finite)
     th_model *model = import_arm(ARM_BODY(CLIP("2", "translation")), ACCESSOR(GLTF_FLOATS("SCALAR", 3, 0, 1, 2)),
                                  ACCESSOR(GLTF_FLOATS("VEC3", 3, 1, 0, 0, NAN, 0, 0, 3, 0, INFINITY)));
     cr_expect_eq(channel_of(model, "lower")->translation.key_count, 1);
+    cr_expect_eq(model->clips[0].duration_ticks, 0, "of the key that is left, not of those that were dropped");
     check_note(model, "2 keys are not finite");
     th_model_free(model);
 }
