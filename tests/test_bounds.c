@@ -354,6 +354,26 @@ Test(root_motion, of_a_root_that_moves_is_its_way)
     check_bounds(human, idle, TH_INTERPOLATION_AUTHORED, 60, 1.1, 0.002);
 }
 
+/* A foot that taps: ahead and up, down, and back up the same way. It is never down at two moments in a row. */
+Test(root_motion, is_not_a_foot_that_taps)
+{
+    enum { TAPS = 40, KEYS = 2 * TAPS + 1 };
+    static double times[KEYS], zero;
+    static float way[3 * KEYS], upright[4] = {0, 0, 0, 1}, whole[3] = {1, 1, 1};
+    const th_joint joints[] = {{"hip", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"foot", 0, TH_MAT34_IDENTITY}};
+    for (int k = 0; k < KEYS; k++) {
+        times[k] = k;
+        way[3 * k + 1] = k % 2 ? -2 : -1;
+        way[3 * k + 2] = k % 2 ? 0.5F : -0.5F;
+    }
+    const th_channel channel = {
+        1, {KEYS, times, way, NULL, false}, {1, &zero, upright, NULL, false}, {1, &zero, whole, NULL, false}, 0};
+    const th_clip clip = {"tap", KEYS - 1, 10, 1, &channel};
+    const th_model model = {
+        .name = "tapper", .joints = joints, .joint_count = 2, .clips = &clip, .clip_count = 1, .size = 2};
+    cr_expect_eq(root_motion_of(&model, 0).kind, TH_ROOT_MOTION_NONE);
+}
+
 /* ---- a real file ---- */
 
 Test(bounds, hold_the_fox_and_tell_its_gaits)

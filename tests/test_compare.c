@@ -161,6 +161,26 @@ Test(compare, the_scatter_between_processes_is_the_floor)
     end(&p);
 }
 
+/* Each process runs at a clock of its own, and its times follow. */
+Test(compare, processes_at_different_clocks_are_compared_at_one)
+{
+    pair p = pair_of(1, 12, steady, steady_again);
+    stretch(&p, 0, 1.1);
+    for (int side = 0; side < 2; side++) {
+        th_row *row = &p.reports[side].rows[0];
+        for (uint32_t i = 0; i < row->real_ns.count; i++) {
+            const double slower = 1 + 0.4 * th_random_unit((uint64_t)side, i / 20);
+            row->real_ns.values[i] *= slower;
+            row->cpu_ns.values[i] *= slower;
+            row->core_clock_ns.values[i] *= slower;
+        }
+    }
+    cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
+    expect_verdict(&p, 0, TH_VERDICT_REGRESSION);
+    cr_expect_float_eq(p.result.changes[0].change, 0.1, 0.01, "%g", p.result.changes[0].change);
+    end(&p);
+}
+
 /* Every process has the same clock, a tenth quicker on the second day, and its times follow. */
 Test(compare, a_change_of_the_core_clock_is_no_change)
 {
@@ -442,16 +462,17 @@ Test(compare, records_without_a_common_entry_are_refused)
 
 Test(compare, other_palettes_and_larger_errors_are_failures_of_their_own)
 {
-    pair p = pair_of(6, 6, steady, steady_again);
+    pair p = pair_of(7, 6, steady, steady_again);
     p.reports[1].rows[0].palette_hash++;
     p.reports[1].rows[1].max_error *= 1.02;
     p.reports[1].rows[2].max_error *= 1.005; /* the last digits of a library */
     p.reports[1].rows[3].max_error *= 0.5;
     strcpy(p.reports[1].rows[4].failure, "joint hand is off");
     for (int side = 0; side < 2; side++)
-        p.reports[side].rows[5].overrides = true;
-    p.reports[0].rows[5].error_vs_source = 1e-3;
-    p.reports[1].rows[5].error_vs_source = 2e-3;
+        p.reports[side].rows[5].overrides = p.reports[side].rows[6].overrides = true;
+    p.reports[0].rows[5].error_vs_source = p.reports[0].rows[6].error_vs_source = 1e-3;
+    p.reports[1].rows[5].error_vs_source = 1.02e-3;
+    p.reports[1].rows[6].error_vs_source = 1.005e-3;
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     cr_expect_str_eq(p.result.changes[0].problem, "its palettes changed: 1234567890abcdf0, was 1234567890abcdef");
     cr_expect_str_eq(p.result.changes[1].problem, "its error grew from 0.0001 to 0.000102");
@@ -459,7 +480,8 @@ Test(compare, other_palettes_and_larger_errors_are_failures_of_their_own)
     cr_expect_str_eq(p.result.changes[3].problem, "");
     cr_expect_str_eq(p.result.changes[4].problem, "it failed: joint hand is off");
     expect_verdict(&p, 4, TH_VERDICT_UNTIMED);
-    cr_expect_str_eq(p.result.changes[5].problem, "its error vs source grew from 0.001 to 0.002");
+    cr_expect_str_eq(p.result.changes[5].problem, "its error vs source grew from 0.001 to 0.00102");
+    cr_expect_str_eq(p.result.changes[6].problem, "");
     cr_expect_eq(p.result.problems, 4);
     cr_expect_eq(p.result.verdicts[TH_VERDICT_REGRESSION], 0);
     cr_expect(th_comparison_is_bad(&p.result));

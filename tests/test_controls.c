@@ -81,7 +81,11 @@ Test(controls, a_key_held_down_repeats_only_what_is_wanted_again)
     th_controls_key(&controls, GLFW_KEY_P, GLFW_REPEAT, 0);
     cr_expect_eq(typed('p'), TH_ACTION_NONE, "a switch flickers");
     th_controls_key(&controls, GLFW_KEY_EQUAL, GLFW_REPEAT, 0);
-    cr_expect_eq(typed('+'), TH_ACTION_MORE);
+    static const th_action wanted[] = {TH_ACTION_MORE, TH_ACTION_FEWER, TH_ACTION_STEP, TH_ACTION_STEP_BACK};
+    for (int k = 0; k < 4; k++)
+        cr_expect_eq(typed("+-.,"[k]), wanted[k], "%c", "+-.,"[k]);
+    th_controls_key(&controls, GLFW_KEY_PAGE_DOWN, GLFW_REPEAT, 0);
+    cr_expect_eq(th_controls_next(&controls), TH_ACTION_HALVE);
     th_controls_key(&controls, GLFW_KEY_F11, GLFW_REPEAT, 0);
     cr_expect_eq(th_controls_next(&controls), TH_ACTION_NONE);
     th_controls_key(&controls, GLFW_KEY_PAGE_UP, GLFW_REPEAT, 0);

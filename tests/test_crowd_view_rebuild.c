@@ -267,6 +267,24 @@ Test(crowd_view_rebuild, a_subject_walks_steadily_whoever_moves_it)
     expect_steady_walk("the clip");
 }
 
+/* Two models take turns. The second one is in other units. */
+Test(crowd_view_rebuild, models_in_other_units_are_as_tall_as_the_first)
+{
+    static const double units[] = {0.05, 20};
+    const settings options = usual();
+    cr_assert_eq(th_human_create(&model_set.models[1], &err), TH_OK);
+    model_set.count = 2;
+    const double size = model_set.models[1]->size;
+    for (int u = 0; u < 2; u++) {
+        model_set.models[1]->size = units[u] * size;
+        th_crowd_view *crowd_view = create(&options);
+        const th_follow_target first = th_crowd_view_follow_target(crowd_view, 0, 0),
+                               second = th_crowd_view_follow_target(crowd_view, 1, 0);
+        cr_expect_float_eq(second.centre[1] / first.centre[1], 1, 0.2, "%g", units[u]);
+        th_crowd_view_destroy(crowd_view);
+    }
+}
+
 Test(crowd_view_rebuild, walkers_are_found_in_order)
 {
     settings options = usual();

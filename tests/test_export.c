@@ -370,6 +370,21 @@ Test(export, holds_the_last_key_until_the_clip_ends)
     free(a);
 }
 
+Test(export, holds_the_last_key_of_a_spline_until_the_clip_ends)
+{
+    static const float tangents[12];
+    arm *a = make_arm();
+    a->channels[1].translation.tangents = tangents;
+    glb g = export_arm(a);
+    size_t input, output;
+    cr_assert(find_keys(&g, LONGER, LOWER, "translation", &input, &output));
+    check_times(&g, input, 3, (double[]){0, 1, 2.5});
+    for (size_t i = 0; i < 3; i++) /* in-tangent, value, out-tangent of each key */
+        cr_expect_eq(number(&g, output, 7, i), a->moving[3 + i]);
+    free_glb(&g);
+    free(a);
+}
+
 /* The times in a file of a track's two keys, as it is in a clip that lasts 1000 s. */
 static void check_written_times(const double ticks[2], double first_s, double second_s)
 {

@@ -221,6 +221,19 @@ Test(fit, residual_tells_a_law_that_does_not_fit)
     cr_expect_lt(amdahl.r_squared, usl.r_squared);
 }
 
+/* Where the sum of ((x - fit) / x)^2 is least, its derivative with respect to gamma is 0. */
+Test(fit, relative_errors_are_least)
+{
+    data d = made_up(to_sixteen, TO_SIXTEEN, 0.05, 0.01, 0.1, 3);
+    const th_fit f = fit(TH_FIT_USL, &d, 1);
+    double slope = 0;
+    for (uint32_t i = 0; i < d.count; i++) {
+        const double ratio = th_fit_at(&f, to_sixteen[i]) / (1e9 * ITEMS / d.time_ns[i][0]);
+        slope += (1 - ratio) * ratio;
+    }
+    cr_expect_float_eq(slope, 0, 1e-4, "%g", slope);
+}
+
 Test(fit, residuals_are_relative_to_the_points)
 {
     data d = made_up(to_sixteen, TO_SIXTEEN, 0.05, 0.01, 0.1, 3);

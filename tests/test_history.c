@@ -42,6 +42,8 @@ Test(history, oldest_frame_is_the_one_to_go)
     cr_expect_eq(history.next, 3);
     cr_expect_eq(history.ms[TH_FRAME_PRESENT][3], 4 / 2.0F, "frames 1 to 3 are gone");
     cr_expect_eq(history.all.total, TH_HISTORY_FRAMES + 3);
+    const double all = (TH_HISTORY_FRAMES + 3) * (TH_HISTORY_FRAMES + 4) / 2.0; /* 1 + 2 + ... */
+    cr_expect_float_eq(history.sum_ms[TH_FRAME_DRAW], all / 4, 1e-3, "but not from the sum");
 }
 
 static int ascending(const void *a, const void *b)

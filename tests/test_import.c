@@ -202,6 +202,7 @@ Test(import, drops_keys_that_are_not_finite)
     th_model *model = import_arm(ARM_BODY(CLIP("2", "translation")), ACCESSOR(GLTF_FLOATS("SCALAR", 3, 0, 1, 2)),
                                  ACCESSOR(GLTF_FLOATS("VEC3", 3, 1, 0, 0, NAN, 0, 0, 3, 0, INFINITY)));
     cr_expect_eq(channel_of(model, "lower")->translation.key_count, 1);
+    cr_expect_eq(model->clips[0].duration_ticks, 0, "of the key that is left, not of those that were dropped");
     check_note(model, "2 keys are not finite");
     th_model_free(model);
 }
@@ -216,6 +217,15 @@ Test(import, makes_rotations_unit_length_and_continuous)
     for (int i = 0; i < 16; i++)
         cr_expect_float_eq(q[i], expected[i], 1e-6, "element %d: %g", i, (double)q[i]);
     check_note(model, "1 rotation key is zero");
+    check_note(model, "1 rotation key is not of unit length");
+    th_model_free(model);
+}
+
+/* Lengths of 1.0005, as of almost every file, and of 1.002. */
+Test(import, notes_rotations_that_are_off_by_more_than_rounding)
+{
+    th_model *model = import_arm(ARM_BODY(CLIP("2", "rotation")), ACCESSOR(GLTF_FLOATS("SCALAR", 2, 0, 1)),
+                                 ACCESSOR(GLTF_FLOATS("VEC4", 2, 0, 0, 0, 1.0005f, 0, 0, 0, 1.002f)));
     check_note(model, "1 rotation key is not of unit length");
     th_model_free(model);
 }

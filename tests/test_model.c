@@ -1,5 +1,6 @@
 #include "random_model.h"
 
+#include <throng/anim/clip_choice.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/model.h>
 
@@ -21,6 +22,18 @@ Test(model, joints_and_clips_are_found_by_name)
     cr_assert_eq(th_model_find_joint(model, "nobody"), TH_NO_INDEX);
     cr_assert_eq(th_model_find_clip(model, "clip_1"), 1);
     cr_assert_eq(th_model_find_clip(model, "CLIP_1"), TH_NO_INDEX);
+    th_model_free(model);
+}
+
+Test(model, clips_are_found_by_name_or_number)
+{
+    th_model *model = small_model(1);
+    cr_expect_eq(th_clip_find(model, "clip_1"), 1);
+    cr_expect_eq(th_clip_find(model, "1"), 1);
+    cr_expect_eq(th_clip_find(model, "2"), TH_NO_INDEX);
+    cr_expect_eq(th_clip_find(model, "4294967296"), TH_NO_INDEX, "2^32");
+    cr_expect_eq(th_clip_find(model, "-1"), TH_NO_INDEX);
+    cr_expect_eq(th_clip_find(model, ""), TH_NO_INDEX);
     th_model_free(model);
 }
 

@@ -448,6 +448,40 @@ static void check_pool(th_placement placement, const cpu_set_t *allowed, uint32_
     th_jobs_destroy(jobs);
 }
 
+static cpu_set_t mask_after_call(th_jobs *jobs, int caller_cpu)
+{
+    meeting m = {.expected = 2};
+    pretended_cpu = caller_cpu;
+    th_jobs_for(jobs, 2, 1, meet, &m);
+    return m.masks[1];
+}
+
+/* The caller comes from a CPU outside of the mask: its worker cannot go there, and makes way the next time. */
+Test(placement, a_worker_makes_way_to_allowed_cpus_only, .timeout = 60)
+{
+    cpu_set_t allowed, pair;
+    int cpus[2], count = 0;
+    th_jobs *jobs;
+    sched_getaffinity(0, sizeof allowed, &allowed);
+    CPU_ZERO(&pair);
+    for (int cpu = 0; cpu < CPU_SETSIZE && count < 2; cpu++)
+        if (CPU_ISSET((size_t)cpu, &allowed)) {
+            CPU_SET((size_t)cpu, &pair);
+            cpus[count++] = cpu;
+        }
+    if (count < 2)
+        cr_skip_test("only one CPU");
+    pthread_setaffinity_np(pthread_self(), sizeof pair, &pair);
+    pretended_cpu = cpus[0];
+    cr_assert_eq(th_jobs_create(&(th_jobs_desc){.threads = 2, .placement = TH_PLACEMENT_WORKERS}, &jobs), 0);
+    const int way[] = {cpus[0], UNKNOWN, cpus[1], cpus[0], cpus[1]};
+    cpu_set_t mask;
+    for (int i = 0; i < 5; i++)
+        mask = mask_after_call(jobs, way[i]);
+    cr_expect(CPU_COUNT(&mask) == 1 && CPU_ISSET((size_t)cpus[0], &mask));
+    th_jobs_destroy(jobs);
+}
+
 /* Its runtime ends threads that a smaller team has no use for, and starts others when the larger one is back. */
 Test(placement, baselines_stay_placed_when_their_threads_change, .timeout = 60)
 {

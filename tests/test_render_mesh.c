@@ -3,6 +3,8 @@
 #include "fixture_memory.h"
 #include "fixture_render_mesh.h"
 #include "random_model.h"
+#include "render/mesh/geometry.h"
+#include "render/mesh/pack.h"
 
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>
@@ -511,6 +513,44 @@ Test(render_mesh, what_is_flat_stays_flat_where_the_rim_is_left_out)
     th_render_mesh_destroy(render_mesh);
     free(d);
     free(s);
+}
+
+static th_render_mesh_vertex surface_vertex(double x, double y, double z, uint32_t normal)
+{
+    return (th_render_mesh_vertex){.position = {(float)x, (float)y, (float)z}, .normal = normal};
+}
+
+/* A roof of two triangles, one sixteen times as large, whose ridge point has the normal of a gable that the level left
+ * out. Its new normal is the mean of the two sides by their area. */
+Test(render_mesh, new_normals_are_means_by_area)
+{
+    const double c = cos(M_PI / 12), s = sin(M_PI / 12);
+    const float large[3] = {(float)s, (float)c, 0}, small[3] = {(float)-s, (float)c, 0};
+    const float mean[3] = {(float)(15 * s), (float)(17 * c), 0}, gable[3] = {0, 0, 1};
+    const uint32_t n = th_pack_normal(large), o = th_pack_normal(small);
+    const th_render_mesh_vertex vertices[] = {
+        surface_vertex(0, 0, 0, th_pack_normal(gable)),
+        surface_vertex(0, 0, 0, n),
+        surface_vertex(4 * c, -4 * s, 2, n),
+        surface_vertex(4 * c, -4 * s, -2, n),
+        surface_vertex(0, 0, 0, o),
+        surface_vertex(-c, -s, -0.5, o),
+        surface_vertex(-c, -s, 0.5, o),
+    };
+    const uint32_t indices[] = {1, 2, 3, 4, 5, 6, 0, 2, 3, 0, 5, 6};
+    th_render_mesh_part part = {.vertex_count = 7, .lods = {{0, 6, 0}, {6, 6, 1}}};
+    th_geometry g = {&part, malloc(sizeof vertices), malloc(sizeof indices), 1, 7, 12, 2};
+    memcpy(g.vertices, vertices, sizeof vertices);
+    memcpy(g.indices, indices, sizeof indices);
+    cr_assert_eq(th_geometry_correct_normals(&g, NULL), TH_OK);
+    cr_expect_eq(g.vertex_count, 8);
+    cr_expect_arr_eq(g.indices, ((uint32_t[]){1, 2, 3, 4, 5, 6, 7, 2, 3, 7, 5, 6}), sizeof indices);
+    float normal[3];
+    th_unpack_normal(g.vertices[7].normal, normal);
+    for (int i = 0; i < 3; i++)
+        cr_expect_float_eq(normal[i], mean[i] / hypotf(mean[0], mean[1]), 0.004, "%d: %g", i, (double)normal[i]);
+    free(g.vertices);
+    free(g.indices);
 }
 
 /* A scale between mesh and scene, which the limit and the errors have to go by; of 2^7, so that nothing is rounded. */

@@ -68,6 +68,11 @@ Test(warnings, company_on_the_machine_is_named)
     expect_warning(&report, "external CPU load: other programs used 0.30 CPUs\n"
                             "steal: the hypervisor withheld 0.12 CPUs\n"
                             "the cgroup's quota throttled threads for 1.50 s\n");
+    report.interference = (th_interference){.external_cpu_load = 0.05, .steal_cpu_load = 0.01};
+    expect_warning(&report, "");
+    report.interference = (th_interference){.external_cpu_load = 0.051, .steal_cpu_load = 0.011};
+    expect_warning(&report, "external CPU load: other programs used 0.05 CPUs\n"
+                            "steal: the hypervisor withheld 0.01 CPUs\n");
     report.interference = (th_interference){.external_cpu_load = nan(""), .steal_cpu_load = nan("")};
     report.context.load[0] = 2;
     expect_warning(&report, "the load average was 2.0 before, and this was too short to measure the external "
@@ -130,6 +135,8 @@ Test(warnings, coarse_clock_is_named)
     report.context.clock_step_ns = 15000;
     report.rows[0].iterations = report.rows[0].iterations_timed_at_once = 2;
     expect_warning(&report, "the clock's resolution of 15000 ns is too coarse for 1 entry (worst: row/1)\n");
+    report.rows[0].iterations_timed_at_once = 1; /* in two laps, each timed on its own */
+    expect_warning(&report, "the clock's resolution of 15000 ns is too coarse for 2 entries (worst: row/0)\n");
     th_report_fini(&report);
 }
 

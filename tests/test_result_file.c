@@ -282,6 +282,10 @@ Test(result_file, of_another_process_goes_into_the_report)
     other.rows[0].max_error = 2e-4;
     report.interference.external_cpu_load = 0.5;
     other.interference.external_cpu_load = 0.1;
+    report.interference.steal_cpu_load = 0.02;
+    other.interference.steal_cpu_load = 0.04;
+    report.interference.throttled_s = 0.25;
+    other.interference.throttled_s = 0.5;
     th_result_file *results = result_file_of(&other, "other");
     cr_assert_eq(th_result_file_merge_into(results, &report, &err), TH_OK, "%s", err.text);
     const th_row *row = &report.rows[0];
@@ -293,6 +297,8 @@ Test(result_file, of_another_process_goes_into_the_report)
     cr_expect_eq(row->ends[1], 7);
     cr_expect_eq(row->max_error, 2e-4);
     cr_expect_float_eq(report.interference.external_cpu_load, 0.3, 1e-9);
+    cr_expect_float_eq(report.interference.steal_cpu_load, 0.03, 1e-9);
+    cr_expect_float_eq(report.interference.throttled_s, 0.75, 1e-9, "time adds up");
     cr_expect_eq(report.process_count, 2);
     cr_expect_str_eq(row->failure, "");
 

@@ -142,6 +142,37 @@ Test(scale, every_instruction_set_has_one_hash_for_any_number_of_threads)
     }
 }
 
+static bool has_made_up_stages; /* 3 us for sampling and 5 us for the rest, each time they are asked for */
+
+th_stage_times __real_th_frame_stage_times(const th_frame *frame);
+th_stage_times __wrap_th_frame_stage_times(const th_frame *frame);
+th_stage_times __wrap_th_frame_stage_times(const th_frame *frame)
+{
+    static th_stage_times sum;
+    sum = (th_stage_times){sum.sample_ns + 3000, sum.resolve_ns + 5000};
+    return has_made_up_stages ? sum : __real_th_frame_stage_times(frame);
+}
+
+/* They are read before and after each repetition of 4 frames. */
+Test(scale, stages_are_means_of_a_frame)
+{
+    has_made_up_stages = true;
+    const th_model *models[] = {human};
+    const th_scale_desc desc = {
+        .scene = {.models = models, .model_count = 1, .instance_count = 5},
+        .stages = TH_STAGES_SEPARATE,
+        .threads = (uint32_t[]){1},
+        .thread_count = 1,
+        .memory_bytes = MEMORY,
+        .measure = {.repetitions = 3, .iterations = 4},
+    };
+    th_scale scale;
+    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    cr_expect_float_eq(number(scale.report.rows[0].own, "sample_us_per_frame"), 0.75, 1e-9);
+    cr_expect_float_eq(number(scale.report.rows[0].own, "resolve_us_per_frame"), 1.25, 1e-9);
+    th_scale_fini(&scale);
+}
+
 Test(scale, separate_stages_write_the_same_bytes_and_say_what_each_takes)
 {
     const th_model *models[] = {human, human};
@@ -238,6 +269,43 @@ static void expect_scaling(const json_t *scaling, uint32_t with)
               json_is_string(json_object_get(bottleneck, "text")));
 }
 
+/* The point of a curve has the first three of them. */
+static void expect_figures_of_point(const json_t *json, size_t count, const th_scale_point *p)
+{
+    const struct {
+        const char *name;
+        double value;
+    } figures[] = {
+        {"characters_per_s", CHARACTERS / p->frame_ns * 1e9},
+        {"speed_up", p->speed_up},
+        {"efficiency", p->efficiency},
+        {"busy", p->busy},
+        {"idle_at_end", p->idle_at_end},
+        {"serial", p->serial},
+        {"imbalance", p->imbalance},
+        {"work_us_per_frame", p->work_ns / 1000},
+    };
+    for (size_t i = 0; i < count; i++)
+        cr_expect_float_eq(number(json, figures[i].name), figures[i].value, 1e-9 * figures[i].value, "%s",
+                           figures[i].name);
+}
+
+/* The counters of a row are those of its own threads: in the calls of a frame each spends the same time. */
+static void expect_figures_of_counters(const json_t *row, const th_scale_point *p)
+{
+    const json_t *workers = json_object_get(row, "workers");
+    double busy_us = 0, idle_us = 0, at_end_us = 0;
+    for (size_t w = 0; w < json_array_size(workers); w++) {
+        const json_t *worker = json_array_get(workers, w);
+        busy_us += number(worker, "busy_us");
+        idle_us += number(worker, "idle_us");
+        at_end_us += number(worker, "idle_at_end_us");
+    }
+    cr_expect_float_eq(p->work_ns, busy_us * 1000, 1e-6 * p->work_ns);
+    cr_expect_float_eq(p->busy, busy_us / (busy_us + idle_us), 1e-9);
+    cr_expect_float_eq(p->idle_at_end, at_end_us / (busy_us + idle_us), 1e-9);
+}
+
 Test(scale, document_holds_every_thread_count_part_and_traffic)
 {
     const uint32_t threads[] = {1, 2}, with = with_cpus(threads, 2);
@@ -247,10 +315,25 @@ Test(scale, document_holds_every_thread_count_part_and_traffic)
     cr_expect_str_eq(json_string_value(json_object_get(json_array_get(rows, PER_ROW), "name")), "scale/threads:2");
     expect_rows_of_points(rows);
     expect_scaling(json_object_get(document, "scaling"), with);
+    for (uint32_t p = 0; p < 2; p++) {
+        const json_t *curve = json_array_get(json_object_get(json_object_get(document, "scaling"), "curves"), 0);
+        expect_figures_of_point(json_array_get(rows, PER_ROW * p), 8, &scale.points[p]);
+        expect_figures_of_point(json_array_get(json_object_get(curve, "points"), p), 3, &scale.points[p]);
+        expect_figures_of_counters(scale.report.rows[p].once, &scale.points[p]);
+        cr_expect_eq(scale.points[p].frame_ns, th_samples_stats(&scale.report.rows[p].real_ns).median);
+    }
     for (int a = 0; a < TH_ABLATION_COUNT; a++) {
         char name[64];
         snprintf(name, sizeof name, "scale/%s/threads:1", th_ablation_name((th_ablation)a));
-        cr_expect(json_is_number(json_object_get(row_named(rows, name), "work_us_per_frame")), "%s", name);
+        const json_t *part = row_named(rows, name);
+        cr_expect_eq(number(part, "work_us_per_frame"), scale.parts[0].work_ns[a] / 1000, "%s", name);
+        cr_expect_float_eq(number(part, "real_time"), scale.parts[0].frame_ns[a] / 1000, 1e-6, "%s", name);
+        const json_t *ablation = json_array_get(json_object_get(json_object_get(document, "scaling"), "ablation"), 0);
+        const json_t *costs = json_object_get(ablation, th_ablation_name((th_ablation)a));
+        cr_expect_eq(number(costs, "us_per_frame"), scale.parts[0].frame_ns[a] / 1000, "%s", name);
+        cr_expect_eq(number(costs, "work_us_per_frame"), scale.parts[0].work_ns[a] / 1000, "%s", name);
+        cr_expect_eq(scale.parts[0].threads, 1);
+        cr_expect_leq(scale.parts[0].work_ns[a], 1.01 * scale.parts[0].frame_ns[a], "%s: one thread", name);
     }
     const json_t *read = row_named(rows, "scale/memory_read/threads:1");
     cr_expect_float_eq(number(read, "bytes_per_second") * number(read, "real_time"), MEMORY * 1e6, 1);

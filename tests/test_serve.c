@@ -136,6 +136,19 @@ Test(serve, its_log_can_be_json)
 
 /* ---- watching ---- */
 
+/* Counters do not decrease: one that is read between two readings of the same metric lies between them. */
+static void expect_between_metrics(const char *metric, const char *object, const char *name)
+{
+    const double before = server_metric(&s, metric);
+    json_t *state = server_document(&s, "/api/state");
+    const double after = server_metric(&s, metric);
+    const json_t *parent = strcmp(object, "cpu") == 0 ? json_object_get(state, "server") : state;
+    const double value = number_at(parent, object, name);
+    cr_expect(before <= value && value <= after, "%s: %.9g, but %s from %.9g to %.9g", name, value, metric, before,
+              after);
+    json_decref(state);
+}
+
 Test(serve, the_crowd_ticks_and_says_so_everywhere)
 {
     start("--count 40 --threads 1 --rate 200");
@@ -155,6 +168,12 @@ Test(serve, the_crowd_ticks_and_says_so_everywhere)
     cr_expect_geq(json_number_value(json_object_get(minute, "ticks")), ticks,
                   "the first minute begins with the first tick");
     cr_expect_geq(server_metric(&s, "throng_ticks_total"), ticks);
+    expect_between_metrics("throng_ticks_missed_total", "ticks", "missed_total");
+    expect_between_metrics("throng_characters_animated_total", "ticks", "characters_animated_total");
+    expect_between_metrics("throng_cpu_seconds_total{part=\"crowd\"}", "cpu", "crowd_s");
+    expect_between_metrics("throng_cpu_seconds_total{part=\"server\"}", "cpu", "server_s");
+    expect_between_metrics("throng_cpu_seconds_total{part=\"controller\"}", "cpu", "controller_s");
+    expect_between_metrics("throng_cpu_seconds_total{part=\"pictures\"}", "cpu", "pictures_s");
     cr_expect_eq(server_metric(&s, "throng_characters"), 40);
     cr_expect_eq(server_metric(&s, "throng_rate_target_hertz"), 200);
     cr_expect_gt(server_metric(&s, "throng_worker_busy_seconds_total{worker=\"0\"}"), 0);

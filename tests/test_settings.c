@@ -102,6 +102,18 @@ Test(settings, as_json_they_are_their_own_patch)
     copy.clips[1].weight = 1;
     cr_expect_not(th_settings_same_crowd(&s, &copy));
     copy = s;
+    copy.count++;
+    cr_expect_not(th_settings_same_crowd(&s, &copy));
+    copy = s;
+    copy.threads++;
+    cr_expect_not(th_settings_same_crowd(&s, &copy));
+    copy = s;
+    copy.interpolation = TH_INTERPOLATION_STEP;
+    cr_expect_not(th_settings_same_crowd(&s, &copy));
+    copy = s;
+    copy.models[0][0] = 'x';
+    cr_expect_not(th_settings_same_crowd(&s, &copy));
+    copy = s;
     copy.rate_hz = 1;
     copy.paused = true;
     cr_expect(th_settings_same_crowd(&s, &copy));

@@ -1,4 +1,5 @@
 /* The stress test with tiny crowds. How many hold a budget is up to the machine, and no test asks. */
+#include "bench/capacity/load_test_harness.h"
 #include "bench/capacity/stress_headline.h"
 #include "bench/measure/runqueue_delay.h"
 #include "fixture_human.h"
@@ -187,6 +188,21 @@ Test(stress, dry_run_checks_and_times_nothing)
     cr_expect_null(json_object_get(document, "stress"));
     json_decref(document);
     th_stress_fini(&stress);
+}
+
+/* After a deadline miss the next frame begins at once, and the one after that a budget later: none catches up. */
+Test(stress, frames_that_were_missed_are_not_made_up_for)
+{
+    th_load_test load_test;
+    const th_stress_desc desc = describe(5, (uint32_t[]){1}, 1);
+    cr_assert_eq(th_load_test_init(&load_test, &desc, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_load_test_set_threads(&load_test, 1, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_load_test_prepare(&load_test, 5, &err), TH_OK, "%s", err.text);
+    const uint64_t now_ns = th_clock_ns();
+    load_test.due_ns = now_ns - 1000000000; /* a frame took a second too long */
+    th_load_test_frame(&load_test);
+    cr_expect_geq(load_test.due_ns, now_ns + (uint64_t)desc.budget_ns);
+    th_load_test_fini(&load_test);
 }
 
 /* ---- frames that somebody else draws ---- */

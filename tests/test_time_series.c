@@ -1,12 +1,16 @@
 /* Ticks counted: histograms, and the last hour by seconds. */
 #include "src/serve/metrics/time_series.h"
+#include "src/serve/simulation/seqlock.h"
+#include "src/serve/simulation/tick_loop.h"
 
 #include <throng/bench/histogram.h>
 
 #include <criterion/criterion.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 static th_histogram h;
 
@@ -68,6 +72,90 @@ Test(histogram, a_difference_holds_what_came_between)
     cr_expect(between.max_ns >= 100000 && between.max_ns < 110000, "%lu", (unsigned long)between.max_ns);
     cr_expect(fabs(th_histogram_quantile(&between, 0.5) - 100000) < 3000);
 }
+
+/* Two workers animated for 1.2 of 2 s, in ticks of 100 ms of which one took longer. */
+Test(time_series, a_second_is_as_computed_by_hand)
+{
+    for (int i = 0; i < 19; i++)
+        th_histogram_add(&h, 100000000);
+    th_histogram_add(&h, 300000000);
+    const th_second_counts counts = {
+        .begin_ns = 5000000000,
+        .end_ns = 7000000000,
+        .ticks = &h,
+        .missed = 3,
+        .characters = 2000,
+        .max_start_delay_ns = 4000000,
+        .busy_s = 1.2,
+        .workers = 2,
+        .paused = true,
+    };
+    const th_second s = th_second_of(&counts);
+    cr_expect(s.end_s == 7 && s.span_s == 2);
+    cr_expect(s.ticks == 20 && s.missed == 3 && s.characters == 2000 && s.paused == 1);
+    cr_expect_float_eq(s.mean_s, 0.11, 1e-12);
+    cr_expect_float_eq(s.p50_s, 0.1, 0.004);
+    cr_expect_float_eq(s.p90_s, 0.1, 0.004);
+    cr_expect_float_eq(s.p99_s, 0.3, 0.01);
+    cr_expect_float_eq(s.max_s, 0.3, 1e-12);
+    cr_expect_float_eq(s.max_start_delay_s, 0.004, 1e-12);
+    cr_expect_float_eq(s.busy, 0.3, 1e-12);
+}
+
+Test(time_series, a_second_without_ticks_is_idle_and_none_is_busier_than_all_the_time)
+{
+    th_second_counts counts = {.end_ns = 1000000000, .ticks = &h, .workers = 4};
+    const th_second s = th_second_of(&counts);
+    cr_expect(s.ticks == 0 && s.mean_s == 0 && s.p99_s == 0 && s.max_s == 0 && s.busy == 0 && s.paused == 0);
+    counts.busy_s = 4.01;
+    cr_expect_eq(th_second_of(&counts).busy, 1);
+}
+
+Test(time_series, ticks_are_missed_that_were_due_before)
+{
+    static const struct {
+        uint64_t now_ns, missed;
+    } cases[] = {{90, 0}, {100, 0}, {101, 1}, {110, 1}, {111, 2}, {200, 10}, {201, 11}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_eq(th_ticks_missed(100, 10, cases[i].now_ns), cases[i].missed, "at %lu",
+                     (unsigned long)cases[i].now_ns);
+}
+
+/* ---- states that change while they are read ---- */
+
+enum { WORDS = 4 };
+
+static th_seqlock seqlock;
+static atomic_bool reads;
+
+static void *read_words(void *ctx)
+{
+    atomic_store(&reads, true);
+    th_seqlock_read(&seqlock, ctx, WORDS * sizeof(uint64_t));
+    return NULL;
+}
+
+/* The writer was interrupted after half of its words. */
+Test(seqlock, a_reader_waits_for_the_end_of_a_write)
+{
+    const uint64_t before[WORDS] = {1, 1, 1, 1};
+    uint64_t seen[WORDS];
+    pthread_t reader;
+    th_seqlock_write(&seqlock, before, sizeof before);
+    atomic_fetch_add(&seqlock.sequence, 1);
+    atomic_store(&seqlock.words[0], 2), atomic_store(&seqlock.words[1], 2);
+    cr_assert_eq(pthread_create(&reader, NULL, read_words, seen), 0);
+    while (!atomic_load(&reads))
+        sched_yield();
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* in which it would read */
+    atomic_store(&seqlock.words[2], 2), atomic_store(&seqlock.words[3], 2);
+    atomic_fetch_add(&seqlock.sequence, 1);
+    pthread_join(reader, NULL);
+    for (int w = 0; w < WORDS; w++)
+        cr_expect_eq(seen[w], 2, "word %d", w);
+}
+
+/* ---- seconds ---- */
 
 static th_time_series time_series;
 static th_second seconds[TH_TIME_SERIES_SECONDS];

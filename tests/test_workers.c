@@ -11,6 +11,7 @@
 #include <time.h>
 
 enum { COUNT = 635 /* the last batch is longer */, MOST_BATCHES = COUNT / 16, THREADS = 3 };
+enum { SLOW_NS = 300000 };
 
 TestSuite(workers, .init = make_human, .fini = free_human);
 
@@ -23,7 +24,7 @@ static void remember(uint32_t begin, uint32_t end)
 {
     for (uint32_t b = begin; b < end; b++)
         posers[b] = pthread_self();
-    nanosleep(&(struct timespec){.tv_nsec = 300000}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = SLOW_NS}, NULL);
 }
 
 void __real_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
@@ -47,6 +48,19 @@ void __wrap_th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end
 {
     remember(begin, end);
     __real_th_crowd_resolve(crowd, begin, end, poses, palette, scratch);
+}
+
+/* Where the last worker begins in the last call, and the items of that call. */
+static uint32_t last_begin, last_count;
+
+int __real_th_jobs_run(th_jobs *jobs, const th_job *job);
+int __wrap_th_jobs_run(th_jobs *jobs, const th_job *job);
+int __wrap_th_jobs_run(th_jobs *jobs, const th_job *job)
+{
+    const uint32_t threads = th_jobs_threads(jobs);
+    last_begin = job->partition && threads > 1 ? job->partition[threads - 2] : 0;
+    last_count = job->count;
+    return __real_th_jobs_run(jobs, job);
 }
 
 /* The same worker is the same thread, and another worker another one. Returns how many there were. */
@@ -86,11 +100,16 @@ static uint32_t check_frames(th_crowd *crowd, th_jobs *jobs, th_stages stages)
         shown[i] = i;
     th_frame_animate(frame, 0, palette);
     const uint32_t workers = check_workers(frame, shown, COUNT);
+    const th_stage_times times = th_frame_stage_times(frame);
+    cr_expect_geq(times.resolve_ns, stages == TH_STAGES_SEPARATE ? MOST_BATCHES / THREADS * SLOW_NS : 0);
+    cr_expect_eq(times.sample_ns > 0, stages == TH_STAGES_SEPARATE);
     for (uint32_t i = 0; i < COUNT / 2; i++)
         shown[i] = COUNT - 1 - 2 * i;
     th_crowd_set_active(crowd, shown, COUNT / 2 - 5);
     th_frame_animate(frame, 1, palette);
     check_workers(frame, shown, COUNT / 2 - 5);
+    cr_expect(last_count == (COUNT / 2 - 5) / 16 && last_begin < last_count, "the last worker begins at %u of %u",
+              last_begin, last_count);
     th_crowd_set_active(crowd, NULL, COUNT);
     free(palette);
     th_frame_destroy(frame);

@@ -50,18 +50,23 @@ th_interference_mark th_interference_begin(void)
     return mark;
 }
 
-th_interference th_interference_end(const th_interference_mark *begin)
+th_interference th_interference_between(const th_interference_mark *begin, const th_interference_mark *end)
 {
-    const th_interference_mark end = th_interference_begin();
-    const uint64_t wall_ns = end.wall_ns - begin->wall_ns;
+    const uint64_t wall_ns = end->wall_ns - begin->wall_ns;
     const double wall_s = wall_ns < LEAST_NS ? (double)NAN : (double)wall_ns / 1e9;
-    const double external_s = end.busy_s - begin->busy_s - (double)(end.own_ns - begin->own_ns) / 1e9;
+    const double external_s = end->busy_s - begin->busy_s - (double)(end->own_ns - begin->own_ns) / 1e9;
     th_interference interference = {
         .external_cpu_load = external_s / wall_s,
-        .steal_cpu_load = (end.steal_s - begin->steal_s) / wall_s,
-        .throttled_s = (double)(end.throttled_ns - begin->throttled_ns) / 1e9,
+        .steal_cpu_load = (end->steal_s - begin->steal_s) / wall_s,
+        .throttled_s = (double)(end->throttled_ns - begin->throttled_ns) / 1e9,
     };
     if (interference.external_cpu_load < 0) /* ticks are coarse */
         interference.external_cpu_load = 0;
     return interference;
+}
+
+th_interference th_interference_end(const th_interference_mark *begin)
+{
+    const th_interference_mark end = th_interference_begin();
+    return th_interference_between(begin, &end);
 }

@@ -197,7 +197,8 @@ static th_result fit_curve(const th_experiment *s, th_scale_curve *curve, th_err
 /* Null for fused stages. */
 static json_t *stages_json(const th_scaling_config *l, const th_row *row)
 {
-    const double us = 1e3 * th_scaling_config_frames(row);
+    const th_scale_counts counts = th_scaling_config_counts(l, row);
+    const double us = 1e3 * th_scale_frames(&counts);
     if (l->stages.sample_ns == 0)
         return json_object();
     return json_pack("{s:o, s:o}", "sample_us_per_frame", th_json_real((double)l->stages.sample_ns / us),
@@ -219,19 +220,23 @@ static json_t *trace_frame(const th_experiment *s, th_scaling_config *l)
 
 static json_t *once_json(const th_experiment *s, th_scaling_config *l, const th_row *row)
 {
-    return json_pack("{s:o, s:o}", "workers", th_workers_json(l->sums, row->threads, th_scaling_config_frames(row)),
-                     "trace", trace_frame(s, l));
+    const th_scale_counts counts = th_scaling_config_counts(l, row);
+    return json_pack("{s:o, s:o}", "workers", th_workers_json(l->sums, row->threads, th_scale_frames(&counts)), "trace",
+                     trace_frame(s, l));
 }
 
 static void summarize_curve(const th_experiment *s, uint32_t index)
 {
     const th_scale_curve *curve = &s->out->curves[index];
+    const th_scale_counts first =
+        th_scaling_config_counts(&s->configs[curve->first], &s->out->report.rows[curve->first]);
     for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
         th_row *row = &s->out->report.rows[i];
         th_scale_point *point = &s->out->points[i];
+        const th_scale_counts counts = th_scaling_config_counts(&s->configs[i], row);
         if (row->failure[0])
             continue;
-        *point = th_scaling_config_point(&s->configs[i], row, &s->out->report.rows[curve->first], s->usable_cpus);
+        *point = th_scale_point_of(&counts, &first, s->usable_cpus);
         row->own = th_json_merge(th_scale_own_json(s->out, curve, i), stages_json(&s->configs[i], row));
         if (index == 0)
             row->once = once_json(s, &s->configs[i], row);
@@ -244,10 +249,11 @@ static void summarize_parts(const th_experiment *s)
         th_scale_parts *parts = &s->out->parts[p];
         for (int a = 0; a < TH_ABLATION_COUNT; a++) {
             th_row *row = part_row(s, p, a);
+            const th_scale_counts counts =
+                th_scaling_config_counts(&s->configs[th_experiment_part_config(s, p, (th_ablation)a)], row);
             parts->threads = row->threads;
-            parts->frame_ns[a] = th_samples_stats(&row->real_ns).median;
-            parts->work_ns[a] =
-                th_scaling_config_work_ns(&s->configs[th_experiment_part_config(s, p, (th_ablation)a)], row);
+            parts->frame_ns[a] = th_samples_stats(counts.frame_ns).median;
+            parts->work_ns[a] = th_scale_work_ns(&counts);
             row->own = json_pack("{s:o}", "work_us_per_frame", th_json_real(parts->work_ns[a] / 1000));
         }
     }
@@ -262,7 +268,7 @@ static void summarize_memory(const th_experiment *s)
             if (t >= th_bandwidth_kind_count())
                 continue;
             th_row *row = memory_row(s, i, t);
-            *bytes_per_s = (double)s->out->memory_bytes / th_samples_stats(&row->real_ns).median * 1e9;
+            *bytes_per_s = th_scale_bytes_per_s(s->out->memory_bytes, &row->real_ns);
             row->own = json_pack("{s:o}", "bytes_per_second", th_json_real(*bytes_per_s));
         }
 }

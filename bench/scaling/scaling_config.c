@@ -4,7 +4,6 @@
 #include "measure/wait_quiescent.h"
 #include "worker_counters.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* ---- creating ---- */
@@ -89,62 +88,7 @@ void th_scaling_config_trace(th_scaling_config *l, const th_row *row, th_tracer 
 
 /* ---- results ---- */
 
-th_worker_stats th_scaling_config_total(const th_scaling_config *l)
+th_scale_counts th_scaling_config_counts(const th_scaling_config *l, const th_row *row)
 {
-    return th_workers_total(l->sums, th_jobs_threads(l->jobs));
-}
-
-double th_scaling_config_frames(const th_row *row)
-{
-    return (double)row->iterations * row->real_ns.count;
-}
-
-double th_scaling_config_work_ns(const th_scaling_config *l, const th_row *row)
-{
-    return (double)th_scaling_config_total(l).busy_ns / th_scaling_config_frames(row);
-}
-
-static double wall_ns(const th_row *row)
-{
-    double sum = 0;
-    for (uint32_t r = 0; r < row->real_ns.count; r++)
-        sum += row->real_ns.values[r] * row->iterations;
-    return sum;
-}
-
-static double imbalance(const th_scaling_config *l)
-{
-    const uint32_t threads = th_jobs_threads(l->jobs);
-    double most = 0, sum = 0;
-    for (uint32_t w = 0; w < threads; w++) {
-        const double busy = (double)l->sums[w].busy_ns;
-        most = fmax(most, busy);
-        sum += busy;
-    }
-    return sum > 0 ? most * threads / sum - 1 : 0;
-}
-
-th_scale_point th_scaling_config_point(const th_scaling_config *l, const th_row *row, const th_row *first,
-                                       uint32_t usable_cpus)
-{
-    const uint32_t threads = row->threads;
-    const double ratio = (double)threads / first->threads;
-    const th_stats real = th_samples_stats(&row->real_ns);
-    const th_worker_stats total = th_scaling_config_total(l);
-    const double in_calls = (double)(total.busy_ns + total.idle_ns);
-    th_scale_point point = {
-        .threads = threads,
-        .oversubscribed = threads > usable_cpus,
-        .frame_ns = real.median,
-        .relative_mad = th_stats_relative_mad(&real),
-        .speed_up = th_samples_stats(&first->real_ns).median / real.median,
-        .busy = (double)total.busy_ns / in_calls,
-        .idle_at_end = (double)total.idle_at_end_ns / in_calls,
-        .serial = fmax(0, 1 - in_calls / threads / wall_ns(row)),
-        .imbalance = imbalance(l),
-        .work_ns = th_scaling_config_work_ns(l, row),
-    };
-    point.efficiency = point.speed_up / ratio;
-    point.karp_flatt = th_fit_karp_flatt(point.speed_up, ratio);
-    return point;
+    return (th_scale_counts){l->sums, &row->real_ns, row->iterations, row->threads};
 }

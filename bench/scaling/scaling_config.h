@@ -4,6 +4,7 @@
 #define TH_BENCH_SCALING_SCALING_CONFIG_H
 
 #include "ablation.h"
+#include "scale_figures.h"
 
 typedef struct th_scaling_config {
     th_jobs *jobs;             /* borrowed */
@@ -30,15 +31,7 @@ void th_scaling_config_end(void *config);
 /* Traces a few additional frames, after th_scaling_config_begin. */
 void th_scaling_config_trace(th_scaling_config *config, const th_row *row, th_tracer *tracer);
 
-/* Counters of all repetitions. */
-th_worker_stats th_scaling_config_total(const th_scaling_config *config);
-
-/* The number of frames in all repetitions of the row, and the work time of all threads in one frame. */
-double th_scaling_config_frames(const th_row *row);
-double th_scaling_config_work_ns(const th_scaling_config *config, const th_row *row);
-
-/* The row's point, relative to the first of its curve, which may be the same. */
-th_scale_point th_scaling_config_point(const th_scaling_config *config, const th_row *row, const th_row *first,
-                                       uint32_t usable_cpus);
+/* What the config counted in all repetitions of its row; borrows from both. */
+th_scale_counts th_scaling_config_counts(const th_scaling_config *config, const th_row *row);
 
 #endif

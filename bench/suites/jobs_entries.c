@@ -1,4 +1,5 @@
 /* The jobs/ entries: a table of operations, and of the schedulers that run them. */
+#include "jobs_figures.h"
 #include "registry.h"
 #include "scheduler_harness.h"
 
@@ -168,19 +169,26 @@ static json_t *figure(json_t *json, bool applies, const char *name, double value
 static void summarize_harness(const th_entry *entry, const th_row *baseline, th_row *row)
 {
     const shape *s = entry->shape;
+    const method *m = s->method;
     const th_scheduler_harness *harness = entry->subject;
-    const uint32_t usable = th_cpus_read().usable;
-    const double cpus = row->threads < usable ? row->threads : usable;
-    const double ns = th_samples_stats(&row->real_ns).median;
-    const double base_ns = baseline ? th_samples_stats(&baseline->real_ns).median : (double)NAN;
+    const th_jobs_times times = {
+        .ns = th_samples_stats(&row->real_ns).median,
+        .p90_ns = th_scheduler_harness_p90_ns(harness),
+        .baseline_ns = baseline ? th_samples_stats(&baseline->real_ns).median : (double)NAN,
+        .threads = row->threads,
+        .usable_cpus = th_cpus_read().usable,
+        .chunks = s->items, /* only shapes with a grain of 1 have a cost per chunk */
+        .idle_ns = harness->idle_ns,
+        .idle_cpu_ns = harness->idle_cpu_ns,
+    };
+    const th_jobs_figures f = th_jobs_figures_of(&times);
     json_t *json = json_object();
-    json = figure(json, s->method->has_speed_up, "speed_up", base_ns / ns);
-    json = figure(json, s->method->has_speed_up, "efficiency", base_ns / (cpus * ns));
-    json = figure(json, s->method->has_overhead, "overhead_ns", ns - base_ns / cpus);
-    json = figure(json, s->method->has_chunk_cost, "chunk_ns", (ns - base_ns) / s->items);
-    json = figure(json, s->method->has_idle, "idle_cores", (double)harness->idle_cpu_ns / (double)harness->idle_ns);
-    json =
-        figure(json, s->method->has_p90, "efficiency_at_p90", base_ns / (cpus * th_scheduler_harness_p90_ns(harness)));
+    json = figure(json, m->has_speed_up, "speed_up", f.speed_up);
+    json = figure(json, m->has_speed_up, "efficiency", f.efficiency);
+    json = figure(json, m->has_overhead, "overhead_ns", f.overhead_ns);
+    json = figure(json, m->has_chunk_cost, "chunk_ns", f.chunk_ns);
+    json = figure(json, m->has_idle, "idle_cores", f.idle_cores);
+    json = figure(json, m->has_p90, "efficiency_at_p90", f.efficiency_at_p90);
     row->own = json;
 }
 

@@ -1,6 +1,28 @@
 #include "time_series.h"
 
+#include <math.h>
 #include <string.h>
+
+th_second th_second_of(const th_second_counts *c)
+{
+    const th_histogram *ticks = c->ticks;
+    const double span_s = (double)(c->end_ns - c->begin_ns) * 1e-9;
+    return (th_second){
+        .end_s = (double)c->end_ns * 1e-9,
+        .span_s = span_s,
+        .ticks = ticks->total,
+        .missed = c->missed,
+        .characters = c->characters,
+        .mean_s = ticks->total ? (double)ticks->sum_ns / (double)ticks->total * 1e-9 : 0,
+        .p50_s = th_histogram_quantile(ticks, 0.5) * 1e-9,
+        .p90_s = th_histogram_quantile(ticks, 0.9) * 1e-9,
+        .p99_s = th_histogram_quantile(ticks, 0.99) * 1e-9,
+        .max_s = (double)ticks->max_ns * 1e-9,
+        .max_start_delay_s = (double)c->max_start_delay_ns * 1e-9,
+        .busy = fmin(1, c->busy_s / span_s / (double)c->workers), /* workers may have become fewer meanwhile */
+        .paused = c->paused,
+    };
+}
 
 void th_time_series_add(th_time_series *t, const th_second *second)
 {

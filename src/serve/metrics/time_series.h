@@ -3,7 +3,10 @@
 #ifndef TH_SERVE_METRICS_TIME_SERIES_H
 #define TH_SERVE_METRICS_TIME_SERIES_H
 
+#include <throng/bench/histogram.h>
+
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TH_TIME_SERIES_SECONDS 3600u
@@ -19,6 +22,18 @@ typedef struct th_second {
     double busy;                               /* fraction of the workers' time spent animating, 0 to 1 */
     uint64_t paused;                           /* 1: paused by request at its end */
 } th_second;
+
+/* What was counted in a second. Times are since the start of the crowd. */
+typedef struct th_second_counts {
+    uint64_t begin_ns, end_ns;
+    const th_histogram *ticks; /* their durations */
+    uint64_t missed, characters, max_start_delay_ns;
+    double busy_s; /* time that the workers spent animating, summed over them */
+    uint64_t workers;
+    bool paused;
+} th_second_counts;
+
+th_second th_second_of(const th_second_counts *counts);
 
 enum { TH_SECOND_WORDS = sizeof(th_second) / 8 };
 

@@ -81,24 +81,18 @@ static void begin_second(th_tick_loop *loop, uint64_t now_ns)
 
 static void end_second(th_tick_loop *loop, uint64_t now_ns)
 {
-    const th_histogram *ticks = &loop->second.ticks;
-    const double span_s = (double)(now_ns - loop->second.begin_ns) * 1e-9;
     write_workers(loop);
-    const th_second second = {
-        .end_s = (double)(now_ns - loop->start_ns) * 1e-9,
-        .span_s = span_s,
-        .ticks = ticks->total,
+    const th_second second = th_second_of(&(th_second_counts){
+        .begin_ns = loop->second.begin_ns - loop->start_ns,
+        .end_ns = now_ns - loop->start_ns,
+        .ticks = &loop->second.ticks,
         .missed = loop->state.missed - loop->second.missed_before,
         .characters = loop->state.characters - loop->second.characters_before,
-        .mean_s = ticks->total ? (double)ticks->sum_ns / (double)ticks->total * 1e-9 : 0,
-        .p50_s = th_histogram_quantile(ticks, 0.5) * 1e-9,
-        .p90_s = th_histogram_quantile(ticks, 0.9) * 1e-9,
-        .p99_s = th_histogram_quantile(ticks, 0.99) * 1e-9,
-        .max_s = (double)ticks->max_ns * 1e-9,
-        .max_start_delay_s = (double)loop->second.start_delay_ns * 1e-9,
-        .busy = fmin(1, (sum_of_busy(loop) - loop->second.busy_before_s) / span_s / (double)loop->workers.count),
+        .max_start_delay_ns = loop->second.start_delay_ns,
+        .busy_s = sum_of_busy(loop) - loop->second.busy_before_s,
+        .workers = loop->workers.count,
         .paused = loop->state.paused,
-    };
+    });
     th_time_series_add(&loop->time_series, &second);
     begin_second(loop, now_ns);
 }
@@ -133,13 +127,15 @@ static void publish(th_tick_loop *loop, uint64_t now_ns)
         end_second(loop, now_ns);
 }
 
-/* Counts the ticks that became due while the thread was busy or asleep. */
+uint64_t th_ticks_missed(uint64_t due_ns, uint64_t period_ns, uint64_t now_ns)
+{
+    return now_ns > due_ns ? (now_ns - due_ns + period_ns - 1) / period_ns : 0;
+}
+
 static void skip_missed(th_tick_loop *loop, uint64_t period_ns, uint64_t now_ns)
 {
     loop->due_ns += period_ns;
-    if (now_ns <= loop->due_ns)
-        return;
-    const uint64_t missed = (now_ns - loop->due_ns + period_ns - 1) / period_ns;
+    const uint64_t missed = th_ticks_missed(loop->due_ns, period_ns, now_ns);
     loop->state.missed += missed;
     loop->due_ns += missed * period_ns;
 }

@@ -29,6 +29,9 @@ typedef struct th_tick_loop_workers {
     double busy_s[TH_JOBS_MAX_THREADS];
 } th_tick_loop_workers;
 
+/* The ticks that were due before now_ns, if the first was due at due_ns. */
+uint64_t th_ticks_missed(uint64_t due_ns, uint64_t period_ns, uint64_t now_ns);
+
 /* Takes over the simulation and starts. TH_ERR_MEMORY, TH_ERR_ENVIRONMENT; then the caller keeps the simulation. */
 th_result th_tick_loop_create(th_simulation *simulation, th_tick_loop **out, th_error *err);
 

@@ -23,8 +23,10 @@ typedef struct th_interference {
 
 th_interference_mark th_interference_begin(void);
 
-/* The interference since `begin`. For less than 0.2 s the fields from /proc/stat are NaN: its clock ticks every 10
- * ms. */
+/* Depends only on the marks. For less than 0.2 s the fields from /proc/stat are NaN: its clock ticks every 10 ms. */
+th_interference th_interference_between(const th_interference_mark *begin, const th_interference_mark *end);
+
+/* The interference since `begin`. */
 th_interference th_interference_end(const th_interference_mark *begin);
 
 TH_API_END
