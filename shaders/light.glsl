@@ -10,15 +10,17 @@ const vec3 SKY = vec3(0.28, 0.38, 0.55);
 const vec3 EARTH = vec3(0.22, 0.20, 0.17);
 const vec3 HAZE = vec3(0.44, 0.55, 0.68);
 
-// The part of the sun's light that arrives: the mean of nine shadow map samples. Everything outside of the map is lit.
+// The part of the sun's light that arrives: the mean of nine shadow map samples. Everything beside the map is lit, and so
+// is what is nearer to the sun. What is beyond its depth gets the shadows of all that is in it.
 float sunlight(vec3 world, float facing)
 {
 #ifdef NO_SHADOW
     return 1.0;
 #else
     vec3 at = (u_shadow_from_world * vec4(world, 1)).xyz;
-    if (any(lessThan(at, vec3(0))) || any(greaterThan(at, vec3(1))))
+    if (any(lessThan(at, vec3(0))) || any(greaterThan(at.xy, vec2(1))))
         return 1.0;
+    at.z = min(at.z, 1.0);
     float texel = 1.0 / float(textureSize(u_shadow, 0).x), lit = 0.0;
     at.z -= texel * (1.0 + 2.0 * (1.0 - facing));
     for (int x = -1; x <= 1; x++)

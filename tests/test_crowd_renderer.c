@@ -7,6 +7,7 @@
 #include "random_model.h"
 
 #include <throng/anim/human.h>
+#include <throng/anim/synthetic.h>
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -308,6 +309,22 @@ Test(crowd_renderer, shadows_come_from_beyond_the_map)
     close_context(gl);
 }
 
+/* The sphere of the map holds the body, and the ground only as far as the feet; the shadow of the head lies beyond. */
+Test(crowd_renderer, shadows_fall_beyond_the_map)
+{
+    th_gl *gl = open_context();
+    test_models c = test_models_human();
+    stage s = stage_crowd(&c, 1, 1, 1.25, TH_PALETTE_F32);
+    const uint32_t whole = count_shadow_pixels(gl, &s);
+    s.view.shadow_center[1] = 0.9F;
+    s.view.shadow_radius = 1.1F;
+    const uint32_t beyond = count_shadow_pixels(gl, &s);
+    cr_expect(beyond > whole * 95 / 100 && beyond < whole * 105 / 100, "%u, of the whole %u", beyond, whole);
+    stage_free(&s);
+    test_models_free(&c);
+    close_context(gl);
+}
+
 Test(crowd_renderer, skeletons_throw_shadows_of_lines)
 {
     th_gl *gl = open_context();
@@ -405,7 +422,11 @@ Test(crowd_renderer, several_figures_in_one_picture)
 {
     th_gl *gl = open_context();
     test_models c = test_models_human();
-    test_models_add(&c, random_model(&(random_desc){.seed = 3, .joint_count = 300, .clip_count = 1, .key_count = 5}));
+    th_synthetic_desc tree = TH_SYNTHETIC_DEFAULT;
+    th_model *model;
+    tree.joints = 300;
+    cr_assert_eq(th_synthetic_create(&tree, &model, NULL), TH_OK);
+    test_models_add(&c, model);
     th_render_mesh *boxes = boxes_create(5);
     stage s = stage_crowd(&c, 10, 4, 1.25, TH_PALETTE_F32);
     stage more = stage_boxes(boxes, 4, palette_stride(boxes, TH_PALETTE_F32), TH_PALETTE_F32, true);
