@@ -149,6 +149,40 @@ Test(render, leaves_out_who_is_out_of_sight)
     json_decref(unlit);
 }
 
+/* In the middle of a ring there is nobody. */
+Test(render, fails_when_nothing_is_drawn)
+{
+    expect(1, "render --count 40 --size 160x90 --layout ring --pitch 85 --zoom 40 --out f.png", "nothing is drawn");
+    expect(0, "render --count 40 --size 160x90 --layout ring --zoom 1 --out f.png", "");
+    unlink("f.png");
+}
+
+static void write_bare_model(const char *name, const char *translation)
+{
+    FILE *file = fopen(name, "w");
+    fprintf(file,
+            "{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":["
+            "{\"name\":\"hip\",\"children\":[1]},{\"name\":\"knee\",\"translation\":%s,\"children\":[2]},"
+            "{\"name\":\"foot\",\"translation\":[0,-1,0]}]}",
+            translation);
+    fclose(file);
+}
+
+Test(render, draws_the_skeleton_of_a_model_without_a_mesh)
+{
+    static const char says[] = "has no mesh: its skeleton is drawn";
+    write_bare_model("leg.gltf", "[0,-1,0.2]");
+    write_bare_model("bent.gltf", "[0,-1,0.9]");
+    expect(0, "render --model leg.gltf --count 1 --size 160x90 --out a.png", says);
+    expect(0, "render --model leg.gltf --count 1 --size 160x90 --look skeleton --out b.png", says);
+    expect(0, "render --model bent.gltf --count 1 --size 160x90 --out c.png", says);
+    cr_expect(are_same("a.png", "b.png"));
+    cr_expect(!are_same("a.png", "c.png"), "no bone is to be seen");
+    static const char *const files[] = {"leg.gltf", "bent.gltf", "a.png", "b.png", "c.png"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        unlink(files[i]);
+}
+
 Test(render, says_what_is_wrong_and_leaves_nothing)
 {
     expect(2, "render --size 64", "--size takes a width and a height");

@@ -265,22 +265,27 @@ static void draw_chunk(const th_crowd_renderer *p, const pipeline *with, const t
     glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance));
 }
 
-/* into_map: draw depth only, and include characters that are out of sight. */
-static void draw_crowds(const th_crowd_renderer *p, const pipeline *with, const th_view *view, bool into_map,
-                        const th_ring *ring, const th_draw *draws, uint32_t count)
+static bool is_skeleton(const th_crowd_renderer *p, const th_view *view, const th_draw *draw)
+{
+    assert(draw->mesh < p->upload_count);
+    return view->skeletons || p->uploads[draw->mesh].part_count == 0;
+}
+
+/* Draws what is drawn as skeletons, or the rest. into_map: depth only, with characters that are out of sight. */
+static void draw_crowds(const th_crowd_renderer *p, const pipeline *with, const th_view *view, bool skeletons,
+                        bool into_map, const th_ring *ring, const th_draw *draws, uint32_t count)
 {
     const th_ring_binding binding = th_ring_get_binding(ring);
     for (uint32_t d = 0; d < count; d++) {
         const th_draw *draw = &draws[d];
-        assert(draw->mesh < p->upload_count);
         assert(draw->palette_offset % TH_CACHE_LINE == 0 && draw->palette_stride % TH_CACHE_LINE == 0);
         assert(draw->instance_offset % 16 == 0);
-        if (draw->shadow_only && !into_map)
+        if ((draw->shadow_only && !into_map) || is_skeleton(p, view, draw) != skeletons)
             continue;
         const size_t bytes = p->uploads[draw->mesh].palette_entries * th_palette_entry_bytes(p->palette);
         th_chunk chunk = {0};
         while (bytes > 0 && th_chunk_next(draw, bytes, p->block_bytes, p->block_alignment, &chunk))
-            draw_chunk(p, with, draw, &chunk, binding, view->skeletons);
+            draw_chunk(p, with, draw, &chunk, binding, skeletons);
     }
 }
 
@@ -305,10 +310,12 @@ static void draw_shadows(th_crowd_renderer *p, const th_view *view, const th_rin
     if (p->shadow.pixels == 0)
         return;
     th_shadow_begin(&p->shadow, view->to_sun, view->shadow_center, view->shadow_radius);
-    const pipeline *with = view->skeletons ? &p->skeleton_depth : &p->crowd_depth;
-    glUseProgram(with->program);
-    glUniformMatrix4fv(with->clip_from_world, 1, GL_FALSE, p->shadow.clip_from_world);
-    draw_crowds(p, with, view, true, ring, draws, count);
+    for (int skeletons = 0; skeletons < 2; skeletons++) {
+        const pipeline *with = skeletons ? &p->skeleton_depth : &p->crowd_depth;
+        glUseProgram(with->program);
+        glUniformMatrix4fv(with->clip_from_world, 1, GL_FALSE, p->shadow.clip_from_world);
+        draw_crowds(p, with, view, skeletons, true, ring, draws, count);
+    }
     th_shadow_end(&p->shadow);
 }
 
@@ -360,9 +367,11 @@ void th_crowd_renderer_draw(th_crowd_renderer *p, const th_target *target, const
     draw_shadows(p, view, ring, draws, draw_count);
     th_target_bind(target);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
-    const pipeline *with = view->skeletons ? &p->skeleton : &p->crowd;
-    use(with, p, view);
-    draw_crowds(p, with, view, false, ring, draws, draw_count);
+    for (int skeletons = 0; skeletons < 2; skeletons++) {
+        const pipeline *with = skeletons ? &p->skeleton : &p->crowd;
+        use(with, p, view);
+        draw_crowds(p, with, view, skeletons, false, ring, draws, draw_count);
+    }
     draw_ground(p, view);
     draw_sky(p, view);
     glBindVertexArray(0);

@@ -90,6 +90,13 @@ static void complain_of_missing_clips(const th_model_set *model_set, const char 
             th_complain("%s has no clip \"%s\": it stands in its rest pose", model_set->models[m]->name, clip);
 }
 
+void th_model_set_complain_of_missing_meshes(const th_model_set *model_set)
+{
+    for (uint32_t m = 0; m < model_set->count; m++)
+        if (model_set->models[m]->mesh_count == 0)
+            th_complain("%s has no mesh: its skeleton is drawn", model_set->models[m]->name);
+}
+
 th_result th_model_set_init(th_model_set *model_set, const th_model_options *o, th_tracer *tracer, th_error *err)
 {
     *model_set = (struct th_model_set){0};

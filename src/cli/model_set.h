@@ -31,6 +31,9 @@ typedef struct th_model_set {
 th_result th_model_set_init(th_model_set *model_set, const th_model_options *options, th_tracer *tracer, th_error *err);
 void th_model_set_fini(th_model_set *model_set);
 
+/* For commands that draw the models. */
+void th_model_set_complain_of_missing_meshes(const th_model_set *model_set);
+
 /* Whether a model name means a file. human and synthetic:... do not. */
 bool th_model_name_is_file(const char *path);
 

@@ -204,13 +204,19 @@ int th_command_render(const th_options *o, th_run *run)
     complain_of_size(&r.file);
     th_result result = th_model_set_init(&model_set, &o->models, r.tracer, &err);
     th_tracer_begin(r.tracer, "prepare");
-    if (result == TH_OK)
+    if (result == TH_OK) {
+        th_model_set_complain_of_missing_meshes(&model_set);
         result = begin(&r, &model_set, &err);
+    }
     th_tracer_next(r.tracer, "draw frames");
     if (result == TH_OK)
         result = draw_frames(&r, &err);
     th_tracer_next(r.tracer, "finish");
-    const int code = result == TH_OK ? th_output_write(run, &o->output, write_rendering, &r) : th_fail_with(&err);
+    int code = result == TH_OK ? th_output_write(run, &o->output, write_rendering, &r) : th_fail_with(&err);
+    if (code == TH_EXIT_GOOD && per_frame(&r, r.drawn) == 0) {
+        th_complain("nothing is drawn: the camera sees no character");
+        code = TH_EXIT_CHECK;
+    }
     end(&r);
     th_model_set_fini(&model_set);
     th_tracer_end(r.tracer);

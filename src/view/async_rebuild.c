@@ -9,6 +9,8 @@ static th_result prepare(th_async_rebuild *c)
     th_result result = c->base ? TH_OK : th_model_set_init(c->model_set, c->models, NULL, &c->err);
     if (result != TH_OK)
         return result;
+    if (!c->base)
+        th_model_set_complain_of_missing_meshes(c->model_set);
     c->doing = "Compiling clips and meshes";
     th_model_set chosen = *c->model_set;
     result = th_model_set_choose_clip(&chosen, c->settings.clip, &c->err);

@@ -73,7 +73,7 @@ typedef struct th_view {
     float ground_reach;                    /* half the side of the ground, which is centred on the eye */
     float fog_density;                     /* the fog lets through exp(-density * distance^2) */
     bool plain;                            /* tints without materials, for heat maps */
-    bool skeletons;                        /* bones as lines instead of meshes */
+    bool skeletons;                        /* bones as lines instead of meshes; always of models without a mesh */
 } th_view;
 
 /* The frustum of the shadow map, for culling. It has no end towards the sun: what lies beyond that end is drawn at it.
