@@ -131,7 +131,7 @@ Test(subprocess, handles_signals_as_a_fresh_program_and_leaves_the_callers_alone
 
 Test(subprocess, is_a_process_group_of_its_own)
 {
-    const pid_t pid = start("sleep 100", -1, -1, -1);
+    const pid_t pid = start("exec sleep 100", -1, -1, -1);
     cr_expect_eq(getpgid(pid), pid);
     const int status = th_subprocess_kill(pid);
     cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
@@ -165,7 +165,7 @@ static bool reaches_end(int pipe_end)
 
 static void *start_and_end(void *out)
 {
-    start("sleep 100", -1, *(int *)out, -1);
+    start("exec sleep 100", -1, *(int *)out, -1);
     return NULL;
 }
 
@@ -186,7 +186,7 @@ Test(subprocess, dies_with_a_caller_that_is_killed)
     cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
     const pid_t caller = fork();
     if (caller == 0) {
-        start("sleep 100", -1, ends[1], -1);
+        start("exec sleep 100", -1, ends[1], -1);
         raise(SIGKILL);
     }
     close(ends[1]);
