@@ -328,9 +328,10 @@ static void shoot(th_viewer *v)
     }
     free(pixels);
     if (result == TH_OK)
-        th_fail(&err, TH_OK, "wrote %s", path);
-    tell(v, "%s", err.text);
-    th_complain("%s", err.text);
+        tell(v, "wrote %s", path);
+    else
+        tell(v, "%s", err.text);
+    th_complain("%s", v->message);
 }
 
 static void draw_frame(th_viewer *v)
