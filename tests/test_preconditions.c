@@ -5,6 +5,14 @@
 #include <throng/anim/crowd.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/synthetic.h>
+#include <throng/bench/capacity.h>
+#include <throng/bench/compare.h>
+#include <throng/bench/fit.h>
+#include <throng/bench/histogram.h>
+#include <throng/bench/interference.h>
+#include <throng/bench/measure.h>
+#include <throng/bench/stats.h>
+#include <throng/bench/stress.h>
 #include <throng/core/arena.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
@@ -378,6 +386,67 @@ MISUSE(render, a_slot_has_one_fence)
     th_ring_end(ring);
     th_ring_fence(ring);
     th_ring_fence(ring);
+}
+
+/* ---- bench ---- */
+
+MISUSE(bench, samples_are_not_appended_to_themselves)
+{
+    th_samples samples;
+    cr_assert(th_samples_init(&samples, 1));
+    th_samples_append(&samples, &samples);
+}
+
+MISUSE(bench, a_quantile_is_above_0)
+{
+    th_quantile((double[1]){1}, 1, 0);
+}
+
+MISUSE(bench, a_quantile_of_a_histogram_is_at_most_1)
+{
+    th_histogram_quantile(&(th_histogram){0}, 1.5);
+}
+
+MISUSE(bench, an_interval_needs_blocks)
+{
+    th_quantile_interval(&(th_samples){0}, 0.5, 0);
+}
+
+MISUSE(bench, a_fit_needs_times)
+{
+    const th_fit_point point = {.threads = 1, .items = 1};
+    th_fit fit;
+    th_fit_run(TH_FIT_USL, &point, 1, 1, &fit);
+}
+
+MISUSE(bench, interference_ends_after_it_began)
+{
+    const th_interference_mark early = {.wall_ns = 1}, late = {.wall_ns = 2};
+    th_interference_between(&late, &early);
+}
+
+MISUSE(bench, rounds_end_somehow)
+{
+    th_measure(&(th_measure_desc){0}, NULL, 0);
+}
+
+MISUSE(bench, fewer_frames_miss_than_run)
+{
+    th_capacity_miss_rate_bound(2, 1);
+}
+
+MISUSE(bench, thread_counts_ascend)
+{
+    static const uint32_t threads[] = {2, 1};
+    th_stress stress;
+    th_stress_run(&(th_stress_desc){.threads = threads, .thread_count = 2, .budget_ns = 1e6, .frames = 1000}, &stress,
+                  NULL);
+}
+
+MISUSE(bench, two_results_are_compared)
+{
+    th_comparison comparison;
+    th_compare(&(th_compare_desc){0}, &comparison, NULL);
 }
 
 #endif

@@ -3,6 +3,7 @@
 #include <throng/anim/exact.h>
 #include <throng/core/arena.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,6 +248,8 @@ static void read_hierarchy(const walk *w, const node *n, const mat4 *parent)
 
 void th_tutorial_palette(const th_tutorial *tutorial, uint32_t clip, double time_s, float *palette)
 {
+    assert(tutorial && palette);
+    assert(clip == TH_NO_INDEX || clip < tutorial->model->clip_count);
     walk w = {.tutorial = tutorial, .palette = palette};
     if (clip != TH_NO_INDEX) {
         w.animation = &tutorial->animations[clip];
@@ -388,6 +391,7 @@ static th_result check_limits(const th_model *model, th_error *err)
 
 th_result th_tutorial_create(const th_model *model, th_tutorial **out, th_error *err)
 {
+    assert(model && out);
     *out = NULL;
     th_result result = check_limits(model, err);
     if (result != TH_OK)

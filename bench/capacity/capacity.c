@@ -28,6 +28,7 @@ enum { BRACKET_FRAMES = 9, GROWTH = 4, FEW_RUNS = 3, MANY_RUNS = 6, BLOCKS = 3, 
 
 const char *th_capacity_stage_name(th_capacity_stage stage)
 {
+    assert(stage < TH_CAPACITY_STAGE_COUNT);
     static const char *const names[] = {"bracket", "search", "confirm"};
     return names[stage];
 }
@@ -54,6 +55,7 @@ uint32_t th_capacity_allowed_misses(uint32_t frames)
 
 double th_capacity_miss_rate_bound(uint32_t late, uint32_t frames)
 {
+    assert(late <= frames && frames > 0);
     if (late >= frames)
         return 1;
     double low = 0, high = 1;
@@ -351,6 +353,7 @@ static void finish(search *s)
 th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subject *subject, th_capacity *out,
                            th_error *err)
 {
+    assert(desc && subject && out);
     search s;
     uint32_t first = 1;
     th_result result = start(&s, desc, subject, out, err);
@@ -369,6 +372,7 @@ th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subje
 th_result th_capacity_test(const th_capacity_desc *desc, const th_capacity_subject *subject, uint32_t items,
                            th_capacity *out, th_error *err)
 {
+    assert(desc && subject && out && items > 0);
     search s;
     th_capacity_probe *p = NULL;
     th_result result = start(&s, desc, subject, out, err);

@@ -2,6 +2,7 @@
 
 #include <throng/core/clock.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ void th_load_test_fini(th_load_test *s)
 
 th_result th_load_test_set_threads(th_load_test *s, uint32_t threads, th_error *err)
 {
+    assert(threads > 0 && threads <= TH_JOBS_MAX_THREADS);
     clear(s);
     th_jobs_destroy(s->jobs);
     return th_threads_create(&(th_jobs_desc){.threads = threads, .placement = s->desc->placement}, &s->jobs, err);
@@ -105,6 +107,7 @@ static th_result reserve_palette(th_load_test *s, th_error *err)
 
 th_result th_load_test_create_crowd(th_load_test *s, uint32_t characters, th_error *err)
 {
+    assert(s->jobs && characters > 0);
     clear(s);
     th_result result = create_crowd(s, characters, &s->scene, &s->crowd, err);
     if (result == TH_OK)
@@ -139,6 +142,7 @@ static void warm_up(th_load_test *s)
 
 th_result th_load_test_prepare(th_load_test *s, uint32_t characters, th_error *err)
 {
+    assert(s->jobs && characters > 0);
     const th_result result =
         s->desc->renderer ? prepare_renderer(s, characters, err) : th_load_test_create_crowd(s, characters, err);
     if (result != TH_OK)

@@ -9,6 +9,7 @@
 #include <throng/core/json.h>
 #include <throng/core/text_format.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -293,6 +294,11 @@ static th_result run_all(stress_run *s, th_error *err)
 
 th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *err)
 {
+    assert(desc && out);
+    assert(desc->threads && desc->thread_count > 0);
+    assert(desc->budget_ns > 0 && desc->frames >= TH_CAPACITY_MIN_FRAMES);
+    for (uint32_t t = 0; t + 1 < desc->thread_count; t++)
+        assert(desc->threads[t] < desc->threads[t + 1]);
     stress_run s = {.desc = desc, .out = out};
     th_tracer_begin(desc->tracer, "prepare");
     const th_result result = run_all(&s, err);

@@ -1,11 +1,13 @@
 #include "stress_headline.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { MOST_NAMES = 3 };
 
 const char *th_stress_frame_name(const th_stress *stress)
 {
+    assert(stress);
     return stress->drawn ? "drawn" : "posed";
 }
 
@@ -18,6 +20,7 @@ static uint32_t round_to_digits(double value, bool up)
 
 bool th_stress_interval(const th_stress_point *point, uint32_t *out_low, uint32_t *out_high)
 {
+    assert(point && out_low && out_high);
     const th_interval *interval = &point->search.interval;
     if (!(interval->low >= 0 && interval->high < 1e9) || point->out_of_memory)
         return false;

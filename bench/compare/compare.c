@@ -8,6 +8,7 @@
 #include <throng/core/json.h>
 #include <throng/jobs/jobs.h>
 
+#include <assert.h>
 #include <math.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -362,6 +363,8 @@ static th_result finish(th_comparison *c, th_error *err)
 
 th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *err)
 {
+    assert(desc && desc->old_results && desc->new_results && out);
+    assert(desc->threshold >= 0);
     const th_result_file *a = desc->old_results, *b = desc->new_results;
     *out = (th_comparison){.old_results = a, .new_results = b, .threshold = desc->threshold};
     out->differences = th_environment_conflicts(a, b);
@@ -387,11 +390,13 @@ void th_comparison_fini(th_comparison *comparison)
 
 bool th_comparison_is_bad(const th_comparison *comparison)
 {
+    assert(comparison);
     return comparison->verdicts[TH_VERDICT_REGRESSION] > 0 || comparison->problems > 0;
 }
 
 const char *th_verdict_name(th_verdict verdict)
 {
+    assert(verdict < TH_VERDICT_COUNT);
     static const char *const names[] = {"same",    "regression", "gain",        "unknown",
                                         "untimed", "baseline",   "only in old", "only in new"};
     return names[verdict];

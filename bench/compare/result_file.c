@@ -1,5 +1,6 @@
 #include <throng/bench/result_file.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -344,6 +345,7 @@ static bool parse(th_result_file *results, const char *text, size_t size, th_err
 
 th_result th_result_file_parse(const char *text, size_t size, const char *name, th_result_file **out, th_error *err)
 {
+    assert((text || size == 0) && name && out);
     th_error own;
     err = err ? err : &own;
     *out = NULL;
@@ -384,6 +386,7 @@ static th_result read_all(FILE *file, const char *path, char **text, size_t *siz
 
 th_result th_result_file_read(const char *path, th_result_file **out, th_error *err)
 {
+    assert(path && out);
     char *text = NULL;
     size_t size;
     *out = NULL;
@@ -415,6 +418,7 @@ void th_result_file_free(th_result_file *results)
 
 const th_result_file_entry *th_result_file_find(const th_result_file *results, const char *name)
 {
+    assert(results && name);
     const json_t *found = json_object_get(results->index_by_name, name);
     return found ? &results->entries[json_integer_value(found)] : NULL;
 }

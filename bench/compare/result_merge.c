@@ -1,6 +1,7 @@
 /* Merges the results of several processes into one report. */
 #include <throng/bench/result_file.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,6 +74,8 @@ static void add_interference(const th_result_file *results, uint32_t count, th_i
 
 th_result th_result_file_merge_into(const th_result_file *results, th_report *report, th_error *err)
 {
+    assert(results && report);
+    assert(report->process_count > 0);
     for (uint32_t r = 0; r < report->row_count; r++) {
         const th_result result = add_row(results, &report->rows[r], err);
         if (result != TH_OK)

@@ -2,6 +2,7 @@
 
 #include <throng/core/clock.h>
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* A linear congruential generator (Knuth's MMIX constants). Each step depends on the one before and takes about four
@@ -15,6 +16,8 @@ uint64_t th_work_steps(uint64_t x, uint32_t steps)
 
 void th_work_do(const th_work *work, uint32_t begin, uint32_t end, uint64_t *sum)
 {
+    assert(work && sum);
+    assert(begin <= end && end <= work->count);
     uint64_t total = *sum;
     for (uint32_t i = begin; i < end; i++)
         total += th_work_steps(i + 1 + (total & work->nothing), work->steps[i]);
@@ -68,6 +71,7 @@ static void shuffle(uint32_t *values, uint32_t count)
 
 th_work *th_work_create(uint32_t count, uint32_t item_ns, th_costs costs, double steps_per_us)
 {
+    assert(steps_per_us > 0);
     th_work *work = malloc(sizeof *work + count * sizeof *work->steps);
     if (!work)
         return NULL;

@@ -7,6 +7,7 @@
 #include <throng/core/clock.h>
 #include <throng/core/json.h>
 
+#include <assert.h>
 #include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,7 @@ static void read_topology(th_context *c)
 
 void th_context_read(th_context *context)
 {
+    assert(context);
     *context = (th_context){.cpus = th_cpus_read()};
     read_moment(context);
     read_system(context);
@@ -213,6 +215,7 @@ static json_t *machine_json(const th_context *c)
 
 json_t *th_context_json(const th_context *c)
 {
+    assert(c);
     json_t *build =
         json_pack("{s:s, s:s, s:s, s:s, s:s}", "compiler", TH_BUILD_COMPILER, "compiler_flags", TH_BUILD_FLAGS,
                   "build_type", TH_BUILD_TYPE, "commit", TH_BUILD_COMMIT, "isa", th_isa_name(th_isa_best()));

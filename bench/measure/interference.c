@@ -3,6 +3,7 @@
 #include <throng/core/clock.h>
 #include <throng/jobs/jobs.h>
 
+#include <assert.h>
 #include <math.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -52,6 +53,8 @@ th_interference_mark th_interference_begin(void)
 
 th_interference th_interference_between(const th_interference_mark *begin, const th_interference_mark *end)
 {
+    assert(begin && end);
+    assert(begin->wall_ns <= end->wall_ns);
     const uint64_t wall_ns = end->wall_ns - begin->wall_ns;
     const double wall_s = wall_ns < LEAST_NS ? (double)NAN : (double)wall_ns / 1e9;
     const double external_s = end->busy_s - begin->busy_s - (double)(end->own_ns - begin->own_ns) / 1e9;
@@ -67,6 +70,7 @@ th_interference th_interference_between(const th_interference_mark *begin, const
 
 th_interference th_interference_end(const th_interference_mark *begin)
 {
+    assert(begin);
     const th_interference_mark end = th_interference_begin();
     return th_interference_between(begin, &end);
 }

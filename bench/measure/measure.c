@@ -20,6 +20,7 @@ static uint64_t repetition_ns_of(const th_measure_desc *desc)
 
 th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_report *out, th_error *err)
 {
+    assert(desc && out);
     const uint32_t most = desc->repetitions ? desc->repetitions : TH_MEASURE_MAX_ROUNDS;
     const th_result result = th_report_init(out, rows, desc->is_dry_run ? 0 : most, err);
     if (result == TH_OK) {
@@ -207,6 +208,9 @@ static void drop_bad_core_clocks(const rounds *r)
 
 void th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_t count)
 {
+    assert(desc && (subjects || count == 0));
+    assert(desc->is_dry_run || desc->repetitions > 0 || desc->precision > 0);
+    assert(desc->max_ns == 0 || desc->min_ns <= desc->max_ns);
     assert(count <= TH_MEASURE_MAX_SUBJECTS);
     rounds r = {.desc = desc, .subjects = subjects, .count = count, .next_check = TH_MEASURE_FIRST_CHECK};
     if (desc->is_dry_run) {

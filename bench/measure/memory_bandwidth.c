@@ -4,6 +4,7 @@
 
 #include <throng/core/cache_line.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ typedef uint64_t word __attribute__((vector_size(16)));
 
 const char *th_bandwidth_kind_name(th_bandwidth_kind kind)
 {
+    assert(kind < TH_BANDWIDTH_COUNT);
     static const char *const names[] = {"write", "read", "streaming_write"};
     _Static_assert(sizeof names / sizeof *names == TH_BANDWIDTH_COUNT, "a name for each");
     return names[kind];
@@ -49,6 +51,7 @@ static size_t most_bytes(void)
 /* The largest cache is the last level; counts as many of it as all CPUs have. */
 size_t th_bandwidth_default_bytes(const th_context *context)
 {
+    assert(context);
     const size_t least = (size_t)32 << 20;
     size_t caches = 0;
     for (uint32_t i = 0; i < context->cache_count; i++) {
@@ -164,6 +167,9 @@ static th_result measure(const th_bandwidth_desc *desc, block *b, th_row *rows, 
 
 th_result th_bandwidth_measure(const th_bandwidth_desc *desc, th_row *rows, th_error *err)
 {
+    assert(desc && rows);
+    assert(desc->pools && desc->pool_count > 0);
+    assert(desc->bytes > 0 && desc->bytes == th_bandwidth_round(desc->bytes));
     block b = {th_cache_line_alloc(desc->bytes), (uint32_t)(desc->bytes / CHUNK_BYTES)};
     if (!b.memory)
         return th_fail(err, TH_ERR_MEMORY, "no memory to measure the bandwidth of: %zu MB", desc->bytes / 1000000);

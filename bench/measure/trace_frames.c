@@ -1,8 +1,11 @@
 #include "trace_frames.h"
 
+#include <assert.h>
+
 void th_trace_frames(th_tracer *tracer, const th_row *row, th_jobs *jobs, void (*run)(void *ctx, uint64_t frame),
                      void *ctx)
 {
+    assert(row && run);
     if (!tracer)
         return;
     const uint64_t first_event = th_tracer_recorded(tracer);

@@ -66,6 +66,7 @@ static void finalize_linear(th_axis *axis, double margin)
 
 void th_axis_finalize(th_axis *axis, double margin)
 {
+    assert(axis && margin >= 0);
     if (axis->is_log)
         finalize_log(axis, margin);
     else
@@ -74,6 +75,7 @@ void th_axis_finalize(th_axis *axis, double margin)
 
 double th_axis_at(const th_axis *axis, double value)
 {
+    assert(axis);
     if (!th_axis_takes(axis, value))
         return (double)NAN;
     const double part = axis->is_log ? log(value / axis->low) / log(axis->high / axis->low)
@@ -101,6 +103,7 @@ static int round_number_from(double value)
 
 double th_axis_step(double value)
 {
+    assert(value > 0);
     return round_number(round_number_from(value));
 }
 
@@ -140,6 +143,7 @@ static uint32_t log_ticks(double low, double high, uint32_t most, double *out)
 
 uint32_t th_axis_ticks(const th_axis *axis, uint32_t most, double out[TH_AXIS_MAX_TICKS])
 {
+    assert(axis->low < axis->high);
     assert(most >= TH_AXIS_MIN_TICKS && most <= TH_AXIS_MAX_TICKS);
     const double low = axis->is_log ? fmax(axis->low, axis->least_step) : axis->low;
     const uint32_t count = axis->is_log ? log_ticks(low, axis->high, most, out) : 0;

@@ -5,6 +5,7 @@
 #include <throng/bench/bench.h>
 #include <throng/bench/page.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,6 +313,7 @@ static bool draw_all(const void *result, FILE *file)
 
 bool th_bench_page(const th_report *report, const char *command, FILE *file)
 {
+    assert(report && command && file);
     char headline[256] = "";
     write_headline(report, headline, sizeof headline);
     const th_html_head head = {"throng bench", headline, NULL, command};

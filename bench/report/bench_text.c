@@ -5,6 +5,7 @@
 #include <throng/bench/bench.h>
 #include <throng/bench/rank_test.h>
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -142,5 +143,6 @@ const th_tables th_bench_tables = {NULL, print_figures};
 
 bool th_bench_print(const th_report *report, th_format format, FILE *file)
 {
+    assert(report && file);
     return th_tables_print(&th_bench_tables, report, report, format, file);
 }

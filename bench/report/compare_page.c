@@ -5,6 +5,7 @@
 #include <throng/bench/compare.h>
 #include <throng/bench/page.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,7 @@ static void write_headline(const th_comparison *c, char *out, size_t size)
 
 bool th_comparison_page(const th_comparison *c, const char *command, FILE *file)
 {
+    assert(c && command && file);
     char headline[256] = "";
     write_headline(c, headline, sizeof headline);
     th_html_begin(&(th_html_head){"throng compare", headline, NULL, command}, file);

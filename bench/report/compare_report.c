@@ -4,6 +4,7 @@
 
 #include <throng/bench/compare.h>
 
+#include <assert.h>
 #include <math.h>
 
 /* ---- figures ---- */
@@ -78,6 +79,7 @@ static json_t *source_json(const th_result_file *results)
 
 json_t *th_comparison_json(const th_comparison *c)
 {
+    assert(c);
     json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:b}", "old", source_json(c->old_results), "new",
                              source_json(c->new_results), "threshold", th_json_real(c->threshold), "alpha",
                              th_json_real(TH_COMPARE_ALPHA), "good", !th_comparison_is_bad(c));
@@ -89,6 +91,7 @@ json_t *th_comparison_json(const th_comparison *c)
 
 bool th_comparison_csv(const th_comparison *c, FILE *file)
 {
+    assert(c && file);
     json_t *changes = with_changes(th_sheet_json(0), c).objects;
     th_table *table = th_table_from_objects(changes);
     const bool written = th_table_write(table, TH_FORMAT_CSV, file);
@@ -174,6 +177,7 @@ void th_comparison_print_sides(const th_comparison *c, th_format format, FILE *f
 
 bool th_comparison_print(const th_comparison *c, th_format format, FILE *file)
 {
+    assert(c && file);
     th_comparison_print_sides(c, format, file);
     fputc('\n', file);
     const bool printed = th_comparison_print_figures(c, format, file);

@@ -1,5 +1,6 @@
 #include "figures.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -78,6 +79,7 @@ static th_table *create_table(const th_sheet *sheet, const th_figure *figures, s
 
 void th_sheet_add(th_sheet *sheet, const th_figure *figures, size_t count)
 {
+    assert(sheet && (figures || count == 0));
     json_t *object = sheet->is_table ? NULL : json_object();
     if (sheet->is_table && sheet->count == 0)
         sheet->table = create_table(sheet, figures, count);
@@ -96,6 +98,7 @@ void th_sheet_add(th_sheet *sheet, const th_figure *figures, size_t count)
 
 json_t *th_sheet_object(th_sheet *sheet)
 {
+    assert(!sheet->is_table && sheet->count == 1);
     json_t *object = json_incref(json_array_get(sheet->objects, 0));
     json_decref(sheet->objects);
     return object;

@@ -3,6 +3,7 @@
 #include "embedded.h"
 #include "row_figures.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static void write_style(FILE *file)
 
 void th_html_begin(const th_html_head *head, FILE *file)
 {
+    assert(head && head->title && head->headline && head->command && file);
     fputs("<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n<meta "
           "charset=\"utf-8\"/>\n"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src "

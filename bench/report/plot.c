@@ -2,6 +2,7 @@
 
 #include <throng/core/text_format.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -209,6 +210,8 @@ static void begin_figure(th_plot *plot)
 
 th_plot th_plot_begin(const th_plot_desc *desc, FILE *file)
 {
+    assert(desc && desc->title && desc->x_title && file);
+    assert(!desc->rows == (desc->row_count == 0) && !desc->columns == (desc->column_count == 0));
     return (th_plot){.desc = desc, .file = file, .x = desc->x, .y = desc->y};
 }
 

@@ -1,10 +1,12 @@
 #include <throng/bench/report.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions, th_error *err)
 {
+    assert(report);
     *report = (th_report){.rows = calloc(rows, sizeof *report->rows),
                           .row_count = rows,
                           .process_count = 1,
@@ -38,6 +40,7 @@ void th_report_fini(th_report *report)
 
 const th_row *th_report_failure(const th_report *report)
 {
+    assert(report);
     for (uint32_t r = 0; r < report->row_count; r++)
         if (report->rows[r].failure[0] && !report->rows[r].skipped)
             return &report->rows[r];
@@ -46,6 +49,7 @@ const th_row *th_report_failure(const th_report *report)
 
 const th_row *th_report_skipped(const th_report *report)
 {
+    assert(report);
     for (uint32_t r = 0; r < report->row_count; r++)
         if (report->rows[r].skipped)
             return &report->rows[r];

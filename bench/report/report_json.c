@@ -1,6 +1,7 @@
 /* A report as JSON and as CSV. */
 #include "row_figures.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -135,6 +136,7 @@ static json_t *context_json(const th_report *report)
 
 json_t *th_report_context_json(const th_report *report)
 {
+    assert(report);
     json_t *context = th_json_set(context_json(report), "warnings", th_report_warnings(report));
     context = report->scene ? th_json_set(context, "scene", json_incref(report->scene)) : context;
     return report->picture ? th_json_set(context, "picture", json_incref(report->picture)) : context;
@@ -142,6 +144,7 @@ json_t *th_report_context_json(const th_report *report)
 
 json_t *th_report_json(const th_report *report)
 {
+    assert(report);
     json_t *rows = json_array();
     for (uint32_t r = 0; r < report->row_count; r++)
         rows = append_entry(rows, report, &report->rows[r]);
@@ -198,6 +201,7 @@ static json_t *row_json(const th_report *report, const th_row *row, const json_t
 
 bool th_report_csv(const th_report *report, FILE *file)
 {
+    assert(report && file);
     json_t *rows = json_array(), *context = context_json(report);
     for (uint32_t r = 0; r < report->row_count; r++)
         rows = th_json_append(rows, row_json(report, &report->rows[r], context));

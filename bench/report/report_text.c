@@ -2,6 +2,7 @@
 #include "row_figures.h"
 #include "tables.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* "7 clips", "clip walk of 7"; "rest pose" if the model lacks the chosen clip. */
@@ -65,6 +66,7 @@ static int integer_of(const json_t *object, const char *name)
 
 void th_report_add_picture(const json_t *picture, char *line, size_t size)
 {
+    assert(line && size > 0);
     th_append(line, size, "%d x %d pixels, samples %d, shadow map %d, by %s", integer_of(picture, "width"),
               integer_of(picture, "height"), integer_of(picture, "samples"), integer_of(picture, "shadow"),
               json_string_value(json_object_get(picture, "renderer")));
@@ -72,6 +74,7 @@ void th_report_add_picture(const json_t *picture, char *line, size_t size)
 
 void th_report_print_picture(const json_t *picture, th_format format, FILE *file)
 {
+    assert(file);
     char line[512] = "";
     th_report_add_picture(picture, line, sizeof line);
     if (picture)
@@ -80,6 +83,7 @@ void th_report_print_picture(const json_t *picture, th_format format, FILE *file
 
 void th_report_print_conditions(const th_report *report, th_format format, FILE *file)
 {
+    assert(report && file);
     if (report->scene)
         print_scene(report->scene, format, file);
     print_machine(&report->context, format, file);
@@ -87,6 +91,7 @@ void th_report_print_conditions(const th_report *report, th_format format, FILE 
 
 bool th_report_print_dry_run(const th_report *report, th_format format, FILE *file)
 {
+    assert(report && file);
     th_sheet sheet = th_sheet_table(TH_ROW_DRY);
     for (uint32_t r = 0; r < report->row_count; r++)
         th_row_add(&sheet, report, &report->rows[r], 0);
@@ -99,6 +104,7 @@ bool th_report_print_dry_run(const th_report *report, th_format format, FILE *fi
 
 void th_report_print_warnings(const th_report *report, th_format format, FILE *file)
 {
+    assert(report && file);
     size_t index;
     const json_t *warning;
     json_t *warnings = th_report_warnings(report);

@@ -1,5 +1,7 @@
 #include "scale_plots.h"
 
+#include <assert.h>
+
 /* ---- curves ---- */
 
 static json_t *estimate_json(const th_estimate *e)
@@ -66,6 +68,7 @@ static json_t *bottleneck_json(const th_bottleneck *v)
 
 json_t *th_scale_json(const th_scale *scale)
 {
+    assert(scale);
     if (scale->report.is_dry_run)
         return th_report_json(&scale->report);
     json_t *curves = json_array(), *parts = json_array(), *memory = json_array();

@@ -4,6 +4,8 @@
 
 #include <throng/bench/page.h>
 
+#include <assert.h>
+
 /* ---- the headline ---- */
 
 static void write_headline(const th_scale *scale, char *out, size_t size)
@@ -47,6 +49,7 @@ static bool draw_all(const void *result, FILE *file)
 
 bool th_scale_page(const th_scale *scale, const char *command, FILE *file)
 {
+    assert(scale && command && file);
     char headline[256] = "";
     write_headline(scale, headline, sizeof headline);
     const th_html_head head = {"throng scale", headline, has_any(scale) ? scale->bottleneck.text : NULL, command};

@@ -2,6 +2,7 @@
 
 #include <throng/core/text_format.h>
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ static const th_ink law_inks[TH_FIT_LAW_COUNT] = {TH_INK_VERMILION, TH_INK_GREEN
 
 bool th_scale_has_figures(const th_scale *scale, uint32_t point)
 {
+    assert(point < scale->point_count);
     return !scale->report.rows[point].failure[0] && scale->points[point].frame_ns > 0;
 }
 

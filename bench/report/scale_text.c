@@ -2,6 +2,7 @@
 #include "scale_plots.h"
 #include "tables.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -357,5 +358,6 @@ const th_tables th_scale_tables = {print_how, print_figures};
 
 bool th_scale_print(const th_scale *scale, th_format format, FILE *file)
 {
+    assert(scale && file);
     return th_tables_print(&th_scale_tables, &scale->report, scale, format, file);
 }

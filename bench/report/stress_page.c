@@ -5,6 +5,7 @@
 #include <throng/bench/page.h>
 #include <throng/bench/stress.h>
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -214,6 +215,7 @@ static bool draw_all(const void *result, FILE *file)
 
 bool th_stress_page(const th_stress *stress, const char *command, FILE *file)
 {
+    assert(stress && command && file);
     char trouble[256];
     const char *headline = th_html_trouble(&stress->report, trouble, sizeof trouble) ? trouble : stress->headline;
     const th_html_head head = {"throng stress", headline, NULL, command};

@@ -3,6 +3,7 @@
 #include "own_json.h"
 #include "tables.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* ---- figures ---- */
@@ -83,6 +84,7 @@ json_t *th_stress_own_json(const th_stress *stress, uint32_t point)
 
 json_t *th_stress_json(const th_stress *stress)
 {
+    assert(stress);
     if (stress->report.is_dry_run)
         return th_report_json(&stress->report);
     json_t *json = json_pack(
@@ -176,5 +178,6 @@ const th_tables th_stress_tables = {print_how, print_figures};
 
 bool th_stress_print(const th_stress *stress, th_format format, FILE *file)
 {
+    assert(stress && file);
     return th_tables_print(&th_stress_tables, &stress->report, stress, format, file);
 }

@@ -3,6 +3,7 @@
 #include <throng/bench/report.h>
 #include <throng/core/json.h>
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -185,6 +186,7 @@ static void warn_of_samples(const th_report *report, json_t **warnings)
 
 json_t *th_report_warnings(const th_report *report)
 {
+    assert(report);
     json_t *warnings = json_array();
     warn_of_clips(report->scene, &warnings);
     warn_of_skipped(report, &warnings);

@@ -7,6 +7,7 @@
 
 const char *th_ablation_name(th_ablation ablation)
 {
+    assert(ablation < TH_ABLATION_COUNT);
     static const char *const names[] = {"no_palette_write", "no_hierarchy", "sampling", "write", "empty"};
     _Static_assert(sizeof names / sizeof *names == TH_ABLATION_COUNT, "a name for each");
     return names[ablation];
@@ -150,6 +151,8 @@ static int do_nothing(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 
 th_result th_ablated_frame_create(const th_ablated_frame_desc *desc, th_ablated_frame **out, th_error *err)
 {
+    assert(desc->crowd && desc->batch_crowds && desc->jobs && out);
+    assert(desc->ablation < TH_ABLATION_COUNT);
     const th_batch_crowds *p = desc->batch_crowds;
     const uint32_t threads = th_jobs_threads(desc->jobs), count = p->count;
     th_ablated_frame *a = *out = calloc(1, sizeof *a);

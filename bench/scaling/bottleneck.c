@@ -2,6 +2,7 @@
 #include <throng/bench/scale.h>
 #include <throng/core/text_format.h>
 
+#include <assert.h>
 #include <math.h>
 
 /* LITTLE: smaller shares are not named. MOST: a cause must explain at least this part of the loss. */
@@ -10,6 +11,7 @@
 
 const char *th_bottleneck_kind_name(th_bottleneck_kind limit)
 {
+    assert(limit < TH_BOTTLENECK_COUNT);
     static const char *const names[] = {"unclear",  "compute", "memory", "cores",        "imbalance",
                                         "wake_ups", "serial",  "cpus",   "external_load"};
     _Static_assert(sizeof names / sizeof *names == TH_BOTTLENECK_COUNT, "a name for each");
@@ -214,6 +216,8 @@ static th_bottleneck_kind say_alone(const th_bottleneck_input *f, th_bottleneck 
 
 void th_bottleneck_analyze(const th_bottleneck_input *f, th_bottleneck *out)
 {
+    assert(f && out);
+    assert(f->base.threads > 0 && f->base.threads <= f->last.threads);
     *out = (th_bottleneck){0};
     say_headline(f, out);
     if (f->last.threads > f->base.threads) {

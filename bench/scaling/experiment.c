@@ -1,11 +1,13 @@
 #include "experiment.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- lists ---- */
 
 uint32_t th_scale_threads(uint32_t usable, uint32_t out[TH_JOBS_MAX_THREADS])
 {
+    assert(usable > 0 && out);
     uint32_t count = 0;
     usable = usable < TH_JOBS_MAX_THREADS ? usable : TH_JOBS_MAX_THREADS;
     for (uint32_t t = 1; t < usable; t = usable <= 8 ? t + 1 : 2 * t)
@@ -64,6 +66,7 @@ static uint32_t thread_count(const th_experiment *s, th_scheduler scheduler)
 
 uint32_t th_experiment_crowd(const th_experiment *s, uint32_t curve)
 {
+    assert(curve < s->out->curve_count);
     return curve / s->desc.grain_count % s->desc.count_count;
 }
 
@@ -113,11 +116,13 @@ static uint32_t last_point(const th_scale *scale)
 
 uint32_t th_experiment_part_point(const th_experiment *s, uint32_t part)
 {
+    assert(part < 2);
     return part == 0 ? 0 : last_point(s->out);
 }
 
 uint32_t th_experiment_part_config(const th_experiment *s, uint32_t part, th_ablation ablation)
 {
+    assert(part < s->out->part_count && ablation < TH_ABLATION_COUNT);
     return s->out->point_count + part * TH_ABLATION_COUNT + (uint32_t)ablation;
 }
 

@@ -9,6 +9,7 @@
 #include <throng/core/json.h>
 #include <throng/core/table.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -372,6 +373,11 @@ static th_result run_experiment(const th_experiment *s, th_error *err)
 
 th_result th_scale_run(const th_scale_desc *desc, th_scale *out, th_error *err)
 {
+    assert(desc && out);
+    assert(!desc->threads == (desc->thread_count == 0) && !desc->schedulers == (desc->scheduler_count == 0));
+    assert(!desc->counts == (desc->count_count == 0) && !desc->grains == (desc->grain_count == 0));
+    for (uint32_t t = 0; t + 1 < desc->thread_count; t++)
+        assert(desc->threads[t] < desc->threads[t + 1]);
     th_experiment experiment;
     *out = (th_scale){0};
     th_tracer_begin(desc->tracer, "prepare");

@@ -2,6 +2,7 @@
 
 #include "worker_counters.h"
 
+#include <assert.h>
 #include <math.h>
 
 double th_scale_frames(const th_scale_counts *c)
@@ -35,6 +36,7 @@ static double imbalance(const th_scale_counts *c)
 
 th_scale_point th_scale_point_of(const th_scale_counts *c, const th_scale_counts *first, uint32_t usable_cpus)
 {
+    assert(c->threads > 0 && first->threads > 0 && usable_cpus > 0);
     const double ratio = (double)c->threads / first->threads;
     const th_stats frame = th_samples_stats(c->frame_ns);
     const th_worker_stats total = th_workers_total(c->workers, c->threads);

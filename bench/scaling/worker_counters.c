@@ -66,6 +66,7 @@ static json_t *worker_json(const th_worker_stats *s, double frames)
 
 json_t *th_workers_json(const th_worker_stats *sums, uint32_t count, double frames)
 {
+    assert(frames > 0);
     json_t *array = json_array();
     for (uint32_t w = 0; w < count; w++)
         array = th_json_append(array, worker_json(&sums[w], frames));
@@ -76,6 +77,7 @@ json_t *th_workers_json(const th_worker_stats *sums, uint32_t count, double fram
 
 bool th_recording_init(th_recording *r, uint32_t count, uint32_t grain, uint32_t calls)
 {
+    assert(grain > 0);
     const uint32_t chunks = count / grain + (count % grain > 0);
     *r = (th_recording){.spans = calloc((size_t)chunks * calls + 1, sizeof *r->spans),
                         .chunks = chunks,

@@ -3,6 +3,7 @@
 #include <throng/bench/stats.h>
 #include <throng/core/random.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,13 @@ typedef struct problem {
 
 const char *th_fit_law_name(th_fit_law law)
 {
+    assert(law < TH_FIT_LAW_COUNT);
     return law == TH_FIT_AMDAHL ? "amdahl" : "usl";
 }
 
 const char *th_fit_status_name(th_fit_status status)
 {
+    assert(status < TH_FIT_STATUS_COUNT);
     return status == TH_FIT_GOOD ? "good" : "too_few_points";
 }
 
@@ -361,6 +364,9 @@ static bool fit_points(const points *p, uint64_t seed, th_fit *out)
 
 bool th_fit_run(th_fit_law law, const th_fit_point *given, uint32_t count, uint64_t seed, th_fit *out)
 {
+    assert(law < TH_FIT_LAW_COUNT && (given || count == 0) && out);
+    for (uint32_t p = 0; p < count; p++)
+        assert(given[p].threads >= 1 && given[p].repetitions > 0 && given[p].time_ns);
     const double nan = (double)NAN;
     const th_estimate unknown = {nan, nan, nan};
     *out = (th_fit){law, TH_FIT_TOO_FEW_POINTS, count, unknown, unknown, unknown, unknown, unknown, nan, nan};
@@ -375,11 +381,13 @@ bool th_fit_run(th_fit_law law, const th_fit_point *given, uint32_t count, uint6
 
 double th_fit_at(const th_fit *fit, double threads)
 {
+    assert(fit && threads > 0);
     const curve l = {fit->gamma.value, fit->sigma.value, fit->kappa.value};
     return throughput(&l, threads);
 }
 
 double th_fit_karp_flatt(double speed_up, double ratio)
 {
+    assert(ratio > 0);
     return ratio > 1 ? (1 / speed_up - 1 / ratio) / (1 - 1 / ratio) : (double)NAN;
 }

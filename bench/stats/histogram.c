@@ -1,5 +1,6 @@
 #include <throng/bench/histogram.h>
 
+#include <assert.h>
 #include <math.h>
 
 /* Buckets 0 to 31 are whole microseconds. Then every octave o, [2^o, 2^(o+1)) us, from 5 on has 32. */
@@ -31,6 +32,7 @@ static void raise_by(uint64_t *word, uint64_t more)
 
 void th_histogram_add(th_histogram *h, uint64_t ns)
 {
+    assert(h);
     raise_by(&h->counts[bucket_of(ns)], 1);
     raise_by(&h->total, 1);
     raise_by(&h->sum_ns, ns);
@@ -40,6 +42,7 @@ void th_histogram_add(th_histogram *h, uint64_t ns)
 
 void th_histogram_read(const th_histogram *h, th_histogram *out)
 {
+    assert(h && out);
     out->total = 0;
     for (uint32_t b = 0; b < TH_HISTOGRAM_BUCKETS; b++) {
         out->counts[b] = __atomic_load_n(&h->counts[b], __ATOMIC_RELAXED);
@@ -51,6 +54,7 @@ void th_histogram_read(const th_histogram *h, th_histogram *out)
 
 void th_histogram_difference(const th_histogram *later, const th_histogram *earlier, th_histogram *out)
 {
+    assert(later && earlier && out);
     *out = (th_histogram){.sum_ns = later->sum_ns - earlier->sum_ns};
     for (uint32_t b = 0; b < TH_HISTOGRAM_BUCKETS; b++) {
         out->counts[b] = later->counts[b] - earlier->counts[b];
@@ -64,6 +68,7 @@ void th_histogram_difference(const th_histogram *later, const th_histogram *earl
 
 double th_histogram_quantile(const th_histogram *h, double part)
 {
+    assert(h && part > 0 && part <= 1);
     if (h->total == 0)
         return 0;
     const uint64_t rank = (uint64_t)fmax(1, ceil(part * (double)h->total));
@@ -77,6 +82,7 @@ double th_histogram_quantile(const th_histogram *h, double part)
 
 uint64_t th_histogram_below(const th_histogram *h, uint32_t octave)
 {
+    assert(h && octave <= TH_HISTOGRAM_OCTAVES);
     const uint32_t end = octave < TH_HISTOGRAM_OCTAVES ? bucket_of(1000ull << octave) : TH_HISTOGRAM_BUCKETS;
     uint64_t sum = 0;
     for (uint32_t b = 0; b < end; b++)

@@ -1,5 +1,6 @@
 #include <throng/bench/rank_test.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -81,6 +82,7 @@ static double normal_p(const ranking *r, double u)
 
 th_rank_test th_rank_test_run(const th_samples *a, const th_samples *b)
 {
+    assert(a && b);
     uint32_t doubled[TH_RANK_TEST_EXACT];
     ranking r = {.counts = {a->count, b->count}, .all = a->count + b->count};
     if (a->count == 0 || b->count == 0)

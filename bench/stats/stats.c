@@ -9,6 +9,7 @@
 
 bool th_samples_init(th_samples *samples, uint32_t capacity)
 {
+    assert(samples);
     /* Three parts: the samples, the sorted samples, and tallies of resamples. So statistics need no memory and cannot
      * fail. */
     *samples = (th_samples){.values = calloc(3 * ((size_t)capacity + 1), sizeof(double)), .capacity = capacity};
@@ -29,6 +30,7 @@ void th_samples_add(th_samples *samples, double value)
 
 bool th_samples_append(th_samples *samples, const th_samples *more)
 {
+    assert(samples && more && samples != more);
     th_samples all;
     if (!th_samples_init(&all, samples->count + more->count))
         return false;
@@ -60,6 +62,7 @@ static double *sort(const th_samples *samples)
 
 const double *th_samples_sorted(const th_samples *samples)
 {
+    assert(samples);
     return sort(samples);
 }
 
@@ -75,6 +78,7 @@ static double nearest_rank(const double *sorted, size_t count, double part)
 
 double th_quantile(double *values, size_t count, double part)
 {
+    assert((values || count == 0) && part > 0 && part <= 1);
     if (count == 0)
         return (double)NAN;
     qsort(values, count, sizeof *values, ascending);
@@ -101,6 +105,7 @@ static uint32_t count_outliers(const double *distances, uint32_t count, double m
 
 th_stats th_samples_stats(const th_samples *samples)
 {
+    assert(samples);
     const double nan = (double)NAN;
     const uint32_t n = samples->count;
     if (n == 0)
@@ -130,6 +135,7 @@ th_stats th_samples_stats(const th_samples *samples)
 
 double th_stats_relative_mad(const th_stats *stats)
 {
+    assert(stats);
     return stats->median > 0 ? stats->mad / stats->median : (double)NAN;
 }
 
@@ -157,6 +163,7 @@ static double resampled_median(const double *sorted, uint32_t count, uint32_t *t
 
 void th_resample_medians(const th_samples *samples, uint64_t seed, uint32_t count, double *out)
 {
+    assert(samples && samples->count > 0 && (out || count == 0));
     const double *sorted = sort(samples);
     uint32_t *tally = (uint32_t *)(samples->values + 2 * (size_t)samples->capacity);
     for (uint32_t r = 0; r < count; r++)
@@ -173,6 +180,7 @@ static th_interval middle_part(double *values)
 
 th_interval th_median_interval(const th_samples *samples)
 {
+    assert(samples);
     double medians[RESAMPLES];
     if (samples->count == 0)
         return (th_interval){(double)NAN, (double)NAN};
@@ -182,6 +190,7 @@ th_interval th_median_interval(const th_samples *samples)
 
 th_interval th_ratio_interval(const th_samples *over, const th_samples *under)
 {
+    assert(over && under);
     double ratios[RESAMPLES], medians[RESAMPLES];
     if (over->count == 0 || under->count == 0 || sort(under)[0] <= 0)
         return (th_interval){(double)NAN, (double)NAN};
@@ -211,6 +220,7 @@ static void rank(const th_samples *samples, const double *sorted, uint32_t *rank
 
 th_interval th_quantile_interval(const th_samples *samples, double part, uint32_t block)
 {
+    assert(samples && part > 0 && part <= 1 && block > 0);
     double quantiles[RESAMPLES];
     const uint32_t count = samples->count, blocks = count / block;
     if (blocks < 2)
@@ -234,6 +244,7 @@ th_interval th_quantile_interval(const th_samples *samples, double part, uint32_
 
 double th_median_ci_half_width(const th_samples *samples)
 {
+    assert(samples);
     if (samples->count < 2)
         return (double)NAN;
     const th_interval interval = th_median_interval(samples);

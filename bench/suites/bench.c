@@ -200,6 +200,7 @@ static th_result run_all(plan *p, const th_bench_desc *desc, th_report *out, th_
 
 th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err)
 {
+    assert(desc && out);
     plan p;
     plan_init(&p, desc->filter, desc->external);
     th_result result = th_measure_report(&desc->measure, p.count, out, err);

@@ -104,6 +104,7 @@ void th_fixture_clear(th_fixture *fixture)
 th_result th_fixture_reference(const th_fixture *fixture, const th_shared_scene *shared, double time_s,
                                const void **out, th_error *err)
 {
+    assert(fixture->reference && shared->plain);
     void *scratch = th_cache_line_alloc(th_crowd_scratch_bytes(shared->plain));
     if (!scratch)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the scratch of one thread");

@@ -1,7 +1,10 @@
 #include "jobs_figures.h"
 
+#include <assert.h>
+
 th_jobs_figures th_jobs_figures_of(const th_jobs_times *t)
 {
+    assert(t->threads > 0 && t->usable_cpus > 0);
     const double cpus = t->threads < t->usable_cpus ? t->threads : t->usable_cpus;
     return (th_jobs_figures){
         .speed_up = t->baseline_ns / t->ns,

@@ -5,6 +5,7 @@
 #include <throng/core/clock.h>
 #include <throng/runtime/frame.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -85,6 +86,7 @@ static th_result create_threads(th_scheduler_harness *harness, const th_schedule
 
 th_result th_scheduler_harness_create(const th_scheduler_harness_desc *desc, th_scheduler_harness **out, th_error *err)
 {
+    assert(desc->row && out && desc->steps_per_us > 0);
     th_scheduler_harness *harness = *out = aligned_alloc(alignof(th_scheduler_harness), sizeof *harness);
     if (!harness)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", desc->row->name);

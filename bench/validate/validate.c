@@ -2,6 +2,7 @@
 
 #include <throng/anim/exact.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -167,6 +168,8 @@ static th_validation validate_around(const th_validation_desc *desc, uint32_t i,
 
 th_result th_validate_palettes(const th_validation_desc *desc, th_validation *validation, th_error *err)
 {
+    assert(desc && desc->scene && desc->crowd && desc->palette && validation);
+    assert(desc->sample > 0);
     th_dmat34 *scratch = create_scratch(desc->scene);
     if (!scratch)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the reference pose");

@@ -3,6 +3,7 @@
 #include <throng/bench/validate.h>
 #include <throng/runtime/frame.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +72,7 @@ static th_result validate_frame(const th_validate_run_desc *t, uint64_t frame, c
 
 th_result th_validate_run(const th_validate_run_desc *t, th_row *row, th_error *err)
 {
+    assert(t && t->scene && t->crowd && t->palette && t->run && row);
     row->checked = true;
     row->overrides = t->scene->compiled_model_count > 0 &&
                      th_compiled_model_interpolation(t->scene->compiled_models[0]) != TH_INTERPOLATION_AUTHORED;

@@ -3,6 +3,7 @@
 #include <throng/core/json.h>
 #include <throng/core/table.h>
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ static struct {
 
 void th_log_init(th_log_level most, th_log_format format)
 {
+    assert(most < TH_LOG_LEVEL_COUNT && format < TH_LOG_FORMAT_COUNT);
     config.most = most;
     config.format = format;
 }
@@ -43,6 +45,7 @@ static void write_line(const char *line, size_t length)
 
 void th_log(th_log_level level, const char *format, ...)
 {
+    assert(level < TH_LOG_LEVEL_COUNT && format);
     char message[1536], clean[1536], when[32], line[2048];
     if (level > config.most)
         return;

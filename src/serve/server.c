@@ -10,6 +10,7 @@
 
 #include <throng/core/clock.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <malloc.h>
 #include <poll.h>
@@ -40,6 +41,7 @@ typedef struct server {
 
 th_result th_server_check(const th_server_desc *desc, th_error *err)
 {
+    assert(desc && desc->listen);
     th_address address;
     th_result result = th_address_parse(desc->listen, &address, err);
     if (result != TH_OK)
@@ -263,6 +265,7 @@ static void stop(server *s)
 
 th_result th_server_run(const th_server_desc *desc, th_error *err)
 {
+    assert(desc && desc->listen && desc->run_kinds);
     server *s = calloc(1, sizeof *s);
     if (!s)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a server");

@@ -2,6 +2,7 @@
 
 #include <throng/core/clock.h>
 
+#include <assert.h>
 #include <string.h>
 
 static th_result prepare(th_async_rebuild *c)
@@ -29,6 +30,7 @@ static void *work(void *ctx)
 th_result th_async_rebuild_begin(th_async_rebuild *c, const th_model_options *models, const th_live_settings *settings,
                                  th_model_set *model_set, const th_crowd_view *base, th_error *err)
 {
+    assert(!c->under_way && settings && (model_set || !base));
     c->began_ns = th_clock_ns();
     c->doing = base ? "Rebuilding" : "Reading models";
     c->models = models;
@@ -49,6 +51,7 @@ bool th_async_rebuild_ready(th_async_rebuild *c)
 
 th_result th_async_rebuild_end(th_async_rebuild *c, th_gl *gl, th_crowd_view **crowd_view, th_error *err)
 {
+    assert(c->under_way && gl && crowd_view);
     pthread_join(c->thread, NULL);
     c->under_way = false;
     if (c->result == TH_OK)

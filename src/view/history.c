@@ -2,12 +2,14 @@
 
 #include <throng/bench/stats.h>
 
+#include <assert.h>
 #include <math.h>
 
 #define MOST_NS 1e18 /* longer than a run */
 
 const char *th_frame_part_name(th_frame_part part)
 {
+    assert(part < TH_FRAME_PARTS);
     static const char *const names[] = {"evaluate", "wait", "draw", "present"};
     return names[part];
 }
@@ -37,6 +39,7 @@ static uint32_t kept(const th_history *h)
 
 double th_history_mean(const th_history *h, th_frame_part part)
 {
+    assert(part < TH_FRAME_PARTS);
     double sum = 0;
     for (uint32_t k = 0; k < kept(h); k++)
         sum += (double)h->ms[part][k];
@@ -45,6 +48,7 @@ double th_history_mean(const th_history *h, th_frame_part part)
 
 double th_history_last(const th_history *h, double part)
 {
+    assert(part > 0 && part <= 1);
     double totals[TH_HISTORY_FRAMES];
     const uint32_t count = kept(h);
     for (uint32_t k = 0; k < count; k++)
@@ -54,5 +58,6 @@ double th_history_last(const th_history *h, double part)
 
 double th_history_all(const th_history *h, double part)
 {
+    assert(part > 0 && part <= 1);
     return th_histogram_quantile(&h->all, part) * 1e-6;
 }

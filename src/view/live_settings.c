@@ -3,6 +3,7 @@
 #include <throng/core/table.h>
 #include <throng/core/text_format.h>
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -142,6 +143,7 @@ bool th_live_settings_apply(th_live_settings *s, th_action action, const th_mode
 
 void th_live_settings_describe(const th_live_settings *s, char *text, size_t size)
 {
+    assert(text && size > 0);
     const th_crowd_view_desc *crowd = &s->crowd;
     text[0] = '\0';
     th_append(text, size, "%s character%s", th_digits_from(crowd->count).text, th_plural(crowd->count));

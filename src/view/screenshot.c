@@ -2,6 +2,7 @@
 
 #include <throng/render/frame_writer.h>
 
+#include <assert.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ static th_result find_name(char *path, th_error *err)
 
 th_result th_screenshot_write(const uint8_t *rgba, uint32_t width, uint32_t height, char *out_path, th_error *err)
 {
+    assert(rgba && width > 0 && height > 0 && out_path);
     th_result result = find_name(out_path, err);
     if (result != TH_OK)
         return result;

@@ -14,6 +14,7 @@
 #include <throng/render/gpu_clock.h>
 #include <throng/runtime/frame.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -462,6 +463,7 @@ static th_result open_window(th_viewer *v, th_error *err)
 
 th_result th_viewer_create(const th_viewer_desc *desc, th_viewer **out, th_error *err)
 {
+    assert(desc && desc->models && out);
     th_viewer *v = *out = calloc(1, sizeof *v);
     if (!v)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a viewer");

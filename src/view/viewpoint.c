@@ -1,5 +1,6 @@
 #include "viewpoint.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -44,6 +45,7 @@ void th_viewpoint_track(th_viewpoint *v, const th_follow_target *subject)
 
 void th_viewpoint_set(th_viewpoint *v, th_camera_mode mode)
 {
+    assert(mode < TH_CAMERA_MODE_COUNT && mode != TH_CAMERA_MODE_FOLLOW);
     v->mode = mode;
     v->touched = true;
     v->speed = 0.5F * v->camera.distance;
@@ -105,6 +107,7 @@ static bool moves(const th_motion *m)
 
 void th_viewpoint_move(th_viewpoint *v, const th_motion *m, float height, float elapsed_s)
 {
+    assert(height > 0 && elapsed_s >= 0);
     float eye[3];
     if (!moves(m))
         return;

@@ -1,6 +1,7 @@
 #include "address.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -37,6 +38,7 @@ static bool split(const char *text, char host[256], char port[8])
 
 th_result th_address_parse(const char *text, th_address *out, th_error *err)
 {
+    assert(text && out);
     char host[256], port[8];
     struct addrinfo *found = NULL;
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
@@ -83,6 +85,7 @@ th_address_text th_address_print(const struct sockaddr *address)
 
 th_result th_address_listen(th_address *address, int *out_fd, th_error *err)
 {
+    assert(address->size > 0 && out_fd);
     struct sockaddr *where = (struct sockaddr *)&address->bytes;
     const int on = 1;
     const int fd = socket(where->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

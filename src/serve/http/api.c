@@ -5,6 +5,7 @@
 #include <throng/core/json.h>
 #include <throng/serve/log.h>
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ static th_reply reply_json(unsigned status, json_t *json)
 
 th_reply th_reply_error(unsigned status, const char *code, const char *message)
 {
+    assert(status >= 400 && status < 600);
     return reply_json(status, json_pack("{s:{s:s, s:o}}", "error", "code", code, "message", th_json_text(message)));
 }
 

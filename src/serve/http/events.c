@@ -1,5 +1,6 @@
 #include "events.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,7 @@ static void wake_all(th_events *events)
 
 void th_events_publish(th_events *events, const char *name, const char *data)
 {
+    assert(name && data && !strpbrk(name, "\r\n") && !strpbrk(data, "\r\n"));
     const size_t room = strlen(name) + strlen(data) + 64;
     event *e = malloc(sizeof *e + room);
     if (!e)

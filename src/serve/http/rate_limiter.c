@@ -4,6 +4,7 @@
 
 #include <throng/core/random.h>
 
+#include <assert.h>
 #include <math.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -50,6 +51,7 @@ static struct th_rate_limiter_bucket *find(th_rate_limiter *t, const uint64_t ke
 
 bool th_rate_limiter_take(th_rate_limiter *t, const struct sockaddr *address, uint64_t now_ns)
 {
+    assert(address && t->per_s >= 0);
     uint64_t key[2];
     if (t->per_s <= 0 || (!t->counts_loopback && th_address_is_loopback(address)))
         return true;

@@ -1,6 +1,7 @@
 #include "request_filter.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,7 @@ static bool same_origin(const char *origin, const char *host)
 bool th_request_filter_check_headers(th_request_filter *filter, const th_request_headers *headers, uint64_t now_ns,
                                      th_rejection *out)
 {
+    assert(filter->host_count <= TH_REQUEST_FILTER_HOSTS && headers->method && headers->path && headers->address);
     if (!th_rate_limiter_take(&filter->rate_limiter, headers->address, now_ns))
         return reject(out, 429, "too_many_requests", "too many requests from this address; try again in a second");
     if (headers->repeats || (headers->content_length && headers->transfer_encoding))

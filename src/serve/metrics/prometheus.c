@@ -1,10 +1,13 @@
 #include "prometheus.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 void th_prometheus_begin(FILE *file, const char *name, th_metric_type type, const char *help)
 {
+    assert(name && help && !strchr(help, '\n'));
     static const char *const types[] = {"counter", "gauge", "histogram"};
     fprintf(file, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, types[type]);
 }
@@ -29,6 +32,7 @@ static void write_value(FILE *file, double value)
 
 void th_prometheus_sample(FILE *file, const char *name, double value, const char *const labels[])
 {
+    assert(name);
     fputs(name, file);
     for (int l = 0; labels && labels[l]; l += 2) {
         fprintf(file, "%c%s=\"", l ? ',' : '{', labels[l]);

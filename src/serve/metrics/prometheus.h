@@ -11,7 +11,7 @@ typedef enum th_metric_type { TH_METRIC_COUNTER, TH_METRIC_GAUGE, TH_METRIC_HIST
 /* Writes # HELP and # TYPE; samples of the same name follow. */
 void th_prometheus_begin(FILE *file, const char *name, th_metric_type type, const char *help);
 
-/* labels: pairs of name and value, ending with NULL; values may be any text. */
+/* labels: pairs of name and value, ending with NULL; values may be any text. NULL: none. */
 void th_prometheus_sample(FILE *file, const char *name, double value, const char *const labels[]);
 
 /* A complete metric with one sample. */

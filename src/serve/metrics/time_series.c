@@ -1,10 +1,12 @@
 #include "time_series.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 th_second th_second_of(const th_second_counts *c)
 {
+    assert(c->begin_ns < c->end_ns && c->ticks);
     const th_histogram *ticks = c->ticks;
     const double span_s = (double)(c->end_ns - c->begin_ns) * 1e-9;
     return (th_second){

@@ -2,6 +2,7 @@
 
 #include <throng/serve/log.h>
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 
 th_result_name th_result_name_of(const char *kind, const char *started, uint32_t id)
 {
+    assert(strlen(kind) < TH_RESULT_KIND && strlen(started) < TH_RESULT_STARTED);
     th_result_name name;
     char stamp[TH_RESULT_STARTED];
     int used = 0;

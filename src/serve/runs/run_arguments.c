@@ -4,6 +4,7 @@
 
 #include <throng/core/json.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +213,7 @@ static bool add_fixed(command_line *line, const char *const *fixed)
 
 char **th_run_arguments(const th_run_manager_desc *desc, const json_t *request, th_error *err)
 {
+    assert(desc->kinds && request);
     command_line line = {0};
     const char *kind = json_string_value(json_object_get(request, "kind")), *name;
     json_t *value, *given = json_object_get(request, "options");

@@ -2,6 +2,7 @@
 
 #include <throng/serve/model_registry.h>
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,8 @@ static th_result add(th_model_cache *model_cache, const th_model_cache_desc *des
 th_result th_model_cache_create(const th_model_cache_desc *desc, const th_settings *settings, th_model_cache **out,
                                 th_error *err)
 {
+    assert(desc->registry && desc->load && out);
+    assert(settings->model_count > 0 && settings->model_count <= TH_SETTINGS_MODELS);
     *out = NULL;
     th_model_cache *model_cache = calloc(1, sizeof *model_cache);
     if (!model_cache)

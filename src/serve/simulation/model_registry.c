@@ -2,6 +2,7 @@
 
 #include <throng/core/json.h>
 
+#include <assert.h>
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,6 +42,8 @@ static bool find_in(const char *folder, const char *name, char out_path[PATH_MAX
 
 th_result th_model_registry_find(const th_model_registry *c, const char *name, char out_path[PATH_MAX], th_error *err)
 {
+    assert(name && out_path);
+    assert(c->file_count <= TH_MODEL_REGISTRY_FILES && c->folder_count <= TH_MODEL_REGISTRY_FOLDERS);
     for (uint32_t f = 0; f < c->file_count; f++)
         if (strcmp(th_model_registry_name(c->files[f]), name) == 0 && strlen(c->files[f]) < PATH_MAX) {
             strcpy(out_path, c->files[f]);

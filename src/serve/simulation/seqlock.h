@@ -6,6 +6,7 @@
 #ifndef TH_SERVE_SIMULATION_SEQLOCK_H
 #define TH_SERVE_SIMULATION_SEQLOCK_H
 
+#include <assert.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -22,6 +23,7 @@ typedef struct th_seqlock {
 /* One thread only. bytes: a multiple of 8, at most the capacity. */
 static inline void th_seqlock_write(th_seqlock *seqlock, const void *bytes, size_t size)
 {
+    assert(size % 8 == 0 && size <= sizeof seqlock->words);
     const uint64_t sequence = atomic_load_explicit(&seqlock->sequence, memory_order_relaxed);
     atomic_store_explicit(&seqlock->sequence, sequence + 1, memory_order_relaxed);
     for (size_t w = 0; w < size / 8; w++) {
@@ -36,6 +38,7 @@ static inline void th_seqlock_write(th_seqlock *seqlock, const void *bytes, size
 /* Any thread. */
 static inline void th_seqlock_read(th_seqlock *seqlock, void *out, size_t size)
 {
+    assert(size % 8 == 0 && size <= sizeof seqlock->words);
     for (;;) {
         const uint64_t sequence = atomic_load_explicit(&seqlock->sequence, memory_order_acquire);
         for (size_t w = 0; w < size / 8; w++) {

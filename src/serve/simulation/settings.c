@@ -2,6 +2,7 @@
 
 #include <throng/core/json.h>
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -139,6 +140,7 @@ static th_result read_member(th_settings *s, const char *name, json_t *value, co
 
 th_result th_settings_patch(th_settings *settings, const json_t *patch, const th_limits *limits, th_error *err)
 {
+    assert(settings && patch && limits);
     th_settings patched = *settings;
     const char *name;
     json_t *value;

@@ -4,6 +4,7 @@
 #include <throng/core/random.h>
 #include <throng/core/text_format.h>
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- assigning clips ---- */
@@ -58,6 +59,7 @@ static void assign_clip(const th_settings *s, const th_model_cache *model_cache,
 th_result th_simulation_assign_clips(const th_settings *s, const th_model_cache *model_cache, uint64_t seed,
                                      th_instance *out, th_error *err)
 {
+    assert(model_cache->count > 0 && (out || s->count == 0));
     if (s->clip_count == 0) {
         th_instances_scatter(model_cache->compiled_models, model_cache->count, TH_NO_INDEX, seed, out, s->count);
         return TH_OK;
@@ -104,6 +106,8 @@ static th_result make_crowd(th_simulation *simulation, const th_simulation_desc 
 th_result th_simulation_build(const th_simulation_desc *desc, const th_settings *settings, th_model_cache *model_cache,
                               th_simulation **out, th_error *err)
 {
+    assert(desc && model_cache && out);
+    assert(settings->count > 0 && settings->threads > 0);
     *out = NULL;
     th_simulation *simulation = calloc(1, sizeof *simulation);
     if (!simulation)

@@ -5,6 +5,7 @@
 #include <throng/core/clock.h>
 #include <throng/serve/log.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +203,9 @@ static bool is_recent(const th_snapshot_service *s, picture_size o)
 th_snapshot_status th_snapshot_service_request(th_snapshot_service *s, uint32_t width, uint32_t height, char **out,
                                                size_t *out_size, th_error *err)
 {
+    assert(width >= TH_SNAPSHOT_MIN_SIDE && width <= TH_SNAPSHOT_MAX_WIDTH);
+    assert(height >= TH_SNAPSHOT_MIN_SIDE && height <= TH_SNAPSHOT_MAX_HEIGHT);
+    assert(out && out_size);
     const picture_size o = {width, height};
     th_snapshot_status answer = TH_SNAPSHOT_PENDING;
     pthread_mutex_lock(&s->lock);
@@ -228,6 +232,7 @@ th_snapshot_status th_snapshot_service_request(th_snapshot_service *s, uint32_t 
 th_result th_snapshot_service_create(const th_snapshot_renderer *renderer, th_controller *controller, uint64_t seed,
                                      th_snapshot_service **out, th_error *err)
 {
+    assert(renderer && renderer->set_up && renderer->render && renderer->clear && controller && out);
     pthread_condattr_t attributes;
     *out = NULL;
     th_snapshot_service *s = calloc(1, sizeof *s);

@@ -5,6 +5,7 @@
 #include <throng/core/cache_line.h>
 #include <throng/core/clock.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -129,6 +130,7 @@ static void publish(th_tick_loop *loop, uint64_t now_ns)
 
 uint64_t th_ticks_missed(uint64_t due_ns, uint64_t period_ns, uint64_t now_ns)
 {
+    assert(period_ns > 0);
     return now_ns > due_ns ? (now_ns - due_ns + period_ns - 1) / period_ns : 0;
 }
 
@@ -205,6 +207,7 @@ static void *tick_until_stopped(void *arg)
 
 th_result th_tick_loop_create(th_simulation *simulation, th_tick_loop **out, th_error *err)
 {
+    assert(simulation && out);
     *out = NULL;
     th_tick_loop *loop = th_cache_line_alloc(th_cache_line_round(sizeof *loop));
     if (!loop)
@@ -242,6 +245,7 @@ th_simulation *th_tick_loop_destroy(th_tick_loop *loop)
 
 th_simulation *th_tick_loop_swap(th_tick_loop *loop, th_simulation *simulation)
 {
+    assert(simulation);
     atomic_store_explicit(&loop->next, simulation, memory_order_release);
     while (sem_wait(&loop->swapped) != 0 && errno == EINTR)
         ;
@@ -250,6 +254,7 @@ th_simulation *th_tick_loop_swap(th_tick_loop *loop, th_simulation *simulation)
 
 void th_tick_loop_set_rate(th_tick_loop *loop, double rate_hz)
 {
+    assert(rate_hz >= 0);
     atomic_store(&loop->period_ns, rate_hz > 0 ? (uint64_t)llround(SECOND_NS / rate_hz) : 0);
 }
 
