@@ -37,22 +37,30 @@ Test(model, clips_are_found_by_name_or_number)
     th_model_free(model);
 }
 
+/* Of what is drawn and what that follows. The camera is a hundred times farther away. */
 Test(model, size_is_the_largest_extent_at_rest)
 {
-    th_joint joints[] = {{"a", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"b", 0, TH_MAT34_IDENTITY}};
+    th_joint joints[] = {
+        {"a", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"b", 0, TH_MAT34_IDENTITY}, {"camera", 0, TH_MAT34_IDENTITY}};
     joints[1].rest.m[7] = -3;
-    th_model model = {.name = "m", .joint_count = 2, .joints = joints};
-    cr_assert_float_eq(th_model_measure(&model), 3, 1e-12);
-    joints[1].rest.m[7] = 0;
-    cr_assert_eq(th_model_measure(&model), 1, "no extent at all");
+    joints[2].rest.m[11] = 300;
+    th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
+    th_model model = {.name = "m", .joint_count = 3, .joints = joints, .bone_count = 2, .bones = bones};
+    cr_expect_float_eq(th_model_measure(&model), 300, 1e-12, "all joints, as nothing is drawn");
+    joints[1].rest.m[7] = joints[2].rest.m[11] = 0;
+    cr_expect_eq(th_model_measure(&model), 1, "no extent at all");
 
-    th_bone bone = {1, TH_MAT34_IDENTITY};
+    joints[2].rest.m[11] = 300;
     th_vertex vertices[2] = {{.position = {-1, 0, 0}, .weight = {1}}, {.position = {4, 0, 0}, .weight = {1}}};
     th_mesh mesh = {.name = "mesh", .vertex_count = 2, .vertices = vertices};
-    model.bone_count = model.mesh_count = 1;
-    model.bones = &bone;
+    model.mesh_count = 1;
     model.meshes = &mesh;
-    cr_assert_float_eq(th_model_measure(&model), 5, 1e-12);
+    cr_expect_float_eq(th_model_measure(&model), 5, 1e-12);
+    joints[1].rest.m[7] = -7;
+    cr_expect_float_eq(th_model_measure(&model), 5, 1e-12, "no vertex follows b");
+    vertices[1].bone[1] = 1;
+    vertices[1].weight[0] = vertices[1].weight[1] = 0.5F;
+    cr_expect_float_eq(th_model_measure(&model), 7, 1e-12, "b counts, the vertex is at -3.5");
 }
 
 /* One way to break a model, and a word of what th_model_check says. */

@@ -46,13 +46,21 @@ static void extent_add(extent *e, const double point[3])
     }
 }
 
-static void extent_add_mesh(extent *e, const th_mesh *mesh, const th_dmat34 *palette)
+static void extent_add_joint(extent *e, const th_dmat34 *pose, uint32_t joint)
+{
+    extent_add(e, (double[3]){pose[joint].m[3], pose[joint].m[7], pose[joint].m[11]});
+}
+
+/* Adds the vertices, and the joints that they follow. */
+static void extent_add_mesh(extent *e, const th_model *model, const th_mesh *mesh, const th_dmat34 *pose,
+                            const th_dmat34 *palette)
 {
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         const th_vertex *vertex = &mesh->vertices[v];
         double position[3] = {(double)vertex->position[0], (double)vertex->position[1], (double)vertex->position[2]};
         double skinned[3] = {0, 0, 0}, part[3];
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 4 && vertex->weight[k] > 0; k++) {
+            extent_add_joint(e, pose, model->bones[vertex->bone[k]].joint);
             th_dmat34_point(&palette[vertex->bone[k]], position, part);
             for (int i = 0; i < 3; i++)
                 skinned[i] += (double)vertex->weight[k] * part[i];
@@ -71,10 +79,10 @@ double th_model_measure(const th_model *model)
     th_dmat34 *palette = pose + model->joint_count;
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
     th_exact_palette(model, pose, palette);
-    for (uint32_t j = 0; j < model->joint_count; j++)
-        extent_add(&e, (double[3]){pose[j].m[3], pose[j].m[7], pose[j].m[11]});
+    for (uint32_t j = 0; model->mesh_count == 0 && j < model->joint_count; j++)
+        extent_add_joint(&e, pose, j);
     for (uint32_t m = 0; m < model->mesh_count; m++)
-        extent_add_mesh(&e, &model->meshes[m], palette);
+        extent_add_mesh(&e, model, &model->meshes[m], pose, palette);
     free(pose);
 
     double size = 0;

@@ -126,7 +126,7 @@ typedef struct th_model {
     const th_clip *clips;
     uint32_t warning_count;
     const char *const *warnings; /* what the import repaired or dropped, one sentence each */
-    double size;                 /* largest extent of meshes and joints in the rest pose, in scene units; above 0 */
+    double size;                 /* see th_model_measure; in scene units, above 0 */
     th_arena *arena;             /* owns everything above, and this struct */
 } th_model;
 
@@ -137,8 +137,9 @@ void th_model_free(th_model *model);
 uint32_t th_model_find_joint(const th_model *model, const char *name);
 uint32_t th_model_find_clip(const th_model *model, const char *name);
 
-/* Computes th_model.size from joints, bones and meshes in the rest pose. Returns 1 if the model has no extent, and 0,
- * which th_model_check rejects, when out of memory. */
+/* Computes th_model.size: the largest extent along an axis of what moves in the rest pose, the vertices and the joints
+ * that they follow. So cameras, lights and nodes parked far away do not count. Without meshes all joints do.
+ * Returns 1 if the model has no extent, and 0, which th_model_check rejects, when out of memory. */
 double th_model_measure(const th_model *model);
 
 /* Checks the invariants of this header, except that names are unique. Builders of models call it last. Returns
