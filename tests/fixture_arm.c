@@ -77,8 +77,8 @@ static void build_meshes(arm *a)
         }
     a->textures[0] = (th_texture){"skin.png", arm_png, sizeof arm_png};
     a->textures[1] = (th_texture){"cloth.bmp", bmp, sizeof bmp};
-    a->materials[0] = (th_material){"skin", {0.5f, 0.25f, 1.5f, 1}, 0};
-    a->materials[1] = (th_material){"cloth", {1, 1, 1, 1}, 1};
+    a->materials[0] = (th_material){.name = "skin", .base_color = {0.5f, 0.25f, 1.5f, 1}, .texture = 0};
+    a->materials[1] = (th_material){.name = "cloth", .base_color = {1, 1, 1, 1}, .texture = 1};
     a->meshes[0] = (th_mesh){"skin", 0, VERTICES, INDICES, a->vertices[0], a->indices};
     a->meshes[1] = (th_mesh){"sleeve", 1, VERTICES, INDICES, a->vertices[1], a->indices};
     a->model.textures = a->textures;

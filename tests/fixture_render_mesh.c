@@ -21,7 +21,8 @@ stick *make_stick(void)
         s->bones[j].inverse_bind.m[7] = -0.01F * (float)j;
     }
     for (int m = 0; m < 2; m++)
-        s->materials[m] = (th_material){m == 0 ? "skin" : "cloth", {0.5F, 0.25F, 0.125F, 1}, TH_NO_INDEX};
+        s->materials[m] = (th_material){
+            .name = m == 0 ? "skin" : "cloth", .base_color = {0.5F, 0.25F, 0.125F, 1}, .texture = TH_NO_INDEX};
     s->model = (th_model){.name = "stick",
                           .joint_count = STICK_JOINTS,
                           .joints = s->joints,

@@ -28,7 +28,9 @@ static const th_vertex vertices[] = {
 };
 static const uint32_t indices[] = {0, 1, 2};
 static const th_mesh meshes[] = {{"cloth", 0, 3, 3, vertices, indices}, {"", 0, 0, 0, NULL, NULL}};
-static const th_material materials[] = {{"red", {1, 0, 0, 1}, 0}, {"plain", {1, 1, 1, 1}, TH_NO_INDEX}};
+static const th_material materials[] = {
+    {.name = "red", .base_color = {1, 0, 0, 1}, .texture = 0, .emissive = {0, 0.5F, 2}},
+    {.name = "leaf", .texture = TH_NO_INDEX, .alpha = TH_ALPHA_MASK, .alpha_cutoff = 0.25F, .double_sided = true}};
 static const uint8_t picture[] = {137, 'P', 'N', 'G'};
 static const th_texture textures[] = {{"*0", picture, sizeof picture}, {"lost.png", NULL, 0}};
 static const double times[] = {-1, 2.5, 4};
@@ -115,6 +117,10 @@ static void check_skins_equal(const th_model *a, const th_model *b)
         cr_assert_str_eq(a->materials[m].name, b->materials[m].name);
         cr_assert_arr_eq(a->materials[m].base_color, b->materials[m].base_color, sizeof(float[4]));
         cr_assert_eq(a->materials[m].texture, b->materials[m].texture);
+        cr_assert_eq(a->materials[m].alpha, b->materials[m].alpha);
+        cr_assert_eq(a->materials[m].alpha_cutoff, b->materials[m].alpha_cutoff);
+        cr_assert_eq(a->materials[m].double_sided, b->materials[m].double_sided);
+        cr_assert_arr_eq(a->materials[m].emissive, b->materials[m].emissive, sizeof(float[3]));
     }
     cr_assert_eq(a->texture_count, b->texture_count);
     for (uint32_t t = 0; t < a->texture_count; t++) {

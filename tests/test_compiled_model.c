@@ -326,7 +326,8 @@ Test(compiled_model, compiles_what_shows_up_in_a_clip)
                             .mesh_count = 1,
                             .meshes = &(th_mesh){"part", 0, 3, 3, vertices, indices},
                             .material_count = 1,
-                            .materials = &(th_material){"plain", {1, 1, 1, 1}, TH_NO_INDEX},
+                            .materials =
+                                &(th_material){.name = "plain", .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX},
                             .clip_count = 1,
                             .clips = &(th_clip){"show", KEYS - 1, 1, 1, &channel},
                             .size = 1};

@@ -175,6 +175,28 @@ Test(export, leaves_out_images_that_gltf_does_not_know)
     free(a);
 }
 
+Test(export, says_what_alpha_means)
+{
+    arm *a = make_arm();
+    a->materials[0].alpha = TH_ALPHA_MASK;
+    a->materials[0].alpha_cutoff = 0.25F;
+    a->materials[0].double_sided = true;
+    a->materials[1].alpha = TH_ALPHA_BLEND;
+    memcpy(a->materials[1].emissive, (float[]){0, 0.5F, 3}, sizeof a->materials[1].emissive);
+    glb g = export_arm(a);
+    const json_t *mask = item(&g, "materials", 0), *blend = item(&g, "materials", 1);
+    cr_expect_str_eq(text(mask, "alphaMode"), "MASK");
+    cr_expect_eq(json_real_value(json_object_get(mask, "alphaCutoff")), 0.25);
+    cr_expect(json_is_true(json_object_get(mask, "doubleSided")) && !json_object_get(mask, "emissiveFactor"));
+    cr_expect_str_eq(text(blend, "alphaMode"), "BLEND");
+    cr_expect(!json_object_get(blend, "alphaCutoff") && !json_object_get(blend, "doubleSided"));
+    const json_t *light = json_object_get(blend, "emissiveFactor");
+    cr_expect_eq(json_number_value(json_array_get(light, 1)), 0.5);
+    cr_expect_eq(json_number_value(json_array_get(light, 2)), 1, "not clamped");
+    free_glb(&g);
+    free(a);
+}
+
 Test(export, leaves_out_what_is_not_there)
 {
     arm *a = make_arm();
@@ -243,7 +265,7 @@ Test(export, uses_wider_integers_where_they_are_needed)
     for (uint32_t i = 0; i < WIDE - 1; i++)
         indices[i] = i + 1;
     th_mesh mesh = {"wide", 0, WIDE, WIDE - 1, vertices, indices};
-    th_material material = {"plain", {1, 1, 1, 1}, TH_NO_INDEX};
+    th_material material = {.name = "plain", .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX};
     th_model model = {.name = "wide",
                       .joint_count = MANY,
                       .joints = joints,

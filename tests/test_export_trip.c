@@ -136,12 +136,24 @@ static void check_mesh(const trip *t, const th_mesh *there, const th_mesh *back)
     }
 }
 
+static void check_material(const trip *t, uint32_t index_there, uint32_t index_back)
+{
+    const th_material *there = &t->there->materials[index_there], *back = &t->back->materials[index_back];
+    cr_expect(there->alpha == back->alpha && there->double_sided == back->double_sided, "%s", there->name);
+    if (there->alpha == TH_ALPHA_MASK)
+        cr_expect_eq(there->alpha_cutoff, back->alpha_cutoff);
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(fminf(there->emissive[i], 1), back->emissive[i], "%s", there->name);
+}
+
 static void check_meshes(const trip *t)
 {
     uint32_t back = 0;
     for (uint32_t m = 0; m < t->there->mesh_count; m++)
-        if (t->there->meshes[m].index_count > 0)
+        if (t->there->meshes[m].index_count > 0) {
+            check_material(t, t->there->meshes[m].material, t->back->meshes[back].material);
             check_mesh(t, &t->there->meshes[m], &t->back->meshes[back++]);
+        }
     cr_assert_eq(back, t->back->mesh_count);
 }
 
@@ -202,6 +214,11 @@ TestSuite(export_trip, .init = make_folder, .fini = remove_folder);
 Test(export_trip, brings_the_arm_back)
 {
     arm *a = make_arm();
+    a->materials[0].alpha = TH_ALPHA_BLEND;
+    a->materials[1].alpha = TH_ALPHA_MASK;
+    a->materials[1].alpha_cutoff = 0.25F;
+    a->materials[1].double_sided = true;
+    a->materials[1].emissive[1] = 0.5F;
     check_round_trip(&a->model, 1e-6);
     free(a);
 }

@@ -75,9 +75,10 @@ static void copy_vertices(wardrobe *w, const th_mesh *mesh)
 
 static th_model *dress(wardrobe *w)
 {
-    static const th_material materials[OUTFIT] = {{"trousers", {0.05F, 0.2F, 0.1F, 1}, TH_NO_INDEX},
-                                                  {"shirt", {1, 1, 1, 1}, 0},
-                                                  {"head", {0.7F, 0.5F, 0.1F, 1}, TH_NO_INDEX}};
+    static const th_material materials[OUTFIT] = {
+        {.name = "trousers", .base_color = {0.05F, 0.2F, 0.1F, 1}, .texture = TH_NO_INDEX},
+        {.name = "shirt", .base_color = {1, 1, 1, 1}, .texture = 0},
+        {.name = "head", .base_color = {0.7F, 0.5F, 0.1F, 1}, .texture = TH_NO_INDEX}};
     th_model *model;
     th_error err;
     cr_assert_eq(th_human_create(&model, &err), TH_OK, "%s", err.text);
@@ -86,6 +87,7 @@ static th_model *dress(wardrobe *w)
     copy_vertices(w, mesh);
     for (int m = 0; m < OUTFIT; m++) {
         w->materials[m] = materials[m];
+        w->materials[m].double_sided = true; /* as the human is */
         w->indices[m] = malloc(mesh->index_count * sizeof *w->indices[m]);
         w->meshes[m] = (th_mesh){materials[m].name, (uint32_t)m, mesh->vertex_count, 0, w->vertices, w->indices[m]};
     }

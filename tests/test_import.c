@@ -892,6 +892,106 @@ Test(import, never_reads_textures_outside_the_models_folder)
     check_texture(TEXTURED("x/../../../etc/passwd"), NULL, "1 texture lies outside the model's folder");
 }
 
+/* ---- materials ---- */
+
+#define PAINTED(material)                                                                                              \
+    SCENE("0")                                                                                                         \
+    NODES("{'name':'a','mesh':0}")                                                                                     \
+    "'images':[{'uri':'data:image/png;base64,cGl4ZWxz'}],'textures':[{'source':0}],'materials':[{" material            \
+    "}],'meshes':[{'name':'box','primitives':[{'material':0,'attributes':{'POSITION':0}}]}]"
+
+static th_model *import_painted(const char *body)
+{
+    const gltf_accessor accessors[] = {POSITIONS};
+    return import_gltf(body, accessors, LENGTH(accessors));
+}
+
+Test(import, takes_what_alpha_means_from_gltf)
+{
+    th_model *model = import_painted(PAINTED("'name':'leaf'"));
+    const th_material *m = model->materials;
+    cr_expect(m->alpha == TH_ALPHA_OPAQUE && !m->double_sided && m->emissive[0] == 0);
+    th_model_free(model);
+    model =
+        import_painted(PAINTED("'alphaMode':'MASK','alphaCutoff':0.25,'doubleSided':true,'emissiveFactor':[0,0.5,1]"));
+    m = model->materials;
+    cr_expect(m->alpha == TH_ALPHA_MASK && m->alpha_cutoff == 0.25F && m->double_sided);
+    cr_expect(m->emissive[0] == 0 && m->emissive[1] == 0.5F && m->emissive[2] == 1);
+    th_model_free(model);
+    model = import_painted(PAINTED("'alphaMode':'MASK'"));
+    cr_expect_eq(model->materials->alpha_cutoff, 0.5F);
+    th_model_free(model);
+    model = import_painted(PAINTED("'alphaMode':'BLEND','pbrMetallicRoughness':{'baseColorFactor':[1,1,1,0.5]}"));
+    cr_expect(model->materials->alpha == TH_ALPHA_BLEND && model->materials->base_color[3] == 0.5F);
+    th_model_free(model);
+}
+
+/* The factor alone would make all of it glow. */
+Test(import, leaves_out_light_in_a_texture)
+{
+    th_model *model = import_painted(PAINTED("'emissiveFactor':[1,1,1],'emissiveTexture':{'index':0}"));
+    cr_expect_eq(model->materials->emissive[0], 0);
+    check_note(model, "1 material has light of its own in a texture");
+    th_model_free(model);
+}
+
+static void check_wavefront(const char *material, th_alpha alpha, float opacity, const char *note)
+{
+    static const char shape[] = "mtllib made.mtl\nusemtl m\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\n";
+    char text[200];
+    snprintf(text, sizeof text, "newmtl m\n%s\n", material);
+    write_file(in_folder("made.mtl"), text, strlen(text), 0600);
+    write_file(in_folder("made.obj"), shape, sizeof shape - 1, 0600);
+    th_model *model = import_good(in_folder("made.obj"));
+    const th_material *m = &model->materials[model->meshes[0].material];
+    cr_expect_eq(m->alpha, alpha, "%s: %s", material, th_alpha_name(m->alpha));
+    cr_expect_eq(m->base_color[3], opacity, "%s", material);
+    cr_expect(m->double_sided, "the format does not say");
+    cr_expect_float_eq(m->emissive[1], strstr(material, "Ke") ? 0.5F : 0, 1e-6);
+    if (note)
+        check_note(model, note);
+    th_model_free(model);
+}
+
+Test(import, takes_opacity_from_other_formats)
+{
+    check_wavefront("Kd 1 1 1\nKe 0 0.5 0", TH_ALPHA_OPAQUE, 1, NULL);
+    check_wavefront("d 0.25", TH_ALPHA_BLEND, 0.25F, NULL);
+    check_wavefront("d 0", TH_ALPHA_OPAQUE, 1, "1 material says that it is invisible");
+    check_wavefront("map_Kd a.png\nmap_d a.png", TH_ALPHA_MASK, 1, NULL);
+    check_wavefront("map_Kd a.png\nmap_d b.png", TH_ALPHA_OPAQUE, 1, "1 material has its opacity in a texture");
+}
+
+/* Ten triangles, of which the first `back` have normals to their back. */
+static void check_winding(uint32_t back, bool turned)
+{
+    float positions[90], normals[90];
+    for (uint32_t v = 0; v < 30; v++)
+        for (int i = 0; i < 3; i++) {
+            positions[3 * v + (uint32_t)i] = (float)(i == 2 ? v / 3 : v % 3 == (uint32_t)i + 1);
+            normals[3 * v + (uint32_t)i] = i < 2 ? 0 : v / 3 < back ? -1 : 1;
+        }
+    const gltf_accessor accessors[] = {{"VEC3", 5126, 30, positions}, {"VEC3", 5126, 30, normals}};
+    th_model *model =
+        import_gltf(SCENE("0") NODES("{'name':'a','mesh':0}") "'meshes':[{'name':'box','primitives':["
+                                                              "{'attributes':{'POSITION':0,'NORMAL':1}}]}]",
+                    accessors, LENGTH(accessors));
+    const th_mesh *mesh = &model->meshes[0];
+    cr_assert_eq(mesh->index_count, 30);
+    cr_expect_eq(mesh->vertices[mesh->indices[1]].position[turned ? 1 : 0], 1, "%u of 10", back);
+    cr_expect_eq(mesh->vertices[mesh->indices[0]].normal[2], back > 0 ? -1 : 1, "normals stay");
+    cr_expect_eq(has_warning(model, "triangles that turn their backs to where their normals point"), turned);
+    th_model_free(model);
+}
+
+Test(import, turns_triangles_to_where_their_normals_point)
+{
+    check_winding(0, false);
+    check_winding(8, false);
+    check_winding(9, true);
+    check_winding(10, true);
+}
+
 /* ---- against the oracle ---- */
 
 static double random_unit(void)
@@ -1124,7 +1224,7 @@ Test(import, survives_any_importer)
     check_importer("#!/bin/sh\nexit 127\n", TH_ERR_ENVIRONMENT, "/importer cannot be started");
     check_importer("#!/bin/sh\necho Hello, here comes your model\n", TH_ERR_ENVIRONMENT, "/importer is no model");
     check_importer("#!/bin/sh\nprintf throng\n", TH_ERR_ENVIRONMENT, "(exit code 0)");
-    check_importer("#!/bin/sh\nprintf 'throng\\r\\n\\004\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\200\\001\\0\\0\\0'\n",
+    check_importer("#!/bin/sh\nprintf 'throng\\r\\n\\005\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\200\\001\\0\\0\\0'\n",
                    TH_ERR_INPUT, "damaged"); /* 6 GiB are coming, says its head */
     check_importer("#!/bin/sh\nexec cat /dev/zero\n", TH_ERR_ENVIRONMENT, "/importer is no model");
     check_importer("#!/bin/sh\nexec sleep 100\n", TH_ERR_INPUT, "no model after 0.5 s");

@@ -123,6 +123,27 @@ Test(model, check_takes_rotations_of_splines_as_they_are)
     th_model_free(model);
 }
 
+Test(model, check_looks_at_materials)
+{
+    th_model *model = small_model(4);
+    th_material good = {.name = "m", .texture = TH_NO_INDEX, .alpha = TH_ALPHA_BLEND, .emissive = {1, 2, 3}}, bad;
+    model->materials = &bad;
+    model->material_count = 1;
+    bad = good;
+    cr_assert_eq(th_model_check(model, NULL), TH_OK);
+    bad.alpha = TH_ALPHA_COUNT;
+    cr_expect_eq(th_model_check(model, NULL), TH_ERR_INPUT);
+    bad = good;
+    bad.alpha_cutoff = -0.1F;
+    cr_expect_eq(th_model_check(model, NULL), TH_ERR_INPUT);
+    bad = good;
+    bad.emissive[2] = -1;
+    cr_expect_eq(th_model_check(model, NULL), TH_ERR_INPUT);
+    bad.emissive[2] = nanf("");
+    cr_expect_eq(th_model_check(model, NULL), TH_ERR_INPUT);
+    th_model_free(model);
+}
+
 Test(model, check_looks_at_meshes)
 {
     th_joint joint = {"a", TH_NO_INDEX, TH_MAT34_IDENTITY};

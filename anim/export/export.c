@@ -154,6 +154,16 @@ static uint32_t add_image(exporter *e, const th_texture *texture)
     return image;
 }
 
+static void add_alpha(exporter *e, const th_material *material, json_t *json)
+{
+    if (material->alpha == TH_ALPHA_OPAQUE)
+        return;
+    const bool mask = material->alpha == TH_ALPHA_MASK;
+    th_glb_set(&e->glb, json, "alphaMode", json_string(mask ? "MASK" : "BLEND"));
+    if (mask)
+        th_glb_set(&e->glb, json, "alphaCutoff", json_real((double)material->alpha_cutoff));
+}
+
 static void add_material(exporter *e, const th_material *material)
 {
     double color[4];
@@ -163,8 +173,16 @@ static void add_material(exporter *e, const th_material *material)
     uint32_t image = material->texture == TH_NO_INDEX ? TH_NO_INDEX : e->images[material->texture];
     if (image != TH_NO_INDEX)
         th_glb_set(&e->glb, look, "baseColorTexture", json_pack("{s:I}", "index", (json_int_t)image));
-    th_glb_add(&e->glb, "materials",
-               json_pack("{s:o, s:o}", "name", th_glb_text(material->name), "pbrMetallicRoughness", look));
+    json_t *json = json_pack("{s:o, s:o}", "name", th_glb_text(material->name), "pbrMetallicRoughness", look);
+    add_alpha(e, material, json);
+    if (material->double_sided)
+        th_glb_set(&e->glb, json, "doubleSided", json_true());
+    double light[3];
+    for (int i = 0; i < 3; i++)
+        light[i] = fmin((double)material->emissive[i], 1);
+    if (!is_zero(light))
+        th_glb_set(&e->glb, json, "emissiveFactor", th_glb_numbers(light, 3));
+    th_glb_add(&e->glb, "materials", json);
 }
 
 /* ---- meshes ---- */

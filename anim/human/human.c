@@ -9,8 +9,9 @@ static bool add_material(th_model *model)
     th_material *material = th_arena_new(model->arena, th_material, 1);
     if (!material)
         return false;
-    /* White: the colours are in the vertices. */
-    *material = (th_material){.name = TH_HUMAN_NAME, .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX};
+    /* White: the colours are in the vertices. Here and there the surface is open: at silhouettes a back shows. */
+    *material =
+        (th_material){.name = TH_HUMAN_NAME, .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX, .double_sided = true};
     model->materials = material;
     model->material_count = 1;
     return true;

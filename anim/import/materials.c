@@ -1,8 +1,9 @@
-/* Materials: a name, a colour and a texture. Images stay encoded as in the file (PNG, JPEG, ...); the renderer decodes
- * them. */
+/* Materials: a name, colours, a texture, and what alpha means. Images stay encoded as in the file (PNG, JPEG, ...); the
+ * renderer decodes them. */
 #include "ipc.h"
 #include "scene.h"
 
+#include <assimp/GltfMaterial.h>
 #include <assimp/material.h>
 #include <fcntl.h>
 #include <math.h>
@@ -133,6 +134,66 @@ static uint32_t find_texture(scene *s, th_texture *textures, const char *name)
     return s->model->texture_count++;
 }
 
+static const char *texture_name(scene *s, const struct aiMaterial *in, enum aiTextureType type)
+{
+    struct aiString text = {0};
+    aiGetMaterialString(in, AI_MATKEY_TEXTURE(type, 0), &text);
+    return text.data[0] ? read_name(s, &text) : "";
+}
+
+static void read_gltf_alpha(const struct aiMaterial *in, const char *mode, th_material *out)
+{
+    float cutoff;
+    unsigned one = 1;
+    out->alpha = strcmp(mode, "MASK") == 0    ? TH_ALPHA_MASK
+                 : strcmp(mode, "BLEND") == 0 ? TH_ALPHA_BLEND
+                                              : TH_ALPHA_OPAQUE;
+    if (aiGetMaterialFloatArray(in, AI_MATKEY_GLTF_ALPHACUTOFF, &cutoff, &one) == aiReturn_SUCCESS && isfinite(cutoff))
+        out->alpha_cutoff = fmaxf(cutoff, 0);
+}
+
+/* Formats other than glTF have an opacity, and say in many ways that a texture's alpha counts. Exporters disagree on
+ * whether 0 is opaque; what is invisible would not have been exported. */
+static void read_alpha(scene *s, const struct aiMaterial *in, const char *base, th_material *out)
+{
+    struct aiString mode = {0};
+    float opacity = 1;
+    int flags = 0;
+    unsigned one = 1; /* number to read, and read */
+    out->alpha_cutoff = 0.5F;
+    if (aiGetMaterialString(in, AI_MATKEY_GLTF_ALPHAMODE, &mode) == aiReturn_SUCCESS) {
+        read_gltf_alpha(in, mode.data, out);
+        return;
+    }
+    aiGetMaterialFloatArray(in, AI_MATKEY_OPACITY, &opacity, &one);
+    aiGetMaterialIntegerArray(in, AI_MATKEY_TEXFLAGS(aiTextureType_DIFFUSE, 0), &flags, &one);
+    const char *from = texture_name(s, in, aiTextureType_OPACITY);
+    const bool own = from[0] && strcmp(from, base) != 0;
+    warn(s, WARN_OPACITY_ZERO, opacity <= 0, "material %s", out->name);
+    warn(s, WARN_OPACITY_TEXTURE, own, "material %s", out->name);
+    if (opacity > 0 && opacity < 1) {
+        out->alpha = TH_ALPHA_BLEND;
+        out->base_color[3] = opacity;
+    } else if (base[0] && ((from[0] && !own) || (flags & aiTextureFlags_UseAlpha))) {
+        out->alpha = TH_ALPHA_MASK;
+    }
+}
+
+/* Without the texture, its factor, which is white as a rule, would make all of the material glow. */
+static void read_emissive(scene *s, const struct aiMaterial *in, th_material *out)
+{
+    struct aiColor4D c = {0, 0, 0, 1};
+    if (texture_name(s, in, aiTextureType_EMISSIVE)[0] || texture_name(s, in, aiTextureType_EMISSION_COLOR)[0]) {
+        warn(s, WARN_EMISSIVE_TEXTURE, 1, "material %s", out->name);
+        return;
+    }
+    aiGetMaterialColor(in, AI_MATKEY_COLOR_EMISSIVE, &c);
+    if (isfinite(c.r) && isfinite(c.g) && isfinite(c.b))
+        memcpy(out->emissive, (float[3]){fmaxf(c.r, 0), fmaxf(c.g, 0), fmaxf(c.b, 0)}, sizeof out->emissive);
+    else
+        warn(s, WARN_COLOR_NOT_FINITE, 1, "material %s", out->name);
+}
+
 static void read_material(scene *s, const struct aiMaterial *in, th_texture *textures, th_material *out)
 {
     struct aiString text = {0};
@@ -147,12 +208,17 @@ static void read_material(scene *s, const struct aiMaterial *in, th_texture *tex
     }
     memcpy(out->base_color, (float[4]){c.r, c.g, c.b, c.a}, sizeof out->base_color);
 
-    out->texture = TH_NO_INDEX;
-    text = (struct aiString){0};
-    if (aiGetMaterialString(in, AI_MATKEY_TEXTURE(aiTextureType_BASE_COLOR, 0), &text) != aiReturn_SUCCESS)
-        aiGetMaterialString(in, AI_MATKEY_TEXTURE(aiTextureType_DIFFUSE, 0), &text);
-    if (text.data[0])
-        out->texture = find_texture(s, textures, read_name(s, &text));
+    const char *base = texture_name(s, in, aiTextureType_BASE_COLOR);
+    if (!base[0])
+        base = texture_name(s, in, aiTextureType_DIFFUSE);
+    out->texture = base[0] ? find_texture(s, textures, base) : TH_NO_INDEX;
+
+    unsigned one = 1;
+    int both = 1; /* a format that does not say: as most programs show it */
+    aiGetMaterialIntegerArray(in, AI_MATKEY_TWOSIDED, &both, &one);
+    out->double_sided = both != 0;
+    read_alpha(s, in, base, out);
+    read_emissive(s, in, out);
 }
 
 void read_materials(scene *s)
@@ -164,7 +230,8 @@ void read_materials(scene *s)
     for (uint32_t m = 0; m < count; m++)
         read_material(s, s->ai->mMaterials[m], textures, &materials[m]);
     if (count == 0) /* meshes refer to a material, so there must be one */
-        materials[count++] = (th_material){"default", {1, 1, 1, 1}, TH_NO_INDEX};
+        materials[count++] =
+            (th_material){.name = "default", .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX, .double_sided = true};
     s->model->materials = materials;
     s->model->material_count = count;
 }

@@ -223,6 +223,49 @@ static void read_triangles(scene *s, work *w)
     warn(s, WARN_TRIANGLE_DROPPED, dropped, "mesh %s", w->label);
 }
 
+/* Assimp makes a mesh, with a material of this name, for files with bones and no mesh. */
+static bool is_made_of_bones(const scene *s, const struct aiMesh *mesh)
+{
+    return mesh->mMaterialIndex < s->model->material_count &&
+           strcmp(s->model->materials[mesh->mMaterialIndex].name, "SkeletonMaterial") == 0;
+}
+
+/* The side of a triangle to which the sum of its normals points: above 0 the front, below 0 the back. */
+static float side_of_normals(const work *w, const uint32_t *corner)
+{
+    const th_vertex *a = &w->vertices[corner[0]], *b = &w->vertices[corner[1]], *c = &w->vertices[corner[2]];
+    float u[3], v[3], side = 0;
+    for (int i = 0; i < 3; i++) {
+        u[i] = b->position[i] - a->position[i];
+        v[i] = c->position[i] - a->position[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        side += (u[j] * v[k] - u[k] * v[j]) * (a->normal[i] + b->normal[i] + c->normal[i]);
+    }
+    return side;
+}
+
+/* Some exporters mirror a mesh and keep its order of corners. Then nearly all normals point to the back of their
+ * triangles. The normals are right, because their author saw them lit. */
+static void repair_winding(scene *s, work *w)
+{
+    uint32_t front = 0, back = 0;
+    for (uint32_t i = 0; w->ai->mNormals && i < w->index_count; i += 3) {
+        const float side = side_of_normals(w, &w->indices[i]);
+        front += side > 0;
+        back += side < 0;
+    }
+    if (back == 0 || is_made_of_bones(s, w->ai) || (uint64_t)back * 10 < ((uint64_t)front + back) * 9)
+        return;
+    for (uint32_t i = 0; i < w->index_count; i += 3) {
+        const uint32_t second = w->indices[i + 1];
+        w->indices[i + 1] = w->indices[i + 2];
+        w->indices[i + 2] = second;
+    }
+    warn(s, WARN_WINDING, 1, "mesh %s", w->label);
+}
+
 /* ---- welding ---- */
 
 /* Returns the index of `vertex` in out[0 .. *count); appends it if missing. The table maps hashes to index + 1; 0 is a
@@ -271,6 +314,7 @@ static void finish_mesh(scene *s, work *w, th_mesh *out)
     out->material = w->ai->mMaterialIndex < s->model->material_count ? w->ai->mMaterialIndex : 0;
     read_vertices(s, w);
     read_triangles(s, w);
+    repair_winding(s, w);
     weld_mesh(s, w, out);
     free(w->vertices);
     free(w->indices);
@@ -323,13 +367,6 @@ static uint32_t list_users(scene *s, uint32_t **out_first, uint32_t **out_users)
     *out_first = first;
     *out_users = users;
     return count;
-}
-
-/* Assimp makes a mesh, with a material of this name, for files with bones and no mesh. */
-static bool is_made_of_bones(const scene *s, const struct aiMesh *mesh)
-{
-    return mesh->mMaterialIndex < s->model->material_count &&
-           strcmp(s->model->materials[mesh->mMaterialIndex].name, "SkeletonMaterial") == 0;
 }
 
 void read_meshes(scene *s)

@@ -40,6 +40,8 @@
     X(FACE_DROPPED, "[point or line was|points or lines were] left out")                                               \
     X(TRIANGLE_DROPPED,                                                                                                \
       "[triangle uses|triangles use] vertices that do not exist or are not finite and [was|were] dropped")             \
+    X(WINDING,                                                                                                         \
+      "[mesh has|meshes have] triangles that turn their backs to where their normals point and [was|were] turned")     \
     X(NORMAL_MISSING, "[normal is|normals are] zero or not finite and became straight up")                             \
     X(UV_NOT_FINITE, "texture coordinate[ is| pairs are] not finite and became 0")                                     \
     X(BONE_LOST, "[bone names|bones name] a node that is not in the file and [was|were] left out")                     \
@@ -54,6 +56,9 @@
     X(SKIN_REPEATED, "skinned mesh[ is|es are] used by several nodes; drawn once")                                     \
     /* materials */                                                                                                    \
     X(COLOR_NOT_FINITE, "[colour is|colours are] not finite and became white")                                         \
+    X(OPACITY_ZERO, "[material says|materials say] that [it is|they are] invisible and became opaque")                 \
+    X(OPACITY_TEXTURE, "[material has its|materials have their] opacity in a texture of its own, which is left out")   \
+    X(EMISSIVE_TEXTURE, "[material has|materials have] light of [its|their] own in a texture, which is left out")      \
     X(TEXTURE_MISSING, "[texture was|textures were] not found and [is|are] drawn as a plain colour")                   \
     X(TEXTURE_OUTSIDE, "[texture lies|textures lie] outside the model's folder; only the file name was tried")         \
     X(TEXTURE_LARGE, "[texture is|textures are] too large and [was|were] left out")                                    \

@@ -148,6 +148,15 @@ static void visit_material(archive *a, th_material *material)
     visit_text(a, &material->name);
     VISIT(a, material->base_color);
     VISIT(a, material->texture);
+    uint8_t alpha = (uint8_t)material->alpha, double_sided = material->double_sided;
+    VISIT(a, alpha);
+    VISIT(a, material->alpha_cutoff);
+    VISIT(a, double_sided);
+    VISIT(a, material->emissive);
+    if (a->arena) {
+        material->alpha = alpha;
+        material->double_sided = double_sided;
+    }
 }
 
 static void visit_texture(archive *a, th_texture *texture)
@@ -209,7 +218,7 @@ static void visit_model(archive *a, th_model *model)
     VISIT_EACH(a, model->joints, model->joint_count, visit_joint, 57);
     VISIT_PLAIN(a, model->bones, model->bone_count);
     VISIT_EACH(a, model->meshes, model->mesh_count, visit_mesh, 17);
-    VISIT_EACH(a, model->materials, model->material_count, visit_material, 25);
+    VISIT_EACH(a, model->materials, model->material_count, visit_material, 43);
     VISIT_EACH(a, model->textures, model->texture_count, visit_texture, 14);
     VISIT_EACH(a, model->clips, model->clip_count, visit_clip, 25);
     VISIT_EACH(a, model->warnings, model->warning_count, visit_text, 5);

@@ -176,6 +176,20 @@ static th_result check_meshes(const th_model *model, th_error *err)
     return TH_OK;
 }
 
+const char *th_alpha_name(th_alpha alpha)
+{
+    static const char *const names[TH_ALPHA_COUNT] = {"opaque", "mask", "blend"};
+    assert((unsigned)alpha < TH_ALPHA_COUNT);
+    return names[alpha];
+}
+
+static bool look_ok(const th_material *material)
+{
+    const float *light = material->emissive;
+    return (unsigned)material->alpha < TH_ALPHA_COUNT && all_finite(&material->alpha_cutoff, 1) &&
+           material->alpha_cutoff >= 0 && all_finite(light, 3) && light[0] >= 0 && light[1] >= 0 && light[2] >= 0;
+}
+
 static th_result check_materials(const th_model *model, th_error *err)
 {
     for (uint32_t m = 0; m < model->material_count; m++) {
@@ -183,6 +197,8 @@ static th_result check_materials(const th_model *model, th_error *err)
         if (!material->name || !all_finite(material->base_color, 4) ||
             (material->texture != TH_NO_INDEX && material->texture >= model->texture_count))
             return th_fail(err, TH_ERR_INPUT, "material %u: bad name, colour or texture", m);
+        if (!look_ok(material))
+            return th_fail(err, TH_ERR_INPUT, "material %s: bad alpha or emissive colour", material->name);
     }
     for (uint32_t t = 0; t < model->texture_count; t++)
         if (!model->textures[t].name || (!model->textures[t].bytes && model->textures[t].byte_count > 0))

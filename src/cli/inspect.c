@@ -124,9 +124,12 @@ static json_t *meshes_json(const th_model *model)
     json_t *array = json_array();
     for (uint32_t m = 0; m < model->mesh_count; m++) {
         const th_mesh *mesh = &model->meshes[m];
-        array = th_json_append(array, json_pack("{s:o, s:i, s:i, s:o}", "name", th_json_text(mesh->name), "vertices",
-                                                (int)mesh->vertex_count, "triangles", (int)(mesh->index_count / 3),
-                                                "material", th_json_text(model->materials[mesh->material].name)));
+        const th_material *material = &model->materials[mesh->material];
+        array = th_json_append(array,
+                               json_pack("{s:o, s:i, s:i, s:o, s:s, s:b}", "name", th_json_text(mesh->name), "vertices",
+                                         (int)mesh->vertex_count, "triangles", (int)(mesh->index_count / 3), "material",
+                                         th_json_text(material->name), "alpha", th_alpha_name(material->alpha),
+                                         "double_sided", material->double_sided));
     }
     return array;
 }
@@ -219,13 +222,16 @@ static bool print_meshes(const th_model *model, FILE *file)
         fputs("\nno mesh: nothing to draw\n", file);
         return true;
     }
-    th_table *table = th_table_create("<mesh|>vertices|>triangles|<material");
+    th_table *table = th_table_create("<mesh|>vertices|>triangles|<material|<alpha|<sides");
     for (uint32_t m = 0; m < model->mesh_count; m++) {
         const th_mesh *mesh = &model->meshes[m];
+        const th_material *material = &model->materials[mesh->material];
         th_table_cell(table, "%s", mesh->name);
         th_table_cell(table, "%s", th_digits_from(mesh->vertex_count).text);
         th_table_cell(table, "%s", th_digits_from(mesh->index_count / 3).text);
-        th_table_cell(table, "%s", model->materials[mesh->material].name);
+        th_table_cell(table, "%s", material->name);
+        th_table_cell(table, "%s", th_alpha_name(material->alpha));
+        th_table_cell(table, "%s", material->double_sided ? "both" : "front");
     }
     return print_table(table, file);
 }

@@ -14,6 +14,7 @@ TH_API_BEGIN
  * Importing the file gives the same joints, bones, meshes and clips, with these exceptions:
  *   - each mesh has a node, which becomes a joint;
  *   - bones that no vertex follows, meshes without triangles, and images other than PNG and JPEG are dropped;
+ *   - colours are between 0 and 1, and the cutoff of a material that is no mask is lost;
  *   - key times are floats in seconds;
  *   - a rotation spline that reaches beyond its clip gets more keys, close together, where it is cut. */
 th_result th_export_glb(const th_model *model, const char *path, th_error *err);

@@ -60,10 +60,22 @@ typedef struct th_mesh {
     const uint32_t *indices;
 } th_mesh;
 
+/* What alpha means: that of base_color, of the texture and of the vertex, multiplied. */
+typedef enum th_alpha {
+    TH_ALPHA_OPAQUE = 0, /* nothing */
+    TH_ALPHA_MASK,       /* below alpha_cutoff there is nothing, from it on it is opaque */
+    TH_ALPHA_BLEND,      /* how much of what lies behind is covered */
+    TH_ALPHA_COUNT
+} th_alpha;
+
 typedef struct th_material {
     const char *name;
     float base_color[4]; /* linear RGBA */
     uint32_t texture;    /* index into th_model.textures, or TH_NO_INDEX */
+    th_alpha alpha;
+    float alpha_cutoff; /* of a mask; at least 0 */
+    bool double_sided;  /* otherwise triangles are seen from outside only */
+    float emissive[3];  /* linear RGB, at least 0: light of its own, added to what it reflects */
 } th_material;
 
 /* An encoded image (PNG, JPEG, ...). */
@@ -136,6 +148,8 @@ void th_model_free(th_model *model);
 /* Returns the index of the joint or clip of this name, or TH_NO_INDEX. Linear search: not for use per frame. */
 uint32_t th_model_find_joint(const th_model *model, const char *name);
 uint32_t th_model_find_clip(const th_model *model, const char *name);
+
+const char *th_alpha_name(th_alpha alpha); /* "opaque", "mask", "blend" */
 
 /* Computes th_model.size: the largest extent along an axis of what moves in the rest pose, the vertices and the joints
  * that they follow. So cameras, lights and nodes parked far away do not count. Without meshes all joints do.
