@@ -141,6 +141,19 @@ static th_render_mesh_part *make_parts(const th_render_mesh *from, const bool *m
     return parts;
 }
 
+static th_render_mesh_line_end *skin_lines(const stage *s, const th_draw *draw, uint32_t k, const th_render_mesh *from)
+{
+    th_render_mesh_line_end *ends = copy(from->line_ends, from->line_end_count * sizeof *ends);
+    for (uint32_t i = 0; i < from->line_end_count; i++) {
+        th_render_mesh_vertex end = {.bone = {(uint16_t)ends[i].bone}, .weight = {255}};
+        memcpy(end.position, ends[i].position, sizeof end.position);
+        skin_vertex(s, draw, k, &end);
+        memcpy(ends[i].position, end.position, sizeof end.position);
+        ends[i].bone = 0;
+    }
+    return ends;
+}
+
 static th_render_mesh *skin_figure(const stage *s, const th_draw *draw, uint32_t k)
 {
     const th_render_mesh *from = s->meshes[draw->mesh];
@@ -155,7 +168,7 @@ static th_render_mesh *skin_figure(const stage *s, const th_draw *draw, uint32_t
     out->vertices = vertices;
     out->indices = indices;
     out->bone_count = 1;
-    out->line_end_count = 0;
+    out->line_ends = skin_lines(s, draw, k, from);
     return out;
 }
 
@@ -193,6 +206,7 @@ void stage_skinned_free(stage *skinned)
         free((void *)skinned->meshes[f]->parts);
         free((void *)skinned->meshes[f]->vertices);
         free((void *)skinned->meshes[f]->indices);
+        free((void *)skinned->meshes[f]->line_ends);
         free((void *)skinned->meshes[f]);
     }
     stage_free(skinned);
