@@ -9,9 +9,11 @@ uniform mat4 u_clip_from_world;
 
 #ifndef DEPTH_ONLY
 out vec3 v_world, v_normal;
+flat out vec4 v_tint;
+#endif
+#if !defined(DEPTH_ONLY) || defined(CUT)
 out vec2 v_uv;
 out vec4 v_color;
-flat out vec4 v_tint;
 #endif
 
 void main()
@@ -22,8 +24,10 @@ void main()
 #ifndef DEPTH_ONLY
     v_world = world;
     v_normal = turn(skin_normal(bone, a_normal.xyz));
+    v_tint = vec4(pow(i_tint.rgb, vec3(2.2)), i_tint.a);
+#endif
+#if !defined(DEPTH_ONLY) || defined(CUT)
     v_uv = a_uv;
     v_color = a_color;
-    v_tint = vec4(pow(i_tint.rgb, vec3(2.2)), i_tint.a);
 #endif
 }

@@ -446,6 +446,215 @@ Test(crowd_renderer, several_figures_in_one_picture)
     close_context(gl);
 }
 
+/* ---- materials ---- */
+
+/* One box of a metre in the middle of the picture, whose part and material a test may change. */
+typedef struct box {
+    th_render_mesh *mesh;
+    th_render_mesh_part *part;
+    th_render_mesh_material material;
+    th_render_mesh_image image;
+    uint8_t pixels[2 * 2 * 4];
+    stage stage, nobody;
+} box;
+
+static void make_box(box *b)
+{
+    memset(b, 0, sizeof *b);
+    b->mesh = boxes_create(1);
+    b->part = (th_render_mesh_part *)b->mesh->parts;
+    b->part->culling = TH_CULL_BACK;
+    memset(b->pixels, 255, sizeof b->pixels);
+    b->image = (th_render_mesh_image){2, 2, b->pixels, "leaf.png"};
+    b->mesh->images = &b->image;
+    b->material =
+        (th_render_mesh_material){.base_color = {0.8F, 0.7F, 0.5F, 1}, .image = TH_NO_INDEX, .alpha_cutoff = 0.5F};
+    b->mesh->materials = &b->material;
+    b->mesh->material_count = 1;
+    b->part[1].material = 0;
+    b->stage = stage_boxes(b->mesh, 1, palette_stride(b->mesh, TH_PALETTE_F32), TH_PALETTE_F32, false);
+    b->stage.view = view_of_square(1);
+    th_palette_write(TH_PALETTE_F32, (const float[]){2, 0, 0, 0, 0, 2, 0, 0.7F, 0, 0, 2, 0}, b->stage.slot);
+    th_gpu_instance *instance = (th_gpu_instance *)(b->stage.slot + b->stage.draws[0].instance_offset);
+    *instance = (th_gpu_instance){.scale = 1, .heading = {1, 0}};
+    b->nobody = b->stage;
+    b->nobody.draw_count = 0;
+}
+
+static void free_box(box *b)
+{
+    stage_free(&b->stage);
+    boxes_destroy(b->mesh);
+}
+
+static const way unlit = {.width = WIDTH, .height = HEIGHT, .fetch = TH_FETCH_TEXTURE, .samples = 4};
+
+static void clear_half(box *b)
+{
+    b->pixels[3] = b->pixels[11] = 0;
+    b->material.image = 0;
+}
+
+/* How many pixels a box, or the shadow of one, changes. */
+static uint32_t count_box_pixels(const th_gl *gl, const box *b, const way *w)
+{
+    uint8_t *with = shoot(gl, &b->stage, w), *without = shoot(gl, &b->nobody, w);
+    const uint32_t count = count_other_pixels(with, without);
+    free(with);
+    free(without);
+    return count;
+}
+
+Test(crowd_renderer, masks_let_the_background_through)
+{
+    th_gl *gl = open_context();
+    box b;
+    make_box(&b);
+    clear_half(&b);
+    const uint32_t whole = count_box_pixels(gl, &b, &unlit);
+    cr_assert_gt(whole, 5000);
+    b.material.alpha = TH_ALPHA_MASK;
+    const uint32_t half = count_box_pixels(gl, &b, &unlit);
+    cr_expect(half > whole * 4 / 10 && half < whole * 6 / 10, "%u of %u", half, whole);
+    b.material.alpha_cutoff = 1.5F;
+    cr_expect_eq(count_box_pixels(gl, &b, &with_shadows), 0);
+    free_box(&b);
+    close_context(gl);
+}
+
+/* Two walls of the box are in the sun's way, so that more than half of the shadow is left. */
+Test(crowd_renderer, shadows_of_masks_have_holes)
+{
+    th_gl *gl = open_context();
+    box b;
+    make_box(&b);
+    clear_half(&b);
+    b.stage.draws[0].shadow_only = true;
+    const uint32_t whole = count_box_pixels(gl, &b, &with_shadows);
+    cr_assert_gt(whole, 2000);
+    b.material.alpha = TH_ALPHA_MASK;
+    const uint32_t holed = count_box_pixels(gl, &b, &with_shadows);
+    cr_expect(holed > whole / 4 && holed < whole * 95 / 100, "%u of %u", holed, whole);
+    free_box(&b);
+    close_context(gl);
+}
+
+static double linear(uint8_t byte)
+{
+    return pow(byte / 255.0, 2.2);
+}
+
+/* The sum of how much brighter a picture is than the background. */
+static double brightness(const uint8_t *rgba, const uint8_t *background)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < 4 * PIXELS; i++)
+        sum += i % 4 < 3 ? linear(rgba[i]) - linear(background[i]) : 0;
+    return sum;
+}
+
+/* A black box that glows, so that it is brighter than everything behind it. */
+Test(crowd_renderer, blending_mixes_with_the_background)
+{
+    th_gl *gl = open_context();
+    box b;
+    make_box(&b);
+    b.material = (th_render_mesh_material){.base_color = {0, 0, 0, 1}, .image = TH_NO_INDEX, .emissive = {1, 1, 1}};
+    uint8_t *nobody = shoot(gl, &b.nobody, &unlit), *whole = shoot(gl, &b.stage, &unlit);
+    b.material.alpha = TH_ALPHA_BLEND;
+    expect_same(gl, "alpha 1", &b.stage, &unlit, whole);
+    for (int quarters = 0; quarters <= 4; quarters++) {
+        b.material.base_color[3] = (float)quarters / 4;
+        uint8_t *mixed = shoot(gl, &b.stage, &unlit);
+        const double share = brightness(mixed, nobody) / brightness(whole, nobody);
+        cr_expect(fabs(share - quarters / 4.0) < 0.03, "%g instead of %g", share, quarters / 4.0);
+        for (uint32_t i = 3; i < 4 * PIXELS; i += 4)
+            cr_assert_eq(mixed[i], 255, "the picture is transparent");
+        free(mixed);
+    }
+    free(nobody);
+    free(whole);
+    free_box(&b);
+    close_context(gl);
+}
+
+/* So does blending where there are no samples to share, and its shadow. */
+Test(crowd_renderer, blending_is_cut_at_a_half)
+{
+    th_gl *gl = open_context();
+    box b;
+    make_box(&b);
+    uint8_t *whole = shoot(gl, &b.stage, &plainly);
+    const uint32_t shadow = count_shadow_pixels(gl, &b.stage);
+    b.material.alpha = TH_ALPHA_BLEND;
+    b.material.base_color[3] = 0.6F;
+    expect_same(gl, "more than a half", &b.stage, &plainly, whole);
+    b.stage.draws[0].shadow_only = true;
+    cr_expect_gt(count_shadow_pixels(gl, &b.stage), shadow / 3);
+    b.material.base_color[3] = 0.5F;
+    cr_expect_eq(count_shadow_pixels(gl, &b.stage), 0, "a half casts a shadow");
+    b.stage.draws[0].shadow_only = false;
+    cr_expect_eq(count_box_pixels(gl, &b, &plainly), 0, "a half is drawn");
+    free(whole);
+    free_box(&b);
+    close_context(gl);
+}
+
+/* Keeps only the wall of the box that faces away from the camera, or the same wall turned around. */
+static void keep_far_wall(box *b, bool turned)
+{
+    enum { FAR_WALL = 4, CORNERS = 4, INDICES = 6 };
+    b->part->lods[0] = (th_render_mesh_lod){.first_index = FAR_WALL * INDICES, .index_count = INDICES};
+    if (!turned)
+        return;
+    uint32_t *indices = (uint32_t *)b->mesh->indices + FAR_WALL * INDICES;
+    for (int i = 0; i < INDICES; i += 3) {
+        const uint32_t second = indices[i + 1];
+        indices[i + 1] = indices[i + 2];
+        indices[i + 2] = second;
+    }
+    for (uint32_t v = FAR_WALL * CORNERS; v < (FAR_WALL + 1) * CORNERS; v++)
+        ((th_render_mesh_vertex *)b->mesh->vertices)[v].normal = 511u << 20;
+}
+
+Test(crowd_renderer, backs_are_drawn_of_double_sided_parts_alone)
+{
+    th_gl *gl = open_context();
+    box b, turned;
+    make_box(&b);
+    make_box(&turned);
+    keep_far_wall(&b, false);
+    keep_far_wall(&turned, true);
+    cr_expect_eq(count_box_pixels(gl, &b, &unlit), 0, "the back of a single-sided part");
+    uint8_t *front = shoot(gl, &turned.stage, &unlit);
+    b.part->culling = TH_CULL_NONE;
+    cr_expect_gt(count_box_pixels(gl, &b, &unlit), 2000);
+    expect_same(gl, "a back is lit as a front is", &b.stage, &unlit, front);
+    free(front);
+    free_box(&b);
+    free_box(&turned);
+    close_context(gl);
+}
+
+/* The other side of a closed box is never seen, mirrored or not. */
+Test(crowd_renderer, culling_changes_nothing_that_is_closed)
+{
+    th_gl *gl = open_context();
+    box b;
+    make_box(&b);
+    for (int mirrored = 0; mirrored < 2; mirrored++) {
+        const float x = mirrored ? -2 : 2;
+        th_palette_write(TH_PALETTE_F32, (const float[]){x, 0, 0, 0, 0, 2, 0, 0.7F, 0, 0, 2, 0}, b.stage.slot);
+        b.part->culling = TH_CULL_NONE;
+        uint8_t *both = shoot(gl, &b.stage, &with_shadows);
+        b.part->culling = mirrored ? TH_CULL_FRONT : TH_CULL_BACK;
+        expect_same(gl, mirrored ? "mirrored" : "plain", &b.stage, &with_shadows, both);
+        free(both);
+    }
+    free_box(&b);
+    close_context(gl);
+}
+
 /* ---- what the view and the draws ask for ---- */
 
 static th_render_mesh_vertex *paint_black(const th_render_mesh *mesh)

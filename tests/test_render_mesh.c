@@ -357,6 +357,73 @@ Test(render_mesh, texture_coordinates_that_half_precision_spoils_are_noted)
     free(s);
 }
 
+/* ---- culling ---- */
+
+static th_culling culling_of(stick *s)
+{
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    const th_culling culling = render_mesh->parts[0].culling;
+    th_render_mesh_destroy(render_mesh);
+    return culling;
+}
+
+Test(render_mesh, culls_what_is_never_seen)
+{
+    stick *s = make_stick();
+    static const uint32_t indices[] = {0, 1, 2};
+    th_vertex corners[3] = {stick_vertex(0, 0, 0, 10), stick_vertex(1, 0, 0, 10), stick_vertex(0, 1, 0, 10)};
+    s->meshes[0] = (th_mesh){"card", 0, 3, 3, corners, indices};
+    s->model.mesh_count = 1;
+    cr_expect_eq(culling_of(s), TH_CULL_BACK);
+    s->joints[9].rest.m[0] = -1;
+    cr_expect_eq(culling_of(s), TH_CULL_FRONT, "below a mirrored joint");
+    s->bones[10].inverse_bind.m[5] = -1;
+    cr_expect_eq(culling_of(s), TH_CULL_BACK, "mirrored twice");
+    corners[2].bone[0] = 11;
+    cr_expect_eq(culling_of(s), TH_CULL_NONE, "in part");
+    corners[2].bone[0] = 10;
+    s->materials[0].double_sided = true;
+    cr_expect_eq(culling_of(s), TH_CULL_NONE);
+    free(s);
+}
+
+Test(render_mesh, culls_nothing_that_a_clip_mirrors)
+{
+    stick *s = make_stick();
+    static const uint32_t indices[] = {0, 1, 2};
+    static const double times[] = {0, 1};
+    static const float none[] = {0, 0, 0}, upright[] = {0, 0, 0, 1};
+    float scales[] = {1, 1, 1, 1, 1, 1};
+    const th_channel channel = {.joint = 3,
+                                .translation = {.key_count = 1, .times = times, .values = none},
+                                .rotation = {.key_count = 1, .times = times, .values = upright},
+                                .scale = {.key_count = 2, .times = times, .values = scales}};
+    const th_clip clip = {"turn", 1, 1, 1, &channel};
+    th_vertex corners[3] = {stick_vertex(0, 0, 0, 10), stick_vertex(1, 0, 0, 10), stick_vertex(0, 1, 0, 10)};
+    s->meshes[0] = (th_mesh){"card", 0, 3, 3, corners, indices};
+    s->model.mesh_count = 1;
+    s->model.clips = &clip;
+    s->model.clip_count = 1;
+    cr_expect_eq(culling_of(s), TH_CULL_BACK);
+    scales[4] = -1;
+    cr_expect_eq(culling_of(s), TH_CULL_NONE);
+    free(s);
+}
+
+Test(render_mesh, keeps_what_alpha_means)
+{
+    stick *s = make_stick();
+    s->materials[1].alpha = TH_ALPHA_MASK;
+    s->materials[1].alpha_cutoff = 0.25F;
+    s->materials[1].emissive[2] = 2;
+    th_render_mesh *render_mesh = create_render_mesh(&s->model);
+    const th_render_mesh_material *material = &render_mesh->materials[1];
+    cr_expect(material->alpha == TH_ALPHA_MASK && material->alpha_cutoff == 0.25F && material->emissive[2] == 2);
+    cr_expect_eq(render_mesh->materials[0].alpha, TH_ALPHA_OPAQUE);
+    th_render_mesh_destroy(render_mesh);
+    free(s);
+}
+
 /* ---- levels of detail ---- */
 
 /* A closed ball with a seam of texture coordinates down its side, cut in two meshes along the equator, on the first

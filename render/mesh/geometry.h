@@ -25,6 +25,9 @@ th_result th_geometry_correct_normals(th_geometry *geometry, th_error *err);
 /* Sorts each part's triangles and vertices for the GPU's caches. */
 th_result th_geometry_order(th_geometry *geometry, th_error *err);
 
+/* Sets the culling of each part. */
+th_result th_geometry_set_culling(const th_model *model, th_geometry *geometry, th_error *err);
+
 /* Whether the part repeats the previous level because it has none of its own here. */
 bool th_geometry_repeats(const th_render_mesh_part *part, uint32_t lod);
 

@@ -103,6 +103,9 @@ static th_result make_materials(builder *b, th_error *err)
         const th_material *from = &model->materials[m];
         b->materials[m].image = from->texture == TH_NO_INDEX ? TH_NO_INDEX : image_of[from->texture];
         memcpy(b->materials[m].base_color, from->base_color, sizeof from->base_color);
+        b->materials[m].alpha = from->alpha;
+        b->materials[m].alpha_cutoff = from->alpha_cutoff;
+        memcpy(b->materials[m].emissive, from->emissive, sizeof from->emissive);
     }
     free(image_of);
     return TH_OK;
@@ -156,6 +159,8 @@ static th_result build(builder *b, th_error *err)
         result = th_geometry_order(&b->geometry, err);
     if (result == TH_OK)
         result = make_bones(b, err);
+    if (result == TH_OK)
+        result = th_geometry_set_culling(b->model, &b->geometry, err);
     return result;
 }
 

@@ -18,16 +18,27 @@ enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT }; /* texture units */
 typedef struct pipeline {
     GLuint program;
     GLint first_row, row_stride, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
-        base_color, plain, center, reach, height, cell;
+        base_color, emissive, cutoff, plain, center, reach, height, cell;
 } pipeline;
+
+/* Part of a picture: what is drawn with one program. */
+typedef struct draw_pass {
+    const pipeline *with;
+    th_alpha alpha; /* of the parts */
+    bool skeletons; /* instead of parts */
+    bool into_map;  /* depth only, with characters that are out of sight */
+    bool coverage;  /* blended parts cover a share of the samples; otherwise they are cut at a half */
+} draw_pass;
 
 struct th_crowd_renderer {
     th_palette palette;
     th_fetch fetch;
     size_t driver_bytes, block_bytes, block_alignment; /* driver_bytes: the driver's limit */
     pipeline crowd, crowd_depth, skeleton, skeleton_depth, ground, sky;
-    th_upload *uploads; /* [mesh] */
+    pipeline cut, cut_depth; /* of parts that are not opaque; no programs if there are none */
+    th_upload *uploads;      /* [mesh] */
     uint32_t upload_count;
+    uint32_t alphas; /* of all uploads: bits 1 << TH_ALPHA_... */
     th_shadow shadow;
     GLuint palette_texture, empty_array; /* empty_array: a vertex array without attributes */
 };
@@ -55,6 +66,8 @@ static void find_uniforms(pipeline *p)
     p->shadow_from_world = uniform(p, "u_shadow_from_world");
     p->fog_density = uniform(p, "u_fog_density");
     p->base_color = uniform(p, "u_base_color");
+    p->emissive = uniform(p, "u_emissive");
+    p->cutoff = uniform(p, "u_cutoff");
     p->plain = uniform(p, "u_plain");
     p->center = uniform(p, "u_center");
     p->reach = uniform(p, "u_reach");
@@ -65,17 +78,18 @@ static void find_uniforms(pipeline *p)
     bind_sampler(p, "u_shadow", SHADOW_UNIT);
 }
 
-static th_result make_pipeline(const th_crowd_renderer *renderer, th_program_desc desc, const char *define,
-                               pipeline *out, th_error *err)
+/* Adds to the defines in `desc`. */
+static th_result make_pipeline(const th_crowd_renderer *renderer, th_program_desc desc, pipeline *out, th_error *err)
 {
     uint32_t count = 0;
+    while (desc.defines[count])
+        count++;
     if (renderer->fetch == TH_FETCH_TEXTURE)
         desc.defines[count++] = "PALETTE_TEXTURE";
     else if (renderer->palette == TH_PALETTE_F16)
         desc.defines[count++] = "PALETTE_F16";
     if (renderer->shadow.pixels == 0)
         desc.defines[count++] = "NO_SHADOW";
-    desc.defines[count] = define;
     th_result result = th_program_create(&desc, &out->program, err);
     if (result == TH_OK)
         find_uniforms(out);
@@ -86,22 +100,24 @@ static th_result make_pipelines(th_crowd_renderer *p, th_error *err)
 {
     const th_shader *palette = &th_shader_palette_glsl, *instance = &th_shader_instance_glsl,
                     *light = &th_shader_light_glsl, *mesh = &th_shader_crowd_vert, *bones = &th_shader_skeleton_vert,
-                    *depth = &th_shader_depth_frag;
+                    *depth = &th_shader_depth_frag, *color = &th_shader_crowd_frag;
     const struct {
         pipeline *out;
         th_program_desc desc;
-        const char *define;
     } pipelines[] = {
-        {&p->crowd, {"crowd", {palette, instance, mesh}, {light, &th_shader_crowd_frag}, {0}, {0}}, NULL},
-        {&p->crowd_depth, {"crowd_depth", {palette, instance, mesh}, {depth}, {0}, {0}}, "DEPTH_ONLY"},
-        {&p->skeleton, {"skeleton", {palette, instance, bones}, {&th_shader_skeleton_frag}, {0}, {0}}, NULL},
-        {&p->skeleton_depth, {"skeleton_depth", {palette, instance, bones}, {depth}, {0}, {0}}, "DEPTH_ONLY"},
-        {&p->ground, {"ground", {&th_shader_ground_vert}, {light, &th_shader_ground_frag}, {0}, {0}}, NULL},
-        {&p->sky, {"sky", {&th_shader_sky_vert}, {light, &th_shader_sky_frag}, {0}, {0}}, NULL},
+        {&p->crowd, {"crowd", {palette, instance, mesh}, {light, color}, {0}, {0}}},
+        {&p->crowd_depth, {"crowd_depth", {palette, instance, mesh}, {depth}, {0}, {"DEPTH_ONLY"}}},
+        {&p->skeleton, {"skeleton", {palette, instance, bones}, {&th_shader_skeleton_frag}, {0}, {0}}},
+        {&p->skeleton_depth, {"skeleton_depth", {palette, instance, bones}, {depth}, {0}, {"DEPTH_ONLY"}}},
+        {&p->ground, {"ground", {&th_shader_ground_vert}, {light, &th_shader_ground_frag}, {0}, {0}}},
+        {&p->sky, {"sky", {&th_shader_sky_vert}, {light, &th_shader_sky_frag}, {0}, {0}}},
+        {&p->cut, {"cut", {palette, instance, mesh}, {light, color}, {0}, {"CUT"}}},
+        {&p->cut_depth, {"cut_depth", {palette, instance, mesh}, {depth}, {0}, {"DEPTH_ONLY", "CUT"}}},
     };
+    const size_t count = sizeof pipelines / sizeof *pipelines - (p->alphas & ~(1u << TH_ALPHA_OPAQUE) ? 0 : 2);
     th_result result = TH_OK;
-    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines && result == TH_OK; i++)
-        result = make_pipeline(p, pipelines[i].desc, pipelines[i].define, pipelines[i].out, err);
+    for (size_t i = 0; i < count && result == TH_OK; i++)
+        result = make_pipeline(p, pipelines[i].desc, pipelines[i].out, err);
     return result;
 }
 
@@ -150,6 +166,7 @@ static th_result upload_meshes(th_crowd_renderer *p, const th_crowd_renderer_des
             return result;
         result = th_upload_init(&p->uploads[f], desc->meshes[f], err);
         p->upload_count = f + 1;
+        p->alphas |= p->uploads[f].alphas;
         if (result != TH_OK)
             return result;
     }
@@ -172,9 +189,9 @@ th_result th_crowd_renderer_create(const th_crowd_renderer_desc *desc, th_crowd_
     glGenTextures(1, &p->palette_texture);
     th_result result = th_shadow_init(&p->shadow, desc->shadow_pixels, err);
     if (result == TH_OK)
-        result = make_pipelines(p, err);
-    if (result == TH_OK)
         result = upload_meshes(p, desc, err);
+    if (result == TH_OK)
+        result = make_pipelines(p, err);
     if (result == TH_OK)
         result = th_gl_check((th_gl *)desc->gl, "while meshes were uploaded", err);
     if (result != TH_OK) {
@@ -193,8 +210,8 @@ void th_crowd_renderer_destroy(th_crowd_renderer *p)
         th_upload_fini(&p->uploads[f]);
     free(p->uploads);
     th_shadow_fini(&p->shadow);
-    const pipeline *const pipelines[] = {&p->crowd,          &p->crowd_depth, &p->skeleton,
-                                         &p->skeleton_depth, &p->ground,      &p->sky};
+    const pipeline *const pipelines[] = {&p->crowd,  &p->crowd_depth, &p->skeleton, &p->skeleton_depth,
+                                         &p->ground, &p->sky,         &p->cut,      &p->cut_depth};
     for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++)
         glDeleteProgram(pipelines[i]->program);
     glDeleteTextures(1, &p->palette_texture);
@@ -233,59 +250,78 @@ static void bind_chunk(const th_crowd_renderer *p, const pipeline *with, const t
     glUniform1ui(with->row_stride, (GLuint)draw->palette_stride / row_bytes);
 }
 
-static void draw_part(const th_upload *upload, const pipeline *with, const th_upload_part *part, const th_draw *draw,
+/* Shadows are cast by both sides of everything. */
+static void set_material(const draw_pass *pass, const th_upload_part *part)
+{
+    const pipeline *with = pass->with;
+    const float half = pass->coverage ? 0 : 0.501F; /* between 127 and 128 of 255, so that rounding decides nothing */
+    if (!pass->into_map) {
+        (part->culling == TH_CULL_NONE ? glDisable : glEnable)(GL_CULL_FACE);
+        glCullFace(part->culling == TH_CULL_FRONT ? GL_FRONT : GL_BACK);
+        glUniform3fv(with->emissive, 1, part->emissive);
+    }
+    if (with->base_color < 0)
+        return;
+    glUniform4fv(with->base_color, 1, part->base_color);
+    glUniform1f(with->cutoff, part->alpha == TH_ALPHA_MASK ? part->alpha_cutoff : half);
+    glActiveTexture(GL_TEXTURE0 + IMAGE_UNIT);
+    glBindTexture(GL_TEXTURE_2D, part->image);
+}
+
+static void draw_part(const th_upload *upload, const draw_pass *pass, const th_upload_part *part, const th_draw *draw,
                       uint32_t count)
 {
     assert(upload->lod_count > 0);
     const uint32_t lod = draw->lod < upload->lod_count ? draw->lod : upload->lod_count - 1;
     const th_render_mesh_lod *level = &part->lods[lod];
-    if (with->base_color >= 0) {
-        glUniform4fv(with->base_color, 1, part->base_color);
-        glActiveTexture(GL_TEXTURE0 + IMAGE_UNIT);
-        glBindTexture(GL_TEXTURE_2D, part->image);
-    }
+    set_material(pass, part);
     glDrawElementsInstancedBaseVertex(GL_TRIANGLES, (GLsizei)level->index_count, GL_UNSIGNED_INT,
                                       (const void *)(uintptr_t)(level->first_index * sizeof(uint32_t)), (GLsizei)count,
                                       (GLint)part->base_vertex);
 }
 
-static void draw_chunk(const th_crowd_renderer *p, const pipeline *with, const th_draw *draw, const th_chunk *chunk,
-                       th_ring_binding binding, bool skeletons)
+static void draw_chunk(const th_crowd_renderer *p, const draw_pass *pass, const th_draw *draw, const th_chunk *chunk,
+                       th_ring_binding binding)
 {
     const th_upload *upload = &p->uploads[draw->mesh];
     const size_t gpu_instances = binding.offset + draw->instance_offset + chunk->first * sizeof(th_gpu_instance);
-    bind_chunk(p, with, draw, chunk, binding);
-    glBindVertexArray(skeletons ? upload->skeleton_array : upload->mesh_array);
+    bind_chunk(p, pass->with, draw, chunk, binding);
+    glBindVertexArray(pass->skeletons ? upload->skeleton_array : upload->mesh_array);
     glBindVertexBuffer(TH_UPLOAD_INSTANCES, binding.buffer, (GLintptr)gpu_instances, sizeof(th_gpu_instance));
-    if (skeletons)
+    if (pass->skeletons)
         glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, (GLsizei)chunk->count);
-    for (uint32_t i = 0; !skeletons && i < upload->part_count; i++)
-        draw_part(upload, with, &upload->parts[i], draw, chunk->count);
+    for (uint32_t i = 0; !pass->skeletons && i < upload->part_count; i++)
+        if (upload->parts[i].alpha == pass->alpha)
+            draw_part(upload, pass, &upload->parts[i], draw, chunk->count);
     /* Otherwise the vertex array would keep the ring's buffer alive after the ring is destroyed. */
     glBindVertexBuffer(TH_UPLOAD_INSTANCES, 0, 0, sizeof(th_gpu_instance));
 }
 
-static bool is_skeleton(const th_crowd_renderer *p, const th_view *view, const th_draw *draw)
+/* Whether the pass has anything of this draw. */
+static bool takes(const draw_pass *pass, const th_crowd_renderer *p, const th_view *view, const th_draw *draw)
 {
     assert(draw->mesh < p->upload_count);
-    return view->skeletons || p->uploads[draw->mesh].part_count == 0;
+    const th_upload *upload = &p->uploads[draw->mesh];
+    const bool skeleton = view->skeletons || upload->part_count == 0;
+    if ((draw->shadow_only && !pass->into_map) || skeleton != pass->skeletons)
+        return false;
+    return skeleton || upload->alphas & 1u << pass->alpha;
 }
 
-/* Draws what is drawn as skeletons, or the rest. into_map: depth only, with characters that are out of sight. */
-static void draw_crowds(const th_crowd_renderer *p, const pipeline *with, const th_view *view, bool skeletons,
-                        bool into_map, const th_ring *ring, const th_draw *draws, uint32_t count)
+static void draw_crowds(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view, const th_ring *ring,
+                        const th_draw *draws, uint32_t count)
 {
     const th_ring_binding binding = th_ring_get_binding(ring);
     for (uint32_t d = 0; d < count; d++) {
         const th_draw *draw = &draws[d];
         assert(draw->palette_offset % TH_CACHE_LINE == 0 && draw->palette_stride % TH_CACHE_LINE == 0);
         assert(draw->instance_offset % 16 == 0);
-        if ((draw->shadow_only && !into_map) || is_skeleton(p, view, draw) != skeletons)
+        if (!takes(pass, p, view, draw))
             continue;
         const size_t bytes = p->uploads[draw->mesh].palette_entries * th_palette_entry_bytes(p->palette);
         th_chunk chunk = {0};
         while (bytes > 0 && th_chunk_next(draw, bytes, p->block_bytes, p->block_alignment, &chunk))
-            draw_chunk(p, with, draw, &chunk, binding, skeletons);
+            draw_chunk(p, pass, draw, &chunk, binding);
     }
 }
 
@@ -310,13 +346,44 @@ static void draw_shadows(th_crowd_renderer *p, const th_view *view, const th_rin
     if (p->shadow.pixels == 0)
         return;
     th_shadow_begin(&p->shadow, view->to_sun, view->shadow_center, view->shadow_radius);
-    for (int skeletons = 0; skeletons < 2; skeletons++) {
-        const pipeline *with = skeletons ? &p->skeleton_depth : &p->crowd_depth;
+    const draw_pass passes[] = {{&p->crowd_depth, TH_ALPHA_OPAQUE, false, true, false},
+                                {&p->skeleton_depth, TH_ALPHA_OPAQUE, true, true, false},
+                                {&p->cut_depth, TH_ALPHA_MASK, false, true, false},
+                                {&p->cut_depth, TH_ALPHA_BLEND, false, true, false}};
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        const pipeline *with = passes[i].with;
+        if (with->program == 0)
+            continue;
         glUseProgram(with->program);
         glUniformMatrix4fv(with->clip_from_world, 1, GL_FALSE, p->shadow.clip_from_world);
-        draw_crowds(p, with, view, skeletons, true, ring, draws, count);
+        draw_crowds(p, &passes[i], view, ring, draws, count);
     }
     th_shadow_end(&p->shadow);
+}
+
+/* Opaque parts first, because they hide most. Blended ones need no order: which samples a part covers depends on its
+ * alpha, not on what is behind it. Alpha is cleared to 1 and kept by these, because no picture is transparent. */
+static void draw_characters(const th_crowd_renderer *p, const th_view *view, const th_ring *ring, const th_draw *draws,
+                            uint32_t count)
+{
+    GLint multisampled = 0;
+    if (p->alphas & 1u << TH_ALPHA_BLEND)
+        glGetIntegerv(GL_SAMPLE_BUFFERS, &multisampled);
+    const draw_pass passes[] = {{&p->crowd, TH_ALPHA_OPAQUE, false, false, false},
+                                {&p->skeleton, TH_ALPHA_OPAQUE, true, false, false},
+                                {&p->cut, TH_ALPHA_MASK, false, false, false},
+                                {&p->cut, TH_ALPHA_BLEND, false, false, multisampled > 0}};
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        if (passes[i].with->program == 0)
+            continue;
+        (passes[i].coverage ? glEnable : glDisable)(GL_SAMPLE_ALPHA_TO_COVERAGE);
+        glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, passes[i].alpha == TH_ALPHA_OPAQUE);
+        use(passes[i].with, p, view);
+        draw_crowds(p, &passes[i], view, ring, draws, count);
+    }
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+    glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
+    glDisable(GL_CULL_FACE);
 }
 
 static void draw_ground(const th_crowd_renderer *p, const th_view *view)
@@ -366,12 +433,9 @@ void th_crowd_renderer_draw(th_crowd_renderer *p, const th_target *target, const
     glEnable(GL_DEPTH_TEST);
     draw_shadows(p, view, ring, draws, draw_count);
     th_target_bind(target);
+    glClearColor(0, 0, 0, 1);
     glClear(GL_COLOR_BUFFER_BIT | GL_DEPTH_BUFFER_BIT);
-    for (int skeletons = 0; skeletons < 2; skeletons++) {
-        const pipeline *with = skeletons ? &p->skeleton : &p->crowd;
-        use(with, p, view);
-        draw_crowds(p, with, view, skeletons, false, ring, draws, draw_count);
-    }
+    draw_characters(p, view, ring, draws, draw_count);
     draw_ground(p, view);
     draw_sky(p, view);
     glBindVertexArray(0);

@@ -118,7 +118,12 @@ static th_result make_parts(th_upload *u, const th_render_mesh *render_mesh, th_
         th_upload_part *part = &u->parts[i];
         part->base_vertex = from->base_vertex;
         memcpy(part->lods, from->lods, sizeof part->lods);
+        part->alpha = material->alpha;
+        part->alpha_cutoff = material->alpha_cutoff;
+        part->culling = from->culling;
+        u->alphas |= 1u << part->alpha;
         memcpy(part->base_color, material->base_color, sizeof part->base_color);
+        memcpy(part->emissive, material->emissive, sizeof part->emissive);
         part->image = u->images[material->image == TH_NO_INDEX ? render_mesh->image_count : material->image];
     }
     return TH_OK;

@@ -11,7 +11,9 @@ enum { TH_UPLOAD_VERTICES, TH_UPLOAD_INSTANCES };
 typedef struct th_upload_part {
     uint32_t base_vertex;
     th_render_mesh_lod lods[TH_RENDER_MESH_LODS];
-    float base_color[4];
+    th_alpha alpha;
+    th_culling culling;
+    float base_color[4], emissive[3], alpha_cutoff;
     GLuint image; /* white if the material has none */
 } th_upload_part;
 
@@ -21,6 +23,7 @@ typedef struct th_upload {
     GLuint *images; /* the render mesh's images, then a white one */
     uint32_t image_count;
     th_upload_part *parts;
+    uint32_t alphas; /* of all parts: bits 1 << TH_ALPHA_... */
     uint32_t part_count, lod_count, line_end_count, palette_entries;
 } th_upload;
 

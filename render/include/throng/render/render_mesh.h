@@ -43,11 +43,19 @@ typedef struct th_render_mesh_lod {
     float error;          /* see th_render_mesh.lod_error */
 } th_render_mesh_lod;
 
+/* The side of triangles that is not drawn. */
+typedef enum th_culling {
+    TH_CULL_NONE = 0, /* double-sided, or mirrored now and then */
+    TH_CULL_BACK,
+    TH_CULL_FRONT, /* mirrored: what is seen from outside are the backs */
+} th_culling;
+
 /* A mesh of the model that has triangles. */
 typedef struct th_render_mesh_part {
     const char *name;
     uint32_t mesh; /* index into th_model.meshes */
     uint32_t material;
+    th_culling culling;
     uint32_t base_vertex;  /* added to each index of the part */
     uint32_t vertex_count; /* vertices of coarse levels come first; some of them differ from a vertex of level 0 only by
                               the normal */
@@ -58,6 +66,9 @@ typedef struct th_render_mesh_part {
 typedef struct th_render_mesh_material {
     float base_color[4]; /* linear RGBA; multiplied by the image if there is one */
     uint32_t image;      /* index into th_render_mesh.images, or TH_NO_INDEX */
+    th_alpha alpha;      /* these three as th_material has them */
+    float alpha_cutoff;
+    float emissive[3];
 } th_render_mesh_material;
 
 typedef struct th_render_mesh_image {
