@@ -849,12 +849,16 @@ Test(import, binds_every_joint_of_a_file_without_meshes)
 
 /* ---- textures ---- */
 
-#define TEXTURED(uri)                                                                                                  \
+#define PICTURED(images, texture)                                                                                      \
     SCENE("0")                                                                                                         \
     NODES("{'name':'a','mesh':0}")                                                                                     \
-    "'images':[{'uri':'" uri "'}],'textures':[{'source':0}],'materials':[{'name':'paint','pbrMetallicRoughness':"      \
+    "'images':[" images "],'textures':[" texture "],'materials':[{'name':'paint','pbrMetallicRoughness':"              \
     "{'baseColorFactor':[0.5,0.25,0,1],'baseColorTexture':{'index':0}}}],'meshes':[{'name':'box','primitives':["       \
     "{'material':0,'attributes':{'POSITION':0,'TEXCOORD_0':1}}]}]"
+#define TEXTURED(uri) PICTURED("{'uri':'" uri "'}", "{'source':0}")
+#define BY_EXTENSION(name)                                                                                             \
+    "'extensionsRequired':['" name "']," PICTURED("{'uri':'lost.png'},{'uri':'data:image/ktx2;base64,cGl4ZWxz'}",      \
+                                                  "{'extensions':{'" name "':{'source':1}}}")
 
 static void check_texture(const char *body, const char *content, const char *note)
 {
@@ -882,6 +886,50 @@ Test(import, takes_textures_from_inside_and_beside_the_file)
     write_file(in_folder("skin.png"), "on disk", 7, 0600);
     check_texture(TEXTURED("skin.png"), "on disk", NULL);
     check_texture(TEXTURED("C:\\\\art\\\\skin.png"), "on disk", "1 texture lies outside the model's folder");
+}
+
+/* Nothing decodes them. */
+Test(import, says_which_textures_are_of_other_formats)
+{
+    static const char says[] = "1 texture is no PNG, JPEG, BMP or TGA and is drawn as a plain colour (*0)";
+    check_texture(TEXTURED("data:image/gif;base64,cGl4ZWxz"), "pixels", says);
+    check_texture(BY_EXTENSION("EXT_texture_webp"), "pixels", says);
+    check_texture(BY_EXTENSION("EXT_texture_avif"), "pixels", says);
+    check_texture(BY_EXTENSION("KHR_texture_basisu"), "pixels", says);
+    check_texture(BY_EXTENSION("MSFT_texture_dds"), "pixels", says);
+    check_texture(PICTURED("{'uri':'data:image/png;base64,cGl4ZWxz'},{'uri':'lost.webp'}",
+                           "{'source':0,'extensions':{'EXT_texture_webp':{'source':1}}}"),
+                  "pixels", says);
+}
+
+static void check_signature(const uint8_t *bytes, size_t size, bool drawable)
+{
+    const gltf_accessor accessors[] = {POSITIONS, GLTF_FLOATS("VEC2", 3, 0, 0, 1, 0, 0, .75f)};
+    write_file(in_folder("skin.png"), bytes, size, 0600);
+    th_model *model = import_gltf(TEXTURED("skin.png"), accessors, LENGTH(accessors));
+    cr_expect_eq(has_warning(model, "is no PNG, JPEG, BMP or TGA"), !drawable, "%02x %02x %02x", bytes[0], bytes[1],
+                 bytes[2]);
+    th_model_free(model);
+}
+
+Test(import, knows_textures_by_their_bytes)
+{
+#define CHECK(text, drawable) check_signature((const uint8_t *)(text), sizeof(text) - 1, drawable)
+    CHECK("\x89PNG\r\n\x1a\n", true);
+    CHECK("\xff\xd8\xff\xe0", true);
+    CHECK("BM\x46\0", true);
+    CHECK("\0\0\2\0", true);
+    CHECK("\5\1\x9\0", true);
+    CHECK("\0\0\0\x1c"
+          "ftypavif",
+          false);
+    CHECK("RIFF\x10\0\0\0WEBPVP8L", false);
+    CHECK("\xabKTX 20\xbb\r\n\x1a\n", false);
+    CHECK("DDS |", false);
+    CHECK("\0\0\4\0", false);
+    CHECK("\0\0\x8\0", false);
+    CHECK("\x89P", false);
+#undef CHECK
 }
 
 Test(import, never_reads_textures_outside_the_models_folder)

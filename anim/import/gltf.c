@@ -179,12 +179,14 @@ float *read_spline(const scene *s, uint32_t clip, uint32_t joint, uint32_t part,
 const struct aiScene *import_file(scene *s)
 {
     s->json = load_gltf_json(s->path);
-    const bool bare = s->json && complete_skins(s->json), unaimed = s->json && drop_unaimed_channels(s, s->json);
+    const bool bare = s->json && complete_skins(s->json), unaimed = s->json && drop_unaimed_channels(s, s->json),
+               textures = s->json && complete_textures(s->json);
     struct aiPropertyStore *options = aiCreatePropertyStore();
     if (!options)
         give_up_memory();
     aiSetImportPropertyInteger(options, "AI_CONFIG_IMPORT_FBX_IGNORE_UP_DIRECTION", 1); /* fbx_space.c does it */
-    return bare || unaimed ? import_with_json(s, s->json) : aiImportFileExWithProperties(s->path, 0, NULL, options);
+    return bare || unaimed || textures ? import_with_json(s, s->json)
+                                       : aiImportFileExWithProperties(s->path, 0, NULL, options);
 }
 
 void read_gltf(scene *s)

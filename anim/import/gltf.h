@@ -13,6 +13,10 @@ void reject_unreadable(scene *s, const json_t *file);
 /* Adds the default inverse bind matrices to skins that have none. Returns false if there are no such skins. */
 bool complete_skins(json_t *file);
 
+/* Gives textures whose only image is that of an extension (WebP, KTX2, ...) this image, because Assimp does not see it.
+ * Such images are not decoded, but named. Returns false if there are no such textures. (materials.c) */
+bool complete_textures(json_t *file);
+
 /* Imports the file with `file` as its JSON. Returns NULL, and Assimp has an error, if that fails. */
 const struct aiScene *import_with_json(const scene *s, const json_t *file);
 

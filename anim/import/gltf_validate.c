@@ -11,8 +11,9 @@
 /* Extensions that Assimp reads, or that affect nothing we draw (a material is a colour and a texture). */
 static bool is_known(const char *extension)
 {
-    static const char *const known[] = {"KHR_draco_mesh_compression", "KHR_texture_basisu", "KHR_texture_transform",
-                                        "KHR_lights_punctual"};
+    static const char *const known[] = {
+        "KHR_draco_mesh_compression", "KHR_texture_basisu", "KHR_texture_transform", "KHR_lights_punctual",
+        "EXT_texture_webp",           "EXT_texture_avif",   "MSFT_texture_dds"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(extension, known[i]) == 0)
             return true;

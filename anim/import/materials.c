@@ -1,5 +1,6 @@
 /* Materials: a name, colours, a texture, and what alpha means. Images stay encoded as in the file (PNG, JPEG, ...); the
  * renderer decodes them. */
+#include "gltf.h"
 #include "ipc.h"
 #include "scene.h"
 
@@ -121,6 +122,36 @@ static void find_picture(scene *s, th_texture *out)
     warn(s, WARN_TEXTURE_MISSING, 1, "%s", out->name);
 }
 
+/* A TGA has no signature. What its header begins with: the length of a text, whether there is a palette, and how pixels
+ * are stored, one of six ways. */
+static bool is_drawable(const th_texture *texture)
+{
+    static const char *const signatures[] = {"\x89PNG", "\xff\xd8", "BM"};
+    const uint8_t *bytes = texture->bytes;
+    for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
+        if (texture->byte_count >= 4 && memcmp(bytes, signatures[i], strlen(signatures[i])) == 0)
+            return true;
+    return texture->byte_count >= 4 && bytes[1] <= 1 && (bytes[2] & ~8u) - 1 < 3;
+}
+
+bool complete_textures(json_t *file)
+{
+    size_t t;
+    json_t *texture, *extension, *source;
+    const char *name;
+    bool completed = false;
+    json_array_foreach(json_object_get(file, "textures"), t, texture)
+    {
+        json_object_foreach(json_object_get(texture, "extensions"), name, extension)
+        {
+            source = json_object_get(extension, "source");
+            if (json_is_integer(source) && !json_object_get(texture, "source"))
+                completed |= json_object_set(texture, "source", source) == 0;
+        }
+    }
+    return completed;
+}
+
 /* ---- materials ---- */
 
 static uint32_t find_texture(scene *s, th_texture *textures, const char *name)
@@ -131,6 +162,7 @@ static uint32_t find_texture(scene *s, th_texture *textures, const char *name)
     th_texture *texture = &textures[s->model->texture_count];
     texture->name = name;
     find_picture(s, texture);
+    warn(s, WARN_TEXTURE_FORMAT, texture->bytes && !is_drawable(texture), "%s", name);
     return s->model->texture_count++;
 }
 
