@@ -5,15 +5,17 @@ root=$(dirname "$(dirname "$(readlink -f "$0")")")
 build_packages="gcc cmake ninja-build pkg-config libassimp-dev libcglm-dev libjansson-dev libhwloc-dev libxxhash-dev"
 build_packages="$build_packages libglfw3-dev libmeshoptimizer-dev libstb-dev python3-glad fonts-dejavu-core"
 build_packages="$build_packages libmicrohttpd-dev libsystemd-dev zlib1g-dev"
+# Draco, which some glTF files are compressed with, and its language.
+build_packages="$build_packages libdraco-dev g++"
 # An OpenGL that needs no GPU, for `throng render` on a server.
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
 # For tests a display that needs no screen.
 test_packages="$build_packages libcriterion-dev libxml2-dev assimp-testmodels xvfb xauth xdotool"
 # For the preset clang a second compiler, with its OpenMP.
 clang_packages="clang libomp-dev"
-# What `scripts/test all` needs on top: oneTBB and its language, ffmpeg for films, Google Benchmark's compare.py, a judge of
+# What `scripts/test all` needs on top: oneTBB, ffmpeg for films, Google Benchmark's compare.py, a judge of
 # metrics, and the formatter.
-all_packages="$test_packages $clang_packages g++ libopengl-dev libgl-dev libtbb-dev ffmpeg libbenchmark-tools python3-scipy"
+all_packages="$test_packages $clang_packages libopengl-dev libgl-dev libtbb-dev ffmpeg libbenchmark-tools python3-scipy"
 all_packages="$all_packages prometheus clang-format"
 # What the preset arm64 needs on a machine of another kind: a cross compiler, an emulator, and libraries to link.
 arm64_packages="cmake ninja-build pkg-config gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"

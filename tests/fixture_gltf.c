@@ -12,7 +12,7 @@ static uint32_t bytes_of(const gltf_accessor *a)
     } widths[] = {{"SCALAR", 1}, {"VEC2", 2}, {"VEC3", 3}, {"VEC4", 4}, {"MAT4", 16}};
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
         if (strcmp(a->type, widths[i].type) == 0)
-            return a->count * widths[i].width * (a->component == 5126 ? 4 : 2);
+            return a->count * widths[i].width * (abs(a->component) >= 5125 ? 4 : abs(a->component) >= 5122 ? 2 : 1);
     abort();
 }
 
@@ -43,9 +43,9 @@ void gltf_write(const char *path, const char *body, const gltf_accessor *accesso
     fputs("{\"asset\":{\"version\":\"2.0\"},\n", file);
     write_body(file, body);
     for (uint32_t a = 0; a < count; a++)
-        fprintf(file, "%s{\"bufferView\":%u,\"componentType\":%d,\"count\":%u,\"type\":\"%s\"}",
-                a == 0 ? ",\n\"accessors\":[" : ",\n", a, accessors[a].component, accessors[a].count,
-                accessors[a].type);
+        fprintf(file, "%s{\"bufferView\":%u,\"componentType\":%d,\"count\":%u,\"type\":\"%s\"%s}",
+                a == 0 ? ",\n\"accessors\":[" : ",\n", a, abs(accessors[a].component), accessors[a].count,
+                accessors[a].type, accessors[a].component < 0 ? ",\"normalized\":true" : "");
     for (uint32_t a = 0; a < count; a++)
         fprintf(file, "%s{\"buffer\":%u,\"byteLength\":%u}", a == 0 ? "],\n\"bufferViews\":[" : ",\n", a,
                 bytes_of(&accessors[a]));

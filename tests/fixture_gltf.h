@@ -6,7 +6,7 @@
 
 typedef struct gltf_accessor {
     const char *type; /* "SCALAR", "VEC3", "MAT4", ... */
-    int component;    /* 5126 float, 5123 unsigned short */
+    int component;    /* 5120 byte, 5121 unsigned, 5122 short, 5123 unsigned, 5126 float; below 0: normalised */
     uint32_t count;   /* of elements */
     const void *values;
 } gltf_accessor;

@@ -445,7 +445,7 @@ Test(import_spline, refuses_what_does_not_hold_a_spline)
                                  .more_bytes = 28},
                   "Unsupported component type in index");
     check_refused(&(spline_file){.uri = "data:application/octet-stream;base64,AAAAAAAA"},
-                  "expected 160 bytes, but found 8");
+                  "expected 160 bytes, but found 6");
     check_refused(&(spline_file){.uri = "nowhere.bin"}, "could not open referenced file");
     check_refused(&(spline_file){.sampler = "'input':0,'output':7"}, "out of bounds");
 }
@@ -520,7 +520,7 @@ Test(import_spline, keys_that_are_not_finite_go_with_their_tangents)
     th_model_free(model);
 }
 
-/* Too little, too much, and in the wrong place: said each time, by Assimp or by us. */
+/* Too little, too much, and in the wrong place: said each time. */
 Test(import_spline, refuses_numbers_that_are_not_there)
 {
     static const char *const places[] = {
@@ -530,7 +530,6 @@ Test(import_spline, refuses_numbers_that_are_not_there)
         "'bufferView':1,'byteOffset':'x','componentType':5126,'count':12",
         "'bufferView':9,'componentType':5126,'count':12",
         "'bufferView':0,'componentType':5126,'count':12",
-        "'componentType':5126,'count':12",
         "'bufferView':1,'componentType':5126,'count':4000000000",
         "'bufferView':1,'componentType':5126,'count':-1",
         "'bufferView':1,'componentType':5126",

@@ -23,10 +23,10 @@ typedef struct track {
     int width;         /* 3 or 4 */
     key *keys;
     uint32_t count;
-    bool steps;    /* keys hold until the next one */
-    float *spline; /* keys as read_spline returns them, addressed by their order; NULL: no spline */
-    bool repaired; /* key times were changed */
-    bool filled;   /* from the rest transform, because the file has no keys */
+    bool steps;          /* keys hold until the next one */
+    const float *spline; /* keys as read_spline returns them, addressed by their order; NULL: no spline */
+    bool repaired;       /* key times were changed */
+    bool filled;         /* from the rest transform, because the file has no keys */
 } track;
 
 /* ---- warnings, in this order ---- */
@@ -190,7 +190,6 @@ static th_track finish(track *t, const double rest[], double ticks_per_second)
     }
     const float *tangents = spline ? finish_tangents(t, ticks_per_second) : NULL;
     free(t->keys);
-    free(t->spline);
     return (th_track){t->count, times, values, tangents, t->steps && t->count > 1};
 }
 
@@ -233,7 +232,7 @@ static bool same_vector(const struct aiVectorKey *k, const struct aiVector3D *v)
 }
 
 /* Parts of the transform that the file moves. Assimp gives the others one key, taken from its own decomposition of the
- * node's transform. In formats that we do not parse ourselves, these are recognised by that key. */
+ * node's transform, and they are recognised by it. */
 static uint32_t moved_parts(const struct aiNodeAnim *in, const struct aiNode *node)
 {
     struct aiVector3D translation, scale;
@@ -269,33 +268,30 @@ typedef struct clip_work {
     bool repaired; /* key times were changed */
 } clip_work;
 
-/* Reads the values too, so that values and tangents come from the same read. */
-static void read_curve(const clip_work *w, const authorship *a, uint32_t joint, uint32_t part, track *t)
+static void read_curve(const clip_work *w, const authorship *a, uint32_t channel, uint32_t part, track *t)
 {
     t->steps = a->steps & part;
-    if (!(a->splines & part) || t->count == 0)
-        return;
-    t->spline = read_spline(w->s, w->index, joint, part, t->count, t->where);
-    for (uint32_t k = 0; k < t->count; k++)
-        memcpy(t->keys[k].value, t->spline + (3 * (size_t)k + 1) * (size_t)t->width,
-               (size_t)t->width * sizeof *t->spline);
+    if (a->splines & part)
+        t->spline = read_spline(w->s, w->index, channel, part);
 }
 
-static th_channel read_channel(clip_work *w, const struct aiNodeAnim *in, uint32_t joint)
+static th_channel read_channel(clip_work *w, const struct aiNodeAnim *in, uint32_t index, uint32_t joint)
 {
     assert(joint < w->s->model->joint_count && w->rate > 0);
     scene *s = w->s;
     const char *where = make_string(s, "clip %s, node %s", w->name, s->model->joints[joint].name);
     authorship a = {0};
-    if (!find_authorship(s, w->index, joint, &a))
-        a = (authorship){.moved = moved_parts(in, s->nodes.node[joint])};
+    if (s->gltf)
+        find_authorship(s, w->index, index, &a);
+    else
+        a.moved = moved_parts(in, s->nodes.node[joint]);
     uint32_t moved = a.moved;
     track translation = read_vectors(s, where, in->mPositionKeys, moved & TH_TRANSLATION ? in->mNumPositionKeys : 0);
     track rotation = read_quaternions(s, where, in->mRotationKeys, moved & TH_ROTATION ? in->mNumRotationKeys : 0);
     track scale = read_vectors(s, where, in->mScalingKeys, moved & TH_SCALE ? in->mNumScalingKeys : 0);
-    read_curve(w, &a, joint, TH_TRANSLATION, &translation);
-    read_curve(w, &a, joint, TH_ROTATION, &rotation);
-    read_curve(w, &a, joint, TH_SCALE, &scale);
+    read_curve(w, &a, index, TH_TRANSLATION, &translation);
+    read_curve(w, &a, index, TH_ROTATION, &rotation);
+    read_curve(w, &a, index, TH_SCALE, &scale);
 
     double shear = a.has_rest ? 0 : split_rest(&s->model->joints[joint].rest, &rotation, &scale, &a.rest);
     bool stands_in = rotation.count == 0 || scale.count == 0;
@@ -347,19 +343,22 @@ static int compare_channels(const void *a, const void *b)
     return (x->joint > y->joint) - (x->joint < y->joint);
 }
 
-static reference *read_targets(scene *s, const struct aiAnimation *in, const char *clip)
+static reference *read_targets(scene *s, const struct aiAnimation *in, uint32_t index, const char *clip)
 {
+    authorship unused;
     reference *targets = make(s, reference, in->mNumChannels);
     for (unsigned c = 0; c < in->mNumChannels; c++)
-        targets[c].name = read_name(s, &in->mChannels[c]->mNodeName);
-    resolve_references(s, targets, in->mNumChannels, make_string(s, "a channel of clip %s", clip));
+        targets[c] = (reference){.name = read_name(s, &in->mChannels[c]->mNodeName),
+                                 .joint = s->gltf ? find_authorship(s, index, c, &unused) : TH_NO_INDEX};
+    if (!s->gltf)
+        resolve_references(s, targets, in->mNumChannels, make_string(s, "a channel of clip %s", clip));
     return targets;
 }
 
 static void read_clip(scene *s, uint32_t index, th_clip *out)
 {
     const struct aiAnimation *in = s->ai->mAnimations[index];
-    const reference *targets = read_targets(s, in, out->name);
+    const reference *targets = read_targets(s, in, index, out->name);
     th_channel *channels = make(s, th_channel, in->mNumChannels);
     bool *taken = make(s, bool, s->nodes.count);
     clip_work work = {.s = s, .index = index, .name = out->name, .rate = read_rate(in)};
@@ -371,7 +370,7 @@ static void read_clip(scene *s, uint32_t index, th_clip *out)
             warn(s, WARN_CHANNEL_REPEATED, 1, "clip %s, node %s", out->name, targets[c].name);
         } else {
             taken[joint] = true;
-            channels[out->channel_count++] = read_channel(&work, in->mChannels[c], joint);
+            channels[out->channel_count++] = read_channel(&work, in->mChannels[c], c, joint);
         }
     }
     assert(out->channel_count <= in->mNumChannels);

@@ -1,4 +1,16 @@
-/* The parts of the glTF reader. What other files use of it is in scene.h. */
+/* The glTF 2.0 reader (Khronos, glTF 2.0 Specification, 2021): builds Assimp's aiScene from the file, and keeps what
+ * that has no place for. What other files use of it is in scene.h.
+ *
+ *    gltf.c             decides what is glTF 2.0; required extensions
+ *    gltf_json.c        the JSON, and checked numbers of it
+ *    gltf_types.c       types of its members
+ *    gltf_buffer.c      bytes: buffers and buffer views, EXT_meshopt_compression
+ *    gltf_accessor.c    numbers: accessors of all kinds, sparse ones too
+ *    gltf_nodes.c       the node tree, EXT_mesh_gpu_instancing
+ *    gltf_materials.c   materials, textures and images
+ *    gltf_meshes.c      primitives and skins; gltf_draco.cpp, gltf_normals.c
+ *    gltf_clips.c       animations
+ * A file that breaks a rule that we rely on is given up, with a message that names the place. */
 #ifndef TH_ANIM_IMPORT_GLTF_H
 #define TH_ANIM_IMPORT_GLTF_H
 
@@ -7,37 +19,85 @@
 
 #include <stddef.h>
 
-/* Gives up if the file has content that Assimp would misread silently. */
-void reject_unreadable(scene *s, const json_t *file);
+typedef struct gltf_bytes {
+    const uint8_t *at;   /* NULL: not read yet */
+    size_t size, stride; /* 0: elements are close together */
+} gltf_bytes;
 
-/* Adds the default inverse bind matrices to skins that have none. Returns false if there are no such skins. */
-bool complete_skins(json_t *file);
+/* A channel of a clip, beside Assimp's aiNodeAnim of the same index. */
+typedef struct gltf_channel {
+    uint32_t joint; /* TH_NO_INDEX: the node is not in the scene */
+    authorship keys;
+    float *spline[3]; /* for translation, rotation and scale: see read_spline() */
+} gltf_channel;
 
-/* Gives textures whose only image is that of an extension (WebP, KTX2, ...) this image, because Assimp does not see it.
- * Such images are not decoded, but named. Returns false if there are no such textures. (materials.c) */
-bool complete_textures(json_t *file);
+struct gltf {
+    scene *s;
+    const json_t *file;
+    struct aiScene *ai;
+    gltf_bytes chunk; /* the second one of a .glb file */
+    gltf_bytes *buffers, *views;
+    struct aiNode **node; /* by index in the file; NULL: not in the scene */
+    th_trs *rest;         /* by joint */
+    bool *has_rest;       /* by joint: the node has no matrix */
+    gltf_channel **clips;
+};
 
-/* Imports the file with `file` as its JSON. Returns NULL, and Assimp has an error, if that fails. */
-const struct aiScene *import_with_json(const scene *s, const json_t *file);
+/* ---- JSON ---- */
 
-/* Drops channels without a node or with an unknown path, which Assimp would apply to the translation of node 0. Returns
- * false if there are none. */
-bool drop_unaimed_channels(scene *s, json_t *file);
+/* Gives up if a member has another type than the format gives it. */
+void gltf_check_types(gltf *g);
 
-/* The bytes of a buffer; empty until they are requested. */
-typedef struct gltf_buffer {
-    char *bytes;
-    size_t size;
-} gltf_buffer;
+/* A reference from `object` into one of the file's lists; TH_NO_INDEX if there is none. Gives up if it leads nowhere.
+ */
+uint32_t gltf_link(const gltf *g, const json_t *object, const char *member, const char *list, const char *what);
 
-/* Reads buffer `index` of the file into *buffer, unless it is there already: from the file itself (.glb), from a file
- * beside it, or from base64. Returns false if that fails. */
-bool read_gltf_buffer(const scene *s, const json_t *file, uint32_t index, gltf_buffer *buffer);
+/* A number of bytes or elements; `otherwise` if it is missing. */
+size_t gltf_size(const json_t *object, const char *member, size_t otherwise, const char *what);
 
-/* Reads `count` elements of `width` floats, 3 or 4, with strides and sparse substitution as the format defines. Returns
- * memory from malloc. buffers: one for each of the file's. Gives up, naming `where`, if the accessor's contents
- * differ. */
-float *read_gltf_floats(const scene *s, const json_t *file, gltf_buffer *buffers, uint32_t accessor, uint32_t width,
-                        size_t count, const char *where);
+const json_t *gltf_list(const gltf *g, const char *list);
+const json_t *gltf_extension(const json_t *object, const char *name);
+
+/* Whether a list of names has this one. */
+bool gltf_names(const gltf *g, const char *list, const char *name);
+
+/* Reads up to `count` numbers of a list; the others stay. */
+void gltf_numbers(const json_t *list, double out[], size_t count);
+
+/* Copies a string of the file, cut off if it is too long for Assimp's. */
+struct aiString gltf_string(const char *text);
+
+/* ---- bytes and numbers ---- */
+
+/* Replaces %20 and the like. */
+char *gltf_decode_percents(scene *s, const char *uri);
+
+gltf_bytes gltf_read_uri(gltf *g, const char *uri);
+gltf_bytes gltf_read_view(gltf *g, uint32_t view, const char *what);
+
+/* Kinds of numbers that an accessor may store where floats are meant. */
+enum { GLTF_FLOAT = 1, GLTF_UNORM = 2, GLTF_SNORM = 4, GLTF_INTEGER = 8 };
+
+/* How many elements an accessor has. */
+size_t gltf_count(const gltf *g, uint32_t accessor, const char *what);
+
+/* Reads all elements. kinds: what is allowed. *width: the numbers of an element, 0 for any; gets what it is. */
+float *gltf_read_floats(gltf *g, uint32_t accessor, uint32_t kinds, uint32_t *width, const char *what);
+uint32_t *gltf_read_integers(gltf *g, uint32_t accessor, uint32_t width, const char *what);
+
+/* ---- parts of the scene, in this order ---- */
+
+void gltf_build_nodes(gltf *g);
+void gltf_build_materials(gltf *g);
+void gltf_build_meshes(gltf *g);
+void gltf_build_clips(gltf *g);
+
+/* The texture coordinates that the base colour of a material uses. */
+typedef struct gltf_uv {
+    uint32_t set;
+    double offset[2], scale[2], rotation; /* KHR_texture_transform */
+} gltf_uv;
+
+gltf_uv gltf_base_uv(const gltf *g, uint32_t material);
 
 #endif

@@ -1,12 +1,13 @@
-/* The bytes of a glTF file's buffers (Khronos, glTF 2.0 Specification, 2021, sections 3.6.1 and 4.4). */
+/* The bytes of a glTF file's buffers and buffer views (sections 3.6.1 and 4.4). */
 #include "gltf.h"
 #include "ipc.h"
 
+#include <meshoptimizer.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- base64 ---- */
+/* ---- URIs ---- */
 
 static int digit_of(char c)
 {
@@ -16,77 +17,146 @@ static int digit_of(char c)
 }
 
 /* Decodes up to the first character that is not a base64 digit. */
-static gltf_buffer decode_base64(const char *text, size_t length)
+static gltf_bytes decode_base64(gltf *g, const char *text)
 {
-    gltf_buffer buffer = {.bytes = malloc(length + 1)};
-    if (!buffer.bytes)
-        give_up_memory();
+    uint8_t *out = make(g->s, uint8_t, strlen(text) + 1);
+    size_t size = 0;
     uint32_t bits = 0, count = 0;
-    for (size_t i = 0; i < length && digit_of(text[i]) >= 0; i++) {
-        bits = bits << 6 | (uint32_t)digit_of(text[i]);
+    for (; digit_of(*text) >= 0; text++) {
+        bits = bits << 6 | (uint32_t)digit_of(*text);
         count += 6;
         if (count >= 8) {
             count -= 8;
-            buffer.bytes[buffer.size++] = (char)(uint8_t)(bits >> count);
+            out[size++] = (uint8_t)(bits >> count);
         }
     }
-    return buffer;
+    return (gltf_bytes){out, size, 0};
 }
 
-/* ---- where buffers lie ---- */
-
-/* The chunk behind the JSON of a .glb file. */
-static gltf_buffer read_binary_chunk(const char *path)
+char *gltf_decode_percents(scene *s, const char *uri)
 {
-    enum { HEAD = 12, CHUNK_HEAD = 8 };
-    gltf_buffer file = {0};
-    file.bytes = th_read_whole_file(path, &file.size);
-    uint32_t json = 0, binary = 0;
-    if (file.size >= HEAD + CHUNK_HEAD && memcmp(file.bytes, "glTF", 4) == 0)
-        memcpy(&json, file.bytes + HEAD, sizeof json);
-    size_t at = HEAD + CHUNK_HEAD + (json + 3ull) / 4 * 4;
-    if (json == 0 || at + CHUNK_HEAD > file.size || memcmp(file.bytes + at + 4, "BIN", 4) != 0) {
-        free(file.bytes);
-        return (gltf_buffer){0};
+    char *text = (char *)make_string(s, "%s", uri), *out = text;
+    for (const char *c = uri; *c; c++) {
+        unsigned code;
+        const bool escaped = c[0] == '%' && c[1] && c[2] && strspn(c + 1, "0123456789abcdefABCDEF") >= 2 &&
+                             sscanf(c + 1, "%2x", &code) == 1 && code > 0;
+        *out++ = escaped ? (char)code : *c;
+        c += escaped ? 2 : 0;
     }
-    memcpy(&binary, file.bytes + at, sizeof binary);
-    at += CHUNK_HEAD;
-    file.size = binary < file.size - at ? binary : file.size - at;
-    memmove(file.bytes, file.bytes + at, file.size);
-    return file;
+    *out = '\0';
+    return text;
 }
 
-/* Resolves the path like Assimp: the text unchanged, relative to the model's folder. */
-static gltf_buffer read_beside(const char *model, const char *uri)
+/* The path is relative to the model's folder. */
+static gltf_bytes read_beside(scene *s, const char *name)
 {
-    const char *slash = strrchr(model, '/');
-    int folder = slash ? (int)(slash + 1 - model) : 0;
-    size_t size = (size_t)folder + strlen(uri) + 1;
-    char *path = malloc(size);
-    if (!path)
-        give_up_memory();
-    snprintf(path, size, "%.*s%s", folder, model, uri);
-    gltf_buffer buffer = {0};
-    buffer.bytes = th_read_whole_file(path, &buffer.size);
-    free(path);
-    return buffer;
+    const char *slash = strrchr(s->path, '/');
+    gltf_bytes bytes = {0};
+    bytes.at = (const uint8_t *)th_read_whole_file(
+        make_string(s, "%.*s%s", slash ? (int)(slash + 1 - s->path) : 0, s->path, name), &bytes.size);
+    return bytes;
 }
 
-static gltf_buffer read_uri(const char *model, const char *uri)
+gltf_bytes gltf_read_uri(gltf *g, const char *uri)
 {
-    if (strncmp(uri, "data:", 5) != 0)
-        return read_beside(model, uri);
+    if (strncmp(uri, "data:", 5) != 0) {
+        gltf_bytes bytes = read_beside(g->s, gltf_decode_percents(g->s, uri));
+        return bytes.at ? bytes : read_beside(g->s, uri);
+    }
     const char *comma = strchr(uri, ',');
     if (!comma || comma - uri < 7 || memcmp(comma - 7, ";base64", 7) != 0)
-        return (gltf_buffer){0};
-    return decode_base64(comma + 1, strlen(comma + 1));
+        return (gltf_bytes){0};
+    return decode_base64(g, comma + 1);
 }
 
-bool read_gltf_buffer(const scene *s, const json_t *file, uint32_t index, gltf_buffer *buffer)
+/* ---- buffers ---- */
+
+static gltf_bytes read_buffer(gltf *g, uint32_t index)
 {
-    const json_t *json = gltf_at(json_object_get(file, "buffers"), index);
+    gltf_bytes *b = &g->buffers[index];
+    if (b->at)
+        return *b;
+    const json_t *json = gltf_at(gltf_list(g, "buffers"), index);
     const char *uri = json_string_value(json_object_get(json, "uri"));
-    if (!buffer->bytes && json)
-        *buffer = uri ? read_uri(s->path, uri) : index == 0 ? read_binary_chunk(s->path) : (gltf_buffer){0};
-    return buffer->bytes != NULL;
+    const char *what = make_string(g->s, "buffer %u", index);
+    const size_t length = gltf_size(json, "byteLength", 0, what);
+    *b = uri ? gltf_read_uri(g, uri) : index == 0 ? g->chunk : (gltf_bytes){0};
+    if (!b->at)
+        give_up(TH_ERR_INPUT, "%s: could not open referenced file \"%.60s\"", what, uri ? uri : "");
+    if (b->size < length)
+        give_up(TH_ERR_INPUT, "%s: expected %zu bytes, but found %zu", what, length, b->size);
+    b->size = length;
+    return *b;
+}
+
+/* from: JSON object with a buffer and a place in it. */
+static gltf_bytes find_bytes(gltf *g, const json_t *from, const char *what)
+{
+    const uint32_t index = gltf_link(g, from, "buffer", "buffers", what);
+    if (index == TH_NO_INDEX)
+        give_up(TH_ERR_INPUT, "%s has no buffer", what);
+    const gltf_bytes buffer = read_buffer(g, index);
+    const size_t start = gltf_size(from, "byteOffset", 0, what), length = gltf_size(from, "byteLength", 0, what);
+    if (start > buffer.size || length > buffer.size - start)
+        give_up(TH_ERR_INPUT, "%s lies outside of buffer %u", what, index);
+    return (gltf_bytes){buffer.at + start, length, gltf_size(from, "byteStride", 0, what)};
+}
+
+/* ---- EXT_meshopt_compression ---- */
+
+static bool is(const json_t *object, const char *member, const char *value)
+{
+    const char *text = json_string_value(json_object_get(object, member));
+    return text && strcmp(text, value) == 0;
+}
+
+static bool decode(const json_t *json, gltf_bytes in, size_t count, uint8_t *out)
+{
+    const size_t stride = in.stride;
+    const bool attributes = is(json, "mode", "ATTRIBUTES");
+    if (attributes ? stride % 4 != 0 || stride > 256 : stride != 2 && stride != 4)
+        return false;
+    if (is(json, "mode", "TRIANGLES"))
+        return count % 3 == 0 && meshopt_decodeIndexBuffer(out, count, stride, in.at, in.size) == 0;
+    if (is(json, "mode", "INDICES"))
+        return meshopt_decodeIndexSequence(out, count, stride, in.at, in.size) == 0;
+    if (!attributes || meshopt_decodeVertexBuffer(out, count, stride, in.at, in.size) != 0)
+        return false;
+    const size_t whole = (count + 3) / 4 * 4; /* filters work on four at a time; there is room */
+    if (is(json, "filter", "OCTAHEDRAL") && (stride == 4 || stride == 8))
+        meshopt_decodeFilterOct(out, whole, stride);
+    else if (is(json, "filter", "QUATERNION") && stride == 8)
+        meshopt_decodeFilterQuat(out, whole, stride);
+    else if (is(json, "filter", "EXPONENTIAL"))
+        meshopt_decodeFilterExp(out, whole, stride);
+    else
+        return !json_object_get(json, "filter") || is(json, "filter", "NONE");
+    return true;
+}
+
+static gltf_bytes decompress(gltf *g, const json_t *json, const char *what)
+{
+    const gltf_bytes in = find_bytes(g, json, what);
+    const size_t count = gltf_size(json, "count", 0, what);
+    if (in.stride == 0 || in.stride > 256 || count > (size_t)1 << 28)
+        give_up(TH_ERR_INPUT, "%s: no such sizes of compressed elements", what);
+    uint8_t *out = make(g->s, uint8_t, (count + 3) * in.stride);
+    if (count > 0 && !decode(json, in, count, out))
+        give_up(TH_ERR_INPUT, "%s: its EXT_meshopt_compression cannot be decoded", what);
+    return (gltf_bytes){out, count * in.stride, in.stride};
+}
+
+gltf_bytes gltf_read_view(gltf *g, uint32_t view, const char *what)
+{
+    gltf_bytes *v = &g->views[view];
+    if (v->at)
+        return *v;
+    const json_t *json = gltf_at(gltf_list(g, "bufferViews"), view);
+    const json_t *packed = gltf_extension(json, "EXT_meshopt_compression");
+    packed = packed ? packed : gltf_extension(json, "KHR_meshopt_compression");
+    what = make_string(g->s, "%s: bufferView %u", what, view);
+    *v = packed ? decompress(g, packed, what) : find_bytes(g, json, what);
+    if (packed)
+        v->stride = gltf_size(json, "byteStride", 0, what);
+    return *v;
 }

@@ -1,28 +1,11 @@
-#include "gltf_json.h"
+#include "gltf.h"
+#include "ipc.h"
 
-#include <throng/anim/model.h>
-
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define JSON_MAX_BYTES ((size_t)256 << 20)
-
-/* A .glb file begins with a header of 12 bytes. The length and type of the first chunk, which is the JSON, follow
- * (Khronos, glTF 2.0 Specification, 2021, section 4.4). Any other file is JSON from the start. */
-static size_t find_json(FILE *file)
-{
-    struct {
-        char magic[4];
-        uint32_t version, length, chunk_length, chunk_type;
-    } head;
-    if (fread(&head, sizeof head, 1, file) == 1 && memcmp(head.magic, "glTF", 4) == 0)
-        return head.chunk_length;
-    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
-    rewind(file);
-    return size > 0 ? (size_t)size : 0;
-}
 
 /* Converts Latin-1 to UTF-8 in the whole file, as names.c does for single names. NULL if out of memory. */
 static char *from_latin1(const char *bytes, size_t *size)
@@ -38,44 +21,19 @@ static char *from_latin1(const char *bytes, size_t *size)
     return text;
 }
 
-/* Parses strictly first, so that names and numbers stay unchanged and indices stay integers where possible: the JSON
- * may go back to Assimp. */
-static json_t *parse(const char *bytes, size_t size)
+json_t *parse_gltf_json(const char *bytes, size_t size, char *why, size_t why_size)
 {
-    size = strnlen(bytes, size);
-    json_t *json = json_loadb(bytes, size, JSON_ALLOW_NUL, NULL);
-    if (json)
-        return json;
-    char *text = from_latin1(bytes, &size);
+    json_error_t error = {0};
+    strcpy(error.text, size > JSON_MAX_BYTES ? "it is too large" : "it is empty");
+    size = size <= JSON_MAX_BYTES ? strnlen(bytes, size) : 0;
+    json_t *json = size > 0 ? json_loadb(bytes, size, JSON_ALLOW_NUL, &error) : NULL;
+    char *text = size > 0 && !json ? from_latin1(bytes, &size) : NULL;
     if (text)
         json = json_loadb(text, size, JSON_ALLOW_NUL, NULL);
     if (text && !json)
         json = json_loadb(text, size, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
     free(text);
-    return json;
-}
-
-/* Avoids reading models of other formats completely. */
-static bool begins_as_json(FILE *file)
-{
-    const long begin = ftell(file);
-    int c;
-    do
-        c = getc(file);
-    while (c == ' ' || c == '\t' || c == '\r' || c == '\n');
-    return c == '{' && fseek(file, begin, SEEK_SET) == 0;
-}
-
-json_t *load_gltf_json(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    size_t size = find_json(file);
-    char *bytes = size > 0 && size <= JSON_MAX_BYTES && begins_as_json(file) ? malloc(size) : NULL;
-    json_t *json = bytes && fread(bytes, 1, size, file) == size ? parse(bytes, size) : NULL;
-    free(bytes);
-    fclose(file);
+    snprintf(why, why_size, "%s (line %d)", error.text, error.line);
     return json;
 }
 
@@ -113,4 +71,62 @@ uint32_t gltf_part(const json_t *channel)
            : strcmp(path, "rotation") == 0  ? TH_ROTATION
            : strcmp(path, "scale") == 0     ? TH_SCALE
                                             : 0;
+}
+
+uint32_t gltf_link(const gltf *g, const json_t *object, const char *member, const char *list, const char *what)
+{
+    if (!json_object_get(object, member))
+        return TH_NO_INDEX;
+    const uint32_t index = gltf_index(object, member);
+    if (index >= json_array_size(gltf_list(g, list)))
+        give_up(TH_ERR_INPUT, "%s: its %s is out of bounds", what, member);
+    return index;
+}
+
+size_t gltf_size(const json_t *object, const char *member, size_t otherwise, const char *what)
+{
+    const json_t *number = json_object_get(object, member);
+    const double value = json_number_value(number);
+    if (!number)
+        return otherwise;
+    if (!json_is_number(number) || !(value >= 0 && value < 0x1p40))
+        give_up(TH_ERR_INPUT, "%s: its %s is no size", what, member);
+    return (size_t)value;
+}
+
+const json_t *gltf_list(const gltf *g, const char *list)
+{
+    return json_object_get(g->file, list);
+}
+
+const json_t *gltf_extension(const json_t *object, const char *name)
+{
+    return json_object_get(json_object_get(object, "extensions"), name);
+}
+
+bool gltf_names(const gltf *g, const char *list, const char *name)
+{
+    size_t i;
+    const json_t *each;
+    json_array_foreach(gltf_list(g, list), i, each)
+    {
+        const char *text = json_string_value(each);
+        if (text && strcmp(text, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+void gltf_numbers(const json_t *list, double out[], size_t count)
+{
+    for (size_t i = 0; i < count && json_array_size(list) == count; i++)
+        out[i] = (double)(float)json_number_value(json_array_get(list, i));
+}
+
+struct aiString gltf_string(const char *text)
+{
+    struct aiString out = {0};
+    out.length = (ai_uint32)strnlen(text, sizeof out.data - 1);
+    memcpy(out.data, text, out.length);
+    return out;
 }

@@ -1,14 +1,13 @@
-/* The JSON of a glTF file, parsed a second time because Assimp drops some of it. */
+/* The JSON of a glTF file. */
 #ifndef TH_ANIM_IMPORT_GLTF_JSON_H
 #define TH_ANIM_IMPORT_GLTF_JSON_H
 
 #include <jansson.h>
 #include <stdint.h>
 
-/* Returns NULL if the file cannot be read or is not JSON. As tolerant as Assimp: content behind a zero byte is ignored,
- * integers may have any length (a very long one makes all numbers reals), and strings may be Latin-1. The caller
- * releases the result with json_decref. */
-json_t *load_gltf_json(const char *path);
+/* Returns NULL, and why, if the text is not JSON. Tolerant, as exporters are not all strict: content behind a zero byte
+ * is ignored, integers may have any length (a very long one makes all numbers reals), and strings may be Latin-1. */
+json_t *parse_gltf_json(const char *bytes, size_t size, char *why, size_t why_size);
 
 /* Reads a whole regular file into memory from malloc. NULL if it cannot be read or is empty. */
 char *th_read_whole_file(const char *path, size_t *out_size);

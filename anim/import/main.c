@@ -1,6 +1,6 @@
 /* throng-import FILE [MEMORY_BYTES [CPU_SECONDS]]
  *
- * Reads one model file with Assimp and writes it to standard output as an archive (archive.h). Not meant for users:
+ * Reads one model file and writes it to standard output as an archive (archive.h). Not meant for users:
  * th_import starts it, and throng/anim/import.h says why it is a separate program. */
 #include "ipc.h"
 #include "scene.h"

@@ -1,6 +1,5 @@
 /* Materials: a name, colours, a texture, and what alpha means. Images stay encoded as in the file (PNG, JPEG, ...); the
  * renderer decodes them. */
-#include "gltf.h"
 #include "ipc.h"
 #include "scene.h"
 
@@ -134,24 +133,6 @@ static bool is_drawable(const th_texture *texture)
     return texture->byte_count >= 4 && bytes[1] <= 1 && (bytes[2] & ~8u) - 1 < 3;
 }
 
-bool complete_textures(json_t *file)
-{
-    size_t t;
-    json_t *texture, *extension, *source;
-    const char *name;
-    bool completed = false;
-    json_array_foreach(json_object_get(file, "textures"), t, texture)
-    {
-        json_object_foreach(json_object_get(texture, "extensions"), name, extension)
-        {
-            source = json_object_get(extension, "source");
-            if (json_is_integer(source) && !json_object_get(texture, "source"))
-                completed |= json_object_set(texture, "source", source) == 0;
-        }
-    }
-    return completed;
-}
-
 /* ---- materials ---- */
 
 static uint32_t find_texture(scene *s, th_texture *textures, const char *name)
@@ -215,13 +196,17 @@ static void read_alpha(scene *s, const struct aiMaterial *in, const char *base, 
 static void read_emissive(scene *s, const struct aiMaterial *in, th_material *out)
 {
     struct aiColor4D c = {0, 0, 0, 1};
+    float strength = 1;
+    unsigned one = 1;
     if (texture_name(s, in, aiTextureType_EMISSIVE)[0] || texture_name(s, in, aiTextureType_EMISSION_COLOR)[0]) {
         warn(s, WARN_EMISSIVE_TEXTURE, 1, "material %s", out->name);
         return;
     }
     aiGetMaterialColor(in, AI_MATKEY_COLOR_EMISSIVE, &c);
-    if (isfinite(c.r) && isfinite(c.g) && isfinite(c.b))
-        memcpy(out->emissive, (float[3]){fmaxf(c.r, 0), fmaxf(c.g, 0), fmaxf(c.b, 0)}, sizeof out->emissive);
+    aiGetMaterialFloatArray(in, AI_MATKEY_EMISSIVE_INTENSITY, &strength, &one);
+    const float e[3] = {strength * c.r, strength * c.g, strength * c.b};
+    if (isfinite(e[0]) && isfinite(e[1]) && isfinite(e[2]))
+        memcpy(out->emissive, (float[3]){fmaxf(e[0], 0), fmaxf(e[1], 0), fmaxf(e[2], 0)}, sizeof out->emissive);
     else
         warn(s, WARN_COLOR_NOT_FINITE, 1, "material %s", out->name);
 }

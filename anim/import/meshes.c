@@ -81,8 +81,11 @@ static reference *read_bones(scene *s, const work *w, th_mat34 *inverse_binds)
         bones[b].name = read_name(s, &bone->mName);
         inverse_binds[b] = read_matrix(s, &bone->mOffsetMatrix, bones[b].name);
         bones[b].inverse_bind = &inverse_binds[b];
+        if (s->gltf)
+            bones[b].joint = bone->mNode ? (uint32_t)(bone->mNode - s->ai->mRootNode) : TH_NO_INDEX;
     }
-    resolve_references(s, bones, w->ai->mNumBones, make_string(s, "a bone of mesh %s", w->label));
+    if (!s->gltf)
+        resolve_references(s, bones, w->ai->mNumBones, make_string(s, "a bone of mesh %s", w->label));
     return bones;
 }
 

@@ -1,4 +1,4 @@
-/* Reads a file with Assimp and runs the parts of the importer. */
+/* Reads a file, with Assimp if it is not glTF, and runs the parts of the importer. */
 #include "ipc.h"
 #include "scene.h"
 
@@ -47,19 +47,34 @@ static void count_before_processing(scene *s)
     }
 }
 
+static const struct aiScene *import_file(scene *s)
+{
+    struct aiPropertyStore *options = aiCreatePropertyStore();
+    if (!options)
+        give_up_memory();
+    aiSetImportPropertyInteger(options, "AI_CONFIG_IMPORT_FBX_IGNORE_UP_DIRECTION", 1); /* fbx_space.c does it */
+    return aiImportFileExWithProperties(s->path, 0, NULL, options);
+}
+
 /* Two passes, to see the file as it is in between.
  * Steps not used: JoinIdenticalVertices ignores weights (meshes.c merges instead), LimitBoneWeights does not
  * renormalise, ValidateDataStructure rejects equal names, MakeLeftHanded may flip twice. */
 static void load(scene *s)
 {
-    s->ai = import_file(s);
+    s->ai = read_gltf(s);
+    if (!s->ai)
+        s->ai = import_file(s);
     if (!s->ai)
         give_up_with_assimp_error(s->path);
-    if (is_guess(s->path) && s->ai->mNumMeshes == 0 && s->ai->mNumAnimations == 0)
+    if (!s->gltf && is_guess(s->path) && s->ai->mNumMeshes == 0 && s->ai->mNumAnimations == 0)
         give_up_unknown();
     if (!s->ai->mRootNode)
         give_up(TH_ERR_INPUT, "there is no node in it");
     count_before_processing(s);
+    for (unsigned m = 0; s->gltf && m < s->ai->mNumMeshes; m++)
+        make_normals(s, s->ai->mMeshes[m]);
+    if (s->gltf)
+        return;
     s->ai = aiApplyPostProcessing(s->ai, aiProcess_Triangulate | aiProcess_SortByPType | aiProcess_GenSmoothNormals |
                                              aiProcess_FlipUVs);
     if (!s->ai || !s->ai->mRootNode)
@@ -90,7 +105,6 @@ const th_model *read_scene(const char *path)
     read_meshes(s);
     if (model->mesh_count == 0)
         add_bone_for_each_joint(s);
-    read_gltf(s);
     read_clips(s);
     say_fbx_limits(s);
     make_joint_names_unique(s);

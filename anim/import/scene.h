@@ -1,13 +1,12 @@
 /* A file on its way from Assimp's aiScene to th_model: declarations shared by the parts of throng-import.
  *
  * read_scene.c runs the parts in this order, and each fills its part of the model:
+ *    gltf.c         builds the aiScene of a glTF 2.0 file itself; gltf.h names its parts. Assimp reads other formats
  *    mdl.c, fbx_pivots.c, fbx_space.c
  *                   repair the nodes of these formats
  *    joints.c       nodes and their names
  *    materials.c    materials and textures
  *    meshes.c       vertices, triangles and the bones (bones.c) that they use
- *    gltf.c         what Assimp drops from glTF files or misreads; uses gltf_json.c, gltf_validate.c, gltf_skins.c and
- *                   gltf_patch.c, and for splines gltf_accessor.c and gltf_buffer.c
  *    clips.c        channels and keys
  * All of them use
  *    names.c        clean, distinct names
@@ -48,16 +47,15 @@ typedef struct bone_list {
     uint32_t *first; /* by joint */
 } bone_list;
 
-/* What a glTF file says about the keys of one joint in one clip (gltf.c). Members are bits TH_TRANSLATION and so on. */
+/* What a glTF file says about the keys of one channel (gltf_clips.c). Members are bits TH_TRANSLATION and so on. */
 typedef struct authorship {
-    uint32_t moved;          /* parts with keys in the file; Assimp invents keys for the others */
+    uint32_t moved;          /* parts with keys in the file */
     uint32_t steps, splines; /* parts whose keys hold until the next, or that are splines; all others are linear */
     bool has_rest;           /* the node has no matrix; then */
     th_trs rest;             /* its transform as the file decomposes it */
 } authorship;
 
 typedef struct gltf gltf;
-struct json_t;
 struct fbx_record;
 
 typedef struct scene {
@@ -67,8 +65,7 @@ typedef struct scene {
     known_names names;
     nodes nodes;
     bone_list bones;
-    struct json_t *json;          /* of a file that may be glTF; NULL: it is not, or is unreadable */
-    gltf *gltf;                   /* NULL: another format, or not understood */
+    gltf *gltf;                   /* NULL: another format */
     const struct fbx_record *fbx; /* the file as stored; NULL: another format */
     warning_log warnings;
 } scene;
@@ -76,8 +73,11 @@ typedef struct scene {
 /* Returns the finished, checked model. (read_scene.c) */
 const th_model *read_scene(const char *path);
 
-/* Imports the file with Assimp. Returns NULL, and Assimp has an error, if that fails. (gltf.c) */
-const struct aiScene *import_file(scene *s);
+/* Reads a glTF 2.0 file; returns NULL for other formats. (gltf.c) */
+const struct aiScene *read_gltf(scene *s);
+
+/* Computes smooth normals if the mesh has none. (gltf_normals.c) */
+void make_normals(scene *s, struct aiMesh *mesh);
 
 /* Zeroed memory that lives as long as the model. */
 #define make(s, type, count) ((type *)make_array((s), (count), sizeof(type)))
@@ -115,23 +115,22 @@ void say_fbx_limits(scene *s);
 void read_joints(scene *s);
 void read_materials(scene *s);
 void read_meshes(scene *s);
-void read_gltf(scene *s);
 void read_clips(scene *s);
 
-/* Returns false if nothing is known; then *out is undefined. */
-bool find_authorship(const scene *s, uint32_t clip, uint32_t joint, authorship *out);
+/* For a glTF file: what it says about a channel. Returns the channel's joint; TH_NO_INDEX: not in the scene. */
+uint32_t find_authorship(const scene *s, uint32_t clip, uint32_t channel, authorship *out);
 
 /* Returns the keys of a part that find_authorship reports as a spline: for each key of the track its in-tangent, value
- * and out-tangent, 4 floats each for rotations, else 3. Tangents are changes per second. The caller frees the result.
- * Gives up, naming `where`, if the file lacks them. */
-float *read_spline(const scene *s, uint32_t clip, uint32_t joint, uint32_t part, uint32_t key_count, const char *where);
+ * and out-tangent, 4 floats each for rotations, else 3. Tangents are changes per second. */
+const float *read_spline(const scene *s, uint32_t clip, uint32_t channel, uint32_t part);
 
 /* Gives unique names to joints that bones or channels refer to. Runs last. */
 void make_joint_names_unique(scene *s);
 
 /* ---- references by name ---- */
 
-/* Assimp's bones and channels refer to nodes by name, and names need not be unique. */
+/* Assimp's bones and channels refer to nodes by name, and names need not be unique. Those of glTF need no such
+ * search. */
 typedef struct reference {
     const char *name;
     const th_mat34 *inverse_bind; /* of a bone; NULL for a channel */

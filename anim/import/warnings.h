@@ -24,6 +24,7 @@
     X(CURVE_STEPS, "[curve steps|curves step] from key to key and [is|are] played straight")                           \
     X(CURVE_BEYOND, "[curve goes|curves go] on beyond [its|their] keys and [is|are] held there")                       \
     X(SKIN_DUAL, "[skin is|skins are] blended by dual quaternions in the file, here by matrices")                      \
+    X(EXTENSION_IGNORED, "glTF extension[ is|s are] required but not read, which may show")                            \
     /* nodes */                                                                                                        \
     X(NODE_UNNAMED, "[node has|nodes have] no name and got a made-up one")                                             \
     X(NODE_RENAMED, "[joint shares its|joints share their] name with another and got a number behind it")              \
@@ -69,8 +70,6 @@
     X(CLIP_MORPHS, "[clip has|clips have] channels for meshes or morph targets, which were left out")                  \
     X(CLIP_RATE, "[clip does|clips do] not say how many ticks make a second; 25 are assumed")                          \
     X(CLIP_DURATION, "[clip's duration does|clips' durations do] not fit the keys; the last key's time is used")       \
-    X(CLIP_UNSURE,                                                                                                     \
-      "[clip|clips] of a glTF file whose keys may be steps or splines, but [is|are] played straight from key to key")  \
     X(CHANNEL_UNAIMED, "[channel names|channels name] no node or nothing to move and [was|were] left out")             \
     X(CHANNEL_KEYLESS, "[channel has|channels have] no keys, or fewer than times, and [was|were] left out")            \
     X(CHANNEL_REPLACED, "[channel moves|channels move] what a later one moves and [was|were] left out")                \

@@ -1,4 +1,4 @@
-/* Import of model files through Assimp, in a separate process.
+/* Import of model files in a separate process: glTF 2.0 by a reader of our own, other formats through Assimp.
  *
  * Assimp is not safe on hostile files, so only the program throng-import links it. Each file starts a new process with
  * limits on time and memory, which sends the model back through a pipe. A crash, a hang or invalid data becomes an

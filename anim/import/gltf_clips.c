@@ -1,0 +1,211 @@
+/* Animations (section 3.11): keys as Assimp's, and beside them which are in the file and how they are joined. */
+#include "gltf.h"
+#include "ipc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A channel of the file. A later one for the same part of the same node replaces it. */
+typedef struct source {
+    uint32_t node, part;
+    size_t order;
+    uint32_t times, values; /* accessors */
+    bool step, spline;
+} source;
+
+/* An animation while it is read. */
+typedef struct reader {
+    gltf *g;
+    uint32_t index;
+    struct aiAnimation *out;
+    gltf_channel *channels;
+} reader;
+
+enum { TICKS_PER_SECOND = 1000 };
+
+static const char *label(const reader *r, const char *part)
+{
+    return make_string(r->g->s, "the %s of animation %u", part, r->index);
+}
+
+/* ---- channels of the file ---- */
+
+static source read_source(const reader *r, const json_t *animation, const json_t *channel, size_t order)
+{
+    const json_t *target = json_object_get(channel, "target");
+    const json_t *sampler = gltf_at(json_object_get(animation, "samplers"), gltf_index(channel, "sampler"));
+    const char *mode = json_string_value(json_object_get(sampler, "interpolation"));
+    return (source){.node = gltf_link(r->g, target, "node", "nodes", label(r, "target")),
+                    .part = gltf_part(channel),
+                    .order = order,
+                    .times = gltf_link(r->g, sampler, "input", "accessors", label(r, "key times")),
+                    .values = gltf_link(r->g, sampler, "output", "accessors", label(r, "keys")),
+                    .step = mode && strcmp(mode, "STEP") == 0,
+                    .spline = mode && strcmp(mode, "CUBICSPLINE") == 0};
+}
+
+static int compare_sources(const void *a, const void *b)
+{
+    const source *x = a, *y = b;
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->part != y->part)
+        return x->part < y->part ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static bool moves_weights(const json_t *channel)
+{
+    const char *path = json_string_value(json_object_get(json_object_get(channel, "target"), "path"));
+    return path && strcmp(path, "weights") == 0;
+}
+
+static bool has_keys(const reader *r, const source *c)
+{
+    return c->times != TH_NO_INDEX && c->values != TH_NO_INDEX &&
+           gltf_count(r->g, c->times, label(r, "key times")) <= gltf_count(r->g, c->values, label(r, "keys"));
+}
+
+/* Lists the channels that can be played, sorted by node and part. Warns about the others. */
+static size_t list_sources(reader *r, const json_t *animation, source *out)
+{
+    scene *s = r->g->s;
+    const json_t *list = json_object_get(animation, "channels"), *channel;
+    size_t c, count = 0, kept = 0;
+    json_array_foreach(list, c, channel)
+    {
+        const source found = read_source(r, animation, channel, c);
+        const bool weights = moves_weights(channel), aimed = found.node != TH_NO_INDEX && (weights || found.part);
+        warn(s, WARN_CHANNEL_UNAIMED, !aimed, "animation %u", r->index);
+        r->out->mNumMorphMeshChannels += aimed && weights;
+        if (!aimed || weights)
+            continue;
+        const bool keyed = has_keys(r, &found);
+        warn(s, WARN_CHANNEL_KEYLESS, !keyed, "animation %u", r->index);
+        out[count] = found;
+        count += keyed;
+    }
+    qsort(out, count, sizeof *out, compare_sources);
+    for (c = 0; c < count; c++)
+        if (c + 1 == count || out[c].node != out[c + 1].node || out[c].part != out[c + 1].part)
+            out[kept++] = out[c];
+    warn(s, WARN_CHANNEL_REPLACED, count - kept, "animation %u", r->index);
+    return kept;
+}
+
+/* ---- keys ---- */
+
+static void check_spline(const reader *r, const source *c, size_t keys, const char *node)
+{
+    const size_t elements = gltf_count(r->g, c->values, label(r, "keys"));
+    if (elements != 3 * keys)
+        give_up(TH_ERR_INPUT, "clip %s, node %s: a CUBICSPLINE of %zu keys needs %zu elements, accessor %u has %zu",
+                read_name(r->g->s, &r->out->mName), node, keys, 3 * keys, c->values, elements);
+}
+
+static void read_rotations(struct aiNodeAnim *out, const float *times, const float *values, size_t count, size_t stride)
+{
+    for (size_t k = 0; k < count; k++) {
+        const float *v = values + k * stride;
+        out->mRotationKeys[k] = (struct aiQuatKey){(double)(times[k] * TICKS_PER_SECOND), {v[3], v[0], v[1], v[2]}};
+    }
+}
+
+static void read_vectors(struct aiVectorKey *out, const float *times, const float *values, size_t count, size_t stride)
+{
+    for (size_t k = 0; k < count; k++) {
+        const float *v = values + k * stride;
+        out[k] = (struct aiVectorKey){(double)(times[k] * TICKS_PER_SECOND), {v[0], v[1], v[2]}};
+    }
+}
+
+static void read_part(reader *r, const source *c, struct aiNodeAnim *out, gltf_channel *channel)
+{
+    scene *s = r->g->s;
+    const bool turns = c->part == TH_ROTATION;
+    const size_t count = gltf_count(r->g, c->times, label(r, "key times"));
+    uint32_t one = 1, width = turns ? 4 : 3;
+    if (c->spline)
+        check_spline(r, c, count, read_name(s, &out->mNodeName));
+    const float *times = gltf_read_floats(r->g, c->times, GLTF_FLOAT, &one, label(r, "key times"));
+    float *values = gltf_read_floats(r->g, c->values, turns ? GLTF_FLOAT | GLTF_UNORM | GLTF_SNORM : GLTF_FLOAT, &width,
+                                     label(r, "keys"));
+    const float *first = c->spline ? values + width : values;
+    const size_t stride = c->spline ? 3 * width : width;
+    if (turns) {
+        out->mNumRotationKeys = (unsigned)count;
+        out->mRotationKeys = make(s, struct aiQuatKey, count + 1);
+        read_rotations(out, times, first, count, stride);
+    } else {
+        struct aiVectorKey *keys = make(s, struct aiVectorKey, count + 1);
+        read_vectors(keys, times, first, count, stride);
+        *(c->part == TH_SCALE ? &out->mNumScalingKeys : &out->mNumPositionKeys) = (unsigned)count;
+        *(c->part == TH_SCALE ? &out->mScalingKeys : &out->mPositionKeys) = keys;
+    }
+    if (count > 0 && (double)(times[count - 1] * TICKS_PER_SECOND) > r->out->mDuration)
+        r->out->mDuration = (double)(times[count - 1] * TICKS_PER_SECOND);
+    channel->keys.moved |= c->part;
+    channel->keys.steps |= c->step ? c->part : 0;
+    channel->keys.splines |= c->spline ? c->part : 0;
+    channel->spline[turns ? 1 : c->part == TH_SCALE ? 2 : 0] = c->spline ? values : NULL;
+}
+
+/* ---- clips ---- */
+
+static void begin_channel(reader *r, uint32_t node, struct aiNodeAnim *out, gltf_channel *channel)
+{
+    const gltf *g = r->g;
+    const struct aiNode *ai = g->node[node];
+    const char *name = json_string_value(json_object_get(gltf_at(gltf_list(g, "nodes"), node), "name"));
+    out->mNodeName = ai ? ai->mName : gltf_string(name ? name : make_string(g->s, "nodes[%u]", node));
+    channel->joint = ai ? (uint32_t)(ai - g->ai->mRootNode) : TH_NO_INDEX;
+    if (ai)
+        channel->keys = (authorship){.has_rest = g->has_rest[channel->joint], .rest = g->rest[channel->joint]};
+}
+
+static gltf_channel *read_animation(gltf *g, uint32_t index, struct aiAnimation *out)
+{
+    const json_t *animation = gltf_at(gltf_list(g, "animations"), index);
+    const char *name = json_string_value(json_object_get(animation, "name"));
+    const size_t most = json_array_size(json_object_get(animation, "channels"));
+    reader r = {g, index, out, make(g->s, gltf_channel, most + 1)};
+    source *sources = make(g->s, source, most + 1);
+    out->mName = gltf_string(name ? name : "");
+    out->mTicksPerSecond = TICKS_PER_SECOND;
+    out->mChannels = make(g->s, struct aiNodeAnim *, most + 1);
+    const size_t count = list_sources(&r, animation, sources);
+    for (size_t c = 0; c < count; c++) {
+        if (c == 0 || sources[c].node != sources[c - 1].node) {
+            struct aiNodeAnim *channel = make(g->s, struct aiNodeAnim, 1);
+            begin_channel(&r, sources[c].node, channel, &r.channels[out->mNumChannels]);
+            out->mChannels[out->mNumChannels++] = channel;
+        }
+        read_part(&r, &sources[c], out->mChannels[out->mNumChannels - 1], &r.channels[out->mNumChannels - 1]);
+    }
+    return r.channels;
+}
+
+void gltf_build_clips(gltf *g)
+{
+    const uint32_t count = (uint32_t)json_array_size(gltf_list(g, "animations"));
+    g->ai->mAnimations = make(g->s, struct aiAnimation *, count + 1);
+    g->ai->mNumAnimations = count;
+    g->clips = make(g->s, gltf_channel *, count + 1);
+    for (uint32_t a = 0; a < count; a++) {
+        g->ai->mAnimations[a] = make(g->s, struct aiAnimation, 1);
+        g->clips[a] = read_animation(g, a, g->ai->mAnimations[a]);
+    }
+}
+
+/* ---- queries of clips.c ---- */
+
+uint32_t find_authorship(const scene *s, uint32_t clip, uint32_t channel, authorship *out)
+{
+    *out = s->gltf->clips[clip][channel].keys;
+    return s->gltf->clips[clip][channel].joint;
+}
+
+const float *read_spline(const scene *s, uint32_t clip, uint32_t channel, uint32_t part)
+{
+    return s->gltf->clips[clip][channel].spline[part == TH_ROTATION ? 1 : part == TH_SCALE ? 2 : 0];
+}
