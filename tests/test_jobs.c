@@ -637,6 +637,8 @@ static uint64_t woken_by_the_rest_of_a_ring(void)
     pthread_t sleeper;
     void *woken;
     cr_assert_eq(pthread_create(&sleeper, NULL, wait_within_a_notify, &event), 0);
+    while (atomic_load(&event.notified_at) == 0) /* before it has its key, this epoch would be the one it sleeps with */
+        sleep_ms(1);
     sleep_ms(5); /* it sleeps, most probably */
     atomic_fetch_add(&event.epoch, 1);
     syscall(SYS_futex, &event.epoch, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
