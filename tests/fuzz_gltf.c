@@ -3,6 +3,7 @@
  * a build with sanitizers, every array is a block of exactly its size.
  *
  * The importer leaves freeing to the end of its process, so a child does a batch of the work and ends. */
+#include "anim/import/gltf_json.h"
 #include "anim/import/ipc.h"
 #include "anim/import/scene.h"
 
@@ -186,21 +187,6 @@ static bool run_file(const char *path, const char *good, size_t size, unsigned l
     return imported > 0;
 }
 
-static char *read_file(const char *path, size_t *size)
-{
-    FILE *in = fopen(path, "rb");
-    const long length = in && fseek(in, 0, SEEK_END) == 0 ? ftell(in) : -1;
-    char *bytes = length > 0 ? malloc((size_t)length) : NULL;
-    if (!bytes) {
-        fprintf(stderr, "fuzz_gltf: cannot read %s\n", path);
-        exit(3);
-    }
-    rewind(in);
-    *size = fread(bytes, 1, (size_t)length, in);
-    fclose(in);
-    return bytes;
-}
-
 int main(int argc, char **argv)
 {
     bool good = true;
@@ -211,7 +197,11 @@ int main(int argc, char **argv)
     seed = strtoull(argv[2], NULL, 10);
     for (int f = 3; f < argc && good; f++) {
         size_t size;
-        char *bytes = read_file(argv[f], &size);
+        char *bytes = th_read_whole_file(argv[f], &size);
+        if (!bytes) {
+            fprintf(stderr, "fuzz_gltf: cannot read %s\n", argv[f]);
+            return 3;
+        }
         good = run_file(argv[f], bytes, size, strtoul(argv[1], NULL, 10));
         free(bytes);
     }

@@ -50,11 +50,15 @@ char *th_read_whole_file(const char *path, size_t *out_size)
     return bytes;
 }
 
-uint32_t gltf_index(const json_t *object, const char *member)
+uint32_t gltf_index_of(const json_t *number)
 {
-    const json_t *number = json_object_get(object, member);
     double value = json_is_number(number) ? json_number_value(number) : -1;
     return value >= 0 && value < TH_NO_INDEX ? (uint32_t)value : TH_NO_INDEX;
+}
+
+uint32_t gltf_index(const json_t *object, const char *member)
+{
+    return gltf_index_of(json_object_get(object, member));
 }
 
 const json_t *gltf_at(const json_t *list, uint32_t index)

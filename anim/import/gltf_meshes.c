@@ -207,13 +207,12 @@ static void read_faces(const primitive *p)
 static struct aiBone *make_bone(const primitive *p, const json_t *joints, size_t index, const float *matrices)
 {
     const gltf *g = p->g;
-    const json_t *joint = json_array_get(joints, index);
-    const double node = json_is_number(joint) ? json_number_value(joint) : -1;
-    if (!(node >= 0 && node < (double)json_array_size(gltf_list(g, "nodes"))))
+    const uint32_t node = gltf_index_of(json_array_get(joints, index));
+    if (node >= json_array_size(gltf_list(g, "nodes")))
         give_up(TH_ERR_INPUT, "joint %zu of skin %u is out of bounds", index, p->skin);
     struct aiBone *out = make(g->s, struct aiBone, 1);
-    const char *name = json_string_value(json_object_get(gltf_at(gltf_list(g, "nodes"), (uint32_t)node), "name"));
-    out->mNode = g->node[(uint32_t)node];
+    const char *name = json_string_value(json_object_get(gltf_at(gltf_list(g, "nodes"), node), "name"));
+    out->mNode = g->node[node];
     out->mName = out->mNode ? out->mNode->mName : gltf_string(name ? name : "");
     float rows[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     for (size_t i = 0; i < 16 && matrices; i++)

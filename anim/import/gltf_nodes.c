@@ -31,12 +31,12 @@ static void find_parents(tree *t)
     memset(t->parent, 0xff, json_array_size(t->nodes) * sizeof *t->parent);
     json_array_foreach(t->nodes, n, node) json_array_foreach(json_object_get(node, "children"), c, child)
     {
-        const double index = json_is_number(child) ? json_number_value(child) : -1;
-        if (!(index >= 0 && index < (double)json_array_size(t->nodes)))
+        const uint32_t index = gltf_index_of(child);
+        if (index >= json_array_size(t->nodes))
             give_up(TH_ERR_INPUT, "node %zu has a child that is out of bounds", n);
-        uint32_t *parent = &t->parent[(uint32_t)index];
+        uint32_t *parent = &t->parent[index];
         if (*parent != TH_NO_INDEX)
-            give_up(TH_ERR_INPUT, "node %u is a child of node %u and of node %zu", (uint32_t)index, *parent, n);
+            give_up(TH_ERR_INPUT, "node %u is a child of node %u and of node %zu", index, *parent, n);
         *parent = (uint32_t)n;
     }
 }
@@ -53,13 +53,12 @@ static uint32_t list_roots(const tree *t, uint32_t *roots)
             roots[count++] = n;
     json_array_foreach(json_object_get(given, "nodes"), i, root)
     {
-        const double index = json_is_number(root) ? json_number_value(root) : -1;
-        if (!(index >= 0 && index < (double)json_array_size(t->nodes)) || i >= json_array_size(t->nodes))
+        const uint32_t index = gltf_index_of(root);
+        if (index >= json_array_size(t->nodes) || i >= json_array_size(t->nodes))
             give_up(TH_ERR_INPUT, "the scene has a root that is out of bounds");
-        if (t->parent[(uint32_t)index] != TH_NO_INDEX)
-            give_up(TH_ERR_INPUT, "node %u is a root of the scene and a child of node %u", (uint32_t)index,
-                    t->parent[(uint32_t)index]);
-        roots[count++] = (uint32_t)index;
+        if (t->parent[index] != TH_NO_INDEX)
+            give_up(TH_ERR_INPUT, "node %u is a root of the scene and a child of node %u", index, t->parent[index]);
+        roots[count++] = index;
     }
     return count;
 }
@@ -209,8 +208,8 @@ static void build(tree *t, uint32_t root, struct aiNode *parent)
         if ((child = json_array_get(json_object_get(node, "children"), t->next[at]++))) {
             if (++depth > MAX_DEPTH)
                 give_up(TH_ERR_LIMIT, "%s is more than %d levels deep", label(t, at), MAX_DEPTH);
-            begin_node(t, (uint32_t)json_number_value(child), t->g->node[at]);
-            at = (uint32_t)json_number_value(child);
+            begin_node(t, gltf_index_of(child), t->g->node[at]);
+            at = gltf_index_of(child);
             continue;
         }
         add_instances(t, at, t->g->node[at], instances_of(node), count_instances(t, at, instances_of(node)));
