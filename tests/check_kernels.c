@@ -293,7 +293,8 @@ static void check_whole_numbers(void)
     const th_channel channels[] = {
         {0, {1, times, zeros, NULL, false}, {KEYS, times, turns[0], NULL, false}, {1, times, ones, NULL, false}, 0},
         {1, {1, times, up, NULL, false}, {KEYS, times, turns[0], NULL, false}, {1, times, ones, NULL, false}, 0}};
-    const th_clip clip = {"turns", KEYS - 1, 1, 2, channels};
+    const th_clip clip = {
+        .name = "turns", .duration_ticks = KEYS - 1, .ticks_per_second = 1, .channel_count = 2, .channels = channels};
     th_joint joints[] = {{"low", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"high", 0, TH_MAT34_IDENTITY}};
     th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}};
     joints[1].rest.m[7] = 2;

@@ -79,8 +79,18 @@ static void build_meshes(arm *a)
     a->textures[1] = (th_texture){"cloth.bmp", bmp, sizeof bmp};
     a->materials[0] = (th_material){.name = "skin", .base_color = {0.5f, 0.25f, 1.5f, 1}, .texture = 0};
     a->materials[1] = (th_material){.name = "cloth", .base_color = {1, 1, 1, 1}, .texture = 1};
-    a->meshes[0] = (th_mesh){"skin", 0, VERTICES, INDICES, a->vertices[0], a->indices};
-    a->meshes[1] = (th_mesh){"sleeve", 1, VERTICES, INDICES, a->vertices[1], a->indices};
+    a->meshes[0] = (th_mesh){.name = "skin",
+                             .material = 0,
+                             .vertex_count = VERTICES,
+                             .index_count = INDICES,
+                             .vertices = a->vertices[0],
+                             .indices = a->indices};
+    a->meshes[1] = (th_mesh){.name = "sleeve",
+                             .material = 1,
+                             .vertex_count = VERTICES,
+                             .index_count = INDICES,
+                             .vertices = a->vertices[1],
+                             .indices = a->indices};
     a->model.textures = a->textures;
     a->model.texture_count = 2;
     a->model.materials = a->materials;
@@ -118,10 +128,20 @@ static void build_clips(arm *a)
                                   {1, late, a->turns[0], NULL, false},
                                   {1, late, a->moving, NULL, false},
                                   0};
-    a->clips[CUT] = (th_clip){"cut at both ends", 24, 24, 2, a->channels};
-    a->clips[LONGER] = (th_clip){"longer than its keys", 60, 24, 2, a->channels + 1};
-    a->clips[POSE] = (th_clip){"one pose", 0, 24, 3, a->channels};
-    a->clips[STILL] = (th_clip){"nothing moves", 30, 24, 0, NULL};
+    a->clips[CUT] = (th_clip){.name = "cut at both ends",
+                              .duration_ticks = 24,
+                              .ticks_per_second = 24,
+                              .channel_count = 2,
+                              .channels = a->channels};
+    a->clips[LONGER] = (th_clip){.name = "longer than its keys",
+                                 .duration_ticks = 60,
+                                 .ticks_per_second = 24,
+                                 .channel_count = 2,
+                                 .channels = a->channels + 1};
+    a->clips[POSE] = (th_clip){
+        .name = "one pose", .duration_ticks = 0, .ticks_per_second = 24, .channel_count = 3, .channels = a->channels};
+    a->clips[STILL] = (th_clip){
+        .name = "nothing moves", .duration_ticks = 30, .ticks_per_second = 24, .channel_count = 0, .channels = NULL};
     a->model.clips = a->clips;
     a->model.clip_count = CLIPS;
 }

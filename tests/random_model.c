@@ -202,7 +202,11 @@ static void make_clips(maker *m)
             channels[n].scale = make_vectors(m, rest.scale, stretch, true, duration);
             n++;
         }
-        clips[c] = (th_clip){th_arena_format(m->arena, "clip_%u", c), duration, rate, n, channels};
+        clips[c] = (th_clip){.name = th_arena_format(m->arena, "clip_%u", c),
+                             .duration_ticks = duration,
+                             .ticks_per_second = rate,
+                             .channel_count = n,
+                             .channels = channels};
     }
     m->model->clips = clips;
     m->model->clip_count = m->desc->clip_count;

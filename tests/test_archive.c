@@ -27,7 +27,9 @@ static const th_vertex vertices[] = {
     {.position = {0, 0, 1}, .normal = {0, 1, 0}, .uv = {.5f, .25f}, .bone = {1}, .weight = {1}},
 };
 static const uint32_t indices[] = {0, 1, 2};
-static const th_mesh meshes[] = {{"cloth", 0, 3, 3, vertices, indices}, {"", 0, 0, 0, NULL, NULL}};
+static const th_mesh meshes[] = {
+    {.name = "cloth", .material = 0, .vertex_count = 3, .index_count = 3, .vertices = vertices, .indices = indices},
+    {.name = "", .material = 0, .vertex_count = 0, .index_count = 0, .vertices = NULL, .indices = NULL}};
 static const th_material materials[] = {
     {.name = "red", .base_color = {1, 0, 0, 1}, .texture = 0, .emissive = {0, 0.5F, 2}},
     {.name = "leaf", .texture = TH_NO_INDEX, .alpha = TH_ALPHA_MASK, .alpha_cutoff = 0.25F, .double_sided = true}};
@@ -42,7 +44,9 @@ static const th_channel channels[] = {{1,
                                        {2, times, rotations, NULL, true},
                                        {1, times, scales, NULL, false},
                                        TH_SCALE}};
-static const th_clip clips[] = {{"wave", 4, 25, 1, channels}, {"still", 0, 1, 0, NULL}};
+static const th_clip clips[] = {
+    {.name = "wave", .duration_ticks = 4, .ticks_per_second = 25, .channel_count = 1, .channels = channels},
+    {.name = "still", .duration_ticks = 0, .ticks_per_second = 1, .channel_count = 0, .channels = NULL}};
 static const char *const warnings[] = {"1 key was dropped", "2 textures were not found"};
 
 static const th_model sample = {

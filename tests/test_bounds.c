@@ -223,7 +223,8 @@ static void make_swing(swing *s)
                               .translation = {1, s->times, s->translation, NULL, false},
                               .rotation = {65, s->times, s->rotations[0], NULL, false},
                               .scale = {1, s->times, s->scale, NULL, false}};
-    s->clip = (th_clip){"swing", 64, 1, 1, &s->channel};
+    s->clip = (th_clip){
+        .name = "swing", .duration_ticks = 64, .ticks_per_second = 1, .channel_count = 1, .channels = &s->channel};
     s->model = (th_model){.name = "swing",
                           .joint_count = 2,
                           .joints = s->joints,
@@ -368,7 +369,8 @@ Test(root_motion, is_not_a_foot_that_taps)
     }
     const th_channel channel = {
         1, {KEYS, times, way, NULL, false}, {1, &zero, upright, NULL, false}, {1, &zero, whole, NULL, false}, 0};
-    const th_clip clip = {"tap", KEYS - 1, 10, 1, &channel};
+    const th_clip clip = {
+        .name = "tap", .duration_ticks = KEYS - 1, .ticks_per_second = 10, .channel_count = 1, .channels = &channel};
     const th_model model = {
         .name = "tapper", .joints = joints, .joint_count = 2, .clips = &clip, .clip_count = 1, .size = 2};
     cr_expect_eq(root_motion_of(&model, 0).kind, TH_ROOT_MOTION_NONE);

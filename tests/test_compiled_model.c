@@ -160,7 +160,8 @@ static void check_bend(const float tangents[12], const double times[2])
     const float ones[] = {1, 1, 1}, zeros[] = {0, 0, 0, 0, 0, 0}, unit[] = {0, 0, 0, 1};
     th_channel channel = {
         0, {2, times, zeros, tangents, false}, {1, times, unit, NULL, false}, {1, times, ones, NULL, false}, 0};
-    th_clip clip = {"bend", 30, 30, 1, &channel};
+    th_clip clip = {
+        .name = "bend", .duration_ticks = 30, .ticks_per_second = 30, .channel_count = 1, .channels = &channel};
     th_joint joint = {"knee", TH_NO_INDEX, TH_MAT34_IDENTITY};
     th_bone bone = {0, TH_MAT34_IDENTITY};
     th_model model = {.name = "m",
@@ -201,7 +202,8 @@ static double error_of_turn(th_joint *joints, th_bone *bones, uint32_t count, ui
     const float turn[] = {0, 0, 0.70710678F, 0.70710678F}, one[] = {1, 1, 1};
     const th_channel channel = {
         turning, {1, &time, place, NULL, false}, {1, &time, turn, NULL, false}, {1, &time, one, NULL, false}, 0};
-    const th_clip clip = {"turn", 1, 1, 1, &channel};
+    const th_clip clip = {
+        .name = "turn", .duration_ticks = 1, .ticks_per_second = 1, .channel_count = 1, .channels = &channel};
     const th_model model = {.name = "m",
                             .joint_count = count,
                             .joints = joints,
@@ -279,7 +281,8 @@ Test(compiled_model, half_turns_between_keys_compile)
     const float ones[] = {1, 1, 1}, zeros[] = {0, 0, 0};
     th_channel channel = {
         0, {1, times, zeros, NULL, false}, {4, times, turns, NULL, false}, {1, times, ones, NULL, false}, 0};
-    th_clip clip = {"spin", 30, 30, 1, &channel};
+    th_clip clip = {
+        .name = "spin", .duration_ticks = 30, .ticks_per_second = 30, .channel_count = 1, .channels = &channel};
     th_joint joint = {"spinner", TH_NO_INDEX, TH_MAT34_IDENTITY};
     th_bone bone = {0, TH_MAT34_IDENTITY};
     th_model model = {.name = "m",
@@ -324,12 +327,21 @@ Test(compiled_model, compiles_what_shows_up_in_a_clip)
                             .bone_count = 1,
                             .bones = &(th_bone){0, TH_MAT34_IDENTITY},
                             .mesh_count = 1,
-                            .meshes = &(th_mesh){"part", 0, 3, 3, vertices, indices},
+                            .meshes = &(th_mesh){.name = "part",
+                                                 .material = 0,
+                                                 .vertex_count = 3,
+                                                 .index_count = 3,
+                                                 .vertices = vertices,
+                                                 .indices = indices},
                             .material_count = 1,
                             .materials =
                                 &(th_material){.name = "plain", .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX},
                             .clip_count = 1,
-                            .clips = &(th_clip){"show", KEYS - 1, 1, 1, &channel},
+                            .clips = &(th_clip){.name = "show",
+                                                .duration_ticks = KEYS - 1,
+                                                .ticks_per_second = 1,
+                                                .channel_count = 1,
+                                                .channels = &channel},
                             .size = 1};
     cr_assert_eq(th_model_check(&model, NULL), TH_OK);
     crowd_fixture s;

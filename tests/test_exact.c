@@ -98,7 +98,8 @@ Test(exact, a_palette_entry_is_the_joints_motion_away_from_its_bind_pose)
     const float turn[] = {0, 0, 0, 1, 0, 0, 0.70710678f, 0.70710678f}, ones[] = {1, 1, 1}, zeros[] = {0, 0, 0};
     th_channel channel = {
         0, {1, times, zeros, NULL, false}, {2, times, turn, NULL, false}, {1, times, ones, NULL, false}, 0};
-    th_clip clip = {"turn", 1, 1, 1, &channel};
+    th_clip clip = {
+        .name = "turn", .duration_ticks = 1, .ticks_per_second = 1, .channel_count = 1, .channels = &channel};
     th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"child", 0, TH_MAT34_IDENTITY}};
     joints[1].rest.m[3] = 2;
     th_bone bone = {1, TH_MAT34_IDENTITY};
@@ -165,7 +166,11 @@ Test(tutorial, equals_the_exact_evaluation)
 
 static void check_tutorial_of(const char *name, double duration_s, const th_channel *channel, double from_s)
 {
-    const th_clip clip = {"clip", duration_s * 1000, 1000, 1, channel};
+    const th_clip clip = {.name = "clip",
+                          .duration_ticks = duration_s * 1000,
+                          .ticks_per_second = 1000,
+                          .channel_count = 1,
+                          .channels = channel};
     const th_joint joint = {"root", TH_NO_INDEX, TH_MAT34_IDENTITY};
     const th_bone bone = {0, TH_MAT34_IDENTITY};
     const th_model model = {.name = name,

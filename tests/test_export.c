@@ -264,7 +264,12 @@ Test(export, uses_wider_integers_where_they_are_needed)
         vertices[v] = (th_vertex){.position = {(float)v}, .bone = {(uint16_t)(v % MANY)}, .weight = {1}};
     for (uint32_t i = 0; i < WIDE - 1; i++)
         indices[i] = i + 1;
-    th_mesh mesh = {"wide", 0, WIDE, WIDE - 1, vertices, indices};
+    th_mesh mesh = {.name = "wide",
+                    .material = 0,
+                    .vertex_count = WIDE,
+                    .index_count = WIDE - 1,
+                    .vertices = vertices,
+                    .indices = indices};
     th_material material = {.name = "plain", .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX};
     th_model model = {.name = "wide",
                       .joint_count = MANY,

@@ -89,7 +89,12 @@ static th_model *dress(wardrobe *w)
         w->materials[m] = materials[m];
         w->materials[m].double_sided = true; /* as the human is */
         w->indices[m] = malloc(mesh->index_count * sizeof *w->indices[m]);
-        w->meshes[m] = (th_mesh){materials[m].name, (uint32_t)m, mesh->vertex_count, 0, w->vertices, w->indices[m]};
+        w->meshes[m] = (th_mesh){.name = materials[m].name,
+                                 .material = (uint32_t)m,
+                                 .vertex_count = mesh->vertex_count,
+                                 .index_count = 0,
+                                 .vertices = w->vertices,
+                                 .indices = w->indices[m]};
     }
     for (uint32_t i = 0; i < mesh->index_count; i += 3) {
         const float y = w->vertices[mesh->indices[i]].position[1];

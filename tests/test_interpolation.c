@@ -427,7 +427,8 @@ Test(interpolation, reaches_every_joint_of_a_pose)
     joint j;
     make_joint(&state, 4, true, &j);
     th_channel channel = {1, j.translation.track, j.rotation.track, j.scale.track, 0};
-    th_clip clip = {"clip", 9, 1, 1, &channel};
+    th_clip clip = {
+        .name = "clip", .duration_ticks = 9, .ticks_per_second = 1, .channel_count = 1, .channels = &channel};
     th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY}, {"child", 0, TH_MAT34_IDENTITY}};
     th_model model = {.joint_count = 2, .joints = joints, .clip_count = 1, .clips = &clip};
     for (int how = TH_INTERPOLATION_AUTHORED; how < TH_INTERPOLATION_COUNT; how++) {

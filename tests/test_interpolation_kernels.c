@@ -126,7 +126,8 @@ static void turn_init(turn *t, double angle)
                               {2, t->times, t->keys, NULL, false},
                               {1, t->times, t->ones, NULL, false},
                               0};
-    t->clip = (th_clip){"turn", 30, 30, 1, &t->channel};
+    t->clip = (th_clip){
+        .name = "turn", .duration_ticks = 30, .ticks_per_second = 30, .channel_count = 1, .channels = &t->channel};
     t->joint = (th_joint){"joint", TH_NO_INDEX, TH_MAT34_IDENTITY};
     t->bone = (th_bone){0, TH_MAT34_IDENTITY};
     t->model = (th_model){.name = "m",
@@ -232,7 +233,11 @@ static void spin_init(spin *s, const double turns[2])
                                       {FRAMES, s->times[c], s->keys[c], NULL, false},
                                       {1, s->times[c], s->ones, NULL, false},
                                       0};
-        s->clips[c] = (th_clip){"spin", FRAMES - 1, 30, 1, &s->channels[c]};
+        s->clips[c] = (th_clip){.name = "spin",
+                                .duration_ticks = FRAMES - 1,
+                                .ticks_per_second = 30,
+                                .channel_count = 1,
+                                .channels = &s->channels[c]};
     }
     s->joint = (th_joint){"joint", TH_NO_INDEX, TH_MAT34_IDENTITY};
     s->bone = (th_bone){0, TH_MAT34_IDENTITY};

@@ -230,7 +230,8 @@ static const th_channel stride_channel = {0,
                                           {1, stride_ends, upright, NULL, false},
                                           {1, stride_ends, unscaled, NULL, false},
                                           0};
-static const th_clip stride_clip = {"stride", 31, 24, 1, &stride_channel};
+static const th_clip stride_clip = {
+    .name = "stride", .duration_ticks = 31, .ticks_per_second = 24, .channel_count = 1, .channels = &stride_channel};
 static const th_joint stride_joint = {"root", TH_NO_INDEX, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}};
 static const th_bone stride_bind = {0, {{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}}};
 static const th_model strider = {.name = "strider",

@@ -151,7 +151,8 @@ Test(model, check_looks_at_meshes)
     th_material material = {.name = "m", .texture = TH_NO_INDEX};
     th_vertex good[3] = {{.weight = {1}}, {.weight = {0.5f, 0.5f}}, {.weight = {1}}}, bad[3];
     uint32_t indices[3] = {0, 1, 2};
-    th_mesh mesh = {"mesh", 0, 3, 3, bad, indices};
+    th_mesh mesh = {
+        .name = "mesh", .material = 0, .vertex_count = 3, .index_count = 3, .vertices = bad, .indices = indices};
     th_model model = {.name = "m",
                       .joint_count = 1,
                       .joints = &joint,
@@ -279,7 +280,8 @@ typedef struct one_joint {
 static const th_model *make_one(one_joint *m, const char *name, const th_trs *rest, const th_channel *channel)
 {
     m->joint = (th_joint){"knee", TH_NO_INDEX, th_mat34_from(th_dmat34_from_trs(rest))};
-    m->clip = (th_clip){"bend", 0, 1, 1, channel};
+    m->clip =
+        (th_clip){.name = "bend", .duration_ticks = 0, .ticks_per_second = 1, .channel_count = 1, .channels = channel};
     m->model = (th_model){.name = name, .joint_count = 1, .joints = &m->joint, .size = 1};
     m->model.clips = &m->clip;
     m->model.clip_count = channel != NULL;

@@ -184,9 +184,16 @@ Test(render_mesh, takes_one_triangle_and_leaves_out_none)
     stick *s = make_stick();
     th_vertex corners[] = {stick_vertex(0, 0, 0, 0), stick_vertex(1, 0, 0, 1), stick_vertex(-0.0F, 1, 0, 299)};
     const uint32_t indices[] = {0, 1, 2};
-    s->meshes[0] = (th_mesh){"none", 0, 3, 0, corners, NULL};
-    s->meshes[1] = (th_mesh){"one", 1, 3, 3, corners, indices};
-    s->meshes[2] = (th_mesh){"nothing at all", 0, 0, 0, NULL, NULL};
+    s->meshes[0] = (th_mesh){
+        .name = "none", .material = 0, .vertex_count = 3, .index_count = 0, .vertices = corners, .indices = NULL};
+    s->meshes[1] = (th_mesh){
+        .name = "one", .material = 1, .vertex_count = 3, .index_count = 3, .vertices = corners, .indices = indices};
+    s->meshes[2] = (th_mesh){.name = "nothing at all",
+                             .material = 0,
+                             .vertex_count = 0,
+                             .index_count = 0,
+                             .vertices = NULL,
+                             .indices = NULL};
     check_stick(s, 3);
     th_render_mesh *render_mesh = create_render_mesh(&s->model);
     cr_expect_eq(render_mesh->part_count, 1);
@@ -206,7 +213,8 @@ Test(render_mesh, keeps_degenerate_triangles_and_drops_unused_and_equal_vertices
     v[6] = v[0];
     memset(v[5].normal, 0, sizeof v[5].normal);
     const uint32_t indices[] = {0, 0, 1, 1, 1, 1, 0, 1, 3, 0, 1, 6, 5, 1, 2};
-    s->meshes[0] = (th_mesh){"odd", 0, 7, 15, v, indices};
+    s->meshes[0] = (th_mesh){
+        .name = "odd", .material = 0, .vertex_count = 7, .index_count = 15, .vertices = v, .indices = indices};
     check_stick(s, 1);
     th_render_mesh *render_mesh = create_render_mesh(&s->model);
     cr_expect_eq(render_mesh->vertex_count, 5, "4 is in no triangle, 6 is 0 again");
@@ -233,7 +241,12 @@ Test(render_mesh, takes_any_heap_of_triangles)
         for (int i = 0; i < 3 * TRIANGLES_OF_HEAP; i++)
             indices[i] = (uint32_t)random_between(&state, 0, VERTICES_OF_HEAP);
         for (int m = 0; m < 3; m++)
-            s->meshes[m] = (th_mesh){"heap", 0, VERTICES_OF_HEAP, TRIANGLES_OF_HEAP / 3 * 3, v, indices + 500 * m};
+            s->meshes[m] = (th_mesh){.name = "heap",
+                                     .material = 0,
+                                     .vertex_count = VERTICES_OF_HEAP,
+                                     .index_count = TRIANGLES_OF_HEAP / 3 * 3,
+                                     .vertices = v,
+                                     .indices = indices + 500 * m};
         s->model.mesh_count = 3;
         check_whole(&s->model);
     }
@@ -249,7 +262,8 @@ static th_render_mesh *pack_one(stick *s, th_vertex vertex)
     th_vertex corners[3] = {vertex, vertex, vertex};
     corners[1].position[0] += 1;
     corners[2].position[1] += 1;
-    s->meshes[0] = (th_mesh){"one", 0, 3, 3, corners, indices};
+    s->meshes[0] = (th_mesh){
+        .name = "one", .material = 0, .vertex_count = 3, .index_count = 3, .vertices = corners, .indices = indices};
     check_stick(s, 1);
     return create_render_mesh(&s->model);
 }
@@ -331,7 +345,8 @@ Test(render_mesh, texture_coordinates_that_half_precision_spoils_are_noted)
     static const uint32_t indices[] = {0, 1, 2};
     th_vertex corners[3] = {stick_vertex(0, 0, 0, 0), stick_vertex(1, 0, 0, 0), stick_vertex(0, 1, 0, 0)};
     corners[1].uv[0] = 4001.3F;
-    s->meshes[0] = (th_mesh){"road", 0, 3, 3, corners, indices};
+    s->meshes[0] = (th_mesh){
+        .name = "road", .material = 0, .vertex_count = 3, .index_count = 3, .vertices = corners, .indices = indices};
     s->model.mesh_count = 1;
     th_render_mesh *render_mesh = create_render_mesh(&s->model);
     cr_expect_eq(render_mesh->warning_count, 0, "there is no image");
@@ -372,7 +387,8 @@ Test(render_mesh, culls_what_is_never_seen)
     stick *s = make_stick();
     static const uint32_t indices[] = {0, 1, 2};
     th_vertex corners[3] = {stick_vertex(0, 0, 0, 10), stick_vertex(1, 0, 0, 10), stick_vertex(0, 1, 0, 10)};
-    s->meshes[0] = (th_mesh){"card", 0, 3, 3, corners, indices};
+    s->meshes[0] = (th_mesh){
+        .name = "card", .material = 0, .vertex_count = 3, .index_count = 3, .vertices = corners, .indices = indices};
     s->model.mesh_count = 1;
     cr_expect_eq(culling_of(s), TH_CULL_BACK);
     s->joints[9].rest.m[0] = -1;
@@ -398,9 +414,11 @@ Test(render_mesh, culls_nothing_that_a_clip_mirrors)
                                 .translation = {.key_count = 1, .times = times, .values = none},
                                 .rotation = {.key_count = 1, .times = times, .values = upright},
                                 .scale = {.key_count = 2, .times = times, .values = scales}};
-    const th_clip clip = {"turn", 1, 1, 1, &channel};
+    const th_clip clip = {
+        .name = "turn", .duration_ticks = 1, .ticks_per_second = 1, .channel_count = 1, .channels = &channel};
     th_vertex corners[3] = {stick_vertex(0, 0, 0, 10), stick_vertex(1, 0, 0, 10), stick_vertex(0, 1, 0, 10)};
-    s->meshes[0] = (th_mesh){"card", 0, 3, 3, corners, indices};
+    s->meshes[0] = (th_mesh){
+        .name = "card", .material = 0, .vertex_count = 3, .index_count = 3, .vertices = corners, .indices = indices};
     s->model.mesh_count = 1;
     s->model.clips = &clip;
     s->model.clip_count = 1;
@@ -463,8 +481,12 @@ static void add_ball_mesh(ball *b, int half, int rings, int sides, th_mesh *out)
             for (int i = ring == 0 ? 3 : 0; i < (ring == rings - 1 ? 3 : 6); i++)
                 b->indices[half][indices++] = two[i];
         }
-    *out = (th_mesh){
-        half == 0 ? "north" : "south", (uint32_t)half, vertices, indices, b->vertices[half], b->indices[half]};
+    *out = (th_mesh){.name = half == 0 ? "north" : "south",
+                     .material = (uint32_t)half,
+                     .vertex_count = vertices,
+                     .index_count = indices,
+                     .vertices = b->vertices[half],
+                     .indices = b->indices[half]};
 }
 
 Test(render_mesh, levels_have_no_gaps_between_meshes_nor_at_seams)
@@ -541,7 +563,12 @@ static void add_drum(drum *d, th_mesh *out)
             memcpy(&d->indices[count], (uint32_t[6]){a, c, b, b, c, e}, 6 * sizeof *d->indices);
             count += 6;
         }
-    *out = (th_mesh){"drum", 0, DRUM_RINGS * DRUM_SIDES, count, d->vertices, d->indices};
+    *out = (th_mesh){.name = "drum",
+                     .material = 0,
+                     .vertex_count = DRUM_RINGS * DRUM_SIDES,
+                     .index_count = count,
+                     .vertices = d->vertices,
+                     .indices = d->indices};
 }
 
 /* How far a corner's normal is from up, where the triangle begins on the flat top; else 0. */
@@ -683,7 +710,12 @@ Test(render_mesh, levels_keep_the_rings_that_bend)
         for (int k = 0; k < 6; k++)
             indices[count++] = two[k];
     }
-    s->meshes[0] = (th_mesh){"tube", 0, RINGS_OF_TUBE * SIDES_OF_TUBE, count, v, indices};
+    s->meshes[0] = (th_mesh){.name = "tube",
+                             .material = 0,
+                             .vertex_count = RINGS_OF_TUBE * SIDES_OF_TUBE,
+                             .index_count = count,
+                             .vertices = v,
+                             .indices = indices};
     check_stick(s, 1);
     th_render_mesh *render_mesh = create_render_mesh(&s->model);
     cr_expect_eq(render_mesh->lod_count, 4);
@@ -917,7 +949,12 @@ Test(render_mesh, refuses_more_triangles_than_an_index_can_count)
 {
     stick *s = make_stick();
     th_vertex corner = stick_vertex(0, 0, 0, 0);
-    s->meshes[0] = s->meshes[1] = (th_mesh){"endless", 0, 1, 3u << 28, &corner, NULL};
+    s->meshes[0] = s->meshes[1] = (th_mesh){.name = "endless",
+                                            .material = 0,
+                                            .vertex_count = 1,
+                                            .index_count = 3u << 28,
+                                            .vertices = &corner,
+                                            .indices = NULL};
     s->model.mesh_count = 2;
     th_render_mesh *render_mesh;
     th_error err = {0};

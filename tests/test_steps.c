@@ -194,7 +194,11 @@ static walk *make_walk(const double *times_s, uint32_t count)
     const th_track still = {1, w->ends, w->ones, NULL, false}, upright = {1, w->ends, w->turns[0], NULL, false};
     w->channels[0] = (th_channel){0, {count, w->times, w->way, NULL, true}, upright, still, 0};
     w->channels[1] = (th_channel){1, still, {2, w->ends, w->turns[0], NULL, false}, still, 0};
-    w->clip = (th_clip){"walk", w->times[count - 1], 1000, 2, w->channels};
+    w->clip = (th_clip){.name = "walk",
+                        .duration_ticks = w->times[count - 1],
+                        .ticks_per_second = 1000,
+                        .channel_count = 2,
+                        .channels = w->channels};
     for (uint32_t j = 0; j < 2; j++) {
         w->joints[j] = (th_joint){"joint", TH_NO_INDEX, TH_MAT34_IDENTITY};
         w->bones[j] = (th_bone){j, TH_MAT34_IDENTITY};

@@ -155,9 +155,48 @@ static th_result check_vertex(const th_model *model, const th_mesh *mesh, uint32
     return TH_OK;
 }
 
+static bool target_ok(const th_model *model, const th_mesh *mesh, uint32_t t)
+{
+    const th_morph_target *target = &mesh->targets[t];
+    if (target->weight >= model->weight_count || (t > 0 && target->weight <= target[-1].weight))
+        return false;
+    for (uint32_t d = 0; d < target->delta_count; d++) {
+        const th_morph_delta *delta = &target->deltas[d];
+        if (delta->vertex >= mesh->vertex_count || (d > 0 && delta->vertex <= delta[-1].vertex) ||
+            !all_finite(delta->position, 3) || !all_finite(delta->normal, 3))
+            return false;
+    }
+    return true;
+}
+
+static th_result check_targets(const th_model *model, const th_mesh *mesh, uint64_t *deltas, th_error *err)
+{
+    for (uint32_t t = 0; t < mesh->target_count; t++) {
+        if (!target_ok(model, mesh, t))
+            return th_fail(err, TH_ERR_INPUT, "mesh %s: bad morph target %u", mesh->name, t);
+        *deltas += mesh->targets[t].delta_count;
+        if (*deltas > TH_MAX_DELTAS)
+            return th_fail(err, TH_ERR_LIMIT, "morph targets move more than %u vertices", TH_MAX_DELTAS);
+    }
+    return TH_OK;
+}
+
+static th_result check_weights(const th_model *model, th_error *err)
+{
+    if (model->weight_count > TH_MAX_WEIGHTS)
+        return th_fail(err, TH_ERR_LIMIT, "%u morph weights, the limit is %u", model->weight_count, TH_MAX_WEIGHTS);
+    for (uint32_t w = 0; w < model->weight_count; w++) {
+        const th_weight *weight = &model->weights[w];
+        if (!weight->name || weight->joint >= model->joint_count || (w > 0 && weight->joint < weight[-1].joint) ||
+            !isfinite(weight->rest))
+            return th_fail(err, TH_ERR_INPUT, "morph weight %u: bad name, joint or value", w);
+    }
+    return TH_OK;
+}
+
 static th_result check_meshes(const th_model *model, th_error *err)
 {
-    uint64_t vertices = 0;
+    uint64_t vertices = 0, deltas = 0;
     for (uint32_t m = 0; m < model->mesh_count; m++) {
         const th_mesh *mesh = &model->meshes[m];
         vertices += mesh->vertex_count;
@@ -172,6 +211,9 @@ static th_result check_meshes(const th_model *model, th_error *err)
             if (mesh->indices[i] >= mesh->vertex_count)
                 return th_fail(err, TH_ERR_INPUT, "mesh %s: index %u names vertex %u of %u", mesh->name, i,
                                mesh->indices[i], mesh->vertex_count);
+        const th_result result = check_targets(model, mesh, &deltas, err);
+        if (result != TH_OK)
+            return result;
     }
     return TH_OK;
 }
@@ -251,6 +293,13 @@ static th_result check_clip(const th_model *model, const th_clip *clip, th_error
             return th_fail(err, TH_ERR_INPUT, "clip %s: bad keys for joint %s", clip->name,
                            model->joints[channel->joint].name);
     }
+    for (uint32_t t = 0; t < clip->weight_track_count; t++) {
+        const th_weight_track *track = &clip->weight_tracks[t];
+        if (track->weight >= model->weight_count || (t > 0 && track->weight <= track[-1].weight))
+            return th_fail(err, TH_ERR_INPUT, "clip %s: weight track %u is out of order", clip->name, t);
+        if (!track_ok(&track->track, 1))
+            return th_fail(err, TH_ERR_INPUT, "clip %s: bad keys for morph weight %u", clip->name, track->weight);
+    }
     return TH_OK;
 }
 
@@ -260,6 +309,8 @@ th_result th_model_check(const th_model *model, th_error *err)
     th_result result = check_joints(model, err);
     if (result == TH_OK)
         result = check_binds(model, err);
+    if (result == TH_OK)
+        result = check_weights(model, err);
     if (result == TH_OK)
         result = check_materials(model, err);
     if (result == TH_OK)

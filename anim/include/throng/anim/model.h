@@ -7,7 +7,8 @@
  *            a mesh follows them.
  *   bone     one entry of the palette (th_bone): a joint and an inverse bind matrix. A joint has no bone, one, or
  *            several, because meshes may follow it with different matrices.
- *   channel  the keys that move one joint in one clip. */
+ *   channel  the keys that move one joint in one clip.
+ *   weight   how far a mesh is morphed towards one target. Clips move weights as they move joints. */
 #ifndef THRONG_ANIM_MODEL_H
 #define THRONG_ANIM_MODEL_H
 
@@ -26,6 +27,8 @@ TH_API_BEGIN
 #define TH_MAX_BONES    65535u
 #define TH_MAX_CLIPS    4096u
 #define TH_MAX_VERTICES (16u << 20) /* sum over all meshes */
+#define TH_MAX_WEIGHTS  4096u
+#define TH_MAX_DELTAS   (64u << 20) /* sum over all targets of all meshes */
 
 #define TH_NO_INDEX UINT32_MAX
 
@@ -51,6 +54,26 @@ typedef struct th_vertex {
     float weight[4];  /* descending, sum 1; unused influences have index 0 and weight 0 */
 } th_vertex;
 
+/* What a morph target adds to a vertex, in mesh space and before bones move it, where its weight is 1. Normals are
+ * normalised after all targets are added. */
+typedef struct th_morph_delta {
+    uint32_t vertex; /* of the mesh */
+    float position[3], normal[3];
+} th_morph_delta;
+
+typedef struct th_morph_target {
+    uint32_t weight; /* index into th_model.weights */
+    uint32_t delta_count;
+    const th_morph_delta *deltas; /* ascending by vertex, at most one per vertex; other vertices stay */
+} th_morph_target;
+
+/* Meshes may share weights: those that one node draws do. */
+typedef struct th_weight {
+    const char *name; /* of the target; "" if the file has none */
+    uint32_t joint;   /* the node that draws the meshes */
+    float rest;       /* if no track moves it */
+} th_weight;
+
 typedef struct th_mesh {
     const char *name;
     uint32_t material; /* index into th_model.materials */
@@ -58,6 +81,8 @@ typedef struct th_mesh {
     uint32_t index_count; /* a multiple of 3: triangles, counter-clockwise seen from outside */
     const th_vertex *vertices;
     const uint32_t *indices;
+    uint32_t target_count;
+    const th_morph_target *targets; /* ascending by weight, at most one per weight */
 } th_mesh;
 
 /* What alpha means: that of base_color, of the texture and of the vertex, multiplied. */
@@ -114,12 +139,20 @@ typedef struct th_channel {
     uint32_t filled; /* TH_TRANSLATION | ... */
 } th_channel;
 
+/* Moves a weight. Values are one number a key. Weights may be negative or above 1. */
+typedef struct th_weight_track {
+    uint32_t weight;
+    th_track track;
+} th_weight_track;
+
 typedef struct th_clip {
     const char *name;        /* never empty */
     double duration_ticks;   /* clip time wraps over it; 0 for a single pose */
     double ticks_per_second; /* above 0 */
     uint32_t channel_count;
     const th_channel *channels; /* ascending by joint, at most one per joint */
+    uint32_t weight_track_count;
+    const th_weight_track *weight_tracks; /* ascending by weight, at most one per weight */
 } th_clip;
 
 typedef struct th_model {
@@ -128,6 +161,8 @@ typedef struct th_model {
     const th_joint *joints; /* depth first: parents before children, each subtree a contiguous range */
     uint32_t bone_count;
     const th_bone *bones; /* ascending by joint */
+    uint32_t weight_count;
+    const th_weight *weights; /* ascending by joint, those of a joint in the order of its targets */
     uint32_t mesh_count;
     const th_mesh *meshes;
     uint32_t material_count;

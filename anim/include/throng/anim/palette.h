@@ -1,5 +1,6 @@
 /* Formats of bone palettes. An entry is a 3x4 row-major matrix with the translation in the last column. Shaders read it
- * as three rows. */
+ * as three rows. After the entries of the bones follow those of the morph weights: twelve weights each, in the order of
+ * th_model.weights, then zeros. */
 #ifndef THRONG_ANIM_PALETTE_H
 #define THRONG_ANIM_PALETTE_H
 
@@ -35,6 +36,12 @@ const char *th_palette_name(th_palette format);
 static inline size_t th_palette_entry_bytes(th_palette format)
 {
     return format == TH_PALETTE_F16 ? 24 : 48;
+}
+
+/* Entries of the palette of a model. */
+static inline uint32_t th_palette_entries(uint32_t bone_count, uint32_t weight_count)
+{
+    return bone_count + (weight_count + 11) / 12;
 }
 
 /* Bytes from the palette of an instance to the next: whole cache lines, but never whole pages. A kernel writes the same
