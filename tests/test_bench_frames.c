@@ -7,6 +7,7 @@
 #include <throng/bench/bench.h>
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,7 +152,7 @@ static void stage_init(stage *s, const th_options *o)
     const th_crowd_view_desc desc = th_model_set_crowd_view_desc(&s->model_set, &o->crowd);
     cr_assert_eq(th_target_create(&(th_target_desc){WIDTH, HEIGHT, 1}, &s->target, &err), TH_OK, "%s", err.text);
     cr_assert_eq(th_crowd_view_create(&desc, s->gl, &s->crowd_view, &err), TH_OK, "%s", err.text);
-    s->camera = th_crowd_view_camera(s->crowd_view, (float)WIDTH / HEIGHT);
+    s->camera = th_crowd_view_camera(s->crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
 }
 
 static void stage_fini(stage *s)

@@ -22,10 +22,19 @@ TestSuite(root_motion, .init = make_human, .fini = free_human, .timeout = 120);
 
 /* What all vertices of a model do, pose by pose. */
 typedef struct brute {
-    double radius; /* the farthest from the sphere's centre */
-    double reach;  /* and from the Y axis */
-    double lowest; /* the least height */
+    double radius;  /* the farthest from the sphere's centre */
+    double outside; /* and from the sphere of its part of the clip; negative: within */
+    double reach;   /* and from the Y axis */
+    double lowest;  /* the least height */
 } brute;
+
+static double away_from(const double at[3], const th_bounds_sphere *sphere)
+{
+    double away = 0;
+    for (int i = 0; i < 3; i++)
+        away += (at[i] - sphere->centre[i]) * (at[i] - sphere->centre[i]);
+    return sqrt(away);
+}
 
 static void skin(const th_vertex *vertex, const th_dmat34 *palette, double out[3])
 {
@@ -45,13 +54,13 @@ static void look(const th_model *model, const th_clip *clip, double ticks, th_in
     th_dmat34 *pose = calloc(model->joint_count, sizeof *pose), *palette = calloc(model->bone_count, sizeof *palette);
     th_exact_pose(model, clip, ticks, interpolation, pose);
     th_exact_palette(model, pose, palette);
+    const uint32_t part = clip ? (uint32_t)(TH_BOUNDS_PARTS * ticks / clip->duration_ticks) : TH_BOUNDS_PARTS / 2;
     for (uint32_t m = 0; m < model->mesh_count; m++)
         for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
-            double at[3], away = 0;
+            double at[3];
             skin(&model->meshes[m].vertices[v], palette, at);
-            for (int i = 0; i < 3; i++)
-                away += (at[i] - bounds->centre[i]) * (at[i] - bounds->centre[i]);
-            seen->radius = fmax(seen->radius, sqrt(away));
+            seen->radius = fmax(seen->radius, away_from(at, &bounds->all));
+            seen->outside = fmax(seen->outside, away_from(at, &bounds->parts[part]) - bounds->parts[part].radius);
             seen->reach = fmax(seen->reach, hypot(at[0], at[2]));
             seen->lowest = fmin(seen->lowest, at[1]);
         }
@@ -63,7 +72,7 @@ static void look(const th_model *model, const th_clip *clip, double ticks, th_in
 static brute look_through(const th_model *model, uint32_t clip, th_interpolation interpolation, const th_bounds *bounds,
                           int moments)
 {
-    brute seen = {0, 0, HUGE_VAL};
+    brute seen = {.outside = -HUGE_VAL, .lowest = HUGE_VAL};
     uint64_t state = SEED;
     for (uint32_t c = 0; c < model->clip_count; c++)
         for (int i = 0; i < moments && (clip == c || clip == TH_ALL_CLIPS); i++)
@@ -90,10 +99,13 @@ static void check_bounds(const th_model *model, uint32_t clip, th_interpolation 
     th_bounds bounds = bounds_of(model, clip, interpolation);
     brute seen = look_through(model, clip, interpolation, &bounds, moments);
     const char *what = th_interpolation_name(interpolation);
-    cr_expect_leq(seen.radius, bounds.radius, "%s, clip %d, %s: a vertex %g outside of %g", model->name, (int)clip,
-                  what, seen.radius - bounds.radius, bounds.radius);
-    cr_expect_leq(bounds.radius, most * seen.radius, "%s, clip %d, %s: radius %g, of which %g is needed", model->name,
-                  (int)clip, what, bounds.radius, seen.radius);
+    cr_expect_leq(seen.radius, bounds.all.radius, "%s, clip %d, %s: a vertex %g outside of %g", model->name, (int)clip,
+                  what, seen.radius - bounds.all.radius, bounds.all.radius);
+    cr_expect_leq(bounds.all.radius, most * seen.radius, "%s, clip %d, %s: radius %g, of which %g is needed",
+                  model->name, (int)clip, what, bounds.all.radius, seen.radius);
+    if (clip != TH_ALL_CLIPS)
+        cr_expect_leq(seen.outside, 0, "%s, clip %d, %s: a vertex %g outside of its part", model->name, (int)clip, what,
+                      seen.outside);
     cr_expect(bounds.reach >= seen.reach && bounds.reach <= 2 * most * seen.reach, "%s, clip %d, %s: reach %g, not %g",
               model->name, (int)clip, what, bounds.reach, seen.reach);
     cr_expect_float_eq(bounds.lowest_y, seen.lowest, low * model->size, "%s, clip %d, %s: lowest %g, not %g",
@@ -114,8 +126,8 @@ Test(bounds, hold_the_human_in_every_clip)
 Test(bounds, of_the_human_are_what_one_would_guess)
 {
     th_bounds idle = bounds_of(human, th_model_find_clip(human, "idle"), TH_INTERPOLATION_AUTHORED);
-    cr_expect_float_eq(idle.centre[1], 0.9, 0.06, "%g", idle.centre[1]);
-    cr_expect(idle.radius > 0.9 && idle.radius < 1, "%g", idle.radius);
+    cr_expect_float_eq(idle.all.centre[1], 0.9, 0.06, "%g", idle.all.centre[1]);
+    cr_expect(idle.all.radius > 0.9 && idle.all.radius < 1, "%g", idle.all.radius);
     cr_expect_float_eq(idle.lowest_y, 0, 0.01, "%g", idle.lowest_y);
 }
 
@@ -250,8 +262,27 @@ Test(bounds, leave_the_margin_they_state)
     swing s;
     make_swing(&s);
     th_bounds bounds = bounds_of(&s.model, TH_NO_INDEX, TH_INTERPOLATION_AUTHORED);
-    cr_expect_float_eq(bounds.centre[1], -1, 1e-9);
-    cr_expect_float_eq(bounds.radius, 2 + 3.0 / 500, 1e-9, "%g", bounds.radius);
+    cr_expect_float_eq(bounds.all.centre[1], -1, 1e-9);
+    cr_expect_float_eq(bounds.all.radius, 2 + 3.0 / 500, 1e-9, "%g", bounds.all.radius);
+}
+
+/* The root travels 10 along X and back; each part of the clip sees little of it. */
+Test(bounds, follow_what_travels_part_by_part)
+{
+    const double times[] = {0, 32, 64};
+    const float there_and_back[] = {0, 0, 0, 10, 0, 0, 0, 0, 0};
+    swing s;
+    make_swing(&s);
+    s.channel.joint = 0;
+    s.channel.translation = (th_track){.key_count = 3, .times = times, .values = there_and_back};
+    s.channel.rotation = (th_track){.key_count = 1, .times = times, .values = (const float[]){0, 0, 0, 1}};
+    check_bounds(&s.model, 0, TH_INTERPOLATION_AUTHORED, 1000, 1.2, 0);
+    const th_bounds bounds = bounds_of(&s.model, 0, TH_INTERPOLATION_AUTHORED);
+    for (uint32_t p = 0; p < TH_BOUNDS_PARTS; p++) {
+        const double part_x = 10 - 10 * fabs((p + 0.5) / (TH_BOUNDS_PARTS / 2) - 1);
+        cr_expect_float_eq(bounds.parts[p].centre[0], part_x, 1, "part %u: %g", p, bounds.parts[p].centre[0]);
+        cr_expect_lt(bounds.parts[p].radius, 0.6 * bounds.all.radius, "part %u: %g", p, bounds.parts[p].radius);
+    }
 }
 
 /* More keys than samples. */
@@ -271,14 +302,14 @@ Test(bounds, of_a_model_without_vertices_are_those_of_its_joints)
     for (double t = 0; t <= model->clips[0].duration_ticks; t += 0.01) {
         th_exact_pose(model, &model->clips[0], t, TH_INTERPOLATION_AUTHORED, pose);
         for (int j = 0; j < 20; j++) {
-            double x = pose[j].m[3] - bounds.centre[0], y = pose[j].m[7] - bounds.centre[1],
-                   z = pose[j].m[11] - bounds.centre[2];
+            double x = pose[j].m[3] - bounds.all.centre[0], y = pose[j].m[7] - bounds.all.centre[1],
+                   z = pose[j].m[11] - bounds.all.centre[2];
             reach = fmax(reach, sqrt(x * x + y * y + z * z));
             lowest = fmin(lowest, pose[j].m[7]);
         }
     }
-    cr_expect(reach + 0.05 * model->size <= bounds.radius && bounds.radius < 1.2 * reach + 0.05 * model->size,
-              "%g around %g", bounds.radius, reach);
+    cr_expect(reach + 0.05 * model->size <= bounds.all.radius && bounds.all.radius < 1.2 * reach + 0.05 * model->size,
+              "%g around %g", bounds.all.radius, reach);
     cr_expect_float_eq(bounds.lowest_y, lowest, 0.01 * model->size);
     th_model_free(model);
 }

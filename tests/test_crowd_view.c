@@ -63,7 +63,7 @@ static void fixture_init(fixture *s, th_gl *gl, th_palette palette)
     cr_assert_eq(th_crowd_view_create(&s->desc, gl, &s->crowd_view, &err), TH_OK, "%s", err.text);
     const th_target_desc desc = {.width = WIDTH, .height = HEIGHT, .samples = 4};
     cr_assert_eq(th_target_create(&desc, &s->target, &err), TH_OK, "%s", err.text);
-    s->camera = th_crowd_view_camera(s->crowd_view, (float)WIDTH / HEIGHT);
+    s->camera = th_crowd_view_camera(s->crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
 }
 
 static void fixture_fini(fixture *s)
@@ -134,7 +134,7 @@ Test(crowd_view, frames_a_crowd_of_any_size)
         desc.count = counts[n % 6];
         desc.start_s = 3;
         cr_assert_eq(th_crowd_view_create(&desc, gl, &crowd_view, &err), TH_OK, "%s", err.text);
-        const th_camera camera = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT);
+        const th_camera camera = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
         double low[2] = {9, 9}, high[2] = {-9, -9};
         float clip[16];
         th_camera_clip(&camera, (float)WIDTH / HEIGHT, clip);

@@ -81,7 +81,7 @@ static const uint8_t *draw_from(th_crowd_view *crowd_view, const th_camera *came
 
 static const uint8_t *draw(th_crowd_view *crowd_view, int picture)
 {
-    const th_camera camera = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT);
+    const th_camera camera = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL);
     return draw_from(crowd_view, &camera, picture);
 }
 
@@ -192,7 +192,7 @@ Test(crowd_view_rebuild, changes_while_few_are_in_sight)
     settings options = usual();
     options.crowd.count = 3000;
     th_crowd_view *crowd_view = create(&options);
-    th_camera all = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT), few = all;
+    th_camera all = th_crowd_view_camera(crowd_view, (float)WIDTH / HEIGHT, HUGE_VAL), few = all;
     few.distance /= 40;
     few.pitch_rad = 1;
     th_crowd_view_fit_depth(crowd_view, &few);

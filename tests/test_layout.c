@@ -17,11 +17,41 @@ enum { WALKS, RUNS, STANDS, STRIDES, SIDEWAYS, LOCOMOTIONS };
 
 /* STRIDES: the clip itself moves it. SIDEWAYS: of centimetres, along its +X. */
 static const th_locomotion locomotions[LOCOMOTIONS] = {
-    [WALKS] = {{{0, 0.9f, 0}, 1}, 0.6f, 0, 1, 1.2f, 0, 0},
-    [RUNS] = {{{0, 0.9f, 0}, 1}, 0.7f, -0.01f, 1, 3.2f, 0, 0},
-    [STANDS] = {{{0, 0.9f, 0}, 1}, 0.4f, 0.02f, 1, 0, 0, 0},
-    [STRIDES] = {{{0, 0.9f, 0.6f}, 1.5f}, 0.5f, 0, 1, 1.5f, 0, 1.25},
-    [SIDEWAYS] = {{{5, 40, 0}, 60}, 50, -2, 0.01f, 80, (float)(PI / 2), 0},
+    [WALKS] = {.sphere = {{0, 0.9f, 0}, 1},
+               .reach = 0.6f,
+               .lowest_y = 0,
+               .scale = 1,
+               .speed = 1.2f,
+               .facing_rad = 0,
+               .loop_s = 0},
+    [RUNS] = {.sphere = {{0, 0.9f, 0}, 1},
+              .reach = 0.7f,
+              .lowest_y = -0.01f,
+              .scale = 1,
+              .speed = 3.2f,
+              .facing_rad = 0,
+              .loop_s = 0},
+    [STANDS] = {.sphere = {{0, 0.9f, 0}, 1},
+                .reach = 0.4f,
+                .lowest_y = 0.02f,
+                .scale = 1,
+                .speed = 0,
+                .facing_rad = 0,
+                .loop_s = 0},
+    [STRIDES] = {.sphere = {{0, 0.9f, 0.6f}, 1.5f},
+                 .reach = 0.5f,
+                 .lowest_y = 0,
+                 .scale = 1,
+                 .speed = 1.5f,
+                 .facing_rad = 0,
+                 .loop_s = 1.25},
+    [SIDEWAYS] = {.sphere = {{5, 40, 0}, 60},
+                  .reach = 50,
+                  .lowest_y = -2,
+                  .scale = 0.01f,
+                  .speed = 80,
+                  .facing_rad = (float)(PI / 2),
+                  .loop_s = 0},
 };
 
 static th_instance_motion motions[COUNT];
@@ -273,7 +303,8 @@ Test(layout, carries_a_model_on_when_the_crowd_has_its_clip_jump_back)
 {
     enum { STRIDERS = 64, LOOPS = 4, NEAR = 12 };
     const double loop_s = stride_clip.duration_ticks / stride_clip.ticks_per_second;
-    const th_locomotion locomotion = {{{0, 0.9f, 0}, 2}, 0.5f, 0, 1, 1.5f, 0, loop_s};
+    const th_locomotion locomotion = {
+        .sphere = {{0, 0.9f, 0}, 2}, .reach = 0.5f, .scale = 1, .speed = 1.5f, .loop_s = loop_s};
     for (uint32_t i = 0; i < STRIDERS; i++)
         motions[i].locomotion = 0;
     const th_layout layout = th_layout_make(&(th_layout_desc){.kind = TH_LAYOUT_STREET,
@@ -405,28 +436,65 @@ Test(layout, holds_everyone_in_its_bounds)
     cr_expect_gt(th_layout_bounds(&nobody).radius, 0);
 }
 
-/* The first sphere is about the model as it is placed, and between the others lies its way. */
+static void expect_sphere(const th_sphere *sphere, const th_sphere *in_model, const th_instance_transform *where)
+{
+    const th_mat34 m = th_instance_transform_matrix(where);
+    double at[3];
+    apply(&m, in_model->centre, at);
+    for (int axis = 0; axis < 3; axis++)
+        cr_expect_float_eq((double)sphere->centre[axis], at[axis], 1e-4);
+    cr_expect_float_eq(sphere->radius, in_model->radius * where->scale, 1e-5f);
+}
+
 Test(layout, knows_where_somebody_gets_to)
 {
     for (th_layout_kind kind = 0; kind < TH_LAYOUT_COUNT; kind++) {
         const th_layout layout = layout_of(kind, 100);
         th_layout_place(&layout, 0, 100, 7, placed);
         for (uint32_t i = 0; i < 100; i++) {
-            const th_sphere *sphere = &locomotions[motions[i].locomotion].sphere;
-            const bool walks = kind == TH_LAYOUT_STREET && motions[i].locomotion != STANDS;
-            const th_mat34 m = th_instance_transform_matrix(&placed[i]);
-            th_sphere spheres[3];
-            double at[3];
-            cr_expect_eq(th_layout_reach(&layout, i, 7, spheres), walks ? 3 : 1);
-            apply(&m, sphere->centre, at);
-            for (int axis = 0; axis < 3; axis++)
-                cr_expect_float_eq((double)spheres[0].centre[axis], at[axis], 1e-4);
-            cr_expect_float_eq(spheres[0].radius, sphere->radius * placed[i].scale, 1e-5f);
-            if (!walks)
+            const th_sphere *whole = &locomotions[motions[i].locomotion].sphere;
+            th_sphere ends[TH_BOUNDS_PARTS], now = th_layout_sphere(&layout, i, 7);
+            const uint32_t count = th_layout_reach(&layout, i, 7, HUGE_VAL, ends);
+            if (motions[i].locomotion != STRIDES)
+                expect_sphere(&now, whole, &placed[i]);
+            if (kind != TH_LAYOUT_STREET || motions[i].locomotion == STANDS) {
+                cr_expect_eq(count, 1);
+                expect_sphere(&ends[0], whole, &placed[i]);
                 continue;
-            cr_expect(spheres[1].centre[0] == spheres[0].centre[0] && spheres[2].centre[0] == spheres[0].centre[0]);
-            cr_expect(spheres[1].centre[2] <= spheres[0].centre[2] && spheres[0].centre[2] <= spheres[2].centre[2]);
-            cr_expect_float_eq(spheres[2].centre[2] - spheres[1].centre[2], layout.length, 1e-4f * layout.length);
+            }
+            cr_expect_eq(count, 2);
+            cr_expect_leq(ends[0].centre[2] - ends[0].radius, now.centre[2] - now.radius);
+            cr_expect_leq(now.centre[2] + now.radius, ends[1].centre[2] + ends[1].radius);
+            cr_expect_float_eq(ends[1].centre[2] - ends[0].centre[2], layout.length, 1e-4f * layout.length);
         }
+    }
+}
+
+/* A clip of 16 s that moves the model, whose part p is marked by its sphere: forwards and backwards, over the seam. */
+Test(layout, shows_the_parts_of_a_clip_that_are_seen)
+{
+    static const struct {
+        double speed, time_s, shown_s;
+        uint32_t first, count, step;
+    } cases[] = {
+        {1, 0.5, 0, 0, 1, 1},    {1, 3.5, 2, 3, 3, 1},  {1, 14.5, 3, 14, 4, 1},    {-1, 0.5, 2, 15, 3, 15},
+        {-1, 14.5, 2, 1, 3, 15}, {2, 1.25, 1, 2, 3, 1}, {1, 3.5, 13.25, 3, 14, 1}, {0, 5, 1e9, 0, 1, 1},
+    };
+    th_locomotion locomotion = {.sphere = {{0, 0, 0}, 100}, .reach = 1, .scale = 1, .speed = 1, .loop_s = 16};
+    for (uint32_t p = 0; p < TH_BOUNDS_PARTS; p++)
+        locomotion.parts[p] = (th_sphere){{0, 0, 0}, (float)(p + 1)};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        motions[0] = (th_instance_motion){.speed = cases[c].speed};
+        const th_layout layout = th_layout_make(
+            &(th_layout_desc){.locomotions = &locomotion, .locomotion_count = 1, .motions = motions, .count = 1});
+        th_sphere spheres[TH_BOUNDS_PARTS];
+        const uint32_t count = th_layout_reach(&layout, 0, cases[c].time_s, cases[c].shown_s, spheres);
+        cr_assert_eq(count, cases[c].count, "case %zu: %u", c, count);
+        for (uint32_t p = 0; p < count; p++)
+            cr_expect_eq(spheres[p].radius, (float)((cases[c].first + p * cases[c].step) % TH_BOUNDS_PARTS + 1),
+                         "case %zu, part %u: %g", c, p, (double)spheres[p].radius - 1);
+        cr_expect_eq(th_layout_sphere(&layout, 0, cases[c].time_s).radius, (float)(cases[c].first + 1));
+        cr_expect_eq(th_layout_reach(&layout, 0, cases[c].time_s, HUGE_VAL, spheres), 1);
+        cr_expect(cases[c].speed == 0 || spheres[0].radius == 100);
     }
 }

@@ -49,12 +49,33 @@ static void grow_middle(const th_bounds_sphere *before, th_bounds_sphere *middle
     middle->radius += distance(chord, middle->centre) + fabs(bulge);
 }
 
-typedef void balls_fn(void *ctx, const th_bounds_sphere *spheres, uint32_t count);
+/* Parts of a clip, both included. */
+typedef struct parts {
+    uint32_t first, last;
+} parts;
+
+static uint32_t part_at(const th_clip *clip, double ticks)
+{
+    const uint32_t last = TH_BOUNDS_PARTS - 1;
+    const double part = ticks / clip->duration_ticks * TH_BOUNDS_PARTS;
+    return part < last ? (uint32_t)part : last;
+}
+
+/* A pose belongs to all parts. */
+static parts parts_between(const th_clip *clip, double from, double to)
+{
+    if (!clip || !(clip->duration_ticks > 0))
+        return (parts){0, TH_BOUNDS_PARTS - 1};
+    return (parts){part_at(clip, from), part_at(clip, to)};
+}
+
+typedef void balls_fn(void *ctx, parts during, const th_bounds_sphere *spheres, uint32_t count);
 
 /* Calls fn for the spheres at each moment of the clip, enlarged to cover the motion between moments. */
 static bool each_moment(th_bounds_proxy *b, const th_clip *clip, const th_moments *moments, balls_fn *fn, void *ctx)
 {
     assert(moments->count % 2 == 1); /* both ends, and midpoints */
+    const double *ticks = moments->ticks;
     th_bounds_sphere *store = calloc(3 * (size_t)b->sphere_count + 1, sizeof *store);
     th_bounds_sphere *before = store, *middle = store + b->sphere_count, *after = middle + b->sphere_count;
     for (uint32_t i = 0; store && i < moments->count; i++) {
@@ -65,9 +86,12 @@ static bool each_moment(th_bounds_proxy *b, const th_clip *clip, const th_moment
             continue;
         for (uint32_t n = 0; i > 0 && n < b->sphere_count; n++)
             grow_middle(&before[n], &middle[n], &after[n]);
-        if (i > 0)
-            fn(ctx, middle, b->sphere_count);
-        fn(ctx, after, b->sphere_count);
+        const parts during = parts_between(clip, ticks[i > 0 ? i - 2 : 0], ticks[i]);
+        if (i > 0) {
+            fn(ctx, during, before, b->sphere_count);
+            fn(ctx, during, middle, b->sphere_count);
+        }
+        fn(ctx, during, after, b->sphere_count);
         after = before;
         before = now;
     }
@@ -95,34 +119,54 @@ static bool each_clip(th_bounds_proxy *b, uint32_t clip, clip_fn *fn, void *ctx)
     return good;
 }
 
-/* ---- the sphere ---- */
+/* ---- the spheres ---- */
 
 typedef struct box {
     double low[3], high[3];
 } box;
 
-static void grow_box(void *ctx, const th_bounds_sphere *spheres, uint32_t count)
+/* The last one is of the whole clip. */
+typedef struct boxes {
+    box of[TH_BOUNDS_PARTS + 1];
+} boxes;
+
+static void grow_box(box *b, const th_bounds_sphere *sphere)
 {
-    box *whole = ctx;
-    for (uint32_t n = 0; n < count; n++)
-        for (int i = 0; i < 3; i++) {
-            whole->low[i] = fmin(whole->low[i], spheres[n].centre[i] - spheres[n].radius);
-            whole->high[i] = fmax(whole->high[i], spheres[n].centre[i] + spheres[n].radius);
-        }
+    for (int i = 0; i < 3; i++) {
+        b->low[i] = fmin(b->low[i], sphere->centre[i] - sphere->radius);
+        b->high[i] = fmax(b->high[i], sphere->centre[i] + sphere->radius);
+    }
+}
+
+static void grow_boxes(void *ctx, parts during, const th_bounds_sphere *spheres, uint32_t count)
+{
+    boxes *b = ctx;
+    for (uint32_t n = 0; n < count; n++) {
+        for (uint32_t p = during.first; p <= during.last; p++)
+            grow_box(&b->of[p], &spheres[n]);
+        grow_box(&b->of[TH_BOUNDS_PARTS], &spheres[n]);
+    }
 }
 
 static bool box_clip(th_bounds_proxy *b, const th_clip *clip, const th_moments *moments, void *ctx)
 {
-    return each_moment(b, clip, moments, grow_box, ctx);
+    return each_moment(b, clip, moments, grow_boxes, ctx);
 }
 
-static void grow_bounds(void *ctx, const th_bounds_sphere *spheres, uint32_t count)
+static void grow_sphere(th_bounds_sphere *sphere, const th_bounds_sphere *inner)
 {
-    th_bounds *sphere = ctx;
+    sphere->radius = fmax(sphere->radius, distance(sphere->centre, inner->centre) + inner->radius);
+}
+
+static void grow_bounds(void *ctx, parts during, const th_bounds_sphere *spheres, uint32_t count)
+{
+    th_bounds *bounds = ctx;
     for (uint32_t n = 0; n < count; n++) {
         const th_bounds_sphere *b = &spheres[n];
-        sphere->radius = fmax(sphere->radius, distance(sphere->centre, b->centre) + b->radius);
-        sphere->reach = fmax(sphere->reach, hypot(b->centre[0], b->centre[2]) + b->radius);
+        grow_sphere(&bounds->all, b);
+        for (uint32_t p = during.first; p <= during.last; p++)
+            grow_sphere(&bounds->parts[p], b);
+        bounds->reach = fmax(bounds->reach, hypot(b->centre[0], b->centre[2]) + b->radius);
     }
 }
 
@@ -138,18 +182,34 @@ static bool bound_clip(th_bounds_proxy *b, const th_clip *clip, const th_moments
     return good;
 }
 
+static void set_centre(th_bounds_sphere *sphere, const box *around)
+{
+    for (int i = 0; i < 3; i++)
+        sphere->centre[i] = around->low[i] / 2 + around->high[i] / 2;
+}
+
+static void add_margin(th_bounds_sphere *sphere)
+{
+    sphere->radius += MARGIN * (sphere->radius + distance(sphere->centre, (double[3]){0, 0, 0}));
+}
+
 static bool find_bounds(th_bounds_proxy *b, uint32_t clip, th_bounds *out)
 {
     assert(b->sphere_count > 0);
-    box whole = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
-    if (!each_clip(b, clip, box_clip, &whole))
+    boxes around;
+    for (uint32_t p = 0; p <= TH_BOUNDS_PARTS; p++)
+        around.of[p] = (box){{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
+    if (!each_clip(b, clip, box_clip, &around))
         return false;
-    for (int i = 0; i < 3; i++)
-        out->centre[i] = whole.low[i] / 2 + whole.high[i] / 2;
+    for (uint32_t p = 0; p < TH_BOUNDS_PARTS; p++)
+        set_centre(&out->parts[p], &around.of[p]);
+    set_centre(&out->all, &around.of[TH_BOUNDS_PARTS]);
     out->lowest_y = HUGE_VAL;
     if (!each_clip(b, clip, bound_clip, out))
         return false;
-    out->radius += MARGIN * (out->radius + distance(out->centre, (double[3]){0, 0, 0}));
+    for (uint32_t p = 0; p < TH_BOUNDS_PARTS; p++)
+        add_margin(&out->parts[p]);
+    add_margin(&out->all);
     return true;
 }
 
@@ -158,7 +218,7 @@ th_result th_model_bounds(const th_model *model, uint32_t clip, th_interpolation
 {
     assert(model && out && (clip < model->clip_count || clip == TH_NO_INDEX || clip == TH_ALL_CLIPS));
     assert((unsigned)interpolation < TH_INTERPOLATION_COUNT);
-    *out = (th_bounds){.radius = 0};
+    *out = (th_bounds){.reach = 0};
     th_bounds_proxy b;
     bool good = th_bounds_proxy_init(&b, model, interpolation);
     if (good && b.sphere_count > 0)

@@ -18,10 +18,6 @@ void th_moments_fini(th_moments *moments);
 
 int th_compare_doubles(const void *a, const void *b); /* for qsort */
 
-typedef struct th_bounds_sphere {
-    double centre[3], radius;
-} th_bounds_sphere;
-
 /* A model in a pose: spheres attached to joints that contain all vertices. A model without vertices has its joints,
  * with radius 0. */
 typedef struct th_bounds_proxy {

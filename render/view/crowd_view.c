@@ -19,18 +19,20 @@ static const float to_sun[3] = {0.46F, 0.62F, 0.64F};
 
 /* ---- what the camera sees ---- */
 
-th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect)
+th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect, double shown_s)
 {
-    assert(crowd_view && aspect > 0);
+    assert(crowd_view && aspect > 0 && shown_s >= 0);
     const th_crowd_view_desc *d = &crowd_view->desc;
     assert(d->zoom > 0 && crowd_view->scene->instance_count > 0);
     th_camera camera = th_camera_look_at((float[3]){0, 0, 1}, (float[3]){0, 0, 0});
     th_camera_orbit(&camera, (float)(d->yaw_deg * DEGREE), (float)(d->pitch_deg * DEGREE));
     th_camera_fit now = th_camera_fit_begin(&camera, aspect, FULL), ever = now;
     for (uint32_t i = 0; i < crowd_view->scene->instance_count; i++) {
-        th_sphere spheres[3];
-        const uint32_t count = th_layout_reach(&crowd_view->layout, i, d->start_s, spheres);
-        th_camera_fit_add(&now, spheres[0].centre, spheres[0].radius);
+        th_sphere spheres[TH_BOUNDS_PARTS];
+        const uint32_t count = th_layout_reach(&crowd_view->layout, i, d->start_s, shown_s, spheres);
+        const th_sphere first = th_layout_sphere(&crowd_view->layout, i, d->start_s);
+        th_camera_fit_add(&now, first.centre, first.radius);
+        th_camera_fit_add(&ever, first.centre, first.radius);
         for (uint32_t s = 0; s < count; s++)
             th_camera_fit_add(&ever, spheres[s].centre, spheres[s].radius);
     }

@@ -45,6 +45,11 @@ static th_result make_meshes(th_crowd_view *crowd_view, th_error *err)
 
 /* ---- locomotion ---- */
 
+static th_sphere sphere_of(const th_bounds_sphere *s)
+{
+    return (th_sphere){{(float)s->centre[0], (float)s->centre[1], (float)s->centre[2]}, (float)s->radius};
+}
+
 static th_result make_locomotion(th_interpolation interpolation, const th_model *model, uint32_t clip, float scale,
                                  th_locomotion *out, th_error *err)
 {
@@ -57,7 +62,7 @@ static th_result make_locomotion(th_interpolation interpolation, const th_model 
     if (result != TH_OK)
         return result;
     *out = (th_locomotion){
-        .sphere = {{(float)bounds.centre[0], (float)bounds.centre[1], (float)bounds.centre[2]}, (float)bounds.radius},
+        .sphere = sphere_of(&bounds.all),
         .reach = (float)bounds.reach,
         .lowest_y = (float)bounds.lowest_y,
         .scale = scale,
@@ -65,6 +70,8 @@ static th_result make_locomotion(th_interpolation interpolation, const th_model 
         .facing_rad = (float)root_motion.heading_rad,
         .loop_s = root_motion.loop_s,
     };
+    for (uint32_t p = 0; p < TH_BOUNDS_PARTS; p++)
+        out->parts[p] = sphere_of(&bounds.parts[p]);
     return TH_OK;
 }
 

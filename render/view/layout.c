@@ -230,33 +230,73 @@ th_sphere th_layout_bounds(const th_layout *layout)
     return (th_sphere){{0, (float)(high / 2), 0}, radius > 0 ? (float)(radius * 1.0001) : 1};
 }
 
-static th_sphere sphere_at(const th_locomotion *locomotion, const th_instance_transform *at)
+/* A sphere of the locomotion, in the scene. */
+static th_sphere sphere_at(const th_sphere *sphere, const th_instance_transform *at)
 {
     const th_mat34 m = th_instance_transform_matrix(at);
-    const float *c = locomotion->sphere.centre;
-    th_sphere sphere = {.radius = at->scale * locomotion->sphere.radius};
+    const float *c = sphere->centre;
+    th_sphere placed = {.radius = at->scale * sphere->radius};
     for (int row = 0; row < 3; row++) {
         const float *to = m.m + 4 * row;
-        sphere.centre[row] = to[0] * c[0] + to[1] * c[1] + to[2] * c[2] + to[3];
+        placed.centre[row] = to[0] * c[0] + to[1] * c[1] + to[2] * c[2] + to[3];
     }
-    return sphere;
+    return placed;
 }
 
-uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time_s, th_sphere out[3])
+/* Which part of the clip plays at a time. */
+static uint32_t part_at(const th_locomotion *locomotion, const th_instance_motion *motion, double time_s)
 {
-    assert(layout && out && instance < layout->desc.count);
+    const th_playback playback = th_playback_of(locomotion->loop_s, motion->phase_s, motion->speed);
+    const double part = th_playback_ratio(playback, time_s) * TH_BOUNDS_PARTS;
+    return part < TH_BOUNDS_PARTS - 1 ? (uint32_t)part : TH_BOUNDS_PARTS - 1;
+}
+
+/* Clips without root motion are framed whole, so that all pictures of them are framed alike. */
+static uint32_t reach_of_clip(const th_locomotion *locomotion, const th_instance_motion *motion, double time_s,
+                              double shown_s, const th_instance_transform *at, th_sphere *out)
+{
+    const double most_parts = fabs(motion->speed) * shown_s / locomotion->loop_s * TH_BOUNDS_PARTS;
+    if (!(locomotion->loop_s > 0) || !(most_parts < TH_BOUNDS_PARTS - 1)) {
+        out[0] = sphere_at(&locomotion->sphere, at);
+        return 1;
+    }
+    const uint32_t step = motion->speed < 0 ? TH_BOUNDS_PARTS - 1 : 1;
+    const uint32_t last = part_at(locomotion, motion, time_s + shown_s);
+    uint32_t count = 0;
+    for (uint32_t part = part_at(locomotion, motion, time_s);; part = (part + step) % TH_BOUNDS_PARTS) {
+        assert(count < TH_BOUNDS_PARTS);
+        out[count++] = sphere_at(&locomotion->parts[part], at);
+        if (part == last)
+            return count;
+    }
+}
+
+th_sphere th_layout_sphere(const th_layout *layout, uint32_t instance, double time_s)
+{
+    assert(layout && instance < layout->desc.count);
+    const th_instance_motion *motion = &layout->desc.motions[instance];
+    th_instance_transform at;
+    th_sphere sphere[1];
+    th_layout_place(layout, instance, instance + 1, time_s, &at);
+    reach_of_clip(&layout->desc.locomotions[motion->locomotion], motion, time_s, 0, &at, sphere);
+    return sphere[0];
+}
+
+uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time_s, double shown_s,
+                         th_sphere out[TH_BOUNDS_PARTS])
+{
+    assert(layout && out && instance < layout->desc.count && shown_s >= 0);
     const th_instance_motion *motion = &layout->desc.motions[instance];
     const th_locomotion *locomotion = &layout->desc.locomotions[motion->locomotion];
     th_instance_transform at;
     th_layout_place(layout, instance, instance + 1, time_s, &at);
-    out[0] = sphere_at(locomotion, &at);
     if (layout->desc.kind != TH_LAYOUT_STREET || !walks(locomotion, motion))
-        return 1;
-    at.position[2] = -layout->length / 2;
-    out[1] = sphere_at(locomotion, &at);
-    at.position[2] = layout->length / 2;
-    out[2] = sphere_at(locomotion, &at);
-    return 3;
+        return reach_of_clip(locomotion, motion, time_s, shown_s, &at, out);
+    for (uint32_t end = 0; end < 2; end++) {
+        at.position[2] = (end == 0 ? -layout->length : layout->length) / 2;
+        out[end] = sphere_at(&locomotion->sphere, &at);
+    }
+    return 2;
 }
 
 th_mat34 th_instance_transform_matrix(const th_instance_transform *transform)

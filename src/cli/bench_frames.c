@@ -214,7 +214,7 @@ static th_result prepare(subject *s, th_error *err)
         result = find_crowd_view(e, s->kind->of_many, &s->crowd_view, err);
     if (result != TH_OK)
         return result;
-    s->camera = th_crowd_view_camera(few, th_picture_aspect(&e->picture));
+    s->camera = th_crowd_view_camera(few, th_picture_aspect(&e->picture), HUGE_VAL);
     s->row->threads = e->crowds[FEW].jobs.threads;
     result = check(s, err);
     if (s->kind->of_many)

@@ -1,5 +1,7 @@
 #include "load_test_gl.h"
 
+#include <math.h>
+
 /* Bytes for each character in the lists of transforms, of visible and of posed characters. */
 enum { LISTED_BYTES = 96 };
 
@@ -74,7 +76,7 @@ static th_result prepare(void *ctx, uint32_t threads, uint32_t characters, th_er
         result = make_crowd_view(c, characters, c->one, &c->all, err);
     if (result != TH_OK)
         return result;
-    c->camera = th_crowd_view_camera(c->all, th_picture_aspect(&c->picture));
+    c->camera = th_crowd_view_camera(c->all, th_picture_aspect(&c->picture), HUGE_VAL);
     for (uint64_t slot = 0; slot < TH_RING_SLOTS; slot++)
         draw(c, slot);
     return TH_OK;

@@ -87,7 +87,8 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
 static th_result draw_frames(rendering *r, th_error *err)
 {
     const uint32_t count = r->file.frame_count;
-    const th_camera camera = th_crowd_view_camera(r->crowd_view, th_picture_aspect(&r->picture));
+    const double shown_s = (count - 1) / r->file.frames_per_s;
+    const th_camera camera = th_crowd_view_camera(r->crowd_view, th_picture_aspect(&r->picture), shown_s);
     const bool is_seen = th_progress_wanted();
     th_result result = TH_OK;
     for (uint32_t frame = 0; frame < count && result == TH_OK; frame++) {

@@ -4,6 +4,7 @@
 #include <throng/render/crowd_view.h>
 #include <throng/render/frame_writer.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -105,7 +106,7 @@ static th_result render(void *ctx, double time_s, uint32_t width, uint32_t heigh
     th_result result = same && p->pixels ? TH_OK : make_target(p, width, height, err);
     if (result != TH_OK)
         return result;
-    const th_camera camera = th_crowd_view_camera(p->crowd_view, (float)width / (float)height);
+    const th_camera camera = th_crowd_view_camera(p->crowd_view, (float)width / (float)height, HUGE_VAL);
     if (!th_crowd_view_frame(p->crowd_view, time_s, &camera, p->target, width, height))
         return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost the palettes of a picture");
     th_target_resolve(p->target);

@@ -135,7 +135,7 @@ static float aspect_of(const th_canvas *canvas)
 static void see_all(th_viewer *v)
 {
     v->aspect = aspect_of(v->canvas);
-    const th_camera camera = th_crowd_view_camera(v->crowd_view, v->aspect);
+    const th_camera camera = th_crowd_view_camera(v->crowd_view, v->aspect, HUGE_VAL);
     th_viewpoint_see_all(&v->viewpoint, &camera);
 }
 

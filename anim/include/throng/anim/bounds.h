@@ -13,15 +13,22 @@ TH_API_BEGIN
 /* Clip index that stands for the rest pose and all clips. */
 #define TH_ALL_CLIPS (TH_NO_INDEX - 1)
 
+typedef struct th_bounds_sphere {
+    double centre[3], radius;
+} th_bounds_sphere;
+
+/* Equal parts of a clip. */
+#define TH_BOUNDS_PARTS 16u
+
 /* In scene units, in the space of one instance. Includes movement of the root by the clip. */
 typedef struct th_bounds {
-    double centre[3];
-    double radius;
-    double reach;    /* largest distance of a vertex from the Y axis; without margin */
+    th_bounds_sphere all;
+    th_bounds_sphere parts[TH_BOUNDS_PARTS]; /* during each part of the clip; undefined for TH_ALL_CLIPS */
+    double reach;                            /* largest distance of a vertex from the Y axis; without margin */
     double lowest_y; /* of any vertex, as sampled; without margin, so that feet stay on the ground */
 } th_bounds;
 
-/* Computes a sphere that contains every vertex.
+/* Computes spheres that contain every vertex.
  *
  * clip: an index, TH_NO_INDEX for the rest pose, or TH_ALL_CLIPS.
  *

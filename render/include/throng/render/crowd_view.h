@@ -89,9 +89,10 @@ void th_crowd_view_release(th_crowd_view *crowd_view,
 
 /* ---- drawing ---- */
 
-/* A camera that sees the whole crowd, with the desc's angles and zoom, centred on the crowd at its start time. Visits
+/* A camera with the desc's angles and zoom, centred on the crowd at its start time. It sees the whole crowd from then
+ * on for shown_s, which may be 0 or infinite: a clip that carries its character away is followed no farther. Visits
  * every character, so it is too slow for every frame. */
-th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect);
+th_camera th_crowd_view_camera(const th_crowd_view *crowd_view, float aspect, double shown_s);
 
 /* Sets near and far to enclose the ground and everything on it. */
 void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera);

@@ -8,6 +8,7 @@
 #ifndef THRONG_RENDER_LAYOUT_H
 #define THRONG_RENDER_LAYOUT_H
 
+#include <throng/anim/bounds.h>
 #include <throng/anim/transform.h>
 #include <throng/core/api.h>
 #include <throng/core/error.h>
@@ -38,14 +39,15 @@ typedef struct th_sphere {
 
 /* One way of moving, usually a model with one of its clips. Lengths are in model units, before `scale`. */
 typedef struct th_locomotion {
-    th_sphere sphere; /* holds the model during the clip (bounds.h), relative to its position */
-    float reach;      /* largest distance from the Y axis */
-    float lowest_y;   /* this height is placed on the ground */
-    float scale;      /* scene units per model unit; above 0 */
-    float speed;      /* along the ground, per second of the clip; 0: it stands */
-    float facing_rad; /* the walking direction, or the viewing direction of a standing model */
-    double loop_s;    /* above 0: the clip has root motion and jumps back after this many clip seconds, which is exactly
-                         its duration. 0: the clip stays in place */
+    th_sphere sphere;                 /* holds the model during the clip (bounds.h), relative to its position */
+    th_sphere parts[TH_BOUNDS_PARTS]; /* hold it during each part of the clip; needed if loop_s is above 0 */
+    float reach;                      /* largest distance from the Y axis */
+    float lowest_y;                   /* this height is placed on the ground */
+    float scale;                      /* scene units per model unit; above 0 */
+    float speed;                      /* along the ground, per second of the clip; 0: it stands */
+    float facing_rad;                 /* the walking direction, or the viewing direction of a standing model */
+    double loop_s; /* above 0: the clip has root motion and jumps back after this many clip seconds, which is exactly
+                      its duration. 0: the clip stays in place */
 } th_locomotion;
 
 /* One character. */
@@ -90,9 +92,13 @@ void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, doub
 /* A sphere that holds all characters at all times; radius above 0. */
 th_sphere th_layout_bounds(const th_layout *layout);
 
-/* A sphere around a character at the given time. If the character walks, also one at each end of its lane. Returns the
- * number of spheres. */
-uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time_s, th_sphere out[3]);
+/* A sphere around a character at the given time. It holds the whole clip, unless the clip has root motion. */
+th_sphere th_layout_sphere(const th_layout *layout, uint32_t instance, double time_s);
+
+/* Spheres that hold a character from time_s on for shown_s, which may be infinite: of a walker, one at each end of its
+ * lane. Returns the number of spheres. */
+uint32_t th_layout_reach(const th_layout *layout, uint32_t instance, double time_s, double shown_s,
+                         th_sphere out[TH_BOUNDS_PARTS]);
 
 /* scene_from_instance: scale, then rotation, then translation. */
 th_mat34 th_instance_transform_matrix(const th_instance_transform *transform);
