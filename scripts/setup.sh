@@ -7,6 +7,8 @@ build_packages="$build_packages libglfw3-dev libmeshoptimizer-dev libstb-dev pyt
 build_packages="$build_packages libmicrohttpd-dev libsystemd-dev zlib1g-dev"
 # Draco, which some glTF files are compressed with, and its language.
 build_packages="$build_packages libdraco-dev g++"
+# Textures in WebP.
+build_packages="$build_packages libwebp-dev"
 # An OpenGL that needs no GPU, for `throng render` on a server.
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
 # For tests a display that needs no screen.

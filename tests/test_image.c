@@ -27,6 +27,16 @@ static const uint8_t tga[18 + 24] = {0, 0,   2,  0,    0, 0,   0,   0,   0,   0,
                                      2, 0,   32, 0x28, 0, 0,   255, 255, 0,   255, 0,   255, 255, 0,
                                      0, 255, 0,  0,    0, 128, 255, 255, 255, 255, 255, 255, 255, 255};
 
+#ifdef TH_HAVE_WEBP
+/* The same six pixels, lossless. */
+static const uint8_t webp[] = {82, 73, 70, 70, 28, 0, 0,  0,   87,  69,  66,  80,  86, 80,  56,  76, 16,  0,
+                               0,  0,  47, 2,  64, 0, 16, 152, 255, 249, 159, 255, 3,  254, 135, 38, 195, 63};
+/* 16 x 16, grey of 146, lossy. */
+static const uint8_t webp_lossy[] = {82, 73,  70, 70, 36,  0,  0, 0,   87,  69,  66,  80,  86, 80, 56,
+                                     32, 24,  0,  0,  0,   48, 1, 0,   157, 1,   42,  16,  0,  16, 0,
+                                     2,  192, 76, 37, 164, 0,  3, 112, 0,   254, 213, 216, 0,  0};
+#endif
+
 static th_result decode(const uint8_t *bytes, size_t count, th_render_mesh_image *out, th_error *err)
 {
     return th_image_decode(bytes, count, TH_RENDER_MESH_MAX_IMAGE_BYTES, out, err);
@@ -63,6 +73,42 @@ Test(image, has_its_pixels_from_the_top_left)
         cr_expect_arr_eq(image.rgba + 4 * p, ((uint8_t[]){146, 146, 146, 255}), 4, "pixel %u", p);
     th_image_free(&image);
 }
+
+#ifdef TH_HAVE_WEBP
+Test(image, may_be_a_webp)
+{
+    th_render_mesh_image image, same;
+    th_error err = {0};
+    cr_assert_eq(decode(webp, sizeof webp, &image, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(decode(tga, sizeof tga, &same, NULL), TH_OK);
+    cr_expect(image.width == 3 && image.height == 2);
+    cr_expect_arr_eq(image.rgba, same.rgba, 24);
+    th_image_free(&image);
+    th_image_free(&same);
+
+    cr_assert_eq(decode(webp_lossy, sizeof webp_lossy, &image, &err), TH_OK, "%s", err.text);
+    cr_expect(image.width == 16 && image.height == 16);
+    for (uint32_t p = 0; p < 1024; p++)
+        cr_expect_float_eq(image.rgba[p], p % 4 == 3 ? 255 : 146, 2, "byte %u: %u", p, image.rgba[p]);
+    th_image_free(&image);
+}
+
+Test(image, may_be_a_damaged_webp)
+{
+    check_refused(webp, 20, TH_ERR_INPUT, "cannot be read (a damaged WebP)");
+    check_refused(webp, sizeof webp - 6, TH_ERR_INPUT, "a damaged WebP)");
+    th_render_mesh_image image;
+    th_error err;
+    cr_expect_eq(th_image_decode(webp, sizeof webp, 23, &image, &err), TH_ERR_LIMIT);
+    uint8_t bytes[sizeof webp_lossy];
+    for (size_t i = 0; i < sizeof bytes * 256; i++) { /* each byte in every way */
+        memcpy(bytes, webp_lossy, sizeof bytes);
+        bytes[i / 256] = (uint8_t)(i % 256);
+        if (th_image_decode(bytes, sizeof bytes, 1 << 20, &image, &err) == TH_OK)
+            th_image_free(&image);
+    }
+}
+#endif
 
 Test(image, that_is_none_is_refused)
 {

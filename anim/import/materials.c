@@ -130,6 +130,10 @@ static bool is_drawable(const th_texture *texture)
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
         if (texture->byte_count >= 4 && memcmp(bytes, signatures[i], strlen(signatures[i])) == 0)
             return true;
+#ifdef TH_HAVE_WEBP
+    if (texture->byte_count >= 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0)
+        return true;
+#endif
     return texture->byte_count >= 4 && bytes[1] <= 1 && (bytes[2] & ~8u) - 1 < 3;
 }
 

@@ -63,7 +63,7 @@
     X(TEXTURE_MISSING, "[texture was|textures were] not found and [is|are] drawn as a plain colour")                   \
     X(TEXTURE_OUTSIDE, "[texture lies|textures lie] outside the model's folder; only the file name was tried")         \
     X(TEXTURE_LARGE, "[texture is|textures are] too large and [was|were] left out")                                    \
-    X(TEXTURE_FORMAT, "[texture is|textures are] no PNG, JPEG, BMP or TGA and [is|are] drawn as a plain colour")       \
+    X(TEXTURE_FORMAT, "[texture is|textures are] in a format that is not decoded and drawn as a plain colour")         \
     /* clips */                                                                                                        \
     X(CLIP_UNNAMED, "[clip has|clips have] no name and got a made-up one")                                             \
     X(CLIP_EMPTY, "[clip moves|clips move] no node and [was|were] left out")                                           \

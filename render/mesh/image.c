@@ -4,7 +4,7 @@
 #include <stb/stb_image.h>
 #include <stdio.h>
 
-static th_result check_size(int width, int height, size_t most_bytes, th_error *err)
+th_result th_image_check_size(int width, int height, size_t most_bytes, th_error *err)
 {
     if (width <= 0 || height <= 0)
         return th_fail(err, TH_ERR_INPUT, "has no pixels");
@@ -39,13 +39,17 @@ th_result th_image_decode(const uint8_t *bytes, size_t byte_count, size_t most_b
     if (byte_count > TH_RENDER_MESH_MAX_IMAGE_BYTES)
         return th_fail(err, TH_ERR_LIMIT, "is a file of %zu bytes, the limit is %zu", byte_count,
                        TH_RENDER_MESH_MAX_IMAGE_BYTES);
+#ifdef TH_HAVE_WEBP
+    if (th_image_is_webp(bytes, byte_count))
+        return th_image_webp_decode(bytes, byte_count, most_bytes, out, err);
+#endif
     if (!th_image_jpeg_sound(bytes, byte_count))
         return th_fail(err, TH_ERR_INPUT, "cannot be read (a Huffman table has too many symbols)");
     const int length = (int)byte_count;
     int width, height, channels;
     if (!stbi_info_from_memory(bytes, length, &width, &height, &channels))
         return fail_as_stb("read", err);
-    const th_result result = check_size(width, height, most_bytes, err);
+    const th_result result = th_image_check_size(width, height, most_bytes, err);
     if (result != TH_OK)
         return result;
 

@@ -1,4 +1,4 @@
-/* Decodes images from a file's bytes: JPEG, PNG, BMP, TGA. */
+/* Decodes images from a file's bytes: JPEG, PNG, BMP, TGA, and WebP if the build has libwebp. */
 #ifndef TH_RENDER_MESH_IMAGE_H
 #define TH_RENDER_MESH_IMAGE_H
 
@@ -12,6 +12,16 @@ th_result th_image_decode(const uint8_t *bytes, size_t byte_count, size_t most_b
 
 /* False for a JPEG that must not reach stb_image (image_jpeg.c). */
 bool th_image_jpeg_sound(const uint8_t *bytes, size_t byte_count);
+
+#ifdef TH_HAVE_WEBP
+/* th_image_decode of a WebP, and whether the bytes are one. */
+bool th_image_is_webp(const uint8_t *bytes, size_t byte_count);
+th_result th_image_webp_decode(const uint8_t *bytes, size_t byte_count, size_t most_bytes, th_render_mesh_image *out,
+                               th_error *err);
+#endif
+
+/* The limits above; the text continues the same sentence. */
+th_result th_image_check_size(int width, int height, size_t most_bytes, th_error *err);
 
 void th_image_free(th_render_mesh_image *image);
 
