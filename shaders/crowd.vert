@@ -5,6 +5,32 @@ layout(location = 3) in vec4 a_color;
 layout(location = 4) in uvec4 a_bones;
 layout(location = 5) in vec4 a_weights;
 
+#ifdef MORPH
+layout(location = 9) in uvec2 a_deltas; // the first delta, and how many
+uniform samplerBuffer u_deltas; // two texels a delta: position and weight, normal
+uniform uint u_first_weight; // row of the weights in a palette
+
+float morph_weight(uint weight)
+{
+    uint row = u_first_row + uint(gl_InstanceID) * u_row_stride + u_first_weight + weight / 4u;
+    return palette_row(row)[weight % 4u];
+}
+
+// Most weights are 0 most of the time.
+void morph(inout vec3 position, inout vec3 normal)
+{
+    for (uint d = a_deltas.x; d < a_deltas.x + a_deltas.y; d++) {
+        vec4 delta = texelFetch(u_deltas, int(2u * d));
+        float weight = morph_weight(uint(delta.w));
+        if (weight == 0.0)
+            continue;
+        position += weight * delta.xyz;
+        normal += weight * texelFetch(u_deltas, int(2u * d + 1u)).xyz;
+    }
+    normal *= inversesqrt(max(dot(normal, normal), 1e-20)); // longer ones would count more between vertices
+}
+#endif
+
 uniform mat4 u_clip_from_world;
 
 #ifndef DEPTH_ONLY
@@ -18,12 +44,16 @@ out vec4 v_color;
 
 void main()
 {
+    vec3 position = a_position, normal = a_normal.xyz;
+#ifdef MORPH
+    morph(position, normal);
+#endif
     Bone bone = blend_bones(a_bones, a_weights);
-    vec3 world = to_world(skin_point(bone, a_position));
+    vec3 world = to_world(skin_point(bone, position));
     gl_Position = u_clip_from_world * vec4(world, 1);
 #ifndef DEPTH_ONLY
     v_world = world;
-    v_normal = turn(skin_normal(bone, a_normal.xyz));
+    v_normal = turn(skin_normal(bone, normal));
     v_tint = vec4(pow(i_tint.rgb, vec3(2.2)), i_tint.a);
 #endif
 #if !defined(DEPTH_ONLY) || defined(CUT)

@@ -1,5 +1,7 @@
 #include "fixture_boxes.h"
 
+#include "random_model.h"
+
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +93,33 @@ th_render_mesh *boxes_create(uint32_t count)
     return render_mesh;
 }
 
+void boxes_add_morphs(th_render_mesh *boxes, uint32_t weight_count)
+{
+    enum { MOST = 3, BENDS = 4 };
+    th_render_mesh_vertex *vertices = (th_render_mesh_vertex *)boxes->vertices;
+    th_render_mesh_delta *deltas = calloc((size_t)boxes->vertex_count * MOST, sizeof *deltas);
+    uint64_t state = 3;
+    for (uint32_t d = 0; d < boxes->vertex_count * MOST; d++) {
+        const uint32_t side = d / MOST / CORNERS, target = side * MOST + d % MOST;
+        deltas[d].weight = (float)(target % weight_count);
+        for (int i = 0; i < 3; i++) {
+            deltas[d].position[i] = (float)random_between(&state, -HALF, HALF) / 2;
+            deltas[d].normal[i] = (float)((int)((target + (uint32_t)i) * 5 % 11) - 5) / 10; /* of the whole side */
+        }
+    }
+    for (uint32_t v = 0; v < boxes->vertex_count; v++) {
+        const uint32_t side = v / CORNERS;
+        vertices[v].deltas[1] = side % BENDS;
+        vertices[v].deltas[0] = (side % 5 == 4 ? v - CORNERS : v) * MOST;
+    }
+    boxes->weight_count = weight_count;
+    boxes->delta_count = boxes->vertex_count * MOST;
+    boxes->deltas = deltas;
+}
+
 void boxes_destroy(th_render_mesh *render_mesh)
 {
+    free((void *)render_mesh->deltas);
     free((void *)render_mesh->parts);
     free((void *)render_mesh->vertices);
     free((void *)render_mesh->indices);

@@ -7,6 +7,10 @@
 /* Box i lies about the origin and follows entry i. In two parts, of which the second has an image and a colour of its
  * own. A line of the skeleton goes from box to box. */
 th_render_mesh *boxes_create(uint32_t count);
+
+/* Adds weights, and deltas that move and turn the corners of the boxes; some of them share deltas, some have none. */
+void boxes_add_morphs(th_render_mesh *boxes, uint32_t weight_count);
+
 void boxes_destroy(th_render_mesh *render_mesh);
 
 #endif

@@ -96,24 +96,47 @@ static void *copy(const void *data, size_t bytes)
     return bytes > 0 ? memcpy(out, data, bytes) : out;
 }
 
+/* Sums up what the weights of a palette make of the vertex's deltas. */
+static void morph(const stage *s, const th_render_mesh *mesh, const char *palette, const th_render_mesh_vertex *v,
+                  double position[3], double normal[3])
+{
+    for (uint32_t d = v->deltas[0]; d < v->deltas[0] + v->deltas[1]; d++) {
+        const th_render_mesh_delta *delta = &mesh->deltas[d];
+        const uint32_t weight = (uint32_t)delta->weight;
+        float entry[12];
+        th_palette_read(s->palette, palette + (mesh->bone_count + weight / 12) * th_palette_entry_bytes(s->palette),
+                        entry);
+        for (int i = 0; i < 3; i++) {
+            position[i] += (double)entry[weight % 12] * (double)delta->position[i];
+            normal[i] += (double)entry[weight % 12] * (double)delta->normal[i];
+        }
+    }
+    const double length = sqrt(dot(normal, normal));
+    for (int i = 0; i < 3; i++)
+        normal[i] /= length;
+}
+
 /* True when the transform mirrors. */
 static bool skin_vertex(const stage *s, const th_draw *draw, uint32_t k, th_render_mesh_vertex *v)
 {
     const th_gpu_instance *gpu_instance = (const th_gpu_instance *)(s->slot + draw->instance_offset) + k;
-    const affine bone = blend(s, s->slot + draw->palette_offset + k * draw->palette_stride, v);
+    const char *palette = s->slot + draw->palette_offset + k * draw->palette_stride;
+    const affine bone = blend(s, palette, v);
     const affine whole = place(&bone, gpu_instance);
-    const double position[3] = {(double)v->position[0], (double)v->position[1], (double)v->position[2]};
+    double position[3] = {(double)v->position[0], (double)v->position[1], (double)v->position[2]};
     const double x[3] = {whole.m[0][0], whole.m[1][0], whole.m[2][0]},
                  y[3] = {whole.m[0][1], whole.m[1][1], whole.m[2][1]},
                  z[3] = {whole.m[0][2], whole.m[1][2], whole.m[2][2]};
     double moved[3], normal[3], turned[3], across[3];
-    turn_vector(&whole, position, moved);
     unpack_normal(v->normal, normal);
+    morph(s, s->meshes[draw->mesh], palette, v, position, normal);
+    turn_vector(&whole, position, moved);
     turn_normal(&whole, normal, turned);
     for (int i = 0; i < 3; i++)
         v->position[i] = (float)(moved[i] + whole.m[i][3]);
     v->normal = pack_normal(turned);
     memset(v->bone, 0, sizeof v->bone);
+    memset(v->deltas, 0, sizeof v->deltas);
     memcpy(v->weight, (const uint8_t[]){255, 0, 0, 0}, 4);
     cross(x, y, across);
     return dot(across, z) < 0;
@@ -168,6 +191,7 @@ static th_render_mesh *skin_figure(const stage *s, const th_draw *draw, uint32_t
     out->vertices = vertices;
     out->indices = indices;
     out->bone_count = 1;
+    out->weight_count = out->delta_count = 0;
     out->line_ends = skin_lines(s, draw, k, from);
     return out;
 }

@@ -35,7 +35,7 @@ static test_models test_models_human(void)
 
 static size_t palette_stride(const th_render_mesh *mesh, th_palette palette)
 {
-    const size_t bytes = mesh->bone_count * th_palette_entry_bytes(palette);
+    const size_t bytes = th_palette_entries(mesh->bone_count, mesh->weight_count) * th_palette_entry_bytes(palette);
     return (bytes + PALETTE_ALIGNMENT - 1) / PALETTE_ALIGNMENT * PALETTE_ALIGNMENT;
 }
 
@@ -62,6 +62,13 @@ static void random_entry(uint64_t *state, uint32_t i, uint32_t count, bool mirro
     memcpy(out, &matrix, 12 * sizeof *out);
 }
 
+/* Twelve weights; half of them 0. */
+static void random_weights(uint64_t *state, float out[12])
+{
+    for (int i = 0; i < 12; i++)
+        out[i] = fmaxf(0, (float)random_between(state, -1.5, 1.5)) * (i % 5 == 0 ? -1 : 1);
+}
+
 /* `count` characters of a mesh of boxes in random poses; strides of any size. */
 static stage stage_boxes(const th_render_mesh *mesh, uint32_t count, size_t stride, th_palette palette, bool mirrors)
 {
@@ -71,9 +78,12 @@ static stage stage_boxes(const th_render_mesh *mesh, uint32_t count, size_t stri
     stage_alloc(&s, count * (stride + sizeof(th_gpu_instance)));
     for (uint32_t k = 0; k < count; k++) {
         char *entries = s.slot + k * stride;
-        for (uint32_t i = 0; i < mesh->bone_count; i++) {
+        for (uint32_t i = 0; i < th_palette_entries(mesh->bone_count, mesh->weight_count); i++) {
             float entry[12];
-            random_entry(&state, i, mesh->bone_count, mirrors, entry);
+            if (i < mesh->bone_count)
+                random_entry(&state, i, mesh->bone_count, mirrors, entry);
+            else
+                random_weights(&state, entry);
             th_palette_write(palette, entry, entries + i * th_palette_entry_bytes(palette));
         }
         th_gpu_instance *gpu_instance = (th_gpu_instance *)(s.slot + s.draws[0].instance_offset) + k;
@@ -279,6 +289,34 @@ Test(crowd_renderer, humans_are_skinned_as_on_the_cpu)
         stage_free(&s);
     }
     test_models_free(&c);
+    close_context(gl);
+}
+
+/* The second part is a mask that cuts nothing, so that all programs take part. */
+Test(crowd_renderer, boxes_are_morphed_as_on_the_cpu)
+{
+    th_gl *gl = open_context();
+    th_render_mesh *mesh = boxes_create(7);
+    boxes_add_morphs(mesh, 14);
+    th_render_mesh_material materials[2] = {mesh->materials[0], mesh->materials[1]};
+    materials[1].alpha = TH_ALPHA_MASK;
+    materials[1].alpha_cutoff = 0.5F;
+    mesh->materials = materials;
+    for (int palette = 0; palette < TH_PALETTE_COUNT; palette++) {
+        stage s = stage_boxes(mesh, 6, palette_stride(mesh, (th_palette)palette), (th_palette)palette, false);
+        expect_skinned(gl, th_palette_name(s.palette), &s);
+        uint8_t *wanted = shoot(gl, &s, &plainly);
+        check_ways(gl, &s, wanted);
+        for (uint32_t k = 0; k < 6; k++) /* without weights it is another picture */
+            memset(s.slot + k * s.draws[0].palette_stride + 7 * th_palette_entry_bytes(s.palette), 0,
+                   2 * th_palette_entry_bytes(s.palette));
+        uint8_t *still = shoot(gl, &s, &plainly);
+        cr_expect_gt(count_other_pixels(wanted, still), 2000);
+        free(still);
+        free(wanted);
+        stage_free(&s);
+    }
+    boxes_destroy(mesh);
     close_context(gl);
 }
 

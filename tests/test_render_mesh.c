@@ -253,6 +253,94 @@ Test(render_mesh, takes_any_heap_of_triangles)
     free(s);
 }
 
+/* ---- morph targets ---- */
+
+enum { PAIRS = 40, TARGETS = 5 };
+
+/* Vertices 2 i and 2 i + 1 are equal. Their deltas are too, unless i % 3 is 0; where i % 4 is 1 they have none. */
+typedef struct twins {
+    th_vertex vertices[2 * PAIRS];
+    uint32_t indices[6 * PAIRS];
+    th_morph_delta deltas[TARGETS][2 * PAIRS];
+    th_morph_target targets[TARGETS];
+    float sums[2 * PAIRS][TARGETS]; /* what a target adds to x */
+} twins;
+
+static void make_twins(twins *w)
+{
+    *w = (twins){0};
+    for (uint32_t v = 0; v < 2 * PAIRS; v++) {
+        const uint32_t pair = v / 2;
+        w->vertices[v] = stick_vertex((float)pair, (float)(pair % 7), (float)(pair % 3), 0);
+        for (uint32_t t = 0; t < TARGETS && pair % 4 != 1; t++) {
+            const float x = (float)(pair % 5 + t + 1) * 0.125F + (pair % 3 == 0 ? (float)(v % 2) : 0);
+            th_morph_target *target = &w->targets[t];
+            if ((pair + t) % 2)
+                continue;
+            w->sums[v][t] = x;
+            w->deltas[t][target->delta_count++] = (th_morph_delta){v, {x, -0.0F, (float)t}, {0, x / 8, 0}};
+        }
+    }
+    for (uint32_t t = 0; t < TARGETS; t++) {
+        w->targets[t].weight = 3 * t;
+        w->targets[t].deltas = w->deltas[t];
+    }
+    for (uint32_t i = 0; i < 6 * PAIRS; i++)
+        w->indices[i] = i * 7 % (2 * PAIRS);
+}
+
+/* Whether these are the deltas of one of the twins at this place. */
+static void check_twin(const twins *w, const th_render_mesh *mesh, const th_render_mesh_vertex *vertex)
+{
+    const uint32_t pair = (uint32_t)vertex->position[0], first = vertex->deltas[0], count = vertex->deltas[1];
+    bool same = false;
+    cr_assert_leq(first + count, mesh->delta_count);
+    for (uint32_t v = 2 * pair; v < 2 * pair + 2 && !same; v++) {
+        uint32_t d = 0;
+        same = true;
+        for (uint32_t t = 0; t < TARGETS; t++) {
+            if (w->sums[v][t] == 0)
+                continue;
+            const th_render_mesh_delta *delta = &mesh->deltas[first + d++];
+            same &= d <= count && delta->weight == (float)(3 * t) && delta->position[0] == w->sums[v][t] &&
+                    delta->position[2] == (float)t && delta->normal[1] == w->sums[v][t] / 8;
+        }
+        same &= d == count;
+    }
+    cr_expect(same, "place %u: %u deltas", pair, count);
+}
+
+Test(render_mesh, has_the_deltas_of_morph_targets_by_vertex)
+{
+    stick *s = make_stick();
+    static twins w;
+    th_weight weights[3 * TARGETS];
+    make_twins(&w);
+    for (uint32_t i = 0; i < 3 * TARGETS; i++)
+        weights[i] = (th_weight){.name = ""};
+    s->model.weight_count = 3 * TARGETS;
+    s->model.weights = weights;
+    for (int m = 0; m < 2; m++)
+        s->meshes[m] = (th_mesh){.name = "twins",
+                                 .vertex_count = 2 * PAIRS,
+                                 .index_count = 6 * PAIRS,
+                                 .vertices = w.vertices,
+                                 .indices = w.indices,
+                                 .target_count = TARGETS,
+                                 .targets = w.targets};
+    s->model.mesh_count = 2;
+    th_error err;
+    cr_assert_eq(th_model_check(&s->model, &err), TH_OK, "%s", err.text);
+    th_render_mesh *mesh = create_render_mesh(&s->model);
+    cr_expect_eq(mesh->weight_count, 3 * TARGETS);
+    cr_expect_eq(mesh->parts[0].vertex_count, 51, "%u of 40 places, of 11 of which the twins part",
+                 mesh->parts[0].vertex_count);
+    for (uint32_t v = 0; v < mesh->vertex_count; v++)
+        check_twin(&w, mesh, &mesh->vertices[v]);
+    th_render_mesh_destroy(mesh);
+    free(s);
+}
+
 /* ---- vertices ---- */
 
 /* One triangle whose corners are all the given vertex, but for the place. */
@@ -633,7 +721,13 @@ Test(render_mesh, new_normals_are_means_by_area)
     };
     const uint32_t indices[] = {1, 2, 3, 4, 5, 6, 0, 2, 3, 0, 5, 6};
     th_render_mesh_part part = {.vertex_count = 7, .lods = {{0, 6, 0}, {6, 6, 1}}};
-    th_geometry g = {&part, malloc(sizeof vertices), malloc(sizeof indices), 1, 7, 12, 2};
+    th_geometry g = {.parts = &part,
+                     .vertices = malloc(sizeof vertices),
+                     .indices = malloc(sizeof indices),
+                     .part_count = 1,
+                     .vertex_count = 7,
+                     .index_count = 12,
+                     .lod_count = 2};
     memcpy(g.vertices, vertices, sizeof vertices);
     memcpy(g.indices, indices, sizeof indices);
     cr_assert_eq(th_geometry_correct_normals(&g, NULL), TH_OK);

@@ -19,6 +19,7 @@ void th_geometry_free(th_geometry *geometry)
     free(geometry->parts);
     free(geometry->vertices);
     free(geometry->indices);
+    free(geometry->deltas);
     *geometry = (th_geometry){0};
 }
 
@@ -57,17 +58,16 @@ static th_result pack_part(const th_mesh *mesh, uint32_t index, th_geometry *g, 
     char *name = strdup(mesh->name);
     th_render_mesh_vertex *packed = malloc(mesh->vertex_count * sizeof *packed);
     uint32_t *remap = malloc(mesh->vertex_count * sizeof *remap);
-    if (!name || !packed || !remap) {
+    double uv_offset[2];
+    th_pack_uv_offset(mesh, uv_offset);
+    for (uint32_t v = 0; packed && v < mesh->vertex_count; v++)
+        th_pack_vertex(&mesh->vertices[v], uv_offset, &packed[v]);
+    if (!name || !packed || !remap || !th_geometry_add_deltas(mesh, g, packed)) {
         free(name);
         free(packed);
         free(remap);
         return no_memory(err);
     }
-    double uv_offset[2];
-    th_pack_uv_offset(mesh, uv_offset);
-    for (uint32_t v = 0; v < mesh->vertex_count; v++)
-        th_pack_vertex(&mesh->vertices[v], uv_offset, &packed[v]);
-
     const size_t count = meshopt_generateVertexRemap(remap, mesh->indices, mesh->index_count, packed,
                                                      mesh->vertex_count, sizeof *packed);
     meshopt_remapVertexBuffer(g->vertices + g->vertex_count, packed, mesh->vertex_count, sizeof *packed, remap);

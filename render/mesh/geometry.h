@@ -8,12 +8,17 @@ typedef struct th_geometry {
     th_render_mesh_part *parts; /* they own their names */
     th_render_mesh_vertex *vertices;
     uint32_t *indices;
-    uint32_t part_count, vertex_count, index_count, lod_count;
+    th_render_mesh_delta *deltas;
+    uint32_t part_count, vertex_count, index_count, delta_count, lod_count;
 } th_geometry;
 
 /* Level 0 of all meshes with triangles. Merges vertices that packing made equal, and drops unused ones. The caller
  * frees *out, even after an error. */
 th_result th_geometry_pack(const th_model *model, th_geometry *out, th_error *err);
+
+/* Appends the deltas of a mesh and points its packed vertices at them. Vertices that move alike share deltas, so that
+ * equal vertices stay equal. False when out of memory. */
+bool th_geometry_add_deltas(const th_mesh *mesh, th_geometry *geometry, th_render_mesh_vertex *packed);
 
 /* Adds the coarser levels. */
 th_result th_geometry_coarsen(const th_model *model, th_geometry *geometry, th_error *err);

@@ -8,7 +8,7 @@
 
 #define LARGEST_HALF 65504.0
 
-_Static_assert(sizeof(th_render_mesh_vertex) == 36, "vertices are compared and drawn as bytes");
+_Static_assert(sizeof(th_render_mesh_vertex) == 44, "vertices are compared and drawn as bytes");
 
 uint32_t th_pack_normal(const float normal[3])
 {
@@ -108,4 +108,5 @@ void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_rende
     pack_weights(vertex->weight, out->weight);
     for (int k = 0; k < 4; k++)
         out->bone[k] = vertex->bone[out->weight[k] > 0 ? k : 0];
+    memset(out->deltas, 0, sizeof out->deltas);
 }

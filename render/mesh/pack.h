@@ -11,6 +11,7 @@ void th_pack_uv_offset(const th_mesh *mesh, double offset[2]);
 uint32_t th_pack_normal(const float normal[3]); /* any length; a zero vector gives (0, 0, 1) */
 void th_unpack_normal(uint32_t packed, float out[3]);
 
+/* Without deltas. */
 void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_render_mesh_vertex *out);
 
 /* The largest change of a texture coordinate by packing, in pixels of an image of this size. */

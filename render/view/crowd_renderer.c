@@ -12,33 +12,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT }; /* texture units */
+enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT, DELTAS_UNIT }; /* texture units */
 
 /* A program and its uniform locations. A location is -1, which GL ignores, if the program lacks the uniform. */
 typedef struct pipeline {
     GLuint program;
     GLint first_row, row_stride, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
-        base_color, emissive, cutoff, plain, center, reach, height, cell;
+        base_color, emissive, cutoff, plain, center, reach, height, cell, first_weight;
 } pipeline;
+
+/* What characters are drawn with: in colour or into the shadow map, whole or cut where alpha is low. */
+typedef enum kind { CROWD, CROWD_DEPTH, CUT, CUT_DEPTH, KINDS } kind;
 
 /* Part of a picture: what is drawn with one program. */
 typedef struct draw_pass {
     const pipeline *with;
-    th_alpha alpha; /* of the parts */
-    bool skeletons; /* instead of parts */
-    bool into_map;  /* depth only, with characters that are out of sight */
-    bool coverage;  /* blended parts cover a share of the samples; otherwise they are cut at a half */
+    uint32_t variant; /* of the meshes */
+    th_alpha alpha;   /* of the parts */
+    bool skeletons;   /* instead of parts */
+    bool into_map;    /* depth only, with characters that are out of sight */
+    bool coverage;    /* blended parts cover a share of the samples; otherwise they are cut at a half */
 } draw_pass;
 
 struct th_crowd_renderer {
     th_palette palette;
     th_fetch fetch;
     size_t driver_bytes, block_bytes, block_alignment; /* driver_bytes: the driver's limit */
-    pipeline crowd, crowd_depth, skeleton, skeleton_depth, ground, sky;
-    pipeline cut, cut_depth; /* of parts that are not opaque; no programs if there are none */
-    th_upload *uploads;      /* [mesh] */
+    pipeline crowd[KINDS][TH_UPLOAD_VARIANTS];         /* no programs of what no mesh needs */
+    pipeline skeleton, skeleton_depth, ground, sky;
+    th_upload *uploads; /* [mesh] */
     uint32_t upload_count;
-    uint32_t alphas; /* of all uploads: bits 1 << TH_ALPHA_... */
+    uint32_t alphas, variants; /* of all uploads: bits 1 << TH_ALPHA_..., 1 << variant */
     th_shadow shadow;
     GLuint palette_texture, empty_array; /* empty_array: a vertex array without attributes */
 };
@@ -73,17 +77,22 @@ static void find_uniforms(pipeline *p)
     p->reach = uniform(p, "u_reach");
     p->height = uniform(p, "u_height");
     p->cell = uniform(p, "u_cell");
+    p->first_weight = uniform(p, "u_first_weight");
     bind_sampler(p, "u_palette", PALETTE_UNIT);
     bind_sampler(p, "u_texture", IMAGE_UNIT);
     bind_sampler(p, "u_shadow", SHADOW_UNIT);
+    bind_sampler(p, "u_deltas", DELTAS_UNIT);
 }
 
 /* Adds to the defines in `desc`. */
-static th_result make_pipeline(const th_crowd_renderer *renderer, th_program_desc desc, pipeline *out, th_error *err)
+static th_result make_pipeline(const th_crowd_renderer *renderer, th_program_desc desc, uint32_t variant, pipeline *out,
+                               th_error *err)
 {
     uint32_t count = 0;
     while (desc.defines[count])
         count++;
+    if (variant & TH_UPLOAD_MORPH)
+        desc.defines[count++] = "MORPH";
     if (renderer->fetch == TH_FETCH_TEXTURE)
         desc.defines[count++] = "PALETTE_TEXTURE";
     else if (renderer->palette == TH_PALETTE_F16)
@@ -96,28 +105,45 @@ static th_result make_pipeline(const th_crowd_renderer *renderer, th_program_des
     return result;
 }
 
+/* The programs that draw meshes of one variant. */
+static th_result make_variant(th_crowd_renderer *p, uint32_t variant, th_error *err)
+{
+    const th_shader *palette = &th_shader_palette_glsl, *instance = &th_shader_instance_glsl,
+                    *light = &th_shader_light_glsl, *mesh = &th_shader_crowd_vert, *depth = &th_shader_depth_frag,
+                    *color = &th_shader_crowd_frag;
+    const th_program_desc descs[KINDS] = {
+        [CROWD] = {"crowd", {palette, instance, mesh}, {light, color}, {0}, {0}},
+        [CROWD_DEPTH] = {"crowd_depth", {palette, instance, mesh}, {depth}, {0}, {"DEPTH_ONLY"}},
+        [CUT] = {"cut", {palette, instance, mesh}, {light, color}, {0}, {"CUT"}},
+        [CUT_DEPTH] = {"cut_depth", {palette, instance, mesh}, {depth}, {0}, {"DEPTH_ONLY", "CUT"}},
+    };
+    const uint32_t count = p->alphas & ~(1u << TH_ALPHA_OPAQUE) ? KINDS : CUT;
+    th_result result = TH_OK;
+    for (uint32_t k = 0; k < count && result == TH_OK; k++)
+        result = make_pipeline(p, descs[k], variant, &p->crowd[k][variant], err);
+    return result;
+}
+
 static th_result make_pipelines(th_crowd_renderer *p, th_error *err)
 {
     const th_shader *palette = &th_shader_palette_glsl, *instance = &th_shader_instance_glsl,
-                    *light = &th_shader_light_glsl, *mesh = &th_shader_crowd_vert, *bones = &th_shader_skeleton_vert,
-                    *depth = &th_shader_depth_frag, *color = &th_shader_crowd_frag;
+                    *light = &th_shader_light_glsl, *bones = &th_shader_skeleton_vert;
     const struct {
         pipeline *out;
         th_program_desc desc;
     } pipelines[] = {
-        {&p->crowd, {"crowd", {palette, instance, mesh}, {light, color}, {0}, {0}}},
-        {&p->crowd_depth, {"crowd_depth", {palette, instance, mesh}, {depth}, {0}, {"DEPTH_ONLY"}}},
         {&p->skeleton, {"skeleton", {palette, instance, bones}, {&th_shader_skeleton_frag}, {0}, {0}}},
-        {&p->skeleton_depth, {"skeleton_depth", {palette, instance, bones}, {depth}, {0}, {"DEPTH_ONLY"}}},
+        {&p->skeleton_depth,
+         {"skeleton_depth", {palette, instance, bones}, {&th_shader_depth_frag}, {0}, {"DEPTH_ONLY"}}},
         {&p->ground, {"ground", {&th_shader_ground_vert}, {light, &th_shader_ground_frag}, {0}, {0}}},
         {&p->sky, {"sky", {&th_shader_sky_vert}, {light, &th_shader_sky_frag}, {0}, {0}}},
-        {&p->cut, {"cut", {palette, instance, mesh}, {light, color}, {0}, {"CUT"}}},
-        {&p->cut_depth, {"cut_depth", {palette, instance, mesh}, {depth}, {0}, {"DEPTH_ONLY", "CUT"}}},
     };
-    const size_t count = sizeof pipelines / sizeof *pipelines - (p->alphas & ~(1u << TH_ALPHA_OPAQUE) ? 0 : 2);
     th_result result = TH_OK;
-    for (size_t i = 0; i < count && result == TH_OK; i++)
-        result = make_pipeline(p, pipelines[i].desc, pipelines[i].out, err);
+    for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines && result == TH_OK; i++)
+        result = make_pipeline(p, pipelines[i].desc, 0, pipelines[i].out, err);
+    for (uint32_t variant = 0; variant < TH_UPLOAD_VARIANTS && result == TH_OK; variant++)
+        if (p->variants & 1u << variant)
+            result = make_variant(p, variant, err);
     return result;
 }
 
@@ -148,7 +174,8 @@ static th_result check_palette(const th_crowd_renderer *p, const th_crowd_render
                                th_error *err)
 {
     assert(desc->meshes[mesh]);
-    const size_t bytes = desc->meshes[mesh]->bone_count * th_palette_entry_bytes(desc->palette);
+    const size_t bytes = th_palette_entries(desc->meshes[mesh]->bone_count, desc->meshes[mesh]->weight_count) *
+                         th_palette_entry_bytes(desc->palette);
     if (bytes + p->block_alignment > p->driver_bytes)
         return th_fail(err, TH_ERR_ENVIRONMENT, "mesh %u has palettes of %zu bytes; the driver takes %zu", mesh, bytes,
                        p->driver_bytes);
@@ -167,6 +194,7 @@ static th_result upload_meshes(th_crowd_renderer *p, const th_crowd_renderer_des
         result = th_upload_init(&p->uploads[f], desc->meshes[f], err);
         p->upload_count = f + 1;
         p->alphas |= p->uploads[f].alphas;
+        p->variants |= 1u << p->uploads[f].variant;
         if (result != TH_OK)
             return result;
     }
@@ -210,10 +238,11 @@ void th_crowd_renderer_destroy(th_crowd_renderer *p)
         th_upload_fini(&p->uploads[f]);
     free(p->uploads);
     th_shadow_fini(&p->shadow);
-    const pipeline *const pipelines[] = {&p->crowd,  &p->crowd_depth, &p->skeleton, &p->skeleton_depth,
-                                         &p->ground, &p->sky,         &p->cut,      &p->cut_depth};
+    const pipeline *const pipelines[] = {&p->skeleton, &p->skeleton_depth, &p->ground, &p->sky};
     for (size_t i = 0; i < sizeof pipelines / sizeof *pipelines; i++)
         glDeleteProgram(pipelines[i]->program);
+    for (uint32_t i = 0; i < KINDS * TH_UPLOAD_VARIANTS; i++)
+        glDeleteProgram(p->crowd[i / TH_UPLOAD_VARIANTS][i % TH_UPLOAD_VARIANTS].program);
     glDeleteTextures(1, &p->palette_texture);
     glDeleteVertexArrays(1, &p->empty_array);
     free(p);
@@ -288,6 +317,11 @@ static void draw_chunk(const th_crowd_renderer *p, const draw_pass *pass, const 
     bind_chunk(p, pass->with, draw, chunk, binding);
     glBindVertexArray(pass->skeletons ? upload->skeleton_array : upload->mesh_array);
     glBindVertexBuffer(TH_UPLOAD_INSTANCES, binding.buffer, (GLintptr)gpu_instances, sizeof(th_gpu_instance));
+    if (upload->deltas) {
+        glActiveTexture(GL_TEXTURE0 + DELTAS_UNIT);
+        glBindTexture(GL_TEXTURE_BUFFER, upload->deltas);
+        glUniform1ui(pass->with->first_weight, 3 * upload->bone_count);
+    }
     if (pass->skeletons)
         glDrawArraysInstanced(GL_LINES, 0, (GLsizei)upload->line_end_count, (GLsizei)chunk->count);
     for (uint32_t i = 0; !pass->skeletons && i < upload->part_count; i++)
@@ -305,7 +339,7 @@ static bool takes(const draw_pass *pass, const th_crowd_renderer *p, const th_vi
     const bool skeleton = view->skeletons || upload->part_count == 0;
     if ((draw->shadow_only && !pass->into_map) || skeleton != pass->skeletons)
         return false;
-    return skeleton || upload->alphas & 1u << pass->alpha;
+    return skeleton || (upload->variant == pass->variant && upload->alphas & 1u << pass->alpha);
 }
 
 static void draw_crowds(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view, const th_ring *ring,
@@ -340,24 +374,50 @@ static void use(const pipeline *with, const th_crowd_renderer *p, const th_view 
     glBindTexture(GL_TEXTURE_2D, p->shadow.map);
 }
 
+/* Begins a program that draws into the shadow map, or calls `use`. */
+static void begin_pass(const th_crowd_renderer *p, const draw_pass *pass, const th_view *view)
+{
+    if (!pass->into_map) {
+        use(pass->with, p, view);
+        return;
+    }
+    glUseProgram(pass->with->program);
+    glUniformMatrix4fv(pass->with->clip_from_world, 1, GL_FALSE, p->shadow.clip_from_world);
+}
+
+/* Draws parts of one alpha, of all variants of meshes. */
+static void draw_meshes(const th_crowd_renderer *p, kind how, draw_pass pass, const th_view *view, const th_ring *ring,
+                        const th_draw *draws, uint32_t count)
+{
+    for (pass.variant = 0; pass.variant < TH_UPLOAD_VARIANTS; pass.variant++) {
+        pass.with = &p->crowd[how][pass.variant];
+        if (pass.with->program == 0)
+            continue;
+        begin_pass(p, &pass, view);
+        draw_crowds(p, &pass, view, ring, draws, count);
+    }
+}
+
+static void draw_skeletons(const th_crowd_renderer *p, draw_pass pass, const th_view *view, const th_ring *ring,
+                           const th_draw *draws, uint32_t count)
+{
+    pass.with = pass.into_map ? &p->skeleton_depth : &p->skeleton;
+    pass.skeletons = true;
+    begin_pass(p, &pass, view);
+    draw_crowds(p, &pass, view, ring, draws, count);
+}
+
 static void draw_shadows(th_crowd_renderer *p, const th_view *view, const th_ring *ring, const th_draw *draws,
                          uint32_t count)
 {
     if (p->shadow.pixels == 0)
         return;
     th_shadow_begin(&p->shadow, view->to_sun, view->shadow_center, view->shadow_radius);
-    const draw_pass passes[] = {{&p->crowd_depth, TH_ALPHA_OPAQUE, false, true, false},
-                                {&p->skeleton_depth, TH_ALPHA_OPAQUE, true, true, false},
-                                {&p->cut_depth, TH_ALPHA_MASK, false, true, false},
-                                {&p->cut_depth, TH_ALPHA_BLEND, false, true, false}};
-    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
-        const pipeline *with = passes[i].with;
-        if (with->program == 0)
-            continue;
-        glUseProgram(with->program);
-        glUniformMatrix4fv(with->clip_from_world, 1, GL_FALSE, p->shadow.clip_from_world);
-        draw_crowds(p, &passes[i], view, ring, draws, count);
-    }
+    draw_pass pass = {.alpha = TH_ALPHA_OPAQUE, .into_map = true};
+    draw_meshes(p, CROWD_DEPTH, pass, view, ring, draws, count);
+    draw_skeletons(p, pass, view, ring, draws, count);
+    for (pass.alpha = TH_ALPHA_MASK; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
+        draw_meshes(p, CUT_DEPTH, pass, view, ring, draws, count);
     th_shadow_end(&p->shadow);
 }
 
@@ -369,18 +429,15 @@ static void draw_characters(const th_crowd_renderer *p, const th_view *view, con
     GLint multisampled = 0;
     if (p->alphas & 1u << TH_ALPHA_BLEND)
         glGetIntegerv(GL_SAMPLE_BUFFERS, &multisampled);
-    const draw_pass passes[] = {{&p->crowd, TH_ALPHA_OPAQUE, false, false, false},
-                                {&p->skeleton, TH_ALPHA_OPAQUE, true, false, false},
-                                {&p->cut, TH_ALPHA_MASK, false, false, false},
-                                {&p->cut, TH_ALPHA_BLEND, false, false, multisampled > 0}};
-    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
-        if (passes[i].with->program == 0)
-            continue;
-        (passes[i].coverage ? glEnable : glDisable)(GL_SAMPLE_ALPHA_TO_COVERAGE);
-        glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, passes[i].alpha == TH_ALPHA_OPAQUE);
-        use(passes[i].with, p, view);
-        draw_crowds(p, &passes[i], view, ring, draws, count);
-    }
+    draw_pass pass = {.alpha = TH_ALPHA_OPAQUE};
+    draw_meshes(p, CROWD, pass, view, ring, draws, count);
+    draw_skeletons(p, pass, view, ring, draws, count);
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_FALSE);
+    pass.alpha = TH_ALPHA_MASK;
+    draw_meshes(p, CUT, pass, view, ring, draws, count);
+    pass = (draw_pass){.alpha = TH_ALPHA_BLEND, .coverage = multisampled > 0};
+    (pass.coverage ? glEnable : glDisable)(GL_SAMPLE_ALPHA_TO_COVERAGE);
+    draw_meshes(p, CUT, pass, view, ring, draws, count);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
     glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
     glDisable(GL_CULL_FACE);

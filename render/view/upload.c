@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERTICES, INDICES, LINE_ENDS };
+enum { VERTICES, INDICES, LINE_ENDS, DELTAS, BUFFERS };
 
 /* Attribute locations, as in the shaders. */
-enum { POSITION, NORMAL, UV, COLOR, BONES, WEIGHTS, TRANSLATION, HEADING, TINT };
+enum { POSITION, NORMAL, UV, COLOR, BONES, WEIGHTS, TRANSLATION, HEADING, TINT, VERTEX_DELTAS };
 
 /* ---- buffers ---- */
 
@@ -43,18 +43,40 @@ static void describe_instances(void)
     glVertexBindingDivisor(TH_UPLOAD_INSTANCES, 1);
 }
 
+/* What all vertices have; the rest is for models with morph targets. */
+enum { PLAIN_BYTES = offsetof(th_render_mesh_vertex, deltas) };
+
+static bool fill_vertices(const th_upload *u, const th_render_mesh *render_mesh)
+{
+    const th_render_mesh_vertex *vertices = render_mesh->vertices;
+    if (u->deltas) {
+        fill(u->buffers[VERTICES], render_mesh->vertex_count * sizeof *vertices, vertices);
+        return true;
+    }
+    char *plain = malloc((size_t)render_mesh->vertex_count * PLAIN_BYTES + 1);
+    for (size_t v = 0; plain && v < render_mesh->vertex_count; v++)
+        memcpy(plain + v * PLAIN_BYTES, &vertices[v], PLAIN_BYTES);
+    if (plain)
+        fill(u->buffers[VERTICES], (size_t)render_mesh->vertex_count * PLAIN_BYTES, plain);
+    free(plain);
+    return plain != NULL;
+}
+
 static void make_mesh_array(th_upload *u)
 {
     glGenVertexArrays(1, &u->mesh_array);
     glBindVertexArray(u->mesh_array);
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, u->buffers[INDICES]);
-    glBindVertexBuffer(TH_UPLOAD_VERTICES, u->buffers[VERTICES], 0, sizeof(th_render_mesh_vertex));
+    glBindVertexBuffer(TH_UPLOAD_VERTICES, u->buffers[VERTICES], 0,
+                       u->deltas ? sizeof(th_render_mesh_vertex) : PLAIN_BYTES);
     attribute(POSITION, 3, GL_FLOAT, false, offsetof(th_render_mesh_vertex, position), TH_UPLOAD_VERTICES);
     attribute(NORMAL, 4, GL_INT_2_10_10_10_REV, true, offsetof(th_render_mesh_vertex, normal), TH_UPLOAD_VERTICES);
     attribute(UV, 2, GL_HALF_FLOAT, false, offsetof(th_render_mesh_vertex, uv), TH_UPLOAD_VERTICES);
     attribute(COLOR, 4, GL_UNSIGNED_BYTE, true, offsetof(th_render_mesh_vertex, color), TH_UPLOAD_VERTICES);
     integers(BONES, 4, GL_UNSIGNED_SHORT, offsetof(th_render_mesh_vertex, bone));
     attribute(WEIGHTS, 4, GL_UNSIGNED_BYTE, true, offsetof(th_render_mesh_vertex, weight), TH_UPLOAD_VERTICES);
+    if (u->deltas)
+        integers(VERTEX_DELTAS, 2, GL_UNSIGNED_INT, offsetof(th_render_mesh_vertex, deltas));
     describe_instances();
     glBindVertexArray(0);
 }
@@ -68,6 +90,26 @@ static void make_skeleton_array(th_upload *u)
     integers(BONES, 1, GL_UNSIGNED_INT, offsetof(th_render_mesh_line_end, bone));
     describe_instances();
     glBindVertexArray(0);
+}
+
+/* ---- morph targets ---- */
+
+static th_result make_deltas(th_upload *u, const th_render_mesh *render_mesh, th_error *err)
+{
+    GLint most = 0;
+    if (render_mesh->delta_count == 0)
+        return TH_OK;
+    glGetIntegerv(GL_MAX_TEXTURE_BUFFER_SIZE, &most);
+    if (2 * (uint64_t)render_mesh->delta_count > (uint64_t)most)
+        return th_fail(err, TH_ERR_ENVIRONMENT, "morph targets move %u vertices; the driver takes %d",
+                       render_mesh->delta_count, most / 2);
+    fill(u->buffers[DELTAS], render_mesh->delta_count * sizeof *render_mesh->deltas, render_mesh->deltas);
+    glGenTextures(1, &u->deltas);
+    glBindTexture(GL_TEXTURE_BUFFER, u->deltas);
+    glTexBuffer(GL_TEXTURE_BUFFER, GL_RGBA32F, u->buffers[DELTAS]);
+    glBindTexture(GL_TEXTURE_BUFFER, 0);
+    u->variant |= TH_UPLOAD_MORPH;
+    return TH_OK;
 }
 
 /* ---- images ---- */
@@ -134,20 +176,26 @@ th_result th_upload_init(th_upload *u, const th_render_mesh *render_mesh, th_err
     assert(u && render_mesh && render_mesh->lod_count >= 1 && render_mesh->lod_count <= TH_RENDER_MESH_LODS);
     *u = (th_upload){.lod_count = render_mesh->lod_count,
                      .line_end_count = render_mesh->line_end_count,
-                     .palette_entries = render_mesh->bone_count};
-    glGenBuffers(3, u->buffers);
-    fill(u->buffers[VERTICES], render_mesh->vertex_count * sizeof *render_mesh->vertices, render_mesh->vertices);
+                     .bone_count = render_mesh->bone_count,
+                     .palette_entries = th_palette_entries(render_mesh->bone_count, render_mesh->weight_count)};
+    glGenBuffers(BUFFERS, u->buffers);
+    th_result result = make_deltas(u, render_mesh, err);
+    if (result != TH_OK)
+        return result;
+    if (!fill_vertices(u, render_mesh))
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %u vertices", render_mesh->vertex_count);
     fill(u->buffers[INDICES], render_mesh->index_count * sizeof *render_mesh->indices, render_mesh->indices);
     fill(u->buffers[LINE_ENDS], render_mesh->line_end_count * sizeof *render_mesh->line_ends, render_mesh->line_ends);
     make_mesh_array(u);
     make_skeleton_array(u);
-    th_result result = make_images(u, render_mesh, err);
+    result = make_images(u, render_mesh, err);
     return result == TH_OK ? make_parts(u, render_mesh, err) : result;
 }
 
 void th_upload_fini(th_upload *u)
 {
-    glDeleteBuffers(3, u->buffers);
+    glDeleteBuffers(BUFFERS, u->buffers);
+    glDeleteTextures(1, &u->deltas);
     glDeleteVertexArrays(1, &u->mesh_array);
     glDeleteVertexArrays(1, &u->skeleton_array);
     if (u->images)

@@ -17,14 +17,19 @@ typedef struct th_upload_part {
     GLuint image; /* white if the material has none */
 } th_upload_part;
 
+/* What a mesh's vertex shader has to do: bits of its variant. */
+enum { TH_UPLOAD_MORPH = 1, TH_UPLOAD_VARIANTS = 2 };
+
 typedef struct th_upload {
-    GLuint buffers[3]; /* vertices, indices, line ends */
+    GLuint buffers[4]; /* vertices, indices, line ends, deltas */
+    GLuint deltas;     /* a texture of the deltas; 0 if the model has no morph targets */
     GLuint mesh_array, skeleton_array;
     GLuint *images; /* the render mesh's images, then a white one */
     uint32_t image_count;
     th_upload_part *parts;
-    uint32_t alphas; /* of all parts: bits 1 << TH_ALPHA_... */
-    uint32_t part_count, lod_count, line_end_count, palette_entries;
+    uint32_t alphas;  /* of all parts: bits 1 << TH_ALPHA_... */
+    uint32_t variant; /* bits TH_UPLOAD_... */
+    uint32_t part_count, lod_count, line_end_count, bone_count, palette_entries;
 } th_upload;
 
 /* Call th_upload_fini in any case. */

@@ -5,7 +5,7 @@
  *
  * There are two spaces. Positions stay in mesh space, in which the mesh was bound to the skeleton. Palette entry b of
  * an instance maps mesh space to scene space: scene_position = sum of weight[k] * palette[bone[k]] * position. Meshes
- * that share no bone may lie in different mesh spaces. */
+ * that share no bone may lie in different mesh spaces. Morph targets move positions in mesh space, before bones do. */
 #ifndef THRONG_RENDER_RENDER_MESH_H
 #define THRONG_RENDER_RENDER_MESH_H
 
@@ -27,7 +27,8 @@ TH_API_BEGIN
 #define TH_RENDER_MESH_LOD_OWN_ERROR 0.05
 #define TH_RENDER_MESH_LOD_BENT      4
 
-/* 36 bytes without padding. In brackets: the GL attribute format. */
+/* 44 bytes without padding. In brackets: the GL attribute format. The GPU gets the last 8 of models with morph targets
+ * only. */
 typedef struct th_render_mesh_vertex {
     float position[3];
     uint32_t normal;   /* mesh space, unit length; x in the lowest bits [GL_INT_2_10_10_10_REV, normalized] */
@@ -35,7 +36,17 @@ typedef struct th_render_mesh_vertex {
     uint8_t color[4];  /* linear RGBA [GL_UNSIGNED_BYTE, normalized] */
     uint16_t bone[4];  /* palette entries; repeats bone[0] where the weight is 0 [GL_UNSIGNED_SHORT, integer] */
     uint8_t weight[4]; /* descending, sum exactly 255 [GL_UNSIGNED_BYTE, normalized] */
+    uint32_t
+        deltas[2]; /* of morph targets: the first in th_render_mesh.deltas, and how many [GL_UNSIGNED_INT, integer] */
 } th_render_mesh_vertex;
+
+/* What a weight adds to a vertex where it is 1; two texels of GL_RGBA32F. Vertices may share deltas. */
+typedef struct th_render_mesh_delta {
+    float position[3];
+    float weight; /* index into th_model.weights, a whole number */
+    float normal[3];
+    float unused; /* 0 */
+} th_render_mesh_delta;
 
 typedef struct th_render_mesh_lod {
     uint32_t first_index; /* into th_render_mesh.indices */
@@ -77,8 +88,9 @@ typedef struct th_render_mesh_image {
     const char *name;    /* of the texture */
 } th_render_mesh_image;
 
-/* Bounding sphere of the vertices of one palette entry, in mesh space. In any pose a vertex lies within the convex hull
- * of the spheres of its bones, each moved by its own palette entry. So boxes around all moved spheres bound the mesh.
+/* Bounding sphere of the vertices of one palette entry, in mesh space and without morph targets. In any pose a vertex
+ * lies within the convex hull of the spheres of its bones, each moved by its own palette entry. So boxes around all
+ * moved spheres bound the mesh.
  */
 typedef struct th_render_mesh_bone {
     float center[3]; /* the joint's position in the bind pose; a vertex if inverse_bind is not invertible */
@@ -97,15 +109,17 @@ typedef struct th_render_mesh {
     const th_render_mesh_vertex *vertices;
     uint32_t index_count;
     const uint32_t *indices;
+    uint32_t delta_count;
+    const th_render_mesh_delta *deltas;
 
     /* Levels of detail. Level 0 is the mesh itself. Each further level has at most four fifths of the triangles of the
      * one before, as near to a half, a quarter and an eighth of level 0 as the error limits allow. Parts drawn at the
      * same level have no gaps between them that level 0 does not have.
      *
-     * The error is the largest distance of a vertex from the level's surface, in scene units, over three poses: at
-     * rest, and with every joint turned by +30 and by -30 degrees about its own (1, 1, 1). It never decreases from
-     * level to level. In clips up to 2.6 times as much was measured. th_render_mesh.lod_error covers all parts;
-     * th_render_mesh_lod.error covers the parts that share bones with this one. */
+     * The error is the largest distance of a vertex from the level's surface, in scene units, over three poses without
+     * morph targets: at rest, and with every joint turned by +30 and by -30 degrees about its own (1, 1, 1). It never
+     * decreases from level to level. In clips up to 2.6 times as much was measured. th_render_mesh.lod_error covers all
+     * parts; th_render_mesh_lod.error covers the parts that share bones with this one. */
     uint32_t lod_count; /* at least 1 */
     float lod_error[TH_RENDER_MESH_LODS];
 
@@ -113,7 +127,7 @@ typedef struct th_render_mesh {
     const th_render_mesh_material *materials;
     uint32_t image_count;
     const th_render_mesh_image *images;
-    uint32_t bone_count; /* palette entries, as in the model */
+    uint32_t bone_count, weight_count; /* of a palette, as in the model */
     const th_render_mesh_bone *bones;
     uint32_t line_end_count; /* two per line of the skeleton: a joint, and its nearest ancestor with a bone */
     const th_render_mesh_line_end *line_ends;
