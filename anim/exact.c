@@ -137,18 +137,20 @@ static th_interpolation mode_of(const th_track *track, th_interpolation interpol
     return track->tangents ? TH_INTERPOLATION_CUBIC : track->steps ? TH_INTERPOLATION_STEP : TH_INTERPOLATION_SLERP;
 }
 
-static void sample_vector(const th_track *track, double ticks, th_interpolation interpolation, double out[3])
+/* width: at most 3. */
+static void sample_vector(const th_track *track, double ticks, th_interpolation interpolation, uint32_t width,
+                          double out[])
 {
     const th_interpolation mode = mode_of(track, interpolation);
     interval at = find_interval(track, ticks, mode);
     if (mode == TH_INTERPOLATION_CUBIC) {
-        sample_cubic(track, at, 3, out);
+        sample_cubic(track, at, width, out);
         return;
     }
     double a[3], b[3];
-    load(track, at.from, 3, a);
-    load(track, at.to, 3, b);
-    for (int i = 0; i < 3; i++)
+    load(track, at.from, width, a);
+    load(track, at.to, width, b);
+    for (uint32_t i = 0; i < width; i++)
         out[i] = a[i] + at.t * (b[i] - a[i]);
 }
 
@@ -193,9 +195,9 @@ void th_exact_channel(const th_channel *channel, double ticks, th_interpolation 
     assert(channel && out);
     assert((unsigned)interpolation < TH_INTERPOLATION_COUNT);
     assert(channel->translation.key_count > 0 && channel->rotation.key_count > 0 && channel->scale.key_count > 0);
-    sample_vector(&channel->translation, ticks, interpolation, out->translation);
+    sample_vector(&channel->translation, ticks, interpolation, 3, out->translation);
     sample_rotation(&channel->rotation, ticks, interpolation, out->rotation);
-    sample_vector(&channel->scale, ticks, interpolation, out->scale);
+    sample_vector(&channel->scale, ticks, interpolation, 3, out->scale);
 }
 
 void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
@@ -231,6 +233,19 @@ void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_
     assert(model && out);
     th_exact_sample(model, clip, ticks, interpolation, out);
     th_exact_resolve(model, out, out);
+}
+
+void th_exact_weights(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
+                      double *out)
+{
+    assert(model && (out || model->weight_count == 0));
+    assert(!clip || ((unsigned)interpolation < TH_INTERPOLATION_COUNT));
+    for (uint32_t w = 0; w < model->weight_count; w++)
+        out[w] = (double)model->weights[w].rest;
+    for (uint32_t t = 0; clip && t < clip->weight_track_count; t++) {
+        const th_weight_track *track = &clip->weight_tracks[t];
+        sample_vector(&track->track, ticks, interpolation, 1, &out[track->weight]);
+    }
 }
 
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out)

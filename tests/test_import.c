@@ -1280,7 +1280,7 @@ Test(import, survives_any_importer)
     check_importer("#!/bin/sh\nexit 127\n", TH_ERR_ENVIRONMENT, "/importer cannot be started");
     check_importer("#!/bin/sh\necho Hello, here comes your model\n", TH_ERR_ENVIRONMENT, "/importer is no model");
     check_importer("#!/bin/sh\nprintf throng\n", TH_ERR_ENVIRONMENT, "(exit code 0)");
-    check_importer("#!/bin/sh\nprintf 'throng\\r\\n\\005\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\200\\001\\0\\0\\0'\n",
+    check_importer("#!/bin/sh\nprintf 'throng\\r\\n\\006\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\200\\001\\0\\0\\0'\n",
                    TH_ERR_INPUT, "damaged"); /* 6 GiB are coming, says its head */
     check_importer("#!/bin/sh\nexec cat /dev/zero\n", TH_ERR_ENVIRONMENT, "/importer is no model");
     check_importer("#!/bin/sh\nexec sleep 100\n", TH_ERR_INPUT, "no model after 0.5 s");

@@ -8,7 +8,7 @@
  *    gltf_accessor.c    numbers: accessors of all kinds, sparse ones too
  *    gltf_nodes.c       the node tree, EXT_mesh_gpu_instancing
  *    gltf_materials.c   materials, textures and images
- *    gltf_meshes.c      primitives and skins; gltf_draco.cpp, gltf_normals.c
+ *    gltf_meshes.c      primitives and skins; gltf_targets.c, gltf_draco.cpp, gltf_normals.c
  *    gltf_clips.c       animations
  * A file that breaks a rule that we rely on is given up, with a message that names the place. */
 #ifndef TH_ANIM_IMPORT_GLTF_H
@@ -41,6 +41,9 @@ struct gltf {
     th_trs *rest;         /* by joint */
     bool *has_rest;       /* by joint: the node has no matrix */
     gltf_channel **clips;
+    weight_keys **weight_keys;   /* by clip */
+    uint32_t *weight_key_counts; /* by clip */
+    const json_t **drawing;      /* by joint: the node of the file if it draws a mesh */
 };
 
 /* ---- JSON ---- */
@@ -91,6 +94,9 @@ void gltf_build_nodes(gltf *g);
 void gltf_build_materials(gltf *g);
 void gltf_build_meshes(gltf *g);
 void gltf_build_clips(gltf *g);
+
+/* Reads the morph targets of a primitive whose vertices are read. */
+void gltf_read_targets(gltf *g, const json_t *mesh, uint32_t index, const json_t *primitive, struct aiMesh *out);
 
 /* The texture coordinates that the base colour of a material uses. */
 typedef struct gltf_uv {

@@ -19,9 +19,14 @@ typedef struct reader {
     uint32_t index;
     struct aiAnimation *out;
     gltf_channel *channels;
+    weight_keys *weights;
+    uint32_t weight_count;
 } reader;
 
 enum { TICKS_PER_SECOND = 1000 };
+
+/* The part of a node that is no transform; the others are TH_TRANSLATION and so on. Sorted, it is a node's last. */
+enum { WEIGHTS = 8 };
 
 static const char *label(const reader *r, const char *part)
 {
@@ -30,13 +35,19 @@ static const char *label(const reader *r, const char *part)
 
 /* ---- channels of the file ---- */
 
+static uint32_t part_of(const json_t *channel)
+{
+    const char *path = json_string_value(json_object_get(json_object_get(channel, "target"), "path"));
+    return path && strcmp(path, "weights") == 0 ? WEIGHTS : gltf_part(channel);
+}
+
 static source read_source(const reader *r, const json_t *animation, const json_t *channel, size_t order)
 {
     const json_t *target = json_object_get(channel, "target");
     const json_t *sampler = gltf_at(json_object_get(animation, "samplers"), gltf_index(channel, "sampler"));
     const char *mode = json_string_value(json_object_get(sampler, "interpolation"));
     return (source){.node = gltf_link(r->g, target, "node", "nodes", label(r, "target")),
-                    .part = gltf_part(channel),
+                    .part = part_of(channel),
                     .order = order,
                     .times = gltf_link(r->g, sampler, "input", "accessors", label(r, "key times")),
                     .values = gltf_link(r->g, sampler, "output", "accessors", label(r, "keys")),
@@ -54,12 +65,6 @@ static int compare_sources(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static bool moves_weights(const json_t *channel)
-{
-    const char *path = json_string_value(json_object_get(json_object_get(channel, "target"), "path"));
-    return path && strcmp(path, "weights") == 0;
-}
-
 static bool has_keys(const reader *r, const source *c)
 {
     return c->times != TH_NO_INDEX && c->values != TH_NO_INDEX &&
@@ -75,10 +80,9 @@ static size_t list_sources(reader *r, const json_t *animation, source *out)
     json_array_foreach(list, c, channel)
     {
         const source found = read_source(r, animation, channel, c);
-        const bool weights = moves_weights(channel), aimed = found.node != TH_NO_INDEX && (weights || found.part);
+        const bool aimed = found.node != TH_NO_INDEX && found.part;
         warn(s, WARN_CHANNEL_UNAIMED, !aimed, "animation %u", r->index);
-        r->out->mNumMorphMeshChannels += aimed && weights;
-        if (!aimed || weights)
+        if (!aimed)
             continue;
         const bool keyed = has_keys(r, &found);
         warn(s, WARN_CHANNEL_KEYLESS, !keyed, "animation %u", r->index);
@@ -119,6 +123,12 @@ static void read_vectors(struct aiVectorKey *out, const float *times, const floa
     }
 }
 
+static void extend_clip(reader *r, const float *times, size_t count)
+{
+    if (count > 0 && (double)(times[count - 1] * TICKS_PER_SECOND) > r->out->mDuration)
+        r->out->mDuration = (double)(times[count - 1] * TICKS_PER_SECOND);
+}
+
 static void read_part(reader *r, const source *c, struct aiNodeAnim *out, gltf_channel *channel)
 {
     scene *s = r->g->s;
@@ -142,12 +152,43 @@ static void read_part(reader *r, const source *c, struct aiNodeAnim *out, gltf_c
         *(c->part == TH_SCALE ? &out->mNumScalingKeys : &out->mNumPositionKeys) = (unsigned)count;
         *(c->part == TH_SCALE ? &out->mScalingKeys : &out->mPositionKeys) = keys;
     }
-    if (count > 0 && (double)(times[count - 1] * TICKS_PER_SECOND) > r->out->mDuration)
-        r->out->mDuration = (double)(times[count - 1] * TICKS_PER_SECOND);
+    extend_clip(r, times, count);
     channel->keys.moved |= c->part;
     channel->keys.steps |= c->step ? c->part : 0;
     channel->keys.splines |= c->spline ? c->part : 0;
     channel->spline[turns ? 1 : c->part == TH_SCALE ? 2 : 0] = c->spline ? values : NULL;
+}
+
+static struct aiString name_node(const gltf *g, uint32_t node)
+{
+    const char *name = json_string_value(json_object_get(gltf_at(gltf_list(g, "nodes"), node), "name"));
+    return g->node[node] ? g->node[node]->mName : gltf_string(name ? name : make_string(g->s, "nodes[%u]", node));
+}
+
+/* How many weights a key has: as many as there are numbers. weight_tracks.c checks that the targets are as many. */
+static void read_weights(reader *r, const source *c)
+{
+    const gltf *g = r->g;
+    const struct aiNode *ai = g->node[c->node];
+    const struct aiString name = name_node(g, c->node);
+    const size_t count = gltf_count(g, c->times, label(r, "key times")),
+                 numbers = gltf_count(g, c->values, label(r, "weights")), rows = count * (c->spline ? 3 : 1);
+    uint32_t one = 1;
+    float *times = gltf_read_floats(r->g, c->times, GLTF_FLOAT, &one, label(r, "key times"));
+    const float *values =
+        gltf_read_floats(r->g, c->values, GLTF_FLOAT | GLTF_UNORM | GLTF_SNORM, &one, label(r, "weights"));
+    extend_clip(r, times, count);
+    for (size_t k = 0; k < count; k++)
+        times[k] *= TICKS_PER_SECOND;
+    r->weights[r->weight_count++] =
+        (weight_keys){.joint = ai ? (uint32_t)(ai - g->ai->mRootNode) : TH_NO_INDEX,
+                      .node = read_name(g->s, &name),
+                      .width = rows > 0 && numbers % rows == 0 ? (uint32_t)(numbers / rows) : 0,
+                      .count = (uint32_t)count,
+                      .times = times,
+                      .values = values,
+                      .steps = c->step,
+                      .splines = c->spline};
 }
 
 /* ---- clips ---- */
@@ -156,25 +197,28 @@ static void begin_channel(reader *r, uint32_t node, struct aiNodeAnim *out, gltf
 {
     const gltf *g = r->g;
     const struct aiNode *ai = g->node[node];
-    const char *name = json_string_value(json_object_get(gltf_at(gltf_list(g, "nodes"), node), "name"));
-    out->mNodeName = ai ? ai->mName : gltf_string(name ? name : make_string(g->s, "nodes[%u]", node));
+    out->mNodeName = name_node(g, node);
     channel->joint = ai ? (uint32_t)(ai - g->ai->mRootNode) : TH_NO_INDEX;
     if (ai)
         channel->keys = (authorship){.has_rest = g->has_rest[channel->joint], .rest = g->rest[channel->joint]};
 }
 
-static gltf_channel *read_animation(gltf *g, uint32_t index, struct aiAnimation *out)
+static void read_animation(gltf *g, uint32_t index, struct aiAnimation *out)
 {
     const json_t *animation = gltf_at(gltf_list(g, "animations"), index);
     const char *name = json_string_value(json_object_get(animation, "name"));
     const size_t most = json_array_size(json_object_get(animation, "channels"));
-    reader r = {g, index, out, make(g->s, gltf_channel, most + 1)};
+    reader r = {g, index, out, make(g->s, gltf_channel, most + 1), make(g->s, weight_keys, most + 1), 0};
     source *sources = make(g->s, source, most + 1);
     out->mName = gltf_string(name ? name : "");
     out->mTicksPerSecond = TICKS_PER_SECOND;
     out->mChannels = make(g->s, struct aiNodeAnim *, most + 1);
     const size_t count = list_sources(&r, animation, sources);
     for (size_t c = 0; c < count; c++) {
+        if (sources[c].part == WEIGHTS) {
+            read_weights(&r, &sources[c]);
+            continue;
+        }
         if (c == 0 || sources[c].node != sources[c - 1].node) {
             struct aiNodeAnim *channel = make(g->s, struct aiNodeAnim, 1);
             begin_channel(&r, sources[c].node, channel, &r.channels[out->mNumChannels]);
@@ -182,7 +226,9 @@ static gltf_channel *read_animation(gltf *g, uint32_t index, struct aiAnimation 
         }
         read_part(&r, &sources[c], out->mChannels[out->mNumChannels - 1], &r.channels[out->mNumChannels - 1]);
     }
-    return r.channels;
+    g->clips[index] = r.channels;
+    g->weight_keys[index] = r.weights;
+    g->weight_key_counts[index] = r.weight_count;
 }
 
 void gltf_build_clips(gltf *g)
@@ -191,13 +237,21 @@ void gltf_build_clips(gltf *g)
     g->ai->mAnimations = make(g->s, struct aiAnimation *, count + 1);
     g->ai->mNumAnimations = count;
     g->clips = make(g->s, gltf_channel *, count + 1);
+    g->weight_keys = make(g->s, weight_keys *, count + 1);
+    g->weight_key_counts = make(g->s, uint32_t, count + 1);
     for (uint32_t a = 0; a < count; a++) {
         g->ai->mAnimations[a] = make(g->s, struct aiAnimation, 1);
-        g->clips[a] = read_animation(g, a, g->ai->mAnimations[a]);
+        read_animation(g, a, g->ai->mAnimations[a]);
     }
 }
 
-/* ---- queries of clips.c ---- */
+/* ---- queries of clips.c and weight_tracks.c ---- */
+
+const weight_keys *find_weight_keys(const scene *s, uint32_t clip, uint32_t *out_count)
+{
+    *out_count = s->gltf->weight_key_counts[clip];
+    return s->gltf->weight_keys[clip];
+}
 
 uint32_t find_authorship(const scene *s, uint32_t clip, uint32_t channel, authorship *out)
 {

@@ -302,11 +302,11 @@ static struct aiMesh *read_primitive(gltf *g, uint32_t mesh, uint32_t skin, cons
     p.out->mName = name;
     const uint32_t material = gltf_link(g, json, "material", "materials", label(&p, "material"));
     p.out->mMaterialIndex = material == TH_NO_INDEX ? g->ai->mNumMaterials - 1 : material;
-    p.out->mNumAnimMeshes = (unsigned)json_array_size(json_object_get(json, "targets"));
     open_draco(&p);
     count_vertices(&p);
     read_attributes(&p, material);
     read_faces(&p);
+    gltf_read_targets(g, gltf_at(gltf_list(g, "meshes"), mesh), mesh, json, p.out);
     if (skin != TH_NO_INDEX)
         read_weights(&p);
     return p.out;
@@ -343,6 +343,7 @@ static size_t list_uses(const gltf *g, use *out)
                        skin = gltf_link(g, node, "skin", "skins", what);
         const size_t children = json_array_size(json_object_get(node, "children"));
         struct aiNode *ai = g->node ? g->node[n] : NULL;
+        const size_t first = count;
         if (!ai || mesh == TH_NO_INDEX)
             continue;
         if (!gltf_extension(node, "EXT_mesh_gpu_instancing") || skin != TH_NO_INDEX)
@@ -350,6 +351,8 @@ static size_t list_uses(const gltf *g, use *out)
         else
             for (size_t c = children; c < ai->mNumChildren; c++)
                 out[count++] = (use){mesh, skin, ai->mChildren[c]};
+        for (size_t i = first; i < count; i++)
+            g->drawing[out[i].node - g->ai->mRootNode] = node;
     }
     qsort(out, count, sizeof *out, compare_uses);
     return count;
@@ -387,6 +390,7 @@ static void read_mesh(gltf *g, uint32_t index, const use *uses, size_t count)
 void gltf_build_meshes(gltf *g)
 {
     const uint32_t meshes = (uint32_t)json_array_size(gltf_list(g, "meshes"));
+    g->drawing = make(g->s, const json_t *, TH_MAX_JOINTS);
     use *uses = make(g->s, use, json_array_size(gltf_list(g, "nodes")) + TH_MAX_JOINTS + 1);
     const size_t count = list_uses(g, uses);
     size_t at = 0;

@@ -133,8 +133,8 @@ static void number_holders(scene *s, const uint32_t *held_by, uint32_t holders)
     }
 }
 
-/* Numbers the joints that share a name to which a bone or a channel refers, so that clips of another file find the
- * right one. Other names stay unchanged. */
+/* Numbers the joints that share a name to which a bone, a weight or a channel refers, so that clips of another file
+ * find the right one. Other names stay unchanged. */
 void make_joint_names_unique(scene *s)
 {
     const th_model *model = s->model;
@@ -142,6 +142,8 @@ void make_joint_names_unique(scene *s)
     bool *used = make(s, bool, n->count);
     for (uint32_t b = 0; b < model->bone_count; b++)
         used[model->bones[b].joint] = true;
+    for (uint32_t w = 0; w < model->weight_count; w++)
+        used[model->weights[w].joint] = true;
     for (uint32_t c = 0; c < model->clip_count; c++)
         for (uint32_t k = 0; k < model->clips[c].channel_count; k++)
             used[model->clips[c].channels[k].joint] = true;

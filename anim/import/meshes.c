@@ -3,6 +3,7 @@
  * A mesh with weights follows its bones wherever its node is, so it is imported once. A mesh without weights follows
  * its node: every node that uses it gets a copy, bound to that node only. */
 #include "ipc.h"
+#include "morphs.h"
 #include "scene.h"
 
 #include <assert.h>
@@ -21,6 +22,7 @@ typedef struct work {
     th_vertex *vertices;
     uint32_t *indices;
     uint32_t index_count;
+    uint32_t *sources; /* by welded vertex: the vertex of the file */
 } work;
 
 static void *scratch(size_t count, size_t size)
@@ -271,40 +273,51 @@ static void repair_winding(scene *s, work *w)
 
 /* ---- welding ---- */
 
-/* Returns the index of `vertex` in out[0 .. *count); appends it if missing. The table maps hashes to index + 1; 0 is a
- * free slot. */
-static uint32_t weld(const th_vertex *vertex, th_vertex *out, uint32_t *count, uint32_t *table, size_t mask)
+/* The vertices that differ, so far. The table maps hashes to index + 1; 0 is a free slot. */
+typedef struct welded {
+    th_vertex *vertices;
+    uint32_t *table;
+    size_t mask;
+    uint32_t count;
+} welded;
+
+/* Returns the index of vertex v among those that differ; adds it if missing. */
+static uint32_t weld(const scene *s, work *w, uint32_t v, welded *out)
 {
-    size_t slot = XXH3_64bits(vertex, sizeof *vertex) & mask;
-    for (; table[slot]; slot = (slot + 1) & mask)
-        if (memcmp(&out[table[slot] - 1], vertex, sizeof *vertex) == 0)
-            return table[slot] - 1;
-    out[*count] = *vertex;
-    table[slot] = ++*count;
-    return *count - 1;
+    const th_vertex *vertex = &w->vertices[v];
+    size_t slot = XXH3_64bits_withSeed(vertex, sizeof *vertex, hash_deltas(s, w->ai, v)) & out->mask;
+    for (; out->table[slot]; slot = (slot + 1) & out->mask) {
+        const uint32_t other = out->table[slot] - 1;
+        if (memcmp(&out->vertices[other], vertex, sizeof *vertex) == 0 && same_deltas(s, w->ai, w->sources[other], v))
+            return other;
+    }
+    out->vertices[out->count] = *vertex;
+    w->sources[out->count] = v;
+    out->table[slot] = ++out->count;
+    return out->count - 1;
 }
 
-/* Merges vertices that are equal in everything, weights included, and removes unused ones. The order is that of first
- * use. */
+/* Merges vertices that are equal in everything, weights and morph targets included, and removes unused ones. The order
+ * is that of first use. */
 static void weld_mesh(scene *s, work *w, th_mesh *out)
 {
     size_t table_size = 64;
     while (table_size < 2 * (size_t)w->ai->mNumVertices)
         table_size *= 2;
-    uint32_t *table = scratch(table_size, sizeof *table);
-    th_vertex *welded = scratch(w->ai->mNumVertices, sizeof *welded);
-    uint32_t count = 0;
+    welded all = {.table = scratch(table_size, sizeof *all.table), .mask = table_size - 1};
+    all.vertices = scratch(w->ai->mNumVertices, sizeof *all.vertices);
+    w->sources = scratch(w->ai->mNumVertices, sizeof *w->sources);
     uint32_t *indices = make(s, uint32_t, w->index_count);
     for (uint32_t i = 0; i < w->index_count; i++)
-        indices[i] = weld(&w->vertices[w->indices[i]], welded, &count, table, table_size - 1);
-    th_vertex *vertices = make(s, th_vertex, count);
-    memcpy(vertices, welded, count * sizeof *vertices);
-    free(welded);
-    free(table);
+        indices[i] = weld(s, w, w->indices[i], &all);
+    th_vertex *vertices = make(s, th_vertex, all.count);
+    memcpy(vertices, all.vertices, all.count * sizeof *vertices);
+    free(all.vertices);
+    free(all.table);
 
-    assert(count <= w->ai->mNumVertices && count <= w->index_count && w->index_count % 3 == 0);
+    assert(all.count <= w->ai->mNumVertices && all.count <= w->index_count && w->index_count % 3 == 0);
     out->vertices = vertices;
-    out->vertex_count = count;
+    out->vertex_count = all.count;
     out->indices = indices;
     out->index_count = w->index_count;
 }
@@ -319,8 +332,10 @@ static void finish_mesh(scene *s, work *w, th_mesh *out)
     read_triangles(s, w);
     repair_winding(s, w);
     weld_mesh(s, w, out);
+    read_targets(s, w->ai, w->label, w->joint, w->sources, out);
     free(w->vertices);
     free(w->indices);
+    free(w->sources);
 }
 
 /* users: joints of the nodes that refer to the mesh. Writes one th_mesh, or one per user; returns how many. */
@@ -328,7 +343,6 @@ static uint32_t read_mesh(scene *s, uint32_t index, const uint32_t *users, uint3
 {
     assert(index < s->ai->mNumMeshes && user_count > 0);
     work w = {.ai = s->ai->mMeshes[index], .label = label_mesh(s, index), .joint = users[0]};
-    warn(s, WARN_MESH_MORPHED, w.ai->mNumAnimMeshes > 0, "mesh %s", w.label);
     read_weights(s, &w);
     bool skinned = has_weights(&w);
     if (skinned) {
@@ -377,7 +391,9 @@ void read_meshes(scene *s)
     uint32_t *first, *users;
     uint32_t user_count = list_users(s, &first, &users);
     th_mesh *meshes = make(s, th_mesh, user_count);
+    uint32_t *joints = make(s, uint32_t, user_count); /* by mesh: of the node that draws it */
     uint32_t count = 0;
+    begin_weights(s);
     for (uint32_t m = 0; m < s->ai->mNumMeshes; m++) {
         const struct aiMesh *mesh = s->ai->mMeshes[m];
         bool unused = first[m] == first[m + 1];
@@ -385,9 +401,12 @@ void read_meshes(scene *s)
         warn(s, WARN_MESH_UNUSED, unused, "%s", label_mesh(s, m));
         warn(s, WARN_MESH_EMPTY, empty && !unused, "%s", label_mesh(s, m));
         warn(s, WARN_MESH_BONES, is_made_of_bones(s, mesh), "%s", label_mesh(s, m));
-        if (!unused && !empty)
-            count += read_mesh(s, m, users + first[m], first[m + 1] - first[m], meshes + count);
+        if (unused || empty)
+            continue;
+        memcpy(joints + count, users + first[m], (first[m + 1] - first[m]) * sizeof *joints);
+        count += read_mesh(s, m, users + first[m], first[m + 1] - first[m], meshes + count);
     }
+    finish_weights(s, joints, meshes, count);
     s->model->meshes = meshes;
     s->model->mesh_count = count;
 

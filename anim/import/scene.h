@@ -6,8 +6,8 @@
  *                   repair the nodes of these formats
  *    joints.c       nodes and their names
  *    materials.c    materials and textures
- *    meshes.c       vertices, triangles and the bones (bones.c) that they use
- *    clips.c        channels and keys
+ *    meshes.c       vertices, triangles, the bones (bones.c) that they use, morph targets and weights (morphs.c)
+ *    clips.c        channels and keys; weight_tracks.c those of weights; tracks.c what a track is made of
  * All of them use
  *    names.c        clean, distinct names
  *    warnings.c     warnings about everything that was repaired or dropped
@@ -47,6 +47,25 @@ typedef struct bone_list {
     uint32_t *first; /* by joint */
 } bone_list;
 
+/* The weights of a node: one for each morph target of its meshes. */
+typedef struct weight_set {
+    uint32_t first; /* index in the model, once meshes are read */
+    uint32_t count;
+    th_weight *weights;
+} weight_set;
+
+/* The keys of all weights of a node in a clip of a glTF file. Of a spline each has its in-tangents, in change per
+ * second, its values and its out-tangents. */
+typedef struct weight_keys {
+    uint32_t joint;   /* TH_NO_INDEX: the node is not in the scene */
+    const char *node; /* its name */
+    uint32_t width;   /* numbers a key */
+    uint32_t count;
+    const float *times; /* in ticks */
+    const float *values;
+    bool steps, splines;
+} weight_keys;
+
 /* What a glTF file says about the keys of one channel (gltf_clips.c). Members are bits TH_TRANSLATION and so on. */
 typedef struct authorship {
     uint32_t moved;          /* parts with keys in the file */
@@ -65,6 +84,8 @@ typedef struct scene {
     known_names names;
     nodes nodes;
     bone_list bones;
+    weight_set *weights;          /* by joint */
+    uint64_t delta_count;         /* of all targets so far */
     gltf *gltf;                   /* NULL: another format */
     const struct fbx_record *fbx; /* the file as stored; NULL: another format */
     warning_log warnings;
@@ -76,7 +97,7 @@ const th_model *read_scene(const char *path);
 /* Reads a glTF 2.0 file; returns NULL for other formats. (gltf.c) */
 const struct aiScene *read_gltf(scene *s);
 
-/* Computes smooth normals if the mesh has none. (gltf_normals.c) */
+/* Computes smooth normals of a mesh and of its morph targets if it has none. (gltf_normals.c) */
 void make_normals(scene *s, struct aiMesh *mesh);
 
 /* Zeroed memory that lives as long as the model. */
@@ -124,7 +145,16 @@ uint32_t find_authorship(const scene *s, uint32_t clip, uint32_t channel, author
  * and out-tangent, 4 floats each for rotations, else 3. Tangents are changes per second. */
 const float *read_spline(const scene *s, uint32_t clip, uint32_t channel, uint32_t part);
 
-/* Gives unique names to joints that bones or channels refer to. Runs last. */
+/* Adds the tracks of weights to a clip that has a name. Sets *repaired if key times were changed. (weight_tracks.c) */
+void read_weight_tracks(scene *s, uint32_t clip, double ticks_per_second, bool *repaired, th_clip *out);
+
+/* For a glTF file: the keys of weights of a clip. (gltf_clips.c) */
+const weight_keys *find_weight_keys(const scene *s, uint32_t clip, uint32_t *out_count);
+
+/* For a glTF file: the weight of a target, by index, that the node of a mesh has. (gltf_targets.c) */
+float find_gltf_weight(const scene *s, uint32_t joint, uint32_t index, float otherwise);
+
+/* Gives unique names to joints that bones, weights or channels refer to. Runs last. */
 void make_joint_names_unique(scene *s);
 
 /* ---- references by name ---- */

@@ -36,7 +36,9 @@
     X(MESH_UNUSED, "[mesh is|meshes are] used by no node and [was|were] left out")                                     \
     X(MESH_EMPTY, "[mesh has|meshes have] no triangles and [was|were] left out")                                       \
     X(MESH_NO_NORMALS, "[mesh has|meshes have] no normals; smooth ones were computed")                                 \
-    X(MESH_MORPHED, "[mesh has|meshes have] morph targets, which are not supported and stay at rest")                  \
+    X(MORPH_NOT_FINITE,                                                                                                \
+      "[move or weight of a morph target is|moves or weights of morph targets are] not finite and became 0")           \
+    X(MORPH_MANY, "[mesh has|meshes have] more morph targets than fit, which were left out")                           \
     X(MESH_BONES, "[mesh was|meshes were] made up from the bones, as the file has none")                               \
     X(FACE_DROPPED, "[point or line was|points or lines were] left out")                                               \
     X(TRIANGLE_DROPPED,                                                                                                \
@@ -67,9 +69,11 @@
     /* clips */                                                                                                        \
     X(CLIP_UNNAMED, "[clip has|clips have] no name and got a made-up one")                                             \
     X(CLIP_EMPTY, "[clip moves|clips move] no node and [was|were] left out")                                           \
-    X(CLIP_MORPHS, "[clip has|clips have] channels for meshes or morph targets, which were left out")                  \
+    X(CLIP_MESHES, "[clip has|clips have] channels that exchange meshes, which were left out")                         \
     X(CLIP_RATE, "[clip does|clips do] not say how many ticks make a second; 25 are assumed")                          \
     X(CLIP_DURATION, "[clip's duration does|clips' durations do] not fit the keys; the last key's time is used")       \
+    X(CHANNEL_MORPHS,                                                                                                  \
+      "[channel does|channels do] not fit the morph targets of [its node|their nodes] and [was|were] left out")        \
     X(CHANNEL_UNAIMED, "[channel names|channels name] no node or nothing to move and [was|were] left out")             \
     X(CHANNEL_KEYLESS, "[channel has|channels have] no keys, or fewer than times, and [was|were] left out")            \
     X(CHANNEL_REPLACED, "[channel moves|channels move] what a later one moves and [was|were] left out")                \

@@ -18,7 +18,8 @@ typedef struct head {
 } head;
 
 _Static_assert(sizeof(head) == TH_ARCHIVE_HEAD_BYTES, "the head has no padding");
-_Static_assert(sizeof(th_vertex) == 60 && sizeof(th_bone) == 52, "no padding: they travel as they are");
+_Static_assert(sizeof(th_vertex) == 60 && sizeof(th_bone) == 52 && sizeof(th_morph_delta) == 28,
+               "no padding: they travel as they are");
 
 static const char magic[8] = "throng\r\n"; /* a pipe in text mode would change it */
 
@@ -133,6 +134,20 @@ static void visit_joint(archive *a, th_joint *joint)
     VISIT(a, joint->rest);
 }
 
+static void visit_weight(archive *a, th_weight *weight)
+{
+    visit_text(a, &weight->name);
+    VISIT(a, weight->joint);
+    VISIT(a, weight->rest);
+}
+
+static void visit_target(archive *a, th_morph_target *target)
+{
+    VISIT(a, target->weight);
+    VISIT(a, target->delta_count);
+    VISIT_PLAIN(a, target->deltas, target->delta_count);
+}
+
 static void visit_mesh(archive *a, th_mesh *mesh)
 {
     visit_text(a, &mesh->name);
@@ -141,6 +156,8 @@ static void visit_mesh(archive *a, th_mesh *mesh)
     VISIT(a, mesh->index_count);
     VISIT_PLAIN(a, mesh->vertices, mesh->vertex_count);
     VISIT_PLAIN(a, mesh->indices, mesh->index_count);
+    VISIT(a, mesh->target_count);
+    VISIT_EACH(a, mesh->targets, mesh->target_count, visit_target, 8);
 }
 
 static void visit_material(archive *a, th_material *material)
@@ -195,6 +212,12 @@ static void visit_channel(archive *a, th_channel *channel)
     VISIT(a, channel->filled);
 }
 
+static void visit_weight_track(archive *a, th_weight_track *track)
+{
+    VISIT(a, track->weight);
+    visit_track(a, &track->track, 1);
+}
+
 static void visit_clip(archive *a, th_clip *clip)
 {
     visit_text(a, &clip->name);
@@ -202,6 +225,8 @@ static void visit_clip(archive *a, th_clip *clip)
     VISIT(a, clip->ticks_per_second);
     VISIT(a, clip->channel_count);
     VISIT_EACH(a, clip->channels, clip->channel_count, visit_channel, 23);
+    VISIT(a, clip->weight_track_count);
+    VISIT_EACH(a, clip->weight_tracks, clip->weight_track_count, visit_weight_track, 9);
 }
 
 static void visit_model(archive *a, th_model *model)
@@ -209,6 +234,7 @@ static void visit_model(archive *a, th_model *model)
     visit_text(a, &model->name);
     VISIT(a, model->joint_count);
     VISIT(a, model->bone_count);
+    VISIT(a, model->weight_count);
     VISIT(a, model->mesh_count);
     VISIT(a, model->material_count);
     VISIT(a, model->texture_count);
@@ -217,10 +243,11 @@ static void visit_model(archive *a, th_model *model)
     VISIT(a, model->size);
     VISIT_EACH(a, model->joints, model->joint_count, visit_joint, 57);
     VISIT_PLAIN(a, model->bones, model->bone_count);
-    VISIT_EACH(a, model->meshes, model->mesh_count, visit_mesh, 17);
+    VISIT_EACH(a, model->weights, model->weight_count, visit_weight, 13);
+    VISIT_EACH(a, model->meshes, model->mesh_count, visit_mesh, 21);
     VISIT_EACH(a, model->materials, model->material_count, visit_material, 43);
     VISIT_EACH(a, model->textures, model->texture_count, visit_texture, 14);
-    VISIT_EACH(a, model->clips, model->clip_count, visit_clip, 25);
+    VISIT_EACH(a, model->clips, model->clip_count, visit_clip, 29);
     VISIT_EACH(a, model->warnings, model->warning_count, visit_text, 5);
 }
 

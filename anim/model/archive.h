@@ -7,7 +7,7 @@
 
 #include <throng/anim/model.h>
 
-#define TH_ARCHIVE_VERSION 5u
+#define TH_ARCHIVE_VERSION 6u
 
 /* Bytes at the beginning that give the total length. */
 #define TH_ARCHIVE_HEAD_BYTES 24u

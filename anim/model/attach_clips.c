@@ -1,4 +1,4 @@
-/* Attaches clips of one model to another, by joint name. */
+/* Attaches clips of one model to another, by names of joints and morph targets. */
 #include <throng/anim/model.h>
 #include <throng/core/arena.h>
 
@@ -52,6 +52,35 @@ static uint32_t *find_targets(const th_model *base, const th_model *donor)
         targets[j] = find_target(base, by_name, donor->joints[j].name);
     free(by_name);
     return targets;
+}
+
+/* The first weight of a joint, or weight_count. */
+static uint32_t first_weight(const th_model *model, uint32_t joint)
+{
+    uint32_t w = 0;
+    while (w < model->weight_count && model->weights[w].joint != joint)
+        w++;
+    return w;
+}
+
+/* Returns the base's weight for the donor's: that of a joint and target of the same names, or else the only one of this
+ * target, NO_TARGET or AMBIGUOUS. Targets without names are told by their order. targets: of joints. */
+static uint32_t find_weight(const th_model *base, const th_model *donor, uint32_t weight, const uint32_t *targets)
+{
+    const char *name = donor->weights[weight].name;
+    const uint32_t donor_joint = donor->weights[weight].joint, joint = targets[donor_joint];
+    const uint32_t first = first_weight(base, joint), nth = first + weight - first_weight(donor, donor_joint);
+    if (!name[0] && nth < base->weight_count && base->weights[nth].joint == joint && !base->weights[nth].name[0])
+        return nth;
+    uint32_t found = NO_TARGET;
+    for (uint32_t w = 0; name[0] && w < base->weight_count; w++) {
+        if (strcmp(base->weights[w].name, name) != 0)
+            continue;
+        if (base->weights[w].joint == joint)
+            return w;
+        found = found == NO_TARGET ? w : AMBIGUOUS;
+    }
+    return found;
 }
 
 /* ---- tracks ---- */
@@ -133,28 +162,35 @@ typedef struct attachment {
     th_arena *arena;
     const th_model *base, *donor;
     const uint32_t *targets; /* by joint of the donor */
-    bool *taken;             /* by joint of the base: has a channel in the current clip */
+    bool *taken;             /* by joint of the base, then by weight: has a track in the current clip */
     unmatched missing, ambiguous;
 } attachment;
 
-static bool begin_clip(th_arena *arena, const th_clip *from, th_clip *to, th_channel **out_channels)
+static bool begin_clip(th_arena *arena, const th_clip *from, th_clip *to, th_channel **out_channels,
+                       th_weight_track **out_weights)
 {
     *to = *from;
     to->name = th_arena_string(arena, from->name);
     to->channels = *out_channels = th_arena_new(arena, th_channel, from->channel_count);
-    return to->name && to->channels;
+    to->weight_tracks = *out_weights = th_arena_new(arena, th_weight_track, from->weight_track_count);
+    return to->name && to->channels && to->weight_tracks;
 }
 
 static bool copy_clip(th_arena *arena, const th_clip *from, th_clip *to)
 {
     th_channel *channels;
-    bool ok = begin_clip(arena, from, to, &channels);
+    th_weight_track *weights;
+    bool ok = begin_clip(arena, from, to, &channels, &weights);
     for (uint32_t c = 0; ok && c < from->channel_count; c++) {
         const th_channel *own = &from->channels[c];
         channels[c] = *own;
         ok = copy_track(arena, &own->translation, 3, &channels[c].translation) &&
              copy_track(arena, &own->rotation, 4, &channels[c].rotation) &&
              copy_track(arena, &own->scale, 3, &channels[c].scale);
+    }
+    for (uint32_t t = 0; ok && t < from->weight_track_count; t++) {
+        weights[t].weight = from->weight_tracks[t].weight;
+        ok = copy_track(arena, &from->weight_tracks[t].track, 1, &weights[t].track);
     }
     return ok;
 }
@@ -170,11 +206,43 @@ static int compare_channels(const void *a, const void *b)
     return (x->joint > y->joint) - (x->joint < y->joint);
 }
 
+static int compare_weight_tracks(const void *a, const void *b)
+{
+    const th_weight_track *x = a, *y = b;
+    return (x->weight > y->weight) - (x->weight < y->weight);
+}
+
+/* If several tracks target one weight, the first wins. */
+static bool attach_weights(attachment *l, const th_clip *from, th_weight_track *tracks, uint32_t *out_count)
+{
+    bool *taken = l->taken + l->base->joint_count, ok = true;
+    uint32_t count = 0;
+    for (uint32_t t = 0; ok && t < from->weight_track_count; t++) {
+        const uint32_t weight = from->weight_tracks[t].weight;
+        const uint32_t target = find_weight(l->base, l->donor, weight, l->targets);
+        if (target == NO_TARGET || target == AMBIGUOUS) {
+            const char *name = l->donor->weights[weight].name,
+                       *node = l->donor->joints[l->donor->weights[weight].joint].name;
+            count_unmatched(target == NO_TARGET ? &l->missing : &l->ambiguous, name[0] ? name : node);
+        } else if (!taken[target]) {
+            taken[target] = true;
+            tracks[count].weight = target;
+            ok = copy_track(l->arena, &from->weight_tracks[t].track, 1, &tracks[count++].track);
+        }
+    }
+    for (uint32_t t = 0; t < count; t++)
+        taken[tracks[t].weight] = false;
+    qsort(tracks, count, sizeof *tracks, compare_weight_tracks);
+    *out_count = count;
+    return ok;
+}
+
 /* If several channels target one joint, the first wins. */
 static bool attach_clip(attachment *l, const th_clip *from, th_clip *to)
 {
     th_channel *channels;
-    bool ok = begin_clip(l->arena, from, to, &channels);
+    th_weight_track *weights;
+    bool ok = begin_clip(l->arena, from, to, &channels, &weights);
     uint32_t count = 0;
     for (uint32_t c = 0; ok && c < from->channel_count; c++) {
         const th_channel *channel = &from->channels[c];
@@ -197,10 +265,31 @@ static bool attach_clip(attachment *l, const th_clip *from, th_clip *to)
     to->channel_count = count;
     if (ok)
         qsort(channels, count, sizeof *channels, compare_channels);
-    return ok;
+    return ok && attach_weights(l, from, weights, &to->weight_track_count);
 }
 
 /* ---- the rest of a model ---- */
+
+static bool copy_targets(th_arena *arena, th_mesh *mesh)
+{
+    th_morph_target *targets = th_arena_copy(arena, mesh->targets, mesh->target_count, sizeof *targets);
+    bool ok = targets;
+    for (uint32_t t = 0; ok && t < mesh->target_count; t++)
+        ok = (targets[t].deltas =
+                  th_arena_copy(arena, targets[t].deltas, targets[t].delta_count, sizeof(th_morph_delta))) != NULL;
+    mesh->targets = targets;
+    return ok;
+}
+
+static bool copy_weights(th_arena *arena, th_model *model)
+{
+    th_weight *weights = th_arena_copy(arena, model->weights, model->weight_count, sizeof *weights);
+    bool ok = weights;
+    for (uint32_t w = 0; ok && w < model->weight_count; w++)
+        ok = (weights[w].name = th_arena_string(arena, weights[w].name)) != NULL;
+    model->weights = weights;
+    return ok;
+}
 
 /* A deep copy of everything except clips and warnings. */
 static bool copy_base(th_arena *arena, const th_model *base, th_model *out)
@@ -217,14 +306,14 @@ static bool copy_base(th_arena *arena, const th_model *base, th_model *out)
     out->meshes = meshes;
     out->materials = materials;
     out->textures = textures;
-    bool ok = joints && meshes && materials && textures && out->name && out->bones;
+    bool ok = joints && meshes && materials && textures && out->name && out->bones && copy_weights(arena, out);
     for (uint32_t j = 0; ok && j < base->joint_count; j++)
         ok = (joints[j].name = th_arena_string(arena, joints[j].name)) != NULL;
     for (uint32_t m = 0; ok && m < base->mesh_count; m++) {
         meshes[m].name = th_arena_string(arena, meshes[m].name);
         meshes[m].vertices = th_arena_copy(arena, meshes[m].vertices, meshes[m].vertex_count, sizeof(th_vertex));
         meshes[m].indices = th_arena_copy(arena, meshes[m].indices, meshes[m].index_count, sizeof(uint32_t));
-        ok = meshes[m].name && meshes[m].vertices && meshes[m].indices;
+        ok = meshes[m].name && meshes[m].vertices && meshes[m].indices && copy_targets(arena, &meshes[m]);
     }
     for (uint32_t m = 0; ok && m < base->material_count; m++)
         ok = (materials[m].name = th_arena_string(arena, materials[m].name)) != NULL;
@@ -270,7 +359,7 @@ static th_result attach_all(attachment *l, th_clip *clips, th_error *err)
     for (uint32_t c = 0; c < l->donor->clip_count; c++) {
         if (!attach_clip(l, &l->donor->clips[c], &clips[c]))
             return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", l->base->name);
-        if (clips[c].channel_count == 0)
+        if (clips[c].channel_count == 0 && clips[c].weight_track_count == 0)
             return th_fail(err, TH_ERR_INPUT, "%s: no channel of clip %s matches a joint of %s", l->donor->name,
                            clips[c].name, l->base->name);
     }
@@ -299,7 +388,7 @@ static th_result fill_model(attachment *l, th_model *out, th_error *err)
 static th_result attach(th_arena *arena, const th_model *base, const th_model *donor, th_model *out, th_error *err)
 {
     uint32_t *targets = find_targets(base, donor);
-    bool *taken = calloc((size_t)base->joint_count + 1, sizeof *taken);
+    bool *taken = calloc((size_t)base->joint_count + base->weight_count + 1, sizeof *taken);
     attachment l = {.arena = arena, .base = base, .donor = donor, .targets = targets, .taken = taken};
     th_result result =
         targets && taken ? fill_model(&l, out, err) : th_fail(err, TH_ERR_MEMORY, "%s: out of memory", base->name);

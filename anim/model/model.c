@@ -1,4 +1,4 @@
-#include <throng/anim/model.h>
+#include "morph.h"
 
 #include <throng/anim/exact.h>
 #include <throng/core/arena.h>
@@ -51,17 +51,23 @@ static void extent_add_joint(extent *e, const th_dmat34 *pose, uint32_t joint)
     extent_add(e, (double[3]){pose[joint].m[3], pose[joint].m[7], pose[joint].m[11]});
 }
 
+/* The rest pose of a model. */
+typedef struct rest {
+    const th_model *model;
+    th_dmat34 *pose, *palette;
+    double *weights, (*positions)[3]; /* positions: room for the vertices of the largest mesh */
+} rest;
+
 /* Adds the vertices, and the joints that they follow. */
-static void extent_add_mesh(extent *e, const th_model *model, const th_mesh *mesh, const th_dmat34 *pose,
-                            const th_dmat34 *palette)
+static void extent_add_mesh(extent *e, const rest *r, const th_mesh *mesh)
 {
+    th_morph_positions(mesh, r->weights, r->positions);
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         const th_vertex *vertex = &mesh->vertices[v];
-        double position[3] = {(double)vertex->position[0], (double)vertex->position[1], (double)vertex->position[2]};
         double skinned[3] = {0, 0, 0}, part[3];
         for (int k = 0; k < 4 && vertex->weight[k] > 0; k++) {
-            extent_add_joint(e, pose, model->bones[vertex->bone[k]].joint);
-            th_dmat34_point(&palette[vertex->bone[k]], position, part);
+            extent_add_joint(e, r->pose, r->model->bones[vertex->bone[k]].joint);
+            th_dmat34_point(&r->palette[vertex->bone[k]], r->positions[v], part);
             for (int i = 0; i < 3; i++)
                 skinned[i] += (double)vertex->weight[k] * part[i];
         }
@@ -69,21 +75,46 @@ static void extent_add_mesh(extent *e, const th_model *model, const th_mesh *mes
     }
 }
 
+static void rest_fini(rest *r)
+{
+    free(r->pose);
+    free(r->weights);
+    free(r->positions);
+}
+
+/* Returns false if out of memory. */
+static bool rest_init(rest *r, const th_model *model)
+{
+    uint32_t vertices = 0;
+    for (uint32_t m = 0; m < model->mesh_count; m++)
+        vertices = model->meshes[m].vertex_count > vertices ? model->meshes[m].vertex_count : vertices;
+    *r = (rest){.model = model,
+                .pose = calloc((size_t)model->joint_count + model->bone_count + 1, sizeof *r->pose),
+                .weights = calloc((size_t)model->weight_count + 1, sizeof *r->weights),
+                .positions = calloc((size_t)vertices + 1, sizeof *r->positions)};
+    if (!r->pose || !r->weights || !r->positions) {
+        rest_fini(r);
+        return false;
+    }
+    r->palette = r->pose + model->joint_count;
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, r->pose);
+    th_exact_palette(model, r->pose, r->palette);
+    th_exact_weights(model, NULL, 0, TH_INTERPOLATION_AUTHORED, r->weights);
+    return true;
+}
+
 double th_model_measure(const th_model *model)
 {
     assert(model);
     extent e = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
-    th_dmat34 *pose = calloc((size_t)model->joint_count + model->bone_count + 1, sizeof *pose);
-    if (!pose)
+    rest r;
+    if (!rest_init(&r, model))
         return 0;
-    th_dmat34 *palette = pose + model->joint_count;
-    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
-    th_exact_palette(model, pose, palette);
     for (uint32_t j = 0; model->mesh_count == 0 && j < model->joint_count; j++)
-        extent_add_joint(&e, pose, j);
+        extent_add_joint(&e, r.pose, j);
     for (uint32_t m = 0; m < model->mesh_count; m++)
-        extent_add_mesh(&e, model, &model->meshes[m], pose, palette);
-    free(pose);
+        extent_add_mesh(&e, &r, &model->meshes[m]);
+    rest_fini(&r);
 
     double size = 0;
     for (int i = 0; i < 3; i++)

@@ -22,7 +22,8 @@ typedef struct subject {
 
 static size_t palette_bytes(const th_model *model)
 {
-    return th_palette_stride(TH_PALETTE_F32, model->bone_count); /* as a crowd stores it */
+    return th_palette_stride(TH_PALETTE_F32,
+                             th_palette_entries(model->bone_count, model->weight_count)); /* as in a crowd */
 }
 
 static double seconds(const th_clip *clip)
@@ -34,17 +35,23 @@ typedef struct counts {
     uint64_t keys, splines; /* of all tracks */
 } counts;
 
+static void count_track(counts *sum, const th_track *track)
+{
+    sum->keys += track->key_count;
+    sum->splines += track->tangents != NULL;
+}
+
 static counts count_tracks(const th_clip *clip)
 {
     counts sum = {0};
     for (uint32_t c = 0; c < clip->channel_count; c++) {
         const th_channel *channel = &clip->channels[c];
-        const th_track *const tracks[] = {&channel->translation, &channel->rotation, &channel->scale};
-        for (size_t t = 0; t < sizeof tracks / sizeof *tracks; t++) {
-            sum.keys += tracks[t]->key_count;
-            sum.splines += tracks[t]->tangents != NULL;
-        }
+        count_track(&sum, &channel->translation);
+        count_track(&sum, &channel->rotation);
+        count_track(&sum, &channel->scale);
     }
+    for (uint32_t t = 0; t < clip->weight_track_count; t++)
+        count_track(&sum, &clip->weight_tracks[t].track);
     return sum;
 }
 
@@ -108,11 +115,11 @@ static json_t *clips_json(const subject *s)
     for (uint32_t c = 0; c < s->model->clip_count; c++) {
         const th_clip *clip = &s->model->clips[c];
         const counts sum = count_tracks(clip);
-        json_t *json =
-            json_pack("{s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "name", th_json_text(clip->name), "duration_s",
-                      th_json_real(seconds(clip)), "duration_ticks", th_json_real(clip->duration_ticks),
-                      "ticks_per_second", th_json_real(clip->ticks_per_second), "channels", (int)clip->channel_count,
-                      "keys", th_json_count(sum.keys), "splines", th_json_count(sum.splines));
+        json_t *json = json_pack(
+            "{s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o}", "name", th_json_text(clip->name), "duration_s",
+            th_json_real(seconds(clip)), "duration_ticks", th_json_real(clip->duration_ticks), "ticks_per_second",
+            th_json_real(clip->ticks_per_second), "channels", (int)clip->channel_count, "weights",
+            (int)clip->weight_track_count, "keys", th_json_count(sum.keys), "splines", th_json_count(sum.splines));
         array =
             th_json_append(array, th_json_merge(json, compiled_json(s, th_compiled_model_clip_report(s->compiled, c))));
     }
@@ -125,11 +132,23 @@ static json_t *meshes_json(const th_model *model)
     for (uint32_t m = 0; m < model->mesh_count; m++) {
         const th_mesh *mesh = &model->meshes[m];
         const th_material *material = &model->materials[mesh->material];
-        array = th_json_append(array,
-                               json_pack("{s:o, s:i, s:i, s:o, s:s, s:b}", "name", th_json_text(mesh->name), "vertices",
-                                         (int)mesh->vertex_count, "triangles", (int)(mesh->index_count / 3), "material",
-                                         th_json_text(material->name), "alpha", th_alpha_name(material->alpha),
-                                         "double_sided", material->double_sided));
+        array = th_json_append(
+            array, json_pack("{s:o, s:i, s:i, s:i, s:o, s:s, s:b}", "name", th_json_text(mesh->name), "vertices",
+                             (int)mesh->vertex_count, "triangles", (int)(mesh->index_count / 3), "targets",
+                             (int)mesh->target_count, "material", th_json_text(material->name), "alpha",
+                             th_alpha_name(material->alpha), "double_sided", material->double_sided));
+    }
+    return array;
+}
+
+static json_t *weights_json(const th_model *model)
+{
+    json_t *array = json_array();
+    for (uint32_t w = 0; w < model->weight_count; w++) {
+        const th_weight *weight = &model->weights[w];
+        array = th_json_append(
+            array, json_pack("{s:o, s:o, s:o}", "node", th_json_text(model->joints[weight->joint].name), "target",
+                             th_json_text(weight->name), "rest", th_json_real((double)weight->rest)));
     }
     return array;
 }
@@ -156,13 +175,14 @@ static json_t *warnings_json(const th_model *model)
 static json_t *subject_json(const subject *s)
 {
     const th_model *model = s->model;
-    return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", th_json_text(model->name),
-                     "size", th_json_real(model->size), "joint_count", (int)model->joint_count, "bones",
-                     (int)model->bone_count, "bytes_per_character", th_json_count(palette_bytes(model)),
-                     "compiled_bytes", th_json_count(th_compiled_model_bytes(s->compiled)), "error_bound_mm",
+    return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+                     th_json_text(model->name), "size", th_json_real(model->size), "joint_count",
+                     (int)model->joint_count, "bones", (int)model->bone_count, "bytes_per_character",
+                     th_json_count(palette_bytes(model)), "compiled_bytes",
+                     th_json_count(th_compiled_model_bytes(s->compiled)), "error_bound_mm",
                      th_json_real(millimetres(model, th_compiled_model_bound(s->compiled))), "clips", clips_json(s),
-                     "meshes", meshes_json(model), "textures", textures_json(model), "warnings", warnings_json(model),
-                     "joints", joints_json(s));
+                     "meshes", meshes_json(model), "weights", weights_json(model), "textures", textures_json(model),
+                     "warnings", warnings_json(model), "joints", joints_json(s));
 }
 
 /* ---- text ---- */
@@ -184,6 +204,7 @@ static void add_clip(th_table *table, const subject *s, uint32_t index)
     th_table_cell(table, "%.2f", seconds(clip));
     th_table_cell(table, "%g", clip->ticks_per_second);
     th_table_cell(table, "%u", clip->channel_count);
+    th_table_cell(table, "%u", clip->weight_track_count);
     th_table_cell(table, "%s", th_digits_from(sum.keys).text);
     th_table_cell(table, "%s", th_digits_from(sum.splines).text);
     if (!report->compiled) {
@@ -210,7 +231,7 @@ static bool print_clips(const subject *s, FILE *file)
         return true;
     }
     th_table *table = th_table_create(
-        "<clip|>seconds|>ticks/s|>channels|>keys|>splines|>Hz|>frames|>bytes|>of authored|<worst error");
+        "<clip|>seconds|>ticks/s|>channels|>weights|>keys|>splines|>Hz|>frames|>bytes|>of authored|<worst error");
     for (uint32_t c = 0; c < s->model->clip_count; c++)
         add_clip(table, s, c);
     return print_table(table, file);
@@ -222,16 +243,32 @@ static bool print_meshes(const th_model *model, FILE *file)
         fputs("\nno mesh: nothing to draw\n", file);
         return true;
     }
-    th_table *table = th_table_create("<mesh|>vertices|>triangles|<material|<alpha|<sides");
+    th_table *table = th_table_create("<mesh|>vertices|>triangles|>targets|<material|<alpha|<sides");
     for (uint32_t m = 0; m < model->mesh_count; m++) {
         const th_mesh *mesh = &model->meshes[m];
         const th_material *material = &model->materials[mesh->material];
         th_table_cell(table, "%s", mesh->name);
         th_table_cell(table, "%s", th_digits_from(mesh->vertex_count).text);
         th_table_cell(table, "%s", th_digits_from(mesh->index_count / 3).text);
+        th_table_cell(table, "%u", mesh->target_count);
         th_table_cell(table, "%s", material->name);
         th_table_cell(table, "%s", th_alpha_name(material->alpha));
         th_table_cell(table, "%s", material->double_sided ? "both" : "front");
+    }
+    return print_table(table, file);
+}
+
+static bool print_weights(const th_model *model, FILE *file)
+{
+    if (model->weight_count == 0)
+        return true;
+    th_table *table = th_table_create(">#|<node|<morph target|>rest");
+    for (uint32_t w = 0; w < model->weight_count; w++) {
+        const th_weight *weight = &model->weights[w];
+        th_table_cell(table, "%u", w);
+        th_table_cell(table, "%s", model->joints[weight->joint].name);
+        th_table_cell(table, "%s", weight->name);
+        th_table_cell(table, "%g", (double)weight->rest);
     }
     return print_table(table, file);
 }
@@ -278,7 +315,8 @@ static bool print_subject(const subject *s, FILE *file)
             th_printable(model->name, name, sizeof name), model->joint_count, th_plural(model->joint_count),
             model->bone_count, th_plural(model->bone_count), th_digits_from(palette_bytes(model)).text, model->size,
             model->size == 1 ? "" : "s");
-    bool printed = print_clips(s, file) && print_meshes(model, file) && print_textures(model, file);
+    bool printed =
+        print_clips(s, file) && print_meshes(model, file) && print_weights(model, file) && print_textures(model, file);
     print_notes(model, file);
     return printed && print_joints(s, file);
 }

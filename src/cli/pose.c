@@ -1,4 +1,4 @@
-/* throng pose: prints every joint's matrix and palette entry at one time. */
+/* throng pose: prints every joint's matrix and palette entry, and the weights of morph targets, at one time. */
 #include "options.h"
 
 #include <throng/anim/exact.h>
@@ -19,6 +19,7 @@ typedef struct pose {
     th_dmat34 *joints;  /* scene_from_joint at the time, double precision */
     th_dmat34 *rest;    /* the same in the rest pose */
     th_dmat34 *palette; /* [bone] */
+    double *weights;
 } pose;
 
 /* ---- evaluating ---- */
@@ -28,7 +29,8 @@ static th_result pose_init(pose *p, const th_options *o, const th_model *model, 
     *p = (pose){.options = o, .model = model, .clip = clip < model->clip_count ? &model->clips[clip] : NULL};
     size_t joints = model->joint_count;
     p->joints = calloc(2 * joints + model->bone_count, sizeof *p->joints);
-    if (!p->joints)
+    p->weights = calloc((size_t)model->weight_count + 1, sizeof *p->weights);
+    if (!p->joints || !p->weights)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a pose of %zu joints", joints);
     p->rest = p->joints + joints;
     p->palette = p->rest + joints;
@@ -36,6 +38,7 @@ static th_result pose_init(pose *p, const th_options *o, const th_model *model, 
     th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, p->rest);
     th_exact_pose(model, p->clip, p->ticks, o->crowd.compile.interpolation, p->joints);
     th_exact_palette(model, p->joints, p->palette);
+    th_exact_weights(model, p->clip, p->ticks, o->crowd.compile.interpolation, p->weights);
     return TH_OK;
 }
 
@@ -122,6 +125,18 @@ static json_t *joint_json(const pose *p, uint32_t joint, uint32_t bone)
     return th_json_merge(json, json_pack("{s:o}", "more_palettes", more));
 }
 
+static json_t *weights_json(const pose *p)
+{
+    json_t *weights = json_array();
+    for (uint32_t w = 0; w < p->model->weight_count; w++) {
+        const th_weight *weight = &p->model->weights[w];
+        weights = th_json_append(weights, json_pack("{s:o, s:o, s:o}", "node",
+                                                    th_json_text(p->model->joints[weight->joint].name), "target",
+                                                    th_json_text(weight->name), "value", th_json_real(p->weights[w])));
+    }
+    return weights;
+}
+
 static json_t *pose_json(const pose *p)
 {
     json_t *joints = json_array();
@@ -131,15 +146,33 @@ static json_t *pose_json(const pose *p)
         while (bone < p->model->bone_count && p->model->bones[bone].joint == j)
             bone++;
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o}", "model", th_json_text(p->model->name), "clip",
-                     th_json_text(p->clip ? p->clip->name : NULL), "time_s", th_json_real(p->options->pose.time_s),
-                     "ticks", th_json_real(p->ticks), "sampling",
+    return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:o, s:o, s:o}", "model", th_json_text(p->model->name),
+                     "clip", th_json_text(p->clip ? p->clip->name : NULL), "time_s",
+                     th_json_real(p->options->pose.time_s), "ticks", th_json_real(p->ticks), "sampling",
                      p->options->crowd.compile.sampling == TH_SAMPLING_EXACT ? "exact" : "compiled", "interpolation",
                      th_interpolation_name(p->options->crowd.compile.interpolation), "model_sampling", "exact", "isa",
-                     th_json_text(p->isa), "joints", joints);
+                     th_json_text(p->isa), "joints", joints, "weights", weights_json(p));
 }
 
 /* ---- text ---- */
+
+static bool print_weights(const pose *p, FILE *file)
+{
+    if (p->model->weight_count == 0)
+        return true;
+    fputc('\n', file);
+    th_table *table = th_table_create(">#|<node|<morph target|>weight");
+    for (uint32_t w = 0; w < p->model->weight_count; w++) {
+        const th_weight *weight = &p->model->weights[w];
+        th_table_cell(table, "%u", w);
+        th_table_cell(table, "%s", p->model->joints[weight->joint].name);
+        th_table_cell(table, "%s", weight->name);
+        th_table_cell(table, "%.4f", p->weights[w]);
+    }
+    const bool printed = th_table_print(table, file);
+    th_table_destroy(table);
+    return printed;
+}
 
 static bool print_pose(const pose *p, FILE *file)
 {
@@ -170,7 +203,7 @@ static bool print_pose(const pose *p, FILE *file)
     }
     bool printed = th_table_print(table, file);
     th_table_destroy(table);
-    return printed;
+    return printed && print_weights(p, file);
 }
 
 /* ---- command ---- */
@@ -192,6 +225,7 @@ static int show_pose(const th_options *o, th_run *run, const th_model *model, ui
         result = evaluate_compiled(&p, &err);
     const int code = result == TH_OK ? th_output_write(run, &o->output, write_pose, &p) : th_fail_with(&err);
     free(p.joints);
+    free(p.weights);
     return code;
 }
 

@@ -28,6 +28,11 @@ void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, t
                      th_dmat34 *out_local);
 void th_exact_resolve(const th_model *model, const th_dmat34 *local, th_dmat34 *out);
 
+/* Values of all weights, weight_count elements. clip, ticks, interpolation: as for th_exact_pose. Weights have no arcs:
+ * slerp is linear. */
+void th_exact_weights(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
+                      double *out);
+
 /* The palette of a pose: out[b] = pose[bones[b].joint] * bones[b].inverse_bind, bone_count elements. out must not be
  * pose. */
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out);

@@ -187,7 +187,7 @@ uint32_t th_model_find_clip(const th_model *model, const char *name);
 const char *th_alpha_name(th_alpha alpha); /* "opaque", "mask", "blend" */
 
 /* Computes th_model.size: the largest extent along an axis of what moves in the rest pose, the vertices and the joints
- * that they follow. So cameras, lights and nodes parked far away do not count. Without meshes all joints do.
+ * that they follow, morphed by the weights at rest. So cameras, lights and nodes parked far away do not count. Without meshes all joints do.
  * Returns 1 if the model has no extent, and 0, which th_model_check rejects, when out of memory. */
 double th_model_measure(const th_model *model);
 
@@ -196,7 +196,8 @@ double th_model_measure(const th_model *model);
 th_result th_model_check(const th_model *model, th_error *err);
 
 /* Creates a copy of `base` with the clips of `donor` appended. Channels attach to joints by name; filled tracks take
- * their value from the joint of `base`. Channels that match no joint, or several, are dropped, with a count and the
+ * their value from the joint of `base`. Weight tracks attach by the names of joint and target, or by that of the target
+ * if only one weight of `base` has it. What matches no joint or target, or several, is dropped, with a count and the
  * first name in the warnings. Errors: TH_ERR_INPUT if `donor` has no clips, or one of which no channel matches;
  * TH_ERR_LIMIT for too many clips; TH_ERR_MEMORY. The caller keeps `base` and `donor`, and may free them at once. */
 th_result th_model_attach_clips(const th_model *base, const th_model *donor, th_model **out, th_error *err);
