@@ -31,6 +31,24 @@ void morph(inout vec3 position, inout vec3 normal)
 }
 #endif
 
+#ifdef EIGHT
+layout(location = 10) in uvec4 a_more_bones;
+layout(location = 11) in vec4 a_more_weights; // descending, and below the others
+uniform uint u_influences; // 4 or 8
+
+Bone blend_eight()
+{
+    Bone bone = blend_bones(a_bones, a_weights);
+    uint first = u_first_row + uint(gl_InstanceID) * u_row_stride;
+    float scale = 1.0 / dot(a_weights, vec4(1));
+    if (u_influences == 4u)
+        return Bone(scale * bone.x, scale * bone.y, scale * bone.z);
+    for (int i = 0; i < 4 && a_more_weights[i] > 0.0; i++)
+        add_bone(bone, first, a_more_bones[i], a_more_weights[i]);
+    return bone;
+}
+#endif
+
 uniform mat4 u_clip_from_world;
 
 #ifndef DEPTH_ONLY
@@ -48,7 +66,11 @@ void main()
 #ifdef MORPH
     morph(position, normal);
 #endif
+#ifdef EIGHT
+    Bone bone = blend_eight();
+#else
     Bone bone = blend_bones(a_bones, a_weights);
+#endif
     vec3 world = to_world(skin_point(bone, position));
     gl_Position = u_clip_from_world * vec4(world, 1);
 #ifndef DEPTH_ONLY

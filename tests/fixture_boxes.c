@@ -28,7 +28,7 @@ static void fill_side(th_render_mesh_vertex *out, int axis, int sign, uint32_t b
         x->uv[0] = corner & 1 ? 0x3C00 : 0; /* 1 */
         x->uv[1] = corner & 2 ? 0x3C00 : 0;
         memset(x->color, 255, 4);
-        for (int k = 0; k < 4; k++)
+        for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++)
             x->bone[k] = (uint16_t)bone;
         x->weight[0] = 255;
     }
@@ -81,6 +81,7 @@ th_render_mesh *boxes_create(uint32_t count)
                                     .vertices = vertices,
                                     .index_count = count * SIDES * TRIANGLE_CORNERS,
                                     .indices = indices,
+                                    .influences = 4,
                                     .lod_count = 1,
                                     .material_count = 2,
                                     .materials = materials,
@@ -115,6 +116,20 @@ void boxes_add_morphs(th_render_mesh *boxes, uint32_t weight_count)
     boxes->weight_count = weight_count;
     boxes->delta_count = boxes->vertex_count * MOST;
     boxes->deltas = deltas;
+}
+
+void boxes_add_influences(th_render_mesh *boxes)
+{
+    static const uint8_t weights[][TH_MAX_INFLUENCES] = {
+        {255}, {155, 100}, {100, 80, 40, 35}, {90, 60, 50, 30, 25}, {40, 40, 40, 30, 30, 30, 25, 20}};
+    th_render_mesh_vertex *vertices = (th_render_mesh_vertex *)boxes->vertices;
+    for (uint32_t v = 0; v < boxes->vertex_count; v++) {
+        const uint8_t *of_box = weights[v / CORNERS / SIDES % (sizeof weights / sizeof *weights)];
+        memcpy(vertices[v].weight, of_box, sizeof vertices[v].weight);
+        for (uint32_t k = 1; k < TH_MAX_INFLUENCES && of_box[k] > 0; k++)
+            vertices[v].bone[k] = (uint16_t)((vertices[v].bone[0] + k) % boxes->bone_count);
+    }
+    boxes->influences = TH_MAX_INFLUENCES;
 }
 
 void boxes_destroy(th_render_mesh *render_mesh)

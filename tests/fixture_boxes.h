@@ -11,6 +11,9 @@ th_render_mesh *boxes_create(uint32_t count);
 /* Adds weights, and deltas that move and turn the corners of the boxes; some of them share deltas, some have none. */
 void boxes_add_morphs(th_render_mesh *boxes, uint32_t weight_count);
 
+/* Has boxes follow one, two, four, five and eight bones by turns. */
+void boxes_add_influences(th_render_mesh *boxes);
+
 void boxes_destroy(th_render_mesh *render_mesh);
 
 #endif

@@ -50,7 +50,7 @@ th_render_mesh *create_render_mesh(const th_model *model)
     th_error err = {0};
     th_render_mesh *render_mesh;
     cr_assert_eq(th_model_check(model, &err), TH_OK, "%s", err.text);
-    cr_assert_eq(th_render_mesh_create(model, &render_mesh, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_render_mesh_create(model, TH_MAX_INFLUENCES, &render_mesh, &err), TH_OK, "%s", err.text);
     return render_mesh;
 }
 
@@ -69,7 +69,7 @@ static void check_vertices(const th_render_mesh *f)
     for (uint32_t v = 0; v < f->vertex_count; v++) {
         const th_render_mesh_vertex *vertex = &f->vertices[v];
         int sum = 0;
-        for (int k = 0; k < 4; k++) {
+        for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
             sum += vertex->weight[k];
             cr_assert_lt(vertex->bone[k], f->bone_count);
             cr_assert(k == 0 || vertex->weight[k] <= vertex->weight[k - 1], "vertex %u", v);
@@ -212,7 +212,7 @@ void skin_vertex(const th_dmat34 *palette, const th_render_mesh_vertex *vertex, 
     const float *at = vertex->position;
     double part[3];
     memset(out, 0, 3 * sizeof *out);
-    for (int k = 0; k < 4; k++) {
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
         th_dmat34_point(&palette[vertex->bone[k]], (double[3]){(double)at[0], (double)at[1], (double)at[2]}, part);
         for (int i = 0; i < 3; i++)
             out[i] += vertex->weight[k] / 255.0 * part[i];
@@ -350,9 +350,9 @@ static bool same_uv(const float authored[2], const uint16_t packed[2], double re
 static bool same_influences(const th_vertex *authored, const th_render_mesh_vertex *packed)
 {
     double sum = 0;
-    for (int k = 0; k < 4; k++)
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++)
         sum += (double)authored->weight[k];
-    for (int k = 0; k < 4; k++) {
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
         if (!(fabs(packed->weight[k] / 255.0 - (double)authored->weight[k] / sum) <= 1 / 255.0))
             return false;
         if (packed->weight[k] > 0 && packed->bone[k] != authored->bone[k])

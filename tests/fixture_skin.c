@@ -12,16 +12,20 @@ typedef struct affine {
     double m[3][4];
 } affine;
 
-static affine blend(const stage *s, const char *palette, const th_render_mesh_vertex *v)
+/* count: of the vertex's influences; if it has more, these are scaled. */
+static affine blend(const stage *s, const char *palette, const th_render_mesh_vertex *v, uint32_t count)
 {
     affine out = {0};
-    for (int k = 0; k < 4; k++) {
+    double sum = 0;
+    for (uint32_t k = 0; k < count; k++)
+        sum += v->weight[k];
+    for (uint32_t k = 0; k < count; k++) {
         float entry[12];
         if (v->weight[k] == 0)
             continue;
         th_palette_read(s->palette, palette + v->bone[k] * th_palette_entry_bytes(s->palette), entry);
         for (int i = 0; i < 12; i++)
-            out.m[i / 4][i % 4] += v->weight[k] / 255.0 * (double)entry[i];
+            out.m[i / 4][i % 4] += v->weight[k] / sum * (double)entry[i];
     }
     return out;
 }
@@ -121,7 +125,7 @@ static bool skin_vertex(const stage *s, const th_draw *draw, uint32_t k, th_rend
 {
     const th_gpu_instance *gpu_instance = (const th_gpu_instance *)(s->slot + draw->instance_offset) + k;
     const char *palette = s->slot + draw->palette_offset + k * draw->palette_stride;
-    const affine bone = blend(s, palette, v);
+    const affine bone = blend(s, palette, v, draw->lod == 0 ? TH_MAX_INFLUENCES : 4);
     const affine whole = place(&bone, gpu_instance);
     double position[3] = {(double)v->position[0], (double)v->position[1], (double)v->position[2]};
     const double x[3] = {whole.m[0][0], whole.m[1][0], whole.m[2][0]},
@@ -137,7 +141,7 @@ static bool skin_vertex(const stage *s, const th_draw *draw, uint32_t k, th_rend
     v->normal = pack_normal(turned);
     memset(v->bone, 0, sizeof v->bone);
     memset(v->deltas, 0, sizeof v->deltas);
-    memcpy(v->weight, (const uint8_t[]){255, 0, 0, 0}, 4);
+    memcpy(v->weight, (const uint8_t[TH_MAX_INFLUENCES]){255}, sizeof v->weight);
     cross(x, y, across);
     return dot(across, z) < 0;
 }
@@ -192,6 +196,7 @@ static th_render_mesh *skin_figure(const stage *s, const th_draw *draw, uint32_t
     out->indices = indices;
     out->bone_count = 1;
     out->weight_count = out->delta_count = 0;
+    out->influences = 4;
     out->line_ends = skin_lines(s, draw, k, from);
     return out;
 }

@@ -40,7 +40,7 @@ static void skin(const th_vertex *vertex, const th_dmat34 *palette, double out[3
 {
     double position[3] = {(double)vertex->position[0], (double)vertex->position[1], (double)vertex->position[2]};
     out[0] = out[1] = out[2] = 0;
-    for (int k = 0; k < 4; k++) {
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
         double part[3];
         th_dmat34_point(&palette[vertex->bone[k]], position, part);
         for (int i = 0; i < 3; i++)
@@ -131,7 +131,7 @@ Test(bounds, of_the_human_are_what_one_would_guess)
     cr_expect_float_eq(idle.lowest_y, 0, 0.01, "%g", idle.lowest_y);
 }
 
-/* Vertices around every joint, of up to four influences, some of them far from their joint. */
+/* Vertices around every joint, of up to eight influences, some of them far from their joint. */
 static void add_mesh(th_model *model, th_mesh *mesh, th_vertex *vertices, uint32_t count, uint64_t seed)
 {
     uint64_t state = seed * 2654435761u + 88172645463325252u;
@@ -142,9 +142,9 @@ static void add_mesh(th_model *model, th_mesh *mesh, th_vertex *vertices, uint32
         for (int i = 0; i < 3; i++)
             vertex->position[i] = (float)(random_between(&state, -0.5, 0.5) * model->size);
         uint32_t bone = (uint32_t)random_between(&state, 0, model->bone_count);
-        for (int k = 0; k < 4 && left > 0; k++) { /* halves, so that they descend */
-            double part = k == 3 || random_between(&state, 0, 1) < 0.3 ? left : left / 2;
-            vertex->bone[k] = (uint16_t)((bone + (uint32_t)k) % model->bone_count);
+        for (uint32_t k = 0; k < TH_MAX_INFLUENCES && left > 0; k++) { /* halves, so that they descend */
+            double part = k == TH_MAX_INFLUENCES - 1 || random_between(&state, 0, 1) < 0.3 ? left : left / 2;
+            vertex->bone[k] = (uint16_t)((bone + k) % model->bone_count);
             vertex->weight[k] = (float)part;
             left -= part;
         }

@@ -292,12 +292,42 @@ Test(crowd_renderer, humans_are_skinned_as_on_the_cpu)
     close_context(gl);
 }
 
+/* The second level is the first one again, which is drawn with four influences. */
+Test(crowd_renderer, boxes_follow_eight_bones_as_on_the_cpu)
+{
+    th_gl *gl = open_context();
+    th_render_mesh *mesh = boxes_create(11);
+    boxes_add_influences(mesh);
+    th_render_mesh_part parts[2] = {mesh->parts[0], mesh->parts[1]};
+    const th_render_mesh_part *own = mesh->parts;
+    for (int p = 0; p < 2; p++)
+        parts[p].lods[1] = parts[p].lods[0];
+    mesh->parts = parts;
+    mesh->lod_count = 2;
+    stage s = stage_boxes(mesh, 6, palette_stride(mesh, TH_PALETTE_F32), TH_PALETTE_F32, false);
+    uint8_t *drawn[2];
+    for (uint32_t lod = 0; lod < 2; lod++) {
+        s.draws[0].lod = lod;
+        expect_skinned(gl, lod == 0 ? "eight" : "four", &s);
+        drawn[lod] = shoot(gl, &s, &plainly);
+        check_ways(gl, &s, drawn[lod]);
+    }
+    cr_expect_gt(count_other_pixels(drawn[0], drawn[1]), 1000);
+    free(drawn[0]);
+    free(drawn[1]);
+    stage_free(&s);
+    mesh->parts = own;
+    boxes_destroy(mesh);
+    close_context(gl);
+}
+
 /* The second part is a mask that cuts nothing, so that all programs take part. */
 Test(crowd_renderer, boxes_are_morphed_as_on_the_cpu)
 {
     th_gl *gl = open_context();
     th_render_mesh *mesh = boxes_create(7);
     boxes_add_morphs(mesh, 14);
+    boxes_add_influences(mesh);
     th_render_mesh_material materials[2] = {mesh->materials[0], mesh->materials[1]};
     materials[1].alpha = TH_ALPHA_MASK;
     materials[1].alpha_cutoff = 0.5F;

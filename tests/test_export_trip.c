@@ -110,7 +110,7 @@ static void skin(const th_vertex *vertex, const th_dmat34 *palette, double out[3
     const float *p = vertex->position;
     double position[3] = {(double)p[0], (double)p[1], (double)p[2]}, part[3];
     memset(out, 0, 3 * sizeof *out);
-    for (int k = 0; k < 4; k++) {
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
         th_dmat34_point(&palette[vertex->bone[k]], position, part);
         for (int i = 0; i < 3; i++)
             out[i] += (double)vertex->weight[k] * part[i];

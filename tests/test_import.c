@@ -724,18 +724,18 @@ Test(import, refuses_skins_with_too_few_matrices)
 }
 
 /* Six bones on one vertex, in a format that can say so. */
-Test(import, keeps_the_four_largest_weights)
+Test(import, keeps_six_weights)
 {
     th_model *model = import_good(TEST_DATA "/six_weights.x");
     const th_vertex *v = model->meshes[0].vertices;
     while (v->position[0] != 0 || v->position[1] != 0)
         v++;
-    const char *expected[] = {"f", "e", "d", "c"};
-    for (int k = 0; k < 4; k++) {
+    const char *expected[] = {"f", "e", "d", "c", "b", "a"};
+    for (int k = 0; k < 6; k++) {
         cr_expect_str_eq(model->joints[model->bones[v->bone[k]].joint].name, expected[k]);
-        cr_expect_float_eq(v->weight[k], (6 - k) / 18.0, 1e-6);
+        cr_expect_float_eq(v->weight[k], (6 - k) / 21.0, 1e-6);
     }
-    check_note(model, "1 vertex has more than 4 weights");
+    cr_expect_eq(v->weight[6], 0);
     th_model_free(model);
 }
 
@@ -1144,9 +1144,9 @@ static void check_skin(const th_model *model, const oracle *o, const char *file)
             const th_vertex *v = &ours->vertices[ours->indices[i]];
             cr_assert_arr_eq(v->position, &theirs->mVertices[index], sizeof v->position, "%s corner %u", file, i);
             const float *all = sums + (size_t)index * o->node_count;
-            for (int k = 1; k < 4 && theirs->mNumBones > 0 && v->weight[k] > 0; k++) {
+            for (uint32_t k = 1; k < TH_MAX_INFLUENCES && theirs->mNumBones > 0 && v->weight[k] > 0; k++) {
                 float a = all[model->bones[v->bone[0]].joint], b = all[model->bones[v->bone[k]].joint];
-                cr_assert_float_eq(v->weight[k] / v->weight[0], b / a, 1e-5, "%s corner %u weight %d", file, i, k);
+                cr_assert_float_eq(v->weight[k] / v->weight[0], b / a, 1e-5, "%s corner %u weight %u", file, i, k);
             }
         }
         free(sums);

@@ -152,24 +152,45 @@ Test(import_gltf, joints_may_be_bytes_and_weights_normalised)
     th_model_free(model);
 }
 
-Test(import_gltf, the_strongest_four_of_eight_weights_count)
+#define THRICE(...)                                                                                                    \
+    (const uint8_t[])                                                                                                  \
+    {                                                                                                                  \
+        __VA_ARGS__, __VA_ARGS__, __VA_ARGS__                                                                          \
+    }
+#define WEIGHTS(a, b, c, d) GLTF_FLOATS("VEC4", 3, a, b, c, d, a, b, c, d, a, b, c, d)
+
+/* Ten bones: two of 0.2, four of 0.1, four of 0.05. */
+Test(import_gltf, the_strongest_eight_of_twelve_weights_count)
 {
-    const gltf_accessor accessors[] = {
-        TRIANGLE,
-        {"VEC4", 5121, 3, (const uint8_t[]){0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3}},
-        GLTF_FLOATS("VEC4", 3, .1f, .1f, .1f, .1f, .1f, .1f, .1f, .1f, .1f, .1f, .1f, .1f),
-        {"VEC4", 5121, 3, (const uint8_t[]){4, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0}},
-        GLTF_FLOATS("VEC4", 3, .6f, 0, 0, 0, .6f, 0, 0, 0, .6f, 0, 0, 0)};
-    th_model *model = import_body(
-        SCENE("0") NODES(
-            "{'children':[1,2,3,4,5],'mesh':0,'skin':0},{'name':'a'},{'name':'b'},{'name':"
-            "'c'},{'name':'d'},{'name':'e'}") ",'skins':[{'joints':[1,2,3,4,5]}]" MESH(",'JOINTS_0':1,'WEIGHTS_0':2,'"
-                                                                                       "JOINTS_1':3,'WEIGHTS_1':4}"),
-        accessors, LENGTH(accessors));
+    const gltf_accessor accessors[] = {TRIANGLE,
+                                       {"VEC4", 5121, 3, THRICE(0, 1, 2, 3)},
+                                       WEIGHTS(.05f, .05f, .05f, .05f),
+                                       {"VEC4", 5121, 3, THRICE(4, 5, 6, 7)},
+                                       WEIGHTS(.1f, .1f, .1f, .1f),
+                                       {"VEC4", 5121, 3, THRICE(8, 9, 0, 0)},
+                                       WEIGHTS(.2f, .2f, 0, 0)};
+    th_model *model =
+        import_body(SCENE("0")
+                        NODES("{'children':[1,2,3,4,5,6,7,8,9,10],'mesh':0,'skin':0},{'name':'a'},{'name':'b'},{'name':"
+                              "'c'},"
+                              "{'name':'d'},{'name':'e'},{'name':'f'},{'name':'g'},{'name':'h'},{'name':'i'},{'name':'"
+                              "j'}") ",'skins':[{'joints':[1,2,3,4,5,6,7,8,9,10]}]" MESH(",'JOINTS_0':1,'WEIGHTS_0':2,'"
+                                                                                         "JOINTS_1':3,'WEIGHTS_1':4,'"
+                                                                                         "JOINTS_2':5,'WEIGHTS_2':6}"),
+                    accessors, LENGTH(accessors));
     const th_vertex *v = model->meshes[0].vertices;
-    cr_expect_str_eq(model->joints[model->bones[v->bone[0]].joint].name, "e");
-    cr_expect_float_eq(v->weight[0], .6f / .9f, 1e-6);
-    check_note(model, "3 vertices have more than 4 weights");
+    const char names[] = "ijefgh";
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
+        const char *name = model->joints[model->bones[v->bone[k]].joint].name;
+        cr_expect(k < 6 ? name[0] == names[k] : name[0] < 'e', "%u: %s", k, name);
+        cr_expect_float_eq(v->weight[k],
+                           (k < 2   ? .2f
+                            : k < 6 ? .1f
+                                    : .05f) /
+                               .9f,
+                           1e-6, "%u: %g", k, (double)v->weight[k]);
+    }
+    check_note(model, "3 vertices have more than 8 weights");
     th_model_free(model);
 }
 

@@ -375,7 +375,7 @@ Test(render_mesh, weights_lose_as_little_as_can_be)
         th_vertex vertex = stick_vertex(0, 0, 0, 5);
         for (uint16_t k = 0; k < 4; k++)
             vertex.bone[k] = 5 + k;
-        memcpy(vertex.weight, cases[c].weight, sizeof vertex.weight);
+        memcpy(vertex.weight, cases[c].weight, sizeof cases[c].weight);
         th_render_mesh *render_mesh = pack_one(s, vertex);
         cr_expect_arr_eq(render_mesh->vertices[0].weight, cases[c].want, 4, "case %zu", c);
         th_render_mesh_destroy(render_mesh);
@@ -390,14 +390,15 @@ Test(render_mesh, weights_of_any_kind_sum_to_255)
     for (int round = 0; round < 2000; round++) {
         th_vertex vertex = stick_vertex(0, 0, 0, 9);
         double left = 1, most = 1;
-        for (int k = 0; k < 4; k++) {
+        const uint32_t last = (uint32_t)round % TH_MAX_INFLUENCES;
+        for (uint32_t k = 0; k <= last; k++) {
             most = fmin(most, left);
-            double share = k == 3 ? left : random_between(&state, fmin(left / (4 - k), most), most);
+            double share = k == last ? left : random_between(&state, fmin(left / (last + 1 - k), most), most);
             vertex.weight[k] = (float)share;
             left = fmax(left - share, 0);
         }
         bool descending = true;
-        for (int k = 1; k < 4; k++)
+        for (uint32_t k = 1; k <= last; k++)
             descending &= vertex.weight[k] <= vertex.weight[k - 1];
         if (descending)
             th_render_mesh_destroy(pack_one(s, vertex));
@@ -604,7 +605,7 @@ Test(render_mesh, levels_have_no_gaps_at_rest_where_weights_differ)
         for (uint32_t v = 0; v < s->meshes[half].vertex_count; v++) {
             th_vertex *to = &b->vertices[half][v];
             to->bone[0] = half == 0 || to->position[1] < -0.999F ? 10 : 11;
-            memcpy(to->weight, (float[4]){1}, sizeof to->weight);
+            memcpy(to->weight, (float[TH_MAX_INFLUENCES]){1}, sizeof to->weight);
         }
     }
     check_stick(s, 2);
@@ -875,7 +876,7 @@ Test(render_mesh, spheres_of_binds_reach_their_farthest_vertex)
             cr_expect_float_eq(joint[i], 0, 1e-6);
     }
     for (uint32_t v = 0; v < render_mesh->vertex_count; v++)
-        for (int k = 0; k < 4 && render_mesh->vertices[v].weight[k] > 0; k++) {
+        for (uint32_t k = 0; k < TH_MAX_INFLUENCES && render_mesh->vertices[v].weight[k] > 0; k++) {
             const uint16_t b = render_mesh->vertices[v].bone[k];
             reach[b] = fmax(reach[b], length_between(render_mesh->vertices[v].position, render_mesh->bones[b].center));
         }
@@ -1020,7 +1021,7 @@ Test(render_mesh, reports_that_memory_is_out)
     for (bool refused = true; refused; tried++) {
         allocations = 0;
         failing_allocation = (size_t)tried + 1;
-        const th_result result = th_render_mesh_create(&s->model, &render_mesh, &err);
+        const th_result result = th_render_mesh_create(&s->model, TH_MAX_INFLUENCES, &render_mesh, &err);
         refused = allocations >= failing_allocation;
         failing_allocation = 0;
         cr_assert(result == TH_OK ? render_mesh != NULL : result == TH_ERR_MEMORY && !render_mesh,
@@ -1052,7 +1053,7 @@ Test(render_mesh, refuses_more_triangles_than_an_index_can_count)
     s->model.mesh_count = 2;
     th_render_mesh *render_mesh;
     th_error err = {0};
-    cr_expect_eq(th_render_mesh_create(&s->model, &render_mesh, &err), TH_ERR_LIMIT);
+    cr_expect_eq(th_render_mesh_create(&s->model, TH_MAX_INFLUENCES, &render_mesh, &err), TH_ERR_LIMIT);
     cr_expect_null(render_mesh);
     cr_expect_str_eq(err.text, "stick: 536870912 triangles, the limit is 357913941");
     free(s);

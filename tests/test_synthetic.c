@@ -66,7 +66,10 @@ static uint64_t hash_of(const th_model *model)
     }
     for (uint32_t m = 0; m < model->mesh_count; m++) {
         const th_mesh *mesh = &model->meshes[m];
-        hash = add_to_hash(hash, mesh->vertices, mesh->vertex_count * sizeof *mesh->vertices);
+        for (uint32_t v = 0; v < mesh->vertex_count; v++) { /* one influence each */
+            hash = add_to_hash(hash, &mesh->vertices[v], offsetof(th_vertex, bone[4]));
+            hash = add_to_hash(hash, mesh->vertices[v].weight, 4 * sizeof *mesh->vertices[v].weight);
+        }
         hash = add_to_hash(hash, mesh->indices, mesh->index_count * sizeof *mesh->indices);
     }
     for (uint32_t c = 0; c < model->clip_count; c++)

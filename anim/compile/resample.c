@@ -98,7 +98,7 @@ static box *find_boxes(const th_model *model)
     for (uint32_t m = 0; boxes && m < model->mesh_count; m++)
         for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
             const th_vertex *vertex = &model->meshes[m].vertices[v];
-            for (int k = 0; k < 4 && vertex->weight[k] > 0; k++)
+            for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++)
                 for (int i = 0; i < 3; i++) {
                     float *low = &boxes[vertex->bone[k]].low[i], *high = &boxes[vertex->bone[k]].high[i];
                     *low = fminf(*low, vertex->position[i]);

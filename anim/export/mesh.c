@@ -4,15 +4,15 @@
 #include <math.h>
 
 typedef struct influences {
-    uint16_t joint[4]; /* indices into the skin; 0 where the weight is 0 */
-    float weight[4];   /* for different joints; sum 1 up to float rounding */
+    uint16_t joint[TH_MAX_INFLUENCES]; /* indices into the skin; 0 where the weight is 0 */
+    float weight[TH_MAX_INFLUENCES];   /* for different joints; sum 1 up to float rounding */
 } influences;
 
 static influences gather(const th_vertex *vertex, const uint32_t *skin_place)
 {
-    uint32_t joint[4] = {0}, count = 0;
-    double weight[4] = {0}, sum = 0;
-    for (int k = 0; k < 4; k++) {
+    uint32_t joint[TH_MAX_INFLUENCES] = {0}, count = 0;
+    double weight[TH_MAX_INFLUENCES] = {0}, sum = 0;
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
         uint32_t i = 0, j = skin_place[vertex->bone[k]];
         if (!(vertex->weight[k] > 0))
             continue;
@@ -48,20 +48,22 @@ static void unit_normal(const float normal[3], float out[3])
 }
 
 /* In the order of the attributes in add_vertices. */
-static void put_vertex(th_glb *glb, const th_vertex *vertex, const uint32_t *skin_place, bool narrow)
+static void put_vertex(th_glb *glb, const th_vertex *vertex, const uint32_t *skin_place, bool narrow, uint32_t sets)
 {
     influences in = gather(vertex, skin_place);
-    uint8_t joint8[4];
+    uint8_t joint8[TH_MAX_INFLUENCES];
     float normal[3];
     unit_normal(vertex->normal, normal);
-    for (int k = 0; k < 4; k++)
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++)
         joint8[k] = (uint8_t)in.joint[k];
     th_glb_put(glb, vertex->position, sizeof vertex->position);
     th_glb_put(glb, normal, sizeof normal);
     th_glb_put(glb, vertex->uv, sizeof vertex->uv);
     th_glb_put(glb, vertex->color, sizeof vertex->color);
-    th_glb_put(glb, narrow ? (const void *)joint8 : in.joint, narrow ? sizeof joint8 : sizeof in.joint);
-    th_glb_put(glb, in.weight, sizeof in.weight);
+    for (uint32_t k = 0; k < 4 * sets; k += 4) {
+        th_glb_put(glb, narrow ? (const void *)(joint8 + k) : in.joint + k, narrow ? 4 : 8);
+        th_glb_put(glb, in.weight + k, 16);
+    }
 }
 
 static void box(const th_mesh *mesh, double min[3], double max[3])
@@ -74,6 +76,14 @@ static void box(const th_mesh *mesh, double min[3], double max[3])
             max[i] = fmax(max[i], (double)mesh->vertices[v].position[i]);
         }
     }
+}
+
+static bool needs_two_sets(const th_mesh *mesh)
+{
+    for (uint32_t v = 0; v < mesh->vertex_count; v++)
+        if (mesh->vertices[v].weight[4] > 0)
+            return true;
+    return false;
 }
 
 /* Returns the primitive's attributes, interleaved in one bufferView, which suits GPUs. */
@@ -90,21 +100,25 @@ static json_t *add_vertices(th_glb *glb, const th_mesh *mesh, const uint32_t *sk
         {"COLOR_0", "VEC4", TH_GLB_U8, 4},
         {"JOINTS_0", "VEC4", narrow ? TH_GLB_U8 : TH_GLB_U16, narrow ? 4 : 8},
         {"WEIGHTS_0", "VEC4", TH_GLB_F32, 16},
+        {"JOINTS_1", "VEC4", narrow ? TH_GLB_U8 : TH_GLB_U16, narrow ? 4 : 8},
+        {"WEIGHTS_1", "VEC4", TH_GLB_F32, 16},
     };
-    enum { POSITION = 0, COLOR = 3, COUNT = sizeof attributes / sizeof *attributes };
+    enum { POSITION = 0, COLOR = 3, ALL = sizeof attributes / sizeof *attributes };
+    const uint32_t sets = needs_two_sets(mesh) ? 2 : 1;
+    const int count = sets == 2 ? ALL : ALL - 2;
     uint32_t stride = 0;
-    for (int i = 0; i < COUNT; i++)
+    for (int i = 0; i < count; i++)
         stride += attributes[i].bytes;
     uint32_t view = th_glb_begin_view(glb, stride, TH_GLB_VERTICES);
     for (uint32_t v = 0; v < mesh->vertex_count; v++)
-        put_vertex(glb, &mesh->vertices[v], skin_place, narrow);
+        put_vertex(glb, &mesh->vertices[v], skin_place, narrow, sets);
     th_glb_end_view(glb);
 
     double min[3], max[3];
     box(mesh, min, max);
     json_t *list = json_object();
     size_t start = glb->view_start;
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < count; i++) {
         th_glb_accessor accessor = {
             .view = view,
             .start = start,

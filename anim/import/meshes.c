@@ -37,8 +37,8 @@ static void *scratch(size_t count, size_t size)
 
 /* The largest weights of one vertex, descending, and the sum of all. */
 typedef struct influence {
-    uint16_t bone[4];
-    float weight[4];
+    uint16_t bone[TH_MAX_INFLUENCES];
+    float weight[TH_MAX_INFLUENCES];
     float sum;
     uint32_t count;
 } influence;
@@ -57,17 +57,18 @@ static void swap_influences(influence *v, int a, int b)
 static void add_weight(influence *v, uint16_t bone, float weight)
 {
     assert(weight > 0);
+    const int last = TH_MAX_INFLUENCES - 1;
     int slot = 0;
-    while (slot < 4 && v->weight[slot] > 0 && v->bone[slot] != bone)
+    while (slot <= last && v->weight[slot] > 0 && v->bone[slot] != bone)
         slot++;
     v->sum += weight;
-    if (slot < 4 && v->weight[slot] > 0) {
+    if (slot <= last && v->weight[slot] > 0) {
         v->weight[slot] += weight;
     } else {
         v->count++;
-        if (slot == 4 && weight <= v->weight[3])
+        if (slot > last && weight <= v->weight[last])
             return;
-        slot = slot < 4 ? slot : 3;
+        slot = slot <= last ? slot : last;
         v->bone[slot] = bone;
         v->weight[slot] = weight;
     }
@@ -128,7 +129,7 @@ static void warn_of_weights(scene *s, const work *w)
     uint64_t many = 0, sum = 0, none = 0;
     for (unsigned v = 0; v < w->ai->mNumVertices; v++) {
         const influence *i = &w->influences[v];
-        many += i->count > 4;
+        many += i->count > TH_MAX_INFLUENCES;
         sum += i->count > 0 && fabsf(i->sum - 1) > 1e-3f;
         none += i->count == 0;
     }
@@ -148,9 +149,9 @@ static void write_weights(scene *s, const work *w, unsigned v, th_vertex *out)
     }
     assert(i.weight[0] > 0);
     float sum = 0;
-    for (int k = 0; k < 4; k++)
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++)
         sum += out->weight[k] = i.weight[k] / i.weight[0];
-    for (int k = 0; k < 4; k++) {
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
         out->weight[k] /= sum;
         out->bone[k] = out->weight[k] > 0 ? i.bone[k] : 0;
     }
@@ -415,7 +416,7 @@ void read_meshes(scene *s)
     for (uint32_t m = 0; m < count; m++)
         for (uint32_t v = 0; v < meshes[m].vertex_count; v++) {
             th_vertex *vertex = (th_vertex *)&meshes[m].vertices[v];
-            for (int k = 0; k < 4; k++)
+            for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++)
                 if (vertex->weight[k] > 0)
                     vertex->bone[k] = final[vertex->bone[k]];
         }

@@ -52,7 +52,7 @@
       "[joint has|joints have] a rest transform without inverse; the identity is [its|their] bind matrix")             \
     X(WEIGHT_DROPPED,                                                                                                  \
       "[weight is|weights are] negative, not finite or [aims|aim] at no vertex and [was|were] dropped")                \
-    X(WEIGHTS_MANY, "[vertex has|vertices have] more than 4 weights; the largest 4 were kept")                         \
+    X(WEIGHTS_MANY, "[vertex has|vertices have] more than 8 weights; the largest 8 were kept")                         \
     X(WEIGHTS_SUM, "[vertex has|vertices have] weights that do not sum to 1; they were scaled")                        \
     X(WEIGHTS_NONE,                                                                                                    \
       "[vertex of a skinned mesh has|vertices of skinned meshes have] no weights and follow[s|] the mesh's node")      \

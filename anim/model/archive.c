@@ -18,7 +18,7 @@ typedef struct head {
 } head;
 
 _Static_assert(sizeof(head) == TH_ARCHIVE_HEAD_BYTES, "the head has no padding");
-_Static_assert(sizeof(th_vertex) == 60 && sizeof(th_bone) == 52 && sizeof(th_morph_delta) == 28,
+_Static_assert(sizeof(th_vertex) == 84 && sizeof(th_bone) == 52 && sizeof(th_morph_delta) == 28,
                "no padding: they travel as they are");
 
 static const char magic[8] = "throng\r\n"; /* a pipe in text mode would change it */

@@ -143,7 +143,7 @@ static void each_influence(th_bounds_proxy *b, box *boxes, influence_fn *fn)
             const th_vertex *vertex = &b->model->meshes[m].vertices[v];
             double position[3], in_joint[3];
             doubles(vertex->position, position);
-            for (int k = 0; k < 4 && vertex->weight[k] > 0; k++) {
+            for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++) {
                 th_dmat34_point(&b->palette[vertex->bone[k]], position, in_joint);
                 fn(b, boxes, vertex->bone[k], in_joint);
             }
@@ -251,7 +251,7 @@ static bool list_points(th_ground_contacts *s, const th_bounds_proxy *b, uint32_
 }
 
 /* The contribution of an influence to one coordinate. row: of the bone's palette entry. */
-static double row_of(const double row[4], const th_vertex *vertex, int influence)
+static double row_of(const double row[4], const th_vertex *vertex, uint32_t influence)
 {
     const float *p = vertex->position;
     return (double)vertex->weight[influence] *
@@ -263,7 +263,7 @@ static double height(const th_bounds_proxy *b, const th_ground_contact *point)
     double y = 0;
     if (!point->vertex)
         return b->pose[point->joint].m[7];
-    for (int k = 0; k < 4 && point->vertex->weight[k] > 0; k++)
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES && point->vertex->weight[k] > 0; k++)
         y += row_of(b->palette[point->vertex->bone[k]].m + 4, point->vertex, k);
     return y;
 }
@@ -301,7 +301,7 @@ void th_ground_contact_position(const th_bounds_proxy *b, const th_ground_contac
 {
     for (int i = 0; i < 3; i++) {
         out[i] = point->vertex ? 0 : b->pose[point->joint].m[4 * i + 3];
-        for (int k = 0; point->vertex && k < 4 && point->vertex->weight[k] > 0; k++)
+        for (uint32_t k = 0; point->vertex && k < TH_MAX_INFLUENCES && point->vertex->weight[k] > 0; k++)
             out[i] += row_of(b->palette[point->vertex->bone[k]].m + 4 * i, point->vertex, k);
     }
 }

@@ -65,7 +65,7 @@ static void extent_add_mesh(extent *e, const rest *r, const th_mesh *mesh)
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         const th_vertex *vertex = &mesh->vertices[v];
         double skinned[3] = {0, 0, 0}, part[3];
-        for (int k = 0; k < 4 && vertex->weight[k] > 0; k++) {
+        for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++) {
             extent_add_joint(e, r->pose, r->model->bones[vertex->bone[k]].joint);
             th_dmat34_point(&r->palette[vertex->bone[k]], r->positions[v], part);
             for (int i = 0; i < 3; i++)
@@ -174,10 +174,10 @@ static th_result check_vertex(const th_model *model, const th_mesh *mesh, uint32
 {
     const th_vertex *v = &mesh->vertices[index];
     float sum = 0;
-    for (int k = 0; k < 4; k++) {
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
         sum += v->weight[k];
         if (v->bone[k] >= model->bone_count || !(v->weight[k] >= 0) || (k > 0 && v->weight[k] > v->weight[k - 1]))
-            return th_fail(err, TH_ERR_INPUT, "mesh %s, vertex %u: bad influence %d", mesh->name, index, k);
+            return th_fail(err, TH_ERR_INPUT, "mesh %s, vertex %u: bad influence %u", mesh->name, index, k);
     }
     if (!(fabsf(sum - 1) < 1e-3f))
         return th_fail(err, TH_ERR_INPUT, "mesh %s, vertex %u: weights sum to %g", mesh->name, index, (double)sum);

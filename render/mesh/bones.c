@@ -39,7 +39,7 @@ void th_bone_spheres(const th_model *model, const th_render_mesh_vertex *vertice
         joint_in_bind_pose(&model->bones[b], out[b].center);
     }
     for (uint32_t v = 0; v < vertex_count; v++)
-        for (int k = 0; k < 4 && vertices[v].weight[k] > 0; k++) {
+        for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertices[v].weight[k] > 0; k++) {
             th_render_mesh_bone *bone = &out[vertices[v].bone[k]];
             float joint[3];
             if (bone->radius < 0 && !joint_in_bind_pose(&model->bones[vertices[v].bone[k]], joint))

@@ -58,7 +58,7 @@ static unsigned parity_of_part(const th_model *model, const unsigned *joints, co
 {
     unsigned parities = 0;
     for (uint32_t v = 0; v < count; v++)
-        for (int k = 0; k < 4; k++) {
+        for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
             const th_bone *bone = &model->bones[vertices[v].bone[k]];
             parities |= combine(joints[bone->joint], parity(determinant(&bone->inverse_bind)));
         }

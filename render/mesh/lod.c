@@ -86,9 +86,10 @@ static void join_bones(const coarsener *c)
     for (uint32_t b = 0; b < c->model->bone_count; b++)
         c->roots[b] = b;
     for (uint32_t p = 0; p < g->part_count; p++)
-        for (uint32_t v = 0; v < 4 * g->parts[p].vertex_count; v++) {
+        for (uint32_t i = 0; i < TH_MAX_INFLUENCES * g->parts[p].vertex_count; i++) {
+            const th_render_mesh_vertex *vertex = &g->vertices[g->parts[p].base_vertex + i / TH_MAX_INFLUENCES];
             const uint32_t one = find_root(c->roots, bone_of(g, p));
-            const uint32_t other = find_root(c->roots, g->vertices[g->parts[p].base_vertex + v / 4].bone[v % 4]);
+            const uint32_t other = find_root(c->roots, vertex->bone[i % TH_MAX_INFLUENCES]);
             c->roots[one > other ? one : other] = one > other ? other : one;
         }
 }

@@ -36,7 +36,7 @@ void th_lod_pose_vertex(const th_dmat34 *palette, const th_render_mesh_vertex *v
 {
     double sum[3] = {0, 0, 0}, part[3];
     const double position[3] = {(double)vertex->position[0], (double)vertex->position[1], (double)vertex->position[2]};
-    for (int k = 0; k < 4 && vertex->weight[k] > 0; k++) {
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++) {
         th_dmat34_point(&palette[vertex->bone[k]], position, part);
         for (int i = 0; i < 3; i++)
             sum[i] += vertex->weight[k] / 255.0 * part[i];

@@ -8,7 +8,7 @@
 
 #define LARGEST_HALF 65504.0
 
-_Static_assert(sizeof(th_render_mesh_vertex) == 44, "vertices are compared and drawn as bytes");
+_Static_assert(sizeof(th_render_mesh_vertex) == 56, "vertices are compared and drawn as bytes");
 
 uint32_t th_pack_normal(const float normal[3])
 {
@@ -39,23 +39,23 @@ void th_unpack_normal(uint32_t packed, float out[3])
 
 /* Rounds down, then adds the missing units to the weights that lost most (largest remainder method). Of equal weights
  * the first is chosen, so the order stays descending. */
-static void pack_weights(const float weight[4], uint8_t out[4])
+static void pack_weights(const float *weight, uint32_t count, uint8_t *out)
 {
     assert(weight[0] > 0); /* the largest */
-    double sum = 0, lost[4];
-    for (int k = 0; k < 4; k++)
+    double sum = 0, lost[TH_MAX_INFLUENCES];
+    for (uint32_t k = 0; k < count; k++)
         sum += (double)weight[k];
     int left = 255;
-    for (int k = 0; k < 4; k++) {
+    for (uint32_t k = 0; k < count; k++) {
         const double exact = (double)weight[k] / sum * 255;
         out[k] = (uint8_t)exact;
         lost[k] = exact - out[k];
         left -= out[k];
     }
-    assert(left >= 0 && left <= 4);
+    assert(left >= 0 && left <= (int)count);
     for (; left > 0; left--) {
-        int most = 0;
-        for (int k = 1; k < 4; k++)
+        uint32_t most = 0;
+        for (uint32_t k = 1; k < count; k++)
             if (lost[k] > lost[most])
                 most = k;
         out[most]++;
@@ -96,7 +96,7 @@ double th_pack_uv_error(const th_mesh *mesh, uint32_t width, uint32_t height)
     return error;
 }
 
-void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_render_mesh_vertex *out)
+void th_pack_vertex(const th_vertex *vertex, uint32_t influences, const double uv_offset[2], th_render_mesh_vertex *out)
 {
     assert(vertex && uv_offset && out);
     for (int i = 0; i < 3; i++)
@@ -105,8 +105,9 @@ void th_pack_vertex(const th_vertex *vertex, const double uv_offset[2], th_rende
     for (int i = 0; i < 2; i++)
         out->uv[i] = pack_uv(vertex->uv[i], uv_offset[i]);
     memcpy(out->color, vertex->color, sizeof out->color);
-    pack_weights(vertex->weight, out->weight);
-    for (int k = 0; k < 4; k++)
+    memset(out->weight, 0, sizeof out->weight);
+    pack_weights(vertex->weight, influences, out->weight);
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++)
         out->bone[k] = vertex->bone[out->weight[k] > 0 ? k : 0];
     memset(out->deltas, 0, sizeof out->deltas);
 }

@@ -13,6 +13,7 @@
 
 typedef struct builder {
     const th_model *model;
+    uint32_t influences; /* at most */
     th_geometry geometry;
     th_mesh_warnings warnings;
     th_render_mesh_material *materials;
@@ -146,7 +147,7 @@ static th_result make_bones(builder *b, th_error *err)
 
 static th_result build(builder *b, th_error *err)
 {
-    th_result result = th_geometry_pack(b->model, &b->geometry, err);
+    th_result result = th_geometry_pack(b->model, b->influences, &b->geometry, err);
     if (result == TH_OK)
         result = make_materials(b, err);
     if (result == TH_OK)
@@ -175,6 +176,14 @@ static void *fit(void *array, size_t count, size_t size)
     return smaller ? smaller : array;
 }
 
+static uint32_t find_influences(const th_geometry *g)
+{
+    for (uint32_t v = 0; v < g->vertex_count; v++)
+        if (g->vertices[v].weight[4] > 0)
+            return TH_MAX_INFLUENCES;
+    return 4;
+}
+
 static void hand_over(builder *b, th_render_mesh *out)
 {
     assert(b->geometry.lod_count >= 1 && b->geometry.lod_count <= TH_RENDER_MESH_LODS);
@@ -188,6 +197,7 @@ static void hand_over(builder *b, th_render_mesh *out)
         .indices = fit(g->indices, g->index_count, sizeof *g->indices),
         .delta_count = g->delta_count,
         .deltas = fit(g->deltas, g->delta_count, sizeof *g->deltas),
+        .influences = find_influences(g),
         .lod_count = g->lod_count,
         .material_count = b->model->material_count,
         .materials = fit(b->materials, b->model->material_count, sizeof *b->materials),
@@ -207,13 +217,13 @@ static void hand_over(builder *b, th_render_mesh *out)
             out->lod_error[l] = fmaxf(out->lod_error[l], out->parts[p].lods[l].error);
 }
 
-th_result th_render_mesh_create(const th_model *model, th_render_mesh **out, th_error *err)
+th_result th_render_mesh_create(const th_model *model, uint32_t influences, th_render_mesh **out, th_error *err)
 {
-    assert(model && out);
+    assert(model && out && (influences == 4 || influences == TH_MAX_INFLUENCES));
     assert(model->joint_count > 0 && model->size > 0); /* it has passed th_model_check */
     *out = NULL;
     th_render_mesh *render_mesh = malloc(sizeof *render_mesh);
-    builder b = {.model = model};
+    builder b = {.model = model, .influences = influences};
     th_error why;
     const th_result result = render_mesh ? build(&b, &why) : no_memory(&why);
     if (result != TH_OK) {

@@ -18,7 +18,7 @@ enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT, DELTAS_UNIT }; /* texture units */
 typedef struct pipeline {
     GLuint program;
     GLint first_row, row_stride, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
-        base_color, emissive, cutoff, plain, center, reach, height, cell, first_weight;
+        base_color, emissive, cutoff, plain, center, reach, height, cell, first_weight, influences;
 } pipeline;
 
 /* What characters are drawn with: in colour or into the shadow map, whole or cut where alpha is low. */
@@ -78,6 +78,7 @@ static void find_uniforms(pipeline *p)
     p->height = uniform(p, "u_height");
     p->cell = uniform(p, "u_cell");
     p->first_weight = uniform(p, "u_first_weight");
+    p->influences = uniform(p, "u_influences");
     bind_sampler(p, "u_palette", PALETTE_UNIT);
     bind_sampler(p, "u_texture", IMAGE_UNIT);
     bind_sampler(p, "u_shadow", SHADOW_UNIT);
@@ -93,6 +94,8 @@ static th_result make_pipeline(const th_crowd_renderer *renderer, th_program_des
         count++;
     if (variant & TH_UPLOAD_MORPH)
         desc.defines[count++] = "MORPH";
+    if (variant & TH_UPLOAD_EIGHT)
+        desc.defines[count++] = "EIGHT";
     if (renderer->fetch == TH_FETCH_TEXTURE)
         desc.defines[count++] = "PALETTE_TEXTURE";
     else if (renderer->palette == TH_PALETTE_F16)
@@ -304,6 +307,7 @@ static void draw_part(const th_upload *upload, const draw_pass *pass, const th_u
     const uint32_t lod = draw->lod < upload->lod_count ? draw->lod : upload->lod_count - 1;
     const th_render_mesh_lod *level = &part->lods[lod];
     set_material(pass, part);
+    glUniform1ui(pass->with->influences, lod == 0 ? 8 : 4);
     glDrawElementsInstancedBaseVertex(GL_TRIANGLES, (GLsizei)level->index_count, GL_UNSIGNED_INT,
                                       (const void *)(uintptr_t)(level->first_index * sizeof(uint32_t)), (GLsizei)count,
                                       (GLint)part->base_vertex);

@@ -38,8 +38,9 @@ static th_result make_meshes(th_crowd_view *crowd_view, th_error *err)
     th_result result = crowd_view->meshes
                            ? TH_OK
                            : th_fail(err, TH_ERR_MEMORY, "no memory for %u meshes", crowd_view->desc.model_count);
+    const uint32_t influences = crowd_view->desc.four_influences ? 4 : TH_MAX_INFLUENCES;
     for (uint32_t r = 0; r < crowd_view->desc.model_count && result == TH_OK; r++)
-        result = th_render_mesh_create(crowd_view->desc.models[r], &crowd_view->meshes[r], err);
+        result = th_render_mesh_create(crowd_view->desc.models[r], influences, &crowd_view->meshes[r], err);
     return result;
 }
 

@@ -9,7 +9,20 @@
 enum { VERTICES, INDICES, LINE_ENDS, DELTAS, BUFFERS };
 
 /* Attribute locations, as in the shaders. */
-enum { POSITION, NORMAL, UV, COLOR, BONES, WEIGHTS, TRANSLATION, HEADING, TINT, VERTEX_DELTAS };
+enum {
+    POSITION,
+    NORMAL,
+    UV,
+    COLOR,
+    BONES,
+    WEIGHTS,
+    TRANSLATION,
+    HEADING,
+    TINT,
+    VERTEX_DELTAS,
+    MORE_BONES,
+    MORE_WEIGHTS
+};
 
 /* ---- buffers ---- */
 
@@ -43,40 +56,62 @@ static void describe_instances(void)
     glVertexBindingDivisor(TH_UPLOAD_INSTANCES, 1);
 }
 
-/* What all vertices have; the rest is for models with morph targets. */
-enum { PLAIN_BYTES = offsetof(th_render_mesh_vertex, deltas) };
+/* What most meshes need of their vertices: four influences and no deltas. */
+typedef struct plain_vertex {
+    float position[3];
+    uint32_t normal;
+    uint16_t uv[2];
+    uint8_t color[4];
+    uint16_t bone[4];
+    uint8_t weight[4];
+} plain_vertex;
+
+_Static_assert(offsetof(plain_vertex, bone) == offsetof(th_render_mesh_vertex, bone), "all before it is the same");
 
 static bool fill_vertices(const th_upload *u, const th_render_mesh *render_mesh)
 {
     const th_render_mesh_vertex *vertices = render_mesh->vertices;
-    if (u->deltas) {
-        fill(u->buffers[VERTICES], render_mesh->vertex_count * sizeof *vertices, vertices);
+    const size_t count = render_mesh->vertex_count;
+    if (u->variant != 0) {
+        fill(u->buffers[VERTICES], count * sizeof *vertices, vertices);
         return true;
     }
-    char *plain = malloc((size_t)render_mesh->vertex_count * PLAIN_BYTES + 1);
-    for (size_t v = 0; plain && v < render_mesh->vertex_count; v++)
-        memcpy(plain + v * PLAIN_BYTES, &vertices[v], PLAIN_BYTES);
+    plain_vertex *plain = malloc((count + 1) * sizeof *plain);
+    for (size_t v = 0; plain && v < count; v++) {
+        memcpy(&plain[v], &vertices[v], offsetof(plain_vertex, weight));
+        memcpy(plain[v].weight, vertices[v].weight, sizeof plain->weight);
+    }
     if (plain)
-        fill(u->buffers[VERTICES], (size_t)render_mesh->vertex_count * PLAIN_BYTES, plain);
+        fill(u->buffers[VERTICES], count * sizeof *plain, plain);
     free(plain);
     return plain != NULL;
 }
 
+static void describe_more(void)
+{
+    const size_t bones = offsetof(th_render_mesh_vertex, bone), weights = offsetof(th_render_mesh_vertex, weight);
+    integers(VERTEX_DELTAS, 2, GL_UNSIGNED_INT, offsetof(th_render_mesh_vertex, deltas));
+    integers(MORE_BONES, 4, GL_UNSIGNED_SHORT, bones + 4 * sizeof(uint16_t));
+    attribute(MORE_WEIGHTS, 4, GL_UNSIGNED_BYTE, true, weights + 4, TH_UPLOAD_VERTICES);
+}
+
 static void make_mesh_array(th_upload *u)
 {
+    const bool plain = u->variant == 0;
+    const size_t weights = plain ? offsetof(plain_vertex, weight) : offsetof(th_render_mesh_vertex, weight);
     glGenVertexArrays(1, &u->mesh_array);
     glBindVertexArray(u->mesh_array);
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, u->buffers[INDICES]);
     glBindVertexBuffer(TH_UPLOAD_VERTICES, u->buffers[VERTICES], 0,
-                       u->deltas ? sizeof(th_render_mesh_vertex) : PLAIN_BYTES);
-    attribute(POSITION, 3, GL_FLOAT, false, offsetof(th_render_mesh_vertex, position), TH_UPLOAD_VERTICES);
-    attribute(NORMAL, 4, GL_INT_2_10_10_10_REV, true, offsetof(th_render_mesh_vertex, normal), TH_UPLOAD_VERTICES);
-    attribute(UV, 2, GL_HALF_FLOAT, false, offsetof(th_render_mesh_vertex, uv), TH_UPLOAD_VERTICES);
-    attribute(COLOR, 4, GL_UNSIGNED_BYTE, true, offsetof(th_render_mesh_vertex, color), TH_UPLOAD_VERTICES);
-    integers(BONES, 4, GL_UNSIGNED_SHORT, offsetof(th_render_mesh_vertex, bone));
-    attribute(WEIGHTS, 4, GL_UNSIGNED_BYTE, true, offsetof(th_render_mesh_vertex, weight), TH_UPLOAD_VERTICES);
-    if (u->deltas)
-        integers(VERTEX_DELTAS, 2, GL_UNSIGNED_INT, offsetof(th_render_mesh_vertex, deltas));
+                       plain ? sizeof(plain_vertex) : sizeof(th_render_mesh_vertex));
+    attribute(POSITION, 3, GL_FLOAT, false, offsetof(plain_vertex, position), TH_UPLOAD_VERTICES);
+    attribute(NORMAL, 4, GL_INT_2_10_10_10_REV, true, offsetof(plain_vertex, normal), TH_UPLOAD_VERTICES);
+    attribute(UV, 2, GL_HALF_FLOAT, false, offsetof(plain_vertex, uv), TH_UPLOAD_VERTICES);
+    attribute(COLOR, 4, GL_UNSIGNED_BYTE, true, offsetof(plain_vertex, color), TH_UPLOAD_VERTICES);
+    integers(BONES, 4, GL_UNSIGNED_SHORT, offsetof(plain_vertex, bone));
+    attribute(WEIGHTS, 4, GL_UNSIGNED_BYTE, true, weights, TH_UPLOAD_VERTICES);
+    if (!plain)
+        describe_more();
     describe_instances();
     glBindVertexArray(0);
 }
@@ -179,6 +214,7 @@ th_result th_upload_init(th_upload *u, const th_render_mesh *render_mesh, th_err
                      .bone_count = render_mesh->bone_count,
                      .palette_entries = th_palette_entries(render_mesh->bone_count, render_mesh->weight_count)};
     glGenBuffers(BUFFERS, u->buffers);
+    u->variant = render_mesh->influences > 4 ? TH_UPLOAD_EIGHT : 0;
     th_result result = make_deltas(u, render_mesh, err);
     if (result != TH_OK)
         return result;

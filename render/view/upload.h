@@ -18,7 +18,7 @@ typedef struct th_upload_part {
 } th_upload_part;
 
 /* What a mesh's vertex shader has to do: bits of its variant. */
-enum { TH_UPLOAD_MORPH = 1, TH_UPLOAD_VARIANTS = 2 };
+enum { TH_UPLOAD_MORPH = 1, TH_UPLOAD_EIGHT = 2, TH_UPLOAD_VARIANTS = 4 };
 
 typedef struct th_upload {
     GLuint buffers[4]; /* vertices, indices, line ends, deltas */

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <throng/anim/export.h>
+#include <throng/anim/influences.h>
 #include <throng/anim/palette.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
@@ -17,7 +18,8 @@ typedef struct node_info {
 typedef struct subject {
     const th_model *model;
     const th_compiled_model *compiled;
-    node_info *nodes; /* [joint] */
+    node_info *nodes;         /* [joint] */
+    th_influence_error error; /* of four influences */
 } subject;
 
 static size_t palette_bytes(const th_model *model)
@@ -153,6 +155,16 @@ static json_t *weights_json(const th_model *model)
     return array;
 }
 
+static json_t *influences_json(const subject *s)
+{
+    const bool moves = s->error.clip != TH_NO_INDEX;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "vertices_over_4", th_json_count(s->error.vertices), "error_of_4",
+                     th_json_real(s->error.distance), "error_of_4_mm",
+                     th_json_real(millimetres(s->model, s->error.distance)), "clip",
+                     moves ? th_json_text(s->model->clips[s->error.clip].name) : json_null(), "time_s",
+                     moves ? th_json_real(s->error.time_s) : json_null());
+}
+
 static json_t *textures_json(const th_model *model)
 {
     json_t *array = json_array();
@@ -175,14 +187,14 @@ static json_t *warnings_json(const th_model *model)
 static json_t *subject_json(const subject *s)
 {
     const th_model *model = s->model;
-    return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+    return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
                      th_json_text(model->name), "size", th_json_real(model->size), "joint_count",
                      (int)model->joint_count, "bones", (int)model->bone_count, "bytes_per_character",
                      th_json_count(palette_bytes(model)), "compiled_bytes",
                      th_json_count(th_compiled_model_bytes(s->compiled)), "error_bound_mm",
                      th_json_real(millimetres(model, th_compiled_model_bound(s->compiled))), "clips", clips_json(s),
-                     "meshes", meshes_json(model), "weights", weights_json(model), "textures", textures_json(model),
-                     "warnings", warnings_json(model), "joints", joints_json(s));
+                     "meshes", meshes_json(model), "weights", weights_json(model), "influences", influences_json(s),
+                     "textures", textures_json(model), "warnings", warnings_json(model), "joints", joints_json(s));
 }
 
 /* ---- text ---- */
@@ -273,6 +285,21 @@ static bool print_weights(const th_model *model, FILE *file)
     return print_table(table, file);
 }
 
+/* What --influences 4 would cost. */
+static void print_influences(const subject *s, FILE *file)
+{
+    char clip[256];
+    const th_influence_error *e = &s->error;
+    if (e->vertices == 0)
+        return;
+    fprintf(file, "\n  %s %s more than 4 bones; with 4 they move up to %.3g mm (%.3g units)",
+            th_digits_from(e->vertices).text, e->vertices == 1 ? "vertex follows" : "vertices follow",
+            millimetres(s->model, e->distance), e->distance);
+    if (e->clip != TH_NO_INDEX)
+        fprintf(file, ", in %s at %.2f s", th_printable(s->model->clips[e->clip].name, clip, sizeof clip), e->time_s);
+    fputc('\n', file);
+}
+
 static bool print_textures(const th_model *model, FILE *file)
 {
     if (model->texture_count == 0)
@@ -317,6 +344,7 @@ static bool print_subject(const subject *s, FILE *file)
             model->size == 1 ? "" : "s");
     bool printed =
         print_clips(s, file) && print_meshes(model, file) && print_weights(model, file) && print_textures(model, file);
+    print_influences(s, file);
     print_notes(model, file);
     return printed && print_joints(s, file);
 }
@@ -337,10 +365,11 @@ static th_result inspect_model(const th_options *o, th_run *run, const th_model 
     th_result result = th_compiled_model_create(&desc, &compiled, err);
     if (result != TH_OK)
         return result;
-    const subject s = {model, compiled, create_nodes(model)};
-    if (s.nodes)
+    subject s = {model, compiled, create_nodes(model), {0}};
+    result = th_model_influence_error(model, 4, &s.error, err);
+    if (result == TH_OK && s.nodes)
         *out_code = th_output_write(run, &o->output, write_subject, &s);
-    else
+    else if (result == TH_OK)
         result = th_fail(err, TH_ERR_MEMORY, "no memory for %u joints", model->joint_count);
     free(s.nodes);
     th_compiled_model_destroy(compiled);

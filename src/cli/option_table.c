@@ -23,6 +23,7 @@ CHOICES(upload_choices, TH_RING_UNSYNCHRONIZED + 1, "auto", "persistent", "unsyn
 CHOICES(log_level_choices, TH_LOG_LEVEL_COUNT, "error", "warning", "info", "debug");
 CHOICES(log_format_choices, TH_LOG_FORMAT_COUNT, "text", "json");
 CHOICES(vsync_choices, 2, "on", "off");
+CHOICES(influences_choices, 2, "8", "4");
 static const char *const result_endings[] = {".json", ".csv", ".md", NULL};
 static const char *const picture_endings[] = {".png", ".mp4", ".mkv", ".webm", NULL};
 static const char *const page_endings[] = {".html", ".htm", NULL};
@@ -101,6 +102,8 @@ const th_option th_option_table[] = {
      .low = 0, .high = 16384, .help = "shadow map size of frame/ entries, in pixels per side; 0: no shadows"},
     {.name = "shadow", .argument = "N", .fallback = "2048", .commands = PICTURES, .parse = th_parse_whole, .offset = AT(crowd.shadow_pixels),
      .low = 0, .high = 16384, .help = "shadow map size in pixels per side; 0: no shadows"},
+    {.name = "influences", .argument = "N", .fallback = "8", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_second, .offset = AT(crowd.four_influences),
+     .choices = influences_choices, .help = "bones that a vertex follows, where the file has as many: 8 or 4; levels of detail follow 4"},
     {.name = "fetch", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.fetch),
      .choices = fetch_choices, .help = "how shaders read palettes: storage (SSBO), texture (buffer texture, faster without a GPU) or auto"},
     {.name = "upload", .argument = "HOW", .fallback = "auto", .commands = TH_COMMAND_BENCH | PICTURES, .parse = th_parse_choice, .offset = AT(crowd.upload),

@@ -30,6 +30,8 @@ TH_API_BEGIN
 #define TH_MAX_WEIGHTS  4096u
 #define TH_MAX_DELTAS   (64u << 20) /* sum over all targets of all meshes */
 
+#define TH_MAX_INFLUENCES 8u /* of a vertex; the importer keeps the largest */
+
 #define TH_NO_INDEX UINT32_MAX
 
 typedef struct th_arena th_arena;
@@ -48,10 +50,10 @@ typedef struct th_bone {
 typedef struct th_vertex {
     float position[3];
     float normal[3];
-    float uv[2];      /* origin at the top left of the image, as in glTF */
-    uint8_t color[4]; /* linear RGBA, as COLOR_0 of glTF */
-    uint16_t bone[4]; /* indices into th_model.bones */
-    float weight[4];  /* descending, sum 1; unused influences have index 0 and weight 0 */
+    float uv[2];                      /* origin at the top left of the image, as in glTF */
+    uint8_t color[4];                 /* linear RGBA, as COLOR_0 of glTF */
+    uint16_t bone[TH_MAX_INFLUENCES]; /* indices into th_model.bones */
+    float weight[TH_MAX_INFLUENCES];  /* descending, sum 1; unused influences have index 0 and weight 0 */
 } th_vertex;
 
 /* What a morph target adds to a vertex, in mesh space and before bones move it, where its weight is 1. Normals are
@@ -187,8 +189,9 @@ uint32_t th_model_find_clip(const th_model *model, const char *name);
 const char *th_alpha_name(th_alpha alpha); /* "opaque", "mask", "blend" */
 
 /* Computes th_model.size: the largest extent along an axis of what moves in the rest pose, the vertices and the joints
- * that they follow, morphed by the weights at rest. So cameras, lights and nodes parked far away do not count. Without meshes all joints do.
- * Returns 1 if the model has no extent, and 0, which th_model_check rejects, when out of memory. */
+ * that they follow, morphed by the weights at rest. So cameras, lights and nodes parked far away do not count. Without
+ * meshes all joints do. Returns 1 if the model has no extent, and 0, which th_model_check rejects, when out of memory.
+ */
 double th_model_measure(const th_model *model);
 
 /* Checks the invariants of this header, except that names are unique. Builders of models call it last. Returns

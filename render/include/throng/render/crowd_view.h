@@ -49,6 +49,7 @@ typedef struct th_crowd_view_desc {
     th_ring_upload upload;
     th_fetch fetch;
     uint32_t shadow_pixels;                   /* as in th_crowd_renderer_desc */
+    bool four_influences;                     /* draws vertices with their four largest influences, not up to eight */
     double start_s, yaw_deg, pitch_deg, zoom; /* for th_crowd_view_camera; zoom above 0 */
 } th_crowd_view_desc;
 

@@ -27,15 +27,16 @@ TH_API_BEGIN
 #define TH_RENDER_MESH_LOD_OWN_ERROR 0.05
 #define TH_RENDER_MESH_LOD_BENT      4
 
-/* 44 bytes without padding. In brackets: the GL attribute format. The GPU gets the last 8 of models with morph targets
- * only. */
+/* 56 bytes without padding. In brackets: the GL attribute format. The GPU gets 36 of them, with four influences, if the
+ * render mesh has no deltas and no more than four influences. */
 typedef struct th_render_mesh_vertex {
     float position[3];
-    uint32_t normal;   /* mesh space, unit length; x in the lowest bits [GL_INT_2_10_10_10_REV, normalized] */
-    uint16_t uv[2];    /* origin at the top left of the image; the image repeats [GL_HALF_FLOAT] */
-    uint8_t color[4];  /* linear RGBA [GL_UNSIGNED_BYTE, normalized] */
-    uint16_t bone[4];  /* palette entries; repeats bone[0] where the weight is 0 [GL_UNSIGNED_SHORT, integer] */
-    uint8_t weight[4]; /* descending, sum exactly 255 [GL_UNSIGNED_BYTE, normalized] */
+    uint32_t normal;  /* mesh space, unit length; x in the lowest bits [GL_INT_2_10_10_10_REV, normalized] */
+    uint16_t uv[2];   /* origin at the top left of the image; the image repeats [GL_HALF_FLOAT] */
+    uint8_t color[4]; /* linear RGBA [GL_UNSIGNED_BYTE, normalized] */
+    uint16_t bone[TH_MAX_INFLUENCES];  /* palette entries; repeats bone[0] where the weight is 0 [GL_UNSIGNED_SHORT,
+                                          integer] */
+    uint8_t weight[TH_MAX_INFLUENCES]; /* descending, sum exactly 255 [GL_UNSIGNED_BYTE, normalized] */
     uint32_t
         deltas[2]; /* of morph targets: the first in th_render_mesh.deltas, and how many [GL_UNSIGNED_INT, integer] */
 } th_render_mesh_vertex;
@@ -111,6 +112,8 @@ typedef struct th_render_mesh {
     const uint32_t *indices;
     uint32_t delta_count;
     const th_render_mesh_delta *deltas;
+    uint32_t
+        influences; /* of level 0, the most of a vertex: 4 or 8. Other levels use the first four, scaled to sum 1 */
 
     /* Levels of detail. Level 0 is the mesh itself. Each further level has at most four fifths of the triangles of the
      * one before, as near to a half, a quarter and an eighth of level 0 as the error limits allow. Parts drawn at the
@@ -136,10 +139,10 @@ typedef struct th_render_mesh {
     double size;                 /* th_model.size */
 } th_render_mesh;
 
-/* The model must have passed th_model_check. TH_ERR_LIMIT: too many indices. TH_ERR_MEMORY; but meshoptimizer ends the
- * program when it runs out of memory. A missing or undecodable texture gives a warning, not an error. Takes about 10 s
- * for a million triangles. */
-th_result th_render_mesh_create(const th_model *model, th_render_mesh **out, th_error *err);
+/* influences: 4 keeps the four largest of each vertex, 8 all. The model must have passed th_model_check. TH_ERR_LIMIT:
+ * too many indices. TH_ERR_MEMORY; but meshoptimizer ends the program when it runs out of memory. A missing or
+ * undecodable texture gives a warning, not an error. Takes about 10 s for a million triangles. */
+th_result th_render_mesh_create(const th_model *model, uint32_t influences, th_render_mesh **out, th_error *err);
 
 /* NULL does nothing. */
 void th_render_mesh_destroy(th_render_mesh *render_mesh);
