@@ -1,6 +1,6 @@
 #include <throng/anim/crowd.h>
 
-#include "compile/compiled_data.h"
+#include "compile/weights.h"
 #include "kernels/isa.h"
 
 #include <throng/anim/exact.h>
@@ -54,10 +54,16 @@ struct th_crowd {
 
 /* ---- creation ---- */
 
+/* Exact transforms of all joints, then weights, twelve in place of a matrix. */
+static size_t exact_bytes(const th_model *model)
+{
+    return (model->joint_count + th_weights_entries(model)) * sizeof(th_dmat34);
+}
+
 static size_t scratch_bytes(const th_compiled_model *compiled, uint32_t width)
 {
     size_t kernel = th_scratch_floats(&compiled->program, width) * sizeof(float);
-    size_t exact = compiled->model->joint_count * sizeof(th_dmat34);
+    size_t exact = exact_bytes(compiled->model);
     return th_cache_line_round(kernel > exact ? kernel : exact);
 }
 
@@ -67,11 +73,12 @@ static void set_groups(th_crowd *crowd, const th_crowd_desc *desc)
     for (uint32_t g = 0; g < desc->compiled_model_count; g++) {
         crowd_group *group = &crowd->groups[g];
         group->compiled = desc->compiled_models[g];
-        group->palette_bytes = group->compiled->model->bone_count * th_palette_entry_bytes(crowd->format);
-        group->palette_stride = th_palette_stride(crowd->format, group->compiled->model->bone_count);
+        const uint32_t entries = group->compiled->program.entry_count;
+        group->palette_bytes = entries * th_palette_entry_bytes(crowd->format);
+        group->palette_stride = th_palette_stride(crowd->format, entries);
         group->scratch_bytes = scratch_bytes(group->compiled, crowd->kernels->width);
         group->pose_stride = TH_MATRICES_FLOATS(group->compiled->program.op_count, BATCH) * sizeof(float);
-        group->exact_stride = group->compiled->model->joint_count * sizeof(th_dmat34);
+        group->exact_stride = exact_bytes(group->compiled->model);
         const size_t scratch = group->scratch_bytes + group->palette_stride;
         crowd->scratch_bytes = scratch > crowd->scratch_bytes ? scratch : crowd->scratch_bytes;
     }
@@ -264,6 +271,15 @@ uint64_t th_crowd_bone_count(const th_crowd *crowd)
     return joints;
 }
 
+uint64_t th_crowd_entry_count(const th_crowd *crowd)
+{
+    assert(crowd);
+    uint64_t entries = 0;
+    for (uint32_t g = 0; g < crowd->group_count; g++)
+        entries += (uint64_t)crowd->groups[g].member_count * crowd->groups[g].compiled->program.entry_count;
+    return entries;
+}
+
 uint32_t th_crowd_batch_count(const th_crowd *crowd)
 {
     assert(crowd);
@@ -425,7 +441,19 @@ static void finish_writes(const th_crowd *crowd)
         crowd->kernels->fence();
 }
 
-/* Resolves the exact local transforms of all joints. scratch: room for as many matrices and a palette. */
+/* Writes the exact local transforms of all joints, then the weights. */
+static void sample_exact(const crowd_group *group, const crowd_member *member, double time_s, th_dmat34 *out)
+{
+    const th_model *model = group->compiled->model;
+    const th_clip *clip = member->compiled_clip->clip;
+    const double ticks = ticks_of(member, time_s);
+    th_dmat34 *weights = out + model->joint_count;
+    memset(weights, 0, th_weights_entries(model) * sizeof *weights);
+    th_exact_sample(model, clip, ticks, group->compiled->interpolation, out);
+    th_exact_weights(model, clip, ticks, group->compiled->interpolation, weights->m);
+}
+
+/* Resolves what sample_exact wrote. scratch: room for as many matrices and a palette. */
 static void resolve_exact(const th_crowd *crowd, const crowd_group *group, const th_dmat34 *local, char *palette,
                           char *scratch)
 {
@@ -439,6 +467,10 @@ static void resolve_exact(const th_crowd *crowd, const crowd_group *group, const
         th_mat34 entry = th_mat34_from(th_dmat34_mul(pose[bone->joint], th_dmat34_from(bone->inverse_bind)));
         th_palette_write(crowd->format, entry.m, whole + b * entry_bytes);
     }
+    for (uint32_t e = 0; e < th_weights_entries(model); e++) {
+        th_mat34 entry = th_mat34_from(local[model->joint_count + e]);
+        th_palette_write(crowd->format, entry.m, whole + (model->bone_count + e) * entry_bytes);
+    }
     memset(whole + group->palette_bytes, 0, group->palette_stride - group->palette_bytes);
     if (crowd->streamed)
         crowd->kernels->stream(palette, whole, group->palette_stride);
@@ -449,9 +481,8 @@ static void resolve_exact(const th_crowd *crowd, const crowd_group *group, const
 static void update_exact(const th_crowd *crowd, const crowd_group *group, const crowd_member *member, double time_s,
                          char *palette, char *scratch)
 {
-    const th_model *model = group->compiled->model;
     th_dmat34 *pose = (th_dmat34 *)(void *)scratch;
-    th_exact_sample(model, member->compiled_clip->clip, ticks_of(member, time_s), group->compiled->interpolation, pose);
+    sample_exact(group, member, time_s, pose);
     resolve_exact(crowd, group, pose, palette, scratch);
 }
 
@@ -518,8 +549,7 @@ static void sample_batch(const th_crowd *crowd, const batch *b, double time_s, c
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const crowd_member *member = &crowd->members[i];
         if (!member->compiled_clip->keys)
-            th_exact_sample(compiled->model, member->compiled_clip->clip, ticks_of(member, time_s),
-                            compiled->interpolation, (th_dmat34 *)(void *)(poses + exact_offset(b->group, i)));
+            sample_exact(b->group, member, time_s, (th_dmat34 *)(void *)(poses + exact_offset(b->group, i)));
     }
 }
 

@@ -235,17 +235,23 @@ void th_exact_pose(const th_model *model, const th_clip *clip, double ticks, th_
     th_exact_resolve(model, out, out);
 }
 
+double th_exact_weight(const th_weight_track *track, double ticks, th_interpolation interpolation)
+{
+    assert(track && track->track.key_count > 0);
+    assert((unsigned)interpolation < TH_INTERPOLATION_COUNT);
+    double value;
+    sample_vector(&track->track, ticks, interpolation, 1, &value);
+    return value;
+}
+
 void th_exact_weights(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
                       double *out)
 {
     assert(model && (out || model->weight_count == 0));
-    assert(!clip || ((unsigned)interpolation < TH_INTERPOLATION_COUNT));
     for (uint32_t w = 0; w < model->weight_count; w++)
         out[w] = (double)model->weights[w].rest;
-    for (uint32_t t = 0; clip && t < clip->weight_track_count; t++) {
-        const th_weight_track *track = &clip->weight_tracks[t];
-        sample_vector(&track->track, ticks, interpolation, 1, &out[track->weight]);
-    }
+    for (uint32_t t = 0; clip && t < clip->weight_track_count; t++)
+        out[clip->weight_tracks[t].weight] = th_exact_weight(&clip->weight_tracks[t], ticks, interpolation);
 }
 
 void th_exact_palette(const th_model *model, const th_dmat34 *pose, th_dmat34 *out)

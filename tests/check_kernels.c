@@ -272,7 +272,7 @@ static void check_hard_numbers(void)
     uint32_t rows[ROWS];
     for (uint32_t r = 0; r < ROWS; r++)
         rows[r] = r * TH_ROW_BYTES;
-    const th_program program = {.bone_count = BONES, .rows = rows};
+    const th_program program = {.entry_count = BONES, .rows = rows};
     for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++) {
         at.isa = (th_isa)isa;
         for (uint64_t seed = 0; th_isa_available(at.isa) && seed < 500; seed++)

@@ -40,6 +40,8 @@ struct th_compiled_model {
     th_program program;
     const th_compiled_track *tracks; /* in the order of the ops */
     uint32_t track_count;
+    const uint32_t *weight_entries; /* those of weights that a clip moves, ascending; 0 is the first after the bones */
+    uint32_t weight_entry_count;
     th_compiled_clip *compiled_clips; /* the model's clips, then the rest pose */
     th_clip_report *reports;          /* of the same clips */
     th_arena *arena;

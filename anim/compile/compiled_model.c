@@ -1,6 +1,7 @@
 /* From a model to a program: decides which joints need an op, which of their transforms move, and in which space each
  * is computed. */
 #include "resample.h"
+#include "weights.h"
 
 #include <throng/anim/exact.h>
 
@@ -393,7 +394,7 @@ static uint32_t matrix_of(const th_program *program, source from)
 /* Rows that pad the last cache line come from the zero matrix. */
 static void set_rows(const th_program *program, const source *sources, uint32_t *rows)
 {
-    const uint32_t used = 3 * program->bone_count, zero = 3 * (th_program_matrices(program) - 1) * TH_ROW_BYTES;
+    const uint32_t used = 3 * program->entry_count, zero = 3 * (th_program_matrices(program) - 1) * TH_ROW_BYTES;
     for (uint32_t i = 0; i < used; i++)
         rows[i] = (3 * matrix_of(program, sources[i / 3]) + i % 3) * TH_ROW_BYTES;
     for (uint32_t i = used; i < used + TH_CACHE_LINE_ROWS; i++)
@@ -404,14 +405,33 @@ static void set_rows(const th_program *program, const source *sources, uint32_t 
 static void set_ready(const th_program *program, const source *sources, uint32_t *ready)
 {
     const uint32_t blocks = (program->op_count + TH_BLOCK - 1) / TH_BLOCK;
-    uint32_t bone = 0;
+    uint32_t entry = 0;
     for (uint32_t i = 0; i < blocks; i++) {
-        while (bone < program->bone_count && sources[bone].op / TH_BLOCK <= i)
-            bone++;
-        const uint32_t rows = 3 * bone + (bone < program->bone_count ? 0 : TH_CACHE_LINE_ROWS - 1);
+        while (entry < program->entry_count && sources[entry].op / TH_BLOCK <= i)
+            entry++;
+        const uint32_t rows = 3 * entry + (entry < program->entry_count ? 0 : TH_CACHE_LINE_ROWS - 1);
         ready[i] = rows / TH_CACHE_LINE_ROWS * TH_CACHE_LINE_ROWS;
         assert(i == 0 || ready[i] >= ready[i - 1]);
     }
+}
+
+/* Adds the ops of weights: first those that stay, then those that move. */
+static void emit_weight_ops(const th_model *model, th_compiled_model *compiled, th_joint_op *ops, source *sources)
+{
+    th_program *program = &compiled->program;
+    const size_t op_bytes = TH_WEIGHT_KEYS * th_keys_bytes(program->keys);
+    const uint32_t *moving = compiled->weight_entries, *end = moving + compiled->weight_entry_count;
+    uint32_t still_op = program->op_count, entries = th_weights_entries(model);
+    uint32_t moving_op = still_op + entries - compiled->weight_entry_count;
+    for (uint32_t e = 0; e < entries; e++) {
+        const bool moves = moving != end && *moving == e;
+        const uint32_t op = moves ? moving_op++ : still_op++;
+        ops[op] = th_weights_op(model, e, moves, program->frame_bytes);
+        sources[model->bone_count + e] = (source){op, NO_PRODUCT};
+        program->frame_bytes += moves ? op_bytes : 0;
+        moving += moves;
+    }
+    program->op_count += entries;
 }
 
 /* At most 65,535 joints with 48 bytes of keys each: offsets fit into 32 bits. */
@@ -441,20 +461,26 @@ static th_result create_ops(const th_model *model, joint_plan *plans, th_compile
 {
     count_ops(model, plans, compiled);
     th_program *program = &compiled->program;
-    th_joint_op *ops = th_arena_new(compiled->arena, th_joint_op, program->op_count);
+    const uint32_t weight_entries = th_weights_entries(model), entries = model->bone_count + weight_entries;
+    const size_t op_count = (size_t)program->op_count + weight_entries;
+    th_joint_op *ops = th_arena_new(compiled->arena, th_joint_op, op_count);
     th_compiled_track *tracks = th_arena_new(compiled->arena, th_compiled_track, compiled->track_count);
     float(*products)[12] = th_arena_alloc(compiled->arena, model->bone_count, sizeof *products);
-    uint32_t *rows = th_arena_new(compiled->arena, uint32_t, 3 * model->bone_count + TH_CACHE_LINE_ROWS);
-    uint32_t *ready = th_arena_new(compiled->arena, uint32_t, program->op_count / TH_BLOCK + 1);
-    source *sources = calloc(model->bone_count + 1u, sizeof *sources);
-    if (ops && tracks && products && rows && ready && sources) {
+    uint32_t *rows = th_arena_new(compiled->arena, uint32_t, 3 * entries + TH_CACHE_LINE_ROWS);
+    uint32_t *ready = th_arena_new(compiled->arena, uint32_t, op_count / TH_BLOCK + 1);
+    uint32_t *moving = th_arena_new(compiled->arena, uint32_t, weight_entries);
+    source *sources = calloc(entries + 1u, sizeof *sources);
+    if (ops && tracks && products && rows && ready && moving && sources) {
         program->ops = ops;
         program->products = (const float(*)[12])products;
         program->rows = rows;
         program->ready = ready;
-        program->bone_count = model->bone_count;
+        program->entry_count = entries;
         compiled->tracks = tracks;
+        compiled->weight_entries = moving;
+        compiled->weight_entry_count = th_weights_find_moving(model, moving);
         emit_ops(model, plans, compiled, ops, sources);
+        emit_weight_ops(model, compiled, ops, sources);
         place_products(model, plans, program, ops, products, sources);
         set_rows(program, sources, rows);
         set_ready(program, sources, ready);

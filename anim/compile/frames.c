@@ -1,5 +1,7 @@
 #include "frames.h"
 
+#include "weights.h"
+
 #include <throng/anim/exact.h>
 
 #include <assert.h>
@@ -43,8 +45,9 @@ static float *write_keys(const th_compiled_track *track, const th_trs *trs, cons
     return out;
 }
 
+/* weights: scratch for those of the model. */
 static void write_frame(const th_compiled_model *compiled, const th_clip *clip, double ticks, const float *before,
-                        float *out)
+                        double *weights, float *out)
 {
     const th_channel *channel = clip ? clip->channels : NULL;
     const th_channel *end = clip ? channel + clip->channel_count : NULL;
@@ -58,6 +61,10 @@ static void write_frame(const th_compiled_model *compiled, const th_clip *clip, 
         float *next = write_keys(track, &trs, before, out);
         before = before ? before + (next - out) : NULL;
         out = next;
+    }
+    if (compiled->weight_entry_count > 0) {
+        th_exact_weights(compiled->model, clip, ticks, compiled->interpolation, weights);
+        th_weights_write_keys(compiled, weights, out);
     }
 }
 
@@ -115,13 +122,17 @@ bool th_frames_write(const th_compiled_model *compiled, const th_compiled_clip *
     const double late = compiled_clip->is_stepped ? TH_STEPPED_KEY_TOLERANCE / 2 : 0;
     const bool cubic = is_cubic(&compiled->program);
     float *all = malloc(3 * numbers * sizeof *all + 1), *now = all, *before = all + numbers, *beyond = before + numbers;
-    if (!all)
+    double *weights = malloc(compiled->model->weight_count * sizeof *weights + 1);
+    if (!all || !weights) {
+        free(all);
+        free(weights);
         return false;
+    }
     char *at = (char *)out + (cubic ? bytes : 0);
     /* Signs start from the rest pose, so that all clips have similar ranges. */
-    write_frame(compiled, NULL, 0, NULL, before);
+    write_frame(compiled, NULL, 0, NULL, weights, before);
     for (uint32_t f = 0; f <= intervals; f++, at += bytes) {
-        write_frame(compiled, clip, fmin(duration, duration * (f + late) / intervals), before, now);
+        write_frame(compiled, clip, fmin(duration, duration * (f + late) / intervals), before, weights, now);
         store_frame(compiled, now, at);
         if (cubic && f == 1)
             store_beyond(compiled, before, now, beyond, out);
@@ -133,6 +144,7 @@ bool th_frames_write(const th_compiled_model *compiled, const th_compiled_clip *
     }
     assert(at == (char *)out + ((size_t)intervals + 1 + cubic) * bytes);
     free(all);
+    free(weights);
     return true;
 }
 
@@ -232,7 +244,8 @@ static void add_clip(extremes *x, const th_clip *clip, th_key_range *ranges)
     }
 }
 
-static void begin_ranges(extremes *x, th_key_range *ranges)
+/* Returns the first range that is no joint's. */
+static th_key_range *begin_ranges(extremes *x, th_key_range *ranges)
 {
     for (uint32_t m = 0; m < x->compiled->track_count; m++) {
         begin_joint(x, &x->compiled->tracks[m], ranges);
@@ -240,6 +253,7 @@ static void begin_ranges(extremes *x, th_key_range *ranges)
         for (size_t i = 0; i < x->count; i++)
             x->ranges[i / TH_KEY].base[i % TH_KEY] = x->ranges[i / TH_KEY].span[i % TH_KEY] = x->rest.numbers[i];
     }
+    return ranges;
 }
 
 bool th_frames_find_ranges(th_compiled_model *compiled, int64_t *budget)
@@ -253,7 +267,7 @@ bool th_frames_find_ranges(th_compiled_model *compiled, int64_t *budget)
     if (!ranges)
         return false;
     compiled->program.ranges = ranges;
-    begin_ranges(&x, ranges);
+    th_weights_find_ranges(compiled, begin_ranges(&x, ranges), budget);
     for (uint32_t c = 0; *budget > 0 && c < compiled->model->clip_count; c++)
         add_clip(&x, &compiled->model->clips[c], ranges);
     for (size_t i = 0; i < count * TH_KEY; i++) {

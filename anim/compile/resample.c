@@ -10,6 +10,7 @@
 #include "kernels/isa.h"
 
 #include <throng/anim/exact.h>
+#include <throng/anim/weights.h>
 #include <throng/core/cache_line.h>
 
 #include <assert.h>
@@ -54,8 +55,9 @@ typedef struct compiler {
     th_dmat34 *pose;  /* joint_count */
     th_dmat34 *exact; /* bone_count */
     const th_kernels *kernels;
-    float *palettes; /* MEASURED_AT_ONCE palettes */
-    float *matrices; /* for as many times as the kernel has lanes */
+    double *reaches, *weights; /* of weights: th_weight_reaches; exact values, then errors */
+    float *palettes;           /* MEASURED_AT_ONCE palettes */
+    float *matrices;           /* for as many times as the kernel has lanes */
     size_t palette_floats;
     double suspect; /* ticks of the last attempt's largest error: measured first, so that a bad attempt fails at once */
     int64_t budget;
@@ -161,6 +163,18 @@ static double duration_of(const th_compiled_clip *compiled_clip)
     return compiled_clip->clip ? compiled_clip->clip->duration_ticks : 0;
 }
 
+/* Updates *w with the error of weights at a time. palette: what is played. */
+static void measure_weights(compiler *c, const th_clip *clip, double ticks, const float *palette, worst *w)
+{
+    uint32_t joint = 0;
+    th_exact_weights(c->model, clip, ticks, c->compiled->interpolation, c->weights);
+    for (uint32_t i = 0; i < c->model->weight_count; i++)
+        c->weights[i] -= (double)palette[c->model->bone_count * TH_ENTRY + i];
+    const double error = th_weight_error(c->model, c->reaches, c->weights, &joint);
+    if (error > w->error)
+        *w = (worst){error, ticks, joint};
+}
+
 /* Updates *w with the errors at up to MEASURED_AT_ONCE times. */
 static void measure_some(compiler *c, const th_compiled_clip *compiled_clip, const double *ticks, uint32_t count,
                          worst *w)
@@ -189,8 +203,9 @@ static void measure_some(compiler *c, const th_compiled_clip *compiled_clip, con
             if (error > w->error)
                 *w = (worst){error, ticks[i], c->model->bones[b].joint};
         }
+        measure_weights(c, compiled_clip->clip, ticks[i], c->palettes + i * c->palette_floats, w);
     }
-    c->budget -= (int64_t)count * c->model->joint_count;
+    c->budget -= (int64_t)count * (c->model->joint_count + c->model->weight_count);
 }
 
 /* Measures at the scheduled times, and at a quarter and three quarters of each interval: there normalised linear
@@ -275,6 +290,10 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
         most += (size_t)channel->translation.key_count + channel->rotation.key_count + channel->scale.key_count;
         splines |= channel->translation.tangents || channel->rotation.tangents || channel->scale.tangents;
     }
+    for (uint32_t t = 0; t < clip->weight_track_count; t++) {
+        most += clip->weight_tracks[t].track.key_count;
+        splines |= clip->weight_tracks[t].track.tangents != NULL;
+    }
     double *times = malloc((1 + MOST_PARTS) * most * sizeof *times);
     if (!times)
         return (schedule){0};
@@ -286,6 +305,8 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
         n += collect_times(&channel->rotation, 4, clip->duration_ticks, is_stepped, times + n);
         n += collect_times(&channel->scale, 3, clip->duration_ticks, is_stepped, times + n);
     }
+    for (uint32_t t = 0; t < clip->weight_track_count; t++)
+        n += collect_times(&clip->weight_tracks[t].track, 1, clip->duration_ticks, is_stepped, times + n);
     assert(n <= most);
     qsort(times, n, sizeof *times, compare_doubles);
     size_t distinct = 1;
@@ -458,6 +479,8 @@ static size_t raw_bytes(const th_clip *clip)
         bytes += track_bytes(&channel->translation, 3) + track_bytes(&channel->rotation, 4) +
                  track_bytes(&channel->scale, 3);
     }
+    for (uint32_t t = 0; t < clip->weight_track_count; t++)
+        bytes += track_bytes(&clip->weight_tracks[t].track, 1);
     return bytes;
 }
 
@@ -507,6 +530,9 @@ static bool clip_jumps(const th_clip *clip)
             track_jumps(&channel->scale, 3))
             return true;
     }
+    for (uint32_t t = 0; clip && t < clip->weight_track_count; t++)
+        if (track_jumps(&clip->weight_tracks[t].track, 1))
+            return true;
     return false;
 }
 
@@ -537,6 +563,8 @@ static void compiler_fini(compiler *c)
     free(c->probes);
     free(c->pose);
     free(c->exact);
+    free(c->reaches);
+    free(c->weights);
     free(c->palettes);
     free(c->matrices);
 }
@@ -547,13 +575,15 @@ static bool compiler_init(compiler *c, th_compiled_model *compiled, int64_t budg
     *c = (compiler){.compiled = compiled, .model = model, .budget = budget};
     c->kernels =
         th_isa_kernels(th_isa_available(TH_ISA_SSE4) ? TH_ISA_SSE4 : TH_ISA_SCALAR); /* both give the same bytes */
-    c->palette_floats = th_cache_line_round(model->bone_count * TH_ENTRY * sizeof(float)) / sizeof(float);
+    c->palette_floats = th_cache_line_round(compiled->program.entry_count * TH_ENTRY * sizeof(float)) / sizeof(float);
     c->probes = calloc(model->bone_count + 1u, sizeof *c->probes);
     c->pose = calloc(model->joint_count, sizeof *c->pose);
     c->exact = calloc(model->bone_count + 1u, sizeof *c->exact);
+    c->reaches = th_weight_reaches(model);
+    c->weights = calloc(model->weight_count + 1u, sizeof *c->weights);
     c->palettes = th_cache_line_alloc(c->palette_floats * MEASURED_AT_ONCE * sizeof *c->palettes);
     c->matrices = th_cache_line_alloc(th_scratch_floats(&compiled->program, c->kernels->width) * sizeof *c->matrices);
-    if (c->probes && c->pose && c->exact && c->palettes && c->matrices && set_probes(c))
+    if (c->probes && c->pose && c->exact && c->reaches && c->weights && c->palettes && c->matrices && set_probes(c))
         return true;
     compiler_fini(c);
     return false;

@@ -22,6 +22,9 @@
  *
  * which takes half the multiplications of both translations, and D_j needs none.
  *
+ * Morph weights are ops without a parent. Twelve of them take the place of a matrix, D = M, from keys to the palette.
+ * If no clip moves them, the constants of D hold them.
+ *
  * A kernel has three stages: sampling computes D from keys, resolving computes M from D, writing computes palettes from
  * M. The first two alternate in blocks of ops: one loop over both would be longer than the processor's reorder window,
  * and each joint would wait for the one before. Only writing depends on the palette format. */
@@ -52,18 +55,20 @@ enum th_joint_op_flags {
     TH_JOINT_OP_OFFSET = 8,      /* rotation times `offset` is added to the translation; only with ROTATION */
     TH_JOINT_OP_PIVOT = 16, /* D rotates about `offset` and has no other translation; only with ROTATION and a parent,
                                without the other flags */
+    TH_JOINT_OP_WEIGHTS =
+        32, /* no joint: D is twelve morph weights from three keys; alone, without a parent, in the last ops */
     TH_JOINT_OP_MOVES = TH_JOINT_OP_ROTATION | TH_JOINT_OP_TRANSLATION,
 };
 
 #define TH_NO_PARENT UINT32_MAX
 
-/* The op of one joint. */
+/* The op of one joint, or of twelve weights. */
 typedef struct th_joint_op {
     float local[12]; /* the constant part of D */
     float offset[3]; /* c; PIVOT: a */
     uint32_t flags;  /* th_joint_op_flags */
     uint32_t parent; /* op of the parent, an earlier one; or TH_NO_PARENT */
-    uint32_t key;    /* byte offset of its keys in a frame: rotation, scale, translation, as flags say */
+    uint32_t key;    /* byte offset of its keys in a frame: rotation, scale, translation, as flags say, or weights */
     uint32_t product, product_count; /* its range in program.products */
 } th_joint_op;
 
@@ -81,7 +86,7 @@ typedef struct th_program {
     const th_key_range *ranges;  /* one per key of a frame; 16-bit keys only */
     const float (*products)[12]; /* inverse(X) B of the bones that need one more product: P = M * product */
     uint32_t product_count;
-    uint32_t bone_count;   /* palette entries of an instance */
+    uint32_t entry_count;  /* palette entries of an instance */
     const uint32_t *ready; /* by block: the rows of palettes below this can be written once the block is resolved */
     const uint32_t *rows;  /* by row of a palette: its position among the matrices, in bytes of a lane; padded with rows
                               of zeros to whole lines of any format */

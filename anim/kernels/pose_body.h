@@ -296,10 +296,37 @@ ALWAYS_INLINE void sample_ops(const th_program *program, uint32_t first, uint32_
     }
 }
 
+ALWAYS_INLINE void sample_weights(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,
+                                  sample_mode w, float *pose)
+{
+    const blend by = blend_of(lanes, w.mode);
+    wide34 *out = (wide34 *)pose;
+    for (const th_joint_op *op = program->ops + first, *end = op + count; op != end; op++, out++)
+        for (size_t k = 0; k < TH_ENTRY / TH_KEY; k++)
+            interpolate(program, lanes, &by, w, op->key + k * th_keys_bytes(w.keys), false, out->m + k * TH_KEY);
+}
+
+/* How many of the ops come before those of weights, which are the last. */
+ALWAYS_INLINE uint32_t count_joints(const th_program *program, uint32_t first, uint32_t count)
+{
+    while (count > 0 && (program->ops[first + count - 1].flags & TH_JOINT_OP_WEIGHTS))
+        count--;
+    return count;
+}
+
+/* Weights have a function that is not inlined, so that they do not change the code for joints. */
 #define SAMPLE(name, keys, mode)                                                                                       \
+    static __attribute__((noinline)) void name##_weights(const th_program *program, uint32_t first, uint32_t count,    \
+                                                         const th_lanes *lanes, float *pose)                           \
+    {                                                                                                                  \
+        sample_weights(program, first, count, lanes, (sample_mode){keys, mode}, pose);                                 \
+    }                                                                                                                  \
     static void name(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes, float *pose)    \
     {                                                                                                                  \
-        sample_ops(program, first, count, lanes, (sample_mode){keys, mode}, pose);                                     \
+        const uint32_t joints = count_joints(program, first, count);                                                   \
+        sample_ops(program, first, joints, lanes, (sample_mode){keys, mode}, pose);                                    \
+        if (__builtin_expect(joints < count, 0))                                                                       \
+            name##_weights(program, first + joints, count - joints, lanes, pose + TH_MATRICES_FLOATS(joints, WIDTH));  \
     }
 
 SAMPLE(step_32, TH_KEYS_32, TH_INTERPOLATION_STEP)
@@ -455,7 +482,7 @@ ALWAYS_INLINE void write_palettes(const th_program *program, uint32_t first, uin
                                   th_palette format, store_fn *store, char *const *palettes)
 {
     const size_t pair = format == TH_PALETTE_F16 ? 2 : 1;
-    const size_t whole = th_cache_line_round(program->bone_count * th_palette_entry_bytes(format)) / sizeof(float);
+    const size_t whole = th_cache_line_round(program->entry_count * th_palette_entry_bytes(format)) / sizeof(float);
     const size_t last = 4 * end / pair < whole ? 4 * end / pair : whole;
     const uint32_t *const rows = program->rows; /* copies, which no store to a palette can alias */
     float *out[WIDTH];

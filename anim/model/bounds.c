@@ -15,26 +15,13 @@ static double distance(const double a[3], const double b[3])
 
 /* ---- spheres in motion ---- */
 
-/* An upper bound of the largest stretch of the matrix; exact if its axes are orthogonal. The eigenvalues of A^T A are
- * at most the largest absolute row sum (S. Gershgorin, 1931). */
-static double stretch(const th_dmat34 *a)
-{
-    double largest = 0;
-    for (int i = 0; i < 3; i++) {
-        double sum = 0;
-        for (int j = 0; j < 3; j++)
-            sum += fabs(a->m[i] * a->m[j] + a->m[4 + i] * a->m[4 + j] + a->m[8 + i] * a->m[8 + j]);
-        largest = fmax(largest, sum);
-    }
-    return sqrt(largest);
-}
-
 static void spheres_now(const th_bounds_proxy *b, th_bounds_sphere *out)
 {
     for (uint32_t i = 0; i < b->sphere_count; i++) {
         const th_dmat34 *joint = &b->pose[b->joint[i]];
         th_dmat34_point(joint, b->sphere[i].centre, out[i].centre);
-        out[i].radius = b->vertex_count > 0 ? b->sphere[i].radius * stretch(joint) : b->model->size * BARE_JOINT;
+        out[i].radius =
+            b->vertex_count > 0 ? b->sphere[i].radius * th_dmat34_stretch(joint) : b->model->size * BARE_JOINT;
     }
 }
 

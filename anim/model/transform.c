@@ -157,6 +157,20 @@ double th_dmat34_decompose_like(const th_dmat34 *a, const double like[3], th_trs
     return largest > 0 ? th_dmat34_distance(a, &again) / largest : 0;
 }
 
+/* The eigenvalues of A^T A are at most the largest absolute row sum (S. Gershgorin, 1931). */
+double th_dmat34_stretch(const th_dmat34 *a)
+{
+    assert(a);
+    double largest = 0;
+    for (int i = 0; i < 3; i++) {
+        double sum = 0;
+        for (int j = 0; j < 3; j++)
+            sum += fabs(a->m[i] * a->m[j] + a->m[4 + i] * a->m[4 + j] + a->m[8 + i] * a->m[8 + j]);
+        largest = fmax(largest, sum);
+    }
+    return sqrt(largest);
+}
+
 double th_dmat34_distance(const th_dmat34 *a, const th_dmat34 *b)
 {
     assert(a && b);

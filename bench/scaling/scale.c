@@ -334,7 +334,7 @@ static void describe(const th_experiment *s)
     out->palette = s->desc.palette;
     out->placement = serial ? TH_PLACEMENT_NONE : s->desc.placement;
     out->stages = s->desc.stages;
-    out->palette_bytes = th_crowd_bone_count(s->crowds[0]) * th_palette_entry_bytes(out->palette);
+    out->palette_bytes = th_crowd_entry_count(s->crowds[0]) * th_palette_entry_bytes(out->palette);
     json_t *how =
         json_pack("{s:s, s:s, s:s, s:s, s:i, s:s}", "isa", th_isa_name(out->isa), "palette",
                   th_palette_name(out->palette), "scheduler", th_scheduler_name(curve->scheduler), "placement",

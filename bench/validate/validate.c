@@ -1,6 +1,7 @@
 #include <throng/bench/validate.h>
 
 #include <throng/anim/exact.h>
+#include <throng/anim/weights.h>
 
 #include <assert.h>
 #include <math.h>
@@ -10,7 +11,9 @@
 typedef struct subject {
     const th_model *model;
     const th_dmat34 *pose;   /* reference joint transforms */
-    const th_dmat34 *wanted; /* reference palette */
+    const th_dmat34 *wanted; /* reference palette of the bones */
+    const double *weights;   /* reference */
+    const double *reaches;   /* th_weight_reaches */
     th_palette format;
     const char *palette;
     double shell, bound;
@@ -80,24 +83,46 @@ static double format_error(const subject *s, uint32_t bone)
     return sqrt(squares);
 }
 
-static void validate_instance(const subject *s, uint32_t instance, th_validation *validation)
+/* away: distance of the joint from the origin. format_error: what the palette's format may cost. */
+static void add_error(const subject *s, double error, double away, double format_error, uint32_t joint,
+                      th_validation *validation)
+{
+    const double allowed =
+        s->bound * TH_VALIDATE_BOUND_FACTOR + TH_VALIDATE_ROUNDING * (s->model->size + away) + format_error;
+    if (!isfinite(error))
+        error = HUGE_VAL;
+    validation->max_error = fmax(validation->max_error, error);
+    if (error / allowed > validation->excess) {
+        validation->excess = error / allowed;
+        validation->allowed = allowed;
+        validation->joint = joint;
+    }
+}
+
+/* errors, roundings: scratch, weight_count elements each. */
+static void validate_weights(const subject *s, double *errors, double *roundings, th_validation *validation)
+{
+    const size_t entry_bytes = th_palette_entry_bytes(s->format);
+    const char *at = s->palette + s->model->bone_count * entry_bytes;
+    th_mat34 entry;
+    for (uint32_t w = 0; w < s->model->weight_count; w++) {
+        if (w % 12 == 0)
+            th_palette_read(s->format, at + w / 12 * entry_bytes, entry.m);
+        errors[w] = (double)entry.m[w % 12] - s->weights[w];
+        roundings[w] = s->format == TH_PALETTE_F16 ? half_error(s->weights[w]) : 0;
+    }
+    uint32_t joint = 0;
+    const double rounding = th_weight_error(s->model, s->reaches, roundings, NULL);
+    add_error(s, th_weight_error(s->model, s->reaches, errors, &joint), 0, rounding, joint, validation);
+}
+
+static void validate_bones(const subject *s, th_validation *validation)
 {
     for (uint32_t b = 0; b < s->model->bone_count; b++) {
-        uint32_t joint = s->model->bones[b].joint;
+        const uint32_t joint = s->model->bones[b].joint;
         const double *pose = s->pose[joint].m;
-        double away = distance((double[3]){pose[3], pose[7], pose[11]}, (double[3]){0, 0, 0});
-        double allowed =
-            s->bound * TH_VALIDATE_BOUND_FACTOR + TH_VALIDATE_ROUNDING * (s->model->size + away) + format_error(s, b);
-        double error = entry_error(s, b);
-        if (!isfinite(error))
-            error = HUGE_VAL;
-        validation->max_error = fmax(validation->max_error, error);
-        if (error / allowed > validation->excess) {
-            validation->excess = error / allowed;
-            validation->allowed = allowed;
-            validation->instance = instance;
-            validation->joint = joint;
-        }
+        const double away = distance((double[3]){pose[3], pose[7], pose[11]}, (double[3]){0, 0, 0});
+        add_error(s, entry_error(s, b), away, format_error(s, b), joint, validation);
     }
 }
 
@@ -117,50 +142,94 @@ static th_interpolation interpolation_of(const th_validation_desc *desc, uint32_
     return desc->as_authored ? TH_INTERPOLATION_AUTHORED : th_compiled_model_interpolation(compiled);
 }
 
-static th_dmat34 *create_scratch(const th_scene *scene)
+/* Memory for the references of one instance. */
+typedef struct workspace {
+    th_dmat34 *pose; /* room for the joints and bones of the largest model */
+    double *weights; /* three times room for weights */
+    uint32_t most_weights, model_count;
+    double **reaches; /* by model; NULL without weights */
+} workspace;
+
+static void workspace_fini(workspace *w)
 {
-    size_t most = 0;
-    for (uint32_t r = 0; r < scene->compiled_model_count; r++) {
-        const th_model *model = th_compiled_model_source(scene->compiled_models[r]);
-        size_t size = (size_t)model->joint_count + model->bone_count;
-        most = size > most ? size : most;
-    }
-    return calloc(most + 1, sizeof(th_dmat34));
+    for (uint32_t r = 0; w->reaches && r < w->model_count; r++)
+        free(w->reaches[r]);
+    free(w->reaches);
+    free(w->weights);
+    free(w->pose);
 }
 
-/* Validates one instance at `ticks` of its clip. scratch: from create_scratch. */
-static th_validation validate_at(const th_validation_desc *desc, uint32_t i, double ticks, th_dmat34 *scratch)
+/* Returns false if out of memory. */
+static bool workspace_init(workspace *w, const th_scene *scene)
+{
+    size_t most = 0;
+    *w = (workspace){.model_count = scene->compiled_model_count};
+    w->reaches = calloc(w->model_count + 1u, sizeof *w->reaches);
+    bool ok = w->reaches;
+    for (uint32_t r = 0; ok && r < w->model_count; r++) {
+        const th_model *model = th_compiled_model_source(scene->compiled_models[r]);
+        const size_t size = (size_t)model->joint_count + model->bone_count;
+        most = size > most ? size : most;
+        if (model->weight_count == 0)
+            continue;
+        w->most_weights = model->weight_count > w->most_weights ? model->weight_count : w->most_weights;
+        ok = (w->reaches[r] = th_weight_reaches(model)) != NULL;
+    }
+    w->pose = calloc(most + 1, sizeof *w->pose);
+    w->weights = calloc(3 * (size_t)w->most_weights + 1, sizeof *w->weights);
+    if (ok && w->pose && w->weights)
+        return true;
+    workspace_fini(w);
+    return false;
+}
+
+/* Replaces exact references by palettes in single precision. */
+static void take_reference(const th_model *model, const th_mat34 *palette, th_dmat34 *bones, double *weights)
+{
+    for (uint32_t b = 0; b < model->bone_count; b++)
+        bones[b] = th_dmat34_from(palette[b]);
+    for (uint32_t i = 0; i < model->weight_count; i++)
+        weights[i] = (double)palette[model->bone_count + i / 12].m[i % 12];
+}
+
+/* Validates one instance at `ticks` of its clip. */
+static th_validation validate_at(const th_validation_desc *desc, uint32_t i, double ticks, const workspace *w)
 {
     const th_model *model = th_scene_model(desc->scene, i);
-    th_dmat34 *pose = scratch, *wanted = scratch + model->joint_count;
+    const th_clip *clip = th_scene_clip(desc->scene, i);
+    th_dmat34 *wanted = w->pose + model->joint_count;
     const size_t offset = th_crowd_palette_offset(desc->crowd, i);
-    th_exact_pose(model, th_scene_clip(desc->scene, i), ticks, interpolation_of(desc, i), pose);
-    th_exact_palette(model, pose, wanted);
+    th_exact_pose(model, clip, ticks, interpolation_of(desc, i), w->pose);
+    th_exact_palette(model, w->pose, wanted);
+    th_exact_weights(model, clip, ticks, interpolation_of(desc, i), w->weights);
     if (desc->reference)
-        for (uint32_t b = 0; b < model->bone_count; b++)
-            wanted[b] = th_dmat34_from(((const th_mat34 *)((const char *)desc->reference + offset))[b]);
+        take_reference(model, (const th_mat34 *)((const char *)desc->reference + offset), wanted, w->weights);
     const subject s = {
         .model = model,
-        .pose = pose,
+        .pose = w->pose,
         .wanted = wanted,
+        .weights = w->weights,
+        .reaches = w->reaches[desc->scene->instances[i].model],
         .format = th_crowd_palette(desc->crowd),
         .palette = (const char *)desc->palette + offset,
         .shell = TH_SHELL_M * model->size / TH_REFERENCE_SIZE_M,
         .bound = desc->reference ? 0 : bound_of(desc->scene, i),
     };
-    th_validation validation = {0};
-    validate_instance(&s, i, &validation);
+    th_validation validation = {.instance = i};
+    validate_bones(&s, &validation);
+    if (model->weight_count > 0)
+        validate_weights(&s, w->weights + w->most_weights, w->weights + 2 * (size_t)w->most_weights, &validation);
     return validation;
 }
 
 /* Where a clip jumps, rounding of the time decides the side: either is right. */
-static th_validation validate_around(const th_validation_desc *desc, uint32_t i, th_dmat34 *scratch)
+static th_validation validate_around(const th_validation_desc *desc, uint32_t i, const workspace *w)
 {
     const th_clip *clip = th_scene_clip(desc->scene, i);
     const double ticks = clip ? th_clip_ticks(clip, th_scene_clip_time(desc->scene, i, desc->time_s)) : 0;
-    th_validation best = validate_at(desc, i, ticks, scratch);
+    th_validation best = validate_at(desc, i, ticks, w);
     for (int side = -1; side <= 1 && best.excess > 1; side += 2) {
-        const th_validation other = validate_at(desc, i, ticks * (1 + side * TH_VALIDATE_TIME_ROUNDING), scratch);
+        const th_validation other = validate_at(desc, i, ticks * (1 + side * TH_VALIDATE_TIME_ROUNDING), w);
         best = other.excess < best.excess ? other : best;
     }
     return best;
@@ -170,17 +239,17 @@ th_result th_validate_palettes(const th_validation_desc *desc, th_validation *va
 {
     assert(desc && desc->scene && desc->crowd && desc->palette && validation);
     assert(desc->sample > 0);
-    th_dmat34 *scratch = create_scratch(desc->scene);
-    if (!scratch)
+    workspace w;
+    if (!workspace_init(&w, desc->scene))
         return th_fail(err, TH_ERR_MEMORY, "no memory for the reference pose");
     const uint32_t count = desc->scene->instance_count, checked = count < desc->sample ? count : desc->sample;
     for (uint32_t k = 0; k < checked; k++) {
-        const th_validation one = validate_around(desc, (uint32_t)((uint64_t)k * count / checked), scratch);
+        const th_validation one = validate_around(desc, (uint32_t)((uint64_t)k * count / checked), &w);
         const double max_error = fmax(validation->max_error, one.max_error);
         if (one.excess > validation->excess)
             *validation = one;
         validation->max_error = max_error;
     }
-    free(scratch);
+    workspace_fini(&w);
     return TH_OK;
 }

@@ -4,7 +4,7 @@
  * th_crowd_set_writes change it; the time is an argument. So any thread may update any range, ranges may run
  * concurrently, and the written bytes depend only on the crowd, the time and the instruction set.
  *
- * The caller owns the palette memory. The palette of an instance is bone_count entries in the crowd's format
+ * The caller owns the palette memory. The palette of an instance is th_palette_entries in the crowd's format
  * (palette.h) and starts on a 64-byte line. Palettes are written in whole lines, front to back, with zeros after the
  * last entry, and are not read. */
 #ifndef THRONG_ANIM_CROWD_H
@@ -68,7 +68,8 @@ th_isa th_crowd_isa(const th_crowd *crowd); /* never TH_ISA_AUTO */
 th_palette th_crowd_palette(const th_crowd *crowd);
 th_writes th_crowd_writes(const th_crowd *crowd); /* of the active instances; never TH_WRITES_AUTO */
 uint32_t th_crowd_instance_count(const th_crowd *crowd);
-uint64_t th_crowd_bone_count(const th_crowd *crowd);  /* palette entries of all instances */
+uint64_t th_crowd_bone_count(const th_crowd *crowd);  /* bones of all instances */
+uint64_t th_crowd_entry_count(const th_crowd *crowd); /* palette entries of all instances: bones, and weights */
 uint32_t th_crowd_batch_count(const th_crowd *crowd); /* a batch, the unit of work, is 16 instances of one model; its
                                                          last batch has 1 to 31 */
 uint32_t th_crowd_batch_of(const th_crowd *crowd, uint32_t instance); /* of an active instance */

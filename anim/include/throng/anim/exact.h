@@ -28,8 +28,10 @@ void th_exact_sample(const th_model *model, const th_clip *clip, double ticks, t
                      th_dmat34 *out_local);
 void th_exact_resolve(const th_model *model, const th_dmat34 *local, th_dmat34 *out);
 
-/* Values of all weights, weight_count elements. clip, ticks, interpolation: as for th_exact_pose. Weights have no arcs:
- * slerp is linear. */
+/* Value of the track's weight at `ticks`, clamped as above. Weights have no arcs: slerp is linear. */
+double th_exact_weight(const th_weight_track *track, double ticks, th_interpolation interpolation);
+
+/* Values of all weights, weight_count elements. clip, ticks, interpolation: as for th_exact_pose. */
 void th_exact_weights(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
                       double *out);
 

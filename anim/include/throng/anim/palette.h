@@ -15,7 +15,7 @@ TH_API_BEGIN
 typedef enum th_palette {
     TH_PALETTE_F32 = 0, /* 48 bytes per entry */
     TH_PALETTE_F16,     /* 24 bytes: half precision. Relative error at most 1/2048; absolute error at most 2^-25 below
-                           2^-14; infinity from 65520 on */
+                           2^-14; infinity from 65520 on. Of a weight from 0 to 1: at most 1/4096 */
     TH_PALETTE_COUNT,
 } th_palette;
 

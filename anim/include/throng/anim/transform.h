@@ -61,6 +61,9 @@ double th_dmat34_decompose_like(const th_dmat34 *a, const double like[3], th_trs
 /* Largest absolute difference of two elements; NaN if an element is NaN. */
 double th_dmat34_distance(const th_dmat34 *a, const th_dmat34 *b);
 
+/* An upper bound of the largest factor by which lengths grow; exact if the axes are orthogonal. */
+double th_dmat34_stretch(const th_dmat34 *a);
+
 /* Slerp along the shorter arc (K. Shoemake, Animating Rotation with Quaternion Curves, 1985). a, b and out have unit
  * length; out may alias a or b. */
 void th_quat_slerp(const double a[4], const double b[4], double t, double out[4]);

@@ -2,7 +2,7 @@
  *
  * The error of a palette entry is the distance between where it puts a mesh point and where that point belongs, in
  * scene units. The points are the joint itself and points TH_SHELL_M around it (for a model of 1.8 m; scaled with the
- * model). */
+ * model). Weights are compared as th_weight_error says. */
 #ifndef THRONG_BENCH_VALIDATE_H
 #define THRONG_BENCH_VALIDATE_H
 
