@@ -1,6 +1,7 @@
 #include <throng/bench/tutorial.h>
 
 #include <throng/anim/exact.h>
+#include <throng/anim/palette.h>
 #include <throng/core/arena.h>
 
 #include <assert.h>
@@ -32,9 +33,17 @@ typedef struct node_anim {
     bool positions_step, rotations_step, scalings_step;
 } node_anim;
 
+typedef struct weight_anim {
+    uint32_t weight, key_count;
+    anim_key *keys;
+    const float *tangents;
+    bool steps;
+} weight_anim;
+
 typedef struct animation {
-    uint32_t channel_count;
+    uint32_t channel_count, weight_count;
     node_anim **channels;
+    weight_anim *weights;
 } animation;
 
 typedef struct node {
@@ -164,6 +173,22 @@ static void interpolate_vector(const anim_key *keys, const float *tangents, bool
         out[i] += t * (keys[k + 1].value[i] - keys[k].value[i]);
 }
 
+static float interpolate_weight(const weight_anim *anim, double ticks)
+{
+    const anim_key *keys = anim->keys;
+    uint32_t k = 0;
+    while (k + 1 < anim->key_count && ticks >= keys[k + 1].time)
+        k++;
+    float value = keys[k].value[0];
+    if (k + 1 == anim->key_count || ticks <= keys[k].time || anim->steps)
+        return value;
+    float t = (float)((ticks - keys[k].time) / (keys[k + 1].time - keys[k].time));
+    if (!anim->tangents)
+        return value + t * (keys[k + 1].value[0] - value);
+    interpolate_spline(&keys[k], anim->tangents + 2 * (size_t)k, 1, t, &value);
+    return value;
+}
+
 static void interpolate_rotation(const anim_key *keys, const float *tangents, bool steps, uint32_t count, double ticks,
                                  float out[4])
 {
@@ -246,6 +271,17 @@ static void read_hierarchy(const walk *w, const node *n, const mat4 *parent)
         read_hierarchy(w, n->children[c], &global);
 }
 
+/* weights: of the palette. */
+static void read_weights(const walk *w, float *weights)
+{
+    const th_model *model = w->tutorial->model;
+    memset(weights, 0, 12 * sizeof *weights * th_palette_entries(0, model->weight_count));
+    for (uint32_t i = 0; i < model->weight_count; i++)
+        weights[i] = model->weights[i].rest;
+    for (uint32_t i = 0; w->animation && i < w->animation->weight_count; i++)
+        weights[w->animation->weights[i].weight] = interpolate_weight(&w->animation->weights[i], w->ticks);
+}
+
 void th_tutorial_palette(const th_tutorial *tutorial, uint32_t clip, double time_s, float *palette)
 {
     assert(tutorial && palette);
@@ -258,6 +294,7 @@ void th_tutorial_palette(const th_tutorial *tutorial, uint32_t clip, double time
     mat4 identity = mat4_from(&TH_MAT34_IDENTITY);
     for (uint32_t r = 0; r < tutorial->root_count; r++)
         read_hierarchy(&w, tutorial->roots[r], &identity);
+    read_weights(&w, palette + 12 * (size_t)tutorial->model->bone_count);
 }
 
 /* ---- set-up ---- */
@@ -311,6 +348,21 @@ static anim_key *build_keys(th_arena *arena, const th_track *track, size_t width
     return keys;
 }
 
+static bool build_weights(th_tutorial *tutorial, const th_clip *clip, animation *out)
+{
+    out->weights = th_arena_new(tutorial->arena, weight_anim, clip->weight_track_count);
+    out->weight_count = clip->weight_track_count;
+    for (uint32_t t = 0; out->weights && t < clip->weight_track_count; t++) {
+        const th_weight_track *track = &clip->weight_tracks[t];
+        weight_anim *anim = &out->weights[t];
+        *anim = (weight_anim){track->weight, 0, NULL, track->track.tangents, track->track.steps};
+        anim->keys = build_keys(tutorial->arena, &track->track, 1, &anim->key_count);
+        if (!anim->keys)
+            return false;
+    }
+    return out->weights;
+}
+
 static bool build_animation(th_tutorial *tutorial, const th_clip *clip, animation *out)
 {
     th_arena *arena = tutorial->arena;
@@ -336,7 +388,7 @@ static bool build_animation(th_tutorial *tutorial, const th_clip *clip, animatio
         anim->scalings_step = channel->scale.steps;
         out->channels[out->channel_count++] = anim;
     }
-    return true;
+    return build_weights(tutorial, clip, out);
 }
 
 static bool build_animations(th_tutorial *tutorial)

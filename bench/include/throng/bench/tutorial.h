@@ -28,8 +28,8 @@ typedef struct th_tutorial th_tutorial; /* immutable once created; may be shared
 th_result th_tutorial_create(const th_model *model, th_tutorial **out, th_error *err);
 void th_tutorial_destroy(th_tutorial *tutorial);
 
-/* Writes bone_count 3x4 row-major matrices, 12 floats each. clip: index into the model's clips, or TH_NO_INDEX for the
- * rest pose. Does not allocate. */
+/* Writes bone_count 3x4 row-major matrices, 12 floats each, and behind them the weights, as an f32 palette has them.
+ * clip: index into the model's clips, or TH_NO_INDEX for the rest pose. Does not allocate. */
 void th_tutorial_palette(const th_tutorial *tutorial, uint32_t clip, double time_s, float *palette);
 
 TH_API_END
