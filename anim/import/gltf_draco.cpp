@@ -41,7 +41,8 @@ void gltf_draco_indices(const gltf_draco *d, uint32_t *out)
 uint32_t gltf_draco_width(const gltf_draco *d, uint32_t attribute)
 {
     const draco::PointAttribute *a = d->mesh->GetAttributeByUniqueId(attribute);
-    return a ? static_cast<uint32_t>(a->num_components()) : 0;
+    /* glTF has no truth values, and a byte of a damaged file that is neither must not be read as one. */
+    return a && a->data_type() != draco::DT_BOOL ? static_cast<uint32_t>(a->num_components()) : 0;
 }
 
 template <typename number> static bool convert(const draco::Mesh &mesh, const draco::PointAttribute *a, number *out)
