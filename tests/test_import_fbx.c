@@ -194,6 +194,7 @@ static void check_limits(const char *path)
     for (size_t n = 0; n < sizeof warnings / sizeof *warnings; n++)
         cr_expect(has_warning(model, warnings[n]), "%s: %s", path, warnings[n]);
     cr_expect(!has_warning(model, "metres") && !has_warning(model, "turned (up"), "%s", path);
+    cr_expect(!has_warning(model, "another way"), "%s: its rotations are about one axis", path);
     th_model_free(model);
 }
 
@@ -207,7 +208,8 @@ Test(import_fbx, says_nothing_of_what_it_does)
 {
     th_model *model = import_good(TEST_DATA "/rotations.fbx");
     cr_expect(has_warning(model, "1 scene is in other units than metres and was scaled to metres (1 cm)"));
-    cr_expect_eq(model->warning_count, 2, "%s", model->warnings[model->warning_count - 1]); /* and the normals */
+    cr_expect(has_warning(model, "4 rotations turn another way between keys"));
+    cr_expect_eq(model->warning_count, 3, "%s", model->warnings[model->warning_count - 1]); /* and the normals */
     cr_expect_float_eq(model->size, 1.285, 0.01); /* nothing is drawn at the tip, which is 0.26 farther */
     th_model_free(model);
 

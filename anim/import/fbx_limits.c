@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PI             3.14159265358979323846
 #define TICKS_A_SECOND 46186158000.0
 
 /* bits of KeyAttrFlags */
@@ -25,6 +26,7 @@ typedef struct object {
     struct object *parent;   /* model: its parent; curve node: its model; layer: its stack */
     struct object *curve[3]; /* curve node: of x, y, z */
     bool moves;              /* curve node: a part of a transform */
+    bool turns;              /* curve node: a rotation */
     double noticeable;       /* curve node: half a degree, half a unit of length, or 0.005 of scale */
     bool in_use;             /* layer: has a curve node that moves */
     uint32_t layer_count;    /* stack: layers in use */
@@ -113,8 +115,9 @@ static void connect_curve_node(object *node, object *model, const fbx_record *co
 {
     bool scale = is_fbx_text(connection, 3, "Lcl Scaling");
     node->parent = model;
+    node->turns = is_fbx_text(connection, 3, "Lcl Rotation");
     node->noticeable = scale ? 0.005 : 0.5;
-    node->moves = scale || is_fbx_text(connection, 3, "Lcl Translation") || is_fbx_text(connection, 3, "Lcl Rotation");
+    node->moves = scale || node->turns || is_fbx_text(connection, 3, "Lcl Translation");
     model->scaled |= scale;
 }
 
@@ -262,6 +265,109 @@ static void check_curve(const objects *o, const object *node, const object *curv
     warn_if(o, beyond, WARN_CURVE_BEYOND, node->parent);
 }
 
+/* The keys of an angle, in degrees. */
+typedef struct angle {
+    double still; /* without keys */
+    const double *times, *values;
+    uint32_t count, next; /* next: the first key after the time that was asked for last */
+} angle;
+
+/* Linear between keys. Times must ascend from call to call. */
+static double angle_at(angle *a, double time)
+{
+    while (a->next < a->count && a->times[a->next] <= time)
+        a->next++;
+    if (a->count == 0)
+        return a->still;
+    if (a->next == 0 || a->next == a->count)
+        return a->values[a->next == 0 ? 0 : a->count - 1];
+    const double *t = a->times + a->next, *v = a->values + a->next;
+    return v[-1] + (v[0] - v[-1]) * (time - t[-1]) / (t[0] - t[-1]);
+}
+
+/* The order is that of the axes that FBX turns about, the first one first. */
+static void quat_from_angles(const double degrees[3], int64_t order, double out[4])
+{
+    static const uint8_t axes[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 2, 0}, {1, 0, 2}, {2, 0, 1}, {2, 1, 0}};
+    const double whole[4] = {0, 0, 0, 1};
+    memcpy(out, whole, sizeof whole);
+    for (int i = 0; i < 3; i++) {
+        const uint8_t axis = axes[order >= 0 && order < 6 ? order : 0][i];
+        double turn[4] = {0, 0, 0, cos(degrees[axis] * PI / 360)}, product[4];
+        turn[axis] = sin(degrees[axis] * PI / 360);
+        th_quat_mul(turn, out, product);
+        memcpy(out, product, sizeof product);
+    }
+}
+
+/* Half-way, in degrees, how far angles that run evenly lead from the way that a quaternion takes. */
+static double detour(const double a[3], const double b[3], int64_t order)
+{
+    double half[3], from[4], to[4], middle[4], sign, dot = 0, way[4], length = 0;
+    for (int i = 0; i < 3; i++)
+        half[i] = (a[i] + b[i]) / 2;
+    quat_from_angles(a, order, from);
+    quat_from_angles(b, order, to);
+    quat_from_angles(half, order, middle);
+    for (int i = 0; i < 4; i++)
+        dot += from[i] * to[i];
+    sign = dot < 0 ? -1 : 1;
+    dot = 0;
+    for (int i = 0; i < 4; i++) {
+        way[i] = from[i] + sign * to[i];
+        length += way[i] * way[i];
+        dot += way[i] * middle[i];
+    }
+    return length > 0 ? 360 / PI * acos(fmin(fabs(dot) / sqrt(length), 1)) : 180;
+}
+
+static double next_time(const angle angles[3])
+{
+    double time = HUGE_VAL;
+    for (int i = 0; i < 3; i++)
+        if (angles[i].next < angles[i].count)
+            time = fmin(time, angles[i].times[angles[i].next]);
+    return time;
+}
+
+/* False if a curve is damaged. */
+static bool read_angles(const objects *o, const object *node, angle out[3])
+{
+    double still[3];
+    read_vector(o, node->parent, "Lcl Rotation", 0, still);
+    for (int i = 0; i < 3; i++) {
+        out[i] = (angle){.still = still[i]};
+        if (!node->curve[i])
+            continue;
+        const fbx_record *curve = node->curve[i]->record;
+        uint32_t count;
+        out[i].times = read_fbx_numbers(o->s, find_fbx_record(curve, NULL, "KeyTime"), &out[i].count);
+        out[i].values = read_fbx_numbers(o->s, find_fbx_record(curve, NULL, "KeyValueFloat"), &count);
+        if (!out[i].times || !out[i].values || count != out[i].count)
+            return false;
+    }
+    return true;
+}
+
+/* A rotation is played by quaternions, from key to key of any of its angles. So it is right at keys, but in between the
+ * angles may have led another way. */
+static void check_turns(const objects *o, const object *node)
+{
+    angle angles[3];
+    double before[3], now[3], most = 0;
+    const int64_t order = fbx_integer(find_property(o, node->parent, "RotationOrder"), 4, 0);
+    if (!read_angles(o, node, angles))
+        return;
+    for (double time = next_time(angles), start = time; time < HUGE_VAL; time = next_time(angles)) {
+        for (int i = 0; i < 3; i++)
+            now[i] = angle_at(&angles[i], time);
+        if (time > start)
+            most = fmax(most, detour(before, now, order));
+        memcpy(before, now, sizeof before);
+    }
+    warn_if(o, most > node->noticeable, WARN_CURVE_DETOUR, node->parent);
+}
+
 static void check_skin(const objects *o, const object *deformer)
 {
     const fbx_record *type = find_fbx_record(deformer->record, NULL, "SkinningType");
@@ -290,6 +396,8 @@ void say_fbx_limits(scene *s)
             for (int i = 0; i < 3; i++)
                 if (each->curve[i])
                     check_curve(&o, each, each->curve[i]);
+            if (each->turns)
+                check_turns(&o, each);
         } else if (each->kind == STACK) {
             warn_if(&o, each->layer_count > 1, WARN_CLIP_LAYERS, each);
         } else if (each->kind == OTHER) {

@@ -21,6 +21,9 @@
     X(CLIP_LAYERS, "[clip has|clips have] several animation layers, which are not blended: the last one wins")         \
     X(CURVE_BENDS,                                                                                                     \
       "[curve bends|curves bend] between keys by more than half a degree or unit and [is|are] played straight")        \
+    X(CURVE_DETOUR,                                                                                                    \
+      "[rotation turns|rotations turn] another way between keys by more than half a degree, because angles "           \
+      "are played as quaternions")                                                                                     \
     X(CURVE_STEPS, "[curve steps|curves step] from key to key and [is|are] played straight")                           \
     X(CURVE_BEYOND, "[curve goes|curves go] on beyond [its|their] keys and [is|are] held there")                       \
     X(SKIN_DUAL, "[skin is|skins are] blended by dual quaternions in the file, here by matrices")                      \
