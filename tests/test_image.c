@@ -2,6 +2,7 @@
 #include "fixture_arm.h"
 #include "fixture_render_mesh.h"
 #include "render/mesh/image.h"
+#include "render/mesh/mipmaps.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -290,4 +291,43 @@ Test(image, of_two_materials_is_decoded_once)
     cr_expect_eq(render_mesh->images[0].width, 3);
     th_render_mesh_destroy(render_mesh);
     free(a);
+}
+
+/* ---- smaller levels ---- */
+
+static void check_halved(uint32_t width, uint32_t height, const uint8_t *rgba, uint32_t count, const uint8_t *wanted)
+{
+    uint8_t out[64];
+    th_mipmap_halve(rgba, width, height, out);
+    for (uint32_t i = 0; i < 4 * count; i++)
+        cr_expect_leq(abs(out[i] - wanted[i]), 1, "%u x %u, byte %u: %u, not %u", width, height, i, out[i], wanted[i]);
+}
+
+/* Of black and white in equal parts sRGB has 188: half of the light. */
+Test(image, halves_weigh_colours_by_alpha)
+{
+    const uint8_t board[] = {0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0, 0, 0, 255};
+    check_halved(2, 2, board, 1, (const uint8_t[]){188, 188, 188, 255});
+    const uint8_t leaf[] = {10, 200, 30, 255, 255, 255, 255, 0, 255, 255, 255, 0, 10, 200, 30, 255};
+    check_halved(2, 2, leaf, 1, (const uint8_t[]){10, 200, 30, 128});
+    const uint8_t faint[] = {255, 0, 0, 64, 0, 0, 0, 192, 255, 0, 0, 64, 0, 0, 0, 192};
+    check_halved(2, 2, faint, 1, (const uint8_t[]){137, 0, 0, 128});
+    const uint8_t nothing[] = {90, 90, 90, 0, 90, 90, 90, 0, 90, 90, 90, 0, 90, 90, 90, 0};
+    check_halved(2, 2, nothing, 1, (const uint8_t[]){90, 90, 90, 0});
+}
+
+/* Odd sizes leave out the last row and column; one row or column is halved along itself. */
+Test(image, halves_of_any_size)
+{
+    uint8_t row[4 * 5];
+    for (uint8_t i = 0; i < 5; i++)
+        memcpy(row + 4 * i, (uint8_t[]){(uint8_t)(50 * i), 0, 0, 255}, 4);
+    const uint8_t halves[] = {34, 0, 0, 255, 128, 0, 0, 255};
+    check_halved(5, 1, row, 2, halves);
+    check_halved(1, 5, row, 2, halves);
+    uint8_t odd[4 * 9];
+    memset(odd, 255, sizeof odd);
+    for (uint32_t i = 0; i < 9; i++)
+        odd[4 * i] = i % 3 == 2 || i / 3 == 2 ? 0 : 200;
+    check_halved(3, 3, odd, 1, (const uint8_t[]){200, 255, 255, 255});
 }

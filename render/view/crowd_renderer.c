@@ -18,7 +18,7 @@ enum { PALETTE_UNIT, IMAGE_UNIT, SHADOW_UNIT, DELTAS_UNIT }; /* texture units */
 typedef struct pipeline {
     GLuint program;
     GLint first_row, row_stride, clip_from_world, world_from_clip, eye, to_sun, shadow_from_world, fog_density,
-        base_color, emissive, cutoff, plain, center, reach, height, cell, first_weight, influences;
+        base_color, emissive, cutoff, plain, center, reach, height, cell, first_weight, influences, smooth;
 } pipeline;
 
 /* What characters are drawn with: in colour or into the shadow map, whole or cut where alpha is low. */
@@ -31,7 +31,7 @@ typedef struct draw_pass {
     th_alpha alpha;   /* of the parts */
     bool skeletons;   /* instead of parts */
     bool into_map;    /* depth only, with characters that are out of sight */
-    bool coverage;    /* blended parts cover a share of the samples; otherwise they are cut at a half */
+    bool coverage;    /* parts cover a share of the samples, masks at their edges; otherwise they are cut */
 } draw_pass;
 
 struct th_crowd_renderer {
@@ -79,6 +79,7 @@ static void find_uniforms(pipeline *p)
     p->cell = uniform(p, "u_cell");
     p->first_weight = uniform(p, "u_first_weight");
     p->influences = uniform(p, "u_influences");
+    p->smooth = uniform(p, "u_smooth");
     bind_sampler(p, "u_palette", PALETTE_UNIT);
     bind_sampler(p, "u_texture", IMAGE_UNIT);
     bind_sampler(p, "u_shadow", SHADOW_UNIT);
@@ -296,6 +297,7 @@ static void set_material(const draw_pass *pass, const th_upload_part *part)
         return;
     glUniform4fv(with->base_color, 1, part->base_color);
     glUniform1f(with->cutoff, part->alpha == TH_ALPHA_MASK ? part->alpha_cutoff : half);
+    glUniform1f(with->smooth, pass->coverage && part->alpha == TH_ALPHA_MASK ? 1 : 0);
     glActiveTexture(GL_TEXTURE0 + IMAGE_UNIT);
     glBindTexture(GL_TEXTURE_2D, part->image);
 }
@@ -431,17 +433,16 @@ static void draw_characters(const th_crowd_renderer *p, const th_view *view, con
                             uint32_t count)
 {
     GLint multisampled = 0;
-    if (p->alphas & 1u << TH_ALPHA_BLEND)
+    if (p->alphas & ~(1u << TH_ALPHA_OPAQUE))
         glGetIntegerv(GL_SAMPLE_BUFFERS, &multisampled);
     draw_pass pass = {.alpha = TH_ALPHA_OPAQUE};
     draw_meshes(p, CROWD, pass, view, ring, draws, count);
     draw_skeletons(p, pass, view, ring, draws, count);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_FALSE);
-    pass.alpha = TH_ALPHA_MASK;
-    draw_meshes(p, CUT, pass, view, ring, draws, count);
-    pass = (draw_pass){.alpha = TH_ALPHA_BLEND, .coverage = multisampled > 0};
+    pass.coverage = multisampled > 0;
     (pass.coverage ? glEnable : glDisable)(GL_SAMPLE_ALPHA_TO_COVERAGE);
-    draw_meshes(p, CUT, pass, view, ring, draws, count);
+    for (pass.alpha = TH_ALPHA_MASK; pass.alpha <= TH_ALPHA_BLEND; pass.alpha++)
+        draw_meshes(p, CUT, pass, view, ring, draws, count);
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
     glDisable(GL_SAMPLE_ALPHA_TO_COVERAGE);
     glDisable(GL_CULL_FACE);

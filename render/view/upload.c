@@ -1,5 +1,7 @@
 #include "upload.h"
 
+#include "mesh/mipmaps.h"
+
 #include <throng/render/crowd_renderer.h>
 
 #include <assert.h>
@@ -149,14 +151,48 @@ static th_result make_deltas(th_upload *u, const th_render_mesh *render_mesh, th
 
 /* ---- images ---- */
 
-static void fill_image(GLuint name, uint32_t width, uint32_t height, const void *rgba)
+static void fill_level(GLint level, uint32_t width, uint32_t height, const void *rgba)
 {
-    glBindTexture(GL_TEXTURE_2D, name);
-    glTexImage2D(GL_TEXTURE_2D, 0, GL_SRGB8_ALPHA8, (GLsizei)width, (GLsizei)height, 0, GL_RGBA, GL_UNSIGNED_BYTE,
+    glTexImage2D(GL_TEXTURE_2D, level, GL_SRGB8_ALPHA8, (GLsizei)width, (GLsizei)height, 0, GL_RGBA, GL_UNSIGNED_BYTE,
                  rgba);
-    glGenerateMipmap(GL_TEXTURE_2D);
+}
+
+/* The smaller levels of an image with transparent texels. False when out of memory. */
+static bool fill_weighted_levels(uint32_t width, uint32_t height, const uint8_t *rgba)
+{
+    uint8_t *level = malloc((size_t)(width / 2 + 1) * (height / 2 + 1) * 4);
+    for (GLint l = 1; level && (width > 1 || height > 1); l++) {
+        th_mipmap_halve(l == 1 ? rgba : level, width, height, level);
+        width = width > 1 ? width / 2 : 1;
+        height = height > 1 ? height / 2 : 1;
+        fill_level(l, width, height, level);
+    }
+    free(level);
+    return level != NULL;
+}
+
+/* False when out of memory. */
+static bool fill_image(GLuint name, uint32_t width, uint32_t height, const uint8_t *rgba, bool transparent)
+{
+    bool done = true;
+    glBindTexture(GL_TEXTURE_2D, name);
+    fill_level(0, width, height, rgba);
+    if (transparent)
+        done = fill_weighted_levels(width, height, rgba);
+    else
+        glGenerateMipmap(GL_TEXTURE_2D);
     glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR_MIPMAP_LINEAR);
     glBindTexture(GL_TEXTURE_2D, 0);
+    return done;
+}
+
+/* Whether a material that is not opaque uses the image. */
+static bool is_transparent(const th_render_mesh *render_mesh, uint32_t image)
+{
+    for (uint32_t m = 0; m < render_mesh->material_count; m++)
+        if (render_mesh->materials[m].image == image && render_mesh->materials[m].alpha != TH_ALPHA_OPAQUE)
+            return true;
+    return false;
 }
 
 static th_result make_images(th_upload *u, const th_render_mesh *render_mesh, th_error *err)
@@ -168,13 +204,14 @@ static th_result make_images(th_upload *u, const th_render_mesh *render_mesh, th
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u images", render_mesh->image_count);
     u->image_count = render_mesh->image_count + 1;
     glGenTextures((GLsizei)u->image_count, u->images);
-    fill_image(u->images[render_mesh->image_count], 1, 1, (const uint8_t[]){255, 255, 255, 255});
+    fill_image(u->images[render_mesh->image_count], 1, 1, (const uint8_t[]){255, 255, 255, 255}, false);
     for (uint32_t i = 0; i < render_mesh->image_count; i++) {
         const th_render_mesh_image *image = &render_mesh->images[i];
         if (image->width > (uint32_t)most || image->height > (uint32_t)most)
             return th_fail(err, TH_ERR_ENVIRONMENT, "texture %s has %u x %u pixels; the driver takes %d x %d",
                            image->name, image->width, image->height, most, most);
-        fill_image(u->images[i], image->width, image->height, image->rgba);
+        if (!fill_image(u->images[i], image->width, image->height, image->rgba, is_transparent(render_mesh, i)))
+            return th_fail(err, TH_ERR_MEMORY, "no memory for texture %s", image->name);
     }
     return TH_OK;
 }
