@@ -1,6 +1,7 @@
 /* Spheres that hold what they say, and are no larger than they need; clips that walk as fast as they are said to. */
 #include "fixture_human.h"
 #include "fixture_import.h"
+#include "fixture_morph.h"
 #include "random_model.h"
 
 #include <throng/anim/bounds.h>
@@ -36,9 +37,12 @@ static double away_from(const double at[3], const th_bounds_sphere *sphere)
     return sqrt(away);
 }
 
-static void skin(const th_vertex *vertex, const th_dmat34 *palette, double out[3])
+/* morphs: what the targets add. */
+static void skin(const th_vertex *vertex, const double morphs[3], const th_dmat34 *palette, double out[3])
 {
-    double position[3] = {(double)vertex->position[0], (double)vertex->position[1], (double)vertex->position[2]};
+    double position[3];
+    for (int i = 0; i < 3; i++)
+        position[i] = (double)vertex->position[i] + morphs[i];
     out[0] = out[1] = out[2] = 0;
     for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
         double part[3];
@@ -48,6 +52,14 @@ static void skin(const th_vertex *vertex, const th_dmat34 *palette, double out[3
     }
 }
 
+static void add_morphs(const th_mesh *mesh, uint32_t vertex, const double *weights, double out[3])
+{
+    for (uint32_t t = 0; t < mesh->target_count; t++)
+        for (uint32_t d = 0; d < mesh->targets[t].delta_count; d++)
+            for (int i = 0; i < 3 && mesh->targets[t].deltas[d].vertex == vertex; i++)
+                out[i] += weights[mesh->targets[t].weight] * (double)mesh->targets[t].deltas[d].position[i];
+}
+
 static void look(const th_model *model, const th_clip *clip, double ticks, th_interpolation interpolation,
                  const th_bounds *bounds, brute *seen)
 {
@@ -55,10 +67,13 @@ static void look(const th_model *model, const th_clip *clip, double ticks, th_in
     th_exact_pose(model, clip, ticks, interpolation, pose);
     th_exact_palette(model, pose, palette);
     const uint32_t part = clip ? (uint32_t)(TH_BOUNDS_PARTS * ticks / clip->duration_ticks) : TH_BOUNDS_PARTS / 2;
+    double *weights = calloc(model->weight_count + 1u, sizeof *weights);
+    th_exact_weights(model, clip, ticks, interpolation, weights);
     for (uint32_t m = 0; m < model->mesh_count; m++)
         for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++) {
-            double at[3];
-            skin(&model->meshes[m].vertices[v], palette, at);
+            double at[3], morphs[3] = {0};
+            add_morphs(&model->meshes[m], v, weights, morphs);
+            skin(&model->meshes[m].vertices[v], morphs, palette, at);
             seen->radius = fmax(seen->radius, away_from(at, &bounds->all));
             seen->outside = fmax(seen->outside, away_from(at, &bounds->parts[part]) - bounds->parts[part].radius);
             seen->reach = fmax(seen->reach, hypot(at[0], at[2]));
@@ -66,6 +81,7 @@ static void look(const th_model *model, const th_clip *clip, double ticks, th_in
         }
     free(pose);
     free(palette);
+    free(weights);
 }
 
 /* Moments at random, one in each of so many equal parts. */
@@ -129,6 +145,78 @@ Test(bounds, of_the_human_are_what_one_would_guess)
     cr_expect_float_eq(idle.all.centre[1], 0.9, 0.06, "%g", idle.all.centre[1]);
     cr_expect(idle.all.radius > 0.9 && idle.all.radius < 1, "%g", idle.all.radius);
     cr_expect_float_eq(idle.lowest_y, 0, 0.01, "%g", idle.lowest_y);
+}
+
+/* Weights from -0.5 to 1.5, and targets that move vertices by a fiftieth of the size. */
+Test(bounds, hold_morphed_vertices)
+{
+    for (uint32_t n = 0; n < 12; n++) {
+        const random_desc desc = {.seed = n,
+                                  .joint_count = 1 + n % 4,
+                                  .clip_count = n % 2,
+                                  .key_count = 5,
+                                  .scale = (random_scale)(n % 3),
+                                  .swing_rad = 0.2};
+        th_model *model = morph_model(&desc, 1 + n);
+        for (uint32_t c = 0; c < model->clip_count; c++)
+            check_bounds(model, c, TH_INTERPOLATION_AUTHORED, 200, 2.5, 0.02);
+        check_bounds(model, TH_NO_INDEX, TH_INTERPOLATION_AUTHORED, 0, 2.5, 1e-6);
+        th_model_free(model);
+    }
+}
+
+/* A triangle of size 1 that one target after the other moves upwards, in the end by its size. */
+Test(bounds, of_targets_that_are_frames_are_tight)
+{
+    enum { FRAMES = 5 };
+    static const th_vertex vertices[] = {{.position = {0, 0, 0}, .weight = {1}},
+                                         {.position = {1, 0, 0}, .weight = {1}},
+                                         {.position = {0, 1, 0}, .weight = {1}}};
+    static const uint32_t indices[] = {0, 1, 2};
+    static const double times[] = {0, 1, 2, 3, 4};
+    th_morph_delta deltas[FRAMES][3];
+    th_morph_target targets[FRAMES];
+    th_weight weights[FRAMES];
+    th_weight_track tracks[FRAMES];
+    float values[FRAMES][FRAMES] = {{0}};
+    for (uint32_t t = 0; t < FRAMES; t++) {
+        for (uint32_t v = 0; v < 3; v++)
+            deltas[t][v] = (th_morph_delta){v, {0, (float)t / (FRAMES - 1), 0}, {0}};
+        targets[t] = (th_morph_target){t, 3, deltas[t]};
+        weights[t] = (th_weight){"", 0, 0};
+        values[t][t] = 1;
+        tracks[t] = (th_weight_track){t, {FRAMES, times, values[t], NULL, false}};
+    }
+    const th_clip clip = {.name = "rise",
+                          .duration_ticks = 4,
+                          .ticks_per_second = 1,
+                          .weight_track_count = FRAMES,
+                          .weight_tracks = tracks};
+    const th_joint joint = {"a", TH_NO_INDEX, TH_MAT34_IDENTITY};
+    const th_bone bone = {0, TH_MAT34_IDENTITY};
+    const th_material material = {.name = "m", .texture = TH_NO_INDEX};
+    const th_mesh mesh = {.name = "m",
+                          .vertex_count = 3,
+                          .index_count = 3,
+                          .vertices = vertices,
+                          .indices = indices,
+                          .target_count = FRAMES,
+                          .targets = targets};
+    const th_model model = {.name = "frames",
+                            .joint_count = 1,
+                            .joints = &joint,
+                            .bone_count = 1,
+                            .bones = &bone,
+                            .weight_count = FRAMES,
+                            .weights = weights,
+                            .mesh_count = 1,
+                            .meshes = &mesh,
+                            .material_count = 1,
+                            .materials = &material,
+                            .clip_count = 1,
+                            .clips = &clip,
+                            .size = 1};
+    check_bounds(&model, 0, TH_INTERPOLATION_AUTHORED, 100, 1.8, 0.01);
 }
 
 /* Vertices around every joint, of up to eight influences, some of them far from their joint. */

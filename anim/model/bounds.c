@@ -17,11 +17,12 @@ static double distance(const double a[3], const double b[3])
 
 static void spheres_now(const th_bounds_proxy *b, th_bounds_sphere *out)
 {
+    size_t at = 0;
     for (uint32_t i = 0; i < b->sphere_count; i++) {
         const th_dmat34 *joint = &b->pose[b->joint[i]];
+        const double radius = b->sphere[i].radius + th_bounds_morphs_growth(b, i, &at);
         th_dmat34_point(joint, b->sphere[i].centre, out[i].centre);
-        out[i].radius =
-            b->vertex_count > 0 ? b->sphere[i].radius * th_dmat34_stretch(joint) : b->model->size * BARE_JOINT;
+        out[i].radius = b->vertex_count > 0 ? radius * th_dmat34_stretch(joint) : b->model->size * BARE_JOINT;
     }
 }
 

@@ -18,6 +18,13 @@ void th_moments_fini(th_moments *moments);
 
 int th_compare_doubles(const void *a, const void *b); /* for qsort */
 
+/* What a weight of 1 does to a sphere, in joint space. */
+typedef struct th_bounds_morph {
+    uint32_t sphere, weight;
+    double farthest; /* move of a vertex */
+    double growth;   /* of the radius, if no other weight moves anything; not below 0 */
+} th_bounds_morph;
+
 /* A model in a pose: spheres attached to joints that contain all vertices. A model without vertices has its joints,
  * with radius 0. */
 typedef struct th_bounds_proxy {
@@ -28,6 +35,10 @@ typedef struct th_bounds_proxy {
     th_bounds_sphere *sphere; /* in joint space */
     size_t vertex_count;
     th_dmat34 *pose, *palette;
+    size_t morph_count;
+    th_bounds_morph *morph; /* by sphere, then by weight */
+    double *weights;        /* NULL: no target moves a vertex */
+    double (*positions)[3]; /* of all vertices, moved by targets; NULL: as the meshes have them */
 } th_bounds_proxy;
 
 /* Returns false if out of memory. Call th_bounds_proxy_fini in either case. */
@@ -36,9 +47,18 @@ void th_bounds_proxy_fini(th_bounds_proxy *b);
 
 void th_bounds_proxy_pose(th_bounds_proxy *b, const th_clip *clip, double ticks);
 
+/* For bounds_proxy.c, whose spheres are still by bone, and palette holds inverse bind matrices. Returns false if out of
+ * memory. (bounds_morphs.c) */
+bool th_bounds_morphs_init(th_bounds_proxy *b);
+void th_bounds_morphs_pose(th_bounds_proxy *b, const th_clip *clip, double ticks);
+
+/* How much larger than at rest a sphere is, in joint space. *at: begins at 0 and is kept from a sphere to the next. */
+double th_bounds_morphs_growth(const th_bounds_proxy *b, uint32_t sphere, size_t *at);
+
 /* Points that may touch the ground, and the lowest height of each: vertices, or joints if there are none. */
 typedef struct th_ground_contact {
     const th_vertex *vertex; /* NULL: a joint */
+    size_t index;            /* of the vertex, among all */
     uint32_t joint;
     double lowest;
 } th_ground_contact;

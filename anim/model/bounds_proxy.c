@@ -54,6 +54,8 @@ static double *find_keys(const th_clip *clip, size_t *out_count)
         const th_channel *channel = &clip->channels[c];
         room += (size_t)channel->translation.key_count + channel->rotation.key_count + channel->scale.key_count;
     }
+    for (uint32_t t = 0; t < clip->weight_track_count; t++)
+        room += clip->weight_tracks[t].track.key_count;
     double *keys = calloc(room, sizeof *keys);
     if (!keys)
         return NULL;
@@ -65,6 +67,8 @@ static double *find_keys(const th_clip *clip, size_t *out_count)
         count = add_keys(clip, &clip->channels[c].rotation, &before, keys, count);
         count = add_keys(clip, &clip->channels[c].scale, &before, keys, count);
     }
+    for (uint32_t t = 0; t < clip->weight_track_count; t++)
+        count = add_keys(clip, &clip->weight_tracks[t].track, &before, keys, count);
     assert(count <= room);
     qsort(keys, count, sizeof *keys, th_compare_doubles);
     *out_count = keep_different(keys, count);
@@ -184,13 +188,17 @@ static bool find_spheres(th_bounds_proxy *b)
         for (int n = 0; n < 3; n++)
             b->sphere[i].centre[n] = boxes[i].low[n] / 2 + boxes[i].high[n] / 2;
     each_influence(b, boxes, grow_sphere);
-    for (uint32_t i = 0; i < model->bone_count; i++)
+    const bool good = th_bounds_morphs_init(b);
+    size_t morph = 0;
+    for (uint32_t i = 0; i < model->bone_count && good; i++)
         if (boxes[i].low[0] <= boxes[i].high[0]) {
+            for (; morph < b->morph_count && b->morph[morph].sphere == i; morph++)
+                b->morph[morph].sphere = b->sphere_count;
             b->joint[b->sphere_count] = model->bones[i].joint;
             b->sphere[b->sphere_count++] = b->sphere[i];
         }
     free(boxes);
-    return true;
+    return good;
 }
 
 bool th_bounds_proxy_init(th_bounds_proxy *b, const th_model *model, th_interpolation interpolation)
@@ -221,12 +229,16 @@ void th_bounds_proxy_fini(th_bounds_proxy *b)
     free(b->joint);
     free(b->sphere);
     free(b->pose);
+    free(b->morph);
+    free(b->weights);
+    free(b->positions);
 }
 
 void th_bounds_proxy_pose(th_bounds_proxy *b, const th_clip *clip, double ticks)
 {
     th_exact_pose(b->model, clip, ticks, b->interpolation, b->pose);
     th_exact_palette(b->model, b->pose, b->palette);
+    th_bounds_morphs_pose(b, clip, ticks);
 }
 
 /* ---- points ---- */
@@ -244,28 +256,31 @@ static bool list_points(th_ground_contacts *s, const th_bounds_proxy *b, uint32_
     for (uint32_t m = 0; m < model->mesh_count; m++)
         for (uint32_t v = 0; v < model->meshes[m].vertex_count; v++)
             if (n++ % step == 0)
-                s->point[s->count++] = (th_ground_contact){.vertex = &model->meshes[m].vertices[v], .lowest = HUGE_VAL};
+                s->point[s->count++] =
+                    (th_ground_contact){.vertex = &model->meshes[m].vertices[v], .index = n - 1, .lowest = HUGE_VAL};
     for (uint32_t j = 0; b->vertex_count == 0 && j < model->joint_count; j++)
         s->point[s->count++] = (th_ground_contact){.joint = j, .lowest = HUGE_VAL};
     return true;
 }
 
-/* The contribution of an influence to one coordinate. row: of the bone's palette entry. */
-static double row_of(const double row[4], const th_vertex *vertex, uint32_t influence)
+/* One coordinate of a vertex in the proxy's current pose. */
+static double coordinate(const th_bounds_proxy *b, const th_ground_contact *point, int axis)
 {
-    const float *p = vertex->position;
-    return (double)vertex->weight[influence] *
-           (row[0] * (double)p[0] + row[1] * (double)p[1] + row[2] * (double)p[2] + row[3]);
+    const th_vertex *vertex = point->vertex;
+    const float *own = vertex->position;
+    const double at[3] = {(double)own[0], (double)own[1], (double)own[2]},
+                 *p = b->positions ? b->positions[point->index] : at;
+    double sum = 0;
+    for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++) {
+        const double *row = b->palette[vertex->bone[k]].m + 4 * axis;
+        sum += (double)vertex->weight[k] * (row[0] * p[0] + row[1] * p[1] + row[2] * p[2] + row[3]);
+    }
+    return sum;
 }
 
 static double height(const th_bounds_proxy *b, const th_ground_contact *point)
 {
-    double y = 0;
-    if (!point->vertex)
-        return b->pose[point->joint].m[7];
-    for (uint32_t k = 0; k < TH_MAX_INFLUENCES && point->vertex->weight[k] > 0; k++)
-        y += row_of(b->palette[point->vertex->bone[k]].m + 4, point->vertex, k);
-    return y;
+    return point->vertex ? coordinate(b, point, 1) : b->pose[point->joint].m[7];
 }
 
 bool th_ground_contacts_init(th_ground_contacts *s, th_bounds_proxy *b, const th_clip *clip, const th_moments *moments)
@@ -299,9 +314,6 @@ void th_ground_contacts_fini(th_ground_contacts *s)
 
 void th_ground_contact_position(const th_bounds_proxy *b, const th_ground_contact *point, double out[3])
 {
-    for (int i = 0; i < 3; i++) {
-        out[i] = point->vertex ? 0 : b->pose[point->joint].m[4 * i + 3];
-        for (uint32_t k = 0; point->vertex && k < TH_MAX_INFLUENCES && point->vertex->weight[k] > 0; k++)
-            out[i] += row_of(b->palette[point->vertex->bone[k]].m + 4 * i, point->vertex, k);
-    }
+    for (int i = 0; i < 3; i++)
+        out[i] = point->vertex ? coordinate(b, point, i) : b->pose[point->joint].m[4 * i + 3];
 }

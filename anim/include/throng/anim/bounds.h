@@ -40,7 +40,10 @@ typedef struct th_bounds {
  * margin is 1/500 of the radius and of the distance to the origin, more than the error of compiled clips and
  * half-precision palettes.
  *
- * lowest_y uses the same poses. For very large meshes it uses every n-th vertex, to avoid taking seconds.
+ * Morph targets enlarge the spheres of the vertices that they move, by the weights at each sample.
+ *
+ * lowest_y uses the same poses. For very large meshes it uses every n-th vertex, to avoid taking seconds,
+ * and for very many morph targets the meshes without them.
  *
  * A model without vertices is bounded by its joints, each a sphere of 1/20 of the model's size, which leaves room for
  * drawing them. Its lowest_y is that of the joints. */
