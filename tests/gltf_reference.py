@@ -180,20 +180,49 @@ def sample(times, keys, mode, turns, time):
     return [a + (b - a) * part for a, b in zip(value(k), value(k + 1))]
 
 
-def moving(animation):
-    """The channels that move nodes; others weigh morph targets."""
+def moving(file, animation):
+    """The channels that move nodes or weigh morph targets."""
     for channel in animation.get("channels", []):
         target = channel.get("target", {})
-        if "node" in target and target.get("path") in ("translation", "rotation", "scale"):
+        paths = ["translation", "rotation", "scale"]
+        if targets_of(file, target.get("node")):
+            paths.append("weights")
+        if "node" in target and target.get("path") in paths:
             yield target, animation["samplers"][channel["sampler"]]
+
+
+# ---- morph targets ----
+
+
+def targets_of(file, node):
+    """The number of targets of the node's mesh."""
+    mesh = file.list("nodes")[node].get("mesh") if node is not None else None
+    primitives = file.list("meshes")[mesh]["primitives"] if mesh is not None else []
+    return max((len(p.get("targets", [])) for p in primitives), default=0)
+
+
+def weights_of(file, clip, node, time):
+    n, count = file.list("nodes")[node], targets_of(file, node)
+    mesh = file.list("meshes")[n["mesh"]]
+    out = list(n.get("weights", mesh.get("weights", [])))[:count]
+    track = clip.tracks.get((node, "weights")) if clip else None
+    return sample(*track, False, time) if track else out + [0.0] * (count - len(out))
+
+
+def rows_of(numbers, width):
+    """Weights are scalars, `width` of them for each element of a key."""
+    flat = [n[0] for n in numbers]
+    return [flat[i : i + width] for i in range(0, len(flat), width)]
 
 
 class Clip:
     def __init__(self, file, animation):
         self.tracks = {}
-        for target, sampler in moving(animation):
+        for target, sampler in moving(file, animation):
             times = [t[0] for t in file.numbers(sampler["input"])]
             keys = file.numbers(sampler["output"])
+            if target["path"] == "weights":
+                keys = rows_of(keys, targets_of(file, target["node"]))
             if times:
                 self.tracks[target["node"], target["path"]] = (times, keys, sampler.get("interpolation", "LINEAR"))
         self.duration = max((track[0][-1] for track in self.tracks.values()), default=0.0)
@@ -298,6 +327,26 @@ def distance(numbers, wanted, size):
     return worst
 
 
+def compare_weights(file, clip, time, pose):
+    """Weights of a node are shared by its meshes, and come in the order of the joints. Skinned meshes are drawn once."""
+    given = {}
+    for w in pose["weights"]:
+        given.setdefault(w["node"], []).append(w["value"])
+    wanted, skins = {}, set()
+    for node, j in sorted(pair(file, pose["joints"]), key=lambda both: both[1]):
+        n = file.list("nodes")[node]
+        once = (n.get("mesh"), n.get("skin"))
+        if "EXT_mesh_gpu_instancing" in n.get("extensions", {}) or not targets_of(file, node):
+            continue
+        if n.get("skin") is None or once not in skins:
+            wanted[pose["joints"][j]["name"]] = weights_of(file, clip, node, time)
+        skins.add(once)
+    if {name: len(values) for name, values in wanted.items()} != {name: len(values) for name, values in given.items()}:
+        raise AssertionError("weights of %s, not of %s" % (sorted(given), sorted(wanted)))
+    pairs = [(a, b) for name in wanted for a, b in zip(given[name], wanted[name])]
+    return max((abs(a - b) / TOLERANCE for a, b in pairs), default=0.0), len(pairs)
+
+
 def compare_pose(file, clip, time, pose, size, bones):
     worst, compared, entries = 0.0, 0, 0
     joints, world = pose["joints"], {}
@@ -310,23 +359,24 @@ def compare_pose(file, clip, time, pose, size, bones):
         for palette in [joints[j]["palette"]] + [more["palette"] for more in joints[j].get("more_palettes", [])]:
             choices = [distance(palette, multiply(world[j], bind), size) for bind in bones.get(node, [])]
             worst, entries = max(worst, min(choices, default=math.inf)), entries + 1
-    return worst, compared, entries
+    off, weights = compare_weights(file, clip, time, pose)
+    return max(worst, off), compared, entries, weights
 
 
 def compare(throng, options, path, chance):
     file = File(path)
     about = ask(throng, "inspect", path, "--json")
-    animations, bones = [a for a in file.list("animations") if any(moving(a))], binds(file)
-    worst, compared, entries = 0.0, 0, 0
+    animations, bones = [a for a in file.list("animations") if any(moving(file, a))], binds(file)
+    worst, compared, entries, weights = 0.0, 0, 0, 0
     clips = chance.sample(range(len(animations)), min(CLIPS, len(animations)))
     for c in clips or [None]:
         clip = Clip(file, animations[c]) if c is not None else None
         for time in clip.times(chance) if clip else [0.0]:
             which = ["--clip", str(c)] if clip else []
             pose = ask(throng, "pose", path, *options, *which, "--time", repr(time), "--json")
-            w, j, e = compare_pose(file, clip, time, pose, about["size"], bones)
-            worst, compared, entries = max(worst, w), compared + j, entries + e
-    return worst, compared, entries
+            w, j, e, m = compare_pose(file, clip, time, pose, about["size"], bones)
+            worst, compared, entries, weights = max(worst, w), compared + j, entries + e, weights + m
+    return worst, compared, entries, weights
 
 
 def main():
@@ -339,12 +389,12 @@ def main():
     right = wrong = skipped = 0
     for path in arguments[1:]:
         try:
-            worst, compared, entries = compare(arguments[0], options, path, random.Random(seed))
+            worst, compared, entries, weights = compare(arguments[0], options, path, random.Random(seed))
             if compared == 0:
                 raise Undecodable("its scene is empty")
             good = worst <= 1
-            print("%s %s: %.2g of the tolerance, %d joints, %d entries" %
-                  ("right" if good else "WRONG", path, worst, compared, entries))
+            print("%s %s: %.2g of the tolerance, %d joints, %d entries, %d weights" %
+                  ("right" if good else "WRONG", path, worst, compared, entries, weights))
             right, wrong = right + good, wrong + (not good)
         except Undecodable as why:
             print("not compared: %s: %s" % (path, why))

@@ -10,6 +10,7 @@
 #include "fixture_arm.h"
 #include "fixture_folder.h"
 #include "fixture_glb.h"
+#include "fixture_morph.h"
 #include "random_model.h"
 
 #include <throng/anim/exact.h>
@@ -282,6 +283,65 @@ Test(export_trip, brings_splines_and_steps_back)
     cr_expect(splines > 2 && steps > 2, "%u, %u", splines, steps);
     th_model_free(back);
     th_model_free(there);
+}
+
+/* A mesh has weights of its own in the file, in the order of its targets. */
+static void check_weights(const th_model *there, const th_model *back, uint32_t clip)
+{
+    const th_clip *a = &there->clips[clip], *b = &back->clips[clip];
+    double *wanted = calloc(there->weight_count, sizeof *wanted), *got = calloc(back->weight_count, sizeof *got);
+    for (int i = 0; i < 100; i++) {
+        const double part = (i + 0.37) / 100;
+        th_exact_weights(there, a, part * a->duration_ticks, TH_INTERPOLATION_AUTHORED, wanted);
+        th_exact_weights(back, b, part * b->duration_ticks, TH_INTERPOLATION_AUTHORED, got);
+        for (uint32_t w = 0; w < there->weight_count; w++)
+            cr_assert_float_eq(got[w], wanted[w], 1e-5, "clip %s, weight %u, at %g: %g, not %g", a->name, w, part,
+                               got[w], wanted[w]);
+    }
+    free(wanted);
+    free(got);
+}
+
+static void check_targets(const th_model *there, const th_model *back)
+{
+    cr_assert_eq(back->weight_count, there->weight_count);
+    cr_assert_eq(back->meshes[0].target_count, there->meshes[0].target_count);
+    for (uint32_t t = 0; t < there->weight_count; t++) {
+        const th_morph_target *a = &there->meshes[0].targets[t], *b = &back->meshes[0].targets[t];
+        cr_expect_str_eq(back->weights[t].name, there->weights[t].name);
+        cr_expect_eq(back->weights[t].rest, there->weights[t].rest);
+        cr_assert_eq(b->delta_count, a->delta_count);
+        for (uint32_t d = 0; d < a->delta_count; d++) {
+            cr_expect_eq(b->deltas[d].vertex, a->deltas[d].vertex);
+            cr_expect_arr_eq(b->deltas[d].position, a->deltas[d].position, sizeof a->deltas[d].position);
+            for (int i = 0; i < 3; i++)
+                cr_expect_float_eq(b->deltas[d].normal[i], a->deltas[d].normal[i], 1e-6);
+        }
+    }
+}
+
+/* Clips of lines, steps and splines, and one that has all three. */
+Test(export_trip, brings_weights_back)
+{
+    for (uint32_t seed = 1; seed < 8; seed++) {
+        const random_desc desc = {.seed = seed, .joint_count = 5, .clip_count = seed % 2, .key_count = 6};
+        th_model *model = morph_model(&desc, 6);
+        const th_clip *clips = &model->clips[seed % 2];
+        th_weight_track *mixed = (th_weight_track *)clips[MORPH_LINES].weight_tracks;
+        check_round_trip(model, 1e-5);
+        for (int pass = 0; pass < 2; pass++) {
+            th_error err;
+            cr_assert_eq(th_export_glb(model, path, &err), TH_OK, "%s", err.text);
+            th_model *back = import_model(path);
+            check_targets(model, back);
+            for (uint32_t c = 0; c < model->clip_count; c++)
+                check_weights(model, back, c);
+            th_model_free(back);
+            for (uint32_t t = 0; t < 2; t++)
+                mixed[t + seed % 3] = clips[seed % 2 && t ? MORPH_SPLINES : MORPH_STEPS].weight_tracks[t + seed % 3];
+        }
+        th_model_free(model);
+    }
 }
 
 Test(export_trip, brings_random_models_back)

@@ -16,6 +16,7 @@
 #include "clip.h"
 
 #include "spline.h"
+#include "weights.h"
 
 #include <throng/anim/exact.h>
 
@@ -127,8 +128,7 @@ static void put_time(writer *w, double ticks)
     th_glb_put(w->glb, &(float){(float)(ticks / w->clip->ticks_per_second)}, sizeof(float));
 }
 
-/* Makes times ascend: moves some back or, where that would be before 0, others forward. */
-static void spread(float *times, uint32_t count)
+void th_export_spread(float *times, uint32_t count)
 {
     assert(count > 0);
     for (uint32_t k = count - 1; k > 0; k--)
@@ -163,7 +163,7 @@ static uint32_t put_times(writer *w, const th_track *track, const cut *c)
     if (w->glb->result != TH_OK)
         return 0;
     float *seconds = (float *)(w->glb->bytes + times.start);
-    spread(seconds, times.count);
+    th_export_spread(seconds, times.count);
 
     if (same_bytes(w->glb, &times, &w->times)) {
         w->glb->byte_count = times.start;
@@ -268,10 +268,8 @@ static void put_stillness(writer *w, const th_trs *rest)
 
 static void put_tracks(writer *w, const th_trs *rest)
 {
-    double last = last_key(w->clip, rest);
-    bool hold = last < w->clip->duration_ticks;
-    if (last < 0)
-        put_stillness(w, rest);
+    const double last = last_key(w->clip, rest), weights = th_export_last_weight(w->clip);
+    bool hold = fmax(last, weights) < w->clip->duration_ticks;
     for (uint32_t c = 0; c < w->clip->channel_count; c++) {
         const th_channel *channel = &w->clip->channels[c];
         for (target_path p = 0; p < PATH_COUNT; p++) {
@@ -283,11 +281,16 @@ static void put_tracks(writer *w, const th_trs *rest)
     }
 }
 
-static void put_clip(th_glb *glb, const th_clip *clip, const th_trs *rest)
+static void put_clip(th_glb *glb, const th_clip *clip, const th_export_nodes *nodes)
 {
     writer w = {.glb = glb, .clip = clip, .samplers = json_array(), .channels = json_array()};
     w.times.view = th_glb_begin_view(glb, 0, TH_GLB_PLAIN);
-    put_tracks(&w, rest);
+    const th_animation animation = {clip, w.times.view, w.samplers, w.channels};
+    const bool held = last_key(clip, nodes->rest) >= 0; /* a track of a joint lasts as long as the clip */
+    put_tracks(&w, nodes->rest);
+    th_export_weights(glb, nodes, &animation, !held && th_export_last_weight(clip) < clip->duration_ticks);
+    if (json_array_size(w.channels) == 0)
+        put_stillness(&w, nodes->rest);
     th_glb_end_view(glb);
     th_glb_add(
         glb, "animations",
@@ -324,9 +327,9 @@ static bool cut_splines(const th_clip *clip, th_channel *channels, th_track *pie
     return ok;
 }
 
-void th_export_clip(th_glb *glb, const th_clip *clip, const th_trs *rest)
+void th_export_clip(th_glb *glb, const th_clip *clip, const th_export_nodes *nodes)
 {
-    assert(glb && clip && rest);
+    assert(glb && clip && nodes);
     size_t count = clip->channel_count;
     th_channel *channels = calloc(count + 1, sizeof *channels);
     th_track *pieces = calloc(count * PATH_COUNT + 1, sizeof *pieces);
@@ -335,7 +338,7 @@ void th_export_clip(th_glb *glb, const th_clip *clip, const th_trs *rest)
     if (channels && count > 0)
         memcpy(channels, clip->channels, count * sizeof *channels);
     if (channels && pieces && cut_splines(clip, channels, pieces))
-        put_clip(glb, &within, rest);
+        put_clip(glb, &within, nodes);
     else if (glb->result == TH_OK)
         glb->result = TH_ERR_MEMORY;
     for (size_t i = 0; pieces && i < count * PATH_COUNT; i++)

@@ -6,7 +6,16 @@
 
 #include <throng/anim/model.h>
 
-/* rest: transforms of the nodes, one for each joint of the model. Node indices are joint indices. */
-void th_export_clip(th_glb *glb, const th_clip *clip, const th_trs *rest);
+/* The nodes of the file. Those of joints have the indices of the joints. */
+typedef struct th_export_nodes {
+    const th_model *model;
+    const th_trs *rest;      /* by joint */
+    const uint32_t *of_mesh; /* by mesh; TH_NO_INDEX: not in the file */
+} th_export_nodes;
+
+void th_export_clip(th_glb *glb, const th_clip *clip, const th_export_nodes *nodes);
+
+/* Makes times ascend: moves some back or, where that would be before 0, others forward. */
+void th_export_spread(float *times, uint32_t count);
 
 #endif

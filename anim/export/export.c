@@ -26,6 +26,7 @@ typedef struct exporter {
     th_arena *arena;  /* scratch */
     th_trs *rest;     /* by joint */
     uint32_t *images; /* by texture: its image, or TH_NO_INDEX */
+    uint32_t *nodes;  /* by mesh: its node, or TH_NO_INDEX */
     th_skins skins;
     th_glb glb;
 } exporter;
@@ -193,13 +194,15 @@ static void add_mesh(exporter *e, uint32_t index, json_t *roots)
 {
     assert(index < e->model->mesh_count);
     const th_mesh *mesh = &e->model->meshes[index];
+    e->nodes[index] = TH_NO_INDEX;
     if (mesh->index_count == 0)
         return; /* glTF has no mesh without triangles, and it would be invisible */
     const th_skin *skin = th_skins_add(&e->skins, index, &e->glb);
-    json_int_t added = (json_int_t)th_export_mesh(mesh, &e->skins, skin, &e->glb);
+    json_int_t added = (json_int_t)th_export_mesh(e->model, mesh, &e->skins, skin, &e->glb);
     json_t *node =
         json_pack("{s:o, s:I, s:I}", "name", free_name(e, mesh->name), "mesh", added, "skin", (json_int_t)skin->index);
-    th_glb_append(&e->glb, roots, json_integer(th_glb_add(&e->glb, "nodes", node)));
+    e->nodes[index] = th_glb_add(&e->glb, "nodes", node);
+    th_glb_append(&e->glb, roots, json_integer(e->nodes[index]));
 }
 
 /* ---- the whole file ---- */
@@ -216,8 +219,9 @@ static void add_everything(exporter *e)
         add_mesh(e, m, roots);
     th_glb_set(&e->glb, e->glb.document, "scene", json_integer(0));
     th_glb_add(&e->glb, "scenes", json_pack("{s:o, s:o}", "name", th_glb_text(model->name), "nodes", roots));
+    const th_export_nodes nodes = {model, e->rest, e->nodes};
     for (uint32_t c = 0; c < model->clip_count; c++)
-        th_export_clip(&e->glb, &model->clips[c], e->rest);
+        th_export_clip(&e->glb, &model->clips[c], &nodes);
 }
 
 static th_result prepare(exporter *e, th_error *err)
@@ -227,8 +231,9 @@ static th_result prepare(exporter *e, th_error *err)
     if (e->arena) {
         e->rest = th_arena_new(e->arena, th_trs, model->joint_count);
         e->images = th_arena_new(e->arena, uint32_t, model->texture_count);
+        e->nodes = th_arena_new(e->arena, uint32_t, model->mesh_count);
     }
-    if (!e->rest || !e->images)
+    if (!e->rest || !e->images || !e->nodes)
         return th_fail(err, TH_ERR_MEMORY, "out of memory");
     th_result result = split_rest(e, err);
     return result == TH_OK ? th_skins_init(&e->skins, model, e->arena, err) : result;

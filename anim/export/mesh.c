@@ -155,7 +155,52 @@ static uint32_t add_indices(th_glb *glb, const th_mesh *mesh)
     return th_glb_add_accessor(glb, &accessor);
 }
 
-uint32_t th_export_mesh(const th_mesh *mesh, const th_skins *skins, const th_skin *skin, th_glb *glb)
+static json_t *add_deltas(th_glb *glb, const th_mesh *mesh, const th_morph_target *target, bool normals)
+{
+    double min[3] = {0}, max[3] = {0};
+    th_glb_accessor accessor = {.view = th_glb_begin_view(glb, 0, TH_GLB_VERTICES),
+                                .start = glb->byte_count,
+                                .component = TH_GLB_F32,
+                                .type = "VEC3",
+                                .count = mesh->vertex_count,
+                                .min = min,
+                                .max = max,
+                                .extent = 3};
+    static const float still[3];
+    uint32_t d = 0;
+    for (uint32_t v = 0; v < mesh->vertex_count; v++) {
+        const th_morph_delta *delta =
+            d < target->delta_count && target->deltas[d].vertex == v ? &target->deltas[d++] : NULL;
+        const float *numbers = !delta ? still : normals ? delta->normal : delta->position;
+        th_glb_put(glb, numbers, sizeof still);
+        for (int i = 0; i < 3; i++) {
+            min[i] = v > 0 ? fmin(min[i], (double)numbers[i]) : (double)numbers[i];
+            max[i] = v > 0 ? fmax(max[i], (double)numbers[i]) : (double)numbers[i];
+        }
+    }
+    th_glb_end_view(glb);
+    return json_integer(th_glb_add_accessor(glb, &accessor));
+}
+
+/* Targets of the primitive, and their weights at rest and names in the mesh. */
+static void add_targets(th_glb *glb, const th_model *model, const th_mesh *mesh, json_t *primitive, json_t *out)
+{
+    json_t *targets = json_array(), *weights = json_array(), *names = json_array();
+    for (uint32_t t = 0; t < mesh->target_count; t++) {
+        const th_weight *weight = &model->weights[mesh->targets[t].weight];
+        json_t *positions = add_deltas(glb, mesh, &mesh->targets[t], false),
+               *normals = add_deltas(glb, mesh, &mesh->targets[t], true);
+        th_glb_append(glb, targets, json_pack("{s:o, s:o}", "POSITION", positions, "NORMAL", normals));
+        th_glb_append(glb, weights, json_real((double)weight->rest));
+        th_glb_append(glb, names, th_glb_text(weight->name));
+    }
+    th_glb_set(glb, primitive, "targets", targets);
+    th_glb_set(glb, out, "weights", weights);
+    th_glb_set(glb, out, "extras", json_pack("{s:o}", "targetNames", names));
+}
+
+uint32_t th_export_mesh(const th_model *model, const th_mesh *mesh, const th_skins *skins, const th_skin *skin,
+                        th_glb *glb)
 {
     assert(mesh && skins && skin && glb);
     assert(mesh->index_count > 0 && mesh->index_count % 3 == 0 && skin->count > 0);
@@ -163,6 +208,9 @@ uint32_t th_export_mesh(const th_mesh *mesh, const th_skins *skins, const th_ski
     json_int_t indices = (json_int_t)add_indices(glb, mesh);
     json_t *primitive = json_pack("{s:o, s:I, s:I}", "attributes", attributes, "indices", indices, "material",
                                   (json_int_t)mesh->material);
-    return th_glb_add(glb, "meshes",
-                      json_pack("{s:o, s:[o]}", "name", th_glb_text(mesh->name), "primitives", primitive));
+    json_t *out = json_pack("{s:o, s:[O]}", "name", th_glb_text(mesh->name), "primitives", primitive);
+    if (mesh->target_count > 0)
+        add_targets(glb, model, mesh, primitive, out);
+    json_decref(primitive);
+    return th_glb_add(glb, "meshes", out);
 }

@@ -12,10 +12,12 @@ TH_API_BEGIN
  * transform, or a mesh bound to one joint with two inverse bind matrices. TH_ERR_LIMIT: 4 GiB or more.
  *
  * Importing the file gives the same joints, bones, meshes and clips, with these exceptions:
- *   - each mesh has a node, which becomes a joint;
+ *   - each mesh has a node, which becomes a joint, and has its morph weights;
  *   - bones that no vertex follows, meshes without triangles, and images other than PNG and JPEG are dropped;
  *   - colours are between 0 and 1, and the cutoff of a material that is no mask is lost;
  *   - key times are floats in seconds;
+ *   - tracks of a mesh's weights get each other's keys; where they differ in kind, lines become splines, and steps
+ *     become steep lines;
  *   - a rotation spline that reaches beyond its clip gets more keys, close together, where it is cut. */
 th_result th_export_glb(const th_model *model, const char *path, th_error *err);
 
