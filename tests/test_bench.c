@@ -548,9 +548,10 @@ Test(bench, every_mode_has_every_instruction_set)
 
 Test(bench, crowds_and_what_they_play_are_listed)
 {
-    static const char *const wanted[] = {"crowd/1",      "crowd/8",     "crowd/100", "crowd/1000", "crowd/10000",
-                                         "play/forward", "play/random", "clips/one", "clips/all"};
-    const th_bench_names names = th_bench_list("^(crowd|play|clips)/", NULL);
+    static const char *const wanted[] = {"crowd/1",     "crowd/8",      "crowd/100",   "crowd/1000",
+                                         "crowd/10000", "play/forward", "play/random", "clips/one",
+                                         "clips/all",   "morph/0",      "morph/16",    "morph/64"};
+    const th_bench_names names = th_bench_list("^(crowd|play|clips|morph)/", NULL);
     cr_assert_eq(names.count, sizeof wanted / sizeof *wanted);
     for (uint32_t i = 0; i < names.count; i++)
         cr_expect_str_eq(names.names[i], wanted[i]);
@@ -576,6 +577,22 @@ Test(bench, variations_are_checked_and_tell_their_keys)
     for (uint32_t r = 0; r < report.row_count; r++) {
         const th_row *row = &report.rows[r];
         expect_sound(row, begins(row->name, "crowd/") ? strtoull(row->name + strlen("crowd/"), NULL, 10) : 20);
+    }
+    th_report_fini(&report);
+}
+
+/* They have as many bones, and more palette entries. */
+Test(bench, morph_weights_are_checked)
+{
+    th_report report = report_on(scene_of(20), "^morph/");
+    cr_assert_eq(report.row_count, 3);
+    for (uint32_t r = 0; r < report.row_count; r++) {
+        const th_row *row = &report.rows[r];
+        cr_expect_str_eq(row->failure, "");
+        cr_expect(row->checked && row->moving, "%s", row->name);
+        cr_expect_eq(row->bones, 20 * 52, "%s", row->name);
+        cr_expect(r == 0 || field(row->own, "key_bytes") > field(row[-1].own, "key_bytes"), "%s", row->name);
+        cr_expect(r == 0 || row->palette_hash != row[-1].palette_hash, "%s", row->name);
     }
     th_report_fini(&report);
 }

@@ -410,13 +410,39 @@ Test(synthetic, survives_running_out_of_memory)
     cr_expect(n > 20 && n < 5000, "%ld allocations", n);
 }
 
+/* ---- weights ---- */
+
+Test(synthetic, weights_move_vertices_and_are_moved)
+{
+    th_model *model;
+    th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
+    desc.weights = 17;
+    cr_assert_eq(th_synthetic_create(&desc, &model, &error), TH_OK, "%s", error.text);
+    cr_assert_eq(model->weight_count, 17);
+    cr_assert_eq(model->meshes[0].target_count, 17);
+    cr_assert_eq(model->clips[0].weight_track_count, 17);
+    for (uint32_t w = 0; w < 17; w++) {
+        const th_track *track = &model->clips[0].weight_tracks[w].track;
+        float least = 1, most = 0;
+        for (uint32_t k = 0; k < track->key_count; k++) {
+            least = fminf(least, track->values[k]);
+            most = fmaxf(most, track->values[k]);
+        }
+        cr_expect(least >= 0 && most <= 1 && most - least > 0.5f, "weight %u: %g to %g", w, (double)least,
+                  (double)most);
+        cr_expect_eq(track->values[0], track->values[track->key_count - 1]);
+        cr_expect_gt(model->meshes[0].targets[w].delta_count, 0);
+    }
+    th_model_free(model);
+}
+
 /* ---- words ---- */
 
 Test(synthetic, words_say_what_is_made)
 {
     th_synthetic_desc d;
     const char *text = "synthetic:shape=star,joints=1000,clips=2,keys=7,rate=240,moving=0,scale=on,mesh=off,"
-                       "seed=18446744073709551615";
+                       "weights=9,seed=18446744073709551615";
     cr_assert_eq(th_synthetic_parse(text, &d, &error), TH_OK, "%s", error.text);
     cr_expect_eq(d.shape, TH_SYNTHETIC_STAR);
     cr_expect_eq(d.joints, 1000);
@@ -426,6 +452,7 @@ Test(synthetic, words_say_what_is_made)
     cr_expect_eq(d.moving, 0);
     cr_expect(d.moving_scale);
     cr_expect(d.no_mesh);
+    cr_expect_eq(d.weights, 9);
     cr_expect_eq(d.seed, UINT64_MAX);
     cr_expect_str_eq(d.name, text);
 
@@ -475,7 +502,7 @@ Test(synthetic, words_that_make_no_sense_are_refused_with_what_would)
                    "synthetic:depth is for shape=tree: of a chain of 8 joints it is 8");
     expect_refusal("synthetic:shape=star,depth=3", "synthetic:depth is for shape=tree: of a star of 64 joints it is 2");
     expect_refusal("synthetic:joints=1000,clips=2,keys=1001",
-                   "synthetic: joints * clips * keys is 2002000; the limit is 2000000");
+                   "synthetic: (joints + weights) * clips * keys is 2002000; the limit is 2000000");
 }
 
 Test(synthetic, words_that_are_too_long_are_refused)

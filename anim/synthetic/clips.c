@@ -81,6 +81,17 @@ static bool add_channel(th_arena *arena, const wave *w, const th_synthetic_bone 
            add_vectors(arena, w, one, stretches, lag, &out->scale);
 }
 
+/* Between 0 and 1. */
+static bool add_weight(th_arena *arena, const wave *w, uint32_t weight, th_weight_track *out)
+{
+    float *values = th_arena_new(arena, float, w->keys);
+    const double lag = th_random_unit(w->seed, TH_SYNTHETIC_MAX_JOINTS + 1 + weight);
+    *out = (th_weight_track){weight, {.key_count = w->keys, .times = w->times, .values = values}};
+    for (uint32_t k = 0; values && k < w->keys; k++)
+        values[k] = (float)(0.5 + 0.5 * sway(w, time_of(w, k), lag));
+    return values;
+}
+
 /* Selects exactly the requested number of joints, evenly spaced. */
 static bool moves(const th_synthetic_desc *desc, uint32_t joint)
 {
@@ -106,14 +117,19 @@ static bool add_clip(th_arena *arena, const th_synthetic_bone *bones, const th_s
                      uint32_t index, th_clip *out)
 {
     th_channel *channels = th_arena_new(arena, th_channel, desc->joints);
+    th_weight_track *weights = th_arena_new(arena, th_weight_track, desc->weights);
     *out = (th_clip){.name = th_arena_format(arena, "clip_%u", index),
                      .duration_ticks = desc->keys - 1,
                      .ticks_per_second = desc->rate,
-                     .channels = channels};
-    bool built = channels && out->name;
+                     .channels = channels,
+                     .weight_tracks = weights,
+                     .weight_track_count = desc->weights};
+    bool built = channels && weights && out->name;
     for (uint32_t j = 0; built && j < desc->joints; j++)
         if (moves(desc, j))
             built = add_channel(arena, w, &bones[j], j, &channels[out->channel_count++]);
+    for (uint32_t i = 0; built && i < desc->weights; i++)
+        built = add_weight(arena, w, i, &weights[i]);
     return built;
 }
 

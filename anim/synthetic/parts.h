@@ -3,6 +3,7 @@
  *   synthetic.c  builds the model
  *   skeleton.c   hierarchy and rest pose
  *   mesh.c       a prism for every joint
+ *   weights.c    morph targets
  *   clips.c      the motion */
 #ifndef TH_ANIM_SYNTHETIC_PARTS_H
 #define TH_ANIM_SYNTHETIC_PARTS_H
@@ -61,6 +62,7 @@ void th_synthetic_lay_bones(const th_synthetic_desc *desc, th_synthetic_bone *bo
 /* Add a part of the model, which must have an arena. Call in this order. Return false if out of memory. */
 bool th_synthetic_add_skeleton(th_model *model, const th_synthetic_bone *bones, uint32_t count);
 bool th_synthetic_add_mesh(th_model *model, const th_synthetic_bone *bones);
+bool th_synthetic_add_weights(th_model *model, const th_synthetic_desc *desc);
 bool th_synthetic_add_clips(th_model *model, const th_synthetic_bone *bones, const th_synthetic_desc *desc);
 
 #endif

@@ -9,8 +9,8 @@ static bool possible(const th_synthetic_desc *d)
     return d->shape < TH_SYNTHETIC_SHAPE_COUNT && d->joints >= 1 && d->joints <= TH_SYNTHETIC_MAX_JOINTS &&
            d->clips >= 1 && d->clips <= TH_SYNTHETIC_MAX_CLIPS && d->keys >= TH_SYNTHETIC_MIN_KEYS &&
            d->keys <= TH_SYNTHETIC_MAX_KEYS && d->rate >= 1 && d->rate <= TH_SYNTHETIC_MAX_RATE && d->moving <= 100 &&
-           (uint64_t)d->joints * d->clips * d->keys <= TH_SYNTHETIC_MAX_WORK && d->depth <= (tree ? d->joints : 0) &&
-           (d->depth != 1 || d->joints == 1);
+           d->weights <= TH_SYNTHETIC_MAX_WEIGHTS && th_synthetic_work(d) <= TH_SYNTHETIC_MAX_WORK &&
+           d->depth <= (tree ? d->joints : 0) && (d->depth != 1 || d->joints == 1);
 }
 
 static bool build(th_model *model, const th_synthetic_desc *desc)
@@ -21,7 +21,8 @@ static bool build(th_model *model, const th_synthetic_desc *desc)
         return false;
     th_synthetic_lay_bones(desc, bones);
     bool built = th_synthetic_add_skeleton(model, bones, desc->joints) &&
-                 (desc->no_mesh || th_synthetic_add_mesh(model, bones)) && th_synthetic_add_clips(model, bones, desc);
+                 (desc->no_mesh || th_synthetic_add_mesh(model, bones)) && th_synthetic_add_weights(model, desc) &&
+                 th_synthetic_add_clips(model, bones, desc);
     free(bones);
     return built;
 }

@@ -1,10 +1,26 @@
 #include "fixture.h"
 
+#include <throng/anim/synthetic.h>
 #include <throng/core/cache_line.h>
 #include <throng/runtime/frame.h>
 
 #include <assert.h>
 #include <stdlib.h>
+
+const uint32_t th_fixture_weights[TH_FIXTURE_MORPHS] = {0, 16, 64};
+
+/* As many joints as the human has. */
+static th_result create_morphs(th_fixture *fixture, th_error *err)
+{
+    th_result result = TH_OK;
+    for (int i = 0; i < TH_FIXTURE_MORPHS && result == TH_OK; i++) {
+        th_synthetic_desc desc = TH_SYNTHETIC_DEFAULT;
+        desc.joints = 52;
+        desc.weights = th_fixture_weights[i];
+        result = th_synthetic_create(&desc, &fixture->morphs[i], err);
+    }
+    return result;
+}
 
 th_result th_fixture_init(th_fixture *fixture, const th_scene_desc *requested, th_error *err)
 {
@@ -12,7 +28,7 @@ th_result th_fixture_init(th_fixture *fixture, const th_scene_desc *requested, t
     fixture->requested.compile.sampling = TH_SAMPLING_COMPILED;
     fixture->requested.compiled_models = NULL;
     fixture->first_clips = calloc((size_t)requested->model_count + 1, sizeof *fixture->first_clips);
-    return fixture->first_clips ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for a fixture");
+    return fixture->first_clips ? create_morphs(fixture, err) : th_fail(err, TH_ERR_MEMORY, "no memory for a fixture");
 }
 
 void th_fixture_fini(th_fixture *fixture)
@@ -21,6 +37,8 @@ void th_fixture_fini(th_fixture *fixture)
     for (int s = 0; s <= TH_SAMPLING_EXACT; s++)
         for (int i = 0; i < TH_INTERPOLATION_COUNT; i++)
             th_scene_destroy(fixture->base_scenes[s][i]);
+    for (int i = 0; i < TH_FIXTURE_MORPHS; i++)
+        th_model_free(fixture->morphs[i]);
     free(fixture->first_clips);
 }
 
@@ -41,7 +59,7 @@ static th_shared_scene *find_shared(th_fixture *fixture, const th_scene_desc *de
     for (uint32_t i = 0; i < fixture->shared_count; i++) {
         const th_scene_desc *d = &fixture->shared_scenes[i].desc;
         if (d->compile.sampling == desc->compile.sampling && d->compile.interpolation == desc->compile.interpolation &&
-            d->instance_count == desc->instance_count && d->clips == desc->clips)
+            d->instance_count == desc->instance_count && d->clips == desc->clips && d->models == desc->models)
             return &fixture->shared_scenes[i];
     }
     return NULL;
@@ -51,11 +69,14 @@ static th_result create_shared(th_fixture *fixture, const th_scene_desc *desc, t
 {
     const th_scene *base;
     *shared = (th_shared_scene){.desc = *desc};
-    th_result result = find_base_scene(fixture, desc, &base, err);
-    if (result != TH_OK)
-        return result;
     th_scene_desc shared_desc = *desc;
-    shared_desc.compiled_models = base->compiled_models;
+    th_result result = TH_OK;
+    if (desc->models == fixture->requested.models) {
+        result = find_base_scene(fixture, desc, &base, err);
+        if (result != TH_OK)
+            return result;
+        shared_desc.compiled_models = base->compiled_models;
+    }
     result = th_scene_create(&shared_desc, &shared->scene, err);
     if (result == TH_OK)
         result = th_scene_crowd(shared->scene, TH_ISA_SCALAR, TH_PALETTE_F32, &shared->plain, err);

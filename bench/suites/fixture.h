@@ -5,7 +5,7 @@
 
 #include <throng/runtime/scene.h>
 
-enum { TH_FIXTURE_MAX_SCENES = 8 };
+enum { TH_FIXTURE_MAX_SCENES = 8, TH_FIXTURE_MORPHS = 3 };
 
 /* A scene shared by entries of the comparison. */
 typedef struct th_shared_scene {
@@ -21,7 +21,8 @@ typedef struct th_fixture {
     /* Scenes without instances, for their compiled models. Made when first needed and kept, as compiling may take
      * seconds. */
     th_scene *base_scenes[TH_SAMPLING_EXACT + 1][TH_INTERPOLATION_COUNT];
-    double steps_per_us; /* for jobs/, see calibrated_work.h */
+    th_model *morphs[TH_FIXTURE_MORPHS]; /* for morph/: synthetic models with more and more weights */
+    double steps_per_us;                 /* for jobs/, see calibrated_work.h */
     /* Of the comparison in progress: */
     th_shared_scene shared_scenes[TH_FIXTURE_MAX_SCENES];
     uint32_t shared_count;
@@ -29,12 +30,15 @@ typedef struct th_fixture {
     void *reference; /* of the same size, for th_fixture_reference */
 } th_fixture;
 
+/* By index of th_fixture.morphs. */
+extern const uint32_t th_fixture_weights[TH_FIXTURE_MORPHS];
+
 /* Compiles nothing. Call th_fixture_fini in the end, even if it failed. */
 th_result th_fixture_init(th_fixture *fixture, const th_scene_desc *requested, th_error *err);
 void th_fixture_fini(th_fixture *fixture);
 
 /* Finds or makes the shared scene of `desc`, which may differ from the requested scene in compile.sampling,
- * compile.interpolation, instance_count and clips. Valid until th_fixture_clear. */
+ * compile.interpolation, instance_count, clips and models. Valid until th_fixture_clear. */
 th_result th_fixture_add(th_fixture *fixture, const th_scene_desc *desc, const th_shared_scene **out, th_error *err);
 
 /* Allocates palette and reference; call after all th_fixture_add. */

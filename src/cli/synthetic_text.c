@@ -36,6 +36,8 @@ static const th_option keys[] = {
      .help = "on: moving joints also scale, which takes another path in the kernels"},
     {.name = "mesh", .prefix = PREFIX, .parse = th_parse_second, .offset = AT(no_mesh), .choices = on_off,
      .help = "on: the model has a mesh to draw"},
+    {.name = "weights", .prefix = PREFIX, .parse = th_parse_whole, .offset = AT(weights), .low = 0, .high = TH_SYNTHETIC_MAX_WEIGHTS,
+     .help = "number of morph targets; clips move all of their weights"},
     {.name = "seed", .prefix = PREFIX, .parse = th_parse_seed, .offset = AT(seed),
      .help = "random seed for branching and motion"},
 };
@@ -97,10 +99,10 @@ static th_result check_depth(const th_synthetic_desc *d, th_error *err)
 
 static th_result check_work(const th_synthetic_desc *d, th_error *err)
 {
-    const uint64_t work = (uint64_t)d->joints * d->clips * d->keys;
+    const uint64_t work = th_synthetic_work(d);
     if (work <= TH_SYNTHETIC_MAX_WORK)
         return TH_OK;
-    return th_fail(err, TH_ERR_INPUT, PREFIX " joints * clips * keys is %llu; the limit is %u",
+    return th_fail(err, TH_ERR_INPUT, PREFIX " (joints + weights) * clips * keys is %llu; the limit is %u",
                    (unsigned long long)work, TH_SYNTHETIC_MAX_WORK);
 }
 
@@ -156,5 +158,5 @@ void th_help_synthetic(FILE *file)
           file);
     for (int i = 0; i < KEY_COUNT; i++)
         print_key(&keys[i], &TH_SYNTHETIC_DEFAULT, file);
-    fprintf(file, "\njoints * clips * keys may be at most %u.\n", TH_SYNTHETIC_MAX_WORK);
+    fprintf(file, "\n(joints + weights) * clips * keys may be at most %u.\n", TH_SYNTHETIC_MAX_WORK);
 }

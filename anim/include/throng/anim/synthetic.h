@@ -14,12 +14,13 @@ TH_API_BEGIN
 
 #define TH_SYNTHETIC_NAME "synthetic"
 
-#define TH_SYNTHETIC_MAX_JOINTS 1000u
-#define TH_SYNTHETIC_MAX_CLIPS  64u
-#define TH_SYNTHETIC_MIN_KEYS   3u /* of a loop: start, elsewhere, start */
-#define TH_SYNTHETIC_MAX_KEYS   50000u
-#define TH_SYNTHETIC_MAX_RATE   240u
-/* Limit of joints * clips * keys, which the clip compiler can measure within its budget. */
+#define TH_SYNTHETIC_MAX_JOINTS  1000u
+#define TH_SYNTHETIC_MAX_CLIPS   64u
+#define TH_SYNTHETIC_MIN_KEYS    3u /* of a loop: start, elsewhere, start */
+#define TH_SYNTHETIC_MAX_KEYS    50000u
+#define TH_SYNTHETIC_MAX_RATE    240u
+#define TH_SYNTHETIC_MAX_WEIGHTS 1000u
+/* Limit of (joints + weights) * clips * keys, which the clip compiler can measure within its budget. */
 #define TH_SYNTHETIC_MAX_WORK 2000000u
 
 typedef enum th_synthetic_shape {
@@ -41,12 +42,19 @@ typedef struct th_synthetic_desc {
     uint32_t moving;   /* percent of joints that are animated, spread evenly; others have no channel */
     bool moving_scale; /* animated joints also change scale; an animated root always has translation too */
     bool no_mesh;      /* without a mesh */
+    uint32_t weights;  /* of morph targets; clips move all of them */
     uint64_t seed;     /* of the branches of limbs and the motion of joints */
 } th_synthetic_desc;
 
 /* A TREE of 64 joints with depth 12; one clip of 61 keys, 30 per second; all joints rotate. */
 #define TH_SYNTHETIC_DEFAULT                                                                                           \
     ((th_synthetic_desc){.joints = 64, .clips = 1, .keys = 61, .rate = 30, .moving = 100, .seed = 1})
+
+/* (joints + weights) * clips * keys. */
+static inline uint64_t th_synthetic_work(const th_synthetic_desc *desc)
+{
+    return ((uint64_t)desc->joints + desc->weights) * desc->clips * desc->keys;
+}
 
 /* The depth of such a model. The shape must be valid. */
 uint32_t th_synthetic_depth(const th_synthetic_desc *desc);
