@@ -307,26 +307,32 @@ ALWAYS_INLINE void sample_weights(const th_program *program, uint32_t first, uin
 }
 
 /* How many of the ops come before those of weights, which are the last. */
-ALWAYS_INLINE uint32_t count_joints(const th_program *program, uint32_t first, uint32_t count)
+static uint32_t count_joints(const th_program *program, uint32_t first, uint32_t count)
 {
     while (count > 0 && (program->ops[first + count - 1].flags & TH_JOINT_OP_WEIGHTS))
         count--;
     return count;
 }
 
-/* Weights have a function that is not inlined, so that they do not change the code for joints. */
+/* Blocks with weights have a function that is not inlined, so that they do not change the code for joints. */
 #define SAMPLE(name, keys, mode)                                                                                       \
     static __attribute__((noinline)) void name##_weights(const th_program *program, uint32_t first, uint32_t count,    \
-                                                         const th_lanes *lanes, float *pose)                           \
-    {                                                                                                                  \
-        sample_weights(program, first, count, lanes, (sample_mode){keys, mode}, pose);                                 \
-    }                                                                                                                  \
+                                                         const th_lanes *lanes, float *pose);                          \
     static void name(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes, float *pose)    \
     {                                                                                                                  \
+        if (__builtin_expect(program->ops[first + count - 1].flags & TH_JOINT_OP_WEIGHTS, 0))                          \
+            name##_weights(program, first, count, lanes, pose);                                                        \
+        else                                                                                                           \
+            sample_ops(program, first, count, lanes, (sample_mode){keys, mode}, pose);                                 \
+    }                                                                                                                  \
+    static void name##_weights(const th_program *program, uint32_t first, uint32_t count, const th_lanes *lanes,       \
+                               float *pose)                                                                            \
+    {                                                                                                                  \
         const uint32_t joints = count_joints(program, first, count);                                                   \
-        sample_ops(program, first, joints, lanes, (sample_mode){keys, mode}, pose);                                    \
-        if (__builtin_expect(joints < count, 0))                                                                       \
-            name##_weights(program, first + joints, count - joints, lanes, pose + TH_MATRICES_FLOATS(joints, WIDTH));  \
+        if (joints > 0)                                                                                                \
+            name(program, first, joints, lanes, pose);                                                                 \
+        sample_weights(program, first + joints, count - joints, lanes, (sample_mode){keys, mode},                      \
+                       pose + TH_MATRICES_FLOATS(joints, WIDTH));                                                      \
     }
 
 SAMPLE(step_32, TH_KEYS_32, TH_INTERPOLATION_STEP)
