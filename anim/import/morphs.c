@@ -116,7 +116,9 @@ static void add_weights(scene *s, const struct aiMesh *mesh, uint32_t joint)
         memcpy(weights, set->weights, set->count * sizeof *weights);
     for (unsigned t = set->count; t < mesh->mNumAnimMeshes; t++) {
         const struct aiAnimMesh *to = mesh->mAnimMeshes[t];
-        float rest = s->gltf ? find_gltf_weight(s, joint, t, to->mWeight) : to->mWeight;
+        const float rest = s->gltf  ? find_gltf_weight(s, joint, t, to->mWeight)
+                           : s->fbx ? find_fbx_weight(s, &to->mName, to->mWeight)
+                                    : to->mWeight;
         warn(s, WARN_MORPH_NOT_FINITE, isfinite(rest) == 0, "node %s", s->model->joints[joint].name);
         weights[t] = (th_weight){read_name(s, &to->mName), joint, isfinite(rest) ? rest : 0};
     }

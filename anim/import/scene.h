@@ -154,6 +154,9 @@ const weight_keys *find_weight_keys(const scene *s, uint32_t clip, uint32_t *out
 /* For a glTF file: the weight of a target, by index, that the node of a mesh has. (gltf_targets.c) */
 float find_gltf_weight(const scene *s, uint32_t joint, uint32_t index, float otherwise);
 
+/* For an FBX file: the weight at rest of the channel that Assimp names a target after. (fbx_weights.c) */
+float find_fbx_weight(const scene *s, const struct aiString *target, float otherwise);
+
 /* Gives unique names to joints that bones, weights or channels refer to. Runs last. */
 void make_joint_names_unique(scene *s);
 
