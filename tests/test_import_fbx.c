@@ -218,3 +218,27 @@ Test(import_fbx, says_nothing_of_what_it_does)
     cr_expect(has_warning(model, "was turned (up is +Z, front -Y)"));
     th_model_free(model);
 }
+
+/* What ufbx says of the file: 0.25 and 0.75 at rest, the first from 0 to 0.5 in the clip. */
+Test(import_fbx, shapes_are_morph_targets)
+{
+    th_model *model = import_good(TEST_DATA "/blend.fbx");
+    double weights[2];
+    cr_assert_eq(model->weight_count, 2);
+    cr_expect_str_eq(model->weights[0].name, "up");
+    cr_expect_str_eq(model->weights[1].name, "out");
+    cr_expect_eq(model->weights[0].rest, .25f, "the number behind DeformPercent");
+    cr_expect_eq(model->weights[1].rest, .75f, "the property, which wins");
+    const th_mesh *mesh = &model->meshes[0];
+    cr_assert(mesh->target_count == 2 && mesh->targets[0].delta_count == 1);
+    cr_expect_eq(mesh->targets[0].deltas[0].position[2], 2);
+    cr_expect_eq(mesh->vertices[mesh->targets[0].deltas[0].vertex].position[0], 1);
+    cr_assert_eq(model->clip_count, 1);
+    const th_clip *clip = &model->clips[0];
+    th_exact_weights(model, clip, clip->duration_ticks / 2, TH_INTERPOLATION_AUTHORED, weights);
+    cr_expect_float_eq(weights[0], .25, 1e-6);
+    cr_expect_float_eq(weights[1], .75, 1e-6);
+    th_exact_weights(model, clip, clip->duration_ticks, TH_INTERPOLATION_AUTHORED, weights);
+    cr_expect_float_eq(weights[0], .5, 1e-6);
+    th_model_free(model);
+}
