@@ -27,8 +27,18 @@ static const th_vertex vertices[] = {
     {.position = {0, 0, 1}, .normal = {0, 1, 0}, .uv = {.5f, .25f}, .bone = {1}, .weight = {1}},
 };
 static const uint32_t indices[] = {0, 1, 2};
+static const th_weight weights[] = {{"smile", 0, .5f}, {"", 1, 0}};
+static const th_morph_delta deltas[] = {{0, {1, 2, 3}, {0, 0, 1}}, {2, {4, 5, 6}, {0}}};
+static const th_morph_target targets[] = {{0, 2, deltas}, {1, 0, NULL}};
 static const th_mesh meshes[] = {
-    {.name = "cloth", .material = 0, .vertex_count = 3, .index_count = 3, .vertices = vertices, .indices = indices},
+    {.name = "cloth",
+     .material = 0,
+     .vertex_count = 3,
+     .index_count = 3,
+     .vertices = vertices,
+     .indices = indices,
+     .target_count = 2,
+     .targets = targets},
     {.name = "", .material = 0, .vertex_count = 0, .index_count = 0, .vertices = NULL, .indices = NULL}};
 static const th_material materials[] = {
     {.name = "red", .base_color = {1, 0, 0, 1}, .texture = 0, .emissive = {0, 0.5F, 2}},
@@ -44,8 +54,15 @@ static const th_channel channels[] = {{1,
                                        {2, times, rotations, NULL, true},
                                        {1, times, scales, NULL, false},
                                        TH_SCALE}};
+static const th_weight_track weight_tracks[] = {{1, {3, times, translations, tangents, false}}};
 static const th_clip clips[] = {
-    {.name = "wave", .duration_ticks = 4, .ticks_per_second = 25, .channel_count = 1, .channels = channels},
+    {.name = "wave",
+     .duration_ticks = 4,
+     .ticks_per_second = 25,
+     .channel_count = 1,
+     .channels = channels,
+     .weight_track_count = 1,
+     .weight_tracks = weight_tracks},
     {.name = "still", .duration_ticks = 0, .ticks_per_second = 1, .channel_count = 0, .channels = NULL}};
 static const char *const warnings[] = {"1 key was dropped", "2 textures were not found"};
 
@@ -55,6 +72,8 @@ static const th_model sample = {
     .joints = joints,
     .bone_count = 2,
     .bones = bones,
+    .weight_count = 2,
+    .weights = weights,
     .mesh_count = 2,
     .meshes = meshes,
     .material_count = 2,
@@ -102,6 +121,11 @@ static void check_clips_equal(const th_clip *a, const th_clip *b)
         check_tracks_equal(&a->channels[c].rotation, &b->channels[c].rotation, 4);
         check_tracks_equal(&a->channels[c].scale, &b->channels[c].scale, 3);
     }
+    cr_assert_eq(a->weight_track_count, b->weight_track_count);
+    for (uint32_t t = 0; t < a->weight_track_count; t++) {
+        cr_assert_eq(a->weight_tracks[t].weight, b->weight_tracks[t].weight);
+        check_tracks_equal(&a->weight_tracks[t].track, &b->weight_tracks[t].track, 1);
+    }
 }
 
 static void check_skins_equal(const th_model *a, const th_model *b)
@@ -115,6 +139,20 @@ static void check_skins_equal(const th_model *a, const th_model *b)
             cr_assert_arr_eq(x->vertices, y->vertices, x->vertex_count * sizeof(th_vertex));
         if (x->index_count > 0)
             cr_assert_arr_eq(x->indices, y->indices, x->index_count * sizeof(uint32_t));
+        cr_assert_eq(x->target_count, y->target_count);
+        for (uint32_t t = 0; t < x->target_count; t++) {
+            cr_assert_eq(x->targets[t].weight, y->targets[t].weight);
+            cr_assert_eq(x->targets[t].delta_count, y->targets[t].delta_count);
+            if (x->targets[t].delta_count > 0)
+                cr_assert_arr_eq(x->targets[t].deltas, y->targets[t].deltas,
+                                 x->targets[t].delta_count * sizeof(th_morph_delta));
+        }
+    }
+    cr_assert_eq(a->weight_count, b->weight_count);
+    for (uint32_t w = 0; w < a->weight_count; w++) {
+        cr_assert_str_eq(a->weights[w].name, b->weights[w].name);
+        cr_assert_eq(a->weights[w].joint, b->weights[w].joint);
+        cr_assert_eq(a->weights[w].rest, b->weights[w].rest);
     }
     cr_assert_eq(a->material_count, b->material_count);
     for (uint32_t m = 0; m < a->material_count; m++) {
