@@ -23,14 +23,24 @@ typedef struct th_compiled_track {
     double offset[3];
 } th_compiled_track;
 
+#define TH_MAX_STRETCHES 16u
+
+/* A part of a clip whose frames are at equal distances. It shares its last frame with the next stretch. */
+typedef struct th_stretch {
+    double begin; /* in clip lengths */
+    double rate;  /* intervals per clip length; in stepped clips slightly more */
+    uint32_t first_frame, interval_count;
+} th_stretch;
+
 /* A clip in the kernel's format. */
 typedef struct th_compiled_clip {
     const th_clip *clip; /* NULL for the rest pose */
     const char *keys;    /* frames of program.frame_bytes, aligned to 16. CUBIC: plus one before the first and one after
                             the last. NULL: played exact */
-    uint32_t interval_count; /* frames - 1; a single pose is two equal frames */
-    bool is_stepped;         /* each frame holds until the next, in any interpolation mode */
-    double frames_per_cycle; /* interval_count, or slightly more for stepped clips */
+    uint32_t interval_count;                /* frames - 1; a single pose is two equal frames */
+    uint16_t stretch_count;                 /* 1 for CUBIC, whose curves need equal distances, and for stepped clips */
+    bool is_stepped;                        /* each frame holds until the next, in any interpolation mode */
+    th_stretch stretches[TH_MAX_STRETCHES]; /* in order; if several, unused ones begin at infinity */
 } th_compiled_clip;
 
 struct th_compiled_model {
@@ -51,13 +61,24 @@ struct th_compiled_model {
  * that a key shows at its nominal time and at its stored time. */
 #define TH_TIME_ROUNDING 0x1p-22
 
+/* The stretch at `ratio` of the clip's length. A binary search without branches. */
+static inline const th_stretch *th_compiled_clip_stretch(const th_compiled_clip *compiled_clip, double ratio)
+{
+    const th_stretch *stretch = compiled_clip->stretches;
+    if (compiled_clip->stretch_count > 1)
+        for (uint32_t step = TH_MAX_STRETCHES / 2; step > 0; step /= 2)
+            stretch += ratio >= stretch[step].begin ? step : 0;
+    return stretch;
+}
+
 /* Points a lane at the keys of a compiled clip at `ratio` of its length, in [0, 1]. */
 static inline void th_compiled_clip_seek(const th_compiled_clip *compiled_clip, size_t frame_bytes, double ratio,
                                          th_lanes *lanes, uint32_t lane)
 {
-    double at = ratio * compiled_clip->frames_per_cycle;
-    uint32_t last = compiled_clip->interval_count - 1, interval = at < (double)last ? (uint32_t)at : last;
-    lanes->frame[lane] = compiled_clip->keys + (size_t)interval * frame_bytes;
+    const th_stretch *stretch = th_compiled_clip_stretch(compiled_clip, ratio);
+    double at = (ratio - stretch->begin) * stretch->rate;
+    uint32_t last = stretch->interval_count - 1, interval = at < (double)last ? (uint32_t)at : last;
+    lanes->frame[lane] = compiled_clip->keys + (size_t)(stretch->first_frame + interval) * frame_bytes;
     lanes->alpha[lane] = compiled_clip->is_stepped ? 0 : (float)(at - interval);
 }
 

@@ -90,6 +90,18 @@ static void store_frame(const th_compiled_model *compiled, const float *frame, c
     }
 }
 
+static void load_frame(const th_compiled_model *compiled, const char *frame, float *out)
+{
+    if (compiled->program.keys == TH_KEYS_32)
+        memcpy(out, frame, compiled->program.frame_bytes);
+    for (size_t i = 0; compiled->program.keys == TH_KEYS_16 && i < frame_numbers(compiled); i++) {
+        const th_key_range *range = &compiled->program.ranges[i / TH_KEY];
+        int16_t n;
+        memcpy(&n, frame + i * sizeof n, sizeof n);
+        out[i] = range->base[i % TH_KEY] + range->span[i % TH_KEY] * (float)n;
+    }
+}
+
 /* Writes the frame beyond the end of a cubic curve that gives the curve the slope of its last interval there. */
 static void store_beyond(const th_compiled_model *compiled, const float *last, const float *before, float *frame,
                          char *out)
@@ -110,18 +122,35 @@ uint32_t th_frames_count(const th_program *program, uint32_t intervals)
     return intervals + 1 + (is_cubic(program) ? 2 : 0);
 }
 
-bool th_frames_write(const th_compiled_model *compiled, const th_compiled_clip *compiled_clip, void *out)
+double th_frames_ticks(const th_compiled_clip *compiled_clip, const th_stretch *stretch, double frame)
+{
+    assert(compiled_clip && stretch);
+    const double duration = compiled_clip->clip ? compiled_clip->clip->duration_ticks : 0;
+    const double rate = compiled_clip->is_stepped ? stretch->interval_count : stretch->rate;
+    return fmin(duration, stretch->begin * duration + duration * frame / rate);
+}
+
+/* Clip time of frame `f` of all. *stretch: that of the frame before. */
+static double frame_ticks(const th_compiled_clip *compiled_clip, const th_stretch **stretch, uint32_t f)
+{
+    const double late = compiled_clip->is_stepped ? TH_STEPPED_KEY_TOLERANCE / 2 : 0;
+    *stretch += f > (*stretch)->first_frame + (*stretch)->interval_count;
+    return th_frames_ticks(compiled_clip, *stretch, f - (*stretch)->first_frame + late);
+}
+
+bool th_frames_write(const th_compiled_model *compiled, const th_compiled_clip *compiled_clip, const void *first,
+                     void *out)
 {
     assert(compiled && compiled_clip && out);
     assert(!compiled_clip->keys && compiled_clip->interval_count > 0);
     assert((uintptr_t)out % 16 == 0);
     const th_clip *clip = compiled_clip->clip;
+    const th_stretch *stretch = compiled_clip->stretches;
     const uint32_t intervals = compiled_clip->interval_count;
     const size_t numbers = frame_numbers(compiled), bytes = compiled->program.frame_bytes;
-    const double duration = clip ? clip->duration_ticks : 0;
-    const double late = compiled_clip->is_stepped ? TH_STEPPED_KEY_TOLERANCE / 2 : 0;
     const bool cubic = is_cubic(&compiled->program);
     float *all = malloc(3 * numbers * sizeof *all + 1), *now = all, *before = all + numbers, *beyond = before + numbers;
+    assert(compiled_clip->stretch_count == 1 || !(cubic || compiled_clip->is_stepped));
     double *weights = malloc(compiled->model->weight_count * sizeof *weights + 1);
     if (!all || !weights) {
         free(all);
@@ -130,9 +159,12 @@ bool th_frames_write(const th_compiled_model *compiled, const th_compiled_clip *
     }
     char *at = (char *)out + (cubic ? bytes : 0);
     /* Signs start from the rest pose, so that all clips have similar ranges. */
-    write_frame(compiled, NULL, 0, NULL, weights, before);
+    if (first)
+        load_frame(compiled, first, before);
+    else
+        write_frame(compiled, NULL, 0, NULL, weights, before);
     for (uint32_t f = 0; f <= intervals; f++, at += bytes) {
-        write_frame(compiled, clip, fmin(duration, duration * (f + late) / intervals), before, weights, now);
+        write_frame(compiled, clip, frame_ticks(compiled_clip, &stretch, f), before, weights, now);
         store_frame(compiled, now, at);
         if (cubic && f == 1)
             store_beyond(compiled, before, now, beyond, out);

@@ -1,13 +1,15 @@
-/* Clips for the kernel: resampled at equal distances with the fewest frames that keep the measured error within the
- * bound.
+/* Clips for the kernel: resampled at equal distances, or in stretches with a distance each, with few frames that keep
+ * the measured error within the bound.
  *
  * The error compares the kernel's palette with the exact palette at virtual vertices around each joint. So it covers
  * everything: resampling, normalised linear interpolation instead of slerp, rounding. The kernel used has no fused
  * multiply-add, so that the same file compiles to the same clips on every machine. */
 #include "resample.h"
 
+#include "exact_cache.h"
 #include "frames.h"
 #include "kernels/isa.h"
+#include "stretches.h"
 
 #include <throng/anim/exact.h>
 #include <throng/anim/weights.h>
@@ -34,10 +36,9 @@
  * A stepped clip uses only the times of keys that differ from the one before, and measures only between them, because
  * rounding decides on which side of a key its own time lies. */
 typedef struct schedule {
-    double *times;
-    size_t authored; /* ascending, distinct; the times between follow */
-    size_t first;    /* index of the first measured time */
-    size_t count;
+    double *times;   /* ascending, distinct authored times; then the measured ones, ascending */
+    size_t authored; /* number of the former */
+    size_t count;    /* of both */
     bool splines;
     bool is_stepped; /* frames hold until the next one, as the keys do */
 } schedule;
@@ -48,12 +49,19 @@ typedef struct probe {
     double center[3], axes[3][3];
 } probe;
 
+/* A grid over a clip, and where an attempt fails on it. */
+typedef struct cell_grid {
+    double duration, per_clip; /* a fraction if the last cell is shorter than the others */
+    uint32_t cells;            /* without that one */
+    uint8_t *fails;            /* by cell: 1 at the first of a frame's cells if its error is beyond the bound */
+    const char *frames;        /* at the beginning of each cell, and at the end of the last; or NULL */
+} cell_grid;
+
 typedef struct compiler {
     th_compiled_model *compiled;
     const th_model *model;
-    probe *probes;    /* one per bone */
-    th_dmat34 *pose;  /* joint_count */
-    th_dmat34 *exact; /* bone_count */
+    probe *probes; /* one per bone */
+    th_exact_cache cache;
     const th_kernels *kernels;
     double *reaches, *weights; /* of weights: th_weight_reaches; exact values, then errors */
     float *palettes;           /* MEASURED_AT_ONCE palettes */
@@ -75,7 +83,7 @@ static bool set_probe(const compiler *c, const th_bone *bone, probe *p)
 {
     th_dmat34 inverse_bind = th_dmat34_from(bone->inverse_bind), mesh_from_joint = TH_DMAT34_IDENTITY;
     th_dmat34_invert(&inverse_bind, &mesh_from_joint);
-    th_dmat34 rest = th_dmat34_mul(c->pose[bone->joint], inverse_bind), scene;
+    th_dmat34 rest = th_dmat34_mul(c->cache.pose[bone->joint], inverse_bind), scene;
     double shell = TH_SHELL_M / TH_REFERENCE_SIZE_M * c->model->size;
     *p = (probe){.center = {mesh_from_joint.m[3], mesh_from_joint.m[7], mesh_from_joint.m[11]}};
     if (!th_dmat34_invert(&rest, &scene))
@@ -124,7 +132,7 @@ static void hold_box(const box *vertices, probe *p)
 static bool set_probes(compiler *c)
 {
     box *boxes = NULL;
-    th_exact_pose(c->model, NULL, 0, TH_INTERPOLATION_AUTHORED, c->pose);
+    th_exact_pose(c->model, NULL, 0, TH_INTERPOLATION_AUTHORED, c->cache.pose);
     for (uint32_t b = 0; b < c->model->bone_count; b++) {
         if (set_probe(c, &c->model->bones[b], &c->probes[b]))
             continue;
@@ -175,9 +183,9 @@ static void measure_weights(compiler *c, const th_clip *clip, double ticks, cons
         *w = (worst){error, ticks, joint};
 }
 
-/* Updates *w with the errors at up to MEASURED_AT_ONCE times. */
+/* Updates *w with the errors at up to MEASURED_AT_ONCE times, of which errors[] gets the largest at each. */
 static void measure_some(compiler *c, const th_compiled_clip *compiled_clip, const double *ticks, uint32_t count,
-                         worst *w)
+                         double *errors, worst *w)
 {
     assert(count > 0 && count <= MEASURED_AT_ONCE && MEASURED_AT_ONCE % c->kernels->width == 0);
     assert(compiled_clip->keys);
@@ -196,45 +204,131 @@ static void measure_some(compiler *c, const th_compiled_clip *compiled_clip, con
                         c->matrices, palettes);
     }
     for (uint32_t i = 0; i < count; i++) {
-        th_exact_pose(c->model, compiled_clip->clip, ticks[i], c->compiled->interpolation, c->pose);
-        th_exact_palette(c->model, c->pose, c->exact);
+        bool kept;
+        const th_dmat34 *exact = th_exact_cache_palette(&c->cache, ticks[i], &kept);
+        worst here = {0};
         for (uint32_t b = 0; b < c->model->bone_count; b++) {
-            double error = probe_error(&c->probes[b], &c->exact[b], c->palettes + i * c->palette_floats + b * TH_ENTRY);
-            if (error > w->error)
-                *w = (worst){error, ticks[i], c->model->bones[b].joint};
+            double error = probe_error(&c->probes[b], &exact[b], c->palettes + i * c->palette_floats + b * TH_ENTRY);
+            if (error > here.error)
+                here = (worst){error, ticks[i], c->model->bones[b].joint};
         }
-        measure_weights(c, compiled_clip->clip, ticks[i], c->palettes + i * c->palette_floats, w);
+        measure_weights(c, compiled_clip->clip, ticks[i], c->palettes + i * c->palette_floats, &here);
+        if (here.error > w->error)
+            *w = here;
+        errors[i] = here.error;
+        c->budget -= kept ? (c->model->joint_count + 1) / 2 : c->model->joint_count; /* see TH_COMPILE_BUDGET */
+        c->budget -= c->model->weight_count;
     }
-    c->budget -= (int64_t)count * (c->model->joint_count + c->model->weight_count);
 }
 
-/* Measures at the scheduled times, and at a quarter and three quarters of each interval: there normalised linear
- * interpolation differs most from slerp; in the middle they agree. A spline usually differs most from a straight line
- * in the middle. A held frame differs most from moving tracks at its ends, which also show whether it begins with its
- * key. Stops early once beyond the bound. */
-static worst measure(compiler *c, const th_compiled_clip *compiled_clip, const schedule *s)
+/* An interval of clip time, in ticks. */
+typedef struct span {
+    double begin, end;
+} span;
+
+/* Measures a clip, a batch of times after the other. */
+typedef struct measurement {
+    compiler *c;
+    const th_compiled_clip *compiled_clip;
+    const cell_grid *grid; /* gets what fails; NULL: stops at the first that does */
+    uint32_t group;        /* cells in a frame's interval */
+    double ticks[MEASURED_AT_ONCE];
+    uint32_t count;
+    worst worst;
+} measurement;
+
+static bool goes_on(const measurement *m)
+{
+    return m->c->budget > 0 && (m->grid || m->worst.error <= m->c->compiled->bound);
+}
+
+static uint8_t *group_at(const measurement *m, double ticks)
+{
+    const double cell = fmin(m->grid->cells - 1.0, ticks / m->grid->duration * m->grid->per_clip);
+    return m->grid->fails + (uint32_t)cell / m->group * m->group;
+}
+
+static void measure_batch(measurement *m)
+{
+    double errors[MEASURED_AT_ONCE];
+    if (m->count == 0)
+        return;
+    measure_some(m->c, m->compiled_clip, m->ticks, m->count, errors, &m->worst);
+    for (uint32_t i = 0; m->grid && i < m->count; i++)
+        *group_at(m, m->ticks[i]) |= errors[i] > m->c->compiled->bound;
+    m->count = 0;
+}
+
+static void measure_at(measurement *m, double ticks)
+{
+    if (m->grid && *group_at(m, ticks))
+        return;
+    m->ticks[m->count++] = ticks;
+    if (m->count == MEASURED_AT_ONCE)
+        measure_batch(m);
+}
+
+/* Index of the first measured time at or after `ticks`. */
+static size_t first_measured(const schedule *s, double ticks)
+{
+    size_t low = s->authored, high = s->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (s->times[middle] < ticks)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Drops the last bits, so that the same time is found in the cache if it was computed another way. */
+static double round_ticks(const th_compiled_clip *compiled_clip, double ticks)
+{
+    const double parts = 0x1p44 / duration_of(compiled_clip);
+    return round(ticks * parts) / parts;
+}
+
+/* Measures at a quarter and three quarters of each interval: there normalised linear interpolation differs most from
+ * slerp; in the middle they agree. A spline usually differs most from a straight line in the middle. A held frame
+ * differs most from moving tracks at its ends, which also show whether it begins with its key. */
+static void measure_between(measurement *m, const th_stretch *stretch, const schedule *s)
 {
     static const double lines[] = {0.25, 0.75}, splines[] = {0.25, 0.5, 0.75},
                         ends[] = {TH_STEPPED_KEY_TOLERANCE, 1 - TH_STEPPED_KEY_TOLERANCE};
-    worst w = {0};
-    measure_some(c, compiled_clip, &c->suspect, 1, &w);
-    for (size_t i = s->first; i < s->count && w.error <= c->compiled->bound && c->budget > 0; i += MEASURED_AT_ONCE)
-        measure_some(c, compiled_clip, s->times + i,
-                     (uint32_t)(s->count - i < MEASURED_AT_ONCE ? s->count - i : MEASURED_AT_ONCE), &w);
-    double duration = duration_of(compiled_clip);
     const double *parts = s->is_stepped ? ends : s->splines ? splines : lines;
-    uint32_t part_count = s->splines && !s->is_stepped ? 3 : 2,
-             total = duration > 0 ? part_count * compiled_clip->interval_count : 0;
-    for (uint32_t i = 0; i < total && w.error <= c->compiled->bound && c->budget > 0; i += MEASURED_AT_ONCE) {
-        double between[MEASURED_AT_ONCE];
-        uint32_t n = total - i < MEASURED_AT_ONCE ? total - i : MEASURED_AT_ONCE;
-        for (uint32_t k = 0; k < n; k++) {
-            uint32_t interval = (i + k) / part_count;
-            between[k] = duration * (interval + parts[(i + k) % part_count]) / compiled_clip->interval_count;
-        }
-        measure_some(c, compiled_clip, between, n, &w);
+    const uint32_t part_count = s->splines && !s->is_stepped ? 3 : 2;
+    for (uint32_t i = 0; i < stretch->interval_count && goes_on(m); i++)
+        for (uint32_t p = 0; p < part_count; p++)
+            measure_at(m, round_ticks(m->compiled_clip, th_frames_ticks(m->compiled_clip, stretch, i + parts[p])));
+}
+
+/* Measures at the scheduled times within the span, in four sweeps. The first meets the middle of two cells, so that
+ * cells that fail cost little. */
+static void measure_scheduled(measurement *m, span over, const schedule *s)
+{
+    const size_t first = first_measured(s, over.begin);
+    for (size_t k = 0; k < 4; k++)
+        for (size_t i = first + (k + 2) % 4; i < s->count && s->times[i] <= over.end && goes_on(m); i += 4)
+            measure_at(m, s->times[i]);
+}
+
+/* Measures a clip whose stretches cover the span. Stops early once beyond the bound, or goes on to tell which cells
+ * are: see measurement. Of frames further apart than cells, the scheduled times tell enough of these. */
+static worst measure(compiler *c, const th_compiled_clip *compiled_clip, span over, const schedule *s,
+                     const cell_grid *grid)
+{
+    const double group = grid ? round(grid->per_clip / compiled_clip->stretches->rate) : 0;
+    measurement m = {.c = c, .compiled_clip = compiled_clip, .grid = grid, .group = (uint32_t)fmax(1, group)};
+    if (!grid && c->suspect >= over.begin && c->suspect <= over.end) {
+        measure_at(&m, c->suspect);
+        measure_batch(&m);
     }
-    return w;
+    measure_scheduled(&m, over, s);
+    for (uint32_t i = 0; i < compiled_clip->stretch_count && over.end > over.begin && m.group == 1; i++)
+        measure_between(&m, &compiled_clip->stretches[i], s);
+    measure_batch(&m);
+    return m.worst;
 }
 
 /* ---- choosing the rate ---- */
@@ -294,7 +388,7 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
         most += clip->weight_tracks[t].track.key_count;
         splines |= clip->weight_tracks[t].track.tangents != NULL;
     }
-    double *times = malloc((1 + MOST_PARTS) * most * sizeof *times);
+    double *times = malloc((2 + MOST_PARTS) * most * sizeof *times);
     if (!times)
         return (schedule){0};
     times[n++] = 0;
@@ -315,10 +409,13 @@ static schedule schedule_of(const th_clip *clip, bool is_stepped)
             times[distinct++] = times[i];
     schedule s = {
         .times = times, .authored = distinct, .count = distinct, .splines = splines, .is_stepped = is_stepped};
-    if (is_stepped)
-        s.first = distinct > 1 ? distinct : 0;
+    if (!is_stepped || distinct == 1) {
+        memcpy(times + distinct, times, distinct * sizeof *times);
+        s.count += distinct;
+    }
     add_between(&s, splines ? quarters : middles, splines ? MOST_PARTS : 1);
-    assert(s.count <= (1 + MOST_PARTS) * most);
+    assert(s.count <= (2 + MOST_PARTS) * most);
+    qsort(times + distinct, s.count - distinct, sizeof *times, compare_doubles);
     return s;
 }
 
@@ -334,49 +431,63 @@ static double common_step(double a, double b, double noise)
     return a;
 }
 
-/* The most frequent interval between authored keys. If fewer than half are alike: one tick, if a frame can be that
- * short, else the average. */
-static double usual_step(const schedule *s, double ticks_per_second, double noise)
+/* The most frequent interval between authored keys, or 0 if fewer than half are alike. */
+static double usual_step(const schedule *s)
 {
     assert(s->authored > 1);
-    const size_t count = s->authored - 1;
-    double usual = ticks_per_second <= MAX_RATE_HZ ? 1 : s->times[count] / (double)count;
-    double *steps = malloc(count * sizeof *steps);
-    if (!steps)
-        return usual;
-    for (size_t i = 0; i < count; i++)
-        steps[i] = s->times[i + 1] - s->times[i];
-    qsort(steps, count, sizeof *steps, compare_doubles);
+    const double noise = noise_of(s);
+    size_t count = 0;
+    double usual = 0, *steps = malloc(s->authored * sizeof *steps);
+    for (size_t i = 1; steps && i < s->authored; i++)
+        if (s->times[i] - s->times[i - 1] > noise)
+            steps[count++] = s->times[i] - s->times[i - 1];
+    if (count > 0)
+        qsort(steps, count, sizeof *steps, compare_doubles);
     for (size_t begin = 0, end; begin < count; begin = end) {
         for (end = begin + 1; end < count && steps[end] - steps[begin] <= noise; end++)
             ;
-        if (2 * (end - begin) >= count && steps[begin] > noise)
+        if (2 * (end - begin) >= count)
             usual = steps[begin];
     }
     free(steps);
     return usual;
 }
 
-/* Intervals of the coarsest grid that contains all authored keys: their common step. If there is none (hand-made times,
- * reduced keys, inserted keys), the usual step. */
-static double authored_intervals(const schedule *s, double ticks_per_second)
+/* Intervals of the coarsest grid that contains all authored keys: their common step. */
+static double common_intervals(const schedule *s)
 {
-    assert(s->authored > 1 && ticks_per_second > 0);
-    double duration = s->times[s->authored - 1], noise = noise_of(s), step = duration;
+    assert(s->authored > 1);
+    double noise = noise_of(s), step = s->times[s->authored - 1], common = 0;
     for (size_t i = 1; i < s->authored; i++)
         if (s->times[i] - s->times[i - 1] > noise)
             step = common_step(step, s->times[i] - s->times[i - 1], noise);
-    double average = (double)s->authored - 1, common = 0;
     for (size_t i = 1; i < s->authored;
          i++) /* one by one: a small error of the step adds up to whole intervals at the end */
         common += round((s->times[i] - s->times[i - 1]) / step);
-    double rate = ticks_per_second / step;
-    if (common <= average * MAX_REFINEMENT || rate <= MAX_RATE_HZ)
-        return fmax(1, common); /* 0 if all keys are so close that they count as one */
-    return fmax(1, round(duration / usual_step(s, ticks_per_second, noise)));
+    return fmax(1, common); /* 0 if all keys are so close that they count as one */
 }
 
-/* A clip resampled at one rate. */
+/* The common intervals. If they are very short (hand-made times, reduced keys, inserted keys), those of the usual step.
+ * If there is none: one tick, if a frame can be that short, else the average. */
+static double authored_intervals(const schedule *s, double ticks_per_second)
+{
+    assert(s->authored > 1 && ticks_per_second > 0);
+    const double duration = s->times[s->authored - 1], average = (double)s->authored - 1, common = common_intervals(s);
+    if (common <= average * MAX_REFINEMENT || common / duration * ticks_per_second <= MAX_RATE_HZ)
+        return common;
+    const double usual = usual_step(s);
+    const double step = usual > 0 ? usual : ticks_per_second <= MAX_RATE_HZ ? 1 : duration / average;
+    return fmax(1, round(duration / step));
+}
+
+/* ---- attempts ---- */
+
+static bool fits(const compiler *c, double intervals)
+{
+    return intervals <= MAX_INTERVALS && intervals <= MAX_CLIP_BYTES / (double)(c->compiled->program.frame_bytes + 1);
+}
+
+/* A clip resampled at the rates of compiled_clip. */
 typedef struct attempt {
     void *keys; /* the caller frees it; NULL on failure: */
     const char *reason;
@@ -385,30 +496,45 @@ typedef struct attempt {
     worst worst;
 } attempt;
 
-static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t intervals, const schedule *s)
+/* Ends the clip with one more stretch. */
+static void add_stretch(th_compiled_clip *compiled_clip, span over, uint32_t intervals)
 {
-    assert(intervals > 0 && intervals <= MAX_INTERVALS);
+    assert(compiled_clip->stretch_count < TH_MAX_STRETCHES);
+    const double duration = duration_of(compiled_clip), early = compiled_clip->is_stepped ? 1 + TH_TIME_ROUNDING : 1;
+    compiled_clip->stretches[compiled_clip->stretch_count++] = (th_stretch){
+        .begin = duration > 0 ? over.begin / duration : 0,
+        .rate = intervals * early / (duration > 0 ? (over.end - over.begin) / duration : 1),
+        .first_frame = compiled_clip->interval_count,
+        .interval_count = intervals,
+    };
+    compiled_clip->interval_count += intervals;
+    for (uint32_t i = compiled_clip->stretch_count; i < TH_MAX_STRETCHES; i++)
+        compiled_clip->stretches[i].begin = HUGE_VAL;
+}
+
+/* Writes the frames of stretches that cover `over`, and measures them. grid: see measurement; then keys that miss the
+ * bound are kept, too. first: see th_frames_write. */
+static attempt try_stretches(compiler *c, const th_compiled_clip *compiled_clip, span over, const schedule *s,
+                             const cell_grid *grid, const char *first)
+{
+    assert(compiled_clip->interval_count > 0 && compiled_clip->interval_count <= MAX_INTERVALS);
     const th_compiled_model *compiled = c->compiled;
-    const double frames_per_cycle = intervals * (s->is_stepped ? 1 + TH_TIME_ROUNDING : 1);
-    attempt a = {.compiled_clip = {.clip = clip,
-                                   .interval_count = intervals,
-                                   .is_stepped = s->is_stepped,
-                                   .frames_per_cycle = frames_per_cycle},
-                 .reason = TOO_LONG};
+    const uint32_t intervals = compiled_clip->interval_count;
+    attempt a = {.compiled_clip = *compiled_clip, .reason = TOO_LONG};
     c->budget -= (int64_t)intervals * compiled->track_count / FRAMES_OF_A_POSE;
     if (c->budget <= 0)
         return a;
     a.keys = malloc(th_frames_count(&compiled->program, intervals) * compiled->program.frame_bytes + 1);
-    if (!a.keys || !th_frames_write(compiled, &a.compiled_clip, a.keys)) {
+    if (!a.keys || !th_frames_write(compiled, &a.compiled_clip, first, a.keys)) {
         free(a.keys);
         return (attempt){.out_of_memory = true};
     }
     a.compiled_clip.keys = a.keys;
-    a.worst = measure(c, &a.compiled_clip, s);
+    a.worst = measure(c, &a.compiled_clip, over, s, grid);
     c->suspect = a.worst.ticks;
-    if (c->budget > 0 && a.worst.error <= compiled->bound)
+    if (c->budget > 0 && (grid || a.worst.error <= compiled->bound))
         return a;
-    bool moves = clip && clip->duration_ticks > 0;
+    bool moves = duration_of(compiled_clip) > 0;
     a.reason = c->budget <= 0 ? TOO_LONG
                : moves        ? "no rate up to 240 Hz or 8 times the authored one holds the error bound"
                               : "its pose is more than translation, rotation and scale";
@@ -416,6 +542,22 @@ static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t interval
     a.keys = NULL;
     return a;
 }
+
+/* Tries one rate on a part of the clip, as if there were no other. */
+static attempt try_part(compiler *c, const th_clip *clip, span over, uint32_t intervals, const schedule *s,
+                        const cell_grid *grid, const char *first)
+{
+    th_compiled_clip part = {.clip = clip, .is_stepped = s->is_stepped};
+    add_stretch(&part, over, intervals);
+    return try_stretches(c, &part, over, s, grid, first);
+}
+
+static attempt try_intervals(compiler *c, const th_clip *clip, uint32_t intervals, const schedule *s)
+{
+    return try_part(c, clip, (span){0, clip ? clip->duration_ticks : 0}, intervals, s, NULL, NULL);
+}
+
+/* ---- one rate ---- */
 
 /* Refines the authored grid until the bound is met. *fails: intervals of the last attempt that missed it. */
 static attempt refine(compiler *c, const th_clip *clip, const schedule *s, uint32_t *fails)
@@ -425,11 +567,10 @@ static attempt refine(compiler *c, const th_clip *clip, const schedule *s, uint3
         return try_intervals(c, clip, 1, s);
     double authored = authored_intervals(s, clip->ticks_per_second);
     double rate_hz = authored / clip->duration_ticks * clip->ticks_per_second;
-    double most = MAX_CLIP_BYTES / (double)(c->compiled->program.frame_bytes + 1);
     attempt a = {.reason = "it would take too many frames"};
     for (uint32_t times = 1; times <= MAX_REFINEMENT || times * rate_hz <= MAX_RATE_HZ; times *= 2) {
         double intervals = authored * times;
-        if (intervals > MAX_INTERVALS || intervals > most)
+        if (!fits(c, intervals))
             break;
         a = try_intervals(c, clip, (uint32_t)intervals, s);
         if (a.keys || a.out_of_memory || c->budget <= 0)
@@ -440,15 +581,25 @@ static attempt refine(compiler *c, const th_clip *clip, const schedule *s, uint3
 }
 
 /* Finds the fewest intervals that meet the bound: halves the grid's count, which visits its divisors. Stepped clips
- * keep their grid, because any other would move the starts of frames away from the keys. */
-static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s)
+ * keep their grid, because any other would move the starts of frames away from the keys. known: how many times the
+ * authored rate holds the bound, while half of that does not; 0: not known. best: an attempt at `known` times, if it
+ * has keys. */
+static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s, uint32_t known, attempt best)
 {
     assert(s->times && s->count > 0);
-    uint32_t fails;
-    attempt best = refine(c, clip, s, &fails);
-    while (best.keys && !s->is_stepped && best.compiled_clip.interval_count - fails > 1 && c->budget > 0) {
-        uint32_t middle = fails + (best.compiled_clip.interval_count - fails) / 2;
-        assert(fails < middle && middle < best.compiled_clip.interval_count);
+    uint32_t fails, holds;
+    if (known > 0) {
+        const double authored = authored_intervals(s, clip->ticks_per_second);
+        holds = (uint32_t)(authored * known);
+        fails = known > 1 ? holds / 2 : 0;
+    } else {
+        best = refine(c, clip, s, &fails);
+        holds = best.compiled_clip.interval_count;
+        if (!best.keys || s->is_stepped)
+            return best;
+    }
+    while (holds - fails > 1 && c->budget > 0) {
+        const uint32_t middle = fails + (holds - fails) / 2;
         attempt a = try_intervals(c, clip, middle, s);
         if (a.out_of_memory) {
             free(best.keys);
@@ -457,11 +608,269 @@ static attempt find_rate(compiler *c, const th_clip *clip, const schedule *s)
         if (a.keys) {
             free(best.keys);
             best = a;
-        } else {
-            fails = middle;
         }
+        *(a.keys ? &holds : &fails) = middle;
     }
-    return best;
+    return best.keys ? best : try_intervals(c, clip, holds, s);
+}
+
+/* ---- several rates ---- */
+
+enum {
+    ONE = 5,        /* the level of one frame a cell; each below is of half as many */
+    MOST_RUN = 256, /* cells tried at once; a multiple of 1 << ONE */
+};
+
+/* What one clip needs where. */
+typedef struct survey {
+    compiler *c;
+    const th_clip *clip;
+    const schedule *schedule;
+    cell_grid grid;
+    double frames[TH_MOST_LEVELS]; /* in a cell, ascending: 1 / 32 to 1 / 2, 1, 2, ... */
+    uint32_t level_count;
+    uint8_t *need; /* by cell: the lowest level that holds the bound, or level_count */
+} survey;
+
+static double line_at(const cell_grid *g, double cell)
+{
+    return cell < g->per_clip ? g->duration * cell / g->per_clip : g->duration;
+}
+
+/* The grid of the usual step. Where that is known imprecisely, each key on the grid makes it more precise. */
+static cell_grid grid_of(const schedule *s, double authored)
+{
+    const double duration = s->times[s->authored - 1];
+    double step = usual_step(s);
+    const double noise = fmin(noise_of(s), step / 8);
+    for (size_t i = 1; step > 0 && i < s->authored; i++) {
+        const double line = round(s->times[i] / step);
+        if (line > 0 && fabs(s->times[i] - line * step) <= noise)
+            step = s->times[i] / line;
+    }
+    const double cells = step > 0 ? duration / step : authored, whole = round(cells);
+    const double per_clip = whole > 0 && fabs(cells - whole) * step <= noise ? whole : cells;
+    return (cell_grid){.duration = duration, .per_clip = per_clip, .cells = (uint32_t)fmin(per_clip, MAX_INTERVALS)};
+}
+
+static void add_level(survey *v, double frames)
+{
+    if (v->level_count < TH_MOST_LEVELS)
+        v->frames[v->level_count++] = frames;
+}
+
+/* Halves of the usual rate, its doubles below the rate of the grid that contains all keys, then the rates that one rate
+ * would try. */
+static void set_levels(survey *v)
+{
+    const cell_grid *g = &v->grid;
+    const double rate_hz = g->per_clip / g->duration * v->clip->ticks_per_second, all = common_intervals(v->schedule);
+    const double times = round(all / g->per_clip), most = 64;
+    const bool nested = times > 1 && times <= most && fabs(times * g->per_clip - all) < 0.5;
+    const double common = nested ? times : 1;
+    for (int i = ONE; i > 0; i--)
+        add_level(v, 1.0 / (1 << i));
+    for (double frames = 1; frames < common; frames *= 2)
+        add_level(v, frames);
+    for (double frames = common; frames <= common * MAX_REFINEMENT || frames * rate_hz <= MAX_RATE_HZ; frames *= 2)
+        add_level(v, frames);
+}
+
+static const char *frame_at(const survey *v, uint32_t cell)
+{
+    return v->grid.frames ? v->grid.frames + cell * v->c->compiled->program.frame_bytes : NULL;
+}
+
+/* Tries a level on cells [begin, end), and sets what fails. */
+static attempt try_cells(survey *v, uint32_t begin, uint32_t end, uint32_t level)
+{
+    const span over = {line_at(&v->grid, begin), line_at(&v->grid, end)};
+    const double intervals = (end - begin) * v->frames[level];
+    memset(v->grid.fails + begin, 0, end - begin);
+    if (fits(v->c, intervals))
+        return try_part(v->c, v->clip, over, (uint32_t)intervals, v->schedule, &v->grid, frame_at(v, begin));
+    memset(v->grid.fails + begin, 1, end - begin);
+    return (attempt){0};
+}
+
+/* The same without frames. Returns false if there is no memory or budget for it. */
+static bool check_cells(survey *v, uint32_t begin, uint32_t end, uint32_t level)
+{
+    attempt a = try_cells(v, begin, end, level);
+    free(a.keys);
+    return !a.out_of_memory && v->c->budget > 0;
+}
+
+/* Tries a level of more than one frame a cell wherever none below holds. */
+static bool try_level(survey *v, uint32_t level)
+{
+    for (uint32_t begin = 0, end; begin < v->grid.cells; begin = end) {
+        for (end = begin; end < v->grid.cells && end - begin < MOST_RUN && v->need[end] == v->level_count; end++)
+            ;
+        if (end > begin && !check_cells(v, begin, end, level))
+            return false;
+        for (uint32_t i = begin; i < end; i++)
+            v->need[i] = (uint8_t)(v->grid.fails[i] ? v->level_count : level);
+        end += end == begin;
+    }
+    return true;
+}
+
+/* Whether all cells of a group need the level. */
+static bool group_needs(const survey *v, uint32_t begin, uint32_t size, uint32_t level)
+{
+    for (uint32_t i = begin; i < begin + size; i++)
+        if (i >= v->grid.cells || v->need[i] != level)
+            return false;
+    return true;
+}
+
+/* Tries a level of one frame in several cells wherever the next one holds. */
+static bool try_groups(survey *v, uint32_t level)
+{
+    const uint32_t size = 1u << (ONE - level);
+    for (uint32_t begin = 0, end; begin < v->grid.cells; begin = end) {
+        for (end = begin; end - begin < MOST_RUN && group_needs(v, end, size, level + 1); end += size)
+            ;
+        if (end > begin && !check_cells(v, begin, end, level))
+            return false;
+        for (uint32_t i = begin; i < end; i += size)
+            if (!v->grid.fails[i])
+                memset(v->need + i, (int)level, size);
+        end += end == begin ? size : 0;
+    }
+    return true;
+}
+
+/* Whether the cell of the largest error is lost at any level. */
+static bool is_hopeless(survey *v)
+{
+    const double cell = v->c->suspect / v->grid.duration * v->grid.per_clip;
+    const uint32_t worst_cell = (uint32_t)fmin(v->grid.cells - 1.0, cell);
+    return !check_cells(v, worst_cell, worst_cell + 1, v->level_count - 1) || v->grid.fails[worst_cell];
+}
+
+/* *one: an attempt of one frame a cell; the caller frees its keys. Returns false if some cell needs more than there is,
+ * or without memory or budget. */
+static bool find_needs(survey *v, attempt *one)
+{
+    *one = try_cells(v, 0, v->grid.cells, ONE);
+    v->grid.frames = one->keys;
+    const bool holds = one->keys && one->worst.error <= v->c->compiled->bound;
+    for (uint32_t i = 0; i < v->grid.cells; i++)
+        v->need[i] = (uint8_t)(v->grid.fails[i] ? v->level_count : ONE);
+    if (!one->keys || (!holds && is_hopeless(v)))
+        return false;
+    for (uint32_t level = ONE + 1; !holds && level < v->level_count; level++)
+        if (!try_level(v, level))
+            return false;
+    for (uint32_t level = ONE; level-- > 0;)
+        if (!try_groups(v, level))
+            return false;
+    return !memchr(v->need, (int)v->level_count, v->grid.cells);
+}
+
+/* Finds few intervals that meet the bound from cell `begin` on, beginning at a level. Returns 0 if there are none. */
+static uint32_t find_intervals(survey *v, uint32_t begin, double cells, uint32_t level)
+{
+    compiler *c = v->c;
+    const span over = {line_at(&v->grid, begin), line_at(&v->grid, begin + cells)};
+    const char *first = frame_at(v, begin);
+    uint32_t fails = level > 0 ? (uint32_t)(cells * v->frames[level - 1]) : 0;
+    /* From one frame a cell on, the frames are those that showed what the cells need. */
+    uint32_t holds = level >= ONE && cells >= 1 ? (uint32_t)(cells * v->frames[level]) : 0;
+    for (; level < v->level_count && holds == 0 && c->budget > 0; level++) {
+        const double intervals = ceil(cells * v->frames[level]);
+        if (!fits(c, intervals))
+            return 0;
+        attempt a = try_part(c, v->clip, over, (uint32_t)intervals, v->schedule, NULL, first);
+        free(a.keys);
+        *(a.keys ? &holds : &fails) = (uint32_t)intervals;
+    }
+    while (holds > fails + 1 + holds / 64 && c->budget > 0) {
+        const uint32_t middle = fails + (holds - fails) / 2;
+        attempt a = try_part(c, v->clip, over, middle, v->schedule, NULL, first);
+        free(a.keys);
+        *(a.keys ? &holds : &fails) = middle;
+    }
+    return holds;
+}
+
+/* Several rates must save this part of the frames of one rate, and as many frames. */
+#define SAVES        0.25
+#define SAVES_FRAMES 32
+
+/* Chooses the stretches. Returns their number, 0 if they would not save enough. *most: frames of the highest level. */
+static uint32_t choose_runs(const survey *v, th_cells runs[TH_MAX_STRETCHES], double *most)
+{
+    const bool rest = v->grid.per_clip > v->grid.cells; /* the shorter cell at the end is a stretch of its own */
+    const uint32_t count =
+        th_stretches_choose(v->need, v->grid.cells, v->frames, v->level_count, TH_MAX_STRETCHES - rest, runs);
+    double several = 0;
+    *most = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        several += (runs[i].end - runs[i].begin) * v->frames[runs[i].level];
+        *most = fmax(*most, v->frames[runs[i].level]);
+    }
+    const double one = *most * v->grid.cells;
+    return count + rest > 1 && several <= (1 - SAVES) * one && several <= one - SAVES_FRAMES ? count : 0;
+}
+
+/* Ends the clip with a stretch from cell `begin` on. Returns false if no rate holds the bound. */
+static bool append(survey *v, uint32_t begin, double cells, uint32_t level, th_compiled_clip *compiled_clip)
+{
+    const uint32_t intervals = find_intervals(v, begin, cells, level);
+    if (intervals == 0 || !fits(v->c, (double)compiled_clip->interval_count + intervals))
+        return false;
+    add_stretch(compiled_clip, (span){line_at(&v->grid, begin), line_at(&v->grid, begin + cells)}, intervals);
+    return true;
+}
+
+static attempt try_runs(survey *v, const th_cells *runs, uint32_t count)
+{
+    const cell_grid *g = &v->grid;
+    th_compiled_clip compiled_clip = {.clip = v->clip};
+    for (uint32_t i = 0; i < count; i++)
+        if (!append(v, runs[i].begin, runs[i].end - runs[i].begin, runs[i].level, &compiled_clip))
+            return (attempt){0};
+    if (g->per_clip > g->cells && !append(v, g->cells, g->per_clip - g->cells, ONE, &compiled_clip))
+        return (attempt){0};
+    return try_stretches(v->c, &compiled_clip, (span){0, g->duration}, v->schedule, NULL, NULL);
+}
+
+/* Finds stretches of several rates that meet the bound with fewer frames than one rate would. Returns an attempt
+ * without keys if there are none. *one: an attempt at the authored rate, if it holds the bound; *known: see find_rate.
+ */
+static attempt find_rates(compiler *c, const th_clip *clip, const schedule *s, attempt *one, uint32_t *known)
+{
+    th_cells runs[TH_MAX_STRETCHES];
+    attempt a = {0};
+    *known = 0;
+    *one = a;
+    if (!clip || s->is_stepped || s->authored < 3 || c->compiled->program.curve == TH_INTERPOLATION_CUBIC)
+        return a;
+    const double authored = authored_intervals(s, clip->ticks_per_second);
+    survey v = {.c = c, .clip = clip, .schedule = s, .grid = grid_of(s, authored)};
+    if (v.grid.cells < 2 || v.grid.cells >= MAX_INTERVALS)
+        return a;
+    set_levels(&v);
+    v.need = malloc(v.grid.cells);
+    v.grid.fails = malloc(v.grid.cells);
+    if (v.need && v.grid.fails && find_needs(&v, one)) {
+        double most;
+        const uint32_t count = choose_runs(&v, runs, &most);
+        if (count > 0)
+            a = try_runs(&v, runs, count);
+        if (v.grid.per_clip == authored)
+            *known = (uint32_t)fmax(1, most);
+    }
+    if (a.keys || *known != 1 || one->worst.error > c->compiled->bound) {
+        free(one->keys);
+        one->keys = NULL;
+    }
+    free(v.need);
+    free(v.grid.fails);
+    return a;
 }
 
 /* ---- clips ---- */
@@ -493,6 +902,7 @@ static void set_report(const attempt *a, const th_compiled_model *compiled, th_c
     report->compiled = true;
     report->reason = "";
     report->frame_count = compiled_clip->interval_count + 1;
+    report->stretch_count = compiled_clip->stretch_count;
     report->rate_hz = duration > 0 ? compiled_clip->interval_count / duration * ticks_per_second : 0;
     report->bytes = th_frames_count(&compiled->program, compiled_clip->interval_count) * compiled->program.frame_bytes;
     report->max_error = a->worst.error;
@@ -508,7 +918,14 @@ static attempt compile_as(compiler *c, const th_clip *clip, bool is_stepped)
     if (!s.times)
         return (attempt){.out_of_memory = true};
     c->suspect = 0;
-    attempt a = find_rate(c, clip, &s);
+    uint32_t known = 0;
+    attempt a = {.out_of_memory = !th_exact_cache_begin(&c->cache, clip, 2 * s.count)}, one;
+    if (!a.out_of_memory)
+        a = find_rates(c, clip, &s, &one, &known);
+    if (!a.keys && !a.out_of_memory)
+        a = find_rate(c, clip, &s, known, one);
+    if (!a.keys && !a.out_of_memory && known > 0)
+        a = find_rate(c, clip, &s, 0, (attempt){0});
     if (clip)
         free(s.times);
     return a;
@@ -561,10 +978,9 @@ static bool compile_clip(compiler *c, th_compiled_clip *compiled_clip, th_clip_r
 static void compiler_fini(compiler *c)
 {
     free(c->probes);
-    free(c->pose);
-    free(c->exact);
     free(c->reaches);
     free(c->weights);
+    th_exact_cache_fini(&c->cache);
     free(c->palettes);
     free(c->matrices);
 }
@@ -577,13 +993,12 @@ static bool compiler_init(compiler *c, th_compiled_model *compiled, int64_t budg
         th_isa_kernels(th_isa_available(TH_ISA_SSE4) ? TH_ISA_SSE4 : TH_ISA_SCALAR); /* both give the same bytes */
     c->palette_floats = th_cache_line_round(compiled->program.entry_count * TH_ENTRY * sizeof(float)) / sizeof(float);
     c->probes = calloc(model->bone_count + 1u, sizeof *c->probes);
-    c->pose = calloc(model->joint_count, sizeof *c->pose);
-    c->exact = calloc(model->bone_count + 1u, sizeof *c->exact);
     c->reaches = th_weight_reaches(model);
     c->weights = calloc(model->weight_count + 1u, sizeof *c->weights);
     c->palettes = th_cache_line_alloc(c->palette_floats * MEASURED_AT_ONCE * sizeof *c->palettes);
     c->matrices = th_cache_line_alloc(th_scratch_floats(&compiled->program, c->kernels->width) * sizeof *c->matrices);
-    if (c->probes && c->pose && c->exact && c->reaches && c->weights && c->palettes && c->matrices && set_probes(c))
+    if (th_exact_cache_init(&c->cache, model, compiled->interpolation) && c->probes && c->reaches && c->weights &&
+        c->palettes && c->matrices && set_probes(c))
         return true;
     compiler_fini(c);
     return false;

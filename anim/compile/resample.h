@@ -5,7 +5,8 @@
 #include "compiled_data.h"
 
 /* Limit on the joints posed while measuring, for all clips of a model together, so that a hostile file cannot run
- * forever. About six seconds. A count instead of a time, so that the result does not depend on the machine. */
+ * forever. Joints whose exact pose is kept from an earlier attempt count half. About six seconds. A count instead of a
+ * time, so that the result does not depend on the machine. */
 #define TH_COMPILE_BUDGET 20000000
 
 /* Fills compiled_clips and reports of a compiled model whose program is complete. *budget: how many joints may be

@@ -103,9 +103,10 @@ static json_t *compiled_json(const subject *s, const th_clip_report *report)
     if (!report->compiled)
         return json_pack("{s:b, s:s}", "compiled", 0, "reason", report->reason);
     return json_pack(
-        "{s:b, s:n, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "compiled", 1, "reason", "rate_hz",
-        th_json_real(report->rate_hz), "frames", th_json_count(report->frame_count), "bytes",
-        th_json_count(report->bytes), "authored_bytes", th_json_count(report->raw_bytes), "compression",
+        "{s:b, s:n, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "compiled", 1, "reason", "rate_hz",
+        th_json_real(report->rate_hz), "stretches", (int)report->stretch_count, "frames",
+        th_json_count(report->frame_count), "bytes", th_json_count(report->bytes), "authored_bytes",
+        th_json_count(report->raw_bytes), "compression",
         th_json_real((double)report->raw_bytes / (double)report->bytes), "max_error", th_json_real(report->max_error),
         "max_error_mm", th_json_real(millimetres(s->model, report->max_error)), "error_joint",
         th_json_text(s->model->joints[report->error_joint].name), "error_time_s", th_json_real(report->error_time_s));
@@ -220,12 +221,13 @@ static void add_clip(th_table *table, const subject *s, uint32_t index)
     th_table_cell(table, "%s", th_digits_from(sum.keys).text);
     th_table_cell(table, "%s", th_digits_from(sum.splines).text);
     if (!report->compiled) {
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 5; i++)
             th_table_cell(table, "-");
         th_table_cell(table, "exact: %s", report->reason);
         return;
     }
     th_table_cell(table, "%.4g", report->rate_hz);
+    th_table_cell(table, "%u", report->stretch_count);
     th_table_cell(table, "%u", report->frame_count);
     th_table_cell(table, "%s", th_digits_from(report->bytes).text);
     if (report->raw_bytes > 0)
@@ -242,8 +244,9 @@ static bool print_clips(const subject *s, FILE *file)
         fputs("\nno clip: stands in its bind pose\n", file);
         return true;
     }
-    th_table *table = th_table_create(
-        "<clip|>seconds|>ticks/s|>channels|>weights|>keys|>splines|>Hz|>frames|>bytes|>of authored|<worst error");
+    th_table *table =
+        th_table_create("<clip|>seconds|>ticks/s|>channels|>weights|>keys|>splines|>Hz|>stretches|>frames|>bytes|>of "
+                        "authored|<worst error");
     for (uint32_t c = 0; c < s->model->clip_count; c++)
         add_clip(table, s, c);
     return print_table(table, file);

@@ -1,5 +1,6 @@
 /* A compiled model: a model prepared for playback. Joints become a list of joint ops that a kernel runs front to back,
- * clips are resampled at equal distances so that seeking is one multiplication, and what never moves is stored once.
+ * clips are resampled at equal distances, or in a few stretches with a distance each, so that seeking takes no search
+ * through keys, and what never moves is stored once.
  *
  * Immutable after creation; threads may share it. It borrows the model, which must outlive it. */
 #ifndef THRONG_ANIM_COMPILED_MODEL_H
@@ -39,15 +40,16 @@ typedef struct th_compiled_model th_compiled_model;
 
 /* Result of compiling one clip. Lengths are in scene units, times in seconds. */
 typedef struct th_clip_report {
-    bool compiled;        /* false: played exact; `reason` says why */
-    const char *reason;   /* static storage; "" when compiled */
-    uint32_t frame_count; /* at equal distances from 0 to the duration, both included */
-    double rate_hz;       /* frames per second */
-    size_t bytes;         /* of compiled keys */
-    size_t raw_bytes;     /* of the authored keys: times, values and tangents, as 4-byte numbers */
-    double max_error;     /* measured on and between keys; compiled clips only */
-    uint32_t error_joint; /* joint of max_error */
-    double error_time_s;  /* time of max_error */
+    bool compiled;          /* false: played exact; `reason` says why */
+    const char *reason;     /* static storage; "" when compiled */
+    uint32_t frame_count;   /* from 0 to the duration, both included */
+    uint32_t stretch_count; /* parts with a frame rate of their own, at most 16; 1: frames at equal distances */
+    double rate_hz;         /* frames per second, on average */
+    size_t bytes;           /* of compiled keys */
+    size_t raw_bytes;       /* of the authored keys: times, values and tangents, as 4-byte numbers */
+    double max_error;       /* measured on and between keys; compiled clips only */
+    uint32_t error_joint;   /* joint of max_error */
+    double error_time_s;    /* time of max_error */
 } th_clip_report;
 
 /* The only error is TH_ERR_MEMORY. The caller frees *out with th_compiled_model_destroy. */

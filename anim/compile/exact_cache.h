@@ -1,0 +1,34 @@
+/* Exact palettes of a clip, kept while it is measured again and again. For resample.c. Private to anim. */
+#ifndef TH_ANIM_COMPILE_EXACT_CACHE_H
+#define TH_ANIM_COMPILE_EXACT_CACHE_H
+
+#include <throng/anim/interpolation.h>
+#include <throng/anim/model.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A hash table by time. When it is full, a new palette replaces another one. */
+typedef struct th_exact_cache {
+    const th_model *model;
+    const th_clip *clip;
+    th_interpolation interpolation;
+    th_dmat34 *pose;     /* joint_count */
+    th_dmat34 *palettes; /* bone_count a slot */
+    double *ticks;       /* by slot; NaN: empty */
+    size_t slots;        /* a power of two */
+    size_t capacity;     /* of slots */
+} th_exact_cache;
+
+/* Returns false if out of memory. Call th_exact_cache_begin before the first palette. */
+bool th_exact_cache_init(th_exact_cache *cache, const th_model *model, th_interpolation interpolation);
+void th_exact_cache_fini(th_exact_cache *cache);
+
+/* Empties the cache for another clip, NULL for the rest pose. times: how many palettes may be worth keeping. Returns
+ * false if out of memory. */
+bool th_exact_cache_begin(th_exact_cache *cache, const th_clip *clip, size_t times);
+
+/* Returns the palette at `ticks`, valid until the next call. *kept: whether it was in the cache. */
+const th_dmat34 *th_exact_cache_palette(th_exact_cache *cache, double ticks, bool *kept);
+
+#endif
