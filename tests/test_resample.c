@@ -109,6 +109,20 @@ static bool at_both_ends(uint32_t key)
     return key == 1 || key == 300;
 }
 
+/* Keys at 30 Hz, in one place at 300 Hz, and the last one between two others. */
+static arm *make_irregular_arm(void)
+{
+    double times_s[MOST_KEYS], angles[MOST_KEYS];
+    uint32_t count = 0;
+    uint64_t seed = 5;
+    for (uint32_t tenth = 0; tenth <= 5005; tenth++)
+        if (tenth % 10 == 0 || tenth == 5005 || (tenth > 3230 && tenth < 3240))
+            times_s[count++] = tenth / 300.0;
+    for (uint32_t k = 0; k < count; k++)
+        angles[k] = random_between(&seed, -0.1, 0.1);
+    return make_arm(times_s, angles, count);
+}
+
 /* ---- the bound, measured elsewhere ---- */
 
 /* One character that plays the clip from phase_s on. */
@@ -199,18 +213,9 @@ ParameterizedTest(const th_isa *isa, resample, a_fast_part_costs_no_more_than_it
         }
 }
 
-/* Times of a second in thirtieths, ten of them in tenths of that, and the last one in the middle. */
 Test(resample, keys_off_the_grid_cost_no_more_than_themselves)
 {
-    double times_s[MOST_KEYS], angles[MOST_KEYS];
-    uint32_t count = 0;
-    uint64_t seed = 5;
-    for (uint32_t tenth = 0; tenth <= 5005; tenth++)
-        if (tenth % 10 == 0 || tenth == 5005 || (tenth > 3230 && tenth < 3240))
-            times_s[count++] = tenth / 300.0;
-    for (uint32_t k = 0; k < count; k++)
-        angles[k] = random_between(&seed, -0.1, 0.1);
-    arm *a = make_arm(times_s, angles, count);
+    arm *a = make_irregular_arm();
     crowd_fixture s;
     crowd_fixture_init_with(&s, &a->model, (th_compiled_model_desc){0}, 0, (th_crowd_desc){.isa = TH_ISA_SCALAR});
     const th_clip_report *report = th_compiled_model_clip_report(s.compiled, 0);
@@ -296,11 +301,20 @@ Test(resample, a_clip_with_an_even_need_has_one_rate)
 /* The curve between two frames needs the two around them, at the same distance. */
 Test(resample, cubic_clips_have_one_rate)
 {
-    arm *a = make_regular_arm(301, 1, in_one_place);
-    th_compiled_model *compiled =
-        make_compiled_as(&a->model, (th_compiled_model_desc){.interpolation = TH_INTERPOLATION_CUBIC});
-    cr_expect_eq(compiled->compiled_clips[0].stretch_count, 1);
-    th_compiled_model_destroy(compiled);
+    double times_s[301], angles[301] = {0};
+    uint64_t seed = 1;
+    for (uint32_t k = 0; k < 301; k++) {
+        times_s[k] = k / 30.0;
+        angles[k] = k < 200 ? 0 : random_between(&seed, -0.1, 0.1);
+    }
+    arm *a = make_arm(times_s, angles, 301);
+    for (int how = TH_INTERPOLATION_NLERP; how < TH_INTERPOLATION_COUNT; how++) {
+        th_compiled_model *compiled =
+            make_compiled_as(&a->model, (th_compiled_model_desc){.interpolation = (th_interpolation)how});
+        cr_assert(compiled->compiled_clips[0].keys);
+        cr_expect_eq(compiled->compiled_clips[0].stretch_count == 1, how == TH_INTERPOLATION_CUBIC);
+        th_compiled_model_destroy(compiled);
+    }
     free(a);
 }
 
