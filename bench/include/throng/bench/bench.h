@@ -8,7 +8,7 @@
  *   crowd/<count>        this many characters, whatever the scene says, on the best instruction set
  *   play/<how>           forward; or random: at a random time each frame
  *   clips/<which>        one: the first clip of each model; all: a mix of them
- *   morph/<weights>      a synthetic model of 52 joints with so many morph weights, whatever the models of the scene are
+ *   morph/<weights>      a synthetic model of 52 joints with so many morph weights, instead of the scene's models
  *   jobs/<what>/<scheduler>  calls of the job system, and of others for comparison: see docs/notes/measuring.md
  *
  * and the program's own entries (external_benchmark.h).
