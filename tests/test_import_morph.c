@@ -364,3 +364,26 @@ Test(import_morph, clips_attach_by_names_of_targets)
     cr_expect_null(attach("'a','a'", "'a','c'", "head"), "two targets have that name");
     cr_expect_null(attach("", "", "head"));
 }
+
+Test(import_morph, clips_attach_to_the_node_of_their_name)
+{
+    const gltf_accessor accessors[] = {TRIANGLE, FIRST, SECOND, TIMES, SIX_KEYS};
+    th_model *donor =
+        import_body(SCENE NODE ",'meshes':[{'extras':{'targetNames':['a','b']}," PRIMITIVE "}]" CLIP("LINEAR"),
+                    accessors, LENGTH(accessors));
+    th_model *base =
+        import_body("'scenes':[{'nodes':[0,1]}],'nodes':[{'name':'hat','mesh':0},{'name':'face','mesh':0}],"
+                    "'meshes':[{'extras':{'targetNames':['a','b']}," PRIMITIVE "}]",
+                    accessors, 3);
+    th_model *both;
+    th_error err = {0};
+    cr_assert_eq(th_model_attach_clips(base, donor, &both, &err), TH_OK, "%s", err.text);
+    double weights[4];
+    th_exact_weights(both, &both->clips[0], 0, TH_INTERPOLATION_AUTHORED, weights);
+    cr_expect_arr_eq(weights, ((double[]){0, 0, 0, 1}), sizeof weights);
+    cr_expect_eq(both->clips[0].weight_track_count, 2);
+    cr_expect_eq(both->clips[0].weight_tracks[0].weight, 2);
+    th_model_free(both);
+    th_model_free(base);
+    th_model_free(donor);
+}
