@@ -29,7 +29,7 @@ typedef struct th_compiled_track {
 typedef struct th_stretch {
     double begin; /* in clip lengths */
     double rate;  /* intervals per clip length; in stepped clips slightly more */
-    uint32_t first_frame, interval_count;
+    uint32_t first_frame, last_frame;
 } th_stretch;
 
 /* A clip in the kernel's format. */
@@ -40,7 +40,8 @@ typedef struct th_compiled_clip {
     uint32_t interval_count;                /* frames - 1; a single pose is two equal frames */
     uint16_t stretch_count;                 /* 1 for CUBIC, whose curves need equal distances, and for stepped clips */
     bool is_stepped;                        /* each frame holds until the next, in any interpolation mode */
-    th_stretch stretches[TH_MAX_STRETCHES]; /* in order; if several, unused ones begin at infinity */
+    bool seeks_stretch;                     /* some stretch does not begin at 0 */
+    th_stretch stretches[TH_MAX_STRETCHES]; /* in order; the unused begin at infinity */
 } th_compiled_clip;
 
 struct th_compiled_model {
@@ -65,9 +66,8 @@ struct th_compiled_model {
 static inline const th_stretch *th_compiled_clip_stretch(const th_compiled_clip *compiled_clip, double ratio)
 {
     const th_stretch *stretch = compiled_clip->stretches;
-    if (compiled_clip->stretch_count > 1)
-        for (uint32_t step = TH_MAX_STRETCHES / 2; step > 0; step /= 2)
-            stretch += ratio >= stretch[step].begin ? step : 0;
+    for (uint32_t step = TH_MAX_STRETCHES / 2; step > 0; step /= 2)
+        stretch += ratio >= stretch[step].begin ? step : 0;
     return stretch;
 }
 
@@ -75,10 +75,14 @@ static inline const th_stretch *th_compiled_clip_stretch(const th_compiled_clip 
 static inline void th_compiled_clip_seek(const th_compiled_clip *compiled_clip, size_t frame_bytes, double ratio,
                                          th_lanes *lanes, uint32_t lane)
 {
-    const th_stretch *stretch = th_compiled_clip_stretch(compiled_clip, ratio);
-    double at = (ratio - stretch->begin) * stretch->rate;
-    uint32_t last = stretch->interval_count - 1, interval = at < (double)last ? (uint32_t)at : last;
-    lanes->frame[lane] = compiled_clip->keys + (size_t)(stretch->first_frame + interval) * frame_bytes;
+    const th_stretch *stretch = compiled_clip->stretches;
+    double at = ratio * stretch->rate;
+    if (compiled_clip->seeks_stretch) {
+        stretch = th_compiled_clip_stretch(compiled_clip, ratio);
+        at = (ratio - stretch->begin) * stretch->rate + stretch->first_frame;
+    }
+    uint32_t last = stretch->last_frame - 1, interval = at < (double)last ? (uint32_t)at : last;
+    lanes->frame[lane] = compiled_clip->keys + (size_t)interval * frame_bytes;
     lanes->alpha[lane] = compiled_clip->is_stepped ? 0 : (float)(at - interval);
 }
 

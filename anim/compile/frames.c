@@ -126,16 +126,16 @@ double th_frames_ticks(const th_compiled_clip *compiled_clip, const th_stretch *
 {
     assert(compiled_clip && stretch);
     const double duration = compiled_clip->clip ? compiled_clip->clip->duration_ticks : 0;
-    const double rate = compiled_clip->is_stepped ? stretch->interval_count : stretch->rate;
-    return fmin(duration, stretch->begin * duration + duration * frame / rate);
+    const double rate = compiled_clip->is_stepped ? compiled_clip->interval_count : stretch->rate;
+    return fmin(duration, stretch->begin * duration + duration * (frame - stretch->first_frame) / rate);
 }
 
 /* Clip time of frame `f` of all. *stretch: that of the frame before. */
 static double frame_ticks(const th_compiled_clip *compiled_clip, const th_stretch **stretch, uint32_t f)
 {
     const double late = compiled_clip->is_stepped ? TH_STEPPED_KEY_TOLERANCE / 2 : 0;
-    *stretch += f > (*stretch)->first_frame + (*stretch)->interval_count;
-    return th_frames_ticks(compiled_clip, *stretch, f - (*stretch)->first_frame + late);
+    *stretch += f > (*stretch)->last_frame;
+    return th_frames_ticks(compiled_clip, *stretch, f + late);
 }
 
 bool th_frames_write(const th_compiled_model *compiled, const th_compiled_clip *compiled_clip, const void *first,

@@ -12,10 +12,10 @@
 /* Number of frames that th_frames_write writes: the ends of the intervals, and two beyond them for CUBIC. */
 uint32_t th_frames_count(const th_program *program, uint32_t intervals);
 
-/* Clip time of a position between the frames of a stretch, counted from its first. */
+/* Clip time of a position among the frames, in one of the stretches. */
 double th_frames_ticks(const th_compiled_clip *compiled_clip, const th_stretch *stretch, double frame);
 
-/* Writes the clip of `compiled_clip`, which has no keys yet, or the rest pose for NULL.first: a frame near the first
+/* Writes the clip of `compiled_clip`, which has no keys yet, or the rest pose for NULL. first: a frame near the first
  * one, whose signs rotations take; NULL: the rest pose. out: th_frames_count frames of program.frame_bytes, aligned to
  * 16. Returns false if out of memory. */
 bool th_frames_write(const th_compiled_model *compiled, const th_compiled_clip *compiled_clip, const void *first,

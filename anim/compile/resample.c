@@ -298,9 +298,9 @@ static void measure_between(measurement *m, const th_stretch *stretch, const sch
                         ends[] = {TH_STEPPED_KEY_TOLERANCE, 1 - TH_STEPPED_KEY_TOLERANCE};
     const double *parts = s->is_stepped ? ends : s->splines ? splines : lines;
     const uint32_t part_count = s->splines && !s->is_stepped ? 3 : 2;
-    for (uint32_t i = 0; i < stretch->interval_count && goes_on(m); i++)
+    for (uint32_t f = stretch->first_frame; f < stretch->last_frame && goes_on(m); f++)
         for (uint32_t p = 0; p < part_count; p++)
-            measure_at(m, round_ticks(m->compiled_clip, th_frames_ticks(m->compiled_clip, stretch, i + parts[p])));
+            measure_at(m, round_ticks(m->compiled_clip, th_frames_ticks(m->compiled_clip, stretch, f + parts[p])));
 }
 
 /* Measures at the scheduled times within the span, in four sweeps. The first meets the middle of two cells, so that
@@ -505,9 +505,10 @@ static void add_stretch(th_compiled_clip *compiled_clip, span over, uint32_t int
         .begin = duration > 0 ? over.begin / duration : 0,
         .rate = intervals * early / (duration > 0 ? (over.end - over.begin) / duration : 1),
         .first_frame = compiled_clip->interval_count,
-        .interval_count = intervals,
+        .last_frame = compiled_clip->interval_count + intervals,
     };
     compiled_clip->interval_count += intervals;
+    compiled_clip->seeks_stretch |= over.begin > 0;
     for (uint32_t i = compiled_clip->stretch_count; i < TH_MAX_STRETCHES; i++)
         compiled_clip->stretches[i].begin = HUGE_VAL;
 }
