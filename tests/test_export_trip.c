@@ -363,6 +363,32 @@ Test(export_trip, brings_random_models_back)
     }
 }
 
+/* The last bones are followed by influences beyond the fourth only. */
+Test(export_trip, brings_eight_influences_back)
+{
+    static const float weights[TH_MAX_INFLUENCES] = {0.3f, 0.2f, 0.15f, 0.1f, 0.08f, 0.07f, 0.06f, 0.04f};
+    th_model *model =
+        random_model(&(random_desc){.seed = 3, .joint_count = 12, .clip_count = 2, .key_count = 8, .swing_rad = 1});
+    const uint32_t indices[] = {0, 1, 2, 2, 1, 3};
+    const th_material material = {.name = "skin", .base_color = {1, 1, 1, 1}, .texture = TH_NO_INDEX};
+    th_vertex vertices[4];
+    cr_assert_eq(model->bone_count, 12);
+    for (uint32_t v = 0; v < 4; v++) {
+        vertices[v] = (th_vertex){.position = {(float)(v % 2), (float)(v / 2), 0}, .normal = {0, 0, 1}};
+        memcpy(vertices[v].weight, weights, sizeof weights);
+        for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++)
+            vertices[v].bone[k] = (uint16_t)(v + k);
+    }
+    const th_mesh mesh = {
+        .name = "cloth", .vertex_count = 4, .index_count = 6, .vertices = vertices, .indices = indices};
+    model->meshes = &mesh;
+    model->materials = &material;
+    model->mesh_count = model->material_count = 1;
+    model->size = th_model_measure(model);
+    check_round_trip(model, 1e-5);
+    th_model_free(model);
+}
+
 /* Files of Debian's assimp-testmodels, and of the folder that THRONG_MODELS names. tolerance: their matrices are
  * printed with few digits, so they are sheared. */
 static const struct {

@@ -9,7 +9,7 @@ static uint32_t mark_binds(const th_mesh *mesh, uint32_t bone_count, uint32_t *m
     uint32_t count = 0;
     memset(marks, 0, bone_count * sizeof *marks);
     for (uint32_t v = 0; v < mesh->vertex_count; v++)
-        for (int k = 0; k < 4; k++)
+        for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++)
             if (mesh->vertices[v].weight[k] > 0)
                 marks[mesh->vertices[v].bone[k]] = 1;
     for (uint32_t b = 0; b < bone_count; b++)

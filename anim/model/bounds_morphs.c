@@ -42,7 +42,7 @@ static size_t list_morphs(const th_bounds_proxy *b, th_bounds_morph *out)
                 double at[3], to[3], from[3], moved[3];
                 for (int i = 0; i < 3; i++)
                     to[i] = (at[i] = (double)vertex->position[i]) + (double)delta->position[i];
-                for (int k = 0; k < 4 && vertex->weight[k] > 0; k++) {
+                for (uint32_t k = 0; k < TH_MAX_INFLUENCES && vertex->weight[k] > 0; k++) {
                     const th_bounds_sphere *sphere = &b->sphere[vertex->bone[k]];
                     th_dmat34_point(&b->palette[vertex->bone[k]], at, from);
                     th_dmat34_point(&b->palette[vertex->bone[k]], to, moved);

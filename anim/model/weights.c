@@ -11,7 +11,7 @@ static double scale_of(const th_mesh *mesh, const th_dmat34 *palette)
 {
     double largest = 0;
     for (uint32_t v = 0; v < mesh->vertex_count; v++)
-        for (int k = 0; k < 4 && mesh->vertices[v].weight[k] > 0; k++)
+        for (uint32_t k = 0; k < TH_MAX_INFLUENCES && mesh->vertices[v].weight[k] > 0; k++)
             largest = fmax(largest, th_dmat34_stretch(&palette[mesh->vertices[v].bone[k]]));
     return largest;
 }
