@@ -169,15 +169,14 @@ Test(import_gltf, the_strongest_eight_of_twelve_weights_count)
                                        WEIGHTS(.1f, .1f, .1f, .1f),
                                        {"VEC4", 5121, 3, THRICE(8, 9, 0, 0)},
                                        WEIGHTS(.2f, .2f, 0, 0)};
-    th_model *model =
-        import_body(SCENE("0")
-                        NODES("{'children':[1,2,3,4,5,6,7,8,9,10],'mesh':0,'skin':0},{'name':'a'},{'name':'b'},{'name':"
-                              "'c'},"
-                              "{'name':'d'},{'name':'e'},{'name':'f'},{'name':'g'},{'name':'h'},{'name':'i'},{'name':'"
-                              "j'}") ",'skins':[{'joints':[1,2,3,4,5,6,7,8,9,10]}]" MESH(",'JOINTS_0':1,'WEIGHTS_0':2,'"
-                                                                                         "JOINTS_1':3,'WEIGHTS_1':4,'"
-                                                                                         "JOINTS_2':5,'WEIGHTS_2':6}"),
-                    accessors, LENGTH(accessors));
+    th_model *model = import_body(
+        SCENE("0") NODES("{'children':[1,2,3,4,5,6,7,8,9,10],'mesh':0,'skin':0},{'name':'a'},{'name':'b'},{'name':"
+                         "'c'},"
+                         "{'name':'d'},{'name':'e'},{'name':'f'},{'name':'g'},{'name':'h'},{'name':'i'},{'name':'"
+                         "j'}") ",'skins':[{'joints':[1,2,3,4,5,6,7,8,9,10]}]" MESH(",'JOINTS_0':1,'WEIGHTS_0':2,'"
+                                                                                    "JOINTS_1':3,'WEIGHTS_1':4,'"
+                                                                                    "JOINTS_2':5,'WEIGHTS_2':6}"),
+        accessors, LENGTH(accessors));
     const th_vertex *v = model->meshes[0].vertices;
     const char names[] = "ijefgh";
     for (uint32_t k = 0; k < TH_MAX_INFLUENCES; k++) {
