@@ -87,6 +87,10 @@ static void add_mesh(th_model *model, uint64_t *state)
         indices[v] = v;
         vertices[v] = (th_vertex){.normal = {0, 1, 0}, .weight = {1}};
         vertices[v].bone[0] = (uint16_t)random_between(state, 0, model->bone_count);
+        for (uint32_t k = 0; v % 2 && k < TH_MAX_INFLUENCES; k++) {
+            vertices[v].bone[k] = (uint16_t)((vertices[v].bone[0] + k) % model->bone_count);
+            vertices[v].weight[k] = 1.0f / TH_MAX_INFLUENCES;
+        }
         for (int i = 0; i < 3; i++)
             vertices[v].position[i] = (float)(random_between(state, -0.5, 0.5) * model->size);
     }

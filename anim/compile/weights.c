@@ -116,7 +116,7 @@ void th_weights_find_ranges(const th_compiled_model *compiled, th_key_range *out
     for (uint32_t c = 0; c < compiled->model->clip_count; c++) {
         const th_clip *clip = &compiled->model->clips[c];
         uint32_t e = 0;
-        for (uint32_t t = 0; t<clip->weight_track_count && * budget> 0; t++) {
+        for (uint32_t t = 0; *budget > 0 && t < clip->weight_track_count; t++) {
             const uint32_t weight = clip->weight_tracks[t].weight;
             while (e < compiled->weight_entry_count && compiled->weight_entries[e] < weight / TH_ENTRY)
                 e++;

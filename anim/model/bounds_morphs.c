@@ -73,7 +73,7 @@ bool th_bounds_morphs_init(th_bounds_proxy *b)
     if (deltas == 0)
         return true;
     b->weights = calloc(b->model->weight_count, sizeof *b->weights);
-    b->morph = calloc(4 * deltas, sizeof *b->morph);
+    b->morph = calloc(TH_MAX_INFLUENCES * deltas, sizeof *b->morph);
     if (deltas * TH_BOUNDS_MAX_SAMPLES * (b->model->clip_count + 1u) <= DELTA_BUDGET)
         b->positions = calloc(b->vertex_count, sizeof *b->positions);
     if (!b->weights || !b->morph)
