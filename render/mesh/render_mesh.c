@@ -176,10 +176,10 @@ static void *fit(void *array, size_t count, size_t size)
     return smaller ? smaller : array;
 }
 
-static uint32_t find_influences(const th_geometry *g)
+static uint32_t find_influences(const th_render_mesh *render_mesh)
 {
-    for (uint32_t v = 0; v < g->vertex_count; v++)
-        if (g->vertices[v].weight[4] > 0)
+    for (uint32_t v = 0; v < render_mesh->vertex_count; v++)
+        if (render_mesh->vertices[v].weight[4] > 0)
             return TH_MAX_INFLUENCES;
     return 4;
 }
@@ -197,7 +197,6 @@ static void hand_over(builder *b, th_render_mesh *out)
         .indices = fit(g->indices, g->index_count, sizeof *g->indices),
         .delta_count = g->delta_count,
         .deltas = fit(g->deltas, g->delta_count, sizeof *g->deltas),
-        .influences = find_influences(g),
         .lod_count = g->lod_count,
         .material_count = b->model->material_count,
         .materials = fit(b->materials, b->model->material_count, sizeof *b->materials),
@@ -212,6 +211,7 @@ static void hand_over(builder *b, th_render_mesh *out)
         .warnings = (const char *const *)b->warnings.texts,
         .size = b->model->size,
     };
+    out->influences = find_influences(out);
     for (uint32_t l = 0; l < out->lod_count; l++)
         for (uint32_t p = 0; p < out->part_count; p++)
             out->lod_error[l] = fmaxf(out->lod_error[l], out->parts[p].lods[l].error);
