@@ -104,7 +104,7 @@ void boxes_add_morphs(th_render_mesh *boxes, uint32_t weight_count)
         const uint32_t side = d / MOST / CORNERS, target = side * MOST + d % MOST;
         deltas[d].weight = (float)(target % weight_count);
         for (int i = 0; i < 3; i++) {
-            deltas[d].position[i] = (float)random_between(&state, -HALF, HALF) / 2;
+            deltas[d].position[i] = (float)random_between(&state, -1, 1) * (HALF / 2);
             deltas[d].normal[i] = (float)((int)((target + (uint32_t)i) * 5 % 11) - 5) / 10; /* of the whole side */
         }
     }
