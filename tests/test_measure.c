@@ -66,7 +66,7 @@ static void set_up(play *p, th_measure_desc *desc, double (*draw)(uint64_t seed,
     for (uint32_t i = 0; i < SUBJECTS; i++) {
         th_row *row = &p->report.rows[i];
         p->actors[i] = (actor){.draw = draw, .seed = desc->seed + i, .number = i, .row = row};
-        p->subjects[i] = (th_subject){begin, NULL, end, &p->actors[i], row};
+        p->subjects[i] = (th_subject){.before = begin, .after = end, .ctx = &p->actors[i], .row = row};
         row->time_unit = "ns";
         row->real_ns.count = row->cpu_ns.count = row->core_clock_ns.count = 0;
     }

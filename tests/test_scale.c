@@ -580,7 +580,7 @@ uint64_t __real_th_crowd_hash(const th_crowd *crowd, const void *palette);
 uint64_t __wrap_th_crowd_hash(const th_crowd *crowd, const void *palette);
 uint64_t __wrap_th_crowd_hash(const th_crowd *crowd, const void *palette)
 {
-    const uint32_t trial = hashes++ / 2; /* of two frames each */
+    const uint32_t trial = hashes++ / 4; /* of four frames each */
     return __real_th_crowd_hash(crowd, palette) ^ (threads_to_spoil > 0 && trial + 1 == threads_to_spoil);
 }
 

@@ -34,6 +34,10 @@ th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_repor
 
 /* ---- one repetition ---- */
 
+/* Streams of random numbers, apart from those of the order. */
+#define CHECKS   UINT64_C(0x636865636B73)
+#define PARITIES UINT64_C(0x706172697479)
+
 static th_lap run_laps(const th_subject *s, const th_measure_desc *desc, uint64_t first, uint32_t iterations)
 {
     th_lap sum = {0};
@@ -66,11 +70,21 @@ static th_lap repeat(const th_subject *s, const th_measure_desc *desc, uint64_t 
     return sum;
 }
 
+/* One repetition in eight, so that a check of some milliseconds costs little. */
+static bool is_checked(const th_measure_desc *desc, uint32_t round)
+{
+    return round == 0 || th_random_bits(desc->seed ^ CHECKS, round) % 8 == 0;
+}
+
+/* Repetitions begin at even and at odd frames, so that the last ones are of both kinds too. */
 static void add_sample(const th_subject *s, const th_measure_desc *desc, uint32_t round)
 {
     th_row *row = s->row;
+    const uint64_t first = (uint64_t)round * row->iterations + (th_random_bits(desc->seed ^ PARITIES, round) >> 63);
     const double core_clock_ns = th_core_clock_ns();
-    const th_lap sum = repeat(s, desc, (uint64_t)round * row->iterations, row->iterations);
+    const th_lap sum = repeat(s, desc, first, row->iterations);
+    if (s->check && is_checked(desc, round))
+        s->check(s->ctx, first + row->iterations - 1);
     th_samples_add(&row->core_clock_ns,
                    fmin(core_clock_ns, th_core_clock_ns())); /* the larger one may include an interrupt */
     th_samples_add(&row->real_ns, (double)sum.real_ns / row->iterations);

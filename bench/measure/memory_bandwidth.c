@@ -154,7 +154,8 @@ static th_result measure(const th_bandwidth_desc *desc, block *b, th_row *rows, 
     const bool room = transfers && subjects;
     for (uint32_t i = 0; room && i < count; i++) {
         transfers[i] = (transfer){desc->pools[i / kinds], b, moves[i % kinds], desc->waits_quiescent};
-        subjects[i] = (th_subject){begin_repetition, move, end_repetition, &transfers[i], &rows[i]};
+        subjects[i] = (th_subject){
+            .before = begin_repetition, .run = move, .after = end_repetition, .ctx = &transfers[i], .row = &rows[i]};
     }
     if (room) {
         move(&transfers[count - kinds], 0); /* first touch: pages are placed near the threads that use them */

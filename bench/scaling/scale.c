@@ -139,8 +139,11 @@ static th_result time_configs(const th_experiment *s, th_error *err)
     if (!subjects)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %u points", count);
     for (uint32_t i = 0; i < count; i++)
-        subjects[i] = (th_subject){th_scaling_config_begin, th_scaling_config_run, th_scaling_config_end,
-                                   &s->configs[i], &s->out->report.rows[i]};
+        subjects[i] = (th_subject){.before = th_scaling_config_begin,
+                                   .run = th_scaling_config_run,
+                                   .after = th_scaling_config_end,
+                                   .ctx = &s->configs[i],
+                                   .row = &s->out->report.rows[i]};
     th_measure(&measure, subjects, count);
     free(subjects);
     return TH_OK;

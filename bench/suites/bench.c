@@ -137,7 +137,7 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
         const th_entry *e = &entries[i];
         memcpy(rows[i].name, e->name, sizeof rows[i].name);
         result = e->create(&entries[i], desc, fixture, &rows[i], err);
-        subjects[i] = (th_subject){e->before, e->run, e->after, e->subject, &rows[i]};
+        subjects[i] = (th_subject){e->before, e->run, e->after, e->check, e->subject, &rows[i]};
     }
     if (result == TH_OK) {
         th_measure_desc measure = desc->measure;

@@ -5,6 +5,7 @@
 #include <throng/core/json.h>
 #include <throng/runtime/frame.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- running ---- */
@@ -49,18 +50,32 @@ static uint64_t exact_characters(const th_scene *scene)
     return count;
 }
 
-th_result th_pose_benchmark_validate(const th_entry *entry, const th_fixture *fixture, th_row *row, th_error *err)
+static th_validate_run_desc validation_of(th_pose_benchmark *p)
 {
-    const th_pose_benchmark *p = entry->subject;
+    return (th_validate_run_desc){.scene = p->shared->scene,
+                                  .crowd = p->crowd,
+                                  .palette = p->palette,
+                                  .run = p->run,
+                                  .ctx = p,
+                                  .time_s = p->time_s};
+}
+
+/* For th_entry.check. */
+static void check_left(void *subject, uint64_t frame)
+{
+    th_pose_benchmark *p = subject;
+    const th_validate_run_desc validation = validation_of(p);
+    th_error err;
+    if (th_validate_left(&validation, frame, p->row, &err) != TH_OK && !p->row->failure[0])
+        snprintf(p->row->failure, sizeof p->row->failure, "%.200s", err.text);
+}
+
+th_result th_pose_benchmark_validate(th_entry *entry, const th_fixture *fixture, th_row *row, th_error *err)
+{
+    th_pose_benchmark *p = entry->subject;
     const th_scene *scene = p->shared->scene;
-    th_validate_run_desc validation = {
-        .scene = scene,
-        .crowd = p->crowd,
-        .palette = p->palette,
-        .run = entry->run,
-        .ctx = entry->subject,
-        .time_s = p->time_s,
-    };
+    th_validate_run_desc validation = validation_of(p);
+    entry->check = check_left;
     th_result result = TH_OK;
     if (p->shared->desc.compile.sampling == TH_SAMPLING_COMPILED && entry->palette == TH_PALETTE_F32)
         result = th_fixture_reference(fixture, p->shared, p->time_s(TH_VALIDATE_FRAME), &validation.reference, err);
@@ -94,6 +109,7 @@ th_result th_pose_benchmark_init(th_entry *entry, const th_fixture *fixture, th_
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", entry->name);
     entry->subject = p;
     p->shared = entry->shared;
+    p->row = row;
     p->palette = fixture->palette;
     p->run = entry->run;
     p->time_s = time_of;

@@ -13,6 +13,7 @@ typedef struct th_pose_benchmark {
     void (*run)(void *subject, uint64_t frame); /* the entry's run */
     double (*time_s)(uint64_t frame);           /* scene time of a frame */
     th_tutorial **tutorials;                    /* [model], or NULL */
+    th_row *row;                                /* of the entry */
 } th_pose_benchmark;
 
 /* For th_entry.set_scene: leaves the requested scene as it is. */
@@ -24,7 +25,7 @@ th_result th_pose_benchmark_create(th_entry *entry, const th_bench_desc *desc, c
 
 /* The two halves of create, for entries that differ in between. */
 th_result th_pose_benchmark_init(th_entry *entry, const th_fixture *fixture, th_row *row, th_error *err);
-th_result th_pose_benchmark_validate(const th_entry *entry, const th_fixture *fixture, th_row *row, th_error *err);
+th_result th_pose_benchmark_validate(th_entry *entry, const th_fixture *fixture, th_row *row, th_error *err);
 
 /* For th_entry.before: runs one frame. All entries write to the same memory, so this removes the effect of the cache
  * contents that another entry left. */

@@ -28,6 +28,7 @@ struct th_entry {
     void (*run)(void *subject, uint64_t frame);
     th_lap (*lap)(void *subject, uint64_t frame);
     void (*after)(void *subject);
+    void (*check)(void *subject, uint64_t frame);
     th_jobs *(*pool)(void *subject); /* the pool to trace; NULL: none */
     /* Adds fields to the row. baseline: NULL when it was not measured. May be NULL. */
     void (*summarize)(const th_entry *entry, const th_row *baseline, th_row *row);

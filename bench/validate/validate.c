@@ -2,6 +2,7 @@
 
 #include <throng/anim/exact.h>
 #include <throng/anim/weights.h>
+#include <throng/core/random.h>
 
 #include <assert.h>
 #include <math.h>
@@ -235,6 +236,14 @@ static th_validation validate_around(const th_validation_desc *desc, uint32_t i,
     return best;
 }
 
+/* The k-th of `checked` instances. */
+static uint32_t draw_instance(const th_validation_desc *desc, uint32_t k, uint32_t count, uint32_t checked)
+{
+    const uint64_t first = (uint64_t)k * count / checked, end = (k + (uint64_t)1) * count / checked;
+    assert(first < end);
+    return (uint32_t)(first + th_random_bits(desc->seed, k) % (end - first));
+}
+
 th_result th_validate_palettes(const th_validation_desc *desc, th_validation *validation, th_error *err)
 {
     assert(desc && desc->scene && desc->crowd && desc->palette && validation);
@@ -244,7 +253,7 @@ th_result th_validate_palettes(const th_validation_desc *desc, th_validation *va
         return th_fail(err, TH_ERR_MEMORY, "no memory for the reference pose");
     const uint32_t count = desc->scene->instance_count, checked = count < desc->sample ? count : desc->sample;
     for (uint32_t k = 0; k < checked; k++) {
-        const th_validation one = validate_around(desc, (uint32_t)((uint64_t)k * count / checked), &w);
+        const th_validation one = validate_around(desc, draw_instance(desc, k, count, checked), &w);
         const double max_error = fmax(validation->max_error, one.max_error);
         if (one.excess > validation->excess)
             *validation = one;

@@ -25,6 +25,9 @@ typedef struct th_subject {
     /* One iteration. frame: never the same number twice in a repetition. */
     void (*run)(void *ctx, uint64_t frame);
     void (*after)(void *ctx); /* after each repetition, not timed; may be NULL, may fail the row */
+    /* After some repetitions, drawn at random, and after the first one; not timed. Judges what the iteration `frame`,
+     * the last of the repetition, has left. May be NULL, may fail the row. */
+    void (*check)(void *ctx, uint64_t frame);
     void *ctx;
     th_row *row; /* gets the samples and iterations; skipped if it has a failure */
 } th_subject;

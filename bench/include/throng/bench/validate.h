@@ -36,7 +36,8 @@ typedef struct th_validation_desc {
     const th_crowd *crowd; /* created from `scene` */
     const void *palette;   /* the crowd's palettes at time_s */
     double time_s;
-    uint32_t sample; /* check at most this many instances, spread over the crowd */
+    uint32_t sample; /* check at most this many instances, one drawn from each of as many parts of the crowd */
+    uint64_t seed;   /* of the draw */
     /* The reference: f32 palettes of the same f32 crowd, which must agree up to rounding. NULL: the double-precision
      * evaluation of the authored keys, interpolated as the scene's compiled models are. */
     const void *reference;

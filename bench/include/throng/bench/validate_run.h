@@ -1,8 +1,10 @@
 /* Validates code before it is timed: it must first pose a crowd correctly. A fast wrong answer must not pass for a good
  * one.
  *
- * Two frames are compared with the double-precision evaluation: palettes that do not change while the scene moves are
- * wrong in at least one of them. */
+ * Four frames are compared with the double-precision evaluation: 0, TH_VALIDATE_FRAME, and two in a row that are drawn
+ * anew in each run. So palettes that do not change while the scene moves, or change only every other frame, are wrong
+ * in at least one of them. Errors in reports are those of the fixed frames, so that runs can be compared. What is timed
+ * is judged again afterwards, with th_validate_left. */
 #ifndef THRONG_BENCH_VALIDATE_RUN_H
 #define THRONG_BENCH_VALIDATE_RUN_H
 
@@ -13,8 +15,9 @@
 TH_API_BEGIN
 
 enum {
-    TH_VALIDATE_FRAME = 100,  /* its hash is reported; the other frame is 0 */
-    TH_VALIDATE_SAMPLE = 100, /* characters compared with the double-precision evaluation */
+    TH_VALIDATE_FRAME = 100,   /* its hash is reported */
+    TH_VALIDATE_SAMPLE = 1000, /* characters compared with the double-precision evaluation, drawn anew for each frame */
+    TH_VALIDATE_LEFT = 50,     /* characters, after a timed repetition */
 };
 
 typedef struct th_validate_run_desc {
@@ -31,6 +34,10 @@ typedef struct th_validate_run_desc {
 
 /* Fills in the row's palette fields, and `failure` when palettes are wrong. `palette` then holds TH_VALIDATE_FRAME. */
 th_result th_validate_run(const th_validate_run_desc *desc, th_row *row, th_error *err);
+
+/* Validates what a run of `frame` has left in `palette`, without running it again. Fills in `failure` when they are
+ * wrong. */
+th_result th_validate_left(const th_validate_run_desc *desc, uint64_t frame, th_row *row, th_error *err);
 
 TH_API_END
 
