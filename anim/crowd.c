@@ -504,6 +504,15 @@ static void update_batch(const th_crowd *crowd, const batch *b, double time_s, c
     }
 }
 
+#ifdef TH_MUTANTS
+#include <throng/core/mutant.h>
+#include <throng/core/random.h>
+
+#include <stdatomic.h>
+
+#include "crowd_mutants.h"
+#endif
+
 void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette, void *scratch)
 {
     assert(crowd && begin <= end && end <= crowd->batch_count);
@@ -512,7 +521,11 @@ void th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double
     batch b = {.group = crowd->groups};
     for (uint32_t i = begin; i < end; i++) {
         b = batch_at(b.group, i);
+#ifdef TH_MUTANTS
+        update_faulty(crowd, &b, i, time_s, palette, scratch);
+#else
         update_batch(crowd, &b, time_s, palette, scratch);
+#endif
     }
     finish_writes(crowd);
 }

@@ -1,5 +1,7 @@
 #include <throng/render/ring.h>
 
+#include <throng/core/mutant.h>
+
 #include <glad/gl.h>
 
 #include <assert.h>
@@ -113,7 +115,8 @@ void th_ring_reuse(th_ring *ring)
 {
     assert(ring && !ring->writing);
     ring->slot = (ring->slot + 1) % SLOTS;
-    wait_for(ring->fences[ring->slot]);
+    if (!th_mutant_is(TH_MUTANT_LATE_FENCE))
+        wait_for(ring->fences[ring->slot]);
     glDeleteSync(ring->fences[ring->slot]);
     ring->fences[ring->slot] = NULL;
 }
@@ -177,5 +180,6 @@ bool th_ring_write_combined(const th_ring *ring)
 th_ring_binding th_ring_get_binding(const th_ring *ring)
 {
     assert(ring);
-    return (th_ring_binding){ring->buffer, offset_of(ring)};
+    const uint32_t slot = th_mutant_is(TH_MUTANT_STALE_SLOT) ? (ring->slot + SLOTS - 1) % SLOTS : ring->slot;
+    return (th_ring_binding){ring->buffer, slot * ring->slot_bytes};
 }
