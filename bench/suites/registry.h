@@ -30,7 +30,7 @@ struct th_entry {
     void (*after)(void *subject);
     void (*check)(void *subject, uint64_t frame);
     th_jobs *(*pool)(void *subject); /* the pool to trace; NULL: none */
-    /* Adds fields to the row. baseline: NULL when it was not measured. May be NULL. */
+    /* Adds fields to the row, or fails it. baseline: NULL when it was not measured. May be NULL. */
     void (*summarize)(const th_entry *entry, const th_row *baseline, th_row *row);
     void (*destroy)(void *subject);
 };
