@@ -94,7 +94,7 @@ static void write_headline(const th_report *report, char *out, size_t size)
 static size_t prefix_of(const th_row *row)
 {
     const char *first = strchr(row->name, '/'), *last = strrchr(row->name, '/');
-    if (!first || has_prefix(row, "pose/") || has_prefix(row, "limit/"))
+    if (!first || has_prefix(row, "pose/") || has_prefix(row, "limit/") || has_prefix(row, "external/"))
         return 0;
     return (size_t)((row->characters == 0 || has_prefix(row, "frame/") ? last : first) - row->name) + 1;
 }
@@ -110,11 +110,9 @@ static void write_title(const th_row *row, char *out, size_t size)
     static const struct {
         const char *prefix, *title;
     } titles[] = {
-        {"pose/", "Poses: from keys to palettes"},
-        {"limit/", "Poses: from keys to palettes"},
-        {"interp/", "Interpolations"},
-        {"crowd/", "Sizes of the crowd"},
-        {"play/", "Time in order, random times"},
+        {"pose/", "Poses: from keys to palettes"}, {"limit/", "Poses: from keys to palettes"},
+        {"external/", "Poses of other programs"},  {"interp/", "Interpolations"},
+        {"crowd/", "Sizes of the crowd"},          {"play/", "Time in order, random times"},
         {"clips/", "One clip, all clips"},
     };
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
@@ -129,7 +127,8 @@ static void write_title(const th_row *row, char *out, size_t size)
 static th_ink ink_of(const th_row *row)
 {
     const char *last = strrchr(row->name, '/');
-    const bool is_baseline = has_prefix(row, "limit/") || (last && strcmp(last, "/serial") == 0);
+    const bool is_baseline =
+        has_prefix(row, "limit/") || has_prefix(row, "external/") || (last && strcmp(last, "/serial") == 0);
     return is_baseline ? TH_INK_GREY : TH_INK_BLUE;
 }
 

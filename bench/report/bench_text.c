@@ -92,7 +92,8 @@ static th_row_view view_of(const th_row *row)
         return TH_ROW_JOB;
     if (strncmp(row->name, "frame/", 6) == 0)
         return TH_ROW_FRAME;
-    const bool is_pose = strncmp(row->name, "pose/", 5) == 0 || strncmp(row->name, "limit/", 6) == 0;
+    const bool is_pose =
+        strncmp(row->name, "pose/", 5) == 0 || strncmp(row->name, "limit/", 6) == 0 || th_row_is_external(row);
     return is_pose ? TH_ROW_POSE : TH_ROW_VARIATION;
 }
 
@@ -113,6 +114,18 @@ static bool print_view(const th_report *report, th_row_view view, th_format form
     if (last)
         fputc('\n', file);
     return th_sheet_write(&sheet, format, file);
+}
+
+/* What other programs' entries are: a reader must not take them for ours. */
+static void print_external(const th_report *report, th_format format, FILE *file)
+{
+    for (uint32_t r = 0; r < report->row_count; r++) {
+        const th_row *row = &report->rows[r];
+        if (th_row_is_external(row) && !row->failure[0])
+            th_write_line(file, format, "%s: %s characters, %s bones, timed by the program itself. %s", row->name,
+                          th_digits_from(row->characters).text, th_digits_from(row->bones).text,
+                          json_string_value(json_object_get(row->once, "description")));
+    }
 }
 
 static bool print_figures(const void *result, th_format format, FILE *file)
@@ -136,6 +149,7 @@ static bool print_figures(const void *result, th_format format, FILE *file)
         file, format,
         "Max error: against double precision, in scene units. Error vs source: the same, against the interpolation "
         "of the file.");
+    print_external(report, format, file);
     return printed;
 }
 

@@ -5,31 +5,53 @@
 #include <math.h>
 #include <string.h>
 
+typedef struct text {
+    char text[64];
+} text;
+
 double th_row_own(const th_row *row, const char *name)
 {
     const json_t *value = json_object_get(row->own, name);
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-static double median_of(const th_report *report, const char *name)
+/* Median time of a bone. */
+static double bone_ns_of(const th_report *report, const char *name)
 {
     for (uint32_t r = 0; r < report->row_count; r++)
         if (strcmp(report->rows[r].name, name) == 0)
-            return th_samples_stats(&report->rows[r].real_ns).median;
+            return th_samples_stats(&report->rows[r].real_ns).median / (double)report->rows[r].bones;
     return (double)NAN;
 }
 
-/* The floor writes f32 palettes, twice as large as f16 ones. */
+bool th_row_is_external(const th_row *row)
+{
+    return strncmp(row->name, "external/", strlen("external/")) == 0;
+}
+
+/* The floor writes f32 palettes, twice as large as f16 ones. What other programs write, it does not know. */
 static double memory_floor_for(const th_report *report, const th_row *row)
 {
     const char *format = strrchr(row->name, '/');
     const bool is_half = format && strcmp(format + 1, th_palette_name(TH_PALETTE_F16)) == 0;
-    return is_half ? (double)NAN : median_of(report, "limit/palette_write");
+    return is_half || th_row_is_external(row) ? (double)NAN : bone_ns_of(report, "limit/palette_write");
 }
 
-typedef struct text {
-    char text[64];
-} text;
+/* The kernel that other programs are compared with. */
+static text default_pose(void)
+{
+    text name;
+    snprintf(name.text, sizeof name.text, ">x pose/%s/%s", th_isa_name(th_isa_best()), th_palette_name(TH_PALETTE_F32));
+    return name;
+}
+
+static bool has_external(const th_report *report)
+{
+    for (uint32_t r = 0; r < report->row_count; r++)
+        if (th_row_is_external(&report->rows[r]))
+            return true;
+    return false;
+}
 
 /* "271,360", "203,112 (14 % exact)", "exact". */
 static text keys_of(const th_row *row)
@@ -69,10 +91,13 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
     const th_interval ci = th_median_interval(sheet->view == TH_ROW_CSV ? samples : &none);
     const double half_width = th_median_ci_half_width(sheet->is_table ? samples : &none);
     const bool is_pose = sheet->view == TH_ROW_POSE, is_crowd = row->characters > 0;
-    const double tutorial_ns = is_pose ? median_of(report, "pose/tutorial") : (double)NAN;
+    const double bone_ns = real.median / (double)row->bones;
+    const double tutorial_ns = is_pose ? bone_ns_of(report, "pose/tutorial") : (double)NAN;
     const double floor_ns = is_pose ? memory_floor_for(report, row) : (double)NAN;
     const double iteration_ns = sheet->view == TH_ROW_JSON ? ns : real.median;
-    const text keys = keys_of(row);
+    const text keys = keys_of(row), best = default_pose();
+    const double best_ns = is_pose ? bone_ns_of(report, best.text + strlen(">x ")) : (double)NAN;
+    const unsigned compared = is_pose && has_external(report) ? TH_ROW_POSE : 0;
     text repetitions;
     snprintf(repetitions.text, sizeof repetitions.text, "%u x %u", real.count, row->iterations);
     const th_figure figures[] = {
@@ -103,8 +128,9 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
          JSON | POSES},
         {"us_per_character", ">us/character",
          TH_IF_GIVEN(is_crowd, TH_REAL(iteration_ns / 1000 / (double)row->characters, "%.3f")), JSON | POSES},
-        {NULL, ">vs tutorial", TH_REAL(tutorial_ns / real.median, "%.*fx"), TH_ROW_POSE},
-        {NULL, ">x memory floor", TH_REAL(real.median / floor_ns, "%.*fx"), TH_ROW_POSE},
+        {NULL, ">vs tutorial", TH_REAL(tutorial_ns / bone_ns, "%.*fx"), TH_ROW_POSE},
+        {NULL, ">x memory floor", TH_REAL(bone_ns / floor_ns, "%.*fx"), TH_ROW_POSE},
+        {NULL, best.text, TH_REAL(bone_ns / best_ns, "%.*fx"), compared},
         {NULL, ">vs redraw", TH_REAL(th_row_own(row, "vs_redraw"), "%.*fx"), TH_ROW_FRAME},
         {NULL, ">cull", TH_REAL(th_row_own(row, "cull_ms"), "%.3f"), TH_ROW_FRAME},
         {NULL, ">wait", TH_REAL(th_row_own(row, "wait_ms"), "%.3f"), TH_ROW_FRAME},

@@ -1,4 +1,6 @@
 /* The warnings of a report, as text. */
+#include "row_figures.h"
+
 #include <throng/bench/rank_test.h>
 #include <throng/bench/report.h>
 #include <throng/core/json.h>
@@ -14,6 +16,9 @@
  * probability of any false report in a run; it is divided among the entries. */
 #define DRIFT      0.02
 #define DRIFT_RISK 0.01
+
+/* An answer takes the frames, some microseconds for the way, and a checksum. */
+#define LEAST_TOLD 0.5
 
 /* "0.9 %", "7 %", "110 %" */
 typedef struct percent {
@@ -184,6 +189,18 @@ static void warn_of_samples(const th_report *report, json_t **warnings)
             percent_of(drifting.value).text);
 }
 
+/* Other programs say how long their frames took, and we know how long the answer took. */
+static void warn_of_told_times(const th_report *report, json_t **warnings)
+{
+    for (uint32_t r = 0; r < report->row_count; r++) {
+        const th_row *row = &report->rows[r];
+        const double share = th_row_own(row, "told_share");
+        if (is_timed(row) && share < LEAST_TOLD)
+            th_json_append_format(warnings, "%s says that its frames took at most %s of the time until its answers",
+                                  row->name, percent_of(share).text);
+    }
+}
+
 json_t *th_report_warnings(const th_report *report)
 {
     assert(report);
@@ -201,5 +218,6 @@ json_t *th_report_warnings(const th_report *report)
     warn_of_external_load(report, &warnings);
     warn_of_clock(&report->context, &warnings);
     warn_of_samples(report, &warnings);
+    warn_of_told_times(report, &warnings);
     return warnings;
 }

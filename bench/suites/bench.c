@@ -25,7 +25,7 @@ static uint32_t keep_matching(th_entry *entries, uint32_t count, const char *fil
 }
 
 typedef struct plan {
-    th_entry entries[TH_BENCH_MAX_ENTRIES]; /* in this order: */
+    th_entry entries[TH_BENCH_MAX_ENTRIES];
     uint32_t pose_count, jobs_count, external_count;
     uint32_t count; /* of all */
 } plan;
@@ -41,13 +41,16 @@ static uint32_t add(plan *p, uint32_t count, const char *filter)
 
 static void plan_init(plan *p, const char *filter, const th_external_benchmarks *external)
 {
-    p->count = 0;
+    *p = (plan){.count = 0};
     p->pose_count = add(p, th_pose_entries(p->entries), filter);
+    if (external)
+        p->external_count = add(p, th_external_entries(external, true, p->entries + p->count), filter);
     p->pose_count += add(p, th_interp_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_crowd_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_morph_entries(p->entries + p->count), filter);
     p->jobs_count = add(p, th_jobs_entries(p->entries + p->count), filter);
-    p->external_count = external ? add(p, th_external_entries(external, p->entries + p->count), filter) : 0;
+    if (external)
+        p->external_count += add(p, th_external_entries(external, false, p->entries + p->count), filter);
 }
 
 th_bench_names th_bench_list(const char *filter, const th_external_benchmarks *external)
@@ -137,7 +140,7 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
         const th_entry *e = &entries[i];
         memcpy(rows[i].name, e->name, sizeof rows[i].name);
         result = e->create(&entries[i], desc, fixture, &rows[i], err);
-        subjects[i] = (th_subject){e->before, e->run, e->after, e->check, e->subject, &rows[i]};
+        subjects[i] = (th_subject){e->before, e->run, e->timed_run, e->after, e->check, e->subject, &rows[i]};
     }
     if (result == TH_OK) {
         th_measure_desc measure = desc->measure;

@@ -23,22 +23,27 @@ static void summarize_external(const th_entry *entry, const th_row *baseline, th
     benchmark->summarize(entry->subject, baseline, row);
 }
 
-uint32_t th_external_entries(const th_external_benchmarks *external, th_entry *entries)
+uint32_t th_external_entries(const th_external_benchmarks *external, bool of_poses, th_entry *entries)
 {
+    uint32_t count = 0;
     for (uint32_t i = 0; i < external->count; i++) {
         const th_external_benchmark *benchmark = &external->entries[i];
-        entries[i] = (th_entry){
+        if ((benchmark->shape == NULL) != of_poses)
+            continue;
+        th_entry *e = &entries[count++];
+        *e = (th_entry){
             .shape = benchmark->shape,
             .variant = benchmark,
             .is_baseline = benchmark->is_baseline,
             .create = create_external,
             .before = benchmark->before,
             .run = benchmark->run,
+            .timed_run = benchmark->timed_run,
             .after = benchmark->after,
             .summarize = summarize_external,
             .destroy = benchmark->destroy,
         };
-        snprintf(entries[i].name, sizeof entries[i].name, "%s", benchmark->name);
+        snprintf(e->name, sizeof e->name, "%s", benchmark->name);
     }
-    return external->count;
+    return count;
 }

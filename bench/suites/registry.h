@@ -26,6 +26,7 @@ struct th_entry {
     /* As in th_subject. lap is as in th_measure_desc and the same for all entries of a shape. */
     void (*before)(void *subject);
     void (*run)(void *subject, uint64_t frame);
+    th_lap (*timed_run)(void *subject, uint64_t first, uint32_t iterations);
     th_lap (*lap)(void *subject, uint64_t frame);
     void (*after)(void *subject);
     void (*check)(void *subject, uint64_t frame);
@@ -41,6 +42,8 @@ uint32_t th_interp_entries(th_entry *entries); /* interp/ */
 uint32_t th_crowd_entries(th_entry *entries);  /* crowd/, play/ and clips/ */
 uint32_t th_morph_entries(th_entry *entries);  /* morph/ */
 uint32_t th_jobs_entries(th_entry *entries);   /* jobs/ */
-uint32_t th_external_entries(const th_external_benchmarks *external, th_entry *entries);
+
+/* of_poses: those that are compared with pose/, or all others. */
+uint32_t th_external_entries(const th_external_benchmarks *external, bool of_poses, th_entry *entries);
 
 #endif

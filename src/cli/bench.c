@@ -1,5 +1,6 @@
 /* throng bench: the speed and accuracy of poses, and the cost of the job system. */
 #include "bench_frames.h"
+#include "bench_programs.h"
 #include "measure_options.h"
 #include "options.h"
 #include "processes.h"
@@ -7,6 +8,7 @@
 
 #include <throng/bench/bench.h>
 #include <throng/bench/page.h>
+#include <throng/core/clock.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
 
@@ -76,8 +78,24 @@ static bool is_all_skipped(const th_report *report)
     return count == report->row_count;
 }
 
+/* What external programs compute is no interference. */
+static th_result measure_with(const th_bench_programs *programs, const th_bench_desc *desc, th_report *report,
+                              th_error *err)
+{
+    const uint64_t begin_ns = th_clock_ns();
+    const double begin_s = th_bench_programs_cpu_s(programs);
+    const th_result result = th_bench_run(desc, report, err);
+    const double wall_s = (double)(th_clock_ns() - begin_ns) / 1e9;
+    const double own_load = (th_bench_programs_cpu_s(programs) - begin_s) / wall_s;
+    if (result == TH_OK && own_load > 0) {
+        const double load = report->interference.external_cpu_load - own_load;
+        report->interference.external_cpu_load = load < 0 ? 0 : load; /* NaN stays */
+    }
+    return result;
+}
+
 static int run_bench(const th_options *o, th_run *run, const th_model_set *model_set, const th_measure_desc *measure,
-                     uint32_t processes)
+                     th_bench_programs *programs, uint32_t processes)
 {
     th_error err;
     th_report report;
@@ -85,7 +103,8 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     th_crowd_view_desc drawn = th_model_set_crowd_view_desc(model_set, &o->crowd);
     drawn.count = o->bench.drawn;
     th_bench_frames_init(&frames, &drawn, &o->picture);
-    const th_external_benchmarks external = th_bench_frames_external(&frames);
+    const th_external_benchmarks drawing = th_bench_frames_external(&frames);
+    const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);
     const th_bench_desc desc = {
         .scene = th_model_set_scene_desc(model_set, &o->crowd),
         .threads = o->crowd.jobs.threads,
@@ -94,7 +113,7 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
         .filter = o->filter,
         .external = &external,
     };
-    const th_result result = th_bench_run(&desc, &report, &err);
+    const th_result result = measure_with(programs, &desc, &report, &err);
     th_bench_frames_fini(&frames);
     th_progress_end();
     if (result != TH_OK)
@@ -110,9 +129,10 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     return code;
 }
 
-int th_command_bench(const th_options *o, th_run *run)
+static int list_or_run(const th_options *o, th_run *run, th_bench_programs *programs)
 {
-    const th_external_benchmarks external = th_bench_frames_external(NULL);
+    const th_external_benchmarks drawing = th_bench_frames_external(NULL);
+    const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);
     const th_bench_names names = th_bench_list(o->filter, &external);
     if (names.count == 0) {
         th_complain("no entry matches \"%s\"; `throng bench --list` names them all", o->filter);
@@ -129,7 +149,18 @@ int th_command_bench(const th_options *o, th_run *run)
     th_model_set model_set;
     th_error err;
     const th_result result = th_model_set_init(&model_set, &o->models, run->tracer, &err);
-    code = result == TH_OK ? run_bench(o, run, &model_set, &measure, processes) : th_fail_with(&err);
+    code = result == TH_OK ? run_bench(o, run, &model_set, &measure, programs, processes) : th_fail_with(&err);
     th_model_set_fini(&model_set);
+    return code;
+}
+
+int th_command_bench(const th_options *o, th_run *run)
+{
+    const th_bench_programs_desc desc = {o->bench.programs.paths, o->bench.programs.count, o->bench.program_timeout_s};
+    th_bench_programs *programs;
+    th_error err;
+    const th_result result = th_bench_programs_start(&desc, &programs, &err);
+    const int code = result == TH_OK ? list_or_run(o, run, programs) : th_fail_with(&err);
+    th_bench_programs_stop(programs);
     return code;
 }

@@ -41,9 +41,10 @@ const th_command th_command_table[] = {
             "one interpolation mode and show the error against the source; crowd/, play/ and clips/ vary the\n"
             "crowd size, jumps in time and the number of clips. The jobs/ entries compare schedulers on the\n"
             "same work. The frame/ entries draw whole frames of small pictures and time each stage; they are\n"
-            "skipped without OpenGL. Compared entries are repeated in rounds, in random order, so that a slow\n"
-            "phase of the machine affects all of them, until the medians reach --precision or --max-time is\n"
-            "over. Doubtful results come with a warning that says why.\n",
+            "skipped without OpenGL. --external adds entries of other programs, which are compared with poses.\n"
+            "Compared entries are repeated in rounds, in random order, so that a slow phase of the machine\n"
+            "affects all of them, until the medians reach --precision or --max-time is over. Doubtful results\n"
+            "come with a warning that says why.\n",
         .run = th_command_bench,
     },
     {

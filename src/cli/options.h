@@ -36,6 +36,8 @@ typedef struct th_options {
     struct {
         bool list;
         uint32_t processes, drawn; /* drawn: characters in the pictures */
+        th_file_list programs;     /* shell commands of external/ entries */
+        double program_timeout_s;
     } bench;
     struct {
         th_thread_list threads;

@@ -11,7 +11,7 @@
  *   morph/<weights>      a synthetic model of 52 joints with so many morph weights, instead of the scene's models
  *   jobs/<what>/<scheduler>  calls of the job system, and of others for comparison: see docs/notes/measuring.md
  *
- * and the program's own entries (external_benchmark.h).
+ * and the program's own entries (external_benchmark.h): frames, and other programs.
  *
  * Frame i shows the crowd at i / TH_FRAME_RATE, so no result can be reused from frame to frame. */
 #ifndef THRONG_BENCH_BENCH_H

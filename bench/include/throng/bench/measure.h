@@ -15,7 +15,7 @@
 
 TH_API_BEGIN
 
-/* The time of an iteration that times itself. */
+/* The time of iterations that time themselves. */
 typedef struct th_lap {
     uint64_t real_ns, cpu_ns;
 } th_lap;
@@ -24,6 +24,9 @@ typedef struct th_subject {
     void (*before)(void *ctx); /* before each repetition, not timed; may be NULL */
     /* One iteration. frame: never the same number twice in a repetition. */
     void (*run)(void *ctx, uint64_t frame);
+    /* Replaces `run` for this subject, and its clock for ours: runs the frames from `first` on and returns their time.
+     * May be NULL, may fail the row. */
+    th_lap (*timed_run)(void *ctx, uint64_t first, uint32_t iterations);
     void (*after)(void *ctx); /* after each repetition, not timed; may be NULL, may fail the row */
     /* After some repetitions, drawn at random, and after the first one; not timed. Judges what the iteration `frame`,
      * the last of the repetition, has left. May be NULL, may fail the row. */
