@@ -9,7 +9,7 @@
 
 TestSuite(external_programs, .init = make_folder, .fini = remove_folder, .timeout = 300);
 
-#define FEW "bench --repetitions 3 --frames 2 --external-timeout 5 --filter '^external/|^limit/' "
+#define FEW "bench --repetitions 3 --external-timeout 5 --filter '^external/|^limit/' "
 
 /* The row of a name and type in a document. */
 static const json_t *row_of(const json_t *document, const char *name, const char *aggregate)
@@ -42,7 +42,7 @@ Test(external_programs, are_listed_and_measured_in_turns_with_poses)
 {
     cr_assert_eq(throng("bench --list --external '" TEST_FAKE "'"), 0, "%s", err);
     cr_expect(strstr(out, "limit/palette_write\nexternal/fake/spin\ninterp/"), "%s", out);
-    json_t *json = document(FEW "--json --external '" TEST_FAKE "'");
+    json_t *json = document(FEW "--frames 2 --json --external '" TEST_FAKE "'");
     const json_t *row = row_of(json, "external/fake/spin", NULL), *mean = row_of(json, "external/fake/spin", "mean");
     cr_expect_eq(json_integer_value(json_object_get(row, "repetitions")), 3);
     cr_expect_eq(json_integer_value(json_object_get(row_of(json, "limit/palette_write", NULL), "repetitions")), 3);
@@ -74,7 +74,7 @@ Test(external_programs, run_once_without_times_in_a_dry_run)
 
 Test(external_programs, are_measured_in_each_process)
 {
-    json_t *json = document(FEW "--json --processes 2 --external '" TEST_FAKE "'");
+    json_t *json = document(FEW "--frames 2 --json --processes 2 --external '" TEST_FAKE "'");
     cr_expect_eq(json_integer_value(json_object_get(row_of(json, "external/fake/spin", NULL), "repetitions")), 6);
     json_decref(json);
 }
@@ -91,6 +91,30 @@ Test(external_programs, are_baselines_that_never_regress)
     cr_expect(!strstr(out, "says that its frames took"), "%s", out);
     cr_expect_eq(throng("compare --force fast.json slow.json"), 0, "%s", out);
     cr_expect(strstr(out, "baseline"), "%s", out);
+}
+
+/* The adapters of other libraries are made of this header; it needs none of them. */
+Test(external_programs, can_be_written_with_the_header_of_the_examples)
+{
+    static const char source[] = "#include \"program.h\"\n"
+                                 "static double moment;\n"
+                                 "static void pose(double time_s) { moment = external::clip_time(1, time_s, 3); }\n"
+                                 "static uint64_t sum() { uint64_t s = 0; external::add_to(s, moment); return s; }\n"
+                                 "int main() { return external::serve(\"header\",\n"
+                                 "    {{\"a\", \"One.\", 1, 1, pose, sum}, {\"b\", \"Two.\", 2, 2, pose, sum}}); }\n";
+    if (system("command -v c++ >/dev/null") != 0) {
+        fprintf(stderr, "skipped: no C++ compiler here\n");
+        cr_skip_test("no C++ compiler here");
+    }
+    FILE *file = fopen("program.cpp", "w");
+    cr_assert_neq(file, NULL);
+    fputs(source, file);
+    fclose(file);
+    cr_assert_eq(system("c++ -std=c++17 -Wall -Wextra -Werror -I '" TEST_EXAMPLES "' program.cpp -o program"), 0);
+    json_t *json = document(FEW "--json --frames 1000 --external ./program");
+    cr_expect_eq(json_integer_value(json_object_get(row_of(json, "external/header/a", NULL), "bones")), 1);
+    cr_expect_eq(json_integer_value(json_object_get(row_of(json, "external/header/b", NULL), "bones")), 2);
+    json_decref(json);
 }
 
 /* ---- programs that cannot be asked: refused before anything is measured ---- */
@@ -122,7 +146,7 @@ Test(external_programs, that_do_not_describe_themselves_are_refused)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char arguments[512];
-        snprintf(arguments, sizeof arguments, FEW "--external '%s'", cases[i].command);
+        snprintf(arguments, sizeof arguments, FEW "--frames 2 --external '%s'", cases[i].command);
         cr_expect_eq(throng(arguments), 3, "%s: %s", cases[i].command, out);
         cr_expect(strstr(err, cases[i].message), "%s: %s", cases[i].command, err); /* behind what a shell says */
         cr_expect_str_empty(out, "%s", cases[i].command);
@@ -155,7 +179,7 @@ Test(external_programs, that_fail_have_a_row_that_says_why)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char arguments[512];
         json_error_t error;
-        snprintf(arguments, sizeof arguments, FEW "--json --external '" TEST_FAKE " %s'", cases[i].fault);
+        snprintf(arguments, sizeof arguments, FEW "--frames 2 --json --external '" TEST_FAKE " %s'", cases[i].fault);
         cr_expect_eq(throng(arguments), 1, "%s: %s", cases[i].fault, err);
         cr_expect(strstr(err, "external/fake/spin"), "%s: %s", cases[i].fault, err);
         json_t *json = json_loads(out, 0, &error);
@@ -173,8 +197,9 @@ Test(external_programs, that_fail_have_a_row_that_says_why)
 Test(external_programs, do_not_take_others_with_them)
 {
     json_error_t error;
-    cr_expect_eq(throng(FEW "--json --external '" TEST_FAKE " entries:two' --external 'NAME=other " TEST_FAKE "'"), 1,
-                 "%s", err);
+    cr_expect_eq(
+        throng(FEW "--frames 2 --json --external '" TEST_FAKE " entries:two' --external 'NAME=other " TEST_FAKE "'"), 1,
+        "%s", err);
     json_t *json = json_loads(out, 0, &error);
     cr_expect(json_is_true(json_object_get(row_of(json, "external/fake/spin", NULL), "error_occurred")));
     cr_expect(json_is_true(json_object_get(row_of(json, "external/fake/sound", NULL), "error_occurred")));
@@ -184,6 +209,6 @@ Test(external_programs, do_not_take_others_with_them)
 
 Test(external_programs, that_do_not_end_are_killed)
 {
-    cr_assert_eq(throng(FEW "--external '" TEST_FAKE " stubborn'"), 0, "%s", err);
+    cr_assert_eq(throng(FEW "--frames 2 --external '" TEST_FAKE " stubborn'"), 0, "%s", err);
     expect_nothing_left();
 }
