@@ -11,7 +11,7 @@
 // ACL decompresses local transforms and has nothing behind that. "skinning" goes on with a loop of this file's own, in
 // ACL's math library: it shows what a whole pose costs if decompression is ACL's, and is not ACL's own figure.
 //
-// Both libraries are headers only (ACL 2.2, RTM is its math library):
+// Both libraries are headers only (ACL 2.1, RTM is its math library):
 //
 //     c++ -std=c++17 -O3 -DNDEBUG -march=native -DACL_USE_POPCOUNT -I $ACL/includes -I $RTM/includes acl.cpp -o acl
 //     throng bench --filter '^pose/|^external/' --external './acl 1000'
