@@ -77,6 +77,23 @@ const th_kernels *th_isa_kernels(th_isa isa)
     return kernels[isa];
 }
 
+uint64_t th_isa_multiply_add(th_isa isa, uint32_t rounds)
+{
+    return th_isa_kernels(isa)->multiply_add(rounds);
+}
+
+void th_isa_read(th_isa isa, const float *at, size_t count)
+{
+    assert(at && (uintptr_t)at % TH_CACHE_LINE == 0 && count % (8 * TH_MAX_WIDTH) == 0);
+    th_isa_kernels(isa)->read(at, count);
+}
+
+void th_isa_write(th_isa isa, float *at, size_t count, float value)
+{
+    assert(at && (uintptr_t)at % TH_CACHE_LINE == 0 && count % (TH_CACHE_LINE / sizeof *at) == 0);
+    th_isa_kernels(isa)->fill[0](at, count, value);
+}
+
 /* Stores retire in order, so a store that misses delays those of the next poses. On a Xeon with AMX prefetching saves 5
  * to 20 % if palettes are in the third-level cache. On AMD's Zen 3 it was slower. */
 bool th_isa_prefetches(void)

@@ -1,6 +1,7 @@
 /* The page of a bench run. */
 #include "html.h"
 #include "plot.h"
+#include "roofline.h"
 
 #include <throng/bench/bench.h>
 #include <throng/bench/page.h>
@@ -17,7 +18,7 @@ static bool has_prefix(const th_row *row, const char *prefix)
 
 static bool has_figures(const th_row *row)
 {
-    return !row->failure[0] && row->real_ns.count > 0;
+    return !row->failure[0] && row->real_ns.count > 0 && strncmp(row->name, "ceiling/", 8) != 0;
 }
 
 /* ---- cost ---- */
@@ -298,6 +299,8 @@ static bool draw_section(const th_report *report, bool of_jobs, FILE *file)
     if (!has_rows(report, of_jobs))
         return true;
     th_html_plots(of_jobs ? "The job system" : "Posing and drawing", NULL, file);
+    if (!of_jobs)
+        th_roofline_draw(report, file);
     if (!of_jobs)
         draw_errors(report, file);
     const bool drawn = draw_groups(report, of_jobs, file);
