@@ -98,15 +98,17 @@ th_roofline th_roofline_of(const th_report *report)
 
 /* ---- tables ---- */
 
-static void add_levels(th_sheet *sheet, const th_roofline *r)
+static void add_ceilings(th_sheet *sheet, const th_report *report)
 {
-    for (uint32_t l = 0; l < TH_ROOFLINE_LEVELS; l++) {
+    for (uint32_t r = 0; r < report->row_count; r++) {
+        const th_row *row = &report->rows[r];
+        const double flops = th_row_own(row, "flops_per_second"), bytes = th_row_own(row, "bytes_per_second");
         const th_figure figures[] = {
-            TH_COLUMN("<one core", TH_TEXT(levels[l])),
-            TH_COLUMN(">reads GB/s", TH_REAL(r->read[l] / 1e9, "%.3g")),
-            TH_COLUMN(">writes GB/s", TH_REAL(r->write[l] / 1e9, "%.3g")),
+            TH_COLUMN("<one core", TH_TEXT(row->name)),
+            TH_COLUMN(">GFLOP/s", TH_REAL(flops / 1e9, "%.3g")),
+            TH_COLUMN(">GB/s", TH_REAL(bytes / 1e9, "%.3g")),
         };
-        if (isfinite(r->read[l]) || isfinite(r->write[l]))
+        if (strncmp(row->name, "ceiling/", 8) == 0 && !row->failure[0])
             th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
     }
 }
@@ -136,7 +138,7 @@ bool th_roofline_print(const th_report *report, th_format format, FILE *file)
 {
     const th_roofline r = th_roofline_of(report);
     th_sheet ceilings = th_sheet_table(0), kernels = th_sheet_table(0);
-    add_levels(&ceilings, &r);
+    add_ceilings(&ceilings, report);
     add_points(&kernels, report, &r);
     const bool has_points = kernels.count > 0;
     if (ceilings.count > 0)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Operations of one iteration. */
-enum { ROUNDS = 4096 };
+/* Of one iteration, so long that the clocks do not matter. */
+enum { ROUNDS = 1 << 16, LEAST_BYTES = 1 << 22 };
 
 typedef struct level {
     const char *name;
@@ -24,6 +24,7 @@ typedef struct ceiling {
     th_isa isa;
     float *memory;
     size_t count;  /* floats */
+    size_t passes; /* over them, of an iteration */
     double amount; /* operations or bytes of an iteration */
 } ceiling;
 
@@ -67,6 +68,7 @@ static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fix
         return TH_OK;
     }
     c->count = bytes / sizeof *c->memory;
+    c->passes = 1 + LEAST_BYTES / bytes;
     c->memory = th_cache_line_alloc(bytes);
     if (!c->memory)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", entry->name);
@@ -85,15 +87,17 @@ static void read_memory(void *subject, uint64_t frame)
 {
     ceiling *c = subject;
     (void)frame;
-    th_isa_read(c->isa, c->memory, c->count);
-    c->amount = (double)(c->count * sizeof *c->memory);
+    for (size_t p = 0; p < c->passes; p++)
+        th_isa_read(c->isa, c->memory, c->count);
+    c->amount = (double)(c->passes * c->count * sizeof *c->memory);
 }
 
 static void write_memory(void *subject, uint64_t frame)
 {
     ceiling *c = subject;
-    th_isa_write(c->isa, c->memory, c->count, (float)frame);
-    c->amount = (double)(c->count * sizeof *c->memory);
+    for (size_t p = 0; p < c->passes; p++)
+        th_isa_write(c->isa, c->memory, c->count, (float)frame);
+    c->amount = (double)(c->passes * c->count * sizeof *c->memory);
 }
 
 static void summarize(const th_entry *entry, const th_row *baseline, th_row *row)
