@@ -230,14 +230,15 @@ static pid_t start_stopper(void)
 {
     const pid_t parent = getpid(), stopper = fork();
     cr_assert_geq(stopper, 0);
-    for (int i = 0; stopper == 0; i++) {
+    if (stopper > 0)
+        return stopper;
+    for (int i = 0;; i++) {
         usleep(20000);
         if (i == STOPS || getppid() != parent || kill(parent, SIGSTOP) != 0)
             _exit(0);
         usleep(100000);
         kill(parent, SIGCONT);
     }
-    return stopper;
 }
 
 /* 30 frames that would take 300 ms, and are stopped for 100 ms and more three times. */
