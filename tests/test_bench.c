@@ -419,7 +419,7 @@ Test(bench, floor_is_one_of_single_precision)
     fclose(file);
     expect_limit(text, "pose/scalar/f32", true);
     expect_limit(text, "pose/scalar/f16", false);
-    expect_limit(text, "limit/palette_write", true);
+    expect_limit(text, "limit/write_cached", true);
     free(text);
     th_report_fini(&report);
 }
@@ -1039,7 +1039,7 @@ Test(bench, dry_run_checks_all_and_times_nothing)
     cr_expect(json_is_true(json_object_get(json_object_get(document, "context"), "dry_run")));
     cr_expect_eq(json_array_size(json_object_get(document, "benchmarks")), report.row_count);
     json_decref(document);
-    expect_in_text(&report, "limit/palette_write");
+    expect_in_text(&report, "limit/write_cached");
     expect_in_text(&report, "nothing was timed");
     th_report_fini(&report);
 }

@@ -230,7 +230,7 @@ Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
  * judgement of the rest harder. */
 Test(compare, baselines_judge_nothing)
 {
-    static const char *const names[] = {"limit/palette_write",
+    static const char *const names[] = {"limit/write_cached",
                                         "scale/memory_write/threads:2",
                                         "jobs/job:1us/serial",
                                         "jobs/chunk/plain",

@@ -41,11 +41,11 @@ static void expect_nothing_left(void)
 Test(external_programs, are_listed_and_measured_in_turns_with_poses)
 {
     cr_assert_eq(throng("bench --list --external '" TEST_FAKE "'"), 0, "%s", err);
-    cr_expect(strstr(out, "limit/palette_write\nexternal/fake/spin\ninterp/"), "%s", out);
+    cr_expect(strstr(out, "limit/write_streamed\nexternal/fake/spin\nceiling/"), "%s", out);
     json_t *json = document(FEW "--frames 2 --json --external '" TEST_FAKE "'");
     const json_t *row = row_of(json, "external/fake/spin", NULL), *mean = row_of(json, "external/fake/spin", "mean");
     cr_expect_eq(json_integer_value(json_object_get(row, "repetitions")), 3);
-    cr_expect_eq(json_integer_value(json_object_get(row_of(json, "limit/palette_write", NULL), "repetitions")), 3);
+    cr_expect_eq(json_integer_value(json_object_get(row_of(json, "limit/write_cached", NULL), "repetitions")), 3);
     cr_expect_eq(json_integer_value(json_object_get(row, "bones")), 520);
     cr_expect_str_eq(json_string_value(json_object_get(row, "timed_by")), "program");
     cr_expect_geq(json_number_value(json_object_get(row, "real_time")), 200); /* us of a frame, by its own clock */
@@ -187,7 +187,7 @@ Test(external_programs, that_fail_have_a_row_that_says_why)
         const char *message = json_string_value(json_object_get(row, "error_message"));
         cr_expect(json_is_true(json_object_get(row, "error_occurred")) && message && strstr(message, cases[i].message),
                   "%s: %s", cases[i].fault, message ? message : "none");
-        cr_expect_gt(json_number_value(json_object_get(row_of(json, "limit/palette_write", "median"), "real_time")), 0);
+        cr_expect_gt(json_number_value(json_object_get(row_of(json, "limit/write_cached", "median"), "real_time")), 0);
         json_decref(json);
     }
     expect_nothing_left();

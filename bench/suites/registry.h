@@ -37,11 +37,12 @@ struct th_entry {
 };
 
 /* Fill in the entries that this machine supports; return their number. */
-uint32_t th_pose_entries(th_entry *entries);   /* pose/ and limit/ */
-uint32_t th_interp_entries(th_entry *entries); /* interp/ */
-uint32_t th_crowd_entries(th_entry *entries);  /* crowd/, play/ and clips/ */
-uint32_t th_morph_entries(th_entry *entries);  /* morph/ */
-uint32_t th_jobs_entries(th_entry *entries);   /* jobs/ */
+uint32_t th_pose_entries(th_entry *entries);    /* pose/ and limit/ */
+uint32_t th_ceiling_entries(th_entry *entries); /* ceiling/ */
+uint32_t th_interp_entries(th_entry *entries);  /* interp/ */
+uint32_t th_crowd_entries(th_entry *entries);   /* crowd/, play/ and clips/ */
+uint32_t th_morph_entries(th_entry *entries);   /* morph/ */
+uint32_t th_jobs_entries(th_entry *entries);    /* jobs/ */
 
 /* of_poses: those that are compared with pose/, or all others. */
 uint32_t th_external_entries(const th_external_benchmarks *external, bool of_poses, th_entry *entries);

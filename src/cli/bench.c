@@ -94,6 +94,11 @@ static th_result measure_with(const th_bench_programs *programs, const th_bench_
     return result;
 }
 
+static const char *filter_of(const th_options *o)
+{
+    return o->bench.roofline && !o->filter ? "^pose/.*/f|^ceiling/" : o->filter;
+}
+
 static int run_bench(const th_options *o, th_run *run, const th_model_set *model_set, const th_measure_desc *measure,
                      th_bench_programs *programs, uint32_t processes)
 {
@@ -110,7 +115,7 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
         .threads = o->crowd.jobs.threads,
         .measure = *measure,
         .tracer = run->tracer,
-        .filter = o->filter,
+        .filter = filter_of(o),
         .external = &external,
     };
     const th_result result = measure_with(programs, &desc, &report, &err);
@@ -133,9 +138,9 @@ static int list_or_run(const th_options *o, th_run *run, th_bench_programs *prog
 {
     const th_external_benchmarks drawing = th_bench_frames_external(NULL);
     const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);
-    const th_bench_names names = th_bench_list(o->filter, &external);
+    const th_bench_names names = th_bench_list(filter_of(o), &external);
     if (names.count == 0) {
-        th_complain("no entry matches \"%s\"; `throng bench --list` names them all", o->filter);
+        th_complain("no entry matches \"%s\"; `throng bench --list` names them all", filter_of(o));
         return TH_EXIT_USAGE;
     }
     if (o->bench.list)
