@@ -51,6 +51,9 @@ const th_result_file_entry *th_result_file_find(const th_result_file *results, c
  * TH_REPORT_MAX_PROCESSES. */
 th_result th_result_file_merge_into(const th_result_file *results, th_report *report, th_error *err);
 
+/* The same into a result file, as further processes of it. */
+th_result th_result_file_append(th_result_file *results, const th_result_file *more, th_error *err);
+
 TH_API_END
 
 #endif
