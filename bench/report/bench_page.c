@@ -1,6 +1,7 @@
 /* The page of a bench run. */
 #include "html.h"
 #include "plot.h"
+#include "row_interval.h"
 
 #include <throng/bench/bench.h>
 #include <throng/bench/page.h>
@@ -44,7 +45,7 @@ static double cost_of(const th_row *row)
 static th_interval cost_interval(const th_row *row)
 {
     const double ns = unit_of(row).ns;
-    const th_interval i = th_median_interval(&row->real_ns);
+    const th_interval i = th_row_interval(row);
     return (th_interval){i.low / ns, i.high / ns};
 }
 

@@ -130,8 +130,10 @@ static bool print_figures(const void *result, th_format format, FILE *file)
     th_write_line(
         file, format,
         "Medians. MAD: median absolute deviation, relative to the median. %.0f %% CI: half-width, relative to "
-        "the median.",
-        100 * TH_CONFIDENCE);
+        "the median, %s.",
+        100 * TH_CONFIDENCE,
+        report->process_count > 1 ? "over processes"
+                                  : "of this process only; others differ by more (--processes 12 measures that)");
     th_write_line(
         file, format,
         "Max error: against double precision, in scene units. Error vs source: the same, against the interpolation "

@@ -1,5 +1,6 @@
 /* A report as JSON and as CSV. */
 #include "row_figures.h"
+#include "row_interval.h"
 
 #include <assert.h>
 #include <math.h>
@@ -63,10 +64,11 @@ static json_t *repetition_json(const th_report *report, const th_row *row, uint3
 /* CI of the median, and the number of outliers. */
 static json_t *median_json(const th_row *row, uint32_t outliers)
 {
-    const th_interval interval = th_median_interval(&row->real_ns);
-    return json_pack("{s:o, s:o, s:o, s:i}", "real_time_low", th_json_real(interval.low / unit_ns(row)),
+    const th_interval interval = th_row_interval(row);
+    return json_pack("{s:o, s:o, s:o, s:s, s:i}", "real_time_low", th_json_real(interval.low / unit_ns(row)),
                      "real_time_high", th_json_real(interval.high / unit_ns(row)), "confidence",
-                     th_json_real(TH_CONFIDENCE), "outliers", (int)outliers);
+                     th_json_real(TH_CONFIDENCE), "interval_unit", th_row_interval_unit(row), "outliers",
+                     (int)outliers);
 }
 
 /* The coefficient of variation has no time unit. */

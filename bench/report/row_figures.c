@@ -1,5 +1,7 @@
 #include "row_figures.h"
 
+#include "row_interval.h"
+
 #include <throng/anim/crowd.h>
 
 #include <math.h>
@@ -66,8 +68,8 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
     const th_samples none = {0}, *samples = sheet->view == TH_ROW_JSON ? &none : &row->real_ns;
     const th_stats real = th_samples_stats(samples);
     const th_stats cpu = th_samples_stats(sheet->view == TH_ROW_CSV ? &row->cpu_ns : &none);
-    const th_interval ci = th_median_interval(sheet->view == TH_ROW_CSV ? samples : &none);
-    const double half_width = th_median_ci_half_width(sheet->is_table ? samples : &none);
+    const th_interval ci = sheet->view == TH_ROW_CSV ? th_row_interval(row) : (th_interval){0};
+    const double half_width = sheet->is_table ? th_row_ci_half_width(row) : (double)NAN;
     const bool is_pose = sheet->view == TH_ROW_POSE, is_crowd = row->characters > 0;
     const double tutorial_ns = is_pose ? median_of(report, "pose/tutorial") : (double)NAN;
     const double floor_ns = is_pose ? memory_floor_for(report, row) : (double)NAN;
@@ -86,6 +88,7 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
         {NULL, ">ms/frame", TH_SCALED(real.median, 1e6, "%.3f"), TH_ROW_FRAME},
         {"median_low_ns", NULL, TH_NUMBER(ci.low), TH_ROW_CSV},
         {"median_high_ns", NULL, TH_NUMBER(ci.high), TH_ROW_CSV},
+        {"interval_unit", NULL, TH_TEXT(th_row_interval_unit(row)), TH_ROW_CSV},
         {"mean_ns", NULL, TH_NUMBER(real.mean), TH_ROW_CSV},
         {"min_ns", ">min", TH_SCALED(real.min, 1e3, "%.2f"), TH_ROW_CSV | TH_ROW_JOB},
         {NULL, ">min", TH_SCALED(real.min, 1e6, "%.3f"), TH_ROW_FRAME},

@@ -1,4 +1,6 @@
 /* The warnings of a report, as text. */
+#include "row_interval.h"
+
 #include <throng/bench/rank_test.h>
 #include <throng/bench/report.h>
 #include <throng/core/json.h>
@@ -155,7 +157,7 @@ static void warn_of_samples(const th_report *report, json_t **warnings)
         if (!is_timed(row))
             continue;
         timed++;
-        const double precision = th_median_ci_half_width(&row->real_ns);
+        const double precision = th_row_ci_half_width(row);
         const double drift = drift_of(row, DRIFT_RISK / report->row_count);
         const double steps = th_samples_stats(&row->real_ns).min * row->iterations_timed_at_once / step_ns;
         if (row->real_ns.count < TH_REPORT_MIN_REPETITIONS)
