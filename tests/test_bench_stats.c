@@ -408,11 +408,11 @@ Test(words, lines_are_made_printable_and_markdown_is_escaped)
     th_write_line(file, TH_FORMAT_TEXT,
                   "é\u202eb\u2066c\xc2\x9b"
                   "d\xe2");
-    th_write_line(file, TH_FORMAT_MARKDOWN, "limit/palette_write <%s>", "_x_");
+    th_write_line(file, TH_FORMAT_MARKDOWN, "limit/write_cached <%s>", "_x_");
     th_write_line(file, TH_FORMAT_MARKDOWN, "~~Tom~~ &amp; Jerry");
     fclose(file);
     cr_expect_str_eq(text, "a?[2J 1\né?b?c?d\xe2"
-                           "\nlimit/palette_write \\<\\_x\\_>\n\n"
+                           "\nlimit/write_cached \\<\\_x\\_>\n\n"
                            "\\~\\~Tom\\~\\~ \\&amp; Jerry\n\n");
     free(text);
     char short_text[8] = "ab";

@@ -216,7 +216,7 @@ Test(cli, one_result_that_cannot_be_written_leaves_the_others)
            "--trace t.json",
            "cannot write full.json: No space left on device");
     cr_expect(strstr(err, "cannot write full.html: No space left on device"), "%s", err);
-    cr_expect(strstr(out, "limit/palette_write"), "%s", out);
+    cr_expect(strstr(out, "limit/write_cached"), "%s", out);
     cr_expect_eq(access("throng/baselines/kept.json", R_OK), 0);
     cr_expect_eq(access("t.json", R_OK), 0);
     expect(3, "inspect --out full.json --export model.glb", "cannot write full.json");
@@ -571,7 +571,7 @@ Test(cli, out_is_what_the_name_says)
         json_decref(json);
         slurp("f.csv", out, sizeof out);
         cr_expect_eq(strncmp(out, "name", 4), 0, "%s", out);
-        cr_expect(strstr(out, i == 1 ? "\r\nscale/threads:2," : "\r\nlimit/palette_write"), "%s", out);
+        cr_expect(strstr(out, i == 1 ? "\r\nscale/threads:2," : "\r\nlimit/write_cached"), "%s", out);
         slurp("f.md", out, sizeof out);
         cr_expect(strstr(out, i == 1 ? "\n| threads |" : i == 0 ? "\n| entry " : "| name "), "%s", out);
         cr_expect(strstr(out, "\n|-") || strstr(out, "\n|:"), "%s", out);

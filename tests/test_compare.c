@@ -246,7 +246,7 @@ Test(compare, cpu_time_counts_on_one_thread_and_wall_time_on_more)
  * judgement of the rest harder. */
 Test(compare, baselines_judge_nothing)
 {
-    static const char *const names[] = {"limit/palette_write",
+    static const char *const names[] = {"limit/write_cached",
                                         "scale/memory_write/threads:2",
                                         "jobs/job:1us/serial",
                                         "jobs/chunk/plain",
@@ -370,6 +370,7 @@ Test(compare, a_change_of_5_percent_is_never_equivalent, .timeout = 120)
 Test(compare, corrects_p_as_holm_does)
 {
     pair p = pair_of(2, 8, lognormal, steady);
+    stretch(&p, 0, 1.08);
     cr_assert_eq(compare(&p), TH_OK, "%s", err.text);
     double least = 1, wanted = 1;
     for (uint32_t r = 0; r < 2; r++)
@@ -378,7 +379,7 @@ Test(compare, corrects_p_as_holm_does)
             least = fmin(least, estimate->p);
             wanted = fmin(wanted, 6 * th_log_p(&estimate->log_change));
         }
-    cr_expect_float_eq(least, wanted, 1e-12, "%g, %g", least, wanted);
+    cr_expect_float_eq(least / wanted, 1, 1e-9, "%g, %g", least, wanted);
     end(&p);
 }
 

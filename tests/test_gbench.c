@@ -66,7 +66,7 @@ Test(gbench, compare_py_prints_its_table_and_its_u_test)
     measure("bench --filter 'pose/scalar/f32|limit|jobs/chunk'", "old.json");
     measure("bench --filter 'pose/scalar/f32|limit|jobs/chunk'", "new.json");
     cr_expect_eq(compare("benchmarks old.json new.json"), 0, "%s", err);
-    static const char *const names[] = {"pose/scalar/f32", "limit/palette_write", "jobs/chunk/work-stealing"};
+    static const char *const names[] = {"pose/scalar/f32", "limit/write_cached", "jobs/chunk/work-stealing"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char name[64];
         expect_line(names[i], ".");

@@ -383,7 +383,7 @@ static web_page bench_page(const th_report *report)
 static th_report made_up_bench(void)
 {
     static const char *const names[] = {"pose/scalar/f32",       "pose/avx2/f32",     "pose/tutorial",
-                                        "limit/palette_write",   "interp/slerp/avx2", "interp/step/avx2",
+                                        "limit/write_cached",    "interp/slerp/avx2", "interp/step/avx2",
                                         "jobs/a:1/work-stealing"};
     th_report report = report_of(sizeof names / sizeof *names, 1, 20, steady);
     for (uint32_t r = 0; r < report.row_count; r++) {
@@ -449,7 +449,7 @@ Test(page, bench_names_all_poses_among_their_errors)
         {"pose/scalar/f32", 17.05, 8.2e-5},  {"pose/scalar/f16", 28.46, 1.5e-3},   {"pose/sse4/f32", 4.98, 8.2e-5},
         {"pose/sse4/f16", 9.36, 1.5e-3},     {"pose/avx2/f32", 3.05, 8.2e-5},      {"pose/avx2/f16", 2.56, 1.5e-3},
         {"pose/avx512/f32", 2.32, 8.2e-5},   {"pose/avx512/f16", 2.22, 1.5e-3},    {"pose/exact", 95.3, 1.7e-7},
-        {"pose/tutorial", 202.9, 7.2e-7},    {"limit/palette_write", 1.21, 0},     {"interp/nlerp/sse4", 4.94, 2.8e-4},
+        {"pose/tutorial", 202.9, 7.2e-7},    {"limit/write_cached", 1.21, 0},      {"interp/nlerp/sse4", 4.94, 2.8e-4},
         {"interp/nlerp/avx2", 3.04, 2.8e-4}, {"interp/nlerp/avx512", 2.7, 2.8e-4}, {"interp/cubic/sse4", 5.43, 7.7e-3},
         {"interp/cubic/avx2", 3.51, 7.7e-3}, {"interp/cubic/avx512", 3.0, 7.7e-3}, {"interp/step/avx2", 3.03, 0.13},
     };

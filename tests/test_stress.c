@@ -213,7 +213,7 @@ enum { LEAST_WARM_UP = 2, MOST_WARM_UP = 16 };
 typedef struct painter {
     uint32_t slow, fails_at, broken; /* that preparation fails, of the first, second; finishing does */
     uint32_t threads[8], characters[8], frames[8], prepared, finished;
-    bool is_there;
+    bool is_there, spoiled;
     th_tracer *tracer;
 } painter;
 
@@ -254,6 +254,14 @@ static void paint_trace(void *ctx, th_tracer *tracer)
     ((painter *)ctx)->tracer = tracer;
 }
 
+static void paint_check(void *ctx, th_row *row)
+{
+    const painter *p = ctx;
+    cr_assert(p->is_there);
+    if (p->spoiled)
+        snprintf(row->failure, sizeof row->failure, "the picture is smeared");
+}
+
 static th_result paint_finish(void *ctx, th_error *error)
 {
     painter *p = ctx;
@@ -275,6 +283,7 @@ static th_stress_renderer renderer_of(painter *p)
         .frame = paint,
         .visible = paint_seen,
         .trace = paint_trace,
+        .check = paint_check,
         .finish = paint_finish,
         .describe = paint_describe,
         .palette_copies = 3,
@@ -368,6 +377,18 @@ Test(stress, dry_run_draws_a_little)
         cr_expect(p.characters[i] == 1 && p.frames[i] <= MOST_WARM_UP);
     }
     cr_expect_eq(p.finished, 2);
+    th_stress_fini(&stress);
+}
+
+Test(stress, of_wrong_pictures_fails)
+{
+    painter p = {.spoiled = true};
+    const th_stress_renderer renderer = renderer_of(&p);
+    th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
+    desc.renderer = &renderer;
+    th_stress stress = run(&desc);
+    cr_expect_str_eq(stress.report.rows[0].failure, "the picture is smeared");
+    cr_expect_eq(stress.report.rows[0].real_ns.count, 0);
     th_stress_fini(&stress);
 }
 

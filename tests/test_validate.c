@@ -1,9 +1,12 @@
-/* What a check allows palettes of half precision: all that rounding explains, and not much more. */
+/* What a check allows palettes of half precision: all that rounding explains, and not much more. And frames that take
+ * less time than writing their palettes. */
 #include "random_model.h"
 
 #include <throng/bench/validate.h>
+#include <throng/bench/validate_run.h>
 #include <throng/core/cache_line.h>
 #include <throng/core/half.h>
+#include <throng/runtime/frame.h>
 
 #include <criterion/criterion.h>
 
@@ -177,4 +180,43 @@ Test(validate, a_jump_may_be_missed_by_rounding)
     cr_expect_leq(excess_between(0.999, 1 + rounding), 1);
     cr_expect_gt(excess_between(1.001, 1 - 64 * rounding), 1);
     cr_expect_gt(excess_between(0.999, 1 + 64 * rounding), 1);
+}
+
+/* ---- the floor ---- */
+
+/* A row of frames that take this long, of a crowd that is in cache, on some threads. */
+static th_row judge_floor(double ns, uint32_t threads, const char *failure)
+{
+    th_model *model = random_model(&(random_desc){.joint_count = 30, .clip_count = 1, .key_count = 4});
+    th_scene *scene;
+    th_crowd *crowd;
+    void *palette;
+    th_error err;
+    const th_scene_desc desc = {.models = (const th_model *const[]){model}, .model_count = 1, .instance_count = 64};
+    cr_assert_eq(th_scene_create(&desc, &scene, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_scene_crowd(scene, TH_ISA_SCALAR, TH_PALETTE_F32, &crowd, &err), TH_OK, "%s", err.text);
+    cr_assert_eq(th_palette_create(crowd, &palette, &err), TH_OK, "%s", err.text);
+    th_crowd_set_writes(crowd, TH_WRITES_STREAMED);
+    th_row row = {.threads = threads};
+    snprintf(row.failure, sizeof row.failure, "%s", failure);
+    cr_assert(th_samples_init(&row.real_ns, 20));
+    for (int i = 0; i < 20; i++)
+        th_samples_add(&row.real_ns, ns * (1 + i * 1e-3));
+    th_validate_floor(crowd, palette, &row);
+    cr_expect_eq(th_crowd_writes(crowd), TH_WRITES_STREAMED);
+    th_samples_fini(&row.real_ns);
+    free(palette);
+    th_crowd_destroy(crowd);
+    th_scene_destroy(scene);
+    th_model_free(model);
+    return row;
+}
+
+/* 92 kB in 10 ns would be 9 TB/s; in 10 ms they are 9 MB/s. */
+Test(validate, frames_faster_than_their_bytes_are_written_fail)
+{
+    cr_expect(strstr(judge_floor(10, 1, "").failure, "a frame takes 0.01"), "%s", judge_floor(10, 1, "").failure);
+    cr_expect(strstr(judge_floor(10, 8, "").failure, "cannot have posed"));
+    cr_expect_str_empty(judge_floor(1e7, 1, "").failure);
+    cr_expect_str_eq(judge_floor(10, 1, "wrong already").failure, "wrong already");
 }

@@ -77,6 +77,25 @@ const th_kernels *th_isa_kernels(th_isa isa)
     return kernels[isa];
 }
 
+uint64_t th_isa_multiply_add(th_isa isa, uint32_t rounds)
+{
+    return th_isa_kernels(isa)->multiply_add(rounds);
+}
+
+void th_isa_read(th_isa isa, const float *at, size_t count, size_t times)
+{
+    assert(at && (uintptr_t)at % TH_CACHE_LINE == 0 && count % (8 * TH_MAX_WIDTH) == 0);
+    for (const th_kernels *k = th_isa_kernels(isa); times > 0; times--)
+        k->read(at, count);
+}
+
+void th_isa_write(th_isa isa, float *at, size_t count, size_t times)
+{
+    assert(at && (uintptr_t)at % TH_CACHE_LINE == 0 && count % (TH_CACHE_LINE / sizeof *at) == 0);
+    for (const th_kernels *k = th_isa_kernels(isa); times > 0; times--)
+        k->fill[0](at, count, (float)times);
+}
+
 /* Stores retire in order, so a store that misses delays those of the next poses. On a Xeon with AMX prefetching saves 5
  * to 20 % if palettes are in the third-level cache. On AMD's Zen 3 it was slower. */
 bool th_isa_prefetches(void)

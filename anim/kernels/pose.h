@@ -139,6 +139,12 @@ typedef void th_write_fn(const th_program *program, uint32_t first, uint32_t end
  * lines. */
 typedef void th_fill_fn(float *out, size_t count, float value);
 
+/* Reads whole lines and does nothing with them. */
+typedef void th_read_fn(const float *in, size_t count);
+
+/* Does independent chains of multiply-adds in all lanes, and returns how many operations they were. */
+typedef uint64_t th_multiply_add_fn(uint32_t rounds);
+
 /* Copies whole lines with non-temporal stores, in order. Both aligned to 64, bytes a multiple of 64. */
 typedef void th_stream_fn(void *to, const void *from, size_t bytes);
 
@@ -151,6 +157,8 @@ typedef struct th_kernels {
     th_resolve_fn *resolve;
     th_write_fn *write[TH_PALETTE_COUNT][2]; /* [][streamed] */
     th_fill_fn *fill[2];                     /* [streamed] */
+    th_read_fn *read;
+    th_multiply_add_fn *multiply_add;
     th_stream_fn *stream;
     th_fence_fn *fence;
 } th_kernels;

@@ -539,6 +539,58 @@ static void fill_streamed(float *out, size_t count, float value)
     fill_lines(out, count, value, wf_stream);
 }
 
+/* ---- ceilings ---- */
+
+/* More than latency times throughput of any processor, and few enough for its registers. */
+enum { CHAINS = 12 };
+
+/* So that the compiler computes it. */
+static void keep(wf a)
+{
+    static volatile float kept;
+    _Alignas(64) float lanes[TH_MAX_WIDTH];
+    wf_store(lanes, a);
+    for (int i = 0; i < WIDTH; i++)
+        kept = lanes[i];
+    (void)kept;
+}
+
+static uint64_t multiply_add(uint32_t rounds)
+{
+    const wf factor = wf_set1(0.999F), summand = wf_set1(0.001F);
+    wf chains[CHAINS];
+    for (int c = 0; c < CHAINS; c++)
+        chains[c] = wf_set1((float)c);
+    for (uint32_t r = 0; r < rounds; r++) {
+#pragma GCC unroll 16
+        for (int c = 0; c < CHAINS; c++)
+            chains[c] = wf_madd(chains[c], factor, summand);
+    }
+    wf sum = chains[0];
+    for (int c = 1; c < CHAINS; c++)
+        sum = wf_madd(chains[c], factor, sum);
+    keep(sum);
+    return (uint64_t)2 * WIDTH * CHAINS * rounds;
+}
+
+static void read_lines(const float *in, size_t count)
+{
+    enum { SUMS = 8 };
+    const wf one = wf_set1(1);
+    wf sums[SUMS];
+#pragma GCC unroll 16
+    for (int i = 0; i < SUMS; i++)
+        sums[i] = wf_set1(0);
+    for (const float *end = in + count; in < end; in += SUMS * WIDTH) {
+#pragma GCC unroll 16
+        for (int i = 0; i < SUMS; i++)
+            sums[i] = wf_madd(wf_load(in + i * WIDTH), one, sums[i]);
+    }
+    for (int i = 1; i < SUMS; i++)
+        sums[0] = wf_madd(sums[i], one, sums[0]);
+    keep(sums[0]);
+}
+
 /* ---- past the caches ---- */
 
 static void stream_lines(void *to, const void *from, size_t bytes)
@@ -563,5 +615,6 @@ static void fence_stores(void)
         .sample = {{NULL, step_32, nlerp_32, slerp_32, fast_slerp_32, cubic_32},                                       \
                    {NULL, step_16, nlerp_16, slerp_16, fast_slerp_16, cubic_16}},                                      \
         .resolve = resolve_ops, .write = {{write_f32, stream_f32}, {write_f16, stream_f16}},                           \
-        .fill = {fill_cached, fill_streamed}, .stream = stream_lines, .fence = fence_stores,                           \
+        .fill = {fill_cached, fill_streamed}, .read = read_lines, .multiply_add = multiply_add,                        \
+        .stream = stream_lines, .fence = fence_stores,                                                                 \
     }

@@ -58,15 +58,31 @@ static th_result find_most(stress_run *s, th_error *err)
 /* ---- checking ---- */
 
 /* Checks the crowd in the harness. */
-static th_result check(stress_run *s, th_row *row, th_error *err)
+static th_validate_run_desc validation_of(stress_run *s)
 {
-    const th_validate_run_desc validation = {
+    return (th_validate_run_desc){
         .scene = s->load_test.scene,
         .crowd = s->load_test.crowd,
         .palette = s->load_test.palette,
         .run = th_load_test_run,
         .ctx = &s->load_test,
     };
+}
+
+/* Judges what the last frame of the kept ones has left. Where frames are drawn, their memory cannot be read. */
+static void check_left(stress_run *s)
+{
+    const th_validate_run_desc validation = validation_of(s);
+    th_error err;
+    if (s->desc->renderer)
+        s->desc->renderer->check(s->desc->renderer->ctx, s->row);
+    else if (th_validate_left(&validation, s->load_test.number - 1, s->row, &err) != TH_OK)
+        snprintf(s->row->failure, sizeof s->row->failure, "%.200s", err.text);
+}
+
+static th_result check(stress_run *s, th_row *row, th_error *err)
+{
+    const th_validate_run_desc validation = validation_of(s);
     s->out->isa = th_crowd_isa(s->load_test.crowd);
     row->characters = th_crowd_instance_count(s->load_test.crowd);
     row->bones = th_crowd_bone_count(s->load_test.crowd);
@@ -106,7 +122,8 @@ static void copy(const th_samples *from, th_samples *to)
 
 static void keep(void *ctx)
 {
-    const stress_run *s = ctx;
+    stress_run *s = ctx;
+    check_left(s);
     copy(&s->load_test.real, &s->row->real_ns);
     copy(&s->load_test.cpu, &s->row->cpu_ns);
     s->point->preempted_unknown = s->load_test.delay.count == 0;
@@ -203,6 +220,8 @@ static th_result run_point(stress_run *s, th_error *err)
         result = check(s, row, err);
     if (result != TH_OK)
         return result;
+    if (!s->desc->renderer)
+        th_validate_floor(s->load_test.crowd, s->load_test.palette, row);
     if (row->failure[0])
         forget(s);
     else

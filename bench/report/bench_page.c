@@ -1,6 +1,7 @@
 /* The page of a bench run. */
 #include "html.h"
 #include "plot.h"
+#include "roofline.h"
 #include "row_interval.h"
 
 #include <throng/bench/bench.h>
@@ -18,7 +19,7 @@ static bool has_prefix(const th_row *row, const char *prefix)
 
 static bool has_figures(const th_row *row)
 {
-    return !row->failure[0] && row->real_ns.count > 0;
+    return !row->failure[0] && row->real_ns.count > 0 && strncmp(row->name, "ceiling/", 8) != 0;
 }
 
 /* ---- cost ---- */
@@ -59,6 +60,16 @@ static const th_row *row_named(const th_report *report, const char *name)
 
 /* ---- the headline ---- */
 
+/* The faster of the two; NULL without them. */
+static const th_row *memory_floor(const th_report *report)
+{
+    const th_row *cached = row_named(report, "limit/write_cached"),
+                 *streamed = row_named(report, "limit/write_streamed");
+    if (!cached || !streamed)
+        return cached ? cached : streamed;
+    return cost_of(cached) < cost_of(streamed) ? cached : streamed;
+}
+
 /* Among kernels that write f32 palettes, the default. */
 static const th_row *fastest_pose(const th_report *report)
 {
@@ -75,7 +86,7 @@ static const th_row *fastest_pose(const th_report *report)
 static void write_headline(const th_report *report, char *out, size_t size)
 {
     const th_row *best = fastest_pose(report), *tutorial = row_named(report, "pose/tutorial");
-    const th_row *limit = row_named(report, "limit/palette_write");
+    const th_row *limit = memory_floor(report);
     if (th_html_trouble(report, out, size))
         return;
     if (!best) {
@@ -263,7 +274,7 @@ static void draw_errors(const th_report *report, FILE *file)
         .is_tall = true,
         .keys = keys,
     };
-    const th_row *limit = row_named(report, "limit/palette_write");
+    const th_row *limit = memory_floor(report);
     desc.key_count = find_modes(report, keys);
     if (desc.key_count == 0)
         return;
@@ -299,6 +310,8 @@ static bool draw_section(const th_report *report, bool of_jobs, FILE *file)
     if (!has_rows(report, of_jobs))
         return true;
     th_html_plots(of_jobs ? "The job system" : "Posing and drawing", NULL, file);
+    if (!of_jobs)
+        th_roofline_draw(report, file);
     if (!of_jobs)
         draw_errors(report, file);
     const bool drawn = draw_groups(report, of_jobs, file);

@@ -1,4 +1,5 @@
 /* The tables of a bench run. */
+#include "roofline.h"
 #include "row_figures.h"
 #include "tables.h"
 
@@ -10,6 +11,18 @@
 #include <string.h>
 
 /* ---- rows ---- */
+
+static th_row_view view_of(const th_row *row)
+{
+    if (strncmp(row->name, "ceiling/", 8) == 0)
+        return TH_ROW_JSON; /* in no table of its own */
+    if (row->characters == 0)
+        return TH_ROW_JOB;
+    if (strncmp(row->name, "frame/", 6) == 0)
+        return TH_ROW_FRAME;
+    const bool is_pose = strncmp(row->name, "pose/", 5) == 0 || strncmp(row->name, "limit/", 6) == 0;
+    return is_pose ? TH_ROW_POSE : TH_ROW_VARIATION;
+}
 
 /* Length of "jobs/fork_join:2/" in "jobs/fork_join:2/work-stealing". */
 static int what_length(const th_row *row)
@@ -73,7 +86,8 @@ static bool print_schedulers(const th_report *report, th_format format, FILE *fi
 {
     th_sheet sheet = th_sheet_table(0);
     for (uint32_t r = 0; r < report->row_count; r++)
-        if (report->rows[r].characters == 0 && (r == 0 || !is_same_what(&report->rows[r - 1], &report->rows[r])))
+        if (view_of(&report->rows[r]) == TH_ROW_JOB &&
+            (r == 0 || !is_same_what(&report->rows[r - 1], &report->rows[r])))
             add_schedulers(&sheet, report, r);
     if (sheet.count == 0)
         return true;
@@ -85,16 +99,6 @@ static bool print_schedulers(const th_report *report, th_format format, FILE *fi
 }
 
 /* ---- all ---- */
-
-static th_row_view view_of(const th_row *row)
-{
-    if (row->characters == 0)
-        return TH_ROW_JOB;
-    if (strncmp(row->name, "frame/", 6) == 0)
-        return TH_ROW_FRAME;
-    const bool is_pose = strncmp(row->name, "pose/", 5) == 0 || strncmp(row->name, "limit/", 6) == 0;
-    return is_pose ? TH_ROW_POSE : TH_ROW_VARIATION;
-}
 
 /* Groups of compared entries are separated by a blank line; all poses are compared. */
 static bool print_view(const th_report *report, th_row_view view, th_format format, FILE *file)
@@ -121,6 +125,7 @@ static bool print_figures(const void *result, th_format format, FILE *file)
     bool printed = true;
     for (th_row_view view = TH_ROW_POSE; view <= TH_ROW_JOB; view = 2 * view)
         printed = print_view(report, view, format, file) && printed;
+    printed = th_roofline_print(report, format, file) && printed;
     printed = print_schedulers(report, format, file) && printed;
     if (report->picture)
         fputc('\n', file);

@@ -207,6 +207,8 @@ static th_result create_whole(th_experiment *s, uint32_t scheduler, uint32_t cou
     *config = (th_scaling_config){
         .jobs = s->pools[scheduler * s->desc.thread_count + t],
         .palette = s->palette,
+        .scene = s->scenes[count],
+        .crowd = s->crowds[count],
         .waits_quiescent = has_spinners(&s->desc),
     };
     const th_frame_desc frame = {

@@ -88,16 +88,31 @@ static void set_memory_rows(const th_experiment *s)
 
 /* ---- checking ---- */
 
-static th_result check_point(const th_experiment *s, uint32_t point, uint32_t crowd, const th_row *first, th_error *err)
+static th_validate_run_desc validation_of(th_scaling_config *config)
 {
-    th_row *row = &s->out->report.rows[point];
-    const th_validate_run_desc validation = {
-        .scene = s->scenes[crowd],
-        .crowd = s->crowds[crowd],
-        .palette = s->palette,
+    return (th_validate_run_desc){
+        .scene = config->scene,
+        .crowd = config->crowd,
+        .palette = config->palette,
         .run = th_scaling_config_run,
-        .ctx = &s->configs[point],
+        .ctx = config,
     };
+}
+
+/* For th_subject.check. */
+static void check_left(void *config, uint64_t frame)
+{
+    th_scaling_config *c = config;
+    const th_validate_run_desc validation = validation_of(c);
+    th_error err;
+    if (th_validate_left(&validation, frame, c->row, &err) != TH_OK && !c->row->failure[0])
+        snprintf(c->row->failure, sizeof c->row->failure, "%.200s", err.text);
+}
+
+static th_result check_point(const th_experiment *s, uint32_t point, const th_row *first, th_error *err)
+{
+    th_row *row = s->configs[point].row = &s->out->report.rows[point];
+    const th_validate_run_desc validation = validation_of(&s->configs[point]);
     const th_result result = th_validate_run(&validation, row, err);
     if (!row->failure[0] && row->palette_hash != first->palette_hash)
         snprintf(row->failure, sizeof row->failure, "palettes differ from those of %s", first->name);
@@ -117,7 +132,7 @@ static th_result check_points(const th_experiment *s, th_error *err)
         const uint32_t crowd = th_experiment_crowd(s, c);
         const th_row *first = &out->report.rows[out->curves[crowd * s->desc.grain_count].first];
         for (uint32_t i = 0; i < out->curves[c].count && result == TH_OK; i++)
-            result = check_point(s, out->curves[c].first + i, crowd, first, err);
+            result = check_point(s, out->curves[c].first + i, first, err);
     }
     return result;
 }
@@ -142,9 +157,12 @@ static th_result time_configs(const th_experiment *s, th_error *err)
         subjects[i] = (th_subject){.before = th_scaling_config_begin,
                                    .run = th_scaling_config_run,
                                    .after = th_scaling_config_end,
+                                   .check = s->configs[i].frame ? check_left : NULL,
                                    .ctx = &s->configs[i],
                                    .row = &s->out->report.rows[i]};
     th_measure(&measure, subjects, count);
+    for (uint32_t i = 0; i < s->out->point_count; i++)
+        th_validate_floor(s->configs[i].crowd, s->palette, &s->out->report.rows[i]);
     free(subjects);
     return TH_OK;
 }

@@ -11,6 +11,9 @@ typedef struct th_scaling_config {
     th_frame *frame;           /* whole frames, or else: */
     th_ablated_frame *ablated; /* an ablation */
     void *palette;             /* the same for all configs; borrowed */
+    const th_scene *scene;     /* of the whole frames, and */
+    th_crowd *crowd;           /* its crowd; borrowed */
+    th_row *row;               /* of the whole frames */
     /* Before a repetition, waits until the threads of other configs are idle. */
     bool waits_quiescent;
     th_worker_stats *sums;

@@ -43,6 +43,7 @@ static void plan_init(plan *p, const char *filter, const th_external_benchmarks 
 {
     p->count = 0;
     p->pose_count = add(p, th_pose_entries(p->entries), filter);
+    add(p, th_ceiling_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_interp_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_crowd_entries(p->entries + p->count), filter);
     p->pose_count += add(p, th_morph_entries(p->entries + p->count), filter);

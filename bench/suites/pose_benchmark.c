@@ -1,5 +1,6 @@
 #include "pose_benchmark.h"
 
+#include <throng/anim/ceilings.h>
 #include <throng/bench/validate_run.h>
 #include <throng/core/cache_line.h>
 #include <throng/core/json.h>
@@ -70,17 +71,28 @@ static void check_left(void *subject, uint64_t frame)
         snprintf(p->row->failure, sizeof p->row->failure, "%.200s", err.text);
 }
 
+/* For th_entry.summarize. */
+static void check_floor(const th_entry *entry, const th_row *baseline, th_row *row)
+{
+    const th_pose_benchmark *p = entry->subject;
+    (void)baseline;
+    th_validate_floor(p->crowd, p->palette, row);
+}
+
 th_result th_pose_benchmark_validate(th_entry *entry, const th_fixture *fixture, th_row *row, th_error *err)
 {
     th_pose_benchmark *p = entry->subject;
     const th_scene *scene = p->shared->scene;
     th_validate_run_desc validation = validation_of(p);
     entry->check = check_left;
+    entry->summarize = check_floor;
     th_result result = TH_OK;
     if (p->shared->desc.compile.sampling == TH_SAMPLING_COMPILED && entry->palette == TH_PALETTE_F32)
         result = th_fixture_reference(fixture, p->shared, p->time_s(TH_VALIDATE_FRAME), &validation.reference, err);
-    row->own = json_pack("{s:o, s:o}", "key_bytes", th_json_count(key_bytes(scene)), "exact_characters",
-                         th_json_count(exact_characters(scene)));
+    const th_crowd_work work = th_crowd_count_work(p->crowd, 0, p->palette, p->scratch);
+    row->own = json_pack("{s:o, s:o, s:o, s:o, s:o}", "key_bytes", th_json_count(key_bytes(scene)), "exact_characters",
+                         th_json_count(exact_characters(scene)), "flops", th_json_count(work.flops), "key_bytes_read",
+                         th_json_count(work.key_bytes), "palette_bytes", th_json_count(work.palette_bytes));
     return result == TH_OK ? th_validate_run(&validation, row, err) : result;
 }
 

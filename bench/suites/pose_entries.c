@@ -56,11 +56,26 @@ static void run_fill(void *subject, uint64_t frame)
     th_crowd_fill(p->crowd, 0, th_crowd_batch_count(p->crowd), (float)frame, p->palette);
 }
 
-static th_result create_fill(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
-                             th_error *err)
+static th_result create_fill(th_entry *entry, th_writes writes, const th_fixture *fixture, th_row *row, th_error *err)
+{
+    const th_result result = th_pose_benchmark_init(entry, fixture, row, err);
+    if (result == TH_OK)
+        th_crowd_set_writes(((th_pose_benchmark *)entry->subject)->crowd, writes);
+    return result;
+}
+
+static th_result create_cached_fill(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
+                                    th_error *err)
 {
     (void)desc;
-    return th_pose_benchmark_init(entry, fixture, row, err);
+    return create_fill(entry, TH_WRITES_CACHED, fixture, row, err);
+}
+
+static th_result create_streamed_fill(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture,
+                                      th_row *row, th_error *err)
+{
+    (void)desc;
+    return create_fill(entry, TH_WRITES_STREAMED, fixture, row, err);
 }
 
 /* ---- the entries ---- */
@@ -68,7 +83,8 @@ static th_result create_fill(th_entry *entry, const th_bench_desc *desc, const t
 static const th_entry baselines[] = {
     {"pose/exact", .set_scene = as_authored, .create = th_pose_benchmark_create, .run = th_pose_benchmark_run},
     {"pose/tutorial", .set_scene = as_authored, .create = create_tutorial, .run = run_tutorial},
-    {"limit/palette_write", .set_scene = as_authored, .create = create_fill, .run = run_fill},
+    {"limit/write_cached", .set_scene = as_authored, .create = create_cached_fill, .run = run_fill},
+    {"limit/write_streamed", .set_scene = as_authored, .create = create_streamed_fill, .run = run_fill},
 };
 
 uint32_t th_pose_entries(th_entry *entries)

@@ -30,17 +30,18 @@ struct th_entry {
     void (*after)(void *subject);
     void (*check)(void *subject, uint64_t frame);
     th_jobs *(*pool)(void *subject); /* the pool to trace; NULL: none */
-    /* Adds fields to the row. baseline: NULL when it was not measured. May be NULL. */
+    /* Adds fields to the row, or fails it. baseline: NULL when it was not measured. May be NULL. */
     void (*summarize)(const th_entry *entry, const th_row *baseline, th_row *row);
     void (*destroy)(void *subject);
 };
 
 /* Fill in the entries that this machine supports; return their number. */
-uint32_t th_pose_entries(th_entry *entries);   /* pose/ and limit/ */
-uint32_t th_interp_entries(th_entry *entries); /* interp/ */
-uint32_t th_crowd_entries(th_entry *entries);  /* crowd/, play/ and clips/ */
-uint32_t th_morph_entries(th_entry *entries);  /* morph/ */
-uint32_t th_jobs_entries(th_entry *entries);   /* jobs/ */
+uint32_t th_pose_entries(th_entry *entries);    /* pose/ and limit/ */
+uint32_t th_ceiling_entries(th_entry *entries); /* ceiling/ */
+uint32_t th_interp_entries(th_entry *entries);  /* interp/ */
+uint32_t th_crowd_entries(th_entry *entries);   /* crowd/, play/ and clips/ */
+uint32_t th_morph_entries(th_entry *entries);   /* morph/ */
+uint32_t th_jobs_entries(th_entry *entries);    /* jobs/ */
 uint32_t th_external_entries(const th_external_benchmarks *external, th_entry *entries);
 
 #endif

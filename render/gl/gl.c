@@ -72,6 +72,22 @@ void th_gl_swap(th_gl *gl)
         glFlush();
 }
 
+th_gl_point *th_gl_point_now(th_gl *gl)
+{
+    assert(gl);
+    (void)gl;
+    return (th_gl_point *)glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+}
+
+bool th_gl_passed(th_gl *gl, th_gl_point *point, uint64_t timeout_ns)
+{
+    assert(gl && point);
+    (void)gl;
+    const GLenum status = glClientWaitSync((GLsync)point, 0, timeout_ns);
+    glDeleteSync((GLsync)point);
+    return status == GL_ALREADY_SIGNALED || status == GL_CONDITION_SATISFIED;
+}
+
 void th_gl_finish(th_gl *gl)
 {
     assert(gl);

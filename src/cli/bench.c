@@ -76,6 +76,11 @@ static bool is_all_skipped(const th_report *report)
     return count == report->row_count;
 }
 
+static const char *filter_of(const th_options *o)
+{
+    return o->bench.roofline && !o->filter ? "^pose/.*/f|^ceiling/" : o->filter;
+}
+
 static int run_bench(const th_options *o, th_run *run, const th_model_set *model_set, const th_measure_desc *measure,
                      uint32_t processes)
 {
@@ -91,7 +96,7 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
         .threads = o->crowd.jobs.threads,
         .measure = *measure,
         .tracer = run->tracer,
-        .filter = o->filter,
+        .filter = filter_of(o),
         .external = &external,
     };
     const th_result result = th_bench_run(&desc, &report, &err);
@@ -113,9 +118,9 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
 int th_command_bench(const th_options *o, th_run *run)
 {
     const th_external_benchmarks external = th_bench_frames_external(NULL);
-    const th_bench_names names = th_bench_list(o->filter, &external);
+    const th_bench_names names = th_bench_list(filter_of(o), &external);
     if (names.count == 0) {
-        th_complain("no entry matches \"%s\"; `throng bench --list` names them all", o->filter);
+        th_complain("no entry matches \"%s\"; `throng bench --list` names them all", filter_of(o));
         return TH_EXIT_USAGE;
     }
     if (o->bench.list)

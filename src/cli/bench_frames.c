@@ -1,5 +1,7 @@
 #include "bench_frames.h"
 
+#include "picture_check.h"
+
 #include <throng/bench/validate_run.h>
 #include <throng/core/cache_line.h>
 #include <throng/core/clock.h>
@@ -12,6 +14,7 @@
 
 enum { FEW, MANY, CROWDS };
 enum { MANY_PER_FEW = 100, STAGES = 4 };
+enum { CHECKED = 8 }; /* every so many repetitions the pictures are checked */
 
 /* A view from above, with no character against the sky: then the area that is drawn is bounded, even if the crowd fills
  * the picture. */
@@ -24,7 +27,7 @@ typedef struct subject subject;
 typedef struct kind {
     void (*begin)(subject *s, uint64_t frame); /* puts a frame in flight before any is timed */
     void (*run)(subject *s, uint64_t frame);
-    bool of_many;
+    bool of_many, is_drawn;
 } kind;
 
 /* An entry being measured. */
@@ -35,7 +38,7 @@ struct subject {
     th_camera camera;
     th_row *row;
     uint64_t stage_ns[STAGES]; /* cull, wait, pose, draw; since the repetition began */
-    uint32_t frames;
+    uint32_t frames, repetitions;
     th_samples stages[STAGES]; /* ns per frame, one sample a repetition */
 };
 
@@ -134,6 +137,8 @@ static void end_repetition(void *ctx)
     th_gl_finish(s->shared->picture.gl);
     if (th_gl_check(s->shared->picture.gl, "while frames were drawn", &err) != TH_OK)
         snprintf(s->row->failure, sizeof s->row->failure, "%.*s", (int)sizeof s->row->failure - 1, err.text);
+    if (s->kind->is_drawn && s->repetitions++ % CHECKED == 0)
+        th_picture_check(&s->shared->picture, s->crowd_view, &s->camera, s->row);
 }
 
 /* ---- checking ---- */
@@ -266,8 +271,8 @@ static void summarize(void *ctx, const th_row *baseline, th_row *row)
 enum { WHOLE, REDRAW, POSED, KINDS };
 
 static const kind kinds[2][KINDS] = {
-    {{.begin = draw, .run = draw}, {.begin = draw, .run = redraw}, {.begin = pose, .run = pose}},
-    {{.begin = draw, .run = draw, .of_many = true},
+    {{.begin = draw, .run = draw, .is_drawn = true}, {.begin = draw, .run = redraw}, {.begin = pose, .run = pose}},
+    {{.begin = draw, .run = draw, .of_many = true, .is_drawn = true},
      {.begin = draw, .run = redraw, .of_many = true},
      {.begin = pose, .run = pose, .of_many = true}},
 };

@@ -1,5 +1,7 @@
 #include "load_test_gl.h"
 
+#include "picture_check.h"
+
 #include <math.h>
 
 /* Bytes for each character in the lists of transforms, of visible and of posed characters. */
@@ -95,6 +97,12 @@ static void trace(void *ctx, th_tracer *tracer)
     th_crowd_view_trace(c->all, tracer);
 }
 
+static void check(void *ctx, th_row *row)
+{
+    const th_load_test_gl *c = ctx;
+    th_picture_check(&c->picture, c->all, &c->camera, row);
+}
+
 static th_result finish(void *ctx, th_error *err)
 {
     th_load_test_gl *c = ctx;
@@ -116,6 +124,7 @@ th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *c)
         .frame = draw,
         .visible = count_visible,
         .trace = trace,
+        .check = check,
         .finish = finish,
         .describe = describe,
         .palette_copies = TH_RING_SLOTS,

@@ -183,6 +183,8 @@ const th_option th_option_table[] = {
      .help = "only entries that match this regular expression"},
     {.name = "list", .commands = TH_COMMAND_BENCH, .parse = th_parse_switch, .offset = AT(bench.list),
      .help = "list the entries and measure nothing"},
+    {.name = "roofline", .commands = TH_COMMAND_BENCH, .parse = th_parse_switch, .offset = AT(bench.roofline),
+     .help = "only pose/ and ceiling/ entries, for a roofline of the kernels"},
     {.name = "export", .argument = "FILE", .commands = TH_COMMAND_INSPECT, .parse = th_parse_text, .offset = AT(inspect.export_path),
      .help = "write the model as binary glTF (.glb)"},
     {.name = "import-timeout", .argument = "S", .fallback = "8", .commands = PLAYED, .parse = th_parse_real, .offset = AT(models.import_timeout_s),

@@ -34,7 +34,7 @@ typedef struct th_options {
         double time_s;
     } pose;
     struct {
-        bool list;
+        bool list, roofline;
         uint32_t processes, drawn; /* drawn: characters in the pictures */
     } bench;
     struct {

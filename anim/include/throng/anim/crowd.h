@@ -114,7 +114,7 @@ void th_crowd_sample(const th_crowd *crowd, uint32_t begin, uint32_t end, double
 void th_crowd_resolve(const th_crowd *crowd, uint32_t begin, uint32_t end, const void *poses, void *palette,
                       void *scratch);
 
-/* The memory floor: writes the same number of bytes as th_crowd_update to the same addresses, cached or streamed alike,
+/* The memory floor: writes the same number of bytes as th_crowd_update to the same addresses, as th_crowd_writes says,
  * instance by instance, and computes nothing. palette: as for th_crowd_update. */
 void th_crowd_fill(const th_crowd *crowd, uint32_t begin, uint32_t end, float value, void *palette);
 

@@ -3,7 +3,9 @@
  *   pose/<isa>/<format>  compiled clips to palettes, interpolated as requested, on each instruction set of this machine
  *   pose/exact           the same from authored keys, interpolated as the file says
  *   pose/tutorial        the tutorial method
- *   limit/palette_write  only writes the bytes of f32 palettes
+ *   limit/write_cached, limit/write_streamed  only write the bytes of f32 palettes, into the caches or past them
+ *   ceiling/<what>/<where>  what one core can do at most: multiply_add on an instruction set; read and write of l1, l2,
+ *                        l3 and memory. With pose/ they give a roofline
  *   interp/<mode>/<isa>  all tracks in one mode: compiled, or in double precision where <isa> is "exact"
  *   crowd/<count>        this many characters, whatever the scene says, on the best instruction set
  *   play/<how>           forward; or random: at a random time each frame

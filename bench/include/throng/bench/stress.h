@@ -35,6 +35,8 @@ typedef struct th_stress_renderer {
     uint32_t (*visible)(const void *ctx);      /* characters in the picture of the last frame */
     /* Records frames (th_tracer_frame_begin and _end) from now on; NULL: stops. */
     void (*trace)(void *ctx, th_tracer *tracer);
+    /* Fills in row->failure if pictures show what they should not. The frames so far have been timed. */
+    void (*check)(void *ctx, th_row *row);
     /* Waits for all frames and destroys the crowd. Reports what failed meanwhile. */
     th_result (*finish)(void *ctx, th_error *err);
     json_t *(*describe)(const void *ctx); /* th_report.picture; NULL before there was a crowd */

@@ -35,6 +35,11 @@ typedef struct th_validate_run_desc {
 /* Fills in the row's palette fields, and `failure` when palettes are wrong. `palette` then holds TH_VALIDATE_FRAME. */
 th_result th_validate_run(const th_validate_run_desc *desc, th_row *row, th_error *err);
 
+/* Fails a row whose frames take clearly less time than its threads need to write their palettes and do nothing else:
+ * then they have not done their work. Overwrites the palettes; keeps the crowd's th_writes. row: has its samples and
+ * threads. */
+void th_validate_floor(th_crowd *crowd, void *palette, th_row *row);
+
 /* Validates what a run of `frame` has left in `palette`, without running it again. Fills in `failure` when they are
  * wrong. */
 th_result th_validate_left(const th_validate_run_desc *desc, uint64_t frame, th_row *row, th_error *err);

@@ -68,6 +68,12 @@ void th_gl_swap(th_gl *gl);
 /* Waits until the GPU has done all work so far. */
 void th_gl_finish(th_gl *gl);
 
+/* A point in the GPU's work: after all calls so far. th_gl_passed waits at most timeout_ns for the GPU to reach it,
+ * says whether it has, and frees it. */
+typedef struct th_gl_point th_gl_point;
+th_gl_point *th_gl_point_now(th_gl *gl);
+bool th_gl_passed(th_gl *gl, th_gl_point *point, uint64_t timeout_ns);
+
 /* The number of messages from a debug context since its creation: errors, undefined behaviour, deprecated and
  * non-portable use. Notifications and performance hints do not count. The number is a lower bound: a driver keeps only
  * its first few messages between two calls. *out_first (out_first may be NULL) is the first message ever or NULL; it is

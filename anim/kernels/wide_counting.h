@@ -1,0 +1,106 @@
+/* One float that counts what is done to it. */
+#include "pose.h"
+
+#include <throng/core/half.h>
+
+#include <string.h>
+
+#define WIDTH 1
+
+typedef float wf;
+
+static uint64_t counted_flops, counted_key_bytes, counted_palette_bytes;
+
+static inline wf wf_set1(float a)
+{
+    return a;
+}
+static inline wf wf_sub(wf a, wf b)
+{
+    counted_flops++;
+    return a - b;
+}
+static inline wf wf_mul(wf a, wf b)
+{
+    counted_flops++;
+    return a * b;
+}
+static inline wf wf_div(wf a, wf b)
+{
+    counted_flops++;
+    return a / b;
+}
+static inline wf wf_madd(wf a, wf b, wf c)
+{
+    counted_flops += 2;
+    return a * b + c;
+}
+static inline wf wf_msub(wf a, wf b, wf c)
+{
+    counted_flops += 2;
+    return a * b - c;
+}
+static inline wf wf_nmadd(wf a, wf b, wf c)
+{
+    counted_flops += 2;
+    return c - a * b;
+}
+
+static inline wf wf_load(const float *in)
+{
+    return *in;
+}
+
+static inline void wf_broadcast(const float *values, wf out[4])
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = values[0];
+}
+
+static inline void wf_load_floats(const th_lanes *from, size_t at, wf out[4])
+{
+    counted_key_bytes += 4 * sizeof *out;
+    memcpy(out, th_lanes_at(from, 0, at), 4 * sizeof *out);
+}
+
+static inline void wf_load_shorts(const th_lanes *from, size_t at, wf out[4])
+{
+    int16_t shorts[4];
+    counted_key_bytes += sizeof shorts;
+    memcpy(shorts, th_lanes_at(from, 0, at), sizeof shorts);
+    for (int i = 0; i < 4; i++)
+        out[i] = shorts[i];
+}
+
+static inline void wf_transpose(wf r[4])
+{
+    (void)r;
+}
+
+static inline void wf_transpose_lanes(wf r[4])
+{
+    (void)r;
+}
+
+static inline wf wf_pair(wf low, wf high)
+{
+    const uint16_t halves[2] = {th_half_from_float(low), th_half_from_float(high)};
+    wf both;
+    memcpy(&both, halves, sizeof both);
+    return both;
+}
+
+static inline void wf_store(float *out, wf a)
+{
+    counted_palette_bytes += sizeof *out;
+    *out = a;
+}
+
+static inline void wf_stream(float *out, wf a)
+{
+    wf_store(out, a);
+}
+
+static inline void wf_fence(void)
+{
+}

@@ -1,0 +1,146 @@
+/* The ceiling/ entries: how much arithmetic one core does, and how many bytes it moves at each level of the caches. */
+#include "registry.h"
+
+#include <throng/anim/ceilings.h>
+#include <throng/bench/context.h>
+#include <throng/core/cache_line.h>
+#include <throng/core/json.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of one iteration, so long that the clocks do not matter. */
+enum { ROUNDS = 1 << 16, LEAST_BYTES = 1 << 22 };
+
+typedef struct level {
+    const char *name;
+    uint32_t number; /* of the cache; 0: memory */
+} level;
+
+static const level levels[] = {{"l1", 1}, {"l2", 2}, {"l3", 3}, {"memory", 0}};
+
+typedef struct ceiling {
+    th_isa isa;
+    float *memory;
+    size_t count;  /* floats */
+    size_t passes; /* over them, of an iteration */
+    double amount; /* operations or bytes of an iteration */
+} ceiling;
+
+/* Half of a cache, so that what else is in there has room; for memory four times the largest. 0: there is no such
+ * level. */
+static size_t bytes_of(const th_context *context, const level *l)
+{
+    size_t bytes = 0, largest = 0;
+    for (uint32_t c = 0; c < context->cache_count; c++) {
+        const th_cache *cache = &context->caches[c];
+        if (strcmp(cache->type, "Instruction") == 0)
+            continue;
+        largest = cache->bytes > largest ? cache->bytes : largest;
+        bytes = cache->level == l->number ? cache->bytes / 2 : bytes;
+    }
+    if (l->number == 0)
+        bytes = 4 * largest < (size_t)1 << 28 ? 4 * largest : (size_t)1 << 28;
+    return bytes / 4096 * 4096;
+}
+
+static th_result create(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
+                        th_error *err)
+{
+    const level *l = entry->variant;
+    ceiling *c = calloc(1, sizeof *c);
+    th_context context;
+    (void)desc, (void)fixture;
+    row->time_unit = "us";
+    row->threads = 1;
+    if (!c)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", entry->name);
+    entry->subject = c;
+    c->isa = entry->isa;
+    if (!l)
+        return TH_OK;
+    th_context_read(&context);
+    const size_t bytes = bytes_of(&context, l);
+    if (bytes == 0) {
+        row->skipped = true;
+        snprintf(row->failure, sizeof row->failure, "this machine tells of no such cache");
+        return TH_OK;
+    }
+    c->count = bytes / sizeof *c->memory;
+    c->passes = 1 + LEAST_BYTES / bytes;
+    c->memory = th_cache_line_alloc(bytes);
+    if (!c->memory)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for %s", entry->name);
+    th_isa_write(c->isa, c->memory, c->count, 1);
+    return TH_OK;
+}
+
+static void multiply_add(void *subject, uint64_t frame)
+{
+    ceiling *c = subject;
+    (void)frame;
+    c->amount = (double)th_isa_multiply_add(c->isa, ROUNDS);
+}
+
+static void read_memory(void *subject, uint64_t frame)
+{
+    ceiling *c = subject;
+    (void)frame;
+    th_isa_read(c->isa, c->memory, c->count, c->passes);
+    c->amount = (double)(c->passes * c->count * sizeof *c->memory);
+}
+
+static void write_memory(void *subject, uint64_t frame)
+{
+    ceiling *c = subject;
+    (void)frame;
+    th_isa_write(c->isa, c->memory, c->count, c->passes);
+    c->amount = (double)(c->passes * c->count * sizeof *c->memory);
+}
+
+static void summarize(const th_entry *entry, const th_row *baseline, th_row *row)
+{
+    const ceiling *c = entry->subject;
+    const double per_s = c->amount / th_samples_stats(&row->cpu_ns).min * 1e9; /* a ceiling: the best that was seen */
+    (void)baseline;
+    row->own = json_pack("{s:o}", entry->variant ? "bytes_per_second" : "flops_per_second", th_json_real(per_s));
+}
+
+static void destroy(void *subject)
+{
+    ceiling *c = subject;
+    free(c->memory);
+    free(c);
+}
+
+static th_entry *add(th_entry *entries, uint32_t *count, th_isa isa, const level *l,
+                     void (*run)(void *subject, uint64_t frame))
+{
+    th_entry *e = &entries[(*count)++];
+    *e = (th_entry){.isa = isa,
+                    .variant = l,
+                    .shape = levels,
+                    .create = create,
+                    .run = run,
+                    .summarize = summarize,
+                    .destroy = destroy};
+    return e;
+}
+
+uint32_t th_ceiling_entries(th_entry *entries)
+{
+    uint32_t count = 0;
+    for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
+        if (th_isa_available((th_isa)isa)) {
+            th_entry *e = add(entries, &count, (th_isa)isa, NULL, multiply_add);
+            snprintf(e->name, sizeof e->name, "ceiling/multiply_add/%s", th_isa_name((th_isa)isa));
+        }
+    for (size_t l = 0; l < sizeof levels / sizeof *levels; l++) {
+        th_entry *e = add(entries, &count, th_isa_best(), &levels[l], read_memory);
+        snprintf(e->name, sizeof e->name, "ceiling/read/%s", levels[l].name);
+        e = add(entries, &count, th_isa_best(), &levels[l], write_memory);
+        snprintf(e->name, sizeof e->name, "ceiling/write/%s", levels[l].name);
+    }
+    return count;
+}

@@ -1,0 +1,56 @@
+#!/bin/sh
+# mutants.sh PROGRAM: runs every command that measures with each deliberate fault (throng/core/mutant.h) that concerns it.
+# Each must fail and say that palettes or pictures are wrong; without a fault none may say so.
+#
+# A fault of posing concerns bench, scale, stress and compare, one of drawing bench and stress --draw. slow and stall
+# leave palettes right: what finds them is the study of compare.
+program=$1
+folder=$(mktemp -d) || exit 4
+trap 'rm -rf "$folder"' EXIT
+wrong='double-precision reference|palettes of another frame|palettes are written again|its palettes changed|its error grew'
+failed=0
+
+# what expected-status-or-any command...
+run() {
+    what=$1
+    shift
+    "$@" >"$folder/out" 2>"$folder/err"
+    status=$?
+    if grep -Eq "$wrong" "$folder/err"; then said=yes; else said=no; fi
+    if [ -n "${THRONG_MUTANT:-}" ]; then
+        [ "$status" = 1 ] && [ "$said" = yes ] && echo "found:  $THRONG_MUTANT by $what" && return
+    else
+        [ "$said" = no ] && echo "good:   $what" && return
+    fi
+    echo "FAILED: ${THRONG_MUTANT:-no fault}, $what: exit $status, says wrong: $said"
+    cat "$folder/err"
+    failed=1
+}
+
+posing() {
+    run bench "$program" bench --filter '^(pose/(avx2|neon|scalar)/f32|interp/nlerp/scalar|crowd/10)$' --repetitions 20 \
+        --repetition-time 1 --out "$folder/new.json"
+    run scale "$program" scale --count 500 --threads 1,2 --repetitions 20 --repetition-time 1
+    run stress "$program" stress --count 64 --threads 1 --budget-ms 2 --frames 299
+    run "compare" "$program" compare "$folder/old.json" "$folder/new.json"
+}
+
+drawing() {
+    run "bench frame/" "$program" bench --filter '^frame/all_visible/whole$' --drawn 5 --shadow 0 --samples 1 --repetitions 2
+    run "stress --draw" "$program" stress --draw --count 3 --threads 1 --budget-ms 8 --frames 299 --size 160x90 --shadow 0 \
+        --samples 1
+}
+
+"$program" bench --filter '^(pose/(avx2|neon|scalar)/f32|interp/nlerp/scalar|crowd/10)$' --repetitions 20 \
+    --repetition-time 1 --out "$folder/old.json" >"$folder/out" || exit 1
+posing
+drawing
+for mutant in skip_frames skip_batches copy_neighbours tired:60 tired:1000 loose_bound flip_sign drop_bone; do
+    export THRONG_MUTANT=$mutant
+    posing
+done
+for mutant in stale_slot late_fence; do
+    export THRONG_MUTANT=$mutant
+    drawing
+done
+exit $failed
