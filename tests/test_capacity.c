@@ -31,6 +31,7 @@ typedef struct machine {
     double spike_chance;
     uint32_t slow_from, slow_frames; /* so many frames, from there on, take */
     double slow_factor;              /* times as long */
+    double freeze_ms, freeze_chance; /* stands still for so long, whatever its items */
     /* Where it is: */
     uint64_t seed, drawn;
     uint32_t items, frames, prepared, kept, fails_at; /* fails_at: that preparation fails; 0: none does */
@@ -76,9 +77,10 @@ static th_result prepare(void *ctx, uint32_t items, th_error *error)
     return TH_OK;
 }
 
-static double frame(void *ctx)
+static th_capacity_frame frame(void *ctx)
 {
     machine *m = ctx;
+    double stopped_ns = 0;
     double ms = plain_ms(m, m->items) * exp(m->spread * normal(m));
     if (m->drift > 0) {
         m->drifted = 0.99 * m->drifted + m->drift * sqrt(1 - 0.99 * 0.99) * normal(m);
@@ -90,8 +92,10 @@ static double frame(void *ctx)
         ms += m->spike_ms;
     if (m->frames >= m->slow_from && m->frames < m->slow_from + m->slow_frames)
         ms *= m->slow_factor;
+    if (unit(m) < m->freeze_chance)
+        stopped_ns = m->freeze_ms * 1e6;
     m->frames++;
-    return ms * 1e6;
+    return (th_capacity_frame){ms * 1e6 + stopped_ns, stopped_ns};
 }
 
 /* The share of its frames that are late in truth. Drift and spread together are normal as well. */
@@ -135,7 +139,7 @@ static th_capacity find(machine m, uint64_t trial, uint32_t most)
     cr_assert_gt(m.kept, 0);
     cr_expect(found.items == 0 || found.confirmed.items == found.items);
     cr_expect_eq(found.probes[m.kept - 1].items, found.confirmed.items);
-    cr_expect_eq(found.probes[m.kept - 1].frames, found.confirmed.frames);
+    cr_expect_eq(found.probes[m.kept - 1].ticks.frames, found.confirmed.ticks.frames);
     return found;
 }
 
@@ -219,7 +223,7 @@ Test(capacity, has_its_limit_in_the_interval_that_is_told)
         for (uint64_t t = 0; t < TRIALS; t++) {
             const th_interval interval = find(machines[i], t, MOST).interval;
             inside += interval.low <= truth && truth <= interval.high;
-            narrow += interval.high - interval.low < 0.04 * truth;
+            narrow += interval.high - interval.low < 0.12 * truth;
         }
         cr_expect_geq(inside, TRIALS * 88 / 100, "%s: %u of %d", machines[i].name, inside, TRIALS);
         cr_expect_geq(narrow, TRIALS * 95 / 100, "%s: %u of %d", machines[i].name, narrow, TRIALS);
@@ -287,8 +291,9 @@ Test(capacity, counts_the_run_of_the_number_that_is_told)
     const th_capacity_probe *last = &found.confirmed;
     cr_expect_eq(last->stage, TH_CAPACITY_CONFIRM);
     cr_expect_eq(last->items, found.items);
-    cr_expect_eq(last->frames, FRAMES);
-    cr_expect(last->meets_budget && last->deadline_misses <= th_capacity_allowed_misses(FRAMES));
+    cr_expect_eq(last->ticks.scheduled, FRAMES);
+    cr_expect_eq(last->ticks.frames + last->ticks.missed, FRAMES);
+    cr_expect(last->meets_budget && last->ticks.missed <= th_capacity_allowed_misses(FRAMES));
     cr_expect_lt(last->median_ns, last->p99_ns);
     cr_expect_leq(last->p99_ns, BUDGET_MS * 1e6);
     cr_expect_eq(found.items % 1000, 0, "%u: three digits", found.items);
@@ -372,6 +377,109 @@ Test(capacity, takes_three_runs_of_a_steady_machine_and_more_of_a_moody_one)
     }
 }
 
+/* ---- freezes ---- */
+
+/* Rarely, and for a second: the machine's own, so the number is what it would be without them. */
+Test(capacity, is_not_made_smaller_by_freezes_and_counts_them)
+{
+    const machine calm = {HUMAN, .spread = 0.03},
+                  freezing = {HUMAN, .spread = 0.03, .freeze_ms = 1000, .freeze_chance = 0.0004};
+    uint32_t frozen = 0, near = 0;
+    for (uint64_t i = 0; i < TRIALS / 2; i++) {
+        const th_capacity quiet = find(calm, i, MOST), found = find(freezing, i, MOST);
+        near += found.items >= 0.97 * quiet.items && found.items <= 1.03 * quiet.items;
+        frozen += found.ticks.freezes > 0;
+        cr_expect_eq(quiet.ticks.freezes, 0);
+        cr_expect_float_eq(found.ticks.frozen_ns, found.ticks.freezes * 1e9, 1);
+        cr_expect_eq(found.ticks.scheduled, found.ticks.frames + found.ticks.missed);
+        cr_expect(found.is_frozen || found.confirmed.ticks.missed <= th_capacity_allowed_misses(FRAMES));
+    }
+    cr_expect_geq(near, TRIALS / 2 * 9 / 10, "%u of %d", near, TRIALS / 2);
+    cr_expect_geq(frozen, TRIALS / 2 * 8 / 10, "%u of %d", frozen, TRIALS / 2);
+}
+
+Test(capacity, is_unknown_where_every_run_freezes)
+{
+    const machine m = {HUMAN, .spread = 0.03, .freeze_ms = 1000, .freeze_chance = 0.01};
+    const th_capacity found = find(m, 0, MOST);
+    cr_expect(found.is_frozen);
+    cr_expect_eq(found.items, 0);
+    cr_expect_gt(found.confirmed.items, 100000, "%u", found.confirmed.items);
+}
+
+/* ---- ticks ---- */
+
+#define TICK 1e6
+
+/* A schedule of 1 ms on which the process is stopped for 8 of 30 s, and its frames take 0.3 ms. */
+Test(capacity, ticks_of_a_process_that_was_stopped_are_missed)
+{
+    th_capacity_ticks ticks = {0};
+    while (ticks.scheduled < 30000) {
+        const bool is_stopped = ticks.scheduled % 3000 == 2000 && ticks.freezes < 8;
+        const th_capacity_frame frame = {is_stopped ? 1000.3 * TICK : 0.3 * TICK, is_stopped ? 1000 * TICK : 0};
+        th_capacity_count(&ticks, &frame, TICK);
+    }
+    cr_expect_eq(ticks.scheduled, 30000);
+    cr_expect_eq(ticks.freezes, 8);
+    cr_expect_eq(ticks.missed, 8000);
+    cr_expect_eq(ticks.late, 8);
+    cr_expect_eq(ticks.frames, 22000);
+    cr_expect_float_eq(ticks.frozen_ns, 8e9, 1);
+    cr_expect_float_eq(ticks.longest_freeze_ns, 1e9, 1);
+    cr_expect_float_eq(ticks.longest_ns, 1.0003e9, 1);
+}
+
+Test(capacity, ticks_are_missed_while_a_frame_runs)
+{
+    static const struct {
+        double ns, stopped_ns;
+        th_capacity_ticks ticks;
+    } cases[] = {
+        {0, 0, {1, 1, 0, 0, 0, 0, 0, 0}},
+        {TICK, 0, {1, 1, 0, 0, TICK, 0, 0, 0}}, /* in time for the next one */
+        {TICK + 1, 0, {2, 1, 1, 1, TICK + 1, 0, 0, 0}},
+        {2 * TICK, 0, {2, 1, 1, 1, 2 * TICK, 0, 0, 0}},
+        {2 * TICK + 1, 0, {3, 1, 1, 2, 2 * TICK + 1, 0, 0, 0}},
+        {5.5 * TICK, 0.9 * TICK, {6, 1, 1, 5, 5.5 * TICK, 0, 0, 0}},
+        {5.5 * TICK, TICK, {6, 1, 1, 5, 5.5 * TICK, 1, TICK, TICK}}, /* and the least that is a freeze */
+        {1e30, 0, {0, 1, 1, UINT32_MAX, 1e30, 0, 0, 0}},             /* does not fit */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        th_capacity_ticks ticks = {0};
+        const th_capacity_ticks *wanted = &cases[i].ticks;
+        th_capacity_count(&ticks, &(th_capacity_frame){cases[i].ns, cases[i].stopped_ns}, TICK);
+        cr_expect_eq(ticks.scheduled, wanted->scheduled, "%zu: %u", i, ticks.scheduled);
+        cr_expect(ticks.frames == 1 && ticks.late == wanted->late && ticks.missed == wanted->missed, "%zu", i);
+        cr_expect(ticks.longest_ns == wanted->longest_ns && ticks.freezes == wanted->freezes, "%zu", i);
+        cr_expect(ticks.frozen_ns == wanted->frozen_ns && ticks.longest_freeze_ns == wanted->frozen_ns, "%zu", i);
+    }
+}
+
+/* Waking up takes longer than a short budget. */
+Test(capacity, nothing_shorter_than_a_millisecond_is_a_freeze)
+{
+    th_capacity_ticks ticks = {0};
+    th_capacity_count(&ticks, &(th_capacity_frame){9.9e5, 9.9e5}, 1e4);
+    cr_expect_eq(ticks.freezes, 0);
+    th_capacity_count(&ticks, &(th_capacity_frame){1e6, 1e6}, 1e4);
+    cr_expect_eq(ticks.freezes, 1);
+}
+
+/* As many are above the budget as ticks were missed, and no more than there is room for. */
+Test(capacity, latencies_are_those_of_ticks)
+{
+    th_samples samples;
+    cr_assert(th_samples_init(&samples, 5));
+    th_capacity_add_latencies(&samples, 0.5 * TICK, TICK);
+    th_capacity_add_latencies(&samples, 3.5 * TICK, TICK);
+    cr_expect_eq(samples.count, 4);
+    cr_expect_arr_eq(samples.values, ((double[]){0.5 * TICK, 3.5 * TICK, 2.5 * TICK, 1.5 * TICK}), 4 * sizeof(double));
+    th_capacity_add_latencies(&samples, 9 * TICK, TICK);
+    cr_expect_eq(samples.count, 5);
+    th_samples_fini(&samples);
+}
+
 /* ---- one number ---- */
 
 static th_capacity try_number(machine m, uint64_t trial, uint32_t items, uint32_t frames)
@@ -392,8 +500,9 @@ Test(capacity, of_a_number_is_tried_to_the_end)
     cr_expect_eq(bad.items, 0);
     cr_expect_eq(bad.probe_count, 1);
     cr_expect_eq(bad.probes[0].items, 200000);
-    cr_expect_eq(bad.probes[0].frames, 500);
-    cr_expect_eq(bad.probes[0].deadline_misses, 500);
+    cr_expect_eq(bad.probes[0].ticks.scheduled, 500, "24 ms each: two ticks");
+    cr_expect_eq(bad.probes[0].ticks.late, 250);
+    cr_expect_eq(bad.probes[0].ticks.missed, 250);
     cr_expect(isnan(bad.interval.low) && isnan(good.interval.high), "too far off to tell");
 }
 

@@ -21,6 +21,9 @@
  * meanwhile. */
 #define OUTLIER 1.25
 
+/* Waking up may take up to a tenth of it. */
+#define SHORTEST_FREEZE_NS 1e6
+
 /* Frames of a bracket probe; growth from one to the next; confirmation runs on a stable machine and on another; blocks
  * of a run for the bootstrap, each as long as a slow phase of a machine, usually ten seconds; runs whose frames are
  * kept for it. */
@@ -33,35 +36,76 @@ const char *th_capacity_stage_name(th_capacity_stage stage)
     return names[stage];
 }
 
+/* ---- ticks ---- */
+
+uint32_t th_capacity_missed_ticks(double ns, double budget_ns)
+{
+    assert(budget_ns > 0);
+    const double missed = ceil(ns / budget_ns) - 1;
+    return missed < 0 ? 0 : missed < UINT32_MAX ? (uint32_t)missed : UINT32_MAX;
+}
+
+static double frozen_part(const th_capacity_frame *frame, double budget_ns)
+{
+    return frame->stopped_ns >= fmax(budget_ns, SHORTEST_FREEZE_NS) ? frame->stopped_ns : 0;
+}
+
+void th_capacity_count(th_capacity_ticks *ticks, const th_capacity_frame *frame, double budget_ns)
+{
+    const uint32_t missed = th_capacity_missed_ticks(frame->ns, budget_ns);
+    const double frozen_ns = frozen_part(frame, budget_ns);
+    const th_capacity_ticks one = {1 + missed, 1, missed > 0, missed, frame->ns, frozen_ns > 0, frozen_ns, frozen_ns};
+    th_capacity_add_ticks(ticks, &one);
+}
+
+void th_capacity_add_ticks(th_capacity_ticks *ticks, const th_capacity_ticks *more)
+{
+    ticks->scheduled += more->scheduled;
+    ticks->frames += more->frames;
+    ticks->late += more->late;
+    ticks->missed += more->missed;
+    ticks->longest_ns = fmax(ticks->longest_ns, more->longest_ns);
+    ticks->freezes += more->freezes;
+    ticks->frozen_ns += more->frozen_ns;
+    ticks->longest_freeze_ns = fmax(ticks->longest_freeze_ns, more->longest_freeze_ns);
+}
+
+void th_capacity_add_latencies(th_samples *samples, double ns, double budget_ns)
+{
+    const uint32_t missed = th_capacity_missed_ticks(ns, budget_ns), count = missed > 0 ? missed : 1;
+    for (uint32_t i = 0; i < count && samples->count < samples->capacity; i++)
+        th_samples_add(samples, ns - i * budget_ns);
+}
+
 /* ---- allowed misses ---- */
 
-/* The probability of at most `late` misses when each frame misses with probability `share`. */
-static double chance_of(uint32_t late, uint32_t frames, double share)
+/* The probability of at most `missed` misses when each tick is missed with probability `share`. */
+static double chance_of(uint32_t missed, uint32_t ticks, double share)
 {
     double chance = 0;
-    for (uint32_t k = 0; k <= late; k++)
-        chance += exp(lgamma(frames + 1.0) - lgamma(k + 1.0) - lgamma(frames - k + 1.0) + k * log(share) +
-                      (frames - k) * log1p(-share));
+    for (uint32_t k = 0; k <= missed; k++)
+        chance += exp(lgamma(ticks + 1.0) - lgamma(k + 1.0) - lgamma(ticks - k + 1.0) + k * log(share) +
+                      (ticks - k) * log1p(-share));
     return chance;
 }
 
-uint32_t th_capacity_allowed_misses(uint32_t frames)
+uint32_t th_capacity_allowed_misses(uint32_t ticks)
 {
-    uint32_t late = 0;
-    while (late < frames && chance_of(late + 1, frames, TH_CAPACITY_MISS_RATE) <= RISK)
-        late++;
-    return late;
+    uint32_t missed = 0;
+    while (missed < ticks && chance_of(missed + 1, ticks, TH_CAPACITY_MISS_RATE) <= RISK)
+        missed++;
+    return missed;
 }
 
-double th_capacity_miss_rate_bound(uint32_t late, uint32_t frames)
+double th_capacity_miss_rate_bound(uint32_t missed, uint32_t ticks)
 {
-    assert(late <= frames && frames > 0);
-    if (late >= frames)
+    assert(missed <= ticks && ticks > 0);
+    if (missed >= ticks)
         return 1;
     double low = 0, high = 1;
     for (int i = 0; i < 50; i++) {
         const double middle = (low + high) / 2;
-        if (chance_of(late, frames, middle) > RISK)
+        if (chance_of(missed, ticks, middle) > RISK)
             low = middle;
         else
             high = middle;
@@ -75,7 +119,8 @@ typedef struct search {
     const th_capacity_desc *desc;
     const th_capacity_subject *subject;
     th_capacity *out;
-    th_samples times; /* of the probe in progress */
+    th_samples times;    /* of the ticks of the probe in progress */
+    th_samples unfrozen; /* the same without freezes */
     /* For each frame of search and confirm: the items with which it would have taken the budget. */
     th_samples capacities;
     /* For each confirmation run: the items with which its 99th percentile would equal the budget. */
@@ -93,7 +138,7 @@ static th_result begin(search *s, th_capacity_stage stage, uint32_t items, th_ca
     c->probe_count += c->probe_count < TH_CAPACITY_MAX_PROBES;
     *out = &c->probes[c->probe_count - 1];
     **out = (th_capacity_probe){.stage = stage, .items = items, .median_ns = (double)NAN, .p99_ns = (double)NAN};
-    s->times.count = 0;
+    s->times.count = s->unfrozen.count = 0;
     return s->subject->prepare(s->subject->ctx, items, s->err);
 }
 
@@ -120,18 +165,19 @@ static void add_capacity(search *s, const th_capacity_probe *p, double ns)
     th_samples_add(all, p->items * fill_factor(s, p->items, ns));
 }
 
-/* Returns whether the frame missed the deadline. */
+/* Returns whether the frame was late without a freeze. */
 static bool run_frame(search *s, th_capacity_probe *p)
 {
-    const double ns = s->subject->frame(s->subject->ctx);
-    const bool late = ns > s->desc->budget_ns;
-    th_samples_add(&s->times, ns);
+    const double budget_ns = s->desc->budget_ns;
+    const th_capacity_frame frame = s->subject->frame(s->subject->ctx);
+    const double ns = frame.ns - frozen_part(&frame, budget_ns);
+    th_capacity_add_latencies(&s->times, frame.ns, budget_ns);
+    th_capacity_add_latencies(&s->unfrozen, ns, budget_ns);
     add_capacity(s, p, ns);
-    p->frames++;
-    p->deadline_misses += late;
+    th_capacity_count(&p->ticks, &frame, budget_ns);
     if (s->desc->progress)
         s->desc->progress(s->desc->progress_ctx, p);
-    return late;
+    return ns > budget_ns;
 }
 
 static void end(search *s, th_capacity_probe *p, bool meets_budget)
@@ -140,22 +186,27 @@ static void end(search *s, th_capacity_probe *p, bool meets_budget)
     p->median_ns = stats.median;
     p->p99_ns = stats.p99;
     p->meets_budget = meets_budget;
+    th_capacity_add_ticks(&s->out->ticks, &p->ticks);
 }
 
-/* A sequential probability ratio test. If it cannot decide within the maximum of frames, the observed miss rate
- * does. */
+/* A sequential probability ratio test. A trial is a frame, because the ticks that one frame misses are no independent
+ * trials. If it cannot decide within the maximum of ticks, the observed share of late frames does. */
 static th_result sequential_test(search *s, uint32_t items, th_capacity_probe **out)
 {
     const double late = log(HIGH_MISS_RATE / LOW_MISS_RATE), in_time = log1p(-HIGH_MISS_RATE) - log1p(-LOW_MISS_RATE);
     const double enough = log((1 - RISK) / RISK);
     double evidence = 0;
+    uint32_t late_frames = 0;
     th_capacity_probe *p;
     const th_result result = begin(s, TH_CAPACITY_SEARCH, items, out);
     if (result != TH_OK)
         return result;
-    for (p = *out; fabs(evidence) < enough && p->frames < s->desc->frames;)
-        evidence += run_frame(s, p) ? late : in_time;
-    end(s, p, fabs(evidence) < enough ? p->deadline_misses <= TH_CAPACITY_MISS_RATE * p->frames : evidence < 0);
+    for (p = *out; fabs(evidence) < enough && p->ticks.scheduled < s->desc->frames;) {
+        const bool is_late = run_frame(s, p);
+        late_frames += is_late;
+        evidence += is_late ? late : in_time;
+    }
+    end(s, p, fabs(evidence) < enough ? late_frames <= TH_CAPACITY_MISS_RATE * p->ticks.frames : evidence < 0);
     return TH_OK;
 }
 
@@ -166,9 +217,9 @@ static th_result confirm(search *s, uint32_t items, th_capacity_probe **out)
     if (result != TH_OK)
         return result;
     th_capacity_probe *p = *out;
-    while (p->frames < s->desc->frames)
+    while (p->ticks.scheduled < s->desc->frames)
         run_frame(s, p);
-    end(s, p, p->deadline_misses <= s->allowed);
+    end(s, p, p->ticks.missed <= s->allowed);
     return TH_OK;
 }
 
@@ -183,11 +234,12 @@ static th_result bracket(search *s, uint32_t *out_first)
             begin(s, TH_CAPACITY_BRACKET, (uint32_t)(items < s->desc->most ? items : s->desc->most), &p);
         if (result != TH_OK)
             return result;
+        uint32_t late = 0;
         for (int i = 0; i < BRACKET_FRAMES; i++)
-            run_frame(s, p);
-        end(s, p, th_samples_stats(&s->times).median <= s->desc->budget_ns);
+            late += run_frame(s, p);
+        end(s, p, late <= BRACKET_FRAMES / 2);
         if (items == 1)
-            s->one_ns = p->median_ns;
+            s->one_ns = th_samples_stats(&s->unfrozen).median;
         if (p->meets_budget || items == 1)
             *out_first = p->items;
         if (!p->meets_budget || p->items == s->desc->most)
@@ -240,13 +292,22 @@ static void keep(search *s, const th_capacity_probe *p)
     s->subject->keep(s->subject->ctx);
 }
 
+/* Whether the run that has just ended would have met the budget without its freezes. */
+static bool meets_unfrozen(const search *s)
+{
+    uint32_t missed = 0;
+    for (uint32_t i = 0; i < s->unfrozen.count; i++)
+        missed += s->unfrozen.values[i] > s->desc->budget_ns;
+    return missed <= s->allowed;
+}
+
 /* Adds the items with which the 99th percentile of the run that has just ended would equal the budget; fewer than it
- * had if it failed, since fewer misses than that are allowed. */
+ * had if it failed without freezes, since fewer misses than that are allowed. */
 static void add_run_capacity(search *s, const th_capacity_probe *p)
 {
-    const double estimate = p->items * fill_factor(s, p->items, p->p99_ns);
+    const double estimate = p->items * fill_factor(s, p->items, th_samples_stats(&s->unfrozen).p99);
     s->run_capacities.count -= s->run_capacities.count == s->run_capacities.capacity;
-    th_samples_add(&s->run_capacities, p->meets_budget ? estimate : fmin(estimate, p->items * AFTER_FAILURE));
+    th_samples_add(&s->run_capacities, meets_unfrozen(s) ? estimate : fmin(estimate, p->items * AFTER_FAILURE));
 }
 
 /* The most items with which all runs so far would have met the budget, without an outlier. */
@@ -266,6 +327,7 @@ static bool is_stable(const search *s)
 /* Each run has the number that those before suggest. The last one meets the budget. */
 static th_result confirm_runs(search *s, uint32_t items)
 {
+    uint32_t frozen = 0;
     for (items = round_down(items); items > 0; items = suggested(s)) {
         th_capacity_probe *p;
         const th_result result = confirm(s, items, &p);
@@ -277,6 +339,10 @@ static th_result confirm_runs(search *s, uint32_t items)
             keep(s, p);
             return TH_OK;
         }
+        frozen += !p->meets_budget && p->ticks.freezes > 0 && meets_unfrozen(s);
+        s->out->is_frozen = frozen == TH_CAPACITY_MAX_RUNS;
+        if (s->out->is_frozen)
+            return TH_OK;
     }
     return TH_OK;
 }
@@ -290,7 +356,8 @@ static th_result start(search *s, const th_capacity_desc *desc, const th_capacit
     *out = (th_capacity){.interval = {(double)NAN, (double)NAN}};
     *s = (search){.desc = desc, .subject = subject, .out = out, .err = err};
     s->allowed = th_capacity_allowed_misses(desc->frames);
-    if (!th_samples_init(&s->times, desc->frames) || !th_samples_init(&s->capacities, HISTORY_RUNS * desc->frames) ||
+    if (!th_samples_init(&s->times, desc->frames) || !th_samples_init(&s->unfrozen, desc->frames) ||
+        !th_samples_init(&s->capacities, HISTORY_RUNS * desc->frames) ||
         !th_samples_init(&s->run_capacities, TH_CAPACITY_MAX_PROBES))
         return th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
     return TH_OK;
@@ -299,25 +366,44 @@ static th_result start(search *s, const th_capacity_desc *desc, const th_capacit
 static void fini(search *s)
 {
     th_samples_fini(&s->times);
+    th_samples_fini(&s->unfrozen);
     th_samples_fini(&s->capacities);
     th_samples_fini(&s->run_capacities);
 }
 
-/* Blocks miss changes that last as long as a block or longer, so the interval also includes the estimates of all
- * runs. */
+/* Half the width of the interval that holds the mean of all runs and the estimate of one more, by Student's
+ * distribution: a run is one observation, however many frames it has. Only so much do runs tell about another one. */
+static double run_half_width(const search *s)
+{
+    static const double quantiles[] = {12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23}; /* 0.975 */
+    enum { COUNT = sizeof quantiles / sizeof *quantiles };
+    const th_stats stats = th_samples_stats(&s->run_capacities);
+    const uint32_t freedom = stats.count - 1;
+    if (freedom == 0)
+        return (double)INFINITY;
+    return quantiles[freedom < COUNT ? freedom - 1 : COUNT - 1] * stats.stddev / sqrt(stats.count);
+}
+
+/* Blocks miss changes that last as long as a block or longer. So the interval also includes the estimates of all runs,
+ * that of their mean with the runs as units, and the result, which another search may come to. */
 static th_interval capacity_interval(const search *s)
 {
     const th_interval by_blocks = th_quantile_interval(&s->capacities, TH_CAPACITY_MISS_RATE, s->desc->frames / BLOCKS);
+    const double mean = th_samples_stats(&s->run_capacities).mean, half_width = run_half_width(s);
     const double *run_capacities = th_samples_sorted(&s->run_capacities),
                  best = run_capacities[s->run_capacities.count - 1];
-    return (th_interval){fmin(by_blocks.low, run_capacities[0]), fmax(by_blocks.high, best)};
+    const double worst = fmin(run_capacities[0], s->out->items);
+    return (th_interval){fmin(by_blocks.low, fmin(worst, fmax(0, mean - half_width))),
+                         fmax(by_blocks.high, fmax(best, mean + half_width))};
 }
 
+/* Leaves out probes that may have failed because of a freeze. */
 static void set_first_failing(th_capacity *c)
 {
     for (uint32_t i = 0; i < c->probe_count; i++) {
         const th_capacity_probe *p = &c->probes[i];
-        if (!p->meets_budget && p->items > c->items && (c->first_failing == 0 || p->items < c->first_failing))
+        const bool has_failed = !p->meets_budget && p->ticks.freezes == 0;
+        if (has_failed && p->items > c->items && (c->first_failing == 0 || p->items < c->first_failing))
             c->first_failing = p->items;
     }
 }

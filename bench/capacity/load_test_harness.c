@@ -22,6 +22,7 @@ th_result th_load_test_init(th_load_test *s, const th_stress_desc *desc, th_erro
     prctl(PR_SET_TIMERSLACK, 1); /* otherwise frames begin up to 50 us late */
     bool room = th_samples_init(&s->real, desc->frames);
     room = th_samples_init(&s->cpu, desc->frames) && room;
+    room = th_samples_init(&s->latencies, desc->frames) && room;
     room = th_samples_init(&s->unpreempted, desc->frames) && room;
     if (!room)
         return th_fail(err, TH_ERR_MEMORY, "no memory for the times of %u frames", desc->frames);
@@ -46,6 +47,7 @@ void th_load_test_fini(th_load_test *s)
     th_jobs_destroy(s->jobs);
     th_samples_fini(&s->real);
     th_samples_fini(&s->cpu);
+    th_samples_fini(&s->latencies);
     th_samples_fini(&s->unpreempted);
     free(s->palette);
 }
@@ -132,12 +134,17 @@ static bool has_cpus(const th_load_test *s)
     return th_jobs_threads(s->jobs) <= th_cpus_read().usable && !(s->desc->renderer && s->desc->renderer->needs_cpus);
 }
 
+static void forget_frames(th_load_test *s)
+{
+    s->real.count = s->cpu.count = s->latencies.count = s->unpreempted.count = s->preempted = 0;
+}
+
 static void warm_up(th_load_test *s)
 {
     bool in_time = false;
     for (int i = 0; i < MIN_WARM_UP || (i < MAX_WARM_UP && !in_time); i++)
-        in_time = th_load_test_frame(s) <= s->desc->budget_ns;
-    s->real.count = s->cpu.count = s->unpreempted.count = 0;
+        in_time = th_load_test_frame(s).ns <= s->desc->budget_ns;
+    forget_frames(s);
 }
 
 th_result th_load_test_prepare(th_load_test *s, uint32_t characters, th_error *err)
@@ -149,7 +156,7 @@ th_result th_load_test_prepare(th_load_test *s, uint32_t characters, th_error *e
         return result;
     if (has_cpus(s))
         th_runqueue_delay_open(&s->delay);
-    s->real.count = s->cpu.count = s->unpreempted.count = 0;
+    forget_frames(s);
     s->number = 0;
     s->due_ns = th_clock_ns();
     warm_up(s);
@@ -181,30 +188,53 @@ static void run(th_load_test *s)
         th_load_test_run(s, s->number++);
 }
 
-/* Returns the time of the tick. */
-static uint64_t wait_for_tick(th_load_test *s)
+static void wait_for_tick(const th_load_test *s)
 {
-    const uint64_t now = th_clock_ns(), tick = s->due_ns > now ? s->due_ns : now;
-    const struct timespec due = {(time_t)(tick / 1000000000u), (long)(tick % 1000000000u)};
+    const struct timespec due = {(time_t)(s->due_ns / 1000000000u), (long)(s->due_ns % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
         ;
-    s->due_ns = tick + (uint64_t)s->desc->budget_ns;
-    return tick;
+}
+
+/* The next tick that has not passed when a frame ends. The schedule itself never moves. */
+static void advance(th_load_test *s, double ns)
+{
+    const uint64_t missed = th_capacity_missed_ticks(ns, s->desc->budget_ns);
+    s->due_ns += (uint64_t)((double)(1 + missed) * s->desc->budget_ns);
+}
+
+/* How long the process did not run: before it woke up, and while nobody used CPU time. But frames on a GPU may be
+ * waited for without any. Threads that work at the same time hide some of it. */
+static double stopped_ns(const th_load_test *s, double asleep_ns, double awake_ns, double cpu_ns)
+{
+    const th_stress_renderer *renderer = s->desc->renderer;
+    return asleep_ns + (renderer && !renderer->needs_cpus ? 0 : fmax(0, awake_ns - cpu_ns));
+}
+
+static void keep(th_load_test *s, double ns, double cpu_ns)
+{
+    const double delay_ns = s->delay.count > 0 ? (double)th_runqueue_delay_max(&s->delay) : 0;
+    const bool preempted = delay_ns >= s->preemption_threshold_ns;
+    th_samples_add(&s->real, ns);
+    th_samples_add(&s->cpu, cpu_ns);
+    th_capacity_add_latencies(&s->latencies, ns, s->desc->budget_ns);
+    s->preempted += preempted;
+    if (s->delay.count > 0 && !preempted)
+        th_capacity_add_latencies(&s->unpreempted, ns, s->desc->budget_ns);
 }
 
 /* A late wake-up is part of the frame, so waiting for a CPU at its start can make it miss the deadline. Sleeping does
  * not count as waiting for a CPU. */
-double th_load_test_frame(th_load_test *s)
+th_capacity_frame th_load_test_frame(th_load_test *s)
 {
     th_runqueue_delay_begin(&s->delay);
-    const uint64_t tick = wait_for_tick(s), cpu = th_clock_cpu_ns();
+    wait_for_tick(s);
+    const uint64_t tick = s->due_ns, begin = th_clock_ns(), cpu = th_clock_cpu_ns();
     run(s);
-    const double ns = (double)(th_clock_ns() - tick), cpu_ns = (double)(th_clock_cpu_ns() - cpu);
-    th_samples_add(&s->real, ns);
-    th_samples_add(&s->cpu, cpu_ns);
-    if (s->delay.count > 0 && (double)th_runqueue_delay_max(&s->delay) < s->preemption_threshold_ns)
-        th_samples_add(&s->unpreempted, ns);
-    return ns;
+    const uint64_t end = th_clock_ns();
+    const double ns = (double)(end - tick), cpu_ns = (double)(th_clock_cpu_ns() - cpu);
+    keep(s, ns, cpu_ns);
+    advance(s, ns);
+    return (th_capacity_frame){ns, stopped_ns(s, (double)(begin - tick), (double)(end - begin), cpu_ns)};
 }
 
 /* ---- frames for a trace ---- */
@@ -235,6 +265,7 @@ void th_load_test_trace(th_load_test *s, th_tracer *tracer, const char *name, ui
     for (int i = 0; i < TRACED_FRAMES && (i == 0 || th_tracer_recorded(tracer) - first_event < events); i++) {
         wait_for_tick(s);
         run_traced(s, tracer);
+        advance(s, (double)(th_clock_ns() - s->due_ns));
     }
     if (renderer)
         renderer->trace(renderer->ctx, NULL);

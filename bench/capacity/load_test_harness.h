@@ -18,14 +18,15 @@ typedef struct th_load_test {
     th_jobs *jobs;
     void *palette; /* room for the largest crowd so far */
     size_t palette_bytes;
-    /* Number and due time of the next frame. */
+    /* Number of the next frame, and its tick. */
     uint64_t number, due_ns;
     /* Of all threads that run frames; empty where preemption cannot be told. */
     th_runqueue_delay delay;
     double preemption_threshold_ns; /* as in th_stress */
-    /* Frame times since the crowd was made, in nanoseconds. unpreempted: frames in which no thread waited
-     * preemption_threshold_ns for a CPU. */
-    th_samples real, cpu, unpreempted;
+    /* Since the crowd was made, in nanoseconds: of frames, and of ticks (th_capacity_add_latencies). unpreempted: the
+     * latencies of frames in which no thread waited preemption_threshold_ns for a CPU. */
+    th_samples real, cpu, latencies, unpreempted;
+    uint32_t preempted; /* frames in which one did */
 } th_load_test;
 
 /* Compiles the models. Call th_load_test_fini in the end, even if it failed. */
@@ -47,8 +48,8 @@ th_result th_load_test_prepare(th_load_test *load_test, uint32_t characters, th_
 /* Destroys the renderer's crowd. Reports what failed while it was drawn. */
 th_result th_load_test_finish(th_load_test *load_test, th_error *err);
 
-/* Waits for the tick, runs the frame, and returns how long it took, in nanoseconds. */
-double th_load_test_frame(th_load_test *load_test);
+/* Waits for the next tick that is not missed and runs a frame. */
+th_capacity_frame th_load_test_frame(th_load_test *load_test);
 
 /* Runs frames on ticks that the tracer records in a group called `name`, until there are `events` events or 16
  * frames. */

@@ -127,8 +127,8 @@ static void keep(void *ctx)
     copy(&s->load_test.real, &s->row->real_ns);
     copy(&s->load_test.cpu, &s->row->cpu_ns);
     s->point->preempted_unknown = s->load_test.delay.count == 0;
-    s->point->preempted = s->point->preempted_unknown ? 0 : s->load_test.real.count - s->load_test.unpreempted.count;
-    s->point->times = th_samples_stats(&s->load_test.real);
+    s->point->preempted = s->load_test.preempted;
+    s->point->times = th_samples_stats(&s->load_test.latencies);
     s->point->unpreempted = th_samples_stats(&s->load_test.unpreempted);
 }
 
@@ -138,7 +138,7 @@ static th_result prepare(void *ctx, uint32_t characters, th_error *err)
     return th_load_test_prepare(&s->load_test, characters, err);
 }
 
-static double run_frame(void *ctx)
+static th_capacity_frame run_frame(void *ctx)
 {
     stress_run *s = ctx;
     return th_load_test_frame(&s->load_test);
@@ -168,8 +168,7 @@ static void describe_point(const stress_run *s)
     point->characters = s->out->searched ? search->items : search->confirmed.items;
     point->visible = s->desc->renderer ? s->desc->renderer->visible(s->desc->renderer->ctx) : 0;
     point->out_of_memory = search->is_at_max;
-    point->frames = search->confirmed.frames;
-    point->deadline_misses = search->confirmed.deadline_misses;
+    point->ticks = search->confirmed.ticks;
 }
 
 /* Draws a crowd where there is a renderer, for a dry run. */

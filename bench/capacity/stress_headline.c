@@ -1,5 +1,7 @@
 #include "stress_headline.h"
 
+#include <throng/core/json.h>
+
 #include <assert.h>
 #include <math.h>
 
@@ -45,10 +47,62 @@ static void add_models(char *line, size_t size, const json_t *scene)
     }
 }
 
-/* "134,000 posed characters hold", "Not even one posed character holds", "20,000 drawn characters do not hold". */
+/* ---- doubts ---- */
+
+static void doubt_machine(const th_stress *stress, const th_stress_point *point, json_t **doubts)
+{
+    const th_interference *outside = &stress->report.interference;
+    const uint32_t cpus = stress->report.context.cpus.usable;
+    if (outside->external_cpu_load > TH_REPORT_EXTERNAL_CPU_LOAD)
+        th_json_append_format(doubts, "other programs used %.2f CPUs", outside->external_cpu_load);
+    if (outside->steal_cpu_load > 0.01)
+        th_json_append_format(doubts, "the hypervisor withheld %.2f CPUs", outside->steal_cpu_load);
+    if (outside->throttled_s > 0)
+        th_json_append_format(doubts, "the cgroup's quota throttled threads for %.2f s", outside->throttled_s);
+    if (cpus > 0 && point->threads > cpus)
+        th_json_append_format(doubts, "%u threads share %u CPU%s", point->threads, cpus, th_plural(cpus));
+}
+
+json_t *th_stress_doubts(const th_stress *stress, const th_stress_point *point)
+{
+    assert(stress && point);
+    json_t *doubts = json_array();
+    const th_capacity *search = &point->search;
+    const th_capacity_ticks *all = &search->ticks;
+    const double preempted = 100.0 * point->preempted / point->ticks.frames;
+    if (all->freezes > 0)
+        th_json_append_format(&doubts, "the process did not run for %.3g s in all, %.3g s at once",
+                              all->frozen_ns / 1e9, all->longest_freeze_ns / 1e9);
+    if (preempted > 100 * TH_CAPACITY_MISS_RATE)
+        th_json_append_format(&doubts, "in %.*f %% of the frames a thread waited for a CPU", preempted < 10, preempted);
+    doubt_machine(stress, point, &doubts);
+    if (search->runs > 0 && !search->is_stable)
+        th_json_append_format(&doubts, "the worst of %u runs suggests %s, the best %s", search->runs,
+                              th_digits_from(search->worst_run).text, th_digits_from(search->best_run).text);
+    return doubts;
+}
+
+void th_stress_add_doubts(const th_stress *stress, const th_stress_point *point, char *line, size_t size)
+{
+    json_t *doubts = th_stress_doubts(stress, point);
+    for (size_t i = 0; i < json_array_size(doubts); i++)
+        th_append(line, size, "%s%s", i == 0 ? "not reproducible (" : "; ",
+                  json_string_value(json_array_get(doubts, i)));
+    if (json_array_size(doubts) > 0)
+        th_append(line, size, ")");
+    json_decref(doubts);
+}
+
+/* ---- the sentence ---- */
+
+/* "134,000 posed characters meet", "Not even one posed character meets", "20,000 drawn characters do not meet". */
 static void add_result(char *line, size_t size, const char *what, const th_stress_point *point)
 {
     const bool one = point->characters == 1;
+    if (point->search.is_frozen) {
+        th_append(line, size, "Freezes failed every run, so it is unknown how many %s characters meet", what);
+        return;
+    }
     if (point->characters == 0)
         th_append(line, size, "Not even one %s character", what);
     else
@@ -59,13 +113,31 @@ static void add_result(char *line, size_t size, const char *what, const th_stres
         th_append(line, size, " %s not meet", one ? "does" : "do");
 }
 
-/* The allowed misses are fewer than one percent, because so few frames leave uncertainty. So p99 may be within a budget
+/* The allowed misses are fewer than one percent, because so few ticks leave uncertainty. So p99 may be within a budget
  * that is not met; the headline then gives the misses. */
 static void add_misses(char *line, size_t size, const th_stress_point *point)
 {
-    th_append(line, size, ", with %s deadline miss%s in %s frames where %u are allowed",
-              th_digits_from(point->deadline_misses).text, point->deadline_misses == 1 ? "" : "es",
-              th_digits_from(point->frames).text, th_capacity_allowed_misses(point->frames));
+    const th_capacity_ticks *ticks = &point->ticks;
+    th_append(line, size, ", with %s of %s ticks missed where %u are allowed", th_digits_from(ticks->missed).text,
+              th_digits_from(ticks->scheduled).text, th_capacity_allowed_misses(ticks->scheduled));
+}
+
+/* The longest freeze of the picture, whatever its cause, where there was one. */
+static void add_times(char *line, size_t size, const th_stress_point *point)
+{
+    th_append(line, size, ": p99 of %.4g ms", point->times.p99 / 1e6);
+    if (point->ticks.missed > 0)
+        th_append(line, size, ", longest freeze %.4g ms,", point->ticks.longest_ns / 1e6);
+}
+
+/* "Not reproducible (...): " */
+static void add_reservation(char *line, size_t size, const th_stress *stress, const th_stress_point *point)
+{
+    th_stress_add_doubts(stress, point, line, size);
+    if (line[0]) {
+        line[0] = 'N';
+        th_append(line, size, ": ");
+    }
 }
 
 static void add_point(char *line, size_t size, const th_stress *stress, const th_stress_point *point)
@@ -73,14 +145,15 @@ static void add_point(char *line, size_t size, const th_stress *stress, const th
     const double budget_ms = stress->budget_ns / 1e6;
     const th_context *context = &stress->report.context;
     uint32_t low, high;
+    add_reservation(line, size, stress, point);
     add_result(line, size, th_stress_frame_name(stress), point);
     th_append(line, size, " %.4g ms (%.4g Hz)", budget_ms, 1000 / budget_ms);
     if (th_stress_interval(point, &low, &high))
         th_append(line, size, ", 95 %% CI %s to %s", th_digits_from(low).text, th_digits_from(high).text);
-    if (point->frames > 0 && point->characters > 0 && !point->meets_budget)
+    if (point->ticks.frames > 0 && point->characters > 0 && !point->meets_budget)
         add_misses(line, size, point);
-    if (point->frames > 0)
-        th_append(line, size, ": p99 of %.4g ms", point->times.p99 / 1e6);
+    if (point->ticks.frames > 0)
+        add_times(line, size, point);
     th_append(line, size, " on %u thread%s (", point->threads, th_plural(point->threads));
     add_models(line, size, stress->report.scene);
     if (stress->report.picture) {

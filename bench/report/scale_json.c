@@ -4,10 +4,14 @@
 
 /* ---- curves ---- */
 
+static json_t *interval_json(double low, double high)
+{
+    return th_json_reals((const double[]){low, high}, 2);
+}
+
 static json_t *estimate_json(const th_estimate *e)
 {
-    return json_pack("{s:o, s:o}", "value", th_json_real(e->value), "interval",
-                     th_json_reals((const double[]){e->low, e->high}, 2));
+    return json_pack("{s:o, s:o}", "value", th_json_real(e->value), "interval", interval_json(e->low, e->high));
 }
 
 static json_t *fit_json(const th_fit *f)
@@ -40,8 +44,9 @@ static json_t *parts_json(const th_scale_parts *parts)
 {
     json_t *json = json_pack("{s:i}", "threads", (int)parts->threads);
     for (int a = 0; a < TH_ABLATION_COUNT; a++) {
-        json_t *part = json_pack("{s:o, s:o}", "us_per_frame", th_json_real(parts->frame_ns[a] / 1e3),
-                                 "work_us_per_frame", th_json_real(parts->work_ns[a] / 1e3));
+        json_t *part =
+            json_pack("{s:o, s:o, s:o}", "us_per_frame", th_json_real(parts->frame_ns[a] / 1e3), "work_us_per_frame",
+                      th_json_real(parts->work_ns[a] / 1e3), "share", estimate_json(&parts->shares[a]));
         json = th_json_set(json, th_ablation_name((th_ablation)a), part);
     }
     return json;
@@ -59,11 +64,17 @@ static json_t *memory_json(const th_scale_memory *memory)
 
 static json_t *bottleneck_json(const th_bottleneck *v)
 {
-    json_t *losses = json_object();
-    for (int l = TH_BOTTLENECK_MEMORY; l <= TH_BOTTLENECK_SERIAL; l++)
-        losses = th_json_set(losses, th_bottleneck_kind_name((th_bottleneck_kind)l), th_json_real(v->losses[l]));
-    return json_pack("{s:s, s:o, s:o, s:s}", "kind", th_bottleneck_kind_name(v->kind), "lost", th_json_real(v->lost),
-                     "losses", losses, "text", v->text);
+    json_t *losses = json_object(), *intervals = json_object();
+    for (int l = TH_BOTTLENECK_MEMORY; l <= TH_BOTTLENECK_SERIAL; l++) {
+        const char *name = th_bottleneck_kind_name((th_bottleneck_kind)l);
+        losses = th_json_set(losses, name, th_json_real(v->losses[l].value));
+        intervals = th_json_set(intervals, name, interval_json(v->losses[l].low, v->losses[l].high));
+    }
+    return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "kind", th_bottleneck_kind_name(v->kind),
+                     "impossible", v->is_impossible, "speed_up", estimate_json(&v->speed_up), "efficiency",
+                     estimate_json(&v->efficiency), "lost", th_json_real(v->lost.value), "lost_interval",
+                     interval_json(v->lost.low, v->lost.high), "losses", losses, "losses_intervals", intervals, "text",
+                     v->text);
 }
 
 json_t *th_scale_json(const th_scale *scale)

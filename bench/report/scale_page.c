@@ -1,6 +1,7 @@
 /* The page of a scaling experiment. */
 #include "html.h"
 #include "scale_plots.h"
+#include "scaling/share_text.h"
 
 #include <throng/bench/page.h>
 
@@ -13,20 +14,29 @@ static void write_headline(const th_scale *scale, char *out, size_t size)
     static const char *const limits[TH_BOTTLENECK_COUNT] = {
         "bottleneck unclear",       "limited by computing",          "limited by memory",
         "limited by the cores",     "limited by imbalance",          "limited by wake-ups",
-        "limited by a serial part", "limited by the number of CPUs", "limited by other programs",
+        "limited by a serial part", "limited by the number of CPUs", "disturbed from outside",
     };
     const th_scale_curve *curve = &scale->curves[0];
     const th_scale_point *first = &scale->points[curve->first], *last = th_scale_last(scale, curve);
     if (th_html_trouble(&scale->report, out, size) || !last)
         return;
+    if (scale->bottleneck.kind == TH_BOTTLENECK_EXTERNAL_LOAD)
+        th_append(out, size, "Disturbed from outside: ");
+    const th_interval *efficiency = &last->efficiency_interval;
+    if (last->efficiency > TH_BOTTLENECK_MAX_EFFICIENCY) {
+        th_append(out, size, "The speed-up is impossible: the first point was disturbed");
+        return;
+    }
     if (last->threads == first->threads || !th_scale_has_figures(scale, curve->first))
         th_append(out, size, "%s characters a second on %u thread%s",
                   th_digits_from((uint64_t)th_scale_throughput(curve, last)).text, last->threads,
                   th_plural(last->threads));
     else
-        th_append(out, size, "%.2f times as fast on %u threads as on %u (%.0f %% efficiency)", last->speed_up,
-                  last->threads, first->threads, 100 * last->efficiency);
-    th_append(out, size, ", %s", limits[scale->bottleneck.kind]);
+        th_append(out, size, "%.2f times as fast on %u threads as on %u (%s efficiency)", last->speed_up, last->threads,
+                  first->threads,
+                  th_share_text_of(&(th_estimate){last->efficiency, efficiency->low, efficiency->high}).text);
+    if (scale->bottleneck.kind != TH_BOTTLENECK_EXTERNAL_LOAD)
+        th_append(out, size, ", %s", limits[scale->bottleneck.kind]);
 }
 
 /* ---- the page ---- */

@@ -37,9 +37,9 @@ const th_scale_point *th_scale_last(const th_scale *scale, const th_scale_curve 
 /* The speed-up over the first point, 95 % CI. */
 static th_interval speed_up_interval(const th_scale *scale, const th_scale_curve *curve, uint32_t point)
 {
-    if (point == curve->first)
-        return (th_interval){1, 1};
-    return th_ratio_interval(&scale->report.rows[curve->first].real_ns, &scale->report.rows[point].real_ns);
+    const th_scale_point *p = &scale->points[point];
+    const double ratio = (double)p->threads / scale->points[curve->first].threads;
+    return (th_interval){ratio * p->efficiency_interval.low, ratio * p->efficiency_interval.high};
 }
 
 /* The end of the threads axis: all measured ones, and a fitted peak that is not far beyond. */

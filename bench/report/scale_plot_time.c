@@ -1,4 +1,5 @@
 #include "scale_plots.h"
+#include "scaling/share_text.h"
 
 #include <throng/core/text_format.h>
 
@@ -178,7 +179,7 @@ static void draw_losses(const th_scale *scale, FILE *file)
         .title = "Losses",
         .note = "Shares of all threads' time, as far as they are explained.",
         .x_title = "percent",
-        .x = {.high = fmax(1, 100 * v->lost)},
+        .x = {.high = fmax(1, 100 * v->lost.value)},
         .rows = names,
         .row_count = 5,
     };
@@ -187,10 +188,10 @@ static void draw_losses(const th_scale *scale, FILE *file)
     th_plot plot = th_plot_begin(&desc, file);
     while (th_plot_next(&plot)) {
         for (int l = TH_BOTTLENECK_MEMORY; l <= TH_BOTTLENECK_SERIAL; l++)
-            th_plot_bar(&plot, (th_bottleneck_kind)l == v->kind ? TH_INK_VERMILION : TH_INK_BLUE, 0, 100 * v->losses[l],
-                        l - TH_BOTTLENECK_MEMORY + 0.15, l - TH_BOTTLENECK_MEMORY + 0.85, "%s: %.1f %%",
-                        names[l - TH_BOTTLENECK_MEMORY], 100 * v->losses[l]);
-        th_plot_rule_x(&plot, 100 * v->lost, "total");
+            th_plot_bar(&plot, (th_bottleneck_kind)l == v->kind ? TH_INK_VERMILION : TH_INK_BLUE, 0,
+                        100 * v->losses[l].value, l - TH_BOTTLENECK_MEMORY + 0.15, l - TH_BOTTLENECK_MEMORY + 0.85,
+                        "%s: %s", names[l - TH_BOTTLENECK_MEMORY], th_share_text_of(&v->losses[l]).text);
+        th_plot_rule_x(&plot, 100 * v->lost.value, "total");
     }
 }
 

@@ -1,5 +1,6 @@
 #include "own_json.h"
 #include "scale_plots.h"
+#include "scaling/share_text.h"
 #include "tables.h"
 
 #include <assert.h>
@@ -21,6 +22,9 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
     const th_scale_point *p = &scale->points[index];
     const double throughput = th_scale_throughput(curve, p);
     const double half_width = sheet->is_table ? th_median_ci_half_width(&row->real_ns) : (double)NAN;
+    const th_interval *interval = &p->efficiency_interval;
+    const th_share_text efficiency = th_share_text_of(&(th_estimate){p->efficiency, interval->low, interval->high});
+    json_t *interval_json = th_json_reals((const double[]){interval->low, interval->high}, 2);
     char threads[16];
     snprintf(threads, sizeof threads, "%u%s", p->threads, p->oversubscribed ? "*" : "");
     const th_figure figures[] = {
@@ -34,7 +38,9 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
         {"characters_per_s", NULL, TH_NUMBER(throughput), JSON},
         {NULL, ">characters/s", TH_DIGITS(throughput), TABLE},
         {"speed_up", ">speed-up", TH_REAL(p->speed_up, "%.2f"), TABLE | JSON},
-        {"efficiency", ">efficiency", TH_SHARE(p->efficiency, "%.0f %%"), TABLE | JSON},
+        {"efficiency", NULL, TH_NUMBER(p->efficiency), JSON},
+        {"efficiency_interval", NULL, TH_JSON(interval_json), CURVE},
+        {NULL, ">efficiency", TH_TEXT(index == curve->first ? "100 %" : efficiency.text), TABLE},
         {"karp_flatt", NULL, TH_NUMBER(p->karp_flatt), JSON},
         {NULL, ">Karp-Flatt", isnan(p->karp_flatt) ? TH_TEXT("") : TH_SHARE(p->karp_flatt, "%.1f %%"), TABLE},
         {"busy", ">busy", TH_SHARE(p->busy, "%.0f %%"), TABLE | ROW},
@@ -47,6 +53,7 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
         {NULL, "<palette hash", TH_HASH(row->palette_hash), TABLE},
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
+    json_decref(interval_json);
 }
 
 /* The points of a curve whose palettes were right. */
@@ -148,6 +155,22 @@ static bool print_parts(const th_scale *scale, th_format format, FILE *file)
             figures[1 + a] = TH_COLUMN(th_ablation_columns[a], TH_REAL(ns / 1e3, "%.1f"));
         }
         th_sheet_add(&sheet, figures, 2 + TH_ABLATION_COUNT);
+    }
+    return th_sheet_write(&sheet, format, file);
+}
+
+static bool print_shares(const th_scale *scale, th_format format, FILE *file)
+{
+    th_sheet sheet = th_sheet_table(0);
+    for (uint32_t i = 0; i < scale->part_count; i++) {
+        const th_scale_parts *parts = &scale->parts[i];
+        th_share_text texts[TH_ABLATION_COUNT];
+        th_figure figures[1 + TH_ABLATION_COUNT] = {TH_COLUMN(">threads", TH_COUNT(parts->threads))};
+        for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+            texts[a] = th_share_text_of(&parts->shares[a]);
+            figures[1 + a] = TH_COLUMN(th_ablation_columns[1 + a], TH_TEXT(texts[a].text));
+        }
+        th_sheet_add(&sheet, figures, 1 + TH_ABLATION_COUNT);
     }
     return th_sheet_write(&sheet, format, file);
 }
@@ -331,6 +354,9 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     print_heading("Ablations, us per frame:", format, file);
     printed = printed && print_parts(scale, format, file);
     fputc('\n', file);
+    print_heading("The same as shares of the whole frame, with 95 % CI:", format, file);
+    printed = printed && print_shares(scale, format, file);
+    fputc('\n', file);
     snprintf(memory, sizeof memory,
              "Memory bandwidth, GB/s, in a block of %s MB:", th_digits_from(scale->memory_bytes / 1000000).text);
     print_heading(memory, format, file);
@@ -348,8 +374,9 @@ static bool print_figures(const void *result, th_format format, FILE *file)
         printed = printed && print_map(scale, format, file);
     th_write_line(
         file, format,
-        "Medians of %u repetition%s in random order. MAD: median absolute deviation, relative to the median. %.0f %% "
-        "CI: half-width, relative to the median.",
+        "Medians of %u repetition%s in random order, of one process: another one may differ by more than the intervals "
+        "say. MAD: median absolute deviation, relative to the median. %.0f %% CI: half-width, relative to the median. "
+        "[low, high]: at the same confidence, from resampled rounds.",
         repetitions, th_plural(repetitions), 100 * TH_CONFIDENCE);
     return printed;
 }

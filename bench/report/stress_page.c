@@ -11,7 +11,7 @@
 
 static bool has_figures(const th_stress *stress, uint32_t point)
 {
-    return !stress->report.rows[point].failure[0] && stress->points[point].frames > 0;
+    return !stress->report.rows[point].failure[0] && stress->points[point].ticks.frames > 0;
 }
 
 /* ---- frame times ---- */
@@ -80,8 +80,8 @@ static void draw_frames(const th_stress *stress, uint32_t point, FILE *file)
     const histogram h = histogram_of(th_samples_sorted(ns), ns->count, stress->budget_ns);
     snprintf(title, sizeof title, "Frame times of %s character%s", th_digits_from(p->search.confirmed.items).text,
              th_plural(p->search.confirmed.items));
-    th_append(note, sizeof note, "The last confirmation run: %s frames, %u over budget.",
-              th_digits_from(p->frames).text, p->deadline_misses);
+    th_append(note, sizeof note, "The last confirmation run: %s frames, %u late.", th_digits_from(p->ticks.frames).text,
+              p->ticks.late);
     if (h.beyond > 0)
         th_append(note, sizeof note, " %u more are beyond the axis, up to %.4g ms.", h.beyond, p->times.max / 1e6);
     th_plot_desc desc = {
@@ -113,8 +113,9 @@ static void draw_probe(th_plot *plot, const th_capacity_probe *p)
 {
     static const char *const stages[] = {"bracket", "search", "confirmation run"};
     th_plot_point(plot, p->meets_budget ? TH_INK_BLUE : TH_INK_VERMILION, p->stage == TH_CAPACITY_BRACKET, p->items,
-                  p->p99_ns / 1e6, "%s: %s character%s, p99 %.4g ms, %u of %u frames over budget", stages[p->stage],
-                  th_digits_from(p->items).text, th_plural(p->items), p->p99_ns / 1e6, p->deadline_misses, p->frames);
+                  p->p99_ns / 1e6, "%s: %s character%s, p99 %.4g ms, %u of %u ticks missed", stages[p->stage],
+                  th_digits_from(p->items).text, th_plural(p->items), p->p99_ns / 1e6, p->ticks.missed,
+                  p->ticks.scheduled);
 }
 
 /* Probes far from the result are not shown. */
@@ -184,14 +185,18 @@ static void draw_capacity(const th_stress *stress, FILE *file)
 static void draw_point(const th_stress *stress, uint32_t point, FILE *file)
 {
     const th_stress_point *p = &stress->points[point];
-    char heading[96];
+    char heading[1024] = "";
     if (!has_figures(stress, point))
         return;
+    th_append(heading, sizeof heading, "%u thread%s: ", p->threads, th_plural(p->threads));
+    th_stress_add_doubts(stress, p, heading, sizeof heading);
+    if (heading[strlen(heading) - 1] == ')')
+        th_append(heading, sizeof heading, ": ");
     if (p->characters == 0)
-        snprintf(heading, sizeof heading, "%u thread%s: not even one character", p->threads, th_plural(p->threads));
+        th_append(heading, sizeof heading, p->search.is_frozen ? "no result" : "not even one character");
     else
-        snprintf(heading, sizeof heading, "%u thread%s: %s character%s%s", p->threads, th_plural(p->threads),
-                 th_digits_from(p->characters).text, th_plural(p->characters), p->meets_budget ? "" : ", too many");
+        th_append(heading, sizeof heading, "%s character%s%s", th_digits_from(p->characters).text,
+                  th_plural(p->characters), p->meets_budget ? "" : ", too many");
     th_html_plots(heading, NULL, file);
     draw_frames(stress, point, file);
     draw_probes(stress, point, file);

@@ -10,10 +10,11 @@
 
 static json_t *probe_json(const th_capacity_probe *p)
 {
-    return json_pack("{s:s, s:i, s:i, s:i, s:b, s:o, s:o}", "stage", th_capacity_stage_name(p->stage), "characters",
-                     (int)p->items, "frames", (int)p->frames, "deadline_misses", (int)p->deadline_misses,
-                     "meets_budget", p->meets_budget, "median_ms", th_json_real(p->median_ns / 1e6), "p99_ms",
-                     th_json_real(p->p99_ns / 1e6));
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o}", "stage", th_capacity_stage_name(p->stage),
+                     "characters", (int)p->items, "ticks", (int)p->ticks.scheduled, "frames", (int)p->ticks.frames,
+                     "deadline_misses", (int)p->ticks.missed, "meets_budget", p->meets_budget, "median_ms",
+                     th_json_real(p->median_ns / 1e6), "p99_ms", th_json_real(p->p99_ns / 1e6), "frozen_ms",
+                     th_json_real(p->ticks.frozen_ns / 1e6));
 }
 
 static th_value some(uint32_t number)
@@ -31,10 +32,11 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
     uint32_t low = 0, high = 0;
     const th_capacity *search = &p->search;
     const bool has_interval = th_stress_interval(p, &low, &high);
-    json_t *probes = json_array();
+    const th_capacity_ticks *ticks = &p->ticks;
+    json_t *probes = json_array(), *doubts = th_stress_doubts(stress, p);
     for (uint32_t i = 0; i < search->probe_count && sheet->view == TEST; i++)
         probes = th_json_append(probes, probe_json(&search->probes[i]));
-    const double miss_rate_bound = th_capacity_miss_rate_bound(p->deadline_misses, p->frames);
+    const double miss_rate_bound = th_capacity_miss_rate_bound(ticks->missed, ticks->scheduled);
     const th_figure figures[] = {
         {"frame", NULL, TH_TEXT(th_stress_frame_name(stress)), ROW},
         {"budget_ms", NULL, TH_NUMBER(stress->budget_ns / 1e6), ROW},
@@ -46,12 +48,18 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
         {"meets_budget", "<meets budget", TH_FLAG(p->meets_budget), TABLE | JSON},
         {"p99_ms", ">p99 ms", TH_REAL(p->times.p99 / 1e6, "%.3f"), TABLE | TEST},
         {NULL, ">median", TH_REAL(p->times.median / 1e6, "%.3f"), TABLE},
-        {NULL, ">max", TH_REAL(p->times.max / 1e6, "%.3f"), TABLE},
-        {"deadline_misses", ">deadline misses", TH_COUNT(p->deadline_misses), TABLE | JSON},
+        {"longest_ms", ">longest", TH_REAL(ticks->longest_ns / 1e6, "%.3f"), TABLE | JSON},
+        {"ticks", ">ticks", TH_DIGITS(ticks->scheduled), TABLE | JSON},
+        {"deadline_misses", ">missed", TH_COUNT(ticks->missed), TABLE | JSON},
+        {"late_frames", NULL, TH_COUNT(ticks->late), JSON},
+        {"lost_ms", ">lost ms", TH_REAL(ticks->missed * stress->budget_ns / 1e6, "%.1f"), TABLE | JSON},
+        {"freezes", NULL, TH_COUNT(ticks->freezes), JSON},
+        {"frozen_ms", ">frozen ms", TH_REAL(ticks->frozen_ns / 1e6, "%.1f"), TABLE | JSON},
+        {"longest_freeze_ms", NULL, TH_NUMBER(ticks->longest_freeze_ns / 1e6), JSON},
         {"deadline_miss_rate_bound", NULL, TH_NUMBER(miss_rate_bound), JSON},
         {"preempted", ">preempted", TH_IF_KNOWN(!p->preempted_unknown, TH_COUNT(p->preempted)), TABLE | JSON},
         {"p99_without_preempted_ms", ">p99 without preempted", TH_REAL(p->unpreempted.p99 / 1e6, "%.3f"), TABLE | JSON},
-        {"frames", ">frames", TH_DIGITS(p->frames), TABLE | TEST},
+        {"frames", ">frames", TH_DIGITS(ticks->frames), TABLE | TEST},
         {"runs", NULL, TH_COUNT(search->runs), TEST},
         {NULL, ">runs", some(search->runs), TABLE},
         {"worst_run", NULL, some(search->worst_run), TEST},
@@ -59,10 +67,13 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
         {"visible", NULL, some(p->visible), TEST},
         {"out_of_memory", NULL, TH_FLAG(p->out_of_memory), TEST},
         {NULL, "<palette hash", TH_HASH(row->palette_hash), TABLE},
+        {"reproducible", NULL, TH_FLAG(json_array_size(doubts) == 0), TEST},
+        {"doubts", NULL, TH_JSON(doubts), TEST},
         {"probes", NULL, TH_JSON(probes), TEST},
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
     json_decref(probes);
+    json_decref(doubts);
 }
 
 static th_sheet with_points(th_sheet sheet, const th_stress *stress)
@@ -101,13 +112,16 @@ json_t *th_stress_json(const th_stress *stress)
 
 static void print_rule(const th_stress *stress, th_format format, FILE *file)
 {
-    th_write_line(file, format,
-                  "Meets budget: with %.0f %% confidence at most %.0f %% of frames exceed %.4g ms (%u of %s allowed). "
-                  "CI: interval of the number at which %.0f %% of frames do, at the same confidence. Preempted: one of "
-                  "our threads waited for a CPU for %.2g ms or more; these frames still count.",
-                  100 * TH_CONFIDENCE, 100 * TH_CAPACITY_MISS_RATE, stress->budget_ns / 1e6,
-                  th_capacity_allowed_misses(stress->frames), th_digits_from(stress->frames).text,
-                  100 * TH_CAPACITY_MISS_RATE, stress->preemption_threshold_ns / 1e6);
+    th_write_line(
+        file, format,
+        "Meets budget: with %.0f %% confidence at most %.0f %% of ticks, %.4g ms apart, are missed, because a "
+        "frame still runs or the process does not (%u of %s allowed). CI: interval of the number at which "
+        "%.0f %% are, at the same confidence. Lost: missed ticks x budget. Frozen: the process did not run for "
+        "a budget or longer. Preempted: one of our threads waited for a CPU for %.2g ms or more. All of these "
+        "count.",
+        100 * TH_CONFIDENCE, 100 * TH_CAPACITY_MISS_RATE, stress->budget_ns / 1e6,
+        th_capacity_allowed_misses(stress->frames), th_digits_from(stress->frames).text, 100 * TH_CAPACITY_MISS_RATE,
+        stress->preemption_threshold_ns / 1e6);
 }
 
 static void print_memory(const th_stress *stress, th_format format, FILE *file)
@@ -123,27 +137,21 @@ static void print_memory(const th_stress *stress, th_format format, FILE *file)
         }
 }
 
-/* Warnings about preemption, visibility and stability. */
+/* Warnings about reproducibility and visibility. */
 static void print_warnings(const th_stress *stress, th_format format, FILE *file)
 {
     for (uint32_t i = 0; i < stress->point_count; i++) {
         const th_stress_point *p = &stress->points[i];
-        const double percent = 100.0 * p->preempted / p->frames;
-        if (p->preempted > TH_CAPACITY_MISS_RATE * p->frames)
-            th_write_line(file, format,
-                          "warning: in %.*f %% of the frames on %u thread%s another process had the CPU of one of our "
-                          "threads: this is the capacity of the machine under that load",
-                          percent < 10, percent, p->threads, th_plural(p->threads));
+        char doubts[1024] = "";
+        if (!stress->report.rows[i].failure[0])
+            th_stress_add_doubts(stress, p, doubts, sizeof doubts);
+        if (doubts[0])
+            th_write_line(file, format, "warning: the result on %u thread%s is %s", p->threads, th_plural(p->threads),
+                          doubts);
         if (stress->drawn && p->visible < p->characters)
             th_write_line(file, format, "warning: only %s of the %s character%s on %u thread%s %s visible",
                           th_digits_from(p->visible).text, th_digits_from(p->characters).text, th_plural(p->characters),
                           p->threads, th_plural(p->threads), p->visible == 1 ? "was" : "were");
-        if (p->search.runs > 0 && !p->search.is_stable)
-            th_write_line(file, format,
-                          "warning: the machine was not stable: on %u thread%s the worst of %u runs suggests %s "
-                          "character%s, the best %s",
-                          p->threads, th_plural(p->threads), p->search.runs, th_digits_from(p->search.worst_run).text,
-                          th_plural(p->search.worst_run), th_digits_from(p->search.best_run).text);
     }
 }
 

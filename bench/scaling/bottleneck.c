@@ -1,13 +1,17 @@
 /* The bottleneck of a scaling experiment, in words. */
+#include "share_text.h"
+
 #include <throng/bench/scale.h>
 #include <throng/core/text_format.h>
 
 #include <assert.h>
 #include <math.h>
 
-/* LITTLE: smaller shares are not named. MOST: a cause must explain at least this part of the loss. */
+/* LITTLE: a smaller loss is none. MOST: a cause must explain at least this part of the loss. STEAL: CPUs withheld by
+ * the hypervisor that matter. */
 #define LITTLE 0.05
 #define MOST   0.5
+#define STEAL  0.01
 
 const char *th_bottleneck_kind_name(th_bottleneck_kind limit)
 {
@@ -18,222 +22,332 @@ const char *th_bottleneck_kind_name(th_bottleneck_kind limit)
     return names[limit];
 }
 
-/* ---- where the time went ---- */
+/* ---- figures ---- */
 
-/* Shares of all threads' time. */
-typedef struct time_account {
-    double slower; /* the same work takes longer */
-    double slower_in_cache;
-    double idle_at_end, before, serial;
-} time_account;
+/* What is said with an interval: functions of the input, and so of each resample. Losses are shares of all threads'
+ * time at the last point; LONGER: how much longer the same work takes than at the first; IN_CACHE, SAMPLING and EMPTY:
+ * the ablations' shares of the frame. */
+typedef enum figure {
+    LOSSES = 0, /* one for each kind */
+    LOST = TH_BOTTLENECK_COUNT,
+    SPEED_UP,
+    EFFICIENCY,
+    LONGER,
+    LONGER_IN_CACHE,
+    IN_CACHE,
+    SAMPLING,
+    EMPTY,
+    FIGURE_COUNT,
+} figure;
 
 /* The time that all threads of the last point spent beyond those of the first for the same frame; times of the first
  * are scaled by the efficiency. A part that takes longer even in the cache is not attributed to memory. */
-static time_account time_account_of(const th_bottleneck_input *f)
+static void set_losses(const th_bottleneck_input *f, double *out)
 {
     const th_scale_point *a = &f->base, *b = &f->last;
     const double e = b->efficiency;
     const double cached = f->parts.work_ns[TH_ABLATION_NO_WRITE] - f->base_parts.work_ns[TH_ABLATION_NO_WRITE];
     const double working = (1 - b->serial) * b->busy;
     const double slower = fmax(0, working * (1 - a->work_ns / b->work_ns));
-    return (time_account){
-        .slower = slower,
-        .slower_in_cache = fmin(slower, fmax(0, working * cached / b->work_ns)),
-        .idle_at_end = fmax(0, (1 - b->serial) * b->idle_at_end - e * (1 - a->serial) * a->idle_at_end),
-        .before = fmax(0, (1 - b->serial) * (1 - b->busy - b->idle_at_end) -
-                              e * (1 - a->serial) * (1 - a->busy - a->idle_at_end)),
-        .serial = fmax(0, b->serial - e * a->serial),
-    };
+    const double slower_in_cache = fmin(slower, fmax(0, working * cached / b->work_ns));
+    out[LOSSES + TH_BOTTLENECK_MEMORY] = slower - slower_in_cache;
+    out[LOSSES + TH_BOTTLENECK_CORES] = slower_in_cache;
+    out[LOSSES + TH_BOTTLENECK_IMBALANCE] =
+        fmax(0, (1 - b->serial) * b->idle_at_end - e * (1 - a->serial) * a->idle_at_end);
+    out[LOSSES + TH_BOTTLENECK_WAKE_UPS] = fmax(0, (1 - b->serial) * (1 - b->busy - b->idle_at_end) -
+                                                       e * (1 - a->serial) * (1 - a->busy - a->idle_at_end));
+    out[LOSSES + TH_BOTTLENECK_SERIAL] = fmax(0, b->serial - e * a->serial);
 }
 
-static void set_losses(const time_account *a, th_bottleneck *v)
+static void set_figures(const th_bottleneck_input *f, double out[FIGURE_COUNT])
 {
-    v->losses[TH_BOTTLENECK_MEMORY] = a->slower - a->slower_in_cache;
-    v->losses[TH_BOTTLENECK_CORES] = a->slower_in_cache;
-    v->losses[TH_BOTTLENECK_IMBALANCE] = a->idle_at_end;
-    v->losses[TH_BOTTLENECK_WAKE_UPS] = a->before;
-    v->losses[TH_BOTTLENECK_SERIAL] = a->serial;
+    const double *parts = f->parts.frame_ns, *work = f->parts.work_ns, frame_ns = f->last.frame_ns;
+    for (int i = 0; i < FIGURE_COUNT; i++)
+        out[i] = 0;
+    if (f->last.threads > f->base.threads) {
+        set_losses(f, out);
+        out[LOST] = 1 - f->last.efficiency;
+    }
+    out[SPEED_UP] = f->last.speed_up;
+    out[EFFICIENCY] = f->last.efficiency;
+    out[LONGER] = f->last.work_ns / f->base.work_ns - 1;
+    out[LONGER_IN_CACHE] = fmax(0, work[TH_ABLATION_NO_WRITE] / f->base_parts.work_ns[TH_ABLATION_NO_WRITE] - 1);
+    out[IN_CACHE] = fmin(1, parts[TH_ABLATION_NO_WRITE] / frame_ns);
+    out[SAMPLING] = parts[TH_ABLATION_SAMPLING] / frame_ns;
+    out[EMPTY] = parts[TH_ABLATION_EMPTY] / frame_ns;
 }
 
-static th_bottleneck_kind largest_loss(const th_bottleneck *v)
+typedef struct analysis {
+    const th_bottleneck_input *f, *resamples;
+    uint32_t count; /* of resamples */
+    th_estimate figures[FIGURE_COUNT];
+    th_bottleneck *out;
+} analysis;
+
+static th_interval interval_of(double *values, uint32_t count)
 {
-    th_bottleneck_kind largest = TH_BOTTLENECK_UNCLEAR;
+    const double tail = (1 - TH_CONFIDENCE) / 2;
+    return (th_interval){th_quantile(values, count, tail), th_quantile(values, count, 1 - tail)};
+}
+
+static void set_estimates(analysis *a)
+{
+    double values[FIGURE_COUNT], resampled[TH_BOTTLENECK_MAX_RESAMPLES];
+    for (int i = 0; i < FIGURE_COUNT; i++) {
+        for (uint32_t r = 0; r < a->count; r++) {
+            set_figures(&a->resamples[r], values);
+            resampled[r] = values[i];
+        }
+        const th_interval interval = interval_of(resampled, a->count);
+        set_figures(a->f, values);
+        a->figures[i] = (th_estimate){values[i], interval.low, interval.high};
+    }
+}
+
+static th_bottleneck_kind largest_of(const double *losses)
+{
+    int largest = TH_BOTTLENECK_UNCLEAR;
     for (int l = 0; l < TH_BOTTLENECK_COUNT; l++)
-        if (v->losses[l] > v->losses[largest])
-            largest = (th_bottleneck_kind)l;
-    return largest;
+        if (losses[l] > losses[largest])
+            largest = l;
+    return (th_bottleneck_kind)largest;
+}
+
+/* Whether the loss is larger than each other one, in enough of the resamples. */
+static bool is_largest(const analysis *a, th_bottleneck_kind kind)
+{
+    uint32_t others = 0;
+    double values[FIGURE_COUNT];
+    for (uint32_t r = 0; r < a->count; r++) {
+        set_figures(&a->resamples[r], values);
+        others += largest_of(values + LOSSES) != kind;
+    }
+    return others <= (1 - TH_CONFIDENCE) / 2 * a->count;
 }
 
 /* ---- text ---- */
 
-/* The share of a frame that is spent on bringing palettes out of the cache. */
-static double share_of_writing(const th_bottleneck_input *f)
+static const char *share_in(const analysis *a, int i, th_share_text *text)
 {
-    return 1 - f->parts.frame_ns[TH_ABLATION_NO_WRITE] / f->last.frame_ns;
+    *text = th_share_text_of(&a->figures[i]);
+    return text->text;
 }
 
-static double slower_by(double now, double before)
-{
-    return 100 * (now / before - 1);
-}
+/* A share in the text, to be used once in a call. */
+#define SHARE(figure) share_in(a, (int)(figure), &(th_share_text){""})
 
-static void say_bandwidth(const th_bottleneck_input *f, th_bottleneck *v)
+static void say_bandwidth(const analysis *a)
 {
+    const th_bottleneck_input *f = a->f;
     const double bytes = f->palette_bytes * 1e9;
-    th_append(v->text, sizeof v->text,
+    th_append(a->out->text, sizeof a->out->text,
               " They are written at %.1f GB/s; writing them alone reaches %.1f, writing a large block %.1f.",
               bytes / f->last.frame_ns / 1e9, bytes / f->parts.frame_ns[TH_ABLATION_WRITE] / 1e9,
               f->memory.bytes_per_s[TH_BANDWIDTH_WRITE] / 1e9);
 }
 
 /* The threads lose almost nothing to each other: says what limits a single one. */
-static th_bottleneck_kind say_scaling(const th_bottleneck_input *f, th_bottleneck *v)
+static th_bottleneck_kind say_scaling(const analysis *a)
 {
-    const double *parts = f->parts.frame_ns, frame = f->last.frame_ns, writing = share_of_writing(f);
-    if (f->last.threads > f->base.threads)
-        th_append(v->text, sizeof v->text, " Almost nothing is lost between them.");
-    if (writing >= MOST) {
-        th_append(v->text, sizeof v->text,
-                  " Memory is the bottleneck: %.0f %% of a frame goes into bringing palettes out of the cache.",
-                  100 * writing);
-        say_bandwidth(f, v);
+    char *const text = a->out->text;
+    const size_t size = sizeof a->out->text;
+    const th_estimate *in_cache = &a->figures[IN_CACHE];
+    if (a->f->last.threads > a->f->base.threads)
+        th_append(text, size, " Almost nothing is lost between them.");
+    if (in_cache->high <= 1 - MOST) {
+        th_append(text, size,
+                  " Memory is the bottleneck: where palettes stay in the cache, a frame takes %s of its time.",
+                  SHARE(IN_CACHE));
+        say_bandwidth(a);
         return TH_BOTTLENECK_MEMORY;
     }
-    th_append(v->text, sizeof v->text,
-              " Computing is the bottleneck: where palettes stay in the cache, a frame takes %.0f %% of its time; "
-              "sampling alone "
-              "takes %.0f %%, handing out empty chunks %.1f %%.",
-              100 * fmin(1, 1 - writing), 100 * parts[TH_ABLATION_SAMPLING] / frame,
-              100 * parts[TH_ABLATION_EMPTY] / frame);
-    return TH_BOTTLENECK_COMPUTE;
+    const bool is_clear = in_cache->low > 1 - MOST;
+    th_append(
+        text, size,
+        " %s: where palettes stay in the cache, a frame takes %s of its time; sampling alone takes %s, handing out "
+        "empty chunks %s.",
+        is_clear ? "Computing is the bottleneck" : "Computing or memory, the bottleneck is unclear", SHARE(IN_CACHE),
+        SHARE(SAMPLING), SHARE(EMPTY));
+    return is_clear ? TH_BOTTLENECK_COMPUTE : TH_BOTTLENECK_UNCLEAR;
 }
 
-static void say_loss(const th_bottleneck_input *f, th_bottleneck *v)
+static void say_unclear(const analysis *a, const char *why)
 {
-    char *const text = v->text;
-    const size_t size = sizeof v->text;
-    const double share = 100 * v->losses[v->kind];
-    const double slower = slower_by(f->last.work_ns, f->base.work_ns);
-    const double cached =
-        slower_by(f->parts.work_ns[TH_ABLATION_NO_WRITE], f->base_parts.work_ns[TH_ABLATION_NO_WRITE]);
-    switch (v->kind) {
+    th_append(
+        a->out->text, sizeof a->out->text,
+        " The bottleneck is unclear: %s. Of the threads' time %s is lost; memory explains %s, shared cores or clock "
+        "%s, imbalance %s, wake-ups %s, a serial part %s.",
+        why, SHARE(LOST), SHARE(LOSSES + TH_BOTTLENECK_MEMORY), SHARE(LOSSES + TH_BOTTLENECK_CORES),
+        SHARE(LOSSES + TH_BOTTLENECK_IMBALANCE), SHARE(LOSSES + TH_BOTTLENECK_WAKE_UPS),
+        SHARE(LOSSES + TH_BOTTLENECK_SERIAL));
+}
+
+static void say_loss(const analysis *a, th_bottleneck_kind kind)
+{
+    char *const text = a->out->text;
+    const size_t size = sizeof a->out->text;
+    const th_bottleneck_input *f = a->f;
+    const char *share = SHARE(LOSSES + kind);
+    switch (kind) {
     case TH_BOTTLENECK_MEMORY:
-        th_append(
-            text, size,
-            " Memory is the bottleneck: the same work takes %.0f %% longer in all, but %.0f %% where palettes stay in "
-            "the cache.",
-            slower, fmax(0, cached));
-        say_bandwidth(f, v);
+        th_append(text, size,
+                  " Memory is the bottleneck: %s of the threads' time. The same work takes %s longer in all, but %s "
+                  "where palettes stay in the cache.",
+                  share, SHARE(LONGER), SHARE(LONGER_IN_CACHE));
+        say_bandwidth(a);
         break;
     case TH_BOTTLENECK_CORES:
         th_append(text, size,
-                  " The cores are the bottleneck: the same work takes %.0f %% longer in all, and still %.0f %% where "
-                  "palettes stay in the cache. Threads share a core, or the clock falls.",
-                  slower, cached);
+                  " The cores are the bottleneck: %s of the threads' time. The same work takes %s longer in all, and "
+                  "still %s where palettes stay in the cache. Threads share a core, or the clock falls.",
+                  share, SHARE(LONGER), SHARE(LONGER_IN_CACHE));
         break;
     case TH_BOTTLENECK_IMBALANCE:
-        th_append(text, size,
-                  " Imbalance is the bottleneck: threads wait %.0f %% of their time for the last one to finish. "
-                  "Over all frames the busiest works %.0f %% longer than the mean.",
-                  share, 100 * f->last.imbalance);
-        break;
-    case TH_BOTTLENECK_WAKE_UPS:
-        th_append(text, size,
-                  " Wake-ups are the bottleneck: threads wait %.0f %% of their time for work. Empty chunks "
-                  "alone take %.1f us of a frame's %.1f us.",
-                  share, f->parts.frame_ns[TH_ABLATION_EMPTY] / 1e3, f->last.frame_ns / 1e3);
-        break;
-    case TH_BOTTLENECK_SERIAL:
-        th_append(text, size,
-                  " A serial part is the bottleneck: %.0f %% of a frame passes outside of calls, on one thread.",
+        th_append(text, size, " Imbalance is the bottleneck: threads wait %s of their time for the last one to finish.",
                   share);
         break;
-    default:
+    case TH_BOTTLENECK_WAKE_UPS:
         th_append(
             text, size,
-            " The bottleneck is unclear. Of the threads' time, memory explains %.0f %%, shared cores or clock %.0f %%, "
-            "imbalance %.0f %%, wake-ups %.0f %%, a serial part %.0f %%.",
-            100 * v->losses[TH_BOTTLENECK_MEMORY], 100 * v->losses[TH_BOTTLENECK_CORES],
-            100 * v->losses[TH_BOTTLENECK_IMBALANCE], 100 * v->losses[TH_BOTTLENECK_WAKE_UPS],
-            100 * v->losses[TH_BOTTLENECK_SERIAL]);
+            " Wake-ups are the bottleneck: threads wait %s of their time for work. Empty chunks alone take %.1f us "
+            "of a frame's %.1f us.",
+            share, f->parts.frame_ns[TH_ABLATION_EMPTY] / 1e3, f->last.frame_ns / 1e3);
+        break;
+    default:
+        assert(kind == TH_BOTTLENECK_SERIAL);
+        th_append(text, size, " A serial part is the bottleneck: %s of a frame passes outside of calls, on one thread.",
+                  share);
     }
 }
 
 /* ---- the bottleneck ---- */
 
-static double relative_mad_of(const th_bottleneck_input *f)
+static th_bottleneck_kind classify_loss(const analysis *a)
 {
-    return fmax(f->base.relative_mad, f->last.relative_mad);
+    double losses[TH_BOTTLENECK_COUNT];
+    for (int l = 0; l < TH_BOTTLENECK_COUNT; l++)
+        losses[l] = a->figures[LOSSES + l].value;
+    const th_bottleneck_kind kind = largest_of(losses);
+    if (a->count == 0)
+        say_unclear(a, "fewer than two repetitions have no intervals");
+    else if (a->figures[LOST].low <= 0)
+        say_unclear(a, "the loss is within the noise of the repetitions");
+    else if (losses[kind] < MOST * a->figures[LOST].value)
+        say_unclear(a, "no cause explains half of the loss");
+    else if (!is_largest(a, kind))
+        say_unclear(a, "no cause is larger than the others beyond the noise");
+    else {
+        say_loss(a, kind);
+        return kind;
+    }
+    return TH_BOTTLENECK_UNCLEAR;
 }
 
-/* Tests in order: other programs first, as they slow work down and delay threads; then whether the loss is within the
- * noise. */
-static th_bottleneck_kind classify_loss(const th_bottleneck_input *f, th_bottleneck *v)
+/* What disturbed the measurement from outside slows work down and delays threads, so all else is moot. */
+static bool say_outside(const analysis *a)
 {
-    if (f->external_cpu_load > TH_REPORT_EXTERNAL_CPU_LOAD) {
-        th_append(v->text, sizeof v->text, " Other programs used %.2f CPUs, so this says little about the work itself.",
-                  f->external_cpu_load);
-        return TH_BOTTLENECK_EXTERNAL_LOAD;
-    }
-    if (v->lost < 2 * relative_mad_of(f)) {
-        th_append(v->text, sizeof v->text,
-                  " The bottleneck is unclear: the loss is within the noise of the repetitions.");
-        return TH_BOTTLENECK_UNCLEAR;
-    }
-    v->kind = largest_loss(v);
-    if (v->losses[v->kind] < MOST * v->lost)
-        v->kind = TH_BOTTLENECK_UNCLEAR;
-    say_loss(f, v);
-    return v->kind;
+    char *const text = a->out->text;
+    const size_t size = sizeof a->out->text;
+    const th_interference *outside = &a->f->interference;
+    if (outside->external_cpu_load > TH_REPORT_EXTERNAL_CPU_LOAD)
+        th_append(text, size, "Other programs used %.2f CPUs", outside->external_cpu_load);
+    if (outside->steal_cpu_load > STEAL)
+        th_append(text, size, "%s %.2f CPUs", text[0] ? ", the hypervisor withheld" : "The hypervisor withheld",
+                  outside->steal_cpu_load);
+    if (outside->throttled_s > 0)
+        th_append(text, size, "%s for %.2f s",
+                  text[0] ? ", the cgroup's quota throttled threads" : "The cgroup's quota throttled threads",
+                  outside->throttled_s);
+    if (text[0])
+        th_append(text, size, ", so this says little about the work itself. ");
+    return text[0] != '\0';
 }
 
-static void say_headline(const th_bottleneck_input *f, th_bottleneck *v)
+/* An impossible efficiency is no result: it says that the first point took too long. */
+static void say_headline(const analysis *a)
 {
-    const th_scale_point *a = &f->base, *b = &f->last;
-    if (a->threads == b->threads)
-        th_append(v->text, sizeof v->text, "%u thread%s: %s characters in the 16.7 ms of a frame at 60 Hz.", b->threads,
-                  th_plural(b->threads),
-                  th_digits_from((uint64_t)round((double)f->characters * (1e9 / TH_FRAME_RATE) / b->frame_ns)).text);
+    const th_scale_point *base = &a->f->base, *last = &a->f->last;
+    const th_estimate *speed_up = &a->figures[SPEED_UP];
+    char interval[48] = "";
+    if (a->count > 0)
+        snprintf(interval, sizeof interval, " [%.2f, %.2f]", speed_up->low, speed_up->high);
+    if (base->threads == last->threads)
+        th_append(
+            a->out->text, sizeof a->out->text, "%u thread%s: %s characters in the 16.7 ms of a frame at 60 Hz.",
+            last->threads, th_plural(last->threads),
+            th_digits_from((uint64_t)round((double)a->f->characters * (1e9 / TH_FRAME_RATE) / last->frame_ns)).text);
+    else if (a->out->is_impossible)
+        th_append(
+            a->out->text, sizeof a->out->text,
+            "Impossible: %u threads were %.2f%s times as fast as %u, %s efficiency. Most likely the first point was "
+            "disturbed; measure again.",
+            last->threads, speed_up->value, interval, base->threads, SHARE(EFFICIENCY));
     else
-        th_append(v->text, sizeof v->text,
-                  "%u threads animate %.2f times as many characters as %u: %.0f %% efficiency.", b->threads,
-                  b->speed_up, a->threads, 100 * b->efficiency);
+        th_append(a->out->text, sizeof a->out->text,
+                  "%u threads animate %.2f%s times as many characters as %u: %s efficiency.", last->threads,
+                  speed_up->value, interval, base->threads, SHARE(EFFICIENCY));
 }
 
 /* Only one thread count is not oversubscribed. */
-static th_bottleneck_kind say_alone(const th_bottleneck_input *f, th_bottleneck *v)
+static th_bottleneck_kind say_alone(const analysis *a)
 {
+    const th_bottleneck_input *f = a->f;
     if (f->last.threads >= f->usable_cpus) {
-        th_append(v->text, sizeof v->text, " Only %u CPU%s usable, so more threads cannot help.", f->usable_cpus,
-                  f->usable_cpus == 1 ? " is" : "s are");
+        th_append(a->out->text, sizeof a->out->text, " Only %u CPU%s usable, so more threads cannot help.",
+                  f->usable_cpus, f->usable_cpus == 1 ? " is" : "s are");
         return TH_BOTTLENECK_CPUS;
     }
-    th_append(v->text, sizeof v->text,
+    th_append(a->out->text, sizeof a->out->text,
               " Too few points: %u CPUs are usable, but no other number of threads that was measured has a CPU each.",
               f->usable_cpus);
     return TH_BOTTLENECK_UNCLEAR;
 }
 
-void th_bottleneck_analyze(const th_bottleneck_input *f, th_bottleneck *out)
+static th_bottleneck_kind find_kind(const analysis *a)
 {
-    assert(f && out);
-    assert(f->base.threads > 0 && f->base.threads <= f->last.threads);
-    *out = (th_bottleneck){0};
-    say_headline(f, out);
-    if (f->last.threads > f->base.threads) {
-        const time_account a = time_account_of(f);
-        out->lost = 1 - f->last.efficiency;
-        set_losses(&a, out);
-    }
+    const th_bottleneck_input *f = a->f;
+    if (a->out->is_impossible)
+        return TH_BOTTLENECK_UNCLEAR;
     if (f->last.threads == f->base.threads && f->most_threads > f->usable_cpus)
-        out->kind = say_alone(f, out);
-    else
-        out->kind = out->lost < LITTLE ? say_scaling(f, out) : classify_loss(f, out);
-    if (f->fastest_threads != f->last.threads)
-        th_append(out->text, sizeof out->text, " %u thread%s fastest.", f->fastest_threads,
-                  f->fastest_threads == 1 ? " is" : "s are");
-    if (relative_mad_of(f) > LITTLE)
-        th_append(out->text, sizeof out->text,
-                  " The MAD of the repetitions is %.0f %% of the median: this is a rough result.",
-                  100 * relative_mad_of(f));
+        return say_alone(a);
+    return a->count > 0 && a->figures[LOST].high < LITTLE ? say_scaling(a) : classify_loss(a);
+}
+
+/* Where fewer threads are faster, in enough of the resamples. */
+static void say_fastest(const analysis *a)
+{
+    const uint32_t fastest = a->f->fastest_threads;
+    uint32_t others = a->count == 0;
+    for (uint32_t r = 0; r < a->count; r++)
+        others += a->resamples[r].fastest_threads != fastest;
+    if (fastest != a->f->last.threads && others <= (1 - TH_CONFIDENCE) / 2 * a->count)
+        th_append(a->out->text, sizeof a->out->text, " %u thread%s fastest.", fastest, fastest == 1 ? " is" : "s are");
+}
+
+static void say_noise(const analysis *a)
+{
+    const double mad = fmax(a->f->base.relative_mad, a->f->last.relative_mad);
+    if (mad > LITTLE)
+        th_append(a->out->text, sizeof a->out->text,
+                  " The MAD of the repetitions is %.0f %% of the median: this is a rough result.", 100 * mad);
+}
+
+void th_bottleneck_analyze(const th_bottleneck_input *f, const th_bottleneck_input *resamples, uint32_t count,
+                           th_bottleneck *out)
+{
+    assert(f && out && (resamples || count == 0) && count <= TH_BOTTLENECK_MAX_RESAMPLES);
+    assert(f->base.threads > 0 && f->base.threads <= f->last.threads);
+    analysis a = {.f = f, .resamples = resamples, .count = count, .out = out};
+    *out = (th_bottleneck){.is_impossible = f->last.efficiency > TH_BOTTLENECK_MAX_EFFICIENCY};
+    set_estimates(&a);
+    out->speed_up = a.figures[SPEED_UP];
+    out->efficiency = a.figures[EFFICIENCY];
+    out->lost = a.figures[LOST];
+    for (int l = 0; l < TH_BOTTLENECK_COUNT; l++)
+        out->losses[l] = a.figures[LOSSES + l];
+    const bool is_disturbed = say_outside(&a);
+    say_headline(&a);
+    out->kind = is_disturbed ? TH_BOTTLENECK_EXTERNAL_LOAD : find_kind(&a);
+    say_fastest(&a);
+    say_noise(&a);
 }

@@ -199,6 +199,11 @@ static bool has_spinners(const th_scale_desc *d)
     return false;
 }
 
+static uint32_t round_capacity(const th_measure_desc *measure)
+{
+    return measure->repetitions > 0 ? measure->repetitions : TH_MEASURE_MAX_ROUNDS;
+}
+
 static th_result create_whole(th_experiment *s, uint32_t scheduler, uint32_t count, uint32_t grain, uint32_t t,
                               th_error *err)
 {
@@ -209,6 +214,7 @@ static th_result create_whole(th_experiment *s, uint32_t scheduler, uint32_t cou
         .palette = s->palette,
         .scene = s->scenes[count],
         .crowd = s->crowds[count],
+        .round_capacity = round_capacity(&s->desc.measure),
         .waits_quiescent = has_spinners(&s->desc),
     };
     const th_frame_desc frame = {
@@ -220,8 +226,12 @@ static th_result create_part(th_experiment *s, uint32_t part, th_ablation ablati
 {
     const th_scaling_config *whole = &s->configs[th_experiment_part_point(s, part)];
     th_scaling_config *config = &s->configs[th_experiment_part_config(s, part, ablation)];
-    *config =
-        (th_scaling_config){.jobs = whole->jobs, .palette = whole->palette, .waits_quiescent = whole->waits_quiescent};
+    *config = (th_scaling_config){
+        .jobs = whole->jobs,
+        .palette = whole->palette,
+        .round_capacity = whole->round_capacity,
+        .waits_quiescent = whole->waits_quiescent,
+    };
     const th_ablated_frame_desc desc = {ablation, s->crowds[0], &s->batch_crowds, config->jobs,
                                         s->out->curves[0].grain};
     return th_scaling_config_part(config, &desc, err);

@@ -4,6 +4,7 @@
 #include "measure/memory_bandwidth.h"
 #include "report/own_json.h"
 #include "report/scene_json.h"
+#include "resample.h"
 
 #include <throng/bench/validate_run.h>
 #include <throng/core/json.h>
@@ -247,18 +248,25 @@ static json_t *once_json(const th_experiment *s, th_scaling_config *l, const th_
                      trace_frame(s, l));
 }
 
-static void summarize_curve(const th_experiment *s, uint32_t index)
+static void summarize_points(const th_experiment *s, const th_scale_curve *curve)
 {
-    const th_scale_curve *curve = &s->out->curves[index];
     const th_scale_counts first =
         th_scaling_config_counts(&s->configs[curve->first], &s->out->report.rows[curve->first]);
     for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
-        th_row *row = &s->out->report.rows[i];
-        th_scale_point *point = &s->out->points[i];
+        const th_row *row = &s->out->report.rows[i];
         const th_scale_counts counts = th_scaling_config_counts(&s->configs[i], row);
+        if (!row->failure[0])
+            s->out->points[i] = th_scale_point_of(&counts, &first, s->usable_cpus);
+    }
+}
+
+static void describe_points(const th_experiment *s, uint32_t index)
+{
+    const th_scale_curve *curve = &s->out->curves[index];
+    for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
+        th_row *row = &s->out->report.rows[i];
         if (row->failure[0])
             continue;
-        *point = th_scale_point_of(&counts, &first, s->usable_cpus);
         row->own = th_json_merge(th_scale_own_json(s->out, curve, i), stages_json(&s->configs[i], row));
         if (index == 0)
             row->once = once_json(s, &s->configs[i], row);
@@ -295,43 +303,19 @@ static void summarize_memory(const th_experiment *s)
         }
 }
 
-static void find_bottleneck(const th_experiment *s)
-{
-    th_scale *out = s->out;
-    const uint32_t last = th_experiment_part_point(s, 1);
-    uint32_t fastest = 0;
-    for (uint32_t i = 1; i <= last; i++)
-        fastest = out->points[i].frame_ns < out->points[fastest].frame_ns ? i : fastest;
-    const th_bottleneck_input figures = {
-        .usable_cpus = s->usable_cpus,
-        .most_threads = out->points[out->curves[0].count - 1].threads,
-        .fastest_threads = out->points[fastest].threads,
-        .external_cpu_load = out->report.interference.external_cpu_load,
-        .characters = out->curves[0].characters,
-        .palette_bytes = (double)out->palette_bytes,
-        .base = out->points[0],
-        .last = out->points[last],
-        .base_parts = out->parts[0],
-        .parts = out->parts[out->part_count - 1],
-        .memory = out->memory[out->memory_count - 1],
-    };
-    if (th_report_failure(&out->report))
-        snprintf(out->bottleneck.text, sizeof out->bottleneck.text,
-                 "The palettes are wrong, so the times mean nothing.");
-    else
-        th_bottleneck_analyze(&figures, &out->bottleneck);
-}
-
 static th_result summarize(const th_experiment *s, th_error *err)
 {
     th_result result = TH_OK;
     for (uint32_t c = 0; c < s->out->curve_count && result == TH_OK; c++) {
-        summarize_curve(s, c);
+        summarize_points(s, &s->out->curves[c]);
         result = fit_curve(s, &s->out->curves[c], err);
     }
     summarize_parts(s);
     summarize_memory(s);
-    find_bottleneck(s);
+    if (result == TH_OK)
+        result = th_scale_resample(s, err);
+    for (uint32_t c = 0; c < s->out->curve_count && result == TH_OK; c++)
+        describe_points(s, c);
     return result;
 }
 

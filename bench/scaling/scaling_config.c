@@ -4,6 +4,7 @@
 #include "measure/wait_quiescent.h"
 #include "worker_counters.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- creating ---- */
@@ -11,8 +12,11 @@
 static th_result count_workers(th_scaling_config *l, th_error *err)
 {
     const uint32_t threads = th_jobs_threads(l->jobs);
+    assert(l->round_capacity > 0);
     l->sums = calloc(threads, sizeof *l->sums);
-    return l->sums ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %u threads", threads);
+    l->rounds = calloc(l->round_capacity, sizeof *l->rounds);
+    return l->sums && l->rounds ? TH_OK
+                                : th_fail(err, TH_ERR_MEMORY, "no memory for the counters of %u threads", threads);
 }
 
 th_result th_scaling_config_whole(th_scaling_config *l, const th_frame_desc *desc, th_error *err)
@@ -32,6 +36,7 @@ void th_scaling_config_fini(th_scaling_config *l)
     th_frame_destroy(l->frame);
     th_ablated_frame_destroy(l->ablated);
     free(l->sums);
+    free(l->rounds);
 }
 
 /* ---- running ---- */
@@ -68,7 +73,9 @@ void th_scaling_config_end(void *config)
     const th_stage_times now = stages_of(l);
     l->stages.sample_ns += now.sample_ns - l->before.sample_ns;
     l->stages.resolve_ns += now.resolve_ns - l->before.resolve_ns;
+    assert(l->round_count < l->round_capacity);
     th_workers_add(l->jobs, l->sums);
+    th_workers_add_total(l->jobs, &l->rounds[l->round_count++]);
     th_jobs_frame_end(l->jobs);
 }
 

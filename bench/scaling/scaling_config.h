@@ -16,12 +16,15 @@ typedef struct th_scaling_config {
     th_row *row;               /* of the whole frames */
     /* Before a repetition, waits until the threads of other configs are idle. */
     bool waits_quiescent;
-    th_worker_stats *sums;
+    th_worker_stats *sums; /* [threads]; of all repetitions */
+    /* Of all threads together, in each repetition; filled in: room for so many. */
+    th_worker_stats *rounds;
+    uint32_t round_count, round_capacity;
     th_stage_times before, stages; /* at the begin of the repetition; sum of all repetitions */
 } th_scaling_config;
 
-/* Call one of these two, with `jobs`, `palette` and `waits_quiescent` filled in; and th_scaling_config_fini in the end,
- * even if it failed. */
+/* Call one of these two, with `jobs`, `palette`, `round_capacity` and `waits_quiescent` filled in; and
+ * th_scaling_config_fini in the end, even if it failed. */
 th_result th_scaling_config_whole(th_scaling_config *config, const th_frame_desc *desc, th_error *err);
 th_result th_scaling_config_part(th_scaling_config *config, const th_ablated_frame_desc *desc, th_error *err);
 void th_scaling_config_fini(th_scaling_config *config);

@@ -32,6 +32,14 @@ void th_workers_add(const th_jobs *jobs, th_worker_stats *sums)
         add(&sums[w], &stats[w]);
 }
 
+void th_workers_add_total(const th_jobs *jobs, th_worker_stats *sum)
+{
+    th_worker_stats stats[TH_JOBS_MAX_THREADS];
+    th_jobs_stats(jobs, stats);
+    for (uint32_t w = 0; w < th_jobs_threads(jobs); w++)
+        add(sum, &stats[w]);
+}
+
 th_worker_stats th_workers_total(const th_worker_stats *sums, uint32_t count)
 {
     th_worker_stats total = {0};

@@ -9,6 +9,9 @@
 /* Adds the pool's counters to `sums`, one for each worker. Call only between calls of the pool. */
 void th_workers_add(const th_jobs *jobs, th_worker_stats *sums);
 
+/* Adds the counters of all its workers to one sum. */
+void th_workers_add_total(const th_jobs *jobs, th_worker_stats *sum);
+
 /* The sum over all workers. */
 th_worker_stats th_workers_total(const th_worker_stats *sums, uint32_t count);
 

@@ -14,11 +14,11 @@ static void show(void *ctx, const th_stress_state *s)
     const th_capacity_probe *p = s->probe;
     char of[16] = "";
     (void)ctx;
-    if (p->stage == TH_CAPACITY_CONFIRM) /* the number of frames in other stages is open */
+    if (p->stage == TH_CAPACITY_CONFIRM) /* the number of ticks in other stages is open */
         snprintf(of, sizeof of, " of %u", s->frames);
-    th_progress_show("%u thread%s, %s: %s character%s, %u frame%s%s, %u over budget", s->threads, th_plural(s->threads),
-                     stages[p->stage], th_digits_from(p->items).text, th_plural(p->items), p->frames,
-                     th_plural(p->frames), of, p->deadline_misses);
+    th_progress_show("%u thread%s, %s: %s character%s, %u tick%s%s, %u missed", s->threads, th_plural(s->threads),
+                     stages[p->stage], th_digits_from(p->items).text, th_plural(p->items), p->ticks.scheduled,
+                     th_plural(p->ticks.scheduled), of, p->ticks.missed);
 }
 
 /* ---- the command ---- */
@@ -45,7 +45,9 @@ static bool complain_of_missed_budgets(const th_stress *stress)
     for (uint32_t i = 0; i < stress->point_count; i++)
         if (!stress->points[i].meets_budget) {
             th_complain("%s: %s meet %.4g ms", stress->report.rows[i].name,
-                        stress->searched ? "not even one character can" : "this many characters do not",
+                        stress->points[i].search.is_frozen ? "because of freezes no number of characters was seen to"
+                        : stress->searched                 ? "not even one character can"
+                                                           : "this many characters do not",
                         stress->budget_ns / 1e6);
             any = true;
         }

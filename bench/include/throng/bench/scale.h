@@ -6,7 +6,11 @@
  * one more frame, not timed, of which every chunk is recorded.
  *
  * Each scheduler, crowd size and grain gives a curve. For the first curve it also runs ablations, interleaved with full
- * frames, and afterwards measures memory bandwidth. The bottleneck follows from these. */
+ * frames, and afterwards measures memory bandwidth. The bottleneck follows from these.
+ *
+ * All subjects have one repetition in each round. Intervals (TH_CONFIDENCE) come from resampling whole rounds, so that
+ * what slows a round down affects all subjects of a resample alike (a paired percentile bootstrap). All of it is one
+ * process; another one places memory elsewhere, which no interval here covers. */
 #ifndef THRONG_BENCH_SCALE_H
 #define THRONG_BENCH_SCALE_H
 
@@ -46,16 +50,17 @@ typedef struct th_scale_point {
     uint32_t threads;
     /* More threads than usable CPUs: they share them. Fits and the bottleneck ignore this point. */
     bool oversubscribed;
-    double frame_ns;     /* median of the repetitions */
-    double relative_mad; /* as th_stats_relative_mad */
-    double speed_up;     /* over the first point of the curve */
-    double efficiency;   /* speed-up / ratio of threads: 1.8 on 2 threads is 0.9; 1 is ideal */
-    double karp_flatt;   /* as th_fit_karp_flatt; NaN for the first point */
-    double busy;         /* share of all threads' time in calls that was spent on posing */
-    double idle_at_end;  /* the same, of threads that had no work left and waited for the last one */
-    double serial;       /* share of the frame outside of calls, when only one thread runs */
-    double imbalance;    /* work time of the busiest worker / the mean - 1, over all frames */
-    double work_ns;      /* work time of all threads in a frame; grows when they slow each other down */
+    double frame_ns;                 /* median of the repetitions */
+    double relative_mad;             /* as th_stats_relative_mad */
+    double speed_up;                 /* over the first point of the curve */
+    double efficiency;               /* speed-up / ratio of threads: 1.8 on 2 threads is 0.9; 1 is ideal */
+    th_interval efficiency_interval; /* NaN for fewer than two repetitions; of the first point (1, 1) */
+    double karp_flatt;               /* as th_fit_karp_flatt; NaN for the first point */
+    double busy;                     /* share of all threads' time in calls that was spent on posing */
+    double idle_at_end;              /* the same, of threads that had no work left and waited for the last one */
+    double serial;                   /* share of the frame outside of calls, when only one thread runs */
+    double imbalance;                /* work time of the busiest worker / the mean - 1, over all frames */
+    double work_ns;                  /* work time of all threads in a frame; grows when they slow each other down */
 } th_scale_point;
 
 /* The same crowd, scheduler and grain on more and more threads. */
@@ -82,8 +87,9 @@ const char *th_ablation_name(th_ablation ablation);
 
 typedef struct th_scale_parts {
     uint32_t threads;
-    double frame_ns[TH_ABLATION_COUNT]; /* medians */
-    double work_ns[TH_ABLATION_COUNT];  /* as th_scale_point */
+    double frame_ns[TH_ABLATION_COUNT];    /* medians */
+    th_estimate shares[TH_ABLATION_COUNT]; /* of the whole frame at the same point */
+    double work_ns[TH_ABLATION_COUNT];     /* as th_scale_point */
 } th_scale_parts;
 
 /* ---- memory ---- */
@@ -123,7 +129,7 @@ typedef enum th_bottleneck_kind {
     TH_BOTTLENECK_WAKE_UPS,      /* threads wait for work */
     TH_BOTTLENECK_SERIAL,        /* threads wait while one runs outside of calls */
     TH_BOTTLENECK_CPUS,          /* no more CPUs are usable */
-    TH_BOTTLENECK_EXTERNAL_LOAD, /* other programs used the CPUs */
+    TH_BOTTLENECK_EXTERNAL_LOAD, /* other programs, the hypervisor or a quota took the CPUs: nothing can be said */
     TH_BOTTLENECK_COUNT,
 } th_bottleneck_kind;
 
@@ -134,7 +140,7 @@ const char *th_bottleneck_kind_name(th_bottleneck_kind limit);
 typedef struct th_bottleneck_input {
     uint32_t usable_cpus, most_threads; /* most_threads: measured, oversubscribed or not */
     uint32_t fastest_threads;           /* among the points that are not oversubscribed */
-    double external_cpu_load;           /* as th_interference */
+    th_interference interference;
     uint64_t characters;
     double palette_bytes; /* written in a frame */
     /* The first point, and the one with most threads that is not oversubscribed; may be the same. */
@@ -143,15 +149,24 @@ typedef struct th_bottleneck_input {
     th_scale_memory memory;           /* at last */
 } th_bottleneck_input;
 
+/* Efficiency above this is not believed: the first point was disturbed. */
+#define TH_BOTTLENECK_MAX_EFFICIENCY 1.05
+
 typedef struct th_bottleneck {
     th_bottleneck_kind kind;
-    double lost;                        /* share of the threads' time: 1 - efficiency of the last point */
-    double losses[TH_BOTTLENECK_COUNT]; /* the explained parts of it; their sum may differ from `lost` */
-    char text[640];                     /* the result in sentences */
+    bool is_impossible;                      /* the efficiency is above TH_BOTTLENECK_MAX_EFFICIENCY */
+    th_estimate speed_up, efficiency;        /* of the last point */
+    th_estimate lost;                        /* share of the threads' time: 1 - efficiency of the last point */
+    th_estimate losses[TH_BOTTLENECK_COUNT]; /* the explained parts of it; their sum may differ from `lost` */
+    char text[1024];                         /* the result in sentences */
 } th_bottleneck;
 
-/* Depends only on its input. */
-void th_bottleneck_analyze(const th_bottleneck_input *figures, th_bottleneck *out);
+/* Depends only on its arguments. resamples: the same figures from resampled rounds, at most
+ * TH_BOTTLENECK_MAX_RESAMPLES; without any, intervals are NaN and nothing is concluded. A loss is named as the
+ * bottleneck only if it is the largest in all resamples but (1 - TH_CONFIDENCE) / 2 of them. */
+enum { TH_BOTTLENECK_MAX_RESAMPLES = 1000 };
+void th_bottleneck_analyze(const th_bottleneck_input *figures, const th_bottleneck_input *resamples, uint32_t count,
+                           th_bottleneck *out);
 
 /* ---- the experiment ---- */
 

@@ -1,7 +1,18 @@
 /* The stress test: the largest crowd whose frames meet a time budget (defined in capacity.h).
  *
- * Frames start on the ticks of a clock whose period is the budget. A frame is timed from its tick until it ends.
- * Threads sleep until the next tick; after a deadline miss the next frame begins at once. A frame is either
+ * Frames begin on the ticks of a fixed schedule whose period is the budget, and threads sleep until then. A frame is
+ * timed from its tick until it ends. Counted are (th_capacity_ticks)
+ *
+ *   scheduled  ticks from the first frame of a run to the end of its last one. Each is either run or missed
+ *   run        frames, one on each tick that is not missed
+ *   late       frames that ended after the next tick, which is their deadline
+ *   missed     ticks that passed before the last frame had ended, because it took too long or the process was stopped.
+ *              A late frame misses at least one, so missed ticks include all deadline misses. The next frame begins on
+ *              the next tick to come: the schedule does not wait, and nothing is made up for
+ *
+ * The miss rate is missed / scheduled. Lost time is missed ticks times the budget. A freeze is a budget or longer, and
+ * at least 1 ms, in which the process did not run: stopped, throttled, or without a CPU. Freezes count as all else
+ * does, but the result is then called not reproducible. A frame is either
  *
  *   posed   th_jobs_frame_begin, every character animated into palette memory, th_jobs_frame_end
  *   drawn   a whole frame by a renderer: posed and submitted to the driver. It does not wait for its own picture,
@@ -73,7 +84,8 @@ typedef struct th_stress_desc {
     void *progress_ctx;
 } th_stress_desc;
 
-/* Zero except for `threads` where the row's failure says that palettes are wrong. */
+/* Zero except for `threads` where the row's failure says that palettes are wrong. Times are latencies of ticks
+ * (th_capacity_add_latencies). */
 typedef struct th_stress_point {
     uint32_t threads;
     uint32_t characters; /* that meet the budget; without a search: that were tested */
@@ -82,11 +94,11 @@ typedef struct th_stress_point {
     uint32_t visible;   /* characters in the picture, where frames were drawn */
     bool out_of_memory; /* more characters may meet the budget, but do not fit into memory */
     /* Of the kept frames: */
-    uint32_t frames, deadline_misses;
+    th_capacity_ticks ticks;
     uint32_t preempted; /* frames in which a thread waited preemption_threshold_ns or longer for a CPU */
     /* The system does not report it, or our own threads compete for CPUs. */
     bool preempted_unknown;
-    th_stats times;       /* all frames */
+    th_stats times;
     th_stats unpreempted; /* without preempted frames; NaN when none is left */
     th_capacity search;
 } th_stress_point;
@@ -105,7 +117,8 @@ typedef struct th_stress {
     th_isa isa; /* that was used */
     th_palette palette;
     th_placement placement;
-    char headline[512]; /* the result in one sentence: the point with most characters */
+    /* The result in one sentence: the point with most characters. It begins with the reasons to doubt it, if any. */
+    char headline[1024];
 } th_stress;
 
 /* TH_ERR_MEMORY when the requested characters do not fit. Call th_stress_fini in the end if it returned TH_OK. */
@@ -118,6 +131,13 @@ const char *th_stress_frame_name(const th_stress *stress);
 /* The confidence interval of a point's capacity, rounded to three digits (th_capacity.interval). False where it is
  * unknown: not even one character meets the budget, or memory is the limit. */
 bool th_stress_interval(const th_stress_point *point, uint32_t *out_low, uint32_t *out_high);
+
+/* Why another run may give another result at this point, as texts: the process froze, other programs had the CPUs, or
+ * the runs of the search differ. Empty: nothing was seen. NULL when memory is out. */
+json_t *th_stress_doubts(const th_stress *stress, const th_stress_point *point);
+
+/* Appends "not reproducible (...)" with these reasons, or nothing. */
+void th_stress_add_doubts(const th_stress *stress, const th_stress_point *point, char *line, size_t size);
 
 /* The report's document with an additional object "stress", left out when nothing was timed. NULL when memory is
  * out. */
