@@ -31,10 +31,13 @@ static bool add_samples(th_row *row, const th_result_file_entry *e)
     if (row->process_count == 0)
         row->ends[row->process_count++] = before;
     if (!th_samples_append(&row->real_ns, &e->real_ns) || !th_samples_append(&row->cpu_ns, &e->cpu_ns) ||
-        !th_samples_append(&row->core_clock_ns, &e->core_clock_ns))
+        !th_samples_append(&row->core_clock_ns, &e->core_clock_ns) ||
+        !th_samples_append(&row->start_ns, &e->start_ns) || !th_samples_append(&row->order, &e->order))
         return false;
     if (row->core_clock_ns.count != row->real_ns.count)
         row->core_clock_ns.count = 0; /* one of the processes has none */
+    if (row->start_ns.count != row->real_ns.count || row->order.count != row->real_ns.count)
+        row->start_ns.count = row->order.count = 0;
     for (uint32_t p = 0; p < e->process_count; p++)
         row->ends[row->process_count++] = before + e->ends[p];
     return true;

@@ -28,6 +28,7 @@ th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_repor
         out->iterations = desc->iterations;
         out->precision = desc->repetitions ? 0 : desc->precision;
         out->is_dry_run = desc->is_dry_run;
+        out->seed = desc->seed;
     }
     return result;
 }
@@ -77,16 +78,19 @@ static bool is_checked(const th_measure_desc *desc, uint32_t round)
 }
 
 /* Repetitions begin at even and at odd frames, so that the last ones are of both kinds too. */
-static void add_sample(const th_subject *s, const th_measure_desc *desc, uint32_t round)
+static void add_sample(const th_subject *s, const th_measure_desc *desc, uint32_t round, uint32_t order)
 {
     th_row *row = s->row;
     const uint64_t first = (uint64_t)round * row->iterations + (th_random_bits(desc->seed ^ PARITIES, round) >> 63);
     const double core_clock_ns = th_core_clock_ns();
+    const uint64_t start_ns = th_clock_ns();
     const th_lap sum = repeat(s, desc, first, row->iterations);
     if (s->check && is_checked(desc, round))
         s->check(s->ctx, first + row->iterations - 1);
     th_samples_add(&row->core_clock_ns,
                    fmin(core_clock_ns, th_core_clock_ns())); /* the larger one may include an interrupt */
+    th_samples_add(&row->start_ns, (double)(start_ns - row->begin_ns));
+    th_samples_add(&row->order, order);
     th_samples_add(&row->real_ns, (double)sum.real_ns / row->iterations);
     th_samples_add(&row->cpu_ns, (double)sum.cpu_ns / row->iterations);
 }
@@ -162,7 +166,7 @@ static void run_round(rounds *r)
     shuffle(r, order);
     for (uint32_t i = 0; i < r->count; i++)
         if (!r->subjects[order[i]].row->failure[0])
-            add_sample(&r->subjects[order[i]], r->desc, r->done);
+            add_sample(&r->subjects[order[i]], r->desc, r->done, i);
     r->state.rounds = ++r->done;
     if (r->desc->progress)
         r->desc->progress(r->desc->progress_ctx, &r->state);

@@ -80,9 +80,10 @@ static json_t *source_json(const th_result_file *results)
 json_t *th_comparison_json(const th_comparison *c)
 {
     assert(c);
-    json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:b}", "old", source_json(c->old_results), "new",
-                             source_json(c->new_results), "threshold", th_json_real(c->threshold), "alpha",
-                             th_json_real(TH_COMPARE_ALPHA), "good", !th_comparison_is_bad(c));
+    json_t *json = json_pack("{s:i, s:o, s:o, s:o, s:o, s:b}", "throng_schema_version", TH_SCHEMA_VERSION, "old",
+                             source_json(c->old_results), "new", source_json(c->new_results), "threshold",
+                             th_json_real(c->threshold), "alpha", th_json_real(TH_COMPARE_ALPHA), "good",
+                             !th_comparison_is_bad(c));
     return th_json_merge(
         json, json_pack("{s:i, s:i, s:i, s:O, s:O, s:o}", "regressions", (int)c->verdicts[TH_VERDICT_REGRESSION],
                         "gains", (int)c->verdicts[TH_VERDICT_GAIN], "problems", (int)c->problems, "differences",
