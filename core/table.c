@@ -12,6 +12,7 @@ struct th_table {
     size_t cell_count, capacity;
     int column_count;
     bool right[MAX_COLUMNS];
+    bool is_extra[MAX_COLUMNS]; /* not in TH_FORMAT_TEXT */
     bool failed;
 };
 
@@ -32,7 +33,9 @@ th_table *th_table_create(const char *columns)
         assert(columns[0] == '<' || columns[0] == '>');
         int length = (int)strcspn(columns, "|");
         table->right[i] = columns[0] == '>';
-        th_table_cell(table, "%.*s", length - 1, columns + 1);
+        table->is_extra[i] = columns[1] == '+';
+        const int mark = 1 + table->is_extra[i];
+        th_table_cell(table, "%.*s", length - mark, columns + mark);
         columns += length + 1;
     }
     return table;
@@ -156,19 +159,26 @@ static void print_padded(const char *text, int width, bool right, FILE *file)
     fprintf(file, "%*s%s%*s", right ? padding : 0, "", text, right ? 0 : padding, "");
 }
 
+static bool is_hidden(const th_table *table, int column, th_format format)
+{
+    return format == TH_FORMAT_TEXT && table->is_extra[column];
+}
+
 /* Stops at the last cell that is not empty, to avoid trailing spaces. */
-static int used_columns(const th_table *table, char *const *row)
+static int used_columns(const th_table *table, char *const *row, th_format format)
 {
     int used = table->column_count;
-    while (used > 0 && row[used - 1][0] == '\0')
+    while (used > 0 && (row[used - 1][0] == '\0' || is_hidden(table, used - 1, format)))
         used--;
     return used;
 }
 
-static void print_text(const th_table *table, char *const *row, const int *widths, FILE *file)
+static void print_text(const th_table *table, char *const *row, const int *widths, th_format format, FILE *file)
 {
-    const int used = used_columns(table, row);
+    const int used = used_columns(table, row, format);
     for (int c = 0; c < used; c++) {
+        if (is_hidden(table, c, format))
+            continue;
         fputs("  ", file);
         print_padded(row[c], c + 1 < used || table->right[c] ? widths[c] : 0, table->right[c], file);
     }
@@ -245,9 +255,9 @@ static void measure_widths(const th_table *table, th_format format, size_t rows,
 static void write_row(const th_table *table, size_t r, const int *widths, th_format format, FILE *file)
 {
     char *const *row = table->cells + r * (size_t)table->column_count;
-    if (format == TH_FORMAT_TEXT)
-        print_text(table, row, widths, file);
-    else if (used_columns(table, row) == 0)
+    if (format == TH_FORMAT_TEXT || format == TH_FORMAT_WIDE)
+        print_text(table, row, widths, format, file);
+    else if (used_columns(table, row, format) == 0)
         return;
     else if (format == TH_FORMAT_CSV)
         print_csv(table, row, file);
@@ -261,7 +271,7 @@ static void write_row(const th_table *table, size_t r, const int *widths, th_for
 
 bool th_table_write(const th_table *table, th_format format, FILE *file)
 {
-    assert((unsigned)format <= TH_FORMAT_HTML);
+    assert((unsigned)format <= TH_FORMAT_WIDE);
     assert(file);
     if (!table || table->failed)
         return false;

@@ -73,7 +73,8 @@ static void add_schedulers(th_sheet *sheet, const th_report *report, uint32_t fi
     }
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         const bool wins = best && rows[s] && s != TH_SCHEDULER_SERIAL && is_not_slower(rows[s], best);
-        snprintf(heads[s], sizeof heads[s], ">%s", th_scheduler_name((th_scheduler)s));
+        snprintf(heads[s], sizeof heads[s], s == TH_SCHEDULER_SERIAL ? ">+%s" : ">%s",
+                 th_scheduler_name((th_scheduler)s));
         if (th_scheduler_available((th_scheduler)s))
             figures[count++] = TH_COLUMN(heads[s], TH_REAL(us[s], wins ? "* %.2f" : "%.2f"));
     }
@@ -132,11 +133,9 @@ static bool print_figures(const void *result, th_format format, FILE *file)
     th_report_print_picture(report->picture, format, file);
     printed = print_view(report, TH_ROW_FRAME, format, file) && printed;
     fputc('\n', file);
-    th_write_line(
-        file, format,
-        "Medians. MAD: median absolute deviation, relative to the median. %.0f %% CI: half-width, relative to "
-        "the median.",
-        100 * TH_CONFIDENCE);
+    th_write_line(file, format, "Medians. %s%.0f %% CI: half-width, relative to the median.%s",
+                  format == TH_FORMAT_TEXT ? "" : "MAD: median absolute deviation, relative to the median. ",
+                  100 * TH_CONFIDENCE, format == TH_FORMAT_TEXT ? " --wide shows more columns." : "");
     th_write_line(
         file, format,
         "Max error: against double precision, in scene units. Error vs source: the same, against the interpolation "

@@ -47,7 +47,7 @@ typedef struct th_value {
 
 typedef struct th_figure {
     const char *name;   /* in JSON and CSV; NULL: only in tables */
-    const char *column; /* its heading, with '<' or '>' in front as in table.h; NULL: only in JSON */
+    const char *column; /* its heading, with '<' or '>', and '+', in front as in table.h; NULL: only in JSON */
     th_value value;
     unsigned views; /* of sheets that have one: the views that show it */
 } th_figure;

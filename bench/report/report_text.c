@@ -114,7 +114,7 @@ void th_report_print_warnings(const th_report *report, th_format format, FILE *f
 
 void th_print_gap(th_format format, FILE *file)
 {
-    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
+    fputs(format == TH_FORMAT_TEXT || format == TH_FORMAT_WIDE ? "\n" : "", file);
 }
 
 bool th_tables_print_figures(const th_tables *tables, const th_report *report, const void *result, th_format format,

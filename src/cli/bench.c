@@ -26,7 +26,7 @@ static bool write_names(const void *result, th_form form, const char *command, F
     (void)command;
     if (form == TH_FORM_JSON)
         return th_output_json(names_json(names), 12, file);
-    if (form == TH_FORM_TEXT) {
+    if (form == TH_FORM_TEXT || form == TH_FORM_WIDE) {
         for (uint32_t i = 0; i < names->count; i++)
             fprintf(file, "%s\n", names->names[i]);
         return true;

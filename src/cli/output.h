@@ -12,6 +12,7 @@
 
 typedef struct th_output_options {
     bool json;       /* instead of text */
+    bool wide;       /* all columns in text */
     const char *out; /* a file that also gets the result; NULL: none, as below */
     const char *report;
     const char *save; /* the name of a baseline */
@@ -21,6 +22,7 @@ typedef enum th_form {
     TH_FORM_TEXT = TH_FORMAT_TEXT,
     TH_FORM_MARKDOWN = TH_FORMAT_MARKDOWN,
     TH_FORM_CSV = TH_FORMAT_CSV,
+    TH_FORM_WIDE = TH_FORMAT_WIDE,
     TH_FORM_JSON,
     TH_FORM_PAGE, /* HTML */
 } th_form;

@@ -12,8 +12,9 @@ TH_API_BEGIN
 
 typedef struct th_table th_table;
 
-/* columns: headings separated by '|', each with '<' (left) or '>' (right) in front: "<clip|>seconds|>keys". At most
- * 128. Returns NULL when out of memory. The functions below accept NULL: they add nothing, and writing fails. */
+/* columns: headings separated by '|', each with '<' (left) or '>' (right) in front: "<clip|>seconds|>keys". One with
+ * '+' behind that, ">+MAD", is left out of TH_FORMAT_TEXT, where lines are short. At most 128. Returns NULL when out of
+ * memory. The functions below accept NULL: they add nothing, and writing fails. */
 th_table *th_table_create(const char *columns);
 void th_table_destroy(th_table *table);
 
