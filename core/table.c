@@ -289,6 +289,25 @@ bool th_table_write(const th_table *table, th_format format, FILE *file)
     return true;
 }
 
+bool th_table_write_more(const th_table *table, th_format format, th_table_widths *widths, FILE *file)
+{
+    assert(format == TH_FORMAT_TEXT || format == TH_FORMAT_WIDE);
+    assert(widths && file);
+    if (!table || table->failed)
+        return false;
+    const th_table_widths before = *widths;
+    const size_t columns = (size_t)table->column_count, rows = table->cell_count / columns;
+    assert(table->cell_count % columns == 0);
+    measure_widths(table, format, rows, widths->columns);
+    bool has_grown = false;
+    for (int c = 0; c < table->column_count; c++)
+        has_grown |= widths->columns[c] > before.columns[c] && !is_hidden(table, c, format);
+    for (size_t r = before.has_heading && !has_grown; r < rows; r++)
+        write_row(table, r, widths->columns, format, file);
+    widths->has_heading = true;
+    return true;
+}
+
 bool th_table_print(const th_table *table, FILE *file)
 {
     assert(file);

@@ -79,6 +79,8 @@ th_result th_result_file_merge_into(const th_result_file *results, th_report *re
 {
     assert(results && report);
     assert(report->process_count > 0);
+    if (json_is_true(json_object_get(results->context, "partial")))
+        return th_fail(err, TH_ERR_INPUT, "%s is partial: its measurement was interrupted", results->name);
     for (uint32_t r = 0; r < report->row_count; r++) {
         const th_result result = add_row(results, &report->rows[r], err);
         if (result != TH_OK)

@@ -75,7 +75,9 @@ void th_sheet_add(th_sheet *sheet, const th_figure *figures, size_t count);
 /* The only JSON object; ends the sheet. */
 json_t *th_sheet_object(th_sheet *sheet);
 
-/* Writes the table and ends the sheet. Without records nothing is written. False when memory is out. */
+/* Writes the table and ends the sheet. Without records nothing is written. False when memory is out. more: as
+ * th_table_write_more. */
+bool th_sheet_write_more(th_sheet *sheet, th_format format, th_table_widths *widths, FILE *file);
 bool th_sheet_write(th_sheet *sheet, th_format format, FILE *file);
 
 #endif

@@ -52,6 +52,23 @@ void th_report_fini(th_report *report)
     *report = (th_report){0};
 }
 
+void th_row_interrupt(th_row *row)
+{
+    assert(row);
+    if (row->failure[0] || row->real_ns.count > 0)
+        return;
+    row->skipped = true;
+    snprintf(row->failure, sizeof row->failure, "the measurement was interrupted");
+}
+
+void th_report_interrupt(th_report *report)
+{
+    assert(report);
+    report->is_partial = true;
+    for (uint32_t r = 0; r < report->row_count && !report->is_dry_run; r++)
+        th_row_interrupt(&report->rows[r]);
+}
+
 const th_row *th_report_failure(const th_report *report)
 {
     assert(report);

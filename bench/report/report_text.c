@@ -84,6 +84,8 @@ void th_report_print_picture(const json_t *picture, th_format format, FILE *file
 void th_report_print_conditions(const th_report *report, th_format format, FILE *file)
 {
     assert(report && file);
+    if (report->is_partial)
+        th_write_line(file, format, "PARTIAL RESULT: the measurement was interrupted.");
     if (report->scene)
         print_scene(report->scene, format, file);
     print_machine(&report->context, format, file);

@@ -14,7 +14,8 @@ void th_help_program(FILE *file)
     fputs("\n`throng help COMMAND` shows a command's options. The default model is an embedded human.\n"
           "`throng help synthetic`: generated models for measurements.\n"
           "\nexit codes: 0 success, 1 failed check or regression, 2 usage error, 3 unusable file,\n"
-          "            4 missing on this machine (display, memory, driver, program)\n",
+          "            4 missing on this machine (display, memory, driver, program),\n"
+          "            130 or 143 interrupted by SIGINT or SIGTERM\n",
           file);
 }
 

@@ -39,7 +39,8 @@ bool th_output_json(json_t *document, int digits, FILE *file);
  * each failure and returns the first exit code. */
 int th_output_write(th_run *run, const th_output_options *options, th_write_fn *write, const void *result);
 
-/* The same for a result with this report. Also reports each failed entry; then returns TH_EXIT_CHECK. */
+/* The same for a result with this report. Also reports each failed entry; then returns TH_EXIT_CHECK. A partial result
+ * does not replace a whole one that was saved; returns th_interrupt_code() for it. */
 int th_output_report(th_run *run, const th_output_options *options, th_write_fn *write, const void *result,
                      const th_report *report);
 

@@ -1,5 +1,6 @@
 #include "processes.h"
 
+#include "interrupt.h"
 #include "progress.h"
 
 #include <throng/bench/result_file.h>
@@ -57,10 +58,11 @@ static void call_init(call *c, const th_run *own)
  * -1 with errno if it could not be run. */
 static int run(const call *c, int out, int err)
 {
-    const th_subprocess_desc throng = {"/proc/self/exe", c->words, .files = {-1, out, err}};
+    static const char *const variables[] = {"THRONG_PROGRESS=off", NULL};
+    const th_subprocess_desc throng = {"/proc/self/exe", c->words, variables, {-1, out, err}};
     pid_t pid;
     errno = th_subprocess_start(&throng, &pid);
-    return errno ? -1 : th_subprocess_wait(pid);
+    return errno ? -1 : th_interrupt_wait(pid);
 }
 
 /* Reads a file's contents, zero-terminated; NULL when memory is out. Release it with free(). */
@@ -119,7 +121,9 @@ static int run_one(const call *c, th_report *report)
     const int status = out < 0 || err < 0 ? -1 : run(c, out, err);
     char *text = status < 0 ? NULL : text_of(out, &size), *said = status < 0 ? NULL : text_of(err, &said_size);
     int code;
-    if (!has_result(status))
+    if (th_interrupt_is_requested())
+        code = TH_EXIT_GOOD; /* was killed */
+    else if (!has_result(status))
         code = complain_of(status, said);
     else if (text)
         code = add_result(text, size, report);
@@ -140,11 +144,12 @@ int th_processes_add(const th_run *own, uint32_t count, th_report *report)
     int code = TH_EXIT_GOOD;
     const bool is_seen = th_progress_wanted();
     call_init(&c, own);
-    for (uint32_t p = 1; p < count && code == TH_EXIT_GOOD; p++) {
+    for (uint32_t p = 1; p < count && code == TH_EXIT_GOOD && !report->is_partial; p++) {
         if (is_seen)
-            th_progress_show("process %u of %u", p + 1, count);
+            th_progress_show("process %u of %u%s", p + 1, count, th_progress_left((double)p / count));
         code = run_one(&c, report);
         th_progress_end();
+        report->is_partial = th_interrupt_is_requested();
     }
     return code;
 }

@@ -74,6 +74,10 @@ typedef struct th_report {
 th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions, th_error *err);
 void th_report_fini(th_report *report);
 
+/* Marks a report whose measurement was interrupted; entries without a sample are skipped. */
+void th_report_interrupt(th_report *report);
+void th_row_interrupt(th_row *row);
+
 /* The whole JSON document, and only its "context". NULL when memory is out. */
 json_t *th_report_json(const th_report *report);
 json_t *th_report_context_json(const th_report *report);

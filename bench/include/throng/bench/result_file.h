@@ -47,8 +47,8 @@ void th_result_file_free(th_result_file *results);
 const th_result_file_entry *th_result_file_find(const th_result_file *results, const char *name);
 
 /* Merges another process's result into a report of the same entries: samples, the largest error, failures. An entry
- * whose palettes differ from the report's fails. TH_ERR_INPUT when entries are missing, TH_ERR_LIMIT beyond
- * TH_REPORT_MAX_PROCESSES. */
+ * whose palettes differ from the report's fails. TH_ERR_INPUT when entries are missing or the result is partial,
+ * TH_ERR_LIMIT beyond TH_REPORT_MAX_PROCESSES. */
 th_result th_result_file_merge_into(const th_result_file *results, th_report *report, th_error *err);
 
 TH_API_END
