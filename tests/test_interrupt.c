@@ -103,8 +103,7 @@ static int expect_partial(const char *path, bool partial)
     return processes;
 }
 
-#define LONG                                                                                                           \
-    "--filter 'pose/scalar/f32|interp/step/scalar' --count 20 --repetitions 100000 "
+#define LONG  "--filter 'pose/scalar/f32|interp/step/scalar' --count 20 --repetitions 100000 "
 #define QUICK "bench --filter limit --count 20 --frames 1 --repetitions 12 "
 
 Test(interrupt, bench_keeps_what_was_measured_and_says_so)
@@ -117,8 +116,7 @@ Test(interrupt, bench_keeps_what_was_measured_and_says_so)
     cr_expect(strstr(out, "Partial, interrupted: ") && strstr(out, "</html>"));
     expect(0, "compare a.json a.json", "");
     cr_expect(strstr(out, "a.json is partial"), "%s", out);
-    interrupt("scale --threads 1,2 --count 20 --repetitions 100000 --json", "repetitions",
-              SIGTERM, 143);
+    interrupt("scale --threads 1,2 --count 20 --repetitions 100000 --json", "repetitions", SIGTERM, 143);
     cr_assert_eq(rename(".out", "b.json"), 0);
     expect_partial("b.json", true);
 }

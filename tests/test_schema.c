@@ -162,6 +162,9 @@ Test(schema, command_line_and_environment_are_recorded)
     cr_expect_null(json_object_get(environment, "OMPX"));
     cr_expect_str_eq(json_string_value(json_object_get(context, "seed")), "7");
     json_decref(document_of_all);
+    json_t *stress = document("stress --json --dry-run --count 3 --seed 8");
+    cr_expect_str_eq(json_string_value(json_object_get(json_object_get(stress, "context"), "seed")), "8");
+    json_decref(stress);
 }
 
 /* Each round has every place once, and one starts after the other. */

@@ -50,6 +50,8 @@ void th_progress_show(const char *format, ...)
 {
     va_list args;
     const bool replaces = is_terminal();
+    if (!replaces && shown_ns == 0)
+        shown_ns = th_clock_ns(); /* in a log what takes less than LOG_NS shows nothing */
     if (th_clock_ns() - shown_ns < (replaces ? SHOW_NS : LOG_NS))
         return;
     va_start(args, format);
