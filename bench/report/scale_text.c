@@ -46,7 +46,7 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
         {"busy", ">busy", TH_SHARE(p->busy, "%.0f %%"), TABLE | ROW},
         {"idle_at_end", ">idle at end", TH_SHARE(p->idle_at_end, "%.1f %%"), TABLE | ROW},
         {"serial", NULL, TH_NUMBER(p->serial), ROW},
-        {"imbalance", ">imbalance", TH_SHARE(p->imbalance, "%.1f %%"), TABLE | ROW},
+        {"imbalance", ">+imbalance", TH_SHARE(p->imbalance, "%.1f %%"), TABLE | ROW},
         {"work_us_per_frame", NULL, TH_NUMBER(p->work_ns / 1000), ROW},
         {NULL, ">+MAD", TH_SHARE(p->relative_mad, "%.1f %%"), TABLE},
         {NULL, ">95 % CI", TH_SHARE(half_width, "+-%.1f %%"), TABLE},
@@ -378,8 +378,8 @@ static bool print_figures(const void *result, th_format format, FILE *file)
         "say. %s%.0f %% CI: half-width, relative to the median. [low, high]: at the same confidence, from resampled "
         "rounds.%s",
         repetitions, th_plural(repetitions),
-        format == TH_FORMAT_TEXT ? "" : "MAD: median absolute deviation, relative to the median. ",
-        100 * TH_CONFIDENCE, format == TH_FORMAT_TEXT ? " --wide shows more columns." : "");
+        format == TH_FORMAT_TEXT ? "" : "MAD: median absolute deviation, relative to the median. ", 100 * TH_CONFIDENCE,
+        format == TH_FORMAT_TEXT ? " --wide shows more columns." : "");
     return printed;
 }
 
