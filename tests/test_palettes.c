@@ -15,7 +15,7 @@ TestSuite(palettes, .init = make_folder, .fini = remove_folder, .timeout = 300);
 static void store(const json_t *document)
 {
     static const char *const kept[] = {
-        "library_version", "json_schema_version", "commit", "dry_run", "isa", "libc", "scene"};
+        "library_version", "json_schema_version", "throng_schema_version", "commit", "dry_run", "isa", "libc", "scene"};
     const json_t *context = json_object_get(document, "context");
     json_t *stored = json_object(), *short_context = json_object();
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)

@@ -128,9 +128,17 @@ static void warn_of_common_change(const th_comparison *c, json_t **warnings)
     th_samples_fini(&changes);
 }
 
+static void warn_of_interruption(const th_result_file *results, json_t **warnings)
+{
+    if (json_is_true(json_object_get(results->context, "partial")))
+        th_json_append_format(warnings, "%s is partial: its measurement was interrupted", results->name);
+}
+
 json_t *th_compare_warnings(const th_comparison *c)
 {
     json_t *warnings = th_environment_warnings(c->old_results, c->new_results);
+    warn_of_interruption(c->old_results, &warnings);
+    warn_of_interruption(c->new_results, &warnings);
     warn_of_external_load(c->old_results, &warnings);
     warn_of_external_load(c->new_results, &warnings);
     warn_of_missing_palettes(c, &warnings);

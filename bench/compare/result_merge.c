@@ -33,10 +33,13 @@ static bool add_samples(th_row *row, const th_result_file_entry *e)
     if (row->process_count == 0)
         row->ends[row->process_count++] = before;
     if (!th_samples_append(&row->real_ns, &e->real_ns) || !th_samples_append(&row->cpu_ns, &e->cpu_ns) ||
-        !th_samples_append(&row->core_clock_ns, &e->core_clock_ns))
+        !th_samples_append(&row->core_clock_ns, &e->core_clock_ns) ||
+        !th_samples_append(&row->start_ns, &e->start_ns) || !th_samples_append(&row->order, &e->order))
         return false;
     if (row->core_clock_ns.count != row->real_ns.count)
         row->core_clock_ns.count = 0; /* one of the processes has none */
+    if (row->start_ns.count != row->real_ns.count || row->order.count != row->real_ns.count)
+        row->start_ns.count = row->order.count = 0;
     for (uint32_t p = 0; p < e->process_count; p++)
         row->ends[row->process_count++] = before + e->ends[p];
     return true;
@@ -78,6 +81,8 @@ th_result th_result_file_merge_into(const th_result_file *results, th_report *re
 {
     assert(results && report);
     assert(report->process_count > 0);
+    if (json_is_true(json_object_get(results->context, "partial")))
+        return th_fail(err, TH_ERR_INPUT, "%s is partial: its measurement was interrupted", results->name);
     for (uint32_t r = 0; r < report->row_count; r++) {
         const th_result result = add_row(results, &report->rows[r], err);
         if (result != TH_OK)

@@ -89,6 +89,7 @@ static void write_headline(const th_report *report, char *out, size_t size)
     const th_row *limit = memory_floor(report);
     if (th_html_trouble(report, out, size))
         return;
+    th_append(out, size, "%s", report->is_partial ? "Partial, interrupted: " : "");
     if (!best) {
         th_append(out, size, "%u entr%s measured", report->row_count, report->row_count == 1 ? "y" : "ies");
         return;

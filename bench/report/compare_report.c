@@ -50,8 +50,8 @@ static void add_change(th_sheet *sheet, const th_change *c)
     const th_figure figures[] = {
         TH_FIGURE("name", "<entry", TH_TEXT(c->name)),
         TH_FIELD("verdict", TH_TEXT(th_verdict_name(c->verdict))),
-        TH_COLUMN(">old", time_of(core->old_ns)),
-        TH_COLUMN(">new", time_of(core->new_ns)),
+        TH_COLUMN(">+old", time_of(core->old_ns)),
+        TH_COLUMN(">+new", time_of(core->new_ns)),
         TH_COLUMN(">core", TH_TEXT(changes[0].text)),
         TH_COLUMN(">mean", TH_TEXT(changes[1].text)),
         TH_COLUMN(">tail", TH_TEXT(changes[2].text)),
@@ -90,10 +90,11 @@ json_t *th_comparison_json(const th_comparison *c)
 {
     assert(c);
     const uint32_t *v = c->verdicts;
-    json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:i, s:b, s:b}", "old", source_json(c->old_results), "new",
-                             source_json(c->new_results), "threshold", th_json_real(c->threshold), "alpha",
-                             th_json_real(TH_COMPARE_ALPHA), "looks", (int)c->looks, "interleaved", c->interleaved,
-                             "good", th_comparison_outcome(c) == TH_OUTCOME_GOOD);
+    json_t *json =
+        json_pack("{s:i, s:o, s:o, s:o, s:o, s:i, s:b, s:b}", "throng_schema_version", TH_SCHEMA_VERSION, "old",
+                  source_json(c->old_results), "new", source_json(c->new_results), "threshold",
+                  th_json_real(c->threshold), "alpha", th_json_real(TH_COMPARE_ALPHA), "looks", (int)c->looks,
+                  "interleaved", c->interleaved, "good", th_comparison_outcome(c) == TH_OUTCOME_GOOD);
     json =
         th_json_merge(json, json_pack("{s:i, s:i, s:i, s:i, s:i}", "slower", (int)v[TH_VERDICT_SLOWER], "faster",
                                       (int)v[TH_VERDICT_FASTER], "equivalent", (int)v[TH_VERDICT_EQUIVALENT],

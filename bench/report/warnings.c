@@ -56,6 +56,19 @@ static bool stands_still(const th_report *report)
     return false;
 }
 
+static void warn_of_interruption(const th_report *report, json_t **warnings)
+{
+    uint32_t timed = 0;
+    for (uint32_t r = 0; r < report->row_count; r++)
+        timed += report->rows[r].real_ns.count > 0;
+    if (report->is_partial)
+        th_json_append_format(warnings,
+                              "partial result: the measurement was interrupted; %u of %u entr%s measured, in "
+                              "%u process%s",
+                              timed, report->row_count, report->row_count == 1 ? "y was" : "ies were",
+                              report->process_count, report->process_count == 1 ? "" : "es");
+}
+
 static void warn_of_skipped(const th_report *report, json_t **warnings)
 {
     const th_row *first = th_report_skipped(report);
@@ -190,6 +203,7 @@ json_t *th_report_warnings(const th_report *report)
 {
     assert(report);
     json_t *warnings = json_array();
+    warn_of_interruption(report, &warnings);
     warn_of_clips(report->scene, &warnings);
     warn_of_skipped(report, &warnings);
     if (stands_still(report))

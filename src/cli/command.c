@@ -43,7 +43,8 @@ const th_command th_command_table[] = {
             "same work. The frame/ entries draw whole frames of small pictures and time each stage; they are\n"
             "skipped without OpenGL. Compared entries are repeated in rounds, in random order, so that a slow\n"
             "phase of the machine affects all of them, until the medians reach --precision or --max-time is\n"
-            "over. Doubtful results come with a warning that says why.\n",
+            "over. Doubtful results come with a warning that says why. Rows are printed as they finish. Ctrl-C\n"
+            "ends it after the current round and keeps what was measured; a second one ends it at once.\n",
         .run = th_command_bench,
     },
     {

@@ -15,7 +15,8 @@ void th_help_program(FILE *file)
           "`throng help synthetic`: generated models for measurements.\n"
           "\nexit codes: 0 success, 1 failed check or slower, 2 usage error, 3 unusable file,\n"
           "            4 missing on this machine (display, memory, driver, program),\n"
-          "            5 comparison undecided: measure more\n",
+          "            5 comparison undecided: measure more,\n"
+          "            130 or 143 interrupted by SIGINT or SIGTERM\n",
           file);
 }
 

@@ -215,6 +215,8 @@ const th_option th_option_table[] = {
      .choices = log_format_choices, .help = "log format: text, or json with one object per line"},
     {.name = "json", .commands = EACH | TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_switch, .offset = AT(output.json),
      .help = "print JSON instead of text"},
+    {.name = "wide", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_switch, .offset = AT(output.wide),
+     .help = "show all columns of the tables, in lines of more than 100 characters"},
     {.name = "save", .argument = "NAME", .commands = REPEATS, .for_one = true, .parse = th_parse_name, .offset = AT(output.save),
      .help = "save the result as a baseline under this name; replaces a baseline of the same name"},
     {.name = "out", .argument = "FILE", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_named_file, .offset = AT(output.out),

@@ -1,5 +1,6 @@
 #include "processes.h"
 
+#include "interrupt.h"
 #include "progress.h"
 
 #include <throng/core/subprocess.h>
@@ -67,10 +68,11 @@ static void call_init(call *c, const th_run *own)
  * -1 with errno if it could not be run. */
 static int run(const char *program, const call *c, int out, int err)
 {
-    const th_subprocess_desc throng = {program ? program : "/proc/self/exe", c->words, .files = {-1, out, err}};
+    static const char *const variables[] = {"THRONG_PROGRESS=off", NULL};
+    const th_subprocess_desc throng = {program ? program : "/proc/self/exe", c->words, variables, {-1, out, err}};
     pid_t pid;
     errno = th_subprocess_start(&throng, &pid);
-    return errno ? -1 : th_subprocess_wait(pid);
+    return errno ? -1 : th_interrupt_wait(pid);
 }
 
 /* Reads a file's contents, zero-terminated; NULL when memory is out. Release it with free(). */
@@ -157,11 +159,14 @@ int th_processes_add(const th_run *own, uint32_t count, th_report *report)
     th_error err;
     th_result result = TH_OK;
     const bool is_seen = th_progress_wanted();
-    for (uint32_t p = 1; p < count && result == TH_OK; p++) {
+    for (uint32_t p = 1; p < count && result == TH_OK && !report->is_partial; p++) {
         if (is_seen)
-            th_progress_show("process %u of %u", p + 1, count);
+            th_progress_show("process %u of %u%s", p + 1, count, th_progress_left((double)p / count));
         result = add_process(own, report, &err);
         th_progress_end();
+        report->is_partial = th_interrupt_is_requested();
+        if (report->is_partial)
+            result = TH_OK; /* the process was killed */
     }
     return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }
