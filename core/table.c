@@ -12,6 +12,7 @@ struct th_table {
     size_t cell_count, capacity;
     int column_count;
     bool right[MAX_COLUMNS];
+    bool is_extra[MAX_COLUMNS]; /* not in TH_FORMAT_TEXT */
     bool failed;
 };
 
@@ -32,7 +33,9 @@ th_table *th_table_create(const char *columns)
         assert(columns[0] == '<' || columns[0] == '>');
         int length = (int)strcspn(columns, "|");
         table->right[i] = columns[0] == '>';
-        th_table_cell(table, "%.*s", length - 1, columns + 1);
+        table->is_extra[i] = columns[1] == '+';
+        const int mark = 1 + table->is_extra[i];
+        th_table_cell(table, "%.*s", length - mark, columns + mark);
         columns += length + 1;
     }
     return table;
@@ -156,19 +159,26 @@ static void print_padded(const char *text, int width, bool right, FILE *file)
     fprintf(file, "%*s%s%*s", right ? padding : 0, "", text, right ? 0 : padding, "");
 }
 
+static bool is_hidden(const th_table *table, int column, th_format format)
+{
+    return format == TH_FORMAT_TEXT && table->is_extra[column];
+}
+
 /* Stops at the last cell that is not empty, to avoid trailing spaces. */
-static int used_columns(const th_table *table, char *const *row)
+static int used_columns(const th_table *table, char *const *row, th_format format)
 {
     int used = table->column_count;
-    while (used > 0 && row[used - 1][0] == '\0')
+    while (used > 0 && (row[used - 1][0] == '\0' || is_hidden(table, used - 1, format)))
         used--;
     return used;
 }
 
-static void print_text(const th_table *table, char *const *row, const int *widths, FILE *file)
+static void print_text(const th_table *table, char *const *row, const int *widths, th_format format, FILE *file)
 {
-    const int used = used_columns(table, row);
+    const int used = used_columns(table, row, format);
     for (int c = 0; c < used; c++) {
+        if (is_hidden(table, c, format))
+            continue;
         fputs("  ", file);
         print_padded(row[c], c + 1 < used || table->right[c] ? widths[c] : 0, table->right[c], file);
     }
@@ -245,9 +255,9 @@ static void measure_widths(const th_table *table, th_format format, size_t rows,
 static void write_row(const th_table *table, size_t r, const int *widths, th_format format, FILE *file)
 {
     char *const *row = table->cells + r * (size_t)table->column_count;
-    if (format == TH_FORMAT_TEXT)
-        print_text(table, row, widths, file);
-    else if (used_columns(table, row) == 0)
+    if (format == TH_FORMAT_TEXT || format == TH_FORMAT_WIDE)
+        print_text(table, row, widths, format, file);
+    else if (used_columns(table, row, format) == 0)
         return;
     else if (format == TH_FORMAT_CSV)
         print_csv(table, row, file);
@@ -261,7 +271,7 @@ static void write_row(const th_table *table, size_t r, const int *widths, th_for
 
 bool th_table_write(const th_table *table, th_format format, FILE *file)
 {
-    assert((unsigned)format <= TH_FORMAT_HTML);
+    assert((unsigned)format <= TH_FORMAT_WIDE);
     assert(file);
     if (!table || table->failed)
         return false;
@@ -276,6 +286,25 @@ bool th_table_write(const th_table *table, th_format format, FILE *file)
         write_row(table, r, widths, format, file);
     if (format == TH_FORMAT_HTML)
         fputs("</tbody></table></div>\n", file);
+    return true;
+}
+
+bool th_table_write_more(const th_table *table, th_format format, th_table_widths *widths, FILE *file)
+{
+    assert(format == TH_FORMAT_TEXT || format == TH_FORMAT_WIDE);
+    assert(widths && file);
+    if (!table || table->failed)
+        return false;
+    const th_table_widths before = *widths;
+    const size_t columns = (size_t)table->column_count, rows = table->cell_count / columns;
+    assert(table->cell_count % columns == 0);
+    measure_widths(table, format, rows, widths->columns);
+    bool has_grown = false;
+    for (int c = 0; c < table->column_count; c++)
+        has_grown |= widths->columns[c] > before.columns[c] && !is_hidden(table, c, format);
+    for (size_t r = before.has_heading && !has_grown; r < rows; r++)
+        write_row(table, r, widths->columns, format, file);
+    widths->has_heading = true;
     return true;
 }
 

@@ -162,10 +162,38 @@ void th_append(char *out, size_t size, const char *format, ...)
     va_end(args);
 }
 
+/* Bytes of the text up to the last space before the column; of all of it if it is shorter, of a word if it is longer.
+ */
+static size_t line_bytes(const char *text, uint32_t columns)
+{
+    size_t end = 0, at = 0;
+    for (uint32_t column = 0; text[at]; at++) {
+        if (begins_letter(text[at]) && ++column > columns && end > 0)
+            return end;
+        if (text[at] == ' ' && at > 0)
+            end = at;
+        if (column > columns && end > 0)
+            return end;
+    }
+    return at;
+}
+
+static void write_lines(const char *text, FILE *file)
+{
+    static const char indent[] = "  ";
+    size_t bytes = line_bytes(text, TH_TEXT_COLUMNS);
+    fprintf(file, "%.*s\n", (int)bytes, text);
+    for (text += bytes; *text; text += bytes) {
+        text += *text == ' ';
+        bytes = line_bytes(text, TH_TEXT_COLUMNS - (sizeof indent - 1));
+        fprintf(file, "%s%.*s\n", indent, (int)bytes, text);
+    }
+}
+
 void th_write_line(FILE *file, th_format format, const char *line, ...)
 {
     assert(file && line);
-    assert((unsigned)format <= TH_FORMAT_HTML);
+    assert((unsigned)format <= TH_FORMAT_WIDE);
     char text[1024], clean[1024], escaped[2 * sizeof clean];
     va_list args;
     va_start(args, line);
@@ -178,6 +206,8 @@ void th_write_line(FILE *file, th_format format, const char *line, ...)
         fputs("<p>", file);
         th_html_escape(clean, file);
         fputs("</p>\n", file);
+    } else if (format == TH_FORMAT_TEXT) {
+        write_lines(clean, file);
     } else {
         fprintf(file, "%s\n", clean);
     }

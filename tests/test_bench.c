@@ -212,7 +212,7 @@ Test(bench, scene_that_stands_still_is_fine_and_gets_a_note)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    th_report_print_warnings(&report, TH_FORMAT_TEXT, file);
+    th_report_print_warnings(&report, TH_FORMAT_WIDE, file);
     fclose(file);
     cr_expect(strstr(text, "nothing moves"), "%s", text);
     free(text);
@@ -251,7 +251,7 @@ Test(bench, unknown_clock_is_left_out)
     for (int known = 0; known < 2; known++) {
         report.context.mhz = known ? 2900 : 0;
         FILE *file = open_memstream(&text, &size);
-        th_report_print_conditions(&report, TH_FORMAT_TEXT, file);
+        th_report_print_conditions(&report, TH_FORMAT_WIDE, file);
         fclose(file);
         cr_expect_eq(strstr(text, " MHz") != NULL, known, "%s", text);
         free(text);
@@ -383,7 +383,7 @@ Test(bench, all_entries_run_and_the_text_shows_them)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    cr_expect(th_bench_print(&report, TH_FORMAT_TEXT, file));
+    cr_expect(th_bench_print(&report, TH_FORMAT_WIDE, file));
     fclose(file);
     th_bench_names names = th_bench_list(NULL, NULL);
     cr_assert_eq(report.row_count, names.count);
@@ -415,7 +415,7 @@ Test(bench, floor_is_one_of_single_precision)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    cr_expect(th_bench_print(&report, TH_FORMAT_TEXT, file));
+    cr_expect(th_bench_print(&report, TH_FORMAT_WIDE, file));
     fclose(file);
     expect_limit(text, "pose/scalar/f32", true);
     expect_limit(text, "pose/scalar/f16", false);
@@ -780,7 +780,7 @@ static void expect_in_text(const th_report *report, const char *what)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    cr_expect(th_bench_print(report, TH_FORMAT_TEXT, file));
+    cr_expect(th_bench_print(report, TH_FORMAT_WIDE, file));
     fclose(file);
     cr_expect(strstr(text, what), "%s", text);
     free(text);
@@ -979,7 +979,7 @@ Test(bench, table_says_who_wins)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    cr_expect(th_bench_print(&report, TH_FORMAT_TEXT, file));
+    cr_expect(th_bench_print(&report, TH_FORMAT_WIDE, file));
     fclose(file);
     const char *line = strstr(text, "\n  jobs/x  ");
     cr_assert_neq(line, NULL, "%s", text);

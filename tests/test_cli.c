@@ -73,6 +73,21 @@ Test(cli, help_is_100_columns_wide_at_most)
     }
 }
 
+/* With every entry and the longest names. */
+Test(cli, results_are_100_columns_wide_unless_all_columns_are_asked_for)
+{
+    expect_narrow("bench --count 20 --repetitions 2 --frames 1 --out a.json");
+    cr_expect_not(strstr(out, "MAD "), "%s", out);
+    expect_narrow("bench --dry-run --count 20");
+    expect_narrow("scale --count 50,1000 --grain 1,2 --threads 1-9 --scheduler all --repetitions 2 --frames 1");
+    throng("stress --frames 299 --budget-ms 2 --count 20 --threads 1,2"); /* it may miss the budget */
+    for (const char *line = out; *line; line += strcspn(line, "\n") + 1)
+        cr_expect_leq(strcspn(line, "\n"), 100, "%.*s", (int)strcspn(line, "\n"), line);
+    expect_narrow("compare --fail-on slower a.json a.json");
+    expect(0, "bench --count 20 --repetitions 2 --frames 1 --filter 'scalar|jobs/chunk' --wide", "");
+    cr_expect(strstr(out, "  palette hash  ") && strstr(out, "  MAD ") && strstr(out, "  calls "), "%s", out);
+}
+
 Test(cli, unusable_files_are_exit_code_3)
 {
     expect(3, "inspect missing.glb", "missing.glb");
@@ -535,7 +550,7 @@ Test(cli, report_is_a_page_beside_the_other_results)
     }
     expect(0, "bench " QUICK "--filter limit --out a.json", "");
     expect(0, "compare a.json a.json --report page.html", "");
-    cr_expect(strstr(out, "0 regressions"), "the text as ever: %s", out);
+    cr_expect(strstr(out, "0 slower"), "the text as ever: %s", out);
     expect_page("page.html", "<code>throng compare a.json a.json --report page.html</code>");
 }
 

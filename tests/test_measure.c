@@ -69,6 +69,7 @@ static void set_up(play *p, th_measure_desc *desc, double (*draw)(uint64_t seed,
         p->subjects[i] = (th_subject){.before = begin, .after = end, .ctx = &p->actors[i], .row = row};
         row->time_unit = "ns";
         row->real_ns.count = row->cpu_ns.count = row->core_clock_ns.count = 0;
+        row->start_ns.count = row->order.count = 0;
     }
 }
 
@@ -198,6 +199,39 @@ Test(measure, repetitions_that_are_given_are_made_whatever_is_known)
     perform(&p, (th_measure_desc){.repetitions = 70}, draw_constant);
     cr_expect_eq(p.report.rows[0].real_ns.count, 70);
     cr_expect_eq(p.report.precision, 0);
+    th_report_fini(&p.report);
+}
+
+static volatile sig_atomic_t stopped;
+
+static void stop_in_round_3(void *ctx, uint64_t frame)
+{
+    const actor *a = ctx;
+    (void)frame;
+    if (a->row->real_ns.count == 2)
+        stopped = 1;
+}
+
+Test(measure, stop_ends_it_after_the_round)
+{
+    play p;
+    th_measure_desc desc = {.repetitions = 9, .stop = &stopped};
+    dry_run(&p, &desc, draw_constant);
+    for (desc.seed = 0; !stopped && desc.seed < 100; desc.seed++) { /* some of them draw a check in that round */
+        set_up(&p, &desc, draw_constant);
+        p.subjects[2].check = stop_in_round_3;
+        cr_expect_eq(th_measure(&desc, p.subjects, SUBJECTS), !stopped);
+    }
+    for (uint32_t i = 0; i < SUBJECTS; i++)
+        cr_expect_eq(p.report.rows[i].real_ns.count, 3);
+    cr_expect_eq(p.report.rows[0].order.count, p.report.rows[0].start_ns.count);
+    th_report_fini(&p.report);
+
+    dry_run(&p, &desc, draw_constant);
+    strcpy(p.report.rows[1].failure, "wrong");
+    cr_expect_not(th_measure(&desc, p.subjects, SUBJECTS));
+    cr_expect(p.report.rows[0].skipped && strcmp(p.report.rows[0].failure, "the measurement was interrupted") == 0);
+    cr_expect(!p.report.rows[1].skipped && strcmp(p.report.rows[1].failure, "wrong") == 0);
     th_report_fini(&p.report);
 }
 

@@ -56,7 +56,8 @@ static void expect_row(const sides *s, const char *figure, int index, const th_c
     cr_assert_eq(numbers_of(&s->page, figure, "mark", index, "d", point, 2), 2);
     cr_assert_eq(numbers_of(&s->page, figure, "interval", index, "d", interval, 3), 3);
     const double index_by_name[] = {point[0], interval[0], interval[2]};
-    const double changes[] = {c->change, c->interval.low, c->interval.high};
+    const th_change_estimate *core = &c->estimates[TH_ESTIMATOR_CORE]; /* all three have the same verdict */
+    const double changes[] = {core->change, core->interval.low, core->interval.high};
     for (int i = 0; i < 3; i++) {
         const double value = value_at(&s->page, figure, false, is_ratio, index_by_name[i]);
         const double change = is_ratio ? value - 1 : value / 100;
@@ -67,46 +68,46 @@ static void expect_row(const sides *s, const char *figure, int index, const th_c
 
 Test(page_compare, shows_changes_and_intervals_where_they_are)
 {
-    sides s = {.reports = {report_of(3, 6, 20, steady), report_of(3, 6, 20, changed)}};
+    sides s = {.reports = {report_of(3, 8, 20, steady), report_of(3, 8, 20, changed)}};
     compare(&s);
-    cr_assert_eq(s.comparison.verdicts[TH_VERDICT_REGRESSION], 1);
-    cr_assert_eq(s.comparison.verdicts[TH_VERDICT_GAIN], 1);
+    cr_assert_eq(s.comparison.verdicts[TH_VERDICT_SLOWER], 1);
+    cr_assert_eq(s.comparison.verdicts[TH_VERDICT_FASTER], 1);
     for (int i = 0; i < 3; i++)
         expect_row(&s, "row", i + 1, &s.comparison.changes[i], false);
     expect_row(&s, "What changed", 1, &s.comparison.changes[1], false);
     expect_row(&s, "What changed", 2, &s.comparison.changes[2], false);
     cr_expect_eq(page_count(&s.page, "//h:figure[.//h:h3='What changed']//s:rect[@class='band']"), 2);
-    cr_expect_str_eq(page_text(&s.page, "//h:p[@class='headline']"), "1 regression, 1 gain, 1 the same");
+    cr_expect_str_eq(page_text(&s.page, "//h:p[@class='headline']"),
+                     "1 slower, 1 faster, 1 equivalent, 0 inconclusive");
     forget(&s);
 }
 
 Test(page_compare, shows_large_changes_as_ratios)
 {
-    sides s = {.reports = {report_of(4, 6, 20, steady), report_of(4, 6, 20, changed)}};
+    sides s = {.reports = {report_of(4, 8, 20, steady), report_of(4, 8, 20, changed)}};
     compare(&s);
     for (int i = 0; i < 4; i++)
         expect_row(&s, "row", i + 1, &s.comparison.changes[i], true);
     forget(&s);
 }
 
-Test(page_compare, bands_are_what_is_no_change)
+Test(page_compare, bands_are_the_thresholds)
 {
     sides s = {.reports = {report_of(2, 1, 20, steady), report_of(2, 1, 20, changed)}};
     compare(&s);
     for (int i = 0; i < 2; i++) {
         double left, width;
-        const double wanted = 100 * fmax(s.comparison.changes[i].floor, s.comparison.threshold);
         cr_assert_eq(numbers_of(&s.page, "row", "band", i + 1, "x", &left, 1), 1);
         cr_assert_eq(numbers_of(&s.page, "row", "band", i + 1, "width", &width, 1), 1);
-        cr_expect_float_eq(value_at(&s.page, "row", false, false, left), -wanted, 0.4);
-        cr_expect_float_eq(value_at(&s.page, "row", false, false, left + width), wanted, 0.4);
+        cr_expect_float_eq(value_at(&s.page, "row", false, false, left), -3, 0.4);
+        cr_expect_float_eq(value_at(&s.page, "row", false, false, left + width), 3, 0.4);
     }
     forget(&s);
 }
 
 Test(page_compare, says_what_differs)
 {
-    sides s = {.reports = {report_of(1, 6, 20, steady), report_of(1, 6, 20, steady_again)}};
+    sides s = {.reports = {report_of(1, 8, 20, steady), report_of(1, 8, 20, steady_again)}};
     strcpy(s.reports[0].context.cpu, "<Old CPU>");
     compare(&s);
     cr_expect(

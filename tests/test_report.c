@@ -189,6 +189,28 @@ Test(report, median_says_how_well_it_is_known)
     cr_expect_eq(json_real_value(json_object_get(row, "real_time_high")), interval.high / 1000);
     cr_expect_eq(json_real_value(json_object_get(row, "confidence")), 0.95);
     cr_expect_eq(json_integer_value(json_object_get(row, "outliers")), 1);
+    cr_expect_str_eq(json_string_value(json_object_get(row, "interval_unit")), "repetition");
+    json_decref(document);
+    th_report_fini(&report);
+}
+
+/* Processes of 8, 8, 12 and 12 ms, whose repetitions are all alike: by hand, of log(8) and log(12). */
+Test(report, median_of_several_processes_is_known_as_well_as_they_agree)
+{
+    static const double ms[] = {8, 8, 12, 12};
+    th_report report = report_of(1, 40);
+    th_row *entry = &report.rows[0];
+    entry->process_count = 4;
+    for (uint32_t i = 0; i < 40; i++) {
+        entry->real_ns.values[i] = 1e6 * ms[i / 10];
+        entry->ends[i / 10] = i + 1;
+    }
+    json_t *document = th_report_json(&report);
+    const json_t *row = json_array_get(json_object_get(document, "benchmarks"), 41);
+    const double half = 3.182446 * log(1.5) / 2 * sqrt(4 / 3.0) / 2, middle = sqrt(96);
+    cr_expect_float_eq(json_real_value(json_object_get(row, "real_time_low")) / (1e3 * middle), exp(-half), 1e-6);
+    cr_expect_float_eq(json_real_value(json_object_get(row, "real_time_high")) / (1e3 * middle), exp(half), 1e-6);
+    cr_expect_str_eq(json_string_value(json_object_get(row, "interval_unit")), "process");
     json_decref(document);
     th_report_fini(&report);
 }

@@ -339,6 +339,19 @@ Test(result_file, of_another_process_with_other_palettes_fails_the_entry)
     th_report_fini(&report);
 }
 
+Test(result_file, of_an_interrupted_process_is_not_merged)
+{
+    th_report report = report_of(1, 1, 4, steady), other = report_of(1, 1, 4, steady);
+    other.is_partial = true;
+    th_result_file *results = result_file_of(&other, "other");
+    cr_expect_eq(th_result_file_merge_into(results, &report, &err), TH_ERR_INPUT);
+    cr_expect_str_eq(err.text, "other is partial: its measurement was interrupted");
+    cr_expect_eq(report.rows[0].real_ns.count, 4);
+    th_result_file_free(results);
+    th_report_fini(&other);
+    th_report_fini(&report);
+}
+
 Test(result_file, there_is_a_most_of_processes)
 {
     th_report report = report_of(1, 40, 1, steady);

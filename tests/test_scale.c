@@ -350,7 +350,7 @@ static char *text_of(const th_scale *scale)
     char *text;
     size_t size;
     FILE *file = open_memstream(&text, &size);
-    cr_assert(th_scale_print(scale, TH_FORMAT_TEXT, file));
+    cr_assert(th_scale_print(scale, TH_FORMAT_WIDE, file));
     fclose(file);
     return text;
 }

@@ -387,7 +387,7 @@ Test(stress, says_what_was_drawn_and_who_was_out_of_sight)
     th_stress_desc desc = describe(20, (uint32_t[]){1}, 1);
     desc.renderer = &renderer;
     th_stress stress = run(&desc);
-    char *text = text_of(&stress, TH_FORMAT_TEXT);
+    char *text = text_of(&stress, TH_FORMAT_WIDE);
     expect_text(text, "frames drawn on ticks of 0.1 ms\n640 x 360 pixels, samples 0, shadow map 0, by a painter\n");
     expect_text(text, "warning: only 10 of the 20 characters on 1 thread were visible");
     free(text);
@@ -534,7 +534,7 @@ Test(stress, palettes_that_are_wrong_in_the_end_leave_nothing_to_quote)
     cr_expect_str_eq(stress.report.rows[1].failure, "");
     cr_expect(strstr(stress.headline, "20 posed characters") && strstr(stress.headline, " on 2 threads ("), "%s",
               stress.headline);
-    char *text = text_of(&stress, TH_FORMAT_TEXT);
+    char *text = text_of(&stress, TH_FORMAT_WIDE);
     cr_expect_not(strstr(text, "nan"), "%s", text);
     free(text);
     th_stress_fini(&stress);
@@ -680,7 +680,7 @@ Test(stress, text_says_what_holds_and_what_is_doubtful)
 {
     th_stress stress = made_up();
     stress.report.scene = json_object();
-    char *text = text_of(&stress, TH_FORMAT_TEXT), *markdown = text_of(&stress, TH_FORMAT_MARKDOWN);
+    char *text = text_of(&stress, TH_FORMAT_WIDE), *markdown = text_of(&stress, TH_FORMAT_MARKDOWN);
     expect_text(text, "\n134,000 characters hold it\n");
     expect_text(text, "2     134,000  135,000  141,000        137,000  yes           16.000  15.500   35.000  1,800  "
                       "     4     66.4        0.0         30                 16.000   1,796     6  ");
@@ -705,7 +705,7 @@ Test(stress, text_has_no_nan_where_every_frame_was_preempted)
     const th_samples none = {0};
     stress.report.scene = json_object();
     stress.points[1].unpreempted = th_samples_stats(&none);
-    char *text = text_of(&stress, TH_FORMAT_TEXT);
+    char *text = text_of(&stress, TH_FORMAT_WIDE);
     cr_expect_not(strstr(text, "nan"), "%s", text);
     free(text);
     json_t *document = th_stress_json(&stress);

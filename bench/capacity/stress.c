@@ -250,6 +250,7 @@ static th_result lay_out(stress_run *s, th_error *err)
         return result;
     out->point_count = d->thread_count;
     out->report.is_dry_run = d->is_dry_run;
+    out->report.seed = d->scene.seed;
     for (uint32_t i = 0; i < d->thread_count; i++) {
         th_row *row = &out->report.rows[i];
         row->threads = out->points[i].threads = d->threads[i];

@@ -4,8 +4,9 @@
 #include "environment_diff.h"
 
 #include <throng/anim/crowd.h>
-#include <throng/bench/rank_test.h>
+#include <throng/bench/student.h>
 #include <throng/core/json.h>
+#include <throng/core/text_format.h>
 #include <throng/jobs/jobs.h>
 
 #include <assert.h>
@@ -14,13 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- units ---- */
-
-/* The samples to compare, one for each unit. */
-typedef struct units {
-    th_samples ns[2]; /* old, new */
-    th_unit kind;
-} units;
+/* ---- processes ---- */
 
 /* The core clock that all times of an entry are scaled to; 0: they are not scaled. */
 static double common_core_clock(const th_result_file_entry *const sides[2])
@@ -57,10 +52,10 @@ static bool is_wall_time(const th_result_file_entry *e)
            strstr(e->name, "/real_time") || strstr(e->name, "/manual_time");
 }
 
-static const double *times_of(const th_result_file_entry *e)
-{
-    return is_wall_time(e) ? e->real_ns.values : e->cpu_ns.values;
-}
+/* A sample of each estimator for each process. */
+typedef struct process_values {
+    th_samples ns[TH_ESTIMATOR_COUNT];
+} process_values;
 
 static double quantile_of(const double *values, uint32_t count, double part, double *scratch)
 {
@@ -68,104 +63,102 @@ static double quantile_of(const double *values, uint32_t count, double part, dou
     return th_quantile(scratch, count, part);
 }
 
+static double mean_of(const double *values, uint32_t count)
+{
+    double mean = 0;
+    for (uint32_t i = 0; i < count; i++)
+        mean += values[i] / count;
+    return mean;
+}
+
 /* A process's core clock is the first quartile of its samples: the fastest of many may be a misreading. scratch: room
  * for all samples. */
-static void add_processes(const th_result_file_entry *e, double core_clock_ns, double *scratch, th_samples *out)
+static void add_processes(const th_result_file_entry *e, double core_clock_ns, double *scratch, process_values *out)
 {
+    const double *real_ns = e->real_ns.values, *times = is_wall_time(e) ? real_ns : e->cpu_ns.values;
     for (uint32_t p = 0, first = 0; p < e->process_count; first = e->ends[p++]) {
         const uint32_t count = e->ends[p] - first;
         if (count == 0)
             continue;
-        const double ns = quantile_of(times_of(e) + first, count, TH_COMPARE_QUANTILE, scratch);
-        const double process_core_clock_ns =
-            core_clock_ns > 0 ? quantile_of(e->core_clock_ns.values + first, count, 0.25, scratch) : 1;
-        th_samples_add(out, core_clock_ns > 0 ? ns / process_core_clock_ns * core_clock_ns : ns);
+        const double scale =
+            core_clock_ns > 0 ? core_clock_ns / quantile_of(e->core_clock_ns.values + first, count, 0.25, scratch) : 1;
+        const double values[TH_ESTIMATOR_COUNT] = {
+            [TH_ESTIMATOR_CORE] = quantile_of(times + first, count, 0.05, scratch),
+            [TH_ESTIMATOR_MEAN] = mean_of(times + first, count),
+            [TH_ESTIMATOR_TAIL] = quantile_of(real_ns + first, count, 0.95, scratch),
+        };
+        for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
+            th_samples_add(&out->ns[i], values[i] * scale);
     }
 }
 
-static void add_repetitions(const th_result_file_entry *e, double core_clock_ns, th_samples *out)
+static bool values_init(process_values *v, const th_result_file_entry *e, double core_clock_ns)
 {
-    for (uint32_t i = 0; i < e->real_ns.count; i++)
-        th_samples_add(out, core_clock_ns > 0 ? times_of(e)[i] / e->core_clock_ns.values[i] * core_clock_ns
-                                              : times_of(e)[i]);
+    double *scratch = malloc((e->real_ns.count + (size_t)1) * sizeof *scratch);
+    bool room = scratch;
+    for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
+        room = th_samples_init(&v->ns[i], e->process_count) && room;
+    if (room)
+        add_processes(e, core_clock_ns, scratch, v);
+    free(scratch);
+    return room;
 }
 
-static bool units_init(units *u, const th_result_file_entry *const sides[2])
+static void values_fini(process_values *v)
 {
-    const double core_clock_ns = common_core_clock(sides);
-    const bool many =
-        sides[0]->process_count >= TH_COMPARE_MIN_PROCESSES && sides[1]->process_count >= TH_COMPARE_MIN_PROCESSES;
-    *u = (units){.kind = many ? TH_UNIT_PROCESS : TH_UNIT_REPETITION};
-    for (int s = 0; s < 2; s++) {
-        const uint32_t count = sides[s]->real_ns.count;
-        double *scratch = malloc((count + (size_t)1) * sizeof *scratch);
-        const bool room = th_samples_init(&u->ns[s], count) && scratch;
-        if (room && many)
-            add_processes(sides[s], core_clock_ns, scratch, &u->ns[s]);
-        else if (room)
-            add_repetitions(sides[s], core_clock_ns, &u->ns[s]);
-        free(scratch);
-        if (!room)
-            return false;
-    }
-    return true;
-}
-
-static void units_fini(units *u)
-{
-    th_samples_fini(&u->ns[0]);
-    th_samples_fini(&u->ns[1]);
+    for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
+        th_samples_fini(&v->ns[i]);
 }
 
 /* ---- one entry ---- */
 
-/* How two result files relate. */
-typedef struct relation {
-    th_environment_match shared;
-    double floor[2]; /* by th_unit, beside that of the samples */
-} relation;
-
-/* 0 where it is unknown. */
-static double external_load_noise(const th_result_file *a, const th_result_file *b)
+static double geometric_mean(const th_samples *ns)
 {
-    const json_t *x = json_object_get(a->context, "external_cpu_load"),
-                 *y = json_object_get(b->context, "external_cpu_load");
-    if (!json_is_number(x) || !json_is_number(y))
-        return 0;
-    return TH_COMPARE_EXTERNAL_LOAD_NOISE * fabs(json_number_value(x) - json_number_value(y));
+    double sum = 0;
+    for (uint32_t i = 0; i < ns->count; i++)
+        sum += log(ns->values[i]);
+    return exp(sum / ns->count);
 }
 
-static relation relation_of(const th_result_file *a, const th_result_file *b)
+static void estimate(const th_samples *old_ns, const th_samples *new_ns, const th_comparison *c,
+                     th_change_estimate *out)
 {
-    const double load_noise = external_load_noise(a, b);
-    return (relation){
-        .shared = th_environment_match_of(a, b),
-        .floor = {[TH_UNIT_REPETITION] = load_noise + TH_COMPARE_PROCESS_NOISE, [TH_UNIT_PROCESS] = load_noise},
-    };
-}
-
-static void measure_change(const units *u, const relation *r, th_change *out)
-{
-    const th_stats stats[2] = {th_samples_stats(&u->ns[0]), th_samples_stats(&u->ns[1])};
-    out->unit = u->kind;
-    out->counts[0] = stats[0].count;
-    out->counts[1] = stats[1].count;
-    out->old_ns = stats[0].median;
-    out->new_ns = stats[1].median;
-    out->verdict = TH_VERDICT_UNTIMED;
-    if (!(stats[0].min > 0 && stats[1].min > 0))
-        return;
-    const th_interval ratio = th_ratio_interval(&u->ns[1], &u->ns[0]);
-    out->verdict = TH_VERDICT_SAME;
+    out->old_ns = geometric_mean(old_ns);
+    out->new_ns = geometric_mean(new_ns);
     out->change = out->new_ns / out->old_ns - 1;
-    if (stats[0].count > 1 && stats[1].count > 1)
-        out->interval = (th_interval){ratio.low - 1, ratio.high - 1};
-    if (is_baseline(out->name)) {
-        out->verdict = TH_VERDICT_BASELINE;
+    if (old_ns->count < TH_COMPARE_MIN_PROCESSES || new_ns->count < TH_COMPARE_MIN_PROCESSES)
         return;
+    th_log_estimate log_change = th_log_difference(new_ns, old_ns);
+    log_change.error *= c->interleaved ? 1 : TH_COMPARE_DRIFT;
+    const th_interval ratio = th_log_interval(&log_change, 1 - (1 - TH_CONFIDENCE) / c->looks);
+    out->interval = (th_interval){ratio.low - 1, ratio.high - 1};
+    out->p = fmin(1, th_log_p(&log_change) * c->looks);
+    out->log_change = log_change;
+}
+
+static bool are_positive(const process_values *v)
+{
+    for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
+        if (v->ns[i].count == 0 || !(th_samples_sorted(&v->ns[i])[0] > 0))
+            return false;
+    return true;
+}
+
+static void measure_change(const process_values values[2], const th_comparison *c, th_change *out)
+{
+    out->counts[0] = values[0].ns[0].count;
+    out->counts[1] = values[1].ns[0].count;
+    out->verdict = TH_VERDICT_UNTIMED;
+    if (!are_positive(&values[0]) || !are_positive(&values[1]))
+        return;
+    out->verdict = is_baseline(out->name) ? TH_VERDICT_BASELINE : TH_VERDICT_INCONCLUSIVE;
+    for (int i = 0; i < TH_ESTIMATOR_COUNT; i++) {
+        th_change_estimate *e = &out->estimates[i];
+        estimate(&values[0].ns[i], &values[1].ns[i], c, e);
+        e->verdict = out->verdict;
+        if (out->verdict == TH_VERDICT_BASELINE)
+            e->p = (double)NAN;
     }
-    out->floor = (ratio.high - ratio.low) / 2 + r->floor[u->kind];
-    out->p = th_rank_test_run(&u->ns[0], &u->ns[1]).p;
 }
 
 static void check_errors(const th_result_file_entry *a, const th_result_file_entry *b, th_change *out)
@@ -194,54 +187,54 @@ static bool names_kernel(const char *name)
     return false;
 }
 
-static void check_palettes(const th_result_file_entry *a, const th_result_file_entry *b, const relation *r,
-                           th_change *out)
+static void check_palettes(const th_result_file_entry *a, const th_result_file_entry *b,
+                           const th_environment_match *shared, th_change *out)
 {
-    const bool same_work = r->shared.scene && (r->shared.isa || names_kernel(b->name));
+    const bool same_work = shared->scene && (shared->isa || names_kernel(b->name));
     if (b->failure)
         set_failure(b, out);
     else if (a->failure)
         return; /* its errors and palettes are wrong ones */
     else if (same_work)
         check_errors(a, b, out);
-    if (!out->problem[0] && same_work && r->shared.libc && a->palette_hash && b->palette_hash &&
+    if (!out->problem[0] && same_work && shared->libc && a->palette_hash && b->palette_hash &&
         strcmp(a->palette_hash, b->palette_hash) != 0)
         snprintf(out->problem, sizeof out->problem, "its palettes changed: %s, was %s", b->palette_hash,
                  a->palette_hash);
 }
 
-static th_change unknown_change(const char *name, th_verdict verdict)
+static th_change unknown_change(const char *name, th_verdict verdict, double threshold)
 {
+    static const double times_threshold[] = {[TH_ESTIMATOR_CORE] = 1, [TH_ESTIMATOR_MEAN] = 2, [TH_ESTIMATOR_TAIL] = 4};
     const double nan = (double)NAN;
-    return (th_change){.name = name,
-                       .verdict = verdict,
-                       .old_ns = nan,
-                       .new_ns = nan,
-                       .change = nan,
-                       .interval = {nan, nan},
-                       .p = nan,
-                       .floor = nan};
+    th_change change = {.name = name, .verdict = verdict};
+    for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
+        change.estimates[i] = (th_change_estimate){
+            verdict, threshold * times_threshold[i], nan, nan, nan, {nan, nan}, nan, nan, {nan, nan, nan}};
+    return change;
 }
 
-static th_change new_entry(const th_result_file_entry *e)
+static th_change new_entry(const th_result_file_entry *e, double threshold)
 {
-    th_change change = unknown_change(e->name, TH_VERDICT_ONLY_NEW);
+    th_change change = unknown_change(e->name, TH_VERDICT_ONLY_NEW, threshold);
     if (e->failure)
         set_failure(e, &change);
     return change;
 }
 
-static bool compare_entry(const th_result_file_entry *a, const th_result_file_entry *b, const relation *r,
-                          th_change *out)
+static bool compare_entry(const th_result_file_entry *a, const th_result_file_entry *b,
+                          const th_environment_match *shared, const th_comparison *c, th_change *out)
 {
-    const th_result_file_entry *const sides[2] = {a, b};
-    units u;
-    *out = unknown_change(b->name, TH_VERDICT_UNTIMED);
-    check_palettes(a, b, r, out);
-    const bool room = units_init(&u, sides);
+    const double core_clock_ns = common_core_clock((const th_result_file_entry *const[]){a, b});
+    process_values values[2];
+    *out = unknown_change(b->name, TH_VERDICT_UNTIMED, c->threshold);
+    check_palettes(a, b, shared, out);
+    bool room = values_init(&values[0], a, core_clock_ns);
+    room = values_init(&values[1], b, core_clock_ns) && room;
     if (room)
-        measure_change(&u, r, out);
-    units_fini(&u);
+        measure_change(values, c, out);
+    values_fini(&values[0]);
+    values_fini(&values[1]);
     return room;
 }
 
@@ -249,57 +242,72 @@ static bool compare_entry(const th_result_file_entry *a, const th_result_file_en
 
 static int by_p(const void *a, const void *b)
 {
-    const double x = (*(th_change *const *)a)->p, y = (*(th_change *const *)b)->p;
+    const double x = (*(th_change_estimate *const *)a)->p, y = (*(th_change_estimate *const *)b)->p;
     return (x > y) - (x < y);
 }
 
-/* Holm's correction: the smallest p is multiplied by the number of entries, the next by one less, and so on; none may
+/* Holm's correction: the smallest p is multiplied by the number of estimates, the next by one less, and so on; none may
  * be below the one before. */
-static void correct_for_number(th_change **timed, uint32_t count)
+static void correct_for_number(th_change_estimate **tested, uint32_t count)
 {
     double least = 0;
-    qsort(timed, count, sizeof *timed, by_p);
+    qsort(tested, count, sizeof *tested, by_p);
     for (uint32_t i = 0; i < count; i++)
-        timed[i]->p = least = fmin(1, fmax(least, timed[i]->p * (count - i)));
+        tested[i]->p = least = fmin(1, fmax(least, tested[i]->p * (count - i)));
 }
 
-/* The smallest p that the rank test can give for these counts: 2 / (a + b choose a), when all samples of one side are
- * above all of the other. */
-static double least_p(const th_change *change)
+/* risk: of a false alarm by this estimate alone. Thresholds are symmetric as ratios: 1.025 and 1 / 1.025. */
+static void classify(th_change_estimate *e, double risk)
 {
-    const double a = change->counts[0], b = change->counts[1];
-    return 2 / exp(lgamma(a + b + 1) - lgamma(a + 1) - lgamma(b + 1));
+    const double most = e->threshold, least = 1 / (1 + e->threshold) - 1;
+    e->detectable = fmax(most, exp(th_student_quantile(1 - risk, e->log_change.freedom) * e->log_change.error) - 1);
+    if (e->p < TH_COMPARE_ALPHA && (e->change > most || e->change < least))
+        e->verdict = e->change > 0 ? TH_VERDICT_SLOWER : TH_VERDICT_FASTER;
+    else if (e->interval.low > least && e->interval.high < most)
+        e->verdict = TH_VERDICT_EQUIVALENT;
 }
 
-static void classify(th_change *change, double threshold, uint32_t timed)
+static bool is_not_slower(const th_change_estimate *e)
 {
-    const double size = fabs(change->change);
-    if (change->p < TH_COMPARE_ALPHA && size > threshold && size > change->floor)
-        change->verdict = change->change > 0 ? TH_VERDICT_REGRESSION : TH_VERDICT_GAIN;
-    else if (least_p(change) * timed >= TH_COMPARE_ALPHA)
-        change->verdict = TH_VERDICT_UNKNOWN;
+    return e->interval.high < e->threshold;
+}
+
+static th_verdict verdict_of(const th_change *c)
+{
+    const th_change_estimate *core = &c->estimates[TH_ESTIMATOR_CORE], *mean = &c->estimates[TH_ESTIMATOR_MEAN];
+    for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
+        if (c->estimates[i].verdict == TH_VERDICT_SLOWER)
+            return TH_VERDICT_SLOWER;
+    if (core->verdict == TH_VERDICT_EQUIVALENT && mean->verdict == TH_VERDICT_EQUIVALENT)
+        return TH_VERDICT_EQUIVALENT;
+    const bool one_is_faster = core->verdict == TH_VERDICT_FASTER || mean->verdict == TH_VERDICT_FASTER;
+    return one_is_faster && is_not_slower(core) && is_not_slower(mean) ? TH_VERDICT_FASTER : TH_VERDICT_INCONCLUSIVE;
 }
 
 static bool classify_all(th_comparison *c)
 {
-    th_change **timed = calloc((size_t)c->count + 1, sizeof *timed);
+    th_change_estimate **tested = calloc((size_t)c->count * TH_ESTIMATOR_COUNT + 1, sizeof *tested);
     uint32_t count = 0;
-    if (!timed)
+    if (!tested)
         return false;
     for (uint32_t i = 0; i < c->count; i++)
-        if (isfinite(c->changes[i].p))
-            timed[count++] = &c->changes[i];
-    correct_for_number(timed, count);
+        for (int e = 0; e < TH_ESTIMATOR_COUNT; e++)
+            if (isfinite(c->changes[i].estimates[e].p))
+                tested[count++] = &c->changes[i].estimates[e];
+    correct_for_number(tested, count);
     for (uint32_t i = 0; i < count; i++)
-        classify(timed[i], c->threshold, count);
-    free(timed);
+        classify(tested[i], TH_COMPARE_ALPHA / count / c->looks);
+    free(tested);
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->changes[i].verdict == TH_VERDICT_INCONCLUSIVE)
+            c->changes[i].verdict = verdict_of(&c->changes[i]);
     return true;
 }
 
 static bool compare_wanted(const th_compare_desc *desc, const regex_t *wanted, th_comparison *out)
 {
     const th_result_file *a = desc->old_results, *b = desc->new_results;
-    const relation related = relation_of(a, b);
+    const th_environment_match shared = th_environment_match_of(a, b);
     bool room = true;
     for (uint32_t i = 0; i < b->entry_count && room; i++) {
         const th_result_file_entry *e = &b->entries[i], *old = th_result_file_find(a, e->name);
@@ -307,14 +315,14 @@ static bool compare_wanted(const th_compare_desc *desc, const regex_t *wanted, t
             continue;
         th_change *change = &out->changes[out->count++];
         if (old)
-            room = compare_entry(old, e, &related, change);
+            room = compare_entry(old, e, &shared, out, change);
         else
-            *change = new_entry(e);
+            *change = new_entry(e, out->threshold);
     }
     for (uint32_t i = 0; i < a->entry_count && room; i++)
         if (!th_result_file_find(b, a->entries[i].name) &&
             (!wanted || regexec(wanted, a->entries[i].name, 0, NULL, 0) == 0))
-            out->changes[out->count++] = unknown_change(a->entries[i].name, TH_VERDICT_ONLY_OLD);
+            out->changes[out->count++] = unknown_change(a->entries[i].name, TH_VERDICT_ONLY_OLD, out->threshold);
     return room && classify_all(out);
 }
 
@@ -364,9 +372,14 @@ static th_result finish(th_comparison *c, th_error *err)
 th_result th_compare(const th_compare_desc *desc, th_comparison *out, th_error *err)
 {
     assert(desc && desc->old_results && desc->new_results && out);
-    assert(desc->threshold >= 0);
+    assert(desc->threshold > 0);
     const th_result_file *a = desc->old_results, *b = desc->new_results;
-    *out = (th_comparison){.old_results = a, .new_results = b, .threshold = desc->threshold};
+    *out = (th_comparison){.old_results = a,
+                           .new_results = b,
+                           .threshold = desc->threshold,
+                           .looks = desc->looks > 0 ? desc->looks : 1,
+                           .interleaved = desc->interleaved,
+                           .fail_on = desc->fail_on};
     out->differences = th_environment_conflicts(a, b);
     th_result result = TH_OK;
     if (out->differences && json_array_size(out->differences) > 0 && !desc->force)
@@ -388,16 +401,52 @@ void th_comparison_fini(th_comparison *comparison)
     *comparison = (th_comparison){0};
 }
 
-bool th_comparison_is_bad(const th_comparison *comparison)
+th_outcome th_comparison_outcome(const th_comparison *c)
 {
-    assert(comparison);
-    return comparison->verdicts[TH_VERDICT_REGRESSION] > 0 || comparison->problems > 0;
+    assert(c);
+    if (c->problems > 0 || (c->fail_on <= TH_FAIL_ON_SLOWER && c->verdicts[TH_VERDICT_SLOWER] > 0))
+        return TH_OUTCOME_BAD;
+    const bool is_open = c->fail_on == TH_FAIL_ON_INCONCLUSIVE && c->verdicts[TH_VERDICT_INCONCLUSIVE] > 0;
+    return is_open ? TH_OUTCOME_INCONCLUSIVE : TH_OUTCOME_GOOD;
 }
 
 const char *th_verdict_name(th_verdict verdict)
 {
     assert(verdict < TH_VERDICT_COUNT);
-    static const char *const names[] = {"same",    "regression", "gain",        "unknown",
-                                        "untimed", "baseline",   "only in old", "only in new"};
+    static const char *const names[] = {"equivalent", "faster",   "inconclusive", "slower",
+                                        "untimed",    "baseline", "only in old",  "only in new"};
     return names[verdict];
+}
+
+const char *th_estimator_name(th_estimator estimator)
+{
+    assert(estimator < TH_ESTIMATOR_COUNT);
+    static const char *const names[] = {"core", "mean", "tail"};
+    return names[estimator];
+}
+
+/* Which estimators have the entry's verdict, of those that count for it. */
+static void name_estimators(const th_change *c, char *out, size_t size)
+{
+    const char *before = ": ";
+    for (int i = 0; i < TH_ESTIMATOR_COUNT; i++) {
+        const th_change_estimate *e = &c->estimates[i];
+        if (e->verdict != c->verdict || (i == TH_ESTIMATOR_TAIL && c->verdict != TH_VERDICT_SLOWER))
+            continue;
+        th_append(out, size, "%s%s", before, th_estimator_name((th_estimator)i));
+        if (c->verdict == TH_VERDICT_INCONCLUSIVE)
+            th_append(out, size, " sees %.1f %%", 100 * e->detectable);
+        before = ", ";
+    }
+}
+
+void th_change_describe(const th_change *c, char *out, size_t size)
+{
+    assert(c && out);
+    th_append(out, size, "%s", th_verdict_name(c->verdict));
+    const uint32_t fewest = c->counts[0] < c->counts[1] ? c->counts[0] : c->counts[1];
+    if (c->verdict == TH_VERDICT_INCONCLUSIVE && fewest < TH_COMPARE_MIN_PROCESSES)
+        th_append(out, size, ": %u process%s", fewest, fewest == 1 ? "" : "es");
+    else if (c->verdict == TH_VERDICT_INCONCLUSIVE || c->verdict == TH_VERDICT_SLOWER)
+        name_estimators(c, out, size);
 }

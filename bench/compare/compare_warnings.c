@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Noise floors above this are reported: they hide changes up to it. */
-#define NOISY 0.05
+/* The core clock is scaled away up to here without a word. */
+#define CORE_CLOCK_CHANGE 0.02
 
 /* If nearly all entries have changed by this much in one direction, the machine has probably changed rather than all of
  * the code. */
@@ -31,19 +31,43 @@ static void warn_of_build(const th_result_file *results, json_t **warnings)
         th_json_append_format(warnings, "%s was built with assertions; measure a Release build", results->name);
 }
 
+static bool is_timed(const th_change *c)
+{
+    return isfinite(c->estimates[TH_ESTIMATOR_CORE].change);
+}
+
+/* The median core clock over all timed entries of one side, as medians of each entry; 0 if one has none. */
+static double core_clock_of(const th_comparison *c, const th_result_file *results)
+{
+    th_samples clocks;
+    bool known = th_samples_init(&clocks, c->count);
+    for (uint32_t i = 0; i < c->count && known; i++) {
+        if (!is_timed(&c->changes[i]))
+            continue;
+        const th_result_file_entry *e = th_result_file_find(results, c->changes[i].name);
+        known = e->core_clock_ns.count > 0;
+        if (known)
+            th_samples_add(&clocks, th_samples_stats(&e->core_clock_ns).median);
+    }
+    const double median = known && clocks.count > 0 ? th_samples_stats(&clocks).median : 0;
+    th_samples_fini(&clocks);
+    return median;
+}
+
+/* Scaling would hide a program that makes the clock slower, as wide vector instructions may. */
 static void warn_of_core_clock(const th_comparison *c, json_t **warnings)
 {
-    bool lacks = false;
-    for (uint32_t i = 0; i < c->count; i++) {
-        const th_result_file_entry *a = th_result_file_find(c->old_results, c->changes[i].name);
-        const th_result_file_entry *b = th_result_file_find(c->new_results, c->changes[i].name);
-        lacks =
-            lacks || (isfinite(c->changes[i].change) && (a->core_clock_ns.count == 0 || b->core_clock_ns.count == 0));
-    }
-    if (lacks)
+    const double a = core_clock_of(c, c->old_results), b = core_clock_of(c, c->new_results);
+    if (!(a > 0 && b > 0))
         th_json_append_format(
             warnings,
             "the core clock is not in both results, so a change of the clock looks like a change of the code");
+    else if (fabs(b / a - 1) > CORE_CLOCK_CHANGE)
+        th_json_append_format(warnings,
+                              "the core clock was %.1f %% %s in %s: a step took %.3f ns, and %.3f ns in %s; times are "
+                              "scaled to one clock, which hides this",
+                              100 * fabs(b / a - 1), b > a ? "slower" : "faster", c->new_results->name, b, a,
+                              c->old_results->name);
 }
 
 /* ---- the entries ---- */
@@ -51,38 +75,24 @@ static void warn_of_core_clock(const th_comparison *c, json_t **warnings)
 static uint32_t count_timed(const th_comparison *c)
 {
     const uint32_t *v = c->verdicts;
-    return v[TH_VERDICT_SAME] + v[TH_VERDICT_REGRESSION] + v[TH_VERDICT_GAIN] + v[TH_VERDICT_UNKNOWN];
+    return v[TH_VERDICT_EQUIVALENT] + v[TH_VERDICT_FASTER] + v[TH_VERDICT_INCONCLUSIVE] + v[TH_VERDICT_SLOWER];
 }
 
 static void warn_of_few_processes(const th_comparison *c, json_t **warnings)
 {
+    const th_result_file *const sides[2] = {c->old_results, c->new_results};
+    bool too_few = false;
     for (uint32_t i = 0; i < c->count; i++)
-        if (isfinite(c->changes[i].change) && c->changes[i].unit == TH_UNIT_REPETITION) {
-            th_json_append_format(warnings,
-                                  "with fewer than %d processes on each side changes below %.0f %% are ignored, as "
-                                  "processes may differ by "
-                                  "that much; to see smaller ones use %d processes (bench --processes)",
-                                  TH_COMPARE_MIN_PROCESSES, 100 * TH_COMPARE_PROCESS_NOISE, TH_COMPARE_GOOD_PROCESSES);
-            return;
-        }
-}
-
-static void warn_of_low_power(const th_comparison *c, json_t **warnings)
-{
-    const th_change *worst = NULL;
-    for (uint32_t i = 0; i < c->count; i++) {
-        const th_change *change = &c->changes[i];
-        if (change->verdict == TH_VERDICT_UNKNOWN &&
-            (!worst || change->counts[0] + change->counts[1] < worst->counts[0] + worst->counts[1]))
-            worst = change;
-    }
-    if (worst)
-        th_json_append_format(
-            warnings,
-            "%u of %u entries cannot show a significant change, however large: for that many entries %u against %u %s "
-            "are too few; measure more, or fewer entries",
-            c->verdicts[TH_VERDICT_UNKNOWN], count_timed(c), worst->counts[0], worst->counts[1],
-            worst->unit == TH_UNIT_PROCESS ? "processes" : "repetitions");
+        for (int s = 0; s < 2; s++)
+            too_few = too_few || (is_timed(&c->changes[i]) && c->changes[i].counts[s] < TH_COMPARE_MIN_PROCESSES);
+    if (too_few)
+        th_json_append_format(warnings,
+                              "fewer than %d processes on a side decide nothing, as processes of one build differ by "
+                              "more than their repetitions; measure %d (bench --processes, compare --run)",
+                              TH_COMPARE_MIN_PROCESSES, TH_COMPARE_GOOD_PROCESSES);
+    for (int s = 0; s < 2; s++)
+        if (!sides[s]->is_ours)
+            th_json_append_format(warnings, "%s was written by another program, in one process", sides[s]->name);
 }
 
 /* Palettes that only one result has cannot be compared. */
@@ -98,29 +108,13 @@ static void warn_of_missing_palettes(const th_comparison *c, json_t **warnings)
                               count == 1 ? "entry has" : "entries have");
 }
 
-static void warn_of_noise(const th_comparison *c, json_t **warnings)
-{
-    const th_change *worst = NULL;
-    uint32_t wide = 0;
-    for (uint32_t i = 0; i < c->count; i++)
-        if (c->changes[i].unit == TH_UNIT_PROCESS && c->changes[i].floor > NOISY) {
-            wide++;
-            worst = worst && worst->floor > c->changes[i].floor ? worst : &c->changes[i];
-        }
-    if (worst)
-        th_json_append_format(
-            warnings,
-            "%u of %u entries have a noise floor above %.0f %%, which hides smaller changes (worst: %s, %.3g %%)", wide,
-            count_timed(c), 100 * NOISY, worst->name, 100 * worst->floor);
-}
-
 static void warn_of_common_change(const th_comparison *c, json_t **warnings)
 {
     th_samples changes;
     const bool has_room = th_samples_init(&changes, c->count);
     for (uint32_t i = 0; has_room && i < c->count; i++)
-        if (isfinite(c->changes[i].change))
-            th_samples_add(&changes, c->changes[i].change);
+        if (is_timed(&c->changes[i]))
+            th_samples_add(&changes, c->changes[i].estimates[TH_ESTIMATOR_CORE].change);
     if (changes.count >= FEWEST_FOR_COMMON) {
         const double *sorted = th_samples_sorted(&changes);
         const double low = sorted[changes.count / 10], high = sorted[changes.count - 1 - changes.count / 10];
@@ -134,9 +128,17 @@ static void warn_of_common_change(const th_comparison *c, json_t **warnings)
     th_samples_fini(&changes);
 }
 
+static void warn_of_interruption(const th_result_file *results, json_t **warnings)
+{
+    if (json_is_true(json_object_get(results->context, "partial")))
+        th_json_append_format(warnings, "%s is partial: its measurement was interrupted", results->name);
+}
+
 json_t *th_compare_warnings(const th_comparison *c)
 {
     json_t *warnings = th_environment_warnings(c->old_results, c->new_results);
+    warn_of_interruption(c->old_results, &warnings);
+    warn_of_interruption(c->new_results, &warnings);
     warn_of_external_load(c->old_results, &warnings);
     warn_of_external_load(c->new_results, &warnings);
     warn_of_missing_palettes(c, &warnings);
@@ -146,8 +148,6 @@ json_t *th_compare_warnings(const th_comparison *c)
     warn_of_build(c->new_results, &warnings);
     warn_of_core_clock(c, &warnings);
     warn_of_few_processes(c, &warnings);
-    warn_of_low_power(c, &warnings);
-    warn_of_noise(c, &warnings);
     warn_of_common_change(c, &warnings);
     return warnings;
 }

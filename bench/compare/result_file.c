@@ -164,16 +164,29 @@ static bool check_same(const line *l, const th_result_file_entry *row, const th_
     return true;
 }
 
+/* What only some of our documents have. They have it in all rows of an entry, or in none. */
+static bool add_optional(const line *l, const char *field, double low, bool is_first, th_samples *samples)
+{
+    double value;
+    const bool has_field = l->is_ours && json_object_get(l->json, field);
+    if (!is_first && has_field != (samples->count > 0))
+        return refuse(l, field, "is in some rows only");
+    if (!has_field)
+        return true;
+    if (!read_number(l, field, NULL, low, &value))
+        return false;
+    th_samples_add(samples, value);
+    return true;
+}
+
 static bool add_times(const line *l, const row_info *t, bool is_first, th_result_file_entry *e)
 {
-    const bool has_core_clock = l->is_ours && json_object_get(l->json, "core_clock_ns");
-    double unit_ns = 1, real = 0, cpu = 0, core_clock = 1;
+    double unit_ns = 1, real = 0, cpu = 0;
     if (!read_unit(l, &unit_ns) || !read_number(l, "real_time", NULL, 0, &real) ||
         !read_number(l, "cpu_time", NULL, 0, &cpu) ||
-        (has_core_clock && !read_number(l, "core_clock_ns", NULL, 1e-9, &core_clock)))
+        !add_optional(l, "core_clock_ns", 1e-9, is_first, &e->core_clock_ns) ||
+        !add_optional(l, "start_ns", 0, is_first, &e->start_ns) || !add_optional(l, "order", 0, is_first, &e->order))
         return false;
-    if (!is_first && has_core_clock != (e->core_clock_ns.count > 0))
-        return refuse(l, "core_clock_ns", "is in some rows only");
     if (t->process + 1 != e->process_count && t->process != e->process_count)
         return refuse(l, "process", "is out of order");
     if (!isfinite(real * unit_ns) || !isfinite(cpu * unit_ns))
@@ -181,8 +194,6 @@ static bool add_times(const line *l, const row_info *t, bool is_first, th_result
     e->process_count = (uint32_t)t->process + 1;
     th_samples_add(&e->real_ns, real * unit_ns);
     th_samples_add(&e->cpu_ns, cpu * unit_ns);
-    if (has_core_clock)
-        th_samples_add(&e->core_clock_ns, core_clock);
     e->ends[t->process] = e->real_ns.count;
     return true;
 }
@@ -250,7 +261,8 @@ static bool make_room(const row_map *r)
     for (uint32_t i = 0; i < r->results->entry_count && room; i++) {
         th_result_file_entry *e = &r->results->entries[i];
         room = th_samples_init(&e->real_ns, r->counts[i]) && th_samples_init(&e->cpu_ns, r->counts[i]) &&
-               th_samples_init(&e->core_clock_ns, r->counts[i]);
+               th_samples_init(&e->core_clock_ns, r->counts[i]) && th_samples_init(&e->start_ns, r->counts[i]) &&
+               th_samples_init(&e->order, r->counts[i]);
         r->counts[i] = 0;
     }
     return room || lack_memory(r->results, r->err);
@@ -314,6 +326,23 @@ static bool is_object_or_none(const json_t *context, const char *name)
     return !value || json_is_object(value);
 }
 
+/* Documents of ours before versions have a field that nobody else writes. */
+static bool read_version(th_result_file *results, th_error *err)
+{
+    const json_t *version = json_object_get(results->context, "throng_schema_version");
+    results->is_ours = json_integer_value(version) == TH_SCHEMA_VERSION;
+    if (results->is_ours || (!version && !json_object_get(results->context, "usable_cpus")))
+        return true;
+    char text[32] = "no version";
+    if (json_is_integer(version))
+        snprintf(text, sizeof text, "version %lld", (long long)json_integer_value(version));
+    th_fail(err, TH_ERR_INPUT,
+            "%s: its format has %s (context.throng_schema_version), and this throng reads version %d only; measure it "
+            "again, or read it with the throng that wrote it",
+            results->name, text, TH_SCHEMA_VERSION);
+    return false;
+}
+
 static bool read_document(th_result_file *results, th_error *err)
 {
     const json_t *rows = json_object_get(results->document, "benchmarks");
@@ -322,11 +351,12 @@ static bool read_document(th_result_file *results, th_error *err)
         return refuse_document(results, "it is no object", err);
     if (!json_is_object(results->context))
         return refuse_document(results, results->context ? "context is no object" : "context is missing", err);
+    if (!read_version(results, err))
+        return false;
     if (!is_object_or_none(results->context, "scene") || !is_object_or_none(results->context, "picture"))
         return refuse_document(results, "scene or picture is no object", err);
     if (!json_is_array(rows))
         return refuse_document(results, rows ? "benchmarks is no array" : "benchmarks is missing", err);
-    results->is_ours = json_is_string(json_object_get(results->context, "commit"));
     return read_entries(results, rows, err);
 }
 
@@ -409,6 +439,8 @@ void th_result_file_free(th_result_file *results)
         th_samples_fini(&results->entries[i].real_ns);
         th_samples_fini(&results->entries[i].cpu_ns);
         th_samples_fini(&results->entries[i].core_clock_ns);
+        th_samples_fini(&results->entries[i].start_ns);
+        th_samples_fini(&results->entries[i].order);
     }
     free(results->entries);
     json_decref(results->index_by_name);

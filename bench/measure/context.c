@@ -2,6 +2,7 @@
 
 #include "build.h"
 #include "commit.h"
+#include "process_json.h"
 
 #include <throng/anim/crowd.h>
 #include <throng/core/clock.h>
@@ -85,8 +86,28 @@ static void read_moment(th_context *c)
         memset(c->load, 0, sizeof c->load);
 }
 
-/* Reads clock rate and hypervisor flag from /proc/cpuinfo. The clock rate differs between CPUs and changes over
- * time. */
+/* Keeps the value of the first CPU. */
+static void read_identity(th_context *c, const char *line, const char *value)
+{
+    const struct {
+        const char *name;
+        char *out;
+        size_t size;
+    } fields[] = {
+        {"cpu family", c->cpu_family, sizeof c->cpu_family},
+        {"model", c->cpu_model_number, sizeof c->cpu_model_number},
+        {"stepping", c->cpu_stepping, sizeof c->cpu_stepping},
+        {"microcode", c->cpu_microcode, sizeof c->cpu_microcode},
+    };
+    const size_t length = strcspn(line, "\t:");
+    value += strspn(value, ": ");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (strlen(fields[i].name) == length && strncmp(line, fields[i].name, length) == 0 && !fields[i].out[0])
+            snprintf(fields[i].out, fields[i].size, "%.*s", (int)strcspn(value, "\n"), value);
+}
+
+/* Reads clock rate, hypervisor flag and identity from /proc/cpuinfo. The clock rate differs between CPUs and changes
+ * over time. */
 static void read_cpuinfo(th_context *c)
 {
     FILE *file = fopen("/proc/cpuinfo", "r");
@@ -98,6 +119,8 @@ static void read_cpuinfo(th_context *c)
             c->mhz = mhz > c->mhz ? mhz : c->mhz;
         } else if (value && strncmp(line, "flags", 5) == 0) {
             c->virtual_machine = strstr(value, " hypervisor") != NULL;
+        } else if (value) {
+            read_identity(c, line, value);
         }
     }
     if (file)
@@ -186,16 +209,29 @@ static json_t *common_json(const th_context *c)
     const char *build = "debug";
 #endif
     bool scaling = c->governor[0] && strcmp(c->governor, "performance") != 0;
-    return json_pack("{s:s, s:o, s:o, s:i, s:i, s:b, s:o, s:o, s:s, s:s, s:i}", "date", c->date, "host_name",
+    return json_pack("{s:s, s:o, s:o, s:i, s:i, s:b, s:o, s:o, s:s, s:s, s:i, s:i}", "date", c->date, "host_name",
                      th_json_text(c->host), "executable", th_json_text(c->executable), "num_cpus", c->cpus.online,
                      "mhz_per_cpu", (int)c->mhz, "cpu_scaling_enabled", scaling, "caches", caches_json(c), "load_avg",
                      th_json_reals(c->load, 3), "library_version", TH_BUILD_VERSION, "library_build_type", build,
-                     "json_schema_version", 1);
+                     "json_schema_version", 1, "throng_schema_version", TH_SCHEMA_VERSION);
 }
 
 static json_t *boost_json(th_boost boost)
 {
     return boost == TH_BOOST_UNKNOWN ? json_null() : json_boolean(boost == TH_BOOST_ON);
+}
+
+/* A number in decimal digits; null if unknown. */
+static json_t *number_json(const char *digits)
+{
+    return digits[0] ? json_integer(strtol(digits, NULL, 10)) : json_null();
+}
+
+static json_t *identity_json(const th_context *c)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "cpu_family", number_json(c->cpu_family), "cpu_model_number",
+                     number_json(c->cpu_model_number), "cpu_stepping", number_json(c->cpu_stepping), "cpu_microcode",
+                     th_json_text_if_any(c->cpu_microcode));
 }
 
 static json_t *machine_json(const th_context *c)
@@ -219,5 +255,6 @@ json_t *th_context_json(const th_context *c)
     json_t *build =
         json_pack("{s:s, s:s, s:s, s:s, s:s}", "compiler", TH_BUILD_COMPILER, "compiler_flags", TH_BUILD_FLAGS,
                   "build_type", TH_BUILD_TYPE, "commit", TH_BUILD_COMMIT, "isa", th_isa_name(th_isa_best()));
-    return th_json_merge(th_json_merge(common_json(c), machine_json(c)), build);
+    json_t *json = th_json_merge(common_json(c), th_json_merge(machine_json(c), identity_json(c)));
+    return th_json_merge(th_json_merge(json, build), th_process_json());
 }

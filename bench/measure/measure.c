@@ -28,6 +28,7 @@ th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_repor
         out->iterations = desc->iterations;
         out->precision = desc->repetitions ? 0 : desc->precision;
         out->is_dry_run = desc->is_dry_run;
+        out->seed = desc->seed;
     }
     return result;
 }
@@ -79,16 +80,19 @@ static bool is_checked(const th_measure_desc *desc, uint32_t round)
 }
 
 /* Repetitions begin at even and at odd frames, so that the last ones are of both kinds too. */
-static void add_sample(const th_subject *s, const th_measure_desc *desc, uint32_t round)
+static void add_sample(const th_subject *s, const th_measure_desc *desc, uint32_t round, uint32_t order)
 {
     th_row *row = s->row;
     const uint64_t first = (uint64_t)round * row->iterations + (th_random_bits(desc->seed ^ PARITIES, round) >> 63);
     const double core_clock_ns = th_core_clock_ns();
+    const uint64_t start_ns = th_clock_ns();
     const th_lap sum = repeat(s, desc, first, row->iterations);
     if (s->check && is_checked(desc, round))
         s->check(s->ctx, first + row->iterations - 1);
     th_samples_add(&row->core_clock_ns,
                    fmin(core_clock_ns, th_core_clock_ns())); /* the larger one may include an interrupt */
+    th_samples_add(&row->start_ns, (double)(start_ns - row->begin_ns));
+    th_samples_add(&row->order, order);
     th_samples_add(&row->real_ns, (double)sum.real_ns / row->iterations);
     th_samples_add(&row->cpu_ns, (double)sum.cpu_ns / row->iterations);
 }
@@ -133,9 +137,14 @@ typedef struct rounds {
     th_measure_state state;
 } rounds;
 
+static bool is_stopped(const rounds *r)
+{
+    return r->desc->stop && *r->desc->stop;
+}
+
 static void warm_up(const rounds *r)
 {
-    for (uint32_t i = 0; i < r->count; i++) {
+    for (uint32_t i = 0; i < r->count && !is_stopped(r); i++) {
         const th_subject *s = &r->subjects[i];
         if (s->row->failure[0])
             continue;
@@ -158,14 +167,24 @@ static void shuffle(const rounds *r, uint32_t *order)
     }
 }
 
+/* Precision may be reached sooner than the time is up, so it is an estimate from above. */
+static double part_done(const rounds *r)
+{
+    const double most = r->desc->repetitions ? r->desc->repetitions : TH_MEASURE_MAX_ROUNDS, by_rounds = r->done / most;
+    const double ns_each = (double)(th_clock_ns() - r->start_ns) / r->count;
+    const bool is_timed = r->desc->repetitions == 0 && r->desc->max_ns > 0;
+    return fmin(is_timed ? fmax(by_rounds, ns_each / (double)r->desc->max_ns) : by_rounds, 1);
+}
+
 static void run_round(rounds *r)
 {
     uint32_t order[TH_MEASURE_MAX_SUBJECTS];
     shuffle(r, order);
     for (uint32_t i = 0; i < r->count; i++)
         if (!r->subjects[order[i]].row->failure[0])
-            add_sample(&r->subjects[order[i]], r->desc, r->done);
+            add_sample(&r->subjects[order[i]], r->desc, r->done, i);
     r->state.rounds = ++r->done;
+    r->state.done = part_done(r);
     if (r->desc->progress)
         r->desc->progress(r->desc->progress_ctx, &r->state);
 }
@@ -206,7 +225,7 @@ static bool is_done(rounds *r)
 
 static void run_once(const rounds *r)
 {
-    for (uint32_t i = 0; i < r->count; i++)
+    for (uint32_t i = 0; i < r->count && !is_stopped(r); i++)
         if (!r->subjects[i].row->failure[0])
             repeat(&r->subjects[i], r->desc, 0, 1);
 }
@@ -222,7 +241,7 @@ static void drop_bad_core_clocks(const rounds *r)
     }
 }
 
-void th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_t count)
+bool th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_t count)
 {
     assert(desc && (subjects || count == 0));
     assert(desc->is_dry_run || desc->repetitions > 0 || desc->precision > 0);
@@ -231,12 +250,16 @@ void th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_
     rounds r = {.desc = desc, .subjects = subjects, .count = count, .next_check = TH_MEASURE_FIRST_CHECK};
     if (desc->is_dry_run) {
         run_once(&r);
-        return;
+        return !is_stopped(&r);
     }
-    r.state = (th_measure_state){subjects[0].row->name, 1, 1, 0, (double)NAN};
+    r.state = (th_measure_state){.name = subjects[0].row->name, 1, 1, 0, (double)NAN, 0};
     warm_up(&r);
     r.start_ns = th_clock_ns();
-    while (!is_done(&r))
+    bool is_whole;
+    while (!(is_whole = is_done(&r)) && !is_stopped(&r))
         run_round(&r);
     drop_bad_core_clocks(&r);
+    for (uint32_t i = 0; i < count && !is_whole; i++)
+        th_row_interrupt(subjects[i].row);
+    return is_whole;
 }

@@ -2,6 +2,7 @@
 #include "html.h"
 #include "plot.h"
 #include "roofline.h"
+#include "row_interval.h"
 
 #include <throng/bench/bench.h>
 #include <throng/bench/page.h>
@@ -45,7 +46,7 @@ static double cost_of(const th_row *row)
 static th_interval cost_interval(const th_row *row)
 {
     const double ns = unit_of(row).ns;
-    const th_interval i = th_median_interval(&row->real_ns);
+    const th_interval i = th_row_interval(row);
     return (th_interval){i.low / ns, i.high / ns};
 }
 
@@ -88,6 +89,7 @@ static void write_headline(const th_report *report, char *out, size_t size)
     const th_row *limit = memory_floor(report);
     if (th_html_trouble(report, out, size))
         return;
+    th_append(out, size, "%s", report->is_partial ? "Partial, interrupted: " : "");
     if (!best) {
         th_append(out, size, "%u entr%s measured", report->row_count, report->row_count == 1 ? "y" : "ies");
         return;

@@ -74,7 +74,8 @@ static void add_schedulers(th_sheet *sheet, const th_report *report, uint32_t fi
     }
     for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
         const bool wins = best && rows[s] && s != TH_SCHEDULER_SERIAL && is_not_slower(rows[s], best);
-        snprintf(heads[s], sizeof heads[s], ">%s", th_scheduler_name((th_scheduler)s));
+        snprintf(heads[s], sizeof heads[s], s == TH_SCHEDULER_SERIAL ? ">+%s" : ">%s",
+                 th_scheduler_name((th_scheduler)s));
         if (th_scheduler_available((th_scheduler)s))
             figures[count++] = TH_COLUMN(heads[s], TH_REAL(us[s], wins ? "* %.2f" : "%.2f"));
     }
@@ -132,6 +133,23 @@ static void print_external(const th_report *report, th_format format, FILE *file
     }
 }
 
+static void print_notes(const th_report *report, th_format format, FILE *file)
+{
+    fputc('\n', file);
+    th_write_line(file, format, "Medians. %s%.0f %% CI: half-width, relative to the median, %s.%s",
+                  format == TH_FORMAT_TEXT ? "" : "MAD: median absolute deviation, relative to the median. ",
+                  100 * TH_CONFIDENCE,
+                  report->process_count > 1 ? "over processes"
+                                            : "of this process only; others differ by more (--processes 12 measures "
+                                              "that)",
+                  format == TH_FORMAT_TEXT ? " --wide shows more columns." : "");
+    th_write_line(
+        file, format,
+        "Max error: against double precision, in scene units. Error vs source: the same, against the interpolation "
+        "of the file.");
+    print_external(report, format, file);
+}
+
 static bool print_figures(const void *result, th_format format, FILE *file)
 {
     const th_report *report = result;
@@ -144,18 +162,92 @@ static bool print_figures(const void *result, th_format format, FILE *file)
         fputc('\n', file);
     th_report_print_picture(report->picture, format, file);
     printed = print_view(report, TH_ROW_FRAME, format, file) && printed;
-    fputc('\n', file);
-    th_write_line(
-        file, format,
-        "Medians. MAD: median absolute deviation, relative to the median. %.0f %% CI: half-width, relative to "
-        "the median.",
-        100 * TH_CONFIDENCE);
-    th_write_line(
-        file, format,
-        "Max error: against double precision, in scene units. Error vs source: the same, against the interpolation "
-        "of the file.");
-    print_external(report, format, file);
+    print_notes(report, format, file);
     return printed;
+}
+
+/* ---- the summary ---- */
+
+static bool is_timed(const th_row *row)
+{
+    return !row->failure[0] && row->real_ns.count > 0;
+}
+
+static double median_of(const th_row *row)
+{
+    return th_samples_stats(&row->real_ns).median;
+}
+
+static const th_row *timed_row(const th_report *report, const char *name)
+{
+    for (uint32_t r = 0; r < report->row_count; r++)
+        if (strcmp(report->rows[r].name, name) == 0 && is_timed(&report->rows[r]))
+            return &report->rows[r];
+    return NULL;
+}
+
+static const th_row *fastest_pose(const th_report *report)
+{
+    const th_row *best = NULL;
+    for (const th_row *row = report->rows; row < report->rows + report->row_count; row++)
+        if (strncmp(row->name, "pose/", 5) == 0 && is_timed(row) && (!best || median_of(row) < median_of(best)))
+            best = row;
+    return best;
+}
+
+static void summarize_poses(const th_report *report, th_format format, FILE *file)
+{
+    const th_row *best = fastest_pose(report), *tutorial = timed_row(report, "pose/tutorial");
+    const th_row *floor = timed_row(report, "limit/palette_write");
+    char line[256] = "";
+    if (!best)
+        return;
+    th_write_line(file, format, "Fastest pose: %s, %.2f ns/bone, %.3f us/character.", best->name,
+                  median_of(best) / (double)best->bones, median_of(best) / 1e3 / (double)best->characters);
+    if (tutorial && tutorial != best)
+        th_append(line, sizeof line, "%.3g times as fast as the tutorial method",
+                  median_of(tutorial) / median_of(best));
+    if (floor)
+        th_append(line, sizeof line, "%s%.3g times the memory floor, the time to write the palettes alone",
+                  line[0] ? "; " : "", median_of(best) / median_of(floor));
+    if (line[0])
+        th_write_line(file, format, "It is %s.", line);
+}
+
+/* How well the medians are known, and how many warnings there are. */
+static void summarize_doubt(const th_report *report, th_format format, FILE *file)
+{
+    json_t *warnings = th_report_warnings(report);
+    const uint32_t count = (uint32_t)json_array_size(warnings);
+    const th_row *worst = NULL;
+    double half_width = 0;
+    char line[256] = "";
+    for (const th_row *row = report->rows; row < report->rows + report->row_count; row++) {
+        const double own = is_timed(row) ? th_median_ci_half_width(&row->real_ns) : 0;
+        if (own > half_width)
+            half_width = own, worst = row;
+    }
+    if (isfinite(half_width) && worst)
+        th_append(line, sizeof line, "the widest %.0f %% CI is +-%.2g %% (%s); ", 100 * TH_CONFIDENCE, 100 * half_width,
+                  worst->name);
+    if (count > 0)
+        th_append(line, sizeof line, "%u warning%s above", count, th_plural(count));
+    else
+        th_append(line, sizeof line, "no warnings");
+    th_write_line(file, format, "Doubt: %s.", line);
+    json_decref(warnings);
+}
+
+/* What a reader looks for, where a terminal shows it: at the very end. */
+static void print_summary(const th_report *report, th_format format, FILE *file)
+{
+    if (report->is_dry_run)
+        return;
+    th_print_gap(format, file);
+    if (report->is_partial)
+        th_write_line(file, format, "PARTIAL RESULT: the measurement was interrupted.");
+    summarize_poses(report, format, file);
+    summarize_doubt(report, format, file);
 }
 
 const th_tables th_bench_tables = {NULL, print_figures};
@@ -163,5 +255,75 @@ const th_tables th_bench_tables = {NULL, print_figures};
 bool th_bench_print(const th_report *report, th_format format, FILE *file)
 {
     assert(report && file);
-    return th_tables_print(&th_bench_tables, report, report, format, file);
+    const bool printed = th_tables_print(&th_bench_tables, report, report, format, file);
+    print_summary(report, format, file);
+    return printed;
+}
+
+/* ---- while it is measured ---- */
+
+/* The longest name of the table that begins with the row. */
+static void set_name_width(th_bench_printer *p, const th_report *report, uint32_t first)
+{
+    const char *name = report->rows[first].name;
+    for (uint32_t r = first; r < report->row_count; r++) {
+        const int length = (int)strlen(report->rows[r].name);
+        const bool is_same = strncmp(report->rows[r].name, name, strcspn(name, "/") + 1) == 0;
+        p->widths.columns[0] = is_same && length > p->widths.columns[0] ? length : p->widths.columns[0];
+    }
+}
+
+static void print_pending_schedulers(th_bench_printer *p, const th_report *report)
+{
+    if (p->view == TH_ROW_JOB)
+        p->failed |= !print_schedulers(report, p->format, p->file);
+}
+
+static void begin_view(th_bench_printer *p, const th_report *report, uint32_t first)
+{
+    if (!p->last)
+        th_report_print_conditions(report, p->format, p->file);
+    else
+        print_pending_schedulers(p, report);
+    p->view = (int)view_of(&report->rows[first]);
+    p->widths = (th_table_widths){.has_heading = false};
+    set_name_width(p, report, first);
+    fputc('\n', p->file);
+    if (p->view == TH_ROW_FRAME)
+        th_report_print_picture(report->picture, p->format, p->file);
+}
+
+void th_bench_printer_add(void *printer, const th_report *report, uint32_t first, uint32_t count)
+{
+    assert(printer && report && first + count <= report->row_count);
+    th_bench_printer *p = printer;
+    th_sheet sheet = {0};
+    for (uint32_t r = first; r < first + count; r++) {
+        const th_row *row = &report->rows[r];
+        if (row->failure[0])
+            continue;
+        if (!p->last || (int)view_of(row) != p->view) {
+            p->failed |= !th_sheet_write_more(&sheet, p->format, &p->widths, p->file);
+            begin_view(p, report, r);
+            sheet = th_sheet_table((unsigned)p->view);
+        } else if (sheet.count == 0) {
+            sheet = th_sheet_table((unsigned)p->view);
+            if (p->view != TH_ROW_POSE && !is_same_what(p->last, row))
+                fputc('\n', p->file);
+        }
+        th_row_add(&sheet, report, row, 0);
+        p->last = row;
+    }
+    p->failed |= !th_sheet_write_more(&sheet, p->format, &p->widths, p->file);
+    fflush(p->file);
+}
+
+bool th_bench_printer_end(th_bench_printer *p, const th_report *report)
+{
+    assert(p && report);
+    print_pending_schedulers(p, report);
+    print_notes(report, p->format, p->file);
+    th_report_print_warnings(report, p->format, p->file);
+    print_summary(report, p->format, p->file);
+    return !p->failed;
 }

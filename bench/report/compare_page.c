@@ -4,6 +4,7 @@
 
 #include <throng/bench/compare.h>
 #include <throng/bench/page.h>
+#include <throng/core/text_format.h>
 
 #include <assert.h>
 #include <math.h>
@@ -12,14 +13,22 @@
 
 /* ---- changes ---- */
 
+/* The first of the estimates that have the entry's verdict; else that of the core. */
+static const th_change_estimate *estimate_of(const th_change *c)
+{
+    for (int i = 0; i < TH_ESTIMATOR_COUNT; i++)
+        if (c->estimates[i].verdict == c->verdict)
+            return &c->estimates[i];
+    return &c->estimates[TH_ESTIMATOR_CORE];
+}
+
 static bool has_change(const th_change *c)
 {
-    return isfinite(c->change);
+    return isfinite(estimate_of(c)->change);
 }
 
 /* Entries in one plot, and how it shows their changes. */
 typedef struct forest {
-    const th_comparison *comparison;
     const th_change **changes;
     uint32_t count;
     bool is_ratio; /* a ratio of times, for large changes; else percent */
@@ -32,47 +41,43 @@ static double shown(const forest *f, double change)
     return f->is_ratio ? 1 + change : 100 * change;
 }
 
-/* Smaller changes are ignored. */
-static double detectable_change(const forest *f, const th_change *c)
-{
-    return fmax(isfinite(c->floor) ? c->floor : 0, f->comparison->threshold);
-}
-
 static th_axis axis_of(forest *f)
 {
     f->is_ratio = false;
     for (uint32_t i = 0; i < f->count; i++)
-        f->is_ratio = f->is_ratio || fabs(f->changes[i]->change) > LARGE;
+        f->is_ratio = f->is_ratio || fabs(estimate_of(f->changes[i])->change) > LARGE;
     th_axis axis = f->is_ratio ? th_axis_log() : th_axis_linear();
     th_axis_include(&axis, shown(f, 0));
     for (uint32_t i = 0; i < f->count; i++) {
-        th_axis_include(&axis, shown(f, detectable_change(f, f->changes[i])));
-        th_axis_include(&axis, shown(f, -detectable_change(f, f->changes[i])));
+        th_axis_include(&axis, shown(f, estimate_of(f->changes[i])->threshold));
+        th_axis_include(&axis, shown(f, -estimate_of(f->changes[i])->threshold));
     }
     return axis;
 }
 
 static th_ink ink_of(const th_change *c)
 {
-    if (c->verdict == TH_VERDICT_REGRESSION || c->problem[0])
+    if (c->verdict == TH_VERDICT_SLOWER || c->problem[0])
         return TH_INK_VERMILION;
-    return c->verdict == TH_VERDICT_GAIN ? TH_INK_BLUE : TH_INK_GREY;
+    return c->verdict == TH_VERDICT_FASTER ? TH_INK_BLUE : TH_INK_GREY;
 }
 
 static const th_key keys[] = {{"slower, or wrong", TH_INK_VERMILION, false},
                               {"faster", TH_INK_BLUE, false},
-                              {"the same, or a baseline", TH_INK_GREY, false}};
+                              {"equivalent, hollow: inconclusive, or a baseline", TH_INK_GREY, false}};
 
 static void draw_row(th_plot *plot, const forest *f, uint32_t row)
 {
     const th_change *c = f->changes[row];
-    th_plot_interval_x(plot, ink_of(c), (th_interval){shown(f, c->interval.low), shown(f, c->interval.high)},
+    const th_change_estimate *e = estimate_of(c);
+    char interval[64] = "", verdict[96] = "";
+    th_plot_interval_x(plot, ink_of(c), (th_interval){shown(f, e->interval.low), shown(f, e->interval.high)},
                        row + 0.5);
-    char interval[64] = "";
-    if (isfinite(c->interval.low))
-        snprintf(interval, sizeof interval, " (%+.1f to %+.1f %%)", 100 * c->interval.low, 100 * c->interval.high);
-    th_plot_point(plot, ink_of(c), c->verdict == TH_VERDICT_UNKNOWN, shown(f, c->change), row + 0.5,
-                  "%s: %+.1f %%%s, %s%s%s", c->name, 100 * c->change, interval, th_verdict_name(c->verdict),
+    if (isfinite(e->interval.low))
+        snprintf(interval, sizeof interval, " (%+.1f to %+.1f %%)", 100 * e->interval.low, 100 * e->interval.high);
+    th_change_describe(c, verdict, sizeof verdict);
+    th_plot_point(plot, ink_of(c), c->verdict == TH_VERDICT_INCONCLUSIVE, shown(f, e->change), row + 0.5,
+                  "%s: %+.1f %%%s, %s%s%s", c->name, 100 * e->change, interval, verdict,
                   c->problem[0] ? "; WRONG: " : "", c->problem);
 }
 
@@ -92,8 +97,8 @@ static void draw_forest(forest *f, const char *title, const char *const *names, 
     th_plot plot = th_plot_begin(&desc, file);
     while (th_plot_next(&plot)) {
         for (uint32_t i = 0; i < f->count; i++) {
-            const double floor = detectable_change(f, f->changes[i]);
-            th_plot_band(&plot, fmax(shown(f, -floor), plot.x.low), shown(f, floor), i, i + 1);
+            const double most = estimate_of(f->changes[i])->threshold, least = 1 / (1 + most) - 1;
+            th_plot_band(&plot, shown(f, least), shown(f, most), i, i + 1);
         }
         th_plot_rule_x(&plot, shown(f, 0), "");
         for (uint32_t i = 0; i < f->count; i++)
@@ -120,7 +125,7 @@ static bool is_together(const th_change *a, const th_change *b)
 static void draw_group(const forest *all, uint32_t first, uint32_t count, const char **names, FILE *file)
 {
     char title[64];
-    forest f = {.comparison = all->comparison, .changes = all->changes + first, .count = count};
+    forest f = {.changes = all->changes + first, .count = count};
     const size_t length = group_length(f.changes[0]);
     snprintf(title, sizeof title, "%.*s", (int)(length > 0 ? length : strlen(f.changes[0]->name)), f.changes[0]->name);
     for (uint32_t i = 0; i < count; i++) {
@@ -142,7 +147,7 @@ static void draw_groups(const forest *all, const char **names, FILE *file)
 /* Draws all changed entries in one plot, since there may be many others. */
 static void draw_changed(const forest *all, const char **names, FILE *file)
 {
-    forest f = {.comparison = all->comparison, .changes = calloc(all->count, sizeof *f.changes)};
+    forest f = {.changes = calloc(all->count, sizeof *f.changes)};
     for (uint32_t i = 0; i < all->count && f.changes; i++)
         if (ink_of(all->changes[i]) != TH_INK_GREY) {
             names[f.count] = all->changes[i]->name;
@@ -155,16 +160,16 @@ static void draw_changed(const forest *all, const char **names, FILE *file)
 
 static bool draw_all(const th_comparison *comparison, FILE *file)
 {
-    forest all = {.comparison = comparison, .changes = calloc(comparison->count, sizeof *all.changes)};
+    forest all = {.changes = calloc(comparison->count, sizeof *all.changes)};
     const char **names = calloc(comparison->count, sizeof *names);
     const bool room = all.changes && names;
     for (uint32_t i = 0; i < comparison->count && room; i++)
         if (has_change(&comparison->changes[i]))
             all.changes[all.count++] = &comparison->changes[i];
     if (all.count > 0) {
-        th_html_plots(
-            "Changes",
-            "Bars: 95 % CI. Shaded: below the smallest detectable change, which is the threshold or the noise.", file);
+        th_html_plots("Changes",
+                      "Of the estimator that decided, else of the core. Bars: 95 % CI. Shaded: within the threshold.",
+                      file);
         draw_changed(&all, names, file);
         draw_groups(&all, names, file);
         th_html_plots_end(file);

@@ -20,38 +20,47 @@ static th_value time_of(double ns)
     return ns < 1e6 ? TH_SCALED(ns, 1e3, "%.2f us") : TH_SCALED(ns, 1e6, "%.2f ms");
 }
 
-static cell interval_of(th_interval interval)
+/* "+5.1 % (+4.7 to +5.6)" */
+static cell change_of(const th_change_estimate *e)
 {
     cell out = {"-"};
-    if (!isnan(interval.low))
-        snprintf(out.text, sizeof out.text, "%+.1f to %+.1f %%", 100 * interval.low, 100 * interval.high);
+    if (isnan(e->change))
+        return out;
+    snprintf(out.text, sizeof out.text, "%+.1f %%", 100 * e->change);
+    if (!isnan(e->interval.low))
+        th_append(out.text, sizeof out.text, " (%+.1f to %+.1f)", 100 * e->interval.low, 100 * e->interval.high);
     return out;
 }
 
-static void add_change(th_sheet *sheet, const th_comparison *comparison, const th_change *c)
+/* The fields of an estimator. */
+#define ESTIMATE(name, e)                                                                                              \
+    TH_FIELD(name "_verdict", TH_TEXT(th_verdict_name((e).verdict))), TH_FIELD(name "_old_ns", TH_NUMBER((e).old_ns)), \
+        TH_FIELD(name "_new_ns", TH_NUMBER((e).new_ns)), TH_FIELD(name "_change", TH_NUMBER((e).change)),              \
+        TH_FIELD(name "_low", TH_NUMBER((e).interval.low)), TH_FIELD(name "_high", TH_NUMBER((e).interval.high)),      \
+        TH_FIELD(name "_p", TH_NUMBER((e).p)), TH_FIELD(name "_detectable", TH_NUMBER((e).detectable))
+
+static void add_change(th_sheet *sheet, const th_change *c)
 {
-    const bool is_classified = !isnan(c->change) && c->verdict != TH_VERDICT_BASELINE;
-    const double detectable = fmax(c->floor, comparison->threshold);
-    const cell ci = interval_of(c->interval);
-    cell verdict;
-    snprintf(verdict.text, sizeof verdict.text, "%s%s", th_verdict_name(c->verdict), c->problem[0] ? ", WRONG" : "");
+    const th_change_estimate *core = &c->estimates[TH_ESTIMATOR_CORE], *mean = &c->estimates[TH_ESTIMATOR_MEAN],
+                             *tail = &c->estimates[TH_ESTIMATOR_TAIL];
+    const cell changes[] = {change_of(core), change_of(mean), change_of(tail)};
+    char verdict[128] = "";
+    th_change_describe(c, verdict, sizeof verdict);
+    th_append(verdict, sizeof verdict, "%s", c->problem[0] ? "; WRONG" : "");
     const th_figure figures[] = {
         TH_FIGURE("name", "<entry", TH_TEXT(c->name)),
         TH_FIELD("verdict", TH_TEXT(th_verdict_name(c->verdict))),
-        TH_FIGURE("old_ns", ">old", time_of(c->old_ns)),
-        TH_FIGURE("new_ns", ">new", time_of(c->new_ns)),
-        TH_FIGURE("change", ">change", TH_SHARE(c->change, "%+.1f %%")),
-        TH_FIELD("change_low", TH_NUMBER(c->interval.low)),
-        TH_FIELD("change_high", TH_NUMBER(c->interval.high)),
-        TH_COLUMN(">95 % CI", TH_TEXT(ci.text)),
-        TH_FIGURE("p", ">p", TH_REAL(c->p, c->p < 0.001 ? "%.0e" : "%.3f")),
-        TH_FIELD("noise_floor", TH_NUMBER(c->floor)),
-        TH_COLUMN(">smallest detectable",
-                  TH_IF_KNOWN(is_classified && c->verdict != TH_VERDICT_UNKNOWN, TH_SHARE(detectable, "%.1f %%"))),
-        TH_COLUMN("<verdict", TH_TEXT(verdict.text)),
-        TH_FIELD("unit", TH_TEXT(c->unit == TH_UNIT_PROCESS ? "process" : "repetition")),
-        TH_FIELD("old_units", TH_COUNT(c->counts[0])),
-        TH_FIELD("new_units", TH_COUNT(c->counts[1])),
+        TH_COLUMN(">+old", time_of(core->old_ns)),
+        TH_COLUMN(">+new", time_of(core->new_ns)),
+        TH_COLUMN(">core", TH_TEXT(changes[0].text)),
+        TH_COLUMN(">mean", TH_TEXT(changes[1].text)),
+        TH_COLUMN(">tail", TH_TEXT(changes[2].text)),
+        TH_COLUMN("<verdict", TH_TEXT(verdict)),
+        ESTIMATE("core", *core),
+        ESTIMATE("mean", *mean),
+        ESTIMATE("tail", *tail),
+        TH_FIELD("old_processes", TH_COUNT(c->counts[0])),
+        TH_FIELD("new_processes", TH_COUNT(c->counts[1])),
         TH_FIELD("problem", TH_TEXT(c->problem[0] ? c->problem : NULL)),
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
@@ -60,7 +69,7 @@ static void add_change(th_sheet *sheet, const th_comparison *comparison, const t
 static th_sheet with_changes(th_sheet sheet, const th_comparison *c)
 {
     for (uint32_t i = 0; i < c->count; i++)
-        add_change(&sheet, c, &c->changes[i]);
+        add_change(&sheet, &c->changes[i]);
     return sheet;
 }
 
@@ -80,13 +89,18 @@ static json_t *source_json(const th_result_file *results)
 json_t *th_comparison_json(const th_comparison *c)
 {
     assert(c);
-    json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:b}", "old", source_json(c->old_results), "new",
-                             source_json(c->new_results), "threshold", th_json_real(c->threshold), "alpha",
-                             th_json_real(TH_COMPARE_ALPHA), "good", !th_comparison_is_bad(c));
-    return th_json_merge(
-        json, json_pack("{s:i, s:i, s:i, s:O, s:O, s:o}", "regressions", (int)c->verdicts[TH_VERDICT_REGRESSION],
-                        "gains", (int)c->verdicts[TH_VERDICT_GAIN], "problems", (int)c->problems, "differences",
-                        c->differences, "warnings", c->warnings, "entries", with_changes(th_sheet_json(0), c).objects));
+    const uint32_t *v = c->verdicts;
+    json_t *json =
+        json_pack("{s:i, s:o, s:o, s:o, s:o, s:i, s:b, s:b}", "throng_schema_version", TH_SCHEMA_VERSION, "old",
+                  source_json(c->old_results), "new", source_json(c->new_results), "threshold",
+                  th_json_real(c->threshold), "alpha", th_json_real(TH_COMPARE_ALPHA), "looks", (int)c->looks,
+                  "interleaved", c->interleaved, "good", th_comparison_outcome(c) == TH_OUTCOME_GOOD);
+    json =
+        th_json_merge(json, json_pack("{s:i, s:i, s:i, s:i, s:i}", "slower", (int)v[TH_VERDICT_SLOWER], "faster",
+                                      (int)v[TH_VERDICT_FASTER], "equivalent", (int)v[TH_VERDICT_EQUIVALENT],
+                                      "inconclusive", (int)v[TH_VERDICT_INCONCLUSIVE], "problems", (int)c->problems));
+    return th_json_merge(json, json_pack("{s:O, s:O, s:o}", "differences", c->differences, "warnings", c->warnings,
+                                         "entries", with_changes(th_sheet_json(0), c).objects));
 }
 
 bool th_comparison_csv(const th_comparison *c, FILE *file)
@@ -125,11 +139,8 @@ static void print_texts(const json_t *texts, const char *prefix, th_format forma
 void th_comparison_summarize(const th_comparison *c, char *out, size_t size)
 {
     const uint32_t *v = c->verdicts;
-    th_append(out, size, "%u regression%s, %u gain%s, %u the same", v[TH_VERDICT_REGRESSION],
-              th_plural(v[TH_VERDICT_REGRESSION]), v[TH_VERDICT_GAIN], th_plural(v[TH_VERDICT_GAIN]),
-              v[TH_VERDICT_SAME]);
-    if (v[TH_VERDICT_UNKNOWN])
-        th_append(out, size, ", %u unknown", v[TH_VERDICT_UNKNOWN]);
+    th_append(out, size, "%u slower, %u faster, %u equivalent, %u inconclusive", v[TH_VERDICT_SLOWER],
+              v[TH_VERDICT_FASTER], v[TH_VERDICT_EQUIVALENT], v[TH_VERDICT_INCONCLUSIVE]);
     if (v[TH_VERDICT_UNTIMED])
         th_append(out, size, ", %u without times", v[TH_VERDICT_UNTIMED]);
     if (v[TH_VERDICT_BASELINE])
@@ -156,10 +167,12 @@ bool th_comparison_print_figures(const th_comparison *c, th_format format, FILE 
     const bool printed = th_sheet_write(&changes, format, file);
     fputc('\n', file);
     print_summary(c, format, file);
-    th_write_line(file, format,
-                  "A change counts if it is larger than the smallest detectable change and has p < %.2g. CI: %.0f %% "
-                  "confidence, by bootstrap. p: rank test, corrected for all entries (Holm).",
-                  TH_COMPARE_ALPHA, 100 * TH_CONFIDENCE);
+    th_write_line(
+        file, format,
+        "Core: 5th percentile; mean; tail: 95th percentile of wall time; with %.0f %% CI over processes. Slower, "
+        "faster: p < %.2g over all of them together (Holm), by more than %.3g %% (core), %.3g %% (mean) or "
+        "%.3g %% (tail). Equivalent: CI of core and mean within that.",
+        100 * TH_CONFIDENCE, TH_COMPARE_ALPHA, 100 * c->threshold, 200 * c->threshold, 400 * c->threshold);
     return printed;
 }
 

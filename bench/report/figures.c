@@ -104,6 +104,13 @@ json_t *th_sheet_object(th_sheet *sheet)
     return object;
 }
 
+bool th_sheet_write_more(th_sheet *sheet, th_format format, th_table_widths *widths, FILE *file)
+{
+    const bool written = sheet->count == 0 || th_table_write_more(sheet->table, format, widths, file);
+    th_table_destroy(sheet->table);
+    return written;
+}
+
 bool th_sheet_write(th_sheet *sheet, th_format format, FILE *file)
 {
     const bool written = sheet->count == 0 || th_table_write(sheet->table, format, file);

@@ -47,7 +47,7 @@ typedef struct th_value {
 
 typedef struct th_figure {
     const char *name;   /* in JSON and CSV; NULL: only in tables */
-    const char *column; /* its heading, with '<' or '>' in front as in table.h; NULL: only in JSON */
+    const char *column; /* its heading, with '<' or '>', and '+', in front as in table.h; NULL: only in JSON */
     th_value value;
     unsigned views; /* of sheets that have one: the views that show it */
 } th_figure;
@@ -75,7 +75,9 @@ void th_sheet_add(th_sheet *sheet, const th_figure *figures, size_t count);
 /* The only JSON object; ends the sheet. */
 json_t *th_sheet_object(th_sheet *sheet);
 
-/* Writes the table and ends the sheet. Without records nothing is written. False when memory is out. */
+/* Writes the table and ends the sheet. Without records nothing is written. False when memory is out. more: as
+ * th_table_write_more. */
+bool th_sheet_write_more(th_sheet *sheet, th_format format, th_table_widths *widths, FILE *file);
 bool th_sheet_write(th_sheet *sheet, th_format format, FILE *file);
 
 #endif

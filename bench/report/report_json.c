@@ -1,5 +1,6 @@
 /* A report as JSON and as CSV. */
 #include "row_figures.h"
+#include "row_interval.h"
 
 #include <assert.h>
 #include <math.h>
@@ -56,6 +57,10 @@ static json_t *repetition_json(const th_report *report, const th_row *row, uint3
     json = add_times(json, row, row->iterations, real / unit, cpu / unit);
     if (repetition < row->core_clock_ns.count)
         json = th_json_set(json, "core_clock_ns", th_json_real(row->core_clock_ns.values[repetition]));
+    if (repetition < row->start_ns.count)
+        json = th_json_merge(json, json_pack("{s:o, s:i}", "start_ns",
+                                             th_json_count((uint64_t)row->start_ns.values[repetition]), "order",
+                                             (int)row->order.values[repetition]));
     return th_json_merge(json, json_pack("{s:i, s:i}", "repetition_index", (int)repetition, "process",
                                          (int)process_of(row, repetition)));
 }
@@ -63,10 +68,11 @@ static json_t *repetition_json(const th_report *report, const th_row *row, uint3
 /* CI of the median, and the number of outliers. */
 static json_t *median_json(const th_row *row, uint32_t outliers)
 {
-    const th_interval interval = th_median_interval(&row->real_ns);
-    return json_pack("{s:o, s:o, s:o, s:i}", "real_time_low", th_json_real(interval.low / unit_ns(row)),
+    const th_interval interval = th_row_interval(row);
+    return json_pack("{s:o, s:o, s:o, s:s, s:i}", "real_time_low", th_json_real(interval.low / unit_ns(row)),
                      "real_time_high", th_json_real(interval.high / unit_ns(row)), "confidence",
-                     th_json_real(TH_CONFIDENCE), "outliers", (int)outliers);
+                     th_json_real(TH_CONFIDENCE), "interval_unit", th_row_interval_unit(row), "outliers",
+                     (int)outliers);
 }
 
 /* The coefficient of variation has no time unit. */
@@ -124,11 +130,13 @@ static json_t *positive_or_null(double value)
 /* The machine, and the settings of this run. */
 static json_t *context_json(const th_report *report)
 {
-    json_t *own = json_pack(
-        "{s:o, s:o, s:o, s:o, s:b, s:i}", "external_cpu_load", th_json_real(report->interference.external_cpu_load),
-        "steal_cpu_load", th_json_real(report->interference.steal_cpu_load), "throttled_s",
-        th_json_real(report->interference.throttled_s), "precision", positive_or_null(report->precision), "dry_run",
-        report->is_dry_run, "processes", (int)report->process_count);
+    json_t *own =
+        json_pack("{s:o, s:o, s:o, s:o, s:b, s:b, s:i, s:o}", "external_cpu_load",
+                  th_json_real(report->interference.external_cpu_load), "steal_cpu_load",
+                  th_json_real(report->interference.steal_cpu_load), "throttled_s",
+                  th_json_real(report->interference.throttled_s), "precision", positive_or_null(report->precision),
+                  "dry_run", report->is_dry_run, "partial", report->is_partial, "processes", (int)report->process_count,
+                  "seed", json_sprintf("%llu", (unsigned long long)report->seed));
     json_t *repetition = json_pack("{s:o, s:o}", "repetition_ms", positive_or_null((double)report->repetition_ns / 1e6),
                                    "repetition_frames", positive_or_null(report->iterations));
     return th_json_merge(th_context_json(&report->context), th_json_merge(own, repetition));

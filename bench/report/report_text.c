@@ -84,6 +84,8 @@ void th_report_print_picture(const json_t *picture, th_format format, FILE *file
 void th_report_print_conditions(const th_report *report, th_format format, FILE *file)
 {
     assert(report && file);
+    if (report->is_partial)
+        th_write_line(file, format, "PARTIAL RESULT: the measurement was interrupted.");
     if (report->scene)
         print_scene(report->scene, format, file);
     print_machine(&report->context, format, file);
@@ -114,7 +116,7 @@ void th_report_print_warnings(const th_report *report, th_format format, FILE *f
 
 void th_print_gap(th_format format, FILE *file)
 {
-    fputs(format == TH_FORMAT_TEXT ? "\n" : "", file);
+    fputs(format == TH_FORMAT_TEXT || format == TH_FORMAT_WIDE ? "\n" : "", file);
 }
 
 bool th_tables_print_figures(const th_tables *tables, const th_report *report, const void *result, th_format format,

@@ -1,5 +1,7 @@
 #include "row_figures.h"
 
+#include "row_interval.h"
+
 #include <throng/anim/crowd.h>
 
 #include <math.h>
@@ -75,7 +77,7 @@ static text keys_of(const th_row *row)
 static th_value overhead_of(const th_row *row)
 {
     const double call_ns = th_row_own(row, "overhead_ns"), chunk_ns = th_row_own(row, "chunk_ns");
-    return isfinite(chunk_ns) ? TH_REAL(chunk_ns, "%.2f ns/chunk") : TH_SCALED(call_ns, 1e3, "%.2f us");
+    return isfinite(chunk_ns) ? TH_REAL(chunk_ns, "%.2f ns") : TH_SCALED(call_ns, 1e3, "%.2f us");
 }
 
 enum {
@@ -91,8 +93,8 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
     const th_samples none = {0}, *samples = sheet->view == TH_ROW_JSON ? &none : &row->real_ns;
     const th_stats real = th_samples_stats(samples);
     const th_stats cpu = th_samples_stats(sheet->view == TH_ROW_CSV ? &row->cpu_ns : &none);
-    const th_interval ci = th_median_interval(sheet->view == TH_ROW_CSV ? samples : &none);
-    const double half_width = th_median_ci_half_width(sheet->is_table ? samples : &none);
+    const th_interval ci = sheet->view == TH_ROW_CSV ? th_row_interval(row) : (th_interval){0};
+    const double half_width = sheet->is_table ? th_row_ci_half_width(row) : (double)NAN;
     const bool is_pose = sheet->view == TH_ROW_POSE, is_crowd = row->characters > 0;
     const double bone_ns = real.median / (double)row->bones;
     const double tutorial_ns = is_pose ? bone_ns_of(report, "pose/tutorial") : (double)NAN;
@@ -105,18 +107,19 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
     snprintf(repetitions.text, sizeof repetitions.text, "%u x %u", real.count, row->iterations);
     const th_figure figures[] = {
         {"name", "<entry", TH_TEXT(row->name), NAMED},
-        {"threads", ">threads", TH_COUNT(row->threads), TH_ROW_CSV | TH_ROW_JOB | TH_ROW_DRY | TH_ROW_FAILED},
+        {"threads", ">+threads", TH_COUNT(row->threads), TH_ROW_CSV | TH_ROW_JOB | TH_ROW_DRY | TH_ROW_FAILED},
         {"repetitions", NULL, TH_COUNT(row->real_ns.count), TH_ROW_CSV},
         {"iterations", NULL, TH_COUNT(row->iterations), TH_ROW_CSV},
-        {NULL, ">characters", TH_DIGITS(row->characters), TH_ROW_FRAME},
+        {NULL, ">+characters", TH_DIGITS(row->characters), TH_ROW_FRAME},
         {NULL, ">visible", TH_DIGITS(th_row_own(row, "visible")), TH_ROW_FRAME},
         {"median_ns", ">us/call", TH_SCALED(real.median, 1e3, "%.2f"), TH_ROW_CSV | TH_ROW_JOB},
         {NULL, ">ms/frame", TH_SCALED(real.median, 1e6, "%.3f"), TH_ROW_FRAME},
         {"median_low_ns", NULL, TH_NUMBER(ci.low), TH_ROW_CSV},
         {"median_high_ns", NULL, TH_NUMBER(ci.high), TH_ROW_CSV},
+        {"interval_unit", NULL, TH_TEXT(th_row_interval_unit(row)), TH_ROW_CSV},
         {"mean_ns", NULL, TH_NUMBER(real.mean), TH_ROW_CSV},
-        {"min_ns", ">min", TH_SCALED(real.min, 1e3, "%.2f"), TH_ROW_CSV | TH_ROW_JOB},
-        {NULL, ">min", TH_SCALED(real.min, 1e6, "%.3f"), TH_ROW_FRAME},
+        {"min_ns", ">+min", TH_SCALED(real.min, 1e3, "%.2f"), TH_ROW_CSV | TH_ROW_JOB},
+        {NULL, ">+min", TH_SCALED(real.min, 1e6, "%.3f"), TH_ROW_FRAME},
         {"max_ns", NULL, TH_NUMBER(real.max), TH_ROW_CSV},
         {"p95_ns", NULL, TH_NUMBER(real.p95), TH_ROW_CSV},
         {"p99_ns", NULL, TH_NUMBER(real.p99), TH_ROW_CSV},
@@ -136,23 +139,24 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
         {NULL, best.text, TH_REAL(bone_ns / best_ns, "%.*fx"), compared},
         {NULL, ">vs redraw", TH_REAL(th_row_own(row, "vs_redraw"), "%.*fx"), TH_ROW_FRAME},
         {NULL, ">cull", TH_REAL(th_row_own(row, "cull_ms"), "%.3f"), TH_ROW_FRAME},
-        {NULL, ">wait", TH_REAL(th_row_own(row, "wait_ms"), "%.3f"), TH_ROW_FRAME},
+        {NULL, ">+wait", TH_REAL(th_row_own(row, "wait_ms"), "%.3f"), TH_ROW_FRAME},
         {NULL, ">pose", TH_REAL(th_row_own(row, "pose_ms"), "%.3f"), TH_ROW_FRAME},
         {NULL, ">draw", TH_REAL(th_row_own(row, "draw_ms"), "%.3f"), TH_ROW_FRAME},
-        {NULL, ">speed-up", TH_REAL(th_row_own(row, "speed_up"), "%.*fx"), TH_ROW_JOB},
+        {NULL, ">+speed-up", TH_REAL(th_row_own(row, "speed_up"), "%.*fx"), TH_ROW_JOB},
         {NULL, ">efficiency", TH_SHARE(th_row_own(row, "efficiency"), "%.*f %%"), TH_ROW_JOB},
-        {NULL, ">efficiency at p90", TH_SHARE(th_row_own(row, "efficiency_at_p90"), "%.*f %%"), TH_ROW_JOB},
+        {NULL, ">+efficiency at p90", TH_SHARE(th_row_own(row, "efficiency_at_p90"), "%.*f %%"), TH_ROW_JOB},
         {NULL, ">overhead", overhead_of(row), TH_ROW_JOB},
         {NULL, ">idle cores", TH_REAL(th_row_own(row, "idle_cores"), "%.*f"), TH_ROW_JOB},
         {"max_error", ">max error", TH_IF_GIVEN(row->checked, TH_REAL(row->max_error, "%.2g")), JSON | CHECKED},
         {"error_vs_source", ">error vs source",
          TH_IF_GIVEN(row->checked && row->overrides, TH_REAL(row->error_vs_source, "%.2g")), JSON | TH_ROW_VARIATION},
-        {NULL, ">key bytes", TH_TEXT(keys.text), TH_ROW_VARIATION},
-        {"palette_hash", "<palette hash", TH_IF_GIVEN(row->checked, TH_HASH(row->palette_hash)), JSON | CHECKED},
+        {NULL, ">+key bytes", TH_TEXT(keys.text), TH_ROW_VARIATION},
+        {"palette_hash", sheet->view == TH_ROW_DRY ? "<palette hash" : "<+palette hash",
+         TH_IF_GIVEN(row->checked, TH_HASH(row->palette_hash)), JSON | CHECKED},
         {"moving", NULL, TH_IF_GIVEN(row->checked, TH_FLAG(row->moving)), JSON},
-        {NULL, ">frames", TH_TEXT(repetitions.text), POSES | TH_ROW_FRAME},
-        {NULL, ">calls", TH_TEXT(repetitions.text), TH_ROW_JOB},
-        {NULL, ">MAD", TH_SHARE(th_stats_relative_mad(&real), "%.*f %%"), TIMED},
+        {NULL, ">+frames", TH_TEXT(repetitions.text), POSES | TH_ROW_FRAME},
+        {NULL, ">+calls", TH_TEXT(repetitions.text), TH_ROW_JOB},
+        {NULL, ">+MAD", TH_SHARE(th_stats_relative_mad(&real), "%.*f %%"), TIMED},
         {NULL, ">95 % CI", TH_SHARE(half_width, "+-%.*f %%"), TIMED},
         {NULL, "<check",
          TH_TEXT(row->failure[0] ? row->failure

@@ -42,15 +42,15 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
         {"efficiency_interval", NULL, TH_JSON(interval_json), CURVE},
         {NULL, ">efficiency", TH_TEXT(index == curve->first ? "100 %" : efficiency.text), TABLE},
         {"karp_flatt", NULL, TH_NUMBER(p->karp_flatt), JSON},
-        {NULL, ">Karp-Flatt", isnan(p->karp_flatt) ? TH_TEXT("") : TH_SHARE(p->karp_flatt, "%.1f %%"), TABLE},
+        {NULL, ">+Karp-Flatt", isnan(p->karp_flatt) ? TH_TEXT("") : TH_SHARE(p->karp_flatt, "%.1f %%"), TABLE},
         {"busy", ">busy", TH_SHARE(p->busy, "%.0f %%"), TABLE | ROW},
         {"idle_at_end", ">idle at end", TH_SHARE(p->idle_at_end, "%.1f %%"), TABLE | ROW},
         {"serial", NULL, TH_NUMBER(p->serial), ROW},
-        {"imbalance", ">imbalance", TH_SHARE(p->imbalance, "%.1f %%"), TABLE | ROW},
+        {"imbalance", ">+imbalance", TH_SHARE(p->imbalance, "%.1f %%"), TABLE | ROW},
         {"work_us_per_frame", NULL, TH_NUMBER(p->work_ns / 1000), ROW},
-        {NULL, ">MAD", TH_SHARE(p->relative_mad, "%.1f %%"), TABLE},
+        {NULL, ">+MAD", TH_SHARE(p->relative_mad, "%.1f %%"), TABLE},
         {NULL, ">95 % CI", TH_SHARE(half_width, "+-%.1f %%"), TABLE},
-        {NULL, "<palette hash", TH_HASH(row->palette_hash), TABLE},
+        {NULL, "<+palette hash", TH_HASH(row->palette_hash), TABLE},
     };
     th_sheet_add(sheet, figures, sizeof figures / sizeof *figures);
     json_decref(interval_json);
@@ -193,7 +193,7 @@ static bool print_memory(const th_scale *scale, th_format format, FILE *file)
 
 /* ---- the map of all curves ---- */
 
-enum { MAP_COLUMNS = 12 };
+enum { MAP_COLUMNS = 8 };
 
 /* The parameters in which the curves differ. */
 typedef struct varied {
@@ -375,9 +375,11 @@ static bool print_figures(const void *result, th_format format, FILE *file)
     th_write_line(
         file, format,
         "Medians of %u repetition%s in random order, of one process: another one may differ by more than the intervals "
-        "say. MAD: median absolute deviation, relative to the median. %.0f %% CI: half-width, relative to the median. "
-        "[low, high]: at the same confidence, from resampled rounds.",
-        repetitions, th_plural(repetitions), 100 * TH_CONFIDENCE);
+        "say. %s%.0f %% CI: half-width, relative to the median. [low, high]: at the same confidence, from resampled "
+        "rounds.%s",
+        repetitions, th_plural(repetitions),
+        format == TH_FORMAT_TEXT ? "" : "MAD: median absolute deviation, relative to the median. ", 100 * TH_CONFIDENCE,
+        format == TH_FORMAT_TEXT ? " --wide shows more columns." : "");
     return printed;
 }
 

@@ -1,5 +1,6 @@
 /* The warnings of a report, as text. */
 #include "row_figures.h"
+#include "row_interval.h"
 
 #include <throng/bench/rank_test.h>
 #include <throng/bench/report.h>
@@ -57,6 +58,19 @@ static bool stands_still(const th_report *report)
         if (report->rows[r].checked && !report->rows[r].moving && !report->rows[r].failure[0])
             return true;
     return false;
+}
+
+static void warn_of_interruption(const th_report *report, json_t **warnings)
+{
+    uint32_t timed = 0;
+    for (uint32_t r = 0; r < report->row_count; r++)
+        timed += report->rows[r].real_ns.count > 0;
+    if (report->is_partial)
+        th_json_append_format(warnings,
+                              "partial result: the measurement was interrupted; %u of %u entr%s measured, in "
+                              "%u process%s",
+                              timed, report->row_count, report->row_count == 1 ? "y was" : "ies were",
+                              report->process_count, report->process_count == 1 ? "" : "es");
 }
 
 static void warn_of_skipped(const th_report *report, json_t **warnings)
@@ -160,7 +174,7 @@ static void warn_of_samples(const th_report *report, json_t **warnings)
         if (!is_timed(row))
             continue;
         timed++;
-        const double precision = th_median_ci_half_width(&row->real_ns);
+        const double precision = th_row_ci_half_width(row);
         const double drift = drift_of(row, DRIFT_RISK / report->row_count);
         const double steps = th_samples_stats(&row->real_ns).min * row->iterations_timed_at_once / step_ns;
         if (row->real_ns.count < TH_REPORT_MIN_REPETITIONS)
@@ -205,6 +219,7 @@ json_t *th_report_warnings(const th_report *report)
 {
     assert(report);
     json_t *warnings = json_array();
+    warn_of_interruption(report, &warnings);
     warn_of_clips(report->scene, &warnings);
     warn_of_skipped(report, &warnings);
     if (stands_still(report))

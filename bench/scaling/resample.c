@@ -193,7 +193,10 @@ th_result th_scale_resample(const th_experiment *s, th_error *err)
     if (has_room && has_rounds)
         resample(&r);
     const th_bottleneck_input figures = input_of(s, out->points, out->parts);
-    if (th_report_failure(&out->report))
+    if (out->report.is_partial)
+        snprintf(out->bottleneck.text, sizeof out->bottleneck.text,
+                 "The measurement was interrupted, so the bottleneck is unknown.");
+    else if (th_report_failure(&out->report))
         snprintf(out->bottleneck.text, sizeof out->bottleneck.text,
                  "The palettes are wrong, so the times mean nothing.");
     else if (has_room)

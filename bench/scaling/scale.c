@@ -161,7 +161,7 @@ static th_result time_configs(const th_experiment *s, th_error *err)
                                    .check = s->configs[i].frame ? check_left : NULL,
                                    .ctx = &s->configs[i],
                                    .row = &s->out->report.rows[i]};
-    th_measure(&measure, subjects, count);
+    s->out->report.is_partial = !th_measure(&measure, subjects, count);
     for (uint32_t i = 0; i < s->out->point_count; i++)
         th_validate_floor(s->configs[i].crowd, s->palette, &s->out->report.rows[i]);
     free(subjects);
@@ -366,8 +366,10 @@ static th_result run_experiment(const th_experiment *s, th_error *err)
     if (result == TH_OK)
         result = time_configs(s, err);
     out->report.interference = th_interference_end(&begin);
-    if (result == TH_OK)
+    if (result == TH_OK && !out->report.is_partial)
         result = time_memory(s, err);
+    if (measure.stop && *measure.stop)
+        th_report_interrupt(&out->report);
     if (result == TH_OK && !out->report.is_dry_run)
         result = summarize(s, err);
     th_tracer_next(s->desc.tracer, "trace");

@@ -70,6 +70,7 @@ th_bench_names th_bench_list(const char *filter, const th_external_benchmarks *e
 typedef struct progress {
     const th_measure_desc *outer;
     uint32_t comparison, comparisons;
+    uint32_t first, count, entries; /* of the comparison, and of all */
 } progress;
 
 static void tell_progress(void *ctx, const th_measure_state *state)
@@ -78,6 +79,7 @@ static void tell_progress(void *ctx, const th_measure_state *state)
     th_measure_state told = *state;
     told.comparison = p->comparison;
     told.comparisons = p->comparisons;
+    told.done = (p->first + state->done * p->count) / p->entries;
     p->outer->progress(p->outer->progress_ctx, &told);
 }
 
@@ -132,14 +134,14 @@ static th_result prepare_fixture(th_fixture *fixture, th_entry *entries, uint32_
 }
 
 static th_result run_group(th_entry *entries, uint32_t count, const th_bench_desc *desc, th_fixture *fixture,
-                           th_row *rows, th_error *err)
+                           th_report *report, uint32_t first, th_error *err)
 {
+    th_row *rows = report->rows + first;
     th_subject subjects[TH_BENCH_MAX_ENTRIES];
     th_tracer_begin(desc->tracer, "prepare");
     th_result result = prepare_fixture(fixture, entries, count, err);
     for (uint32_t i = 0; i < count && result == TH_OK; i++) {
         const th_entry *e = &entries[i];
-        memcpy(rows[i].name, e->name, sizeof rows[i].name);
         result = e->create(&entries[i], desc, fixture, &rows[i], err);
         subjects[i] = (th_subject){e->before, e->run, e->timed_run, e->after, e->check, e->subject, &rows[i]};
     }
@@ -147,7 +149,7 @@ static th_result run_group(th_entry *entries, uint32_t count, const th_bench_des
         th_measure_desc measure = desc->measure;
         measure.lap = entries->lap;
         th_tracer_next(desc->tracer, "measure");
-        th_measure(&measure, subjects, count);
+        report->is_partial = !th_measure(&measure, subjects, count);
         if (!measure.is_dry_run)
             summarize(entries, count, rows);
         th_tracer_next(desc->tracer, "trace");
@@ -170,20 +172,38 @@ static uint32_t group_length(const plan *p, uint32_t first)
     return end - first;
 }
 
-/* Entries that are compared are measured together. Nothing else exists meanwhile: other entries' threads might run. */
-static th_result run_groups(plan *p, const th_bench_desc *desc, th_fixture *fixture, th_row *rows, th_error *err)
+/* What is drawn is known once something was. */
+static void describe_picture(const th_external_benchmarks *external, th_report *out)
 {
+    json_decref(out->picture);
+    out->picture = external->describe(external->ctx);
+}
+
+/* Entries that are compared are measured together. Nothing else exists meanwhile: other entries' threads might run. */
+static th_result run_groups(plan *p, const th_bench_desc *desc, th_fixture *fixture, th_report *out, th_error *err)
+{
+    const volatile sig_atomic_t *stop = desc->measure.stop;
     th_bench_desc inner = *desc;
-    progress told = {.outer = &desc->measure};
+    progress told = {.outer = &desc->measure, .entries = p->count};
     inner.measure.progress = desc->measure.progress ? tell_progress : NULL;
     inner.measure.progress_ctx = &told;
     for (uint32_t i = 0; i < p->count; i += group_length(p, i))
         told.comparisons++;
     th_result result = TH_OK;
-    for (uint32_t i = 0; i < p->count && result == TH_OK; i += group_length(p, i)) {
+    for (uint32_t i = 0; i < p->count && result == TH_OK && !out->is_partial; i += told.count) {
         told.comparison++;
-        result = run_group(p->entries + i, group_length(p, i), &inner, fixture, rows + i, err);
+        told.first = i;
+        told.count = group_length(p, i);
+        out->is_partial = stop && *stop;
+        if (!out->is_partial)
+            result = run_group(p->entries + i, told.count, &inner, fixture, out, i, err);
+        if (result == TH_OK && i + told.count > p->count - p->external_count)
+            describe_picture(desc->external, out);
+        if (result == TH_OK && desc->finished)
+            desc->finished(desc->finished_ctx, out, i, told.count);
     }
+    if (out->is_partial)
+        th_report_interrupt(out);
     return result;
 }
 
@@ -192,13 +212,17 @@ static th_result run_all(plan *p, const th_bench_desc *desc, th_report *out, th_
     th_fixture fixture;
     th_result result = th_fixture_init(&fixture, &desc->scene, err);
     fixture.steps_per_us = p->jobs_count > 0 ? th_work_calibrate() : 0;
+    for (uint32_t i = 0; i < p->count; i++)
+        memcpy(out->rows[i].name, p->entries[i].name, sizeof out->rows[i].name);
+    if (p->pose_count + p->external_count > 0)
+        out->scene = th_scene_json(NULL, &desc->scene); /* without what compiling shows */
     if (result == TH_OK)
-        result = run_groups(p, desc, &fixture, out->rows, err);
-    if (result == TH_OK && p->pose_count + p->external_count > 0)
+        result = run_groups(p, desc, &fixture, out, err);
+    if (result == TH_OK && out->scene) {
+        json_decref(out->scene);
         out->scene =
             th_scene_json(fixture.base_scenes[TH_SAMPLING_COMPILED][desc->scene.compile.interpolation], &desc->scene);
-    if (result == TH_OK && p->external_count > 0)
-        out->picture = desc->external->describe(desc->external->ctx);
+    }
     th_fixture_fini(&fixture);
     return result;
 }

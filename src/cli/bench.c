@@ -1,6 +1,7 @@
 /* throng bench: the speed and accuracy of poses, and the cost of the job system. */
 #include "bench_frames.h"
 #include "bench_programs.h"
+#include "interrupt.h"
 #include "measure_options.h"
 #include "options.h"
 #include "processes.h"
@@ -11,6 +12,8 @@
 #include <throng/core/clock.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
+
+#include <signal.h>
 
 /* ---- the names of the entries ---- */
 
@@ -28,7 +31,7 @@ static bool write_names(const void *result, th_form form, const char *command, F
     (void)command;
     if (form == TH_FORM_JSON)
         return th_output_json(names_json(names), 12, file);
-    if (form == TH_FORM_TEXT) {
+    if (form == TH_FORM_TEXT || form == TH_FORM_WIDE) {
         for (uint32_t i = 0; i < names->count; i++)
             fprintf(file, "%s\n", names->names[i]);
         return true;
@@ -99,6 +102,43 @@ static const char *filter_of(const th_options *o)
     return o->bench.roofline && !o->filter ? "^pose/.*/f|^ceiling/" : o->filter;
 }
 
+/* Text is printed while it is measured, if this process measures all of it. */
+typedef struct live {
+    th_bench_printer printer;
+    bool is_wanted, is_used;
+} live;
+
+static void print_finished(void *ctx, const th_report *report, uint32_t first, uint32_t count)
+{
+    live *l = ctx;
+    th_progress_end();
+    th_bench_printer_add(&l->printer, report, first, count);
+    l->is_used = l->printer.last != NULL;
+}
+
+/* What write_rest gets. */
+typedef struct live_result {
+    live *live;
+    const th_report *report;
+} live_result;
+
+static live live_of(const th_options *o, uint32_t processes)
+{
+    return (live){
+        .printer = {.format = o->output.wide ? TH_FORMAT_WIDE : TH_FORMAT_TEXT, .file = stdout},
+        .is_wanted = !o->output.json && processes == 1 && !o->measure.is_dry_run,
+    };
+}
+
+/* Text of which the tables are already printed. */
+static bool write_rest(const void *result, th_form form, const char *command, FILE *file)
+{
+    const live_result *both = result;
+    if (file == stdout && both->live->is_used)
+        return th_bench_printer_end(&both->live->printer, both->report);
+    return write_report(both->report, form, command, file);
+}
+
 static int run_bench(const th_options *o, th_run *run, const th_model_set *model_set, const th_measure_desc *measure,
                      th_bench_programs *programs, uint32_t processes)
 {
@@ -110,6 +150,9 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     th_bench_frames_init(&frames, &drawn, &o->picture);
     const th_external_benchmarks drawing = th_bench_frames_external(&frames);
     const th_external_benchmarks external = th_bench_programs_join(programs, &drawing);
+    live shown = live_of(o, processes);
+    if (o->output.out || o->output.report || o->output.save)
+        signal(SIGPIPE, SIG_IGN); /* files are written although nobody reads the text any more */
     const th_bench_desc desc = {
         .scene = th_model_set_scene_desc(model_set, &o->crowd),
         .threads = o->crowd.jobs.threads,
@@ -117,19 +160,23 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
         .tracer = run->tracer,
         .filter = filter_of(o),
         .external = &external,
+        .finished = shown.is_wanted ? print_finished : NULL,
+        .finished_ctx = &shown,
     };
+    th_progress_begin();
     const th_result result = measure_with(programs, &desc, &report, &err);
     th_bench_frames_fini(&frames);
     th_progress_end();
     if (result != TH_OK)
         return th_fail_with(&err);
-    int code = TH_EXIT_ENVIRONMENT;
-    if (is_all_skipped(&report))
+    int code = report.is_partial ? th_interrupt_code() : TH_EXIT_ENVIRONMENT;
+    const bool has_result = !is_all_skipped(&report);
+    if (!has_result)
         th_complain("%s", th_report_skipped(&report)->failure);
     else
         code = th_processes_add(run, processes, &report);
-    if (code == TH_EXIT_GOOD)
-        code = th_output_report(run, &o->output, write_report, &report, &report);
+    if (has_result && code == TH_EXIT_GOOD)
+        code = th_output_report(run, &o->output, write_rest, &(live_result){&shown, &report}, &report);
     th_report_fini(&report);
     return code;
 }

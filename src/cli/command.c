@@ -44,7 +44,8 @@ const th_command th_command_table[] = {
             "skipped without OpenGL. --external adds entries of other programs, which are compared with poses.\n"
             "Compared entries are repeated in rounds, in random order, so that a slow phase of the machine\n"
             "affects all of them, until the medians reach --precision or --max-time is over. Doubtful results\n"
-            "come with a warning that says why.\n",
+            "come with a warning that says why. Rows are printed as they finish. Ctrl-C ends it after the\n"
+            "current round and keeps what was measured; a second one ends it at once.\n",
         .run = th_command_bench,
     },
     {
@@ -79,18 +80,20 @@ const th_command th_command_table[] = {
     {
         .name = "compare",
         .bit = TH_COMMAND_COMPARE,
-        .operand = "OLD NEW",
-        .summary = "compare two results and report regressions",
-        .details =
-            "Compares two results of bench, scale or stress --count, given as files or names from --save. Fails\n"
-            "(exit code 1) if an entry became slower by more than chance, --threshold and noise explain, if\n"
-            "palettes changed, or if errors grew. Results of another machine, compiler, flags, model, scene or\n"
-            "seed are not comparable (exit code 3). Measure both in several processes: where a process's memory\n"
-            "lies changes its speed. Baseline entries (limit/, memory_, other schedulers) show the state of the\n"
-            "machine and never fail.\n"
-            "JSON of Google Benchmark can be compared as well.\n"
-            "\n"
-            "  throng bench --save main; ...; throng bench --save work; throng compare main work\n",
+        .operand = "OLD NEW [-- BENCH OPTIONS]",
+        .summary = "compare two results: what is slower, faster, equivalent, undecided or wrong",
+        .details = "Compares two results of bench, given as files or names from --save, or with --run measures two\n"
+                   "programs in turns. An entry is slower or faster if its core, mean or tail changed by more than\n"
+                   "chance and --threshold explain; equivalent if the intervals of core and mean lie within the\n"
+                   "threshold; otherwise inconclusive. Exit code 1: something is slower, palettes changed, or errors\n"
+                   "grew; 5: nothing is, but something is inconclusive. Results of another machine, compiler, flags,\n"
+                   "model, scene or seed are not comparable (exit code 3). Each result needs 8 processes or more, as\n"
+                   "where a process's memory lies changes its speed. Baseline entries (limit/, memory_, other\n"
+                   "schedulers) show the state of the machine and never fail. JSON of Google Benchmark can be read\n"
+                   "as well; each file is one process.\n"
+                   "\n"
+                   "  throng bench --save main; ...; throng bench --save work; throng compare main work\n"
+                   "  throng compare --run old/throng new/throng -- --filter '^pose/'\n",
         .run = th_command_compare,
     },
     {

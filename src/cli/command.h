@@ -13,10 +13,11 @@ struct th_run;
 /* Exit codes. */
 enum {
     TH_EXIT_GOOD = 0,
-    TH_EXIT_CHECK = 1,       /* a regression, or a check that failed */
-    TH_EXIT_USAGE = 2,       /* an invalid command line */
-    TH_EXIT_INPUT = 3,       /* an unusable file */
-    TH_EXIT_ENVIRONMENT = 4, /* missing on this machine: display, memory, driver, program */
+    TH_EXIT_CHECK = 1,        /* something became slower, or a check failed */
+    TH_EXIT_USAGE = 2,        /* an invalid command line */
+    TH_EXIT_INPUT = 3,        /* an unusable file */
+    TH_EXIT_ENVIRONMENT = 4,  /* missing on this machine: display, memory, driver, program */
+    TH_EXIT_INCONCLUSIVE = 5, /* a comparison that the measurement cannot decide */
 };
 
 /* Bits for the option table. */

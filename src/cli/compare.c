@@ -1,5 +1,6 @@
 /* throng compare: what became slower, faster or wrong from one result to another. */
 #include "baseline.h"
+#include "compare_run.h"
 #include "options.h"
 
 #include <throng/bench/compare.h>
@@ -62,27 +63,28 @@ static bool write_comparison(const void *result, th_form form, const char *comma
     }
 }
 
-/* Prints what became worse. Returns TH_EXIT_CHECK if anything did, else TH_EXIT_GOOD. */
+/* Prints what fails. */
 static int complain_of(const th_comparison *comparison)
 {
+    static const int codes[] = {TH_EXIT_GOOD, TH_EXIT_INCONCLUSIVE, TH_EXIT_CHECK};
     for (uint32_t i = 0; i < comparison->count; i++) {
         const th_change *c = &comparison->changes[i];
+        char verdict[128] = "";
+        th_change_describe(c, verdict, sizeof verdict);
         if (c->problem[0])
             th_complain("%s: %s", c->name, c->problem);
-        if (c->verdict == TH_VERDICT_REGRESSION)
-            th_complain("%s: %.1f %% slower", c->name, 100 * c->change);
+        if ((c->verdict == TH_VERDICT_SLOWER && comparison->fail_on <= TH_FAIL_ON_SLOWER) ||
+            (c->verdict == TH_VERDICT_INCONCLUSIVE && comparison->fail_on == TH_FAIL_ON_INCONCLUSIVE))
+            th_complain("%s: %s", c->name, verdict);
     }
-    return th_comparison_is_bad(comparison) ? TH_EXIT_CHECK : TH_EXIT_GOOD;
+    return codes[th_comparison_outcome(comparison)];
 }
 
 static int compare(const th_options *o, th_run *run, th_result_file *const sides[2])
 {
     th_comparison comparison;
     th_error err;
-    th_compare_desc desc = o->compare.desc;
-    desc.old_results = sides[0];
-    desc.new_results = sides[1];
-    desc.filter = o->filter;
+    const th_compare_desc desc = th_compare_options_desc(o, sides);
     if (th_compare(&desc, &comparison, &err) != TH_OK)
         return th_fail_with(&err);
     const int code = th_output_write(run, &o->output, write_comparison, &comparison);
@@ -95,14 +97,21 @@ int th_command_compare(const th_options *o, th_run *run)
 {
     const bool has_baseline = o->compare.baseline != NULL;
     const uint32_t given = o->compare.files.count;
+    if (o->compare.run && has_baseline) {
+        th_complain("--run measures both programs; --baseline is a result");
+        return TH_EXIT_USAGE;
+    }
     if (given != (has_baseline ? 1 : 2)) {
         th_complain("compare takes %s, not %u; `throng help compare` shows how",
-                    has_baseline ? "one result beside --baseline" : "two results, OLD and NEW", given);
+                    has_baseline     ? "one result beside --baseline"
+                    : o->compare.run ? "two programs, OLD and NEW, with --run"
+                                     : "two results, OLD and NEW",
+                    given);
         return TH_EXIT_USAGE;
     }
     th_result_file *sides[2] = {NULL, NULL};
     th_error err;
-    const th_result result = read_sides(o, sides, &err);
+    const th_result result = o->compare.run ? th_compare_run(o, run, sides, &err) : read_sides(o, sides, &err);
     const int code = result == TH_OK ? compare(o, run, sides) : th_fail_with(&err);
     th_result_file_free(sides[0]);
     th_result_file_free(sides[1]);

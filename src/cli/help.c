@@ -13,8 +13,10 @@ void th_help_program(FILE *file)
         fprintf(file, "  %-10s%s\n", c->name, c->summary);
     fputs("\n`throng help COMMAND` shows a command's options. The default model is an embedded human.\n"
           "`throng help synthetic`: generated models for measurements.\n"
-          "\nexit codes: 0 success, 1 failed check or regression, 2 usage error, 3 unusable file,\n"
-          "            4 missing on this machine (display, memory, driver, program)\n",
+          "\nexit codes: 0 success, 1 failed check or slower, 2 usage error, 3 unusable file,\n"
+          "            4 missing on this machine (display, memory, driver, program),\n"
+          "            5 comparison undecided: measure more,\n"
+          "            130 or 143 interrupted by SIGINT or SIGTERM\n",
           file);
 }
 

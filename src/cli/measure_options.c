@@ -1,5 +1,6 @@
 #include "measure_options.h"
 
+#include "interrupt.h"
 #include "progress.h"
 
 #include <math.h>
@@ -13,8 +14,8 @@ static void show(void *ctx, const th_measure_state *s)
     (void)ctx;
     if (isfinite(s->precision))
         snprintf(known, sizeof known, ", 95 %% CI +-%.2g %%", 100 * s->precision);
-    th_progress_show("%u of %u: %.40s and its like, %u repetition%s%s", s->comparison, s->comparisons, s->name,
-                     s->rounds, th_plural(s->rounds), known);
+    th_progress_show("%u of %u: %.40s and its like, %u repetition%s%s%s", s->comparison, s->comparisons, s->name,
+                     s->rounds, th_plural(s->rounds), known, th_progress_left(s->done));
 }
 
 /* ---- the options ---- */
@@ -41,5 +42,6 @@ int th_measure_options_complete(const th_run *run, th_measure_desc *measure)
         measure->max_ns = measure->min_ns;
     }
     measure->progress = th_progress_wanted() ? show : NULL;
+    measure->stop = th_interrupt_begin();
     return TH_EXIT_GOOD;
 }

@@ -23,6 +23,7 @@ CHOICES(upload_choices, TH_RING_UNSYNCHRONIZED + 1, "auto", "persistent", "unsyn
 CHOICES(log_level_choices, TH_LOG_LEVEL_COUNT, "error", "warning", "info", "debug");
 CHOICES(log_format_choices, TH_LOG_FORMAT_COUNT, "text", "json");
 CHOICES(vsync_choices, 2, "on", "off");
+CHOICES(fail_on_choices, TH_FAIL_ON_COUNT, "inconclusive", "slower", "wrong");
 CHOICES(influences_choices, 2, "8", "4");
 static const char *const result_endings[] = {".json", ".csv", ".md", NULL};
 static const char *const picture_endings[] = {".png", ".mp4", ".mkv", ".webm", NULL};
@@ -168,11 +169,19 @@ const th_option th_option_table[] = {
      .help = "also measure the entries of another program, in turns with pose/ entries; a shell runs COMMAND (docs/reference/external.md)"},
     {.name = "external-timeout", .argument = "S", .fallback = "60", .commands = TH_COMMAND_BENCH, .parse = th_parse_real, .offset = AT(bench.program_timeout_s),
      .low = 0.01, .high = 86400, .help = "give up on an external program that does not answer in this many seconds"},
-    {.name = "baseline", .argument = "NAME", .commands = TH_COMMAND_COMPARE, .parse = th_parse_name, .offset = AT(compare.baseline),
+    {.name = "baseline", .argument = "NAME", .commands = TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_name, .offset = AT(compare.baseline),
      .help = "use the result saved by --save NAME as OLD; then give only NEW"},
-    {.name = "threshold", .argument = "PERCENT", .fallback = "2.5", .commands = TH_COMMAND_COMPARE, .parse = th_parse_fraction, .offset = AT(compare.desc.threshold),
-     .unit = 100, .low = 0, .high = 1e6, .help = "ignore changes smaller than this, in percent"},
-    {.name = "force", .commands = TH_COMMAND_COMPARE, .parse = th_parse_switch, .offset = AT(compare.desc.force),
+    {.name = "threshold", .argument = "PERCENT", .fallback = "2.5", .commands = TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_fraction, .offset = AT(compare.desc.threshold),
+     .unit = 100, .low = 0.01, .high = 1e6, .help = "changes up to this are none, in percent; of means up to twice, of tails up to four times this"},
+    {.name = "fail-on", .argument = "VERDICT", .fallback = "inconclusive", .commands = TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_choice, .offset = AT(compare.desc.fail_on),
+     .choices = fail_on_choices, .help = "what is a failure: wrong palettes only; slower: also slower entries (exit code 1); inconclusive: also undecided ones (exit code 5)"},
+    {.name = "run", .commands = TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_switch, .offset = AT(compare.run),
+     .help = "OLD and NEW are throng programs: run their bench in turns, with the options after --, until each entry is decided"},
+    {.name = "interleaved", .commands = TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_switch, .offset = AT(compare.desc.interleaved),
+     .help = "processes of OLD and NEW were measured alternately, as --run does; else intervals are twice as wide"},
+    {.name = "max-time", .argument = "S", .fallback = "600", .commands = TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_multiple, .offset = AT(compare.max_ns),
+     .unit = 1e9, .low = 0.001, .high = 86400, .help = "with --run, start no more processes after this many seconds"},
+    {.name = "force", .commands = TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_switch, .offset = AT(compare.desc.force),
      .help = "compare even if machine, build or scene differ"},
     {.name = "filter", .argument = "RE", .commands = TH_COMMAND_BENCH | TH_COMMAND_COMPARE, .parse = th_parse_regex, .offset = AT(filter),
      .help = "only entries that match this regular expression"},
@@ -210,6 +219,8 @@ const th_option th_option_table[] = {
      .choices = log_format_choices, .help = "log format: text, or json with one object per line"},
     {.name = "json", .commands = EACH | TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_switch, .offset = AT(output.json),
      .help = "print JSON instead of text"},
+    {.name = "wide", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_switch, .offset = AT(output.wide),
+     .help = "show all columns of the tables, in lines of more than 100 characters"},
     {.name = "save", .argument = "NAME", .commands = REPEATS, .for_one = true, .parse = th_parse_name, .offset = AT(output.save),
      .help = "save the result as a baseline under this name; replaces a baseline of the same name"},
     {.name = "out", .argument = "FILE", .commands = MEASURES | TH_COMMAND_COMPARE, .for_one = true, .parse = th_parse_named_file, .offset = AT(output.out),

@@ -100,6 +100,15 @@ static th_result parse_operand(th_options *options, const th_command *command, c
     return th_parse_file(&as_model, word, &options->models.models, err);
 }
 
+/* A word for the programs that compare --run runs. */
+static th_result pass_on(th_run *run, const char *word, th_error *err)
+{
+    if (run->process_word_count == TH_RUN_MAX_WORDS)
+        return th_fail(err, TH_ERR_LIMIT, "more than %d words after --", TH_RUN_MAX_WORDS);
+    run->process_words[run->process_word_count++] = word;
+    return TH_OK;
+}
+
 static void set_defaults(th_options *options, const th_command *command)
 {
     *options = (struct th_options){0};
@@ -125,6 +134,8 @@ th_result th_options_parse(th_options *options, th_run *run, const th_command *c
             result = th_fail(err, TH_ERR_INPUT, "unknown option %s; options begin with two dashes", word);
         } else if (is_option) {
             result = parse_option(options, run, &at, err);
+        } else if (words_only && options->compare.run) {
+            result = pass_on(run, argv[at++], err);
         } else {
             result = parse_operand(options, command, argv[at++], err);
         }

@@ -53,8 +53,10 @@ typedef struct th_options {
     } stress;
     struct {
         th_compare_desc desc;
-        th_file_list files; /* files or names of baselines */
+        th_file_list files; /* files or names of baselines; programs to run */
         const char *baseline;
+        bool run;
+        uint64_t max_ns;
     } compare;
     th_frame_writer_desc render;
     struct {

@@ -1,13 +1,16 @@
 #include "output.h"
 
 #include "baseline.h"
+#include "interrupt.h"
 
+#include <throng/bench/result_file.h>
 #include <throng/core/file.h>
 #include <throng/core/json.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool th_output_json(json_t *document, int digits, FILE *file)
 {
@@ -71,12 +74,30 @@ static int write_file(const char *path, th_form form, const char *command, th_wr
     return kept ? TH_EXIT_GOOD : th_fail_with(&err);
 }
 
-static int save(const char *name, th_write_fn *write, const void *result)
+/* One that cannot be read may be of another version, and is kept. */
+static bool is_whole(const char *path)
+{
+    th_result_file *results;
+    th_error err;
+    bool is_partial = access(path, F_OK) != 0;
+    if (!is_partial && th_result_file_read(path, &results, &err) == TH_OK) {
+        is_partial = json_is_true(json_object_get(results->context, "partial"));
+        th_result_file_free(results);
+    }
+    return !is_partial;
+}
+
+static int save(const th_run *run, const char *name, th_write_fn *write, const void *result)
 {
     char path[TH_BASELINE_MAX_PATH];
     th_error err;
-    return th_baseline_prepare(name, path, &err) == TH_OK ? write_file(path, TH_FORM_JSON, NULL, write, result)
-                                                          : th_fail_with(&err);
+    if (th_baseline_prepare(name, path, &err) != TH_OK)
+        return th_fail_with(&err);
+    if (run->is_partial && is_whole(path)) {
+        th_complain("the baseline %s stays what it was: the new result is partial", name);
+        return TH_EXIT_GOOD;
+    }
+    return write_file(path, TH_FORM_JSON, NULL, write, result);
 }
 
 static int print(th_form form, th_write_fn *write, const void *result)
@@ -93,8 +114,11 @@ int th_output_write(th_run *run, const th_output_options *o, th_write_fn *write,
     const int codes[] = {
         o->out ? write_file(o->out, form_of(o->out), NULL, write, result) : TH_EXIT_GOOD,
         o->report ? write_file(o->report, TH_FORM_PAGE, command, write, result) : TH_EXIT_GOOD,
-        o->save ? save(o->save, write, result) : TH_EXIT_GOOD,
-        print(o->json ? TH_FORM_JSON : TH_FORM_TEXT, write, result),
+        o->save ? save(run, o->save, write, result) : TH_EXIT_GOOD,
+        print(o->json   ? TH_FORM_JSON
+              : o->wide ? TH_FORM_WIDE
+                        : TH_FORM_TEXT,
+              write, result),
     };
     free(command);
     run->has_result = true;
@@ -107,13 +131,14 @@ int th_output_write(th_run *run, const th_output_options *o, th_write_fn *write,
 int th_output_report(th_run *run, const th_output_options *o, th_write_fn *write, const void *result,
                      const th_report *report)
 {
+    run->is_partial = report->is_partial;
     int code = th_output_write(run, o, write, result);
     for (uint32_t r = 0; r < report->row_count; r++)
         if (report->rows[r].failure[0] && !report->rows[r].skipped) {
             th_complain("%s: %s", report->rows[r].name, report->rows[r].failure);
             code = TH_EXIT_CHECK;
         }
-    return code;
+    return report->is_partial ? th_interrupt_code() : code;
 }
 
 int th_output_finish(void)

@@ -12,6 +12,7 @@
 
 typedef struct th_output_options {
     bool json;       /* instead of text */
+    bool wide;       /* all columns in text */
     const char *out; /* a file that also gets the result; NULL: none, as below */
     const char *report;
     const char *save; /* the name of a baseline */
@@ -21,6 +22,7 @@ typedef enum th_form {
     TH_FORM_TEXT = TH_FORMAT_TEXT,
     TH_FORM_MARKDOWN = TH_FORMAT_MARKDOWN,
     TH_FORM_CSV = TH_FORMAT_CSV,
+    TH_FORM_WIDE = TH_FORMAT_WIDE,
     TH_FORM_JSON,
     TH_FORM_PAGE, /* HTML */
 } th_form;
@@ -37,7 +39,8 @@ bool th_output_json(json_t *document, int digits, FILE *file);
  * each failure and returns the first exit code. */
 int th_output_write(th_run *run, const th_output_options *options, th_write_fn *write, const void *result);
 
-/* The same for a result with this report. Also reports each failed entry; then returns TH_EXIT_CHECK. */
+/* The same for a result with this report. Also reports each failed entry; then returns TH_EXIT_CHECK. A partial result
+ * does not replace a whole one that was saved; returns th_interrupt_code() for it. */
 int th_output_report(th_run *run, const th_output_options *options, th_write_fn *write, const void *result,
                      const th_report *report);
 

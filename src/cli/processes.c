@@ -1,8 +1,8 @@
 #include "processes.h"
 
+#include "interrupt.h"
 #include "progress.h"
 
-#include <throng/bench/result_file.h>
 #include <throng/core/subprocess.h>
 
 #include <errno.h>
@@ -38,6 +38,17 @@ static void add(call *c, const char *word)
     c->words[c->count++] = word;
 }
 
+static bool is_passed_on(const th_run *own, const char *option)
+{
+    const size_t length = strlen(option);
+    for (uint32_t i = 0; i < own->process_word_count; i++) {
+        const char *word = own->process_words[i];
+        if (strncmp(word, option, length) == 0 && (word[length] == '=' || !word[length]))
+            return true;
+    }
+    return false;
+}
+
 static void call_init(call *c, const th_run *own)
 {
     *c = (call){.count = 0};
@@ -45,7 +56,7 @@ static void call_init(call *c, const th_run *own)
     add(c, "bench");
     add(c, "--json");
     add(c, "--processes=1");
-    if (!th_run_has_option(own, "repetition-time") && !th_run_has_option(own, "frames")) {
+    if (!is_passed_on(own, "--repetition-time") && !is_passed_on(own, "--frames")) {
         snprintf(c->repetition, sizeof c->repetition, "--repetition-time=%g", TH_PROCESSES_REPETITION_MS);
         add(c, c->repetition);
     }
@@ -55,12 +66,13 @@ static void call_init(call *c, const th_run *own)
 
 /* Runs the process. Its output goes to anonymous files: a pipe would have to be read meanwhile. Returns its status, or
  * -1 with errno if it could not be run. */
-static int run(const call *c, int out, int err)
+static int run(const char *program, const call *c, int out, int err)
 {
-    const th_subprocess_desc throng = {"/proc/self/exe", c->words, .files = {-1, out, err}};
+    static const char *const variables[] = {"THRONG_PROGRESS=off", NULL};
+    const th_subprocess_desc throng = {program ? program : "/proc/self/exe", c->words, variables, {-1, out, err}};
     pid_t pid;
     errno = th_subprocess_start(&throng, &pid);
-    return errno ? -1 : th_subprocess_wait(pid);
+    return errno ? -1 : th_interrupt_wait(pid);
 }
 
 /* Reads a file's contents, zero-terminated; NULL when memory is out. Release it with free(). */
@@ -88,63 +100,73 @@ static bool has_result(int status)
 }
 
 /* said: its error output, or NULL; cut to its first line. */
-static int complain_of(int status, char *said)
+static th_result refuse(const char *program, int status, char *said, th_error *err)
 {
+    const th_result code = program ? TH_ERR_INPUT : TH_ERR_ENVIRONMENT;
+    const char *name = program ? program : "a process of the measurement";
     if (said)
         said[strcspn(said, "\n")] = '\0';
     if (status < 0)
-        th_complain("cannot run another process: %s", strerror(errno));
-    else if (WIFSIGNALED(status))
-        th_complain("a process of the measurement was ended by signal %d", WTERMSIG(status));
-    else
-        th_complain("a process of the measurement ended with exit code %d: %s", WEXITSTATUS(status), said ? said : "");
-    return TH_EXIT_ENVIRONMENT;
+        return th_fail(err, code, "cannot run %s: %s", program ? program : "another process", strerror(errno));
+    if (WIFSIGNALED(status))
+        return th_fail(err, code, "%s was ended by signal %d", name, WTERMSIG(status));
+    return th_fail(err, code, "%s ended with exit code %d: %s", name, WEXITSTATUS(status), said ? said : "");
 }
 
-static int add_result(const char *text, size_t size, th_report *report)
+static th_result read_result(const char *program, int status, int out, int said, th_result_file **results,
+                             th_error *err)
 {
-    th_error err;
-    th_result_file *results;
-    th_result result = th_result_file_parse(text, size, "the result of another process", &results, &err);
-    if (result == TH_OK)
-        result = th_result_file_merge_into(results, report, &err);
-    th_result_file_free(results);
-    return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
-}
-
-static int run_one(const call *c, th_report *report)
-{
-    const int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
-    size_t size = 0, said_size;
-    const int status = out < 0 || err < 0 ? -1 : run(c, out, err);
-    char *text = status < 0 ? NULL : text_of(out, &size), *said = status < 0 ? NULL : text_of(err, &said_size);
-    int code;
+    size_t size;
+    char *text = status < 0 ? NULL : text_of(has_result(status) ? out : said, &size);
+    th_result result;
     if (!has_result(status))
-        code = complain_of(status, said);
+        result = refuse(program, status, text, err);
     else if (text)
-        code = add_result(text, size, report);
+        result = th_result_file_parse(text, size, program ? program : "the result of another process", results, err);
     else
-        code = th_fail_with(&(th_error){TH_ERR_MEMORY, "no memory for the result of another process"});
-    free(said);
+        result = th_fail(err, TH_ERR_MEMORY, "no memory for the result of another process");
     free(text);
+    return result;
+}
+
+th_result th_processes_measure(const char *program, const th_run *own, th_result_file **results, th_error *err)
+{
+    call c;
+    *results = NULL;
+    call_init(&c, own);
+    const int out = memfd_create("out", MFD_CLOEXEC), said = memfd_create("err", MFD_CLOEXEC);
+    const int status = out < 0 || said < 0 ? -1 : run(program, &c, out, said);
+    const th_result result = read_result(program, status, out, said, results, err);
     if (out >= 0)
         close(out);
-    if (err >= 0)
-        close(err);
-    return code;
+    if (said >= 0)
+        close(said);
+    return result;
+}
+
+static th_result add_process(const th_run *own, th_report *report, th_error *err)
+{
+    th_result_file *results;
+    th_result result = th_processes_measure(NULL, own, &results, err);
+    if (result == TH_OK)
+        result = th_result_file_merge_into(results, report, err);
+    th_result_file_free(results);
+    return result;
 }
 
 int th_processes_add(const th_run *own, uint32_t count, th_report *report)
 {
-    call c;
-    int code = TH_EXIT_GOOD;
+    th_error err;
+    th_result result = TH_OK;
     const bool is_seen = th_progress_wanted();
-    call_init(&c, own);
-    for (uint32_t p = 1; p < count && code == TH_EXIT_GOOD; p++) {
+    for (uint32_t p = 1; p < count && result == TH_OK && !report->is_partial; p++) {
         if (is_seen)
-            th_progress_show("process %u of %u", p + 1, count);
-        code = run_one(&c, report);
+            th_progress_show("process %u of %u%s", p + 1, count, th_progress_left((double)p / count));
+        result = add_process(own, report, &err);
         th_progress_end();
+        report->is_partial = th_interrupt_is_requested();
+        if (report->is_partial)
+            result = TH_OK; /* the process was killed */
     }
-    return code;
+    return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }

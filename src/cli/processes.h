@@ -6,6 +6,7 @@
 #include "run.h"
 
 #include <throng/bench/measure.h>
+#include <throng/bench/result_file.h>
 
 #define TH_PROCESSES_REPETITION_MS 1.0
 
@@ -14,6 +15,11 @@
  * length is given. That is shorter than usual: some of many short repetitions are not preempted, and processes are
  * compared by those (compare.h). */
 uint32_t th_processes_plan(uint32_t wanted, bool is_saved, th_measure_desc *measure);
+
+/* Measures in one process: runs `PROGRAM bench` with repetitions of TH_PROCESSES_REPETITION_MS and the run's process
+ * words, and reads its result. program: a path, or a name to look up in PATH; NULL: this program. TH_ERR_ENVIRONMENT
+ * when there is no result, or TH_ERR_INPUT if a program is given. */
+th_result th_processes_measure(const char *program, const th_run *run, th_result_file **out, th_error *err);
 
 /* Runs this program with the same options for the other processes, and merges their results into the report, which
  * holds this one's. Returns an exit code; prints an error when it is not TH_EXIT_GOOD. */

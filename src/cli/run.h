@@ -19,6 +19,7 @@ typedef struct th_run {
     const char *process_words[TH_RUN_MAX_WORDS];
     uint32_t process_word_count;
     th_tracer *tracer; /* of --trace; NULL without it; all functions that take a tracer accept NULL */
+    bool is_partial;   /* the result is of an interrupted measurement */
     bool has_result;   /* a result was ready to write, even if writing failed */
 } th_run;
 

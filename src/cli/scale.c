@@ -1,4 +1,5 @@
 /* throng scale: the same crowd on more and more threads. */
+#include "interrupt.h"
 #include "measure_options.h"
 #include "options.h"
 #include "progress.h"
@@ -49,11 +50,18 @@ static int run_scale(const th_options *o, th_run *run, const th_model_set *model
         .measure = *measure,
         .tracer = run->tracer,
     };
+    th_progress_begin();
     const th_result result = th_scale_run(&desc, &scale, &err);
     th_progress_end();
     if (result != TH_OK)
         return th_fail_with(&err);
-    const int code = th_output_report(run, &o->output, write_scale, &scale, &scale.report);
+    int code;
+    if (scale.report.is_partial && scale.report.rows[0].skipped) {
+        th_complain("%s", scale.report.rows[0].failure);
+        code = th_interrupt_code();
+    } else {
+        code = th_output_report(run, &o->output, write_scale, &scale, &scale.report);
+    }
     th_scale_fini(&scale);
     return code;
 }

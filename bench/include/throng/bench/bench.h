@@ -22,6 +22,7 @@
 #include <throng/bench/external_benchmark.h>
 #include <throng/bench/measure.h>
 #include <throng/core/api.h>
+#include <throng/core/table.h>
 #include <throng/runtime/scene.h>
 #include <throng/runtime/tracer.h>
 
@@ -34,7 +35,10 @@ typedef struct th_bench_desc {
     th_measure_desc measure;
     const char *filter;                     /* extended regular expression, valid; NULL: all */
     const th_external_benchmarks *external; /* NULL: none */
-    th_tracer *tracer;                      /* may be NULL; gets a few additional frames of each entry, not timed */
+    /* After each group of compared entries: their rows are complete. May be NULL. */
+    void (*finished)(void *ctx, const th_report *report, uint32_t first, uint32_t count);
+    void *finished_ctx;
+    th_tracer *tracer; /* may be NULL; gets a few additional frames of each entry, not timed */
 } th_bench_desc;
 
 enum { TH_BENCH_MAX_ENTRIES = 256 };
@@ -47,12 +51,29 @@ typedef struct th_bench_names {
 
 th_bench_names th_bench_list(const char *filter, const th_external_benchmarks *external);
 
-/* Checks, then times. The row of an entry that fails its check says so. Call th_report_fini in the end if it returned
- * TH_OK. */
+/* Checks, then times. If measure.stop ends it, the report is partial. The row of an entry that fails its check says so.
+ * Call th_report_fini in the end if it returned TH_OK. */
 th_result th_bench_run(const th_bench_desc *desc, th_report *out, th_error *err);
 
 /* Tables for people, as text or Markdown. False when memory is out. */
 bool th_bench_print(const th_report *report, th_format format, FILE *file);
+
+/* Prints the same as text while it is measured. */
+typedef struct th_bench_printer {
+    th_format format; /* TH_FORMAT_TEXT or TH_FORMAT_WIDE */
+    FILE *file;
+    /* The table in progress; zero at first: */
+    int view;
+    th_table_widths widths;
+    const th_row *last;
+    bool failed;
+} th_bench_printer;
+
+/* As th_bench_desc.finished, with the printer as ctx. Rows that were skipped or are wrong are left out. */
+void th_bench_printer_add(void *printer, const th_report *report, uint32_t first, uint32_t count);
+
+/* Prints what stands below the tables. False when memory is out. */
+bool th_bench_printer_end(th_bench_printer *printer, const th_report *report);
 
 TH_API_END
 

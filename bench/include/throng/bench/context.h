@@ -9,6 +9,10 @@
 
 TH_API_BEGIN
 
+/* Of our JSON documents; docs/reference/schema has one for each. A new one is due when a reader of the old one would
+ * misread or reject a document. Only this one is read. */
+enum { TH_SCHEMA_VERSION = 1 };
+
 enum { TH_CONTEXT_MAX_CACHES = 8 };
 
 typedef struct th_cache {
@@ -30,6 +34,8 @@ typedef struct th_context {
     char host[64];
     char executable[256];
     char cpu[96];
+    char cpu_family[16], cpu_model_number[16], cpu_stepping[16]; /* of the first CPU; "" = unknown, as on ARM */
+    char cpu_microcode[32];
     th_cpus cpus;
     uint32_t cores; /* 0 where the topology is unknown */
     uint32_t threads_per_core;
@@ -53,7 +59,8 @@ typedef struct th_context {
 /* Fills in all of it. Never fails: fields that are unknown stay empty. */
 void th_context_read(th_context *context);
 
-/* Google Benchmark's context block with our fields added. */
+/* Google Benchmark's context block with our fields added, and with what is true of this process now: its command line,
+ * environment and scheduling. */
 json_t *th_context_json(const th_context *context);
 
 /* "0.1.0 (1a2b3c4d5e6f)". Static storage. */

@@ -36,7 +36,7 @@ typedef struct th_external_benchmarks {
     const th_external_benchmark *entries;
     uint32_t count;
     void *ctx;                      /* the program's, for create; not used to list entries */
-    json_t *(*describe)(void *ctx); /* th_report.picture, called after all is measured; NULL: no picture */
+    json_t *(*describe)(void *ctx); /* th_report.picture, called after each comparison; NULL: no picture */
 } th_external_benchmarks;
 
 TH_API_END

@@ -13,6 +13,8 @@
 #include <throng/bench/report.h>
 #include <throng/core/api.h>
 
+#include <signal.h>
+
 TH_API_BEGIN
 
 /* The time of iterations that time themselves. */
@@ -42,6 +44,7 @@ typedef struct th_measure_state {
     uint32_t rounds;
     /* The largest th_median_ci_half_width of all subjects at the last check; NaN before the first. */
     double precision;
+    double done; /* estimated share of the time that has passed, 0 to 1 */
 } th_measure_state;
 
 enum {
@@ -69,15 +72,18 @@ typedef struct th_measure_desc {
     th_lap (*lap)(void *ctx, uint64_t frame);
     void (*progress)(void *ctx, const th_measure_state *state); /* after each round; may be NULL */
     void *progress_ctx;
+    /* Not 0: the measurement ends after the current round, or while it warms up. A signal handler may set it. May be
+     * NULL. */
+    const volatile sig_atomic_t *stop;
 } th_measure_desc;
 
 /* Initializes a report with room for the samples, and notes in it how they are measured. */
 th_result th_measure_report(const th_measure_desc *desc, uint32_t rows, th_report *out, th_error *err);
 
 /* Warms up each subject first: runs that find the number of iterations, then a whole repetition. None of them counts.
- * count: at most TH_MEASURE_MAX_SUBJECTS. */
+ * count: at most TH_MEASURE_MAX_SUBJECTS. Returns false if `stop` ended it; rows without a sample are then skipped. */
 enum { TH_MEASURE_MAX_SUBJECTS = 256 };
-void th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_t count);
+bool th_measure(const th_measure_desc *desc, const th_subject *subjects, uint32_t count);
 
 TH_API_END
 

@@ -35,6 +35,10 @@ typedef struct th_row {
     th_samples real_ns;                /* one sample a repetition, of one iteration */
     th_samples cpu_ns;
     th_samples core_clock_ns; /* as th_core_clock_ns, at each repetition; empty: unknown */
+    /* Of each repetition; empty: unknown. start_ns: since begin_ns of its process; order: its place in its round, from
+     * 0. */
+    th_samples start_ns, order;
+    uint64_t begin_ns; /* th_clock_ns when the report was initialized */
     /* Process p took the samples from ends[p - 1] (or 0) to ends[p]. */
     uint32_t ends[TH_REPORT_MAX_PROCESSES], process_count;
     bool checked;     /* the palettes were compared with the reference: */
@@ -61,12 +65,18 @@ typedef struct th_report {
     uint64_t repetition_ns; /* requested length of a repetition; 0: not given */
     uint32_t iterations;    /* requested iterations of a repetition; 0: not given */
     double precision;       /* requested half-width; 0 where repetitions were given */
+    uint64_t seed;          /* of the order of repetitions, and of the crowd */
     bool is_dry_run;        /* nothing was timed */
+    bool is_partial;        /* interrupted: some entries, repetitions or processes are missing */
 } th_report;
 
 /* Reads the context and makes room for the samples of `rows` rows, which are zero otherwise. */
 th_result th_report_init(th_report *report, uint32_t rows, uint32_t repetitions, th_error *err);
 void th_report_fini(th_report *report);
+
+/* Marks a report whose measurement was interrupted; entries without a sample are skipped. */
+void th_report_interrupt(th_report *report);
+void th_row_interrupt(th_row *row);
 
 /* The whole JSON document, and only its "context". NULL when memory is out. */
 json_t *th_report_json(const th_report *report);

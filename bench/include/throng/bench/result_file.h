@@ -1,5 +1,5 @@
 /* A result file: a measurement read back from JSON. It may be ours, or any that Google Benchmark wrote; then our own
- * fields are unknown.
+ * fields are unknown. Of ours only those of this version are read (TH_SCHEMA_VERSION).
  *
  * Files are untrusted. Invalid ones are rejected with line and column if they are no JSON, else with the row and the
  * field. */
@@ -19,7 +19,7 @@ typedef struct th_result_file_entry {
     uint32_t threads;           /* 0: unknown, for a skipped entry */
     uint64_t characters, bones; /* in an iteration; 0: unknown */
     /* One sample a repetition, of one iteration, as in th_row. Empty after a dry run and where the entry failed. */
-    th_samples real_ns, cpu_ns, core_clock_ns;
+    th_samples real_ns, cpu_ns, core_clock_ns, start_ns, order;
     uint32_t ends[TH_REPORT_MAX_PROCESSES], process_count; /* as in th_row; at least 1 if there are samples */
     double max_error, error_vs_source;                     /* NaN: unknown */
     const char *palette_hash, *failure;                    /* NULL: none */
@@ -47,9 +47,12 @@ void th_result_file_free(th_result_file *results);
 const th_result_file_entry *th_result_file_find(const th_result_file *results, const char *name);
 
 /* Merges another process's result into a report of the same entries: samples, the largest error, failures. An entry
- * whose palettes differ from the report's fails. TH_ERR_INPUT when entries are missing, TH_ERR_LIMIT beyond
- * TH_REPORT_MAX_PROCESSES. */
+ * whose palettes differ from the report's fails. TH_ERR_INPUT when entries are missing or the result is partial,
+ * TH_ERR_LIMIT beyond TH_REPORT_MAX_PROCESSES. */
 th_result th_result_file_merge_into(const th_result_file *results, th_report *report, th_error *err);
+
+/* The same into a result file, as further processes of it. */
+th_result th_result_file_append(th_result_file *results, const th_result_file *more, th_error *err);
 
 TH_API_END
 

@@ -11,11 +11,14 @@
 TH_API_BEGIN
 
 typedef enum th_format {
-    TH_FORMAT_TEXT = 0, /* for a terminal */
+    TH_FORMAT_TEXT = 0, /* for a terminal: lines of at most TH_TEXT_COLUMNS, but for words and tables that are longer */
     TH_FORMAT_MARKDOWN, /* GitHub Flavored Markdown, readable as plain text */
     TH_FORMAT_CSV,      /* tables only: RFC 4180 */
     TH_FORMAT_HTML,     /* a fragment of a page that is well-formed XML */
+    TH_FORMAT_WIDE,     /* text with all columns, and lines of any length */
 } th_format;
+
+enum { TH_TEXT_COLUMNS = 100 };
 
 /* Copies the text with control characters replaced, because names come from files and terminals interpret them.
  * Truncates to `size`, which is above 0, here and below. Returns out. */
@@ -39,7 +42,8 @@ void th_html_escape(const char *text, FILE *file);
 /* Appends to the text in out, which is shorter than `size`. Truncates to `size`. */
 __attribute__((format(printf, 3, 4))) void th_append(char *out, size_t size, const char *format, ...);
 
-/* Writes a line of up to 1023 bytes, made printable; in Markdown and HTML a paragraph. */
+/* Writes a line of up to 1023 bytes, made printable; in Markdown and HTML a paragraph. TH_FORMAT_TEXT breaks it between
+ * words, and indents what follows. */
 __attribute__((format(printf, 3, 4))) void th_write_line(FILE *file, th_format format, const char *line, ...);
 
 /* A number with separators: 1234567 is "1,234,567". */

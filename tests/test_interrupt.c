@@ -1,0 +1,160 @@
+/* Ctrl-C and SIGTERM while something is measured. A signal is sent once progress shows that repetitions were timed. */
+#include "fixture_program.h"
+
+#include <criterion/criterion.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void begin(void)
+{
+    char here[256];
+    make_folder();
+    cr_assert(getcwd(here, sizeof here));
+    setenv("XDG_DATA_HOME", here, 1);
+    setenv("THRONG_PROGRESS", "on", 1);
+}
+
+TestSuite(interrupt, .init = begin, .fini = remove_folder, .timeout = 300);
+
+/* A child whose standard error is read from `err_fd`, and whose output goes to .out. */
+typedef struct child {
+    pid_t pid;
+    int err_fd;
+} child;
+
+static child start(const char *arguments)
+{
+    int ends[2];
+    char command[512];
+    snprintf(command, sizeof command, "exec '%s' %s", TEST_PROGRAM, arguments);
+    cr_assert_eq(pipe(ends), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        dup2(open(".out", O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execl("/bin/sh", "sh", "-c", command, NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    return (child){pid, ends[0]};
+}
+
+/* Reads until it says the text; then `err` has what it said. */
+static void wait_for(child c, const char *text)
+{
+    size_t used = 0;
+    err[0] = '\0';
+    while (!strstr(err, text)) {
+        cr_assert_lt(used, sizeof err - 1, "no %s", text);
+        const ssize_t got = read(c.err_fd, err + used, 1);
+        cr_assert_eq(got, 1, "it ended without %s: %s", text, err);
+        err[used += 1] = '\0';
+    }
+}
+
+/* Its status; then `out` has what it printed, and `err` what it said since wait_for. */
+static int finish(child c)
+{
+    int status;
+    size_t used = 0;
+    ssize_t got;
+    while ((got = read(c.err_fd, err + used, sizeof err - 1 - used)) > 0)
+        used += (size_t)got;
+    err[used] = '\0';
+    cr_assert_eq(waitpid(c.pid, &status, 0), c.pid);
+    close(c.err_fd);
+    slurp(".out", out, sizeof out);
+    return status;
+}
+
+static void interrupt(const char *arguments, const char *when, int number, int code)
+{
+    const child c = start(arguments);
+    wait_for(c, when);
+    kill(c.pid, number);
+    const int status = finish(c);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == code, "%s: status %x; %s", arguments, (unsigned)status, err);
+}
+
+static json_t *load(const char *path)
+{
+    json_error_t error;
+    json_t *json = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    cr_assert(json, "%s: %s in line %d", path, error.text, error.line);
+    return json;
+}
+
+/* Returns the number of processes. */
+static int expect_partial(const char *path, bool partial)
+{
+    json_t *json = load(path);
+    const json_t *context = json_object_get(json, "context");
+    const int processes = (int)json_integer_value(json_object_get(context, "processes"));
+    cr_expect_eq(json_is_true(json_object_get(context, "partial")), partial, "%s", path);
+    json_decref(json);
+    return processes;
+}
+
+#define LONG  "--filter 'pose/scalar/f32|interp/step/scalar' --count 20 --repetitions 100000 "
+#define QUICK "bench --filter limit --count 20 --frames 1 --repetitions 12 "
+
+Test(interrupt, bench_keeps_what_was_measured_and_says_so)
+{
+    interrupt("bench " LONG "--out a.json --report a.html", "repetitions", SIGINT, 130);
+    cr_expect(strstr(out, "  pose/scalar/f32 ") && strstr(out, "PARTIAL RESULT"), "%s", out);
+    cr_expect_not(strstr(out, "  interp/step"), "%s", out);
+    expect_partial("a.json", true);
+    slurp("a.html", out, sizeof out);
+    cr_expect(strstr(out, "Partial, interrupted: ") && strstr(out, "</html>"));
+    expect(5, "compare a.json a.json", "inconclusive");
+    cr_expect(strstr(out, "a.json is partial"), "%s", out);
+    interrupt("scale --threads 1,2 --count 20 --repetitions 100000 --json", "repetitions", SIGTERM, 143);
+    cr_assert_eq(rename(".out", "b.json"), 0);
+    expect_partial("b.json", true);
+}
+
+Test(interrupt, processes_that_are_not_done_do_not_count)
+{
+    interrupt("bench --filter limit --count 20 --repetitions 20 --repetition-time 100 --processes 64 --out a.json",
+              "process 3 of 64", SIGTERM, 143);
+    cr_expect_eq(expect_partial("a.json", true), 2);
+}
+
+Test(interrupt, partial_result_does_not_replace_a_whole_one)
+{
+    static const char partial[] = "bench " LONG "--processes 1 --save base", path[] = "throng/baselines/base.json";
+    interrupt(partial, "repetitions", SIGINT, 130);
+    expect_partial(path, true);
+    interrupt(partial, "repetitions", SIGINT, 130);
+    cr_expect_not(strstr(err, "stays what it was"), "%s", err);
+    expect(0, QUICK "--save base", "");
+    expect_partial(path, false);
+    interrupt(partial, "repetitions", SIGINT, 130);
+    cr_expect(strstr(err, "the baseline base stays what it was"), "%s", err);
+    expect_partial(path, false);
+}
+
+/* It gets both signals at once, in a repetition that takes minutes. */
+Test(interrupt, second_signal_ends_at_once_and_leaves_nothing)
+{
+    const child c = start("bench --filter pose/scalar/f32 --count 1000 --frames 1000000 --repetitions 2 --out a.json");
+    char command[128];
+    snprintf(command, sizeof command,
+             "until grep -q 'SigCgt:.*[4567cdef]..[2367abef]$' /proc/%d/status; do sleep 0.01; done", (int)c.pid);
+    cr_assert_eq(system(command), 0); /* the digits: handlers of SIGTERM (4000) and of SIGINT (2) */
+    kill(c.pid, SIGSTOP);
+    kill(c.pid, SIGINT);
+    kill(c.pid, SIGTERM);
+    kill(c.pid, SIGCONT);
+    const int status = finish(c);
+    cr_expect(WIFSIGNALED(status), "status %x", (unsigned)status);
+    cr_expect_eq(system("test \"$(ls)\" = ''"), 0);
+}
