@@ -40,7 +40,8 @@ static bool is_other_scheduler(const char *scheduler)
 
 static bool is_baseline(const char *name)
 {
-    return has_prefix(name, "limit/") || has_prefix(name, "external/") || has_prefix(name, "scale/memory_") ||
+    return has_prefix(name, "limit/") || has_prefix(name, "ceiling/") || has_prefix(name, "external/") ||
+           has_prefix(name, "scale/memory_") ||
            (has_prefix(name, "jobs/") && is_other_scheduler(strrchr(name, '/') + 1));
 }
 

@@ -20,15 +20,12 @@ static th_value time_of(double ns)
     return ns < 1e6 ? TH_SCALED(ns, 1e3, "%.2f us") : TH_SCALED(ns, 1e6, "%.2f ms");
 }
 
-/* "+5.1 % (+4.7 to +5.6)" */
-static cell change_of(const th_change_estimate *e)
+/* "+4.7 to +5.6 %" */
+static cell interval_of(const th_change_estimate *e)
 {
     cell out = {"-"};
-    if (isnan(e->change))
-        return out;
-    snprintf(out.text, sizeof out.text, "%+.1f %%", 100 * e->change);
-    if (!isnan(e->interval.low))
-        th_append(out.text, sizeof out.text, " (%+.1f to %+.1f)", 100 * e->interval.low, 100 * e->interval.high);
+    if (!isnan(e->change) && !isnan(e->interval.low))
+        snprintf(out.text, sizeof out.text, "%+.1f to %+.1f %%", 100 * e->interval.low, 100 * e->interval.high);
     return out;
 }
 
@@ -43,19 +40,23 @@ static void add_change(th_sheet *sheet, const th_change *c)
 {
     const th_change_estimate *core = &c->estimates[TH_ESTIMATOR_CORE], *mean = &c->estimates[TH_ESTIMATOR_MEAN],
                              *tail = &c->estimates[TH_ESTIMATOR_TAIL];
-    const cell changes[] = {change_of(core), change_of(mean), change_of(tail)};
-    char verdict[128] = "";
-    th_change_describe(c, verdict, sizeof verdict);
-    th_append(verdict, sizeof verdict, "%s", c->problem[0] ? "; WRONG" : "");
+    const cell intervals[] = {interval_of(core), interval_of(mean), interval_of(tail)};
+    char verdict[32], why[128] = "";
+    snprintf(verdict, sizeof verdict, "%s%s", th_verdict_name(c->verdict), c->problem[0] ? "; WRONG" : "");
+    th_change_describe(c, why, sizeof why);
     const th_figure figures[] = {
         TH_FIGURE("name", "<entry", TH_TEXT(c->name)),
         TH_FIELD("verdict", TH_TEXT(th_verdict_name(c->verdict))),
         TH_COLUMN(">+old", time_of(core->old_ns)),
         TH_COLUMN(">+new", time_of(core->new_ns)),
-        TH_COLUMN(">core", TH_TEXT(changes[0].text)),
-        TH_COLUMN(">mean", TH_TEXT(changes[1].text)),
-        TH_COLUMN(">tail", TH_TEXT(changes[2].text)),
+        TH_COLUMN(">core", TH_SHARE(core->change, "%+.1f %%")),
+        TH_COLUMN(">95 % CI", TH_TEXT(intervals[0].text)),
+        TH_COLUMN(">mean", TH_SHARE(mean->change, "%+.1f %%")),
+        TH_COLUMN(">+95 % CI", TH_TEXT(intervals[1].text)),
+        TH_COLUMN(">tail", TH_SHARE(tail->change, "%+.1f %%")),
+        TH_COLUMN(">+95 % CI", TH_TEXT(intervals[2].text)),
         TH_COLUMN("<verdict", TH_TEXT(verdict)),
+        TH_COLUMN("<+why", TH_TEXT(why)),
         ESTIMATE("core", *core),
         ESTIMATE("mean", *mean),
         ESTIMATE("tail", *tail),

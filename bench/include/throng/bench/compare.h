@@ -13,8 +13,8 @@
  * threads, and for drawn frames, all are wall time, which includes waiting. Where both result files have the core
  * clock, times are scaled to the old one's clock, so that a faster clock on another day is no change.
  *
- * Baselines. Some entries measure the machine or other code, not this program: limit/, scale/memory_, and the jobs/
- * entries of other schedulers. They are never slower or faster. */
+ * Baselines. Some entries measure the machine or other code, not this program: limit/, ceiling/, external/,
+ * scale/memory_, and the jobs/ entries of other schedulers. They are never slower or faster. */
 #ifndef THRONG_BENCH_COMPARE_H
 #define THRONG_BENCH_COMPARE_H
 
