@@ -645,7 +645,7 @@ Test(cli, scale_says_where_its_workers_were)
     }
     expect_placement("--scheduler serial --placement cores", "none");
     cr_expect(strstr(err, "--placement makes no difference to the serial scheduler"), "%s", err);
-    expect(0, "scale --count 10 --repetitions 1 --frames 1 --placement spread", "");
+    expect(0, "scale --wide --count 10 --repetitions 1 --frames 1 --placement spread", "");
     cr_expect(
         strstr(out, " kernel, f32 palettes, work-stealing scheduler, placement spread, chunks of 2 x 16 characters\n"),
         "%s", out);
@@ -653,10 +653,10 @@ Test(cli, scale_says_where_its_workers_were)
 
 Test(cli, stress_fails_where_the_budget_is_not_held)
 {
-    expect(1, "stress --budget-ms 0.001 --frames 299 --threads 1",
+    expect(1, "stress --wide --budget-ms 0.001 --frames 299 --threads 1",
            "stress/threads:1: not even one character can meet 0.001 ms");
     cr_expect(strstr(out, "Not even one posed character meets 0.001 ms (1e+06 Hz)"), "%s", out);
-    expect(1, "stress --budget-ms 0.001 --frames 299 --count 100 --threads 1,2",
+    expect(1, "stress --wide --budget-ms 0.001 --frames 299 --count 100 --threads 1,2",
            "stress/threads:2: this many characters do not meet");
     cr_expect(strstr(out, "100 posed characters do not meet 0.001 ms"), "%s", out);
     cr_expect(strstr(out, "human, 52 bones; "), "%s", out);
@@ -704,7 +704,8 @@ Test(cli, stress_refuses_what_cannot_be)
 
 Test(cli, scale_prints_a_table_and_a_verdict)
 {
-    expect(0, "scale --count 20 --repetitions 2 --frames 1 --threads 1,2 --model human --model human --seed 5", "");
+    expect(0, "scale --wide --count 20 --repetitions 2 --frames 1 --threads 1,2 --model human --model human --seed 5",
+           "");
     const char *headline = th_cpus_read().usable > 1 ? "2 threads animate " : "1 thread: ";
     cr_expect(strstr(out, "20 characters: human") && strstr(out, headline), "%s", out);
 }

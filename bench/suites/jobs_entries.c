@@ -67,6 +67,8 @@ static const method chunk = {.variants = loops, IN_CALLS, .is_alone = true, .has
 static const method trace = {.variants = tracing, IN_CALLS, .is_alone = true, .has_chunk_cost = true};
 static const method wake = {
     .variants = threaded, IN_LAPS(th_scheduler_harness_wake), .is_awaited = true, .has_idle = true};
+static const method wake_asleep = {
+    .variants = threaded, IN_LAPS(th_scheduler_harness_wake_asleep), .is_awaited = true, .has_idle = true};
 static const method wake_frame = {
     .variants = threaded, IN_LAPS(th_scheduler_harness_wake_frame), .is_awaited = true, .has_idle = true};
 static const method stages = {
@@ -118,6 +120,7 @@ static const shape shapes[] = {
     {"uneven:random:16", &work, 4096, 16, 250, TH_COSTS_RANDOM},
     {"stages:64", &stages, 64, 8, 200, TH_COSTS_EVEN},
     {"wake:cold", &wake, 1, 1, 0, TH_COSTS_EVEN},
+    {"wake:asleep", &wake_asleep, 1, 1, 0, TH_COSTS_EVEN},
     {"wake:frame", &wake_frame, 1, 1, 0, TH_COSTS_EVEN},
     {"frame:60hz", &frame, 1000, 8, 200, TH_COSTS_EVEN},
     {"oversubscribed:2x", &oversubscribed, 256, 1, 10000, TH_COSTS_EVEN},

@@ -12,10 +12,11 @@
 
 enum { STAGES = 3, SERIAL_US = 100 };
 
-#define MS          1000000u
-#define WAKE_SLEEP  (2 * MS)
-#define FRAME_SLEEP (14 * MS)
-#define GIVE_UP     (1000 * MS)
+#define MS           1000000u
+#define WAKE_SLEEP   (2 * MS)
+#define ASLEEP_SLEEP (20 * MS) /* threads that spin for a while have gone to sleep */
+#define FRAME_SLEEP  (14 * MS)
+#define GIVE_UP      (1000 * MS)
 
 /* ---- what runs in the chunks ---- */
 
@@ -272,6 +273,13 @@ th_lap th_scheduler_harness_wake(void *ctx, uint64_t frame)
 {
     (void)frame;
     sleep_and_watch(ctx, WAKE_SLEEP);
+    return call_and_await(ctx);
+}
+
+th_lap th_scheduler_harness_wake_asleep(void *ctx, uint64_t frame)
+{
+    (void)frame;
+    sleep_and_watch(ctx, ASLEEP_SLEEP);
     return call_and_await(ctx);
 }
 

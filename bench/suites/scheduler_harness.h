@@ -63,9 +63,10 @@ void th_scheduler_harness_call(void *harness, uint64_t frame);
 void th_scheduler_harness_stages(void *harness, uint64_t frame);
 th_lap th_scheduler_harness_timed_call(void *harness, uint64_t frame);
 
-/* The time from a call until a second thread runs a chunk, after a sleep of 2 ms. _frame: a frame begins after the
- * sleep, and 100 us of serial work precede the call. */
+/* The time from a call until a second thread runs a chunk, after a sleep of 2 ms. _asleep: of 20 ms. _frame: a frame
+ * begins after the sleep, and 100 us of serial work precede the call. */
 th_lap th_scheduler_harness_wake(void *harness, uint64_t frame);
+th_lap th_scheduler_harness_wake_asleep(void *harness, uint64_t frame);
 th_lap th_scheduler_harness_wake_frame(void *harness, uint64_t frame);
 
 /* A frame after a sleep of 14 ms: 100 us of serial work, then three calls. */
