@@ -518,14 +518,15 @@ Test(capacity, is_rarely_claimed_where_it_is_not)
     cr_expect_gt(claimed, 2, "%u of 400: a rule that strict wastes what the machine can do", claimed);
 }
 
-/* Nearly always, though each half minute differs from the next. */
+/* Mostly, though each half minute differs from the next: in about 80 of 100 cases. */
 Test(capacity, of_a_moody_machine_holds_when_it_is_run_again)
 {
+    enum { TRIED = 100 }; /* 70 or fewer of 80 expected ones would be 2.5 standard deviations off */
     const machine moody = {HUMAN, .spread = 0.03, .mood = 0.08};
     uint32_t meets_budget = 0;
-    for (uint64_t i = 0; i < TRIALS / 2; i++)
+    for (uint64_t i = 0; i < TRIED; i++)
         meets_budget += try_number(moody, i, find(moody, i, MOST).items, FRAMES).items > 0;
-    cr_expect_geq(meets_budget, TRIALS / 2 * 8 / 10, "%u of %d", meets_budget, TRIALS / 2);
+    cr_expect_geq(meets_budget, 70, "%u of %d", meets_budget, TRIED);
 }
 
 /* ---- how many may be late ---- */
