@@ -3,6 +3,7 @@
 #include <throng/core/cache_line.h>
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,34 +49,48 @@ size_t th_arena_bytes(const th_arena *arena)
     return bytes;
 }
 
-static block *add_block(th_arena *arena, size_t size)
+/* The first block goes on being filled when a large one is added behind it, so that little of it is left unused. */
+static block *add_block(th_arena *arena, size_t bytes)
 {
-    assert(size > 0 && size % TH_CACHE_LINE == 0);
+    const bool is_large = bytes > BLOCK_BYTES / 4;
+    const size_t size = is_large ? th_cache_line_round(bytes) : BLOCK_BYTES;
     block *b = aligned_alloc(TH_CACHE_LINE, sizeof(block) + size);
     if (!b)
         return NULL;
-    *b = (block){.next = arena->blocks, .size = size};
-    arena->blocks = b;
-    return b;
+    block **place = is_large && arena->blocks ? &arena->blocks->next : &arena->blocks;
+    *b = (block){.next = *place, .size = size};
+    return *place = b;
 }
 
-void *th_arena_alloc(th_arena *arena, size_t count, size_t size)
+/* alignment: a power of two, at most that of a block. */
+static void *allocate(th_arena *arena, size_t count, size_t size, size_t alignment)
 {
     assert(arena && size > 0);
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
         return NULL;
-    bytes = th_cache_line_round(bytes);
-
     block *b = arena->blocks;
-    if (!b || b->size - b->used < bytes)
-        b = add_block(arena, bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES);
+    size_t begin = b ? (b->used + alignment - 1) & ~(alignment - 1) : 0;
+    if (!b || begin > b->size || b->size - begin < bytes) {
+        b = add_block(arena, bytes);
+        begin = 0;
+    }
     if (!b)
         return NULL;
-    assert(b->size - b->used >= bytes);
-    void *memory = (char *)(b + 1) + b->used;
-    b->used += bytes;
-    return memset(memory, 0, bytes);
+    b->used = begin + bytes;
+    assert(b->used <= b->size);
+    return memset((char *)(b + 1) + begin, 0, bytes);
+}
+
+void *th_arena_alloc(th_arena *arena, size_t count, size_t size)
+{
+    return allocate(arena, count, size, TH_CACHE_LINE);
+}
+
+void *th_arena_pack(th_arena *arena, size_t count, size_t size)
+{
+    const size_t alignment = size & -size;
+    return allocate(arena, count, size, alignment < TH_CACHE_LINE ? alignment : TH_CACHE_LINE);
 }
 
 void *th_arena_copy(th_arena *arena, const void *data, size_t count, size_t size)

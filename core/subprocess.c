@@ -27,17 +27,17 @@ static bool has_same_name(const char *a, const char *b)
 }
 
 /* Without the caller's variables that are replaced: programs differ in which of two they take. */
-static const char **make_environment(const char *const *variables)
+static const char **make_environment(const char *const *variables, bool only)
 {
     const size_t more = count_of(variables);
-    size_t count = more + count_of((const char *const *)environ);
+    size_t count = more + (only ? 0 : count_of((const char *const *)environ));
     const char **environment = malloc((count + 1) * sizeof *environment);
     if (!environment)
         return NULL;
     count = 0;
     for (size_t i = 0; i < more; i++)
         environment[count++] = variables[i];
-    for (char **own = environ; *own; own++) {
+    for (char **own = environ; !only && *own; own++) {
         bool is_replaced = false;
         for (size_t i = 0; i < more; i++)
             is_replaced |= has_same_name(variables[i], *own);
@@ -103,7 +103,7 @@ int th_subprocess_start(const th_subprocess_desc *desc, pid_t *out)
     assert(desc && desc->program && desc->arguments && desc->arguments[0] && out);
     volatile int error = 0;
     sigset_t all, before;
-    const char **environment = make_environment(desc->variables);
+    const char **environment = make_environment(desc->variables, desc->only_variables);
     if (!environment)
         return ENOMEM;
     sigfillset(&all);

@@ -56,6 +56,8 @@ static void wake(th_eventcount *event, uint32_t count)
     syscall(SYS_futex, &event->epoch, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
+/* A thread that was woken must see the pending_wakes of that notify, or nobody wakes the others. No order here says so:
+ * the kernel orders all before a wake-up before all after it. */
 void th_eventcount_finish_wait(th_eventcount *event)
 {
     atomic_fetch_sub(&event->waiters, 1);

@@ -4,7 +4,7 @@ root=$(dirname "$(dirname "$(readlink -f "$0")")")
 
 build_packages="gcc cmake ninja-build pkg-config libassimp-dev libcglm-dev libjansson-dev libhwloc-dev libxxhash-dev"
 build_packages="$build_packages libglfw3-dev libmeshoptimizer-dev libstb-dev python3-glad fonts-dejavu-core"
-build_packages="$build_packages libmicrohttpd-dev libsystemd-dev zlib1g-dev"
+build_packages="$build_packages libmicrohttpd-dev libsystemd-dev libseccomp-dev zlib1g-dev"
 # Draco, which some glTF files are compressed with, and its language.
 build_packages="$build_packages libdraco-dev g++"
 # Textures in WebP.
@@ -13,8 +13,8 @@ build_packages="$build_packages libwebp-dev"
 build_packages="$build_packages libegl1 libgl1-mesa-dri"
 # For tests a display that needs no screen.
 test_packages="$build_packages libcriterion-dev libxml2-dev assimp-testmodels xvfb xauth xdotool"
-# For the preset clang a second compiler, with its OpenMP.
-clang_packages="clang libomp-dev"
+# For the presets clang and fuzz a second compiler, with its sanitizers and its OpenMP.
+clang_packages="clang libclang-rt-dev libomp-dev"
 # What `scripts/test all` needs on top: oneTBB, ffmpeg for films, Google Benchmark's compare.py, judges of
 # documents and of metrics, and the formatter.
 all_packages="$test_packages $clang_packages libopengl-dev libgl-dev libtbb-dev ffmpeg libbenchmark-tools python3-scipy"

@@ -24,8 +24,12 @@ enum {
     MAX_LOCKS = 8,
     MAX_BLOCKS = 64,
     MAX_LOCALS = 64,
-    PLACES = 4096, /* a power of two */
-    EVENTS = 1024, /* a power of two */
+    PLACES = 4096,      /* a power of two */
+    SHARED_PLACES = 96, /* of which loads may read older values: the first of a run */
+    OLDER_VALUES = 4,   /* a power of two */
+    MAX_SITES = 256,
+    MAX_SEQ_CST = 512, /* operations in a run whose order is looked after */
+    EVENTS = 1024,     /* a power of two */
     SHOWN_EVENTS = 250,
     STACK_BYTES = 256 << 10,
     GUARD_BYTES = 64 << 10,
@@ -50,6 +54,11 @@ static const char *const state_names[] = {
     [ASLEEP] = "asleep", [LOCKING] = "locking", [JOINING] = "joining",
 };
 
+/* What somebody has seen: of each fiber, so many steps; of each place, at least this value of all it has had. */
+typedef struct view {
+    uint32_t fibers[MAX_FIBERS], places[SHARED_PLACES];
+} view;
+
 typedef struct fiber {
     ucontext_t context;
     unsigned char *stack;
@@ -66,15 +75,36 @@ typedef struct fiber {
     const volatile void *waits_for;        /* a futex, a lock, a fiber */
     uint64_t since;                        /* when it fell asleep, in steps */
     int woken;                             /* what the futex returns */
-    uint32_t clock[MAX_FIBERS];            /* the latest of everybody that this one has seen */
+    view seen;
 } fiber;
 
-/* What has been released at an address, for those who acquire. */
+/* Of seq_cst operations, by number. */
+typedef struct sc_set {
+    uint64_t words[MAX_SEQ_CST / 64];
+} sc_set;
+
+/* A seq_cst operation, and those that come before it in the total order of all. */
+typedef struct sc_event {
+    uint32_t fiber, clock;
+    sc_set before;
+} sc_event;
+
+/* A store to a place: its value, and the view that loads with acquire take over. */
+typedef struct message {
+    uint64_t value;
+    bool is_released;
+    uint32_t seq_cst; /* number + 1 of the operation that stored it; 0: none */
+    view seen;
+} message;
+
 typedef struct place {
     const volatile void *address;
     uint64_t run;
-    bool is_released;
-    uint32_t clock[MAX_FIBERS];
+    uint32_t index;          /* in order of creation */
+    uint32_t oldest, newest; /* the numbers of its messages */
+    uint32_t sc_forgotten;   /* times that the order of seq_cst had been forgotten by then */
+    sc_set loads;            /* seq_cst ones */
+    message messages[OLDER_VALUES];
 } place;
 
 typedef struct lock {
@@ -116,7 +146,12 @@ static struct {
     fiber fibers[MAX_FIBERS];
     lock locks[MAX_LOCKS];
     block blocks[MAX_BLOCKS];
+    uint32_t place_count, sc_count, sc_forgotten;
+    sc_event sc_events[MAX_SEQ_CST];
     place places[PLACES];
+    explore_weakness weakness;
+    uint32_t site_count;
+    explore_weakness sites[MAX_SITES];
     event events[EVENTS];
     uint64_t event_count;
 } world = {.now_ns = START_NS};
@@ -190,10 +225,16 @@ static void note(const fiber *who, explore_site at, const char *verb)
     world.hash = (world.hash ^ sum) * 0x100000001b3u;
 }
 
-void explore_value(uint64_t value)
+/* Of the last event. */
+static void set_value(uint64_t value)
 {
-    if (world.is_running && !world.current->is_rushing)
+    if (!world.current->is_rushing)
         world.events[(world.event_count - 1) % EVENTS].value = value;
+}
+
+static void set_verb(const char *verb)
+{
+    world.events[(world.event_count - 1) % EVENTS].verb = verb;
 }
 
 /* ---- fibers ---- */
@@ -277,7 +318,7 @@ static uint32_t choose(const explore_choice *choice)
     return world.policy.choose(world.policy.ctx, choice);
 }
 
-static const explore_site own_site = {"explored", 0, memory_order_seq_cst};
+static const explore_site own_site = {.file = "explored", .order = memory_order_seq_cst};
 
 static void forget_reads(fiber *f)
 {
@@ -375,71 +416,219 @@ static fiber *fiber_create(void *(*fn)(void *arg), void *arg)
     f->context.uc_stack.ss_size = STACK_BYTES;
     makecontext(&f->context, fiber_main, 0);
     world.states[number(f)] = READY;
-    f->clock[number(f)] = 1;
+    f->seen.fibers[number(f)] = 1;
     return f;
 }
 
 /* ---- what has been seen ---- */
 
-static place *place_of(const volatile void *address, bool create)
+static void join_view(view *into, const view *other)
+{
+    for (uint32_t i = 0; i < world.fiber_count; i++)
+        into->fibers[i] = into->fibers[i] > other->fibers[i] ? into->fibers[i] : other->fibers[i];
+    for (uint32_t i = 0; i < world.place_count && i < SHARED_PLACES; i++)
+        into->places[i] = into->places[i] > other->places[i] ? into->places[i] : other->places[i];
+}
+
+static message *message_of(const place *p, uint32_t index)
+{
+    return (message *)&p->messages[index % OLDER_VALUES];
+}
+
+/* found: what is stored there. If that is not the newest message, it was stored before the place was shared. */
+static place *place_of(const volatile void *address, uint64_t found)
 {
     uint32_t i = (uint32_t)(((uintptr_t)address >> 1) * 0x9e3779b97f4a7c15u >> 40) % PLACES;
     for (uint32_t looked = 0; looked < PLACES; looked++, i = (i + 1) % PLACES) {
         place *p = &world.places[i];
-        if (p->run == world.runs && p->address == address)
-            return p;
-        if (p->run == world.runs)
+        if (p->run == world.runs && p->address != address)
             continue;
-        if (create)
-            *p = (place){.address = address, .run = world.runs};
-        return create ? p : NULL;
+        if (p->run != world.runs) {
+            p->run = world.runs;
+            p->address = address;
+            p->index = world.place_count++;
+            p->newest = 0;
+            *message_of(p, 0) = (message){.value = found};
+        } else if (message_of(p, p->newest)->value != found) {
+            *message_of(p, ++p->newest) = (message){.value = found};
+        } else if (p->sc_forgotten == world.sc_forgotten) {
+            return p;
+        }
+        p->oldest = p->newest;
+        p->loads = (sc_set){0};
+        p->sc_forgotten = world.sc_forgotten;
+        message_of(p, p->newest)->seq_cst = 0;
+        return p;
     }
-    explore_insist(!create, "too many places");
+    explore_insist(false, "too many places");
     return NULL;
 }
 
-static void join_clock(uint32_t *clock, const uint32_t *other)
+/* ---- the order of seq_cst ---- */
+
+static void sc_add(sc_set *set, uint32_t id)
 {
-    for (uint32_t i = 0; i < world.fiber_count; i++)
-        clock[i] = clock[i] > other[i] ? clock[i] : other[i];
+    set->words[id / 64] |= (uint64_t)1 << id % 64;
 }
 
-static void acquire(const volatile void *address, memory_order order)
+static bool sc_has(const sc_set *set, uint32_t id)
 {
-    if (order == memory_order_relaxed || order == memory_order_release)
+    return set->words[id / 64] >> id % 64 & 1;
+}
+
+static void sc_join(sc_set *into, const sc_set *other)
+{
+    for (uint32_t w = 0; w <= world.sc_count / 64 && w < MAX_SEQ_CST / 64; w++)
+        into->words[w] |= other->words[w];
+}
+
+/* An event and all before it. */
+static void sc_add_after(sc_set *set, uint32_t id)
+{
+    if (sc_has(set, id))
         return;
-    const place *p = place_of(address, false);
-    if (p && p->is_released)
-        join_clock(world.current->clock, p->clock);
+    sc_join(set, &world.sc_events[id].before);
+    sc_add(set, id);
+}
+
+/* What comes before an operation of the current fiber on this place, as far as it does not matter what it reads. */
+static sc_set sc_before(const place *p, bool is_load)
+{
+    sc_set before = {0};
+    for (uint32_t i = p->newest; !is_load && i-- > p->oldest;)
+        if (message_of(p, i)->seq_cst > 0)
+            sc_add_after(&before, message_of(p, i)->seq_cst - 1);
+    for (uint32_t e = world.sc_count; e-- > 0;)
+        if (!sc_has(&before, e) && (world.sc_events[e].clock <= world.current->seen.fibers[world.sc_events[e].fiber] ||
+                                    (!is_load && sc_has(&p->loads, e))))
+            sc_add_after(&before, e);
+    return before;
+}
+
+/* Whether the current fiber may, seq_cst, read a message older than `index`, which was stored by then. */
+static bool sc_may_precede(const place *p, uint32_t index, const sc_set *before)
+{
+    const uint32_t id = message_of(p, index)->seq_cst;
+    return id == 0 || !sc_has(before, id - 1);
+}
+
+/* Appends an operation; returns its number + 1, or 0 when there are too many: then all are forgotten, and what was
+ * stored before this moment will be read by nobody. */
+static uint32_t sc_append(const sc_set *before)
+{
+    const uint32_t self = number(world.current);
+    if (!world.policy.is_weak)
+        return 0;
+    if (world.sc_count == MAX_SEQ_CST) {
+        world.sc_count = 0;
+        world.sc_forgotten++;
+        return 0;
+    }
+    world.sc_events[world.sc_count] = (sc_event){self, world.current->seen.fibers[self]++, *before};
+    return ++world.sc_count;
+}
+
+static void sc_load(place *p, uint32_t index, sc_set before)
+{
+    if (message_of(p, index)->seq_cst > 0)
+        sc_add_after(&before, message_of(p, index)->seq_cst - 1);
+    const uint32_t id = sc_append(&before);
+    if (id == 0)
+        return;
+    sc_add(&p->loads, id - 1);
+    for (uint32_t i = index + 1; i <= p->newest; i++) {
+        const uint32_t later = message_of(p, i)->seq_cst;
+        for (uint32_t e = 0; later > 0 && e < id - 1; e++)
+            if (e == later - 1 || sc_has(&world.sc_events[e].before, later - 1))
+                sc_add_after(&world.sc_events[e].before, id - 1);
+    }
+}
+
+static bool acquires(memory_order order)
+{
+    return order != memory_order_relaxed && order != memory_order_release;
+}
+
+static bool releases(memory_order order)
+{
+    return order == memory_order_release || order == memory_order_acq_rel || order == memory_order_seq_cst;
+}
+
+static void see(place *p, uint32_t index, memory_order order)
+{
+    view *seen = &world.current->seen;
+    const message *m = message_of(p, index);
+    if (order == memory_order_seq_cst && !world.current->is_rushing) /* else it has read this already */
+        sc_load(p, index, sc_before(p, true));
+    if (p->index < SHARED_PLACES)
+        seen->places[p->index] = index;
+    if (acquires(order) && m->is_released)
+        join_view(seen, &m->seen);
+}
+
+/* The oldest message that may be read by who has seen so much. */
+static uint32_t oldest_readable(const place *p, uint32_t seen, memory_order order)
+{
+    const uint32_t oldest = p->oldest > seen ? p->oldest : seen;
+    if (!world.policy.is_weak || world.is_quiet || p->index >= SHARED_PLACES)
+        return p->newest;
+    if (order != memory_order_seq_cst || oldest == p->newest)
+        return oldest;
+    const sc_set before = sc_before(p, true);
+    uint32_t index = p->newest;
+    while (index > oldest && sc_may_precede(p, index, &before))
+        index--;
+    return index;
+}
+
+/* Returns which message a load reads. excepted: a value that it may not read if it is not the newest. */
+static uint32_t choose_message(place *p, memory_order order, const uint64_t *excepted)
+{
+    fiber *self = world.current;
+    const uint32_t seen = p->index < SHARED_PLACES ? self->seen.places[p->index] : 0;
+    const uint32_t count = p->newest - oldest_readable(p, seen, order) + 1;
+    const explore_choice choice = {.question = EXPLORE_STALE, .count = count, .free = 1};
+    const uint32_t index = self->is_rushing ? p->newest : p->newest - choose(&choice);
+    if (index == p->newest || (excepted && message_of(p, index)->value == *excepted))
+        return p->newest;
+    self->is_stale = true; /* the newer value will be seen some time: it is news */
+    return index;
 }
 
 /* continues: as a change does, which leaves what others have released there; a store does not. */
-static void release(const volatile void *address, memory_order order, bool continues)
+static void add_message(place *p, uint64_t value, memory_order order, bool continues)
 {
     fiber *self = world.current;
-    const bool is_relaxed =
-        order != memory_order_release && order != memory_order_acq_rel && order != memory_order_seq_cst;
-    place *p = place_of(address, !is_relaxed);
-    if (!p)
+    const message *before = message_of(p, p->newest++);
+    message *m = message_of(p, p->newest);
+    const bool keeps = continues && before->is_released;
+    if (p->newest - p->oldest == OLDER_VALUES)
+        p->oldest++;
+    m->value = value;
+    m->is_released = keeps || releases(order);
+    if (keeps)
+        m->seen = before->seen;
+    else
+        memset(&m->seen, 0, sizeof m->seen);
+    if (p->index < SHARED_PLACES)
+        self->seen.places[p->index] = p->newest;
+    const sc_set first = order == memory_order_seq_cst ? sc_before(p, false) : (sc_set){0};
+    m->seq_cst = order == memory_order_seq_cst ? sc_append(&first) : 0;
+    if (!releases(order))
         return;
-    if (!continues)
-        memset(p->clock, 0, sizeof p->clock);
-    p->is_released = !is_relaxed || (continues && p->is_released);
-    if (is_relaxed)
-        return;
-    join_clock(p->clock, self->clock);
-    self->clock[number(self)]++;
+    join_view(&m->seen, &self->seen);
+    self->seen.fibers[number(self)]++;
 }
 
 explore_mark explore_mark_here(void)
 {
     const uint32_t self = number(world.current);
-    return (explore_mark){.fiber = self, .clock = world.current->clock[self]};
+    return (explore_mark){.fiber = self, .clock = world.current->seen.fibers[self]};
 }
 
 bool explore_sees(explore_mark mark)
 {
-    return world.current->clock[mark.fiber] >= mark.clock;
+    return world.current->seen.fibers[mark.fiber] >= mark.clock;
 }
 
 /* ---- steps ---- */
@@ -486,13 +675,41 @@ static void wake_readers(const volatile void *object)
     }
 }
 
-static void has_written(explore_site at, const volatile void *object, bool continues)
+/* ---- orders that are weaker than in the code ---- */
+
+static bool is_same_site(const explore_weakness *a, const explore_weakness *b)
 {
-    if (continues)
-        acquire(object, at.order);
-    release(object, at.order, continues);
-    wake_readers(object);
+    return a->line == b->line && strcmp(a->verb, b->verb) == 0 && strcmp(a->file, b->file) == 0;
 }
+
+static memory_order order_of(explore_site at, const char *verb)
+{
+    const explore_weakness site = {at.file, at.function, at.object, verb, at.line, at.order};
+    if (world.weakness.line == at.line && is_same_site(&world.weakness, &site))
+        return world.weakness.order;
+    for (uint32_t i = 0; world.policy.lists_sites; i++) {
+        if (i == world.site_count) {
+            explore_insist(i < MAX_SITES, "too many sites");
+            world.sites[world.site_count++] = site;
+        }
+        if (is_same_site(&world.sites[i], &site))
+            break;
+    }
+    return at.order;
+}
+
+uint32_t explore_sites(const explore_weakness **out)
+{
+    *out = world.sites;
+    return world.site_count;
+}
+
+void explore_weaken(const explore_weakness *weakness)
+{
+    world.weakness = *weakness;
+}
+
+/* ---- operations ---- */
 
 void explore_load(explore_site at, const volatile void *object)
 {
@@ -501,54 +718,96 @@ void explore_load(explore_site at, const volatile void *object)
     if (!world.current->is_rushing) /* else it sees what it saw when it began to doze: nothing to interleave with */
         step(at, object, "load");
     remember_read(object);
-    acquire(object, at.order);
+}
+
+uint64_t explore_loaded(explore_site at, const volatile void *object, uint64_t found)
+{
+    if (!world.is_running)
+        return found;
+    const memory_order order = order_of(at, "load");
+    place *p = place_of(object, found);
+    const uint32_t index = choose_message(p, order, NULL);
+    const uint64_t value = message_of(p, index)->value;
+    see(p, index, order);
+    if (index != p->newest)
+        set_verb("loads old");
+    set_value(value);
+    return value;
 }
 
 static void step_to_write(explore_site at, const volatile void *object, const char *verb)
 {
+    if (!world.is_running)
+        return;
     world.current->is_rushing = false;
     step(at, object, verb);
 }
 
 void explore_store(explore_site at, const volatile void *object)
 {
-    if (!world.is_running)
-        return;
     step_to_write(at, object, "store");
-    has_written(at, object, false);
 }
 
 void explore_change(explore_site at, const volatile void *object)
 {
-    if (!world.is_running)
-        return;
     step_to_write(at, object, "change");
-    has_written(at, object, true);
 }
 
 void explore_compare(explore_site at, const volatile void *object)
 {
-    if (world.is_running)
-        step_to_write(at, object, "exchange");
+    step_to_write(at, object, "exchange");
 }
 
-bool explore_fails_weakly(void)
-{
-    const explore_choice choice = {.question = EXPLORE_WEAK, .count = 2, .free = 1};
-    return world.is_running && choose(&choice) == 1;
-}
-
-void explore_compared(explore_site at, const volatile void *object, bool is_equal)
+void explore_stored(explore_site at, const volatile void *object, uint64_t found, uint64_t value)
 {
     if (!world.is_running)
         return;
-    if (is_equal) {
-        has_written(at, object, true);
-        return;
+    add_message(place_of(object, found), value, order_of(at, "store"), false);
+    wake_readers(object);
+    set_value(value);
+}
+
+static void change(const volatile void *object, uint64_t found, uint64_t value, memory_order order)
+{
+    place *p = place_of(object, found);
+    see(p, p->newest, order);
+    add_message(p, value, order, true);
+    wake_readers(object);
+    set_value(value);
+}
+
+void explore_changed(explore_site at, const volatile void *object, uint64_t found, uint64_t value)
+{
+    if (world.is_running)
+        change(object, found, value, order_of(at, "change"));
+}
+
+static bool fails_weakly(void)
+{
+    const explore_choice choice = {.question = EXPLORE_WEAK, .count = 2, .free = 1};
+    return choose(&choice) == 1;
+}
+
+bool explore_compared(explore_site at, explore_site failed, bool weak, const volatile void *object, uint64_t *expected,
+                      uint64_t found, uint64_t value)
+{
+    const uint64_t wanted = *expected;
+    *expected = found;
+    if (!world.is_running)
+        return found == wanted;
+    const memory_order order = order_of(at, "exchange"), failed_order = order_of(failed, "finds");
+    place *p = place_of(object, found);
+    const uint32_t index = choose_message(p, failed_order, &wanted);
+    if (index == p->newest && found == wanted && !(weak && fails_weakly())) {
+        change(object, found, value, order);
+        return true;
     }
-    world.events[(world.event_count - 1) % EVENTS].verb = "finds";
+    *expected = message_of(p, index)->value;
+    set_verb(index == p->newest ? "finds" : "finds old");
+    set_value(*expected);
     remember_read(object);
-    acquire(object, at.order);
+    see(p, index, failed_order);
+    return false;
 }
 
 void explore_step(void)
@@ -590,8 +849,8 @@ int explore_thread_create(pthread_t *thread, const pthread_attr_t *attributes, v
         return EAGAIN;
     world.refused -= world.refused != UINT32_MAX;
     fiber *f = fiber_create(fn, arg);
-    join_clock(f->clock, world.current->clock);
-    world.current->clock[number(world.current)]++;
+    join_view(&f->seen, &world.current->seen);
+    world.current->seen.fibers[number(world.current)]++;
     *thread = (pthread_t)number(f);
     return 0;
 }
@@ -603,7 +862,7 @@ int explore_thread_join(pthread_t thread, void **result)
     f->is_joined = true;
     while (world.states[thread] != ENDED)
         wait_as(JOINING, f);
-    join_clock(world.current->clock, f->clock);
+    join_view(&world.current->seen, &f->seen);
     if (result)
         *result = f->result;
     return 0;
@@ -665,7 +924,8 @@ static lock *take_lock(pthread_mutex_t *mutex, bool waits)
         return NULL;
     explore_insist(l->mutex == mutex, "waits for a lock that is destroyed");
     l->owner = world.current;
-    acquire(mutex, memory_order_acquire);
+    place *p = place_of(mutex, 0);
+    see(p, p->newest, memory_order_acquire);
     return l;
 }
 
@@ -685,7 +945,7 @@ int explore_mutex_unlock(pthread_mutex_t *mutex)
     lock *l = lock_of(mutex);
     explore_insist(l->owner == world.current, "unlocks what it has not locked");
     note(world.current, own_site, "unlocks");
-    release(mutex, memory_order_release, false);
+    add_message(place_of(mutex, 0), 0, memory_order_release, false);
     l->owner = NULL;
     wake_those(LOCKING, mutex);
     return 0;
@@ -693,9 +953,32 @@ int explore_mutex_unlock(pthread_mutex_t *mutex)
 
 /* ---- the system ---- */
 
+/* Stands for the lock of the kernel's queue of this futex. No variable has its address. */
+static place *queue_of(const uint32_t *word)
+{
+    return place_of((const char *)word + 1, 0);
+}
+
+/* What the kernel reads may be old as well, but not older than what a waker before had seen. Who is woken sees what
+ * wakers had seen (Linux, memory-barriers.txt, sleep and wake-up functions); who does not sleep sees no more for it. */
+static bool still_is(const uint32_t *word, uint32_t value)
+{
+    const place *queue = queue_of(word);
+    place *p = place_of(word, *(const volatile uint32_t *)word);
+    uint32_t seen = 0;
+    if (p->index < SHARED_PLACES) {
+        const uint32_t own = world.current->seen.places[p->index];
+        const uint32_t woken = queue->messages[queue->newest % OLDER_VALUES].seen.places[p->index];
+        seen = own > woken ? own : woken;
+    }
+    const uint32_t count = p->newest - oldest_readable(p, seen, memory_order_relaxed) + 1;
+    const explore_choice choice = {.question = EXPLORE_STALE, .count = count, .free = 1};
+    return (uint32_t)message_of(p, p->newest - choose(&choice))->value == value;
+}
+
 static long futex_wait(const uint32_t *word, uint32_t value)
 {
-    if (*(const volatile uint32_t *)word != value) {
+    if (!still_is(word, value)) {
         errno = EAGAIN;
         return -1;
     }
@@ -703,7 +986,11 @@ static long futex_wait(const uint32_t *word, uint32_t value)
     world.current->since = world.steps;
     wait_as(ASLEEP, word);
     errno = world.current->woken;
-    return errno ? -1 : 0;
+    if (errno)
+        return -1;
+    place *queue = queue_of(word);
+    see(queue, queue->newest, memory_order_acquire);
+    return 0;
 }
 
 /* Wakes one of them, if there are any: whoever has slept longest, or whom the policy says. */
@@ -742,10 +1029,11 @@ long explore_syscall(long number_of_call, ...)
     step(own_site, word, waits ? "wants to sleep" : "wakes");
     if (waits)
         return futex_wait(word, value);
+    add_message(queue_of(word), 0, memory_order_release, true);
     long woken = 0;
     while (woken < (long)value && futex_wake_one(word))
         woken++;
-    explore_value((uint64_t)woken);
+    set_value((uint64_t)woken);
     return woken;
 }
 
@@ -842,7 +1130,7 @@ explore_result explore_run(const explore_policy *policy, const char *what, void 
     explore_insist(__stop_explore_locals - __start_explore_locals <= MAX_LOCALS, "too many variables of a thread");
     world.policy = *policy;
     world.what = what;
-    world.fiber_count = world.lock_count = 0;
+    world.fiber_count = world.lock_count = world.place_count = world.sc_count = 0;
     world.is_quiet = false;
     world.refused = UINT32_MAX;
     world.steps = world.event_count = 0;

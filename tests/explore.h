@@ -6,9 +6,13 @@
  * Time stands still unless somebody reads the clock, and a fiber that spins in vain dozes until what it looks at
  * changes, or until the policy says that its time is up.
  *
- * What it cannot find: every load sees the latest store, so an order that is too weak to keep that promise goes
- * unnoticed. Only half of it is checked: explore_mark and explore_sees know what the orders in the code guarantee, and
- * tell whether plain data that was written here may be read there (vector clocks; Mattern, 1988). */
+ * Memory. With a weak policy a load may read an older value, where C11 allows it: every store adds a message to its
+ * place, with a view of what was seen before it; a fiber has a view, too; who acquires takes over the message's view,
+ * and nobody reads what is older than its view. seq_cst is that of RC11 (Lahav, Vafeiadis, Kang, Hur, Dreyer: Repairing
+ * Sequential Consistency in C/C++11, 2017; the machine is that of Kang and others, 2017, without promises). So it finds
+ * orders that are too weak, except where that takes a store before an earlier load (load buffering), or stores that are
+ * ordered unlike they happened (2+2W). explore_mark and explore_sees tell whether plain data that was written here may
+ * be read there. */
 #ifndef TH_TESTS_EXPLORE_H
 #define TH_TESTS_EXPLORE_H
 
@@ -22,9 +26,10 @@ enum { EXPLORE_MAX_FIBERS = 288 }; /* in a run */
 /* ---- schedules ---- */
 
 typedef enum explore_question {
-    EXPLORE_WHO,  /* goes on? */
-    EXPLORE_WEAK, /* 1: a weak exchange that could succeed fails */
-    EXPLORE_WAKE, /* whom of those who sleep on a futex? 0: who has slept longest */
+    EXPLORE_WHO,   /* goes on? */
+    EXPLORE_WEAK,  /* 1: a weak exchange that could succeed fails */
+    EXPLORE_STALE, /* 0: a load reads the newest value; else one that is so much older */
+    EXPLORE_WAKE,  /* which fiber asleep on the futex? 0: the one asleep longest */
 } explore_question;
 
 /* Options 0..count-1. The first `free` cost nothing; any other one is a preemption or a mishap.
@@ -40,6 +45,8 @@ typedef struct explore_choice {
 typedef struct explore_policy {
     uint32_t (*choose)(void *ctx, const explore_choice *choice);
     void *ctx;
+    bool is_weak;         /* loads may read older values */
+    bool lists_sites;     /* for explore_sites */
     bool stops_at_clocks; /* a look at the clock is a step, too: it shows what is done too late */
 } explore_policy;
 
@@ -51,9 +58,23 @@ typedef struct explore_result {
 /* Runs fn as fiber 0 until it returns. Any failure prints `what`, the last steps, and ends the program with 1. */
 explore_result explore_run(const explore_policy *policy, const char *what, void *(*fn)(void *arg), void *arg);
 
+/* An atomic operation in the code, and an order. */
+typedef struct explore_weakness {
+    const char *file, *function, *object, *verb;
+    int line; /* 0: none */
+    memory_order order;
+} explore_weakness;
+
+/* Those that were run, with the orders that they have. */
+uint32_t explore_sites(const explore_weakness **out);
+
+/* From now on this operation has this order. */
+void explore_weaken(const explore_weakness *weakness);
+
 /* The next schedule, depth first, of those with at most `bound` choices that are not free. */
 typedef struct explore_all {
     uint32_t bound, used;
+    bool is_weak; /* of its policy */
     uint32_t depth, known;
     struct explore_decision {
         uint8_t chosen, options;
@@ -70,7 +91,7 @@ typedef struct explore_chance {
     uint64_t random;
     enum { EXPLORE_UNIFORM, EXPLORE_PRIORITIES, EXPLORE_STICKY } way;
     uint32_t patience;                                          /* a switch in so many steps */
-    uint32_t time, weak, signal;                                /* one in so many */
+    uint32_t time, weak, stale, signal;                         /* one in so many */
     uint32_t next_change, lowest, priority[EXPLORE_MAX_FIBERS]; /* of a fiber; 0: not drawn yet */
 } explore_chance;
 

@@ -22,70 +22,66 @@
 #include <x86intrin.h>
 
 typedef struct explore_site {
-    const char *file;
+    const char *file, *function, *object;
     int line;
     memory_order order;
 } explore_site;
 
-#define EXPLORE_HERE(order) ((explore_site){__FILE__, __LINE__, (order)})
+#define EXPLORE_HERE(object, order) ((explore_site){__FILE__, __func__, #object, __LINE__, (order)})
 
 /* Before an operation, which then happens at once. */
 void explore_load(explore_site at, const volatile void *object);
 void explore_store(explore_site at, const volatile void *object);
 void explore_change(explore_site at, const volatile void *object);
-
-/* Before a compare-exchange, and once it is known what comes of it. */
 void explore_compare(explore_site at, const volatile void *object);
-bool explore_fails_weakly(void);
-void explore_compared(explore_site at, const volatile void *object, bool is_equal);
 
-void explore_value(uint64_t value); /* that was read or written last, for the report */
+/* At that moment. found: the latest value. Returns what the load reads. */
+uint64_t explore_loaded(explore_site at, const volatile void *object, uint64_t found);
+void explore_stored(explore_site at, const volatile void *object, uint64_t found, uint64_t value);
+void explore_changed(explore_site at, const volatile void *object, uint64_t found, uint64_t value);
+
+/* failed: the same with the other order. *expected: gets what was read. Returns whether `value` is to be stored. */
+bool explore_compared(explore_site at, explore_site failed, bool weak, const volatile void *object, uint64_t *expected,
+                      uint64_t found, uint64_t value);
 
 #define EXPLORE_DEFINE(name, type)                                                                                     \
     static inline type explore_load_##name(explore_site at, const volatile _Atomic(type) *object)                      \
     {                                                                                                                  \
         explore_load(at, object);                                                                                      \
-        const type value = atomic_load(object);                                                                        \
-        explore_value((uint64_t)value);                                                                                \
-        return value;                                                                                                  \
+        return (type)explore_loaded(at, object, (uint64_t)atomic_load(object));                                        \
     }                                                                                                                  \
     static inline void explore_store_##name(explore_site at, volatile _Atomic(type) *object, type value)               \
     {                                                                                                                  \
         explore_store(at, object);                                                                                     \
-        explore_value((uint64_t)value);                                                                                \
+        explore_stored(at, object, (uint64_t)atomic_load(object), (uint64_t)value);                                    \
         atomic_store(object, value);                                                                                   \
     }                                                                                                                  \
     static inline type explore_exchange_##name(explore_site at, volatile _Atomic(type) *object, type value)            \
     {                                                                                                                  \
         explore_change(at, object);                                                                                    \
-        explore_value((uint64_t)value);                                                                                \
+        explore_changed(at, object, (uint64_t)atomic_load(object), (uint64_t)value);                                   \
         return atomic_exchange(object, value);                                                                         \
     }                                                                                                                  \
     static inline type explore_add_##name(explore_site at, volatile _Atomic(type) *object, type value)                 \
     {                                                                                                                  \
         explore_change(at, object);                                                                                    \
         const type before = atomic_load(object);                                                                       \
+        explore_changed(at, object, (uint64_t)before, (uint64_t)(type)(before + value));                               \
         atomic_store(object, (type)(before + value));                                                                  \
-        explore_value((uint64_t)(type)(before + value));                                                               \
         return before;                                                                                                 \
     }                                                                                                                  \
     static inline type explore_sub_##name(explore_site at, volatile _Atomic(type) *object, type value)                 \
     {                                                                                                                  \
-        explore_change(at, object);                                                                                    \
-        const type before = atomic_load(object);                                                                       \
-        atomic_store(object, (type)(before - value));                                                                  \
-        explore_value((uint64_t)(type)(before - value));                                                               \
-        return before;                                                                                                 \
+        return explore_add_##name(at, object, (type)-value);                                                           \
     }                                                                                                                  \
     static inline bool explore_exchange_if_##name(explore_site at, explore_site failed, bool weak,                     \
                                                   volatile _Atomic(type) *object, type *expected, type value)          \
     {                                                                                                                  \
         explore_compare(at, object);                                                                                   \
-        const type found = atomic_load(object);                                                                        \
-        const bool is_equal = found == *expected && !(weak && explore_fails_weakly());                                 \
-        explore_compared(is_equal ? at : failed, object, is_equal);                                                    \
-        explore_value((uint64_t)(is_equal ? value : found));                                                           \
-        *expected = found;                                                                                             \
+        uint64_t read = (uint64_t)*expected;                                                                           \
+        const bool is_equal =                                                                                          \
+            explore_compared(at, failed, weak, object, &read, (uint64_t)atomic_load(object), (uint64_t)value);         \
+        *expected = (type)read;                                                                                        \
         if (is_equal)                                                                                                  \
             atomic_store(object, value);                                                                               \
         return is_equal;                                                                                               \
@@ -119,15 +115,22 @@ EXPLORE_DEFINE(64, uint64_t)
 #undef atomic_compare_exchange_weak_explicit
 #undef atomic_compare_exchange_strong
 #undef atomic_compare_exchange_strong_explicit
-#define atomic_load_explicit(object, order)             EXPLORE_OF(load, object)(EXPLORE_HERE(order), object)
-#define atomic_store_explicit(object, value, order)     EXPLORE_OF(store, object)(EXPLORE_HERE(order), object, value)
-#define atomic_exchange_explicit(object, value, order)  EXPLORE_OF(exchange, object)(EXPLORE_HERE(order), object, value)
-#define atomic_fetch_add_explicit(object, value, order) EXPLORE_OF(add, object)(EXPLORE_HERE(order), object, value)
-#define atomic_fetch_sub_explicit(object, value, order) EXPLORE_OF(sub, object)(EXPLORE_HERE(order), object, value)
+#define atomic_load_explicit(object, order) EXPLORE_OF(load, object)(EXPLORE_HERE(object, order), object)
+#define atomic_store_explicit(object, value, order)                                                                    \
+    EXPLORE_OF(store, object)(EXPLORE_HERE(object, order), object, value)
+#define atomic_exchange_explicit(object, value, order)                                                                 \
+    EXPLORE_OF(exchange, object)(EXPLORE_HERE(object, order), object, value)
+#define atomic_fetch_add_explicit(object, value, order)                                                                \
+    EXPLORE_OF(add, object)(EXPLORE_HERE(object, order), object, value)
+#define atomic_fetch_sub_explicit(object, value, order)                                                                \
+    EXPLORE_OF(sub, object)(EXPLORE_HERE(object, order), object, value)
+#define EXPLORE_COMPARE(object, expected, value, order, failed, weak)                                                  \
+    EXPLORE_OF(exchange_if, object)                                                                                    \
+    (EXPLORE_HERE(object, order), EXPLORE_HERE(object, failed), weak, object, expected, value)
 #define atomic_compare_exchange_weak_explicit(object, expected, value, order, failed)                                  \
-    EXPLORE_OF(exchange_if, object)(EXPLORE_HERE(order), EXPLORE_HERE(failed), true, object, expected, value)
+    EXPLORE_COMPARE(object, expected, value, order, failed, true)
 #define atomic_compare_exchange_strong_explicit(object, expected, value, order, failed)                                \
-    EXPLORE_OF(exchange_if, object)(EXPLORE_HERE(order), EXPLORE_HERE(failed), false, object, expected, value)
+    EXPLORE_COMPARE(object, expected, value, order, failed, false)
 #define atomic_load(object)             atomic_load_explicit(object, memory_order_seq_cst)
 #define atomic_store(object, value)     atomic_store_explicit(object, value, memory_order_seq_cst)
 #define atomic_exchange(object, value)  atomic_exchange_explicit(object, value, memory_order_seq_cst)

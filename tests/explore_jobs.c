@@ -1,10 +1,15 @@
 /* The pool under every schedule, or under many (see explore.h):
  *
  *   explore_jobs all BOUND [NAME]        small plans, all schedules with up to BOUND preemptions or mishaps
+ *   explore_jobs weak BOUND [NAME]       the same, where a load of an older value is a mishap, too
+ *   explore_jobs litmus                  whether loads read what C11 allows
+ *   explore_jobs orders FILE             which memory orders are needed, against what the file says
  *   explore_jobs random SECONDS [SEED]   plans and schedules by chance, from this seed on
  *   explore_jobs replay SEED             one of these again, twice */
 #include "explore.h"
 #include "explore_calls.h"
+#include "explore_litmus.h"
+#include "explore_orders.h"
 
 #include <throng/anim/human.h>
 
@@ -53,9 +58,10 @@ static double now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static uint64_t explore_small(const explore_plan *plan, uint32_t bound)
+static uint64_t explore_small(const explore_plan *plan, uint32_t bound, bool is_weak)
 {
     static explore_all all;
+    all.is_weak = is_weak;
     explore_plan own = *plan;
     char what[100];
     snprintf(what, sizeof what, "plan %s with %u preemptions", plan->name, bound);
@@ -69,7 +75,22 @@ static uint64_t explore_small(const explore_plan *plan, uint32_t bound)
     return schedules;
 }
 
-static int run_all(int bound, const char *name)
+/* What orders are tried on. */
+static bool run_weak(uint32_t try)
+{
+    enum { PLANS = sizeof smalls / sizeof *smalls, ROUNDS = 40, SEEDS = 50 };
+    static explore_chance chance;
+    explore_policy policy = explore_chance_policy(&chance);
+    explore_plan plan = smalls[try % PLANS].plan;
+    policy.lists_sites = explore_lists_sites;
+    for (uint32_t s = 0; s < SEEDS && try / PLANS < ROUNDS; s++) {
+        explore_chance_begin(&chance, try * SEEDS + s);
+        explore_run(&policy, plan.name, explore_plan_run, &plan);
+    }
+    return try / PLANS < ROUNDS;
+}
+
+static int run_all(int bound, const char *name, bool is_weak)
 {
     uint64_t sum = 0;
     const double start_s = now_s();
@@ -81,7 +102,7 @@ static int run_all(int bound, const char *name)
         const double plan_s = now_s();
         printf("%-16s", plan->name);
         for (int b = 0; b <= (name ? bound : bound + smalls[i].deeper); b++) {
-            const uint64_t schedules = explore_small(plan, (uint32_t)b);
+            const uint64_t schedules = explore_small(plan, (uint32_t)b, is_weak);
             printf(" %10llu", (unsigned long long)schedules);
             fflush(stdout);
             sum += schedules;
@@ -235,12 +256,17 @@ static int replay(uint64_t seed)
 int main(int argc, char **argv)
 {
     const char *mode = argc > 2 ? argv[1] : "";
-    if (strcmp(mode, "all") == 0)
-        return run_all(atoi(argv[2]), argc > 3 ? argv[3] : NULL);
+    if (strcmp(mode, "all") == 0 || strcmp(mode, "weak") == 0)
+        return run_all(atoi(argv[2]), argc > 3 ? argv[3] : NULL, mode[0] == 'w');
+    if (argc > 1 && strcmp(argv[1], "litmus") == 0)
+        return explore_litmus();
+    if (strcmp(mode, "orders") == 0)
+        return explore_orders(argv[2], run_weak);
     if (strcmp(mode, "random") == 0)
         return run_random(atof(argv[2]), argc > 3 ? strtoull(argv[3], NULL, 0) : 1);
     if (strcmp(mode, "replay") == 0)
         return replay(strtoull(argv[2], NULL, 0));
-    fprintf(stderr, "explore_jobs all BOUND [NAME] | random SECONDS [SEED] | replay SEED\n");
+    fprintf(stderr, "explore_jobs all BOUND [NAME] | weak BOUND [NAME] | litmus | orders FILE | random SECONDS [SEED] "
+                    "| replay SEED\n");
     return 2;
 }

@@ -24,7 +24,7 @@ static uint32_t choose_next(void *ctx, const explore_choice *choice)
 
 explore_policy explore_all_policy(explore_all *all)
 {
-    return (explore_policy){.choose = choose_next, .ctx = all};
+    return (explore_policy){.choose = choose_next, .ctx = all, .is_weak = all->is_weak};
 }
 
 void explore_all_begin(explore_all *all, uint32_t bound)
@@ -107,6 +107,8 @@ static uint32_t choose_by_chance(void *ctx, const explore_choice *choice)
         return choose_who(chance, choice);
     case EXPLORE_WEAK:
         return happens(chance, chance->weak);
+    case EXPLORE_STALE:
+        return happens(chance, chance->stale) ? explore_below(&chance->random, choice->count) : 0;
     default:
         return explore_below(&chance->random, choice->count);
     }
@@ -114,17 +116,18 @@ static uint32_t choose_by_chance(void *ctx, const explore_choice *choice)
 
 explore_policy explore_chance_policy(explore_chance *chance)
 {
-    return (explore_policy){.choose = choose_by_chance, .ctx = chance, .stops_at_clocks = true};
+    return (explore_policy){.choose = choose_by_chance, .ctx = chance, .is_weak = true, .stops_at_clocks = true};
 }
 
 void explore_chance_begin(explore_chance *chance, uint64_t seed)
 {
     static const uint32_t patiences[] = {4, 16, 64, 256, 1024}, times[] = {4, 64, 1024, 0};
-    static const uint32_t weaks[] = {2, 16, 256, 0}, signals[] = {64, 1024, 0, 0};
+    static const uint32_t weaks[] = {2, 16, 256, 0}, stales[] = {2, 8, 64, 0}, signals[] = {64, 1024, 0, 0};
     *chance = (explore_chance){.random = (seed + 1) * 0x9e3779b97f4a7c15u | 1, .lowest = 1u << 30};
     chance->way = explore_below(&chance->random, 3);
     chance->patience = patiences[explore_below(&chance->random, 5)];
     chance->time = times[explore_below(&chance->random, 4)];
     chance->weak = weaks[explore_below(&chance->random, 4)];
+    chance->stale = stales[explore_below(&chance->random, 4)];
     chance->signal = signals[explore_below(&chance->random, 4)];
 }

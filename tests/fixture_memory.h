@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 extern size_t allocations;        /* so far, failed or not */
+extern size_t allocated_bytes;    /* that they asked for; memory that is freed or moved is not taken off */
 extern long allocations_left;     /* until memory is out for good; below 0: as many as there are */
 extern size_t failing_allocation; /* the one that fails, when `allocations` has come to it; 0: none */
 

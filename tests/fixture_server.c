@@ -24,8 +24,8 @@ bool server_start_by(server *s, const char *starter, const char *arguments)
     char command[4096], line[128] = "";
     int ends[2];
     size_t length = 0;
-    snprintf(command, sizeof command, "exec %s '%s' serve --listen 127.0.0.1:0 %s 2>>.log", starter, TEST_PROGRAM,
-             arguments);
+    snprintf(command, sizeof command, "exec %s '%s' serve %s %s 2>>.log", starter, TEST_PROGRAM,
+             strstr(arguments, "--listen") ? "" : "--listen 127.0.0.1:0", arguments);
     if (pipe(ends) != 0)
         return false;
     s->pid = fork();

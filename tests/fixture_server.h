@@ -13,7 +13,7 @@ typedef struct server {
 } server;
 
 /* Starts it on a free port of 127.0.0.1 with these arguments, and waits until it is ready. Its log goes to `.log` of
- * the working directory. False when it does not get ready. */
+ * the working directory. False when it does not get ready, or listens on something else, as the arguments may say. */
 bool server_start(server *s, const char *arguments);
 
 /* The same by a program that starts another: "env --ignore-signal=CHLD". */

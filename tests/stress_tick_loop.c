@@ -1,5 +1,6 @@
 /* A crowd that is changed all the time while others read it: stress_tick_loop [SECONDS [SEED]]. Counters never go back,
  * a seqlock never shows halves of two moments, the time series is in order. For ThreadSanitizer as well. */
+#include "src/serve/memory_budget.h"
 #include "src/serve/simulation/simulation_controller.h"
 
 #include <throng/anim/human.h>
@@ -29,9 +30,10 @@ static void insist(bool holds, const char *what)
     exit(1);
 }
 
-static th_result load(void *ctx, const char *path, th_model **out, th_error *err)
+static th_result load(void *ctx, const char *path, uint64_t most_bytes, th_model **out, th_error *err)
 {
     (void)ctx;
+    (void)most_bytes;
     return strcmp(path, TH_HUMAN_NAME) == 0 ? th_human_create(out, err) : th_fail(err, TH_ERR_INPUT, "no %s", path);
 }
 
@@ -120,8 +122,9 @@ int main(int argc, char **argv)
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : th_clock_ns();
     const uint64_t end_ns = th_clock_ns() + (uint64_t)(seconds * 1e9);
     static const th_model_registry registry = {.files = {TH_HUMAN_NAME}, .file_count = 1};
-    const th_controller_desc desc = {.model_cache = {.registry = &registry, .load = load},
-                                     .simulation = {.max_memory_bytes = 1 << 30}};
+    static th_memory_budget memory = TH_MEMORY_BUDGET(1 << 30);
+    const th_controller_desc desc = {.model_cache = {.registry = &registry, .memory = &memory, .load = load},
+                                     .simulation = {.memory = &memory}};
     const th_settings first = {.count = 16, .threads = 1, .rate_hz = 100, .models = {TH_HUMAN_NAME}, .model_count = 1};
     pthread_t readers[READERS];
     printf("seed %llu\n", (unsigned long long)seed);

@@ -1,7 +1,7 @@
 /* The archive is read from a process that a hostile file may have taken over: no bytes whatever may harm the reader. */
-#include "anim/model/archive.h"
+#include <throng/anim/archive.h>
 
-#include <throng/core/arena.h>
+#include "fixture_memory.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -316,5 +316,113 @@ Test(archive, knows_other_heads_when_it_sees_them)
     th_model *model;
     th_error err;
     cr_expect_eq(th_archive_read(bytes, size, &model, &err), TH_ERR_INPUT);
+    free(bytes);
+}
+
+/* ---- growth ---- */
+
+/* An archive of a model that has MANY of the smallest of one kind. Not all of them pass th_model_check, which comes
+ * after all is read. */
+enum { MANY = 100000 };
+enum { JOINTS, BONES, WEIGHTS, MESHES, TARGETS, MATERIALS, TEXTURES, CLIPS, CHANNELS, WEIGHT_TRACKS, WARNINGS, KINDS };
+
+static struct {
+    th_joint joints[MANY];
+    th_bone bones[MANY];
+    th_weight weights[MANY];
+    th_mesh meshes[MANY];
+    th_morph_target targets[MANY];
+    th_material materials[MANY];
+    th_texture textures[MANY];
+    th_clip clips[MANY];
+    th_channel channels[MANY];
+    th_weight_track weight_tracks[MANY];
+    const char *warnings[MANY];
+} many;
+
+static void fill_many(void)
+{
+    static const th_track track = {.key_count = 1, .times = times, .values = rotations};
+    for (int i = 0; i < MANY; i++) {
+        many.joints[i].name = many.weights[i].name = many.meshes[i].name = many.materials[i].name = "";
+        many.textures[i].name = many.clips[i].name = many.warnings[i] = "";
+        many.channels[i] = (th_channel){.translation = track, .rotation = track, .scale = track};
+        many.weight_tracks[i].track = track;
+    }
+    many.meshes[0].targets = many.targets;
+    many.clips[0].channels = many.channels;
+    many.clips[0].weight_tracks = many.weight_tracks;
+}
+
+static uint32_t many_if(bool is_wanted)
+{
+    return is_wanted ? MANY : 0;
+}
+
+static uint8_t *write_many(int kind, size_t *size)
+{
+    fill_many();
+    many.meshes[0].target_count = many_if(kind == TARGETS);
+    many.clips[0].channel_count = many_if(kind == CHANNELS);
+    many.clips[0].weight_track_count = many_if(kind == WEIGHT_TRACKS);
+    const th_model model = {.name = "",
+                            .joints = many.joints,
+                            .joint_count = many_if(kind == JOINTS),
+                            .bones = many.bones,
+                            .bone_count = many_if(kind == BONES),
+                            .weights = many.weights,
+                            .weight_count = many_if(kind == WEIGHTS),
+                            .meshes = many.meshes,
+                            .mesh_count = kind == TARGETS ? 1 : many_if(kind == MESHES),
+                            .materials = many.materials,
+                            .material_count = many_if(kind == MATERIALS),
+                            .textures = many.textures,
+                            .texture_count = many_if(kind == TEXTURES),
+                            .clips = many.clips,
+                            .clip_count = kind == CHANNELS || kind == WEIGHT_TRACKS ? 1 : many_if(kind == CLIPS),
+                            .warnings = many.warnings,
+                            .warning_count = many_if(kind == WARNINGS)};
+    return th_archive_write(&model, size);
+}
+
+/* The bytes that reading allocates. */
+static size_t allocated_by_reading(const uint8_t *bytes, size_t size, th_error *err)
+{
+    th_model *model;
+    const size_t before = allocated_bytes;
+    th_archive_read(bytes, size, &model, err);
+    const size_t grown = allocated_bytes - before;
+    th_model_free(model);
+    return grown;
+}
+
+Test(archive, grows_little_whatever_it_has_many_of)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        size_t size;
+        th_error err = {0};
+        uint8_t *bytes = write_many(kind, &size);
+        const size_t grown = allocated_by_reading(bytes, size, &err);
+        cr_expect_null(strstr(err.text, "damaged"), "kind %d: %s", kind, err.text);
+        cr_expect_leq(grown, TH_ARCHIVE_GROWTH * size + TH_ARCHIVE_CONSTANT, "kind %d: %zu bytes for %zu", kind, grown,
+                      size);
+        free(bytes);
+    }
+}
+
+/* A count that the rest of the archive could just hold, and inside of the first clip two more. */
+Test(archive, does_not_add_up_false_counts)
+{
+    size_t size;
+    th_error err;
+    uint8_t *bytes = write_many(CLIPS, &size);
+    const size_t clip_bytes = 29, at = size - MANY * clip_bytes + 5 + 2 * sizeof(double);
+    const uint32_t channel_count = (uint32_t)(size / 88), key_count = (uint32_t)(size / 9);
+    memcpy(bytes + at, &channel_count, sizeof channel_count);
+    memcpy(bytes + at + 8, &key_count, sizeof key_count);
+    const size_t grown = allocated_by_reading(bytes, size, &err);
+    cr_expect_str_eq(err.text, "the importer's answer is damaged: a count is too large");
+    cr_expect_gt(grown, size, "the first count was believed");
+    cr_expect_leq(grown, TH_ARCHIVE_GROWTH * size + TH_ARCHIVE_CONSTANT);
     free(bytes);
 }

@@ -142,6 +142,30 @@ Test(baseline, processes_measure_one_after_the_other_into_one_result)
     json_decref(json);
 }
 
+/* Its intervals are those of the processes, which the text says. */
+Test(baseline, scaling_study_is_repeated_whole_in_each_process)
+{
+    static const char study[] = "scale --count 20 --threads 1,2 --repetitions 2 --frames 2 --processes 2 ";
+    json_t *json = document("scale --count 20 --threads 1,2 --repetitions 2 --frames 2 --processes 2 --json"), *row;
+    const json_t *scaling = json_object_get(json, "scaling");
+    int counts[2] = {0};
+    size_t index;
+    cr_expect_str_eq(json_string_value(json_object_get(scaling, "interval_unit")), "process");
+    json_array_foreach(json_object_get(json, "benchmarks"), index, row)
+    {
+        const json_t *process = json_object_get(row, "process");
+        if (process)
+            counts[json_integer_value(process)]++;
+    }
+    cr_expect(counts[0] > 0 && counts[0] == counts[1], "%d and %d", counts[0], counts[1]);
+    json_decref(json);
+    char command[256];
+    snprintf(command, sizeof command, "%s --wide --report a.html", study);
+    expect(0, command, "");
+    cr_expect(strstr(out, "Means over 2 processes"), "%s", out);
+    cr_expect_not(strstr(out, "of one process"), "%s", out);
+}
+
 Test(baseline, what_is_kept_is_measured_in_twelve_processes)
 {
     json_t *json = document("bench --filter limit --count 1 --max-time 0.001 --save a --json");

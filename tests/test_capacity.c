@@ -335,6 +335,52 @@ Test(capacity, tells_the_least_number_above_that_failed)
 }
 
 /* The bracket ends at a tenth of what there is room for. */
+static volatile sig_atomic_t stop;
+static uint32_t stop_after; /* so many frames */
+
+static void stop_in_time(void *ctx, const th_capacity_probe *probe)
+{
+    machine *m = ctx;
+    (void)probe;
+    stop = --stop_after == 0;
+    cr_assert_lt(m->kept, 1);
+}
+
+/* As the same search to its end, up to the probe that was interrupted. */
+Test(capacity, interrupted_search_tells_the_probes_that_ended)
+{
+    static const uint32_t frames[] = {1, 9, 10, 200, 2000, 4000};
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
+        machine m = {.fixed_ms = 0.2, .each_ms = 0.001, .spread = 0.02, .seed = th_random_bits(20, 5)};
+        const machine same = m;
+        const th_capacity whole = find(same, 5, MOST);
+        const th_capacity_subject subject = {prepare, frame, keep, &m};
+        const th_capacity_desc desc = {.budget_ns = BUDGET_MS * 1e6,
+                                       .most = MOST,
+                                       .frames = FRAMES,
+                                       .progress = stop_in_time,
+                                       .progress_ctx = &m,
+                                       .stop = &stop};
+        th_capacity c;
+        uint32_t counted = 0, passed = 0, failed = 0;
+        stop = 0;
+        stop_after = frames[i];
+        cr_assert_eq(th_capacity_find(&desc, &subject, &c, &err), TH_OK, "%s", err.text);
+        cr_expect(c.is_interrupted && c.items == 0 && c.runs == 0 && isnan(c.interval.low));
+        for (uint32_t p = 0; p < c.probe_count; p++) {
+            const th_capacity_probe *probe = &c.probes[p];
+            const bool counts = probe->stage == TH_CAPACITY_SEARCH;
+            cr_expect_eq(probe->ticks.frames, whole.probes[p].ticks.frames, "%u of %u", p, frames[i]);
+            counted += probe->ticks.frames;
+            passed = counts && probe->meets_budget && probe->items > passed ? probe->items : passed;
+            failed = counts && !probe->meets_budget && (!failed || probe->items < failed) ? probe->items : failed;
+        }
+        cr_expect_leq(counted, frames[i]);
+        cr_expect_gt(counted + whole.probes[c.probe_count].ticks.frames, frames[i] - 1);
+        cr_expect(c.passed == passed && c.failed == failed, "%u %u", c.passed, c.failed);
+    }
+}
+
 Test(capacity, survives_a_machine_that_was_slow_to_begin_with)
 {
     const machine m = {HUMAN, .spread = 0.03, .slow_frames = 63, .slow_factor = 40};

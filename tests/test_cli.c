@@ -4,14 +4,17 @@
 #include <throng/anim/crowd.h>
 #include <throng/anim/exact.h>
 #include <throng/anim/human.h>
+#include <throng/anim/sandbox.h>
 #include <throng/jobs/jobs.h>
 
 #include <criterion/criterion.h>
-
+#include <errno.h>
+#include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -333,6 +336,71 @@ Test(cli, models_made_to_order_are_models)
     expect(0, "scale --count 8 --threads 1 --repetitions 1 --frames 1 --model synthetic:moving=0,scale=on", "");
     expect(0, "inspect synthetic:moving=0", "");
     cr_expect(!strstr(out, "nan"), "%s", out);
+}
+
+/* ---- the importer's sandbox ---- */
+
+/* What the program does on a kernel without Landlock: a filter says that there is no such call. */
+static void lack_landlock(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    cr_assert_eq(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SYS_landlock_create_ruleset, 0), 0);
+    cr_assert_eq(seccomp_load(filter), 0);
+    seccomp_release(filter);
+}
+
+static uint32_t count_of(const char *text, const char *part)
+{
+    uint32_t count = 0;
+    for (; (text = strstr(text, part)); text++)
+        count++;
+    return count;
+}
+
+Test(cli, the_status_of_the_sandbox_is_that_of_the_kernel)
+{
+    const th_sandbox kernel = th_sandbox_read();
+    json_t *json = document("inspect --sandbox-status --json"), *sandbox = json_object_get(json, "sandbox");
+    cr_expect_eq(json_integer_value(json_object_get(json_object_get(sandbox, "landlock"), "abi")), kernel.landlock_abi);
+    cr_expect_eq(json_is_true(json_object_get(sandbox, "seccomp")), kernel.seccomp);
+    json_decref(json);
+    expect(0, "inspect --sandbox-status", "");
+    cr_expect(strstr(out, "Landlock") && strstr(out, "seccomp"), "%s", out);
+
+    lack_landlock();
+    json = document("inspect --sandbox-status --json"), sandbox = json_object_get(json, "sandbox");
+    cr_expect(json_is_false(json_object_get(json_object_get(sandbox, "landlock"), "files")));
+    cr_expect_geq(json_array_size(json_object_get(sandbox, "gaps")), 1);
+    json_decref(json);
+    expect(0, "inspect --sandbox-status", "");
+    cr_expect(strstr(out, "no Landlock"), "%s", out);
+}
+
+Test(cli, a_kernel_without_landlock_is_one_warning)
+{
+    expect(0, "inspect --export model.glb", "");
+    lack_landlock();
+    expect(0, "pose", "");
+    cr_expect_str_eq(err, ""); /* nothing was imported */
+    expect(0, "pose --animation model.glb --animation model.glb model.glb", "");
+    cr_expect_eq(count_of(err, "no Landlock"), 1, "%s", err);
+}
+
+Test(cli, files_outside_are_for_who_asks_for_them)
+{
+    expect(0, "inspect --export model.glb", "");
+    cr_assert_eq(mkdir("inner", 0700), 0);
+    FILE *file = fopen("inner/model.gltf", "w");
+    fputs("{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"mesh\":0}],"
+          "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0}}]}],\"accessors\":[{\"bufferView\":0,"
+          "\"componentType\":5126,\"count\":3,\"type\":\"VEC3\"}],\"bufferViews\":[{\"buffer\":0,"
+          "\"byteLength\":36}],\"buffers\":[{\"byteLength\":36,\"uri\":\"../model.glb\"}]}",
+          file);
+    fclose(file);
+    expect(3, "inspect inner/model.gltf", "names \"../model.glb\", which is outside of the model's folder");
+    expect(0, "inspect inner/model.gltf --allow-outside", "");
+    unlink("inner/model.gltf");
+    rmdir("inner");
 }
 
 /* ---- pose ---- */

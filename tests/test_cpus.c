@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -233,6 +234,19 @@ Test(cgroup, memory_left_is_the_tightest_of_all_groups)
     cr_expect_eq(th_cgroup_memory_left(root), 1, "nothing left is not the same as no limit");
 }
 
+Test(cgroup, memory_limit_is_the_tightest_whatever_is_used)
+{
+    put_v2("/web/worker");
+    cr_expect_eq(th_cgroup_memory_limit(root), 0);
+    put("/sys/fs/cgroup/web/worker/memory.max", "max\n");
+    cr_expect_eq(th_cgroup_memory_limit(root), 0);
+    put("/sys/fs/cgroup/web/memory.max", "9000000\n");
+    put("/sys/fs/cgroup/web/memory.current", "8000000\n");
+    cr_expect_eq(th_cgroup_memory_limit(root), 9000000);
+    put("/sys/fs/cgroup/web/worker/memory.max", "3000000\n");
+    cr_expect_eq(th_cgroup_memory_limit(root), 3000000);
+}
+
 Test(cgroup, v1_memory_is_another_hierarchy_than_cpu)
 {
     put_v1("/", "/wrong");
@@ -245,6 +259,7 @@ Test(cgroup, v1_memory_is_another_hierarchy_than_cpu)
     put("/memory/web/memory.usage_in_bytes", "5000000\n");
     put("/memory/web/memory.stat", "inactive_file 7\ntotal_inactive_file 500000\n");
     cr_expect_eq(th_cgroup_memory_left(root), 3500000);
+    cr_expect_eq(th_cgroup_memory_limit(root), 8000000);
 }
 
 Test(cgroup, garbage_is_no_limit_of_memory)
@@ -262,6 +277,34 @@ Test(cpus, some_memory_is_available_and_less_than_there_is)
     const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     cr_expect_gt(th_memory_available(), 1 << 20);
     cr_expect_lt((double)th_memory_available(), machine);
+    cr_expect_leq((double)th_memory_limit(), machine);
+    cr_expect_gt(th_memory_limit(), th_memory_available());
+}
+
+/* Of AddressSanitizer, terabytes. */
+static rlim_t read_data_bytes(void)
+{
+    unsigned long long kilobytes = 0;
+    char line[128];
+    FILE *file = fopen("/proc/self/status", "r");
+    cr_assert(file);
+    while (fgets(line, sizeof line, file) && sscanf(line, "VmData: %llu kB", &kilobytes) != 1)
+        ;
+    fclose(file);
+    return kilobytes << 10;
+}
+
+Test(cpus, memory_that_a_limit_refuses_is_not_available)
+{
+    enum { LEFT = 512 << 20 };
+    const rlim_t limit = read_data_bytes() + LEFT;
+    cr_assert_eq(setrlimit(RLIMIT_DATA, &(struct rlimit){limit, limit}), 0);
+    const uint64_t available = th_memory_available();
+    cr_expect(available > LEFT / 2 && available <= LEFT, "%g MB", (double)available / 1e6);
+    volatile char *memory = malloc(LEFT / 4);
+    memory[0] = 1;
+    cr_expect_leq(th_memory_available(), available - LEFT / 4);
+    free((char *)memory);
 }
 
 Test(cpus, usable_is_the_least_and_at_least_one)

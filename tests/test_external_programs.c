@@ -9,7 +9,7 @@
 
 TestSuite(external_programs, .init = make_folder, .fini = remove_folder, .timeout = 300);
 
-#define FEW "bench --repetitions 3 --external-timeout 5 --filter '^external/|^limit/' "
+#define FEW "bench --repetitions 3 --filter '^external/|^limit/' "
 
 /* The row of a name and type in a document. */
 static const json_t *row_of(const json_t *document, const char *name, const char *aggregate)
@@ -146,7 +146,8 @@ Test(external_programs, that_do_not_describe_themselves_are_refused)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char arguments[512];
-        snprintf(arguments, sizeof arguments, FEW "--frames 2 --external '%s'", cases[i].command);
+        snprintf(arguments, sizeof arguments, FEW "--frames 2 --external-timeout %d --external '%s'",
+                 strstr(cases[i].command, "sleep") ? 5 : 60, cases[i].command);
         cr_expect_eq(throng(arguments), 3, "%s: %s", cases[i].command, out);
         cr_expect(strstr(err, cases[i].message), "%s: %s", cases[i].command, err); /* behind what a shell says */
         cr_expect_str_empty(out, "%s", cases[i].command);
@@ -179,7 +180,9 @@ Test(external_programs, that_fail_have_a_row_that_says_why)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char arguments[512];
         json_error_t error;
-        snprintf(arguments, sizeof arguments, FEW "--frames 2 --json --external '" TEST_FAKE " %s'", cases[i].fault);
+        snprintf(arguments, sizeof arguments,
+                 FEW "--frames 2 --json --external-timeout %d --external '" TEST_FAKE " %s'",
+                 strcmp(cases[i].fault, "hangs") == 0 ? 5 : 60, cases[i].fault);
         cr_expect_eq(throng(arguments), 1, "%s: %s", cases[i].fault, err);
         cr_expect(strstr(err, "external/fake/spin"), "%s: %s", cases[i].fault, err);
         json_t *json = json_loads(out, 0, &error);

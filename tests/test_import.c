@@ -888,6 +888,33 @@ Test(import, takes_textures_from_inside_and_beside_the_file)
     check_texture(TEXTURED("C:\\\\art\\\\skin.png"), "on disk", "1 texture lies outside the model's folder");
 }
 
+#define PAINT(index) "{'pbrMetallicRoughness':{'baseColorTexture':{'index':" #index "}}}"
+#define PART(index)  "{'material':" #index ",'attributes':{'POSITION':0,'TEXCOORD_0':1}}"
+
+/* Names of one file, and numbers of one buffer view. */
+Test(import, keeps_a_texture_of_several_names_once)
+{
+    static const char body[] = SCENE("0") NODES(
+        "{'mesh':0}") "'images':[{'uri':'skin.png'},{'uri':'./skin.png'},{'uri':'hard.png'},{"
+                      "'bufferView':0,'mimeType':'image/png'},{'bufferView':0,'mimeType':'image/png'}"
+                      "],'textures':[{'source':0},{'source':1},{'source':2},{'source':3},{'source':4}"
+                      "],'materials':[" PAINT(0) "," PAINT(1) "," PAINT(2) "," PAINT(3) "," PAINT(
+                          4) "],'meshes':[{'primitives':[" PART(0) "," PART(1) "," PART(2) "," PART(3) "," PART(4) "]}"
+                                                                                                                   "]";
+    const gltf_accessor accessors[] = {POSITIONS, GLTF_FLOATS("VEC2", 3, 0, 0, 1, 0, 0, .75f)};
+    write_file(in_folder("skin.png"), "on disk", 7, 0600);
+    char *file = strdup(in_folder("skin.png"));
+    cr_assert_eq(link(file, in_folder("hard.png")), 0);
+    free(file);
+    th_model *model = import_gltf(body, accessors, LENGTH(accessors));
+    cr_assert_eq(model->texture_count, 2);
+    cr_expect_str_eq(model->textures[0].name, "skin.png");
+    cr_expect_str_eq(model->textures[1].name, "*0");
+    for (uint32_t m = 0; m < 5; m++)
+        cr_expect_eq(model->materials[m].texture, m / 3, "material %u", m);
+    th_model_free(model);
+}
+
 /* Nothing decodes them. */
 Test(import, says_which_textures_are_of_other_formats)
 {
@@ -1248,8 +1275,8 @@ Test(import, names_the_file_however_long_its_path_is)
     check_bad_path(path, "fox.glb: No such file");
 }
 
-/* Crashes Assimp 5.2.5. Where it does not, any outcome is fine, as long as it is one. */
-Test(import, turns_a_crash_of_the_importer_into_an_error)
+/* Assimp 5.2.5 crashes if it is asked. */
+Test(import, refuses_an_stl_without_faces)
 {
     FILE *file = fopen(in_folder("made.stl"), "w");
     fputs("solid ground\nfacet\n", file);
@@ -1257,8 +1284,8 @@ Test(import, turns_a_crash_of_the_importer_into_an_error)
     th_model *model;
     th_error err;
     th_result result = import(in_folder("made.stl"), &model, &err);
-    cr_expect(result == TH_OK || result == TH_ERR_INPUT);
-    cr_expect(result == TH_OK || strstr(err.text, "made.stl: the importer "), "%s", err.text);
+    cr_expect_eq(result, TH_ERR_INPUT);
+    cr_expect(strstr(err.text, "made.stl: has no faces"), "%s", err.text);
     th_model_free(model);
 }
 
@@ -1283,8 +1310,9 @@ Test(import, survives_any_importer)
     check_importer("#!/bin/sh\nprintf 'throng\\r\\n\\006\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\200\\001\\0\\0\\0'\n",
                    TH_ERR_INPUT, "damaged"); /* 6 GiB are coming, says its head */
     check_importer("#!/bin/sh\nexec cat /dev/zero\n", TH_ERR_ENVIRONMENT, "/importer is no model");
-    check_importer("#!/bin/sh\nexec sleep 100\n", TH_ERR_INPUT, "no model after 0.5 s");
-    check_importer("#!/bin/sh\nprintf throng; exec sleep 100\n", TH_ERR_INPUT, "no model after 0.5 s");
+    check_importer("#!/bin/sh\nexec sleep 100\n", TH_ERR_INPUT, "no model after 5 s");
+    check_importer("#!/bin/sh\nprintf throng; exec sleep 100\n", TH_ERR_INPUT, "no model after 5 s");
+    check_importer("#!/bin/sh\nwhile :; do :; done\n", TH_ERR_INPUT, "no model after 0.5 s");
     check_importer("#!/no/such/shell\n", TH_ERR_ENVIRONMENT, "cannot start");
 }
 
@@ -1313,10 +1341,12 @@ Test(import, keeps_to_its_memory)
         cr_skip_test("%s is not there", path);
     th_model *model;
     th_error err;
-    th_result result = th_import(&(th_import_desc){path, TEST_IMPORTER, 8, 256u << 20}, &model, &err);
+    th_result result =
+        th_import(&(th_import_desc){.path = path, .importer = TEST_IMPORTER, .memory_bytes = 256u << 20}, &model, &err);
     cr_expect(result == TH_ERR_LIMIT || result == TH_ERR_INPUT, "%s", err.text);
     write_file(in_folder("large.glb"), "xx", 2, 0600);
-    check_refused(&(th_import_desc){in_folder("large.glb"), TEST_IMPORTER, 8, 1}, TH_ERR_LIMIT, "memory limit");
+    check_refused(&(th_import_desc){.path = in_folder("large.glb"), .importer = TEST_IMPORTER, .memory_bytes = 1},
+                  TH_ERR_LIMIT, "memory limit");
 }
 
 static void *import_often(void *path)
@@ -1397,7 +1427,6 @@ static void import_all(void)
     for (int t = 0; t < SWEEP_THREADS; t++)
         pthread_join(threads[t], NULL);
     cr_log_info("%zu of %zu files gave a model, the slowest took %.1f s", sweep.good, sweep.count, sweep.slowest_s);
-    cr_expect_lt(sweep.slowest_s, 10);
 }
 
 static int add_path(const char *path, const struct stat *status, int type, struct FTW *where)

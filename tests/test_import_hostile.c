@@ -46,6 +46,51 @@ Test(import_hostile, says_what_is_no_model)
     expect_no_model(".c", "/* the pose. */\nstatic\no v f\n");
 }
 
+static void expect_refused(const char *extension, const char *content, const char *says)
+{
+    FILE *file = begin_file(extension);
+    fputs(content, file);
+    fclose(file);
+    th_model *model;
+    th_error err;
+    cr_expect_eq(import(path, &model, &err), TH_ERR_INPUT, "%s", err.text);
+    cr_expect(strstr(err.text, says), "%s", err.text);
+    unlink(path);
+}
+
+/* Assimp frees such a scene twice. */
+Test(import_hostile, says_that_there_are_no_faces)
+{
+    expect_refused(".stl", "solid a\nendsolid a\n", "has no faces");
+    expect_refused(".stl", "solid a\nendsolid a\nsolid b\nendsolid b\n", "has no faces");
+}
+
+/* ---- numbers ---- */
+
+#define COLLADA_NODE(matrix)                                                                                           \
+    "<?xml version=\"1.0\"?><COLLADA xmlns=\"http://www.collada.org/2005/11/COLLADASchema\" version=\"1.4.1\">"        \
+    "<asset/><library_visual_scenes><visual_scene id=\"w\"><node id=\"arm\" name=\"arm\"><matrix>" matrix              \
+    "</matrix></node></visual_scene></library_visual_scenes><scene><instance_visual_scene url=\"#w\"/></scene>"        \
+    "</COLLADA>"
+
+Test(import_hostile, says_which_matrix_is_not_finite)
+{
+    expect_refused(".dae", COLLADA_NODE("1 0 0 nan 0 1 0 0 0 0 1 0 0 0 0 1"), "arm is not finite");
+    expect_refused(".dae", COLLADA_NODE("1 0 0 1e39 0 1 0 0 0 0 1 0 0 0 0 1"), "arm is not finite");
+    expect_refused(".gltf",
+                   "{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":[{\"name\":"
+                   "\"arm\",\"matrix\":[1e300,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1]}]}",
+                   "arm is not finite");
+}
+
+Test(import_hostile, says_which_clip_is_too_long)
+{
+    expect_refused(".bvh",
+                   "HIERARCHY\nROOT a\n{\n OFFSET 0 0 0\n CHANNELS 3 Xrotation Yrotation Zrotation\n End Site\n {\n"
+                   "  OFFSET 0 1 0\n }\n}\nMOTION\nFrames: 3\nFrame Time: 3e38\n0 0 0\n10 0 0\n0 0 0\n",
+                   "clip Motion: bad duration");
+}
+
 /* ---- names ---- */
 
 /* A DirectX file with a frame for each name, one in another, and a clip that moves the last two. */

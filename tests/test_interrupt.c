@@ -126,6 +126,40 @@ Test(interrupt, processes_that_are_not_done_do_not_count)
     interrupt("bench --filter limit --count 20 --repetitions 20 --repetition-time 100 --processes 64 --out a.json",
               "process 3 of 64", SIGTERM, 143);
     cr_expect_eq(expect_partial("a.json", true), 2);
+    interrupt("scale --threads 1 --count 20 --repetitions 20 --processes 64 --out b.json", "process 3 of 64", SIGINT,
+              130);
+    cr_expect_eq(expect_partial("b.json", true), 2);
+}
+
+static size_t points_of(const json_t *json)
+{
+    return json_array_size(json_object_get(json_object_get(json, "stress"), "points"));
+}
+
+/* Numbers of threads that are done, and what a search has found that is not. */
+Test(interrupt, stress_keeps_what_was_done)
+{
+    interrupt("stress --threads 1-16 --count 1 --frames 299 --budget-ms 4 --out a.json --report a.html",
+              "3 threads, confirming", SIGINT, 130);
+    expect_partial("a.json", true);
+    json_t *json = load("a.json");
+    cr_expect_eq(points_of(json), 2);
+    cr_expect_not(json_object_get(json_object_get(json, "stress"), "interrupted"));
+    json_decref(json);
+    interrupt("stress --threads 1,2 --frames 100000 --budget-ms 2 --out b.json --report b.html", "searching", SIGTERM,
+              143);
+    expect_partial("b.json", true);
+    json = load("b.json");
+    const json_t *search = json_object_get(json_object_get(json, "stress"), "interrupted");
+    cr_expect_eq(points_of(json), 0);
+    cr_expect_eq(json_integer_value(json_object_get(search, "threads")), 1);
+    cr_expect_gt(json_array_size(json_object_get(search, "probes")), 0);
+    json_decref(json);
+    cr_expect(strstr(out, "The search on 1 thread was interrupted"), "%s", out);
+    slurp("b.html", out, sizeof out);
+    cr_expect(strstr(out, "Partial, interrupted: ") && strstr(out, "</html>"));
+    interrupt("stress --threads 1 --count 1 --frames 100000 --budget-ms 4", "confirming", SIGINT, 130);
+    cr_expect(out[0] == '\0' && strstr(err, "the measurement was interrupted"), "%s%s", out, err);
 }
 
 Test(interrupt, partial_result_does_not_replace_a_whole_one)

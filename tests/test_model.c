@@ -95,6 +95,7 @@ Test(model, check_names_what_is_broken)
     BREAK(clips[1].name = "", "no name");
     BREAK(clips[0].ticks_per_second = 0, "ticks per second");
     BREAK(clips[0].duration_ticks = -1, "duration");
+    BREAK(clips[0].ticks_per_second = 1e-300, "duration"); /* in seconds more than a float holds */
     BREAK(channels[1].joint = channels[0].joint, "order");
     BREAK(channels[0].rotation.key_count = 0, "keys");
     BREAK(times[2] = times[1], "keys");

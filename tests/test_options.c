@@ -52,6 +52,7 @@ Test(options, have_the_defaults_that_the_help_shows)
     cr_expect_eq(options.scale.schedulers.values[0], TH_SCHEDULER_WORK_STEALING);
     cr_expect_eq(options.crowd.jobs.placement, TH_PLACEMENT_WORKERS);
     cr_expect_eq(options.scale.stages, TH_STAGES_FUSED);
+    cr_expect_eq(options.scale.processes, 1);
     cr_expect_float_eq(options.crowd.compile.bound_m, 0.0001, 1e-12);
     cr_assert(parse("pose"));
     cr_expect_eq(options.crowd.compile.sampling, TH_SAMPLING_EXACT);

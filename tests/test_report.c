@@ -1,4 +1,5 @@
 /* Reports on made-up figures: the table for other programs, and what makes figures doubtful. */
+#include <throng/bench/bench.h>
 #include <throng/bench/report.h>
 #include <throng/core/json.h>
 
@@ -79,6 +80,16 @@ Test(warnings, company_on_the_machine_is_named)
                             "CPU load\n");
     report.context.load[0] = 0.2;
     expect_warning(&report, "");
+    th_report_fini(&report);
+}
+
+Test(warnings, low_priority_is_named)
+{
+    th_report report = report_of(1, 20);
+    report.context.nice = -5;
+    expect_warning(&report, "");
+    report.context.nice = 10;
+    expect_warning(&report, "nice 10: programs without it go first\n");
     th_report_fini(&report);
 }
 
@@ -297,4 +308,46 @@ Test(report, csv_names_the_models_and_their_clips)
     expect_cell(text, 1, "scene_characters", "10");
     free(text);
     th_report_fini(&report);
+}
+
+/* ---- the summary of a bench run ---- */
+
+/* Rows of the names, which take so many times a millisecond; the text that ends the report. */
+static void expect_summary(const char *const names[], const double times[], uint32_t count, const char *wanted)
+{
+    char *text;
+    size_t size;
+    th_report report = report_of(count, 20);
+    report.scene = json_pack("{s:[]}", "models");
+    for (uint32_t r = 0; r < count; r++) {
+        snprintf(report.rows[r].name, sizeof report.rows[r].name, "%s", names[r]);
+        for (uint32_t i = 0; i < 20; i++)
+            report.rows[r].real_ns.values[i] *= times[r];
+    }
+    FILE *file = open_memstream(&text, &size);
+    cr_assert(th_bench_print(&report, TH_FORMAT_WIDE, file));
+    fclose(file);
+    cr_expect(strstr(text, wanted), "no \"%s\" in:\n%s", wanted, text);
+    free(text);
+    th_report_fini(&report);
+}
+
+/* A frame's calls and the smallest call; of other entries the first comparison that there is. */
+Test(report, summary_without_poses_compares_schedulers)
+{
+    static const char *const names[] = {
+        "jobs/wake:cold/work-stealing",    "jobs/wake:cold/onetbb",        "jobs/fork_join:2/serial",
+        "jobs/fork_join:2/work-stealing",  "jobs/fork_join:2/onetbb",      "jobs/fork_join:2/openmp-static",
+        "jobs/fork_join:16/work-stealing", "jobs/fork_join:16/onetbb",     "jobs/frame:60hz/work-stealing",
+        "jobs/frame:60hz/onetbb",          "jobs/frame:60hz/openmp-static"};
+    static const double times[] = {1, 2, 0.1, 1.5, 3, 1, 1, 2, 0.5, 20, 0.5001};
+    expect_summary(names, times, 11,
+                   "\njobs/frame:60hz: work-stealing is fastest, 500.00 us/call; openmp-static takes 1.00 times as "
+                   "long, which is not significant.\n"
+                   "jobs/fork_join:2: openmp-static is fastest, 1000.00 us/call; work-stealing takes 1.50 times as "
+                   "long.\nDoubt: ");
+    expect_summary(names, times, 2,
+                   "\njobs/wake:cold: work-stealing is fastest, 1000.00 us/call; onetbb takes 2.00 times as long.\n"
+                   "Doubt: ");
+    expect_summary(names + 2, times, 2, "\n\nDoubt: ");
 }

@@ -318,6 +318,26 @@ Test(resample, cubic_clips_have_one_rate)
     free(a);
 }
 
+/* Work, so it is the same clips that are compiled on every machine. */
+Test(resample, effort_limits_the_work_on_clips)
+{
+    static const double efforts[] = {0, 1, 1e-5};
+    double times_s[301], angles[301];
+    for (uint32_t k = 0; k < 301; k++) {
+        times_s[k] = k / 30.0;
+        angles[k] = sin(k);
+    }
+    arm *a = make_arm(times_s, angles, 301);
+    for (int e = 0; e < 3; e++) {
+        th_compiled_model *compiled = make_compiled_as(&a->model, (th_compiled_model_desc){.effort = efforts[e]});
+        const th_clip_report *report = th_compiled_model_clip_report(compiled, 0);
+        cr_expect_eq(report->compiled, e < 2, "%g: %s", efforts[e], report->reason);
+        cr_expect(e < 2 || strstr(report->reason, "too long"), "%s", report->reason);
+        th_compiled_model_destroy(compiled);
+    }
+    free(a);
+}
+
 /* ---- seeking ---- */
 
 /* Position of a lane among the frames. */

@@ -3,6 +3,7 @@
 #include "bench/scaling/ablation.h"
 #include "fixture_human.h"
 
+#include <throng/bench/student.h>
 #include <throng/core/cache_line.h>
 #include <throng/core/json.h>
 
@@ -399,12 +400,85 @@ Test(scale, efficiency_and_shares_have_intervals)
     json_decref(document);
     char *text = text_of(&scale);
     expect_text(text, "The same as shares of the whole frame, with 95 % CI:");
-    expect_text(text, "of one process: another one may differ by more than the intervals say.");
+    expect_text(text, "of one process: another one may differ by more than the intervals say");
     free(text);
     th_scale_fini(&scale);
     desc.measure.repetitions = 1;
     cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
     cr_expect(isnan(scale.points[0].efficiency_interval.low) && isnan(scale.parts[0].shares[0].high));
+    th_scale_fini(&scale);
+}
+
+/* The document as another process would write it: with times and figures so many times as large. */
+static th_result_file *other_process(const th_scale *scale, double factor)
+{
+    json_t *document = th_scale_json(scale), *row;
+    th_result_file *results;
+    size_t index, field;
+    static const char *const fields[] = {"real_time", "efficiency", "work_us_per_frame"};
+    json_array_foreach(json_object_get(document, "benchmarks"), index, row)
+    {
+        for (field = 0; field < sizeof fields / sizeof *fields; field++)
+            if (json_is_number(json_object_get(row, fields[field])))
+                json_object_set_new(row, fields[field], json_real(factor * number(row, fields[field])));
+    }
+    char *text = json_dumps(document, 0);
+    cr_assert_eq(th_result_file_parse(text, strlen(text), "other", &results, &err), TH_OK, "%s", err.text);
+    free(text);
+    json_decref(document);
+    return results;
+}
+
+static void expect_mean(const th_interval *interval, double mean, const double values[3], const char *what)
+{
+    const th_estimate wanted = th_student_mean(values, 3);
+    cr_expect_float_eq(mean, wanted.value, 1e-9 * fabs(wanted.value), "%s: %g", what, mean);
+    if (interval) {
+        cr_expect_float_eq(interval->low, wanted.low, 1e-9, "%s: %g", what, interval->low);
+        cr_expect_float_eq(interval->high, wanted.high, 1e-9, "%s: %g", what, interval->high);
+    }
+}
+
+/* Of the second process everything takes twice as long as in the first one, of the third three times. */
+Test(scale, figures_of_processes_are_their_means_with_intervals_of_student)
+{
+    const th_model *models[] = {human};
+    const th_scale_desc desc = {
+        .scene = {.models = models, .model_count = 1, .instance_count = CHARACTERS},
+        .threads = (uint32_t[]){1, 2},
+        .thread_count = 2,
+        .memory_bytes = MEMORY,
+        .measure = {.repetitions = 3, .iterations = 2},
+    };
+    th_scale scale;
+    cr_assert_eq(th_scale_run(&desc, &scale, &err), TH_OK, "%s", err.text);
+    const th_scale_point point = scale.points[1];
+    const th_scale_parts parts = scale.parts[0];
+    const double written = scale.memory[0].bytes_per_s[TH_BANDWIDTH_WRITE];
+    th_result_file *others[] = {other_process(&scale, 2), other_process(&scale, 3)};
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(th_scale_merge(&scale, others[i], &err), TH_OK, "%s", err.text);
+        th_result_file_free(others[i]);
+    }
+    cr_expect_eq(scale.report.process_count, 3);
+    cr_expect_eq(scale.report.rows[1].real_ns.count, 9);
+    const double e = point.efficiency, share = parts.shares[TH_ABLATION_EMPTY].value;
+    const th_estimate *shares = &scale.parts[0].shares[TH_ABLATION_EMPTY];
+    expect_mean(&scale.points[1].efficiency_interval, scale.points[1].efficiency, (double[]){e, 2 * e, 3 * e},
+                "efficiency");
+    expect_mean(&(th_interval){shares->low, shares->high}, shares->value, (double[]){share, share, share}, "share");
+    cr_expect_float_eq(scale.points[1].frame_ns, 2 * point.frame_ns, 1e-3);
+    cr_expect_float_eq(scale.points[1].work_ns, 2 * point.work_ns, 1e-3);
+    cr_expect_float_eq(scale.points[1].busy, point.busy, 1e-9);
+    cr_expect_float_eq(scale.parts[0].work_ns[TH_ABLATION_WRITE], 2 * parts.work_ns[TH_ABLATION_WRITE], 1e-3);
+    cr_expect_float_eq(scale.memory[0].bytes_per_s[TH_BANDWIDTH_WRITE], written * (1 + 1 / 2.0 + 1 / 3.0) / 3, 1);
+    cr_expect_float_eq(number(scale.report.rows[1].own, "efficiency"), 2 * e, 1e-9);
+    if (usable_cpus() > 1)
+        expect_mean(&(th_interval){scale.bottleneck.efficiency.low, scale.bottleneck.efficiency.high},
+                    scale.bottleneck.efficiency.value, (double[]){e, 2 * e, 3 * e}, "bottleneck");
+    char *text = text_of(&scale);
+    expect_text(text, "Means over 3 processes of medians of 9 repetitions together");
+    free(text);
     th_scale_fini(&scale);
 }
 
@@ -856,7 +930,7 @@ static th_bottleneck analyzed(const th_bottleneck_input *f, double spread)
         for (int a = 0; a < TH_ABLATION_COUNT; a++)
             r->parts.frame_ns[a] *= 1 + off;
     }
-    th_bottleneck_analyze(f, resamples, spread > 0 ? RESAMPLES : 0, &v);
+    th_bottleneck_analyze(f, resamples, spread > 0 ? RESAMPLES : 0, false, &v);
     return v;
 }
 
@@ -1032,6 +1106,40 @@ Test(bottleneck, intervals_are_those_of_the_resamples)
     cr_expect_float_eq(v.efficiency.high, 0.7 * (1 + 0.1 * 48 / 50), 1e-9, "%g", v.efficiency.high);
     cr_expect_float_eq(v.lost.low, 1 - v.efficiency.high, 1e-9);
     cr_expect_float_eq(v.speed_up.low, 2 * v.efficiency.low, 1e-9);
+}
+
+/* Of some processes imbalance is the largest loss, of `others` of them wake-ups are. */
+static th_bottleneck analyzed_processes(uint32_t count, uint32_t others)
+{
+    th_bottleneck_input f = losing(0.3), processes[TH_REPORT_MAX_PROCESSES];
+    th_bottleneck v;
+    f.last.busy = 0.7;
+    f.last.idle_at_end = 0.25;
+    f.fastest_threads = 1;
+    for (uint32_t p = 0; p < count; p++) {
+        processes[p] = f;
+        processes[p].last.efficiency = p % 2 ? 0.68 : 0.72;
+        processes[p].last.idle_at_end = p < others ? 0.1 : 0.25;
+    }
+    th_bottleneck_analyze(&f, processes, count, true, &v);
+    return v;
+}
+
+/* By the binomial distribution: 2 of 12 are as unlikely as 1.9 %, 3 of 12 as 7.3 %; 0 of 6 as 1.6 %. */
+Test(bottleneck, over_processes_has_intervals_of_student_and_a_sign_test)
+{
+    const th_bottleneck v = analyzed_processes(12, 2);
+    const double half = th_student_quantile(0.95, 11) * 0.02 / sqrt(11);
+    cr_expect_float_eq(v.efficiency.value, 0.7, 1e-9);
+    cr_expect_float_eq(v.efficiency.low, 0.7 - half, 1e-9, "%g", v.efficiency.low);
+    cr_expect_eq(v.kind, TH_BOTTLENECK_IMBALANCE, "%s", v.text);
+    cr_expect(strstr(v.text, "1 thread is fastest"), "%s", v.text);
+    cr_expect_eq(analyzed_processes(12, 3).kind, TH_BOTTLENECK_UNCLEAR);
+    cr_expect_eq(analyzed_processes(6, 0).kind, TH_BOTTLENECK_IMBALANCE, "%s", analyzed_processes(6, 0).text);
+    const th_bottleneck few = analyzed_processes(5, 0);
+    cr_expect_eq(few.kind, TH_BOTTLENECK_UNCLEAR);
+    cr_expect(strstr(few.text, "so few processes cannot tell which cause is the largest"), "%s", few.text);
+    cr_expect_not(strstr(few.text, "fastest"), "%s", few.text);
 }
 
 Test(bottleneck, does_not_believe_what_cannot_be)

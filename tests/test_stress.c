@@ -681,6 +681,10 @@ Test(stress, text_says_what_holds_and_what_is_doubtful)
     th_stress stress = made_up();
     stress.report.scene = json_object();
     char *text = text_of(&stress, TH_FORMAT_WIDE), *markdown = text_of(&stress, TH_FORMAT_MARKDOWN);
+    char *narrow = text_of(&stress, TH_FORMAT_TEXT);
+    expect_text(text, "Lost: missed ticks x budget.");
+    cr_expect_not(strstr(narrow, "Lost") || strstr(narrow, "lost ms"), "%s", narrow);
+    free(narrow);
     expect_text(text, "\n134,000 characters hold it\n");
     expect_text(text, "2     134,000  135,000  141,000        137,000  yes           16.000  15.500   35.000  1,800  "
                       "     4     66.4        0.0         30                 16.000   1,796     6  ");

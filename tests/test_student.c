@@ -74,6 +74,18 @@ Test(student, what_does_not_scatter_is_certain)
     th_samples_fini(&b);
 }
 
+/* By hand: the mean of 1, 2 and 6 is 3, the variance 7; t of two degrees of freedom is 4.3027. */
+Test(student, mean_may_be_below_zero_and_one_value_has_no_interval)
+{
+    const double values[] = {1, 2, 6};
+    const th_estimate mean = th_student_mean(values, 3), one = th_student_mean(values, 1);
+    cr_expect_float_eq(mean.value, 3, 1e-12);
+    cr_expect_float_eq(mean.low, 3 - 4.302652730 * sqrt(7 / 3.0), 1e-8, "%g", mean.low);
+    cr_expect_float_eq(mean.high, 6 - mean.low, 1e-12);
+    cr_expect(fabs(one.value - 1) < 1e-12 && isnan(one.low) && isnan(one.high));
+    cr_expect(isnan(th_student_mean(NULL, 0).value));
+}
+
 static double normal_of(uint64_t seed, uint64_t index)
 {
     const double radius = sqrt(-2 * log(1 - th_random_unit(seed, 2 * index)));

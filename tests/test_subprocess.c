@@ -91,13 +91,25 @@ Test(subprocess, gets_additional_variables_which_win)
 {
     const int out = memory_file("");
     const char *arguments[] = {"sh", "-c", "echo $ONE $TWO $THREE", NULL}, *variables[] = {"ONE=1", "TWO=new", NULL};
-    const th_subprocess_desc desc = {"sh", arguments, variables, {-1, out, -1}};
+    const th_subprocess_desc desc = {"sh", arguments, variables, .files = {-1, out, -1}};
     pid_t pid;
     setenv("TWO", "old", 1);
     setenv("THREE", "3", 1);
     cr_assert_eq(th_subprocess_start(&desc, &pid), 0);
     check_exit(pid, 0);
     cr_expect_str_eq(text_of(out), "1 new 3\n");
+}
+
+Test(subprocess, gets_nothing_of_the_callers_environment_where_asked)
+{
+    const int out = memory_file("");
+    const char *arguments[] = {"env", NULL}, *variables[] = {"ONE=1", NULL};
+    const th_subprocess_desc desc = {"env", arguments, variables, true, {-1, out, -1}};
+    pid_t pid;
+    setenv("TWO", "secret", 1);
+    cr_assert_eq(th_subprocess_start(&desc, &pid), 0);
+    check_exit(pid, 0);
+    cr_expect_str_eq(text_of(out), "ONE=1\n");
 }
 
 static void *signal_masks(const char *out)

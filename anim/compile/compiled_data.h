@@ -47,6 +47,7 @@ typedef struct th_compiled_clip {
 struct th_compiled_model {
     const th_model *model;
     double bound;
+    size_t max_bytes; /* of clips; 0: no limit */
     th_interpolation interpolation;
     th_program program;
     const th_compiled_track *tracks; /* in the order of the ops */

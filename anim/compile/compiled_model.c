@@ -516,8 +516,11 @@ static th_result create_compiled(const th_compiled_model_desc *desc, double boun
         th_arena_destroy(arena);
         return th_fail(err, TH_ERR_MEMORY, "%s: out of memory", desc->model->name);
     }
-    *compiled =
-        (th_compiled_model){.model = desc->model, .interpolation = desc->interpolation, .bound = bound, .arena = arena};
+    *compiled = (th_compiled_model){.model = desc->model,
+                                    .interpolation = desc->interpolation,
+                                    .max_bytes = desc->max_bytes,
+                                    .bound = bound,
+                                    .arena = arena};
     compiled->program.keys = desc->keys;
     compiled->program.curve = desc->interpolation ? desc->interpolation : TH_INTERPOLATION_NLERP;
     th_result result = build_program(desc->model, shift, compiled, err);
@@ -542,6 +545,7 @@ th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compil
 {
     assert(desc && desc->model && out);
     assert(desc->bound_m >= 0 && isfinite(desc->bound_m));
+    assert(desc->effort >= 0);
     assert((unsigned)desc->sampling <= TH_SAMPLING_EXACT);
     assert((unsigned)desc->interpolation < TH_INTERPOLATION_COUNT);
     assert((unsigned)desc->keys < TH_KEYS_COUNT);
@@ -549,7 +553,7 @@ th_result th_compiled_model_create(const th_compiled_model_desc *desc, th_compil
     const double bound = bound_m / TH_REFERENCE_SIZE_M * desc->model->size * looseness(),
                  noise = STILL * desc->model->size;
     const double shift = fmax(noise, bound * STILL_PART);
-    int64_t budget = TH_COMPILE_BUDGET;
+    int64_t budget = (int64_t)fmin(ceil(TH_COMPILE_BUDGET * (desc->effort > 0 ? desc->effort : 1)), 0x1p62);
     th_result result = create_compiled(desc, bound, shift, &budget, out, err);
     if (result != TH_OK || desc->sampling == TH_SAMPLING_EXACT || th_compiled_model_exact_clips(*out) == 0 ||
         !(shift > noise))

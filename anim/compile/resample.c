@@ -482,9 +482,19 @@ static double authored_intervals(const schedule *s, double ticks_per_second)
 
 /* ---- attempts ---- */
 
+/* Frames are written twice: for an attempt, and to be kept. */
+static size_t most_clip_bytes(const th_compiled_model *compiled)
+{
+    const size_t most = compiled->max_bytes, used = th_arena_bytes(compiled->arena);
+    const size_t room = most == 0 ? SIZE_MAX : most > used ? (most - used) / 2 : 0;
+    return room < MAX_CLIP_BYTES ? room : MAX_CLIP_BYTES;
+}
+
 static bool fits(const compiler *c, double intervals)
 {
-    return intervals <= MAX_INTERVALS && intervals <= MAX_CLIP_BYTES / (double)(c->compiled->program.frame_bytes + 1);
+    const th_compiled_model *compiled = c->compiled;
+    return intervals <= MAX_INTERVALS &&
+           intervals <= (double)most_clip_bytes(compiled) / (double)(compiled->program.frame_bytes + 1);
 }
 
 /* A clip resampled at the rates of compiled_clip. */

@@ -159,7 +159,7 @@ static reader find_accessor(gltf *g, uint32_t index, const char *what)
 
 static void check_width(const reader *r, uint32_t width)
 {
-    if (r->width == width || (width == 0 && r->width > 0))
+    if (r->width > 0 && (width == 0 || r->width == width))
         return;
     if (width == 16)
         give_up(TH_ERR_INPUT, "%s are no matrices of 4 x 4", r->what);

@@ -1,7 +1,9 @@
 /* The bytes of a glTF file's buffers and buffer views (sections 3.6.1 and 4.4). */
+#include "files.h"
 #include "gltf.h"
 #include "ipc.h"
 
+#include <errno.h>
 #include <meshoptimizer.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,21 +49,21 @@ char *gltf_decode_percents(scene *s, const char *uri)
     return text;
 }
 
-/* The path is relative to the model's folder. */
-static gltf_bytes read_beside(scene *s, const char *name)
+static gltf_bytes read_beside(scene *s, const char *name, const char *uri)
 {
-    const char *slash = strrchr(s->path, '/');
     gltf_bytes bytes = {0};
-    bytes.at = (const uint8_t *)th_read_whole_file(
-        make_string(s, "%.*s%s", slash ? (int)(slash + 1 - s->path) : 0, s->path, name), &bytes.size);
+    const int file = open_beside(s, name);
+    if (file < 0 && errno == EXDEV)
+        give_up_outside(uri);
+    bytes.at = (const uint8_t *)th_read_open_file(file, &bytes.size);
     return bytes;
 }
 
 gltf_bytes gltf_read_uri(gltf *g, const char *uri)
 {
     if (strncmp(uri, "data:", 5) != 0) {
-        gltf_bytes bytes = read_beside(g->s, gltf_decode_percents(g->s, uri));
-        return bytes.at ? bytes : read_beside(g->s, uri);
+        gltf_bytes bytes = read_beside(g->s, gltf_decode_percents(g->s, uri), uri);
+        return bytes.at ? bytes : read_beside(g->s, uri, uri);
     }
     const char *comma = strchr(uri, ',');
     if (!comma || comma - uri < 7 || memcmp(comma - 7, ";base64", 7) != 0)

@@ -1,9 +1,12 @@
 #include "gltf.h"
 #include "ipc.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define JSON_MAX_BYTES ((size_t)256 << 20)
 
@@ -39,14 +42,19 @@ json_t *parse_gltf_json(const char *bytes, size_t size, char *why, size_t why_si
 
 char *th_read_whole_file(const char *path, size_t *out_size)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : 0;
-    rewind(file);
-    char *bytes = size > 0 ? malloc((size_t)size) : NULL;
-    *out_size = bytes ? fread(bytes, 1, (size_t)size, file) : 0;
-    fclose(file);
+    return th_read_open_file(open(path, O_RDONLY | O_CLOEXEC), out_size);
+}
+
+char *th_read_open_file(int file, size_t *out_size)
+{
+    struct stat status;
+    const size_t size = file >= 0 && fstat(file, &status) == 0 && status.st_size > 0 ? (size_t)status.st_size : 0;
+    char *bytes = size > 0 ? malloc(size) : NULL;
+    ssize_t got = 1;
+    for (*out_size = 0; bytes && *out_size < size && got > 0; *out_size += got > 0 ? (size_t)got : 0)
+        got = read(file, bytes + *out_size, size - *out_size);
+    if (file >= 0)
+        close(file);
     return bytes;
 }
 

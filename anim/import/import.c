@@ -2,7 +2,7 @@
  * or the time limit passes, and turns failures into messages. */
 #include <throng/anim/import.h>
 
-#include "model/archive.h"
+#include <throng/anim/archive.h>
 
 #include <throng/core/subprocess.h>
 
@@ -24,9 +24,13 @@
 #include <time.h>
 #include <unistd.h>
 
+/* How much longer than its time of a processor an import may take: a machine this busy is stuck. */
+#define WALL_FACTOR 10
+
 typedef struct child {
     pid_t pid;
-    int answer; /* read end of the pipe */
+    int answer;        /* read end of the pipe */
+    double deadline_s; /* of CLOCK_MONOTONIC */
 } child;
 
 typedef struct answer {
@@ -50,6 +54,8 @@ static th_import_desc with_defaults(const th_import_desc *desc)
         d.timeout_s = TH_IMPORT_DEFAULT_TIMEOUT_S;
     if (d.memory_bytes == 0)
         d.memory_bytes = TH_IMPORT_DEFAULT_MEMORY;
+    if (d.answer_bytes == 0)
+        d.answer_bytes = d.memory_bytes;
     return d;
 }
 
@@ -117,6 +123,22 @@ static bool find_importer(char path[PATH_MAX])
 
 /* ---- the child ---- */
 
+/* What it takes to start: where libraries are, and how sanitizers behave. Everything else is none of its business. */
+enum { MAX_VARIABLES = 4 };
+
+static void copy_variables(const char *out[MAX_VARIABLES])
+{
+    static const char *const names[MAX_VARIABLES] = {
+        "LD_LIBRARY_PATH=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS="};
+    for (int n = 0; n < MAX_VARIABLES; n++) {
+        char **own = environ;
+        while (*own && strncmp(*own, names[n], strlen(names[n])) != 0)
+            own++;
+        if (*own)
+            *out++ = *own;
+    }
+}
+
 static th_result start(const th_import_desc *d, const char *importer, child *c, th_error *err)
 {
     char true_path[PATH_MAX], memory[24], seconds[24];
@@ -126,18 +148,22 @@ static th_result start(const th_import_desc *d, const char *importer, child *c, 
         return result;
     snprintf(memory, sizeof memory, "%" PRIu64, d->memory_bytes);
     snprintf(seconds, sizeof seconds, "%.0f", ceil(fmin(d->timeout_s, 1e6)));
-    const char *arguments[] = {importer, file, memory, seconds, NULL};
+    const char *arguments[] = {importer, file, memory, seconds, d->allow_outside ? "outside" : NULL, NULL};
+    const char *variables[MAX_VARIABLES + 1] = {NULL};
+    copy_variables(variables);
 
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return th_fail(err, TH_ERR_ENVIRONMENT, "cannot create a pipe: %s", strerrordesc_np(errno));
-    const th_subprocess_desc subprocess = {importer, arguments, .files = {-1, ends[1], -1}}; /* Assimp prints a lot */
+    const th_subprocess_desc subprocess = {importer, arguments, variables, .only_variables = true,
+                                           .files = {-1, ends[1], -1}}; /* Assimp prints a lot */
     int error = th_subprocess_start(&subprocess, &c->pid);
     close(ends[1]);
     c->answer = ends[0];
     if (error) {
         close(ends[0]);
-        return th_fail(err, TH_ERR_ENVIRONMENT, "cannot start %s: %s", shown(importer), strerrordesc_np(error));
+        return th_fail(err, error == ENOMEM ? TH_ERR_MEMORY : TH_ERR_ENVIRONMENT, "cannot start %s: %s",
+                       shown(importer), strerrordesc_np(error));
     }
     return TH_OK;
 }
@@ -152,21 +178,28 @@ static int stop(child *c)
 
 /* ---- reading the answer ---- */
 
-static double now_s(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return clock_gettime(clock, &t) == 0 ? (double)t.tv_sec + 1e-9 * (double)t.tv_nsec : 0;
 }
 
-/* Returns false if nothing can be read before the deadline. */
-static bool wait_readable(int fd, double deadline_s)
+/* It has one thread, so it cannot use more time of a processor than passes. */
+static double seconds_left(const child *c, const th_import_desc *d)
+{
+    clockid_t clock;
+    const double used = clock_getcpuclockid(c->pid, &clock) == 0 ? seconds_of(clock) : 0;
+    return fmin(d->timeout_s - used, c->deadline_s - seconds_of(CLOCK_MONOTONIC));
+}
+
+/* Returns false if nothing can be read in time. */
+static bool wait_readable(const child *c, const th_import_desc *d)
 {
     for (;;) {
-        double left_s = deadline_s - now_s();
+        const double left_s = seconds_left(c, d);
         if (!(left_s > 0))
             return false;
-        struct pollfd p = {.fd = fd, .events = POLLIN};
+        struct pollfd p = {.fd = c->answer, .events = POLLIN};
         int ready = poll(&p, 1, (int)fmin(ceil(left_s * 1e3), 1e6));
         if (ready > 0)
             return true;
@@ -175,29 +208,36 @@ static bool wait_readable(int fd, double deadline_s)
     }
 }
 
+typedef enum outcome { COMPLETE, ENDED, RUBBISH, STRANGE, NO_MEMORY, TOO_LARGE, TIMED_OUT } outcome;
+
 /* Allocates room for the rest once the head is complete. Untouched memory costs nothing, so a false length does no
  * harm. */
-static bool grow(answer *a, uint64_t limit)
+static outcome grow(answer *a, const th_import_desc *d)
 {
     assert(a->used == TH_ARCHIVE_HEAD_BYTES && a->size == a->used);
     uint64_t size = th_archive_size(a->bytes);
-    uint8_t *bytes = size > a->size && size <= limit ? realloc(a->bytes, size) : NULL;
-    if (!bytes)
-        return false;
-    a->bytes = bytes;
+    if (size == 0)
+        return STRANGE;
+    if (size <= a->size || size > d->memory_bytes)
+        return RUBBISH;
     a->size = size;
-    return true;
+    if (size > d->answer_bytes)
+        return TOO_LARGE;
+    uint8_t *bytes = realloc(a->bytes, size);
+    if (!bytes)
+        return NO_MEMORY;
+    a->bytes = bytes;
+    return COMPLETE;
 }
 
-typedef enum outcome { COMPLETE, ENDED, RUBBISH, STRANGE, TIMED_OUT } outcome;
-
-static outcome listen_to(const child *c, double deadline_s, uint64_t limit, answer *a)
+static outcome listen_to(const child *c, const th_import_desc *d, answer *a)
 {
     *a = (answer){.bytes = malloc(TH_ARCHIVE_HEAD_BYTES), .size = TH_ARCHIVE_HEAD_BYTES};
+    outcome grown;
     if (!a->bytes)
-        return RUBBISH;
+        return NO_MEMORY;
     while (a->used < a->size) {
-        if (!wait_readable(c->answer, deadline_s))
+        if (!wait_readable(c, d))
             return TIMED_OUT;
         ssize_t got = read(c->answer, a->bytes + a->used, a->size - a->used);
         if (got < 0 && errno == EINTR)
@@ -205,24 +245,25 @@ static outcome listen_to(const child *c, double deadline_s, uint64_t limit, answ
         if (got <= 0)
             return ENDED;
         a->used += (size_t)got;
-        if (a->used == TH_ARCHIVE_HEAD_BYTES && th_archive_size(a->bytes) == 0)
-            return STRANGE;
-        if (a->used == TH_ARCHIVE_HEAD_BYTES && !grow(a, limit))
-            return RUBBISH;
+        if (a->used == TH_ARCHIVE_HEAD_BYTES && (grown = grow(a, d)) != COMPLETE)
+            return grown;
     }
     return COMPLETE;
 }
 
 /* ---- messages ---- */
 
-static th_result explain_timeout(const th_import_desc *d, th_error *err)
+static th_result explain_timeout(const th_import_desc *d, const child *c, th_error *err)
 {
-    return th_fail(err, TH_ERR_INPUT, "%s: no model after %g s", shown(d->path), d->timeout_s);
+    const bool stuck = seconds_of(CLOCK_MONOTONIC) >= c->deadline_s;
+    return th_fail(err, TH_ERR_INPUT, "%s: no model after %g s", shown(d->path),
+                   stuck ? WALL_FACTOR * d->timeout_s : d->timeout_s);
 }
 
 /* throng-import answers before it exits, whatever the model is. A program that does not cannot run here, or is a
  * different program. */
-static th_result explain_ending(const th_import_desc *d, const char *importer, int status, th_error *err)
+static th_result explain_ending(const th_import_desc *d, const child *c, const char *importer, int status,
+                                th_error *err)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127) /* exit code of the dynamic linker */
         return th_fail(err, TH_ERR_ENVIRONMENT, "%s: %s cannot be started", shown(d->path), shown(importer));
@@ -231,7 +272,7 @@ static th_result explain_ending(const th_import_desc *d, const char *importer, i
                        shown(importer), WEXITSTATUS(status));
     int signal = WTERMSIG(status);
     if (signal == SIGXCPU)
-        return explain_timeout(d, err);
+        return explain_timeout(d, c, err);
     const char *cause = sigdescr_np(signal);
     if (!cause)
         cause = "unknown signal";
@@ -252,28 +293,27 @@ th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
     assert(desc->timeout_s >= 0);
     *out = NULL;
     th_import_desc d = with_defaults(desc);
-    double deadline_s = now_s() + d.timeout_s;
     th_result result = check_file(&d, err);
     char beside[PATH_MAX];
     const char *importer = d.importer ? d.importer : beside;
     if (result == TH_OK && !d.importer && !find_importer(beside))
         result =
             th_fail(err, TH_ERR_ENVIRONMENT, "throng-import is neither beside this program nor in %s", TH_LIBEXEC_DIR);
-    child c;
+    child c = {.deadline_s = seconds_of(CLOCK_MONOTONIC) + WALL_FACTOR * d.timeout_s};
     if (result == TH_OK)
         result = start(&d, importer, &c, err);
     if (result != TH_OK)
         return result;
 
     answer a;
-    outcome heard = listen_to(&c, deadline_s, d.memory_bytes, &a);
+    outcome heard = listen_to(&c, &d, &a);
     int status = stop(&c);
     switch (heard) {
     case COMPLETE:
         result = read_answer(&d, &a, out, err);
         break;
     case ENDED:
-        result = explain_ending(&d, importer, status, err);
+        result = explain_ending(&d, &c, importer, status, err);
         break;
     case RUBBISH:
         result = th_fail(err, TH_ERR_INPUT, "%s: the importer's answer is damaged", shown(d.path));
@@ -282,8 +322,15 @@ th_result th_import(const th_import_desc *desc, th_model **out, th_error *err)
         result = th_fail(err, TH_ERR_ENVIRONMENT, "%s: the answer of %s is no model; is it of another version?",
                          shown(d.path), shown(importer));
         break;
+    case NO_MEMORY:
+        result = th_fail(err, TH_ERR_MEMORY, "%s: out of memory", shown(d.path));
+        break;
+    case TOO_LARGE:
+        result = th_fail(err, TH_ERR_LIMIT, "%s: the model takes %.1f MB, and at most %.1f MB can be read here",
+                         shown(d.path), (double)a.size / 1e6, (double)d.answer_bytes / 1e6);
+        break;
     case TIMED_OUT:
-        result = explain_timeout(&d, err);
+        result = explain_timeout(&d, &c, err);
         break;
     }
     free(a.bytes);

@@ -1,23 +1,24 @@
 #include "ipc.h"
 
-#include "model/archive.h"
+#include <throng/anim/archive.h>
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-static int answer_fd = STDOUT_FILENO;
+enum { ANSWER = STDERR_FILENO + 1 };
 
 void ipc_open(void)
 {
-    answer_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (answer_fd < 0 || nowhere < 0)
+    if (dup3(STDOUT_FILENO, ANSWER, O_CLOEXEC) < 0 || close_range(ANSWER + 1, ~0U, 0) != 0)
         _exit(1);
-    dup2(nowhere, STDOUT_FILENO);
+    const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nowhere < 0 || dup2(nowhere, STDIN_FILENO) < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
+        _exit(1);
     close(nowhere);
 }
 
@@ -26,7 +27,7 @@ static _Noreturn void send(const uint8_t *bytes, size_t size)
 {
     assert(bytes && size > 0);
     while (size > 0) {
-        ssize_t sent = write(answer_fd, bytes, size);
+        ssize_t sent = write(ANSWER, bytes, size);
         if (sent < 0 && errno != EINTR)
             _exit(1);
         if (sent > 0) {
@@ -78,5 +79,8 @@ void give_up(th_result code, const char *format, ...)
 
 void give_up_memory(void)
 {
-    give_up(TH_ERR_LIMIT, "the model needs more memory than the importer may use");
+    struct rlimit limit;
+    getrlimit(RLIMIT_AS, &limit);
+    give_up(TH_ERR_LIMIT, "the model needs more memory than the importer may use (%.0f MB)",
+            (double)limit.rlim_cur / 1e6);
 }

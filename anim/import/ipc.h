@@ -7,7 +7,8 @@
 
 #include <throng/anim/model.h>
 
-/* Call first. Reserves standard output for the answer; anything that Assimp prints there is discarded. */
+/* Call first. Reserves standard output for the answer; anything that Assimp prints there is discarded. No other file
+ * stays open but standard error. */
 void ipc_open(void);
 
 _Noreturn void ipc_send_model(const th_model *model);

@@ -15,10 +15,8 @@ th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *whe
                          matrix->b3, matrix->b4, matrix->c1, matrix->c2, matrix->c3, matrix->c4,
                          matrix->d1, matrix->d2, matrix->d3, matrix->d4};
     for (int i = 0; i < 12; i++)
-        if (!isfinite(m[i])) {
-            warn(s, WARN_MATRIX_NOT_FINITE, 1, "%s", where);
-            return TH_MAT34_IDENTITY;
-        }
+        if (!isfinite(m[i]))
+            give_up(TH_ERR_INPUT, "the matrix of %s is not finite", where);
     bool projective = m[12] != 0 || m[13] != 0 || m[14] != 0 || fabsf(m[15] - 1) > 1e-6f;
     warn(s, WARN_MATRIX_PROJECTIVE, projective, "%s", where);
     th_mat34 upper;

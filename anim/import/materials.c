@@ -1,11 +1,13 @@
 /* Materials: a name, colours, a texture, and what alpha means. Images stay encoded as in the file (PNG, JPEG, ...); the
  * renderer decodes them. */
+#include "files.h"
+#include "gltf_json.h"
 #include "ipc.h"
 #include "scene.h"
 
 #include <assimp/GltfMaterial.h>
 #include <assimp/material.h>
-#include <fcntl.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,32 @@
 #include <unistd.h>
 
 #define TEXTURE_MAX_BYTES ((size_t)256 << 20)
+
+/* ---- pictures that have several names ---- */
+
+/* Where a picture is. Names that differ may mean the same: "a.png", "./a.png" and a link to it. */
+struct picture_source {
+    const void *embedded; /* else the file: */
+    dev_t device;
+    ino_t file;
+};
+
+/* Notes where the picture of the next texture is. If a texture before has it, takes its bytes and returns true. */
+static bool share_picture(scene *s, struct picture_source from, th_texture *out)
+{
+    const uint32_t count = s->model->texture_count;
+    for (uint32_t t = 0; t < count; t++) {
+        const struct picture_source *other = &s->picture_sources[t];
+        if (s->model->textures[t].bytes && other->embedded == from.embedded && other->device == from.device &&
+            other->file == from.file) {
+            out->bytes = s->model->textures[t].bytes;
+            out->byte_count = s->model->textures[t].byte_count;
+            return true;
+        }
+    }
+    s->picture_sources[count] = from;
+    return false;
+}
 
 /* ---- pictures inside the file ---- */
 
@@ -62,43 +90,33 @@ static const struct aiTexture *find_embedded(const scene *s, const char *name)
 
 /* ---- pictures beside the file ---- */
 
-/* Only in the model's folder or below it, because the name is untrusted. */
-static bool stays_inside(const char *path)
+static bool read_picture(scene *s, const char *name, th_texture *out, bool *outside)
 {
-    for (const char *part = path; part; part = strchr(part, '/'), part += part != NULL)
-        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0'))
-            return false;
-    return path[0] != '\0' && path[0] != '/' && !strchr(path, ':');
-}
-
-static bool read_picture(scene *s, const char *relative, th_texture *out)
-{
-    const char *folder_end = strrchr(s->path, '/');
-    int folder = folder_end ? (int)(folder_end + 1 - s->path) : 0;
-    const char *path = make_string(s, "%.*s%s", folder, s->path, relative);
-    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const int file = open_beside(s, name);
     struct stat status;
-    if (file < 0)
+    *outside |= file < 0 && errno == EXDEV;
+    if (file < 0 || fstat(file, &status) != 0)
         return false;
-    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+    if (share_picture(s, (struct picture_source){NULL, status.st_dev, status.st_ino}, out)) {
         close(file);
-        return false;
+        return true;
     }
     if ((size_t)status.st_size > TEXTURE_MAX_BYTES) {
         warn(s, WARN_TEXTURE_LARGE, 1, "%s", out->name);
+        close(file);
     } else {
-        uint8_t *bytes = make(s, uint8_t, (size_t)status.st_size);
-        ssize_t got = read(file, bytes, (size_t)status.st_size);
-        out->bytes = got > 0 ? bytes : NULL;
-        out->byte_count = got > 0 ? (size_t)got : 0;
+        out->bytes = (const uint8_t *)th_read_open_file(file, &out->byte_count);
+        if (!out->bytes && status.st_size > 0)
+            give_up_memory();
     }
-    close(file);
     return true;
 }
 
 static void find_picture(scene *s, th_texture *out)
 {
     const struct aiTexture *embedded = find_embedded(s, out->name);
+    if (embedded && embedded->pcData && share_picture(s, (struct picture_source){.embedded = embedded->pcData}, out))
+        return;
     if (embedded && embedded->pcData && embedded->mHeight > 0) {
         wrap_pixels(s, embedded, out);
         return;
@@ -108,15 +126,11 @@ static void find_picture(scene *s, th_texture *out)
         out->byte_count = embedded->mWidth;
         return;
     }
-    char *path = (char *)make_string(s, "%s", out->name);
-    for (char *c = path; *c; c++)
-        if (*c == '\\')
-            *c = '/';
-    bool inside = stays_inside(path);
-    warn(s, WARN_TEXTURE_OUTSIDE, !inside && !embedded && path[0] != '*', "%s", out->name);
-    if (inside && read_picture(s, path, out))
-        return;
-    if (stays_inside(file_part(path)) && read_picture(s, file_part(path), out))
+    bool outside = false;
+    const bool found =
+        read_picture(s, out->name, out, &outside) || read_picture(s, file_part(out->name), out, &outside);
+    warn(s, WARN_TEXTURE_OUTSIDE, outside && !embedded && out->name[0] != '*', "%s", out->name);
+    if (found)
         return;
     warn(s, WARN_TEXTURE_MISSING, 1, "%s", out->name);
 }
@@ -139,14 +153,18 @@ static bool is_drawable(const th_texture *texture)
 
 /* ---- materials ---- */
 
+/* A picture that several names mean is one texture, of the first name. */
 static uint32_t find_texture(scene *s, th_texture *textures, const char *name)
 {
     for (uint32_t t = 0; t < s->model->texture_count; t++)
         if (strcmp(textures[t].name, name) == 0)
             return t;
     th_texture *texture = &textures[s->model->texture_count];
-    texture->name = name;
+    *texture = (th_texture){.name = name};
     find_picture(s, texture);
+    for (uint32_t t = 0; t < s->model->texture_count; t++)
+        if (texture->bytes && textures[t].bytes == texture->bytes)
+            return t;
     warn(s, WARN_TEXTURE_FORMAT, texture->bytes && !is_drawable(texture), "%s", name);
     return s->model->texture_count++;
 }
@@ -248,6 +266,7 @@ void read_materials(scene *s)
     th_texture *textures = make(s, th_texture, count);
     th_material *materials = make(s, th_material, count + 1);
     s->model->textures = textures;
+    s->picture_sources = make(s, struct picture_source, count);
     for (uint32_t m = 0; m < count; m++)
         read_material(s, s->ai->mMaterials[m], textures, &materials[m]);
     if (count == 0) /* meshes refer to a material, so there must be one */

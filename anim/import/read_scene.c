@@ -1,4 +1,5 @@
 /* Reads a file, with Assimp if it is not glTF, and runs the parts of the importer. */
+#include "files.h"
 #include "ipc.h"
 #include "scene.h"
 
@@ -7,6 +8,7 @@
 #include <assimp/cimport.h>
 #include <assimp/postprocess.h>
 #include <string.h>
+#include <strings.h>
 
 /* If no reader claims the file extension, Assimp picks the first reader that recognises anything, which may be a word
  * in any text file. Its error would be about an unrelated format. */
@@ -47,13 +49,31 @@ static void count_before_processing(scene *s)
     }
 }
 
+/* Without it a model looks plainer, but is whole. */
+static bool is_material_library(const char *name)
+{
+    const char *ending = strrchr(name, '.');
+    return ending && (strcasecmp(ending, ".mtl") == 0 || strcasecmp(ending, ".material") == 0 ||
+                      strcasecmp(ending, ".shader") == 0);
+}
+
 static const struct aiScene *import_file(scene *s)
 {
     struct aiPropertyStore *options = aiCreatePropertyStore();
     if (!options)
         give_up_memory();
     aiSetImportPropertyInteger(options, "AI_CONFIG_IMPORT_FBX_IGNORE_UP_DIRECTION", 1); /* fbx_space.c does it */
-    return aiImportFileExWithProperties(s->path, 0, NULL, options);
+    struct aiFileIO *files = make(s, struct aiFileIO, 1);                               /* Assimp keeps it */
+    *files = assimp_files(s);
+    return aiImportFileExWithProperties(s->path, 0, files, options);
+}
+
+static bool has_faces(const struct aiScene *ai)
+{
+    for (unsigned m = 0; m < ai->mNumMeshes; m++)
+        if (ai->mMeshes[m]->mNumFaces > 0)
+            return true;
+    return false;
 }
 
 /* Two passes, to see the file as it is in between.
@@ -64,17 +84,25 @@ static void load(scene *s)
     s->ai = read_gltf(s);
     if (!s->ai)
         s->ai = import_file(s);
+    if (s->refused && (!s->ai || !is_material_library(s->refused)))
+        give_up_outside(s->refused);
     if (!s->ai)
         give_up_with_assimp_error(s->path);
     if (!s->gltf && is_guess(s->path) && s->ai->mNumMeshes == 0 && s->ai->mNumAnimations == 0)
         give_up_unknown();
     if (!s->ai->mRootNode)
         give_up(TH_ERR_INPUT, "there is no node in it");
+    warn(s, WARN_FILE_OUTSIDE, s->refused != NULL, "%s", s->refused);
     count_before_processing(s);
     for (unsigned m = 0; s->gltf && m < s->ai->mNumMeshes; m++)
         make_normals(s, s->ai->mMeshes[m]);
     if (s->gltf)
         return;
+    if (s->ai->mNumMeshes > 0 && !has_faces(s->ai)) { /* Assimp 5.2.5 crashes on it */
+        if (s->ai->mNumAnimations == 0)
+            give_up(TH_ERR_INPUT, "has no faces");
+        return;
+    }
     s->ai = aiApplyPostProcessing(s->ai, aiProcess_Triangulate | aiProcess_SortByPType | aiProcess_GenSmoothNormals |
                                              aiProcess_FlipUVs);
     if (!s->ai || !s->ai->mRootNode)

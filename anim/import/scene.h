@@ -76,18 +76,22 @@ typedef struct authorship {
 
 typedef struct gltf gltf;
 struct fbx_record;
+struct picture_source;
 
 typedef struct scene {
     const struct aiScene *ai;
-    const char *path;
+    const char *path;    /* of the model; with its folder */
+    const char *refused; /* see assimp_files; may be NULL */
+    bool is_searching;   /* the last name that Assimp tried is not there */
     th_model *model;
     known_names names;
     nodes nodes;
     bone_list bones;
-    weight_set *weights;          /* by joint */
-    uint64_t delta_count;         /* of all targets so far */
-    gltf *gltf;                   /* NULL: another format */
-    const struct fbx_record *fbx; /* the file as stored; NULL: another format */
+    weight_set *weights;                    /* by joint */
+    uint64_t delta_count;                   /* of all targets so far */
+    struct picture_source *picture_sources; /* by texture (materials.c) */
+    gltf *gltf;                             /* NULL: another format */
+    const struct fbx_record *fbx;           /* the file as stored; NULL: another format */
     warning_log warnings;
 } scene;
 
@@ -112,7 +116,8 @@ const char *read_name(scene *s, const struct aiString *text);
 /* The name of a mesh in warnings, or "#3" if it has none. */
 const char *label_mesh(scene *s, uint32_t mesh);
 
-/* Converts to three rows. Repairs what a node or bone cannot have, and counts it as a warning at `where`. */
+/* Converts to three rows. Repairs what a node or bone cannot have, and counts it as a warning at `where`. Gives up if
+ * it is not finite. */
 th_mat34 read_matrix(scene *s, const struct aiMatrix4x4 *matrix, const char *where);
 
 /* Whether Assimp read the file as a format whose name begins with `name`. The file extension does not matter. */

@@ -28,10 +28,11 @@
     X(CURVE_BEYOND, "[curve goes|curves go] on beyond [its|their] keys and [is|are] held there")                       \
     X(SKIN_DUAL, "[skin is|skins are] blended by dual quaternions in the file, here by matrices")                      \
     X(EXTENSION_IGNORED, "glTF extension[ is|s are] required but not read, which may show")                            \
+    X(FILE_OUTSIDE,                                                                                                    \
+      "[file lies|files lie] outside the model's folder and [was|were] not read (--allow-outside reads [it|them])")    \
     /* nodes */                                                                                                        \
     X(NODE_UNNAMED, "[node has|nodes have] no name and got a made-up one")                                             \
     X(NODE_RENAMED, "[joint shares its|joints share their] name with another and got a number behind it")              \
-    X(MATRIX_NOT_FINITE, "[matrix is|matrices are] not finite and became the identity")                                \
     X(MATRIX_PROJECTIVE, "[matrix has|matrices have] a projective part, which was dropped")                            \
     X(TEXT_BROKEN,                                                                                                     \
       "[name is|names are] not UTF-8 or [has|have] control characters; read as Latin-1, controls written as \\x01")    \

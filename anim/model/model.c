@@ -4,6 +4,7 @@
 #include <throng/core/arena.h>
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -311,7 +312,7 @@ static th_result check_clip(const th_model *model, const th_clip *clip, th_error
     if (!clip->name || !clip->name[0])
         return th_fail(err, TH_ERR_INPUT, "a clip has no name");
     if (!(clip->duration_ticks >= 0) || !(clip->ticks_per_second > 0) || isinf(clip->duration_ticks) ||
-        isinf(clip->ticks_per_second))
+        isinf(clip->ticks_per_second) || clip->duration_ticks / clip->ticks_per_second > (double)FLT_MAX)
         return th_fail(err, TH_ERR_INPUT, "clip %s: bad duration or ticks per second", clip->name);
     for (uint32_t c = 0; c < clip->channel_count; c++) {
         const th_channel *channel = &clip->channels[c];

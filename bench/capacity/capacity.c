@@ -125,9 +125,8 @@ typedef struct search {
     th_samples capacities;
     /* For each confirmation run: the items with which its 99th percentile would equal the budget. */
     th_samples run_capacities;
-    uint32_t allowed;        /* deadline misses allowed in a confirmation run */
-    double one_ns;           /* time of a frame of one item; 0: unknown */
-    uint32_t passed, failed; /* the most that met the budget, the fewest that failed; 0: none yet */
+    uint32_t allowed; /* deadline misses allowed in a confirmation run */
+    double one_ns;    /* time of a frame of one item; 0: unknown */
     th_error *err;
 } search;
 
@@ -140,6 +139,13 @@ static th_result begin(search *s, th_capacity_stage stage, uint32_t items, th_ca
     **out = (th_capacity_probe){.stage = stage, .items = items, .median_ns = (double)NAN, .p99_ns = (double)NAN};
     s->times.count = s->unfrozen.count = 0;
     return s->subject->prepare(s->subject->ctx, items, s->err);
+}
+
+/* Asked only where there is more to do. */
+static bool is_stopped(search *s)
+{
+    s->out->is_interrupted |= s->desc->stop && *s->desc->stop;
+    return s->out->is_interrupted;
 }
 
 /* The factor by which the items could grow until a frame takes the budget, given that one of `items` items takes `ns`.
@@ -180,8 +186,13 @@ static bool run_frame(search *s, th_capacity_probe *p)
     return ns > budget_ns;
 }
 
+/* An interrupted probe is dropped. */
 static void end(search *s, th_capacity_probe *p, bool meets_budget)
 {
+    if (s->out->is_interrupted) {
+        s->out->probe_count--;
+        return;
+    }
     const th_stats stats = th_samples_stats(&s->times);
     p->median_ns = stats.median;
     p->p99_ns = stats.p99;
@@ -201,7 +212,7 @@ static th_result sequential_test(search *s, uint32_t items, th_capacity_probe **
     const th_result result = begin(s, TH_CAPACITY_SEARCH, items, out);
     if (result != TH_OK)
         return result;
-    for (p = *out; fabs(evidence) < enough && p->ticks.scheduled < s->desc->frames;) {
+    for (p = *out; fabs(evidence) < enough && p->ticks.scheduled < s->desc->frames && !is_stopped(s);) {
         const bool is_late = run_frame(s, p);
         late_frames += is_late;
         evidence += is_late ? late : in_time;
@@ -217,7 +228,7 @@ static th_result confirm(search *s, uint32_t items, th_capacity_probe **out)
     if (result != TH_OK)
         return result;
     th_capacity_probe *p = *out;
-    while (p->ticks.scheduled < s->desc->frames)
+    while (p->ticks.scheduled < s->desc->frames && !is_stopped(s))
         run_frame(s, p);
     end(s, p, p->ticks.missed <= s->allowed);
     return TH_OK;
@@ -235,9 +246,11 @@ static th_result bracket(search *s, uint32_t *out_first)
         if (result != TH_OK)
             return result;
         uint32_t late = 0;
-        for (int i = 0; i < BRACKET_FRAMES; i++)
+        for (int i = 0; i < BRACKET_FRAMES && !is_stopped(s); i++)
             late += run_frame(s, p);
         end(s, p, late <= BRACKET_FRAMES / 2);
+        if (s->out->is_interrupted)
+            return TH_OK;
         if (items == 1)
             s->one_ns = th_samples_stats(&s->unfrozen).median;
         if (p->meets_budget || items == 1)
@@ -250,28 +263,31 @@ static th_result bracket(search *s, uint32_t *out_first)
 /* Doubles or halves until both have been seen, then bisects. */
 static uint32_t next_items(const search *s)
 {
-    if (s->passed == 0)
-        return s->failed / 2;
-    if (s->failed == 0)
-        return s->passed > s->desc->most / 2 ? s->desc->most : 2 * s->passed;
-    return (uint32_t)fmax(sqrt((double)s->passed * s->failed), s->passed + 1.0);
+    const uint32_t passed = s->out->passed, failed = s->out->failed;
+    if (passed == 0)
+        return failed / 2;
+    if (failed == 0)
+        return passed > s->desc->most / 2 ? s->desc->most : 2 * passed;
+    return (uint32_t)fmax(sqrt((double)passed * failed), passed + 1.0);
 }
 
 static bool is_found(const search *s)
 {
-    if (s->failed == 1 || s->passed == s->desc->most)
+    const uint32_t passed = s->out->passed, failed = s->out->failed;
+    if (failed == 1 || passed == s->desc->most)
         return true;
-    return s->passed > 0 && s->failed > 0 && (s->failed <= s->passed + 1 || s->failed <= s->passed * CLOSE);
+    return passed > 0 && failed > 0 && (failed <= passed + 1 || failed <= passed * CLOSE);
 }
 
 static th_result bisect(search *s, uint32_t items)
 {
-    for (; !is_found(s); items = next_items(s)) {
+    for (; !is_found(s) && !is_stopped(s); items = next_items(s)) {
         th_capacity_probe *p;
         const th_result result = sequential_test(s, items, &p);
         if (result != TH_OK)
             return result;
-        *(p->meets_budget ? &s->passed : &s->failed) = items;
+        if (!s->out->is_interrupted)
+            *(p->meets_budget ? &s->out->passed : &s->out->failed) = items;
     }
     return TH_OK;
 }
@@ -328,10 +344,10 @@ static bool is_stable(const search *s)
 static th_result confirm_runs(search *s, uint32_t items)
 {
     uint32_t frozen = 0;
-    for (items = round_down(items); items > 0; items = suggested(s)) {
+    for (items = round_down(items); items > 0 && !is_stopped(s); items = suggested(s)) {
         th_capacity_probe *p;
         const th_result result = confirm(s, items, &p);
-        if (result != TH_OK)
+        if (result != TH_OK || s->out->is_interrupted)
             return result;
         add_run_capacity(s, p);
         if (p->meets_budget && s->run_capacities.count >= (is_stable(s) ? FEW_RUNS : MANY_RUNS)) {
@@ -448,8 +464,8 @@ th_result th_capacity_find(const th_capacity_desc *desc, const th_capacity_subje
     if (result == TH_OK)
         result = bisect(&s, first);
     if (result == TH_OK)
-        result = confirm_runs(&s, s.passed);
-    if (result == TH_OK)
+        result = confirm_runs(&s, out->passed);
+    if (result == TH_OK && !out->is_interrupted)
         finish(&s);
     fini(&s);
     return result;
@@ -464,10 +480,10 @@ th_result th_capacity_test(const th_capacity_desc *desc, const th_capacity_subje
     th_result result = start(&s, desc, subject, out, err);
     if (result == TH_OK)
         result = confirm(&s, items, &p);
-    if (result == TH_OK)
+    if (result == TH_OK && !out->is_interrupted) {
         keep(&s, p);
-    if (result == TH_OK && p->meets_budget)
-        out->items = items;
+        out->items = p->meets_budget ? items : 0;
+    }
     fini(&s);
     return result;
 }

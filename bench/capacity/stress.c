@@ -154,6 +154,7 @@ static th_result measure(stress_run *s, th_error *err)
         .frames = d->frames,
         .progress = d->progress ? show : NULL,
         .progress_ctx = s,
+        .stop = d->stop,
     };
     if (d->scene.instance_count > 0)
         return th_capacity_test(&capacity, &subject, d->scene.instance_count, &s->point->search, err);
@@ -203,6 +204,10 @@ static th_result run_point(stress_run *s, th_error *err)
         return result;
     th_tracer_next(tracer, "search");
     result = measure(s, err);
+    if (result == TH_OK && s->point->search.is_interrupted) {
+        th_report_interrupt(&s->out->report);
+        return th_load_test_finish(&s->load_test, err);
+    }
     th_tracer_next(tracer, "trace");
     if (result == TH_OK)
         result = th_load_test_prepare(&s->load_test, *confirmed, err); /* the last probe may have had another number */
@@ -261,7 +266,16 @@ static th_result lay_out(stress_run *s, th_error *err)
     return TH_OK;
 }
 
-/* The point for the headline; NULL if the palettes of all are wrong. */
+const th_stress_point *th_stress_interrupted(const th_stress *stress)
+{
+    assert(stress);
+    for (uint32_t i = 0; i < stress->point_count; i++)
+        if (stress->points[i].search.is_interrupted && stress->points[i].search.probe_count > 0)
+            return &stress->points[i];
+    return NULL;
+}
+
+/* The point for the headline; NULL if the palettes of all are wrong, or none is done. */
 static const th_stress_point *best_point(const th_stress *out)
 {
     const th_stress_point *best = NULL;
@@ -299,7 +313,7 @@ static th_result run_all(stress_run *s, th_error *err)
     if (result == TH_OK)
         result = find_most(s, err);
     const th_interference_mark begin = th_interference_begin();
-    for (uint32_t i = 0; i < s->desc->thread_count && result == TH_OK; i++) {
+    for (uint32_t i = 0; i < s->desc->thread_count && result == TH_OK && !s->out->report.is_partial; i++) {
         s->row = &s->out->report.rows[i];
         s->point = &s->out->points[i];
         result = run_point(s, err);

@@ -164,11 +164,32 @@ static void add_point(char *line, size_t size, const th_stress *stress, const th
               th_isa_name(stress->isa), th_palette_name(stress->palette), th_context_version());
 }
 
+/* What its short tests say; nothing of it is confirmed. */
+static void add_interrupted(char *line, size_t size, const th_stress *stress)
+{
+    const th_stress_point *point = th_stress_interrupted(stress);
+    const uint32_t passed = point->search.passed, failed = point->search.failed;
+    th_append(line, size, "%sThe search on %u thread%s was interrupted", line[0] ? ". " : "", point->threads,
+              th_plural(point->threads));
+    if (passed == 0 && failed == 0) {
+        th_append(line, size, " at its first tests");
+        return;
+    }
+    th_append(line, size, "; in its short tests, not confirmed, ");
+    if (passed > 0)
+        th_append(line, size, "%s character%s met the budget%s", th_digits_from(passed).text, th_plural(passed),
+                  failed > 0 ? " and " : "");
+    if (failed > 0)
+        th_append(line, size, "%s missed it", th_digits_from(failed).text);
+}
+
 void th_stress_write_headline(th_stress *stress, const th_stress_point *point)
 {
     stress->headline[0] = '\0';
     if (point)
         add_point(stress->headline, sizeof stress->headline, stress, point);
-    else
+    else if (th_report_failure(&stress->report))
         th_append(stress->headline, sizeof stress->headline, "The palettes are wrong, so the times mean nothing.");
+    if (th_stress_interrupted(stress))
+        add_interrupted(stress->headline, sizeof stress->headline, stress);
 }

@@ -352,11 +352,12 @@ static void count_verdicts(th_comparison *c)
 static th_result reject_environments(const json_t *differences, th_error *err)
 {
     char text[sizeof err->text] = "";
-    const size_t count = json_array_size(differences);
-    for (size_t i = 0; i < count && i < 4; i++)
-        th_append(text, sizeof text, "%s%.200s", i ? "; " : "", json_string_value(json_array_get(differences, i)));
-    if (count > 4)
-        th_append(text, sizeof text, "; and %zu more", count - 4);
+    const size_t count = json_array_size(differences), shown = count < 4 ? count : 4;
+    for (size_t i = 0; i < shown; i++)
+        th_append(text, sizeof text, "%s%.*s", i ? "; " : "", (int)((sizeof text - 100) / shown),
+                  json_string_value(json_array_get(differences, i)));
+    if (count > shown)
+        th_append(text, sizeof text, "; and %zu more", count - shown);
     return th_fail(err, TH_ERR_INPUT, "not measured under the same conditions: %s", text);
 }
 

@@ -9,9 +9,11 @@
 #include <throng/core/json.h>
 
 #include <assert.h>
+#include <errno.h>
 #include <hwloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,6 +84,9 @@ static void read_moment(th_context *c)
         c->host[0] = '\0';
     if (readlink("/proc/self/exe", c->executable, sizeof c->executable - 1) < 0)
         c->executable[0] = '\0';
+    errno = 0;
+    const int nice = getpriority(PRIO_PROCESS, 0);
+    c->nice = errno ? 0 : nice;
     if (getloadavg(c->load, 3) < 0)
         memset(c->load, 0, sizeof c->load);
 }

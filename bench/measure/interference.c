@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define LEAST_NS 200000000u
@@ -42,11 +43,21 @@ static void read_stat(th_interference_mark *mark)
     mark->steal_s = steal / ticks;
 }
 
+/* Of this process and of its children that have ended. */
+static uint64_t own_cpu_ns(void)
+{
+    struct rusage children;
+    getrusage(RUSAGE_CHILDREN, &children);
+    const struct timeval user = children.ru_utime, system = children.ru_stime;
+    return th_clock_cpu_ns() + (uint64_t)(user.tv_sec + system.tv_sec) * 1000000000 +
+           (uint64_t)(user.tv_usec + system.tv_usec) * 1000;
+}
+
 th_interference_mark th_interference_begin(void)
 {
     th_interference_mark mark = {.throttled_ns = th_cpus_throttled_ns()};
     read_stat(&mark);
-    mark.own_ns = th_clock_cpu_ns();
+    mark.own_ns = own_cpu_ns();
     mark.wall_ns = th_clock_ns();
     return mark;
 }

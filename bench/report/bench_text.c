@@ -214,6 +214,45 @@ static void summarize_poses(const th_report *report, th_format format, FILE *fil
         th_write_line(file, format, "It is %s.", line);
 }
 
+/* Our scheduler and the fastest other one with threads, in the comparison that begins with this row. Returns whether
+ * there are both. */
+static bool summarize_comparison(const th_report *report, uint32_t first, th_format format, FILE *file)
+{
+    const th_row *ours = row_of(report, first, TH_SCHEDULER_WORK_STEALING), *other = NULL;
+    for (int s = 0; s < TH_SCHEDULER_COUNT; s++) {
+        const th_row *row = row_of(report, first, (th_scheduler)s);
+        const bool is_other = row && row != ours && s != TH_SCHEDULER_SERIAL && is_timed(row);
+        if (is_other && (!other || median_of(row) < median_of(other)))
+            other = row;
+    }
+    if (!ours || !is_timed(ours) || !other)
+        return false;
+    const th_row *best = median_of(ours) <= median_of(other) ? ours : other, *next = best == ours ? other : ours;
+    const int length = what_length(ours);
+    const double ratio = median_of(next) / median_of(best);
+    th_write_line(file, format, "%.*s: %s is fastest, %.2f us/call; %s takes %.*f times as long%s.", length - 1,
+                  ours->name, best->name + length, median_of(best) / 1e3, next->name + length, ratio < 10 ? 2 : 0,
+                  ratio, is_not_slower(next, best) ? ", which is not significant" : "");
+    return true;
+}
+
+/* Without poses: a frame's calls and the smallest call, else what was compared first. */
+static void summarize_schedulers(const th_report *report, th_format format, FILE *file)
+{
+    static const char *const names[] = {"jobs/frame:60hz/", "jobs/fork_join:"};
+    bool is_written = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint32_t first = 0;
+        while (first < report->row_count && strncmp(report->rows[first].name, names[i], strlen(names[i])) != 0)
+            first++;
+        if (first < report->row_count)
+            is_written |= summarize_comparison(report, first, format, file);
+    }
+    for (uint32_t r = 0; r < report->row_count && !is_written; r++)
+        if (view_of(&report->rows[r]) == TH_ROW_JOB)
+            is_written = summarize_comparison(report, r, format, file);
+}
+
 /* How well the medians are known, and how many warnings there are. */
 static void summarize_doubt(const th_report *report, th_format format, FILE *file)
 {
@@ -247,6 +286,8 @@ static void print_summary(const th_report *report, th_format format, FILE *file)
     if (report->is_partial)
         th_write_line(file, format, "PARTIAL RESULT: the measurement was interrupted.");
     summarize_poses(report, format, file);
+    if (!fastest_pose(report))
+        summarize_schedulers(report, format, file);
     summarize_doubt(report, format, file);
 }
 

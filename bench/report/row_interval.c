@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The median of each process. Without memory, or where a time is 0, there are none. */
-static th_samples medians_of(const th_row *row)
+th_samples th_row_medians(const th_row *row)
 {
     th_samples medians, own;
     const bool room = th_samples_init(&medians, row->process_count);
@@ -28,7 +27,7 @@ th_interval th_row_interval(const th_row *row)
     if (row->process_count < 2)
         return th_median_interval(&row->real_ns);
     th_interval interval = {(double)NAN, (double)NAN};
-    th_samples medians = medians_of(row);
+    th_samples medians = th_row_medians(row);
     if (medians.count > 1) {
         const th_log_estimate mean = th_log_mean(&medians);
         interval = th_log_interval(&mean, TH_CONFIDENCE);

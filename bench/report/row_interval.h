@@ -4,6 +4,9 @@
 
 #include <throng/bench/report.h>
 
+/* The median of each process, of several. Without memory, or where a time is 0, there are none. th_samples_fini. */
+th_samples th_row_medians(const th_row *row);
+
 /* At TH_CONFIDENCE. With several processes, that of their medians (th_log_interval), which holds for another process of
  * the same program on that machine. With one, that of its repetitions (th_median_interval), which holds for this
  * process only. NaN for no samples. */

@@ -89,8 +89,10 @@ json_t *th_scale_json(const th_scale *scale)
         parts = th_json_append(parts, parts_json(&scale->parts[i]));
     for (uint32_t i = 0; i < scale->memory_count; i++)
         memory = th_json_append(memory, memory_json(&scale->memory[i]));
-    json_t *scaling = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "curves", curves, "ablation", parts, "palette_bytes",
-                                th_json_count(scale->palette_bytes), "memory_bytes_per_s", memory, "memory_block_bytes",
-                                th_json_count(scale->memory_bytes), "bottleneck", bottleneck_json(&scale->bottleneck));
+    json_t *scaling = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "interval_unit",
+                                scale->report.process_count > 1 ? "process" : "round", "curves", curves, "ablation",
+                                parts, "palette_bytes", th_json_count(scale->palette_bytes), "memory_bytes_per_s",
+                                memory, "memory_block_bytes", th_json_count(scale->memory_bytes), "bottleneck",
+                                bottleneck_json(&scale->bottleneck));
     return th_json_set(th_report_json(&scale->report), "scaling", scaling);
 }

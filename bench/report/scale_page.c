@@ -20,6 +20,7 @@ static void write_headline(const th_scale *scale, char *out, size_t size)
     const th_scale_point *first = &scale->points[curve->first], *last = th_scale_last(scale, curve);
     if (th_html_trouble(&scale->report, out, size) || !last)
         return;
+    th_append(out, size, "%s", scale->report.is_partial ? "Partial, interrupted: " : "");
     if (scale->bottleneck.kind == TH_BOTTLENECK_EXTERNAL_LOAD)
         th_append(out, size, "Disturbed from outside: ");
     const th_interval *efficiency = &last->efficiency_interval;

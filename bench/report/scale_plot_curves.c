@@ -1,3 +1,4 @@
+#include "row_interval.h"
 #include "scale_plots.h"
 
 #include <throng/core/text_format.h>
@@ -141,7 +142,7 @@ static void draw_throughput(th_plot *plot, const th_scale *scale, const th_scale
         const th_scale_point *p = &scale->points[i];
         if (!th_scale_has_figures(scale, i))
             continue;
-        const th_interval ns = th_median_interval(&scale->report.rows[i].real_ns);
+        const th_interval ns = th_row_interval(&scale->report.rows[i]);
         const double x = p->threads, y = th_scale_throughput(curve, p) / 1e6, per_ns = curve->characters * 1e3;
         th_plot_line(plot, ink, false, (const double[]){last_x, x}, (const double[]){last_y, y}, 2);
         th_plot_interval_y(plot, ink, x, (th_interval){per_ns / ns.high, per_ns / ns.low});

@@ -1,4 +1,5 @@
 #include "own_json.h"
+#include "row_interval.h"
 #include "scale_plots.h"
 #include "scaling/share_text.h"
 #include "tables.h"
@@ -21,7 +22,7 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
     const th_row *row = &scale->report.rows[index];
     const th_scale_point *p = &scale->points[index];
     const double throughput = th_scale_throughput(curve, p);
-    const double half_width = sheet->is_table ? th_median_ci_half_width(&row->real_ns) : (double)NAN;
+    const double half_width = sheet->is_table ? th_row_ci_half_width(row) : (double)NAN;
     const th_interval *interval = &p->efficiency_interval;
     const th_share_text efficiency = th_share_text_of(&(th_estimate){p->efficiency, interval->low, interval->high});
     json_t *interval_json = th_json_reals((const double[]){interval->low, interval->high}, 2);
@@ -48,6 +49,8 @@ static void add_point(th_sheet *sheet, const th_scale *scale, const th_scale_cur
         {"serial", NULL, TH_NUMBER(p->serial), ROW},
         {"imbalance", ">+imbalance", TH_SHARE(p->imbalance, "%.1f %%"), TABLE | ROW},
         {"work_us_per_frame", NULL, TH_NUMBER(p->work_ns / 1000), ROW},
+        {"sample_us_per_frame", NULL, TH_IF_GIVEN(p->sample_ns > 0, TH_NUMBER(p->sample_ns / 1e3)), ROW},
+        {"resolve_us_per_frame", NULL, TH_IF_GIVEN(p->sample_ns > 0, TH_NUMBER(p->resolve_ns / 1e3)), ROW},
         {NULL, ">+MAD", TH_SHARE(p->relative_mad, "%.1f %%"), TABLE},
         {NULL, ">95 % CI", TH_SHARE(half_width, "+-%.1f %%"), TABLE},
         {NULL, "<+palette hash", TH_HASH(row->palette_hash), TABLE},
@@ -365,21 +368,35 @@ static bool print_first_curve(const th_scale *scale, th_format format, FILE *fil
     return printed;
 }
 
+/* What the figures are, and what their intervals hold for. */
+static void print_notes(const th_report *report, th_format format, FILE *file)
+{
+    const uint32_t repetitions = report->rows[0].real_ns.count, processes = report->process_count;
+    line l = {""};
+    if (processes > 1)
+        th_append(l.text, sizeof l.text,
+                  "Means over %u processes of medians of %u repetitions together, in random order; intervals are "
+                  "Student's over the processes.",
+                  processes, repetitions);
+    else
+        th_append(l.text, sizeof l.text,
+                  "Medians of %u repetition%s in random order, of one process: another one may differ by more than the "
+                  "intervals say (--processes 12 measures that).",
+                  repetitions, th_plural(repetitions));
+    th_write_line(file, format, "%s %s%.0f %% CI: half-width, relative to the median. [low, high]: %s.%s", l.text,
+                  format == TH_FORMAT_TEXT ? "" : "MAD: median absolute deviation, relative to the median. ",
+                  100 * TH_CONFIDENCE,
+                  processes > 1 ? "at the same confidence" : "at the same confidence, from resampled rounds",
+                  format == TH_FORMAT_TEXT ? " --wide shows more columns." : "");
+}
+
 static bool print_figures(const void *result, th_format format, FILE *file)
 {
     const th_scale *scale = result;
-    const uint32_t repetitions = scale->report.rows[0].real_ns.count;
     bool printed = print_first_curve(scale, format, file);
     if (scale->curve_count > 1)
         printed = printed && print_map(scale, format, file);
-    th_write_line(
-        file, format,
-        "Medians of %u repetition%s in random order, of one process: another one may differ by more than the intervals "
-        "say. %s%.0f %% CI: half-width, relative to the median. [low, high]: at the same confidence, from resampled "
-        "rounds.%s",
-        repetitions, th_plural(repetitions),
-        format == TH_FORMAT_TEXT ? "" : "MAD: median absolute deviation, relative to the median. ", 100 * TH_CONFIDENCE,
-        format == TH_FORMAT_TEXT ? " --wide shows more columns." : "");
+    print_notes(&scale->report, format, file);
     return printed;
 }
 

@@ -14,6 +14,14 @@ static bool has_figures(const th_stress *stress, uint32_t point)
     return !stress->report.rows[point].failure[0] && stress->points[point].ticks.frames > 0;
 }
 
+static bool has_any_figures(const th_stress *stress)
+{
+    for (uint32_t i = 0; i < stress->point_count; i++)
+        if (has_figures(stress, i))
+            return true;
+    return false;
+}
+
 /* ---- frame times ---- */
 
 /* A histogram of frame times, with a count of those beyond the axis. The budget is a bin border, so no bin mixes frames
@@ -208,7 +216,7 @@ static bool draw_all(const void *result, FILE *file)
     const th_stress *stress = result;
     if (stress->report.is_dry_run)
         return true;
-    if (stress->point_count > 1 && stress->searched) {
+    if (stress->point_count > 1 && stress->searched && has_any_figures(stress)) {
         th_html_plots("All numbers of threads", NULL, file);
         draw_capacity(stress, file);
         th_html_plots_end(file);
@@ -221,8 +229,10 @@ static bool draw_all(const void *result, FILE *file)
 bool th_stress_page(const th_stress *stress, const char *command, FILE *file)
 {
     assert(stress && command && file);
-    char trouble[256];
-    const char *headline = th_html_trouble(&stress->report, trouble, sizeof trouble) ? trouble : stress->headline;
+    char headline[sizeof stress->headline + 32];
+    if (!th_html_trouble(&stress->report, headline, sizeof headline))
+        th_append(headline, sizeof headline, "%s%s", stress->report.is_partial ? "Partial, interrupted: " : "",
+                  stress->headline);
     const th_html_head head = {"throng stress", headline, NULL, command};
     return th_html_report(&head, &th_stress_tables, &stress->report, stress, draw_all, file);
 }

@@ -17,6 +17,14 @@ static json_t *probe_json(const th_capacity_probe *p)
                      th_json_real(p->ticks.frozen_ns / 1e6));
 }
 
+static json_t *probes_json(const th_capacity *search)
+{
+    json_t *probes = json_array();
+    for (uint32_t i = 0; i < search->probe_count; i++)
+        probes = th_json_append(probes, probe_json(&search->probes[i]));
+    return probes;
+}
+
 static th_value some(uint32_t number)
 {
     return TH_IF_KNOWN(number > 0, TH_DIGITS(number));
@@ -33,9 +41,7 @@ static void add_point(th_sheet *sheet, const th_stress *stress, uint32_t index)
     const th_capacity *search = &p->search;
     const bool has_interval = th_stress_interval(p, &low, &high);
     const th_capacity_ticks *ticks = &p->ticks;
-    json_t *probes = json_array(), *doubts = th_stress_doubts(stress, p);
-    for (uint32_t i = 0; i < search->probe_count && sheet->view == TEST; i++)
-        probes = th_json_append(probes, probe_json(&search->probes[i]));
+    json_t *probes = sheet->view == TEST ? probes_json(search) : NULL, *doubts = th_stress_doubts(stress, p);
     const double miss_rate_bound = th_capacity_miss_rate_bound(ticks->missed, ticks->scheduled);
     const th_figure figures[] = {
         {"frame", NULL, TH_TEXT(th_stress_frame_name(stress)), ROW},
@@ -87,6 +93,17 @@ static th_sheet with_points(th_sheet sheet, const th_stress *stress)
 
 /* ---- JSON ---- */
 
+static json_t *count_or_null(uint32_t count)
+{
+    return count > 0 ? th_json_count(count) : json_null();
+}
+
+static json_t *interrupted_json(const th_stress_point *p)
+{
+    return json_pack("{s:i, s:o, s:o, s:o}", "threads", (int)p->threads, "passed", count_or_null(p->search.passed),
+                     "failed", count_or_null(p->search.failed), "probes", probes_json(&p->search));
+}
+
 json_t *th_stress_own_json(const th_stress *stress, uint32_t point)
 {
     th_sheet sheet = th_sheet_json(ROW);
@@ -99,6 +116,7 @@ json_t *th_stress_json(const th_stress *stress)
     assert(stress);
     if (stress->report.is_dry_run)
         return th_report_json(&stress->report);
+    const th_stress_point *interrupted = th_stress_interrupted(stress);
     json_t *json = json_pack(
         "{s:o, s:s, s:o, s:o, s:o, s:i, s:o, s:b, s:o, s:o, s:o}", "headline", th_json_text(stress->headline), "frame",
         th_stress_frame_name(stress), "budget_ms", th_json_real(stress->budget_ns / 1e6), "deadline_miss_rate_allowed",
@@ -106,6 +124,8 @@ json_t *th_stress_json(const th_stress *stress)
         "preemption_threshold_ms", th_json_real(stress->preemption_threshold_ns / 1e6), "searched", stress->searched,
         "memory_bytes", th_json_count(stress->memory), "bytes_per_character", th_json_real(stress->bytes_per_character),
         "points", with_points(th_sheet_json(TEST), stress).objects);
+    if (interrupted)
+        json = th_json_set(json, "interrupted", interrupted_json(interrupted));
     return th_json_set(th_report_json(&stress->report), "stress", json);
 }
 
@@ -117,12 +137,12 @@ static void print_rule(const th_stress *stress, th_format format, FILE *file)
         file, format,
         "Meets budget: with %.0f %% confidence at most %.0f %% of ticks, %.4g ms apart, are missed, because a "
         "frame still runs or the process does not (%u of %s allowed). CI: interval of the number at which "
-        "%.0f %% are, at the same confidence. Lost: missed ticks x budget. Frozen: the process did not run for "
+        "%.0f %% are, at the same confidence. %sFrozen: the process did not run for "
         "a budget or longer. Preempted: one of our threads waited for a CPU for %.2g ms or more. All of these "
         "count.",
         100 * TH_CONFIDENCE, 100 * TH_CAPACITY_MISS_RATE, stress->budget_ns / 1e6,
         th_capacity_allowed_misses(stress->frames), th_digits_from(stress->frames).text, 100 * TH_CAPACITY_MISS_RATE,
-        stress->preemption_threshold_ns / 1e6);
+        format == TH_FORMAT_TEXT ? "" : "Lost: missed ticks x budget. ", stress->preemption_threshold_ns / 1e6);
 }
 
 static void print_memory(const th_stress *stress, th_format format, FILE *file)

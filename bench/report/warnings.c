@@ -96,6 +96,12 @@ static void warn_of_clock(const th_context *c, json_t **warnings)
         th_json_append_format(warnings, "the clock changes with heat and with how many cores are busy (boost is on)");
 }
 
+static void warn_of_priority(int nice, json_t **warnings)
+{
+    if (nice > 0)
+        th_json_append_format(warnings, "nice %d: programs without it go first", nice);
+}
+
 static void warn_of_external_load(const th_report *report, json_t **warnings)
 {
     const th_interference *n = &report->interference;
@@ -230,6 +236,7 @@ json_t *th_report_warnings(const th_report *report)
     th_json_append_format(&warnings, "built with assertions; measure a Release build");
 #endif
     warn_of_threads(report, &warnings);
+    warn_of_priority(report->context.nice, &warnings);
     warn_of_external_load(report, &warnings);
     warn_of_clock(&report->context, &warnings);
     warn_of_samples(report, &warnings);

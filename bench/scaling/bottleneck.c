@@ -2,6 +2,7 @@
 #include "share_text.h"
 
 #include <throng/bench/scale.h>
+#include <throng/bench/student.h>
 #include <throng/core/text_format.h>
 
 #include <assert.h>
@@ -24,7 +25,7 @@ const char *th_bottleneck_kind_name(th_bottleneck_kind limit)
 
 /* ---- figures ---- */
 
-/* What is said with an interval: functions of the input, and so of each resample. Losses are shares of all threads'
+/* What is said with an interval: functions of the input, and so of each sample. Losses are shares of all threads'
  * time at the last point; LONGER: how much longer the same work takes than at the first; IN_CACHE, SAMPLING and EMPTY:
  * the ablations' shares of the frame. */
 typedef enum figure {
@@ -78,30 +79,50 @@ static void set_figures(const th_bottleneck_input *f, double out[FIGURE_COUNT])
 }
 
 typedef struct analysis {
-    const th_bottleneck_input *f, *resamples;
-    uint32_t count; /* of resamples */
+    const th_bottleneck_input *f, *samples;
+    uint32_t count; /* of samples */
+    bool are_processes;
     th_estimate figures[FIGURE_COUNT];
     th_bottleneck *out;
 } analysis;
 
-static th_interval interval_of(double *values, uint32_t count)
+static th_estimate estimate_of(const analysis *a, double value, double *samples)
 {
     const double tail = (1 - TH_CONFIDENCE) / 2;
-    return (th_interval){th_quantile(values, count, tail), th_quantile(values, count, 1 - tail)};
+    if (a->are_processes)
+        return th_student_mean(samples, a->count);
+    return (th_estimate){value, th_quantile(samples, a->count, tail), th_quantile(samples, a->count, 1 - tail)};
 }
 
 static void set_estimates(analysis *a)
 {
-    double values[FIGURE_COUNT], resampled[TH_BOTTLENECK_MAX_RESAMPLES];
+    double values[FIGURE_COUNT], samples[TH_BOTTLENECK_MAX_SAMPLES];
     for (int i = 0; i < FIGURE_COUNT; i++) {
         for (uint32_t r = 0; r < a->count; r++) {
-            set_figures(&a->resamples[r], values);
-            resampled[r] = values[i];
+            set_figures(&a->samples[r], values);
+            samples[r] = values[i];
         }
-        const th_interval interval = interval_of(resampled, a->count);
         set_figures(a->f, values);
-        a->figures[i] = (th_estimate){values[i], interval.low, interval.high};
+        a->figures[i] = estimate_of(a, values[i], samples);
     }
+}
+
+/* The probability that at most `others` of the samples contradict what holds for half of all processes only. */
+static double sign_test(uint32_t others, uint32_t count)
+{
+    double chance = 0, term = exp2(-(double)count);
+    for (uint32_t k = 0; k <= others; k++) {
+        chance += term;
+        term *= (double)(count - k) / (k + 1);
+    }
+    return chance;
+}
+
+/* Whether what all samples but `others` say is more than noise. */
+static bool is_significant(const analysis *a, uint32_t others)
+{
+    const double risk = (1 - TH_CONFIDENCE) / 2;
+    return a->are_processes ? sign_test(others, a->count) <= risk : others <= risk * a->count;
 }
 
 static th_bottleneck_kind largest_of(const double *losses)
@@ -113,16 +134,16 @@ static th_bottleneck_kind largest_of(const double *losses)
     return (th_bottleneck_kind)largest;
 }
 
-/* Whether the loss is larger than each other one, in enough of the resamples. */
+/* Whether the loss is larger than each other one, in enough of the samples. */
 static bool is_largest(const analysis *a, th_bottleneck_kind kind)
 {
     uint32_t others = 0;
     double values[FIGURE_COUNT];
     for (uint32_t r = 0; r < a->count; r++) {
-        set_figures(&a->resamples[r], values);
+        set_figures(&a->samples[r], values);
         others += largest_of(values + LOSSES) != kind;
     }
-    return others <= (1 - TH_CONFIDENCE) / 2 * a->count;
+    return is_significant(a, others);
 }
 
 /* ---- text ---- */
@@ -231,9 +252,12 @@ static th_bottleneck_kind classify_loss(const analysis *a)
     if (a->count == 0)
         say_unclear(a, "fewer than two repetitions have no intervals");
     else if (a->figures[LOST].low <= 0)
-        say_unclear(a, "the loss is within the noise of the repetitions");
+        say_unclear(a, a->are_processes ? "the loss is within the noise of the processes"
+                                        : "the loss is within the noise of the repetitions");
     else if (losses[kind] < MOST * a->figures[LOST].value)
         say_unclear(a, "no cause explains half of the loss");
+    else if (a->are_processes && a->count < TH_BOTTLENECK_MIN_PROCESSES)
+        say_unclear(a, "so few processes cannot tell which cause is the largest");
     else if (!is_largest(a, kind))
         say_unclear(a, "no cause is larger than the others beyond the noise");
     else {
@@ -313,14 +337,14 @@ static th_bottleneck_kind find_kind(const analysis *a)
     return a->count > 0 && a->figures[LOST].high < LITTLE ? say_scaling(a) : classify_loss(a);
 }
 
-/* Where fewer threads are faster, in enough of the resamples. */
+/* Where fewer threads are faster, in enough of the samples. */
 static void say_fastest(const analysis *a)
 {
     const uint32_t fastest = a->f->fastest_threads;
     uint32_t others = a->count == 0;
     for (uint32_t r = 0; r < a->count; r++)
-        others += a->resamples[r].fastest_threads != fastest;
-    if (fastest != a->f->last.threads && others <= (1 - TH_CONFIDENCE) / 2 * a->count)
+        others += a->samples[r].fastest_threads != fastest;
+    if (fastest != a->f->last.threads && is_significant(a, others))
         th_append(a->out->text, sizeof a->out->text, " %u thread%s fastest.", fastest, fastest == 1 ? " is" : "s are");
 }
 
@@ -332,12 +356,12 @@ static void say_noise(const analysis *a)
                   " The MAD of the repetitions is %.0f %% of the median: this is a rough result.", 100 * mad);
 }
 
-void th_bottleneck_analyze(const th_bottleneck_input *f, const th_bottleneck_input *resamples, uint32_t count,
-                           th_bottleneck *out)
+void th_bottleneck_analyze(const th_bottleneck_input *f, const th_bottleneck_input *samples, uint32_t count,
+                           bool are_processes, th_bottleneck *out)
 {
-    assert(f && out && (resamples || count == 0) && count <= TH_BOTTLENECK_MAX_RESAMPLES);
+    assert(f && out && (samples || count == 0) && count <= TH_BOTTLENECK_MAX_SAMPLES);
     assert(f->base.threads > 0 && f->base.threads <= f->last.threads);
-    analysis a = {.f = f, .resamples = resamples, .count = count, .out = out};
+    analysis a = {.f = f, .samples = samples, .count = count, .are_processes = are_processes, .out = out};
     *out = (th_bottleneck){.is_impossible = f->last.efficiency > TH_BOTTLENECK_MAX_EFFICIENCY};
     set_estimates(&a);
     out->speed_up = a.figures[SPEED_UP];

@@ -1,5 +1,7 @@
 #include "experiment.h"
 
+#include "measure/memory_bandwidth.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -114,16 +116,23 @@ static uint32_t last_point(const th_scale *scale)
     return last;
 }
 
-uint32_t th_experiment_part_point(const th_experiment *s, uint32_t part)
+uint32_t th_scale_part_point(const th_scale *scale, uint32_t part)
 {
     assert(part < 2);
-    return part == 0 ? 0 : last_point(s->out);
+    return part == 0 ? 0 : last_point(scale);
 }
 
-uint32_t th_experiment_part_config(const th_experiment *s, uint32_t part, th_ablation ablation)
+uint32_t th_scale_part_row(const th_scale *scale, uint32_t part, th_ablation ablation)
 {
-    assert(part < s->out->part_count && ablation < TH_ABLATION_COUNT);
-    return s->out->point_count + part * TH_ABLATION_COUNT + (uint32_t)ablation;
+    assert(part < scale->part_count && ablation < TH_ABLATION_COUNT);
+    return scale->point_count + part * TH_ABLATION_COUNT + (uint32_t)ablation;
+}
+
+uint32_t th_scale_memory_row(const th_scale *scale, uint32_t index, th_bandwidth_kind kind)
+{
+    assert(index < scale->memory_count && kind < th_bandwidth_kind_count());
+    return scale->point_count + scale->part_count * TH_ABLATION_COUNT + index * th_bandwidth_kind_count() +
+           (uint32_t)kind;
 }
 
 static th_result lay_out(th_experiment *s, th_error *err)
@@ -224,8 +233,8 @@ static th_result create_whole(th_experiment *s, uint32_t scheduler, uint32_t cou
 
 static th_result create_part(th_experiment *s, uint32_t part, th_ablation ablation, th_error *err)
 {
-    const th_scaling_config *whole = &s->configs[th_experiment_part_point(s, part)];
-    th_scaling_config *config = &s->configs[th_experiment_part_config(s, part, ablation)];
+    const th_scaling_config *whole = &s->configs[th_scale_part_point(s->out, part)];
+    th_scaling_config *config = &s->configs[th_scale_part_row(s->out, part, ablation)];
     *config = (th_scaling_config){
         .jobs = whole->jobs,
         .palette = whole->palette,

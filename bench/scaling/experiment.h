@@ -29,11 +29,14 @@ void th_experiment_fini(th_experiment *experiment);
 /* The index of a curve's crowd in `crowds`. */
 uint32_t th_experiment_crowd(const th_experiment *experiment, uint32_t curve);
 
+uint32_t th_experiment_config_count(const th_experiment *experiment);
+
 /* The point of the first curve where ablations `part` run: the first point, or the one with most threads that is not
  * oversubscribed. */
-uint32_t th_experiment_part_point(const th_experiment *experiment, uint32_t part);
+uint32_t th_scale_part_point(const th_scale *scale, uint32_t part);
 
-uint32_t th_experiment_config_count(const th_experiment *experiment);
-uint32_t th_experiment_part_config(const th_experiment *experiment, uint32_t part, th_ablation ablation);
+/* The row, and the config, of an ablation; and the row of a bandwidth. */
+uint32_t th_scale_part_row(const th_scale *scale, uint32_t part, th_ablation ablation);
+uint32_t th_scale_memory_row(const th_scale *scale, uint32_t index, th_bandwidth_kind kind);
 
 #endif

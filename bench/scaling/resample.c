@@ -1,12 +1,13 @@
 #include "resample.h"
 
+#include "conclusion.h"
+
 #include <throng/core/random.h>
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { RESAMPLES = TH_BOTTLENECK_MAX_RESAMPLES };
+enum { RESAMPLES = TH_BOTTLENECK_MAX_SAMPLES };
 
 /* Seed of the bootstrap; any value will do. */
 #define SEED 2u
@@ -68,36 +69,14 @@ static double *shares_of(const resampler *r, uint32_t part, int ablation)
 
 static void resample_parts(resampler *r, uint32_t part, uint32_t resample)
 {
-    const double frame_ns = r->points[th_experiment_part_point(r->s, part)].frame_ns;
+    const double frame_ns = r->points[th_scale_part_point(r->s->out, part)].frame_ns;
     for (int a = 0; a < TH_ABLATION_COUNT; a++) {
-        const uint32_t config = th_experiment_part_config(r->s, part, (th_ablation)a);
+        const uint32_t config = th_scale_part_row(r->s->out, part, (th_ablation)a);
         const th_scale_counts counts = drawn_counts(r, config, &r->other, r->other_workers);
         r->parts[part].frame_ns[a] = th_samples_stats(&r->other).median;
         r->parts[part].work_ns[a] = th_scale_work_ns(&counts);
         shares_of(r, part, a)[resample] = r->parts[part].frame_ns[a] / frame_ns;
     }
-}
-
-static th_bottleneck_input input_of(const th_experiment *s, const th_scale_point *points, const th_scale_parts *parts)
-{
-    const th_scale *out = s->out;
-    const uint32_t last = th_experiment_part_point(s, 1);
-    uint32_t fastest = 0;
-    for (uint32_t i = 1; i <= last; i++)
-        fastest = points[i].frame_ns < points[fastest].frame_ns ? i : fastest;
-    return (th_bottleneck_input){
-        .usable_cpus = s->usable_cpus,
-        .most_threads = points[out->curves[0].count - 1].threads,
-        .fastest_threads = points[fastest].threads,
-        .interference = out->report.interference,
-        .characters = out->curves[0].characters,
-        .palette_bytes = (double)out->palette_bytes,
-        .base = points[0],
-        .last = points[last],
-        .base_parts = parts[0],
-        .parts = parts[out->part_count - 1],
-        .memory = out->memory[out->memory_count - 1],
-    };
 }
 
 /* ---- all of them ---- */
@@ -130,7 +109,7 @@ static void resample(resampler *r)
             resample_curve(r, &out->curves[c], i);
         for (uint32_t part = 0; part < out->part_count; part++)
             resample_parts(r, part, i);
-        r->inputs[i] = input_of(r->s, r->points, r->parts);
+        r->inputs[i] = th_scale_input(r->s->out, r->points, r->parts);
     }
     set_intervals(r);
 }
@@ -167,7 +146,7 @@ static void set_values(const th_experiment *s)
     for (uint32_t part = 0; part < out->part_count; part++)
         for (int a = 0; a < TH_ABLATION_COUNT; a++)
             out->parts[part].shares[a] =
-                (th_estimate){out->parts[part].frame_ns[a] / out->points[th_experiment_part_point(s, part)].frame_ns,
+                (th_estimate){out->parts[part].frame_ns[a] / out->points[th_scale_part_point(out, part)].frame_ns,
                               (double)NAN, (double)NAN};
 }
 
@@ -192,15 +171,8 @@ th_result th_scale_resample(const th_experiment *s, th_error *err)
     const bool has_rounds = r.rounds > 1 && !th_report_failure(&out->report);
     if (has_room && has_rounds)
         resample(&r);
-    const th_bottleneck_input figures = input_of(s, out->points, out->parts);
-    if (out->report.is_partial)
-        snprintf(out->bottleneck.text, sizeof out->bottleneck.text,
-                 "The measurement was interrupted, so the bottleneck is unknown.");
-    else if (th_report_failure(&out->report))
-        snprintf(out->bottleneck.text, sizeof out->bottleneck.text,
-                 "The palettes are wrong, so the times mean nothing.");
-    else if (has_room)
-        th_bottleneck_analyze(&figures, r.inputs, has_rounds ? RESAMPLES : 0, &out->bottleneck);
+    if (has_room)
+        th_scale_conclude(out, r.inputs, has_rounds ? RESAMPLES : 0, false);
     release(&r);
     return has_room ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory to resample %u rounds", r.rounds);
 }

@@ -1,8 +1,8 @@
 #include <throng/bench/scale.h>
 
+#include "conclusion.h"
 #include "experiment.h"
 #include "measure/memory_bandwidth.h"
-#include "report/own_json.h"
 #include "report/scene_json.h"
 #include "resample.h"
 
@@ -16,19 +16,16 @@
 
 enum { REPETITION_NS = 20000000, MEMORY_REPETITIONS = 10 };
 
-/* Seed of the bootstrap; any value will do. */
-#define FIT_SEED 1u
-
 /* ---- rows ---- */
 
 static th_row *part_row(const th_experiment *s, uint32_t part, int ablation)
 {
-    return &s->out->report.rows[th_experiment_part_config(s, part, (th_ablation)ablation)];
+    return &s->out->report.rows[th_scale_part_row(s->out, part, (th_ablation)ablation)];
 }
 
 static th_row *memory_row(const th_experiment *s, uint32_t index, uint32_t kind)
 {
-    return &s->out->report.rows[th_experiment_config_count(s) + index * th_bandwidth_kind_count() + kind];
+    return &s->out->report.rows[th_scale_memory_row(s->out, index, (th_bandwidth_kind)kind)];
 }
 
 /* The crowd fields of a row. */
@@ -69,7 +66,7 @@ static void set_part_rows(const th_experiment *s)
     for (uint32_t part = 0; part < s->out->part_count; part++)
         for (int a = 0; a < TH_ABLATION_COUNT; a++) {
             th_row *row = part_row(s, part, a);
-            set_crowd(s, 0, s->out->points[th_experiment_part_point(s, part)].threads, row);
+            set_crowd(s, 0, s->out->points[th_scale_part_point(s->out, part)].threads, row);
             snprintf(row->name, sizeof row->name, "scale/%s/threads:%u", th_ablation_name((th_ablation)a),
                      row->threads);
         }
@@ -200,32 +197,11 @@ static th_result time_memory(const th_experiment *s, th_error *err)
 
 /* ---- results ---- */
 
-/* Fits the points that are valid and not oversubscribed. */
-static th_result fit_curve(const th_experiment *s, th_scale_curve *curve, th_error *err)
+/* 0 for fused stages. */
+static void set_stages(const th_scaling_config *l, const th_scale_counts *counts, th_scale_point *point)
 {
-    th_fit_point points[TH_JOBS_MAX_THREADS];
-    uint32_t count = 0;
-    for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
-        const th_row *row = &s->out->report.rows[i];
-        if (!row->failure[0] && !s->out->points[i].oversubscribed)
-            points[count++] =
-                (th_fit_point){row->threads, (double)row->characters, row->real_ns.values, row->real_ns.count};
-    }
-    for (int law = 0; law < TH_FIT_LAW_COUNT; law++)
-        if (!th_fit_run((th_fit_law)law, points, count, FIT_SEED, &curve->fits[law]))
-            return th_fail(err, TH_ERR_MEMORY, "no memory to fit a law to %u points", count);
-    return TH_OK;
-}
-
-/* Null for fused stages. */
-static json_t *stages_json(const th_scaling_config *l, const th_row *row)
-{
-    const th_scale_counts counts = th_scaling_config_counts(l, row);
-    const double us = 1e3 * th_scale_frames(&counts);
-    if (l->stages.sample_ns == 0)
-        return json_object();
-    return json_pack("{s:o, s:o}", "sample_us_per_frame", th_json_real((double)l->stages.sample_ns / us),
-                     "resolve_us_per_frame", th_json_real((double)l->stages.resolve_ns / us));
+    point->sample_ns = (double)l->stages.sample_ns / th_scale_frames(counts);
+    point->resolve_ns = (double)l->stages.resolve_ns / th_scale_frames(counts);
 }
 
 /* Records one more frame, not timed. */
@@ -255,20 +231,19 @@ static void summarize_points(const th_experiment *s, const th_scale_curve *curve
     for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
         const th_row *row = &s->out->report.rows[i];
         const th_scale_counts counts = th_scaling_config_counts(&s->configs[i], row);
-        if (!row->failure[0])
-            s->out->points[i] = th_scale_point_of(&counts, &first, s->usable_cpus);
+        if (row->failure[0])
+            continue;
+        s->out->points[i] = th_scale_point_of(&counts, &first, s->usable_cpus);
+        set_stages(&s->configs[i], &counts, &s->out->points[i]);
     }
 }
 
-static void describe_points(const th_experiment *s, uint32_t index)
+/* Workers and trace of the first curve. */
+static void describe_workers(const th_experiment *s)
 {
-    const th_scale_curve *curve = &s->out->curves[index];
-    for (uint32_t i = curve->first; i < curve->first + curve->count; i++) {
+    for (uint32_t i = 0; i < s->out->curves[0].count; i++) {
         th_row *row = &s->out->report.rows[i];
-        if (row->failure[0])
-            continue;
-        row->own = th_json_merge(th_scale_own_json(s->out, curve, i), stages_json(&s->configs[i], row));
-        if (index == 0)
+        if (!row->failure[0])
             row->once = once_json(s, &s->configs[i], row);
     }
 }
@@ -280,11 +255,10 @@ static void summarize_parts(const th_experiment *s)
         for (int a = 0; a < TH_ABLATION_COUNT; a++) {
             th_row *row = part_row(s, p, a);
             const th_scale_counts counts =
-                th_scaling_config_counts(&s->configs[th_experiment_part_config(s, p, (th_ablation)a)], row);
+                th_scaling_config_counts(&s->configs[th_scale_part_row(s->out, p, (th_ablation)a)], row);
             parts->threads = row->threads;
             parts->frame_ns[a] = th_samples_stats(counts.frame_ns).median;
             parts->work_ns[a] = th_scale_work_ns(&counts);
-            row->own = json_pack("{s:o}", "work_us_per_frame", th_json_real(parts->work_ns[a] / 1000));
         }
     }
 }
@@ -293,30 +267,26 @@ static void summarize_memory(const th_experiment *s)
 {
     for (uint32_t i = 0; i < s->out->memory_count; i++)
         for (uint32_t t = 0; t < TH_BANDWIDTH_COUNT; t++) {
-            double *bytes_per_s = &s->out->memory[i].bytes_per_s[t];
-            *bytes_per_s = (double)NAN;
-            if (t >= th_bandwidth_kind_count())
-                continue;
-            th_row *row = memory_row(s, i, t);
-            *bytes_per_s = th_scale_bytes_per_s(s->out->memory_bytes, &row->real_ns);
-            row->own = json_pack("{s:o}", "bytes_per_second", th_json_real(*bytes_per_s));
+            const bool has_kind = t < th_bandwidth_kind_count();
+            s->out->memory[i].bytes_per_s[t] =
+                has_kind ? th_scale_bytes_per_s(s->out->memory_bytes, &memory_row(s, i, t)->real_ns) : (double)NAN;
         }
 }
 
 static th_result summarize(const th_experiment *s, th_error *err)
 {
-    th_result result = TH_OK;
-    for (uint32_t c = 0; c < s->out->curve_count && result == TH_OK; c++) {
+    for (uint32_t c = 0; c < s->out->curve_count; c++)
         summarize_points(s, &s->out->curves[c]);
-        result = fit_curve(s, &s->out->curves[c], err);
-    }
     summarize_parts(s);
     summarize_memory(s);
+    th_result result = th_scale_fit(s->out, err);
     if (result == TH_OK)
         result = th_scale_resample(s, err);
-    for (uint32_t c = 0; c < s->out->curve_count && result == TH_OK; c++)
-        describe_points(s, c);
-    return result;
+    if (result != TH_OK)
+        return result;
+    th_scale_describe_rows(s->out);
+    describe_workers(s);
+    return TH_OK;
 }
 
 static void trace_configs(const th_experiment *s)
@@ -400,9 +370,12 @@ th_result th_scale_run(const th_scale_desc *desc, th_scale *out, th_error *err)
 
 void th_scale_fini(th_scale *scale)
 {
-    th_report_fini(&scale->report);
+    for (uint32_t p = 0; scale->processes && p < TH_REPORT_MAX_PROCESSES; p++)
+        free(scale->processes[p].points);
+    free(scale->processes);
     free(scale->points);
     free(scale->curves);
     free(scale->memory);
+    th_report_fini(&scale->report);
     *scale = (th_scale){0};
 }

@@ -58,6 +58,20 @@ double th_student_quantile(double confidence, double freedom)
     return high;
 }
 
+th_estimate th_student_mean(const double *values, uint32_t count)
+{
+    assert(values || count == 0);
+    double mean = 0, squares = 0;
+    for (uint32_t i = 0; i < count; i++)
+        mean += values[i] / count;
+    for (uint32_t i = 0; i < count; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    if (count < 2)
+        return (th_estimate){count ? mean : (double)NAN, (double)NAN, (double)NAN};
+    const double half = th_student_quantile(TH_CONFIDENCE, count - 1) * sqrt(squares / (count - 1) / count);
+    return (th_estimate){mean, mean - half, mean + half};
+}
+
 /* ---- logarithms ---- */
 
 th_log_estimate th_log_mean(const th_samples *samples)

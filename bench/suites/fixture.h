@@ -23,6 +23,7 @@ typedef struct th_fixture {
     th_scene *base_scenes[TH_SAMPLING_EXACT + 1][TH_INTERPOLATION_COUNT];
     th_model *morphs[TH_FIXTURE_MORPHS]; /* for morph/: synthetic models with more and more weights */
     double steps_per_us;                 /* for jobs/, see calibrated_work.h */
+    bool is_scheduler_process;           /* for jobs/: nothing else runs in this process */
     /* Of the comparison in progress: */
     th_shared_scene shared_scenes[TH_FIXTURE_MAX_SCENES];
     uint32_t shared_count;

@@ -1,7 +1,7 @@
 /* The jobs/ entries: a table of operations, and of the schedulers that run them. */
 #include "jobs_figures.h"
 #include "registry.h"
-#include "scheduler_harness.h"
+#include "scheduler_process.h"
 
 #include <throng/core/json.h>
 
@@ -14,6 +14,8 @@ typedef struct variant {
     const char *name; /* NULL: the scheduler's name; "": end of the list */
     th_scheduler scheduler;
     bool is_plain, is_traced, is_baseline;
+    /* How the runtime's threads wait: a variable of a process of its own. NULL: they spin for a while, then sleep. */
+    const char *policy;
 } variant;
 
 static const variant schedulers[] = {
@@ -25,10 +27,26 @@ static const variant schedulers[] = {
     {.scheduler = TH_SCHEDULER_ONETBB},
     {.name = ""},
 };
+static const variant waiting_schedulers[] = {
+    {.scheduler = TH_SCHEDULER_WORK_STEALING},
+    {.scheduler = TH_SCHEDULER_SERIAL, .is_baseline = true},
+    {.scheduler = TH_SCHEDULER_OPENMP_DYNAMIC},
+    {.scheduler = TH_SCHEDULER_OPENMP_GUIDED},
+    {.scheduler = TH_SCHEDULER_OPENMP_STATIC},
+    {.scheduler = TH_SCHEDULER_ONETBB},
+    {"openmp-dynamic:active", TH_SCHEDULER_OPENMP_DYNAMIC, .policy = "OMP_WAIT_POLICY=active"},
+    {"openmp-dynamic:passive", TH_SCHEDULER_OPENMP_DYNAMIC, .policy = "OMP_WAIT_POLICY=passive"},
+    {.name = ""},
+};
 static const variant threaded[] = {
-    {.scheduler = TH_SCHEDULER_WORK_STEALING}, {.scheduler = TH_SCHEDULER_OPENMP_DYNAMIC},
-    {.scheduler = TH_SCHEDULER_OPENMP_GUIDED}, {.scheduler = TH_SCHEDULER_OPENMP_STATIC},
-    {.scheduler = TH_SCHEDULER_ONETBB},        {.name = ""},
+    {.scheduler = TH_SCHEDULER_WORK_STEALING},
+    {.scheduler = TH_SCHEDULER_OPENMP_DYNAMIC},
+    {.scheduler = TH_SCHEDULER_OPENMP_GUIDED},
+    {.scheduler = TH_SCHEDULER_OPENMP_STATIC},
+    {.scheduler = TH_SCHEDULER_ONETBB},
+    {"openmp-dynamic:active", TH_SCHEDULER_OPENMP_DYNAMIC, .policy = "OMP_WAIT_POLICY=active"},
+    {"openmp-dynamic:passive", TH_SCHEDULER_OPENMP_DYNAMIC, .policy = "OMP_WAIT_POLICY=passive"},
+    {.name = ""},
 };
 static const variant loops[] = {
     {.name = "work-stealing"},
@@ -61,7 +79,7 @@ typedef struct method {
     .before = th_scheduler_harness_prepare, .run = th_scheduler_harness_call, .after = th_scheduler_harness_check
 #define IN_LAPS(function) .before = th_scheduler_harness_prepare, .lap = function, .after = th_scheduler_harness_check
 
-static const method fork_join = {.variants = schedulers, IN_CALLS};
+static const method fork_join = {.variants = waiting_schedulers, IN_CALLS};
 static const method work = {.variants = schedulers, IN_CALLS, .has_speed_up = true, .has_overhead = true};
 static const method chunk = {.variants = loops, IN_CALLS, .is_alone = true, .has_chunk_cost = true};
 static const method trace = {.variants = tracing, IN_CALLS, .is_alone = true, .has_chunk_cost = true};
@@ -72,7 +90,7 @@ static const method wake_asleep = {
 static const method wake_frame = {
     .variants = threaded, IN_LAPS(th_scheduler_harness_wake_frame), .is_awaited = true, .has_idle = true};
 static const method stages = {
-    .variants = schedulers,
+    .variants = waiting_schedulers,
     .before = th_scheduler_harness_prepare_frame,
     .run = th_scheduler_harness_stages,
     .after = th_scheduler_harness_check_frame,
@@ -80,7 +98,7 @@ static const method stages = {
     .has_overhead = true,
 };
 static const method frame = {
-    .variants = schedulers, IN_LAPS(th_scheduler_harness_frame), .has_speed_up = true, .has_idle = true};
+    .variants = waiting_schedulers, IN_LAPS(th_scheduler_harness_frame), .has_speed_up = true, .has_idle = true};
 static const method oversubscribed = {
     .variants = schedulers,
     IN_LAPS(th_scheduler_harness_timed_call),
@@ -154,35 +172,80 @@ static th_result create_harness(th_entry *entry, const th_bench_desc *desc, cons
         .costs = s->costs,
         .is_traced = r->is_traced,
         .is_awaited = s->method->is_awaited,
+        .is_alone = fixture->is_scheduler_process,
         .steps_per_us = fixture->steps_per_us,
         .row = row,
     };
-    row->time_unit = "ns";
     th_scheduler_harness *subject = NULL;
     const th_result result = th_scheduler_harness_create(&harness, &subject, err);
     entry->subject = subject;
     return result;
 }
 
+static th_result create_process(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
+                                th_error *err)
+{
+    const variant *r = entry->variant;
+    const th_scheduler_process_desc process = {
+        .program = desc->scheduler_program,
+        .variables = r->policy ? (const char *const[]){r->policy, NULL} : NULL,
+        .entry = entry->name,
+        .threads = desc->threads,
+        .steps_per_us = fixture->steps_per_us,
+        .row = row,
+    };
+    th_scheduler_process *subject = NULL;
+    const th_result result = th_scheduler_process_create(&process, &subject, err);
+    entry->subject = subject;
+    entry->before = th_scheduler_process_before;
+    if (entry->lap)
+        entry->lap = th_scheduler_process_lap;
+    else
+        entry->timed_run = th_scheduler_process_run;
+    entry->after = th_scheduler_process_after;
+    entry->destroy = th_scheduler_process_destroy;
+    return result;
+}
+
+/* A tracer needs the pool in this process. */
+static th_result create_subject(th_entry *entry, const th_bench_desc *desc, const th_fixture *fixture, th_row *row,
+                                th_error *err)
+{
+    const variant *r = entry->variant;
+    row->time_unit = "ns";
+    if (desc->scheduler_program && !desc->tracer)
+        return create_process(entry, desc, fixture, row, err);
+    if (!r->policy || fixture->is_scheduler_process)
+        return create_harness(entry, desc, fixture, row, err);
+    row->skipped = true;
+    snprintf(row->failure, sizeof row->failure, "%s needs a process of its own, with %s", entry->name, r->policy);
+    return TH_OK;
+}
+
+static th_scheduler_times times_of(const th_entry *entry)
+{
+    const bool is_process = entry->destroy == th_scheduler_process_destroy;
+    return is_process ? th_scheduler_process_times(entry->subject) : th_scheduler_harness_times(entry->subject);
+}
 static json_t *figure(json_t *json, bool applies, const char *name, double value)
 {
     return applies ? th_json_set(json, name, th_json_real(value)) : json;
 }
 
-static void summarize_harness(const th_entry *entry, const th_row *baseline, th_row *row)
+static void summarize(const th_entry *entry, const th_row *baseline, th_row *row)
 {
     const shape *s = entry->shape;
     const method *m = s->method;
-    const th_scheduler_harness *harness = entry->subject;
+    const th_scheduler_times told = times_of(entry);
     const th_jobs_times times = {
         .ns = th_samples_stats(&row->real_ns).median,
-        .p90_ns = th_scheduler_harness_p90_ns(harness),
+        .p90_ns = told.p90_ns,
         .baseline_ns = baseline ? th_samples_stats(&baseline->real_ns).median : (double)NAN,
         .threads = row->threads,
         .usable_cpus = th_cpus_read().usable,
         .chunks = s->items, /* only shapes with a grain of 1 have a cost per chunk */
-        .idle_ns = harness->idle_ns,
-        .idle_cpu_ns = harness->idle_cpu_ns,
+        .idle_ns = told.idle_ns,
+        .idle_cpu_ns = told.idle_cpu_ns,
     };
     const th_jobs_figures f = th_jobs_figures_of(&times);
     json_t *json = json_object();
@@ -206,12 +269,12 @@ static uint32_t add(th_entry *entries, const shape *s)
             .shape = s,
             .variant = r,
             .is_baseline = r->is_baseline,
-            .create = create_harness,
+            .create = create_subject,
             .before = s->method->before,
             .run = s->method->run,
             .lap = s->method->lap,
             .after = s->method->after,
-            .summarize = summarize_harness,
+            .summarize = summarize,
             .pool = th_scheduler_harness_pool,
             .destroy = th_scheduler_harness_destroy,
         };

@@ -93,6 +93,7 @@ th_result th_scheduler_harness_create(const th_scheduler_harness_desc *desc, th_
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", desc->row->name);
     memset(harness, 0, sizeof *harness);
     harness->row = desc->row;
+    harness->is_alone = desc->is_alone;
     harness->job = (th_job){.ctx = harness, .count = desc->items, .grain = desc->grain};
     th_result result = create_work(harness, desc, err);
     if (result == TH_OK)
@@ -128,6 +129,12 @@ static void call(th_scheduler_harness *harness)
         job.fn(i, i + 1, 0, job.ctx);
 }
 
+static void wait_quiescent(const th_scheduler_harness *harness)
+{
+    if (!harness->is_alone)
+        th_wait_quiescent();
+}
+
 static void warm_up(th_scheduler_harness *harness)
 {
     call(harness);
@@ -141,14 +148,14 @@ static void warm_up(th_scheduler_harness *harness)
 
 void th_scheduler_harness_prepare(void *ctx)
 {
-    th_wait_quiescent();
+    wait_quiescent(ctx);
     warm_up(ctx);
 }
 
 void th_scheduler_harness_prepare_frame(void *ctx)
 {
     th_scheduler_harness *harness = ctx;
-    th_wait_quiescent();
+    wait_quiescent(harness);
     th_jobs_frame_begin(harness->jobs);
     warm_up(harness);
 }
@@ -319,7 +326,11 @@ th_jobs *th_scheduler_harness_pool(void *ctx)
     return harness->is_traced ? NULL : harness->jobs;
 }
 
-double th_scheduler_harness_p90_ns(const th_scheduler_harness *harness)
+th_scheduler_times th_scheduler_harness_times(const th_scheduler_harness *harness)
 {
-    return th_quantile(harness->call_ns, harness->call_count, 0.9);
+    return (th_scheduler_times){
+        .idle_ns = harness->idle_ns,
+        .idle_cpu_ns = harness->idle_cpu_ns,
+        .p90_ns = th_quantile(harness->call_ns, harness->call_count, 0.9),
+    };
 }

@@ -19,7 +19,7 @@ typedef struct th_scheduler_harness {
     th_job job;    /* what one call runs */
     th_work *work; /* the work of its items; NULL: none */
     th_row *row;   /* gets a failure when items were missed or repeated */
-    bool is_traced;
+    bool is_traced, is_alone;
     uint32_t serial_steps; /* 100 microseconds, for frames that begin with serial work */
     /* Calls in this repetition. From here on the caller writes; on lines of its own, apart from what workers read. */
     alignas(128) uint64_t calls;
@@ -43,14 +43,21 @@ typedef struct th_scheduler_harness_desc {
     uint32_t item_ns; /* mean; 0: nothing to do */
     th_costs costs;
     bool is_traced, is_awaited; /* trace every chunk; the caller waits for a second thread */
+    bool is_alone;              /* no other threads of this process may still spin */
     double steps_per_us;
     th_row *row;
 } th_scheduler_harness_desc;
 
+/* What the row of samples lacks. */
+typedef struct th_scheduler_times {
+    uint64_t idle_ns, idle_cpu_ns; /* as in th_scheduler_harness */
+    double p90_ns;                 /* of the recorded calls; NaN for none */
+} th_scheduler_times;
+
 th_result th_scheduler_harness_create(const th_scheduler_harness_desc *desc, th_scheduler_harness **out, th_error *err);
 void th_scheduler_harness_destroy(void *harness);
 
-/* Before a repetition: wait for quiet, run a call to warm up. After: check that all work was done. */
+/* Before a repetition: wait for quiet unless alone, run a call to warm up. After: check that all work was done. */
 void th_scheduler_harness_prepare(void *harness);
 void th_scheduler_harness_check(void *harness);
 
@@ -75,7 +82,6 @@ th_lap th_scheduler_harness_frame(void *harness, uint64_t frame);
 /* The pool to trace; NULL where it is traced already. */
 th_jobs *th_scheduler_harness_pool(void *harness);
 
-/* 90th percentile of the recorded calls; NaN for none. */
-double th_scheduler_harness_p90_ns(const th_scheduler_harness *harness);
+th_scheduler_times th_scheduler_harness_times(const th_scheduler_harness *harness);
 
 #endif

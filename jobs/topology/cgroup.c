@@ -170,15 +170,21 @@ static double read_throttled(const char *root, const char *folder, version v)
     return read_line(root, folder, "cpu.stat", "throttled_time %lf") / 1e9;
 }
 
+static double read_memory_limit(const char *root, const char *folder, version v)
+{
+    const double limit = read_line(root, folder, v == VERSION_2 ? "memory.max" : "memory.limit_in_bytes", "%lf");
+    return limit > 0 && limit < NO_LIMIT ? limit : 0;
+}
+
 /* At least 1 if there is a limit. */
 static double read_memory_left(const char *root, const char *folder, version v)
 {
     const bool is_2 = v == VERSION_2;
-    const double limit = read_line(root, folder, is_2 ? "memory.max" : "memory.limit_in_bytes", "%lf");
+    const double limit = read_memory_limit(root, folder, v);
     const double used = read_line(root, folder, is_2 ? "memory.current" : "memory.usage_in_bytes", "%lf");
     const char *format = is_2 ? "inactive_file %lf" : "total_inactive_file %lf";
     const double left = limit - used + read_line(root, folder, "memory.stat", format);
-    return limit > 0 && limit < NO_LIMIT ? fmax(left, 1) : 0;
+    return limit > 0 ? fmax(left, 1) : 0;
 }
 
 static double tightest(double a, double b)
@@ -227,4 +233,9 @@ uint64_t th_cgroup_throttled_ns(const char *root)
 double th_cgroup_memory_left(const char *root)
 {
     return ask_groups(root, "memory", read_memory_left, tightest);
+}
+
+double th_cgroup_memory_limit(const char *root)
+{
+    return ask_groups(root, "memory", read_memory_limit, tightest);
 }

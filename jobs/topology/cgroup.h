@@ -15,4 +15,7 @@ uint64_t th_cgroup_throttled_ns(const char *root);
 /* Bytes that this process and its group may still allocate, the minimum of these groups; 0 = no limit. */
 double th_cgroup_memory_left(const char *root);
 
+/* Bytes that the group may use in all, the minimum of these groups; 0 = no limit. */
+double th_cgroup_memory_limit(const char *root);
+
 #endif

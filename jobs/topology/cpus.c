@@ -4,7 +4,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* The kernel rejects a set smaller than its own, whose size it does not report, so this tries larger ones. */
@@ -57,18 +59,43 @@ uint64_t th_cpus_throttled_ns(void)
     return th_cgroup_throttled_ns("");
 }
 
-uint64_t th_memory_available(void)
+/* The number of a line such as "MemAvailable: %lf kB", in bytes; 0 if there is none. */
+static double read_kilobytes(const char *path, const char *format)
 {
     char line[128];
-    double bytes = 0;
-    FILE *file = fopen("/proc/meminfo", "re");
-    while (file && fgets(line, sizeof line, file) && sscanf(line, "MemAvailable: %lf kB", &bytes) != 1)
+    double kilobytes = 0;
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, format, &kilobytes) != 1)
         ;
     if (file)
         fclose(file);
-    const double left = th_cgroup_memory_left("");
-    bytes *= 1024;
-    return (uint64_t)(bytes == 0 || (left > 0 && left < bytes) ? left : bytes);
+    return kilobytes * 1024;
+}
+
+/* What RLIMIT_DATA leaves to this process, at least 1; 0: no limit. */
+static double read_data_left(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return 0;
+    return fmax((double)limit.rlim_cur - read_kilobytes("/proc/self/status", "VmData: %lf kB"), 1);
+}
+
+uint64_t th_memory_available(void)
+{
+    const double limits[] = {th_cgroup_memory_left(""), read_data_left()};
+    double bytes = read_kilobytes("/proc/meminfo", "MemAvailable: %lf kB");
+    for (int i = 0; i < 2; i++)
+        if (limits[i] > 0 && (bytes == 0 || limits[i] < bytes))
+            bytes = limits[i];
+    return (uint64_t)bytes;
+}
+
+uint64_t th_memory_limit(void)
+{
+    const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    const double limit = th_cgroup_memory_limit("");
+    return (uint64_t)(limit > 0 && limit < machine ? limit : machine);
 }
 
 uint32_t th_cpus_others(int here, uint32_t *out, uint32_t max)

@@ -9,6 +9,7 @@
 
 #include <throng/bench/bench.h>
 #include <throng/bench/page.h>
+#include <throng/bench/scheduler_process.h>
 #include <throng/core/clock.h>
 #include <throng/core/json.h>
 #include <throng/core/table.h>
@@ -97,6 +98,11 @@ static th_result measure_with(const th_bench_programs *programs, const th_bench_
     return result;
 }
 
+static th_result merge(void *report, const th_result_file *other, th_error *err)
+{
+    return th_result_file_merge_into(other, report, err);
+}
+
 static const char *filter_of(const th_options *o)
 {
     return o->bench.roofline && !o->filter ? "^pose/.*/f|^ceiling/" : o->filter;
@@ -153,7 +159,9 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     live shown = live_of(o, processes);
     if (o->output.out || o->output.report || o->output.save)
         signal(SIGPIPE, SIG_IGN); /* files are written although nobody reads the text any more */
+    static const char *const scheduler_program[] = {"/proc/self/exe", TH_SCHEDULER_COMMAND, NULL};
     const th_bench_desc desc = {
+        .scheduler_program = scheduler_program,
         .scene = th_model_set_scene_desc(model_set, &o->crowd),
         .threads = o->crowd.jobs.threads,
         .measure = *measure,
@@ -174,7 +182,7 @@ static int run_bench(const th_options *o, th_run *run, const th_model_set *model
     if (!has_result)
         th_complain("%s", th_report_skipped(&report)->failure);
     else
-        code = th_processes_add(run, processes, &report);
+        code = th_processes_add(run, processes, merge, &report, &report);
     if (has_result && code == TH_EXIT_GOOD)
         code = th_output_report(run, &o->output, write_rest, &(live_result){&shown, &report}, &report);
     th_report_fini(&report);

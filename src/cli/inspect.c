@@ -1,5 +1,6 @@
 /* throng inspect: lists a model's contents and compiles its clips. */
 #include "options.h"
+#include "sandbox_status.h"
 
 #include <throng/anim/export.h>
 #include <throng/anim/influences.h>
@@ -385,6 +386,8 @@ int th_command_inspect(const th_options *o, th_run *run)
     th_model_set model_set;
     th_error err;
     int code = TH_EXIT_GOOD;
+    if (o->inspect.sandbox_status)
+        return th_sandbox_status_print(run, &o->output);
     th_result result = th_model_set_init(&model_set, &o->models, run->tracer, &err);
     if (result == TH_OK)
         result = inspect_model(o, run, model_set.models[0], &code, &err);

@@ -1,11 +1,14 @@
 /* throng COMMAND [OPTIONS]: finds the command, parses its options and runs it. */
 #include "help.h"
 #include "options.h"
+#include "snapshot_renderer.h"
 #include "synthetic_text.h"
 
 #include <throng/bench/baselines.h>
 #include <throng/bench/context.h>
+#include <throng/bench/scheduler_process.h>
 #include <throng/core/suggest.h>
+#include <throng/serve/snapshot_ipc.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,6 +82,10 @@ static int dispatch(int argc, char *const *argv)
         printf("throng %s\n", th_context_version());
         return TH_EXIT_GOOD;
     }
+    if (strcmp(word, TH_SNAPSHOT_COMMAND) == 0)
+        return th_snapshot_renderer_run();
+    if (strcmp(word, TH_SCHEDULER_COMMAND) == 0)
+        return th_scheduler_process_main();
     const th_command *c = th_command_find(word);
     if (c)
         return run(c, argc - 2, argv + 2);

@@ -3,10 +3,12 @@
 #include "command.h"
 #include "synthetic_text.h"
 
+#include <throng/anim/archive.h>
 #include <throng/anim/clip_choice.h>
 #include <throng/anim/human.h>
 #include <throng/anim/import.h>
 
+#include <stdatomic.h>
 #include <string.h>
 
 _Static_assert((int)TH_CROWD_VIEW_MAX_MODELS >= (int)TH_FILE_LIST_MAX, "a crowd view takes as many models as options");
@@ -20,13 +22,35 @@ static th_result load(const th_model_options *o, const char *path, th_model **ou
         const th_result result = th_synthetic_parse(path, &synthetic, err);
         return result == TH_OK ? th_synthetic_create(&synthetic, out, err) : result;
     }
-    th_import_desc desc = {.path = path, .timeout_s = o->import_timeout_s};
+    th_import_desc desc = {.path = path, .timeout_s = o->import_timeout_s, .allow_outside = o->allow_outside};
+    if (o->import_bytes > 0) { /* the answer has to be there with the importer, then with the model */
+        desc.answer_bytes = o->import_bytes / (1 + TH_ARCHIVE_GROWTH) + 1;
+        desc.memory_bytes = o->import_bytes - desc.answer_bytes + TH_IMPORT_BASE_MEMORY;
+    }
     return th_import(&desc, out, err);
 }
 
 bool th_model_name_is_file(const char *path)
 {
     return strcmp(path, TH_HUMAN_NAME) != 0 && !th_synthetic_named(path);
+}
+
+uint32_t th_sandbox_gaps_once(const char *out[TH_SANDBOX_MAX_GAPS])
+{
+    static atomic_flag done = ATOMIC_FLAG_INIT;
+    const th_sandbox sandbox = th_sandbox_read();
+    return atomic_flag_test_and_set(&done) ? 0 : th_sandbox_gaps(&sandbox, out);
+}
+
+static void complain_of_sandbox_gaps(const th_file_list *files)
+{
+    const char *gaps[TH_SANDBOX_MAX_GAPS];
+    bool imports = false;
+    for (uint32_t f = 0; f < files->count; f++)
+        imports = imports || th_model_name_is_file(files->paths[f]);
+    const uint32_t count = imports ? th_sandbox_gaps_once(gaps) : 0;
+    for (uint32_t g = 0; g < count; g++)
+        th_complain("%s", gaps[g]);
 }
 
 static th_result load_models(th_model_set *model_set, const th_model_options *o, th_error *err)
@@ -100,6 +124,8 @@ void th_model_set_complain_of_missing_meshes(const th_model_set *model_set)
 th_result th_model_set_init(th_model_set *model_set, const th_model_options *o, th_tracer *tracer, th_error *err)
 {
     *model_set = (struct th_model_set){0};
+    complain_of_sandbox_gaps(&o->models);
+    complain_of_sandbox_gaps(&o->animations);
     th_tracer_begin(tracer, "load");
     th_result result = load_models(model_set, o, err);
     if (result == TH_OK)

@@ -2,6 +2,8 @@
 #ifndef TH_CLI_MODEL_SET_H
 #define TH_CLI_MODEL_SET_H
 
+#include <throng/anim/import.h>
+#include <throng/anim/sandbox.h>
 #include <throng/render/crowd_view.h>
 #include <throng/runtime/scene.h>
 #include <throng/runtime/tracer.h>
@@ -18,6 +20,9 @@ typedef struct th_model_options {
     th_file_list animations; /* whose clips are attached to all models */
     const char *clip;        /* by name or index; NULL or "all": a mix of all */
     double import_timeout_s;
+    uint64_t import_bytes; /* for the importer, its answer and the model, beyond TH_IMPORT_BASE_MEMORY; 0: no limit but
+                              the importer's own */
+    bool allow_outside;    /* see th_import_desc */
 } th_model_options;
 
 typedef struct th_model_set {
@@ -36,6 +41,9 @@ void th_model_set_complain_of_missing_meshes(const th_model_set *model_set);
 
 /* Whether a model name means a file. human and synthetic:... do not. */
 bool th_model_name_is_file(const char *path);
+
+/* What is missing here to confine imports, for one warning in the life of the program: 0 from the second call on. */
+uint32_t th_sandbox_gaps_once(const char *out[TH_SANDBOX_MAX_GAPS]);
 
 /* Chooses another clip. TH_ERR_USAGE: no model has it. */
 th_result th_model_set_choose_clip(th_model_set *model_set, const char *clip, th_error *err);

@@ -140,6 +140,7 @@ th_result th_options_parse(th_options *options, th_run *run, const th_command *c
             result = parse_operand(options, command, argv[at++], err);
         }
     }
+    options->crowd.compile.effort = options->models.import_timeout_s / TH_IMPORT_DEFAULT_TIMEOUT_S;
     const uint32_t models = options->models.models.count;
     if (result == TH_OK && command->operand && models > 1)
         return th_fail(err, TH_ERR_INPUT, "%s takes one model, not %u", command->name, models);

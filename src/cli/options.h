@@ -29,6 +29,7 @@ typedef struct th_options {
     bool help;
     struct {
         const char *export_path;
+        bool sandbox_status;
     } inspect;
     struct {
         double time_s;
@@ -43,6 +44,7 @@ typedef struct th_options {
         th_thread_list threads;
         th_number_list counts, grains, schedulers;
         th_stages stages;
+        uint32_t processes;
     } scale;
     struct {
         th_thread_list threads;

@@ -49,14 +49,14 @@ static bool is_passed_on(const th_run *own, const char *option)
     return false;
 }
 
-static void call_init(call *c, const th_run *own)
+static void call_init(call *c, const char *command, const th_run *own)
 {
     *c = (call){.count = 0};
     add(c, "throng");
-    add(c, "bench");
+    add(c, command);
     add(c, "--json");
     add(c, "--processes=1");
-    if (!is_passed_on(own, "--repetition-time") && !is_passed_on(own, "--frames")) {
+    if (strcmp(command, "bench") == 0 && !is_passed_on(own, "--repetition-time") && !is_passed_on(own, "--frames")) {
         snprintf(c->repetition, sizeof c->repetition, "--repetition-time=%g", TH_PROCESSES_REPETITION_MS);
         add(c, c->repetition);
     }
@@ -69,7 +69,8 @@ static void call_init(call *c, const th_run *own)
 static int run(const char *program, const call *c, int out, int err)
 {
     static const char *const variables[] = {"THRONG_PROGRESS=off", NULL};
-    const th_subprocess_desc throng = {program ? program : "/proc/self/exe", c->words, variables, {-1, out, err}};
+    const th_subprocess_desc throng = {program ? program : "/proc/self/exe", c->words, variables,
+                                       .files = {-1, out, err}};
     pid_t pid;
     errno = th_subprocess_start(&throng, &pid);
     return errno ? -1 : th_interrupt_wait(pid);
@@ -133,7 +134,7 @@ th_result th_processes_measure(const char *program, const th_run *own, th_result
 {
     call c;
     *results = NULL;
-    call_init(&c, own);
+    call_init(&c, program ? "bench" : own->command->name, own);
     const int out = memfd_create("out", MFD_CLOEXEC), said = memfd_create("err", MFD_CLOEXEC);
     const int status = out < 0 || said < 0 ? -1 : run(program, &c, out, said);
     const th_result result = read_result(program, status, out, said, results, err);
@@ -144,29 +145,29 @@ th_result th_processes_measure(const char *program, const th_run *own, th_result
     return result;
 }
 
-static th_result add_process(const th_run *own, th_report *report, th_error *err)
+static th_result add_process(const th_run *own, th_processes_merge *merge, void *result, th_error *err)
 {
-    th_result_file *results;
-    th_result result = th_processes_measure(NULL, own, &results, err);
-    if (result == TH_OK)
-        result = th_result_file_merge_into(results, report, err);
-    th_result_file_free(results);
-    return result;
+    th_result_file *other;
+    th_result code = th_processes_measure(NULL, own, &other, err);
+    if (code == TH_OK)
+        code = merge(result, other, err);
+    th_result_file_free(other);
+    return code;
 }
 
-int th_processes_add(const th_run *own, uint32_t count, th_report *report)
+int th_processes_add(const th_run *own, uint32_t count, th_processes_merge *merge, void *result, th_report *report)
 {
     th_error err;
-    th_result result = TH_OK;
+    th_result code = TH_OK;
     const bool is_seen = th_progress_wanted();
-    for (uint32_t p = 1; p < count && result == TH_OK && !report->is_partial; p++) {
+    for (uint32_t p = 1; p < count && code == TH_OK && !report->is_partial; p++) {
         if (is_seen)
             th_progress_show("process %u of %u%s", p + 1, count, th_progress_left((double)p / count));
-        result = add_process(own, report, &err);
+        code = add_process(own, merge, result, &err);
         th_progress_end();
         report->is_partial = th_interrupt_is_requested();
         if (report->is_partial)
-            result = TH_OK; /* the process was killed */
+            code = TH_OK; /* the process was killed */
     }
-    return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+    return code == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }

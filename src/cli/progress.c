@@ -16,15 +16,15 @@
 static uint64_t begin_ns;
 static uint64_t shown_ns; /* time of the last line; 0: none */
 
-static bool is_terminal(void)
-{
-    return getenv("THRONG_PROGRESS") || isatty(STDERR_FILENO);
-}
-
 bool th_progress_wanted(void)
 {
     const char *wanted = getenv("THRONG_PROGRESS");
     return !wanted || strcmp(wanted, "off") != 0;
+}
+
+static bool is_terminal(void)
+{
+    return getenv("THRONG_PROGRESS") ? th_progress_wanted() : isatty(STDERR_FILENO);
 }
 
 void th_progress_begin(void)

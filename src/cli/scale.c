@@ -2,6 +2,7 @@
 #include "interrupt.h"
 #include "measure_options.h"
 #include "options.h"
+#include "processes.h"
 #include "progress.h"
 
 #include <throng/bench/page.h>
@@ -24,6 +25,11 @@ static bool write_scale(const void *result, th_form form, const char *command, F
     default:
         return th_scale_print(scale, (th_format)form, file);
     }
+}
+
+static th_result merge(void *scale, const th_result_file *other, th_error *err)
+{
+    return th_scale_merge(scale, other, err);
 }
 
 static int run_scale(const th_options *o, th_run *run, const th_model_set *model_set, const th_measure_desc *measure)
@@ -55,13 +61,14 @@ static int run_scale(const th_options *o, th_run *run, const th_model_set *model
     th_progress_end();
     if (result != TH_OK)
         return th_fail_with(&err);
-    int code;
-    if (scale.report.is_partial && scale.report.rows[0].skipped) {
+    int code = th_interrupt_code();
+    const bool has_result = !scale.report.is_partial || !scale.report.rows[0].skipped;
+    if (!has_result)
         th_complain("%s", scale.report.rows[0].failure);
-        code = th_interrupt_code();
-    } else {
+    else
+        code = th_processes_add(run, o->scale.processes, merge, &scale, &scale.report);
+    if (has_result && code == TH_EXIT_GOOD)
         code = th_output_report(run, &o->output, write_scale, &scale, &scale.report);
-    }
     th_scale_fini(&scale);
     return code;
 }

@@ -1,16 +1,21 @@
 /* throng serve: a crowd that keeps running. */
 #include "options.h"
-#include "snapshot_gl.h"
 
 #include <throng/anim/human.h>
+#include <throng/serve/log.h>
 #include <throng/serve/server.h>
 
 #include <string.h>
-#include <unistd.h>
 
-static th_result load(void *ctx, const char *path, th_model **out, th_error *err)
+static th_result load(void *ctx, const char *path, uint64_t most_bytes, th_model **out, th_error *err)
 {
-    return th_model_load(ctx, path, out, err);
+    th_model_options options = *(const th_model_options *)ctx;
+    const char *gaps[TH_SANDBOX_MAX_GAPS];
+    const uint32_t count = th_model_name_is_file(path) ? th_sandbox_gaps_once(gaps) : 0;
+    for (uint32_t g = 0; g < count; g++)
+        th_log(TH_LOG_WARNING, "%s", gaps[g]);
+    options.import_bytes = most_bytes > 0 ? most_bytes : 1;
+    return th_model_load(&options, path, out, err);
 }
 
 /* Commands that measure and write one result document. */
@@ -22,15 +27,9 @@ static uint32_t max_threads(uint32_t wanted)
     return wanted > usable ? wanted : usable < TH_JOBS_MAX_THREADS ? usable : TH_JOBS_MAX_THREADS;
 }
 
-static uint64_t max_memory(uint64_t wanted)
-{
-    const uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    return wanted > 0 ? wanted : machine / 4;
-}
-
-/* Options for reading model files, for runs as for the server. Two words per option; ends with NULL. */
+/* Options for reading model files, for runs as for the server: see run_fixed of th_server_desc. */
 typedef struct reading {
-    const char *words[2 * TH_FILE_LIST_MAX + 3];
+    const char *words[2 * TH_FILE_LIST_MAX + 5];
     char timeout[32];
 } reading;
 
@@ -44,6 +43,10 @@ static const char *const *reading_options(const th_model_options *o, reading *ou
     snprintf(out->timeout, sizeof out->timeout, "%.15g", o->import_timeout_s);
     out->words[count++] = "import-timeout";
     out->words[count++] = out->timeout;
+    if (o->allow_outside) {
+        out->words[count++] = "--allow-outside";
+        out->words[count++] = NULL;
+    }
     out->words[count] = NULL;
     return out->words;
 }
@@ -86,23 +89,6 @@ static void list_models(const th_options *o, th_model_registry *out)
     memcpy(out->folders, o->serve.folders.paths, out->folder_count * sizeof *out->folders);
 }
 
-/* Snapshots are drawn as `throng render` draws, on one thread, because the crowd uses the others. */
-static th_result create_snapshots(const th_crowd_view_desc *crowd, th_snapshot_gl **out, th_error *err)
-{
-    th_options render;
-    th_run none;
-    *out = NULL;
-    const th_result result = th_options_parse(&render, &none, th_command_find("render"), 0, NULL, err);
-    if (result != TH_OK)
-        return result;
-    render.crowd.jobs.threads = 1;
-    render.crowd.isa = crowd->isa;
-    render.crowd.palette = crowd->palette;
-    render.crowd.seed = crowd->seed;
-    render.crowd.shadow_pixels = 1024;
-    return th_snapshot_gl_create(&render.crowd, render.picture.samples, out, err);
-}
-
 int th_command_serve(const th_options *o, th_run *run)
 {
     th_error err;
@@ -118,18 +104,12 @@ int th_command_serve(const th_options *o, th_run *run)
     desc.controller.simulation =
         (th_simulation_desc){.isa = o->crowd.isa, .palette = o->crowd.palette, .seed = o->crowd.seed};
     desc.limits.max_threads = max_threads(o->crowd.jobs.threads);
-    desc.limits.max_memory_bytes = max_memory(desc.limits.max_memory_bytes);
+    if (desc.limits.max_memory_bytes == 0)
+        desc.limits.max_memory_bytes = th_memory_limit() / 4;
     list_models(o, &desc.registry);
     if (first_settings(o, &desc, &err) != TH_OK || th_server_check(&desc, &err) != TH_OK) {
         th_complain("%s", err.text);
         return TH_EXIT_USAGE;
     }
-    th_snapshot_gl *snapshot_gl;
-    th_result result = create_snapshots(&o->crowd, &snapshot_gl, &err);
-    if (result == TH_OK) {
-        desc.renderer = th_snapshot_gl_renderer(snapshot_gl);
-        result = th_server_run(&desc, &err);
-    }
-    th_snapshot_gl_destroy(snapshot_gl);
-    return result == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
+    return th_server_run(&desc, &err) == TH_OK ? TH_EXIT_GOOD : th_fail_with(&err);
 }

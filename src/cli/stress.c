@@ -1,4 +1,5 @@
 /* throng stress: the largest crowd whose frames meet a time budget. */
+#include "interrupt.h"
 #include "load_test_gl.h"
 #include "options.h"
 #include "progress.h"
@@ -43,7 +44,7 @@ static bool complain_of_missed_budgets(const th_stress *stress)
 {
     bool any = false;
     for (uint32_t i = 0; i < stress->point_count; i++)
-        if (!stress->points[i].meets_budget) {
+        if (!stress->points[i].meets_budget && !stress->report.rows[i].skipped) {
             th_complain("%s: %s meet %.4g ms", stress->report.rows[i].name,
                         stress->points[i].search.is_frozen ? "because of freezes no number of characters was seen to"
                         : stress->searched                 ? "not even one character can"
@@ -73,14 +74,20 @@ static int run_stress(const th_options *o, th_run *run, const th_model_set *mode
         .tracer = run->tracer,
         .is_dry_run = o->measure.is_dry_run,
         .progress = th_progress_wanted() ? show : NULL,
+        .stop = o->measure.is_dry_run ? NULL : th_interrupt_begin(),
     };
     const th_result result = th_stress_run(&desc, &stress, &err);
     th_progress_end();
     if (result != TH_OK)
         return th_fail_with(&err);
-    int code = th_output_report(run, &o->output, write_stress, &stress, &stress.report);
+    int code = th_interrupt_code();
+    const bool is_partial = stress.report.is_partial;
+    if (is_partial && stress.report.rows[0].skipped && !th_stress_interrupted(&stress))
+        th_complain("%s", stress.report.rows[0].failure);
+    else
+        code = th_output_report(run, &o->output, write_stress, &stress, &stress.report);
     if (!th_report_failure(&stress.report) && !o->measure.is_dry_run && complain_of_missed_budgets(&stress))
-        code = TH_EXIT_CHECK;
+        code = is_partial ? code : TH_EXIT_CHECK;
     th_stress_fini(&stress);
     return code;
 }

@@ -1,9 +1,11 @@
 #include <throng/serve/server.h>
 
+#include "http/acceptor.h"
 #include "http/address.h"
 #include "http/events.h"
 #include "http/http.h"
 #include "http/request_filter.h"
+#include "leftovers.h"
 #include "sd_notify.h"
 #include "server_state.h"
 #include "thread.h"
@@ -13,30 +15,38 @@
 #include <assert.h>
 #include <errno.h>
 #include <malloc.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #define HEARTBEAT_NS 1000000000u
+#define STOP_S       1.5 /* for an orderly stop; then the process ends without one */
 
 typedef struct server {
     const th_server_desc *desc;
     th_address address;
     th_address_text address_text;
-    int listen_fd, signal_fd;
+    int listen_fd;
+    int stop_fd; /* an eventfd: a signal has come */
+    sigset_t signals;
+    pthread_t signal_thread;
+    bool has_signal_thread;
+    atomic_bool is_ready;
+    atomic_bool is_over; /* for the signal thread, with a SIGHUP: it ends */
     th_request_filter filter;
     th_server_state state;
     th_events *events;
     th_http *http;
     uint64_t heartbeat_ns; /* when the next one is due */
     uint64_t tick_loop_ns; /* the tick loop's clock at the last one */
-    bool stops;
 } server;
 
 th_result th_server_check(const th_server_desc *desc, th_error *err)
@@ -88,20 +98,6 @@ static void heartbeat(server *s)
 
 /* ---- the loop ---- */
 
-static void read_signals(server *s)
-{
-    struct signalfd_siginfo info;
-    while (read(s->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        const bool hangup = info.ssi_signo == SIGHUP;
-        th_log(TH_LOG_INFO,
-               hangup ? "SIGHUP: there is nothing to reload; settings change through the API, others by a "
-                        "restart"
-                      : "signal %u: stopping",
-               info.ssi_signo);
-        s->stops = s->stops || !hangup;
-    }
-}
-
 static int wait_ms(server *s)
 {
     const uint64_t now_ns = th_clock_ns();
@@ -114,13 +110,13 @@ static void loop(server *s)
 {
     s->heartbeat_ns = th_clock_ns() + HEARTBEAT_NS;
     th_server_state_begin(&s->state);
-    while (!s->stops) {
+    bool stops = false;
+    while (!stops) {
         const int snapshot_fd = th_snapshot_service_fd(s->state.snapshots);
-        struct pollfd fds[] = {{th_http_fd(s->http), POLLIN, 0}, {s->signal_fd, POLLIN, 0}, {snapshot_fd, POLLIN, 0}};
+        struct pollfd fds[] = {{th_http_fd(s->http), POLLIN, 0}, {s->stop_fd, POLLIN, 0}, {snapshot_fd, POLLIN, 0}};
         uint64_t count;
         poll(fds, 3, wait_ms(s));
-        if (fds[1].revents)
-            read_signals(s);
+        stops = fds[1].revents != 0;
         if (fds[2].revents && read(snapshot_fd, &count, sizeof count) > 0)
             th_http_wake(s->http);
         if (th_clock_ns() >= s->heartbeat_ns) {
@@ -135,18 +131,70 @@ static void loop(server *s)
 
 /* ---- start and stop ---- */
 
-/* Blocks signals before threads start, because they inherit the mask. */
-static th_result block_signals(server *s, th_error *err)
+/* The next signal to stop; -1: none came in time; SIGHUP: the server is over. */
+static int wait_for_signal(server *s, const struct timespec *limit)
 {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGHUP);
+    int number;
+    while ((number = sigtimedwait(&s->signals, NULL, limit)) == SIGHUP ? !atomic_load(&s->is_over)
+                                                                       : number < 0 && errno == EINTR)
+        if (number == SIGHUP)
+            th_log(TH_LOG_INFO,
+                   "SIGHUP: there is nothing to reload; settings change through the API, others by a restart");
+    return number;
+}
+
+/* Without waiting for threads: subprocesses die with them, and none has a file open that matters. */
+static _Noreturn void end_process(int code)
+{
+    th_leftovers_remove(NULL);
+    th_log(TH_LOG_INFO, code ? "ended at once" : "stopped, although a crowd was being built");
+    _exit(code);
+}
+
+/* Waits for the signal to stop. While the first crowd is built there is nothing to put in order; later there is a
+ * limit, and a second signal ends the process at once. */
+static void *watch_signals(void *arg)
+{
+    server *s = arg;
+    const uint64_t one = 1;
+    int number = wait_for_signal(s, NULL);
+    if (number == SIGHUP)
+        return NULL;
+    th_log(TH_LOG_INFO, "signal %d: stopping", number);
+    ssize_t ignored = write(s->stop_fd, &one, sizeof one);
+    (void)ignored;
+    const double limit_s = atomic_load(&s->is_ready) ? STOP_S : 0;
+    const struct timespec limit = {(time_t)limit_s, (long)(fmod(limit_s, 1) * 1e9)};
+    number = wait_for_signal(s, &limit);
+    if (number == SIGHUP)
+        return NULL;
+    end_process(number > 0 ? 128 + number : 0);
+}
+
+/* Blocks signals before threads start, because they inherit the mask. */
+static th_result start_signal_thread(server *s, th_error *err)
+{
+    sigemptyset(&s->signals);
+    sigaddset(&s->signals, SIGTERM);
+    sigaddset(&s->signals, SIGINT);
+    sigaddset(&s->signals, SIGHUP);
     signal(SIGPIPE, SIG_IGN);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    s->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
-    return s->signal_fd >= 0 ? TH_OK : th_fail(err, TH_ERR_ENVIRONMENT, "no signalfd: %s", strerror(errno));
+    pthread_sigmask(SIG_BLOCK, &s->signals, NULL);
+    s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    const int error = s->stop_fd < 0 ? errno : pthread_create(&s->signal_thread, NULL, watch_signals, s);
+    s->has_signal_thread = !error;
+    return error ? th_fail(err, TH_ERR_ENVIRONMENT, "cannot start a thread: %s", strerror(error)) : TH_OK;
+}
+
+static void end_signal_thread(server *s)
+{
+    if (s->has_signal_thread) {
+        atomic_store(&s->is_over, true);
+        pthread_kill(s->signal_thread, SIGHUP);
+        pthread_join(s->signal_thread, NULL);
+    }
+    if (s->stop_fd >= 0)
+        close(s->stop_fd);
 }
 
 /* Returns large blocks to the system when they are freed; by default glibc raises the threshold with the size of freed
@@ -154,7 +202,7 @@ static th_result block_signals(server *s, th_error *err)
 static void set_process_limits(void)
 {
     struct rlimit files;
-    const rlim_t wanted = 2 * TH_HTTP_CONNECTIONS;
+    const rlim_t wanted = 2 * (TH_HTTP_CONNECTIONS + TH_ACCEPTOR_PENDING);
     mallopt(M_MMAP_THRESHOLD, 256 << 10);
     mallopt(M_ARENA_MAX, 2);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < wanted) {
@@ -200,7 +248,8 @@ static void set_up_state(server *s)
     s->state.run_kinds = d->run_kinds;
     s->state.fixed = d->controller;
     s->state.fixed.model_cache.registry = &s->state.registry;
-    s->state.fixed.simulation.max_memory_bytes = d->limits.max_memory_bytes;
+    s->state.memory = (th_memory_budget)TH_MEMORY_BUDGET(d->limits.max_memory_bytes);
+    s->state.fixed.model_cache.memory = s->state.fixed.simulation.memory = &s->state.memory;
     s->state.start_ns = th_clock_ns();
     s->state.has_systemd = th_sd_notify_available();
     strftime(s->state.started, sizeof s->state.started, "%Y-%m-%dT%H:%M:%SZ", &utc);
@@ -215,37 +264,45 @@ static th_result start(server *s, th_error *err)
     if (result == TH_OK)
         result = th_address_parse(d->listen, &s->address, err);
     if (result == TH_OK)
+        result = start_signal_thread(s, err);
+    if (result == TH_OK)
         result = th_address_listen(&s->address, &s->listen_fd, err);
     if (result == TH_OK)
         result = set_up_filter(s, err);
-    if (result == TH_OK)
-        result = block_signals(s, err);
     if (result != TH_OK)
         return result;
     s->address_text = th_address_print((struct sockaddr *)&s->address.bytes);
     set_process_limits();
     set_up_state(s);
     result = th_controller_create(&s->state.fixed, &d->settings, &s->state.controller, err);
-    const th_run_manager_desc runs = {d->run_kinds,        d->results, &s->state.registry,
-                                      s->state.controller, d->limits,  d->run_fixed};
+    const th_run_manager_desc runs = {.kinds = d->run_kinds,
+                                      .results = d->results,
+                                      .registry = &s->state.registry,
+                                      .controller = s->state.controller,
+                                      .limits = d->limits,
+                                      .memory = &s->state.memory,
+                                      .fixed = d->run_fixed};
     if (result == TH_OK)
         result = th_run_manager_create(&runs, &s->state.run_manager, err);
     th_thread_lower_priority();
     if (result == TH_OK)
-        result = th_snapshot_service_create(&d->renderer, s->state.controller, d->controller.simulation.seed,
-                                            &s->state.snapshots, err);
+        result = th_snapshot_service_create(s->state.controller, &s->state.fixed, &s->state.snapshots, err);
     if (result == TH_OK && !(s->events = th_events_create()))
         result = th_fail(err, TH_ERR_MEMORY, "no memory for events");
-    if (result == TH_OK)
+    if (result == TH_OK) {
         result = th_http_create(&s->filter, &s->state, s->events, s->listen_fd, &s->http, err);
-    if (result == TH_OK)
-        s->listen_fd = -1; /* now owned by http */
+        s->listen_fd = -1; /* now owned by http, or closed */
+    }
     return result;
 }
 
+/* The crowd stops ticking first, so that everything else gets its CPUs, and goes last, because a build cannot be
+ * interrupted. */
 static void stop(server *s)
 {
     th_sd_notify_stopping();
+    if (s->state.controller)
+        th_controller_hold(s->state.controller, true);
     if (s->http) {
         th_events_close(s->events);
         th_http_close(s->http);
@@ -253,14 +310,16 @@ static void stop(server *s)
         th_http_run(s->http);
     }
     th_http_destroy(s->http);
+    if (s->listen_fd >= 0)
+        close(s->listen_fd);
     th_events_destroy(s->events);
     th_snapshot_service_destroy(s->state.snapshots);
     th_run_manager_destroy(s->state.run_manager);
+    if (s->state.controller && th_controller_read(s->state.controller).reconfiguring)
+        end_process(0);
+    th_leftovers_remove(NULL);
     th_controller_destroy(s->state.controller);
-    if (s->listen_fd >= 0)
-        close(s->listen_fd);
-    if (s->signal_fd >= 0)
-        close(s->signal_fd);
+    end_signal_thread(s);
 }
 
 th_result th_server_run(const th_server_desc *desc, th_error *err)
@@ -270,15 +329,18 @@ th_result th_server_run(const th_server_desc *desc, th_error *err)
     if (!s)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a server");
     s->desc = desc;
-    s->listen_fd = s->signal_fd = -1;
+    s->listen_fd = s->stop_fd = -1;
     th_log_init(desc->log_level, desc->log_format);
     th_result result = start(s, err);
     if (result == TH_OK) {
-        printf("http://%s/\n", s->address_text.text);
+        printf(s->address.bytes.ss_family == AF_UNIX ? "%s\n" : "http://%s/\n", s->address_text.text);
         fflush(stdout);
         th_log(TH_LOG_INFO, "listening on %s%s", s->address_text.text,
-               s->filter.token.text[0] ? ", with a token" : ", open to every user of this machine");
+               s->filter.token.text[0]                 ? ", with a token"
+               : s->address.bytes.ss_family == AF_UNIX ? ", for this user and root"
+                                                       : ", open to every user of this machine");
         th_sd_notify_ready(s->address_text.text);
+        atomic_store(&s->is_ready, true);
         loop(s);
     }
     stop(s);

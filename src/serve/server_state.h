@@ -3,6 +3,7 @@
 #define TH_SERVE_SERVER_STATE_H
 
 #include "http/address.h"
+#include "memory_budget.h"
 #include "runs/run_manager.h"
 #include "simulation/simulation_controller.h"
 #include "simulation/snapshot_service.h"
@@ -27,6 +28,7 @@ typedef struct th_server_state {
     const char *listen; /* where, as text */
     th_model_registry registry;
     th_limits limits;
+    th_memory_budget memory;
     const char *const *run_kinds; /* ends with NULL */
     th_controller_desc fixed;     /* options that do not change: seed, formats, bounds */
     th_controller *controller;

@@ -28,13 +28,15 @@ void th_server_state_heartbeat(th_server_state *s)
 /* CPU time that no other activity accounts for counts for the crowd. The values are not read at the same moment. */
 th_cpu_usage th_server_state_cpu(th_server_state *s)
 {
+    const th_snapshot_cpu pictures = th_snapshot_service_cpu(s->snapshots);
     th_cpu_usage parts = {
         .server_s = (double)th_thread_cpu_ns(pthread_self()) * 1e-9,
         .controller_s = (double)th_controller_cpu_ns(s->controller) * 1e-9,
-        .pictures_s = (double)th_snapshot_service_cpu_ns(s->snapshots) * 1e-9,
+        .pictures_s = (double)pictures.all_ns * 1e-9,
         .process_s = (double)th_clock_cpu_ns() * 1e-9,
     };
-    s->crowd_cpu_s = fmax(s->crowd_cpu_s, parts.process_s - parts.server_s - parts.controller_s - parts.pictures_s);
+    s->crowd_cpu_s =
+        fmax(s->crowd_cpu_s, parts.process_s - parts.server_s - parts.controller_s - (double)pictures.thread_ns * 1e-9);
     parts.crowd_s = s->crowd_cpu_s;
     return parts;
 }
@@ -144,6 +146,17 @@ static json_t *limits_json(const th_limits *l)
                      TH_SETTINGS_CLIPS);
 }
 
+static json_t *memory_json(th_memory_budget *b)
+{
+    json_t *json = json_pack("{s:o}", "budget_bytes", th_json_count(b->limit));
+    for (th_memory_kind k = 0; k < TH_MEMORY_KINDS; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s_bytes", th_memory_kind_name(k));
+        json = th_json_merge(json, json_pack("{s:o}", name, th_json_count(th_memory_used(b, k))));
+    }
+    return json;
+}
+
 static json_t *kinds_json(const char *const *kinds)
 {
     json_t *names = json_array();
@@ -156,11 +169,12 @@ json_t *th_state_json(th_server_state *s)
 {
     const th_controller_state c = th_controller_read(s->controller);
     const char *by = c.held ? "run" : c.settings.paused ? "settings" : NULL;
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "settings", th_settings_json(&c.settings),
-                     "reconfiguration", reconfiguration_json(&c), "paused_by", th_json_text(by), "crowd",
-                     crowd_json(s, &c), "ticks", ticks_json(s), "worker_busy_s", workers_json(s), "run",
-                     th_run_manager_active_json(s->run_manager), "server", server_json(s), "limits",
-                     limits_json(&s->limits), "run_kinds", kinds_json(s->run_kinds));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "settings",
+                     th_settings_json(&c.settings), "reconfiguration", reconfiguration_json(&c), "paused_by",
+                     th_json_text(by), "crowd", crowd_json(s, &c), "ticks", ticks_json(s), "worker_busy_s",
+                     workers_json(s), "run", th_run_manager_active_json(s->run_manager), "server", server_json(s),
+                     "limits", limits_json(&s->limits), "memory", memory_json(&s->memory), "run_kinds",
+                     kinds_json(s->run_kinds));
 }
 
 json_t *th_models_json(th_server_state *s)

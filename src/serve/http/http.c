@@ -1,5 +1,7 @@
 #include "http.h"
 
+#include "acceptor.h"
+
 #include <throng/core/clock.h>
 #include <throng/serve/log.h>
 
@@ -9,30 +11,35 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
-#define MEMORY_BYTES     32768u       /* per connection: head and reply buffers */
-#define IDLE_S           30u          /* without traffic in either direction */
-#define REQUEST_NS       15000000000u /* from the connection's start to the end of the first reply */
-#define NEXT_NS          60000000000u /* from the end of a reply to the end of the next */
+#define MEMORY_BYTES     131072u /* per connection: a head, what it is parsed to, and reply buffers; touched as used */
+#define IDLE_S           30u     /* without traffic in either direction */
+#define REQUEST_NS       15000000000u /* from the end of the head to the end of the reply */
 #define HALF_CLOSED_NS   2000000000u  /* for a reply to a client that has closed its sending side */
 #define REPLY_TIMEOUT_NS 10000000000u /* for a reply that is not ready yet */
 #define DISCARD_BYTES    (1u << 20)   /* of a rejected body that is still read, so that the client sees the reason */
 
+enum { WAITING = 64 }; /* connections that may wait for a reply, since they cannot be closed meanwhile */
+
 /* The library's idle timeout restarts with every byte; a deadline does not. */
 typedef struct connection {
     int fd;
-    uint64_t deadline_ns; /* 0: none, as for event streams */
+    uint64_t deadline_ns; /* 0: none, as for event streams and while it waits for a reply */
     struct connection *next, **link;
 } connection;
 
 struct th_http {
     struct MHD_Daemon *daemon;
+    th_acceptor *acceptor;
     th_request_filter *filter;
     th_server_state *state;
     th_events *events;
     connection *connections;
     struct exchange *waiting; /* suspended until its reply is ready */
+    unsigned waiting_count;
     bool closed;
 };
 
@@ -42,7 +49,6 @@ typedef struct exchange {
     th_request request;
     th_rejection rejection; /* status 0: none */
     th_methods allow;
-    bool closes; /* closes the connection after the reply */
     uint64_t begun_ns;
     struct MHD_Connection *connection;
     struct exchange *next; /* in the list of waiting exchanges */
@@ -52,19 +58,26 @@ typedef struct exchange {
 
 /* ---- replies ---- */
 
-/* Forbids caching, framing, content sniffing and loading from other origins. */
+#define POLICY "default-src 'none'; frame-ancestors 'none'"
+
+/* Forbid caching, framing, content sniffing and loading from other origins. A connection has one request, so nothing
+ * that follows it can be taken for another. */
+static const char *const always[][2] = {
+    {"Cache-Control", "no-store"},
+    {"Connection", "close"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"X-Frame-Options", "DENY"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+};
+
+enum { ALWAYS = sizeof always / sizeof *always };
+
 static void add_headers(struct MHD_Response *response, const th_reply *reply)
 {
-    static const char *const always[][2] = {
-        {"Cache-Control", "no-store"},
-        {"X-Content-Type-Options", "nosniff"},
-        {"X-Frame-Options", "DENY"},
-        {"Referrer-Policy", "no-referrer"},
-        {"Cross-Origin-Opener-Policy", "same-origin"},
-        {"Cross-Origin-Resource-Policy", "same-origin"},
-    };
-    char policy[320] = "default-src 'none'; frame-ancestors 'none'";
-    for (size_t h = 0; h < sizeof always / sizeof *always; h++)
+    char policy[320] = POLICY;
+    for (size_t h = 0; h < ALWAYS; h++)
         MHD_add_response_header(response, always[h][0], always[h][1]);
     if (reply->nonce[0])
         snprintf(policy, sizeof policy,
@@ -103,12 +116,41 @@ static enum MHD_Result send_reply(th_http *http, struct MHD_Connection *c, const
         MHD_add_response_header(response, "Allow", x->allow.text);
     if (status == 429)
         MHD_add_response_header(response, "Retry-After", "1");
-    if (x->closes)
-        MHD_add_response_header(response, "Connection", "close");
     count(http, status);
     const enum MHD_Result queued = MHD_queue_response(c, status, response);
     MHD_destroy_response(response);
     return queued;
+}
+
+/* An answer without the library, which has not seen the request. */
+static void reject_head(void *ctx, int fd, const th_rejection *why)
+{
+    char text[4096];
+    th_http *http = ctx;
+    th_reply reply = th_reply_error(why->status, why->code, why->message);
+    int length = snprintf(text, sizeof text, "HTTP/1.1 %u %s\r\nContent-Security-Policy: " POLICY "\r\n", why->status,
+                          MHD_get_reason_phrase_for(why->status));
+    for (size_t h = 0; h < ALWAYS; h++)
+        length += snprintf(text + length, sizeof text - (size_t)length, "%s: %s\r\n", always[h][0], always[h][1]);
+    length += snprintf(text + length, sizeof text - (size_t)length, "Content-Type: %s\r\nContent-Length: %zu\r\n\r\n%s",
+                       reply.type, reply.size, reply.body ? reply.body : "");
+    free(reply.body);
+    count(http, why->status);
+    send(fd, text, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+    th_log(TH_LOG_DEBUG, "%s: %s", why->code, why->message);
+}
+
+static connection *connection_of(struct MHD_Connection *c)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+static void set_deadline(struct MHD_Connection *c, uint64_t deadline_ns)
+{
+    connection *own = connection_of(c);
+    if (own)
+        own->deadline_ns = deadline_ns;
 }
 
 static enum MHD_Result stream_events(th_http *http, struct MHD_Connection *c, const exchange *x)
@@ -119,9 +161,7 @@ static enum MHD_Result stream_events(th_http *http, struct MHD_Connection *c, co
         return send_reply(http, c, x,
                           th_reply_error(503, "too_many_event_clients", "too many clients of the event stream"));
     add_headers(response, &as_stream);
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    if (info && info->socket_context)
-        ((connection *)info->socket_context)->deadline_ns = 0;
+    set_deadline(c, 0);
     count(http, 200);
     const enum MHD_Result queued = MHD_queue_response(c, 200, response);
     MHD_destroy_response(response);
@@ -154,11 +194,6 @@ static enum MHD_Result read_header(void *cls, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
-static bool has_body(const th_request_headers *headers)
-{
-    return headers->transfer_encoding || (headers->content_length && strcmp(headers->content_length, "0") != 0);
-}
-
 /* Decides by the headers alone. Afterwards the exchange has a route or a rejection. */
 static void check_request(th_http *http, const th_request_headers *headers, exchange *x)
 {
@@ -186,8 +221,6 @@ static exchange *begin_exchange(th_http *http, struct MHD_Connection *c, const c
     x->request.seconds = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "seconds");
     x->request.width = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "width");
     x->request.height = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "height");
-    /* The rest of an unread body must not be parsed as the next request. */
-    x->closes = x->rejection.status && has_body(&headers);
     th_log(TH_LOG_DEBUG, "%s %.200s %s from %s", method, url, x->rejection.status ? x->rejection.code : "",
            th_address_print(headers.address).text);
     return x;
@@ -198,8 +231,13 @@ static enum MHD_Result wait_for_answer(th_http *http, exchange *x)
 {
     if (http->closed || th_clock_ns() - x->begun_ns > REPLY_TIMEOUT_NS)
         return send_reply(http, x->connection, x, th_reply_error(503, "too_slow", "this took too long; try again"));
+    if (http->waiting_count == WAITING)
+        return send_reply(http, x->connection, x,
+                          th_reply_error(503, "too_many_wait", "too many clients wait for this"));
     x->next = http->waiting;
     http->waiting = x;
+    http->waiting_count++;
+    set_deadline(x->connection, 0);
     MHD_suspend_connection(x->connection);
     return MHD_YES;
 }
@@ -223,6 +261,8 @@ void th_http_wake(th_http *http)
     while (http->waiting) {
         exchange *x = http->waiting;
         http->waiting = x->next;
+        http->waiting_count--;
+        set_deadline(x->connection, th_clock_ns() + REQUEST_NS);
         MHD_resume_connection(x->connection);
     }
 }
@@ -261,9 +301,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *c, const char *u
 static void end_exchange(void *cls, struct MHD_Connection *c, void **context, enum MHD_RequestTerminationCode code)
 {
     (void)cls, (void)code;
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    if (info && info->socket_context)
-        ((connection *)info->socket_context)->deadline_ns = th_clock_ns() + NEXT_NS;
+    set_deadline(c, th_clock_ns() + HALF_CLOSED_NS);
     free(*context);
     *context = NULL;
 }
@@ -281,7 +319,7 @@ static void open_connection(th_http *http, struct MHD_Connection *c, void **cont
     *context = fresh;
 }
 
-static void close_connection(connection *gone)
+static void forget_connection(connection *gone)
 {
     if (!gone)
         return;
@@ -299,7 +337,7 @@ static void on_connection(void *cls, struct MHD_Connection *c, void **context, e
         open_connection(http, c, context);
     } else {
         http->state->http_stats.connections--;
-        close_connection(*context);
+        forget_connection(*context);
     }
 }
 
@@ -314,16 +352,47 @@ static void check_half_closed(th_http *http, uint64_t now_ns)
     }
 }
 
+static void close_connection(th_http *http, connection *c)
+{
+    c->deadline_ns = th_clock_ns() + REQUEST_NS; /* not again while the library closes it */
+    http->state->http_stats.stalled++;
+    shutdown(c->fd, SHUT_RDWR);
+}
+
 void th_http_close_stalled(th_http *http)
 {
     const uint64_t now_ns = th_clock_ns();
+    http->state->http_stats.stalled += th_acceptor_close_stalled(http->acceptor);
     check_half_closed(http, now_ns);
     for (connection *c = http->connections; c; c = c->next)
-        if (c->deadline_ns && now_ns > c->deadline_ns) {
-            c->deadline_ns = now_ns + NEXT_NS; /* not again while the library closes it */
-            http->state->http_stats.stalled++;
-            shutdown(c->fd, SHUT_RDWR);
-        }
+        if (c->deadline_ns && now_ns > c->deadline_ns)
+            close_connection(http, c);
+}
+
+/* The library has as many connections as it may have: closes the one that takes longest. */
+static void make_room(th_http *http)
+{
+    connection *oldest = NULL;
+    for (connection *c = http->connections; c; c = c->next)
+        if (c->deadline_ns && (!oldest || c->deadline_ns <= oldest->deadline_ns))
+            oldest = c;
+    if (oldest)
+        close_connection(http, oldest);
+    MHD_run(http->daemon);
+}
+
+static void take_connection(void *ctx, int fd, const struct sockaddr *address, socklen_t size)
+{
+    const th_rejection full = {503, "too_many_connections", "too many connections; try again"};
+    th_http *http = ctx;
+    if (http->state->http_stats.connections == TH_HTTP_CONNECTIONS)
+        make_room(http);
+    if (http->state->http_stats.connections < TH_HTTP_CONNECTIONS) {
+        MHD_add_connection(http->daemon, fd, address, size); /* closes it on failure */
+        return;
+    }
+    reject_head(http, fd, &full);
+    close(fd);
 }
 
 /* ---- the daemon ---- */
@@ -344,43 +413,61 @@ static void log_library(void *cls, const char *format, va_list args)
     th_log(TH_LOG_DEBUG, "libmicrohttpd: %s", text);
 }
 
+static struct MHD_Daemon *start_daemon(th_http *http)
+{
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0,
+                            NULL, NULL, handle, http, MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
+                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)TH_HTTP_CONNECTIONS,
+                            MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+                            th_address_is_loopback(http->filter->listen) ? 0u : (unsigned)TH_HTTP_FROM_ONE_ADDRESS,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
+                            IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+                            MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_exchange,
+                            http, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
+}
+
+/* The acceptor's descriptor stands for the library's as well. */
+static bool join_descriptors(const th_http *http)
+{
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    struct epoll_event wakes = {EPOLLIN, {.ptr = NULL}};
+    return epoll_ctl(th_acceptor_fd(http->acceptor), EPOLL_CTL_ADD, info->epoll_fd, &wakes) == 0;
+}
+
 th_result th_http_create(th_request_filter *filter, th_server_state *state, th_events *events, int listen_fd,
                          th_http **out, th_error *err)
 {
     *out = NULL;
     th_http *http = calloc(1, sizeof *http);
-    if (!http)
+    if (!http) {
+        close(listen_fd);
         return th_fail(err, TH_ERR_MEMORY, "no memory for a server");
-    *http = (th_http){.filter = filter, .state = state, .events = events};
-    http->daemon =
-        MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, handle, http,
-                         MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL, MHD_OPTION_LISTEN_SOCKET, listen_fd,
-                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)TH_HTTP_CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-                         th_address_is_loopback(filter->listen) ? 0u : (unsigned)TH_HTTP_FROM_ONE_ADDRESS,
-                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
-                         IDLE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-                         MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_exchange,
-                         http, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
-    if (!http->daemon) {
-        free(http);
-        return th_fail(err, TH_ERR_ENVIRONMENT, "libmicrohttpd does not start");
     }
-    *out = http;
-    return TH_OK;
+    *http = (th_http){.filter = filter, .state = state, .events = events};
+    const th_acceptor_desc acceptor = {listen_fd, http, take_connection, reject_head};
+    th_result result = th_acceptor_create(&acceptor, &http->acceptor, err);
+    if (result == TH_OK && (!(http->daemon = start_daemon(http)) || !join_descriptors(http)))
+        result = th_fail(err, TH_ERR_ENVIRONMENT, "libmicrohttpd does not start");
+    if (result == TH_OK)
+        *out = http;
+    else
+        th_http_destroy(http);
+    return result;
 }
 
 void th_http_destroy(th_http *http)
 {
     if (!http)
         return;
-    MHD_stop_daemon(http->daemon);
+    th_acceptor_destroy(http->acceptor);
+    if (http->daemon)
+        MHD_stop_daemon(http->daemon);
     free(http);
 }
 
 int th_http_fd(const th_http *http)
 {
-    const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    return info->epoll_fd;
+    return th_acceptor_fd(http->acceptor);
 }
 
 int th_http_timeout_ms(th_http *http)
@@ -393,5 +480,6 @@ int th_http_timeout_ms(th_http *http)
 
 void th_http_run(th_http *http)
 {
+    th_acceptor_run(http->acceptor);
     MHD_run(http->daemon);
 }

@@ -9,7 +9,7 @@ typedef struct th_http th_http;
 
 enum { TH_HTTP_CONNECTIONS = 1024, TH_HTTP_FROM_ONE_ADDRESS = 256 };
 
-/* Takes over listen_fd on success. All pointers must outlive it. */
+/* Takes over listen_fd in any case. All pointers must outlive it. */
 th_result th_http_create(th_request_filter *filter, th_server_state *state, th_events *events, int listen_fd,
                          th_http **out, th_error *err);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 static th_result read_file(const char *path, char *out, size_t size, th_error *err)
@@ -54,9 +55,11 @@ th_result th_token_read(const char *path, th_token *out, th_error *err)
     }
     unsetenv(TH_TOKEN_VARIABLE);
     th_result result = check(text, path ? path : TH_TOKEN_VARIABLE, err);
-    if (result == TH_OK)
-        strcpy(out->text, text);
-    return result;
+    if (result != TH_OK)
+        return result;
+    strcpy(out->text, text);
+    prctl(PR_SET_DUMPABLE, 0); /* no other program of this user may look into the memory that has it */
+    return TH_OK;
 }
 
 bool th_token_matches(const th_token *token, const char *authorization)

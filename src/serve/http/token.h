@@ -17,7 +17,8 @@ typedef struct th_token {
 
 /* path: a file whose first line is the token; NULL: the environment variable, if it is set. Removes the variable from
  * the environment, so that child processes do not inherit it. TH_ERR_INPUT: no such file, or not a valid token: visible
- * ASCII characters, at least 16. Logs a warning if others may read the file. */
+ * ASCII characters, at least 16. Logs a warning if others may read the file. A process that has a token cannot be
+ * traced and leaves no core. */
 th_result th_token_read(const char *path, th_token *out, th_error *err);
 
 /* Whether "Bearer ..." (NULL: no such header) contains the token. Takes the same time for wrong and right tokens of the

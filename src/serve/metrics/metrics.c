@@ -58,6 +58,17 @@ static void write_crowd(FILE *f, th_server_state *s)
     th_prometheus_sample(f, reconfigurations, (double)c.failed, (const char *[]){"result", "failed", NULL});
 }
 
+static void write_memory(FILE *f, th_memory_budget *b)
+{
+    static const char name[] = "throng_memory_reserved_bytes";
+    th_prometheus_number(f, "throng_memory_budget_bytes", TH_METRIC_GAUGE, "Memory that may be reserved: --max-memory.",
+                         (double)b->limit);
+    th_prometheus_begin(f, name, TH_METRIC_GAUGE, "Memory reserved, by what for.");
+    for (th_memory_kind k = 0; k < TH_MEMORY_KINDS; k++)
+        th_prometheus_sample(f, name, (double)th_memory_used(b, k),
+                             (const char *[]){"for", th_memory_kind_name(k), NULL});
+}
+
 static void write_runs(FILE *f, th_server_state *s)
 {
     static const char name[] = "throng_runs_total";
@@ -132,6 +143,7 @@ char *th_metrics_text(th_server_state *s, size_t *out_size)
     write_ticks(f, s);
     write_workers(f, s);
     write_crowd(f, s);
+    write_memory(f, &s->memory);
     write_runs(f, s);
     write_http(f, &s->http_stats);
     write_process(f, s);

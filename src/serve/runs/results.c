@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,11 +93,12 @@ int th_result_open(int folder, const char *file, const char **out_why)
     return -1;
 }
 
-static int open_document(int folder, const char *file, const char **out_why)
+static int open_document(int folder, const char *file, bool *out_partial, const char **out_why)
 {
     const int fd = th_result_open(folder, file, out_why);
     json_t *whole = fd >= 0 ? json_loadfd(fd, 0, NULL) : NULL;
     const bool good = json_is_array(json_object_get(whole, "benchmarks"));
+    *out_partial = json_is_true(json_object_get(json_object_get(whole, "context"), "partial"));
     json_decref(whole);
     if (fd < 0 || good)
         return fd;
@@ -113,7 +113,7 @@ static bool open_files(int folder, const char *path, th_result_entry *e)
     char document[TH_RESULT_NAME + 8], report[TH_RESULT_NAME + 8];
     snprintf(document, sizeof document, "%s.json", e->name.text);
     snprintf(report, sizeof report, "%s.html", e->name.text);
-    e->document = open_document(folder, document, &why);
+    e->document = open_document(folder, document, &e->is_partial, &why);
     if (e->document < 0) {
         th_log(TH_LOG_WARNING, "%s/%s is ignored: %s", path, document, why);
         return false;

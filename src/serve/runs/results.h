@@ -2,6 +2,7 @@
 #ifndef TH_SERVE_RUNS_RESULTS_H
 #define TH_SERVE_RUNS_RESULTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { TH_RESULT_KIND = 16, TH_RESULT_STARTED = 24, TH_RESULT_NAME = 64 };
@@ -17,6 +18,7 @@ typedef struct th_result_entry {
     th_result_name name;
     uint32_t id;          /* the run's id at that time */
     int document, report; /* descriptors, for the caller to close; report may be -1 */
+    bool is_partial;      /* the run was interrupted */
 } th_result_entry;
 
 #define TH_RESULT_BYTES (32 << 20) /* maximum size of a document */

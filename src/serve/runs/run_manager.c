@@ -1,5 +1,7 @@
 #include "run_manager.h"
 
+#include "leftovers.h"
+#include "memory_budget.h"
 #include "results.h"
 #include "thread.h"
 
@@ -23,7 +25,7 @@
 #include <unistd.h>
 
 #define RUN_TIMEOUT_NS  3600000000000u /* per run */
-#define KILL_TIMEOUT_NS 2000000000u    /* between SIGTERM and SIGKILL */
+#define KILL_TIMEOUT_NS 1000000000u    /* between SIGTERM and SIGKILL; a stop of the server has 1.5 s */
 #define STATUS_UNKNOWN  (127 << 8)     /* waitpid's status for a command that a shell could not start */
 
 typedef enum run_state { RUNNING, DONE, FAILED, CANCELLED } run_state;
@@ -55,7 +57,8 @@ struct th_run_manager {
     pthread_mutex_t lock;
     run kept[TH_RUNS_KEPT]; /* a ring buffer */
     uint32_t last_id;
-    char **arguments; /* of the run to be started; NULL: none */
+    char **arguments;  /* of the run to be started; NULL: none */
+    uint64_t reserved; /* memory of the run */
     bool active, cancelled, stopped;
     th_run_counts counts;
 };
@@ -161,14 +164,18 @@ static int wait_for_child(th_run_manager *r, run *current, pid_t child, int stde
     }
 }
 
-/* The temporary folder of a report, for a server without a results folder. */
-static void remove_folder(const th_run_manager *r, run *current)
+/* The temporary folder of a report, for a server without a results folder; with one, the file that a run was writing
+ * when it was killed (core/file.c names it). */
+static void remove_temporary(const th_run_manager *r, run *current, pid_t child)
 {
-    if (r->desc.results || !current->report_file[0])
-        return;
-    unlink(current->report_file);
-    *strrchr(current->report_file, '/') = '\0';
-    rmdir(current->report_file);
+    char prefix[64];
+    snprintf(prefix, sizeof prefix, "throng.%d-", (int)child);
+    if (r->desc.results)
+        th_remove_files(r->desc.results, prefix);
+    else if (current->report_file[0]) {
+        *strrchr(current->report_file, '/') = '\0';
+        th_leftovers_remove(current->report_file);
+    }
 }
 
 /* Opens the report; the descriptor stays valid after the folder is removed. */
@@ -181,7 +188,6 @@ static void open_report(th_run_manager *r, run *current)
     pthread_mutex_lock(&r->lock);
     current->report = report;
     pthread_mutex_unlock(&r->lock);
-    remove_folder(r, current);
 }
 
 /* The reason for a failure, if the run printed none. */
@@ -209,13 +215,14 @@ static void finish_run(th_run_manager *r, run *current, run_state state, int sta
     current->end_ns = th_clock_ns();
     if (state == DONE)
         current->progress = 1;
-    if (state == CANCELLED || document.st_size == 0)
-        current->file[0] = '\0';
+    if (access(current->file, F_OK) != 0)
+        current->file[0] = '\0'; /* a run that failed, or was killed, may not have written it */
     r->counts.done += state == DONE;
     r->counts.failed += state == FAILED;
     r->counts.cancelled += state == CANCELLED;
     r->counts.active = 0;
     r->active = r->cancelled = false;
+    th_memory_release(r->desc.memory, TH_MEMORY_RUNS, r->reserved);
     pthread_mutex_unlock(&r->lock);
     th_log(state == FAILED ? TH_LOG_WARNING : TH_LOG_INFO, "run %u %s after %.1f s%s%s", current->id,
            state_names[state], (double)(current->end_ns - current->start_ns) * 1e-9, current->message[0] ? ": " : "",
@@ -231,8 +238,8 @@ static int start_child(const run *current, char **arguments, pid_t *out, int *ou
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return errno;
-    const th_subprocess_desc throng = {
-        "/proc/self/exe", (const char *const *)arguments, variables, {-1, current->document, ends[1]}};
+    const th_subprocess_desc throng = {"/proc/self/exe", (const char *const *)arguments, variables,
+                                       .files = {-1, current->document, ends[1]}};
     int error = fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
     if (!error)
         error = th_subprocess_start(&throng, out);
@@ -241,6 +248,13 @@ static int start_child(const run *current, char **arguments, pid_t *out, int *ou
         close(ends[0]);
     *out_stderr = ends[0];
     return error;
+}
+
+/* It imports models in a process of its own, which inherits the limit. */
+static void limit_memory(const th_run_manager *r, pid_t child)
+{
+    th_memory_limit_process(child,
+                            r->reserved / 2 + TH_RUN_BASE_BYTES + r->desc.limits.max_threads * TH_RUN_THREAD_BYTES);
 }
 
 static void execute(th_run_manager *r, run *current, char **arguments)
@@ -257,12 +271,14 @@ static void execute(th_run_manager *r, run *current, char **arguments)
         snprintf(current->message, sizeof current->message, "cannot start a process: %s", strerror(error));
         pthread_mutex_unlock(&r->lock);
     } else {
+        limit_memory(r, child);
         status = wait_for_child(r, current, child, stderr_fd, &state);
         close(stderr_fd);
     }
     if (current->pause)
         th_controller_hold(r->desc.controller, false);
     open_report(r, current);
+    remove_temporary(r, current, child);
     finish_run(r, current, state, status);
 }
 
@@ -287,7 +303,7 @@ static void *run_manager_thread(void *arg)
         pthread_mutex_unlock(&r->lock);
         if (stopped) {
             if (arguments)
-                remove_folder(r, current);
+                remove_temporary(r, current, -1);
             free_arguments(arguments);
             return NULL;
         }
@@ -342,8 +358,11 @@ static bool begin(th_run_manager *r, const json_t *request, uint32_t id, th_erro
 static bool make_folder(char folder[PATH_MAX])
 {
     const char *where = getenv("TMPDIR");
-    return snprintf(folder, PATH_MAX, "%s/throng-run-XXXXXX", where && where[0] == '/' ? where : "/tmp") < PATH_MAX &&
-           mkdtemp(folder) != NULL;
+    if (snprintf(folder, PATH_MAX, "%s/throng-run-XXXXXX", where && where[0] == '/' ? where : "/tmp") >= PATH_MAX ||
+        !mkdtemp(folder))
+        return false;
+    th_leftovers_add(folder);
+    return true;
 }
 
 static void name_files(th_run_manager *r, run *fresh, const char *kind)
@@ -394,9 +413,14 @@ static bool complete_arguments(th_run_manager *r, run *fresh, char **words, char
 th_run_start_status th_run_manager_start(th_run_manager *r, const json_t *request, uint32_t *out_id, th_error *err)
 {
     th_run_start_status answer = TH_RUN_REJECTED;
-    char **words = th_run_arguments(&r->desc, request, err), **arguments = NULL;
-    if (!words)
+    th_run_manager_desc desc = r->desc;
+    const uint64_t reserved = th_memory_reserve_part(desc.memory, TH_MEMORY_RUNS, 2);
+    desc.limits.max_memory_bytes = reserved / 2;
+    char **words = th_run_arguments(&desc, request, err), **arguments = NULL;
+    if (!words) {
+        th_memory_release(desc.memory, TH_MEMORY_RUNS, reserved);
         return TH_RUN_REJECTED;
+    }
     pthread_mutex_lock(&r->lock);
     const uint32_t id = r->last_id + 1;
     if (r->active) {
@@ -406,13 +430,14 @@ th_run_start_status th_run_manager_start(th_run_manager *r, const json_t *reques
         if (complete_arguments(r, &r->kept[id % TH_RUNS_KEPT], words, &arguments)) {
             words = NULL;
             r->arguments = arguments;
+            r->reserved = reserved;
             r->last_id = *out_id = id;
             r->active = true;
             r->counts.active = 1;
             answer = TH_RUN_STARTED;
         } else {
             words = arguments;
-            remove_folder(r, &r->kept[id % TH_RUNS_KEPT]);
+            remove_temporary(r, &r->kept[id % TH_RUNS_KEPT], -1);
             free_run(&r->kept[id % TH_RUNS_KEPT]);
             th_fail(err, TH_ERR_MEMORY, "out of memory");
         }
@@ -422,6 +447,7 @@ th_run_start_status th_run_manager_start(th_run_manager *r, const json_t *reques
         th_log(TH_LOG_INFO, "run %u: %s", id, json_string_value(json_object_get(request, "kind")));
         wake(r);
     } else {
+        th_memory_release(desc.memory, TH_MEMORY_RUNS, reserved);
         free_arguments(words);
     }
     return answer;
@@ -454,7 +480,7 @@ static void load_earlier(th_run_manager *r)
     for (uint32_t i = 0; i < count; i++) {
         run *one = &r->kept[++r->last_id % TH_RUNS_KEPT];
         *one = (run){.id = r->last_id,
-                     .state = DONE,
+                     .state = entries[i].is_partial ? CANCELLED : DONE,
                      .restored = true,
                      .document = entries[i].document,
                      .report = entries[i].report,

@@ -17,6 +17,7 @@ typedef struct th_run_manager_desc {
     const th_model_registry *registry;
     th_controller *controller; /* its crowd is held during a run that requests it */
     th_limits limits;
+    struct th_memory_budget *memory; /* that of limits is what is left there for a run */
     const char *const *fixed; /* options added to each run, names and values alternating; ends with NULL; borrowed */
 } th_run_manager_desc;
 

@@ -1,44 +1,72 @@
 #include <throng/serve/model_cache.h>
 
+#include "memory_budget.h"
+
+#include <throng/core/arena.h>
 #include <throng/serve/model_registry.h>
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-static th_result add(th_model_cache *model_cache, const th_model_cache_desc *desc, const char *name, th_error *err)
+/* Loads and compiles with at most that much memory. Compiling may try twice. */
+static th_result load(th_model_cache *model_cache, const th_model_cache_desc *desc, const char *name,
+                      uint64_t most_bytes, th_error *err)
 {
     char path[PATH_MAX];
     th_compiled_model *compiled;
     const uint32_t m = model_cache->count;
     th_result result = th_model_registry_find(desc->registry, name, path, err);
     if (result == TH_OK)
-        result = desc->load(desc->load_ctx, path, &model_cache->models[m], err);
+        result = desc->load(desc->load_ctx, path, most_bytes, &model_cache->models[m], err);
     if (result != TH_OK)
         return result;
     model_cache->count++;
+    const size_t bytes = th_arena_bytes(model_cache->models[m]->arena);
+    if (bytes >= most_bytes)
+        return th_fail(err, TH_ERR_LIMIT, "%s takes %.1f MB; %.1f MB are left for it", name, (double)bytes / 1e6,
+                       (double)most_bytes / 1e6);
     th_compiled_model_desc compiled_desc = desc->compile;
     compiled_desc.model = model_cache->models[m];
     compiled_desc.interpolation = model_cache->interpolation;
+    compiled_desc.max_bytes = (most_bytes - bytes + 1) / 2;
     result = th_compiled_model_create(&compiled_desc, &compiled, err);
     if (result != TH_OK)
         return result;
     model_cache->compiled_models[m] = compiled;
     model_cache->bytes += th_compiled_model_bytes(compiled);
+    model_cache->reserved += bytes + th_compiled_model_bytes(compiled);
     strcpy(model_cache->names[m], name);
     return TH_OK;
+}
+
+/* All that is left is reserved meanwhile. What a model needs besides its clips is small, but might be more. */
+static th_result add(th_model_cache *model_cache, const th_model_cache_desc *desc, const char *name, th_error *err)
+{
+    const uint64_t before = model_cache->reserved;
+    const uint64_t most = th_memory_reserve_part(desc->memory, TH_MEMORY_MODELS, 1);
+    th_result result = load(model_cache, desc, name, most, err);
+    const uint64_t kept = model_cache->reserved - before;
+    if (kept > most) {
+        result = th_fail(err, TH_ERR_LIMIT, "%s takes %.1f MB; %.1f MB are left for it", name, (double)kept / 1e6,
+                         (double)most / 1e6);
+        model_cache->reserved = before;
+    }
+    th_memory_release(desc->memory, TH_MEMORY_MODELS, most - (model_cache->reserved - before));
+    return result;
 }
 
 th_result th_model_cache_create(const th_model_cache_desc *desc, const th_settings *settings, th_model_cache **out,
                                 th_error *err)
 {
-    assert(desc->registry && desc->load && out);
+    assert(desc->registry && desc->memory && desc->load && out);
     assert(settings->model_count > 0 && settings->model_count <= TH_SETTINGS_MODELS);
     *out = NULL;
     th_model_cache *model_cache = calloc(1, sizeof *model_cache);
     if (!model_cache)
         return th_fail(err, TH_ERR_MEMORY, "no memory for models");
     model_cache->users = 1;
+    model_cache->memory = desc->memory;
     model_cache->interpolation = settings->interpolation;
     for (uint32_t m = 0; m < settings->model_count; m++) {
         th_result result = add(model_cache, desc, settings->models[m], err);
@@ -64,6 +92,7 @@ void th_model_cache_release(th_model_cache *model_cache)
         th_compiled_model_destroy((th_compiled_model *)model_cache->compiled_models[m]);
         th_model_free(model_cache->models[m]);
     }
+    th_memory_release(model_cache->memory, TH_MEMORY_MODELS, model_cache->reserved);
     free(model_cache);
 }
 

@@ -1,5 +1,7 @@
 #include "simulation.h"
 
+#include "memory_budget.h"
+
 #include <throng/anim/clip_choice.h>
 #include <throng/core/random.h>
 #include <throng/core/text_format.h>
@@ -80,6 +82,23 @@ th_result th_simulation_assign_clips(const th_settings *s, const th_model_cache 
 
 /* ---- the simulation ---- */
 
+/* At most, of an instance: what a crowd keeps of it, and itself, twice while clips are assigned. */
+#define INSTANCE_BYTES 112u
+
+static th_result reserve(th_simulation *simulation, uint64_t bytes, th_error *err)
+{
+    const uint32_t count = simulation->settings.count;
+    const uint64_t more = bytes - simulation->reserved;
+    if (!th_memory_reserve(simulation->memory, TH_MEMORY_CROWDS, more))
+        return th_fail(err, TH_ERR_LIMIT,
+                       "%u character%s would take %.1f MB or more; the limit is %.1f MB, and %.1f MB "
+                       "are left",
+                       count, th_plural(count), (double)bytes / 1e6, (double)simulation->memory->limit / 1e6,
+                       (double)(th_memory_left(simulation->memory) + simulation->reserved) / 1e6);
+    simulation->reserved = bytes;
+    return TH_OK;
+}
+
 static th_result make_crowd(th_simulation *simulation, const th_simulation_desc *desc, th_error *err)
 {
     const th_settings *s = &simulation->settings;
@@ -114,12 +133,13 @@ th_result th_simulation_build(const th_simulation_desc *desc, const th_settings 
         return th_fail(err, TH_ERR_MEMORY, "no memory for a crowd");
     simulation->settings = *settings;
     simulation->model_cache = model_cache;
+    simulation->memory = desc->memory;
     th_model_cache_retain(model_cache);
-    th_result result = make_crowd(simulation, desc, err);
-    if (result == TH_OK && th_simulation_bytes(simulation) > desc->max_memory_bytes)
-        result = th_fail(err, TH_ERR_LIMIT, "%u character%s would take %.1f MB; the limit is %.1f MB", settings->count,
-                         th_plural(settings->count), (double)th_simulation_bytes(simulation) / 1e6,
-                         (double)desc->max_memory_bytes / 1e6);
+    th_result result = reserve(simulation, (uint64_t)settings->count * INSTANCE_BYTES, err);
+    if (result == TH_OK)
+        result = make_crowd(simulation, desc, err);
+    if (result == TH_OK)
+        result = reserve(simulation, simulation->reserved + th_crowd_palette_bytes(simulation->crowd), err);
     if (result == TH_OK)
         result = th_palette_create(simulation->crowd, &simulation->palettes, err);
     if (result == TH_OK)
@@ -154,6 +174,7 @@ void th_simulation_destroy(th_simulation *simulation)
     free(simulation->palettes);
     th_crowd_destroy(simulation->crowd);
     th_model_cache_release(simulation->model_cache);
+    th_memory_release(simulation->memory, TH_MEMORY_CROWDS, simulation->reserved);
     free(simulation);
 }
 

@@ -14,14 +14,16 @@ typedef struct th_simulation {
     th_crowd *crowd;
     th_frame *frame;
     void *palettes;
+    struct th_memory_budget *memory;
+    uint64_t reserved; /* there: instances, crowd and palettes */
 } th_simulation;
 
 /* Two steps, because workers inherit the priority of the thread that creates them. th_simulation_build may run at low
  * priority. th_simulation_warm_up creates the workers and animates one frame, which touches all memory and measures the
  * clock, so that the first tick is like any other.
  *
- * TH_ERR_USAGE: a clip that no model has; TH_ERR_LIMIT: the crowd exceeds the memory limit. The simulation retains the
- * model cache. */
+ * TH_ERR_USAGE: a clip that no model has; TH_ERR_LIMIT: there is not enough left of the memory budget. The simulation
+ * retains the model cache. */
 th_result th_simulation_build(const th_simulation_desc *desc, const th_settings *settings, th_model_cache *model_cache,
                               th_simulation **out, th_error *err);
 th_result th_simulation_warm_up(th_simulation *simulation, th_error *err);

@@ -1,12 +1,16 @@
 #include "snapshot_service.h"
 
+#include "memory_budget.h"
+#include "snapshot_process.h"
 #include "thread.h"
 
+#include <throng/core/arena.h>
 #include <throng/core/clock.h>
 #include <throng/serve/log.h>
 
 #include <assert.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -14,8 +18,7 @@
 #include <unistd.h>
 
 #define SECOND_NS 1000000000u
-#define RETRY_NS  10000000000u /* no retry for this time after a failure */
-#define IDLE_NS   60000000000u /* the renderer is cleared after this time without a request */
+#define IDLE_NS   60000000000u /* the process is ended after this time without a request */
 #define COOLDOWN  4u
 
 /* A PNG that several replies may share. */
@@ -30,9 +33,8 @@ typedef struct picture_size {
 } picture_size;
 
 struct th_snapshot_service {
-    th_snapshot_renderer renderer;
     th_controller *controller;
-    uint64_t seed;
+    th_controller_desc fixed;
     pthread_t thread;
     int ready_fd;
 
@@ -44,27 +46,14 @@ struct th_snapshot_service {
     snapshot *last;             /* NULL: none yet, or it failed */
     th_error why;               /* the reason for a failure */
     uint64_t taken_ns, next_ns; /* when it was taken, and when the next may start */
+    th_snapshot_process process;
+    uint64_t ended_cpu_ns; /* of processes that have ended */
 
-    /* used only by the thread */
-    bool is_set_up;
-    uint64_t crowd_number;
-    th_model_cache *model_cache;
-    th_settings settings;
-    th_instance *instances;
+    uint64_t crowd_number; /* of the process's scene; used only by the thread */
+    uint64_t reserved;     /* for the process; used only by the thread */
 };
 
-/* ---- photos ---- */
-
-static snapshot *new_snapshot(const unsigned char *png, size_t size)
-{
-    snapshot *fresh = malloc(sizeof *fresh + size);
-    if (!fresh)
-        return NULL;
-    atomic_init(&fresh->users, 1);
-    fresh->size = size;
-    memcpy(fresh->png, png, size);
-    return fresh;
-}
+/* ---- pictures ---- */
 
 static void release(snapshot *s)
 {
@@ -77,76 +66,139 @@ void th_snapshot_release(void *png)
     release((snapshot *)(void *)((char *)png - offsetof(snapshot, png)));
 }
 
-/* ---- the renderer ---- */
+/* ---- the process ---- */
 
-static void clear(th_snapshot_service *s)
+static th_result start(th_snapshot_service *s, th_error *err)
 {
-    if (s->is_set_up)
-        s->renderer.clear(s->renderer.ctx);
-    s->is_set_up = false;
-    free(s->instances);
-    s->instances = NULL;
-    th_model_cache_release(s->model_cache);
-    s->model_cache = NULL;
+    th_snapshot_process fresh;
+    s->reserved = th_memory_reserve_part(s->fixed.simulation.memory, TH_MEMORY_PICTURES, 2);
+    const th_result result = th_snapshot_process_start(s->reserved, &fresh, err);
+    if (result != TH_OK)
+        return result;
+    pthread_mutex_lock(&s->lock);
+    s->process = fresh;
+    if (s->stopped)
+        kill(fresh.pid, SIGKILL);
+    pthread_mutex_unlock(&s->lock);
+    return TH_OK;
+}
+
+/* Its id is forgotten before it can be another's. */
+static void end(th_snapshot_service *s)
+{
+    pthread_mutex_lock(&s->lock);
+    th_snapshot_process old = s->process;
+    if (old.pid)
+        s->ended_cpu_ns += th_snapshot_process_cpu_ns(old.pid);
+    s->process.pid = 0;
+    pthread_mutex_unlock(&s->lock);
+    if (old.pid)
+        th_snapshot_process_end(&old);
+    th_memory_release(s->fixed.simulation.memory, TH_MEMORY_PICTURES, s->reserved);
+    s->reserved = 0;
+}
+
+/* A model is an archive here while it is sent, one after the other. */
+static th_result send_models(th_snapshot_service *s, const th_snapshot_scene *scene, const th_model_cache *models,
+                             th_error *err)
+{
+    size_t most = 0;
+    for (uint32_t m = 0; m < models->count; m++) {
+        const size_t bytes = th_arena_bytes(models->models[m]->arena);
+        most = bytes > most ? bytes : most;
+    }
+    if (!th_memory_reserve(s->fixed.simulation.memory, TH_MEMORY_PICTURES, most))
+        return th_fail(err, TH_ERR_LIMIT, "a picture needs another %.1f MB to send a model; %.1f MB are left",
+                       (double)most / 1e6, (double)th_memory_left(s->fixed.simulation.memory) / 1e6);
+    const th_result result = th_snapshot_process_set_scene(&s->process, scene, models, err);
+    th_memory_release(s->fixed.simulation.memory, TH_MEMORY_PICTURES, most);
+    return result;
 }
 
 /* The first instances of the current crowd. An instance depends on its index, not on the count. */
-static th_result set_up(th_snapshot_service *s, th_error *err)
+static th_result send_scene(th_snapshot_service *s, th_error *err)
 {
-    const uint32_t most = TH_SNAPSHOT_CHARACTERS;
-    s->model_cache = th_controller_acquire_models(s->controller, &s->settings, &s->crowd_number);
-    s->settings.count = s->settings.count < most ? s->settings.count : most;
-    s->instances = calloc(s->settings.count, sizeof *s->instances);
-    if (!s->instances)
-        return th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
-    th_result result = th_simulation_assign_clips(&s->settings, s->model_cache, s->seed, s->instances, err);
-    const th_snapshot_scene scene = {s->model_cache, &s->settings, s->instances};
+    th_settings settings;
+    th_model_cache *models = th_controller_acquire_models(s->controller, &settings, &s->crowd_number);
+    if (settings.count > TH_SNAPSHOT_CHARACTERS)
+        settings.count = TH_SNAPSHOT_CHARACTERS;
+    th_snapshot_scene scene = {.compile = s->fixed.model_cache.compile,
+                               .isa = s->fixed.simulation.isa,
+                               .palette = s->fixed.simulation.palette,
+                               .seed = s->fixed.simulation.seed,
+                               .model_count = models->count,
+                               .count = settings.count};
+    scene.compile.model = NULL;
+    scene.compile.interpolation = settings.interpolation;
+    th_result result = th_simulation_assign_clips(&settings, models, scene.seed, scene.instances, err);
     if (result == TH_OK)
-        result = s->renderer.set_up(s->renderer.ctx, &scene, err);
-    s->is_set_up = result == TH_OK;
+        result = send_models(s, &scene, models, err);
+    th_model_cache_release(models);
     return result;
+}
+
+static th_result receive(th_snapshot_service *s, size_t size, snapshot **out, th_error *err)
+{
+    snapshot *fresh = malloc(sizeof *fresh + size);
+    if (!fresh)
+        return th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
+    atomic_init(&fresh->users, 1);
+    fresh->size = size;
+    if (!th_snapshot_receive(s->process.socket, fresh->png, size)) {
+        free(fresh);
+        return th_fail(err, TH_ERR_ENVIRONMENT, "the picture process ended within a picture");
+    }
+    *out = fresh;
+    return TH_OK;
 }
 
 static th_result render(th_snapshot_service *s, picture_size o, snapshot **out, th_error *err)
 {
-    unsigned char *png = NULL;
     size_t size;
     th_result result = TH_OK;
-    if (s->is_set_up && s->crowd_number != th_controller_read(s->controller).done)
-        clear(s);
-    if (!s->is_set_up)
-        result = set_up(s, err);
+    if (s->process.pid && s->crowd_number != th_controller_read(s->controller).done)
+        end(s);
+    if (!s->process.pid && (result = start(s, err)) == TH_OK)
+        result = send_scene(s, err);
     const double crowd_s = th_tick_loop_read(th_controller_tick_loop(s->controller)).crowd_s;
+    const th_snapshot_request request = {crowd_s, o.width, o.height};
     if (result == TH_OK)
-        result = s->renderer.render(s->renderer.ctx, crowd_s, o.width, o.height, &png, &size, err);
-    if (result == TH_OK && !(*out = new_snapshot(png, size)))
-        result = th_fail(err, TH_ERR_MEMORY, "no memory for a picture");
-    free(png);
+        result = th_snapshot_process_render(&s->process, &request, &size, err);
+    if (result == TH_OK)
+        result = receive(s, size, out, err);
     if (result != TH_OK)
-        clear(s);
+        end(s);
     return result;
 }
 
 /* ---- requests ---- */
 
+/* With the lock. */
+static uint64_t cpu_ns(const th_snapshot_service *s)
+{
+    const uint64_t living_ns = s->process.pid ? th_snapshot_process_cpu_ns(s->process.pid) : 0;
+    return th_thread_cpu_ns(s->thread) + s->ended_cpu_ns + living_ns;
+}
+
 /* Called with the lock, which it releases while it renders. */
 static void serve_request(th_snapshot_service *s)
 {
-    const uint64_t one = 1, begin_ns = th_thread_cpu_ns(pthread_self());
+    const uint64_t one = 1, begin_ns = cpu_ns(s);
     snapshot *fresh = NULL, *old = s->last;
     th_error why = {0};
     s->current = s->pending;
     s->pending = (picture_size){0};
     pthread_mutex_unlock(&s->lock);
-    if (render(s, s->current, &fresh, &why) != TH_OK)
-        th_log(TH_LOG_WARNING, "no picture: %s", why.text);
+    render(s, s->current, &fresh, &why);
     pthread_mutex_lock(&s->lock);
+    if (!fresh && !s->stopped && strcmp(why.text, s->why.text) != 0)
+        th_log(TH_LOG_WARNING, "no picture: %s", why.text);
     s->size = s->current;
     s->current = (picture_size){0};
     s->last = fresh;
     s->why = why;
     s->taken_ns = th_clock_ns();
-    const uint64_t cooldown_ns = COOLDOWN * (th_thread_cpu_ns(pthread_self()) - begin_ns);
+    const uint64_t cooldown_ns = COOLDOWN * (cpu_ns(s) - begin_ns);
     s->next_ns = s->taken_ns + (cooldown_ns > SECOND_NS ? cooldown_ns : SECOND_NS);
     release(old);
     ssize_t ignored = write(s->ready_fd, &one, sizeof one);
@@ -160,11 +212,11 @@ static bool wait_until(th_snapshot_service *s, uint64_t ns)
     return pthread_cond_timedwait(&s->changed, &s->lock, &when) == ETIMEDOUT;
 }
 
-/* Frees the renderer after a long time without requests. Unlocked, because requests must not wait for a driver. */
-static void drop_context(th_snapshot_service *s)
+/* After a long time without requests. Unlocked, because requests must not wait for the end of a process. */
+static void drop_process(th_snapshot_service *s)
 {
     pthread_mutex_unlock(&s->lock);
-    clear(s);
+    end(s);
     pthread_mutex_lock(&s->lock);
     release(s->last);
     s->last = NULL;
@@ -182,22 +234,21 @@ static void *run_service(void *arg)
             serve_request(s);
         else if (s->pending.width)
             wait_until(s, s->next_ns);
-        else if (!s->model_cache)
+        else if (!s->process.pid)
             pthread_cond_wait(&s->changed, &s->lock);
         else if (wait_until(s, s->taken_ns + IDLE_NS))
-            drop_context(s);
+            drop_process(s);
     }
     pthread_mutex_unlock(&s->lock);
-    clear(s);
+    end(s);
     return NULL;
 }
 
 static bool is_recent(const th_snapshot_service *s, picture_size o)
 {
     const uint64_t now_ns = th_clock_ns();
-    if (!s->last)
-        return s->taken_ns && now_ns < s->taken_ns + RETRY_NS;
-    return s->size.width == o.width && s->size.height == o.height && now_ns < s->next_ns;
+    const bool is_same = !s->last || (s->size.width == o.width && s->size.height == o.height);
+    return is_same && s->taken_ns && now_ns < s->next_ns;
 }
 
 th_snapshot_status th_snapshot_service_request(th_snapshot_service *s, uint32_t width, uint32_t height, char **out,
@@ -229,16 +280,16 @@ th_snapshot_status th_snapshot_service_request(th_snapshot_service *s, uint32_t 
 
 /* ---- life ---- */
 
-th_result th_snapshot_service_create(const th_snapshot_renderer *renderer, th_controller *controller, uint64_t seed,
+th_result th_snapshot_service_create(th_controller *controller, const th_controller_desc *fixed,
                                      th_snapshot_service **out, th_error *err)
 {
-    assert(renderer && renderer->set_up && renderer->render && renderer->clear && controller && out);
+    assert(controller && fixed && out);
     pthread_condattr_t attributes;
     *out = NULL;
     th_snapshot_service *s = calloc(1, sizeof *s);
     if (!s)
         return th_fail(err, TH_ERR_MEMORY, "no memory for pictures");
-    *s = (th_snapshot_service){.renderer = *renderer, .controller = controller, .seed = seed};
+    *s = (th_snapshot_service){.controller = controller, .fixed = *fixed};
     s->ready_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_mutex_init(&s->lock, NULL);
     pthread_condattr_init(&attributes);
@@ -262,6 +313,8 @@ void th_snapshot_service_destroy(th_snapshot_service *s)
         return;
     pthread_mutex_lock(&s->lock);
     s->stopped = true;
+    if (s->process.pid)
+        kill(s->process.pid, SIGKILL); /* the thread may wait for its answer */
     pthread_cond_signal(&s->changed);
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->thread, NULL);
@@ -277,7 +330,10 @@ int th_snapshot_service_fd(const th_snapshot_service *s)
     return s->ready_fd;
 }
 
-uint64_t th_snapshot_service_cpu_ns(const th_snapshot_service *s)
+th_snapshot_cpu th_snapshot_service_cpu(th_snapshot_service *s)
 {
-    return th_thread_cpu_ns(s->thread);
+    pthread_mutex_lock(&s->lock);
+    const th_snapshot_cpu cpu = {cpu_ns(s), th_thread_cpu_ns(s->thread)};
+    pthread_mutex_unlock(&s->lock);
+    return cpu;
 }

@@ -32,8 +32,12 @@ typedef struct th_compiled_model_desc {
      * AUTHORED compiles clips for NLERP, the fastest smooth mode. A clip whose moving tracks all step becomes frames on
      * a regular grid that has the times of its keys, each held until the next. */
     th_interpolation interpolation;
-    th_keys keys;   /* of compiled clips */
-    double bound_m; /* finite; largest error of a compiled clip, for a model of 1.8 m; 0 = TH_DEFAULT_BOUND_M */
+    th_keys keys;     /* of compiled clips */
+    size_t max_bytes; /* of compiled clips, about; those for which no room is left play exact; 0: no limit */
+    double bound_m;   /* finite; largest error of a compiled clip, for a model of 1.8 m; 0 = TH_DEFAULT_BOUND_M */
+    /* Not negative; 0 = 1. Times of the default limit on the work of measuring errors, a few seconds; clips beyond it
+     * are played exact. Work instead of time, so that the result does not depend on the machine. */
+    double effort;
 } th_compiled_model_desc;
 
 typedef struct th_compiled_model th_compiled_model;

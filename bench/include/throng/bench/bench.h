@@ -32,6 +32,10 @@ typedef struct th_bench_desc {
     /* Its compile.sampling is ignored: both kinds are measured, and compiled as needed. */
     th_scene_desc scene;
     uint32_t threads; /* for the jobs/ entries */
+    /* Arguments of a program that calls th_scheduler_process_main (scheduler_process.h), ending with NULL, the first
+     * its path: each scheduler of a jobs/ entry runs in a process of its own, which is stopped when it is not its turn.
+     * NULL, or with a tracer: all run in this process, and entries that need their own are skipped. */
+    const char *const *scheduler_program;
     th_measure_desc measure;
     const char *filter;                     /* extended regular expression, valid; NULL: all */
     const th_external_benchmarks *external; /* NULL: none */

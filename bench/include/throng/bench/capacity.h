@@ -32,6 +32,8 @@
 #include <throng/core/api.h>
 #include <throng/core/error.h>
 
+#include <signal.h>
+
 TH_API_BEGIN
 
 #define TH_CAPACITY_MISS_RATE 0.01
@@ -102,6 +104,7 @@ typedef struct th_capacity_desc {
     uint32_t frames; /* ticks of a confirmation run, at least TH_CAPACITY_MIN_FRAMES; the maximum for other probes */
     void (*progress)(void *ctx, const th_capacity_probe *probe); /* after each frame; may be NULL */
     void *progress_ctx;
+    const volatile sig_atomic_t *stop; /* not 0: end before the next frame; may be NULL */
 } th_capacity_desc;
 
 enum { TH_CAPACITY_MAX_PROBES = 192 };
@@ -109,6 +112,8 @@ enum { TH_CAPACITY_MAX_PROBES = 192 };
 typedef struct th_capacity {
     uint32_t items;          /* 0: not even one item meets the budget, or */
     bool is_frozen;          /* freezes failed TH_CAPACITY_MAX_RUNS runs: nothing is known */
+    bool is_interrupted;     /* nothing but `probes`, `passed` and `failed` is known, of the probes that ended */
+    uint32_t passed, failed; /* in the search: the most that met the budget, the fewest that did not; 0: none */
     th_capacity_ticks ticks; /* of all probes */
     /* The last confirmation run, which has that number of items; without one, the last probe. */
     th_capacity_probe confirmed;

@@ -47,6 +47,7 @@ typedef struct th_context {
     char clock_source[32];
     uint64_t clock_step_ns; /* as th_clock_resolution_ns */
     bool virtual_machine;
+    int nice;            /* of the thread that asked; 0 where it is unknown */
     double load[3];      /* over 1, 5 and 15 minutes; includes this program */
     char system[96];     /* kernel and release: "Linux 6.1.0" */
     char libc[32];       /* "glibc 2.36": results of sine and cosine depend on it */

@@ -10,7 +10,8 @@ TH_API_BEGIN
 
 /* The system's counters at one moment. Those of /proc/stat cover the CPUs that this process may run on. */
 typedef struct th_interference_mark {
-    uint64_t wall_ns, own_ns;
+    uint64_t wall_ns;
+    uint64_t own_ns;        /* CPU time of this process, and of its children that have ended */
     double busy_s, steal_s; /* of all processes; NaN where the system does not report it */
     uint64_t throttled_ns;  /* as th_cpus_throttled_ns */
 } th_interference_mark;

@@ -9,13 +9,16 @@
  * frames, and afterwards measures memory bandwidth. The bottleneck follows from these.
  *
  * All subjects have one repetition in each round. Intervals (TH_CONFIDENCE) come from resampling whole rounds, so that
- * what slows a round down affects all subjects of a resample alike (a paired percentile bootstrap). All of it is one
- * process; another one places memory elsewhere, which no interval here covers. */
+ * what slows a round down affects all subjects of a resample alike (a paired percentile bootstrap). They are of one
+ * process; another one places memory elsewhere, which such intervals do not cover. th_scale_merge adds whole
+ * experiments of other processes: all figures are then means over the processes, and intervals are Student's
+ * (student.h). */
 #ifndef THRONG_BENCH_SCALE_H
 #define THRONG_BENCH_SCALE_H
 
 #include <throng/bench/fit.h>
 #include <throng/bench/measure.h>
+#include <throng/bench/result_file.h>
 #include <throng/core/api.h>
 #include <throng/runtime/frame.h>
 #include <throng/runtime/scene.h>
@@ -61,6 +64,7 @@ typedef struct th_scale_point {
     double serial;                   /* share of the frame outside of calls, when only one thread runs */
     double imbalance;                /* work time of the busiest worker / the mean - 1, over all frames */
     double work_ns;                  /* work time of all threads in a frame; grows when they slow each other down */
+    double sample_ns, resolve_ns;    /* time of each stage in a frame; 0 where they are fused */
 } th_scale_point;
 
 /* The same crowd, scheduler and grain on more and more threads. */
@@ -91,6 +95,12 @@ typedef struct th_scale_parts {
     th_estimate shares[TH_ABLATION_COUNT]; /* of the whole frame at the same point */
     double work_ns[TH_ABLATION_COUNT];     /* as th_scale_point */
 } th_scale_parts;
+
+/* What one of several processes measured. */
+typedef struct th_scale_process {
+    th_scale_point *points;
+    th_scale_parts parts[2];
+} th_scale_process;
 
 /* ---- memory ---- */
 
@@ -161,12 +171,13 @@ typedef struct th_bottleneck {
     char text[1024];                         /* the result in sentences */
 } th_bottleneck;
 
-/* Depends only on its arguments. resamples: the same figures from resampled rounds, at most
- * TH_BOTTLENECK_MAX_RESAMPLES; without any, intervals are NaN and nothing is concluded. A loss is named as the
- * bottleneck only if it is the largest in all resamples but (1 - TH_CONFIDENCE) / 2 of them. */
-enum { TH_BOTTLENECK_MAX_RESAMPLES = 1000 };
-void th_bottleneck_analyze(const th_bottleneck_input *figures, const th_bottleneck_input *resamples, uint32_t count,
-                           th_bottleneck *out);
+/* Depends only on its arguments. samples: the same figures from resampled rounds, or of each process; without any,
+ * intervals are NaN and nothing is concluded. Intervals are percentiles of resamples, or Student's over processes. A
+ * loss is named as the bottleneck only if it is the largest in all resamples but (1 - TH_CONFIDENCE) / 2 of them, or in
+ * so many processes that a sign test finds as little risk: in all of TH_BOTTLENECK_MIN_PROCESSES. */
+enum { TH_BOTTLENECK_MAX_SAMPLES = 1000, TH_BOTTLENECK_MIN_PROCESSES = 6 };
+void th_bottleneck_analyze(const th_bottleneck_input *figures, const th_bottleneck_input *samples, uint32_t count,
+                           bool are_processes, th_bottleneck *out);
 
 /* ---- the experiment ---- */
 
@@ -177,7 +188,8 @@ typedef struct th_scale {
     th_scale_curve *curves; /* by scheduler, then characters, then grain */
     /* At the first point and at that with most threads that is not oversubscribed; one if these are the same. */
     th_scale_parts parts[2];
-    th_scale_memory *memory; /* for each number of threads that is not oversubscribed */
+    th_scale_memory *memory;     /* for each number of threads that is not oversubscribed */
+    th_scale_process *processes; /* [TH_REPORT_MAX_PROCESSES], report.process_count of them filled in; NULL for one */
     uint32_t point_count, curve_count, part_count, memory_count;
     /* Written in a frame of the first curve; and the size of the block whose bandwidth is measured. */
     uint64_t palette_bytes, memory_bytes;
@@ -192,6 +204,10 @@ typedef struct th_scale {
  * many characters. Call th_scale_fini in the end if it returned TH_OK. */
 th_result th_scale_run(const th_scale_desc *desc, th_scale *out, th_error *err);
 void th_scale_fini(th_scale *scale);
+
+/* Merges the result of another process that ran the same experiment: its rows as th_result_file_merge_into, and its
+ * figures into their means. Workers and traces stay those of the first process. */
+th_result th_scale_merge(th_scale *scale, const th_result_file *results, th_error *err);
 
 /* The report's document with an additional object "scaling", left out when nothing was timed. NULL when memory is
  * out. */

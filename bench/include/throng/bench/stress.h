@@ -82,6 +82,7 @@ typedef struct th_stress_desc {
     bool is_dry_run;                                           /* check the palettes, time nothing */
     void (*progress)(void *ctx, const th_stress_state *state); /* after each frame; may be NULL */
     void *progress_ctx;
+    const volatile sig_atomic_t *stop; /* as th_capacity_desc: the numbers of threads that are not done are skipped */
 } th_stress_desc;
 
 /* Zero except for `threads` where the row's failure says that palettes are wrong. Times are latencies of ticks
@@ -117,9 +118,13 @@ typedef struct th_stress {
     th_isa isa; /* that was used */
     th_palette palette;
     th_placement placement;
-    /* The result in one sentence: the point with most characters. It begins with the reasons to doubt it, if any. */
+    /* The result in one sentence: the point with most characters. It begins with the reasons to doubt it, if any.
+     * Another sentence says what an interrupted search has found. */
     char headline[1024];
 } th_stress;
+
+/* The point whose search was interrupted after at least one of its probes; NULL: none. */
+const th_stress_point *th_stress_interrupted(const th_stress *stress);
 
 /* TH_ERR_MEMORY when the requested characters do not fit. Call th_stress_fini in the end if it returned TH_OK. */
 th_result th_stress_run(const th_stress_desc *desc, th_stress *out, th_error *err);

@@ -1,10 +1,12 @@
 /* Intervals and tests over the values of processes. A process's repetitions share its memory layout and its moment, so
  * pooled repetitions make intervals that are too narrow; a process's value is one sample. There are few of them, often
  * twelve, so intervals are Student's: a percentile bootstrap of so few is too narrow as well (T. Hesterberg, What
- * Teachers Should Know about the Bootstrap, 2015). Means are of logarithms, because disturbances multiply times. */
+ * Teachers Should Know about the Bootstrap, 2015). Means of times are of logarithms, because disturbances
+ * multiply times. */
 #ifndef THRONG_BENCH_STUDENT_H
 #define THRONG_BENCH_STUDENT_H
 
+#include <throng/bench/fit.h>
 #include <throng/bench/stats.h>
 #include <throng/core/api.h>
 
@@ -15,6 +17,10 @@ double th_student_p(double t, double freedom);
 
 /* The distance from 0 within which t lies with this probability, below 1. */
 double th_student_quantile(double confidence, double freedom);
+
+/* The mean and its interval, at TH_CONFIDENCE; for shares and ratios near 1, which may be 0 or below. NaN where it is
+ * unknown: for no values, and the interval for one. */
+th_estimate th_student_mean(const double *values, uint32_t count);
 
 /* An estimated logarithm, with its standard error. NaN where there are too few samples for one. */
 typedef struct th_log_estimate {

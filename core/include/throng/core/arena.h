@@ -24,6 +24,10 @@ size_t th_arena_bytes(const th_arena *arena);
  * when out of memory or when count * size overflows. */
 void *th_arena_alloc(th_arena *arena, size_t count, size_t size);
 
+/* The same with nothing between elements of one size: aligned to the largest power of two that divides `size`, which
+ * suffices for any type of that size. */
+void *th_arena_pack(th_arena *arena, size_t count, size_t size);
+
 /* Copy a string, copy an array, format a string. Return NULL when out of memory. */
 char *th_arena_string(th_arena *arena, const char *text);
 void *th_arena_copy(th_arena *arena, const void *data, size_t count, size_t size);

@@ -8,6 +8,7 @@
 
 #include <throng/core/api.h>
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 TH_API_BEGIN
@@ -18,7 +19,8 @@ typedef struct th_subprocess_desc {
     const char *program;          /* a path, or a name without slash to look up in PATH; required */
     const char *const *arguments; /* ends with NULL; the first is the program's name; required */
     const char *const
-        *variables; /* "NAME=value", ends with NULL: in addition to the caller's environment; may be NULL */
+        *variables;      /* "NAME=value", ends with NULL: in addition to the caller's environment; may be NULL */
+    bool only_variables; /* leave the caller's environment out */
     int files[TH_SUBPROCESS_FILES]; /* become its standard input, output and error; -1: /dev/null */
 } th_subprocess_desc;
 

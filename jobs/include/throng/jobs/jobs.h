@@ -48,9 +48,12 @@ th_cpus th_cpus_read(void);
  * its threads and CPUs. 0 if there is no quota or the system does not report it. */
 uint64_t th_cpus_throttled_ns(void);
 
-/* Bytes of memory that this process may allocate before the system swaps or a cgroup limit ends the process. 0 if the
- * system does not report it. */
+/* Bytes of memory that this process may allocate before the system swaps, a cgroup limit ends the process or
+ * RLIMIT_DATA refuses more. 0 if the system does not report it. */
 uint64_t th_memory_available(void);
+
+/* Bytes of memory that the machine has or, if that is less, that a cgroup grants. */
+uint64_t th_memory_limit(void);
 
 typedef struct th_jobs_desc {
     /* Including the caller. 0: th_cpus_read().usable. At most TH_JOBS_MAX_THREADS. TH_SCHEDULER_SERIAL uses 1. */

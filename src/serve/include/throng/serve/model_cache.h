@@ -9,14 +9,16 @@
 
 TH_API_BEGIN
 
-/* Loads the file of a registry name. Any thread. */
-typedef th_result th_load_fn(void *ctx, const char *path, th_model **out, th_error *err);
+/* Loads the file of a registry name with at most that much memory, in all processes together. Any thread. */
+typedef th_result th_load_fn(void *ctx, const char *path, uint64_t most_bytes, th_model **out, th_error *err);
 
+struct th_memory_budget;
 struct th_model_registry;
 
 /* Options of the server that do not change. */
 typedef struct th_model_cache_desc {
     const struct th_model_registry *registry;
+    struct th_memory_budget *memory;
     th_load_fn *load;
     void *load_ctx;
     th_compiled_model_desc compile; /* its model and interpolation are ignored */
@@ -29,8 +31,10 @@ typedef struct th_model_cache {
     th_model *models[TH_SETTINGS_MODELS];
     const th_compiled_model *compiled_models[TH_SETTINGS_MODELS];
     uint32_t count;
-    size_t bytes;   /* of the compiled models */
-    uint32_t users; /* changed by th_model_cache_retain and _release alone, atomically */
+    size_t bytes; /* of the compiled models */
+    struct th_memory_budget *memory;
+    uint64_t reserved; /* there: models and compiled models */
+    uint32_t users;    /* changed by th_model_cache_retain and _release alone, atomically */
 } th_model_cache;
 
 /* Starts with one reference. May take seconds. */

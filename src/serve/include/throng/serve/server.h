@@ -9,7 +9,6 @@
 #include <throng/serve/log.h>
 #include <throng/serve/model_registry.h>
 #include <throng/serve/simulation_desc.h>
-#include <throng/serve/snapshot_renderer.h>
 
 TH_API_BEGIN
 
@@ -21,12 +20,12 @@ typedef struct th_server_desc {
     uint32_t host_count;
     const char *results;          /* a folder for results of runs; NULL: in memory only */
     const char *const *run_kinds; /* commands of this program that a client may run; ends with NULL */
-    const char *const *run_fixed; /* options added to each run, names and values alternating; ends with NULL */
+    const char *const *run_fixed; /* options added to each run, names and values alternating; ends with NULL. An
+                                     option without a value has its dashes and NULL */
     double requests_per_s;        /* per address; 0: TH_SERVER_REQUESTS_PER_S, and no limit for loopback */
     th_model_registry registry;
     th_controller_desc controller; /* its registry and memory limit are filled in */
     th_settings settings;          /* initial settings */
-    th_snapshot_renderer renderer; /* for snapshots */
     th_limits limits;
     th_log_level log_level;
     th_log_format log_format;

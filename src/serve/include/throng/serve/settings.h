@@ -37,7 +37,7 @@ typedef struct th_settings {
 
 typedef struct th_limits {
     uint32_t max_count, max_threads;
-    uint64_t max_memory_bytes; /* for a crowd: palettes, keys, instances */
+    uint64_t max_memory_bytes; /* of the server and of its processes (memory_budget.h) */
 } th_limits;
 
 /* {"count", "threads", "rate_hz", "paused", "models": [name...], "clips": {name: weight...}, "interpolation"}. */

@@ -12,7 +12,7 @@ typedef struct th_simulation_desc {
     th_isa isa;
     th_palette palette;
     uint64_t seed;
-    uint64_t max_memory_bytes;
+    struct th_memory_budget *memory;
 } th_simulation_desc;
 
 typedef struct th_controller_desc {

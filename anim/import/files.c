@@ -1,0 +1,234 @@
+#include "files.h"
+
+#include "gltf.h"
+#include "ipc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* O_NONBLOCK, because it may be a fifo, which nobody writes to. */
+#define READ_ONLY (O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+
+static bool outside_is_allowed;
+
+void allow_files_outside(void)
+{
+    outside_is_allowed = true;
+}
+
+int folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (int)(slash + 1 - path) : 0;
+}
+
+/* ---- names ---- */
+
+/* Drops the last part. */
+static size_t shorten(const char *path, size_t length)
+{
+    while (length > 0 && path[--length] != '/')
+        ;
+    return length;
+}
+
+/* Writes the name without "." and "..", with slashes between its parts. Returns false if it is absolute, has a drive or
+ * a scheme, or leads out of the folder it begins in. */
+static bool normalize(const char *name, char out[PATH_MAX])
+{
+    static const char separators[] = "/\\";
+    size_t used = 0;
+    if (strspn(name, separators) > 0 || memchr(name, ':', strcspn(name, separators)))
+        return false;
+    for (const char *part = name; *part; part += strspn(part, separators)) {
+        const size_t length = strcspn(part, separators);
+        const bool up = length == 2 && memcmp(part, "..", 2) == 0, stays = length == 1 && *part == '.';
+        if ((up && used == 0) || used + length + 2 > PATH_MAX)
+            return false;
+        if (up)
+            used = shorten(out, used);
+        else if (!stays)
+            used += (size_t)sprintf(out + used, "%s%.*s", used ? "/" : "", (int)length, part);
+        part += length;
+    }
+    out[used] = '\0';
+    return true;
+}
+
+/* ---- opening ---- */
+
+/* For kernels without openat2, or whose Landlock is too old for it: no link is followed. */
+static int walk(int folder, char *path)
+{
+    int at = openat(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    for (char *part = path, *slash; at >= 0 && part; part = slash ? slash + 1 : NULL) {
+        slash = strchr(part, '/');
+        if (slash)
+            *slash = '\0';
+        const int next = openat(at, part, O_NOFOLLOW | (slash ? O_PATH | O_DIRECTORY | O_CLOEXEC : READ_ONLY));
+        const int error = errno;
+        close(at);
+        at = next;
+        errno = error;
+    }
+    return at;
+}
+
+static int open_below(int folder, char *path)
+{
+    const struct open_how how = {.flags = READ_ONLY, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    long file = syscall(SYS_openat2, folder, path, &how, sizeof how);
+    if (file < 0 && (errno == ENOSYS || errno == EPERM))
+        file = walk(folder, path);
+    if (file < 0 && errno == ELOOP)
+        errno = EXDEV;
+    return (int)file;
+}
+
+static int check_regular(int file)
+{
+    struct stat status;
+    if (file < 0 || (fstat(file, &status) == 0 && S_ISREG(status.st_mode)))
+        return file;
+    close(file);
+    errno = ENOENT;
+    return -1;
+}
+
+int open_beside(scene *s, const char *name)
+{
+    char path[PATH_MAX];
+    const char *folder_name = make_string(s, "%.*s", folder_length(s->path), s->path);
+    const int folder = open(folder_name[0] ? folder_name : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int file = -1;
+    if (folder < 0)
+        return -1;
+    if (normalize(gltf_decode_percents(s, name), path) && normalize(name, path))
+        file = open_below(folder, path);
+    else
+        errno = EXDEV;
+    if (file < 0 && outside_is_allowed)
+        file = openat(folder, name, READ_ONLY);
+    const int error = errno;
+    close(folder);
+    errno = error;
+    return check_regular(file);
+}
+
+void give_up_outside(const char *name)
+{
+    give_up(TH_ERR_INPUT, "names \"%.160s\", which is outside of the model's folder (--allow-outside reads it)", name);
+}
+
+/* ---- for Assimp ---- */
+
+static FILE *stream_of(struct aiFile *file)
+{
+    return (FILE *)(void *)file->UserData;
+}
+
+static size_t read_file(struct aiFile *file, char *out, size_t size, size_t count)
+{
+    return fread(out, size, count, stream_of(file));
+}
+
+static size_t write_file(struct aiFile *file, const char *bytes, size_t size, size_t count)
+{
+    (void)file;
+    (void)bytes;
+    (void)size;
+    (void)count;
+    return 0;
+}
+
+static size_t tell_file(struct aiFile *file)
+{
+    const long at = ftell(stream_of(file));
+    return at < 0 ? 0 : (size_t)at;
+}
+
+static size_t size_of_file(struct aiFile *file)
+{
+    struct stat status;
+    return fstat(fileno(stream_of(file)), &status) == 0 ? (size_t)status.st_size : 0;
+}
+
+static enum aiReturn seek_file(struct aiFile *file, size_t offset, enum aiOrigin origin)
+{
+    const int whence = origin == aiOrigin_SET ? SEEK_SET : origin == aiOrigin_CUR ? SEEK_CUR : SEEK_END;
+    return fseek(stream_of(file), (long)offset, whence) == 0 ? aiReturn_SUCCESS : aiReturn_FAILURE;
+}
+
+static void flush_file(struct aiFile *file)
+{
+    (void)file;
+}
+
+static const char *base_name(const char *name)
+{
+    const char *slash = strrchr(name, '/'), *backslash = strrchr(name, '\\');
+    const char *last = slash > backslash ? slash : backslash;
+    return last ? last + 1 : name;
+}
+
+static bool is_refused_one(const scene *s, const char *name)
+{
+    return s->refused && strcmp(base_name(name), base_name(s->refused)) == 0;
+}
+
+/* Assimp looks for a name in several places: with the model's folder before it, also where that is there already, and
+ * then for its last parts behind the folder and a slash too many. Only in a search is that slash not the name's own. */
+static int open_named(scene *s, const char *name)
+{
+    const int folder = folder_length(s->path);
+    const bool is_model = strcmp(name, s->path) == 0;
+    while (strncmp(name, s->path, (size_t)folder) == 0)
+        name += folder;
+    if (s->is_searching)
+        name += strspn(name, "/");
+    const int file = is_model ? check_regular(open(s->path, READ_ONLY)) : open_beside(s, name);
+    if (file < 0 && errno == EXDEV && !s->refused)
+        s->refused = make_string(s, "%s", name);
+    else if (file >= 0 && is_refused_one(s, name))
+        s->refused = NULL;
+    s->is_searching = file < 0;
+    return file;
+}
+
+static struct aiFile *open_file(struct aiFileIO *io, const char *name, const char *mode)
+{
+    const int file = mode[0] == 'r' ? open_named((scene *)(void *)io->UserData, name) : -1;
+    FILE *stream = file >= 0 ? fdopen(file, "rb") : NULL;
+    struct aiFile *out = stream ? malloc(sizeof *out) : NULL;
+    if (out)
+        *out = (struct aiFile){.ReadProc = read_file,
+                               .WriteProc = write_file,
+                               .TellProc = tell_file,
+                               .FileSizeProc = size_of_file,
+                               .SeekProc = seek_file,
+                               .FlushProc = flush_file,
+                               .UserData = (aiUserData)(void *)stream};
+    else if (stream)
+        fclose(stream);
+    return out;
+}
+
+static void close_file(struct aiFileIO *io, struct aiFile *file)
+{
+    (void)io;
+    fclose(stream_of(file));
+    free(file);
+}
+
+struct aiFileIO assimp_files(scene *s)
+{
+    return (struct aiFileIO){.OpenProc = open_file, .CloseProc = close_file, .UserData = (aiUserData)(void *)s};
+}

@@ -1,0 +1,26 @@
+/* The files that a model names, which are opened here and nowhere else: only in the model's folder and below it,
+ * because their names are as untrusted as all of the file. */
+#ifndef TH_ANIM_IMPORT_FILES_H
+#define TH_ANIM_IMPORT_FILES_H
+
+#include "scene.h"
+
+#include <assimp/cfileio.h>
+
+/* Lets names lead anywhere. Call before the first file is opened. */
+void allow_files_outside(void);
+
+/* How much of the path is its folder, with the slash. */
+int folder_length(const char *path);
+
+/* Opens a regular file for reading, by its name in the model: relative to the model's folder. Returns -1 and errno if
+ * there is none; EXDEV: the name, or a link on its way, leads out of the folder. */
+int open_beside(scene *s, const char *name);
+
+/* For such a name, if the model is nothing without it. */
+_Noreturn void give_up_outside(const char *name);
+
+/* For Assimp. The first name that led outside, where no other place had such a file, is s->refused. */
+struct aiFileIO assimp_files(scene *s);
+
+#endif

@@ -1,0 +1,19 @@
+/* What follows from the figures of a scaling experiment, measured in one process or merged. Private to bench. */
+#ifndef TH_BENCH_SCALING_CONCLUSION_H
+#define TH_BENCH_SCALING_CONCLUSION_H
+
+#include <throng/bench/scale.h>
+
+/* Fits the curves: to the repetitions, or with several processes to their medians. Fails when memory is out. */
+th_result th_scale_fit(th_scale *scale, th_error *err);
+
+/* Sets th_row.own of all rows. */
+void th_scale_describe_rows(th_scale *scale);
+
+/* The bottleneck's input, from figures of this experiment. */
+th_bottleneck_input th_scale_input(const th_scale *scale, const th_scale_point *points, const th_scale_parts *parts);
+
+/* Sets the bottleneck. samples: as th_bottleneck_analyze. */
+void th_scale_conclude(th_scale *scale, const th_bottleneck_input *samples, uint32_t count, bool are_processes);
+
+#endif

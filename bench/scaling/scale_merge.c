@@ -1,0 +1,195 @@
+/* Merges the scaling experiments of several processes. A process is one sample of each figure. */
+#include "conclusion.h"
+#include "experiment.h"
+#include "measure/memory_bandwidth.h"
+#include "scale_figures.h"
+
+#include <throng/bench/student.h>
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The figures of a point. name: its field in rows; NULL: it follows from the samples of a row. */
+static const struct {
+    const char *name;
+    size_t offset;
+    double unit;
+} fields[] = {
+    {NULL, offsetof(th_scale_point, frame_ns), 1},
+    {NULL, offsetof(th_scale_point, relative_mad), 1},
+    {"speed_up", offsetof(th_scale_point, speed_up), 1},
+    {"efficiency", offsetof(th_scale_point, efficiency), 1},
+    {"karp_flatt", offsetof(th_scale_point, karp_flatt), 1},
+    {"busy", offsetof(th_scale_point, busy), 1},
+    {"idle_at_end", offsetof(th_scale_point, idle_at_end), 1},
+    {"serial", offsetof(th_scale_point, serial), 1},
+    {"imbalance", offsetof(th_scale_point, imbalance), 1},
+    {"work_us_per_frame", offsetof(th_scale_point, work_ns), 1e3},
+    {"sample_us_per_frame", offsetof(th_scale_point, sample_ns), 1e3},
+    {"resolve_us_per_frame", offsetof(th_scale_point, resolve_ns), 1e3},
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static double *field_of(th_scale_point *point, int field)
+{
+    return (double *)((char *)point + fields[field].offset);
+}
+
+/* ---- one process ---- */
+
+/* The first of an entry's rows, all of which have the fields of its own. */
+static const json_t *row_named(const th_result_file *results, const char *name)
+{
+    const json_t *row;
+    size_t index;
+    json_array_foreach(json_object_get(results->document, "benchmarks"), index, row)
+    {
+        const char *own = json_string_value(json_object_get(row, "run_name"));
+        if (own && strcmp(own, name) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static double number_of(const json_t *row, const char *name)
+{
+    const json_t *value = json_object_get(row, name);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static void read_point(const th_result_file *results, const char *name, th_scale_point *point)
+{
+    const json_t *row = row_named(results, name);
+    const th_stats frame = th_samples_stats(&th_result_file_find(results, name)->real_ns);
+    for (int f = 0; f < FIELDS; f++)
+        if (fields[f].name)
+            *field_of(point, f) = number_of(row, fields[f].name) * fields[f].unit;
+    point->frame_ns = frame.median;
+    point->relative_mad = th_stats_relative_mad(&frame);
+    if (isnan(point->sample_ns))
+        point->sample_ns = point->resolve_ns = 0;
+}
+
+static void read_parts(const th_scale *scale, const th_result_file *results, uint32_t part, th_scale_process *out)
+{
+    for (int a = 0; a < TH_ABLATION_COUNT; a++) {
+        const char *name = scale->report.rows[th_scale_part_row(scale, part, (th_ablation)a)].name;
+        th_scale_parts *parts = &out->parts[part];
+        parts->frame_ns[a] = th_samples_stats(&th_result_file_find(results, name)->real_ns).median;
+        parts->work_ns[a] = number_of(row_named(results, name), "work_us_per_frame") * 1e3;
+        parts->shares[a].value = parts->frame_ns[a] / out->points[th_scale_part_point(scale, part)].frame_ns;
+    }
+}
+
+/* A copy of the figures that the scale holds. */
+static bool copy_figures(const th_scale *scale, th_scale_process *out)
+{
+    *out = (th_scale_process){calloc(scale->point_count, sizeof *out->points), {scale->parts[0], scale->parts[1]}};
+    if (out->points)
+        memcpy(out->points, scale->points, scale->point_count * sizeof *out->points);
+    return out->points != NULL;
+}
+
+static bool add_process(th_scale *scale, const th_result_file *results)
+{
+    const bool is_second = !scale->processes;
+    if (is_second)
+        scale->processes = calloc(TH_REPORT_MAX_PROCESSES, sizeof *scale->processes);
+    if (!scale->processes || (is_second && !copy_figures(scale, &scale->processes[0])))
+        return false;
+    th_scale_process *process = &scale->processes[scale->report.process_count - 1];
+    if (!copy_figures(scale, process))
+        return false;
+    for (uint32_t i = 0; i < scale->point_count; i++)
+        read_point(results, scale->report.rows[i].name, &process->points[i]);
+    for (uint32_t part = 0; part < scale->part_count; part++)
+        read_parts(scale, results, part, process);
+    return true;
+}
+
+/* ---- all of them ---- */
+
+static th_estimate mean_field(const th_scale *scale, uint32_t point, int field)
+{
+    double values[TH_REPORT_MAX_PROCESSES];
+    for (uint32_t p = 0; p < scale->report.process_count; p++)
+        values[p] = *field_of(&scale->processes[p].points[point], field);
+    return th_student_mean(values, scale->report.process_count);
+}
+
+static void set_point(th_scale *scale, uint32_t i)
+{
+    th_scale_point *point = &scale->points[i];
+    for (int f = 0; f < FIELDS; f++) {
+        const th_estimate mean = mean_field(scale, i, f);
+        *field_of(point, f) = mean.value;
+        if (fields[f].offset == offsetof(th_scale_point, efficiency))
+            point->efficiency_interval = (th_interval){mean.low, mean.high};
+    }
+}
+
+static void set_ablation(th_scale *scale, uint32_t part, int a)
+{
+    const uint32_t count = scale->report.process_count;
+    double frames[TH_REPORT_MAX_PROCESSES], works[TH_REPORT_MAX_PROCESSES], shares[TH_REPORT_MAX_PROCESSES];
+    for (uint32_t p = 0; p < count; p++) {
+        const th_scale_parts *parts = &scale->processes[p].parts[part];
+        frames[p] = parts->frame_ns[a];
+        works[p] = parts->work_ns[a];
+        shares[p] = parts->shares[a].value;
+    }
+    scale->parts[part].frame_ns[a] = th_student_mean(frames, count).value;
+    scale->parts[part].work_ns[a] = th_student_mean(works, count).value;
+    scale->parts[part].shares[a] = th_student_mean(shares, count);
+}
+
+static void set_memory(th_scale *scale, const th_result_file *results)
+{
+    for (uint32_t i = 0; i < scale->memory_count; i++)
+        for (uint32_t k = 0; k < th_bandwidth_kind_count(); k++) {
+            const char *name = scale->report.rows[th_scale_memory_row(scale, i, (th_bandwidth_kind)k)].name;
+            double *mean = &scale->memory[i].bytes_per_s[k];
+            const double own = th_scale_bytes_per_s(scale->memory_bytes, &th_result_file_find(results, name)->real_ns);
+            *mean += (own - *mean) / scale->report.process_count;
+        }
+}
+
+static void set_figures(th_scale *scale, const th_result_file *results)
+{
+    for (uint32_t i = 0; i < scale->point_count; i++)
+        set_point(scale, i);
+    for (uint32_t part = 0; part < scale->part_count; part++)
+        for (int a = 0; a < TH_ABLATION_COUNT; a++)
+            set_ablation(scale, part, a);
+    set_memory(scale, results);
+}
+
+static void conclude(th_scale *scale)
+{
+    th_bottleneck_input inputs[TH_REPORT_MAX_PROCESSES];
+    for (uint32_t p = 0; p < scale->report.process_count; p++)
+        inputs[p] = th_scale_input(scale, scale->processes[p].points, scale->processes[p].parts);
+    th_scale_conclude(scale, inputs, scale->report.process_count, true);
+}
+
+th_result th_scale_merge(th_scale *scale, const th_result_file *results, th_error *err)
+{
+    assert(scale && results);
+    th_result result = th_result_file_merge_into(results, &scale->report, err);
+    if (result != TH_OK || scale->report.is_dry_run)
+        return result;
+    if (th_report_failure(&scale->report)) {
+        th_scale_conclude(scale, NULL, 0, true);
+        return TH_OK;
+    }
+    if (!add_process(scale, results))
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the figures of %s", results->name);
+    set_figures(scale, results);
+    result = th_scale_fit(scale, err);
+    th_scale_describe_rows(scale);
+    conclude(scale);
+    return result;
+}

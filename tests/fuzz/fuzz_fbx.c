@@ -1,0 +1,24 @@
+/* What we read of FBX files ourselves, beside Assimp. */
+#include "anim/import/fbx_records.h"
+
+#include "fuzz.h"
+#include "importer.h"
+
+#include <throng/core/arena.h>
+
+static void import(const char *path)
+{
+    th_model model = {.arena = th_arena_create()};
+    scene s = {.model = &model, .path = path};
+    if (!model.arena)
+        return;
+    read_fbx(&s);
+    say_fbx_limits(&s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    importer_is_fbx = true;
+    importer_run(data, size, import);
+    return 0;
+}

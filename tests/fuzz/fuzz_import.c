@@ -1,0 +1,71 @@
+/* Model files of any format, through throng-import in a process of its own, as every command reads them: the first
+ * line is how the file's name ends, the rest the file. The importer may crash; the program that asked may not, and it
+ * loses neither memory nor descriptors. */
+#include "fuzz.h"
+
+#include <throng/anim/import.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ENDING = 8, MOST_FILES = 64 };
+
+static char folder[] = "/tmp/throng-fuzz-XXXXXX";
+
+static void remove_folder(void)
+{
+    rmdir(folder);
+}
+
+static void write_model(const char *path, const uint8_t *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0)
+        abort();
+}
+
+static void import(const char *path)
+{
+    th_model *model;
+    th_error err;
+    const th_import_desc desc = {.path = path, .importer = TEST_IMPORTER, .timeout_s = 0.5};
+    switch (th_import(&desc, &model, &err)) {
+    case TH_OK:
+        th_model_free(model);
+        break;
+    case TH_ERR_INPUT:
+    case TH_ERR_LIMIT:
+        if (!strstr(err.text, path))
+            abort();
+        break;
+    default:
+        fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const uint8_t *end = memchr(data, '\n', size < ENDING ? size : ENDING);
+    const int length = end ? (int)(end - data) : 0;
+    char path[sizeof folder + 16 + ENDING];
+    if (!end || memchr(data, '/', (size_t)length) || memchr(data, '\0', (size_t)length))
+        return 0;
+    if (folder[sizeof folder - 2] == 'X') {
+        if (!mkdtemp(folder))
+            abort();
+        atexit(remove_folder);
+    }
+    snprintf(path, sizeof path, "%s/model.%.*s", folder, length, (const char *)data);
+    write_model(path, end + 1, size - (size_t)length - 1);
+    import(path);
+    unlink(path);
+    const int file = open("/dev/null", O_RDONLY);
+    if (file < 0 || file >= MOST_FILES)
+        abort();
+    close(file);
+    return 0;
+}

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Attacks `throng serve` on loopback: smuggled requests, slow clients, floods.
+
+    serve_attacks.py PROGRAM [--seconds S]
+
+Each malformed request must get one answer, of status 400 in our form, on a connection that is then closed. While more
+slow clients than the server has room for hold their connections, and while others flood it, a client must get its
+answers. Prints the crowd's ticks in quiet seconds and in seconds of each attack. Exit code 1: something did not hold."""
+import argparse
+import contextlib
+import json
+import os
+import resource
+import socket
+import sys
+import tempfile
+import threading
+import time
+
+from serve_client import Server
+
+CLIENTS = 1100  # more than wait for the end of a head, and than the library has
+HOST = b'Host: localhost\r\n'
+NEXT = b'GET /healthz HTTP/1.1\r\n' + HOST + b'\r\n'
+
+
+def post(*headers, body=b''):
+    return b'POST /api/runs HTTP/1.1\r\n' + HOST + b'\r\n'.join(headers) + b'\r\n\r\n' + body
+
+
+MALFORMED = {
+    'no token as a name': post(b'X(): y'),
+    'space before the colon': post(b'Content-Length : 5', body=b'12345'),
+    'folded line': post(b'X: y', b' Content-Length: 5', body=b'12345'),
+    'folded first line': post(b' X: y'),
+    'sign in Content-Length': post(b'Content-Length: +5', body=b'12345'),
+    'hexadecimal Content-Length': post(b'Content-Length: 0x5', body=b'12345'),
+    'list as Content-Length': post(b'Content-Length: 5, 5', body=b'12345'),
+    'empty Content-Length': post(b'Content-Length:'),
+    'huge Content-Length': post(b'Content-Length: 18446744073709551621', body=b'12345'),
+    'Content-Length twice': post(b'Content-Length: 5', b'Content-Length: 5', body=b'12345'),
+    'two Content-Lengths': post(b'Content-Length: 5', b'Content-Length: 0', body=b'12345'),
+    'both lengths': post(b'Content-Length: 5', b'Transfer-Encoding: chunked', body=b'0\r\n\r\n'),
+    'Transfer-Encoding twice': post(b'Transfer-Encoding: chunked', b'Transfer-Encoding: identity', body=b'0\r\n\r\n'),
+    'unknown Transfer-Encoding': post(b'Transfer-Encoding: xchunked', body=b'0\r\n\r\n'),
+    'tab in Transfer-Encoding': post(b'Transfer-Encoding:\x0bchunked', body=b'0\r\n\r\n'),
+    'chunks in HTTP/1.0': b'POST /api/runs HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'NUL in the target': b'GET /healthz\0 HTTP/1.1\r\n' + HOST + b'\r\n',
+    'NUL in a header': post(b'X: y\0z'),
+    'lone LF': b'GET /healthz HTTP/1.1\n' + HOST + b'\n',
+    'lone CR': post(b'X: y\rContent-Length: 5'),
+    'two Hosts': post(b'Host: evil.example'),
+    'no Host': b'GET /healthz HTTP/1.1\r\n\r\n',
+    '401 arguments': b'GET /healthz?' + b'&'.join([b'a=b'] * 401) + b' HTTP/1.1\r\n' + HOST + b'\r\n',
+}
+
+# One answer as well, although these are in order.
+ONE_ANSWER = {
+    'two at once': NEXT,
+    'a rejected body': post(b'Content-Length: 5', body=b'12345'),
+    'a bad chunk': post(b'Content-Type: application/json', b'Transfer-Encoding: chunked', body=b'zz\r\n{}\r\n'),
+}
+
+
+def check(holds, what):
+    if not holds:
+        raise AssertionError(what)
+
+
+def smuggle(server):
+    for name, request in MALFORMED.items():
+        answer = server.say(request + NEXT)
+        head, _, body = answer.partition(b'\r\n\r\n')
+        check(answer.count(b'HTTP/1.1 ') == 1 and head.startswith(b'HTTP/1.1 400 '), f'{name}: {answer}')
+        check(b'\r\nConnection: close' in head and json.loads(body)['error']['message'], f'{name}: {answer}')
+    for name, request in ONE_ANSWER.items():
+        answer = server.say(request + NEXT)
+        check(answer.count(b'HTTP/1.1 ') == 1, f'{name}: {answer}')
+
+
+class Slow:
+    """Clients that begin a request and send a byte now and then."""
+
+    def __init__(self, server, beginning):
+        self.server, self.beginning, self.sockets, self.reopened = server, beginning, [], 0
+
+    def __enter__(self):
+        self.sockets = [self.open() for _ in range(CLIENTS)]
+        return self
+
+    def __exit__(self, *_):
+        for s in self.sockets:
+            s.close()
+
+    def open(self):
+        s = self.server.connect()
+        s.sendall(self.beginning)
+        s.setblocking(False)
+        return s
+
+    def attack(self):
+        for n, s in enumerate(self.sockets):
+            with contextlib.suppress(BlockingIOError):
+                try:
+                    s.send(b'a')
+                    if s.recv(4096) != b'':
+                        continue
+                except ConnectionError:
+                    pass
+                s.close()
+                self.sockets[n] = self.open()
+                self.reopened += 1
+
+
+class Flood:
+    """Clients that send whole requests as fast as they can."""
+
+    def __init__(self, server, request, threads=4):
+        self.server, self.request, self.sent, self.stops = server, request, 0, False
+        self.threads = [threading.Thread(target=self.run) for _ in range(threads)]
+
+    def run(self):
+        while not self.stops:
+            with contextlib.suppress(OSError):
+                self.server.say(self.request)
+                self.sent += 1
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stops = True
+        for thread in self.threads:
+            thread.join()
+
+    def attack(self):
+        time.sleep(0.05)
+
+
+def watch(server, seconds, attack=lambda: time.sleep(0.05)):
+    """(ticks a second, missed, longest answer in s) meanwhile. Asks once in a while, and must be answered."""
+    first, missed, begin = server.metric('throng_ticks_total'), server.metric('throng_ticks_missed_total'), time.monotonic()
+    longest, asked = 0, 0
+    while time.monotonic() - begin < seconds:
+        attack()
+        if time.monotonic() - begin > asked * 0.5:
+            before = time.monotonic()
+            status, _ = server.ask('GET', '/healthz')
+            check(status == 200, f'status {status}')
+            longest, asked = max(longest, time.monotonic() - before), asked + 1
+    ticks = server.metric('throng_ticks_total') - first
+    return ticks / (time.monotonic() - begin), server.metric('throng_ticks_missed_total') - missed, longest
+
+
+def report(name, quiet, result, more=''):
+    print(f'{name:28} {result[0]:8.2f} ticks/s ({(result[0] / quiet[0] - 1) * 100:+5.2f} %)  missed {result[1]:3.0f}  '
+          f'longest answer {result[2] * 1e3:6.1f} ms  {more}', flush=True)
+
+
+def refuse_others(server):
+    """Another user gets no answer from a Unix socket, even where its mode would allow it."""
+    os.chmod(server.folder, 0o711)
+    os.chmod(server.address, 0o666)
+    child = os.fork()
+    if child == 0:
+        os.setuid(65534)
+        os._exit(0 if server.say(NEXT).startswith(b'HTTP/1.1 403 ') else 1)
+    check(os.waitpid(child, 0)[1] == 0, 'another user is served')
+    check(server.ask('GET', '/healthz')[0] == 200, 'root is not served')
+
+
+def attack_all(server, seconds):
+    smuggle(server)
+    quiet = watch(server, seconds)
+    report('quiet', quiet, quiet)
+    slow = {'slow heads': b'GET /healthz HTTP/1.1\r\nX: ',
+            'slow bodies': post(b'Content-Type: application/json', b'Content-Length: 16000'),
+            'nobody reads': b'GET /api/openapi.json HTTP/1.1\r\n' + HOST + b'\r\n'}
+    for name, beginning in slow.items():
+        with Slow(server, beginning) as clients:
+            report(name, quiet, watch(server, seconds, clients.attack), f'{clients.reopened} connected again')
+    floods = {'flood of requests': NEXT, 'flood of malformed requests': MALFORMED['no Host'] + NEXT,
+              'flood of pages': b'GET /api/state HTTP/1.1\r\n' + HOST + b'\r\n'}
+    for name, request in floods.items():
+        with Flood(server, request) as clients:
+            result = watch(server, seconds, clients.attack)
+        report(name, quiet, result, f'{clients.sent / seconds:.0f} requests/s')
+    again = watch(server, seconds)
+    report('quiet again', quiet, again)
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument('program')
+    arguments.add_argument('--seconds', type=float, default=2, help='for each attack')
+    options = arguments.parse_args()
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard < 4096 else 4096, hard))
+    for listen in ('127.0.0.1:0', 'unix:socket'):
+        with tempfile.TemporaryDirectory(prefix='throng-attacks-') as folder:
+            server = Server(os.path.abspath(options.program), folder, '--count', '1000', '--threads', '1', listen=listen)
+            try:
+                check(server.wait_ready(), server.said())
+                print(listen)
+                if listen.startswith('unix'):
+                    smuggle(server)
+                    if os.getuid() == 0:
+                        refuse_others(server)
+                else:
+                    attack_all(server, options.seconds)
+                server.process.terminate()
+                check(server.process.wait(60) == 0 and 'Sanitizer' not in server.said(), server.said())
+            except (AssertionError, OSError) as why:
+                sys.exit(f'{type(why).__name__}: {why}\n{server.said()}')
+            finally:
+                server.process.kill()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,88 @@
+"""`throng serve` as a child process, for serve_stop.py, serve_attacks.py and serve_memory.py. Python standard library only."""
+import os
+import socket
+import subprocess
+import time
+
+HEAVY = 'heavy.glb'  # takes seconds to read and to compile
+
+
+def make_models(program, folder):
+    """Writes HEAVY there, for --models."""
+    subprocess.run([program, 'inspect', 'synthetic:joints=500,clips=4,keys=500', '--export',
+                    os.path.join(folder, HEAVY)], check=True, stdout=subprocess.DEVNULL)
+
+
+class Server:
+    """A server in a folder of its own, which is also its TMPDIR."""
+
+    def __init__(self, program, folder, *arguments, listen='127.0.0.1:0'):
+        self.folder = folder
+        self.mark = f'{os.path.basename(folder)}-{os.getpid()}'
+        self.log = open(os.path.join(folder, '.log'), 'wb+')
+        environment = dict(os.environ, TMPDIR=folder, THRONG_TEST_MARK=self.mark)
+        self.process = subprocess.Popen([program, 'serve', '--listen', listen, *arguments], cwd=folder, env=environment,
+                                        stdout=subprocess.PIPE, stderr=self.log, text=True)
+        self.address = None
+
+    def wait_ready(self):
+        """Whether it got ready."""
+        line = self.process.stdout.readline().strip()
+        if line.startswith('unix:'):
+            self.address = os.path.join(self.folder, line[5:])
+        elif line:
+            self.address = ('127.0.0.1', int(line.rstrip('/').rsplit(':', 1)[1]))
+        return self.address is not None
+
+    def connect(self, timeout=20):
+        s = socket.socket(socket.AF_UNIX if isinstance(self.address, str) else socket.AF_INET)
+        s.settimeout(timeout)
+        s.connect(self.address)
+        return s
+
+    def say(self, request, timeout=20):
+        """All that comes back for these bytes, until the server closes the connection."""
+        answer = b''
+        with self.connect(timeout) as s:
+            s.sendall(request)
+            while piece := s.recv(1 << 16):
+                answer += piece
+        return answer
+
+    def ask(self, method, path, body=None, timeout=20):
+        """(status, body) of one request."""
+        head = f'{method} {path} HTTP/1.1\r\nHost: localhost\r\n'
+        if body is not None:
+            head += f'Content-Type: application/json\r\nContent-Length: {len(body)}\r\n'
+        head, _, rest = self.say((head + '\r\n' + (body or '')).encode(), timeout).partition(b'\r\n\r\n')
+        return (int(head.split()[1]), rest) if head else (0, b'')
+
+    def metric(self, name):
+        for line in self.ask('GET', '/metrics')[1].decode().splitlines():
+            if line.startswith(name + ' '):
+                return float(line.split()[1])
+        raise LookupError(name)
+
+    def family(self):
+        """Processes that it has started, and those that they have started, alive or not."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir('/proc')):
+            try:
+                with open(f'/proc/{pid}/environ', 'rb') as file:
+                    if f'THRONG_TEST_MARK={self.mark}\0'.encode() in file.read() and int(pid) != self.process.pid:
+                        found.append(int(pid))
+            except OSError:
+                pass
+        return found
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read().decode(errors='replace')
+
+
+def comes(condition, seconds=60):
+    """Whether the condition holds at some time, on a machine that may be slow."""
+    end = time.monotonic() + seconds
+    while not (result := condition()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return result
