@@ -22,7 +22,13 @@
  * blocks. It was slower: 0.70 microseconds instead of 0.56 for 2 empty chunks, because the caller must stop new workers
  * and wait for those inside, and writes a cache line per worker on every call. Prefetching lines, a short wait before
  * the first steal, and a single line for all data of a call made no difference. Each further line that changes owner
- * costs 0.1 to 0.2 microseconds, so the call and the number of unfinished blocks share one.
+ * costs 0.1 to 0.2 microseconds.
+ *
+ * With many workers the end of a call is what takes long, because all of them are at the same few lines. So those of a
+ * group of eight subtract from unfinished together: whoever comes while another one of the group waits for that line
+ * leaves its blocks to it. And who finds nothing in a group says so, and others pass it by until somebody there steals
+ * again. In simulated time (tests/simulate_jobs.c) an empty call on 128 cores takes 4.5 microseconds instead of 14.6,
+ * and a frame of 10,000 characters keeps 64 cores busy for 82 % of it instead of 72.
  *
  * Memory order, by variable:
  *
@@ -37,6 +43,10 @@
  *   is_weighted, partition_starts: read before it is certain that the call is not over. Values of a later call give a
  *     wrong partition, which has no effect: every participant has at least one block, so after the end of a call all
  *     its ranges have been touched, and the exchange fails. This is also why the caller's partition is copied.
+ *
+ *   emptied: a hint; a wrong one costs a thief the work of that group, or a look. Relaxed.
+ *
+ *   done: what was run before an addition happens before the subtraction from unfinished by whoever takes it over.
  *
  *   unfinished: the subtraction releases what the worker wrote, including its counters; the caller acquires it with
  *     the load that returns 0. Sequentially consistent, for the eventcount.
@@ -67,6 +77,16 @@ enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000, BATCH_NS = 2500 };
 /* Starts near the end, so that every pool soon wraps around: the wrap is not a rare path. */
 #define FIRST_EPOCH (UINT32_MAX - 100)
 
+#ifndef TH_POOL_GROUP
+#define TH_POOL_GROUP 8u
+#endif
+
+/* Workers whose numbers are next to each other, as are their CPUs where they are placed. */
+typedef struct group {
+    alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint32_t) done;    /* blocks that are not yet subtracted from unfinished */
+    alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint32_t) emptied; /* the epoch of the call in which nothing was left */
+} group;
+
 typedef struct worker {
     alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint64_t) range; /* see range.h */
     th_pool *pool;
@@ -77,11 +97,11 @@ struct th_pool {
     alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint64_t) opened; /* all blocks, as a range; empty: the workers end */
     _Atomic(uint32_t) frames_begun, frames_ended;
     alignas(TH_FALSE_SHARING_BYTES) th_call call;
-    uint64_t start;               /* of the call, in ticks */
-    uint32_t block;               /* items per block */
-    _Atomic(uint32_t) unfinished; /* blocks */
-    alignas(TH_FALSE_SHARING_BYTES) th_eventcount call_event;
+    uint64_t start;                                               /* of the call, in ticks */
+    uint32_t block;                                               /* items per block */
+    alignas(TH_FALSE_SHARING_BYTES) _Atomic(uint32_t) unfinished; /* blocks */
     th_eventcount finish_event;
+    alignas(TH_FALSE_SHARING_BYTES) th_eventcount call_event;
     alignas(TH_FALSE_SHARING_BYTES) const th_jobs *jobs;
     th_worker_counters *worker_counters; /* one per thread */
     uint64_t spin_ns, frame_spin_ns;
@@ -91,6 +111,7 @@ struct th_pool {
     _Atomic(bool) is_weighted;
     _Atomic(uint16_t)
         partition_starts[TH_JOBS_MAX_THREADS]; /* first block of each worker's partition, if the call is weighted */
+    group groups[TH_JOBS_MAX_THREADS / TH_POOL_GROUP + 1];
     worker workers[];
 };
 
@@ -138,23 +159,52 @@ static bool take(th_pool *pool, th_range call, uint32_t index, th_range_split *s
     }
 }
 
-/* Fills the worker's empty range with half of another's. With fewer participants than workers every partition is one
- * block, so a worker without a partition never has anything to steal. */
-static bool steal(th_pool *pool, th_range call, uint32_t self)
+/* Fills the worker's empty range with half of the victim's. */
+static bool steal_from(th_pool *pool, th_range call, uint32_t self, uint32_t victim)
 {
     th_worker_counters *counters = &pool->worker_counters[self];
-    const uint32_t count = participants(pool, call);
+    th_range taken;
+    if (!take(pool, call, victim, th_range_split_back, UINT32_MAX, &taken)) {
+        th_counter_add(&counters->misses, 1);
+        return false;
+    }
+    counters->steals++; /* before the store: after it, others may take all of it and end the call */
+    atomic_store_explicit(&pool->workers[self].range, th_range_pack(taken), memory_order_release);
+    return true;
+}
+
+/* Tries the workers of a group in turn, those who come after worker `self` in its own group first. */
+static bool steal_in_group(th_pool *pool, th_range call, uint32_t self, uint32_t index)
+{
+    const uint32_t first = index * TH_POOL_GROUP, rest = participants(pool, call) - first;
+    const uint32_t count = rest < TH_POOL_GROUP ? rest : TH_POOL_GROUP;
     for (uint32_t i = 1; i <= count; i++) {
-        const uint32_t victim = (self + i) % count;
-        if (victim == self)
+        const uint32_t victim = first + (self + i) % count;
+        if (victim != self && steal_from(pool, call, self, victim))
+            return true;
+    }
+    return false;
+}
+
+/* With fewer participants than workers every partition is one block, so a worker without a partition never has anything
+ * to steal. The caller looks whether the call is over after each group, since it is the one that is waited for. */
+static bool steal(th_pool *pool, th_range call, uint32_t self)
+{
+    const uint32_t groups = (participants(pool, call) - 1) / TH_POOL_GROUP + 1, own = self / TH_POOL_GROUP % groups;
+    for (uint32_t i = 0; i < groups; i++) {
+        const uint32_t index = (own + i) % groups;
+        _Atomic(uint32_t) *emptied = &pool->groups[index].emptied;
+        if (i > 0 && atomic_load_explicit(emptied, memory_order_relaxed) == call.epoch)
             continue;
-        th_range taken;
-        if (take(pool, call, victim, th_range_split_back, UINT32_MAX, &taken)) {
-            counters->steals++; /* before the store: after it, others may take all of it and end the call */
-            atomic_store_explicit(&pool->workers[self].range, th_range_pack(taken), memory_order_release);
+        if (steal_in_group(pool, call, self, index)) {
+            if (groups > 1)
+                atomic_store_explicit(&pool->groups[own].emptied, call.epoch - 1, memory_order_relaxed);
             return true;
         }
-        th_counter_add(&counters->misses, 1);
+        if (i > 0)
+            atomic_store_explicit(emptied, call.epoch, memory_order_relaxed);
+        if (self == 0 && groups > 1 && atomic_load(&pool->unfinished) == 0)
+            return false;
     }
     return false;
 }
@@ -175,6 +225,30 @@ static uint32_t next_batch(const th_pool *pool, uint32_t batch, uint32_t got, ui
     if (ticks < pool->batch_ticks / 2)
         return batch <= TH_RANGE_MAX ? 2 * batch : batch;
     return ticks > pool->batch_ticks && batch > 1 ? batch / 2 : batch;
+}
+
+/* Subtracts blocks that have been run. Returns whether they were the last ones. */
+static bool subtract(th_pool *pool, uint32_t done)
+{
+    if (atomic_fetch_sub(&pool->unfinished, done) != done)
+        return false;
+    th_eventcount_notify(&pool->finish_event, 1);
+    return true;
+}
+
+/* The same by way of the worker's group: whoever adds to what others are about to subtract leaves that to them. They
+ * may be late for it: then it is the next call's blocks that they subtract. */
+static bool subtract_together(th_pool *pool, uint32_t self, uint32_t done)
+{
+    _Atomic(uint32_t) *together = &pool->groups[self / TH_POOL_GROUP].done;
+    if (atomic_fetch_add(together, done) != 0)
+        return false;
+    bool is_over;
+    do {
+        is_over = subtract(pool, done);
+        done = atomic_fetch_sub(together, done) - done;
+    } while (done > 0);
+    return is_over;
 }
 
 /* Runs the rest of the worker's own range. Returns false if the call is over: then stealing would only take cache lines
@@ -199,10 +273,7 @@ static bool run_range(th_pool *pool, th_range call, uint32_t self, worker_state 
     } while (take(pool, call, self, th_range_split_front, s->batch, &blocks));
     th_worker_counters_add_time(counters, start, now, s->from ? s->from : pool->start);
     s->from = now;
-    if (atomic_fetch_sub(&pool->unfinished, done) != done)
-        return true;
-    th_eventcount_notify(&pool->finish_event, 1);
-    return false;
+    return !(pool->threads > TH_POOL_GROUP ? subtract_together(pool, self, done) : subtract(pool, done));
 }
 
 static void work(th_pool *pool, th_range call, uint32_t self)
@@ -391,6 +462,8 @@ int th_pool_create(const th_jobs *jobs, uint32_t threads, th_worker_counters *wo
     }
     atomic_init(&pool->opened, th_range_pack((th_range){.epoch = FIRST_EPOCH}));
     mark_ranges(pool, FIRST_EPOCH);
+    for (uint32_t i = 0; i < sizeof pool->groups / sizeof *pool->groups; i++)
+        atomic_init(&pool->groups[i].emptied, FIRST_EPOCH);
     const int error = start_workers(pool);
     pool->batch_ticks = th_clock_ticks_in(BATCH_NS);
     if (error) {
