@@ -108,6 +108,7 @@ static void expect_picture(const th_report *report, const char *name, uint32_t p
     cr_expect_eq(figure(row, "pose_ms") > 0, poses, "%s", name);
     if (poses)
         cr_expect(figure(row, "serial") > 0 && figure(row, "serial") < 1, "%s: %g", name, figure(row, "serial"));
+    cr_expect_geq(figure(row, "ring_bytes"), TH_RING_SLOTS * visible * (52 * 48 + 32));
     cr_expect(!draws || figure(row, "draw_ms") > 0, "%s", name);
 }
 

@@ -99,8 +99,8 @@ void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, doub
 /* The constants of an instance; zeros unless the layout is a street. */
 th_walk th_layout_walk(const th_layout *layout, uint32_t instance);
 
-/* The only part of th_layout_place that depends on time: Z of `count` characters, bit for bit. Costs a nanosecond
- * each, thirteen times less. */
+/* The only part of th_layout_place that depends on time: Z of `count` characters, bit for bit. Takes about a
+ * nanosecond each, a twentieth of the time. */
 void th_layout_walk_to(const th_layout *layout, const th_walk *walks, uint32_t count, double time_s, float *out_z);
 
 /* A sphere that holds all characters at all times; radius above 0. */
