@@ -145,6 +145,36 @@ static void set_instances(th_crowd *crowd, const th_crowd_desc *desc)
     }
 }
 
+static void activate(th_crowd *crowd, uint32_t at, uint32_t instance)
+{
+    crowd->members[at] = crowd->all[instance];
+    crowd->member_of[instance] = at;
+}
+
+void th_crowd_set_active_counts(th_crowd *crowd, const uint32_t *counts)
+{
+    assert(crowd && (counts || crowd->group_count == 0));
+    crowd->active_count = 0;
+    for (uint32_t g = 0; g < crowd->group_count; g++) {
+        assert(counts[g] <= crowd->instance_count - crowd->active_count);
+        crowd->groups[g].member_count = counts[g];
+        crowd->active_count += counts[g];
+    }
+    place_groups(crowd);
+}
+
+void th_crowd_set_active_range(th_crowd *crowd, uint32_t first, const uint32_t *instances, uint32_t count)
+{
+    assert(crowd && (instances || count == 0));
+    assert(first <= crowd->active_count && count <= crowd->active_count - first);
+    for (uint32_t k = 0; k < count; k++) {
+        assert(instances[k] < crowd->instance_count);
+        assert(first + k - crowd->groups[crowd->group_of[instances[k]]].first_member <
+               crowd->groups[crowd->group_of[instances[k]]].member_count); /* in the order of palettes */
+        activate(crowd, first + k, instances[k]);
+    }
+}
+
 void th_crowd_set_active(th_crowd *crowd, const uint32_t *instances, uint32_t count)
 {
     assert(crowd && count <= crowd->instance_count);
@@ -161,9 +191,7 @@ void th_crowd_set_active(th_crowd *crowd, const uint32_t *instances, uint32_t co
     for (uint32_t k = 0; k < count; k++) {
         const uint32_t i = instances ? instances[k] : k;
         crowd_group *group = &crowd->groups[crowd->group_of[i]];
-        const uint32_t at = group->first_member + group->member_count++;
-        crowd->members[at] = crowd->all[i];
-        crowd->member_of[i] = at;
+        activate(crowd, group->first_member + group->member_count++, i);
     }
     crowd->active_count = count;
 }
@@ -359,7 +387,7 @@ uint32_t th_crowd_batch_cost(const th_crowd *crowd, uint32_t index)
     const batch b = batch_at(crowd->groups, index);
     const th_compiled_model *compiled = b.group->compiled;
     uint32_t exact = 0;
-    for (uint32_t i = b.first; i < b.first + b.count; i++)
+    for (uint32_t i = b.first; b.group->exact && i < b.first + b.count; i++)
         exact += !crowd->members[i].compiled_clip->keys;
     const uint32_t width = crowd->kernels->width, runs = (b.count - exact + width - 1) / width;
     return runs * compiled->program.op_count + exact * EXACT_JOINT * compiled->model->joint_count;

@@ -768,6 +768,8 @@ Test(bench, compiles_what_the_filter_needs_and_once)
     cr_expect(rigs_compiled[TH_INTERPOLATION_AUTHORED] == 1 && compiled_in_all() == 2 && rigs_exact == 2);
     model = json_array_get(json_object_get(report.scene, "models"), 0);
     cr_expect_eq(json_integer_value(json_object_get(model, "exact_clips")), 0);
+    cr_expect_gt(json_integer_value(json_object_get(model, "bytes_per_character")), 48);
+    cr_expect_gt(json_number_value(json_object_get(model, "bytes_per_clip")), 100);
     th_report_fini(&report);
 
     report = report_on(scene_of(5), "^limit/");

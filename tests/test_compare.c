@@ -782,7 +782,8 @@ Test(compare, what_is_found_out_or_hardly_matters_may_differ)
     }
     th_comparison c;
     th_result_file *result_files[2];
-    json_t *models = json_pack("[{s:s, s:i}]", "name", "human", "exact_clips", 3);
+    json_t *models = json_pack("[{s:s, s:i, s:i, s:f}]", "name", "human", "exact_clips", 3, "bytes_per_character", 2496,
+                               "bytes_per_clip", 38765.0);
     cr_expect_eq(compare_with("scene.models", models, false, &c, result_files), TH_OK, "%s", err.text);
     th_comparison_fini(&c);
     th_result_file_free(result_files[0]);

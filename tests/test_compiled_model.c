@@ -566,6 +566,43 @@ static void check_shown(gathering *g, const uint32_t *active, uint32_t count, co
         cr_assert_eq(seen[m], th_crowd_palettes(g->crowd, m).count);
 }
 
+static int by_offset(const void *a, const void *b, void *crowd)
+{
+    const size_t first = th_crowd_palette_offset(crowd, *(const uint32_t *)a),
+                 second = th_crowd_palette_offset(crowd, *(const uint32_t *)b);
+    return (first > second) - (first < second);
+}
+
+/* The same active instances, set in parts of 7, the last part first. */
+static void check_parts(gathering *g, uint32_t *active, uint32_t count)
+{
+    static size_t offsets[ACTIVE_COUNT];
+    uint32_t counts[ACTIVE_MODELS];
+    const size_t bytes = th_crowd_palette_bytes(g->crowd);
+    const uint32_t batches = th_crowd_batch_count(g->crowd);
+    qsort_r(active, count, sizeof *active, by_offset, g->crowd);
+    for (uint32_t k = 0; k < count; k++)
+        offsets[k] = th_crowd_palette_offset(g->crowd, active[k]);
+    for (uint32_t m = 0; m < ACTIVE_MODELS; m++)
+        counts[m] = th_crowd_palettes(g->crowd, m).count;
+    char *before = malloc(bytes + 1);
+    memcpy(before, g->some, bytes);
+    memset(g->some, GUARD, bytes);
+    th_crowd_set_active(g->crowd, NULL, ACTIVE_COUNT);
+    th_crowd_set_active_counts(g->crowd, counts);
+    cr_assert(th_crowd_palette_bytes(g->crowd) == bytes && th_crowd_batch_count(g->crowd) == batches);
+    for (uint32_t left = count; left > 0;) {
+        const uint32_t first = left > 7 ? left - 7 : 0;
+        th_crowd_set_active_range(g->crowd, first, active + first, left - first);
+        left = first;
+    }
+    for (uint32_t k = 0; k < count; k++)
+        cr_assert_eq(th_crowd_palette_offset(g->crowd, active[k]), offsets[k]);
+    th_crowd_update(g->crowd, 0, batches, 0.6, g->some, g->scratch);
+    cr_assert_arr_eq(g->some, before, bytes);
+    free(before);
+}
+
 Test(crowd, shows_some_of_its_instances_in_any_order)
 {
     gathering g;
@@ -581,6 +618,7 @@ Test(crowd, shows_some_of_its_instances_in_any_order)
         for (uint32_t k = 0; k < count; k++)
             active[k] = (k + step) * step % ACTIVE_COUNT;
         check_shown(&g, active, count, offsets);
+        check_parts(&g, active, count);
         cr_assert_leq(th_crowd_palette_bytes(g.crowd), bytes);
     }
     th_crowd_set_active(g.crowd, NULL, ACTIVE_COUNT);

@@ -1,5 +1,7 @@
 /* A crowd_view in process: what it makes of the context that it is drawn in. */
 #include "fixture_context.h"
+#include "fixture_memory.h"
+#include "render/view/crowd_view_parts.h"
 #include "src/cli/options.h"
 
 #include <throng/render/crowd_view.h>
@@ -205,6 +207,112 @@ Test(crowd_view, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
     cr_expect(draw(&s, 90), "and goes on");
     free(whole);
     free(again);
+    fixture_fini(&s);
+    close_context(gl);
+}
+
+/* ---- what does not depend on what came before ---- */
+
+/* A street of many, seen from its middle, where a turn of the camera shows more of them or fewer. */
+static void make_street(fixture *s, th_gl *gl, uint32_t threads)
+{
+    th_error err;
+    s->desc.count = 5000;
+    s->desc.layout = TH_LAYOUT_STREET;
+    s->desc.shadow_pixels = 64;
+    s->desc.jobs.threads = threads;
+    th_crowd_view_destroy(s->crowd_view);
+    cr_assert_eq(th_crowd_view_create(&s->desc, gl, &s->crowd_view, &err), TH_OK, "%s", err.text);
+}
+
+static void look(fixture *s, float x, float z)
+{
+    s->camera = th_camera_look_at((const float[3]){0, 3, 0}, (const float[3]){x, 2, z});
+    th_crowd_view_fit_depth(s->crowd_view, &s->camera);
+}
+
+Test(crowd_view, grows_the_ring_when_the_camera_turns_to_more, .timeout = 120)
+{
+    th_gl *gl = open_context();
+    fixture s;
+    fixture_init(&s, gl, TH_PALETTE_F32);
+    make_street(&s, gl, 1);
+    const size_t everybody = th_crowd_palette_bytes(s.crowd_view->crowd) * TH_RING_SLOTS;
+    uint8_t *turned[2];
+    look(&s, 9, 0);
+    cr_expect(draw(&s, 0) && draw(&s, 1));
+    const uint32_t few = th_crowd_view_get_stats(s.crowd_view).posed;
+    const size_t bytes = th_ring_bytes(th_crowd_view_ring(s.crowd_view));
+    cr_expect(few > 0 && bytes < everybody / 4, "%u take %zu of %zu bytes", few, bytes, everybody);
+    look(&s, 0, 9);
+    cr_expect(draw(&s, 2));
+    turned[0] = read_picture(&s);
+    cr_expect_gt(th_crowd_view_get_stats(s.crowd_view).posed, 2 * few);
+    cr_expect_gt(th_ring_bytes(th_crowd_view_ring(s.crowd_view)), bytes);
+    make_street(&s, gl, 1); /* a ring that is new */
+    cr_expect(draw(&s, 2));
+    turned[1] = read_picture(&s);
+    cr_expect_arr_eq(turned[0], turned[1], BYTES);
+    free(turned[0]);
+    free(turned[1]);
+    fixture_fini(&s);
+    close_context(gl);
+}
+
+Test(crowd_view, is_the_same_on_any_number_of_threads, .timeout = 240)
+{
+    enum { TURNS = 4 };
+    static const uint32_t threads[] = {1, 2, 3, 8};
+    static uint32_t lists[TURNS][5000], counts[TURNS];
+    static th_draw draws[TURNS][2 * TH_RENDER_MESH_LODS];
+    static uint8_t *pictures[TURNS];
+    uint32_t casters = 0;
+    th_gl *gl = open_context();
+    fixture s;
+    fixture_init(&s, gl, TH_PALETTE_F32);
+    for (size_t n = 0; n < sizeof threads / sizeof *threads; n++) {
+        make_street(&s, gl, threads[n]);
+        for (int turn = 0; turn < TURNS; turn++) {
+            look(&s, turn % 2 ? 4.0F : 0, turn < 2 ? 9.0F : -9);
+            cr_expect(draw(&s, 100 * turn));
+            const th_crowd_view *v = s.crowd_view;
+            const uint32_t *list = th_cull_list(v->cull), posed = v->stats.posed;
+            uint8_t *picture = read_picture(&s);
+            casters += posed - v->stats.visible;
+            if (n == 0) {
+                counts[turn] = posed;
+                memcpy(lists[turn], list, posed * sizeof *list);
+                memcpy(draws[turn], v->draws, sizeof draws[turn]);
+                pictures[turn] = picture;
+                continue;
+            }
+            cr_assert_eq(posed, counts[turn]);
+            cr_expect_arr_eq(list, lists[turn], posed * sizeof *list, "%u threads", threads[n]);
+            cr_expect_arr_eq(v->draws, draws[turn], sizeof draws[turn], "%u threads", threads[n]);
+            cr_expect_arr_eq(picture, pictures[turn], BYTES, "%u threads", threads[n]);
+            free(picture);
+        }
+    }
+    cr_expect_gt(casters, 0, "some only cast shadows");
+    for (int turn = 0; turn < TURNS; turn++)
+        free(pictures[turn]);
+    fixture_fini(&s);
+    close_context(gl);
+}
+
+Test(crowd_view, allocates_nothing_in_a_frame)
+{
+    th_gl *gl = open_context();
+    fixture s;
+    fixture_init(&s, gl, TH_PALETTE_F32);
+    make_street(&s, gl, 2);
+    size_t before = 0;
+    for (int frame = 0; frame < 12; frame++) {
+        look(&s, frame % 2 ? 9.0F : 0, frame % 2 ? 0 : 9.0F);
+        before = frame == 4 ? allocations : before;
+        cr_expect(draw(&s, frame));
+    }
+    cr_expect_eq(allocations, before);
     fixture_fini(&s);
     close_context(gl);
 }

@@ -330,6 +330,46 @@ Test(layout, carries_a_model_on_when_the_crowd_has_its_clip_jump_back)
     th_compiled_model_destroy(compiled);
 }
 
+/* Along its lane, the long way: the distance walked is added to where it began, and wraps. In double precision, from
+ * the transform at time 0 and the motion alone. */
+static double walked_by(const th_layout *layout, const th_instance_transform *begin, uint32_t i, double time_s)
+{
+    const th_locomotion *locomotion = &locomotions[motions[i].locomotion];
+    const double length = (double)layout->length, phase_s = motions[i].phase_s;
+    const double way = begin->position[0] < 0 ? 1 : -1;
+    double clip_s = motions[i].speed * time_s;
+    if (locomotion->loop_s > 0)
+        clip_s =
+            (floor((phase_s + clip_s) / locomotion->loop_s) - floor(phase_s / locomotion->loop_s)) * locomotion->loop_s;
+    const double along =
+        way * (double)begin->position[2] + length / 2 + clip_s * (double)locomotion->speed * (double)begin->scale;
+    return way * (along - floor(along / length) * length - length / 2);
+}
+
+Test(layout, walks_by_constants_as_by_the_distance)
+{
+    static th_walk walks[COUNT];
+    static float z[COUNT];
+    const th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);
+    uint64_t state = SEED;
+    th_layout_place(&layout, 0, COUNT, 0, placed);
+    for (uint32_t i = 0; i < COUNT; i++)
+        walks[i] = th_layout_walk(&layout, i);
+    for (int n = 0; n < 60; n++) {
+        const double time_s = n < 50 ? random_between(&state, 0, 600) : random_between(&state, 0, 1e5);
+        th_layout_place(&layout, 0, COUNT, time_s, again);
+        th_layout_walk_to(&layout, walks, COUNT, time_s, z);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const double off =
+                remainder((double)z[i] - walked_by(&layout, &placed[i], i, time_s), (double)layout.length);
+            cr_expect_lt(fabs(off), 1e-4, "%u after %g s: %g m off", i, time_s, off);
+            cr_expect_eq(z[i], again[i].position[2]);
+            again[i].position[2] = placed[i].position[2];
+        }
+        cr_expect(memcmp(again, placed, sizeof placed) == 0, "only Z depends on time");
+    }
+}
+
 Test(layout, keeps_walkers_on_the_street_on_their_side_in_their_direction)
 {
     th_layout layout = layout_of(TH_LAYOUT_STREET, COUNT);

@@ -319,8 +319,7 @@ static th_cull *create_cull(void)
                                .instance_kinds = kinds,
                                .instance_count = COUNT,
                                .mesh_count = 1,
-                               .lod_count = TH_CULL_MAX_LODS,
-                               .view_count = 1};
+                               .lod_count = TH_CULL_MAX_LODS};
     cr_assert_eq(th_cull_create(&desc, &cull, NULL), TH_OK);
     return cull;
 }
@@ -334,12 +333,13 @@ MISUSE(render, characters_that_move_are_of_the_crowd)
 MISUSE(render, levels_of_detail_get_coarser)
 {
     const th_cull_view view = {.pixels = 1, .lod_px = {32, 80, 180}};
-    th_cull_classify(create_cull(), 0, &view, 0, 1);
+    th_cull_classify(create_cull(), &view, NULL, 0, 1);
 }
 
-MISUSE(render, a_view_has_an_index)
+MISUSE(render, blocks_that_are_classified_are_of_the_crowd)
 {
-    th_cull_list(create_cull(), 1);
+    const th_cull_view view = {.pixels = 1, .lod_px = {180, 80, 32}};
+    th_cull_classify(create_cull(), &view, NULL, 0, 2);
 }
 
 MISUSE(render, characters_that_are_placed_are_of_the_layout)

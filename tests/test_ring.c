@@ -44,7 +44,7 @@ typedef struct scene {
     th_ring *ring;
     th_target *target;
     GLuint program, nothing; /* nothing: a vertex array without vertices */
-    uint32_t frame;          /* of the last write */
+    size_t more_bytes;       /* that each frame needs beyond the one before */
 } scene;
 
 /* ---- making ---- */
@@ -126,6 +126,11 @@ static void write_frame(scene *s, uint32_t frame)
     filling w = {th_ring_begin(s->ring), frame};
     pthread_t worker;
     cr_assert_not_null(w.words);
+    if (s->more_bytes > 0) {
+        w.words = th_ring_reserve(s->ring, WORDS * sizeof(uint32_t) + frame * s->more_bytes);
+        cr_assert_not_null(w.words);
+        memset(w.words + WORDS, 0xFF, frame * s->more_bytes);
+    }
     cr_assert_eq((uintptr_t)w.words % 64, 0);
     if (frame % 8 == 0) {
         cr_assert_eq(pthread_create(&worker, NULL, write_words, &w), 0);
@@ -303,6 +308,61 @@ Test(ring, slots_of_nothing_and_of_odd_sizes)
     }
     th_ring_destroy(NULL);
     close_context(gl);
+}
+
+/* The frames before are still being drawn. */
+static void check_growth(th_ring_upload upload, bool threaded)
+{
+    if (threaded)
+        setenv("mesa_glthread", "true", 1);
+    scene s = make_scene(&(th_ring_desc){.upload = upload, .guard = true});
+    if (upload == TH_RING_PERSISTENT && !th_gl_get_info(s.gl)->buffer_storage)
+        cr_skip_test("no ARB_buffer_storage here");
+    s.more_bytes = 2000;
+    uint32_t growths = 0;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const size_t bytes = th_ring_bytes(s.ring);
+        write_frame(&s, i);
+        draw_row(&s, i);
+        growths += th_ring_bytes(s.ring) > bytes;
+        cr_assert_geq(th_ring_bytes(s.ring), 3 * (WORDS * sizeof(uint32_t) + i * s.more_bytes));
+    }
+    cr_expect(growths > 5 && growths < 25, "with room to spare each time: %u", growths);
+    check_rows(&s, 0, ROWS);
+    th_error err;
+    cr_expect_eq(th_gl_check(s.gl, "while it grew", &err), TH_OK, "%s", err.text);
+    free_scene(&s);
+}
+
+Test(ring, grows_between_frames_and_loses_none)
+{
+    check_growth(TH_RING_PERSISTENT, false);
+    check_growth(TH_RING_UNSYNCHRONIZED, false);
+}
+
+Test(ring, grows_between_frames_and_loses_none_from_far_ahead)
+{
+    check_growth(TH_RING_PERSISTENT, true);
+    check_growth(TH_RING_UNSYNCHRONIZED, true);
+}
+
+Test(ring, stays_as_it_is_when_there_is_no_memory_to_grow)
+{
+    scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t)});
+    const size_t sizes[] = {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 7}, bytes = th_ring_bytes(s.ring);
+    for (uint32_t i = 0; i < 3; i++) {
+        write_frame(&s, 2 * i);
+        draw_row(&s, 2 * i);
+        cr_assert_not_null(th_ring_begin(s.ring));
+        cr_expect_null(th_ring_reserve(s.ring, sizes[i]));
+        cr_expect_eq(th_ring_bytes(s.ring), bytes);
+        write_frame(&s, 2 * i + 1);
+        draw_row(&s, 2 * i + 1);
+    }
+    check_rows(&s, 0, 6);
+    th_error err;
+    cr_expect_eq(th_gl_check(s.gl, "while it could not grow", &err), TH_OK, "%s", err.text);
+    free_scene(&s);
 }
 
 /* Three times this is little, in 64 bits. */

@@ -606,6 +606,15 @@ uint32_t th_compiled_model_exact_clips(const th_compiled_model *compiled)
     return count;
 }
 
+double th_compiled_model_bytes_per_clip(const th_compiled_model *compiled)
+{
+    assert(compiled);
+    size_t bytes = 0;
+    for (uint32_t c = 0; c < compiled->model->clip_count; c++)
+        bytes += compiled->reports[c].compiled ? compiled->reports[c].bytes : 0;
+    return (double)bytes / (compiled->model->clip_count - th_compiled_model_exact_clips(compiled));
+}
+
 size_t th_compiled_model_bytes(const th_compiled_model *compiled)
 {
     assert(compiled);

@@ -76,13 +76,13 @@ static th_result create_crowd(const th_load_test *s, uint32_t characters, th_sce
 th_result th_load_test_character_bytes(const th_load_test *s, double *out, th_error *err)
 {
     const th_stress_renderer *renderer = s->desc->renderer;
-    const uint32_t characters = 256 * s->base_scene->compiled_model_count,
-                   copies = renderer ? renderer->palette_copies : 1;
+    const uint32_t characters = 256 * s->base_scene->compiled_model_count;
+    const double copies = renderer ? renderer->palette_copies : 1;
     th_scene *scene;
     th_crowd *crowd;
     const th_result result = create_crowd(s, characters, &scene, &crowd, err);
     if (result == TH_OK) /* creating a scene also takes a list of instances of the same length */
-        *out = (double)(copies * th_crowd_palette_bytes(crowd) + th_crowd_bytes(crowd)) / characters +
+        *out = (copies * (double)th_crowd_palette_bytes(crowd) + (double)th_crowd_bytes(crowd)) / characters +
                2 * sizeof(th_instance) + (double)(renderer ? renderer->character_bytes : 0);
     th_crowd_destroy(crowd);
     th_scene_destroy(scene);

@@ -41,7 +41,13 @@ static json_t *asked_of(const json_t *part)
 {
     json_t *copy = json_deep_copy(part), *model;
     size_t index;
-    json_array_foreach(json_object_get(copy, "models"), index, model) json_object_del(model, "exact_clips");
+    json_object_del(copy, "ring_bytes");
+    json_array_foreach(json_object_get(copy, "models"), index, model)
+    {
+        json_object_del(model, "exact_clips");
+        json_object_del(model, "bytes_per_character");
+        json_object_del(model, "bytes_per_clip");
+    }
     return copy;
 }
 

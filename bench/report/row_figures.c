@@ -142,6 +142,8 @@ void th_row_add(th_sheet *sheet, const th_report *report, const th_row *row, dou
         {NULL, ">+wait", TH_REAL(th_row_own(row, "wait_ms"), "%.3f"), TH_ROW_FRAME},
         {NULL, ">pose", TH_REAL(th_row_own(row, "pose_ms"), "%.3f"), TH_ROW_FRAME},
         {NULL, ">draw", TH_REAL(th_row_own(row, "draw_ms"), "%.3f"), TH_ROW_FRAME},
+        {NULL, ">+ring MB", TH_REAL(th_row_own(row, "ring_bytes") / 1e6, "%.2f"), TH_ROW_FRAME},
+        {NULL, ">+serial", TH_SHARE(th_row_own(row, "serial"), "%.*f %%"), TH_ROW_FRAME},
         {NULL, ">+speed-up", TH_REAL(th_row_own(row, "speed_up"), "%.*fx"), TH_ROW_JOB},
         {NULL, ">efficiency", TH_SHARE(th_row_own(row, "efficiency"), "%.*f %%"), TH_ROW_JOB},
         {NULL, ">+efficiency at p90", TH_SHARE(th_row_own(row, "efficiency_at_p90"), "%.*f %%"), TH_ROW_JOB},

@@ -17,8 +17,8 @@ struct th_ring {
     size_t slot_bytes; /* whole pages, so that each slot can be protected */
     th_ring_upload upload;
     bool guard, write_combined;
-    bool writing;  /* between begin and end; for the asserts */
     char *mapping; /* all slots; NULL when each is mapped per frame */
+    void *written; /* the current slot between begin and end, otherwise NULL */
     GLsync fences[SLOTS];
     uint32_t slot; /* the current one */
 };
@@ -35,7 +35,13 @@ static void protect(const th_ring *ring, uint32_t slot, bool writable)
         mprotect(ring->mapping + slot * ring->slot_bytes, ring->slot_bytes, PROT_READ | (writable ? PROT_WRITE : 0));
 }
 
-/* ---- creation ---- */
+/* ---- memory ---- */
+
+/* Whole pages; at least one, because an empty range cannot be mapped. */
+static size_t in_pages(size_t bytes)
+{
+    return (bytes + PAGE) / PAGE * PAGE;
+}
 
 static bool map_for_good(th_ring *ring, size_t bytes)
 {
@@ -47,11 +53,11 @@ static bool map_for_good(th_ring *ring, size_t bytes)
     return ring->mapping != NULL;
 }
 
-static bool fill_buffer(th_ring *ring)
+/* False when there is no memory. Errors of earlier calls stay where th_gl_check finds them. */
+static bool make_buffer(th_ring *ring)
 {
     const size_t bytes = SLOTS * ring->slot_bytes;
-    while (glGetError() != GL_NO_ERROR) /* clears errors of earlier calls */
-        ;
+    GLint64 given = 0;
     glGenBuffers(1, &ring->buffer);
     glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
     bool mapped = true;
@@ -59,9 +65,23 @@ static bool fill_buffer(th_ring *ring)
         mapped = map_for_good(ring, bytes);
     else
         glBufferData(GL_COPY_WRITE_BUFFER, (GLsizeiptr)bytes, NULL, GL_STREAM_DRAW);
+    glGetBufferParameteri64v(GL_COPY_WRITE_BUFFER, GL_BUFFER_SIZE, &given);
     glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
-    return glGetError() == GL_NO_ERROR && mapped;
+    if (mapped && given == (GLint64)bytes)
+        return true;
+    while (glGetError() != GL_NO_ERROR) /* the caller reports it */
+        ;
+    return false;
 }
+
+static void delete_buffer(th_ring *ring)
+{
+    for (uint32_t slot = 0; ring->mapping && slot < SLOTS; slot++)
+        protect(ring, slot, true); /* the driver will reuse these pages */
+    glDeleteBuffers(1, &ring->buffer);
+}
+
+/* ---- creation ---- */
 
 th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **out, th_error *err)
 {
@@ -74,13 +94,13 @@ th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **ou
     th_ring *ring = calloc(1, sizeof *ring);
     if (!ring)
         return th_fail(err, TH_ERR_MEMORY, "no memory for a palette ring");
-    ring->slot_bytes = (desc->bytes + PAGE) / PAGE * PAGE; /* at least a page: an empty range cannot be mapped */
+    ring->slot_bytes = in_pages(desc->bytes);
     ring->upload = desc->upload;
     if (ring->upload == TH_RING_AUTO)
         ring->upload = info->buffer_storage ? TH_RING_PERSISTENT : TH_RING_UNSYNCHRONIZED;
     ring->write_combined = !info->software; /* GPU drivers do not tell, and often map write-combined */
     ring->guard = desc->guard && ring->upload == TH_RING_PERSISTENT && info->software;
-    if (desc->bytes > MOST_BYTES || !fill_buffer(ring)) {
+    if (desc->bytes > MOST_BYTES || !make_buffer(ring)) {
         th_ring_destroy(ring);
         return th_fail(err, TH_ERR_MEMORY, "%s has no memory for %d palette slots of %.1f MB", info->renderer, SLOTS,
                        (double)desc->bytes / 1e6);
@@ -93,12 +113,9 @@ void th_ring_destroy(th_ring *ring)
 {
     if (!ring)
         return;
-    for (uint32_t slot = 0; slot < SLOTS; slot++) {
-        if (ring->mapping)
-            protect(ring, slot, true); /* the driver will reuse these pages */
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
         glDeleteSync(ring->fences[slot]);
-    }
-    glDeleteBuffers(1, &ring->buffer);
+    delete_buffer(ring);
     free(ring);
 }
 
@@ -111,36 +128,68 @@ static void wait_for(GLsync fence)
         ;
 }
 
+static void wait_for_slot(th_ring *ring, uint32_t slot)
+{
+    if (!th_mutant_is(TH_MUTANT_LATE_FENCE))
+        wait_for(ring->fences[slot]);
+    glDeleteSync(ring->fences[slot]);
+    ring->fences[slot] = NULL;
+}
+
 void th_ring_reuse(th_ring *ring)
 {
-    assert(ring && !ring->writing);
+    assert(ring && !ring->written);
     ring->slot = (ring->slot + 1) % SLOTS;
-    if (!th_mutant_is(TH_MUTANT_LATE_FENCE))
-        wait_for(ring->fences[ring->slot]);
-    glDeleteSync(ring->fences[ring->slot]);
-    ring->fences[ring->slot] = NULL;
+    wait_for_slot(ring, ring->slot);
+}
+
+static void *open_slot(th_ring *ring)
+{
+    const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
+    if (ring->mapping) {
+        protect(ring, ring->slot, true);
+        return ring->written = ring->mapping + offset_of(ring);
+    }
+    glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
+    return ring->written =
+               glMapBufferRange(GL_COPY_WRITE_BUFFER, (GLintptr)offset_of(ring), (GLsizeiptr)ring->slot_bytes, flags);
 }
 
 void *th_ring_begin(th_ring *ring)
 {
-    assert(ring && !ring->writing);
-    const GLbitfield flags = GL_MAP_WRITE_BIT | GL_MAP_UNSYNCHRONIZED_BIT | GL_MAP_INVALIDATE_RANGE_BIT;
+    assert(ring && !ring->written);
     th_ring_reuse(ring);
-    if (ring->mapping) {
-        protect(ring, ring->slot, true);
-        ring->writing = true;
-        return ring->mapping + offset_of(ring);
+    return open_slot(ring);
+}
+
+void *th_ring_reserve(th_ring *ring, size_t bytes)
+{
+    assert(ring && ring->written);
+    if (bytes <= ring->slot_bytes)
+        return ring->written;
+    th_ring larger = *ring;
+    larger.mapping = NULL;
+    th_ring_end(ring);
+    if (bytes > MOST_BYTES / 5 * 4)
+        return NULL;
+    larger.slot_bytes = in_pages(bytes + bytes / 4);
+    if (!make_buffer(&larger)) {
+        delete_buffer(&larger);
+        return NULL;
     }
-    glBindBuffer(GL_COPY_WRITE_BUFFER, ring->buffer);
-    void *slot = glMapBufferRange(GL_COPY_WRITE_BUFFER, (GLintptr)offset_of(ring), (GLsizeiptr)ring->slot_bytes, flags);
-    ring->writing = slot != NULL;
-    return slot;
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        wait_for_slot(ring, slot);
+    delete_buffer(ring);
+    ring->buffer = larger.buffer;
+    ring->mapping = larger.mapping;
+    ring->slot_bytes = larger.slot_bytes;
+    return open_slot(ring);
 }
 
 bool th_ring_end(th_ring *ring)
 {
-    assert(ring && ring->writing);
-    ring->writing = false;
+    assert(ring && ring->written);
+    ring->written = NULL;
     if (ring->mapping) {
         protect(ring, ring->slot, false);
         return true;
@@ -153,7 +202,7 @@ bool th_ring_end(th_ring *ring)
 
 void th_ring_fence(th_ring *ring)
 {
-    assert(ring && !ring->writing);
+    assert(ring && !ring->written);
     assert(!ring->fences[ring->slot]);
     ring->fences[ring->slot] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
 }
@@ -169,6 +218,12 @@ th_ring_upload th_ring_get_upload(const th_ring *ring)
 const char *th_ring_upload_name(th_ring_upload upload)
 {
     return upload == TH_RING_UNSYNCHRONIZED ? "unsynchronized" : "persistent";
+}
+
+size_t th_ring_bytes(const th_ring *ring)
+{
+    assert(ring);
+    return SLOTS * ring->slot_bytes;
 }
 
 bool th_ring_write_combined(const th_ring *ring)

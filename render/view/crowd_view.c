@@ -49,74 +49,95 @@ void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera)
     th_camera_fit_depth(camera, all.centre, GROUND * all.radius);
 }
 
-/* Arguments of the jobs below. */
-typedef struct cull_args {
+/* ---- the stages of a frame ----
+ *
+ * Each stage is a job: over blocks of all characters, or over ranges of the list of those to pose. Between the jobs the
+ * caller only adds up counts of blocks and of groups. So no time of the caller alone grows with the crowd. */
+
+enum { BLOCKS = 2, LISTED = 512 }; /* in a chunk */
+
+typedef struct stage {
     th_crowd_view *crowd_view;
     double time_s;
-    th_cull_view view;
+    th_cull_view seen;
     th_cull_light sun;
-    uint32_t lists; /* without shadows there is no list of casters */
-} cull_args;
+    bool has_shadows;
+    th_gpu_instance *gpu_instances; /* in the slot, in the order of the list */
+} stage;
 
-/* Places the characters of some blocks, and classifies them for both lists. */
-static int cull_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+static stage stage_of(th_crowd_view *crowd_view, double time_s, const th_camera *camera, float aspect, float height)
 {
-    assert(begin < end);
-    const cull_args *l = ctx;
-    th_crowd_view *crowd_view = l->crowd_view;
-    const uint32_t count = crowd_view->scene->instance_count, first = begin * TH_CULL_BLOCK,
-                   behind = end * TH_CULL_BLOCK;
-    const uint32_t last = behind < count ? behind : count;
+    const th_view *view = &crowd_view->view;
+    stage s = {.crowd_view = crowd_view,
+               .time_s = time_s,
+               .seen = {.lod_px = {180, 80, 32}, .pixels = th_camera_pixels(camera, height)},
+               .sun.ground = view->ground_height};
+    th_camera_frustum(camera, aspect, &s.seen.frustum);
+    th_camera_eye(camera, s.seen.eye);
+    memcpy(s.sun.to_light, view->to_sun, sizeof s.sun.to_light);
+    s.has_shadows = th_crowd_renderer_shadow_frustum(crowd_view->renderer, view, &s.sun.map);
+    return s;
+}
+
+static int classify_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
+{
+    const stage *s = ctx;
+    const th_crowd_view *crowd_view = s->crowd_view;
+    th_cull *cull = crowd_view->cull;
+    const uint32_t first = th_cull_block_begin(cull, begin), last = th_cull_block_begin(cull, end);
     (void)worker;
-    if (!crowd_view->is_static) {
-        th_layout_place(&crowd_view->layout, first, last, l->time_s, crowd_view->transforms + first);
-        th_cull_move(crowd_view->cull, first, last, crowd_view->transforms + first);
-    }
-    th_cull_classify(crowd_view->cull, TH_LIST_VISIBLE, &l->view, begin, end);
-    if (l->lists > TH_LIST_CASTERS)
-        th_cull_classify_casters(crowd_view->cull, TH_LIST_CASTERS, TH_LIST_VISIBLE, &l->view, &l->sun, begin, end);
+    if (crowd_view->walks)
+        th_layout_walk_to(&crowd_view->layout, crowd_view->walks + first, last - first, s->time_s,
+                          th_cull_z(cull) + first);
+    th_cull_classify(cull, &s->seen, s->has_shadows ? &s->sun : NULL, begin, end);
     return 0;
 }
 
 static int scatter_blocks(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
-    const cull_args *l = ctx;
+    const stage *s = ctx;
     (void)worker;
-    for (uint32_t list = 0; list < l->lists; list++)
-        th_cull_scatter(l->crowd_view->cull, list, begin, end);
+    th_cull_scatter(s->crowd_view->cull, begin, end);
     return 0;
 }
 
-/* Places all characters and lists those to pose. Returns the number of lists. */
-static uint32_t cull_characters(th_crowd_view *crowd_view, double time_s, const th_camera *camera, float aspect,
-                                float height)
+static int activate_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
-    const th_view *view = &crowd_view->view;
-    cull_args l = {
-        .crowd_view = crowd_view, .time_s = time_s, .view.lod_px = {180, 80, 32}, .sun.ground = view->ground_height};
-    const uint32_t blocks = th_cull_block_count(crowd_view->cull);
-    th_camera_frustum(camera, aspect, &l.view.frustum);
-    th_camera_eye(camera, l.view.eye);
-    l.view.pixels = th_camera_pixels(camera, height);
-    memcpy(l.sun.to_light, view->to_sun, sizeof l.sun.to_light);
-    l.lists =
-        th_crowd_renderer_shadow_frustum(crowd_view->renderer, view, &l.sun.map) ? TH_LIST_COUNT : TH_LIST_CASTERS;
-    th_jobs_for(crowd_view->jobs, blocks, 4, cull_blocks, &l);
-    crowd_view->is_static = th_layout_is_still(&crowd_view->layout);
-    for (uint32_t list = 0; list < l.lists; list++)
-        th_cull_sum(crowd_view->cull, list);
-    th_jobs_for(crowd_view->jobs, blocks, 4, scatter_blocks, &l);
-    crowd_view->stats.posed = 0;
-    for (uint32_t list = 0; list < l.lists; list++) {
-        const uint32_t count = th_cull_visible_count(crowd_view->cull, list);
-        assert(crowd_view->stats.posed + count <= crowd_view->scene->instance_count); /* a character is in one list */
-        memcpy(crowd_view->posed + crowd_view->stats.posed, th_cull_list(crowd_view->cull, list),
-               count * sizeof *crowd_view->posed);
-        crowd_view->stats.posed += count;
+    const stage *s = ctx;
+    (void)worker;
+    th_crowd_set_active_range(s->crowd_view->crowd, begin, th_cull_list(s->crowd_view->cull) + begin, end - begin);
+    return 0;
+}
+
+/* Counts who is listed, and tells the crowd. */
+static void count_listed(th_crowd_view *crowd_view)
+{
+    const th_cull_group *group = th_cull_groups(crowd_view->cull);
+    uint32_t counts[TH_CROWD_VIEW_MAX_MODELS] = {0};
+    th_crowd_view_stats *stats = &crowd_view->stats;
+    memset(stats->visible_by_lod, 0, sizeof stats->visible_by_lod);
+    memset(stats->posed_by_lod, 0, sizeof stats->posed_by_lod);
+    for (uint32_t g = 0; g < crowd_view->group_count; g++, group++) {
+        counts[group->mesh] += group->count;
+        stats->posed_by_lod[group->lod] += group->count;
+        stats->visible_by_lod[group->lod] += group->shadow_only ? 0 : group->count;
     }
-    crowd_view->stats.visible = th_cull_visible_count(crowd_view->cull, TH_LIST_VISIBLE);
-    th_crowd_set_active(crowd_view->crowd, crowd_view->posed, crowd_view->stats.posed);
-    return l.lists;
+    stats->posed = th_cull_listed_count(crowd_view->cull);
+    stats->visible = th_cull_visible_count(crowd_view->cull);
+    th_crowd_set_active_counts(crowd_view->crowd, counts);
+}
+
+/* Lists the characters to pose. The list is in the order of palettes: by model, then visible ones first, then by
+ * level. */
+static void list_characters(stage *s)
+{
+    th_crowd_view *crowd_view = s->crowd_view;
+    const uint32_t blocks = th_cull_block_count(crowd_view->cull);
+    th_jobs_for(crowd_view->jobs, blocks, BLOCKS, classify_blocks, s);
+    th_cull_sum(crowd_view->cull);
+    count_listed(crowd_view);
+    th_jobs_for(crowd_view->jobs, blocks, BLOCKS, scatter_blocks, s);
+    th_jobs_for(crowd_view->jobs, crowd_view->stats.posed, LISTED, activate_listed, s);
 }
 
 /* ---- a frame ---- */
@@ -129,74 +150,72 @@ const char *th_look_name(th_look look)
     return names[look];
 }
 
-/* The worker that posed a character is known only after posing. */
-static th_tint tint_of(const th_crowd_view *crowd_view, uint32_t instance, uint32_t lod)
+static void tint(const th_crowd_view *crowd_view, uint32_t instance, uint32_t lod, th_gpu_instance *out)
 {
+    th_tint tint;
     switch (crowd_view->desc.look) {
     case TH_LOOK_LOD:
-        return th_tint_lod(lod);
+        tint = th_tint_lod(lod);
+        break;
     case TH_LOOK_WORKERS:
-        return th_tint_worker(th_frame_worker(crowd_view->frame, instance));
+        tint = th_tint_worker(th_frame_worker(crowd_view->frame, instance));
+        break;
     default:
-        return th_tint_instance(instance);
+        return;
     }
+    memcpy(out->tint, tint.rgba, sizeof out->tint);
 }
 
-static void write_instances(const th_crowd_view *crowd_view, uint32_t first, uint32_t count, uint32_t lod,
-                            th_gpu_instance *out)
+/* The worker that posed a character is known only after posing. */
+static int write_listed(uint32_t begin, uint32_t end, uint32_t worker, void *ctx)
 {
-    for (uint32_t k = first; k < first + count; k++) {
-        const th_instance_transform *at = &crowd_view->transforms[crowd_view->posed[k]];
-        th_gpu_instance gpu_instance = {.position = {at->position[0], at->position[1], at->position[2]},
-                                        .scale = at->scale,
-                                        .heading = {cosf(at->heading_rad), sinf(at->heading_rad)}};
-        memcpy(gpu_instance.tint, tint_of(crowd_view, crowd_view->posed[k], lod).rgba, sizeof gpu_instance.tint);
-        out[k] = gpu_instance; /* one whole store: the slot may be write-combined */
+    const stage *s = ctx;
+    const th_crowd_view *crowd_view = s->crowd_view;
+    const uint32_t *list = th_cull_list(crowd_view->cull);
+    const float *z = th_cull_z(crowd_view->cull);
+    const th_cull_group *group = th_cull_groups(crowd_view->cull);
+    (void)worker;
+    for (uint32_t k = begin; k < end; k++) {
+        while (k - group->first >= group->count)
+            group++;
+        th_gpu_instance gpu_instance = crowd_view->gpu_instances[list[k]];
+        gpu_instance.position[2] = z[list[k]];
+        tint(crowd_view, list[k], group->lod, &gpu_instance);
+        s->gpu_instances[k] = gpu_instance; /* one whole store: the slot may be write-combined */
     }
+    return 0;
 }
 
-/* Prepares the draws of one model in one list, by level of detail. Its palettes begin at *offset. */
-static th_draw *prepare_model(th_crowd_view *crowd_view, uint32_t list, uint32_t model, size_t *offset, char *slot,
-                              th_draw *draw)
+/* Prepares a draw for each group. */
+static void prepare_draws(th_crowd_view *crowd_view)
 {
-    const th_cull_group *group = th_cull_groups(crowd_view->cull, list) + model * TH_RENDER_MESH_LODS;
-    const size_t stride = th_crowd_palettes(crowd_view->crowd, model).stride;
-    for (uint32_t lod = 0; lod < TH_RENDER_MESH_LODS; lod++, group++) {
-        const uint32_t first = (list == TH_LIST_VISIBLE ? 0 : crowd_view->stats.visible) + group->first;
-        assert(first + group->count <= crowd_view->stats.posed);
-        assert(group->mesh == model && group->lod == lod);
-        *draw++ = (th_draw){
-            .mesh = model,
-            .lod = lod,
+    const th_cull_group *groups = th_cull_groups(crowd_view->cull);
+    const size_t instances = th_crowd_palette_bytes(crowd_view->crowd);
+    for (uint32_t g = 0; g < crowd_view->group_count; g++) {
+        const th_cull_group *group = &groups[g];
+        const th_palette_range palettes = th_crowd_palettes(crowd_view->crowd, group->mesh);
+        const uint32_t before = group->first - groups[g - g % (2 * TH_RENDER_MESH_LODS)].first; /* of its model */
+        assert(group->count == 0 || before + group->count <= palettes.count);
+        crowd_view->draws[g] = (th_draw){
+            .mesh = group->mesh,
+            .lod = group->lod,
             .count = group->count,
-            .palette_offset = *offset,
-            .palette_stride = stride,
-            .instance_offset = crowd_view->instances_offset + first * sizeof(th_gpu_instance),
-            .shadow_only = list == TH_LIST_CASTERS,
+            .palette_offset = palettes.offset + before * palettes.stride,
+            .palette_stride = palettes.stride,
+            .instance_offset = instances + group->first * sizeof(th_gpu_instance),
+            .shadow_only = group->shadow_only,
         };
-        *offset += group->count * stride;
-        crowd_view->stats.posed_by_lod[lod] += group->count;
-        crowd_view->stats.visible_by_lod[lod] += list == TH_LIST_VISIBLE ? group->count : 0;
-        write_instances(crowd_view, first, group->count, lod,
-                        (th_gpu_instance *)(void *)(slot + crowd_view->instances_offset));
     }
-    return draw;
 }
 
-/* Prepares a draw for each model, list and level of detail. A model's palettes lie in the order in which its instances
- * were posed: visible ones first, then by level. */
-static void prepare_draws(th_crowd_view *crowd_view, uint32_t lists, char *slot)
+/* Poses the listed characters, and writes where they stand behind their palettes. */
+static void pose_characters(stage *s, char *slot)
 {
-    th_draw *draw = crowd_view->draws;
-    memset(crowd_view->stats.visible_by_lod, 0, sizeof crowd_view->stats.visible_by_lod);
-    memset(crowd_view->stats.posed_by_lod, 0, sizeof crowd_view->stats.posed_by_lod);
-    for (uint32_t r = 0; r < crowd_view->desc.model_count; r++) {
-        size_t offset = th_crowd_palettes(crowd_view->crowd, r).offset;
-        for (uint32_t list = 0; list < lists; list++)
-            draw = prepare_model(crowd_view, list, r, &offset, slot, draw);
-    }
-    assert(draw - crowd_view->draws <= (ptrdiff_t)lists * crowd_view->desc.model_count * TH_RENDER_MESH_LODS);
-    crowd_view->draw_count = (uint32_t)(draw - crowd_view->draws);
+    th_crowd_view *crowd_view = s->crowd_view;
+    s->gpu_instances = (th_gpu_instance *)(void *)(slot + th_crowd_palette_bytes(crowd_view->crowd));
+    th_frame_animate(crowd_view->frame, s->time_s, slot);
+    th_jobs_for(crowd_view->jobs, crowd_view->stats.posed, LISTED, write_listed, s);
+    prepare_draws(crowd_view);
 }
 
 static th_view view_of(const th_crowd_view *crowd_view, const th_camera *camera, float aspect)
@@ -244,12 +263,14 @@ bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camer
     const uint64_t waited = th_tracer_next(crowd_view->tracer, "cull");
     th_jobs_frame_begin(crowd_view->jobs);
     crowd_view->view = view_of(crowd_view, camera, aspect);
-    const uint32_t lists = cull_characters(crowd_view, time_s, camera, aspect, (float)height);
+    stage s = stage_of(crowd_view, time_s, camera, aspect, (float)height);
+    list_characters(&s);
+    if (slot)
+        slot = th_ring_reserve(crowd_view->ring, th_crowd_palette_bytes(crowd_view->crowd) +
+                                                     crowd_view->stats.posed * sizeof(th_gpu_instance));
     const uint64_t culled = th_tracer_next(crowd_view->tracer, "pose");
-    if (slot) {
-        th_frame_animate(crowd_view->frame, time_s, slot);
-        prepare_draws(crowd_view, lists, slot);
-    }
+    if (slot)
+        pose_characters(&s, slot);
     th_jobs_frame_end(crowd_view->jobs);
     const bool kept = slot && th_ring_end(crowd_view->ring);
     crowd_view->stats.wait_ns = waited - begin;
@@ -264,7 +285,7 @@ static void draw(th_crowd_view *crowd_view, const th_target *target)
 {
     const uint64_t begin = th_tracer_begin(crowd_view->tracer, "draw");
     th_crowd_renderer_draw(crowd_view->renderer, target, &crowd_view->view, crowd_view->ring, crowd_view->draws,
-                           crowd_view->draw_count);
+                           crowd_view->group_count);
     th_ring_fence(crowd_view->ring);
     crowd_view->stats.draw_ns = th_tracer_end(crowd_view->tracer) - begin;
 }

@@ -1,9 +1,11 @@
 #include "crowd_view_parts.h"
+#include "tint.h"
 
 #include <throng/anim/bounds.h>
 #include <throng/core/build_checks.h>
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,15 +159,6 @@ static void make_layout(th_crowd_view *crowd_view)
     crowd_view->layout = th_layout_make(&desc);
 }
 
-static th_result make_transforms(th_crowd_view *crowd_view, th_error *err)
-{
-    const uint32_t count = crowd_view->scene->instance_count;
-    if (!crowd_view->transforms)
-        crowd_view->transforms = calloc((size_t)count + 1, sizeof *crowd_view->transforms);
-    return crowd_view->transforms ? TH_OK
-                                  : th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", count);
-}
-
 static th_result make_cull(th_crowd_view *crowd_view, th_error *err)
 {
     if (crowd_view->cull)
@@ -185,8 +178,7 @@ static th_result make_cull(th_crowd_view *crowd_view, th_error *err)
                                    .instance_kinds = of_instance,
                                    .instance_count = count,
                                    .mesh_count = crowd_view->desc.model_count,
-                                   .lod_count = TH_RENDER_MESH_LODS,
-                                   .view_count = TH_LIST_COUNT};
+                                   .lod_count = TH_RENDER_MESH_LODS};
         result = th_cull_create(&desc, &crowd_view->cull, err);
     }
     free(kind);
@@ -194,15 +186,42 @@ static th_result make_cull(th_crowd_view *crowd_view, th_error *err)
     return result;
 }
 
+static th_gpu_instance gpu_instance_of(const th_instance_transform *at, uint32_t instance)
+{
+    th_gpu_instance out = {.position = {at->position[0], at->position[1], at->position[2]},
+                           .scale = at->scale,
+                           .heading = {cosf(at->heading_rad), sinf(at->heading_rad)}};
+    memcpy(out.tint, th_tint_instance(instance).rgba, sizeof out.tint);
+    return out;
+}
+
+/* Computes once what a frame needs of each character's transform. */
+static th_result make_places(th_crowd_view *crowd_view, th_error *err)
+{
+    const uint32_t count = crowd_view->scene->instance_count;
+    const bool is_still = th_layout_is_still(&crowd_view->layout);
+    if (crowd_view->gpu_instances)
+        return TH_OK;
+    crowd_view->gpu_instances = calloc((size_t)count + 1, sizeof *crowd_view->gpu_instances);
+    crowd_view->walks = is_still ? NULL : calloc((size_t)count + 1, sizeof *crowd_view->walks);
+    if (!crowd_view->gpu_instances || (!crowd_view->walks && !is_still))
+        return th_fail(err, TH_ERR_MEMORY, "no memory for the transforms of %u characters", count);
+    for (uint32_t i = 0; i < count; i++) {
+        th_instance_transform at;
+        th_layout_place(&crowd_view->layout, i, i + 1, 0, &at);
+        th_cull_move(crowd_view->cull, i, i + 1, &at);
+        crowd_view->gpu_instances[i] = gpu_instance_of(&at, i);
+        if (!is_still)
+            crowd_view->walks[i] = th_layout_walk(&crowd_view->layout, i);
+    }
+    return TH_OK;
+}
+
 static th_result make_crowd(th_crowd_view *crowd_view, th_error *err)
 {
     if (crowd_view->crowd)
         return TH_OK;
-    th_result result =
-        th_scene_crowd(crowd_view->scene, crowd_view->desc.isa, crowd_view->desc.palette, &crowd_view->crowd, err);
-    if (result == TH_OK)
-        crowd_view->instances_offset = th_crowd_palette_bytes(crowd_view->crowd);
-    return result;
+    return th_scene_crowd(crowd_view->scene, crowd_view->desc.isa, crowd_view->desc.palette, &crowd_view->crowd, err);
 }
 
 /* ---- between two frames ---- */
@@ -224,12 +243,10 @@ static th_result make_frame(th_crowd_view *crowd_view, th_error *err)
                            &crowd_view->frame, err);
 }
 
+/* Frames make it as large as the characters that they see need. */
 static th_result make_ring(th_crowd_view *crowd_view, th_gl *gl, th_error *err)
 {
-    const size_t gpu_instances = crowd_view->scene->instance_count * sizeof(th_gpu_instance);
-    const th_ring_desc desc = {.bytes = crowd_view->instances_offset + gpu_instances,
-                               .upload = crowd_view->desc.upload,
-                               .guard = TH_BUILD_CHECKS};
+    const th_ring_desc desc = {.upload = crowd_view->desc.upload, .guard = TH_BUILD_CHECKS};
     th_result result = crowd_view->ring ? TH_OK : th_ring_create(gl, &desc, &crowd_view->ring, err);
     if (result == TH_OK)
         th_crowd_set_writes(crowd_view->crowd,
@@ -254,13 +271,9 @@ static th_result make_renderer(th_crowd_view *crowd_view, th_gl *gl, th_error *e
 
 static th_result make_draws(th_crowd_view *crowd_view, th_error *err)
 {
-    const uint32_t count = crowd_view->scene->instance_count;
-    crowd_view->posed = calloc((size_t)count + 1, sizeof *crowd_view->posed);
-    crowd_view->draws = calloc((size_t)TH_LIST_COUNT * crowd_view->desc.model_count * TH_RENDER_MESH_LODS + 1,
-                               sizeof *crowd_view->draws);
-    return crowd_view->posed && crowd_view->draws
-               ? TH_OK
-               : th_fail(err, TH_ERR_MEMORY, "no memory for a list of %u characters", count);
+    crowd_view->group_count = 2 * crowd_view->desc.model_count * TH_RENDER_MESH_LODS;
+    crowd_view->draws = calloc(crowd_view->group_count, sizeof *crowd_view->draws);
+    return crowd_view->draws ? TH_OK : th_fail(err, TH_ERR_MEMORY, "no memory for %u draws", crowd_view->group_count);
 }
 
 /* ---- all ---- */
@@ -276,7 +289,7 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
                                  a->compile.keys == b->compile.keys && a->compile.bound_m == b->compile.bound_m;
     const bool scene = compiled_models && a->count == b->count && a->seed == b->seed &&
                        memcmp(a->clips, b->clips, sizeof a->clips) == 0;
-    const bool transforms = scene && a->layout == b->layout; /* static ones are computed once */
+    const bool places = scene && a->layout == b->layout;
     const bool crowd = scene && a->isa == b->isa && a->palette == b->palette;
     const bool jobs = a->jobs.threads == b->jobs.threads && a->jobs.scheduler == b->jobs.scheduler &&
                       a->jobs.placement == b->jobs.placement;
@@ -287,13 +300,13 @@ static void share(th_crowd_view *crowd_view, const th_crowd_view *base)
     crowd_view->compiled_models = compiled_models ? base->compiled_models : NULL;
     crowd_view->scene = scene ? base->scene : NULL;
     crowd_view->motions = scene ? base->motions : NULL;
-    crowd_view->transforms = transforms ? base->transforms : NULL;
-    crowd_view->cull = transforms ? base->cull : NULL;
+    crowd_view->walks = places ? base->walks : NULL;
+    crowd_view->gpu_instances = places ? base->gpu_instances : NULL;
+    crowd_view->cull = places ? base->cull : NULL;
     crowd_view->crowd = crowd ? base->crowd : NULL;
-    crowd_view->instances_offset = base->instances_offset;
     crowd_view->jobs = jobs ? base->jobs : NULL;
     crowd_view->frame = crowd && jobs ? base->frame : NULL;
-    crowd_view->ring = crowd && a->upload == b->upload ? base->ring : NULL;
+    crowd_view->ring = a->upload == b->upload ? base->ring : NULL;
     crowd_view->renderer = a->palette == b->palette && a->fetch == b->fetch && a->shadow_pixels == b->shadow_pixels
                                ? base->renderer
                                : NULL;
@@ -321,9 +334,11 @@ th_result th_crowd_view_prepare(const th_crowd_view_desc *desc, const th_crowd_v
     if (result == TH_OK)
         result = make_scene(crowd_view, err);
     if (result == TH_OK)
-        result = make_transforms(crowd_view, err);
-    if (result == TH_OK)
         result = make_cull(crowd_view, err);
+    if (result == TH_OK)
+        make_layout(crowd_view);
+    if (result == TH_OK)
+        result = make_places(crowd_view, err);
     if (result == TH_OK)
         result = make_crowd(crowd_view, err);
     if (result == TH_OK)
@@ -337,7 +352,6 @@ th_result th_crowd_view_complete(th_crowd_view *crowd_view, th_gl *gl, th_error 
 {
     assert(crowd_view && gl);
     assert(crowd_view->scene && crowd_view->crowd && !crowd_view->draws); /* prepared, and not yet complete */
-    make_layout(crowd_view);
     th_result result = make_threads(crowd_view, err);
     if (result == TH_OK)
         result = make_frame(crowd_view, err);
@@ -399,9 +413,9 @@ void th_crowd_view_release(th_crowd_view *crowd_view, const th_crowd_view *succe
     th_cull_destroy(own(crowd_view->cull, successor->cull));
     th_scene_destroy(own(crowd_view->scene, successor->scene));
     free(own(crowd_view->motions, successor->motions));
-    free(own(crowd_view->transforms, successor->transforms));
+    free(own(crowd_view->walks, successor->walks));
+    free(own(crowd_view->gpu_instances, successor->gpu_instances));
     release_models(crowd_view, successor);
-    free(crowd_view->posed);
     free(crowd_view->draws);
     free(crowd_view);
 }

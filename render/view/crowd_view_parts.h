@@ -7,9 +7,6 @@
 #include <throng/render/cull.h>
 #include <throng/runtime/frame.h>
 
-/* Lists of characters: those that the camera sees, and those out of sight with a visible shadow. */
-enum { TH_LIST_VISIBLE, TH_LIST_CASTERS, TH_LIST_COUNT };
-
 struct th_crowd_view {
     th_crowd_view_desc desc;
     th_crowd_view_stats stats;
@@ -24,18 +21,16 @@ struct th_crowd_view {
     th_scene *scene;
     th_instance_motion *motions; /* [instance] */
     th_layout layout;
-    th_instance_transform *transforms; /* [instance], of this frame */
-    bool is_static;                    /* the transforms are final, because no character walks */
+    th_walk *walks;                 /* [instance]; NULL if nobody moves */
+    th_gpu_instance *gpu_instances; /* [instance] where characters stand; Z is that of time 0 */
     th_cull *cull;
+    uint32_t group_count; /* of the cull */
 
     th_crowd *crowd;
-    size_t instances_offset; /* in a slot, after all palettes */
     th_jobs *jobs;
     th_frame *frame;
-    uint32_t *posed; /* instances: the visible ones, then the casters */
-    th_draw *draws;  /* at most one per list, model and level */
-    uint32_t draw_count;
-    th_view view; /* of the last frame */
+    th_draw *draws; /* [group_count] */
+    th_view view;   /* of the last frame */
 
     th_ring *ring;
     th_crowd_renderer *renderer;

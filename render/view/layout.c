@@ -34,6 +34,12 @@ static double random_signed(const th_layout *layout, uint32_t instance, int what
     return 2 * th_random_unit(own, (uint64_t)what) - 1;
 }
 
+static float scale_of(const th_layout *layout, uint32_t instance)
+{
+    const double own = (double)layout->desc.locomotions[layout->desc.motions[instance].locomotion].scale;
+    return (float)(own * (1 + (double)layout->desc.scale_spread * random_signed(layout, instance, RANDOM_SCALE)));
+}
+
 /* ---- creation ---- */
 
 static float default_spacing(const th_layout_desc *desc)
@@ -127,40 +133,72 @@ static bool walks(const th_locomotion *locomotion, const th_instance_motion *mot
     return locomotion->speed != 0 && motion->speed != 0;
 }
 
-/* Distance since time 0, in scene units. With root motion in the clip, only whole loops count. */
-static double walked(const th_locomotion *locomotion, const th_instance_motion *motion, double scale, double time_s)
+/* Distance to the nearest whole number, in [-1/2, 1/2]. Adding and subtracting 1.5 * 2^52 rounds to one, in vectors of
+ * any instruction set. */
+static double off_whole(double x)
 {
-    double now_s = motion->phase_s + motion->speed * time_s;
-    if (locomotion->loop_s > 0) {
-        const th_playback playback = th_playback_of(locomotion->loop_s, motion->phase_s, motion->speed);
-        now_s = floor(th_playback_loops(playback, time_s)) * locomotion->loop_s;
-    }
-    return (now_s - motion->phase_s) * (double)locomotion->speed * scale;
+    const double shift = 0x1.8p52;
+    return x - ((x + shift) - shift);
+}
+
+static float walked_to(const th_layout *layout, const th_walk *walk, double time_s)
+{
+    const bool whole_loops = walk->playback.speed != 0;
+    const double since = whole_loops ? floor(th_playback_loops(walk->playback, time_s)) : time_s;
+    return (float)((double)layout->length * off_whole(walk->start + walk->rate * since));
 }
 
 /* Instances go to the lanes in turn, centred along Z if there are too few to fill the lanes. Lanes on the -X side walk
- * along +Z. */
+ * along +Z. `along` is the distance from the beginning of the lane, in the direction in which it is walked. */
+th_walk th_layout_walk(const th_layout *layout, uint32_t i)
+{
+    assert(layout && i < layout->desc.count);
+    if (layout->desc.kind != TH_LAYOUT_STREET)
+        return (th_walk){0};
+    const th_instance_motion *motion = &layout->desc.motions[i];
+    const th_locomotion *locomotion = &layout->desc.locomotions[motion->locomotion];
+    const double way = i % layout->lanes < layout->lanes / 2 ? 1 : -1, length = (double)layout->length,
+                 step = STRIDES * (double)layout->desc.spacing;
+    double along = (i / layout->lanes + 0.5 + 0.25 * random_signed(layout, i, RANDOM_PLACE)) * step;
+    along += (length - rows(layout) * step) / 2;
+    th_walk walk = {0};
+    if (walks(locomotion, motion)) {
+        const double speed = (double)locomotion->speed * (double)scale_of(layout, i); /* per second of the clip */
+        walk.rate = way * speed * motion->speed / length;
+        if (locomotion->loop_s > 0) {
+            walk.playback = th_playback_of(locomotion->loop_s, motion->phase_s, motion->speed);
+            walk.rate = way * speed * locomotion->loop_s / length;
+            along -= speed * motion->phase_s;
+        }
+    }
+    walk.start = way * (along / length - 0.5);
+    return walk;
+}
+
+void th_layout_walk_to(const th_layout *layout, const th_walk *walks, uint32_t count, double time_s, float *out_z)
+{
+    assert(layout && (count == 0 || (walks && out_z)));
+    for (uint32_t i = 0; i < count; i++)
+        out_z[i] = walked_to(layout, &walks[i], time_s);
+}
+
 static void place_in_street(const th_layout *layout, uint32_t i, double time_s, th_instance_transform *out)
 {
     const th_instance_motion *motion = &layout->desc.motions[i];
-    const th_locomotion *locomotion = &layout->desc.locomotions[motion->locomotion];
     const double spacing = (double)layout->desc.spacing, half = layout->lanes / 2;
     const uint32_t lane = i % layout->lanes;
-    const double side = lane < layout->lanes / 2 ? -1 : 1, way = -side;
+    const double side = lane < layout->lanes / 2 ? -1 : 1;
     double out_of_middle = fabs(lane + 0.5 - half); /* in lanes */
-    double along = (i / layout->lanes + 0.5 + 0.25 * random_signed(layout, i, RANDOM_PLACE)) * STRIDES * spacing;
-    along += ((double)layout->length - rows(layout) * STRIDES * spacing) / 2;
-    double desired_rad = way > 0 ? 0 : PI;
-    if (walks(locomotion, motion)) {
+    double desired_rad = side < 0 ? 0 : PI;
+    if (walks(&layout->desc.locomotions[motion->locomotion], motion)) {
         out_of_middle += SWAY * random_signed(layout, i, RANDOM_LANE);
-        along += walked(locomotion, motion, (double)out->scale, time_s);
     } else { /* the same position mirrored at the kerb */
         out_of_middle = 2 * half - out_of_middle + 0.5;
         desired_rad = -side * PI / 2;
     }
-    along -= floor(along / (double)layout->length) * (double)layout->length;
+    const th_walk walk = th_layout_walk(layout, i);
     out->position[0] = (float)(side * out_of_middle * spacing);
-    out->position[2] = (float)(way * (along - (double)layout->length / 2));
+    out->position[2] = walked_to(layout, &walk, time_s);
     out->heading_rad = (float)desired_rad;
 }
 
@@ -174,8 +212,7 @@ void th_layout_place(const th_layout *layout, uint32_t begin, uint32_t end, doub
     for (uint32_t i = begin; i < end; i++, out++) {
         assert(layout->desc.motions[i].locomotion < layout->desc.locomotion_count);
         const th_locomotion *locomotion = &layout->desc.locomotions[layout->desc.motions[i].locomotion];
-        double spread = (double)layout->desc.scale_spread * random_signed(layout, i, RANDOM_SCALE);
-        out->scale = (float)((double)locomotion->scale * (1 + spread));
+        out->scale = scale_of(layout, i);
         out->position[1] = -locomotion->lowest_y * out->scale;
         switch (layout->desc.kind) {
         case TH_LAYOUT_RING:

@@ -12,9 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FEW, MANY, CROWDS };
-enum { MANY_PER_FEW = 100, STAGES = 4 };
+enum { CULL, WAIT, POSE, DRAW, STAGES };
 enum { CHECKED = 8 }; /* every so many repetitions the pictures are checked */
+
+/* Characters of each crowd per character that is visible. */
+enum { ALL_VISIBLE, TENTH_VISIBLE, HUNDREDTH_VISIBLE };
+static const uint32_t per_visible[TH_BENCH_FRAMES_CROWDS] = {1, 10, 100};
 
 /* A view from above, with no character against the sky: then the area that is drawn is bounded, even if the crowd fills
  * the picture. */
@@ -23,58 +26,68 @@ enum { CHECKED = 8 }; /* every so many repetitions the pictures are checked */
 
 typedef struct subject subject;
 
-/* The kind of an entry. */
+/* What an entry measures. */
 typedef struct kind {
     void (*begin)(subject *s, uint64_t frame); /* puts a frame in flight before any is timed */
     void (*run)(subject *s, uint64_t frame);
-    bool of_many, is_drawn;
+    bool is_drawn;
 } kind;
+
+typedef struct frame_entry {
+    const kind *kind;
+    int crowd;
+} frame_entry;
 
 /* An entry being measured. */
 struct subject {
     const kind *kind;
+    int crowd;
     th_bench_frames *shared;
     th_crowd_view *crowd_view;
     th_camera camera;
     th_row *row;
-    uint64_t stage_ns[STAGES]; /* cull, wait, pose, draw; since the repetition began */
+    uint64_t stage_ns[STAGES]; /* since the repetition began */
     uint32_t frames, repetitions;
     th_samples stages[STAGES]; /* ns per frame, one sample a repetition */
+    th_samples serial;         /* share of the CPU time before the draw calls that is spent outside of jobs */
 };
 
 /* ---- shared state ---- */
 
 void th_bench_frames_init(th_bench_frames *e, const th_crowd_view_desc *crowd, const th_target_desc *picture)
 {
-    *e = (th_bench_frames){.crowds = {*crowd, *crowd}, .size = *picture};
-    for (int c = 0; c < CROWDS; c++) {
+    *e = (th_bench_frames){.size = *picture};
+    for (int c = 0; c < TH_BENCH_FRAMES_CROWDS; c++) {
+        e->crowds[c] = *crowd;
         e->crowds[c].yaw_deg = YAW_DEG;
         e->crowds[c].pitch_deg = PITCH_DEG;
         e->crowds[c].zoom = 1;
+        e->crowds[c].count *= per_visible[c];
     }
-    e->crowds[MANY].count *= MANY_PER_FEW;
 }
 
 void th_bench_frames_fini(th_bench_frames *e)
 {
-    for (int c = 0; c < CROWDS; c++)
+    for (int c = 0; c < TH_BENCH_FRAMES_CROWDS; c++)
         th_crowd_view_destroy(e->crowd_views[c]);
     th_picture_close(&e->picture);
 }
 
-static th_result find_crowd_view(th_bench_frames *e, bool many, th_crowd_view **out, th_error *err)
+static th_result find_crowd_view(th_bench_frames *e, int crowd, th_crowd_view **out, th_error *err)
 {
     th_result result = e->picture.target ? TH_OK : th_picture_open(&e->picture, &e->size, err);
-    if (result == TH_OK && !e->crowd_views[many])
-        result = th_crowd_view_create(&e->crowds[many], e->picture.gl, &e->crowd_views[many], err);
-    *out = e->crowd_views[many];
+    if (result == TH_OK && !e->crowd_views[crowd])
+        result = th_crowd_view_create(&e->crowds[crowd], e->picture.gl, &e->crowd_views[crowd], err);
+    *out = e->crowd_views[crowd];
     return result;
 }
 
 static json_t *describe(void *ctx)
 {
     const th_bench_frames *e = ctx;
-    return e->crowd_views[FEW] ? th_picture_json(&e->picture, e->crowd_views[FEW], &e->crowds[FEW]) : NULL;
+    return e->crowd_views[ALL_VISIBLE]
+               ? th_picture_json(&e->picture, e->crowd_views[ALL_VISIBLE], &e->crowds[ALL_VISIBLE])
+               : NULL;
 }
 
 /* ---- frames ---- */
@@ -126,6 +139,21 @@ static void begin_repetition(void *ctx)
     s->frames = 0;
     for (int i = 0; i < STAGES; i++)
         s->stage_ns[i] = 0;
+    th_jobs_stats_reset(th_crowd_view_jobs(s->crowd_view));
+}
+
+/* The caller is in a call of the pool, busy or idle, or outside of jobs. */
+static double serial_share(const subject *s)
+{
+    th_worker_stats workers[TH_JOBS_MAX_THREADS];
+    const th_jobs *jobs = th_crowd_view_jobs(s->crowd_view);
+    double busy_ns = 0;
+    th_jobs_stats(jobs, workers);
+    for (uint32_t w = 0; w < th_jobs_threads(jobs); w++)
+        busy_ns += (double)workers[w].busy_ns;
+    const double calls_ns = (double)(workers[0].busy_ns + workers[0].idle_ns);
+    const double serial_ns = fmax((double)(s->stage_ns[CULL] + s->stage_ns[POSE]) - calls_ns, 0);
+    return serial_ns / (serial_ns + busy_ns);
 }
 
 static void end_repetition(void *ctx)
@@ -134,6 +162,8 @@ static void end_repetition(void *ctx)
     th_error err;
     for (int i = 0; i < STAGES && s->stages[i].count < s->stages[i].capacity; i++) /* a dry run has no room */
         th_samples_add(&s->stages[i], (double)s->stage_ns[i] / s->frames);
+    if (s->serial.count < s->serial.capacity)
+        th_samples_add(&s->serial, serial_share(s));
     th_gl_finish(s->shared->picture.gl);
     if (th_gl_check(s->shared->picture.gl, "while frames were drawn", &err) != TH_OK)
         snprintf(s->row->failure, sizeof s->row->failure, "%.*s", (int)sizeof s->row->failure - 1, err.text);
@@ -157,14 +187,14 @@ static void pose_all(void *ctx, uint64_t frame)
 
 static th_result validate(validation *r, const subject *s, th_error *err)
 {
-    const th_crowd_view_desc *few = &s->shared->crowds[FEW];
+    const th_crowd_view_desc *few = &s->shared->crowds[ALL_VISIBLE];
     const th_scene *scene = th_crowd_view_scene(s->crowd_view);
     th_result result = th_scene_crowd(scene, few->isa, few->palette, &r->crowd, err);
     if (result != TH_OK)
         return result;
     s->row->characters = scene->instance_count;
     s->row->bones = th_crowd_bone_count(r->crowd);
-    if (s->kind->of_many) /* `few` has the same models; the memory for this many may be missing */
+    if (s->crowd != ALL_VISIBLE) /* `few` has the same models; the memory for this many may be missing */
         return TH_OK;
     result = th_palette_create(r->crowd, &r->palette, err);
     if (result != TH_OK)
@@ -189,8 +219,8 @@ static th_result check(const subject *s, th_error *err)
 
 /* ---- creating ---- */
 
-/* Moves the camera towards the middle of `many` until as many characters are visible as possible without exceeding
- * those of `few`. */
+/* Moves the camera towards the middle of a larger crowd until as many characters are visible as possible without
+ * exceeding those of `few`. */
 static void approach(subject *s)
 {
     const th_camera far = s->camera;
@@ -201,7 +231,7 @@ static void approach(subject *s)
         s->camera = far;
         th_camera_zoom(&s->camera, middle);
         th_crowd_view_pose(s->crowd_view, time_of(TH_VALIDATE_FRAME), &s->camera, size->width, size->height);
-        if (th_crowd_view_get_stats(s->crowd_view).visible > s->shared->crowds[FEW].count)
+        if (th_crowd_view_get_stats(s->crowd_view).visible > s->shared->crowds[ALL_VISIBLE].count)
             high = middle;
         else
             low = middle;
@@ -214,15 +244,15 @@ static th_result prepare(subject *s, th_error *err)
 {
     th_bench_frames *e = s->shared;
     th_crowd_view *few;
-    th_result result = find_crowd_view(e, false, &few, err);
+    th_result result = find_crowd_view(e, ALL_VISIBLE, &few, err);
     if (result == TH_OK)
-        result = find_crowd_view(e, s->kind->of_many, &s->crowd_view, err);
+        result = find_crowd_view(e, s->crowd, &s->crowd_view, err);
     if (result != TH_OK)
         return result;
     s->camera = th_crowd_view_camera(few, th_picture_aspect(&e->picture), HUGE_VAL);
-    s->row->threads = e->crowds[FEW].jobs.threads;
+    s->row->threads = e->crowds[ALL_VISIBLE].jobs.threads;
     result = check(s, err);
-    if (s->kind->of_many)
+    if (s->crowd != ALL_VISIBLE)
         approach(s);
     begin_repetition(s);
     th_gl_finish(e->picture.gl);
@@ -237,9 +267,12 @@ static th_result create(const th_external_benchmark *benchmark, void *ctx, th_ro
     *out = s;
     for (int i = 0; room && i < STAGES; i++)
         room = th_samples_init(&s->stages[i], row->real_ns.capacity);
+    room = room && th_samples_init(&s->serial, row->real_ns.capacity);
     if (!room)
         return th_fail(err, TH_ERR_MEMORY, "no memory for %s", benchmark->name);
-    s->kind = benchmark->what;
+    const frame_entry *entry = benchmark->what;
+    s->kind = entry->kind;
+    s->crowd = entry->crowd;
     s->shared = e;
     s->row = row;
     return prepare(s, err);
@@ -250,6 +283,7 @@ static void destroy(void *ctx)
     subject *s = ctx;
     for (int i = 0; i < STAGES; i++)
         th_samples_fini(&s->stages[i]);
+    th_samples_fini(&s->serial);
     free(s);
 }
 
@@ -261,33 +295,36 @@ static void summarize(void *ctx, const th_row *baseline, th_row *row)
     const subject *s = ctx;
     const double ns = th_samples_stats(&row->real_ns).median;
     const double base_ns = baseline ? th_samples_stats(&baseline->real_ns).median : (double)NAN;
-    json_t *json = json_pack("{s:o, s:o}", "visible", th_json_count(th_crowd_view_get_stats(s->crowd_view).visible),
-                             "vs_redraw", th_json_real(ns / base_ns));
+    json_t *json = json_pack(
+        "{s:o, s:o, s:o}", "ring_bytes", th_json_count(th_ring_bytes(th_crowd_view_ring(s->crowd_view))), "visible",
+        th_json_count(th_crowd_view_get_stats(s->crowd_view).visible), "vs_redraw", th_json_real(ns / base_ns));
     for (int i = 0; i < STAGES; i++)
         json = th_json_set(json, names[i], th_json_real(th_samples_stats(&s->stages[i]).median / 1e6));
-    row->own = json;
+    const bool poses = s->kind->run != redraw;
+    row->own = th_json_set(json, "serial", poses ? th_json_real(th_samples_stats(&s->serial).median) : json_null());
 }
 
 enum { WHOLE, REDRAW, POSED, KINDS };
 
-static const kind kinds[2][KINDS] = {
-    {{.begin = draw, .run = draw, .is_drawn = true}, {.begin = draw, .run = redraw}, {.begin = pose, .run = pose}},
-    {{.begin = draw, .run = draw, .of_many = true, .is_drawn = true},
-     {.begin = draw, .run = redraw, .of_many = true},
-     {.begin = pose, .run = pose, .of_many = true}},
+static const kind kinds[KINDS] = {
+    [WHOLE] = {.begin = draw, .run = draw, .is_drawn = true},
+    [REDRAW] = {.begin = draw, .run = redraw},
+    [POSED] = {.begin = pose, .run = pose},
 };
 
-#define A_FRAME(many, how)                                                                                             \
-    .what = &kinds[many][how], .shape = kinds[many], .is_baseline = (how) == REDRAW, .create = create,                 \
-    .before = begin_repetition, .run = run_frame, .after = end_repetition, .summarize = summarize, .destroy = destroy
+#define A_FRAME(which, how)                                                                                            \
+    .what = &(const frame_entry){&kinds[how], which}, .shape = &per_visible[which], .is_baseline = (how) == REDRAW,    \
+    .create = create, .before = begin_repetition, .run = run_frame, .after = end_repetition, .summarize = summarize,   \
+    .destroy = destroy
 
 static const th_external_benchmark external[] = {
-    {.name = "frame/all_visible/whole", A_FRAME(0, WHOLE)},
-    {.name = "frame/all_visible/redraw", A_FRAME(0, REDRAW)},
-    {.name = "frame/all_visible/posed", A_FRAME(0, POSED)},
-    {.name = "frame/1_percent_visible/whole", A_FRAME(1, WHOLE)},
-    {.name = "frame/1_percent_visible/redraw", A_FRAME(1, REDRAW)},
-    {.name = "frame/1_percent_visible/posed", A_FRAME(1, POSED)},
+    {.name = "frame/all_visible/whole", A_FRAME(ALL_VISIBLE, WHOLE)},
+    {.name = "frame/all_visible/redraw", A_FRAME(ALL_VISIBLE, REDRAW)},
+    {.name = "frame/all_visible/posed", A_FRAME(ALL_VISIBLE, POSED)},
+    {.name = "frame/10_percent_visible/posed", A_FRAME(TENTH_VISIBLE, POSED)},
+    {.name = "frame/1_percent_visible/whole", A_FRAME(HUNDREDTH_VISIBLE, WHOLE)},
+    {.name = "frame/1_percent_visible/redraw", A_FRAME(HUNDREDTH_VISIBLE, REDRAW)},
+    {.name = "frame/1_percent_visible/posed", A_FRAME(HUNDREDTH_VISIBLE, POSED)},
 };
 
 th_external_benchmarks th_bench_frames_external(th_bench_frames *entries)

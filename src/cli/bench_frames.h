@@ -1,7 +1,8 @@
 /* The entries frame/<picture>/<what> of the bench: whole frames, and where their time goes.
  *
- *   all_visible        a crowd, all of it visible
- *   1_percent_visible  100 times as many characters, of which as many are visible
+ *   all_visible         a crowd, all of it visible
+ *   10_percent_visible  10 times as many characters, of which as many are visible; posed only
+ *   1_percent_visible   100 times as many
  *
  *   whole   sets transforms, culls, poses and draws
  *   redraw  the same draw calls with palettes that are already uploaded: the baseline
@@ -17,10 +18,12 @@
 
 #include <throng/bench/external_benchmark.h>
 
+enum { TH_BENCH_FRAMES_CROWDS = 3 };
+
 /* What the entries share; made when first needed. */
 typedef struct th_bench_frames {
-    th_crowd_view_desc crowds[2]; /* of few and of many characters */
-    th_crowd_view *crowd_views[2];
+    th_crowd_view_desc crowds[TH_BENCH_FRAMES_CROWDS]; /* ascending */
+    th_crowd_view *crowd_views[TH_BENCH_FRAMES_CROWDS];
     th_target_desc size;
     th_picture picture;
 } th_bench_frames;

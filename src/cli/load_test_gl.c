@@ -4,8 +4,11 @@
 
 #include <math.h>
 
-/* Bytes for each character in the lists of transforms, of visible and of posed characters. */
-enum { LISTED_BYTES = 96 };
+/* Bytes for each character in the lists of motions, walks, spheres, transforms and visible characters. */
+enum { LISTED_BYTES = 128 };
+
+/* Slots have room to spare (ring.h). */
+#define RING_COPIES (TH_RING_SLOTS * 1.25)
 
 th_result th_load_test_gl_init(th_load_test_gl *c, const th_crowd_view_desc *crowd, const th_target_desc *picture,
                                th_error *err)
@@ -60,13 +63,18 @@ static th_result set_threads(th_load_test_gl *c, uint32_t threads, th_error *err
 
 /* ---- frames ---- */
 
-static void draw(void *ctx, uint64_t number)
+static bool draw_frame(th_load_test_gl *c, uint64_t number)
 {
-    const th_load_test_gl *c = ctx;
     th_jobs *jobs = th_crowd_view_jobs(c->all);
     th_tracer_frame_begin(c->picture.tracer, jobs, number);
-    th_picture_draw(&c->picture, c->all, (double)number / TH_FRAME_RATE, &c->camera);
+    const bool drawn = th_picture_draw(&c->picture, c->all, (double)number / TH_FRAME_RATE, &c->camera);
     th_tracer_frame_end(c->picture.tracer, jobs);
+    return drawn;
+}
+
+static void draw(void *ctx, uint64_t number)
+{
+    draw_frame(ctx, number);
 }
 
 static th_result prepare(void *ctx, uint32_t threads, uint32_t characters, th_error *err)
@@ -80,7 +88,9 @@ static th_result prepare(void *ctx, uint32_t threads, uint32_t characters, th_er
         return result;
     c->camera = th_crowd_view_camera(c->all, th_picture_aspect(&c->picture), HUGE_VAL);
     for (uint64_t slot = 0; slot < TH_RING_SLOTS; slot++)
-        draw(c, slot);
+        if (!draw_frame(c, slot))
+            return th_fail(err, TH_ERR_MEMORY, "%s has no memory for the palettes of %u characters",
+                           th_gl_get_info(c->picture.gl)->renderer, characters);
     return TH_OK;
 }
 
@@ -127,8 +137,8 @@ th_stress_renderer th_load_test_gl_renderer(th_load_test_gl *c)
         .check = check,
         .finish = finish,
         .describe = describe,
-        .palette_copies = TH_RING_SLOTS,
-        .character_bytes = TH_RING_SLOTS * sizeof(th_gpu_instance) + LISTED_BYTES,
+        .palette_copies = RING_COPIES,
+        .character_bytes = (size_t)(RING_COPIES * sizeof(th_gpu_instance)) + LISTED_BYTES,
         .needs_cpus = th_gl_get_info(c->picture.gl)->software,
         .ctx = c,
     };

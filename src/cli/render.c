@@ -79,7 +79,8 @@ static th_result draw_frame(rendering *r, const th_camera *camera, uint32_t fram
     const bool drawn = th_crowd_view_frame(r->crowd_view, time_s, camera, r->picture.target, file->width, file->height);
     add_stats(r);
     th_result result = drawn ? keep_frame(r, err)
-                             : th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost the palettes of frame %u", frame);
+                             : th_fail(err, TH_ERR_ENVIRONMENT,
+                                       "the driver lost, or has no memory for, the palettes of frame %u", frame);
     th_tracer_frame_end(r->tracer, th_crowd_view_jobs(r->crowd_view));
     return result;
 }

@@ -180,7 +180,7 @@ static th_result render(renderer *r, const th_snapshot_request *q, unsigned char
         return result;
     const th_camera camera = th_crowd_view_camera(r->crowd_view, (float)q->width / (float)q->height, HUGE_VAL);
     if (!th_crowd_view_frame(r->crowd_view, q->time_s, &camera, r->target, q->width, q->height))
-        return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost the palettes of a picture");
+        return th_fail(err, TH_ERR_ENVIRONMENT, "the driver lost, or has no memory for, the palettes of a picture");
     th_target_resolve(r->target);
     th_target_read(r->target, r->pixels);
     result = th_gl_check(r->gl, "while a picture was drawn", err);

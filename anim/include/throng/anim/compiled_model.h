@@ -66,7 +66,9 @@ th_interpolation th_compiled_model_interpolation(const th_compiled_model *compil
 const th_clip_report *th_compiled_model_clip_report(const th_compiled_model *compiled, uint32_t clip);
 uint32_t th_compiled_model_exact_clips(
     const th_compiled_model *compiled); /* clips that are not compiled: they cost many times as much */
-size_t th_compiled_model_bytes(const th_compiled_model *compiled); /* memory that the compiled model owns */
+size_t th_compiled_model_bytes(const th_compiled_model *compiled);          /* memory that the compiled model owns */
+double th_compiled_model_bytes_per_clip(const th_compiled_model *compiled); /* mean of the clips that are compiled; NAN
+                                                                               if none is */
 
 TH_API_END
 

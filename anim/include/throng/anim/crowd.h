@@ -1,7 +1,7 @@
 /* A crowd: instances of compiled models, each in its own clip at its own time. Writes bone palettes.
  *
- * A crowd starts no threads and knows no OpenGL: the caller updates batches [begin, end). Only th_crowd_set_active and
- * th_crowd_set_writes change it; the time is an argument. So any thread may update any range, ranges may run
+ * A crowd starts no threads and knows no OpenGL: the caller updates batches [begin, end). Only th_crowd_set_...
+ * functions change it; the time is an argument. So any thread may update any range, ranges may run
  * concurrently, and the written bytes depend only on the crowd, the time and the instruction set.
  *
  * The caller owns the palette memory. The palette of an instance is th_palette_entries in the crowd's format
@@ -84,6 +84,13 @@ size_t th_crowd_bytes(const th_crowd *crowd);         /* owned by the crowd, wit
  * are grouped by model, and within a model in the order given here. NULL: all, as in a new crowd; `count` is theirs.
  * Takes some nanoseconds per active instance. Not concurrently with an update. */
 void th_crowd_set_active(th_crowd *crowd, const uint32_t *instances, uint32_t count);
+
+/* th_crowd_set_active in parts, for callers who share the work among threads. First [model] how many instances will be
+ * active, which takes no time for each of them. Then which: the active instances from the first-th on, in the order of
+ * palettes, one model after the other. Ranges that do not overlap may run at the same time. Every active instance must
+ * be set before the next update. */
+void th_crowd_set_active_counts(th_crowd *crowd, const uint32_t *counts);
+void th_crowd_set_active_range(th_crowd *crowd, uint32_t first, const uint32_t *instances, uint32_t count);
 
 /* Changes how palettes are stored, for callers that learn later what kind of memory they get. The written bytes stay
  * the same. Not concurrently with an update. */

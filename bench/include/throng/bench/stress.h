@@ -51,7 +51,7 @@ typedef struct th_stress_renderer {
     /* Waits for all frames and destroys the crowd. Reports what failed meanwhile. */
     th_result (*finish)(void *ctx, th_error *err);
     json_t *(*describe)(const void *ctx); /* th_report.picture; NULL before there was a crowd */
-    uint32_t palette_copies;              /* copies of the palettes that the crowd needs, and */
+    double palette_copies;                /* memory for palettes, relative to those of the crowd, and */
     size_t character_bytes;               /* additional memory for each character */
     bool needs_cpus;                      /* it has threads of its own that need CPUs */
     void *ctx;

@@ -1,8 +1,8 @@
 /* A crowd and everything needed to draw it.
  *
- * A frame places the characters, culls those out of sight, lets the workers pose only the others, straight into memory
- * that the GPU reads, and draws them. All calls on the context's thread unless a function says otherwise. The crowd
- * view owns its workers. */
+ * A frame places the characters, culls those out of sight, poses only the others, straight into memory that the GPU
+ * reads, all on the workers, and draws them. That memory grows with the number of visible characters. All calls on the
+ * context's thread unless a function says otherwise. The crowd view owns its workers. */
 #ifndef THRONG_RENDER_CROWD_VIEW_H
 #define THRONG_RENDER_CROWD_VIEW_H
 
@@ -102,11 +102,11 @@ void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera)
 void th_crowd_view_trace(th_crowd_view *crowd_view, th_tracer *tracer);
 
 /* The picture has width * height pixels, neither 0. Returns false and draws nothing when the driver lost the written
- * data twice in a row. */
+ * data twice in a row, or has no memory for the palettes of those that are visible. */
 bool th_crowd_view_frame(th_crowd_view *crowd_view, double time_s, const th_camera *camera, const th_target *target,
                          uint32_t width, uint32_t height);
 
-/* The same without drawing. False when the driver lost the written data. */
+/* The same without drawing. False when the driver lost the written data or has no memory. */
 bool th_crowd_view_pose(th_crowd_view *crowd_view, double time_s, const th_camera *camera, uint32_t width,
                         uint32_t height);
 

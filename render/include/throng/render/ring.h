@@ -2,6 +2,7 @@
  * with a fence. Workers write straight into the mapping.
  *
  *     void *slot = th_ring_begin(ring);     waits until the GPU is done with the slot's last content
+ *     slot = th_ring_reserve(ring, bytes);  where it is not known from the beginning how many are needed
  *     ... any threads write, each byte at most once, and never read ...
  *     th_ring_end(ring);                    no writes after this
  *     ... draw from th_ring_get_binding ...
@@ -31,7 +32,7 @@ typedef enum th_ring_upload {
 } th_ring_upload;
 
 typedef struct th_ring_desc {
-    size_t bytes; /* per slot; may be 0 */
+    size_t bytes; /* per slot, at first; may be 0 */
     th_ring_upload upload;
     /* Write-protects the slots that are not being written, so that a stray write faults at once. Only for persistent
      * mappings of a software renderer; otherwise ignored. */
@@ -43,11 +44,17 @@ th_result th_ring_create(const th_gl *gl, const th_ring_desc *desc, th_ring **ou
 void th_ring_destroy(th_ring *ring); /* NULL does nothing */
 
 th_ring_upload th_ring_get_upload(const th_ring *ring); /* never AUTO */
+size_t th_ring_bytes(const th_ring *ring);              /* of all slots */
 const char *th_ring_upload_name(th_ring_upload upload); /* "persistent", "unsynchronized" */
 bool th_ring_write_combined(
     const th_ring *ring);           /* if true, slots may be write-combined memory: write whole cache lines in order */
 void *th_ring_begin(th_ring *ring); /* aligned to 64; NULL when the driver cannot map it */
-bool th_ring_end(th_ring *ring);    /* false: the driver lost the written data */
+
+/* After begin, before anything is written: makes slots hold at least so many bytes, and returns the current one, which
+ * may have moved. A slot that is too small is replaced by one with a quarter to spare, after the GPU is done with all
+ * slots; their content is lost. NULL: no memory; the slots keep their size, and the frame is over as after end. */
+void *th_ring_reserve(th_ring *ring, size_t bytes);
+bool th_ring_end(th_ring *ring); /* false: the driver lost the written data */
 void th_ring_fence(th_ring *ring);
 
 /* Replaces begin and end to draw again what was written TH_RING_SLOTS frames ago. Waits as th_ring_begin does. */
