@@ -77,8 +77,9 @@ enum { SPIN_NS = 50000, FRAME_SPIN_NS = 10000000, BATCH_NS = 2500 };
 /* Starts near the end, so that every pool soon wraps around: the wrap is not a rare path. */
 #define FIRST_EPOCH (UINT32_MAX - 100)
 
+#define MAX_GROUP 8u
 #ifndef TH_POOL_GROUP
-#define TH_POOL_GROUP 8u
+#define TH_POOL_GROUP MAX_GROUP
 #endif
 
 /* Workers whose numbers are next to each other, as are their CPUs where they are placed. */
@@ -111,7 +112,7 @@ struct th_pool {
     _Atomic(bool) is_weighted;
     _Atomic(uint16_t)
         partition_starts[TH_JOBS_MAX_THREADS]; /* first block of each worker's partition, if the call is weighted */
-    group groups[TH_JOBS_MAX_THREADS / TH_POOL_GROUP + 1];
+    group groups[TH_JOBS_MAX_THREADS / MAX_GROUP + 1];
     worker workers[];
 };
 
@@ -446,6 +447,7 @@ static int start_workers(th_pool *pool)
 int th_pool_create(const th_jobs *jobs, uint32_t threads, th_worker_counters *worker_counters, th_pool **out)
 {
     assert(threads > 1 && threads <= TH_JOBS_MAX_THREADS);
+    assert(threads / TH_POOL_GROUP <= TH_JOBS_MAX_THREADS / MAX_GROUP);
     assert(worker_counters && out);
     *out = NULL;
     const size_t bytes = sizeof(th_pool) + threads * sizeof(worker);

@@ -125,7 +125,7 @@ typedef struct event {
     uint64_t value;
 } event;
 
-uint32_t explore_usable_cpus = 1, explore_range_max = 65534;
+uint32_t explore_usable_cpus = 1, explore_range_max = 65534, explore_pool_group = 8;
 
 extern unsigned char __start_explore_locals[], __stop_explore_locals[];
 

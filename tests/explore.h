@@ -125,6 +125,6 @@ explore_mark explore_mark_here(void);
 bool explore_sees(explore_mark mark);
 
 /* What the sources take from the machine. */
-extern uint32_t explore_usable_cpus, explore_range_max;
+extern uint32_t explore_usable_cpus, explore_range_max, explore_pool_group;
 
 #endif

@@ -182,8 +182,9 @@ th_cpus explore_cpus(void);
 /* Variables of a thread are kept together, for the explorer to exchange when it changes fibers. */
 #undef thread_local
 #define _Thread_local __attribute__((section("explore_locals")))
-#define TH_RANGE_MAX explore_range_max
-#define th_cpus_read explore_cpus
+#define TH_RANGE_MAX  explore_range_max
+#define TH_POOL_GROUP explore_pool_group
+#define th_cpus_read  explore_cpus
 
 #undef atomic_fetch_and
 #undef atomic_fetch_or

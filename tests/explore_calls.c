@@ -314,6 +314,7 @@ void *explore_plan_run(void *arg)
     const explore_plan *plan = arg;
     explore_usable_cpus = plan->spins ? TH_JOBS_MAX_THREADS : 1;
     explore_range_max = plan->range_max ? plan->range_max : 65534;
+    explore_pool_group = plan->group ? plan->group : 8;
     if (plan->refused > 0 && plan->refused < plan->threads - 1) {
         th_jobs *none;
         explore_refuse_thread(plan->refused);

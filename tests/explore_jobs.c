@@ -36,6 +36,8 @@ static const struct small {
     {{.name = "four-asleep", .threads = 4, .start = EXPLORE_ASLEEP, .calls = 1, .count = 4}, -1},
     {{.name = "weighted", .threads = 3, .calls = 1, .count = 4, .is_weighted = true}, -1},
     {{.name = "blocks", .threads = 2, .start = EXPLORE_ASLEEP, .range_max = 3, .calls = 1, .count = 7}, 0},
+    {{.name = "group", .threads = 3, .group = 2, .spins = true, .start = EXPLORE_SPINNING, .calls = 1, .count = 4}, 0},
+    {{.name = "group-again", .threads = 4, .group = 2, .start = EXPLORE_ASLEEP, .calls = 2, .count = 5}, -1},
     {{.name = "fails", .threads = 2, .start = EXPLORE_ASLEEP, .calls = 2, .count = 3, .fails = 2}, 0},
     {{.name = "nests", .threads = 2, .start = EXPLORE_ASLEEP, .calls = 1, .count = 4, .grain = 2, .nests = true}, 0},
     {{.name = "nests-abroad", .threads = 2, .calls = 1, .count = 2, .nests = true, .other_threads = 2}, -1},
@@ -197,6 +199,7 @@ static explore_plan draw_plan(uint64_t seed, const village *people)
     plan.frames = draw(&random, 2);
     plan.traces = plan.callers == 1 && draw(&random, 4);
     plan.other_threads = plan.nests && draw(&random, 2) ? draw_threads(&random) : 0;
+    plan.group = plan.threads <= 32 && plan.other_threads <= 32 ? explore_below(&random, 9) : 0;
     if (!draw(&random, 4)) { /* a short life, quickly tried: the end comes before everybody has settled */
         const bool spins = plan.spins;
         plan = (explore_plan){.threads = 2 + explore_below(&random, 12), .spins = spins, .random = seed + 1};

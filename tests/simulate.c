@@ -47,7 +47,7 @@ static struct {
     line lines[LINES];
 } world;
 
-uint32_t explore_usable_cpus = SIMULATE_MAX_CORES, explore_range_max = 65535;
+uint32_t explore_usable_cpus = SIMULATE_MAX_CORES, explore_range_max = 65535, explore_pool_group = 8;
 
 extern unsigned char __start_explore_locals[], __stop_explore_locals[];
 
