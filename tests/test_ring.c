@@ -141,7 +141,7 @@ static void write_frame(scene *s, uint32_t frame)
     cr_assert(th_ring_end(s->ring));
 }
 
-static void draw_row(const scene *s, uint32_t row)
+static void issue_row(const scene *s, uint32_t row)
 {
     const th_ring_binding binding = th_ring_get_binding(s->ring);
     th_target_bind(s->target);
@@ -152,6 +152,11 @@ static void draw_row(const scene *s, uint32_t row)
     cr_assert_eq(binding.offset % 4096, 0);
     glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, binding.buffer, (GLintptr)binding.offset, WORDS * sizeof(uint32_t));
     glDrawArrays(GL_TRIANGLES, 0, 3);
+}
+
+static void draw_row(const scene *s, uint32_t row)
+{
+    issue_row(s, row);
     th_ring_fence(s->ring);
 }
 
@@ -344,6 +349,23 @@ Test(ring, grows_between_frames_and_loses_none_from_far_ahead)
 {
     check_growth(TH_RING_PERSISTENT, true);
     check_growth(TH_RING_UNSYNCHRONIZED, true);
+}
+
+/* The frames before read the slots that are replaced. */
+Test(ring, grows_when_the_gpu_is_done)
+{
+    scene s = make_scene(&(th_ring_desc){.bytes = WORDS * sizeof(uint32_t)});
+    write_frame(&s, 0);
+    for (uint32_t i = 0; i < 3000; i++)
+        issue_row(&s, i % ROWS);
+    th_ring_fence(s.ring);
+    th_gl_point *drawn = th_gl_point_now(s.gl);
+    th_gl_swap(s.gl);
+    cr_assert_not_null(th_ring_begin(s.ring));
+    cr_assert_not_null(th_ring_reserve(s.ring, 1000000));
+    cr_expect(th_gl_passed(s.gl, drawn, 0));
+    cr_assert(th_ring_end(s.ring));
+    free_scene(&s);
 }
 
 Test(ring, stays_as_it_is_when_there_is_no_memory_to_grow)
