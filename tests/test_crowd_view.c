@@ -213,11 +213,13 @@ Test(crowd_view, draws_once_more_what_the_driver_lost_and_owns_up_to_more)
 
 /* ---- what does not depend on what came before ---- */
 
+enum { STREET = 3000 };
+
 /* A street of many, seen from its middle, where a turn of the camera shows more of them or fewer. */
 static void make_street(fixture *s, th_gl *gl, uint32_t threads)
 {
     th_error err;
-    s->desc.count = 5000;
+    s->desc.count = STREET;
     s->desc.layout = TH_LAYOUT_STREET;
     s->desc.shadow_pixels = 64;
     s->desc.jobs.threads = threads;
@@ -263,7 +265,7 @@ Test(crowd_view, is_the_same_on_any_number_of_threads, .timeout = 240)
 {
     enum { TURNS = 4 };
     static const uint32_t threads[] = {1, 2, 3, 8};
-    static uint32_t lists[TURNS][5000], counts[TURNS];
+    static uint32_t lists[TURNS][STREET], counts[TURNS];
     static th_draw draws[TURNS][2 * TH_RENDER_MESH_LODS];
     static uint8_t *pictures[TURNS];
     uint32_t casters = 0;
@@ -309,8 +311,8 @@ Test(crowd_view, allocates_nothing_in_a_frame)
     size_t before = 0;
     for (int frame = 0; frame < 12; frame++) {
         look(&s, frame % 2 ? 9.0F : 0, frame % 2 ? 0 : 9.0F);
-        before = frame == 4 ? allocations : before;
-        cr_expect(draw(&s, frame));
+        before = frame == 2 ? allocations : before;
+        cr_expect(frame % 8 < 2 ? draw(&s, frame) : th_crowd_view_pose(s.crowd_view, frame, &s.camera, WIDTH, HEIGHT));
     }
     cr_expect_eq(allocations, before);
     fixture_fini(&s);

@@ -54,7 +54,7 @@ void th_crowd_view_fit_depth(const th_crowd_view *crowd_view, th_camera *camera)
  * Each stage is a job: over blocks of all characters, or over ranges of the list of those to pose. Between the jobs the
  * caller only adds up counts of blocks and of groups. So no time of the caller alone grows with the crowd. */
 
-enum { BLOCKS = 2, LISTED = 512 }; /* in a chunk */
+enum { BLOCKS = 2, LISTED = 128 }; /* in a chunk */
 
 typedef struct stage {
     th_crowd_view *crowd_view;
