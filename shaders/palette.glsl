@@ -1,4 +1,4 @@
-// Bone palettes: entries of three rows, one palette after another. gl_InstanceID starts at 0 in every draw, so each
+// Bone palettes: entries of three rows, or of two with PALETTE_QUAT, one palette after another. gl_InstanceID starts at 0 in every draw, so each
 // draw sets where its first palette begins.
 uniform uint u_first_row;  // of the draw's first palette, in rows from the start of the bound range
 uniform uint u_row_stride; // from one palette to the next, in rows
@@ -35,6 +35,24 @@ struct Bone
     vec4 x, y, z; // rows of a 3x4 matrix
 };
 
+#ifdef PALETTE_QUAT
+uniform samplerBuffer u_places; // of each bone in the bind pose
+
+// A point v belongs at place.xyz + place.w * rotate(q, v - bind).
+void add_bone(inout Bone bone, uint first, uint entry, float weight)
+{
+    uint row = first + 2u * entry;
+    vec4 q = palette_row(row), place = palette_row(row + 1u);
+    vec3 bind = texelFetch(u_places, int(entry)).xyz, k = 2.0 * q.xyz, w = k * q.w;
+    float scale = weight * place.w;
+    vec3 x = scale * vec3(1.0 - k.y * q.y - k.z * q.z, k.x * q.y - w.z, k.x * q.z + w.y);
+    vec3 y = scale * vec3(k.x * q.y + w.z, 1.0 - k.x * q.x - k.z * q.z, k.y * q.z - w.x);
+    vec3 z = scale * vec3(k.x * q.z - w.y, k.y * q.z + w.x, 1.0 - k.x * q.x - k.y * q.y);
+    bone.x += vec4(x, weight * place.x - dot(x, bind));
+    bone.y += vec4(y, weight * place.y - dot(y, bind));
+    bone.z += vec4(z, weight * place.z - dot(z, bind));
+}
+#else
 void add_bone(inout Bone bone, uint first, uint entry, float weight)
 {
     uint row = first + 3u * entry;
@@ -42,6 +60,7 @@ void add_bone(inout Bone bone, uint first, uint entry, float weight)
     bone.y += weight * palette_row(row + 1u);
     bone.z += weight * palette_row(row + 2u);
 }
+#endif
 
 // Weights descend, and most vertices have no third influence.
 Bone blend_bones(uvec4 bones, vec4 weights)

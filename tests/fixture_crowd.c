@@ -126,11 +126,40 @@ static double entry_distance(const probe *at, const th_dmat34 *one, const th_dma
     return largest;
 }
 
+/* place + scale * (v + 2 w (q x v) + 2 q x (q x v)) for each axis v, as palette.h says; entry: quaternion, place,
+ * scale. The last column: where -b goes. */
+static th_dmat34 matrix_of_quat(const float entry[8], const float b[3])
+{
+    const double x = (double)entry[0], y = (double)entry[1], z = (double)entry[2], w = (double)entry[3];
+    const double s = (double)entry[7];
+    th_dmat34 m = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 0, 2 * (x * y + w * z),
+                    1 - 2 * (x * x + z * z), 2 * (y * z - w * x), 0, 2 * (x * z - w * y), 2 * (y * z + w * x),
+                    1 - 2 * (x * x + y * y), 0}};
+    for (int row = 0; row < 3; row++) {
+        m.m[4 * row + 3] = (double)entry[4 + row];
+        for (int col = 0; col < 3; col++) {
+            m.m[4 * row + col] *= s;
+            m.m[4 * row + 3] -= m.m[4 * row + col] * (double)b[col];
+        }
+    }
+    return m;
+}
+
 static th_dmat34 palette_entry(const crowd_fixture *s, uint32_t instance, uint32_t bone)
 {
+    const th_palette format = th_crowd_palette(s->crowd);
+    const unsigned char *at =
+        s->palette + th_crowd_palette_offset(s->crowd, instance) + bone * th_palette_entry_bytes(format);
+    th_dmat34 inverse_bind = th_dmat34_from(th_compiled_model_source(s->compiled)->bones[bone].inverse_bind), joint;
     th_mat34 entry;
-    memcpy(&entry, s->palette + th_crowd_palette_offset(s->crowd, instance) + bone * sizeof entry, sizeof entry);
-    return th_dmat34_from(entry);
+    float quat[8];
+    memcpy(&entry, at, format == TH_PALETTE_QUAT ? 0 : sizeof entry);
+    memcpy(quat, at, format == TH_PALETTE_QUAT ? sizeof quat : 0);
+    if (format != TH_PALETTE_QUAT)
+        return th_dmat34_from(entry);
+    if (!th_dmat34_invert(&inverse_bind, &joint))
+        abort();
+    return matrix_of_quat(quat, (const float[]){(float)joint.m[3], (float)joint.m[7], (float)joint.m[11]});
 }
 
 /* Largest distance over all bones of one instance from the exact pose. */

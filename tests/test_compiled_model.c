@@ -1007,3 +1007,56 @@ ParameterizedTest(const th_isa *isa, isa, the_one_asked_for_runs)
     th_compiled_model_destroy((th_compiled_model *)compiled);
     th_model_free(model);
 }
+
+/* ---- palettes of quaternions ---- */
+
+static void expect_obstacle(const random_desc *desc, bool expected)
+{
+    th_model *model = random_model(desc);
+    th_compiled_model *compiled = make_compiled(model, TH_SAMPLING_COMPILED);
+    const th_compiled_model *const compiled_models[] = {compiled};
+    const char *obstacle = th_compiled_model_obstacle(compiled, TH_PALETTE_QUAT);
+    th_crowd_desc crowd_desc = {
+        .compiled_models = compiled_models, .compiled_model_count = 1, .palette = TH_PALETTE_QUAT};
+    th_crowd *crowd;
+    th_error err;
+    cr_expect_null(th_compiled_model_obstacle(compiled, TH_PALETTE_F32));
+    cr_expect_eq(obstacle != NULL, expected, "%s", obstacle ? obstacle : "no obstacle");
+    cr_expect_eq(th_crowd_create(&crowd_desc, &crowd, &err), expected ? TH_ERR_INPUT : TH_OK);
+    if (obstacle)
+        cr_expect_not_null(strstr(err.text, obstacle), "%s", err.text);
+    th_crowd_destroy(crowd);
+    crowd_desc.palette = TH_PALETTE_AUTO;
+    cr_assert_eq(th_crowd_create(&crowd_desc, &crowd, &err), TH_OK);
+    cr_expect_eq(th_crowd_palette(crowd), expected ? TH_PALETTE_F32 : TH_PALETTE_QUAT);
+    th_crowd_destroy(crowd);
+    th_compiled_model_destroy(compiled);
+    th_model_free(model);
+}
+
+Test(quaternions, are_refused_where_joints_are_scaled)
+{
+    random_desc desc = {.seed = 3, .joint_count = 20, .clip_count = 2, .key_count = 5, .swing_rad = 0.3};
+    expect_obstacle(&desc, false);
+    desc.scale = RANDOM_UNITS;
+    expect_obstacle(&desc, false);
+    desc.scale = RANDOM_UNIFORM;
+    expect_obstacle(&desc, true);
+    desc.scale = RANDOM_NON_UNIFORM;
+    expect_obstacle(&desc, true);
+}
+
+/* One joint is stretched: that is the one to be named. */
+Test(quaternions, name_the_joint_that_is_scaled)
+{
+    const th_joint joints[] = {{"root", TH_NO_INDEX, TH_MAT34_IDENTITY},
+                               {"wide", 0, {{2, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0}}},
+                               {"tip", 0, {{1, 0, 0, 0, 0, 1, 0, 2, 0, 0, 1, 0}}}};
+    const th_bone bones[] = {{0, TH_MAT34_IDENTITY}, {1, TH_MAT34_IDENTITY}, {2, TH_MAT34_IDENTITY}};
+    const th_model model = {
+        .name = "few", .joint_count = 3, .joints = joints, .bone_count = 3, .bones = bones, .size = 2};
+    th_compiled_model *compiled = make_compiled(&model, TH_SAMPLING_COMPILED);
+    cr_expect_str_eq(th_compiled_model_obstacle(compiled, TH_PALETTE_QUAT),
+                     "joint wide is scaled, sheared or mirrored");
+    th_compiled_model_destroy(compiled);
+}

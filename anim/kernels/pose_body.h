@@ -332,7 +332,7 @@ static uint32_t count_joints(const th_program *program, uint32_t first, uint32_t
         if (joints > 0)                                                                                                \
             name(program, first, joints, lanes, pose);                                                                 \
         sample_weights(program, first + joints, count - joints, lanes, (sample_mode){keys, mode},                      \
-                       pose + TH_MATRICES_FLOATS(joints, WIDTH));                                                      \
+                       pose + th_pose_floats(TH_POSE_MATRICES, joints, WIDTH));                                        \
     }
 
 SAMPLE(step_32, TH_KEYS_32, TH_INTERPOLATION_STEP)
@@ -435,6 +435,8 @@ static void resolve_ops(const th_program *program, uint32_t first, uint32_t coun
     }
 }
 
+#include "pose_quat.h"
+
 /* ---- writing ---- */
 
 /* A processor with more incomplete lines than write-combining buffers sends each half separately. So eight lanes or
@@ -490,7 +492,9 @@ ALWAYS_INLINE void write_palettes(const th_program *program, uint32_t first, uin
     const size_t pair = format == TH_PALETTE_F16 ? 2 : 1;
     const size_t whole = th_cache_line_round(program->entry_count * th_palette_entry_bytes(format)) / sizeof(float);
     const size_t last = 4 * end / pair < whole ? 4 * end / pair : whole;
-    const uint32_t *const rows = program->rows; /* copies, which no store to a palette can alias */
+    const uint32_t *const rows = format == TH_PALETTE_QUAT
+                                     ? program->quat->rows
+                                     : program->rows; /* copies, which no store to a palette can alias */
     float *out[WIDTH];
 #pragma GCC unroll 16
     for (size_t i = 0; i < WIDTH; i++)
@@ -520,6 +524,8 @@ WRITE(write_f32, TH_PALETTE_F32, wf_store)
 WRITE(stream_f32, TH_PALETTE_F32, wf_stream)
 WRITE(write_f16, TH_PALETTE_F16, wf_store)
 WRITE(stream_f16, TH_PALETTE_F16, wf_stream)
+WRITE(write_quat, TH_PALETTE_QUAT, wf_store)
+WRITE(stream_quat, TH_PALETTE_QUAT, wf_stream)
 
 /* ---- the floor ---- */
 
@@ -612,9 +618,12 @@ static void fence_stores(void)
 #define KERNELS                                                                                                        \
     {                                                                                                                  \
         .width = WIDTH,                                                                                                \
-        .sample = {{NULL, step_32, nlerp_32, slerp_32, fast_slerp_32, cubic_32},                                       \
-                   {NULL, step_16, nlerp_16, slerp_16, fast_slerp_16, cubic_16}},                                      \
-        .resolve = resolve_ops, .write = {{write_f32, stream_f32}, {write_f16, stream_f16}},                           \
+        .sample = {{{NULL, step_32, nlerp_32, slerp_32, fast_slerp_32, cubic_32},                                      \
+                    {NULL, step_16, nlerp_16, slerp_16, fast_slerp_16, cubic_16}},                                     \
+                   {{NULL, quat_step_32, quat_nlerp_32, quat_slerp_32, quat_fast_slerp_32, quat_cubic_32},             \
+                    {NULL, quat_step_16, quat_nlerp_16, quat_slerp_16, quat_fast_slerp_16, quat_cubic_16}}},           \
+        .resolve = {resolve_ops, resolve_quats},                                                                       \
+        .write = {{write_f32, stream_f32}, {write_f16, stream_f16}, {write_quat, stream_quat}},                        \
         .fill = {fill_cached, fill_streamed}, .read = read_lines, .multiply_add = multiply_add,                        \
         .stream = stream_lines, .fence = fence_stores,                                                                 \
     }

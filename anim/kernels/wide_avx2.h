@@ -15,6 +15,10 @@ static inline wf wf_set1(float a)
 {
     return _mm256_set1_ps(a);
 }
+static inline wf wf_add(wf a, wf b)
+{
+    return _mm256_add_ps(a, b);
+}
 static inline wf wf_sub(wf a, wf b)
 {
     return _mm256_sub_ps(a, b);
@@ -26,6 +30,10 @@ static inline wf wf_mul(wf a, wf b)
 static inline wf wf_div(wf a, wf b)
 {
     return _mm256_div_ps(a, b);
+}
+static inline wf wf_sqrt(wf a)
+{
+    return _mm256_sqrt_ps(a);
 }
 static inline wf wf_madd(wf a, wf b, wf c)
 {

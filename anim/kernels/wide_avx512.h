@@ -12,6 +12,10 @@ static inline wf wf_set1(float a)
 {
     return _mm512_set1_ps(a);
 }
+static inline wf wf_add(wf a, wf b)
+{
+    return _mm512_add_ps(a, b);
+}
 static inline wf wf_sub(wf a, wf b)
 {
     return _mm512_sub_ps(a, b);
@@ -23,6 +27,10 @@ static inline wf wf_mul(wf a, wf b)
 static inline wf wf_div(wf a, wf b)
 {
     return _mm512_div_ps(a, b);
+}
+static inline wf wf_sqrt(wf a)
+{
+    return _mm512_sqrt_ps(a);
 }
 static inline wf wf_madd(wf a, wf b, wf c)
 {

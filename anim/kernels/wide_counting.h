@@ -3,6 +3,7 @@
 
 #include <throng/core/half.h>
 
+#include <math.h>
 #include <string.h>
 
 #define WIDTH 1
@@ -14,6 +15,11 @@ static uint64_t counted_flops, counted_key_bytes, counted_palette_bytes;
 static inline wf wf_set1(float a)
 {
     return a;
+}
+static inline wf wf_add(wf a, wf b)
+{
+    counted_flops++;
+    return a + b;
 }
 static inline wf wf_sub(wf a, wf b)
 {
@@ -29,6 +35,11 @@ static inline wf wf_div(wf a, wf b)
 {
     counted_flops++;
     return a / b;
+}
+static inline wf wf_sqrt(wf a)
+{
+    counted_flops++;
+    return sqrtf(a);
 }
 static inline wf wf_madd(wf a, wf b, wf c)
 {

@@ -13,6 +13,10 @@ static inline wf wf_set1(float a)
 {
     return vdupq_n_f32(a);
 }
+static inline wf wf_add(wf a, wf b)
+{
+    return vaddq_f32(a, b);
+}
 static inline wf wf_sub(wf a, wf b)
 {
     return vsubq_f32(a, b);
@@ -24,6 +28,10 @@ static inline wf wf_mul(wf a, wf b)
 static inline wf wf_div(wf a, wf b)
 {
     return vdivq_f32(a, b);
+}
+static inline wf wf_sqrt(wf a)
+{
+    return vsqrtq_f32(a);
 }
 static inline wf wf_madd(wf a, wf b, wf c)
 {

@@ -3,6 +3,7 @@
 
 #include <throng/core/half.h>
 
+#include <math.h>
 #include <string.h>
 
 #define WIDTH 1
@@ -12,6 +13,10 @@ typedef float wf;
 static inline wf wf_set1(float a)
 {
     return a;
+}
+static inline wf wf_add(wf a, wf b)
+{
+    return a + b;
 }
 static inline wf wf_sub(wf a, wf b)
 {
@@ -24,6 +29,10 @@ static inline wf wf_mul(wf a, wf b)
 static inline wf wf_div(wf a, wf b)
 {
     return a / b;
+}
+static inline wf wf_sqrt(wf a)
+{
+    return sqrtf(a);
 }
 static inline wf wf_madd(wf a, wf b, wf c)
 {

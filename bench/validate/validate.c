@@ -44,8 +44,10 @@ static double shell_error(const th_dmat34 *moved, const double joint[3], double 
 static double entry_error(const subject *s, uint32_t bone)
 {
     const double *pose = s->pose[s->model->bones[bone].joint].m;
+    float place[3] = {0};
     th_mat34 entry;
-    th_palette_read(s->format, s->palette + bone * th_palette_entry_bytes(s->format), entry.m);
+    th_bone_place(&s->model->bones[bone], place);
+    th_palette_read(s->format, s->palette + bone * th_palette_entry_bytes(s->format), place, entry.m);
     th_dmat34 got = th_dmat34_from(entry), inverse;
     if (!th_dmat34_invert(&s->wanted[bone], &inverse)) /* scaled to zero: there is no mesh point */
         return th_dmat34_distance(&got, &s->wanted[bone]);
@@ -108,7 +110,7 @@ static void validate_weights(const subject *s, double *errors, double *roundings
     th_mat34 entry;
     for (uint32_t w = 0; w < s->model->weight_count; w++) {
         if (w % 12 == 0)
-            th_palette_read(s->format, at + w / 12 * entry_bytes, entry.m);
+            th_palette_read(s->format, at + w / 12 * entry_bytes, NULL, entry.m);
         errors[w] = (double)entry.m[w % 12] - s->weights[w];
         roundings[w] = s->format == TH_PALETTE_F16 ? half_error(s->weights[w]) : 0;
     }

@@ -47,6 +47,10 @@ typedef struct th_bone {
     th_mat34 inverse_bind; /* joint_from_mesh in the bind pose (glTF inverseBindMatrices, Assimp mOffsetMatrix) */
 } th_bone;
 
+/* The joint's position in mesh space in the bind pose. Returns false, with `out` unchanged, if inverse_bind has no
+ * usable inverse. */
+bool th_bone_place(const th_bone *bone, float out[3]);
+
 typedef struct th_vertex {
     float position[3];
     float normal[3];

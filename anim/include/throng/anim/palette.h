@@ -1,5 +1,11 @@
-/* Formats of bone palettes. An entry is a 3x4 row-major matrix with the translation in the last column. Shaders read it
- * as three rows. After the entries of the bones follow those of the morph weights: twelve weights each, in the order of
+/* Formats of bone palettes. An entry is a 3x4 row-major matrix with the translation in the last column, which shaders
+ * read as three rows; or a quaternion (x, y, z, w), a place and a scale, for joints that do nothing but turn and move,
+ * which takes fewer bytes, and less time to compute. The place is where the joint is: that of th_bone_place. So a
+ * vertex v of a bone with that place b belongs at
+ *
+ *    place + scale * rotate(quaternion, v - b)
+ *
+ * After the entries of the bones follow those of the morph weights: twelve weights each, in the order of
  * th_model.weights, then zeros. */
 #ifndef THRONG_ANIM_PALETTE_H
 #define THRONG_ANIM_PALETTE_H
@@ -16,7 +22,10 @@ typedef enum th_palette {
     TH_PALETTE_F32 = 0, /* 48 bytes per entry */
     TH_PALETTE_F16,     /* 24 bytes: half precision. Relative error at most 1/2048; absolute error at most 2^-25 below
                            2^-14; infinity from 65520 on. Of a weight from 0 to 1: at most 1/4096 */
+    TH_PALETTE_QUAT,    /* 32 bytes: quaternion of length 1, either sign; place; scale, above 0. Not all models can have
+                           it (th_compiled_model_obstacle), none with morph weights */
     TH_PALETTE_COUNT,
+    TH_PALETTE_AUTO = TH_PALETTE_COUNT, /* for a crowd: QUAT if all its models can have it, otherwise F32 */
 } th_palette;
 
 typedef enum th_writes {
@@ -30,12 +39,12 @@ typedef enum th_writes {
 /* Palettes larger than this do not stay in the caches from frame to frame. */
 #define TH_STREAM_BYTES ((size_t)8 << 20)
 
-/* "f32", "f16". */
+/* "f32", "f16", "quat". */
 const char *th_palette_name(th_palette format);
 
 static inline size_t th_palette_entry_bytes(th_palette format)
 {
-    return format == TH_PALETTE_F16 ? 24 : 48;
+    return format == TH_PALETTE_F32 ? 48 : format == TH_PALETTE_F16 ? 24 : 32;
 }
 
 /* Entries of the palette of a model. */
@@ -53,11 +62,18 @@ static inline size_t th_palette_stride(th_palette format, uint32_t entries)
     return bytes > 0 && bytes % page == 0 ? bytes + TH_CACHE_LINE : bytes;
 }
 
-/* Decodes one entry, row-major. */
-void th_palette_read(th_palette format, const void *entry, float out[12]);
+/* Bytes of a row, four numbers, as shaders read them. */
+static inline size_t th_palette_row_bytes(th_palette format)
+{
+    return format == TH_PALETTE_F16 ? 8 : 16;
+}
 
-/* Encodes one entry, row-major. */
-void th_palette_write(th_palette format, const float in[12], void *entry);
+/* Decodes one entry to a matrix, row-major. place: th_bone_place of the bone; only for QUAT, otherwise it may be NULL.
+ */
+void th_palette_read(th_palette format, const void *entry, const float place[3], float out[12]);
+
+/* Encodes one entry. What is no rotation, translation or uniform scale is lost in QUAT. */
+void th_palette_write(th_palette format, const float in[12], const float place[3], void *entry);
 
 TH_API_END
 
