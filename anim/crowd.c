@@ -480,8 +480,8 @@ static void resolve_exact(const th_crowd *crowd, const crowd_group *group, const
     for (uint32_t b = 0; b < model->bone_count; b++) {
         const th_bone *bone = &model->bones[b];
         th_mat34 entry = th_mat34_from(th_dmat34_mul(pose[bone->joint], th_dmat34_from(bone->inverse_bind)));
-        const float *place = group->compiled->program.quat ? group->compiled->program.quat->places[b] : NULL;
-        th_palette_write(crowd->format, entry.m, place, whole + b * entry_bytes);
+        const th_palette_base base = th_model_palette_base(model, b);
+        th_palette_write(crowd->format, entry.m, &base, whole + b * entry_bytes);
     }
     for (uint32_t e = 0; e < th_weights_entries(model); e++) {
         th_mat34 entry = th_mat34_from(local[model->joint_count + e]);

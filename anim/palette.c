@@ -9,7 +9,7 @@
 
 const char *th_palette_name(th_palette format)
 {
-    static const char *const names[TH_PALETTE_COUNT] = {"f32", "f16", "quat"};
+    static const char *const names[TH_PALETTE_COUNT] = {"f32", "f16", "quat", "quat16"};
     assert((unsigned)format < TH_PALETTE_COUNT);
     return names[format];
 }
@@ -48,44 +48,92 @@ static void quat_from_matrix(const float in[12], const float place[3], float ent
     entry[7] = (float)cbrt(fabs(trs.scale[0] * trs.scale[1] * trs.scale[2]));
 }
 
-/* ---- entries ---- */
+enum { UNIT = 32767, PLACE_BITS = 21, LOW_BITS = 32 - PLACE_BITS };
 
-void th_palette_read(th_palette format, const void *entry, const float place[3], float out[12])
+/* Of a number of PLACE_BITS in the low bits. */
+static int32_t extend_sign(uint32_t n)
 {
-    assert(entry && out);
-    assert((unsigned)format < TH_PALETTE_COUNT && (format != TH_PALETTE_QUAT || place));
-    uint16_t halves[12];
-    float quat[8];
-    if (format == TH_PALETTE_F32) {
-        memcpy(out, entry, 12 * sizeof *out);
-        return;
-    }
-    if (format == TH_PALETTE_QUAT) {
-        memcpy(quat, entry, sizeof quat);
-        quat_to_matrix(quat, place, out);
-        return;
-    }
-    memcpy(halves, entry, sizeof halves);
-    for (int i = 0; i < 12; i++)
-        out[i] = th_half_to_float(halves[i]);
+    return (int32_t)(n << LOW_BITS) >> LOW_BITS;
 }
 
-void th_palette_write(th_palette format, const float in[12], const float place[3], void *entry)
+static void quat_unpack(const th_quat16 *packed, float step, float entry[8])
 {
-    assert(entry && in);
-    assert((unsigned)format < TH_PALETTE_COUNT && (format != TH_PALETTE_QUAT || place));
+    const uint32_t *place = packed->place, z = place[0] >> PLACE_BITS | place[1] >> PLACE_BITS << LOW_BITS;
+    const int32_t n[3] = {extend_sign(place[0]), extend_sign(place[1]), extend_sign(z)};
+    for (int i = 0; i < 4; i++)
+        entry[i] = (float)packed->quaternion[i] / UNIT;
+    for (int i = 0; i < 3; i++)
+        entry[4 + i] = (float)n[i] * step;
+    entry[7] = 1;
+}
+
+static th_quat16 quat_pack(const float entry[8], float step)
+{
+    const uint32_t low = (1u << PLACE_BITS) - 1;
+    const float most = 1 << (PLACE_BITS - 1);
+    th_quat16 packed;
+    uint32_t n[3];
+    for (int i = 0; i < 4; i++)
+        packed.quaternion[i] = (int16_t)lrintf(entry[i] * UNIT);
+    for (int i = 0; i < 3; i++)
+        n[i] = (uint32_t)lrintf(fminf(fmaxf(entry[4 + i] / step, -most), most - 1));
+    packed.place[0] = (n[0] & low) | n[2] << PLACE_BITS;
+    packed.place[1] = (n[1] & low) | n[2] >> LOW_BITS << PLACE_BITS;
+    return packed;
+}
+
+/* ---- entries ---- */
+
+void th_palette_read(th_palette format, const void *entry, const th_palette_base *base, float out[12])
+{
+    assert(entry && out);
+    assert((unsigned)format < TH_PALETTE_COUNT && (format < TH_PALETTE_QUAT || base));
     uint16_t halves[12];
     float quat[8];
-    if (format == TH_PALETTE_F32) {
-        memcpy(entry, in, 12 * sizeof *in);
-        return;
+    th_quat16 packed;
+    switch (format) {
+    case TH_PALETTE_F16:
+        memcpy(halves, entry, sizeof halves);
+        for (int i = 0; i < 12; i++)
+            out[i] = th_half_to_float(halves[i]);
+        break;
+    case TH_PALETTE_QUAT:
+        memcpy(quat, entry, sizeof quat);
+        quat_to_matrix(quat, base->place, out);
+        break;
+    case TH_PALETTE_QUAT16:
+        memcpy(&packed, entry, sizeof packed);
+        quat_unpack(&packed, base->step, quat);
+        quat_to_matrix(quat, base->place, out);
+        break;
+    default:
+        memcpy(out, entry, 12 * sizeof *out);
     }
-    if (format == TH_PALETTE_QUAT) {
-        quat_from_matrix(in, place, quat);
+}
+
+void th_palette_write(th_palette format, const float in[12], const th_palette_base *base, void *entry)
+{
+    assert(entry && in);
+    assert((unsigned)format < TH_PALETTE_COUNT && (format < TH_PALETTE_QUAT || base));
+    uint16_t halves[12];
+    float quat[8];
+    th_quat16 packed;
+    switch (format) {
+    case TH_PALETTE_F16:
+        for (int i = 0; i < 12; i++)
+            halves[i] = th_half_from_float(in[i]);
+        memcpy(entry, halves, sizeof halves);
+        break;
+    case TH_PALETTE_QUAT:
+        quat_from_matrix(in, base->place, quat);
         memcpy(entry, quat, sizeof quat);
-        return;
+        break;
+    case TH_PALETTE_QUAT16:
+        quat_from_matrix(in, base->place, quat);
+        packed = quat_pack(quat, base->step);
+        memcpy(entry, &packed, sizeof packed);
+        break;
+    default:
+        memcpy(entry, in, 12 * sizeof *in);
     }
-    for (int i = 0; i < 12; i++)
-        halves[i] = th_half_from_float(in[i]);
-    memcpy(entry, halves, sizeof halves);
 }

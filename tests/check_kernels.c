@@ -36,7 +36,7 @@ static struct {
 static uint32_t compiled[WAYS]; /* clips */
 static double farthest;         /* from the scalar kernel, in sizes of the model and joints */
 static double farthest_quat;    /* from matrices of the same kernel, likewise */
-static uint32_t rigid;          /* models that can have quaternion palettes */
+static uint32_t rigid, small;   /* models that can have quaternion palettes, and those of 16 bytes */
 
 static void insist(bool holds, const char *what)
 {
@@ -147,12 +147,13 @@ static void check_half_precision(const crowd_fixture *s, double time_s, th_write
     crowd_fixture_fini_twin(&halves);
 }
 
-/* Of some characters, in double precision. */
-static void check_errors(const crowd_fixture *s, double time_s)
+/* Of some characters, in double precision. rounding: of the format. */
+static void check_errors(const crowd_fixture *s, double time_s, double rounding)
 {
     const th_model *model = th_compiled_model_source(s->compiled);
     /* The bound was measured with another rounding, and not at these times. */
-    const double bound = 1.25 * th_compiled_model_bound(s->compiled) + 1e-6 * model->joint_count * model->size;
+    const double bound =
+        1.25 * th_compiled_model_bound(s->compiled) + 1e-6 * model->joint_count * model->size + rounding;
     for (uint32_t i = 0; i < s->count; i += 1 + s->count / 3)
         insist(instance_error(s, i, time_s) <= bound, "further from the exact pose than the bound");
 }
@@ -170,23 +171,35 @@ static void check_ways(crowd_fixture *s, double time_s)
     free(whole);
 }
 
-/* Against matrices of the same kernel, of time_s. Returns the hash. */
-static uint64_t check_quats(const crowd_fixture *matrices, double time_s)
+/* Against matrices of the same kernel, of time_s. rounding: of the format, in sizes of the model. Returns the hash. */
+static uint64_t check_quats(const crowd_fixture *matrices, th_palette format, double rounding, double time_s)
 {
     const th_model *model = th_compiled_model_source(matrices->compiled);
     crowd_fixture s;
     crowd_fixture_init_twin(&s, matrices,
-                            (th_crowd_desc){.isa = at.isa, .palette = TH_PALETTE_QUAT, .writes = TH_WRITES_CACHED});
+                            (th_crowd_desc){.isa = at.isa, .palette = format, .writes = TH_WRITES_CACHED});
     crowd_fixture_update(&s, time_s);
     expect_guard(&s);
     const uint64_t hash = th_crowd_hash(s.crowd, s.palette);
-    const double distance = crowd_distance(matrices, &s) / (model->joint_count * model->size);
+    const double distance = fmax(0, crowd_distance(matrices, &s) / model->size - rounding) / model->joint_count;
     insist(distance <= 5e-7, "quaternions are further from matrices than rounding goes");
     farthest_quat = fmax(farthest_quat, distance);
-    check_errors(&s, time_s);
+    check_errors(&s, time_s, rounding * model->size);
     check_ways(&s, time_s);
     crowd_fixture_fini_twin(&s);
     return hash;
+}
+
+/* Half a step of 2^-18 along each axis, and half a step of 1 / 32767 of each component, at the shell. */
+#define ROUNDING_16 (0.87 * 0x1p-19 + 2 * 0x1p-15 * TH_SHELL_M / TH_REFERENCE_SIZE_M)
+
+static uint64_t check_both_quats(const crowd_fixture *matrices, double time_s)
+{
+    const uint64_t whole = check_quats(matrices, TH_PALETTE_QUAT, 0, time_s);
+    if (th_compiled_model_obstacle(matrices->compiled, TH_PALETTE_QUAT16))
+        return whole;
+    small += at.isa == TH_ISA_SCALAR;
+    return th_random_bits(whole, check_quats(matrices, TH_PALETTE_QUAT16, ROUNDING_16, time_s));
 }
 
 typedef struct kernel_hash {
@@ -206,11 +219,11 @@ static kernel_hash check_kernel(const crowd_fixture *scalar, double time_s)
     const double distance = crowd_distance(scalar, &s) / (model->joint_count * model->size);
     insist(distance <= 5e-7, "further from the scalar kernel than rounding goes");
     farthest = fmax(farthest, distance);
-    check_errors(&s, time_s);
+    check_errors(&s, time_s, 0);
     check_half_precision(&s, time_s, TH_WRITES_CACHED);
     check_half_precision(&s, time_s, TH_WRITES_STREAMED);
     if (!th_compiled_model_obstacle(s.compiled, TH_PALETTE_QUAT))
-        hash.quats = check_quats(&s, time_s);
+        hash.quats = check_both_quats(&s, time_s);
     check_ways(&s, time_s);
     crowd_fixture_fini_twin(&s);
     return hash;
@@ -460,10 +473,11 @@ int main(int argc, char **argv)
     for (int isa = TH_ISA_SCALAR; isa < TH_ISA_COUNT; isa++)
         if (th_isa_available((th_isa)isa))
             printf(" %s", th_isa_name((th_isa)isa));
-    printf(", at most %.2g of the size and joints away from scalar; %u with quaternions, at most %.2g away from "
+    printf(", at most %.2g of the size and joints away from scalar; %u with quaternions (%u of 16 bytes), at most %.2g "
+           "away from "
            "matrices; clips compiled:",
-           farthest, rigid, farthest_quat);
-    if (models == MODELS && rigid < 300) {
+           farthest, rigid, small, farthest_quat);
+    if (models == MODELS && (rigid < 300 || small < 200)) {
         fprintf(stderr, "check_kernels: hardly any models have quaternions\n");
         return 1;
     }

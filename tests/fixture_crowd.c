@@ -145,18 +145,42 @@ static th_dmat34 matrix_of_quat(const float entry[8], const float b[3])
     return m;
 }
 
+/* As palette.h says of th_quat16; normalised, because rounding is no scale. */
+static void unpack(const unsigned char *at, double step, float out[8])
+{
+    int16_t n[4];
+    uint64_t bits;
+    double length = 0;
+    memcpy(n, at, sizeof n);
+    memcpy(&bits, at + sizeof n, sizeof bits);
+    const uint64_t place[3] = {bits & 0x1fffff, bits >> 32 & 0x1fffff,
+                               ((bits >> 21 & 0x7ff) | bits >> 53 << 11) & 0x1fffff};
+    for (int i = 0; i < 4; i++)
+        length += (double)n[i] * n[i];
+    for (int i = 0; i < 4; i++)
+        out[i] = (float)(n[i] / sqrt(length));
+    for (int i = 0; i < 3; i++)
+        out[4 + i] = (float)(step * ((double)place[i] - (place[i] >> 20 & 1 ? 0x1p21 : 0)));
+    out[7] = 1;
+}
+
 static th_dmat34 palette_entry(const crowd_fixture *s, uint32_t instance, uint32_t bone)
 {
     const th_palette format = th_crowd_palette(s->crowd);
+    const th_model *model = th_compiled_model_source(s->compiled);
     const unsigned char *at =
         s->palette + th_crowd_palette_offset(s->crowd, instance) + bone * th_palette_entry_bytes(format);
-    th_dmat34 inverse_bind = th_dmat34_from(th_compiled_model_source(s->compiled)->bones[bone].inverse_bind), joint;
+    th_dmat34 inverse_bind = th_dmat34_from(model->bones[bone].inverse_bind), joint;
     th_mat34 entry;
     float quat[8];
-    memcpy(&entry, at, format == TH_PALETTE_QUAT ? 0 : sizeof entry);
-    memcpy(quat, at, format == TH_PALETTE_QUAT ? sizeof quat : 0);
-    if (format != TH_PALETTE_QUAT)
+    if (format == TH_PALETTE_F32) {
+        memcpy(&entry, at, sizeof entry);
         return th_dmat34_from(entry);
+    }
+    if (format == TH_PALETTE_QUAT)
+        memcpy(quat, at, sizeof quat);
+    else
+        unpack(at, (double)(float)(model->size / 524288), quat);
     if (!th_dmat34_invert(&inverse_bind, &joint))
         abort();
     return matrix_of_quat(quat, (const float[]){(float)joint.m[3], (float)joint.m[7], (float)joint.m[11]});

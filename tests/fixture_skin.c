@@ -24,8 +24,9 @@ static affine blend(const stage *s, const th_render_mesh *mesh, const char *pale
         float entry[12];
         if (v->weight[k] == 0)
             continue;
-        th_palette_read(s->palette, palette + v->bone[k] * th_palette_entry_bytes(s->palette),
-                        mesh->bones[v->bone[k]].center, entry);
+        const float *place = mesh->bones[v->bone[k]].center;
+        const th_palette_base base = {{place[0], place[1], place[2]}, th_palette_step(mesh->size)};
+        th_palette_read(s->palette, palette + v->bone[k] * th_palette_entry_bytes(s->palette), &base, entry);
         for (int i = 0; i < 12; i++)
             out.m[i / 4][i % 4] += v->weight[k] / sum * (double)entry[i];
     }

@@ -599,7 +599,9 @@ uint32_t th_compiled_model_exact_clips(const th_compiled_model *compiled)
 const char *th_compiled_model_obstacle(const th_compiled_model *compiled, th_palette palette)
 {
     assert(compiled && (unsigned)palette < TH_PALETTE_COUNT);
-    return th_pose_form_of(palette) == TH_POSE_QUATS ? compiled->quat_obstacle : NULL;
+    if (palette == TH_PALETTE_QUAT16)
+        return compiled->quat16_obstacle;
+    return palette == TH_PALETTE_QUAT ? compiled->quat_obstacle : NULL;
 }
 
 size_t th_compiled_model_bytes(const th_compiled_model *compiled)

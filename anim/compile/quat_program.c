@@ -1,5 +1,7 @@
 #include "quat_program.h"
 
+#include <throng/anim/exact.h>
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -80,11 +82,11 @@ static void move_place(const th_joint_op *op, const double place[3], double out[
         th_dmat34_point(&d, place, out);
 }
 
-static bool is_constant(const th_track *track, const double value[3])
+static bool is_constant(const th_track *track, double value)
 {
     bool constant = !track->tangents;
     for (uint32_t k = 0; constant && k < 3 * track->key_count; k++)
-        constant = fabs((double)track->values[k] / value[k % 3] - 1) < RIGID;
+        constant = fabs((double)track->values[k] / value - 1) < RIGID;
     return constant;
 }
 
@@ -106,7 +108,7 @@ static bool find_scale(const th_model *model, const th_compiled_track *track, si
                 end = middle;
         }
         if (at < clip->channel_count && clip->channels[at].joint == track->joint &&
-            !is_constant(&clip->channels[at].scale, (const double[3]){rest.scale, rest.scale, rest.scale}))
+            !is_constant(&clip->channels[at].scale, rest.scale))
             return false;
     }
     out->scale = rest.scale * track->scale;
@@ -257,7 +259,7 @@ static th_result create_program(const builder *b, th_compiled_model *compiled, t
 {
     const th_program *program = b->program;
     quat->ops = b->ops;
-    quat->places = (const float(*)[3])b->bone_places;
+    quat->steps = 1 / th_palette_step(b->model->size);
     quat->product_count = count_products(b);
     th_quat_product *products = th_arena_new(compiled->arena, th_quat_product, quat->product_count);
     uint32_t *rows = th_arena_new(compiled->arena, uint32_t, 2 * b->model->bone_count + TH_CACHE_LINE_ROWS);
@@ -273,19 +275,66 @@ static th_result create_program(const builder *b, th_compiled_model *compiled, t
     return TH_OK;
 }
 
+/* ---- the range of 16 bytes ---- */
+
+/* Joints that are posed at most, in all clips, and the times of a clip. */
+#define RANGE_BUDGET  2000000u
+#define RANGE_SAMPLES 256u
+
+/* Of the range of 21 bits, so that places may go somewhat farther between two samples. */
+#define RANGE_PART 0.875
+
+/* Updates *most with the farthest coordinate of a bone, as a part of the range. */
+static void measure_pose(const th_model *model, const th_dmat34 *pose, double *most)
+{
+    const double range = (double)th_palette_step(model->size) * 0x1p20;
+    for (uint32_t b = 0; b < model->bone_count; b++)
+        for (int i = 3; i < 12; i += 4)
+            *most = fmax(*most, fabs(pose[model->bones[b].joint].m[i]) / range);
+}
+
+/* Sets quat16_obstacle if a bone is scaled, or leaves the range. */
+static th_result check_range(const builder *b, th_compiled_model *compiled)
+{
+    const th_model *model = b->model;
+    for (uint32_t bone = 0; bone < model->bone_count; bone++) {
+        const float scale = is_direct(b, bone) ? b->ops[b->sources[bone].op].scale : product_of(b, bone).scale;
+        if (fabs((double)scale - 1) > RIGID)
+            compiled->quat16_obstacle = "it is scaled as a whole";
+    }
+    const uint32_t fair = RANGE_BUDGET / model->joint_count / (model->clip_count + 1);
+    const uint32_t samples = fair < 2 ? 2 : fair > RANGE_SAMPLES ? RANGE_SAMPLES : fair;
+    th_dmat34 *pose = calloc(model->joint_count, sizeof *pose);
+    double most = 0;
+    if (!pose)
+        return TH_ERR_MEMORY;
+    th_exact_pose(model, NULL, 0, TH_INTERPOLATION_AUTHORED, pose);
+    measure_pose(model, pose, &most);
+    for (uint32_t c = 0; c < model->clip_count; c++)
+        for (uint32_t k = 0; k < samples; k++) {
+            const double ticks = model->clips[c].duration_ticks * k / (samples - 1);
+            th_exact_pose(model, &model->clips[c], ticks, compiled->interpolation, pose);
+            measure_pose(model, pose, &most);
+        }
+    free(pose);
+    if (most > RANGE_PART && !compiled->quat16_obstacle)
+        compiled->quat16_obstacle = "a clip carries it too far from the origin";
+    return TH_OK;
+}
+
 th_result th_quat_program_create(th_compiled_model *compiled, const uint32_t *joints, const th_entry_source *sources,
                                  th_error *err)
 {
     assert(compiled && sources);
     const th_model *model = compiled->model;
     if (model->weight_count > 0) {
-        compiled->quat_obstacle = "its palettes hold weights of morph targets";
+        compiled->quat_obstacle = compiled->quat16_obstacle = "its palettes hold weights of morph targets";
         return TH_OK;
     }
     th_arena *arena = compiled->arena;
     builder b = {.model = model, .program = &compiled->program, .sources = sources};
     b.ops = th_arena_new(arena, th_quat_op, compiled->program.op_count);
-    b.bone_places = th_arena_alloc(arena, model->bone_count, sizeof *b.bone_places);
+    b.bone_places = calloc(model->bone_count + 1u, sizeof *b.bone_places);
     b.places = calloc(compiled->program.op_count + 1u, sizeof *b.places);
     th_quat_program *quat = th_arena_new(arena, th_quat_program, 1);
     th_result result = TH_ERR_MEMORY;
@@ -296,8 +345,12 @@ th_result th_quat_program_create(th_compiled_model *compiled, const uint32_t *jo
             result = create_program(&b, compiled, quat, err);
         else if (!(compiled->quat_obstacle = describe(arena, model, joint)))
             result = TH_ERR_MEMORY;
+        compiled->quat16_obstacle = compiled->quat_obstacle;
+        if (result == TH_OK && joint == TH_NO_INDEX)
+            result = check_range(&b, compiled);
     }
     free(b.places);
+    free(b.bone_places);
     return result == TH_OK ? TH_OK : th_fail(err, result, "%s: out of memory", model->name);
 }
 

@@ -92,7 +92,7 @@ typedef enum th_pose_form {
 
 static inline th_pose_form th_pose_form_of(th_palette format)
 {
-    return format == TH_PALETTE_QUAT ? TH_POSE_QUATS : TH_POSE_MATRICES;
+    return format >= TH_PALETTE_QUAT ? TH_POSE_QUATS : TH_POSE_MATRICES;
 }
 
 /* The least dot product of two rotation keys between which a parabola normalises as well as a square root: an error of
@@ -120,7 +120,7 @@ typedef struct th_quat_program {
     const th_quat_product *products;
     uint32_t product_count;
     const uint32_t *ready, *rows; /* as those of th_program, with two rows an entry */
-    const float (*places)[3];     /* th_bone_place of each bone */
+    float steps;                  /* of QUAT16 in a scene unit: 1 / th_palette_step */
 } th_quat_program;
 
 /* A number n of a 16-bit key means base + span * n. */

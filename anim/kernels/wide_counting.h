@@ -101,6 +101,16 @@ static inline wf wf_pair(wf low, wf high)
     return both;
 }
 
+/* Rounds both to whole numbers: the lowest bits of `low`, `bits` of them, then those of `high` but the lowest `drop`.
+ */
+static inline wf wf_pack(wf low, wf high, int bits, int drop)
+{
+    const uint32_t both = ((uint32_t)lrintf(low) & ((1u << bits) - 1)) | (uint32_t)lrintf(high) >> drop << bits;
+    wf out;
+    memcpy(&out, &both, sizeof out);
+    return out;
+}
+
 static inline void wf_store(float *out, wf a)
 {
     counted_palette_bytes += sizeof *out;

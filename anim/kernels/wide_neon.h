@@ -136,6 +136,15 @@ static inline void wf_transpose_halves(const float *const rows[2], wf out[4])
     out[3] = vtrn2q_f32(odd01, odd23);
 }
 
+/* Rounds both to whole numbers: the lowest bits of `low`, `bits` of them, then those of `high` but the lowest `drop`.
+ */
+static inline wf wf_pack(wf low, wf high, int bits, int drop)
+{
+    const uint32x4_t top = vshlq_u32(vreinterpretq_u32_s32(vcvtnq_s32_f32(high)), vdupq_n_s32(-drop));
+    const uint32x4_t bottom = vandq_u32(vreinterpretq_u32_s32(vcvtnq_s32_f32(low)), vdupq_n_u32((1u << bits) - 1));
+    return vreinterpretq_f32_u32(vorrq_u32(bottom, vshlq_u32(top, vdupq_n_s32(bits))));
+}
+
 static inline void wf_store(float *out, wf a)
 {
     vst1q_f32(out, a);

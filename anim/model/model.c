@@ -265,6 +265,14 @@ bool th_bone_place(const th_bone *bone, float out[3])
     return true;
 }
 
+th_palette_base th_model_palette_base(const th_model *model, uint32_t bone)
+{
+    assert(model && bone < model->bone_count);
+    th_palette_base base = {.step = th_palette_step(model->size)};
+    th_bone_place(&model->bones[bone], base.place);
+    return base;
+}
+
 const char *th_alpha_name(th_alpha alpha)
 {
     static const char *const names[TH_ALPHA_COUNT] = {"opaque", "mask", "blend"};

@@ -44,10 +44,9 @@ static double shell_error(const th_dmat34 *moved, const double joint[3], double 
 static double entry_error(const subject *s, uint32_t bone)
 {
     const double *pose = s->pose[s->model->bones[bone].joint].m;
-    float place[3] = {0};
     th_mat34 entry;
-    th_bone_place(&s->model->bones[bone], place);
-    th_palette_read(s->format, s->palette + bone * th_palette_entry_bytes(s->format), place, entry.m);
+    const th_palette_base base = th_model_palette_base(s->model, bone);
+    th_palette_read(s->format, s->palette + bone * th_palette_entry_bytes(s->format), &base, entry.m);
     th_dmat34 got = th_dmat34_from(entry), inverse;
     if (!th_dmat34_invert(&s->wanted[bone], &inverse)) /* scaled to zero: there is no mesh point */
         return th_dmat34_distance(&got, &s->wanted[bone]);

@@ -104,6 +104,8 @@ static th_result make_pipeline(const th_crowd_renderer *renderer, th_program_des
         desc.defines[count++] = "PALETTE_F16";
     if (renderer->palette == TH_PALETTE_QUAT)
         desc.defines[count++] = "PALETTE_QUAT";
+    if (renderer->palette == TH_PALETTE_QUAT16)
+        desc.defines[count++] = "PALETTE_QUAT16";
     if (renderer->shadow.pixels == 0)
         desc.defines[count++] = "NO_SHADOW";
     th_result result = th_program_create(&desc, &out->program, err);
@@ -275,10 +277,10 @@ static void bind_chunk(const th_crowd_renderer *p, const pipeline *with, const t
     const GLuint row_bytes = (GLuint)th_palette_row_bytes(p->palette);
     const GLintptr offset = (GLintptr)(binding.offset + chunk->offset);
     if (p->fetch == TH_FETCH_TEXTURE) {
-        const GLenum format = p->palette == TH_PALETTE_F16 ? GL_RGBA16F : GL_RGBA32F;
+        static const GLenum formats[TH_PALETTE_COUNT] = {GL_RGBA32F, GL_RGBA16F, GL_RGBA32F, GL_RGBA32UI};
         glActiveTexture(GL_TEXTURE0 + PALETTE_UNIT);
         glBindTexture(GL_TEXTURE_BUFFER, p->palette_texture);
-        glTexBufferRange(GL_TEXTURE_BUFFER, format, binding.buffer, offset, (GLsizeiptr)chunk->bytes);
+        glTexBufferRange(GL_TEXTURE_BUFFER, formats[p->palette], binding.buffer, offset, (GLsizeiptr)chunk->bytes);
     } else {
         glBindBufferRange(GL_SHADER_STORAGE_BUFFER, 0, binding.buffer, offset, (GLsizeiptr)chunk->bytes);
     }

@@ -136,8 +136,10 @@ static bool make_places(th_upload *u, const th_render_mesh *render_mesh)
     float(*places)[4] = calloc((size_t)render_mesh->bone_count + 1, sizeof *places);
     if (!places)
         return false;
-    for (uint32_t b = 0; b < render_mesh->bone_count; b++)
+    for (uint32_t b = 0; b < render_mesh->bone_count; b++) {
         memcpy(places[b], render_mesh->bones[b].center, sizeof render_mesh->bones[b].center);
+        places[b][3] = th_palette_step(render_mesh->size);
+    }
     fill(u->buffers[PLACES], (render_mesh->bone_count + 1) * sizeof *places, places);
     free(places);
     glGenTextures(1, &u->places);

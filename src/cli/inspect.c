@@ -190,10 +190,11 @@ static json_t *subject_json(const subject *s)
 {
     const th_model *model = s->model;
     const char *obstacle = th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT);
-    return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+    return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
                      th_json_text(model->name), "size", th_json_real(model->size), "joint_count",
                      (int)model->joint_count, "bones", (int)model->bone_count, "bytes_per_character",
-                     th_json_count(palette_bytes(model)), "quat_obstacle", th_json_text(obstacle), "compiled_bytes",
+                     th_json_count(palette_bytes(model)), "quat_obstacle", th_json_text(obstacle), "quat16_obstacle",
+                     th_json_text(th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT16)), "compiled_bytes",
                      th_json_count(th_compiled_model_bytes(s->compiled)), "error_bound_mm",
                      th_json_real(millimetres(model, th_compiled_model_bound(s->compiled))), "clips", clips_json(s),
                      "meshes", meshes_json(model), "weights", weights_json(model), "influences", influences_json(s),
@@ -348,8 +349,12 @@ static bool print_subject(const subject *s, FILE *file)
             th_printable(model->name, name, sizeof name), model->joint_count, th_plural(model->joint_count),
             model->bone_count, th_plural(model->bone_count), th_digits_from(palette_bytes(model)).text, model->size,
             model->size == 1 ? "" : "s");
-    fprintf(file, "palettes: f32, f16%s%s\n", obstacle ? "; not quat: " : ", quat",
-            obstacle ? th_printable(obstacle, note, sizeof note) : "");
+    const char *small = th_compiled_model_obstacle(s->compiled, TH_PALETTE_QUAT16);
+    fprintf(file, "palettes: f32, f16%s%s%s%s\n", obstacle ? "" : ", quat", small ? "" : ", quat16",
+            obstacle ? "; not quat: "
+            : small  ? "; not quat16: "
+                     : "",
+            small ? th_printable(small, note, sizeof note) : "");
     bool printed =
         print_clips(s, file) && print_meshes(model, file) && print_weights(model, file) && print_textures(model, file);
     print_influences(s, file);

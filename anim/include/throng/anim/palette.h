@@ -24,6 +24,9 @@ typedef enum th_palette {
                            2^-14; infinity from 65520 on. Of a weight from 0 to 1: at most 1/4096 */
     TH_PALETTE_QUAT,    /* 32 bytes: quaternion of length 1, either sign; place; scale, above 0. Not all models can have
                            it (th_compiled_model_obstacle), none with morph weights */
+    TH_PALETTE_QUAT16,  /* 16 bytes: the same in whole numbers, of 16 bits for the quaternion and of 21 for the place
+                           (th_quat16), without a scale. The place is rounded to th_palette_step. Not for models that are
+                           scaled, or carried farther than twice their size */
     TH_PALETTE_COUNT,
     TH_PALETTE_AUTO = TH_PALETTE_COUNT, /* for a crowd: QUAT if all its models can have it, otherwise F32 */
 } th_palette;
@@ -39,12 +42,13 @@ typedef enum th_writes {
 /* Palettes larger than this do not stay in the caches from frame to frame. */
 #define TH_STREAM_BYTES ((size_t)8 << 20)
 
-/* "f32", "f16", "quat". */
+/* "f32", "f16", "quat", "quat16". */
 const char *th_palette_name(th_palette format);
 
 static inline size_t th_palette_entry_bytes(th_palette format)
 {
-    return format == TH_PALETTE_F32 ? 48 : format == TH_PALETTE_F16 ? 24 : 32;
+    static const size_t bytes[TH_PALETTE_COUNT] = {48, 24, 32, 16};
+    return bytes[format];
 }
 
 /* Entries of the palette of a model. */
@@ -68,12 +72,31 @@ static inline size_t th_palette_row_bytes(th_palette format)
     return format == TH_PALETTE_F16 ? 8 : 16;
 }
 
-/* Decodes one entry to a matrix, row-major. place: th_bone_place of the bone; only for QUAT, otherwise it may be NULL.
- */
-void th_palette_read(th_palette format, const void *entry, const float place[3], float out[12]);
+/* Of the places of QUAT16, in scene units; 3 um for a human of 1.8 m. size: th_model.size. */
+static inline float th_palette_step(double size)
+{
+    return (float)(size * 0x1p-19);
+}
 
-/* Encodes one entry. What is no rotation, translation or uniform scale is lost in QUAT. */
-void th_palette_write(th_palette format, const float in[12], const float place[3], void *entry);
+/* An entry of QUAT16. A component of the quaternion is n / 32767, of the place n * th_palette_step, with n in two's
+ * complement. x and y of the place are the lowest 21 bits; above them are the low 11 bits of z, behind x, and the
+ * others, behind y. */
+typedef struct th_quat16 {
+    int16_t quaternion[4];
+    uint32_t place[2];
+} th_quat16;
+
+/* What quaternions of a bone refer to. */
+typedef struct th_palette_base {
+    float place[3]; /* th_bone_place */
+    float step;     /* th_palette_step */
+} th_palette_base;
+
+/* Decodes one entry to a matrix, row-major. base: only for quaternions, otherwise it may be NULL. */
+void th_palette_read(th_palette format, const void *entry, const th_palette_base *base, float out[12]);
+
+/* Encodes one entry. What is no rotation, translation or uniform scale is lost in quaternions. */
+void th_palette_write(th_palette format, const float in[12], const th_palette_base *base, void *entry);
 
 TH_API_END
 
